@@ -1,0 +1,40 @@
+package execution
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"unicode/utf8"
+)
+
+// File is the content of one file. Its JSON is a string when it is valid UTF-8, else {"base64": "…"}.
+type File []byte
+
+// MarshalJSON implements json.Marshaler.
+func (f File) MarshalJSON() ([]byte, error) {
+	if utf8.Valid(f) {
+		return json.Marshal(string(f))
+	}
+	return json.Marshal(map[string]string{"base64": base64.StdEncoding.EncodeToString(f)})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *File) UnmarshalJSON(b []byte) error {
+	var text string
+	if json.Unmarshal(b, &text) == nil {
+		*f = File(text)
+		return nil
+	}
+	var enc struct {
+		Base64 *string `json:"base64"`
+	}
+	if err := json.Unmarshal(b, &enc); err != nil || enc.Base64 == nil {
+		return errors.New(`a file is a string or {"base64": "…"}`)
+	}
+	data, err := base64.StdEncoding.DecodeString(*enc.Base64)
+	if err != nil {
+		return errors.New("base64 does not decode")
+	}
+	*f = data
+	return nil
+}

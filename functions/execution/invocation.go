@@ -1,0 +1,53 @@
+package execution
+
+import "time"
+
+// The ways in, as they appear in [Invocation.Via] and in the audit record. Codes are append-only.
+const (
+	ViaHTTP   = "http"
+	ViaMCP    = "mcp"
+	ViaHook   = "hook"
+	ViaLambda = "lambda"
+	ViaCLI    = "cli"
+)
+
+// InvocationVersion is the value of [Invocation.Airlock] that this code writes and accepts.
+const InvocationVersion = 1
+
+// Invocation is a Request on its way from a gateway to a function. The function trusts none of it more than a bare
+// Request: it decides by its own policy.
+type Invocation struct {
+	// Airlock marks the envelope and carries its version. A payload without it is a bare Request.
+	Airlock int     `json:"airlock"`
+	ID      string  `json:"id"`
+	Request Request `json:"request"`
+	Caller  Caller  `json:"caller"`
+	Via     string  `json:"via"`
+	// ReceivedAt is when the gateway had read the request; QueueMs how long it then waited for a place.
+	ReceivedAt time.Time `json:"receivedAt"`
+	QueueMs    float64   `json:"queueMs"`
+	// Stream asks for a sequence of Event lines in place of one Result.
+	Stream bool `json:"stream,omitempty"`
+}
+
+// Caller is who asked, as the gateway authenticated it.
+type Caller struct {
+	Subject string `json:"subject,omitempty"`
+	Tenant  string `json:"tenant,omitempty"`
+	IP      string `json:"ip,omitempty"`
+}
+
+// Event is one line (JSON, ended by \n) of a streamed answer: any number of logs, then exactly one of the others.
+type Event struct {
+	Log    *Log    `json:"log,omitempty"`
+	Result *Result `json:"result,omitempty"`
+	Error  *Error  `json:"error,omitempty"`
+}
+
+// Reply is what an invoker makes of a function's answer.
+type Reply struct {
+	Result Result
+	// Recorded is false when the function ended without a word (killed at its deadline, crashed, out of memory) and the
+	// invoker put the Result together itself: the caller then owes the audit record.
+	Recorded bool
+}

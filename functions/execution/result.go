@@ -1,0 +1,93 @@
+package execution
+
+import "encoding/json"
+
+// Status says how an execution ended. Codes are append-only.
+type Status string
+
+// The statuses. Queued and Running appear only where a result is polled.
+const (
+	Completed Status = "completed"
+	Failed    Status = "error"
+	TimedOut  Status = "timeout"
+	Blocked   Status = "blocked"
+	Cancelled Status = "cancelled"
+	Queued    Status = "queued"
+	Running   Status = "running"
+)
+
+// The limits by the names they have in [Result.Limit]. Codes are append-only.
+const (
+	LimitWall     = "wall"
+	LimitCPU      = "cpu"
+	LimitMemory   = "memory"
+	LimitStack    = "stack"
+	LimitOutput   = "output"
+	LimitLogs     = "logs"
+	LimitAPICalls = "apiCalls"
+)
+
+// Result is what one execution came to. A guest's failure is in it; a platform failure never is (see [Error]).
+type Result struct {
+	ID     string          `json:"id"`
+	Status Status          `json:"status"`
+	Result json.RawMessage `json:"result"`
+	// Output is the console's text, one line per call, capped by Limits.OutputBytes.
+	Output string `json:"output"`
+	Logs   []Log  `json:"logs"`
+	// Error is one line; nil when the execution completed.
+	Error     *string    `json:"error"`
+	Exception *Exception `json:"exception"`
+	// Limit names the one cap that ended the run; nil when none did.
+	Limit          *string         `json:"limit"`
+	Engine         string          `json:"engine"`
+	Policy         string          `json:"policy"`
+	DurationMs     float64         `json:"durationMs"`
+	Usage          Usage           `json:"usage"`
+	DangerAnalysis json.RawMessage `json:"dangerAnalysis"`
+	Violations     []string        `json:"violations"`
+	Cached         bool            `json:"cached"`
+	APICallCount   int             `json:"apiCallCount"`
+	// Pure reports that neither clock, randomness nor a host call was touched: the same request gives the same result.
+	Pure     bool            `json:"pure,omitempty"`
+	FilesOut map[string]File `json:"filesOut,omitempty"`
+	Debug    json.RawMessage `json:"debug,omitempty"`
+	// Function is set when a saved function ran.
+	Function *FunctionRef `json:"function,omitempty"`
+}
+
+// FunctionRef names the version of a saved function.
+type FunctionRef struct {
+	Name    string `json:"name"`
+	Version int    `json:"version"`
+}
+
+// Log is one console call.
+type Log struct {
+	// Level is log, info, warn, error or debug.
+	Level string `json:"level"`
+	// Message is cut, with an ellipsis, at the tier's length in characters.
+	Message string `json:"message"`
+	// AtMs is milliseconds since the run started.
+	AtMs float64 `json:"atMs"`
+}
+
+// Exception is what the guest threw, in the caller's own source. Line and Column count from 1; 0 means unknown.
+type Exception struct {
+	Name    string `json:"name"`
+	Message string `json:"message"`
+	Stack   string `json:"stack"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+}
+
+// Usage is what an execution consumed. Ticks are deterministic: the same code counts the same everywhere.
+type Usage struct {
+	WallMs      float64 `json:"wallMs"`
+	CPUMs       float64 `json:"cpuMs"`
+	Ticks       int64   `json:"ticks"`
+	MemoryBytes int64   `json:"memoryBytes"`
+	OutputBytes int64   `json:"outputBytes"`
+	APICalls    int     `json:"apiCalls"`
+	QueueMs     float64 `json:"queueMs"`
+}
