@@ -1,0 +1,212 @@
+package execution
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The bounds of what is decoded. They hold whichever way a request came in; a tier may be tighter.
+const (
+	MaxCodeBytes    = 256 << 10 // of Request.Code
+	MaxRequestBytes = 16 << 20  // of a whole payload; the gateway's body limit is usually far below
+	MaxDepth        = 128       // of nested objects and arrays
+	MaxContext      = 256       // entries of Request.Context
+	MaxTools        = 128
+	MaxFiles        = 1024
+	MaxHosts        = 64
+	MaxSecrets      = 64
+)
+
+// DecodeRequest reads one request strictly: unknown and duplicate members, wrong types, invalid UTF-8, NUL in code,
+// nesting beyond [MaxDepth] and values outside what [Request] documents are refused. The error is always an *[Error]
+// with code [InvalidRequest] ([TooLarge] beyond [MaxRequestBytes]) whose Field says where, as "limits.cpuMs" or
+// "tools[2].url", and whose Message says what is accepted. Nothing of b is kept. Whether a tier of that name exists is
+// for the policy to say.
+func DecodeRequest(b []byte) (Request, error) {
+	if err := precheck(b); err != nil {
+		return Request{}, err
+	}
+	var w wireRequest
+	if err := decodeStrict(b, &w); err != nil {
+		return Request{}, err
+	}
+	return w.request()
+}
+
+// DecodeInvocation reads what a function was sent: an envelope made by a gateway (it has the member "airlock"), or a
+// bare request, which becomes an Invocation without an ID, with Via [ViaLambda] and Airlock zero. It is as strict as
+// [DecodeRequest] about both; the caller's claims in an envelope are data, not proof.
+func DecodeInvocation(b []byte) (Invocation, error) {
+	if err := precheck(b); err != nil {
+		return Invocation{}, err
+	}
+	if !hasMember(b, "airlock") {
+		r, err := DecodeRequest(b)
+		if err != nil {
+			return Invocation{}, err
+		}
+		return Invocation{Request: r, Via: ViaLambda}, nil
+	}
+	var w wireInvocation
+	if err := decodeStrict(b, &w); err != nil {
+		return Invocation{}, err
+	}
+	return w.invocation()
+}
+
+func invalid(field, format string, args ...any) *Error {
+	return &Error{Code: InvalidRequest, Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
+// precheck refuses by one pass over the bytes what no later step should have to meet.
+func precheck(b []byte) error {
+	switch {
+	case len(b) == 0:
+		return invalid("", "the body is empty; send a JSON object with the member code")
+	case len(b) > MaxRequestBytes:
+		return &Error{Code: TooLarge, Message: fmt.Sprintf("the request has %d bytes; at most %d are accepted", len(b), MaxRequestBytes)}
+	case !utf8.Valid(b):
+		return invalid("", "the body is not valid UTF-8 (byte %d)", firstInvalid(b))
+	}
+	depth, inString := 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case inString:
+			switch c {
+			case '\\':
+				i++
+			case '"':
+				inString = false
+			}
+		case c == '"':
+			inString = true
+		case c == '{' || c == '[':
+			if depth++; depth > MaxDepth {
+				return invalid("", "values are nested more than %d deep (byte %d)", MaxDepth, i)
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return nil
+}
+
+func firstInvalid(b []byte) int {
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return len(b)
+}
+
+// hasMember reports whether b is an object with a top-level member of that name. Syntax is judged later.
+func hasMember(b []byte, name string) bool {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(true))
+	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
+		return false
+	}
+	for dec.PeekKind() == '"' {
+		t, err := dec.ReadToken()
+		if err != nil {
+			return false
+		}
+		if t.String() == name {
+			return true
+		}
+		if dec.SkipValue() != nil {
+			return false
+		}
+	}
+	return false
+}
+
+// decodeStrict is one pass that also finds unknown members, duplicate names and lone surrogates.
+func decodeStrict(b []byte, v any) error {
+	err := json.Unmarshal(b, v, json.RejectUnknownMembers(true))
+	if err == nil {
+		return nil
+	}
+	var sem *json.SemanticError
+	if errors.As(err, &sem) {
+		return semantic(sem)
+	}
+	var syn *jsontext.SyntacticError
+	if errors.As(err, &syn) {
+		if errors.Is(syn.Err, jsontext.ErrDuplicateName) {
+			return invalid(fieldOf(syn.JSONPointer), "is given more than once")
+		}
+		if errors.Is(syn.Err, io.ErrUnexpectedEOF) {
+			return invalid("", "the body is not valid JSON: it ends too early")
+		}
+		return invalid(fieldOf(syn.JSONPointer), "the body is not valid JSON: %s (byte %d)", plain(syn.Err), syn.ByteOffset)
+	}
+	return invalid("", "the body is not valid JSON: it ends too early")
+}
+
+// semantic words a value that is JSON and not what its place takes.
+func semantic(e *json.SemanticError) error {
+	field := fieldOf(e.JSONPointer)
+	var own *Error
+	switch {
+	case errors.Is(e.Err, json.ErrUnknownName):
+		parent := e.JSONPointer.Parent()
+		return invalid(field, "is not a known field; accepted here: %s", members(patternOf(parent)))
+	case errors.As(e.Err, &own):
+		return invalid(field, "%s", own.Message)
+	case field == "":
+		return invalid("", "the body must be a JSON object; got %s", kindName(e.JSONKind))
+	}
+	want, ok := accepted(patternOf(e.JSONPointer))
+	if !ok {
+		want = "another type"
+	}
+	if len(e.JSONValue) > 0 && len(e.JSONValue) <= 64 {
+		return invalid(field, "must be %s; got %s", want, e.JSONValue)
+	}
+	return invalid(field, "must be %s; got %s", want, kindName(e.JSONKind))
+}
+
+// plain takes the package's own prefix off a parser's message.
+func plain(err error) string {
+	if err == nil {
+		return "it ends too early"
+	}
+	return strings.TrimPrefix(err.Error(), "jsontext: ")
+}
+
+func kindName(k jsontext.Kind) string {
+	switch k {
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return "a boolean"
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	}
+	return "something else"
+}
+
+// raw drops an explicit null, which means the same as leaving the member out.
+func raw(v jsontext.Value) stdjson.RawMessage {
+	if len(v) == 0 || v.Kind() == 'n' {
+		return nil
+	}
+	return stdjson.RawMessage(v)
+}

@@ -1,0 +1,118 @@
+package execution
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// fieldOf writes a JSON pointer the way callers write it in code: tools[2].url.
+func fieldOf(p jsontext.Pointer) string {
+	var b strings.Builder
+	for token := range p.Tokens() {
+		if _, err := strconv.ParseUint(token, 10, 32); err == nil && b.Len() > 0 {
+			b.WriteString("[" + token + "]")
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(clip(token, 80))
+	}
+	return strings.TrimPrefix(b.String(), "request.")
+}
+
+// patternOf is fieldOf with every index as [].
+func patternOf(p jsontext.Pointer) string {
+	field := fieldOf(p)
+	var b strings.Builder
+	for len(field) > 0 {
+		open := strings.IndexByte(field, '[')
+		if open < 0 {
+			break
+		}
+		end := strings.IndexByte(field[open:], ']')
+		if end < 0 {
+			break
+		}
+		b.WriteString(field[:open] + "[]")
+		field = field[open+end+1:]
+	}
+	return b.String() + field
+}
+
+// clip keeps what a caller sent from filling a message.
+func clip(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	cut := max
+	for cut > 0 && s[cut]&0xC0 == 0x80 {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// accepted says what a field takes, for the sentence "must be …".
+func accepted(pattern string) (string, bool) {
+	switch pattern {
+	case "code", "language", "engine", "policy", "priority", "entry":
+		return "a string", true
+	case "memory":
+		return `a size as a string, such as "32mb" (b, kb, mb or gb)`, true
+	case "timeout", "limits.cpuMs":
+		return "a positive number of milliseconds", true
+	case "limits.outputBytes":
+		return "a positive whole number of bytes", true
+	case "limits.logEntries", "limits.apiCalls":
+		return "a positive whole number", true
+	case "seed":
+		return "a whole number", true
+	case "context":
+		return "an object, one global per entry", true
+	case "limits", "debug", "tools[]", "caller":
+		return "an object with the fields " + members(pattern), true
+	case "debug.stackTraces", "debug.profile", "debug.steps", "stream":
+		return "true or false", true
+	case "tools":
+		return "an array of tools", true
+	case "tools[].name", "tools[].description", "tools[].url", "hosts[]", "secrets[]",
+		"id", "via", "caller.subject", "caller.tenant", "caller.ip":
+		return "a string", true
+	case "files":
+		return "an object of path to content", true
+	case "hosts":
+		return "an array of host names", true
+	case "secrets":
+		return "an array of secret names", true
+	case "airlock":
+		return "the number 1", true
+	case "receivedAt":
+		return "a time in RFC 3339 form", true
+	case "queueMs":
+		return "a number of milliseconds", true
+	case "request":
+		return "an execution request", true
+	}
+	if strings.HasPrefix(pattern, "files.") {
+		return `a string or {"base64": "…"}`, true
+	}
+	return "", false
+}
+
+// members lists the names an object takes.
+func members(pattern string) string {
+	switch pattern {
+	case "limits":
+		return "cpuMs, outputBytes, logEntries, apiCalls"
+	case "debug":
+		return "stackTraces, profile, steps"
+	case "tools[]":
+		return "name, description, inputSchema, url"
+	case "caller":
+		return "subject, tenant, ip"
+	}
+	return "code, language, engine, policy, timeout, memory, context, input, tools, limits, seed, priority, debug, " +
+		"files, entry, hosts, secrets"
+}

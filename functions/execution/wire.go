@@ -1,0 +1,281 @@
+package execution
+
+import (
+	"encoding/base64"
+	stdjson "encoding/json"
+	"math"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The wire types tell an absent member from a zero one, which the contract's types need not.
+type (
+	wireRequest struct {
+		Code     *string                   `json:"code"`
+		Language *string                   `json:"language"`
+		Engine   *string                   `json:"engine"`
+		Policy   *string                   `json:"policy"`
+		Timeout  *float64                  `json:"timeout"`
+		Memory   *string                   `json:"memory"`
+		Context  map[string]jsontext.Value `json:"context"`
+		Input    jsontext.Value            `json:"input"`
+		Tools    []wireTool                `json:"tools"`
+		Limits   wireLimits                `json:"limits"`
+		Seed     *int64                    `json:"seed"`
+		Priority *string                   `json:"priority"`
+		Debug    *wireDebug                `json:"debug"`
+		Files    map[string]wireFile       `json:"files"`
+		Entry    *string                   `json:"entry"`
+		Hosts    []string                  `json:"hosts"`
+		Secrets  []string                  `json:"secrets"`
+	}
+	wireTool struct {
+		Name        *string        `json:"name"`
+		Description string         `json:"description"`
+		InputSchema jsontext.Value `json:"inputSchema"`
+		URL         string         `json:"url"`
+	}
+	wireLimits struct {
+		CPUMs       *float64 `json:"cpuMs"`
+		OutputBytes *int64   `json:"outputBytes"`
+		LogEntries  *int     `json:"logEntries"`
+		APICalls    *int     `json:"apiCalls"`
+	}
+	wireDebug struct {
+		StackTraces bool `json:"stackTraces"`
+		Profile     bool `json:"profile"`
+		Steps       bool `json:"steps"`
+	}
+	wireInvocation struct {
+		Airlock    int         `json:"airlock"`
+		ID         string      `json:"id"`
+		Request    wireRequest `json:"request"`
+		Caller     wireCaller  `json:"caller"`
+		Via        string      `json:"via"`
+		ReceivedAt time.Time   `json:"receivedAt"`
+		QueueMs    float64     `json:"queueMs"`
+		Stream     bool        `json:"stream"`
+	}
+	wireCaller struct {
+		Subject string `json:"subject"`
+		Tenant  string `json:"tenant"`
+		IP      string `json:"ip"`
+	}
+)
+
+func (w *wireInvocation) invocation() (Invocation, error) {
+	if w.Airlock != InvocationVersion {
+		return Invocation{}, invalid("airlock", "must be %d, the version of the envelope this build understands; got %d", InvocationVersion, w.Airlock)
+	}
+	if !ValidID(w.ID) {
+		return Invocation{}, invalid("id", `must be "exec_" and 10 to 64 letters or digits`)
+	}
+	switch w.Via {
+	case ViaHTTP, ViaMCP, ViaHook, ViaLambda, ViaCLI:
+	default:
+		return Invocation{}, invalid("via", "must be one of http, mcp, hook, lambda, cli; got %q", clip(w.Via, 40))
+	}
+	for field, s := range map[string]string{"caller.subject": w.Caller.Subject, "caller.tenant": w.Caller.Tenant, "caller.ip": w.Caller.IP} {
+		if len(s) > 256 {
+			return Invocation{}, invalid(field, "has %d bytes; at most 256 are accepted", len(s))
+		}
+	}
+	if w.QueueMs < 0 {
+		return Invocation{}, invalid("queueMs", "must not be negative")
+	}
+	r, err := w.Request.request()
+	if err != nil {
+		return Invocation{}, err
+	}
+	return Invocation{
+		Airlock: w.Airlock, ID: w.ID, Request: r, Caller: Caller(w.Caller), Via: w.Via,
+		ReceivedAt: w.ReceivedAt.UTC(), QueueMs: w.QueueMs, Stream: w.Stream,
+	}, nil
+}
+
+// request checks every field and gives the contract's type.
+func (w *wireRequest) request() (Request, error) {
+	r := Request{Hosts: w.Hosts, Secrets: w.Secrets, Input: raw(w.Input), Seed: w.Seed}
+	steps := []func(*Request) *Error{
+		w.fillCode, w.fillChoices, w.fillBounds, w.fillContext, w.fillTools,
+		func(r *Request) *Error { return checkHosts(r.Hosts) },
+		func(r *Request) *Error { return checkSecrets(r.Secrets) },
+	}
+	for _, step := range steps {
+		if err := step(&r); err != nil {
+			return Request{}, err
+		}
+	}
+	if w.Debug != nil {
+		d := Debug(*w.Debug)
+		r.Debug = &d
+	}
+	return r, nil
+}
+
+func (w *wireRequest) fillCode(r *Request) *Error {
+	if len(w.Files) > 0 {
+		r.Files = make(map[string]File, len(w.Files))
+	}
+	for path, content := range w.Files {
+		r.Files[path] = File(content)
+	}
+	if err := checkFiles(r.Files); err != nil {
+		return err
+	}
+	if w.Entry != nil && *w.Entry != "" {
+		r.Entry = *w.Entry
+		if _, ok := w.Files[r.Entry]; !ok {
+			return invalid("entry", "names %q, which is not among files", clip(r.Entry, 80))
+		}
+		if w.Code != nil && *w.Code != "" {
+			return invalid("code", "cannot be given together with entry; leave one of them out")
+		}
+		return nil
+	}
+	if w.Code == nil {
+		return invalid("code", "is required: a non-empty string of JavaScript or TypeScript")
+	}
+	r.Code = *w.Code
+	return checkCode(r.Code)
+}
+
+func (w *wireRequest) fillChoices(r *Request) *Error {
+	var err *Error
+	r.Language = choice(&err, "language", w.Language, "javascript", "typescript")
+	r.Priority = choice(&err, "priority", w.Priority, "low", "normal", "high")
+	if err != nil {
+		return err
+	}
+	if w.Engine != nil {
+		switch r.Engine = *w.Engine; r.Engine {
+		case "quickjs":
+		case "v8", "jsc":
+			return invalid("engine", "%q is not available here; use quickjs", r.Engine)
+		default:
+			return invalid("engine", "must be quickjs (v8 and jsc are known and not available); got %q", clip(r.Engine, 40))
+		}
+	}
+	if w.Policy != nil {
+		r.Policy = *w.Policy
+		if !tierName(r.Policy) {
+			return invalid("policy", "must be the name of a tier, such as strict, standard, extended or agent; got %q", clip(r.Policy, 40))
+		}
+	}
+	return nil
+}
+
+func choice(err **Error, field string, got *string, allowed ...string) string {
+	if got == nil || *err != nil {
+		return ""
+	}
+	for _, a := range allowed {
+		if *got == a {
+			return a
+		}
+	}
+	*err = invalid(field, "must be one of %s; got %q", list(allowed), clip(*got, 40))
+	return ""
+}
+
+func (w *wireRequest) fillBounds(r *Request) *Error {
+	if w.Timeout != nil {
+		if r.Timeout = *w.Timeout; !(r.Timeout > 0) || math.IsInf(r.Timeout, 0) {
+			return invalid("timeout", "must be a positive number of milliseconds")
+		}
+	}
+	if w.Memory != nil {
+		r.Memory = *w.Memory
+		if _, err := ParseMemory(r.Memory); err != nil {
+			return invalid("memory", "%s", err.Error())
+		}
+	}
+	l := w.Limits
+	if l.CPUMs != nil {
+		if r.Limits.CPUMs = *l.CPUMs; !(r.Limits.CPUMs > 0) {
+			return invalid("limits.cpuMs", "must be a positive number of milliseconds; leave it out for the tier's own")
+		}
+	}
+	var err *Error
+	r.Limits.OutputBytes = positive(&err, "limits.outputBytes", l.OutputBytes)
+	r.Limits.LogEntries = positive(&err, "limits.logEntries", l.LogEntries)
+	r.Limits.APICalls = positive(&err, "limits.apiCalls", l.APICalls)
+	return err
+}
+
+func positive[T int | int64](err **Error, field string, got *T) T {
+	if got == nil || *err != nil {
+		return 0
+	}
+	if *got <= 0 {
+		*err = invalid(field, "must be a positive whole number; leave it out for the tier's own")
+	}
+	return *got
+}
+
+func (w *wireRequest) fillContext(r *Request) *Error {
+	if len(w.Context) > MaxContext {
+		return invalid("context", "has %d entries; at most %d are accepted", len(w.Context), MaxContext)
+	}
+	if len(w.Context) == 0 {
+		return nil
+	}
+	r.Context = make(map[string]stdjson.RawMessage, len(w.Context))
+	for name, v := range w.Context {
+		if err := checkGlobal(name); err != nil {
+			return err
+		}
+		r.Context[name] = stdjson.RawMessage(v)
+	}
+	return nil
+}
+
+func (w *wireRequest) fillTools(r *Request) *Error {
+	if len(w.Tools) > MaxTools {
+		return invalid("tools", "has %d entries; at most %d are accepted", len(w.Tools), MaxTools)
+	}
+	for i, t := range w.Tools {
+		tool := Tool{Description: t.Description, InputSchema: raw(t.InputSchema), URL: t.URL}
+		if t.Name != nil {
+			tool.Name = *t.Name
+		}
+		if err := checkTool(i, tool, r.Tools); err != nil {
+			return err
+		}
+		r.Tools = append(r.Tools, tool)
+	}
+	return nil
+}
+
+// wireFile is a File that says what is wrong with it.
+type wireFile []byte
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (f *wireFile) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	v, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	switch v.Kind() {
+	case '"':
+		var text string
+		if err := json.Unmarshal(v, &text); err != nil {
+			return err
+		}
+		*f = wireFile(text)
+		return nil
+	case '{':
+		var enc struct {
+			Base64 *string `json:"base64"`
+		}
+		if json.Unmarshal(v, &enc, json.RejectUnknownMembers(true)) == nil && enc.Base64 != nil {
+			if *f, err = base64.StdEncoding.DecodeString(*enc.Base64); err != nil {
+				return &Error{Message: "has base64 that does not decode"}
+			}
+			return nil
+		}
+	}
+	return &Error{Message: `must be a string or {"base64": "…"}`}
+}
