@@ -1,0 +1,143 @@
+package events
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// hookInput is what bound code sees of an HTTP request: the shape that code behind a webhook target of the gateway sees.
+func hookInput(x exchange, body []byte) any {
+	var parsed any
+	raw := strings.ToValidUTF8(string(body), "\uFFFD")
+	if json.Valid(body) {
+		parsed = json.RawMessage(body)
+	} else if len(body) > 0 {
+		parsed = raw
+	}
+	headers := make(map[string]string, len(x.header))
+	for name, values := range x.header {
+		if x.authenticated && (name == "Authorization" || name == "X-Amz-Security-Token") {
+			continue // meant for the provider, and used up there
+		}
+		headers[strings.ToLower(name)] = strings.Join(values, ", ")
+	}
+	return struct {
+		Method  string            `json:"method"`
+		Path    string            `json:"path"`
+		Query   map[string]string `json:"query"`
+		Headers map[string]string `json:"headers"`
+		Body    any               `json:"body"`
+		RawBody string            `json:"rawBody"`
+	}{x.method, x.path, nonNil(x.query), headers, parsed, raw}
+}
+
+// chosen answers as the bound code wants to: a value {status, headers, body} is the answer, any other value is its body.
+// When the code did not complete, the sender learns that and the execution's id, and nothing of the code.
+func chosen(result execution.Result) reply {
+	switch result.Status {
+	case execution.Completed:
+	case execution.TimedOut:
+		return status(http.StatusGatewayTimeout, "the execution "+result.ID+" took too long", "")
+	case execution.Blocked:
+		return status(http.StatusForbidden, "the execution "+result.ID+" was blocked by policy", "")
+	default:
+		return status(http.StatusInternalServerError, "the execution "+result.ID+" failed", "")
+	}
+	if answer, ok := explicit(result.Result); ok {
+		return answer
+	}
+	if len(result.Result) == 0 || string(result.Result) == "null" {
+		return reply{status: http.StatusNoContent, header: http.Header{"Cache-Control": {"no-store"}}}
+	}
+	return reply{status: http.StatusOK, header: jsonHeader("application/json"), body: string(result.Result)}
+}
+
+// explicit reads {status, headers, body}. A value that only resembles it is not an answer.
+func explicit(value json.RawMessage) (reply, bool) {
+	var top map[string]json.RawMessage
+	if json.Unmarshal(value, &top) != nil || top["status"] == nil {
+		return reply{}, false
+	}
+	for name := range top {
+		if name != "status" && name != "headers" && name != "body" {
+			return reply{}, false
+		}
+	}
+	var code int
+	if json.Unmarshal(top["status"], &code) != nil || code < 200 || code > 599 {
+		return reply{}, false
+	}
+	r := reply{status: code, header: jsonHeader("application/json")}
+	if !r.setHeaders(top["headers"]) {
+		return reply{}, false
+	}
+	switch body := top["body"]; {
+	case len(body) == 0 || string(body) == "null":
+		r.header.Del("Content-Type")
+	case body[0] == '"':
+		if json.Unmarshal(body, &r.body) != nil {
+			return reply{}, false
+		}
+		if r.header.Get("Content-Type") == "application/json" && !json.Valid([]byte(r.body)) {
+			r.header.Set("Content-Type", "text/plain; charset=utf-8")
+		}
+	default:
+		r.body = string(body)
+	}
+	return r, true
+}
+
+// setHeaders adds the headers that code may choose: no framing or connection headers, and nothing that could split the answer.
+func (r *reply) setHeaders(raw json.RawMessage) bool {
+	if len(raw) == 0 {
+		return true
+	}
+	var headers map[string]any
+	if json.Unmarshal(raw, &headers) != nil {
+		return false
+	}
+	for name, value := range headers {
+		text := fmt.Sprint(value)
+		switch value.(type) {
+		case string, float64, bool:
+		default:
+			return false
+		}
+		if !isToken(name) || !isFieldValue(text) {
+			return false
+		}
+		switch http.CanonicalHeaderKey(name) {
+		case "Connection", "Content-Length", "Keep-Alive", "Proxy-Authenticate", "Te", "Trailer", "Transfer-Encoding", "Upgrade":
+		default:
+			r.header.Set(name, text)
+		}
+	}
+	return true
+}
+
+// isToken reports whether s can be a header's name (RFC 9110 §5.6.2).
+func isToken(s string) bool {
+	for _, c := range s {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && !strings.ContainsRune("!#$%&'*+-.^_`|~", c) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 128
+}
+
+// isFieldValue reports whether s can be a header's value: printable ASCII and tabs (RFC 9110 §5.5, without obsolete text).
+func isFieldValue(s string) bool {
+	return len(s) <= 4096 && !strings.ContainsFunc(s, func(c rune) bool { return c != '\t' && (c < ' ' || c > '~') })
+}
+
+func nonNil(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return m
+}
