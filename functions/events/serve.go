@@ -1,0 +1,180 @@
+package events
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambda/messages"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// Run executes one invocation. It calls onLog for each console call, in order and never after it has returned. An error
+// is a platform failure: an *execution.Error, or anything else, which callers see as execution.Internal. When ctx is
+// cancelled it ends soon, with a Result that says so.
+type Run func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error)
+
+// Handler answers one Lambda invocation. It is safe for concurrent use when its Run is.
+type Handler func(ctx context.Context, payload json.RawMessage) (io.Reader, error)
+
+// Option changes how a Handler works.
+type Option func(*server)
+
+// Logger receives what callers are not told: the causes of internal errors and the stacks of panics. Default: nothing
+// is logged.
+func Logger(l *slog.Logger) Option { return func(s *server) { s.log = l } }
+
+// Clock replaces time.Now.
+func Clock(now func() time.Time) Option { return func(s *server) { s.now = now } }
+
+// Random replaces crypto/rand.Reader as the source of new ids.
+func Random(r io.Reader) Option { return func(s *server) { s.random = r } }
+
+// CancelFrom reads execution ids from r, one a line, and cancels the execution of that id, whether it runs already or
+// is still on its way. It is how the owner of a local function process says that nobody waits for an answer any more.
+// When r ends, nothing happens.
+func CancelFrom(r io.Reader) Option { return func(s *server) { s.cancels = r } }
+
+// Adapted makes events of other sources (HTTP, SQS, SNS, EventBridge) answerable through a; without it they are refused.
+func Adapted(a *Adapter) Option { return func(s *server) { s.adapter = a } }
+
+type server struct {
+	run     Run
+	adapter *Adapter
+	log     *slog.Logger
+	now     func() time.Time
+	random  io.Reader
+	cancels io.Reader
+	running *running
+}
+
+// NewHandler gives the handler that Serve runs.
+func NewHandler(run Run, opts ...Option) Handler {
+	s := &server{
+		run:     run,
+		log:     slog.New(slog.DiscardHandler),
+		now:     time.Now,
+		random:  rand.Reader,
+		running: newRunning(),
+	}
+	for _, o := range opts {
+		o(s)
+	}
+	if s.cancels != nil {
+		go s.running.follow(s.cancels)
+	}
+	return s.handle
+}
+
+// Serve answers invocations from the Lambda Runtime API at $AWS_LAMBDA_RUNTIME_API until the process ends. It does not
+// return; when the Runtime API goes away the process exits with status 1.
+func Serve(run Run, opts ...Option) {
+	lambda.Start(NewHandler(run, opts...))
+}
+
+func (s *server) handle(ctx context.Context, payload json.RawMessage) (io.Reader, error) {
+	inv, err := execution.DecodeInvocation(payload)
+	if err == nil {
+		err = s.complete(&inv)
+	} else if s.adapter != nil {
+		kind, unknown := Detect(payload)
+		if unknown == nil && kind != Direct && kind != Enveloped {
+			return s.adapt(ctx, kind, payload)
+		}
+		var other *UnknownEventError
+		if errors.As(unknown, &other) {
+			err = &execution.Error{Code: execution.InvalidRequest, Message: other.Error()}
+		}
+	}
+	if err != nil {
+		return nil, functionError(s.failure(inv.ID, err))
+	}
+	ctx, done := s.running.start(ctx, inv.ID)
+	if inv.Stream {
+		st := newStream(done)
+		go func() {
+			res, err := s.guarded(ctx, inv, st.log)
+			if err != nil {
+				st.end(execution.Event{Error: s.failure(inv.ID, err)})
+				return
+			}
+			st.end(execution.Event{Result: &res})
+		}()
+		return st, nil
+	}
+	defer done()
+	res, err := s.guarded(ctx, inv, func(execution.Log) {})
+	if err != nil {
+		return nil, functionError(s.failure(inv.ID, err))
+	}
+	return newDocument(res)
+}
+
+// adapt answers an event of another source in that source's own way.
+func (s *server) adapt(ctx context.Context, kind Kind, payload []byte) (io.Reader, error) {
+	answer, err := s.adapter.Answer(ctx, kind, payload)
+	if err != nil {
+		return nil, functionError(s.failure("", err))
+	}
+	return document{bytes.NewReader(answer)}, nil
+}
+
+// complete fills in what an invocation may leave out.
+func (s *server) complete(inv *execution.Invocation) error {
+	now := s.now()
+	if inv.ReceivedAt.IsZero() {
+		inv.ReceivedAt = now
+	}
+	if inv.ID != "" {
+		return nil
+	}
+	id, err := ulid.New(ulid.Timestamp(now), s.random)
+	if err != nil {
+		return fmt.Errorf("draw an execution id: %w", err)
+	}
+	inv.ID = "exec_" + id.String()
+	return nil
+}
+
+// guarded turns a panic of Run into an error. The process goes on: each execution has a sandbox of its own.
+func (s *server) guarded(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (res execution.Result, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &execution.Error{
+				Code:    execution.Internal,
+				Message: "the execution failed inside the platform",
+				Err:     fmt.Errorf("panic: %v\n%s", v, debug.Stack()),
+			}
+		}
+	}()
+	return s.run(ctx, inv, onLog)
+}
+
+// failure makes of any error one that may be shown, and logs what may not.
+func (s *server) failure(id string, err error) *execution.Error {
+	var e *execution.Error
+	if !errors.As(err, &e) {
+		e = &execution.Error{Code: execution.Internal, Message: "the execution failed inside the platform", Err: err}
+	}
+	if e.Err != nil {
+		s.log.Error("execution failed", "id", id, "code", e.Code, "error", e.Err)
+	}
+	public := *e
+	public.Err = nil
+	return &public
+}
+
+// functionError is how a failure leaves an invocation that does not stream: errorType is the code.
+func functionError(e *execution.Error) error {
+	return messages.InvokeResponse_Error{Type: string(e.Code), Message: e.Error()}
+}

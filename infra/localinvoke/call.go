@@ -1,0 +1,196 @@
+package localinvoke
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+)
+
+// call is one invocation on its way through a process.
+type call struct {
+	id       string // the Lambda request id
+	payload  []byte
+	tenant   string
+	deadline time.Time // when the process will be killed
+	lines    bool      // the answer is read line by line
+
+	parts    chan part     // the answer, as it arrives; the last part has end set
+	begun    chan struct{} // closed when the answer starts to arrive
+	over     chan struct{} // closed when nobody reads parts any more
+	answered bool          // guarded by the process's mu
+}
+
+// part is a piece of an answer.
+type part struct {
+	data []byte
+	end  bool
+	// failure is set, with end, when the function answered with an error; broken when the answer broke off.
+	failure *failure
+	broken  bool
+}
+
+// failure is an error as a Lambda function reports it.
+type failure struct {
+	Type    string `json:"errorType"`
+	Message string `json:"errorMessage"`
+}
+
+// tooLarge is the failure of an answer above Config.MaxAnswer.
+const tooLarge = "Function.ResponseSizeTooLarge"
+
+func newCall(id string, payload []byte, tenant string, deadline time.Time) *call {
+	return &call{
+		id:       id,
+		payload:  payload,
+		tenant:   tenant,
+		deadline: deadline,
+		parts:    make(chan part, 16),
+		begun:    make(chan struct{}),
+		over:     make(chan struct{}),
+	}
+}
+
+// send passes a part on, unless nobody is there to take it any more.
+func (c *call) send(p part) bool {
+	select {
+	case c.parts <- p:
+		return true
+	case <-c.over:
+		return false
+	}
+}
+
+// read fills b with the next piece of the answer. Where that is lines it goes on until one is whole: a single read brings
+// only what the process happened to write at once.
+func (c *call) read(r io.Reader, b []byte) (n int, err error) {
+	for n < len(b) && err == nil {
+		var m int
+		m, err = r.Read(b[n:])
+		n += m
+		if n > 0 && (!c.lines || b[n-1] == '\n') {
+			break
+		}
+	}
+	return n, err
+}
+
+// ending is how a call ended.
+type ending struct {
+	cause   cause    // why the process was killed, if it was
+	crash   string   // how the process ended by itself, if it did
+	failure *failure // what the function reported, if it failed
+}
+
+const (
+	// sampling is how often the memory of a busy process is looked at.
+	sampling = 20 * time.Millisecond
+	// settling is how long the answer of a process that has ended may take to turn up; reading is how long it may take
+	// to be read once it has: it is all in our own socket buffers.
+	settling = 20 * time.Millisecond
+	reading  = time.Second
+	// memoryMark is what a Go program prints when it cannot get memory.
+	memoryMark = "out of memory"
+)
+
+// place hands c to a process. The error is that of the context, or says why there is no process; c has not run then.
+func (p *Pool) place(ctx context.Context, c *call) (*process, error) {
+	for {
+		proc, err := p.roster.claim(ctx)
+		if err != nil {
+			return nil, err
+		}
+		proc.begin(c)
+		select {
+		case proc.assign <- c:
+			return proc, nil
+		case <-proc.gone:
+			// It died idle, before it could see the call: the next one gets it.
+		}
+	}
+}
+
+// await follows c on proc to its end and gives each piece of the answer to take. When ctx is cancelled (not when its
+// deadline passes) the process is asked to end the execution cancelID, if there is one, and is killed when it does not.
+func (p *Pool) await(ctx context.Context, proc *process, c *call, cancelID string, take func([]byte)) ending {
+	defer close(c.over)
+	hangUp := ctx.Done()
+	killAt, killFor := c.deadline, deadline
+	clock := time.NewTimer(min(sampling, killAt.Sub(p.cfg.Now())))
+	defer clock.Stop()
+	for {
+		select {
+		case part := <-c.parts:
+			take(part.data)
+			if part.broken {
+				// The connection was lost: so is the process.
+				proc.kill(protocol)
+				<-proc.gone
+				return p.post(proc)
+			}
+			if part.end {
+				return ending{failure: part.failure}
+			}
+		case <-hangUp:
+			hangUp = nil
+			if !errors.Is(ctx.Err(), context.Canceled) {
+				continue
+			}
+			if cancelID == "" || proc.cancel(cancelID) != nil {
+				proc.kill(cancelled)
+				continue
+			}
+			if at := p.cfg.Now().Add(p.cfg.Grace); at.Before(killAt) {
+				killAt, killFor = at, cancelled
+			}
+		case <-clock.C:
+			left := killAt.Sub(p.cfg.Now())
+			switch {
+			case left <= 0:
+				proc.kill(killFor)
+			case proc.usage.resident() > p.cfg.MaxMemory:
+				proc.kill(memory)
+			default:
+				clock.Reset(min(sampling, left))
+			}
+		case <-proc.gone:
+			if end, answered := drain(c, take); answered {
+				return end
+			}
+			return p.post(proc)
+		}
+	}
+}
+
+// drain reads what a process had sent before it ended. It reports whether that was a whole answer.
+func drain(c *call, take func([]byte)) (ending, bool) {
+	settled := time.NewTimer(settling)
+	defer settled.Stop()
+	begun := c.begun
+	for {
+		select {
+		case <-begun:
+			begun = nil
+			settled.Reset(reading)
+		case part := <-c.parts:
+			take(part.data)
+			if part.broken {
+				return ending{}, false
+			}
+			if part.end {
+				return ending{failure: part.failure}, true
+			}
+		case <-settled.C:
+			return ending{}, false
+		}
+	}
+}
+
+// post says why a process ended that owed an answer.
+func (p *Pool) post(proc *process) ending {
+	why, how := proc.why()
+	if why == notKilled && proc.printed.has(memoryMark) {
+		why = memory
+	}
+	return ending{cause: why, crash: how}
+}

@@ -1,0 +1,14 @@
+// Package localinvoke runs executions on function processes of this machine.
+//
+// A [Pool] is what the Lambda service is in the cloud: it starts function processes ahead, hands each of them one
+// execution at a time over the Lambda Runtime API on a loopback port, watches them from outside, and kills what does not
+// end. The processes run the very program that runs on Lambda, in an environment that inherits nothing.
+//
+// The life of one call: [Pool.Invoke] claims an idle process (roster.go), hands it the invocation through the process's
+// pending "next" request (runtimeapi.go), and then waits on four things at once (await.go): a piece of the answer, the
+// caller giving up, the clock, and the end of the process. Whatever comes first decides; nothing ever waits for a dead
+// process. A slot (slot.go) notices the exit and starts the next process.
+//
+// The same server also speaks the part of the Lambda service API that invokes functions ([Pool.ServiceHandler]), so that
+// the AWS SDKs and the AWS CLI can call a local function.
+package localinvoke

@@ -1,0 +1,178 @@
+package localinvoke
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// Pool runs executions on a fixed number of function processes. It is safe for concurrent use.
+type Pool struct {
+	cfg     Config
+	arn     string
+	addr    string
+	server  *http.Server
+	spawner *spawner
+	roster  roster
+
+	calls sync.WaitGroup // Invokes in progress
+	slots sync.WaitGroup
+	stop  context.CancelFunc // ends the slots and the watch
+
+	mu        sync.Mutex
+	byAddress map[string]*process
+	places    []*slot
+	failing   int   // slots whose process does not start
+	failure   error // why the last one did not
+	closed    bool
+	counts    Counts
+}
+
+var errClosed = errors.New("the function pool is shut down")
+
+// New starts the server and the processes, and returns when the first process is ready. It fails when a process cannot be
+// started, ends before it is ready, or takes longer than Config.StartTimeout or ctx allows; nothing is left behind then.
+// The pool outlives ctx and must be closed.
+func New(ctx context.Context, cfg Config) (*Pool, error) {
+	cfg, err := cfg.checked()
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("function pool: %w", err)
+	}
+	p := &Pool{
+		cfg:       cfg,
+		arn:       "arn:aws:lambda:us-east-1:000000000000:function:" + cfg.FunctionName,
+		addr:      l.Addr().String(),
+		spawner:   newSpawner(),
+		byAddress: map[string]*process{},
+	}
+	p.roster.limit = cfg.MaxWaiting
+	p.server = &http.Server{Handler: p.handler(), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	go func() {
+		if err := p.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			cfg.Logger.Error("function pool stopped listening", "error", err)
+			p.roster.setDown(err)
+		}
+	}()
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	p.stop = stop
+	first := make(chan error, cfg.Processes)
+	for range cfg.Processes {
+		s := &slot{pool: p}
+		p.places = append(p.places, s)
+	}
+	for _, s := range p.places {
+		p.slots.Go(func() { s.keep(running, first) })
+	}
+	p.slots.Go(func() { p.watch(running) })
+	select {
+	case err = <-first:
+	case <-ctx.Done():
+		err = fmt.Errorf("function process: %w before it was ready", ctx.Err())
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.Close(context.WithoutCancel(ctx)))
+	}
+	return p, nil
+}
+
+// handler serves the Runtime API and the service API.
+func (p *Pool) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/e/", p.runtimeAPI())
+	mux.Handle("/", p.ServiceHandler())
+	return mux
+}
+
+// Addr is the address of the server, host:port.
+func (p *Pool) Addr() string { return p.addr }
+
+// Ready reports whether an execution could run: nil when at least one process has started, else an
+// *execution.Error that says why not. It does not wait.
+func (p *Pool) Ready(context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.closed:
+		return unavailable(errClosed)
+	case p.failing == len(p.places):
+		return unavailable(p.failure)
+	}
+	return nil
+}
+
+// Close refuses new calls, lets those in progress end until ctx is done, and then ends every process. When it returns
+// no process is left. Closing twice does nothing.
+func (p *Pool) Close(ctx context.Context) error {
+	p.mu.Lock()
+	closed := p.closed
+	p.closed = true
+	p.mu.Unlock()
+	if closed {
+		return nil
+	}
+	p.roster.setDown(errClosed)
+	ended := make(chan struct{})
+	go func() {
+		p.calls.Wait()
+		close(ended)
+	}()
+	var err error
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		err = fmt.Errorf("function pool: executions were cut short: %w", ctx.Err())
+	}
+	p.stop()
+	p.slots.Wait()
+	p.spawner.close()
+	<-ended
+	if closing := p.server.Close(); closing != nil {
+		err = errors.Join(err, fmt.Errorf("function pool: %w", closing))
+	}
+	return err
+}
+
+// enter counts a call in, or refuses it.
+func (p *Pool) enter() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return errClosed
+	}
+	p.calls.Add(1)
+	return nil
+}
+
+// byEnv finds a process by the secret in its address.
+func (p *Pool) byEnv(env string) *process {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.byAddress[env]
+}
+
+// requestID draws an id for one Lambda request.
+func (p *Pool) requestID() (string, error) {
+	id, err := uuid.NewRandomFromReader(p.cfg.Random)
+	return id.String(), err
+}
+
+func unavailable(cause error) *execution.Error {
+	return &execution.Error{
+		Code:       execution.Unavailable,
+		Message:    "no function process can take the execution",
+		RetryAfter: time.Second,
+		Err:        cause,
+	}
+}

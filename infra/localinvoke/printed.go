@@ -1,0 +1,74 @@
+package localinvoke
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+)
+
+// The caps on what a function process may print, per execution: a guest that got out must not be able to fill a disk.
+const (
+	printedLines = 100
+	printedBytes = 4096 // of one line, and of the tail that is kept
+)
+
+// printed passes what a process prints on to the log, line by line, and keeps the end of it.
+type printed struct {
+	log   *slog.Logger
+	mu    sync.Mutex
+	line  []byte
+	tail  []byte
+	lines int
+}
+
+// Write implements io.Writer. It never fails.
+func (w *printed) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tail = append(w.tail, b[max(0, len(b)-printedBytes):]...)
+	w.tail = w.tail[max(0, len(w.tail)-printedBytes):]
+	for rest := b; len(rest) > 0; {
+		line, after, whole := bytes.Cut(rest, []byte("\n"))
+		w.line = append(w.line, line[:min(len(line), printedBytes-len(w.line))]...)
+		if whole {
+			w.flush()
+		}
+		rest = after
+	}
+	return len(b), nil
+}
+
+func (w *printed) flush() {
+	w.lines++
+	switch {
+	case w.lines < printedLines && len(w.line) > 0:
+		w.log.LogAttrs(context.Background(), slog.LevelInfo, "function process printed", slog.String("line", string(w.line)))
+	case w.lines == printedLines:
+		w.log.Warn("function process printed too much; the rest of this execution is dropped")
+	}
+	w.line = w.line[:0]
+}
+
+// fresh starts the count of lines anew.
+func (w *printed) fresh() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lines = 0
+}
+
+// has reports whether the last output contains s.
+func (w *printed) has(s string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return bytes.Contains(w.tail, []byte(s))
+}
+
+// first gives the first line of the last output, which is where a Go program says what it died of.
+func (w *printed) first() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	line, _, _ := strings.Cut(strings.TrimSpace(string(w.tail)), "\n")
+	return line
+}

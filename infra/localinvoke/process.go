@@ -1,0 +1,213 @@
+package localinvoke
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// state is what a process is doing.
+type state string
+
+const (
+	starting state = "starting" // it has not asked for an invocation yet
+	idle     state = "idle"     // it waits for an invocation
+	busy     state = "busy"     // it has one
+	exited   state = "exited"
+)
+
+// process is one function process, from its start to its end. It belongs to one slot and is never started again.
+type process struct {
+	// env is the unguessable part of the address that only this process knows.
+	env     string
+	cmd     *exec.Cmd
+	control *os.File // its standard input: the ids of cancelled executions, one a line; its end means that we are gone
+	printed *printed
+	usage   *usage
+	started time.Time
+
+	assign chan *call    // hands an invocation to the pending "next" request
+	ready  chan struct{} // closed at the first "next" request
+	gone   chan struct{} // closed when the process has ended and was reaped
+
+	mu         sync.Mutex
+	state      state
+	current    *call
+	executions int64
+	cause      cause // why we killed it, if we did
+	initError  string
+	worn       bool // it is to be replaced when it owes no answer
+	ended      bool // it may be reaped: its id must not be signalled any more
+}
+
+// cause is why a process was killed by us.
+type cause string
+
+const (
+	notKilled cause = ""
+	deadline  cause = "deadline"
+	memory    cause = "memory"
+	cancelled cause = "cancelled"
+	leak      cause = "leak"
+	startup   cause = "start-up"
+	protocol  cause = "protocol"
+	shutdown  cause = "shutdown"
+)
+
+// start starts a function process that will find the Runtime API at addr.
+func start(cfg Config, addr string, spawn func(func() error) error) (*process, error) {
+	var secret [16]byte
+	if _, err := io.ReadFull(cfg.Random, secret[:]); err != nil {
+		return nil, fmt.Errorf("draw an environment id: %w", err)
+	}
+	p := &process{
+		env:     hex.EncodeToString(secret[:]),
+		started: cfg.Now(),
+		assign:  make(chan *call),
+		ready:   make(chan struct{}),
+		gone:    make(chan struct{}),
+		state:   starting,
+		printed: &printed{log: cfg.Logger},
+	}
+	p.cmd = exec.Command(cfg.Command[0], cfg.Command[1:]...)
+	p.cmd.Dir = cfg.Dir
+	p.cmd.Env = append(append([]string{}, cfg.Env...),
+		"AWS_LAMBDA_RUNTIME_API="+addr+"/e/"+p.env,
+		"AWS_LAMBDA_FUNCTION_NAME="+cfg.FunctionName,
+		"AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
+		fmt.Sprintf("AWS_LAMBDA_FUNCTION_MEMORY_SIZE=%d", cfg.MaxMemory>>20),
+	)
+	p.cmd.SysProcAttr = attributes()
+	p.cmd.Stdout, p.cmd.Stderr = p.printed, p.printed
+	p.cmd.WaitDelay = time.Second
+	stdin, control, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("open a pipe to a function process: %w", err)
+	}
+	defer stdin.Close()
+	p.cmd.Stdin, p.control = stdin, control
+	if err := spawn(p.cmd.Start); err != nil {
+		control.Close()
+		return nil, fmt.Errorf("start a function process: %w", err)
+	}
+	p.usage = newUsage(p.cmd.Process.Pid)
+	go p.reap()
+	return p, nil
+}
+
+// reap waits for the end of the process and of whatever it may have started.
+func (p *process) reap() {
+	awaitExit(p.cmd.Process.Pid)
+	p.mu.Lock()
+	p.ended = true
+	killGroup(p.cmd.Process)
+	p.mu.Unlock()
+	_ = p.cmd.Wait() // how it ended is in ProcessState
+	p.control.Close()
+	p.usage.close()
+	p.mu.Lock()
+	p.state = exited
+	p.mu.Unlock()
+	close(p.gone)
+}
+
+// kill ends the process at once. The first cause is the one that counts.
+func (p *process) kill(why cause) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cause == notKilled {
+		p.cause = why
+	}
+	if !p.ended {
+		killGroup(p.cmd.Process)
+	}
+}
+
+// cancel asks the process to end the execution id.
+func (p *process) cancel(id string) error {
+	_, err := p.control.WriteString(id + "\n")
+	return err
+}
+
+// why gives the cause of the end, and a line about it that names nothing of this machine.
+func (p *process) why() (cause, string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text := "still running"
+	if s := p.cmd.ProcessState; s != nil {
+		text = s.String()
+	}
+	return p.cause, text
+}
+
+// begin records that the process was handed c.
+func (p *process) begin(c *call) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.state, p.current = busy, c
+	p.executions++
+	p.printed.fresh()
+}
+
+// claim gives the call that id stands for, for its one answer; nil when there is none, or it was answered.
+func (p *process) claim(id string) (c *call, known bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current == nil || p.current.id != id {
+		return nil, false
+	}
+	if p.current.answered {
+		return nil, true
+	}
+	p.current.answered = true
+	return p.current, true
+}
+
+// rest makes the process idle. It reports false when the process owes an answer or is idle already: it must not ask.
+func (p *process) rest() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.state == starting:
+		close(p.ready)
+	case p.state != busy || !p.current.answered:
+		return false
+	}
+	p.state, p.current = idle, nil
+	return true
+}
+
+// failInit records why the process cannot start. It reports false when it had started.
+func (p *process) failInit(why string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state != starting {
+		return false
+	}
+	p.initError = oneLine(why)
+	return true
+}
+
+// served gives the number of executions, and why the process said it could not start.
+func (p *process) served() (executions int64, initError string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.executions, p.initError
+}
+
+// wear marks the process for replacement.
+func (p *process) wear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.worn = true
+}
+
+func (p *process) isWorn() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.worn
+}

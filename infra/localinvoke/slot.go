@@ -1,0 +1,155 @@
+package localinvoke
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+const (
+	// firstPause and longestPause bound the pause before a process that failed is started again; it doubles each time.
+	firstPause   = 50 * time.Millisecond
+	longestPause = 5 * time.Second
+	// settled is how long a process must have lived for its end not to count as a failed start.
+	settled = time.Second
+)
+
+// slot keeps one process running.
+type slot struct {
+	pool *Pool
+
+	// Guarded by the pool's mu.
+	current  *process
+	restarts int
+	failing  bool
+	lastExit string
+	trend    trend
+}
+
+// keep runs one process after another until ctx is done. It sends to first what became of the first one: nil when it was
+// ready, else the reason.
+func (s *slot) keep(ctx context.Context, first chan<- error) {
+	report := func(err error) {
+		if first != nil {
+			first <- err
+			first = nil
+		}
+	}
+	pause := firstPause
+	for ctx.Err() == nil {
+		err := s.once(ctx, func() { report(nil) })
+		if ctx.Err() != nil {
+			break
+		}
+		s.restarted(err)
+		if err == nil {
+			pause = firstPause
+			continue
+		}
+		report(err)
+		s.pool.cfg.Logger.Warn("function process failed", "error", err, "pause", pause)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+		pause = min(2*pause, longestPause)
+	}
+	report(ctx.Err())
+}
+
+// once runs one process to its end. The error says why it was of no use: it did not start, or ended by itself before it
+// had done anything.
+func (s *slot) once(ctx context.Context, onReady func()) error {
+	p := s.pool
+	proc, err := start(p.cfg, p.addr, p.spawner.do)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.byAddress[proc.env] = proc
+	s.current, s.trend = proc, trend{}
+	p.mu.Unlock()
+	defer func() {
+		p.roster.take(proc)
+		p.mu.Lock()
+		delete(p.byAddress, proc.env)
+		s.current = nil
+		p.mu.Unlock()
+	}()
+	late := time.NewTimer(p.cfg.StartTimeout)
+	defer late.Stop()
+	ready := proc.ready
+	for {
+		select {
+		case <-ready:
+			ready = nil
+			late.Stop()
+			s.started()
+			onReady()
+		case <-late.C:
+			proc.kill(startup)
+		case <-ctx.Done():
+			proc.kill(shutdown)
+			<-proc.gone
+			return nil
+		case <-proc.gone:
+			return s.judge(proc)
+		}
+	}
+}
+
+// judge says whether the end of proc counts as a failed start.
+func (s *slot) judge(proc *process) error {
+	why, how := proc.why()
+	executions, initError := proc.served()
+	s.pool.cfg.Logger.Info("function process ended", "pid", proc.cmd.Process.Pid, "cause", why, "how", how, "executions", executions)
+	s.pool.mu.Lock()
+	s.lastExit = how
+	s.pool.mu.Unlock()
+	switch {
+	case why == startup:
+		return fmt.Errorf("function process was not ready after %v", s.pool.cfg.StartTimeout)
+	case initError != "":
+		return errors.New("function process could not start: " + initError)
+	case why == notKilled && executions == 0 && s.pool.cfg.Now().Sub(proc.started) < settled:
+		if line := proc.printed.first(); line != "" {
+			return fmt.Errorf("function process ended at once (%s): %s", how, line)
+		}
+		return fmt.Errorf("function process ended at once (%s)", how)
+	}
+	return nil
+}
+
+// started records that the process of this slot is ready for work.
+func (s *slot) started() {
+	p := s.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.failing {
+		s.failing = false
+		p.failing--
+	}
+	if !p.closed {
+		p.roster.setDown(nil)
+	}
+}
+
+// restarted records the end of a process. When no slot has one that starts, all who wait are told.
+func (s *slot) restarted(err error) {
+	p := s.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s.restarts++
+	if err == nil {
+		return
+	}
+	p.failure = err
+	if !s.failing {
+		s.failing = true
+		p.failing++
+	}
+	if p.failing == len(p.places) && !p.closed {
+		p.roster.setDown(err)
+	}
+}

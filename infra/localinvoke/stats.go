@@ -1,0 +1,70 @@
+package localinvoke
+
+import "time"
+
+// Counts are totals since the pool was made.
+type Counts struct {
+	Executions int64 `json:"executions"` // handed to a process
+	Crashed    int64 `json:"crashed"`    // their process ended by itself
+	Killed     int64 `json:"killed"`     // their process was killed: deadline, memory, cancelled
+}
+
+// Stats is the state of a pool at one moment.
+type Stats struct {
+	Counts
+	Waiting   int            `json:"waiting"` // calls that wait for a process
+	Processes []ProcessStats `json:"processes"`
+}
+
+// ProcessStats is one place for a process and the process that fills it. PID is 0 while there is none.
+type ProcessStats struct {
+	PID        int       `json:"pid"`
+	State      string    `json:"state"` // starting, idle, busy, exited
+	Started    time.Time `json:"started"`
+	Executions int64     `json:"executions"` // of this process
+	Restarts   int       `json:"restarts"`   // of this place
+	LastExit   string    `json:"lastExit,omitempty"`
+	// Heartbeat is when the process was last sampled; RSSBytes, CPUSeconds and the share of a processor since the
+	// sample before are of then. They are 0 where the system does not tell.
+	Heartbeat  time.Time `json:"heartbeat"`
+	RSSBytes   int64     `json:"rssBytes"`
+	CPUSeconds float64   `json:"cpuSeconds"`
+	CPUShare   float64   `json:"cpuShare"`
+	// MemoryTrend is the last samples of resident memory, oldest first.
+	MemoryTrend []int64 `json:"memoryTrend"`
+}
+
+// Stats gives the state of the pool.
+func (p *Pool) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	st := Stats{Counts: p.counts, Waiting: p.roster.waitingNow()}
+	for _, s := range p.places {
+		ps := ProcessStats{State: string(exited), Restarts: s.restarts, LastExit: s.lastExit, MemoryTrend: []int64{}}
+		if proc := s.current; proc != nil {
+			proc.mu.Lock()
+			ps.PID, ps.State = proc.cmd.Process.Pid, string(proc.state)
+			ps.Started, ps.Executions = proc.started, proc.executions
+			proc.mu.Unlock()
+			ps.Heartbeat, ps.RSSBytes = s.trend.at, s.trend.last()
+			ps.CPUSeconds, ps.CPUShare = s.trend.cpu.Seconds(), s.trend.share
+			ps.MemoryTrend = append(ps.MemoryTrend, s.trend.samples...)
+		}
+		st.Processes = append(st.Processes, ps)
+	}
+	return st
+}
+
+// count adds one ended call.
+func (p *Pool) count(end ending) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.counts.Executions++
+	switch {
+	case end.crash == "":
+	case end.cause == notKilled || end.cause == protocol:
+		p.counts.Crashed++
+	default:
+		p.counts.Killed++
+	}
+}

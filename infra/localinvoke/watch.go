@@ -1,0 +1,107 @@
+package localinvoke
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// The leak rule: of the last samples nearly all rose.
+const (
+	trendSamples = 10
+	trendRising  = 8
+	// trendNoise is what a sample must rise by to count; an allocator's reserves come and go in less.
+	trendNoise = 128 << 10
+)
+
+// trend is what the samples of one process say.
+type trend struct {
+	at         time.Time
+	samples    []int64 // resident memory in bytes, oldest first
+	cpu        time.Duration
+	share      float64
+	executions int64
+}
+
+// add takes a sample. Memory counts towards the trend only when the process did something since the last one.
+func (t *trend) add(at time.Time, resident int64, cpu time.Duration, executions int64) {
+	if since := at.Sub(t.at); !t.at.IsZero() && since > 0 {
+		t.share = float64(cpu-t.cpu) / float64(since)
+	}
+	t.at, t.cpu = at, cpu
+	if executions == t.executions && len(t.samples) > 0 {
+		t.samples[len(t.samples)-1] = resident
+		return
+	}
+	t.executions = executions
+	t.samples = append(t.samples, resident)
+	if n := len(t.samples) - trendSamples; n > 0 {
+		t.samples = slices.Delete(t.samples, 0, n)
+	}
+}
+
+func (t *trend) last() int64 {
+	if len(t.samples) == 0 {
+		return 0
+	}
+	return t.samples[len(t.samples)-1]
+}
+
+// leaks applies the leak rule.
+func (t *trend) leaks() bool {
+	rising := 0
+	for i := 1; i < len(t.samples); i++ {
+		if t.samples[i] >= t.samples[i-1]+trendNoise {
+			rising++
+		}
+	}
+	return len(t.samples) == trendSamples && rising > trendRising
+}
+
+// watch samples every process at each heartbeat until ctx is done.
+func (p *Pool) watch(ctx context.Context) {
+	beat := time.NewTicker(p.cfg.Heartbeat)
+	defer beat.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-beat.C:
+			for _, s := range p.places {
+				p.sample(s)
+			}
+		}
+	}
+}
+
+// sample looks at the process of s, and replaces one that leaks: at once when it is idle, else when it has answered.
+func (p *Pool) sample(s *slot) {
+	p.mu.Lock()
+	proc := s.current
+	if proc == nil {
+		p.mu.Unlock()
+		return
+	}
+	executions, _ := proc.served()
+	s.trend.add(p.cfg.Now(), proc.usage.resident(), proc.usage.processor(), executions)
+	resident := s.trend.last()
+	leaking := s.trend.leaks() || resident > p.cfg.MaxMemory
+	p.mu.Unlock()
+	if !leaking {
+		return
+	}
+	p.cfg.Logger.Warn("function process grows; it will be replaced", "pid", proc.cmd.Process.Pid, "bytes", resident)
+	proc.wear()
+	if p.roster.take(proc) {
+		proc.kill(leak)
+	}
+}
+
+// replaced kills a process that is to be replaced, now that it owes nobody an answer.
+func (p *Pool) replaced(proc *process) bool {
+	if !proc.isWorn() {
+		return false
+	}
+	proc.kill(leak)
+	return true
+}
