@@ -84,4 +84,6 @@ type Chain struct {
 	Seq    int64  `json:"seq"`
 	Prev   string `json:"prev"`
 	Hash   string `json:"hash"`
+	// MAC is there where the deployment has a chain key.
+	MAC string `json:"mac,omitempty"`
 }

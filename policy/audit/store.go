@@ -12,6 +12,9 @@ var ErrExists = errors.New("a record with this id exists")
 // ErrNotFound is what a store answers when there is no record with that id.
 var ErrNotFound = errors.New("no record with this id")
 
+// ErrCursor is what List answers to a cursor that it did not give out.
+var ErrCursor = errors.New("the cursor is not one that this store gave out")
+
 // Query selects records, newest first. The zero value selects all.
 type Query struct {
 	Limit  int    // at most this many; 0 means 50, capped at 500

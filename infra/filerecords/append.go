@@ -1,0 +1,152 @@
+package filerecords
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// Append stores a record. Nil means that it is in both layouts and part of this writer's chain; audit.ErrExists that
+// there was one with its id; any other error that it is not stored. ctx counts only before the work begins.
+func (s *Store) Append(ctx context.Context, r audit.Record) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.append(r)
+	if err != nil && !errors.Is(err, audit.ErrExists) {
+		return fmt.Errorf("store record %.40s: %w", r.ID, err)
+	}
+	return err
+}
+
+func (s *Store) append(r audit.Record) error {
+	switch {
+	case s.closed:
+		return ErrClosed
+	case s.reader:
+		return errReader
+	case s.broken != nil:
+		return s.broken
+	case s.undo != nil:
+		if err := s.undo(); err != nil {
+			return fmt.Errorf("take back a failed record: %w", err)
+		}
+		s.undo = nil
+	}
+	sealed, err := audit.Seal(r, s.last, s.cfg.Key)
+	if err != nil {
+		return err
+	}
+	name := audit.Day(r.ID, r.Time)
+	err = s.place(name, sealed)
+	if errors.Is(err, errGone) || errors.Is(err, unix.ENOENT) {
+		s.forget(name) // retention removed this day while it was open here
+		err = s.place(name, sealed)
+	}
+	return err
+}
+
+// place brings a sealed record into both layouts, or into none.
+func (s *Store) place(name string, r audit.Sealed) error {
+	d, err := s.day(name)
+	if err != nil {
+		return err
+	}
+	h := head{
+		Writer: s.writer, Seq: r.Chain.Seq, Hash: r.Chain.Hash, Prev: r.Chain.Prev,
+		ID: r.ID, Day: name, At: d.log.end,
+	}
+	if err := s.writeHead(h); err != nil {
+		return err
+	}
+	if err := s.flush(s.headFD, s.writer+headSuffix); err != nil {
+		return err
+	}
+	if err := s.publish(d, r); err != nil {
+		return err
+	}
+	if _, err := s.appendLine(&d.log, r.Line); err != nil {
+		return errors.Join(err, s.withdraw(d, r.ID))
+	}
+	if err := errors.Join(s.flush(d.objs, dayPrefix+name), s.flush(d.log.fd, d.log.name)); err != nil {
+		return err
+	}
+	s.last = r.Head()
+	h.Done = true
+	if err := s.writeHead(h); err != nil {
+		// The record is whole and announced: the head without its confirmation says no less.
+		s.cfg.Log.Warn("the head file was not confirmed", "writer", s.writer, "error", err)
+	}
+	return nil
+}
+
+// publish writes the object beside its place and gives it its name.
+func (s *Store) publish(d *day, r audit.Sealed) error {
+	draft, name := draftName(r.ID, s.writer), objectName(r.ID)
+	fd, err := s.disk.create(d.objs, draft, unix.O_WRONLY|unix.O_TRUNC)
+	if err != nil {
+		return err
+	}
+	err = s.disk.write(fd, draft, r.Line, -1)
+	if err == nil {
+		err = s.flush(fd, draft)
+	}
+	shut(fd)
+	if err == nil {
+		err = s.disk.renameNew(d.objs, draft, name)
+	}
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, unix.EEXIST) {
+		err = audit.ErrExists
+	}
+	if gone := s.disk.unlink(d.objs, draft); gone != nil && !errors.Is(gone, unix.ENOENT) {
+		s.cfg.Log.Warn("a draft was left behind", "file", draft, "error", gone)
+	}
+	return err
+}
+
+// withdraw removes an object whose line could not be written. Until it has, the store takes no other record.
+func (s *Store) withdraw(d *day, id string) error {
+	day, name := d.name, objectName(id)
+	undo := func() error {
+		err := s.disk.unlink(s.objs, dayPrefix+day+"/"+name)
+		if errors.Is(err, unix.ENOENT) {
+			return nil
+		}
+		return err
+	}
+	if err := undo(); err != nil {
+		s.undo = undo
+		return err
+	}
+	return nil
+}
+
+// writeHead fills the slot that does not hold the newest state.
+func (s *Store) writeHead(h head) error {
+	s.rev++
+	h.Rev = s.rev
+	s.slots = appendSlot(s.slots[:0], h, s.cfg.Key)
+	return s.disk.write(s.headFD, s.writer+headSuffix, s.slots, (s.rev%2)*slotBytes)
+}
+
+// flush puts a file on the disk when the store is one that does. A disk that fails at it may have dropped what it was
+// given: from then on the store refuses, and the next opening looks at what is there.
+func (s *Store) flush(fd int, name string) error {
+	if !s.cfg.Sync {
+		return nil
+	}
+	if err := s.disk.sync(fd, name); err != nil {
+		s.broken = fmt.Errorf("the disk failed earlier, open the store again: %w", err)
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package filerecords
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// The file of an open writer holds two slots, written in turn, so that one of them is whole at any moment.
+const (
+	slotBytes = 1024
+	headBytes = 2 * slotBytes
+)
+
+// head is the state of one writer. While done is false the record Seq is announced and may not exist; the writer's last
+// certain record is then Seq-1 with hash Prev.
+type head struct {
+	Rev    int64  `json:"rev"`
+	Writer string `json:"writer"`
+	Seq    int64  `json:"seq"`
+	Hash   string `json:"hash"`
+	Prev   string `json:"prev"`
+	ID     string `json:"id"`
+	Day    string `json:"day"`
+	// At is a length of the day's file that was certainly reached before the line was written.
+	At   int64 `json:"at"`
+	Done bool  `json:"done"`
+}
+
+// certain gives the newest record that surely exists.
+func (h head) certain() audit.Head {
+	if h.Done || h.Seq == 0 {
+		return audit.Head{Writer: h.Writer, Seq: h.Seq, Hash: h.Hash}
+	}
+	return audit.Head{Writer: h.Writer, Seq: h.Seq - 1, Hash: h.Prev}
+}
+
+// appendSlot writes h as one slot: JSON, its sum, padding and a line end.
+func appendSlot(b []byte, h head, key []byte) []byte {
+	start := len(b)
+	b = append(b, `{"rev":`...)
+	b = strconv.AppendInt(b, h.Rev, 10)
+	b = append(b, `,"writer":"`...)
+	b = append(b, h.Writer...)
+	b = append(b, `","seq":`...)
+	b = strconv.AppendInt(b, h.Seq, 10)
+	b = append(b, `,"hash":"`...)
+	b = append(b, h.Hash...)
+	b = append(b, `","prev":"`...)
+	b = append(b, h.Prev...)
+	b = append(b, `","id":"`...)
+	b = append(b, h.ID...)
+	b = append(b, `","day":"`...)
+	b = append(b, h.Day...)
+	b = append(b, `","at":`...)
+	b = strconv.AppendInt(b, h.At, 10)
+	b = append(b, `,"done":`...)
+	b = strconv.AppendBool(b, h.Done)
+	b = appendSum(b, start, key)
+	for len(b)-start < slotBytes-1 {
+		b = append(b, ' ')
+	}
+	return append(b, '\n')
+}
+
+// readHead gives the newer whole slot.
+func readHead(b, key []byte) (head, error) {
+	var newest head
+	found := false
+	for len(b) >= slotBytes {
+		slot := bytes.TrimRight(b[:slotBytes], " \n")
+		b = b[slotBytes:]
+		var h head
+		if checkSum(slot, key) == nil && json.Unmarshal(slot, &h) == nil && (!found || h.Rev > newest.Rev) {
+			newest, found = h, true
+		}
+	}
+	if !found {
+		return head{}, errors.New("the head file holds no whole slot")
+	}
+	return newest, nil
+}
+
+const sumMark = `,"sum":"`
+
+// appendSum closes the JSON object that starts at start with a checksum of it: a HMAC when there is a key.
+func appendSum(b []byte, start int, key []byte) []byte {
+	sum := sumOf(b[start:], key)
+	b = append(b, sumMark...)
+	b = hex.AppendEncode(b, sum)
+	return append(b, `"}`...)
+}
+
+// checkSum proves an object that appendSum closed.
+func checkSum(doc, key []byte) error {
+	at := len(doc) - len(sumMark) - 2*sha256.Size - 2
+	if at < 0 || !bytes.HasPrefix(doc[at:], []byte(sumMark)) || !bytes.HasSuffix(doc, []byte(`"}`)) {
+		return errors.New("no checksum")
+	}
+	claim, err := hex.DecodeString(string(doc[at+len(sumMark) : len(doc)-2]))
+	if err != nil {
+		return fmt.Errorf("checksum: %w", err)
+	}
+	if !hmac.Equal(claim, sumOf(doc[:at], key)) {
+		return errors.New("checksum does not match")
+	}
+	return nil
+}
+
+func sumOf(content, key []byte) []byte {
+	if len(key) == 0 {
+		sum := sha256.Sum256(content)
+		return sum[:]
+	}
+	h := hmac.New(sha256.New, key)
+	h.Write(content)
+	return h.Sum(nil)
+}

@@ -1,0 +1,133 @@
+package filerecords
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// recover finishes what writers left that are no more. One that cannot be finished now is left as it is, for the next
+// opening or for Verify; it stands in nobody's way.
+func (s *Store) recover() error {
+	names, err := list(s.wrs, ".")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		var err error
+		if strings.HasSuffix(name, freshSuffix) {
+			err = s.bury(name, func(int) error { return s.disk.unlink(s.wrs, name) })
+		} else if writer, ok := strings.CutSuffix(name, headSuffix); ok && writer != s.writer {
+			err = s.bury(name, func(fd int) error { return s.finish(writer, fd) })
+		}
+		if err != nil {
+			s.cfg.Log.Warn("a killed writer could not be finished", "file", name, "error", err)
+		}
+	}
+	return nil
+}
+
+// bury calls fn with a writer's file when nobody holds its lock, that is, when its process is dead.
+func (s *Store) bury(name string, fn func(fd int) error) error {
+	fd, err := open(s.wrs, name, unix.O_RDWR|unix.O_NOFOLLOW)
+	if errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer shut(fd)
+	if err := s.disk.lock(fd, name, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil
+		}
+		return err
+	}
+	st, err := stat(fd, name)
+	if err != nil || st.Nlink == 0 {
+		return err
+	}
+	return fn(fd)
+}
+
+// finish completes the announced record of a dead writer and ends the writer.
+func (s *Store) finish(writer string, fd int) error {
+	slots := make([]byte, headBytes)
+	if err := readAt(fd, writer+headSuffix, slots, 0); err != nil {
+		return err
+	}
+	h, err := readHead(slots, s.cfg.Key)
+	if err != nil {
+		return err
+	}
+	if h.Writer != writer {
+		return fmt.Errorf("its head is that of %.40q", h.Writer)
+	}
+	last := h.certain()
+	if !h.Done {
+		whole, err := s.complete(h)
+		if err != nil {
+			return err
+		}
+		if whole {
+			last = audit.Head{Writer: writer, Seq: h.Seq, Hash: h.Hash}
+		}
+	}
+	return s.endWriter(writer, last)
+}
+
+// complete reports whether the announced record was made, that is, whether its object has its name, and sees to its
+// line then.
+func (s *Store) complete(h head) (bool, error) {
+	if !isDay(h.Day) || !audit.ValidID(h.ID) {
+		return false, fmt.Errorf("its head names day %.20q and id %.40q", h.Day, h.ID)
+	}
+	folder := objectsDir + "/" + dayPrefix + h.Day + "/"
+	if err := s.disk.unlink(s.root, folder+draftName(h.ID, h.Writer)); err != nil && !errors.Is(err, unix.ENOENT) {
+		return false, err
+	}
+	object, err := readFile(s.root, folder+objectName(h.ID))
+	if errors.Is(err, unix.ENOENT) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	r, err := audit.Unseal(object, s.cfg.Key)
+	if r.Chain.Writer != h.Writer || r.Chain.Hash != h.Hash {
+		return false, nil // the id was taken: this is the record of somebody else
+	}
+	if err != nil {
+		return false, fmt.Errorf("object %s: %w", h.ID, err)
+	}
+	d, err := s.day(h.Day)
+	if err != nil {
+		return false, err
+	}
+	if err := s.disk.lock(d.log.fd, d.log.name, unix.LOCK_EX); err != nil {
+		return false, err
+	}
+	defer unlock(d.log.fd)
+	st, err := stat(d.log.fd, d.log.name)
+	if err != nil {
+		return false, err
+	}
+	found := false
+	err = eachLine(file{d.log.fd, d.log.name, st.Size}, h.At, func(line []byte, _ int64) error {
+		found = found || bytes.Equal(line, object)
+		return nil
+	})
+	if err != nil || found {
+		return found, err
+	}
+	if _, err := s.appendLocked(&d.log, object); err != nil {
+		return false, err
+	}
+	s.cfg.Log.Info("the line of a killed writer was completed", "record", h.ID, "writer", h.Writer)
+	return true, s.flush(d.log.fd, d.log.name)
+}

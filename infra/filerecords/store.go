@@ -1,0 +1,234 @@
+package filerecords
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"golang.org/x/sys/unix"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// ErrClosed is what a store answers after Close.
+var ErrClosed = errors.New("the record store is closed")
+
+var errReader = errors.New("the record store was opened for reading only")
+
+// Config says how a Store keeps records. The zero value is ready for use.
+type Config struct {
+	// Sync has Append return only when the record is on the disk, not merely with the kernel.
+	Sync bool
+	// Key, when set, adds an HMAC to every record, head and ledger line. At least 16 bytes, the same for every process,
+	// from the folder's first record on.
+	Key []byte
+	// Now is the clock for retention and for the ids of writers; default time.Now.
+	Now func() time.Time
+	// Entropy makes the ids of writers unique; default crypto/rand.
+	Entropy io.Reader
+	// Log hears about what recovery found; default: nobody.
+	Log *slog.Logger
+	// Intercept is for tests: see [Interceptor].
+	Intercept Interceptor
+}
+
+// Store is a folder of records. It is safe for concurrent use; its appends are made one after the other.
+type Store struct {
+	cfg  Config
+	dir  string
+	disk disk
+	root int // descriptors of the folder and of what is in it
+	objs int
+	wrs  int
+
+	life sync.RWMutex // held for reading while root is used by a reader
+
+	mu     sync.Mutex // guards everything below
+	closed bool
+	reader bool
+	writer string
+	headFD int
+	slots  []byte // scratch
+	rev    int64
+	last   audit.Head
+	days   map[string]*day
+	undo   func() error // what a failed Append could not take back yet
+	broken error        // set when the disk refused a flush: what is stored is not known any more
+}
+
+var _ audit.Store = (*Store)(nil)
+
+// Open opens the folder for reading and writing, making it if need be, and finishes what killed writers left. It
+// refuses a folder that it cannot write to.
+func Open(dir string, cfg Config) (*Store, error) {
+	s, err := prepare(dir, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.start(); err != nil {
+		s.release()
+		return nil, fmt.Errorf("record store: folder %q cannot be used: %w", dir, err)
+	}
+	return s, nil
+}
+
+// OpenReader opens an existing folder for reading only. It writes nothing, and Append on it fails.
+func OpenReader(dir string, cfg Config) (*Store, error) {
+	s, err := prepare(dir, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s.reader = true
+	if s.root, err = open(unix.AT_FDCWD, s.dir, unix.O_RDONLY|unix.O_DIRECTORY); err != nil {
+		return nil, fmt.Errorf("record store: %w", err)
+	}
+	return s, nil
+}
+
+func prepare(dir string, cfg Config) (*Store, error) {
+	if dir == "" {
+		return nil, errors.New("record store: the folder has no name")
+	}
+	if n := len(cfg.Key); n > 0 && n < 16 {
+		return nil, fmt.Errorf("record store: the chain key has %d bytes, at least 16 are needed", n)
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("record store: %w", err)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Store{
+		cfg: cfg, dir: abs, disk: disk{before: cfg.Intercept},
+		root: -1, objs: -1, wrs: -1, headFD: -1,
+		days: map[string]*day{},
+	}, nil
+}
+
+func (s *Store) start() (err error) {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	if s.root, err = open(unix.AT_FDCWD, s.dir, unix.O_RDONLY|unix.O_DIRECTORY); err != nil {
+		return err
+	}
+	if s.objs, err = s.folder(objectsDir); err != nil {
+		return err
+	}
+	if s.wrs, err = s.folder(writersDir); err != nil {
+		return err
+	}
+	if err := s.newWriter(); err != nil {
+		return err
+	}
+	return s.recover()
+}
+
+func (s *Store) folder(name string) (int, error) {
+	if err := s.disk.mkdir(s.root, name); err != nil {
+		return -1, err
+	}
+	return open(s.root, name, unix.O_RDONLY|unix.O_DIRECTORY)
+}
+
+// newWriter makes this opening's head file. It gets its lock before it gets its name, so that nobody takes it for dead.
+func (s *Store) newWriter() error {
+	entropy := s.cfg.Entropy
+	if entropy == nil {
+		entropy = ulid.DefaultEntropy()
+	}
+	for {
+		id, err := ulid.New(ulid.Timestamp(s.cfg.Now()), entropy)
+		if err != nil {
+			return fmt.Errorf("make a writer id: %w", err)
+		}
+		s.writer = id.String()
+		fresh := s.writer + freshSuffix
+		if s.headFD, err = s.disk.create(s.wrs, fresh, unix.O_RDWR|unix.O_EXCL); err != nil {
+			return err
+		}
+		locked := s.disk.lock(s.headFD, fresh, unix.LOCK_EX|unix.LOCK_NB)
+		st, err := stat(s.headFD, fresh)
+		if err != nil {
+			return err
+		}
+		if errors.Is(locked, unix.EWOULDBLOCK) || st.Nlink == 0 {
+			shut(s.headFD) // another opening is clearing this name away: it is theirs
+			s.headFD = -1
+			continue
+		}
+		if locked != nil {
+			return locked
+		}
+		s.last = audit.Head{Writer: s.writer}
+		first := appendSlot(nil, head{Writer: s.writer, Done: true}, s.cfg.Key)
+		for len(first) < headBytes {
+			first = append(first, ' ')
+		}
+		if err := s.disk.write(s.headFD, fresh, first, 0); err != nil {
+			return err
+		}
+		if err := s.disk.renameNew(s.wrs, fresh, s.writer+headSuffix); err != nil {
+			return err
+		}
+		return s.flush(s.wrs, writersDir)
+	}
+}
+
+// Close ends this opening: its writer's last record goes to the ledger. Reading and writing fail afterwards.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	var err error
+	if !s.reader {
+		err = s.settle()
+	}
+	s.life.Lock()
+	defer s.life.Unlock()
+	s.release()
+	return err
+}
+
+// settle takes back what a failed Append left and ends the writer.
+func (s *Store) settle() error {
+	if s.undo != nil {
+		if err := s.undo(); err != nil {
+			return fmt.Errorf("record store: close: %w", err)
+		}
+		s.undo = nil
+	}
+	if s.broken != nil {
+		return nil // the head file stays as it is, for the next opening to look into
+	}
+	if err := s.endWriter(s.writer, s.last); err != nil {
+		return fmt.Errorf("record store: close: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) release() {
+	for _, d := range s.days {
+		d.shut()
+	}
+	clear(s.days)
+	for _, fd := range []*int{&s.headFD, &s.wrs, &s.objs, &s.root} {
+		if *fd >= 0 {
+			shut(*fd)
+			*fd = -1
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package filerecords
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// maxHeld bounds the window, and with it the length of a cursor.
+const maxHeld = 64
+
+// window puts records into the order of their times. The file has them in the order in which they ended, so a record
+// may be given out once an earlier line is known to have ended before it began: no other can be newer.
+type window struct {
+	rows  []row     // oldest first
+	ended time.Time // when the record read last ended
+}
+
+type row struct {
+	record audit.Record
+	offset int64
+}
+
+func (w *window) add(r audit.Record, offset int64) {
+	w.ended = ended(r)
+	at, _ := slices.BinarySearchFunc(w.rows, r, func(e row, r audit.Record) int {
+		if c := e.record.Time.Compare(r.Time); c != 0 {
+			return c
+		}
+		return strings.Compare(e.record.ID, r.ID)
+	})
+	w.rows = slices.Insert(w.rows, at, row{r, offset})
+}
+
+func (w *window) ready() bool {
+	n := len(w.rows)
+	return n > maxHeld || n > 1 && !w.rows[n-1].record.Time.Before(w.ended)
+}
+
+// take removes the newest record.
+func (w *window) take() audit.Record {
+	n := len(w.rows) - 1
+	r := w.rows[n].record
+	w.rows = w.rows[:n]
+	return r
+}
+
+func (w *window) offsets() []int64 {
+	var all []int64
+	for _, r := range w.rows {
+		all = append(all, r.offset)
+	}
+	return all
+}
+
+// ended is when a record was about to be stored, as well as it tells.
+func ended(r audit.Record) time.Time {
+	ms := r.DurationMs
+	for _, step := range r.Custody {
+		ms = max(ms, step.AtMs)
+	}
+	return r.Time.Add(time.Duration(ms * float64(time.Millisecond)))
+}
+
+// cursor is a place in the walk: the lines of Day before Low are still to come, and of those after it only the ones
+// that begin at Held.
+type cursor struct {
+	Day  string  `json:"d"`
+	Low  int64   `json:"l"`
+	Held []int64 `json:"h,omitempty"`
+}
+
+func (c cursor) String() string {
+	// A struct of strings and integers always encodes.
+	doc, _ := json.Marshal(c)
+	return base64.RawURLEncoding.EncodeToString(doc)
+}
+
+func parseCursor(s string) (cursor, error) {
+	if s == "" {
+		return cursor{}, nil
+	}
+	var c cursor
+	doc, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil || json.Unmarshal(doc, &c) != nil || !isDay(c.Day) || c.Low < 0 || len(c.Held) > maxHeld+1 {
+		return cursor{}, audit.ErrCursor
+	}
+	for _, offset := range c.Held {
+		if offset < 0 {
+			return cursor{}, audit.ErrCursor
+		}
+	}
+	return c, nil
+}

@@ -1,0 +1,139 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// MaxBytes bounds one stored record, its line end included.
+const MaxBytes = 32 << 20
+
+// ErrAltered is what a line is answered with whose bytes are not the ones that were hashed.
+var ErrAltered = errors.New("the record does not match its hash")
+
+// Head is the newest record of one writer. The zero Seq means that the writer has none yet.
+type Head struct {
+	Writer string `json:"writer"`
+	Seq    int64  `json:"seq"`
+	Hash   string `json:"hash"`
+}
+
+// Sealed is a record as it is stored.
+type Sealed struct {
+	ID    string
+	Chain Chain
+	// Line is the stored bytes, ended by one \n.
+	Line []byte
+}
+
+// Head gives what the writer's next record is chained to.
+func (s Sealed) Head() Head {
+	return Head{Writer: s.Chain.Writer, Seq: s.Chain.Seq, Hash: s.Chain.Hash}
+}
+
+const (
+	openTail = `,"hash":""}}`
+	hashMark = `,"hash":"`
+	macMark  = `","mac":"`
+	lineEnd  = "\"}}\n"
+	hexSize  = 2 * sha256.Size
+)
+
+// Seal makes the line of the record that follows last. With a key the line also carries its HMAC. It refuses an id that
+// is not [ValidID], JSON members that are not JSON, and a record of more than [MaxBytes].
+func Seal(r Record, last Head, key []byte) (Sealed, error) {
+	if !ValidID(r.ID) {
+		return Sealed{}, fmt.Errorf("record id %.40q: 1 to %d letters, digits, - and _ are accepted", r.ID, maxIDBytes)
+	}
+	r.Time = r.Time.UTC()
+	r.Chain = Chain{Writer: last.Writer, Seq: last.Seq + 1, Prev: last.Hash}
+	doc, err := json.Marshal(r)
+	if err != nil {
+		return Sealed{}, fmt.Errorf("encode record %s: %w", r.ID, err)
+	}
+	content, ok := bytes.CutSuffix(doc, []byte(openTail))
+	if !ok {
+		return Sealed{}, fmt.Errorf("encode record %s: chain is not its last member", r.ID)
+	}
+	sum := sha256.Sum256(content)
+	r.Chain.Hash = hex.EncodeToString(sum[:])
+	line := append(content, hashMark...)
+	if len(key) > 0 {
+		r.Chain.MAC = mac(content[:len(content):len(content)], key)
+		line = append(append(line, r.Chain.Hash...), macMark...)
+		line = append(line, r.Chain.MAC...)
+	} else {
+		line = append(line, r.Chain.Hash...)
+	}
+	line = append(line, lineEnd...)
+	if len(line) > MaxBytes {
+		return Sealed{}, fmt.Errorf("record %s: %d bytes, at most %d are stored", r.ID, len(line), MaxBytes)
+	}
+	return Sealed{ID: r.ID, Chain: r.Chain, Line: line}, nil
+}
+
+// Unseal reads the outline of a stored line and proves its hash, and its HMAC when key is given. With ErrAltered it
+// still returns what the line claims, as far as it can be read. The final \n may be absent.
+func Unseal(line, key []byte) (Sealed, error) {
+	line = bytes.TrimSuffix(line, []byte("\n"))
+	var claim struct {
+		ID    string `json:"id"`
+		Chain Chain  `json:"chain"`
+	}
+	err := json.Unmarshal(line, &claim)
+	s := Sealed{ID: claim.ID, Chain: claim.Chain, Line: line}
+	if err != nil {
+		return s, fmt.Errorf("%w: %w", ErrAltered, err)
+	}
+	content, hash, code, ok := split(line)
+	if !ok || claim.Chain.Hash != hash || claim.Chain.MAC != code {
+		return s, fmt.Errorf("%w: it does not end with its chain", ErrAltered)
+	}
+	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != hash {
+		return s, ErrAltered
+	}
+	if len(key) > 0 && !hmac.Equal([]byte(mac(content, key)), []byte(code)) {
+		return s, fmt.Errorf("%w: its mac was not made with this key", ErrAltered)
+	}
+	return s, nil
+}
+
+// Decode reads a stored line as a Record without proving it.
+func Decode(line []byte) (Record, error) {
+	var r Record
+	if err := json.Unmarshal(line, &r); err != nil {
+		return Record{}, fmt.Errorf("decode record: %w", err)
+	}
+	return r, nil
+}
+
+// split takes a line apart at its chain's end: what is hashed, the hash, the mac or "".
+func split(line []byte) (content []byte, hash, code string, ok bool) {
+	tail, ok := bytes.CutSuffix(line, []byte(`"}}`))
+	if !ok || len(tail) < len(hashMark)+hexSize {
+		return nil, "", "", false
+	}
+	last := string(tail[len(tail)-hexSize:])
+	front := tail[:len(tail)-hexSize]
+	if c, ok := bytes.CutSuffix(front, []byte(hashMark)); ok {
+		return c, last, "", true
+	}
+	front, ok = bytes.CutSuffix(front, []byte(macMark))
+	if !ok || len(front) < len(hashMark)+hexSize {
+		return nil, "", "", false
+	}
+	hash = string(front[len(front)-hexSize:])
+	c, ok := bytes.CutSuffix(front[:len(front)-hexSize], []byte(hashMark))
+	return c, hash, last, ok
+}
+
+func mac(content, key []byte) string {
+	h := hmac.New(sha256.New, key)
+	h.Write(content)
+	return hex.EncodeToString(h.Sum(nil))
+}
