@@ -29,7 +29,7 @@ import (
 //	large N      a result of N bytes
 func Function(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error) {
 	command, arg, _ := strings.Cut(inv.Request.Code, " ")
-	r := &run{inv: inv, onLog: onLog, began: time.Now()}
+	r := &performance{inv: inv, onLog: onLog, began: time.Now()}
 	switch command {
 	case "echo":
 		return r.result(execution.Completed, inv.Request.Input), nil
@@ -66,20 +66,20 @@ func Function(ctx context.Context, inv execution.Invocation, onLog func(executio
 	return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: "code", Message: fmt.Sprintf("%q is not a command", command)}
 }
 
-type run struct {
+type performance struct {
 	inv   execution.Invocation
 	onLog func(execution.Log)
 	began time.Time
 	logs  []execution.Log
 }
 
-func (r *run) log(text string) {
+func (r *performance) log(text string) {
 	l := execution.Log{Level: "log", Message: text, AtMs: float64(time.Since(r.began).Microseconds()) / 1000}
 	r.logs = append(r.logs, l)
 	r.onLog(l)
 }
 
-func (r *run) result(s execution.Status, value json.RawMessage) execution.Result {
+func (r *performance) result(s execution.Status, value json.RawMessage) execution.Result {
 	res := execution.Result{
 		ID:         r.inv.ID,
 		Status:     s,
@@ -95,7 +95,7 @@ func (r *run) result(s execution.Status, value json.RawMessage) execution.Result
 	return res
 }
 
-func (r *run) limited(limit string) execution.Result {
+func (r *performance) limited(limit string) execution.Result {
 	status, text := execution.Failed, limit+" limit reached"
 	if limit == execution.LimitWall {
 		status = execution.TimedOut
@@ -105,7 +105,7 @@ func (r *run) limited(limit string) execution.Result {
 	return res
 }
 
-func (r *run) print(arg string) (execution.Result, error) {
+func (r *performance) print(arg string) (execution.Result, error) {
 	n, err := strconv.Atoi(arg)
 	if err != nil {
 		return execution.Result{}, err
@@ -116,7 +116,7 @@ func (r *run) print(arg string) (execution.Result, error) {
 	return r.result(execution.Completed, json.RawMessage(arg)), nil
 }
 
-func (r *run) exit(arg string) (execution.Result, error) {
+func (r *performance) exit(arg string) (execution.Result, error) {
 	n, err := strconv.Atoi(arg)
 	if err != nil {
 		return execution.Result{}, err

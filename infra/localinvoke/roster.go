@@ -28,6 +28,9 @@ type waiter struct {
 
 // claim takes an idle process, or waits for one.
 func (r *roster) claim(ctx context.Context) (*process, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	r.mu.Lock()
 	if n := len(r.idle); n > 0 {
 		p := r.idle[n-1]

@@ -1,0 +1,94 @@
+package invoketest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// Invoker is what is tested.
+type Invoker interface {
+	Invoke(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error)
+	Ready(ctx context.Context) error
+}
+
+// Options are what a test needs of the functions behind an invoker.
+type Options struct {
+	Processes    int           // how many run [Function]
+	MaxExecution time.Duration // when the platform kills one, at the latest
+	Grace        time.Duration // how much later than its deadline, or a cancellation
+	MaxMemory    int64         // resident bytes at which it is killed
+}
+
+// Suite is how the suite gets its invokers.
+type Suite struct {
+	// New gives an invoker in front of functions that run Function. It registers its own clean-up.
+	New func(t testing.TB, o Options) Invoker
+	// CancelReaches says that a cancelled execution is ended in the function too, and recorded there. On Lambda it is not.
+	CancelReaches bool
+	// Memory says that the platform kills a function that takes too much memory.
+	Memory bool
+}
+
+// Test runs the suite.
+func Test(t *testing.T, s Suite) {
+	t.Run("results", s.results)
+	t.Run("limits", s.limits)
+	t.Run("failures", s.failures)
+	t.Run("sizes", s.sizes)
+	t.Run("streams", s.streams)
+	t.Run("cancel", s.cancel)
+	t.Run("deaths", s.deaths)
+	t.Run("crowd", s.crowd)
+	t.Run("neighbours", s.neighbours)
+}
+
+// usual is enough for tests in which nothing is meant to be killed.
+func usual() Options {
+	return Options{Processes: 2, MaxExecution: 20 * time.Second, Grace: 2 * time.Second, MaxMemory: 512 << 20}
+}
+
+// ids makes execution ids that differ.
+func id(n int) string { return fmt.Sprintf("exec_%026d", n) }
+
+// Invocation is one with the code as its command.
+func Invocation(n int, code string) execution.Invocation {
+	return execution.Invocation{
+		Airlock:    execution.InvocationVersion,
+		ID:         id(n),
+		Request:    execution.Request{Code: code, Input: json.RawMessage(fmt.Sprintf(`{"n":%d}`, n))},
+		Caller:     execution.Caller{Subject: "tester", Tenant: "tenant-1", IP: "192.0.2.1"},
+		Via:        execution.ViaHTTP,
+		ReceivedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+	}
+}
+
+// run invokes and reports an error, from any goroutine.
+func run(t *testing.T, v Invoker, n int, code string, onLog func(execution.Log)) execution.Reply {
+	t.Helper()
+	r, err := v.Invoke(t.Context(), Invocation(n, code), onLog)
+	if err != nil {
+		t.Errorf("%s: %v", code, err)
+	}
+	return r
+}
+
+// echoes checks that v still works.
+func echoes(t *testing.T, v Invoker, n int) {
+	t.Helper()
+	r := run(t, v, n, "echo", nil)
+	if want := fmt.Sprintf(`{"n":%d}`, n); string(r.Result.Result) != want || r.Result.ID != id(n) || !r.Recorded {
+		t.Errorf("echo gave %s for %s (recorded: %v), want %s for %s", r.Result.Result, r.Result.ID, r.Recorded, want, id(n))
+	}
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

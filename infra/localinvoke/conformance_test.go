@@ -1,0 +1,20 @@
+package localinvoke_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/airlock-run/airlock/infra/invoketest"
+)
+
+func TestConformance(t *testing.T) {
+	invoketest.Test(t, invoketest.Suite{
+		New: func(t testing.TB, o invoketest.Options) invoketest.Invoker {
+			cfg := config(t)
+			cfg.Processes, cfg.MaxExecution, cfg.Grace, cfg.MaxMemory = o.Processes, o.MaxExecution, o.Grace, o.MaxMemory
+			return newPool(t, cfg)
+		},
+		CancelReaches: true,
+		Memory:        runtime.GOOS == "linux",
+	})
+}
