@@ -1,0 +1,14 @@
+// Package sandbox runs JavaScript that nobody trusts.
+//
+//	engine, err := sandbox.New(ctx, sandbox.Config{})
+//	result, err := engine.Run(ctx, sandbox.Script{Code: "1 + 1"}, sandbox.Grants{})
+//
+// Each Run gets a brand-new guest: a WebAssembly instance of QuickJS over a copy-on-write view of an image in which the
+// standard library has already been evaluated. The guest runs under hard caps and is dropped afterwards, whatever
+// happened. It reaches nothing but its own memory and what [Grants] lists; the zero Grants lists nothing.
+//
+// What the guest does wrong, throwing or exceeding a cap, is a value: [Result]. An error from Run means that the
+// platform failed and says nothing about the guest.
+//
+// The package knows nothing of HTTP, clouds or policy: callers decide what to grant.
+package sandbox

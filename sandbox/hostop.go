@@ -1,0 +1,145 @@
+package sandbox
+
+import (
+	"time"
+	"unicode/utf8"
+
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+)
+
+// The host call's operations; stdlib/primordials.js has the other side.
+const (
+	opLog     = 1 // level, text
+	opTimer   = 2 // id, milliseconds, repeat
+	opClear   = 3 // id
+	opSettled = 4 // has a value
+	opDone    = 5 // json
+	opFail    = 6 // name, message, stack, thrown value
+	opLimit   = 7 // the result is larger than any output
+)
+
+var levels = [...]string{"log", "info", "warn", "error", "debug"}
+
+// maxErrorText bounds the strings of a thrown error, in UTF-16 units; the library cuts them shorter than that.
+const maxErrorText = 32 << 10
+
+// Call implements quickjs.Host. Its arguments come from hostile memory: whatever they are, the answer is a harmless
+// value or the end of the run.
+func (r *run) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) {
+	op, ok := a[0].Int()
+	if !ok {
+		return quickjs.Undefined, nil
+	}
+	switch op {
+	case opLog:
+		return quickjs.Undefined, r.log(in, a)
+	case opTimer:
+		id, ok1 := a[1].Int()
+		ms, ok2 := a[2].Int()
+		repeat, _ := a[3].Int()
+		if ok1 && ok2 && ms >= 0 {
+			r.impure = true
+			r.timers.add(id, r.elapsed()+time.Duration(ms)*time.Millisecond, time.Duration(ms)*time.Millisecond, repeat != 0)
+		}
+	case opClear:
+		if id, ok := a[1].Int(); ok {
+			r.timers.remove(id)
+		}
+	case opSettled:
+		r.settled = true
+		n, _ := a[1].Int()
+		r.hasValue = n != 0
+	case opDone:
+		return quickjs.Undefined, r.done(in, a[1])
+	case opFail:
+		r.fail(in, a)
+	case opLimit:
+		return quickjs.Undefined, r.limits.exceeded(LimitOutput)
+	}
+	return quickjs.Undefined, nil
+}
+
+func (r *run) log(in *quickjs.Instance, a quickjs.Args) error {
+	level, _ := a[1].Int()
+	if level < 0 || int(level) >= len(levels) {
+		level = 0
+	}
+	if len(r.result.Logs) >= r.limits.LogEntries {
+		return r.limits.exceeded(LimitLogs)
+	}
+	room := r.limits.OutputBytes - len(r.output)
+	text, ok := in.Str(a[2], room)
+	if !ok && in.Len(a[2]) < 0 {
+		return nil // not a string: nothing of ours makes such a call
+	}
+	whole := ok && len(text)+1 <= room
+	if !whole { // keep what fits, then end the run
+		text = cutBytes(in.Prefix(a[2], room), max(room-1, 0))
+	}
+	r.output = append(append(r.output, text...), '\n')
+	if len(r.output) > r.limits.OutputBytes {
+		r.output = r.output[:r.limits.OutputBytes]
+	}
+	entry := Log{Level: levels[level], Message: cutChars(text, r.limits.LogChars), AtMs: milliseconds(r.elapsed()), Line: text}
+	r.result.Logs = append(r.result.Logs, entry)
+	if r.grants.OnLog != nil {
+		r.grants.OnLog(entry)
+	}
+	if !whole {
+		return r.limits.exceeded(LimitOutput)
+	}
+	return nil
+}
+
+func (r *run) done(in *quickjs.Instance, v quickjs.Value) error {
+	if in.Len(v) > r.limits.OutputBytes {
+		return r.limits.exceeded(LimitOutput)
+	}
+	text, ok := in.Str(v, r.limits.OutputBytes)
+	if !ok || len(text) > r.limits.OutputBytes {
+		return r.limits.exceeded(LimitOutput)
+	}
+	r.result.Value = []byte(text)
+	return nil
+}
+
+// fail keeps the first failure of the run.
+func (r *run) fail(in *quickjs.Instance, a quickjs.Args) {
+	if r.failed {
+		return
+	}
+	r.failed = true
+	name, _ := in.Str(a[1], maxErrorText)
+	message, _ := in.Str(a[2], maxErrorText)
+	stack, _ := in.Str(a[3], maxErrorText)
+	r.result.Exception = r.source.exception(name, message, stack)
+	r.result.Error = oneLine(r.result.Exception)
+	if in.IsStackOverflow(a[4]) {
+		r.result.Limit = LimitStack
+	}
+}
+
+// cutChars cuts s after n characters and says so with an ellipsis.
+func cutChars(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n == 0 {
+			return s[:i] + "..."
+		}
+		n--
+	}
+	return s
+}
+
+// cutBytes cuts s to at most n bytes without splitting a character.
+func cutBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,171 @@
+package quickjs
+
+import (
+	"errors"
+	"fmt"
+)
+
+const (
+	fuelGlobal    = 1
+	scratchGlobal = 2
+	bulkShift     = 6 // one unit of fuel for 64 bytes moved by memory.copy or memory.fill
+)
+
+// callPoll is a call of the poll that leaves the operand stack as it was.
+func callPoll(kind byte) []byte {
+	return []byte{opI32Const, 0, opI32Const, kind, opCall, importPoll, opDrop}
+}
+
+// instrument rewrites the code section: the interrupt handler becomes a poll, every stack overflow is announced, and
+// (unless fuel is 0) every loop outside the interpreter counts fuel. The function enter is added.
+func instrument(body []byte, fuel int64) (out []byte, loops int, err error) {
+	r := &reader{b: body}
+	n := r.uint()
+	if n > uint64(len(body)) {
+		return nil, 0, errTruncated
+	}
+	c := coder{charge: chargeSequence(), overflow: callPoll(pollStackOverflow)}
+	out = appendUint(nil, n+1)
+	for i := range n {
+		f := r.bytes(r.uint())
+		if r.err != nil {
+			return nil, 0, r.err
+		}
+		index := i + importedFunctions
+		if index == funcInterrupt {
+			f = []byte{0, opI32Const, 0, opI32Const, pollInterrupt, opCall, importPoll, opEnd}
+		} else {
+			c.tick = nil
+			if fuel > 0 && index != funcInterpreter {
+				c.tick = tickSequence(fuel)
+			}
+			if f, err = c.function(f); err != nil {
+				return nil, 0, fmt.Errorf("function %d: %w", index, err)
+			}
+		}
+		out = append(appendUint(out, uint64(len(f))), f...)
+	}
+	enter := enterBody()
+	return append(appendUint(out, uint64(len(enter))), enter...), c.loops, r.err
+}
+
+// tickSequence counts one loop header: fuel -= 1; if fuel <= 0 { poll(); fuel = interval }.
+func tickSequence(interval int64) []byte {
+	s := []byte{
+		opGlobalGet, fuelGlobal, opI32Const, 1, 0x6b, opGlobalSet, fuelGlobal, // i32.sub
+		opGlobalGet, fuelGlobal, opI32Const, 0, 0x4c, 0x04, 0x40, // i32.le_s, if
+	}
+	s = append(s, callPoll(pollFuel)...)
+	s = appendInt(append(s, opI32Const), interval)
+	return append(s, opGlobalSet, fuelGlobal, opEnd)
+}
+
+// chargeSequence takes the length on top of the operand stack as fuel and leaves it there.
+func chargeSequence() []byte {
+	return []byte{
+		opGlobalSet, scratchGlobal, opGlobalGet, fuelGlobal, opGlobalGet, scratchGlobal,
+		opI32Const, bulkShift, 0x76, 0x6b, opGlobalSet, fuelGlobal, // i32.shr_u, i32.sub
+		opGlobalGet, scratchGlobal,
+	}
+}
+
+// coder copies function bodies and inserts sequences. tick nil means: do not count loops.
+type coder struct {
+	tick, charge, overflow []byte
+	loops                  int
+}
+
+func (c *coder) function(f []byte) ([]byte, error) {
+	r := &reader{b: f}
+	for n := r.uint(); n > 0 && r.err == nil; n-- {
+		r.uint()
+		r.byte()
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	out := append(make([]byte, 0, len(f)+len(f)/8), f[:r.pos]...)
+	overflowing := false // between the overflow message and the call that throws it
+	for r.pos < len(f) && r.err == nil {
+		start := r.pos
+		op, imm, err := instruction(r)
+		if err != nil {
+			return nil, err
+		}
+		if c.tick != nil && op == opBulk {
+			out = append(out, c.charge...)
+		}
+		out = append(out, f[start:r.pos]...)
+		switch {
+		case op == opLoop && c.tick != nil:
+			out = append(out, c.tick...)
+			c.loops++
+		case op == opI32Const && imm == stackOverflowMessage:
+			overflowing = true
+		case op == opCall && overflowing:
+			overflowing = false
+			if imm == funcThrowRangeError {
+				out = append(out, c.overflow...)
+			}
+		}
+	}
+	return out, r.err
+}
+
+const (
+	opLoop = 0x03
+	opBulk = 0x1fc // stands for memory.copy and memory.fill
+)
+
+var errOpcode = errors.New("unsupported opcode")
+
+// instruction skips one instruction (the WebAssembly 1.0 set, sign extension, saturating conversion, bulk memory) and
+// gives its opcode and first immediate.
+func instruction(r *reader) (op int, imm int64, err error) {
+	op = int(r.byte())
+	switch {
+	case op >= 0x02 && op <= 0x04: // block, loop, if
+		r.int()
+	case op == opI32Const || op == 0x42:
+		imm = r.int()
+	case op == 0x0c || op == 0x0d || op == opCall, op >= 0x20 && op <= 0x26, op == 0xd2, op == 0x3f || op == 0x40:
+		imm = int64(r.uint())
+	case op == 0x0e: // br_table
+		for n := r.uint() + 1; n > 0 && r.err == nil; n-- {
+			r.uint()
+		}
+	case op == 0x11, op >= 0x28 && op <= 0x3e: // call_indirect, loads and stores
+		r.uint()
+		r.uint()
+	case op == 0x1c: // select with types
+		r.bytes(r.uint())
+	case op == 0x43:
+		r.bytes(4)
+	case op == 0x44:
+		r.bytes(8)
+	case op == 0xd0:
+		r.byte()
+	case op == 0xfc:
+		switch sub := r.uint(); {
+		case sub <= 7:
+		case sub == 8, sub == 12, sub == 14:
+			r.uint()
+			r.uint()
+		case sub == 10:
+			r.uint()
+			r.uint()
+			op = opBulk
+		case sub == 11:
+			r.uint()
+			op = opBulk
+		case sub <= 17:
+			r.uint()
+		default:
+			return 0, 0, errOpcode
+		}
+	case op <= 0x01, op == 0x05, op == opEnd, op == 0x0f, op == opDrop, op == 0x1b, op >= 0x45 && op <= 0xc4, op == 0xd1:
+	default:
+		return 0, 0, fmt.Errorf("%w %#x", errOpcode, op)
+	}
+	return op, imm, r.err
+}

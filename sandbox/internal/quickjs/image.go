@@ -1,0 +1,237 @@
+package quickjs
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Script is one file of the library that an image is built from.
+type Script struct {
+	Name, Source string
+}
+
+// ImageConfig configures BuildImage.
+type ImageConfig struct {
+	// Library is evaluated in order. Each file must evaluate to a function; it is called with the raw host function
+	// and the value that the file before it returned.
+	Library []Script
+	// Roots is how many functions the library hands to the host, by calling the host function with them (the last such
+	// call counts), to be called later (see Image.Root).
+	Roots int
+	// MaxMemoryBytes is the most that any instance may be given: it is reserved as address space.
+	MaxMemoryBytes uint64
+	// Hidden are global names that the engine's build defines and guests must not see.
+	Hidden []string
+}
+
+// Image is a guest in which the library has been evaluated, frozen. It is safe for concurrent use.
+type Image struct {
+	runtime *Runtime
+	regions *regions
+	size    uint32 // bytes of linear memory
+	qctx    uint32 // JSContext*
+	rt      uint32 // JSRuntime*
+	scratch scratch
+	roots   []Value
+}
+
+// scratch are addresses allocated while the image is built, so that a run needs no allocation of its own for them.
+type scratch struct {
+	options, arguments, filename, source, job uint32
+}
+
+const (
+	sourceRoom  = 8 << 10
+	optionsSize = 20
+	// ScriptName is the file name that guest code has in stack traces.
+	ScriptName = "script.js"
+
+	buildMemory = 64 << 20
+)
+
+// moduleNames are the engine's own modules. Their names are overwritten in the image, so no import finds them.
+var moduleNames = [...]string{"qjs:std", "qjs:os", "qjs:bjson"}
+
+// BuildImage evaluates the library in a fresh guest and freezes the result. Close the image before the runtime.
+func (r *Runtime) BuildImage(ctx context.Context, cfg ImageConfig) (*Image, error) {
+	b := &builder{}
+	mem, err := anonymous(buildMemory)
+	if err != nil {
+		return nil, err
+	}
+	m := &region{mem: mem, cap: buildMemory}
+	defer func() { _ = unmapRange(mem) }()
+	in, err := r.instantiate(ctx, m, b)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	im := &Image{runtime: r}
+	in.image = im
+	if err := b.build(in, r.segments, cfg); err != nil {
+		return nil, fmt.Errorf("build image: %w", err)
+	}
+	im.size = in.mod.Memory().Size()
+	frozen := mem[:im.size]
+	for _, name := range moduleNames {
+		if err := hide(frozen, name); err != nil {
+			return nil, fmt.Errorf("build image: %w", err)
+		}
+	}
+	back, err := newBacking(frozen)
+	if err != nil {
+		return nil, err
+	}
+	im.regions = &regions{image: back, reserve: max(cfg.MaxMemoryBytes, uint64(im.size))}
+	return im, nil
+}
+
+// Close releases the image's memory. Instances must have been closed before.
+func (im *Image) Close() error { return im.regions.close() }
+
+// Size is the linear memory that every instance starts with, in bytes.
+func (im *Image) Size() uint64 { return uint64(im.size) }
+
+// Root gives the i'th of the functions that the library left for the host.
+func (im *Image) Root(i int) Value { return im.roots[i] }
+
+// hide overwrites every occurrence of name with bytes that no source text can spell.
+func hide(mem []byte, name string) error {
+	noise := make([]byte, len(name))
+	for i := 0; ; {
+		k := bytes.Index(mem[i:], []byte(name))
+		if k < 0 {
+			return nil
+		}
+		if _, err := rand.Read(noise); err != nil {
+			return err
+		}
+		for j := range noise {
+			noise[j] |= 0x80
+		}
+		i += k
+		copy(mem[i:], noise)
+	}
+}
+
+// builder is the host while an image is built.
+type builder struct {
+	captured Args
+}
+
+// Now is the epoch: an image must not depend on when it was built.
+func (b *builder) Now() time.Duration { return 0 }
+
+func (b *builder) MemoryRefused() error { return errors.New("the library does not fit into memory") }
+
+func (b *builder) Poll(*Instance) error { return nil }
+
+// Call keeps what the library hands over last: its roots. Each is given a reference that is never dropped.
+func (b *builder) Call(in *Instance, args Args) (Value, error) {
+	b.captured = args
+	for _, v := range args {
+		if v.tag() != tagObject {
+			continue
+		}
+		if _, err := in.invokeName("QJS_CloneValue", uint64(in.image.qctx), uint64(v)); err != nil {
+			return 0, err
+		}
+	}
+	return Undefined, nil
+}
+
+// captureRaw takes the engine's host function out of the wrapper that the build puts around it. The wrapper calls
+// proxy.call(this, …): for one call, Function.prototype.call is ours.
+const captureRaw = `wrapper => {
+	const call = Function.prototype.call;
+	let raw;
+	Function.prototype.call = function () { raw = this; };
+	try { wrapper(); } finally { Function.prototype.call = call; }
+	return raw;
+}`
+
+func (b *builder) build(in *Instance, segments []segment, cfg ImageConfig) error {
+	memory, im := in.mod.Memory(), in.image
+	for _, s := range segments {
+		if !memory.Write(s.offset, s.data) {
+			return errors.New("a data segment lies outside memory")
+		}
+	}
+	q, err := in.invokeName("New_QJS", 0, 0, 0, 0)
+	if err != nil {
+		return err
+	}
+	c, err := in.invokeName("QJS_GetContext", uint64(q))
+	if err != nil {
+		return err
+	}
+	im.qctx = uint32(c)
+	im.rt, _ = memory.ReadUint32Le(im.qctx + ctxRuntime)
+	memory.WriteUint32Le(im.rt+rtStackLimit, stackLimit)
+	memory.WriteUint32Le(im.rt+rtInterruptHandler, tableInterrupt)
+	if err := b.allocate(in); err != nil {
+		return err
+	}
+	if err := b.library(in, cfg); err != nil {
+		return err
+	}
+	for _, name := range cfg.Hidden {
+		if _, err := in.evaluate(fmt.Sprintf("delete globalThis[%q]", name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *builder) allocate(in *Instance) error {
+	s := &in.image.scratch
+	for _, a := range []struct {
+		addr *uint32
+		size uint64
+	}{{&s.options, optionsSize}, {&s.arguments, 8 * maxArgs}, {&s.filename, uint64(len(ScriptName) + 1)}, {&s.source, sourceRoom}, {&s.job, 4}} {
+		p, err := in.invokeName("malloc", a.size)
+		if err != nil || p == 0 {
+			return errors.Join(err, errors.New("no memory for scratch space"))
+		}
+		*a.addr = uint32(p)
+	}
+	in.mod.Memory().WriteString(s.filename, ScriptName+"\x00")
+	return nil
+}
+
+func (b *builder) library(in *Instance, cfg ImageConfig) error {
+	wrapper, err := in.invokeName("QJS_CreateFunctionProxy", uint64(in.image.qctx), 0, 0, 0)
+	if err != nil {
+		return err
+	}
+	capture, err := in.evaluate("(" + captureRaw + ")")
+	if err != nil {
+		return err
+	}
+	raw, err := in.apply(capture, wrapper)
+	if err != nil {
+		return err
+	}
+	last := Undefined
+	for _, file := range cfg.Library {
+		f, err := in.evaluateAs(file.Name, file.Source)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file.Name, err)
+		}
+		if last, err = in.apply(f, raw, last); err != nil {
+			return fmt.Errorf("%s: %w", file.Name, err)
+		}
+	}
+	for i := range cfg.Roots {
+		root := b.captured[i]
+		if root.tag() != tagObject {
+			return fmt.Errorf("root %d is not a function", i)
+		}
+		in.image.roots = append(in.image.roots, root)
+	}
+	return nil
+}

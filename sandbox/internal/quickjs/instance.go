@@ -1,0 +1,142 @@
+package quickjs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+)
+
+// Args are the arguments of a host call; missing ones are Undefined.
+type Args [maxArgs]Value
+
+// Host is what a guest reaches outside its memory. Calls come from the goroutine that runs the guest.
+type Host interface {
+	// Poll is called while the guest computes. An error ends the run at once; the guest cannot catch it.
+	Poll(in *Instance) error
+	// Call answers a host call. An error ends the run at once.
+	Call(in *Instance, args Args) (Value, error)
+	// Now is the time since the Unix epoch that the guest may see.
+	Now() time.Duration
+	// MemoryRefused gives the error that ends a run whose guest asked for more memory than it may have.
+	MemoryRefused() error
+}
+
+// ErrNotLive is what every method gives after a run has been ended from outside the guest, or after Close.
+var ErrNotLive = errors.New("instance is not live")
+
+// Instance is one guest: a copy-on-write view of an Image. It is used by one goroutine at a time and never reused.
+type Instance struct {
+	image  *Image
+	host   Host
+	mod    api.Module
+	memory *region
+	ctx    instanceContext
+	dead   bool
+
+	ticks    int64
+	overflow Value // the RangeError of the last stack overflow
+
+	entry api.Function
+	stack [enterParams]uint64
+}
+
+// instanceContext carries the Instance to the host functions.
+type instanceContext struct {
+	context.Context
+	in *Instance
+}
+
+type instanceKey struct{}
+
+func (c *instanceContext) Value(key any) any {
+	if _, ok := key.(instanceKey); ok {
+		return c.in
+	}
+	return c.Context.Value(key)
+}
+
+func instanceOf(ctx context.Context) *Instance {
+	in, _ := ctx.Value(instanceKey{}).(*Instance)
+	return in
+}
+
+// noRandom stands in for wazero's own source, which is seeded anew, at some cost, for every instance. Nothing reads it.
+type noRandom struct{}
+
+func (noRandom) Read([]byte) (int, error) { return 0, errors.New("no randomness here") }
+
+// instantiate makes an instance over memory m. On failure m is given back.
+func (r *Runtime) instantiate(ctx context.Context, m *region, host Host) (*Instance, error) {
+	in := &Instance{host: host, memory: m}
+	in.ctx = instanceContext{Context: ctx, in: in}
+	alloc := experimental.MemoryAllocatorFunc(func(_, _ uint64) experimental.LinearMemory { return m })
+	mod, err := r.wazero.InstantiateModule(experimental.WithMemoryAllocator(ctx, alloc), r.module,
+		wazero.NewModuleConfig().WithName("").WithStartFunctions().WithRandSource(noRandom{}))
+	if err != nil {
+		m.Free()
+		return nil, fmt.Errorf("instantiate engine: %w", err)
+	}
+	in.mod = mod
+	in.entry = mod.ExportedFunction(enterName)
+	m.refused = func() { panic(host.MemoryRefused()) }
+	return in, nil
+}
+
+// Close drops the instance and its memory. It may be called once, at any time when no call is running.
+func (in *Instance) Close() {
+	in.dead = true
+	_ = in.mod.Close(context.Background()) // closing a module without a close hook cannot fail
+}
+
+// Ticks is how often the guest has come out to Go: a measure of its work that is the same on every machine.
+func (in *Instance) Ticks() int64 { return in.ticks }
+
+// MemoryBytes is the size of the guest's linear memory, which never shrinks: its peak.
+func (in *Instance) MemoryBytes() int64 { return int64(in.memory.size) }
+
+// IsStackOverflow tells whether v is the very RangeError that the engine threw when its stack was exhausted, and not
+// one that the guest made.
+func (in *Instance) IsStackOverflow(v Value) bool {
+	return in.overflow != 0 && v == in.overflow && v.tag() == tagObject
+}
+
+func (in *Instance) pendingException() Value {
+	v, _ := in.mod.Memory().ReadUint64Le(in.image.rt + rtCurrentException)
+	return Value(v)
+}
+
+// enter calls one of the engine's functions behind the module's enter function. An error means that the run was ended
+// or the engine trapped: the instance is dead.
+func (in *Instance) enter(op, a uint64, b, c Value, d, e uint64) (Value, error) {
+	if in.dead {
+		return 0, ErrNotLive
+	}
+	in.stack = [enterParams]uint64{op, a, uint64(b), uint64(c), d, e}
+	if err := in.entry.CallWithStack(&in.ctx, in.stack[:]); err != nil {
+		in.dead = true
+		return 0, err
+	}
+	return Value(in.stack[0]), nil
+}
+
+// invokeName calls an export that no ordinary run needs.
+func (in *Instance) invokeName(name string, params ...uint64) (Value, error) {
+	if in.dead {
+		return 0, ErrNotLive
+	}
+	f := in.mod.ExportedFunction(name)
+	if f == nil {
+		return 0, fmt.Errorf("engine exports no %s", name)
+	}
+	out, err := f.Call(&in.ctx, params...)
+	if err != nil {
+		in.dead = true
+		return 0, err
+	}
+	return Value(out[0]), nil
+}

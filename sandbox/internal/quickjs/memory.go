@@ -1,0 +1,89 @@
+package quickjs
+
+import "sync"
+
+// region is the linear memory of one instance: a reserved range of addresses whose first pages are a copy-on-write view
+// of the image. It implements wazero's experimental.LinearMemory.
+type region struct {
+	mem  []byte // the whole reserved range
+	size uint64 // what the guest has grown to
+	cap  uint64 // what the guest may grow to
+	// refused is called when the guest asks for more than cap. It does not return.
+	refused func()
+	free    func(*region)
+}
+
+// Reallocate implements experimental.LinearMemory. The range never moves.
+func (r *region) Reallocate(size uint64) []byte {
+	if size > r.cap {
+		if r.refused != nil {
+			r.refused()
+		}
+		return nil
+	}
+	r.size = size
+	return r.mem[:size:size]
+}
+
+// Free implements experimental.LinearMemory.
+func (r *region) Free() {
+	if r.free != nil {
+		r.free(r)
+	}
+}
+
+// regions hands out address ranges that hold the image, and takes them back. It keeps as many as were in use at once.
+type regions struct {
+	image   *backing
+	reserve uint64
+
+	mu   sync.Mutex
+	idle []*region
+}
+
+func (p *regions) get(limit uint64) (*region, error) {
+	p.mu.Lock()
+	var r *region
+	if n := len(p.idle); n > 0 {
+		r, p.idle = p.idle[n-1], p.idle[:n-1]
+	}
+	p.mu.Unlock()
+	if r == nil {
+		mem, err := p.image.mapRange(p.reserve)
+		if err != nil {
+			return nil, err
+		}
+		r = &region{mem: mem, free: p.put}
+	}
+	r.cap, r.refused = min(limit, p.reserve), nil
+	return r, nil
+}
+
+// put brings every page of r back to the image and keeps the range for the next instance.
+func (p *regions) put(r *region) {
+	if err := p.image.reset(r.mem, r.size); err != nil {
+		_ = unmapRange(r.mem) // the range is lost to us either way
+		return
+	}
+	r.size = 0
+	p.mu.Lock()
+	p.idle = append(p.idle, r)
+	p.mu.Unlock()
+}
+
+// close releases the idle ranges. Instances must have been closed before.
+func (p *regions) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var first error
+	for _, r := range p.idle {
+		if err := unmapRange(r.mem); err != nil && first == nil {
+			first = err
+		}
+	}
+	p.idle = nil
+	if err := p.image.close(); err != nil && first == nil {
+		first = err
+	}
+	return first
+}

@@ -1,0 +1,245 @@
+package quickjs
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// NewInstance makes a fresh guest that may grow to limit bytes of memory (at least the image's own size, at most what
+// the image reserves). Close it.
+func (im *Image) NewInstance(ctx context.Context, limit uint64, host Host) (*Instance, error) {
+	m, err := im.regions.get(max(limit, uint64(im.size)))
+	if err != nil {
+		return nil, err
+	}
+	in, err := im.runtime.instantiate(ctx, m, host)
+	if err != nil {
+		return nil, err
+	}
+	in.image = im
+	if have := in.mod.Memory().Size(); have < im.size {
+		in.mod.Memory().Grow((im.size - have) / pageSize)
+	}
+	in.mod.Memory().WriteUint32Le(im.qctx+ctxInterruptCounter, interruptInterval)
+	return in, nil
+}
+
+// SetRandom seeds Math.random. Zero is not a state of its generator and is replaced.
+func (in *Instance) SetRandom(seed uint64) {
+	if seed == 0 {
+		seed = 1
+	}
+	in.mod.Memory().WriteUint64Le(in.image.qctx+ctxRandomState, seed)
+}
+
+// Random gives the state of Math.random's generator; it differs from what SetRandom set once the guest has drawn.
+func (in *Instance) Random() uint64 {
+	v, _ := in.mod.Memory().ReadUint64Le(in.image.qctx + ctxRandomState)
+	return v
+}
+
+// SetTimeOrigin sets the time that performance.now counts from.
+func (in *Instance) SetTimeOrigin(t time.Duration) {
+	ms := float64(t) / float64(time.Millisecond)
+	in.mod.Memory().WriteUint64Le(in.image.qctx+ctxTimeOrigin, math.Float64bits(ms))
+}
+
+// DisableEval makes eval, Function and their kin throw from now on.
+func (in *Instance) DisableEval() {
+	in.mod.Memory().WriteUint32Le(in.image.qctx+ctxEvalInternal, 0)
+}
+
+// ErrException says that JavaScript threw; Exception gives what.
+var ErrException = errors.New("JavaScript exception")
+
+// Compile evaluates source, which must not run guest code by itself: a parenthesised function expression.
+func (in *Instance) Compile(source string) (Value, error) { return in.evaluate(source) }
+
+func (in *Instance) evaluate(source string) (Value, error) {
+	return in.evalAt(in.image.scratch.filename, source)
+}
+
+// evaluateAs is evaluate with another file name, which must outlive the instance: it is for building images.
+func (in *Instance) evaluateAs(name, source string) (Value, error) {
+	p, err := in.alloc([]byte(name + "\x00"))
+	if err != nil {
+		return 0, err
+	}
+	return in.evalAt(p, source)
+}
+
+func (in *Instance) evalAt(filename uint32, source string) (Value, error) {
+	s, memory := &in.image.scratch, in.mod.Memory()
+	p := s.source
+	if len(source) < sourceRoom {
+		memory.WriteString(p, source)
+		memory.WriteByte(p+uint32(len(source)), 0)
+	} else {
+		var err error
+		if p, err = in.alloc(append([]byte(source), 0)); err != nil {
+			return 0, err
+		}
+	}
+	var options [optionsSize]byte
+	binary.LittleEndian.PutUint32(options[0:], p)
+	binary.LittleEndian.PutUint32(options[12:], filename)
+	memory.Write(s.options, options[:])
+	v, err := in.enter(enterEval, uint64(in.image.qctx), 0, 0, uint64(s.options), 0)
+	if err != nil {
+		return 0, err
+	}
+	if p != s.source {
+		if _, err := in.enter(enterFree, 0, 0, 0, uint64(p), 0); err != nil {
+			return 0, err
+		}
+	}
+	if v.tag() == tagException {
+		return 0, ErrException
+	}
+	return v, nil
+}
+
+// Call calls a function with undefined as this and runs the microtasks that this left.
+func (in *Instance) Call(f Value, args ...Value) error {
+	if _, err := in.apply(f, args...); err != nil {
+		return err
+	}
+	return in.drain()
+}
+
+// apply calls f and gives its value.
+func (in *Instance) apply(f Value, args ...Value) (Value, error) {
+	var raw [8 * maxArgs]byte
+	if len(args) > maxArgs {
+		return 0, fmt.Errorf("%d arguments, at most %d", len(args), maxArgs)
+	}
+	for i, a := range args {
+		binary.LittleEndian.PutUint64(raw[8*i:], uint64(a))
+	}
+	in.mod.Memory().Write(in.image.scratch.arguments, raw[:8*len(args)])
+	v, err := in.enter(enterCall, uint64(in.image.qctx), f, Undefined, uint64(len(args)), uint64(in.image.scratch.arguments))
+	if err != nil {
+		return 0, err
+	}
+	if v.tag() == tagException {
+		return 0, ErrException
+	}
+	return v, nil
+}
+
+// drain runs microtasks until none is left. One that throws (only the engine's own can) does not stop the others.
+func (in *Instance) drain() error {
+	for {
+		n, err := in.enter(enterPending, uint64(in.image.rt), 0, 0, uint64(in.image.scratch.job), 0)
+		if err != nil {
+			return err
+		}
+		if int32(n) == 0 {
+			return nil
+		}
+	}
+}
+
+// Exception takes the pending exception; after it there is none.
+func (in *Instance) Exception() (Value, error) {
+	return in.enter(enterThrown, uint64(in.image.qctx), 0, 0, 0, 0)
+}
+
+// ParseJSON makes a value from JSON text without running any guest code.
+func (in *Instance) ParseJSON(text []byte) (Value, error) {
+	p, err := in.alloc(append(append(make([]byte, 0, len(text)+1), text...), 0))
+	if err != nil {
+		return 0, err
+	}
+	v, err := in.enter(enterJSON, uint64(in.image.qctx), 0, 0, uint64(p), 0)
+	if err != nil {
+		return 0, err
+	}
+	if v.tag() == tagException {
+		return 0, ErrException
+	}
+	_, err = in.enter(enterFree, 0, 0, 0, uint64(p), 0)
+	return v, err
+}
+
+// Bytes makes an ArrayBuffer that holds a copy of b.
+func (in *Instance) Bytes(b []byte) (Value, error) {
+	p, err := in.alloc(b)
+	if err != nil {
+		return 0, err
+	}
+	v, err := in.enter(enterBytes, uint64(in.image.qctx), 0, 0, uint64(p), uint64(len(b)))
+	if err != nil {
+		return 0, err
+	}
+	if v.tag() == tagException {
+		return 0, ErrException
+	}
+	_, err = in.enter(enterFree, 0, 0, 0, uint64(p), 0)
+	return v, err
+}
+
+// alloc copies b into memory of the guest's heap.
+func (in *Instance) alloc(b []byte) (uint32, error) {
+	p, err := in.enter(enterMalloc, 0, 0, 0, uint64(max(len(b), 1)), 0)
+	if err != nil {
+		return 0, err
+	}
+	if p == 0 || !in.mod.Memory().Write(uint32(p), b) {
+		return 0, errors.New("the guest's allocator gave no memory")
+	}
+	return uint32(p), nil
+}
+
+// Describe gives the name, message and stack of an exception without running guest code: it reads properties only where
+// the engine's own error objects have them as plain strings, and gives "" for anything else.
+func (in *Instance) Describe(v Value, limit int) (name, message, stack string, err error) {
+	if v.IsString() {
+		s, _ := in.Str(v, limit)
+		return "Error", s, "", nil
+	}
+	out := [3]string{}
+	for i, property := range []string{"name", "message", "stack"} {
+		p, err := in.alloc([]byte(property + "\x00"))
+		if err != nil {
+			return "", "", "", err
+		}
+		got, err := in.invokeName("JS_GetPropertyStr", uint64(in.image.qctx), uint64(v), uint64(p))
+		if err != nil {
+			return "", "", "", err
+		}
+		out[i], _ = in.Str(got, limit)
+	}
+	return out[0], out[1], out[2], nil
+}
+
+// Prefix copies at most n UTF-16 units from the start of the string v, as Str does.
+func (in *Instance) Prefix(v Value, n int) string {
+	if !v.IsString() {
+		return ""
+	}
+	mem := in.mod.Memory()
+	header, _ := mem.ReadUint32Le(uint32(v) + strLength)
+	n = min(n, int(header&0x7fffffff))
+	if header>>31 == 0 {
+		b, _ := mem.Read(uint32(v)+strData, uint32(n))
+		return latin1(b)
+	}
+	b, _ := mem.Read(uint32(v)+strData, uint32(n)*2)
+	return utf16le(b)
+}
+
+// IsTrap reports that the engine itself stopped with a WebAssembly trap: guest code has broken it.
+func IsTrap(err error) bool {
+	return errors.Is(err, errExit) || err != nil && strings.Contains(err.Error(), "wasm error:")
+}
+
+// IsCallStackExhausted reports that recursion inside the engine exhausted the host's call stack.
+func IsCallStackExhausted(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "stack overflow")
+}

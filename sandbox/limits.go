@@ -1,0 +1,101 @@
+package sandbox
+
+import (
+	"fmt"
+	"time"
+)
+
+// Limit names a cap. The names are part of the contract with callers.
+type Limit string
+
+// The caps that can end a run.
+const (
+	LimitWall     Limit = "wall"
+	LimitCPU      Limit = "cpu"
+	LimitMemory   Limit = "memory"
+	LimitStack    Limit = "stack"
+	LimitOutput   Limit = "output"
+	LimitLogs     Limit = "logs"
+	LimitAPICalls Limit = "apiCalls"
+)
+
+// Limits caps one run. A zero field means the default given there, never "unlimited".
+type Limits struct {
+	Wall        time.Duration // 15 s
+	CPU         time.Duration // as Wall
+	MemoryBytes int64         // 64 MiB, at least MinMemoryBytes and at most Config.MaxMemoryBytes
+	OutputBytes int           // 1 MiB: of console text, and of the result's JSON
+	LogEntries  int           // 100 console calls
+	LogChars    int           // 1,000 characters of each are kept in Result.Logs
+	APICalls    int           // 50 host calls that leave the sandbox
+}
+
+// MinMemoryBytes is the least that a guest can start with.
+const MinMemoryBytes = 4 << 20
+
+func (l Limits) withDefaults(maxMemory int64) Limits {
+	if l.Wall <= 0 {
+		l.Wall = 15 * time.Second
+	}
+	if l.CPU <= 0 || l.CPU > l.Wall {
+		l.CPU = l.Wall
+	}
+	if l.MemoryBytes <= 0 {
+		l.MemoryBytes = 64 << 20
+	}
+	l.MemoryBytes = min(max(l.MemoryBytes, MinMemoryBytes), maxMemory)
+	if l.OutputBytes <= 0 {
+		l.OutputBytes = 1 << 20
+	}
+	if l.LogEntries <= 0 {
+		l.LogEntries = 100
+	}
+	if l.LogChars <= 0 {
+		l.LogChars = 1000
+	}
+	if l.APICalls <= 0 {
+		l.APICalls = 50
+	}
+	return l
+}
+
+// limitError ends a run. It crosses the engine as a Go panic, which no guest can catch.
+type limitError struct {
+	limit   Limit
+	message string
+}
+
+func (e *limitError) Error() string { return e.message }
+
+// exceeded says in one line which cap of l was hit.
+func (l Limits) exceeded(limit Limit) *limitError {
+	var message string
+	switch limit {
+	case LimitWall:
+		message = fmt.Sprintf("timed out after %v of wall time", l.Wall)
+	case LimitCPU:
+		message = fmt.Sprintf("timed out after %v of processor time", l.CPU)
+	case LimitMemory:
+		message = fmt.Sprintf("memory limit of %s exceeded", bytesText(l.MemoryBytes))
+	case LimitOutput:
+		message = fmt.Sprintf("output limit of %s exceeded", bytesText(int64(l.OutputBytes)))
+	case LimitLogs:
+		message = fmt.Sprintf("log limit of %d entries exceeded", l.LogEntries)
+	case LimitAPICalls:
+		message = fmt.Sprintf("limit of %d api calls exceeded", l.APICalls)
+	default:
+		message = string(limit) + " limit exceeded"
+	}
+	return &limitError{limit, message}
+}
+
+func bytesText(n int64) string {
+	switch {
+	case n%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n%(1<<10) == 0:
+		return fmt.Sprintf("%d KiB", n>>10)
+	default:
+		return fmt.Sprintf("%d bytes", n)
+	}
+}

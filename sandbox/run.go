@@ -1,0 +1,306 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/stdlib"
+)
+
+// seededEpoch is where the clock of a seeded run stands when it starts: 2000-01-01T00:00:00Z.
+const seededEpoch = 946684800 * time.Second
+
+// clockGrain is the step in which guests see time pass, so that they cannot time what other guests do.
+const clockGrain = 100 * time.Microsecond
+
+// run is one execution in progress. It implements quickjs.Host.
+type run struct {
+	ctx    context.Context
+	limits Limits
+	grants Grants
+	source *source
+	result Result
+	output []byte
+
+	start    time.Time
+	cpu      cpuClock
+	seeded   bool
+	virtual  time.Duration // the clock of a seeded run, since its start
+	timers   timers
+	settled  bool
+	hasValue bool
+	failed   bool
+	impure   bool
+}
+
+// Run runs one script in a brand-new guest and drops the guest. It returns when the code's value is there (or, for code
+// without a value, when its event loop is empty), when it failed, when a cap ended it, or when ctx ended. Everything
+// that happened up to then is in the Result. The error is about the platform, never about the guest.
+func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result, error) {
+	r := &run{ctx: ctx, limits: grants.Limits.withDefaults(e.maxMemory), grants: grants, start: time.Now()}
+	if err := r.prepare(script); err != nil {
+		return r.finish(nil), nil
+	}
+	in, err := e.image.NewInstance(ctx, uint64(r.limits.MemoryBytes), r)
+	if err != nil {
+		return Result{}, err
+	}
+	defer in.Close()
+	seed, err := seedOf(script.Seed)
+	if err != nil {
+		return Result{}, err
+	}
+	r.result.Seed, r.seeded = seed, script.Seed != nil
+	state := mix(uint64(seed))
+	in.SetRandom(state)
+	in.SetTimeOrigin(r.now())
+	err = r.execute(in, e.image, script)
+	if in.Random() != state {
+		r.impure = true
+	}
+	if err := r.classify(err); err != nil {
+		return Result{}, err
+	}
+	return r.finish(in), nil
+}
+
+// prepare turns the code into what the engine compiles. An error means that the code is at fault; the result says how.
+func (r *run) prepare(script Script) error {
+	src, ex := normalize(script.Code, script.TypeScript)
+	if ex != nil {
+		r.result.Exception, r.result.Error = ex, oneLine(ex)
+		return errCode
+	}
+	r.source = src
+	return nil
+}
+
+var errCode = errors.New("the code is at fault")
+
+// errNeverSettles ends a run that waits for nothing.
+var errNeverSettles = errors.New("the promise returned by the code never settles")
+
+func (r *run) execute(in *quickjs.Instance, image *quickjs.Image, script Script) error {
+	fn, err := r.compile(in)
+	if err != nil {
+		return err
+	}
+	if !r.grants.Eval {
+		in.DisableEval()
+	}
+	data, err := in.ParseJSON(contextJSON(script.Context))
+	if err != nil {
+		return fmt.Errorf("context: %w", err)
+	}
+	input := quickjs.Null
+	if len(script.Input) > 0 {
+		if input, err = in.ParseJSON(script.Input); err != nil {
+			return fmt.Errorf("input: %w", err)
+		}
+	}
+	called := quickjs.Int(0)
+	if r.source.called {
+		called = quickjs.Int(1)
+	}
+	limit := quickjs.Int(int32(min(r.limits.OutputBytes, 1<<30)))
+	if err := r.guest(in, image.Root(stdlib.RootStart), fn, data, input, called, limit); err != nil {
+		return err
+	}
+	for !r.failed && !(r.settled && (r.hasValue || r.idle())) {
+		if r.idle() {
+			return errNeverSettles
+		}
+		if err := r.wait(in, image); err != nil {
+			return err
+		}
+	}
+	if r.failed {
+		return nil
+	}
+	return r.guest(in, image.Root(stdlib.RootFinish))
+}
+
+// compile gives the caller's code as a function, of which nothing has run yet. Candidates are tried in their order; the
+// error that counts is the first one's.
+func (r *run) compile(in *quickjs.Instance) (quickjs.Value, error) {
+	fn, err := in.Compile(r.source.text)
+	if errors.Is(err, quickjs.ErrException) {
+		v, err := in.Exception()
+		if err != nil {
+			return 0, err
+		}
+		return 0, r.thrown(in, v)
+	}
+	return fn, err
+}
+
+// guest calls into the guest, and counts processor time while it is there.
+func (r *run) guest(in *quickjs.Instance, f quickjs.Value, args ...quickjs.Value) error {
+	r.cpu.enter()
+	defer r.cpu.leave()
+	err := in.Call(f, args...)
+	if !errors.Is(err, quickjs.ErrException) {
+		return err
+	}
+	v, err := in.Exception()
+	if err != nil {
+		return err
+	}
+	return r.thrown(in, v)
+}
+
+// idle reports that nothing outside the guest can make it go on.
+func (r *run) idle() bool { return r.timers.empty() }
+
+// wait waits for the next thing the guest waits for, and tells the guest.
+func (r *run) wait(in *quickjs.Instance, image *quickjs.Image) error {
+	if pause := r.timers.next() - r.clock(); pause > 0 {
+		left := r.limits.Wall - r.elapsed()
+		sleep := time.NewTimer(min(pause, left))
+		defer sleep.Stop()
+		select {
+		case <-sleep.C:
+		case <-r.ctx.Done():
+			return r.ctx.Err()
+		}
+		if pause > left {
+			return r.limits.exceeded(LimitWall)
+		}
+	}
+	if r.seeded {
+		r.virtual = max(r.virtual, r.timers.next())
+	}
+	id := r.timers.pop(r.clock())
+	return r.guest(in, image.Root(stdlib.RootFire), quickjs.Int(id))
+}
+
+// Poll implements quickjs.Host: the only place where a computing guest is stopped.
+func (r *run) Poll(*quickjs.Instance) error {
+	if r.elapsed() >= r.limits.Wall {
+		return r.limits.exceeded(LimitWall)
+	}
+	if r.limits.CPU < r.limits.Wall && r.cpu.used() >= r.limits.CPU {
+		return r.limits.exceeded(LimitCPU)
+	}
+	return r.ctx.Err()
+}
+
+// MemoryRefused implements quickjs.Host.
+func (r *run) MemoryRefused() error { return r.limits.exceeded(LimitMemory) }
+
+// Now implements quickjs.Host.
+func (r *run) Now() time.Duration {
+	r.impure = true
+	return r.now()
+}
+
+func (r *run) now() time.Duration {
+	if r.seeded {
+		return seededEpoch + r.virtual
+	}
+	return time.Duration(time.Now().UnixNano()) / clockGrain * clockGrain
+}
+
+func (r *run) elapsed() time.Duration { return time.Since(r.start) }
+
+// clock is what timers are set by.
+func (r *run) clock() time.Duration {
+	if r.seeded {
+		return r.virtual
+	}
+	return r.elapsed()
+}
+
+// classify puts the end of a run into the result, or gives back what is the platform's fault.
+func (r *run) classify(err error) error {
+	var limit *limitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &limit):
+		r.result.Limit, r.result.Error, r.result.Exception, r.result.Value = limit.limit, limit.message, nil, nil
+	case errors.Is(err, errNeverSettles):
+		r.result.Error = err.Error()
+	case r.ctx.Err() != nil && errors.Is(err, r.ctx.Err()):
+		r.result.Error, r.result.Cancelled = "cancelled", true
+		if errors.Is(err, context.DeadlineExceeded) {
+			l := r.limits.exceeded(LimitWall)
+			r.result.Limit, r.result.Error, r.result.Cancelled = LimitWall, l.message, false
+		}
+	case errors.Is(err, errThrown):
+	case quickjs.IsCallStackExhausted(err):
+		r.result.Limit, r.result.Error = LimitStack, "stack limit exceeded"
+	case quickjs.IsTrap(err):
+		r.result.Error = "the engine crashed on this code"
+	default:
+		return err
+	}
+	return nil
+}
+
+// finish completes the result. in is nil when the code never reached a guest.
+func (r *run) finish(in *quickjs.Instance) Result {
+	res := &r.result
+	res.Output = string(r.output)
+	if res.Error != "" {
+		res.Value = nil
+	}
+	res.Usage = Usage{WallMs: milliseconds(r.elapsed()), CPUMs: milliseconds(r.cpu.used()), OutputBytes: int64(len(r.output))}
+	if in != nil {
+		res.Usage.Ticks, res.Usage.MemoryBytes = in.Ticks(), in.MemoryBytes()
+	}
+	res.Pure = !r.impure
+	return *res
+}
+
+func contextJSON(m map[string]json.RawMessage) []byte {
+	if len(m) == 0 {
+		return []byte("{}")
+	}
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var b strings.Builder
+	for i, name := range names {
+		key, _ := json.Marshal(name) // a string always encodes
+		b.WriteByte("{,"[min(i, 1)])
+		b.Write(key)
+		b.WriteByte(':')
+		b.Write(m[name])
+	}
+	b.WriteByte('}')
+	return []byte(b.String())
+}
+
+func seedOf(given *int64) (int64, error) {
+	if given != nil {
+		return *given, nil
+	}
+	var b [8]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return 0, fmt.Errorf("draw a seed: %w", err)
+	}
+	return int64(binary.LittleEndian.Uint64(b[:])), nil
+}
+
+// mix spreads a seed over all bits (the finalizer of SplitMix64, Steele et al. 2014): near seeds give unrelated numbers.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+func milliseconds(d time.Duration) float64 {
+	return float64(d.Round(time.Microsecond)) / float64(time.Millisecond)
+}

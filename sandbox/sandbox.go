@@ -1,0 +1,87 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/stdlib"
+)
+
+// DefaultMaxMemoryBytes is the most memory any run of an Engine may be given unless Config says otherwise.
+const DefaultMaxMemoryBytes = 256 << 20
+
+// Config configures an Engine. The zero value works.
+type Config struct {
+	// CacheDir is a folder for compiled code (created if missing). With it filled an Engine is ready in some 30 ms;
+	// without it every New compiles for half a second.
+	CacheDir string
+	// MaxMemoryBytes is the most that Limits.MemoryBytes can ask for. Each run in progress reserves that much address
+	// space (not memory). Default DefaultMaxMemoryBytes.
+	MaxMemoryBytes int64
+	// SkipSelfTest leaves out the start-up self-test. Only benchmarks of start-up want it.
+	SkipSelfTest bool
+	// withoutFuel builds an engine whose inner loops cannot be stopped, for benchmarks to compare with.
+	withoutFuel bool
+}
+
+// Engine makes guests. It is safe for concurrent use; runs share nothing but read-only memory.
+type Engine struct {
+	runtime   *quickjs.Runtime
+	image     *quickjs.Image
+	maxMemory int64
+}
+
+// hidden are the globals of the engine's build that guests must not see.
+var hidden = []string{"std", "os", "bjson", "print", "scriptArgs", "gc", "navigator", "QJS_PROXY_VALUE"}
+
+// New compiles the engine, builds the image and proves by a self-test that guests can be stopped and share nothing. An
+// Engine that fails its self-test is not given out.
+func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
+	if cfg.MaxMemoryBytes == 0 {
+		cfg.MaxMemoryBytes = DefaultMaxMemoryBytes
+	}
+	if cfg.MaxMemoryBytes < MinMemoryBytes || cfg.MaxMemoryBytes > 2<<30 {
+		return nil, fmt.Errorf("MaxMemoryBytes is %d, want %d to %d", cfg.MaxMemoryBytes, MinMemoryBytes, 2<<30)
+	}
+	e := &Engine{maxMemory: cfg.MaxMemoryBytes}
+	rc := quickjs.RuntimeConfig{CacheDir: cfg.CacheDir}
+	if cfg.withoutFuel {
+		rc.Fuel = -1
+	}
+	if e.runtime, err = quickjs.NewRuntime(ctx, rc); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.Close(ctx))
+		}
+	}()
+	library, err := stdlib.Library()
+	if err != nil {
+		return nil, fmt.Errorf("read standard library: %w", err)
+	}
+	ic := quickjs.ImageConfig{Roots: stdlib.Roots, MaxMemoryBytes: uint64(cfg.MaxMemoryBytes), Hidden: hidden}
+	for _, f := range library {
+		ic.Library = append(ic.Library, quickjs.Script{Name: f.Name, Source: f.Source})
+	}
+	if e.image, err = e.runtime.BuildImage(ctx, ic); err != nil {
+		return nil, err
+	}
+	if !cfg.SkipSelfTest && !cfg.withoutFuel {
+		if err = e.selfTest(ctx); err != nil {
+			return nil, fmt.Errorf("engine self-test: %w", err)
+		}
+	}
+	return e, nil
+}
+
+// Close releases the engine. No Run may be in progress.
+func (e *Engine) Close(ctx context.Context) error {
+	var first error
+	if e.image != nil {
+		first = e.image.Close()
+	}
+	return errors.Join(first, e.runtime.Close(ctx))
+}

@@ -1,0 +1,74 @@
+package sandbox
+
+import "encoding/json"
+
+// Script is what a guest runs and the data it is given.
+type Script struct {
+	// Code is JavaScript or TypeScript in UTF-8 without NUL: an expression, statements with a trailing expression or a
+	// return, a function (which is called), or statements that assign the global output. Markdown fences are stripped.
+	Code string
+	// TypeScript says that Code is TypeScript; types are removed, not checked.
+	TypeScript bool
+	// Context holds JSON values that become globals of these names.
+	Context map[string]json.RawMessage
+	// Input is the JSON value of the global input; nil means null.
+	Input json.RawMessage
+	// Seed fixes Math.random and starts the clock at a fixed instant, for replay. Nil draws from crypto/rand.
+	Seed *int64
+}
+
+// Result is what a run came to.
+type Result struct {
+	// Value is the JSON of what the code evaluated to; nil when the run did not complete.
+	Value json.RawMessage
+	// Output is the console's text, a line per call, at most Limits.OutputBytes long.
+	Output string
+	// Logs are the console's calls, at most Limits.LogEntries.
+	Logs []Log
+	// Error says in one line why the run did not complete; empty when it did.
+	Error string
+	// Exception is what the code threw, if that is what ended the run.
+	Exception *Exception
+	// Limit names the cap that ended the run; empty when none did.
+	Limit Limit
+	// Cancelled reports that the context given to Run ended it.
+	Cancelled bool
+	Usage     Usage
+	// Pure reports that the guest read neither the clock nor a random number and made no host call.
+	Pure bool
+	// Seed is what Math.random was seeded with: with it, and the same host, the run can be repeated.
+	Seed int64
+}
+
+// Completed reports whether the code ran to its end.
+func (r *Result) Completed() bool { return r.Error == "" }
+
+// Log is one console call.
+type Log struct {
+	Level   string  // log, info, warn, error, debug
+	Message string  // cut at Limits.LogChars characters, with an ellipsis
+	AtMs    float64 // milliseconds since the run started
+	// Line is the whole text, which Output has too; it is cut only where Output ends.
+	Line string
+}
+
+// Exception is a thrown value, with positions in the caller's own source. Line and Column count from 1; 0 is unknown.
+type Exception struct {
+	Name, Message, Stack string
+	Line, Column         int
+}
+
+// Usage is what a run consumed.
+type Usage struct {
+	WallMs float64
+	// CPUMs is processor time of the guest's thread (on Linux; elsewhere, wall time inside the guest).
+	CPUMs float64
+	// Ticks counts how often the guest came out to the host; it depends on the code alone, not on the machine.
+	Ticks int64
+	// MemoryBytes is the peak of the guest's memory.
+	MemoryBytes int64
+	// OutputBytes is the length of the console's text.
+	OutputBytes int64
+	// APICalls counts host calls that left the sandbox.
+	APICalls int
+}

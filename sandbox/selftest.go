@@ -1,0 +1,49 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// selfTest proves on this machine what everything else rests on: guests are stopped wherever they loop, run out of stack
+// in an orderly way, and share neither state nor randomness.
+func (e *Engine) selfTest(ctx context.Context) error {
+	short := Grants{Limits: Limits{Wall: 5 * time.Millisecond}}
+	for _, code := range []string{"for(;;){}", "Array.prototype.indexOf.call({length: 2**40}, 1)"} {
+		r, err := e.Run(ctx, Script{Code: code}, short)
+		if err != nil {
+			return err
+		}
+		if r.Limit != LimitWall {
+			return fmt.Errorf("endless code %q was not stopped by its deadline: %s %+v", code, r.Error, r.Exception)
+		}
+	}
+	for _, check := range []struct{ code, want string }{
+		{"(() => { const f = () => f(); try { f() } catch (e) { return e instanceof RangeError } })()", "true"},
+		{"globalThis.x = (globalThis.x ?? 0) + 1", "1"},
+		{"globalThis.x = (globalThis.x ?? 0) + 1", "1"},
+		{"try { eval('1') } catch { 'refused' }", `null`},
+	} {
+		r, err := e.Run(ctx, Script{Code: check.code}, Grants{})
+		if err != nil {
+			return err
+		}
+		if got := string(r.Value); got != check.want {
+			return fmt.Errorf("%q gave %s (%s), want %s", check.code, got, r.Error, check.want)
+		}
+	}
+	a, err := e.Run(ctx, Script{Code: "Math.random()"}, Grants{})
+	if err != nil {
+		return err
+	}
+	b, err := e.Run(ctx, Script{Code: "Math.random()"}, Grants{})
+	if err != nil {
+		return err
+	}
+	if string(a.Value) == string(b.Value) {
+		return errors.New("two guests drew the same random number")
+	}
+	return nil
+}

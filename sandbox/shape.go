@@ -1,0 +1,173 @@
+package sandbox
+
+import (
+	"errors"
+
+	"github.com/tdewolff/parse/v2"
+	"github.com/tdewolff/parse/v2/js"
+)
+
+var errTooDeep = errors.New("nested too deeply")
+
+// maxNesting is how many brackets may be open at once before the parser here, which recurses, is left out.
+const maxNesting = 500
+
+// tooDeep counts brackets without regard to strings and comments: it errs on the side of leaving the parser out. Long
+// runs of prefix operators and right-associative chains recurse too.
+func tooDeep(code string) bool {
+	depth, chain := 0, 0
+	for i := range len(code) {
+		switch code[i] {
+		case '(', '[', '{':
+			depth++
+			chain++
+		case ')', ']', '}':
+			depth = max(depth-1, 0)
+		case '!', '~', '+', '-', '?', '=', '*', '`':
+			chain++
+		case ';':
+			chain = 0
+		}
+		if depth > maxNesting || chain > 20*maxNesting {
+			return true
+		}
+	}
+	return false
+}
+
+// lastStatement gives the last statement that is not empty, and how many statements there are up to it.
+func lastStatement(list []js.IStmt) (js.IStmt, int) {
+	for n := len(list); n > 0; n-- {
+		if _, empty := list[n-1].(*js.EmptyStmt); !empty {
+			return list[n-1], n
+		}
+	}
+	return nil, 0
+}
+
+func isBlock(s js.IStmt) bool {
+	_, ok := s.(*js.BlockStmt)
+	return ok
+}
+
+func isDeclaredFunction(s js.IStmt) bool {
+	f, ok := s.(*js.FuncDecl)
+	return ok && !f.Generator
+}
+
+// expressionOf gives the expression that a statement is, or nil. A string alone is parsed as a directive.
+func expressionOf(s js.IStmt) js.IExpr {
+	switch s := s.(type) {
+	case *js.ExprStmt:
+		return s.Value
+	case *js.DirectivePrologueStmt:
+		return &js.LiteralExpr{TokenType: js.StringToken, Data: s.Value}
+	}
+	return nil
+}
+
+func isFunction(e js.IExpr) bool {
+	switch e := e.(type) {
+	case *js.GroupExpr:
+		return isFunction(e.X)
+	case *js.ArrowFunc:
+		return true
+	case *js.FuncDecl:
+		return !e.Generator
+	}
+	return false
+}
+
+// isTimerCall reports a call such as setTimeout(…) whose value, a number, nobody means to return.
+func isTimerCall(e js.IExpr) bool {
+	call, ok := e.(*js.CallExpr)
+	if !ok {
+		return false
+	}
+	v, ok := call.X.(*js.Var)
+	if !ok {
+		return false
+	}
+	switch string(v.Data) {
+	case "setTimeout", "setInterval", "clearTimeout", "clearInterval", "queueMicrotask":
+		return true
+	}
+	return false
+}
+
+// start finds where the n'th statement of code, an expression and the last, starts. The parser keeps no positions, so
+// the places where a statement can start are collected from the tokens and tried, the last first: the right one has
+// n-1 statements before it and one expression from it on.
+func start(code string, n int) (int, bool) {
+	places := boundaries(code)
+	for i := range min(len(places), maxTries) {
+		at := places[len(places)-1-i]
+		after, ok := statements(code[at:])
+		if !ok {
+			continue
+		}
+		if last, m := lastStatement(after); m != 1 || expressionOf(last) == nil {
+			continue
+		}
+		if before, ok := statements(code[:at]); ok && len(before) == n-1 {
+			return at, true
+		}
+	}
+	return 0, false
+}
+
+// maxTries bounds the work on code that is all boundaries.
+const maxTries = 16
+
+// boundaries gives the offsets outside brackets at which a statement can start: the first token, and each that follows
+// a semicolon, a closing brace or parenthesis, or a line break.
+func boundaries(code string) []int {
+	var at []int
+	input := parse.NewInputString(code)
+	lexer := js.NewLexer(input)
+	depth, pos, fresh, previous := 0, 0, true, js.SemicolonToken
+	for {
+		tt, data := lexer.Next()
+		if tt == js.ErrorToken && len(data) == 0 {
+			return at
+		}
+		if (tt == js.DivToken || tt == js.DivEqToken) && !endsOperand(previous) {
+			tt, data = lexer.RegExp()
+			if tt == js.ErrorToken {
+				return at
+			}
+		}
+		switch tt {
+		case js.WhitespaceToken, js.CommentToken:
+			pos += len(data)
+			continue
+		case js.LineTerminatorToken, js.CommentLineTerminatorToken:
+			fresh = true
+			pos += len(data)
+			continue
+		case js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken, js.TemplateEndToken:
+			depth--
+		}
+		if depth == 0 && fresh {
+			at = append(at, pos)
+		}
+		switch tt {
+		case js.OpenParenToken, js.OpenBracketToken, js.OpenBraceToken, js.TemplateStartToken:
+			depth++
+		}
+		fresh = tt == js.SemicolonToken || tt == js.CloseBraceToken || tt == js.CloseParenToken
+		previous = tt
+		pos += len(data)
+	}
+}
+
+// endsOperand tells whether a slash after tt divides; otherwise it starts a regular expression. After a brace or a
+// parenthesis it may be either: the guess is only a guess, since start verifies what comes of it.
+func endsOperand(tt js.TokenType) bool {
+	switch tt {
+	case js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken, js.StringToken, js.TemplateToken, js.TemplateEndToken, js.RegExpToken,
+		js.IncrToken, js.DecrToken, js.ThisToken, js.NullToken, js.TrueToken, js.FalseToken, js.SuperToken:
+		return true
+	}
+	return js.IsNumeric(tt) || js.IsIdentifier(tt)
+}

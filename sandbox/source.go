@@ -1,0 +1,204 @@
+package sandbox
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-sourcemap/sourcemap"
+	"github.com/tdewolff/parse/v2"
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// source is code in the form the engine compiles, an async function in parentheses, and the way back to the caller's.
+type source struct {
+	text   string
+	called bool   // the value is a function to be called
+	name   string // the caller's file name in stacks
+
+	// edits are the insertions made in what was compiled, in their order. Positions before them are unchanged.
+	edits []edit
+	// sourceMap leads from the code before the edits to the caller's; nil when they are the same.
+	sourceMap *sourcemap.Consumer
+	// printedLines is how many lines sourceMap knows in front of that code.
+	printedLines int
+	// skipped is how many lines of the caller's text were left out in front: a Markdown fence.
+	skipped int
+}
+
+// edit says that n characters were inserted at column col (counting from 1) of line (of the text after all edits).
+type edit struct{ line, col, n int }
+
+const (
+	functionHead = "(async () => {"
+	functionTail = "\n})"
+)
+
+// normalize gives code the shape in which it is run, or says what is wrong with it.
+func normalize(code string, typescript bool) (*source, *Exception) {
+	s := &source{name: "script.js"}
+	if ex := checkText(code); ex != nil {
+		return nil, ex
+	}
+	code, s.skipped = stripFence(code)
+	if typescript {
+		s.name = "script.ts"
+		var ex *Exception
+		if code, ex = s.transpile(code); ex != nil {
+			return nil, ex
+		}
+	}
+	if strings.HasPrefix(code, "#!") {
+		code = "//" + code[2:]
+	}
+	s.shape(code)
+	return s, nil
+}
+
+// checkText refuses what cannot be handed to the engine.
+func checkText(code string) *Exception {
+	bad := ""
+	i := strings.IndexByte(code, 0)
+	if i >= 0 {
+		bad = "a NUL byte is not allowed in code"
+	} else if !utf8.ValidString(code) {
+		bad = "code is not valid UTF-8"
+		for i = 0; ; {
+			r, n := utf8.DecodeRuneInString(code[i:])
+			if r == utf8.RuneError && n <= 1 {
+				break
+			}
+			i += n
+		}
+	}
+	if bad == "" {
+		return nil
+	}
+	line, col := lineColumn(code, i)
+	return &Exception{Name: "SyntaxError", Message: bad, Line: line, Column: col}
+}
+
+// stripFence takes code out of a Markdown fence, and says how many lines were in front of it.
+func stripFence(code string) (string, int) {
+	trimmed := strings.TrimSpace(code)
+	if !strings.HasPrefix(trimmed, "```") {
+		return code, 0
+	}
+	info, body, ok := strings.Cut(trimmed, "\n")
+	if !ok {
+		return code, 0
+	}
+	switch strings.ToLower(strings.TrimSpace(strings.TrimLeft(info, "`"))) {
+	case "", "js", "javascript", "ts", "typescript", "jsx", "tsx", "mjs", "node":
+	default:
+		return code, 0
+	}
+	skipped := strings.Count(code[:strings.Index(code, "```")], "\n") + 1
+	body = strings.TrimRight(body, " \t\r\n")
+	return strings.TrimSuffix(body, "```"), skipped
+}
+
+// shape wraps code in an async function. The engine is the judge of syntax: code that the parser here does not take is
+// compiled as a function body as it stands.
+func (s *source) shape(code string) {
+	if list, ok := statements(code); ok {
+		switch last, n := lastStatement(list); {
+		case n == 1 && isDeclaredFunction(last):
+			s.asExpression(code, true)
+			return
+		case n == 1 && isBlock(last):
+			if e, ok := parenthesized(code); ok {
+				s.asExpression(code, isFunction(e))
+				return
+			}
+		case n >= 1:
+			if e := expressionOf(last); e != nil && !isTimerCall(e) {
+				if at, ok := start(code, n); ok {
+					s.called = n == 1 && isFunction(e)
+					s.wrap(code[:at], "return ", code[at:])
+					return
+				}
+			}
+		}
+	} else if e, ok := parenthesized(code); ok {
+		s.asExpression(code, isFunction(e))
+		return
+	}
+	s.wrap("", "", code)
+}
+
+func (s *source) asExpression(code string, called bool) {
+	s.called = called
+	s.text = functionHead + "return (" + code + "\n)" + functionTail
+	s.edits = []edit{{1, 1, len(functionHead) + len("return (")}}
+}
+
+// wrap makes before + inserted + after the body of the function.
+func (s *source) wrap(before, inserted, after string) {
+	s.text = functionHead + before + inserted + after + functionTail
+	s.edits = []edit{{1, 1, len(functionHead)}}
+	if inserted != "" {
+		line, col := lineColumn(functionHead+before, len(functionHead)+len(before))
+		s.edits = append(s.edits, edit{line, col, len(inserted)})
+	}
+}
+
+// position leads a position in text back to the caller's source.
+func (s *source) position(line, col int) (int, int) {
+	for i := len(s.edits) - 1; i >= 0; i-- {
+		if e := s.edits[i]; line == e.line && col >= e.col {
+			col = max(col-e.n, e.col)
+		}
+	}
+	if s.sourceMap != nil {
+		if _, _, l, c, ok := s.sourceMap.Source(line+s.printedLines, col-1); ok {
+			line, col = l, c+1
+		}
+	}
+	return line + s.skipped, max(col, 1)
+}
+
+func lineColumn(text string, at int) (line, col int) {
+	head := text[:at]
+	return strings.Count(head, "\n") + 1, utf8.RuneCountInString(head[strings.LastIndexByte(head, '\n')+1:]) + 1
+}
+
+// statements parses code as the body of an async function.
+func statements(code string) ([]js.IStmt, bool) {
+	ast, err := parseJS("async()=>{" + code + "\n}")
+	if err != nil || len(ast.List) != 1 {
+		return nil, false
+	}
+	e, ok := ast.List[0].(*js.ExprStmt)
+	if !ok {
+		return nil, false
+	}
+	f, ok := e.Value.(*js.ArrowFunc)
+	if !ok {
+		return nil, false
+	}
+	return f.Body.List, true
+}
+
+// parenthesized parses code as an expression in parentheses, and nothing else.
+func parenthesized(code string) (js.IExpr, bool) {
+	ast, err := parseJS("(" + code + "\n)")
+	if err != nil || len(ast.List) != 1 {
+		return nil, false
+	}
+	e, ok := ast.List[0].(*js.ExprStmt)
+	if !ok {
+		return nil, false
+	}
+	g, ok := e.Value.(*js.GroupExpr)
+	if !ok {
+		return nil, false
+	}
+	return g.X, true
+}
+
+func parseJS(code string) (*js.AST, error) {
+	if tooDeep(code) {
+		return nil, errTooDeep
+	}
+	return js.Parse(parse.NewInputString(code), js.Options{})
+}

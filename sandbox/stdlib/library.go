@@ -1,0 +1,36 @@
+package stdlib
+
+import "embed"
+
+//go:embed *.js
+var files embed.FS
+
+// order is the order of evaluation; each file builds on those before it.
+var order = [...]string{"primordials.js", "errors.js", "inspect.js", "console.js", "result.js", "timers.js", "start.js"}
+
+// File is one source file of the library.
+type File struct {
+	Name, Source string
+}
+
+// The functions that the library hands to the host, in the order of its last host call.
+const (
+	RootStart  = iota // start(fn, context, input, called, resultLimit)
+	RootFinish        // finish()
+	RootFire          // fire(timer)
+	RootSettle        // settle(request, failed, value)
+	Roots
+)
+
+// Library gives the files in the order of their evaluation.
+func Library() ([]File, error) {
+	out := make([]File, 0, len(order))
+	for _, name := range order {
+		b, err := files.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, File{Name: "airlock:" + name, Source: string(b)})
+	}
+	return out, nil
+}

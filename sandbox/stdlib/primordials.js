@@ -1,0 +1,84 @@
+// Captures what the library uses of the language, before any guest can change it.
+(host, _) => {
+  'use strict';
+  const { apply, construct, ownKeys, getPrototypeOf, getOwnPropertyDescriptor, defineProperty } = Reflect;
+  const uncurry = (f) => (self, ...args) => apply(f, self, args);
+  const getter = (proto, name) => {
+    const get = getOwnPropertyDescriptor(proto, name).get;
+    return (self) => apply(get, self, []);
+  };
+  const internal = { __proto__: null };
+  internal.p = {
+    __proto__: null,
+    apply, construct, ownKeys, getPrototypeOf, getOwnPropertyDescriptor, defineProperty, uncurry, getter,
+    Array, BigInt, Date, Error, Function, Map, Number, Object, Promise, RangeError, ReferenceError, RegExp, Set, String, Symbol, SyntaxError, TypeError,
+    isArray: Array.isArray,
+    keys: Object.keys,
+    create: Object.create,
+    freeze: Object.freeze,
+    is: Object.is,
+    parse: JSON.parse,
+    stringify: JSON.stringify,
+    dateNow: Date.now,
+    floor: Math.floor,
+    min: Math.min,
+    max: Math.max,
+    trunc: Math.trunc,
+    ArrayPrototype: Array.prototype,
+    ObjectPrototype: Object.prototype,
+    arrayJoin: uncurry(Array.prototype.join),
+    arraySlice: uncurry(Array.prototype.slice),
+    arraySort: uncurry(Array.prototype.sort),
+    arrayPush: (a, v) => { defineProperty(a, a.length, { __proto__: null, value: v, writable: true, enumerable: true, configurable: true }); },
+    bigintToString: uncurry(BigInt.prototype.toString),
+    booleanValueOf: uncurry(Boolean.prototype.valueOf),
+    dateGetTime: uncurry(Date.prototype.getTime),
+    dateToISO: uncurry(Date.prototype.toISOString),
+    errorToString: uncurry(Error.prototype.toString),
+    functionToString: uncurry(Function.prototype.toString),
+    hasOwn: uncurry(Object.prototype.hasOwnProperty),
+    mapClear: uncurry(Map.prototype.clear),
+    mapDelete: uncurry(Map.prototype.delete),
+    mapForEach: uncurry(Map.prototype.forEach),
+    mapGet: uncurry(Map.prototype.get),
+    mapHas: uncurry(Map.prototype.has),
+    mapSet: uncurry(Map.prototype.set),
+    mapSize: getter(Map.prototype, 'size'),
+    numberToString: uncurry(Number.prototype.toString),
+    numberValueOf: uncurry(Number.prototype.valueOf),
+    objectToString: uncurry(Object.prototype.toString),
+    promiseThen: uncurry(Promise.prototype.then),
+    propertyIsEnumerable: uncurry(Object.prototype.propertyIsEnumerable),
+    regexpToString: uncurry(RegExp.prototype.toString),
+    regexpExec: uncurry(RegExp.prototype.exec),
+    setForEach: uncurry(Set.prototype.forEach),
+    setSize: getter(Set.prototype, 'size'),
+    charCodeAt: uncurry(String.prototype.charCodeAt),
+    indexOf: uncurry(String.prototype.indexOf),
+    padEnd: uncurry(String.prototype.padEnd),
+    padStart: uncurry(String.prototype.padStart),
+    repeat: uncurry(String.prototype.repeat),
+    slice: uncurry(String.prototype.slice),
+    stringValueOf: uncurry(String.prototype.valueOf),
+    toUpperCase: uncurry(String.prototype.toUpperCase),
+    symbolToString: uncurry(Symbol.prototype.toString),
+    symbolDescription: getter(Symbol.prototype, 'description'),
+    typedLength: getter(getPrototypeOf(Uint8Array.prototype), 'length'),
+    typedTag: getter(getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag),
+    bufferLength: getter(ArrayBuffer.prototype, 'byteLength'),
+    weakMapHas: uncurry(WeakMap.prototype.has),
+    weakSetHas: uncurry(WeakSet.prototype.has),
+  };
+
+  // The host call's operations; hostop.go in package sandbox has the other side.
+  internal.op = {
+    __proto__: null,
+    roots: 0, log: 1, timer: 2, clear: 3, settled: 4, done: 5, fail: 6, limit: 7, request: 8, touch: 9,
+  };
+
+  // define adds globals as the platform has them: writable, configurable and not enumerable.
+  internal.define = (target, name, value) => {
+    defineProperty(target, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
+  };
+  return internal;
+}

@@ -1,0 +1,75 @@
+// Results cross to the host as one JSON text: JSON, plus undefined → null, BigInt → decimal string, Map → object,
+// Set → array, Error → {name, message, …}.
+(host, internal) => {
+  'use strict';
+  const { p, op } = internal;
+  let budget = 0;
+
+  const convert = function (key, v) {
+    if (--budget < 0) host(op.limit, 0, 0, 0); // does not return: every value is at least one byte of output
+    switch (typeof v) {
+      case 'undefined': return null;
+      case 'bigint': return p.bigintToString(v);
+      case 'object': break;
+      default: return v;
+    }
+    if (v === null || p.isArray(v)) return v;
+    const proto = p.getPrototypeOf(v);
+    if (proto === p.ObjectPrototype || proto === null) return v;
+    return collection(v);
+  };
+
+  const is = (check, v) => {
+    try { return check(v) !== undefined; } catch { return false; }
+  };
+  const collection = (v) => {
+    if (is(p.mapSize, v)) {
+      const out = { __proto__: null };
+      p.mapForEach(v, (value, k) => { out[typeof k === 'symbol' ? p.symbolToString(k) : `${k}`] = value; });
+      return out;
+    }
+    if (is(p.setSize, v)) {
+      const out = [];
+      p.setForEach(v, (value) => { p.arrayPush(out, value); });
+      return out;
+    }
+    if (internal.isError(v)) {
+      const out = { __proto__: null, name: v.name, message: v.message };
+      const names = p.keys(v);
+      for (let i = 0; i < names.length; i++) out[names[i]] = v[names[i]];
+      return out;
+    }
+    return v;
+  };
+
+  // cycle looks for the path at which v refers back to something it lies in.
+  const cycle = (v, path, seen) => {
+    if (v === null || typeof v !== 'object') return undefined;
+    for (let s = seen; s !== null; s = s.next) if (s.value === v) return `${path} refers back to ${s.path}`;
+    const c = p.isArray(v) ? v : collection(v);
+    const names = p.keys(c);
+    const here = { __proto__: null, value: v, path, next: seen };
+    for (let i = 0; i < names.length; i++) {
+      const k = names[i];
+      const found = cycle(c[k], p.isArray(c) ? `${path}[${k}]` : `${path}.${k}`, here);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+
+  // serialise gives the JSON of v, or throws an error that says what cannot be returned.
+  internal.serialise = (v, limit) => {
+    if (v === undefined) return 'null';
+    budget = limit;
+    try {
+      const json = p.stringify(v, convert);
+      return json === undefined ? 'null' : json;
+    } catch (e) {
+      let where;
+      try { where = cycle(v, '$', null); } catch { /* the error itself says more */ }
+      if (where !== undefined) throw new p.TypeError(`the result has a cycle and cannot be returned as JSON: ${where}`);
+      throw e;
+    }
+  };
+  return internal;
+}

@@ -1,0 +1,58 @@
+package sandbox
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+	"github.com/go-sourcemap/sourcemap"
+)
+
+// wrapping is one way to make esbuild read code that is not a whole program. head ends its line, so that the caller's
+// columns stay as they are; what esbuild prints for the wrapping itself is cut off again.
+type wrapping struct{ head, tail, printedHead, printedTail string }
+
+// wrappings are tried in their order; the errors of the first are reported.
+var wrappings = [...]wrapping{
+	{"async () => {\n", "\n}", "async () => {\n", "};\n"}, // statements with return and await
+	{"(\n", "\n)", "", ""}, // a function without a name, an object
+	{"\n", "", "", ""},     // what only a whole program may have: namespaces
+}
+
+// transpile removes the types from TypeScript code and keeps the way back to it.
+func (s *source) transpile(code string) (string, *Exception) {
+	var first *Exception
+	for _, w := range wrappings {
+		out := api.Transform(w.head+code+w.tail, api.TransformOptions{
+			Loader: api.LoaderTS, Target: api.ESNext, Sourcemap: api.SourceMapExternal, Sourcefile: s.name, LogLevel: api.LogLevelSilent,
+		})
+		if len(out.Errors) > 0 {
+			if first == nil {
+				first = syntaxError(out.Errors[0])
+				first.Line += s.skipped - 1
+			}
+			continue
+		}
+		text, found := strings.CutPrefix(string(out.Code), w.printedHead)
+		text, cut := strings.CutSuffix(text, w.printedTail)
+		if !found || !cut {
+			continue
+		}
+		consumer, err := sourcemap.Parse("", out.Map)
+		if err != nil {
+			return "", &Exception{Name: "SyntaxError", Message: fmt.Sprintf("source map of the removed types: %v", err)}
+		}
+		s.sourceMap, s.printedLines = consumer, strings.Count(w.printedHead, "\n")
+		s.skipped-- // the head's line
+		return text, nil
+	}
+	return "", first
+}
+
+func syntaxError(m api.Message) *Exception {
+	ex := &Exception{Name: "SyntaxError", Message: m.Text}
+	if m.Location != nil {
+		ex.Line, ex.Column = m.Location.Line, m.Location.Column+1
+	}
+	return ex
+}
