@@ -58,17 +58,18 @@ func (s *Store) place(name string, r audit.Sealed) error {
 	if err != nil {
 		return err
 	}
+	draft, err := s.takeDraft(name)
+	if err != nil {
+		return err
+	}
 	h := head{
 		Writer: s.writer, Seq: r.Chain.Seq, Hash: r.Chain.Hash, Prev: r.Chain.Prev,
 		ID: r.ID, Day: name, At: d.log.end,
 	}
-	if err := s.writeHead(h); err != nil {
-		return err
+	if err := errors.Join(s.writeHead(h), s.flush(s.headFD, s.writer+headSuffix)); err != nil {
+		return errors.Join(err, s.discard(draft))
 	}
-	if err := s.flush(s.headFD, s.writer+headSuffix); err != nil {
-		return err
-	}
-	if err := s.publish(d, r); err != nil {
+	if err := s.publish(d, draft, r); err != nil {
 		return err
 	}
 	if _, err := s.appendLine(&d.log, r.Line); err != nil {
@@ -78,6 +79,7 @@ func (s *Store) place(name string, r audit.Sealed) error {
 		return err
 	}
 	s.last = r.Head()
+	s.prepare(name)
 	h.Done = true
 	if err := s.writeHead(h); err != nil {
 		// The record is whole and announced: the head without its confirmation says no less.
@@ -86,31 +88,27 @@ func (s *Store) place(name string, r audit.Sealed) error {
 	return nil
 }
 
-// publish writes the object beside its place and gives it its name.
-func (s *Store) publish(d *day, r audit.Sealed) error {
-	draft, name := draftName(r.ID, s.writer), objectName(r.ID)
-	fd, err := s.disk.create(d.objs, draft, unix.O_WRONLY|unix.O_TRUNC)
+// publish fills the draft and gives it the record's name.
+func (s *Store) publish(d *day, draft draft, r audit.Sealed) error {
+	from := draftName(s.writer)
+	err := s.disk.write(draft.fd, from, r.Line, -1)
+	if err == nil {
+		err = s.flush(draft.fd, from)
+	}
+	if err == nil {
+		err = s.disk.renameNew(d.objs, from, objectName(r.ID))
+	}
 	if err != nil {
+		if errors.Is(err, unix.EEXIST) {
+			err = audit.ErrExists
+		}
+		if stays := s.discard(draft); stays != nil {
+			s.cfg.Log.Warn("a draft was left behind", "file", from, "error", stays)
+		}
 		return err
 	}
-	err = s.disk.write(fd, draft, r.Line, -1)
-	if err == nil {
-		err = s.flush(fd, draft)
-	}
-	shut(fd)
-	if err == nil {
-		err = s.disk.renameNew(d.objs, draft, name)
-	}
-	if err == nil {
-		return nil
-	}
-	if errors.Is(err, unix.EEXIST) {
-		err = audit.ErrExists
-	}
-	if gone := s.disk.unlink(d.objs, draft); gone != nil && !errors.Is(gone, unix.ENOENT) {
-		s.cfg.Log.Warn("a draft was left behind", "file", draft, "error", gone)
-	}
-	return err
+	shut(draft.fd)
+	return nil
 }
 
 // withdraw removes an object whose line could not be written. Until it has, the store takes no other record.

@@ -38,6 +38,3 @@ func isDay(s string) bool {
 }
 
 func objectName(id string) string { return id + objectSuffix }
-
-// draftName is where a record is written before it has its name.
-func draftName(id, writer string) string { return "." + id + "." + writer }

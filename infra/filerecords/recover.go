@@ -68,6 +68,11 @@ func (s *Store) finish(writer string, fd int) error {
 	if h.Writer != writer {
 		return fmt.Errorf("its head is that of %.40q", h.Writer)
 	}
+	if h.Seq > 0 {
+		if err := s.clearDraft(h); err != nil {
+			return err
+		}
+	}
 	last := h.certain()
 	if !h.Done {
 		whole, err := s.complete(h)
@@ -81,17 +86,22 @@ func (s *Store) finish(writer string, fd int) error {
 	return s.endWriter(writer, last)
 }
 
+// clearDraft removes the draft that a dead writer had ready.
+func (s *Store) clearDraft(h head) error {
+	if !isDay(h.Day) || !audit.ValidID(h.ID) {
+		return fmt.Errorf("its head names day %.20q and id %.40q", h.Day, h.ID)
+	}
+	err := s.disk.unlink(s.objs, dayPrefix+h.Day+"/"+draftName(h.Writer))
+	if errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	return err
+}
+
 // complete reports whether the announced record was made, that is, whether its object has its name, and sees to its
 // line then.
 func (s *Store) complete(h head) (bool, error) {
-	if !isDay(h.Day) || !audit.ValidID(h.ID) {
-		return false, fmt.Errorf("its head names day %.20q and id %.40q", h.Day, h.ID)
-	}
-	folder := objectsDir + "/" + dayPrefix + h.Day + "/"
-	if err := s.disk.unlink(s.root, folder+draftName(h.ID, h.Writer)); err != nil && !errors.Is(err, unix.ENOENT) {
-		return false, err
-	}
-	object, err := readFile(s.root, folder+objectName(h.ID))
+	object, err := readFile(s.objs, dayPrefix+h.Day+"/"+objectName(h.ID))
 	if errors.Is(err, unix.ENOENT) {
 		return false, nil
 	}

@@ -58,6 +58,7 @@ type Store struct {
 	rev    int64
 	last   audit.Head
 	days   map[string]*day
+	next   <-chan draft // the draft being prepared, if any
 	undo   func() error // what a failed Append could not take back yet
 	broken error        // set when the disk refused a flush: what is stored is not known any more
 }
@@ -67,7 +68,7 @@ var _ audit.Store = (*Store)(nil)
 // Open opens the folder for reading and writing, making it if need be, and finishes what killed writers left. It
 // refuses a folder that it cannot write to.
 func Open(dir string, cfg Config) (*Store, error) {
-	s, err := prepare(dir, cfg)
+	s, err := configure(dir, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +81,7 @@ func Open(dir string, cfg Config) (*Store, error) {
 
 // OpenReader opens an existing folder for reading only. It writes nothing, and Append on it fails.
 func OpenReader(dir string, cfg Config) (*Store, error) {
-	s, err := prepare(dir, cfg)
+	s, err := configure(dir, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func OpenReader(dir string, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-func prepare(dir string, cfg Config) (*Store, error) {
+func configure(dir string, cfg Config) (*Store, error) {
 	if dir == "" {
 		return nil, errors.New("record store: the folder has no name")
 	}
@@ -211,6 +212,9 @@ func (s *Store) settle() error {
 		}
 		s.undo = nil
 	}
+	if err := s.dropDraft(); err != nil {
+		return fmt.Errorf("record store: close: %w", err)
+	}
 	if s.broken != nil {
 		return nil // the head file stays as it is, for the next opening to look into
 	}
@@ -221,6 +225,12 @@ func (s *Store) settle() error {
 }
 
 func (s *Store) release() {
+	if s.next != nil {
+		if d := <-s.next; d.err == nil {
+			shut(d.fd)
+		}
+		s.next = nil
+	}
 	for _, d := range s.days {
 		d.shut()
 	}
