@@ -1,0 +1,105 @@
+package authn
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"strings"
+	"time"
+)
+
+// Config says which credentials are good. With neither an API key nor a key, every caller is the local user: the
+// gateway then serves on a loopback address only.
+type Config struct {
+	APIKey   string
+	Keys     []Key  // at most one per algorithm
+	Issuer   string // compared with iss when set
+	Audience string // must be among aud when set
+	Now      func() time.Time
+}
+
+// MinAPIKeyBytes is the shortest API key taken.
+const MinAPIKeyBytes = 16
+
+// Authenticator recognises callers. It is safe for concurrent use.
+type Authenticator struct {
+	apiKey [sha256.Size]byte
+	hasKey bool
+	tokens map[string]*verifier
+}
+
+// Refusal is why a credential was not accepted. Reason is one line that is safe to show.
+type Refusal struct {
+	Reason string
+	// Absent is true when there was no credential at all.
+	Absent bool
+}
+
+// Error gives the reason.
+func (r *Refusal) Error() string { return r.Reason }
+
+// New checks the configuration.
+func New(cfg Config) (*Authenticator, error) {
+	a := &Authenticator{tokens: make(map[string]*verifier, len(cfg.Keys))}
+	if cfg.APIKey != "" {
+		if len(cfg.APIKey) < MinAPIKeyBytes {
+			return nil, errors.New("API key: use at least 16 characters (try: openssl rand -hex 24)")
+		}
+		a.apiKey, a.hasKey = sha256.Sum256([]byte(cfg.APIKey)), true
+	}
+	if cfg.Now == nil {
+		return nil, errors.New("authn: a clock is needed")
+	}
+	for _, k := range cfg.Keys {
+		if k.algorithm == "" {
+			return nil, errors.New("authn: a key without an algorithm verifies nothing")
+		}
+		if a.tokens[k.algorithm] != nil {
+			return nil, errors.New("authn: two keys for " + k.algorithm)
+		}
+		a.tokens[k.algorithm] = newVerifier(k, cfg)
+	}
+	return a, nil
+}
+
+// Open reports that no credential is configured.
+func (a *Authenticator) Open() bool { return !a.hasKey && len(a.tokens) == 0 }
+
+// Authenticate recognises the caller by the values of the headers Authorization ("Bearer …", the API key or a token)
+// and X-API-Key; Authorization counts when both are there. The error is always a *Refusal.
+func (a *Authenticator) Authenticate(authorization, apiKey string) (Identity, error) {
+	if a.Open() {
+		return Identity{Subject: "local", Tenant: DefaultTenant, Scopes: Scopes()}, nil
+	}
+	if authorization == "" {
+		if apiKey == "" {
+			return Identity{}, &Refusal{Absent: true, Reason: "credentials are required: send Authorization: Bearer <token or API key>"}
+		}
+		if a.isAPIKey(apiKey) {
+			return a.operator(), nil
+		}
+		return Identity{}, &Refusal{Reason: "the API key is not valid"}
+	}
+	scheme, credential, _ := strings.Cut(authorization, " ")
+	credential = strings.TrimSpace(credential)
+	if !strings.EqualFold(scheme, "Bearer") || credential == "" {
+		return Identity{}, &Refusal{Reason: "the Authorization header must be: Bearer <token or API key>"}
+	}
+	if a.isAPIKey(credential) {
+		return a.operator(), nil
+	}
+	if len(a.tokens) == 0 {
+		return Identity{}, &Refusal{Reason: "the API key is not valid"}
+	}
+	return a.token(credential)
+}
+
+// isAPIKey takes the same time whatever was sent: digests of equal size are compared, not the keys.
+func (a *Authenticator) isAPIKey(s string) bool {
+	sum := sha256.Sum256([]byte(s))
+	return subtle.ConstantTimeCompare(sum[:], a.apiKey[:]) == 1 && a.hasKey
+}
+
+func (a *Authenticator) operator() Identity {
+	return Identity{Subject: "api-key", Tenant: DefaultTenant, Scopes: Scopes()}
+}

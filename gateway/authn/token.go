@@ -1,0 +1,173 @@
+package authn
+
+import (
+	"encoding/base64"
+	"errors"
+	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// maxTokenBytes bounds the work an unauthenticated caller can ask for.
+const maxTokenBytes = 8 << 10
+
+// verifier checks tokens of one algorithm under one key.
+type verifier struct {
+	parser *jwt.Parser
+	key    jwt.Keyfunc
+}
+
+func newVerifier(k Key, cfg Config) *verifier {
+	options := []jwt.ParserOption{
+		jwt.WithValidMethods([]string{k.algorithm}),
+		jwt.WithExpirationRequired(),
+		jwt.WithIssuedAt(),
+		jwt.WithStrictDecoding(),
+		jwt.WithTimeFunc(cfg.Now),
+	}
+	if cfg.Issuer != "" {
+		options = append(options, jwt.WithIssuer(cfg.Issuer))
+	}
+	if cfg.Audience != "" {
+		options = append(options, jwt.WithAudience(cfg.Audience))
+	}
+	material := k.material
+	return &verifier{jwt.NewParser(options...), func(*jwt.Token) (any, error) { return material, nil }}
+}
+
+// token verifies a compact JWS and reads who it speaks for.
+func (a *Authenticator) token(compact string) (Identity, error) {
+	if len(compact) > maxTokenBytes {
+		return Identity{}, &Refusal{Reason: "the token is too long"}
+	}
+	algorithm, err := precheck(compact)
+	if err != nil {
+		return Identity{}, err
+	}
+	v := a.tokens[algorithm]
+	if v == nil {
+		return Identity{}, &Refusal{Reason: "the token is signed with an algorithm that is not accepted here"}
+	}
+	claims := jwt.MapClaims{}
+	if _, err := v.parser.ParseWithClaims(compact, claims, v.key); err != nil {
+		return Identity{}, &Refusal{Reason: reason(err)}
+	}
+	return identify(claims)
+}
+
+// precheck refuses what the library would let through and gives the algorithm the header claims. Nothing is trusted
+// yet: the algorithm only selects the key that is pinned to it.
+func precheck(compact string) (string, error) {
+	malformed := &Refusal{Reason: "the token is malformed"}
+	parts := strings.Split(compact, ".")
+	if len(parts) != 3 {
+		return "", malformed
+	}
+	var header, payload map[string]jsontext.Value
+	for i, into := range []*map[string]jsontext.Value{&header, &payload} {
+		text, err := base64.RawURLEncoding.Strict().DecodeString(parts[i])
+		if err != nil {
+			return "", malformed
+		}
+		if err := json.Unmarshal(text, into); err != nil || *into == nil {
+			if errors.Is(err, jsontext.ErrDuplicateName) {
+				return "", &Refusal{Reason: "the token has a duplicate member"}
+			}
+			return "", malformed
+		}
+	}
+	for _, name := range []string{"crit", "b64", "zip"} {
+		if _, ok := header[name]; ok {
+			return "", &Refusal{Reason: "the token's header has " + name + ", which is not accepted"}
+		}
+	}
+	var algorithm, typ string
+	if json.Unmarshal(header["alg"], &algorithm) != nil {
+		return "", malformed
+	}
+	if v, ok := header["typ"]; ok {
+		if json.Unmarshal(v, &typ) != nil {
+			return "", malformed
+		}
+		switch strings.TrimPrefix(strings.ToLower(typ), "application/") {
+		case "jwt", "at+jwt":
+		default:
+			return "", &Refusal{Reason: "the token's typ is not JWT or at+jwt"}
+		}
+	}
+	return algorithm, nil
+}
+
+// reason words a verification error without saying more than the caller can know anyway.
+func reason(err error) string {
+	switch {
+	case errors.Is(err, jwt.ErrTokenSignatureInvalid):
+		return "the token's signature is not valid"
+	case errors.Is(err, jwt.ErrTokenExpired):
+		return "the token has expired"
+	case errors.Is(err, jwt.ErrTokenNotValidYet), errors.Is(err, jwt.ErrTokenUsedBeforeIssued):
+		return "the token is not valid yet"
+	case errors.Is(err, jwt.ErrTokenInvalidIssuer):
+		return "the token's iss is not the one accepted here"
+	case errors.Is(err, jwt.ErrTokenInvalidAudience):
+		return "the token's aud does not name this service"
+	case errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
+		return "the token lacks a required claim (exp, and iss or aud where configured)"
+	}
+	return "the token is not valid"
+}
+
+// identify reads the claims of a verified token.
+func identify(claims jwt.MapClaims) (Identity, error) {
+	id := Identity{Tenant: DefaultTenant}
+	subject, ok := optional(claims, "sub")
+	if !ok || len(subject) > 256 || strings.ContainsFunc(subject, unicode.IsControl) {
+		return Identity{}, &Refusal{Reason: "the token's sub must be a string of at most 256 bytes without control characters"}
+	}
+	id.Subject = subject
+	tenant, ok := optional(claims, "tenant")
+	if !ok || len(tenant) > 128 || strings.ContainsFunc(tenant, notTenant) {
+		return Identity{}, &Refusal{Reason: "the token's tenant must be a string of at most 128 letters, digits or . _ : @ / = + -"}
+	}
+	if tenant != "" {
+		id.Tenant = tenant
+	}
+	scope, ok := optional(claims, "scope")
+	if !ok {
+		return Identity{}, &Refusal{Reason: "the token's scope must be one string, scopes parted by spaces"}
+	}
+	id.Scopes = strings.Fields(scope)
+	switch scp := claims["scp"].(type) {
+	case nil:
+	case string:
+		id.Scopes = append(id.Scopes, strings.Fields(scp)...)
+	case []any:
+		for _, s := range scp {
+			text, ok := s.(string)
+			if !ok {
+				return Identity{}, &Refusal{Reason: "the token's scp must be an array of strings"}
+			}
+			id.Scopes = append(id.Scopes, text)
+		}
+	default:
+		return Identity{}, &Refusal{Reason: "the token's scp must be an array of strings"}
+	}
+	return id, nil
+}
+
+func optional(claims jwt.MapClaims, name string) (string, bool) {
+	v, there := claims[name]
+	if !there {
+		return "", true
+	}
+	s, ok := v.(string)
+	return s, ok
+}
+
+// notTenant keeps to what AWS Lambda takes as a tenant id, without its spaces.
+func notTenant(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._:@/=+-", r))
+}

@@ -1,0 +1,111 @@
+package gateway
+
+import (
+	"context"
+	"net/netip"
+	"strconv"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/utils"
+
+	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/ratelimit"
+)
+
+type callerKey struct{}
+
+// callerOf is the caller that authenticate recognised; without it, one who may do nothing.
+func callerOf(c *fiber.Ctx) authn.Identity {
+	id, _ := c.Locals(callerKey{}).(authn.Identity)
+	return id
+}
+
+// authenticate recognises the caller. Failed attempts count against the address, so that credentials cannot be guessed
+// at speed.
+func (s *Server) authenticate(c *fiber.Ctx) error {
+	headers := &c.Request().Header
+	given := headers.PeekAll(fiber.HeaderAuthorization)
+	if len(given) > 1 || len(headers.PeekAll("X-Api-Key")) > 1 {
+		return &authn.Refusal{Reason: "credentials are given more than once"}
+	}
+	id, err := s.deps.Auth.Authenticate(utils.CopyString(c.Get(fiber.HeaderAuthorization)), utils.CopyString(c.Get("X-Api-Key")))
+	if err != nil {
+		verdict, limiting := s.deps.Limiter.Take(context.WithoutCancel(s.base), "address:"+network(c.IP()))
+		if limiting != nil {
+			return limiting
+		}
+		if !verdict.Allowed {
+			return tooMany(c, verdict)
+		}
+		return err
+	}
+	c.Locals(callerKey{}, id)
+	return c.Next()
+}
+
+// limit counts the request of a recognised caller: by tenant and subject, or by address when there is no subject or
+// everybody is the local user.
+func (s *Server) limit(c *fiber.Ctx) error {
+	id := callerOf(c)
+	key := "subject:" + id.Owner()
+	if id.Subject == "" || s.deps.Auth.Open() {
+		key = "address:" + network(c.IP())
+	}
+	verdict, err := s.deps.Limiter.Take(context.WithoutCancel(s.base), key)
+	if err != nil {
+		return err
+	}
+	if !verdict.Allowed {
+		return tooMany(c, verdict)
+	}
+	announce(c, verdict)
+	return c.Next()
+}
+
+// announce writes the fields of draft-ietf-httpapi-ratelimit-headers-06, which clients read most widely.
+func announce(c *fiber.Ctx, v ratelimit.Verdict) {
+	c.Set("RateLimit-Limit", strconv.Itoa(v.Limit))
+	c.Set("RateLimit-Remaining", strconv.Itoa(v.Remaining))
+	c.Set("RateLimit-Reset", strconv.Itoa(seconds(v.Reset)))
+	c.Set("RateLimit-Policy", strconv.Itoa(v.Limit)+";w="+strconv.Itoa(seconds(v.Window)))
+}
+
+func tooMany(c *fiber.Ctx, v ratelimit.Verdict) error {
+	announce(c, v)
+	return &problem{
+		status: 429, code: "rate_limited", retryAfter: max(v.Reset, 1),
+		detail: "more than " + strconv.Itoa(v.Limit) + " requests in " + v.Window.String() + "; see Retry-After",
+	}
+}
+
+// network is what one subscriber usually holds: an IPv4 address, or the /64 of an IPv6 one.
+func network(ip string) string {
+	a, err := netip.ParseAddr(ip)
+	if err != nil {
+		return "unknown"
+	}
+	a = a.Unmap()
+	if a.Is6() {
+		if p, err := a.Prefix(64); err == nil {
+			return p.String()
+		}
+	}
+	return a.String()
+}
+
+// need lets only callers with a scope through.
+func need(scope string) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if !callerOf(c).May(scope) {
+			return lacks(scope)
+		}
+		return c.Next()
+	}
+}
+
+func lacks(scope string) error {
+	return &problem{
+		status: 403, code: "insufficient_scope", detail: "this needs the scope " + scope,
+		challenge: `Bearer realm="airlock", error="insufficient_scope", scope="` + scope + `"`,
+	}
+}

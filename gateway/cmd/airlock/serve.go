@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/ratelimit"
+	"github.com/airlock-run/airlock/infra/localinvoke"
+	"github.com/airlock-run/airlock/policy"
+)
+
+// patience is how long a shutdown waits for what runs: the longest tier's time and some more.
+const patience = 65 * time.Second
+
+var (
+	_ gateway.Invoker = (*localinvoke.Pool)(nil)
+	_ gateway.Decider = (*policy.Set)(nil)
+	_ gateway.Limiter = (*ratelimit.Limiter)(nil)
+)
+
+func serveCommand(con console) *cobra.Command {
+	return &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the HTTP API",
+		Long: "Serve the HTTP API with a pool of local function processes.\n\n" +
+			"All settings are environment variables: HOST, PORT, API_KEY, JWT_SECRET, JWT_PUBLIC_KEY, JWT_ISSUER, JWT_AUDIENCE,\n" +
+			"CORS_ORIGINS, MAX_BODY_SIZE, RATE_LIMIT_WINDOW_MS, RATE_LIMIT_MAX_REQUESTS, AUDIT_STORE, INVOKER,\n" +
+			"SANDBOX_MEMORY_MB, EGRESS_ALLOW, FUNCTION_PROCESSES, AIRLOCK_CACHE_DIR. With none set it serves on\n" +
+			"127.0.0.1:3000 without credentials and records into ./audit.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			set, err := readSettings(con.getenv, time.Now)
+			if err != nil {
+				return exit(exitUsage, err)
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return serve(ctx, stop, con, set)
+		},
+	}
+}
+
+// serve runs until ctx ends, and then until what runs has finished. A second signal ends it at once.
+func serve(ctx context.Context, restoreSignals func(), con console, set settings) (err error) {
+	log := slog.New(slog.NewTextHandler(con.stderr, nil))
+	listener, err := net.Listen("tcp", set.address())
+	if err != nil {
+		return exit(exitPlatform, listening(set, err))
+	}
+	defer listener.Close() //nolint:errcheck // closed by Serve already, or never used
+	records, closeRecords, err := openRecords(set, log)
+	if err != nil {
+		return exit(exitPlatform, fmt.Errorf("AUDIT_STORE: %w", err))
+	}
+	defer func() { err = errors.Join(err, closeRecords()) }()
+	rules, err := openPolicy(con.getenv)
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	pool, err := localinvoke.New(ctx, poolConfig(con.getenv, set, log))
+	if err != nil {
+		return exit(exitPlatform, fmt.Errorf("functions: %w", err))
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		err = errors.Join(err, pool.Close(closing))
+	}()
+	server, err := newServer(set, len(pool.Stats().Processes), gateway.Deps{
+		Invoker: pool, Records: records, Policy: rules, Logger: log, Now: time.Now, NewID: newID,
+	})
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	greet(con.stdout, set, listener.Addr().String(), rules, pool)
+	select {
+	case err := <-failed:
+		return exit(exitPlatform, fmt.Errorf("serve: %w", err))
+	case <-ctx.Done():
+	}
+	restoreSignals()
+	log.Info("shutting down; executions that run may finish", "patience", patience)
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	if err := server.Shutdown(ending); err != nil {
+		return exit(exitPlatform, err)
+	}
+	return nil
+}
+
+// listening words why the address cannot be had.
+func listening(set settings, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("PORT: %s is in use; stop what listens there, or set PORT to another", set.address())
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("PORT: %s may not be listened on by this user; set PORT to one above 1023", set.address())
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("HOST: %s is not an address of this machine", set.host)
+	}
+	return fmt.Errorf("HOST, PORT: cannot listen on %s: %w", set.address(), err)
+}
+
+// newServer adds what the settings decide to what was opened.
+func newServer(set settings, places int, deps gateway.Deps) (*gateway.Server, error) {
+	var err error
+	if deps.Auth, err = authn.New(set.auth); err != nil {
+		return nil, err
+	}
+	if deps.Limiter, err = ratelimit.New(ratelimit.Config{Window: set.rateWindow, Max: set.rateMax, Now: deps.Now}); err != nil {
+		return nil, err
+	}
+	return gateway.New(gateway.Config{MaxBodyBytes: set.maxBody, CORSOrigins: set.corsOrigins, Places: places}, deps)
+}

@@ -1,0 +1,94 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/airlock-run/airlock/gateway/authn"
+)
+
+// Config sizes a Server. The zero value of every number means the default given.
+type Config struct {
+	MaxBodyBytes int      // 1 MiB; a larger body is answered with 413
+	CORSOrigins  []string // exact origins ("https://app.example.com"), or "*" alone; none by default
+
+	Places     int           // executions at once; 2
+	QueueDepth int           // executions waiting at once; 1,000
+	QueueWait  time.Duration // longest wait for a place; 30 s
+
+	KeptResults     int // 1,000
+	KeptResultBytes int // 64 MiB
+
+	ReadTimeout  time.Duration // for a whole request, head and body; 10 s
+	WriteTimeout time.Duration // for a whole answer, or one event of a stream; 30 s
+	IdleTimeout  time.Duration // between requests of a connection; 75 s
+}
+
+// Deps is what a Server needs of others. All of it is required.
+type Deps struct {
+	Invoker Invoker
+	Records Records
+	Policy  Decider
+	Limiter Limiter
+	Auth    *authn.Authenticator
+	Logger  *slog.Logger
+	Now     func() time.Time
+	// NewID makes ids that [execution.ValidID] accepts, each different and none to be guessed.
+	NewID func() string
+}
+
+func (c Config) checked() (Config, error) {
+	number := func(v *int, fallback int) bool {
+		if *v == 0 {
+			*v = fallback
+		}
+		return *v > 0
+	}
+	duration := func(v *time.Duration, fallback time.Duration) bool {
+		if *v == 0 {
+			*v = fallback
+		}
+		return *v > 0
+	}
+	ok := number(&c.MaxBodyBytes, 1<<20)
+	ok = number(&c.Places, 2) && ok
+	ok = number(&c.QueueDepth, 1000) && ok
+	ok = duration(&c.QueueWait, 30*time.Second) && ok
+	ok = number(&c.KeptResults, 1000) && ok
+	ok = number(&c.KeptResultBytes, 64<<20) && ok
+	ok = duration(&c.ReadTimeout, 10*time.Second) && ok
+	ok = duration(&c.WriteTimeout, 30*time.Second) && ok
+	ok = duration(&c.IdleTimeout, 75*time.Second) && ok
+	if !ok {
+		return c, errors.New("gateway: sizes and durations must not be negative")
+	}
+	for _, o := range c.CORSOrigins {
+		if o == "*" && len(c.CORSOrigins) == 1 {
+			continue
+		}
+		if err := checkOrigin(o); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// checkOrigin takes an origin as browsers send it (RFC 6454 §6.2) and nothing that looks like one.
+func checkOrigin(o string) error {
+	u, err := url.Parse(o)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.Scheme+"://"+u.Host != o || strings.ToLower(o) != o || strings.Contains(o, "*") {
+		return fmt.Errorf("%q is not an origin; write it as browsers send it, such as https://app.example.com (scheme, host, port if unusual; lower case, no path)", o)
+	}
+	return nil
+}
+
+func (d Deps) checked() error {
+	if d.Invoker == nil || d.Records == nil || d.Policy == nil || d.Limiter == nil || d.Auth == nil || d.Logger == nil || d.Now == nil || d.NewID == nil {
+		return errors.New("gateway: every dependency is required")
+	}
+	return nil
+}

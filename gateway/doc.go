@@ -1,0 +1,19 @@
+// Package gateway is the edge: where a request from the outside becomes an execution, and its outcome an HTTP answer.
+//
+// The life of one request, as routes.go lists it:
+//
+// The connection is fasthttp's. What is not plain HTTP/1.1 (two lengths, a length and a coding, control bytes in names),
+// is larger than the body limit, or arrives slower than the read timeout never reaches a handler. dress gives the
+// request its id and the answer its security headers. Where no credential is configured the gateway serves on a
+// loopback address only, and guard refuses what a web page could have sent: a foreign Host (DNS rebinding), a foreign
+// Origin. Then CORS for the configured origins, who is calling (package authn), and how often (package ratelimit).
+//
+// execute tells the rest: the body is decoded strictly, [policy.Set] decides, a blocked script is answered at once, the
+// others wait for a place (package queue), go to a function through the [Invoker], and come back as an
+// [execution.Result] that has its audit record: written by the function, or by the gateway when the function ended
+// without a word. When no record can be written the result is withheld. A guest's failure is HTTP 200; an error status
+// always means that the request, the caller or the platform was at fault, and always carries a problem document
+// (problem.go). A caller who hangs up stops the run and loses no record.
+//
+// Handlers copy what they keep: fasthttp reuses its buffers.
+package gateway

@@ -1,0 +1,170 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/queue"
+	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// overhead is what a run may take beyond its tier's time before its function is given up: starting, scanning, recording.
+const overhead = 500 * time.Millisecond
+
+// Job is one execution to be had.
+type Job struct {
+	Request    execution.Request
+	Caller     authn.Identity
+	IP         string
+	Via        string // execution.ViaHTTP and the like
+	ReceivedAt time.Time
+	// OnLog, which may be nil, is given every log as the guest prints it.
+	OnLog func(execution.Log)
+	// Fresh asks for a run even where the result of an identical one is known.
+	Fresh bool
+}
+
+// execute is POST /api/execute.
+func (s *Server) execute(c *fiber.Ctx) error {
+	job, err := s.job(c)
+	if err != nil {
+		return err
+	}
+	ctx, release := s.attached(c)
+	defer release()
+	result, err := s.Execute(ctx, job)
+	if err != nil {
+		return err
+	}
+	return s.send(c, result)
+}
+
+// Execute is the main flow. The Result has its audit record when the error is nil. When ctx ends the run is stopped,
+// recorded, and its Result says cancelled.
+func (s *Server) Execute(ctx context.Context, job Job) (execution.Result, error) {
+	r := s.begin(job)
+	if bad, ok := r.decision.BadField(); ok {
+		return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}
+	}
+	if r.decision.Effect != policy.Allow {
+		return s.close(ctx, r, r.blocked())
+	}
+	place, err := s.place(ctx, r)
+	if errors.Is(err, context.Canceled) {
+		return s.close(ctx, r, r.cancelled())
+	}
+	if err != nil {
+		return execution.Result{}, err
+	}
+	defer place.Release()
+	reply, err := s.invoke(ctx, r)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return s.close(ctx, r, r.cancelled())
+	case err != nil:
+		return execution.Result{}, s.abandon(ctx, r, err)
+	case !reply.Recorded:
+		return s.close(ctx, r, reply.Result)
+	}
+	return s.keep(r, reply.Result), nil
+}
+
+// place waits in line.
+func (s *Server) place(ctx context.Context, r *run) (*queue.Place, error) {
+	waiting, cancel := context.WithTimeout(ctx, s.cfg.QueueWait)
+	defer cancel()
+	place, err := s.queue.Acquire(waiting, classOf(r.job.Request.Priority), r.job.Caller.Tenant)
+	switch {
+	case err == nil:
+		r.queued = place.Waited
+	case ctx.Err() != nil:
+		err = context.Canceled
+	case errors.Is(err, context.DeadlineExceeded):
+		err = &queue.Full{RetryAfter: 5 * time.Second}
+	}
+	return place, err
+}
+
+func classOf(priority string) queue.Class {
+	switch priority {
+	case "low":
+		return queue.Low
+	case "high":
+		return queue.High
+	}
+	return queue.Normal
+}
+
+// invoke has a function run it, within the tier's time.
+func (s *Server) invoke(ctx context.Context, r *run) (execution.Reply, error) {
+	running, cancel := context.WithTimeout(ctx, r.decision.Grants.Timeout+overhead)
+	defer cancel()
+	r.step(audit.Started)
+	defer r.step(audit.Finished)
+	reply, err := s.deps.Invoker.Invoke(running, execution.Invocation{
+		Airlock: execution.InvocationVersion, ID: r.id, Request: r.job.Request, Via: r.job.Via,
+		Caller:     execution.Caller{Subject: r.job.Caller.Subject, Tenant: r.job.Caller.Tenant, IP: r.job.IP},
+		ReceivedAt: r.job.ReceivedAt, QueueMs: milliseconds(r.queued),
+	}, r.job.OnLog)
+	if err == nil && reply.Result.ID != r.id && reply.Result.ID != "" {
+		err = &execution.Error{Code: execution.Internal, Message: "the function answered for another execution"}
+	}
+	return reply, err
+}
+
+// close ends a run whose record the gateway owes: no record, no result.
+func (s *Server) close(ctx context.Context, r *run, result execution.Result) (execution.Result, error) {
+	result = r.completed(result)
+	if err := s.append(ctx, r.record(result)); err != nil {
+		return execution.Result{}, err
+	}
+	return s.keep(r, result), nil
+}
+
+// abandon records a run that the platform lost, and gives the error for its caller.
+func (s *Server) abandon(ctx context.Context, r *run, lost error) error {
+	var public *execution.Error
+	if errors.As(lost, &public) && (public.Code == execution.InvalidRequest || public.Code == execution.Throttled || public.Code == execution.TooLarge) {
+		return lost
+	}
+	message := "the execution was lost inside the platform"
+	if public != nil {
+		message = public.Message
+	}
+	result := r.completed(execution.Result{Status: execution.Failed, Error: &message})
+	if err := s.append(ctx, r.record(result)); err != nil {
+		return errors.Join(err, lost)
+	}
+	return lost
+}
+
+// append writes a record whatever became of the caller. A function that died after it had recorded has done it already.
+func (s *Server) append(ctx context.Context, record audit.Record) error {
+	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.WriteTimeout)
+	defer cancel()
+	err := s.deps.Records.Append(writing, record)
+	if err == nil || errors.Is(err, audit.ErrExists) {
+		return nil
+	}
+	return &execution.Error{
+		Code: execution.Unrecorded, Err: err, RetryAfter: 5 * time.Second,
+		Message: "the execution could not be recorded, and its result is withheld; try again",
+	}
+}
+
+// keep counts a finished run and puts its result where GET /api/result finds it.
+func (s *Server) keep(r *run, result execution.Result) execution.Result {
+	result = r.completed(result)
+	s.meter.Observe(sample(result))
+	body, err := encode(result)
+	if err == nil {
+		s.kept.Put(result.ID, kept{owner: r.job.Caller.Owner(), body: body}, len(body))
+	}
+	return result
+}

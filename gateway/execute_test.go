@@ -1,0 +1,256 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+func TestExecute(t *testing.T) {
+	t.Parallel()
+	var got execution.Invocation
+	s := serve(t, options{invoke: func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+		got = inv
+		return echo(ctx, inv, onLog)
+	}})
+	a := s.do(t, "POST", "/api/execute", `{"code":"input","input":{"n":"<b>"},"policy":"strict"}`)
+	if a.StatusCode != 200 || a.Header.Get("Content-Type") != "application/json" {
+		t.Fatalf("%d %s\n%s", a.StatusCode, a.Header.Get("Content-Type"), a.body)
+	}
+	if !strings.Contains(string(a.body), `"result":{"n":"<b>"}`) {
+		t.Errorf("result is not as the function gave it: %s", a.body)
+	}
+	v := a.json(t)
+	if v["status"] != "completed" || v["error"] != nil || v["cached"] != false {
+		t.Errorf("%s", a.body)
+	}
+	for _, field := range []string{"id", "result", "output", "logs", "error", "exception", "limit", "engine", "policy", "durationMs", "usage", "dangerAnalysis", "violations", "cached", "apiCallCount"} {
+		if _, ok := v[field]; !ok {
+			t.Errorf("%s is missing", field)
+		}
+	}
+	if got.Airlock != 1 || got.ID != v["id"] || got.Via != "http" || got.Caller.IP != "127.0.0.1" || got.Caller.Subject != "local" || got.ReceivedAt.IsZero() {
+		t.Errorf("the function was sent %+v", got)
+	}
+	again := s.do(t, "GET", "/api/result/"+got.ID, "")
+	if again.StatusCode != 200 || string(again.body) != string(a.body) {
+		t.Errorf("the kept result differs:\n%s\n%s", again.body, a.body)
+	}
+	s.do(t, "GET", "/api/result/exec_00000000000000000000000000", "").problem(t, 404)
+}
+
+func TestBlockedIsRecordedByTheGateway(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{invoke: func(context.Context, execution.Invocation, func(execution.Log)) (execution.Reply, error) {
+		t.Error("a blocked script reached the function")
+		return execution.Reply{}, errors.New("no")
+	}})
+	a := s.do(t, "POST", "/api/execute", code("eval('1')"))
+	v := a.json(t)
+	if a.StatusCode != 200 || v["status"] != "blocked" || len(v["violations"].([]any)) == 0 || !strings.HasPrefix(v["error"].(string), "blocked by policy") {
+		t.Fatalf("%d %s", a.StatusCode, a.body)
+	}
+	r := s.records.records[0]
+	if r.ID != v["id"] || r.Status != "blocked" || r.Via != "http" || r.CodeBytes != 9 || len(r.CodeSHA256) != 64 || len(r.Reasons) == 0 || r.ASTTelemetry == nil {
+		t.Errorf("record %+v", r)
+	}
+	var steps []string
+	for _, step := range r.Custody {
+		steps = append(steps, step.Step)
+	}
+	if strings.Join(steps, " ") != "received decided recorded" {
+		t.Errorf("custody %v", steps)
+	}
+}
+
+func TestFunctionThatEndedWithoutAWord(t *testing.T) {
+	t.Parallel()
+	limit, line := "wall", "killed"
+	s := serve(t, options{invoke: func(_ context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
+		return execution.Reply{Result: execution.Result{ID: inv.ID, Status: execution.TimedOut, Limit: &limit, Error: &line}}, nil
+	}})
+	v := s.do(t, "POST", "/api/execute", code("for(;;);")).json(t)
+	if v["status"] != "timeout" || v["limit"] != "wall" || v["policy"] != "standard" || v["engine"] != "quickjs" {
+		t.Errorf("%v", v)
+	}
+	if r := s.records.records[0]; r.ID != v["id"] || r.Status != "timeout" || r.Limit != "wall" || r.Error != "killed" {
+		t.Errorf("record %+v", r)
+	}
+}
+
+func TestUnrecordedIsWithheld(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{
+		records: &ledger{broken: errors.New("no space left in /work/audit")},
+		invoke: func(_ context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
+			return execution.Reply{Result: execution.Result{ID: inv.ID, Status: execution.Completed, Result: json.RawMessage(`"secret"`)}}, nil
+		},
+	})
+	for _, body := range []string{code("1"), code("eval('1')")} {
+		a := s.do(t, "POST", "/api/execute", body)
+		if _, kind := a.problem(t, 503); kind != "unrecorded" || a.Header.Get("Retry-After") == "" || strings.Contains(string(a.body), "secret") {
+			t.Errorf("%s", a.body)
+		}
+	}
+	s.do(t, "GET", "/readyz", "").problem(t, 503)
+	s.do(t, "GET", "/api/audit/executions", "").problem(t, 503)
+}
+
+func TestInvokerErrors(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		err      error
+		status   int
+		code     string
+		recorded bool
+	}{
+		{&execution.Error{Code: execution.Unavailable, Message: "no function"}, 503, "unavailable", true},
+		{&execution.Error{Code: execution.Throttled, Message: "busy", RetryAfter: 1500e6}, 503, "throttled", false},
+		{&execution.Error{Code: execution.TooLarge, Message: "too large for the way"}, 413, "too_large", false},
+		{&execution.Error{Code: execution.InvalidRequest, Field: "tools", Message: "no"}, 400, "invalid_request", false},
+		{&execution.Error{Code: execution.Unrecorded, Message: "withheld"}, 503, "unrecorded", true},
+		{&execution.Error{Code: execution.Internal, Message: "x.go:12"}, 500, "internal", true},
+		{errors.New("dial tcp 10.0.0.1: x.go:12"), 500, "internal", true},
+	}
+	for _, c := range cases {
+		t.Run(fmt.Sprint(c.err), func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, options{invoke: func(context.Context, execution.Invocation, func(execution.Log)) (execution.Reply, error) {
+				return execution.Reply{}, c.err
+			}})
+			a := s.do(t, "POST", "/api/execute", code("1"))
+			if _, kind := a.problem(t, c.status); kind != c.code {
+				t.Errorf("code %s, want %s", kind, c.code)
+			}
+			if c.status == 503 && a.Header.Get("Retry-After") == "" {
+				t.Error("no Retry-After")
+			}
+			if got := len(s.records.records) == 1; got != c.recorded {
+				t.Errorf("%d records", len(s.records.records))
+			}
+		})
+	}
+}
+
+// Handlers must not keep what fasthttp reuses: many different requests at once, each must get its own back.
+func TestNothingCrosses(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{})
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			for i := range 50 {
+				text := strings.Repeat(string(rune('a'+w)), 10+i*7)
+				a := s.do(t, "POST", "/api/execute", fmt.Sprintf(`{"code":"input","input":%q}`, text))
+				if v := a.json(t); v["result"] != text {
+					t.Errorf("got %v, want %s", v["result"], text)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestHangUpCancelsAndRecords(t *testing.T) {
+	t.Parallel()
+	started := make(chan struct{})
+	s := serve(t, options{invoke: func(ctx context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
+		close(started)
+		<-ctx.Done()
+		line := "cancelled"
+		return execution.Reply{Result: execution.Result{ID: inv.ID, Status: execution.Cancelled, Error: &line}}, nil
+	}})
+	ctx, hangUp := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r, _ := http.NewRequestWithContext(ctx, "POST", s.url+"/api/execute", strings.NewReader(code("await forever")))
+		r.Header.Set("Content-Type", "application/json")
+		if res, err := http.DefaultClient.Do(r); err == nil {
+			res.Body.Close()
+		}
+	}()
+	<-started
+	hangUp()
+	<-done
+	if r := <-s.records.added; r.Status != "cancelled" {
+		t.Errorf("record %+v", r)
+	}
+}
+
+func TestQueueFull(t *testing.T) {
+	t.Parallel()
+	release, started := make(chan struct{}), make(chan struct{}, 2)
+	s := serve(t, options{
+		config: gateway.Config{Places: 1, QueueDepth: 1},
+		invoke: func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+			started <- struct{}{}
+			<-release
+			return echo(ctx, inv, onLog)
+		},
+	})
+	var wg sync.WaitGroup
+	statuses := make(chan int, 3)
+	post := func() {
+		a := s.do(t, "POST", "/api/execute", code("1"))
+		if a.StatusCode == 503 {
+			if _, kind := a.problem(t, 503); kind != "queue_full" || a.Header.Get("Retry-After") == "" {
+				t.Errorf("%s", a.body)
+			}
+		}
+		statuses <- a.StatusCode
+	}
+	wg.Go(post)
+	<-started
+	// One of these two waits and the other finds the line full.
+	wg.Go(post)
+	wg.Go(post)
+	if got := <-statuses; got != 503 {
+		t.Errorf("status %d, want 503", got)
+	}
+	close(release)
+	wg.Wait()
+	if a, b := <-statuses, <-statuses; a != 200 || b != 200 {
+		t.Errorf("statuses %d and %d", a, b)
+	}
+}
+
+func TestAuditRoutes(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{})
+	for range 3 {
+		s.do(t, "POST", "/api/execute", code("eval('1')"))
+	}
+	page := s.do(t, "GET", "/api/audit/executions?limit=2&status=blocked&policy=standard&since=2020-01-01", "").json(t)
+	items := page["items"].([]any)
+	if len(items) != 2 || page["next"] == nil {
+		t.Fatalf("%v", page)
+	}
+	rest := s.do(t, "GET", "/api/audit/executions?limit=2&cursor="+page["next"].(string), "").json(t)
+	if len(rest["items"].([]any)) != 1 || rest["next"] != nil {
+		t.Errorf("%v", rest)
+	}
+	id := items[0].(map[string]any)["id"].(string)
+	if v := s.do(t, "GET", "/api/audit/execution/"+id, "").json(t); v["id"] != id || v["astTelemetry"] == nil {
+		t.Errorf("%v", v)
+	}
+	for _, bad := range []string{"limit=0", "limit=501", "limit=x", "cursor=%2e%2e", "status=dead", "since=yesterday", "until=1", "since=2025-01-02&until=2025-01-01", "limit=1&limit=2", "sort=asc", "%zz=1"} {
+		if _, kind := s.do(t, "GET", "/api/audit/executions?"+bad, "").problem(t, 400); kind != "invalid_request" {
+			t.Errorf("%s: %s", bad, kind)
+		}
+	}
+	for _, id := range []string{"exec_00000000000000000000000000", "..%2f..%2fetc", "x"} {
+		s.do(t, "GET", "/api/audit/execution/"+id, "").problem(t, 404)
+	}
+}
+
+var _ audit.Store = (*ledger)(nil)

@@ -1,0 +1,29 @@
+//go:build unix
+
+package gateway
+
+import (
+	"net"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+func rawConn(conn net.Conn) syscall.RawConn {
+	sc, ok := conn.(syscall.Conn)
+	if !ok {
+		return nil
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// hungUp asks without waiting whether the other side has closed its end.
+func hungUp(fd uintptr) bool {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: closedEvents}} //nolint:gosec // descriptors are small
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n > 0 && fds[0].Revents&(closedEvents|unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0
+}

@@ -1,0 +1,8 @@
+// Package queue is the line in front of the functions: a fixed number of places, a bounded number of waiters, three
+// classes of priority, and turns taken between tenants.
+//
+// A place that falls free goes to the classes in proportion 6 : 3 : 1 (high, normal, low; smooth weighted round-robin
+// after nginx's upstream balancer), so none starves; within a class the tenants take turns, so a flood of one tenant
+// delays the others by one place each. When the line is full, an arrival takes the place of the youngest waiter of a
+// lower class, or of the tenant that holds the longest line (longest-queue-drop), before it is itself turned away.
+package queue

@@ -1,0 +1,69 @@
+package queue
+
+import "container/list"
+
+// waiter is one execution in line. Its fields belong to the queue's lock until done is closed.
+type waiter struct {
+	class   Class
+	tenant  string
+	element *list.Element // in its line; nil once it has left
+	done    chan struct{}
+	err     error
+}
+
+// line is what one tenant has waiting in one class, oldest first.
+type line struct {
+	tenant  string
+	waiters *list.List
+	turn    *list.Element
+}
+
+func (l *line) youngest() *waiter {
+	return l.waiters.Back().Value.(*waiter) //nolint:forcetypeassert // the list holds nothing else
+}
+
+// class is the lines of one priority; turns holds those that are not empty, whose turn it is first.
+type class struct {
+	byTenant map[string]*line
+	turns    *list.List
+}
+
+func (c *class) push(w *waiter) {
+	l := c.byTenant[w.tenant]
+	if l == nil {
+		l = &line{tenant: w.tenant, waiters: list.New()}
+		c.byTenant[w.tenant] = l
+		l.turn = c.turns.PushBack(l)
+	}
+	w.element = l.waiters.PushBack(w)
+}
+
+func (c *class) remove(w *waiter) {
+	l := c.byTenant[w.tenant]
+	l.waiters.Remove(w.element)
+	w.element = nil
+	if l.waiters.Len() == 0 {
+		delete(c.byTenant, w.tenant)
+		c.turns.Remove(l.turn)
+	}
+}
+
+// next takes the oldest waiter of the tenant whose turn it is; the tenant then goes to the back.
+func (c *class) next() *waiter {
+	l := c.turns.Front().Value.(*line)     //nolint:forcetypeassert // the list holds nothing else
+	w := l.waiters.Front().Value.(*waiter) //nolint:forcetypeassert // as above
+	c.turns.MoveToBack(l.turn)
+	c.remove(w)
+	return w
+}
+
+// longest is the tenant with the most waiting; nil when nobody waits.
+func (c *class) longest() *line {
+	var longest *line
+	for e := c.turns.Front(); e != nil; e = e.Next() {
+		if l := e.Value.(*line); longest == nil || l.waiters.Len() > longest.waiters.Len() { //nolint:forcetypeassert // as above
+			longest = l
+		}
+	}
+	return longest
+}

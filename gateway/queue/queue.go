@@ -1,0 +1,202 @@
+package queue
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Class is a priority.
+type Class int
+
+// The classes, lowest first.
+const (
+	Low Class = iota
+	Normal
+	High
+	classes
+)
+
+// weights is the share of free places a class gets while others wait too.
+func weights(c Class) int { return [classes]int{1, 3, 6}[c] }
+
+// Config sizes a Queue.
+type Config struct {
+	Places int // executions at once; at least 1
+	Depth  int // waiters at once; at least 0
+	Now    func() time.Time
+}
+
+// Full is the error of an arrival that was turned away, or of a waiter that had to give way.
+type Full struct {
+	// RetryAfter is a guess, from the time executions take, between 1 and 60 seconds.
+	RetryAfter time.Duration
+}
+
+// Error says so.
+func (*Full) Error() string { return "the queue is full" }
+
+// Queue hands out places. It is safe for concurrent use.
+type Queue struct {
+	cfg Config
+
+	mu      sync.Mutex
+	free    int
+	waiting int
+	lines   [classes]class
+	credit  [classes]int
+	service time.Duration // moving average of how long a place is held
+}
+
+// New checks the configuration.
+func New(cfg Config) (*Queue, error) {
+	if cfg.Places < 1 || cfg.Depth < 0 || cfg.Now == nil {
+		return nil, errors.New("queue: at least one place, a depth of at least 0 and a clock are needed")
+	}
+	q := &Queue{cfg: cfg, free: cfg.Places}
+	for i := range q.lines {
+		q.lines[i] = class{byTenant: make(map[string]*line), turns: list.New()}
+	}
+	return q, nil
+}
+
+// Place is the right to run one execution.
+type Place struct {
+	// Waited is how long it took to get.
+	Waited  time.Duration
+	q       *Queue
+	granted time.Time
+	once    sync.Once
+}
+
+// Acquire waits for a place. The error is a *Full, or the context's when it ended first. Every Place must be released.
+func (q *Queue) Acquire(ctx context.Context, c Class, tenant string) (*Place, error) {
+	arrived := q.cfg.Now()
+	w, err := q.enter(c, tenant)
+	if err != nil {
+		return nil, err
+	}
+	if w != nil {
+		select {
+		case <-w.done:
+		case <-ctx.Done():
+			if q.leave(w) {
+				return nil, ctx.Err()
+			}
+		}
+		if w.err != nil {
+			return nil, w.err
+		}
+	}
+	now := q.cfg.Now()
+	return &Place{q: q, granted: now, Waited: now.Sub(arrived)}, nil
+}
+
+// Release gives the place to the next in line. Calls after the first do nothing.
+func (p *Place) Release() {
+	p.once.Do(func() {
+		held := p.q.cfg.Now().Sub(p.granted)
+		p.q.mu.Lock()
+		defer p.q.mu.Unlock()
+		p.q.service += (held - p.q.service) / 8
+		p.q.free++
+		p.q.grant()
+	})
+}
+
+// Load is a snapshot: executions running and waiting.
+func (q *Queue) Load() (running, waiting int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.cfg.Places - q.free, q.waiting
+}
+
+// enter takes a free place at once (nil, nil) or joins the line.
+func (q *Queue) enter(c Class, tenant string) (*waiter, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.free > 0 && q.waiting == 0 {
+		q.free--
+		return nil, nil //nolint:nilnil // nothing to wait for
+	}
+	if q.waiting >= q.cfg.Depth {
+		victim := q.victim(c, tenant)
+		if victim == nil {
+			return nil, q.full()
+		}
+		q.remove(victim)
+		victim.err = q.full()
+		close(victim.done)
+	}
+	w := &waiter{class: c, tenant: tenant, done: make(chan struct{})}
+	q.lines[c].push(w)
+	q.waiting++
+	return w, nil
+}
+
+// leave takes a waiter whose caller has gone out of the line. It reports false when the waiter was served meanwhile.
+func (q *Queue) leave(w *waiter) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if w.element == nil {
+		return false
+	}
+	q.remove(w)
+	return true
+}
+
+func (q *Queue) remove(w *waiter) {
+	q.lines[w.class].remove(w)
+	q.waiting--
+}
+
+func (q *Queue) full() *Full {
+	after := q.service * time.Duration(q.waiting+1) / time.Duration(q.cfg.Places)
+	return &Full{RetryAfter: min(max(after.Round(time.Second), time.Second), time.Minute)}
+}
+
+// grant hands free places to waiters; the lock is held.
+func (q *Queue) grant() {
+	for q.free > 0 && q.waiting > 0 {
+		best, total := Class(-1), 0
+		for c := Low; c < classes; c++ {
+			if q.lines[c].turns.Len() == 0 {
+				q.credit[c] = 0
+				continue
+			}
+			q.credit[c] += weights(c)
+			total += weights(c)
+			if best < 0 || q.credit[c] >= q.credit[best] {
+				best = c
+			}
+		}
+		q.credit[best] -= total
+		w := q.lines[best].next()
+		q.waiting--
+		q.free--
+		close(w.done)
+	}
+}
+
+// victim chooses who gives way to an arrival when the line is full; nil means the arrival itself.
+func (q *Queue) victim(c Class, tenant string) *waiter {
+	for lower := Low; lower < c; lower++ {
+		if longest := q.lines[lower].longest(); longest != nil {
+			return longest.youngest()
+		}
+	}
+	longest := q.lines[c].longest()
+	if longest == nil || longest.tenant == tenant {
+		return nil
+	}
+	mine := 0
+	if l := q.lines[c].byTenant[tenant]; l != nil {
+		mine = l.waiters.Len()
+	}
+	if longest.waiters.Len() <= mine+1 {
+		return nil
+	}
+	return longest.youngest()
+}

@@ -1,0 +1,7 @@
+// Package ratelimit counts the requests of each caller over a sliding window.
+//
+// The window is cut into 64 slices. A request counts from its slice until that slice has left the window entirely, so
+// no window of the given length ever holds more than the limit, and a caller waits at most a 64th longer than an exact
+// log would have made it wait. A caller costs some 400 bytes; how many are remembered is bounded, and those seen least
+// recently are forgotten first.
+package ratelimit

@@ -1,0 +1,35 @@
+package gateway
+
+import (
+	"strings"
+
+	"github.com/gofiber/fiber/v2/middleware/cors"
+
+	"github.com/airlock-run/airlock/gateway/authn"
+)
+
+// routes is every endpoint and the order of what stands in front of it.
+func (s *Server) routes() {
+	s.app.Use(s.dressed, s.guard)
+	if len(s.cfg.CORSOrigins) > 0 {
+		s.app.Use(cors.New(cors.Config{
+			AllowOrigins:  strings.Join(s.cfg.CORSOrigins, ","),
+			AllowMethods:  "GET,POST,PUT,DELETE",
+			AllowHeaders:  "Authorization,Cache-Control,Content-Type,Idempotency-Key,Last-Event-ID,Prefer,X-API-Key,X-Request-Id",
+			ExposeHeaders: "Idempotency-Replayed,Location,RateLimit-Limit,RateLimit-Policy,RateLimit-Remaining,RateLimit-Reset,Retry-After,X-Request-Id",
+			MaxAge:        600,
+		}))
+	}
+	s.app.Get("/healthz", s.healthz)
+	s.app.Get("/readyz", s.readyz)
+
+	api := s.app.Group("/api", s.authenticate, s.limit)
+	api.Post("/execute", need(authn.Execute), s.execute)
+	api.Post("/analyze", need(authn.Execute), s.analyze)
+	api.Get("/result/:id", need(authn.Execute), s.result)
+	api.Get("/engines", s.engines)
+	api.Get("/policies", s.policies)
+	api.Get("/stats", s.stats)
+	api.Get("/audit/executions", need(authn.AuditRead), s.auditList)
+	api.Get("/audit/execution/:id", need(authn.AuditRead), s.auditRecord)
+}

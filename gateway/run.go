@@ -1,0 +1,180 @@
+package gateway
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/meter"
+	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// run is one execution on its way through the gateway.
+type run struct {
+	job      Job
+	id       string
+	now      func() time.Time
+	decision policy.Decision
+	queued   time.Duration
+	custody  []audit.Step
+}
+
+// begin gives a job its id and has the policy decide.
+func (s *Server) begin(job Job) *run {
+	r := &run{job: job, id: s.deps.NewID(), now: s.deps.Now}
+	r.custody = append(r.custody, audit.Step{Step: audit.Received})
+	r.decision = s.deps.Policy.Decide(askOf(job))
+	r.step(audit.Decided)
+	return r
+}
+
+func (r *run) step(name string) {
+	r.custody = append(r.custody, audit.Step{Step: name, AtMs: milliseconds(r.now().Sub(r.job.ReceivedAt))})
+}
+
+// askOf puts a request to the policy.
+func askOf(job Job) policy.Ask {
+	q := job.Request
+	memory, _ := execution.ParseMemory(q.Memory) // "" is the tier's own; anything else was checked when it was decoded
+	ask := policy.Ask{
+		Code: q.Code, Language: q.Language, Tier: q.Policy,
+		Timeout: duration(q.Timeout), CPU: duration(q.Limits.CPUMs), MemoryBytes: memory,
+		OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
+		Hosts: q.Hosts, Secrets: q.Secrets,
+		Subject: job.Caller.Subject, Tenant: job.Caller.Tenant, Scopes: job.Caller.Scopes,
+	}
+	for name := range q.Context {
+		ask.Globals = append(ask.Globals, name)
+	}
+	for _, tool := range q.Tools {
+		ask.Tools = append(ask.Tools, tool.Name)
+		namespace, _, _ := strings.Cut(strings.Replace(tool.Name, ":", ".", 1), ".")
+		ask.Globals = append(ask.Globals, namespace)
+	}
+	if len(q.Files) > 0 {
+		ask.Files = make(map[string]string, len(q.Files))
+		for path, content := range q.Files {
+			ask.Files[path] = string(content)
+		}
+		if q.Entry != "" {
+			ask.Code = ask.Files[q.Entry]
+			delete(ask.Files, q.Entry)
+		}
+	}
+	return ask
+}
+
+// duration reads milliseconds; a time too long for a Duration is one that no tier grants anyway.
+func duration(ms float64) time.Duration {
+	const most = 24 * time.Hour
+	if ms >= float64(most/time.Millisecond) {
+		return most
+	}
+	return max(time.Duration(ms*float64(time.Millisecond)), 0)
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// blocked is the result of a run that the policy refused.
+func (r *run) blocked() execution.Result {
+	line := "blocked by policy"
+	if len(r.decision.Violations) > 0 {
+		line += ": " + r.decision.Violations[0]
+	}
+	return execution.Result{Status: execution.Blocked, Error: &line, Violations: r.decision.Violations}
+}
+
+// cancelled is the result of a run whose caller went away.
+func (r *run) cancelled() execution.Result {
+	line := "the execution was cancelled: the caller hung up, or the service is shutting down"
+	return execution.Result{Status: execution.Cancelled, Error: &line}
+}
+
+// completed fills in what whoever made the result did not know, and never leaves a list null.
+func (r *run) completed(result execution.Result) execution.Result {
+	result.ID = r.id
+	if result.Policy == "" {
+		result.Policy = r.decision.Tier
+	}
+	if result.Engine == "" {
+		result.Engine = "quickjs"
+	}
+	if result.Logs == nil {
+		result.Logs = []execution.Log{}
+	}
+	if result.Violations == nil {
+		result.Violations = []string{}
+	}
+	if len(result.DangerAnalysis) == 0 {
+		result.DangerAnalysis = raw(r.decision.Analysis)
+	}
+	if result.DurationMs == 0 && result.Status == execution.Blocked {
+		result.DurationMs = milliseconds(r.now().Sub(r.job.ReceivedAt))
+	}
+	result.Usage.QueueMs = max(result.Usage.QueueMs, milliseconds(r.queued))
+	return result
+}
+
+// record is the account of a run that no function recorded.
+func (r *run) record(result execution.Result) audit.Record {
+	source := r.job.Request.Code
+	if r.job.Request.Entry != "" {
+		source = string(r.job.Request.Files[r.job.Request.Entry])
+	}
+	sum := sha256.Sum256([]byte(source))
+	language := r.job.Request.Language
+	if language == "" {
+		language = "javascript"
+	}
+	u := result.Usage
+	record := audit.Record{
+		ID: r.id, Time: r.job.ReceivedAt.UTC(), DurationMs: result.DurationMs,
+		Caller: audit.Caller{Subject: r.job.Caller.Subject, Tenant: r.job.Caller.Tenant, IP: r.job.IP}, Via: r.job.Via,
+		CodeSHA256: hex.EncodeToString(sum[:]), CodeBytes: len(source), Language: language,
+		Policy: result.Policy, Engine: result.Engine, Grants: raw(r.decision.Grants), Reasons: r.decision.ReasonLines(),
+		DangerAnalysis: result.DangerAnalysis, ASTTelemetry: raw(r.decision.Telemetry),
+		Status: string(result.Status), OutputBytes: int64(len(result.Output)), Seed: r.job.Request.Seed,
+		Usage: audit.Usage(u),
+	}
+	if result.Limit != nil {
+		record.Limit = *result.Limit
+	}
+	if result.Error != nil {
+		record.Error = *result.Error
+	}
+	r.step(audit.Recorded)
+	record.Custody = r.custody
+	return record
+}
+
+// raw encodes what always encodes: the policy's own plain types.
+func raw(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// sample is what the meter is told of a result. Names that guests choose are folded into a few.
+func sample(result execution.Result) meter.Sample {
+	s := meter.Sample{
+		Status: string(result.Status), Policy: result.Policy, Engine: result.Engine, Cached: result.Cached,
+		DurationMs: result.DurationMs, QueueMs: result.Usage.QueueMs, MemoryBytes: result.Usage.MemoryBytes,
+	}
+	if result.Limit != nil {
+		s.Limit = *result.Limit
+	}
+	if result.Exception != nil {
+		switch s.Exception = result.Exception.Name; s.Exception {
+		case "Error", "TypeError", "RangeError", "ReferenceError", "SyntaxError", "EvalError", "URIError", "InternalError", "AggregateError":
+		default:
+			s.Exception = "other"
+		}
+	}
+	return s
+}

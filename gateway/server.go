@@ -1,0 +1,143 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"github.com/airlock-run/airlock/gateway/meter"
+	"github.com/airlock-run/airlock/gateway/queue"
+	"github.com/airlock-run/airlock/gateway/results"
+)
+
+// Server is the gateway. Its methods are safe for concurrent use.
+type Server struct {
+	cfg     Config
+	deps    Deps
+	app     *fiber.App
+	queue   *queue.Queue
+	kept    *results.Store[kept]
+	meter   *meter.Meter
+	started time.Time
+	// base ends when a shutdown has waited long enough; every run hangs on it.
+	base   context.Context
+	cancel context.CancelFunc
+}
+
+// maxHeadBytes bounds the request line and all headers together; more is answered with 431.
+const maxHeadBytes = 16 << 10
+
+// New checks the configuration and builds a server that does not listen yet.
+func New(cfg Config, deps Deps) (*Server, error) {
+	cfg, err := cfg.checked()
+	if err != nil {
+		return nil, err
+	}
+	if err := deps.checked(); err != nil {
+		return nil, err
+	}
+	if deps.Auth.Open() && len(cfg.CORSOrigins) == 1 && cfg.CORSOrigins[0] == "*" {
+		return nil, errors.New("any origin (*) may not call a gateway that asks for no credentials: list the origins, or configure a credential")
+	}
+	s := &Server{cfg: cfg, deps: deps, started: deps.Now(), meter: meter.New(deps.Now)}
+	if s.queue, err = queue.New(queue.Config{Places: cfg.Places, Depth: cfg.QueueDepth, Now: deps.Now}); err != nil {
+		return nil, err
+	}
+	if s.kept, err = results.New[kept](cfg.KeptResults, cfg.KeptResultBytes); err != nil {
+		return nil, err
+	}
+	s.base, s.cancel = context.WithCancel(context.Background())
+	s.app = fiber.New(fiber.Config{
+		AppName:                      "airlock",
+		BodyLimit:                    cfg.MaxBodyBytes,
+		CaseSensitive:                true,
+		Concurrency:                  16 << 10,
+		DisablePreParseMultipartForm: true,
+		DisableStartupMessage:        true,
+		ErrorHandler:                 s.fail,
+		IdleTimeout:                  cfg.IdleTimeout,
+		ReadBufferSize:               maxHeadBytes,
+		ReadTimeout:                  cfg.ReadTimeout,
+		WriteTimeout:                 cfg.WriteTimeout,
+	})
+	s.routes()
+	http := s.app.Server()
+	http.CloseOnShutdown = true
+	http.ExpectHandler = s.expect
+	http.Handler = s.entrance(http.Handler)
+	return s, nil
+}
+
+// Serve answers on l until Shutdown; it then returns nil.
+func (s *Server) Serve(l net.Listener) error {
+	if s.deps.Auth.Open() {
+		if a, ok := l.Addr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
+			return fmt.Errorf("gateway: without a credential it serves on a loopback address only, not on %s", l.Addr())
+		}
+	}
+	return s.app.Listener(l)
+}
+
+// Shutdown stops listening and lets what runs finish. When ctx ends first, the runs that are left are stopped, recorded
+// as cancelled, and their callers told so.
+func (s *Server) Shutdown(ctx context.Context) error {
+	done := make(chan error, 1)
+	go func() { done <- s.app.ShutdownWithContext(context.WithoutCancel(ctx)) }()
+	select {
+	case err := <-done:
+		s.cancel()
+		return err
+	case <-ctx.Done():
+		s.cancel()
+	}
+	last := time.NewTimer(5 * time.Second)
+	defer last.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-last.C:
+		return fmt.Errorf("gateway: connections were still open: %w", ctx.Err())
+	}
+}
+
+// entrance is around everything: a panic of ours costs one request, and a method nobody knows is a problem document too.
+func (s *Server) entrance(next fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		defer func() {
+			if r := recover(); r != nil {
+				s.deps.Logger.Error("a handler panicked", "path", string(ctx.Path()), "panic", fmt.Sprint(r))
+				ctx.Response.Reset()
+				s.failRaw(ctx, &problem{status: 500})
+			}
+		}()
+		switch string(ctx.Method()) {
+		case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodDelete, fiber.MethodOptions,
+			fiber.MethodPatch, fiber.MethodTrace, fiber.MethodConnect:
+			next(ctx)
+		default:
+			s.failRaw(ctx, &problem{status: 501, detail: "this method is not known here"})
+		}
+	}
+}
+
+// expect answers "Expect: 100-continue" before the body is sent when it would be refused anyway.
+func (s *Server) expect(ctx *fasthttp.RequestCtx) int {
+	if ctx.Request.Header.ContentLength() > s.cfg.MaxBodyBytes {
+		s.failRaw(ctx, &problem{status: 413})
+		return 413
+	}
+	return 100
+}
+
+func (s *Server) failRaw(ctx *fasthttp.RequestCtx, p *problem) {
+	c := s.app.AcquireCtx(ctx)
+	defer s.app.ReleaseCtx(c)
+	if err := s.fail(c, p); err != nil {
+		s.deps.Logger.Error("an answer could not be written", "error", err)
+	}
+}

@@ -1,0 +1,276 @@
+package gateway_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/ratelimit"
+	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// function stands in for function processes: it answers as one would, without running anything.
+type function struct {
+	invoke func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error)
+	ready  error
+}
+
+func (f *function) Invoke(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+	return f.invoke(ctx, inv, onLog)
+}
+
+func (f *function) Ready(context.Context) error { return f.ready }
+
+// echo answers with the request's input as the result.
+func echo(_ context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+	if onLog != nil {
+		onLog(execution.Log{Level: "log", Message: "hello"})
+	}
+	return execution.Reply{Recorded: true, Result: execution.Result{
+		ID: inv.ID, Status: execution.Completed, Result: inv.Request.Input, Engine: "quickjs", Policy: "standard", Output: "hello\n",
+	}}, nil
+}
+
+// ledger is a record store in memory.
+type ledger struct {
+	mu      sync.Mutex
+	records []audit.Record
+	broken  error
+	added   chan audit.Record
+}
+
+func (l *ledger) Append(_ context.Context, r audit.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken != nil {
+		return l.broken
+	}
+	for _, have := range l.records {
+		if have.ID == r.ID {
+			return audit.ErrExists
+		}
+	}
+	l.records = append(l.records, r)
+	select {
+	case l.added <- r:
+	default:
+	}
+	return nil
+}
+
+func (l *ledger) Get(_ context.Context, id string) (audit.Record, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken != nil {
+		return audit.Record{}, l.broken
+	}
+	for _, r := range l.records {
+		if r.ID == id {
+			return r, nil
+		}
+	}
+	return audit.Record{}, audit.ErrNotFound
+}
+
+func (l *ledger) List(_ context.Context, q audit.Query) (audit.Page, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken != nil {
+		return audit.Page{}, l.broken
+	}
+	if q.Cursor != "" && !execution.ValidID(q.Cursor) {
+		return audit.Page{}, audit.ErrCursor
+	}
+	if q.Limit == 0 {
+		q.Limit = 50
+	}
+	var page audit.Page
+	passed := q.Cursor == ""
+	for _, r := range slices.Backward(l.records) {
+		if !passed {
+			passed = r.ID == q.Cursor
+			continue
+		}
+		if (q.Status != "" && r.Status != q.Status) || (q.Policy != "" && r.Policy != q.Policy) || (q.Tenant != "" && r.Caller.Tenant != q.Tenant) ||
+			(!q.Since.IsZero() && r.Time.Before(q.Since)) || (!q.Until.IsZero() && !r.Time.Before(q.Until)) {
+			continue
+		}
+		if len(page.Items) == q.Limit {
+			page.Next = page.Items[len(page.Items)-1].ID
+			break
+		}
+		page.Items = append(page.Items, r)
+	}
+	return page, nil
+}
+
+// options of a test server; the zero value is a gateway without credentials whose function echoes.
+type options struct {
+	config  gateway.Config
+	auth    authn.Config
+	invoke  func(context.Context, execution.Invocation, func(execution.Log)) (execution.Reply, error)
+	ready   error
+	max     int
+	records *ledger
+}
+
+type served struct {
+	*gateway.Server
+	url     string
+	addr    string
+	records *ledger
+}
+
+const (
+	apiKey = "a-key-for-the-tests-of-the-gateway"
+	secret = "a secret of the tests with 32 bytes or more"
+)
+
+func serve(t testing.TB, o options) *served {
+	t.Helper()
+	if o.invoke == nil {
+		o.invoke = echo
+	}
+	if o.records == nil {
+		o.records = &ledger{added: make(chan audit.Record, 100)}
+	}
+	if o.max == 0 {
+		o.max = 1_000_000
+	}
+	o.auth.Now = time.Now
+	auth, err := authn.New(o.auth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limiter, err := ratelimit.New(ratelimit.Config{Window: time.Minute, Max: o.max, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := gateway.New(o.config, gateway.Deps{
+		Invoker: &function{o.invoke, o.ready}, Records: o.records, Policy: policy.Default(), Limiter: limiter, Auth: auth,
+		Logger: slog.New(slog.DiscardHandler), Now: time.Now, NewID: func() string { return "exec_" + ulid.Make().String() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return &served{Server: s, url: "http://" + l.Addr().String(), addr: l.Addr().String(), records: o.records}
+}
+
+// answer is a response that was read to its end.
+type answer struct {
+	*http.Response
+	body []byte
+}
+
+func (a answer) json(t testing.TB) map[string]any {
+	t.Helper()
+	var v map[string]any
+	if err := json.Unmarshal(a.body, &v); err != nil {
+		t.Fatalf("%s: %v\n%s", a.Request.URL, err, a.body)
+	}
+	return v
+}
+
+// do sends a request; headers are "Name: value" lines, and a body is sent as JSON unless they say otherwise.
+func (s *served) do(t testing.TB, method, path, body string, headers ...string) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		switch {
+		case name == "Host":
+			r.Host = value
+		case value == "":
+			r.Header.Del(name)
+		default:
+			r.Header.Add(name, value)
+		}
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var b bytes.Buffer
+	if _, err := io.Copy(&b, res.Body); err != nil {
+		t.Fatal(err)
+	}
+	return answer{res, b.Bytes()}
+}
+
+// problem checks that an answer is a whole problem document and gives its detail and code.
+func (a answer) problem(t testing.TB, status int) (detail, code string) {
+	t.Helper()
+	if a.StatusCode != status {
+		t.Fatalf("%s %s: status %d, want %d\n%s", a.Request.Method, a.Request.URL.Path, a.StatusCode, status, a.body)
+	}
+	if got := a.Header.Get("Content-Type"); got != "application/problem+json" {
+		t.Errorf("Content-Type %q", got)
+	}
+	if a.Request.Method == http.MethodHead {
+		return "", ""
+	}
+	return checkProblem(t, a.body, status)
+}
+
+func checkProblem(t testing.TB, body []byte, status int) (detail, code string) {
+	t.Helper()
+	var doc struct {
+		Type, Title, Detail, Instance, Error, Code, RequestID string
+		Status                                                int
+	}
+	if err := json.Unmarshal(body, &doc); err != nil {
+		t.Fatalf("%v\n%s", err, body)
+	}
+	if doc.Type == "" || doc.Title == "" || doc.Status != status || doc.Detail == "" || doc.Error != doc.Detail || doc.Code == "" || doc.RequestID == "" {
+		t.Errorf("incomplete problem: %s", body)
+	}
+	for _, internal := range []string{".go:", "goroutine", "fasthttp", "runtime error", "/work/", "jsontext"} {
+		if strings.Contains(string(body), internal) {
+			t.Errorf("the problem tells of our insides (%s): %s", internal, body)
+		}
+	}
+	return doc.Detail, doc.Code
+}
+
+func bearer(credential string) string { return "Authorization: Bearer " + credential }
+
+func code(source string) string { return fmt.Sprintf(`{"code":%q}`, source) }
