@@ -1,0 +1,64 @@
+package lockdown
+
+import (
+	"fmt"
+
+	seccomp "github.com/elastic/go-seccomp-bpf"
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+)
+
+// Enforce builds the walls around the whole process, every thread of it, for good. It is called once. An error means that
+// a wall that the kernel has could not be built, or that a folder of cfg does not exist: do not go on then. Without an
+// error the walls that could not be built are those in Walls.Missing.
+func Enforce(cfg Config) (Walls, error) {
+	var w Walls
+	abi := landlockABI()
+	if err := restrict(cfg, abi); err != nil {
+		return w, fmt.Errorf("landlock: %w", err)
+	}
+	w.add(Files, abi >= 1)
+	if !cfg.Network {
+		w.add(Ports, abi >= 4)
+	}
+	w.add(Signals, abi >= scopesABI)
+	if err := noDumps(); err != nil {
+		return w, err
+	}
+	w.add(NoDumps, true)
+	filtered := seccomp.Supported()
+	if filtered {
+		if err := filter(cfg); err != nil {
+			return w, fmt.Errorf("seccomp: %w", err)
+		}
+	}
+	w.add(Syscalls, filtered)
+	// Both kinds of wall set it on every thread; without either it would hold for one thread only.
+	w.add(NoNewPrivs, filtered || abi >= 1)
+	return w, nil
+}
+
+// landlockABI is the version of Landlock that this kernel has; 0 is none.
+func landlockABI() int {
+	abi, err := ll.LandlockGetABIVersion()
+	if err != nil {
+		return 0 // the kernel does not know the call, or was started without Landlock
+	}
+	// As go-landlock: where scopes have the bug that erratum 2 mends, they are left alone.
+	errata, err := ll.LandlockGetErrata()
+	if abi >= scopesABI && (err != nil || errata&2 == 0) {
+		return scopesABI - 1
+	}
+	return abi
+}
+
+// noDumps keeps the memory of this process from being written to disk, or read by a process of the same user.
+func noDumps() error {
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
+		return fmt.Errorf("forbid core dumps: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("forbid dumps: %w", err)
+	}
+	return nil
+}
