@@ -23,6 +23,9 @@ func (r *run) thrown(in *quickjs.Instance, v quickjs.Value) error {
 		return err
 	}
 	r.result.Exception = r.source.exception(name, message, stack)
+	if !r.running && name == "SyntaxError" {
+		r.source.locate(r.result.Exception)
+	}
 	r.result.Error = oneLine(r.result.Exception)
 	if in.IsStackOverflow(v) {
 		r.result.Limit = LimitStack

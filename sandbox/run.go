@@ -37,6 +37,7 @@ type run struct {
 	timers   timers
 	settled  bool
 	hasValue bool
+	running  bool // the code compiled
 	failed   bool
 	impure   bool
 }
@@ -93,6 +94,7 @@ func (r *run) execute(in *quickjs.Instance, image *quickjs.Image, script Script)
 	if err != nil {
 		return err
 	}
+	r.running = true
 	if !r.grants.Eval {
 		in.DisableEval()
 	}
@@ -128,10 +130,12 @@ func (r *run) execute(in *quickjs.Instance, image *quickjs.Image, script Script)
 	return r.guest(in, image.Root(stdlib.RootFinish))
 }
 
-// compile gives the caller's code as a function, of which nothing has run yet. Candidates are tried in their order; the
-// error that counts is the first one's.
+// compile gives the caller's code as a function, of which nothing has run yet.
 func (r *run) compile(in *quickjs.Instance) (quickjs.Value, error) {
 	fn, err := in.Compile(r.source.text)
+	if err == nil && r.source.doubtful {
+		_, err = in.Compile(otherHead + r.source.code + otherTail)
+	}
 	if errors.Is(err, quickjs.ErrException) {
 		v, err := in.Exception()
 		if err != nil {

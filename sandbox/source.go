@@ -11,9 +11,12 @@ import (
 
 // source is code in the form the engine compiles, an async function in parentheses, and the way back to the caller's.
 type source struct {
-	text   string
+	text   string // what is compiled
+	code   string // the same before the edits
 	called bool   // the value is a function to be called
-	name   string // the caller's file name in stacks
+	// doubtful says that only the engine has seen the code: it could close the wrapping and open another.
+	doubtful bool
+	name     string // the caller's file name in stacks
 
 	// edits are the insertions made in what was compiled, in their order. Positions before them are unchanged.
 	edits []edit
@@ -25,12 +28,19 @@ type source struct {
 	skipped int
 }
 
-// edit says that n characters were inserted at column col (counting from 1) of line (of the text after all edits).
+// edit says that n bytes were inserted at column col (counting from 1) of line (of the text after all edits).
 type edit struct{ line, col, n int }
 
+// The value of a trailing expression is kept in a parameter and returned at the end: a statement, unlike the operand of
+// a return, has a position in stack traces.
 const (
-	functionHead = "(async () => {"
-	functionTail = "\n})"
+	functionHead = "(async ($airlock) => {"
+	functionTail = "\n;return $airlock})"
+	keep         = "$airlock = "
+
+	// What closes and reopens one wrapping does not fit the other.
+	otherHead = "[async function ($airlock) {"
+	otherTail = "\n}]"
 )
 
 // normalize gives code the shape in which it is run, or says what is wrong with it.
@@ -50,6 +60,7 @@ func normalize(code string, typescript bool) (*source, *Exception) {
 	if strings.HasPrefix(code, "#!") {
 		code = "//" + code[2:]
 	}
+	s.code = code
 	s.shape(code)
 	return s, nil
 }
@@ -74,7 +85,7 @@ func checkText(code string) *Exception {
 		return nil
 	}
 	line, col := lineColumn(code, i)
-	return &Exception{Name: "SyntaxError", Message: bad, Line: line, Column: col}
+	return &Exception{Name: "SyntaxError", Message: bad, Line: line, Column: utf8.RuneCountInString(code[i-col+1:i]) + 1}
 }
 
 // stripFence takes code out of a Markdown fence, and says how many lines were in front of it.
@@ -100,7 +111,8 @@ func stripFence(code string) (string, int) {
 // shape wraps code in an async function. The engine is the judge of syntax: code that the parser here does not take is
 // compiled as a function body as it stands.
 func (s *source) shape(code string) {
-	if list, ok := statements(code); ok {
+	list, ok := statements(code)
+	if ok {
 		switch last, n := lastStatement(list); {
 		case n == 1 && isDeclaredFunction(last):
 			s.asExpression(code, true)
@@ -114,7 +126,7 @@ func (s *source) shape(code string) {
 			if e := expressionOf(last); e != nil && !isTimerCall(e) {
 				if at, ok := start(code, n); ok {
 					s.called = n == 1 && isFunction(e)
-					s.wrap(code[:at], "return ", code[at:])
+					s.wrap(code[:at], keep, code[at:])
 					return
 				}
 			}
@@ -124,6 +136,7 @@ func (s *source) shape(code string) {
 		return
 	}
 	s.wrap("", "", code)
+	s.doubtful = !ok
 }
 
 func (s *source) asExpression(code string, called bool) {
@@ -142,24 +155,42 @@ func (s *source) wrap(before, inserted, after string) {
 	}
 }
 
-// position leads a position in text back to the caller's source.
+// position leads a position in text (the engine counts columns in bytes) back to the caller's source, where columns
+// count characters. A position in the wrapping is at its nearest end of the caller's code.
 func (s *source) position(line, col int) (int, int) {
 	for i := len(s.edits) - 1; i >= 0; i-- {
 		if e := s.edits[i]; line == e.line && col >= e.col {
 			col = max(col-e.n, e.col)
 		}
 	}
+	line, col = s.inside(line, col)
 	if s.sourceMap != nil {
 		if _, _, l, c, ok := s.sourceMap.Source(line+s.printedLines, col-1); ok {
 			line, col = l, c+1
 		}
 	}
-	return line + s.skipped, max(col, 1)
+	return line + s.skipped, col
 }
 
+// inside clamps a position to code and counts its column in characters.
+func (s *source) inside(line, col int) (int, int) {
+	rest, n := s.code, 1
+	for ; n < line; n++ {
+		_, after, more := strings.Cut(rest, "\n")
+		if !more {
+			col = len(rest) + 1
+			break
+		}
+		rest = after
+	}
+	text, _, _ := strings.Cut(rest, "\n")
+	return n, utf8.RuneCountInString(text[:min(max(col-1, 0), len(text))]) + 1
+}
+
+// lineColumn gives the line and the column, in bytes, of an offset.
 func lineColumn(text string, at int) (line, col int) {
 	head := text[:at]
-	return strings.Count(head, "\n") + 1, utf8.RuneCountInString(head[strings.LastIndexByte(head, '\n')+1:]) + 1
+	return strings.Count(head, "\n") + 1, at - strings.LastIndexByte(head, '\n')
 }
 
 // statements parses code as the body of an async function.

@@ -15,8 +15,8 @@ type wrapping struct{ head, tail, printedHead, printedTail string }
 // wrappings are tried in their order; the errors of the first are reported.
 var wrappings = [...]wrapping{
 	{"async () => {\n", "\n}", "async () => {\n", "};\n"}, // statements with return and await
-	{"(\n", "\n)", "", ""}, // a function without a name, an object
-	{"\n", "", "", ""},     // what only a whole program may have: namespaces
+	{"(\n", "\n)", "", ""},                                // a function without a name, an object
+	{"\n", "", "", ""},                                    // what only a whole program may have: namespaces
 }
 
 // transpile removes the types from TypeScript code and keeps the way back to it.
@@ -47,6 +47,28 @@ func (s *source) transpile(code string) (string, *Exception) {
 		return text, nil
 	}
 	return "", first
+}
+
+// locate replaces the position and, at the end of the code, the message of a syntax error that the engine found: the
+// engine reports the start of some line. What it and esbuild disagree about stays as the engine had it.
+func (s *source) locate(ex *Exception) {
+	if s.sourceMap != nil {
+		return // esbuild has taken this code already
+	}
+	w := wrappings[0]
+	out := api.Transform(w.head+s.code+w.tail, api.TransformOptions{Loader: api.LoaderJS, Target: api.ESNext, LogLevel: api.LogLevelSilent})
+	if len(out.Errors) == 0 || out.Errors[0].Location == nil {
+		return
+	}
+	found := syntaxError(out.Errors[0])
+	line := found.Line - 1
+	if line > strings.Count(s.code, "\n")+1 {
+		ex.Message = "unexpected end of input"
+		line, found.Column = strings.Count(s.code, "\n")+1, len(s.code)
+	}
+	ex.Line, ex.Column = s.inside(line, found.Column)
+	ex.Line += s.skipped
+	ex.Stack = fmt.Sprintf("    at %s:%d:%d", s.name, ex.Line, ex.Column)
 }
 
 func syntaxError(m api.Message) *Exception {
