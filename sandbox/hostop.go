@@ -16,6 +16,8 @@ const (
 	opDone    = 5 // json
 	opFail    = 6 // name, message, stack, thrown value
 	opLimit   = 7 // the result is larger than any output
+	opRequest = 8 // id, name, payload
+	opSync    = 9 // name, arguments…
 )
 
 var levels = [...]string{"log", "info", "warn", "error", "debug"}
@@ -55,6 +57,10 @@ func (r *run) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) 
 		r.fail(in, a)
 	case opLimit:
 		return quickjs.Undefined, r.limits.exceeded(LimitOutput)
+	case opRequest:
+		return quickjs.Undefined, r.request(in, a)
+	case opSync:
+		return r.sync(in, a)
 	}
 	return quickjs.Undefined, nil
 }

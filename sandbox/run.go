@@ -40,6 +40,14 @@ type run struct {
 	running  bool // the code compiled
 	failed   bool
 	impure   bool
+
+	// The host's work for the guest (request.go).
+	syncOps     map[string]syncOp
+	async       map[string]asyncOp
+	opsCtx      context.Context // ends with the run
+	completions chan completion
+	outstanding int
+	apiCalls    int
 }
 
 // Run runs one script in a brand-new guest and drops the guest. It returns when the code's value is there (or, for code
@@ -63,6 +71,10 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 	state := mix(uint64(seed))
 	in.SetRandom(state)
 	in.SetTimeOrigin(r.now())
+	var endOps context.CancelFunc
+	r.opsCtx, endOps = context.WithCancel(ctx)
+	defer endOps()
+	r.async = hostCalls(grants)
 	err = r.execute(in, e.image, script)
 	if in.Random() != state {
 		r.impure = true
@@ -162,22 +174,31 @@ func (r *run) guest(in *quickjs.Instance, f quickjs.Value, args ...quickjs.Value
 }
 
 // idle reports that nothing outside the guest can make it go on.
-func (r *run) idle() bool { return r.timers.empty() }
+func (r *run) idle() bool { return r.timers.empty() && r.outstanding == 0 }
 
-// wait waits for the next thing the guest waits for, and tells the guest.
+// wait waits for the next thing the guest waits for, a timer or an answer, and tells the guest.
 func (r *run) wait(in *quickjs.Instance, image *quickjs.Image) error {
-	if pause := r.timers.next() - r.clock(); pause > 0 {
-		left := r.limits.Wall - r.elapsed()
-		sleep := time.NewTimer(min(pause, left))
-		defer sleep.Stop()
+	left := r.limits.Wall - r.elapsed()
+	pause := left
+	if !r.timers.empty() {
+		pause = min(r.timers.next()-r.clock(), left)
+	}
+	if pause > 0 || r.outstanding > 0 {
+		alarm := time.NewTimer(max(pause, 0))
+		defer alarm.Stop()
 		select {
-		case <-sleep.C:
+		case <-alarm.C:
+		case c := <-r.completions:
+			return r.settle(in, image, c)
 		case <-r.ctx.Done():
 			return r.ctx.Err()
 		}
-		if pause > left {
-			return r.limits.exceeded(LimitWall)
-		}
+	}
+	if r.elapsed() >= r.limits.Wall {
+		return r.limits.exceeded(LimitWall)
+	}
+	if r.timers.empty() {
+		return nil
 	}
 	if r.seeded {
 		r.virtual = max(r.virtual, r.timers.next())
@@ -257,7 +278,7 @@ func (r *run) finish(in *quickjs.Instance) Result {
 	if res.Error != "" {
 		res.Value = nil
 	}
-	res.Usage = Usage{WallMs: milliseconds(r.elapsed()), CPUMs: milliseconds(r.cpu.used()), OutputBytes: int64(len(r.output))}
+	res.Usage = Usage{WallMs: milliseconds(r.elapsed()), CPUMs: milliseconds(r.cpu.used()), OutputBytes: int64(len(r.output)), APICalls: min(r.apiCalls, r.limits.APICalls)}
 	if in != nil {
 		res.Usage.Ticks, res.Usage.MemoryBytes = in.Ticks(), in.MemoryBytes()
 	}

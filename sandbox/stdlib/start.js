@@ -41,6 +41,6 @@
     }
   };
 
-  host(start, finish, internal.fire, internal.settle ?? internal.fire);
+  host(start, finish, internal.fire, internal.settle);
   return internal;
 }

@@ -17,6 +17,8 @@ const (
 	enterJSON           // QJS_ParseJSON(a, d)
 	enterBytes          // QJS_NewArrayBufferCopy(a, d, e)
 	enterThrown         // JS_GetException(a)
+	enterBuffer         // QJS_GetArrayBuffer(a, b)
+	enterString         // QJS_NewString(a, d)
 )
 
 // Indices of the functions behind enter.
@@ -28,6 +30,8 @@ const (
 	funcParseJSON      = 74
 	funcNewArrayBuffer = 81
 	funcGetException   = 371
+	funcGetArrayBuffer = 76
+	funcNewString      = 65
 )
 
 const (
@@ -77,5 +81,7 @@ func enterBody() []byte {
 	branch(enterJSON, funcParseJSON, a, d)
 	branch(enterBytes, funcNewArrayBuffer, a, d, wide, e, wide)
 	branch(enterThrown, funcGetException, a)
+	branch(enterBuffer, funcGetArrayBuffer, a, b, nil, wide)
+	branch(enterString, funcNewString, a, d)
 	return append(code, opI64Const, 0, opEnd)
 }

@@ -43,6 +43,9 @@ type Instance struct {
 
 	entry api.Function
 	stack [enterParams]uint64
+	// nested is entry for use while entry is on the stack: inside a host call.
+	nested api.Function
+	depth  int
 }
 
 // instanceContext carries the Instance to the host functions.
@@ -116,12 +119,32 @@ func (in *Instance) enter(op, a uint64, b, c Value, d, e uint64) (Value, error) 
 	if in.dead {
 		return 0, ErrNotLive
 	}
+	if in.depth > 0 {
+		return in.enterNested(op, a, b, c, d, e)
+	}
+	in.depth++
 	in.stack = [enterParams]uint64{op, a, uint64(b), uint64(c), d, e}
-	if err := in.entry.CallWithStack(&in.ctx, in.stack[:]); err != nil {
+	err := in.entry.CallWithStack(&in.ctx, in.stack[:])
+	in.depth--
+	if err != nil {
 		in.dead = true
 		return 0, err
 	}
 	return Value(in.stack[0]), nil
+}
+
+// enterNested is enter for a host call that works on the guest's heap. Nothing it calls runs guest code, so it is never
+// deeper than this. An error ends the outer call too, when the host call hands it on.
+func (in *Instance) enterNested(op, a uint64, b, c Value, d, e uint64) (Value, error) {
+	if in.nested == nil {
+		in.nested = in.mod.ExportedFunction(enterName)
+	}
+	out, err := in.nested.Call(&in.ctx, op, a, uint64(b), uint64(c), d, e)
+	if err != nil {
+		in.dead = true
+		return 0, err
+	}
+	return Value(out[0]), nil
 }
 
 // invokeName calls an export that no ordinary run needs.

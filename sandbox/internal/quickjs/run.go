@@ -184,6 +184,49 @@ func (in *Instance) Bytes(b []byte) (Value, error) {
 	return v, err
 }
 
+// String makes a string of text, which holds no NUL.
+func (in *Instance) String(text string) (Value, error) {
+	p, err := in.alloc(append([]byte(text), 0))
+	if err != nil {
+		return 0, err
+	}
+	v, err := in.enter(enterString, uint64(in.image.qctx), 0, 0, uint64(p), 0)
+	if err != nil {
+		return 0, err
+	}
+	if v.tag() == tagException {
+		return 0, ErrException
+	}
+	_, err = in.enter(enterFree, 0, 0, 0, uint64(p), 0)
+	return v, err
+}
+
+// Buffer copies the ArrayBuffer v (not a view of one) out of guest memory. ok is false when v is anything else or has
+// more than limit bytes.
+func (in *Instance) Buffer(v Value, limit int) (b []byte, ok bool, err error) {
+	if v.tag() != tagObject {
+		return nil, false, nil
+	}
+	p, err := in.enter(enterBuffer, uint64(in.image.qctx), v, 0, 0, 0)
+	if err != nil {
+		return nil, false, err
+	}
+	if p == 0 {
+		_, err := in.Exception() // the engine threw a TypeError; nobody is to find it
+		return nil, false, err
+	}
+	packed, ok := in.mod.Memory().ReadUint64Le(uint32(p))
+	if _, err := in.enter(enterFree, 0, 0, 0, uint64(p), 0); err != nil {
+		return nil, false, err
+	}
+	n := uint32(packed)
+	if !ok || int64(n) > int64(limit) {
+		return nil, false, nil
+	}
+	view, ok := in.mod.Memory().Read(uint32(packed>>32), n)
+	return append([]byte(nil), view...), ok, nil
+}
+
 // alloc copies b into memory of the guest's heap.
 func (in *Instance) alloc(b []byte) (uint32, error) {
 	p, err := in.enter(enterMalloc, 0, 0, 0, uint64(max(len(b), 1)), 0)
