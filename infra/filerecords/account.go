@@ -1,0 +1,122 @@
+package filerecords
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// account is what the folder says, apart from the records, about how far each writer went.
+type account struct {
+	heads    map[string]head // the newest known state of each writer
+	gaps     []audit.Gap
+	problems []audit.Problem
+}
+
+// account reads the heads of open writers and the ledger, in that order: a writer that ends meanwhile is in one of them.
+func (s *Store) account() (account, error) {
+	a := account{heads: map[string]head{}}
+	names, err := list(s.root, writersDir)
+	if errors.Is(err, unix.ENOENT) {
+		return a, nil
+	}
+	if err != nil {
+		return a, err
+	}
+	for _, name := range names {
+		writer, ok := strings.CutSuffix(name, headSuffix)
+		if !ok {
+			continue
+		}
+		slots, err := readFile(s.root, writersDir+"/"+name)
+		if errors.Is(err, unix.ENOENT) {
+			continue
+		}
+		if err != nil {
+			return a, err
+		}
+		h, err := readHead(slots, s.cfg.Key)
+		if err == nil && h.Writer != writer {
+			err = fmt.Errorf("it is that of %.40q", h.Writer)
+		}
+		if err != nil {
+			a.problems = append(a.problems, audit.Problem{Fault: audit.Unreadable, Writer: writer, Place: writersDir + "/" + name, Detail: err.Error()})
+			continue
+		}
+		a.heads[writer] = h
+	}
+	return a, s.readLedger(&a)
+}
+
+func (s *Store) readLedger(a *account) error {
+	place := writersDir + "/" + ledgerName
+	fd, err := open(s.root, place, unix.O_RDONLY)
+	if errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer shut(fd)
+	st, err := stat(fd, place)
+	if err != nil {
+		return err
+	}
+	prev, n := "", 0
+	return eachLine(file{fd, place, st.Size}, 0, func(line []byte, _ int64) error {
+		n++
+		bad := func(detail string) {
+			a.problems = append(a.problems, audit.Problem{Fault: audit.Unreadable, Place: fmt.Sprintf("%s:%d", place, n), Detail: detail})
+		}
+		var e entry
+		line = line[:len(line)-1]
+		if err := checkSum(line, s.cfg.Key); err != nil {
+			bad("this ledger line is altered: " + err.Error())
+			return nil
+		}
+		if err := json.Unmarshal(line, &e); err != nil {
+			bad("this is not a ledger line: " + err.Error())
+			return nil
+		}
+		if e.Prev != prev {
+			bad("a ledger line before this one was removed or altered")
+		}
+		prev = e.Sum
+		switch e.Kind {
+		case kindEnd:
+			a.heads[e.Writer] = head{Writer: e.Writer, Seq: e.Seq, Hash: e.Hash, Done: true}
+		case kindPruned:
+			a.gaps = append(a.gaps, audit.Gap{From: e.From, Head: audit.Head{Writer: e.Writer, Seq: e.Seq, Hash: e.Hash}})
+		}
+		return nil
+	})
+}
+
+// bounds tells the verifier about the writers: before was read before the records, after when their end was settled.
+func bounds(v *audit.Verifier, before, after account) {
+	for _, g := range after.gaps {
+		v.Pruned(g)
+	}
+	for _, writer := range slices.Sorted(maps.Keys(after.heads)) {
+		h := after.heads[writer]
+		certain := audit.Head{Writer: writer}
+		id := ""
+		if old, ok := before.heads[writer]; ok {
+			certain = old.certain()
+			if old.Done {
+				id = old.ID
+			}
+		}
+		v.Bounds(certain, id, audit.Head{Writer: writer, Seq: h.Seq, Hash: h.Hash})
+	}
+	for _, p := range after.problems {
+		v.Problem(p)
+	}
+}

@@ -1,0 +1,86 @@
+package filerecords
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// Days gives the UTC days (2006-01-02) that have records, oldest first.
+func (s *Store) Days(ctx context.Context) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if s.root < 0 {
+		return nil, ErrClosed
+	}
+	return s.listDays()
+}
+
+// Lines calls fn with the stored lines of a day, in the order in which they were written, from offset on, and with the
+// offset after each: who remembers it reads on from there later. Lines are only ever added. The bytes end with \n and
+// are valid until fn returns. A day without records has no lines.
+func (s *Store) Lines(ctx context.Context, day string, offset int64, fn func(line []byte, next int64) error) error {
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if s.root < 0 {
+		return ErrClosed
+	}
+	if !isDay(day) || offset < 0 {
+		return fmt.Errorf("read records: day %.20q, offset %d", day, offset)
+	}
+	fd, err := open(s.root, logName(day), unix.O_RDONLY)
+	if errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read records: %w", err)
+	}
+	defer shut(fd)
+	st, err := stat(fd, logName(day))
+	if err != nil {
+		return fmt.Errorf("read records: %w", err)
+	}
+	return eachLine(file{fd, logName(day), st.Size}, offset, func(line []byte, next int64) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return fn(line, next)
+	})
+}
+
+// Each calls fn with the stored line of every record received at since or later, day by day.
+func (s *Store) Each(ctx context.Context, since time.Time, fn func(line []byte) error) error {
+	days, err := s.Days(ctx)
+	if err != nil {
+		return err
+	}
+	for _, day := range days {
+		if outside(audit.Query{Since: since}, day) {
+			continue
+		}
+		err := s.Lines(ctx, day, 0, func(line []byte, _ int64) error {
+			if !since.IsZero() {
+				r, err := audit.Decode(line)
+				if err != nil {
+					return fmt.Errorf("%s: %w", logName(day), err)
+				}
+				if r.Time.Before(since) {
+					return nil
+				}
+			}
+			return fn(line)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package recordstest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// childVariable holds the plan of a process that the suite started.
+const childVariable = "AIRLOCK_RECORDSTEST_CHILD"
+
+// childPlan is what such a process does: open the place, append, close; and die on the way when KillAt is not 0.
+type childPlan struct {
+	Place   string `json:"place"`
+	Records int    `json:"records"`
+	KillAt  int64  `json:"killAt"` // before the call of that number
+	Half    bool   `json:"half"`   // let half of it through first, when it is a write
+}
+
+// Main is for TestMain: it runs the tests, or, in a process that the suite started, the plan it was given.
+func Main(m *testing.M, s Suite) {
+	plan := os.Getenv(childVariable)
+	if plan == "" {
+		os.Exit(m.Run())
+	}
+	if err := s.obey(plan); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func (s Suite) obey(doc string) error {
+	var plan childPlan
+	if err := json.Unmarshal([]byte(doc), &plan); err != nil {
+		return err
+	}
+	var calls atomic.Int64
+	die := func() {
+		// Nothing of this process runs after the signal; the select is for the moment until it is delivered.
+		if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+			panic(err)
+		}
+		select {}
+	}
+	// After half a write, what the store does about its error is cut short as well.
+	fail := func(err error) error {
+		if plan.KillAt > 0 {
+			die()
+		}
+		return err
+	}
+	store, err := s.Open(plan.Place, func(_, _ string, size int) error {
+		switch n := calls.Add(1); {
+		case plan.KillAt == 0 || n < plan.KillAt:
+			return nil
+		case n == plan.KillAt && plan.Half && size > 1:
+			return s.Short(size/2, errors.New("about to be killed"))
+		default:
+			die()
+			return nil
+		}
+	})
+	if err != nil {
+		return fail(err)
+	}
+	for range plan.Records {
+		r := Sample(time.Now())
+		fmt.Println("try", r.ID)
+		if err := store.Append(context.Background(), r); err != nil {
+			return fail(err)
+		}
+		fmt.Println("acked", r.ID)
+	}
+	if err := store.Close(); err != nil {
+		return fail(err)
+	}
+	fmt.Println("end")
+	return nil
+}
+
+type child struct {
+	cmd         *exec.Cmd
+	out, errors bytes.Buffer
+}
+
+// heard is what a child said before it ended.
+type heard struct {
+	tried, acked map[string]bool
+	ended        bool
+}
+
+func startChild(t *testing.T, place string, plan childPlan) *child {
+	t.Helper()
+	plan.Place = place
+	doc, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &child{cmd: exec.CommandContext(t.Context(), exe)}
+	c.cmd.Env = append(os.Environ(), childVariable+"="+string(doc))
+	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.errors
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c *child) wait(t *testing.T) heard {
+	t.Helper()
+	err := c.cmd.Wait()
+	var exit *exec.ExitError
+	killed := errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
+	if err != nil && !killed {
+		t.Fatalf("child: %v\n%s", err, &c.errors)
+	}
+	h := heard{tried: map[string]bool{}, acked: map[string]bool{}}
+	for sc := bufio.NewScanner(&c.out); sc.Scan(); {
+		what, id, _ := strings.Cut(sc.Text(), " ")
+		switch what {
+		case "try":
+			h.tried[id] = true
+		case "acked":
+			h.acked[id] = true
+		case "end":
+			h.ended = true
+		}
+	}
+	return h
+}
+
+// killedWriter kills a writing process before each call it makes, one process after the other on the same place.
+func killedWriter(t *testing.T, s Suite) { killEverywhere(t, s, false) }
+
+// killedInWrite does so in the middle of each write.
+func killedInWrite(t *testing.T, s Suite) {
+	if s.Short != nil {
+		killEverywhere(t, s, true)
+	}
+}
+
+func killEverywhere(t *testing.T, s Suite, half bool) {
+	place := s.New(t)
+	must, may := map[string]bool{}, map[string]bool{}
+	bystander := mustOpen(t, s, place) // somebody who writes all the time and must not notice
+	for at := int64(1); ; at++ {
+		said := startChild(t, place, childPlan{Records: 2, KillAt: at, Half: half}).wait(t)
+		for id := range said.tried {
+			if said.acked[id] {
+				must[id] = true
+			} else {
+				may[id] = true
+			}
+		}
+		r := Sample(time.Now())
+		mustAppend(t, bystander, r)
+		must[r.ID] = true
+		verified(t, bystander) // before anybody has recovered anything
+		store, err := s.Open(place, nil)
+		if err != nil {
+			t.Fatalf("open after a kill at call %d: %v", at, err)
+		}
+		holds(t, store, must, may)
+		shut(t, store)
+		if t.Failed() {
+			t.Fatalf("after a kill at call %d", at)
+		}
+		if said.ended {
+			t.Logf("killed at each of %d calls; %d records confirmed, %d not", at-1, len(must), len(may))
+			return
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package audit
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Verifier checks the chains of any number of writers. Say first what is known about the writers, with
+// [Verifier.Pruned] and [Verifier.Bounds], then give it every record once, in any order, with [Verifier.Line], then ask
+// for the [Report]. Records that come in the order of their chain are not kept; the others are, until the ones before
+// them have come. It is not safe for concurrent use.
+type Verifier struct {
+	key    []byte
+	chains map[string]*chain
+	report Report
+}
+
+// NewVerifier makes a Verifier. With a key every record must carry the HMAC made with it.
+func NewVerifier(key []byte) *Verifier {
+	return &Verifier{key: key, chains: map[string]*chain{}, report: Report{Problems: []Problem{}}}
+}
+
+// chain is what is known of one writer.
+type chain struct {
+	next    int64          // the record that should come
+	last    link           // the one before it
+	waiting map[int64]link // records that came too early
+	newest  int64          // highest number that came
+	gaps    []Gap
+	// What the store says: the chain reaches at least from, and not beyond to.
+	known    bool
+	from, to Head
+	fromID   string
+}
+
+// link is one record.
+type link struct {
+	seq        int64
+	hash, prev string
+	id, place  string
+	sound      bool
+}
+
+// Gap is a run of records that retention removed: From to Seq, the last of which had Hash.
+type Gap struct {
+	From int64
+	Head
+}
+
+func (v *Verifier) chain(writer string) *chain {
+	c := v.chains[writer]
+	if c == nil {
+		c = &chain{next: 1, last: link{sound: true}, waiting: map[int64]link{}}
+		v.chains[writer] = c
+	}
+	return c
+}
+
+// Pruned says that retention removed these records, so that they are not missed.
+func (v *Verifier) Pruned(g Gap) {
+	c := v.chain(g.Writer)
+	c.gaps = append(c.gaps, g)
+	slices.SortFunc(c.gaps, func(a, b Gap) int { return cmp.Compare(a.From, b.From) })
+}
+
+// Bounds says how far a writer's chain goes by the store's own account: at least to certain, whose record has that id
+// when it is known, and at most to newest. They differ while a record is being written. Of several calls for a writer
+// the highest certain and the highest newest count.
+func (v *Verifier) Bounds(certain Head, id string, newest Head) {
+	c := v.chain(certain.Writer)
+	if !c.known || certain.Seq > c.from.Seq {
+		c.from, c.fromID = certain, id
+	}
+	if !c.known || newest.Seq > c.to.Seq {
+		c.to = newest
+	}
+	c.known = true
+}
+
+// Problem adds something that the store found by itself.
+func (v *Verifier) Problem(p Problem) { v.report.add(p) }
+
+// Line takes one stored record. place says where it was found. When ordered is set, a writer's records must come in the
+// order of their numbers.
+func (v *Verifier) Line(line []byte, place string, ordered bool) (Sealed, error) {
+	v.report.Records++
+	s, err := Unseal(line, v.key)
+	if s.Chain.Writer == "" || s.Chain.Seq < 1 {
+		v.report.add(Problem{Fault: Unreadable, ID: s.ID, Place: place, Detail: "this is not a record with a chain"})
+		return s, errors.Join(ErrAltered, err)
+	}
+	p := Problem{ID: s.ID, Writer: s.Chain.Writer, Seq: s.Chain.Seq, Place: place}
+	if err != nil {
+		p.Fault, p.Detail = Altered, err.Error()
+		v.report.add(p)
+	}
+	c := v.chain(s.Chain.Writer)
+	l := link{s.Chain.Seq, s.Chain.Hash, s.Chain.Prev, s.ID, place, err == nil}
+	switch old, came := c.waiting[l.seq]; {
+	case came && err != nil:
+		return s, err // the altered line claims a place that another record has
+	case came && old.sound:
+		p.Fault, p.Detail = Duplicated, fmt.Sprintf("%s at %s has the same place in the chain", old.id, old.place)
+		v.report.add(p)
+		return s, err
+	case l.seq < c.next:
+		if err == nil && !c.pruned(l.seq) {
+			p.Fault, p.Detail = Duplicated, "its place in the chain was there before"
+			v.report.add(p)
+		}
+		return s, err
+	}
+	if ordered && l.seq < c.newest {
+		p.Fault, p.Detail = Reordered, fmt.Sprintf("it stands behind record %d of the same writer", c.newest)
+		v.report.add(p)
+	}
+	c.newest = max(c.newest, l.seq)
+	c.waiting[l.seq] = l
+	v.advance(s.Chain.Writer, c)
+	return s, err
+}
+
+// advance takes the records that are next.
+func (v *Verifier) advance(writer string, c *chain) {
+	for len(c.waiting) > 0 {
+		l, ok := c.waiting[c.next]
+		if !ok {
+			if !c.skip() {
+				return
+			}
+			continue
+		}
+		delete(c.waiting, c.next)
+		v.join(writer, c, l)
+	}
+}
+
+// skip steps over records that retention removed.
+func (c *chain) skip() bool {
+	for _, g := range c.gaps {
+		if g.From <= c.next && c.next <= g.Seq {
+			c.last, c.next = link{seq: g.Seq, hash: g.Hash, sound: true}, g.Seq+1
+			return true
+		}
+	}
+	return false
+}
+
+func (c *chain) pruned(seq int64) bool {
+	return slices.ContainsFunc(c.gaps, func(g Gap) bool { return g.From <= seq && seq <= g.Seq })
+}
+
+// join compares a record with the one before it and with the head.
+func (v *Verifier) join(writer string, c *chain, l link) {
+	p := Problem{Fault: Altered, ID: c.last.id, Writer: writer, Seq: l.seq - 1, Place: c.last.place}
+	if l.sound && c.last.sound && l.prev != c.last.hash {
+		p.Detail = fmt.Sprintf("it is not the record that %s was chained to", l.id)
+		if c.last.id == "" {
+			p.ID, p.Seq, p.Place, p.Detail = l.id, l.seq, l.place, "it is not chained to the record before it"
+		}
+		v.report.add(p)
+	}
+	if c.known && l.seq == c.from.Seq && l.sound && l.hash != c.from.Hash {
+		p.ID, p.Seq, p.Place, p.Detail = l.id, l.seq, l.place, "it is not the record that the writer's head names"
+		v.report.add(p)
+	}
+	if c.known && l.seq > c.to.Seq {
+		v.report.add(Problem{Fault: Unknown, ID: l.id, Writer: writer, Seq: l.seq, Place: l.place, Detail: "the writer never got this far"})
+	}
+	c.last, c.next = l, l.seq+1
+}
+
+// Report draws the conclusions. anchored says that the store gave Bounds for every writer that it knows; a chain
+// without them is then a problem.
+func (v *Verifier) Report(anchored bool) Report {
+	for _, writer := range slices.Sorted(maps.Keys(v.chains)) {
+		c := v.chains[writer]
+		if c.newest > 0 {
+			v.report.Writers++
+		}
+		for len(c.waiting) > 0 {
+			early := slices.Min(slices.Collect(maps.Keys(c.waiting)))
+			v.missing(writer, c, early, Missing, "")
+			v.join(writer, c, c.waiting[early])
+			delete(c.waiting, early)
+			v.advance(writer, c)
+		}
+		switch {
+		case c.known && c.next <= c.from.Seq:
+			v.missing(writer, c, c.from.Seq+1, Truncated, c.fromID)
+		case !c.known && anchored && c.newest > 0:
+			v.report.add(Problem{Fault: Unknown, ID: c.last.id, Writer: writer, Place: c.last.place,
+				Detail: "the store has records of this writer and no account of how far it went"})
+		}
+	}
+	return v.report
+}
+
+// missing names the records from c.next to before stop, except those that retention removed; id is that of the last.
+func (v *Verifier) missing(writer string, c *chain, stop int64, fault Fault, id string) {
+	after := c.last.id
+	for c.next < stop {
+		if c.skip() {
+			continue
+		}
+		if v.report.full() { // a forged number must not keep us busy
+			v.report.Omitted++
+			c.next = stop
+			break
+		}
+		p := Problem{Fault: fault, Writer: writer, Seq: c.next, Detail: "its chain has it and the store does not"}
+		if fault == Truncated {
+			p.Detail = fmt.Sprintf("the chain went on to record %d and ends before it", stop-1)
+		}
+		if after != "" {
+			p.Detail += ", after " + after
+		}
+		if c.next == stop-1 {
+			p.ID = id
+		}
+		v.report.add(p)
+		c.last, c.next = link{}, c.next+1
+	}
+}
