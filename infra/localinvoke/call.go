@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"time"
+
+	"github.com/airlock-run/airlock/infra/answer"
 )
 
 // call is one invocation on its way through a process.
@@ -12,7 +14,7 @@ type call struct {
 	id       string // the Lambda request id
 	payload  []byte
 	tenant   string
-	deadline time.Time // when the process will be killed
+	deadline time.Time // when the process will be killed; zero: Config.MaxExecution after it was handed the call
 	lines    bool      // the answer is read line by line
 
 	parts    chan part     // the answer, as it arrives; the last part has end set
@@ -26,18 +28,9 @@ type part struct {
 	data []byte
 	end  bool
 	// failure is set, with end, when the function answered with an error; broken when the answer broke off.
-	failure *failure
+	failure *answer.Failure
 	broken  bool
 }
-
-// failure is an error as a Lambda function reports it.
-type failure struct {
-	Type    string `json:"errorType"`
-	Message string `json:"errorMessage"`
-}
-
-// tooLarge is the failure of an answer above Config.MaxAnswer.
-const tooLarge = "Function.ResponseSizeTooLarge"
 
 func newCall(id string, payload []byte, tenant string, deadline time.Time) *call {
 	return &call{
@@ -77,9 +70,9 @@ func (c *call) read(r io.Reader, b []byte) (n int, err error) {
 
 // ending is how a call ended.
 type ending struct {
-	cause   cause    // why the process was killed, if it was
-	crash   string   // how the process ended by itself, if it did
-	failure *failure // what the function reported, if it failed
+	cause   cause           // why the process was killed, if it was
+	crash   string          // how the process ended by itself, if it did
+	failure *answer.Failure // what the function reported, if it failed
 }
 
 const (
@@ -99,6 +92,9 @@ func (p *Pool) place(ctx context.Context, c *call) (*process, error) {
 		proc, err := p.roster.claim(ctx)
 		if err != nil {
 			return nil, err
+		}
+		if c.deadline.IsZero() {
+			c.deadline = p.killAt(context.Background(), p.cfg.Now())
 		}
 		proc.begin(c)
 		select {
@@ -193,4 +189,19 @@ func (p *Pool) post(proc *process) ending {
 		why = memory
 	}
 	return ending{cause: why, crash: how}
+}
+
+// ending is what the end of a process means for its execution.
+func (e ending) ending() answer.Ending {
+	switch e.cause {
+	case deadline:
+		return answer.TimedOut
+	case memory:
+		return answer.OutOfMemory
+	case cancelled:
+		return answer.Cancelled
+	case shutdown:
+		return answer.Stopped
+	}
+	return answer.Crashed
 }

@@ -26,7 +26,8 @@ type Config struct {
 	Processes int
 	// MaxWaiting is how many calls may wait for a process; one more is refused as throttled. Default 1024.
 	MaxWaiting int
-	// MaxExecution bounds every execution whose context has no earlier deadline. Default 60 s.
+	// MaxExecution bounds every execution whose context has no earlier deadline. Default 65 s: the
+	// longest tier and some more.
 	MaxExecution time.Duration
 	// Grace is how long after its deadline, or after it was cancelled, an execution may take to end by itself before its
 	// process is killed. Default 500 ms.
@@ -68,7 +69,7 @@ func (c Config) checked() (Config, error) {
 	c.Dir = or(c.Dir, "/")
 	c.Processes = or(c.Processes, min(max(runtime.GOMAXPROCS(0), 2), 8))
 	c.MaxWaiting = or(c.MaxWaiting, 1024)
-	c.MaxExecution = or(c.MaxExecution, time.Minute)
+	c.MaxExecution = or(c.MaxExecution, 65*time.Second)
 	c.Grace = or(c.Grace, 500*time.Millisecond)
 	c.StartTimeout = or(c.StartTimeout, 10*time.Second)
 	c.MaxMemory = or(c.MaxMemory, 512<<20)

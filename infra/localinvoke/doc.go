@@ -9,6 +9,7 @@
 // caller giving up, the clock, and the end of the process. Whatever comes first decides; nothing ever waits for a dead
 // process. A slot (slot.go) notices the exit and starts the next process.
 //
-// The same server also speaks the part of the Lambda service API that invokes functions ([Pool.ServiceHandler]), so that
-// the AWS SDKs and the AWS CLI can call a local function.
+// [Pool.ServiceHandler] is the part of the Lambda service API that invokes functions, so that the AWS SDKs and the AWS CLI
+// can call a local function. It must be served on an address of its own: the Runtime API's is the one that function
+// processes can reach, and a function must not be able to start executions.
 package localinvoke

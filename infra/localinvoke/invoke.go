@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/answer"
 )
 
 // Invoke runs inv on a function process and returns when it has ended. onLog, which may be nil, is given each log as it
@@ -31,27 +32,27 @@ func (p *Pool) Invoke(ctx context.Context, inv execution.Invocation, onLog func(
 	}
 	id, err := p.requestID()
 	if err != nil {
-		return execution.Reply{}, internal(fmt.Errorf("draw a request id: %w", err))
+		return execution.Reply{}, answer.Internal(fmt.Errorf("draw a request id: %w", err))
 	}
 	c := newCall(id, payload, inv.Caller.Tenant, p.killAt(ctx, began))
 	c.lines = true
-	a := &answer{id: inv.ID, onLog: onLog}
+	a := answer.New(inv, onLog)
 	proc, err := p.place(ctx, c)
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
-			return a.cutShort(inv, ending{cause: cancelled}, p.cfg.Now().Sub(began)), nil
+			return a.CutShort(answer.Cancelled, p.cfg.Now().Sub(began)), nil
 		}
 		return execution.Reply{}, refusal(err)
 	}
-	end := p.await(ctx, proc, c, inv.ID, a.take)
+	end := p.await(ctx, proc, c, inv.ID, a.Take)
 	p.count(end)
 	switch {
 	case end.failure != nil:
-		return execution.Reply{}, end.failure.public()
+		return execution.Reply{}, end.failure.Public()
 	case end.crash != "":
-		return a.cutShort(inv, end, p.cfg.Now().Sub(began)), nil
+		return a.CutShort(end.ending(), p.cfg.Now().Sub(began)), nil
 	}
-	return a.reply()
+	return a.Reply()
 }
 
 // killAt is when the process of a call that began now is killed.
@@ -74,8 +75,4 @@ func refusal(err error) *execution.Error {
 		}
 	}
 	return unavailable(err)
-}
-
-func internal(err error) *execution.Error {
-	return &execution.Error{Code: execution.Internal, Message: "the execution failed inside the platform", Err: err}
 }

@@ -58,7 +58,7 @@ func New(ctx context.Context, cfg Config) (*Pool, error) {
 		byAddress: map[string]*process{},
 	}
 	p.roster.limit = cfg.MaxWaiting
-	p.server = &http.Server{Handler: p.handler(), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	p.server = &http.Server{Handler: p.runtimeAPI(), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
 	go func() {
 		if err := p.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			cfg.Logger.Error("function pool stopped listening", "error", err)
@@ -87,15 +87,7 @@ func New(ctx context.Context, cfg Config) (*Pool, error) {
 	return p, nil
 }
 
-// handler serves the Runtime API and the service API.
-func (p *Pool) handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("/e/", p.runtimeAPI())
-	mux.Handle("/", p.ServiceHandler())
-	return mux
-}
-
-// Addr is the address of the server, host:port.
+// Addr is the address of the Runtime API, host:port.
 func (p *Pool) Addr() string { return p.addr }
 
 // Ready reports whether an execution could run: nil when at least one process has started, else an

@@ -51,11 +51,18 @@ func (w *printed) flush() {
 	w.line = w.line[:0]
 }
 
-// fresh starts the count of lines anew.
+// fresh forgets what was printed before, and starts the count of lines anew.
 func (w *printed) fresh() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.lines = 0
+	w.lines, w.tail = 0, w.tail[:0]
+}
+
+// last gives the end of what was printed.
+func (w *printed) last() []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return bytes.Clone(w.tail)
 }
 
 // has reports whether the last output contains s.

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"github.com/airlock-run/airlock/infra/answer"
 )
 
 // state is what a process is doing.
@@ -188,7 +190,7 @@ func (p *process) failInit(why string) bool {
 	if p.state != starting {
 		return false
 	}
-	p.initError = oneLine(why)
+	p.initError = answer.OneLine(why)
 	return true
 }
 

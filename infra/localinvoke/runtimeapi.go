@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+
+	"github.com/airlock-run/airlock/infra/answer"
 )
 
 // The Lambda Runtime API, https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html, under a prefix that only one
@@ -89,7 +91,7 @@ func (p *Pool) response(w http.ResponseWriter, r *http.Request, proc *process) {
 		size += int64(n)
 		switch {
 		case size > p.cfg.MaxAnswer:
-			c.send(part{end: true, failure: &failure{Type: tooLarge, Message: "the answer is larger than " + strconv.FormatInt(p.cfg.MaxAnswer, 10) + " bytes"}})
+			c.send(part{end: true, failure: &answer.Failure{Type: answer.TooLarge, Message: "the answer is larger than " + strconv.FormatInt(p.cfg.MaxAnswer, 10) + " bytes"}})
 			refuse(w, http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "the answer is too large")
 			return
 		case errors.Is(err, io.EOF):
@@ -108,28 +110,16 @@ func (p *Pool) response(w http.ResponseWriter, r *http.Request, proc *process) {
 }
 
 // trailed gives the error that a streamed answer ended with, if it did.
-func trailed(h http.Header) *failure {
+func trailed(h http.Header) *answer.Failure {
 	kind := h.Get(headerErrorType)
 	if kind == "" {
 		return nil
 	}
-	f := &failure{Type: kind}
+	f := &answer.Failure{Type: kind}
 	if body, err := base64.StdEncoding.DecodeString(h.Get(headerErrorBody)); err == nil {
-		readFailure(body, f)
+		f.Read(body)
 	}
 	return f
-}
-
-// readFailure fills f from an error report. A report that does not decode leaves f as it is.
-func readFailure(body []byte, f *failure) {
-	var report failure
-	if json.Unmarshal(body, &report) != nil {
-		return
-	}
-	f.Message = report.Message
-	if report.Type != "" {
-		f.Type = report.Type
-	}
 }
 
 // failed takes the report that an invocation failed.
@@ -138,22 +128,22 @@ func (p *Pool) failed(w http.ResponseWriter, r *http.Request, proc *process) {
 	if c == nil {
 		return
 	}
-	f := &failure{Type: r.Header.Get(headerErrorType)}
+	f := &answer.Failure{Type: r.Header.Get(headerErrorType)}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxFailure))
 	if err != nil {
 		c.send(part{end: true, broken: true})
 		return
 	}
-	readFailure(body, f)
+	f.Read(body)
 	c.send(part{end: true, failure: f})
 	accept(w)
 }
 
 // initFailed takes the report that a process cannot start.
 func (p *Pool) initFailed(w http.ResponseWriter, r *http.Request, proc *process) {
-	f := &failure{Type: r.Header.Get(headerErrorType)}
+	f := &answer.Failure{Type: r.Header.Get(headerErrorType)}
 	if body, err := io.ReadAll(io.LimitReader(r.Body, maxFailure)); err == nil {
-		readFailure(body, f)
+		f.Read(body)
 	}
 	if !proc.failInit(f.Type + ": " + f.Message) {
 		refuse(w, http.StatusForbidden, "InvalidStateTransition", "the process has started already")
@@ -184,7 +174,7 @@ func accept(w http.ResponseWriter) {
 }
 
 func refuse(w http.ResponseWriter, status int, kind, message string) {
-	body, _ := json.Marshal(failure{Type: kind, Message: message}) // two strings always encode
+	body, _ := json.Marshal(answer.Failure{Type: kind, Message: message}) // two strings always encode
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(body)

@@ -1,20 +1,20 @@
-package localinvoke
+package answer
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// answer puts together what a function streams. A function process may have been taken over by its guest, so nothing is
-// believed that the contract does not allow.
-type answer struct {
-	id    string
+// maxLogs is more than any tier allows.
+const maxLogs = 10_000
+
+// Answer is one answer as it arrives. It is not safe for concurrent use.
+type Answer struct {
+	inv   execution.Invocation
 	onLog func(execution.Log)
 
 	rest   []byte // the beginning of a line
@@ -23,11 +23,13 @@ type answer struct {
 	broken error            // the first breach of the contract
 }
 
-// maxLogs is more than any tier allows.
-const maxLogs = 10_000
+// New awaits the answer to inv. onLog, which may be nil, is given each log as Take meets it.
+func New(inv execution.Invocation, onLog func(execution.Log)) *Answer {
+	return &Answer{inv: inv, onLog: onLog}
+}
 
-// take reads the next piece of the stream.
-func (a *answer) take(data []byte) {
+// Take reads the next piece of the stream. It keeps nothing of data.
+func (a *Answer) Take(data []byte) {
 	for a.broken == nil && len(data) > 0 {
 		line, after, whole := bytes.Cut(data, []byte("\n"))
 		if !whole {
@@ -43,7 +45,7 @@ func (a *answer) take(data []byte) {
 	}
 }
 
-func (a *answer) line(line []byte) error {
+func (a *Answer) line(line []byte) error {
 	var e execution.Event
 	if err := json.Unmarshal(line, &e); err != nil {
 		return fmt.Errorf("a line of the answer does not decode: %w", err)
@@ -70,8 +72,8 @@ func (a *answer) line(line []byte) error {
 }
 
 // check refuses a result that is not one of this execution, and fills in what must not be null.
-func (a *answer) check(r *execution.Result) error {
-	if r.ID != a.id {
+func (a *Answer) check(r *execution.Result) error {
+	if r.ID != a.inv.ID {
 		return errors.New("the result is of another execution")
 	}
 	switch r.Status {
@@ -88,8 +90,9 @@ func (a *answer) check(r *execution.Result) error {
 	return nil
 }
 
-// reply gives what a whole answer came to.
-func (a *answer) reply() (execution.Reply, error) {
+// Reply gives what the whole answer came to. The error is an *execution.Error: what the function reported, or Internal
+// when the answer is not one that the contract allows.
+func (a *Answer) Reply() (execution.Reply, error) {
 	switch {
 	case a.broken == nil && len(bytes.TrimSpace(a.rest)) > 0:
 		a.broken = errors.New("the answer ends in the middle of a line")
@@ -98,52 +101,9 @@ func (a *answer) reply() (execution.Reply, error) {
 	}
 	switch {
 	case a.broken != nil:
-		return execution.Reply{}, internal(a.broken)
+		return execution.Reply{}, Internal(a.broken)
 	case a.last.Error != nil:
-		return execution.Reply{}, public(*a.last.Error)
+		return execution.Reply{}, Public(*a.last.Error)
 	}
 	return execution.Reply{Result: *a.last.Result, Recorded: true}, nil
-}
-
-// cutShort puts a result together for an execution whose process ended without one.
-func (a *answer) cutShort(inv execution.Invocation, end ending, took time.Duration) execution.Reply {
-	var text strings.Builder
-	for _, l := range a.logs {
-		text.WriteString(l.Message)
-		text.WriteByte('\n')
-	}
-	ms := float64(took.Microseconds()) / 1000
-	r := execution.Result{
-		ID:         inv.ID,
-		Output:     text.String(),
-		Logs:       append([]execution.Log{}, a.logs...),
-		Engine:     or(inv.Request.Engine, "quickjs"),
-		Policy:     or(inv.Request.Policy, "standard"),
-		DurationMs: ms,
-		Violations: []string{},
-		Usage:      execution.Usage{WallMs: ms, OutputBytes: int64(text.Len()), QueueMs: inv.QueueMs},
-	}
-	var line, limit string
-	switch end.cause {
-	case deadline:
-		r.Status, limit = execution.TimedOut, execution.LimitWall
-		line = "the execution was killed at its time limit"
-	case memory:
-		r.Status, limit = execution.Failed, execution.LimitMemory
-		line = "the execution was killed because it used too much memory"
-	case cancelled:
-		r.Status = execution.Cancelled
-		line = "the execution was cancelled"
-	case shutdown:
-		r.Status = execution.Cancelled
-		line = "the execution was cancelled because the service shuts down"
-	default:
-		r.Status = execution.Failed
-		line = "the process that ran the code ended unexpectedly"
-	}
-	r.Error = &line
-	if limit != "" {
-		r.Limit = &limit
-	}
-	return execution.Reply{Result: r}
 }

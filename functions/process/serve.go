@@ -1,0 +1,77 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/netip"
+	"os"
+	"strings"
+
+	"github.com/airlock-run/airlock/functions/events"
+	"github.com/airlock-run/airlock/functions/runner"
+	"github.com/airlock-run/airlock/infra/filerecords"
+	"github.com/airlock-run/airlock/infra/lockdown"
+	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// Serve opens everything, locks the process down, and serves invocations until the process ends. It returns only with
+// an error, which names what could not be opened. stdin carries the ids of cancelled executions, one a line; stderr is
+// the log, one JSON object a line.
+func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, stderr io.Writer) error {
+	log := slog.New(slog.NewJSONHandler(stderr, nil))
+	executable, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	set, err := ReadSettings(getenv, executable)
+	if err != nil {
+		return err
+	}
+	run, err := Open(ctx, set, log)
+	if err != nil {
+		return err
+	}
+	walls, err := lockdown.Enforce(confinement(set))
+	if err != nil {
+		return fmt.Errorf("lock the process down: %w", err)
+	}
+	log.Info("function process ready", "walls", walls.Standing, "missing", walls.Missing)
+	events.Serve(run.Run, events.CancelFrom(stdin), events.Logger(log))
+	return nil
+}
+
+// Open opens the sandbox, the policy and the record store of set, and gives the runner over them. They stay open until
+// the process ends.
+func Open(ctx context.Context, set Settings, log *slog.Logger) (*runner.Runner, error) {
+	rules, err := policy.Default().WithHosts("EGRESS_ALLOW", set.Hosts...)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: set.CacheDir})
+	if err != nil {
+		return nil, fmt.Errorf("build the sandbox: %w", err)
+	}
+	records, err := filerecords.Open(set.RecordDir, filerecords.Config{Log: log})
+	if err != nil {
+		return nil, fmt.Errorf("AUDIT_STORE: %w", err)
+	}
+	return runner.New(runner.Config{
+		Sandbox: engine, Policy: rules, Records: records, MaxMemoryBytes: set.MemoryBytes, Log: log,
+	})
+}
+
+// confinement is what a process with these settings still needs once it is open: its records and the Runtime API. The
+// compiled engine is in memory by then.
+func confinement(set Settings) lockdown.Config {
+	cfg := lockdown.Config{Write: []string{set.RecordDir}}
+	address, _, _ := strings.Cut(set.RuntimeAPI, "/")
+	if at, err := netip.ParseAddrPort(address); err == nil {
+		cfg.Ports = []uint16{at.Port()}
+	} else {
+		cfg.Network = true // a name: it has to be resolved first
+	}
+	return cfg
+}

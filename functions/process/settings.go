@@ -1,0 +1,74 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Settings are what the environment says, checked.
+type Settings struct {
+	// CacheDir holds the compiled engine; "" compiles it anew at each start.
+	CacheDir string
+	// RecordDir is the folder of the audit store.
+	RecordDir string
+	// Hosts are what EGRESS_ALLOW opens.
+	Hosts []string
+	// MemoryBytes lowers what any tier gives a guest; 0 leaves the tiers as they are.
+	MemoryBytes int64
+	// RuntimeAPI is host:port of the Lambda Runtime API, followed by a path where that is a local one.
+	RuntimeAPI string
+}
+
+// ReadSettings reads the environment. executable is the path of this program: a folder "cache" beside it comes before
+// AIRLOCK_CACHE_DIR and the user's own. The error names every variable that is wrong.
+func ReadSettings(getenv func(string) string, executable string) (Settings, error) {
+	var wrong []error
+	s := Settings{CacheDir: cacheDir(getenv, executable), RuntimeAPI: getenv("AWS_LAMBDA_RUNTIME_API")}
+	if s.RuntimeAPI == "" {
+		wrong = append(wrong, errors.New("AWS_LAMBDA_RUNTIME_API: is not set; a function process is started by Lambda, or by airlock serve, and not by hand"))
+	}
+	store := getenv("AUDIT_STORE")
+	dir, isFolder := strings.CutPrefix(store, "file://")
+	switch {
+	case store == "":
+		wrong = append(wrong, errors.New("AUDIT_STORE: is not set; without a place for its record nothing is executed"))
+	case !isFolder || !filepath.IsAbs(dir):
+		wrong = append(wrong, fmt.Errorf("AUDIT_STORE: must be file:// and the absolute path of a folder; got %q", store))
+	}
+	s.RecordDir = dir
+	for host := range strings.SplitSeq(getenv("EGRESS_ALLOW"), ",") {
+		if host = strings.TrimSpace(host); host != "" {
+			s.Hosts = append(s.Hosts, host)
+		}
+	}
+	if text := getenv("SANDBOX_MEMORY_MB"); text != "" {
+		mb, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || mb < 1 {
+			wrong = append(wrong, fmt.Errorf("SANDBOX_MEMORY_MB: must be a whole number of megabytes from 1; got %q", text))
+		}
+		s.MemoryBytes = mb << 20
+	}
+	return s, errors.Join(wrong...)
+}
+
+// cacheDir finds the folder for compiled code: one that was shipped, one that was named, or the user's.
+func cacheDir(getenv func(string) string, executable string) string {
+	shipped := filepath.Join(filepath.Dir(executable), "cache")
+	if info, err := os.Stat(shipped); err == nil && info.IsDir() {
+		return shipped
+	}
+	if dir := getenv("AIRLOCK_CACHE_DIR"); dir != "" {
+		return dir
+	}
+	if dir := getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "airlock")
+	}
+	if home := getenv("HOME"); filepath.IsAbs(home) {
+		return filepath.Join(home, ".cache", "airlock")
+	}
+	return ""
+}

@@ -1,0 +1,69 @@
+package localinvoke
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
+)
+
+// invokeStreaming serves InvokeWithResponseStream: each piece of the answer is an event as soon as it arrives, and an
+// InvokeComplete event says how it ended.
+func (p *Pool) invokeStreaming(w http.ResponseWriter, r *http.Request) {
+	c := p.request(w, r)
+	if c == nil {
+		return
+	}
+	s := &eventWriter{w: w, encoder: eventstream.NewEncoder()}
+	_, end, err := p.carry(r.Context(), c, s.chunk, func() {
+		w.Header().Set("Content-Type", typeEventStream)
+		w.Header().Set("X-Amz-Executed-Version", latestVersion)
+		w.WriteHeader(http.StatusOK)
+		s.flush()
+	})
+	if err != nil {
+		p.refuseCall(w, err)
+		return
+	}
+	complete := map[string]string{}
+	if f := end.asFailure(c, p.cfg.MaxExecution); f != nil {
+		complete["ErrorCode"], complete["ErrorDetails"] = f.Type, f.Message
+	}
+	body, _ := json.Marshal(complete) // strings always encode
+	s.event("InvokeComplete", typeJSON, body)
+}
+
+// eventWriter writes an AWS event stream. After the caller has gone it writes nothing; the function goes on.
+type eventWriter struct {
+	w       http.ResponseWriter
+	encoder *eventstream.Encoder
+	gone    bool
+}
+
+func (s *eventWriter) chunk(data []byte) {
+	if len(data) > 0 {
+		s.event("PayloadChunk", "application/octet-stream", data)
+	}
+}
+
+func (s *eventWriter) event(kind, contentType string, body []byte) {
+	if s.gone {
+		return
+	}
+	var m eventstream.Message
+	m.Headers.Set(":message-type", eventstream.StringValue("event"))
+	m.Headers.Set(":event-type", eventstream.StringValue(kind))
+	m.Headers.Set(":content-type", eventstream.StringValue(contentType))
+	m.Payload = body
+	if s.encoder.Encode(s.w, m) != nil {
+		s.gone = true
+		return
+	}
+	s.flush()
+}
+
+func (s *eventWriter) flush() {
+	if http.NewResponseController(s.w).Flush() != nil {
+		s.gone = true
+	}
+}
