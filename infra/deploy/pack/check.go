@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/localinvoke"
+)
+
+// fill starts a function with an empty compilation cache and has it run code, after which the cache is full.
+func fill(ctx context.Context, t target, bootstrap, cache string) error {
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return err
+	}
+	_, err := answer(ctx, t, bootstrap, "AIRLOCK_CACHE_DIR="+cache)
+	return err
+}
+
+// check unpacks a function's zip and has it run code from there. The cache that it brings must be complete: a function
+// that had to compile would be slow at every cold start, and could not keep what it compiled.
+func check(ctx context.Context, t target, data []byte) (string, error) {
+	dir, err := os.MkdirTemp("", "airlock-check-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	if err := unpack(data, dir); err != nil {
+		return "", err
+	}
+	before, err := filesBelow(filepath.Join(dir, "cache"))
+	if err != nil {
+		return "", err
+	}
+	took, err := answer(ctx, t, filepath.Join(dir, "bootstrap"))
+	if err != nil {
+		return "", err
+	}
+	after, err := filesBelow(filepath.Join(dir, "cache"))
+	if err != nil {
+		return "", err
+	}
+	if !slices.EqualFunc(before, after, func(a, b entry) bool { return a.name == b.name }) {
+		return "", fmt.Errorf("the function compiled again: its cache went from %d to %d files", len(before), len(after))
+	}
+	how := "natively"
+	if t.emulated() {
+		how = "under " + t.emulator
+	}
+	return fmt.Sprintf("ran code from the zip %s, start to answer %v", how, took.Round(time.Millisecond)), nil
+}
+
+// answer starts one function process against a Runtime API of our own, has it run code, and ends it. It gives the time from
+// start to answer.
+func answer(ctx context.Context, t target, bootstrap string, env ...string) (time.Duration, error) {
+	command, err := t.command(bootstrap)
+	if err != nil {
+		return 0, err
+	}
+	records, err := os.MkdirTemp("", "airlock-records-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(records)
+	var log bytes.Buffer
+	patience := 20 * time.Second
+	if t.emulated() {
+		patience = 5 * time.Minute
+	}
+	began := time.Now()
+	pool, err := localinvoke.New(ctx, localinvoke.Config{
+		Command: command, Env: append(env, "AUDIT_STORE=file://"+records), Processes: 1,
+		StartTimeout: patience, MaxExecution: patience, MaxMemory: 2 << 30,
+		Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	if err != nil {
+		return 0, fmt.Errorf("%w\n%s", err, log.String())
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	reply, err := pool.Invoke(ctx, execution.Invocation{
+		ID: "exec_00000000000000000000000000", Via: execution.ViaCLI, ReceivedAt: began.UTC(),
+		Request: execution.Request{Code: "[1, 2, 3].map(n => n * input)", Input: []byte("14"), Policy: "strict"},
+	}, nil)
+	took := time.Since(began)
+	closing := pool.Close(ctx)
+	if err := errors.Join(err, closing); err != nil {
+		return 0, fmt.Errorf("%w\n%s", err, log.String())
+	}
+	if got := string(reply.Result.Result); got != "[14,28,42]" || reply.Result.Status != execution.Completed {
+		message := ""
+		if reply.Result.Error != nil {
+			message = *reply.Result.Error
+		}
+		return 0, fmt.Errorf("the function answered %s %s %s\n%s", reply.Result.Status, got, message, strings.TrimSpace(log.String()))
+	}
+	return took, nil
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run gives the exit code: 0, 1 for a failure, 2 for a usage error.
+func run(args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("pack", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	out := flags.String("out", "dist", "folder for the zips")
+	archs := flags.String("arch", "arm64,x86_64", "architectures to make, by their Lambda names")
+	use := flags.String("use", "", "architecture to copy to function.zip and gateway.zip")
+	twice := flags.Bool("twice", false, "make everything twice and compare")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	p := packer{out: *out, use: *use, twice: *twice, log: stdout}
+	if err := p.pack(ctx, strings.Split(*archs, ",")); err != nil {
+		fmt.Fprintln(stderr, "pack:", err)
+		return 1
+	}
+	return 0
+}
