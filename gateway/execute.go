@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -110,12 +111,25 @@ func (s *Server) invoke(ctx context.Context, r *run) (execution.Reply, error) {
 	reply, err := s.deps.Invoker.Invoke(running, execution.Invocation{
 		Airlock: execution.InvocationVersion, ID: r.id, Request: r.job.Request, Via: r.job.Via,
 		Caller:     execution.Caller{Subject: r.job.Caller.Subject, Tenant: r.job.Caller.Tenant, IP: r.job.IP},
-		ReceivedAt: r.job.ReceivedAt, QueueMs: milliseconds(r.queued),
+		ReceivedAt: r.job.ReceivedAt, QueueMs: milliseconds(r.queued), Scopes: restricting(r.job.Caller.Scopes),
 	}, r.job.OnLog)
 	if err == nil && reply.Result.ID != r.id && reply.Result.ID != "" {
 		err = &execution.Error{Code: execution.Internal, Message: "the function answered for another execution"}
 	}
 	return reply, err
+}
+
+// restricting picks the scopes that the function's policy must know too; all others are for the gateway's doors.
+func restricting(scopes []string) []string {
+	var out []string
+	for _, s := range scopes {
+		kind, _, _ := strings.Cut(s, ":")
+		switch kind {
+		case "tier", "host", "secret", "tool":
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // close ends a run whose record the gateway owes: no record, no result.

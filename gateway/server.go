@@ -105,7 +105,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 }
 
-// entrance is around everything: a panic of ours costs one request, and a method nobody knows is a problem document too.
+// entrance is around everything: a panic of ours costs one request, an ambiguous head costs the connection, and a method
+// nobody knows is a problem document too.
 func (s *Server) entrance(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		defer func() {
@@ -115,6 +116,11 @@ func (s *Server) entrance(next fasthttp.RequestHandler) fasthttp.RequestHandler 
 				s.failRaw(ctx, &problem{status: 500})
 			}
 		}()
+		if !plainHTTP(&ctx.Request.Header) {
+			ctx.SetConnectionClose()
+			s.failRaw(ctx, &problem{status: 400})
+			return
+		}
 		switch string(ctx.Method()) {
 		case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodDelete, fiber.MethodOptions,
 			fiber.MethodPatch, fiber.MethodTrace, fiber.MethodConnect:

@@ -23,6 +23,7 @@ const (
 	MaxFiles        = 1024
 	MaxHosts        = 64
 	MaxSecrets      = 64
+	MaxScopes       = 256 // of Invocation.Scopes
 )
 
 // DecodeRequest reads one request strictly: unknown and duplicate members, wrong types, invalid UTF-8, NUL in code,

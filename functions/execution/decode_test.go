@@ -151,6 +151,8 @@ func TestDecodeInvocationRefuses(t *testing.T) {
 		{"extra", `{"airlock":1,"id":"exec_0123456789","request":{"code":"1"},"via":"http","admin":true}`, "admin"},
 		{"caller", `{"airlock":1,"id":"exec_0123456789","request":{"code":"1"},"via":"http","caller":{"tenant":"` + strings.Repeat("t", 300) + `"}}`, "caller.tenant"},
 		{"queue", `{"airlock":1,"id":"exec_0123456789","request":{"code":"1"},"via":"http","queueMs":-1}`, "queueMs"},
+		{"scopes", `{"airlock":1,"id":"exec_0123456789","request":{"code":"1"},"via":"http","scopes":[""]}`, "scopes"},
+		{"scopes type", `{"airlock":1,"id":"exec_0123456789","request":{"code":"1"},"via":"http","scopes":"tier:x"}`, "scopes"},
 		{"time", `{"airlock":1,"id":"exec_0123456789","request":{"code":"1"},"via":"http","receivedAt":"noon"}`, "receivedAt"},
 	}
 	for _, c := range cases {

@@ -78,7 +78,7 @@ func accepted(pattern string) (string, bool) {
 	case "tools":
 		return "an array of tools", true
 	case "tools[].name", "tools[].description", "tools[].url", "hosts[]", "secrets[]",
-		"id", "via", "caller.subject", "caller.tenant", "caller.ip":
+		"id", "via", "scopes[]", "caller.subject", "caller.tenant", "caller.ip":
 		return "a string", true
 	case "files":
 		return "an object of path to content", true
@@ -86,6 +86,8 @@ func accepted(pattern string) (string, bool) {
 		return "an array of host names", true
 	case "secrets":
 		return "an array of secret names", true
+	case "scopes":
+		return "an array of scopes", true
 	case "airlock":
 		return "the number 1", true
 	case "receivedAt":

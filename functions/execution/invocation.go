@@ -28,6 +28,9 @@ type Invocation struct {
 	QueueMs    float64   `json:"queueMs"`
 	// Stream asks for a sequence of Event lines in place of one Result.
 	Stream bool `json:"stream,omitempty"`
+	// Scopes are those of the caller's token that restrict what the policy grants ("tier:NAME", "host:PATTERN", …), so
+	// that the function's decision is as narrow as the gateway's. They never widen anything.
+	Scopes []string `json:"scopes,omitempty"`
 }
 
 // Caller is who asked, as the gateway authenticated it.

@@ -57,6 +57,7 @@ type (
 		ReceivedAt time.Time   `json:"receivedAt"`
 		QueueMs    float64     `json:"queueMs"`
 		Stream     bool        `json:"stream"`
+		Scopes     []string    `json:"scopes"`
 	}
 	wireCaller struct {
 		Subject string `json:"subject"`
@@ -82,6 +83,11 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 			return Invocation{}, invalid(field, "has %d bytes; at most 256 are accepted", len(s))
 		}
 	}
+	for i, scope := range w.Scopes {
+		if i >= MaxScopes || scope == "" || len(scope) > 256 {
+			return Invocation{}, invalid("scopes", "must be at most %d strings of 1 to 256 bytes", MaxScopes)
+		}
+	}
 	if w.QueueMs < 0 {
 		return Invocation{}, invalid("queueMs", "must not be negative")
 	}
@@ -91,7 +97,7 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 	}
 	return Invocation{
 		Airlock: w.Airlock, ID: w.ID, Request: r, Caller: Caller(w.Caller), Via: w.Via,
-		ReceivedAt: w.ReceivedAt.UTC(), QueueMs: w.QueueMs, Stream: w.Stream,
+		ReceivedAt: w.ReceivedAt.UTC(), QueueMs: w.QueueMs, Stream: w.Stream, Scopes: w.Scopes,
 	}, nil
 }
 

@@ -3,6 +3,7 @@ package authn
 import (
 	"encoding/base64"
 	"errors"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -13,6 +14,9 @@ import (
 
 // maxTokenBytes bounds the work an unauthenticated caller can ask for.
 const maxTokenBytes = 8 << 10
+
+// maxScopes is as many as an execution.Invocation carries.
+const maxScopes = 256
 
 // verifier checks tokens of one algorithm under one key.
 type verifier struct {
@@ -154,6 +158,9 @@ func identify(claims jwt.MapClaims) (Identity, error) {
 		}
 	default:
 		return Identity{}, &Refusal{Reason: "the token's scp must be an array of strings"}
+	}
+	if len(id.Scopes) > maxScopes || slices.ContainsFunc(id.Scopes, func(s string) bool { return s == "" || len(s) > 256 }) {
+		return Identity{}, &Refusal{Reason: "the token has more than 256 scopes, or one that is empty or longer than 256 bytes"}
 	}
 	return id, nil
 }
