@@ -72,7 +72,7 @@ func rootCommand(con console) *cobra.Command {
 	root.SetOut(con.stdout)
 	root.SetErr(con.stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(serveCommand(con), tokenCommand(con))
+	root.AddCommand(serveCommand(con), tokenCommand(con), functionCommand(con.getenv, con.stderr))
 	return root
 }
 
