@@ -2,6 +2,8 @@ package sandbox_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/airlock-run/airlock/sandbox"
@@ -9,7 +11,7 @@ import (
 
 func newEngine(t testing.TB) *sandbox.Engine {
 	t.Helper()
-	e, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: "/tmp/airlock-test-cache"})
+	e, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func clockTimeGet(ctx context.Context, m api.Module, stack []uint64) {
 // poll is where a guest comes out to Go. It ends the run by panicking with the host's error, which wazero hands back as
 // the error of the call; no frame of the guest runs again.
 func poll(ctx context.Context, _ api.Module, stack []uint64) {
-	kind := stack[1]
+	kind := uint32(stack[1]) // the upper half of an i32 is whatever was there
 	stack[0] = 0
 	in := instanceOf(ctx)
 	if in == nil {

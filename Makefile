@@ -1,0 +1,58 @@
+# Everything a developer does here. `make help` lists the targets.
+SHELL      := /bin/bash
+GO         ?= go
+GOFLAGS    += -buildvcs=false
+export GOFLAGS
+export CGO_ENABLED ?= 0
+FUZZTIME   ?= 30s
+PKGS       ?= ./...
+
+.PHONY: help run build test check race fuzz bench bench-peers bench-fuel bench-cold scan-report conformance vulncheck fmt clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+run: build ## build and serve on 127.0.0.1:3000
+	@bin/airlock serve
+
+build: ## bin/airlock, bin/bootstrap and the compiled engine in bin/cache
+	@mkdir -p bin
+	$(GO) build -trimpath -o bin/airlock ./gateway/cmd/airlock
+	$(GO) build -trimpath -tags lambda.norpc -o bin/bootstrap ./functions/execute
+	@bin/bootstrap -fill-cache bin/cache
+
+test: ## every test that needs no cloud account
+	$(GO) test $(PKGS)
+
+check: ## formatting, vet, linters, import rules, known vulnerabilities
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'gofmt: the files above are not formatted'; exit 1; }
+	$(GO) vet $(PKGS)
+	$(GO) tool staticcheck $(PKGS)
+	$(GO) tool errcheck -ignoretests -exclude .errcheck $(PKGS)
+	$(GO) test ./gateway/cmd/airlock -run '^TestImportRules$$'
+	@$(MAKE) --no-print-directory vulncheck
+
+vulncheck: ## known vulnerabilities, where the database can be reached
+	@out=$$($(GO) tool govulncheck $(PKGS) 2>&1); code=$$?; \
+	if [ $$code -ne 0 ] && grep -q 'fetching vulnerabilities' <<<"$$out"; then \
+		echo 'govulncheck: the vulnerability database cannot be reached from here; nothing was checked'; \
+	else printf '%s\n' "$$out"; exit $$code; fi
+
+race: ## the tests under the race detector
+	CGO_ENABLED=1 $(GO) test -race $(PKGS)
+
+fuzz: ## every fuzz target for FUZZTIME
+	@for p in $$($(GO) list $(PKGS)); do \
+		for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+			echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+		done; \
+	done
+
+bench: ## Go benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem $(PKGS)
+
+fmt: ## format the code
+	gofmt -w $$(git ls-files '*.go')
+
+clean: ## remove what was built
+	rm -rf bin dist

@@ -1,0 +1,107 @@
+package sandbox_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// attack is one file of testdata/hostile. Its first comments say what it is, what must come of it ("limit NAME", "limit
+// any", "error TEXT", "error any", "value JSON", "any") and what it needs ("grant: eval", "memory: 16 MiB, wall: 10 s").
+type attack struct {
+	name, code, expect string
+	grants             sandbox.Grants
+}
+
+func attacks(t testing.TB) []attack {
+	t.Helper()
+	files, err := filepath.Glob("testdata/hostile/*.js")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no hostile files: %v", err)
+	}
+	var out []attack
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := attack{name: strings.TrimSuffix(filepath.Base(file), ".js"), code: string(b)}
+		a.grants.Limits.Wall = 250 * time.Millisecond
+		for line := range strings.Lines(a.code) {
+			comment, ok := strings.CutPrefix(strings.TrimSpace(line), "// ")
+			if !ok {
+				break
+			}
+			if e, ok := strings.CutPrefix(comment, "expect: "); ok {
+				a.expect = e
+			}
+			switch comment {
+			case "grant: eval":
+				a.grants.Eval = true
+			case "memory: 16 MiB, wall: 10 s":
+				a.grants.Limits.MemoryBytes, a.grants.Limits.Wall = 16<<20, 10*time.Second
+			}
+		}
+		if a.expect == "" {
+			t.Fatalf("%s says not what to expect", file)
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// judge says what is wrong with a result; empty is as expected.
+func (a attack) judge(r sandbox.Result) string {
+	kind, want, _ := strings.Cut(a.expect, " ")
+	switch kind {
+	case "any":
+		return ""
+	case "limit":
+		if r.Limit == "" || want != "any" && string(r.Limit) != want {
+			return "limit " + string(r.Limit) + ", error " + r.Error
+		}
+	case "error":
+		if r.Error == "" || r.Limit != "" || want != "any" && !strings.Contains(r.Error, want) {
+			return "limit " + string(r.Limit) + ", error " + r.Error
+		}
+	case "value":
+		if string(r.Value) != want {
+			return "value " + string(r.Value) + ", error " + r.Error
+		}
+	default:
+		return "unknown expectation"
+	}
+	return ""
+}
+
+// clean is run after every attack: a guest that meets nothing of the one before.
+const clean = `const left = Object.getOwnPropertyNames(Object.prototype).length + Object.keys(globalThis).length;
+globalThis.mark = (globalThis.mark ?? 0) + 1;
+return [left, mark, JSON.stringify([1, { a: 2 }]), await Promise.resolve(3), [...'ab'].join('-')];`
+
+func TestHostile(t *testing.T) {
+	e := newEngine(t)
+	fresh, err := e.Run(t.Context(), sandbox.Script{Code: clean}, sandbox.Grants{})
+	if err != nil || fresh.Error != "" {
+		t.Fatal(fresh.Error, err)
+	}
+	for _, a := range attacks(t) {
+		t.Run(a.name, func(t *testing.T) {
+			r, err := e.Run(t.Context(), sandbox.Script{Code: a.code}, a.grants)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if wrong := a.judge(r); wrong != "" {
+				t.Errorf("want %s, got %s", a.expect, wrong)
+			}
+			after, err := e.Run(t.Context(), sandbox.Script{Code: clean}, sandbox.Grants{})
+			if err != nil || string(after.Value) != string(fresh.Value) {
+				t.Errorf("the next execution got %s (%s, %v), want %s", after.Value, after.Error, err, fresh.Value)
+			}
+		})
+	}
+}

@@ -1,0 +1,4 @@
+// A string that doubles until nothing is left.
+// expect: limit any
+let s = 'x';
+for (;;) s += s;

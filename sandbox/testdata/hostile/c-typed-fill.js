@@ -1,0 +1,4 @@
+// Filling a large typed array over and over.
+// expect: limit wall
+const a = new Uint8Array(3e7);
+for (;;) a.fill(1);

@@ -1,0 +1,3 @@
+// AsyncFunction is out of reach without the grant.
+// expect: error any
+(async () => {}).constructor('return 1')()

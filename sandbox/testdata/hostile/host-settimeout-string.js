@@ -1,0 +1,3 @@
+// setTimeout does not evaluate strings.
+// expect: error TypeError
+setTimeout('globalThis.x = 1', 0)

@@ -1,0 +1,3 @@
+// More log entries than are kept.
+// expect: limit logs
+for (;;) console.log('x');

@@ -1,0 +1,3 @@
+// An endless loop.
+// expect: limit wall
+for (;;) {}

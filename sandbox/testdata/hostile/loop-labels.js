@@ -1,0 +1,3 @@
+// Nested loops that restart each other.
+// expect: limit wall
+outer: for (;;) { for (;;) { continue outer; } }

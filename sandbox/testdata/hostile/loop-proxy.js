@@ -1,0 +1,3 @@
+// A Proxy trap that loops, reached through the result.
+// expect: limit wall
+new Proxy({}, { ownKeys() { for (;;) {} } })

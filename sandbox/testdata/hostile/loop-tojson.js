@@ -1,0 +1,3 @@
+// A toJSON that loops, reached through the result.
+// expect: limit wall
+({ toJSON() { for (;;) {} } })

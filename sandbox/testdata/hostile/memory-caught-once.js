@@ -1,0 +1,4 @@
+// One huge buffer, caught: the run ends all the same.
+// expect: limit memory
+try { new ArrayBuffer(2000000000); } catch (e) {}
+'survived'

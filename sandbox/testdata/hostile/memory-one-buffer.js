@@ -1,0 +1,3 @@
+// One huge buffer.
+// expect: limit memory
+new ArrayBuffer(2000000000).byteLength

@@ -1,0 +1,5 @@
+// queueMicrotask that queues itself.
+// expect: limit wall
+const again = () => queueMicrotask(again);
+again();
+await new Promise(() => {});

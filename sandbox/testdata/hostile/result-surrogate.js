@@ -1,0 +1,3 @@
+// A lone surrogate.
+// expect: value "\ud800"
+return '\ud800';

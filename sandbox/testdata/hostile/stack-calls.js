@@ -1,0 +1,3 @@
+// Plain recursion.
+// expect: limit stack
+(function f() { f(); })()

@@ -1,0 +1,4 @@
+// A constructor that constructs itself.
+// expect: limit stack
+class A { constructor() { new A(); } }
+new A()

@@ -1,0 +1,3 @@
+// JSON nested beyond any stack.
+// expect: any
+JSON.parse('['.repeat(5e6))

@@ -1,0 +1,3 @@
+// null is thrown.
+// expect: error any
+throw null;

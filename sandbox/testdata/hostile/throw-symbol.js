@@ -1,0 +1,3 @@
+// A symbol is thrown.
+// expect: error any
+throw Symbol('x');

@@ -1,0 +1,3 @@
+// An interval that is never cleared, and nothing returned.
+// expect: limit wall
+setInterval(() => {}, 0);

@@ -1,0 +1,3 @@
+// Code that ends inside a template.
+// expect: error SyntaxError
+`${1

@@ -1,0 +1,3 @@
+// Code that closes the wrapping and opens another.
+// expect: error SyntaxError
+}); (async () => {
