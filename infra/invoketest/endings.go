@@ -16,7 +16,7 @@ import (
 
 func (s Suite) cancel(t *testing.T) {
 	o := usual()
-	o.Processes, o.MaxExecution, o.Grace = 1, 3*time.Second, time.Second
+	o.Processes, o.MaxExecution, o.Grace = 1, 1500*time.Millisecond, 500*time.Millisecond
 	v := s.New(t, o)
 
 	gone, cancel := context.WithCancel(t.Context())
@@ -144,7 +144,7 @@ func (s Suite) crowd(t *testing.T) {
 // neighbours checks that calls succeed while processes die under others.
 func (s Suite) neighbours(t *testing.T) {
 	o := usual()
-	o.Processes, o.Grace = 3, 100*time.Millisecond
+	o.Processes, o.MaxExecution, o.Grace = 3, 2*time.Second, 100*time.Millisecond
 	v := s.New(t, o)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
