@@ -91,7 +91,7 @@ func (s *Store) readLedger(a *account) error {
 		prev = e.Sum
 		switch e.Kind {
 		case kindEnd:
-			a.heads[e.Writer] = head{Writer: e.Writer, Seq: e.Seq, Hash: e.Hash, Done: true}
+			a.heads[e.Writer] = head{Writer: e.Writer, Seq: e.Seq, Hash: e.Hash, ID: e.ID, Done: true}
 		case kindPruned:
 			a.gaps = append(a.gaps, audit.Gap{From: e.From, Head: audit.Head{Writer: e.Writer, Seq: e.Seq, Hash: e.Hash}})
 		}
@@ -109,10 +109,7 @@ func bounds(v *audit.Verifier, before, after account) {
 		certain := audit.Head{Writer: writer}
 		id := ""
 		if old, ok := before.heads[writer]; ok {
-			certain = old.certain()
-			if old.Done {
-				id = old.ID
-			}
+			certain, id = old.certain()
 		}
 		v.Bounds(certain, id, audit.Head{Writer: writer, Seq: h.Seq, Hash: h.Hash})
 	}

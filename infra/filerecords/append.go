@@ -78,7 +78,7 @@ func (s *Store) place(name string, r audit.Sealed) error {
 	if err := errors.Join(s.flush(d.objs, dayPrefix+name), s.flush(d.log.fd, d.log.name)); err != nil {
 		return err
 	}
-	s.last = r.Head()
+	s.last, s.lastID = r.Head(), r.ID
 	s.prepare(name)
 	h.Done = true
 	if err := s.writeHead(h); err != nil {

@@ -34,12 +34,12 @@ type head struct {
 	Done bool  `json:"done"`
 }
 
-// certain gives the newest record that surely exists.
-func (h head) certain() audit.Head {
+// certain gives the newest record that surely exists, and its id where the head has it.
+func (h head) certain() (last audit.Head, id string) {
 	if h.Done || h.Seq == 0 {
-		return audit.Head{Writer: h.Writer, Seq: h.Seq, Hash: h.Hash}
+		return audit.Head{Writer: h.Writer, Seq: h.Seq, Hash: h.Hash}, h.ID
 	}
-	return audit.Head{Writer: h.Writer, Seq: h.Seq - 1, Hash: h.Prev}
+	return audit.Head{Writer: h.Writer, Seq: h.Seq - 1, Hash: h.Prev}, ""
 }
 
 // appendSlot writes h as one slot: JSON, its sum, padding and a line end.

@@ -25,6 +25,7 @@ type entry struct {
 	From   int64     `json:"from,omitempty"`
 	Seq    int64     `json:"seq"`
 	Hash   string    `json:"hash"`
+	ID     string    `json:"id,omitempty"` // of record Seq, where it is known
 	Day    string    `json:"day,omitempty"`
 	At     time.Time `json:"at"`
 	Prev   string    `json:"prev"`
@@ -32,9 +33,9 @@ type entry struct {
 }
 
 // endWriter writes down where a writer stopped and removes its head file. Done twice, it says the same twice.
-func (s *Store) endWriter(writer string, last audit.Head) error {
+func (s *Store) endWriter(writer string, last audit.Head, id string) error {
 	if last.Seq > 0 {
-		if err := s.enter(entry{Kind: kindEnd, Writer: writer, Seq: last.Seq, Hash: last.Hash}); err != nil {
+		if err := s.enter(entry{Kind: kindEnd, Writer: writer, Seq: last.Seq, Hash: last.Hash, ID: id}); err != nil {
 			return err
 		}
 	}

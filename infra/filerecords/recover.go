@@ -73,17 +73,17 @@ func (s *Store) finish(writer string, fd int) error {
 			return err
 		}
 	}
-	last := h.certain()
+	last, id := h.certain()
 	if !h.Done {
 		whole, err := s.complete(h)
 		if err != nil {
 			return err
 		}
 		if whole {
-			last = audit.Head{Writer: writer, Seq: h.Seq, Hash: h.Hash}
+			last, id = audit.Head{Writer: writer, Seq: h.Seq, Hash: h.Hash}, h.ID
 		}
 	}
-	return s.endWriter(writer, last)
+	return s.endWriter(writer, last, id)
 }
 
 // clearDraft removes the draft that a dead writer had ready.

@@ -57,6 +57,7 @@ type Store struct {
 	slots  []byte // scratch
 	rev    int64
 	last   audit.Head
+	lastID string
 	days   map[string]*day
 	next   <-chan draft // the draft being prepared, if any
 	undo   func() error // what a failed Append could not take back yet
@@ -218,7 +219,7 @@ func (s *Store) settle() error {
 	if s.broken != nil {
 		return nil // the head file stays as it is, for the next opening to look into
 	}
-	if err := s.endWriter(s.writer, s.last); err != nil {
+	if err := s.endWriter(s.writer, s.last, s.lastID); err != nil {
 		return fmt.Errorf("record store: close: %w", err)
 	}
 	return nil

@@ -57,7 +57,7 @@ func (s *Store) verify(ctx context.Context) (report audit.Report, pruned bool, e
 	if err != nil {
 		return report, false, err
 	}
-	c := check{store: s, v: audit.NewVerifier(s.cfg.Key), before: before}
+	c := check{store: s, v: audit.NewVerifier(s.cfg.Key), before: before, gaps: after.gaps}
 	bounds(c.v, before, after)
 	for _, day := range days {
 		if err := c.day(ctx, day, sizes[day]); err != nil {
@@ -98,6 +98,7 @@ type check struct {
 	store  *Store
 	v      *audit.Verifier
 	before account
+	gaps   []audit.Gap
 	seed   maphash.Seed
 	lines  map[string]seen // the lines of the day, by id
 	loose  []audit.Problem // objects without a line, newer than the account before
@@ -134,6 +135,9 @@ func (c *check) day(ctx context.Context, day string, size int64) error {
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.lines)) {
 		s := c.lines[id].sealed
+		if slices.ContainsFunc(c.gaps, func(g audit.Gap) bool { return g.Covers(s.Chain) }) {
+			continue // retention was interrupted; it removes the lines last
+		}
 		c.v.Problem(audit.Problem{Fault: audit.Missing, ID: id, Writer: s.Chain.Writer, Seq: s.Chain.Seq,
 			Place: folder + "/" + objectName(id), Detail: "its line is in " + logName(day) + ", its object is gone"})
 	}
@@ -155,7 +159,7 @@ func (c *check) log(ctx context.Context, day string, size int64) error {
 	return eachLine(file{fd, name, size}, 0, func(line []byte, _ int64) error {
 		n++
 		place := fmt.Sprintf("%s:%d", name, n)
-		s, err := c.v.Line(line, place, true)
+		s, err := c.v.Line(line, place, name)
 		if _, twice := c.lines[s.ID]; twice && err == nil {
 			c.v.Problem(audit.Problem{Fault: audit.Duplicated, ID: s.ID, Writer: s.Chain.Writer, Seq: s.Chain.Seq,
 				Place: place, Detail: "the file has another line with this id"})
@@ -191,6 +195,7 @@ func (c *check) object(day, place, name string) error {
 		return nil
 	}
 	s, err := audit.Unseal(doc, c.store.cfg.Key)
+	settled, _ := c.before.heads[s.Chain.Writer].certain()
 	p := audit.Problem{Fault: audit.Altered, ID: id, Writer: s.Chain.Writer, Seq: s.Chain.Seq, Place: place}
 	switch {
 	case err != nil:
@@ -199,7 +204,7 @@ func (c *check) object(day, place, name string) error {
 	case s.ID != id:
 		p.Detail = fmt.Sprintf("the file holds record %.40q", s.ID)
 		c.v.Problem(p)
-	case !ok && s.Chain.Seq > c.before.heads[s.Chain.Writer].certain().Seq:
+	case !ok && s.Chain.Seq > settled.Seq:
 		c.loose = append(c.loose, p) // being written, or left by a kill for the next opening to complete
 	case !ok:
 		p.Fault, p.Detail = audit.Missing, "its line is not in "+logName(day)
@@ -207,7 +212,7 @@ func (c *check) object(day, place, name string) error {
 		if !bytes.HasSuffix(doc, []byte("\n")) {
 			doc = append(doc, '\n')
 		}
-		_, _ = c.v.Line(doc, place, false) // proved above; this keeps its chain whole
+		_, _ = c.v.Line(doc, place, "") // proved above; this keeps its chain whole
 	case line.sound:
 		p.Detail = "its line in " + logName(day) + " says something else"
 		c.v.Problem(p)

@@ -28,7 +28,9 @@ type chain struct {
 	next    int64          // the record that should come
 	last    link           // the one before it
 	waiting map[int64]link // records that came too early
-	newest  int64          // highest number that came
+	came    bool           // any record did
+	file    string         // the ordered file being read, and the highest number in it
+	newest  int64
 	gaps    []Gap
 	// What the store says: the chain reaches at least from, and not beyond to.
 	known    bool
@@ -49,6 +51,9 @@ type Gap struct {
 	From int64
 	Head
 }
+
+// Covers reports whether the gap took the record with that chain.
+func (g Gap) Covers(c Chain) bool { return g.Writer == c.Writer && g.From <= c.Seq && c.Seq <= g.Seq }
 
 func (v *Verifier) chain(writer string) *chain {
 	c := v.chains[writer]
@@ -83,9 +88,9 @@ func (v *Verifier) Bounds(certain Head, id string, newest Head) {
 // Problem adds something that the store found by itself.
 func (v *Verifier) Problem(p Problem) { v.report.add(p) }
 
-// Line takes one stored record. place says where it was found. When ordered is set, a writer's records must come in the
-// order of their numbers.
-func (v *Verifier) Line(line []byte, place string, ordered bool) (Sealed, error) {
+// Line takes one stored record. place says where it was found. file, unless it is empty, names something in which each
+// writer's records stand in the order in which they were written.
+func (v *Verifier) Line(line []byte, place, file string) (Sealed, error) {
 	v.report.Records++
 	s, err := Unseal(line, v.key)
 	if s.Chain.Writer == "" || s.Chain.Seq < 1 {
@@ -113,11 +118,14 @@ func (v *Verifier) Line(line []byte, place string, ordered bool) (Sealed, error)
 		}
 		return s, err
 	}
-	if ordered && l.seq < c.newest {
+	if file != c.file {
+		c.file, c.newest = file, 0
+	}
+	if file != "" && l.seq < c.newest {
 		p.Fault, p.Detail = Reordered, fmt.Sprintf("it stands behind record %d of the same writer", c.newest)
 		v.report.add(p)
 	}
-	c.newest = max(c.newest, l.seq)
+	c.newest, c.came = max(c.newest, l.seq), true
 	c.waiting[l.seq] = l
 	v.advance(s.Chain.Writer, c)
 	return s, err
@@ -143,6 +151,7 @@ func (c *chain) skip() bool {
 	for _, g := range c.gaps {
 		if g.From <= c.next && c.next <= g.Seq {
 			c.last, c.next = link{seq: g.Seq, hash: g.Hash, sound: true}, g.Seq+1
+			maps.DeleteFunc(c.waiting, func(seq int64, _ link) bool { return seq < c.next }) // not removed yet
 			return true
 		}
 	}
@@ -178,7 +187,7 @@ func (v *Verifier) join(writer string, c *chain, l link) {
 func (v *Verifier) Report(anchored bool) Report {
 	for _, writer := range slices.Sorted(maps.Keys(v.chains)) {
 		c := v.chains[writer]
-		if c.newest > 0 {
+		if c.came {
 			v.report.Writers++
 		}
 		for len(c.waiting) > 0 {
@@ -191,7 +200,7 @@ func (v *Verifier) Report(anchored bool) Report {
 		switch {
 		case c.known && c.next <= c.from.Seq:
 			v.missing(writer, c, c.from.Seq+1, Truncated, c.fromID)
-		case !c.known && anchored && c.newest > 0:
+		case !c.known && anchored && c.came:
 			v.report.add(Problem{Fault: Unknown, ID: c.last.id, Writer: writer, Place: c.last.place,
 				Detail: "the store has records of this writer and no account of how far it went"})
 		}

@@ -1,0 +1,181 @@
+package audit_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+var key = []byte("0123456789abcdef")
+
+func sealed(t testing.TB, n int, key []byte) []audit.Sealed {
+	t.Helper()
+	var all []audit.Sealed
+	last := audit.Head{Writer: "01ARZ3NDEKTSV4RRFFQ69G5FAV"}
+	for i := range n {
+		s, err := audit.Seal(audit.Record{
+			ID: "exec_" + string(rune('a'+i)), Time: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.FixedZone("x", 3600)),
+			Error: "<&>\u2028\xff\"\n", Grants: []byte(`{ "a": [1, 2] }`),
+		}, last, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, last = append(all, s), s.Head()
+	}
+	return all
+}
+
+// The stored form is a promise to whoever checks records without our code.
+func TestSealedLine(t *testing.T) {
+	const golden = `{"id":"exec_a","time":"2026-01-02T02:04:05.000006Z","durationMs":0,"caller":{},"via":"","codeSha256":"","codeBytes":0,` +
+		`"policy":"","engine":"","grants":{"a":[1,2]},"status":"","error":"\u003c\u0026\u003e\u2028\ufffd\"\n","outputBytes":0,` +
+		`"usage":{"wallMs":0,"cpuMs":0,"ticks":0,"memoryBytes":0,"outputBytes":0,"apiCalls":0,"queueMs":0},"custody":null,` +
+		`"chain":{"writer":"01ARZ3NDEKTSV4RRFFQ69G5FAV","seq":1,"prev":""`
+	sum := sha256.Sum256([]byte(golden))
+	want := golden + `,"hash":"` + hex.EncodeToString(sum[:]) + "\"}}\n"
+	if got := string(sealed(t, 1, nil)[0].Line); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	for _, key := range [][]byte{nil, key} {
+		for i, s := range sealed(t, 3, key) {
+			got, err := audit.Unseal(s.Line, key)
+			if err != nil || got.ID != s.ID || got.Chain != s.Chain || got.Chain.Seq != int64(i+1) {
+				t.Errorf("%+v %v", got, err)
+			}
+			if (got.Chain.MAC == "") != (key == nil) {
+				t.Errorf("mac %q with key %q", got.Chain.MAC, key)
+			}
+			r, err := audit.Decode(s.Line)
+			if err != nil || r.Chain != s.Chain {
+				t.Errorf("%+v %v", r.Chain, err)
+			}
+		}
+	}
+}
+
+// No byte of a line can be changed, removed or doubled unseen.
+func TestUnsealSeesEveryByte(t *testing.T) {
+	for _, key := range [][]byte{nil, key} {
+		line := string(sealed(t, 2, key)[1].Line)
+		line = strings.TrimSuffix(line, "\n")
+		for i := range line {
+			for _, bad := range []string{line[:i] + line[i+1:], line[:i] + line[i:i+1] + line[i:], line[:i] + string(line[i]^1) + line[i+1:], line[:i] + " " + line[i:]} {
+				if bad == line {
+					continue // one of two equal neighbours was removed and put back
+				}
+				if _, err := audit.Unseal([]byte(bad), key); !errors.Is(err, audit.ErrAltered) {
+					t.Fatalf("byte %d: %v\n%s", i, err, bad)
+				}
+			}
+		}
+	}
+	if _, err := audit.Unseal(sealed(t, 1, nil)[0].Line, key); !errors.Is(err, audit.ErrAltered) {
+		t.Errorf("a line without a mac passed with a key: %v", err)
+	}
+	if _, err := audit.Unseal(sealed(t, 1, []byte("fedcba9876543210"))[0].Line, key); !errors.Is(err, audit.ErrAltered) {
+		t.Errorf("a line of another key passed: %v", err)
+	}
+}
+
+func TestVerifier(t *testing.T) {
+	lines := sealed(t, 8, nil)
+	head := lines[7].Head()
+	for _, c := range []struct {
+		name  string
+		order []int
+		gap   *audit.Gap
+		want  []string
+	}{
+		{"in order", []int{0, 1, 2, 3, 4, 5, 6, 7}, nil, nil},
+		{"in no order", []int{5, 2, 7, 0, 1, 6, 4, 3}, nil, nil},
+		{"one missing", []int{0, 1, 2, 4, 5, 6, 7}, nil, []string{"missing 4"}},
+		{"first missing", []int{1, 2, 3, 4, 5, 6, 7}, nil, []string{"missing 1"}},
+		{"several missing", []int{0, 3, 4, 7}, nil, []string{"missing 2", "missing 3", "missing 6", "missing 7"}},
+		{"cut", []int{0, 1, 2, 3, 4}, nil, []string{"truncated 6", "truncated 7", "truncated 8"}},
+		{"all gone", nil, nil, []string{"truncated 1", "truncated 2", "truncated 3", "truncated 4", "truncated 5", "truncated 6", "truncated 7", "truncated 8"}},
+		{"doubled", []int{0, 1, 1, 2, 3, 4, 5, 6, 7}, nil, []string{"duplicated 2"}},
+		{"doubled early", []int{0, 3, 3, 1, 2, 4, 5, 6, 7}, nil, []string{"duplicated 4"}},
+		{"pruned", []int{3, 4, 5, 6, 7}, &audit.Gap{From: 1, Head: lines[2].Head()}, nil},
+		{"pruned in the middle", []int{0, 1, 4, 5, 6, 7}, &audit.Gap{From: 3, Head: lines[3].Head()}, nil},
+		{"pruned to the end", []int{0, 1}, &audit.Gap{From: 3, Head: lines[7].Head()}, nil},
+		{"pruning interrupted", []int{1, 2, 3, 4, 5, 6, 7}, &audit.Gap{From: 1, Head: lines[2].Head()}, nil},
+		{"pruned and then one missing", []int{4, 5, 6, 7}, &audit.Gap{From: 1, Head: lines[2].Head()}, []string{"missing 4"}},
+		{"pruned by a lie", []int{3, 4, 5, 6, 7}, &audit.Gap{From: 1, Head: audit.Head{Writer: head.Writer, Seq: 3, Hash: strings.Repeat("0", 64)}}, []string{"altered 4"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := audit.NewVerifier(nil)
+			v.Bounds(head, "exec_h", head)
+			if c.gap != nil {
+				v.Pruned(*c.gap)
+			}
+			for _, i := range c.order {
+				if _, err := v.Line(lines[i].Line, "somewhere", ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var got []string
+			for _, p := range v.Report(true).Problems {
+				got = append(got, string(p.Fault)+" "+string(rune('0'+p.Seq)))
+			}
+			if strings.Join(got, ", ") != strings.Join(c.want, ", ") {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestVerifierIsNotKeptBusyByAForgedNumber(t *testing.T) {
+	s, err := audit.Seal(audit.Record{ID: "x"}, audit.Head{Writer: "w", Seq: 1 << 60}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := audit.NewVerifier(nil)
+	if _, err := v.Line(s.Line, "here", "f"); err != nil {
+		t.Fatal(err)
+	}
+	if r := v.Report(false); len(r.Problems) != 10_000 || r.Omitted == 0 {
+		t.Errorf("%d problems, %d omitted", len(r.Problems), r.Omitted)
+	}
+}
+
+func TestDay(t *testing.T) {
+	at := time.Date(2026, 7, 1, 23, 30, 0, 0, time.FixedZone("x", -3600))
+	for id, want := range map[string]string{
+		"exec_01ARZ3NDEKTSV4RRFFQ69G5FAV": "2016-07-30",
+		"exec_01arz3ndektsv4rrffq69g5fav": "2016-07-30",
+		"exec_01ARZ3NDEKTSV4RRFFQ69G5FA":  "2026-07-02",
+		"exec_U1ARZ3NDEKTSV4RRFFQ69G5FAV": "2026-07-02",
+		"other":                           "2026-07-02",
+	} {
+		if got := audit.Day(id, at); got != want {
+			t.Errorf("%s: %s, want %s", id, got, want)
+		}
+	}
+}
+
+func FuzzUnseal(f *testing.F) {
+	for _, s := range sealed(f, 2, key) {
+		f.Add(s.Line)
+	}
+	f.Add(sealed(f, 1, nil)[0].Line)
+	f.Add([]byte(`{"chain":{"hash":""}}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		s, err := audit.Unseal(line, nil)
+		v := audit.NewVerifier(nil)
+		_, again := v.Line(line, "here", "f")
+		if (err == nil) != (again == nil) && s.Chain.Seq > 0 {
+			t.Errorf("%v and %v", err, again)
+		}
+		v.Report(true)
+		if err == nil {
+			if _, err := audit.Decode(line); err != nil && s.ID != "" && s.Chain.Writer == "" {
+				t.Error(err)
+			}
+		}
+	})
+}

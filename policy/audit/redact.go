@@ -1,0 +1,265 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Redacted stands where a secret was. The kind of secret follows it where it is known: [redacted:jwt].
+const Redacted = "[redacted]"
+
+// RedactConfig says what a [Redactor] takes out, on top of what looks like a credential by itself.
+type RedactConfig struct {
+	// Secrets are known values, such as the deployment's own API key. Each needs at least 6 bytes: shorter ones would
+	// eat ordinary text.
+	Secrets []string
+	// Fields are paths into the record whose values are not stored: "caller.ip", "request.context.customer". A "*" stands
+	// for any member or element; a path that leads nowhere in a record changes nothing there.
+	Fields []string
+	// Names are names of members that hold secrets wherever they stand in request or journal, in lower case. Nil means
+	// DefaultNames.
+	Names []string
+}
+
+// DefaultNames are members that are taken for secrets unless a deployment says otherwise. Case, "-" and "_" do not count.
+func DefaultNames() []string {
+	return []string{"accesstoken", "apikey", "authorization", "clientsecret", "cookie", "idtoken", "passphrase", "passwd",
+		"password", "privatekey", "proxyauthorization", "refreshtoken", "secret", "secretkey", "sessiontoken", "setcookie", "xapikey"}
+}
+
+// Redactor takes secrets out of records before they are stored. It is immutable and safe for concurrent use.
+type Redactor struct {
+	secrets []string
+	fields  [][]string
+	names   map[string]bool
+	known   []pattern
+	marks   []string // what text must contain for there to be anything to do
+}
+
+const minSecretBytes = 6
+
+// NewRedactor checks cfg.
+func NewRedactor(cfg RedactConfig) (*Redactor, error) {
+	r := &Redactor{names: map[string]bool{}, known: patterns()}
+	for i, s := range cfg.Secrets {
+		if len(s) < minSecretBytes {
+			return nil, fmt.Errorf("secret %d has %d bytes; at least %d are needed to redact it", i+1, len(s), minSecretBytes)
+		}
+		r.secrets = append(r.secrets, s)
+	}
+	// Of two secrets where one contains the other, the longer goes first.
+	slices.SortFunc(r.secrets, func(a, b string) int { return len(b) - len(a) })
+	for _, f := range cfg.Fields {
+		path := strings.Split(f, ".")
+		if slices.Contains(path, "") {
+			return nil, fmt.Errorf("field %q is not a path such as request.context.customer", f)
+		}
+		if slices.Contains([]string{"id", "time", "chain", "custody"}, path[0]) {
+			return nil, fmt.Errorf("field %q cannot be redacted: the record would prove nothing without it", f)
+		}
+		r.fields = append(r.fields, path)
+	}
+	names := cfg.Names
+	if names == nil {
+		names = DefaultNames()
+	}
+	for _, n := range names {
+		if plain(n) == "" {
+			return nil, errors.New("a secret member's name is empty")
+		}
+		r.names[plain(n)] = true
+	}
+	for _, p := range r.known {
+		r.marks = append(r.marks, p.marks...)
+	}
+	for _, s := range r.secrets {
+		r.marks = append(r.marks, s)
+	}
+	return r, nil
+}
+
+// Apply takes the secrets out of rec. Where a member cannot be searched because it is not JSON, it is taken out whole.
+func (r *Redactor) Apply(rec *Record) {
+	rec.Code, rec.Error = r.Text(rec.Code), r.Text(rec.Error)
+	for i, s := range rec.Reasons {
+		if clean := r.Text(s); clean != s {
+			rec.Reasons = slices.Clone(rec.Reasons)
+			rec.Reasons[i] = clean
+		}
+	}
+	for _, s := range []*string{&rec.Caller.Subject, &rec.Caller.Tenant} {
+		*s = r.Text(*s)
+	}
+	rec.Grants = r.raw(rec.Grants, false)
+	rec.DangerAnalysis = r.raw(rec.DangerAnalysis, false)
+	rec.ASTTelemetry = r.raw(rec.ASTTelemetry, false)
+	rec.Request = r.raw(rec.Request, true)
+	rec.Journal = r.raw(rec.Journal, true)
+	if len(r.fields) > 0 {
+		r.applyFields(rec)
+	}
+}
+
+// Text takes the secrets out of a text.
+func (r *Redactor) Text(s string) string {
+	if !r.suspect(s) {
+		return s
+	}
+	for _, secret := range r.secrets {
+		s = strings.ReplaceAll(s, secret, Redacted)
+	}
+	for _, p := range r.known {
+		if slices.ContainsFunc(p.marks, func(m string) bool { return strings.Contains(s, m) }) {
+			s = p.expr.ReplaceAllString(s, p.with)
+		}
+	}
+	return s
+}
+
+func (r *Redactor) suspect(s string) bool {
+	return slices.ContainsFunc(r.marks, func(m string) bool { return strings.Contains(s, m) })
+}
+
+// raw searches the strings of a JSON document; with named set also the members whose name says that they are secret.
+// Text that needs no second look is left as it is, byte for byte.
+func (r *Redactor) raw(doc json.RawMessage, named bool) json.RawMessage {
+	if len(doc) == 0 || !named && bytes.IndexByte(doc, '\\') < 0 && !r.suspect(string(doc)) {
+		return doc
+	}
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.UseNumber()
+	var v any
+	if !json.Valid(doc) || dec.Decode(&v) != nil {
+		return json.RawMessage(`"` + Redacted + `"`)
+	}
+	clean, changed := r.value(v, named)
+	if !changed {
+		return doc
+	}
+	return encode(clean)
+}
+
+// value redacts a decoded document in place and reports whether it changed anything.
+func (r *Redactor) value(v any, named bool) (any, bool) {
+	changed := false
+	switch v := v.(type) {
+	case string:
+		clean := r.Text(v)
+		return clean, clean != v
+	case []any:
+		for i := range v {
+			clean, did := r.value(v[i], named)
+			v[i], changed = clean, changed || did
+		}
+	case map[string]any:
+		for name, member := range v {
+			clean, did := r.value(member, named)
+			if named && r.names[plain(name)] && !empty(member) {
+				clean, did = Redacted, true
+			}
+			if did {
+				v[name], changed = clean, true
+			}
+			if key := r.Text(name); key != name {
+				delete(v, name)
+				v[key], changed = clean, true
+			}
+		}
+	}
+	return v, changed
+}
+
+// empty values tell nothing and stay, so that a record still shows that nothing was given.
+func empty(v any) bool { return v == nil || v == "" || v == Redacted }
+
+// plain is a name as secrets' names are compared.
+func plain(name string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
+}
+
+// applyFields removes what the deployment's paths lead to. It goes through the record's own JSON, so that the paths
+// are the ones that people read in it.
+func (r *Redactor) applyFields(rec *Record) {
+	doc, err := json.Marshal(rec)
+	if err != nil {
+		return // a record that cannot be encoded is refused by the store
+	}
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.UseNumber()
+	var tree map[string]any
+	if err := dec.Decode(&tree); err != nil {
+		return
+	}
+	changed := false
+	for _, path := range r.fields {
+		changed = blank(tree, path) || changed
+	}
+	if !changed {
+		return
+	}
+	var clean Record
+	if err := json.Unmarshal(encode(tree), &clean); err != nil {
+		// Every value keeps its type, so this cannot be; if it is, rather too little is stored than too much.
+		rec.Caller, rec.Code, rec.Request, rec.Journal = Caller{}, "", nil, nil
+		return
+	}
+	*rec = clean
+}
+
+// blank empties what path leads to: strings become Redacted, anything else its type's zero, so that a record stays one.
+func blank(v any, path []string) bool {
+	changed := false
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			switch {
+			case path[0] != "*" && path[0] != name:
+			case len(path) > 1:
+				changed = blank(member, path[1:]) || changed
+			default:
+				v[name], changed = zero(member), true
+			}
+		}
+	case []any:
+		for i, member := range v {
+			switch {
+			case path[0] != "*" && path[0] != fmt.Sprint(i):
+			case len(path) > 1:
+				changed = blank(member, path[1:]) || changed
+			default:
+				v[i], changed = zero(member), true
+			}
+		}
+	}
+	return changed
+}
+
+func zero(v any) any {
+	switch v.(type) {
+	case json.Number:
+		return 0
+	case bool:
+		return false
+	case nil:
+		return nil
+	case []any:
+		return []any{}
+	case map[string]any:
+		return map[string]any{}
+	default:
+		return Redacted
+	}
+}
+
+// encode writes what came out of a JSON document, which always succeeds.
+func encode(v any) json.RawMessage {
+	doc, err := json.Marshal(v)
+	if err != nil {
+		return json.RawMessage(`"` + Redacted + `"`)
+	}
+	return doc
+}
