@@ -2,6 +2,8 @@ package sandbox_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,36 +11,187 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
+// newEngine gives an engine whose compiled code is shared by all tests of this machine.
 func newEngine(t testing.TB) *sandbox.Engine {
 	t.Helper()
 	e, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = e.Close(context.Background()) })
+	t.Cleanup(func() {
+		if err := e.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 	return e
 }
 
-func TestTry(t *testing.T) {
+func run(t testing.TB, e *sandbox.Engine, s sandbox.Script, g sandbox.Grants) sandbox.Result {
+	t.Helper()
+	r, err := e.Run(t.Context(), s, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestShapes(t *testing.T) {
 	e := newEngine(t)
-	for _, code := range []string{"1+1", "const fib = n => n <= 1 ? n : fib(n-1) + fib(n-2); console.log(fib(10));", "throw new Error('x')", "\n  foo.bar", "const a=1\na+", "async () => { await new Promise(r=>setTimeout(r,5)); return {a:[1,2n,new Date(0),new Map([[1,2]])]} }",
-		"console.log({a:1,b:[1,2,{c:3}]}, 'x', new Map([[1,{a:2}]]), new Error('boo'), ()=>1); output = 5",
-		"(function f(){ f() })()", "const a=[]; for(;;) a.push(new Array(1000).fill(1))", "await new Promise(()=>{})", "const o={a:{}}; o.a.b=o; o", "for(let i=0;i<200;i++) console.log(i)"} {
-		r, err := e.Run(t.Context(), sandbox.Script{Code: code}, sandbox.Grants{})
-		if len(r.Logs) > 3 {
-			r.Logs = r.Logs[:3]
-			r.Output = r.Output[:20]
+	for _, c := range []struct{ code, want string }{
+		{"1 + 1", "2"},
+		{"'hello'", `"hello"`},
+		{"(x) => 5;", "5"},
+		{"async () => { await null; return 6 }", "6"},
+		{"function () { return 7 }", "7"},
+		{"async function main(given) { return given }", `{"n":3}`},
+		{"class A {}", "null"},
+		{"{a: 1}", `{"a":1}`},
+		{"{ a: 1, b: [2] }.b", "[2]"},
+		{"{ const a = 1 }", "null"},
+		{"const a = 1; a + 1", "2"},
+		{"const a = 1; `x${a}`", `"x1"`},
+		{"const a = 1\n;[1, 2].map((x) => x * 2)", "[2,4]"},
+		{"const s = `\n;nope`; s.length", "6"},
+		{"let i = 0; while (i < 3) i++\ni", "3"},
+		{"do { } while (0) 5", "5"},
+		{"label: for (;;) { break label }\n9", "9"},
+		{"var re = /[/]}/g; re.test('}')", "false"},
+		{"if (true) return 1; 2 + 2", "1"},
+		{"if (false) return 1; 2 + 2", "4"},
+		{"return await Promise.resolve(6)", "6"},
+		{"x = 1;\n(async () => { return 3 })()", "3"},
+		{"output = 8", "8"},
+		{"for (const x of [1]) { output = x }", "1"},
+		{"output = 1; return 2", "2"},
+		{"setTimeout(() => { output = 'late' }, 1)", `"late"`},
+		{"setTimeout(() => { output = 'never' }, 1e6); return 1", "1"},
+		{"new Promise((done) => setTimeout(() => done('t'), 2))", `"t"`},
+		{"const f = () => 4; f", "null"},
+		{"Math.max", "null"},
+		{"// only a comment", "null"},
+		{"", "null"},
+		{"#!/usr/bin/env node\n5", "5"},
+		{"```js\n5\n```", "5"},
+		{"\n  ```typescript\nconst a = 5\na\n```  \n", "5"},
+		{"'use strict'; 5", "5"},
+		{"input.n", "3"},
+		{"given.n + extra", `"3!"`},
+		{"undefined", "null"},
+	} {
+		r := run(t, e, sandbox.Script{
+			Code: c.code, Input: json.RawMessage(`{"n":3}`),
+			Context: map[string]json.RawMessage{"given": json.RawMessage(`{"n":3}`), "extra": json.RawMessage(`"!"`)},
+		}, sandbox.Grants{})
+		if string(r.Value) != c.want {
+			t.Errorf("%q gave %s (%s), want %s", c.code, r.Value, r.Error, c.want)
 		}
-		t.Logf("%s\n => %s err=%q ex=%+v limit=%s out=%q logs=%v usage=%+v pure=%v %v", code, r.Value, r.Error, r.Exception, r.Limit, r.Output, r.Logs, r.Usage, r.Pure, err)
 	}
 }
 
-func BenchmarkRun(b *testing.B) {
-	e := newEngine(b)
-	for b.Loop() {
-		r, err := e.Run(b.Context(), sandbox.Script{Code: "const f=n=>n<2?n:f(n-1)+f(n-2); JSON.stringify({a:f(10)})"}, sandbox.Grants{})
-		if err != nil || r.Error != "" {
-			b.Fatal(r, err)
+func TestExceptions(t *testing.T) {
+	e := newEngine(t)
+	for _, c := range []struct {
+		code         string
+		typescript   bool
+		error        string
+		line, column int
+	}{
+		{"\n  foo.bar", false, "ReferenceError: foo is not defined", 2, 3},
+		{"const a = 1\na+", false, "SyntaxError: unexpected end of input", 2, 3},
+		{"let 5x", false, "SyntaxError: invalid number literal", 1, 6},
+		{"const x = 1;\nfunction f() {\n  null.x\n}\nf()", false, "TypeError: cannot read property 'x' of null", 3, 3},
+		{"```js\nlet a = 1\n  foo(a)\n```", false, "ReferenceError: foo is not defined", 3, 3},
+		{"'日本'; oops()", false, "ReferenceError: oops is not defined", 1, 7},
+		{"}); (async () => {", false, "SyntaxError: ", 1, 2},
+		{"a\x00b", false, "SyntaxError: a NUL byte is not allowed in code", 1, 2},
+		{"1;\n'\xff'", false, "SyntaxError: code is not valid UTF-8", 2, 2},
+		{"throw 'text'", false, "Error: text", 0, 0},
+		{"type A = { x: number };\n\nfunction f(a: A) {\n  const é = 1; throw new Error('ts');\n}\nf({ x: 1 })", true, "Error: ts", 4, 26},
+		{"let x: = 1", true, `SyntaxError: Unexpected "="`, 1, 8},
+		{"await new Promise(() => {})", false, "the promise returned by the code never settles", 0, 0},
+	} {
+		r := run(t, e, sandbox.Script{Code: c.code, TypeScript: c.typescript}, sandbox.Grants{})
+		if len(r.Error) < len(c.error) || r.Error[:len(c.error)] != c.error || c.error == "" {
+			t.Errorf("%q failed with %q, want %q", c.code, r.Error, c.error)
+		}
+		if r.Exception == nil {
+			if c.line != 0 {
+				t.Errorf("%q has no exception", c.code)
+			}
+			continue
+		}
+		if r.Exception.Line != c.line || r.Exception.Column != c.column {
+			t.Errorf("%q failed at %d:%d, want %d:%d", c.code, r.Exception.Line, r.Exception.Column, c.line, c.column)
 		}
 	}
+}
+
+func TestTypeScript(t *testing.T) {
+	e := newEngine(t)
+	for code, want := range map[string]string{
+		"enum E { A, B }; E.B":                                                   "1",
+		"const f = <T,>(x: T): T => x; f<number>(3)":                             "3",
+		"(x?: number): number => 8":                                              "8",
+		"interface P { a: number }\nconst p: P = { a: 1 }; return p.a as number": "1",
+		"{ a: 1 as number }":                                                     `{"a":1}`,
+		"function (x: number) { return 9 }":                                      "9",
+		"namespace N { export const a = 4 } N.a":                                 "4",
+	} {
+		if r := run(t, e, sandbox.Script{Code: code, TypeScript: true}, sandbox.Grants{}); string(r.Value) != want {
+			t.Errorf("%q gave %s (%s), want %s", code, r.Value, r.Error, want)
+		}
+	}
+}
+
+func TestSeedRepeatsARun(t *testing.T) {
+	e := newEngine(t)
+	seed := int64(42)
+	code := "const a = [Math.random(), Date.now(), performance.now()]; await new Promise((r) => setTimeout(r, 3)); return [a, Math.random(), Date.now()]"
+	first := run(t, e, sandbox.Script{Code: code, Seed: &seed}, sandbox.Grants{})
+	second := run(t, e, sandbox.Script{Code: code, Seed: &seed}, sandbox.Grants{})
+	if first.Error != "" || string(first.Value) != string(second.Value) || first.Usage.Ticks != second.Usage.Ticks {
+		t.Errorf("the same seed gave %s and %s (%s)", first.Value, second.Value, first.Error)
+	}
+	other := int64(43)
+	if third := run(t, e, sandbox.Script{Code: code, Seed: &other}, sandbox.Grants{}); string(third.Value) == string(first.Value) {
+		t.Errorf("another seed gave the same %s", third.Value)
+	}
+}
+
+func TestPurity(t *testing.T) {
+	e := newEngine(t)
+	for code, want := range map[string]bool{
+		"[3, 1, 2].sort()":             true,
+		"console.log(1); new Date(0)":  true,
+		"Math.random()":                false,
+		"Date.now()":                   false,
+		"new Date()":                   false,
+		"performance.now()":            false,
+		"setTimeout(() => {}, 0); 'x'": false,
+	} {
+		if r := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{}); r.Pure != want || r.Error != "" {
+			t.Errorf("%q is pure: %v, want %v (%s)", code, r.Pure, want, r.Error)
+		}
+	}
+}
+
+func ExampleEngine_Run() {
+	ctx := context.Background()
+	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer engine.Close(ctx)
+	for _, code := range []string{"[1, 2, 3].map((n) => n * n)", "for (;;) {}"} {
+		result, err := engine.Run(ctx, sandbox.Script{Code: code}, sandbox.Grants{Limits: sandbox.Limits{Wall: 100_000_000}})
+		if err != nil {
+			fmt.Println("the platform failed:", err)
+			return
+		}
+		fmt.Printf("value %s, error %q, limit %q\n", result.Value, result.Error, result.Limit)
+	}
+	// Output:
+	// value [1,4,9], error "", limit ""
+	// value , error "timed out after 100ms of wall time", limit "wall"
 }

@@ -28,18 +28,21 @@ type source struct {
 	skipped int
 }
 
+// headLines is how many lines functionHead is.
+const headLines = 1
+
 // edit says that n bytes were inserted at column col (counting from 1) of line (of the text after all edits).
 type edit struct{ line, col, n int }
 
 // The value of a trailing expression is kept in a parameter and returned at the end: a statement, unlike the operand of
 // a return, has a position in stack traces.
 const (
-	functionHead = "(async ($airlock) => {"
+	functionHead = "(async ($airlock) => {\n" // on a line of its own: the engine counts columns of the first from 0
 	functionTail = "\n;return $airlock})"
 	keep         = "$airlock = "
 
 	// What closes and reopens one wrapping does not fit the other.
-	otherHead = "[async function ($airlock) {"
+	otherHead = "[async function ($airlock) {\n"
 	otherTail = "\n}]"
 )
 
@@ -142,13 +145,12 @@ func (s *source) shape(code string) {
 func (s *source) asExpression(code string, called bool) {
 	s.called = called
 	s.text = functionHead + "return (" + code + "\n)" + functionTail
-	s.edits = []edit{{1, 1, len(functionHead) + len("return (")}}
+	s.edits = []edit{{headLines + 1, 1, len("return (")}}
 }
 
 // wrap makes before + inserted + after the body of the function.
 func (s *source) wrap(before, inserted, after string) {
 	s.text = functionHead + before + inserted + after + functionTail
-	s.edits = []edit{{1, 1, len(functionHead)}}
 	if inserted != "" {
 		line, col := lineColumn(functionHead+before, len(functionHead)+len(before))
 		s.edits = append(s.edits, edit{line, col, len(inserted)})
@@ -163,7 +165,7 @@ func (s *source) position(line, col int) (int, int) {
 			col = max(col-e.n, e.col)
 		}
 	}
-	line, col = s.inside(line, col)
+	line, col = s.inside(line-headLines, col)
 	if s.sourceMap != nil {
 		if _, _, l, c, ok := s.sourceMap.Source(line+s.printedLines, col-1); ok {
 			line, col = l, c+1
@@ -174,6 +176,9 @@ func (s *source) position(line, col int) (int, int) {
 
 // inside clamps a position to code and counts its column in characters.
 func (s *source) inside(line, col int) (int, int) {
+	if line < 1 {
+		return 1, 1
+	}
 	rest, n := s.code, 1
 	for ; n < line; n++ {
 		_, after, more := strings.Cut(rest, "\n")

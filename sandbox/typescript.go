@@ -22,7 +22,11 @@ var wrappings = [...]wrapping{
 // transpile removes the types from TypeScript code and keeps the way back to it.
 func (s *source) transpile(code string) (string, *Exception) {
 	var first *Exception
-	for _, w := range wrappings {
+	order := wrappings[:]
+	if strings.HasPrefix(strings.TrimSpace(code), "{") { // an object rather than a block
+		order = []wrapping{wrappings[1], wrappings[0]}
+	}
+	for _, w := range order {
 		out := api.Transform(w.head+code+w.tail, api.TransformOptions{
 			Loader: api.LoaderTS, Target: api.ESNext, Sourcemap: api.SourceMapExternal, Sourcefile: s.name, LogLevel: api.LogLevelSilent,
 		})

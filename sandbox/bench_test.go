@@ -1,0 +1,63 @@
+package sandbox_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// tenLines is the script that all comparisons with other sandboxes run.
+const tenLines = `const words = 'the quick brown fox jumps over the lazy dog'.split(' ');
+const counts = {};
+for (const word of words) {
+  counts[word] = (counts[word] ?? 0) + 1;
+}
+const fib = (n) => (n < 2 ? n : fib(n - 1) + fib(n - 2));
+const numbers = [1, 2, 3, 4, 5].map((n) => n * n).filter((n) => n % 2);
+const text = JSON.stringify({ counts, numbers });
+const sum = numbers.reduce((a, b) => a + b, 0);
+({ sum, fib: fib(10), length: text.length, the: counts.the });`
+
+func BenchmarkRun(b *testing.B) {
+	e := newEngine(b)
+	for name, code := range map[string]string{"empty": "0", "ten lines": tenLines, "log": "console.log(55)", "throw": "throw new Error('x')"} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if r := run(b, e, sandbox.Script{Code: code}, sandbox.Grants{}); r.Usage.MemoryBytes == 0 {
+					b.Fatal(r.Error)
+				}
+			}
+		})
+	}
+	b.Run("parallel", func(b *testing.B) {
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				if r := run(b, e, sandbox.Script{Code: tenLines}, sandbox.Grants{}); r.Error != "" {
+					b.Error(r.Error)
+				}
+			}
+		})
+	})
+}
+
+// BenchmarkNew is a process's start: with the compiled code at hand, and the self-test left out and in.
+func BenchmarkNew(b *testing.B) {
+	for _, skip := range []bool{true, false} {
+		b.Run(fmt.Sprintf("selftest=%v", !skip), func(b *testing.B) {
+			for b.Loop() {
+				e, err := sandbox.New(b.Context(), sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache"), SkipSelfTest: skip})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := e.Close(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,86 @@
+package sandbox_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// Each cap ends the run under its own name, whatever the guest catches, and keeps what was there before.
+func TestLimits(t *testing.T) {
+	e := newEngine(t)
+	small := sandbox.Limits{Wall: 200 * time.Millisecond, MemoryBytes: 8 << 20, OutputBytes: 1000, LogEntries: 5, LogChars: 10}
+	for _, c := range []struct {
+		name, code string
+		limits     sandbox.Limits
+		want       sandbox.Limit
+	}{
+		{"wall", "for (;;) { try { for (;;) {} } catch {} }", small, sandbox.LimitWall},
+		{"wall while waiting", "await new Promise((done) => setTimeout(done, 1e6))", small, sandbox.LimitWall},
+		{"cpu", "for (;;) {}", sandbox.Limits{Wall: time.Minute, CPU: 50 * time.Millisecond}, sandbox.LimitCPU},
+		{"cpu in pieces", "for (;;) { await new Promise((r) => setTimeout(r, 0)); for (let i = 0; i < 1e5; i++); }", sandbox.Limits{Wall: time.Minute, CPU: 50 * time.Millisecond}, sandbox.LimitCPU},
+		{"memory", "const a = []; for (;;) { try { a.push(new Array(1000).fill(1)) } catch {} }", sandbox.Limits{MemoryBytes: 8 << 20}, sandbox.LimitMemory},
+		{"stack", "(function f() { f() })()", sandbox.Limits{}, sandbox.LimitStack},
+		{"logs", "for (;;) { try { console.log(1) } catch {} }", small, sandbox.LimitLogs},
+		{"output", "console.log('x'.repeat(2000))", small, sandbox.LimitOutput},
+		{"output of wide text", "console.log('日'.repeat(2000))", small, sandbox.LimitOutput},
+		{"output of the result", "return 'x'.repeat(2000)", small, sandbox.LimitOutput},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := run(t, e, sandbox.Script{Code: "console.log('before');\n" + c.code}, sandbox.Grants{Limits: c.limits})
+			if r.Limit != c.want || r.Error == "" || r.Value != nil || r.Completed() {
+				t.Errorf("limit %q, error %q, value %s; want limit %q", r.Limit, r.Error, r.Value, c.want)
+			}
+			if !strings.HasPrefix(r.Output, "before\n") || len(r.Logs) == 0 || r.Usage.WallMs <= 0 || r.Usage.MemoryBytes <= 0 {
+				t.Errorf("what was there before is gone: %q, %v, %+v", r.Output, r.Logs, r.Usage)
+			}
+			if c.limits.OutputBytes > 0 && len(r.Output) > c.limits.OutputBytes {
+				t.Errorf("%d bytes of output", len(r.Output))
+			}
+		})
+	}
+}
+
+func TestCaughtStackOverflowIsNotALimit(t *testing.T) {
+	e := newEngine(t)
+	r := run(t, e, sandbox.Script{Code: "try { (function f() { f() })() } catch (e) { console.log(e.name) }\nthrow new RangeError('Maximum call stack size exceeded')"}, sandbox.Grants{})
+	if r.Limit != "" || r.Output != "RangeError\n" {
+		t.Errorf("limit %q, output %q", r.Limit, r.Output)
+	}
+}
+
+func TestLogsAreCut(t *testing.T) {
+	e := newEngine(t)
+	r := run(t, e, sandbox.Script{Code: "console.warn('日本語'.repeat(10)); console.log('short')"}, sandbox.Grants{Limits: sandbox.Limits{LogChars: 7}})
+	if len(r.Logs) != 2 || r.Logs[0].Message != "日本語日本語日..." || r.Logs[0].Level != "warn" || r.Logs[1].Message != "short" {
+		t.Errorf("logs %+v", r.Logs)
+	}
+	if r.Output != strings.Repeat("日本語", 10)+"\nshort\n" {
+		t.Errorf("output %q", r.Output)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	e := newEngine(t)
+	for _, code := range []string{"console.log('go'); for (;;) {}", "console.log('go'); await new Promise((r) => setTimeout(r, 1e6))"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		r, err := e.Run(ctx, sandbox.Script{Code: code}, sandbox.Grants{OnLog: func(sandbox.Log) { cancel() }})
+		if err != nil || !r.Cancelled || r.Output != "go\n" || r.Limit != "" {
+			t.Errorf("%q: cancelled %v, error %q, %v", code, r.Cancelled, r.Error, err)
+		}
+	}
+}
+
+func TestTicksDependOnTheCodeAlone(t *testing.T) {
+	e := newEngine(t)
+	code := "const a = Array.from({ length: 5000 }, (_, i) => (i * 7919) % 10007).sort(); let s = 0; for (let i = 0; i < 3e5; i++) s += a[i % 5000]; return s"
+	first := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{})
+	for range 3 {
+		if again := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{}); again.Usage.Ticks != first.Usage.Ticks || first.Usage.Ticks == 0 {
+			t.Errorf("%d ticks, then %d", first.Usage.Ticks, again.Usage.Ticks)
+		}
+	}
+}
