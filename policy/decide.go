@@ -1,0 +1,309 @@
+package policy
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// inquiry is one question on its way through the rules.
+type inquiry struct {
+	set      *Set
+	ask      *Ask
+	tier     *namedTier
+	layers   []layer
+	grants   Grants
+	decision *Decision
+}
+
+// rule looks at the question and denies, narrows or stays silent. An error denies.
+type rule struct {
+	name  string
+	check func(*inquiry) error
+}
+
+// standardRules gives the rules in their order: each may rely on those before it.
+func standardRules() []rule {
+	return []rule{
+		{"request", checkRequest},
+		{"tier", chooseTier},
+		{"limits", meetLimits},
+		{"network", meetNetwork},
+		{"secrets", meetSecrets},
+		{"tools", meetTools},
+		{"modules", chooseModules},
+		{"code-size", checkSize},
+		{"scan", scanCode},
+		{"forbidden-pattern", checkPatterns},
+		{"forbidden-category", checkCategories},
+		{"threat-level", checkLevel},
+	}
+}
+
+// Decide answers whether the code may run and with what powers. It is pure and safe for concurrent use, takes time linear
+// in the size of the code, and never panics: a rule that fails denies with its name as the reason.
+func (s *Set) Decide(a Ask) Decision {
+	d := Decision{Analysis: DangerAnalysis{Level: Safe}}
+	q := inquiry{set: s, ask: &a, decision: &d}
+	for _, r := range s.rules {
+		q.apply(r)
+	}
+	if len(s.rules) == 0 {
+		q.deny(Reason{Rule: "rules", Source: builtIn, Message: "no rule allows this"})
+	}
+	if len(d.Violations) == 0 && q.tier != nil {
+		d.Effect = Allow
+		d.Grants = q.grants
+		d.Reasons = append(d.Reasons, Reason{Effect: Allow, Rule: "tier", Source: q.tier.source,
+			Message: "tier " + q.tier.Name + " allows code of level " + d.Analysis.Level})
+	}
+	d.Violations = listed(d.Violations)
+	d.Analysis.Findings = listed(d.Analysis.Findings)
+	d.Telemetry.AccessedIdentifiers = listed(d.Telemetry.AccessedIdentifiers)
+	return d
+}
+
+// apply runs one rule. What a failed rule knows is not told: it may be about us, not about the caller.
+func (q *inquiry) apply(r rule) {
+	failed := true
+	defer func() {
+		if recover() != nil || failed {
+			q.deny(Reason{Rule: r.name, Source: builtIn, Message: "the rule " + r.name + " failed; what cannot be decided is denied"})
+		}
+	}()
+	failed = r.check(q) != nil
+}
+
+func (q *inquiry) deny(r Reason) {
+	r.Effect = Deny
+	q.decision.Reasons = append(q.decision.Reasons, r)
+	q.decision.Violations = append(q.decision.Violations, r.Message)
+}
+
+func (q *inquiry) note(rule, source, format string, args ...any) {
+	q.decision.Reasons = append(q.decision.Reasons, Reason{Effect: Allow, Rule: rule, Source: source, Message: fmt.Sprintf(format, args...)})
+}
+
+func checkRequest(q *inquiry) error {
+	bad := func(field, format string, args ...any) {
+		q.deny(Reason{Rule: "request", Source: "request", Field: field, Invalid: true, Message: fmt.Sprintf(format, args...)})
+	}
+	a := q.ask
+	for _, n := range [...]struct {
+		field    string
+		negative bool
+	}{
+		{"timeout", a.Timeout < 0}, {"limits.cpuMs", a.CPU < 0}, {"memory", a.MemoryBytes < 0},
+		{"limits.outputBytes", a.OutputBytes < 0}, {"limits.logEntries", a.LogEntries < 0}, {"limits.apiCalls", a.APICalls < 0},
+	} {
+		if n.negative {
+			bad(n.field, "%s must not be negative", n.field)
+		}
+	}
+	if l := a.Language; l != "" && l != javaScript && l != typeScript {
+		bad("language", "unknown language %q; accepted are %s and %s", clip(l, 40), javaScript, typeScript)
+	}
+	for i, h := range a.Hosts {
+		if _, err := parseHost(h); err != nil {
+			bad(fmt.Sprintf("hosts[%d]", i), "%v", err)
+		}
+	}
+	return nil
+}
+
+// chooseTier finds the tier and gathers the layers; without a tier the rules after it have nothing to say.
+func chooseTier(q *inquiry) error {
+	name := or(q.ask.Tier, DefaultTier)
+	q.decision.Tier = name
+	t := q.set.find(name)
+	if t == nil {
+		q.deny(Reason{Rule: "tier", Source: builtIn, Field: "policy", Invalid: true,
+			Message: fmt.Sprintf("unknown policy %q; accepted are %s", clip(name, 40), q.set.tierNames())})
+		return nil
+	}
+	q.tier = t
+	q.layers = []layer{q.set.deployment, q.set.tenant(q.ask.Tenant), tokenLayer(q.ask.Scopes)}
+	for _, l := range q.layers {
+		if l.tiers != nil && !slices.Contains(l.tiers, name) {
+			q.deny(Reason{Rule: l.rule, Source: l.source, Field: "policy",
+				Message: fmt.Sprintf("the %s does not permit policy %q, only %s", l.rule, name, or(strings.Join(l.tiers, ", "), "none"))})
+		}
+	}
+	return nil
+}
+
+func meetLimits(q *inquiry) error {
+	if q.tier == nil {
+		return nil
+	}
+	t := q.tier.Tier
+	q.grants = Grants{
+		Timeout: t.Timeout, CPU: min(t.CPU, t.Timeout), MemoryBytes: t.MemoryBytes, OutputBytes: t.OutputBytes,
+		LogEntries: t.LogEntries, LogChars: t.LogChars, APICalls: t.APICalls, CodeBytes: t.CodeBytes,
+		Eval: t.Eval, Network: t.Network, Files: t.Files,
+	}
+	for _, l := range q.layers {
+		if changed := l.limits.lower(&q.grants); changed != nil {
+			q.note(l.rule, l.source, "lowers %s", strings.Join(changed, ", "))
+		}
+	}
+	a := q.ask
+	limits{
+		timeout: a.Timeout, cpu: a.CPU, memoryBytes: a.MemoryBytes, outputBytes: a.OutputBytes, logEntries: a.LogEntries,
+		apiCalls: a.APICalls,
+	}.lower(&q.grants)
+	// What rounds down to nothing would read as "no limit" further on.
+	q.grants.Timeout = max(q.grants.Timeout, time.Millisecond)
+	q.grants.CPU = max(q.grants.CPU, time.Millisecond)
+	return nil
+}
+
+func meetNetwork(q *inquiry) error {
+	if q.tier == nil {
+		return nil
+	}
+	opened := q.set.hosts
+	public := []string(nil) // nil: any
+	for _, l := range q.layers {
+		if l.hosts == nil {
+			continue
+		}
+		opened = meetHosts(opened, l.hosts)
+		if public == nil {
+			public = l.hosts
+		} else {
+			public = meetHosts(public, l.hosts)
+		}
+	}
+	q.grants.OpenedHosts = slices.Clone(opened)
+	var available []string
+	switch q.grants.Network {
+	case NetworkAllowlist:
+		available = opened
+	case NetworkPublic:
+		available = public
+	}
+	anywhere := q.grants.Network == NetworkPublic && public == nil
+	if len(q.ask.Hosts) == 0 {
+		q.grants.Hosts = slices.Clone(available)
+		if q.grants.Network == NetworkPublic && public != nil && len(public) == 0 {
+			q.grants.Network = NetworkNone
+		}
+		return nil
+	}
+	for i, h := range q.ask.Hosts {
+		if !anywhere && !covered(available, h) {
+			q.deny(Reason{Rule: "hosts", Source: or(q.set.hostsFrom, q.tier.source), Field: fmt.Sprintf("hosts[%d]", i),
+				Message: fmt.Sprintf("host %q is not available under policy %q: %s", clip(h, 80), q.tier.Name, q.whyNoHost())})
+		}
+		q.grants.Hosts = append(q.grants.Hosts, strings.ToLower(h))
+	}
+	return nil
+}
+
+func (q *inquiry) whyNoHost() string {
+	switch {
+	case q.grants.Network == NetworkNone:
+		return "it has no network"
+	case q.grants.Network == NetworkAllowlist && len(q.set.hosts) == 0:
+		return "the deployment opens no host"
+	default:
+		return "it is not among the hosts opened to this caller"
+	}
+}
+
+func meetSecrets(q *inquiry) error {
+	for i, name := range q.ask.Secrets {
+		s, known := q.set.secrets[name]
+		source, permitted := or(s.source, builtIn), known
+		for _, l := range q.layers {
+			if l.secrets != nil && !slices.Contains(l.secrets, name) {
+				source, permitted = l.source, false
+			}
+		}
+		if !permitted {
+			q.deny(Reason{Rule: "secrets", Source: source, Field: fmt.Sprintf("secrets[%d]", i),
+				Message: fmt.Sprintf("secret %q is not available to this caller", clip(name, 80))})
+			continue
+		}
+		if slices.Contains(q.grants.Secrets, name) {
+			continue
+		}
+		if q.grants.SecretHosts == nil {
+			q.grants.SecretHosts = map[string][]string{}
+		}
+		q.grants.Secrets = append(q.grants.Secrets, name)
+		q.grants.SecretHosts[name] = slices.Clone(s.hosts)
+	}
+	return nil
+}
+
+func meetTools(q *inquiry) error {
+	for i, name := range q.ask.Tools {
+		for _, l := range q.layers {
+			if l.tools != nil && !toolAllowed(l.tools, name) {
+				q.deny(Reason{Rule: "tools", Source: l.source, Field: fmt.Sprintf("tools[%d]", i),
+					Message: fmt.Sprintf("tool %q is not available to this caller", clip(name, 80))})
+			}
+		}
+		q.grants.Tools = append(q.grants.Tools, name)
+	}
+	return nil
+}
+
+func chooseModules(q *inquiry) error {
+	if q.tier == nil {
+		return nil
+	}
+	q.grants.Modules = q.tier.Modules
+	for _, l := range q.layers {
+		if l.modules != nil {
+			q.grants.Modules = meetModules(q.grants.Modules, l.modules)
+		}
+	}
+	if q.ask.Modules != nil {
+		q.grants.Modules = meetModules(q.grants.Modules, q.ask.Modules)
+	}
+	q.grants.Modules = slices.Clone(q.grants.Modules)
+	return nil
+}
+
+func checkSize(q *inquiry) error {
+	if q.tier == nil {
+		return nil
+	}
+	tooBig := func(field string, size int) {
+		if size > q.grants.CodeBytes {
+			q.deny(Reason{Rule: "code-size", Source: q.tier.source, Field: field, Invalid: true,
+				Message: fmt.Sprintf("%s has %d bytes; policy %q accepts at most %d", field, size, q.tier.Name, q.grants.CodeBytes)})
+		}
+	}
+	tooBig("code", len(q.ask.Code))
+	for _, name := range q.runnableFiles() {
+		tooBig("files."+name, len(q.ask.Files[name]))
+	}
+	return nil
+}
+
+// runnableFiles gives the names of the extra sources that the engine could run, sorted.
+func (q *inquiry) runnableFiles() []string {
+	var names []string
+	for name := range q.ask.Files {
+		switch path.Ext(name) {
+		case ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts":
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// clip cuts what a message quotes.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

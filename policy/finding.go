@@ -1,0 +1,164 @@
+package policy
+
+// The categories of findings. Codes are append-only.
+const (
+	CommandExecution   = "command_execution"
+	CodeInjection      = "code_injection"
+	FilesystemAccess   = "filesystem_access"
+	NetworkRequest     = "network_request"
+	PrototypePollution = "prototype_pollution"
+	ModuleLoading      = "module_loading"
+	EnvironmentAccess  = "environment_access"
+	BufferManipulation = "buffer_manipulation"
+	TimerAbuse         = "timer_abuse"
+	WebAssembly        = "webassembly"
+	EncodingTricks     = "encoding_tricks"
+	// Unanalysed marks code that could only be scanned by tokens. It raises the score to medium at least.
+	Unanalysed = "unanalysed"
+)
+
+// Categories gives the eleven threats in the order of the documentation. The caller owns the slice.
+func Categories() []string {
+	return []string{
+		CommandExecution, CodeInjection, FilesystemAccess, NetworkRequest, PrototypePollution, ModuleLoading,
+		EnvironmentAccess, BufferManipulation, TimerAbuse, WebAssembly, EncodingTricks,
+	}
+}
+
+// severity gives the severity of every finding of the category.
+func severity(category string) string {
+	switch category {
+	case CommandExecution, CodeInjection:
+		return "critical"
+	case FilesystemAccess, NetworkRequest, PrototypePollution:
+		return "high"
+	case ModuleLoading, EnvironmentAccess, BufferManipulation, WebAssembly, Unanalysed:
+		return "medium"
+	default:
+		return "low"
+	}
+}
+
+// weight is what one finding of the category adds to the score.
+func weight(category string) int {
+	switch severity(category) {
+	case "critical":
+		return 10
+	case "high":
+		return 5
+	case "medium":
+		return 3
+	default:
+		return 1
+	}
+}
+
+// The levels by score: safe 0, low 1 to 3, medium 4 to 6, high 7 to 9, critical from 10.
+const (
+	Safe     = "safe"
+	Low      = "low"
+	Medium   = "medium"
+	High     = "high"
+	Critical = "critical"
+)
+
+const mediumScore = 4
+
+func levelOf(score int) string {
+	switch {
+	case score <= 0:
+		return Safe
+	case score < mediumScore:
+		return Low
+	case score <= 6:
+		return Medium
+	case score <= 9:
+		return High
+	default:
+		return Critical
+	}
+}
+
+// levelRank orders levels; an unknown one ranks lowest, so that a mistaken threshold refuses more, not less.
+func levelRank(level string) int {
+	switch level {
+	case Low:
+		return 1
+	case Medium:
+		return 2
+	case High:
+		return 3
+	case Critical:
+		return 4
+	default:
+		return 0
+	}
+}
+
+// Finding is one place in the caller's own source that acquires or uses a power. Line and Column count from 1, columns in
+// characters. A Score of 0 notes a power that the tier grants.
+type Finding struct {
+	Category string `json:"category"`
+	Severity string `json:"severity"`
+	Score    int    `json:"score"`
+	Message  string `json:"message"`
+	Line     int    `json:"line"`
+	Column   int    `json:"column"`
+	// Excerpt is the line of source, cut to some 80 characters around the place.
+	Excerpt string `json:"excerpt"`
+	// File names the extra source the finding is in; empty for the code itself.
+	File string `json:"file,omitempty"`
+
+	offset int
+}
+
+// DangerAnalysis is what the scan found. Findings is never nil; it is in source order and holds at most 100 entries,
+// which does not change the score.
+type DangerAnalysis struct {
+	// Score adds the weight of each category once, and once more when it repeats.
+	Score    int       `json:"score"`
+	Level    string    `json:"level"`
+	Findings []Finding `json:"findings"`
+	// Unanalysed reports that no parser took the code and that it was scanned by tokens only.
+	Unanalysed bool `json:"unanalysed,omitempty"`
+	// Truncated reports that there were more findings than are listed.
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+// Telemetry describes the code's structure; it is astTelemetry in the audit record. AccessedIdentifiers is never nil.
+type Telemetry struct {
+	IsValid             bool     `json:"isValid"`
+	AccessedIdentifiers []string `json:"accessedIdentifiers"`
+	Metrics             Metrics  `json:"metrics"`
+	Flags               Flags    `json:"flags"`
+}
+
+// Metrics counts what the syntax tree holds.
+type Metrics struct {
+	LoopCount     int `json:"loopCount"`
+	FunctionCount int `json:"functionCount"`
+	ASTNodeCount  int `json:"astNodeCount"`
+	MaxDepth      int `json:"maxDepth"`
+	Cyclomatic    int `json:"cyclomatic"`
+	Bytes         int `json:"bytes"`
+	Lines         int `json:"lines"`
+}
+
+// Flags says which powers the code mentions in a way that the language would resolve.
+type Flags struct {
+	HasEval          bool `json:"hasEval"`
+	HasRequire       bool `json:"hasRequire"`
+	HasProcess       bool `json:"hasProcess"`
+	HasDynamicImport bool `json:"hasDynamicImport"`
+	HasFetch         bool `json:"hasFetch"`
+	HasTimers        bool `json:"hasTimers"`
+	HasWebAssembly   bool `json:"hasWebAssembly"`
+	HasProtoAccess   bool `json:"hasProtoAccess"`
+}
+
+// SyntaxError is where the caller's code stops making sense. Line and Column count from 1.
+type SyntaxError struct {
+	Message string `json:"message"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+}

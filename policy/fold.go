@@ -1,0 +1,359 @@
+package policy
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// concat gives a + b.
+func (w *scanner) concat(a, b *value) *value {
+	if a == nil && b == nil {
+		return nil
+	}
+	var out *value
+	for x := a; x != nil; x = x.alt {
+		for y := b; y != nil; y = y.alt {
+			out = either(out, concatOne(x, y))
+		}
+	}
+	if out == nil && (a.isDecoded() || b.isDecoded()) {
+		return &value{kind: kindDecoded}
+	}
+	return out
+}
+
+func concatOne(x, y *value) *value {
+	l, r := *x, *y
+	l.alt, r.alt = nil, nil
+	decoded := l.isDecoded() || r.isDecoded()
+	if l.kind == kindNumber && r.kind == kindNumber {
+		return &value{kind: kindNumber, num: l.num + r.num}
+	}
+	ls, lok := l.string()
+	rs, rok := r.string()
+	switch {
+	case lok && rok && len(ls)+len(rs) <= maxFoldedBytes:
+		return &value{kind: kindText, text: ls + rs, decoded: decoded}
+	case decoded:
+		return &value{kind: kindDecoded}
+	}
+	return nil
+}
+
+func joinElements(o *object, sep string) (string, bool) {
+	if len(o.elems) > 512 {
+		return "", false
+	}
+	var b strings.Builder
+	for i, e := range o.elems {
+		s, ok := e.string()
+		if !ok || e.kind == kindArray || b.Len()+len(s) > maxFoldedBytes {
+			return "", false
+		}
+		if i > 0 {
+			b.WriteString(sep)
+		}
+		b.WriteString(s)
+	}
+	return b.String(), true
+}
+
+// fold gives the result of a method of a constant string, number or array.
+func (w *scanner) fold(of *value, name string, c call) *value {
+	if of.alt != nil {
+		one := *of
+		one.alt = nil
+		of = &one
+	}
+	switch of.kind {
+	case kindArray:
+		return w.foldArray(of, name, c)
+	case kindNumber:
+		if base, ok := intArg(c.arg(0), 10); ok && name == "toString" && base >= 2 && base <= 36 && of.num == float64(int64(of.num)) {
+			return textValue(strconv.FormatInt(int64(of.num), base))
+		}
+		return nil
+	}
+	if out := foldText(of.text, name, c); out != nil {
+		out.decoded = of.decoded
+		if out.kind == kindArray {
+			for _, e := range out.obj.elems {
+				e.decoded = of.decoded
+			}
+		}
+		return out
+	}
+	if of.isDecoded() {
+		return &value{kind: kindDecoded}
+	}
+	return nil
+}
+
+func intArg(v *value, otherwise int) (int, bool) {
+	switch {
+	case v == nil:
+		return otherwise, true
+	case v.kind == kindNumber && v.alt == nil && v.num > -1e9 && v.num < 1e9:
+		return int(v.num), true
+	}
+	return 0, false
+}
+
+func foldText(s, name string, c call) *value {
+	arg, hasArg := c.arg(0).string()
+	i, iok := intArg(c.arg(0), 0)
+	j, jok := intArg(c.arg(1), len(s))
+	switch name {
+	case "toString", "valueOf", "normalize":
+		return textValue(s)
+	case "concat":
+		for k := range c.args {
+			a, ok := c.args[k].string()
+			if !ok || len(s)+len(a) > maxFoldedBytes {
+				return nil
+			}
+			s += a
+		}
+		return textValue(s)
+	case "split":
+		if !hasArg || len(s) > maxElements {
+			return nil
+		}
+		out := &object{}
+		for part := range strings.SplitSeq(s, arg) {
+			out.elems = append(out.elems, textValue(part))
+		}
+		return &value{kind: kindArray, obj: out}
+	case "slice", "substring", "substr":
+		if !iok || !jok {
+			return nil
+		}
+		return textValue(cutText(s, name, i, j, len(c.args) > 1))
+	case "charAt", "at":
+		if iok && i < 0 && name == "at" {
+			i += len(s)
+		}
+		if iok && i >= 0 && i < len(s) {
+			return textValue(s[i : i+1])
+		}
+	case "charCodeAt", "codePointAt":
+		if iok && i >= 0 && i < len(s) {
+			return &value{kind: kindNumber, num: float64(s[i])}
+		}
+	case "toLowerCase", "toLocaleLowerCase":
+		return textValue(strings.ToLower(s))
+	case "toUpperCase", "toLocaleUpperCase":
+		return textValue(strings.ToUpper(s))
+	case "trim":
+		return textValue(strings.TrimSpace(s))
+	case "repeat":
+		if iok && i >= 0 && len(s)*i <= maxFoldedBytes && i <= maxFoldedBytes {
+			return textValue(strings.Repeat(s, i))
+		}
+	case "replace", "replaceAll":
+		with, ok := c.arg(1).string()
+		if hasArg && ok && len(s)*(len(with)+1) <= maxFoldedBytes {
+			n := 1
+			if name == "replaceAll" {
+				n = -1
+			}
+			return textValue(strings.Replace(s, arg, with, n))
+		}
+	}
+	return nil
+}
+
+func cutText(s, how string, i, j int, second bool) string {
+	n := len(s)
+	clamp := func(k int) int { return min(max(k, 0), n) }
+	switch how {
+	case "slice":
+		if i < 0 {
+			i += n
+		}
+		if j < 0 {
+			j += n
+		}
+	case "substr":
+		if i < 0 {
+			i += n
+		}
+		i = clamp(i)
+		if second {
+			j = i + max(j, 0)
+		}
+	case "substring":
+		i, j = clamp(i), clamp(j)
+		if i > j {
+			i, j = j, i
+		}
+	}
+	i, j = clamp(i), clamp(j)
+	if i >= j {
+		return ""
+	}
+	return s[i:j]
+}
+
+func (w *scanner) foldArray(of *value, name string, c call) *value {
+	elems := of.obj.elems
+	switch name {
+	case "join", "toString":
+		sep := ","
+		if name == "join" && len(c.args) > 0 {
+			s, ok := c.args[0].string()
+			if !ok {
+				return nil
+			}
+			sep = s
+		}
+		if s, ok := joinElements(of.obj, sep); ok {
+			decoded := slices.ContainsFunc(elems, func(e *value) bool { return e.isDecoded() })
+			return &value{kind: kindText, text: s, decoded: decoded}
+		}
+		if slices.ContainsFunc(elems, func(e *value) bool { return e.isDecoded() }) {
+			return &value{kind: kindDecoded}
+		}
+	case "reverse", "toReversed":
+		out := slices.Clone(elems)
+		slices.Reverse(out)
+		return &value{kind: kindArray, obj: &object{elems: out}}
+	case "concat":
+		out := slices.Clone(elems)
+		for _, a := range c.args {
+			if a != nil && a.kind == kindArray {
+				out = append(out, a.obj.elems...)
+			} else {
+				out = append(out, a)
+			}
+		}
+		if len(out) <= maxElements {
+			return &value{kind: kindArray, obj: &object{elems: out}}
+		}
+	case "slice":
+		return of
+	case "at", "pop", "shift", "find", "reduce":
+		return w.itemsVia(of, c)
+	case "push", "unshift":
+		for _, a := range c.args {
+			if a.powerful() && len(of.obj.elems) < maxElements {
+				of.obj.elems = append(of.obj.elems, a)
+			}
+		}
+	case "map", "forEach", "filter", "some", "every", "flatMap":
+		ret := w.itemsVia(of, c)
+		if name == "map" && ret != nil {
+			return &value{kind: kindArray, obj: &object{elems: []*value{ret}}}
+		}
+		if name == "filter" {
+			return of
+		}
+	}
+	return nil
+}
+
+// itemsVia hands the items to a callback and gives what it returns, or the items when there is none.
+func (w *scanner) itemsVia(of *value, c call) *value {
+	items := itemsOf(of)
+	if f := c.arg(0); f != nil && f.kind != kindNumber {
+		return w.invoke(f, call{args: []*value{items}, at: c.at, depth: c.depth})
+	}
+	return items
+}
+
+// invokeText covers the functions that make text: String, fromCharCode, atob, Buffer.from and their like.
+func (w *scanner) invokeText(s *symbol, c call) *value {
+	switch s.role {
+	case roleCharCode:
+		return charCodes(c.args)
+	case roleDecode:
+		return w.decode(s, c)
+	case roleEncode:
+		if c.arg(0).isDecoded() {
+			w.hit(EncodingTricks, neverGranted, "", c.at, "a chain of atob and btoa hides what a string holds")
+			return &value{kind: kindDecoded}
+		}
+	case roleRaw:
+		return c.template
+	case roleString:
+		if text, ok := c.arg(0).string(); ok {
+			return &value{kind: kindText, text: text, decoded: c.arg(0).isDecoded()}
+		}
+		return c.arg(0).decodedText()
+	case roleParseInt:
+		if text, ok := c.arg(0).string(); ok {
+			if base, ok := intArg(c.arg(1), 10); ok && (base == 0 || base >= 2 && base <= 36) {
+				if n, err := strconv.ParseInt(text, base, 53); err == nil {
+					return &value{kind: kindNumber, num: float64(n)}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func charCodes(args []*value) *value {
+	var b strings.Builder
+	for _, a := range args {
+		if a == nil || a.alt != nil || a.kind != kindNumber || a.num < 0 || a.num > 0x10ffff || b.Len() > maxFoldedBytes {
+			return &value{kind: kindDecoded}
+		}
+		b.WriteRune(rune(a.num))
+	}
+	if len(args) == 0 {
+		return &value{kind: kindDecoded}
+	}
+	return &value{kind: kindText, text: b.String(), decoded: true}
+}
+
+// decode gives what a decoder makes of a constant, and reports decoders applied to one another.
+func (w *scanner) decode(s *symbol, c call) *value {
+	in := c.arg(0)
+	encoding, _ := c.arg(1).string()
+	fromBuffer := s.name == "Buffer.from"
+	if fromBuffer && encoding == "" {
+		return in
+	}
+	if s.name == "atob" && in.isDecoded() {
+		w.hit(EncodingTricks, neverGranted, "", c.at, "a chain of decoders hides what a string holds")
+	}
+	text, ok := in.string()
+	if !ok || len(text) > maxFoldedBytes {
+		if fromBuffer {
+			return &value{kind: kindBytes, of: &value{kind: kindDecoded}}
+		}
+		if s.name == "decodeURIComponent" || s.name == "decodeURI" {
+			return in.decodedText()
+		}
+		return &value{kind: kindDecoded}
+	}
+	plain, ok := decodeText(s.name, encoding, text)
+	if !ok {
+		return &value{kind: kindDecoded}
+	}
+	out := &value{kind: kindText, text: plain, decoded: plain != text}
+	if fromBuffer {
+		return &value{kind: kindBytes, of: out}
+	}
+	return out
+}
+
+func decodeText(decoder, encoding, text string) (string, bool) {
+	switch {
+	case decoder == "atob", encoding == "base64", encoding == "base64url":
+		text = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/", "\n", "", " ", "").Replace(text), "=")
+		b, err := base64.RawStdEncoding.DecodeString(text)
+		return string(b), err == nil
+	case encoding == "hex":
+		b, err := hex.DecodeString(text)
+		return string(b), err == nil
+	case decoder == "Buffer.from":
+		return text, true
+	}
+	plain, err := url.PathUnescape(text)
+	return plain, err == nil
+}

@@ -1,0 +1,101 @@
+package policy
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// parseHost checks a host pattern and gives it in lower case: a name, an address ("[::1]" for IPv6), or "*.example.com",
+// each with an optional port.
+func parseHost(s string) (string, error) {
+	bad := func(why string) (string, error) {
+		return "", fmt.Errorf(`host %q %s; use a name such as api.example.com, *.example.com or 127.0.0.1:8080`, s, why)
+	}
+	p := strings.ToLower(strings.TrimSuffix(s, "."))
+	name, port := splitPort(p)
+	if strings.HasSuffix(p, ":") {
+		return bad("ends in a colon without a port")
+	}
+	if port != "" {
+		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+			return bad("has a port that is not a number from 1 to 65535")
+		}
+	}
+	if rest, ok := strings.CutPrefix(name, "["); ok {
+		if addr, err := netip.ParseAddr(strings.TrimSuffix(rest, "]")); err != nil || !addr.Is6() {
+			return bad("is not an IPv6 address in brackets")
+		}
+		return p, nil
+	}
+	name = strings.TrimPrefix(name, "*.")
+	if name == "" || len(name) > 253 {
+		return bad("has no name")
+	}
+	for label := range strings.SplitSeq(name, ".") {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+			return bad("is not a host name")
+		}
+	}
+	return p, nil
+}
+
+func splitPort(p string) (name, port string) {
+	i := strings.LastIndexByte(p, ':')
+	if i < 0 || strings.HasSuffix(p, "]") {
+		return p, ""
+	}
+	return p[:i], p[i+1:]
+}
+
+// covers reports whether every host that the pattern inner stands for is one that outer stands for.
+func covers(outer, inner string) bool {
+	on, op := splitPort(outer)
+	in, ip := splitPort(strings.ToLower(inner))
+	if op != "" && op != ip {
+		return false
+	}
+	if domain, ok := strings.CutPrefix(on, "*"); ok {
+		return strings.HasSuffix(in, domain) && len(in) > len(domain)
+	}
+	return on == in
+}
+
+func covered(by []string, host string) bool {
+	return slices.ContainsFunc(by, func(p string) bool { return covers(p, host) })
+}
+
+// meetHosts gives the patterns that stand for what both lists stand for.
+func meetHosts(a, b []string) []string {
+	out := []string{}
+	for _, p := range a {
+		for _, q := range b {
+			if both, ok := meetHost(p, q); ok && !slices.Contains(out, both) {
+				out = append(out, both)
+			}
+		}
+	}
+	return out
+}
+
+func meetHost(a, b string) (string, bool) {
+	an, ap := splitPort(strings.ToLower(a))
+	bn, bp := splitPort(strings.ToLower(b))
+	switch {
+	case ap != "" && bp != "" && ap != bp:
+		return "", false
+	case covers(an, bn):
+		an = bn
+	case !covers(bn, an):
+		return "", false
+	}
+	if ap == "" {
+		ap = bp
+	}
+	if ap != "" {
+		an += ":" + ap
+	}
+	return an, true
+}

@@ -1,0 +1,154 @@
+package policy
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// invokeLoader covers the calls that load modules.
+func (w *scanner) invokeLoader(s *symbol, c call) (*value, bool) {
+	switch s.role {
+	case roleRequire:
+		w.tele.Flags.HasRequire = true
+		return w.load(c.arg(0), c.at, "require"), true
+	case roleMakeRequire:
+		return symbolValue(&symbol{name: "require", role: roleRequire, callable: true}), true
+	}
+	return nil, false
+}
+
+func (w *scanner) dynamicImport(e *js.CallExpr, lit *js.LiteralExpr) *value {
+	at := w.locate(lit.Data)
+	w.tele.Flags.HasDynamicImport = true
+	args := w.args(e.Args.List)
+	var name *value
+	if len(args) > 0 {
+		name = args[0]
+	}
+	v := w.load(name, at, "import")
+	w.at = at
+	return v
+}
+
+// load reports what loading a module means and gives the module.
+func (w *scanner) load(name *value, at int, how string) *value {
+	var out *value
+	known := false
+	for n := name; n != nil; n = n.alt {
+		if n.kind == kindText {
+			known = true
+			if n.isDecoded() {
+				w.hit(EncodingTricks, neverGranted, "", at, "the name of a module is hidden behind a decoder")
+			}
+			out = either(out, w.loadNamed(n.text, at, how))
+		}
+	}
+	if !known {
+		if name.isDecoded() {
+			w.hit(EncodingTricks, neverGranted, "", at, "the name of a module is hidden behind a decoder")
+		}
+		w.hit(ModuleLoading, modulePower, AnyModule, at, how+" of a module whose name is only known at run time")
+		return symbolValue(w.cat.anyModule)
+	}
+	return out
+}
+
+func (w *scanner) loadNamed(spec string, at int, how string) *value {
+	name := strings.TrimPrefix(spec, "node:")
+	shown := strconv.Quote(clip(spec, 60))
+	switch {
+	case strings.HasPrefix(spec, "./"), strings.HasPrefix(spec, "../"), strings.HasPrefix(spec, "/"):
+		if how == "static import" || w.hasFile(spec) {
+			return nil
+		}
+		w.hit(ModuleLoading, neverGranted, name, at, how+" of "+shown+", which is not among the request's files")
+		return nil
+	case strings.HasPrefix(spec, "data:"), strings.HasPrefix(spec, "blob:"):
+		w.hit(CodeInjection, neverGranted, "", at, how+" runs the code inside a URL")
+	case strings.HasPrefix(spec, "http:"), strings.HasPrefix(spec, "https:"):
+		w.hit(NetworkRequest, neverGranted, "", at, how+" fetches code from "+shown)
+	}
+	w.hit(ModuleLoading, modulePower, name, at, how+" of module "+shown)
+	if name == "child_process" || name == "cluster" {
+		w.hit(CommandExecution, neverGranted, name, at, "module "+shown+" runs commands on the host")
+	}
+	if name == "process" {
+		w.tele.Flags.HasProcess = true
+	}
+	if s := w.cat.modules[name]; s != nil {
+		return symbolValue(s)
+	}
+	return &value{kind: kindSymbol, sym: &symbol{name: name, module: name}}
+}
+
+// hasFile reports whether the request brought the file that a relative specifier may mean.
+func (w *scanner) hasFile(spec string) bool {
+	base := strings.TrimPrefix(path.Clean("/"+spec), "/")
+	for _, ext := range []string{"", ".js", ".mjs", ".cjs", ".ts", ".json", "/index.js", "/index.ts"} {
+		if _, ok := w.files[base+ext]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *scanner) importStmt(s *js.ImportStmt) {
+	type binding struct {
+		name, as string
+		at       int
+	}
+	var names []binding
+	if s.Default != nil {
+		names = append(names, binding{"default", string(s.Default), w.pass(s.Default)})
+	}
+	for _, a := range s.List {
+		b := binding{name: string(a.Name), as: string(a.Binding), at: w.cursor}
+		switch {
+		case a.Binding == nil:
+			continue
+		case a.Name == nil:
+			b.name = b.as
+			b.at = w.pass(a.Binding)
+		default:
+			b.at = w.pass(a.Name)
+			b.name, _ = unescape(strings.Trim(b.name, "\"'"))
+			w.pass(a.Binding)
+		}
+		names = append(names, b)
+	}
+	at := w.pass(s.Module)
+	module := w.load(textValue(stringText(w.text, at, s.Module)), at, "static import")
+	for _, b := range names {
+		v := module
+		if b.name != "*" && b.name != "default" && module != nil {
+			v = w.member(module, b.name, b.at, true)
+		}
+		w.imports[b.as] = v
+	}
+}
+
+func (w *scanner) exportStmt(s *js.ExportStmt) {
+	if s.Decl != nil {
+		if d, ok := s.Decl.(js.IStmt); ok {
+			w.stmt(d)
+			return
+		}
+		w.expr(s.Decl)
+		return
+	}
+	for _, a := range s.List {
+		if a.Name != nil {
+			w.pass(a.Name)
+		}
+		if a.Binding != nil {
+			w.pass(a.Binding)
+		}
+	}
+	if s.Module != nil {
+		at := w.pass(s.Module)
+		w.load(textValue(stringText(w.text, at, s.Module)), at, "static import")
+	}
+}

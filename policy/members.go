@@ -1,0 +1,346 @@
+package policy
+
+import (
+	"strconv"
+
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// propertyText gives the name that a literal property key stands for.
+func propertyText(l js.LiteralExpr) string {
+	s := string(l.Data)
+	if l.TokenType == js.StringToken && len(s) >= 2 {
+		s = s[1 : len(s)-1]
+	}
+	plain, _ := unescape(s)
+	return plain
+}
+
+// dot walks x.name and x?.name.
+func (w *scanner) dot(e *js.DotExpr) *value {
+	base := w.operand(e.X)
+	at := w.at
+	key := ""
+	switch y := e.Y.(type) {
+	case js.LiteralExpr:
+		off := w.pass(y.Data)
+		if _, simple := e.X.(*js.Var); !simple {
+			at = off
+		}
+		key = propertyText(y)
+	case *js.Var: // a private name
+		w.pass2(y)
+		key = string(y.Data)
+	}
+	w.at = at
+	return w.member(base, key, at, true)
+}
+
+// index walks x[y] and x?.[y].
+func (w *scanner) index(e *js.IndexExpr) *value {
+	base := w.operand(e.X)
+	at := w.at
+	key := w.loud(e.Y)
+	w.at = at
+	return w.computed(base, key, at)
+}
+
+// operand walks what a member is read from. Reading a member of a power is what counts, unless the member is nothing.
+func (w *scanner) operand(e js.IExpr) *value { return w.loud(e) }
+
+// computed gives the member that a computed key may name.
+func (w *scanner) computed(base, key *value, at int) *value {
+	var out *value
+	known := false
+	for k := key; k != nil; k = k.alt {
+		one := *k
+		one.alt = nil
+		name, ok := one.string()
+		if !ok {
+			continue
+		}
+		known = true
+		if k.isDecoded() && w.reachable(base, name) {
+			w.hit(EncodingTricks, neverGranted, "", at, "the name "+strconv.Quote(clip(name, 40))+" is hidden behind a decoder")
+		}
+		out = either(out, w.member(base, name, at, false))
+	}
+	if !known && base != nil {
+		w.dynamicKey = true
+		if key.isDecoded() && base.powerful() {
+			w.hit(EncodingTricks, neverGranted, "", at, "a decoded string names a member of a host object")
+		}
+		out = itemsOf(base)
+	}
+	return out
+}
+
+// reachable reports whether a name on the base is a power.
+func (w *scanner) reachable(base *value, name string) bool {
+	for b := base; b != nil; b = b.alt {
+		switch b.kind {
+		case kindGlobal, kindMaybeGlobal:
+			if w.cat.globals[name] != nil {
+				return true
+			}
+		case kindSymbol:
+			return true
+		}
+	}
+	return name == "constructor" || name == "__proto__" || name == "prototype"
+}
+
+// member gives what base.name may be, and reports it when it is a power. Plain says that the name stands in the source.
+func (w *scanner) member(base *value, name string, at int, plain bool) *value {
+	if name == "__proto__" {
+		w.tele.Flags.HasProtoAccess = true
+		if !w.quiet {
+			w.hit(PrototypePollution, neverGranted, "", at, "__proto__ reaches an object's prototype")
+		}
+		return w.prototypeOf(base)
+	}
+	if base == nil {
+		return w.memberOfUnknown(name)
+	}
+	var out *value
+	for b := base; b != nil; b = b.alt {
+		out = either(out, w.memberOf(b, name, at, plain))
+	}
+	return out
+}
+
+func (w *scanner) memberOfUnknown(name string) *value {
+	if name == "constructor" {
+		return &value{kind: kindConstructor}
+	}
+	if v := w.props[name]; v != nil {
+		return v
+	}
+	if w.cat.methods[name] != nil || name == "constructor" {
+		return &value{kind: kindMethod, text: name}
+	}
+	return nil
+}
+
+func (w *scanner) memberOf(b *value, name string, at int, plain bool) *value {
+	switch b.kind {
+	case kindGlobal:
+		if w.globals[name] {
+			return nil
+		}
+		return w.global(name, at)
+	case kindMaybeGlobal:
+		if plain {
+			return w.memberOfUnknown(name)
+		}
+		return w.global(name, at)
+	case kindSymbol:
+		return w.memberOfSymbol(b, name, at)
+	case kindObject:
+		return w.memberOfObject(b, name)
+	case kindArray:
+		return w.memberOfArray(b, name)
+	case kindDescriptor:
+		if name == "value" || name == "get" || name == "set" {
+			return b.of
+		}
+		return nil
+	case kindPrototype:
+		if name == "constructor" {
+			if b.of != nil && b.of.callableKind() {
+				return symbolValue(w.cat.function)
+			}
+			return &value{kind: kindConstructor}
+		}
+		return &value{kind: kindMethod, text: name, of: b}
+	case kindConstructor:
+		return w.memberOfConstructor(name, at)
+	}
+	return w.memberOfPlain(b, name)
+}
+
+func (w *scanner) memberOfConstructor(name string, at int) *value {
+	switch name {
+	case "constructor":
+		return symbolValue(w.cat.function)
+	case "prototype":
+		w.tele.Flags.HasProtoAccess = true
+		if !w.quiet {
+			w.hit(PrototypePollution, neverGranted, "", at, "constructor.prototype reaches a prototype that others share")
+		}
+		return &value{kind: kindPrototype}
+	}
+	return nil
+}
+
+// memberOfPlain covers strings, numbers, regular expressions and functions.
+func (w *scanner) memberOfPlain(b *value, name string) *value {
+	switch {
+	case name == "constructor" && b.callableKind():
+		return symbolValue(w.cat.function)
+	case name == "constructor":
+		return &value{kind: kindConstructor}
+	case name == "length" && b.kind == kindText:
+		return &value{kind: kindNumber, num: float64(len(b.text))}
+	case name == "prototype":
+		return nil
+	case b.kind == kindText:
+		if i, err := strconv.Atoi(name); err == nil {
+			if i >= 0 && i < len(b.text) {
+				return &value{kind: kindText, text: b.text[i : i+1], decoded: b.decoded}
+			}
+			return nil
+		}
+	case b.kind == kindFunction && name != "call" && name != "apply" && name != "bind" && name != "toString":
+		return nil
+	}
+	return &value{kind: kindMethod, text: name, of: b}
+}
+
+func (w *scanner) memberOfSymbol(b *value, name string, at int) *value {
+	s := b.sym
+	if m := s.member(name); m != nil {
+		if !w.quiet && m.category != "" && !m.onUse {
+			w.hit(m.category, m.power, m.module, at, explain(&symbol{name: memberName(m, name), category: m.category, power: m.power}))
+		}
+		w.flag(m)
+		return symbolValue(m)
+	}
+	switch {
+	case name == "constructor" && s.isFunction():
+		return symbolValue(w.cat.function)
+	case name == "constructor":
+		return &value{kind: kindConstructor}
+	case name == "prototype" && s.class:
+		return &value{kind: kindPrototype, of: functionPrototype(s)}
+	case name == "default" && s.module != "":
+		return b
+	case s.isFunction():
+		return &value{kind: kindMethod, text: name, of: b}
+	}
+	return nil
+}
+
+// functionPrototype marks Function.prototype, whose constructor is Function.
+func functionPrototype(s *symbol) *value {
+	if s.role == roleFunction {
+		return &value{kind: kindBuiltin}
+	}
+	return nil
+}
+
+// memberName replaces the star of a symbol that stands for any member.
+func memberName(m *symbol, name string) string {
+	if n := len(m.name); n > 0 && m.name[n-1] == '*' {
+		return m.name[:n-1] + clip(name, 60)
+	}
+	return m.name
+}
+
+func (w *scanner) memberOfObject(b *value, name string) *value {
+	if v, ok := b.obj.props[name]; ok {
+		return v
+	}
+	if b.obj.rest != nil {
+		return w.member(b.obj.rest, name, w.at, true)
+	}
+	switch name {
+	case "constructor":
+		return &value{kind: kindConstructor}
+	case "toString", "valueOf", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString":
+		return &value{kind: kindBuiltin}
+	}
+	return w.props[name]
+}
+
+func (w *scanner) memberOfArray(b *value, name string) *value {
+	if i, err := strconv.Atoi(name); err == nil {
+		if i >= 0 && i < len(b.obj.elems) {
+			return b.obj.elems[i]
+		}
+		return nil
+	}
+	switch name {
+	case "constructor":
+		return &value{kind: kindConstructor}
+	case "length":
+		return &value{kind: kindNumber, num: float64(len(b.obj.elems))}
+	}
+	return &value{kind: kindMethod, text: name, of: b}
+}
+
+// prototypeOf gives the prototype of a value: that of all functions, or one that others share.
+func (w *scanner) prototypeOf(base *value) *value {
+	for b := base; b != nil; b = b.alt {
+		if b.callableKind() {
+			return &value{kind: kindPrototype, of: &value{kind: kindBuiltin}}
+		}
+	}
+	return &value{kind: kindPrototype}
+}
+
+// store walks target = y for a member: x.name or x[key].
+func (w *scanner) store(target js.IExpr, y js.IExpr) *value {
+	var base *value
+	key, known := "", false
+	switch t := target.(type) {
+	case *js.DotExpr:
+		base = w.operand(t.X)
+		if name, ok := t.Y.(js.LiteralExpr); ok {
+			key, known = propertyText(name), true
+			off := w.pass(name.Data)
+			if _, simple := t.X.(*js.Var); !simple {
+				w.at = off
+			}
+		} else if private, ok := t.Y.(*js.Var); ok {
+			w.pass2(private)
+			key, known = string(private.Data), true
+		}
+	case *js.IndexExpr:
+		base = w.operand(t.X)
+		at := w.at
+		key, known = w.loud(t.Y).string()
+		w.at = at
+	}
+	at := w.at
+	for b := base; b != nil; b = b.alt {
+		switch {
+		case b.kind == kindPrototype:
+			w.hit(PrototypePollution, neverGranted, "", at, "a prototype that others share is changed")
+		case b.kind == kindSymbol && known && (b.sym.member(key) != nil || key == "prototype"):
+			w.member(b, key, at, true)
+		}
+	}
+	if known && key == "__proto__" {
+		w.member(base, key, at, true)
+	}
+	v := w.expr(y)
+	if known {
+		w.keep(base, key, v)
+	}
+	w.at = at
+	return v
+}
+
+// keep notes what a member was given.
+func (w *scanner) keep(base *value, key string, v *value) {
+	if v == nil {
+		return
+	}
+	for b := base; b != nil; b = b.alt {
+		if b.kind == kindObject {
+			b.obj.set(key, v)
+		}
+	}
+	if v.powerful() && !w.props[key].holds(v) {
+		w.props[key] = either(v, w.props[key])
+		w.again = true
+	}
+}
+
+func (o *object) set(key string, v *value) {
+	if o.props == nil {
+		o.props = map[string]*value{}
+	}
+	o.props[key] = either(v, o.props[key])
+}

@@ -1,0 +1,117 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+)
+
+// scanCode analyses the code and every extra source that could run. A source beyond the size limit is not scanned.
+func scanCode(q *inquiry) error {
+	if q.tier == nil || len(q.decision.Violations) > 0 && q.oversized() {
+		return nil
+	}
+	a := q.ask
+	d := q.decision
+	total := scored{analysis: &d.Analysis}
+	main := q.set.catalogue.scan(a.Code, or(a.Language, javaScript), a.Globals, a.Files)
+	d.Telemetry = main.tele
+	d.SyntaxError = main.syntax
+	q.add(&total, "", main)
+	for _, name := range q.runnableFiles() {
+		language := javaScript
+		if ext := name[len(name)-3:]; ext == ".ts" || ext == "mts" || ext == "cts" {
+			language = typeScript
+		}
+		q.add(&total, name, q.set.catalogue.scan(a.Files[name], language, a.Globals, a.Files))
+	}
+	total.finish()
+	return nil
+}
+
+func (q *inquiry) add(total *scored, file string, s *scanned) {
+	total.add(&s.src, file, s.hits, &q.grants)
+	if s.unanalysed {
+		total.analysis.Unanalysed = true
+		total.analysis.Findings = append(total.analysis.Findings, unanalysedFinding(file, s))
+	}
+}
+
+func (q *inquiry) oversized() bool {
+	return slices.ContainsFunc(q.decision.Reasons, func(r Reason) bool { return r.Rule == "code-size" })
+}
+
+// checkPatterns looks for the deployment's forbidden patterns in the text as it is, strings and comments included.
+func checkPatterns(q *inquiry) error {
+	if len(q.set.patterns) == 0 || q.oversized() {
+		return nil
+	}
+	q.matchPatterns("code", q.ask.Code)
+	for _, name := range q.runnableFiles() {
+		q.matchPatterns("files."+name, q.ask.Files[name])
+	}
+	return nil
+}
+
+func (q *inquiry) matchPatterns(field, text string) {
+	start, end := body(text)
+	src := source{text: text}
+	for _, p := range q.set.patterns {
+		if at := p.expr.FindStringIndex(text[start:end]); at != nil {
+			line, column := src.position(start + at[0])
+			q.deny(Reason{Rule: "forbidden-pattern", Source: p.source, Field: field,
+				Message: fmt.Sprintf("forbidden pattern %s at line %d, column %d: %s", p.name, line, column, clip(src.excerpt(start+at[0]), 120))})
+		}
+	}
+}
+
+// checkCategories denies code with a finding of a forbidden category, even where the tier grants the power.
+func checkCategories(q *inquiry) error {
+	for _, c := range q.set.forbidden {
+		for _, f := range q.decision.Analysis.Findings {
+			if f.Category == c.name {
+				q.deny(Reason{Rule: "forbidden-category", Source: c.source, Field: "code",
+					Message: fmt.Sprintf("%s is forbidden here: %s (line %d, column %d)", c.name, f.Message, f.Line, f.Column)})
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// checkLevel denies code as dangerous as the tier refuses; every finding that counts is a violation.
+func checkLevel(q *inquiry) error {
+	a := &q.decision.Analysis
+	if q.tier == nil || levelRank(a.Level) < levelRank(q.tier.BlockLevel) {
+		return nil
+	}
+	q.deny(Reason{Rule: "threat-level", Source: q.tier.source, Field: "code",
+		Message: fmt.Sprintf("level %s (score %d) is blocked under policy %q, which refuses %s and above", a.Level, a.Score, q.tier.Name, q.tier.BlockLevel)})
+	for _, f := range a.Findings {
+		if f.Score > 0 {
+			q.decision.Violations = append(q.decision.Violations, fmt.Sprintf("%s: %s (line %d, column %d)", f.Category, f.Message, f.Line, f.Column))
+		}
+	}
+	return nil
+}
+
+// Analyze is Decide for code alone, without running it: the same analysis and decision, and the syntax error of code that
+// does not parse even where the scan itself could do without a second opinion.
+func (s *Set) Analyze(code, language, tier string) Decision {
+	d := s.Decide(Ask{Code: code, Language: language, Tier: tier})
+	if d.SyntaxError != nil || d.Analysis.Unanalysed {
+		return d
+	}
+	if _, bad := d.BadField(); bad {
+		return d
+	}
+	start, end := body(code)
+	text := code[start:end]
+	if o := outlineOf(text); o.transformable() {
+		if _, syntax := transform(text, or(language, javaScript), o.module, false); syntax != nil {
+			src := source{text: code}
+			d.SyntaxError = syntax.moved(&src, text, start)
+			d.Telemetry.IsValid = false
+		}
+	}
+	return d
+}

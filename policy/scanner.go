@@ -1,0 +1,247 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/tdewolff/parse/v2/js"
+)
+
+const (
+	maxFindings = 100
+	maxHits     = 4000
+	maxDepth    = 2500
+	maxRounds   = 4
+	maxEdges    = 4096
+)
+
+// scanner walks one syntax tree and follows values through it. It walks again, at most maxRounds times, while values turn
+// up that were needed before they were known.
+type scanner struct {
+	cat     *catalogue
+	globals map[string]bool
+	files   map[string]string
+	text    string // what was parsed
+	buf     []byte // the same, as the parser holds it: names are slices of it
+
+	cursor      int // offset behind the last name or literal passed, in source order
+	at          int // best position of the expression just walked
+	depth       int
+	branch      int // nesting of branches, loops and functions
+	loops       int // nesting of loops in the current function
+	endless     int
+	quiet       bool // the value is only compared or tested
+	this        *value
+	frame       *function
+	nested      int // depth of code inside code strings
+	nestedScans int
+
+	vars    map[*js.Var]*variable
+	imports map[string]*value
+	props   map[string]*value // by name: powerful values assigned to members of unknown objects
+	fns     map[any]*function
+	timers  timers
+
+	again      bool
+	dynamicKey bool
+	tooDeep    bool
+
+	hits  []hit
+	seen  map[hitKey]struct{}
+	count map[hitClass]int
+	tele  *Telemetry
+	free  map[string]struct{}
+}
+
+// variable is what one binding may hold.
+type variable struct {
+	now, all *value
+	home     *function
+	branch   int
+	// early marks a variable that was read before its values were known.
+	early bool
+}
+
+// hit is a finding before it is scored.
+type hit struct {
+	category string
+	power    power
+	module   string
+	offset   int
+	message  string
+	file     string
+}
+
+// hitClass is what grants tell apart.
+type hitClass struct {
+	category string
+	power    power
+	module   string
+}
+
+type hitKey struct {
+	category string
+	offset   int
+}
+
+// walk analyses the tree until nothing new turns up.
+func (w *scanner) walk(list []js.IStmt) {
+	for range maxRounds {
+		w.again = false
+		w.cursor, w.at, w.depth, w.branch, w.loops, w.endless, w.quiet = 0, 0, 0, 0, 0, 0, false
+		w.this = &value{kind: kindGlobal}
+		w.hits, w.seen, w.count, w.nestedScans = w.hits[:0], nil, nil, 0
+		w.timers.reset()
+		w.tele.Metrics = Metrics{Cyclomatic: 1}
+		w.block(list)
+		if !w.again || w.tooDeep {
+			break
+		}
+	}
+	w.timers.report(w)
+}
+
+// hit records a finding once per category and place.
+func (w *scanner) hit(category string, p power, module string, offset int, message string) {
+	key := hitKey{category, offset}
+	if _, ok := w.seen[key]; ok {
+		return
+	}
+	if w.seen == nil {
+		w.seen, w.count = map[hitKey]struct{}{}, map[hitClass]int{}
+	}
+	w.seen[key] = struct{}{}
+	class := hitClass{category, p, module}
+	w.count[class]++
+	// Two of each class are enough for every tier's score.
+	if len(w.hits) < maxFindings || w.count[class] <= 2 && len(w.hits) < maxHits {
+		w.hits = append(w.hits, hit{category: category, power: p, module: module, offset: offset, message: message})
+	}
+}
+
+// found records the finding of a symbol.
+func (w *scanner) found(s *symbol, offset int) {
+	if s.category != "" {
+		w.hit(s.category, s.power, s.module, offset, explain(s))
+	}
+}
+
+func explain(s *symbol) string {
+	name := s.name
+	switch s.category {
+	case CommandExecution:
+		return name + " runs commands or native code on the host"
+	case CodeInjection:
+		return name + " runs code that is built at run time"
+	case FilesystemAccess:
+		if s.power == readPower {
+			return name + " reads files"
+		}
+		return name + " changes files"
+	case NetworkRequest:
+		return name + " talks to the network"
+	case PrototypePollution:
+		return name + " replaces an object's prototype"
+	case ModuleLoading:
+		return name + " reaches the module system"
+	case EnvironmentAccess:
+		return name + " reaches the host process or its environment"
+	case BufferManipulation:
+		return name + " allocates raw memory"
+	case WebAssembly:
+		return name + " compiles or runs WebAssembly"
+	default:
+		return name + " is a known threat"
+	}
+}
+
+// offsetOf gives the place of a slice of the parsed text.
+func (w *scanner) offsetOf(b []byte) (int, bool) {
+	off := cap(w.buf) - cap(b)
+	if len(b) == 0 || off < 0 || off >= len(w.buf) || &w.buf[off] != &b[0] {
+		return 0, false
+	}
+	return off, true
+}
+
+// pass moves the cursor behind a name or literal and gives its place.
+func (w *scanner) pass(b []byte) int {
+	if off, ok := w.offsetOf(b); ok {
+		w.cursor = off + len(b)
+		return off
+	}
+	return w.locate(b)
+}
+
+// locate finds the next mention of a name. The tree gives every mention of a variable the bytes of the first one, but it is
+// walked in source order, so between the cursor and the mention stand only punctuation, keywords and comments.
+func (w *scanner) locate(name []byte) int {
+	s := w.text
+	for i := w.cursor; i < len(s); {
+		switch c := s[i]; {
+		case isWordByte(c):
+			j := i + 1
+			for j < len(s) && isWordByte(s[j]) {
+				j++
+			}
+			if j-i >= len(name) && s[i:i+len(name)] == string(name) && (j-i == len(name) || s[i+len(name)] >= 0x80) {
+				w.cursor = i + len(name)
+				return i
+			}
+			if !passable(s[i:j]) {
+				w.cursor = i
+				return i
+			}
+			i = j
+		case strings.HasPrefix(s[i:], "//"):
+			n := strings.IndexByte(s[i:], '\n')
+			if n < 0 {
+				w.cursor = len(s)
+				return i
+			}
+			i += n
+		case strings.HasPrefix(s[i:], "/*"):
+			n := strings.Index(s[i+2:], "*/")
+			if n < 0 {
+				w.cursor = len(s)
+				return i
+			}
+			i += n + 4
+		case c == '"' || c == '\'':
+			w.cursor = i
+			return i
+		default:
+			i++
+		}
+	}
+	w.cursor = len(s)
+	return w.cursor
+}
+
+// passable reports the words that have no node of their own and may stand between the cursor and a name.
+func passable(word string) bool {
+	switch word {
+	case "var", "let", "const", "function", "class", "extends", "new", "return", "typeof", "void", "delete", "await", "yield",
+		"throw", "in", "of", "instanceof", "if", "else", "for", "while", "do", "switch", "case", "default", "try", "catch",
+		"finally", "with", "async", "static", "get", "set", "export", "import", "as", "from", "break", "continue", "debugger",
+		"meta", "target", "super", "this", "null", "true", "false":
+		return true
+	}
+	return false
+}
+
+// visit counts a node and guards the depth; leave must follow when it reports true.
+func (w *scanner) visit() bool {
+	w.depth++
+	w.tele.Metrics.ASTNodeCount++
+	if w.depth > w.tele.Metrics.MaxDepth {
+		w.tele.Metrics.MaxDepth = w.depth
+	}
+	if w.depth > maxDepth {
+		w.tooDeep = true
+		w.depth--
+		return false
+	}
+	return true
+}
+
+func (w *scanner) leave() { w.depth-- }

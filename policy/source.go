@@ -1,0 +1,128 @@
+package policy
+
+import (
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	javaScript = "javascript"
+	typeScript = "typescript"
+)
+
+// source is one text as the caller wrote it. Offsets are bytes into it.
+type source struct {
+	text string
+	// lines holds the offset of each line's first byte; built when a position is first asked for.
+	lines []int
+}
+
+// body gives the bounds of the code inside markdown fences, or of the whole text when there are none. A fence that is
+// never closed ends with the text. An info string does not choose the language: the request does.
+func body(text string) (start, end int) {
+	start, end = 0, len(text)
+	lead := len(text) - len(strings.TrimLeft(text, " \t\r\n\ufeff"))
+	fence := fenceAt(text[lead:])
+	if fence == "" {
+		return start, end
+	}
+	line := strings.IndexByte(text[lead:], '\n')
+	if line < 0 {
+		return start, end
+	}
+	start = lead + line + 1
+	for at := start; at < len(text); {
+		next := strings.IndexByte(text[at:], '\n')
+		if next < 0 {
+			next = len(text) - at
+		}
+		if l := strings.TrimSpace(text[at : at+next]); strings.HasPrefix(l, fence) && strings.Trim(l, fence[:1]) == "" {
+			return start, at
+		}
+		at += next + 1
+	}
+	return start, end
+}
+
+// fenceAt gives the run of three or more backticks or tildes that opens s.
+func fenceAt(s string) string {
+	for _, c := range []string{"`", "~"} {
+		if rest := strings.TrimLeft(s, c); len(s)-len(rest) >= 3 {
+			line, _, _ := strings.Cut(rest, "\n")
+			if !strings.Contains(line, c) {
+				return s[:len(s)-len(rest)]
+			}
+		}
+	}
+	return ""
+}
+
+// position gives line and column (in characters) of an offset, counting from 1.
+func (s *source) position(offset int) (line, column int) {
+	s.index()
+	offset = max(0, min(offset, len(s.text)))
+	line = sort.SearchInts(s.lines, offset+1)
+	return line, 1 + utf8.RuneCountInString(s.text[s.lines[line-1]:offset])
+}
+
+// offset is the inverse of position for a column counted in bytes from 0; what lies outside gives the nearest place.
+func (s *source) offset(line, column int) int {
+	s.index()
+	if line < 1 {
+		return 0
+	}
+	if line > len(s.lines) {
+		return len(s.text)
+	}
+	return min(s.lines[line-1]+max(column, 0), len(s.text))
+}
+
+// index finds the lines: ended by LF, CR LF or CR.
+func (s *source) index() {
+	if s.lines != nil {
+		return
+	}
+	s.lines = append(make([]int, 0, 1+strings.Count(s.text, "\n")), 0)
+	for i := 0; i < len(s.text); i++ {
+		switch s.text[i] {
+		case '\r':
+			if i+1 < len(s.text) && s.text[i+1] == '\n' {
+				i++
+			}
+			fallthrough
+		case '\n':
+			s.lines = append(s.lines, i+1)
+		}
+	}
+}
+
+const excerptChars = 80
+
+// excerpt gives the line around an offset, trimmed, at most some 80 characters with an ellipsis where it was cut.
+func (s *source) excerpt(offset int) string {
+	s.index()
+	offset = max(0, min(offset, len(s.text)))
+	n := sort.SearchInts(s.lines, offset+1)
+	start, end := s.lines[n-1], len(s.text)
+	if n < len(s.lines) {
+		end = s.lines[n]
+	}
+	head, tail := "", ""
+	if offset-start > excerptChars/2 && end-start > excerptChars {
+		start, head = runeStart(s.text, offset-excerptChars/4), "…"
+	}
+	if end-start > excerptChars {
+		end, tail = runeStart(s.text, start+excerptChars), "…"
+	}
+	return head + strings.TrimSpace(strings.ToValidUTF8(s.text[start:end], "\ufffd")) + tail
+}
+
+func runeStart(s string, i int) int {
+	for j := i; j > i-utf8.UTFMax && j > 0; j-- {
+		if utf8.RuneStart(s[j]) {
+			return j
+		}
+	}
+	return i
+}

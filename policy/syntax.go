@@ -1,0 +1,59 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tdewolff/parse/v2"
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// tree is a parsed program and the text that its names are slices of.
+type tree struct {
+	list []js.IStmt
+	buf  []byte
+	text string
+	// place gives the offset in the caller's code of an offset in text; nil means that they are the same.
+	place func(int) int
+}
+
+// parseTree parses code of any shape that executions take: statements as in the body of an async function, a module, or one
+// expression that only makes sense in parentheses. The error is the parser's, or says that it gave up.
+func parseTree(text string, module bool) (*tree, error) {
+	t, err := parseText(text, "", "", module)
+	if err == nil || module {
+		return t, err
+	}
+	if t, err := parseText(text, "(", "\n)", false); err == nil {
+		return t, nil
+	}
+	return nil, err
+}
+
+// parseText parses prefix+text+suffix. The parser is a library and its input hostile: a panic is an error.
+func parseText(text, prefix, suffix string, module bool) (t *tree, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			t, err = nil, fmt.Errorf("the parser failed: %v", r)
+		}
+	}()
+	n := len(prefix) + len(text) + len(suffix)
+	if n == 0 {
+		return &tree{}, nil
+	}
+	buf := make([]byte, 0, n+1)
+	buf = append(append(append(buf, prefix...), text...), suffix...)
+	ast, err := js.Parse(parse.NewInputBytes(buf), js.Options{Inline: !module})
+	if err != nil {
+		return nil, err
+	}
+	if ast == nil {
+		return nil, errors.New("the parser gave nothing")
+	}
+	t = &tree{list: ast.List, buf: buf, text: text}
+	if prefix != "" {
+		t.text = string(buf)
+		t.place = func(offset int) int { return max(0, offset-len(prefix)) }
+	}
+	return t, nil
+}

@@ -1,0 +1,114 @@
+package policy
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// DefaultTier is the tier of an Ask that names none.
+const DefaultTier = "standard"
+
+// The values of [Tier.Network], each containing the ones before it.
+const (
+	NetworkNone      = "none"      // no fetch
+	NetworkAllowlist = "allowlist" // only hosts that the deployment lists
+	NetworkPublic    = "public"    // any host with a public address
+)
+
+// The values of [Tier.Files], each containing the ones before it. Files are the execution's own in-memory file system;
+// nothing of the host is ever visible.
+const (
+	FilesNone  = "none"
+	FilesRead  = "read"
+	FilesWrite = "write"
+)
+
+// AnyModule in a module list stands for every module that the sandbox provides.
+const AnyModule = "*"
+
+// Tier is a named bundle of powers and limits. Sizes are bytes.
+type Tier struct {
+	Name string
+	// Base is the tier that a deployment's own tier started from; empty for a built-in.
+	Base    string
+	Timeout time.Duration
+	// CPU is never more than Timeout.
+	CPU         time.Duration
+	MemoryBytes int64
+	Network     string
+	Files       string
+	// Eval permits eval, Function and their relatives.
+	Eval    bool
+	Modules []string
+	// OutputBytes caps console text and result together with LogEntries and LogChars (characters of one entry).
+	OutputBytes int64
+	LogEntries  int
+	LogChars    int
+	APICalls    int
+	// CodeBytes caps each source of an execution.
+	CodeBytes int
+	// BlockLevel is the lowest danger level that this tier refuses: "high" or "critical" for the built-ins.
+	BlockLevel string
+}
+
+// Builtin gives the four built-in tiers, weakest first. The caller owns the slice.
+func Builtin() []Tier {
+	basic := []string{"buffer", "crypto", "url", "util"}
+	plain := append(slices.Clone(basic), "path", "querystring", "string_decoder")
+	system := append(slices.Clone(plain), "fs", "http", "https", "stream", "zlib")
+	tier := func(name string, seconds int, megabytes int64, network, files string, eval bool, modules []string) Tier {
+		wall := time.Duration(seconds) * time.Second
+		return Tier{
+			Name: name, Timeout: wall, CPU: wall, MemoryBytes: megabytes << 20, Network: network, Files: files, Eval: eval,
+			Modules: modules, OutputBytes: 1 << 20, LogEntries: 100, LogChars: 1000, APICalls: 50, CodeBytes: 256 << 10,
+			BlockLevel: Critical,
+		}
+	}
+	strict := tier("strict", 5, 32, NetworkNone, FilesNone, false, basic)
+	strict.BlockLevel = High
+	return []Tier{
+		strict,
+		tier("standard", 15, 64, NetworkAllowlist, FilesRead, false, plain),
+		tier("extended", 30, 128, NetworkPublic, FilesWrite, true, system),
+		tier("agent", 60, 256, NetworkPublic, FilesWrite, true, []string{AnyModule}),
+	}
+}
+
+// MarshalJSON writes the tier as GET /api/policies shows it: camelCase, durations in milliseconds.
+func (t Tier) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Name        string   `json:"name"`
+		Base        string   `json:"base,omitempty"`
+		TimeoutMs   int64    `json:"timeoutMs"`
+		CPUMs       int64    `json:"cpuMs"`
+		MemoryBytes int64    `json:"memoryBytes"`
+		Network     string   `json:"network"`
+		Files       string   `json:"files"`
+		Eval        bool     `json:"eval"`
+		Modules     []string `json:"modules"`
+		OutputBytes int64    `json:"outputBytes"`
+		LogEntries  int      `json:"logEntries"`
+		LogChars    int      `json:"logChars"`
+		APICalls    int      `json:"apiCalls"`
+		CodeBytes   int      `json:"codeBytes"`
+		BlockLevel  string   `json:"blockLevel"`
+	}{
+		t.Name, t.Base, t.Timeout.Milliseconds(), t.CPU.Milliseconds(), t.MemoryBytes, t.Network, t.Files, t.Eval,
+		listed(t.Modules), t.OutputBytes, t.LogEntries, t.LogChars, t.APICalls, t.CodeBytes, t.BlockLevel,
+	})
+}
+
+// clone gives a tier that shares no memory with t.
+func (t Tier) clone() Tier {
+	t.Modules = slices.Clone(t.Modules)
+	return t
+}
+
+// listed makes an absent list an empty one, so that JSON never says null.
+func listed[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}

@@ -1,0 +1,126 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+	"github.com/go-sourcemap/sourcemap"
+)
+
+// wrapping makes code of one shape a program.
+type wrapping struct{ prefix, suffix string }
+
+// wrappings gives the shapes to try in turn: a module as it is; else the body of an async function, then an expression.
+func wrappings(module bool) []wrapping {
+	if module {
+		return []wrapping{{}}
+	}
+	return []wrapping{{"(async function(){", "\n})"}, {"(", "\n)"}}
+}
+
+// transform has esbuild turn TypeScript, or JavaScript that the tree parser does not take, into plain JavaScript with a map
+// back. The error is the caller's syntax error; of several shapes' errors it is the one that got furthest.
+func transform(code, language string, module, mapped bool) (*generated, *SyntaxError) {
+	loader := api.LoaderJS
+	if language == typeScript {
+		loader = api.LoaderTS
+	}
+	var worst *SyntaxError
+	for _, wrap := range wrappings(module) {
+		options := api.TransformOptions{Loader: loader, Target: api.ESNext, LogLevel: api.LogLevelSilent, LogLimit: 1,
+			Charset: api.CharsetUTF8}
+		if mapped {
+			options.Sourcemap = api.SourceMapExternal
+		}
+		r := api.Transform(wrap.prefix+code+wrap.suffix, options)
+		if len(r.Errors) == 0 {
+			return &generated{code: string(r.Code), rawMap: r.Map, prefix: len(wrap.prefix)}, nil
+		}
+		if e := syntaxError(r.Errors[0], code, len(wrap.prefix)); worst == nil || e.Line > worst.Line ||
+			e.Line == worst.Line && e.Column > worst.Column {
+			worst = e
+		}
+	}
+	return nil, worst
+}
+
+// syntaxError places an error in the caller's code. What the wrapping itself is blamed for is at the end of the code.
+func syntaxError(m api.Message, code string, prefix int) *SyntaxError {
+	e := &SyntaxError{Message: m.Text, Line: 1, Column: 1}
+	if m.Location == nil {
+		return e
+	}
+	src := source{text: code}
+	column := m.Location.Column
+	if m.Location.Line == 1 {
+		column -= prefix
+	}
+	e.Line, e.Column = src.position(src.offset(m.Location.Line, column))
+	return e
+}
+
+// generated is code that esbuild made, with the way back.
+type generated struct {
+	code   string
+	rawMap []byte
+	prefix int
+	lines  *source
+	parsed *sourcemap.Consumer
+	broken bool
+}
+
+// place gives the function from offsets in the generated code to offsets in the caller's. Columns of the map count UTF-16 units.
+func (g *generated) place(caller string) func(int) int {
+	original := &source{text: caller}
+	g.lines = &source{text: g.code}
+	return func(offset int) int {
+		if g.parsed == nil && !g.broken {
+			consumer, err := sourcemap.Parse("", g.rawMap)
+			g.parsed, g.broken = consumer, err != nil
+		}
+		if g.broken {
+			return 0
+		}
+		g.lines.index()
+		line, _ := g.lines.position(offset)
+		start := g.lines.lines[line-1]
+		_, _, ol, oc, ok := g.parsed.Source(line, utf16Len(g.code[start:min(max(offset, start), len(g.code))]))
+		if !ok {
+			return 0
+		}
+		if ol == 1 {
+			oc = max(0, oc-g.prefix)
+		}
+		at := original.offset(ol, 0)
+		return at + utf16Bytes(caller[at:], oc)
+	}
+}
+
+// utf16Len counts UTF-16 units.
+func utf16Len(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
+
+// utf16Bytes gives how many bytes of s, within its first line, hold n UTF-16 units.
+func utf16Bytes(s string, n int) int {
+	if end := strings.IndexAny(s, "\r\n"); end >= 0 {
+		s = s[:end]
+	}
+	for i, r := range s {
+		if n <= 0 {
+			return i
+		}
+		n--
+		if r > 0xffff {
+			n--
+		}
+	}
+	return len(s)
+}

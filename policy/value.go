@@ -1,0 +1,160 @@
+package policy
+
+import "github.com/tdewolff/parse/v2/js"
+
+// kind says what the analyser knows of a value. Nothing known is a nil *value.
+type kind uint8
+
+const (
+	kindText        kind = iota + 1 // a constant string
+	kindNumber                      // a constant number
+	kindGlobal                      // the global object
+	kindMaybeGlobal                 // this in a plain function: the global object, or whatever it was called on
+	kindSymbol                      // something the catalogue names
+	kindObject                      // an object literal, a class's instance, or this inside them
+	kindArray                       // an array literal
+	kindRegExp
+	kindFunction    // a function of the code itself
+	kindBuiltin     // some built-in function
+	kindPrototype   // a built-in prototype, or one reached through an instance
+	kindConstructor // the constructor of something that is not known to be a function
+	kindMethod      // text names it, of is the receiver
+	kindDescriptor  // a property descriptor of the value of
+	kindBuilt       // what calling a kindConstructor with a string gave
+	kindDecoded     // an unknown string that came out of a decoder
+	kindBytes       // a Buffer made of the text of
+)
+
+// value is one possible value of an expression; alt links to another that it may have as well. Values are immutable.
+type value struct {
+	kind    kind
+	decoded bool
+	num     float64
+	text    string
+	sym     *symbol
+	obj     *object
+	fn      *function
+	of      *value
+	alt     *value
+}
+
+// object holds what is known of an object's or array's members. Members are only ever added.
+type object struct {
+	props map[string]*value
+	elems []*value
+	// rest stands for members that are not known, from a spread.
+	rest *value
+}
+
+// function is a function of the code: what its parameters may be and what it may return.
+type function struct {
+	params js.Params
+	ret    *value
+	// plain marks functions whose this is whatever they are called on.
+	plain bool
+	// id numbers functions in the order they were met, for the timer graph.
+	id int
+}
+
+const (
+	maxAlternatives = 6
+	maxFoldedBytes  = 4096
+	maxElements     = 4096
+)
+
+func textValue(s string) *value { return &value{kind: kindText, text: s} }
+
+func symbolValue(s *symbol) *value {
+	if s == nil {
+		return nil
+	}
+	return &value{kind: kindSymbol, sym: s}
+}
+
+// same reports whether two values (alternatives apart) say the same.
+func (v *value) same(o *value) bool {
+	return v.kind == o.kind && v.text == o.text && v.num == o.num && v.sym == o.sym && v.obj == o.obj && v.fn == o.fn &&
+		v.of == o.of && v.decoded == o.decoded
+}
+
+func (v *value) holds(o *value) bool {
+	for ; v != nil; v = v.alt {
+		if v.same(o) {
+			return true
+		}
+	}
+	return false
+}
+
+// either gives a value that may be what a is or what b is, up to maxAlternatives. What is dangerous is kept first.
+func either(a, b *value) *value {
+	if a == nil || b == nil || a == b {
+		if a == nil {
+			return b
+		}
+		return a
+	}
+	out, n := a, 0
+	for v := a; v != nil; v = v.alt {
+		n++
+	}
+	for v := b; v != nil && n < maxAlternatives; v = v.alt {
+		if !out.holds(v) {
+			c := *v
+			c.alt = out
+			out = &c
+			n++
+		}
+	}
+	return out
+}
+
+// powerful reports whether following the value matters: it can lead to a finding by itself.
+func (v *value) powerful() bool {
+	for ; v != nil; v = v.alt {
+		switch v.kind {
+		case kindGlobal, kindMaybeGlobal, kindSymbol, kindBuiltin, kindPrototype, kindConstructor, kindMethod, kindDescriptor,
+			kindBuilt, kindDecoded, kindBytes:
+			return true
+		}
+	}
+	return false
+}
+
+// string gives the constant text of a value without alternatives.
+func (v *value) string() (string, bool) {
+	switch {
+	case v == nil || v.alt != nil:
+		return "", false
+	case v.kind == kindText:
+		return v.text, true
+	case v.kind == kindNumber:
+		return formatNumber(v.num), true
+	case v.kind == kindArray:
+		return joinElements(v.obj, ",")
+	}
+	return "", false
+}
+
+// isDecoded reports whether any part of the value came out of a decoder.
+func (v *value) isDecoded() bool {
+	for ; v != nil; v = v.alt {
+		if v.decoded || v.kind == kindDecoded {
+			return true
+		}
+	}
+	return false
+}
+
+// callableKind reports whether the value is a function of any sort, so that its constructor is Function.
+func (v *value) callableKind() bool {
+	switch v.kind {
+	case kindFunction, kindBuiltin:
+		return true
+	case kindMethod:
+		return v.of != nil && v.of.kind != kindObject
+	case kindSymbol:
+		return v.sym.isFunction()
+	}
+	return false
+}

@@ -1,0 +1,197 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/tdewolff/parse/v2/js"
+)
+
+func resolved(v *js.Var) *js.Var {
+	for v.Link != nil {
+		v = v.Link
+	}
+	return v
+}
+
+func (w *scanner) variable(v *js.Var) *variable {
+	v = resolved(v)
+	info := w.vars[v]
+	if info == nil {
+		info = &variable{home: w.frame, branch: w.branch}
+		w.vars[v] = info
+	}
+	return info
+}
+
+// pass2 moves the cursor behind the next mention of a variable.
+func (w *scanner) pass2(v *js.Var) { w.at = w.locate(v.Data) }
+
+// assign gives a variable a value: in place of the old one on a straight line, beside it behind a branch.
+func (w *scanner) assign(v *js.Var, val *value) {
+	if val == nil && w.vars[resolved(v)] == nil {
+		return
+	}
+	info := w.variable(v)
+	if val != nil && info.early && (val.powerful() || w.dynamicKey && val.kind == kindText) && !info.all.holds(val) {
+		w.again = true
+	}
+	if info.home == w.frame && info.branch == w.branch {
+		info.now = val
+	} else if val != nil {
+		info.now = either(val, info.now)
+	}
+	if val != nil {
+		info.all = either(val, info.all)
+	}
+}
+
+// read gives what a variable may hold where it is mentioned, and reports what the name itself gives away.
+func (w *scanner) read(v *js.Var) *value {
+	w.pass2(v)
+	v = resolved(v)
+	if v.Decl == js.NoDecl {
+		return w.readFree(v)
+	}
+	info := w.variable(v)
+	val := info.all
+	if info.home == w.frame && w.loops == 0 {
+		val = info.now
+	}
+	if val == nil {
+		info.early = true
+	}
+	return val
+}
+
+// readFree resolves a name that the code does not declare.
+func (w *scanner) readFree(v *js.Var) *value {
+	name := string(v.Data)
+	if strings.IndexByte(name, '\\') >= 0 {
+		name, _ = unescape(name)
+	}
+	if val, ok := w.imports[name]; ok {
+		return val
+	}
+	if name[0] == '#' {
+		return w.props[name]
+	}
+	w.free[name] = struct{}{}
+	if w.globals[name] {
+		return nil
+	}
+	if info := w.vars[v]; info != nil && info.all != nil {
+		return info.all
+	}
+	return w.global(name, w.at)
+}
+
+// global resolves a member of the global object by name.
+func (w *scanner) global(name string, at int) *value {
+	switch name {
+	case "globalThis", "global", "window", "self":
+		return &value{kind: kindGlobal}
+	case "":
+		return nil
+	}
+	s := w.cat.globals[name]
+	if s == nil {
+		return nil
+	}
+	w.flag(s)
+	if s.category != "" && !s.onUse && !w.quiet {
+		w.found(s, at)
+	}
+	return symbolValue(s)
+}
+
+// flag notes a global in the telemetry.
+func (w *scanner) flag(s *symbol) {
+	f := &w.tele.Flags
+	switch s.role {
+	case roleEval:
+		f.HasEval = true
+	case roleRequire:
+		f.HasRequire = true
+	case roleTimeout, roleInterval:
+		f.HasTimers = true
+	case roleClear:
+		w.timers.cleared = true
+	}
+	switch s.name {
+	case "process":
+		f.HasProcess = true
+	case "fetch":
+		f.HasFetch = true
+	case "WebAssembly":
+		f.HasWebAssembly = true
+	}
+}
+
+// function gives the record of a function node, the same one in every round.
+func (w *scanner) function(node any, params js.Params, plain bool) *function {
+	f := w.fns[node]
+	if f == nil {
+		f = &function{params: params, plain: plain, id: len(w.fns) + 1}
+		w.fns[node] = f
+	}
+	return f
+}
+
+// funcDecl walks a function declaration or expression.
+func (w *scanner) funcDecl(d *js.FuncDecl) *value {
+	f := w.function(d, d.Params, true)
+	v := &value{kind: kindFunction, fn: f}
+	if d.Name != nil {
+		w.pass2(d.Name)
+		info := w.variable(d.Name)
+		info.now, info.all = either(v, info.now), either(v, info.all)
+	}
+	w.body(f, d.Params, d.Body.List, &value{kind: kindMaybeGlobal})
+	return v
+}
+
+// body walks parameters and statements of a function. A nil this is the one around it.
+func (w *scanner) body(f *function, params js.Params, list []js.IStmt, this *value) {
+	w.tele.Metrics.FunctionCount++
+	frame, outer, loops, endless, quiet := w.frame, w.this, w.loops, w.endless, w.quiet
+	w.frame, w.loops, w.endless, w.quiet = f, 0, 0, false
+	if this != nil {
+		w.this = this
+	}
+	w.branch++
+	for _, p := range params.List {
+		// Calls bind the parameters; here only what stands in the source is walked.
+		w.bindParam(p)
+	}
+	if params.Rest != nil {
+		w.bind(params.Rest, nil)
+	}
+	w.block(list)
+	w.branch--
+	w.frame, w.this, w.loops, w.endless, w.quiet = frame, outer, loops, endless, quiet
+}
+
+func (w *scanner) bindParam(p js.BindingElement) {
+	if v, ok := p.Binding.(*js.Var); ok {
+		w.pass2(v)
+		if p.Default != nil {
+			if d := w.expr(p.Default); d != nil {
+				w.variable(v).branch = -1 // a default never replaces what calls bring
+				w.assign(v, d)
+			}
+		}
+		return
+	}
+	w.bindDefault(p, nil)
+}
+
+// returns notes a value that the current function may return.
+func (w *scanner) returns(v *value) {
+	if w.frame == nil || v == nil || w.frame.ret.holds(v) {
+		return
+	}
+	if v.powerful() {
+		w.again = true
+	}
+	w.frame.ret = either(v, w.frame.ret)
+}
