@@ -26,6 +26,7 @@ type Config struct {
 	ReadTimeout  time.Duration // for a whole request, head and body; 10 s
 	WriteTimeout time.Duration // for a whole answer, or one event of a stream; 30 s
 	IdleTimeout  time.Duration // between requests of a connection; 75 s
+	Heartbeat    time.Duration // between comments on a silent stream; 10 s, at most half of WriteTimeout
 }
 
 // Deps is what a Server needs of others. All of it is required.
@@ -63,6 +64,7 @@ func (c Config) checked() (Config, error) {
 	ok = duration(&c.ReadTimeout, 10*time.Second) && ok
 	ok = duration(&c.WriteTimeout, 30*time.Second) && ok
 	ok = duration(&c.IdleTimeout, 75*time.Second) && ok
+	ok = duration(&c.Heartbeat, 10*time.Second) && ok
 	if !ok {
 		return c, errors.New("gateway: sizes and durations must not be negative")
 	}

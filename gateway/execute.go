@@ -25,6 +25,10 @@ type Job struct {
 	IP         string
 	Via        string // execution.ViaHTTP and the like
 	ReceivedAt time.Time
+	// ID is the execution's; one is made when it is empty.
+	ID string
+	// Admitted, which may be nil, is called when the execution has its place, or its result without one.
+	Admitted func()
 	// OnLog, which may be nil, is given every log as the guest prints it.
 	OnLog func(execution.Log)
 	// Fresh asks for a run even where the result of an identical one is known.
@@ -37,8 +41,13 @@ func (s *Server) execute(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	ctx, release := s.attached(c)
-	defer release()
+	// With an idempotency key the caller means to come back for the answer: hanging up does not stop the run.
+	ctx := s.base
+	if len(c.Request().Header.Peek("Idempotency-Key")) == 0 {
+		attached, release := s.attached(c)
+		defer release()
+		ctx = attached
+	}
 	result, err := s.Execute(ctx, job)
 	if err != nil {
 		return err
@@ -56,6 +65,9 @@ func (s *Server) Execute(ctx context.Context, job Job) (execution.Result, error)
 	if r.decision.Effect != policy.Allow {
 		return s.close(ctx, r, r.blocked())
 	}
+	if result, ok := s.reuse(r); ok {
+		return s.close(ctx, r, result)
+	}
 	place, err := s.place(ctx, r)
 	if errors.Is(err, context.Canceled) {
 		return s.close(ctx, r, r.cancelled())
@@ -64,6 +76,7 @@ func (s *Server) Execute(ctx context.Context, job Job) (execution.Result, error)
 		return execution.Result{}, err
 	}
 	defer place.Release()
+	r.admitted()
 	reply, err := s.invoke(ctx, r)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -179,6 +192,7 @@ func (s *Server) keep(r *run, result execution.Result) execution.Result {
 	body, err := encode(result)
 	if err == nil {
 		s.kept.Put(result.ID, kept{owner: r.job.Caller.Owner(), body: body}, len(body))
+		s.learn(r, result, len(body))
 	}
 	return result
 }

@@ -15,11 +15,11 @@ import (
 // to become readable and asks the kernel whether the other side has closed; it takes no byte, because one could belong to
 // the next request. As in net/http, a half-closed connection counts as hung up.
 func (s *Server) attached(c *fiber.Ctx) (ctx context.Context, release func()) {
-	return s.watch(c.Context().Conn())
+	return watch(s.base, c.Context().Conn())
 }
 
-func (s *Server) watch(conn net.Conn) (ctx context.Context, release func()) {
-	ctx, cancel := context.WithCancel(s.base)
+func watch(parent context.Context, conn net.Conn) (ctx context.Context, release func()) {
+	ctx, cancel := context.WithCancel(parent)
 	raw := rawConn(conn)
 	if raw == nil || conn.SetReadDeadline(time.Time{}) != nil {
 		return ctx, cancel

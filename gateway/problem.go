@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -71,8 +70,14 @@ func outcome(status int) (code, detail string) {
 		return "too_large", "the body is larger than is accepted here"
 	case 415:
 		return "unsupported_media_type", "send the body as application/json, without a content coding"
+	case 409:
+		return "conflict", "this is in conflict with another request"
 	case 417:
 		return "expectation_failed", "this expectation is not supported"
+	case 422:
+		return "unprocessable", "this cannot be carried out"
+	case 429:
+		return "rate_limited", "there were too many requests"
 	case 431:
 		return "header_too_large", fmt.Sprintf("the request line and headers take more than %d bytes", maxHeadBytes)
 	case 501:
@@ -147,36 +152,38 @@ func ofFraming(status int) *problem {
 // fail is the error handler: every error of every handler, and of the HTTP library, is rendered here.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
 	p := problemOf(err)
-	code, detail := outcome(p.status)
-	if p.code == "" {
-		p.code = code
-	}
-	if p.detail == "" {
-		p.detail = detail
-		if p.status == 413 {
-			p.detail = fmt.Sprintf("the body is larger than the %d bytes that are accepted", s.cfg.MaxBodyBytes)
-		}
-	}
 	id := dress(c, s.deps.NewID)
-	if p.status >= 500 {
-		s.deps.Logger.Warn("a request failed", "status", p.status, "code", p.code, "request", id, "path", c.Path(), "error", err)
-	}
-	s.meter.Refuse(p.code)
 	if p.retryAfter > 0 {
 		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(seconds(p.retryAfter)))
 	}
 	if p.challenge != "" {
 		c.Set(fiber.HeaderWWWAuthenticate, p.challenge)
 	}
-	body, err := json.Marshal(document{
-		Type: "about:blank", Title: http.StatusText(p.status), Status: p.status, Detail: p.detail, Error: p.detail,
-		Instance: (&url.URL{Path: c.Path()}).EscapedPath(), Code: p.code, Field: p.field, RequestID: id,
-	})
-	if err != nil {
-		return fmt.Errorf("encode a problem: %w", err)
-	}
 	c.Status(p.status).Set(fiber.HeaderContentType, "application/problem+json")
-	return c.Send(body)
+	return c.Send(s.document(err, c.Path(), id))
+}
+
+// document counts and logs a failure, and words it for the caller.
+func (s *Server) document(err error, path, requestID string) []byte {
+	p := problemOf(err)
+	code, detail := outcome(p.status)
+	if p.code != "" {
+		code = p.code
+	}
+	switch {
+	case p.detail != "":
+		detail = p.detail
+	case p.status == 413:
+		detail = fmt.Sprintf("the body is larger than the %d bytes that are accepted", s.cfg.MaxBodyBytes)
+	}
+	if p.status >= 500 {
+		s.deps.Logger.Warn("a request failed", "status", p.status, "code", code, "request", requestID, "path", path, "error", err)
+	}
+	s.meter.Refuse(code)
+	return raw(document{
+		Type: "about:blank", Title: http.StatusText(p.status), Status: p.status, Detail: detail, Error: detail,
+		Instance: (&url.URL{Path: path}).EscapedPath(), Code: code, Field: p.field, RequestID: requestID,
+	})
 }
 
 // seconds rounds up: a caller who waits that long is not too early.

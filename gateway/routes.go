@@ -16,7 +16,7 @@ func (s *Server) routes() {
 			AllowOrigins:  strings.Join(s.cfg.CORSOrigins, ","),
 			AllowMethods:  "GET,POST,PUT,DELETE",
 			AllowHeaders:  "Authorization,Cache-Control,Content-Type,Idempotency-Key,Last-Event-ID,Prefer,X-API-Key,X-Request-Id",
-			ExposeHeaders: "Idempotency-Replayed,Location,RateLimit-Limit,RateLimit-Policy,RateLimit-Remaining,RateLimit-Reset,Retry-After,X-Request-Id",
+			ExposeHeaders: "Idempotency-Replayed,Location,RateLimit-Limit,RateLimit-Policy,RateLimit-Remaining,RateLimit-Reset,Retry-After,X-Execution-Id,X-Request-Id",
 			MaxAge:        600,
 		}))
 	}
@@ -24,8 +24,9 @@ func (s *Server) routes() {
 	s.app.Get("/readyz", s.readyz)
 
 	api := s.app.Group("/api", s.authenticate, s.limit)
-	api.Post("/execute", need(authn.Execute), s.execute)
-	api.Post("/analyze", need(authn.Execute), s.analyze)
+	api.Post("/execute", need(authn.Execute), s.idempotent(s.execute))
+	api.Post("/execute/stream", need(authn.Execute), s.executeStream)
+	api.Post("/analyze", need(authn.Execute), s.idempotent(s.analyze))
 	api.Get("/result/:id", need(authn.Execute), s.result)
 	api.Get("/engines", s.engines)
 	api.Get("/policies", s.policies)

@@ -21,11 +21,16 @@ type run struct {
 	decision policy.Decision
 	queued   time.Duration
 	custody  []audit.Step
+	key      string // of what it is reused by; "" when it is not
+	reused   string // the execution whose result this one has
 }
 
 // begin gives a job its id and has the policy decide.
 func (s *Server) begin(job Job) *run {
-	r := &run{job: job, id: s.deps.NewID(), now: s.deps.Now}
+	if job.ID == "" {
+		job.ID = s.deps.NewID()
+	}
+	r := &run{job: job, id: job.ID, now: s.deps.Now}
 	r.custody = append(r.custody, audit.Step{Step: audit.Received})
 	r.decision = s.deps.Policy.Decide(askOf(job))
 	r.step(audit.Decided)
@@ -34,6 +39,13 @@ func (s *Server) begin(job Job) *run {
 
 func (r *run) step(name string) {
 	r.custody = append(r.custody, audit.Step{Step: name, AtMs: milliseconds(r.now().Sub(r.job.ReceivedAt))})
+}
+
+// admitted tells whoever waits that the execution is on its way.
+func (r *run) admitted() {
+	if r.job.Admitted != nil {
+		r.job.Admitted()
+	}
 }
 
 // askOf puts a request to the policy.
@@ -145,6 +157,15 @@ func (r *run) record(result execution.Result) audit.Record {
 	}
 	if result.Error != nil {
 		record.Error = *result.Error
+	}
+	if r.reused != "" {
+		// Nothing ran, so nothing was used.
+		record.Usage, record.DurationMs = audit.Usage{}, milliseconds(r.now().Sub(r.job.ReceivedAt))
+		record.Reasons = append(record.Reasons, "the result of "+r.reused+" was given again: an identical request, and a pure execution")
+	}
+	if len(result.Result) > 0 {
+		sum := sha256.Sum256(result.Result)
+		record.ResultSHA256 = hex.EncodeToString(sum[:])
 	}
 	r.step(audit.Recorded)
 	record.Custody = r.custody

@@ -22,6 +22,9 @@ type Server struct {
 	app     *fiber.App
 	queue   *queue.Queue
 	kept    *results.Store[kept]
+	pure    *results.Store[known]
+	once    *results.Once
+	streams *streams
 	meter   *meter.Meter
 	started time.Time
 	// base ends when a shutdown has waited long enough; every run hangs on it.
@@ -49,6 +52,15 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		return nil, err
 	}
 	if s.kept, err = results.New[kept](cfg.KeptResults, cfg.KeptResultBytes); err != nil {
+		return nil, err
+	}
+	if s.pure, err = results.New[known](cfg.KeptResults, cfg.KeptResultBytes); err != nil {
+		return nil, err
+	}
+	if s.once, err = results.NewOnce(10*cfg.KeptResults, cfg.KeptResultBytes, deps.Now); err != nil {
+		return nil, err
+	}
+	if s.streams, err = newStreams(); err != nil {
 		return nil, err
 	}
 	s.base, s.cancel = context.WithCancel(context.Background())

@@ -1,0 +1,181 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/authn"
+)
+
+// counting gives each run another result, and counts them.
+func counting(pure bool) (func(context.Context, execution.Invocation, func(execution.Log)) (execution.Reply, error), *atomic.Int64) {
+	var runs atomic.Int64
+	return func(_ context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+		n := runs.Add(1)
+		l := execution.Log{Level: "log", Message: "ran"}
+		if onLog != nil {
+			onLog(l)
+		}
+		result, _ := json.Marshal(n)
+		return execution.Reply{Recorded: true, Result: execution.Result{
+			ID: inv.ID, Status: execution.Completed, Result: result, Pure: pure, Logs: []execution.Log{l}, Usage: execution.Usage{Ticks: 9},
+		}}, nil
+	}, &runs
+}
+
+func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
+	invoke, runs := counting(false)
+	s := serve(t, options{invoke: invoke, auth: authn.Config{Keys: hs256(t)}})
+	alice, bob := bearer(token(t, "alice", "", "execute")), bearer(token(t, "bob", "", "execute"))
+	key := "Idempotency-Key: 8e03978e-40d5-43dd-bc93-6894a57f9324"
+	first := s.do(t, "POST", "/api/execute", code("1"), alice, key)
+	again := s.do(t, "POST", "/api/execute", code("1"), alice, key)
+	if string(first.body) != string(again.body) || again.Header.Get("Idempotency-Replayed") != "true" || first.Header.Get("Idempotency-Replayed") != "" || again.Header.Get("Content-Type") != "application/json" || runs.Load() != 1 {
+		t.Errorf("%d runs\n%s\n%s", runs.Load(), first.body, again.body)
+	}
+	s.do(t, "POST", "/api/execute", code("2"), alice, key).problem(t, 422)
+	if a := s.do(t, "POST", "/api/execute", code("2"), bob, key); a.StatusCode != 200 || runs.Load() != 2 {
+		t.Errorf("another caller's key: %d, %d runs", a.StatusCode, runs.Load())
+	}
+	if a := s.do(t, "POST", "/api/analyze", code("2"), alice, key); a.StatusCode != 200 {
+		t.Errorf("another endpoint: %d", a.StatusCode)
+	}
+	for _, bad := range []string{"Idempotency-Key: a b", "Idempotency-Key: " + strings.Repeat("k", 256), "Idempotency-Key: é"} {
+		s.do(t, "POST", "/api/execute", code("1"), alice, bad).problem(t, 400)
+	}
+	s.do(t, "POST", "/api/execute", code("1"), alice, key, key).problem(t, 400)
+
+	// A request that came to nothing leaves its key free.
+	other := "Idempotency-Key: k2"
+	s.do(t, "POST", "/api/execute", `{}`, alice, other).problem(t, 400)
+	if a := s.do(t, "POST", "/api/execute", code("1"), alice, other); a.StatusCode != 200 {
+		t.Errorf("%d %s", a.StatusCode, a.body)
+	}
+
+	// The stream keeps its promise too: the answer is the one event left.
+	streamed := "Idempotency-Key: k3"
+	one := all(t, s.do(t, "POST", "/api/execute/stream", code("1"), alice, streamed))
+	before := runs.Load()
+	two := all(t, s.do(t, "POST", "/api/execute/stream", code("1"), alice, streamed))
+	if len(one) != 2 || len(two) != 1 || one[1].data != two[0].data || runs.Load() != before {
+		t.Errorf("%+v\n%+v", one, two)
+	}
+}
+
+func TestIdempotencyInFlightAndAfterHangUp(t *testing.T) {
+	t.Parallel()
+	started, release := make(chan struct{}, 1), make(chan struct{})
+	s := serve(t, options{invoke: func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+		started <- struct{}{}
+		select {
+		case <-release:
+		case <-ctx.Done():
+			t.Error("hanging up stopped a run with a key")
+		}
+		return echo(ctx, inv, onLog)
+	}})
+	ctx, hangUp := context.WithCancel(t.Context())
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		r, _ := http.NewRequestWithContext(ctx, "POST", s.url+"/api/execute", strings.NewReader(code("1")))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Idempotency-Key", "k")
+		if _, err := http.DefaultClient.Do(r); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}()
+	<-started
+	a := s.do(t, "POST", "/api/execute", code("1"), "Idempotency-Key: k")
+	if a.problem(t, 409); a.Header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	s.do(t, "POST", "/api/execute", code("2"), "Idempotency-Key: k").problem(t, 422)
+	hangUp()
+	<-gone
+	close(release)
+	for {
+		a := s.do(t, "POST", "/api/execute", code("1"), "Idempotency-Key: k")
+		if a.StatusCode == 200 {
+			if a.Header.Get("Idempotency-Replayed") != "true" {
+				t.Error("it ran again")
+			}
+			return
+		}
+		a.problem(t, 409)
+	}
+}
+
+func TestReuse(t *testing.T) {
+	t.Parallel()
+	invoke, runs := counting(true)
+	s := serve(t, options{invoke: invoke, auth: authn.Config{Keys: hs256(t)}})
+	acme := bearer(token(t, "alice", "acme", "execute audit:read"))
+	colleague := bearer(token(t, "bob", "acme", "execute"))
+	globex := bearer(token(t, "carol", "globex", "execute"))
+	body := `{"code":"1","input":{"a":1}}`
+	first := s.do(t, "POST", "/api/execute", body, acme).json(t)
+	again := s.do(t, "POST", "/api/execute", body, acme).json(t)
+	if first["cached"] != false || again["cached"] != true || again["result"] != first["result"] || again["id"] == first["id"] || runs.Load() != 1 {
+		t.Fatalf("%d runs\n%v\n%v", runs.Load(), first, again)
+	}
+	// The one that was answered from memory has a record of its own, which says so.
+	record := s.do(t, "GET", "/api/audit/execution/"+again["id"].(string), "", acme).json(t)
+	if !strings.Contains(strings.Join(strs(record["reasons"]), "\n"), first["id"].(string)) || record["usage"].(map[string]any)["ticks"] != 0.0 || record["resultSha256"] == "" {
+		t.Errorf("%v", record)
+	}
+	if v := s.do(t, "POST", "/api/execute", `{ "input": {"a":1}, "code":"1", "priority":"low"}`, colleague).json(t); v["cached"] != true {
+		t.Error("the same request in other words was run")
+	}
+	before := runs.Load()
+	for name, fresh := range map[string]answer{
+		"another tenant": s.do(t, "POST", "/api/execute", body, globex),
+		"no-store":       s.do(t, "POST", "/api/execute", body, acme, "Cache-Control: max-age=0, No-Store"),
+		"another input":  s.do(t, "POST", "/api/execute", `{"code":"1","input":{"a":2}}`, acme),
+		"another tier":   s.do(t, "POST", "/api/execute", `{"code":"1","input":{"a":1},"policy":"strict"}`, acme),
+		"another limit":  s.do(t, "POST", "/api/execute", `{"code":"1","input":{"a":1},"timeout":50}`, acme),
+		"debug":          s.do(t, "POST", "/api/execute", `{"code":"1","input":{"a":1},"debug":{}}`, acme),
+	} {
+		before++
+		if fresh.json(t)["cached"] != false {
+			t.Errorf("%s: %s", name, fresh.body)
+		}
+	}
+	if runs.Load() != before {
+		t.Errorf("%d runs, want %d", runs.Load(), before)
+	}
+	streamed := all(t, s.do(t, "POST", "/api/execute/stream", body, acme))
+	if len(streamed) != 2 || streamed[0].name != "chunk" || !strings.Contains(streamed[1].data, `"cached":true`) {
+		t.Errorf("%+v", streamed)
+	}
+}
+
+func TestNoReuseOfWhatIsNotPure(t *testing.T) {
+	t.Parallel()
+	invoke, runs := counting(false)
+	s := serve(t, options{invoke: invoke})
+	for range 3 {
+		if v := s.do(t, "POST", "/api/execute", code("Date.now()")).json(t); v["cached"] != false {
+			t.Error("a result that depends on the clock was given again")
+		}
+	}
+	if runs.Load() != 3 {
+		t.Errorf("%d runs", runs.Load())
+	}
+}
+
+func strs(v any) []string {
+	var out []string
+	items, _ := v.([]any)
+	for _, item := range items {
+		out = append(out, item.(string))
+	}
+	return out
+}

@@ -1,0 +1,87 @@
+package results
+
+import (
+	"crypto/sha256"
+	"sync"
+	"time"
+)
+
+// Saved is an answer that can be given again.
+type Saved struct {
+	Status      int
+	ContentType string
+	Body        []byte
+	digest      [sha256.Size]byte
+	at          time.Time
+}
+
+// State says what is known of a key.
+type State int
+
+// The states.
+const (
+	// Fresh: the key is the caller's now, to be given back by Finish or Abandon.
+	Fresh State = iota
+	// InFlight: the same request is being answered.
+	InFlight
+	// Done: the same request was answered.
+	Done
+	// Reused: the key belongs to another request.
+	Reused
+)
+
+// Once makes sure that a request with an idempotency key is carried out once (draft-ietf-httpapi-idempotency-key-header).
+// Answers are kept for a day, or until newer ones need the room. It is safe for concurrent use.
+type Once struct {
+	now func() time.Time
+
+	mu     sync.Mutex
+	flight map[string][sha256.Size]byte
+	saved  *Store[*Saved]
+}
+
+// keptFor is how long an answer is given again.
+const keptFor = 24 * time.Hour
+
+// NewOnce makes a Once that keeps at most maxCount answers of maxBytes bytes together.
+func NewOnce(maxCount, maxBytes int, now func() time.Time) (*Once, error) {
+	saved, err := New[*Saved](maxCount, maxBytes)
+	return &Once{now: now, flight: map[string][sha256.Size]byte{}, saved: saved}, err
+}
+
+// Begin asks for a key on behalf of a request that is told from others by digest. The answer is there when the state is
+// Done.
+func (o *Once) Begin(key string, digest [sha256.Size]byte) (State, *Saved) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if other, ok := o.flight[key]; ok {
+		if other != digest {
+			return Reused, nil
+		}
+		return InFlight, nil
+	}
+	if s, ok := o.saved.Get(key); ok && o.now().Sub(s.at) < keptFor {
+		if s.digest != digest {
+			return Reused, nil
+		}
+		return Done, s
+	}
+	o.flight[key] = digest
+	return Fresh, nil
+}
+
+// Finish saves the answer under a key that Begin gave.
+func (o *Once) Finish(key string, answer Saved) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	answer.digest, answer.at = o.flight[key], o.now()
+	delete(o.flight, key)
+	o.saved.Put(key, &answer, len(answer.Body))
+}
+
+// Abandon gives a key back: the request came to nothing and may be tried again.
+func (o *Once) Abandon(key string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.flight, key)
+}

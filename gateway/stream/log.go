@@ -1,0 +1,160 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// Event is one event. ID counts from 1 within its Log; Data is one line.
+type Event struct {
+	ID   int
+	Name string
+	Data []byte
+}
+
+// ErrEnd is what Next gives after the last event of a Log that was closed.
+var ErrEnd = errors.New("the stream has ended")
+
+// Log is the events of one execution. It is safe for concurrent use.
+type Log struct {
+	window int
+
+	mu        sync.Mutex
+	changed   chan struct{} // closed and replaced whenever anything changes
+	events    []Event
+	first     int // the ID of events[0]
+	bytes     int
+	closed    bool
+	followers map[*Follower]struct{}
+	abandoned func()
+}
+
+// NewLog makes a Log that keeps about window bytes of events. abandoned, which may be nil, is called, with no lock held,
+// each time the last follower leaves before the Log is closed.
+func NewLog(window int, abandoned func()) *Log {
+	return &Log{window: window, changed: make(chan struct{}), first: 1, followers: map[*Follower]struct{}{}, abandoned: abandoned}
+}
+
+// Publish appends an event. It waits while a follower is a whole window behind, and gives up when ctx ends.
+func (l *Log) Publish(ctx context.Context, name string, data []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.behind() >= l.window {
+		if err := l.wait(ctx); err != nil {
+			return err
+		}
+	}
+	l.events = append(l.events, Event{ID: l.first + len(l.events), Name: name, Data: data})
+	l.bytes += len(data)
+	// What every follower has read may go; the newest event always stays.
+	for l.bytes > l.window && len(l.events) > 1 && l.events[0].ID < l.slowest() {
+		l.bytes -= len(l.events[0].Data)
+		l.events = l.events[1:]
+		l.first++
+	}
+	l.notify()
+	return nil
+}
+
+// Close says that no event follows.
+func (l *Log) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	l.notify()
+}
+
+// Bytes is what the kept events take.
+func (l *Log) Bytes() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.bytes
+}
+
+// Follow reads the events after the one with the given ID (0 for all); those no longer kept are skipped. A Follower must
+// be closed.
+func (l *Log) Follow(after int) *Follower {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := &Follower{log: l, next: max(after+1, l.first)}
+	l.followers[f] = struct{}{}
+	return f
+}
+
+// behind is how many bytes the slowest follower has not read; the lock is held.
+func (l *Log) behind() int {
+	n := 0
+	for _, e := range l.events[min(max(l.slowest()-l.first, 0), len(l.events)):] {
+		n += len(e.Data)
+	}
+	return n
+}
+
+// slowest is the ID that the slowest follower reads next; without followers, the one that comes next.
+func (l *Log) slowest() int {
+	next := l.first + len(l.events)
+	for f := range l.followers {
+		next = min(next, f.next)
+	}
+	return next
+}
+
+// wait releases the lock until something changes.
+func (l *Log) wait(ctx context.Context) error {
+	changed := l.changed
+	l.mu.Unlock()
+	defer l.mu.Lock()
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *Log) notify() {
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// Follower reads a Log. It belongs to one goroutine.
+type Follower struct {
+	log  *Log
+	next int
+}
+
+// Next gives the next event and waits for it. The error is ErrEnd, or the context's.
+func (f *Follower) Next(ctx context.Context) (Event, error) {
+	l := f.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		if i := f.next - l.first; i < len(l.events) {
+			e := l.events[max(i, 0)]
+			f.next = e.ID + 1
+			l.notify()
+			return e, nil
+		}
+		if l.closed {
+			return Event{}, ErrEnd
+		}
+		if err := l.wait(ctx); err != nil {
+			return Event{}, err
+		}
+	}
+}
+
+// Close leaves. Calls after the first do nothing.
+func (f *Follower) Close() {
+	l := f.log
+	l.mu.Lock()
+	_, following := l.followers[f]
+	delete(l.followers, f)
+	last := following && len(l.followers) == 0 && !l.closed
+	l.notify()
+	l.mu.Unlock()
+	if last && l.abandoned != nil {
+		l.abandoned()
+	}
+}

@@ -1,0 +1,52 @@
+package stream
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"strconv"
+	"time"
+)
+
+// Write sends what f reads as server-sent events until the stream ends, the context does, or the client is gone. Ids are
+// prefix, a colon and the event's number. A comment is sent whenever there was nothing to send for heartbeat. before is
+// called ahead of each flush, to set a deadline for it.
+func Write(ctx context.Context, w *bufio.Writer, f *Follower, prefix string, heartbeat time.Duration, before func()) error {
+	flush := func() error {
+		before()
+		return w.Flush()
+	}
+	// The head of the answer and a first comment go out at once: the client knows that it is connected.
+	if _, err := w.WriteString(": connected\n\n"); err != nil {
+		return err
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	for {
+		waiting, cancel := context.WithTimeout(ctx, heartbeat)
+		e, err := f.Next(waiting)
+		cancel()
+		switch {
+		case err == nil:
+			writeEvent(w, prefix, e)
+		case errors.Is(err, ErrEnd):
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		default:
+			_, _ = w.WriteString(": heartbeat\n\n") // a bufio.Writer keeps its error for Flush
+		}
+		if err := flush(); err != nil {
+			return err
+		}
+	}
+}
+
+func writeEvent(w *bufio.Writer, prefix string, e Event) {
+	for _, s := range []string{"id: ", prefix, ":", strconv.Itoa(e.ID), "\nevent: ", e.Name, "\ndata: "} {
+		_, _ = w.WriteString(s)
+	}
+	_, _ = w.Write(e.Data)
+	_, _ = w.WriteString("\n\n")
+}
