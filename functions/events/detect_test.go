@@ -161,3 +161,32 @@ func FuzzDetect(f *testing.F) {
 		}
 	})
 }
+
+// TestDeployEvents: the events that the deployment's documents offer for trying out are what they are called there.
+func TestDeployEvents(t *testing.T) {
+	want := map[string]events.Kind{
+		"direct": events.Direct, "enveloped": events.Enveloped, "function-url": events.FunctionURL, "http-api": events.HTTPAPI,
+		"rest-api": events.RESTAPI, "load-balancer": events.LoadBalancer, "sqs": events.Queue, "sns": events.Topic,
+		"eventbridge": events.Bus, "scheduled": events.Schedule,
+	}
+	readme := string(read(t, "../../infra/deploy/README.md"))
+	for _, file := range samples(t, "../../infra/deploy/events") {
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		payload := read(t, file)
+		if kind, err := events.Detect(payload); err != nil || kind != want[name] {
+			t.Errorf("%s: %q, %v", name, kind, err)
+		}
+		if want[name] == events.Direct || want[name] == events.Enveloped {
+			if _, err := execution.DecodeInvocation(payload); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if !strings.Contains(readme, "infra/deploy/events/"+name+".json") {
+			t.Errorf("infra/deploy/README.md does not say how to run %s", name)
+		}
+		delete(want, name)
+	}
+	for name := range want {
+		t.Errorf("no event file for %s", name)
+	}
+}
