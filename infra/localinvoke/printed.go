@@ -3,7 +3,10 @@ package localinvoke
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -44,11 +47,43 @@ func (w *printed) flush() {
 	w.lines++
 	switch {
 	case w.lines < printedLines && len(w.line) > 0:
-		w.log.LogAttrs(context.Background(), slog.LevelInfo, "function process printed", slog.String("line", string(w.line)))
+		w.pass(w.line)
 	case w.lines == printedLines:
 		w.log.Warn("function process printed too much; the rest of this execution is dropped")
 	}
 	w.line = w.line[:0]
+}
+
+// pass logs one line. One that is a record of the function's own log is taken apart, so that it reads as one of ours.
+func (w *printed) pass(line []byte) {
+	record := map[string]any{}
+	level := slog.LevelInfo
+	message := ""
+	if json.Unmarshal(line, &record) == nil {
+		message, _ = record[slog.MessageKey].(string)
+		text, _ := record[slog.LevelKey].(string)
+		if level.UnmarshalText([]byte(text)) != nil {
+			message = ""
+		}
+	}
+	if message == "" {
+		w.log.Info("function process printed", "line", string(line))
+		return
+	}
+	var attrs []slog.Attr
+	for _, key := range slices.Sorted(maps.Keys(record)) {
+		if key != slog.MessageKey && key != slog.LevelKey && key != slog.TimeKey {
+			attrs = append(attrs, slog.Any(key, record[key]))
+		}
+	}
+	w.log.LogAttrs(context.Background(), level, message, attrs...)
+}
+
+// by says which process prints.
+func (w *printed) by(pid int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.log = w.log.With("pid", pid)
 }
 
 // fresh forgets what was printed before, and starts the count of lines anew.

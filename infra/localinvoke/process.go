@@ -97,6 +97,7 @@ func start(cfg Config, addr string, spawn func(func() error) error) (*process, e
 		return nil, fmt.Errorf("start a function process: %w", err)
 	}
 	p.usage = newUsage(p.cmd.Process.Pid)
+	p.printed.by(p.cmd.Process.Pid)
 	go p.reap()
 	return p, nil
 }

@@ -12,9 +12,10 @@ func allowed() []string {
 		"arch_prctl", "clone", "exit", "exit_group", "futex", "getcpu", "getpid", "getppid", "gettid", "kill", "prctl",
 		"restart_syscall", "rseq", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sched_getaffinity", "sched_yield",
 		"set_robust_list", "set_tid_address", "sigaltstack", "tgkill",
-		// clocks, randomness, limits, identity
+		// clocks, randomness, limits, identity; the timers are those of Go's profiler
 		"clock_getres", "clock_gettime", "clock_nanosleep", "getegid", "geteuid", "getgid", "getrandom", "getrlimit",
-		"getrusage", "gettimeofday", "getuid", "nanosleep", "prlimit64", "sysinfo", "time", "times", "uname",
+		"getrusage", "gettimeofday", "getuid", "nanosleep", "prlimit64", "setitimer", "sysinfo", "time", "timer_create",
+		"timer_delete", "timer_settime", "times", "uname",
 		// waiting
 		"epoll_create", "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_pwait2", "epoll_wait", "eventfd2", "poll",
 		"ppoll", "pselect6", "select",
