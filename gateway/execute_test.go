@@ -175,7 +175,7 @@ func TestHangUpCancelsAndRecords(t *testing.T) {
 		defer close(done)
 		r, _ := http.NewRequestWithContext(ctx, "POST", s.url+"/api/execute", strings.NewReader(code("await forever")))
 		r.Header.Set("Content-Type", "application/json")
-		if res, err := http.DefaultClient.Do(r); err == nil {
+		if res, err := s.client.Do(r); err == nil {
 			res.Body.Close()
 		}
 	}()

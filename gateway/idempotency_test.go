@@ -88,7 +88,7 @@ func TestIdempotencyInFlightAndAfterHangUp(t *testing.T) {
 		r, _ := http.NewRequestWithContext(ctx, "POST", s.url+"/api/execute", strings.NewReader(code("1")))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Idempotency-Key", "k")
-		if _, err := http.DefaultClient.Do(r); !errors.Is(err, context.Canceled) {
+		if _, err := s.client.Do(r); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	}()

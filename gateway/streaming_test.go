@@ -60,7 +60,7 @@ func open(t *testing.T, ctx context.Context, s *served, body string) *http.Respo
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(r)
+	res, err := s.client.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -135,6 +135,7 @@ type served struct {
 	url     string
 	addr    string
 	records *ledger
+	client  *http.Client
 }
 
 const (
@@ -175,7 +176,9 @@ func serve(t testing.TB, o options) *served {
 	}
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
+	transport := &http.Transport{}
 	t.Cleanup(func() {
+		transport.CloseIdleConnections()
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		defer cancel()
 		if err := s.Shutdown(ctx); err != nil {
@@ -185,7 +188,7 @@ func serve(t testing.TB, o options) *served {
 			t.Error(err)
 		}
 	})
-	return &served{Server: s, url: "http://" + l.Addr().String(), addr: l.Addr().String(), records: o.records}
+	return &served{Server: s, url: "http://" + l.Addr().String(), addr: l.Addr().String(), records: o.records, client: &http.Client{Transport: transport}}
 }
 
 // answer is a response that was read to its end.
@@ -224,7 +227,7 @@ func (s *served) do(t testing.TB, method, path, body string, headers ...string) 
 			r.Header.Add(name, value)
 		}
 	}
-	res, err := http.DefaultClient.Do(r)
+	res, err := s.client.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
