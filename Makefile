@@ -56,3 +56,6 @@ fmt: ## format the code
 
 clean: ## remove what was built
 	rm -rf bin dist
+
+bench-peers: build ## compare with isolated-vm and quickjs-emscripten (installs them from npm)
+	$(GO) run ./sandbox/peers

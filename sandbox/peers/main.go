@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"text/tabwriter"
+	"time"
+)
+
+const (
+	rounds  = 8
+	perTurn = 60
+)
+
+func main() { os.Exit(run(os.Stdout, os.Stderr)) }
+
+func run(stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := compare(ctx, stdout, stderr); err != nil {
+		fmt.Fprintln(stderr, "peers:", err)
+		return 1
+	}
+	return 0
+}
+
+func compare(ctx context.Context, stdout, stderr io.Writer) error {
+	dir, err := install(ctx, stderr)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(stderr, "measuring sandboxes in process ...")
+	inProcess, err := sandboxes(ctx, dir)
+	if err != nil {
+		return err
+	}
+	print(stdout, "a fresh sandbox, ten lines, the result", inProcess)
+	fmt.Fprintln(stderr, "measuring over HTTP ...")
+	overHTTP, err := servers(ctx, dir, stderr)
+	if err != nil {
+		return err
+	}
+	for _, connections := range []int{1, 8} {
+		print(stdout, fmt.Sprintf("POST over HTTP, %d connection(s)", connections), overHTTP[connections])
+	}
+	return nil
+}
+
+// series is what one contestant took, turn after turn.
+type series struct {
+	name  string
+	times []time.Duration
+	// rate is executions a second, where it was measured.
+	rate float64
+}
+
+func (s *series) quantile(q float64) time.Duration {
+	sorted := slices.Sorted(slices.Values(s.times))
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+}
+
+// print writes a table; the first series is Airlock's own, and the ratios are against it.
+func print(w io.Writer, title string, all []*series) {
+	fmt.Fprintf(w, "\n%s\n", title)
+	t := tabwriter.NewWriter(w, 2, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "\tp50\tp99\tp50 / Airlock's\tper second\tAirlock's / per second\t")
+	own := all[0]
+	for _, s := range all {
+		fmt.Fprintf(t, "%s\t%v\t%v\t%.2f\t", s.name, s.quantile(0.5).Round(time.Microsecond), s.quantile(0.99).Round(time.Microsecond),
+			float64(s.quantile(0.5))/float64(own.quantile(0.5)))
+		if s.rate > 0 {
+			fmt.Fprintf(t, "%.0f\t%.2f\t", s.rate, own.rate/s.rate)
+		} else {
+			fmt.Fprint(t, "\t\t")
+		}
+		fmt.Fprintln(t)
+	}
+	_ = t.Flush() // a table on a terminal that is gone helps nobody
+}
