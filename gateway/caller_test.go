@@ -44,7 +44,12 @@ func endpoints() []struct{ method, path, body, scope string } {
 		{"GET", "/api/engines", "", ""},
 		{"GET", "/api/policies", "", ""},
 		{"GET", "/api/stats", "", ""},
+		{"GET", "/api/metrics/executions", "", ""},
+		{"GET", "/metrics", "", ""},
 		{"GET", "/api/audit/executions", "", authn.AuditRead},
+		{"GET", "/api/audit/security-summary", "", authn.AuditRead},
+		{"GET", "/api/audit/stats", "", authn.AuditRead},
+		{"POST", "/api/execute/stream", `{"code":"1"}`, authn.Execute},
 	}
 }
 

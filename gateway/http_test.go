@@ -96,14 +96,56 @@ func TestRoutesNotThere(t *testing.T) {
 	}
 }
 
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{})
+	s.do(t, "POST", "/api/execute", code("1"))
+	s.do(t, "POST", "/api/execute", code("eval('1')"))
+	v := s.do(t, "GET", "/api/metrics/executions?window=15m", "").json(t)
+	if v["count"] != 2.0 || v["windowMs"] != 900000.0 || v["errorCategories"].(map[string]any)["blocked"] != 1.0 || len(v["memoryHistogram"].([]any)) != 10 {
+		t.Errorf("%v", v)
+	}
+	for _, bad := range []string{"window=x", "window=0s", "window=25h", "window=-1h", "wndow=1h"} {
+		s.do(t, "GET", "/api/metrics/executions?"+bad, "").problem(t, 400)
+	}
+	a := s.do(t, "GET", "/metrics", "")
+	if a.StatusCode != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/plain; version=0.0.4") || !strings.Contains(string(a.body), `airlock_executions_total{status="blocked"} 1`) {
+		t.Errorf("%d %s", a.StatusCode, a.body)
+	}
+}
+
+func TestSummaries(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{})
+	for range 3 {
+		s.do(t, "POST", "/api/execute", code("eval('1')"))
+	}
+	v := s.do(t, "GET", "/api/audit/security-summary", "").json(t)
+	if v["records"] != 3.0 || v["complete"] != true || v["blocked"] != 3.0 || v["bySeverity"].(map[string]any)["critical"] != 3.0 || v["byCategory"].(map[string]any)["code_injection"] != 3.0 || len(v["recentThreats"].([]any)) != 3 {
+		t.Errorf("%v", v)
+	}
+	v = s.do(t, "GET", "/api/audit/stats?since=2020-01-01", "").json(t)
+	if v["records"] != 3.0 || v["byStatus"].(map[string]any)["blocked"] != 3.0 || v["byVia"].(map[string]any)["http"] != 3.0 {
+		t.Errorf("%v", v)
+	}
+	if v := s.do(t, "GET", "/api/audit/stats?until=2020-01-01", "").json(t); v["records"] != 0.0 || v["newest"] != nil {
+		t.Errorf("%v", v)
+	}
+	s.do(t, "GET", "/api/audit/stats?limit=1", "").problem(t, 400)
+	s.do(t, "GET", "/api/audit/security-summary?since=x", "").problem(t, 400)
+}
+
 func TestAnalyze(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{})
 	v := s.do(t, "POST", "/api/analyze", code("eval('1')")).json(t)
-	if v["decision"].(map[string]any)["allow"] != false || v["syntaxError"] != nil || v["dangerAnalysis"].(map[string]any)["level"] == nil {
+	if v["decision"].(map[string]any)["allow"] != false || v["syntaxError"] != nil || v["dangerAnalysis"].(map[string]any)["level"] != "critical" {
 		t.Errorf("%v", v)
 	}
 	if v := s.do(t, "POST", "/api/analyze", code("1+1")).json(t); v["decision"].(map[string]any)["allow"] != true || v["astTelemetry"] == nil {
+		t.Errorf("%v", v)
+	}
+	if v := s.do(t, "POST", "/api/analyze", code("let x = ;\n")).json(t); v["syntaxError"].(map[string]any)["line"] != 1.0 {
 		t.Errorf("%v", v)
 	}
 	if len(s.records.records) != 0 {

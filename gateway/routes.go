@@ -23,6 +23,8 @@ func (s *Server) routes() {
 	s.app.Get("/healthz", s.healthz)
 	s.app.Get("/readyz", s.readyz)
 
+	s.app.Get("/metrics", s.authenticate, s.metrics)
+
 	api := s.app.Group("/api", s.authenticate, s.limit)
 	api.Post("/execute", need(authn.Execute), s.idempotent(s.execute))
 	api.Post("/execute/stream", need(authn.Execute), s.executeStream)
@@ -31,6 +33,9 @@ func (s *Server) routes() {
 	api.Get("/engines", s.engines)
 	api.Get("/policies", s.policies)
 	api.Get("/stats", s.stats)
+	api.Get("/metrics/executions", s.executionMetrics)
 	api.Get("/audit/executions", need(authn.AuditRead), s.auditList)
 	api.Get("/audit/execution/:id", need(authn.AuditRead), s.auditRecord)
+	api.Get("/audit/security-summary", need(authn.AuditRead), s.securitySummary)
+	api.Get("/audit/stats", need(authn.AuditRead), s.auditStats)
 }

@@ -26,6 +26,7 @@ type Server struct {
 	once    *results.Once
 	streams *streams
 	meter   *meter.Meter
+	exposed *meter.Exposition
 	started time.Time
 	// base ends when a shutdown has waited long enough; every run hangs on it.
 	base   context.Context
@@ -61,6 +62,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		return nil, err
 	}
 	if s.streams, err = newStreams(); err != nil {
+		return nil, err
+	}
+	if s.exposed, err = meter.NewExposition(s.meter, s.gauges()...); err != nil {
 		return nil, err
 	}
 	s.base, s.cancel = context.WithCancel(context.Background())

@@ -43,14 +43,16 @@ type Meter struct {
 
 	mu       sync.Mutex
 	totals   Totals
-	duration float64
-	ring     []Sample
-	next     int
+	duration float64 // of all executions, in milliseconds
+	// durations counts executions by durationBounds; the last is beyond them all.
+	durations []uint64
+	ring      []Sample
+	next      int
 }
 
 // New makes a meter that tells the time by now.
 func New(now func() time.Time) *Meter {
-	return &Meter{now: now, totals: Totals{
+	return &Meter{now: now, durations: make([]uint64, len(durationBounds())+1), totals: Totals{
 		ByStatus: map[string]int64{}, ByPolicy: map[string]int64{}, ByEngine: map[string]int64{},
 		ByLimit: map[string]int64{}, Refused: map[string]int64{},
 	}}
@@ -72,6 +74,7 @@ func (m *Meter) Observe(s Sample) {
 		m.totals.Cached++
 	}
 	m.duration += s.DurationMs
+	m.durations[bucketOf(s.DurationMs)]++
 	if len(m.ring) < kept {
 		m.ring = append(m.ring, s)
 		return
