@@ -1,0 +1,257 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/airlock-run/airlock/infra/records"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// auditTool is what the audit commands share.
+type auditTool struct {
+	getenv func(string) string
+	stdout io.Writer
+	stderr io.Writer
+	store  string
+}
+
+// auditCommand reads and checks the records of executions.
+func auditCommand(getenv func(string) string, stdout, stderr io.Writer) *cobra.Command {
+	tool := &auditTool{getenv: getenv, stdout: stdout, stderr: stderr}
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Verify, list, show and export the records of executions",
+		Long: "Verify, list, show and export the records of executions.\n" +
+			"AUDIT_CHAIN_KEY, where set, is the key that the records' codes are checked with.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.PersistentFlags().StringVar(&tool.store, "store", "", "file:///path or s3://bucket/prefix (default AUDIT_STORE, else ./audit)")
+	cmd.AddCommand(tool.verifyCommand(), tool.listCommand(), tool.showCommand(), tool.exportCommand())
+	return cmd
+}
+
+// open opens the store for reading; what is wrong with its name is a mistake of usage, what is wrong with it is not.
+func (a *auditTool) open(cmd *cobra.Command) (records.Store, error) {
+	name, source := a.store, "--store"
+	if name == "" {
+		name, source = strings.TrimSpace(a.getenv("AUDIT_STORE")), "AUDIT_STORE"
+	}
+	if name == "" {
+		name, source = "audit", "the folder ./audit (set --store or AUDIT_STORE)"
+	}
+	store, err := records.OpenReader(cmd.Context(), name, records.Config{Key: []byte(a.getenv("AUDIT_CHAIN_KEY"))})
+	if err != nil {
+		return nil, exit(exitPlatform, fmt.Errorf("%s: %w", source, err))
+	}
+	return store, nil
+}
+
+// with runs fn on the open store.
+func (a *auditTool) with(fn func(cmd *cobra.Command, store records.Store, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) (err error) {
+		store, err := a.open(cmd)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, store.Close()) }()
+		return fn(cmd, store, args)
+	}
+}
+
+func (a *auditTool) verifyCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Check that no record is missing, altered, reordered, truncated or duplicated",
+		Long: "Check every record against its hash, its chain, and the store's own account of each writer.\n" +
+			"Each bad record is named on a line of its own and the exit code is 1.",
+		Args: cobra.NoArgs,
+		RunE: a.with(func(cmd *cobra.Command, store records.Store, _ []string) error {
+			report, err := store.Verify(cmd.Context())
+			if err != nil {
+				return exit(exitPlatform, err)
+			}
+			if asJSON {
+				err = json.NewEncoder(a.stdout).Encode(report)
+			} else {
+				err = a.tell(report)
+			}
+			if err != nil {
+				return exit(exitPlatform, err)
+			}
+			if !report.OK() {
+				return exit(exitGuest, fmt.Errorf("%d problems in %d records", len(report.Problems)+report.Omitted, report.Records))
+			}
+			return nil
+		}),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	return cmd
+}
+
+func (a *auditTool) tell(report audit.Report) error {
+	out := bufio.NewWriter(a.stdout)
+	for _, p := range report.Problems {
+		fmt.Fprintln(out, printable(p.String()))
+	}
+	if report.Omitted > 0 {
+		fmt.Fprintf(out, "and %d more\n", report.Omitted)
+	}
+	if report.OK() {
+		fmt.Fprintf(out, "ok: %d records by %d writers, every chain holds\n", report.Records, report.Writers)
+	}
+	return out.Flush()
+}
+
+func (a *auditTool) listCommand() *cobra.Command {
+	var q audit.Query
+	var since, until string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List records, newest first",
+		Args:  cobra.NoArgs,
+	}
+	cmd.RunE = a.with(func(cmd *cobra.Command, store records.Store, _ []string) (err error) {
+		if q.Since, err = instant("--since", since); err != nil {
+			return err
+		}
+		if q.Until, err = instant("--until", until); err != nil {
+			return err
+		}
+		page, err := store.List(cmd.Context(), q)
+		if errors.Is(err, audit.ErrCursor) {
+			return exit(exitUsage, fmt.Errorf("--cursor: %w", err))
+		}
+		if err != nil {
+			return exit(exitPlatform, err)
+		}
+		if err := a.print(page, asJSON); err != nil {
+			return exit(exitPlatform, err)
+		}
+		if page.Next != "" && !asJSON {
+			fmt.Fprintf(a.stderr, "more: --cursor %s\n", page.Next)
+		}
+		return nil
+	})
+	f := cmd.Flags()
+	f.IntVar(&q.Limit, "limit", 50, "how many, up to 500")
+	f.StringVar(&q.Cursor, "cursor", "", "where the page before ended")
+	f.StringVar(&q.Status, "status", "", "only completed, error, timeout, blocked or cancelled ones")
+	f.StringVar(&q.Policy, "policy", "", "only those under this tier")
+	f.StringVar(&q.Tenant, "tenant", "", "only those of this tenant")
+	f.StringVar(&since, "since", "", "only those received at that time or later (2006-01-02, 2006-01-02T15:04:05Z, or 36h ago)")
+	f.StringVar(&until, "until", "", "only those received before that time")
+	f.BoolVar(&asJSON, "json", false, `print {"items": […], "next": "cursor" or null}`)
+	return cmd
+}
+
+func (a *auditTool) print(page audit.Page, asJSON bool) error {
+	if asJSON {
+		doc := struct {
+			Items []audit.Record `json:"items"`
+			Next  *string        `json:"next"`
+		}{Items: page.Items}
+		if page.Next != "" {
+			doc.Next = &page.Next
+		}
+		return json.NewEncoder(a.stdout).Encode(doc)
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "TIME\tID\tSTATUS\tPOLICY\tTENANT\tMS")
+	for _, r := range page.Items {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.1f\n", r.Time.UTC().Format(time.RFC3339), printable(r.ID), printable(r.Status),
+			printable(r.Policy), printable(r.Caller.Tenant), r.DurationMs)
+	}
+	return w.Flush()
+}
+
+func (a *auditTool) showCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show ID",
+		Short: "Print one record, after proving its hash",
+		Args:  cobra.ExactArgs(1),
+		RunE: a.with(func(cmd *cobra.Command, store records.Store, args []string) error {
+			r, err := store.Get(cmd.Context(), args[0])
+			if errors.Is(err, audit.ErrNotFound) || errors.Is(err, audit.ErrAltered) {
+				return exit(exitGuest, fmt.Errorf("%.128q: %w", args[0], err))
+			}
+			if err != nil {
+				return exit(exitPlatform, err)
+			}
+			enc := json.NewEncoder(a.stdout)
+			enc.SetIndent("", "  ")
+			return enc.Encode(r)
+		}),
+	}
+}
+
+func (a *auditTool) exportCommand() *cobra.Command {
+	var since string
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Print records as they are stored, one JSON object a line",
+		Args:  cobra.NoArgs,
+	}
+	cmd.RunE = a.with(func(cmd *cobra.Command, store records.Store, _ []string) error {
+		from, err := instant("--since", since)
+		if err != nil {
+			return err
+		}
+		out := bufio.NewWriterSize(a.stdout, 256<<10)
+		err = store.Each(cmd.Context(), from, func(line []byte) error {
+			_, err := out.Write(append(bytes.TrimSuffix(line, []byte("\n")), '\n'))
+			return err
+		})
+		if err = errors.Join(err, out.Flush()); err != nil {
+			return exit(exitPlatform, fmt.Errorf("export: %w", err))
+		}
+		return nil
+	})
+	cmd.Flags().StringVar(&since, "since", "", "only records received at that time or later (2006-01-02, 2006-01-02T15:04:05Z, or 36h ago)")
+	return cmd
+}
+
+// instant reads a day, a time, or how long ago. Empty means none.
+func instant(flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly, "2006-01-02T15:04:05", "2006-01-02T15:04"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	ago := text
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
+			ago = strconv.FormatUint(n*24, 10) + "h"
+		}
+	}
+	if d, err := time.ParseDuration(ago); err == nil && d >= 0 {
+		return time.Now().Add(-d).UTC(), nil
+	}
+	return time.Time{}, exit(exitUsage, fmt.Errorf("%s: %q is neither a day (2006-01-02), a time (2006-01-02T15:04:05Z) nor a length such as 36h or 7d", flag, text))
+}
+
+// printable keeps what others wrote into a record from steering the terminal.
+func printable(s string) string {
+	for _, r := range s {
+		if !strconv.IsPrint(r) {
+			return strconv.Quote(s)
+		}
+	}
+	return s
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/infra/filerecords"
+	"github.com/airlock-run/airlock/infra/recordstest"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// auditRun runs `airlock audit …` and gives its output and exit code.
+func auditRun(t *testing.T, env map[string]string, args ...string) (stdout string, code int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := auditCommand(func(name string) string { return env[name] }, &out, &errs)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(args)
+	cmd.SetOut(&out)
+	err := cmd.ExecuteContext(t.Context())
+	if err == nil {
+		return out.String(), 0
+	}
+	var coded *exitError
+	if errors.As(err, &coded) {
+		return out.String() + errs.String() + err.Error(), coded.code
+	}
+	return out.String() + err.Error(), exitUsage
+}
+
+func TestAuditCommands(t *testing.T) {
+	dir := t.TempDir()
+	store, err := filerecords.Open(dir, filerecords.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for i := range 5 {
+		r := recordstest.Sample(time.Now().Add(time.Duration(i-5) * 24 * time.Hour))
+		r.Status = []string{"completed", "error"}[i%2]
+		r.Caller.Tenant = "\x1b[31mred"
+		if err := store.Append(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, r.ID)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"AUDIT_STORE": "file://" + dir}
+	expect := func(code int, contains string, args ...string) string {
+		t.Helper()
+		out, got := auditRun(t, env, args...)
+		if got != code || !strings.Contains(out, contains) {
+			t.Errorf("airlock audit %v: exit %d, want %d and %q in:\n%s", args, got, code, contains, out)
+		}
+		if strings.Contains(out, "\x1b") {
+			t.Errorf("airlock audit %v lets a record steer the terminal", args)
+		}
+		return out
+	}
+	expect(0, "ok: 5 records by 1 writers", "verify")
+	expect(0, `"problems":[]`, "verify", "--json", "--store", dir)
+	expect(exitPlatform, "--store", "verify", "--store", filepath.Join(dir, "none"))
+	expect(exitPlatform, "--store", "verify", "--store", "ftp://x")
+	if out := expect(0, ids[4], "list", "--status", "completed", "--limit", "2"); strings.Contains(out, ids[0]) || strings.Contains(out, ids[3]) {
+		t.Errorf("list: %s", out)
+	}
+	var page struct {
+		Items []audit.Record
+		Next  *string
+	}
+	if err := json.Unmarshal([]byte(expect(0, "", "list", "--json", "--since", "3d")), &page); err != nil || len(page.Items) != 2 || page.Next != nil {
+		t.Errorf("list --json: %v %+v", err, page)
+	}
+	expect(exitUsage, "--since", "list", "--since", "yesterday")
+	expect(exitUsage, "--cursor", "list", "--cursor", "x")
+	expect(0, `"id": "`+ids[2]+`"`, "show", ids[2])
+	expect(exitGuest, "no record", "show", "exec_none")
+	expect(exitUsage, "", "show")
+	if out := expect(0, ids[0], "export"); strings.Count(out, "\n") != 5 {
+		t.Errorf("export: %s", out)
+	}
+	exported := expect(0, ids[4], "export", "--since", time.Now().Add(-36*time.Hour).Format(time.RFC3339))
+	if r, err := audit.Unseal([]byte(exported), nil); err != nil || r.ID != ids[4] {
+		t.Errorf("an exported line does not prove itself: %v", err)
+	}
+
+	for _, id := range ids[1:3] { // two records altered: both are named
+		found, err := filepath.Glob(filepath.Join(dir, "executions", "*", id+".json"))
+		if err != nil || len(found) != 1 {
+			t.Fatal(found, err)
+		}
+		doc, err := os.ReadFile(found[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(found[0], bytes.Replace(doc, []byte("quickjs"), []byte("quickjz"), 1), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out := expect(exitGuest, "altered "+ids[1], "verify"); !strings.Contains(out, "altered "+ids[2]) || !strings.Contains(out, "2 problems in 5 records") {
+		t.Errorf("verify: %s", out)
+	}
+	expect(exitGuest, "does not match its hash", "show", ids[1])
+}

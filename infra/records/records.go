@@ -1,0 +1,94 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/airlock-run/airlock/infra/filerecords"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// Store is an audit store with what its operators need. It is safe for concurrent use.
+type Store interface {
+	audit.Store
+	io.Closer
+	// Verify checks every record against its hash, its chain and what the store knows about its writers.
+	Verify(ctx context.Context) (audit.Report, error)
+	// Each calls fn with the stored line of every record received at since or later, oldest day first. The bytes are
+	// valid until fn returns.
+	Each(ctx context.Context, since time.Time, fn func(line []byte) error) error
+}
+
+var _ Store = (*filerecords.Store)(nil)
+
+// Config is what the URL does not say. The zero value is ready for use.
+type Config struct {
+	// Key makes and checks the HMAC of every record; at least 16 bytes.
+	Key []byte
+	// Sync has a folder's records on the disk, not only with the kernel, when Append returns.
+	Sync bool
+	// Log hears about recovery and retries; default: nobody.
+	Log *slog.Logger
+}
+
+// Open opens a store for reading and writing.
+func Open(_ context.Context, store string, cfg Config) (Store, error) {
+	at, err := parse(store)
+	if err != nil {
+		return nil, err
+	}
+	return filerecords.Open(at.dir, filerecords.Config{Key: cfg.Key, Sync: cfg.Sync, Log: cfg.Log})
+}
+
+// OpenReader opens an existing store for reading only.
+func OpenReader(_ context.Context, store string, cfg Config) (Store, error) {
+	at, err := parse(store)
+	if err != nil {
+		return nil, err
+	}
+	return filerecords.OpenReader(at.dir, filerecords.Config{Key: cfg.Key, Log: cfg.Log})
+}
+
+// place is a URL, taken apart.
+type place struct {
+	dir            string
+	bucket, prefix string
+}
+
+// parse takes a URL, or the path of a folder.
+func parse(store string) (place, error) {
+	scheme, rest, isURL := strings.Cut(store, "://")
+	if !isURL {
+		scheme, rest = "file", store
+	}
+	switch scheme {
+	case "file":
+		if rest == "" {
+			return place{}, errors.New("the store names no folder; write file:///path/of/a/folder")
+		}
+		if isURL {
+			if p, err := url.PathUnescape(rest); err == nil {
+				rest = p
+			}
+		}
+		dir, err := filepath.Abs(rest)
+		if err != nil {
+			return place{}, fmt.Errorf("store %q: %w", store, err)
+		}
+		return place{dir: dir}, nil
+	case "s3":
+		bucket, prefix, _ := strings.Cut(rest, "/")
+		if bucket == "" {
+			return place{}, errors.New("the store names no bucket; write s3://bucket/prefix")
+		}
+		return place{bucket: bucket, prefix: strings.Trim(prefix, "/")}, nil
+	}
+	return place{}, fmt.Errorf("store %q: file:///path/of/a/folder and s3://bucket/prefix are supported", store)
+}
