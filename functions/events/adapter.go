@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -16,8 +17,6 @@ const DefaultMaxBody = 1 << 20
 // AdapterConfig is what a deployment decides about events. The zero value serves messages and refuses HTTP requests that
 // the provider has not authenticated.
 type AdapterConfig struct {
-	// Run runs one execution; required.
-	Run Run
 	// Bound gives, by kind, the request to run for events that carry none: the event becomes its input. Without an entry
 	// the event itself must carry a request: as HTTP body, SQS or SNS message, or EventBridge detail. Direct and Enveloped
 	// cannot be bound.
@@ -34,6 +33,8 @@ type AdapterConfig struct {
 	Budget func(execution.Request) time.Duration
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
+	// Log is told why messages and notifications were not carried out: their senders are not there to be told. nil discards.
+	Log *slog.Logger
 }
 
 // Adapter turns events into executions and their results into the answer that the source of the event expects. It is
@@ -44,9 +45,6 @@ type Adapter struct {
 
 // NewAdapter checks the configuration.
 func NewAdapter(cfg AdapterConfig) (*Adapter, error) {
-	if cfg.Run == nil {
-		return nil, errors.New("events: AdapterConfig.Run is required")
-	}
 	for kind, request := range cfg.Bound {
 		switch kind {
 		case FunctionURL, HTTPAPI, RESTAPI, LoadBalancer, Queue, Topic, Bus, Schedule:
@@ -69,6 +67,9 @@ func NewAdapter(cfg AdapterConfig) (*Adapter, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
 	return &Adapter{cfg: cfg}, nil
 }
 
@@ -89,41 +90,48 @@ func ParseBound(data []byte) (map[Kind]execution.Request, error) {
 	return bound, nil
 }
 
-// Answer serves one event of any kind but Direct and Enveloped, and gives the JSON that its source expects: an HTTP answer,
-// a list of failed messages, or the Result. HTTP kinds always have an answer; SQS always has one unless the batch cannot be
-// read. For the others an *execution.Error asks the provider to deliver the event again and, when it has tried enough, to
-// put it where the deployment keeps failed events: nothing is dropped.
-func (a *Adapter) Answer(ctx context.Context, kind Kind, payload []byte) (json.RawMessage, error) {
+// Answer serves one event of any kind but Direct and Enveloped with the executions that run makes of it, and gives the
+// JSON that its source expects: an HTTP answer, a list of failed messages, or the Result. HTTP kinds always have an answer;
+// SQS always has one unless the batch cannot be read. For the others an *execution.Error asks the provider to keep the event
+// or deliver it again, as the deployment says: nothing is dropped. The invocations that run is given have no ID yet.
+func (a *Adapter) Answer(ctx context.Context, run Run, kind Kind, payload []byte) (json.RawMessage, error) {
+	w := work{cfg: a.cfg, run: run}
 	switch kind {
 	case FunctionURL, HTTPAPI:
-		return a.answerV2(ctx, kind, payload)
+		return w.answerV2(ctx, kind, payload)
 	case RESTAPI, LoadBalancer:
-		return a.answerV1(ctx, kind, payload)
+		return w.answerV1(ctx, kind, payload)
 	case Queue:
-		return a.answerQueue(ctx, payload)
+		return w.answerQueue(ctx, payload)
 	case Topic:
-		return a.answerTopic(ctx, payload)
+		return w.answerTopic(ctx, payload)
 	case Bus, Schedule:
-		return a.answerBus(ctx, kind, payload)
+		return w.answerBus(ctx, kind, payload)
 	}
 	return nil, &UnknownEventError{Name: "a payload of kind \"" + clip(string(kind)) + "\""}
 }
 
-// run executes one request on behalf of an event; its logs are in the result.
-func (a *Adapter) run(ctx context.Context, kind Kind, caller execution.Caller, request execution.Request) (execution.Result, error) {
-	_, bound := a.cfg.Bound[kind]
-	return a.cfg.Run(ctx, execution.Invocation{
+// work is one event being answered.
+type work struct {
+	cfg AdapterConfig
+	run Run
+}
+
+// execute runs one request on behalf of an event; its logs are in the result.
+func (w work) execute(ctx context.Context, kind Kind, caller execution.Caller, request execution.Request) (execution.Result, error) {
+	_, bound := w.cfg.Bound[kind]
+	return w.run(ctx, execution.Invocation{
 		Airlock:    execution.InvocationVersion,
 		Request:    request,
 		Caller:     caller,
 		Via:        kind.via(bound),
-		ReceivedAt: a.cfg.Now().UTC(),
+		ReceivedAt: w.cfg.Now().UTC(),
 	}, func(execution.Log) {})
 }
 
 // request gives what to run for an event: the bound request with the event as its input, or the one that it carries.
-func (a *Adapter) request(kind Kind, carried []byte, event any) (execution.Request, error) {
-	request, bound := a.cfg.Bound[kind]
+func (w work) request(kind Kind, carried []byte, event any) (execution.Request, error) {
+	request, bound := w.cfg.Bound[kind]
 	if !bound {
 		return execution.DecodeRequest(carried)
 	}

@@ -46,9 +46,9 @@ func completed(value string) execution.Result {
 func clock() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
 // adapter makes one over rec with the given changes.
-func adapter(t *testing.T, rec *recorder, change func(*events.AdapterConfig)) *events.Adapter {
+func adapter(t *testing.T, rec *recorder, change func(*events.AdapterConfig)) adapted {
 	t.Helper()
-	cfg := events.AdapterConfig{Run: rec.run, Now: clock}
+	cfg := events.AdapterConfig{Now: clock}
 	if change != nil {
 		change(&cfg)
 	}
@@ -56,11 +56,21 @@ func adapter(t *testing.T, rec *recorder, change func(*events.AdapterConfig)) *e
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a
+	return adapted{a, rec.run}
+}
+
+// adapted is an adapter with the Run that it is to use.
+type adapted struct {
+	*events.Adapter
+	run events.Run
+}
+
+func (a adapted) Answer(ctx context.Context, kind events.Kind, payload []byte) (json.RawMessage, error) {
+	return a.Adapter.Answer(ctx, a.run, kind, payload)
 }
 
 // answer detects and answers one payload.
-func answer(t *testing.T, a *events.Adapter, payload []byte) (json.RawMessage, error) {
+func answer(t *testing.T, a adapted, payload []byte) (json.RawMessage, error) {
 	t.Helper()
 	kind, err := events.Detect(payload)
 	if err != nil {
@@ -154,15 +164,13 @@ func TestProviderSamples(t *testing.T) {
 }
 
 func TestNewAdapterRefuses(t *testing.T) {
-	rec := &recorder{}
 	tests := map[string]struct {
 		cfg  events.AdapterConfig
 		want string
 	}{
-		"no run":        {events.AdapterConfig{}, "Run is required"},
-		"bound direct":  {events.AdapterConfig{Run: rec.run, Bound: map[events.Kind]execution.Request{events.Direct: {Code: "1"}}}, "kind direct"},
-		"bound nothing": {events.AdapterConfig{Run: rec.run, Bound: map[events.Kind]execution.Request{events.Queue: {}}}, "sqs has no code"},
-		"body":          {events.AdapterConfig{Run: rec.run, MaxBody: -1}, "MaxBody"},
+		"bound direct":  {events.AdapterConfig{Bound: map[events.Kind]execution.Request{events.Direct: {Code: "1"}}}, "kind direct"},
+		"bound nothing": {events.AdapterConfig{Bound: map[events.Kind]execution.Request{events.Queue: {}}}, "sqs has no code"},
+		"body":          {events.AdapterConfig{MaxBody: -1}, "MaxBody"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

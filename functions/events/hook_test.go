@@ -9,7 +9,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-func hooked(t *testing.T, rec *recorder) *events.Adapter {
+func hooked(t *testing.T, rec *recorder) adapted {
 	t.Helper()
 	return adapter(t, rec, func(c *events.AdapterConfig) { c.Bound = boundToAll("export default input => input") })
 }

@@ -38,12 +38,12 @@ const (
 )
 
 // serveHTTP runs what one HTTP request asks for. It always has an answer.
-func (a *Adapter) serveHTTP(ctx context.Context, x exchange) reply {
-	request, bound, refused := a.admit(x)
+func (w work) serveHTTP(ctx context.Context, x exchange) reply {
+	request, bound, refused := w.admit(x)
 	if refused != nil {
 		return *refused
 	}
-	result, err := a.run(ctx, x.kind, x.caller, request)
+	result, err := w.execute(ctx, x.kind, x.caller, request)
 	if err != nil {
 		return problem(platform(err))
 	}
@@ -63,18 +63,18 @@ func (a *Adapter) serveHTTP(ctx context.Context, x exchange) reply {
 }
 
 // admit decides whether an HTTP request may have something run, and what.
-func (a *Adapter) admit(x exchange) (execution.Request, bool, *reply) {
-	_, bound := a.cfg.Bound[x.kind]
+func (w work) admit(x exchange) (execution.Request, bool, *reply) {
+	_, bound := w.cfg.Bound[x.kind]
 	refuse := func(r reply) (execution.Request, bool, *reply) { return execution.Request{}, bound, &r }
 	body, err := x.content()
 	if err != nil {
 		return refuse(problem(invalid("body", "is not base64, as its event says it is")))
 	}
-	if int64(len(body)) > a.cfg.MaxBody {
+	if int64(len(body)) > w.cfg.MaxBody {
 		return refuse(problem(&execution.Error{Code: execution.TooLarge,
-			Message: fmt.Sprintf("the body has %d bytes; at most %d are taken", len(body), a.cfg.MaxBody)}))
+			Message: fmt.Sprintf("the body has %d bytes; at most %d are taken", len(body), w.cfg.MaxBody)}))
 	}
-	if !x.authenticated && !a.cfg.OpenHTTP && (a.cfg.Verify == nil || a.cfg.Verify(x.header.Clone(), body) != nil) {
+	if !x.authenticated && !w.cfg.OpenHTTP && (w.cfg.Verify == nil || w.cfg.Verify(x.header.Clone(), body) != nil) {
 		return refuse(status(http.StatusUnauthorized, "the request carries no credentials that are accepted here", ""))
 	}
 	if !bound && x.method != http.MethodPost {
@@ -82,7 +82,7 @@ func (a *Adapter) admit(x exchange) (execution.Request, bool, *reply) {
 		r.header.Set("Allow", http.MethodPost)
 		return refuse(r)
 	}
-	request, err := a.request(x.kind, body, hookInput(x, body))
+	request, err := w.request(x.kind, body, hookInput(x, body))
 	if err != nil {
 		return refuse(problem(platform(err)))
 	}

@@ -30,7 +30,7 @@ func (a httpAnswer) header(name string) string {
 	return a.Headers[name]
 }
 
-func exchange(t *testing.T, a *events.Adapter, payload []byte) httpAnswer {
+func exchange(t *testing.T, a adapted, payload []byte) httpAnswer {
 	t.Helper()
 	raw, err := answer(t, a, payload)
 	if err != nil {

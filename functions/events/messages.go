@@ -17,7 +17,7 @@ const leaveMargin = 2 * time.Second
 // answerQueue runs a batch in order and names the messages to deliver again. An execution that ended, well or badly, is
 // recorded and its message done with; only what the platform could not run or record comes back. In a FIFO queue, a failed
 // message holds back the later ones of its group, so that order survives.
-func (a *Adapter) answerQueue(ctx context.Context, payload []byte) (json.RawMessage, error) {
+func (w work) answerQueue(ctx context.Context, payload []byte) (json.RawMessage, error) {
 	var batch lambdaevents.SQSEvent
 	if err := json.Unmarshal(payload, &batch); err != nil {
 		return nil, invalid("Records", "is not a batch of SQS messages")
@@ -27,42 +27,47 @@ func (a *Adapter) answerQueue(ctx context.Context, payload []byte) (json.RawMess
 	for _, message := range batch.Records {
 		group := message.Attributes["MessageGroupId"]
 		ordered := strings.HasSuffix(message.EventSourceARN, ".fifo")
-		if ordered && held[group] || a.runMessage(ctx, message) != nil {
-			held[group] = ordered
+		err := error(&execution.Error{Code: execution.Unavailable, Message: "an earlier message of its group failed"})
+		if !ordered || !held[group] {
+			err = w.runMessage(ctx, message)
+		}
+		if err != nil {
+			held[group] = true
+			w.cfg.Log.Warn("message comes back", "message", message.MessageId, "receives", message.Attributes["ApproximateReceiveCount"], "error", platform(err).Error())
 			answer.BatchItemFailures = append(answer.BatchItemFailures, lambdaevents.SQSBatchItemFailure{ItemIdentifier: message.MessageId})
 		}
 	}
 	return json.Marshal(answer)
 }
 
-func (a *Adapter) runMessage(ctx context.Context, message lambdaevents.SQSMessage) error {
+func (w work) runMessage(ctx context.Context, message lambdaevents.SQSMessage) error {
 	message.ReceiptHandle = "" // lets its holder delete the message: no business of the code
-	request, err := a.request(Queue, []byte(message.Body), message)
+	request, err := w.request(Queue, []byte(message.Body), message)
 	if err != nil {
 		return err
 	}
-	if !a.enoughTime(ctx, request) {
+	if !w.enoughTime(ctx, request) {
 		return &execution.Error{Code: execution.Unavailable, Message: "too little time is left of this invocation"}
 	}
 	caller := execution.Caller{Subject: message.Attributes["SenderId"], Tenant: tenant(ctx)}
-	_, err = a.run(ctx, Queue, caller, request)
+	_, err = w.execute(ctx, Queue, caller, request)
 	return err
 }
 
 // enoughTime reports whether an execution can be finished and recorded before the invocation ends: one that is cut short
 // by its neighbours would be delivered again after it has had its effects.
-func (a *Adapter) enoughTime(ctx context.Context, request execution.Request) bool {
+func (w work) enoughTime(ctx context.Context, request execution.Request) bool {
 	if ctx.Err() != nil {
 		return false
 	}
 	deadline, limited := ctx.Deadline()
-	budget := a.cfg.Budget(request)
-	return !limited || budget == 0 || deadline.Sub(a.cfg.Now()) >= budget+leaveMargin
+	budget := w.cfg.Budget(request)
+	return !limited || budget == 0 || deadline.Sub(w.cfg.Now()) >= budget+leaveMargin
 }
 
 // answerTopic runs the message of a notification. The provider sends one record at a time; more would make a redelivery
 // run the others twice, so they are refused.
-func (a *Adapter) answerTopic(ctx context.Context, payload []byte) (json.RawMessage, error) {
+func (w work) answerTopic(ctx context.Context, payload []byte) (json.RawMessage, error) {
 	var event lambdaevents.SNSEvent
 	if err := json.Unmarshal(payload, &event); err != nil {
 		return nil, invalid("Records", "is not an SNS notification")
@@ -72,23 +77,23 @@ func (a *Adapter) answerTopic(ctx context.Context, payload []byte) (json.RawMess
 	}
 	sns := event.Records[0].SNS
 	sns.UnsubscribeURL = "" // works for whoever has it: no business of the code
-	request, err := a.request(Topic, []byte(sns.Message), sns)
+	request, err := w.request(Topic, []byte(sns.Message), sns)
 	if err != nil {
 		return nil, err
 	}
-	return a.result(ctx, Topic, execution.Caller{Subject: sns.TopicArn, Tenant: tenant(ctx)}, request)
+	return w.result(ctx, Topic, execution.Caller{Subject: sns.TopicArn, Tenant: tenant(ctx)}, request)
 }
 
 // answerBus runs what an EventBridge event asks for. Its detail is a request, unless the deployment has bound one.
-func (a *Adapter) answerBus(ctx context.Context, kind Kind, payload []byte) (json.RawMessage, error) {
+func (w work) answerBus(ctx context.Context, kind Kind, payload []byte) (json.RawMessage, error) {
 	var event lambdaevents.EventBridgeEvent
 	if err := json.Unmarshal(payload, &event); err != nil {
 		return nil, invalid("", "is not an EventBridge event")
 	}
-	if _, bound := a.cfg.Bound[kind]; !bound && kind == Schedule {
+	if _, bound := w.cfg.Bound[kind]; !bound && kind == Schedule {
 		return nil, invalid("detail", "a scheduled event carries no request: bind one to \"schedule\", or have the schedule send an execution request as its input")
 	}
-	request, err := a.request(kind, event.Detail, json.RawMessage(payload))
+	request, err := w.request(kind, event.Detail, json.RawMessage(payload))
 	if err != nil {
 		return nil, err
 	}
@@ -96,12 +101,12 @@ func (a *Adapter) answerBus(ctx context.Context, kind Kind, payload []byte) (jso
 	if kind == Schedule && len(event.Resources) > 0 {
 		subject = event.Resources[0]
 	}
-	return a.result(ctx, kind, execution.Caller{Subject: subject, Tenant: tenant(ctx)}, request)
+	return w.result(ctx, kind, execution.Caller{Subject: subject, Tenant: tenant(ctx)}, request)
 }
 
 // result runs a request and gives its Result as JSON, for the destination that an asynchronous invocation may have.
-func (a *Adapter) result(ctx context.Context, kind Kind, caller execution.Caller, request execution.Request) (json.RawMessage, error) {
-	result, err := a.run(ctx, kind, caller, request)
+func (w work) result(ctx context.Context, kind Kind, caller execution.Caller, request execution.Request) (json.RawMessage, error) {
+	result, err := w.execute(ctx, kind, caller, request)
 	if err != nil {
 		return nil, platform(err)
 	}

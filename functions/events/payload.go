@@ -13,7 +13,7 @@ import (
 )
 
 // answerV2 serves payload 2.0, of Function URLs and HTTP APIs.
-func (a *Adapter) answerV2(ctx context.Context, kind Kind, payload []byte) (json.RawMessage, error) {
+func (w work) answerV2(ctx context.Context, kind Kind, payload []byte) (json.RawMessage, error) {
 	var event lambdaevents.APIGatewayV2HTTPRequest
 	if err := json.Unmarshal(payload, &event); err != nil {
 		return nil, invalid("", "is not an HTTP event with payload 2.0")
@@ -35,7 +35,7 @@ func (a *Adapter) answerV2(ctx context.Context, kind Kind, payload []byte) (json
 		x.caller.Subject = v2Subject(auth)
 		x.authenticated = true
 	}
-	r := a.serveHTTP(ctx, x)
+	r := w.serveHTTP(ctx, x)
 	return json.Marshal(map[string]any{"statusCode": r.status, "headers": single(r.header), "body": r.body, "isBase64Encoded": false})
 }
 
@@ -51,7 +51,7 @@ func v2Subject(auth *lambdaevents.APIGatewayV2HTTPRequestContextAuthorizerDescri
 }
 
 // answerV1 serves payload 1.0, of REST APIs and HTTP APIs, and the load balancer's, which is like it.
-func (a *Adapter) answerV1(ctx context.Context, kind Kind, payload []byte) (json.RawMessage, error) {
+func (w work) answerV1(ctx context.Context, kind Kind, payload []byte) (json.RawMessage, error) {
 	var event lambdaevents.APIGatewayProxyRequest
 	if err := json.Unmarshal(payload, &event); err != nil {
 		return nil, invalid("", "is not an HTTP event with payload 1.0")
@@ -72,7 +72,7 @@ func (a *Adapter) answerV1(ctx context.Context, kind Kind, payload []byte) (json
 		x.caller.Subject = v1Subject(event.RequestContext)
 		x.authenticated = x.caller.Subject != ""
 	}
-	r := a.serveHTTP(ctx, x)
+	r := w.serveHTTP(ctx, x)
 	answer := map[string]any{"statusCode": r.status, "body": r.body, "isBase64Encoded": false}
 	if event.MultiValueHeaders != nil {
 		answer["multiValueHeaders"] = r.header

@@ -122,11 +122,26 @@ func (s *server) handle(ctx context.Context, payload json.RawMessage) (io.Reader
 
 // adapt answers an event of another source in that source's own way.
 func (s *server) adapt(ctx context.Context, kind Kind, payload []byte) (io.Reader, error) {
-	answer, err := s.adapter.Answer(ctx, kind, payload)
+	answer, err := s.adapter.Answer(ctx, s.fresh, kind, payload)
 	if err != nil {
 		return nil, functionError(s.failure("", err))
 	}
 	return document{bytes.NewReader(answer)}, nil
+}
+
+// fresh runs one execution that an event asks for as if it had come by itself: under an id of its own, and told of in the
+// log when it fails.
+func (s *server) fresh(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error) {
+	if err := s.complete(&inv); err != nil {
+		return execution.Result{}, s.failure("", err)
+	}
+	ctx, done := s.running.start(ctx, inv.ID)
+	defer done()
+	res, err := s.guarded(ctx, inv, onLog)
+	if err != nil {
+		return res, s.failure(inv.ID, err)
+	}
+	return res, nil
 }
 
 // complete fills in what an invocation may leave out.
