@@ -31,9 +31,11 @@ type Ask struct {
 	Code string
 	// Language is "javascript" (default) or "typescript".
 	Language string
+	// Entry is the file name of Code when it came from one; its extension may tell the language.
+	Entry string
 	// Tier defaults to DefaultTier.
 	Tier string
-	// Files holds further sources by relative path. Those that can run (.js, .mjs, .cjs, .ts, .mts, .cts) are scanned too.
+	// Files holds further sources by relative path. Those that can run (.js, .mjs, .cjs, .jsx, .ts, .mts, .cts, .tsx) are scanned too.
 	Files map[string]string
 	// Globals are the names the host defines for this execution (context entries, tool namespaces); they shadow the
 	// names the scan would otherwise take for host powers.

@@ -141,7 +141,7 @@ func (w *scanner) compared(e js.IExpr) *value {
 		inner = g.X
 	}
 	switch inner.(type) {
-	case *js.Var, *js.DotExpr, *js.IndexExpr:
+	case *js.Var, *js.DotExpr, *js.IndexExpr, *js.ObjectExpr:
 		was := w.quiet
 		w.quiet = true
 		v := w.expr(inner)

@@ -21,7 +21,7 @@ func (w *scanner) concat(a, b *value) *value {
 		}
 	}
 	if out == nil && (a.isDecoded() || b.isDecoded()) {
-		return &value{kind: kindDecoded}
+		return &value{kind: kindDecoded, coded: a.isCoded() || b.isCoded()}
 	}
 	return out
 }
@@ -29,7 +29,7 @@ func (w *scanner) concat(a, b *value) *value {
 func concatOne(x, y *value) *value {
 	l, r := *x, *y
 	l.alt, r.alt = nil, nil
-	decoded := l.isDecoded() || r.isDecoded()
+	decoded, coded := l.isDecoded() || r.isDecoded(), l.coded || r.coded
 	if l.kind == kindNumber && r.kind == kindNumber {
 		return &value{kind: kindNumber, num: l.num + r.num}
 	}
@@ -37,9 +37,9 @@ func concatOne(x, y *value) *value {
 	rs, rok := r.string()
 	switch {
 	case lok && rok && len(ls)+len(rs) <= maxFoldedBytes:
-		return &value{kind: kindText, text: ls + rs, decoded: decoded}
+		return &value{kind: kindText, text: ls + rs, decoded: decoded, coded: coded}
 	case decoded:
-		return &value{kind: kindDecoded}
+		return &value{kind: kindDecoded, coded: coded}
 	}
 	return nil
 }
@@ -79,10 +79,10 @@ func (w *scanner) fold(of *value, name string, c call) *value {
 		return nil
 	}
 	if out := foldText(of.text, name, c); out != nil {
-		out.decoded = of.decoded
+		out.decoded, out.coded = of.decoded, of.coded
 		if out.kind == kindArray {
 			for _, e := range out.obj.elems {
-				e.decoded = of.decoded
+				e.decoded, e.coded = of.decoded, of.coded
 			}
 		}
 		return out
@@ -273,10 +273,11 @@ func (w *scanner) invokeText(s *symbol, c call) *value {
 	case roleDecode:
 		return w.decode(s, c)
 	case roleEncode:
-		if c.arg(0).isDecoded() {
+		if c.arg(0).isCoded() {
 			w.hit(EncodingTricks, neverGranted, "", c.at, "a chain of atob and btoa hides what a string holds")
-			return &value{kind: kindDecoded}
+			return &value{kind: kindDecoded, coded: true}
 		}
+		return &value{kind: kindDecoded, coded: true}
 	case roleRaw:
 		return c.template
 	case roleString:
@@ -318,24 +319,24 @@ func (w *scanner) decode(s *symbol, c call) *value {
 	if fromBuffer && encoding == "" {
 		return in
 	}
-	if s.name == "atob" && in.isDecoded() {
+	if s.name == "atob" && in.isCoded() {
 		w.hit(EncodingTricks, neverGranted, "", c.at, "a chain of decoders hides what a string holds")
 	}
 	text, ok := in.string()
 	if !ok || len(text) > maxFoldedBytes {
 		if fromBuffer {
-			return &value{kind: kindBytes, of: &value{kind: kindDecoded}}
+			return &value{kind: kindBytes, of: &value{kind: kindDecoded, coded: true}}
 		}
 		if s.name == "decodeURIComponent" || s.name == "decodeURI" {
 			return in.decodedText()
 		}
-		return &value{kind: kindDecoded}
+		return &value{kind: kindDecoded, coded: true}
 	}
 	plain, ok := decodeText(s.name, encoding, text)
 	if !ok {
-		return &value{kind: kindDecoded}
+		return &value{kind: kindDecoded, coded: true}
 	}
-	out := &value{kind: kindText, text: plain, decoded: plain != text}
+	out := &value{kind: kindText, text: plain, decoded: plain != text, coded: s.name == "atob" || fromBuffer}
 	if fromBuffer {
 		return &value{kind: kindBytes, of: out}
 	}

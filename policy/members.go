@@ -90,6 +90,9 @@ func (w *scanner) reachable(base *value, name string) bool {
 	return name == "constructor" || name == "__proto__" || name == "prototype"
 }
 
+// reported marks a prototype whose reaching was a finding already, so that changing it is not another.
+const reported = "reported"
+
 // member gives what base.name may be, and reports it when it is a power. Plain says that the name stands in the source.
 func (w *scanner) member(base *value, name string, at int, plain bool) *value {
 	if name == "__proto__" {
@@ -97,7 +100,9 @@ func (w *scanner) member(base *value, name string, at int, plain bool) *value {
 		if !w.quiet {
 			w.hit(PrototypePollution, neverGranted, "", at, "__proto__ reaches an object's prototype")
 		}
-		return w.prototypeOf(base)
+		proto := w.prototypeOf(base)
+		proto.text = reported
+		return proto
 	}
 	if base == nil {
 		return w.memberOfUnknown(name)
@@ -168,7 +173,7 @@ func (w *scanner) memberOfConstructor(name string, at int) *value {
 		if !w.quiet {
 			w.hit(PrototypePollution, neverGranted, "", at, "constructor.prototype reaches a prototype that others share")
 		}
-		return &value{kind: kindPrototype}
+		return &value{kind: kindPrototype, text: reported}
 	}
 	return nil
 }
@@ -305,7 +310,7 @@ func (w *scanner) store(target js.IExpr, y js.IExpr) *value {
 	at := w.at
 	for b := base; b != nil; b = b.alt {
 		switch {
-		case b.kind == kindPrototype:
+		case b.kind == kindPrototype && b.text == "":
 			w.hit(PrototypePollution, neverGranted, "", at, "a prototype that others share is changed")
 		case b.kind == kindSymbol && known && (b.sym.member(key) != nil || key == "prototype"):
 			w.member(b, key, at, true)
@@ -332,7 +337,7 @@ func (w *scanner) keep(base *value, key string, v *value) {
 			b.obj.set(key, v)
 		}
 	}
-	if v.powerful() && !w.props[key].holds(v) {
+	if v.kind != kindDecoded && v.powerful() && !w.props[key].holds(v) {
 		w.props[key] = either(v, w.props[key])
 		w.again = true
 	}

@@ -13,16 +13,12 @@ func scanCode(q *inquiry) error {
 	a := q.ask
 	d := q.decision
 	total := scored{analysis: &d.Analysis}
-	main := q.set.catalogue.scan(a.Code, or(a.Language, javaScript), a.Globals, a.Files)
+	main := q.set.catalogue.scan(a.Code, a.language(), a.Globals, a.Files)
 	d.Telemetry = main.tele
 	d.SyntaxError = main.syntax
 	q.add(&total, "", main)
 	for _, name := range q.runnableFiles() {
-		language := javaScript
-		if ext := name[len(name)-3:]; ext == ".ts" || ext == "mts" || ext == "cts" {
-			language = typeScript
-		}
-		q.add(&total, name, q.set.catalogue.scan(a.Files[name], language, a.Globals, a.Files))
+		q.add(&total, name, q.set.catalogue.scan(a.Files[name], languageOf(name), a.Globals, a.Files))
 	}
 	total.finish()
 	return nil
@@ -92,26 +88,4 @@ func checkLevel(q *inquiry) error {
 		}
 	}
 	return nil
-}
-
-// Analyze is Decide for code alone, without running it: the same analysis and decision, and the syntax error of code that
-// does not parse even where the scan itself could do without a second opinion.
-func (s *Set) Analyze(code, language, tier string) Decision {
-	d := s.Decide(Ask{Code: code, Language: language, Tier: tier})
-	if d.SyntaxError != nil || d.Analysis.Unanalysed {
-		return d
-	}
-	if _, bad := d.BadField(); bad {
-		return d
-	}
-	start, end := body(code)
-	text := code[start:end]
-	if o := outlineOf(text); o.transformable() {
-		if _, syntax := transform(text, or(language, javaScript), o.module, false); syntax != nil {
-			src := source{text: code}
-			d.SyntaxError = syntax.moved(&src, text, start)
-			d.Telemetry.IsValid = false
-		}
-	}
-	return d
 }

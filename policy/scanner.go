@@ -2,6 +2,7 @@ package policy
 
 import (
 	"strings"
+	"unsafe"
 
 	"github.com/tdewolff/parse/v2/js"
 )
@@ -154,13 +155,17 @@ func explain(s *symbol) string {
 	}
 }
 
-// offsetOf gives the place of a slice of the parsed text.
+// offsetOf gives the place of a slice of the parsed text. The parser keeps no positions, but names and literals are slices of
+// its buffer: the distance between two addresses is the place. Nothing is read through them.
 func (w *scanner) offsetOf(b []byte) (int, bool) {
-	off := cap(w.buf) - cap(b)
-	if len(b) == 0 || off < 0 || off >= len(w.buf) || &w.buf[off] != &b[0] {
+	if len(b) == 0 || len(w.buf) == 0 {
 		return 0, false
 	}
-	return off, true
+	off := uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(w.buf)))
+	if off >= uintptr(len(w.buf)) {
+		return 0, false
+	}
+	return int(off), true
 }
 
 // pass moves the cursor behind a name or literal and gives its place.

@@ -18,44 +18,26 @@ type source struct {
 	lines []int
 }
 
-// body gives the bounds of the code inside markdown fences, or of the whole text when there are none. A fence that is
-// never closed ends with the text. An info string does not choose the language: the request does.
+// body gives the bounds of the code inside a markdown fence, or of the whole text when there is none. It takes a fence off
+// exactly as the sandbox does, so that what is scanned is what runs: the text begins with three backticks and an info
+// string that names a language the sandbox knows, or none; a closing fence counts only at the very end.
 func body(text string) (start, end int) {
-	start, end = 0, len(text)
-	lead := len(text) - len(strings.TrimLeft(text, " \t\r\n\ufeff"))
-	fence := fenceAt(text[lead:])
-	if fence == "" {
-		return start, end
+	trimmed := strings.TrimSpace(text)
+	if !strings.HasPrefix(trimmed, "```") {
+		return 0, len(text)
 	}
-	line := strings.IndexByte(text[lead:], '\n')
-	if line < 0 {
-		return start, end
+	info, inside, ok := strings.Cut(trimmed, "\n")
+	if !ok {
+		return 0, len(text)
 	}
-	start = lead + line + 1
-	for at := start; at < len(text); {
-		next := strings.IndexByte(text[at:], '\n')
-		if next < 0 {
-			next = len(text) - at
-		}
-		if l := strings.TrimSpace(text[at : at+next]); strings.HasPrefix(l, fence) && strings.Trim(l, fence[:1]) == "" {
-			return start, at
-		}
-		at += next + 1
+	switch strings.ToLower(strings.TrimSpace(strings.TrimLeft(info, "`"))) {
+	case "", "js", "javascript", "ts", "typescript", "jsx", "tsx", "mjs", "node":
+	default:
+		return 0, len(text)
 	}
-	return start, end
-}
-
-// fenceAt gives the run of three or more backticks or tildes that opens s.
-func fenceAt(s string) string {
-	for _, c := range []string{"`", "~"} {
-		if rest := strings.TrimLeft(s, c); len(s)-len(rest) >= 3 {
-			line, _, _ := strings.Cut(rest, "\n")
-			if !strings.Contains(line, c) {
-				return s[:len(s)-len(rest)]
-			}
-		}
-	}
-	return ""
+	start = strings.Index(text, "```") + len(info) + 1
+	inside = strings.TrimSuffix(strings.TrimRight(inside, " \t\r\n"), "```")
+	return start, start + len(inside)
 }
 
 // position gives line and column (in characters) of an offset, counting from 1.

@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
@@ -20,9 +21,15 @@ type tree struct {
 // parseTree parses code of any shape that executions take: statements as in the body of an async function, a module, or one
 // expression that only makes sense in parentheses. The error is the parser's, or says that it gave up.
 func parseTree(text string, module bool) (*tree, error) {
+	if strings.HasPrefix(text, "#!") {
+		text = "//" + text[2:]
+	}
 	t, err := parseText(text, "", "", module)
-	if err == nil || module {
-		return t, err
+	if err == nil {
+		return t, nil
+	}
+	if module {
+		return parseText(text, "", "", false)
 	}
 	if t, err := parseText(text, "(", "\n)", false); err == nil {
 		return t, nil

@@ -27,8 +27,8 @@ func transform(code, language string, module, mapped bool) (*generated, *SyntaxE
 	}
 	var worst *SyntaxError
 	for _, wrap := range wrappings(module) {
-		options := api.TransformOptions{Loader: loader, Target: api.ESNext, LogLevel: api.LogLevelSilent, LogLimit: 1,
-			Charset: api.CharsetUTF8}
+		options := api.TransformOptions{Loader: loader, Target: api.ES2022, LogLevel: api.LogLevelSilent, LogLimit: 1,
+			Charset: api.CharsetUTF8, Supported: map[string]bool{"import-attributes": false}}
 		if mapped {
 			options.Sourcemap = api.SourceMapExternal
 		}

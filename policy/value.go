@@ -27,8 +27,10 @@ const (
 
 // value is one possible value of an expression; alt links to another that it may have as well. Values are immutable.
 type value struct {
-	kind    kind
+	kind kind
+	// decoded marks text that came out of a decoder or out of character codes, coded what came out of base64 or the like.
 	decoded bool
+	coded   bool
 	num     float64
 	text    string
 	sym     *symbol
@@ -74,7 +76,7 @@ func symbolValue(s *symbol) *value {
 // same reports whether two values (alternatives apart) say the same.
 func (v *value) same(o *value) bool {
 	return v.kind == o.kind && v.text == o.text && v.num == o.num && v.sym == o.sym && v.obj == o.obj && v.fn == o.fn &&
-		v.of == o.of && v.decoded == o.decoded
+		v.of == o.of && v.decoded == o.decoded && v.coded == o.coded
 }
 
 func (v *value) holds(o *value) bool {
@@ -155,6 +157,16 @@ func (v *value) callableKind() bool {
 		return v.of != nil && v.of.kind != kindObject
 	case kindSymbol:
 		return v.sym.isFunction()
+	}
+	return false
+}
+
+// isCoded reports whether any part of the value came out of base64 or the like.
+func (v *value) isCoded() bool {
+	for ; v != nil; v = v.alt {
+		if v.coded {
+			return true
+		}
 	}
 	return false
 }
