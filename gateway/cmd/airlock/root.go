@@ -72,7 +72,10 @@ func rootCommand(con console) *cobra.Command {
 	root.SetOut(con.stdout)
 	root.SetErr(con.stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(serveCommand(con), tokenCommand(con), functionCommand(con.getenv, con.stderr))
+	root.AddCommand(
+		serveCommand(con), tokenCommand(con), functionCommand(con.getenv, con.stderr),
+		auditCommand(con.getenv, con.stdout, con.stderr),
+	)
 	return root
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/ratelimit"
 	"github.com/airlock-run/airlock/infra/localinvoke"
+	"github.com/airlock-run/airlock/infra/records"
 	"github.com/airlock-run/airlock/policy"
 )
 
@@ -35,7 +36,7 @@ func serveCommand(con console) *cobra.Command {
 		Short: "Serve the HTTP API",
 		Long: "Serve the HTTP API with a pool of local function processes.\n\n" +
 			"All settings are environment variables: HOST, PORT, API_KEY, JWT_SECRET, JWT_PUBLIC_KEY, JWT_ISSUER, JWT_AUDIENCE,\n" +
-			"CORS_ORIGINS, MAX_BODY_SIZE, RATE_LIMIT_WINDOW_MS, RATE_LIMIT_MAX_REQUESTS, AUDIT_STORE, INVOKER,\n" +
+			"CORS_ORIGINS, MAX_BODY_SIZE, RATE_LIMIT_WINDOW_MS, RATE_LIMIT_MAX_REQUESTS, AUDIT_STORE, AUDIT_CHAIN_KEY, INVOKER,\n" +
 			"SANDBOX_MEMORY_MB, EGRESS_ALLOW, FUNCTION_PROCESSES, AIRLOCK_CACHE_DIR. With none set it serves on\n" +
 			"127.0.0.1:3000 without credentials and records into ./audit.",
 		Args: cobra.NoArgs,
@@ -53,17 +54,18 @@ func serveCommand(con console) *cobra.Command {
 
 // serve runs until ctx ends, and then until what runs has finished. A second signal ends it at once.
 func serve(ctx context.Context, restoreSignals func(), con console, set settings) (err error) {
-	log := slog.New(slog.NewTextHandler(con.stderr, nil))
+	confined := watchWalls(slog.NewTextHandler(con.stderr, nil))
+	log := slog.New(confined)
 	listener, err := net.Listen("tcp", set.address())
 	if err != nil {
 		return exit(exitPlatform, listening(set, err))
 	}
 	defer listener.Close() //nolint:errcheck // closed by Serve already, or never used
-	records, closeRecords, err := openRecords(set, log)
+	store, err := records.Open(ctx, set.auditStore, records.Config{Key: set.chainKey, Log: log})
 	if err != nil {
 		return exit(exitPlatform, fmt.Errorf("AUDIT_STORE: %w", err))
 	}
-	defer func() { err = errors.Join(err, closeRecords()) }()
+	defer func() { err = errors.Join(err, store.Close()) }()
 	rules, err := openPolicy(con.getenv)
 	if err != nil {
 		return exit(exitUsage, err)
@@ -78,14 +80,14 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 		err = errors.Join(err, pool.Close(closing))
 	}()
 	server, err := newServer(set, len(pool.Stats().Processes), gateway.Deps{
-		Invoker: pool, Records: records, Policy: rules, Logger: log, Now: time.Now, NewID: newID,
+		Invoker: pool, Records: store, Policy: rules, Logger: log, Now: time.Now, NewID: newID,
 	})
 	if err != nil {
 		return exit(exitUsage, err)
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	greet(con.stdout, set, listener.Addr().String(), rules, pool)
+	greet(con.stdout, set, listener.Addr().String(), rules, len(pool.Stats().Processes), confined.first(time.Second))
 	select {
 	case err := <-failed:
 		return exit(exitPlatform, fmt.Errorf("serve: %w", err))

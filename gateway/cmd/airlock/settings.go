@@ -27,6 +27,7 @@ type settings struct {
 	rateMax     int
 	invoker     string // local or lambda
 	auditStore  string
+	chainKey    []byte
 	processes   int // 0: as many as the machine suits
 }
 
@@ -76,6 +77,9 @@ func readSettings(getenv func(string) string, now func() time.Time) (settings, e
 	}
 	s.corsOrigins = r.origins(s.open)
 	s.auditStore = r.store()
+	if s.chainKey = []byte(getenv("AUDIT_CHAIN_KEY")); len(s.chainKey) > 0 && len(s.chainKey) < 16 {
+		r.fail("AUDIT_CHAIN_KEY", "has %d bytes; at least 16 are needed", len(s.chainKey))
+	}
 	switch s.invoker = strings.TrimSpace(getenv("INVOKER")); s.invoker {
 	case "":
 		s.invoker = "local"
@@ -172,6 +176,7 @@ func (r *reader) store() string {
 		text = "audit"
 	}
 	if strings.HasPrefix(text, "s3://") {
+		r.fail("AUDIT_STORE", "s3:// is not supported by this build of the gateway; use file:///path/of/a/folder")
 		return text
 	}
 	dir, isFile := strings.CutPrefix(text, "file://")

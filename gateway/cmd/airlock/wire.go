@@ -5,33 +5,17 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strconv"
 	"strings"
 
 	"github.com/oklog/ulid/v2"
 
-	"github.com/airlock-run/airlock/infra/filerecords"
 	"github.com/airlock-run/airlock/infra/localinvoke"
 	"github.com/airlock-run/airlock/policy"
-	"github.com/airlock-run/airlock/policy/audit"
 )
 
 // newID gives "exec_" and a ULID: sortable by time, and 80 random bits that nobody guesses.
 func newID() string {
 	return "exec_" + ulid.MustNew(ulid.Now(), rand.Reader).String()
-}
-
-// openRecords opens the audit store that the settings name.
-func openRecords(set settings, log *slog.Logger) (audit.Store, func() error, error) {
-	dir, ok := strings.CutPrefix(set.auditStore, "file://")
-	if !ok {
-		return nil, nil, fmt.Errorf("%s: only folders (file:///path) are supported by this build", set.auditStore)
-	}
-	store, err := filerecords.Open(dir, filerecords.Config{Log: log})
-	if err != nil {
-		return nil, nil, err
-	}
-	return store, store.Close, nil
 }
 
 // openPolicy gives the tiers and what the deployment opened.
@@ -46,7 +30,7 @@ func openPolicy(getenv func(string) string) (*policy.Set, error) {
 }
 
 // forwarded are the settings that function processes read; nothing else of the environment reaches them.
-var forwarded = []string{"AIRLOCK_CACHE_DIR", "EGRESS_ALLOW", "HOME", "S3_ENDPOINT", "SANDBOX_MEMORY_MB", "XDG_CACHE_HOME"}
+var forwarded = []string{"AIRLOCK_CACHE_DIR", "AUDIT_CHAIN_KEY", "EGRESS_ALLOW", "HOME", "S3_ENDPOINT", "SANDBOX_MEMORY_MB", "XDG_CACHE_HOME"}
 
 func poolConfig(getenv func(string) string, set settings, log *slog.Logger) localinvoke.Config {
 	cfg := localinvoke.Config{Env: []string{"AUDIT_STORE=" + set.auditStore}, Processes: set.processes, Logger: log}
@@ -59,7 +43,7 @@ func poolConfig(getenv func(string) string, set settings, log *slog.Logger) loca
 }
 
 // greet says where it serves, by what rules, and how to try it.
-func greet(w io.Writer, set settings, address string, rules *policy.Set, pool *localinvoke.Pool) {
+func greet(w io.Writer, set settings, address string, rules *policy.Set, processes int, confined string) {
 	var names []string
 	for _, t := range rules.Tiers() {
 		names = append(names, t.Name)
@@ -72,16 +56,15 @@ func greet(w io.Writer, set settings, address string, rules *policy.Set, pool *l
 	case set.auth.APIKey == "":
 		credential = " -H \"Authorization: Bearer $(airlock token)\""
 	}
-	functions := strconv.Itoa(len(pool.Stats().Processes)) + " processes, one execution each at a time"
 	fmt.Fprintf(w, `airlock serves on http://%s (%s)
   policy     %s unless a request says otherwise (%s)
   records    %s
-  functions  %s
+  functions  %d processes, one execution each at a time, %s
   limit      %d requests per caller in %s (RATE_LIMIT_MAX_REQUESTS, RATE_LIMIT_WINDOW_MS)
 
 try it:
   curl -s http://%s/api/execute%s -H 'Content-Type: application/json' \
     -d '{"code": "const fib = n => n < 2 ? n : fib(n-1) + fib(n-2); console.log(fib(10))"}'
-`, address, who, policy.DefaultTier, strings.Join(names, ", "), set.auditStore, functions, set.rateMax, set.rateWindow,
+`, address, who, policy.DefaultTier, strings.Join(names, ", "), set.auditStore, processes, confined, set.rateMax, set.rateWindow,
 		address, credential)
 }

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const secret = "a secret of the tests with 32 bytes or more"
+
+// env is an environment of NAME=value.
+func env(pairs ...string) func(string) string {
+	return func(name string) string {
+		for _, p := range pairs {
+			if n, v, _ := strings.Cut(p, "="); n == name {
+				return v
+			}
+		}
+		return ""
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	s, err := readSettings(env(), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.address() != "127.0.0.1:3000" || !s.open || s.maxBody != 1<<20 || s.rateMax != 30 || s.rateWindow != time.Minute || s.invoker != "local" ||
+		!strings.HasPrefix(s.auditStore, "file:///") || !strings.HasSuffix(s.auditStore, "/audit") || s.corsOrigins != nil {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	pub, _, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKIXPublicKey(pub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
+	file := filepath.Join(t.TempDir(), "key.pem")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{text, strings.ReplaceAll(text, "\n", `\n`), file} {
+		s, err := readSettings(env("HOST=0.0.0.0", "PORT=0", "JWT_SECRET="+secret, "JWT_PUBLIC_KEY="+key, "CORS_ORIGINS= https://App.example.com/, http://localhost:5173,", "AUDIT_STORE=file:///var/audit"), time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.open || len(s.auth.Keys) != 2 || s.address() != "0.0.0.0:0" || strings.Join(s.corsOrigins, " ") != "https://app.example.com http://localhost:5173" || s.auditStore != "file:///var/audit" {
+			t.Errorf("%+v", s)
+		}
+	}
+	if s, err := readSettings(env("HOST=::1"), time.Now); err != nil || s.address() != "[::1]:3000" {
+		t.Errorf("%s, %v", s.address(), err)
+	}
+}
+
+func TestSettingsRefused(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ env, says string }{
+		{"PORT=http", "PORT: must be a whole number from 0 to 65535"},
+		{"PORT=70000", "PORT:"},
+		{"PORT=-1", "PORT:"},
+		{"HOST=0.0.0.0", "HOST: 0.0.0.0 can be reached by others, and no credential is set: set API_KEY"},
+		{"HOST=::", "HOST:"},
+		{"HOST=example.com", "HOST:"},
+		{"MAX_BODY_SIZE=0", "MAX_BODY_SIZE:"},
+		{"MAX_BODY_SIZE=1mb", "MAX_BODY_SIZE:"},
+		{"MAX_BODY_SIZE=999999999999", "MAX_BODY_SIZE:"},
+		{"RATE_LIMIT_WINDOW_MS=0", "RATE_LIMIT_WINDOW_MS:"},
+		{"RATE_LIMIT_MAX_REQUESTS=0", "RATE_LIMIT_MAX_REQUESTS:"},
+		{"RATE_LIMIT_MAX_REQUESTS=many", "RATE_LIMIT_MAX_REQUESTS:"},
+		{"SANDBOX_MEMORY_MB=0", "SANDBOX_MEMORY_MB:"},
+		{"FUNCTION_PROCESSES=0", "FUNCTION_PROCESSES:"},
+		{"API_KEY=with space", "API_KEY:"},
+		{"JWT_SECRET=short", "JWT_SECRET: has 5 bytes; HS256 needs at least 32"},
+		{"JWT_PUBLIC_KEY=hello", "JWT_PUBLIC_KEY: must be a PEM"},
+		{"JWT_PUBLIC_KEY=-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----", "JWT_PUBLIC_KEY: has a PUBLIC KEY block that does not parse"},
+		{"JWT_JWKS_URL=https://x", "JWT_JWKS_URL:"},
+		{"JWT_ISSUER=https://x", "JWT_ISSUER and JWT_AUDIENCE need a key"},
+		{"CORS_ORIGINS=*", "CORS_ORIGINS: * would let every web page"},
+		{"CORS_ORIGINS=app.example.com", "CORS_ORIGINS: \"app.example.com\" is not an origin"},
+		{"CORS_ORIGINS=https://*.example.com", "CORS_ORIGINS:"},
+		{"CORS_ORIGINS=https://a.example/path", "CORS_ORIGINS:"},
+		{"AUDIT_STORE=http://x", "AUDIT_STORE: must be file:///"},
+		{"AUDIT_STORE=s3://bucket", "AUDIT_STORE: s3://"},
+		{"AUDIT_STORE=file://", "AUDIT_STORE:"},
+		{"AUDIT_CHAIN_KEY=short", "AUDIT_CHAIN_KEY: has 5 bytes"},
+		{"INVOKER=cloud", "INVOKER: must be local"},
+	}
+	for _, c := range cases {
+		if _, err := readSettings(env(c.env), time.Now); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: got %v, want %q", c.env, err, c.says)
+		}
+	}
+	if _, err := readSettings(env("PORT=x", "MAX_BODY_SIZE=y"), time.Now); err == nil || strings.Count(err.Error(), "\n") != 1 {
+		t.Errorf("two mistakes are reported as: %v", err)
+	}
+}
