@@ -64,12 +64,15 @@ func (s *source) frame(line string, ex *Exception) (string, bool) {
 	if !ok || err1 != nil || err2 != nil {
 		return line, true
 	}
-	ln, col = s.position(ln, col)
+	file, ln, col, ok := s.origin(ln, col)
+	if !ok {
+		return "", false
+	}
 	if ex.Line == 0 {
-		ex.Line, ex.Column = ln, col
+		ex.File, ex.Line, ex.Column = file, ln, col
 	}
 	tail := line[i+len(quickjs.ScriptName)+1+len(rest):]
-	return line[:i] + s.name + ":" + strconv.Itoa(ln) + ":" + strconv.Itoa(col) + tail, true
+	return line[:i] + file + ":" + strconv.Itoa(ln) + ":" + strconv.Itoa(col) + tail, true
 }
 
 // oneLine is the exception as Result.Error has it.

@@ -87,7 +87,7 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 
 // prepare turns the code into what the engine compiles. An error means that the code is at fault; the result says how.
 func (r *run) prepare(script Script) error {
-	src, ex := normalize(script.Code, script.TypeScript)
+	src, ex := sourceOf(script)
 	if ex != nil {
 		r.result.Exception, r.result.Error = ex, oneLine(ex)
 		return errCode

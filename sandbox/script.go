@@ -5,10 +5,16 @@ import "encoding/json"
 // Script is what a guest runs and the data it is given.
 type Script struct {
 	// Code is JavaScript or TypeScript in UTF-8 without NUL: an expression, statements with a trailing expression or a
-	// return, a function (which is called), or statements that assign the global output. Markdown fences are stripped.
+	// return, a function (which is called), statements that assign the global output, or a module whose default export is
+	// the value or the function. Imports are taken from Files and from the library. Markdown fences are stripped.
 	Code string
 	// TypeScript says that Code is TypeScript; types are removed, not checked.
 	TypeScript bool
+	// Files are further sources and data by relative path, such as lib/util.js: what Code imports is looked for here and
+	// nowhere else, and the guest's file system starts with them where Grants.Files says so.
+	Files map[string][]byte
+	// Entry is the path in Files that is run in place of Code.
+	Entry string
 	// Context holds JSON values that become globals of these names.
 	Context map[string]json.RawMessage
 	// Input is the JSON value of the global input; nil means null.
@@ -56,6 +62,8 @@ type Log struct {
 type Exception struct {
 	Name, Message, Stack string
 	Line, Column         int
+	// File is the one of the script's files that Line counts in, or "script.js" or "script.ts" for Script.Code.
+	File string
 }
 
 // Usage is what a run consumed.

@@ -24,6 +24,8 @@ type source struct {
 	sourceMap *sourcemap.Consumer
 	// printedLines is how many lines sourceMap knows in front of that code.
 	printedLines int
+	// bundle says how text was made of several files; nil when it was not.
+	bundle *bundle
 	// skipped is how many lines of the caller's text were left out in front: a Markdown fence.
 	skipped int
 }

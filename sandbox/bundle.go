@@ -1,0 +1,309 @@
+package sandbox
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+	"github.com/go-sourcemap/sourcemap"
+)
+
+// What a bundle is made of. A path is unique within its namespace; none is esbuild's "file", the disk.
+const (
+	ofScript  = "airlock-script"  // the script's own code
+	ofFile    = "airlock-file"    // one of the script's files
+	ofNode    = "airlock-node"    // a Node module: the library is asked for it when the code runs
+	ofMissing = "airlock-missing" // throws when it is asked for
+	ofStart   = "airlock-start"   // hands over what the script comes to
+)
+
+// bundle makes one script of the code and what it imports. Nothing but the script's files is read.
+type bundle struct {
+	source *source
+	files  map[string][]byte
+	path   string // of the script's own code among the files
+	code   string // the script's own code, as esbuild reads it
+	loader api.Loader
+	shaped bool // code is the shaped code, below headLines lines of ours
+	head   []importText
+	lines  int
+	// table makes every file available to names that are put together at run time.
+	table bool
+
+	sourceMap *sourcemap.Consumer
+}
+
+// importText is an import declaration, taken out of code at line and column (from 1).
+type importText struct {
+	text      string
+	line, col int
+}
+
+// sourceOf gives a script the shape in which it is run, or says what is wrong with it.
+func sourceOf(script Script) (*source, *Exception) {
+	code, name, typescript := script.Code, "script.js", script.TypeScript
+	if script.Entry != "" {
+		content, ok := script.Files[script.Entry]
+		if !ok {
+			return nil, &Exception{Name: "Error", Message: fmt.Sprintf("the entry %q is not among the files", script.Entry)}
+		}
+		code, name = string(content), script.Entry
+		typescript = typescript || isTypeScript(name)
+	} else if typescript {
+		name = "script.ts"
+	}
+	if ex := checkText(code); ex != nil {
+		return nil, ex
+	}
+	bare, skipped := stripFence(code)
+	found := moduleSyntax(bare)
+	if !found.exports && len(found.imports) == 0 && !found.dynamic && !found.meta && !(found.require && len(script.Files) > 0) {
+		s, ex := normalize(code, typescript)
+		if ex == nil {
+			s.name = name
+		}
+		return s, ex
+	}
+	s := &source{name: name, skipped: skipped}
+	b := &bundle{source: s, files: script.Files, path: name, loader: api.LoaderJS}
+	if strings.HasPrefix(bare, "#!") {
+		bare = "//" + bare[2:]
+	}
+	if ex := b.prepare(bare, found, typescript); ex != nil {
+		return nil, ex
+	}
+	if ex := b.build(); ex != nil {
+		return nil, ex
+	}
+	s.bundle = b
+	return s, nil
+}
+
+func isTypeScript(name string) bool {
+	switch path.Ext(name) {
+	case ".ts", ".mts", ".cts", ".tsx":
+		return true
+	}
+	return false
+}
+
+// prepare gives the script's own code the form of a module. Code that exports is one; any other is shaped as it would be
+// without imports, and these are put in front of it.
+func (b *bundle) prepare(code string, found syntax, typescript bool) *Exception {
+	s := b.source
+	if tooDeep(code) {
+		return &Exception{Name: "SyntaxError", Message: "the code is nested too deeply to be a module"}
+	}
+	if found.exports {
+		b.code, s.called = code, true
+		if typescript {
+			b.loader = api.LoaderTS
+		}
+		if path.Ext(b.path) == ".tsx" {
+			b.loader = api.LoaderTSX
+		}
+		return nil
+	}
+	body, cut := blank(code, found.imports)
+	var head []string
+	for i, text := range cut {
+		line, col := lineColumn(code, found.imports[i].from)
+		b.head = append(b.head, importText{text, line, col})
+		head = append(head, text)
+	}
+	if typescript {
+		var ex *Exception
+		if body, head, ex = b.withoutTypes(body, head); ex != nil {
+			return ex
+		}
+	}
+	s.code = body
+	s.shape(body)
+	if s.doubtful {
+		out := api.Transform(otherHead+body+otherTail, api.TransformOptions{Loader: api.LoaderJS, Target: api.ESNext, LogLevel: api.LogLevelSilent})
+		if len(out.Errors) > 0 {
+			ex := syntaxError(out.Errors[0])
+			ex.Line, ex.Column = s.inside(ex.Line-headLines, ex.Column)
+			ex.Line += s.skipped
+			return ex
+		}
+	}
+	b.shaped = true
+	form := "module.exports =\n"
+	if len(head) > 0 || found.meta {
+		form = strings.Join(append(head, "export default"), "\n") + "\n"
+	}
+	b.code, b.lines = form+s.text, strings.Count(form, "\n")
+	return nil
+}
+
+// withoutTypes removes the types from code and, from its imports, those that only types need.
+func (b *bundle) withoutTypes(body string, head []string) (string, []string, *Exception) {
+	const open, end = "async () => {\n", "};\n"
+	front := strings.Join(append(head, open), "\n")
+	out := api.Transform(front+body+"\n}", api.TransformOptions{
+		Loader: api.LoaderTS, Target: api.ESNext, Sourcemap: api.SourceMapExternal, Sourcefile: b.path, LogLevel: api.LogLevelSilent,
+	})
+	lines := strings.Count(front, "\n")
+	if len(out.Errors) > 0 {
+		return "", nil, b.exception(out.Errors[0], lines)
+	}
+	printed, text, ok := strings.Cut("\n"+string(out.Code), "\n"+open)
+	text, ok2 := strings.CutSuffix(text, end)
+	consumer, err := sourcemap.Parse("", out.Map)
+	if !ok || !ok2 || err != nil {
+		return "", nil, &Exception{Name: "SyntaxError", Message: "the imports and the code cannot be told apart"}
+	}
+	s := b.source
+	s.sourceMap, s.printedLines = consumer, strings.Count(printed, "\n")+1
+	s.skipped -= lines
+	if printed = strings.TrimPrefix(printed, "\n"); printed == "" {
+		return text, nil, nil
+	}
+	return text, strings.Split(printed, "\n"), nil
+}
+
+// build has esbuild make one text of it all, once more with a table of all files when the code asks for modules by
+// names that are not written out.
+func (b *bundle) build() *Exception {
+	out := b.run()
+	if len(out.Errors) > 0 {
+		return b.exception(out.Errors[0], b.lines)
+	}
+	if len(b.files) > 0 && strings.Contains(textOf(out, ".js"), "__require(") {
+		b.table = true
+		if again := b.run(); len(again.Errors) == 0 {
+			out = again
+		}
+	}
+	var err error
+	if b.sourceMap, err = sourcemap.Parse("", []byte(textOf(out, ".map"))); err != nil {
+		return &Exception{Name: "SyntaxError", Message: "the bundle has no source map"}
+	}
+	tail := "\n;return $airlock}"
+	if b.shaped {
+		tail = "\n;return $airlock()}"
+	}
+	b.source.text = bundleHead + textOf(out, ".js") + tail + bundleTail
+	return nil
+}
+
+// What stands around a bundle. Names that are made up at run time are looked for in the table of files, then in the
+// library.
+const (
+	bundleHead = "((table) => { const require = (name) => table?.[name] ? table[name]() : globalThis.require(name);" +
+		" const $airlock_table = (t) => { table = t; }; return async ($airlock) => {\n"
+	bundleTail = "; })()"
+)
+
+func textOf(out api.BuildResult, suffix string) string {
+	for _, f := range out.OutputFiles {
+		if strings.HasSuffix(f.Path, suffix) {
+			return string(f.Contents)
+		}
+	}
+	return ""
+}
+
+func (b *bundle) run() api.BuildResult {
+	return api.Build(api.BuildOptions{
+		EntryPoints: []string{"start"}, Bundle: true, Format: api.FormatESModule, Target: api.ESNext, Platform: api.PlatformNeutral,
+		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, Outfile: "/bundle.js", AbsWorkingDir: "/",
+		TsconfigRaw: "{}", LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent,
+		Supported: map[string]bool{"dynamic-import": false, "import-meta": false},
+		Define:    map[string]string{"import.meta.url": strconv.Quote("file:///" + b.path), "import.meta.main": "true"},
+		Plugins: []api.Plugin{{Name: "airlock", Setup: func(p api.PluginBuild) {
+			p.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) { return b.resolve(a), nil })
+			p.OnLoad(api.OnLoadOptions{Filter: ".*"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) { return b.load(a), nil })
+		}}},
+	})
+}
+
+func (b *bundle) resolve(a api.OnResolveArgs) api.OnResolveResult {
+	switch {
+	case a.Kind == api.ResolveEntryPoint:
+		return api.OnResolveResult{Path: "start", Namespace: ofStart}
+	case a.Namespace == ofStart && a.Path == "table":
+		return api.OnResolveResult{Path: "table", Namespace: ofStart}
+	case a.Namespace == ofStart && a.Path == "script":
+		return api.OnResolveResult{Path: b.path, Namespace: ofScript}
+	}
+	importer := a.Importer
+	if a.Namespace == ofStart {
+		importer = b.path
+	}
+	if name, ok := builtinName(a.Path); ok {
+		return api.OnResolveResult{Path: name, Namespace: ofNode}
+	}
+	if found, ok := resolve(b.files, importer, a.Path); ok {
+		return api.OnResolveResult{Path: found, Namespace: ofFile}
+	}
+	message := b.notFound(a.Path, importer)
+	if a.Kind == api.ResolveJSImportStatement {
+		return api.OnResolveResult{Errors: []api.Message{{Text: message, Detail: notFound{}}}}
+	}
+	return api.OnResolveResult{Path: a.Path, Namespace: ofMissing, PluginData: message}
+}
+
+// notFound marks the message of an import that cannot be met.
+type notFound struct{}
+
+func (b *bundle) notFound(specifier, importer string) string {
+	switch {
+	case strings.Contains(specifier, "://") || strings.HasPrefix(specifier, "data:"):
+		return fmt.Sprintf("Cannot find module '%s': nothing is fetched at run time; give it in files", specifier)
+	case strings.HasPrefix(specifier, ".") || strings.HasPrefix(specifier, "/"):
+		return fmt.Sprintf("Cannot find module '%s' imported from %s: it is not among the files", specifier, importer)
+	}
+	return fmt.Sprintf("Cannot find package '%s' imported from %s: nothing is installed at run time; give its files as node_modules/%s/…", specifier, importer, specifier)
+}
+
+// start is what runs first: it leaves the script's value, and where names are made up at run time, all files.
+func (b *bundle) start(named string) string {
+	var out strings.Builder
+	if b.table && named == "table" {
+		out.WriteString("$airlock_table({__proto__: null")
+		for _, name := range slices.Sorted(maps.Keys(b.files)) {
+			switch loader := loaderOf(name); {
+			case name == b.path || loader == api.LoaderBinary || loader == api.LoaderText:
+			default:
+				for _, as := range spellings(path.Dir(b.path), name) {
+					fmt.Fprintf(&out, ", %s: () => require(%s)", strconv.Quote(as), strconv.Quote("/"+name))
+				}
+			}
+		}
+		out.WriteString("});\n")
+		return out.String()
+	}
+	if b.table {
+		out.WriteString(`import "table"; `)
+	}
+	if b.shaped {
+		out.WriteString(`import script from "script"; $airlock = script`)
+	} else {
+		out.WriteString(`import * as script from "script"; $airlock = script.default`)
+	}
+	return out.String()
+}
+
+// spellings are the names by which code in folder dir may ask for a file.
+func spellings(dir, name string) []string {
+	names := []string{"/" + name}
+	if rest, ok := strings.CutPrefix(name, dir+"/"); ok {
+		names = append(names, "./"+rest)
+	} else if dir == "." {
+		names = append(names, "./"+name)
+	} else {
+		names = append(names, strings.Repeat("../", strings.Count(dir, "/")+1)+name)
+	}
+	for _, n := range names[:len(names):len(names)] {
+		if ext := path.Ext(n); slices.Contains(extensions[:], ext) {
+			names = append(names, strings.TrimSuffix(n, ext))
+		}
+	}
+	return names
+}

@@ -1,0 +1,89 @@
+package sandbox
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
+	text, loader := "", api.LoaderJS
+	switch a.Namespace {
+	case ofStart:
+		text = b.start(a.Path)
+	case ofScript:
+		text, loader = b.code, b.loader
+	case ofNode:
+		text = "module.exports = globalThis.require(" + strconv.Quote("node:"+a.Path) + ")"
+	case ofMissing:
+		message, _ := a.PluginData.(string)
+		text = "module.exports = (() => { throw Object.assign(new Error(" + strconv.Quote(message) + "), {code: 'MODULE_NOT_FOUND'}) })()"
+	default:
+		text, loader = string(b.files[a.Path]), loaderOf(a.Path)
+	}
+	switch loader {
+	case api.LoaderBinary:
+		text, loader = bytesModule(text), api.LoaderJS
+	case api.LoaderText, api.LoaderJSON:
+	default:
+		if refusal := unfit(text); refusal != "" {
+			return api.OnLoadResult{Errors: []api.Message{{Text: a.Path + " " + refusal}}}
+		}
+		text = withoutGlobs(text)
+	}
+	if loader == api.LoaderJSON && tooDeep(text) {
+		return api.OnLoadResult{Errors: []api.Message{{Text: a.Path + " is nested too deeply"}}}
+	}
+	return api.OnLoadResult{Contents: &text, Loader: loader, ResolveDir: nowhere(text)}
+}
+
+// maxModuleBytes bounds one source file of a bundle.
+const maxModuleBytes = 1 << 20
+
+func unfit(text string) string {
+	switch {
+	case len(text) > maxModuleBytes:
+		return fmt.Sprintf("has %d bytes; a module has at most %d", len(text), maxModuleBytes)
+	case tooDeep(text):
+		return "is nested too deeply to be a module"
+	case strings.IndexByte(text, 0) >= 0:
+		return "contains a NUL byte"
+	}
+	return ""
+}
+
+// nowhere is a folder that does not exist, so deep that nothing in text leads out of it. esbuild looks in the folder of
+// a module, on the disk, for what import("./" + x) could mean; withoutGlobs leaves it no such import that the lexer saw.
+func nowhere(text string) string {
+	return "/airlock" + strings.Repeat("/x", len(text)/3+1)
+}
+
+func bytesModule(text string) string {
+	out := make([]byte, 0, 4*len(text)+64)
+	out = append(out, "export default new Uint8Array(["...)
+	for i := range len(text) {
+		out = append(strconv.AppendInt(out, int64(text[i]), 10), ',')
+	}
+	return string(append(out, "]);"...))
+}
+
+func loaderOf(name string) api.Loader {
+	switch path.Ext(name) {
+	case ".js", ".mjs", ".cjs":
+		return api.LoaderJS
+	case ".ts", ".mts", ".cts":
+		return api.LoaderTS
+	case ".tsx":
+		return api.LoaderTSX
+	case ".jsx":
+		return api.LoaderJSX
+	case ".json":
+		return api.LoaderJSON
+	case ".txt", ".md", ".csv", ".html", ".css", ".svg", ".xml", ".yaml", ".yml", ".toml", ".sql":
+		return api.LoaderText
+	}
+	return api.LoaderBinary
+}

@@ -1,0 +1,116 @@
+package sandbox
+
+import (
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// origin leads a position in text back to the caller's files. ok is false for what is only ours.
+func (s *source) origin(line, col int) (file string, l, c int, ok bool) {
+	b := s.bundle
+	if b == nil {
+		l, c = s.position(line, col)
+		return s.name, l, c, true
+	}
+	name, _, l, c, ok := b.sourceMap.Source(line-1, max(col-1, 0))
+	if !ok {
+		return "", 0, 0, false
+	}
+	namespace, p, _ := strings.Cut(name, ":")
+	switch namespace {
+	case ofScript:
+		l, c, ok = b.inScript(l, c+1, b.lines)
+		return s.name, l, c, ok
+	case ofFile:
+		return p, l, c + 1, true
+	}
+	return "", 0, 0, false
+}
+
+// inScript leads a position in the code that was bundled, below lines lines of imports, back to the script's own.
+func (b *bundle) inScript(line, col, lines int) (int, int, bool) {
+	s := b.source
+	switch {
+	case !b.shaped:
+		return line + s.skipped, col, true
+	case line > lines:
+		line, col = s.position(line-lines, col)
+		return line, col, true
+	}
+	skipped := s.skipped
+	if s.sourceMap != nil {
+		if _, _, l, c, ok := s.sourceMap.Source(line, col-1); ok {
+			line, col = l, c+1
+		}
+		for _, h := range b.head {
+			skipped += strings.Count(h.text, "\n") + 1
+		}
+		skipped++ // the line that opens the function
+	}
+	return b.inHead(line, col, skipped)
+}
+
+// inHead leads a position in the imports, which were put below one another, back to where they stood.
+func (b *bundle) inHead(line, col, skipped int) (int, int, bool) {
+	for _, h := range b.head {
+		n := strings.Count(h.text, "\n") + 1
+		if line > n {
+			line -= n
+			continue
+		}
+		if line == 1 {
+			col += h.col - 1
+		}
+		return h.line + line - 1 + skipped, col, true
+	}
+	return 0, 0, false
+}
+
+// exception words what esbuild found wrong. lines is how many lines were put in front of the script's own code.
+func (b *bundle) exception(m api.Message, lines int) *Exception {
+	ex := &Exception{Name: "SyntaxError", Message: plainMessage(m.Text)}
+	if _, ok := m.Detail.(notFound); ok {
+		ex.Name = "Error"
+	}
+	if m.Location == nil {
+		return ex
+	}
+	ex.Line, ex.Column = m.Location.Line, m.Location.Column+1
+	namespace, p, ok := strings.Cut(m.Location.File, ":")
+	switch {
+	case ok && namespace == ofFile:
+		ex.File = p
+		return ex
+	case ok && namespace != ofScript:
+		ex.Line, ex.Column = 0, 0
+		return ex
+	}
+	ex.File = b.source.name
+	ex.Line, ex.Column = b.errorAt(ex.Line, ex.Column, lines)
+	return ex
+}
+
+func (b *bundle) errorAt(line, col, lines int) (int, int) {
+	s := b.source
+	if !b.shaped && b.code != "" {
+		return line + s.skipped, col
+	}
+	if b.code == "" { // the types are being removed: imports, a line of ours, and the code as it is
+		if line > lines {
+			return line - lines + s.skipped, col
+		}
+		line, col, _ = b.inHead(line, col, s.skipped)
+		return line, col
+	}
+	line, col, _ = b.inScript(line, col, lines)
+	return line, col
+}
+
+// plainMessage takes our namespaces out of esbuild's wording.
+func plainMessage(text string) string {
+	for _, namespace := range []string{ofScript, ofFile, ofNode, ofMissing, ofStart} {
+		text = strings.ReplaceAll(text, namespace+":", "")
+	}
+	return text
+}

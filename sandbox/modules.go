@@ -1,0 +1,251 @@
+package sandbox
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tdewolff/parse/v2"
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// syntax is what only modules have, as found in code.
+type syntax struct {
+	imports []span // import declarations outside brackets
+	exports bool   // an export declaration, or an assignment to module.exports or exports.x
+	dynamic bool   // import(…) somewhere
+	meta    bool   // import.meta somewhere
+	require bool   // require somewhere
+}
+
+// span is a stretch of code, in bytes.
+type span struct{ from, to int }
+
+// moduleSyntax looks for imports and exports by tokens alone: import and export are reserved words, so that outside
+// brackets they start a declaration wherever they are not a property's name.
+func moduleSyntax(code string) syntax {
+	if !strings.Contains(code, "import") && !strings.Contains(code, "export") && !strings.Contains(code, "require") {
+		return syntax{}
+	}
+	var found syntax
+	tokens := significant(code)
+	depth := 0
+	for i := 0; i < len(tokens); i++ {
+		t := tokens[i]
+		switch t.kind {
+		case js.OpenParenToken, js.OpenBracketToken, js.OpenBraceToken, js.TemplateStartToken:
+			depth++
+		case js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken, js.TemplateEndToken:
+			depth--
+		}
+		if i > 0 && (tokens[i-1].kind == js.DotToken || tokens[i-1].kind == js.OptChainToken) {
+			continue
+		}
+		switch next := at(tokens, i+1); {
+		case t.kind == js.ImportToken && next.kind == js.OpenParenToken:
+			found.dynamic = true
+		case t.kind == js.ImportToken && next.kind == js.DotToken:
+			found.meta = true
+		case t.kind == js.ImportToken && depth == 0 && next.kind != js.ColonToken:
+			end := importEnd(tokens, i)
+			found.imports = append(found.imports, span{t.from, tokens[end].to})
+			i = end
+		case t.kind == js.ExportToken && depth == 0 && next.kind != js.ColonToken:
+			found.exports = true
+		case t.text == "require":
+			found.require = true
+		case t.text == "module" && next.kind == js.DotToken && at(tokens, i+2).text == "exports" && depth == 0,
+			t.text == "exports" && next.kind == js.DotToken && at(tokens, i+3).kind == js.EqToken && depth == 0:
+			found.exports = true
+		}
+	}
+	return found
+}
+
+// importEnd gives the last token of the import declaration that starts at i.
+func importEnd(tokens []token, i int) int {
+	end := i
+	for j := i + 1; j < len(tokens); j++ {
+		t := tokens[j]
+		if t.kind == js.SemicolonToken {
+			return j
+		}
+		end = j
+		if t.kind == js.EqToken { // TypeScript's import x = …
+			for end+1 < len(tokens) && !tokens[end+1].fresh && tokens[end].kind != js.SemicolonToken {
+				end++
+			}
+			return end
+		}
+		if t.kind == js.StringToken {
+			break
+		}
+	}
+	if next := at(tokens, end+1); next.kind == js.WithToken || next.text == "assert" && !next.fresh {
+		for j := end + 2; j < len(tokens); j++ {
+			if tokens[j].kind == js.CloseBraceToken {
+				end = j
+				break
+			}
+		}
+	}
+	if at(tokens, end+1).kind == js.SemicolonToken {
+		end++
+	}
+	return end
+}
+
+// token is a token that is neither white space nor a comment; fresh ones are the first of their line.
+type token struct {
+	kind     js.TokenType
+	text     string
+	from, to int
+	fresh    bool
+}
+
+func at(tokens []token, i int) token {
+	if i < len(tokens) {
+		return tokens[i]
+	}
+	return token{kind: js.ErrorToken}
+}
+
+// significant reads tokens up to the first that is none. After a brace or a parenthesis it may take a division for a
+// regular expression or the other way round; what comes of that is judged by a real parser.
+func significant(code string) []token {
+	var out []token
+	lexer := js.NewLexer(parse.NewInputString(code))
+	pos, fresh, previous := 0, true, js.SemicolonToken
+	for {
+		tt, data := lexer.Next()
+		if (tt == js.DivToken || tt == js.DivEqToken) && !endsOperand(previous) {
+			tt, data = lexer.RegExp()
+		}
+		if tt == js.ErrorToken {
+			return out
+		}
+		switch tt {
+		case js.WhitespaceToken, js.CommentToken:
+		case js.LineTerminatorToken, js.CommentLineTerminatorToken:
+			fresh = true
+		default:
+			out = append(out, token{tt, string(data), pos, pos + len(data), fresh})
+			fresh, previous = false, tt
+		}
+		pos += len(data)
+	}
+}
+
+// blank replaces spans of code by white space, so that every other position stays as it is.
+func blank(code string, spans []span) (rest string, cut []string) {
+	out := []byte(code)
+	for _, s := range spans {
+		cut = append(cut, code[s.from:s.to])
+		for i := s.from; i < s.to; i++ {
+			if out[i] != '\n' && out[i] != '\r' {
+				out[i] = ' '
+			}
+		}
+	}
+	return string(out), cut
+}
+
+// withoutGlobs makes imports of names that only start with a written-out path ones that are put together at run time:
+// esbuild must not look on the disk for what they could mean. What is inserted is an empty string that esbuild does not see through.
+func withoutGlobs(code string) string {
+	if !strings.Contains(code, "import") && !strings.Contains(code, "require") {
+		return code
+	}
+	var out strings.Builder
+	tokens, done := significant(code), 0
+	for i, t := range tokens {
+		if t.kind != js.ImportToken && t.text != "require" || at(tokens, i+1).kind != js.OpenParenToken {
+			continue
+		}
+		j := i + 2
+		for at(tokens, j).kind == js.OpenParenToken {
+			j++
+		}
+		first, next := at(tokens, j), at(tokens, j+1).kind
+		whole := first.kind != js.TemplateStartToken && (next == js.CloseParenToken || next == js.CommaToken)
+		switch first.kind {
+		case js.StringToken, js.TemplateToken, js.TemplateStartToken:
+			if !whole && first.from >= done {
+				out.WriteString(code[done:first.from])
+				out.WriteString("[].concat()+")
+				done = first.from
+			}
+		}
+	}
+	return out.String() + code[done:]
+}
+
+// nodeModules are the names that Node resolves by itself. The library has some of them; which of those a run may use is
+// decided when it asks.
+var nodeModules = []string{
+	"assert", "assert/strict", "async_hooks", "buffer", "child_process", "cluster", "console", "constants", "crypto",
+	"dgram", "diagnostics_channel", "dns", "dns/promises", "domain", "events", "fs", "fs/promises", "http", "http2",
+	"https", "inspector", "inspector/promises", "module", "net", "os", "path", "path/posix", "path/win32", "perf_hooks",
+	"process", "punycode", "querystring", "readline", "readline/promises", "repl", "stream", "stream/consumers",
+	"stream/promises", "stream/web", "string_decoder", "sys", "timers", "timers/promises", "tls", "trace_events", "tty",
+	"url", "util", "util/types", "v8", "vm", "wasi", "worker_threads", "zlib",
+}
+
+// builtinName gives the name of the Node module that a specifier stands for.
+func builtinName(specifier string) (string, bool) {
+	if name, ok := strings.CutPrefix(specifier, "node:"); ok {
+		return name, true
+	}
+	_, found := slices.BinarySearch(nodeModules, specifier)
+	return specifier, found
+}
+
+// extensions are tried, in this order, on an import that names no file exactly.
+var extensions = [...]string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json"}
+
+// resolve finds the file that a specifier stands for in the file importer. Nothing outside the files is ever looked at.
+func resolve(files map[string][]byte, importer, specifier string) (string, bool) {
+	specifier, _, _ = strings.Cut(specifier, "?")
+	switch {
+	case strings.HasPrefix(specifier, "/"):
+		return resolveFile(files, path.Clean(specifier[1:]))
+	case specifier == "." || specifier == ".." || strings.HasPrefix(specifier, "./") || strings.HasPrefix(specifier, "../"):
+		return resolveFile(files, path.Join(path.Dir(importer), specifier))
+	}
+	for dir := path.Dir(importer); ; dir = path.Dir(dir) {
+		if found, ok := resolvePackage(files, path.Join(dir, "node_modules"), specifier); ok {
+			return found, true
+		}
+		if dir == "." {
+			return "", false
+		}
+	}
+}
+
+func resolveFile(files map[string][]byte, p string) (string, bool) {
+	if _, ok := files[p]; ok {
+		return p, true
+	}
+	stem := strings.TrimSuffix(p, path.Ext(p))
+	candidates := make([]string, 0, 2*len(extensions)+2)
+	for _, ext := range extensions {
+		candidates = append(candidates, p+ext)
+	}
+	switch path.Ext(p) { // TypeScript's habit: the import names what the file will be compiled to
+	case ".js", ".jsx":
+		candidates = append(candidates, stem+".ts", stem+".tsx")
+	case ".mjs":
+		candidates = append(candidates, stem+".mts")
+	case ".cjs":
+		candidates = append(candidates, stem+".cts")
+	}
+	for _, ext := range extensions {
+		candidates = append(candidates, path.Join(p, "index"+ext))
+	}
+	for _, c := range candidates {
+		if _, ok := files[c]; ok {
+			return c, true
+		}
+	}
+	return "", false
+}

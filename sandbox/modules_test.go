@@ -1,0 +1,103 @@
+package sandbox_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+func files(pairs ...string) map[string][]byte {
+	out := make(map[string][]byte, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		out[pairs[i]] = []byte(pairs[i+1])
+	}
+	return out
+}
+
+func TestModules(t *testing.T) {
+	e := newEngine(t)
+	for _, c := range []struct {
+		name   string
+		script sandbox.Script
+		want   string
+	}{
+		{"default export", sandbox.Script{Code: "export default 41 + 1"}, "42"},
+		{"default function", sandbox.Script{Code: "export default async (input, context) => ({input, context})", Input: []byte("7")}, `{"input":7,"context":{}}`},
+		{"default class is no handler", sandbox.Script{Code: "export default {a: 1}"}, `{"a":1}`},
+		{"await at the top", sandbox.Script{Code: "const x = await Promise.resolve(5);\nexport default x"}, "5"},
+		{"module.exports", sandbox.Script{Code: "module.exports = (input) => input * 2", Input: []byte("21")}, "42"},
+		{"exports.x", sandbox.Script{Code: "exports.a = 1; exports.b = 2"}, `{"a":1,"b":2}`},
+		{"file", sandbox.Script{Code: "import {a} from './lib/a.js'\na + 1", Files: files("lib/a.js", "export const a = 1")}, "2"},
+		{"imports and return", sandbox.Script{Code: "import {a} from './a'; if (a) return a; 5", Files: files("a.js", "export const a = 1")}, "1"},
+		{"imports around a comment", sandbox.Script{Code: "import {\n  a, // one\n  b as c /* two */\n} from './a.js'; import j from './j.json' with {type: 'json'};\n[a, c, j.k]", Files: files("a.js", "export const a = 1, b = 2", "j.json", `{"k": [3]}`)}, "[1,2,[3]]"},
+		{"typescript imports", sandbox.Script{TypeScript: true, Code: "import type {T} from './t';\nimport {U, v} from './t'\nconst x: U = v as U;\nx", Files: files("t.ts", "export interface T {a: number}\nexport type U = number;\nexport const v: U = 9")}, "9"},
+		{"typescript export", sandbox.Script{TypeScript: true, Code: "interface In {n: number}\nexport default (input: In): number => input.n", Input: []byte(`{"n":3}`)}, "3"},
+		{"entry", sandbox.Script{Entry: "src/main.ts", Files: files("src/main.ts", "import {f} from '../lib/f.js';\nf(2 as number)", "lib/f.ts", "export const f = (n: number): number => n * n")}, "4"},
+		{"entry that is a script", sandbox.Script{Entry: "main.js", Files: files("main.js", "const x = 1; x + 1")}, "2"},
+		{"require of a file", sandbox.Script{Code: "const {a} = require('./a'); a", Files: files("a.js", "module.exports = {a: 3}")}, "3"},
+		{"dynamic import of a file", sandbox.Script{Code: "(await import('./a.js')).default", Files: files("a.js", "export default 4")}, "4"},
+		{"computed names", sandbox.Script{Code: "const out = []; for (const n of ['a', 'b']) out.push((await import('./' + n + '.js')).default, require('/' + n).default); out", Files: files("a.js", "export default 1", "b.js", "export default 2")}, "[1,1,2,2]"},
+		{"package", sandbox.Script{Code: "import x from 'left'; import {y} from '@s/p/sub.js'; [x, y]", Files: files("node_modules/left/package.json", `{"main": "lib/index.js"}`, "node_modules/left/lib/index.js", "module.exports = 'L'", "node_modules/@s/p/package.json", `{"exports": {".": "./i.js", "./*.js": {"import": "./src/*.mjs"}}}`, "node_modules/@s/p/src/sub.mjs", "export const y = 'Y'")}, `["L","Y"]`},
+		{"circular", sandbox.Script{Code: "import {even} from './even.js'; even(10)", Files: files("even.js", "import {odd} from './odd.js'; export const even = n => n === 0 || odd(n - 1)", "odd.js", "import {even} from './even.js'; export const odd = n => n !== 0 && even(n - 1)")}, "true"},
+		{"text and bytes", sandbox.Script{Code: "import t from './a.txt'; import b from './b.bin'; [t, b.length]", Files: files("a.txt", "hällo", "b.bin", "\x00\xff\x01")}, `["hällo",3]`},
+		{"no file outside", sandbox.Script{Code: "try { await import('../../../etc/passwd') } catch (e) { e.message }"}, "null"},
+		{"fenced", sandbox.Script{Code: "```ts\nexport default (1 as number)\n```", TypeScript: true}, "1"},
+		{"names that look like syntax", sandbox.Script{Code: "const o = {import: 1, export: 2}; o.import + o.export"}, "3"},
+		{"import.meta", sandbox.Script{Code: "import.meta.url"}, `"file:///script.js"`},
+		{"the value of output", sandbox.Script{Code: "import {a} from './a.js'; output = a; if (0) {}", Files: files("a.js", "export const a = 1")}, "1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := e.Run(t.Context(), c.script, sandbox.Grants{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(r.Value) != c.want {
+				t.Errorf("got %s %s %+v, want %s", r.Value, r.Error, r.Exception, c.want)
+			}
+		})
+	}
+}
+
+func TestModuleFaults(t *testing.T) {
+	e := newEngine(t)
+	for _, c := range []struct {
+		name      string
+		script    sandbox.Script
+		message   string
+		file      string
+		line, col int
+	}{
+		{"missing file", sandbox.Script{Code: "1;\n  import x from './nope.js'\nx"}, "Cannot find module './nope.js' imported from script.js", "script.js", 2, 17},
+		{"missing package", sandbox.Script{Code: "import x from 'lodash'"}, "Cannot find package 'lodash'", "script.js", 1, 15},
+		{"url", sandbox.Script{Code: "export {a} from 'https://esm.sh/a'"}, "nothing is fetched at run time", "script.js", 1, 17},
+		{"dynamic", sandbox.Script{Code: "const n = 1\nawait import('./nope.js')"}, "Cannot find module './nope.js'", "", 0, 0},
+		{"syntax in a file", sandbox.Script{Code: "import './a.js'", Files: files("a.js", "let x = 1;\nlet = = 2")}, "", "a.js", 2, 7},
+		{"no such export", sandbox.Script{Code: "import {nope} from './a.js'; nope", Files: files("a.js", "export const a = 1")}, `No matching export in "a.js" for import "nope"`, "script.js", 1, 9},
+		{"thrown in a file", sandbox.Script{Code: "import {f} from './a.js'\nf()", Files: files("a.js", "\nexport function f() {\n  throw new TypeError('no')\n}")}, "no", "a.js", 3, 13},
+		{"thrown in the code", sandbox.Script{Code: "import {f} from './a.js'\n\n  f(); null.x", Files: files("a.js", "export function f() {}")}, "cannot read property 'x' of null", "script.js", 3, 0},
+		{"thrown in typescript", sandbox.Script{TypeScript: true, Code: "import {f} from './a'\ninterface A {\n  b: string\n}\nf(); throw new Error('x' as string)", Files: files("a.ts", "export function f(): void {}")}, "x", "script.ts", 5, 0},
+		{"thrown in a module", sandbox.Script{Code: "export default async () => {\n  await 1\n  throw new RangeError('late')\n}"}, "late", "script.js", 3, 0},
+		{"no entry", sandbox.Script{Entry: "x.js"}, `the entry "x.js" is not among the files`, "", 0, 0},
+		{"fence shifts lines", sandbox.Script{Code: "```js\nexport const a = 1\nexport default () => { throw new Error('y') }\n```"}, "y", "script.js", 3, 0},
+		{"deep file", sandbox.Script{Code: "import './a.js'", Files: files("a.js", strings.Repeat("(", 300000))}, "nested too deeply", "", 0, 0},
+		{"deep code", sandbox.Script{Code: "export default " + strings.Repeat("[", 300000)}, "nested too deeply", "", 0, 0},
+		{"a glob that the lexer does not see", sandbox.Script{Code: "import './a.js'; if (1) /'/.test('');\nconst n = 'modules'; await import('./' + n + '_test.go'); '/'", Files: files("a.js", "")}, `Could not resolve import`, "script.js", 2, 35},
+		{"a glob out of everything", sandbox.Script{Code: "import './a.js'; if (1) /'/.test('');\nconst n = 'passwd'; await import('" + strings.Repeat("../", 40) + "etc/' + n); '/'", Files: files("a.js", "")}, `Could not resolve import`, "script.js", 2, 34},
+		{"return in a module", sandbox.Script{Code: "export const a = 1\nreturn 2"}, "return", "script.js", 2, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := e.Run(t.Context(), c.script, sandbox.Grants{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Exception == nil || !strings.Contains(r.Exception.Message, c.message) {
+				t.Fatalf("got %s %q %+v, want %q", r.Value, r.Error, r.Exception, c.message)
+			}
+			ex := r.Exception
+			if c.line > 0 && (ex.File != c.file || ex.Line != c.line || c.col > 0 && ex.Column != c.col) {
+				t.Errorf("at %s:%d:%d, want %s:%d:%d\n%s", ex.File, ex.Line, ex.Column, c.file, c.line, c.col, ex.Stack)
+			}
+		})
+	}
+}

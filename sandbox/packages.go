@@ -1,0 +1,97 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// resolvePackage finds what a bare specifier (name, @scope/name, or either with a path) stands for in a node_modules
+// folder among the files.
+func resolvePackage(files map[string][]byte, modules, specifier string) (string, bool) {
+	name, sub, _ := strings.Cut(specifier, "/")
+	if strings.HasPrefix(specifier, "@") {
+		scope, rest, _ := strings.Cut(specifier, "/")
+		name, sub, _ = strings.Cut(rest, "/")
+		name = scope + "/" + name
+	}
+	if name == "" || strings.HasPrefix(name, ".") {
+		return "", false
+	}
+	root := path.Join(modules, name)
+	var manifest struct {
+		Main    string          `json:"main"`
+		Module  string          `json:"module"`
+		Exports json.RawMessage `json:"exports"`
+	}
+	if text, ok := files[path.Join(root, "package.json")]; ok {
+		if json.Unmarshal(text, &manifest) != nil {
+			return "", false
+		}
+	}
+	within := func(target string) (string, bool) {
+		p := path.Join(root, target)
+		if p != root && !strings.HasPrefix(p, root+"/") {
+			return "", false
+		}
+		return resolveFile(files, p)
+	}
+	if len(manifest.Exports) > 0 {
+		key := "."
+		if sub != "" {
+			key = "./" + sub
+		}
+		if target := exported(manifest.Exports, key, 0); target != "" {
+			return within(target)
+		}
+		return "", false
+	}
+	if sub != "" {
+		return within(sub)
+	}
+	for _, target := range []string{manifest.Module, manifest.Main, "."} {
+		if target == "" {
+			continue
+		}
+		if found, ok := within(target); ok {
+			return found, true
+		}
+	}
+	return "", false
+}
+
+// exported reads the exports of a package's manifest: a path, conditions, or subpaths, one level of "*" included.
+func exported(raw json.RawMessage, key string, depth int) string {
+	var target string
+	if depth > 8 || json.Unmarshal(raw, &target) == nil {
+		if key != "." && key != "" {
+			return ""
+		}
+		return target
+	}
+	var entries map[string]json.RawMessage
+	if json.Unmarshal(raw, &entries) != nil {
+		return ""
+	}
+	if next, ok := entries[key]; ok && key != "" {
+		return exported(next, "", depth+1)
+	}
+	patterns := slices.Sorted(maps.Keys(entries))
+	for i := len(patterns) - 1; i >= 0; i-- { // the longer of two with a common head comes first
+		pattern, next := patterns[i], entries[patterns[i]]
+		head, tail, ok := strings.Cut(pattern, "*")
+		if ok && key != "" && len(key) >= len(head)+len(tail) && strings.HasPrefix(key, head) && strings.HasSuffix(key, tail) {
+			return strings.Replace(exported(next, "", depth+1), "*", key[len(head):len(key)-len(tail)], 1)
+		}
+	}
+	for _, condition := range []string{"import", "node", "require", "default"} {
+		if next, ok := entries[condition]; ok && (key == "." || key == "") {
+			if target := exported(next, "", depth+1); target != "" {
+				return target
+			}
+		}
+	}
+	return ""
+}
