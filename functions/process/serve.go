@@ -35,6 +35,10 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	if err != nil {
 		return err
 	}
+	adapter, err := adapted(set, log)
+	if err != nil {
+		return err
+	}
 	walls, err := lockdown.Enforce(confinement(set))
 	if err != nil {
 		return fmt.Errorf("lock the process down: %w", err)
@@ -42,7 +46,7 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	log.Info("function process ready", "walls", walls.Standing, "missing", walls.Missing)
 	// Starting leaves many times more garbage than a function at work ever has: give it back while nobody waits.
 	go debug.FreeOSMemory()
-	events.Serve(run.Run, events.CancelFrom(stdin), events.Logger(log))
+	events.Serve(run.Run, events.CancelFrom(stdin), events.Logger(log), events.Adapted(adapter))
 	return nil
 }
 

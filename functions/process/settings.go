@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/airlock-run/airlock/functions/events"
+	"github.com/airlock-run/airlock/functions/execution"
 )
 
 // Settings are what the environment says, checked.
@@ -21,6 +24,9 @@ type Settings struct {
 	MemoryBytes int64
 	// RuntimeAPI is host:port of the Lambda Runtime API, followed by a path where that is a local one.
 	RuntimeAPI string
+	// EventRequests are what EVENT_REQUESTS binds to kinds of events; OpenHTTP is EVENT_HTTP=open.
+	EventRequests map[events.Kind]execution.Request
+	OpenHTTP      bool
 }
 
 // ReadSettings reads the environment. executable is the path of this program: a folder "cache" beside it comes before
@@ -51,6 +57,20 @@ func ReadSettings(getenv func(string) string, executable string) (Settings, erro
 			wrong = append(wrong, fmt.Errorf("SANDBOX_MEMORY_MB: must be a whole number of megabytes from 1; got %q", text))
 		}
 		s.MemoryBytes = mb << 20
+	}
+	if text := getenv("EVENT_REQUESTS"); text != "" {
+		bound, err := events.ParseBound([]byte(text))
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("EVENT_REQUESTS: %w", err))
+		}
+		s.EventRequests = bound
+	}
+	switch text := getenv("EVENT_HTTP"); text {
+	case "", "authenticated":
+	case "open":
+		s.OpenHTTP = true
+	default:
+		wrong = append(wrong, fmt.Errorf("EVENT_HTTP: must be authenticated (the default) or open; got %q", text))
 	}
 	return s, errors.Join(wrong...)
 }

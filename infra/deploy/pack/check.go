@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,11 +22,11 @@ func fill(ctx context.Context, t target, bootstrap, cache string) error {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return err
 	}
-	_, err := answer(ctx, t, bootstrap, "AIRLOCK_CACHE_DIR="+cache)
+	_, err := answer(ctx, t, bootstrap, func(context.Context, http.Handler) error { return nil }, "AIRLOCK_CACHE_DIR="+cache)
 	return err
 }
 
-// check unpacks a function's zip and has it run code from there. The cache that it brings must be complete: a function
+// check unpacks a function's zip and has it run code from there, and answer each of the documented events. The cache that it brings must be complete: a function
 // that had to compile would be slow at every cold start, and could not keep what it compiled.
 func check(ctx context.Context, t target, data []byte) (string, error) {
 	dir, err := os.MkdirTemp("", "airlock-check-")
@@ -40,7 +41,7 @@ func check(ctx context.Context, t target, data []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	took, err := answer(ctx, t, filepath.Join(dir, "bootstrap"))
+	took, err := answer(ctx, t, filepath.Join(dir, "bootstrap"), answersEvents)
 	if err != nil {
 		return "", err
 	}
@@ -58,9 +59,9 @@ func check(ctx context.Context, t target, data []byte) (string, error) {
 	return fmt.Sprintf("ran code from the zip %s, start to answer %v", how, took.Round(time.Millisecond)), nil
 }
 
-// answer starts one function process against a Runtime API of our own, has it run code, and ends it. It gives the time from
-// start to answer.
-func answer(ctx context.Context, t target, bootstrap string, env ...string) (time.Duration, error) {
+// answer starts one function process against a Runtime API of our own, has it run code, does what else is wanted through
+// the Lambda API before it, and ends it. It gives the time from start to answer.
+func answer(ctx context.Context, t target, bootstrap string, then func(context.Context, http.Handler) error, env ...string) (time.Duration, error) {
 	command, err := t.command(bootstrap)
 	if err != nil {
 		return 0, err
@@ -91,8 +92,10 @@ func answer(ctx context.Context, t target, bootstrap string, env ...string) (tim
 		Request: execution.Request{Code: "[1, 2, 3].map(n => n * input)", Input: []byte("14"), Policy: "strict"},
 	}, nil)
 	took := time.Since(began)
-	closing := pool.Close(ctx)
-	if err := errors.Join(err, closing); err != nil {
+	if err == nil {
+		err = then(ctx, pool.ServiceHandler())
+	}
+	if err := errors.Join(err, pool.Close(ctx)); err != nil {
 		return 0, fmt.Errorf("%w\n%s", err, log.String())
 	}
 	if got := string(reply.Result.Result); got != "[14,28,42]" || reply.Result.Status != execution.Completed {

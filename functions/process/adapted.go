@@ -1,0 +1,37 @@
+package process
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/events"
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/policy"
+)
+
+// adapted answers events of other sources than a gateway, as the settings say.
+func adapted(set Settings, log *slog.Logger) (*events.Adapter, error) {
+	a, err := events.NewAdapter(events.AdapterConfig{Bound: set.EventRequests, OpenHTTP: set.OpenHTTP, Budget: budget, Log: log})
+	if err != nil {
+		return nil, fmt.Errorf("EVENT_REQUESTS: %w", err)
+	}
+	return a, nil
+}
+
+// budget is the longest that a request may run: its tier's time, or what it lowers that to. A tier that is not known is
+// refused soon enough where the request is decided.
+func budget(r execution.Request) time.Duration {
+	name := r.Policy
+	if name == "" {
+		name = policy.DefaultTier
+	}
+	tier, ok := policy.Default().Tier(name)
+	if !ok {
+		return 0
+	}
+	if asked := time.Duration(r.Timeout * float64(time.Millisecond)); asked > 0 && asked < tier.Timeout {
+		return asked
+	}
+	return tier.Timeout
+}
