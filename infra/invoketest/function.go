@@ -27,6 +27,7 @@ import (
 //	freeze       one log, then the process stops as if every thread of it were stuck
 //	hog          one log, then memory is used until there is none
 //	large N      a result of N bytes
+//	keep N       N bytes are never given back
 func Function(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error) {
 	command, arg, _ := strings.Cut(inv.Request.Code, " ")
 	r := &performance{inv: inv, onLog: onLog, began: time.Now()}
@@ -43,6 +44,10 @@ func Function(ctx context.Context, inv execution.Invocation, onLog func(executio
 		return r.limited(arg), nil
 	case "fail":
 		return execution.Result{}, &execution.Error{Code: execution.Code(arg), Field: "code", Message: "as asked", Err: os.ErrInvalid}
+	case "keep":
+		n, err := strconv.Atoi(arg)
+		keep(n)
+		return r.result(execution.Completed, nil), err
 	case "large":
 		n, err := strconv.Atoi(arg)
 		return r.result(execution.Completed, json.RawMessage(`"`+strings.Repeat("x", max(n-2, 0))+`"`)), err
@@ -123,6 +128,18 @@ func (r *performance) exit(arg string) (execution.Result, error) {
 	}
 	os.Exit(n)
 	panic("unreachable")
+}
+
+// keep leaks n bytes: a goroutine holds them for ever.
+func keep(n int) {
+	page, never := make([]byte, n), make(chan struct{})
+	for i := 0; i < n; i += 4096 {
+		page[i] = 1
+	}
+	go func() {
+		<-never
+		clear(page)
+	}()
 }
 
 // hog uses memory as fast as it can be written to.

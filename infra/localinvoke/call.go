@@ -73,6 +73,7 @@ type ending struct {
 	cause   cause           // why the process was killed, if it was
 	crash   string          // how the process ended by itself, if it did
 	failure *answer.Failure // what the function reported, if it failed
+	unread  bool            // the process ended before it had read the invocation: nothing has run
 }
 
 const (
@@ -106,8 +107,33 @@ func (p *Pool) place(ctx context.Context, c *call) (*process, error) {
 	}
 }
 
-// await follows c on proc to its end and gives each piece of the answer to take. When ctx is cancelled (not when its
-// deadline passes) the process is asked to end the execution cancelID, if there is one, and is killed when it does not.
+// carry runs c to its end and gives each piece of the answer to take. An invocation that a dying process did not read is
+// handed to the next. waiting ends the wait for a process; running, when it is cancelled (not when its deadline passes),
+// has the process asked to end the execution cancelID, if there is one, and killed when it does not.
+func (p *Pool) carry(waiting, running context.Context, c *call, cancelID string, take func([]byte)) (*process, ending, error) {
+	for {
+		proc, err := p.place(waiting, c)
+		if err != nil {
+			return nil, ending{}, err
+		}
+		end := p.await(running, proc, c, cancelID, take)
+		if end.unread && running.Err() == nil {
+			c = c.again()
+			continue
+		}
+		p.count(end)
+		return proc, end, nil
+	}
+}
+
+// again gives a call for the same invocation, after c got lost.
+func (c *call) again() *call {
+	n := newCall(c.id, c.payload, c.tenant, c.deadline)
+	n.lines = c.lines
+	return n
+}
+
+// await follows c on proc to its end.
 func (p *Pool) await(ctx context.Context, proc *process, c *call, cancelID string, take func([]byte)) ending {
 	defer close(c.over)
 	hangUp := ctx.Done()
@@ -188,7 +214,7 @@ func (p *Pool) post(proc *process) ending {
 	if why == notKilled && proc.printed.has(memoryMark) {
 		why = memory
 	}
-	return ending{cause: why, crash: how}
+	return ending{cause: why, crash: how, unread: proc.unread()}
 }
 
 // ending is what the end of a process means for its execution.

@@ -67,6 +67,9 @@ func (c Config) checked() (Config, error) {
 	}
 	c.Command = append([]string{program}, c.Command[1:]...)
 	c.Dir = or(c.Dir, "/")
+	if info, err := os.Stat(c.Dir); err != nil || !info.IsDir() {
+		return c, fmt.Errorf("function pool: Dir %q is not a folder", c.Dir)
+	}
 	c.Processes = or(c.Processes, min(max(runtime.GOMAXPROCS(0), 2), 8))
 	c.MaxWaiting = or(c.MaxWaiting, 1024)
 	c.MaxExecution = or(c.MaxExecution, 65*time.Second)

@@ -37,15 +37,13 @@ func (p *Pool) Invoke(ctx context.Context, inv execution.Invocation, onLog func(
 	c := newCall(id, payload, inv.Caller.Tenant, p.killAt(ctx, began))
 	c.lines = true
 	a := answer.New(inv, onLog)
-	proc, err := p.place(ctx, c)
+	_, end, err := p.carry(ctx, ctx, c, inv.ID, a.Take)
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
 			return a.CutShort(answer.Cancelled, p.cfg.Now().Sub(began)), nil
 		}
 		return execution.Reply{}, refusal(err)
 	}
-	end := p.await(ctx, proc, c, inv.ID, a.Take)
-	p.count(end)
 	switch {
 	case end.failure != nil:
 		return execution.Reply{}, end.failure.Public()

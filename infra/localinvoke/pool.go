@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -58,9 +59,15 @@ func New(ctx context.Context, cfg Config) (*Pool, error) {
 		byAddress: map[string]*process{},
 	}
 	p.roster.limit = cfg.MaxWaiting
-	p.server = &http.Server{Handler: p.runtimeAPI(), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	p.server = &http.Server{
+		Handler:           p.runtimeAPI(),
+		ConnContext:       withConn,
+		ReadHeaderTimeout: 10 * time.Second,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelWarn),
+	}
 	go func() {
-		if err := p.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := p.server.Serve(listener{l}); !errors.Is(err, http.ErrServerClosed) {
 			cfg.Logger.Error("function pool stopped listening", "error", err)
 			p.roster.setDown(err)
 		}

@@ -1,8 +1,11 @@
+//go:build unix
+
 package localinvoke_test
 
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"testing"
 
@@ -14,8 +17,20 @@ import (
 
 // TestMain makes this test program its own function process.
 func TestMain(m *testing.M) {
-	if os.Getenv("FUNCTION") == "1" {
+	switch os.Getenv("FUNCTION") {
+	case "1":
 		events.Serve(invoketest.Function, events.CancelFrom(os.Stdin))
+	case "rogue":
+		runRogue()
+	case "crash":
+		fmt.Fprintln(os.Stderr, "no audit store")
+		os.Exit(3)
+	case "mute":
+		select {}
+	case "init error":
+		failInit()
+	case "parent":
+		beParent()
 	}
 	os.Exit(m.Run())
 }

@@ -1,6 +1,7 @@
 package localinvoke
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -32,13 +33,15 @@ type process struct {
 	usage   *usage
 	started time.Time
 
-	assign chan *call    // hands an invocation to the pending "next" request
-	ready  chan struct{} // closed at the first "next" request
-	gone   chan struct{} // closed when the process has ended and was reaped
+	assign   chan *call    // hands an invocation to the pending "next" request
+	launched chan struct{} // closed when the fields above are set for good
+	ready    chan struct{} // closed at the first "next" request
+	gone     chan struct{} // closed when the process has ended and was reaped
 
 	mu         sync.Mutex
 	state      state
 	current    *call
+	asked      *conn // the connection of the last "next" request
 	executions int64
 	cause      cause // why we killed it, if we did
 	initError  string
@@ -60,20 +63,21 @@ const (
 	shutdown  cause = "shutdown"
 )
 
-// start starts a function process that will find the Runtime API at addr.
-func start(cfg Config, addr string, spawn func(func() error) error) (*process, error) {
+// newProcess prepares a function process that will find the Runtime API at addr.
+func newProcess(cfg Config, addr string) (*process, error) {
 	var secret [16]byte
 	if _, err := io.ReadFull(cfg.Random, secret[:]); err != nil {
 		return nil, fmt.Errorf("draw an environment id: %w", err)
 	}
 	p := &process{
-		env:     hex.EncodeToString(secret[:]),
-		started: cfg.Now(),
-		assign:  make(chan *call),
-		ready:   make(chan struct{}),
-		gone:    make(chan struct{}),
-		state:   starting,
-		printed: &printed{log: cfg.Logger},
+		env:      hex.EncodeToString(secret[:]),
+		started:  cfg.Now(),
+		assign:   make(chan *call),
+		launched: make(chan struct{}),
+		ready:    make(chan struct{}),
+		gone:     make(chan struct{}),
+		state:    starting,
+		printed:  &printed{log: cfg.Logger},
 	}
 	p.cmd = exec.Command(cfg.Command[0], cfg.Command[1:]...)
 	p.cmd.Dir = cfg.Dir
@@ -86,20 +90,26 @@ func start(cfg Config, addr string, spawn func(func() error) error) (*process, e
 	p.cmd.SysProcAttr = attributes()
 	p.cmd.Stdout, p.cmd.Stderr = p.printed, p.printed
 	p.cmd.WaitDelay = time.Second
+	return p, nil
+}
+
+// launch starts the process.
+func (p *process) launch(spawn func(func() error) error) error {
 	stdin, control, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("open a pipe to a function process: %w", err)
+		return fmt.Errorf("open a pipe to a function process: %w", err)
 	}
 	defer stdin.Close()
 	p.cmd.Stdin, p.control = stdin, control
 	if err := spawn(p.cmd.Start); err != nil {
 		control.Close()
-		return nil, fmt.Errorf("start a function process: %w", err)
+		return fmt.Errorf("start a function process: %w", err)
 	}
 	p.usage = newUsage(p.cmd.Process.Pid)
 	p.printed.by(p.cmd.Process.Pid)
+	close(p.launched)
 	go p.reap()
-	return p, nil
+	return nil
 }
 
 // reap waits for the end of the process and of whatever it may have started.
@@ -171,7 +181,7 @@ func (p *process) claim(id string) (c *call, known bool) {
 }
 
 // rest makes the process idle. It reports false when the process owes an answer or is idle already: it must not ask.
-func (p *process) rest() bool {
+func (p *process) rest(over *conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -180,8 +190,22 @@ func (p *process) rest() bool {
 	case p.state != busy || !p.current.answered:
 		return false
 	}
-	p.state, p.current = idle, nil
+	p.state, p.current, p.asked = idle, nil, over
 	return true
+}
+
+// unread reports whether the process, which is gone, never read what it was handed last.
+func (p *process) unread() bool {
+	p.mu.Lock()
+	over, c := p.asked, p.current
+	unanswered := c != nil && !c.answered && (p.cause == notKilled || p.cause == protocol)
+	p.mu.Unlock()
+	if !unanswered || over == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), settling)
+	defer cancel()
+	return over.wasReset(ctx)
 }
 
 // failInit records why the process cannot start. It reports false when it had started.

@@ -44,13 +44,14 @@ func (p *Pool) known(h func(http.ResponseWriter, *http.Request, *process)) http.
 			http.NotFound(w, r)
 			return
 		}
+		<-proc.launched
 		h(w, r, proc)
 	}
 }
 
 // next answers when there is an invocation for this process.
 func (p *Pool) next(w http.ResponseWriter, r *http.Request, proc *process) {
-	if !proc.rest() {
+	if !proc.rest(connOf(r.Context())) {
 		refuse(w, http.StatusForbidden, "InvalidStateTransition", "the invocation before this one has no answer yet")
 		return
 	}

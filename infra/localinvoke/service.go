@@ -119,11 +119,11 @@ func (p *Pool) invoke(w http.ResponseWriter, r *http.Request) {
 
 func (p *Pool) invokeAndWait(w http.ResponseWriter, r *http.Request, c *call) {
 	var out bytes.Buffer
-	proc, end, err := p.carry(r.Context(), c, func(data []byte) {
+	proc, end, err := p.serve(r.Context(), c, func(data []byte) {
 		if out.Len() <= maxPayload {
 			out.Write(data)
 		}
-	}, nil)
+	})
 	if err != nil {
 		p.refuseCall(w, err)
 		return
@@ -148,7 +148,7 @@ func (p *Pool) invokeAndWait(w http.ResponseWriter, r *http.Request, c *call) {
 
 // invokeLater runs an asynchronous call.
 func (p *Pool) invokeLater(c *call) {
-	_, end, err := p.carry(context.Background(), c, func([]byte) {}, nil)
+	_, end, err := p.serve(context.Background(), c, func([]byte) {})
 	if f := end.asFailure(c, p.cfg.MaxExecution); err == nil && f != nil {
 		err = errors.New(f.Type + ": " + answer.OneLine(f.Message))
 	}
@@ -157,23 +157,13 @@ func (p *Pool) invokeLater(c *call) {
 	}
 }
 
-// carry runs c and gives its answer to take. begun, unless it is nil, is called when c has a process. ctx ends the wait
-// for a process, not the call.
-func (p *Pool) carry(ctx context.Context, c *call, take func([]byte), begun func()) (*process, ending, error) {
+// serve runs c for a caller of the service API: its hanging up ends the wait for a process, not the call.
+func (p *Pool) serve(ctx context.Context, c *call, take func([]byte)) (*process, ending, error) {
 	if err := p.enter(); err != nil {
 		return nil, ending{}, err
 	}
 	defer p.calls.Done()
-	proc, err := p.place(ctx, c)
-	if err != nil {
-		return nil, ending{}, err
-	}
-	if begun != nil {
-		begun()
-	}
-	end := p.await(context.WithoutCancel(ctx), proc, c, "", take)
-	p.count(end)
-	return proc, end, nil
+	return p.carry(ctx, context.WithoutCancel(ctx), c, "", take)
 }
 
 // asFailure words an ending as Lambda does; nil is success.

@@ -15,12 +15,7 @@ func (p *Pool) invokeStreaming(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := &eventWriter{w: w, encoder: eventstream.NewEncoder()}
-	_, end, err := p.carry(r.Context(), c, s.chunk, func() {
-		w.Header().Set("Content-Type", typeEventStream)
-		w.Header().Set("X-Amz-Executed-Version", latestVersion)
-		w.WriteHeader(http.StatusOK)
-		s.flush()
-	})
+	_, end, err := p.serve(r.Context(), c, s.chunk)
 	if err != nil {
 		p.refuseCall(w, err)
 		return
@@ -37,6 +32,7 @@ func (p *Pool) invokeStreaming(w http.ResponseWriter, r *http.Request) {
 type eventWriter struct {
 	w       http.ResponseWriter
 	encoder *eventstream.Encoder
+	begun   bool
 	gone    bool
 }
 
@@ -49,6 +45,11 @@ func (s *eventWriter) chunk(data []byte) {
 func (s *eventWriter) event(kind, contentType string, body []byte) {
 	if s.gone {
 		return
+	}
+	if !s.begun {
+		s.begun = true
+		s.w.Header().Set("Content-Type", typeEventStream)
+		s.w.Header().Set("X-Amz-Executed-Version", latestVersion)
 	}
 	var m eventstream.Message
 	m.Headers.Set(":message-type", eventstream.StringValue("event"))

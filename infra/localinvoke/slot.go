@@ -11,8 +11,10 @@ const (
 	// firstPause and longestPause bound the pause before a process that failed is started again; it doubles each time.
 	firstPause   = 50 * time.Millisecond
 	longestPause = 5 * time.Second
-	// settled is how long a process must have lived for its end not to count as a failed start.
-	settled = time.Second
+	// settled is how long a process that did nothing must have lived for its end not to look like the start of a loop,
+	// and patience how many such ends in a row are still answered at once.
+	settled  = time.Second
+	patience = 3
 )
 
 // slot keeps one process running.
@@ -36,19 +38,23 @@ func (s *slot) keep(ctx context.Context, first chan<- error) {
 			first = nil
 		}
 	}
-	pause := firstPause
+	pause, useless := firstPause, 0
 	for ctx.Err() == nil {
-		err := s.once(ctx, func() { report(nil) })
+		short, err := s.once(ctx, func() { report(nil) })
 		if ctx.Err() != nil {
 			break
 		}
 		s.restarted(err)
-		if err == nil {
+		useless++
+		if err == nil && !short {
+			useless = 0
+		}
+		if err == nil && useless <= patience {
 			pause = firstPause
 			continue
 		}
 		report(err)
-		s.pool.cfg.Logger.Warn("function process failed", "error", err, "pause", pause)
+		s.pool.cfg.Logger.Warn("function process is of no use", "error", err, "pause", pause)
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -58,17 +64,17 @@ func (s *slot) keep(ctx context.Context, first chan<- error) {
 	report(ctx.Err())
 }
 
-// once runs one process to its end. The error says why it was of no use: it did not start, or ended by itself before it
-// had done anything.
-func (s *slot) once(ctx context.Context, onReady func()) error {
+// once runs one process to its end. The error says why it was never ready; short, that it was, and soon ended by itself
+// before it had done anything.
+func (s *slot) once(ctx context.Context, onReady func()) (short bool, err error) {
 	p := s.pool
-	proc, err := start(p.cfg, p.addr, p.spawner.do)
+	proc, err := newProcess(p.cfg, p.addr)
 	if err != nil {
-		return err
+		return false, err
 	}
+	// It may ask for work before we are told that it has started.
 	p.mu.Lock()
 	p.byAddress[proc.env] = proc
-	s.current, s.trend = proc, trend{}
 	p.mu.Unlock()
 	defer func() {
 		p.roster.take(proc)
@@ -77,10 +83,15 @@ func (s *slot) once(ctx context.Context, onReady func()) error {
 		s.current = nil
 		p.mu.Unlock()
 	}()
+	if err := proc.launch(p.spawner.do); err != nil {
+		return false, err
+	}
+	p.mu.Lock()
+	s.current, s.trend = proc, trend{}
+	p.mu.Unlock()
 	late := time.NewTimer(p.cfg.StartTimeout)
 	defer late.Stop()
-	ready := proc.ready
-	for {
+	for ready := proc.ready; ; {
 		select {
 		case <-ready:
 			ready = nil
@@ -92,33 +103,36 @@ func (s *slot) once(ctx context.Context, onReady func()) error {
 		case <-ctx.Done():
 			proc.kill(shutdown)
 			<-proc.gone
-			return nil
+			return false, nil
 		case <-proc.gone:
 			return s.judge(proc)
 		}
 	}
 }
 
-// judge says whether the end of proc counts as a failed start.
-func (s *slot) judge(proc *process) error {
+// judge says what the end of proc means for its slot.
+func (s *slot) judge(proc *process) (short bool, err error) {
 	why, how := proc.why()
 	executions, initError := proc.served()
 	s.pool.cfg.Logger.Info("function process ended", "pid", proc.cmd.Process.Pid, "cause", why, "how", how, "executions", executions)
 	s.pool.mu.Lock()
 	s.lastExit = how
 	s.pool.mu.Unlock()
+	select {
+	case <-proc.ready:
+		return executions == 0 && s.pool.cfg.Now().Sub(proc.started) < settled, nil
+	default:
+	}
 	switch {
 	case why == startup:
-		return fmt.Errorf("function process was not ready after %v", s.pool.cfg.StartTimeout)
+		return false, fmt.Errorf("function process was not ready after %v", s.pool.cfg.StartTimeout)
 	case initError != "":
-		return errors.New("function process could not start: " + initError)
-	case why == notKilled && executions == 0 && s.pool.cfg.Now().Sub(proc.started) < settled:
-		if line := proc.printed.first(); line != "" {
-			return fmt.Errorf("function process ended at once (%s): %s", how, line)
-		}
-		return fmt.Errorf("function process ended at once (%s)", how)
+		return false, errors.New("function process could not start: " + initError)
 	}
-	return nil
+	if line := proc.printed.first(); line != "" {
+		return false, fmt.Errorf("function process ended at once (%s): %s", how, line)
+	}
+	return false, fmt.Errorf("function process ended at once (%s)", how)
 }
 
 // started records that the process of this slot is ready for work.

@@ -1,0 +1,103 @@
+//go:build linux
+
+package localinvoke_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+func TestLeakingProcessIsReplaced(t *testing.T) {
+	cfg := config(t)
+	cfg.Processes, cfg.Heartbeat = 1, time.Millisecond
+	p := newPool(t, cfg)
+	first := p.Stats().Processes[0].PID
+	for n := 0; ; n++ {
+		if r, err := p.Invoke(t.Context(), invocation("keep 400000"), nil); err != nil || r.Result.Status != execution.Completed {
+			t.Fatalf("call %d: %s, %v", n, r.Result.Status, err)
+		}
+		if p.Stats().Processes[0].Restarts > 0 {
+			break
+		}
+		if n == 1000 {
+			t.Fatalf("process %d still runs: %+v", first, p.Stats().Processes[0])
+		}
+	}
+}
+
+func TestSteadyProcessIsKept(t *testing.T) {
+	cfg := config(t)
+	cfg.Processes, cfg.Heartbeat = 1, time.Millisecond
+	p := newPool(t, cfg)
+	for range 2000 {
+		if _, err := p.Invoke(t.Context(), invocation("echo"), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := p.Stats().Processes[0]
+	if s.Restarts != 0 || s.Executions != 2000 || s.RSSBytes == 0 || s.Heartbeat.IsZero() || len(s.MemoryTrend) == 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestIdleHogIsReplaced has a process that answered, and then holds more than it may.
+func TestIdleHogIsReplaced(t *testing.T) {
+	cfg := config(t)
+	cfg.Processes, cfg.Heartbeat, cfg.MaxMemory = 1, time.Millisecond, 64<<20
+	p := newPool(t, cfg)
+	before := p.Stats().Processes[0].PID
+	if _, err := p.Invoke(t.Context(), invocation("keep 80000000"), nil); err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 {
+		r, err := p.Invoke(t.Context(), invocation("echo"), nil)
+		if err != nil || r.Result.Status != execution.Completed {
+			t.Fatalf("%s, %v", r.Result.Status, err)
+		}
+		if now := p.Stats().Processes[0].PID; now != before && now != 0 {
+			return
+		}
+	}
+	t.Error("the process was kept")
+}
+
+// lines collects what is logged.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(b)
+}
+
+func (l *lines) has(s string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Contains(l.buf.String(), s)
+}
+
+func TestWhatFunctionsPrintIsLogged(t *testing.T) {
+	var out lines
+	cfg := config(t)
+	cfg.Logger = slog.New(slog.NewTextHandler(&out, nil))
+	cfg.Processes = 1
+	p := newPool(t, cfg)
+	if _, err := p.Invoke(t.Context(), invocation("panic"), nil); err == nil {
+		t.Fatal("a panic gave a result")
+	}
+	if _, err := p.Invoke(t.Context(), invocation("exit 3"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if !out.has(`how="exit status 3"`) {
+		t.Errorf("the exit is not in the log:\n%s", out.buf.String())
+	}
+}
