@@ -47,6 +47,17 @@ func plainHTTP(h *fasthttp.RequestHeader) bool {
 	return lengths+codings <= 1 && (hosts == 1 || hosts == 0 && version == "HTTP/1.0")
 }
 
+// framed reports whether a request says where its body ends; fasthttp itself reads silence as an empty body.
+func framed(h *fasthttp.RequestHeader) bool {
+	for line := range bytes.Lines(h.RawHeaders()) {
+		name, _, _ := bytes.Cut(line, []byte(":"))
+		if bytes.EqualFold(name, []byte("Content-Length")) || bytes.EqualFold(name, []byte("Transfer-Encoding")) {
+			return true
+		}
+	}
+	return false
+}
+
 // isToken is RFC 9110 §5.6.2.
 func isToken(b []byte) bool {
 	for _, c := range b {

@@ -277,6 +277,27 @@ func TestRawBytesRefused(t *testing.T) {
 	}
 }
 
+func TestLengthRequired(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{})
+	const head = "POST /api/execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
+	for headers, want := range map[string]string{
+		"": "411", "Content-Length: 0\r\n": "400", "Content-Length: 12\r\n": "200", "Transfer-Encoding: chunked\r\n": "200",
+	} {
+		body := code("1")
+		switch want {
+		case "411", "400":
+			body = ""
+		}
+		if strings.HasPrefix(headers, "Transfer") {
+			body = "5\r\n" + body[:5] + "\r\n7\r\n" + body[5:] + "\r\n0\r\n\r\n"
+		}
+		if got := exchange(t, s.addr, head+headers+"\r\n"+body); !strings.HasPrefix(got, "HTTP/1.1 "+want) {
+			t.Errorf("%q: want %s, got\n%s", headers, want, got)
+		}
+	}
+}
+
 func TestExpectContinue(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{config: gateway.Config{MaxBodyBytes: 100}})

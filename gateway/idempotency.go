@@ -62,9 +62,6 @@ func plainKey(key string) bool {
 	return key != "" && len(key) <= 255
 }
 
-// held reports that the request has a key.
-func (cl *claim) held() bool { return cl.once != nil }
-
 // finish saves the answer for the next request with the key.
 func (cl *claim) finish(status int, contentType string, body []byte) {
 	if cl.once != nil {

@@ -37,6 +37,9 @@ func (s *Server) job(c *fiber.Ctx) (Job, error) {
 // plainJSON takes application/json in UTF-8 and no content coding: a body is never unpacked, so none can be a bomb, and
 // a form or a text of some web page is not mistaken for a request.
 func plainJSON(c *fiber.Ctx) error {
+	if len(c.Request().Body()) == 0 && !framed(&c.Request().Header) {
+		return &problem{status: 411}
+	}
 	if coding := c.Get(fiber.HeaderContentEncoding); coding != "" && !strings.EqualFold(coding, "identity") {
 		return &problem{status: 415, detail: "the body has a content coding; send it as it is, without Content-Encoding"}
 	}

@@ -47,7 +47,7 @@ func run(args []string, getenv func(string) string, stdin io.Reader, stdout, std
 		return 0
 	}
 	if text := err.Error(); text != "" {
-		fmt.Fprintln(stderr, "airlock: "+text)
+		_, _ = fmt.Fprintln(stderr, "airlock: "+text) // there is nowhere left to say that this failed
 	}
 	var coded *exitError
 	if errors.As(err, &coded) {

@@ -60,7 +60,7 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 	if err != nil {
 		return exit(exitPlatform, listening(set, err))
 	}
-	defer listener.Close() //nolint:errcheck // closed by Serve already, or never used
+	defer func() { _ = listener.Close() }() // closed by Serve already, or never used
 	store, err := records.Open(ctx, set.auditStore, records.Config{Key: set.chainKey, Log: log})
 	if err != nil {
 		return exit(exitPlatform, fmt.Errorf("AUDIT_STORE: %w", err))

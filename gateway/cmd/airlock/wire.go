@@ -56,7 +56,7 @@ func greet(w io.Writer, set settings, address string, rules *policy.Set, process
 	case set.auth.APIKey == "":
 		credential = " -H \"Authorization: Bearer $(airlock token)\""
 	}
-	fmt.Fprintf(w, `airlock serves on http://%s (%s)
+	_, _ = fmt.Fprintf(w, `airlock serves on http://%s (%s)
   policy     %s unless a request says otherwise (%s)
   records    %s
   functions  %d processes, one execution each at a time, %s
