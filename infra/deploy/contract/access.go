@@ -141,8 +141,8 @@ func checkWriteOnly(t *template, r *report) {
 					r.add("write-only", s.in, "may %s on the audit store", text(action))
 				}
 			}
-			if !strings.HasSuffix(text(res), "/audit/executions/*") {
-				r.add("write-only", s.in, "may write to the audit store outside audit/executions/: %s", text(res))
+			if !strings.HasSuffix(text(res), "/audit/executions/*") && !strings.HasSuffix(text(res), "/audit/writers/*") {
+				r.add("write-only", s.in, "may write to the audit store outside audit/executions/ and audit/writers/: %s", text(res))
 			}
 		}
 	}

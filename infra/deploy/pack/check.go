@@ -28,12 +28,12 @@ func fill(ctx context.Context, t target, bootstrap, cache string) error {
 
 // check unpacks a function's zip and has it run code from there, and answer each of the documented events. The cache that it brings must be complete: a function
 // that had to compile would be slow at every cold start, and could not keep what it compiled.
-func check(ctx context.Context, t target, data []byte) (string, error) {
+func check(ctx context.Context, t target, data []byte) (result string, err error) {
 	dir, err := os.MkdirTemp("", "airlock-check-")
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if err := unpack(data, dir); err != nil {
 		return "", err
 	}
@@ -61,7 +61,7 @@ func check(ctx context.Context, t target, data []byte) (string, error) {
 
 // answer starts one function process against a Runtime API of our own, has it run code, does what else is wanted through
 // the Lambda API before it, and ends it. It gives the time from start to answer.
-func answer(ctx context.Context, t target, bootstrap string, then func(context.Context, http.Handler) error, env ...string) (time.Duration, error) {
+func answer(ctx context.Context, t target, bootstrap string, then func(context.Context, http.Handler) error, env ...string) (took time.Duration, err error) {
 	command, err := t.command(bootstrap)
 	if err != nil {
 		return 0, err
@@ -70,7 +70,7 @@ func answer(ctx context.Context, t target, bootstrap string, then func(context.C
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(records)
+	defer func() { err = errors.Join(err, os.RemoveAll(records)) }()
 	var log bytes.Buffer
 	patience := 20 * time.Second
 	if t.emulated() {
@@ -91,7 +91,7 @@ func answer(ctx context.Context, t target, bootstrap string, then func(context.C
 		ID: "exec_00000000000000000000000000", Via: execution.ViaCLI, ReceivedAt: began.UTC(),
 		Request: execution.Request{Code: "[1, 2, 3].map(n => n * input)", Input: []byte("14"), Policy: "strict"},
 	}, nil)
-	took := time.Since(began)
+	took = time.Since(began)
 	if err == nil {
 		err = then(ctx, pool.ServiceHandler())
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -92,12 +93,12 @@ func (p packer) packOne(ctx context.Context, t target, sums map[string][]byte) e
 }
 
 // make gives one architecture's zips by name.
-func (p packer) make(ctx context.Context, t target) (map[string][]byte, error) {
+func (p packer) make(ctx context.Context, t target) (zips map[string][]byte, err error) {
 	work, err := os.MkdirTemp("", "airlock-pack-")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(work)
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	bootstrap, airlock := filepath.Join(work, "bootstrap"), filepath.Join(work, "airlock")
 	if err := t.build(ctx, "./functions/execute", bootstrap); err != nil {
 		return nil, err
