@@ -204,6 +204,9 @@ func (w *scanner) memberOfPlain(b *value, name string) *value {
 
 func (w *scanner) memberOfSymbol(b *value, name string, at int) *value {
 	s := b.sym
+	if name == "prototype" && s.class {
+		return &value{kind: kindPrototype, of: functionPrototype(s)}
+	}
 	if m := s.member(name); m != nil {
 		if !w.quiet && m.category != "" && !m.onUse {
 			w.hit(m.category, m.power, m.module, at, explain(&symbol{name: memberName(m, name), category: m.category, power: m.power}))
@@ -216,8 +219,6 @@ func (w *scanner) memberOfSymbol(b *value, name string, at int) *value {
 		return symbolValue(w.cat.function)
 	case name == "constructor":
 		return &value{kind: kindConstructor}
-	case name == "prototype" && s.class:
-		return &value{kind: kindPrototype, of: functionPrototype(s)}
 	case name == "default" && s.module != "":
 		return b
 	case s.isFunction():

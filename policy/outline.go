@@ -100,6 +100,9 @@ func outlineOf(src string) outline {
 			}
 			o.escaped(t.start, text, true)
 		case tokenString, tokenTemplate:
+			if t.kind == tokenTemplate && before.kind == tokenWord && l.text(before) == "raw" {
+				break // String.raw: these are no escapes
+			}
 			o.escaped(t.start, text, false)
 		}
 		o.brackets = max(o.brackets, len(l.stack)-1)

@@ -70,6 +70,9 @@ func (s *symbol) member(name string) *symbol {
 	if m, ok := s.members[name]; ok {
 		return m
 	}
+	if name == "constructor" {
+		return nil // every object has one; it is no member like the others
+	}
 	return s.rest
 }
 

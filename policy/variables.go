@@ -32,7 +32,7 @@ func (w *scanner) assign(v *js.Var, val *value) {
 		return
 	}
 	info := w.variable(v)
-	if val != nil && info.early && (val.powerful() || w.dynamicKey && val.kind == kindText) && !info.all.holds(val) {
+	if val != nil && info.early && w.matters(val) && !info.all.holds(val) {
 		w.again = true
 	}
 	if info.home == w.frame && info.branch == w.branch {
@@ -43,6 +43,17 @@ func (w *scanner) assign(v *js.Var, val *value) {
 	if val != nil {
 		info.all = either(val, info.all)
 	}
+}
+
+// matters reports whether a value that turned up after it was needed is worth another walk.
+func (w *scanner) matters(v *value) bool {
+	switch v.kind {
+	case kindText:
+		return w.dynamicKey
+	case kindFunction, kindObject:
+		return w.tele.Flags.HasTimers // functions matter where timers do: they may set themselves going
+	}
+	return v.powerful()
 }
 
 // read gives what a variable may hold where it is mentioned, and reports what the name itself gives away.
