@@ -18,6 +18,7 @@ const (
 	armGBHourPrice   = 0.00356       // Fargate, arm64: one GB-hour
 	tracePrice       = 5.0 / 1e6     // X-Ray: one trace
 	tracedShare      = 0.05          // X-Ray's default sampling
+	putsPerRecord    = 2.0           // the record, and its writer's head after it
 	recordKB         = 4.0           // one audit record, assumed
 	recordMonths     = 400.0 / 30.44 // template.yaml keeps records 400 days
 	logKB            = 0.4           // what one execution writes to the log, assumed
@@ -42,7 +43,7 @@ func (t tier) lambdaDollars(memoryMB int, perGBSecond float64) float64 {
 
 // aroundDollars is what a million executions cost beside their functions: the record written and kept, log, traces.
 func aroundDollars() (put, keep, log, trace float64) {
-	return 1e6 * putPrice, 1e6 * recordKB / kbPerGB * storePrice * recordMonths, 1e6 * logKB / kbPerGB * logPrice, 1e6 * tracedShare * tracePrice
+	return 1e6 * putsPerRecord * putPrice, 1e6 * recordKB / kbPerGB * storePrice * recordMonths, 1e6 * logKB / kbPerGB * logPrice, 1e6 * tracedShare * tracePrice
 }
 
 // gatewayDollars is what a million requests cost in gateways on Fargate that are 60 % busy.

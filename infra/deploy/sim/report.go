@@ -44,7 +44,7 @@ func aroundTable() string {
 	put, keep, log, trace := aroundDollars()
 	return fmt.Sprintf(`What a million executions cost beside their functions, US dollars
 
-| S3 PUT of the record | keeping it 400 days | log | traces | gateway on Fargate |
+| S3 PUTs of the record and of its writer's head | keeping it 400 days | log | traces | gateway on Fargate |
 |---:|---:|---:|---:|---:|
 | %.2f | %.2f | %.2f | %.2f | %.2f |
 `, put, keep, log, trace, gatewayDollars())
