@@ -77,7 +77,7 @@ func (s *Store) readLedger(a *account) error {
 		}
 		var e entry
 		line = line[:len(line)-1]
-		if err := checkSum(line, s.cfg.Key); err != nil {
+		if err := audit.CheckSum(line, s.cfg.Key); err != nil {
 			bad("this ledger line is altered: " + err.Error())
 			return nil
 		}

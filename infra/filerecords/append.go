@@ -43,17 +43,17 @@ func (s *Store) append(r audit.Record) error {
 	if err != nil {
 		return err
 	}
-	name := audit.Day(r.ID, r.Time)
-	err = s.place(name, sealed)
+	err = s.place(sealed)
 	if errors.Is(err, errGone) || errors.Is(err, unix.ENOENT) {
-		s.forget(name) // retention removed this day while it was open here
-		err = s.place(name, sealed)
+		s.forget(sealed.Day) // retention removed this day while it was open here
+		err = s.place(sealed)
 	}
 	return err
 }
 
 // place brings a sealed record into both layouts, or into none.
-func (s *Store) place(name string, r audit.Sealed) error {
+func (s *Store) place(r audit.Sealed) error {
+	name := r.Day
 	d, err := s.day(name)
 	if err != nil {
 		return err

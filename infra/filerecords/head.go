@@ -2,12 +2,8 @@ package filerecords
 
 import (
 	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 
 	"github.com/airlock-run/airlock/policy/audit"
@@ -63,7 +59,7 @@ func appendSlot(b []byte, h head, key []byte) []byte {
 	b = strconv.AppendInt(b, h.At, 10)
 	b = append(b, `,"done":`...)
 	b = strconv.AppendBool(b, h.Done)
-	b = appendSum(b, start, key)
+	b = audit.AppendSum(b, start, key)
 	for len(b)-start < slotBytes-1 {
 		b = append(b, ' ')
 	}
@@ -78,7 +74,7 @@ func readHead(b, key []byte) (head, error) {
 		slot := bytes.TrimRight(b[:slotBytes], " \n")
 		b = b[slotBytes:]
 		var h head
-		if checkSum(slot, key) == nil && json.Unmarshal(slot, &h) == nil && (!found || h.Rev > newest.Rev) {
+		if audit.CheckSum(slot, key) == nil && json.Unmarshal(slot, &h) == nil && (!found || h.Rev > newest.Rev) {
 			newest, found = h, true
 		}
 	}
@@ -86,40 +82,4 @@ func readHead(b, key []byte) (head, error) {
 		return head{}, errors.New("the head file holds no whole slot")
 	}
 	return newest, nil
-}
-
-const sumMark = `,"sum":"`
-
-// appendSum closes the JSON object that starts at start with a checksum of it: a HMAC when there is a key.
-func appendSum(b []byte, start int, key []byte) []byte {
-	sum := sumOf(b[start:], key)
-	b = append(b, sumMark...)
-	b = hex.AppendEncode(b, sum)
-	return append(b, `"}`...)
-}
-
-// checkSum proves an object that appendSum closed.
-func checkSum(doc, key []byte) error {
-	at := len(doc) - len(sumMark) - 2*sha256.Size - 2
-	if at < 0 || !bytes.HasPrefix(doc[at:], []byte(sumMark)) || !bytes.HasSuffix(doc, []byte(`"}`)) {
-		return errors.New("no checksum")
-	}
-	claim, err := hex.DecodeString(string(doc[at+len(sumMark) : len(doc)-2]))
-	if err != nil {
-		return fmt.Errorf("checksum: %w", err)
-	}
-	if !hmac.Equal(claim, sumOf(doc[:at], key)) {
-		return errors.New("checksum does not match")
-	}
-	return nil
-}
-
-func sumOf(content, key []byte) []byte {
-	if len(key) == 0 {
-		sum := sha256.Sum256(content)
-		return sum[:]
-	}
-	h := hmac.New(sha256.New, key)
-	h.Write(content)
-	return h.Sum(nil)
 }

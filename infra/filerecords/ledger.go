@@ -79,7 +79,7 @@ func (s *Store) enter(entries ...entry) error {
 			return fmt.Errorf("encode ledger line: %w", err)
 		}
 		start := len(lines)
-		lines = appendSum(append(lines, doc[:len(doc)-1]...), start, s.cfg.Key)
+		lines = audit.AppendSum(append(lines, doc[:len(doc)-1]...), start, s.cfg.Key)
 		prev = sumIn(lines[start:])
 		lines = append(lines, '\n')
 	}

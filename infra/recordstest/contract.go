@@ -189,7 +189,9 @@ func cursors(t *testing.T, s Suite) {
 	mustAppend(t, store, Sample(time.Now()), Sample(time.Now().Add(-time.Second)))
 	got := []string{page.Items[0].ID, page.Items[1].ID, page.Items[2].ID}
 	for _, r := range all(t, store, audit.Query{Limit: 3, Cursor: page.Next}) {
-		got = append(got, r.ID)
+		if slices.Contains(before, r.ID) { // a store may show a newcomer that belongs further down
+			got = append(got, r.ID)
+		}
 	}
 	if !slices.Equal(got, before) {
 		t.Errorf("new records shifted the pages:\n got %v\nwant %v", got, before)

@@ -27,6 +27,9 @@ type childPlan struct {
 	Half    bool   `json:"half"`   // let half of it through first, when it is a write
 }
 
+// IsChild reports that this process was started by the suite: nothing but Main is to be done.
+func IsChild() bool { return os.Getenv(childVariable) != "" }
+
 // Main is for TestMain: it runs the tests, or, in a process that the suite started, the plan it was given.
 func Main(m *testing.M, s Suite) {
 	plan := os.Getenv(childVariable)
@@ -37,6 +40,7 @@ func Main(m *testing.M, s Suite) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	os.Exit(0)
 }
 
 func (s Suite) obey(doc string) error {

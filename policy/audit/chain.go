@@ -25,7 +25,9 @@ type Head struct {
 
 // Sealed is a record as it is stored.
 type Sealed struct {
-	ID    string
+	ID string
+	// Day is where it is filed; see [Day]. Only Seal knows it.
+	Day   string
 	Chain Chain
 	// Line is the stored bytes, ended by one \n.
 	Line []byte
@@ -74,7 +76,7 @@ func Seal(r Record, last Head, key []byte) (Sealed, error) {
 	if len(line) > MaxBytes {
 		return Sealed{}, fmt.Errorf("record %s: %d bytes, at most %d are stored", r.ID, len(line), MaxBytes)
 	}
-	return Sealed{ID: r.ID, Chain: r.Chain, Line: line}, nil
+	return Sealed{ID: r.ID, Day: Day(r.ID, r.Time), Chain: r.Chain, Line: line}, nil
 }
 
 // Unseal reads the outline of a stored line and proves its hash, and its HMAC when key is given. With ErrAltered it

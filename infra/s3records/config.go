@@ -1,0 +1,168 @@
+package s3records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+)
+
+// Config says where and how records are kept. Bucket is required; credentials and region come from where the AWS SDK
+// finds them.
+type Config struct {
+	Bucket string
+	// Prefix stands before every key, without slashes at its ends. May be empty.
+	Prefix string
+	// Endpoint is the URL of something other than AWS; buckets are then addressed by path.
+	Endpoint string
+	// Region overrides what the environment says.
+	Region string
+
+	// KMSKey has S3 encrypt with this key (id, ARN or alias); "aws" means the account's own S3 key. Empty leaves it to the
+	// bucket's default.
+	KMSKey string
+	// Lock is "", "GOVERNANCE" or "COMPLIANCE"; with it each record is locked for Retain from when it is written.
+	Lock   string
+	Retain time.Duration
+	// StorageClass is "" for the bucket's default, or one of S3's.
+	StorageClass string
+	// Tags are put on every object, for lifecycle rules; at most ten.
+	Tags map[string]string
+
+	// Spool is a folder that keeps records while S3 cannot be reached; empty means none. It must be on a disk that outlives
+	// the process. Processes may share it.
+	Spool string
+	// SpoolBytes bounds what this process keeps there; default 64 MiB.
+	SpoolBytes int64
+
+	// Attempts is how often a request is made before it counts as failed; default 4. AttemptTimeout bounds each of them;
+	// default 5 s.
+	Attempts       int
+	AttemptTimeout time.Duration
+	// RetryEvery is the pause between attempts to empty the spool; default 2 s.
+	RetryEvery time.Duration
+
+	// Key, when set, adds an HMAC to every record and head; at least 16 bytes.
+	Key []byte
+	// Now is the clock; default time.Now.
+	Now func() time.Time
+	// Entropy makes the ids of writers unique; default crypto/rand.
+	Entropy io.Reader
+	// Log hears about the spool; default: nobody.
+	Log *slog.Logger
+	// HTTP carries the requests; default the SDK's client.
+	HTTP aws.HTTPClient
+}
+
+const (
+	defaultSpoolBytes     = 64 << 20
+	defaultAttempts       = 4
+	defaultAttemptTimeout = 5 * time.Second
+	defaultRetryEvery     = 2 * time.Second
+)
+
+// check fills in defaults and names what is wrong.
+func (c *Config) check() error {
+	c.Prefix = strings.Trim(c.Prefix, "/")
+	switch {
+	case c.Bucket == "":
+		return errors.New("no bucket is named; write s3://bucket/prefix")
+	case strings.Contains(c.Prefix, "//") || strings.ContainsFunc(c.Prefix, func(r rune) bool { return r < ' ' || r == 127 }):
+		return fmt.Errorf("prefix %q cannot be part of a key", c.Prefix)
+	case len(c.Key) > 0 && len(c.Key) < 16:
+		return fmt.Errorf("the chain key has %d bytes, at least 16 are needed", len(c.Key))
+	case c.Lock != "" && c.Lock != string(types.ObjectLockModeGovernance) && c.Lock != string(types.ObjectLockModeCompliance):
+		return fmt.Errorf("object lock %q: GOVERNANCE and COMPLIANCE are the modes", c.Lock)
+	case (c.Lock != "") != (c.Retain > 0):
+		return errors.New("object lock needs both a mode and a retention")
+	case c.StorageClass != "" && !known(c.StorageClass):
+		return fmt.Errorf("storage class %q is not one of %v", c.StorageClass, types.StorageClass("").Values())
+	case len(c.Tags) > 10:
+		return fmt.Errorf("%d tags; S3 takes ten", len(c.Tags))
+	}
+	if c.Endpoint != "" {
+		if u, err := url.Parse(c.Endpoint); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return fmt.Errorf("endpoint %q is not a URL such as https://s3.example.com", c.Endpoint)
+		}
+	}
+	if c.SpoolBytes <= 0 {
+		c.SpoolBytes = defaultSpoolBytes
+	}
+	if c.Attempts <= 0 {
+		c.Attempts = defaultAttempts
+	}
+	if c.AttemptTimeout <= 0 {
+		c.AttemptTimeout = defaultAttemptTimeout
+	}
+	if c.RetryEvery <= 0 {
+		c.RetryEvery = defaultRetryEvery
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
+
+func known(class string) bool {
+	for _, v := range types.StorageClass("").Values() {
+		if class == string(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// connect makes the client. A bare s3.Options would send no checksums; config.LoadDefaultConfig is the way.
+func connect(ctx context.Context, c Config) (*s3.Client, error) {
+	options := []func(*config.LoadOptions) error{
+		config.WithHTTPClient(awshttp.NewBuildableClient().WithTimeout(c.AttemptTimeout)),
+		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenSupported),
+		config.WithRetryer(func() aws.Retryer {
+			return retry.NewStandard(func(o *retry.StandardOptions) {
+				o.MaxAttempts = c.Attempts
+				o.MaxBackoff = c.AttemptTimeout / 4
+				o.RateLimiter = retryFreely{}
+			})
+		}),
+	}
+	if c.Region != "" {
+		options = append(options, config.WithRegion(c.Region))
+	}
+	loaded, err := config.LoadDefaultConfig(ctx, options...)
+	if err != nil {
+		return nil, fmt.Errorf("AWS configuration: %w", err)
+	}
+	if loaded.Region == "" {
+		loaded.Region = "us-east-1" // where S3's global endpoint is; a bucket elsewhere says so in its answer
+	}
+	return s3.NewFromConfig(loaded, func(o *s3.Options) {
+		if c.Endpoint != "" {
+			o.BaseEndpoint, o.UsePathStyle = aws.String(c.Endpoint), true
+		}
+		if c.HTTP != nil {
+			o.HTTPClient = c.HTTP
+		}
+	}), nil
+}
+
+// retryFreely lets every request have its attempts: a bad minute must not use up the retries of the next.
+type retryFreely struct{}
+
+func (retryFreely) GetToken(context.Context, uint) (func() error, error) {
+	return func() error { return nil }, nil
+}
+func (retryFreely) AddTokens(uint) error { return nil }

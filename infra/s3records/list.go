@@ -1,0 +1,172 @@
+package s3records
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+const (
+	defaultLimit = 50
+	maxLimit     = 500
+	// maxReads bounds the records that one List looks at; it then answers with a short page and a cursor to go on from.
+	maxReads = 5000
+	// maxKeys is how many keys a step back in time may have before it is made smaller.
+	maxKeys = 2000
+)
+
+// List gives records newest first, by their ids. S3 lists forwards only, so it goes back in time step by step, as long
+// as the records are dense. It reads every record that it looks at, and it looks at 5,000 at most: a page may hold fewer
+// than asked for, even none, and have a Next. What waits on the spool is not listed yet.
+func (s *Store) List(ctx context.Context, q audit.Query) (audit.Page, error) {
+	if err := s.usable(ctx); err != nil {
+		return audit.Page{}, err
+	}
+	from, err := parseCursor(q.Cursor)
+	if err != nil {
+		return audit.Page{}, err
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	w := &walk{Store: s, query: q, limit: min(limit, maxLimit), items: []audit.Record{}}
+	days, err := s.days(ctx)
+	for _, day := range slices.Backward(days) {
+		if from.Day != "" && day > from.Day || outside(q, day) {
+			continue
+		}
+		high := ""
+		if day == from.Day {
+			high = s.dayPrefix(day) + from.Before + suffix
+		}
+		if err = w.day(ctx, day, high); err != nil {
+			break
+		}
+	}
+	if err != nil && !errors.Is(err, errPage) {
+		return audit.Page{}, fmt.Errorf("list records: %w", err)
+	}
+	return audit.Page{Items: w.items, Next: w.next}, nil
+}
+
+// walk is one List on its way.
+type walk struct {
+	*Store
+	query audit.Query
+	limit int
+	reads int
+	items []audit.Record
+	at    cursor // of the last record looked at
+	next  string
+}
+
+// day goes back through one day, from before high.
+func (w *walk) day(ctx context.Context, day, high string) error {
+	start, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return err
+	}
+	at := start.Add(24 * time.Hour)
+	if now := w.cfg.Now(); high == "" && now.Before(at) {
+		at = now
+	}
+	if t, ok := audit.IDTime(idOf(high, w.dayPrefix(day))); ok {
+		at = t
+	}
+	for step := time.Minute; ; {
+		low, back := "", at.Add(-step)
+		if back.After(start) {
+			low = w.keyBefore(day, back)
+		}
+		keys, whole, err := w.keys(ctx, day, low, high, maxKeys)
+		if err != nil {
+			return err
+		}
+		if !whole && step > time.Second {
+			step /= 8
+			continue
+		}
+		for !whole { // more than this within a second: read them all
+			var more []string
+			if more, whole, err = w.keys(ctx, day, keys[len(keys)-1], high, maxKeys); err != nil {
+				return err
+			}
+			keys = append(keys, more...)
+		}
+		slices.Reverse(keys)
+		if err := w.take(ctx, day, keys); err != nil {
+			return err
+		}
+		if low == "" {
+			return nil
+		}
+		if len(keys) < w.limit {
+			step *= 4
+		}
+		high, at = low, back
+	}
+}
+
+// take adds the records under keys that the query wants, and stops with errPage when there is one too many.
+func (w *walk) take(ctx context.Context, day string, keys []string) error {
+	keys = slices.DeleteFunc(keys, func(key string) bool { return idOf(key, w.dayPrefix(day)) == "" })
+	return w.lines(ctx, keys, func(key string, line []byte) error {
+		if w.reads >= maxReads {
+			w.next = w.at.String()
+			return errPage
+		}
+		w.reads++
+		r, err := audit.Decode(line)
+		if line == nil || err != nil || !wanted(w.query, r) {
+			w.at = cursor{day, idOf(key, w.dayPrefix(day))}
+			return nil
+		}
+		if len(w.items) == w.limit {
+			w.next = w.at.String()
+			return errPage
+		}
+		w.items = append(w.items, r)
+		w.at = cursor{day, idOf(key, w.dayPrefix(day))}
+		return nil
+	})
+}
+
+func wanted(q audit.Query, r audit.Record) bool {
+	return (q.Status == "" || r.Status == q.Status) &&
+		(q.Policy == "" || r.Policy == q.Policy) &&
+		(q.Tenant == "" || r.Caller.Tenant == q.Tenant) &&
+		(q.Since.IsZero() || !r.Time.Before(q.Since)) &&
+		(q.Until.IsZero() || r.Time.Before(q.Until))
+}
+
+// cursor is a place in the walk: what comes before that id on that day.
+type cursor struct {
+	Day    string `json:"d"`
+	Before string `json:"b"`
+}
+
+func (c cursor) String() string {
+	doc, _ := json.Marshal(c) // two strings always encode
+	return base64.RawURLEncoding.EncodeToString(doc)
+}
+
+func parseCursor(text string) (c cursor, err error) {
+	if text == "" {
+		return c, nil
+	}
+	doc, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || json.Unmarshal(doc, &c) != nil || !audit.ValidID(c.Before) {
+		return c, audit.ErrCursor
+	}
+	if _, err := time.Parse(time.DateOnly, c.Day); err != nil {
+		return c, audit.ErrCursor
+	}
+	return c, nil
+}

@@ -1,0 +1,211 @@
+package s3records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// readers bounds the requests that one call makes at once.
+const readers = 16
+
+// Get reads the record with that id, from the bucket or from the spool; audit.ErrNotFound when there is none,
+// audit.ErrAltered when what is there is not what was written. An id without a time in it costs a look into every day.
+func (s *Store) Get(ctx context.Context, id string) (audit.Record, error) {
+	if err := s.usable(ctx); err != nil {
+		return audit.Record{}, err
+	}
+	if !audit.ValidID(id) {
+		return audit.Record{}, audit.ErrNotFound
+	}
+	line, err := s.line(ctx, id)
+	if err != nil {
+		return audit.Record{}, fmt.Errorf("read record %s: %w", id, err)
+	}
+	if line == nil {
+		return audit.Record{}, audit.ErrNotFound
+	}
+	if _, err := audit.Unseal(line, s.cfg.Key); err != nil {
+		return audit.Record{}, fmt.Errorf("record %s: %w", id, err)
+	}
+	return audit.Decode(line)
+}
+
+func (s *Store) usable(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	return ctx.Err()
+}
+
+// line finds the stored bytes of a record; nil when there are none.
+func (s *Store) line(ctx context.Context, id string) ([]byte, error) {
+	spooled, err := s.spool.find(id)
+	if err != nil {
+		return nil, err
+	}
+	var days []string
+	if at, ok := audit.IDTime(id); ok {
+		days = []string{audit.Day(id, at)}
+	} else {
+		if days, err = s.days(ctx); err != nil {
+			return nil, err
+		}
+		slices.Reverse(days)
+	}
+	for _, day := range days {
+		line, err := s.read(ctx, s.dayPrefix(day)+id+suffix)
+		if status(err) == 404 {
+			continue
+		}
+		if err != nil && spooled != nil {
+			break
+		}
+		return line, err
+	}
+	return spooled, nil
+}
+
+// days lists the days that have records, oldest first.
+func (s *Store) days(ctx context.Context) ([]string, error) {
+	var days []string
+	prefix := s.root(executions + dayMark)
+	pages := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{
+		Bucket: &s.cfg.Bucket, Prefix: &prefix, Delimiter: aws.String("/"),
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range page.CommonPrefixes {
+			day := strings.TrimSuffix(strings.TrimPrefix(aws.ToString(p.Prefix), prefix), "/")
+			if _, err := time.Parse(time.DateOnly, day); err == nil {
+				days = append(days, day)
+			}
+		}
+	}
+	slices.Sort(days)
+	return days, nil
+}
+
+// keys lists the keys of a day after low and before high, in order; "" is no bound. It stops after about most of them
+// and then says so.
+func (s *Store) keys(ctx context.Context, day, low, high string, most int) (keys []string, whole bool, err error) {
+	in := &s3.ListObjectsV2Input{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.dayPrefix(day))}
+	if low != "" {
+		in.StartAfter = &low
+	}
+	pages := s3.NewListObjectsV2Paginator(s.client, in)
+	for pages.HasMorePages() {
+		if len(keys) >= most {
+			return keys, false, nil
+		}
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, o := range page.Contents {
+			if key := aws.ToString(o.Key); high != "" && key >= high {
+				return keys, true, nil
+			} else {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys, true, nil
+}
+
+// lines reads objects, several at once, and hands them out in order. An object that is gone is nil.
+func (s *Store) lines(ctx context.Context, keys []string, fn func(key string, line []byte) error) error {
+	for batch := range slices.Chunk(keys, readers) {
+		got := make([][]byte, len(batch))
+		group, ctx := errgroup.WithContext(ctx)
+		for i, key := range batch {
+			group.Go(func() error {
+				line, err := s.read(ctx, key)
+				if status(err) == 404 {
+					return nil
+				}
+				got[i] = line
+				return err
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		for i, key := range batch {
+			if err := fn(key, got[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Each calls fn with the stored line of every record received at since or later, day by day, in the order of their ids.
+// What waits on the spool is not among them.
+func (s *Store) Each(ctx context.Context, since time.Time, fn func(line []byte) error) error {
+	if err := s.usable(ctx); err != nil {
+		return err
+	}
+	days, err := s.days(ctx)
+	if err != nil {
+		return fmt.Errorf("read records: %w", err)
+	}
+	for _, day := range days {
+		if outside(audit.Query{Since: since}, day) {
+			continue
+		}
+		for low := ""; ; {
+			keys, whole, err := s.keys(ctx, day, low, "", 1000)
+			if err != nil {
+				return fmt.Errorf("read records: %w", err)
+			}
+			err = s.lines(ctx, keys, func(key string, line []byte) error {
+				if line == nil {
+					return nil
+				}
+				r, err := audit.Decode(line)
+				if err != nil {
+					return fmt.Errorf("%s: %w", key, err)
+				}
+				if r.Time.Before(since) {
+					return nil
+				}
+				return fn(line)
+			})
+			if err != nil {
+				return err
+			}
+			if whole {
+				break
+			}
+			low = keys[len(keys)-1]
+		}
+	}
+	return nil
+}
+
+// outside reports that no record of the day can have a time that the query wants; a day of grace on both sides.
+func outside(q audit.Query, day string) bool {
+	t, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return true
+	}
+	return !q.Until.IsZero() && t.Add(-24*time.Hour).After(q.Until) ||
+		!q.Since.IsZero() && t.Add(48*time.Hour).Before(q.Since)
+}
+
+var errPage = errors.New("the page is full")

@@ -1,0 +1,376 @@
+package s3records_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/airlock-run/airlock/infra/recordstest"
+	"github.com/airlock-run/airlock/infra/s3records"
+)
+
+const versitygw = "versitygw-v1.8.0"
+
+// endpoint is where the S3 server of this test process listens. TestMain sets it, and children get it by the place.
+var endpoint string
+
+func TestMain(m *testing.M) {
+	for name, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": "tester", "AWS_SECRET_ACCESS_KEY": "tester-secret", "AWS_REGION": "us-east-1",
+		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
+	} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	if recordstest.IsChild() {
+		recordstest.Main(m, suite())
+	}
+	stop, err := serve()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "start the S3 server:", err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	stop()
+	os.Exit(code)
+}
+
+// build gives the path of the S3 server, built once for all test runs from the tool module beside us.
+func build() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "airlock-test-tools")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, versitygw)
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	cmd := exec.Command("go", "build", "-o", path+".new", "github.com/versity/versitygw/cmd/versitygw")
+	cmd.Dir = filepath.Join("..", "internal", "tools")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, os.Rename(path+".new", path)
+}
+
+// serve starts the server as a child and waits until it answers.
+func serve() (stop func(), err error) {
+	program, err := build()
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.MkdirTemp("", "s3records")
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{"data", "versions"} {
+		if err := os.Mkdir(filepath.Join(root, dir), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := free.Addr().String()
+	if err := free.Close(); err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(program, "--port", address, "--access", os.Getenv("AWS_ACCESS_KEY_ID"), "--secret", os.Getenv("AWS_SECRET_ACCESS_KEY"),
+		"--quiet", "posix", "--versioning-dir", filepath.Join(root, "versions"), filepath.Join(root, "data"))
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = dieWithParent()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	stop = func() {
+		_ = cmd.Process.Kill()
+		<-ended
+		_ = os.RemoveAll(root)
+	}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if conn, err := net.Dial("tcp", address); err == nil {
+			endpoint = "http://" + address
+			return stop, conn.Close()
+		}
+		select {
+		case err := <-ended:
+			return nil, fmt.Errorf("it ended: %w", err)
+		case <-tick.C:
+		}
+	}
+}
+
+// client speaks to the server past the store.
+func client(t *testing.T) *s3.Client {
+	t.Helper()
+	cfg, err := config.LoadDefaultConfig(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s3.NewFromConfig(cfg, func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = &endpoint, true })
+}
+
+var buckets atomic.Int64
+
+func newBucket(t *testing.T, with ...func(*s3.CreateBucketInput)) string {
+	t.Helper()
+	name := fmt.Sprintf("records-%d-%d", os.Getpid(), buckets.Add(1))
+	in := &s3.CreateBucketInput{Bucket: &name}
+	for _, change := range with {
+		change(in)
+	}
+	if _, err := client(t).CreateBucket(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// faulty asks a Fault before each request and after each answer.
+type faulty struct {
+	fault recordstest.Fault
+}
+
+func (f faulty) Do(req *http.Request) (*http.Response, error) {
+	if f.fault != nil {
+		if err := f.fault(strings.ToLower(req.Method), req.URL.Path, int(req.ContentLength)); err != nil {
+			return nil, err
+		}
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if f.fault != nil && err == nil {
+		if fault := f.fault("answer", req.URL.Path, 0); fault != nil {
+			return nil, errors.Join(fault, resp.Body.Close())
+		}
+	}
+	return resp, err
+}
+
+func suite() recordstest.Suite {
+	return recordstest.Suite{
+		New: func(t *testing.T) string { return endpoint + "|" + newBucket(t) },
+		Open: func(place string, fault recordstest.Fault) (recordstest.Store, error) {
+			at, bucket, _ := strings.Cut(place, "|")
+			return s3records.Open(context.Background(), s3records.Config{
+				Bucket: bucket, Prefix: "audit/test", Endpoint: at, HTTP: faulty{fault}, AttemptTimeout: 400 * time.Millisecond,
+			})
+		},
+	}
+}
+
+func TestConformance(t *testing.T) { recordstest.Run(t, suite()) }
+
+// proxy stands between the store and the server and does damage.
+type proxy struct {
+	*httptestServer
+	mu   sync.Mutex
+	plan func(req *http.Request, n int) damage
+	n    int
+}
+
+// damage is what happens to one exchange.
+type damage int
+
+const (
+	pass    damage = iota
+	drop           // the connection is cut before the server hears anything
+	reset          // the server does it; the answer is lost
+	stall          // nothing comes back until the client gives up
+	trickle        // the answer comes byte by byte
+	busy           // 503 SlowDown
+	skew           // 403 RequestTimeTooSkewed
+	garbled        // the body arrives altered
+)
+
+type httptestServer struct {
+	URL string
+}
+
+func newProxy(t *testing.T) *proxy {
+	t.Helper()
+	target, err := url.Parse(endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{httptestServer: &httptestServer{}}
+	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = target.Scheme, target.Host, r.In.Host
+	}, FlushInterval: -1}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.mu.Lock()
+		p.n++
+		what := pass
+		if p.plan != nil {
+			what = p.plan(r, p.n)
+		}
+		p.mu.Unlock()
+		p.exchange(w, r, forward, what)
+	})}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.URL = "http://" + listener.Addr().String()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener)
+	}()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-done
+	})
+	return p
+}
+
+func (p *proxy) set(plan func(req *http.Request, n int) damage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.plan, p.n = plan, 0
+}
+
+func (p *proxy) exchange(w http.ResponseWriter, r *http.Request, forward http.Handler, what damage) {
+	switch what {
+	case pass:
+		forward.ServeHTTP(w, r)
+	case drop:
+		cut(w)
+	case reset:
+		forward.ServeHTTP(discard{}, r)
+		cut(w)
+	case stall:
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	case trickle:
+		forward.ServeHTTP(slow{w}, r)
+	case busy:
+		w.Header().Set("Content-Type", "application/xml")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, `<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>`)
+	case skew:
+		w.Header().Set("Content-Type", "application/xml")
+		w.Header().Set("Date", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(w, `<Error><Code>RequestTimeTooSkewed</Code><Message>The difference is too large.</Message></Error>`)
+	case garbled:
+		r.Body = &flip{ReadCloser: r.Body}
+		forward.ServeHTTP(w, r)
+	}
+}
+
+// cut resets the connection.
+func cut(w http.ResponseWriter) {
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		return
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+}
+
+type discard struct{}
+
+func (discard) Header() http.Header         { return http.Header{} }
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+func (discard) WriteHeader(int)             {}
+
+type slow struct{ http.ResponseWriter }
+
+func (s slow) Write(b []byte) (int, error) {
+	for i := range b {
+		if _, err := s.ResponseWriter.Write(b[i : i+1]); err != nil {
+			return i, err
+		}
+		if f, ok := s.ResponseWriter.(http.Flusher); ok {
+			f.Flush()
+		}
+	}
+	return len(b), nil
+}
+
+// flip alters the first body byte that is a letter of the JSON.
+type flip struct {
+	io.ReadCloser
+	done bool
+}
+
+func (f *flip) Read(b []byte) (int, error) {
+	n, err := f.ReadCloser.Read(b)
+	if i := strings.Index(string(b[:n]), "quickjs"); i >= 0 && !f.done {
+		b[i], f.done = 'Q', true
+	}
+	return n, err
+}
+
+func opened(t *testing.T, cfg s3records.Config) *s3records.Store {
+	t.Helper()
+	if cfg.Endpoint == "" {
+		cfg.Endpoint = endpoint
+	}
+	if cfg.AttemptTimeout == 0 {
+		cfg.AttemptTimeout = 400 * time.Millisecond
+	}
+	if cfg.RetryEvery == 0 {
+		cfg.RetryEvery = 20 * time.Millisecond
+	}
+	s, err := s3records.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func sound(t *testing.T, s *s3records.Store, records int64) {
+	t.Helper()
+	report, err := s.Verify(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range report.Problems {
+		t.Errorf("%s", p)
+	}
+	if report.Records != records {
+		t.Errorf("%d records, want %d", report.Records, records)
+	}
+}

@@ -1,0 +1,305 @@
+package s3records
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// ErrClosed is what a store answers after Close.
+var ErrClosed = errors.New("the record store is closed")
+
+var errReader = errors.New("the record store was opened for reading only")
+
+// Store keeps records in a bucket. It is safe for concurrent use; its appends are made one after the other.
+type Store struct {
+	cfg    Config
+	client *s3.Client
+	writer string
+	reader bool
+	head   *headKeeper
+	spool  *spool // nil when there is none
+
+	mu     sync.Mutex // guards everything below
+	closed bool
+	last   audit.Head
+	doubt  *doubt
+}
+
+// doubt is a record that was sent and whose answer never came.
+type doubt struct {
+	record audit.Record
+	sealed audit.Sealed
+}
+
+var _ audit.Store = (*Store)(nil)
+
+// Open opens a store for writing and reading. It asks S3 nothing but whether the bucket is there, and with a spool it
+// opens even when S3 cannot be reached.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	s, err := OpenReader(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s.reader = false
+	entropy := s.cfg.Entropy
+	if entropy == nil {
+		entropy = ulid.DefaultEntropy()
+	}
+	id, err := ulid.New(ulid.Timestamp(s.cfg.Now()), entropy)
+	if err != nil {
+		return nil, fmt.Errorf("record store: make a writer id: %w", err)
+	}
+	s.writer = id.String()
+	s.last = audit.Head{Writer: s.writer}
+	s.head = keepHead(s)
+	if s.cfg.Spool != "" {
+		if s.spool, err = openSpool(s.cfg, s.writer, s.deliver); err != nil {
+			s.head.close()
+			return nil, fmt.Errorf("record store: spool %q: %w", s.cfg.Spool, err)
+		}
+	}
+	if err := s.reach(ctx); err != nil {
+		if s.spool == nil || definite(err) {
+			s.spool.close(0)
+			s.head.close()
+			return nil, fmt.Errorf("record store: bucket %q cannot be used: %w", s.cfg.Bucket, err)
+		}
+		s.cfg.Log.Warn("S3 cannot be reached; records go to the spool", "bucket", s.cfg.Bucket, "error", err)
+	}
+	return s, nil
+}
+
+// OpenReader opens a store for reading only. It asks S3 nothing yet.
+func OpenReader(ctx context.Context, cfg Config) (*Store, error) {
+	if err := cfg.check(); err != nil {
+		return nil, fmt.Errorf("record store: %w", err)
+	}
+	client, err := connect(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("record store: %w", err)
+	}
+	return &Store{cfg: cfg, client: client, reader: true}, nil
+}
+
+// reach asks for the bucket. A role that may only write records may not ask, and that is an answer too.
+func (s *Store) reach(ctx context.Context) error {
+	_, err := s.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &s.cfg.Bucket})
+	if status(err) == 403 {
+		return nil
+	}
+	return err
+}
+
+// Append stores a record. Nil means that it is in the bucket or on the spool; audit.ErrExists that there was one with
+// its id. Any other error means that the answer is no, or, without a spool, that none came: then the same record may be
+// appended again. ctx counts only before the work begins.
+func (s *Store) Append(ctx context.Context, r audit.Record) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.append(context.WithoutCancel(ctx), r)
+	if err != nil && !errors.Is(err, audit.ErrExists) {
+		return fmt.Errorf("store record %.40s: %w", r.ID, err)
+	}
+	return err
+}
+
+func (s *Store) append(ctx context.Context, r audit.Record) error {
+	switch {
+	case s.closed:
+		return ErrClosed
+	case s.reader:
+		return errReader
+	case s.doubt != nil:
+		if again, err := s.settle(ctx, r); err != nil || again {
+			return err
+		}
+	}
+	sealed, err := audit.Seal(r, s.last, s.cfg.Key)
+	if err != nil {
+		return err
+	}
+	if s.spool.busy() {
+		if err := s.spool.add(sealed); err != nil {
+			return err
+		}
+		s.last = sealed.Head()
+		return nil
+	}
+	err = s.put(ctx, s.key(sealed), sealed.Line)
+	switch {
+	case err == nil:
+		s.last = sealed.Head()
+		s.head.note(sealed)
+		return nil
+	case errors.Is(err, audit.ErrExists) || definite(err):
+		return err
+	case s.spool == nil:
+		s.doubt = &doubt{r, sealed}
+		return err
+	}
+	if full := s.spool.add(sealed); full != nil {
+		s.doubt = &doubt{r, sealed}
+		return errors.Join(err, full)
+	}
+	s.cfg.Log.Warn("S3 cannot be reached; records go to the spool", "bucket", s.cfg.Bucket, "error", err)
+	s.last = sealed.Head()
+	return nil
+}
+
+// settle finds out about a record in doubt by sending it again. It reports whether r is that very record.
+func (s *Store) settle(ctx context.Context, r audit.Record) (again bool, err error) {
+	d := s.doubt
+	err = s.put(ctx, s.key(d.sealed), d.sealed.Line)
+	switch {
+	case errors.Is(err, audit.ErrExists) || definite(err):
+		s.doubt = nil // it never was there
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("an earlier record has had no answer yet: %w", err)
+	}
+	s.doubt, s.last = nil, d.sealed.Head()
+	s.head.note(d.sealed)
+	return reflect.DeepEqual(d.record, r), nil
+}
+
+// put stores a line under a key that is not taken. Its own bytes under that key are a success.
+func (s *Store) put(ctx context.Context, key string, line []byte) error {
+	in := &s3.PutObjectInput{
+		Bucket: &s.cfg.Bucket, Key: &key, Body: bytes.NewReader(line), ContentLength: aws.Int64(int64(len(line))),
+		ContentType: aws.String("application/json"), ChecksumAlgorithm: types.ChecksumAlgorithmCrc32, IfNoneMatch: aws.String("*"),
+		StorageClass: types.StorageClass(s.cfg.StorageClass),
+	}
+	s.encrypt(in)
+	if s.cfg.Lock != "" {
+		in.ObjectLockMode = types.ObjectLockMode(s.cfg.Lock)
+		in.ObjectLockRetainUntilDate = aws.Time(s.cfg.Now().Add(s.cfg.Retain))
+	}
+	for range s.cfg.Attempts {
+		_, err := s.client.PutObject(ctx, in)
+		switch status(err) {
+		case 0:
+			return err
+		case 409: // another request for this key is under way
+			in.Body = bytes.NewReader(line)
+			continue
+		case 412:
+			there, err := s.read(ctx, key)
+			if err != nil {
+				return fmt.Errorf("the key is taken, and by what cannot be read: %w", err)
+			}
+			if bytes.Equal(there, line) {
+				return nil
+			}
+			return audit.ErrExists
+		default:
+			return err
+		}
+	}
+	return errors.New("other requests for this key do not end")
+}
+
+func (s *Store) encrypt(in *s3.PutObjectInput) {
+	switch s.cfg.KMSKey {
+	case "":
+	case "aws":
+		in.ServerSideEncryption = types.ServerSideEncryptionAwsKms
+	default:
+		in.ServerSideEncryption, in.SSEKMSKeyId = types.ServerSideEncryptionAwsKms, &s.cfg.KMSKey
+	}
+	if len(s.cfg.Tags) > 0 {
+		in.Tagging = aws.String(tagging(s.cfg.Tags))
+	}
+}
+
+// read gets an object of at most audit.MaxBytes.
+func (s *Store) read(ctx context.Context, key string) ([]byte, error) {
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.cfg.Bucket, Key: &key, ChecksumMode: types.ChecksumModeEnabled})
+	if err != nil {
+		return nil, err
+	}
+	line, err := io.ReadAll(io.LimitReader(out.Body, audit.MaxBytes+1))
+	if err = errors.Join(err, out.Body.Close()); err != nil {
+		return nil, err
+	}
+	if len(line) > audit.MaxBytes {
+		return nil, errors.New("object " + key + " has more than " + strconv.Itoa(audit.MaxBytes) + " bytes")
+	}
+	return line, nil
+}
+
+// Close writes the head for the last time and sends what is spooled, for a moment; what does not get away stays for the
+// next opening.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	s.spool.close(s.cfg.AttemptTimeout)
+	s.head.close()
+	return nil
+}
+
+// status gives the HTTP status of an answer; 0 when there was none.
+func status(err error) int {
+	var answer *awshttp.ResponseError
+	if errors.As(err, &answer) && answer.Response != nil {
+		return answer.HTTPStatusCode()
+	}
+	return 0
+}
+
+// definite reports that S3 has said no: nothing was stored.
+func definite(err error) bool {
+	code := status(err)
+	return code >= 400 && code < 500 && code != 408 && code != 409 && code != 429
+}
+
+// deliver sends a spooled line, beside a record of the same id where another writer has stored one meanwhile.
+func (s *Store) deliver(ctx context.Context, line []byte) error {
+	r, err := audit.Decode(line)
+	if err != nil {
+		return err
+	}
+	sealed := audit.Sealed{ID: r.ID, Day: audit.Day(r.ID, r.Time), Chain: r.Chain, Line: line}
+	key := s.key(sealed)
+	err = s.put(ctx, key, line)
+	if errors.Is(err, audit.ErrExists) {
+		s.cfg.Log.Warn("a spooled record's id was taken meanwhile; it is kept beside the other", "record", r.ID)
+		err = s.put(ctx, strings.TrimSuffix(key, suffix)+besides+r.Chain.Writer+suffix, line)
+	}
+	if err == nil && r.Chain.Writer == s.writer {
+		s.head.note(sealed)
+	}
+	return err
+}
+
+// pause waits, or less when ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,173 @@
+package s3records
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// Verify reads every record and compares it with its hash, its key and its chain; the chains' ends with the writers'
+// heads; and in a bucket with versioning it finds what was deleted or overwritten. It may run while records are written.
+func (s *Store) Verify(ctx context.Context) (audit.Report, error) {
+	if err := s.usable(ctx); err != nil {
+		return audit.Report{}, err
+	}
+	v := audit.NewVerifier(s.cfg.Key)
+	waiting, err := s.spooled()
+	if err == nil {
+		err = s.verifyHeads(ctx, v)
+	}
+	if err == nil {
+		err = s.verifyVersions(ctx, v)
+	}
+	var days []string
+	if err == nil {
+		days, err = s.days(ctx)
+	}
+	for _, day := range days {
+		if err == nil {
+			err = s.verifyDay(ctx, v, day, waiting)
+		}
+	}
+	if err != nil {
+		return audit.Report{}, fmt.Errorf("verify records: %w", err)
+	}
+	for _, name := range sorted(waiting) {
+		_, _ = v.Line(waiting[name], "spool/"+name, "") // the report has what is wrong
+	}
+	return v.Report(false), nil
+}
+
+// spooled gives the lines that wait on this machine, by file name.
+func (s *Store) spooled() (map[string][]byte, error) {
+	lines := map[string][]byte{}
+	if s.cfg.Spool == "" {
+		return lines, nil
+	}
+	names, err := filepath.Glob(filepath.Join(s.cfg.Spool, "*"+suffix))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range names {
+		line, err := os.ReadFile(path)
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		lines[filepath.Base(path)] = line
+	}
+	return lines, nil
+}
+
+// verifyHeads tells the verifier how far the writers say that they came. A head is written after its record, so it
+// bounds a chain from below only.
+func (s *Store) verifyHeads(ctx context.Context, v *audit.Verifier) error {
+	pages := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(writers))})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		var keys []string
+		for _, o := range page.Contents {
+			keys = append(keys, aws.ToString(o.Key))
+		}
+		err = s.lines(ctx, keys, func(key string, doc []byte) error {
+			n, err := readNote(doc, s.cfg.Key)
+			if err == nil && key != s.root(writers+n.Writer+suffix) {
+				err = fmt.Errorf("it is that of %.40q", n.Writer)
+			}
+			if err != nil {
+				v.Problem(audit.Problem{Fault: audit.Unreadable, Place: key, Detail: "this is not a writer's head: " + err.Error()})
+				return nil
+			}
+			v.Bounds(n.Head, n.ID, audit.Head{Writer: n.Writer, Seq: 1<<63 - 1})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verifyVersions names every record that has more than the one version it was written as.
+func (s *Store) verifyVersions(ctx context.Context, v *audit.Verifier) error {
+	state, err := s.client.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: &s.cfg.Bucket})
+	if status(err) == 403 || status(err) == 404 || status(err) == 501 || err == nil && state.Status != types.BucketVersioningStatusEnabled {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	pages := s3.NewListObjectVersionsPaginator(s.client, &s3.ListObjectVersionsInput{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(executions))})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if status(err) == 403 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, m := range page.DeleteMarkers {
+			s.tampered(v, audit.Missing, m.Key, "it was deleted at "+aws.ToTime(m.LastModified).UTC().String())
+		}
+		for _, o := range page.Versions {
+			if !aws.ToBool(o.IsLatest) {
+				s.tampered(v, audit.Altered, o.Key, "an earlier version of it is there, written at "+aws.ToTime(o.LastModified).UTC().String())
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Store) tampered(v *audit.Verifier, fault audit.Fault, key *string, detail string) {
+	name := aws.ToString(key)
+	id := strings.TrimSuffix(name[strings.LastIndexByte(name, '/')+1:], suffix)
+	v.Problem(audit.Problem{Fault: fault, ID: id, Place: name, Detail: detail})
+}
+
+func (s *Store) verifyDay(ctx context.Context, v *audit.Verifier, day string, waiting map[string][]byte) error {
+	prefix := s.dayPrefix(day)
+	for low := ""; ; {
+		keys, whole, err := s.keys(ctx, day, low, "", 1000)
+		if err != nil {
+			return err
+		}
+		err = s.lines(ctx, keys, func(key string, line []byte) error {
+			if line == nil {
+				return nil // deleted while we looked; its chain knows
+			}
+			name, _, beside := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(key, prefix), suffix), besides)
+			if !strings.HasSuffix(key, suffix) || !audit.ValidID(name) {
+				v.Problem(audit.Problem{Fault: audit.Unknown, Place: key, Detail: "this object is not named like a record"})
+				return nil
+			}
+			r, err := v.Line(line, key, "")
+			if err == nil && r.ID != name {
+				v.Problem(audit.Problem{Fault: audit.Altered, ID: name, Place: key, Detail: fmt.Sprintf("the object holds record %.40q", r.ID)})
+			}
+			if at, ok := audit.IDTime(name); ok && audit.Day(name, at) != day {
+				v.Problem(audit.Problem{Fault: audit.Unknown, ID: name, Place: key, Detail: "its id belongs to another day"})
+			}
+			if err == nil && (beside || r.ID == name) {
+				delete(waiting, fmt.Sprintf("%s.%020d.%s%s", r.Chain.Writer, r.Chain.Seq, r.ID, suffix))
+			}
+			return nil
+		})
+		if err != nil || whole {
+			return err
+		}
+		low = keys[len(keys)-1]
+	}
+}
