@@ -10,7 +10,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/schemas"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
+	"github.com/aws/smithy-go/transport/http/protocol/restjson1"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/infra/answer"
@@ -90,7 +92,7 @@ func (c *Client) stream(ctx context.Context, inv execution.Invocation, payload [
 		Qualifier:    optional(c.cfg.Qualifier),
 		TenantId:     c.tenant(inv),
 		Payload:      payload,
-	})
+	}, ownDecoder)
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +120,10 @@ func (c *Client) stream(ctx context.Context, inv execution.Invocation, payload [
 	}
 	return completed(*last), nil
 }
+
+// ownDecoder gives a call a protocol of its own: all streams of one protocol share its event decoder, which is not safe
+// for concurrent use (smithy-go 1.28.8), and one caller's answer must never be mixed with another's.
+func ownDecoder(o *lambda.Options) { o.Protocol = restjson1.New(schemas.AWSGirApiService) }
 
 // completed reads the last event of a stream; nil is success.
 func completed(e types.InvokeWithResponseStreamCompleteEvent) *answer.Failure {
