@@ -99,42 +99,53 @@ func isTimerCall(e js.IExpr) bool {
 // the places where a statement can start are collected from the tokens and tried, the last first: the right one has
 // n-1 statements before it and one expression from it on.
 func start(code string, n int) (int, bool) {
-	places := boundaries(code)
+	places, certain := boundaries(code)
+	if k := len(places) - 1; certain && k >= 0 && places[k].semicolon {
+		return places[k].offset, true // after a semicolon outside brackets there is nothing but a new statement
+	}
 	for i := range min(len(places), maxTries) {
 		at := places[len(places)-1-i]
-		after, ok := statements(code[at:])
+		after, ok := statements(code[at.offset:])
 		if !ok {
 			continue
 		}
 		if last, m := lastStatement(after); m != 1 || expressionOf(last) == nil {
 			continue
 		}
-		if before, ok := statements(code[:at]); ok && len(before) == n-1 {
-			return at, true
+		if before, ok := statements(code[:at.offset]); ok && len(before) == n-1 {
+			return at.offset, true
 		}
 	}
 	return 0, false
 }
 
+// place is an offset at which a statement can start, and whether a semicolon is before it.
+type place struct {
+	offset    int
+	semicolon bool
+}
+
 // maxTries bounds the work on code that is all boundaries.
 const maxTries = 16
 
-// boundaries gives the offsets outside brackets at which a statement can start: the first token, and each that follows
-// a semicolon, a closing brace or parenthesis, or a line break.
-func boundaries(code string) []int {
-	var at []int
+// boundaries gives the places outside brackets at which a statement can start: the first token, and each that follows a
+// semicolon, a closing brace or parenthesis, or a line break. It is certain of the tokens when no slash needed a guess.
+func boundaries(code string) (at []place, certain bool) {
+	certain = true
 	input := parse.NewInputString(code)
 	lexer := js.NewLexer(input)
 	depth, pos, fresh, previous := 0, 0, true, js.SemicolonToken
 	for {
 		tt, data := lexer.Next()
 		if tt == js.ErrorToken && len(data) == 0 {
-			return at
+			return at, certain
 		}
-		if (tt == js.DivToken || tt == js.DivEqToken) && !endsOperand(previous) {
-			tt, data = lexer.RegExp()
-			if tt == js.ErrorToken {
-				return at
+		if tt == js.DivToken || tt == js.DivEqToken {
+			certain = certain && previous != js.CloseParenToken && previous != js.CloseBraceToken
+			if !endsOperand(previous) {
+				if tt, data = lexer.RegExp(); tt == js.ErrorToken {
+					return at, certain
+				}
 			}
 		}
 		switch tt {
@@ -149,7 +160,7 @@ func boundaries(code string) []int {
 			depth--
 		}
 		if depth == 0 && fresh {
-			at = append(at, pos)
+			at = append(at, place{pos, previous == js.SemicolonToken && len(at) > 0})
 		}
 		switch tt {
 		case js.OpenParenToken, js.OpenBracketToken, js.OpenBraceToken, js.TemplateStartToken:

@@ -6,6 +6,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"runtime"
+	"sync"
 	"time"
 )
 
@@ -37,6 +39,10 @@ type Image struct {
 	rt      uint32 // JSRuntime*
 	scratch scratch
 	roots   []Value
+
+	// ready holds guests made ahead. Each serves one execution like any other.
+	ready      chan *Instance
+	background sync.WaitGroup
 }
 
 // scratch are addresses allocated while the image is built, so that a run needs no allocation of its own for them.
@@ -65,12 +71,13 @@ func (r *Runtime) BuildImage(ctx context.Context, cfg ImageConfig) (*Image, erro
 	}
 	m := &region{mem: mem, cap: buildMemory}
 	defer func() { _ = unmapRange(mem) }()
-	in, err := r.instantiate(ctx, m, b)
+	in, err := r.instantiate(ctx, m)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	im := &Image{runtime: r}
+	defer in.drop()
+	in.host = b
+	im := &Image{runtime: r, ready: make(chan *Instance, runtime.GOMAXPROCS(0))}
 	in.image = im
 	if err := b.build(in, r.segments, cfg); err != nil {
 		return nil, fmt.Errorf("build image: %w", err)
@@ -91,7 +98,23 @@ func (r *Runtime) BuildImage(ctx context.Context, cfg ImageConfig) (*Image, erro
 }
 
 // Close releases the image's memory. Instances must have been closed before.
-func (im *Image) Close() error { return im.regions.close() }
+func (im *Image) Close() error {
+	im.settle()
+	return im.regions.close()
+}
+
+// settle waits for work in the background and drops the guests made ahead.
+func (im *Image) settle() {
+	im.background.Wait()
+	for {
+		select {
+		case in := <-im.ready:
+			in.drop()
+		default:
+			return
+		}
+	}
+}
 
 // Size is the linear memory that every instance starts with, in bytes.
 func (im *Image) Size() uint64 { return uint64(im.size) }
@@ -126,6 +149,7 @@ type builder struct {
 // Now is the epoch: an image must not depend on when it was built.
 func (b *builder) Now() time.Duration { return 0 }
 
+// MemoryRefused is never asked: the builder's memory has no cap but its own size.
 func (b *builder) MemoryRefused() error { return errors.New("the library does not fit into memory") }
 
 func (b *builder) Poll(*Instance) error { return nil }

@@ -41,8 +41,9 @@ type Instance struct {
 	ticks    int64
 	overflow Value // the RangeError of the last stack overflow
 
-	entry api.Function
-	stack [enterParams]uint64
+	entry  api.Function
+	stack  [enterParams]uint64
+	stacks *callStacks
 	// nested is entry for use while entry is on the stack: inside a host call.
 	nested api.Function
 	depth  int
@@ -73,9 +74,9 @@ type noRandom struct{}
 
 func (noRandom) Read([]byte) (int, error) { return 0, errors.New("no randomness here") }
 
-// instantiate makes an instance over memory m. On failure m is given back.
-func (r *Runtime) instantiate(ctx context.Context, m *region, host Host) (*Instance, error) {
-	in := &Instance{host: host, memory: m}
+// instantiate makes an instance over memory m, without a host yet. On failure m is given back.
+func (r *Runtime) instantiate(ctx context.Context, m *region) (*Instance, error) {
+	in := &Instance{memory: m}
 	in.ctx = instanceContext{Context: ctx, in: in}
 	alloc := experimental.MemoryAllocatorFunc(func(_, _ uint64) experimental.LinearMemory { return m })
 	mod, err := r.wazero.InstantiateModule(experimental.WithMemoryAllocator(ctx, alloc), r.module,
@@ -86,13 +87,25 @@ func (r *Runtime) instantiate(ctx context.Context, m *region, host Host) (*Insta
 	}
 	in.mod = mod
 	in.entry = mod.ExportedFunction(enterName)
-	m.refused = func() { panic(host.MemoryRefused()) }
+	if r.stacks == nil {
+		r.stacks = newCallStacks(in.entry)
+	}
+	r.stacks.lend(in.entry)
+	in.stacks = r.stacks
 	return in, nil
 }
 
-// Close drops the instance and its memory. It may be called once, at any time when no call is running.
+// Close ends the use of the instance; it is dropped beside what the caller does next. It may be called once, when no
+// call is running.
 func (in *Instance) Close() {
 	in.dead = true
+	in.image.replace(in)
+}
+
+// drop gives back the module and the memory.
+func (in *Instance) drop() {
+	in.dead = true
+	in.stacks.takeBack(in.entry)
 	_ = in.mod.Close(context.Background()) // closing a module without a close hook cannot fail
 }
 

@@ -39,9 +39,11 @@ type regions struct {
 
 	mu   sync.Mutex
 	idle []*region
+	// observe, when set, sees each range before it is brought back.
+	observe func(*region)
 }
 
-func (p *regions) get(limit uint64) (*region, error) {
+func (p *regions) get() (*region, error) {
 	p.mu.Lock()
 	var r *region
 	if n := len(p.idle); n > 0 {
@@ -55,12 +57,15 @@ func (p *regions) get(limit uint64) (*region, error) {
 		}
 		r = &region{mem: mem, free: p.put}
 	}
-	r.cap, r.refused = min(limit, p.reserve), nil
+	r.cap, r.refused = p.reserve, nil
 	return r, nil
 }
 
 // put brings every page of r back to the image and keeps the range for the next instance.
 func (p *regions) put(r *region) {
+	if p.observe != nil {
+		p.observe(r)
+	}
 	if err := p.image.reset(r.mem, r.size); err != nil {
 		_ = unmapRange(r.mem) // the range is lost to us either way
 		return

@@ -2,10 +2,13 @@
 
 package quickjs
 
+import "errors"
+
 // backing holds the image's bytes; without memfd every instance gets a copy.
 type backing struct {
 	image []byte
 	size  uint64
+	spans []span
 }
 
 func newBacking(image []byte) (*backing, error) {
@@ -23,6 +26,8 @@ func (b *backing) reset(mem []byte, used uint64) error {
 	copy(mem, b.image)
 	return nil
 }
+
+func touched([]byte, uint64) ([]bool, error) { return nil, errors.ErrUnsupported }
 
 func (b *backing) close() error { return nil }
 

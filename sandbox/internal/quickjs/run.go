@@ -10,14 +10,31 @@ import (
 	"time"
 )
 
-// NewInstance makes a fresh guest that may grow to limit bytes of memory (at least the image's own size, at most what
-// the image reserves). Close it.
+// NewInstance gives a fresh guest that may grow to limit bytes of memory (at least the image's own size, at most what
+// the image reserves). Its address range and its module were made ahead where there was time. Close it.
 func (im *Image) NewInstance(ctx context.Context, limit uint64, host Host) (*Instance, error) {
-	m, err := im.regions.get(max(limit, uint64(im.size)))
+	var in *Instance
+	select {
+	case in = <-im.ready:
+	default:
+		var err error
+		if in, err = im.prepare(ctx); err != nil {
+			return nil, err
+		}
+	}
+	in.ctx.Context, in.host = ctx, host
+	in.memory.cap = min(max(limit, uint64(im.size)), im.regions.reserve)
+	in.memory.refused = func() { panic(host.MemoryRefused()) }
+	return in, nil
+}
+
+// prepare makes a guest that belongs to nobody yet.
+func (im *Image) prepare(ctx context.Context) (*Instance, error) {
+	m, err := im.regions.get()
 	if err != nil {
 		return nil, err
 	}
-	in, err := im.runtime.instantiate(ctx, m, host)
+	in, err := im.runtime.instantiate(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -27,6 +44,25 @@ func (im *Image) NewInstance(ctx context.Context, limit uint64, host Host) (*Ins
 	}
 	in.mod.Memory().WriteUint32Le(im.qctx+ctxInterruptCounter, interruptInterval)
 	return in, nil
+}
+
+// replace drops a used instance and makes another one ahead, while its owner goes on.
+func (im *Image) replace(used *Instance) {
+	im.background.Go(func() {
+		used.drop()
+		if len(im.ready) == cap(im.ready) {
+			return
+		}
+		next, err := im.prepare(context.Background())
+		if err != nil {
+			return // whoever needs one will meet the error
+		}
+		select {
+		case im.ready <- next:
+		default:
+			next.drop()
+		}
+	})
 }
 
 // SetRandom seeds Math.random. Zero is not a state of its generator and is replaced.

@@ -38,6 +38,7 @@ type Runtime struct {
 	cache    wazero.CompilationCache
 	module   wazero.CompiledModule
 	segments []segment
+	stacks   *callStacks // set by the first instance, while the image is built
 }
 
 // NewRuntime checks, rewrites and compiles the engine.
