@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/infra/filerecords"
+	"github.com/airlock-run/airlock/infra/s3records"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
@@ -26,7 +27,10 @@ type Store interface {
 	Each(ctx context.Context, since time.Time, fn func(line []byte) error) error
 }
 
-var _ Store = (*filerecords.Store)(nil)
+var (
+	_ Store = (*filerecords.Store)(nil)
+	_ Store = (*s3records.Store)(nil)
+)
 
 // Config is what the URL does not say. The zero value is ready for use.
 type Config struct {
@@ -34,26 +38,49 @@ type Config struct {
 	Key []byte
 	// Sync has a folder's records on the disk, not only with the kernel, when Append returns.
 	Sync bool
+	// S3 is the rest of what a bucket needs: endpoint, encryption, lock, spool. Its Bucket, Prefix, Key and Log come from
+	// the URL and from here.
+	S3 s3records.Config
 	// Log hears about recovery and retries; default: nobody.
 	Log *slog.Logger
 }
 
 // Open opens a store for reading and writing.
-func Open(_ context.Context, store string, cfg Config) (Store, error) {
+func Open(ctx context.Context, store string, cfg Config) (Store, error) {
 	at, err := parse(store)
 	if err != nil {
 		return nil, err
 	}
-	return filerecords.Open(at.dir, filerecords.Config{Key: cfg.Key, Sync: cfg.Sync, Log: cfg.Log})
+	if at.bucket != "" {
+		return opened(s3records.Open(ctx, cfg.bucket(at)))
+	}
+	return opened(filerecords.Open(at.dir, filerecords.Config{Key: cfg.Key, Sync: cfg.Sync, Log: cfg.Log}))
 }
 
 // OpenReader opens an existing store for reading only.
-func OpenReader(_ context.Context, store string, cfg Config) (Store, error) {
+func OpenReader(ctx context.Context, store string, cfg Config) (Store, error) {
 	at, err := parse(store)
 	if err != nil {
 		return nil, err
 	}
-	return filerecords.OpenReader(at.dir, filerecords.Config{Key: cfg.Key, Log: cfg.Log})
+	if at.bucket != "" {
+		return opened(s3records.OpenReader(ctx, cfg.bucket(at)))
+	}
+	return opened(filerecords.OpenReader(at.dir, filerecords.Config{Key: cfg.Key, Log: cfg.Log}))
+}
+
+// opened keeps a nil store from becoming a Store that is not nil.
+func opened[S Store](s S, err error) (Store, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (c Config) bucket(at place) s3records.Config {
+	cfg := c.S3
+	cfg.Bucket, cfg.Prefix, cfg.Key, cfg.Log = at.bucket, at.prefix, c.Key, c.Log
+	return cfg
 }
 
 // place is a URL, taken apart.

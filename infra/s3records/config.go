@@ -132,11 +132,11 @@ func connect(ctx context.Context, c Config) (*s3.Client, error) {
 		config.WithHTTPClient(awshttp.NewBuildableClient().WithTimeout(c.AttemptTimeout)),
 		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenSupported),
 		config.WithRetryer(func() aws.Retryer {
-			return retry.NewStandard(func(o *retry.StandardOptions) {
+			return retry.AddWithErrorCodes(retry.NewStandard(func(o *retry.StandardOptions) {
 				o.MaxAttempts = c.Attempts
 				o.MaxBackoff = c.AttemptTimeout / 4
 				o.RateLimiter = retryFreely{}
-			})
+			}), onTheWay()...)
 		}),
 	}
 	if c.Region != "" {
@@ -157,6 +157,11 @@ func connect(ctx context.Context, c Config) (*s3.Client, error) {
 			o.HTTPClient = c.HTTP
 		}
 	}), nil
+}
+
+// onTheWay are the refusals of a request that was damaged or delayed on its way: it may be made again.
+func onTheWay() []string {
+	return []string{"BadDigest", "IncompleteBody", "InvalidDigest", "RequestTimeTooSkewed", "XAmzContentSHA256Mismatch"}
 }
 
 // retryFreely lets every request have its attempts: a bad minute must not use up the retries of the next.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
 	"github.com/oklog/ulid/v2"
 
 	"github.com/airlock-run/airlock/policy/audit"
@@ -271,6 +273,10 @@ func status(err error) int {
 
 // definite reports that S3 has said no: nothing was stored.
 func definite(err error) bool {
+	var refusal smithy.APIError
+	if errors.As(err, &refusal) && slices.Contains(onTheWay(), refusal.ErrorCode()) {
+		return false
+	}
 	code := status(err)
 	return code >= 400 && code < 500 && code != 408 && code != 409 && code != 429
 }

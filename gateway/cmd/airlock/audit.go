@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/airlock-run/airlock/infra/records"
+	"github.com/airlock-run/airlock/infra/s3records"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
@@ -51,7 +52,9 @@ func (a *auditTool) open(cmd *cobra.Command) (records.Store, error) {
 	if name == "" {
 		name, source = "audit", "the folder ./audit (set --store or AUDIT_STORE)"
 	}
-	store, err := records.OpenReader(cmd.Context(), name, records.Config{Key: []byte(a.getenv("AUDIT_CHAIN_KEY"))})
+	store, err := records.OpenReader(cmd.Context(), name, records.Config{
+		Key: []byte(a.getenv("AUDIT_CHAIN_KEY")), S3: s3records.Config{Endpoint: a.getenv("S3_ENDPOINT")},
+	})
 	if err != nil {
 		return nil, exit(exitPlatform, fmt.Errorf("%s: %w", source, err))
 	}
