@@ -2,7 +2,6 @@ package recordstest
 
 import (
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -34,7 +33,7 @@ func writersAtOnce(t *testing.T, s Suite) {
 			})
 		}
 	}
-	child := startChild(t, place, childPlan{Records: each})
+	child := startChild(t, place, childPlan{Records: each}, 0)
 	wg.Wait()
 	said := child.wait(t)
 	if !said.ended {
@@ -220,6 +219,7 @@ func failingCalls(t *testing.T, s Suite) {
 		if err := store.Append(t.Context(), second); err == nil {
 			must[second.ID] = true
 		}
+		armed.Store(false)
 		reached := calls.Load() >= at
 		third := Sample(time.Now())
 		mustAppend(t, store, third)
@@ -228,12 +228,11 @@ func failingCalls(t *testing.T, s Suite) {
 			mustAppend(t, store, second)
 			must[second.ID] = true
 		}
-		armed.Store(false)
 		holds(t, store, must, nil)
 		shut(t, store)
 		holds(t, mustOpen(t, s, place), must, nil)
 		if t.Failed() {
-			t.Fatal(fmt.Sprintf("with call %d failing", at))
+			t.Fatalf("with call %d failing", at)
 		}
 		if !reached {
 			return

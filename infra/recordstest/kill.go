@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strings"
@@ -93,8 +95,10 @@ func (s Suite) obey(doc string) error {
 }
 
 type child struct {
-	cmd         *exec.Cmd
-	out, errors bytes.Buffer
+	cmd    *exec.Cmd
+	errors bytes.Buffer
+	done   chan struct{} // closed when out has been read to its end
+	heard  heard
 }
 
 // heard is what a child said before it ended.
@@ -103,7 +107,9 @@ type heard struct {
 	ended        bool
 }
 
-func startChild(t *testing.T, place string, plan childPlan) *child {
+// startChild starts a process on the place. With killAfter not 0 it is killed once it has confirmed that many records,
+// wherever it then is.
+func startChild(t *testing.T, place string, plan childPlan, killAfter int) *child {
 	t.Helper()
 	plan.Place = place
 	doc, err := json.Marshal(plan)
@@ -114,36 +120,74 @@ func startChild(t *testing.T, place string, plan childPlan) *child {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &child{cmd: exec.CommandContext(t.Context(), exe)}
+	c := &child{cmd: exec.CommandContext(t.Context(), exe), done: make(chan struct{})}
+	c.heard = heard{tried: map[string]bool{}, acked: map[string]bool{}}
 	c.cmd.Env = append(os.Environ(), childVariable+"="+string(doc))
-	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.errors
+	c.cmd.Stderr = &c.errors
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	go c.listen(out, killAfter)
 	return c
+}
+
+func (c *child) listen(out io.Reader, killAfter int) {
+	defer close(c.done)
+	for sc := bufio.NewScanner(out); sc.Scan(); {
+		what, id, _ := strings.Cut(sc.Text(), " ")
+		switch what {
+		case "try":
+			c.heard.tried[id] = true
+		case "acked":
+			c.heard.acked[id] = true
+			if len(c.heard.acked) == killAfter {
+				_ = c.cmd.Process.Kill() // it may have ended by itself
+			}
+		case "end":
+			c.heard.ended = true
+		}
+	}
 }
 
 func (c *child) wait(t *testing.T) heard {
 	t.Helper()
+	<-c.done
 	err := c.cmd.Wait()
 	var exit *exec.ExitError
 	killed := errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
 	if err != nil && !killed {
 		t.Fatalf("child: %v\n%s", err, &c.errors)
 	}
-	h := heard{tried: map[string]bool{}, acked: map[string]bool{}}
-	for sc := bufio.NewScanner(&c.out); sc.Scan(); {
-		what, id, _ := strings.Cut(sc.Text(), " ")
-		switch what {
-		case "try":
-			h.tried[id] = true
-		case "acked":
-			h.acked[id] = true
-		case "end":
-			h.ended = true
+	return c.heard
+}
+
+// killedUnderLoad lets several processes write at once and kills them at moments of no particular kind, again and again.
+func killedUnderLoad(t *testing.T, s Suite) {
+	place := s.New(t)
+	must, may := map[string]bool{}, map[string]bool{}
+	dice := rand.New(rand.NewPCG(1, 2))
+	for range 6 {
+		var running []*child
+		for range 3 {
+			running = append(running, startChild(t, place, childPlan{Records: 1 << 30}, 1+dice.IntN(40)))
+		}
+		for _, c := range running {
+			said := c.wait(t)
+			for id := range said.tried {
+				if said.acked[id] {
+					must[id] = true
+				} else {
+					may[id] = true
+				}
+			}
 		}
 	}
-	return h
+	holds(t, mustOpen(t, s, place), must, may)
+	t.Logf("%d records confirmed, %d not", len(must), len(may))
 }
 
 // killedWriter kills a writing process before each call it makes, one process after the other on the same place.
@@ -161,7 +205,7 @@ func killEverywhere(t *testing.T, s Suite, half bool) {
 	must, may := map[string]bool{}, map[string]bool{}
 	bystander := mustOpen(t, s, place) // somebody who writes all the time and must not notice
 	for at := int64(1); ; at++ {
-		said := startChild(t, place, childPlan{Records: 2, KillAt: at, Half: half}).wait(t)
+		said := startChild(t, place, childPlan{Records: 2, KillAt: at, Half: half}, 0).wait(t)
 		for id := range said.tried {
 			if said.acked[id] {
 				must[id] = true

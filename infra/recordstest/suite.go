@@ -62,6 +62,7 @@ func Run(t *testing.T, s Suite) {
 		{"failing calls", failingCalls},
 		{"killed writer", killedWriter},
 		{"writer killed in a write", killedInWrite},
+		{"writers killed under load", killedUnderLoad},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.test(t, s) })
 	}

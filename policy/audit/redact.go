@@ -76,9 +76,7 @@ func NewRedactor(cfg RedactConfig) (*Redactor, error) {
 	for _, p := range r.known {
 		r.marks = append(r.marks, p.marks...)
 	}
-	for _, s := range r.secrets {
-		r.marks = append(r.marks, s)
-	}
+	r.marks = append(r.marks, r.secrets...)
 	return r, nil
 }
 
