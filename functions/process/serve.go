@@ -12,8 +12,9 @@ import (
 
 	"github.com/airlock-run/airlock/functions/events"
 	"github.com/airlock-run/airlock/functions/runner"
-	"github.com/airlock-run/airlock/infra/filerecords"
 	"github.com/airlock-run/airlock/infra/lockdown"
+	"github.com/airlock-run/airlock/infra/records"
+	"github.com/airlock-run/airlock/infra/s3records"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/sandbox"
 )
@@ -53,7 +54,7 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 // Open opens the sandbox, the policy and the record store of set, and gives the runner over them. They stay open until
 // the process ends.
 func Open(ctx context.Context, set Settings, log *slog.Logger) (*runner.Runner, error) {
-	rules, err := policy.Default().WithHosts("EGRESS_ALLOW", set.Hosts...)
+	rules, err := rulesOf(set)
 	if err != nil {
 		return nil, err
 	}
@@ -61,19 +62,29 @@ func Open(ctx context.Context, set Settings, log *slog.Logger) (*runner.Runner, 
 	if err != nil {
 		return nil, fmt.Errorf("build the sandbox: %w", err)
 	}
-	records, err := filerecords.Open(set.RecordDir, filerecords.Config{Log: log})
+	store, err := records.Open(ctx, set.Store, records.Config{
+		Key: set.ChainKey, S3: s3records.Config{Endpoint: set.S3Endpoint}, Log: log,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("AUDIT_STORE: %w", err)
 	}
 	return runner.New(runner.Config{
-		Sandbox: engine, Policy: rules, Records: records, MaxMemoryBytes: set.MemoryBytes, Log: log,
+		Sandbox: engine, Policy: rules, Records: store, MaxMemoryBytes: set.MemoryBytes, Log: log,
 	})
 }
 
-// confinement is what a process with these settings still needs once it is open: its records and the Runtime API. The
-// compiled engine is in memory by then.
+// rulesOf gives the tiers, and what the deployment opens.
+func rulesOf(set Settings) (*policy.Set, error) {
+	return policy.Default().WithHosts("EGRESS_ALLOW", set.Hosts...)
+}
+
+// confinement is what a process with these settings still needs once it is open: its records, the Runtime API, and the
+// network where a tier grants it or the records are elsewhere. The compiled engine is in memory by then.
 func confinement(set Settings) lockdown.Config {
-	cfg := lockdown.Config{Write: []string{set.RecordDir}}
+	cfg := lockdown.Config{Network: set.RecordDir == "" || networked(set)}
+	if set.RecordDir != "" {
+		cfg.Write = []string{set.RecordDir}
+	}
 	address, _, _ := strings.Cut(set.RuntimeAPI, "/")
 	if at, err := netip.ParseAddrPort(address); err == nil {
 		cfg.Ports = []uint16{at.Port()}
@@ -81,4 +92,14 @@ func confinement(set Settings) lockdown.Config {
 		cfg.Network = true // a name: it has to be resolved first
 	}
 	return cfg
+}
+
+// networked reports whether any tier lets code reach the network.
+func networked(set Settings) bool {
+	for _, tier := range policy.Builtin() {
+		if tier.Network == policy.NetworkPublic || tier.Network == policy.NetworkAllowlist && len(set.Hosts) > 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -16,8 +16,11 @@ import (
 type Settings struct {
 	// CacheDir holds the compiled engine; "" compiles it anew at each start.
 	CacheDir string
-	// RecordDir is the folder of the audit store.
-	RecordDir string
+	// Store is the URL of the audit store; RecordDir its folder, "" when it is a bucket.
+	Store, RecordDir string
+	// ChainKey, when it is set, adds a code to every record; S3Endpoint is where buckets are, "" for AWS.
+	ChainKey   []byte
+	S3Endpoint string
 	// Hosts are what EGRESS_ALLOW opens.
 	Hosts []string
 	// MemoryBytes lowers what any tier gives a guest; 0 leaves the tiers as they are.
@@ -37,15 +40,19 @@ func ReadSettings(getenv func(string) string, executable string) (Settings, erro
 	if s.RuntimeAPI == "" {
 		wrong = append(wrong, errors.New("AWS_LAMBDA_RUNTIME_API: is not set; a function process is started by Lambda, or by airlock serve, and not by hand"))
 	}
-	store := getenv("AUDIT_STORE")
-	dir, isFolder := strings.CutPrefix(store, "file://")
+	s.Store, s.S3Endpoint, s.ChainKey = getenv("AUDIT_STORE"), getenv("S3_ENDPOINT"), []byte(getenv("AUDIT_CHAIN_KEY"))
+	dir, isFolder := strings.CutPrefix(s.Store, "file://")
 	switch {
-	case store == "":
+	case s.Store == "":
 		wrong = append(wrong, errors.New("AUDIT_STORE: is not set; without a place for its record nothing is executed"))
-	case !isFolder || !filepath.IsAbs(dir):
-		wrong = append(wrong, fmt.Errorf("AUDIT_STORE: must be file:// and the absolute path of a folder; got %q", store))
+	case isFolder && filepath.IsAbs(dir):
+		s.RecordDir = dir
+	case !strings.HasPrefix(s.Store, "s3://"):
+		wrong = append(wrong, fmt.Errorf("AUDIT_STORE: must be file:// and the absolute path of a folder, or s3://bucket/prefix; got %q", s.Store))
 	}
-	s.RecordDir = dir
+	if n := len(s.ChainKey); n > 0 && n < 16 {
+		wrong = append(wrong, fmt.Errorf("AUDIT_CHAIN_KEY: has %d bytes; at least 16 are needed", n))
+	}
 	for host := range strings.SplitSeq(getenv("EGRESS_ALLOW"), ",") {
 		if host = strings.TrimSpace(host); host != "" {
 			s.Hosts = append(s.Hosts, host)
