@@ -1,0 +1,169 @@
+package endtoend_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/airlock-run/airlock/functions/events"
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/runner"
+	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/ratelimit"
+	"github.com/airlock-run/airlock/infra/filerecords"
+	"github.com/airlock-run/airlock/infra/localinvoke"
+	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/audit"
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// As a child of the tests this binary is a function process.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "function" {
+		if err := serveFunction(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// serveFunction is a function process whose policy is the built-in one, or off.
+func serveFunction() error {
+	engine, err := sandbox.New(context.Background(), sandbox.Config{CacheDir: os.Getenv("CACHE")})
+	if err != nil {
+		return err
+	}
+	records, err := filerecords.Open(os.Getenv("RECORDS"), filerecords.Config{})
+	if err != nil {
+		return err
+	}
+	r, err := runner.New(runner.Config{Sandbox: engine, Policy: decider(os.Getenv("POLICY")), Records: records})
+	if err != nil {
+		return err
+	}
+	events.Serve(r.Run, events.CancelFrom(os.Stdin))
+	return nil
+}
+
+// rules are what both gateway and function ask.
+type rules interface {
+	Decide(policy.Ask) policy.Decision
+	Tiers() []policy.Tier
+}
+
+func decider(mode string) rules {
+	if mode == "off" {
+		return unscanned{policy.Default()}
+	}
+	return policy.Default()
+}
+
+// unscanned grants what the tier grants whatever the code is: the sandbox must hold without the scan.
+type unscanned struct{ *policy.Set }
+
+func (u unscanned) Decide(a policy.Ask) policy.Decision {
+	a.Code, a.Files = "0", nil
+	return u.Set.Decide(a)
+}
+
+// service is a gateway on a real socket, with function processes and records of its own.
+type service struct {
+	url     string
+	records *filerecords.Store
+	pool    *localinvoke.Pool
+}
+
+func serve(t testing.TB, mode string, processes int) *service {
+	t.Helper()
+	dir := t.TempDir()
+	records, err := filerecords.Open(dir, filerecords.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = records.Close() })
+	pool, err := localinvoke.New(t.Context(), localinvoke.Config{
+		Command: []string{os.Args[0], "function"}, Processes: processes, StartTimeout: 30 * time.Second,
+		Env: []string{"POLICY=" + mode, "RECORDS=" + dir, "CACHE=" + filepath.Join(os.TempDir(), "airlock-test-cache")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close(context.Background()) })
+	auth, err := authn.New(authn.Config{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limiter, err := ratelimit.New(ratelimit.Config{Window: time.Minute, Max: 1 << 30, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := gateway.New(gateway.Config{Places: processes}, gateway.Deps{
+		Invoker: pool, Records: records, Policy: decider(mode), Limiter: limiter, Auth: auth, Logger: slog.New(slog.DiscardHandler),
+		Now: time.Now, NewID: func() string { return "exec_" + ulid.MustNew(ulid.Now(), rand.Reader).String() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Shutdown(context.Background()) })
+	return &service{"http://" + listener.Addr().String(), records, pool}
+}
+
+// execute posts a request and gives its result; the status must be 200.
+func (s *service) execute(t testing.TB, request map[string]any) execution.Result {
+	t.Helper()
+	body, err := json.Marshal(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	post, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/api/execute", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	post.Header.Set("Content-Type", "application/json")
+	post.Header.Set("Cache-Control", "no-store")
+	answer, err := http.DefaultClient.Do(post)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var result execution.Result
+	if err := json.Unmarshal(text, &result); err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("status %d: %s", answer.StatusCode, text)
+	}
+	return result
+}
+
+// recorded checks that the result has its record, and that it says the same.
+func (s *service) recorded(t testing.TB, r execution.Result) audit.Record {
+	t.Helper()
+	record, err := s.records.Get(t.Context(), r.ID)
+	if err != nil {
+		t.Errorf("%s has no record: %v", r.ID, err)
+	} else if record.Status != string(r.Status) {
+		t.Errorf("%s is recorded as %s and was answered as %s", r.ID, record.Status, r.Status)
+	}
+	return record
+}
