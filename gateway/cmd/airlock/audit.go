@@ -39,19 +39,24 @@ func auditCommand(getenv func(string) string, stdout, stderr io.Writer) *cobra.C
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&tool.store, "store", "", "file:///path or s3://bucket/prefix (default AUDIT_STORE, else ./audit)")
-	cmd.AddCommand(tool.verifyCommand(), tool.listCommand(), tool.showCommand(), tool.exportCommand())
+	cmd.AddCommand(tool.verifyCommand(), tool.listCommand(), tool.showCommand(), tool.exportCommand(), tool.pruneCommand())
 	return cmd
 }
 
-// open opens the store for reading; what is wrong with its name is a mistake of usage, what is wrong with it is not.
+// name gives the store's URL and where it was named.
+func (a *auditTool) name() (store, source string) {
+	if a.store != "" {
+		return a.store, "--store"
+	}
+	if store = strings.TrimSpace(a.getenv("AUDIT_STORE")); store != "" {
+		return store, "AUDIT_STORE"
+	}
+	return "audit", "the folder ./audit (set --store or AUDIT_STORE)"
+}
+
+// open opens the store for reading.
 func (a *auditTool) open(cmd *cobra.Command) (records.Store, error) {
-	name, source := a.store, "--store"
-	if name == "" {
-		name, source = strings.TrimSpace(a.getenv("AUDIT_STORE")), "AUDIT_STORE"
-	}
-	if name == "" {
-		name, source = "audit", "the folder ./audit (set --store or AUDIT_STORE)"
-	}
+	name, source := a.name()
 	store, err := records.OpenReader(cmd.Context(), name, records.Config{
 		Key: []byte(a.getenv("AUDIT_CHAIN_KEY")), S3: s3records.Config{Endpoint: a.getenv("S3_ENDPOINT")},
 	})
@@ -237,13 +242,7 @@ func instant(flag, text string) (time.Time, error) {
 			return t.UTC(), nil
 		}
 	}
-	ago := text
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
-			ago = strconv.FormatUint(n*24, 10) + "h"
-		}
-	}
-	if d, err := time.ParseDuration(ago); err == nil && d >= 0 {
+	if d, err := length(flag, text); err == nil {
 		return time.Now().Add(-d).UTC(), nil
 	}
 	return time.Time{}, exit(exitUsage, fmt.Errorf("%s: %q is neither a day (2006-01-02), a time (2006-01-02T15:04:05Z) nor a length such as 36h or 7d", flag, text))

@@ -92,6 +92,15 @@ func TestAuditCommands(t *testing.T) {
 		t.Errorf("an exported line does not prove itself: %v", err)
 	}
 
+	expect(exitUsage, "--max-age", "prune")
+	expect(exitUsage, "--max-age", "prune", "--max-age", "soon")
+	expect(exitUsage, "--max-bytes", "prune", "--max-bytes", "9999999999tb")
+	expect(exitUsage, "lifecycle", "prune", "--max-age", "1d", "--store", "s3://bucket")
+	expect(exitPlatform, "no such file", "prune", "--max-age", "1d", "--store", filepath.Join(dir, "none"))
+	expect(0, "removed 0 records of 0 days", "prune", "--max-age", "90d", "--max-bytes", "20 GB")
+	expect(0, "removed 1 records of 1 days", "prune", "--max-age", "96h")
+	expect(0, "ok: 4 records by 1 writers", "verify")
+
 	for _, id := range ids[1:3] { // two records altered: both are named
 		found, err := filepath.Glob(filepath.Join(dir, "executions", "*", id+".json"))
 		if err != nil || len(found) != 1 {
@@ -105,7 +114,7 @@ func TestAuditCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out := expect(exitGuest, "altered "+ids[1], "verify"); !strings.Contains(out, "altered "+ids[2]) || !strings.Contains(out, "2 problems in 5 records") {
+	if out := expect(exitGuest, "altered "+ids[1], "verify"); !strings.Contains(out, "altered "+ids[2]) || !strings.Contains(out, "2 problems in 4 records") {
 		t.Errorf("verify: %s", out)
 	}
 	expect(exitGuest, "does not match its hash", "show", ids[1])
