@@ -58,7 +58,7 @@ func sandboxes(ctx context.Context, dir string) ([]*series, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer engine.Close(context.WithoutCancel(ctx))
+	defer func() { _ = engine.Close(context.WithoutCancel(ctx)) }() // the process ends next
 	node := exec.CommandContext(ctx, "node", "--no-node-snapshot", "peers.mjs")
 	node.Dir, node.Stderr = dir, os.Stderr
 	stdin, err := node.StdinPipe()
