@@ -39,7 +39,9 @@ func (r *running) start(ctx context.Context, id string) (context.Context, func()
 // follow cancels the ids that in names, one a line, until it ends.
 func (r *running) follow(in io.Reader) {
 	for lines := bufio.NewScanner(in); lines.Scan(); {
-		r.cancel(lines.Text())
+		if id := lines.Text(); id != "" {
+			r.cancel(id)
+		}
 	}
 }
 
