@@ -13,15 +13,16 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// tenDays fills a folder with records of ten days by several writers, whose chains cross the days, some not in order.
-func tenDays(t *testing.T, dir string, now time.Time) (ids []string) {
+// filled puts records of some days into a folder, by several writers, whose chains cross the days, some not in order.
+// They make one day more than that.
+func filled(t *testing.T, dir string, now time.Time, writers, days int) (ids []string) {
 	t.Helper()
-	for w := range 3 {
+	for w := range writers {
 		s, err := filerecords.Open(dir, filerecords.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for age := 9; age >= 0; age-- {
+		for age := days - 1; age >= 0; age-- {
 			for _, shift := range []int{0, 1, 0} { // one of three belongs to the day before: it ran over midnight
 				r := recordstest.Sample(now.AddDate(0, 0, -age-shift))
 				if err := s.Append(t.Context(), r); err != nil {
@@ -74,7 +75,7 @@ func TestPrune(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			ids := tenDays(t, dir, now)
+			ids := filled(t, dir, now, 3, 10)
 			s, err := filerecords.Open(dir, filerecords.Config{Now: func() time.Time { return now }})
 			if err != nil {
 				t.Fatal(err)
@@ -113,10 +114,10 @@ func TestPrune(t *testing.T) {
 func TestPruneInterrupted(t *testing.T) {
 	now := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
 	errStop := errors.New("stop")
-	keep := filerecords.Retention{MaxAge: 7 * 24 * time.Hour}
+	keep := filerecords.Retention{MaxAge: 2 * 24 * time.Hour}
 	for at := 1; ; at++ {
 		dir := t.TempDir()
-		tenDays(t, dir, now)
+		filled(t, dir, now, 2, 4)
 		calls, armed := 0, false
 		cfg := filerecords.Config{Now: func() time.Time { return now }, Intercept: func(string, string, int) error {
 			if armed {
@@ -138,10 +139,10 @@ func TestPruneInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		holds(t, s)
-		if days, err := s.Days(t.Context()); err != nil || len(days) != 8 {
+		if days, err := s.Days(t.Context()); err != nil || len(days) != 3 {
 			t.Errorf("days left: %v %v", days, err)
 		}
-		if left, err := filepath.Glob(filepath.Join(dir, "executions", "*")); err != nil || len(left) != 8 {
+		if left, err := filepath.Glob(filepath.Join(dir, "executions", "*")); err != nil || len(left) != 3 {
 			t.Errorf("folders left: %v %v", left, err)
 		}
 		if err := s.Close(); err != nil {
