@@ -93,7 +93,7 @@ func isTypeScript(name string) bool {
 
 // prepare gives the script's own code the form of a module. Code that exports is one; any other is shaped as it would be
 // without imports, and these are put in front of it.
-func (b *bundle) prepare(code string, found syntax, typescript bool) *Exception {
+func (b *bundle) prepare(code string, found moduleForm, typescript bool) *Exception {
 	s := b.source
 	if tooDeep(code) {
 		return &Exception{Name: "SyntaxError", Message: "the code is nested too deeply to be a module"}

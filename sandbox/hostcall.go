@@ -19,21 +19,10 @@ type Grants struct {
 	// HostCalls are functions that the guest may call, each by its name "namespace.method" (or "namespace:method") as
 	// the global namespace.method(params). Each call counts against Limits.APICalls.
 	HostCalls map[string]HostCall
+	// Tools are functions with schemas, or ones that are called over HTTP.
+	Tools []Tool
+	// Network is what fetch may reach.
+	Network Network
 	// OnLog is called for each console call as it happens, on the guest's goroutine: a slow OnLog slows its own guest.
 	OnLog func(Log)
-}
-
-// hostCalls are the asynchronous operations of a run with these grants.
-func hostCalls(g Grants) map[string]asyncOp {
-	if len(g.HostCalls) == 0 {
-		return nil
-	}
-	ops := make(map[string]asyncOp, len(g.HostCalls))
-	for name, call := range g.HostCalls {
-		ops["tool:"+name] = func(ctx context.Context, payload string) (answer, error) {
-			out, err := call(ctx, json.RawMessage(payload))
-			return answer{JSON: out}, err
-		}
-	}
-	return ops
 }

@@ -10,13 +10,15 @@ type Limit string
 
 // The caps that can end a run.
 const (
-	LimitWall     Limit = "wall"
-	LimitCPU      Limit = "cpu"
-	LimitMemory   Limit = "memory"
-	LimitStack    Limit = "stack"
-	LimitOutput   Limit = "output"
-	LimitLogs     Limit = "logs"
-	LimitAPICalls Limit = "apiCalls"
+	LimitWall       Limit = "wall"
+	LimitCPU        Limit = "cpu"
+	LimitMemory     Limit = "memory"
+	LimitStack      Limit = "stack"
+	LimitOutput     Limit = "output"
+	LimitLogs       Limit = "logs"
+	LimitAPICalls   Limit = "apiCalls"
+	LimitFiles      Limit = "files"
+	LimitFetchBytes Limit = "fetchBytes"
 )
 
 // Limits caps one run. A zero field means the default given there, never "unlimited".
@@ -28,6 +30,9 @@ type Limits struct {
 	LogEntries  int           // 100 console calls
 	LogChars    int           // 1,000 characters of each are kept in Result.Logs
 	APICalls    int           // 50 host calls that leave the sandbox
+	FetchBytes  int64         // 10 MiB of bodies, sent and received
+	FileBytes   int64         // 16 MiB in the guest's file system
+	FileCount   int           // 1,024 files and folders there
 }
 
 // MinMemoryBytes is the least that a guest can start with.
@@ -56,6 +61,15 @@ func (l Limits) withDefaults(maxMemory int64) Limits {
 	if l.APICalls <= 0 {
 		l.APICalls = 50
 	}
+	if l.FetchBytes <= 0 {
+		l.FetchBytes = 10 << 20
+	}
+	if l.FileBytes <= 0 {
+		l.FileBytes = 16 << 20
+	}
+	if l.FileCount <= 0 {
+		l.FileCount = 1024
+	}
 	return l
 }
 
@@ -83,6 +97,10 @@ func (l Limits) exceeded(limit Limit) *limitError {
 		message = fmt.Sprintf("log limit of %d entries exceeded", l.LogEntries)
 	case LimitAPICalls:
 		message = fmt.Sprintf("limit of %d api calls exceeded", l.APICalls)
+	case LimitFetchBytes:
+		message = fmt.Sprintf("limit of %s fetched exceeded", bytesText(l.FetchBytes))
+	case LimitFiles:
+		message = fmt.Sprintf("file limit of %s in %d files exceeded", bytesText(l.FileBytes), l.FileCount)
 	default:
 		message = string(limit) + " limit exceeded"
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// syntax is what only modules have, as found in code.
-type syntax struct {
+// moduleForm is what only modules have, as found in code.
+type moduleForm struct {
 	imports []span // import declarations outside brackets
 	exports bool   // an export declaration, or an assignment to module.exports or exports.x
 	dynamic bool   // import(…) somewhere
@@ -23,11 +23,11 @@ type span struct{ from, to int }
 
 // moduleSyntax looks for imports and exports by tokens alone: import and export are reserved words, so that outside
 // brackets they start a declaration wherever they are not a property's name.
-func moduleSyntax(code string) syntax {
+func moduleSyntax(code string) moduleForm {
 	if !strings.Contains(code, "import") && !strings.Contains(code, "export") && !strings.Contains(code, "require") {
-		return syntax{}
+		return moduleForm{}
 	}
-	var found syntax
+	var found moduleForm
 	tokens := significant(code)
 	depth := 0
 	for i := 0; i < len(tokens); i++ {

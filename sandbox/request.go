@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
@@ -55,7 +56,11 @@ func (r *run) request(in *quickjs.Instance, a quickjs.Args) error {
 		return nil // nothing of ours makes such a call
 	}
 	r.impure = true
-	op, granted := r.async[name]
+	op, granted := r.followUps[name]
+	counted := !granted
+	if counted {
+		op, granted = r.async[name]
+	}
 	if r.completions == nil {
 		r.completions = make(chan completion)
 	}
@@ -70,9 +75,10 @@ func (r *run) request(in *quickjs.Instance, a quickjs.Args) error {
 		go done(answer{}, &opError{"TypeError", fmt.Sprintf("%s is not available to this execution", name)})
 		return nil
 	}
-	r.apiCalls++
-	if r.apiCalls > r.limits.APICalls {
-		return r.limits.exceeded(LimitAPICalls)
+	if counted {
+		if r.apiCalls++; r.apiCalls > r.limits.APICalls {
+			return r.limits.exceeded(LimitAPICalls)
+		}
 	}
 	go func() { done(op(r.opsCtx, payload)) }()
 	return nil
@@ -81,6 +87,10 @@ func (r *run) request(in *quickjs.Instance, a quickjs.Args) error {
 // settle tells the guest what became of a request.
 func (r *run) settle(in *quickjs.Instance, image *quickjs.Image, c completion) error {
 	r.outstanding--
+	var limit *limitError
+	if errors.As(c.err, &limit) {
+		return limit
+	}
 	var value quickjs.Value
 	var err error
 	failed := quickjs.Int(0)

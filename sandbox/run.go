@@ -44,6 +44,9 @@ type run struct {
 	// The host's work for the guest (request.go).
 	syncOps     map[string]syncOp
 	async       map[string]asyncOp
+	followUps   map[string]asyncOp // go on with what an async operation began, and do not count
+	tools       map[string]*tool
+	setup       []byte          // what the guest is told of its grants, as JSON; nil when there is nothing
 	opsCtx      context.Context // ends with the run
 	completions chan completion
 	outstanding int
@@ -74,7 +77,11 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 	var endOps context.CancelFunc
 	r.opsCtx, endOps = context.WithCancel(ctx)
 	defer endOps()
-	r.async = hostCalls(grants)
+	closeGrants, err := r.grant(script, grants, e.egress)
+	if err != nil {
+		return Result{}, err
+	}
+	defer closeGrants()
 	err = r.execute(in, e.image, script)
 	if in.Random() != state {
 		r.impure = true
@@ -120,12 +127,15 @@ func (r *run) execute(in *quickjs.Instance, image *quickjs.Image, script Script)
 			return fmt.Errorf("input: %w", err)
 		}
 	}
-	called := quickjs.Int(0)
+	flags := int32(0)
 	if r.source.called {
-		called = quickjs.Int(1)
+		flags |= 1
+	}
+	if r.setup != nil {
+		flags |= 2
 	}
 	limit := quickjs.Int(int32(min(r.limits.OutputBytes, 1<<30)))
-	if err := r.guest(in, image.Root(stdlib.RootStart), fn, data, input, called, limit); err != nil {
+	if err := r.guest(in, image.Root(stdlib.RootStart), fn, data, input, quickjs.Int(flags), limit); err != nil {
 		return err
 	}
 	for !r.failed && !(r.settled && (r.hasValue || r.idle())) {

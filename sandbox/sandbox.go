@@ -20,6 +20,8 @@ type Config struct {
 	// MaxMemoryBytes is the most that Limits.MemoryBytes can ask for. Each run in progress reserves that much address
 	// space (not memory). Default DefaultMaxMemoryBytes.
 	MaxMemoryBytes int64
+	// Egress is how runs that are granted a network reach it.
+	Egress Egress
 	// SkipSelfTest leaves out the start-up self-test. Only benchmarks of start-up want it.
 	SkipSelfTest bool
 	// withoutFuel builds an engine whose inner loops cannot be stopped, for benchmarks to compare with.
@@ -31,6 +33,7 @@ type Engine struct {
 	runtime   *quickjs.Runtime
 	image     *quickjs.Image
 	maxMemory int64
+	egress    Egress
 }
 
 // hidden are the globals of the engine's build that guests must not see.
@@ -45,7 +48,7 @@ func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
 	if cfg.MaxMemoryBytes < MinMemoryBytes || cfg.MaxMemoryBytes > 2<<30 {
 		return nil, fmt.Errorf("MaxMemoryBytes is %d, want %d to %d", cfg.MaxMemoryBytes, MinMemoryBytes, 2<<30)
 	}
-	e := &Engine{maxMemory: cfg.MaxMemoryBytes}
+	e := &Engine{maxMemory: cfg.MaxMemoryBytes, egress: cfg.Egress}
 	rc := quickjs.RuntimeConfig{CacheDir: cfg.CacheDir}
 	if cfg.withoutFuel {
 		rc.Fuel = -1

@@ -4,6 +4,8 @@ import "encoding/json"
 
 // Script is what a guest runs and the data it is given.
 type Script struct {
+	// ID names the execution to the servers of its tools.
+	ID string
 	// Code is JavaScript or TypeScript in UTF-8 without NUL: an expression, statements with a trailing expression or a
 	// return, a function (which is called), statements that assign the global output, or a module whose default export is
 	// the value or the function. Imports are taken from Files and from the library. Markdown fences are stripped.

@@ -18,7 +18,8 @@
   const resolved = (async () => {})();
   internal.enqueue = (job) => { (async () => { await resolved; job(); })(); };
 
-  const start = (fn, context, input, called, limit) => {
+  // flags: 1, the value is a function to be called; 2, the host has grants to tell of.
+  const start = (fn, context, input, flags, limit) => {
     resultLimit = limit;
     const names = p.ownKeys(context);
     for (let i = 0; i < names.length; i++) {
@@ -29,7 +30,8 @@
       if (name === 'input' && p.hasOwn(context, 'input')) continue;
       p.defineProperty(globalThis, name, { __proto__: null, value: data[name], writable: true, enumerable: false, configurable: true });
     }
-    supervise(fn, called, input, context);
+    if (flags & 2) internal.setup(internal.sync('setup'));
+    supervise(fn, flags & 1, input, context);
   };
 
   // finish is called when nothing is left to wait for.

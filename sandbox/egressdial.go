@@ -1,0 +1,58 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+)
+
+// connect makes one connection to an address that t permits.
+func (e Egress) connect(ctx context.Context, t *target, to netip.AddrPort) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	if e.Dial != nil {
+		return e.Dial(ctx, "tcp", to.String())
+	}
+	d := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
+		actual, err := netip.ParseAddrPort(address)
+		if err != nil || !t.permits(actual.Addr()) {
+			return refusal(notPublic(t.host))
+		}
+		return nil
+	}}
+	return d.DialContext(ctx, "tcp", to.String())
+}
+
+func tlsConfig(roots *x509.CertPool) *tls.Config {
+	return &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+}
+
+// networkError says in words for the guest why a request failed. Nothing of this machine is in it.
+func networkError(ctx context.Context, host string, err error) string {
+	var refused refusal
+	var unknown x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var record tls.RecordHeaderError
+	var netErr net.Error
+	switch {
+	case errors.As(err, &refused):
+		return string(refused)
+	case ctx.Err() != nil:
+		return "the request was given up"
+	case errors.As(err, &unknown), errors.As(err, &name), errors.As(err, &invalid):
+		return fmt.Sprintf("the certificate of %s is not valid for it", host)
+	case errors.As(err, &record):
+		return fmt.Sprintf("%s does not speak TLS", host)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Sprintf("%s refuses connections", host)
+	case errors.As(err, &netErr) && netErr.Timeout():
+		return fmt.Sprintf("%s does not answer in time", host)
+	}
+	return fmt.Sprintf("the connection to %s failed", host)
+}

@@ -1,0 +1,168 @@
+package sandbox
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// placeholder gives what the guest sees of a secret: unlike for each run, the same when the run is repeated.
+func placeholder(seed int64, name string) string {
+	text := append(binary.LittleEndian.AppendUint64([]byte("airlock secret "), uint64(seed)), name...)
+	sum := sha256.Sum256(text)
+	return "secret_" + hex.EncodeToString(sum[:16])
+}
+
+// swap is a placeholder and what stands for it towards one host.
+type swap struct{ placeholder, value string }
+
+// swaps are the secrets that may go to t.
+func (e *egress) swaps(t *target) []swap {
+	if t.url.Scheme != "https" && !t.opened {
+		return nil
+	}
+	var out []swap
+	for _, s := range e.network.Secrets {
+		if ok, _ := matches(s.Hosts, t.host, t.port); ok && s.Value != "" {
+			out = append(out, swap{placeholder(e.seed, s.Name), s.Value})
+		}
+	}
+	return out
+}
+
+func replaced(text string, swaps []swap, escape func(string) string) string {
+	for _, s := range swaps {
+		if strings.Contains(text, s.placeholder) {
+			text = strings.ReplaceAll(text, s.placeholder, escape(s.value))
+		}
+	}
+	return text
+}
+
+func asIs(s string) string { return s }
+
+// inHeader puts secrets into a header's value; Basic credentials are taken apart for it.
+func inHeader(value string, swaps []swap) string {
+	if scheme, encoded, ok := strings.Cut(value, " "); ok && strings.EqualFold(scheme, "Basic") {
+		if plain, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded)); err == nil {
+			return scheme + " " + base64.StdEncoding.EncodeToString([]byte(replaced(string(plain), swaps, asIs)))
+		}
+	}
+	return replaced(value, swaps, asIs)
+}
+
+// inURL puts secrets into path and query, escaped so that they cannot become more than that.
+func inURL(u *url.URL, swaps []swap) *url.URL {
+	out := *u
+	out.Path = replaced(u.Path, swaps, asIs)
+	out.RawPath = replaced(u.RawPath, swaps, url.PathEscape)
+	out.RawQuery = replaced(u.RawQuery, swaps, url.QueryEscape)
+	return &out
+}
+
+// inBody puts secrets into a body, escaped as its content type wants.
+func inBody(body []byte, contentType string, swaps []swap) []byte {
+	escape := asIs
+	switch kind, _, _ := strings.Cut(strings.ToLower(contentType), ";"); {
+	case strings.HasSuffix(strings.TrimSpace(kind), "json"):
+		escape = func(s string) string {
+			text, _ := json.Marshal(s) // a string always encodes
+			return string(text[1 : len(text)-1])
+		}
+	case strings.TrimSpace(kind) == "application/x-www-form-urlencoded":
+		escape = url.QueryEscape
+	}
+	for _, s := range swaps {
+		if bytes.Contains(body, []byte(s.placeholder)) {
+			body = bytes.ReplaceAll(body, []byte(s.placeholder), []byte(escape(s.value)))
+		}
+	}
+	return body
+}
+
+// hide puts placeholders where an answer repeats secrets.
+func hide(text string, swaps []swap) string {
+	for _, s := range swaps {
+		text = strings.ReplaceAll(text, s.value, s.placeholder)
+	}
+	return text
+}
+
+func hideHeader(h http.Header, swaps []swap) {
+	for _, values := range h {
+		for i := range values {
+			values[i] = hide(values[i], swaps)
+		}
+	}
+}
+
+// hider is a body in which secrets are replaced by their placeholders, across the borders of reads too.
+type hider struct {
+	from    io.ReadCloser
+	swaps   []swap
+	longest int
+	pending []byte // read, not yet looked through to the end
+	ready   []byte // to be given out
+	err     error
+}
+
+func newHider(body io.ReadCloser, swaps []swap) io.ReadCloser {
+	if len(swaps) == 0 {
+		return body
+	}
+	h := &hider{from: body, swaps: swaps}
+	for _, s := range swaps {
+		h.longest = max(h.longest, len(s.value))
+	}
+	return h
+}
+
+func (h *hider) Close() error { return h.from.Close() }
+
+func (h *hider) Read(p []byte) (int, error) {
+	for len(h.ready) == 0 {
+		if h.err != nil {
+			return 0, h.err
+		}
+		chunk := make([]byte, 16<<10)
+		n, err := h.from.Read(chunk)
+		h.pending = append(h.pending, chunk[:n]...)
+		h.err = err
+		h.look()
+	}
+	n := copy(p, h.ready)
+	h.ready = h.ready[n:]
+	return n, nil
+}
+
+// look moves to ready what cannot be the start of a secret any more.
+func (h *hider) look() {
+	var out []byte
+	for {
+		first, which := -1, 0
+		for i, s := range h.swaps {
+			if at := bytes.Index(h.pending, []byte(s.value)); at >= 0 && (first < 0 || at < first) {
+				first, which = at, i
+			}
+		}
+		if first < 0 {
+			break
+		}
+		out = append(append(out, h.pending[:first]...), h.swaps[which].placeholder...)
+		h.pending = h.pending[first+len(h.swaps[which].value):]
+	}
+	keep := min(h.longest-1, len(h.pending))
+	if h.err != nil {
+		keep = 0
+	}
+	cut := len(h.pending) - keep
+	h.ready = append(append(h.ready, out...), h.pending[:cut]...)
+	h.pending = append([]byte(nil), h.pending[cut:]...)
+}

@@ -1,0 +1,218 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+)
+
+// chunkBytes is the most that one read of a body gives the guest.
+const chunkBytes = 64 << 10
+
+// maxBodies bounds answers whose bodies the guest has not read to the end.
+const maxBodies = 256
+
+// exchanges are the requests of a run that are under way: what the guest has put together to be sent, what can be
+// aborted, and bodies that are being read. Ids are the guest's own.
+type exchanges struct {
+	egress *egress
+
+	mu      sync.Mutex
+	uploads map[int32][]byte
+	cancels map[int32]context.CancelFunc
+	bodies  map[int32]io.ReadCloser
+}
+
+func newExchanges(e *egress) *exchanges {
+	return &exchanges{
+		egress: e, uploads: map[int32][]byte{}, cancels: map[int32]context.CancelFunc{}, bodies: map[int32]io.ReadCloser{},
+	}
+}
+
+// fetchRequest is the payload of the operation "fetch".
+type fetchRequest struct {
+	ID       int32       `json:"id"`
+	Method   string      `json:"method"`
+	URL      string      `json:"url"`
+	Headers  [][2]string `json:"headers"`
+	HasBody  bool        `json:"hasBody"`
+	Redirect string      `json:"redirect"`
+}
+
+// fetchAnswer is what it gives.
+type fetchAnswer struct {
+	Status     int         `json:"status"`
+	StatusText string      `json:"statusText"`
+	URL        string      `json:"url"`
+	Redirected bool        `json:"redirected"`
+	Headers    [][2]string `json:"headers"`
+	HasBody    bool        `json:"hasBody"`
+}
+
+func (x *exchanges) fetch(ctx context.Context, payload string) (answer, error) {
+	var q fetchRequest
+	if err := json.Unmarshal([]byte(payload), &q); err != nil {
+		return answer{}, &opError{"TypeError", "fetch failed: the request is not valid"}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	body, ok := x.begin(q.ID, cancel)
+	if !ok {
+		cancel()
+		return answer{}, &opError{"TypeError", fmt.Sprintf("fetch failed: more than %d answers are open; read or cancel their bodies", maxBodies)}
+	}
+	if !q.HasBody {
+		body = nil
+	} else if body == nil {
+		body = []byte{}
+	}
+	in, err := x.egress.do(ctx, outgoing{method: q.Method, url: q.URL, header: q.Headers, body: body, redirect: q.Redirect})
+	if err != nil || in.body == nil {
+		x.abort(q.ID)
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	out := fetchAnswer{
+		Status: in.status, StatusText: in.statusText, URL: in.url, Redirected: in.redirected, Headers: listHeader(in.header),
+		HasBody: in.body != nil,
+	}
+	if in.body != nil {
+		x.mu.Lock()
+		x.bodies[q.ID] = in.body
+		x.mu.Unlock()
+	}
+	text, err := json.Marshal(out)
+	return answer{JSON: text}, err
+}
+
+// begin takes what the guest wants to be sent, and keeps what ends the exchange.
+func (x *exchanges) begin(id int32, cancel context.CancelFunc) (body []byte, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	body = x.uploads[id]
+	delete(x.uploads, id)
+	if x.cancels[id] != nil || x.bodies[id] != nil || len(x.bodies) >= maxBodies {
+		return nil, false
+	}
+	x.cancels[id] = cancel
+	return body, true
+}
+
+// listHeader gives headers in a fixed order, each value by itself.
+func listHeader(h http.Header) [][2]string {
+	out := [][2]string{}
+	for name, values := range h {
+		for _, v := range values {
+			out = append(out, [2]string{name, v})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b [2]string) int {
+		if a[0] < b[0] {
+			return -1
+		}
+		if a[0] > b[0] {
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// read gives the next piece of a body, or null at its end. Its payload is the id.
+func (x *exchanges) read(ctx context.Context, payload string) (answer, error) {
+	n, err := strconv.ParseInt(payload, 10, 32)
+	if err != nil {
+		return answer{}, &opError{"TypeError", "no such body"}
+	}
+	id := int32(n)
+	x.mu.Lock()
+	body := x.bodies[id]
+	x.mu.Unlock()
+	if body == nil {
+		return answer{}, &opError{"TypeError", "no such body"}
+	}
+	buf := make([]byte, chunkBytes)
+	got := 0
+	for got == 0 && err == nil {
+		got, err = body.Read(buf)
+	}
+	var limit *limitError
+	switch {
+	case got > 0:
+		return answer{Bytes: buf[:got]}, nil
+	case errors.As(err, &limit):
+		return answer{}, limit
+	}
+	x.abort(id)
+	if errors.Is(err, io.EOF) {
+		return answer{JSON: json.RawMessage("null")}, nil
+	}
+	return answer{}, &opError{"TypeError", "the body ended early: " + networkError(ctx, "the server", err)}
+}
+
+// abort gives up a request, or the rest of its body.
+func (x *exchanges) abort(id int32) {
+	x.mu.Lock()
+	cancel, body := x.cancels[id], x.bodies[id]
+	delete(x.cancels, id)
+	delete(x.bodies, id)
+	x.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+	if body != nil {
+		_ = body.Close() // nothing more is wanted of it
+	}
+}
+
+func (x *exchanges) close() {
+	x.mu.Lock()
+	ids := make([]int32, 0, len(x.cancels))
+	for id := range x.cancels {
+		ids = append(ids, id)
+	}
+	x.mu.Unlock()
+	for _, id := range ids {
+		x.abort(id)
+	}
+	x.egress.close()
+}
+
+// uploadOp adds an ArrayBuffer to what a request will send: fetch.send(id, bytes).
+func (x *exchanges) uploadOp(r *run, in *quickjs.Instance, args []quickjs.Value) (quickjs.Value, error) {
+	id, ok := args[0].Int()
+	if !ok {
+		return quickjs.Undefined, nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	room := r.limits.FetchBytes
+	for _, b := range x.uploads {
+		room -= int64(len(b))
+	}
+	piece, ok, err := in.Buffer(args[1], int(max(room, 0)))
+	if err != nil {
+		return 0, err
+	}
+	if !ok {
+		return 0, r.limits.exceeded(LimitFetchBytes)
+	}
+	x.uploads[id] = append(x.uploads[id], piece...)
+	return quickjs.Undefined, nil
+}
+
+// abortOp is abort for the guest: fetch.abort(id).
+func (x *exchanges) abortOp(_ *run, _ *quickjs.Instance, args []quickjs.Value) (quickjs.Value, error) {
+	if id, ok := args[0].Int(); ok {
+		x.abort(id)
+	}
+	return quickjs.Undefined, nil
+}

@@ -1,0 +1,48 @@
+// Tools, secrets and api.request: what the host tells of a run's grants becomes globals.
+(host, internal) => {
+  'use strict';
+  const { p, define } = internal;
+
+  const encode = (name, params, bare) => {
+    if (params === undefined) return bare ? 'null' : '{}';
+    const text = p.stringify(params);
+    if (typeof text !== 'string') throw new p.TypeError(`tool ${name}: the parameters cannot be written as JSON`);
+    return text;
+  };
+
+  const tool = (name, bare, blocking) => {
+    const failed = (e) => {
+      define(e, 'tool', name);
+      throw e;
+    };
+    const sync = (params) => {
+      try { return internal.sync('tool', name, encode(name, params, bare)); } catch (e) { return failed(e); }
+    };
+    const call = blocking ? sync : async (params) => {
+      try { return await internal.request('tool:' + name, encode(name, params, bare)); } catch (e) { return failed(e); }
+    };
+    define(call, 'name', name);
+    define(call, 'sync', sync);
+    return call;
+  };
+
+  const addTools = (list) => {
+    for (let i = 0; i < list.length; i++) {
+      const { namespace, method, name, bare, blocking } = list[i];
+      const has = p.getOwnPropertyDescriptor(globalThis, namespace);
+      let owner = has?.value;
+      if (owner === null || (typeof owner !== 'object' && typeof owner !== 'function')) {
+        owner = {};
+        p.defineProperty(globalThis, namespace, { __proto__: null, value: owner, writable: true, enumerable: false, configurable: true });
+      }
+      p.defineProperty(owner, method, { __proto__: null, value: tool(name, bare, blocking), writable: true, enumerable: true, configurable: true });
+    }
+  };
+
+  internal.setup = (granted) => {
+    if (granted.tools !== undefined) addTools(granted.tools);
+    if (granted.secrets !== undefined && !p.hasOwn(globalThis, 'secrets')) define(globalThis, 'secrets', p.freeze(granted.secrets));
+    internal.apiBase = granted.base;
+  };
+  return internal;
+}
