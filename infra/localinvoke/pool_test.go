@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/airlock-run/airlock/functions/events"
 	"github.com/airlock-run/airlock/functions/execution"
@@ -29,6 +31,8 @@ func TestMain(m *testing.M) {
 		select {}
 	case "init error":
 		failInit()
+	case "lend":
+		lend()
 	case "parent":
 		beParent()
 	}
@@ -72,11 +76,47 @@ func TestEcho(t *testing.T) {
 	}
 }
 
+// BenchmarkInvoke is what a call costs around an execution that does nothing.
 func BenchmarkInvoke(b *testing.B) {
 	p := newPool(b, config(b))
 	inv := invocation("echo")
+	var took []time.Duration
 	for b.Loop() {
+		began := time.Now()
 		if _, err := p.Invoke(b.Context(), inv, nil); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+}
+
+// BenchmarkInvokeCrowd is the same with many callers at once.
+func BenchmarkInvokeCrowd(b *testing.B) {
+	p := newPool(b, config(b))
+	inv := invocation("echo")
+	b.SetParallelism(4)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := p.Invoke(b.Context(), inv, nil); err != nil {
+				b.Error(err)
+			}
+		}
+	})
+}
+
+// BenchmarkStart is from nothing to a pool whose first process is ready, and back.
+func BenchmarkStart(b *testing.B) {
+	cfg := config(b)
+	cfg.Processes = 1
+	for b.Loop() {
+		p, err := localinvoke.New(b.Context(), cfg)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := p.Close(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}
