@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"runtime"
 	"time"
 	"unicode/utf8"
 
@@ -90,6 +91,7 @@ func (r *run) log(in *quickjs.Instance, a quickjs.Args) error {
 	r.result.Logs = append(r.result.Logs, entry)
 	if r.grants.OnLog != nil {
 		r.grants.OnLog(entry)
+		runtime.Gosched() // whoever passes the log on may share this processor
 	}
 	if !whole {
 		return r.limits.exceeded(LimitOutput)

@@ -159,7 +159,7 @@ func boundaries(code string) (at []place, certain bool) {
 		case js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken, js.TemplateEndToken:
 			depth--
 		}
-		if depth == 0 && fresh {
+		if depth == 0 && fresh && startsExpression(tt) {
 			at = append(at, place{pos, previous == js.SemicolonToken && len(at) > 0})
 		}
 		switch tt {
@@ -170,6 +170,15 @@ func boundaries(code string) (at []place, certain bool) {
 		previous = tt
 		pos += len(data)
 	}
+}
+
+// startsExpression tells whether an expression can begin with tt.
+func startsExpression(tt js.TokenType) bool {
+	switch tt {
+	case js.OpenParenToken, js.OpenBracketToken, js.OpenBraceToken, js.AddToken, js.SubToken, js.NotToken, js.BitNotToken, js.IncrToken, js.DecrToken:
+		return true
+	}
+	return !js.IsPunctuator(tt) && !js.IsOperator(tt)
 }
 
 // endsOperand tells whether a slash after tt divides; otherwise it starts a regular expression. After a brace or a
