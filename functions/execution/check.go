@@ -90,19 +90,16 @@ func checkFiles(files map[string]File) *Error {
 
 func checkTool(i int, t Tool, before []Tool) *Error {
 	field := "tools[" + strconv.Itoa(i) + "]"
-	ns, method, ok := strings.Cut(t.Name, ":")
-	if !ok {
-		ns, method, ok = strings.Cut(t.Name, ".")
-	}
-	if !ok || len(t.Name) > 128 || !identifier(ns) || !identifier(method) {
-		return invalid(field+".name", `must be "namespace:method" or "namespace.method", both plain identifiers; got %q`, clip(t.Name, 80))
+	ns, method := ToolGlobal(t.Name)
+	if len(t.Name) > 128 || !identifier(ns) {
+		return invalid(field+".name", `must be "namespace:method", "namespace.method" or "namespace", of at most 128 bytes and not beginning with a digit; got %q`, clip(t.Name, 80))
 	}
 	if reserved(ns) {
 		return invalid(field+".name", "the namespace %s is a name of the language or of the sandbox; choose another", ns)
 	}
 	for _, b := range before {
-		if strings.Replace(b.Name, ":", ".", 1) == strings.Replace(t.Name, ":", ".", 1) {
-			return invalid(field+".name", "%q is given more than once", clip(t.Name, 80))
+		if otherNS, other := ToolGlobal(b.Name); otherNS == ns && other == method {
+			return invalid(field+".name", "%q is called as %s.%s, and so is %q: no method may be given more than once", clip(t.Name, 80), ns, method, clip(b.Name, 80))
 		}
 	}
 	if len(t.Description) > 4096 {
@@ -110,6 +107,9 @@ func checkTool(i int, t Tool, before []Tool) *Error {
 	}
 	if t.InputSchema != nil && t.InputSchema[0] != '{' && t.InputSchema[0] != 't' && t.InputSchema[0] != 'f' {
 		return invalid(field+".inputSchema", "must be a JSON Schema: an object or a boolean")
+	}
+	if t.OutputSchema != nil && t.OutputSchema[0] != '{' && t.OutputSchema[0] != 't' && t.OutputSchema[0] != 'f' {
+		return invalid(field+".outputSchema", "must be a JSON Schema: an object or a boolean")
 	}
 	if t.URL == "" {
 		return nil

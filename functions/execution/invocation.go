@@ -9,6 +9,8 @@ const (
 	ViaHook   = "hook"
 	ViaLambda = "lambda"
 	ViaCLI    = "cli"
+	// ViaSchedule: a saved function ran by the clock.
+	ViaSchedule = "schedule"
 )
 
 // InvocationVersion is the value of [Invocation.Airlock] that this code writes and accepts.

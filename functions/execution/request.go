@@ -58,9 +58,11 @@ type Debug struct {
 
 // Tool is a function that the host calls for the guest: POST {"tool","params","executionId"} to URL.
 type Tool struct {
-	// Name is "namespace:method" or "namespace.method"; the guest calls namespace.method(params).
-	Name        string          `json:"name"`
-	Description string          `json:"description,omitempty"`
-	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
-	URL         string          `json:"url,omitempty"`
+	// Name says how the guest calls it; see [ToolGlobal].
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	// InputSchema and OutputSchema are JSON Schemas that parameters and answers are held against.
+	InputSchema  json.RawMessage `json:"inputSchema,omitempty"`
+	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
+	URL          string          `json:"url,omitempty"`
 }

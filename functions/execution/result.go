@@ -18,13 +18,15 @@ const (
 
 // The limits by the names they have in [Result.Limit]. Codes are append-only.
 const (
-	LimitWall     = "wall"
-	LimitCPU      = "cpu"
-	LimitMemory   = "memory"
-	LimitStack    = "stack"
-	LimitOutput   = "output"
-	LimitLogs     = "logs"
-	LimitAPICalls = "apiCalls"
+	LimitWall       = "wall"
+	LimitCPU        = "cpu"
+	LimitMemory     = "memory"
+	LimitStack      = "stack"
+	LimitOutput     = "output"
+	LimitLogs       = "logs"
+	LimitAPICalls   = "apiCalls"
+	LimitFiles      = "files"
+	LimitFetchBytes = "fetchBytes"
 )
 
 // Result is what one execution came to. A guest's failure is in it; a platform failure never is (see [Error]).
@@ -79,6 +81,8 @@ type Exception struct {
 	Stack   string `json:"stack"`
 	Line    int    `json:"line"`
 	Column  int    `json:"column"`
+	// File is the one of the request's files that Line counts in; empty for Request.Code.
+	File string `json:"file,omitempty"`
 }
 
 // Usage is what an execution consumed. Ticks are deterministic: the same code counts the same everywhere.

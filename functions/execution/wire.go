@@ -32,10 +32,11 @@ type (
 		Secrets  []string                  `json:"secrets"`
 	}
 	wireTool struct {
-		Name        *string        `json:"name"`
-		Description string         `json:"description"`
-		InputSchema jsontext.Value `json:"inputSchema"`
-		URL         string         `json:"url"`
+		Name         *string        `json:"name"`
+		Description  string         `json:"description"`
+		InputSchema  jsontext.Value `json:"inputSchema"`
+		OutputSchema jsontext.Value `json:"outputSchema"`
+		URL          string         `json:"url"`
 	}
 	wireLimits struct {
 		CPUMs       *float64 `json:"cpuMs"`
@@ -74,9 +75,9 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 		return Invocation{}, invalid("id", `must be "exec_" and 10 to 64 letters or digits`)
 	}
 	switch w.Via {
-	case ViaHTTP, ViaMCP, ViaHook, ViaLambda, ViaCLI:
+	case ViaHTTP, ViaMCP, ViaHook, ViaLambda, ViaCLI, ViaSchedule:
 	default:
-		return Invocation{}, invalid("via", "must be one of http, mcp, hook, lambda, cli; got %q", clip(w.Via, 40))
+		return Invocation{}, invalid("via", "must be one of http, mcp, hook, lambda, cli, schedule; got %q", clip(w.Via, 40))
 	}
 	for field, s := range map[string]string{"caller.subject": w.Caller.Subject, "caller.tenant": w.Caller.Tenant, "caller.ip": w.Caller.IP} {
 		if len(s) > 256 {
@@ -243,7 +244,7 @@ func (w *wireRequest) fillTools(r *Request) *Error {
 		return invalid("tools", "has %d entries; at most %d are accepted", len(w.Tools), MaxTools)
 	}
 	for i, t := range w.Tools {
-		tool := Tool{Description: t.Description, InputSchema: raw(t.InputSchema), URL: t.URL}
+		tool := Tool{Description: t.Description, InputSchema: raw(t.InputSchema), OutputSchema: raw(t.OutputSchema), URL: t.URL}
 		if t.Name != nil {
 			tool.Name = *t.Name
 		}

@@ -1,0 +1,196 @@
+package functions
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/results"
+)
+
+// Latest is the alias that saving moves.
+const Latest = "latest"
+
+// Reader finds saved functions. Errors are execution.ErrNotFound where there is nothing.
+type Reader interface {
+	Function(ctx context.Context, tenant, name string) (execution.SavedFunction, error)
+	// Functions gives at most limit functions whose names come after a name, in the order of names.
+	Functions(ctx context.Context, tenant, after string, limit int) ([]execution.SavedFunction, error)
+	Content(ctx context.Context, tenant, name string, version int) (execution.FunctionContent, error)
+}
+
+// Store keeps saved functions. It is safe for concurrent use.
+type Store interface {
+	Reader
+	// Change hands a function to fn, empty but for tenant and name when there is none, and keeps what fn makes of it in one
+	// transaction, with the content of the last version when fn gives one. An error of fn changes nothing and is given back.
+	Change(ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error
+	Delete(ctx context.Context, tenant, name string) error
+}
+
+// Conflict is the error of a change that the state of a function does not allow. Its text is for the caller.
+type Conflict struct{ Reason string }
+
+// Error gives the reason.
+func (c *Conflict) Error() string { return c.Reason }
+
+// Missing is the error of a name, version or alias that is not there. Its text is for the caller.
+type Missing struct{ What string }
+
+// Error says what is missing.
+func (m *Missing) Error() string { return m.What }
+
+// Unwrap makes it an execution.ErrNotFound.
+func (m *Missing) Unwrap() error { return execution.ErrNotFound }
+
+// Book is the functions of all tenants. It is safe for concurrent use.
+type Book struct {
+	store    Store
+	now      func() time.Time
+	contents *results.Store[execution.FunctionContent] // versions never change
+}
+
+// New opens a book over a store.
+func New(store Store, now func() time.Time) (*Book, error) {
+	contents, err := results.New[execution.FunctionContent](1000, 64<<20)
+	return &Book{store, now, contents}, err
+}
+
+// Put saves a definition. The version is the one that has this content; created says that it was not there before.
+func (b *Book) Put(ctx context.Context, tenant, name, by string, d Definition, needsSecret bool) (f execution.SavedFunction, v execution.FunctionVersion, created bool, err error) {
+	if !ValidName(name) {
+		return f, v, false, bad("name", "must be 1 to 64 letters, digits, - _ or . with a letter or digit first")
+	}
+	digest, err := digestOf(d.Content)
+	if err != nil {
+		return f, v, false, err
+	}
+	err = b.store.Change(ctx, tenant, name, func(have *execution.SavedFunction) (*execution.FunctionContent, error) {
+		now := b.now().UTC()
+		if have.CreatedAt.IsZero() {
+			have.CreatedAt, have.Aliases = now, map[string]execution.FunctionAlias{}
+		}
+		have.UpdatedAt = now
+		if err := keepSecret(d.Hook, have.Hook, needsSecret); err != nil {
+			return nil, err
+		}
+		if d.Hook != nil && d.Hook.Alias != "" && d.Hook.Alias != Latest && have.Aliases[d.Hook.Alias].Version == 0 {
+			return nil, bad("hook.alias", "is not an alias of this function")
+		}
+		have.Hook, have.Schedule = d.Hook, d.Schedule
+		var content *execution.FunctionContent
+		if v, created = find(*have, digest); created {
+			if len(have.Versions) >= MaxVersions {
+				return nil, &Conflict{fmt.Sprintf("the function has %d versions, which is as many as are kept; save it under another name, or delete it", MaxVersions)}
+			}
+			source := sourceOf(d.Content.Request)
+			sum := sha256.Sum256(source)
+			v = execution.FunctionVersion{
+				Version: len(have.Versions) + 1, Digest: digest, CodeSHA256: hex.EncodeToString(sum[:]), CodeBytes: len(source),
+				CreatedAt: now, CreatedBy: by,
+			}
+			have.Versions, content = append(have.Versions, v), &d.Content
+		}
+		point(have, Latest, v.Version, now)
+		f = *have
+		return content, nil
+	})
+	return f, v, created, err
+}
+
+// keepSecret lets a hook that is saved again without its secret, which nobody is ever shown, keep the one it has.
+func keepSecret(hook, have *execution.FunctionHook, needed bool) error {
+	if hook == nil || hook.Secret != "" || !needed {
+		return nil
+	}
+	if have == nil || have.Scheme != hook.Scheme || have.Secret == "" {
+		return bad("hook.secret", "is required with the scheme "+hook.Scheme)
+	}
+	hook.Secret = have.Secret
+	return nil
+}
+
+// find gives the version with a content; missing says that there is none.
+func find(f execution.SavedFunction, digest string) (v execution.FunctionVersion, missing bool) {
+	for _, v := range f.Versions {
+		if v.Digest == digest {
+			return v, false
+		}
+	}
+	return v, true
+}
+
+func digestOf(c execution.FunctionContent) (string, error) {
+	raw, err := json.Marshal(c) // maps are written in the order of their keys
+	if err != nil {
+		return "", fmt.Errorf("hash a function: %w", err)
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+func sourceOf(r execution.Request) []byte {
+	if r.Entry != "" {
+		return r.Files[r.Entry]
+	}
+	return []byte(r.Code)
+}
+
+// Get gives a function.
+func (b *Book) Get(ctx context.Context, tenant, name string) (execution.SavedFunction, error) {
+	if !ValidName(name) {
+		return execution.SavedFunction{}, missing(name)
+	}
+	f, err := b.store.Function(ctx, tenant, name)
+	if errors.Is(err, execution.ErrNotFound) {
+		return f, missing(name)
+	}
+	return f, err
+}
+
+func missing(name string) error {
+	if ValidName(name) {
+		return &Missing{"there is no function " + name}
+	}
+	return &Missing{"there is no function with this name"}
+}
+
+// List gives at most limit functions after a name.
+func (b *Book) List(ctx context.Context, tenant, after string, limit int) ([]execution.SavedFunction, error) {
+	return b.store.Functions(ctx, tenant, after, limit)
+}
+
+// Delete takes a function away with its versions, aliases, hook and schedule.
+func (b *Book) Delete(ctx context.Context, tenant, name string) error {
+	err := b.store.Delete(ctx, tenant, name)
+	if errors.Is(err, execution.ErrNotFound) {
+		return missing(name)
+	}
+	return err
+}
+
+// Content gives what a version runs. Nobody may change it.
+func (b *Book) Content(ctx context.Context, f execution.SavedFunction, version int) (execution.FunctionContent, error) {
+	if version < 1 || version > len(f.Versions) {
+		return execution.FunctionContent{}, noVersion(f, version)
+	}
+	key := f.Tenant + "\x00" + f.Name + "\x00" + f.Versions[version-1].Digest
+	if c, ok := b.contents.Get(key); ok {
+		return c, nil
+	}
+	c, err := b.store.Content(ctx, f.Tenant, f.Name, version)
+	if err != nil {
+		return c, err
+	}
+	size := len(c.Request.Code)
+	for _, file := range c.Request.Files {
+		size += len(file)
+	}
+	b.contents.Put(key, c, size+1024)
+	return c, nil
+}

@@ -1,0 +1,200 @@
+package functions
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// Bounds of what is saved.
+const (
+	MaxVersions    = 1000 // of one function
+	MaxAliases     = 100  // of one function, latest included
+	MaxEnv         = 100
+	MaxEnvBytes    = 16 << 10
+	maxNameBytes   = 64
+	maxSecretBytes = 1024
+)
+
+// Definition is what a caller saves.
+type Definition struct {
+	Content  execution.FunctionContent
+	Hook     *execution.FunctionHook
+	Schedule *execution.FunctionSchedule
+}
+
+// accepted are the fields of a definition; those of an execution that belong to one call are not among them.
+var accepted = [...]string{
+	"code", "files", "entry", "language", "engine", "policy", "timeout", "memory", "limits", "tools", "context", "env",
+	"hosts", "secrets", "schedule", "hook",
+}
+
+// Decode reads a definition strictly. Errors are *execution.Error with the field at fault. What hooks and schedules mean
+// is for others to check.
+func Decode(body []byte) (Definition, error) {
+	rest, own, err := execution.TakeMembers(body, "env", "schedule", "hook")
+	if err != nil {
+		return Definition{}, err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(rest, &members); err != nil {
+		return Definition{}, bad("", "the body must be a JSON object")
+	}
+	for name := range members {
+		if !slices.Contains(accepted[:], name) {
+			return Definition{}, bad(name, "is not a field of a function; accepted here: "+strings.Join(accepted[:], ", "))
+		}
+	}
+	if rest, err = withEntry(rest, members); err != nil {
+		return Definition{}, err
+	}
+	var d Definition
+	if d.Content.Request, err = execution.DecodeRequest(rest); err != nil {
+		return Definition{}, err
+	}
+	if raw, ok := own["env"]; ok {
+		if d.Content.Env, err = decodeEnv(raw); err != nil {
+			return Definition{}, err
+		}
+		if _, clash := d.Content.Request.Context["env"]; clash {
+			return Definition{}, bad("context.env", "is where the entries of env go; leave one of them out")
+		}
+	}
+	if raw, ok := own["hook"]; ok {
+		if d.Hook, err = decodeHook(raw); err != nil {
+			return Definition{}, err
+		}
+	}
+	if raw, ok := own["schedule"]; ok {
+		d.Schedule, err = decodeSchedule(raw)
+	}
+	return d, err
+}
+
+// withEntry names the file to run when files are given without code and without entry.
+func withEntry(rest []byte, members map[string]json.RawMessage) ([]byte, error) {
+	if members["code"] != nil || members["entry"] != nil || members["files"] == nil {
+		return rest, nil
+	}
+	var files map[string]json.RawMessage
+	if json.Unmarshal(members["files"], &files) != nil {
+		return rest, nil // what is wrong with it is said where it is decoded
+	}
+	entry := ""
+	for _, name := range []string{"index.ts", "index.js", "index.mjs", "main.ts", "main.js"} {
+		if files[name] != nil {
+			entry = name
+		}
+	}
+	if len(files) == 1 {
+		for name := range files {
+			entry = name
+		}
+	}
+	if entry == "" {
+		return nil, bad("entry", "is required: the path among files of the file to run (index.js is found by itself)")
+	}
+	encoded, err := json.Marshal(entry)
+	if err != nil {
+		return nil, bad("entry", "is not a path")
+	}
+	members["entry"] = encoded
+	out, err := json.Marshal(members)
+	if err != nil {
+		return nil, bad("files", "are not valid JSON")
+	}
+	return out, nil
+}
+
+func decodeEnv(raw []byte) (map[string]string, error) {
+	var env map[string]string
+	if err := execution.DecodeMember("env", raw, &env, "an object of name to string"); err != nil {
+		return nil, err
+	}
+	if len(env) > MaxEnv {
+		return nil, bad("env", "has more than 100 entries")
+	}
+	size := 0
+	for name, value := range env {
+		if name == "" || len(name) > 128 || strings.ContainsFunc(name, notInEnv) || name[0] >= '0' && name[0] <= '9' {
+			return nil, bad("env", "has a name that is not made of letters, digits and _")
+		}
+		size += len(name) + len(value)
+	}
+	if size > MaxEnvBytes {
+		return nil, bad("env", "takes more than 16384 bytes")
+	}
+	return env, nil
+}
+
+func notInEnv(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_')
+}
+
+func decodeHook(raw []byte) (*execution.FunctionHook, error) {
+	var wire struct {
+		Scheme           string `json:"scheme"`
+		Secret           string `json:"secret"`
+		Header           string `json:"header"`
+		ToleranceSeconds int    `json:"toleranceSeconds"`
+		Async            bool   `json:"async"`
+		Alias            string `json:"alias"`
+	}
+	const what = "an object with the fields scheme and secret (strings), and if need be header, alias (strings), toleranceSeconds (a whole number) and async (true or false)"
+	if err := execution.DecodeMember("hook", raw, &wire, what); err != nil {
+		return nil, err
+	}
+	if len(wire.Secret) > maxSecretBytes {
+		return nil, bad("hook.secret", "has more than 1024 bytes")
+	}
+	if wire.Alias != "" && !ValidName(wire.Alias) {
+		return nil, bad("hook.alias", "is not the name of an alias")
+	}
+	h := execution.FunctionHook(wire)
+	return &h, nil
+}
+
+// decodeSchedule takes a cron expression alone, or an object.
+func decodeSchedule(raw []byte) (*execution.FunctionSchedule, error) {
+	var wire struct {
+		Cron     string          `json:"cron"`
+		TimeZone string          `json:"timeZone"`
+		Missed   string          `json:"missed"`
+		Input    json.RawMessage `json:"input"`
+	}
+	if raw[0] == '"' {
+		return &execution.FunctionSchedule{Cron: decodedString(raw)}, nil
+	}
+	const what = `a cron expression such as "0 9 * * 1-5", or an object with the fields cron, timeZone, missed and input`
+	if err := execution.DecodeMember("schedule", raw, &wire, what); err != nil {
+		return nil, err
+	}
+	return &execution.FunctionSchedule{Cron: wire.Cron, TimeZone: wire.TimeZone, Missed: wire.Missed, Input: wire.Input}, nil
+}
+
+func decodedString(raw []byte) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// ValidName reports whether s can name a function or an alias: 1 to 64 letters, digits, - _ and . with a letter or digit
+// first. Such a name is safe in a URL and in a log.
+func ValidName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		plain := c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+		if !plain && (i == 0 || c != '-' && c != '_' && c != '.') {
+			return false
+		}
+	}
+	return s != "" && len(s) <= maxNameBytes
+}
+
+func bad(field, message string) error {
+	return &execution.Error{Code: execution.InvalidRequest, Field: field, Message: message}
+}

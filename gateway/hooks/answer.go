@@ -1,0 +1,111 @@
+package hooks
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// Answer is what a sender is answered.
+type Answer struct {
+	Status  int               `json:"status"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Body    string            `json:"body,omitempty"`
+}
+
+const (
+	// MaxAnswerBytes is how long the body of an answer may be.
+	MaxAnswerBytes   = 1 << 20
+	maxAnswerHeaders = 64
+	jsonType         = "application/json"
+)
+
+// NewAnswer makes an answer of what code returned: {status, headers, body} as it says, anything else as a JSON body, and
+// nothing as 204. What only resembles an answer is taken as a value. ok is false when it is too long.
+func NewAnswer(value json.RawMessage) (a Answer, ok bool) {
+	if explicit, is := explicit(value); is {
+		return explicit, len(explicit.Body) <= MaxAnswerBytes
+	}
+	if len(value) == 0 || string(value) == "null" {
+		return Answer{Status: http.StatusNoContent}, true
+	}
+	return Answer{Status: http.StatusOK, Headers: map[string]string{"Content-Type": jsonType}, Body: string(value)}, len(value) <= MaxAnswerBytes
+}
+
+func explicit(value json.RawMessage) (Answer, bool) {
+	var top map[string]json.RawMessage
+	if json.Unmarshal(value, &top) != nil || top["status"] == nil {
+		return Answer{}, false
+	}
+	for name := range top {
+		if name != "status" && name != "headers" && name != "body" {
+			return Answer{}, false
+		}
+	}
+	a := Answer{Headers: map[string]string{}}
+	if json.Unmarshal(top["status"], &a.Status) != nil || a.Status < 200 || a.Status > 599 || !a.setHeaders(top["headers"]) {
+		return Answer{}, false
+	}
+	chosen := a.Headers["Content-Type"] != ""
+	switch body := top["body"]; {
+	case len(body) == 0 || string(body) == "null":
+	case body[0] == '"':
+		if json.Unmarshal(body, &a.Body) != nil {
+			return Answer{}, false
+		}
+		if !chosen {
+			a.Headers["Content-Type"] = "text/plain; charset=utf-8"
+		}
+	default:
+		a.Body = string(body)
+		if !chosen {
+			a.Headers["Content-Type"] = jsonType
+		}
+	}
+	return a, true
+}
+
+// setHeaders takes the headers that code may choose. What frames the message, keeps the connection, sets cookies of this
+// host or lifts the protections that every answer has is left out.
+func (a *Answer) setHeaders(raw json.RawMessage) bool {
+	if len(raw) == 0 || string(raw) == "null" {
+		return true
+	}
+	var headers map[string]any
+	if json.Unmarshal(raw, &headers) != nil || len(headers) > maxAnswerHeaders {
+		return false
+	}
+	for name, value := range headers {
+		text := fmt.Sprint(value)
+		switch value.(type) {
+		case string, float64, bool:
+		default:
+			return false
+		}
+		if !token(name) || !fieldValue(text) {
+			return false
+		}
+		name = http.CanonicalHeaderKey(name)
+		if !reserved(name) {
+			a.Headers[name] = text
+		}
+	}
+	return true
+}
+
+func reserved(name string) bool {
+	switch name {
+	case "Connection", "Content-Length", "Keep-Alive", "Proxy-Authenticate", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Date", "Server",
+		"Set-Cookie", "Clear-Site-Data", "Strict-Transport-Security", "Service-Worker-Allowed", "Www-Authenticate",
+		"Content-Security-Policy", "X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy", "Cross-Origin-Resource-Policy",
+		"X-Request-Id", "X-Execution-Id", "Content-Encoding", "Alt-Svc", "Refresh":
+		return true
+	}
+	return strings.HasPrefix(name, "Access-Control-")
+}
+
+// fieldValue reports whether s can be a header's value: printable ASCII and tabs (RFC 9110 §5.5, without obsolete text).
+func fieldValue(s string) bool {
+	return len(s) <= 4096 && !strings.ContainsFunc(s, func(c rune) bool { return c != '\t' && (c < ' ' || c > '~') })
+}

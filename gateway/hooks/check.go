@@ -1,0 +1,70 @@
+package hooks
+
+import (
+	"strings"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// Schemes lists every scheme.
+func Schemes() []string {
+	return []string{None, Standard, GitHub, Stripe, Slack, Shopify, HMAC, SharedHeader}
+}
+
+// NeedsSecret reports whether a scheme does.
+func NeedsSecret(scheme string) bool { return scheme != None }
+
+// Check refuses a hook that could not verify anything. A secret that is not there is for others to find.
+func Check(h execution.FunctionHook) error {
+	known := false
+	for _, s := range Schemes() {
+		known = known || s == h.Scheme
+	}
+	switch {
+	case !known:
+		return bad("hook.scheme", "must be one of "+strings.Join(Schemes(), ", "))
+	case h.Scheme == None && h.Secret != "":
+		return bad("hook.secret", "is of no use with the scheme none; leave it out, or choose a scheme that verifies")
+	case h.Header != "" && h.Scheme != HMAC && h.Scheme != SharedHeader:
+		return bad("hook.header", "can be chosen only with the schemes hmac-sha256 and shared-header")
+	case h.Header != "" && !token(h.Header):
+		return bad("hook.header", "is not the name of a header")
+	case h.ToleranceSeconds < 0 || h.ToleranceSeconds > 24*60*60:
+		return bad("hook.toleranceSeconds", "must be a whole number from 1 to 86400")
+	}
+	if h.Scheme == Standard && h.Secret != "" {
+		if _, err := standardKey(h.Secret); err != nil {
+			return bad("hook.secret", "must be whsec_ and base64 after it")
+		}
+	}
+	return nil
+}
+
+// Headers are where a scheme looks for the signature or the secret: the header that the hook names, else the usual ones.
+func Headers(h execution.FunctionHook) []string {
+	switch {
+	case h.Header != "":
+		return []string{h.Header}
+	case h.Scheme == HMAC:
+		return []string{"X-Signature-256", "X-Signature", "X-Hub-Signature-256", "X-Webhook-Signature", "X-Hmac-Sha256", "X-Hmac-Signature"}
+	case h.Scheme == SharedHeader:
+		return []string{"X-Webhook-Secret", "X-Hook-Secret", "X-Shared-Secret", "X-Webhook-Token", "X-Auth-Token", "X-Gitlab-Token", "X-Secret", "X-Api-Key", "Authorization"}
+	}
+	return nil
+}
+
+// token reports whether s can be a header's name (RFC 9110 §5.6.2).
+func token(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 128
+}
+
+func bad(field, message string) error {
+	return &execution.Error{Code: execution.InvalidRequest, Field: field, Message: message}
+}

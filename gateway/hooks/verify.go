@@ -1,0 +1,274 @@
+package hooks
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// The schemes. Codes are append-only.
+const (
+	None         = "none"
+	Standard     = "standard"      // standardwebhooks.com
+	GitHub       = "github"        // X-Hub-Signature-256
+	Stripe       = "stripe"        // Stripe-Signature, v1
+	Slack        = "slack"         // X-Slack-Signature, v0
+	Shopify      = "shopify"       // X-Shopify-Hmac-Sha256
+	HMAC         = "hmac-sha256"   // of the body, in hexadecimal or base64
+	SharedHeader = "shared-header" // the secret itself
+)
+
+// tolerance is how far a timestamp may be off where the hook does not say: what Stripe, Slack and the Standard Webhooks
+// libraries take.
+const tolerance = 5 * time.Minute
+
+// remembered is how long a signature without a timestamp is not taken twice.
+const remembered = 24 * time.Hour
+
+// Refusal is the error of a delivery that is not what it should be. Its text tells nothing that the sender does not know.
+type Refusal struct{ Reason string }
+
+// Error gives the reason.
+func (r *Refusal) Error() string { return r.Reason }
+
+// Proof identifies a delivery that was verified. The zero Proof is that of a scheme that signs nothing.
+type Proof struct {
+	// Key is the same for the same message.
+	Key string
+	// Mark is the same for the same sending of it: a message that is sent again by whom it comes from has another mark.
+	Mark string
+	// Until is when a delivery with this Key would be refused for its age.
+	Until time.Time
+}
+
+// Verify checks a delivery. The error is a *Refusal.
+func Verify(h execution.FunctionHook, header http.Header, body []byte, now time.Time) (Proof, error) {
+	switch h.Scheme {
+	case None:
+		return Proof{}, nil
+	case Standard:
+		return verifyStandard(h, header, body, now)
+	case GitHub:
+		return bodySigned(h, header, []string{"X-Hub-Signature-256"}, "sha256=", body, now, hex.DecodeString)
+	case Shopify:
+		return bodySigned(h, header, []string{"X-Shopify-Hmac-Sha256"}, "", body, now, base64.StdEncoding.DecodeString)
+	case HMAC:
+		return bodySigned(h, header, Headers(h), "", body, now, hexOrBase64)
+	case Stripe:
+		return verifyStripe(h, header, body, now)
+	case Slack:
+		return verifySlack(h, header, body, now)
+	case SharedHeader:
+		return Proof{}, verifyShared(h, header)
+	}
+	return Proof{}, refused("the scheme of this hook is not known")
+}
+
+func refused(reason string) error { return &Refusal{reason} }
+
+// one gives a header that must be there once.
+func one(header http.Header, name string) (string, error) {
+	values := header.Values(name)
+	switch {
+	case len(values) == 0 || values[0] == "":
+		return "", refused("the header " + name + " is missing")
+	case len(values) > 1:
+		return "", refused("the header " + name + " is given more than once")
+	}
+	return values[0], nil
+}
+
+// timely checks seconds since 1970 and gives the time from which on they would be too old.
+func timely(h execution.FunctionHook, text string, now time.Time) (until time.Time, err error) {
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || len(text) > 12 {
+		return time.Time{}, refused("the timestamp is not a number of seconds")
+	}
+	off := tolerance
+	if h.ToleranceSeconds > 0 {
+		off = time.Duration(h.ToleranceSeconds) * time.Second
+	}
+	at := time.Unix(seconds, 0)
+	switch {
+	case now.Sub(at) > off:
+		return time.Time{}, refused("the timestamp is too old")
+	case at.Sub(now) > off:
+		return time.Time{}, refused("the timestamp is in the future")
+	}
+	return at.Add(off + time.Second), nil
+}
+
+func mac(secret []byte, parts ...[]byte) []byte {
+	m := hmac.New(sha256.New, secret)
+	for _, p := range parts {
+		m.Write(p)
+	}
+	return m.Sum(nil)
+}
+
+// same compares without telling by its time where two values differ, or how long either is.
+func same(a, b []byte) bool {
+	x, y := sha256.Sum256(a), sha256.Sum256(b)
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write([]byte(strconv.Itoa(len(p)) + ":" + p))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func standardKey(secret string) (*standardwebhooks.Webhook, error) {
+	w, err := standardwebhooks.NewWebhook(secret)
+	if err != nil && !strings.HasPrefix(secret, "whsec_") {
+		return standardwebhooks.NewWebhookRaw([]byte(secret))
+	}
+	return w, err
+}
+
+func verifyStandard(h execution.FunctionHook, header http.Header, body []byte, now time.Time) (Proof, error) {
+	var values [3]string
+	for i, name := range []string{"Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"} {
+		var err error
+		if values[i], err = one(header, name); err != nil {
+			return Proof{}, err
+		}
+	}
+	if len(values[0]) > 256 {
+		return Proof{}, refused("the header Webhook-Id is too long")
+	}
+	until, err := timely(h, values[1], now)
+	if err != nil {
+		return Proof{}, err
+	}
+	key, err := standardKey(h.Secret)
+	if err != nil || key.VerifyIgnoringTimestamp(body, header) != nil {
+		return Proof{}, refused("the signature is not valid")
+	}
+	// The message keeps its id when it is sent again, hours later even, and is signed anew.
+	return Proof{Key: digest(Standard, values[0]), Mark: digest(values[1]), Until: later(until, now.Add(remembered))}, nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// bodySigned checks an HMAC-SHA256 of the body alone. Nothing in it is bound to a time, so the signature is remembered.
+func bodySigned(h execution.FunctionHook, header http.Header, names []string, prefix string, body []byte, now time.Time, decode func(string) ([]byte, error)) (Proof, error) {
+	name := names[0]
+	for _, n := range names {
+		if len(header.Values(n)) > 0 {
+			name = n
+			break
+		}
+	}
+	text, err := one(header, name)
+	if err != nil {
+		return Proof{}, err
+	}
+	text, ok := strings.CutPrefix(text, prefix)
+	got, err := decode(text)
+	want := mac([]byte(h.Secret), body)
+	if !ok || err != nil || !same(got, want) {
+		return Proof{}, refused("the signature is not valid")
+	}
+	key := digest(h.Scheme, string(want))
+	return Proof{Key: key, Mark: key, Until: now.Add(remembered)}, nil
+}
+
+func hexOrBase64(text string) ([]byte, error) {
+	text = strings.TrimPrefix(text, "sha256=")
+	if b, err := hex.DecodeString(text); err == nil {
+		return b, nil
+	}
+	return base64.StdEncoding.DecodeString(text)
+}
+
+func verifyStripe(h execution.FunctionHook, header http.Header, body []byte, now time.Time) (Proof, error) {
+	text, err := one(header, "Stripe-Signature")
+	if err != nil {
+		return Proof{}, err
+	}
+	at, signatures := "", []string(nil)
+	for part := range strings.SplitSeq(text, ",") {
+		switch name, value, _ := strings.Cut(strings.TrimSpace(part), "="); name {
+		case "t":
+			if at != "" {
+				return Proof{}, refused("the header Stripe-Signature has two timestamps")
+			}
+			at = value
+		case "v1":
+			signatures = append(signatures, value)
+		}
+	}
+	until, err := timely(h, at, now)
+	if err != nil {
+		return Proof{}, err
+	}
+	want := mac([]byte(h.Secret), []byte(at), []byte("."), body)
+	return anyOf(Stripe, signatures, want, until)
+}
+
+func verifySlack(h execution.FunctionHook, header http.Header, body []byte, now time.Time) (Proof, error) {
+	at, err := one(header, "X-Slack-Request-Timestamp")
+	if err != nil {
+		return Proof{}, err
+	}
+	text, err := one(header, "X-Slack-Signature")
+	if err != nil {
+		return Proof{}, err
+	}
+	until, err := timely(h, at, now)
+	if err != nil {
+		return Proof{}, err
+	}
+	signature, ok := strings.CutPrefix(text, "v0=")
+	if !ok {
+		return Proof{}, refused("the signature is not valid")
+	}
+	return anyOf(Slack, []string{signature}, mac([]byte(h.Secret), []byte("v0:"+at+":"), body), until)
+}
+
+// anyOf takes the signature when it is among those given, in hexadecimal: while a secret is being changed senders sign
+// with both.
+func anyOf(scheme string, signatures []string, want []byte, until time.Time) (Proof, error) {
+	good := false
+	for _, s := range signatures {
+		got, err := hex.DecodeString(s)
+		good = same(got, want) && err == nil || good
+	}
+	if !good {
+		return Proof{}, refused("the signature is not valid")
+	}
+	key := digest(scheme, string(want))
+	return Proof{Key: key, Mark: key, Until: until}, nil
+}
+
+func verifyShared(h execution.FunctionHook, header http.Header) error {
+	for _, name := range Headers(h) {
+		for _, value := range header.Values(name) {
+			if name == "Authorization" {
+				value, _ = strings.CutPrefix(value, "Bearer ")
+			}
+			if same([]byte(value), []byte(h.Secret)) {
+				return nil
+			}
+		}
+	}
+	return refused("the shared secret is missing or wrong")
+}
