@@ -44,27 +44,31 @@ func CheckTool(t Tool) error {
 
 // ToolGlobal gives the names by which the guest calls a tool: the global and its method.
 func ToolGlobal(name string) (namespace, method string) {
-	namespace, method, found := strings.Cut(name, ":")
-	if found {
-		method = strings.ReplaceAll(method, ":", "_")
-	} else {
-		namespace, method, _ = strings.Cut(name, ".")
-		method = strings.ReplaceAll(method, ".", "_")
+	separator := "."
+	if strings.Contains(name, ":") {
+		separator = ":"
 	}
-	if method = sanitized(method); method == "" {
+	namespace, method, _ = strings.Cut(name, separator)
+	if method = sanitized(strings.ReplaceAll(method, separator, "_")); method == "" {
 		method = "call"
 	}
 	return sanitized(namespace), method
 }
 
+// sanitized works on UTF-16 units, as the JavaScript that these rules come from did.
 func sanitized(name string) string {
-	out := []byte(name)
-	for i, c := range out {
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$') {
-			out[i] = '_'
+	var out strings.Builder
+	for _, r := range name {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '$':
+			out.WriteRune(r)
+		case r > 0xffff:
+			out.WriteString("__")
+		default:
+			out.WriteByte('_')
 		}
 	}
-	return string(out)
+	return out.String()
 }
 
 // tool is a Tool whose schemas are compiled.

@@ -194,7 +194,7 @@ func TestHTTPTools(t *testing.T) {
 func TestToolNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"ns:method": "ns.method", "ns.method": "ns.method", "ns": "ns.call", "a:b:c": "a.b_c", "a.b.c": "a.b_c", "a:b.c": "a.b_c",
-		"my-ns:do it": "my_ns.do_it", "ns:": "ns.call", "ünï:$x": "__n__.$x",
+		"my-ns:do it": "my_ns.do_it", "ns:": "ns.call", "ünï:$x": "_n_.$x", "a:😀": "a.__",
 	} {
 		namespace, method := sandbox.ToolGlobal(name)
 		if got := namespace + "." + method; got != want {

@@ -59,6 +59,9 @@ func (a *account) result(out sandbox.Result) execution.Result {
 	}
 	if ex := out.Exception; ex != nil {
 		r.Exception = &execution.Exception{Name: ex.Name, Message: ex.Message, Stack: ex.Stack, Line: ex.Line, Column: ex.Column}
+		if a.inv.Request.Files[ex.File] != nil {
+			r.Exception.File = ex.File
+		}
 	}
 	if out.Limit != "" {
 		limit := string(out.Limit)

@@ -1,6 +1,9 @@
 package runner
 
 import (
+	"fmt"
+	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +20,7 @@ func ask(inv execution.Invocation) policy.Ask {
 		memory = 0 // "" is the tier's own; anything else was refused when the request was decoded
 	}
 	a := policy.Ask{
-		Code: code(q), Language: q.Language, Tier: q.Policy, MemoryBytes: memory,
+		Code: code(q), Language: languageOf(q), Tier: q.Policy, MemoryBytes: memory,
 		Timeout: duration(q.Timeout), CPU: duration(q.Limits.CPUMs),
 		OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
 		Hosts: q.Hosts, Secrets: q.Secrets, Subject: inv.Caller.Subject, Tenant: inv.Caller.Tenant,
@@ -26,7 +29,7 @@ func ask(inv execution.Invocation) policy.Ask {
 		a.Globals = append(a.Globals, name)
 	}
 	for _, t := range q.Tools {
-		namespace, _, _ := strings.Cut(strings.Replace(t.Name, ":", ".", 1), ".")
+		namespace, _ := execution.ToolGlobal(t.Name)
 		a.Tools, a.Globals = append(a.Tools, t.Name), append(a.Globals, namespace)
 	}
 	if len(q.Files) > 0 {
@@ -54,22 +57,81 @@ func duration(ms float64) time.Duration {
 	return time.Duration(min(max(ms, 0), float64(day/time.Millisecond)) * float64(time.Millisecond))
 }
 
-func scriptOf(q execution.Request) sandbox.Script {
-	return sandbox.Script{
-		Code: code(q), TypeScript: q.Language == "typescript", Context: q.Context, Input: q.Input, Seed: q.Seed,
+// languageOf is the language of what runs: an entry's name says it too.
+func languageOf(q execution.Request) string {
+	switch path.Ext(q.Entry) {
+	case ".ts", ".mts", ".cts", ".tsx":
+		return "typescript"
 	}
+	return q.Language
 }
 
-func grantsOf(g policy.Grants, maxMemory int64) sandbox.Grants {
-	memory := g.MemoryBytes
-	if maxMemory > 0 {
-		memory = min(memory, maxMemory)
+func scriptOf(inv execution.Invocation) sandbox.Script {
+	q := inv.Request
+	s := sandbox.Script{
+		ID: inv.ID, Code: q.Code, TypeScript: q.Language == "typescript", Entry: q.Entry, Context: q.Context, Input: q.Input,
+		Seed: q.Seed,
 	}
-	return sandbox.Grants{
+	if len(q.Files) > 0 {
+		s.Files = make(map[string][]byte, len(q.Files))
+		for name, content := range q.Files {
+			s.Files[name] = content
+		}
+	}
+	return s
+}
+
+// grantsOf makes the sandbox's grants of the policy's and of the tools that were asked for.
+func (r *Runner) grantsOf(g policy.Grants, q execution.Request) (sandbox.Grants, error) {
+	memory := g.MemoryBytes
+	if r.cfg.MaxMemoryBytes > 0 {
+		memory = min(memory, r.cfg.MaxMemoryBytes)
+	}
+	out := sandbox.Grants{
 		Limits: sandbox.Limits{
 			Wall: g.Timeout, CPU: g.CPU, MemoryBytes: memory, OutputBytes: int(g.OutputBytes),
 			LogEntries: g.LogEntries, LogChars: g.LogChars, APICalls: g.APICalls,
 		},
 		Eval: g.Eval,
+		Network: sandbox.Network{
+			Mode: networkMode(g.Network), Hosts: g.Hosts, OpenedHosts: g.OpenedHosts, Secrets: r.secretsOf(g),
+		},
 	}
+	for i, t := range q.Tools {
+		if !slices.Contains(g.Tools, t.Name) {
+			continue
+		}
+		tool := sandbox.Tool{
+			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema, URL: t.URL,
+		}
+		if err := sandbox.CheckTool(tool); err != nil {
+			field, message, _ := strings.Cut(err.Error(), ": ")
+			return sandbox.Grants{}, &execution.Error{
+				Code: execution.InvalidRequest, Field: fmt.Sprintf("tools[%d].%s", i, field), Message: message,
+			}
+		}
+		out.Tools = append(out.Tools, tool)
+	}
+	return out, nil
+}
+
+func networkMode(mode string) sandbox.NetworkMode {
+	switch mode {
+	case policy.NetworkAllowlist:
+		return sandbox.NetworkAllowlist
+	case policy.NetworkPublic:
+		return sandbox.NetworkPublic
+	}
+	return sandbox.NetworkNone
+}
+
+// secretsOf gives the granted secrets that the deployment has values for.
+func (r *Runner) secretsOf(g policy.Grants) []sandbox.Secret {
+	var out []sandbox.Secret
+	for _, name := range g.Secrets {
+		if value := r.cfg.Secrets[name]; value != "" {
+			out = append(out, sandbox.Secret{Name: name, Value: value, Hosts: g.SecretHosts[name]})
+		}
+	}
+	return out
 }

@@ -31,6 +31,8 @@ type Config struct {
 	MaxMemoryBytes int64
 	// KeepCode stores the code and the whole request in the record, which replay needs, in place of the code's hash alone.
 	KeepCode bool
+	// Secrets are the values of the secrets that the policy names. Guests never see them, and neither do records.
+	Secrets map[string]string
 	// Redact takes secrets out of a record before it is stored; nil changes nothing.
 	Redact func(*audit.Record)
 	// Now is the clock; default time.Now.
@@ -88,12 +90,15 @@ func (r *Runner) Run(ctx context.Context, inv execution.Invocation, onLog func(e
 }
 
 func (r *Runner) sandboxed(ctx context.Context, a *account, onLog func(execution.Log)) (execution.Result, error) {
-	grants := grantsOf(a.decision.Grants, r.cfg.MaxMemoryBytes)
+	grants, err := r.grantsOf(a.decision.Grants, a.inv.Request)
+	if err != nil {
+		return execution.Result{}, err
+	}
 	if onLog != nil {
 		grants.OnLog = func(l sandbox.Log) { onLog(logOf(l)) }
 	}
 	a.step(audit.Started)
-	out, err := r.cfg.Sandbox.Run(ctx, scriptOf(a.inv.Request), grants)
+	out, err := r.cfg.Sandbox.Run(ctx, scriptOf(a.inv), grants)
 	if err != nil {
 		r.cfg.Log.ErrorContext(ctx, "sandbox failed", "id", a.inv.ID, "err", err)
 		return execution.Result{}, &execution.Error{Code: execution.Internal, Message: "the sandbox could not run the code", Err: err}
