@@ -32,7 +32,8 @@ func (c *catalogue) scan(code, language string, globals []string, files map[stri
 		// Why the tree parser refused does not matter: esbuild takes the code, or its error is the one to show.
 		t, _ = parseTree(text, o.module)
 	}
-	if t == nil && o.transformable() {
+	// What is too big a job for the tree parser would be so for esbuild.
+	if t == nil && o.parseable() && o.transformable() {
 		t, out.syntax = transformTree(text, language, o.module)
 		out.stuckAt = start
 	}

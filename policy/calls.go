@@ -111,6 +111,7 @@ func (w *scanner) escapes(c call) {
 
 func (w *scanner) invokeFunction(f *function, c call) *value {
 	w.timers.calls(w.frame, f)
+	f.called = true
 	for i, p := range f.params.List {
 		if c.arg(i) == nil {
 			continue

@@ -47,6 +47,9 @@ type frame struct {
 	// chain counts what nests to the right without a bracket since the frame's last reset, fns the functions among it,
 	// words the names in the frame so far.
 	chain, fns, words int32
+	// suffixes counts members and calls since the reset; serial tells frames apart.
+	suffixes int32
+	serial   uint32
 }
 
 func (l *lexer) text(t token) string { return l.src[t.start:t.end] }

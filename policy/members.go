@@ -338,7 +338,7 @@ func (w *scanner) keep(base *value, key string, v *value) {
 			b.obj.set(key, v)
 		}
 	}
-	if v.kind != kindDecoded && v.powerful() && !w.props[key].holds(v) {
+	if v.dangerous() && !w.props[key].holds(v) {
 		w.props[key] = either(v, w.props[key])
 		w.again = true
 	}

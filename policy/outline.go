@@ -13,7 +13,9 @@ type outline struct {
 	scopeWork           int
 	arrowWork           int
 	functionWork        int
-	escapes             []escape
+	// suffixes is the longest chain of members and calls, redeclared the number of names that look declared twice.
+	suffixes, redeclared int
+	escapes              []escape
 }
 
 // escape is a place where an escape hides what could have been written plainly.
@@ -27,13 +29,15 @@ type escape struct {
 // has no limit of its own and kills the process when it recurses too deep, stays under 2 MiB of stack.
 const (
 	maxBrackets      = 900
-	maxTokens        = 150_000
+	maxTokens        = 120_000
 	maxScopeWork     = 150_000
 	maxArrowWork     = 4_000_000
 	maxNesting       = 600
 	maxFunctionWork  = 300_000
 	maxRawOpenings   = 60_000
 	maxRawOperators  = 80_000
+	maxSuffixes      = 4_000
+	maxRedeclared    = 1_000
 	maxEscapeReports = maxFindings
 )
 
@@ -44,20 +48,21 @@ func (o *outline) parseable() bool {
 
 // transformable reports whether esbuild may have the code.
 func (o *outline) transformable() bool {
-	return o.nesting <= maxNesting && o.functionWork <= maxFunctionWork && o.openings <= maxRawOpenings && o.operators <= maxRawOperators
+	return o.tokens <= maxTokens && o.nesting <= maxNesting && o.functionWork <= maxFunctionWork &&
+		o.openings <= maxRawOpenings && o.operators <= maxRawOperators && o.suffixes <= maxSuffixes && o.redeclared <= maxRedeclared
 }
 
 func outlineOf(src string) outline {
 	var o outline
 	o.countRaw(src)
 	l := lexer{src: src, stack: make([]frame, 1, 32)}
-	var names nameSet
-	chains, fns := 0, 0
+	var names, declared nameSet
+	chains, fns, frames := 0, 0, uint32(0)
 	var before token
 	for {
 		depth := len(l.stack)
 		t := l.next()
-		if t.kind == tokenEnd {
+		if t.kind == tokenEnd || o.tokens > maxTokens {
 			return o
 		}
 		if len(l.stack) == 0 {
@@ -78,8 +83,16 @@ func outlineOf(src string) outline {
 		if endsChain(&l, before, t, text) {
 			chains -= int(top.chain)
 			fns -= int(top.fns)
-			top.chain, top.fns = 0, 0
+			top.chain, top.fns, top.suffixes = 0, 0, 0
 		}
+		if len(l.stack) > depth {
+			frames++
+			top.serial = frames
+			l.stack[len(l.stack)-2].suffixes++
+		} else if text == "." || text == "?." || t.kind == tokenTemplate {
+			top.suffixes++
+		}
+		o.suffixes = max(o.suffixes, int(top.suffixes))
 		added := nestsRight(&l, before, t, text)
 		top.chain += int32(added)
 		chains += added
@@ -94,7 +107,10 @@ func outlineOf(src string) outline {
 		switch t.kind {
 		case tokenWord:
 			top.words++
-			names.add(text)
+			names.add(text, 0)
+			if binds(&l, before) && !declared.add(text, top.serial) {
+				o.redeclared++
+			}
 			if len(l.stack) == 1 && (text == "import" || text == "export") && l.src[max(before.end-1, 0)] != '.' {
 				o.module = o.module || startsModule(l, text)
 			}
@@ -179,14 +195,24 @@ func nestsRight(l *lexer, before, t token, text string) int {
 	return 0
 }
 
+// binds reports whether a name after this token may be one that is being declared.
+func binds(l *lexer, before token) bool {
+	switch l.text(before) {
+	case "let", "const", "class", "function", "import", "enum", "namespace", "as", "type", "interface", "(", "[", "{", ",", ":", "*", ".":
+		return before.kind == tokenWord || l.src[before.end-1] != '.' || before.start > 0 && l.src[before.start-1] == '.'
+	}
+	return false
+}
+
 // nameSet counts distinct names, roughly: two that share a slot count once.
 type nameSet struct {
 	n     int
 	slots [1 << 10]uint64
 }
 
-func (s *nameSet) add(name string) {
-	h := uint32(2166136261)
+// add reports whether the name was new; salt keeps equal names of different places apart.
+func (s *nameSet) add(name string, salt uint32) bool {
+	h := 2166136261 ^ salt*0x9e3779b1
 	for i := range len(name) {
 		h = (h ^ uint32(name[i])) * 16777619
 	}
@@ -194,5 +220,7 @@ func (s *nameSet) add(name string) {
 	if bit := uint64(1) << (h & 63); s.slots[h>>6&1023]&bit == 0 {
 		s.slots[h>>6&1023] |= bit
 		s.n++
+		return true
 	}
+	return false
 }

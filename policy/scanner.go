@@ -11,7 +11,8 @@ const (
 	maxFindings = 100
 	maxHits     = 4000
 	maxDepth    = 2500
-	maxRounds   = 4
+	maxRounds   = 3
+	manyNodes   = 15_000 // programs with more are walked twice at most
 	maxEdges    = 4096
 )
 
@@ -42,6 +43,7 @@ type scanner struct {
 	fns     map[any]*function
 	timers  timers
 
+	round      int
 	again      bool
 	dynamicKey bool
 	tooDeep    bool
@@ -86,7 +88,7 @@ type hitKey struct {
 
 // walk analyses the tree until nothing new turns up.
 func (w *scanner) walk(list []js.IStmt) {
-	for range maxRounds {
+	for w.round = range maxRounds {
 		w.again = false
 		w.cursor, w.at, w.depth, w.branch, w.loops, w.endless, w.quiet = 0, 0, 0, 0, 0, 0, false
 		w.this = &value{kind: kindGlobal}
@@ -94,7 +96,7 @@ func (w *scanner) walk(list []js.IStmt) {
 		w.timers.reset()
 		w.tele.Metrics = Metrics{Cyclomatic: 1}
 		w.block(list)
-		if !w.again || w.tooDeep {
+		if !w.again || w.tooDeep || w.round > 0 && w.tele.Metrics.ASTNodeCount > manyNodes {
 			break
 		}
 	}

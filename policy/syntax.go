@@ -31,10 +31,24 @@ func parseTree(text string, module bool) (*tree, error) {
 	if module {
 		return parseText(text, "", "", false)
 	}
+	if !mayBeExpression(text) {
+		return nil, err
+	}
 	if t, err := parseText(text, "(", "\n)", false); err == nil {
 		return t, nil
 	}
 	return nil, err
+}
+
+// mayBeExpression reports code that may make sense in parentheses though it does not as statements: an object literal, or
+// a function or class without a name.
+func mayBeExpression(text string) bool {
+	l := lexer{src: text}
+	switch l.text(l.next()) {
+	case "{", "function", "async", "class":
+		return true
+	}
+	return false
 }
 
 // parseText parses prefix+text+suffix. The parser is a library and its input hostile: a panic is an error.

@@ -52,6 +52,8 @@ type object struct {
 type function struct {
 	params js.Params
 	ret    *value
+	// called marks a function that was called, perhaps before what it returns was known.
+	called bool
 	// plain marks functions whose this is whatever they are called on.
 	plain bool
 	// id numbers functions in the order they were met, for the timer graph.
@@ -76,7 +78,12 @@ func symbolValue(s *symbol) *value {
 // same reports whether two values (alternatives apart) say the same.
 func (v *value) same(o *value) bool {
 	return v.kind == o.kind && v.text == o.text && v.num == o.num && v.sym == o.sym && v.obj == o.obj && v.fn == o.fn &&
-		v.of == o.of && v.decoded == o.decoded && v.coded == o.coded
+		v.decoded == o.decoded && v.coded == o.coded && sameReceiver(v.of, o.of)
+}
+
+// sameReceiver compares receivers only so far as they were made of the same thing: each walk makes new ones.
+func sameReceiver(a, b *value) bool {
+	return a == b || a != nil && b != nil && a.kind == b.kind && a.text == b.text && a.sym == b.sym && a.fn == b.fn
 }
 
 func (v *value) holds(o *value) bool {
@@ -117,6 +124,20 @@ func (v *value) powerful() bool {
 		switch v.kind {
 		case kindGlobal, kindMaybeGlobal, kindSymbol, kindBuiltin, kindPrototype, kindConstructor, kindMethod, kindDescriptor,
 			kindBuilt, kindDecoded, kindBytes:
+			return true
+		}
+	}
+	return false
+}
+
+// dangerous reports whether the value is worth following through members of objects that nothing else is known of.
+func (v *value) dangerous() bool {
+	for ; v != nil; v = v.alt {
+		switch {
+		case v.kind == kindGlobal, v.kind == kindBytes:
+			return true
+		case v.kind == kindSymbol && (v.sym.category != "" || v.sym.module != "" || v.sym.role == roleRequire ||
+			v.sym.role == roleTimeout || v.sym.role == roleInterval):
 			return true
 		}
 	}

@@ -51,7 +51,8 @@ func (w *scanner) matters(v *value) bool {
 	case kindText:
 		return w.dynamicKey
 	case kindFunction, kindObject:
-		return w.tele.Flags.HasTimers // functions matter where timers do: they may set themselves going
+		// Functions matter where timers do: they may set themselves going. Objects are new in every walk.
+		return w.tele.Flags.HasTimers && w.round == 0
 	}
 	return v.powerful()
 }
@@ -201,7 +202,7 @@ func (w *scanner) returns(v *value) {
 	if w.frame == nil || v == nil || w.frame.ret.holds(v) {
 		return
 	}
-	if v.powerful() {
+	if w.frame.called && v.powerful() {
 		w.again = true
 	}
 	w.frame.ret = either(v, w.frame.ret)

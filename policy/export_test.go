@@ -1,0 +1,8 @@
+package policy
+
+// WithRule gives a Set with one more rule, for tests of what a failing rule does.
+func (s *Set) WithRule(name string, check func() error) *Set {
+	out := *s
+	out.rules = append(standardRules(), rule{name, func(*inquiry) error { return check() }})
+	return &out
+}
