@@ -42,7 +42,7 @@ func (r *run) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) 
 		repeat, _ := a[3].Int()
 		if ok1 && ok2 && ms >= 0 {
 			r.impure = true
-			r.timers.add(id, r.elapsed()+time.Duration(ms)*time.Millisecond, time.Duration(ms)*time.Millisecond, repeat != 0)
+			r.timers.add(id, r.clock()+time.Duration(ms)*time.Millisecond, time.Duration(ms)*time.Millisecond, repeat != 0)
 		}
 	case opClear:
 		if id, ok := a[1].Int(); ok {

@@ -15,8 +15,8 @@ import (
 //   - internal.sync(name, …) is answered before it returns: computation that Go does better (hashes, URLs, encodings).
 //   - internal.request(name, payload) gives a promise: the host works on a goroutine of its own (fetch, tools).
 //
-// Which names exist for a run is decided here, from its grants alone. A name that is not there is refused whatever the
-// guest did to get at the host call.
+// Which names exist for a run is decided here, from its grants alone (and web.go: computation is every guest's). A name
+// that is not there is refused whatever the guest did to get at the host call.
 
 // syncOp answers a synchronous operation. args are the guest's, from hostile memory. The guest sees an *opError as a
 // JavaScript exception; any other error ends the run.
@@ -114,7 +114,10 @@ func (r *run) settle(in *quickjs.Instance, image *quickjs.Image, c completion) e
 // sync answers a synchronous operation. What it throws crosses as {"$error": [name, message]}.
 func (r *run) sync(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) {
 	name, ok := in.Str(a[1], 256)
-	op := r.syncOps[name]
+	op := platform[name]
+	if op == nil {
+		op = r.syncOps[name]
+	}
 	if !ok || op == nil {
 		return errorValue(in, &opError{"TypeError", fmt.Sprintf("%s is not available to this execution", name)})
 	}

@@ -51,6 +51,8 @@ type run struct {
 	completions chan completion
 	outstanding int
 	apiCalls    int
+
+	web web // what the web platform's operations keep (web.go)
 }
 
 // Run runs one script in a brand-new guest and drops the guest. It returns when the code's value is there (or, for code
@@ -73,7 +75,8 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 	r.result.Seed, r.seeded = seed, script.Seed != nil
 	state := mix(uint64(seed))
 	in.SetRandom(state)
-	in.SetTimeOrigin(r.now())
+	r.web.origin = r.now()
+	in.SetTimeOrigin(r.web.origin)
 	var endOps context.CancelFunc
 	r.opsCtx, endOps = context.WithCancel(ctx)
 	defer endOps()

@@ -6,7 +6,11 @@ import "embed"
 var files embed.FS
 
 // order is the order of evaluation; each file builds on those before it.
-var order = [...]string{"primordials.js", "errors.js", "host.js", "inspect.js", "console.js", "result.js", "timers.js", "tools.js", "start.js"}
+var order = [...]string{
+	"primordials.js", "errors.js", "host.js", "webidl.js", "inspect.js", "console.js", "result.js",
+	"events.js", "performance.js", "abort.js", "timers.js", "url.js", "encoding.js",
+	"tools.js", "start.js",
+}
 
 // File is one source file of the library.
 type File struct {

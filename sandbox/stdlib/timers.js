@@ -6,30 +6,38 @@
   const maxTimers = 10000;
   let next = 1;
 
-  const add = (fn, delay, args, repeat) => {
-    if (typeof fn !== 'function') throw new p.TypeError('a timer needs a function (strings are not evaluated)');
+  const add = (fn, ms, args, repeat) => {
     if (p.mapSize(timers) >= maxTimers) throw new p.RangeError(`too many timers at once (${maxTimers})`);
-    const ms = p.trunc(p.min(p.max(+delay || 0, 0), 0x7fffffff));
     const id = next++;
     p.mapSet(timers, id, { __proto__: null, fn, args, repeat });
     host(op.timer, id, ms, repeat);
     return id;
   };
+  // The delay is WebIDL's long: it wraps around at 32 bits, and what is negative then is zero.
+  const set = (got, name, fn, delay, args, repeat) => {
+    internal.need(got, 1, name);
+    if (typeof fn !== 'function') throw new p.TypeError(`${name}: the callback is not a function (strings are not evaluated)`);
+    return add(fn, p.max(delay | 0, 0), args, repeat);
+  };
   const clear = (id) => {
-    id = typeof id === 'number' ? id : +id;
+    id |= 0;
     if (p.mapDelete(timers, id)) host(op.clear, id, 0, 0);
   };
 
-  define(globalThis, 'setTimeout', function setTimeout(fn, delay, ...args) { return add(fn, delay, args, 0); });
-  define(globalThis, 'setInterval', function setInterval(fn, delay, ...args) { return add(fn, delay, args, 1); });
-  define(globalThis, 'clearTimeout', function clearTimeout(id) { clear(id); });
-  define(globalThis, 'clearInterval', function clearInterval(id) { clear(id); });
-  define(globalThis, 'queueMicrotask', function queueMicrotask(fn) {
-    if (typeof fn !== 'function') throw new p.TypeError('queueMicrotask needs a function');
+  define(globalThis, 'setTimeout', function setTimeout(fn, delay = 0, ...args) { return set(arguments.length, 'setTimeout', fn, delay, args, 0); });
+  define(globalThis, 'setInterval', function setInterval(fn, delay = 0, ...args) { return set(arguments.length, 'setInterval', fn, delay, args, 1); });
+  define(globalThis, 'clearTimeout', function clearTimeout(id = 0) { clear(id); });
+  define(globalThis, 'clearInterval', function clearInterval(id = 0) { clear(id); });
+  define(globalThis, 'queueMicrotask', function queueMicrotask(callback) {
+    internal.need(arguments.length, 1, 'queueMicrotask');
+    internal.callback(callback, 'queueMicrotask: the callback');
     internal.enqueue(() => {
-      try { fn(); } catch (e) { internal.fail(e); }
+      try { p.apply(callback, undefined, []); } catch (e) { internal.report(e); }
     });
   });
+  // startTimer is for the library's own waiting, of any length.
+  internal.startTimer = (ms, fn) => add(fn, p.min(p.trunc(ms), 0x7fffffff), [], 0);
+  internal.clearTimer = clear;
 
   // fire runs the timer id when its time has come.
   internal.fire = (id) => {
@@ -39,7 +47,7 @@
     try {
       p.apply(timer.fn, globalThis, timer.args);
     } catch (e) {
-      internal.fail(e);
+      internal.report(e);
     }
   };
   return internal;

@@ -1,0 +1,126 @@
+// AbortController and AbortSignal, after the DOM standard.
+(host, internal) => {
+  'use strict';
+  const { p } = internal;
+  const { EventTarget, Event } = globalThis;
+  const states = new p.WeakMap();
+  const of = (s) => {
+    const state = internal.isObject(s) ? p.weakMapGet(states, s) : undefined;
+    if (state === undefined) throw new p.TypeError('not an AbortSignal');
+    return state;
+  };
+
+  class AbortSignal extends EventTarget {
+    constructor(key) {
+      internal.illegal(key);
+      super();
+      p.weakMapSet(states, this, { __proto__: null, aborted: false, reason: undefined, algorithms: [], sources: null, dependents: [] });
+    }
+    static abort(reason = undefined) {
+      const signal = new AbortSignal(internal.key);
+      const s = of(signal);
+      s.aborted = true;
+      s.reason = reason === undefined ? internal.domError('AbortError', 'This operation was aborted') : reason;
+      return signal;
+    }
+    static timeout(milliseconds) {
+      internal.need(arguments.length, 1, 'AbortSignal.timeout');
+      const ms = internal.enforceRange(milliseconds, 9007199254740991, 'AbortSignal.timeout: the time');
+      const signal = new AbortSignal(internal.key);
+      internal.startTimer(ms, () => { abort(signal, internal.domError('TimeoutError', 'The operation was aborted due to timeout')); });
+      return signal;
+    }
+    static any(signals) {
+      internal.need(arguments.length, 1, 'AbortSignal.any');
+      const list = internal.sequence(signals, (s) => {
+        of(s);
+        return s;
+      }, 'AbortSignal.any: the argument');
+      return any(list);
+    }
+    get aborted() { return of(this).aborted; }
+    get reason() { return of(this).reason; }
+    throwIfAborted() {
+      const s = of(this);
+      if (s.aborted) throw s.reason;
+    }
+  }
+  internal.expose(AbortSignal);
+  internal.handler(AbortSignal.prototype, 'abort');
+
+  const any = (list) => {
+    const signal = new AbortSignal(internal.key);
+    const state = of(signal);
+    for (let i = 0; i < list.length; i++) {
+      const s = of(list[i]);
+      if (s.aborted) {
+        state.aborted = true;
+        state.reason = s.reason;
+        return signal;
+      }
+    }
+    state.sources = [];
+    for (let i = 0; i < list.length; i++) {
+      const s = of(list[i]);
+      // A dependent signal hangs on the sources of what it is made of, so chains stay flat.
+      const roots = s.sources === null ? [list[i]] : s.sources;
+      for (let j = 0; j < roots.length; j++) {
+        if (p.arrayIndexOf(state.sources, roots[j]) >= 0) continue;
+        p.arrayPush(state.sources, roots[j]);
+        p.arrayPush(of(roots[j]).dependents, signal);
+      }
+    }
+    return signal;
+  };
+
+  const abort = (signal, reason) => {
+    const s = of(signal);
+    if (s.aborted) return;
+    s.aborted = true;
+    s.reason = reason === undefined ? internal.domError('AbortError', 'This operation was aborted') : reason;
+    const due = [signal];
+    for (let i = 0; i < s.dependents.length; i++) {
+      const d = of(s.dependents[i]);
+      if (d.aborted) continue;
+      d.aborted = true;
+      d.reason = s.reason;
+      p.arrayPush(due, s.dependents[i]);
+    }
+    for (let i = 0; i < due.length; i++) {
+      const d = of(due[i]), algorithms = d.algorithms;
+      d.algorithms = [];
+      for (let j = 0; j < algorithms.length; j++) if (algorithms[j] !== null) algorithms[j]();
+      internal.fireEvent(due[i], new Event('abort'));
+    }
+  };
+
+  internal.expose(class AbortController {
+    #signal = new AbortSignal(internal.key);
+    get signal() { return this.#signal; }
+    abort(reason = undefined) { abort(this.#signal, reason); }
+  });
+
+  // What the rest of the library asks of a signal. add gives a function that takes the algorithm away again.
+  internal.abort = {
+    __proto__: null,
+    signal: (abortLater) => {
+      const signal = new AbortSignal(internal.key);
+      abortLater((reason) => abort(signal, reason));
+      return signal;
+    },
+    check: (s) => { of(s); },
+    is: (s) => internal.isObject(s) && p.weakMapHas(states, s),
+    any,
+    aborted: (s) => of(s).aborted,
+    reason: (s) => of(s).reason,
+    add: (s, algorithm) => {
+      const { algorithms } = of(s);
+      p.arrayPush(algorithms, algorithm);
+      return () => {
+        const i = p.arrayIndexOf(algorithms, algorithm);
+        if (i >= 0) p.arraySplice(algorithms, i, 1);
+      };
+    },
+  };
+  return internal;
+}

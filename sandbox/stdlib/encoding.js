@@ -1,0 +1,82 @@
+// atob, btoa, TextEncoder and TextDecoder over the host's tables.
+(host, internal) => {
+  'use strict';
+  const { p, define } = internal;
+
+  define(globalThis, 'atob', function atob(data) {
+    internal.need(arguments.length, 1, 'atob');
+    return internal.sync('base64.atob', internal.text(data));
+  });
+  define(globalThis, 'btoa', function btoa(data) {
+    internal.need(arguments.length, 1, 'btoa');
+    return internal.sync('base64.btoa', internal.text(data));
+  });
+
+  const encode = (s) => s === '' ? new p.Uint8Array(0) : new p.Uint8Array(internal.sync('utf8.encode', s));
+  internal.encodeText = (s) => encode(internal.text(s));
+
+  // fit counts the units of s whose UTF-8 has at most room bytes: [units, bytes].
+  const fit = (s, room) => {
+    let read = 0, written = 0;
+    while (read < s.length) {
+      const c = p.charCodeAt(s, read);
+      const pair = c >= 0xd800 && c < 0xdc00 && read + 1 < s.length && (p.charCodeAt(s, read + 1) & 0xfc00) === 0xdc00;
+      const n = pair ? 4 : c < 0x80 ? 1 : c < 0x800 ? 2 : 3;
+      if (written + n > room) break;
+      written += n;
+      read += pair ? 2 : 1;
+    }
+    return { __proto__: null, read, written };
+  };
+
+  internal.expose(class TextEncoder {
+    #brand;
+    get encoding() {
+      this.#brand;
+      return 'utf-8';
+    }
+    encode(input = '') {
+      this.#brand;
+      return encode(internal.text(input));
+    }
+    encodeInto(source, destination) {
+      this.#brand;
+      internal.need(arguments.length, 2, 'TextEncoder.encodeInto');
+      source = internal.text(source);
+      if (!p.isView(destination) || p.typedTag(destination) !== 'Uint8Array') throw new p.TypeError('TextEncoder.encodeInto: the destination is not a Uint8Array');
+      // A unit has at most three bytes, so more of the source than the room cannot fit.
+      const room = p.typedLength(destination);
+      const { read, written } = fit(source, room);
+      if (written > 0) p.typedSet(destination, encode(p.slice(source, 0, read)));
+      return { read, written };
+    }
+  });
+
+  const FATAL = 1, KEEP_BOM = 2, STREAM = 4;
+  internal.expose(class TextDecoder {
+    #encoding; #flags; #state = '';
+    constructor(label = 'utf-8', options = undefined) {
+      this.#encoding = internal.sync('text.label', internal.text(label));
+      options = internal.dictionary(options, 'TextDecoder: the second argument');
+      const { fatal, ignoreBOM } = options;
+      this.#flags = (fatal ? FATAL : 0) | (ignoreBOM ? KEEP_BOM : 0);
+    }
+    get encoding() { return this.#encoding; }
+    get fatal() { return (this.#flags & FATAL) !== 0; }
+    get ignoreBOM() { return (this.#flags & KEEP_BOM) !== 0; }
+    decode(input = undefined, options = undefined) {
+      const flags = this.#flags;
+      const stream = !!internal.dictionary(options, 'TextDecoder.decode: the second argument').stream;
+      const bytes = input === undefined ? new p.Uint8Array(0) : internal.bytes(input, 'TextDecoder.decode: the input', true);
+      const state = this.#state;
+      this.#state = '';
+      if (!stream) return internal.sync('text.decode', this.#encoding, flags, state, internal.bufferOf(bytes));
+      const answer = internal.sync('text.decode', this.#encoding, flags | STREAM, state, internal.bufferOf(bytes));
+      this.#state = answer[1];
+      return answer[0];
+    }
+  });
+  // decodeText is "UTF-8 decode" of a Uint8Array: a byte order mark is dropped.
+  internal.decodeText = (u) => internal.sync('text.decode', 'utf-8', 0, '', internal.bufferOf(u));
+  return internal;
+}

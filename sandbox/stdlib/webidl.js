@@ -1,0 +1,229 @@
+// What WebIDL asks of every interface: how it is exposed, and how arguments are converted.
+(host, internal) => {
+  'use strict';
+  const { p, define } = internal;
+  const { asyncIterator, iterator, toStringTag } = Symbol;
+
+  const property = (value, enumerable) => ({ __proto__: null, value, writable: true, enumerable, configurable: true });
+
+  // makeEnumerable turns a class's string-named members into what WebIDL calls regular ones.
+  const makeEnumerable = (o) => {
+    const names = p.ownKeys(o);
+    for (let i = 0; i < names.length; i++) {
+      if (typeof names[i] === 'symbol' || names[i] === 'constructor' || names[i] === 'prototype' || names[i] === 'length' || names[i] === 'name') continue;
+      const d = p.getOwnPropertyDescriptor(o, names[i]);
+      if (d.configurable) p.defineProperty(o, names[i], { __proto__: d, enumerable: true });
+    }
+  };
+
+  // dress makes C an interface of its name, expose also a global.
+  internal.dress = (C) => {
+    makeEnumerable(C);
+    makeEnumerable(C.prototype);
+    p.defineProperty(C.prototype, toStringTag, { __proto__: null, value: C.name, configurable: true });
+    return C;
+  };
+  internal.expose = (C) => {
+    internal.dress(C);
+    define(globalThis, C.name, C);
+    return C;
+  };
+  // constants are read-only on an interface and its prototype.
+  internal.constants = (C, values) => {
+    for (const name in values) {
+      const d = { __proto__: null, value: values[name], enumerable: true };
+      p.defineProperty(C, name, d);
+      p.defineProperty(C.prototype, name, d);
+    }
+  };
+
+  // need throws when a function was called with fewer arguments than it requires.
+  internal.need = (got, want, what) => {
+    if (got < want) throw new p.TypeError(`${what}: ${want} argument${want > 1 ? 's' : ''} required, but only ${got} present`);
+  };
+
+  // key is what constructors that scripts may not call must be given.
+  internal.key = { __proto__: null };
+  internal.illegal = (key) => {
+    if (key !== internal.key) throw new p.TypeError('Illegal constructor');
+  };
+
+  const { DOMException } = globalThis;
+  internal.DOMException = DOMException;
+  internal.domError = (name, message) => new DOMException(message, name);
+  const plain = internal.errorFor;
+  const domNames = new p.Set(['AbortError', 'DataCloneError', 'DataError', 'EncodingError', 'InvalidAccessError', 'InvalidCharacterError', 'InvalidStateError',
+    'NetworkError', 'NotFoundError', 'NotSupportedError', 'OperationError', 'QuotaExceededError', 'SyntaxError', 'TimeoutError', 'TypeMismatchError']);
+  // Where the platform's own SyntaxError and the language's meet, the host says which: DOM:SyntaxError.
+  internal.errorFor = (name, message) => {
+    if (p.startsWith(name, 'DOM:')) return new DOMException(message, p.slice(name, 4));
+    return name !== 'SyntaxError' && p.setHas(domNames, name) ? new DOMException(message, name) : plain(name, message);
+  };
+
+  const isObject = (v) => (typeof v === 'object' && v !== null) || typeof v === 'function';
+  internal.isObject = isObject;
+
+  // text is DOMString, usv is USVString.
+  internal.text = (v) => typeof v === 'string' ? v : `${v}`;
+  internal.usv = (v) => p.toWellFormed(typeof v === 'string' ? v : `${v}`);
+  // byteString is ByteString: every unit is a byte.
+  internal.byteString = (v) => {
+    const s = internal.text(v);
+    for (let i = 0; i < s.length; i++) if (p.charCodeAt(s, i) > 255) throw new p.TypeError('a character is not a byte');
+    return s;
+  };
+
+  // dictionary gives an object to read members from.
+  const none = p.freeze({ __proto__: null });
+  internal.dictionary = (v, what) => {
+    if (v === undefined || v === null) return none;
+    if (!isObject(v)) throw new p.TypeError(`${what} is not an object`);
+    return v;
+  };
+  internal.callback = (v, what) => {
+    if (typeof v !== 'function') throw new p.TypeError(`${what} is not a function`);
+    return v;
+  };
+  internal.oneOf = (v, values, what) => {
+    const s = internal.text(v);
+    if (p.arrayIndexOf(values, s) < 0) throw new p.TypeError(`${what} is not a valid value: ${s}`);
+    return s;
+  };
+  // unsigned converts to an integer of [EnforceRange].
+  internal.enforceRange = (v, max, what) => {
+    const n = p.trunc(+v);
+    if (!(n >= 0 && n <= max)) throw new p.TypeError(`${what} is outside its range`);
+    return n + 0;
+  };
+
+  // sequence gives an array of a guest's iterable, each item converted; with a limit on how long it may be.
+  internal.sequence = (v, convert, what) => {
+    if (!isObject(v) || typeof v[iterator] !== 'function') throw new p.TypeError(`${what} is not iterable`);
+    const out = [];
+    for (const item of v) p.arrayPush(out, convert(item));
+    return out;
+  };
+  // record gives a flat array of names and values of an object.
+  internal.record = (v, name, value) => {
+    const out = [], names = p.ownKeys(v), places = new p.Map();
+    for (let i = 0; i < names.length; i++) {
+      const d = p.getOwnPropertyDescriptor(v, names[i]);
+      if (d === undefined || !d.enumerable) continue;
+      const k = name(names[i]), x = value(v[names[i]]);
+      const at = p.mapGet(places, k);
+      if (at !== undefined) out[at + 1] = x;
+      else {
+        p.mapSet(places, k, out.length);
+        p.arrayPush(out, k);
+        p.arrayPush(out, x);
+      }
+    }
+    return out;
+  };
+  // pairs converts what Headers, URLSearchParams and FormData are made of: a sequence of pairs, or a record.
+  internal.pairs = (v, name, value, what) => {
+    const method = v[iterator];
+    if (method === undefined || method === null) return internal.record(v, name, value);
+    const out = [];
+    internal.sequence(v, (pair) => {
+      const items = internal.sequence(pair, (x) => x, `${what}: a pair`);
+      if (items.length !== 2) throw new p.TypeError(`${what}: a pair must have two items`);
+      p.arrayPush(out, name(items[0]));
+      p.arrayPush(out, value(items[1]));
+    }, what);
+    return out;
+  };
+
+  // Views. isBuffer and friends are brand checks that nothing can fool.
+  const brand = (check, v) => {
+    try { return check(v) !== undefined; } catch { return false; }
+  };
+  internal.isBuffer = (v) => isObject(v) && brand(p.bufferLength, v);
+  internal.isShared = (v) => isObject(v) && brand(p.sharedLength, v);
+  internal.isTyped = (v) => p.isView(v) && p.typedTag(v) !== undefined;
+  const span = (v) => {
+    if (p.isView(v)) {
+      return p.typedTag(v) !== undefined ? { __proto__: null, buffer: p.typedBuffer(v), offset: p.typedOffset(v), length: p.typedBytes(v) }
+        : { __proto__: null, buffer: p.viewBuffer(v), offset: p.viewOffset(v), length: p.viewBytes(v) };
+    }
+    if (internal.isBuffer(v)) return { __proto__: null, buffer: v, offset: 0, length: p.bufferLength(v) };
+    return undefined;
+  };
+  // span tells where the bytes of an ArrayBuffer or view are.
+  internal.span = span;
+  internal.isBufferSource = (v) => p.isView(v) || internal.isBuffer(v);
+  // bytes gives a Uint8Array over the bytes of a BufferSource, copy one over a copy of them.
+  internal.bytes = (v, what, shared) => {
+    const at = span(v) ?? (shared && internal.isShared(v) ? { __proto__: null, buffer: v, offset: 0, length: p.sharedLength(v) } : undefined);
+    if (at === undefined || (!shared && !internal.isBuffer(at.buffer))) throw new p.TypeError(`${what ?? 'the value'} is not an ArrayBuffer or a view of one`);
+    if (internal.isBuffer(at.buffer) && p.bufferDetached(at.buffer)) return new p.Uint8Array(0);
+    return new p.Uint8Array(at.buffer, at.offset, at.length);
+  };
+  internal.copy = (v, what) => {
+    const from = internal.bytes(v, what);
+    const to = new p.Uint8Array(p.typedBytes(from));
+    p.typedSet(to, from);
+    return to;
+  };
+  // bufferOf gives an ArrayBuffer of exactly the bytes of a Uint8Array: its own, or a copy.
+  internal.bufferOf = (u) => {
+    const buffer = p.typedBuffer(u), n = p.typedBytes(u);
+    if (internal.isBuffer(buffer) && p.bufferLength(buffer) === n && !p.bufferResizable(buffer)) return buffer;
+    const to = new p.Uint8Array(n);
+    p.typedSet(to, u);
+    return p.typedBuffer(to);
+  };
+
+  // json gives the JSON of an array of strings and numbers that the library made itself.
+  internal.json = (list) => {
+    p.setPrototypeOf(list, null);
+    return p.stringify(list);
+  };
+
+  // The iterators of pair lists: entries(), keys() and values() of an object whose list is read as it changes.
+  const iteratorPrototype = p.getPrototypeOf(p.getPrototypeOf([][iterator]()));
+  const arrayIterator = p.uncurry([][iterator]);
+  internal.arrayValues = arrayIterator;
+  internal.iterable = (C, listOf) => {
+    const states = new p.WeakMap();
+    const proto = p.create(iteratorPrototype);
+    const next = { next() {
+      const s = isObject(this) ? p.weakMapGet(states, this) : undefined;
+      if (s === undefined) throw new p.TypeError(`next called on something that is not a ${C.name} Iterator`);
+      const list = listOf(s.target);
+      if (s.at >= list.length) return { value: undefined, done: true };
+      const k = list[s.at], v = list[s.at + 1];
+      s.at += 2;
+      return { value: s.kind === 'keys' ? k : s.kind === 'values' ? v : [k, v], done: false };
+    } }.next;
+    p.defineProperty(proto, 'next', property(next, true));
+    p.defineProperty(proto, toStringTag, { __proto__: null, value: `${C.name} Iterator`, configurable: true });
+    const make = (target, kind) => {
+      listOf(target); // the brand check
+      const it = p.create(proto);
+      p.weakMapSet(states, it, { __proto__: null, target, kind, at: 0 });
+      return it;
+    };
+    const methods = {
+      entries() { return make(this, 'entries'); },
+      keys() { return make(this, 'keys'); },
+      values() { return make(this, 'values'); },
+      forEach(callback, thisArg = undefined) {
+        listOf(this);
+        internal.need(arguments.length, 1, `${C.name}.forEach`);
+        internal.callback(callback, `${C.name}.forEach: the callback`);
+        for (let i = 0; i < listOf(this).length; i += 2) {
+          const list = listOf(this);
+          p.apply(callback, thisArg, [list[i + 1], list[i], this]);
+        }
+      },
+    };
+    const names = p.keys(methods);
+    for (let i = 0; i < names.length; i++) p.defineProperty(C.prototype, names[i], property(methods[names[i]], true));
+    p.defineProperty(C.prototype, iterator, property(methods.entries, false));
+    return proto;
+  };
+  internal.symbols = { __proto__: null, asyncIterator, iterator, toStringTag, hasInstance: Symbol.hasInstance };
+  internal.property = property;
+  return internal;
+}
