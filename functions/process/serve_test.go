@@ -1,0 +1,121 @@
+//go:build linux
+
+package process_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/process"
+	"github.com/airlock-run/airlock/infra/localinvoke"
+)
+
+// TestMain makes this test program a function process.
+func TestMain(m *testing.M) {
+	if os.Getenv("AWS_LAMBDA_RUNTIME_API") != "" {
+		fmt.Fprintln(os.Stderr, process.Serve(context.Background(), os.Getenv, os.Stdin, os.Stderr))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func config(t *testing.T, env ...string) localinvoke.Config {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return localinvoke.Config{Command: []string{self}, Processes: 1, Env: env, StartTimeout: time.Minute}
+}
+
+func TestServe(t *testing.T) {
+	store := t.TempDir()
+	p, err := localinvoke.New(t.Context(), config(t, "AUDIT_STORE=file://"+store))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Stats().Processes[0].PID))
+	if err != nil || !strings.Contains(string(status), "Seccomp:\t2") || !strings.Contains(string(status), "NoNewPrivs:\t1") {
+		t.Errorf("the process is not locked down (%v):\n%s", err, status)
+	}
+	run := func(n int, ctx context.Context, code string, onLog func(execution.Log)) execution.Result {
+		t.Helper()
+		r, err := p.Invoke(ctx, execution.Invocation{
+			ID: fmt.Sprintf("exec_%026d", n), Request: execution.Request{Code: code}, Via: execution.ViaHTTP, ReceivedAt: time.Now(),
+		}, onLog)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Recorded {
+			t.Errorf("%s: is not recorded", code)
+		}
+		return r.Result
+	}
+	if r := run(1, t.Context(), "console.log('hello'); 6*7", nil); string(r.Result) != "42" || r.Output != "hello\n" {
+		t.Errorf("%+v", r)
+	}
+	if r := run(2, t.Context(), "throw new TypeError('no')", nil); r.Status != execution.Failed || r.Exception.Name != "TypeError" {
+		t.Errorf("%+v", r)
+	}
+	// A caller that hangs up ends the guest, and the account of it is kept.
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if r := run(3, ctx, "console.log('on'); for(;;){}", func(execution.Log) { cancel() }); r.Status != execution.Cancelled || r.Output != "on\n" {
+		t.Errorf("%+v", r)
+	}
+	for n := 1; n <= 3; n++ {
+		found, err := filepath.Glob(filepath.Join(store, "executions", "*", fmt.Sprintf("exec_%026d.json", n)))
+		if err != nil || len(found) != 1 {
+			t.Errorf("execution %d has %d records (%v)", n, len(found), err)
+		}
+	}
+	if restarts := p.Stats().Processes[0].Restarts; restarts != 0 {
+		t.Errorf("the process was started again %d times", restarts)
+	}
+}
+
+func TestServeRefusesToStart(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for env, says := range map[string]string{
+		"AUDIT_STORE=":                      "AUDIT_STORE: is not set",
+		"AUDIT_STORE=file://relative":       "AUDIT_STORE: must be",
+		"AUDIT_STORE=ftp://x":               "AUDIT_STORE: must be",
+		"AUDIT_STORE=file://" + file:        "AUDIT_STORE: ",
+		"SANDBOX_MEMORY_MB=lots":            "SANDBOX_MEMORY_MB: must be",
+		"AUDIT_CHAIN_KEY=short":             "AUDIT_CHAIN_KEY: has 5 bytes",
+		"EGRESS_ALLOW=not a host at all!!!": "EGRESS_ALLOW",
+	} {
+		cfg := config(t, "AUDIT_STORE=file://"+t.TempDir())
+		name, _, _ := strings.Cut(env, "=")
+		if name == "AUDIT_STORE" {
+			cfg.Env = nil
+		}
+		cfg.Env = append(cfg.Env, env)
+		p, err := localinvoke.New(t.Context(), cfg)
+		if err == nil {
+			err = errors.Join(errors.New("it started"), p.Close(t.Context()))
+		}
+		if !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", env, err)
+		}
+	}
+	if err := process.Serve(t.Context(), func(string) string { return "" }, strings.NewReader(""), io.Discard); err == nil || !strings.Contains(err.Error(), "AWS_LAMBDA_RUNTIME_API") {
+		t.Errorf("by hand: %v", err)
+	}
+}
