@@ -14,7 +14,8 @@
 //
 //   - Without one (on Lambda: nothing there outlives the environment) Append fails, and the record may or may not be
 //     there. The chain waits for the truth: before the next record is written that one is sent again. Appending the same
-//     record again succeeds.
+//     record again succeeds. A role that may write and not read cannot be told: it begins another chain, so that neither
+//     outcome leaves a hole.
 //   - With one the record is put on the local disk, flushed, and Append succeeds. From then on records go straight to
 //     the spool, in no time, while one goroutine goes on asking S3; when it has emptied the spool they go to S3
 //     again. The spool is bounded; when it is full, Append fails. Who opens a store with the spool of a killed

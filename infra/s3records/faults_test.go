@@ -220,6 +220,45 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
+// A role that may write and not read, as the function's on AWS, learns of a taken id at once. After a lost answer it
+// cannot know; it says so, once, and goes on with a chain of its own.
+func TestWriteOnlyRole(t *testing.T) {
+	p, bucket := newProxy(t), newBucket(t)
+	lose := 0
+	p.set(func(r *http.Request, _ int) damage {
+		switch {
+		case r.Method != http.MethodPut:
+			return forbid
+		case strings.Contains(r.URL.Path, "/executions/") && lose > 0:
+			lose--
+			return reset
+		}
+		return pass
+	})
+	s := opened(t, s3records.Config{Bucket: bucket, Endpoint: p.URL, Attempts: 2, AttemptTimeout: 100 * time.Millisecond})
+	records := []audit.Record{recordstest.Sample(time.Now()), recordstest.Sample(time.Now()), recordstest.Sample(time.Now())}
+	if err := s.Append(t.Context(), records[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Append(t.Context(), records[0]); !errors.Is(err, audit.ErrExists) {
+		t.Errorf("a taken id: %v", err)
+	}
+	p.mu.Lock()
+	lose = 1
+	p.mu.Unlock()
+	if err := s.Append(t.Context(), records[1]); err == nil || errors.Is(err, audit.ErrExists) || !strings.Contains(err.Error(), "s3:GetObject") {
+		t.Errorf("a lost answer: %v", err)
+	}
+	if err := s.Append(t.Context(), records[2]); err != nil {
+		t.Errorf("the record after: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	direct := opened(t, s3records.Config{Bucket: bucket})
+	sound(t, direct, 3)
+}
+
 func TestOpenRefuses(t *testing.T) {
 	bucket := newBucket(t)
 	for name, cfg := range map[string]s3records.Config{

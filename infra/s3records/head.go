@@ -16,16 +16,16 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// headKeeper writes the object that says how far this writer has come. It runs behind the records, one request at a
-// time, always with the newest; nobody waits for it but Close.
+// headKeeper writes the object that says how far a writer has come. It runs behind the records, one request at a time,
+// always with the newest; nobody waits for it but Close. A head that was not written is made up for by the next.
 type headKeeper struct {
 	store *Store
 	wake  chan struct{}
 	done  chan struct{}
 
-	mu     sync.Mutex
-	newest note
-	over   bool
+	mu      sync.Mutex
+	pending map[string]note // by writer: this one's, and those it sends spooled records for
+	over    bool
 }
 
 // note is a head as it is stored, before its sum.
@@ -35,19 +35,16 @@ type note struct {
 }
 
 func keepHead(s *Store) *headKeeper {
-	k := &headKeeper{store: s, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	k := &headKeeper{store: s, wake: make(chan struct{}, 1), done: make(chan struct{}), pending: map[string]note{}}
 	go k.run()
 	return k
 }
 
 // note remembers that a record is in the bucket.
 func (k *headKeeper) note(r audit.Sealed) {
-	if k == nil {
-		return // still opening
-	}
 	k.mu.Lock()
-	if r.Chain.Seq > k.newest.Seq {
-		k.newest = note{r.Head(), r.ID}
+	if r.Chain.Seq > k.pending[r.Chain.Writer].Seq {
+		k.pending[r.Chain.Writer] = note{r.Head(), r.ID}
 	}
 	k.mu.Unlock()
 	k.poke()
@@ -73,16 +70,14 @@ func (k *headKeeper) close() {
 
 func (k *headKeeper) run() {
 	defer close(k.done)
-	written := int64(0)
 	for range k.wake {
 		k.mu.Lock()
-		n, over := k.newest, k.over
+		heads, over := k.pending, k.over
+		k.pending = map[string]note{}
 		k.mu.Unlock()
-		if n.Seq > written {
-			if err := k.write(n); err != nil {
-				k.store.cfg.Log.Warn("the writer's head was not written", "writer", n.Writer, "error", err)
-			} else {
-				written = n.Seq
+		for _, writer := range sorted(heads) {
+			if err := k.write(heads[writer]); err != nil {
+				k.store.cfg.Log.Warn("a writer's head was not written", "writer", writer, "error", err)
 			}
 		}
 		if over {

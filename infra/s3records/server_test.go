@@ -214,6 +214,7 @@ const (
 	busy           // 503 SlowDown
 	skew           // 403 RequestTimeTooSkewed
 	garbled        // the body arrives altered
+	forbid         // 403 AccessDenied
 )
 
 type httptestServer struct {
@@ -286,6 +287,10 @@ func (p *proxy) exchange(w http.ResponseWriter, r *http.Request, forward http.Ha
 		w.Header().Set("Date", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
 		w.WriteHeader(http.StatusForbidden)
 		_, _ = io.WriteString(w, `<Error><Code>RequestTimeTooSkewed</Code><Message>The difference is too large.</Message></Error>`)
+	case forbid:
+		w.Header().Set("Content-Type", "application/xml")
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(w, `<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>`)
 	case garbled:
 		r.Body = &flip{ReadCloser: r.Body}
 		forward.ServeHTTP(w, r)

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
 	"github.com/oklog/ulid/v2"
 
 	"github.com/airlock-run/airlock/policy/audit"
@@ -28,11 +29,14 @@ var ErrClosed = errors.New("the record store is closed")
 
 var errReader = errors.New("the record store was opened for reading only")
 
+// errUnread is about a record that was sent more than once, by a role that may not read: its key is taken, by itself or
+// by another.
+var errUnread = errors.New("an answer was lost, and this role may not look whether the record arrived; allow it s3:GetObject on its own prefix")
+
 // Store keeps records in a bucket. It is safe for concurrent use; its appends are made one after the other.
 type Store struct {
 	cfg    Config
 	client *s3.Client
-	writer string
 	reader bool
 	head   *headKeeper
 	spool  *spool // nil when there is none
@@ -59,19 +63,12 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s.reader = false
-	entropy := s.cfg.Entropy
-	if entropy == nil {
-		entropy = ulid.DefaultEntropy()
+	if err := s.begin(); err != nil {
+		return nil, fmt.Errorf("record store: %w", err)
 	}
-	id, err := ulid.New(ulid.Timestamp(s.cfg.Now()), entropy)
-	if err != nil {
-		return nil, fmt.Errorf("record store: make a writer id: %w", err)
-	}
-	s.writer = id.String()
-	s.last = audit.Head{Writer: s.writer}
 	s.head = keepHead(s)
 	if s.cfg.Spool != "" {
-		if s.spool, err = openSpool(s.cfg, s.writer, s.deliver); err != nil {
+		if s.spool, err = openSpool(s.cfg, s.last.Writer, s.deliver); err != nil {
 			s.head.close()
 			return nil, fmt.Errorf("record store: spool %q: %w", s.cfg.Spool, err)
 		}
@@ -85,6 +82,20 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		s.cfg.Log.Warn("S3 cannot be reached; records go to the spool", "bucket", s.cfg.Bucket, "error", err)
 	}
 	return s, nil
+}
+
+// begin starts a chain.
+func (s *Store) begin() error {
+	entropy := s.cfg.Entropy
+	if entropy == nil {
+		entropy = ulid.DefaultEntropy()
+	}
+	id, err := ulid.New(ulid.Timestamp(s.cfg.Now()), entropy)
+	if err != nil {
+		return fmt.Errorf("make a writer id: %w", err)
+	}
+	s.last = audit.Head{Writer: id.String()}
+	return nil
 }
 
 // OpenReader opens a store for reading only. It asks S3 nothing yet.
@@ -146,7 +157,7 @@ func (s *Store) append(ctx context.Context, r audit.Record) error {
 		s.last = sealed.Head()
 		return nil
 	}
-	err = s.put(ctx, s.key(sealed), sealed.Line)
+	err = s.put(ctx, s.key(sealed), sealed.Line, false)
 	switch {
 	case err == nil:
 		s.last = sealed.Head()
@@ -170,8 +181,12 @@ func (s *Store) append(ctx context.Context, r audit.Record) error {
 // settle finds out about a record in doubt by sending it again. It reports whether r is that very record.
 func (s *Store) settle(ctx context.Context, r audit.Record) (again bool, err error) {
 	d := s.doubt
-	err = s.put(ctx, s.key(d.sealed), d.sealed.Line)
+	err = s.put(ctx, s.key(d.sealed), d.sealed.Line, true)
 	switch {
+	case errors.Is(err, errUnread):
+		// There or not, it is the last of its chain: the next record begins another.
+		s.doubt = nil
+		return false, s.begin()
 	case errors.Is(err, audit.ErrExists) || definite(err):
 		s.doubt = nil // it never was there
 		return false, nil
@@ -184,7 +199,8 @@ func (s *Store) settle(ctx context.Context, r audit.Record) (again bool, err err
 }
 
 // put stores a line under a key that is not taken. Its own bytes under that key are a success.
-func (s *Store) put(ctx context.Context, key string, line []byte) error {
+// again says that the line may have been sent before.
+func (s *Store) put(ctx context.Context, key string, line []byte, again bool) error {
 	in := &s3.PutObjectInput{
 		Bucket: &s.cfg.Bucket, Key: &key, Body: bytes.NewReader(line), ContentLength: aws.Int64(int64(len(line))),
 		ContentType: aws.String("application/json"), ChecksumAlgorithm: types.ChecksumAlgorithmCrc32, IfNoneMatch: aws.String("*"),
@@ -195,8 +211,9 @@ func (s *Store) put(ctx context.Context, key string, line []byte) error {
 		in.ObjectLockMode = types.ObjectLockMode(s.cfg.Lock)
 		in.ObjectLockRetainUntilDate = aws.Time(s.cfg.Now().Add(s.cfg.Retain))
 	}
+	attempts := 0
 	for range s.cfg.Attempts {
-		_, err := s.client.PutObject(ctx, in)
+		_, err := s.client.PutObject(ctx, in, counting(&attempts))
 		switch status(err) {
 		case 0:
 			return err
@@ -204,9 +221,15 @@ func (s *Store) put(ctx context.Context, key string, line []byte) error {
 			in.Body = bytes.NewReader(line)
 			continue
 		case 412:
+			if attempts == 1 && !again {
+				return audit.ErrExists
+			}
 			there, err := s.read(ctx, key)
+			if status(err) == 403 {
+				return errUnread
+			}
 			if err != nil {
-				return fmt.Errorf("the key is taken, and by what cannot be read: %w", err)
+				return fmt.Errorf("the key is taken; by what cannot be read: %v", err)
 			}
 			if bytes.Equal(there, line) {
 				return nil
@@ -217,6 +240,18 @@ func (s *Store) put(ctx context.Context, key string, line []byte) error {
 		}
 	}
 	return errors.New("other requests for this key do not end")
+}
+
+// counting counts how often a request is really made.
+func counting(n *int) func(*s3.Options) {
+	count := middleware.FinalizeMiddlewareFunc("airlock.count",
+		func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
+			*n++
+			return next.HandleFinalize(ctx, in)
+		})
+	return s3.WithAPIOptions(func(stack *middleware.Stack) error {
+		return stack.Finalize.Insert(count, "Retry", middleware.After)
+	})
 }
 
 func (s *Store) encrypt(in *s3.PutObjectInput) {
@@ -289,12 +324,12 @@ func (s *Store) deliver(ctx context.Context, line []byte) error {
 	}
 	sealed := audit.Sealed{ID: r.ID, Day: audit.Day(r.ID, r.Time), Chain: r.Chain, Line: line}
 	key := s.key(sealed)
-	err = s.put(ctx, key, line)
-	if errors.Is(err, audit.ErrExists) {
+	err = s.put(ctx, key, line, true)
+	if errors.Is(err, audit.ErrExists) || errors.Is(err, errUnread) {
 		s.cfg.Log.Warn("a spooled record's id was taken meanwhile; it is kept beside the other", "record", r.ID)
-		err = s.put(ctx, strings.TrimSuffix(key, suffix)+besides+r.Chain.Writer+suffix, line)
+		err = s.put(ctx, strings.TrimSuffix(key, suffix)+besides+r.Chain.Writer+suffix, line, true)
 	}
-	if err == nil && r.Chain.Writer == s.writer {
+	if err == nil {
 		s.head.note(sealed)
 	}
 	return err
