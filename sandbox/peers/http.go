@@ -113,7 +113,7 @@ func startAirlock(ctx context.Context, stderr io.Writer) (url string, stop func(
 	if _, err := os.Stat(binary); err != nil {
 		return "", nil, errors.New("bin/airlock is missing: run make build, in the repository's folder, first")
 	}
-	records, err := os.MkdirTemp("", "airlock-peers-")
+	records, err := os.MkdirTemp(filepath.Dir(binary), "peers-records-") // a disk, not what /tmp may be
 	if err != nil {
 		return "", nil, err
 	}
