@@ -74,7 +74,7 @@ func rootCommand(con console) *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		serveCommand(con), tokenCommand(con), functionCommand(con.getenv, con.stderr),
-		auditCommand(con.getenv, con.stdout, con.stderr),
+		auditCommand(con.getenv, con.stdout, con.stderr), lambdaLocalCommand(con),
 	)
 	return root
 }
