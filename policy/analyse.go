@@ -17,6 +17,7 @@ type scanned struct {
 	hits       []hit
 	tele       Telemetry
 	unanalysed bool
+	dropped    bool
 	stuckAt    int
 	syntax     *SyntaxError
 }
@@ -67,6 +68,7 @@ func (c *catalogue) scan(code, language string, globals []string, files map[stri
 	}
 	w.finish(code, text)
 	out.tele = *w.tele
+	out.dropped = w.dropped
 	return out
 }
 

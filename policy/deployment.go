@@ -160,6 +160,7 @@ func (d *document) forbid(n *yaml.Node, s *Set) {
 
 func (d *document) pattern(n *yaml.Node, s *Set) {
 	p := pattern{source: d.at(n)}
+	faults := len(d.errs)
 	d.fields(n, "a pattern", map[string]func(*yaml.Node){
 		"name": func(n *yaml.Node) { p.name = d.text(n, "name") },
 		"pattern": func(n *yaml.Node) {
@@ -171,7 +172,9 @@ func (d *document) pattern(n *yaml.Node, s *Set) {
 		},
 	})
 	if p.name == "" || p.expr == nil {
-		d.fail(n, "a pattern needs a name and a pattern")
+		if len(d.errs) == faults {
+			d.fail(n, "a pattern needs a name and a pattern")
+		}
 		return
 	}
 	s.patterns = append(s.patterns, p)

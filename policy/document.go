@@ -59,6 +59,9 @@ func yamlError(err error) (int, string) {
 	if rest, ok := strings.CutPrefix(text, "line "); ok {
 		number, reason, _ := strings.Cut(rest, ": ")
 		if line, err := strconv.Atoi(number); err == nil {
+			if strings.HasPrefix(reason, "did not find") {
+				line++ // the reader counts from 0 in these
+			}
 			return line, "is not YAML: " + reason
 		}
 	}

@@ -14,6 +14,9 @@ func parseHost(s string) (string, error) {
 	bad := func(why string) (string, error) {
 		return "", fmt.Errorf(`host %q %s; use a name such as api.example.com, *.example.com or 127.0.0.1:8080`, s, why)
 	}
+	if strings.ContainsAny(s, "/@ ") {
+		return bad("is not a host name")
+	}
 	p := strings.ToLower(strings.TrimSuffix(s, "."))
 	name, port := splitPort(p)
 	if strings.HasSuffix(p, ":") {

@@ -26,6 +26,7 @@ func scanCode(q *inquiry) error {
 
 func (q *inquiry) add(total *scored, file string, s *scanned) {
 	total.add(&s.src, file, s.hits, &q.grants)
+	total.analysis.Truncated = total.analysis.Truncated || s.dropped
 	if s.unanalysed {
 		total.analysis.Unanalysed = true
 		total.analysis.Findings = append(total.analysis.Findings, unanalysedFinding(file, s))

@@ -47,6 +47,7 @@ type scanner struct {
 	again      bool
 	dynamicKey bool
 	tooDeep    bool
+	dropped    bool // there were more findings than are kept
 
 	hits  []hit
 	seen  map[hitKey]struct{}
@@ -92,7 +93,7 @@ func (w *scanner) walk(list []js.IStmt) {
 		w.again = false
 		w.cursor, w.at, w.depth, w.branch, w.loops, w.endless, w.quiet = 0, 0, 0, 0, 0, 0, false
 		w.this = &value{kind: kindGlobal}
-		w.hits, w.seen, w.count, w.nestedScans = w.hits[:0], nil, nil, 0
+		w.hits, w.seen, w.count, w.nestedScans, w.dropped = w.hits[:0], nil, nil, 0, false
 		w.timers.reset()
 		w.tele.Metrics = Metrics{Cyclomatic: 1}
 		w.block(list)
@@ -118,6 +119,8 @@ func (w *scanner) hit(category string, p power, module string, offset int, messa
 	// Two of each class are enough for every tier's score.
 	if len(w.hits) < maxFindings || w.count[class] <= 2 && len(w.hits) < maxHits {
 		w.hits = append(w.hits, hit{category: category, power: p, module: module, offset: offset, message: message})
+	} else {
+		w.dropped = true
 	}
 }
 
@@ -183,6 +186,9 @@ func (w *scanner) pass(b []byte) int {
 // walked in source order, so between the cursor and the mention stand only punctuation, keywords and comments.
 func (w *scanner) locate(name []byte) int {
 	s := w.text
+	if len(name) > 1 && name[0] == '#' {
+		name = name[1:]
+	}
 	for i := w.cursor; i < len(s); {
 		switch c := s[i]; {
 		case isWordByte(c):
