@@ -76,7 +76,8 @@ func Open(ctx context.Context, set Settings, log *slog.Logger) (*runner.Runner, 
 		return nil, fmt.Errorf("AUDIT_STORE: %w", err)
 	}
 	return runner.New(runner.Config{
-		Sandbox: engine, Policy: rules, Records: store, MaxMemoryBytes: set.MemoryBytes, Log: log,
+		Sandbox: engine, Policy: rules, Records: store, MaxMemoryBytes: set.MemoryBytes, KeepCode: set.KeepCode,
+		Secret: set.Secret, Log: log,
 	})
 }
 

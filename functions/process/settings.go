@@ -21,6 +21,10 @@ type Settings struct {
 	// ChainKey, when it is set, adds a code to every record; S3Endpoint is where buckets are, "" for AWS.
 	ChainKey   []byte
 	S3Endpoint string
+	// KeepCode is AUDIT_CODE=keep.
+	KeepCode bool
+	// Secret gives the value of a secret that the policy names, from the variable SecretPrefix + name; "" where it is not set.
+	Secret func(name string) string
 	// Hosts are what EGRESS_ALLOW opens.
 	Hosts []string
 	// MemoryBytes lowers what any tier gives a guest; 0 leaves the tiers as they are.
@@ -32,14 +36,22 @@ type Settings struct {
 	OpenHTTP      bool
 }
 
+// SecretPrefix stands in front of a secret's name in the environment.
+const SecretPrefix = "AIRLOCK_SECRET_"
+
 // ReadSettings reads the environment. executable is the path of this program: a folder "cache" beside it comes before
 // AIRLOCK_CACHE_DIR and the user's own. The error names every variable that is wrong.
 func ReadSettings(getenv func(string) string, executable string) (Settings, error) {
 	var wrong []error
-	s := Settings{CacheDir: cacheDir(getenv, executable), RuntimeAPI: getenv("AWS_LAMBDA_RUNTIME_API")}
+	s := Settings{CacheDir: CacheDir(getenv, executable), RuntimeAPI: getenv("AWS_LAMBDA_RUNTIME_API")}
 	if s.RuntimeAPI == "" {
 		wrong = append(wrong, errors.New("AWS_LAMBDA_RUNTIME_API: is not set; a function process is started by Lambda, or by airlock serve, and not by hand"))
 	}
+	s.KeepCode = KeepCode(getenv)
+	if text := getenv("AUDIT_CODE"); text != "" && text != "keep" && text != "hash" {
+		wrong = append(wrong, fmt.Errorf("AUDIT_CODE: must be hash (the default) or keep; got %q", text))
+	}
+	s.Secret = func(name string) string { return getenv(SecretPrefix + name) }
 	s.Store, s.S3Endpoint, s.ChainKey = getenv("AUDIT_STORE"), getenv("S3_ENDPOINT"), []byte(getenv("AUDIT_CHAIN_KEY"))
 	dir, isFolder := strings.CutPrefix(s.Store, "file://")
 	switch {
@@ -82,8 +94,11 @@ func ReadSettings(getenv func(string) string, executable string) (Settings, erro
 	return s, errors.Join(wrong...)
 }
 
-// cacheDir finds the folder for compiled code: one that was shipped, one that was named, or the user's.
-func cacheDir(getenv func(string) string, executable string) string {
+// KeepCode reads AUDIT_CODE: whether records hold the code and the whole request, which replay needs.
+func KeepCode(getenv func(string) string) bool { return getenv("AUDIT_CODE") == "keep" }
+
+// CacheDir finds the folder for compiled code: one that was shipped, one that was named, or the user's.
+func CacheDir(getenv func(string) string, executable string) string {
 	shipped := filepath.Join(filepath.Dir(executable), "cache")
 	if info, err := os.Stat(shipped); err == nil && info.IsDir() {
 		return shipped

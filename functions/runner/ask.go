@@ -129,7 +129,7 @@ func networkMode(mode string) sandbox.NetworkMode {
 func (r *Runner) secretsOf(g policy.Grants) []sandbox.Secret {
 	var out []sandbox.Secret
 	for _, name := range g.Secrets {
-		if value := r.cfg.Secrets[name]; value != "" {
+		if value := r.cfg.Secret(name); value != "" {
 			out = append(out, sandbox.Secret{Name: name, Value: value, Hosts: g.SecretHosts[name]})
 		}
 	}

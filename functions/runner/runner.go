@@ -31,8 +31,9 @@ type Config struct {
 	MaxMemoryBytes int64
 	// KeepCode stores the code and the whole request in the record, which replay needs, in place of the code's hash alone.
 	KeepCode bool
-	// Secrets are the values of the secrets that the policy names. Guests never see them, and neither do records.
-	Secrets map[string]string
+	// Secret gives the value of a secret that the policy names, "" where there is none; default none. Guests never see
+	// values, and neither do records.
+	Secret func(name string) string
 	// Redact takes secrets out of a record before it is stored; nil changes nothing.
 	Redact func(*audit.Record)
 	// Now is the clock; default time.Now.
@@ -56,6 +57,9 @@ func New(cfg Config) (*Runner, error) {
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Secret == nil {
+		cfg.Secret = func(string) string { return "" }
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

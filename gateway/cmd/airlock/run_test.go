@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+func TestRunCommand(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "double.ts")
+	if err := os.WriteFile(script, []byte("export default (n: number): number => n * 2"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"AIRLOCK_CACHE_DIR": filepath.Join(os.TempDir(), "airlock-test-cache")}
+	for _, c := range []struct {
+		name           string
+		args           []string
+		stdin          string
+		code           int
+		stdout, stderr string
+	}{
+		{"expression", []string{"-e", "6 * 7"}, "", 0, "42\n", ""},
+		{"console", []string{"-e", "console.log('out'); console.error('err')"}, "", 0, "out\n", "err\n"},
+		{"file", []string{script, "--input", "21"}, "", 0, "42\n", ""},
+		{"standard input", []string{"-"}, "input === null", 0, "true\n", ""},
+		{"guest error", []string{"-e", "\nthrow new TypeError('no')"}, "", 1, "", "airlock: TypeError: no\n    at <anonymous> (script.js:2:"},
+		{"nothing", nil, "", 2, "", "airlock: give a file"},
+		{"both", []string{script, "-e", "1"}, "", 2, "", "not both"},
+		{"no such file", []string{filepath.Join(dir, "nope.js")}, "", 2, "", "no such file"},
+		{"bad input", []string{"-e", "1", "--input", "{"}, "", 2, "", "--input: is not valid JSON"},
+		{"bad language", []string{"-e", "1", "--language", "perl"}, "", 2, "", "language"},
+		{"bad policy", []string{"-e", "1", "--policy", "nope"}, "", 2, "", "unknown policy"},
+		{"bad flag", []string{"--nope"}, "", 2, "", "unknown flag"},
+		{"blocked", []string{"-e", "require('child_process').execSync('id')"}, "", 3, "", "blocked by policy"},
+		{"limit", []string{"-e", "for (;;);", "--timeout", "20ms"}, "", 4, "", "timed out"},
+		{"store that is none", []string{"-e", "1", "--store", "ftp://x"}, "", 5, "", "ftp://x"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			code := run(append([]string{"run"}, c.args...), func(name string) string { return env[name] }, strings.NewReader(c.stdin), &stdout, &stderr)
+			if code != c.code || stdout.String() != c.stdout || !strings.Contains(stderr.String(), c.stderr) {
+				t.Errorf("exit %d, want %d\nstdout %q, want %q\nstderr %q, want %q", code, c.code, stdout.String(), c.stdout, stderr.String(), c.stderr)
+			}
+		})
+	}
+	t.Run("json and a record", func(t *testing.T) {
+		var stdout, stderr bytes.Buffer
+		env["AUDIT_STORE"] = "file://" + filepath.Join(dir, "audit")
+		if code := run([]string{"run", "-e", "throw 1", "--json"}, func(name string) string { return env[name] }, strings.NewReader(""), &stdout, &stderr); code != 1 {
+			t.Fatalf("exit %d: %s", code, stderr.String())
+		}
+		var result execution.Result
+		if err := json.Unmarshal(stdout.Bytes(), &result); err != nil || result.Status != execution.Failed || stderr.Len() > 0 {
+			t.Fatalf("%v: %s %s", err, stdout.String(), stderr.String())
+		}
+		stdout.Reset()
+		if code := run([]string{"audit", "show", result.ID}, func(name string) string { return env[name] }, strings.NewReader(""), &stdout, &stderr); code != 0 || !strings.Contains(stdout.String(), `"cli"`) {
+			t.Fatalf("exit %d: %s %s", code, stdout.String(), stderr.String())
+		}
+	})
+}
