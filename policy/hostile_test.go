@@ -1,0 +1,124 @@
+package policy_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/airlock-run/airlock/policy"
+)
+
+const full = 256 << 10
+
+// hostileSizes are sources of the largest accepted size whose shape costs parsers far more than their size.
+func hostileSizes() map[string]string {
+	fill := func(s string) string { return strings.Repeat(s, full/len(s)) }
+	var names, arrows strings.Builder
+	for i := 0; names.Len() < full-16; i++ {
+		fmt.Fprintf(&names, "v%x;", i)
+	}
+	arrows.WriteString(names.String()[:full/2])
+	for arrows.Len() < full-16 {
+		arrows.WriteString(";a=>1")
+	}
+	nested := func(depth int) string {
+		return strings.Repeat("{", depth) + names.String()[:full-2*depth-16] + strings.Repeat("}", depth)
+	}
+	out := map[string]string{
+		"distinct names": names.String(), "arrows over names": arrows.String(), "names in 10 blocks": nested(10),
+		"names in 800 blocks": nested(800), "binding patterns": "let " + strings.Repeat("[", full-8),
+		"one string": "'" + strings.Repeat("x", full-2) + "'", "one comment": "/*" + strings.Repeat("x", full-4) + "*/",
+		"one name": strings.Repeat("x", full), "growing string": "s='';" + strings.Repeat("s+='ab';", full/8-1),
+		"calls with parameters": "function f(a,b){return a[b]};" + strings.Repeat("f(globalThis,'eval');", full/21-2),
+	}
+	for _, shape := range hostileShapes() {
+		unit := shape[:len(shape)/40]
+		out[unit] = fill(unit)
+	}
+	for _, unit := range []string{"eval(x);", "e=eval;e(e);", "o.x=eval;o.x();", "f=f||eval;", "f.bind(", "require('a');", "var{a:{b}}=x;",
+		"function f(){setTimeout(f)}", "'ab'.split('').reverse().join('');", "eval('eval(1)');", "/* x */a;", "case 1:", "é;", "\x00", "\r", "a;", "`"} {
+		out[unit] = fill(unit)
+	}
+	return out
+}
+
+// TestHostileSizes gives every shape in both languages to the scan. What would cost too much is scanned by tokens instead;
+// without the bounds some of these take minutes, and others overflow the Go stack, which nothing can recover from.
+func TestHostileSizes(t *testing.T) {
+	set := policy.Default()
+	for name, code := range hostileSizes() {
+		for _, language := range []string{"javascript", "typescript"} {
+			d := set.Decide(policy.Ask{Code: code, Language: language, Tier: "strict"})
+			if bad, ok := d.BadField(); ok {
+				t.Errorf("%.20q: %v", name, bad)
+			}
+			for _, r := range d.Reasons {
+				if r.Rule == "scan" {
+					t.Errorf("%.20q in %s: %v", name, language, r)
+				}
+			}
+			if len(d.Analysis.Findings) > 101 {
+				t.Errorf("%.20q: %d findings", name, len(d.Analysis.Findings))
+			}
+		}
+	}
+}
+
+// TestEvasionByNoise puts an attack behind shapes that make the parser give up: the tokens still tell.
+func TestEvasionByNoise(t *testing.T) {
+	for _, noise := range []string{strings.Repeat("[", 2000) + strings.Repeat("]", 2000), strings.Repeat("a;", 90_000), strings.Repeat("a+", 3000) + "1",
+		strings.Repeat("if(a){}else ", 2000) + ";", "x = y /re'`/ 2;", "@@@@"} {
+		for _, code := range []string{noise + ";\nrequire('child_process').exec('ls')", "require('child_process').exec('ls');\n" + noise} {
+			d := policy.Default().Decide(policy.Ask{Code: code, Tier: "agent"})
+			if d.Effect != policy.Deny {
+				t.Errorf("%.20q…: %v", code, d.ReasonLines())
+			}
+		}
+	}
+}
+
+func BenchmarkDecide(b *testing.B) {
+	set := policy.Default()
+	ordinary := strings.Repeat(ordinaryUnit, 10<<10/len(ordinaryUnit))
+	for _, c := range []struct{ name, code, language string }{
+		{"small", fib, ""},
+		{"ordinary 10 KiB", ordinary, ""},
+		{"ordinary 256 KiB", strings.Repeat(ordinaryUnit, full/len(ordinaryUnit)), ""},
+		{"typescript small", "const f = (n: number): number => n + 1; console.log(f(1));", "typescript"},
+		{"typescript 10 KiB", ordinary, "typescript"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(int64(len(c.code)))
+			b.ReportAllocs()
+			for b.Loop() {
+				set.Decide(policy.Ask{Code: c.code, Language: c.language})
+			}
+		})
+	}
+}
+
+// BenchmarkHostile shows that no shape of 256 KiB costs far more than its size: some 20 ms each on a quiet core.
+func BenchmarkHostile(b *testing.B) {
+	set := policy.Default()
+	for name, code := range hostileSizes() {
+		b.Run(fmt.Sprintf("%.16q", name), func(b *testing.B) {
+			for b.Loop() {
+				set.Decide(policy.Ask{Code: code})
+			}
+		})
+	}
+}
+
+const ordinaryUnit = `
+// Sums the orders of each customer and keeps the best ones.
+function best(orders, limit = 10) {
+  const totals = new Map();
+  for (const { customer, items } of orders) {
+    const sum = items.reduce((acc, item) => acc + item.price * item.quantity, 0);
+    totals.set(customer, (totals.get(customer) ?? 0) + sum);
+  }
+  return [...totals].sort(([, a], [, b]) => b - a).slice(0, limit).map(([name, total]) => ({
+    name: name.trim().toLowerCase(), total: Math.round(total * 100) / 100, label: ` + "`${name}: ${total}`" + `,
+  }));
+}
+`
