@@ -20,7 +20,8 @@ type call struct {
 	parts    chan part     // the answer, as it arrives; the last part has end set
 	begun    chan struct{} // closed when the answer starts to arrive
 	over     chan struct{} // closed when nobody reads parts any more
-	answered bool          // guarded by the process's mu
+	claimed  bool          // its one answer has begun; guarded by the process's mu
+	finished bool          // and is complete; likewise
 }
 
 // part is a piece of an answer.
@@ -136,6 +137,9 @@ func (c *call) again() *call {
 // await follows c on proc to its end.
 func (p *Pool) await(ctx context.Context, proc *process, c *call, cancelID string, take func([]byte)) ending {
 	defer close(c.over)
+	// The loop below stands still while take does, and take may wait for a caller who does not read.
+	late := time.AfterFunc(c.deadline.Sub(p.cfg.Now()), func() { proc.killDuring(c, deadline) })
+	defer late.Stop()
 	hangUp := ctx.Done()
 	killAt, killFor := c.deadline, deadline
 	clock := time.NewTimer(min(sampling, killAt.Sub(p.cfg.Now())))

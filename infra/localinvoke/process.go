@@ -132,11 +132,25 @@ func (p *process) reap() {
 func (p *process) kill(why cause) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.end(why)
+}
+
+// end does so with mu held.
+func (p *process) end(why cause) {
 	if p.cause == notKilled {
 		p.cause = why
 	}
 	if !p.ended {
 		killGroup(p.cmd.Process)
+	}
+}
+
+// killDuring ends the process at once if c is what it is doing.
+func (p *process) killDuring(c *call, why cause) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current == c {
+		p.end(why)
 	}
 }
 
@@ -173,11 +187,18 @@ func (p *process) claim(id string) (c *call, known bool) {
 	if p.current == nil || p.current.id != id {
 		return nil, false
 	}
-	if p.current.answered {
+	if p.current.claimed {
 		return nil, true
 	}
-	p.current.answered = true
+	p.current.claimed = true
 	return p.current, true
+}
+
+// finish records that the answer to c is complete: the process may ask for more.
+func (p *process) finish(c *call) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c.finished = true
 }
 
 // rest makes the process idle. It reports false when the process owes an answer or is idle already: it must not ask.
@@ -187,7 +208,7 @@ func (p *process) rest(over *conn) bool {
 	switch {
 	case p.state == starting:
 		close(p.ready)
-	case p.state != busy || !p.current.answered:
+	case p.state != busy || !p.current.finished:
 		return false
 	}
 	p.state, p.current, p.asked = idle, nil, over
@@ -198,7 +219,7 @@ func (p *process) rest(over *conn) bool {
 func (p *process) unread() bool {
 	p.mu.Lock()
 	over, c := p.asked, p.current
-	unanswered := c != nil && !c.answered && (p.cause == notKilled || p.cause == protocol)
+	unanswered := c != nil && !c.claimed && (p.cause == notKilled || p.cause == protocol)
 	p.mu.Unlock()
 	if !unanswered || over == nil {
 		return false
@@ -226,11 +247,13 @@ func (p *process) served() (executions int64, initError string) {
 	return p.executions, p.initError
 }
 
-// wear marks the process for replacement.
-func (p *process) wear() {
+// wear marks the process for replacement, and reports whether that is news.
+func (p *process) wear() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	news := !p.worn
 	p.worn = true
+	return news
 }
 
 func (p *process) isWorn() bool {

@@ -59,13 +59,14 @@ func acts() map[string]func(rogue) {
 		"many logs": func(r rogue) {
 			r.answer(strings.Repeat(`{"log":{"level":"log","message":"x"}}`+"\n", 10_001) + r.good())
 		},
-		"endless":        func(r rogue) { r.post("/invocation/"+r.id+"/response", endless{}) },
-		"long line":      func(r rogue) { r.answer(`{"log":{"level":"` + strings.Repeat("x", 3<<20)) },
-		"wrong request":  func(r rogue) { r.post("/invocation/other/response", strings.NewReader(r.good())); r.answer(r.good()) },
-		"wrong process":  func(r rogue) { r.elsewhere(); r.answer(r.good()) },
-		"answers twice":  func(r rogue) { r.answer(r.good()); r.answer(r.good()) },
-		"asks too early": func(r rogue) { http.Get(r.base + "/invocation/next"); r.answer(r.good()) }, //nolint:bodyclose // refused
-		"inits late":     func(r rogue) { r.post("/init/error", strings.NewReader("{}")); r.answer(r.good()) },
+		"endless":               func(r rogue) { r.post("/invocation/"+r.id+"/response", endless{}) },
+		"long line":             func(r rogue) { r.answer(`{"log":{"level":"` + strings.Repeat("x", 3<<20)) },
+		"wrong request":         func(r rogue) { r.post("/invocation/other/response", strings.NewReader(r.good())); r.answer(r.good()) },
+		"wrong process":         func(r rogue) { r.elsewhere(); r.answer(r.good()) },
+		"answers twice":         func(r rogue) { r.answer(r.good()); r.answer(r.good()) },
+		"asks too early":        func(r rogue) { http.Get(r.base + "/invocation/next"); r.answer(r.good()) }, //nolint:bodyclose // refused
+		"asks while it answers": func(r rogue) { r.early() },
+		"inits late":            func(r rogue) { r.post("/init/error", strings.NewReader("{}")); r.answer(r.good()) },
 		"error twice": func(r rogue) {
 			r.post("/invocation/"+r.id+"/error", strings.NewReader(`{"errorType":"internal","errorMessage":"secret"}`))
 			r.post("/invocation/"+r.id+"/error", strings.NewReader(`{}`))
@@ -113,7 +114,7 @@ func TestRogueFunction(t *testing.T) {
 	cfg.Processes, cfg.MaxAnswer, cfg.MaxExecution, cfg.Grace = 1, 2<<20, 5*time.Second, 100*time.Millisecond
 	p := newPool(t, cfg)
 	harmless := map[string]bool{
-		"wrong request": true, "wrong process": true, "answers twice": true, "asks too early": true, "inits late": true,
+		"wrong request": true, "wrong process": true, "answers twice": true, "asks too early": true, "asks while it answers": true, "inits late": true,
 	}
 	for act := range acts() {
 		t.Run(act, func(t *testing.T) {
@@ -156,4 +157,22 @@ func TestUnknownAddresses(t *testing.T) {
 			t.Errorf("%s: %s", path, resp.Status)
 		}
 	}
+}
+
+// early begins its answer, asks for more work, and then ends the answer.
+func (r rogue) early() {
+	body, out := io.Pipe()
+	go func() {
+		io.WriteString(out, `{"log":{"level":"log","message":"x"}}`+"\n")
+		resp, err := http.Get(r.base + "/invocation/next")
+		if err == nil {
+			resp.Body.Close()
+		}
+		if err != nil || resp.StatusCode != http.StatusForbidden {
+			os.Exit(7)
+		}
+		io.WriteString(out, r.good())
+		out.Close()
+	}()
+	r.post("/invocation/"+r.id+"/response", body)
 }

@@ -74,7 +74,8 @@ func (p *Pool) watch(ctx context.Context) {
 	}
 }
 
-// sample looks at the process of s, and replaces one that leaks: at once when it is idle, else when it has answered.
+// sample looks at the process of s, and replaces one that leaks: at once when it is idle, else when it has answered. One
+// that is over the limit is not waited for.
 func (p *Pool) sample(s *slot) {
 	p.mu.Lock()
 	proc := s.current
@@ -84,16 +85,20 @@ func (p *Pool) sample(s *slot) {
 	}
 	executions, _ := proc.served()
 	s.trend.add(p.cfg.Now(), proc.usage.resident(), proc.usage.processor(), executions)
-	resident := s.trend.last()
-	leaking := s.trend.leaks() || resident > p.cfg.MaxMemory
+	resident, leaks := s.trend.last(), s.trend.leaks()
 	p.mu.Unlock()
-	if !leaking {
+	over := resident > p.cfg.MaxMemory
+	if !leaks && !over {
 		return
 	}
-	p.cfg.Logger.Warn("function process grows; it will be replaced", "pid", proc.cmd.Process.Pid, "bytes", resident)
-	proc.wear()
-	if p.roster.take(proc) {
+	if proc.wear() {
+		p.cfg.Logger.Warn("function process grows; it will be replaced", "pid", proc.cmd.Process.Pid, "bytes", resident)
+	}
+	switch {
+	case p.roster.take(proc):
 		proc.kill(leak)
+	case over:
+		proc.kill(memory)
 	}
 }
 

@@ -4,6 +4,7 @@ package localinvoke_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"strings"
 	"sync"
@@ -97,7 +98,34 @@ func TestWhatFunctionsPrintIsLogged(t *testing.T) {
 	if _, err := p.Invoke(t.Context(), invocation("exit 3"), nil); err != nil {
 		t.Fatal(err)
 	}
+	// The next process is not started before the end of the last one is in the log.
+	if _, err := p.Invoke(t.Context(), invocation("echo"), nil); err != nil {
+		t.Fatal(err)
+	}
 	if !out.has(`how="exit status 3"`) {
-		t.Errorf("the exit is not in the log:\n%s", out.buf.String())
+		t.Error("the exit is not in the log")
+	}
+}
+
+// TestSlowListener has a caller that does not read: the process must be killed at the deadline all the same.
+func TestSlowListener(t *testing.T) {
+	cfg := config(t)
+	cfg.Processes, cfg.Grace = 1, 10*time.Millisecond
+	p := newPool(t, cfg)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	giveUp := time.After(10 * time.Second)
+	r, err := p.Invoke(ctx, invocation("deaf"), func(execution.Log) {
+		for p.Stats().Processes[0].Restarts == 0 {
+			select {
+			case <-giveUp:
+				t.Error("the process still runs")
+				return
+			default:
+			}
+		}
+	})
+	if err != nil || r.Result.Status != execution.TimedOut || len(r.Result.Logs) != 1 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

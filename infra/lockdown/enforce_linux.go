@@ -12,7 +12,7 @@ import (
 // a wall that the kernel has could not be built, or that a folder of cfg does not exist: do not go on then. Without an
 // error the walls that could not be built are those in Walls.Missing.
 func Enforce(cfg Config) (Walls, error) {
-	var w Walls
+	w := Walls{Standing: []Wall{}, Missing: []Wall{}}
 	abi := landlockABI()
 	if err := restrict(cfg, abi); err != nil {
 		return w, fmt.Errorf("landlock: %w", err)
