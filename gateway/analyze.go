@@ -16,23 +16,36 @@ func (s *Server) analyze(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	decision := s.deps.Policy.Decide(askOf(Job{Request: request, Caller: callerOf(c)}))
-	if bad, ok := decision.BadField(); ok {
-		return &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}
+	verdict, err := s.judge(Job{Request: request, Caller: callerOf(c)})
+	if err != nil {
+		return err
 	}
-	type verdict struct {
+	return s.send(c, verdict)
+}
+
+// verdict is what the policy says of a request.
+type verdict struct {
+	DangerAnalysis policy.DangerAnalysis `json:"dangerAnalysis"`
+	ASTTelemetry   policy.Telemetry      `json:"astTelemetry"`
+	Decision       struct {
 		Allow   bool     `json:"allow"`
 		Reasons []string `json:"reasons"`
+	} `json:"decision"`
+	Violations  []string            `json:"violations"`
+	Policy      string              `json:"policy"`
+	SyntaxError *policy.SyntaxError `json:"syntaxError"`
+}
+
+// judge asks the policy.
+func (s *Server) judge(job Job) (verdict, error) {
+	decision := s.deps.Policy.Decide(askOf(job))
+	if bad, ok := decision.BadField(); ok {
+		return verdict{}, &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}
 	}
-	return s.send(c, struct {
-		DangerAnalysis policy.DangerAnalysis `json:"dangerAnalysis"`
-		ASTTelemetry   policy.Telemetry      `json:"astTelemetry"`
-		Decision       verdict               `json:"decision"`
-		Violations     []string              `json:"violations"`
-		Policy         string                `json:"policy"`
-		SyntaxError    *policy.SyntaxError   `json:"syntaxError"`
-	}{
-		decision.Analysis, decision.Telemetry, verdict{decision.Effect == policy.Allow, decision.ReasonLines()},
-		decision.Violations, decision.Tier, decision.SyntaxError,
-	})
+	v := verdict{
+		DangerAnalysis: decision.Analysis, ASTTelemetry: decision.Telemetry, Violations: decision.Violations,
+		Policy: decision.Tier, SyntaxError: decision.SyntaxError,
+	}
+	v.Decision.Allow, v.Decision.Reasons = decision.Effect == policy.Allow, decision.ReasonLines()
+	return v, nil
 }

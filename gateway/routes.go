@@ -15,13 +15,15 @@ func (s *Server) routes() {
 		s.app.Use(cors.New(cors.Config{
 			AllowOrigins:  strings.Join(s.cfg.CORSOrigins, ","),
 			AllowMethods:  "GET,POST,PUT,DELETE",
-			AllowHeaders:  "Authorization,Cache-Control,Content-Type,Idempotency-Key,Last-Event-ID,Prefer,X-API-Key,X-Request-Id",
-			ExposeHeaders: "Idempotency-Replayed,Location,RateLimit-Limit,RateLimit-Policy,RateLimit-Remaining,RateLimit-Reset,Retry-After,X-Execution-Id,X-Request-Id",
+			AllowHeaders:  "Authorization,Cache-Control,Content-Type,Idempotency-Key,Last-Event-ID,Mcp-Method,Mcp-Name,Mcp-Protocol-Version,Mcp-Session-Id,Prefer,X-API-Key,X-Request-Id",
+			ExposeHeaders: "Idempotency-Replayed,Location,Mcp-Session-Id,RateLimit-Limit,RateLimit-Policy,RateLimit-Remaining,RateLimit-Reset,Retry-After,X-Execution-Id,X-Request-Id",
 			MaxAge:        600,
 		}))
 	}
 	s.app.Get("/healthz", s.healthz)
 	s.app.Get("/readyz", s.readyz)
+	s.app.Get("/openapi.json", s.openAPI)
+	s.app.Get("/docs", s.docs)
 
 	s.app.Get("/metrics", s.authenticate, s.metrics)
 
@@ -38,4 +40,9 @@ func (s *Server) routes() {
 	api.Get("/audit/execution/:id", need(authn.AuditRead), s.auditRecord)
 	api.Get("/audit/security-summary", need(authn.AuditRead), s.securitySummary)
 	api.Get("/audit/stats", need(authn.AuditRead), s.auditStats)
+
+	agents := s.serveMCP()
+	s.app.Post("/mcp", s.authenticate, s.limit, agents)
+	s.app.Get("/mcp", s.authenticate, s.limit, agents)
+	s.app.Delete("/mcp", s.authenticate, s.limit, agents)
 }

@@ -10,7 +10,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/gateway/meter"
+	"github.com/airlock-run/airlock/gateway/openapi"
 	"github.com/airlock-run/airlock/gateway/queue"
 	"github.com/airlock-run/airlock/gateway/results"
 )
@@ -27,6 +29,8 @@ type Server struct {
 	streams *streams
 	meter   *meter.Meter
 	exposed *meter.Exposition
+	mcp     *mcp.Server
+	api     *openapi.Document
 	started time.Time
 	// base ends when a shutdown has waited long enough; every run hangs on it.
 	base   context.Context
@@ -67,6 +71,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if s.exposed, err = meter.NewExposition(s.meter, s.gauges()...); err != nil {
 		return nil, err
 	}
+	if err := s.describe(); err != nil {
+		return nil, err
+	}
 	s.base, s.cancel = context.WithCancel(context.Background())
 	s.app = fiber.New(fiber.Config{
 		AppName:                      "airlock",
@@ -102,6 +109,7 @@ func (s *Server) Serve(l net.Listener) error {
 // Shutdown stops listening and lets what runs finish. When ctx ends first, the runs that are left are stopped, recorded
 // as cancelled, and their callers told so.
 func (s *Server) Shutdown(ctx context.Context) error {
+	s.mcp.Close()
 	done := make(chan error, 1)
 	go func() { done <- s.app.ShutdownWithContext(context.WithoutCancel(ctx)) }()
 	select {

@@ -1,0 +1,157 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/utils"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/mcp"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// agents is what the tools of package mcp are made of.
+type agents struct{ s *Server }
+
+var _ mcp.Executor = agents{}
+
+// ServeMCP answers one client of the Model Context Protocol over a transport such as stdio, until it leaves or ctx ends.
+// The client may do everything: it started this process.
+func (s *Server) ServeMCP(ctx context.Context, transport sdk.Transport) error {
+	return s.mcp.Serve(ctx, transport, mcp.Caller{
+		Identity: authn.Identity{Subject: "local", Tenant: authn.DefaultTenant, Scopes: authn.Scopes()},
+	})
+}
+
+// serveMCP is POST, GET and DELETE /mcp. As the protocol demands, a web page of an origin that is not configured is
+// refused whatever credentials it has.
+func (s *Server) serveMCP() fiber.Handler {
+	serve := s.bridge(s.mcp, func(c *fiber.Ctx, ctx context.Context) context.Context {
+		return mcp.WithCaller(ctx, mcp.Caller{Identity: callerOf(c), IP: utils.CopyString(c.IP())})
+	})
+	return func(c *fiber.Ctx) error {
+		if origin := c.Get(fiber.HeaderOrigin); origin != "" {
+			host := string(c.Request().Host())
+			known := slices.Contains(s.cfg.CORSOrigins, origin) || slices.Contains(s.cfg.CORSOrigins, "*")
+			if !known && origin != "http://"+host && origin != "https://"+host {
+				return foreign()
+			}
+		}
+		if caller := callerOf(c); !caller.May(authn.Execute) && !caller.May(authn.AuditRead) {
+			return lacks(authn.Execute)
+		}
+		if c.Method() == fiber.MethodPost {
+			if err := plainJSON(c); err != nil {
+				return err
+			}
+		}
+		return serve(c)
+	}
+}
+
+// explain says of an error what a tool's caller may know: what a problem document would.
+func (s *Server) explain(err error) mcp.Problem {
+	p := problemOf(err)
+	known := mcp.Problem{Code: p.code, Field: p.field, Error: p.detail, RetryAfter: seconds(p.retryAfter)}
+	code, detail := outcome(p.status)
+	if known.Code == "" {
+		known.Code = code
+	}
+	if known.Error == "" {
+		known.Error = detail
+	}
+	if p.status >= 500 {
+		s.deps.Logger.Warn("a tool call failed", "status", p.status, "code", known.Code, "error", err)
+	}
+	s.meter.Refuse(known.Code)
+	return known
+}
+
+// Execute implements mcp.Executor.
+func (a agents) Execute(ctx context.Context, caller mcp.Caller, request execution.Request, onLog func(execution.Log)) (execution.Result, error) {
+	if !caller.Identity.May(authn.Execute) {
+		return execution.Result{}, lacks(authn.Execute)
+	}
+	if request.Priority == "high" && !caller.Identity.May(authn.Priority) {
+		return execution.Result{}, lacks(authn.Priority)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(a.s.base, cancel)()
+	return a.s.Execute(ctx, Job{
+		Request: request, Caller: caller.Identity, IP: caller.IP, Via: execution.ViaMCP, ReceivedAt: a.s.deps.Now().UTC(), OnLog: onLog,
+	})
+}
+
+// Analyze implements mcp.Executor.
+func (a agents) Analyze(_ context.Context, caller mcp.Caller, request execution.Request) (json.RawMessage, error) {
+	if !caller.Identity.May(authn.Execute) {
+		return nil, lacks(authn.Execute)
+	}
+	verdict, err := a.s.judge(Job{Request: request, Caller: caller.Identity})
+	if err != nil {
+		return nil, err
+	}
+	return encode(verdict)
+}
+
+// recalled is an execution read back: the fields of its result, and its record.
+type recalled struct {
+	execution.Result
+	Record *audit.Record `json:"record"`
+}
+
+// Execution implements mcp.Executor.
+func (a agents) Execution(ctx context.Context, caller mcp.Caller, id string) (json.RawMessage, error) {
+	if !execution.ValidID(id) {
+		return nil, bad("id", `must be the id of an execution: "exec_" and 10 to 64 letters or digits`)
+	}
+	var answer recalled
+	found := false
+	if k, ok := a.s.kept.Get(id); ok && caller.Identity.May(authn.Execute) && (k.owner == caller.Identity.Owner() || caller.Identity.May(authn.AuditReadAll)) {
+		if err := json.Unmarshal(k.body, &answer.Result); err != nil {
+			return nil, &problem{status: 500, cause: err}
+		}
+		found = true
+	}
+	if caller.Identity.May(authn.AuditRead) {
+		record, err := a.s.deps.Records.Get(ctx, id)
+		tenant := tenantOf(caller.Identity)
+		switch {
+		case errors.Is(err, audit.ErrNotFound):
+		case err != nil:
+			return nil, unreadable(err)
+		case tenant == "" || record.Caller.Tenant == tenant:
+			answer.Record = &record
+			if !found {
+				answer.Result = told(record)
+			}
+			found = true
+		}
+	}
+	if !found {
+		return nil, &problem{status: 404, detail: "there is no execution with this id"}
+	}
+	return encode(answer)
+}
+
+// told is what a record knows of a result that is kept no more; the value itself it never had.
+func told(r audit.Record) execution.Result {
+	result := execution.Result{
+		ID: r.ID, Status: execution.Status(r.Status), Engine: r.Engine, Policy: r.Policy, DurationMs: r.DurationMs, Logs: []execution.Log{},
+		Usage: execution.Usage(r.Usage), DangerAnalysis: r.DangerAnalysis, Violations: []string{}, APICallCount: r.Usage.APICalls,
+	}
+	if r.Error != "" {
+		result.Error = &r.Error
+	}
+	if r.Limit != "" {
+		result.Limit = &r.Limit
+	}
+	return result
+}

@@ -1,0 +1,39 @@
+package gateway
+
+import (
+	"runtime/debug"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/airlock-run/airlock/gateway/mcp"
+	"github.com/airlock-run/airlock/gateway/openapi"
+)
+
+// describe makes what tells people and agents how to use this server.
+func (s *Server) describe() error {
+	version := "devel"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		version = info.Main.Version
+	}
+	var err error
+	if s.api, err = openapi.New(version); err != nil {
+		return err
+	}
+	s.mcp, err = mcp.New(mcp.Config{
+		Executor: agents{s}, Explain: s.explain, Schemas: s.api, Version: version, MaxBodyBytes: s.cfg.MaxBodyBytes, Logger: s.deps.Logger,
+	})
+	return err
+}
+
+// openAPI is GET /openapi.json.
+func (s *Server) openAPI(c *fiber.Ctx) error {
+	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
+	return c.Send(s.api.JSON())
+}
+
+// docs is GET /docs: the same for people, in one page that loads nothing and runs nothing.
+func (s *Server) docs(c *fiber.Ctx) error {
+	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
+	c.Set(fiber.HeaderContentSecurityPolicy, s.api.PagePolicy())
+	return c.Send(s.api.Page())
+}

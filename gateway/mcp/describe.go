@@ -1,0 +1,102 @@
+package mcp
+
+import (
+	_ "embed"
+	"fmt"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/airlock-run/airlock/gateway/openapi"
+)
+
+// guest is what code that runs can call, as TypeScript declares it.
+//
+//go:embed guest.d.ts
+var guest string
+
+const instructions = "Airlock runs JavaScript and TypeScript in a fresh sandbox per call and records every execution. " +
+	"Use execute_code to compute, to transform data, or to combine several tool calls in one script; print with console.log and return the value. " +
+	"A run that fails is a result with isError whose status, error, exception and limit say why: mend the code and call again."
+
+// described is a tool as clients are told of it, and how it is carried out.
+type described struct {
+	tool  *sdk.Tool
+	run   runTool
+	saved bool // it needs the store of saved functions
+}
+
+func descriptions(schemas *openapi.Document) ([]described, error) {
+	request, err := schemas.Schema("ExecutionRequest")
+	if err != nil {
+		return nil, err
+	}
+	result, err := schemas.Schema("ExecutionResult")
+	if err != nil {
+		return nil, err
+	}
+	analysis, err := schemas.Schema("Analysis")
+	if err != nil {
+		return nil, err
+	}
+	// Providers of models take no alternatives at the top of a tool's schema; code may be "" where entry is given.
+	delete(request, "anyOf")
+	request["required"] = []any{"code"}
+	properties, ok := request["properties"].(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("mcp: the execution request has no properties")
+	}
+	judged := map[string]any{}
+	for _, name := range []string{"code", "language", "policy", "files", "entry", "context", "tools", "hosts", "secrets"} {
+		judged[name] = properties[name]
+	}
+	text := func(description string) map[string]any {
+		return map[string]any{"type": "string", "description": description}
+	}
+	reads := &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(false)}
+	runs := &sdk.ToolAnnotations{OpenWorldHint: new(true), DestructiveHint: new(false)}
+	return []described{
+		{run: executeCode, tool: &sdk.Tool{
+			Name: "execute_code", Title: "Execute code", Annotations: runs, InputSchema: request, OutputSchema: anyResult(result),
+			Description: "Run JavaScript or TypeScript in a fresh sandbox and wait for its result. The sandbox has no state from earlier calls, and no network or files beyond the policy.\n\n" +
+				"What the code can call:\n\n```ts\n" + guest + "```",
+		}},
+		{run: analyzeCode, tool: &sdk.Tool{
+			Name: "analyze_code", Title: "Analyze code", Annotations: reads, InputSchema: object([]any{"code"}, judged), OutputSchema: anyResult(analysis),
+			Description: "Say what the policy thinks of code without running it: findings with their lines, a danger score, syntax errors, and whether it would be allowed.",
+		}},
+		{run: getExecution, tool: &sdk.Tool{
+			Name: "get_execution", Title: "Get an execution", Annotations: reads,
+			InputSchema: object([]any{"id"}, map[string]any{"id": text("The id of an execution, such as exec_01JD….")}),
+			Description: "Read an earlier execution back: its result while that is kept, and its audit record where the caller may read it.",
+		}},
+		{run: listFunctions, saved: true, tool: &sdk.Tool{
+			Name: "list_functions", Title: "List saved functions", Annotations: reads,
+			InputSchema: object(nil, map[string]any{"cursor": text("The next of the page before; leave it out for the first page.")}),
+			Description: "List the saved functions that invoke_function can run.",
+		}},
+		{run: invokeFunction, saved: true, tool: &sdk.Tool{
+			Name: "invoke_function", Title: "Invoke a saved function", Annotations: runs, OutputSchema: anyResult(result),
+			InputSchema: object([]any{"name"}, map[string]any{
+				"name":    text("The function's name."),
+				"version": map[string]any{"type": "integer", "minimum": 1, "description": "A version; the newest when neither version nor alias is given."},
+				"alias":   text("An alias, such as live."),
+				"input":   map[string]any{"description": "What the function is called with."},
+				"context": properties["context"],
+			}),
+			Description: "Run a saved function on an input and wait for its result.",
+		}},
+	}, nil
+}
+
+func object(required []any, properties map[string]any) map[string]any {
+	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	return schema
+}
+
+// anyResult describes the structured content of a tool without forbidding a problem, which has the same place.
+func anyResult(schema map[string]any) map[string]any {
+	return map[string]any{"type": "object", "properties": schema["properties"]}
+}

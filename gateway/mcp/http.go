@@ -1,0 +1,62 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// call is who made a call, and a context that ends when it can no longer be answered.
+type call struct {
+	caller Caller
+	gone   context.Context
+}
+
+type callerKey struct{}
+
+// WithCaller puts the recognised caller of an HTTP request where ServeHTTP finds it.
+func WithCaller(ctx context.Context, caller Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, caller)
+}
+
+// ServeHTTP is the streamable HTTP transport. The request's context must have its caller ([WithCaller]) and end when the
+// client hangs up.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		waiting, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(s.leaving, cancel)()
+		r = r.WithContext(waiting)
+	}
+	// The SDK carries who calls from its bearer middleware to sessions and tools. The credential itself stays behind.
+	r = r.WithContext(r.Context())
+	r.Header = r.Header.Clone()
+	r.Header.Del("X-Api-Key")
+	r.Header.Set("Authorization", "Bearer recognised")
+	s.handler.ServeHTTP(w, r)
+}
+
+// tokenOf gives the SDK the caller that the gateway recognised.
+func tokenOf(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
+	caller, ok := ctx.Value(callerKey{}).(Caller)
+	if !ok {
+		return nil, errors.New("the caller was not recognised")
+	}
+	return &auth.TokenInfo{
+		Scopes: caller.Identity.Scopes, UserID: caller.Identity.Owner(),
+		Extra: map[string]any{"call": call{caller, ctx}},
+	}, nil
+}
+
+// ofRequest finds the caller of a tool call that came over HTTP.
+func ofRequest(request *sdk.CallToolRequest) (call, error) {
+	if request.Extra != nil && request.Extra.TokenInfo != nil {
+		if c, ok := request.Extra.TokenInfo.Extra["call"].(call); ok {
+			return c, nil
+		}
+	}
+	return call{}, errors.New("the caller was not recognised")
+}

@@ -1,0 +1,53 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/authn"
+)
+
+// Caller is who calls a tool, as the gateway recognised it.
+type Caller struct {
+	Identity authn.Identity
+	IP       string
+	// TraceParent is the caller's trace context (W3C), or empty.
+	TraceParent string
+}
+
+// Executor is the gateway as the tools see it. It is safe for concurrent use, and checks what the caller may do.
+type Executor interface {
+	// Execute runs a request and waits. onLog, which may be nil, is given every log as it is printed. When ctx ends the
+	// run is stopped.
+	Execute(ctx context.Context, caller Caller, request execution.Request, onLog func(execution.Log)) (execution.Result, error)
+	// Analyze gives the answer of POST /api/analyze.
+	Analyze(ctx context.Context, caller Caller, request execution.Request) (json.RawMessage, error)
+	// Execution gives what is known of an execution: its result while that is kept, and its audit record.
+	Execution(ctx context.Context, caller Caller, id string) (json.RawMessage, error)
+}
+
+// Functions is the store of saved functions. It is safe for concurrent use, and checks what the caller may do.
+type Functions interface {
+	// ListFunctions gives a page, {"items", "next"}, after a cursor, which is empty for the first.
+	ListFunctions(ctx context.Context, caller Caller, cursor string) (json.RawMessage, error)
+	// InvokeFunction runs a version and waits.
+	InvokeFunction(ctx context.Context, caller Caller, call Invocation, onLog func(execution.Log)) (execution.Result, error)
+}
+
+// Invocation says which function to run on what. With neither Version nor Alias the newest version runs.
+type Invocation struct {
+	Name    string                     `json:"name"`
+	Version int                        `json:"version,omitempty"`
+	Alias   string                     `json:"alias,omitempty"`
+	Input   json.RawMessage            `json:"input,omitempty"`
+	Context map[string]json.RawMessage `json:"context,omitempty"`
+}
+
+// Problem is an error as callers see it: the members of a problem document that matter here.
+type Problem struct {
+	Code       string `json:"code"`
+	Field      string `json:"field,omitempty"`
+	Error      string `json:"error"`
+	RetryAfter int    `json:"retryAfter,omitempty"` // seconds
+}

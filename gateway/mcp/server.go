@@ -1,0 +1,115 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/airlock-run/airlock/gateway/openapi"
+)
+
+// sessionIdle is how long a session is kept that sends nothing.
+const sessionIdle = 30 * time.Minute
+
+// Config is what a Server needs. Functions may be nil: its two tools are then not offered. All else is required.
+type Config struct {
+	Executor  Executor
+	Functions Functions
+	// Explain says of an error what callers may know.
+	Explain func(error) Problem
+	Schemas *openapi.Document
+	Version string
+	// MaxBodyBytes bounds one HTTP request.
+	MaxBodyBytes int
+	Logger       *slog.Logger
+}
+
+// Server offers the tools. It is safe for concurrent use.
+type Server struct {
+	cfg      Config
+	handler  http.Handler
+	leaving  context.Context
+	leave    context.CancelFunc
+	describe []described
+}
+
+// New checks cfg.
+func New(cfg Config) (*Server, error) {
+	if cfg.Executor == nil || cfg.Explain == nil || cfg.Schemas == nil || cfg.Logger == nil || cfg.MaxBodyBytes <= 0 {
+		return nil, errors.New("mcp: every dependency but Functions is required")
+	}
+	s := &Server{cfg: cfg}
+	var err error
+	if s.describe, err = descriptions(cfg.Schemas); err != nil {
+		return nil, err
+	}
+	s.leaving, s.leave = context.WithCancel(context.Background())
+	server := s.server(ofRequest)
+	give := func(*http.Request) *sdk.Server { return server }
+	sessions := sdk.NewStreamableHTTPHandler(give, &sdk.StreamableHTTPOptions{
+		SessionTimeout: sessionIdle, MaxRequestBodyBytes: int64(cfg.MaxBodyBytes), Logger: cfg.Logger,
+	})
+	// From 2026-07-28 on the protocol has no sessions: a request is whole in itself.
+	sessionless := sdk.NewStreamableHTTPHandler(give, &sdk.StreamableHTTPOptions{
+		Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: int64(cfg.MaxBodyBytes), Logger: cfg.Logger,
+	})
+	s.handler = auth.RequireBearerToken(tokenOf, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Mcp-Protocol-Version") >= "2026-07-28" {
+				sessionless.ServeHTTP(w, r)
+				return
+			}
+			sessions.ServeHTTP(w, r)
+		}))
+	return s, nil
+}
+
+// Close ends the streams on which clients only wait, so that a shutdown need not. Calls that run finish.
+func (s *Server) Close() { s.leave() }
+
+// Serve answers one client over a transport such as stdio until it leaves or ctx ends; caller is who that client is.
+func (s *Server) Serve(ctx context.Context, transport sdk.Transport, caller Caller) error {
+	server := s.server(func(*sdk.CallToolRequest) (call, error) { return call{caller, ctx}, nil })
+	if err := server.Run(ctx, transport); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("serve the model context protocol: %w", err)
+	}
+	return nil
+}
+
+// server is the SDK's, with our tools; callerOf says who made a call.
+func (s *Server) server(callerOf func(*sdk.CallToolRequest) (call, error)) *sdk.Server {
+	server := sdk.NewServer(
+		&sdk.Implementation{Name: "airlock", Title: "Airlock", Version: s.cfg.Version},
+		&sdk.ServerOptions{
+			Instructions: instructions, Logger: s.cfg.Logger,
+			// The tools stay the same as long as the process lives.
+			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+		})
+	server.AddReceivingMiddleware(s.untilClosed)
+	for _, d := range s.describe {
+		if d.saved && s.cfg.Functions == nil {
+			continue
+		}
+		server.AddTool(d.tool, s.tool(d.run, callerOf))
+	}
+	return server
+}
+
+// untilClosed ends the calls that only wait for news when the server leaves.
+func (s *Server) untilClosed(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
+		if method == "subscriptions/listen" {
+			waiting, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(s.leaving, cancel)()
+			ctx = waiting
+		}
+		return next(ctx, method, request)
+	}
+}

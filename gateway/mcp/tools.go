@@ -1,0 +1,146 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// runTool carries out one tool. What it gives is an object of JSON; failed says that it tells of a failure.
+type runTool func(ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log)) (answer []byte, failed bool, err error)
+
+// tool makes a handler of the SDK's.
+func (s *Server) tool(run runTool, callerOf func(*sdk.CallToolRequest) (call, error)) sdk.ToolHandler {
+	return func(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		c, err := callerOf(request)
+		if err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(c.gone, cancel)()
+		arguments := request.Params.Arguments
+		if len(arguments) == 0 {
+			arguments = []byte("{}")
+		}
+		answer, failed, err := run(ctx, s, c.caller, arguments, progress(ctx, request))
+		if err != nil {
+			problem := s.cfg.Explain(err)
+			if answer, err = json.Marshal(problem); err != nil {
+				return nil, fmt.Errorf("encode a problem: %w", err)
+			}
+			failed = true
+		}
+		answer = bytes.TrimSpace(answer)
+		return &sdk.CallToolResult{
+			Content:           []sdk.Content{&sdk.TextContent{Text: string(answer)}},
+			StructuredContent: json.RawMessage(answer),
+			IsError:           failed,
+		}, nil
+	}
+}
+
+// progress tells a caller that asked for it of each log; nil when it did not.
+func progress(ctx context.Context, request *sdk.CallToolRequest) func(execution.Log) {
+	token := request.Params.GetProgressToken()
+	if token == nil {
+		return nil
+	}
+	told := 0.0
+	return func(l execution.Log) {
+		told++
+		// When it cannot be told, its answer cannot either: the end of ctx stops the run.
+		_ = request.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: told, Message: l.Message})
+	}
+}
+
+func executeCode(ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log)) ([]byte, bool, error) {
+	request, err := execution.DecodeRequest(arguments)
+	if err != nil {
+		return nil, false, err
+	}
+	result, err := s.cfg.Executor.Execute(ctx, caller, request, onLog)
+	return encoded(result, err)
+}
+
+func analyzeCode(ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log)) ([]byte, bool, error) {
+	request, err := execution.DecodeRequest(arguments)
+	if err != nil {
+		return nil, false, err
+	}
+	answer, err := s.cfg.Executor.Analyze(ctx, caller, request)
+	return answer, false, err
+}
+
+func getExecution(ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log)) ([]byte, bool, error) {
+	var given struct {
+		ID string `json:"id"`
+	}
+	if err := decode(arguments, &given, "id"); err != nil {
+		return nil, false, err
+	}
+	answer, err := s.cfg.Executor.Execution(ctx, caller, given.ID)
+	return answer, false, err
+}
+
+func listFunctions(ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log)) ([]byte, bool, error) {
+	var given struct {
+		Cursor string `json:"cursor"`
+	}
+	if err := decode(arguments, &given, "cursor"); err != nil {
+		return nil, false, err
+	}
+	answer, err := s.cfg.Functions.ListFunctions(ctx, caller, given.Cursor)
+	return answer, false, err
+}
+
+func invokeFunction(ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log)) ([]byte, bool, error) {
+	var given Invocation
+	if err := decode(arguments, &given, "name, version, alias, input, context"); err != nil {
+		return nil, false, err
+	}
+	if given.Name == "" {
+		return nil, false, &execution.Error{Code: execution.InvalidRequest, Field: "name", Message: "is required: the name of a saved function"}
+	}
+	result, err := s.cfg.Functions.InvokeFunction(ctx, caller, given, onLog)
+	return encoded(result, err)
+}
+
+// encoded gives a result; one that did not complete is a failure that tells all about itself.
+func encoded(result execution.Result, err error) ([]byte, bool, error) {
+	if err != nil {
+		return nil, false, err
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(result); err != nil {
+		return nil, false, fmt.Errorf("encode a result: %w", err)
+	}
+	return b.Bytes(), result.Status != execution.Completed, nil
+}
+
+// decode reads the arguments of a tool that takes few.
+func decode(arguments []byte, v any, accepted string) error {
+	dec := json.NewDecoder(bytes.NewReader(arguments))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(v)
+	if err == nil {
+		if _, err = dec.Token(); errors.Is(err, io.EOF) {
+			return nil
+		}
+	}
+	bad := &execution.Error{Code: execution.InvalidRequest, Message: "the arguments must be an object with the members: " + accepted}
+	var mistyped *json.UnmarshalTypeError
+	if errors.As(err, &mistyped) && mistyped.Field != "" {
+		bad.Field, bad.Message = mistyped.Field, "must not be a "+mistyped.Value
+	}
+	return bad
+}
