@@ -47,13 +47,14 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	if err != nil {
 		return err
 	}
+	start := recordStartUp()
 	walls, err := lockdown.Enforce(confinement(set))
 	if err != nil {
 		return fmt.Errorf("lock the process down: %w", err)
 	}
 	log.Info("function process ready", "walls", walls.Standing, "missing", walls.Missing)
 	// That garbage is many times what a function at work ever has: give the memory back, while nobody waits.
-	go debug.FreeOSMemory()
+	go start.giveBack()
 	events.Serve(run.Run, events.CancelFrom(stdin), events.Logger(log), events.Adapted(adapter))
 	return nil
 }
