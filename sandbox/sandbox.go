@@ -26,6 +26,8 @@ type Config struct {
 	SkipSelfTest bool
 	// withoutFuel builds an engine whose inner loops cannot be stopped, for benchmarks to compare with.
 	withoutFuel bool
+	// library replaces the standard library, for conformance suites to compare with.
+	library []stdlib.File
 }
 
 // Engine makes guests. It is safe for concurrent use; runs share nothing but read-only memory.
@@ -61,9 +63,11 @@ func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
 			err = errors.Join(err, e.Close(ctx))
 		}
 	}()
-	library, err := stdlib.Library()
-	if err != nil {
-		return nil, fmt.Errorf("read standard library: %w", err)
+	library := cfg.library
+	if library == nil {
+		if library, err = stdlib.Library(); err != nil {
+			return nil, fmt.Errorf("read standard library: %w", err)
+		}
 	}
 	ic := quickjs.ImageConfig{Roots: stdlib.Roots, MaxMemoryBytes: uint64(cfg.MaxMemoryBytes), Hidden: hidden}
 	for _, f := range library {

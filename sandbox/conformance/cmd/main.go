@@ -1,0 +1,30 @@
+// Command cmd runs the conformance suites whose paths are given: TEST262_DIR, WPT_DIR. FILTER keeps the tests whose path
+// contains it, FAILURES=1 prints each failure, RECORD is a folder that new expectation files are written to.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+
+	"github.com/airlock-run/airlock/sandbox/conformance"
+)
+
+func main() { os.Exit(run(os.Getenv, os.Stdout, os.Stderr)) }
+
+func run(env func(string) string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := conformance.Run(ctx, conformance.Config{
+		Test262Dir: env("TEST262_DIR"), WPTDir: env("WPT_DIR"), Filter: env("FILTER"), Record: env("RECORD"),
+		Failures: env("FAILURES") != "", CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache"),
+	}, stdout)
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,106 @@
+package conformance
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/airlock-run/airlock/sandbox"
+	"github.com/airlock-run/airlock/sandbox/internal/raw"
+)
+
+// Config says what to run. A suite without a path is left out.
+type Config struct {
+	Test262Dir, WPTDir string
+	// Filter keeps the tests whose path contains it; the expectations are left out then.
+	Filter string
+	// CacheDir is the engines' (see sandbox.Config).
+	CacheDir string
+	// Record writes what was found as the new expectation to this folder instead of comparing.
+	Record string
+	// Failures prints every failure.
+	Failures bool
+}
+
+//go:embed test262.expected
+var test262Expected string
+
+//go:embed wpt.expected
+var wptExpected string
+
+// ErrFailed says that a suite did worse than expected; what was printed says where.
+var ErrFailed = errors.New("a conformance suite did worse than expected")
+
+// Run runs the suites and prints their reports to w.
+func Run(ctx context.Context, cfg Config, w io.Writer) (err error) {
+	if cfg.Test262Dir == "" && cfg.WPTDir == "" {
+		return errors.New("no suite is given: set TEST262_DIR or WPT_DIR to a checkout of tc39/test262 or web-platform-tests/wpt")
+	}
+	ours, err := sandbox.New(ctx, sandbox.Config{CacheDir: cfg.CacheDir})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ours.Close(ctx)) }()
+	good := true
+	if cfg.Test262Dir != "" {
+		plain, err := sandbox.NewPlain(ctx, sandbox.Config{CacheDir: cfg.CacheDir}, raw.Plain{})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = plain.Close(ctx) }() // what matters of it has been reported
+		suite := &test262{dir: cfg.Test262Dir, filter: cfg.Filter, ours: ours, plain: plain, workers: runtime.GOMAXPROCS(0)}
+		report, err := suite.run(ctx)
+		if err != nil {
+			return err
+		}
+		ok, err := cfg.conclude(w, "test262", report, test262Expected, func(string) float64 { return 0 })
+		if err != nil {
+			return err
+		}
+		good = good && ok
+	}
+	if cfg.WPTDir != "" {
+		suite := &wpt{dir: cfg.WPTDir, filter: cfg.Filter, engine: ours}
+		report, err := suite.run(ctx)
+		if err != nil {
+			return err
+		}
+		ok, err := cfg.conclude(w, "wpt", report, wptExpected, wptFloor)
+		if err != nil {
+			return err
+		}
+		good = good && ok
+	}
+	if !good {
+		return ErrFailed
+	}
+	return nil
+}
+
+func (cfg Config) conclude(w io.Writer, suite string, report *Report, expected string, floor func(string) float64) (bool, error) {
+	fmt.Fprintf(w, "\n%s\n", suite)
+	if cfg.Failures {
+		for _, line := range report.Failures {
+			fmt.Fprintln(w, "failed:", strings.ReplaceAll(line, "\n", " | "))
+		}
+	}
+	var want map[string]expectation
+	if cfg.Filter == "" && cfg.Record == "" {
+		var err error
+		if want, err = readExpected(expected); err != nil {
+			return false, fmt.Errorf("%s.expected: %w", suite, err)
+		}
+	}
+	good := report.judge(w, want)
+	if cfg.Record == "" {
+		return good, nil
+	}
+	header := "# folder passed/total, and the least percentage for a suite of another version. Written by make conformance with RECORD.\n"
+	return good, os.WriteFile(filepath.Join(cfg.Record, suite+".expected"), []byte(header+report.lines(floor)), 0o644)
+}

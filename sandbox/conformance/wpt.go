@@ -1,0 +1,209 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/airlock-run/airlock/sandbox"
+	"github.com/airlock-run/airlock/sandbox/internal/raw"
+)
+
+// wptFolders are run, and counted by these names. A test belongs to the first that fits.
+var wptFolders = []string{
+	"url", "encoding", "compression", "streams", "fetch/api/headers", "fetch/api/body", "fetch/api/request", "fetch/api/response",
+	"html/webappapis/timers", "html/webappapis/microtask-queuing", "html/webappapis/structured-clone", "html/webappapis/atob",
+	"WebCryptoAPI", "FileAPI/blob", "FileAPI/file", "xhr/formdata", "dom/abort", "dom/events", "console", "hr-time",
+	"webidl/ecmascript-binding/es-exceptions",
+}
+
+// wptFloor is what a folder must pass at least, in percent, whatever the suite's version.
+func wptFloor(folder string) float64 {
+	if folder == "url" || folder == "encoding" {
+		return 95
+	}
+	return 80
+}
+
+// wpt runs those of the web platform tests that need no document, server or worker.
+type wpt struct {
+	dir, filter string
+	engine      *sandbox.Engine
+}
+
+func (s *wpt) run(ctx context.Context) (*Report, error) {
+	report := &Report{Folders: make(map[string]Tally)}
+	if _, err := os.Stat(filepath.Join(s.dir, "resources", "testharness.js")); err != nil {
+		return nil, fmt.Errorf("WPT_DIR: %w", err)
+	}
+	for _, folder := range wptFolders {
+		err := filepath.WalkDir(filepath.Join(s.dir, folder), func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			rel, err := filepath.Rel(s.dir, file)
+			if err != nil || !strings.Contains(rel, s.filter) || !runnable(rel) {
+				return err
+			}
+			return s.file(ctx, report, folder, filepath.ToSlash(rel))
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return report, nil
+}
+
+// runnable keeps what can run in any global scope.
+func runnable(rel string) bool {
+	return strings.HasSuffix(rel, ".any.js") || slices.Contains(wptWindowTests, rel)
+}
+
+// wptWindowTests are tests that are made for a window and use nothing of it.
+var wptWindowTests = []string{"url/IdnaTestV2.window.js", "url/IdnaTestV2-removed.window.js"}
+
+var (
+	metaLine = regexp.MustCompile(`(?m)^// META: (\w+)=(.*)$`)
+	dataFile = regexp.MustCompile(`["'` + "`" + `]([\w./-]+\.(?:json|idl|txt|text|html))["'` + "`" + `]`)
+	idlNames = regexp.MustCompile(`['"]([\w-]+)['"]`)
+)
+
+// file runs a test in each of its variants.
+func (s *wpt) file(ctx context.Context, report *Report, folder, rel string) error {
+	b, err := os.ReadFile(filepath.Join(s.dir, rel))
+	if err != nil {
+		return err
+	}
+	test := string(b)
+	variants := []string{}
+	sources := []raw.Source{}
+	data := map[string]string{}
+	s.collect(data, rel, test)
+	for _, m := range metaLine.FindAllStringSubmatch(test, -1) {
+		switch value := strings.TrimSpace(m[2]); m[1] {
+		case "variant":
+			variants = append(variants, value)
+		case "global":
+			if !strings.Contains(value, "window") && !strings.Contains(value, "worker") && value != "shadowrealm" {
+				return nil
+			}
+		case "script":
+			name := path.Join(path.Dir(rel), value)
+			if strings.HasPrefix(value, "/") {
+				name = value[1:]
+			}
+			if name == "resources/WebIDLParser.js" { // an alias that the suite's own server has
+				name = "resources/webidl2/lib/webidl2.js"
+			}
+			text, err := os.ReadFile(filepath.Join(s.dir, name))
+			if err != nil {
+				return fmt.Errorf("%s: %w", rel, err)
+			}
+			s.collect(data, rel, string(text))
+			sources = append(sources, raw.Source{Name: name, Text: string(text)})
+		}
+	}
+	if len(variants) == 0 {
+		variants = []string{""}
+	}
+	for _, variant := range variants {
+		if err := s.variant(ctx, report, folder, rel, variant, data, append(slices.Clone(sources), raw.Source{Name: rel, Text: test})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// collect finds the data files that code fetches.
+func (s *wpt) collect(data map[string]string, rel, code string) {
+	add := func(name, file string) {
+		if b, err := os.ReadFile(filepath.Join(s.dir, file)); err == nil {
+			data[name] = string(b)
+		}
+	}
+	for _, m := range dataFile.FindAllStringSubmatch(code, -1) {
+		if strings.HasPrefix(m[1], "/") {
+			add(m[1], m[1][1:])
+		} else {
+			add(m[1], path.Join(path.Dir(rel), m[1]))
+		}
+	}
+	if strings.Contains(code, "idl_test(") {
+		for _, m := range idlNames.FindAllStringSubmatch(code, -1) {
+			add("/interfaces/"+m[1]+".idl", "interfaces/"+m[1]+".idl")
+		}
+	}
+}
+
+// outcome is what the harness told of the tests of one file.
+type outcome struct {
+	Status  int    `json:"status"`
+	Message string `json:"message"`
+	Tests   []struct {
+		Name    string `json:"name"`
+		Status  int    `json:"status"`
+		Message string `json:"message"`
+	} `json:"tests"`
+}
+
+var statusNames = [...]string{"passed", "failed", "timed out", "did not run", "precondition failed"}
+
+func (s *wpt) variant(ctx context.Context, report *Report, folder, rel, variant string, data map[string]string, sources []raw.Source) error {
+	harness, err := os.ReadFile(filepath.Join(s.dir, "resources", "testharness.js"))
+	if err != nil {
+		return err
+	}
+	files, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	location, err := json.Marshal("https://web-platform.test/" + rel + variant)
+	if err != nil {
+		return err
+	}
+	program := raw.Program{Sources: append([]raw.Source{
+		{Name: "before.js", Text: fmt.Sprintf(wptBefore, location, files)},
+		{Name: "testharness.js", Text: string(harness)},
+		{Name: "after.js", Text: wptAfter},
+	}, sources...)}
+	program.Sources = append(program.Sources, raw.Source{Name: "done.js", Text: "if (!globalThis.$explicit) done();"})
+	limits := sandbox.Limits{Wall: 60 * time.Second, MemoryBytes: 256 << 20, OutputBytes: 64 << 20, LogEntries: 1 << 20}
+	result, err := s.engine.RunGlobal(ctx, program, 1, sandbox.Grants{Limits: limits, Eval: true})
+	if err != nil {
+		return fmt.Errorf("%s: %w", rel, err)
+	}
+	name := rel + variant
+	var o outcome
+	_, told, ok := strings.Cut(result.Output, "\x01")
+	if !ok || json.Unmarshal([]byte(strings.TrimSpace(told)), &o) != nil {
+		report.add(folder, 0, 1)
+		report.Failures = append(report.Failures, fmt.Sprintf("%s: no outcome: %s", name, result.Error))
+		return nil
+	}
+	passed, total := 0, 0
+	for _, t := range o.Tests {
+		if t.Status == 4 { // the test itself says that it does not apply
+			continue
+		}
+		total++
+		if t.Status == 0 {
+			passed++
+			continue
+		}
+		report.Failures = append(report.Failures, fmt.Sprintf("%s: %s: %s: %s", name, t.Name, statusNames[t.Status], t.Message))
+	}
+	if o.Status == 1 { // the file itself failed
+		total++
+		report.Failures = append(report.Failures, fmt.Sprintf("%s: %s", name, o.Message))
+	}
+	report.add(folder, passed, total)
+	return nil
+}

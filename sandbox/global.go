@@ -1,0 +1,76 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/airlock-run/airlock/sandbox/internal/raw"
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/stdlib"
+)
+
+// RunGlobal is Run for conformance suites, which are global scripts. Its program can be made below this package only.
+func (e *Engine) RunGlobal(ctx context.Context, program raw.Program, seed int64, grants Grants) (Result, error) {
+	r := &run{ctx: ctx, limits: grants.Limits.withDefaults(e.maxMemory), grants: grants, start: time.Now(), source: &source{name: quickjs.ScriptName}}
+	in, err := e.image.NewInstance(ctx, uint64(r.limits.MemoryBytes), r)
+	if err != nil {
+		return Result{}, err
+	}
+	defer in.Close()
+	r.result.Seed, r.seeded = seed, true
+	in.SetRandom(mix(uint64(seed)))
+	r.web.origin = r.now()
+	in.SetTimeOrigin(r.web.origin)
+	if !grants.Eval {
+		in.DisableEval()
+	}
+	if err := r.classify(r.evaluate(in, e.image, program)); err != nil {
+		return Result{}, err
+	}
+	return r.finish(in), nil
+}
+
+// evaluate runs each source, and then what they left to wait for.
+func (r *run) evaluate(in *quickjs.Instance, image *quickjs.Image, program raw.Program) error {
+	r.running = true
+	for _, s := range program.Sources {
+		if err := r.evaluateOne(in, s); err != nil || r.failed {
+			return err
+		}
+	}
+	for !r.failed && !r.idle() {
+		if err := r.wait(in, image); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) evaluateOne(in *quickjs.Instance, s raw.Source) error {
+	r.cpu.enter()
+	defer r.cpu.leave()
+	err := in.Evaluate(s.Name, s.Text, s.Module)
+	if !errors.Is(err, quickjs.ErrException) {
+		return err
+	}
+	v, err := in.Exception()
+	if err != nil {
+		return err
+	}
+	return r.thrown(in, v)
+}
+
+// plainLibrary prints, and answers the host's calls with nothing.
+const plainLibrary = `(host) => {
+	globalThis.print = (text) => { host(1, 0, String(text), 0); };
+	const nothing = () => {};
+	host(nothing, nothing, nothing, nothing);
+}`
+
+// NewPlain makes an engine whose guests are the engine as it comes, to compare with.
+func NewPlain(ctx context.Context, cfg Config, _ raw.Plain) (*Engine, error) {
+	cfg.library = []stdlib.File{{Name: "airlock:plain.js", Source: plainLibrary}}
+	cfg.SkipSelfTest = true
+	return New(ctx, cfg)
+}

@@ -1,0 +1,18 @@
+// Package raw holds what conformance suites need of the sandbox and callers must not have: code that runs as plain
+// global scripts, and an engine without the library. Its types can be named below package sandbox only.
+package raw
+
+// Program is a list of scripts or one module, evaluated in a fresh guest in their order, as a browser's script elements
+// are. What they print is the run's output.
+type Program struct {
+	Sources []Source
+}
+
+// Source is one script.
+type Source struct {
+	Name, Text string
+	Module     bool
+}
+
+// Plain asks for an engine without the library: its guests have print, and nothing else of ours.
+type Plain struct{}
