@@ -23,7 +23,7 @@ import (
 //	wait         one log, then until it is cancelled
 //	deaf         one log, then for ever, whatever the context says
 //	panic        a Go panic
-//	exit N       one log, then the process ends with exit status N
+//	exit N       one log, a line on stderr, then the process ends with exit status N
 //	freeze       one log, then the process stops as if every thread of it were stuck
 //	hog          one log, then memory is used until there is none
 //	large N      a result of N bytes
@@ -126,6 +126,7 @@ func (r *performance) exit(arg string) (execution.Result, error) {
 	if err != nil {
 		return execution.Result{}, err
 	}
+	fmt.Fprintln(os.Stderr, "exit as asked")
 	os.Exit(n)
 	panic("unreachable")
 }

@@ -23,10 +23,12 @@ func request(code string) string {
 }
 
 func TestServiceAPI(t *testing.T) {
+	server := httptest.NewServer(newPool(t, config(t)).ServiceHandler())
+	defer server.Close()
 	cfg := config(t)
 	cfg.MaxExecution, cfg.Grace = 300*time.Millisecond, 10*time.Millisecond
-	server := httptest.NewServer(newPool(t, cfg).ServiceHandler())
-	defer server.Close()
+	hasty := httptest.NewServer(newPool(t, cfg).ServiceHandler())
+	defer hasty.Close()
 	const buffered, streaming = "/2015-03-31/functions/%s/invocations", "/2021-11-15/functions/%s/response-streaming-invocations"
 	cases := []struct {
 		name, path, function, body string
@@ -63,7 +65,11 @@ func TestServiceAPI(t *testing.T) {
 			if name == "" {
 				name = "airlock"
 			}
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+strings.Replace(path, "%s", url.PathEscape(name), 1), strings.NewReader(c.body))
+			at := server.URL
+			if c.name == "timeout" {
+				at = hasty.URL
+			}
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at+strings.Replace(path, "%s", url.PathEscape(name), 1), strings.NewReader(c.body))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +103,7 @@ func TestServiceAPI(t *testing.T) {
 func TestServiceAPILogTail(t *testing.T) {
 	server := httptest.NewServer(newPool(t, config(t)).ServiceHandler())
 	defer server.Close()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/2015-03-31/functions/airlock/invocations", strings.NewReader(request("fail internal")))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/2015-03-31/functions/airlock/invocations", strings.NewReader(request("exit 3")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +114,7 @@ func TestServiceAPILogTail(t *testing.T) {
 	}
 	resp.Body.Close()
 	tail, err := base64.StdEncoding.DecodeString(resp.Header.Get("X-Amz-Log-Result"))
-	if err != nil || !strings.Contains(string(tail), "internal") {
+	if err != nil || !strings.Contains(string(tail), "exit as asked") {
 		t.Errorf("%q, %v", tail, err)
 	}
 }
