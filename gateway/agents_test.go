@@ -1,0 +1,318 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// credentialed adds a header to every request.
+type credentialed struct {
+	next       http.RoundTripper
+	credential string
+}
+
+func (c credentialed) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	if c.credential != "" {
+		r.Header.Set("Authorization", "Bearer "+c.credential)
+	}
+	return c.next.RoundTrip(r)
+}
+
+// agent connects the SDK's own client. protocol is the version it asks for, empty for its newest.
+func (s *served) agent(t testing.TB, protocol, credential string, progress func(*sdk.ProgressNotificationClientRequest)) *sdk.ClientSession {
+	t.Helper()
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			if progress != nil {
+				progress(r)
+			}
+		},
+	})
+	transport := &sdk.StreamableClientTransport{Endpoint: s.url + "/mcp", HTTPClient: &http.Client{Transport: credentialed{s.client.Transport, credential}}, MaxRetries: -1}
+	session, err := client.Connect(t.Context(), transport, &sdk.ClientSessionOptions{ProtocolVersion: protocol})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+// use calls a tool and reads its structured content, which its one block of text must repeat.
+func use(t testing.TB, session *sdk.ClientSession, name string, arguments any) (map[string]any, bool) {
+	t.Helper()
+	result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments})
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return content(t, result), result.IsError
+}
+
+func content(t testing.TB, result *sdk.CallToolResult) map[string]any {
+	t.Helper()
+	if len(result.Content) != 1 {
+		t.Fatalf("%d blocks", len(result.Content))
+	}
+	text, ok := result.Content[0].(*sdk.TextContent)
+	if !ok {
+		t.Fatalf("a block of %T", result.Content[0])
+	}
+	var said map[string]any
+	if err := json.Unmarshal([]byte(text.Text), &said); err != nil {
+		t.Fatal(err)
+	}
+	structured, ok := result.StructuredContent.(map[string]any)
+	if !ok {
+		t.Fatalf("structured content is %T", result.StructuredContent)
+	}
+	a, _ := json.Marshal(said)
+	b, _ := json.Marshal(structured)
+	if string(a) != string(b) {
+		t.Errorf("the text says %s\nand the content %s", a, b)
+	}
+	return structured
+}
+
+// The protocol's versions: the newest is without sessions, the older ones have them.
+var protocols = []string{"", "2025-11-25", "2025-06-18"}
+
+func TestAgents(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{})
+	for _, protocol := range protocols {
+		session := s.agent(t, protocol, "", nil)
+		tools, err := session.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, tool := range tools.Tools {
+			names = append(names, tool.Name)
+			if tool.Name == "execute_code" && !strings.Contains(tool.Description, "declare const input") {
+				t.Errorf("execute_code does not say what code can call: %s", tool.Description)
+			}
+		}
+		if got := strings.Join(names, " "); got != "analyze_code execute_code get_execution" {
+			t.Errorf("%s: tools %s", protocol, got)
+		}
+		v, failed := use(t, session, "execute_code", map[string]any{"code": "input", "input": map[string]any{"n": 1}})
+		if failed || v["status"] != "completed" || v["result"].(map[string]any)["n"] != 1.0 {
+			t.Errorf("%s: %v", protocol, v)
+		}
+		v, failed = use(t, session, "analyze_code", map[string]any{"code": "eval('1')"})
+		if failed || v["dangerAnalysis"] == nil || v["decision"] == nil {
+			t.Errorf("%s: %v", protocol, v)
+		}
+		_, err = session.CallTool(t.Context(), &sdk.CallToolParams{Name: "invoke_function", Arguments: map[string]any{"name": "f"}})
+		if err == nil {
+			t.Error("invoke_function is there without a store of functions")
+		}
+	}
+	if r := s.do(t, "GET", "/api/audit/stats", ""); r.StatusCode != 200 {
+		t.Error(r.Status)
+	}
+}
+
+// What an agent can mend is a result with isError.
+func TestAgentsAreToldOfFailures(t *testing.T) {
+	t.Parallel()
+	line := "boom"
+	limit := "memory"
+	s := serve(t, options{invoke: func(_ context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
+		if inv.Via != execution.ViaMCP {
+			t.Errorf("via %s", inv.Via)
+		}
+		if inv.Request.Code == "lost" {
+			return execution.Reply{}, &execution.Error{Code: execution.Unavailable, Message: "no function took it"}
+		}
+		return execution.Reply{Recorded: true, Result: execution.Result{ID: inv.ID, Status: execution.Failed, Error: &line, Limit: &limit}}, nil
+	}})
+	session := s.agent(t, "", "", nil)
+	for _, c := range []struct {
+		tool      string
+		arguments map[string]any
+		want      map[string]any
+	}{
+		{"execute_code", map[string]any{"code": "throw 1"}, map[string]any{"status": "error", "error": "boom", "limit": "memory"}},
+		{"execute_code", map[string]any{"code": "process.binding('fs')", "policy": "strict"}, map[string]any{"status": "blocked"}},
+		{"execute_code", map[string]any{"code": "lost"}, map[string]any{"code": "unavailable", "retryAfter": 1.0}},
+		{"execute_code", map[string]any{}, map[string]any{"code": "invalid_request", "field": "code"}},
+		{"execute_code", map[string]any{"code": "1", "nope": 1}, map[string]any{"code": "invalid_request", "field": "nope"}},
+		{"execute_code", map[string]any{"code": "1", "policy": "none-such"}, map[string]any{"code": "invalid_request", "field": "policy"}},
+		{"analyze_code", map[string]any{"code": 1}, map[string]any{"code": "invalid_request", "field": "code"}},
+		{"get_execution", map[string]any{"id": "../../etc"}, map[string]any{"code": "invalid_request", "field": "id"}},
+		{"get_execution", map[string]any{"id": 7}, map[string]any{"code": "invalid_request", "field": "id"}},
+		{"get_execution", map[string]any{"id": "exec_00000000000"}, map[string]any{"code": "not_found"}},
+	} {
+		v, failed := use(t, session, c.tool, c.arguments)
+		if !failed {
+			t.Errorf("%s %v is no failure", c.tool, c.arguments)
+		}
+		for name, want := range c.want {
+			if v[name] != want {
+				t.Errorf("%s %v: %s is %v, want %v", c.tool, c.arguments, name, v[name], want)
+			}
+		}
+	}
+	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "no_such_tool"}); err == nil {
+		t.Error("an unknown tool is no protocol error")
+	}
+}
+
+func TestAgentsSeeProgress(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range protocols {
+		second := make(chan struct{})
+		s := serve(t, options{invoke: func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+			onLog(execution.Log{Level: "log", Message: "one"})
+			select {
+			case <-second: // the caller has seen the first while the guest runs
+			case <-ctx.Done():
+			}
+			onLog(execution.Log{Level: "log", Message: "two"})
+			return echo(ctx, inv, nil)
+		}})
+		seen := make(chan string, 2)
+		session := s.agent(t, protocol, "", func(r *sdk.ProgressNotificationClientRequest) {
+			if seen <- r.Params.Message; r.Params.Progress == 1 {
+				close(second)
+			}
+		})
+		params := &sdk.CallToolParams{Name: "execute_code", Arguments: map[string]any{"code": "1"}}
+		params.SetProgressToken("p1")
+		result, err := session.CallTool(t.Context(), params)
+		if err != nil || result.IsError {
+			t.Fatal(protocol, err)
+		}
+		if a, b := <-seen, <-seen; a != "one" || b != "two" {
+			t.Errorf("%s: %s, then %s", protocol, a, b)
+		}
+	}
+}
+
+// Cancelling stops the guest, and so does hanging up; the record says so.
+func TestAgentsCancel(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range protocols {
+		for _, hangUp := range []bool{false, true} {
+			running := make(chan struct{})
+			records := &ledger{added: make(chan audit.Record, 1)}
+			s := serve(t, options{records: records, invoke: func(ctx context.Context, _ execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
+				close(running)
+				<-ctx.Done()
+				return execution.Reply{}, ctx.Err()
+			}})
+			session := s.agent(t, protocol, "", nil)
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() {
+				_, err := session.CallTool(ctx, &sdk.CallToolParams{Name: "execute_code", Arguments: map[string]any{"code": "for(;;);"}})
+				ended <- err
+			}()
+			<-running
+			if hangUp {
+				s.client.CloseIdleConnections()
+				go func() { _ = session.Close() }()
+			}
+			cancel()
+			if err := <-ended; err == nil {
+				t.Error("a cancelled call has a result")
+			}
+			if r := <-records.added; r.Status != "cancelled" || r.Via != "mcp" {
+				t.Errorf("recorded as %s via %s", r.Status, r.Via)
+			}
+		}
+	}
+}
+
+func TestAgentsReadBack(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{auth: authn.Config{APIKey: apiKey, Keys: hs256(t)}})
+	mine := s.agent(t, "", token(t, "alice", "acme", "execute audit:read"), nil)
+	v, failed := use(t, mine, "execute_code", map[string]any{"code": "process.binding('fs')", "policy": "strict"})
+	if !failed {
+		t.Fatal(v)
+	}
+	id := v["id"]
+	for _, c := range []struct {
+		credential     string
+		found, records bool
+	}{
+		{token(t, "alice", "acme", "execute audit:read"), true, true},
+		{token(t, "alice", "acme", "execute"), true, false},
+		{token(t, "bob", "acme", "execute"), false, false},
+		{token(t, "bob", "acme", "audit:read"), true, true},
+		{token(t, "eve", "other", "execute audit:read"), false, false},
+		{apiKey, true, true},
+	} {
+		got, failed := use(t, s.agent(t, "", c.credential, nil), "get_execution", map[string]any{"id": id})
+		if c.found == failed || c.found && (got["id"] != id || got["status"] != "blocked" || (got["record"] != nil) != c.records) {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+	if got, failed := use(t, s.agent(t, "", token(t, "bob", "acme", "audit:read"), nil), "execute_code", map[string]any{"code": "1"}); !failed || got["code"] != "insufficient_scope" {
+		t.Errorf("without the scope: %v", got)
+	}
+}
+
+const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+
+// The doors are those of every other endpoint.
+func TestAgentsDoors(t *testing.T) {
+	t.Parallel()
+	const accept = "Accept: application/json, text/event-stream"
+	s := serve(t, options{auth: authn.Config{APIKey: apiKey, Keys: hs256(t)}, config: gateway.Config{CORSOrigins: []string{"https://app.example.com"}}})
+	for _, c := range []struct {
+		method, body string
+		headers      []string
+		status       int
+	}{
+		{"POST", hello, []string{accept}, 401},
+		{"GET", "", []string{accept}, 401},
+		{"DELETE", "", nil, 401},
+		{"POST", hello, []string{accept, bearer(token(t, "a", "t", "priority"))}, 403},
+		{"POST", hello, []string{accept, bearer(apiKey), "Origin: https://evil.example"}, 403},
+		{"POST", hello, []string{accept, bearer(apiKey), "Content-Type: ", "Content-Type: text/plain"}, 415},
+		{"POST", hello, []string{accept, bearer(apiKey), "Content-Encoding: gzip"}, 415},
+		{"POST", hello, []string{bearer(apiKey), "Accept: text/html"}, 400},
+		{"POST", "{", []string{accept, bearer(apiKey)}, 400},
+		{"POST", hello, []string{accept, bearer(apiKey), "Mcp-Session-Id: nobody"}, 404},
+		{"GET", "", []string{accept, bearer(apiKey)}, 400},
+		{"DELETE", "", []string{bearer(apiKey), "Mcp-Session-Id: nobody"}, 404},
+		{"PUT", hello, []string{accept, bearer(apiKey)}, 405},
+		{"POST", `"` + strings.Repeat("x", 1<<20) + `"`, []string{accept, bearer(apiKey)}, 413},
+	} {
+		s.do(t, c.method, "/mcp", c.body, c.headers...).problem(t, c.status)
+	}
+	a := s.do(t, "POST", "/mcp", hello, accept, bearer(token(t, "alice", "acme", "execute")), "Origin: https://app.example.com")
+	id := a.Header.Get("Mcp-Session-Id")
+	if a.StatusCode != 200 || id == "" || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/event-stream") || a.Header.Get("RateLimit-Limit") == "" || a.Header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("%d %v\n%s", a.StatusCode, a.Header, a.body)
+	}
+	// A session is its caller's own.
+	s.do(t, "POST", "/mcp", `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, accept, bearer(token(t, "eve", "acme", "execute")), "Mcp-Session-Id: "+id).problem(t, 403)
+	s.do(t, "DELETE", "/mcp", "", bearer(token(t, "eve", "acme", "execute")), "Mcp-Session-Id: "+id).problem(t, 403)
+	if a := s.do(t, "DELETE", "/mcp", "", bearer(token(t, "alice", "acme", "execute")), "Mcp-Session-Id: "+id); a.StatusCode != 204 {
+		t.Errorf("%d %s", a.StatusCode, a.body)
+	}
+
+	open := serve(t, options{max: 2})
+	open.do(t, "POST", "/mcp", hello, accept, "Host: evil.example").problem(t, 403)
+	open.do(t, "POST", "/mcp", hello, accept, "Origin: https://evil.example").problem(t, 403)
+	for range 2 {
+		if a := open.do(t, "POST", "/mcp", hello, accept); a.StatusCode != 200 {
+			t.Fatalf("%d %s", a.StatusCode, a.body)
+		}
+	}
+	open.do(t, "POST", "/mcp", hello, accept).problem(t, 429)
+}
