@@ -12,6 +12,8 @@ const (
 	trendRising  = 8
 	// trendNoise is what a sample must rise by to count; an allocator's reserves come and go in less.
 	trendNoise = 128 << 10
+	// warmUp is how many executions a process is given to reach its size.
+	warmUp = 100
 )
 
 // trend is what the samples of one process say.
@@ -29,7 +31,7 @@ func (t *trend) add(at time.Time, resident int64, cpu time.Duration, executions 
 		t.share = float64(cpu-t.cpu) / float64(since)
 	}
 	t.at, t.cpu = at, cpu
-	if executions == t.executions && len(t.samples) > 0 {
+	if (executions == t.executions || executions < warmUp) && len(t.samples) > 0 {
 		t.samples[len(t.samples)-1] = resident
 		return
 	}
