@@ -8,15 +8,17 @@ import (
 
 // call is one call or construction of a value.
 type call struct {
-	args     []*value
-	at       int
-	isNew    bool
+	args  []*value
+	at    int
+	isNew bool
+	// received marks a call on a receiver, x.f(): then a plain function's this is x, not the global object.
+	received bool
 	template *value // the text of a tagged template
 	depth    int
 }
 
 func (c call) arg(i int) *value {
-	if i < len(c.args) {
+	if i >= 0 && i < len(c.args) {
 		return c.args[i]
 	}
 	return nil
@@ -28,10 +30,18 @@ func (w *scanner) call(e *js.CallExpr) *value {
 	}
 	callee := w.loud(e.X)
 	at := w.at
-	c := call{at: at, args: w.args(e.Args.List)}
+	c := call{at: at, args: w.args(e.Args.List), received: hasReceiver(e.X)}
 	v := w.invoke(callee, c)
 	w.at = at
 	return v
+}
+
+func hasReceiver(callee js.IExpr) bool {
+	switch callee.(type) {
+	case *js.DotExpr, *js.IndexExpr:
+		return true
+	}
+	return false
 }
 
 func (w *scanner) construct(e *js.NewExpr) *value {
@@ -127,6 +137,9 @@ func (w *scanner) invokeFunction(f *function, c call) *value {
 			w.bind(p.Binding, c.args[i])
 			w.cursor = cursor
 		}
+	}
+	if f.plain && !c.isNew && !c.received && f.ret.holds(&value{kind: kindMaybeGlobal}) {
+		return either(&value{kind: kindGlobal}, f.ret)
 	}
 	return f.ret
 }

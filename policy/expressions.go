@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -81,7 +82,7 @@ func (w *scanner) literal(e *js.LiteralExpr) *value {
 	case js.StringToken:
 		return textValue(stringText(w.text, at, e.Data))
 	case js.RegExpToken:
-		return &value{kind: kindRegExp}
+		return &value{kind: kindRegExp, text: regExpSource(e.Data)}
 	case js.ThisToken:
 		return w.this
 	case js.SuperToken:
@@ -93,6 +94,14 @@ func (w *scanner) literal(e *js.LiteralExpr) *value {
 		}
 	}
 	return nil
+}
+
+// regExpSource gives the pattern of a regular expression literal.
+func regExpSource(data []byte) string {
+	if end := bytes.LastIndexByte(data, '/'); end > 0 {
+		return string(data[1:end])
+	}
+	return ""
 }
 
 // stringText gives the content of a string literal without copying what has no escapes.

@@ -1,9 +1,6 @@
 package policy
 
 import (
-	"encoding/base64"
-	"encoding/hex"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -263,98 +260,4 @@ func (w *scanner) itemsVia(of *value, c call) *value {
 		return w.invoke(f, call{args: []*value{items}, at: c.at, depth: c.depth})
 	}
 	return items
-}
-
-// invokeText covers the functions that make text: String, fromCharCode, atob, Buffer.from and their like.
-func (w *scanner) invokeText(s *symbol, c call) *value {
-	switch s.role {
-	case roleCharCode:
-		return charCodes(c.args)
-	case roleDecode:
-		return w.decode(s, c)
-	case roleEncode:
-		if c.arg(0).isCoded() {
-			w.hit(EncodingTricks, neverGranted, "", c.at, "a chain of atob and btoa hides what a string holds")
-			return &value{kind: kindDecoded, coded: true}
-		}
-		return &value{kind: kindDecoded, coded: true}
-	case roleRaw:
-		return c.template
-	case roleString:
-		if text, ok := c.arg(0).string(); ok {
-			return &value{kind: kindText, text: text, decoded: c.arg(0).isDecoded()}
-		}
-		return c.arg(0).decodedText()
-	case roleParseInt:
-		if text, ok := c.arg(0).string(); ok {
-			if base, ok := intArg(c.arg(1), 10); ok && (base == 0 || base >= 2 && base <= 36) {
-				if n, err := strconv.ParseInt(text, base, 53); err == nil {
-					return &value{kind: kindNumber, num: float64(n)}
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func charCodes(args []*value) *value {
-	var b strings.Builder
-	for _, a := range args {
-		if a == nil || a.alt != nil || a.kind != kindNumber || a.num < 0 || a.num > 0x10ffff || b.Len() > maxFoldedBytes {
-			return &value{kind: kindDecoded}
-		}
-		b.WriteRune(rune(a.num))
-	}
-	if len(args) == 0 {
-		return &value{kind: kindDecoded}
-	}
-	return &value{kind: kindText, text: b.String(), decoded: true}
-}
-
-// decode gives what a decoder makes of a constant, and reports decoders applied to one another.
-func (w *scanner) decode(s *symbol, c call) *value {
-	in := c.arg(0)
-	encoding, _ := c.arg(1).string()
-	fromBuffer := s.name == "Buffer.from"
-	if fromBuffer && encoding == "" {
-		return in
-	}
-	if s.name == "atob" && in.isCoded() {
-		w.hit(EncodingTricks, neverGranted, "", c.at, "a chain of decoders hides what a string holds")
-	}
-	text, ok := in.string()
-	if !ok || len(text) > maxFoldedBytes {
-		if fromBuffer {
-			return &value{kind: kindBytes, of: &value{kind: kindDecoded, coded: true}}
-		}
-		if s.name == "decodeURIComponent" || s.name == "decodeURI" {
-			return in.decodedText()
-		}
-		return &value{kind: kindDecoded, coded: true}
-	}
-	plain, ok := decodeText(s.name, encoding, text)
-	if !ok {
-		return &value{kind: kindDecoded, coded: true}
-	}
-	out := &value{kind: kindText, text: plain, decoded: plain != text, coded: s.name == "atob" || fromBuffer}
-	if fromBuffer {
-		return &value{kind: kindBytes, of: out}
-	}
-	return out
-}
-
-func decodeText(decoder, encoding, text string) (string, bool) {
-	switch {
-	case decoder == "atob", encoding == "base64", encoding == "base64url":
-		text = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/", "\n", "", " ", "").Replace(text), "=")
-		b, err := base64.RawStdEncoding.DecodeString(text)
-		return string(b), err == nil
-	case encoding == "hex":
-		b, err := hex.DecodeString(text)
-		return string(b), err == nil
-	case decoder == "Buffer.from":
-		return text, true
-	}
-	plain, err := url.PathUnescape(text)
-	return plain, err == nil
 }

@@ -45,6 +45,7 @@ func globals(mods map[string]*symbol) map[string]*symbol {
 			"entries":                   plain("Object.entries", roleValues),
 		})}
 	object.rest = plain("Object.*", noRole)
+	out["Array"].members = map[string]*symbol{"from": plain("Array.from", roleSpread)}
 	out["Object"] = object
 	out["Reflect"] = &symbol{name: "Reflect", rest: plain("Reflect.*", noRole), members: map[string]*symbol{
 		"get": plain("Reflect.get", roleReflectGet), "apply": plain("Reflect.apply", roleReflectApply),
@@ -89,6 +90,8 @@ func globals(mods map[string]*symbol) map[string]*symbol {
 		"sendBeacon": found("navigator.sendBeacon", NetworkRequest, neverGranted)}}
 
 	out["require"] = plain("require", roleRequire)
+	out["require"].members = join(group("require.", symbol{category: ModuleLoading}, "cache", "resolve", "extensions"),
+		map[string]*symbol{"main": {name: "require.main", members: map[string]*symbol{"require": plain("require", roleRequire)}}})
 	out["module"] = &symbol{name: "module", members: map[string]*symbol{
 		"exports":     {name: "module.exports", category: ModuleLoading},
 		"require":     plain("require", roleRequire),

@@ -5,19 +5,18 @@ import "github.com/tdewolff/parse/v2/js"
 func (w *scanner) array(e *js.ArrayExpr) *value {
 	out := &object{}
 	start := w.cursor
-	known := false
 	for _, el := range e.List {
 		v := w.expr(el.Value)
 		if el.Spread {
 			if v != nil && v.kind == kindArray && len(out.elems)+len(v.obj.elems) <= maxElements {
 				out.elems = append(out.elems, v.obj.elems...)
-				known = true
+				continue
+			}
+			if text, ok := v.string(); ok && len(text) <= maxElements {
+				out.elems = append(out.elems, characters(v, text)...)
 				continue
 			}
 			v = nil
-		}
-		if v != nil && !known {
-			known = true
 		}
 		if len(out.elems) < maxElements {
 			out.elems = append(out.elems, v)
@@ -25,6 +24,15 @@ func (w *scanner) array(e *js.ArrayExpr) *value {
 	}
 	w.at = start
 	return &value{kind: kindArray, obj: out}
+}
+
+// characters gives a string's characters as values.
+func characters(of *value, text string) []*value {
+	out := make([]*value, 0, len(text))
+	for _, r := range text {
+		out = append(out, &value{kind: kindText, text: string(r), decoded: of.decoded, coded: of.coded})
+	}
+	return out
 }
 
 // object walks an object literal. Methods see it as their this.
@@ -104,7 +112,9 @@ func (w *scanner) class(c *js.ClassDecl) *value {
 	}
 	self := &value{kind: kindObject, obj: &object{}}
 	if c.Extends != nil {
-		w.expr(c.Extends)
+		// A class that extends Function builds code from strings as Function does.
+		base := w.expr(c.Extends)
+		w.escapes(call{args: []*value{base}, at: w.at})
 	}
 	// Methods are known to one another, whatever their order.
 	for _, el := range c.List {

@@ -10,6 +10,7 @@ type outline struct {
 	// openings and operators are counted over the raw bytes: they bound the depth even where the rough pass errs.
 	openings, operators int
 	tokens              int
+	names               int // distinct, roughly
 	scopeWork           int
 	arrowWork           int
 	functionWork        int
@@ -30,6 +31,7 @@ type escape struct {
 const (
 	maxBrackets      = 900
 	maxTokens        = 120_000
+	maxNames         = 24_000
 	maxScopeWork     = 150_000
 	maxArrowWork     = 4_000_000
 	maxNesting       = 600
@@ -43,7 +45,7 @@ const (
 
 // parseable reports whether the tree parser may have the code.
 func (o *outline) parseable() bool {
-	return o.brackets <= maxBrackets && o.tokens <= maxTokens && o.scopeWork <= maxScopeWork && o.arrowWork <= maxArrowWork
+	return o.brackets <= maxBrackets && o.tokens <= maxTokens && o.names <= maxNames && o.scopeWork <= maxScopeWork && o.arrowWork <= maxArrowWork
 }
 
 // transformable reports whether esbuild may have the code.
@@ -108,6 +110,7 @@ func outlineOf(src string) outline {
 		case tokenWord:
 			top.words++
 			names.add(text, 0)
+			o.names = names.n
 			if binds(&l, before) && !declared.add(text, top.serial) {
 				o.redeclared++
 			}

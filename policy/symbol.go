@@ -44,6 +44,7 @@ const (
 	roleWorker // takes a source text when told to
 	roleCallee // arguments.callee
 	rolePromise
+	roleSpread // Array.from
 )
 
 // symbol is one name of the catalogue: a global, a module, or a member of one.

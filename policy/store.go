@@ -1,0 +1,69 @@
+package policy
+
+import "github.com/tdewolff/parse/v2/js"
+
+// store walks target = y for a member: x.name or x[key].
+func (w *scanner) store(target js.IExpr, y js.IExpr) *value {
+	var base *value
+	key, known := "", false
+	switch t := target.(type) {
+	case *js.DotExpr:
+		base = w.operand(t.X)
+		if name, ok := t.Y.(js.LiteralExpr); ok {
+			key, known = propertyText(name), true
+			off := w.pass(name.Data)
+			if _, simple := t.X.(*js.Var); !simple {
+				w.at = off
+			}
+		} else if private, ok := t.Y.(*js.Var); ok {
+			w.pass2(private)
+			key, known = string(private.Data), true
+		}
+	case *js.IndexExpr:
+		base = w.operand(t.X)
+		at := w.at
+		key, known = w.loud(t.Y).string()
+		w.at = at
+	}
+	at := w.at
+	for b := base; b != nil; b = b.alt {
+		switch {
+		case b.kind == kindPrototype && b.text == "":
+			w.hit(PrototypePollution, neverGranted, "", at, "a prototype that others share is changed")
+		case b.kind == kindSymbol && known && (b.sym.member(key) != nil || key == "prototype"):
+			w.member(b, key, at, true)
+		}
+	}
+	if known && key == "__proto__" {
+		w.member(base, key, at, true)
+	}
+	v := w.expr(y)
+	if known {
+		w.keep(base, key, v)
+	}
+	w.at = at
+	return v
+}
+
+// keep notes what a member was given.
+func (w *scanner) keep(base *value, key string, v *value) {
+	if v == nil {
+		return
+	}
+	for b := base; b != nil; b = b.alt {
+		if b.kind == kindObject {
+			b.obj.set(key, v)
+		}
+	}
+	if v.dangerous() && !w.props[key].holds(v) {
+		w.props[key] = either(v, w.props[key])
+		w.again = true
+	}
+}
+
+func (o *object) set(key string, v *value) {
+	if o.props == nil {
+		o.props = map[string]*value{}
+	}
+	o.props[key] = either(v, o.props[key])
+}
