@@ -53,7 +53,7 @@ func (c *catalogue) scan(code, language string, globals []string, files map[stri
 		w.text = text
 		out.hits = append(out.hits, w.scanTokens(text)...)
 		if out.syntax != nil {
-			out.stuckAt = out.src.offset(out.syntax.Line, 0)
+			out.stuckAt = out.src.at(out.syntax)
 		}
 	} else if t.place != nil {
 		for i := range out.hits {

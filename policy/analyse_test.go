@@ -172,6 +172,14 @@ func TestScoreAddsRepeatsOnce(t *testing.T) {
 	if len(d.Analysis.Findings) != 100 || !d.Analysis.Truncated || d.Analysis.Score != 20 {
 		t.Errorf("%d findings, truncated %v, score %d", len(d.Analysis.Findings), d.Analysis.Truncated, d.Analysis.Score)
 	}
+	var imports strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&imports, "import 'm%d';\n", i)
+	}
+	imports.WriteString("import 'child_process';")
+	if d := set.Decide(policy.Ask{Code: imports.String(), Tier: "agent"}); d.Effect != policy.Deny {
+		t.Error("a flood of granted modules hides one that is never granted")
+	}
 	many := strings.Repeat("fetch(x);\n", 500) + "process.binding('a')"
 	if d := set.Decide(policy.Ask{Code: many, Tier: "agent"}); d.Effect != policy.Deny {
 		t.Error("a flood of granted findings hides one that counts")

@@ -281,7 +281,7 @@ func (w *scanner) update(e *js.BinaryExpr) *value {
 func (w *scanner) assignment(e *js.BinaryExpr) *value {
 	switch target := e.X.(type) {
 	case *js.Var:
-		w.pass2(target)
+		w.passName(target)
 		v := w.expr(e.Y)
 		w.assign(target, v)
 		return v

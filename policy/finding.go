@@ -108,8 +108,6 @@ type Finding struct {
 	Excerpt string `json:"excerpt"`
 	// File names the extra source the finding is in; empty for the code itself.
 	File string `json:"file,omitempty"`
-
-	offset int
 }
 
 // DangerAnalysis is what the scan found. Findings is never nil; it is in source order and holds at most 100 entries,

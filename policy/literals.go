@@ -96,7 +96,7 @@ func (w *scanner) propertyName(n *js.PropertyName) (string, bool) {
 
 func (w *scanner) method(m *js.MethodDecl, this *value) *value {
 	if m.Name.Private != nil {
-		w.pass2(m.Name.Private)
+		w.passName(m.Name.Private)
 	} else {
 		w.propertyName(&m.Name.PropertyName)
 	}
@@ -108,7 +108,7 @@ func (w *scanner) method(m *js.MethodDecl, this *value) *value {
 // class walks a class. Instances and the class itself are one object here: this in either.
 func (w *scanner) class(c *js.ClassDecl) *value {
 	if c.Name != nil {
-		w.pass2(c.Name)
+		w.passName(c.Name)
 	}
 	self := &value{kind: kindObject, obj: &object{}}
 	if c.Extends != nil {
@@ -147,7 +147,7 @@ func (w *scanner) class(c *js.ClassDecl) *value {
 func (w *scanner) field(f js.Field, self *value) {
 	key, known := "", false
 	if f.Name.Private != nil {
-		w.pass2(f.Name.Private)
+		w.passName(f.Name.Private)
 		key, known = string(f.Name.Private.Data), true
 	} else {
 		key, known = w.propertyName(&f.Name.PropertyName)

@@ -64,7 +64,7 @@ func (w *scanner) loadNamed(spec string, at int, how string) *value {
 		if how == "static import" || w.hasFile(spec) {
 			return nil
 		}
-		w.hit(ModuleLoading, neverGranted, name, at, how+" of "+shown+", which is not among the request's files")
+		w.hit(ModuleLoading, neverGranted, "", at, how+" of "+shown+", which is not among the request's files")
 		return nil
 	case strings.HasPrefix(spec, "data:"), strings.HasPrefix(spec, "blob:"):
 		w.hit(CodeInjection, neverGranted, "", at, how+" runs the code inside a URL")

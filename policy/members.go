@@ -29,7 +29,7 @@ func (w *scanner) dot(e *js.DotExpr) *value {
 		}
 		key = propertyText(y)
 	case *js.Var: // a private name
-		w.pass2(y)
+		w.passName(y)
 		key = string(y.Data)
 	}
 	w.at = at

@@ -16,21 +16,12 @@ func scanCode(q *inquiry) error {
 	main := q.set.catalogue.scan(a.Code, a.language(), a.Globals, a.Files)
 	d.Telemetry = main.tele
 	d.SyntaxError = main.syntax
-	q.add(&total, "", main)
+	total.add("", main, &q.grants)
 	for _, name := range q.runnableFiles() {
-		q.add(&total, name, q.set.catalogue.scan(a.Files[name], languageOf(name), a.Globals, a.Files))
+		total.add(name, q.set.catalogue.scan(a.Files[name], languageOf(name), a.Globals, a.Files), &q.grants)
 	}
 	total.finish()
 	return nil
-}
-
-func (q *inquiry) add(total *scored, file string, s *scanned) {
-	total.add(&s.src, file, s.hits, &q.grants)
-	total.analysis.Truncated = total.analysis.Truncated || s.dropped
-	if s.unanalysed {
-		total.analysis.Unanalysed = true
-		total.analysis.Findings = append(total.analysis.Findings, unanalysedFinding(file, s))
-	}
 }
 
 func (q *inquiry) oversized() bool {

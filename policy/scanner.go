@@ -9,7 +9,7 @@ import (
 
 const (
 	maxFindings = 100
-	maxHits     = 4000
+	maxHits     = 400
 	maxDepth    = 2500
 	maxRounds   = 3
 	manyNodes   = 15_000 // programs with more are walked twice at most
@@ -116,8 +116,8 @@ func (w *scanner) hit(category string, p power, module string, offset int, messa
 	w.seen[key] = struct{}{}
 	class := hitClass{category, p, module}
 	w.count[class]++
-	// Two of each class are enough for every tier's score.
-	if len(w.hits) < maxFindings || w.count[class] <= 2 && len(w.hits) < maxHits {
+	// Two of each class are enough for every tier's score. Only modules have names without end, and those count alike.
+	if len(w.hits) < maxFindings || w.count[class] <= 2 && (p != modulePower || len(w.hits) < maxHits) {
 		w.hits = append(w.hits, hit{category: category, power: p, module: module, offset: offset, message: message})
 	} else {
 		w.dropped = true

@@ -27,62 +27,71 @@ func (h hit) granted(g *Grants) bool {
 	return false
 }
 
-// scored turns hits into findings and adds them to the analysis.
+// scored gathers the findings of all sources.
 type scored struct {
 	analysis *DangerAnalysis
-	counts   map[string]int
+	found    []place
 }
 
-func (s *scored) add(src *source, file string, hits []hit, g *Grants) {
-	for _, h := range hits {
-		f := Finding{Category: h.category, Severity: severity(h.category), Message: h.message, File: file, offset: h.offset}
-		f.Line, f.Column = src.position(h.offset)
-		f.Excerpt = src.excerpt(h.offset)
+// place is a finding whose position is not worked out yet.
+type place struct {
+	Finding
+	src    *source
+	offset int
+}
+
+func (s *scored) add(file string, from *scanned, g *Grants) {
+	for _, h := range from.hits {
+		f := Finding{Category: h.category, Severity: severity(h.category), Message: h.message, File: file}
 		if !h.granted(g) {
 			f.Score = weight(h.category)
-			if s.counts == nil {
-				s.counts = map[string]int{}
-			}
-			if s.counts[h.category]++; s.counts[h.category] <= 2 {
-				s.analysis.Score += f.Score
-			}
 		}
-		s.analysis.Findings = append(s.analysis.Findings, f)
+		s.found = append(s.found, place{f, &from.src, h.offset})
 	}
+	s.analysis.Truncated = s.analysis.Truncated || from.dropped
+	if !from.unanalysed {
+		return
+	}
+	s.analysis.Unanalysed = true
+	s.found = append(s.found, place{Finding{Category: Unanalysed, Severity: severity(Unanalysed), Score: mediumScore, File: file,
+		Message: "no parser here takes this code; it was scanned by tokens"}, &from.src, from.stuckAt})
 }
 
-// finish sorts, cuts and levels.
+// finish sorts, scores, cuts and places the findings.
 func (s *scored) finish() {
 	a := s.analysis
-	a.Findings = slices.CompactFunc(sorted(a.Findings), func(x, y Finding) bool {
+	inOrder(s.found)
+	s.found = slices.CompactFunc(s.found, func(x, y place) bool {
 		return x.offset == y.offset && x.Category == y.Category && x.File == y.File
 	})
-	if len(a.Findings) > maxFindings {
-		a.Truncated = true
-		slices.SortStableFunc(a.Findings, func(x, y Finding) int { return cmp.Compare(min(y.Score, 1), min(x.Score, 1)) })
-		a.Findings = sorted(slices.Clone(a.Findings[:maxFindings]))
+	counts := map[string]int{}
+	for _, f := range s.found {
+		if f.Score == 0 || f.Category == Unanalysed {
+			continue
+		}
+		if counts[f.Category]++; counts[f.Category] <= 2 {
+			a.Score += f.Score
+		}
 	}
 	if a.Unanalysed {
 		a.Score = max(a.Score, mediumScore)
 	}
 	a.Level = levelOf(a.Score)
+	if len(s.found) > maxFindings {
+		a.Truncated = true
+		slices.SortStableFunc(s.found, func(x, y place) int { return cmp.Compare(min(y.Score, 1), min(x.Score, 1)) })
+		s.found = s.found[:maxFindings]
+		inOrder(s.found)
+	}
+	for _, f := range s.found {
+		f.Line, f.Column = f.src.position(f.offset)
+		f.Excerpt = f.src.excerpt(f.offset)
+		a.Findings = append(a.Findings, f.Finding)
+	}
 }
 
-func sorted(f []Finding) []Finding {
-	slices.SortStableFunc(f, func(x, y Finding) int {
+func inOrder(found []place) {
+	slices.SortStableFunc(found, func(x, y place) int {
 		return cmp.Or(strings.Compare(x.File, y.File), cmp.Compare(x.offset, y.offset), strings.Compare(x.Category, y.Category))
 	})
-	return f
-}
-
-// unanalysedFinding says that a source was scanned by tokens only.
-func unanalysedFinding(file string, s *scanned) Finding {
-	f := Finding{Category: Unanalysed, Severity: severity(Unanalysed), Score: mediumScore, File: file, offset: s.stuckAt,
-		Message: "no parser here takes this code; it was scanned by tokens"}
-	f.Line, f.Column = s.src.position(s.stuckAt)
-	f.Excerpt = s.src.excerpt(s.stuckAt)
-	if s.syntax != nil {
-		f.Line, f.Column = s.syntax.Line, s.syntax.Column
-	}
-	return f
 }

@@ -60,6 +60,16 @@ func (s *source) offset(line, column int) int {
 	return min(s.lines[line-1]+max(column, 0), len(s.text))
 }
 
+// at gives the offset of a syntax error's position.
+func (s *source) at(e *SyntaxError) int {
+	start := s.offset(e.Line, 0)
+	for range e.Column - 1 {
+		_, n := utf8.DecodeRuneInString(s.text[start:])
+		start += n
+	}
+	return start
+}
+
 // index finds the lines: ended by LF, CR LF or CR.
 func (s *source) index() {
 	if s.lines != nil {

@@ -170,7 +170,7 @@ func isTrue(e js.IExpr) bool {
 func (w *scanner) varDecl(d *js.VarDecl) {
 	for _, item := range d.List {
 		if v, ok := item.Binding.(*js.Var); ok {
-			w.pass2(v)
+			w.passName(v)
 			if item.Default != nil {
 				w.assign(v, w.expr(item.Default))
 			}
@@ -211,7 +211,7 @@ func (w *scanner) bind(b js.IBinding, v *value) {
 	defer w.leave()
 	switch b := b.(type) {
 	case *js.Var:
-		w.pass2(b)
+		w.passName(b)
 		w.assign(b, v)
 	case *js.BindingObject:
 		for _, item := range b.List {
@@ -224,7 +224,7 @@ func (w *scanner) bind(b js.IBinding, v *value) {
 			}
 		}
 		if b.Rest != nil {
-			w.pass2(b.Rest)
+			w.passName(b.Rest)
 			w.assign(b.Rest, v)
 		}
 	case *js.BindingArray:

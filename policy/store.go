@@ -16,7 +16,7 @@ func (w *scanner) store(target js.IExpr, y js.IExpr) *value {
 				w.at = off
 			}
 		} else if private, ok := t.Y.(*js.Var); ok {
-			w.pass2(private)
+			w.passName(private)
 			key, known = string(private.Data), true
 		}
 	case *js.IndexExpr:

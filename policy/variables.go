@@ -23,8 +23,8 @@ func (w *scanner) variable(v *js.Var) *variable {
 	return info
 }
 
-// pass2 moves the cursor behind the next mention of a variable.
-func (w *scanner) pass2(v *js.Var) { w.at = w.locate(v.Data) }
+// passName moves the cursor behind the next mention of a variable.
+func (w *scanner) passName(v *js.Var) { w.at = w.locate(v.Data) }
 
 // assign gives a variable a value: in place of the old one on a straight line, beside it behind a branch.
 func (w *scanner) assign(v *js.Var, val *value) {
@@ -59,7 +59,7 @@ func (w *scanner) matters(v *value) bool {
 
 // read gives what a variable may hold where it is mentioned, and reports what the name itself gives away.
 func (w *scanner) read(v *js.Var) *value {
-	w.pass2(v)
+	w.passName(v)
 	v = resolved(v)
 	if v.Decl == js.NoDecl {
 		return w.readFree(v)
@@ -154,7 +154,7 @@ func (w *scanner) funcDecl(d *js.FuncDecl) *value {
 	f := w.function(d, d.Params, true)
 	v := &value{kind: kindFunction, fn: f}
 	if d.Name != nil {
-		w.pass2(d.Name)
+		w.passName(d.Name)
 		info := w.variable(d.Name)
 		info.now, info.all = either(v, info.now), either(v, info.all)
 	}
@@ -185,7 +185,7 @@ func (w *scanner) body(f *function, params js.Params, list []js.IStmt, this *val
 
 func (w *scanner) bindParam(p js.BindingElement) {
 	if v, ok := p.Binding.(*js.Var); ok {
-		w.pass2(v)
+		w.passName(v)
 		if p.Default != nil {
 			if d := w.expr(p.Default); d != nil {
 				w.variable(v).branch = -1 // a default never replaces what calls bring
