@@ -64,7 +64,7 @@ func outlineOf(src string) outline {
 	for {
 		depth := len(l.stack)
 		t := l.next()
-		if t.kind == tokenEnd || o.tokens > maxTokens {
+		if t.kind == tokenEnd || o.tokens > maxTokens || o.brackets > maxBrackets {
 			return o
 		}
 		if len(l.stack) == 0 {

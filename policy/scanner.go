@@ -13,7 +13,7 @@ const (
 	maxDepth    = 2500
 	maxRounds   = 3
 	manyNodes   = 15_000 // programs with more are walked twice at most
-	maxEdges    = 4096
+	maxEdges    = 2048
 )
 
 // scanner walks one syntax tree and follows values through it. It walks again, at most maxRounds times, while values turn

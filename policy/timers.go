@@ -11,6 +11,9 @@ type timers struct {
 	callbacks map[int]bool
 }
 
+// maxTimerChecks bounds the searches for timers that come back to where they were set.
+const maxTimerChecks = 25
+
 // edge says that one function calls another, directly or, when timer is set, by way of a timer set at that place.
 type edge struct {
 	from, to int
@@ -79,7 +82,7 @@ func (t *timers) report(w *scanner) {
 	}
 	checked := 0
 	for _, e := range t.edges {
-		if !e.timer || checked > maxFindings {
+		if !e.timer || checked >= maxTimerChecks {
 			continue
 		}
 		checked++
