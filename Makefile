@@ -6,8 +6,9 @@ export GOFLAGS
 export CGO_ENABLED ?= 0
 FUZZTIME   ?= 30s
 PKGS       ?= ./...
+ARCH       ?= arm64
 
-.PHONY: help run build test check race fuzz bench bench-peers bench-fuel bench-cold scan-report conformance vulncheck fmt clean
+.PHONY: help run build test check race fuzz bench bench-peers bench-fuel bench-soak scan-report conformance package deploy vulncheck fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -59,3 +60,18 @@ clean: ## remove what was built
 
 bench-peers: build ## compare with isolated-vm and quickjs-emscripten (installs them from npm)
 	$(GO) run ./sandbox/peers
+
+bench-fuel: ## what being interruptible costs, and how late the hostile folder's loops are stopped
+	$(GO) test ./sandbox -run '^$$' -bench 'Fuel|Deadline' -benchtime 1x
+
+bench-soak: ## resident memory over 100,000 executions
+	$(GO) test ./gateway/cmd/airlock/endtoend -run '^$$' -bench Soak -benchtime 1x
+
+scan-report: ## precision and recall of the threat scan, by category
+	$(GO) test ./policy -run ScanReport -v
+
+package: ## the Lambda zips of both architectures, twice, with the compiled engine inside
+	$(GO) run ./infra/deploy/pack -twice -use $(ARCH)
+
+deploy: package ## deploy the stack of template.yaml (needs the SAM CLI and credentials)
+	sam deploy --parameter-overrides Architecture=$(ARCH)

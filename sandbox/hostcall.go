@@ -25,4 +25,6 @@ type Grants struct {
 	Network Network
 	// OnLog is called for each console call as it happens, on the guest's goroutine: a slow OnLog slows its own guest.
 	OnLog func(Log)
+	// stackBytes, when set, is less stack than guests have, for the self-test: filling all of it takes 80 MB.
+	stackBytes uint32
 }

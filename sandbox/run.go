@@ -117,6 +117,9 @@ func (r *run) execute(in *quickjs.Instance, image *quickjs.Image, script Script)
 		return err
 	}
 	r.running = true
+	if r.grants.stackBytes > 0 {
+		in.LimitStack(r.grants.stackBytes)
+	}
 	if !r.grants.Eval {
 		in.DisableEval()
 	}

@@ -18,7 +18,7 @@ type startUp struct{ program [][]byte }
 // recordStartUp looks at where the program lies. It must be called before the walls go up, which hide /proc.
 func recordStartUp() startUp {
 	var s startUp
-	f, err := os.Open("/proc/self/maps")
+	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
 		return s // it only saves memory
 	}
@@ -27,19 +27,34 @@ func recordStartUp() startUp {
 	if err != nil {
 		return s
 	}
+	var part []byte
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		fields := strings.Fields(lines.Text())
-		if len(fields) < 6 || fields[5] != path || fields[1][1] == 'w' || fields[1][3] != 'p' {
-			continue
-		}
-		low, high, _ := strings.Cut(fields[0], "-")
-		from, err1 := strconv.ParseUint(low, 16, 64)
-		to, err2 := strconv.ParseUint(high, 16, 64)
-		if err1 == nil && err2 == nil && from < to {
-			s.program = append(s.program, unsafe.Slice((*byte)(addressOf(from)), to-from))
+		switch {
+		case len(fields) >= 5 && strings.Contains(fields[0], "-"): // the head of a mapping
+			part = nil
+			if len(fields) == 6 && fields[5] == path && fields[1][1] != 'w' && fields[1][3] == 'p' {
+				part = mapping(fields[0])
+			}
+		case part != nil && fields[0] == "Anonymous:":
+			if fields[1] == "0" { // else a linker has written there, and the file is not what memory holds
+				s.program = append(s.program, part)
+			}
+			part = nil
 		}
 	}
 	return s
+}
+
+// mapping gives the memory that lies at "from-to".
+func mapping(addresses string) []byte {
+	low, high, _ := strings.Cut(addresses, "-")
+	from, err1 := strconv.ParseUint(low, 16, 64)
+	to, err2 := strconv.ParseUint(high, 16, 64)
+	if err1 != nil || err2 != nil || from >= to {
+		return nil
+	}
+	return unsafe.Slice((*byte)(addressOf(from)), to-from)
 }
 
 // addressOf is for addresses outside Go's heap.

@@ -90,6 +90,11 @@ func (in *Instance) DisableEval() {
 	in.mod.Memory().WriteUint32Le(in.image.qctx+ctxEvalInternal, 0)
 }
 
+// LimitStack leaves the guest n bytes of stack.
+func (in *Instance) LimitStack(n uint32) {
+	in.mod.Memory().WriteUint32Le(in.image.rt+rtStackLimit, stackTop-n)
+}
+
 // ErrException says that JavaScript threw; Exception gives what.
 var ErrException = errors.New("JavaScript exception")
 

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/events"
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/functions/runner"
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/gateway/authn"
@@ -41,17 +43,20 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serveFunction is a function process whose policy is the built-in one, or off.
+// serveFunction is a function process: the real one, or one whose policy is off.
 func serveFunction() error {
-	engine, err := sandbox.New(context.Background(), sandbox.Config{CacheDir: os.Getenv("CACHE")})
+	if os.Getenv("POLICY") != "off" {
+		return process.Serve(context.Background(), os.Getenv, os.Stdin, os.Stderr)
+	}
+	engine, err := sandbox.New(context.Background(), sandbox.Config{CacheDir: os.Getenv("AIRLOCK_CACHE_DIR")})
 	if err != nil {
 		return err
 	}
-	records, err := filerecords.Open(os.Getenv("RECORDS"), filerecords.Config{})
+	records, err := filerecords.Open(strings.TrimPrefix(os.Getenv("AUDIT_STORE"), "file://"), filerecords.Config{})
 	if err != nil {
 		return err
 	}
-	r, err := runner.New(runner.Config{Sandbox: engine, Policy: decider(os.Getenv("POLICY")), Records: records})
+	r, err := runner.New(runner.Config{Sandbox: engine, Policy: decider("off"), Records: records})
 	if err != nil {
 		return err
 	}
@@ -97,7 +102,7 @@ func serve(t testing.TB, mode string, processes int) *service {
 	t.Cleanup(func() { _ = records.Close() })
 	pool, err := localinvoke.New(t.Context(), localinvoke.Config{
 		Command: []string{os.Args[0], "function"}, Processes: processes, StartTimeout: 30 * time.Second,
-		Env: []string{"POLICY=" + mode, "RECORDS=" + dir, "CACHE=" + filepath.Join(os.TempDir(), "airlock-test-cache")},
+		Env: []string{"POLICY=" + mode, "AUDIT_STORE=file://" + dir, "AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")},
 	})
 	if err != nil {
 		t.Fatal(err)
