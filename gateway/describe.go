@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"regexp"
 	"runtime/debug"
+	"slices"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -36,4 +38,18 @@ func (s *Server) docs(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
 	c.Set(fiber.HeaderContentSecurityPolicy, s.api.PagePolicy())
 	return c.Send(s.api.Page())
+}
+
+var parameter = regexp.MustCompile(`:(\w+)`)
+
+// Routes lists what is served, as "GET /api/result/{id}", in order. HEAD goes with every GET, and is not listed.
+func (s *Server) Routes() []string {
+	var routes []string
+	for _, r := range s.app.GetRoutes(true) {
+		if r.Method != fiber.MethodHead {
+			routes = append(routes, r.Method+" "+parameter.ReplaceAllString(r.Path, "{$1}"))
+		}
+	}
+	slices.Sort(routes)
+	return slices.Compact(routes)
 }

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/mcp"
+	"github.com/airlock-run/airlock/infra/localinvoke"
+	"github.com/airlock-run/airlock/infra/records"
+)
+
+// mcpCommand serves agents over stdin and stdout.
+func mcpCommand(con console) *cobra.Command {
+	var server, token string
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve the Model Context Protocol on stdin and stdout",
+		Long: "Serve agents on this machine over stdin and stdout: execute_code, analyze_code, get_execution.\n\n" +
+			"Without --server it runs code with its own pool of function processes and the settings of airlock serve that\n" +
+			"concern execution (AUDIT_STORE, AUDIT_CHAIN_KEY, EGRESS_ALLOW, FUNCTION_PROCESSES, SANDBOX_MEMORY_MB,\n" +
+			"AIRLOCK_CACHE_DIR). With --server it passes every call on to a gateway.",
+		Example: "  claude mcp add airlock -- airlock mcp\n" +
+			"  airlock mcp --server https://airlock.example.com --token \"$AIRLOCK_TOKEN\"",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			stdio := &sdk.IOTransport{Reader: io.NopCloser(con.stdin), Writer: unclosed{con.stdout}}
+			if server != "" {
+				return proxyMCP(ctx, con, server, token, stdio)
+			}
+			if token != "" {
+				return exit(exitUsage, errors.New("--token: is for --server; a local sandbox asks for no credential"))
+			}
+			return localMCP(ctx, con, stdio)
+		},
+	}
+	cmd.Flags().StringVar(&server, "server", con.getenv("AIRLOCK_SERVER"), "the gateway to pass calls on to, such as https://airlock.example.com (AIRLOCK_SERVER)")
+	cmd.Flags().StringVar(&token, "token", "", "its token or API key (AIRLOCK_TOKEN)")
+	return cmd
+}
+
+// localMCP runs what agents send in function processes of its own.
+func localMCP(ctx context.Context, con console, stdio sdk.Transport) (err error) {
+	set, err := readSettings(con.executing, time.Now)
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	log := slog.New(slog.NewTextHandler(con.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	store, err := records.Open(ctx, set.auditStore, records.Config{Key: set.chainKey, Log: log})
+	if err != nil {
+		return exit(exitPlatform, fmt.Errorf("AUDIT_STORE: %w", err))
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	rules, err := openPolicy(con.executing)
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	pool, err := localinvoke.New(ctx, poolConfig(con.executing, set, log))
+	if err != nil {
+		return exit(exitPlatform, fmt.Errorf("functions: %w", err))
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		err = errors.Join(err, pool.Close(closing))
+	}()
+	server, err := newServer(set, len(pool.Stats().Processes), gateway.Deps{
+		Invoker: pool, Records: store, Policy: rules, Logger: log, Now: time.Now, NewID: newID,
+	})
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	if err := server.ServeMCP(ctx, stdio); err != nil {
+		return exit(exitPlatform, err)
+	}
+	return nil
+}
+
+// executing is the environment without what concerns serving to others: nothing here listens, or asks for credentials.
+func (con console) executing(name string) string {
+	if name == "AUDIT_STORE" || slices.Contains(forwarded, name) || name == "FUNCTION_PROCESSES" || name == "INVOKER" {
+		return con.getenv(name)
+	}
+	return ""
+}
+
+// proxyMCP passes everything on to a gateway.
+func proxyMCP(ctx context.Context, con console, server, token string, stdio sdk.Transport) error {
+	if token == "" {
+		token = con.getenv("AIRLOCK_TOKEN")
+	}
+	u, err := url.Parse(server)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil {
+		return exit(exitUsage, fmt.Errorf("--server: %q is not the address of a gateway; write it as https://airlock.example.com", server))
+	}
+	if token != "" && u.Scheme == "http" && !loopback(u.Hostname()) {
+		return exit(exitUsage, errors.New("--server: a token is sent over https only, except to this machine"))
+	}
+	endpoint := strings.TrimSuffix(u.String(), "/")
+	if !strings.HasSuffix(endpoint, "/mcp") {
+		endpoint += "/mcp"
+	}
+	client := &http.Client{Transport: &authorized{http.DefaultTransport, token, u.Host}}
+	if err := mcp.Proxy(ctx, &sdk.StreamableClientTransport{Endpoint: endpoint, HTTPClient: client}, stdio, version()); err != nil {
+		return exit(exitPlatform, fmt.Errorf("--server %s: %w", server, err))
+	}
+	return nil
+}
+
+// authorized sends the token to the gateway, and to no host that it redirects to.
+type authorized struct {
+	next  http.RoundTripper
+	token string
+	host  string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (a *authorized) RoundTrip(r *http.Request) (*http.Response, error) {
+	if a.token != "" && r.URL.Host == a.host {
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", "Bearer "+a.token)
+	}
+	return a.next.RoundTrip(r)
+}
+
+// unclosed is standard output to one who would close it.
+type unclosed struct{ io.Writer }
+
+// Close does nothing.
+func (unclosed) Close() error { return nil }
