@@ -15,7 +15,7 @@ const maxNesting = 500
 // tooDeep counts brackets without regard to strings and comments: it errs on the side of leaving the parser out. Long
 // runs of prefix operators and right-associative chains recurse too.
 func tooDeep(code string) bool {
-	depth, chain := 0, 0
+	depth, chain, arrows := 0, 0, 0
 	for i := range len(code) {
 		switch code[i] {
 		case '(', '[', '{':
@@ -25,10 +25,16 @@ func tooDeep(code string) bool {
 			depth = max(depth-1, 0)
 		case '!', '~', '+', '-', '?', '=', '*', '`':
 			chain++
-		case ';':
-			chain = 0
+			if code[i] == '=' && i+1 < len(code) && code[i+1] == '>' {
+				arrows++
+			}
+		case ';', ',', '\n':
+			arrows = 0
+			if code[i] == ';' {
+				chain = 0
+			}
 		}
-		if depth > maxNesting || chain > 20*maxNesting {
+		if depth > maxNesting || chain > 20*maxNesting || arrows > maxNesting {
 			return true
 		}
 	}

@@ -21,6 +21,9 @@ var wrappings = [...]wrapping{
 
 // transpile removes the types from TypeScript code and keeps the way back to it.
 func (s *source) transpile(code string) (string, *Exception) {
+	if tooDeep(code) {
+		return "", &Exception{Name: "SyntaxError", Message: "the code is nested too deeply for its types to be removed", Line: s.skipped + 1, Column: 1}
+	}
 	var first *Exception
 	order := wrappings[:]
 	if strings.HasPrefix(strings.TrimSpace(code), "{") { // an object rather than a block
@@ -56,8 +59,8 @@ func (s *source) transpile(code string) (string, *Exception) {
 // locate replaces the position and, at the end of the code, the message of a syntax error that the engine found: the
 // engine reports the start of some line. What it and esbuild disagree about stays as the engine had it.
 func (s *source) locate(ex *Exception) {
-	if s.sourceMap != nil {
-		return // esbuild has taken this code already
+	if s.sourceMap != nil || tooDeep(s.code) {
+		return // esbuild has taken this code already, or must not: it recurses without a bound
 	}
 	w := wrappings[0]
 	out := api.Transform(w.head+s.code+w.tail, api.TransformOptions{Loader: api.LoaderJS, Target: api.ESNext, LogLevel: api.LogLevelSilent})

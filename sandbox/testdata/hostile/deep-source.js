@@ -1,0 +1,3 @@
+// Brackets that open and never close, too many for a parser that recurses.
+// expect: error any
+((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((
