@@ -20,6 +20,11 @@ type Config struct {
 	QueueDepth int           // executions waiting at once; 1,000
 	QueueWait  time.Duration // longest wait for a place; 30 s
 
+	// OpenedHosts are the hosts that callbacks may reach although their addresses are not public.
+	OpenedHosts []string
+	// CallbackSecret ("whsec_" and base64) signs callbacks whose caller gave no secret; without it each gets its own.
+	CallbackSecret string
+
 	KeptResults     int // 1,000
 	KeptResultBytes int // 64 MiB
 
@@ -29,15 +34,17 @@ type Config struct {
 	Heartbeat    time.Duration // between comments on a silent stream; 10 s, at most half of WriteTimeout
 }
 
-// Deps is what a Server needs of others. All of it is required.
+// Deps is what a Server needs of others. All of it is required but State.
 type Deps struct {
 	Invoker Invoker
 	Records Records
 	Policy  Decider
 	Limiter Limiter
 	Auth    *authn.Authenticator
-	Logger  *slog.Logger
-	Now     func() time.Time
+	// State keeps functions and jobs; without it the endpoints that need it answer 501.
+	State  State
+	Logger *slog.Logger
+	Now    func() time.Time
 	// NewID makes ids that [execution.ValidID] accepts, each different and none to be guessed.
 	NewID func() string
 }

@@ -25,6 +25,8 @@ type Job struct {
 	IP         string
 	Via        string // execution.ViaHTTP and the like
 	ReceivedAt time.Time
+	// Function is the saved function that Request is made of; nil when it is none.
+	Function *execution.FunctionRef
 	// ID is the execution's; one is made when it is empty.
 	ID string
 	// Admitted, which may be nil, is called when the execution has its place, or its result without one.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/hooks"
 	"github.com/airlock-run/airlock/gateway/queue"
 )
 
@@ -95,6 +96,7 @@ func problemOf(err error) *problem {
 		exec    *execution.Error
 		full    *queue.Full
 		refusal *authn.Refusal
+		forged  *hooks.Refusal
 		framed  *fiber.Error
 	)
 	switch {
@@ -110,6 +112,10 @@ func problemOf(err error) *problem {
 			challenge += `, error="invalid_token", error_description="` + refusal.Reason + `"`
 		}
 		return &problem{status: 401, detail: refusal.Reason, challenge: challenge}
+	case errors.As(err, &forged):
+		return &problem{status: 401, code: "invalid_signature", detail: forged.Reason, challenge: `Webhook realm="airlock"`}
+	case ofState(err) != nil:
+		return ofState(err)
 	case errors.As(err, &framed):
 		return ofFraming(framed.Code)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):

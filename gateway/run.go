@@ -108,7 +108,7 @@ func (r *run) cancelled() execution.Result {
 
 // completed fills in what whoever made the result did not know, and never leaves a list null.
 func (r *run) completed(result execution.Result) execution.Result {
-	result.ID = r.id
+	result.ID, result.Function = r.id, r.job.Function
 	if result.Policy == "" {
 		result.Policy = r.decision.Tier
 	}

@@ -27,6 +27,7 @@ type Server struct {
 	pure    *results.Store[known]
 	once    *results.Once
 	streams *streams
+	state   *state
 	meter   *meter.Meter
 	exposed *meter.Exposition
 	mcp     *mcp.Server
@@ -75,6 +76,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		return nil, err
 	}
 	s.base, s.cancel = context.WithCancel(context.Background())
+	if s.state, err = s.newState(); err != nil {
+		return nil, err
+	}
 	s.app = fiber.New(fiber.Config{
 		AppName:                      "airlock",
 		BodyLimit:                    cfg.MaxBodyBytes,
@@ -103,6 +107,7 @@ func (s *Server) Serve(l net.Listener) error {
 			return fmt.Errorf("gateway: without a credential it serves on a loopback address only, not on %s", l.Addr())
 		}
 	}
+	s.state.start(s.base)
 	return s.app.Listener(l)
 }
 
@@ -111,7 +116,11 @@ func (s *Server) Serve(l net.Listener) error {
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mcp.Close()
 	done := make(chan error, 1)
-	go func() { done <- s.app.ShutdownWithContext(context.WithoutCancel(ctx)) }()
+	go func() {
+		stopped := make(chan error, 1)
+		go func() { stopped <- s.state.stop() }()
+		done <- errors.Join(s.app.ShutdownWithContext(context.WithoutCancel(ctx)), <-stopped)
+	}()
 	select {
 	case err := <-done:
 		s.cancel()

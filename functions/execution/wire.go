@@ -75,9 +75,9 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 		return Invocation{}, invalid("id", `must be "exec_" and 10 to 64 letters or digits`)
 	}
 	switch w.Via {
-	case ViaHTTP, ViaMCP, ViaHook, ViaLambda, ViaCLI:
+	case ViaHTTP, ViaMCP, ViaHook, ViaLambda, ViaCLI, ViaSchedule:
 	default:
-		return Invocation{}, invalid("via", "must be one of http, mcp, hook, lambda, cli; got %q", clip(w.Via, 40))
+		return Invocation{}, invalid("via", "must be one of http, mcp, hook, lambda, cli, schedule; got %q", clip(w.Via, 40))
 	}
 	for field, s := range map[string]string{"caller.subject": w.Caller.Subject, "caller.tenant": w.Caller.Tenant, "caller.ip": w.Caller.IP} {
 		if len(s) > 256 {

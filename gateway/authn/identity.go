@@ -4,8 +4,10 @@ import "slices"
 
 // The scopes. A token carries the ones it was given; the API key and the local user have all of them.
 const (
-	// Execute: run and analyse code, read back one's own results.
+	// Execute: run and analyse code, read back one's own results, see and invoke the saved functions of one's own tenant.
 	Execute = "execute"
+	// Functions: save, change and delete the functions of one's own tenant.
+	Functions = "functions"
 	// Priority: ask for priority "high".
 	Priority = "priority"
 	// AuditRead: read the audit records of one's own tenant.
@@ -15,7 +17,7 @@ const (
 )
 
 // Scopes lists every scope there is.
-func Scopes() []string { return []string{Execute, Priority, AuditRead, AuditReadAll} }
+func Scopes() []string { return []string{Execute, Functions, Priority, AuditRead, AuditReadAll} }
 
 // DefaultTenant is the tenant of callers whose credential names none.
 const DefaultTenant = "default"

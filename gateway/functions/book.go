@@ -82,6 +82,9 @@ func (b *Book) Put(ctx context.Context, tenant, name, by string, d Definition, n
 		if d.Hook != nil && d.Hook.Alias != "" && d.Hook.Alias != Latest && have.Aliases[d.Hook.Alias].Version == 0 {
 			return nil, bad("hook.alias", "is not an alias of this function")
 		}
+		if old := have.Schedule; old != nil && d.Schedule != nil && old.Cron == d.Schedule.Cron && old.TimeZone == d.Schedule.TimeZone {
+			d.Schedule.Next = old.Next // saving again makes no time pass over
+		}
 		have.Hook, have.Schedule = d.Hook, d.Schedule
 		var content *execution.FunctionContent
 		if v, created = find(*have, digest); created {

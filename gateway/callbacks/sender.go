@@ -1,0 +1,144 @@
+package callbacks
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/egress"
+	"github.com/airlock-run/airlock/gateway/jobs"
+)
+
+// timeout is what a receiver may take, connecting included: what the specification recommends at most.
+const timeout = 20 * time.Second
+
+// Sender makes callbacks. It is safe for concurrent use.
+type Sender struct {
+	client *http.Client
+	now    func() time.Time
+}
+
+// NewSender makes a sender that reaches public addresses and the hosts that the deployment opened.
+func NewSender(opened []string, now func() time.Time) *Sender {
+	return &Sender{client: egress.NewClient(opened, timeout), now: now}
+}
+
+// Close drops idle connections.
+func (s *Sender) Close() { s.client.CloseIdleConnections() }
+
+// NewSecret makes a signing secret.
+func NewSecret() string {
+	b := make([]byte, 24)
+	_, _ = rand.Read(b) // never fails
+	return "whsec_" + base64.StdEncoding.EncodeToString(b)
+}
+
+// Decode reads the member callback of a request: a URL, or an object of url and secret. The error is an
+// *execution.Error.
+func Decode(raw []byte) (*execution.Callback, error) {
+	var wire struct {
+		URL    string `json:"url"`
+		Secret string `json:"secret"`
+	}
+	const what = "an absolute http or https URL, or an object with the fields url and secret"
+	if len(raw) > 0 && raw[0] == '"' {
+		if err := execution.DecodeMember("callback", raw, &wire.URL, what); err != nil {
+			return nil, err
+		}
+	} else if err := execution.DecodeMember("callback", raw, &wire, what); err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(wire.URL)
+	if err != nil || len(wire.URL) > 2048 || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
+		return nil, &execution.Error{Code: execution.InvalidRequest, Field: "callback", Message: "must be an absolute http or https URL of at most 2048 bytes without user information or fragment"}
+	}
+	if wire.Secret != "" {
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(wire.Secret, "whsec_"))
+		if err != nil || !strings.HasPrefix(wire.Secret, "whsec_") || len(key) < 16 || len(key) > 64 {
+			return nil, &execution.Error{Code: execution.InvalidRequest, Field: "callback.secret", Message: "must be whsec_ and base64 of 16 to 64 bytes after it; leave it out to be given one"}
+		}
+	}
+	return &execution.Callback{URL: wire.URL, Secret: wire.Secret, State: execution.CallbackWaiting}, nil
+}
+
+// Send tells the receiver of a job once. Whatever the receiver answers is read to a limit and dropped; a redirect is a
+// failure.
+func (s *Sender) Send(ctx context.Context, job execution.Job) jobs.Receipt {
+	request, err := s.request(ctx, job)
+	if err != nil {
+		return jobs.Receipt{Problem: "the callback could not be signed"}
+	}
+	res, err := s.client.Do(request)
+	switch {
+	case errors.Is(err, egress.ErrClosed):
+		return jobs.Receipt{Problem: egress.ErrClosed.Error()}
+	case err != nil:
+		return jobs.Receipt{Problem: "the receiver could not be reached"}
+	}
+	_, err = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10))
+	err = errors.Join(err, res.Body.Close())
+	switch {
+	case res.StatusCode == http.StatusGone:
+		return jobs.Receipt{Gone: true, Problem: "the receiver answered 410"}
+	case res.StatusCode < 200 || res.StatusCode > 299:
+		return jobs.Receipt{Problem: "the receiver answered " + strconv.Itoa(res.StatusCode), After: retryAfter(res.Header)}
+	case err != nil:
+		return jobs.Receipt{Problem: "the receiver's answer broke off"}
+	}
+	return jobs.Receipt{Delivered: true}
+}
+
+func (s *Sender) request(ctx context.Context, job execution.Job) (*http.Request, error) {
+	now := s.now()
+	body, err := json.Marshal(struct {
+		Type      string           `json:"type"`
+		Timestamp time.Time        `json:"timestamp"`
+		ID        string           `json:"id"`
+		Status    execution.Status `json:"status"`
+		Data      json.RawMessage  `json:"data"`
+	}{"execution." + string(job.Status), job.EndedAt, job.ID, job.Status, job.Result})
+	if err != nil {
+		return nil, fmt.Errorf("encode a callback: %w", err)
+	}
+	signer, err := standardwebhooks.NewWebhook(job.Callback.Secret)
+	if err != nil {
+		return nil, fmt.Errorf("sign a callback: %w", err)
+	}
+	id := "msg_" + strings.TrimPrefix(job.ID, "exec_")
+	signature, err := signer.Sign(id, now, body)
+	if err != nil {
+		return nil, fmt.Errorf("sign a callback: %w", err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, job.Callback.URL, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("make a callback: %w", err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "airlock")
+	r.Header.Set(standardwebhooks.HeaderWebhookID, id)
+	r.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(now.Unix(), 10))
+	r.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
+	return r, nil
+}
+
+// retryAfter reads the seconds of a Retry-After; a date there is left to the backoff.
+func retryAfter(h http.Header) time.Duration {
+	n, err := strconv.Atoi(h.Get("Retry-After"))
+	if err != nil || n < 0 || n > 24*60*60 {
+		return 0
+	}
+	return time.Duration(n) * time.Second
+}

@@ -1,0 +1,224 @@
+package gateway
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/utils"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/functions"
+	"github.com/airlock-run/airlock/gateway/hooks"
+	"github.com/airlock-run/airlock/gateway/schedule"
+	"github.com/airlock-run/airlock/policy"
+)
+
+// putFunction is PUT /api/functions/{name}: 201 for content that was not there, 200 for content that was.
+func (s *Server) putFunction(c *fiber.Ctx) error {
+	if err := plainJSON(c); err != nil {
+		return err
+	}
+	d, err := functions.Decode(c.Request().Body())
+	if err != nil {
+		return err
+	}
+	needsSecret := false
+	if d.Hook != nil {
+		if err := hooks.Check(*d.Hook); err != nil {
+			return err
+		}
+		needsSecret = hooks.NeedsSecret(d.Hook.Scheme)
+	}
+	if d.Schedule != nil {
+		if err := schedule.Check(d.Schedule, s.deps.Now()); err != nil {
+			return err
+		}
+	}
+	caller := callerOf(c)
+	d.Content.Scopes = restricting(caller.Scopes)
+	slices.Sort(d.Content.Scopes)
+	decision := s.deps.Policy.Decide(askOf(Job{Request: called(d.Content), Caller: caller}))
+	if bad, ok := decision.BadField(); ok {
+		return &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}
+	}
+	f, v, created, err := s.state.book.Put(s.base, caller.Tenant, param(c, "name"), caller.Subject, d, needsSecret)
+	if err != nil {
+		return err
+	}
+	if created {
+		c.Status(201)
+	}
+	c.Set(fiber.HeaderLocation, "/api/functions/"+f.Name)
+	type verdict struct {
+		Allow   bool     `json:"allow"`
+		Reasons []string `json:"reasons"`
+	}
+	return s.send(c, struct {
+		functionView
+		DangerAnalysis policy.DangerAnalysis `json:"dangerAnalysis"`
+		Decision       verdict               `json:"decision"`
+		SyntaxError    *policy.SyntaxError   `json:"syntaxError"`
+	}{viewOf(f, v), decision.Analysis, verdict{decision.Effect == policy.Allow, decision.ReasonLines()}, decision.SyntaxError})
+}
+
+// called is the request that a version makes: its env is the global env.
+func called(content execution.FunctionContent) execution.Request {
+	r := content.Request
+	if len(content.Env) > 0 {
+		global := make(map[string]json.RawMessage, len(r.Context)+1)
+		for name, v := range r.Context {
+			global[name] = v
+		}
+		global["env"] = raw(content.Env)
+		r.Context = global
+	}
+	return r
+}
+
+// functionView is a function as it is shown. It has no place for a secret.
+type functionView struct {
+	Name       string         `json:"name"`
+	Version    int            `json:"version"`
+	CodeSHA256 string         `json:"codeSha256"`
+	CodeBytes  int            `json:"codeBytes"`
+	CreatedAt  string         `json:"createdAt"`
+	CreatedBy  string         `json:"createdBy"`
+	UpdatedAt  string         `json:"updatedAt"`
+	Versions   int            `json:"versions"`
+	Aliases    map[string]int `json:"aliases"`
+	Hook       *hookView      `json:"hook"`
+	Schedule   *scheduleView  `json:"schedule"`
+}
+
+type hookView struct {
+	Scheme           string   `json:"scheme"`
+	Path             string   `json:"path"`
+	Headers          []string `json:"headers,omitempty"`
+	ToleranceSeconds int      `json:"toleranceSeconds,omitempty"`
+	Async            bool     `json:"async"`
+	Alias            string   `json:"alias,omitempty"`
+	SecretSet        bool     `json:"secretSet"`
+}
+
+type scheduleView struct {
+	Cron     string          `json:"cron"`
+	TimeZone string          `json:"timeZone"`
+	Missed   string          `json:"missed"`
+	Input    json.RawMessage `json:"input,omitempty"`
+	Next     string          `json:"next,omitempty"`
+}
+
+func viewOf(f execution.SavedFunction, v execution.FunctionVersion) functionView {
+	view := functionView{
+		Name: f.Name, Version: v.Version, CodeSHA256: v.CodeSHA256, CodeBytes: v.CodeBytes, CreatedAt: stamp(v.CreatedAt), CreatedBy: v.CreatedBy,
+		UpdatedAt: stamp(f.UpdatedAt), Versions: len(f.Versions), Aliases: map[string]int{},
+	}
+	for name, a := range f.Aliases {
+		view.Aliases[name] = a.Version
+	}
+	if h := f.Hook; h != nil {
+		view.Hook = &hookView{h.Scheme, hookPath(f.Tenant, f.Name), hooks.Headers(*h), h.ToleranceSeconds, h.Async, h.Alias, h.Secret != ""}
+	}
+	if sc := f.Schedule; sc != nil {
+		view.Schedule = &scheduleView{sc.Cron, sc.TimeZone, sc.Missed, sc.Input, stamp(sc.Next)}
+	}
+	return view
+}
+
+// latestOf gives the version that runs when none is named.
+func latestOf(f execution.SavedFunction) execution.FunctionVersion {
+	return f.Versions[f.Aliases[functions.Latest].Version-1]
+}
+
+// found gives the function that the path names, of the caller's tenant.
+func (s *Server) found(c *fiber.Ctx) (execution.SavedFunction, error) {
+	return s.state.book.Get(s.base, callerOf(c).Tenant, param(c, "name"))
+}
+
+func param(c *fiber.Ctx, name string) string { return utils.CopyString(c.Params(name)) }
+
+// getFunction is GET /api/functions/{name}?version|alias: with what it runs, latest unless another is named.
+func (s *Server) getFunction(c *fiber.Ctx) error {
+	f, err := s.found(c)
+	if err != nil {
+		return err
+	}
+	given, err := query(c, "version", "alias")
+	if err != nil {
+		return err
+	}
+	n, err := versionNumber(given["version"])
+	if err != nil {
+		return err
+	}
+	if n, err = functions.Resolve(f, n, given["alias"]); err != nil {
+		return err
+	}
+	return s.sendVersion(c, f, n)
+}
+
+func versionNumber(text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > functions.MaxVersions {
+		return 0, bad("version", "must be a whole number from 1")
+	}
+	return n, nil
+}
+
+func (s *Server) sendVersion(c *fiber.Ctx, f execution.SavedFunction, n int) error {
+	content, err := s.state.book.Content(s.base, f, n)
+	if err != nil {
+		return err
+	}
+	return s.send(c, struct {
+		functionView
+		execution.Request
+		Env map[string]string `json:"env,omitempty"`
+	}{viewOf(f, f.Versions[n-1]), content.Request, content.Env})
+}
+
+// listFunctions is GET /api/functions?limit&cursor, in the order of names.
+func (s *Server) listFunctions(c *fiber.Ctx) error {
+	given, err := query(c, "limit", "cursor")
+	if err != nil {
+		return err
+	}
+	limit := 50
+	if text, ok := given["limit"]; ok {
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > 500 {
+			return bad("limit", "must be a whole number from 1 to 500")
+		}
+	}
+	after, err := base64.RawURLEncoding.DecodeString(given["cursor"])
+	if err != nil || len(after) > 0 && !functions.ValidName(string(after)) {
+		return bad("cursor", "is not one that this service gave out")
+	}
+	found, err := s.state.book.List(s.base, callerOf(c).Tenant, string(after), limit+1)
+	if err != nil {
+		return err
+	}
+	answer := list[functionView]{Items: []functionView{}}
+	for i, f := range found {
+		if i == limit {
+			next := base64.RawURLEncoding.EncodeToString([]byte(found[limit-1].Name))
+			answer.Next = &next
+			break
+		}
+		answer.Items = append(answer.Items, viewOf(f, latestOf(f)))
+	}
+	return s.send(c, answer)
+}
+
+// deleteFunction is DELETE /api/functions/{name}.
+func (s *Server) deleteFunction(c *fiber.Ctx) error {
+	if err := s.state.book.Delete(s.base, callerOf(c).Tenant, param(c, "name")); err != nil {
+		return err
+	}
+	return c.SendStatus(204)
+}

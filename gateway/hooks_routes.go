@@ -1,0 +1,191 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/utils"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/hooks"
+)
+
+// hookPath is where the webhooks of a function go: those of the default tenant need not name it.
+func hookPath(tenant, name string) string {
+	if tenant == authn.DefaultTenant {
+		return "/hooks/" + name
+	}
+	return "/hooks/" + url.PathEscape(tenant) + "/" + name
+}
+
+// hook is POST /hooks/{name} and /hooks/{tenant}/{name}: verify, run with the event as input, answer what the function
+// returns. Failed attempts, and hooks that verify nothing, count against the sender's address.
+func (s *Server) hook(c *fiber.Ctx) error {
+	received := s.deps.Now()
+	if coding := c.Get(fiber.HeaderContentEncoding); coding != "" && !strings.EqualFold(coding, "identity") {
+		return &problem{status: 415, detail: "the body has a content coding; send it as it is, without Content-Encoding"}
+	}
+	f, err := s.hookOf(c)
+	if err != nil {
+		return s.counted(c, err)
+	}
+	header, body := headerOf(c), append([]byte(nil), c.Request().Body()...)
+	proof, err := hooks.Verify(*f.Hook, header, body, received)
+	if err != nil {
+		return s.counted(c, err)
+	}
+	if f.Hook.Scheme == hooks.None {
+		if err := s.counted(c, nil); err != nil {
+			return err
+		}
+	}
+	values, err := url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return bad("", "the query string does not parse")
+	}
+	event := hooks.NewEvent(*f.Hook, utils.CopyString(c.Method()), utils.CopyString(c.Path()), values, header, body)
+	input, err := json.Marshal(event)
+	if err != nil {
+		return bad("", "the event cannot be written as JSON")
+	}
+	job := Job{
+		Caller: authn.Identity{Subject: "hook:" + f.Name, Tenant: f.Tenant}, IP: utils.CopyString(c.IP()), Via: execution.ViaHook,
+		ReceivedAt: received.UTC(), Fresh: true, ID: s.deps.NewID(),
+	}
+	content, err := s.bind(s.base, f, Call{Name: f.Name, Alias: f.Hook.Alias, Request: execution.Request{Input: input}}, &job)
+	if err != nil {
+		return err
+	}
+	job.Caller.Scopes = content.Scopes
+	return s.onlyOnce(c, f, proof, received, func() (hooks.Answer, error) { return s.react(f, job) })
+}
+
+// hookOf finds the function with a hook that the path names. That there is a function without one is not told.
+func (s *Server) hookOf(c *fiber.Ctx) (execution.SavedFunction, error) {
+	tenant := authn.DefaultTenant
+	if given := c.Params("tenant"); given != "" {
+		var err error
+		if tenant, err = url.PathUnescape(utils.CopyString(given)); err != nil || len(tenant) > 128 {
+			tenant = ""
+		}
+	}
+	f, err := s.state.book.Get(s.base, tenant, param(c, "name"))
+	if errors.Is(err, execution.ErrNotFound) || err == nil && f.Hook == nil {
+		return f, &problem{status: 404, detail: "there is no webhook target at this path"}
+	}
+	return f, err
+}
+
+// counted counts an attempt against the sender's address, and gives the error of one that went too far.
+func (s *Server) counted(c *fiber.Ctx, err error) error {
+	verdict, limiting := s.deps.Limiter.Take(context.WithoutCancel(s.base), "address:"+network(c.IP()))
+	if limiting != nil {
+		return limiting
+	}
+	if !verdict.Allowed {
+		return tooMany(c, verdict)
+	}
+	return err
+}
+
+func headerOf(c *fiber.Ctx) http.Header {
+	h := http.Header{}
+	for name, value := range c.Request().Header.All() {
+		h.Add(string(name), string(value))
+	}
+	return h
+}
+
+// onlyOnce has a delivery acted upon once. The very same one again is refused; one that its sender signed anew, not knowing
+// that it had arrived, is given the answer of the first.
+func (s *Server) onlyOnce(c *fiber.Ctx, f execution.SavedFunction, proof hooks.Proof, now time.Time, act func() (hooks.Answer, error)) error {
+	if proof.Key == "" {
+		answer, err := act()
+		if err != nil {
+			return err
+		}
+		return s.reply(c, answer)
+	}
+	key := f.Tenant + "\x00" + f.Name + "\x00" + proof.Key
+	begun, mark, kept, err := s.state.Begin(s.base, key, proof.Mark, now, proof.Until)
+	switch {
+	case err != nil:
+		return err
+	case !begun && kept == nil:
+		return &problem{status: 409, code: "in_flight", detail: "this delivery is being answered", retryAfter: time.Second}
+	case !begun && mark == proof.Mark:
+		return s.counted(c, &problem{status: 409, code: "replayed", detail: "this delivery was taken before; nothing was run"})
+	case !begun:
+		var answer hooks.Answer
+		if err := json.Unmarshal(kept, &answer); err != nil {
+			return err
+		}
+		c.Set(replayed, "true")
+		return s.reply(c, answer)
+	}
+	answer, err := act()
+	if err != nil || answer.Status >= 500 {
+		return errors.Join(err, s.state.Abandon(context.WithoutCancel(s.base), key), s.unlessFailed(c, answer, err))
+	}
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	if err := s.state.Finish(context.WithoutCancel(s.base), key, body); err != nil {
+		return err
+	}
+	return s.reply(c, answer)
+}
+
+func (s *Server) unlessFailed(c *fiber.Ctx, answer hooks.Answer, err error) error {
+	if err != nil {
+		return nil
+	}
+	return s.reply(c, answer)
+}
+
+// react runs the function, or keeps it as a job.
+func (s *Server) react(f execution.SavedFunction, job Job) (hooks.Answer, error) {
+	if f.Hook.Async {
+		if err := s.state.jobs.Submit(s.base, jobOf(job)); err != nil {
+			return hooks.Answer{}, err
+		}
+		body := raw(map[string]any{"id": job.ID, "status": execution.Queued})
+		return hooks.Answer{Status: 202, Headers: map[string]string{"Content-Type": fiber.MIMEApplicationJSON}, Body: string(body)}, nil
+	}
+	// A sender that hangs up after ten seconds has sent its event all the same.
+	result, err := s.Execute(s.base, job)
+	if err != nil {
+		return hooks.Answer{}, err
+	}
+	switch result.Status {
+	case execution.Completed:
+	case execution.TimedOut:
+		return hooks.Answer{}, &problem{status: 504, code: "function_timeout", detail: "the execution " + result.ID + " took too long"}
+	case execution.Blocked:
+		return hooks.Answer{}, &problem{status: 403, code: "function_blocked", detail: "the execution " + result.ID + " was blocked by policy"}
+	default:
+		return hooks.Answer{}, &problem{status: 500, code: "function_failed", detail: "the execution " + result.ID + " failed"}
+	}
+	answer, ok := hooks.NewAnswer(result.Result)
+	if !ok {
+		return hooks.Answer{}, &problem{status: 500, code: "function_failed", detail: "the execution " + result.ID + " returned more than an answer can hold"}
+	}
+	return answer, nil
+}
+
+// reply answers a sender. A page that code returns runs nothing and reaches nothing of this origin.
+func (s *Server) reply(c *fiber.Ctx, answer hooks.Answer) error {
+	for name, value := range answer.Headers {
+		c.Set(name, value)
+	}
+	c.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'; sandbox")
+	return c.Status(answer.Status).SendString(answer.Body)
+}

@@ -1,0 +1,97 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+const (
+	// MaxAttempts is how often a receiver is told in vain, over about five hours.
+	MaxAttempts = 15
+	longest     = time.Hour
+	// sendTime is more than one attempt takes: a process that takes longer to say what came of it has died.
+	sendTime = time.Minute
+	together = 8
+	// gone is how long a receiver that answered 410 is not called by anybody of its tenant.
+	gone = 24 * time.Hour
+)
+
+// backoff doubles from a second to an hour, less up to half of it by chance, so that those who failed together do not
+// come back together.
+func (q *Queue) backoff(attempt int) time.Duration {
+	d := longest
+	if attempt < 12 {
+		d = min(time.Second<<max(attempt, 0), longest)
+	}
+	return d - time.Duration(q.cfg.Random()*float64(d)/2)
+}
+
+// deliver makes callbacks that are due, a few at once.
+func (q *Queue) deliver(loop context.Context) {
+	clock := time.NewTicker(tick / 4)
+	defer clock.Stop()
+	places := make(chan struct{}, together)
+	for {
+		select {
+		case <-loop.Done():
+			return
+		case <-clock.C:
+		}
+		now := q.cfg.Now()
+		due, err := q.cfg.Store.Callbacks(loop, now, now.Add(sendTime), together)
+		if err != nil {
+			q.complain(loop, "callbacks cannot be found", err)
+		}
+		for _, job := range due {
+			places <- struct{}{}
+			q.busy.Go(func() {
+				defer func() { <-places }()
+				q.tell(loop, job)
+			})
+		}
+	}
+}
+
+// tell makes one attempt.
+func (q *Queue) tell(ctx context.Context, job execution.Job) {
+	now := q.cfg.Now()
+	away, err := q.cfg.Store.Gone(ctx, job.Tenant, job.Callback.URL, now, time.Time{})
+	if err != nil {
+		q.complain(ctx, "a callback cannot be made", err)
+		return
+	}
+	receipt := Receipt{Gone: true, Problem: "the receiver has said 410 before"}
+	if !away {
+		sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTime/2)
+		receipt = q.cfg.Runner.Send(sending, job)
+		cancel()
+	}
+	if receipt.Gone && !away {
+		if _, err := q.cfg.Store.Gone(context.WithoutCancel(ctx), job.Tenant, job.Callback.URL, now, now.Add(gone)); err != nil {
+			q.complain(ctx, "a receiver that is gone cannot be noted", err)
+		}
+	}
+	q.keep(context.WithoutCancel(ctx), job, func(j *execution.Job) error {
+		c := j.Callback
+		if c == nil || c.State != execution.CallbackPending {
+			return errTaken
+		}
+		c.Problem = receipt.Problem
+		if !away {
+			c.Attempts++
+		}
+		switch {
+		case receipt.Delivered:
+			c.State, c.Next, c.Problem = execution.CallbackDelivered, time.Time{}, ""
+		case receipt.Gone:
+			c.State, c.Next = execution.CallbackDisabled, time.Time{}
+		case c.Attempts >= MaxAttempts:
+			c.State, c.Next = execution.CallbackFailed, time.Time{}
+		default:
+			c.Next = q.cfg.Now().Add(max(q.backoff(c.Attempts-1), min(receipt.After, longest))).UTC()
+		}
+		return nil
+	})
+}

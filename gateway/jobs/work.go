@@ -1,0 +1,176 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// tick is how often a queue looks for what others have left: jobs of other processes, cancellations, times that came.
+const tick = time.Second
+
+// Start adopts orphans and begins to work. Jobs hang on running: when it ends they are cancelled.
+func (q *Queue) Start(running context.Context) {
+	loop, stop := context.WithCancel(running)
+	q.stop = stop
+	q.busy.Go(func() { q.dispatch(loop, running) })
+	q.busy.Go(func() { q.deliver(loop) })
+	q.busy.Go(func() { q.tidy(loop) })
+}
+
+// Stop claims no more and waits for what runs. When ctx ends first its error is given, and what runs goes on.
+func (q *Queue) Stop(ctx context.Context) error {
+	q.stop()
+	done := make(chan struct{})
+	go func() { q.busy.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// dispatch claims a job whenever there is a worker for it.
+func (q *Queue) dispatch(loop, running context.Context) {
+	free := make(chan struct{}, q.cfg.Workers)
+	after, clock := "", time.NewTicker(tick)
+	defer clock.Stop()
+	for {
+		select {
+		case <-loop.Done():
+			return
+		case free <- struct{}{}:
+		}
+		job, err := q.cfg.Store.Claim(loop, q.cfg.Now(), after)
+		if err == nil {
+			after = job.Tenant
+			q.busy.Go(func() {
+				defer func() { <-free }()
+				q.run(running, job)
+			})
+			continue
+		}
+		<-free
+		if !errors.Is(err, execution.ErrNotFound) && loop.Err() == nil {
+			q.cfg.Logger.Error("no job can be claimed", "error", err)
+		}
+		select {
+		case <-loop.Done():
+			return
+		case <-q.wake:
+		case <-clock.C:
+		}
+	}
+}
+
+// errTaken ends a change that came too late.
+var errTaken = errors.New("the job is another's by now")
+
+// run has one job run and keeps its result.
+func (q *Queue) run(running context.Context, job execution.Job) {
+	ctx, cancel := context.WithCancel(running)
+	defer cancel()
+	q.mu.Lock()
+	q.running[job.ID] = cancel
+	q.mu.Unlock()
+	defer func() {
+		q.mu.Lock()
+		delete(q.running, job.ID)
+		q.mu.Unlock()
+	}()
+	result, again := q.cfg.Runner.Run(ctx, job)
+	q.keep(context.WithoutCancel(running), job, func(j *execution.Job) error {
+		if j.Status != execution.Running || j.Owner != job.Owner {
+			return errTaken
+		}
+		if again <= 0 {
+			return q.end(j, result)
+		}
+		j.Status, j.Owner, j.Attempts = execution.Queued, "", j.Attempts+1
+		j.NotBefore = q.cfg.Now().Add(again + min(q.backoff(j.Attempts), 30*time.Second)).UTC()
+		return nil
+	})
+	q.nudge()
+}
+
+// keep changes a job whatever happens meanwhile to the disk: a result that cannot be written is not given up at once.
+func (q *Queue) keep(ctx context.Context, job execution.Job, fn func(*execution.Job) error) {
+	for attempt := range 6 {
+		_, err := q.cfg.Store.ChangeJob(ctx, job.ID, fn)
+		if err == nil || errors.Is(err, errTaken) {
+			return
+		}
+		q.cfg.Logger.Error("a job cannot be kept", "job", job.ID, "error", err)
+		pause := time.NewTimer(q.backoff(attempt))
+		<-pause.C
+	}
+}
+
+// adopt takes over what processes that ended were running. A job with an audit record has happened.
+func (q *Queue) adopt(ctx context.Context) {
+	orphans, err := q.cfg.Store.Orphans(ctx)
+	if err != nil {
+		q.complain(ctx, "orphans cannot be found", err)
+		return
+	}
+	for _, job := range orphans {
+		result, recorded, err := q.cfg.Runner.Recorded(ctx, job)
+		if err != nil {
+			q.complain(ctx, "an orphan cannot be looked up", err)
+			continue
+		}
+		_, err = q.cfg.Store.ChangeJob(ctx, job.ID, func(j *execution.Job) error {
+			if j.Status != execution.Running || j.Owner != job.Owner {
+				return errTaken
+			}
+			if recorded {
+				return q.end(j, result)
+			}
+			j.Status, j.Owner = execution.Queued, ""
+			return nil
+		})
+		if err != nil && !errors.Is(err, errTaken) {
+			q.complain(ctx, "an orphan cannot be adopted", err)
+		}
+		q.nudge()
+	}
+}
+
+func (q *Queue) complain(ctx context.Context, what string, err error) {
+	if ctx.Err() == nil {
+		q.cfg.Logger.Error(what, "error", err)
+	}
+}
+
+// tidy adopts, stops and forgets.
+func (q *Queue) tidy(loop context.Context) {
+	q.adopt(loop)
+	clock := time.NewTicker(tick)
+	defer clock.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-loop.Done():
+			return
+		case <-clock.C:
+		}
+		ids, err := q.cfg.Store.Cancelled(loop)
+		if err != nil {
+			q.complain(loop, "cancelled jobs cannot be found", err)
+		}
+		for _, id := range ids {
+			q.interrupt(id)
+		}
+		if n%5 == 0 {
+			q.adopt(loop)
+		}
+		if n%600 == 0 {
+			now := q.cfg.Now()
+			if err := q.cfg.Store.Prune(loop, now, now.Add(-q.cfg.Keep)); err != nil {
+				q.complain(loop, "old jobs cannot be forgotten", err)
+			}
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package gateway
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/utils"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/callbacks"
+	"github.com/airlock-run/airlock/gateway/jobs"
+)
+
+// respondAsync reports whether the caller prefers not to wait (RFC 7240 §4.1).
+func respondAsync(c *fiber.Ctx) bool {
+	for _, header := range c.Request().Header.PeekAll("Prefer") {
+		for part := range strings.SplitSeq(string(header), ",") {
+			name, _, _ := strings.Cut(part, ";")
+			if strings.EqualFold(strings.TrimSpace(name), "respond-async") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func needsAsync() error {
+	return bad("callback", "needs the header Prefer: respond-async; who waits for the answer is not called back")
+}
+
+// executeOrAccept is POST /api/execute: run and wait, or, with Prefer: respond-async, accept and run later.
+func (s *Server) executeOrAccept(c *fiber.Ctx) error {
+	if !respondAsync(c) || s.state == nil {
+		return s.execute(c)
+	}
+	received := s.deps.Now()
+	if err := plainJSON(c); err != nil {
+		return err
+	}
+	rest, taken, err := execution.TakeMembers(c.Request().Body(), "callback")
+	if err != nil {
+		return err
+	}
+	request, err := execution.DecodeRequest(rest)
+	if err != nil {
+		return err
+	}
+	caller := callerOf(c)
+	if request.Priority == "high" && !caller.May(authn.Priority) {
+		return lacks(authn.Priority)
+	}
+	return s.accept(c, Job{
+		Request: request, Caller: caller, IP: utils.CopyString(c.IP()), Via: execution.ViaHTTP, ReceivedAt: received.UTC(),
+		Fresh: directive(c.Get(fiber.HeaderCacheControl), "no-store"),
+	}, taken["callback"])
+}
+
+// accept keeps a job and answers 202. From then on the job will have a result, whatever happens to this process.
+func (s *Server) accept(c *fiber.Ctx, job Job, callback json.RawMessage) error {
+	if s.state == nil {
+		return s.stateful(c)
+	}
+	decision := s.deps.Policy.Decide(askOf(job))
+	if bad, ok := decision.BadField(); ok {
+		return &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}
+	}
+	if job.ID == "" {
+		job.ID = s.deps.NewID()
+	}
+	kept := jobOf(job)
+	given := ""
+	if callback != nil {
+		to, err := callbacks.Decode(callback)
+		if err != nil {
+			return err
+		}
+		if to.Secret == "" {
+			to.Secret = s.cfg.CallbackSecret
+		}
+		if to.Secret == "" {
+			to.Secret = callbacks.NewSecret()
+			given = to.Secret
+		}
+		kept.Callback = to
+	}
+	if err := s.state.jobs.Submit(s.base, kept); err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderLocation, "/api/result/"+job.ID)
+	c.Set("Preference-Applied", "respond-async")
+	c.Status(202)
+	return s.send(c, struct {
+		ID       string                 `json:"id"`
+		Status   execution.Status       `json:"status"`
+		Location string                 `json:"location"`
+		Function *execution.FunctionRef `json:"function,omitempty"`
+		// CallbackSecret is what the callback will be signed with, when the caller gave no secret and the deployment has none.
+		CallbackSecret string `json:"callbackSecret,omitempty"`
+	}{job.ID, execution.Queued, "/api/result/" + job.ID, job.Function, given})
+}
+
+// jobOf is a job as it is kept. Of the caller's scopes only those that restrict are needed later.
+func jobOf(job Job) execution.Job {
+	return execution.Job{
+		ID: job.ID, Tenant: job.Caller.Tenant, Subject: job.Caller.Subject, Scopes: restricting(job.Caller.Scopes), IP: job.IP, Via: job.Via,
+		Function: job.Function, Fresh: job.Fresh, ReceivedAt: job.ReceivedAt, Status: execution.Queued, Request: job.Request,
+	}
+}
+
+func fromKept(job execution.Job) Job {
+	return Job{
+		ID: job.ID, Caller: ownerOf(job), IP: job.IP, Via: job.Via, Function: job.Function, Fresh: job.Fresh,
+		ReceivedAt: job.ReceivedAt, Request: job.Request,
+	}
+}
+
+func ownerOf(job execution.Job) authn.Identity {
+	return authn.Identity{Subject: job.Subject, Tenant: job.Tenant, Scopes: job.Scopes}
+}
+
+// resultOrJob is GET /api/result/{id}: the result, or how far the execution is.
+func (s *Server) resultOrJob(c *fiber.Ctx) error {
+	err := s.result(c)
+	if err == nil || s.state == nil {
+		return err
+	}
+	job, found, failed := s.ownJob(c, true)
+	switch {
+	case failed != nil:
+		return failed
+	case !found:
+		return err
+	}
+	return s.sendJob(c, job)
+}
+
+// ownJob finds the job that the path names, when it is the caller's.
+func (s *Server) ownJob(c *fiber.Ctx, reading bool) (job execution.Job, found bool, err error) {
+	id, caller := param(c, "id"), callerOf(c)
+	if !execution.ValidID(id) {
+		return job, false, nil
+	}
+	job, err = s.state.jobs.Job(s.base, id)
+	if errors.Is(err, execution.ErrNotFound) {
+		return job, false, nil
+	}
+	if err != nil {
+		return job, false, err
+	}
+	return job, ownerOf(job).Owner() == caller.Owner() || reading && caller.May(authn.AuditReadAll), nil
+}
+
+// sendJob answers with the result of a job, or with how far it is.
+func (s *Server) sendJob(c *fiber.Ctx, job execution.Job) error {
+	if job.Ended() {
+		c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
+		return c.Send(append(job.Result, '\n'))
+	}
+	return s.send(c, struct {
+		ID         string                 `json:"id"`
+		Status     execution.Status       `json:"status"`
+		ReceivedAt string                 `json:"receivedAt"`
+		StartedAt  string                 `json:"startedAt,omitempty"`
+		Function   *execution.FunctionRef `json:"function,omitempty"`
+	}{job.ID, job.Status, stamp(job.ReceivedAt), stamp(job.StartedAt), job.Function})
+}
+
+// cancelResult is DELETE /api/result/{id}: what waits never runs, what runs is stopped.
+func (s *Server) cancelResult(c *fiber.Ctx) error {
+	if s.state == nil {
+		return s.stateful(c)
+	}
+	job, found, err := s.ownJob(c, false)
+	if err != nil {
+		return err
+	}
+	if !found {
+		if s.result(c) == nil { // its caller waited for it
+			c.Response().ResetBody()
+			return jobs.ErrEnded
+		}
+		return &problem{status: 404, detail: "there is no execution with this id to cancel"}
+	}
+	if job.Status == execution.Cancelled {
+		return s.sendJob(c, job)
+	}
+	r := s.begin(fromKept(job))
+	cancelled := r.completed(cancelledBy("the execution was cancelled before it began"))
+	job, began, err := s.state.jobs.Cancel(s.base, job.ID, cancelled)
+	if err != nil {
+		return err
+	}
+	if !began {
+		if _, err := s.close(s.base, r, cancelled); err != nil {
+			return err
+		}
+	}
+	if job.Ended() && job.Status != execution.Cancelled {
+		return jobs.ErrEnded
+	}
+	if !job.Ended() {
+		c.Status(202)
+	}
+	return s.sendJob(c, job)
+}
+
+func cancelledBy(line string) execution.Result {
+	return execution.Result{Status: execution.Cancelled, Error: &line}
+}

@@ -1,0 +1,71 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/gateway/queue"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// runner runs the jobs of a server.
+type runner struct{ s *Server }
+
+// Run takes a job the way of every execution. What found no place is tried again; what has been recorded has ended.
+func (n runner) Run(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
+	mine := fromKept(job)
+	result, err := n.s.Execute(ctx, mine)
+	if err == nil {
+		return result, 0
+	}
+	var (
+		full *queue.Full
+		exec *execution.Error
+	)
+	switch {
+	case errors.As(err, &full):
+		return result, max(full.RetryAfter, time.Second)
+	case errors.As(err, &exec) && exec.Code == execution.Throttled:
+		return result, max(exec.RetryAfter, time.Second)
+	}
+	n.s.deps.Logger.Warn("a job failed", "execution", job.ID, "error", err)
+	p := problemOf(err)
+	_, line := outcome(p.status)
+	if p.detail != "" {
+		line = p.detail
+	}
+	return n.s.begin(mine).completed(execution.Result{Status: execution.Failed, Error: &line}), 0
+}
+
+// Recorded answers for a job whose process died after the execution was recorded and before its result was kept: how it
+// ended is known, what it returned is not.
+func (n runner) Recorded(ctx context.Context, job execution.Job) (execution.Result, bool, error) {
+	record, err := n.s.deps.Records.Get(ctx, job.ID)
+	if errors.Is(err, audit.ErrNotFound) {
+		return execution.Result{}, false, nil
+	}
+	if err != nil {
+		return execution.Result{}, false, err
+	}
+	result := execution.Result{
+		Status: execution.Status(record.Status), DurationMs: record.DurationMs, Usage: execution.Usage(record.Usage),
+		DangerAnalysis: record.DangerAnalysis, Engine: record.Engine, Policy: record.Policy,
+	}
+	line := record.Error
+	if record.Limit != "" {
+		result.Limit = &record.Limit
+	}
+	if result.Status == execution.Completed {
+		result.Status, line = execution.Failed, "the execution completed, and the service was restarted before its result was kept; its audit record tells the rest"
+	}
+	result.Error = &line
+	return n.s.begin(fromKept(job)).completed(result), true, nil
+}
+
+// Send tells a receiver.
+func (n runner) Send(ctx context.Context, job execution.Job) jobs.Receipt {
+	return n.s.state.sender.Send(ctx, job)
+}

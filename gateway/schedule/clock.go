@@ -1,0 +1,114 @@
+package schedule
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// Store keeps functions with their schedules. It is safe for concurrent use.
+type Store interface {
+	// Due gives functions whose next time has come.
+	Due(ctx context.Context, now time.Time, limit int) ([]execution.SavedFunction, error)
+	// Change hands a function to fn and keeps what fn makes of it in one transaction, unless fn fails.
+	Change(ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error
+}
+
+// Config is what a Clock needs; all of it is required.
+type Config struct {
+	Store Store
+	// Submit makes a job with this id of a function and the time it was to run; a second one with the same id is none.
+	Submit func(ctx context.Context, f execution.SavedFunction, id string, at time.Time) error
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+// Clock submits jobs when their times come.
+type Clock struct {
+	cfg  Config
+	stop context.CancelFunc
+	busy sync.WaitGroup
+}
+
+// New checks the configuration and starts nothing.
+func New(cfg Config) (*Clock, error) {
+	if cfg.Store == nil || cfg.Submit == nil || cfg.Now == nil || cfg.Logger == nil {
+		return nil, errors.New("schedule: a store, somewhere to submit to, a clock and a logger are needed")
+	}
+	return &Clock{cfg: cfg, stop: func() {}}, nil
+}
+
+// Start watches the time until ctx ends or Stop.
+func (c *Clock) Start(ctx context.Context) {
+	ctx, c.stop = context.WithCancel(ctx)
+	c.busy.Go(func() {
+		ticks := time.NewTicker(time.Second)
+		defer ticks.Stop()
+		for {
+			if err := c.Turn(ctx); err != nil && ctx.Err() == nil {
+				c.cfg.Logger.Error("schedules cannot be run", "error", err)
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticks.C:
+			}
+		}
+	})
+}
+
+// Stop ends the watch and waits for it.
+func (c *Clock) Stop() {
+	c.stop()
+	c.busy.Wait()
+}
+
+// Turn submits what is due now.
+func (c *Clock) Turn(ctx context.Context) error {
+	due, err := c.cfg.Store.Due(ctx, c.cfg.Now(), 100)
+	for _, f := range due {
+		err = errors.Join(err, c.fire(ctx, f))
+	}
+	return err
+}
+
+// errMoved ends a change of a schedule that is not what it was.
+var errMoved = errors.New("the schedule has moved on")
+
+// fire submits first and moves the schedule on afterwards: dying in between submits the same ids again.
+func (c *Clock) fire(ctx context.Context, f execution.SavedFunction) error {
+	times, next, err := Due(*f.Schedule, c.cfg.Now())
+	if err != nil {
+		return err
+	}
+	for _, at := range times {
+		if err := c.cfg.Submit(ctx, f, jobID(f, at), at); err != nil {
+			return err
+		}
+	}
+	was := f.Schedule.Next
+	err = c.cfg.Store.Change(ctx, f.Tenant, f.Name, func(now *execution.SavedFunction) (*execution.FunctionContent, error) {
+		if now.Schedule == nil || !now.Schedule.Next.Equal(was) {
+			return nil, errMoved
+		}
+		now.Schedule.Next = next
+		return nil, nil //nolint:nilnil // no new content
+	})
+	if errors.Is(err, errMoved) {
+		return nil
+	}
+	return err
+}
+
+// jobID is the same for the same function and time: for one that was deleted and made again it is another.
+func jobID(f execution.SavedFunction, at time.Time) string {
+	sum := sha256.Sum256([]byte(f.Tenant + "\x00" + f.Name + "\x00" + strconv.FormatInt(f.CreatedAt.UnixNano(), 10) + "\x00" + strconv.FormatInt(at.Unix(), 10)))
+	return "exec_" + hex.EncodeToString(sum[:13])
+}

@@ -1,0 +1,108 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/callbacks"
+	"github.com/airlock-run/airlock/gateway/functions"
+	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/gateway/schedule"
+)
+
+// State keeps what outlives the process: saved functions, jobs, accepted deliveries. It is safe for concurrent use.
+type State interface {
+	functions.Store
+	jobs.Store
+	schedule.Store
+	Deliveries
+}
+
+// Deliveries remembers webhook deliveries, so that none is taken twice.
+type Deliveries interface {
+	// Begin takes a key until a time. When it is taken already begun is false, and the mark and the answer (nil while it is
+	// being answered) are those of the first.
+	Begin(ctx context.Context, key, mark string, now, until time.Time) (begun bool, firstMark string, answer []byte, err error)
+	// Finish keeps the answer.
+	Finish(ctx context.Context, key string, answer []byte) error
+	// Abandon gives a key back.
+	Abandon(ctx context.Context, key string) error
+}
+
+// state is what the server makes of its State; nil without one.
+type state struct {
+	State
+	book   *functions.Book
+	jobs   *jobs.Queue
+	clock  *schedule.Clock
+	sender *callbacks.Sender
+}
+
+func (s *Server) newState() (*state, error) {
+	if s.deps.State == nil {
+		return nil, nil //nolint:nilnil // a server without state is one that refuses what needs it
+	}
+	st := &state{State: s.deps.State, sender: callbacks.NewSender(s.cfg.OpenedHosts, s.deps.Now)}
+	var err error
+	if st.book, err = functions.New(s.deps.State, s.deps.Now); err != nil {
+		return nil, err
+	}
+	st.jobs, err = jobs.New(jobs.Config{
+		Store: s.deps.State, Runner: runner{s}, Workers: s.cfg.Places, Now: s.deps.Now, Random: rand.Float64, Logger: s.deps.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	st.clock, err = schedule.New(schedule.Config{Store: s.deps.State, Submit: s.submitScheduled, Now: s.deps.Now, Logger: s.deps.Logger})
+	return st, err
+}
+
+func (st *state) start(running context.Context) {
+	if st != nil {
+		st.jobs.Start(running)
+		st.clock.Start(running)
+	}
+}
+
+// stop claims nothing more and waits for what runs.
+func (st *state) stop() error {
+	if st == nil {
+		return nil
+	}
+	st.clock.Stop()
+	err := st.jobs.Stop(context.Background())
+	st.sender.Close()
+	return err
+}
+
+// stateful refuses what cannot be kept.
+func (s *Server) stateful(c *fiber.Ctx) error {
+	if s.state == nil {
+		return &problem{status: 501, code: "stateless", detail: "this gateway keeps no state: it has neither saved functions nor jobs"}
+	}
+	return c.Next()
+}
+
+// ofState is the outcome of what the state refused, or nil when it is something else.
+func ofState(err error) *problem {
+	var (
+		missing  *functions.Missing
+		conflict *functions.Conflict
+	)
+	switch {
+	case errors.As(err, &missing):
+		return &problem{status: 404, detail: missing.What}
+	case errors.As(err, &conflict):
+		return &problem{status: 409, detail: conflict.Reason}
+	case errors.Is(err, execution.ErrFull):
+		return &problem{status: 503, code: "queue_full", detail: "too many jobs are waiting; try again", retryAfter: 5 * time.Second}
+	case errors.Is(err, jobs.ErrEnded):
+		return &problem{status: 409, code: "ended", detail: "the execution has ended; there is nothing to cancel"}
+	}
+	return nil
+}
