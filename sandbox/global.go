@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/airlock-run/airlock/sandbox/internal/raw"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/internal/raw"
 	"github.com/airlock-run/airlock/sandbox/stdlib"
 )
 
