@@ -18,6 +18,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/ratelimit"
 	"github.com/airlock-run/airlock/infra/localinvoke"
 	"github.com/airlock-run/airlock/infra/records"
+	"github.com/airlock-run/airlock/infra/sqlitestate"
 	"github.com/airlock-run/airlock/policy"
 )
 
@@ -37,8 +38,9 @@ func serveCommand(con console) *cobra.Command {
 		Long: "Serve the HTTP API with a pool of local function processes.\n\n" +
 			"All settings are environment variables: HOST, PORT, API_KEY, JWT_SECRET, JWT_PUBLIC_KEY, JWT_ISSUER, JWT_AUDIENCE,\n" +
 			"CORS_ORIGINS, MAX_BODY_SIZE, RATE_LIMIT_WINDOW_MS, RATE_LIMIT_MAX_REQUESTS, AUDIT_STORE, AUDIT_CHAIN_KEY, INVOKER,\n" +
-			"SANDBOX_MEMORY_MB, EGRESS_ALLOW, FUNCTION_PROCESSES, AIRLOCK_CACHE_DIR. With none set it serves on\n" +
-			"127.0.0.1:3000 without credentials and records into ./audit.",
+			"SANDBOX_MEMORY_MB, EGRESS_ALLOW, FUNCTION_PROCESSES, AIRLOCK_CACHE_DIR, AIRLOCK_STATE, CALLBACK_SECRET.\n" +
+			"With none set it serves on 127.0.0.1:3000 without credentials, records into ./audit and keeps functions and\n" +
+			"jobs in ./state.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			set, err := readSettings(con.getenv, time.Now)
@@ -66,10 +68,16 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 		return exit(exitPlatform, fmt.Errorf("AUDIT_STORE: %w", err))
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	state, err := sqlitestate.Open(set.state, sqlitestate.Config{})
+	if err != nil {
+		return exit(exitPlatform, fmt.Errorf("AIRLOCK_STATE: %w; set AIRLOCK_STATE to a folder that can be written", err))
+	}
+	defer func() { err = errors.Join(err, state.Close()) }()
 	rules, err := openPolicy(con.getenv)
 	if err != nil {
 		return exit(exitUsage, err)
 	}
+	set.opened = rules.Hosts()
 	pool, err := localinvoke.New(ctx, poolConfig(con.getenv, set, log))
 	if err != nil {
 		return exit(exitPlatform, fmt.Errorf("functions: %w", err))
@@ -80,7 +88,7 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 		err = errors.Join(err, pool.Close(closing))
 	}()
 	server, err := newServer(set, len(pool.Stats().Processes), gateway.Deps{
-		Invoker: pool, Records: store, Policy: rules, Logger: log, Now: time.Now, NewID: newID,
+		Invoker: pool, Records: store, State: state, Policy: rules, Logger: log, Now: time.Now, NewID: newID,
 	})
 	if err != nil {
 		return exit(exitUsage, err)
@@ -125,5 +133,7 @@ func newServer(set settings, places int, deps gateway.Deps) (*gateway.Server, er
 	if deps.Limiter, err = ratelimit.New(ratelimit.Config{Window: set.rateWindow, Max: set.rateMax, Now: deps.Now}); err != nil {
 		return nil, err
 	}
-	return gateway.New(gateway.Config{MaxBodyBytes: set.maxBody, CORSOrigins: set.corsOrigins, Places: places}, deps)
+	return gateway.New(gateway.Config{
+		MaxBodyBytes: set.maxBody, CORSOrigins: set.corsOrigins, Places: places, OpenedHosts: set.opened, CallbackSecret: set.callbackKey,
+	}, deps)
 }

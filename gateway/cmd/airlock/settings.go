@@ -28,7 +28,10 @@ type settings struct {
 	invoker     string // local or lambda
 	auditStore  string
 	chainKey    []byte
-	processes   int // 0: as many as the machine suits
+	state       string // a folder
+	callbackKey string
+	opened      []string // hosts that EGRESS_ALLOW opens
+	processes   int      // 0: as many as the machine suits
 }
 
 // reader collects what is wrong with the environment, so that one start names every mistake.
@@ -77,6 +80,8 @@ func readSettings(getenv func(string) string, now func() time.Time) (settings, e
 	}
 	s.corsOrigins = r.origins(s.open)
 	s.auditStore = r.store()
+	s.state = r.state(s.auditStore)
+	s.callbackKey = r.callbackKey()
 	if s.chainKey = []byte(getenv("AUDIT_CHAIN_KEY")); len(s.chainKey) > 0 && len(s.chainKey) < 16 {
 		r.fail("AUDIT_CHAIN_KEY", "has %d bytes; at least 16 are needed", len(s.chainKey))
 	}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"encoding/base64"
+	"path/filepath"
+	"strings"
+
+	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/infra/sqlitestate"
+)
+
+var _ gateway.State = (*sqlitestate.Store)(nil)
+
+// state gives AIRLOCK_STATE, the folder of saved functions and jobs, as an absolute path. When it is not set it is
+// beside the folder of the audit records, so that what belongs together stays together: ./state beside ./audit.
+func (r *reader) state(auditStore string) string {
+	dir := strings.TrimPrefix(strings.TrimSpace(r.getenv("AIRLOCK_STATE")), "file://")
+	if dir == "" {
+		dir = "state"
+		if records, ok := strings.CutPrefix(auditStore, "file://"); ok {
+			dir = filepath.Join(filepath.Dir(records), "state")
+			if base := filepath.Base(records); base != "audit" {
+				dir = filepath.Join(filepath.Dir(records), base+"-state")
+			}
+		}
+	}
+	if strings.Contains(dir, "://") {
+		r.fail("AIRLOCK_STATE", "must be the path of a folder; got %q", dir)
+		return ""
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		r.fail("AIRLOCK_STATE", "%q has no absolute path: %v", dir, err)
+		return ""
+	}
+	return abs
+}
+
+// callbackKey gives CALLBACK_SECRET, with which callbacks are signed whose callers gave no secret.
+func (r *reader) callbackKey() string {
+	secret := strings.TrimSpace(r.getenv("CALLBACK_SECRET"))
+	if secret == "" {
+		return ""
+	}
+	text, ok := strings.CutPrefix(secret, "whsec_")
+	key, err := base64.StdEncoding.DecodeString(text)
+	if !ok || err != nil || len(key) < 16 || len(key) > 64 {
+		r.fail("CALLBACK_SECRET", "must be whsec_ and base64 of 16 to 64 bytes after it, such as whsec_$(openssl rand -base64 24)")
+		return ""
+	}
+	return secret
+}
