@@ -286,7 +286,7 @@ func (w *scanner) assignment(e *js.BinaryExpr) *value {
 		w.assign(target, v)
 		return v
 	case *js.DotExpr, *js.IndexExpr:
-		return w.store(target.(js.IExpr), e.Y)
+		return w.store(target, e.Y)
 	}
 	pattern := w.expr(e.X)
 	v := w.expr(e.Y)

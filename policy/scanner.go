@@ -72,7 +72,6 @@ type hit struct {
 	module   string
 	offset   int
 	message  string
-	file     string
 }
 
 // hitClass is what grants tell apart.

@@ -19,7 +19,7 @@ const (
 func invocation() execution.Invocation { return execution.Invocation{ID: "exec_0123456789"} }
 
 // read gives what an answer, cut into pieces of size n, comes to.
-func read(text string, n int) (execution.Reply, error, []execution.Log) {
+func read(text string, n int) (execution.Reply, []execution.Log, error) {
 	var logs []execution.Log
 	a := answer.New(invocation(), func(l execution.Log) { logs = append(logs, l) })
 	for rest := []byte(text); len(rest) > 0; {
@@ -30,7 +30,7 @@ func read(text string, n int) (execution.Reply, error, []execution.Log) {
 		rest = rest[cut:]
 	}
 	r, err := a.Reply()
-	return r, err, logs
+	return r, logs, err
 }
 
 func TestReply(t *testing.T) {
@@ -58,7 +58,7 @@ func TestReply(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			for _, n := range []int{1, 7, len(c.text) + 1} {
-				r, err, _ := read(c.text, n)
+				r, _, err := read(c.text, n)
 				var e *execution.Error
 				switch {
 				case c.code == "" && (err != nil || !r.Recorded || r.Result.Logs == nil || r.Result.Violations == nil):
@@ -93,8 +93,8 @@ func FuzzTake(f *testing.F) {
 		f.Add(text, uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, text string, n uint8) {
-		whole, wholeErr, wholeLogs := read(text, len(text)+1)
-		cut, cutErr, cutLogs := read(text, int(n)+1)
+		whole, wholeLogs, wholeErr := read(text, len(text)+1)
+		cut, cutLogs, cutErr := read(text, int(n)+1)
 		if !reflect.DeepEqual(whole, cut) || (wholeErr == nil) != (cutErr == nil) || !reflect.DeepEqual(wholeLogs, cutLogs) {
 			t.Fatalf("whole: %+v, %v\ncut: %+v, %v", whole, wholeErr, cut, cutErr)
 		}

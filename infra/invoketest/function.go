@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -152,5 +153,6 @@ func hog() {
 			page[i] = 1
 		}
 		held = append(held, page)
+		runtime.KeepAlive(held)
 	}
 }
