@@ -1,0 +1,208 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// maxAnswerBytes bounds what is read of one answer, or of one event.
+const maxAnswerBytes = 64 << 20
+
+// Config says where the gateway is. Only URL is required.
+type Config struct {
+	URL   string // such as https://airlock.example.com
+	Token string // a token, or the API key; sent to that host alone
+	// HTTP sends the requests; http.DefaultClient when nil. Its Timeout bounds streams too: better none.
+	HTTP *http.Client
+}
+
+// Client calls one gateway.
+type Client struct {
+	base  string
+	token string
+	http  *http.Client
+}
+
+// New checks the address.
+func New(cfg Config) (*Client, error) {
+	u, err := url.Parse(cfg.URL)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("client: %q is not the address of a gateway; write it as https://airlock.example.com", cfg.URL)
+	}
+	c := &Client{base: strings.TrimSuffix(u.String(), "/"), token: cfg.Token, http: cfg.HTTP}
+	if c.http == nil {
+		c.http = http.DefaultClient
+	}
+	return c, nil
+}
+
+// Problem is what a gateway says when it refuses: RFC 9457, with a code for programs.
+type Problem struct {
+	Status    int    `json:"status"`
+	Code      string `json:"code"`
+	Detail    string `json:"detail"`
+	Field     string `json:"field"`
+	RequestID string `json:"requestId"`
+	// RetryAfter is when trying again may help; zero when nothing was said.
+	RetryAfter time.Duration `json:"-"`
+}
+
+// Error gives the detail.
+func (p *Problem) Error() string {
+	if p.Detail == "" {
+		return "the gateway answered " + strconv.Itoa(p.Status)
+	}
+	return p.Detail
+}
+
+// Analysis is what the policy says of code.
+type Analysis struct {
+	DangerAnalysis policy.DangerAnalysis `json:"dangerAnalysis"`
+	ASTTelemetry   policy.Telemetry      `json:"astTelemetry"`
+	Decision       struct {
+		Allow   bool     `json:"allow"`
+		Reasons []string `json:"reasons"`
+	} `json:"decision"`
+	Violations  []string            `json:"violations"`
+	Policy      string              `json:"policy"`
+	SyntaxError *policy.SyntaxError `json:"syntaxError"`
+}
+
+// Execute runs code and waits.
+func (c *Client) Execute(ctx context.Context, request execution.Request) (result execution.Result, err error) {
+	return result, c.do(ctx, http.MethodPost, "/api/execute", nil, request, &result)
+}
+
+// Analyze says what the policy thinks of code, without running it.
+func (c *Client) Analyze(ctx context.Context, request execution.Request) (analysis Analysis, err error) {
+	return analysis, c.do(ctx, http.MethodPost, "/api/analyze", nil, request, &analysis)
+}
+
+// Result reads a result back while it is kept. Its status is queued or running for an execution that has not ended.
+func (c *Client) Result(ctx context.Context, id string) (result execution.Result, err error) {
+	return result, c.do(ctx, http.MethodGet, "/api/result/"+url.PathEscape(id), nil, nil, &result)
+}
+
+// Record reads one audit record.
+func (c *Client) Record(ctx context.Context, id string) (record audit.Record, err error) {
+	return record, c.do(ctx, http.MethodGet, "/api/audit/execution/"+url.PathEscape(id), nil, nil, &record)
+}
+
+// Records lists audit records, newest first. Of q everything counts but Tenant: that is the caller's own.
+func (c *Client) Records(ctx context.Context, q audit.Query) (audit.Page, error) {
+	given := url.Values{}
+	set := func(name, value string) {
+		if value != "" {
+			given.Set(name, value)
+		}
+	}
+	set("cursor", q.Cursor)
+	set("status", q.Status)
+	set("policy", q.Policy)
+	if q.Limit > 0 {
+		set("limit", strconv.Itoa(q.Limit))
+	}
+	for name, at := range map[string]time.Time{"since": q.Since, "until": q.Until} {
+		if !at.IsZero() {
+			set(name, at.UTC().Format(time.RFC3339Nano))
+		}
+	}
+	var page struct {
+		Items []audit.Record `json:"items"`
+		Next  *string        `json:"next"`
+	}
+	if err := c.do(ctx, http.MethodGet, "/api/audit/executions", given, nil, &page); err != nil {
+		return audit.Page{}, err
+	}
+	answer := audit.Page{Items: page.Items}
+	if page.Next != nil {
+		answer.Next = *page.Next
+	}
+	return answer, nil
+}
+
+// do sends body, which may be nil, as JSON, and reads the answer into out, which may be nil.
+func (c *Client) do(ctx context.Context, method, path string, query url.Values, body, out any) error {
+	answer, err := c.send(ctx, method, path, query, body, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }() // it was read, or is given up
+	b, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswerBytes+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the gateway's answer: %w", err)
+	case len(b) > maxAnswerBytes:
+		return errors.New("the gateway's answer is too large")
+	case out == nil:
+		return nil
+	}
+	if err := json.Unmarshal(b, out); err != nil {
+		return fmt.Errorf("read the gateway's answer: %w", err)
+	}
+	return nil
+}
+
+// send gives an answer of success; its body must be closed. Any other is an error.
+func (c *Client) send(ctx context.Context, method, path string, query url.Values, body any, headers http.Header) (*http.Response, error) {
+	var payload io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return nil, fmt.Errorf("encode the request: %w", err)
+		}
+		payload = bytes.NewReader(b)
+	}
+	address := c.base + path
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	r, err := http.NewRequestWithContext(ctx, method, address, payload)
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", err)
+	}
+	for name, values := range headers {
+		r.Header[name] = values
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("call the gateway: %w", err)
+	}
+	if answer.StatusCode < 200 || answer.StatusCode > 299 {
+		defer func() { _ = answer.Body.Close() }()
+		return nil, problemOf(answer)
+	}
+	return answer, nil
+}
+
+func problemOf(answer *http.Response) error {
+	p := &Problem{}
+	b, err := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
+	if err != nil || json.Unmarshal(b, p) != nil {
+		*p = Problem{}
+	}
+	p.Status = answer.StatusCode
+	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil && seconds > 0 {
+		p.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	return p
+}

@@ -1,0 +1,155 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/client"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+func connect(t *testing.T, answer http.HandlerFunc) *client.Client {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	c, err := client.New(client.Config{URL: server.URL + "/", Token: "secret", HTTP: server.Client()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	var seen string
+	c := connect(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		seen = r.Method + " " + r.URL.String() + " " + r.Header.Get("Authorization") + " " + r.Header.Get("Content-Type") + " " + string(body)
+		_, _ = io.WriteString(w, `{"id":"exec_1","status":"completed","items":[{"id":"a","name":"f"}],"next":"n"}`)
+	})
+	ctx := t.Context()
+	for _, step := range []struct {
+		call func() error
+		want string
+	}{
+		{func() error {
+			r, err := c.Execute(ctx, execution.Request{Code: "1", Timeout: 5})
+			if r.Status != execution.Completed {
+				t.Error(r)
+			}
+			return err
+		}, `POST /api/execute Bearer secret application/json {"code":"1","timeout":5}`},
+		{func() error { _, err := c.Analyze(ctx, execution.Request{Code: "1"}); return err }, `POST /api/analyze Bearer secret application/json {"code":"1"}`},
+		{func() error { _, err := c.Result(ctx, "a/b"); return err }, "GET /api/result/a%2Fb Bearer secret  "},
+		{func() error { _, err := c.Record(ctx, "exec_1"); return err }, "GET /api/audit/execution/exec_1 Bearer secret  "},
+		{func() error {
+			page, err := c.Records(ctx, audit.Query{Limit: 2, Status: "error", Since: time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)})
+			if len(page.Items) != 1 || page.Next != "n" {
+				t.Error(page)
+			}
+			return err
+		}, "GET /api/audit/executions?limit=2&since=2025-01-02T03%3A04%3A05Z&status=error Bearer secret  "},
+		{func() error {
+			items, next, err := c.Functions(ctx, "x y")
+			if len(items) != 1 || items[0].Name != "f" || next != "n" {
+				t.Error(items, next)
+			}
+			return err
+		}, "GET /api/functions?cursor=x+y Bearer secret  "},
+		{func() error { _, err := c.SaveFunction(ctx, "f", client.Definition{Code: "1"}); return err }, `PUT /api/functions/f Bearer secret application/json {"code":"1"}`},
+		{func() error { _, err := c.Invoke(ctx, "f", client.Call{Alias: "live"}); return err }, `POST /api/functions/f/invoke Bearer secret application/json {"alias":"live"}`},
+		{func() error { return c.DeleteFunction(ctx, "f") }, "DELETE /api/functions/f Bearer secret  "},
+	} {
+		if err := step.call(); err != nil || seen != step.want {
+			t.Errorf("%s\nwant %s\n%v", seen, step.want, err)
+		}
+	}
+}
+
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	c := connect(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(429)
+		_, _ = io.WriteString(w, r.URL.Query().Get("cursor"))
+	})
+	_, _, err := c.Functions(t.Context(), `{"code":"rate_limited","detail":"slower","requestId":"req_1","status":1}`)
+	var p *client.Problem
+	if !errors.As(err, &p) || p.Status != 429 || p.Code != "rate_limited" || p.RetryAfter != 7*time.Second || p.Error() != "slower" || p.RequestID != "req_1" {
+		t.Errorf("%+v", err)
+	}
+	if _, _, err = c.Functions(t.Context(), "<html>"); !errors.As(err, &p) || p.Status != 429 || p.Error() != "the gateway answered 429" {
+		t.Errorf("%+v", err)
+	}
+	for _, address := range []string{"", "example.com", "ftp://example.com", "https://u:p@example.com", "https://example.com?x=1", "https://"} {
+		if _, err := client.New(client.Config{URL: address}); err == nil {
+			t.Errorf("%q is taken for an address", address)
+		}
+	}
+}
+
+const (
+	one   = ": connected\n\nid: exec_1:1\nevent: chunk\ndata: {\"chunk\":\"a\\n\",\"index\":0,\"level\":\"log\"}\n\n"
+	two   = ": heartbeat\n\nid: exec_1:2\nevent: chunk\ndata: {\"chunk\":\"b\\n\",\"index\":1,\"level\":\"warn\"}\n\n"
+	three = "id: exec_1:3\nevent: complete\ndata: {\"id\":\"exec_1\",\"status\":\"completed\",\"result\":3}\n\n"
+)
+
+// A stream that is cut anywhere goes on where it was lost, and gives everything once.
+func TestStreamGoesOn(t *testing.T) {
+	t.Parallel()
+	whole := one + two + three
+	for cut := range len(whole) {
+		connections := 0
+		c := connect(t, func(w http.ResponseWriter, r *http.Request) {
+			connections++
+			rest := whole
+			switch last := r.Header.Get("Last-Event-ID"); {
+			case connections == 1:
+				rest = whole[:cut]
+			case last == "exec_1:1":
+				rest = two + three
+			case last == "exec_1:2":
+				rest = three
+			}
+			_, _ = io.WriteString(w, rest)
+		})
+		var printed strings.Builder
+		result, err := c.ExecuteStream(t.Context(), execution.Request{Code: "1"}, func(chunk client.Chunk) { printed.WriteString(chunk.Chunk) })
+		if cut < len(one) {
+			if err == nil {
+				t.Fatalf("cut at %d: a stream that never began to tell anything was taken up again", cut)
+			}
+			continue
+		}
+		if err != nil || string(result.Result) != "3" || printed.String() != "a\nb\n" {
+			t.Fatalf("cut at %d: %v, printed %q", cut, err, printed.String())
+		}
+	}
+}
+
+func TestStreamFails(t *testing.T) {
+	t.Parallel()
+	c := connect(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, one+"id: exec_1:2\nevent: error\ndata: {\"status\":503,\"code\":\"unavailable\",\"detail\":\"lost\"}\n\n")
+	})
+	var p *client.Problem
+	if _, err := c.ExecuteStream(t.Context(), execution.Request{Code: "1"}, nil); !errors.As(err, &p) || p.Code != "unavailable" {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	c = connect(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, one)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	if _, err := c.ExecuteStream(ctx, execution.Request{Code: "1"}, func(client.Chunk) { cancel() }); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}

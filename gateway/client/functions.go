@@ -1,0 +1,69 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// Function is a saved function as the gateway shows it.
+type Function struct {
+	Name       string         `json:"name"`
+	Version    int            `json:"version"`
+	CodeSHA256 string         `json:"codeSha256"`
+	CreatedAt  string         `json:"createdAt"`
+	Aliases    map[string]int `json:"aliases"`
+}
+
+// Definition is what a function is saved with: the members of an execution request that say what runs, and by what
+// rules.
+type Definition struct {
+	Code     string                    `json:"code,omitempty"`
+	Files    map[string]execution.File `json:"files,omitempty"`
+	Entry    string                    `json:"entry,omitempty"`
+	Language string                    `json:"language,omitempty"`
+	Policy   string                    `json:"policy,omitempty"`
+	Limits   execution.Limits          `json:"limits,omitzero"`
+	Tools    []execution.Tool          `json:"tools,omitempty"`
+	Env      map[string]string         `json:"env,omitempty"`
+}
+
+// Call says what a saved function is run on. With neither Version nor Alias the latest version runs.
+type Call struct {
+	Version int                        `json:"version,omitempty"`
+	Alias   string                     `json:"alias,omitempty"`
+	Input   json.RawMessage            `json:"input,omitempty"`
+	Context map[string]json.RawMessage `json:"context,omitempty"`
+}
+
+// SaveFunction saves a version. The same content again is the same version.
+func (c *Client) SaveFunction(ctx context.Context, name string, definition Definition) (saved Function, err error) {
+	return saved, c.do(ctx, http.MethodPut, "/api/functions/"+url.PathEscape(name), nil, definition, &saved)
+}
+
+// Functions gives a page of the saved functions, and the cursor of the next, which is empty on the last.
+func (c *Client) Functions(ctx context.Context, cursor string) (items []Function, next string, err error) {
+	given := url.Values{}
+	if cursor != "" {
+		given.Set("cursor", cursor)
+	}
+	var page struct {
+		Items []Function `json:"items"`
+		Next  string     `json:"next"`
+	}
+	err = c.do(ctx, http.MethodGet, "/api/functions", given, nil, &page)
+	return page.Items, page.Next, err
+}
+
+// Invoke runs a saved function and waits.
+func (c *Client) Invoke(ctx context.Context, name string, call Call) (result execution.Result, err error) {
+	return result, c.do(ctx, http.MethodPost, "/api/functions/"+url.PathEscape(name)+"/invoke", nil, call, &result)
+}
+
+// DeleteFunction deletes a function with all its versions.
+func (c *Client) DeleteFunction(ctx context.Context, name string) error {
+	return c.do(ctx, http.MethodDelete, "/api/functions/"+url.PathEscape(name), nil, nil, nil)
+}

@@ -1,0 +1,113 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// Chunk is what a guest printed with one call of its console.
+type Chunk struct {
+	Chunk string `json:"chunk"`
+	Index int    `json:"index"`
+	Level string `json:"level"`
+}
+
+// resumptions is how often the rest of one lost stream is asked for.
+const resumptions = 3
+
+// ExecuteStream runs code, gives onChunk what the guest prints as it is printed, and then the result. onChunk is called
+// by the calling goroutine: while it takes its time, the guest waits. When the connection is lost, the rest is read over
+// a new one; nothing is run, or given, twice. Ending ctx stops the run.
+func (c *Client) ExecuteStream(ctx context.Context, request execution.Request, onChunk func(Chunk)) (execution.Result, error) {
+	f := follower{onChunk: onChunk}
+	for lost := 0; ; lost++ {
+		headers := http.Header{"Accept": {"text/event-stream"}}
+		if f.last != "" {
+			headers.Set("Last-Event-ID", f.last)
+		}
+		answer, err := c.send(ctx, http.MethodPost, "/api/execute/stream", nil, request, headers)
+		if err != nil {
+			return execution.Result{}, err
+		}
+		err = f.read(answer.Body)
+		_ = answer.Body.Close() // it was read, or is given up
+		if f.result != nil {
+			return *f.result, nil
+		}
+		var refused *Problem
+		if errors.As(err, &refused) || ctx.Err() != nil || f.last == "" || lost == resumptions {
+			return execution.Result{}, errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+// follower reads events until the one that ends a stream.
+type follower struct {
+	onChunk func(Chunk)
+	last    string
+	result  *execution.Result
+}
+
+// read follows one connection. The error is nil only when there is a result.
+func (f *follower) read(body io.Reader) error {
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, maxAnswerBytes)
+	var id, name, data string
+	for lines.Scan() {
+		field, value, _ := strings.Cut(lines.Text(), ":")
+		value = strings.TrimPrefix(value, " ")
+		switch field {
+		case "id":
+			id = value
+		case "event":
+			name = value
+		case "data":
+			data = value
+		}
+		if lines.Text() != "" || name == "" {
+			continue
+		}
+		if err := f.event(name, []byte(data)); err != nil || f.result != nil {
+			return err
+		}
+		f.last, id, name, data = id, "", "", ""
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read the stream: %w", err)
+	}
+	return fmt.Errorf("read the stream: %w", io.ErrUnexpectedEOF)
+}
+
+func (f *follower) event(name string, data []byte) error {
+	switch name {
+	case "chunk":
+		var chunk Chunk
+		if err := json.Unmarshal(data, &chunk); err != nil {
+			return fmt.Errorf("read the stream: %w", err)
+		}
+		if f.onChunk != nil {
+			f.onChunk(chunk)
+		}
+	case "complete":
+		var result execution.Result
+		if err := json.Unmarshal(data, &result); err != nil {
+			return fmt.Errorf("read the stream: %w", err)
+		}
+		f.result = &result
+	case "error":
+		p := &Problem{}
+		if err := json.Unmarshal(data, p); err != nil {
+			return fmt.Errorf("read the stream: %w", err)
+		}
+		return p
+	}
+	return nil
+}
