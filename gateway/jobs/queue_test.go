@@ -1,0 +1,262 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/infra/sqlitestate"
+)
+
+// script is a runner that does what a test says.
+type script struct {
+	run  func(ctx context.Context, job execution.Job) (execution.Result, time.Duration)
+	send func(job execution.Job) jobs.Receipt
+}
+
+func (s *script) Run(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
+	return s.run(ctx, job)
+}
+
+func (*script) Recorded(context.Context, execution.Job) (execution.Result, bool, error) {
+	return execution.Result{}, false, nil
+}
+
+func (s *script) Send(_ context.Context, job execution.Job) jobs.Receipt { return s.send(job) }
+
+// clock runs ahead of the time by what a test adds.
+type clock struct {
+	mu    sync.Mutex
+	ahead time.Duration
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.ahead)
+}
+
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ahead += d
+}
+
+func open(t *testing.T, s *script, workers int) (*jobs.Queue, *sqlitestate.Store, *clock) {
+	t.Helper()
+	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{MaxJobsPerTenant: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &clock{}
+	q, err := jobs.New(jobs.Config{Store: store, Runner: s, Workers: workers, Now: c.now, Random: func() float64 { return 0.5 }, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(q.Stop(context.Background()), store.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return q, store, c
+}
+
+func id(n int) string { return fmt.Sprintf("exec_%010d", n) }
+
+// until waits for a job to become what a test waits for.
+func until(t *testing.T, q *jobs.Queue, id string, is func(execution.Job) bool) execution.Job {
+	t.Helper()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for {
+		job, err := q.Job(ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is(job) {
+			return job
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("%s is still %s, %+v", id, job.Status, job.Callback)
+		case <-look.C:
+		}
+	}
+}
+
+func done(_ context.Context, job execution.Job) (execution.Result, time.Duration) {
+	return execution.Result{ID: job.ID, Status: execution.Completed}, 0
+}
+
+func TestTenantsInTurn(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var order []string
+	q, _, _ := open(t, &script{run: func(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		order = append(order, job.Tenant+job.Request.Priority)
+		return done(ctx, job)
+	}}, 1)
+	for n := range 20 {
+		job := execution.Job{ID: id(n), Tenant: "flood"}
+		if n == 19 {
+			job.Request.Priority = "high"
+		}
+		if err := q.Submit(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 3 {
+		if err := q.Submit(t.Context(), execution.Job{ID: id(100 + n), Tenant: "small"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q.Start(t.Context())
+	for n := range 20 {
+		until(t, q, id(n), execution.Job.Ended)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	want := "[floodhigh small flood small flood small flood"
+	if got := fmt.Sprint(order); len(order) != 23 || got[:len(want)] != want {
+		t.Errorf("order %v", order)
+	}
+}
+
+func TestFull(t *testing.T) {
+	t.Parallel()
+	q, _, _ := open(t, &script{run: done}, 1)
+	for n := range 50 {
+		if err := q.Submit(t.Context(), execution.Job{ID: id(n), Tenant: "a"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := q.Submit(t.Context(), execution.Job{ID: id(50), Tenant: "a"}); !errors.Is(err, execution.ErrFull) {
+		t.Errorf("the 51st: %v", err)
+	}
+	if err := q.Submit(t.Context(), execution.Job{ID: id(51), Tenant: "b"}); err != nil {
+		t.Errorf("another tenant's: %v", err)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	began := make(chan struct{}, 1)
+	q, _, _ := open(t, &script{run: func(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
+		began <- struct{}{}
+		<-ctx.Done()
+		return execution.Result{ID: job.ID, Status: execution.Cancelled}, 0
+	}, send: func(execution.Job) jobs.Receipt { return jobs.Receipt{Delivered: true} }}, 1)
+	for n := range 2 {
+		job := execution.Job{ID: id(n), Tenant: "a", Callback: &execution.Callback{URL: "http://x", State: execution.CallbackWaiting}}
+		if err := q.Submit(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q.Start(t.Context())
+	<-began
+	waits := execution.Result{ID: id(1), Status: execution.Cancelled}
+	job, ran, err := q.Cancel(t.Context(), id(1), waits)
+	if err != nil || ran || job.Status != execution.Cancelled || len(job.Result) == 0 {
+		t.Errorf("one that waits: %s %v %v", job.Status, ran, err)
+	}
+	job, ran, err = q.Cancel(t.Context(), id(0), waits)
+	if err != nil || !ran || job.Status != execution.Cancelled {
+		t.Errorf("one that runs: %s %v %v", job.Status, ran, err)
+	}
+	if _, _, err = q.Cancel(t.Context(), id(0), waits); !errors.Is(err, jobs.ErrEnded) {
+		t.Errorf("one that has ended: %v", err)
+	}
+	if _, _, err = q.Cancel(t.Context(), id(9), waits); !errors.Is(err, execution.ErrNotFound) {
+		t.Errorf("none: %v", err)
+	}
+	for n := range 2 {
+		until(t, q, id(n), func(j execution.Job) bool { return j.Callback.State == execution.CallbackDelivered })
+	}
+}
+
+func TestTriedAgain(t *testing.T) {
+	t.Parallel()
+	q, _, c := open(t, &script{run: func(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
+		if job.Attempts < 2 {
+			return execution.Result{}, time.Minute
+		}
+		return done(ctx, job)
+	}}, 1)
+	if err := q.Submit(t.Context(), execution.Job{ID: id(1), Tenant: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	q.Start(t.Context())
+	for n := 1; n <= 2; n++ {
+		j := until(t, q, id(1), func(j execution.Job) bool { return j.Attempts == n && j.Status == execution.Queued })
+		if wait := j.NotBefore.Sub(c.now()); wait < 50*time.Second || wait > 2*time.Minute {
+			t.Errorf("attempt %d: again in %s", n, wait)
+		}
+		c.add(3 * time.Minute)
+	}
+	until(t, q, id(1), func(j execution.Job) bool { return j.Status == execution.Completed })
+}
+
+func TestCallbacks(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	attempts := map[string]int{}
+	q, _, c := open(t, &script{run: done, send: func(job execution.Job) jobs.Receipt {
+		mu.Lock()
+		defer mu.Unlock()
+		attempts[job.ID]++
+		switch job.Callback.URL {
+		case "http://gone":
+			return jobs.Receipt{Gone: true, Problem: "410"}
+		case "http://never":
+			return jobs.Receipt{Problem: "500"}
+		}
+		return jobs.Receipt{Delivered: attempts[job.ID] == 3, Problem: "503"}
+	}}, 2)
+	submit := func(n int, url string) {
+		t.Helper()
+		if err := q.Submit(t.Context(), execution.Job{ID: id(n), Tenant: "a", Callback: &execution.Callback{URL: url, State: execution.CallbackWaiting}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state := func(s string) func(execution.Job) bool {
+		return func(j execution.Job) bool { return j.Callback.State == s }
+	}
+	q.Start(t.Context())
+	submit(1, "http://third")
+	submit(2, "http://gone")
+	submit(3, "http://never")
+	if j := until(t, q, id(2), state(execution.CallbackDisabled)); j.Callback.Attempts != 1 {
+		t.Errorf("%+v", *j.Callback)
+	}
+	submit(4, "http://gone")
+	until(t, q, id(4), state(execution.CallbackDisabled))
+	var last time.Duration
+	for n := 1; n < jobs.MaxAttempts; n++ {
+		j := until(t, q, id(3), func(j execution.Job) bool { return j.Callback.Attempts == n })
+		wait := j.Callback.Next.Sub(j.EndedAt)
+		if wait < last || j.Callback.Problem != "500" {
+			t.Errorf("attempt %d: %+v", n, *j.Callback)
+		}
+		last = wait
+		c.add(time.Until(j.Callback.Next) - c.now().Sub(time.Now()) + time.Second)
+	}
+	if j := until(t, q, id(3), state(execution.CallbackFailed)); j.Callback.Attempts != jobs.MaxAttempts {
+		t.Errorf("%+v", *j.Callback)
+	}
+	until(t, q, id(1), state(execution.CallbackDelivered))
+	mu.Lock()
+	defer mu.Unlock()
+	if attempts[id(1)] != 3 || attempts[id(2)] != 1 || attempts[id(3)] != jobs.MaxAttempts || attempts[id(4)] != 0 {
+		t.Errorf("%v", attempts)
+	}
+}
