@@ -19,7 +19,10 @@ import (
 // agents is what the tools of package mcp are made of.
 type agents struct{ s *Server }
 
-var _ mcp.Executor = agents{}
+var (
+	_ mcp.Executor  = agents{}
+	_ mcp.Functions = agents{}
+)
 
 // ServeMCP answers one client of the Model Context Protocol over a transport such as stdio, until it leaves or ctx ends.
 // The client may do everything: it started this process.
@@ -75,17 +78,46 @@ func (s *Server) explain(err error) mcp.Problem {
 
 // Execute implements mcp.Executor.
 func (a agents) Execute(ctx context.Context, caller mcp.Caller, request execution.Request, onLog func(execution.Log)) (execution.Result, error) {
+	if request.Priority == "high" && !caller.Identity.May(authn.Priority) {
+		return execution.Result{}, lacks(authn.Priority)
+	}
+	return a.run(ctx, caller, onLog, func(job *Job) error {
+		job.Request = request
+		return nil
+	})
+}
+
+// run runs what fill puts into a job.
+func (a agents) run(ctx context.Context, caller mcp.Caller, onLog func(execution.Log), fill func(*Job) error) (execution.Result, error) {
+	job := Job{Caller: caller.Identity, IP: caller.IP, Via: execution.ViaMCP, ReceivedAt: a.s.deps.Now().UTC(), OnLog: onLog}
 	if !caller.Identity.May(authn.Execute) {
 		return execution.Result{}, lacks(authn.Execute)
 	}
-	if request.Priority == "high" && !caller.Identity.May(authn.Priority) {
-		return execution.Result{}, lacks(authn.Priority)
+	if err := fill(&job); err != nil {
+		return execution.Result{}, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(a.s.base, cancel)()
-	return a.s.Execute(ctx, Job{
-		Request: request, Caller: caller.Identity, IP: caller.IP, Via: execution.ViaMCP, ReceivedAt: a.s.deps.Now().UTC(), OnLog: onLog,
+	return a.s.Execute(ctx, job)
+}
+
+// ListFunctions implements mcp.Functions.
+func (a agents) ListFunctions(ctx context.Context, caller mcp.Caller, cursor string) (json.RawMessage, error) {
+	if !caller.Identity.May(authn.Execute) {
+		return nil, lacks(authn.Execute)
+	}
+	page, err := a.s.functionPage(ctx, caller.Identity.Tenant, cursor, 50)
+	if err != nil {
+		return nil, err
+	}
+	return encode(page)
+}
+
+// InvokeFunction implements mcp.Functions.
+func (a agents) InvokeFunction(ctx context.Context, caller mcp.Caller, call mcp.Invocation, onLog func(execution.Log)) (execution.Result, error) {
+	return a.run(ctx, caller, onLog, func(job *Job) error {
+		return a.s.Bind(ctx, Call(call), job)
 	})
 }
 

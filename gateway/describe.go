@@ -21,8 +21,12 @@ func (s *Server) describe() error {
 	if s.api, err = openapi.New(version); err != nil {
 		return err
 	}
+	var saved mcp.Functions
+	if s.deps.State != nil {
+		saved = agents{s}
+	}
 	s.mcp, err = mcp.New(mcp.Config{
-		Executor: agents{s}, Explain: s.explain, Schemas: s.api, Version: version, MaxBodyBytes: s.cfg.MaxBodyBytes, Logger: s.deps.Logger,
+		Executor: agents{s}, Functions: saved, Explain: s.explain, Schemas: s.api, Version: version, MaxBodyBytes: s.cfg.MaxBodyBytes, Logger: s.deps.Logger,
 	})
 	return err
 }

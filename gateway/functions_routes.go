@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
@@ -195,15 +196,24 @@ func (s *Server) listFunctions(c *fiber.Ctx) error {
 			return bad("limit", "must be a whole number from 1 to 500")
 		}
 	}
-	after, err := base64.RawURLEncoding.DecodeString(given["cursor"])
-	if err != nil || len(after) > 0 && !functions.ValidName(string(after)) {
-		return bad("cursor", "is not one that this service gave out")
-	}
-	found, err := s.state.book.List(s.base, callerOf(c).Tenant, string(after), limit+1)
+	answer, err := s.functionPage(s.base, callerOf(c).Tenant, given["cursor"], limit)
 	if err != nil {
 		return err
 	}
+	return s.send(c, answer)
+}
+
+// functionPage lists a tenant's functions after a cursor.
+func (s *Server) functionPage(ctx context.Context, tenant, cursor string, limit int) (list[functionView], error) {
 	answer := list[functionView]{Items: []functionView{}}
+	after, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || len(after) > 0 && !functions.ValidName(string(after)) {
+		return answer, bad("cursor", "is not one that this service gave out")
+	}
+	found, err := s.state.book.List(ctx, tenant, string(after), limit+1)
+	if err != nil {
+		return answer, err
+	}
 	for i, f := range found {
 		if i == limit {
 			next := base64.RawURLEncoding.EncodeToString([]byte(found[limit-1].Name))
@@ -212,7 +222,7 @@ func (s *Server) listFunctions(c *fiber.Ctx) error {
 		}
 		answer.Items = append(answer.Items, viewOf(f, latestOf(f)))
 	}
-	return s.send(c, answer)
+	return answer, nil
 }
 
 // deleteFunction is DELETE /api/functions/{name}.

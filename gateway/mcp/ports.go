@@ -35,13 +35,13 @@ type Functions interface {
 	InvokeFunction(ctx context.Context, caller Caller, call Invocation, onLog func(execution.Log)) (execution.Result, error)
 }
 
-// Invocation says which function to run on what. With neither Version nor Alias the newest version runs.
+// Invocation says which function to run on what. With neither Version nor Alias the latest version runs. Of the Request
+// only Input and Context are set.
 type Invocation struct {
-	Name    string                     `json:"name"`
-	Version int                        `json:"version,omitempty"`
-	Alias   string                     `json:"alias,omitempty"`
-	Input   json.RawMessage            `json:"input,omitempty"`
-	Context map[string]json.RawMessage `json:"context,omitempty"`
+	Name    string
+	Version int
+	Alias   string
+	Request execution.Request
 }
 
 // Problem is an error as callers see it: the members of a problem document that matter here.

@@ -102,15 +102,47 @@ func listFunctions(ctx context.Context, s *Server, caller Caller, arguments []by
 }
 
 func invokeFunction(ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log)) ([]byte, bool, error) {
-	var given Invocation
-	if err := decode(arguments, &given, "name, version, alias, input, context"); err != nil {
+	given, err := invocation(arguments)
+	if err != nil {
 		return nil, false, err
-	}
-	if given.Name == "" {
-		return nil, false, &execution.Error{Code: execution.InvalidRequest, Field: "name", Message: "is required: the name of a saved function"}
 	}
 	result, err := s.cfg.Functions.InvokeFunction(ctx, caller, given, onLog)
 	return encoded(result, err)
+}
+
+// invocation reads the arguments of invoke_function as strictly as those of execute_code.
+func invocation(arguments []byte) (Invocation, error) {
+	var given struct {
+		Name    string          `json:"name"`
+		Version int             `json:"version"`
+		Alias   string          `json:"alias"`
+		Input   json.RawMessage `json:"input"`
+		Context json.RawMessage `json:"context"`
+	}
+	if err := decode(arguments, &given, "name, version, alias, input, context"); err != nil {
+		return Invocation{}, err
+	}
+	members := map[string]json.RawMessage{"code": json.RawMessage(`"0"`)} // the version has the code
+	for name, v := range map[string]json.RawMessage{"input": given.Input, "context": given.Context} {
+		if v != nil {
+			members[name] = v
+		}
+	}
+	whole, err := json.Marshal(members)
+	if err != nil {
+		return Invocation{}, fmt.Errorf("read the arguments: %w", err)
+	}
+	request, err := execution.DecodeRequest(whole)
+	if err != nil {
+		return Invocation{}, err
+	}
+	switch {
+	case given.Name == "":
+		err = &execution.Error{Code: execution.InvalidRequest, Field: "name", Message: "is required: the name of a saved function"}
+	case given.Version < 0:
+		err = &execution.Error{Code: execution.InvalidRequest, Field: "version", Message: "must be a whole number from 1"}
+	}
+	return Invocation{given.Name, given.Version, given.Alias, request}, err
 }
 
 // encoded gives a result; one that did not complete is a failure that tells all about itself.
