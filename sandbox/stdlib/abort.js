@@ -11,7 +11,7 @@
   };
 
   class AbortSignal extends EventTarget {
-    constructor(key) {
+    constructor(key = undefined) {
       internal.illegal(key);
       super();
       p.weakMapSet(states, this, { __proto__: null, aborted: false, reason: undefined, algorithms: [], sources: null, dependents: [] });
@@ -103,10 +103,10 @@
   // What the rest of the library asks of a signal. add gives a function that takes the algorithm away again.
   internal.abort = {
     __proto__: null,
-    signal: (abortLater) => {
+    // controller is an AbortController of the library's own.
+    controller: () => {
       const signal = new AbortSignal(internal.key);
-      abortLater((reason) => abort(signal, reason));
-      return signal;
+      return { __proto__: null, signal, abort: (reason) => { abort(signal, reason); } };
     },
     check: (s) => { of(s); },
     is: (s) => internal.isObject(s) && p.weakMapHas(states, s),

@@ -8,7 +8,10 @@ var files embed.FS
 // order is the order of evaluation; each file builds on those before it.
 var order = [...]string{
 	"primordials.js", "errors.js", "host.js", "webidl.js", "inspect.js", "console.js", "result.js",
-	"events.js", "performance.js", "abort.js", "timers.js", "url.js", "encoding.js",
+	"events.js", "performance.js", "abort.js", "timers.js", "url.js", "encoding.js", "clone.js",
+	"streams_base.js", "streams_readable.js", "streams_default.js", "streams_byob.js", "streams_byte.js", "streams_writable.js", "streams_transform.js",
+	"streams_pipe.js", "streams_tee.js", "streams_text.js",
+
 	"tools.js", "start.js",
 }
 

@@ -12,7 +12,7 @@
 
   class PerformanceEntry {
     #name; #type; #start; #duration;
-    constructor(key, name, type, start, duration) {
+    constructor(key = undefined, name = undefined, type = undefined, start = undefined, duration = undefined) {
       internal.illegal(key);
       this.#name = name;
       this.#type = type;
@@ -42,7 +42,7 @@
   });
   const PerformanceMeasure = internal.expose(class PerformanceMeasure extends PerformanceEntry {
     #detail;
-    constructor(key, name, start, duration, detail) {
+    constructor(key = undefined, name = undefined, start = undefined, duration = undefined, detail = undefined) {
       super(key, name, 'measure', start, duration);
       this.#detail = detail;
     }
@@ -74,7 +74,7 @@
 
   class Performance extends EventTarget {
     #brand;
-    constructor(key) {
+    constructor(key = undefined) {
       internal.illegal(key);
       super();
     }

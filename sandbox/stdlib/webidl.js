@@ -17,7 +17,9 @@
   };
 
   // dress makes C an interface of its name, expose also a global.
+  const prototypes = new p.Set();
   internal.dress = (C) => {
+    p.setAdd(prototypes, C.prototype);
     makeEnumerable(C);
     makeEnumerable(C.prototype);
     p.defineProperty(C.prototype, toStringTag, { __proto__: null, value: C.name, configurable: true });
@@ -27,6 +29,13 @@
     internal.dress(C);
     define(globalThis, C.name, C);
     return C;
+  };
+  // isPlatform tells whether v is an object of one of the interfaces.
+  internal.isPlatform = (v) => {
+    try {
+      for (let o = p.getPrototypeOf(v), n = 0; o !== null && n < 16; o = p.getPrototypeOf(o), n++) if (p.setHas(prototypes, o)) return true;
+    } catch { /* a Proxy */ }
+    return false;
   };
   // constants are read-only on an interface and its prototype.
   internal.constants = (C, values) => {
@@ -49,6 +58,7 @@
   };
 
   const { DOMException } = globalThis;
+  makeEnumerable(DOMException.prototype);
   internal.DOMException = DOMException;
   internal.domError = (name, message) => new DOMException(message, name);
   const plain = internal.errorFor;
