@@ -36,7 +36,7 @@ func (s *Server) ServeMCP(ctx context.Context, transport sdk.Transport) error {
 // refused whatever credentials it has.
 func (s *Server) serveMCP() fiber.Handler {
 	serve := s.bridge(s.mcp, func(c *fiber.Ctx, ctx context.Context) context.Context {
-		return mcp.WithCaller(ctx, mcp.Caller{Identity: callerOf(c), IP: utils.CopyString(c.IP())})
+		return mcp.WithCaller(ctx, mcp.Caller{Identity: callerOf(c), IP: utils.CopyString(c.IP()), TraceParent: traceOf(c)})
 	})
 	return func(c *fiber.Ctx) error {
 		if origin := c.Get(fiber.HeaderOrigin); origin != "" {
@@ -89,7 +89,7 @@ func (a agents) Execute(ctx context.Context, caller mcp.Caller, request executio
 
 // run runs what fill puts into a job.
 func (a agents) run(ctx context.Context, caller mcp.Caller, onLog func(execution.Log), fill func(*Job) error) (execution.Result, error) {
-	job := Job{Caller: caller.Identity, IP: caller.IP, Via: execution.ViaMCP, ReceivedAt: a.s.deps.Now().UTC(), OnLog: onLog}
+	job := Job{Caller: caller.Identity, IP: caller.IP, Via: execution.ViaMCP, TraceParent: caller.TraceParent, ReceivedAt: a.s.deps.Now().UTC(), OnLog: onLog}
 	if !caller.Identity.May(authn.Execute) {
 		return execution.Result{}, lacks(authn.Execute)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/airlock-run/airlock/gateway/authn"
 )
 
@@ -34,7 +36,7 @@ type Config struct {
 	Heartbeat    time.Duration // between comments on a silent stream; 10 s, at most half of WriteTimeout
 }
 
-// Deps is what a Server needs of others. All of it is required but State.
+// Deps is what a Server needs of others. All of it is required but State and Tracer.
 type Deps struct {
 	Invoker Invoker
 	Records Records
@@ -43,6 +45,8 @@ type Deps struct {
 	Auth    *authn.Authenticator
 	// State keeps functions and jobs; without it the endpoints that need it answer 501.
 	State  State
+	// Tracer makes the spans of requests and executions; nil makes none.
+	Tracer trace.Tracer
 	Logger *slog.Logger
 	Now    func() time.Time
 	// NewID makes ids that [execution.ValidID] accepts, each different and none to be guessed.

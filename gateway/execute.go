@@ -33,6 +33,8 @@ type Job struct {
 	Admitted func()
 	// OnLog, which may be nil, is given every log as the guest prints it.
 	OnLog func(execution.Log)
+	// TraceParent is the caller's place in a trace (W3C Trace Context), or empty.
+	TraceParent string
 	// Fresh asks for a run even where the result of an identical one is known.
 	Fresh bool
 }
@@ -60,6 +62,13 @@ func (s *Server) execute(c *fiber.Ctx) error {
 // Execute is the main flow. The Result has its audit record when the error is nil. When ctx ends the run is stopped,
 // recorded, and its Result says cancelled.
 func (s *Server) Execute(ctx context.Context, job Job) (execution.Result, error) {
+	job, end := s.span(job)
+	result, err := s.perform(ctx, job)
+	end(result, err)
+	return result, err
+}
+
+func (s *Server) perform(ctx context.Context, job Job) (execution.Result, error) {
 	r := s.begin(job)
 	if bad, ok := r.decision.BadField(); ok {
 		return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}
@@ -127,6 +136,7 @@ func (s *Server) invoke(ctx context.Context, r *run) (execution.Reply, error) {
 		Airlock: execution.InvocationVersion, ID: r.id, Request: r.job.Request, Via: r.job.Via,
 		Caller:     execution.Caller{Subject: r.job.Caller.Subject, Tenant: r.job.Caller.Tenant, IP: r.job.IP},
 		ReceivedAt: r.job.ReceivedAt, QueueMs: milliseconds(r.queued), Scopes: restricting(r.job.Caller.Scopes),
+		TraceParent: r.job.TraceParent,
 	}, r.job.OnLog)
 	if err == nil && reply.Result.ID != r.id && reply.Result.ID != "" {
 		err = &execution.Error{Code: execution.Internal, Message: "the function answered for another execution"}

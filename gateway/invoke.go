@@ -40,7 +40,7 @@ func (s *Server) invokeFunction(c *fiber.Ctx) error {
 	}
 	job := Job{
 		Caller: caller, IP: utils.CopyString(c.IP()), Via: execution.ViaHTTP, ReceivedAt: received.UTC(),
-		Fresh: directive(c.Get(fiber.HeaderCacheControl), "no-store"),
+		TraceParent: traceOf(c), Fresh: directive(c.Get(fiber.HeaderCacheControl), "no-store"),
 	}
 	if err := s.Bind(s.base, call, &job); err != nil {
 		return err

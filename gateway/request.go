@@ -30,7 +30,7 @@ func (s *Server) job(c *fiber.Ctx) (Job, error) {
 	}
 	return Job{
 		Request: request, Caller: caller, IP: utils.CopyString(c.IP()), Via: execution.ViaHTTP, ReceivedAt: received.UTC(),
-		Fresh: directive(c.Get(fiber.HeaderCacheControl), "no-store"),
+		TraceParent: traceOf(c), Fresh: directive(c.Get(fiber.HeaderCacheControl), "no-store"),
 	}, nil
 }
 

@@ -10,13 +10,13 @@ import (
 
 // routes is every endpoint and the order of what stands in front of it.
 func (s *Server) routes() {
-	s.app.Use(s.dressed, s.guard)
+	s.app.Use(s.dressed, s.traced, s.guard)
 	if len(s.cfg.CORSOrigins) > 0 {
 		s.app.Use(cors.New(cors.Config{
 			AllowOrigins:  strings.Join(s.cfg.CORSOrigins, ","),
 			AllowMethods:  "GET,POST,PUT,DELETE",
-			AllowHeaders:  "Authorization,Cache-Control,Content-Type,Idempotency-Key,Last-Event-ID,Mcp-Method,Mcp-Name,Mcp-Protocol-Version,Mcp-Session-Id,Prefer,X-API-Key,X-Request-Id",
-			ExposeHeaders: "Idempotency-Replayed,Location,Mcp-Session-Id,RateLimit-Limit,RateLimit-Policy,RateLimit-Remaining,RateLimit-Reset,Retry-After,X-Execution-Id,X-Request-Id",
+			AllowHeaders:  "Authorization,Cache-Control,Content-Type,Idempotency-Key,Last-Event-ID,Mcp-Method,Mcp-Name,Mcp-Protocol-Version,Mcp-Session-Id,Prefer,Traceparent,Tracestate,X-API-Key,X-Request-Id",
+			ExposeHeaders: "Idempotency-Replayed,Location,Mcp-Session-Id,RateLimit-Limit,RateLimit-Policy,RateLimit-Remaining,RateLimit-Reset,Retry-After,Traceparent,X-Execution-Id,X-Request-Id",
 			MaxAge:        600,
 		}))
 	}

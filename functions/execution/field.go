@@ -78,7 +78,7 @@ func accepted(pattern string) (string, bool) {
 	case "tools":
 		return "an array of tools", true
 	case "tools[].name", "tools[].description", "tools[].url", "hosts[]", "secrets[]",
-		"id", "via", "scopes[]", "caller.subject", "caller.tenant", "caller.ip":
+		"id", "via", "scopes[]", "traceParent", "caller.subject", "caller.tenant", "caller.ip":
 		return "a string", true
 	case "files":
 		return "an object of path to content", true

@@ -33,6 +33,8 @@ type Invocation struct {
 	// Scopes are those of the caller's token that restrict what the policy grants ("tier:NAME", "host:PATTERN", …), so
 	// that the function's decision is as narrow as the gateway's. They never widen anything.
 	Scopes []string `json:"scopes,omitempty"`
+	// TraceParent is the execution's place in a trace (W3C Trace Context, version 00), or empty.
+	TraceParent string `json:"traceParent,omitempty"`
 }
 
 // Caller is who asked, as the gateway authenticated it.

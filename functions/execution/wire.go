@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	stdjson "encoding/json"
 	"math"
+	"regexp"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -59,6 +60,7 @@ type (
 		QueueMs    float64     `json:"queueMs"`
 		Stream     bool        `json:"stream"`
 		Scopes     []string    `json:"scopes"`
+		Trace      string      `json:"traceParent"`
 	}
 	wireCaller struct {
 		Subject string `json:"subject"`
@@ -66,6 +68,8 @@ type (
 		IP      string `json:"ip"`
 	}
 )
+
+var traceParent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 
 func (w *wireInvocation) invocation() (Invocation, error) {
 	if w.Airlock != InvocationVersion {
@@ -89,6 +93,9 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 			return Invocation{}, invalid("scopes", "must be at most %d strings of 1 to 256 bytes", MaxScopes)
 		}
 	}
+	if w.Trace != "" && !traceParent.MatchString(w.Trace) {
+		return Invocation{}, invalid("traceParent", "must be a traceparent of W3C Trace Context, version 00")
+	}
 	if w.QueueMs < 0 {
 		return Invocation{}, invalid("queueMs", "must not be negative")
 	}
@@ -99,6 +106,7 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 	return Invocation{
 		Airlock: w.Airlock, ID: w.ID, Request: r, Caller: Caller(w.Caller), Via: w.Via,
 		ReceivedAt: w.ReceivedAt.UTC(), QueueMs: w.QueueMs, Stream: w.Stream, Scopes: w.Scopes,
+		TraceParent: w.Trace,
 	}, nil
 }
 

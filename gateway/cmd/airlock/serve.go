@@ -68,6 +68,11 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 		return exit(exitPlatform, fmt.Errorf("AUDIT_STORE: %w", err))
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	tracer, flush, err := openTracer(ctx, con.getenv)
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	defer flush(log)
 	state, err := sqlitestate.Open(set.state, sqlitestate.Config{})
 	if err != nil {
 		return exit(exitPlatform, fmt.Errorf("AIRLOCK_STATE: %w; set AIRLOCK_STATE to a folder that can be written", err))
@@ -88,7 +93,7 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 		err = errors.Join(err, pool.Close(closing))
 	}()
 	server, err := newServer(set, len(pool.Stats().Processes), gateway.Deps{
-		Invoker: pool, Records: store, State: state, Policy: rules, Logger: log, Now: time.Now, NewID: newID,
+		Invoker: pool, Records: store, State: state, Tracer: tracer, Policy: rules, Logger: log, Now: time.Now, NewID: newID,
 	})
 	if err != nil {
 		return exit(exitUsage, err)
