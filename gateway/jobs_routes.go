@@ -178,8 +178,7 @@ func (s *Server) cancelResult(c *fiber.Ctx) error {
 		return err
 	}
 	if !found {
-		if s.result(c) == nil { // its caller waited for it
-			c.Response().ResetBody()
+		if k, ok := s.kept.Get(param(c, "id")); ok && k.owner == callerOf(c).Owner() { // its caller waited for it
 			return jobs.ErrEnded
 		}
 		return &problem{status: 404, detail: "there is no execution with this id to cancel"}

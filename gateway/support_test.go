@@ -128,6 +128,7 @@ type options struct {
 	ready   error
 	max     int
 	records *ledger
+	state   gateway.State
 }
 
 type served struct {
@@ -136,6 +137,7 @@ type served struct {
 	addr    string
 	records *ledger
 	client  *http.Client
+	state   gateway.State
 }
 
 const (
@@ -165,7 +167,7 @@ func serve(t testing.TB, o options) *served {
 	}
 	s, err := gateway.New(o.config, gateway.Deps{
 		Invoker: &function{o.invoke, o.ready}, Records: o.records, Policy: policy.Default(), Limiter: limiter, Auth: auth,
-		Logger: slog.New(slog.DiscardHandler), Now: time.Now, NewID: func() string { return "exec_" + ulid.Make().String() },
+		State: o.state, Logger: slog.New(slog.DiscardHandler), Now: time.Now, NewID: func() string { return "exec_" + ulid.Make().String() },
 	})
 	if err != nil {
 		t.Fatal(err)

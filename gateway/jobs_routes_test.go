@@ -1,0 +1,210 @@
+package gateway_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway"
+)
+
+const prefer = "Prefer: handling=lenient, respond-async; wait=10"
+
+// ended polls a result until it has ended.
+func (s *served) ended(t *testing.T, location string, headers ...string) answer {
+	t.Helper()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for {
+		a := want(t, s.do(t, "GET", location, "", headers...), 200)
+		if status := a.json(t)["status"]; status != "queued" && status != "running" {
+			return a
+		}
+		<-look.C
+	}
+}
+
+func TestRespondAsync(t *testing.T) {
+	t.Parallel()
+	s := kept(t, options{})
+	a := want(t, s.do(t, "POST", "/api/execute", `{"code":"1","input":{"n":1}}`, prefer), 202, `"status":"queued"`)
+	location, id := a.Header.Get("Location"), a.json(t)["id"].(string)
+	if location != "/api/result/"+id || !execution.ValidID(id) || a.Header.Get("Preference-Applied") != "respond-async" {
+		t.Errorf("%v %s", a.Header, a.body)
+	}
+	want(t, s.ended(t, location), 200, `"id":"`+id+`"`, `"status":"completed"`, `"input":{"n":1}`)
+	want(t, s.do(t, "PUT", "/api/functions/f", code("7")), 201)
+	a = want(t, s.do(t, "POST", "/api/functions/f/invoke", `{"input":2}`, prefer), 202, `"function":{"name":"f","version":1}`)
+	want(t, s.ended(t, a.Header.Get("Location")), 200, `"function":{"name":"f","version":1}`, `"input":2`)
+	a = want(t, s.do(t, "POST", "/api/execute", code("eval('1')"), prefer), 202)
+	want(t, s.ended(t, a.Header.Get("Location")), 200, `"status":"blocked"`)
+
+	first := want(t, s.do(t, "POST", "/api/execute", code("1"), prefer, "Idempotency-Key: k"), 202)
+	second := want(t, s.do(t, "POST", "/api/execute", code("1"), prefer, "Idempotency-Key: k"), 202)
+	if string(first.body) != string(second.body) {
+		t.Errorf("%s %s", first.body, second.body)
+	}
+}
+
+func TestAsyncRefuses(t *testing.T) {
+	t.Parallel()
+	s := kept(t, options{auth: tokens(t)})
+	key := bearer(apiKey)
+	for _, c := range []struct{ body, says string }{
+		{``, "Content-Type"},
+		{`{}`, "code"},
+		{`{"code":"1","nope":1}`, "nope"},
+		{`{"code":"1","policy":"nope"}`, "policy"},
+		{`{"code":"1","callback":1}`, "callback"},
+		{`{"code":"1","callback":""}`, "callback"},
+		{`{"code":"1","callback":"ftp://example.com"}`, "callback"},
+		{`{"code":"1","callback":"https://me:pw@example.com"}`, "callback"},
+		{`{"code":"1","callback":{"url":"https://example.com","secret":"short"}}`, "callback.secret"},
+		{`{"code":"1","callback":{"url":"https://example.com","more":1}}`, "callback"},
+		{`{"code":"1","callback":"https://a.example","callback":"https://b.example"}`, "callback"},
+	} {
+		status := 400
+		if c.body == "" {
+			status = 415
+		}
+		if detail, _ := s.do(t, "POST", "/api/execute", c.body, key, prefer).problem(t, status); !strings.Contains(detail, c.says) {
+			t.Errorf("%s: %s", c.body, detail)
+		}
+	}
+	s.do(t, "POST", "/api/execute", `{"code":"1","callback":"https://example.com"}`, key).problem(t, 400)
+	ann, bob := tenantToken(t, "ann", "acme", "execute"), tenantToken(t, "bob", "acme", "execute")
+	s.do(t, "POST", "/api/execute", `{"code":"1","priority":"high"}`, ann, prefer).problem(t, 403)
+	a := want(t, s.do(t, "POST", "/api/execute", code("1"), ann, prefer), 202)
+	location := a.Header.Get("Location")
+	for _, method := range []string{"GET", "DELETE"} {
+		s.do(t, method, location, "", bob).problem(t, 404)
+		s.do(t, method, location, "").problem(t, 401)
+		s.do(t, method, location, "", tenantToken(t, "ann", "other", "execute")).problem(t, 404)
+		s.do(t, method, "/api/result/nope", "", ann).problem(t, 404)
+	}
+	want(t, s.ended(t, location, ann), 200)
+	want(t, s.do(t, "GET", location, "", tenantToken(t, "boss", "x", "execute audit:read:all")), 200)
+	s.do(t, "DELETE", location, "", tenantToken(t, "boss", "x", "execute audit:read:all")).problem(t, 404)
+	s.do(t, "DELETE", location, "", ann).problem(t, 409)
+}
+
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	began := make(chan string, 10)
+	s := kept(t, options{config: gateway.Config{Places: 1}, invoke: func(ctx context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
+		began <- inv.ID
+		<-ctx.Done()
+		return execution.Reply{}, ctx.Err()
+	}})
+	post := func() string {
+		return want(t, s.do(t, "POST", "/api/execute", code("1"), prefer), 202).Header.Get("Location")
+	}
+	runs := post()
+	if id := <-began; "/api/result/"+id != runs {
+		t.Fatalf("%s runs, not %s", id, runs)
+	}
+	waits := post()
+	want(t, s.do(t, "GET", runs, ""), 200, `"status":"running"`)
+	want(t, s.do(t, "GET", waits, ""), 200, `"status":"queued"`)
+	for _, location := range []string{waits, runs} {
+		want(t, s.do(t, "DELETE", location, ""), 200, `"status":"cancelled"`)
+		want(t, s.do(t, "GET", location, ""), 200, `"status":"cancelled"`)
+		want(t, s.do(t, "DELETE", location, ""), 200, `"status":"cancelled"`)
+		if r, err := s.records.Get(t.Context(), strings.TrimPrefix(location, "/api/result/")); err != nil || r.Status != "cancelled" {
+			t.Errorf("%s: recorded as %q, %v", location, r.Status, err)
+		}
+	}
+	select {
+	case id := <-began:
+		t.Errorf("%s ran", id)
+	default:
+	}
+}
+
+func TestCallbackIsAStandardWebhook(t *testing.T) {
+	t.Parallel()
+	type delivery struct {
+		header http.Header
+		body   []byte
+	}
+	got := make(chan delivery, 10)
+	var calls atomic.Int32
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		if calls.Add(1) == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		got <- delivery{r.Header, body}
+	}))
+	t.Cleanup(receiver.Close)
+	const own = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	s := kept(t, options{config: gateway.Config{OpenedHosts: []string{"127.0.0.1"}}})
+	a := want(t, s.do(t, "POST", "/api/execute", `{"code":"1","callback":"`+receiver.URL+`/x"}`, prefer), 202, `"callbackSecret":"whsec_`)
+	given := a.json(t)["callbackSecret"].(string)
+	id := a.json(t)["id"].(string)
+	signer, err := standardwebhooks.NewWebhook(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for range 2 {
+		d := <-got
+		if err := signer.Verify(d.body, d.header); err != nil {
+			t.Errorf("%v: %v", d.header, err)
+		}
+		if !strings.Contains(string(d.body), `"type":"execution.completed"`) || !strings.Contains(string(d.body), `"data":{"id":"`+id) {
+			t.Errorf("%s", d.body)
+		}
+		ids = append(ids, d.header.Get("webhook-id"))
+	}
+	if len(slices.Compact(ids)) != 1 {
+		t.Errorf("ids %v", ids)
+	}
+	a = want(t, s.do(t, "POST", "/api/execute", `{"code":"1","callback":{"url":"`+receiver.URL+`","secret":"`+own+`"}}`, prefer), 202)
+	if strings.Contains(string(a.body), "callbackSecret") {
+		t.Errorf("%s", a.body)
+	}
+	if signer, err = standardwebhooks.NewWebhook(own); err != nil {
+		t.Fatal(err)
+	}
+	if d := <-got; signer.Verify(d.body, d.header) != nil {
+		t.Errorf("%v", d.header)
+	}
+}
+
+// A receiver at an address that is not public, and was not opened, is not called.
+func TestCallbackObeysEgress(t *testing.T) {
+	t.Parallel()
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the receiver was called") }))
+	t.Cleanup(receiver.Close)
+	s := kept(t, options{})
+	a := want(t, s.do(t, "POST", "/api/execute", `{"code":"1","callback":"`+receiver.URL+`"}`, prefer), 202)
+	want(t, s.ended(t, a.Header.Get("Location")), 200)
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for {
+		job, err := s.state.Job(t.Context(), a.json(t)["id"].(string))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if job.Callback.Attempts > 0 {
+			if !strings.Contains(job.Callback.Problem, "EGRESS_ALLOW") {
+				t.Errorf("%s", job.Callback.Problem)
+			}
+			return
+		}
+		<-look.C
+	}
+}
