@@ -61,7 +61,24 @@ func Next(s execution.FunctionSchedule, after time.Time) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, bad("schedule.cron", `does not parse as a cron expression of five fields, such as "0 9 * * 1-5"`)
 	}
-	return parsed.Next(after.In(zone)).UTC(), nil
+	next := parsed.Next(after.In(zone))
+	for !everyHour(s.Cron) && again(next) {
+		next = parsed.Next(next)
+	}
+	return next.UTC(), nil
+}
+
+// everyHour reports whether an expression means a rhythm rather than times of the day: such a schedule goes on through
+// an hour that comes twice.
+func everyHour(expression string) bool {
+	fields := strings.Fields(expression)
+	return len(fields) > 1 && strings.HasPrefix(fields[1], "*") || expression == "@hourly"
+}
+
+// again reports whether the clock on the wall showed the same time before: it was put back, by an hour or by half of one.
+func again(t time.Time) bool {
+	const clock = "2006-01-02 15:04"
+	return !t.IsZero() && (t.Add(-time.Hour).Format(clock) == t.Format(clock) || t.Add(-time.Hour/2).Format(clock) == t.Format(clock))
 }
 
 func bad(field, message string) error {

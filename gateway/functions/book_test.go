@@ -1,0 +1,71 @@
+package functions_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/functions"
+)
+
+func TestValidName(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"a", "A9", "a-b_c.d", strings.Repeat("x", 64)} {
+		if !functions.ValidName(s) {
+			t.Errorf("%q", s)
+		}
+	}
+	for _, s := range []string{"", ".", "..", "-a", "_a", "a/b", "a b", "ä", "a\x00", strings.Repeat("x", 65)} {
+		if functions.ValidName(s) {
+			t.Errorf("%q", s)
+		}
+	}
+}
+
+func TestDiff(t *testing.T) {
+	t.Parallel()
+	file := func(pairs ...string) execution.FunctionContent {
+		c := execution.FunctionContent{Request: execution.Request{Entry: "a.js", Files: map[string]execution.File{}}}
+		for i := 0; i < len(pairs); i += 2 {
+			c.Request.Files[pairs[i]] = execution.File(pairs[i+1])
+		}
+		return c
+	}
+	a, b := file("a.js", "1\n2\n", "same", "x", "bin", "\xff", "gone", "y"), file("a.js", "1\n3\n", "same", "x", "bin", "\xfe")
+	b.Request.Policy, b.Env = "strict", map[string]string{"A": "1"}
+	d, err := functions.Diff(1, 2, a, b)
+	if err != nil || d.Same || len(d.Files) != 3 || !strings.Contains(d.Files["a.js"], "-2\n+3\n") || !strings.HasPrefix(d.Files["bin"], "binary") {
+		t.Errorf("%+v %v", d, err)
+	}
+	if len(d.Fields) != 2 || d.Fields[0].Field != "env" || string(d.Fields[1].From) != "null" || string(d.Fields[1].To) != `"strict"` {
+		t.Errorf("%+v", d.Fields)
+	}
+	if d, err = functions.Diff(1, 1, a, a); err != nil || !d.Same {
+		t.Errorf("%+v %v", d, err)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, s := range []string{
+		`{"code":"1"}`, `{"files":{"index.js":"1"}}`, `{"files":{"a":{"base64":"AA=="}},"entry":"a"}`, `{"code":"1","env":{"A":"b"}}`,
+		`{"code":"1","hook":{"scheme":"github","secret":"x"}}`, `{"code":"1","schedule":"* * * * *"}`, `{"code":"1","schedule":{"cron":"@daily","input":{"a":1}}}`,
+		`{"code":"1","code":"2"}`, `[`, `null`, `{"files":[]}`, `{"code":"1","hook":null}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		d, err := functions.Decode(body)
+		var e *execution.Error
+		if err != nil {
+			if !errors.As(err, &e) || e.Message == "" {
+				t.Errorf("%q: %v", body, err)
+			}
+			return
+		}
+		r := d.Content.Request
+		if (r.Code == "") == (r.Entry == "") || r.Input != nil || r.Priority != "" {
+			t.Errorf("%q: %+v", body, r)
+		}
+	})
+}

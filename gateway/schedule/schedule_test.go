@@ -1,0 +1,149 @@
+package schedule_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/schedule"
+	"github.com/airlock-run/airlock/infra/sqlitestate"
+)
+
+func at(t *testing.T, text string) time.Time {
+	t.Helper()
+	v, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestNext(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ cron, zone, after, want string }{
+		{"0 9 * * 1-5", "UTC", "2026-11-20T09:00:00Z", "2026-11-23T09:00:00Z"},
+		{"0 9 * * *", "Europe/Berlin", "2026-07-01T00:00:00Z", "2026-07-01T07:00:00Z"},
+		{"0 9 * * *", "America/New_York", "2026-01-01T00:00:00Z", "2026-01-01T14:00:00Z"},
+		{"@hourly", "UTC", "2026-01-01T00:30:00Z", "2026-01-01T01:00:00Z"},
+		// The night of 29 March 2026 has no 02:30 in Berlin, that of 25 October has it twice.
+		{"30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", "2026-03-30T00:30:00Z"},
+		{"30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z"},
+		{"30 2 * * *", "Europe/Berlin", "2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"},
+		{"30 * * * *", "Europe/Berlin", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"},
+	} {
+		got, err := schedule.Next(execution.FunctionSchedule{Cron: c.cron, TimeZone: c.zone}, at(t, c.after))
+		if err != nil || !got.Equal(at(t, c.want)) {
+			t.Errorf("%s in %s after %s: %s %v", c.cron, c.zone, c.after, got, err)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	s := execution.FunctionSchedule{Cron: "* * * * *"}
+	if err := schedule.Check(&s, at(t, "2026-01-01T00:00:30Z")); err != nil || s.TimeZone != "UTC" || s.Missed != "skip" || !s.Next.Equal(at(t, "2026-01-01T00:01:00Z")) {
+		t.Errorf("%+v %v", s, err)
+	}
+	for _, c := range []struct{ cron, zone, missed, field string }{
+		{"", "", "", "schedule.cron"}, {"* * * *", "", "", "schedule.cron"}, {"* * * * * *", "", "", "schedule.cron"}, {"61 * * * *", "", "", "schedule.cron"},
+		{"0 0 31 4 *", "", "", "schedule.cron"}, {"@every 1s", "", "", "schedule.cron"}, {"TZ=UTC * * * * *", "", "", "schedule.cron"}, {"CRON_TZ=UTC * * * * *", "", "", "schedule.cron"},
+		{strings.Repeat("*", 300), "", "", "schedule.cron"}, {"* * * * *", "Local", "", "schedule.timeZone"}, {"* * * * *", "../etc/passwd", "", "schedule.timeZone"},
+		{"* * * * *", "Europe/Nowhere", "", "schedule.timeZone"}, {"* * * * *", "", "often", "schedule.missed"},
+	} {
+		s := execution.FunctionSchedule{Cron: c.cron, TimeZone: c.zone, Missed: c.missed}
+		var e *execution.Error
+		if err := schedule.Check(&s, time.Now()); !errors.As(err, &e) || e.Field != c.field {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+func TestDue(t *testing.T) {
+	t.Parallel()
+	now := at(t, "2026-01-01T12:00:10Z")
+	for _, c := range []struct {
+		missed, next string
+		runs         int
+	}{
+		{"skip", "2026-01-01T12:00:00Z", 1},
+		{"skip", "2026-01-01T10:00:00Z", 1},
+		{"once", "2026-01-01T10:00:00Z", 1},
+		{"all", "2026-01-01T10:00:00Z", 3},
+		{"all", "2025-12-01T10:00:00Z", schedule.MaxMissed},
+		{"skip", "2026-01-01T13:00:00Z", 0},
+	} {
+		s := execution.FunctionSchedule{Cron: "0 * * * *", TimeZone: "UTC", Missed: c.missed, Next: at(t, c.next)}
+		run, next, err := schedule.Due(s, now)
+		if err != nil || len(run) != c.runs || !next.Equal(at(t, "2026-01-01T13:00:00Z")) {
+			t.Errorf("%+v: %v, then %s %v", c, run, next, err)
+		}
+		if len(run) > 0 && !run[len(run)-1].Equal(at(t, "2026-01-01T12:00:00Z")) {
+			t.Errorf("%+v: the last is %s", c, run[len(run)-1])
+		}
+	}
+	late := execution.FunctionSchedule{Cron: "0 0 * * *", TimeZone: "UTC", Missed: "skip", Next: at(t, "2026-01-01T00:00:00Z")}
+	if run, _, err := schedule.Due(late, now); err != nil || len(run) != 0 {
+		t.Errorf("missed and to be skipped: %v %v", run, err)
+	}
+	late.Missed = "once"
+	if run, _, err := schedule.Due(late, now); err != nil || len(run) != 1 {
+		t.Errorf("missed and to be run once: %v %v", run, err)
+	}
+}
+
+// However often and by however many a time is seen to have come, it is one id; a failed submission is made again.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	now := at(t, "2026-01-01T12:00:00Z")
+	err = store.Change(t.Context(), "a", "f", func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
+		f.Schedule = &execution.FunctionSchedule{Cron: "* * * * *"}
+		return nil, schedule.Check(f.Schedule, now)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	submitted := map[string]int{}
+	broken := errors.New("full")
+	failing := true
+	c, err := schedule.New(schedule.Config{Store: store, Now: func() time.Time { return now }, Logger: slog.New(slog.DiscardHandler),
+		Submit: func(_ context.Context, f execution.SavedFunction, id string, at time.Time) error {
+			if !execution.ValidID(id) || f.Name != "f" {
+				t.Errorf("%q of %q", id, f.Name)
+			}
+			if submitted[fmt.Sprint(id, at)]++; failing {
+				return broken
+			}
+			return nil
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn := func(want error, ids int) {
+		t.Helper()
+		if err := c.Turn(t.Context()); !errors.Is(err, want) || len(submitted) != ids {
+			t.Errorf("%v, %v", err, submitted)
+		}
+	}
+	turn(nil, 0)
+	now = now.Add(time.Minute)
+	turn(broken, 1)
+	failing = false
+	turn(nil, 1)
+	turn(nil, 1)
+	now = now.Add(time.Minute)
+	turn(nil, 2)
+}
