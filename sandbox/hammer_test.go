@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,7 +49,7 @@ func TestHammer(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		runtime.GC()
+		debug.FreeOSMemory()
 	}
 	hammer(executions / 10)
 	before := resident(t)

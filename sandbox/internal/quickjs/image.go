@@ -42,6 +42,7 @@ type Image struct {
 
 	// ready holds guests made ahead. Each serves one execution like any other.
 	ready      chan *Instance
+	busy       chan struct{} // holds one entry for each that is being replaced in the background
 	background sync.WaitGroup
 }
 
@@ -77,7 +78,8 @@ func (r *Runtime) BuildImage(ctx context.Context, cfg ImageConfig) (*Image, erro
 	}
 	defer in.drop()
 	in.host = b
-	im := &Image{runtime: r, ready: make(chan *Instance, runtime.GOMAXPROCS(0))}
+	ahead := runtime.GOMAXPROCS(0)
+	im := &Image{runtime: r, ready: make(chan *Instance, ahead), busy: make(chan struct{}, ahead)}
 	in.image = im
 	if err := b.build(in, r.segments, cfg); err != nil {
 		return nil, fmt.Errorf("build image: %w", err)

@@ -46,9 +46,17 @@ func (im *Image) prepare(ctx context.Context) (*Instance, error) {
 	return in, nil
 }
 
-// replace drops a used instance and makes another one ahead, while its owner goes on.
+// replace drops a used instance and makes another one ahead, while its owner goes on. Owners that come faster than this
+// is done do it themselves, so that what is to be dropped cannot pile up.
 func (im *Image) replace(used *Instance) {
+	select {
+	case im.busy <- struct{}{}:
+	default:
+		used.drop()
+		return
+	}
 	im.background.Go(func() {
+		defer func() { <-im.busy }()
 		used.drop()
 		if len(im.ready) == cap(im.ready) {
 			return
