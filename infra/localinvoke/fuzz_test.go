@@ -23,7 +23,7 @@ func lend() {
 	if os.WriteFile(os.Getenv("LEND"), []byte(os.Getenv("AWS_LAMBDA_RUNTIME_API")), 0o600) != nil {
 		os.Exit(8)
 	}
-	select {}
+	untilKilled()
 }
 
 // FuzzRuntimeAPI lets anything be sent to the Runtime API by a process that owes an answer: the server never panics, the

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,7 +42,14 @@ func beParent() {
 		os.Exit(9)
 	}
 	fmt.Println(p.Stats().Processes[0].PID)
-	select {}
+	untilKilled()
+}
+
+// untilKilled waits for what nobody sends. (An empty select alone would be found to be a deadlock.)
+func untilKilled() {
+	never := make(chan os.Signal, 1)
+	signal.Notify(never, syscall.SIGUSR2)
+	<-never
 }
 
 func TestNewRefuses(t *testing.T) {

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "no audit store")
 		os.Exit(3)
 	case "mute":
-		select {}
+		untilKilled()
 	case "init error":
 		failInit()
 	case "lend":

@@ -58,6 +58,7 @@ const (
 	memory    cause = "memory"
 	cancelled cause = "cancelled"
 	leak      cause = "leak"
+	renewal   cause = "renewal"
 	startup   cause = "start-up"
 	protocol  cause = "protocol"
 	shutdown  cause = "shutdown"

@@ -30,8 +30,9 @@ type ProcessStats struct {
 	RSSBytes   int64     `json:"rssBytes"`
 	CPUSeconds float64   `json:"cpuSeconds"`
 	CPUShare   float64   `json:"cpuShare"`
-	// MemoryTrend is the last samples of resident memory, oldest first.
+	// MemoryTrend is the last samples of resident memory, oldest first; Leaking is what the leak rule says of them.
 	MemoryTrend []int64 `json:"memoryTrend"`
+	Leaking     bool    `json:"leaking"`
 }
 
 // Stats gives the state of the pool.
@@ -48,7 +49,7 @@ func (p *Pool) Stats() Stats {
 			proc.mu.Unlock()
 			ps.Heartbeat, ps.RSSBytes = s.trend.at, s.trend.last()
 			ps.CPUSeconds, ps.CPUShare = s.trend.cpu.Seconds(), s.trend.share
-			ps.MemoryTrend = append(ps.MemoryTrend, s.trend.samples...)
+			ps.MemoryTrend, ps.Leaking = append(ps.MemoryTrend, s.trend.samples...), s.trend.leaks()
 		}
 		st.Processes = append(st.Processes, ps)
 	}
