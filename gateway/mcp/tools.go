@@ -86,6 +86,9 @@ func getExecution(ctx context.Context, s *Server, caller Caller, arguments []byt
 	if err := decode(arguments, &given, "id"); err != nil {
 		return nil, false, err
 	}
+	if given.ID == "" {
+		return nil, false, &execution.Error{Code: execution.InvalidRequest, Field: "id", Message: "is required: the id of an execution"}
+	}
 	answer, err := s.cfg.Executor.Execution(ctx, caller, given.ID)
 	return answer, false, err
 }

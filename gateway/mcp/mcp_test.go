@@ -1,0 +1,234 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/mcp"
+	"github.com/airlock-run/airlock/gateway/openapi"
+)
+
+// gateway answers every request with what it was asked.
+type gateway struct{}
+
+func (gateway) Execute(_ context.Context, caller mcp.Caller, request execution.Request, onLog func(execution.Log)) (execution.Result, error) {
+	if onLog != nil {
+		onLog(execution.Log{Message: "a line"})
+	}
+	given, err := json.Marshal(request)
+	return execution.Result{ID: "exec_0000000000", Status: execution.Completed, Result: given, Policy: caller.Identity.Subject}, err
+}
+
+func (gateway) Analyze(_ context.Context, _ mcp.Caller, request execution.Request) (json.RawMessage, error) {
+	return json.Marshal(map[string]string{"policy": request.Code})
+}
+
+func (gateway) Execution(_ context.Context, _ mcp.Caller, id string) (json.RawMessage, error) {
+	if id == "absent" {
+		return nil, errors.New("an internal secret")
+	}
+	return json.Marshal(map[string]string{"id": id})
+}
+
+func (gateway) ListFunctions(_ context.Context, _ mcp.Caller, cursor string) (json.RawMessage, error) {
+	return json.Marshal(map[string]any{"items": []string{}, "next": cursor})
+}
+
+func (gateway) InvokeFunction(ctx context.Context, caller mcp.Caller, call mcp.Invocation, onLog func(execution.Log)) (execution.Result, error) {
+	result, err := gateway{}.Execute(ctx, caller, call.Request, onLog)
+	result.Function = &execution.FunctionRef{Name: call.Name + call.Alias, Version: call.Version}
+	return result, err
+}
+
+func explain(err error) mcp.Problem {
+	var public *execution.Error
+	if errors.As(err, &public) {
+		return mcp.Problem{Code: string(public.Code), Field: public.Field, Error: public.Message}
+	}
+	return mcp.Problem{Code: "internal", Error: "the request failed inside the platform"}
+}
+
+func server(t testing.TB) *mcp.Server {
+	t.Helper()
+	schemas, err := openapi.New("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := mcp.New(mcp.Config{Executor: gateway{}, Functions: gateway{}, Explain: explain, Schemas: schemas, Version: "test", MaxBodyBytes: 1 << 20, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func local(t testing.TB) *sdk.ClientSession {
+	t.Helper()
+	near, far := sdk.NewInMemoryTransports()
+	ended := make(chan error, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	s := server(t)
+	go func() { ended <- s.Serve(ctx, far, mcp.Caller{Identity: authn.Identity{Subject: "me"}}) }()
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "t", Version: "1"}, nil).Connect(t.Context(), near, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = session.Close()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return session
+}
+
+// The schemas that clients are given compile, take what is accepted, and refuse what is not.
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	good := map[string]string{
+		"execute_code": `{"code":"1","language":"typescript","policy":"strict","timeout":10,"memory":"1mb","context":{"a":1},"input":[1],
+			"tools":[{"name":"a:b","description":"d","inputSchema":{},"outputSchema":true,"url":"https://example.com"}],
+			"limits":{"cpuMs":1,"outputBytes":1,"logEntries":1,"apiCalls":1},"seed":1,"priority":"low","debug":{"steps":true},
+			"files":{"a.js":"1","b.bin":{"base64":"AA=="}},"hosts":["example.com"],"secrets":["A"]}`,
+		"analyze_code":    `{"code":"1","language":"javascript","policy":"agent"}`,
+		"get_execution":   `{"id":"exec_0000000000"}`,
+		"list_functions":  `{}`,
+		"invoke_function": `{"name":"f","version":1,"input":{"a":null},"context":{"b":2}}`,
+	}
+	bad := map[string]string{
+		"execute_code": `{"code":"1","policies":"strict"}`, "analyze_code": `{"code":1}`, "get_execution": `{}`,
+		"list_functions": `{"page":1}`, "invoke_function": `{"version":1}`,
+	}
+	session := local(t)
+	seen := 0
+	for tool, err := range session.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		compiler := jsonschema.NewCompiler()
+		if err := compiler.AddResource("in.json", tool.InputSchema); err != nil {
+			t.Fatal(err)
+		}
+		schema, err := compiler.Compile("in.json")
+		if err != nil {
+			t.Fatalf("%s: %v", tool.Name, err)
+		}
+		for _, top := range []string{"anyOf", "oneOf", "allOf", "$ref"} {
+			if _, there := tool.InputSchema.(map[string]any)[top]; there {
+				t.Errorf("%s has %s at the top, which providers of models refuse", tool.Name, top)
+			}
+		}
+		for arguments, want := range map[string]bool{good[tool.Name]: true, bad[tool.Name]: false} {
+			v, err := jsonschema.UnmarshalJSON(strings.NewReader(arguments))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(v); (err == nil) != want {
+				t.Errorf("%s: the schema says of %s: %v", tool.Name, arguments, err)
+			}
+			result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool.Name, Arguments: json.RawMessage(arguments)})
+			if err != nil || result.IsError == want {
+				t.Errorf("%s: the tool says of %s: %v %v", tool.Name, arguments, result, err)
+			}
+		}
+	}
+	if seen != 5 {
+		t.Errorf("%d tools", seen)
+	}
+}
+
+func TestInvokeFunction(t *testing.T) {
+	t.Parallel()
+	session := local(t)
+	result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "invoke_function", Arguments: map[string]any{"name": "f", "alias": "@live", "input": 7}})
+	if err != nil || result.IsError {
+		t.Fatal(result, err)
+	}
+	v := result.StructuredContent.(map[string]any)
+	if f := v["function"].(map[string]any); f["name"] != "f@live" || v["result"].(map[string]any)["input"] != 7.0 || v["policy"] != "me" {
+		t.Error(v)
+	}
+	for arguments, field := range map[string]string{
+		`{"name":""}`: "name", `{"name":"f","version":-1}`: "version", `{"name":"f","context":{"__proto__":1}}`: "context",
+		`{"name":"f","version":"1"}`: "version", `{"name":"f","code":"1"}`: "",
+	} {
+		result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "invoke_function", Arguments: json.RawMessage(arguments)})
+		if err != nil || !result.IsError {
+			t.Errorf("%s: %v %v", arguments, result, err)
+			continue
+		}
+		v := result.StructuredContent.(map[string]any)
+		if got, _ := v["field"].(string); v["code"] != "invalid_request" || !strings.HasPrefix(got, field) {
+			t.Errorf("%s: %v", arguments, v)
+		}
+	}
+}
+
+// What is not for callers stays inside.
+func TestInternalErrors(t *testing.T) {
+	t.Parallel()
+	result, err := local(t).CallTool(t.Context(), &sdk.CallToolParams{Name: "get_execution", Arguments: map[string]any{"id": "absent"}})
+	if err != nil || !result.IsError {
+		t.Fatal(result, err)
+	}
+	if b, _ := json.Marshal(result); strings.Contains(string(b), "secret") {
+		t.Errorf("%s", b)
+	}
+}
+
+// Without a recognised caller nothing is answered, whatever the request says of itself.
+func TestNobody(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(server(t))
+	defer s.Close()
+	for _, version := range []string{"2025-11-25", "2026-07-28"} {
+		r, err := http.NewRequestWithContext(t.Context(), "POST", s.URL, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"Bearer recognised"}, "Mcp-Protocol-Version": {version}}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != 500 {
+			t.Errorf("%s: %d", version, res.StatusCode)
+		}
+	}
+}
+
+// FuzzArguments holds every tool to answering whatever it is given, with an object.
+func FuzzArguments(f *testing.F) {
+	for _, seed := range []string{`{}`, `{"code":"1"}`, `{"id":"exec_0000000000"}`, `{"name":"f","context":{"a":[]}}`, `[]`, `null`, `"x"`, `{"code":"1","code":"2"}`, `{"cursor":7}`} {
+		f.Add(seed)
+	}
+	session := local(f)
+	tools := []string{"execute_code", "analyze_code", "get_execution", "list_functions", "invoke_function"}
+	f.Fuzz(func(t *testing.T, arguments string) {
+		if !json.Valid([]byte(arguments)) {
+			return // the protocol's own decoder refuses it
+		}
+		for _, tool := range tools {
+			result, err := session.CallTool(context.Background(), &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)})
+			if err != nil {
+				t.Fatalf("%s %s: %v", tool, arguments, err)
+			}
+			if _, ok := result.StructuredContent.(map[string]any); !ok || len(result.Content) != 1 {
+				t.Fatalf("%s %s: %v", tool, arguments, result)
+			}
+		}
+	})
+}
