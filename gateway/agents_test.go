@@ -1,11 +1,15 @@
 package gateway_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -315,4 +319,72 @@ func TestAgentsDoors(t *testing.T) {
 		}
 	}
 	open.do(t, "POST", "/mcp", hello, accept).problem(t, 429)
+}
+
+// A client that is gone without a word stops its guest, also in the versions with sessions.
+func TestAgentsHangUp(t *testing.T) {
+	t.Parallel()
+	running := make(chan struct{})
+	records := &ledger{added: make(chan audit.Record, 1)}
+	s := serve(t, options{records: records, invoke: func(ctx context.Context, _ execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
+		close(running)
+		<-ctx.Done()
+		return execution.Reply{}, ctx.Err()
+	}})
+	const accept = "Accept: application/json, text/event-stream"
+	session := "Mcp-Session-Id: " + s.do(t, "POST", "/mcp", hello, accept).Header.Get("Mcp-Session-Id")
+	s.do(t, "POST", "/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, accept, session)
+	conn, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"for(;;);"}}}`
+	if _, err := fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s\r\n%s\r\nContent-Length: %d\r\n\r\n%s", accept, session, len(body), body); err != nil {
+		t.Fatal(err)
+	}
+	<-running
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r := <-records.added; r.Status != "cancelled" {
+		t.Errorf("recorded as %s", r.Status)
+	}
+	if a := s.do(t, "POST", "/mcp", `{"jsonrpc":"2.0","id":3,"method":"tools/list"}`, accept, session); a.StatusCode != 200 {
+		t.Errorf("the session did not outlive the call: %d %s", a.StatusCode, a.body)
+	}
+}
+
+// Streams on which clients only wait do not hold a shutdown up, and are kept alive by comments.
+func TestAgentsWait(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{config: gateway.Config{Heartbeat: 5 * time.Millisecond}})
+	const accept = "Accept: application/json, text/event-stream"
+	session := s.do(t, "POST", "/mcp", hello, accept).Header.Get("Mcp-Session-Id")
+	r, err := http.NewRequestWithContext(t.Context(), "GET", s.url+"/mcp", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Mcp-Session-Id", session)
+	res, err := s.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	lines := bufio.NewScanner(res.Body)
+	for alive := false; !alive; alive = lines.Text() == ": heartbeat" {
+		if !lines.Scan() {
+			t.Fatal(res.Status, lines.Err())
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := s.Shutdown(ctx); err != nil {
+		t.Error(err)
+	}
+	for lines.Scan() { // to its end
+	}
+	if ctx.Err() != nil {
+		t.Error("the shutdown had to wait")
+	}
 }

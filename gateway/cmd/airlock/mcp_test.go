@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/airlock-run/airlock/gateway/client"
 )
 
 // agent connects the SDK's own client to airlock mcp as a process.
@@ -171,5 +173,37 @@ func TestMCPRefuses(t *testing.T) {
 		if code != c.code || !strings.Contains(errs, c.says) || out != "" {
 			t.Errorf("%v: %d %q %q", c.args, code, out, errs)
 		}
+	}
+}
+
+// A function that was saved over HTTP is invoked by an agent, through the proxy.
+func TestMCPInvokesSavedFunctions(t *testing.T) {
+	t.Parallel()
+	p := start(t, "RATE_LIMIT_MAX_REQUESTS=1000")
+	c, err := client.New(client.Config{URL: p.url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved, err := c.SaveFunction(t.Context(), "double", client.Definition{Code: "export default input => input.n * 2"})
+	if err != nil || saved.Version != 1 {
+		t.Fatal(saved, err)
+	}
+	if direct, err := c.Invoke(t.Context(), "double", client.Call{Input: json.RawMessage(`{"n":4}`)}); err != nil || string(direct.Result) != "8" {
+		t.Error(direct, err)
+	}
+	session := agent(t, nil, nil, "--server", p.url)
+	v, failed := call(t, session, "list_functions", map[string]any{})
+	if items, ok := v["items"].([]any); failed || !ok || len(items) != 1 || items[0].(map[string]any)["name"] != "double" {
+		t.Error(v)
+	}
+	v, failed = call(t, session, "invoke_function", map[string]any{"name": "double", "input": map[string]any{"n": 21}})
+	if f, ok := v["function"].(map[string]any); failed || v["result"] != 42.0 || !ok || f["name"] != "double" || f["version"] != 1.0 {
+		t.Error(v)
+	}
+	if v, failed = call(t, session, "invoke_function", map[string]any{"name": "absent"}); !failed || v["code"] != "not_found" {
+		t.Error(v)
+	}
+	if err := c.DeleteFunction(t.Context(), "double"); err != nil {
+		t.Error(err)
 	}
 }
