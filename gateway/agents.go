@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,6 +53,10 @@ func (s *Server) serveMCP() fiber.Handler {
 		if c.Method() == fiber.MethodPost {
 			if err := plainJSON(c); err != nil {
 				return err
+			}
+			// A batch would be any number of calls for the price of one request; the protocol has done without since 2025-06-18.
+			if bytes.HasPrefix(bytes.TrimLeft(c.Request().Body(), " \t\r\n"), []byte("[")) {
+				return bad("", "batches are not taken here; send one message in a request")
 			}
 		}
 		return serve(c)

@@ -290,6 +290,7 @@ func TestAgentsDoors(t *testing.T) {
 		{"POST", hello, []string{accept, bearer(apiKey), "Content-Encoding: gzip"}, 415},
 		{"POST", hello, []string{bearer(apiKey), "Accept: text/html"}, 400},
 		{"POST", "{", []string{accept, bearer(apiKey)}, 400},
+		{"POST", " [" + hello + "]", []string{accept, bearer(apiKey)}, 400},
 		{"POST", hello, []string{accept, bearer(apiKey), "Mcp-Session-Id: nobody"}, 404},
 		{"GET", "", []string{accept, bearer(apiKey)}, 400},
 		{"DELETE", "", []string{bearer(apiKey), "Mcp-Session-Id: nobody"}, 404},
