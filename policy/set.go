@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -71,6 +72,9 @@ func (s *Set) Tier(name string) (Tier, bool) {
 
 // Hosts gives the hosts that the deployment opened, for the egress rules of the host's own calls. The caller owns it.
 func (s *Set) Hosts() []string { return slices.Clone(s.hosts) }
+
+// Secrets gives the names of the secrets that the deployment knows, sorted.
+func (s *Set) Secrets() []string { return slices.Sorted(maps.Keys(s.secrets)) }
 
 // WithHosts gives a Set that opens more hosts: exact names or addresses, "*.example.com", each with an optional ":port".
 // Source says where they were set and appears in reasons, such as "EGRESS_ALLOW".

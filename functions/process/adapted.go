@@ -12,7 +12,7 @@ import (
 
 // adapted answers events of other sources than a gateway, as the settings say.
 func adapted(set Settings, log *slog.Logger) (*events.Adapter, error) {
-	a, err := events.NewAdapter(events.AdapterConfig{Bound: set.EventRequests, OpenHTTP: set.OpenHTTP, Budget: budget, Log: log})
+	a, err := events.NewAdapter(events.AdapterConfig{Bound: set.EventRequests, OpenHTTP: set.OpenHTTP, Budget: set.budget, Log: log})
 	if err != nil {
 		return nil, fmt.Errorf("EVENT_REQUESTS: %w", err)
 	}
@@ -21,12 +21,12 @@ func adapted(set Settings, log *slog.Logger) (*events.Adapter, error) {
 
 // budget is the longest that a request may run: its tier's time, or what it lowers that to. A tier that is not known is
 // refused soon enough where the request is decided.
-func budget(r execution.Request) time.Duration {
+func (s Settings) budget(r execution.Request) time.Duration {
 	name := r.Policy
 	if name == "" {
 		name = policy.DefaultTier
 	}
-	tier, ok := policy.Default().Tier(name)
+	tier, ok := s.Rules.Tier(name)
 	if !ok {
 		return 0
 	}

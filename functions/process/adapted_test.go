@@ -8,6 +8,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/events"
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/policy"
 )
 
 func environment(pairs map[string]string) func(string) string {
@@ -47,7 +48,7 @@ func TestBudget(t *testing.T) {
 		{execution.Request{Policy: "strict", Timeout: 1e9}, 5 * time.Second},
 		{execution.Request{Policy: "no such tier"}, 0},
 	} {
-		if got := budget(tc.request); got != tc.want {
+		if got := (Settings{Rules: policy.Default()}).budget(tc.request); got != tc.want {
 			t.Errorf("%+v: %v, want %v", tc.request, got, tc.want)
 		}
 	}

@@ -14,8 +14,6 @@ import (
 	"github.com/airlock-run/airlock/functions/events"
 	"github.com/airlock-run/airlock/functions/runner"
 	"github.com/airlock-run/airlock/infra/lockdown"
-	"github.com/airlock-run/airlock/infra/records"
-	"github.com/airlock-run/airlock/infra/s3records"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/sandbox"
 )
@@ -62,7 +60,7 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 // Open opens the sandbox, the policy and the record store of set, and gives the runner over them. They stay open until
 // the process ends.
 func Open(ctx context.Context, set Settings, log *slog.Logger) (*runner.Runner, error) {
-	rules, err := rulesOf(set)
+	redactor, err := set.Records.Redactor(set.secrets()...)
 	if err != nil {
 		return nil, err
 	}
@@ -70,21 +68,23 @@ func Open(ctx context.Context, set Settings, log *slog.Logger) (*runner.Runner, 
 	if err != nil {
 		return nil, fmt.Errorf("build the sandbox: %w", err)
 	}
-	store, err := records.Open(ctx, set.Store, records.Config{
-		Key: set.ChainKey, S3: s3records.Config{Endpoint: set.S3Endpoint}, Log: log,
-	})
+	store, err := set.Records.Open(ctx, set.Store, log)
 	if err != nil {
-		return nil, fmt.Errorf("AUDIT_STORE: %w", err)
+		return nil, err
 	}
 	return runner.New(runner.Config{
-		Sandbox: engine, Policy: rules, Records: store, MaxMemoryBytes: set.MemoryBytes, KeepCode: set.KeepCode,
-		Secret: set.Secret, Log: log,
+		Sandbox: engine, Policy: set.Rules, Records: store, MaxMemoryBytes: set.MemoryBytes,
+		KeepCode: set.Records.KeepCode, Secret: set.Secret, Redact: redactor.Apply, Log: log,
 	})
 }
 
-// rulesOf gives the tiers, and what the deployment opens.
-func rulesOf(set Settings) (*policy.Set, error) {
-	return policy.Default().WithHosts("EGRESS_ALLOW", set.Hosts...)
+// secrets are the values of the secrets that the policy names.
+func (s Settings) secrets() []string {
+	var values []string
+	for _, name := range s.Rules.Secrets() {
+		values = append(values, s.Secret(name))
+	}
+	return values
 }
 
 // confinement is what a process with these settings still needs once it is open: its records, the Runtime API, and the
@@ -93,6 +93,8 @@ func confinement(set Settings) lockdown.Config {
 	cfg := lockdown.Config{Network: set.RecordDir == "" || networked(set)}
 	if set.RecordDir != "" {
 		cfg.Write = []string{set.RecordDir}
+	} else if set.TokenDir != "" {
+		cfg.Read = []string{set.TokenDir}
 	}
 	address, _, _ := strings.Cut(set.RuntimeAPI, "/")
 	if at, err := netip.ParseAddrPort(address); err == nil {
@@ -105,8 +107,8 @@ func confinement(set Settings) lockdown.Config {
 
 // networked reports whether any tier lets code reach the network.
 func networked(set Settings) bool {
-	for _, tier := range policy.Builtin() {
-		if tier.Network == policy.NetworkPublic || tier.Network == policy.NetworkAllowlist && len(set.Hosts) > 0 {
+	for _, tier := range set.Rules.Tiers() {
+		if tier.Network == policy.NetworkPublic || tier.Network == policy.NetworkAllowlist && len(set.Rules.Hosts()) > 0 {
 			return true
 		}
 	}

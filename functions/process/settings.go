@@ -10,6 +10,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/events"
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/policy"
 )
 
 // Settings are what the environment says, checked.
@@ -18,15 +19,14 @@ type Settings struct {
 	CacheDir string
 	// Store is the URL of the audit store; RecordDir its folder, "" when it is a bucket.
 	Store, RecordDir string
-	// ChainKey, when it is set, adds a code to every record; S3Endpoint is where buckets are, "" for AWS.
-	ChainKey   []byte
-	S3Endpoint string
-	// KeepCode is AUDIT_CODE=keep.
-	KeepCode bool
+	// Records is how they are kept there.
+	Records Records
+	// TokenDir is the folder of the token that AWS's credentials are renewed with, "" where there is none.
+	TokenDir string
 	// Secret gives the value of a secret that the policy names, from the variable SecretPrefix + name; "" where it is not set.
 	Secret func(name string) string
-	// Hosts are what EGRESS_ALLOW opens.
-	Hosts []string
+	// Rules are the tiers and what the deployment makes of them.
+	Rules *policy.Set
 	// MemoryBytes lowers what any tier gives a guest; 0 leaves the tiers as they are.
 	MemoryBytes int64
 	// RuntimeAPI is host:port of the Lambda Runtime API, followed by a path where that is a local one.
@@ -47,12 +47,18 @@ func ReadSettings(getenv func(string) string, executable string) (Settings, erro
 	if s.RuntimeAPI == "" {
 		wrong = append(wrong, errors.New("AWS_LAMBDA_RUNTIME_API: is not set; a function process is started by Lambda, or by airlock serve, and not by hand"))
 	}
-	s.KeepCode = KeepCode(getenv)
-	if text := getenv("AUDIT_CODE"); text != "" && text != "keep" && text != "hash" {
-		wrong = append(wrong, fmt.Errorf("AUDIT_CODE: must be hash (the default) or keep; got %q", text))
+	var err error
+	if s.Records, err = ReadRecords(getenv); err != nil {
+		wrong = append(wrong, err)
+	}
+	if s.Rules, _, err = ReadRules(getenv); err != nil {
+		wrong = append(wrong, err)
 	}
 	s.Secret = func(name string) string { return getenv(SecretPrefix + name) }
-	s.Store, s.S3Endpoint, s.ChainKey = getenv("AUDIT_STORE"), getenv("S3_ENDPOINT"), []byte(getenv("AUDIT_CHAIN_KEY"))
+	s.Store = getenv("AUDIT_STORE")
+	if token := getenv("AWS_WEB_IDENTITY_TOKEN_FILE"); filepath.IsAbs(token) {
+		s.TokenDir = filepath.Dir(token)
+	}
 	dir, isFolder := strings.CutPrefix(s.Store, "file://")
 	switch {
 	case s.Store == "":
@@ -61,14 +67,6 @@ func ReadSettings(getenv func(string) string, executable string) (Settings, erro
 		s.RecordDir = dir
 	case !strings.HasPrefix(s.Store, "s3://"):
 		wrong = append(wrong, fmt.Errorf("AUDIT_STORE: must be file:// and the absolute path of a folder, or s3://bucket/prefix; got %q", s.Store))
-	}
-	if n := len(s.ChainKey); n > 0 && n < 16 {
-		wrong = append(wrong, fmt.Errorf("AUDIT_CHAIN_KEY: has %d bytes; at least 16 are needed", n))
-	}
-	for host := range strings.SplitSeq(getenv("EGRESS_ALLOW"), ",") {
-		if host = strings.TrimSpace(host); host != "" {
-			s.Hosts = append(s.Hosts, host)
-		}
 	}
 	if text := getenv("SANDBOX_MEMORY_MB"); text != "" {
 		mb, err := strconv.ParseInt(text, 10, 32)
@@ -93,9 +91,6 @@ func ReadSettings(getenv func(string) string, executable string) (Settings, erro
 	}
 	return s, errors.Join(wrong...)
 }
-
-// KeepCode reads AUDIT_CODE: whether records hold the code and the whole request, which replay needs.
-func KeepCode(getenv func(string) string) bool { return getenv("AUDIT_CODE") == "keep" }
 
 // CacheDir finds the folder for compiled code: one that was shipped, one that was named, or the user's.
 func CacheDir(getenv func(string) string, executable string) string {

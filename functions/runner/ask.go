@@ -23,7 +23,7 @@ func ask(inv execution.Invocation) policy.Ask {
 		Code: code(q), Language: languageOf(q), Tier: q.Policy, MemoryBytes: memory,
 		Timeout: duration(q.Timeout), CPU: duration(q.Limits.CPUMs),
 		OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
-		Hosts: q.Hosts, Secrets: q.Secrets, Subject: inv.Caller.Subject, Tenant: inv.Caller.Tenant,
+		Hosts: q.Hosts, Secrets: q.Secrets, Subject: inv.Caller.Subject, Tenant: inv.Caller.Tenant, Scopes: inv.Scopes,
 	}
 	for name := range q.Context {
 		a.Globals = append(a.Globals, name)
@@ -92,7 +92,7 @@ func (r *Runner) grantsOf(g policy.Grants, q execution.Request) (sandbox.Grants,
 			Wall: g.Timeout, CPU: g.CPU, MemoryBytes: memory, OutputBytes: int(g.OutputBytes),
 			LogEntries: g.LogEntries, LogChars: g.LogChars, APICalls: g.APICalls,
 		},
-		Eval: g.Eval,
+		Eval: g.Eval, Files: fileAccess(g.Files), Modules: g.Modules, ModuleHint: moduleHint(q.Policy),
 		Network: sandbox.Network{
 			Mode: networkMode(g.Network), Hosts: g.Hosts, OpenedHosts: g.OpenedHosts, Secrets: r.secretsOf(g),
 		},
@@ -113,6 +113,32 @@ func (r *Runner) grantsOf(g policy.Grants, q execution.Request) (sandbox.Grants,
 		out.Tools = append(out.Tools, tool)
 	}
 	return out, nil
+}
+
+func fileAccess(access string) sandbox.FileAccess {
+	switch access {
+	case policy.FilesRead:
+		return sandbox.FilesRead
+	case policy.FilesWrite:
+		return sandbox.FilesWrite
+	}
+	return sandbox.FilesNone
+}
+
+// moduleHint names the weakest built-in tier that has a module.
+func moduleHint(tier string) func(string) string {
+	if tier == "" {
+		tier = policy.DefaultTier
+	}
+	return func(name string) string {
+		for _, t := range policy.Builtin() {
+			has := slices.Contains(t.Modules, name) || slices.Contains(t.Modules, policy.AnyModule) || name == "fs" && t.Files != policy.FilesNone
+			if has && t.Name != tier {
+				return fmt.Sprintf("policy %s does not have it, policy %s does", tier, t.Name)
+			}
+		}
+		return ""
+	}
 }
 
 func networkMode(mode string) sandbox.NetworkMode {
