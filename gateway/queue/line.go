@@ -48,10 +48,22 @@ func (c *class) remove(w *waiter) {
 	}
 }
 
-// next takes the oldest waiter of the tenant whose turn it is; the tenant then goes to the back.
-func (c *class) next() *waiter {
-	l := c.turns.Front().Value.(*line)     //nolint:forcetypeassert // the list holds nothing else
-	w := l.waiters.Front().Value.(*waiter) //nolint:forcetypeassert // as above
+// turn is the line whose turn it is: of the tenants that may have one more place the one that holds the fewest, and among
+// equals the one that has waited longest for a turn. It is nil when there is none.
+func (c *class) turn(of *shares) *line {
+	var best *line
+	for e := c.turns.Front(); e != nil; e = e.Next() {
+		l := e.Value.(*line) //nolint:forcetypeassert // the list holds nothing else
+		if of.may(l.tenant) && (best == nil || of.held[l.tenant] < of.held[best.tenant]) {
+			best = l
+		}
+	}
+	return best
+}
+
+// next takes the oldest waiter of a line; the tenant then goes to the back.
+func (c *class) next(l *line) *waiter {
+	w := l.waiters.Front().Value.(*waiter) //nolint:forcetypeassert // the list holds nothing else
 	c.turns.MoveToBack(l.turn)
 	c.remove(w)
 	return w

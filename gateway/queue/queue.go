@@ -27,6 +27,8 @@ type Config struct {
 	Places int // executions at once; at least 1
 	Depth  int // waiters at once; at least 0
 	Now    func() time.Time
+	// Concurrent is how many places a tenant may hold at once; 0, or a nil function, sets no bound.
+	Concurrent func(tenant string) int
 }
 
 // Full is the error of an arrival that was turned away, or of a waiter that had to give way.
@@ -47,6 +49,7 @@ type Queue struct {
 	waiting int
 	lines   [classes]class
 	credit  [classes]int
+	shares  shares
 	service time.Duration // moving average of how long a place is held
 }
 
@@ -55,7 +58,10 @@ func New(cfg Config) (*Queue, error) {
 	if cfg.Places < 1 || cfg.Depth < 0 || cfg.Now == nil {
 		return nil, errors.New("queue: at least one place, a depth of at least 0 and a clock are needed")
 	}
-	q := &Queue{cfg: cfg, free: cfg.Places}
+	if cfg.Concurrent == nil {
+		cfg.Concurrent = func(string) int { return 0 }
+	}
+	q := &Queue{cfg: cfg, free: cfg.Places, shares: shares{places: cfg.Places, bound: cfg.Concurrent, held: make(map[string]int)}}
 	for i := range q.lines {
 		q.lines[i] = class{byTenant: make(map[string]*line), turns: list.New()}
 	}
@@ -66,6 +72,7 @@ func New(cfg Config) (*Queue, error) {
 type Place struct {
 	// Waited is how long it took to get.
 	Waited  time.Duration
+	tenant  string
 	q       *Queue
 	granted time.Time
 	once    sync.Once
@@ -91,17 +98,20 @@ func (q *Queue) Acquire(ctx context.Context, c Class, tenant string) (*Place, er
 		}
 	}
 	now := q.cfg.Now()
-	return &Place{q: q, granted: now, Waited: now.Sub(arrived)}, nil
+	return &Place{q: q, tenant: tenant, granted: now, Waited: now.Sub(arrived)}, nil
 }
 
 // Release gives the place to the next in line. Calls after the first do nothing.
 func (p *Place) Release() {
 	p.once.Do(func() {
-		held := p.q.cfg.Now().Sub(p.granted)
+		now := p.q.cfg.Now()
+		held := now.Sub(p.granted)
 		p.q.mu.Lock()
 		defer p.q.mu.Unlock()
 		p.q.service += (held - p.q.service) / 8
+		p.q.shares.now = now
 		p.q.free++
+		p.q.shares.release(p.tenant)
 		p.q.grant()
 	})
 }
@@ -117,8 +127,9 @@ func (q *Queue) Load() (running, waiting int) {
 func (q *Queue) enter(c Class, tenant string) (*waiter, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.free > 0 && q.waiting == 0 {
-		q.free--
+	q.shares.arrived(tenant, q.cfg.Now())
+	if q.grant(); q.free > 0 && q.shares.may(tenant) {
+		q.take(tenant)
 		return nil, nil //nolint:nilnil // nothing to wait for
 	}
 	if q.waiting >= q.cfg.Depth {
@@ -157,12 +168,19 @@ func (q *Queue) full() *Full {
 	return &Full{RetryAfter: min(max(after.Round(time.Second), time.Second), time.Minute)}
 }
 
-// grant hands free places to waiters; the lock is held.
+// take gives a free place to a tenant; the lock is held.
+func (q *Queue) take(tenant string) {
+	q.free--
+	q.shares.held[tenant]++
+}
+
+// grant hands free places to waiters whose tenants may have one more; the lock is held.
 func (q *Queue) grant() {
 	for q.free > 0 && q.waiting > 0 {
 		best, total := Class(-1), 0
+		var turn [classes]*line
 		for c := Low; c < classes; c++ {
-			if q.lines[c].turns.Len() == 0 {
+			if turn[c] = q.lines[c].turn(&q.shares); turn[c] == nil {
 				q.credit[c] = 0
 				continue
 			}
@@ -172,10 +190,13 @@ func (q *Queue) grant() {
 				best = c
 			}
 		}
+		if best < 0 {
+			return
+		}
 		q.credit[best] -= total
-		w := q.lines[best].next()
+		w := q.lines[best].next(turn[best])
 		q.waiting--
-		q.free--
+		q.take(w.tenant)
 		close(w.done)
 	}
 }

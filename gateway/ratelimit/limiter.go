@@ -68,19 +68,24 @@ func New(cfg Config) (*Limiter, error) {
 
 // Take counts one request of the caller if it is allowed. A refused request does not count. It never fails; the
 // context and the error are there for limiters that ask another machine.
-func (l *Limiter) Take(_ context.Context, key string) (Verdict, error) {
+func (l *Limiter) Take(ctx context.Context, key string) (Verdict, error) {
+	return l.TakeUpTo(ctx, key, l.cfg.Max)
+}
+
+// TakeUpTo is Take with a limit of its own in place of Config.Max, for callers whose limits differ.
+func (l *Limiter) TakeUpTo(_ context.Context, key string, most int) (Verdict, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.cfg.Now().UnixNano()
 	c := l.find(key)
 	at := c.advance(now / int64(l.slice))
-	v := Verdict{Limit: l.cfg.Max, Window: l.cfg.Window}
-	if c.total < l.cfg.Max {
+	v := Verdict{Limit: most, Window: l.cfg.Window}
+	if c.total < most {
 		v.Allowed = true
 		c.total++
 		c.counts[at%(slices+1)]++
 	}
-	v.Remaining = l.cfg.Max - c.total
+	v.Remaining = max(most-c.total, 0)
 	v.Reset = time.Duration((c.oldest()+slices+1)*int64(l.slice) - now)
 	return v, nil
 }

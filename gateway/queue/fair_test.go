@@ -1,0 +1,120 @@
+package queue_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/airlock-run/airlock/gateway/queue"
+)
+
+// p99 is how long one in a hundred of the runs of a steady tenant takes or more, each of 20 ms, one every 100 ms, with so
+// many runs of another tenant always waiting, each of theirs long.
+func p99(t *testing.T, places, flood int, theirs time.Duration) (worst time.Duration) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		q := open(t, places, 1000)
+		get(t, q, queue.Normal, "steady").Release() // it is about when the flood begins
+		ctx, stop := context.WithCancel(t.Context())
+		var flooding, steady sync.WaitGroup
+		for range flood {
+			flooding.Go(func() {
+				for ctx.Err() == nil {
+					if p, err := q.Acquire(ctx, queue.Normal, "flood"); err == nil {
+						time.Sleep(theirs)
+						p.Release()
+					}
+				}
+			})
+		}
+		var mu sync.Mutex
+		var took []time.Duration
+		for range 300 {
+			time.Sleep(100 * time.Millisecond)
+			steady.Go(func() {
+				began := time.Now()
+				p, err := q.Acquire(t.Context(), queue.Normal, "steady")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				time.Sleep(20 * time.Millisecond)
+				p.Release()
+				mu.Lock()
+				defer mu.Unlock()
+				took = append(took, time.Since(began))
+			})
+		}
+		steady.Wait()
+		stop()
+		flooding.Wait()
+		slices.Sort(took)
+		worst = took[len(took)*99/100-1]
+	})
+	return worst
+}
+
+// The flood's runs may be as short or as long as it likes. The clock is the bubble's, so the times are exact.
+func TestFloodLeavesOthersTheirTime(t *testing.T) {
+	t.Parallel()
+	alone := p99(t, 2, 0, 0)
+	for _, theirs := range []time.Duration{time.Millisecond, 20 * time.Millisecond, 5 * time.Second} {
+		for _, places := range []int{2, 8} {
+			if got := p99(t, places, 200, theirs); got > 2*alone {
+				t.Errorf("%d places, runs of %v: p99 %v, alone %v", places, theirs, got, alone)
+			}
+		}
+	}
+}
+
+func TestConcurrentBound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q, err := queue.New(queue.Config{Places: 4, Depth: 10, Now: time.Now, Concurrent: func(tenant string) int {
+			return map[string]int{"small": 1}[tenant]
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := get(t, q, queue.Normal, "small")
+		second := make(chan *queue.Place)
+		go func() {
+			p, err := q.Acquire(t.Context(), queue.High, "small")
+			if err != nil {
+				t.Error(err)
+			}
+			second <- p
+		}()
+		synctest.Wait()
+		if running, waiting := q.Load(); running != 1 || waiting != 1 {
+			t.Errorf("%d run and %d wait", running, waiting)
+		}
+		get(t, q, queue.Low, "other").Release() // one who waits for its own bound is in nobody's way
+		first.Release()
+		(<-second).Release()
+	})
+}
+
+// A tenant that is alone has every place; the last one is kept free only while others are about.
+func TestLastPlace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := open(t, 2, 10)
+		held := []*queue.Place{get(t, q, queue.Normal, "a"), get(t, q, queue.Normal, "a")}
+		for _, p := range held {
+			p.Release()
+		}
+		get(t, q, queue.Normal, "b").Release()
+		get(t, q, queue.Normal, "a")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := q.Acquire(ctx, queue.Normal, "a"); err == nil {
+			t.Error("it got the last place while another tenant is about")
+		}
+		time.Sleep(10 * time.Second)
+		get(t, q, queue.Normal, "a")
+	})
+}

@@ -1,0 +1,117 @@
+package ratelimit
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed" // the script
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+//go:embed window.lua
+var windowScript string
+
+// cooling is how long Redis is left alone after it failed: a caller in a thousand pays for finding out, not every one.
+const cooling = time.Second
+
+// SharedConfig is what a Shared limiter needs beside the Config of the local one that it falls back to.
+type SharedConfig struct {
+	Config
+	// Client speaks to Redis 5 or later, or to Valkey.
+	Client redis.UniversalClient
+	// Prefix stands before every key, so that other users of the server are not met. Gateways that share it, share counts.
+	Prefix string
+	// Timeout bounds one question to Redis; 0 means 250 ms.
+	Timeout time.Duration
+	// Log hears when Redis is lost and when it is back.
+	Log *slog.Logger
+}
+
+// Shared is a sliding-window limiter whose counts are in Redis or Valkey, so that many gateways keep one limit. It counts
+// as [Limiter] does, by the server's clock, in one script: no race between gateways lets one request too many through.
+//
+// While Redis cannot be reached, each gateway limits by itself: a caller then gets at most the limit at each gateway, and
+// is not refused because a server of ours is down. What Redis allowed is counted locally too, so an outage gives nobody a
+// second allowance at the gateway that served them. Shared is safe for concurrent use.
+type Shared struct {
+	cfg    SharedConfig
+	local  *Limiter
+	script *redis.Script
+	// lostUntil is when Redis is asked again, in nanoseconds; 0 while it answers.
+	lostUntil atomic.Int64
+}
+
+// NewShared checks the configuration. It does not connect.
+func NewShared(cfg SharedConfig) (*Shared, error) {
+	local, err := New(cfg.Config)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Client == nil || cfg.Log == nil {
+		return nil, errors.New("rate limit: a client and a logger are needed")
+	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = 250 * time.Millisecond
+	}
+	return &Shared{cfg: cfg, local: local, script: redis.NewScript(windowScript)}, nil
+}
+
+// Take is [Limiter.Take] over all gateways.
+func (s *Shared) Take(ctx context.Context, key string) (Verdict, error) {
+	return s.TakeUpTo(ctx, key, s.cfg.Max)
+}
+
+// TakeUpTo is [Limiter.TakeUpTo] over all gateways.
+func (s *Shared) TakeUpTo(ctx context.Context, key string, most int) (Verdict, error) {
+	now := s.cfg.Now()
+	lost := s.lostUntil.Load()
+	if now.UnixNano() < lost {
+		return s.local.TakeUpTo(ctx, key, most)
+	}
+	verdict, err := s.ask(ctx, key, most)
+	if err != nil {
+		s.lostUntil.Store(now.Add(cooling).UnixNano())
+		if lost == 0 {
+			s.cfg.Log.Warn("limits are kept by each gateway alone: Redis does not answer", "error", err)
+		}
+		return s.local.TakeUpTo(ctx, key, most)
+	}
+	if lost != 0 && s.lostUntil.CompareAndSwap(lost, 0) {
+		s.cfg.Log.Info("limits are shared again: Redis answers")
+	}
+	if verdict.Allowed {
+		if _, err := s.local.TakeUpTo(ctx, key, most); err != nil {
+			return Verdict{}, err
+		}
+	}
+	return verdict, nil
+}
+
+// ask runs the script.
+func (s *Shared) ask(ctx context.Context, key string, most int) (Verdict, error) {
+	asking, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	out, err := s.script.Run(asking, s.cfg.Client, []string{s.key(key)}, s.local.slice.Microseconds(), slices, most).Int64Slice()
+	if err != nil {
+		return Verdict{}, err
+	}
+	if len(out) != 3 {
+		return Verdict{}, fmt.Errorf("the script answered %d figures", len(out))
+	}
+	return Verdict{
+		Allowed: out[0] == 1, Limit: most, Remaining: max(most-int(out[1]), 0), Window: s.cfg.Window,
+		Reset: time.Duration(out[2]) * time.Microsecond,
+	}, nil
+}
+
+// key hides who the caller is from others that read the server.
+func (s *Shared) key(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return s.cfg.Prefix + s.cfg.Window.String() + ":" + base64.RawURLEncoding.EncodeToString(sum[:16])
+}
