@@ -59,6 +59,25 @@ func (s *Server) limit(c *fiber.Ctx) error {
 		return tooMany(c, verdict)
 	}
 	announce(c, verdict)
+	return s.quota(c, id.Tenant)
+}
+
+// quota counts the request against what its tenant may use, whoever of it asks.
+func (s *Server) quota(c *fiber.Ctx, tenant string) error {
+	if s.deps.Quotas == nil {
+		return c.Next()
+	}
+	verdict, err := s.deps.Quotas.Take(context.WithoutCancel(s.base), tenant)
+	if err != nil {
+		return err
+	}
+	if verdict.Limit > 0 && !verdict.Allowed {
+		announce(c, verdict)
+		return &problem{
+			status: 429, code: "quota_exceeded", retryAfter: max(verdict.Reset, 1),
+			detail: "the tenant's quota of " + strconv.Itoa(verdict.Limit) + " requests in " + verdict.Window.String() + " is used up; see Retry-After",
+		}
+	}
 	return c.Next()
 }
 

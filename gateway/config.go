@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/policy/audit"
 )
 
 // Config sizes a Server. The zero value of every number means the default given.
@@ -24,6 +25,8 @@ type Config struct {
 
 	// OpenedHosts are the hosts that callbacks may reach although their addresses are not public.
 	OpenedHosts []string
+	// KeepCode has the gateway's own records hold the code and the whole request, as those of functions do.
+	KeepCode bool
 	// CallbackSecret ("whsec_" and base64) signs callbacks whose caller gave no secret; without it each gets its own.
 	CallbackSecret string
 
@@ -36,7 +39,7 @@ type Config struct {
 	Heartbeat    time.Duration // between comments on a silent stream; 10 s, at most half of WriteTimeout
 }
 
-// Deps is what a Server needs of others. All of it is required but State and Tracer.
+// Deps is what a Server needs of others. All of it is required but State, Redact, Fleet, Quotas and Tracer.
 type Deps struct {
 	Invoker Invoker
 	Records Records
@@ -44,7 +47,13 @@ type Deps struct {
 	Limiter Limiter
 	Auth    *authn.Authenticator
 	// State keeps functions and jobs; without it the endpoints that need it answer 501.
-	State  State
+	State State
+	// Redact takes secrets out of a record that the gateway writes; nil changes nothing.
+	Redact func(*audit.Record)
+	// Fleet gives the state of the function processes of this machine; nil where there are none.
+	Fleet func() Fleet
+	// Quotas are what tenants may use; nil sets none.
+	Quotas Quotas
 	// Tracer makes the spans of requests and executions; nil makes none.
 	Tracer trace.Tracer
 	Logger *slog.Logger

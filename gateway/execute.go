@@ -160,7 +160,7 @@ func restricting(scopes []string) []string {
 // close ends a run whose record the gateway owes: no record, no result.
 func (s *Server) close(ctx context.Context, r *run, result execution.Result) (execution.Result, error) {
 	result = r.completed(result)
-	if err := s.append(ctx, r.record(result)); err != nil {
+	if err := s.append(ctx, r.record(result, s.cfg.KeepCode)); err != nil {
 		return execution.Result{}, err
 	}
 	return s.keep(r, result), nil
@@ -177,7 +177,7 @@ func (s *Server) abandon(ctx context.Context, r *run, lost error) error {
 		message = public.Message
 	}
 	result := r.completed(execution.Result{Status: execution.Failed, Error: &message})
-	if err := s.append(ctx, r.record(result)); err != nil {
+	if err := s.append(ctx, r.record(result, s.cfg.KeepCode)); err != nil {
 		return errors.Join(err, lost)
 	}
 	return lost
@@ -187,6 +187,9 @@ func (s *Server) abandon(ctx context.Context, r *run, lost error) error {
 func (s *Server) append(ctx context.Context, record audit.Record) error {
 	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.WriteTimeout)
 	defer cancel()
+	if s.deps.Redact != nil {
+		s.deps.Redact(&record)
+	}
 	err := s.deps.Records.Append(writing, record)
 	if err == nil || errors.Is(err, audit.ErrExists) {
 		return nil

@@ -35,3 +35,11 @@ type Decider interface {
 type Limiter interface {
 	Take(ctx context.Context, key string) (ratelimit.Verdict, error)
 }
+
+// Quotas limit each tenant as a whole, whoever of it asks. It is safe for concurrent use.
+type Quotas interface {
+	// Take counts one request of the tenant. Limit is 0 where nothing limits it.
+	Take(ctx context.Context, tenant string) (ratelimit.Verdict, error)
+	// Concurrent is how many executions the tenant may have at once; 0 sets no bound.
+	Concurrent(tenant string) int
+}

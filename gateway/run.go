@@ -132,7 +132,7 @@ func (r *run) completed(result execution.Result) execution.Result {
 }
 
 // record is the account of a run that no function recorded.
-func (r *run) record(result execution.Result) audit.Record {
+func (r *run) record(result execution.Result, keepCode bool) audit.Record {
 	source := r.job.Request.Code
 	if r.job.Request.Entry != "" {
 		source = string(r.job.Request.Files[r.job.Request.Entry])
@@ -166,6 +166,9 @@ func (r *run) record(result execution.Result) audit.Record {
 	if len(result.Result) > 0 {
 		sum := sha256.Sum256(result.Result)
 		record.ResultSHA256 = hex.EncodeToString(sum[:])
+	}
+	if keepCode {
+		record.Code, record.Request = source, raw(r.job.Request)
 	}
 	r.step(audit.Recorded)
 	record.Custody = r.custody

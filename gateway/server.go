@@ -54,7 +54,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		return nil, errors.New("any origin (*) may not call a gateway that asks for no credentials: list the origins, or configure a credential")
 	}
 	s := &Server{cfg: cfg, deps: deps, started: deps.Now(), meter: meter.New(deps.Now)}
-	if s.queue, err = queue.New(queue.Config{Places: cfg.Places, Depth: cfg.QueueDepth, Now: deps.Now}); err != nil {
+	if s.queue, err = queue.New(queue.Config{
+		Places: cfg.Places, Depth: cfg.QueueDepth, Now: deps.Now, Concurrent: concurrent(deps.Quotas),
+	}); err != nil {
 		return nil, err
 	}
 	if s.kept, err = results.New[kept](cfg.KeptResults, cfg.KeptResultBytes); err != nil {
@@ -71,6 +73,11 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	}
 	if s.exposed, err = meter.NewExposition(s.meter, s.gauges()...); err != nil {
 		return nil, err
+	}
+	if deps.Fleet != nil {
+		if err := s.exposed.Add(fleetMetrics{deps.Fleet}); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.describe(); err != nil {
 		return nil, err
@@ -179,4 +186,12 @@ func (s *Server) failRaw(ctx *fasthttp.RequestCtx, p *problem) {
 	if err := s.fail(c, p); err != nil {
 		s.deps.Logger.Error("an answer could not be written", "error", err)
 	}
+}
+
+// concurrent is how many places a tenant may hold; nil sets no bound.
+func concurrent(quotas Quotas) func(tenant string) int {
+	if quotas == nil {
+		return nil
+	}
+	return quotas.Concurrent
 }

@@ -59,15 +59,22 @@ func (s *Server) stats(c *fiber.Ctx) error {
 		Bytes int `json:"bytes"`
 	}
 	now := s.deps.Now()
+	var fleet *Fleet
+	if s.deps.Fleet != nil {
+		state := s.deps.Fleet()
+		fleet = &state
+	}
 	return s.send(c, struct {
 		StartedAt time.Time `json:"startedAt"`
 		UptimeMs  int64     `json:"uptimeMs"`
 		meter.Totals
 		Queue   load `json:"queue"`
 		Results room `json:"results"`
+		// Functions is null where the functions are not processes of this machine.
+		Functions *Fleet `json:"functions"`
 	}{
 		s.started.UTC(), now.Sub(s.started).Milliseconds(), s.meter.Totals(),
-		load{running, waiting, s.cfg.Places, s.cfg.QueueDepth}, room{s.kept.Len(), s.kept.Bytes()},
+		load{running, waiting, s.cfg.Places, s.cfg.QueueDepth}, room{s.kept.Len(), s.kept.Bytes()}, fleet,
 	})
 }
 

@@ -44,6 +44,14 @@ func NewExposition(m *Meter, gauges ...Gauge) (*Exposition, error) {
 	return e, nil
 }
 
+// Add exposes what one more collector has.
+func (e *Exposition) Add(c prometheus.Collector) error {
+	if err := e.registry.Register(c); err != nil {
+		return fmt.Errorf("register metrics: %w", err)
+	}
+	return nil
+}
+
 // Text gives the metrics as they are now.
 func (e *Exposition) Text() ([]byte, error) {
 	families, err := e.registry.Gather()

@@ -52,7 +52,12 @@ func lambdaLocal(ctx context.Context, con console, set settings, address, name s
 		return exit(exitPlatform, fmt.Errorf("--port: %w", err))
 	}
 	defer func() { _ = listener.Close() }() // closed by Serve already, or never used
-	cfg := poolConfig(con.getenv, set, log)
+	policy, err := openRules(con.getenv)
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	defer func() { err = errors.Join(err, policy.close()) }()
+	cfg := poolConfig(con.getenv, set, policy, log)
 	cfg.FunctionName = name
 	pool, err := localinvoke.New(ctx, cfg)
 	if err != nil {

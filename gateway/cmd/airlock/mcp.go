@@ -18,10 +18,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
+	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/gateway/mcp"
-	"github.com/airlock-run/airlock/infra/localinvoke"
-	"github.com/airlock-run/airlock/infra/records"
 )
 
 // mcpCommand serves agents over stdin and stdout.
@@ -62,30 +61,30 @@ func localMCP(ctx context.Context, con console, stdio sdk.Transport) (err error)
 		return exit(exitUsage, err)
 	}
 	log := slog.New(slog.NewTextHandler(con.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	store, err := records.Open(ctx, set.auditStore, records.Config{Key: set.chainKey, Log: log})
+	store, err := set.keeping.Open(ctx, set.auditStore, log)
 	if err != nil {
-		return exit(exitPlatform, fmt.Errorf("AUDIT_STORE: %w", err))
+		return exit(exitPlatform, err)
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	rules, err := openPolicy(con.executing)
+	policy, err := openRules(con.executing)
 	if err != nil {
 		return exit(exitUsage, err)
 	}
-	pool, err := localinvoke.New(ctx, poolConfig(con.executing, set, log))
+	defer func() { err = errors.Join(err, policy.close()) }()
+	functions, err := openFleet(ctx, con.executing, set, policy, log)
 	if err != nil {
-		return exit(exitPlatform, fmt.Errorf("functions: %w", err))
+		return err
 	}
 	defer func() {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
-		err = errors.Join(err, pool.Close(closing))
+		err = errors.Join(err, functions.close(closing))
 	}()
-	server, err := newServer(set, len(pool.Stats().Processes), gateway.Deps{
-		Invoker: pool, Records: store, Policy: rules, Logger: log, Now: time.Now, NewID: newID,
-	})
+	server, err := newServer(ctx, set, functions, policy, gateway.Deps{Records: store, Logger: log, Now: time.Now, NewID: newID})
 	if err != nil {
 		return exit(exitUsage, err)
 	}
+	defer reloadOnHangUp(policy, functions, log)()
 	if err := server.ServeMCP(ctx, stdio); err != nil {
 		return exit(exitPlatform, err)
 	}
@@ -94,7 +93,9 @@ func localMCP(ctx context.Context, con console, stdio sdk.Transport) (err error)
 
 // executing is the environment without what concerns serving to others: nothing here listens, or asks for credentials.
 func (con console) executing(name string) string {
-	if name == "AUDIT_STORE" || slices.Contains(forwarded, name) || name == "FUNCTION_PROCESSES" || name == "INVOKER" {
+	if slices.Contains(forwarded, name) || slices.Contains(forwardedToS3, name) || strings.HasPrefix(name, "LAMBDA_") ||
+		strings.HasPrefix(name, process.SecretPrefix) ||
+		slices.Contains([]string{"AIRLOCK_POLICY_FILE", "AUDIT_STORE", "FUNCTION_PROCESSES", "INVOKER"}, name) {
 		return con.getenv(name)
 	}
 	return ""

@@ -19,8 +19,6 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/functions/runner"
-	"github.com/airlock-run/airlock/infra/records"
-	"github.com/airlock-run/airlock/infra/s3records"
 	"github.com/airlock-run/airlock/policy/audit"
 	"github.com/airlock-run/airlock/sandbox"
 )
@@ -168,7 +166,20 @@ func (f *runFlags) run(ctx context.Context, con console, request execution.Reque
 
 // localRunner puts together what a function process has, for this process.
 func localRunner(ctx context.Context, con console, store string) (*runner.Runner, func(), error) {
-	rules, err := openPolicy(con.getenv)
+	rules, _, err := process.ReadRules(con.getenv)
+	if err != nil {
+		return nil, nil, exit(exitUsage, err)
+	}
+	keeping, err := process.ReadRecords(con.getenv)
+	if err != nil {
+		return nil, nil, exit(exitUsage, err)
+	}
+	secret := func(name string) string { return con.getenv(process.SecretPrefix + name) }
+	var values []string
+	for _, name := range rules.Secrets() {
+		values = append(values, secret(name))
+	}
+	redactor, err := keeping.Redactor(values...)
 	if err != nil {
 		return nil, nil, exit(exitUsage, err)
 	}
@@ -182,9 +193,7 @@ func localRunner(ctx context.Context, con console, store string) (*runner.Runner
 		store = strings.TrimSpace(con.getenv("AUDIT_STORE"))
 	}
 	if store != "" {
-		opened, err := records.Open(ctx, store, records.Config{
-			Key: []byte(con.getenv("AUDIT_CHAIN_KEY")), S3: s3records.Config{Endpoint: con.getenv("S3_ENDPOINT")},
-		})
+		opened, err := keeping.Open(ctx, store, slog.New(slog.DiscardHandler))
 		if err != nil {
 			return nil, nil, exit(exitPlatform, fmt.Errorf("open the record store %q: %w", store, err))
 		}
@@ -201,8 +210,8 @@ func localRunner(ctx context.Context, con console, store string) (*runner.Runner
 		}
 	}
 	r, err := runner.New(runner.Config{
-		Sandbox: engine, Policy: rules, Records: appender, Log: log, KeepCode: process.KeepCode(con.getenv),
-		Secret: func(name string) string { return con.getenv(process.SecretPrefix + name) },
+		Sandbox: engine, Policy: rules, Records: appender, Log: log, KeepCode: keeping.KeepCode,
+		Secret: secret, Redact: redactor.Apply,
 	})
 	if err != nil {
 		closeAll()

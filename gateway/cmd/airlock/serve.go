@@ -15,21 +15,11 @@ import (
 
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/gateway/authn"
-	"github.com/airlock-run/airlock/gateway/ratelimit"
-	"github.com/airlock-run/airlock/infra/localinvoke"
-	"github.com/airlock-run/airlock/infra/records"
 	"github.com/airlock-run/airlock/infra/sqlitestate"
-	"github.com/airlock-run/airlock/policy"
 )
 
 // patience is how long a shutdown waits for what runs: the longest tier's time and some more.
 const patience = 65 * time.Second
-
-var (
-	_ gateway.Invoker = (*localinvoke.Pool)(nil)
-	_ gateway.Decider = (*policy.Set)(nil)
-	_ gateway.Limiter = (*ratelimit.Limiter)(nil)
-)
 
 func serveCommand(con console) *cobra.Command {
 	return &cobra.Command{
@@ -38,7 +28,9 @@ func serveCommand(con console) *cobra.Command {
 		Long: "Serve the HTTP API with a pool of local function processes.\n\n" +
 			"All settings are environment variables: HOST, PORT, API_KEY, JWT_SECRET, JWT_PUBLIC_KEY, JWT_ISSUER, JWT_AUDIENCE,\n" +
 			"CORS_ORIGINS, MAX_BODY_SIZE, RATE_LIMIT_WINDOW_MS, RATE_LIMIT_MAX_REQUESTS, AUDIT_STORE, AUDIT_CHAIN_KEY, INVOKER,\n" +
-			"SANDBOX_MEMORY_MB, EGRESS_ALLOW, FUNCTION_PROCESSES, AIRLOCK_CACHE_DIR, AIRLOCK_STATE, CALLBACK_SECRET.\n" +
+			"SANDBOX_MEMORY_MB, EGRESS_ALLOW, FUNCTION_PROCESSES, AIRLOCK_CACHE_DIR, AIRLOCK_STATE, CALLBACK_SECRET,\n" +
+			"JWT_JWKS_URL, JWT_TENANT_CLAIM, AUDIT_CODE, AUDIT_REDACT, AUDIT_SYNC, S3_ENDPOINT, LAMBDA_FUNCTION, LAMBDA_ENDPOINT,\n" +
+			"LAMBDA_CONCURRENCY, LAMBDA_TENANCY, REDIS_URL, AIRLOCK_POLICY_FILE (read again on SIGHUP).\n" +
 			"With none set it serves on 127.0.0.1:3000 without credentials, records into ./audit and keeps functions and\n" +
 			"jobs in ./state.",
 		Args: cobra.NoArgs,
@@ -63,9 +55,9 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 		return exit(exitPlatform, listening(set, err))
 	}
 	defer func() { _ = listener.Close() }() // closed by Serve already, or never used
-	store, err := records.Open(ctx, set.auditStore, records.Config{Key: set.chainKey, Log: log})
+	store, err := set.keeping.Open(ctx, set.auditStore, log)
 	if err != nil {
-		return exit(exitPlatform, fmt.Errorf("AUDIT_STORE: %w", err))
+		return exit(exitPlatform, err)
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	tracer, flush, err := openTracer(ctx, con.getenv)
@@ -78,29 +70,31 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 		return exit(exitPlatform, fmt.Errorf("AIRLOCK_STATE: %w; set AIRLOCK_STATE to a folder that can be written", err))
 	}
 	defer func() { err = errors.Join(err, state.Close()) }()
-	rules, err := openPolicy(con.getenv)
+	policy, err := openRules(con.getenv)
 	if err != nil {
 		return exit(exitUsage, err)
 	}
-	set.opened = rules.Hosts()
-	pool, err := localinvoke.New(ctx, poolConfig(con.getenv, set, log))
+	defer func() { err = errors.Join(err, policy.close()) }()
+	set.opened = policy.Hosts()
+	functions, err := openFleet(ctx, con.getenv, set, policy, log)
 	if err != nil {
-		return exit(exitPlatform, fmt.Errorf("functions: %w", err))
+		return err
 	}
 	defer func() {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
-		err = errors.Join(err, pool.Close(closing))
+		err = errors.Join(err, functions.close(closing))
 	}()
-	server, err := newServer(set, len(pool.Stats().Processes), gateway.Deps{
-		Invoker: pool, Records: store, State: state, Tracer: tracer, Policy: rules, Logger: log, Now: time.Now, NewID: newID,
+	server, err := newServer(ctx, set, functions, policy, gateway.Deps{
+		Records: store, State: state, Tracer: tracer, Logger: log, Now: time.Now, NewID: newID,
 	})
 	if err != nil {
 		return exit(exitUsage, err)
 	}
+	defer reloadOnHangUp(policy, functions, log)()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	greet(con.stdout, set, listener.Addr().String(), rules, len(pool.Stats().Processes), confined.first(time.Second))
+	greet(con.stdout, set, listener.Addr().String(), policy, functions.described(confined))
 	select {
 	case err := <-failed:
 		return exit(exitPlatform, fmt.Errorf("serve: %w", err))
@@ -130,15 +124,21 @@ func listening(set settings, err error) error {
 }
 
 // newServer adds what the settings decide to what was opened.
-func newServer(set settings, places int, deps gateway.Deps) (*gateway.Server, error) {
+func newServer(ctx context.Context, set settings, functions *fleet, policy *rules, deps gateway.Deps) (*gateway.Server, error) {
 	var err error
 	if deps.Auth, err = authn.New(set.auth); err != nil {
 		return nil, err
 	}
-	if deps.Limiter, err = ratelimit.New(ratelimit.Config{Window: set.rateWindow, Max: set.rateMax, Now: deps.Now}); err != nil {
+	if err := limits(set, policy, &deps); err != nil {
 		return nil, err
 	}
+	redactor, err := set.keeping.Redactor(set.credentials...)
+	if err != nil {
+		return nil, err
+	}
+	deps.Invoker, deps.Policy, deps.Redact, deps.Fleet = functions, policy, redactor.Apply, functions.state()
 	return gateway.New(gateway.Config{
-		MaxBodyBytes: set.maxBody, CORSOrigins: set.corsOrigins, Places: places, OpenedHosts: set.opened, CallbackSecret: set.callbackKey,
+		MaxBodyBytes: set.maxBody, CORSOrigins: set.corsOrigins, Places: functions.places, OpenedHosts: set.opened,
+		CallbackSecret: set.callbackKey, KeepCode: set.keeping.KeepCode,
 	}, deps)
 }

@@ -13,13 +13,15 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway/authn"
 )
 
 // settings is the environment of airlock serve, checked.
 type settings struct {
 	host, port  string
-	open        bool // no credential is set
+	open        bool     // no credential is set
+	credentials []string // their values, which no record may hold
 	auth        authn.Config
 	corsOrigins []string
 	maxBody     int
@@ -27,7 +29,9 @@ type settings struct {
 	rateMax     int
 	invoker     string // local or lambda
 	auditStore  string
-	chainKey    []byte
+	keeping     process.Records
+	lambda      lambdaSettings
+	redis       string // URL; "" counts in this process
 	state       string // a folder
 	callbackKey string
 	opened      []string // hosts that EGRESS_ALLOW opens
@@ -74,6 +78,9 @@ func readSettings(getenv func(string) string, now func() time.Time) (settings, e
 		s.host = "127.0.0.1"
 	}
 	s.auth = r.auth(now)
+	for _, name := range []string{"API_KEY", "JWT_SECRET"} {
+		s.credentials = append(s.credentials, getenv(name))
+	}
 	s.open = s.auth.APIKey == "" && len(s.auth.Keys) == 0
 	if s.open && len(r.wrong) == 0 && !loopback(s.host) {
 		r.fail("HOST", "%s can be reached by others, and no credential is set: set API_KEY, JWT_SECRET or JWT_PUBLIC_KEY, or serve on 127.0.0.1", s.host)
@@ -82,15 +89,19 @@ func readSettings(getenv func(string) string, now func() time.Time) (settings, e
 	s.auditStore = r.store()
 	s.state = r.state(s.auditStore)
 	s.callbackKey = r.callbackKey()
-	if s.chainKey = []byte(getenv("AUDIT_CHAIN_KEY")); len(s.chainKey) > 0 && len(s.chainKey) < 16 {
-		r.fail("AUDIT_CHAIN_KEY", "has %d bytes; at least 16 are needed", len(s.chainKey))
+	var err error
+	if s.keeping, err = process.ReadRecords(getenv); err != nil {
+		r.wrong = append(r.wrong, err)
 	}
+	s.redis = r.redis()
 	switch s.invoker = strings.TrimSpace(getenv("INVOKER")); s.invoker {
 	case "":
 		s.invoker = "local"
 	case "local":
+	case "lambda":
+		s.lambda = r.lambda()
 	default:
-		r.fail("INVOKER", "must be local; got %q", s.invoker)
+		r.fail("INVOKER", "must be local or lambda; got %q", s.invoker)
 	}
 	return s, errors.Join(r.wrong...)
 }
@@ -174,14 +185,16 @@ func (r *reader) origins(open bool) []string {
 	return origins
 }
 
-// store gives AUDIT_STORE as a URL with an absolute path; ./audit when it is not set.
+// store gives AUDIT_STORE as a URL, of a bucket or with an absolute path; ./audit when it is not set.
 func (r *reader) store() string {
 	text := strings.TrimSpace(r.getenv("AUDIT_STORE"))
 	if text == "" {
 		text = "audit"
 	}
-	if strings.HasPrefix(text, "s3://") {
-		r.fail("AUDIT_STORE", "s3:// is not supported by this build of the gateway; use file:///path/of/a/folder")
+	if isBucket(text) {
+		if bucket, _, _ := strings.Cut(strings.TrimPrefix(text, "s3://"), "/"); bucket == "" {
+			r.fail("AUDIT_STORE", "names no bucket; write s3://bucket/prefix")
+		}
 		return text
 	}
 	dir, isFile := strings.CutPrefix(text, "file://")

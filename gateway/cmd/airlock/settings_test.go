@@ -95,10 +95,16 @@ func TestSettingsRefused(t *testing.T) {
 		{"CORS_ORIGINS=https://*.example.com", "CORS_ORIGINS:"},
 		{"CORS_ORIGINS=https://a.example/path", "CORS_ORIGINS:"},
 		{"AUDIT_STORE=http://x", "AUDIT_STORE: must be file:///"},
-		{"AUDIT_STORE=s3://bucket", "AUDIT_STORE: s3://"},
+		{"AUDIT_STORE=s3://", "AUDIT_STORE: names no bucket"},
+		{"S3_ENDPOINT=here", "S3_ENDPOINT: must be a URL"},
+		{"AUDIT_SYNC=maybe", "AUDIT_SYNC: must be true or false"},
+		{"AUDIT_CODE=all", "AUDIT_CODE: must be hash"},
+		{"AUDIT_REDACT=chain", "AUDIT_REDACT: field \"chain\" cannot be redacted"},
+		{"INVOKER=lambda", "LAMBDA_FUNCTION: is not set"},
+		{"REDIS_URL=127.0.0.1:6379", "REDIS_URL: must be a URL"},
 		{"AUDIT_STORE=file://", "AUDIT_STORE:"},
 		{"AUDIT_CHAIN_KEY=short", "AUDIT_CHAIN_KEY: has 5 bytes"},
-		{"INVOKER=cloud", "INVOKER: must be local"},
+		{"INVOKER=cloud", "INVOKER: must be local or lambda"},
 	}
 	for _, c := range cases {
 		if _, err := readSettings(env(c.env), time.Now); err == nil || !strings.Contains(err.Error(), c.says) {

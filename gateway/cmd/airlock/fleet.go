@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/airlock-run/airlock/functions/process"
+	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/infra/lambdainvoke"
+	"github.com/airlock-run/airlock/infra/localinvoke"
+)
+
+var (
+	_ gateway.Invoker = (*localinvoke.Pool)(nil)
+	_ gateway.Invoker = (*lambdainvoke.Client)(nil)
+)
+
+// fleet is what runs executions: function processes of this machine, or a function on Lambda.
+type fleet struct {
+	gateway.Invoker
+	places int
+	pool   *localinvoke.Pool // nil on Lambda
+	where  string            // for people
+}
+
+// openFleet opens the one that INVOKER names. It must be closed.
+func openFleet(ctx context.Context, getenv func(string) string, set settings, policy *rules, log *slog.Logger) (*fleet, error) {
+	if set.invoker == "lambda" {
+		client, err := lambdainvoke.New(ctx, lambdainvoke.Config{
+			Function: set.lambda.function, Endpoint: set.lambda.endpoint, Tenants: set.lambda.tenants,
+		})
+		if err != nil {
+			return nil, exit(exitUsage, fmt.Errorf("INVOKER: %w", err))
+		}
+		where := fmt.Sprintf("Lambda function %s, at most %d executions at a time", set.lambda.function, set.lambda.places)
+		return &fleet{Invoker: client, places: set.lambda.places, where: where}, nil
+	}
+	pool, err := localinvoke.New(ctx, poolConfig(getenv, set, policy, log))
+	if err != nil {
+		return nil, exit(exitPlatform, fmt.Errorf("functions: %w", err))
+	}
+	places := len(pool.Stats().Processes)
+	return &fleet{Invoker: pool, places: places, pool: pool, where: fmt.Sprintf("%d processes, one execution each at a time", places)}, nil
+}
+
+func (f *fleet) close(ctx context.Context) error {
+	if f.pool == nil {
+		return nil
+	}
+	return f.pool.Close(ctx)
+}
+
+// renew has function processes start again with the policy as it is now.
+func (f *fleet) renew() {
+	if f.pool != nil {
+		f.pool.Renew()
+	}
+}
+
+// state is what the gateway shows of the processes; nil on Lambda.
+func (f *fleet) state() func() gateway.Fleet {
+	if f.pool == nil {
+		return nil
+	}
+	return func() gateway.Fleet {
+		now := f.pool.Stats()
+		out := gateway.Fleet{Executions: now.Executions, Crashed: now.Crashed, Killed: now.Killed, Waiting: now.Waiting}
+		for _, p := range now.Processes {
+			out.Processes = append(out.Processes, gateway.Process(p))
+		}
+		return out
+	}
+}
+
+// forwarded are the settings that function processes read; nothing else of the environment reaches them.
+var forwarded = []string{
+	"AIRLOCK_CACHE_DIR", "AUDIT_CHAIN_KEY", "AUDIT_CODE", "AUDIT_REDACT", "AUDIT_SYNC", "EGRESS_ALLOW", "HOME", "S3_ENDPOINT",
+	"SANDBOX_MEMORY_MB", "XDG_CACHE_HOME",
+}
+
+// forwardedToS3 are those that the AWS SDK finds credentials, region and certificates by. They are forwarded where
+// records go to a bucket; the guest has no way to see any of them.
+var forwardedToS3 = []string{
+	"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE",
+	"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CA_BUNDLE", "AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME",
+	"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+	"AWS_CONTAINER_AUTHORIZATION_TOKEN", "AWS_EC2_METADATA_DISABLED",
+}
+
+func poolConfig(getenv func(string) string, set settings, policy *rules, log *slog.Logger) localinvoke.Config {
+	cfg := localinvoke.Config{Env: []string{"AUDIT_STORE=" + set.auditStore}, Processes: set.processes, Logger: log}
+	names := forwarded
+	if isBucket(set.auditStore) {
+		names = append(names[:len(names):len(names)], forwardedToS3...)
+	}
+	for _, secret := range policy.secrets() {
+		names = append(names[:len(names):len(names)], process.SecretPrefix+secret)
+	}
+	for _, name := range names {
+		if v := getenv(name); v != "" {
+			cfg.Env = append(cfg.Env, name+"="+v)
+		}
+	}
+	if copied := policy.file(); copied != "" {
+		cfg.Env = append(cfg.Env, "AIRLOCK_POLICY_FILE="+copied)
+	}
+	return cfg
+}

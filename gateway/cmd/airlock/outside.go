@@ -1,0 +1,55 @@
+package main
+
+import (
+	"net/url"
+	"strings"
+)
+
+// lambdaSettings are those of INVOKER=lambda.
+type lambdaSettings struct {
+	function, endpoint string
+	tenants            bool
+	places             int
+}
+
+// lambda reads them.
+func (r *reader) lambda() lambdaSettings {
+	l := lambdaSettings{
+		function: strings.TrimSpace(r.getenv("LAMBDA_FUNCTION")), endpoint: strings.TrimSpace(r.getenv("LAMBDA_ENDPOINT")),
+		places: r.number("LAMBDA_CONCURRENCY", 50, 1, 100_000),
+	}
+	if l.function == "" {
+		r.fail("LAMBDA_FUNCTION", "is not set; INVOKER=lambda needs the name or the ARN of a function")
+	}
+	if l.endpoint != "" && !isHTTP(l.endpoint) {
+		r.fail("LAMBDA_ENDPOINT", "must be a URL such as http://127.0.0.1:9001; got %q", l.endpoint)
+	}
+	switch text := strings.TrimSpace(r.getenv("LAMBDA_TENANCY")); text {
+	case "":
+	case "per-tenant":
+		l.tenants = true
+	default:
+		r.fail("LAMBDA_TENANCY", "must be per-tenant, for a function whose TenancyConfig is PER_TENANT, or not be set; got %q", text)
+	}
+	return l
+}
+
+// redis reads REDIS_URL.
+func (r *reader) redis() string {
+	text := strings.TrimSpace(r.getenv("REDIS_URL"))
+	if text == "" {
+		return ""
+	}
+	// The URL may hold a password, so it is not repeated.
+	if u, err := url.Parse(text); err != nil || u.Scheme != "redis" && u.Scheme != "rediss" && u.Scheme != "unix" || u.Host == "" && u.Path == "" {
+		r.fail("REDIS_URL", "must be a URL such as redis://127.0.0.1:6379/0, or rediss:// for TLS")
+	}
+	return text
+}
+
+func isHTTP(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+func isBucket(store string) bool { return strings.HasPrefix(store, "s3://") }
