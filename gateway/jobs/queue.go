@@ -29,7 +29,7 @@ type Store interface {
 type Work interface {
 	// Claim makes the next job this process's own, serving the tenants in turn; ErrNotFound when there is none.
 	Claim(ctx context.Context, now time.Time, after string) (execution.Job, error)
-	// Orphans are the running jobs of processes that have ended.
+	// Orphans are the running jobs of processes that have ended; the callbacks that those had taken are due again.
 	Orphans(ctx context.Context) ([]execution.Job, error)
 	// Cancelled are this process's running jobs that are to be stopped.
 	Cancelled(ctx context.Context) ([]string, error)
@@ -50,7 +50,8 @@ type Runner interface {
 	// Run runs a job to its end, or says that it did not begin and when to try again (more than 0). When ctx ends the
 	// result is that of a cancelled execution.
 	Run(ctx context.Context, job execution.Job) (result execution.Result, again time.Duration)
-	// Recorded reports whether a job that was lost has its audit record, and what to answer for it then.
+	// Recorded reports whether a job that was lost has its audit record, and what to answer for it then. It may take as long
+	// as the job did.
 	Recorded(ctx context.Context, job execution.Job) (result execution.Result, recorded bool, err error)
 	// Send tells a receiver once.
 	Send(ctx context.Context, job execution.Job) Receipt
@@ -86,8 +87,9 @@ type Queue struct {
 	stop context.CancelFunc
 	busy sync.WaitGroup // loops, jobs and callbacks
 
-	mu      sync.Mutex
-	running map[string]context.CancelFunc
+	mu       sync.Mutex
+	running  map[string]context.CancelFunc
+	adopting map[string]bool
 }
 
 // New checks the configuration and starts nothing.
@@ -101,7 +103,7 @@ func New(cfg Config) (*Queue, error) {
 	if cfg.Store == nil || cfg.Runner == nil || cfg.Now == nil || cfg.Random == nil || cfg.Logger == nil || cfg.Workers < 0 || cfg.Keep < 0 {
 		return nil, errors.New("jobs: a store, a runner, a clock, randomness and a logger are needed, and no number may be negative")
 	}
-	return &Queue{cfg: cfg, wake: make(chan struct{}, 1), stop: func() {}, running: map[string]context.CancelFunc{}}, nil
+	return &Queue{cfg: cfg, wake: make(chan struct{}, 1), stop: func() {}, running: map[string]context.CancelFunc{}, adopting: map[string]bool{}}, nil
 }
 
 // Submit keeps a job; once it returns nil the job will have a result. The error is execution.ErrFull when there are too

@@ -117,26 +117,42 @@ func (q *Queue) adopt(ctx context.Context) {
 		return
 	}
 	for _, job := range orphans {
-		result, recorded, err := q.cfg.Runner.Recorded(ctx, job)
-		if err != nil {
-			q.complain(ctx, "an orphan cannot be looked up", err)
-			continue
+		q.mu.Lock()
+		taken := q.adopting[job.ID]
+		q.adopting[job.ID] = true
+		q.mu.Unlock()
+		if !taken {
+			q.busy.Go(func() { q.take(ctx, job) })
 		}
-		_, err = q.cfg.Store.ChangeJob(ctx, job.ID, func(j *execution.Job) error {
-			if j.Status != execution.Running || j.Owner != job.Owner {
-				return errTaken
-			}
-			if recorded {
-				return q.end(j, result)
-			}
-			j.Status, j.Owner = execution.Queued, ""
-			return nil
-		})
-		if err != nil && !errors.Is(err, errTaken) {
-			q.complain(ctx, "an orphan cannot be adopted", err)
-		}
-		q.nudge()
 	}
+}
+
+// take ends an orphan that has happened, and has any other run again.
+func (q *Queue) take(ctx context.Context, job execution.Job) {
+	defer func() {
+		q.mu.Lock()
+		delete(q.adopting, job.ID)
+		q.mu.Unlock()
+	}()
+	result, recorded, err := q.cfg.Runner.Recorded(ctx, job)
+	if err != nil {
+		q.complain(ctx, "an orphan cannot be looked up", err)
+		return
+	}
+	_, err = q.cfg.Store.ChangeJob(ctx, job.ID, func(j *execution.Job) error {
+		if j.Status != execution.Running || j.Owner != job.Owner {
+			return errTaken
+		}
+		if recorded {
+			return q.end(j, result)
+		}
+		j.Status, j.Owner = execution.Queued, ""
+		return nil
+	})
+	if err != nil && !errors.Is(err, errTaken) {
+		q.complain(ctx, "an orphan cannot be adopted", err)
+	}
+	q.nudge()
 }
 
 func (q *Queue) complain(ctx context.Context, what string, err error) {

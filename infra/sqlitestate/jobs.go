@@ -124,9 +124,10 @@ func (s *Store) write(ctx context.Context, tx *sql.Tx, job execution.Job) error 
 	return err
 }
 
-// Orphans gives the running jobs of processes that have ended.
+// Orphans gives the running jobs of processes that have ended. Callbacks that such a process had taken are due again.
 func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
-	owners, err := s.strings(ctx, "SELECT DISTINCT owner FROM jobs WHERE status = 'running' AND owner <> ?", s.owner)
+	owners, err := s.strings(ctx, `SELECT DISTINCT owner FROM jobs WHERE status = 'running' AND owner <> ?
+		UNION SELECT DISTINCT owner FROM jobs WHERE callback IS NOT NULL AND owner NOT IN ('', ?)`, s.owner, s.owner)
 	if err != nil {
 		return nil, err
 	}
@@ -134,6 +135,9 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 	for _, owner := range owners {
 		if !ownerGone(filepath.Join(s.dir, ownersFolder, filepath.Base(owner))) {
 			continue
+		}
+		if _, err := s.db.ExecContext(ctx, "UPDATE jobs SET callback = 0, owner = '' WHERE callback IS NOT NULL AND owner = ?", owner); err != nil {
+			return nil, fmt.Errorf("free callbacks: %w", err)
 		}
 		jobs, err := s.jobs(ctx, "SELECT "+jobColumns+" FROM jobs WHERE status = 'running' AND owner = ?", owner)
 		if err != nil {
@@ -166,7 +170,7 @@ func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) 
 			return err
 		}
 		for _, job := range out {
-			if _, err := tx.ExecContext(ctx, "UPDATE jobs SET callback = ? WHERE id = ?", millis(again), job.ID); err != nil {
+			if _, err := tx.ExecContext(ctx, "UPDATE jobs SET callback = ?, owner = ? WHERE id = ?", millis(again), s.owner, job.ID); err != nil {
 				return err
 			}
 		}
