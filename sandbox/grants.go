@@ -50,6 +50,10 @@ func (r *run) grant(script Script, g Grants, config Egress) (func(), error) {
 			told.Secrets[s.Name] = placeholder(r.result.Seed, s.Name)
 		}
 	}
+	if err := r.grantFiles(script, g.Files); err != nil {
+		closing()
+		return nil, err
+	}
 	if err := r.grantTools(script, g, e, &told); err != nil {
 		closing()
 		return nil, err

@@ -23,6 +23,13 @@ type Grants struct {
 	Tools []Tool
 	// Network is what fetch may reach.
 	Network Network
+	// Files is what the guest may do with its file system, which starts with Script.Files. What it wrote is Result.Files.
+	Files FileAccess
+	// Modules are the Node modules that require and import give: names without "node:", or "*" for all that the library
+	// has. fs comes with Files; modules that give nothing (events, assert, timers, os, process, …) are always there.
+	Modules []string
+	// ModuleHint, when it is not nil, words what would give the guest a module that it was not granted.
+	ModuleHint func(name string) string
 	// OnLog is called for each console call as it happens, on the guest's goroutine: a slow OnLog slows its own guest.
 	OnLog func(Log)
 	// stackBytes, when set, is less stack than guests have, for the self-test: filling all of it takes 80 MB.

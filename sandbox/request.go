@@ -118,6 +118,9 @@ func (r *run) sync(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) 
 	if op == nil {
 		op = r.syncOps[name]
 	}
+	if op == nil {
+		op = nodeOps(name)
+	}
 	if !ok || op == nil {
 		return errorValue(in, &opError{"TypeError", fmt.Sprintf("%s is not available to this execution", name)})
 	}

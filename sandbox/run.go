@@ -46,6 +46,7 @@ type run struct {
 	async       map[string]asyncOp
 	followUps   map[string]asyncOp // go on with what an async operation began, and do not count
 	tools       map[string]*tool
+	files       *fileSystem
 	setup       []byte          // what the guest is told of its grants, as JSON; nil when there is nothing
 	opsCtx      context.Context // ends with the run
 	completions chan completion
@@ -82,7 +83,8 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 	defer endOps()
 	closeGrants, err := r.grant(script, grants, e.egress)
 	if err != nil {
-		return Result{}, err
+		err = r.classify(err)
+		return r.finish(in), err
 	}
 	defer closeGrants()
 	err = r.execute(in, e.image, script)
@@ -299,6 +301,9 @@ func (r *run) finish(in *quickjs.Instance) Result {
 		res.Usage.Ticks, res.Usage.MemoryBytes = in.Ticks(), in.MemoryBytes()
 	}
 	res.Pure = !r.impure
+	if r.files != nil {
+		res.Files = r.files.written()
+	}
 	return *res
 }
 

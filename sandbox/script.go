@@ -31,6 +31,8 @@ type Result struct {
 	Value json.RawMessage
 	// Output is the console's text, a line per call, at most Limits.OutputBytes long.
 	Output string
+	// Files are what the guest made or changed in its file system, by relative path; nil for none.
+	Files map[string][]byte
 	// Logs are the console's calls, at most Limits.LogEntries.
 	Logs []Log
 	// Error says in one line why the run did not complete; empty when it did.

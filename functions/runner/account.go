@@ -63,6 +63,12 @@ func (a *account) result(out sandbox.Result) execution.Result {
 			r.Exception.File = ex.File
 		}
 	}
+	for name, content := range out.Files {
+		if r.FilesOut == nil {
+			r.FilesOut = make(map[string]execution.File, len(out.Files))
+		}
+		r.FilesOut[name] = content
+	}
 	if out.Limit != "" {
 		limit := string(out.Limit)
 		r.Limit = &limit

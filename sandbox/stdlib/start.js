@@ -37,6 +37,7 @@
   // finish is called when nothing is left to wait for.
   const finish = () => {
     try {
+      internal.flushOutput();
       host(op.done, internal.serialise(value !== undefined ? value : globalThis.output, resultLimit), 0, 0);
     } catch (e) {
       internal.fail(e);

@@ -1,0 +1,296 @@
+package sandbox
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// FileAccess is what a run may do with its file system: memory of its own that starts with Script.Files. Nothing of the
+// host is ever in it.
+type FileAccess int
+
+// The degrees of access, each containing the one before it.
+const (
+	FilesNone FileAccess = iota
+	FilesRead
+	FilesWrite
+)
+
+const (
+	maxPathBytes = 1024
+	maxNameBytes = 255
+)
+
+// fileSystem is the files of one run. Paths are absolute and clean. Its errors are the codes of POSIX as strings, "" for
+// none.
+type fileSystem struct {
+	access FileAccess
+	limits Limits
+	nodes  map[string]*fileNode
+	bytes  int64
+	now    func() time.Duration
+	serial int32
+}
+
+type fileNode struct {
+	data     []byte
+	folder   bool
+	changed  bool
+	mode     int32
+	inode    int32
+	modified time.Duration // since the Unix epoch
+}
+
+// newFileSystem holds files; a *limitError says that they are too many or too large.
+func newFileSystem(access FileAccess, limits Limits, files map[string][]byte, now func() time.Duration) (*fileSystem, error) {
+	f := &fileSystem{access: FilesWrite, limits: limits, nodes: map[string]*fileNode{}, now: now}
+	f.add("/", true)
+	f.add("/tmp", true)
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		p, ok := cleanPath(name)
+		if !ok {
+			continue // refused where requests are read
+		}
+		if _, err := f.makeFolder(path.Dir(p), true); err != nil {
+			return nil, err
+		}
+		if _, err := f.write(p, -2, files[name]); err != nil {
+			return nil, err
+		}
+	}
+	for _, n := range f.nodes {
+		n.changed = false
+	}
+	f.access = access
+	return f, nil
+}
+
+// cleanPath resolves a guest's path against the root: no number of .. leads out of it.
+func cleanPath(p string) (string, bool) {
+	if len(p) > maxPathBytes || strings.IndexByte(p, 0) >= 0 {
+		return "", false
+	}
+	p = path.Clean("/" + p)
+	for part := range strings.SplitSeq(p, "/") {
+		if len(part) > maxNameBytes {
+			return "", false
+		}
+	}
+	return p, true
+}
+
+func (f *fileSystem) add(p string, folder bool) *fileNode {
+	f.serial++
+	n := &fileNode{folder: folder, mode: 0o644, inode: f.serial, modified: f.now()}
+	if folder {
+		n.mode = 0o755
+	}
+	f.nodes[p] = n
+	return n
+}
+
+// parent says whether something can be made at p.
+func (f *fileSystem) parent(p string) string {
+	switch n := f.nodes[path.Dir(p)]; {
+	case n == nil:
+		return "ENOENT"
+	case !n.folder:
+		return "ENOTDIR"
+	case f.access < FilesWrite:
+		return "EROFS"
+	}
+	return ""
+}
+
+// through says what is wrong on the way to p, which does not exist.
+func (f *fileSystem) through(p string) string {
+	for dir := path.Dir(p); dir != "/"; dir = path.Dir(dir) {
+		if n := f.nodes[dir]; n != nil && !n.folder {
+			return "ENOTDIR"
+		}
+	}
+	return "ENOENT"
+}
+
+func (f *fileSystem) full() bool {
+	return f.bytes > f.limits.FileBytes || len(f.nodes) > f.limits.FileCount+2
+}
+
+// write puts data at an offset of a file, at its end (-1), or in place of its content (-2). The error is a *limitError.
+func (f *fileSystem) write(p string, at int, data []byte) (string, error) {
+	n := f.nodes[p]
+	switch {
+	case n != nil && n.folder:
+		return "EISDIR", nil
+	case f.access < FilesWrite:
+		return "EROFS", nil
+	case n == nil:
+		if code := f.parent(p); code != "" {
+			return code, nil
+		}
+		n = f.add(p, false)
+	}
+	before := len(n.data)
+	switch {
+	case at == -2:
+		n.data = data
+	case at == -1:
+		at = len(n.data)
+		fallthrough
+	default:
+		end := at + len(data)
+		if f.bytes+int64(end-before) > f.limits.FileBytes {
+			return "", f.limits.exceeded(LimitFiles)
+		}
+		if end > len(n.data) {
+			n.data = append(n.data, make([]byte, end-len(n.data))...)
+		}
+		copy(n.data[at:], data)
+	}
+	f.bytes += int64(len(n.data) - before)
+	n.changed, n.modified = true, f.now()
+	if f.full() {
+		return "", f.limits.exceeded(LimitFiles)
+	}
+	return "", nil
+}
+
+func (f *fileSystem) truncate(p string, size int) (string, error) {
+	n := f.nodes[p]
+	if n == nil {
+		return f.through(p), nil
+	}
+	if n.folder {
+		return "EISDIR", nil
+	}
+	if size > len(n.data) {
+		return f.write(p, size, nil)
+	}
+	return f.write(p, -2, n.data[:size:size])
+}
+
+func (f *fileSystem) makeFolder(p string, recursive bool) (string, error) {
+	if n := f.nodes[p]; n != nil {
+		if n.folder && recursive {
+			return "", nil
+		}
+		return "EEXIST", nil
+	}
+	code := f.parent(p)
+	if code == "ENOENT" && recursive {
+		if code, err := f.makeFolder(path.Dir(p), true); code != "" || err != nil {
+			return code, err
+		}
+		code = f.parent(p)
+	}
+	if code != "" {
+		return code, nil
+	}
+	f.add(p, true)
+	if f.full() {
+		return "", f.limits.exceeded(LimitFiles)
+	}
+	return "", nil
+}
+
+// children gives the names in a folder, sorted.
+func (f *fileSystem) children(p string) []string {
+	prefix := p + "/"
+	if p == "/" {
+		prefix = "/"
+	}
+	names := []string{}
+	for q := range f.nodes {
+		if rest, ok := strings.CutPrefix(q, prefix); ok && rest != "" && !strings.Contains(rest, "/") {
+			names = append(names, rest)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// remove takes a file, an empty folder, or with recursive a whole one.
+func (f *fileSystem) remove(p string, folder, recursive bool) string {
+	n := f.nodes[p]
+	switch {
+	case n == nil:
+		return f.through(p)
+	case f.access < FilesWrite:
+		return "EROFS"
+	case p == "/":
+		return "EBUSY"
+	case n.folder && !folder:
+		return "EISDIR"
+	case !n.folder && folder && !recursive:
+		return "ENOTDIR"
+	case n.folder && !recursive && len(f.children(p)) > 0:
+		return "ENOTEMPTY"
+	}
+	for q, m := range f.nodes {
+		if q == p || strings.HasPrefix(q, p+"/") {
+			f.bytes -= int64(len(m.data))
+			delete(f.nodes, q)
+		}
+	}
+	return ""
+}
+
+func (f *fileSystem) rename(from, to string) string {
+	n, target := f.nodes[from], f.nodes[to]
+	if n == nil {
+		return f.through(from)
+	}
+	if code := f.parent(to); code != "" {
+		return code
+	}
+	switch {
+	case from == to:
+		return ""
+	case from == "/" || to == "/":
+		return "EBUSY"
+	case strings.HasPrefix(to, from+"/"):
+		return "EINVAL"
+	case target != nil && target.folder && !n.folder:
+		return "EISDIR"
+	case target != nil && !target.folder && n.folder:
+		return "ENOTDIR"
+	case target != nil && target.folder && len(f.children(to)) > 0:
+		return "ENOTEMPTY"
+	}
+	if target != nil {
+		f.bytes -= int64(len(target.data))
+	}
+	moved := map[string]*fileNode{}
+	for q, m := range f.nodes {
+		if q == from || strings.HasPrefix(q, from+"/") {
+			moved[to+q[len(from):]] = m
+			m.changed = true
+			delete(f.nodes, q)
+		}
+	}
+	for q, m := range moved {
+		f.nodes[q] = m
+	}
+	return ""
+}
+
+// written gives the files that the run made or changed, by relative path; nil for none.
+func (f *fileSystem) written() map[string][]byte {
+	var out map[string][]byte
+	for p, n := range f.nodes {
+		if n.changed && !n.folder {
+			if out == nil {
+				out = map[string][]byte{}
+			}
+			out[p[1:]] = n.data
+		}
+	}
+	return out
+}

@@ -1,0 +1,181 @@
+// Node's assert, and the comparison behind it.
+(host, internal) => {
+  'use strict';
+  const { modules } = internal;
+
+  const keysOf = (o, strict) => {
+    const keys = Object.keys(o);
+    return strict ? keys.concat(Object.getOwnPropertySymbols(o).filter((s) => Object.prototype.propertyIsEnumerable.call(o, s))) : keys;
+  };
+  const primitive = (v) => v === null || (typeof v !== 'object' && typeof v !== 'function');
+
+  const deepEqual = (a, b, strict, seen = []) => {
+    if (strict ? Object.is(a, b) : a === b || (a !== a && b !== b)) return true;
+    if (primitive(a) || primitive(b)) {
+      // eslint-disable-next-line eqeqeq
+      return !strict && primitive(a) && primitive(b) && a == b;
+    }
+    if (typeof a === 'function' || typeof b === 'function') return false;
+    if (strict && Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
+    const tag = Object.prototype.toString.call(a);
+    if (tag !== Object.prototype.toString.call(b)) return false;
+    if (Array.isArray(a) !== Array.isArray(b) || Array.isArray(a) && a.length !== b.length) return false;
+    const { types } = modules.util;
+    if (types.isDate(a) && a.getTime() !== b.getTime() && !(Number.isNaN(a.getTime()) && Number.isNaN(b.getTime()))) return false;
+    if (types.isRegExp(a) && (String(a) !== String(b) || a.lastIndex !== b.lastIndex)) return false;
+    if (a instanceof Error && (a.name !== b.name || a.message !== b.message)) return false;
+    if (types.isBoxedPrimitive(a) && !Object.is(a.valueOf(), b.valueOf())) return false;
+    if (ArrayBuffer.isView(a)) {
+      if (a.byteLength !== b.byteLength) return false;
+      const x = new Uint8Array(a.buffer, a.byteOffset, a.byteLength), y = new Uint8Array(b.buffer, b.byteOffset, b.byteLength);
+      for (let i = 0; i < x.length; i++) if (x[i] !== y[i]) return false;
+    } else if (types.isAnyArrayBuffer(a) && !deepEqual(new Uint8Array(a), new Uint8Array(b), strict)) return false;
+    for (const [x, y] of seen) if (x === a && y === b) return true;
+    seen.push([a, b]);
+    try {
+      if (types.isSet(a)) return sameSet(a, b, strict, seen);
+      if (types.isMap(a)) return sameMap(a, b, strict, seen);
+      if (ArrayBuffer.isView(a)) return true;
+      const keys = keysOf(a, strict);
+      if (keys.length !== keysOf(b, strict).length) return false;
+      for (const k of keys) {
+        if (!Object.prototype.propertyIsEnumerable.call(b, k) || !deepEqual(a[k], b[k], strict, seen)) return false;
+      }
+      return true;
+    } finally {
+      seen.pop();
+    }
+  };
+  const sameSet = (a, b, strict, seen) => {
+    if (a.size !== b.size) return false;
+    const rest = [...b].filter((v) => !a.has(v));
+    for (const v of a) {
+      if (b.has(v)) continue;
+      const i = rest.findIndex((w) => deepEqual(v, w, strict, seen));
+      if (i < 0) return false;
+      rest.splice(i, 1);
+    }
+    return true;
+  };
+  const sameMap = (a, b, strict, seen) => {
+    if (a.size !== b.size) return false;
+    const rest = [...b].filter(([k]) => !a.has(k));
+    for (const [k, v] of a) {
+      if (b.has(k)) {
+        if (!deepEqual(v, b.get(k), strict, seen)) return false;
+        continue;
+      }
+      const i = rest.findIndex(([l, w]) => deepEqual(k, l, strict, seen) && deepEqual(v, w, strict, seen));
+      if (i < 0) return false;
+      rest.splice(i, 1);
+    }
+    return true;
+  };
+  internal.deepEqual = deepEqual;
+
+  class AssertionError extends Error {
+    constructor({ message, actual, expected, operator } = {}) {
+      super(message ?? `${internal.inspect(actual)} ${operator} ${internal.inspect(expected)}`);
+      this.generatedMessage = message === undefined;
+      this.code = 'ERR_ASSERTION';
+      this.actual = actual;
+      this.expected = expected;
+      this.operator = operator;
+    }
+    get name() { return 'AssertionError'; }
+    toString() { return `${this.name} [${this.code}]: ${this.message}`; }
+  }
+
+  const fail = (actual, expected, message, operator, otherwise) => {
+    if (message instanceof Error) throw message;
+    const e = new AssertionError({ message: message ?? otherwise, actual, expected, operator });
+    e.generatedMessage = message === undefined;
+    throw e;
+  };
+  const show = (v) => internal.inspect(v);
+  const differ = (title, a, b) => `${title}\n\n${show(a)} !== ${show(b)}\n`;
+
+  const matches = (e, expected, message, name) => {
+    if (expected === undefined) return;
+    if (expected instanceof RegExp) {
+      if (expected.test(String(e))) return;
+      fail(e, expected, message, name, `The input did not match the regular expression ${show(expected)}. Input:\n\n${show(String(e))}\n`);
+    } else if (typeof expected === 'function') {
+      if (expected.prototype !== undefined && e instanceof expected) return;
+      if (Error.isPrototypeOf(expected)) fail(e, expected, message, name, `The error is expected to be an instance of "${expected.name}". Received "${e?.constructor?.name ?? typeof e}"\n\nError message:\n\n${e?.message}`);
+      if (expected.call({}, e) === true) return;
+      fail(e, expected, message, name, `The ${expected.name ? `"${expected.name}" ` : ''}validation function is expected to return "true". Received ${show(false)}\n\nCaught error:\n\n${e}`);
+    } else {
+      for (const k of expected instanceof Error ? ['name', 'message', ...Object.keys(expected)] : Object.keys(expected)) {
+        const pattern = expected[k];
+        if (pattern instanceof RegExp && typeof e?.[k] === 'string' ? pattern.test(e[k]) : deepEqual(e?.[k], pattern, true)) continue;
+        fail(e, expected, message, name, `Expected values to be strictly deep-equal:\n\n${show(e?.[k])} should equal ${show(pattern)}\n`);
+      }
+    }
+  };
+  const missing = (expected, message, name) => {
+    if (typeof expected === 'string') { message = expected; expected = undefined; }
+    fail(undefined, expected, undefined, name, `Missing expected ${name === 'rejects' ? 'rejection' : 'exception'}${expected?.name ? ` (${expected.name})` : ''}${message ? `: ${message}` : '.'}`);
+  };
+
+  const make = (strict) => {
+    const assert = function ok(value, message) {
+      if (arguments.length === 0) fail(undefined, true, undefined, '==', 'No value argument passed to `assert.ok()`');
+      if (!value) fail(value, true, message, '==', 'The expression evaluated to a falsy value');
+    };
+    const equal = (title, operator, test) => (a, b, message) => {
+      if (!test(a, b)) fail(a, b, message, operator, title(a, b));
+    };
+    const loose = (a, b) => a == b || a !== a && b !== b; // eslint-disable-line eqeqeq
+    const unequal = (what) => (a) => `Expected "actual" ${what}:\n\n${show(a)}`;
+    Object.assign(assert, {
+      ok: assert, AssertionError,
+      equal: equal((a, b) => `${show(a)} == ${show(b)}`, '==', loose),
+      notEqual: equal((a, b) => `${show(a)} != ${show(b)}`, '!=', (a, b) => !loose(a, b)),
+      strictEqual: equal((a, b) => differ('Expected values to be strictly equal:', a, b), 'strictEqual', Object.is),
+      notStrictEqual: equal(unequal('to be strictly unequal to'), 'notStrictEqual', (a, b) => !Object.is(a, b)),
+      deepEqual: equal((a, b) => differ('Expected values to be loosely deep-equal:', a, b), 'deepEqual', (a, b) => deepEqual(a, b, false)),
+      notDeepEqual: equal(unequal('not to be loosely deep-equal to'), 'notDeepEqual', (a, b) => !deepEqual(a, b, false)),
+      deepStrictEqual: equal((a, b) => differ('Expected values to be strictly deep-equal:', a, b), 'deepStrictEqual', (a, b) => deepEqual(a, b, true)),
+      notDeepStrictEqual: equal(unequal('not to be strictly deep-equal to'), 'notDeepStrictEqual', (a, b) => !deepEqual(a, b, true)),
+      match(s, re, message) { if (typeof s !== 'string' || !re.test(s)) fail(s, re, message, 'match', `The input did not match the regular expression ${show(re)}. Input:\n\n${show(s)}\n`); },
+      doesNotMatch(s, re, message) { if (typeof s === 'string' && re.test(s)) fail(s, re, message, 'doesNotMatch', `The input was expected to not match the regular expression ${show(re)}. Input:\n\n${show(s)}\n`); },
+      fail(message) { fail(undefined, undefined, message ?? 'Failed', 'fail'); },
+      ifError(v) { if (v !== null && v !== undefined) fail(v, null, undefined, 'ifError', `ifError got unwanted exception: ${v?.message ?? show(v)}`); },
+      throws(f, expected, message) {
+        if (typeof f !== 'function') throw internal.nodeWrongType('fn', 'of type function', f);
+        let caught;
+        try { f(); } catch (e) { caught = { e }; }
+        if (caught === undefined) missing(expected, message, 'throws');
+        if (typeof expected === 'string') expected = undefined;
+        matches(caught.e, expected, message, 'throws');
+      },
+      doesNotThrow(f, expected, message) {
+        try { f(); } catch (e) { fail(e, expected, undefined, 'doesNotThrow', `Got unwanted exception${typeof message === 'string' ? `: ${message}` : '.'}\nActual message: "${e?.message}"`); }
+      },
+      async rejects(promise, expected, message) {
+        let caught;
+        try { await (typeof promise === 'function' ? promise() : promise); } catch (e) { caught = { e }; }
+        if (caught === undefined) missing(expected, message, 'rejects');
+        if (typeof expected === 'string') expected = undefined;
+        matches(caught.e, expected, message, 'rejects');
+      },
+      async doesNotReject(promise, expected, message) {
+        try { await (typeof promise === 'function' ? promise() : promise); } catch (e) { fail(e, expected, undefined, 'doesNotReject', `Got unwanted rejection${typeof message === 'string' ? `: ${message}` : '.'}\nActual message: "${e?.message}"`); }
+      },
+    });
+    if (strict) {
+      assert.equal = assert.strictEqual;
+      assert.notEqual = assert.notStrictEqual;
+      assert.deepEqual = assert.deepStrictEqual;
+      assert.notDeepEqual = assert.notDeepStrictEqual;
+    }
+    return assert;
+  };
+  const assert = make(false);
+  assert.strict = make(true);
+  assert.strict.strict = assert.strict;
+  modules.assert = assert;
+  modules['assert/strict'] = assert.strict;
+  return internal;
+}

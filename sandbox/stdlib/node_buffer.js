@@ -1,0 +1,391 @@
+// Node's buffer.
+(host, internal) => {
+  'use strict';
+  const { define, nodeError, modules } = internal;
+  const kMaxLength = 2 ** 32, kStringMaxLength = 2 ** 30 - 25;
+  const typed = Object.getPrototypeOf(Uint8Array.prototype);
+  const inspect = Symbol.for('nodejs.util.inspect.custom');
+
+  class FastBuffer extends Uint8Array {}
+
+  const kind = (v) => {
+    if (v === null || v === undefined) return ` Received ${v}`;
+    if (typeof v === 'function') return ` Received function ${v.name}`;
+    if (typeof v === 'object') return v.constructor?.name ? ` Received an instance of ${v.constructor.name}` : ` Received ${internal.inspect(v)}`;
+    let shown = internal.inspect(v);
+    if (shown.length > 28) shown = shown.slice(0, 25) + '...';
+    return ` Received type ${typeof v} (${shown})`;
+  };
+  const wrongType = (name, want, v) => nodeError(TypeError, 'ERR_INVALID_ARG_TYPE', `The ${name.includes(' ') ? name : `"${name}" argument`} must be ${want}.${kind(v)}`);
+  const group = (v) => {
+    const s = String(v), sign = s[0] === '-' ? 1 : 0;
+    let out = '', i = s.length;
+    for (; i >= sign + 4; i -= 3) out = '_' + s.slice(i - 3, i) + out;
+    return s.slice(0, i) + out;
+  };
+  const outOfRange = (name, range, v) => {
+    let got = internal.inspect(v);
+    if (Number.isInteger(v) && Math.abs(v) > 2 ** 32) got = group(v);
+    else if (typeof v === 'bigint') got = (v > 2n ** 32n || v < -(2n ** 32n) ? group(v) : String(v)) + 'n';
+    return nodeError(RangeError, 'ERR_OUT_OF_RANGE', `The value of "${name}" is out of range. It must be ${range}. Received ${got}`);
+  };
+  internal.nodeWrongType = wrongType;
+  internal.nodeOutOfRange = outOfRange;
+  internal.nodeKind = kind;
+
+  const encodings = {
+    __proto__: null, utf8: 'utf8', 'utf-8': 'utf8', hex: 'hex', base64: 'base64', base64url: 'base64url', latin1: 'latin1', binary: 'latin1',
+    ascii: 'ascii', ucs2: 'utf16le', 'ucs-2': 'utf16le', utf16le: 'utf16le', 'utf-16le': 'utf16le',
+  };
+  const known = (encoding) => typeof encoding === 'string' ? encodings[encoding] ?? encodings[encoding.toLowerCase()] : undefined;
+  const encodingOf = (encoding) => {
+    if (encoding === undefined || encoding === null || encoding === '') return 'utf8';
+    const name = known(encoding);
+    if (name === undefined) throw nodeError(TypeError, 'ERR_UNKNOWN_ENCODING', `Unknown encoding: ${encoding}`);
+    return name;
+  };
+  internal.nodeEncoding = encodingOf;
+
+  const fresh = (n) => new FastBuffer(n);
+  const view = (buffer, offset, length) => new FastBuffer(buffer, offset, length);
+  internal.nodeBuffer = view;
+  const wrap = (u) => view(u.buffer, u.byteOffset, u.byteLength);
+
+  const bytesOf = (s, encoding) => {
+    switch (encoding) {
+      case 'utf8': return wrap(internal.encodeText(s));
+      case 'utf16le': {
+        const out = fresh(s.length * 2);
+        for (let i = 0; i < s.length; i++) {
+          const c = s.charCodeAt(i);
+          out[2 * i] = c & 255;
+          out[2 * i + 1] = c >> 8;
+        }
+        return out;
+      }
+      case 'ascii': case 'latin1': {
+        const out = fresh(s.length);
+        for (let i = 0; i < s.length; i++) out[i] = s.charCodeAt(i);
+        return out;
+      }
+      default: return s === '' ? fresh(0) : wrap(new Uint8Array(internal.sync('buffer.decode', encoding, s)));
+    }
+  };
+  const units = (b, from, to, mask) => {
+    let out = '';
+    for (let i = from; i < to; i += 4096) {
+      const part = [];
+      for (let j = i; j < to && j < i + 4096; j++) part.push(b[j] & mask);
+      out += String.fromCharCode.apply(null, part);
+    }
+    return out;
+  };
+  const stringOf = (b, encoding) => {
+    if (b.length === 0) return '';
+    switch (encoding) {
+      case 'utf8': return internal.sync('text.decode', 'utf-8', 2, '', internal.bufferOf(b));
+      case 'latin1': return units(b, 0, b.length, 255);
+      case 'ascii': return units(b, 0, b.length, 127);
+      case 'utf16le': {
+        let out = '';
+        for (let i = 0; i + 1 < b.length; i += 8192) {
+          const part = [];
+          for (let j = i; j + 1 < b.length && j < i + 8192; j += 2) part.push(b[j] | b[j + 1] << 8);
+          out += String.fromCharCode.apply(null, part);
+        }
+        return out;
+      }
+      default: return internal.sync('buffer.encode', encoding, internal.bufferOf(b));
+    }
+  };
+  internal.nodeBytes = bytesOf;
+
+  const size = (n, name = 'size') => {
+    if (typeof n !== 'number') throw wrongType(name, 'of type number', n);
+    if (!(n >= 0 && n <= kMaxLength)) throw outOfRange(name, `>= 0 && <= ${kMaxLength}`, n);
+    return n;
+  };
+
+  function Buffer(value, encodingOrOffset, length) {
+    if (typeof value === 'number') {
+      if (typeof encodingOrOffset === 'string') throw wrongType('string', 'of type string', value);
+      return Buffer.alloc(value);
+    }
+    return Buffer.from(value, encodingOrOffset, length);
+  }
+  Buffer.prototype = FastBuffer.prototype;
+  define(Buffer.prototype, 'constructor', Buffer);
+  Object.setPrototypeOf(Buffer, Uint8Array);
+
+  const fromArray = (list) => {
+    const n = list.length > 0 ? Math.min(list.length, kMaxLength) : 0;
+    const out = fresh(n);
+    for (let i = 0; i < n; i++) out[i] = list[i];
+    return out;
+  };
+  const fromObject = (o) => {
+    if (o.length !== undefined || internal.isBuffer(o.buffer) || internal.isShared(o.buffer)) return typeof o.length !== 'number' ? fresh(0) : fromArray(o);
+    if (o.type === 'Buffer' && Array.isArray(o.data)) return fromArray(o.data);
+    return undefined;
+  };
+
+  const statics = {
+    from(value, encodingOrOffset, length) {
+      if (typeof value === 'string') return bytesOf(value, encodingOf(typeof encodingOrOffset === 'string' ? encodingOrOffset : undefined));
+      if (typeof value === 'object' && value !== null) {
+        if (internal.isBuffer(value) || internal.isShared(value)) {
+          let offset = encodingOrOffset === undefined ? 0 : +encodingOrOffset || 0;
+          if (offset > value.byteLength) throw nodeError(RangeError, 'ERR_BUFFER_OUT_OF_BOUNDS', '"offset" is outside of buffer bounds');
+          const most = value.byteLength - offset;
+          if (length === undefined) length = most;
+          else if ((length = +length || 0) <= 0) length = 0;
+          else if (length > most) throw nodeError(RangeError, 'ERR_BUFFER_OUT_OF_BOUNDS', '"length" is outside of buffer bounds');
+          return view(value, offset, length);
+        }
+        const inner = value.valueOf?.();
+        if (inner !== null && inner !== value && (typeof inner === 'string' || typeof inner === 'object')) return Buffer.from(inner, encodingOrOffset, length);
+        const made = fromObject(value);
+        if (made !== undefined) return made;
+        if (typeof value[Symbol.toPrimitive] === 'function') {
+          const primitive = value[Symbol.toPrimitive]('string');
+          if (typeof primitive === 'string') return bytesOf(primitive, encodingOf(encodingOrOffset));
+        }
+      }
+      throw nodeError(TypeError, 'ERR_INVALID_ARG_TYPE', `The first argument must be of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object.${kind(value)}`);
+    },
+    alloc(n, fill, encoding) {
+      const out = fresh(size(n));
+      if (fill !== undefined && fill !== 0 && n > 0) out.fill(fill, encoding);
+      return out;
+    },
+    allocUnsafe(n) { return fresh(size(n)); },
+    allocUnsafeSlow(n) { return fresh(size(n)); },
+    byteLength(value, encoding) {
+      if (typeof value !== 'string') {
+        if (ArrayBuffer.isView(value) || internal.isBuffer(value) || internal.isShared(value)) return value.byteLength;
+        throw nodeError(TypeError, 'ERR_INVALID_ARG_TYPE', `The "string" argument must be of type string or an instance of Buffer or ArrayBuffer.${kind(value)}`);
+      }
+      switch (known(encoding) ?? 'utf8') {
+        case 'utf16le': return value.length * 2;
+        case 'ascii': case 'latin1': return value.length;
+        case 'hex': return value.length >>> 1;
+        case 'base64': case 'base64url': {
+          let n = value.length;
+          if (n > 0 && value[n - 1] === '=') n--;
+          if (n > 1 && value[n - 1] === '=') n--;
+          return n * 3 >>> 2;
+        }
+        default: {
+          let n = 0;
+          for (let i = 0; i < value.length; i++) {
+            const c = value.charCodeAt(i);
+            if (c < 0x80) n++;
+            else if (c < 0x800) n += 2;
+            else if (c >= 0xd800 && c < 0xdc00 && (value.charCodeAt(i + 1) & 0xfc00) === 0xdc00) { n += 4; i++; } else n += 3;
+          }
+          return n;
+        }
+      }
+    },
+    compare(a, b) {
+      if (!(a instanceof Uint8Array)) throw wrongType('buf1', 'an instance of Buffer or Uint8Array', a);
+      if (!(b instanceof Uint8Array)) throw wrongType('buf2', 'an instance of Buffer or Uint8Array', b);
+      return order(a, b);
+    },
+    concat(list, length) {
+      if (!Array.isArray(list)) throw wrongType('list', 'an instance of Array', list);
+      let total = 0;
+      for (let i = 0; i < list.length; i++) {
+        if (!(list[i] instanceof Uint8Array)) throw wrongType(`list[${i}]`, 'an instance of Buffer or Uint8Array', list[i]);
+        total += list[i].length;
+      }
+      if (length === undefined) length = total;
+      else size(length, 'length');
+      const out = fresh(length);
+      for (let i = 0, at = 0; i < list.length && at < length; i++) {
+        const part = at + list[i].length > length ? list[i].subarray(0, length - at) : list[i];
+        typed.set.call(out, part, at);
+        at += part.length;
+      }
+      return out;
+    },
+    copyBytesFrom(source, offset = 0, length = undefined) {
+      if (!internal.isTyped(source)) throw wrongType('view', 'an instance of TypedArray', source);
+      const part = typed.slice.call(source, offset, length === undefined ? undefined : offset + length);
+      return wrap(new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
+    },
+    isBuffer(v) { return v instanceof Buffer; },
+    isEncoding(encoding) { return typeof encoding === 'string' && encoding !== '' && known(encoding) !== undefined; },
+  };
+  for (const name of Object.keys(statics)) define(Buffer, name, statics[name]);
+  Buffer.poolSize = 8192;
+
+  const order = (a, b) => {
+    const n = Math.min(a.length, b.length);
+    for (let i = 0; i < n; i++) if (a[i] !== b[i]) return a[i] < b[i] ? -1 : 1;
+    return a.length < b.length ? -1 : a.length > b.length ? 1 : 0;
+  };
+  const bound = (name, v, most, otherwise) => {
+    if (v === undefined) return otherwise;
+    if (typeof v !== 'number') throw wrongType(name, 'of type number', v);
+    if (!(v >= 0 && v <= most)) throw outOfRange(name, `>= 0 && <= ${most}`, v);
+    return v;
+  };
+  const index = (v, otherwise, n) => {
+    v = Math.trunc(v);
+    if (Number.isNaN(v) || v === undefined) v = otherwise;
+    return v < 0 ? Math.max(v + n, 0) : Math.min(v, n);
+  };
+
+  const search = (b, value, at, encoding, forward) => {
+    if (typeof at === 'string') { encoding = at; at = undefined; }
+    at = +at;
+    if (Number.isNaN(at)) at = forward ? 0 : b.length;
+    at = Math.trunc(at);
+    if (at < 0) at += b.length;
+    if (typeof value === 'number') {
+      value = Math.trunc(value) & 255;
+      if (forward) return typed.indexOf.call(b, value, Math.max(at, 0));
+      return at < 0 ? -1 : typed.lastIndexOf.call(b, value, at);
+    }
+    let step = 1;
+    if (typeof value === 'string') {
+      encoding = encodingOf(encoding);
+      if (encoding === 'utf16le') step = 2;
+      value = bytesOf(value, encoding);
+    }
+    if (!(value instanceof Uint8Array)) throw nodeError(TypeError, 'ERR_INVALID_ARG_TYPE', `The "value" argument must be one of type number or string or an instance of Buffer or Uint8Array.${kind(value)}`);
+    if (forward && at < 0) at = 0;
+    if (!forward && at < 0) return -1;
+    if (value.length === 0) return Math.min(at, b.length);
+    const last = b.length - value.length;
+    if (!forward) at = Math.min(at, last);
+    for (let i = at; forward ? i <= last : i >= 0; i += forward ? 1 : -1) {
+      if (step === 2 && i % 2) continue;
+      let j = 0;
+      while (j < value.length && b[i + j] === value[j]) j++;
+      if (j === value.length) return i;
+    }
+    return -1;
+  };
+
+  const swap = (b, width) => {
+    if (b.length % width) throw nodeError(RangeError, 'ERR_INVALID_BUFFER_SIZE', `Buffer size must be a multiple of ${width * 8}-bits`);
+    for (let i = 0; i < b.length; i += width) typed.reverse.call(b.subarray(i, i + width));
+    return b;
+  };
+
+  const methods = {
+    toString(encoding, start, end) {
+      if (arguments.length === 0) return stringOf(this, 'utf8');
+      start = start <= 0 || start === undefined ? 0 : Math.min(Math.trunc(start) || 0, this.length);
+      end = end === undefined ? this.length : Math.min(Math.max(Math.trunc(end) || 0, 0), this.length);
+      return end <= start ? '' : stringOf(this.subarray(start, end), encodingOf(encoding));
+    },
+    toJSON() {
+      return { type: 'Buffer', data: Array.prototype.slice.call(this) };
+    },
+    equals(other) {
+      if (!(other instanceof Uint8Array)) throw wrongType('otherBuffer', 'an instance of Buffer or Uint8Array', other);
+      return this.length === other.length && order(this, other) === 0;
+    },
+    compare(target, targetStart, targetEnd, sourceStart, sourceEnd) {
+      if (!(target instanceof Uint8Array)) throw wrongType('target', 'an instance of Buffer or Uint8Array', target);
+      targetStart = bound('targetStart', targetStart, Number.MAX_SAFE_INTEGER, 0);
+      targetEnd = bound('targetEnd', targetEnd, target.length, target.length);
+      sourceStart = bound('sourceStart', sourceStart, Number.MAX_SAFE_INTEGER, 0);
+      sourceEnd = bound('sourceEnd', sourceEnd, this.length, this.length);
+      if (sourceStart >= sourceEnd) return targetStart >= targetEnd ? 0 : -1;
+      if (targetStart >= targetEnd) return 1;
+      return order(this.subarray(sourceStart, sourceEnd), target.subarray(targetStart, targetEnd));
+    },
+    copy(target, targetStart = 0, sourceStart = 0, sourceEnd = this.length) {
+      if (!(target instanceof Uint8Array)) throw wrongType('target', 'an instance of Buffer or Uint8Array', target);
+      targetStart = Math.trunc(targetStart) || 0;
+      sourceStart = Math.trunc(sourceStart) || 0;
+      sourceEnd = Math.trunc(sourceEnd) || 0;
+      if (targetStart < 0) throw outOfRange('targetStart', '>= 0', targetStart);
+      if (sourceStart < 0 || sourceStart > this.length) throw outOfRange('sourceStart', `>= 0 && <= ${this.length}`, sourceStart);
+      if (sourceEnd < 0) throw outOfRange('sourceEnd', '>= 0', sourceEnd);
+      if (targetStart >= target.length || sourceStart >= sourceEnd) return 0;
+      const n = Math.min(sourceEnd - sourceStart, target.length - targetStart, this.length - sourceStart);
+      typed.set.call(target, this.subarray(sourceStart, sourceStart + n), targetStart);
+      return n;
+    },
+    subarray(start, end) {
+      start = index(start, 0, this.length);
+      end = end === undefined ? this.length : index(end, 0, this.length);
+      return view(this.buffer, this.byteOffset + start, Math.max(end - start, 0));
+    },
+    slice(start, end) { return this.subarray(start, end); },
+    write(string, offset, length, encoding) {
+      if (typeof string !== 'string') throw nodeError(TypeError, 'ERR_INVALID_ARG_TYPE', 'argument must be a string');
+      if (typeof offset === 'string') { encoding = offset; offset = undefined; length = undefined; }
+      if (typeof length === 'string') { encoding = length; length = undefined; }
+      offset = bound('offset', offset, this.length, 0);
+      const room = this.length - offset;
+      length = Math.min(bound('length', length, this.length, room), room);
+      encoding = encodingOf(encoding);
+      let bytes = bytesOf(string, encoding);
+      if (bytes.length > length) {
+        let n = length;
+        if (encoding === 'utf8') while (n > 0 && (bytes[n] & 0xc0) === 0x80) n--;
+        if (encoding === 'utf16le') n -= n % 2;
+        bytes = bytes.subarray(0, n);
+      }
+      typed.set.call(this, bytes, offset);
+      return bytes.length;
+    },
+    fill(value, offset, end, encoding) {
+      if (typeof offset === 'string') { encoding = offset; offset = end = undefined; }
+      if (typeof end === 'string') { encoding = end; end = undefined; }
+      offset = bound('offset', offset, this.length, 0);
+      end = bound('end', end, this.length, this.length);
+      if (offset >= end) return this;
+      if (typeof value === 'string') {
+        encoding = encodingOf(encoding);
+        value = value === '' ? 0 : bytesOf(value, encoding);
+        if (value !== 0 && value.length === 0) throw nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument 'value' is invalid.${kind(arguments[0])}`);
+      } else if (typeof value === 'boolean') value = +value;
+      if (typeof value === 'object' && value !== null && value.length > 0) {
+        for (let i = offset, j = 0; i < end; i++, j = (j + 1) % value.length) this[i] = value[j];
+      } else typed.fill.call(this, typeof value === 'object' && value !== null ? 0 : value & 255, offset, end);
+      return this;
+    },
+    indexOf(value, at, encoding) { return search(this, value, at, encoding, true); },
+    lastIndexOf(value, at, encoding) { return search(this, value, at, encoding, false); },
+    includes(value, at, encoding) { return search(this, value, at, encoding, true) !== -1; },
+    swap16() { return swap(this, 2); },
+    swap32() { return swap(this, 4); },
+    swap64() { return swap(this, 8); },
+    toLocaleString(encoding, start, end) { return arguments.length === 0 ? this.toString() : this.toString(encoding, start, end); },
+    [inspect]() {
+      const shown = Array.prototype.map.call(Array.prototype.slice.call(this, 0, 50), (v) => (v < 16 ? '0' : '') + v.toString(16)).join(' ');
+      const more = this.length - 50;
+      return `<Buffer${shown === '' ? '' : ' ' + shown}${more > 0 ? ` ... ${more} more byte${more > 1 ? 's' : ''}` : ''}>`;
+    },
+  };
+  for (const name of Reflect.ownKeys(methods)) define(Buffer.prototype, name, methods[name]);
+  for (const name of ['ascii', 'base64', 'base64url', 'latin1', 'hex', 'ucs2', 'utf8']) {
+    define(Buffer.prototype, name + 'Slice', function (start, end) { return stringOf(this.subarray(start ?? 0, end ?? this.length), encodingOf(name)); });
+    define(Buffer.prototype, name + 'Write', function (s, offset, length) { return this.write(s, offset, length, name); });
+  }
+  for (const name of ['parent', 'offset']) {
+    Object.defineProperty(Buffer.prototype, name, { __proto__: null, configurable: true, enumerable: true, get() { return name === 'parent' ? this.buffer : this.byteOffset; } });
+  }
+
+  const text = (v, name) => {
+    if (typeof v !== 'string') throw wrongType(name, 'of type string', v);
+    return v;
+  };
+  modules.buffer = {
+    Buffer, SlowBuffer: (n) => Buffer.alloc(n), kMaxLength, kStringMaxLength, constants: { MAX_LENGTH: kMaxLength, MAX_STRING_LENGTH: kStringMaxLength },
+    INSPECT_MAX_BYTES: 50,
+    atob: globalThis.atob, btoa: globalThis.btoa, Blob: globalThis.Blob, File: globalThis.File,
+    isUtf8: (b) => { try { new TextDecoder('utf-8', { fatal: true }).decode(b); return true; } catch { return false; } },
+    isAscii: (b) => new Uint8Array(b.buffer ?? b, b.byteOffset ?? 0, b.byteLength).every((v) => v < 128),
+    transcode: (source, from, to) => Buffer.from(source.toString(text(from, 'fromEncoding')), text(to, 'toEncoding')),
+  };
+  define(globalThis, 'Buffer', Buffer);
+  return internal;
+}

@@ -1,0 +1,209 @@
+// Node's crypto: hashes, codes, key derivation and AES over the host's, randomness of the run.
+(host, internal) => {
+  'use strict';
+  const { modules, nodeError } = internal;
+  const { Buffer } = modules.buffer;
+  const { Transform } = modules.stream;
+
+  const bytes = (v, name, encoding) => {
+    if (typeof v === 'string') return Buffer.from(v, encoding === 'buffer' ? 'utf8' : encoding);
+    if (ArrayBuffer.isView(v)) return Buffer.from(v.buffer, v.byteOffset, v.byteLength);
+    if (internal.isBuffer(v)) return Buffer.from(v);
+    if (v instanceof KeyObject) return v.export();
+    throw internal.nodeWrongType(name, 'of type string or an instance of Buffer, TypedArray, or DataView', v);
+  };
+  const given = (b, encoding) => encoding === undefined || encoding === null || encoding === 'buffer' ? b : b.toString(encoding);
+  const call = (name, ...args) => internal.sync(name, ...args.map((a) => ArrayBuffer.isView(a) ? internal.bufferOf(a) : a));
+  const answer = (name, ...args) => Buffer.from(call(name, ...args));
+  const integer = (v, name, max) => {
+    if (typeof v !== 'number') throw internal.nodeWrongType(name, 'of type number', v);
+    if (!Number.isInteger(v) || v < 0 || v > max) throw internal.nodeOutOfRange(name, `>= 0 && <= ${max}`, v);
+    return v;
+  };
+
+  class KeyObject {
+    #key;
+    constructor(key) { this.#key = key; }
+    get type() { return 'secret'; }
+    get symmetricKeySize() { return this.#key.length; }
+    export(options) { return options?.format === 'jwk' ? { kty: 'oct', k: this.#key.toString('base64url') } : Buffer.from(this.#key); }
+    equals(other) { return this.#key.equals(other.export()); }
+  }
+
+  // gather is a stream that keeps what is written to it; Hash and Hmac differ in what they make of it.
+  const gather = (what, finish) => class extends Transform {
+    #parts = []; #done = false;
+    constructor(...args) {
+      super();
+      this.begin(...args);
+    }
+    begin() {}
+    update(data, encoding) {
+      if (this.#done) throw nodeError(Error, 'ERR_CRYPTO_HASH_FINALIZED', 'Digest already called');
+      const part = bytes(data, 'data', encoding);
+      this.#parts.push(typeof data === 'string' ? part : Buffer.from(part));
+      return this;
+    }
+    digest(encoding) {
+      if (this.#done) throw nodeError(Error, 'ERR_CRYPTO_HASH_FINALIZED', 'Digest already called');
+      this.#done = true;
+      return given(finish(this, Buffer.concat(this.#parts)), encoding);
+    }
+    copyInto(other) {
+      if (this.#done) throw nodeError(Error, 'ERR_CRYPTO_HASH_FINALIZED', 'Digest already called');
+      for (const part of this.#parts) other.update(part);
+      return other;
+    }
+    _transform(chunk, encoding, done) { this.update(chunk, encoding); done(); }
+    _flush(done) { this.push(this.digest()); done(); }
+  };
+  const algorithm = (name) => {
+    if (typeof name !== 'string') throw internal.nodeWrongType('algorithm', 'of type string', name);
+    const plain = name.toLowerCase().replace(/^rsa-/, '');
+    if (!hashes.includes(plain)) throw new Error('Digest method not supported');
+    return plain;
+  };
+  const hashes = ['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512', 'sha512-224', 'sha512-256', 'sha3-224', 'sha3-256', 'sha3-384', 'sha3-512'];
+  class Hash extends gather('hash', (h, data) => answer('hash', h.algorithm, data)) {
+    begin(name) { this.algorithm = algorithm(name); }
+    copy() { return this.copyInto(new Hash(this.algorithm)); }
+  }
+  class Hmac extends gather('hmac', (h, data) => answer('hmac', h.algorithm, h.key, data)) {
+    begin(name, key) {
+      Object.defineProperty(this, 'key', { value: Buffer.from(bytes(key, 'key')) });
+      this.algorithm = algorithm(name);
+    }
+  }
+
+  const randomBytes = (n, done) => {
+    integer(n, 'size', 2 ** 31 - 1);
+    const out = randomFillSync(Buffer.alloc(n));
+    if (done === undefined) return out;
+    process.nextTick(done, null, out);
+    return undefined;
+  };
+  const randomFillSync = (b, offset = 0, size = b.byteLength - offset) => {
+    const u = internal.isBuffer(b) ? new Uint8Array(b, offset, size) : new Uint8Array(b.buffer, b.byteOffset + offset, size);
+    for (let i = 0; i < u.length; i += 65536) u.set(new Uint8Array(internal.sync('random', Math.min(65536, u.length - i))), i);
+    return b;
+  };
+  const randomInt = (min, max, done) => {
+    if (max === undefined || typeof max === 'function') { done = max; max = min; min = 0; }
+    if (!Number.isSafeInteger(min)) throw internal.nodeWrongType('min', 'a safe integer', min);
+    if (!Number.isSafeInteger(max)) throw internal.nodeWrongType('max', 'a safe integer', max);
+    const range = max - min;
+    if (range <= 0) throw internal.nodeOutOfRange('max', `greater than the value of "min" (${min})`, max);
+    if (range > 2 ** 48 - 1) throw internal.nodeOutOfRange('max - min', '<= 281474976710655', range);
+    const limit = 2 ** 48 - 2 ** 48 % range;
+    let n;
+    do n = randomBytes(6).readUIntBE(0, 6); while (n >= limit);
+    if (done === undefined) return min + n % range;
+    process.nextTick(done, null, min + n % range);
+    return undefined;
+  };
+
+  const timingSafeEqual = (a, b) => {
+    const x = bytes(a, 'buf1'), y = bytes(b, 'buf2');
+    if (x.length !== y.length) throw nodeError(RangeError, 'ERR_CRYPTO_TIMING_SAFE_EQUAL_LENGTH', 'Input buffers must have the same byte length');
+    let d = 0;
+    for (let i = 0; i < x.length; i++) d |= x[i] ^ y[i];
+    return d === 0;
+  };
+
+  const async = (sync) => (...args) => {
+    const done = args.pop();
+    if (typeof done !== 'function') throw internal.nodeWrongType('callback', 'of type function', done);
+    const out = sync(...args);
+    process.nextTick(done, null, out);
+  };
+  const pbkdf2Sync = (password, salt, iterations, length, digest) => {
+    if (!(integer(iterations, 'iterations', 2 ** 31 - 1) >= 1)) throw internal.nodeOutOfRange('iterations', '>= 1 && <= 2147483647', iterations);
+    return answer('pbkdf2', algorithm(digest), bytes(password, 'password'), bytes(salt, 'salt'), iterations | 0, integer(length, 'keylen', 2 ** 31 - 1) | 0);
+  };
+  const hkdfSync = (digest, key, salt, info, length) => call('hkdf', algorithm(digest), bytes(key, 'ikm'), bytes(salt, 'salt'), bytes(info, 'info'), integer(length, 'length', 2 ** 31 - 1) | 0);
+
+  const ciphers = [];
+  for (const bits of [128, 192, 256]) for (const mode of ['cbc', 'ctr', 'ecb', 'gcm']) ciphers.push(`aes-${bits}-${mode}`);
+  class Cipher extends Transform {
+    #decrypt; #name; #key; #iv; #parts = []; #aad = Buffer.alloc(0); #tag; #padding = true; #done = false;
+    constructor(decrypt, name, key, iv) {
+      super();
+      this.#name = String(name).toLowerCase().replace(/^id-aes(\d+)-gcm$/, 'aes-$1-gcm');
+      if (!ciphers.includes(this.#name)) throw nodeError(Error, 'ERR_CRYPTO_UNKNOWN_CIPHER', 'Unknown cipher');
+      this.#decrypt = decrypt;
+      this.#key = Buffer.from(bytes(key, 'key'));
+      this.#iv = iv === null ? Buffer.alloc(0) : Buffer.from(bytes(iv, 'iv'));
+      if (this.#key.length * 8 !== +this.#name.slice(4, 7)) throw nodeError(RangeError, 'ERR_CRYPTO_INVALID_KEYLEN', 'Invalid key length');
+      const mode = this.#name.slice(8), n = this.#iv.length;
+      if (mode === 'gcm' ? n === 0 : n !== (mode === 'ecb' ? 0 : 16)) throw nodeError(TypeError, 'ERR_CRYPTO_INVALID_IV', 'Invalid initialization vector');
+    }
+    update(data, encoding, output) {
+      if (this.#done) throw nodeError(Error, 'ERR_CRYPTO_INVALID_STATE', 'Unsupported state or unable to authenticate data');
+      this.#parts.push(Buffer.from(bytes(data, 'data', encoding)));
+      return given(Buffer.alloc(0), output);
+    }
+    final(output) {
+      if (this.#done) throw nodeError(Error, 'ERR_CRYPTO_INVALID_STATE', 'Unsupported state or unable to authenticate data');
+      this.#done = true;
+      const gcm = this.#name.endsWith('gcm');
+      let data = Buffer.concat(this.#parts);
+      if (gcm && this.#decrypt) {
+        if (this.#tag === undefined) throw nodeError(Error, 'ERR_CRYPTO_INVALID_STATE', 'Unsupported state or unable to authenticate data');
+        data = Buffer.concat([data, this.#tag]);
+      }
+      const flags = (this.#decrypt ? 1 : 0) | (this.#padding ? 2 : 0);
+      let out;
+      try { out = answer('cipher', this.#name, flags, this.#key, this.#iv, data, this.#aad); } catch (e) {
+        if (e.message.includes('::')) e.code = e.message.includes('bad decrypt') ? 'ERR_OSSL_BAD_DECRYPT' : 'ERR_OSSL_WRONG_FINAL_BLOCK_LENGTH';
+        throw e;
+      }
+      if (gcm && !this.#decrypt) {
+        this.#tag = out.subarray(out.length - 16);
+        out = out.subarray(0, out.length - 16);
+      }
+      return given(out, output);
+    }
+    setAAD(b) { this.#aad = Buffer.from(bytes(b, 'buffer')); return this; }
+    setAuthTag(b, encoding) {
+      const tag = Buffer.from(bytes(b, 'buffer', encoding));
+      if (tag.length !== 16) throw nodeError(TypeError, 'ERR_CRYPTO_INVALID_AUTH_TAG', `Invalid authentication tag length: ${tag.length}`);
+      this.#tag = tag;
+      return this;
+    }
+    getAuthTag() {
+      if (!this.#done || this.#decrypt || this.#tag === undefined) throw nodeError(Error, 'ERR_CRYPTO_INVALID_STATE', 'Invalid state for operation getAuthTag');
+      return this.#tag;
+    }
+    setAutoPadding(on = true) { this.#padding = on; return this; }
+    _transform(chunk, encoding, done) { this.update(chunk); done(); }
+    _flush(done) { try { this.push(this.final()); done(); } catch (e) { done(e); } }
+  }
+
+  const crypto = {
+    Hash, Hmac, KeyObject,
+    createHash: (name) => new Hash(name), createHmac: (name, key) => new Hmac(name, key),
+    hash: (name, data, encoding = 'hex') => new Hash(name).update(data).digest(encoding),
+    getHashes: () => [...hashes], getCiphers: () => [...ciphers], getCurves: () => [],
+    randomBytes, pseudoRandomBytes: randomBytes, randomFillSync, randomInt,
+    randomFill(b, ...rest) { const done = rest.pop(); randomFillSync(b, ...rest); process.nextTick(done, null, b); },
+    randomUUID() {
+      const b = randomBytes(16);
+      b[6] = b[6] & 15 | 64;
+      b[8] = b[8] & 63 | 128;
+      const s = b.toString('hex');
+      return `${s.slice(0, 8)}-${s.slice(8, 12)}-${s.slice(12, 16)}-${s.slice(16, 20)}-${s.slice(20)}`;
+    },
+    timingSafeEqual, pbkdf2Sync, pbkdf2: async(pbkdf2Sync), hkdfSync, hkdf: async(hkdfSync),
+    createSecretKey: (key, encoding) => new KeyObject(Buffer.from(bytes(key, 'key', encoding))),
+    createCipheriv: (name, key, iv) => new Cipher(false, name, key, iv), createDecipheriv: (name, key, iv) => new Cipher(true, name, key, iv),
+    constants: {},
+    get webcrypto() { return globalThis.crypto; },
+    get subtle() { return globalThis.crypto?.subtle; },
+    getRandomValues: (u) => randomFillSync(u),
+  };
+  for (const name of ['createSign', 'createVerify', 'sign', 'verify', 'generateKeyPair', 'generateKeyPairSync', 'createPublicKey', 'createPrivateKey', 'createDiffieHellman', 'createECDH', 'publicEncrypt', 'privateDecrypt', 'scrypt', 'scryptSync']) {
+    crypto[name] = () => { throw nodeError(Error, 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM', `crypto.${name} is not available in the sandbox; crypto.subtle has asymmetric keys`); };
+  }
+  modules.crypto = crypto;
+  return internal;
+}

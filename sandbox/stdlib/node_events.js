@@ -1,0 +1,199 @@
+// Node's events.
+(host, internal) => {
+  'use strict';
+  const { modules, nodeError, define } = internal;
+  const errorMonitor = Symbol('events.errorMonitor'), captureRejection = Symbol.for('nodejs.rejection');
+
+  const listenerOf = (f) => {
+    if (typeof f !== 'function') throw internal.nodeWrongType('listener', 'of type function', f);
+    return f;
+  };
+  const add = (emitter, type, f, first) => {
+    listenerOf(f);
+    const events = emitter._events ??= Object.create(null);
+    if (events.newListener !== undefined) emitter.emit('newListener', type, f.listener ?? f);
+    const list = emitter._events[type] ??= [];
+    if (list.length === 0) emitter._eventsCount++;
+    if (first) list.unshift(f);
+    else list.push(f);
+    const most = emitter.getMaxListeners();
+    if (most > 0 && list.length > most && !list.warned) {
+      list.warned = true;
+      console.error(`MaxListenersExceededWarning: Possible EventEmitter memory leak detected. ${list.length} ${String(type)} listeners added to ${internal.inspect(emitter.constructor?.name)}. MaxListeners is ${most}. Use emitter.setMaxListeners() to increase limit`);
+    }
+    return emitter;
+  };
+  const onceOf = (emitter, type, f) => {
+    const state = { fired: false };
+    const wrapped = function (...args) {
+      if (state.fired) return undefined;
+      state.fired = true;
+      emitter.removeListener(type, wrapped);
+      return f.apply(emitter, args);
+    };
+    wrapped.listener = listenerOf(f);
+    return wrapped;
+  };
+
+  function EventEmitter(options) {
+    EventEmitter.init.call(this, options);
+  }
+  EventEmitter.init = function () {
+    if (this._events === undefined || this._events === Object.getPrototypeOf(this)._events) {
+      this._events = Object.create(null);
+      this._eventsCount = 0;
+    }
+    this._maxListeners ??= undefined;
+  };
+  EventEmitter.prototype._events = undefined;
+  EventEmitter.prototype._eventsCount = 0;
+  EventEmitter.prototype._maxListeners = undefined;
+
+  const methods = {
+    setMaxListeners(n) {
+      if (typeof n !== 'number' || n < 0 || Number.isNaN(n)) throw internal.nodeOutOfRange('setMaxListeners', '>= 0', n);
+      this._maxListeners = n;
+      return this;
+    },
+    getMaxListeners() { return this._maxListeners ?? EventEmitter.defaultMaxListeners; },
+    emit(type, ...args) {
+      const events = this._events;
+      if (type === 'error') {
+        if (events?.[errorMonitor] !== undefined) this.emit(errorMonitor, ...args);
+        if (events?.error === undefined) {
+          if (args[0] instanceof Error) throw args[0];
+          const e = nodeError(Error, 'ERR_UNHANDLED_ERROR', `Unhandled error. (${typeof args[0] === 'string' ? `'${args[0]}'` : internal.inspect(args[0])})`);
+          e.context = args[0];
+          throw e;
+        }
+      }
+      const list = events?.[type];
+      if (list === undefined) return false;
+      for (const f of [...list]) f.apply(this, args);
+      return true;
+    },
+    on(type, f) { return add(this, type, f, false); },
+    prependListener(type, f) { return add(this, type, f, true); },
+    once(type, f) { return add(this, type, onceOf(this, type, f), false); },
+    prependOnceListener(type, f) { return add(this, type, onceOf(this, type, f), true); },
+    removeListener(type, f) {
+      listenerOf(f);
+      const list = this._events?.[type];
+      if (list === undefined) return this;
+      for (let i = list.length - 1; i >= 0; i--) {
+        if (list[i] !== f && list[i].listener !== f) continue;
+        const original = list[i].listener ?? f;
+        this._events[type] = list.filter((_, j) => j !== i);
+        if (list.length === 1) {
+          delete this._events[type];
+          this._eventsCount--;
+        }
+        if (this._events.removeListener !== undefined) this.emit('removeListener', type, original);
+        break;
+      }
+      return this;
+    },
+    removeAllListeners(type) {
+      if (this._events === undefined) return this;
+      if (arguments.length === 0) {
+        for (const t of Reflect.ownKeys(this._events)) if (t !== 'removeListener') this.removeAllListeners(t);
+        this._events = Object.create(null);
+        this._eventsCount = 0;
+        return this;
+      }
+      for (const f of [...this._events[type] ?? []].reverse()) this.removeListener(type, f);
+      return this;
+    },
+    listeners(type) { return (this._events?.[type] ?? []).map((f) => f.listener ?? f); },
+    rawListeners(type) { return [...this._events?.[type] ?? []]; },
+    listenerCount(type, f) {
+      const list = this._events?.[type] ?? [];
+      return f === undefined || f === null ? list.length : list.filter((g) => g === f || g.listener === f).length;
+    },
+    eventNames() { return this._events === undefined ? [] : Reflect.ownKeys(this._events); },
+  };
+  methods.addListener = methods.on;
+  methods.off = methods.removeListener;
+  for (const name of Object.keys(methods)) {
+    Object.defineProperty(EventEmitter.prototype, name, { __proto__: null, value: methods[name], writable: true, enumerable: true, configurable: true });
+  }
+
+  const isTarget = (o) => typeof o?.addEventListener === 'function' && typeof o.on !== 'function';
+  const listen = (o, type, f, once) => {
+    if (isTarget(o)) o.addEventListener(type, f, { once });
+    else o[once ? 'once' : 'on'](type, f);
+  };
+  const unlisten = (o, type, f) => {
+    if (isTarget(o)) o.removeEventListener(type, f);
+    else o.removeListener(type, f);
+  };
+  const aborted = (signal) => {
+    const e = nodeError(Error, 'ABORT_ERR', 'The operation was aborted');
+    e.name = 'AbortError';
+    e.cause = signal.reason;
+    return e;
+  };
+  internal.nodeAborted = aborted;
+
+  const once = (emitter, type, { signal } = {}) => new Promise((resolve, reject) => {
+    if (signal?.aborted) throw aborted(signal);
+    const stop = () => {
+      unlisten(emitter, type, done);
+      if (type !== 'error' && !isTarget(emitter)) unlisten(emitter, 'error', failed);
+      signal?.removeEventListener('abort', given);
+    };
+    const done = (...args) => { stop(); resolve(args); };
+    const failed = (e) => { stop(); reject(e); };
+    const given = () => failed(aborted(signal));
+    listen(emitter, type, done, true);
+    if (type !== 'error' && !isTarget(emitter)) listen(emitter, 'error', failed, true);
+    signal?.addEventListener('abort', given, { once: true });
+  });
+
+  const on = (emitter, type, { signal, close = [] } = {}) => {
+    if (signal?.aborted) throw aborted(signal);
+    const values = [], waiting = [];
+    let ended = false, failure;
+    const push = (...args) => { if (waiting.length > 0) waiting.shift().resolve({ value: args, done: false }); else values.push(args); };
+    const fail = (e) => { failure = e; if (waiting.length > 0) { waiting.shift().reject(e); failure = undefined; } finish(); };
+    const finish = () => {
+      ended = true;
+      unlisten(emitter, type, push);
+      if (!isTarget(emitter)) unlisten(emitter, 'error', fail);
+      for (const w of waiting.splice(0)) w.resolve({ value: undefined, done: true });
+      return Promise.resolve({ value: undefined, done: true });
+    };
+    listen(emitter, type, push, false);
+    if (type !== 'error' && !isTarget(emitter)) listen(emitter, 'error', fail, false);
+    for (const name of close) listen(emitter, name, finish, true);
+    signal?.addEventListener('abort', () => fail(aborted(signal)), { once: true });
+    return {
+      next() {
+        if (values.length > 0) return Promise.resolve({ value: values.shift(), done: false });
+        if (failure !== undefined) { const e = failure; failure = undefined; return Promise.reject(e); }
+        if (ended) return Promise.resolve({ value: undefined, done: true });
+        return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
+      },
+      return: finish,
+      throw(e) { fail(e); return Promise.reject(e); },
+      [Symbol.asyncIterator]() { return this; },
+    };
+  };
+
+  EventEmitter.defaultMaxListeners = 10;
+  Object.assign(EventEmitter, {
+    EventEmitter, once, on, errorMonitor, captureRejectionSymbol: captureRejection, captureRejections: false, usingDomains: false,
+    listenerCount: (emitter, type) => emitter.listenerCount(type),
+    getEventListeners: (emitter, type) => emitter.listeners(type),
+    getMaxListeners: (emitter) => emitter.getMaxListeners(),
+    setMaxListeners: (n = 10, ...emitters) => { for (const e of emitters) e.setMaxListeners?.(n); if (emitters.length === 0) EventEmitter.defaultMaxListeners = n; },
+    addAbortListener: (signal, f) => {
+      signal.addEventListener('abort', f, { once: true });
+      return { [Symbol.for('Symbol.dispose')]() { signal.removeEventListener('abort', f); } };
+    },
+  });
+  class EventEmitterAsyncResource extends EventEmitter {}
+  define(EventEmitter, 'EventEmitterAsyncResource', EventEmitterAsyncResource);
+  modules.events = EventEmitter;
+  return internal;
+}

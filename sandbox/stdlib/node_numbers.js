@@ -1,0 +1,98 @@
+// Numbers in Node's buffers: read… and write….
+(host, internal) => {
+  'use strict';
+  const { define, nodeError, nodeWrongType: wrongType, nodeOutOfRange: outOfRange } = internal;
+  const proto = internal.modules.buffer.Buffer.prototype;
+
+  const place = (b, offset, width, name = 'offset') => {
+    if (typeof offset !== 'number') throw wrongType(name, 'of type number', offset);
+    if (!Number.isInteger(offset)) throw outOfRange(name, 'an integer', offset);
+    const most = b.length - width;
+    if (most < 0) throw nodeError(RangeError, 'ERR_BUFFER_OUT_OF_BOUNDS', 'Attempt to access memory outside buffer bounds');
+    if (offset < 0 || offset > most) throw outOfRange(name, `>= 0 and <= ${most}`, offset);
+    return offset;
+  };
+  const dataView = (b) => new DataView(b.buffer, b.byteOffset, b.byteLength);
+  const alias = (name, other) => {
+    define(proto[name], 'name', name);
+    if (other !== name) define(proto, other, proto[name]);
+  };
+  const span = (min, max, n) => {
+    const suffix = n ? 'n' : '';
+    if (min === 0 || min === 0n) return max > 2n ** 32n ? `>= 0${suffix} and < 2${suffix} ** 64${suffix}` : `>= 0 and <= ${max}`;
+    return `>= ${min} and <= ${max}`;
+  };
+
+  const fixed = (name, width, kind, little, min, max) => {
+    const get = DataView.prototype['get' + kind], set = DataView.prototype['set' + kind];
+    const big = kind.startsWith('Big');
+    define(proto, 'read' + name, function (offset = 0) {
+      return get.call(dataView(this), place(this, offset, width), little);
+    });
+    define(proto, 'write' + name, function (value, offset = 0) {
+      if (big) {
+        if (typeof value !== 'bigint') throw wrongType('value', 'of type bigint', value);
+        if (value < min || value > max) throw outOfRange('value', min === 0n ? '>= 0n and < 2n ** 64n' : '>= -(2n ** 63n) and < 2n ** 63n', value);
+      } else {
+        value = +value;
+        if (min !== undefined && (value > max || value < min)) {
+          place(this, offset, width);
+          throw outOfRange('value', span(min, max), value);
+        }
+      }
+      set.call(dataView(this), place(this, offset, width), value, little);
+      return offset + width;
+    });
+    for (const what of ['read', 'write']) alias(what + name, what + name.replace('UInt', 'Uint'));
+  };
+  fixed('UInt8', 1, 'Uint8', false, 0, 255);
+  fixed('Int8', 1, 'Int8', false, -128, 127);
+  for (const little of [true, false]) {
+    const end = little ? 'LE' : 'BE';
+    fixed('UInt16' + end, 2, 'Uint16', little, 0, 65535);
+    fixed('Int16' + end, 2, 'Int16', little, -32768, 32767);
+    fixed('UInt32' + end, 4, 'Uint32', little, 0, 4294967295);
+    fixed('Int32' + end, 4, 'Int32', little, -2147483648, 2147483647);
+    fixed('BigUInt64' + end, 8, 'BigUint64', little, 0n, 2n ** 64n - 1n);
+    fixed('BigInt64' + end, 8, 'BigInt64', little, -(2n ** 63n), 2n ** 63n - 1n);
+    fixed('Float' + end, 4, 'Float32', little);
+    fixed('Double' + end, 8, 'Float64', little);
+
+    const width = (n) => {
+      if (typeof n !== 'number') throw wrongType('byteLength', 'of type number', n);
+      if (!Number.isInteger(n)) throw outOfRange('byteLength', 'an integer', n);
+      if (n < 1 || n > 6) throw outOfRange('byteLength', '>= 1 and <= 6', n);
+      return n;
+    };
+    for (const signed of [false, true]) {
+      const name = (signed ? 'Int' : 'UInt') + end;
+      define(proto, 'read' + name, function (offset, byteLength) {
+        if (offset === undefined) throw wrongType('offset', 'of type number', offset);
+        const n = width(byteLength);
+        place(this, offset, n);
+        let value = 0;
+        for (let i = 0; i < n; i++) value = value * 256 + this[little ? offset + n - 1 - i : offset + i];
+        return signed && value >= 2 ** (8 * n - 1) ? value - 2 ** (8 * n) : value;
+      });
+      define(proto, 'write' + name, function (value, offset, byteLength) {
+        const n = width(byteLength), bits = 8 * n;
+        value = +value;
+        const min = signed ? -(2 ** (bits - 1)) : 0, max = signed ? 2 ** (bits - 1) - 1 : 2 ** bits - 1;
+        if (value > max || value < min) {
+          const range = n <= 4 ? span(min, max) : signed ? `>= -(2 ** ${bits - 1}) and < 2 ** ${bits - 1}` : `>= 0 and < 2 ** ${bits}`;
+          throw outOfRange('value', range, value);
+        }
+        place(this, offset, n);
+        let rest = Math.trunc(value) || 0;
+        if (rest < 0) rest += 2 ** bits;
+        for (let i = 0; i < n; i++) {
+          this[little ? offset + i : offset + n - 1 - i] = rest % 256;
+          rest = Math.floor(rest / 256);
+        }
+        return offset + n;
+      });
+      for (const what of ['read', 'write']) alias(what + name, what + name.replace('UInt', 'Uint'));
+    }
+  }
+  return internal;
+}

@@ -1,0 +1,109 @@
+// Node's process, os, timers, console, perf_hooks and constants: what common code needs to load, and nothing of the host.
+(host, internal) => {
+  'use strict';
+  const { modules, define, nodeError } = internal;
+  const EventEmitter = modules.events;
+  const { setTimeout, setInterval, clearTimeout, clearInterval, queueMicrotask } = globalThis;
+
+  const setImmediate = function setImmediate(f, ...args) { return setTimeout(f, 0, ...args); };
+  const clearImmediate = function clearImmediate(id) { clearTimeout(id); };
+  define(globalThis, 'setImmediate', setImmediate);
+  define(globalThis, 'clearImmediate', clearImmediate);
+
+  const later = (f, ms, value, options, repeat) => new Promise((resolve, reject) => {
+    const signal = options?.signal;
+    if (signal?.aborted) throw internal.nodeAborted(signal);
+    const id = setTimeout(() => { signal?.removeEventListener('abort', stop); resolve(value); }, ms);
+    const stop = () => { clearTimeout(id); reject(internal.nodeAborted(signal)); };
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+  const promises = {
+    setTimeout: (ms, value, options) => later(setTimeout, ms, value, options),
+    setImmediate: (value, options) => later(setTimeout, 0, value, options),
+    async* setInterval(ms, value, options) { for (;;) { await promises.setTimeout(ms, undefined, options); yield value; } },
+    scheduler: { wait: (ms, options) => promises.setTimeout(ms, undefined, options), yield: () => promises.setImmediate() },
+  };
+  modules['timers/promises'] = promises;
+  modules.timers = { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate, promises };
+  const promisified = Symbol.for('nodejs.util.promisify.custom');
+  define(setTimeout, promisified, promises.setTimeout);
+  define(setImmediate, promisified, promises.setImmediate);
+
+  const exit = (code) => {
+    const e = nodeError(Error, 'ERR_PROCESS_EXIT', `process.exit(${code ?? ''}) was called: an execution ends when its code does; return instead`);
+    throw e;
+  };
+  const refuse = (name) => () => { throw nodeError(Error, 'ERR_NOT_SUPPORTED', `process.${name} is not available in the sandbox`); };
+  const milliseconds = () => globalThis.performance.now();
+  const hrtime = (since) => {
+    const ms = milliseconds();
+    let seconds = Math.floor(ms / 1000), nanoseconds = Math.floor(ms % 1000 * 1e6);
+    if (since !== undefined) {
+      seconds -= since[0];
+      nanoseconds -= since[1];
+      if (nanoseconds < 0) { seconds--; nanoseconds += 1e9; }
+    }
+    return [seconds, nanoseconds];
+  };
+  hrtime.bigint = () => BigInt(Math.floor(milliseconds() * 1e6));
+  // A line of output is one call of the console; what is written of the next one waits.
+  const outputs = [];
+  const output = (print) => {
+    let line = '';
+    const flush = (all) => {
+      const end = all ? line.length : line.lastIndexOf('\n') + 1;
+      if (end === 0) return;
+      const text = line.slice(0, end);
+      line = line.slice(end);
+      print('%s', text.endsWith('\n') ? text.slice(0, -1) : text);
+    };
+    outputs[outputs.length] = flush;
+    return Object.assign(Object.create(EventEmitter.prototype), {
+      isTTY: false, writable: true, columns: 80,
+      write(chunk, encoding, done) {
+        line += typeof chunk === 'string' ? chunk : modules.buffer.Buffer.from(chunk).toString();
+        flush(line.length > 65536);
+        (typeof encoding === 'function' ? encoding : done)?.();
+        return true;
+      },
+      end(chunk) { if (chunk !== undefined) this.write(chunk); },
+    });
+  };
+  internal.flushOutput = () => { for (let i = 0; i < outputs.length; i++) outputs[i](true); };
+
+  const process = Object.assign(Object.create(EventEmitter.prototype), {
+    title: 'airlock', pid: 1, ppid: 0, platform: 'linux', arch: 'x64', execPath: '/airlock', execArgv: [], argv: ['/airlock', '/script.js'], argv0: 'airlock', exitCode: undefined,
+    version: 'v22.0.0', versions: { node: '22.0.0', quickjs: '0.10.1', airlock: '1' }, release: { name: 'node' }, config: { variables: {} }, features: {},
+    env: {},
+    stdout: output(console.log), stderr: output(console.error), stdin: Object.assign(Object.create(EventEmitter.prototype), { isTTY: false }),
+    cwd: () => '/', chdir: refuse('chdir'), umask: () => 18, uptime: () => milliseconds() / 1000, hrtime,
+    exit, abort: exit, reallyExit: exit, kill: refuse('kill'), binding: refuse('binding'), dlopen: refuse('dlopen'), setuid: refuse('setuid'),
+    getuid: () => 1000, geteuid: () => 1000, getgid: () => 1000, getegid: () => 1000, getgroups: () => [1000],
+    memoryUsage: Object.assign(() => ({ rss: 0, heapTotal: 0, heapUsed: 0, external: 0, arrayBuffers: 0 }), { rss: () => 0 }),
+    cpuUsage: () => ({ user: 0, system: 0 }), resourceUsage: () => ({}), availableMemory: () => 0, constrainedMemory: () => 0,
+    nextTick(f, ...args) {
+      if (typeof f !== 'function') throw internal.nodeWrongType('callback', 'of type function', f);
+      queueMicrotask(() => f(...args));
+    },
+    emitWarning(w) { console.error(typeof w === 'string' ? `Warning: ${w}` : String(w)); },
+    getBuiltinModule(id) { try { return internal.require(id); } catch { return undefined; } },
+  });
+  Object.defineProperty(process, Symbol.toStringTag, { value: 'process', configurable: true });
+  define(globalThis, 'process', process);
+  modules.process = process;
+
+  const signals = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGKILL: 9, SIGTERM: 15 };
+  modules.os = {
+    EOL: '\n', devNull: '/dev/null', constants: { signals, errno: {}, priority: {} },
+    arch: () => 'x64', platform: () => 'linux', type: () => 'Linux', release: () => '0.0.0', version: () => 'airlock', machine: () => 'x86_64', endianness: () => 'LE',
+    hostname: () => 'airlock', homedir: () => '/', tmpdir: () => '/tmp', uptime: () => 0, loadavg: () => [0, 0, 0], freemem: () => 0, totalmem: () => 0, availableParallelism: () => 1,
+    cpus: () => [{ model: 'airlock', speed: 0, times: { user: 0, nice: 0, sys: 0, idle: 0, irq: 0 } }], networkInterfaces: () => ({}),
+    userInfo: () => ({ uid: 1000, gid: 1000, username: 'guest', homedir: '/', shell: null }), getPriority: () => 0, setPriority() {},
+  };
+  modules.constants = { ...signals };
+  modules.console = globalThis.console;
+  modules.perf_hooks = { performance: globalThis.performance, PerformanceObserver: class PerformanceObserver { observe() {} disconnect() {} } };
+
+  modules.module = { builtinModules: [], isBuiltin: (id) => modules[id.startsWith('node:') ? id.slice(5) : id] !== undefined, createRequire: () => globalThis.require };
+  return internal;
+}

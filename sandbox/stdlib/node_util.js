@@ -1,0 +1,164 @@
+// Node's util.
+(host, internal) => {
+  'use strict';
+  const { modules, nodeError, p, define } = internal;
+  const custom = Symbol.for('nodejs.util.inspect.custom'), promisified = Symbol.for('nodejs.util.promisify.custom');
+  const functionOf = (f, name) => {
+    if (typeof f !== 'function') throw internal.nodeWrongType(name, 'of type function', f);
+    return f;
+  };
+
+  const inspect = (v, options, ...more) => {
+    if (typeof options === 'boolean') options = { showHidden: options, depth: more[0], colors: more[1] };
+    if (typeof v === 'object' && v !== null && v instanceof Uint8Array && typeof v[custom] === 'function' && !internal.inspectsCustom) return v[custom](2, options ?? {}, inspect);
+    return internal.inspect(v, options);
+  };
+  Object.assign(inspect, {
+    custom,
+    defaultOptions: { showHidden: false, depth: 2, colors: false, customInspect: true, showProxy: false, maxArrayLength: 100, maxStringLength: 10000, breakLength: 128, compact: 3, sorted: false, getters: false, numericSeparator: false },
+    colors: { bold: [1, 22], italic: [3, 23], underline: [4, 24], red: [31, 39], green: [32, 39], yellow: [33, 39], blue: [34, 39], magenta: [35, 39], cyan: [36, 39], white: [37, 39], gray: [90, 39], grey: [90, 39] },
+    styles: { special: 'cyan', number: 'yellow', bigint: 'yellow', boolean: 'yellow', undefined: 'grey', null: 'bold', string: 'green', symbol: 'green', date: 'magenta', regexp: 'red', module: 'underline' },
+  });
+  const format = (...args) => internal.format(args);
+
+  const promisify = (f) => {
+    functionOf(f, 'original');
+    if (f[promisified] !== undefined) return functionOf(f[promisified], 'util.promisify.custom');
+    const out = function (...args) {
+      return new Promise((resolve, reject) => {
+        f.call(this, ...args, (e, ...values) => {
+          if (e) reject(e);
+          else resolve(values[0]);
+        });
+      });
+    };
+    Object.setPrototypeOf(out, Object.getPrototypeOf(f));
+    return Object.defineProperties(out, { ...Object.getOwnPropertyDescriptors(f), [promisified]: { value: out, configurable: true } });
+  };
+  promisify.custom = promisified;
+
+  const callbackify = (f) => {
+    functionOf(f, 'original');
+    const out = function (...args) {
+      const done = functionOf(args.pop(), 'last argument');
+      f.apply(this, args).then((v) => process.nextTick(done, null, v), (e) => {
+        if (!e) {
+          const reason = e;
+          e = nodeError(Error, 'ERR_FALSY_VALUE_REJECTION', 'Promise was rejected with falsy value');
+          e.reason = reason;
+        }
+        process.nextTick(done, e);
+      });
+    };
+    define(out, 'name', f.name + 'Callbackified');
+    define(out, 'length', f.length + 1);
+    return out;
+  };
+
+  const tag = (v) => Object.prototype.toString.call(v).slice(8, -1);
+  const has = (get) => (v) => { try { get(v); return true; } catch { return false; } };
+  const boxed = (proto) => { const valueOf = proto.valueOf; return (v) => typeof v === 'object' && has(() => valueOf.call(v))(); };
+  const typedTag = (v) => ArrayBuffer.isView(v) ? p.typedTag(v) : undefined;
+  const types = {
+    isAnyArrayBuffer: (v) => internal.isBuffer(v) || internal.isShared(v),
+    isArrayBuffer: (v) => internal.isBuffer(v),
+    isSharedArrayBuffer: (v) => internal.isShared(v),
+    isArrayBufferView: (v) => ArrayBuffer.isView(v),
+    isTypedArray: (v) => typedTag(v) !== undefined,
+    isDataView: (v) => ArrayBuffer.isView(v) && typedTag(v) === undefined,
+    isMap: has(p.mapSize), isSet: has(p.setSize), isDate: has(p.dateGetTime),
+    isWeakMap: has((v) => p.weakMapHas(v, {})), isWeakSet: has((v) => p.weakSetHas(v, {})),
+    isRegExp: (v) => internal.isRegExp(v), isPromise: (v) => v instanceof Promise,
+    isNativeError: (v) => tag(v) === 'Error' && v instanceof Error,
+    isArgumentsObject: (v) => tag(v) === 'Arguments',
+    isAsyncFunction: (v) => typeof v === 'function' && tag(v) === 'AsyncFunction',
+    isGeneratorFunction: (v) => typeof v === 'function' && (tag(v) === 'GeneratorFunction' || tag(v) === 'AsyncGeneratorFunction'),
+    isGeneratorObject: (v) => tag(v) === 'Generator', isMapIterator: (v) => tag(v) === 'Map Iterator', isSetIterator: (v) => tag(v) === 'Set Iterator',
+    isModuleNamespaceObject: (v) => tag(v) === 'Module', isProxy: () => false, isExternal: () => false,
+    isNumberObject: boxed(Number.prototype), isStringObject: boxed(String.prototype), isBooleanObject: boxed(Boolean.prototype),
+    isBigIntObject: boxed(BigInt.prototype), isSymbolObject: boxed(Symbol.prototype),
+    isCryptoKey: (v) => typeof CryptoKey === 'function' && v instanceof CryptoKey, isKeyObject: () => false,
+  };
+  types.isBoxedPrimitive = (v) => types.isNumberObject(v) || types.isStringObject(v) || types.isBooleanObject(v) || types.isBigIntObject(v) || types.isSymbolObject(v);
+  for (const name of ['Uint8Array', 'Uint8ClampedArray', 'Uint16Array', 'Uint32Array', 'Int8Array', 'Int16Array', 'Int32Array', 'Float32Array', 'Float64Array', 'BigInt64Array', 'BigUint64Array']) {
+    types['is' + name] = (v) => typedTag(v) === name;
+  }
+
+  const stripVTControlCharacters = (s) => s.replace(/[\u001B\u009B][[\]()#;?]*(?:(?:(?:(?:;[-a-zA-Z\d/#&.:=?%@~_]+)*|[a-zA-Z\d]+(?:;[-a-zA-Z\d/#&.:=?%@~_]*)*)?\u0007)|(?:(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-ntqry=><~]))/g, '');
+  const styleText = (style, text) => {
+    for (const name of [style].flat()) {
+      const code = inspect.colors[name];
+      if (code === undefined) throw nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument 'format' must be one of: ${Object.keys(inspect.colors).map((k) => `'${k}'`).join(', ')}. Received '${name}'`);
+      text = `\u001b[${code[0]}m${text}\u001b[${code[1]}m`;
+    }
+    return text;
+  };
+
+  const warned = new Set();
+  const deprecate = (f, message, code) => function (...args) {
+    if (!warned.has(code ?? f)) {
+      warned.add(code ?? f);
+      console.error(`DeprecationWarning: ${message}`);
+    }
+    return new.target ? Reflect.construct(f, args, new.target) : f.apply(this, args);
+  };
+
+  const parseArgs = ({ args = [], options = {}, allowPositionals = false, strict = true } = {}) => {
+    const values = Object.create(null), positionals = [];
+    const put = (name, value) => {
+      const o = options[name];
+      if (strict && o === undefined) throw nodeError(TypeError, 'ERR_PARSE_ARGS_UNKNOWN_OPTION', `Unknown option '--${name}'`);
+      if (o?.multiple) (values[name] ??= []).push(value);
+      else values[name] = value;
+    };
+    const byShort = (c) => Object.keys(options).find((k) => options[k].short === c) ?? c;
+    for (let i = 0; i < args.length; i++) {
+      const a = args[i];
+      if (a === '--') { positionals.push(...args.slice(i + 1)); break; }
+      if (a.startsWith('--')) {
+        const [, name, , inline] = /^--([^=]*)(=([\s\S]*))?$/.exec(a);
+        if (options[name]?.type === 'string') {
+          const value = inline ?? args[++i];
+          if (strict && value === undefined) throw nodeError(TypeError, 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE', `Option '--${name} <value>' argument missing`);
+          put(name, value);
+        } else put(name, inline ?? true);
+      } else if (a.length > 1 && a[0] === '-') {
+        for (let j = 1; j < a.length; j++) {
+          const name = byShort(a[j]);
+          if (options[name]?.type === 'string') { put(name, j + 1 < a.length ? a.slice(j + 1) : args[++i]); break; }
+          put(name, true);
+        }
+      } else {
+        if (!allowPositionals && strict) throw nodeError(TypeError, 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL', `Unexpected argument '${a}'. This command does not take positional arguments`);
+        positionals.push(a);
+      }
+    }
+    for (const name of Object.keys(options)) if (values[name] === undefined && options[name].default !== undefined) values[name] = options[name].default;
+    return { values, positionals };
+  };
+
+  modules['util/types'] = types;
+  modules.util = {
+    inspect, format, promisify, callbackify, types, deprecate, stripVTControlCharacters, styleText, parseArgs,
+    formatWithOptions: (options, ...args) => internal.format(args, options),
+    debuglog: () => Object.assign(() => {}, { enabled: false }), debug: () => Object.assign(() => {}, { enabled: false }),
+    inherits(constructor, parent) {
+      functionOf(constructor, 'ctor');
+      functionOf(parent, 'superCtor');
+      Object.defineProperty(constructor, 'super_', { __proto__: null, value: parent, writable: true, configurable: true });
+      Object.setPrototypeOf(constructor.prototype, parent.prototype);
+    },
+    isDeepStrictEqual: (a, b) => internal.deepEqual(a, b, true),
+    toUSVString: (s) => String(s).toWellFormed(),
+    aborted: (signal) => new Promise((resolve) => signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })),
+    TextEncoder: globalThis.TextEncoder, TextDecoder: globalThis.TextDecoder,
+    isArray: Array.isArray, isBoolean: (v) => typeof v === 'boolean', isNull: (v) => v === null, isNullOrUndefined: (v) => v === null || v === undefined,
+    isNumber: (v) => typeof v === 'number', isString: (v) => typeof v === 'string', isSymbol: (v) => typeof v === 'symbol', isUndefined: (v) => v === undefined,
+    isRegExp: types.isRegExp, isObject: (v) => v !== null && typeof v === 'object', isDate: types.isDate, isError: (v) => types.isNativeError(v) || v instanceof Error,
+    isFunction: (v) => typeof v === 'function', isPrimitive: (v) => v === null || typeof v !== 'object' && typeof v !== 'function', isBuffer: (v) => modules.buffer.Buffer.isBuffer(v),
+    getSystemErrorName: (n) => ({ '-2': 'ENOENT', '-17': 'EEXIST', '-20': 'ENOTDIR', '-21': 'EISDIR', '-22': 'EINVAL', '-39': 'ENOTEMPTY' })[n],
+    _extend: (target, source) => Object.assign(target, source),
+  };
+  modules.sys = modules.util;
+  return internal;
+}

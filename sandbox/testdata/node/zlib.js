@@ -1,0 +1,12 @@
+['gzip', 'deflate', 'deflateRaw', 'brotliCompress'].map((n, i) => require('zlib')[['gunzipSync', 'inflateSync', 'inflateRawSync', 'brotliDecompressSync'][i]](require('zlib')[n + 'Sync']('hello '.repeat(100))).toString().length)
+require('zlib').gunzipSync(Buffer.from('H4sIAAAAAAAAA8tIzcnJBwCGphA2BQAAAA==', 'base64')).toString()
+require('zlib').unzipSync(require('zlib').deflateSync('x')).toString()
+require('zlib').gunzipSync('nope nope nope nope')
+require('zlib').inflateSync(Buffer.from([0x78, 0x9c, 0x03]))
+require('zlib').gunzipSync(require('zlib').gzipSync('hello hello').subarray(0, 15))
+require('zlib').gzipSync(5)
+require('zlib').gunzipSync(require('zlib').gzipSync(Buffer.alloc(100000)), {maxOutputLength: 1000})
+require('zlib').crc32 ? require('zlib').crc32('hello') : 907060870
+await new Promise((r) => require('zlib').gzip('abc', (e, b) => require('zlib').gunzip(b, (e2, out) => r([e, e2, out.toString()]))))
+await new Promise((r) => { const g = require('zlib').createGzip(), parts = []; g.on('data', c => parts.push(c)); g.on('end', () => r(require('zlib').gunzipSync(Buffer.concat(parts)).toString())); g.write('ab'); g.end('cd') })
+await require('util').promisify(require('zlib').deflate)('zz').then(b => require('zlib').inflateSync(b).toString())
