@@ -27,6 +27,9 @@ var platform = map[string]syncOp{
 	"url.set":     urlSet,
 	"form.parse":  formParse,
 	"form.format": formFormat,
+	"mime.parse":  mimeParse,
+
+	"multipart.parse": multipartParse,
 }
 
 // web is what the operations keep of one run.

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/transform"
 
@@ -104,12 +105,18 @@ func newDecoder(name, packed string) (*decoder, bool) {
 		d.convert = utf16Converter(name == "utf-16be")
 	case "iso-2022-jp":
 		d.convert = iso2022JP
+	case "iso-8859-8-i":
+		d.convert = byteConverter(charmap.ISO8859_8)
 	default:
 		e, err := htmlindex.Get(name)
 		if err != nil {
 			return nil, false
 		}
-		d.convert = tableConverter(e)
+		if table, ok := e.(*charmap.Charmap); ok {
+			d.convert = byteConverter(table)
+		} else {
+			d.convert = tableConverter(e)
+		}
 	}
 	if packed == "" {
 		return d, true
@@ -222,6 +229,21 @@ func utf16Converter(bigEndian bool) converter {
 			return append(dst, "\ufffd"...), nil, true
 		}
 		return dst, src, bad
+	}
+}
+
+// byteConverter decodes encodings of one byte. What the tables of x/text leave open below 0xa0 are control characters.
+func byteConverter(table *charmap.Charmap) converter {
+	return func(_ *decoder, dst, src []byte, _ bool) (out, rest []byte, bad bool) {
+		for _, c := range src {
+			r := table.DecodeByte(c)
+			if r == utf8.RuneError && c < 0xa0 {
+				r = rune(c)
+			}
+			bad = bad || r == utf8.RuneError
+			dst = utf8.AppendRune(dst, r)
+		}
+		return dst, nil, bad
 	}
 }
 

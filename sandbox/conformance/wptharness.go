@@ -7,13 +7,28 @@ const wptBefore = `(() => {
 	const define = (name, value) => Object.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
 	define('location', Object.freeze({ href: url.href, search: url.search, pathname: url.pathname, origin: url.origin, protocol: url.protocol, host: url.host, hostname: url.hostname, port: url.port, hash: '', toString() { return url.href; } }));
 	define('GLOBAL', { isWindow: () => false, isWorker: () => false, isShadowRealm: () => false });
+	// What the suite's own server does for the tests that need no more than that.
 	const fetched = globalThis.fetch;
-	define('fetch', (name, ...rest) => {
-		const key = String(name);
-		if (!Object.hasOwn(files, key)) return fetched ? fetched(name, ...rest) : Promise.reject(new TypeError('no file ' + key));
-		const text = () => Promise.resolve(files[key]);
-		return Promise.resolve({ ok: true, status: 200, text, json: () => text().then(JSON.parse) });
+	const serve = (request, key) => {
+		const [path, query = ''] = key.split('?');
+		if (path.endsWith('/echo-content.py')) return new Response(request.body, { headers: { 'Content-Type': 'text/plain' } });
+		if (!path.endsWith('/inspect-headers.py')) return undefined;
+		const headers = new Headers();
+		for (const name of new URLSearchParams(query).get('headers').split('|')) {
+			if (request.headers.has(name)) headers.set('x-request-' + name, request.headers.get(name));
+		}
+		return new Response('', { headers });
+	};
+	if (globalThis.Request) define('fetch', async (input, init) => {
+		const key = String(input?.url ?? input);
+		if (Object.hasOwn(files, key)) return new Response(files[key], { headers: { 'Content-Type': key.endsWith('.json') ? 'application/json' : 'text/plain' } });
+		const answer = serve(new Request(new URL(key, url), init), key);
+		if (answer) return answer;
+		if (fetched) return fetched(input, init);
+		throw new TypeError('no file ' + key);
 	});
+	// The suite gets at SharedArrayBuffer by way of the only API that has it everywhere in browsers.
+	if (!globalThis.WebAssembly) define('WebAssembly', { Memory: class { buffer = new SharedArrayBuffer(0); } });
 })();`
 
 // wptAfter tells the outcome once every test has ended.

@@ -109,8 +109,10 @@
   };
 
   // tee makes two streams of one. A byte stream's branches are byte streams.
-  streams.tee = (s) => s.controller.byte ? streams.teeBytes(s) : teeDefault(s);
-  const teeDefault = (s) => {
+  streams.tee = (s) => s.controller.byte ? streams.teeBytes(s) : teeDefault(s, false);
+  // teeForClone gives the second branch chunks of its own.
+  streams.teeForClone = (s) => s.controller.byte ? streams.teeBytes(s) : teeDefault(s, true);
+  const teeDefault = (s, cloneSecond) => {
     const reader = streams.acquire(s);
     let reading = false, again = false, settled = false;
     const branches = [streams.create(), streams.create()];
@@ -126,8 +128,16 @@
         chunk: (chunk) => {
           after(streams.promise(undefined), () => {
             again = false;
-            for (let i = 0; i < 2; i++) if (!canceled[i]) {
-              try { streams.enqueue(branches[i].controller, chunk); } catch { /* the branch has the error */ }
+            for (let i = 0; i < 2; i++) {
+              if (canceled[i]) continue;
+              try {
+                streams.enqueue(branches[i].controller, i === 1 && cloneSecond ? internal.clone(chunk) : chunk);
+              } catch (e) {
+                if (!streams.open(branches[i].controller)) continue; // the branch has the error
+                for (let j = 0; j < 2; j++) streams.errorDefault(branches[j].controller, e);
+                settle(streams.cancel(s, e));
+                return;
+              }
             }
             reading = false;
             if (again) pull();

@@ -106,12 +106,21 @@
     return n + 0;
   };
 
-  // sequence gives an array of a guest's iterable, each item converted; with a limit on how long it may be.
-  internal.sequence = (v, convert, what) => {
-    if (!isObject(v) || typeof v[iterator] !== 'function') throw new p.TypeError(`${what} is not iterable`);
-    const out = [];
-    for (const item of v) p.arrayPush(out, convert(item));
-    return out;
+  // sequence gives an array of what a guest's iterable gives, each item converted. method is its iterator method, if the
+  // caller has read it already.
+  internal.sequence = (v, convert, what, method) => {
+    if (!internal.isObject(v)) throw new p.TypeError(`${what} is not iterable`);
+    method ??= v[iterator];
+    if (typeof method !== 'function') throw new p.TypeError(`${what} is not iterable`);
+    const it = p.apply(method, v, []);
+    if (!internal.isObject(it)) throw new p.TypeError(`${what}: the iterator is not an object`);
+    const { next } = it, out = [];
+    for (;;) {
+      const result = p.apply(next, it, []);
+      if (!internal.isObject(result)) throw new p.TypeError(`${what}: the iterator gave no object`);
+      if (result.done) return out;
+      p.arrayPush(out, convert(result.value));
+    }
   };
   // record gives a flat array of names and values of an object.
   internal.record = (v, name, value) => {
@@ -140,7 +149,7 @@
       if (items.length !== 2) throw new p.TypeError(`${what}: a pair must have two items`);
       p.arrayPush(out, name(items[0]));
       p.arrayPush(out, value(items[1]));
-    }, what);
+    }, what, method);
     return out;
   };
 
