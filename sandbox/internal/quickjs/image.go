@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -26,6 +27,8 @@ type ImageConfig struct {
 	Roots int
 	// MaxMemoryBytes is the most that any instance may be given: it is reserved as address space.
 	MaxMemoryBytes uint64
+	// CacheDir, when set, keeps the image between processes.
+	CacheDir string
 	// Hidden are global names that the engine's build defines and guests must not see.
 	Hidden []string
 }
@@ -63,40 +66,56 @@ const (
 // moduleNames are the engine's own modules. Their names are overwritten in the image, so no import finds them.
 var moduleNames = [...]string{"qjs:std", "qjs:os", "qjs:bjson"}
 
-// BuildImage evaluates the library in a fresh guest and freezes the result. Close the image before the runtime.
+// BuildImage evaluates the library in a fresh guest and freezes the result, or takes what an earlier process froze.
+// Close the image before the runtime.
 func (r *Runtime) BuildImage(ctx context.Context, cfg ImageConfig) (*Image, error) {
-	b := &builder{}
+	ahead := runtime.GOMAXPROCS(0)
+	im := &Image{runtime: r, ready: make(chan *Instance, ahead), busy: make(chan struct{}, ahead)}
+	path := cfg.cachePath()
+	if path != "" {
+		if file, err := os.ReadFile(path); err == nil {
+			if memory, err := im.decode(file, cfg.Roots); err == nil {
+				return im, im.freeze(memory, cfg)
+			}
+			*im = Image{runtime: r, ready: im.ready, busy: im.busy} // half a file: build anew, and replace it
+		}
+	}
 	mem, err := anonymous(buildMemory)
 	if err != nil {
 		return nil, err
 	}
-	m := &region{mem: mem, cap: buildMemory}
-	defer func() { _ = unmapRange(mem) }()
-	in, err := r.instantiate(ctx, m)
+	defer func() { _ = unmapRange(mem) }() // nothing can be done about it
+	in, err := r.instantiate(ctx, &region{mem: mem, cap: buildMemory})
 	if err != nil {
 		return nil, err
 	}
 	defer in.drop()
-	in.host = b
-	ahead := runtime.GOMAXPROCS(0)
-	im := &Image{runtime: r, ready: make(chan *Instance, ahead), busy: make(chan struct{}, ahead)}
-	in.image = im
+	b := &builder{}
+	in.host, in.image = b, im
 	if err := b.build(in, r.segments, cfg); err != nil {
 		return nil, fmt.Errorf("build image: %w", err)
 	}
 	im.size = in.mod.Memory().Size()
-	frozen := mem[:im.size]
+	memory := mem[:im.size]
 	for _, name := range moduleNames {
-		if err := hide(frozen, name); err != nil {
+		if err := hide(memory, name); err != nil {
 			return nil, fmt.Errorf("build image: %w", err)
 		}
 	}
-	back, err := newBacking(frozen)
+	if path != "" {
+		im.save(path, memory)
+	}
+	return im, im.freeze(memory, cfg)
+}
+
+// freeze makes memory what every instance starts with.
+func (im *Image) freeze(memory []byte, cfg ImageConfig) error {
+	back, err := newBacking(memory)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	im.regions = &regions{image: back, reserve: max(cfg.MaxMemoryBytes, uint64(im.size))}
-	return im, nil
+	return nil
 }
 
 // Close releases the image's memory. Instances must have been closed before.

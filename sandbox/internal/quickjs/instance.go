@@ -87,9 +87,7 @@ func (r *Runtime) instantiate(ctx context.Context, m *region) (*Instance, error)
 	}
 	in.mod = mod
 	in.entry = mod.ExportedFunction(enterName)
-	if r.stacks == nil {
-		r.stacks = newCallStacks(in.entry)
-	}
+	r.first.Do(func() { r.stacks = newCallStacks(in.entry) })
 	r.stacks.lend(in.entry)
 	in.stacks = r.stacks
 	return in, nil

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync"
 	_ "unsafe" // for go:linkname
 
 	_ "github.com/fastschema/qjs" // the engine's bytes
@@ -38,7 +39,8 @@ type Runtime struct {
 	cache    wazero.CompilationCache
 	module   wazero.CompiledModule
 	segments []segment
-	stacks   *callStacks // set by the first instance, while the image is built
+	first    sync.Once // of the instances, which sets stacks
+	stacks   *callStacks
 }
 
 // NewRuntime checks, rewrites and compiles the engine.

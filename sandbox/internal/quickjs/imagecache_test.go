@@ -1,0 +1,67 @@
+package quickjs
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// An image from the cache is the image that was built; a file that is not whole is replaced, never used.
+func TestImageCache(t *testing.T) {
+	ctx := context.Background()
+	r, err := NewRuntime(ctx, RuntimeConfig{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close(ctx)
+	cfg := ImageConfig{CacheDir: t.TempDir(), Roots: 1, MaxMemoryBytes: 8 << 20, Library: []Script{{"a.js", "(host) => host(() => 1, 2, 3, 4)"}}}
+	memory := func() ([]byte, Value) {
+		im, err := r.BuildImage(ctx, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer im.Close()
+		in, err := im.NewInstance(ctx, 8<<20, &builder{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		if err := in.Call(im.Root(0)); err != nil {
+			t.Fatal(err)
+		}
+		return bytes.Clone(im.regions.image.pristine), im.Root(0)
+	}
+	built, root := memory()
+	kept, keptRoot := memory()
+	if !bytes.Equal(built, kept) || root != keptRoot {
+		t.Error("the kept image is another one")
+	}
+	path := cfg.cachePath()
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, damage := range map[string][]byte{"empty": {}, "half": file[:len(file)/2], "altered": append(append(bytes.Clone(file[:5000]), file[5000]^1), file[5001:]...)} {
+		if err := os.WriteFile(path, damage, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		memory()
+		if after, err := os.ReadFile(path); err != nil || len(after) != len(file) {
+			t.Errorf("%s: the file was not replaced: %v", name, err)
+		}
+	}
+}
+
+func FuzzImageFile(f *testing.F) {
+	im := &Image{size: pageSize, roots: []Value{1}}
+	f.Add(im.encode(make([]byte, pageSize)))
+	f.Add([]byte(imageMagic))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		var im Image
+		if memory, err := im.decode(file, 1); err == nil && uint64(len(memory)) != uint64(im.size) {
+			t.Fatal("memory of another size")
+		}
+	})
+}
