@@ -11,6 +11,7 @@ var order = [...]string{
 	"events.js", "performance.js", "abort.js", "timers.js", "url.js", "encoding.js", "clone.js",
 	"streams_base.js", "streams_readable.js", "streams_default.js", "streams_byob.js", "streams_byte.js", "streams_writable.js", "streams_transform.js",
 	"streams_pipe.js", "streams_tee.js", "streams_text.js",
+	"blob.js", "formdata.js", "headers.js", "body.js", "response.js", "request.js",
 	"modules.js", "node_buffer.js", "node_numbers.js", "node_path.js", "node_events.js", "node_util.js", "node_assert.js", "node_text.js",
 	"node_process.js", "node_stream.js", "node_writable.js", "node_crypto.js", "node_zlib.js", "fs.js", "node_fs_async.js",
 	"tools.js", "start.js",
