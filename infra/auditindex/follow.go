@@ -1,0 +1,209 @@
+package auditindex
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// file is how far a day has been read.
+type file struct {
+	id     int64
+	day    string
+	offset int64
+	last   int64  // where the last line read begins
+	mark   []byte // its SHA-256
+}
+
+// row is a record on its way into the index.
+type row struct {
+	audit.Outline
+	at int64
+}
+
+// batch is some lines of a day that follow one another.
+type batch struct {
+	from, to int64
+	rows     []row
+	last     int64
+	mark     []byte
+}
+
+var (
+	errEnough = errors.New("enough was read")
+	// errElsewhere says that another process has taken these lines in.
+	errElsewhere = errors.New("the index was changed by another process")
+)
+
+// catchUp reads what was added to the records. What it had taken in when ctx ends stays.
+func (x *Index) catchUp(ctx context.Context) error {
+	select {
+	case <-x.turn:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { x.turn <- struct{}{} }()
+	for {
+		err := x.follow(ctx)
+		if !errors.Is(err, errElsewhere) {
+			return err
+		}
+	}
+}
+
+func (x *Index) follow(ctx context.Context) error {
+	days, err := x.Days(ctx)
+	if err != nil {
+		return err
+	}
+	known, err := x.files(ctx)
+	if err != nil {
+		return err
+	}
+	for _, f := range known {
+		if !slices.Contains(days, f.day) {
+			if err := x.forget(ctx, f); err != nil {
+				return err
+			}
+		}
+	}
+	for i, day := range days {
+		f, ok := known[day]
+		if ok && (!x.checked || i == len(days)-1) {
+			same, err := x.same(ctx, f)
+			if err != nil {
+				return err
+			}
+			if !same {
+				x.cfg.Log.Info("a day of records is not the one that was indexed; it is read again", "day", day)
+				if err := x.forget(ctx, f); err != nil {
+					return err
+				}
+				f = file{}
+			}
+		}
+		f.day = day
+		if err := x.take(ctx, f); err != nil {
+			return err
+		}
+	}
+	x.checked = true
+	return nil
+}
+
+func (x *Index) files(ctx context.Context) (_ map[string]file, err error) {
+	rows, err := x.db.QueryContext(ctx, "SELECT id, day, offset, last, mark FROM files")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	all := map[string]file{}
+	for rows.Next() {
+		var f file
+		if err := rows.Scan(&f.id, &f.day, &f.offset, &f.last, &f.mark); err != nil {
+			return nil, err
+		}
+		all[f.day] = f
+	}
+	return all, rows.Err()
+}
+
+// same reports whether the last line that was read of a day is still there.
+func (x *Index) same(ctx context.Context, f file) (bool, error) {
+	same := false
+	err := x.Lines(ctx, f.day, f.last, func(line []byte, next int64) error {
+		sum := sha256.Sum256(line)
+		same = next == f.offset && bytes.Equal(sum[:], f.mark)
+		return errEnough
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return same, err
+}
+
+// forget takes a day out of the index.
+func (x *Index) forget(ctx context.Context, f file) error {
+	return x.change(ctx, func(tx *sql.Tx) error {
+		for _, q := range []string{"DELETE FROM records WHERE file = ?", "DELETE FROM figures WHERE file = ?", "DELETE FROM files WHERE id = ?"} {
+			if _, err := tx.Exec(q, f.id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// take reads on in a day: the lines of one batch are read while those before are written.
+func (x *Index) take(ctx context.Context, f file) error {
+	batches := make(chan batch)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer close(batches)
+		return x.read(ctx, f, batches)
+	})
+	group.Go(func() error {
+		for b := range batches {
+			// What was read is kept although nobody waits for it any more.
+			if err := x.store(context.WithoutCancel(ctx), &f, b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+func (x *Index) read(ctx context.Context, f file, batches chan<- batch) error {
+	b := batch{from: f.offset, to: f.offset}
+	var last []byte
+	send := func() error {
+		sum := sha256.Sum256(last)
+		b.mark = sum[:]
+		select {
+		case batches <- b:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		b = batch{from: b.to, to: b.to}
+		return nil
+	}
+	err := x.Lines(ctx, f.day, f.offset, func(line []byte, next int64) error {
+		// A line that is not a record is passed over: naming it is the work of Verify.
+		if o, err := audit.ReadOutline(line); err == nil && o.ID != "" {
+			b.rows = append(b.rows, row{o, b.to})
+		}
+		b.last, b.to = b.to, next
+		last = append(last[:0], line...)
+		if len(b.rows) >= x.cfg.Batch {
+			return send()
+		}
+		return nil
+	})
+	if err == nil && b.to > b.from {
+		err = send()
+	}
+	return err
+}
+
+func (x *Index) change(ctx context.Context, fn func(*sql.Tx) error) error {
+	tx, err := x.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := fn(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("keep the index: %w", err)
+	}
+	return nil
+}

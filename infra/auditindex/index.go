@@ -1,0 +1,247 @@
+package auditindex
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// Source is a store of records whose lines are filed by day and only ever added to.
+type Source interface {
+	audit.Store
+	// Days gives the UTC days (2006-01-02) that have records, oldest first.
+	Days(ctx context.Context) ([]string, error)
+	// Lines calls fn with the whole lines of a day from offset on, and with the offset after each. A day without records
+	// has none. The bytes are valid until fn returns.
+	Lines(ctx context.Context, day string, offset int64, fn func(line []byte, next int64) error) error
+}
+
+// Config says how an index works. The zero value is ready for use.
+type Config struct {
+	// Patience is how long a question waits for the index to catch up; 1 s.
+	Patience time.Duration
+	// Batch is how many lines are taken in at once; 10,000.
+	Batch int
+	// Log hears of what went wrong; default: nobody.
+	Log *slog.Logger
+}
+
+// Index is a store of records with an index. Records are written to and read from the store itself. It is safe for
+// concurrent use.
+type Index struct {
+	Source
+	cfg  Config
+	path string
+	db   *sql.DB
+	turn chan struct{} // holds a token while nobody writes to the index
+
+	running context.Context // until Close
+	stop    context.CancelFunc
+	mu      sync.Mutex // guards behind, and work against Close
+	behind  bool       // somebody catches up in the background
+	work    sync.WaitGroup
+	spoiled atomic.Bool // the file is damaged
+
+	// Those who hold the turn use what follows.
+	checked bool // the last lines of all days were compared
+}
+
+// Open opens the index in a folder, which is made when it is not there, and begins to catch up. The records are not
+// closed with it, and must be closed later than it.
+func Open(ctx context.Context, dir string, source Source, cfg Config) (*Index, error) {
+	if cfg.Patience == 0 {
+		cfg.Patience = time.Second
+	}
+	if cfg.Batch == 0 {
+		cfg.Batch = 10_000
+	}
+	if cfg.Patience < 0 || cfg.Batch < 0 {
+		return nil, errors.New("audit index: patience and batch must not be negative")
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("audit index: %w", err)
+	}
+	path := filepath.Join(dir, fileName)
+	db, err := openFile(ctx, path)
+	if errors.Is(err, errUnusable) {
+		cfg.Log.Info("the index of the records is made again", "file", path, "reason", err)
+		if err = remove(path); err == nil {
+			db, err = openFile(ctx, path)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("audit index: %w", err)
+	}
+	x := &Index{Source: source, cfg: cfg, path: path, db: db, turn: make(chan struct{}, 1)}
+	x.turn <- struct{}{}
+	x.running, x.stop = context.WithCancel(context.WithoutCancel(ctx))
+	x.pursue()
+	return x, nil
+}
+
+// pursue catches up in the background.
+func (x *Index) pursue() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.behind || x.running.Err() != nil {
+		return
+	}
+	x.behind = true
+	x.work.Go(func() {
+		err := x.catchUp(x.running)
+		if err != nil && x.running.Err() == nil {
+			x.cfg.Log.Warn("the index of the records is behind", "error", x.noted(err))
+		}
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.behind = false
+	})
+}
+
+// Close stops catching up and lets go of the file. A damaged one is removed, to be made again.
+func (x *Index) Close() error {
+	x.mu.Lock()
+	x.stop()
+	x.mu.Unlock()
+	x.work.Wait()
+	<-x.turn
+	defer func() { x.turn <- struct{}{} }()
+	err := x.db.Close()
+	if x.spoiled.Load() {
+		err = errors.Join(err, remove(x.path))
+	}
+	return err
+}
+
+// noted remembers an error that says that the file is damaged.
+func (x *Index) noted(err error) error {
+	var failed *sqlite.Error
+	if errors.As(err, &failed) {
+		switch failed.Code() & 0xff { // the rest of the code says more of the same
+		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+			x.spoiled.Store(true)
+		}
+	}
+	return err
+}
+
+// Ready reports whether the records can be used; the index is not needed for that.
+func (x *Index) Ready(ctx context.Context) error {
+	if r, ok := x.Source.(interface{ Ready(context.Context) error }); ok {
+		return r.Ready(ctx)
+	}
+	_, err := x.Source.List(ctx, audit.Query{Limit: 1})
+	return err
+}
+
+// fresh brings the index up to the records, as they are when it is called.
+func (x *Index) fresh(ctx context.Context) error {
+	waiting, cancel := context.WithTimeout(ctx, x.cfg.Patience)
+	defer cancel()
+	err := x.catchUp(waiting)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return err
+	case waiting.Err() != nil:
+		x.pursue()
+		return audit.ErrBehind
+	}
+	x.cfg.Log.Warn("the index of the records cannot follow them", "error", x.noted(err))
+	return fmt.Errorf("%w: %w", audit.ErrBehind, err)
+}
+
+const (
+	fileName = "records.db"
+	// version goes up with every change to the schema or to what is put into it.
+	version = 1
+	schema  = `
+CREATE TABLE files (id INTEGER PRIMARY KEY, day TEXT NOT NULL UNIQUE, offset INTEGER NOT NULL, last INTEGER NOT NULL, mark BLOB NOT NULL);
+CREATE TABLE tenants (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE classes (id INTEGER PRIMARY KEY, status TEXT NOT NULL, policy TEXT NOT NULL, UNIQUE (status, policy));
+CREATE TABLE records (
+	time INTEGER NOT NULL, id TEXT NOT NULL, tenant INTEGER NOT NULL, class INTEGER NOT NULL,
+	file INTEGER NOT NULL, at INTEGER NOT NULL, score INTEGER NOT NULL, outline BLOB NOT NULL,
+	PRIMARY KEY (time, id)
+) WITHOUT ROWID;
+CREATE INDEX records_class ON records (class, time, id);
+CREATE INDEX records_tenant ON records (tenant, class, time, id);
+CREATE INDEX threats ON records (time, id) WHERE score > 0;
+CREATE INDEX threats_tenant ON records (tenant, time, id) WHERE score > 0;
+CREATE TABLE figures (
+	span INTEGER NOT NULL, tenant INTEGER NOT NULL, start INTEGER NOT NULL, file INTEGER NOT NULL, doc BLOB NOT NULL,
+	PRIMARY KEY (span, tenant, start, file)
+) WITHOUT ROWID;
+`
+)
+
+// errUnusable says that the file must be made again.
+var errUnusable = errors.New("the index file is not one that this version made")
+
+func openFile(ctx context.Context, path string) (*sql.DB, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) // SQLite would make it readable by all
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	dsn := url.URL{Scheme: "file", Path: path, RawQuery: "_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=cache_size(-65536)"}
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(4)
+	if err := migrate(ctx, db); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+func migrate(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUnusable, err)
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	var have int
+	if err := tx.QueryRow("PRAGMA user_version").Scan(&have); err != nil {
+		return fmt.Errorf("%w: %w", errUnusable, err)
+	}
+	switch have {
+	case version:
+		return nil
+	case 0:
+	default:
+		return fmt.Errorf("%w: it has version %d", errUnusable, have)
+	}
+	if _, err := tx.Exec(schema + fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {
+		return fmt.Errorf("%w: %w", errUnusable, err)
+	}
+	return tx.Commit()
+}
+
+func remove(path string) error {
+	var all error
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
+}

@@ -1,0 +1,293 @@
+package auditindex_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/infra/auditindex"
+	"github.com/airlock-run/airlock/infra/filerecords"
+	"github.com/airlock-run/airlock/infra/recordstest"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+var dawn = time.Date(2025, 3, 1, 22, 30, 0, 0, time.UTC)
+
+// sample is the nth of a mixture of records, some minutes apart.
+func sample(n int) audit.Record {
+	at := dawn.Add(time.Duration(n) * 7 * time.Minute)
+	r := recordstest.Sample(at)
+	r.ID, r.Time = recordstest.NewID(at), at
+	r.Usage.CPUMs = 1.125 // sums of it are exact, in any order
+	r.Status = []string{"completed", "error", "completed", "blocked", "timeout"}[n%5]
+	r.Policy = []string{"strict", "standard", "agent"}[n%3]
+	r.Caller.Tenant = []string{"acme", "umbrella", ""}[n%3]
+	r.DangerAnalysis = json.RawMessage(`{"score":0,"level":"safe","findings":[]}`)
+	if n%4 == 0 {
+		r.DangerAnalysis = json.RawMessage(`{"score":40,"level":"high","findings":[{"category":"eval","severity":"high"},{"category":"network","severity":"low"}]}`)
+	}
+	return r
+}
+
+func open(t testing.TB, dir string) *filerecords.Store {
+	t.Helper()
+	s, err := filerecords.Open(dir, filerecords.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func index(t testing.TB, dir string, s auditindex.Source) *auditindex.Index {
+	t.Helper()
+	x, err := auditindex.Open(t.Context(), dir, s, auditindex.Config{Patience: time.Minute, Batch: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return x
+}
+
+func fill(t testing.TB, s audit.Appender, from, to int) (all []audit.Record) {
+	t.Helper()
+	for n := from; n < to; n++ {
+		r := sample(n)
+		if err := s.Append(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+func ids(records []audit.Record) (all []string) {
+	for _, r := range records {
+		all = append(all, r.ID)
+	}
+	return all
+}
+
+// walk lists to the end.
+func walk(t testing.TB, s audit.Store, q audit.Query) (all []string) {
+	t.Helper()
+	for {
+		page, err := s.List(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, ids(page.Items)...)
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return all
+		}
+		if len(page.Items) != q.Limit {
+			t.Fatalf("a page of %d with a next one, want %d", len(page.Items), q.Limit)
+		}
+	}
+}
+
+func selected(all []audit.Record, q audit.Query) []audit.Record {
+	var some []audit.Record
+	for _, r := range all {
+		if (q.Status == "" || r.Status == q.Status) && (q.Policy == "" || r.Policy == q.Policy) &&
+			(q.Tenant == "" || r.Caller.Tenant == q.Tenant) && !r.Time.Before(q.Since) && (q.Until.IsZero() || r.Time.Before(q.Until)) {
+			some = append(some, r)
+		}
+	}
+	slices.SortFunc(some, func(a, b audit.Record) int {
+		return cmp.Or(b.Time.Compare(a.Time), strings.Compare(b.ID, a.ID))
+	})
+	return some
+}
+
+func queries() []audit.Query {
+	var all []audit.Query
+	for _, status := range []string{"", "blocked", "none"} {
+		for _, policy := range []string{"", "agent"} {
+			for _, tenant := range []string{"", "acme", "nobody"} {
+				for _, since := range []time.Time{{}, dawn.Add(100 * time.Minute), dawn.Add(3*time.Hour + 30*time.Minute)} {
+					for _, until := range []time.Time{{}, dawn.Add(4 * time.Hour), dawn.Add(40*time.Hour + time.Second)} {
+						all = append(all, audit.Query{Limit: 9, Status: status, Policy: policy, Tenant: tenant, Since: since, Until: until})
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+func check(t *testing.T, x *auditindex.Index, all []audit.Record) {
+	t.Helper()
+	for _, q := range queries() {
+		want := selected(all, q)
+		if got := walk(t, x, q); !slices.Equal(got, ids(want)) {
+			t.Errorf("%+v: %d records, want %d", q, len(got), len(want))
+		}
+		if q.Status != "" || q.Policy != "" {
+			continue
+		}
+		var sum audit.Figures
+		var threats []string
+		for _, r := range want {
+			o := audit.OutlineOf(r)
+			sum.Add(o)
+			if o.Score > 0 {
+				threats = append(threats, r.ID)
+			}
+		}
+		got, err := x.Figures(t.Context(), q)
+		if err != nil || !reflect.DeepEqual(got, sum) {
+			t.Errorf("%+v: %v\n%+v, want\n%+v", q, err, got, sum)
+		}
+		recent, err := x.Threats(t.Context(), q)
+		if err != nil || !slices.Equal(ids(recent), threats[:min(len(threats), 9)]) {
+			t.Errorf("%+v: %v: %d threats", q, err, len(recent))
+		}
+	}
+}
+
+func TestAnswersAsTheRecordsDo(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	all := fill(t, s, 0, 300)
+	folder := filepath.Join(t.TempDir(), "index")
+	x := index(t, folder, s)
+	check(t, x, all)
+
+	// Another writer, and days between those that are known.
+	other := open(t, dir)
+	for n := range 40 {
+		r := sample(n * 7)
+		r.ID = recordstest.NewID(r.Time)
+		if err := other.Append(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	all = append(all, fill(t, x, 300, 320)...)
+	check(t, x, all)
+
+	// Another process of the same index.
+	check(t, index(t, folder, other), all)
+}
+
+func TestCursorsAreStableWhileRecordsArrive(t *testing.T) {
+	s := open(t, t.TempDir())
+	want := ids(selected(fill(t, s, 0, 30), audit.Query{}))
+	x := index(t, t.TempDir(), s)
+	var got []string
+	q := audit.Query{Limit: 4}
+	for n := 30; ; n++ {
+		page, err := x.List(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, ids(page.Items)...)
+		if q.Cursor = page.Next; q.Cursor == "" {
+			break
+		}
+		fill(t, s, n, n+1)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%d records, want %d", len(got), len(want))
+	}
+	for _, cursor := range []string{"x", "i.", "i.x", "i.e30", "i.eyJ0IjoxLCJpIjoiLi4vIn0"} {
+		if _, err := x.List(t.Context(), audit.Query{Cursor: cursor}); !errors.Is(err, audit.ErrCursor) {
+			t.Errorf("%q: %v", cursor, err)
+		}
+	}
+	// A cursor of the store itself goes on with the store.
+	page, err := s.List(t.Context(), audit.Query{Limit: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := s.List(t.Context(), audit.Query{Limit: 4, Cursor: page.Next})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := x.List(t.Context(), audit.Query{Limit: 4, Cursor: page.Next})
+	if err != nil || !slices.Equal(ids(same.Items), ids(next.Items)) {
+		t.Errorf("%v: %v", err, ids(same.Items))
+	}
+}
+
+// What is missing, damaged, of another version or of other records is made again.
+func TestMadeAgain(t *testing.T) {
+	records, folder := t.TempDir(), t.TempDir()
+	s := open(t, records)
+	all := fill(t, s, 0, 100)
+	file := filepath.Join(folder, "records.db")
+	use := func(s auditindex.Source, all []audit.Record) {
+		t.Helper()
+		x, err := auditindex.Open(t.Context(), folder, s, auditindex.Config{Patience: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, x, all)
+		if err := x.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x.Figures(t.Context(), audit.Query{}); err == nil {
+			t.Error("a closed index answers")
+		}
+	}
+	use(s, all)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	use(s, all)
+	if err := os.WriteFile(file, []byte(strings.Repeat("this is no database\n", 500)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	use(s, all)
+	doc, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc[63] = 99 // the user version
+	if err := os.WriteFile(file, doc, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	use(s, all)
+	elsewhere := open(t, t.TempDir()) // the same days, other records; one day less
+	use(elsewhere, fill(t, elsewhere, 0, 60))
+	use(s, all)
+}
+
+func TestWhileItIsBehind(t *testing.T) {
+	s := open(t, t.TempDir())
+	fill(t, s, 0, 20)
+	blocked := &slow{Store: s, gate: make(chan struct{})}
+	x, err := auditindex.Open(t.Context(), t.TempDir(), blocked, auditindex.Config{Patience: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.Figures(t.Context(), audit.Query{}); !errors.Is(err, audit.ErrBehind) {
+		t.Errorf("figures: %v", err)
+	}
+	if got := walk(t, x, audit.Query{Limit: 6}); len(got) != 20 {
+		t.Errorf("%d records are listed", len(got))
+	}
+	if err := x.Ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+	close(blocked.gate)
+	if err := x.Close(); err != nil {
+		t.Error(err)
+	}
+}

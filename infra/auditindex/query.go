@@ -1,0 +1,247 @@
+package auditindex
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+const (
+	defaultLimit = 50
+	maxLimit     = 500
+)
+
+// place is where a record is in the order of time, and where its line is.
+type place struct {
+	time int64
+	id   string
+	file int64
+	at   int64
+}
+
+// List gives records newest first, by the time they were received. Records that arrive meanwhile shift nothing. A line
+// that cannot be read any more is passed over. While the index is behind, the store of the records answers; its cursors
+// are then good to the end of that list.
+func (x *Index) List(ctx context.Context, q audit.Query) (audit.Page, error) {
+	from, ours := parseCursor(q.Cursor)
+	if !ours {
+		return x.Source.List(ctx, q)
+	}
+	if err := x.fresh(ctx); err != nil {
+		if q.Cursor != "" || !errors.Is(err, audit.ErrBehind) {
+			return audit.Page{}, err
+		}
+		return x.Source.List(ctx, q)
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	limit = min(limit, maxLimit)
+	places, err := x.places(ctx, q, from, limit+1)
+	if err != nil {
+		return audit.Page{}, fmt.Errorf("list records: %w", x.noted(err))
+	}
+	page := audit.Page{Items: []audit.Record{}}
+	if len(places) > limit {
+		places = places[:limit]
+		page.Next = places[limit-1].cursor()
+	}
+	page.Items, err = x.load(ctx, places)
+	return page, err
+}
+
+// Threats gives the newest records of a query's tenant and time whose score is above 0, at most q.Limit (50, capped at
+// 500).
+func (x *Index) Threats(ctx context.Context, q audit.Query) ([]audit.Record, error) {
+	if err := x.fresh(ctx); err != nil {
+		return nil, err
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	where, args := window(q, place{time: math.MaxInt64})
+	if q.Tenant != "" {
+		where += " AND tenant = (SELECT id FROM tenants WHERE name = ?)"
+		args = append(args, q.Tenant)
+	}
+	index := "threats"
+	if q.Tenant != "" {
+		index = "threats_tenant"
+	}
+	places, err := x.find(ctx, index, where+" AND score > 0", args, min(limit, maxLimit))
+	if err != nil {
+		return nil, fmt.Errorf("list threats: %w", x.noted(err))
+	}
+	return x.load(ctx, places)
+}
+
+// places finds the first records after from. A list by tenant, status or policy is merged from the lists of every
+// combination of status and policy, each of which is in order in an index: there are few of them.
+func (x *Index) places(ctx context.Context, q audit.Query, from place, limit int) ([]place, error) {
+	where, args := window(q, from)
+	if q.Tenant == "" && q.Status == "" && q.Policy == "" {
+		return x.find(ctx, "", where, args, limit)
+	}
+	classes, err := x.classes(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	index := "records_class"
+	if q.Tenant != "" {
+		index = "records_tenant"
+		where += " AND tenant = (SELECT id FROM tenants WHERE name = ?)"
+		args = append(args, q.Tenant)
+	}
+	var all []place
+	for _, class := range classes {
+		some, err := x.find(ctx, index, where+" AND class = ?", append(slices.Clip(args), class), limit)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+		slices.SortFunc(all, func(a, b place) int {
+			return cmp.Or(cmp.Compare(b.time, a.time), strings.Compare(b.id, a.id))
+		})
+		all = all[:min(len(all), limit)]
+	}
+	return all, nil
+}
+
+func (x *Index) classes(ctx context.Context, q audit.Query) (_ []int64, err error) {
+	rows, err := x.db.QueryContext(ctx, "SELECT id FROM classes WHERE (?1 = '' OR status = ?1) AND (?2 = '' OR policy = ?2)", q.Status, q.Policy)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var all []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		all = append(all, id)
+	}
+	return all, rows.Err()
+}
+
+// window is the condition for the time of a record and for its place after from.
+func window(q audit.Query, from place) (string, []any) {
+	where, args := "(time, id) < (?, ?)", []any{from.time, from.id}
+	if !q.Since.IsZero() {
+		where, args = where+" AND time >= ?", append(args, nanos(q.Since))
+	}
+	if !q.Until.IsZero() {
+		where, args = where+" AND time < ?", append(args, nanos(q.Until))
+	}
+	return where, args
+}
+
+// nanos bounds a time by what the index can hold: the years 1678 to 2261.
+func nanos(t time.Time) int64 {
+	switch {
+	case t.Year() < 1678:
+		return math.MinInt64
+	case t.Year() > 2261:
+		return math.MaxInt64
+	}
+	return t.UnixNano()
+}
+
+// find gives places in order. index names the one to use, or "" for the order of the table itself: without statistics
+// SQLite would guess.
+func (x *Index) find(ctx context.Context, index, where string, args []any, limit int) (_ []place, err error) {
+	hint := "NOT INDEXED"
+	if index != "" {
+		hint = "INDEXED BY " + index
+	}
+	rows, err := x.db.QueryContext(ctx, "SELECT time, id, file, at FROM records "+hint+" WHERE "+where+" ORDER BY time DESC, id DESC LIMIT ?", append(slices.Clip(args), limit)...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var all []place
+	for rows.Next() {
+		var p place
+		if err := rows.Scan(&p.time, &p.id, &p.file, &p.at); err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, rows.Err()
+}
+
+// load reads the records at places from the store.
+func (x *Index) load(ctx context.Context, places []place) ([]audit.Record, error) {
+	days := map[int64]string{}
+	known, err := x.files(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read records: %w", err)
+	}
+	for day, f := range known {
+		days[f.id] = day
+	}
+	records := make([]audit.Record, 0, len(places))
+	for _, p := range places {
+		var r audit.Record
+		err := x.Lines(ctx, days[p.file], p.at, func(line []byte, _ int64) error {
+			if found, err := audit.Decode(line); err == nil && found.ID == p.id {
+				r = found
+			}
+			return errEnough
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			return nil, fmt.Errorf("read record %s: %w", p.id, err)
+		}
+		if r.ID != "" {
+			records = append(records, r)
+		}
+	}
+	return records, nil
+}
+
+// ownMark begins the cursors of an index, and no cursor of a store.
+const ownMark = "i."
+
+type position struct {
+	Time int64  `json:"t"`
+	ID   string `json:"i"`
+}
+
+func (p place) cursor() string {
+	doc, _ := json.Marshal(position{p.time, p.id}) // a number and a string always encode
+	return ownMark + base64.RawURLEncoding.EncodeToString(doc)
+}
+
+// parseCursor gives the place of a cursor that an index gave out, or of none.
+func parseCursor(text string) (_ place, ours bool) {
+	if text == "" {
+		return place{time: math.MaxInt64}, true
+	}
+	text, ours = strings.CutPrefix(text, ownMark)
+	if !ours {
+		return place{}, false
+	}
+	doc, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return place{}, false
+	}
+	var p position
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.DisallowUnknownFields()
+	if dec.Decode(&p) != nil || !audit.ValidID(p.ID) {
+		return place{}, false
+	}
+	return place{time: p.Time, id: p.ID}, true
+}

@@ -1,0 +1,187 @@
+package auditindex
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// The spans that have ready-made figures.
+const (
+	hourly = iota
+	daily
+)
+
+// everybody is the tenant of the figures over all tenants.
+const everybody = 0
+
+func spanOf(span int) time.Duration {
+	if span == hourly {
+		return time.Hour
+	}
+	return 24 * time.Hour
+}
+
+// cell is where figures are kept. start is in Unix seconds.
+type cell struct {
+	span   int
+	tenant int64
+	start  int64
+}
+
+func startOf(span int, t time.Time) int64 {
+	length := int64(spanOf(span) / time.Second)
+	s := t.Unix() % length
+	if s < 0 {
+		s += length
+	}
+	return t.Unix() - s
+}
+
+// store writes a batch, and moves f to where it ends.
+func (x *Index) store(ctx context.Context, f *file, b batch) error {
+	next := *f
+	err := x.change(ctx, func(tx *sql.Tx) error {
+		w := writer{tx: tx, tenants: map[string]int64{}, classes: map[[2]string]int64{}, hours: map[cell]*audit.Figures{}}
+		if err := w.open(&next, b); err != nil {
+			return err
+		}
+		if err := w.rows(next.id, b.rows); err != nil {
+			return err
+		}
+		if err := w.figures(next.id); err != nil {
+			return err
+		}
+		next.offset, next.last, next.mark = b.to, b.last, b.mark
+		_, err := tx.Exec("UPDATE files SET offset = ?, last = ?, mark = ? WHERE id = ?", next.offset, next.last, next.mark, next.id)
+		return err
+	})
+	if err == nil {
+		*f = next
+	}
+	return err
+}
+
+// writer is one batch being written.
+type writer struct {
+	tx      *sql.Tx
+	tenants map[string]int64
+	classes map[[2]string]int64
+	hours   map[cell]*audit.Figures
+}
+
+// open makes sure that the batch begins where the index ends.
+func (w *writer) open(f *file, b batch) error {
+	var offset int64
+	err := w.tx.QueryRow("SELECT id, offset FROM files WHERE day = ?", f.day).Scan(&f.id, &offset)
+	if errors.Is(err, sql.ErrNoRows) {
+		if b.from != 0 {
+			return errElsewhere
+		}
+		return w.tx.QueryRow("INSERT INTO files (day, offset, last, mark) VALUES (?, 0, 0, '') RETURNING id", f.day).Scan(&f.id)
+	}
+	if err == nil && offset != b.from {
+		return errElsewhere
+	}
+	return err
+}
+
+func (w *writer) rows(file int64, rows []row) (err error) {
+	insert, err := w.tx.Prepare("INSERT OR IGNORE INTO records (time, id, tenant, class, file, at, score, outline) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, insert.Close()) }()
+	for _, r := range rows {
+		tenant, err := w.tenant(r.Tenant)
+		if err != nil {
+			return err
+		}
+		class, err := w.class(r.Status, r.Policy)
+		if err != nil {
+			return err
+		}
+		outline, err := json.Marshal(r.Outline)
+		if err != nil {
+			return err
+		}
+		res, err := insert.Exec(nanos(r.Time), r.ID, tenant, class, file, r.at, r.Score, outline)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil {
+			return err
+		} else if n == 0 {
+			continue // a line that is there twice counts once
+		}
+		at := cell{hourly, tenant, startOf(hourly, r.Time)}
+		if w.hours[at] == nil {
+			w.hours[at] = &audit.Figures{}
+		}
+		w.hours[at].Add(r.Outline)
+	}
+	return nil
+}
+
+func (w *writer) tenant(name string) (int64, error) {
+	if id, ok := w.tenants[name]; ok {
+		return id, nil
+	}
+	var id int64
+	err := w.tx.QueryRow("INSERT INTO tenants (name) VALUES (?) ON CONFLICT DO UPDATE SET name = name RETURNING id", name).Scan(&id)
+	w.tenants[name] = id
+	return id, err
+}
+
+func (w *writer) class(status, policy string) (int64, error) {
+	key := [2]string{status, policy}
+	if id, ok := w.classes[key]; ok {
+		return id, nil
+	}
+	var id int64
+	err := w.tx.QueryRow("INSERT INTO classes (status, policy) VALUES (?, ?) ON CONFLICT DO UPDATE SET policy = policy RETURNING id", status, policy).Scan(&id)
+	w.classes[key] = id
+	return id, err
+}
+
+// figures adds the hours of the batch to what is kept: of each tenant and of all, by hour and by day.
+func (w *writer) figures(file int64) error {
+	cells := map[cell]*audit.Figures{}
+	for hour, figures := range w.hours {
+		for _, span := range []int{hourly, daily} {
+			for _, tenant := range []int64{everybody, hour.tenant} {
+				at := cell{span, tenant, startOf(span, time.Unix(hour.start, 0))}
+				if cells[at] == nil {
+					cells[at] = &audit.Figures{}
+				}
+				cells[at].Merge(*figures)
+			}
+		}
+	}
+	for at, figures := range cells {
+		var doc []byte
+		var old audit.Figures
+		err := w.tx.QueryRow("SELECT doc FROM figures WHERE span = ? AND tenant = ? AND start = ? AND file = ?", at.span, at.tenant, at.start, file).Scan(&doc)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+		case err != nil:
+			return err
+		default:
+			if err := json.Unmarshal(doc, &old); err != nil {
+				return err
+			}
+		}
+		old.Merge(*figures)
+		if doc, err = json.Marshal(old); err != nil {
+			return err
+		}
+		if _, err := w.tx.Exec("INSERT OR REPLACE INTO figures (span, tenant, start, file, doc) VALUES (?, ?, ?, ?, ?)", at.span, at.tenant, at.start, file, doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}

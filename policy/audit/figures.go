@@ -1,0 +1,182 @@
+package audit
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// ErrBehind is what an index answers that has not taken in all records yet.
+var ErrBehind = errors.New("the index of the records is being built")
+
+// Outline is what figures are made of: a record without its bulk.
+type Outline struct {
+	ID         string    `json:"-"`
+	Time       time.Time `json:"-"`
+	Tenant     string    `json:"t,omitempty"`
+	Status     string    `json:"s"`
+	Policy     string    `json:"p"`
+	Via        string    `json:"v"`
+	Limit      string    `json:"l,omitempty"`
+	DurationMs float64   `json:"d"`
+	CPUMs      float64   `json:"c"`
+	Memory     int64     `json:"m"` // bytes
+	Output     int64     `json:"o"` // bytes
+	APICalls   int       `json:"a,omitempty"`
+	// Level is "" for a record without an analysis.
+	Level    string `json:"e,omitempty"`
+	Score    int    `json:"-"`
+	Findings []Mark `json:"f,omitempty"`
+}
+
+// Mark says of what kind a finding is.
+type Mark struct {
+	Severity string `json:"severity"`
+	Category string `json:"category"`
+}
+
+type analysis struct {
+	Score    int    `json:"score"`
+	Level    string `json:"level"`
+	Findings []Mark `json:"findings"`
+}
+
+// OutlineOf gives the outline of a record. An analysis that does not read counts as none.
+func OutlineOf(r Record) Outline {
+	o := Outline{
+		ID: r.ID, Time: r.Time, Tenant: r.Caller.Tenant, Status: r.Status, Policy: r.Policy, Via: r.Via, Limit: r.Limit,
+		DurationMs: r.DurationMs, CPUMs: r.Usage.CPUMs, Memory: r.Usage.MemoryBytes, Output: r.OutputBytes, APICalls: r.Usage.APICalls,
+	}
+	var a analysis
+	if json.Unmarshal(r.DangerAnalysis, &a) == nil {
+		o.Level, o.Score, o.Findings = a.Level, a.Score, a.Findings
+	}
+	return o
+}
+
+// ReadOutline reads the outline of a stored line, unproved. It is much cheaper than [Decode].
+func ReadOutline(line []byte) (Outline, error) {
+	var r struct {
+		ID             string
+		Time           time.Time
+		DurationMs     float64
+		Caller         struct{ Tenant string }
+		Via            string
+		Policy         string
+		Status         string
+		Limit          string
+		OutputBytes    int64
+		DangerAnalysis *analysis
+		Usage          struct {
+			CPUMs       float64
+			MemoryBytes int64
+			APICalls    int
+		}
+	}
+	err := json.Unmarshal(line, &r)
+	var otherwise *json.UnmarshalTypeError
+	if errors.As(err, &otherwise) { // some member has another shape
+		whole, err := Decode(line)
+		return OutlineOf(whole), err
+	}
+	if err != nil {
+		return Outline{}, err
+	}
+	o := Outline{
+		ID: r.ID, Time: r.Time, Tenant: r.Caller.Tenant, Status: r.Status, Policy: r.Policy, Via: r.Via, Limit: r.Limit,
+		DurationMs: r.DurationMs, CPUMs: r.Usage.CPUMs, Memory: r.Usage.MemoryBytes, Output: r.OutputBytes, APICalls: r.Usage.APICalls,
+	}
+	if a := r.DangerAnalysis; a != nil {
+		o.Level, o.Score, o.Findings = a.Level, a.Score, a.Findings
+	}
+	return o, nil
+}
+
+// Figures are totals over records. The zero value is that of none. It is not safe for concurrent use.
+type Figures struct {
+	Records         int64            `json:"n"`
+	Oldest          time.Time        `json:"first,omitzero"`
+	Newest          time.Time        `json:"last,omitzero"`
+	DurationMs      float64          `json:"dur"`
+	CPUMs           float64          `json:"cpu"`
+	OutputBytes     int64            `json:"out"`
+	APICalls        int64            `json:"calls"`
+	PeakMemoryBytes int64            `json:"peak"`
+	ByStatus        map[string]int64 `json:"st,omitempty"`
+	ByPolicy        map[string]int64 `json:"po,omitempty"`
+	ByVia           map[string]int64 `json:"vi,omitempty"`
+	ByLimit         map[string]int64 `json:"li,omitempty"`
+	ByLevel         map[string]int64 `json:"le,omitempty"`
+	BySeverity      map[string]int64 `json:"se,omitempty"`
+	ByCategory      map[string]int64 `json:"ca,omitempty"`
+	// Flagged counts the records with findings of each tenant.
+	Flagged map[string]int64 `json:"te,omitempty"`
+}
+
+// Add counts one more record.
+func (f *Figures) Add(o Outline) {
+	f.span(o.Time, o.Time)
+	f.Records++
+	f.DurationMs += o.DurationMs
+	f.CPUMs += o.CPUMs
+	f.OutputBytes += o.Output
+	f.APICalls += int64(o.APICalls)
+	f.PeakMemoryBytes = max(f.PeakMemoryBytes, o.Memory)
+	count(&f.ByStatus, o.Status, 1)
+	count(&f.ByPolicy, o.Policy, 1)
+	count(&f.ByVia, o.Via, 1)
+	if o.Limit != "" {
+		count(&f.ByLimit, o.Limit, 1)
+	}
+	if o.Level != "" {
+		count(&f.ByLevel, o.Level, 1)
+	}
+	for _, m := range o.Findings {
+		count(&f.BySeverity, m.Severity, 1)
+		count(&f.ByCategory, m.Category, 1)
+	}
+	if len(o.Findings) > 0 {
+		count(&f.Flagged, o.Tenant, 1)
+	}
+}
+
+// Merge counts what g has counted.
+func (f *Figures) Merge(g Figures) {
+	if g.Records == 0 {
+		return
+	}
+	f.span(g.Oldest, g.Newest)
+	f.Records += g.Records
+	f.DurationMs += g.DurationMs
+	f.CPUMs += g.CPUMs
+	f.OutputBytes += g.OutputBytes
+	f.APICalls += g.APICalls
+	f.PeakMemoryBytes = max(f.PeakMemoryBytes, g.PeakMemoryBytes)
+	for _, m := range []struct {
+		to   *map[string]int64
+		from map[string]int64
+	}{
+		{&f.ByStatus, g.ByStatus}, {&f.ByPolicy, g.ByPolicy}, {&f.ByVia, g.ByVia}, {&f.ByLimit, g.ByLimit},
+		{&f.ByLevel, g.ByLevel}, {&f.BySeverity, g.BySeverity}, {&f.ByCategory, g.ByCategory}, {&f.Flagged, g.Flagged},
+	} {
+		for name, n := range m.from {
+			count(m.to, name, n)
+		}
+	}
+}
+
+func (f *Figures) span(oldest, newest time.Time) {
+	if f.Records == 0 || oldest.Before(f.Oldest) {
+		f.Oldest = oldest
+	}
+	if f.Records == 0 || newest.After(f.Newest) {
+		f.Newest = newest
+	}
+}
+
+func count(in *map[string]int64, name string, n int64) {
+	if *in == nil {
+		*in = map[string]int64{}
+	}
+	(*in)[name] += n
+}

@@ -1,0 +1,55 @@
+package audit_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// A line gives the outline that its record gives, whatever shape its analysis has.
+func TestReadOutline(t *testing.T) {
+	for _, analysis := range []string{
+		"", `null`, `{}`, `[1]`, `{"score":"x"}`, `{"score":55,"level":"high","findings":[{"category":"eval","severity":"high","line":3}]}`,
+	} {
+		r := audit.Record{
+			ID: "exec_1", Time: time.Unix(1e9, 5).UTC(), DurationMs: 2, Caller: audit.Caller{Tenant: "acme"}, Via: "mcp", Policy: "strict",
+			Status: "error", Limit: "memory", OutputBytes: 7, Usage: audit.Usage{CPUMs: 1, MemoryBytes: 3, APICalls: 4},
+			DangerAnalysis: json.RawMessage(analysis),
+		}
+		s, err := audit.Seal(r, audit.Head{Writer: "w"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := audit.ReadOutline(s.Line)
+		if want := audit.OutlineOf(r); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v\n%+v, want\n%+v", analysis, err, got, want)
+		}
+	}
+	for _, line := range []string{"", "x", "[]", `{"id":1}`, `{"id":"a"`} {
+		if o, err := audit.ReadOutline([]byte(line)); err == nil && o.ID != "" {
+			t.Errorf("%q gives %+v", line, o)
+		}
+	}
+}
+
+func TestFiguresMerge(t *testing.T) {
+	var whole, first, second, both audit.Figures
+	for i, status := range []string{"completed", "blocked", "completed"} {
+		o := audit.Outline{Time: time.Unix(int64(1000-i), 0), Tenant: "acme", Status: status, Memory: int64(i), Score: 9, Level: "low", Findings: []audit.Mark{{Severity: "low", Category: "eval"}}}
+		whole.Add(o)
+		if i < 2 {
+			first.Add(o)
+		} else {
+			second.Add(o)
+		}
+	}
+	both.Merge(audit.Figures{})
+	both.Merge(first)
+	both.Merge(second)
+	if !reflect.DeepEqual(both, whole) {
+		t.Errorf("%+v, want %+v", both, whole)
+	}
+}
