@@ -39,7 +39,7 @@ func mcpCommand(con console) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			stdio := &sdk.IOTransport{Reader: io.NopCloser(con.stdin), Writer: unclosed{con.stdout}}
+			stdio := mcp.Stdio(io.NopCloser(con.stdin), unclosed{con.stdout})
 			if server != "" {
 				return proxyMCP(ctx, con, server, token, stdio)
 			}

@@ -207,3 +207,27 @@ func TestMCPInvokesSavedFunctions(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Messages can be piped in: what was asked before the input ended is answered.
+func TestMCPAnswersWhatWasPiped(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = dir
+	}
+	cmd := exec.Command(os.Args[0], "mcp")
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	cmd.Env = []string{"AIRLOCK_TEST_AS_PROGRAM=1", "FUNCTION_PROCESSES=1", "AIRLOCK_CACHE_DIR=" + filepath.Join(cache, "airlock")}
+	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"6 * 7"}}}
+`)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Split(strings.TrimSpace(string(out)), "\n"); len(lines) != 2 || !strings.Contains(lines[0], `"id":1`) || !strings.Contains(lines[1], `"result":42`) {
+		t.Errorf("%s", out)
+	}
+}
