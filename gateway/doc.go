@@ -15,5 +15,12 @@
 // always means that the request, the caller or the platform was at fault, and always carries a problem document
 // (problem.go). A caller who hangs up stops the run and loses no record.
 //
+// Some executions nobody waits for: those accepted with Prefer: respond-async, those of webhooks that are acknowledged
+// first, and those that the clock starts. They are jobs (package jobs), kept in the [State] before anybody is told so, and
+// go the way of all others when their turn comes; whoever asked for it is called back (package callbacks, and egress for
+// where that may lead). What runs may have a name: a saved function (package functions) is code, of one version or another,
+// that callers invoke, that webhooks reach at /hooks once their senders are verified (package hooks), and that schedules
+// start (package schedule).
+//
 // Handlers copy what they keep: fasthttp reuses its buffers.
 package gateway
