@@ -22,5 +22,9 @@
 // that callers invoke, that webhooks reach at /hooks once their senders are verified (package hooks), and that schedules
 // start (package schedule).
 //
+// Agents come in by /mcp (agents.go, package mcp) and take the same way: bridge.go carries the SDK's streaming handler. A
+// trace context is taken from a request, said in its answer and given to the function; with a tracer, requests and
+// executions are spans of it (trace.go). What is served is described by package openapi, which tests hold to the routes.
+//
 // Handlers copy what they keep: fasthttp reuses its buffers.
 package gateway
