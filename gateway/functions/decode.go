@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -161,6 +162,7 @@ func decodeSchedule(raw []byte) (*execution.FunctionSchedule, error) {
 	var wire struct {
 		Cron     string          `json:"cron"`
 		TimeZone string          `json:"timeZone"`
+		Timezone string          `json:"timezone"` // as many write it
 		Missed   string          `json:"missed"`
 		Input    json.RawMessage `json:"input"`
 	}
@@ -171,7 +173,7 @@ func decodeSchedule(raw []byte) (*execution.FunctionSchedule, error) {
 	if err := execution.DecodeMember("schedule", raw, &wire, what); err != nil {
 		return nil, err
 	}
-	return &execution.FunctionSchedule{Cron: wire.Cron, TimeZone: wire.TimeZone, Missed: wire.Missed, Input: wire.Input}, nil
+	return &execution.FunctionSchedule{Cron: wire.Cron, TimeZone: cmp.Or(wire.TimeZone, wire.Timezone), Missed: wire.Missed, Input: wire.Input}, nil
 }
 
 func decodedString(raw []byte) string {

@@ -84,10 +84,10 @@ var ErrEnded = errors.New("the job has ended")
 type Queue struct {
 	cfg  Config
 	wake chan struct{}
-	stop context.CancelFunc
 	busy sync.WaitGroup // loops, jobs and callbacks
 
 	mu       sync.Mutex
+	stop     context.CancelFunc // nil before Start and Stop
 	running  map[string]context.CancelFunc
 	adopting map[string]bool
 }
@@ -103,7 +103,7 @@ func New(cfg Config) (*Queue, error) {
 	if cfg.Store == nil || cfg.Runner == nil || cfg.Now == nil || cfg.Random == nil || cfg.Logger == nil || cfg.Workers < 0 || cfg.Keep < 0 {
 		return nil, errors.New("jobs: a store, a runner, a clock, randomness and a logger are needed, and no number may be negative")
 	}
-	return &Queue{cfg: cfg, wake: make(chan struct{}, 1), stop: func() {}, running: map[string]context.CancelFunc{}, adopting: map[string]bool{}}, nil
+	return &Queue{cfg: cfg, wake: make(chan struct{}, 1), running: map[string]context.CancelFunc{}, adopting: map[string]bool{}}, nil
 }
 
 // Submit keeps a job; once it returns nil the job will have a result. The error is execution.ErrFull when there are too

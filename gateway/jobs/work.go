@@ -11,8 +11,14 @@ import (
 // tick is how often a queue looks for what others have left: jobs of other processes, cancellations, times that came.
 const tick = time.Second
 
-// Start adopts orphans and begins to work. Jobs hang on running: when it ends they are cancelled.
+// Start adopts orphans and begins to work, once, unless Stop was first. Jobs hang on running: when it ends they are
+// cancelled.
 func (q *Queue) Start(running context.Context) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.stop != nil {
+		return
+	}
 	loop, stop := context.WithCancel(running)
 	q.stop = stop
 	q.busy.Go(func() { q.dispatch(loop, running) })
@@ -22,7 +28,12 @@ func (q *Queue) Start(running context.Context) {
 
 // Stop claims no more and waits for what runs. When ctx ends first its error is given, and what runs goes on.
 func (q *Queue) Stop(ctx context.Context) error {
+	q.mu.Lock()
+	if q.stop == nil {
+		q.stop = func() {}
+	}
 	q.stop()
+	q.mu.Unlock()
 	done := make(chan struct{})
 	go func() { q.busy.Wait(); close(done) }()
 	select {

@@ -33,8 +33,10 @@ type Config struct {
 // Clock submits jobs when their times come.
 type Clock struct {
 	cfg  Config
-	stop context.CancelFunc
 	busy sync.WaitGroup
+
+	mu   sync.Mutex
+	stop context.CancelFunc // nil before Start and Stop
 }
 
 // New checks the configuration and starts nothing.
@@ -42,11 +44,16 @@ func New(cfg Config) (*Clock, error) {
 	if cfg.Store == nil || cfg.Submit == nil || cfg.Now == nil || cfg.Logger == nil {
 		return nil, errors.New("schedule: a store, somewhere to submit to, a clock and a logger are needed")
 	}
-	return &Clock{cfg: cfg, stop: func() {}}, nil
+	return &Clock{cfg: cfg}, nil
 }
 
-// Start watches the time until ctx ends or Stop.
+// Start watches the time until ctx ends or Stop, once, unless Stop was first.
 func (c *Clock) Start(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stop != nil {
+		return
+	}
 	ctx, c.stop = context.WithCancel(ctx)
 	c.busy.Go(func() {
 		ticks := time.NewTicker(time.Second)
@@ -66,7 +73,12 @@ func (c *Clock) Start(ctx context.Context) {
 
 // Stop ends the watch and waits for it.
 func (c *Clock) Stop() {
+	c.mu.Lock()
+	if c.stop == nil {
+		c.stop = func() {}
+	}
 	c.stop()
+	c.mu.Unlock()
 	c.busy.Wait()
 }
 
