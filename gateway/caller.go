@@ -2,8 +2,10 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"strconv"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
@@ -29,6 +31,9 @@ func (s *Server) authenticate(c *fiber.Ctx) error {
 		return &authn.Refusal{Reason: "credentials are given more than once"}
 	}
 	id, err := s.deps.Auth.Authenticate(utils.CopyString(c.Get(fiber.HeaderAuthorization)), utils.CopyString(c.Get("X-Api-Key")))
+	if refusal := (*authn.Refusal)(nil); errors.As(err, &refusal) && refusal.Unavailable {
+		return &problem{status: 503, code: "identity_unavailable", detail: refusal.Reason, retryAfter: 10 * time.Second}
+	}
 	if err != nil {
 		verdict, limiting := s.deps.Limiter.Take(context.WithoutCancel(s.base), "address:"+network(c.IP()))
 		if limiting != nil {

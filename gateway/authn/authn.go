@@ -15,7 +15,11 @@ type Config struct {
 	Keys     []Key  // at most one per algorithm
 	Issuer   string // compared with iss when set
 	Audience string // must be among aud when set
-	Now      func() time.Time
+	// Providers are identity providers whose keys are had by URL; one that names no issuer must be the only one.
+	Providers []*Provider
+	// TenantClaim is the claim that names the tenant; "" means "tenant".
+	TenantClaim string
+	Now         func() time.Time
 }
 
 // Authenticator recognises callers. It is safe for concurrent use.
@@ -23,6 +27,9 @@ type Authenticator struct {
 	apiKey [sha256.Size]byte
 	hasKey bool
 	tokens map[string]*verifier
+
+	providers   []*provided
+	tenantClaim string
 }
 
 // Refusal is why a credential was not accepted. Reason is one line that is safe to show.
@@ -30,6 +37,8 @@ type Refusal struct {
 	Reason string
 	// Absent is true when there was no credential at all.
 	Absent bool
+	// Unavailable is true when the credential may be good, and what it has to be checked against cannot be had now.
+	Unavailable bool
 }
 
 // Error gives the reason.
@@ -53,11 +62,20 @@ func New(cfg Config) (*Authenticator, error) {
 		}
 		a.tokens[k.algorithm] = newVerifier(k, cfg)
 	}
+	if a.tenantClaim = cfg.TenantClaim; a.tenantClaim == "" {
+		a.tenantClaim = "tenant"
+	}
+	for _, p := range cfg.Providers {
+		if p.cfg.Issuer == "" && len(cfg.Providers) > 1 {
+			return nil, errors.New("authn: of several providers each must name its issuer")
+		}
+		a.providers = append(a.providers, newProvided(p, cfg))
+	}
 	return a, nil
 }
 
 // Open reports that no credential is configured.
-func (a *Authenticator) Open() bool { return !a.hasKey && len(a.tokens) == 0 }
+func (a *Authenticator) Open() bool { return !a.hasKey && len(a.tokens) == 0 && len(a.providers) == 0 }
 
 // Authenticate recognises the caller by the values of the headers Authorization ("Bearer …", the API key or a token)
 // and X-API-Key; Authorization counts when both are there. The error is always a *Refusal.
@@ -82,7 +100,7 @@ func (a *Authenticator) Authenticate(authorization, apiKey string) (Identity, er
 	if a.isAPIKey(credential) {
 		return a.operator(), nil
 	}
-	if len(a.tokens) == 0 {
+	if len(a.tokens) == 0 && len(a.providers) == 0 {
 		return Identity{}, &Refusal{Reason: "the API key is not valid"}
 	}
 	return a.token(credential)

@@ -1,7 +1,7 @@
 // Package authn says who is calling and what they may do.
 //
-// Three ways to be known: the deployment's API key (all scopes), a JSON Web Token signed under a configured key (the
-// scopes it carries), or, when no credential is configured at all, the one local user of a loopback address.
+// Three ways to be known: the deployment's API key (all scopes), a JSON Web Token signed under a configured key or by an
+// identity provider whose keys are had by URL (the scopes it carries), or, when no credential is configured at all, the one local user of a loopback address.
 //
 // Tokens are checked as RFC 8725 advises: one algorithm is pinned to each key, "none" and every other algorithm are
 // refused before a key is touched, exp is required, iat and nbf may not lie ahead, iss and aud are compared when

@@ -25,8 +25,14 @@ type verifier struct {
 }
 
 func newVerifier(k Key, cfg Config) *verifier {
+	material := k.material
+	return &verifier{jwt.NewParser(parsing(cfg, []string{k.algorithm})...), func(*jwt.Token) (any, error) { return material, nil }}
+}
+
+// parsing is what is asked of every token.
+func parsing(cfg Config, algorithms []string) []jwt.ParserOption {
 	options := []jwt.ParserOption{
-		jwt.WithValidMethods([]string{k.algorithm}),
+		jwt.WithValidMethods(algorithms),
 		jwt.WithExpirationRequired(),
 		jwt.WithIssuedAt(),
 		jwt.WithStrictDecoding(),
@@ -38,8 +44,7 @@ func newVerifier(k Key, cfg Config) *verifier {
 	if cfg.Audience != "" {
 		options = append(options, jwt.WithAudience(cfg.Audience))
 	}
-	material := k.material
-	return &verifier{jwt.NewParser(options...), func(*jwt.Token) (any, error) { return material, nil }}
+	return options
 }
 
 // token verifies a compact JWS and reads who it speaks for.
@@ -47,67 +52,95 @@ func (a *Authenticator) token(compact string) (Identity, error) {
 	if len(compact) > maxTokenBytes {
 		return Identity{}, &Refusal{Reason: "the token is too long"}
 	}
-	algorithm, err := precheck(compact)
+	algorithm, issuer, err := precheck(compact)
 	if err != nil {
 		return Identity{}, err
 	}
-	v := a.tokens[algorithm]
-	if v == nil {
-		return Identity{}, &Refusal{Reason: "the token is signed with an algorithm that is not accepted here"}
-	}
 	claims := jwt.MapClaims{}
-	if _, err := v.parser.ParseWithClaims(compact, claims, v.key); err != nil {
-		return Identity{}, &Refusal{Reason: reason(err)}
+	if p := a.provider(algorithm, issuer); p != nil {
+		err = p.verify(compact, claims)
+	} else {
+		v := a.tokens[algorithm]
+		switch {
+		case v == nil && len(a.providers) > 0 && slices.Contains(providerAlgorithms(), algorithm):
+			return Identity{}, &Refusal{Reason: "the token's iss is not one accepted here"}
+		case v == nil:
+			return Identity{}, &Refusal{Reason: "the token is signed with an algorithm that is not accepted here"}
+		}
+		_, err = v.parser.ParseWithClaims(compact, claims, v.key)
 	}
-	return identify(claims)
+	if err != nil {
+		return Identity{}, &Refusal{Reason: reason(err), Unavailable: errors.Is(err, errNoKeys)}
+	}
+	return identify(claims, a.tenantClaim)
 }
 
-// precheck refuses what the library would let through and gives the algorithm the header claims. Nothing is trusted
-// yet: the algorithm only selects the key that is pinned to it.
-func precheck(compact string) (string, error) {
+// provider is the one that a token says it comes from; nil when none does, or it is signed as no provider's tokens are.
+func (a *Authenticator) provider(algorithm, issuer string) *provided {
+	if !slices.Contains(providerAlgorithms(), algorithm) {
+		return nil
+	}
+	for _, p := range a.providers {
+		if p.cfg.Issuer == "" || p.cfg.Issuer == issuer {
+			return p
+		}
+	}
+	return nil
+}
+
+// precheck refuses what the library would let through, and gives the algorithm and the issuer that the token claims.
+// Nothing is trusted yet: they only select the key that is pinned to them.
+func precheck(compact string) (algorithm, issuer string, err error) {
 	malformed := &Refusal{Reason: "the token is malformed"}
 	parts := strings.Split(compact, ".")
 	if len(parts) != 3 {
-		return "", malformed
+		return "", "", malformed
 	}
 	var header, payload map[string]jsontext.Value
 	for i, into := range []*map[string]jsontext.Value{&header, &payload} {
 		text, err := base64.RawURLEncoding.Strict().DecodeString(parts[i])
 		if err != nil {
-			return "", malformed
+			return "", "", malformed
 		}
 		if err := json.Unmarshal(text, into); err != nil || *into == nil {
 			if errors.Is(err, jsontext.ErrDuplicateName) {
-				return "", &Refusal{Reason: "the token has a duplicate member"}
+				return "", "", &Refusal{Reason: "the token has a duplicate member"}
 			}
-			return "", malformed
+			return "", "", malformed
 		}
 	}
 	for _, name := range []string{"crit", "b64", "zip"} {
 		if _, ok := header[name]; ok {
-			return "", &Refusal{Reason: "the token's header has " + name + ", which is not accepted"}
+			return "", "", &Refusal{Reason: "the token's header has " + name + ", which is not accepted"}
 		}
 	}
-	var algorithm, typ string
+	var typ string
 	if json.Unmarshal(header["alg"], &algorithm) != nil {
-		return "", malformed
+		return "", "", malformed
 	}
 	if v, ok := header["typ"]; ok {
 		if json.Unmarshal(v, &typ) != nil {
-			return "", malformed
+			return "", "", malformed
 		}
 		switch strings.TrimPrefix(strings.ToLower(typ), "application/") {
 		case "jwt", "at+jwt":
 		default:
-			return "", &Refusal{Reason: "the token's typ is not JWT or at+jwt"}
+			return "", "", &Refusal{Reason: "the token's typ is not JWT or at+jwt"}
 		}
 	}
-	return algorithm, nil
+	if v, ok := payload["iss"]; ok && json.Unmarshal(v, &issuer) != nil {
+		return "", "", malformed
+	}
+	return algorithm, issuer, nil
 }
 
 // reason words a verification error without saying more than the caller can know anyway.
 func reason(err error) string {
 	switch {
+	case errors.Is(err, errNoKeys):
+		return "the token cannot be checked now: its issuer's keys cannot be had; try again"
+	case errors.Is(err, jwt.ErrTokenUnverifiable):
+		return "the token is signed with a key that its issuer does not publish"
 	case errors.Is(err, jwt.ErrTokenSignatureInvalid):
 		return "the token's signature is not valid"
 	case errors.Is(err, jwt.ErrTokenExpired):
@@ -125,16 +158,16 @@ func reason(err error) string {
 }
 
 // identify reads the claims of a verified token.
-func identify(claims jwt.MapClaims) (Identity, error) {
+func identify(claims jwt.MapClaims, tenantClaim string) (Identity, error) {
 	id := Identity{Tenant: DefaultTenant}
 	subject, ok := optional(claims, "sub")
 	if !ok || len(subject) > 256 || strings.ContainsFunc(subject, unicode.IsControl) {
 		return Identity{}, &Refusal{Reason: "the token's sub must be a string of at most 256 bytes without control characters"}
 	}
 	id.Subject = subject
-	tenant, ok := optional(claims, "tenant")
+	tenant, ok := optional(claims, tenantClaim)
 	if !ok || len(tenant) > 128 || strings.ContainsFunc(tenant, notTenant) {
-		return Identity{}, &Refusal{Reason: "the token's tenant must be a string of at most 128 letters, digits or . _ : @ / = + -"}
+		return Identity{}, &Refusal{Reason: "the token's " + tenantClaim + " must be a string of at most 128 letters, digits or . _ : @ / = + -"}
 	}
 	if tenant != "" {
 		id.Tenant = tenant

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/airlock-run/airlock/gateway"
-	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/infra/sqlitestate"
 )
 
@@ -126,7 +125,7 @@ func listening(set settings, err error) error {
 // newServer adds what the settings decide to what was opened.
 func newServer(ctx context.Context, set settings, functions *fleet, policy *rules, deps gateway.Deps) (*gateway.Server, error) {
 	var err error
-	if deps.Auth, err = authn.New(set.auth); err != nil {
+	if deps.Auth, err = authenticator(ctx, set, deps.Logger); err != nil {
 		return nil, err
 	}
 	if err := limits(set, policy, &deps); err != nil {

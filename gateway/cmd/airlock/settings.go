@@ -23,6 +23,7 @@ type settings struct {
 	open        bool     // no credential is set
 	credentials []string // their values, which no record may hold
 	auth        authn.Config
+	providers   []authn.ProviderConfig
 	corsOrigins []string
 	maxBody     int
 	rateWindow  time.Duration
@@ -81,9 +82,10 @@ func readSettings(getenv func(string) string, now func() time.Time) (settings, e
 	for _, name := range []string{"API_KEY", "JWT_SECRET"} {
 		s.credentials = append(s.credentials, getenv(name))
 	}
-	s.open = s.auth.APIKey == "" && len(s.auth.Keys) == 0
+	s.providers = r.providers(&s.auth)
+	s.open = s.auth.APIKey == "" && len(s.auth.Keys) == 0 && len(s.providers) == 0
 	if s.open && len(r.wrong) == 0 && !loopback(s.host) {
-		r.fail("HOST", "%s can be reached by others, and no credential is set: set API_KEY, JWT_SECRET or JWT_PUBLIC_KEY, or serve on 127.0.0.1", s.host)
+		r.fail("HOST", "%s can be reached by others, and no credential is set: set API_KEY, JWT_SECRET, JWT_PUBLIC_KEY or JWT_JWKS_URL, or serve on 127.0.0.1", s.host)
 	}
 	s.corsOrigins = r.origins(s.open)
 	s.auditStore = r.store()
@@ -142,12 +144,7 @@ func (r *reader) auth(now func() time.Time) authn.Config {
 		}
 		cfg.Keys = append(cfg.Keys, key)
 	}
-	if r.getenv("JWT_JWKS_URL") != "" {
-		r.fail("JWT_JWKS_URL", "keys by URL are not supported by this build; set JWT_PUBLIC_KEY to the PEM of the key")
-	}
-	if len(cfg.Keys) == 0 && (cfg.Issuer != "" || cfg.Audience != "") {
-		r.fail("JWT_ISSUER", "JWT_ISSUER and JWT_AUDIENCE need a key to go with: set JWT_SECRET or JWT_PUBLIC_KEY")
-	}
+	cfg.TenantClaim = strings.TrimSpace(r.getenv("JWT_TENANT_CLAIM"))
 	return cfg
 }
 

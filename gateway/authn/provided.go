@@ -1,0 +1,60 @@
+package authn
+
+import (
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// providerAlgorithms are those taken of a provider; a key that names its algorithm is good for that one alone.
+func providerAlgorithms() []string {
+	return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+}
+
+var errNoKeys = errors.New("the identity provider's keys are not known yet")
+
+// provided checks the tokens of one provider.
+type provided struct {
+	*Provider
+	parser *jwt.Parser
+}
+
+func newProvided(p *Provider, cfg Config) *provided {
+	cfg.Issuer = p.cfg.Issuer
+	return &provided{p, jwt.NewParser(parsing(cfg, providerAlgorithms())...)}
+}
+
+// verify checks the token and reads its claims.
+func (p *provided) verify(compact string, claims jwt.MapClaims) error {
+	_, err := p.parser.ParseWithClaims(compact, claims, p.key)
+	return err
+}
+
+// key finds the key that a token's header names.
+func (p *provided) key(token *jwt.Token) (any, error) {
+	keys, store := p.keyfunc()
+	if keys == nil {
+		return nil, errNoKeys
+	}
+	key, err := keys.KeyfuncCtx(p.ctx)(token)
+	if err != nil {
+		if known, listing := store.KeyReadAll(p.ctx); listing == nil && len(known) == 0 {
+			return nil, errNoKeys
+		}
+		return nil, err
+	}
+	switch key := key.(type) {
+	case *rsa.PublicKey:
+		if key.N.BitLen() < 2048 {
+			return nil, fmt.Errorf("an RSA key of %d bits", key.N.BitLen())
+		}
+	case *ecdsa.PublicKey, ed25519.PublicKey:
+	default:
+		return nil, fmt.Errorf("a key of the kind %T", key)
+	}
+	return key, nil
+}
