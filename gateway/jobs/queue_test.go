@@ -248,7 +248,7 @@ func TestCallbacks(t *testing.T) {
 			t.Errorf("attempt %d: %+v", n, *j.Callback)
 		}
 		last = wait
-		c.add(time.Until(j.Callback.Next) - c.now().Sub(time.Now()) + time.Second)
+		c.add(j.Callback.Next.Sub(c.now()) + time.Second)
 	}
 	if j := until(t, q, id(3), state(execution.CallbackFailed)); j.Callback.Attempts != jobs.MaxAttempts {
 		t.Errorf("%+v", *j.Callback)
