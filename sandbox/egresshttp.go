@@ -135,7 +135,7 @@ func (e *egress) roundTrip(ctx context.Context, t *target, method string, header
 		return nil, nil, refusal("the run has ended")
 	}
 	res, err := e.transport.RoundTrip(req)
-	return res, swaps, err
+	return res, echoes(swaps), err
 }
 
 func (e *egress) answer(res *http.Response, t *target, method string, swaps []swap, redirected bool) *incoming {
@@ -215,6 +215,9 @@ func headerOf(list [][2]string) (http.Header, error) {
 		if !belongsToConnection(strings.ToLower(name)) {
 			header.Add(name, value)
 		}
+	}
+	if header.Get("Accept") == "" {
+		header.Set("Accept", "*/*")
 	}
 	if header.Get("User-Agent") == "" {
 		header.Set("User-Agent", "airlock")

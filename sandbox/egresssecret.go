@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -35,6 +36,33 @@ func (e *egress) swaps(t *target) []swap {
 		}
 	}
 	return out
+}
+
+// echoes are the forms in which an answer may repeat secrets: as they are, as a JSON string has them, escaped for a URL,
+// and in base64. A server that the secret was meant for can always hand it on in some other form.
+func echoes(swaps []swap) []swap {
+	var out []swap
+	for _, s := range swaps {
+		quoted, _ := json.Marshal(s.value) // a string always encodes
+		forms := []string{
+			s.value, string(quoted[1 : len(quoted)-1]), plainJSON(s.value), url.QueryEscape(s.value), url.PathEscape(s.value),
+			base64.StdEncoding.EncodeToString([]byte(s.value)), base64.RawURLEncoding.EncodeToString([]byte(s.value)),
+		}
+		slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
+		for _, f := range slices.Compact(forms) {
+			out = append(out, swap{s.placeholder, f})
+		}
+	}
+	return out
+}
+
+// plainJSON is a JSON string as encoders other than Go's write it.
+func plainJSON(s string) string {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string always encodes
+	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(out.String(), "\n"), `"`), `"`)
 }
 
 func replaced(text string, swaps []swap, escape func(string) string) string {

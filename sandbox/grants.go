@@ -14,6 +14,7 @@ import (
 type setup struct {
 	Tools   []setupTool       `json:"tools,omitempty"`
 	Secrets map[string]string `json:"secrets,omitempty"`
+	Network bool              `json:"network,omitempty"`
 	Base    string            `json:"base,omitempty"` // of api.request's paths
 }
 
@@ -58,7 +59,8 @@ func (r *run) grant(script Script, g Grants, config Egress) (func(), error) {
 		closing()
 		return nil, err
 	}
-	if len(told.Tools) > 0 || len(told.Secrets) > 0 || told.Base != "" {
+	told.Network = g.Network.Mode == NetworkPublic || g.Network.Mode == NetworkAllowlist && len(g.Network.Hosts) > 0
+	if len(told.Tools) > 0 || len(told.Secrets) > 0 || told.Network {
 		text, err := json.Marshal(told)
 		if err != nil {
 			closing()

@@ -14,6 +14,7 @@ var order = [...]string{
 	"blob.js", "formdata.js", "headers.js", "body.js", "response.js", "request.js",
 	"modules.js", "node_buffer.js", "node_numbers.js", "node_path.js", "node_events.js", "node_util.js", "node_assert.js", "node_text.js",
 	"node_process.js", "node_stream.js", "node_writable.js", "node_crypto.js", "node_zlib.js", "fs.js", "node_fs_async.js",
+	"fetch.js", "node_http.js",
 	"tools.js", "start.js",
 }
 

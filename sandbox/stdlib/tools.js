@@ -43,6 +43,7 @@
     if (granted.tools !== undefined) addTools(granted.tools);
     if (granted.secrets !== undefined && !p.hasOwn(globalThis, 'secrets')) define(globalThis, 'secrets', p.freeze(granted.secrets));
     internal.apiBase = granted.base;
+    if (granted.network) internal.defineAPI();
   };
   return internal;
 }

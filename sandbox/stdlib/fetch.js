@@ -1,0 +1,143 @@
+// fetch: the host makes the request, follows redirects and decides where it may go; bodies come in pieces.
+(host, internal) => {
+  'use strict';
+  const { p, define } = internal;
+  const { Request, ReadableStream } = globalThis;
+  const { streams } = internal;
+  let next = 1;
+
+  // Texts are put together here: JSON.stringify of an object would ask the guest's toJSON.
+  const quoted = p.stringify;
+  const payload = (id, s, hasBody) => {
+    const list = internal.headerList(s.headers);
+    let headers = '';
+    for (let i = 0; i < list.length; i += 2) headers += `${i > 0 ? ',' : ''}[${quoted(list[i])},${quoted(list[i + 1])}]`;
+    return `{"id":${id},"method":${quoted(s.method)},"url":${quoted(s.url)},"redirect":${quoted(s.redirect)},"hasBody":${hasBody},"headers":[${headers}]}`;
+  };
+
+  // exchange is one request under way: stop is what takes the listener off its signal.
+  const answerBody = (x) => {
+    const source = {
+      __proto__: null,
+      type: 'bytes',
+      pull: (controller) => p.promiseThen(internal.request('fetch.read', `${x.id}`), (piece) => {
+        if (x.over) return;
+        if (piece === null) {
+          over(x);
+          controller.close();
+          controller.byobRequest?.respond(0);
+        } else controller.enqueue(new p.Uint8Array(piece));
+      }, (e) => {
+        over(x);
+        throw e;
+      }),
+      cancel: () => {
+        over(x);
+        internal.sync('fetch.abort', x.id);
+      },
+      start: (controller) => { x.controller = controller; },
+    };
+    return internal.bodyOf(null, streams.readableOf(new ReadableStream(source, { __proto__: null, highWaterMark: 0 })));
+  };
+  const over = (x) => {
+    x.over = true;
+    x.stop();
+  };
+
+  const begin = (s, x, bytes, resolve, reject) => {
+    if (bytes !== null && bytes.length > 0) {
+      try { internal.sync('fetch.send', x.id, internal.bufferOf(bytes)); } catch (e) {
+        over(x);
+        reject(e);
+        return;
+      }
+    }
+    p.promiseThen(internal.request('fetch', payload(x.id, s, bytes !== null)), (answer) => {
+      if (x.over) return;
+      const list = [];
+      for (let i = 0; i < answer.headers.length; i++) {
+        p.arrayPush(list, answer.headers[i][0]);
+        p.arrayPush(list, answer.headers[i][1]);
+      }
+      let body = null;
+      if (answer.hasBody) body = answerBody(x);
+      else over(x);
+      resolve(internal.response(answer.status, answer.statusText, list, answer.url, answer.redirected, body));
+    }, (e) => {
+      if (x.over) return;
+      over(x);
+      reject(e);
+    });
+  };
+
+  const start = (s) => new p.Promise((resolve, reject) => {
+    if (internal.abort.aborted(s.signal)) {
+      reject(internal.abort.reason(s.signal));
+      return;
+    }
+    const x = { __proto__: null, id: next++, over: false, controller: null, stop: null };
+    x.stop = internal.abort.add(s.signal, () => {
+      if (x.over) return;
+      x.over = true;
+      const reason = internal.abort.reason(s.signal);
+      reject(reason);
+      if (x.controller !== null) x.controller.error(reason);
+      internal.sync('fetch.abort', x.id);
+    });
+    if (s.body === null) begin(s, x, null, resolve, reject);
+    else {
+      internal.readBody(s.body, (bytes) => {
+        if (!x.over) begin(s, x, bytes, resolve, reject);
+      }, (e) => {
+        over(x);
+        reject(e);
+      });
+    }
+  });
+
+  const fetch = function fetch(input, init = undefined) {
+    try {
+      internal.need(arguments.length, 1, 'fetch');
+      return start(internal.requestOf(new Request(input, init)));
+    } catch (e) { return p.promiseReject(e); }
+  };
+  define(globalThis, 'fetch', fetch);
+  internal.fetch = fetch;
+
+  // api.request is fetch for calling one API: a path relative to the one host of the run, and the answer taken apart.
+  const request = async function request(options) {
+    if (typeof options === 'string') options = { url: options };
+    if (!internal.isObject(options)) throw new p.TypeError('api.request: an object with method and path or url is needed');
+    const { method = 'GET', path, url, query, headers, body, signal } = options;
+    let target = url ?? path;
+    if (typeof target !== 'string') throw new p.TypeError('api.request: path or url is needed');
+    const base = internal.apiBase;
+    if (internal.parseURL(target) === null) {
+      if (base === undefined) throw new p.TypeError(`api.request: ${target} is not a URL; paths are relative to the one host that an execution may reach, and this one has none or several`);
+      target = base + (p.startsWith(target, '/') ? '' : '/') + target;
+    }
+    const u = new URL(target);
+    if (internal.isObject(query)) {
+      const names = p.keys(query);
+      for (let i = 0; i < names.length; i++) if (query[names[i]] !== undefined && query[names[i]] !== null) u.searchParams.append(names[i], `${query[names[i]]}`);
+    }
+    const sent = new Headers(headers);
+    let content = body;
+    if (body !== undefined && body !== null && typeof body === 'object' && (p.isArray(body) || p.getPrototypeOf(body) === p.ObjectPrototype || p.getPrototypeOf(body) === null)) {
+      content = p.stringify(body);
+      if (!sent.has('content-type')) sent.set('content-type', 'application/json');
+    }
+    const response = await fetch(u.href, { method, headers: sent, body: content, signal });
+    const text = await response.text();
+    let data = text;
+    if (p.indexOf(response.headers.get('content-type') ?? '', 'json') >= 0) {
+      try { data = p.parse(text); } catch { /* the server's claim is wrong: the text is all there is */ }
+    }
+    const received = {};
+    response.headers.forEach((value, name) => { p.defineProperty(received, name, { __proto__: null, value, writable: true, enumerable: true, configurable: true }); });
+    return { status: response.status, statusText: response.statusText, ok: response.ok, url: response.url, headers: received, body: data, data };
+  };
+  const { URL, Headers } = globalThis;
+  internal.defineAPI = () => { if (!p.hasOwn(globalThis, 'api')) define(globalThis, 'api', { request }); };
+  return internal;
+}
