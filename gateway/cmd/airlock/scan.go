@@ -1,0 +1,176 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/airlock-run/airlock/functions/process"
+	"github.com/airlock-run/airlock/policy"
+)
+
+// scanFlags are those of airlock scan.
+type scanFlags struct {
+	policy, language string
+	json, sarif      bool
+}
+
+// scanned is what the policy says of one source.
+type scanned struct {
+	name     string
+	decision policy.Decision
+}
+
+// scanCommand says what the policy would say, without running anything: for a build's checks.
+func scanCommand(con console) *cobra.Command {
+	var f scanFlags
+	cmd := &cobra.Command{
+		Use:   "scan FILE… | -",
+		Short: "Say what the policy thinks of scripts, without running them",
+		Long: "Say what the policy thinks of scripts, without running them: files, or standard input (-).\n" +
+			"Each finding is a line: file:line:column: severity category: message. AIRLOCK_POLICY_FILE counts as it does\n" +
+			"for the gateway.\n\n" +
+			"Exit codes: 0 every file may run, 3 the tier would block one, 2 usage, or a file that cannot be read or parsed.",
+		Example: "  airlock scan --policy strict src/*.js\n" +
+			"  airlock scan --sarif src/*.ts > airlock.sarif\n" +
+			"  git show HEAD:job.ts | airlock scan - --language typescript",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, names []string) error { return f.scan(con, names) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.policy, "policy", "", "the tier (default standard)")
+	flags.StringVar(&f.language, "language", "", "javascript or typescript (default by the file's name)")
+	flags.BoolVar(&f.json, "json", false, "print what the policy says of each file as JSON")
+	flags.BoolVar(&f.sarif, "sarif", false, "print a SARIF 2.1.0 log, as code scanning services take it")
+	cmd.MarkFlagsMutuallyExclusive("json", "sarif")
+	return cmd
+}
+
+func (f *scanFlags) scan(con console, names []string) error {
+	if f.language != "" && f.language != "javascript" && f.language != "typescript" {
+		return exit(exitUsage, fmt.Errorf("--language: must be javascript or typescript; got %q", f.language))
+	}
+	rules, _, err := process.ReadRules(con.getenv)
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	var all []scanned
+	var unread []error
+	for _, name := range names {
+		text, err := source(con.stdin, name)
+		if err != nil {
+			unread = append(unread, err)
+			continue
+		}
+		d := rules.AnalyzeAsk(policy.Ask{Code: string(text), Language: f.languageOf(name), Tier: f.policy})
+		if bad, ok := d.BadField(); ok {
+			return exit(exitUsage, fmt.Errorf("--%s: %s", bad.Field, bad.Message))
+		}
+		all = append(all, scanned{name, d})
+	}
+	if err := f.print(con.stdout, all); err != nil {
+		return exit(exitPlatform, fmt.Errorf("print the findings: %w", err))
+	}
+	return verdictOf(all, unread)
+}
+
+// languageOf goes by the flag, then by the file's name.
+func (f *scanFlags) languageOf(name string) string {
+	switch {
+	case f.language != "":
+		return f.language
+	case isTypeScript(name), strings.HasSuffix(name, ".tsx"):
+		return "typescript"
+	}
+	return "javascript"
+}
+
+func (f *scanFlags) print(w io.Writer, all []scanned) error {
+	switch {
+	case f.json:
+		return printJSON(w, scanReports(all))
+	case f.sarif:
+		return printJSON(w, sarifOf(all))
+	}
+	for _, s := range all {
+		for _, line := range s.lines() {
+			if _, err := fmt.Fprintln(w, line); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func printJSON(w io.Writer, v any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(v)
+}
+
+func (s scanned) blocked() bool { return s.decision.Effect != policy.Allow }
+
+// lines are for people and for editors, which jump to file:line:column.
+func (s scanned) lines() []string {
+	var out []string
+	if e := s.decision.SyntaxError; e != nil {
+		out = append(out, fmt.Sprintf("%s:%d:%d: error syntax: %s", s.name, e.Line, e.Column, e.Message))
+	}
+	for _, f := range s.decision.Analysis.Findings {
+		out = append(out, fmt.Sprintf("%s:%d:%d: %s %s: %s", s.name, f.Line, f.Column, f.Severity, f.Category, f.Message))
+	}
+	for _, violation := range s.decision.Violations {
+		out = append(out, fmt.Sprintf("%s: blocked under %s: %s", s.name, s.decision.Tier, violation))
+	}
+	return out
+}
+
+// scanReport is one file's entry in the output of --json.
+type scanReport struct {
+	File           string                `json:"file"`
+	Policy         string                `json:"policy"`
+	Allow          bool                  `json:"allow"`
+	Violations     []string              `json:"violations"`
+	Reasons        []string              `json:"reasons"`
+	DangerAnalysis policy.DangerAnalysis `json:"dangerAnalysis"`
+	ASTTelemetry   policy.Telemetry      `json:"astTelemetry"`
+	SyntaxError    *policy.SyntaxError   `json:"syntaxError"`
+}
+
+func scanReports(all []scanned) []scanReport {
+	out := make([]scanReport, 0, len(all))
+	for _, s := range all {
+		out = append(out, scanReport{
+			File: s.name, Policy: s.decision.Tier, Allow: !s.blocked(), Violations: s.decision.Violations,
+			Reasons: s.decision.ReasonLines(), DangerAnalysis: s.decision.Analysis, ASTTelemetry: s.decision.Telemetry,
+			SyntaxError: s.decision.SyntaxError,
+		})
+	}
+	return out
+}
+
+// verdictOf is the exit. A file that cannot be judged weighs more than one that is refused: nobody looked at it.
+func verdictOf(all []scanned, unread []error) error {
+	for _, s := range all {
+		if e := s.decision.SyntaxError; e != nil {
+			unread = append(unread, fmt.Errorf("%s:%d:%d: %s", s.name, e.Line, e.Column, e.Message))
+		}
+	}
+	if len(unread) > 0 {
+		return exit(exitUsage, errors.Join(unread...))
+	}
+	refused := slices.DeleteFunc(slices.Clone(all), func(s scanned) bool { return !s.blocked() })
+	if len(refused) == 0 {
+		return nil
+	}
+	worst := slices.MaxFunc(refused, func(a, b scanned) int { return cmp.Compare(a.decision.Analysis.Score, b.decision.Analysis.Score) })
+	return exit(exitBlocked, fmt.Errorf("policy %s would block %d of %d; the worst is %s with a score of %d",
+		worst.decision.Tier, len(refused), len(all), worst.name, worst.decision.Analysis.Score))
+}

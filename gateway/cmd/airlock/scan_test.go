@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// scanFolder holds a script of each kind.
+func scanFolder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"clean.js": "const a = [1, 2];\na.map((n) => n * 2)", "typed.ts": "const n: number = 1; n",
+		"attack.js": "const cp = require('child_process');\ncp.execSync('id')", "high.js": "Object.setPrototypeOf(Array, null)\nprocess.env.HOME",
+		"wrong.js": "const = 3",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func scan(stdin string, args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = run(append([]string{"scan"}, args...), func(string) string { return "" }, strings.NewReader(stdin), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func TestScan(t *testing.T) {
+	t.Chdir(scanFolder(t))
+	for _, c := range []struct {
+		name           string
+		args           []string
+		stdin          string
+		code           int
+		stdout, stderr string
+	}{
+		{"clean", []string{"clean.js", "typed.ts"}, "", 0, "", ""},
+		{"attack", []string{"clean.js", "attack.js"}, "", 3, "attack.js:2:", "would block 1 of 2; the worst is attack.js"},
+		{"a line a finding", []string{"attack.js"}, "", 3, ": critical command_execution: ", ""},
+		{"by the tier: standard", []string{"high.js"}, "", 0, "high.js:1:", ""},
+		{"by the tier: strict", []string{"high.js", "--policy", "strict"}, "", 3, "high.js: blocked under strict", "policy strict"},
+		{"standard input", []string{"-"}, "eval(x)", 3, "-:1:1: critical code_injection", ""},
+		{"language", []string{"-", "--language", "typescript"}, "const n: number = 1", 0, "", ""},
+		{"syntax", []string{"wrong.js"}, "", 2, "wrong.js:1:", "wrong.js:1:"},
+		{"no such file, and the others all the same", []string{"nope.js", "attack.js"}, "", 2, "attack.js:2:", "read nope.js: no such file"},
+		{"a folder", []string{"."}, "", 2, "", "read .:"},
+		{"nothing", nil, "", 2, "", "requires at least 1 arg"},
+		{"no such tier", []string{"clean.js", "--policy", "nope"}, "", 2, "", "--policy: unknown policy"},
+		{"no such language", []string{"clean.js", "--language", "perl"}, "", 2, "", "--language: must be"},
+		{"two forms", []string{"clean.js", "--json", "--sarif"}, "", 2, "", "json sarif"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			code, stdout, stderr := scan(c.stdin, c.args...)
+			if code != c.code || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) || code == 0 && stderr != "" {
+				t.Errorf("exit %d, want %d\nstdout %q, want %q\nstderr %q, want %q", code, c.code, stdout, c.stdout, stderr, c.stderr)
+			}
+		})
+	}
+}
+
+func TestScanJSON(t *testing.T) {
+	t.Chdir(scanFolder(t))
+	code, stdout, stderr := scan("", "--json", "clean.js", "attack.js")
+	var reports []scanReport
+	if err := json.Unmarshal([]byte(stdout), &reports); err != nil || code != 3 || len(reports) != 2 {
+		t.Fatalf("exit %d, %v: %s %s", code, err, stdout, stderr)
+	}
+	if r := reports[0]; r.File != "clean.js" || !r.Allow || r.DangerAnalysis.Level != "safe" || r.Violations == nil {
+		t.Errorf("%+v", r)
+	}
+	if r := reports[1]; r.Allow || r.DangerAnalysis.Level != "critical" || len(r.Violations) == 0 || r.Policy != "standard" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// What SARIF 2.1.0 asks of a log, read as a stranger would.
+func TestScanSARIF(t *testing.T) {
+	dir := scanFolder(t)
+	t.Chdir(dir)
+	if code, stdout, _ := scan("", "--sarif", "clean.js"); code != 0 || !strings.Contains(stdout, `"results": []`) {
+		t.Errorf("exit %d: %s", code, stdout)
+	}
+	_, stdout, _ := scan("", "--sarif", "attack.js", "wrong.js", filepath.Join(dir, "high.js"))
+	var log struct {
+		Schema  string `json:"$schema"`
+		Version string
+		Runs    []struct {
+			ColumnKind string
+			Tool       struct {
+				Driver struct {
+					Name  string
+					Rules []struct {
+						ID               string
+						ShortDescription struct{ Text string }
+					}
+				}
+			}
+			Results []struct {
+				RuleID, Level string
+				Message       struct{ Text string }
+				Locations     []struct {
+					PhysicalLocation struct {
+						ArtifactLocation struct{ URI string }
+						Region           *struct{ StartLine, StartColumn int }
+					}
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &log); err != nil {
+		t.Fatalf("%v: %s", err, stdout)
+	}
+	if log.Version != "2.1.0" || !strings.Contains(log.Schema, "sarif-2.1.0") || len(log.Runs) != 1 {
+		t.Fatalf("%s", stdout)
+	}
+	run, rules, seen := log.Runs[0], map[string]bool{}, map[string]bool{}
+	for _, r := range run.Tool.Driver.Rules {
+		if r.ShortDescription.Text == "" || rules[r.ID] {
+			t.Errorf("rule %q has no text, or is there twice", r.ID)
+		}
+		rules[r.ID] = true
+	}
+	for _, r := range run.Results {
+		seen[r.RuleID] = true
+		if !rules[r.RuleID] || !slices.Contains([]string{"error", "warning", "note"}, r.Level) || r.Message.Text == "" || len(r.Locations) != 1 {
+			t.Errorf("%+v", r)
+			continue
+		}
+		at := r.Locations[0].PhysicalLocation
+		if at.ArtifactLocation.URI != "attack.js" && at.ArtifactLocation.URI != "wrong.js" && !strings.HasPrefix(at.ArtifactLocation.URI, "file:///") {
+			t.Errorf("uri %q", at.ArtifactLocation.URI)
+		}
+		if at.Region != nil && (at.Region.StartLine < 1 || at.Region.StartColumn < 1) {
+			t.Errorf("region %+v", at.Region)
+		}
+	}
+	if run.Tool.Driver.Name != "airlock" || run.ColumnKind != "unicodeCodePoints" || !seen["command_execution"] || !seen["syntax"] || !seen["blocked"] {
+		t.Errorf("%s", stdout)
+	}
+}
