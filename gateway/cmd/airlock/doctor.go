@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/process"
+	"github.com/airlock-run/airlock/infra/localinvoke"
+)
+
+// doctorCommand looks at what airlock serve needs.
+func doctorCommand(con console) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Check settings and machine, and say what to do",
+		Long: "Check what airlock serve would find here: the settings, the port, the record store, the cache of the compiled engine,\n" +
+			"Redis where REDIS_URL names one, an execution in a function process, and the kernel's walls around it.\n\n" +
+			"Exit codes: 0 all is well, 5 something is not, and the line says what to do about it.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), time.Minute)
+			defer cancel()
+			return examine(ctx, con)
+		},
+	}
+}
+
+// check is one thing that was looked at: what was found, or what is wrong and what to do.
+type check struct {
+	name string
+	look func(context.Context) (found string, err error)
+}
+
+func examine(ctx context.Context, con console) error {
+	set, wrong := readSettings(con.getenv, time.Now)
+	checks := []check{{"settings", func(context.Context) (string, error) { return "each variable is understood", wrong }}}
+	if wrong == nil {
+		checks = append(checks,
+			check{"policy", func(context.Context) (string, error) { return lookAtPolicy(con.getenv) }},
+			check{"port", func(context.Context) (string, error) { return lookAtPort(set) }},
+			check{"records", func(ctx context.Context) (string, error) { return lookAtStore(ctx, set) }},
+			check{"cache", func(context.Context) (string, error) { return lookAtCache(con.getenv) }},
+			check{"redis", func(ctx context.Context) (string, error) { return lookAtRedis(ctx, set) }},
+			check{"functions", func(ctx context.Context) (string, error) { return lookAtFunctions(ctx, con, set) }},
+		)
+	}
+	bad := 0
+	for _, c := range checks {
+		found, err := c.look(ctx)
+		mark, text := "ok  ", found
+		if err != nil {
+			bad++
+			mark, text = "FAIL", err.Error()
+		}
+		if text == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(con.stdout, "%s %-10s %s\n", mark, c.name, strings.ReplaceAll(text, "\n", "\n                ")); err != nil {
+			return exit(exitPlatform, err)
+		}
+	}
+	if bad > 0 {
+		return exit(exitPlatform, fmt.Errorf("%d of %d checks failed", bad, len(checks)))
+	}
+	return nil
+}
+
+func lookAtPolicy(getenv func(string) string) (string, error) {
+	set, text, err := process.ReadRules(getenv)
+	if err != nil {
+		return "", err
+	}
+	found := fmt.Sprintf("%d tiers, %d hosts opened", len(set.Tiers()), len(set.Hosts()))
+	if text == nil {
+		found += "; the built-in policy, as AIRLOCK_POLICY_FILE is not set"
+	}
+	return found, nil
+}
+
+func lookAtPort(set settings) (string, error) {
+	l, err := net.Listen("tcp", set.address())
+	if err != nil {
+		return "", listening(set, err)
+	}
+	return set.address() + " is free", l.Close()
+}
+
+func lookAtStore(ctx context.Context, set settings) (string, error) {
+	store, err := set.keeping.Open(ctx, set.auditStore, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return "", fmt.Errorf("%w; set AUDIT_STORE to a folder that this user can write, or to a bucket that its credentials can", err)
+	}
+	return set.auditStore + " can be written", store.Close()
+}
+
+func lookAtCache(getenv func(string) string) (string, error) {
+	executable, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	dir := process.CacheDir(getenv, executable)
+	if dir == "" {
+		return "none: each function process compiles the engine when it starts; set AIRLOCK_CACHE_DIR to a folder to start faster", nil
+	}
+	if filepath.Dir(dir) == filepath.Dir(executable) {
+		return dir + " came with the program", nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("%w; set AIRLOCK_CACHE_DIR to a folder that this user can write", err)
+	}
+	probe, err := os.CreateTemp(dir, ".doctor-")
+	if err != nil {
+		return "", fmt.Errorf("%w; set AIRLOCK_CACHE_DIR to a folder that this user can write", err)
+	}
+	return dir + " can be written", errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+func lookAtRedis(ctx context.Context, set settings) (string, error) {
+	if set.redis == "" {
+		return "", nil
+	}
+	client, err := redisClient(set.redis)
+	if err != nil {
+		return "", err
+	}
+	defer client.Close() //nolint:errcheck // only asked
+	if err := client.Ping(ctx).Err(); err != nil {
+		return "", fmt.Errorf("REDIS_URL: %w; until it answers, each gateway keeps limits by itself", err)
+	}
+	return "answers", nil
+}
+
+// lookAtFunctions has a function process run something. Its record goes to a folder that is thrown away: the store is for
+// what callers did.
+func lookAtFunctions(ctx context.Context, con console, set settings) (found string, err error) {
+	policy, err := openRules(con.getenv)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, policy.close()) }()
+	confined := watchWalls(slog.DiscardHandler)
+	if set.invoker == "lambda" {
+		functions, err := openFleet(ctx, con.getenv, set, policy, slog.New(confined))
+		if err != nil {
+			return "", err
+		}
+		if err := functions.Ready(ctx); err != nil {
+			return "", fmt.Errorf("LAMBDA_FUNCTION: %w", errors.Join(err, errors.Unwrap(err)))
+		}
+		return functions.where, nil
+	}
+	scratch, err := os.MkdirTemp("", "airlock-doctor-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	cfg := poolConfig(con.getenv, set, policy, slog.New(confined))
+	cfg.Processes, cfg.Env = 1, append(cfg.Env, "AUDIT_STORE=file://"+scratch)
+	pool, err := localinvoke.New(ctx, cfg)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, pool.Close(context.WithoutCancel(ctx))) }()
+	began := time.Now()
+	reply, err := pool.Invoke(ctx, execution.Invocation{
+		Airlock: execution.InvocationVersion, ID: newID(), Request: execution.Request{Code: "6 * 7"}, Via: execution.ViaCLI, ReceivedAt: began,
+	}, nil)
+	switch {
+	case err != nil:
+		return "", err
+	case string(reply.Result.Result) != "42" || !reply.Recorded:
+		return "", fmt.Errorf("6 * 7 gives %s, status %s, and the record is written: %t", reply.Result.Result, reply.Result.Status, reply.Recorded)
+	}
+	return fmt.Sprintf("6 * 7 is 42 after %s, %s", time.Since(began).Round(100*time.Microsecond), confined.first(time.Second)), nil
+}

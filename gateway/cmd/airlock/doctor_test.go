@@ -1,0 +1,50 @@
+package main
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "audit")
+	cache := filepath.Join(os.TempDir(), "airlock-test-cache")
+	code, out, errs := command(t, env("PORT=0", "AUDIT_STORE="+store, "AIRLOCK_CACHE_DIR="+cache), "doctor")
+	if code != 0 || errs != "" {
+		t.Fatalf("%d\n%s%s", code, out, errs)
+	}
+	for _, want := range []string{"ok   settings", "ok   policy", "ok   port", "ok   records", "ok   cache", "ok   functions  6 * 7 is 42 after", "behind "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+	if found, err := filepath.Glob(filepath.Join(store, "executions", "*", "*")); err != nil || len(found) > 0 {
+		t.Errorf("it left records in the store: %v, %v", found, err)
+	}
+}
+
+func TestDoctorFindsFaults(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	_, port, _ := net.SplitHostPort(taken.Addr().String())
+	good := []string{"AUDIT_STORE=" + t.TempDir(), "AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")}
+	for fault, says := range map[string]string{
+		"MAX_BODY_SIZE=x":                   "FAIL settings   MAX_BODY_SIZE: must be",
+		"PORT=" + port:                      "is in use; stop what listens there",
+		"REDIS_URL=redis://127.0.0.1:1":     "FAIL redis      REDIS_URL: ",
+		"AIRLOCK_POLICY_FILE=/nothing/here": "FAIL policy     AIRLOCK_POLICY_FILE: ",
+	} {
+		settings := append([]string{fault, "PORT=0"}, good...)
+		code, out, errs := command(t, env(settings...), "doctor")
+		if code != exitPlatform || !strings.Contains(out, says) || !strings.Contains(errs, "checks failed") {
+			t.Errorf("%s: %d\n%s%s", fault, code, out, errs)
+		}
+	}
+}
