@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/gofiber/fiber/v2/utils"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/authn"
@@ -24,22 +23,11 @@ func tenantOf(caller authn.Identity) string {
 	return caller.Tenant
 }
 
-// auditRecord is GET /api/audit/execution/{id}. Another tenant's record does not exist.
+// auditRecord is GET /api/audit/execution/{id}.
 func (s *Server) auditRecord(c *fiber.Ctx) error {
-	missing := &problem{status: 404, detail: "there is no record with this id"}
-	id := utils.CopyString(c.Params("id"))
-	if !execution.ValidID(id) {
-		return missing
-	}
-	record, err := s.deps.Records.Get(s.base, id)
-	if errors.Is(err, audit.ErrNotFound) {
-		return missing
-	}
+	record, err := s.recordFor(c)
 	if err != nil {
-		return unreadable(err)
-	}
-	if tenant := tenantOf(callerOf(c)); tenant != "" && record.Caller.Tenant != tenant {
-		return missing
+		return err
 	}
 	return s.send(c, record)
 }
@@ -97,11 +85,16 @@ func query(c *fiber.Ctx, known ...string) (map[string]string, error) {
 }
 
 func auditQuery(c *fiber.Ctx) (audit.Query, error) {
-	given, err := query(c, "limit", "cursor", "status", "policy", "since", "until")
+	given, err := query(c, "limit", "cursor", "status", "policy", "tenant", "since", "until")
 	if err != nil {
 		return audit.Query{}, err
 	}
 	q := audit.Query{Cursor: given["cursor"], Status: given["status"], Policy: given["policy"], Tenant: tenantOf(callerOf(c))}
+	if tenant := given["tenant"]; tenant != "" && q.Tenant != "" && tenant != q.Tenant {
+		return audit.Query{}, &problem{status: 403, detail: "these credentials read the records of their own tenant only"}
+	} else if tenant != "" {
+		q.Tenant = tenant
+	}
 	if v, ok := given["limit"]; ok {
 		if q.Limit, err = strconv.Atoi(v); err != nil || q.Limit < 1 || q.Limit > 500 {
 			return audit.Query{}, bad("limit", "must be a whole number from 1 to 500")
@@ -111,8 +104,8 @@ func auditQuery(c *fiber.Ctx) (audit.Query, error) {
 	if q.Status != "" && !slices.Contains(statuses, q.Status) {
 		return audit.Query{}, bad("status", "must be one of "+strings.Join(statuses, ", "))
 	}
-	if len(q.Policy) > 64 || len(q.Cursor) > 1024 {
-		return audit.Query{}, bad("", "policy or cursor is too long")
+	if len(q.Policy) > 64 || len(q.Cursor) > 1024 || len(q.Tenant) > 256 {
+		return audit.Query{}, bad("", "policy, tenant or cursor is too long")
 	}
 	if q.Since, err = moment(given, "since"); err != nil {
 		return audit.Query{}, err

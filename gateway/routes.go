@@ -41,6 +41,7 @@ func (s *Server) routes() {
 	api.Get("/audit/execution/:id", need(authn.AuditRead), s.auditRecord)
 	api.Get("/audit/security-summary", need(authn.AuditRead), s.securitySummary)
 	api.Get("/audit/stats", need(authn.AuditRead), s.auditStats)
+	api.Get("/reports/execution/:id", need(authn.AuditRead), s.report)
 
 	functions := api.Group("/functions", s.stateful)
 	functions.Get("", need(authn.Execute), s.listFunctions)

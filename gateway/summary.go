@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -10,52 +11,72 @@ import (
 )
 
 const (
-	// summaryRecords is how many records, newest first, a summary looks at. Its answer says when there were more.
+	// summaryRecords is how many records, newest first, a summary looks at where there is no index.
 	summaryRecords = 5000
 	recentThreats  = 20
 )
 
-// survey is the records a summary is over.
+// survey is what a summary is over. Complete is false when there were more records than were looked at.
 type survey struct {
-	Records  int        `json:"records"`
+	Records  int64      `json:"records"`
 	Complete bool       `json:"complete"`
 	Newest   *time.Time `json:"newest"`
 	Oldest   *time.Time `json:"oldest"`
 }
 
-// each reads the caller's records, newest first, within since and until.
-func (s *Server) each(c *fiber.Ctx, fn func(audit.Record)) (survey, error) {
-	seen := survey{Complete: true}
+func surveyOf(f audit.Figures, complete bool) survey {
+	s := survey{Records: f.Records, Complete: complete}
+	if f.Records > 0 {
+		s.Newest, s.Oldest = &f.Newest, &f.Oldest
+	}
+	return s
+}
+
+// span reads which of the caller's records a summary is over.
+func span(c *fiber.Ctx) (audit.Query, error) {
+	q := audit.Query{Tenant: tenantOf(callerOf(c))}
 	given, err := query(c, "since", "until")
 	if err != nil {
-		return seen, err
+		return q, err
 	}
-	q := audit.Query{Limit: 500, Tenant: tenantOf(callerOf(c))}
 	if q.Since, err = moment(given, "since"); err != nil {
-		return seen, err
+		return q, err
 	}
-	if q.Until, err = moment(given, "until"); err != nil {
-		return seen, err
+	q.Until, err = moment(given, "until")
+	return q, err
+}
+
+// figures asks the index, where there is one that is not behind, and else looks at the newest records itself.
+func (s *Server) figures(q audit.Query) (sum audit.Figures, threats []audit.Record, complete bool, err error) {
+	if index, ok := s.deps.Records.(Index); ok {
+		sum, err = index.Figures(s.base, q)
+		if err == nil {
+			q.Limit = recentThreats
+			threats, err = index.Threats(s.base, q)
+		}
+		if err == nil {
+			return sum, threats, true, nil
+		}
+		if !errors.Is(err, audit.ErrBehind) {
+			return sum, nil, false, unreadable(err)
+		}
+		sum = audit.Figures{}
 	}
+	q.Limit = 500
 	for {
 		page, err := s.deps.Records.List(s.base, q)
 		if err != nil {
-			return seen, unreadable(err)
+			return sum, nil, false, unreadable(err)
 		}
 		for _, r := range page.Items {
-			if seen.Records == 0 {
-				seen.Newest = &r.Time
+			o := audit.OutlineOf(r)
+			sum.Add(o)
+			if o.Score > 0 && len(threats) < recentThreats {
+				threats = append(threats, r)
 			}
-			seen.Records++
-			seen.Oldest = &r.Time
-			fn(r)
 		}
-		if page.Next == "" {
-			return seen, nil
-		}
-		if seen.Records >= summaryRecords {
-			seen.Complete = false
-			return seen, nil
+		if page.Next == "" || sum.Records >= summaryRecords {
+			return sum, threats, page.Next == "", nil
 		}
 		q.Cursor = page.Next
 	}
@@ -64,6 +85,7 @@ func (s *Server) each(c *fiber.Ctx, fn func(audit.Record)) (survey, error) {
 type threat struct {
 	ID       string    `json:"id"`
 	Time     time.Time `json:"time"`
+	Tenant   string    `json:"tenant,omitempty"`
 	Status   string    `json:"status"`
 	Level    string    `json:"level"`
 	Score    int       `json:"score"`
@@ -73,92 +95,96 @@ type threat struct {
 	Line     int       `json:"line"`
 }
 
-// securitySummary is GET /api/audit/security-summary: findings by severity and category, and the latest executions that
-// had some.
-func (s *Server) securitySummary(c *fiber.Ctx) error {
-	answer := struct {
-		survey
-		BySeverity    map[string]int `json:"bySeverity"`
-		ByCategory    map[string]int `json:"byCategory"`
-		ByLevel       map[string]int `json:"byLevel"`
-		Blocked       int            `json:"blocked"`
-		RecentThreats []threat       `json:"recentThreats"`
-	}{
-		BySeverity: map[string]int{"critical": 0, "high": 0, "medium": 0, "low": 0}, ByCategory: map[string]int{},
-		ByLevel: map[string]int{"safe": 0, "low": 0, "medium": 0, "high": 0, "critical": 0}, RecentThreats: []threat{},
+// threatOf names the worst finding of a record; false when it has none.
+func threatOf(r audit.Record) (threat, bool) {
+	var danger struct {
+		Score    int    `json:"score"`
+		Level    string `json:"level"`
+		Findings []struct {
+			Category, Severity, Message string
+			Line, Score                 int
+		} `json:"findings"`
 	}
-	seen, err := s.each(c, func(r audit.Record) {
-		var danger struct {
-			Score    int    `json:"score"`
-			Level    string `json:"level"`
-			Findings []struct {
-				Category, Severity, Message string
-				Line, Score                 int
-			} `json:"findings"`
+	if json.Unmarshal(r.DangerAnalysis, &danger) != nil || len(danger.Findings) == 0 {
+		return threat{}, false
+	}
+	worst := danger.Findings[0]
+	for _, f := range danger.Findings {
+		if f.Score > worst.Score {
+			worst = f
 		}
-		if r.Status == "blocked" {
-			answer.Blocked++
-		}
-		if json.Unmarshal(r.DangerAnalysis, &danger) != nil {
-			return // a record of another kind of execution: it has no analysis
-		}
-		answer.ByLevel[danger.Level]++
-		worst := -1
-		for i, f := range danger.Findings {
-			answer.BySeverity[f.Severity]++
-			answer.ByCategory[f.Category]++
-			if worst < 0 || f.Score > danger.Findings[worst].Score {
-				worst = i
-			}
-		}
-		if worst >= 0 && danger.Score > 0 && len(answer.RecentThreats) < recentThreats {
-			f := danger.Findings[worst]
-			answer.RecentThreats = append(answer.RecentThreats, threat{
-				r.ID, r.Time, r.Status, danger.Level, danger.Score, f.Category, f.Severity, f.Message, f.Line,
-			})
-		}
-	})
+	}
+	return threat{
+		r.ID, r.Time, r.Caller.Tenant, r.Status, danger.Level, danger.Score, worst.Category, worst.Severity, worst.Message, worst.Line,
+	}, true
+}
+
+// securitySummary is GET /api/audit/security-summary: findings by severity and category, the executions with findings by
+// tenant, and the latest of them.
+func (s *Server) securitySummary(c *fiber.Ctx) error {
+	q, err := span(c)
 	if err != nil {
 		return err
 	}
-	answer.survey = seen
-	return s.send(c, answer)
+	sum, latest, complete, err := s.figures(q)
+	if err != nil {
+		return err
+	}
+	threats := []threat{}
+	for _, r := range latest {
+		if t, ok := threatOf(r); ok {
+			threats = append(threats, t)
+		}
+	}
+	return s.send(c, struct {
+		survey
+		BySeverity    map[string]int64 `json:"bySeverity"`
+		ByCategory    map[string]int64 `json:"byCategory"`
+		ByLevel       map[string]int64 `json:"byLevel"`
+		ByTenant      map[string]int64 `json:"byTenant"`
+		Blocked       int64            `json:"blocked"`
+		RecentThreats []threat         `json:"recentThreats"`
+	}{
+		surveyOf(sum, complete), counts(sum.BySeverity, "critical", "high", "medium", "low"), counts(sum.ByCategory),
+		counts(sum.ByLevel, "safe", "low", "medium", "high", "critical"), counts(sum.Flagged), sum.ByStatus["blocked"], threats,
+	})
+}
+
+// counts has the names that are always there, and is never null.
+func counts(m map[string]int64, always ...string) map[string]int64 {
+	all := make(map[string]int64, len(m)+len(always))
+	for _, name := range always {
+		all[name] = 0
+	}
+	for name, n := range m {
+		all[name] = n
+	}
+	return all
 }
 
 // auditStats is GET /api/audit/stats: figures over the records.
 func (s *Server) auditStats(c *fiber.Ctx) error {
-	answer := struct {
-		survey
-		ByStatus          map[string]int `json:"byStatus"`
-		ByPolicy          map[string]int `json:"byPolicy"`
-		ByVia             map[string]int `json:"byVia"`
-		ByLimit           map[string]int `json:"byLimit"`
-		AverageDurationMs float64        `json:"averageDurationMs"`
-		CPUMs             float64        `json:"cpuMs"`
-		OutputBytes       int64          `json:"outputBytes"`
-		APICalls          int            `json:"apiCalls"`
-		PeakMemoryBytes   int64          `json:"peakMemoryBytes"`
-	}{ByStatus: map[string]int{}, ByPolicy: map[string]int{}, ByVia: map[string]int{}, ByLimit: map[string]int{}}
-	total := 0.0
-	seen, err := s.each(c, func(r audit.Record) {
-		answer.ByStatus[r.Status]++
-		answer.ByPolicy[r.Policy]++
-		answer.ByVia[r.Via]++
-		if r.Limit != "" {
-			answer.ByLimit[r.Limit]++
-		}
-		total += r.DurationMs
-		answer.CPUMs += r.Usage.CPUMs
-		answer.OutputBytes += r.OutputBytes
-		answer.APICalls += r.Usage.APICalls
-		answer.PeakMemoryBytes = max(answer.PeakMemoryBytes, r.Usage.MemoryBytes)
-	})
+	q, err := span(c)
 	if err != nil {
 		return err
 	}
-	answer.survey = seen
-	if seen.Records > 0 {
-		answer.AverageDurationMs = total / float64(seen.Records)
+	sum, _, complete, err := s.figures(q)
+	if err != nil {
+		return err
 	}
-	return s.send(c, answer)
+	return s.send(c, struct {
+		survey
+		ByStatus          map[string]int64 `json:"byStatus"`
+		ByPolicy          map[string]int64 `json:"byPolicy"`
+		ByVia             map[string]int64 `json:"byVia"`
+		ByLimit           map[string]int64 `json:"byLimit"`
+		AverageDurationMs float64          `json:"averageDurationMs"`
+		CPUMs             float64          `json:"cpuMs"`
+		OutputBytes       int64            `json:"outputBytes"`
+		APICalls          int64            `json:"apiCalls"`
+		PeakMemoryBytes   int64            `json:"peakMemoryBytes"`
+	}{
+		surveyOf(sum, complete), counts(sum.ByStatus), counts(sum.ByPolicy), counts(sum.ByVia), counts(sum.ByLimit),
+		sum.DurationMs / float64(max(sum.Records, 1)), sum.CPUMs, sum.OutputBytes, sum.APICalls, sum.PeakMemoryBytes,
+	})
 }
