@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -69,6 +70,8 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 		return exit(exitPlatform, fmt.Errorf("AIRLOCK_STATE: %w; set AIRLOCK_STATE to a folder that can be written", err))
 	}
 	defer func() { err = errors.Join(err, state.Close()) }()
+	indexed, release := indexRecords(ctx, store, filepath.Join(set.state, "audit-index"), log)
+	defer func() { err = errors.Join(err, release()) }()
 	policy, err := openRules(con.getenv)
 	if err != nil {
 		return exit(exitUsage, err)
@@ -85,7 +88,7 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 		err = errors.Join(err, functions.close(closing))
 	}()
 	server, err := newServer(ctx, set, functions, policy, gateway.Deps{
-		Records: store, State: state, Tracer: tracer, Logger: log, Now: time.Now, NewID: newID,
+		Records: indexed, State: state, Tracer: tracer, Logger: log, Now: time.Now, NewID: newID,
 	})
 	if err != nil {
 		return exit(exitUsage, err)
