@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -45,7 +46,11 @@ func (s *server) start() {
 		}
 	}
 	if program == "" {
-		s.t.Fatal("redis-server is not installed, and these tests need a real one: apt-get install -y redis-server")
+		const missing = "redis-server is not installed, and this test needs a real one: apt-get install -y redis-server"
+		if os.Getenv("CI") != "" {
+			s.t.Fatal(missing)
+		}
+		s.t.Skip(missing)
 	}
 	s.cmd = exec.Command(program, "--port", "0", "--unixsocket", s.path, "--save", "", "--appendonly", "no", "--dir", filepath.Dir(s.path), "--daemonize", "no")
 	out, err := s.cmd.StdoutPipe()
