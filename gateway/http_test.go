@@ -102,7 +102,7 @@ func TestMetrics(t *testing.T) {
 	s.do(t, "POST", "/api/execute", code("1"))
 	s.do(t, "POST", "/api/execute", code("eval('1')"))
 	v := s.do(t, "GET", "/api/metrics/executions?window=15m", "").json(t)
-	if v["count"] != 2.0 || v["windowMs"] != 900000.0 || v["errorCategories"].(map[string]any)["blocked"] != 1.0 || len(v["memoryHistogram"].([]any)) != 10 {
+	if v["count"] != 2.0 || v["successRate"] != 0.5 || v["windowMs"] != 900000.0 || v["errorCategories"].(map[string]any)["blocked"] != 1.0 || len(v["memoryHistogram"].([]any)) != 10 {
 		t.Errorf("%v", v)
 	}
 	for _, bad := range []string{"window=x", "window=0s", "window=25h", "window=-1h", "wndow=1h"} {

@@ -30,14 +30,16 @@ type Bucket struct {
 type Window struct {
 	Since time.Time `json:"since"`
 	// Count is how many executions are described. Complete is false when there were more than are remembered.
-	Count      int            `json:"count"`
-	Complete   bool           `json:"complete"`
-	PerSecond  float64        `json:"perSecond"`
-	Cached     int            `json:"cached"`
-	DurationMs Quantiles      `json:"durationMs"`
-	QueueMs    Quantiles      `json:"queueMs"`
-	Memory     []Bucket       `json:"memoryHistogram"`
-	ByStatus   map[string]int `json:"byStatus"`
+	Count     int     `json:"count"`
+	Complete  bool    `json:"complete"`
+	PerSecond float64 `json:"perSecond"`
+	// SuccessRate is the share that completed, from 0 to 1; 0 for none.
+	SuccessRate float64        `json:"successRate"`
+	Cached      int            `json:"cached"`
+	DurationMs  Quantiles      `json:"durationMs"`
+	QueueMs     Quantiles      `json:"queueMs"`
+	Memory      []Bucket       `json:"memoryHistogram"`
+	ByStatus    map[string]int `json:"byStatus"`
 	// Errors counts what did not complete: by the limit that ended it ("limit:memory"), else by what was thrown
 	// ("TypeError"), else by its status ("blocked").
 	Errors map[string]int `json:"errorCategories"`
@@ -76,6 +78,7 @@ func (m *Meter) Window(d time.Duration) Window {
 		i, _ := slices.BinarySearch(bounds, s.MemoryBytes)
 		w.Memory[i].Count++
 	}
+	w.SuccessRate = float64(w.ByStatus["completed"]) / float64(max(len(samples), 1))
 	w.DurationMs, w.QueueMs = quantiles(durations), quantiles(waits)
 	if d > 0 {
 		w.PerSecond = float64(len(samples)) / d.Seconds()
