@@ -79,7 +79,7 @@ func sarifOf(all []scanned) sarifLog {
 			}
 			run.Results = append(run.Results, sarifAt(s.name, f.Category, sarifLevel(f), f.Message, region))
 		}
-		for _, violation := range s.decision.Violations {
+		for _, violation := range s.refusals() {
 			run.Results = append(run.Results, sarifAt(s.name, ruleBlocked, "error", violation, nil))
 		}
 	}

@@ -126,10 +126,19 @@ func (s scanned) lines() []string {
 	for _, f := range s.decision.Analysis.Findings {
 		out = append(out, fmt.Sprintf("%s:%d:%d: %s %s: %s", s.name, f.Line, f.Column, f.Severity, f.Category, f.Message))
 	}
-	for _, violation := range s.decision.Violations {
+	for _, violation := range s.refusals() {
 		out = append(out, fmt.Sprintf("%s: blocked under %s: %s", s.name, s.decision.Tier, violation))
 	}
 	return out
+}
+
+// refusals are the violations that do not merely repeat a finding.
+func (s scanned) refusals() []string {
+	return slices.DeleteFunc(slices.Clone(s.decision.Violations), func(violation string) bool {
+		return slices.ContainsFunc(s.decision.Analysis.Findings, func(f policy.Finding) bool {
+			return strings.HasPrefix(violation, f.Category+": "+f.Message+" (")
+		})
+	})
 }
 
 // scanReport is one file's entry in the output of --json.

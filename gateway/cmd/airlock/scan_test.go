@@ -34,6 +34,9 @@ func scan(stdin string, args ...string) (code int, stdout, stderr string) {
 
 func TestScan(t *testing.T) {
 	t.Chdir(scanFolder(t))
+	if _, stdout, _ := scan("", "attack.js"); strings.Count(stdout, "execSync") != 1 {
+		t.Errorf("a finding is told twice, or not at all:\n%s", stdout)
+	}
 	for _, c := range []struct {
 		name           string
 		args           []string
