@@ -136,14 +136,15 @@ func (x *Index) classes(ctx context.Context, q audit.Query) (_ []int64, err erro
 	return all, rows.Err()
 }
 
-// window is the condition for the time of a record and for its place after from.
+// window is the condition for the time of a record and for its place after from. It has one upper bound, the place of
+// the cursor or that of q.Until: SQLite would begin at the first of two, and pass over all that is not below the second.
 func window(q audit.Query, from place) (string, []any) {
+	if !q.Until.IsZero() && nanos(q.Until) <= from.time {
+		from = place{time: nanos(q.Until)}
+	}
 	where, args := "(time, id) < (?, ?)", []any{from.time, from.id}
 	if !q.Since.IsZero() {
 		where, args = where+" AND time >= ?", append(args, nanos(q.Since))
-	}
-	if !q.Until.IsZero() {
-		where, args = where+" AND time < ?", append(args, nanos(q.Until))
 	}
 	return where, args
 }
