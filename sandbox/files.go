@@ -12,7 +12,7 @@ func (r *run) grantFiles(script Script, access FileAccess) error {
 	if access == FilesNone {
 		return nil
 	}
-	f, err := newFileSystem(access, r.limits, script.Files, r.now)
+	f, err := newFileSystem(access, r.limits, script.Files, func() time.Duration { return r.web.origin })
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func (e *Engine) RunGlobal(ctx context.Context, program raw.Program, seed int64,
 	defer in.Close()
 	r.result.Seed, r.seeded = seed, true
 	in.SetRandom(mix(uint64(seed)))
-	r.web.origin = r.now()
+	r.web.origin = r.readClock()
 	in.SetTimeOrigin(r.web.origin)
 	if !grants.Eval {
 		in.DisableEval()

@@ -30,6 +30,9 @@ type Grants struct {
 	Modules []string
 	// ModuleHint, when it is not nil, words what would give the guest a module that it was not granted.
 	ModuleHint func(name string) string
+	// Replay has the run answered from the journal of an earlier one with the same script and grants: no clock is read,
+	// nothing is drawn, and nobody is called. A run that does something else ends with an error that says what.
+	Replay *Journal
 	// OnLog is called for each console call as it happens, on the guest's goroutine: a slow OnLog slows its own guest.
 	OnLog func(Log)
 	// stackBytes, when set, is less stack than guests have, for the self-test: filling all of it takes 80 MB.

@@ -56,6 +56,9 @@ func (r *run) request(in *quickjs.Instance, a quickjs.Args) error {
 		return nil // nothing of ours makes such a call
 	}
 	r.impure = true
+	if r.replay != nil {
+		return r.askAgain(id, name, payload)
+	}
 	op, granted := r.followUps[name]
 	counted := !granted
 	if counted {
@@ -65,6 +68,10 @@ func (r *run) request(in *quickjs.Instance, a quickjs.Args) error {
 		r.completions = make(chan completion)
 	}
 	r.outstanding++
+	if r.asked == nil {
+		r.asked = map[int32][2]string{}
+	}
+	r.asked[id] = [2]string{name, hashOfText(payload)}
 	done := func(ans answer, err error) {
 		select {
 		case r.completions <- completion{id, ans, err}:
@@ -87,6 +94,7 @@ func (r *run) request(in *quickjs.Instance, a quickjs.Args) error {
 // settle tells the guest what became of a request.
 func (r *run) settle(in *quickjs.Instance, image *quickjs.Image, c completion) error {
 	r.outstanding--
+	r.recordAnswer(c)
 	var limit *limitError
 	if errors.As(c.err, &limit) {
 		return limit

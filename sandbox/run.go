@@ -46,6 +46,10 @@ type run struct {
 	async       map[string]asyncOp
 	followUps   map[string]asyncOp // go on with what an async operation began, and do not count
 	tools       map[string]*tool
+	asked       map[int32][2]string // what requests under way ask for: name and hash
+	recorder    recorder
+	replay      *replayer
+	divergence  error
 	files       *fileSystem
 	setup       []byte          // what the guest is told of its grants, as JSON; nil when there is nothing
 	opsCtx      context.Context // ends with the run
@@ -74,9 +78,14 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 		return Result{}, err
 	}
 	r.result.Seed, r.seeded = seed, script.Seed != nil
+	if j := grants.Replay; j != nil {
+		seed = j.Seed
+		r.result.Seed, r.seeded = j.Seed, j.Seeded
+		r.replay = &replayer{journal: j, asked: map[int32][2]string{}}
+	}
 	state := mix(uint64(seed))
 	in.SetRandom(state)
-	r.web.origin = r.now()
+	r.web.origin = r.readClock()
 	in.SetTimeOrigin(r.web.origin)
 	var endOps context.CancelFunc
 	r.opsCtx, endOps = context.WithCancel(ctx)
@@ -88,6 +97,7 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 	}
 	defer closeGrants()
 	err = r.execute(in, e.image, script)
+	err = r.checkReplay(err)
 	if in.Random() != state {
 		r.impure = true
 	}
@@ -196,6 +206,9 @@ func (r *run) idle() bool { return r.timers.empty() && r.outstanding == 0 }
 
 // wait waits for the next thing the guest waits for, a timer or an answer, and tells the guest.
 func (r *run) wait(in *quickjs.Instance, image *quickjs.Image) error {
+	if r.replay != nil {
+		return r.replayed(in, image)
+	}
 	left := r.limits.Wall - r.elapsed()
 	pause := left
 	if !r.timers.empty() {
@@ -221,12 +234,20 @@ func (r *run) wait(in *quickjs.Instance, image *quickjs.Image) error {
 	if r.seeded {
 		r.virtual = max(r.virtual, r.timers.next())
 	}
-	id := r.timers.pop(r.clock())
+	return r.fire(in, image, r.timers.pop(r.clock()))
+}
+
+// fire runs a timer's callback.
+func (r *run) fire(in *quickjs.Instance, image *quickjs.Image, id int32) error {
+	r.recorder.add(JournalEvent{Kind: eventTimer, ID: id})
 	return r.guest(in, image.Root(stdlib.RootFire), quickjs.Int(id))
 }
 
 // Poll implements quickjs.Host: the only place where a computing guest is stopped.
-func (r *run) Poll(*quickjs.Instance) error {
+func (r *run) Poll(in *quickjs.Instance) error {
+	if r.replay != nil {
+		return r.replayPoll(in)
+	}
 	if r.elapsed() >= r.limits.Wall {
 		return r.limits.exceeded(LimitWall)
 	}
@@ -242,14 +263,7 @@ func (r *run) MemoryRefused() error { return r.limits.exceeded(LimitMemory) }
 // Now implements quickjs.Host.
 func (r *run) Now() time.Duration {
 	r.impure = true
-	return r.now()
-}
-
-func (r *run) now() time.Duration {
-	if r.seeded {
-		return seededEpoch + r.virtual
-	}
-	return time.Duration(time.Now().UnixNano()) / clockGrain * clockGrain
+	return r.readClock()
 }
 
 func (r *run) elapsed() time.Duration { return time.Since(r.start) }
@@ -270,7 +284,7 @@ func (r *run) classify(err error) error {
 		return nil
 	case errors.As(err, &limit):
 		r.result.Limit, r.result.Error, r.result.Exception, r.result.Value = limit.limit, limit.message, nil, nil
-	case errors.Is(err, errNeverSettles):
+	case errors.Is(err, errNeverSettles), errors.Is(err, errDiverged):
 		r.result.Error = err.Error()
 	case r.ctx.Err() != nil && errors.Is(err, r.ctx.Err()):
 		r.result.Error, r.result.Cancelled = "cancelled", true
@@ -301,6 +315,7 @@ func (r *run) finish(in *quickjs.Instance) Result {
 		res.Usage.Ticks, res.Usage.MemoryBytes = in.Ticks(), in.MemoryBytes()
 	}
 	res.Pure = !r.impure
+	res.Journal = r.journaled(in)
 	if r.files != nil {
 		res.Files = r.files.written()
 	}

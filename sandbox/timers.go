@@ -93,3 +93,20 @@ func (q *timerQueue) Pop() any {
 	*q = old[:len(old)-1]
 	return t
 }
+
+// take takes the timer id when it fires out of turn; due is when it was to. A repeating one is set again.
+func (t *timers) take(id int32, now time.Duration) (due time.Duration, ok bool) {
+	x := t.byID[id]
+	if x == nil {
+		return 0, false
+	}
+	due = x.due
+	if x.repeat {
+		t.seq++
+		x.due, x.seq = max(now, due)+x.period, t.seq
+		heap.Fix(&t.queue, x.index)
+		return due, true
+	}
+	t.remove(id)
+	return due, true
+}

@@ -262,8 +262,10 @@ func (r *run) toolOp(_ *run, in *quickjs.Instance, args []quickjs.Value) (quickj
 	}
 	ctx, cancel := context.WithTimeoutCause(r.opsCtx, r.limits.Wall-r.elapsed(), errWall)
 	defer cancel()
-	out, err := t.call(ctx, params)
+	out, err := r.callTool(ctx, t, params)
 	switch {
+	case errors.Is(err, errDiverged):
+		return 0, err
 	case errors.Is(context.Cause(ctx), errWall):
 		return 0, r.limits.exceeded(LimitWall)
 	case r.ctx.Err() != nil:

@@ -123,7 +123,7 @@ type entropy interface{ Read([]byte) (int, error) }
 func (r *run) random() entropy {
 	r.impure = true
 	if !r.seeded {
-		return crand.Reader
+		return entropyOf{r, crand.Reader}
 	}
 	if r.web.stream == nil {
 		var key [32]byte

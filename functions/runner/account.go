@@ -22,6 +22,7 @@ type account struct {
 	decision policy.Decision
 	custody  []audit.Step
 	seed     int64
+	journal  *sandbox.Journal // nil when nothing reached the guest from outside
 }
 
 func (a *account) step(name string) {
@@ -121,6 +122,9 @@ func (a *account) record(r execution.Result) audit.Record {
 	if r.Status != execution.Blocked {
 		seed := a.seed
 		rec.Seed = &seed
+		if a.journal != nil {
+			rec.Journal = encoded(a.journal)
+		}
 	}
 	if len(r.Result) > 0 {
 		sum := sha256.Sum256(r.Result)

@@ -109,6 +109,9 @@ func (r *Runner) sandboxed(ctx context.Context, a *account, onLog func(execution
 	}
 	a.step(audit.Finished)
 	a.seed = out.Seed
+	if !out.Pure {
+		a.journal = out.Journal
+	}
 	return a.result(out), nil
 }
 

@@ -73,7 +73,7 @@ func rootCommand(con console) *cobra.Command {
 	root.SetErr(con.stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
-		serveCommand(con), mcpCommand(con), runCommand(con), scanCommand(con), tokenCommand(con), functionCommand(con.getenv, con.stderr),
+		serveCommand(con), mcpCommand(con), runCommand(con), replayCommand(con), scanCommand(con), tokenCommand(con), functionCommand(con.getenv, con.stderr),
 		auditCommand(con.getenv, con.stdout, con.stderr), lambdaLocalCommand(con), doctorCommand(con),
 	)
 	return root

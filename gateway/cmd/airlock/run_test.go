@@ -65,3 +65,33 @@ func TestRunCommand(t *testing.T) {
 		}
 	})
 }
+
+func TestReplayCommand(t *testing.T) {
+	env := map[string]string{
+		"AIRLOCK_CACHE_DIR": filepath.Join(os.TempDir(), "airlock-test-cache"), "AUDIT_CODE": "keep",
+		"AUDIT_STORE": "file://" + filepath.Join(t.TempDir(), "audit"),
+	}
+	getenv := func(name string) string { return env[name] }
+	for _, code := range []string{
+		"6 * 7", "[Date.now(), Math.random(), crypto.randomUUID()]", "setTimeout(() => console.log(Date.now()), 2)",
+		"throw new Error(String(Math.random()))", "for (let i = 0; ; i++) Math.random()",
+	} {
+		var stdout, stderr bytes.Buffer
+		run([]string{"run", "--json", "--timeout", "50ms", "-e", code}, getenv, strings.NewReader(""), &stdout, &stderr)
+		var result execution.Result
+		if err := json.Unmarshal(stdout.Bytes(), &result); err != nil {
+			t.Fatalf("%v: %s %s", err, stdout.String(), stderr.String())
+		}
+		stdout.Reset()
+		if exit := run([]string{"replay", result.ID}, getenv, strings.NewReader(""), &stdout, &stderr); exit != 0 || !strings.Contains(stdout.String(), "the same execution") {
+			t.Errorf("%s: exit %d: %s %s", code, exit, stdout.String(), stderr.String())
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	if exit := run([]string{"replay", "exec_00000000000000000000000000"}, getenv, strings.NewReader(""), &stdout, &stderr); exit != 5 || !strings.Contains(stderr.String(), "no record") {
+		t.Errorf("no record: exit %d: %s", exit, stderr.String())
+	}
+	if exit := run([]string{"replay", "nope"}, getenv, strings.NewReader(""), &stdout, &stderr); exit != 2 {
+		t.Errorf("bad id: exit %d: %s", exit, stderr.String())
+	}
+}

@@ -1,0 +1,107 @@
+package runner
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/audit"
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// Replayed is what came of running a recorded execution again.
+type Replayed struct {
+	Result execution.Result
+	// Differences name what is not as the record has it, a line each; empty when it is the same execution.
+	Differences []string
+}
+
+// Replay runs a recorded execution again, answered from its journal: nothing outside is reached and nothing is recorded.
+// The error says why the record cannot be replayed: it keeps no request, was blocked, has a journal that was cut, or the
+// policy of today refuses it.
+func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error) {
+	switch {
+	case rec.Status == string(execution.Blocked):
+		return Replayed{}, errors.New("it was blocked: nothing ran")
+	case len(rec.Request) == 0:
+		return Replayed{}, errors.New("its record keeps no request; set AUDIT_CODE=keep for executions to come")
+	}
+	journal, err := journalOf(rec)
+	if err != nil {
+		return Replayed{}, err
+	}
+	q, err := execution.DecodeRequest(rec.Request)
+	if err != nil {
+		return Replayed{}, fmt.Errorf("the request in the record: %w", err)
+	}
+	journal.Seeded = q.Seed != nil
+	a := &account{inv: execution.Invocation{ID: rec.ID, Request: q, Caller: execution.Caller(rec.Caller), Via: rec.Via, ReceivedAt: rec.Time}, now: r.cfg.Now}
+	a.decision = r.cfg.Policy.Decide(ask(a.inv))
+	if a.decision.Effect != policy.Allow {
+		return Replayed{}, fmt.Errorf("the policy refuses it now: %v", a.decision.Violations)
+	}
+	grants, err := r.grantsOf(a.decision.Grants, q)
+	if err != nil {
+		return Replayed{}, err
+	}
+	grants.Replay = &journal
+	out, err := r.cfg.Sandbox.Run(ctx, scriptOf(a.inv), grants)
+	if err != nil {
+		return Replayed{}, fmt.Errorf("the sandbox could not run the code: %w", err)
+	}
+	result := a.result(out)
+	return Replayed{Result: result, Differences: differences(rec, result)}, nil
+}
+
+// journalOf reads a record's journal. One of a pure execution is not kept: it is the seed and the time.
+func journalOf(rec audit.Record) (sandbox.Journal, error) {
+	var j sandbox.Journal
+	if len(rec.Journal) == 0 {
+		if rec.Seed == nil {
+			return j, errors.New("its record has no seed")
+		}
+		j.Seed, j.Ticks, j.Limit = *rec.Seed, rec.Usage.Ticks, sandbox.Limit(rec.Limit)
+		j.Events = []sandbox.JournalEvent{{Kind: "clock", At: rec.Time.UnixNano(), Count: 1}}
+		return j, nil
+	}
+	if err := json.Unmarshal(rec.Journal, &j); err != nil {
+		return j, fmt.Errorf("the journal in the record: %w", err)
+	}
+	if j.Truncated {
+		return j, errors.New("its journal grew too large and was cut")
+	}
+	return j, nil
+}
+
+func differences(rec audit.Record, result execution.Result) []string {
+	var out []string
+	note := func(what string, then, now any) {
+		if then != now {
+			out = append(out, fmt.Sprintf("%s: %v then, %v now", what, then, now))
+		}
+	}
+	sum, message, limit := "", "", ""
+	if len(result.Result) > 0 {
+		hash := sha256.Sum256(result.Result)
+		sum = hex.EncodeToString(hash[:])
+	}
+	if result.Error != nil {
+		message = *result.Error
+	}
+	if result.Limit != nil {
+		limit = *result.Limit
+	}
+	note("status", rec.Status, string(result.Status))
+	note("error", rec.Error, message)
+	note("limit", rec.Limit, limit)
+	note("resultSha256", rec.ResultSHA256, sum)
+	note("outputBytes", rec.OutputBytes, result.Usage.OutputBytes)
+	note("ticks", rec.Usage.Ticks, result.Usage.Ticks)
+	note("apiCalls", rec.Usage.APICalls, result.Usage.APICalls)
+	return out
+}
