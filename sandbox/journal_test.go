@@ -38,7 +38,9 @@ func TestReplay(t *testing.T) {
 		Tools: []sandbox.Tool{{Name: "a:count", Call: func(context.Context, json.RawMessage) (json.RawMessage, error) {
 			calls++
 			return json.Marshal(calls)
-		}}, {Name: "a:fail", Call: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, fmt.Errorf("failure %d", calls) }}},
+		}}, {Name: "a:fail", Call: func(context.Context, json.RawMessage) (json.RawMessage, error) {
+			return nil, fmt.Errorf("failure %d", calls)
+		}}},
 	}
 	seed := int64(7)
 	for _, code := range []string{
