@@ -1,0 +1,100 @@
+package declarations
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// Globals declares what every execution has besides the language, the web platform and Node's modules.
+const Globals = `/** The request's input. */
+declare const input: any;
+/** Assigned, it is the result when the code gives no other. */
+declare let output: any;
+/** Secrets of the request by name, as placeholders that are replaced in requests to their own hosts. */
+declare const secrets: { readonly [name: string]: string };
+/** Calls the API of the one host that the execution may reach (paths), or any URL that it may. At most 50 calls. */
+declare const api: {
+  request(options: {
+    method?: string;
+    path?: string;
+    url?: string;
+    query?: { [name: string]: string | number | boolean };
+    headers?: { [name: string]: string };
+    body?: unknown;
+    signal?: AbortSignal;
+  }): Promise<{ status: number; ok: boolean; url: string; headers: { [name: string]: string }; body: any }>;
+};
+`
+
+// For declares the globals and the given tools, grouped by namespace in the order in which these come first.
+func For(tools []execution.Tool) string {
+	var out strings.Builder
+	out.WriteString(Globals)
+	if text := Tools(tools); text != "" {
+		out.WriteString("\n" + text)
+	}
+	return out.String()
+}
+
+// Tools declares the given tools alone; "" for none.
+func Tools(tools []execution.Tool) string {
+	var order []string
+	methods := map[string][]string{}
+	for _, t := range tools {
+		namespace, method := execution.ToolGlobal(t.Name)
+		if methods[namespace] == nil {
+			order = append(order, namespace)
+		}
+		methods[namespace] = append(methods[namespace], declare(t, method))
+	}
+	var out strings.Builder
+	for i, namespace := range order {
+		if i > 0 {
+			out.WriteString("\n")
+		}
+		fmt.Fprintf(&out, "declare const %s: {\n%s};\n", namespace, strings.Join(methods[namespace], ""))
+	}
+	return out.String()
+}
+
+func declare(t execution.Tool, method string) string {
+	params := typeOf(t.InputSchema, "  ")
+	optional := ""
+	if params == unknown || optionalObject(t.InputSchema) {
+		optional = "?"
+	}
+	return comment(t.Description, "  ") + fmt.Sprintf("  %s(params%s: %s): Promise<%s>;\n", property(method), optional, params, typeOf(t.OutputSchema, "  "))
+}
+
+// comment writes a doc comment; the text cannot end it.
+func comment(text, indent string) string {
+	text = strings.TrimSpace(strings.ReplaceAll(text, "*/", "* /"))
+	if text == "" {
+		return ""
+	}
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' })
+	if len(lines) == 1 {
+		return indent + "/** " + lines[0] + " */\n"
+	}
+	var out strings.Builder
+	out.WriteString(indent + "/**\n")
+	for _, l := range lines {
+		out.WriteString(strings.TrimRight(indent+" * "+l, " ") + "\n")
+	}
+	out.WriteString(indent + " */\n")
+	return out.String()
+}
+
+// property writes a name as a member's, in quotes where it is no identifier.
+func property(name string) string {
+	plain := name != "" && !(name[0] >= '0' && name[0] <= '9') && !slices.ContainsFunc([]byte(name), func(c byte) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$')
+	})
+	if plain {
+		return name
+	}
+	return literal(name)
+}
