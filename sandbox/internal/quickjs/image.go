@@ -71,7 +71,7 @@ var moduleNames = [...]string{"qjs:std", "qjs:os", "qjs:bjson"}
 func (r *Runtime) BuildImage(ctx context.Context, cfg ImageConfig) (*Image, error) {
 	ahead := runtime.GOMAXPROCS(0)
 	im := &Image{runtime: r, ready: make(chan *Instance, ahead), busy: make(chan struct{}, ahead)}
-	path := cfg.cachePath()
+	path := r.cachePath(cfg)
 	if path != "" {
 		if file, err := os.ReadFile(path); err == nil {
 			if memory, err := im.decode(file, cfg.Roots); err == nil {

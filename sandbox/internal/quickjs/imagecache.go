@@ -21,14 +21,16 @@ const imageMagic = "airlock image 1\n"
 
 var errImageFile = errors.New("not an image file")
 
-// cachePath gives the file of the image that cfg builds; "" when there is no folder.
-func (cfg ImageConfig) cachePath() string {
+// cachePath gives the file of the image that cfg builds on r; "" when there is no folder. The rewritten module and the
+// library stand for all that goes into an image but the steps of builder: who changes those changes imageMagic.
+func (r *Runtime) cachePath(cfg ImageConfig) string {
 	if cfg.CacheDir == "" {
 		return ""
 	}
 	h := sha256.New()
 	put := func(s string) { fmt.Fprintf(h, "%d:%s", len(s), s) }
-	put(imageMagic + moduleSHA256 + captureRaw)
+	put(imageMagic + captureRaw)
+	put(string(r.sum[:]))
 	for _, s := range cfg.Library {
 		put(s.Name)
 		put(s.Source)

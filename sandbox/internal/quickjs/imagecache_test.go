@@ -38,7 +38,7 @@ func TestImageCache(t *testing.T) {
 	if !bytes.Equal(built, kept) || root != keptRoot {
 		t.Error("the kept image is another one")
 	}
-	path := cfg.cachePath()
+	path := r.cachePath(cfg)
 	file, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -39,6 +39,7 @@ type Runtime struct {
 	cache    wazero.CompilationCache
 	module   wazero.CompiledModule
 	segments []segment
+	sum      [sha256.Size]byte // of the rewritten module
 	first    sync.Once // of the instances, which sets stacks
 	stacks   *callStacks
 }
@@ -56,7 +57,7 @@ func NewRuntime(ctx context.Context, cfg RuntimeConfig) (_ *Runtime, err error) 
 	if err != nil {
 		return nil, fmt.Errorf("rewrite engine module: %w", err)
 	}
-	r := &Runtime{segments: module.segments}
+	r := &Runtime{segments: module.segments, sum: sha256.Sum256(module.wasm)}
 	defer func() {
 		if err != nil {
 			_ = r.Close(ctx)
