@@ -40,7 +40,7 @@ type Runtime struct {
 	module   wazero.CompiledModule
 	segments []segment
 	sum      [sha256.Size]byte // of the rewritten module
-	first    sync.Once // of the instances, which sets stacks
+	first    sync.Once         // of the instances, which sets stacks
 	stacks   *callStacks
 }
 
