@@ -15,6 +15,8 @@ type setup struct {
 	Tools   []setupTool       `json:"tools,omitempty"`
 	Secrets map[string]string `json:"secrets,omitempty"`
 	Network bool              `json:"network,omitempty"`
+	Steps   bool              `json:"steps,omitempty"`
+	Depth   int               `json:"stackDepth,omitempty"`
 	Base    string            `json:"base,omitempty"` // of api.request's paths
 }
 
@@ -60,7 +62,13 @@ func (r *run) grant(script Script, g Grants, config Egress) (func(), error) {
 		return nil, err
 	}
 	told.Network = g.Network.Mode == NetworkPublic || g.Network.Mode == NetworkAllowlist && len(g.Network.Hosts) > 0
-	if len(told.Tools) > 0 || len(told.Secrets) > 0 || told.Network {
+	if told.Steps = g.Debug.Steps; told.Steps {
+		r.syncOps["step"] = r.stepOp
+	}
+	if g.Debug.Profile || g.Debug.StackTraces {
+		told.Depth = sampleDepth
+	}
+	if len(told.Tools) > 0 || len(told.Secrets) > 0 || told.Network || told.Steps || told.Depth > 0 {
 		text, err := json.Marshal(told)
 		if err != nil {
 			closing()

@@ -30,6 +30,8 @@ type Grants struct {
 	Modules []string
 	// ModuleHint, when it is not nil, words what would give the guest a module that it was not granted.
 	ModuleHint func(name string) string
+	// Debug asks for more to be reported in Result.Debug.
+	Debug Debug
 	// Replay has the run answered from the journal of an earlier one with the same script and grants: no clock is read,
 	// nothing is drawn, and nobody is called. A run that does something else ends with an error that says what.
 	Replay *Journal

@@ -89,6 +89,9 @@ func (r *run) log(in *quickjs.Instance, a quickjs.Args) error {
 	}
 	entry := Log{Level: levels[level], Message: cutChars(text, r.limits.LogChars), AtMs: milliseconds(r.elapsed()), Line: text}
 	r.result.Logs = append(r.result.Logs, entry)
+	if r.grants.Debug.StackTraces {
+		r.debug.StackTraces = append(r.debug.StackTraces, LogTrace{len(r.result.Logs) - 1, r.stackText(in)})
+	}
 	if r.grants.OnLog != nil {
 		r.grants.OnLog(entry)
 		runtime.Gosched() // whoever passes the log on may share this processor

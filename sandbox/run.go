@@ -50,6 +50,10 @@ type run struct {
 	recorder    recorder
 	replay      *replayer
 	divergence  error
+	image       *quickjs.Image
+	asking      bool // the guest is being asked where it is
+	profile     profile
+	debug       DebugReport
 	files       *fileSystem
 	setup       []byte          // what the guest is told of its grants, as JSON; nil when there is nothing
 	opsCtx      context.Context // ends with the run
@@ -73,6 +77,7 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 		return Result{}, err
 	}
 	defer in.Close()
+	r.image = e.image
 	seed, err := seedOf(script.Seed)
 	if err != nil {
 		return Result{}, err
@@ -109,6 +114,9 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 
 // prepare turns the code into what the engine compiles. An error means that the code is at fault; the result says how.
 func (r *run) prepare(script Script) error {
+	if r.grants.Debug.Steps {
+		script.Code = withSteps(script.Code, script.TypeScript, 1)
+	}
 	src, ex := sourceOf(script)
 	if ex != nil {
 		r.result.Exception, r.result.Error = ex, oneLine(ex)
@@ -245,6 +253,7 @@ func (r *run) fire(in *quickjs.Instance, image *quickjs.Image, id int32) error {
 
 // Poll implements quickjs.Host: the only place where a computing guest is stopped.
 func (r *run) Poll(in *quickjs.Instance) error {
+	r.sample(in)
 	if r.replay != nil {
 		return r.replayPoll(in)
 	}
@@ -315,7 +324,7 @@ func (r *run) finish(in *quickjs.Instance) Result {
 		res.Usage.Ticks, res.Usage.MemoryBytes = in.Ticks(), in.MemoryBytes()
 	}
 	res.Pure = !r.impure
-	res.Journal = r.journaled(in)
+	res.Journal, res.Debug = r.journaled(in), r.debugged(in)
 	if r.files != nil {
 		res.Files = r.files.written()
 	}

@@ -46,6 +46,8 @@ type Result struct {
 	Usage     Usage
 	// Pure reports that the guest read neither the clock nor a random number and made no host call.
 	Pure bool
+	// Debug is what Grants.Debug asked for; nil when it asked for nothing.
+	Debug *DebugReport
 	// Journal is what reached the run from outside.
 	Journal *Journal
 	// Seed is what Math.random was seeded with: with it, and the same host, the run can be repeated.

@@ -64,6 +64,9 @@ func (a *account) result(out sandbox.Result) execution.Result {
 			r.Exception.File = ex.File
 		}
 	}
+	if out.Debug != nil {
+		r.Debug = encoded(out.Debug)
+	}
 	for name, content := range out.Files {
 		if r.FilesOut == nil {
 			r.FilesOut = make(map[string]execution.File, len(out.Files))

@@ -97,6 +97,9 @@ func (r *Runner) grantsOf(g policy.Grants, q execution.Request) (sandbox.Grants,
 			Mode: networkMode(g.Network), Hosts: g.Hosts, OpenedHosts: g.OpenedHosts, Secrets: r.secretsOf(g),
 		},
 	}
+	if d := q.Debug; d != nil {
+		out.Debug = sandbox.Debug{StackTraces: d.StackTraces, Profile: d.Profile, Steps: d.Steps}
+	}
 	for i, t := range q.Tools {
 		if !slices.Contains(g.Tools, t.Name) {
 			continue

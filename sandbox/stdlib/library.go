@@ -29,6 +29,7 @@ const (
 	RootFinish        // finish()
 	RootFire          // fire(timer)
 	RootSettle        // settle(request, failed, value)
+	RootStack         // stack() gives the stack as text
 	Roots
 )
 

@@ -44,6 +44,9 @@
     }
   };
 
-  host(start, finish, internal.fire, internal.settle);
+  // stack is asked for by the host while the guest stands still.
+  const stack = () => new p.Error().stack;
+
+  host(start, finish, internal.fire, internal.settle, stack);
   return internal;
 }

@@ -44,6 +44,8 @@
     if (granted.secrets !== undefined && !p.hasOwn(globalThis, 'secrets')) define(globalThis, 'secrets', p.freeze(granted.secrets));
     internal.apiBase = granted.base;
     if (granted.network) internal.defineAPI();
+    if (granted.steps) define(globalThis, '$airlock_step', (line) => { internal.sync('step', line); });
+    if (granted.stackDepth !== undefined) p.Error.stackTraceLimit = granted.stackDepth;
   };
   return internal;
 }

@@ -38,8 +38,10 @@ type Instance struct {
 	ctx    instanceContext
 	dead   bool
 
-	ticks    int64
-	overflow Value // the RangeError of the last stack overflow
+	ticks int64
+	// interrupted says that the last poll came from interpreted code.
+	interrupted bool
+	overflow    Value // the RangeError of the last stack overflow
 
 	entry  api.Function
 	stack  [enterParams]uint64
@@ -109,6 +111,10 @@ func (in *Instance) drop() {
 
 // Ticks is how often the guest has come out to Go: a measure of its work that is the same on every machine.
 func (in *Instance) Ticks() int64 { return in.ticks }
+
+// Interrupted tells, during a poll, that the guest was interrupted between two instructions of interpreted code, where
+// its functions may be called, and not inside one of the engine's own.
+func (in *Instance) Interrupted() bool { return in.interrupted }
 
 // MemoryBytes is the size of the guest's linear memory, which never shrinks: its peak.
 func (in *Instance) MemoryBytes() int64 { return int64(in.memory.size) }

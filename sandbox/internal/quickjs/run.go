@@ -184,6 +184,16 @@ func (in *Instance) Call(f Value, args ...Value) error {
 	return in.drain()
 }
 
+// Apply calls f, a function of the library that runs no guest code, and gives its value. It may be called during a poll
+// or a host call.
+func (in *Instance) Apply(f Value) (Value, error) {
+	v, err := in.apply(f)
+	if errors.Is(err, ErrException) {
+		_, _ = in.Exception() // nobody is to find it
+	}
+	return v, err
+}
+
 // apply calls f and gives its value.
 func (in *Instance) apply(f Value, args ...Value) (Value, error) {
 	var raw [8 * maxArgs]byte

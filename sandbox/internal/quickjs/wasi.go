@@ -66,6 +66,7 @@ func poll(ctx context.Context, _ api.Module, stack []uint64) {
 		return
 	}
 	in.ticks++
+	in.interrupted = kind == pollInterrupt
 	if err := in.host.Poll(in); err != nil {
 		panic(err)
 	}
