@@ -76,9 +76,6 @@ func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
 	if e.image, err = e.runtime.BuildImage(ctx, ic); err != nil {
 		return nil, err
 	}
-	if err = e.image.Sample(func() error { return e.sample(ctx) }); err != nil {
-		return nil, fmt.Errorf("sample run: %w", err)
-	}
 	if !cfg.SkipSelfTest && !cfg.withoutFuel {
 		if err = e.selfTest(ctx); err != nil {
 			return nil, fmt.Errorf("engine self-test: %w", err)

@@ -47,26 +47,3 @@ func (e *Engine) selfTest(ctx context.Context) error {
 	}
 	return nil
 }
-
-// sampleCode does a little of what most scripts do; the pages it touches are kept at hand for all (Image.Sample).
-const sampleCode = `const words = 'the quick brown fox'.split(' ').map((w, i) => ({ w, i })).filter((o) => o.i % 2);
-const f = (n) => (n < 2 ? n : f(n - 1) + f(n - 2));
-console.log('sum', words.length + f(8), { a: [1, 'b'] });
-const text = JSON.stringify(words), back = JSON.parse(text);
-class A { constructor() { this.m = new Map([[1, 2]]); } get size() { return this.m.size; } }
-try { null.x } catch (e) { back.push(e.message.replace(/o/g, '0')); }
-await Promise.resolve(new A().size);
-return { back, date: new Date(0), n: Math.max(...[1, 2, 3]), sorted: Object.keys({ b: 1, a: 2 }).sort() };`
-
-func (e *Engine) sample(ctx context.Context) error {
-	for range 2 {
-		r, err := e.Run(ctx, Script{Code: sampleCode}, Grants{})
-		if err != nil {
-			return err
-		}
-		if !r.Completed() {
-			return errors.New(r.Error)
-		}
-	}
-	return nil
-}

@@ -39,8 +39,6 @@ type regions struct {
 
 	mu   sync.Mutex
 	idle []*region
-	// observe, when set, sees each range before it is brought back.
-	observe func(*region)
 }
 
 func (p *regions) get() (*region, error) {
@@ -63,9 +61,6 @@ func (p *regions) get() (*region, error) {
 
 // put brings every page of r back to the image and keeps the range for the next instance.
 func (p *regions) put(r *region) {
-	if p.observe != nil {
-		p.observe(r)
-	}
 	if err := p.image.reset(r.mem, r.size); err != nil {
 		_ = unmapRange(r.mem) // the range is lost to us either way
 		return

@@ -1,6 +1,7 @@
 package quickjs
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"unsafe"
@@ -12,9 +13,10 @@ import (
 type backing struct {
 	file *os.File
 	size uint64
-	// pristine is the image once more, read-only; spans say which of its pages are kept (see span).
+	// pristine is the image once more, read-only.
 	pristine []byte
-	spans    []span
+	// pagemap tells which pages of an address range have been written to; nil where the system does not say.
+	pagemap *os.File
 }
 
 func newBacking(image []byte) (*backing, error) {
@@ -38,7 +40,7 @@ func newBacking(image []byte) (*backing, error) {
 		return nil, fmt.Errorf("map image for reading: %w", err)
 	}
 	b.pristine = unsafe.Slice((*byte)(p), b.size)
-	b.spans = []span{{to: b.size}}
+	b.pagemap, _ = os.Open("/proc/self/pagemap") // without it every page is dropped after a run
 	return b, nil
 }
 
@@ -54,54 +56,67 @@ func (b *backing) mapRange(size uint64) ([]byte, error) {
 		_ = unmapRange(mem)
 		return nil, fmt.Errorf("map image: %w", err)
 	}
+	_ = unix.Madvise(mem, unix.MADV_NOHUGEPAGE) // a guest touches a few pages; a kernel without huge pages refuses this
 	return mem, nil
 }
 
-// reset undoes every write of a guest that grew to used bytes: kept pages are copied from the image (or cleared, where
-// the image ends), and all others are dropped, so that they come back as the image or as zeros when they are touched.
+const (
+	osPage = 4096
+	// maxKept bounds the written pages that a range keeps between two runs.
+	maxKept = 256
+
+	// Flags of a pagemap entry (Documentation/admin-guide/mm/pagemap.rst).
+	pageOfFile  = 1 << 61
+	pageSwapped = 1 << 62
+	pagePresent = 1 << 63
+)
+
+// reset undoes every write of a guest that grew to used bytes. A page fault costs more than copying a page, and every
+// run writes to the same few dozen pages: those are copied back from the image (or cleared, where the image ends) and
+// stay; pages that were only read stay as they are. After a run that wrote to many, all are dropped, and come back as
+// the image or as zeros when they are touched.
 func (b *backing) reset(mem []byte, used uint64) error {
 	end := max(used, b.size)
-	for _, s := range b.spans {
-		s.to = min(s.to, end)
-		switch {
-		case s.from >= s.to:
-		case !s.kept:
-			if err := unix.Madvise(mem[s.from:s.to], unix.MADV_DONTNEED); err != nil {
-				return err
-			}
-		case s.from < b.size:
-			copy(mem[s.from:s.to], b.pristine[s.from:s.to])
-		default:
-			clear(mem[s.from:s.to])
-		}
+	written, ok := b.written(mem, end)
+	if !ok || len(written) > maxKept {
+		return unix.Madvise(mem[:end], unix.MADV_DONTNEED)
 	}
-	if last := b.spans[len(b.spans)-1].to; last < end {
-		return unix.Madvise(mem[last:end], unix.MADV_DONTNEED)
+	for _, page := range written {
+		at := uint64(page) * osPage
+		if at < b.size {
+			copy(mem[at:at+osPage], b.pristine[at:])
+		} else {
+			clear(mem[at : at+osPage])
+		}
 	}
 	return nil
 }
 
-// touched tells for each page of mem[:used] whether it is in memory.
-func touched(mem []byte, used uint64) ([]bool, error) {
-	f, err := os.Open("/proc/self/pagemap")
-	if err != nil {
-		return nil, err
+// written lists the pages of mem[:end] that are not the image's own any more: a write to a page of a private mapping
+// replaces it by an anonymous one. ok is false when the kernel did not tell.
+func (b *backing) written(mem []byte, end uint64) (pages []uint32, ok bool) {
+	if b.pagemap == nil || os.Getpagesize() != osPage {
+		return nil, false
 	}
-	defer f.Close()
-	page := uint64(os.Getpagesize())
-	entries := make([]byte, used/page*8)
-	at := uint64(uintptr(unsafe.Pointer(&mem[0]))) / page * 8
-	if _, err := f.ReadAt(entries, int64(at)); err != nil {
-		return nil, err
+	entries := make([]byte, end/osPage*8)
+	at := int64(uintptr(unsafe.Pointer(&mem[0]))) / osPage * 8
+	if n, err := b.pagemap.ReadAt(entries, at); err != nil || n != len(entries) {
+		return nil, false
 	}
-	out := make([]bool, used/page)
-	for i := range out {
-		out[i] = entries[8*i+7]&0x80 != 0 // bit 63: present
+	pages = make([]uint32, 0, maxKept)
+	for i := range len(entries) / 8 {
+		switch e := binary.LittleEndian.Uint64(entries[8*i:]); {
+		case e&pageSwapped != 0, e&pagePresent != 0 && e&pageOfFile == 0:
+			pages = append(pages, uint32(i))
+		}
 	}
-	return out, nil
+	return pages, true
 }
 
 func (b *backing) close() error {
+	if b.pagemap != nil {
+		_ = b.pagemap.Close() // it was only read
+	}
 	if b.pristine != nil {
 		_ = unmapRange(b.pristine) // nothing can be done about it, and the process ends soon
 	}

@@ -2,32 +2,27 @@
 
 package quickjs
 
-import "errors"
-
 // backing holds the image's bytes; without memfd every instance gets a copy.
 type backing struct {
-	image []byte
-	size  uint64
-	spans []span
+	pristine []byte
+	size     uint64
 }
 
 func newBacking(image []byte) (*backing, error) {
-	return &backing{image: append([]byte(nil), image...), size: uint64(len(image))}, nil
+	return &backing{pristine: append([]byte(nil), image...), size: uint64(len(image))}, nil
 }
 
 func (b *backing) mapRange(size uint64) ([]byte, error) {
 	mem := make([]byte, size)
-	copy(mem, b.image)
+	copy(mem, b.pristine)
 	return mem, nil
 }
 
 func (b *backing) reset(mem []byte, used uint64) error {
 	clear(mem[:max(used, b.size)])
-	copy(mem, b.image)
+	copy(mem, b.pristine)
 	return nil
 }
-
-func touched([]byte, uint64) ([]bool, error) { return nil, errors.ErrUnsupported }
 
 func (b *backing) close() error { return nil }
 
