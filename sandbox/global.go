@@ -65,7 +65,7 @@ func (r *run) evaluateOne(in *quickjs.Instance, s raw.Source) error {
 const plainLibrary = `(host) => {
 	globalThis.print = (text) => { host(1, 0, String(text), 0); };
 	const nothing = () => {};
-	host(nothing, nothing, nothing, nothing);
+	host(nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing);
 }`
 
 // NewPlain makes an engine whose guests are the engine as it comes, to compare with.

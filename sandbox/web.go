@@ -30,6 +30,11 @@ var platform = map[string]syncOp{
 	"mime.parse":  mimeParse,
 
 	"multipart.parse": multipartParse,
+
+	"value.kind":    valueKind,
+	"value.promise": promiseState,
+	"value.proxy":   proxyPart,
+	"stack":         callerStack,
 }
 
 // web is what the operations keep of one run.

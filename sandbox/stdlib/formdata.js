@@ -94,6 +94,7 @@
   internal.isFormData = (v) => {
     try { return of(v) !== undefined; } catch { return false; }
   };
+  internal.formList = (o) => of(o);
   internal.formData = (list) => {
     const f = new FormData();
     entry(f, list);

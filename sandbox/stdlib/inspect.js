@@ -1,199 +1,203 @@
-// inspect prints a value the way a person wants to read it in a log. It never throws and never runs accessors.
+// inspect prints values the way Node's util.inspect does. This file has its entry, options, names and primitives;
+// inspect_kinds.js prints each kind of object, inspect_layout.js puts the pieces into lines.
 (host, internal) => {
   'use strict';
-  const { p } = internal;
-  const maxDepth = 4, maxItems = 100, maxText = 10000;
+  const { p, op } = internal;
+  const inspecting = internal.inspecting = { __proto__: null };
 
-  const quote = (s) => {
-    const json = p.stringify(s);
-    const body = p.slice(json, 1, -1);
-    if (p.indexOf(s, "'") < 0) return "'" + unescapeQuotes(body) + "'";
-    return json;
+  // kind asks the host for what JavaScript cannot tell of an object; the numbers are quickjs.Kind's.
+  const kinds = internal.kinds = { __proto__: null, other: 0, proxy: 1, promise: 2, error: 3, args: 4, mapIterator: 5, setIterator: 6, generator: 7, weakMap: 8, weakSet: 9, module: 10 };
+  internal.kind = (v) => host(op.sync, 'value.kind', v, 0);
+  // These answer with values of the guest, so they cannot go through internal.sync.
+  inspecting.promiseState = (v) => host(op.sync, 'value.promise', v, 0);
+  inspecting.promiseResult = (v) => host(op.sync, 'value.promise', v, 1);
+  inspecting.proxyTarget = (v) => host(op.sync, 'value.proxy', v, 0);
+  inspecting.proxyHandler = (v) => host(op.sync, 'value.proxy', v, 1);
+
+  const custom = Symbol.for('nodejs.util.inspect.custom');
+  const defaults = inspecting.defaults = {
+    __proto__: null, showHidden: false, depth: 2, colors: false, customInspect: true, showProxy: false, maxArrayLength: 100, maxStringLength: 10000,
+    breakLength: 80, compact: 3, sorted: false, getters: false, numericSeparator: false,
   };
-  // JSON escapes double quotes, which single-quoted text need not.
-  const unescapeQuotes = (s) => {
+
+  // Colours, as pairs of escape codes, and what they are for.
+  inspecting.colors = {
+    __proto__: null, bold: [1, 22], italic: [3, 23], underline: [4, 24], inverse: [7, 27], white: [37, 39], grey: [90, 39], black: [30, 39], blue: [34, 39],
+    cyan: [36, 39], green: [32, 39], magenta: [35, 39], red: [31, 39], yellow: [33, 39],
+  };
+  inspecting.styles = { __proto__: null, special: 'cyan', number: 'yellow', bigint: 'yellow', boolean: 'yellow', undefined: 'grey', null: 'bold', string: 'green', symbol: 'green', date: 'magenta', regexp: 'red', module: 'underline' };
+  const plain = (s) => s;
+  const coloured = (s, style) => {
+    const name = inspecting.styles[style];
+    if (name === undefined) return s;
+    const c = inspecting.colors[name];
+    return `\x1b[${c[0]}m${s}\x1b[${c[1]}m`;
+  };
+
+  const contextOf = (options) => {
+    const ctx = { __proto__: null, budget: { __proto__: null }, indent: 0, seen: [], currentDepth: 0, circular: undefined, stylize: plain, user: options };
+    for (const name in defaults) ctx[name] = defaults[name];
+    if (internal.isObject(options)) {
+      for (const name in defaults) {
+        const v = options[name];
+        if (v !== undefined) ctx[name] = v;
+      }
+    }
+    if (ctx.colors) ctx.stylize = coloured;
+    if (ctx.maxArrayLength === null) ctx.maxArrayLength = Infinity;
+    if (ctx.maxStringLength === null) ctx.maxStringLength = Infinity;
+    return ctx;
+  };
+
+  // Strings are in the quotes that need the least escaping.
+  const short = { __proto__: null, 8: '\\b', 9: '\\t', 10: '\\n', 12: '\\f', 13: '\\r', 92: '\\\\' };
+  const hex = (n, width) => p.padStart(p.numberToString(n, 16), width, '0');
+  const escape = (s, quote) => {
     let out = '', from = 0;
-    for (let i = p.indexOf(s, '\\"'); i >= 0; i = p.indexOf(s, '\\"', from)) {
-      let slashes = 0;
-      while (i - 1 - slashes >= from && p.charCodeAt(s, i - 1 - slashes) === 92) slashes++;
-      out += p.slice(s, from, i) + (slashes % 2 ? '\\"' : '"');
-      from = i + 2;
+    for (let i = 0; i < s.length; i++) {
+      const c = p.charCodeAt(s, i);
+      let with_;
+      if (c < 0x20 || c === 92) with_ = short[c] ?? '\\x' + p.toUpperCase(hex(c, 2));
+      else if (c === quote) with_ = '\\' + s[i];
+      else if (c >= 0x7f && c < 0xa0) with_ = '\\x' + p.toUpperCase(hex(c, 2));
+      else if (c >= 0xd800 && c <= 0xdfff) {
+        const next = c < 0xdc00 && i + 1 < s.length ? p.charCodeAt(s, i + 1) : 0;
+        if (next >= 0xdc00 && next <= 0xdfff) i++;
+        else with_ = '\\u' + hex(c, 4);
+      }
+      if (with_ === undefined) continue;
+      out += p.slice(s, from, i) + with_;
+      from = i + 1;
+    }
+    return out + p.slice(s, from);
+  };
+  const quote = inspecting.quote = (s) => {
+    if (p.indexOf(s, "'") < 0) return `'${escape(s, 39)}'`;
+    if (p.indexOf(s, '"') < 0) return `"${escape(s, 34)}"`;
+    if (p.indexOf(s, '`') < 0 && p.indexOf(s, '${') < 0) return `\`${escape(s, 96)}\``;
+    return `'${escape(s, 39)}'`;
+  };
+
+  const separate = (digits) => {
+    let out = '', n = 0;
+    for (let i = digits.length - 1; i >= 0; i--, n++) out = digits[i] + (n > 0 && n % 3 === 0 ? '_' : '') + out;
+    return out;
+  };
+  const number = inspecting.number = (n, separated) => {
+    if (p.is(n, -0)) return '-0';
+    const text = p.numberToString(n);
+    if (!separated || n !== n || p.indexOf(text, 'e') >= 0 || p.indexOf(text, 'I') >= 0) return text;
+    const sign = text[0] === '-' ? '-' : '', digits = p.slice(text, sign.length), dot = p.indexOf(digits, '.');
+    if (dot < 0) return sign + separate(digits);
+    let fraction = '';
+    for (let i = dot + 1; i < digits.length; i++) fraction += (i > dot + 1 && (i - dot - 1) % 3 === 0 ? '_' : '') + digits[i];
+    return `${sign}${separate(p.slice(digits, 0, dot))}.${fraction}`;
+  };
+  const bigint = inspecting.bigint = (n, separated) => {
+    const text = p.bigintToString(n);
+    if (!separated) return text + 'n';
+    return text[0] === '-' ? `-${separate(p.slice(text, 1))}n` : separate(text) + 'n';
+  };
+  const escapeSymbol = inspecting.symbol = (s) => escape(p.symbolToString(s), -1);
+
+  const string = (ctx, s) => {
+    let trailer = '';
+    if (s.length > ctx.maxStringLength) {
+      const more = s.length - ctx.maxStringLength;
+      s = p.slice(s, 0, ctx.maxStringLength);
+      trailer = `... ${more} more character${more > 1 ? 's' : ''}`;
+    }
+    // Long strings of several lines are shown line by line.
+    if (ctx.compact === true || s.length <= 16 || s.length <= ctx.breakLength - ctx.indent - 4 || p.indexOf(s, '\n') < 0) return ctx.stylize(quote(s), 'string') + trailer;
+    let out = '';
+    for (let from = 0; from < s.length;) {
+      let to = p.indexOf(s, '\n', from) + 1;
+      if (to === 0) to = s.length;
+      if (from > 0) out += ` +\n${p.repeat(' ', ctx.indent + 2)}`;
+      out += ctx.stylize(quote(p.slice(s, from, to)), 'string');
+      from = to;
+    }
+    return out + trailer;
+  };
+  const primitive = inspecting.primitive = (ctx, v) => {
+    switch (typeof v) {
+      case 'string': return string(ctx, v);
+      case 'number': return ctx.stylize(number(v, ctx.numericSeparator), 'number');
+      case 'bigint': return ctx.stylize(bigint(v, ctx.numericSeparator), 'bigint');
+      case 'boolean': return ctx.stylize(v ? 'true' : 'false', 'boolean');
+      case 'symbol': return ctx.stylize(escapeSymbol(v), 'symbol');
+      default: return ctx.stylize('undefined', 'undefined');
+    }
+  };
+
+  const indented = inspecting.indented = (s, n) => {
+    let out = '', from = 0;
+    for (let i = p.indexOf(s, '\n'); i >= 0; i = p.indexOf(s, '\n', from)) {
+      out += p.slice(s, from, i + 1) + p.repeat(' ', n);
+      from = i + 1;
     }
     return out + p.slice(s, from);
   };
 
-  const isIdentifier = /^[A-Za-z_$][\w$]*$/;
-  const key = (k) => {
-    if (typeof k === 'symbol') return '[' + p.symbolToString(k) + ']';
-    return p.regexpExec(isIdentifier, k) !== null ? k : quote(k);
-  };
-
-  // brand runs an internal-slot check; it answers undefined for a value of another kind.
-  const brand = (check, v) => {
-    try { return check(v); } catch { return undefined; }
-  };
-
-  const className = (v) => {
-    for (let o = v, n = 0; o !== null && n < 16; o = p.getPrototypeOf(o), n++) {
-      const d = p.getOwnPropertyDescriptor(o, 'constructor');
-      if (d !== undefined && typeof d.value === 'function') {
-        const name = p.getOwnPropertyDescriptor(d.value, 'name');
-        if (name !== undefined && typeof name.value === 'string' && name.value !== '') return name.value;
+  // value prints any value within a context. depth counts the objects around it.
+  const value = inspecting.value = (ctx, v, depth, typed) => {
+    if (v === null) return ctx.stylize('null', 'null');
+    if (typeof v !== 'object' && typeof v !== 'function') return primitive(ctx, v);
+    const context = v;
+    let proxied = false;
+    for (let n = 0; internal.kind(v) === kinds.proxy; n++) {
+      const target = inspecting.proxyTarget(v);
+      if (target === null || n > 1000) return ctx.stylize('<Revoked Proxy>', 'special');
+      if (ctx.showProxy) return inspecting.proxy(ctx, target, inspecting.proxyHandler(v), depth);
+      v = target;
+      proxied = true;
+    }
+    if (ctx.customInspect) {
+      const f = v[custom];
+      if (typeof f === 'function' && f !== internal.utilInspect && !(v.constructor && v.constructor.prototype === v)) {
+        const user = userOptions(ctx, proxied);
+        const shown = p.apply(f, context, [ctx.depth === null ? null : ctx.depth - depth, user, internal.utilInspect]);
+        if (shown !== context) {
+          return indented(typeof shown === 'object' ? value(ctx, shown, depth) : `${shown}`, ctx.indent);
+        }
       }
     }
-    return null;
-  };
-
-  const primitive = (v) => {
-    switch (typeof v) {
-      case 'string': return quote(v);
-      case 'bigint': return p.bigintToString(v) + 'n';
-      case 'symbol': return p.symbolToString(v);
-      case 'number': return p.is(v, -0) ? '-0' : p.numberToString(v);
-      default: return `${v}`;
-    }
-  };
-
-  const errorText = (e) => {
-    const own = (name) => {
-      for (let o = e, n = 0; o !== null && n < 16; o = p.getPrototypeOf(o), n++) {
-        const d = p.getOwnPropertyDescriptor(o, name);
-        if (d !== undefined) return typeof d.value === 'string' ? d.value : undefined;
+    if (p.arrayIndexOf(ctx.seen, v) >= 0) {
+      ctx.circular ??= new p.Map();
+      let index = p.mapGet(ctx.circular, v);
+      if (index === undefined) {
+        index = p.mapSize(ctx.circular) + 1;
+        p.mapSet(ctx.circular, v, index);
       }
-      return undefined;
-    };
-    const name = own('name') ?? 'Error', message = own('message') ?? '';
-    const stack = own('stack');
-    const head = message === '' ? name : name + ': ' + message;
-    return stack === undefined || stack === '' ? head : head + '\n' + internal.trimStack(stack);
+      return ctx.stylize(`[Circular *${index}]`, 'special');
+    }
+    return inspecting.raw(ctx, v, depth, typed);
   };
-
-  const members = (v, state, skip) => {
-    const parts = [], names = p.ownKeys(v);
-    let shown = 0, more = 0;
-    for (let i = 0; i < names.length; i++) {
-      const k = names[i];
-      if (skip(k)) continue;
-      const d = p.getOwnPropertyDescriptor(v, k);
-      if (d === undefined || !d.enumerable) continue;
-      if (shown >= maxItems) { more++; continue; }
-      shown++;
-      let text;
-      if (d.get !== undefined) text = d.set !== undefined ? '[Getter/Setter]' : '[Getter]';
-      else if (d.set !== undefined) text = '[Setter]';
-      else text = show(d.value, state);
-      p.arrayPush(parts, key(k) + ': ' + text);
-    }
-    if (more > 0) p.arrayPush(parts, `... ${more} more`);
-    return parts;
+  const userOptions = (ctx) => {
+    const user = {};
+    for (const name in defaults) internal.put(user, name, ctx[name]);
+    internal.put(user, 'stylize', (s, style) => ctx.stylize(internal.text(s), style));
+    return user;
   };
+  internal.put = (o, name, v) => { p.defineProperty(o, name, { __proto__: null, value: v, writable: true, enumerable: true, configurable: true }); };
 
-  const wrap = (prefix, open, parts, close, depth) => {
-    const head = prefix === '' ? '' : prefix + ' ';
-    if (parts.length === 0) return head + open + close;
-    let width = 0, multi = false;
-    for (let i = 0; i < parts.length; i++) {
-      width += parts[i].length + 2;
-      if (p.indexOf(parts[i], '\n') >= 0) multi = true;
-    }
-    if (!multi && width + head.length + 2 * depth <= 76) return head + open + ' ' + p.arrayJoin(parts, ', ') + ' ' + close;
-    const pad = p.repeat('  ', depth + 1);
-    return head + open + '\n' + pad + p.arrayJoin(parts, ',\n' + pad) + '\n' + p.repeat('  ', depth) + close;
+  // utilInspect is what guests get as util.inspect. inspect is for the library: it never throws.
+  internal.utilInspect = function inspect(v, options, ...legacy) {
+    if (typeof options === 'boolean') options = { __proto__: null, showHidden: options, depth: legacy[0], colors: legacy[1] };
+    return value(contextOf(options), v, 0);
   };
-
-  const isIndex = (k) => typeof k === 'string' && p.regexpExec(/^(0|[1-9]\d*)$/, k) !== null;
-
-  const items = (n, at, state) => {
-    const parts = [];
-    for (let i = 0; i < n && i < maxItems; i++) p.arrayPush(parts, at(i));
-    if (n > maxItems) p.arrayPush(parts, `... ${n - maxItems} more item${n - maxItems > 1 ? 's' : ''}`);
-    return parts;
-  };
-
-  const append = (a, b) => {
-    for (let i = 0; i < b.length; i++) p.arrayPush(a, b[i]);
-    return a;
-  };
-
-  const body = (v, state) => {
-    const name = className(v), depth = state.depth - 1;
-    if (p.isArray(v)) {
-      const n = v.length;
-      const parts = items(n, (i) => {
-        const d = p.getOwnPropertyDescriptor(v, i);
-        if (d === undefined) return '<empty>';
-        return 'value' in d ? show(d.value, state) : '[Getter]';
-      }, state);
-      const prefix = name === 'Array' ? '' : `${name ?? '[Array: null prototype]'}(${n})`;
-      return wrap(prefix, '[', append(parts, members(v, state, isIndex)), ']', depth);
-    }
-    const tag = brand(p.typedTag, v);
-    if (tag !== undefined) {
-      const n = p.typedLength(v);
-      return wrap(`${tag}(${n})`, '[', items(n, (i) => primitive(v[i]), state), ']', depth);
-    }
-    const size = brand(p.mapSize, v);
-    if (size !== undefined) {
-      const parts = [];
-      p.mapForEach(v, (value, k) => { if (parts.length < maxItems) p.arrayPush(parts, show(k, state) + ' => ' + show(value, state)); });
-      return wrap(`Map(${size})`, '{', append(parts, members(v, state, () => false)), '}', depth);
-    }
-    const count = brand(p.setSize, v);
-    if (count !== undefined) {
-      const parts = [];
-      p.setForEach(v, (value) => { if (parts.length < maxItems) p.arrayPush(parts, show(value, state)); });
-      return wrap(`Set(${count})`, '{', append(parts, members(v, state, () => false)), '}', depth);
-    }
-    const bytes = brand(p.bufferLength, v);
-    if (bytes !== undefined) return `ArrayBuffer { byteLength: ${bytes} }`;
-    let prefix = name === 'Object' ? '' : name ?? '[Object: null prototype]';
-    return wrap(prefix, '{', members(v, state, () => false), '}', depth);
-  };
-
-  const special = (v, state) => {
-    if (typeof v === 'function') {
-      const d = p.getOwnPropertyDescriptor(v, 'name');
-      const name = d !== undefined && typeof d.value === 'string' && d.value !== '' ? ': ' + d.value : ' (anonymous)';
-      const kind = p.slice(p.functionToString(v), 0, 5) === 'class' ? 'class' : 'Function';
-      return kind === 'class' ? `[class${name === ' (anonymous)' ? name : ' ' + p.slice(name, 2)}]` : `[Function${name}]`;
-    }
-    if (internal.isError(v)) {
-      const parts = members(v, state, (k) => k === 'stack' || k === 'message' || k === 'name');
-      const text = state.depth > 1 ? '[' + p.arrayJoin([errorText(v)], '') + ']' : errorText(v);
-      return parts.length === 0 ? text : wrap(text, '{', parts, '}', state.depth - 1);
-    }
-    const time = brand(p.dateGetTime, v);
-    if (time !== undefined) return time === time ? p.dateToISO(v) : 'Invalid Date';
-    if (internal.isRegExp(v)) return brand(p.regexpToString, v) ?? '[RegExp]';
-    if (internal.isPromise(v)) return 'Promise {}';
-    const boxed = brand(p.numberValueOf, v) ?? brand(p.stringValueOf, v) ?? brand(p.booleanValueOf, v);
-    if (boxed !== undefined) return `[${p.toUpperCase(p.slice(typeof boxed, 0, 1))}${p.slice(typeof boxed, 1)}: ${primitive(boxed)}]`;
-    return undefined;
-  };
-
-  const show = (v, state) => {
-    if (v === null || (typeof v !== 'object' && typeof v !== 'function')) return primitive(v);
-    for (let s = state.seen; s !== null; s = s.next) if (s.value === v) return '[Circular]';
-    state.seen = { __proto__: null, value: v, next: state.seen };
-    state.depth++;
+  internal.inspectsCustom = true;
+  internal.inspect = (v, options) => {
+    if (options !== undefined) return internal.utilInspect(v, options);
     try {
-      const text = special(v, state);
-      if (text !== undefined) return text;
-      if (state.depth > maxDepth) return p.isArray(v) ? '[Array]' : `[${className(v) ?? 'Object: null prototype'}]`;
-      return body(v, state);
-    } finally {
-      state.seen = state.seen.next;
-      state.depth--;
-    }
-  };
-
-  internal.inspect = (v) => {
-    try {
-      const text = show(v, { __proto__: null, seen: null, depth: 0 });
-      return text.length > maxText ? p.slice(text, 0, maxText) + '...' : text;
+      return value(contextOf(undefined), v, 0);
     } catch {
-      return '[object that cannot be shown]'; // a Proxy or an accessor that throws
+      return '[object that cannot be shown]'; // a Proxy, a custom inspect or an accessor that throws
     }
   };
+  internal.define(internal.utilInspect, 'custom', custom);
+  internal.define(internal.utilInspect, 'defaultOptions', defaults);
+  internal.define(internal.utilInspect, 'colors', inspecting.colors);
+  internal.define(internal.utilInspect, 'styles', inspecting.styles);
   return internal;
 }

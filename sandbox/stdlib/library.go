@@ -7,11 +7,13 @@ var files embed.FS
 
 // order is the order of evaluation; each file builds on those before it.
 var order = [...]string{
-	"primordials.js", "errors.js", "host.js", "webidl.js", "inspect.js", "console.js", "result.js",
+	"primordials.js", "errors.js", "host.js", "webidl.js", "inspect.js", "inspect_layout.js", "inspect_errors.js",
+	"inspect_kinds.js", "inspect_table.js", "format.js", "console.js", "result.js",
 	"events.js", "performance.js", "abort.js", "timers.js", "url.js", "encoding.js", "clone.js",
 	"streams_base.js", "streams_readable.js", "streams_default.js", "streams_byob.js", "streams_byte.js", "streams_writable.js", "streams_transform.js",
 	"streams_pipe.js", "streams_tee.js", "streams_text.js",
 	"blob.js", "formdata.js", "headers.js", "body.js", "response.js", "request.js",
+	"inspect_platform.js",
 	"modules.js", "node_buffer.js", "node_numbers.js", "node_path.js", "node_events.js", "node_util.js", "node_assert.js", "node_text.js",
 	"node_process.js", "node_stream.js", "node_writable.js", "node_crypto.js", "node_zlib.js", "fs.js", "node_fs_async.js",
 	"fetch.js", "node_http.js",

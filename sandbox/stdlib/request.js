@@ -97,7 +97,7 @@
         const extracted = internal.extract(m.body);
         if (streams.isReadable(m.body) && m.duplex === undefined) throw new p.TypeError("Request: a body that is a stream needs duplex: 'half'");
         s.body = extracted.body;
-        if (extracted.type !== null && internal.getHeader(internal.headerList(s.headers), 'content-type') === null) s.headers.append('Content-Type', extracted.type);
+        if (extracted.type !== null && internal.getHeader(internal.headerList(s.headers), 'content-type') === null) s.headers.append('content-type', extracted.type);
         return;
       }
       if (from === null || from.body === null) return;

@@ -21,7 +21,7 @@
     s.body = extracted.body;
     if (extracted.type !== null && internal.getHeader(internal.headerList(s.headers), 'content-type') === null) {
       const list = internal.headerList(s.headers);
-      p.arrayPush(list, 'Content-Type');
+      p.arrayPush(list, 'content-type');
       p.arrayPush(list, extracted.type);
     }
   };

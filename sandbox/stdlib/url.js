@@ -186,6 +186,7 @@
   const text = (list) => internal.sync('form.format', internal.json(p.arraySlice(list)));
   internal.iterable(URLSearchParams, paramsOf);
   internal.expose(URLSearchParams);
+  internal.paramsOf = (o) => paramsOf(o);
   internal.paramsText = (o) => text(paramsOf(o));
   internal.isParams = (o) => {
     try { return paramsOf(o) !== undefined; } catch { return false; }

@@ -55,6 +55,17 @@ const (
 	strData   = 20
 )
 
+// Fields of JSObject, and of what the data of a promise and a proxy points to.
+const (
+	objClass      = 6 // u16, JS_CLASS_…
+	objData       = 32
+	promiseResult = 24
+	proxyRevoked  = 17
+)
+
+// firstReference is the smallest tag (JS_TAG_FIRST, -9, as unsigned) of a value that is counted.
+const firstReference = 0xfffffff7
+
 // The poll's second argument: why the guest came out.
 const (
 	pollFuel          = 0

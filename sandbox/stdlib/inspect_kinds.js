@@ -1,0 +1,375 @@
+// How inspect prints each kind of object.
+(host, internal) => {
+  'use strict';
+  const { p, inspecting, kinds } = internal;
+  const { iterator, toStringTag } = Symbol;
+  const { value, primitive } = inspecting;
+  const bigintValueOf = p.uncurry(BigInt.prototype.valueOf), symbolValueOf = p.uncurry(Symbol.prototype.valueOf);
+  const dateToString = p.uncurry(Date.prototype.toString);
+  const functionKind = (f) => p.getPrototypeOf(f);
+  const generatorFunction = functionKind(function* () {}), asyncFunction = functionKind(async () => {}), asyncGeneratorFunction = functionKind(async function* () {});
+  const OBJECT = 0, ITEM = 1, EXTRA = 2; // what a member is printed for
+
+  // slot runs a method that checks an internal slot: undefined for objects of other kinds.
+  const slot = (method, v) => {
+    try { return method(v); } catch { return undefined; }
+  };
+  const isInstance = (v, C) => {
+    try { return v instanceof C; } catch { return false; }
+  };
+  // constructorName gives the name of the class of v, null for an object without a prototype.
+  const constructorName = (v, ctx, depth) => {
+    let first;
+    for (let o = v; o !== null; ) {
+      const d = p.getOwnPropertyDescriptor(o, 'constructor');
+      if (d !== undefined && typeof d.value === 'function' && d.value.name !== '' && isInstance(v, d.value)) return `${d.value.name}`;
+      o = p.getPrototypeOf(o);
+      if (first === undefined) first = o;
+    }
+    if (first === null) return null;
+    const own = typeof v === 'function' ? 'Function' : p.isArray(v) ? 'Array' : 'Object';
+    if (depth > ctx.depth && ctx.depth !== null) return `${own} <Complex prototype>`;
+    const of = constructorName(first, ctx, depth + 1);
+    if (of !== null) return `${own} <${of}>`;
+    const inner = { __proto__: null };
+    for (const name in inspecting.defaults) inner[name] = ctx[name];
+    inner.customInspect = false;
+    inner.depth = -1;
+    return `${own} <${internal.utilInspect(first, inner)}>`;
+  };
+  const prefix = (constructor, tag, fallback, size = '') => {
+    if (constructor === null) return tag !== '' && fallback !== tag ? `[${fallback}${size}: null prototype] [${tag}] ` : `[${fallback}${size}: null prototype] `;
+    return tag !== '' && constructor !== tag ? `${constructor}${size} [${tag}] ` : `${constructor}${size} `;
+  };
+
+  const isIndex = (k) => {
+    if (typeof k !== 'string' || k.length > 10 || k === '') return false;
+    for (let i = 0; i < k.length; i++) {
+      const c = p.charCodeAt(k, i);
+      if (c < 48 || c > 57) return false;
+    }
+    return k === '0' || k[0] !== '0';
+  };
+  const keysOf = (v, hidden, withoutIndexes) => {
+    // Listing the keys of a huge array costs more memory than the array: its other members are not shown then.
+    if (withoutIndexes && v.length > 100000) return [];
+    const names = p.ownKeys(v), out = [];
+    for (let i = 0; i < names.length; i++) {
+      if (withoutIndexes && isIndex(names[i])) continue;
+      if (hidden || p.propertyIsEnumerable(v, names[i])) p.arrayPush(out, names[i]);
+    }
+    return out;
+  };
+  const remaining = (n) => `... ${n} more item${n > 1 ? 's' : ''}`;
+
+  const identifier = /^[a-zA-Z_][a-zA-Z_0-9]*$/;
+  const property = (ctx, v, depth, key, kind, descriptor) => {
+    const d = descriptor ?? p.getOwnPropertyDescriptor(v, key) ?? { __proto__: null, value: v[key], configurable: true, enumerable: true };
+    let text, gap = ' ';
+    if (d.value !== undefined) {
+      const more = ctx.compact !== true || kind !== OBJECT ? 2 : 3;
+      ctx.indent += more;
+      text = value(ctx, d.value, depth);
+      if (more === 3 && ctx.breakLength < inspecting.width(text)) gap = `\n${p.repeat(' ', ctx.indent)}`;
+      ctx.indent -= more;
+    } else if (d.get !== undefined) text = getter(ctx, v, d, depth);
+    else text = d.set !== undefined ? ctx.stylize('[Setter]', 'special') : ctx.stylize('undefined', 'undefined');
+    if (kind === ITEM) return text;
+    let name;
+    if (typeof key === 'symbol') name = `[${ctx.stylize(inspecting.symbol(key), 'symbol')}]`;
+    else if (key === '__proto__') name = "['__proto__']";
+    else if (d.enumerable === false) name = `[${key}]`;
+    else if (p.regexpExec(identifier, key) !== null) name = ctx.stylize(key, 'name');
+    else name = ctx.stylize(inspecting.quote(key), 'string');
+    return `${name}:${gap}${text}`;
+  };
+  const getter = (ctx, v, d, depth) => {
+    const label = d.set !== undefined ? 'Getter/Setter' : 'Getter', s = ctx.stylize;
+    if (!(ctx.getters && (ctx.getters === true || (ctx.getters === 'get' && d.set === undefined) || (ctx.getters === 'set' && d.set !== undefined)))) return s(`[${label}]`, 'special');
+    try {
+      const got = p.apply(d.get, v, []);
+      ctx.indent += 2;
+      let text;
+      if (got === null) text = `${s(`[${label}:`, 'special')} ${s('null', 'null')}${s(']', 'special')}`;
+      else if (typeof got === 'object') text = `${s(`[${label}]`, 'special')} ${value(ctx, got, depth)}`;
+      else text = `${s(`[${label}:`, 'special')} ${primitive(ctx, got)}${s(']', 'special')}`;
+      ctx.indent -= 2;
+      return text;
+    } catch (e) {
+      return s(`[${label}: <Inspection threw (${e?.message})>]`, 'special');
+    }
+  };
+  inspecting.property = property;
+
+  // What is inside of each kind, as a list of texts.
+  const list = (v) => (ctx, depth) => {
+    const n = p.min(p.max(0, ctx.maxArrayLength), v.length), out = [];
+    for (let i = 0; i < n; i++) {
+      if (!p.hasOwn(v, i)) return sparse(ctx, v, depth, n, out, i);
+      p.arrayPush(out, property(ctx, v, depth, i, ITEM));
+    }
+    if (v.length > n) p.arrayPush(out, remaining(v.length - n));
+    return out;
+  };
+  const sparse = (ctx, v, depth, most, out, i) => {
+    const names = p.keys(v);
+    let index = i;
+    for (; i < names.length && out.length < most; i++) {
+      const key = names[i];
+      if (!isIndex(key)) break;
+      if (`${index}` !== key) {
+        const n = key - index;
+        p.arrayPush(out, ctx.stylize(`<${n} empty item${n > 1 ? 's' : ''}>`, 'undefined'));
+        index = +key;
+        if (out.length === most) break;
+      }
+      p.arrayPush(out, property(ctx, v, depth, key, ITEM));
+      index++;
+    }
+    const left = v.length - index;
+    if (out.length !== most) {
+      if (left > 0) p.arrayPush(out, ctx.stylize(`<${left} empty item${left > 1 ? 's' : ''}>`, 'undefined'));
+    } else if (left > 0) p.arrayPush(out, remaining(left));
+    return out;
+  };
+  const typedList = (v, n) => (ctx, depth) => {
+    const most = p.min(p.max(0, ctx.maxArrayLength), n), out = [];
+    for (let i = 0; i < most; i++) p.arrayPush(out, primitive(ctx, v[i]));
+    if (n > most) p.arrayPush(out, remaining(n - most));
+    if (ctx.showHidden) {
+      ctx.indent += 2;
+      const hidden = ['BYTES_PER_ELEMENT', 'length', 'byteLength', 'byteOffset', 'buffer'];
+      for (let i = 0; i < hidden.length; i++) p.arrayPush(out, `[${hidden[i]}]: ${value(ctx, v[hidden[i]], depth, true)}`);
+      ctx.indent -= 2;
+    }
+    return out;
+  };
+  const each = (ctx, size, visit) => {
+    const out = [], most = p.min(p.max(0, ctx.maxArrayLength), size);
+    ctx.indent += 2;
+    visit((text) => { if (out.length < most) p.arrayPush(out, text()); });
+    if (size > most) p.arrayPush(out, remaining(size - most));
+    ctx.indent -= 2;
+    return out;
+  };
+  const setItems = (v, size) => (ctx, depth) => each(ctx, size, (add) => { p.setForEach(v, (item) => { add(() => value(ctx, item, depth)); }); });
+  const mapItems = (v, size) => (ctx, depth) => each(ctx, size, (add) => {
+    p.mapForEach(v, (item, k) => { add(() => `${value(ctx, k, depth)} => ${value(ctx, item, depth)}`); });
+  });
+  const bytes = (v) => (ctx) => {
+    let u;
+    try { u = new p.Uint8Array(v); } catch { return [ctx.stylize('(detached)', 'special')]; }
+    const n = p.typedLength(u), most = p.min(p.max(0, ctx.maxArrayLength), n);
+    let text = '';
+    for (let i = 0; i < most; i++) text += (i > 0 ? ' ' : '') + p.padStart(p.numberToString(u[i], 16), 2, '0');
+    if (n > ctx.maxArrayLength) text += ` ... ${n - ctx.maxArrayLength} more byte${n - ctx.maxArrayLength > 1 ? 's' : ''}`;
+    return [`${ctx.stylize('[Uint8Contents]', 'special')}: <${text}>`];
+  };
+  const promise = (v) => (ctx, depth) => {
+    const state = inspecting.promiseState(v);
+    if (state === 0) return [ctx.stylize('<pending>', 'special')];
+    ctx.indent += 2;
+    const text = value(ctx, inspecting.promiseResult(v), depth);
+    ctx.indent -= 2;
+    return [state === 2 ? `${ctx.stylize('<rejected>', 'special')} ${text}` : text];
+  };
+  inspecting.proxy = (ctx, target, handler, depth) => {
+    if (depth > ctx.depth && ctx.depth !== null) return ctx.stylize('Proxy [Array]', 'special');
+    depth++;
+    ctx.indent += 2;
+    const out = [value(ctx, target, depth), value(ctx, handler, depth)];
+    ctx.indent -= 2;
+    return inspecting.join(ctx, out, '', 'Proxy [', ']', true, depth);
+  };
+  const nothing = () => [];
+  const attributes = (ctx, fields, depth) => {
+    const out = [], names = p.ownKeys(fields);
+    for (let i = 0; i < names.length; i++) p.arrayPush(out, property(ctx, fields, depth, names[i], OBJECT));
+    return out;
+  };
+  const params = (pairs) => (ctx) => {
+    const out = [];
+    for (let i = 0; i < pairs.length; i += 2) p.arrayPush(out, `${primitive(ctx, pairs[i])} => ${primitive(ctx, pairs[i + 1])}`);
+    return out;
+  };
+
+  const functionBase = (ctx, v, constructor, tag) => {
+    const source = p.functionToString(v);
+    if (p.startsWith(source, 'class') && p.endsWith(source, '}')) {
+      const head = p.slice(source, 5, p.indexOf(source, '{'));
+      if (p.indexOf(head, '(') < 0 || p.indexOf(head, 'extends') >= 0) return classBase(v, constructor, tag);
+    }
+    let type = 'Function';
+    for (let o = v; o !== null && type === 'Function'; o = p.getPrototypeOf(o)) {
+      if (o === generatorFunction) type = 'GeneratorFunction';
+      else if (o === asyncGeneratorFunction) type = 'AsyncGeneratorFunction';
+      else if (o === asyncFunction) type = 'AsyncFunction';
+    }
+    let base = `[${type}`;
+    if (constructor === null) base += ' (null prototype)';
+    const { name } = v;
+    base += name === '' ? ' (anonymous)' : `: ${typeof name === 'string' ? name : value(ctx, name, 0)}`;
+    base += ']';
+    if (constructor !== type && constructor !== null) base += ` ${constructor}`;
+    if (tag !== '' && constructor !== tag) base += ` [${tag}]`;
+    return base;
+  };
+  const classBase = (v, constructor, tag) => {
+    let base = `class ${(p.hasOwn(v, 'name') && v.name) || '(anonymous)'}`;
+    if (constructor !== 'Function' && constructor !== null) base += ` [${constructor}]`;
+    if (tag !== '' && constructor !== tag) base += ` [${tag}]`;
+    if (constructor === null) base += ' extends [null prototype]';
+    else {
+      const { name } = p.getPrototypeOf(v);
+      if (name) base += ` extends ${name}`;
+    }
+    return `[${base}]`;
+  };
+
+  const boxedBase = (ctx, v, keys, constructor, tag) => {
+    let type, inner = slot(p.numberValueOf, v);
+    if (inner !== undefined) type = 'Number';
+    else if ((inner = slot(p.stringValueOf, v)) !== undefined) {
+      type = 'String';
+      p.arraySplice(keys, 0, inner.length); // its characters
+    } else if ((inner = slot(p.booleanValueOf, v)) !== undefined) type = 'Boolean';
+    else if ((inner = slot(bigintValueOf, v)) !== undefined) type = 'BigInt';
+    else if ((inner = slot(symbolValueOf, v)) !== undefined) type = 'Symbol';
+    else return undefined;
+    let base = `[${type}`;
+    if (type !== constructor) base += constructor === null ? ' (null prototype)' : ` (${constructor})`;
+    const style = ctx.stylize;
+    ctx.stylize = (s) => s;
+    base += `: ${primitive(ctx, inner)}]`;
+    ctx.stylize = style;
+    if (tag !== '' && tag !== constructor) base += ` [${tag}]`;
+    return keys.length !== 0 || !ctx.colors ? base : ctx.stylize(base, type === 'String' ? 'string' : 'number');
+  };
+
+  // raw prints an object. What it is decides on its braces, its keys and what is in front of them.
+  inspecting.raw = (ctx, v, depth, typed) => {
+    const constructor = constructorName(v, ctx, depth), hidden = ctx.showHidden;
+    let tag = v[toStringTag];
+    if (typeof tag !== 'string' || (tag !== '' && (hidden ? p.hasOwn : p.propertyIsEnumerable)(v, toStringTag))) tag = '';
+    let base = '', open = '{', close = '}', items = nothing, array = false, keys, kind = OBJECT, size;
+    const iterable = iterator in v || constructor === null;
+    if (iterable && p.isArray(v)) {
+      const head = constructor !== 'Array' || tag !== '' ? prefix(constructor, tag, 'Array', `(${v.length})`) : '';
+      keys = keysOf(v, hidden, true);
+      open = `${head}[`;
+      close = ']';
+      if (v.length === 0 && keys.length === 0) return `${open}]`;
+      items = list(v);
+      array = true;
+      kind = EXTRA;
+    } else if (iterable && (size = slot(p.setSize, v)) !== undefined) {
+      open = `${prefix(constructor, tag, 'Set', `(${size})`)}{`;
+      keys = keysOf(v, hidden, false);
+      if (size === 0 && keys.length === 0) return `${open}}`;
+      items = setItems(v, size);
+    } else if (iterable && (size = slot(p.mapSize, v)) !== undefined) {
+      open = `${prefix(constructor, tag, 'Map', `(${size})`)}{`;
+      keys = keysOf(v, hidden, false);
+      if (size === 0 && keys.length === 0) return `${open}}`;
+      items = mapItems(v, size);
+    } else if (iterable && p.isView(v) && p.typedTag(v) !== undefined) {
+      size = p.typedLength(v);
+      keys = keysOf(v, hidden, true);
+      open = `${prefix(constructor, tag, constructor === null ? p.typedTag(v) : '', `(${size})`)}[`;
+      close = ']';
+      if (size === 0 && keys.length === 0 && !hidden) return `${open}]`;
+      items = typedList(v, size);
+      array = true;
+      kind = EXTRA;
+    } else {
+      keys = keysOf(v, hidden, false);
+      const k = internal.kind(v);
+      if (typeof v === 'function') {
+        base = functionBase(ctx, v, constructor, tag);
+        if (keys.length === 0) return ctx.stylize(base, 'special');
+      } else if (constructor === 'Object') {
+        if (k === kinds.args) open = '[Arguments] {';
+        else if (tag !== '') open = `${prefix(constructor, tag, 'Object')}{`;
+        if (keys.length === 0) return `${open}}`;
+      } else if (internal.isRegExp(v)) {
+        base = p.regexpToString(v);
+        const head = prefix(constructor, tag, 'RegExp');
+        if (head !== 'RegExp ') base = `${head}${base}`;
+        if (keys.length === 0 || (depth > ctx.depth && ctx.depth !== null)) return ctx.stylize(base, 'regexp');
+      } else if (slot(p.dateGetTime, v) !== undefined) {
+        base = p.dateGetTime(v) !== p.dateGetTime(v) ? dateToString(v) : p.dateToISO(v);
+        const head = prefix(constructor, tag, 'Date');
+        if (head !== 'Date ') base = `${head}${base}`;
+        if (keys.length === 0) return ctx.stylize(base, 'date');
+      } else if (k === kinds.error || internal.isError(v)) {
+        base = inspecting.error(ctx, v, constructor, tag, keys);
+        if (keys.length === 0) return base;
+      } else if (internal.isBuffer(v) || internal.isShared(v)) {
+        const head = prefix(constructor, tag, internal.isBuffer(v) ? 'ArrayBuffer' : 'SharedArrayBuffer');
+        if (typed && keys.length === 0) return `${head}{ byteLength: ${inspecting.number(v.byteLength, false)} }`;
+        if (!typed) items = bytes(v);
+        open = `${head}{`;
+        p.arraySplice(keys, 0, 0, 'byteLength');
+      } else if (p.isView(v)) {
+        open = `${prefix(constructor, tag, 'DataView')}{`;
+        p.arraySplice(keys, 0, 0, 'byteLength', 'byteOffset', 'buffer');
+      } else if (k === kinds.promise) {
+        open = `${prefix(constructor, tag, 'Promise')}{`;
+        items = promise(v);
+      } else if (k === kinds.weakSet || k === kinds.weakMap) {
+        open = `${prefix(constructor, tag, k === kinds.weakSet ? 'WeakSet' : 'WeakMap')}{`;
+        items = () => [ctx.stylize('<items unknown>', 'special')];
+      } else if (k === kinds.module) {
+        open = `${prefix(constructor, tag, 'Module')}{`;
+        if (p.hasOwn(v, toStringTag)) open = '[Module: null prototype] {';
+      } else if ((base = boxedBase(ctx, v, keys, constructor, tag) ?? '') !== '') {
+        if (keys.length === 0) return base;
+      } else {
+        const platform = internal.isPlatform(v), fields = platform ? inspecting.platform(v) : undefined;
+        const head = prefix(constructor, platform ? '' : tag, 'Object');
+        if (platform && internal.isParams(v)) items = params(internal.paramsOf(v));
+        else if (fields !== undefined) items = (c, d) => attributes(c, fields, d);
+        if (keys.length === 0 && items === nothing) return `${head}{}`;
+        open = `${head}{`;
+      }
+    }
+    if (depth > ctx.depth && ctx.depth !== null) {
+      const name = p.slice(prefix(constructor, tag, p.isArray(v) ? 'Array' : 'Object'), 0, -1);
+      return ctx.stylize(constructor === null ? name : `[${name}]`, 'special');
+    }
+    return members(ctx, v, depth, { __proto__: null, base, open, close, items, array, keys, kind });
+  };
+
+  const members = (ctx, v, depth, shape) => {
+    let { base, open } = shape;
+    depth++;
+    p.arrayPush(ctx.seen, v);
+    ctx.currentDepth = depth;
+    const output = shape.items(ctx, depth);
+    for (let i = 0; i < shape.keys.length; i++) p.arrayPush(output, property(ctx, v, depth, shape.keys[i], shape.kind));
+    if (ctx.circular !== undefined) {
+      const index = p.mapGet(ctx.circular, v);
+      if (index !== undefined) {
+        const reference = ctx.stylize(`<ref *${index}>`, 'special');
+        if (ctx.compact === true) open = `${reference} ${open}`;
+        else base = base === '' ? reference : `${reference} ${base}`;
+      }
+    }
+    p.arraySplice(ctx.seen, ctx.seen.length - 1, 1);
+    if (ctx.sorted) {
+      const compare = ctx.sorted === true ? undefined : ctx.sorted;
+      if (shape.kind === OBJECT) p.arraySort(output, compare);
+      else if (shape.keys.length > 1) {
+        const sorted = p.arraySort(p.arraySlice(output, output.length - shape.keys.length), compare);
+        for (let i = 0; i < sorted.length; i++) output[output.length - sorted.length + i] = sorted[i];
+      }
+    }
+    const text = inspecting.join(ctx, output, base, open, shape.close, shape.array, depth, v);
+    // What is too large in sum is cut short by depth, as Node does.
+    const total = (ctx.budget[ctx.indent] ?? 0) + text.length;
+    ctx.budget[ctx.indent] = total;
+    if (total > 2 ** 27) ctx.depth = -1;
+    return text;
+  };
+  return internal;
+}

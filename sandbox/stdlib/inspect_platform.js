@@ -1,0 +1,63 @@
+// How inspect prints the platform's own objects: by the attributes that Node shows.
+(host, internal) => {
+  'use strict';
+  const { p, inspecting } = internal;
+  const { streams } = internal;
+  const shown = new p.Map(); // prototype → names of attributes, or a function that gives an object to show
+
+  const show = (name, what) => { p.mapSet(shown, globalThis[name].prototype, what); };
+  show('URL', ['href', 'origin', 'protocol', 'username', 'password', 'host', 'hostname', 'port', 'pathname', 'search', 'searchParams', 'hash']);
+  show('Response', ['status', 'statusText', 'headers', 'body', 'bodyUsed', 'ok', 'redirected', 'type', 'url']);
+  show('Request', ['method', 'url', 'headers', 'destination', 'referrer', 'referrerPolicy', 'mode', 'credentials', 'cache', 'redirect', 'integrity', 'keepalive', 'isReloadNavigation', 'isHistoryNavigation', 'signal']);
+  show('Blob', ['size', 'type']);
+  show('File', ['size', 'type', 'name', 'lastModified']);
+  show('AbortController', ['signal']);
+  show('AbortSignal', ['aborted']);
+  show('Event', ['type', 'defaultPrevented', 'cancelable', 'timeStamp']);
+  show('TextDecoder', ['encoding', 'fatal', 'ignoreBOM']);
+  show('TextEncoder', ['encoding']);
+  show('TransformStream', ['readable', 'writable']);
+  show('TextDecoderStream', ['encoding', 'fatal', 'ignoreBOM', 'readable', 'writable']);
+  show('TextEncoderStream', ['encoding', 'readable', 'writable']);
+  show('ByteLengthQueuingStrategy', ['highWaterMark']);
+  show('CountQueuingStrategy', ['highWaterMark']);
+  show('PerformanceEntry', ['name', 'entryType', 'startTime', 'duration']);
+  show('PerformanceMark', ['name', 'entryType', 'startTime', 'duration', 'detail']);
+  show('PerformanceMeasure', ['name', 'entryType', 'startTime', 'duration', 'detail']);
+  show('ReadableStream', (v) => {
+    const s = streams.readableOf(v);
+    return { __proto__: null, locked: s.reader !== undefined, state: s.state, supportsBYOB: s.controller.byte };
+  });
+  show('WritableStream', (v) => {
+    const s = streams.writableOf(v);
+    return { __proto__: null, locked: s.writer !== undefined, state: s.state };
+  });
+  const pairs = (list, pair) => {
+    const out = { __proto__: null };
+    for (let i = 0; i < list.length; i += 2) {
+      const before = out[list[i]];
+      out[list[i]] = before === undefined || pair ? list[i + 1] : p.isArray(before) ? p.arraySlice(before) : [before];
+      if (before !== undefined && !pair) p.arrayPush(out[list[i]], list[i + 1]);
+    }
+    return out;
+  };
+  show('Headers', (v) => pairs(internal.headerList(v), true));
+  show('FormData', (v) => pairs(internal.formList(v), false));
+  internal.showPlatform = show;
+
+  // platform gives what to print of v: {fields} to print as members, {entries} as texts, or undefined.
+  inspecting.platform = (v) => {
+    for (let o = p.getPrototypeOf(v), n = 0; o !== null && n < 16; o = p.getPrototypeOf(o), n++) {
+      const what = p.mapGet(shown, o);
+      if (what === undefined) continue;
+      try {
+        if (typeof what === 'function') return what(v);
+        const fields = { __proto__: null };
+        for (let i = 0; i < what.length; i++) fields[what[i]] = v[what[i]];
+        return fields;
+      } catch { return undefined; } // the prototype itself
+    }
+    return undefined;
+  };
+  return internal;
+}
