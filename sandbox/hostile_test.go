@@ -11,7 +11,8 @@ import (
 )
 
 // attack is one file of testdata/hostile. Its first comments say what it is, what must come of it ("limit NAME", "limit
-// any", "error TEXT", "error any", "value JSON", "any") and what it needs ("grant: eval", "memory: 16 MiB, wall: 10 s").
+// any", "error TEXT", "error any", "value JSON", "any") and what it needs ("grant: eval", "grant: agent": all that
+// the widest tier has, "memory: 16 MiB, wall: 10 s").
 type attack struct {
 	name, code, expect string
 	grants             sandbox.Grants
@@ -42,6 +43,9 @@ func attacks(t testing.TB) []attack {
 			switch comment {
 			case "grant: eval":
 				a.grants.Eval = true
+			case "grant: agent":
+				a.grants.Eval, a.grants.Modules, a.grants.Files = true, []string{"*"}, sandbox.FilesWrite
+				a.grants.Network = sandbox.Network{Mode: sandbox.NetworkPublic}
 			case "memory: 16 MiB, wall: 10 s":
 				a.grants.Limits.MemoryBytes, a.grants.Limits.Wall = 16<<20, 10*time.Second
 			}

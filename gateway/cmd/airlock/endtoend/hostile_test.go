@@ -47,6 +47,9 @@ func attack(t *testing.T, s *service, file string, blockable bool) {
 	if strings.Contains(code, "// grant: eval") {
 		request["policy"] = "extended"
 	}
+	if strings.Contains(code, "// grant: agent") {
+		request["policy"] = "agent"
+	}
 	if strings.Contains(code, "// memory: 16 MiB, wall: 10 s") {
 		request["timeout"], request["memory"] = 10000, "16mb"
 	}

@@ -1,0 +1,7 @@
+// A file that grows for ever.
+// grant: agent
+// memory: 16 MiB, wall: 10 s
+// expect: limit files
+const fs = require('fs');
+const chunk = Buffer.alloc(1 << 20, 'x');
+for (;;) fs.appendFileSync('/big', chunk);
