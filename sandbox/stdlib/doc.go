@@ -8,4 +8,7 @@
 //   - No iteration protocol, no spread, no assignment to array indexes or ordinary objects' properties: guests can put
 //     accessors on the prototypes. Objects that hold state have a null prototype.
 //   - Nothing here is privileged. A guest that reached the host call itself could ask for no more than its grants.
+//
+// Node's modules (node_*.js, fs.js) are ordinary code, without the second rule: a guest that changes what they stand on
+// breaks its own copy and nothing else. They are made in the image; what require hands out is decided by the host.
 package stdlib

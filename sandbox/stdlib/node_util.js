@@ -10,7 +10,6 @@
 
   const inspect = (v, options, ...more) => {
     if (typeof options === 'boolean') options = { showHidden: options, depth: more[0], colors: more[1] };
-    if (typeof v === 'object' && v !== null && v instanceof Uint8Array && typeof v[custom] === 'function' && !internal.inspectsCustom) return v[custom](2, options ?? {}, inspect);
     return internal.inspect(v, options);
   };
   Object.assign(inspect, {
