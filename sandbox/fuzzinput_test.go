@@ -1,0 +1,73 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+// FuzzHostName: a host has one spelling, which stays what it is, and an address inside is never taken for a public one.
+func FuzzHostName(f *testing.F) {
+	for _, s := range []string{"example.com", "EXAMPLE.com.", "127.1", "0x7f.1", "2130706433", "::1", "::ffff:10.0.0.1", "bücher.example", "①②⑦.0.0.1", "a..b", "1.2.3.4.5", "0x", "a_b.example", "-a.b", "xn--a"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		name, addr, err := hostName(s)
+		if err != nil {
+			return
+		}
+		again, addrAgain, err := hostName(name)
+		if err != nil || again != name || addrAgain != addr {
+			t.Errorf("%q is %q, which is %q (%v)", s, name, again, err)
+		}
+		if parsed, err := netip.ParseAddr(name); (err == nil) != addr.IsValid() || err == nil && parsed != addr {
+			t.Errorf("%q is %q with the address %v", s, name, addr)
+		}
+		if addr.IsValid() && isPublic(addr) && (addr.IsPrivate() || addr.IsLoopback() || addr.IsLinkLocalUnicast() || addr.IsMulticast() || addr.IsUnspecified()) {
+			t.Errorf("%q is taken for public", s)
+		}
+	})
+}
+
+// FuzzSource: whatever the code, it is shaped or refused, and positions lead somewhere.
+func FuzzSource(f *testing.F) {
+	for _, s := range []string{
+		"import {a} from './a.js'; a", "export default 1", "import('./' + x + '.js')", "require(`./${x}`)", "import.meta.url", "module.exports = 1", "import x = require('y')",
+		"if (1) /'/.test(''); import('./' + n); '/'", "```js\nimport './a.js'\n```", "import a from 'a' with {type: 'json'}\na", "export {", "import \"", "}); import './a.js'; (async () => {",
+	} {
+		f.Add(s, false)
+		f.Add(s, true)
+	}
+	f.Fuzz(func(t *testing.T, code string, typescript bool) {
+		if len(code) > 2000 {
+			return
+		}
+		script := Script{Code: code, TypeScript: typescript, Files: map[string][]byte{"a.js": []byte("export const a = 1"), "y.ts": []byte("export default 2")}}
+		s, ex := sourceOf(script)
+		if ex != nil {
+			if strings.Contains(ex.Message, "airlock-") {
+				t.Errorf("%q: the message shows our names: %s", code, ex.Message)
+			}
+			return
+		}
+		for line := range 20 {
+			s.origin(line, line)
+		}
+		withSteps(code, typescript, 1)
+	})
+}
+
+// FuzzSchema: a hostile schema and a hostile value are judged or refused in bounded time, without a panic.
+func FuzzSchema(f *testing.F) {
+	for _, s := range []string{`{"type":"object"}`, `{"$ref":"#"}`, `{"pattern":"(a+)+$"}`, `{"anyOf":[{"properties":{"x":{"$ref":"#"}}},{"properties":{"x":{"$ref":"#"}}}]}`, `{"$id":"a","$ref":"b"}`, `{"uniqueItems":true}`, `{"format":"regex"}`} {
+		f.Add(s, `{"x":{"x":1}}`)
+	}
+	f.Fuzz(func(t *testing.T, text, value string) {
+		s, err := newSchema(json.RawMessage(text))
+		if err != nil || s == nil || checkJSON([]byte(value), maxParamDepth) != nil {
+			return
+		}
+		_ = s.check(json.RawMessage(value))
+	})
+}
