@@ -79,35 +79,6 @@ func buffer(in *quickjs.Instance, v quickjs.Value) ([]byte, error) {
 	return b, err
 }
 
-// handles are what the host keeps for the guest between operations, by numbers that it gives out.
-type handles[T any] struct {
-	byID map[int32]T
-	next int32
-}
-
-// maxHandles is how many of one kind a guest may have open.
-const maxHandles = 1000
-
-func (h *handles[T]) add(v T) (int32, error) {
-	if len(h.byID) >= maxHandles {
-		return 0, refused("QuotaExceededError", "more than %d streams of this kind are open", maxHandles)
-	}
-	if h.byID == nil {
-		h.byID = make(map[int32]T)
-	}
-	h.next++
-	h.byID[h.next] = v
-	return h.next, nil
-}
-
-func (h *handles[T]) get(v quickjs.Value) (x T, id int32, ok bool) {
-	id, ok = v.Int()
-	if ok {
-		x, ok = h.byID[id]
-	}
-	return x, id, ok
-}
-
 // randomBytes(n) gives n bytes: of the seed in a seeded run, else of the system's generator.
 func randomBytes(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
 	n, ok := a[0].Int()

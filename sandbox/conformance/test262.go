@@ -18,13 +18,12 @@ import (
 
 // test262 runs the tests below dir/test whose path contains filter.
 type test262 struct {
-	dir, filter   string
-	ours, plain   *sandbox.Engine
-	workers       int
-	harness       map[string]string
-	mu            sync.Mutex
-	report        Report
-	forbiddenHook []string
+	dir, filter string
+	ours, plain *sandbox.Engine
+	workers     int
+	harness     map[string]string
+	mu          sync.Mutex
+	report      Report
 }
 
 // frontmatter is the header of a test.
