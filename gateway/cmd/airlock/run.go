@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -26,7 +27,7 @@ import (
 // runFlags are those of airlock run.
 type runFlags struct {
 	code, policy, language, input, store string
-	timeout                              time.Duration
+	timeout                              wallTime
 	json                                 bool
 }
 
@@ -59,7 +60,7 @@ func runCommand(con console) *cobra.Command {
 	flags.StringVar(&f.policy, "policy", "", "the tier (default standard)")
 	flags.StringVar(&f.language, "language", "", "javascript or typescript (default by the file's name)")
 	flags.StringVar(&f.input, "input", "", "JSON that the code finds as input")
-	flags.DurationVar(&f.timeout, "timeout", 0, "less wall time than the tier gives, such as 500ms")
+	flags.Var(&f.timeout, "timeout", "less wall time than the tier gives: milliseconds, or such as 2s")
 	flags.BoolVar(&f.json, "json", false, "print the whole execution result as JSON, and nothing else")
 	flags.StringVar(&f.store, "store", "", "record into file:///path or s3://bucket/prefix (default AUDIT_STORE, else nowhere)")
 	return cmd
@@ -101,7 +102,7 @@ func (f *runFlags) request(stdin io.Reader, args []string) (execution.Request, e
 		return execution.Request{}, errors.New("--timeout: must be positive, such as 500ms or 2s")
 	}
 	if f.timeout > 0 {
-		fields["timeout"] = float64(f.timeout) / float64(time.Millisecond)
+		fields["timeout"] = float64(f.timeout) / float64(wallTime(time.Millisecond))
 	}
 	body, err := json.Marshal(fields)
 	if err != nil {
@@ -269,4 +270,26 @@ func platformCode(err error) int {
 		return exitUsage
 	}
 	return exitPlatform
+}
+
+// wallTime is a flag: milliseconds, as in a request, or a duration with its unit.
+type wallTime time.Duration
+
+func (w *wallTime) String() string { return time.Duration(*w).String() }
+
+// Type is what the help calls the value.
+func (w *wallTime) Type() string { return "time" }
+
+// Set implements pflag.Value.
+func (w *wallTime) Set(text string) error {
+	if ms, err := strconv.ParseFloat(text, 64); err == nil {
+		*w = wallTime(ms * float64(time.Millisecond))
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return errors.New("must be milliseconds, or a duration such as 500ms or 2s")
+	}
+	*w = wallTime(d)
+	return nil
 }
