@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -15,7 +16,17 @@ import (
 
 // platform are the operations behind the web platform's APIs: computation, which every guest may have. Each checks what
 // it is given and bounds its own work, since a guest is not interrupted while the host computes.
-var platform = map[string]syncOp{
+var platform = joined(webOps, cryptoOps)
+
+func joined(parts ...map[string]syncOp) map[string]syncOp {
+	all := make(map[string]syncOp)
+	for _, part := range parts {
+		maps.Copy(all, part)
+	}
+	return all
+}
+
+var webOps = map[string]syncOp{
 	"random":      randomBytes,
 	"timeOrigin":  timeOrigin,
 	"utf8.encode": utf8Encode,

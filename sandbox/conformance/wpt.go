@@ -157,6 +157,9 @@ type outcome struct {
 // elsewhere finds tests of interfaces that the sandbox does not have and does not promise.
 var elsewhere = regexp.MustCompile(`\b(XMLHttpRequest|MessageChannel|MessagePort|WebAssembly|VideoFrame|Worker|FileReader|document|window|onload) is not defined`)
 
+// callsDone finds tests that end themselves.
+var callsDone = regexp.MustCompile(`(explicit_done|single_test)\s*:\s*true`)
+
 var statusNames = [...]string{"passed", "failed", "timed out", "did not run", "precondition failed"}
 
 func (s *wpt) variant(ctx context.Context, report *Report, folder, rel, variant string, data map[string]string, sources []raw.Source) error {
@@ -177,7 +180,7 @@ func (s *wpt) variant(ctx context.Context, report *Report, folder, rel, variant 
 		{Name: "testharness.js", Text: string(harness)},
 		{Name: "after.js", Text: wptAfter},
 	}, sources...)}
-	if last := sources[len(sources)-1].Text; !strings.Contains(last, "explicit_done") && !strings.Contains(last, "single_test") {
+	if !callsDone.MatchString(sources[len(sources)-1].Text) {
 		program.Sources = append(program.Sources, raw.Source{Name: "done.js", Text: "done();"})
 	}
 	limits := sandbox.Limits{Wall: 60 * time.Second, MemoryBytes: 256 << 20, OutputBytes: 64 << 20, LogEntries: 1 << 20}

@@ -60,14 +60,32 @@
   const { DOMException } = globalThis;
   makeEnumerable(DOMException.prototype);
   internal.DOMException = DOMException;
-  internal.domError = (name, message) => new DOMException(message, name);
+  class QuotaExceededError extends DOMException {
+    #quota = null; #requested = null;
+    constructor(message = '', options = undefined) {
+      super(message, 'QuotaExceededError');
+      const { quota, requested } = internal.dictionary(options, 'QuotaExceededError: the options');
+      const number = (v) => {
+        v = +v;
+        if (!(v >= 0 && v < Infinity)) throw new p.RangeError('QuotaExceededError: a number is not finite, or negative');
+        return v;
+      };
+      if (quota !== undefined) this.#quota = number(quota);
+      if (requested !== undefined) this.#requested = number(requested);
+      if (this.#quota !== null && this.#requested !== null && this.#requested < this.#quota) throw new p.RangeError('QuotaExceededError: less was requested than there is');
+    }
+    get quota() { return this.#quota; }
+    get requested() { return this.#requested; }
+  }
+  internal.expose(QuotaExceededError);
+  internal.domError = (name, message) => name === 'QuotaExceededError' ? new QuotaExceededError(message) : new DOMException(message, name);
   const plain = internal.errorFor;
   const domNames = new p.Set(['AbortError', 'DataCloneError', 'DataError', 'EncodingError', 'InvalidAccessError', 'InvalidCharacterError', 'InvalidStateError',
     'NetworkError', 'NotFoundError', 'NotSupportedError', 'OperationError', 'QuotaExceededError', 'SyntaxError', 'TimeoutError', 'TypeMismatchError']);
   // Where the platform's own SyntaxError and the language's meet, the host says which: DOM:SyntaxError.
   internal.errorFor = (name, message) => {
     if (p.startsWith(name, 'DOM:')) return new DOMException(message, p.slice(name, 4));
-    return name !== 'SyntaxError' && p.setHas(domNames, name) ? new DOMException(message, name) : plain(name, message);
+    return name !== 'SyntaxError' && p.setHas(domNames, name) ? internal.domError(name, message) : plain(name, message);
   };
 
   const isObject = (v) => (typeof v === 'object' && v !== null) || typeof v === 'function';

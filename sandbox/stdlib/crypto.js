@@ -1,0 +1,111 @@
+// crypto: randomness and CryptoKey. crypto_algorithms.js reads algorithms, crypto_keys.js makes and moves keys,
+// crypto_subtle.js is SubtleCrypto. The computation is the host's.
+(host, internal) => {
+  'use strict';
+  const { p, define } = internal;
+  const keys = new p.WeakMap(); // CryptoKey → {type, extractable, algorithm, usages, name, hash, curve, length, data}
+  const crypto = internal.crypto = { __proto__: null };
+
+  const of = crypto.of = (o) => {
+    const k = internal.isObject(o) ? p.weakMapGet(keys, o) : undefined;
+    if (k === undefined) throw new p.TypeError('not a CryptoKey');
+    return k;
+  };
+  class CryptoKey {
+    constructor(key = undefined, state = undefined) {
+      internal.illegal(key);
+      p.weakMapSet(keys, this, state);
+    }
+    get type() { return of(this).type; }
+    get extractable() { return of(this).extractable; }
+    get algorithm() { return of(this).algorithm; }
+    get usages() { return of(this).usages; }
+  }
+  internal.expose(CryptoKey);
+  internal.showPlatform('CryptoKey', ['type', 'extractable', 'algorithm', 'usages']);
+
+  const order = ['encrypt', 'decrypt', 'sign', 'verify', 'deriveKey', 'deriveBits', 'wrapKey', 'unwrapKey'];
+  crypto.usageNames = order;
+  // usagesOf gives those of the usages asked for that are in the list, in the order of the standard.
+  crypto.only = (usages, allowed) => {
+    const out = [];
+    for (let i = 0; i < order.length; i++) if (p.arrayIndexOf(usages, order[i]) >= 0 && p.arrayIndexOf(allowed, order[i]) >= 0) p.arrayPush(out, order[i]);
+    return out;
+  };
+  // describe gives the object that key.algorithm is.
+  const describe = (k) => {
+    const o = { name: k.name };
+    if (k.bits !== undefined) {
+      internal.put(o, 'modulusLength', k.bits);
+      internal.put(o, 'publicExponent', crypto.exponentBytes(k.exponent));
+    }
+    if (k.length !== undefined) internal.put(o, 'length', k.length);
+    if (k.hash !== undefined) internal.put(o, 'hash', { name: k.hash });
+    if (k.curve !== undefined && k.curve !== k.name) internal.put(o, 'namedCurve', k.curve);
+    return o;
+  };
+  crypto.exponentBytes = (e) => {
+    const bytes = [];
+    for (; e > 0; e = p.floor(e / 256)) p.arrayPush(bytes, e % 256);
+    const u = new p.Uint8Array(bytes.length);
+    for (let i = 0; i < bytes.length; i++) u[i] = bytes[bytes.length - 1 - i];
+    return u;
+  };
+  // key makes a CryptoKey of {type, name, data, …} (see above).
+  crypto.key = (k, extractable, usages) => {
+    k.extractable = extractable;
+    k.usages = usages;
+    k.algorithm = describe(k);
+    return new CryptoKey(internal.key, k);
+  };
+  p.arrayPush(internal.serialisable, {
+    __proto__: null, is: (v) => p.weakMapHas(keys, v),
+    clone: (v) => {
+      const copy = { __proto__: null }, k = of(v);
+      for (const name in k) copy[name] = k[name];
+      return crypto.key(copy, k.extractable, p.arraySlice(k.usages));
+    },
+  });
+
+  // The views that getRandomValues fills.
+  const integers = new p.Set(['Int8Array', 'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array', 'BigInt64Array', 'BigUint64Array']);
+  const random = crypto.random = (n) => new p.Uint8Array(internal.sync('random', n));
+  const hex = [];
+  for (let i = 0; i < 256; i++) p.arrayPush(hex, p.padStart(p.numberToString(i, 16), 2, '0'));
+
+  class Crypto {
+    #brand;
+    constructor(key = undefined) { internal.illegal(key); }
+    getRandomValues(array) {
+      this.#brand;
+      internal.need(arguments.length, 1, 'Crypto.getRandomValues');
+      if (!p.isView(array)) throw new p.TypeError('Crypto.getRandomValues: the argument is not a view');
+      if (!p.setHas(integers, p.typedTag(array))) throw internal.domError('TypeMismatchError', 'the view is not one of integers');
+      const n = p.typedBytes(array);
+      if (n > 65536) throw internal.domError('QuotaExceededError', `${n} bytes of randomness were asked for, at most 65536 are given at a time`);
+      p.typedSet(new p.Uint8Array(p.typedBuffer(array), p.typedOffset(array), n), random(n));
+      return array;
+    }
+    randomUUID() {
+      this.#brand;
+      const b = random(16);
+      b[6] = (b[6] & 0x0f) | 0x40;
+      b[8] = (b[8] & 0x3f) | 0x80;
+      let id = '';
+      for (let i = 0; i < 16; i++) id += (i === 4 || i === 6 || i === 8 || i === 10 ? '-' : '') + hex[b[i]];
+      return id;
+    }
+    get subtle() {
+      this.#brand;
+      return crypto.subtle;
+    }
+  }
+  internal.expose(Crypto);
+  crypto.object = new Crypto(internal.key);
+  p.defineProperty(globalThis, 'crypto', {
+    __proto__: null, enumerable: true, configurable: true,
+    get: p.getOwnPropertyDescriptor({ get crypto() { return crypto.object; } }, 'crypto').get,
+    set: p.getOwnPropertyDescriptor({ set crypto(v) { define(globalThis, 'crypto', v); } }, 'crypto').set,
+  });
+  return internal;
+}
