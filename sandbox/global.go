@@ -22,6 +22,9 @@ func (e *Engine) RunGlobal(ctx context.Context, program raw.Program, seed int64,
 	in.SetRandom(mix(uint64(seed)))
 	r.web.origin = r.readClock()
 	in.SetTimeOrigin(r.web.origin)
+	var endOps context.CancelFunc
+	r.opsCtx, endOps = context.WithCancel(ctx)
+	defer endOps()
 	if !grants.Eval {
 		in.DisableEval()
 	}

@@ -16,7 +16,7 @@ import (
 
 // platform are the operations behind the web platform's APIs: computation, which every guest may have. Each checks what
 // it is given and bounds its own work, since a guest is not interrupted while the host computes.
-var platform = joined(webOps, cryptoOps)
+var platform = joined(webOps, cryptoOps, streamOps)
 
 func joined(parts ...map[string]syncOp) map[string]syncOp {
 	all := make(map[string]syncOp)
@@ -52,6 +52,9 @@ var webOps = map[string]syncOp{
 type web struct {
 	origin time.Duration // of performance.now, since the Unix epoch
 	stream *rand.ChaCha8 // of a seeded run's random bytes
+
+	compressors   handles[*compressor]
+	decompressors handles[*openDecompressor]
 }
 
 // maxBytes bounds the strings and buffers that one operation takes. Guests' memory is smaller than that anyway.

@@ -3,7 +3,7 @@ package conformance
 // wptBefore is what a test finds around it: its location, the files it fetches, and which global scope it is in. The two
 // verbs are JSON.
 const wptBefore = `(() => {
-	const url = new URL(%s), files = %s;
+	const url = new URL(%s), files = %s; // base64
 	const define = (name, value) => Object.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
 	define('location', Object.freeze({ href: url.href, search: url.search, pathname: url.pathname, origin: url.origin, protocol: url.protocol, host: url.host, hostname: url.hostname, port: url.port, hash: '', toString() { return url.href; } }));
 	define('GLOBAL', { isWindow: () => false, isWorker: () => false, isShadowRealm: () => false });
@@ -21,7 +21,7 @@ const wptBefore = `(() => {
 	};
 	if (globalThis.Request) define('fetch', async (input, init) => {
 		const key = String(input?.url ?? input);
-		if (Object.hasOwn(files, key)) return new Response(files[key], { headers: { 'Content-Type': key.endsWith('.json') ? 'application/json' : 'text/plain' } });
+		if (Object.hasOwn(files, key)) return new Response(Uint8Array.from(atob(files[key]), (c) => c.charCodeAt(0)), { headers: { 'Content-Type': key.endsWith('.json') ? 'application/json' : 'text/plain' } });
 		const answer = serve(new Request(new URL(key, url), init), key);
 		if (answer) return answer;
 		if (fetched) return fetched(input, init);

@@ -17,6 +17,8 @@
   show('TextDecoder', ['encoding', 'fatal', 'ignoreBOM']);
   show('TextEncoder', ['encoding']);
   show('TransformStream', ['readable', 'writable']);
+  show('CompressionStream', ['readable', 'writable']);
+  show('DecompressionStream', ['readable', 'writable']);
   show('TextDecoderStream', ['encoding', 'fatal', 'ignoreBOM', 'readable', 'writable']);
   show('TextEncoderStream', ['encoding', 'readable', 'writable']);
   show('ByteLengthQueuingStrategy', ['highWaterMark']);

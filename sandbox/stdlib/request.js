@@ -39,7 +39,7 @@
   const referrerOf = (v) => {
     const text = internal.usv(v);
     if (text === '') return 'no-referrer';
-    const parts = internal.parseURL(text, internal.baseURL);
+    const parts = internal.parseURL(text, internal.baseURL());
     if (parts === null) throw new p.TypeError(`Request: the referrer ${text} is not a URL`);
     return 'about:client'; // no page is of the same origin
   };
@@ -55,7 +55,7 @@
       const from = internal.isObject(input) && #r in input ? input.#r : null;
       const url = from === null ? internal.usv(input) : from.url;
       const m = members(init);
-      const parts = from === null ? internal.parseURL(url, internal.baseURL) : null;
+      const parts = from === null ? internal.parseURL(url, internal.baseURL()) : null;
       if (from === null && parts === null) throw new p.TypeError(`Request: ${url} is not a URL`);
       if (from === null && (parts[3] !== '' || parts[4] !== '')) throw new p.TypeError(`Request: the URL ${url} has credentials; put them into a header`);
       const s = { __proto__: null, method: 'GET', url: parts === null ? url : parts[0], referrer: 'about:client', referrerPolicy: '', mode: 'cors', credentials: 'same-origin', cache: 'default',

@@ -51,7 +51,7 @@
     }
     static redirect(url, status = 302) {
       internal.need(arguments.length, 1, 'Response.redirect');
-      const parts = internal.parseURL(url);
+      const parts = internal.parseURL(url, internal.baseURL());
       status = p.trunc(+status) & 0xffff;
       if (parts === null) throw new p.TypeError(`Response.redirect: ${internal.text(url)} is not a URL`);
       if (status !== 301 && status !== 302 && status !== 303 && status !== 307 && status !== 308) throw new p.RangeError(`Response.redirect: ${status} is not the status of a redirect`);

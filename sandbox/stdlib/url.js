@@ -75,6 +75,11 @@
     toJSON() { return this.#parts[HREF]; }
   }
   internal.expose(URL);
+  // baseURL is what requests' URLs are relative to: there is no page, but code may bring a location of its own.
+  internal.baseURL = () => {
+    const { location } = globalThis;
+    return internal.isObject(location) && typeof location.href === 'string' ? location.href : undefined;
+  };
   internal.parseURL = parse;
 
   class URLSearchParams {
