@@ -183,7 +183,8 @@ func (s *Server) abandon(ctx context.Context, r *run, lost error) error {
 	return lost
 }
 
-// append writes a record whatever became of the caller. A function that died after it had recorded has done it already.
+// append writes a record whatever became of the caller. A function that died after it had recorded has done it already;
+// when its record says something else than the answer would, there is no answer.
 func (s *Server) append(ctx context.Context, record audit.Record) error {
 	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.WriteTimeout)
 	defer cancel()
@@ -191,8 +192,16 @@ func (s *Server) append(ctx context.Context, record audit.Record) error {
 		s.deps.Redact(&record)
 	}
 	err := s.deps.Records.Append(writing, record)
-	if err == nil || errors.Is(err, audit.ErrExists) {
+	if err == nil {
 		return nil
+	}
+	if errors.Is(err, audit.ErrExists) {
+		if have, err := s.deps.Records.Get(writing, record.ID); err == nil && have.Status == record.Status {
+			return nil
+		}
+		return &execution.Error{
+			Code: execution.Unavailable, Message: "the execution ended and was recorded, and its result was lost on the way; its record is " + record.ID,
+		}
 	}
 	return &execution.Error{
 		Code: execution.Unrecorded, Err: err, RetryAfter: 5 * time.Second,
