@@ -72,6 +72,24 @@ func TestBlockedIsRecordedByTheGateway(t *testing.T) {
 	}
 }
 
+// A function that recorded its execution and died before it answered: what is answered is not what the record denies.
+func TestFunctionThatDiedAfterItRecorded(t *testing.T) {
+	t.Parallel()
+	for recorded, status := range map[string]int{"completed": 503, "error": 200} {
+		var s *served
+		line := "the process ended"
+		s = serve(t, options{invoke: func(ctx context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
+			if err := s.records.Append(ctx, audit.Record{ID: inv.ID, Status: recorded}); err != nil {
+				t.Error(err)
+			}
+			return execution.Reply{Result: execution.Result{ID: inv.ID, Status: execution.Failed, Error: &line}}, nil
+		}})
+		if a := s.do(t, "POST", "/api/execute", code("1")); a.StatusCode != status {
+			t.Errorf("recorded as %s: %d %s", recorded, a.StatusCode, a.body)
+		}
+	}
+}
+
 func TestFunctionThatEndedWithoutAWord(t *testing.T) {
 	t.Parallel()
 	limit, line := "wall", "killed"
