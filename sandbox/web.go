@@ -11,12 +11,14 @@ import (
 
 	crand "crypto/rand"
 
+	"golang.org/x/text/collate"
+
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
 // platform are the operations behind the web platform's APIs: computation, which every guest may have. Each checks what
 // it is given and bounds its own work, since a guest is not interrupted while the host computes.
-var platform = joined(webOps, cryptoOps, streamOps)
+var platform = joined(webOps, cryptoOps, streamOps, intlOps)
 
 func joined(parts ...map[string]syncOp) map[string]syncOp {
 	all := make(map[string]syncOp)
@@ -55,6 +57,7 @@ type web struct {
 
 	compressors   handles[*compressor]
 	decompressors handles[*openDecompressor]
+	collators     map[collatorKey]*collate.Collator
 }
 
 // maxBytes bounds the strings and buffers that one operation takes. Guests' memory is smaller than that anyway.

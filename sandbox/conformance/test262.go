@@ -47,14 +47,21 @@ type testRun struct {
 func (s *test262) run(ctx context.Context) (*Report, error) {
 	s.report.Folders = make(map[string]Tally)
 	s.harness = make(map[string]string)
-	names, err := os.ReadDir(filepath.Join(s.dir, "harness"))
+	harness := filepath.Join(s.dir, "harness")
+	err := filepath.WalkDir(harness, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(harness, path)
+		if err != nil {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		s.harness[filepath.ToSlash(name)] = string(b)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("TEST262_DIR: %w", err)
-	}
-	for _, n := range names {
-		if b, err := os.ReadFile(filepath.Join(s.dir, "harness", n.Name())); err == nil {
-			s.harness[n.Name()] = string(b)
-		}
 	}
 	paths := make(chan string)
 	failed := make(chan error, s.workers)

@@ -1,0 +1,131 @@
+// Intl: its locales. There is no ICU here. Numbers, and dates in figures, know the locales listed below; everything in
+// words is English. A locale that is not known falls back to en-US, as the standard has it for locales that an
+// implementation lacks, and resolvedOptions and supportedLocalesOf say so.
+(host, internal) => {
+  'use strict';
+  const { p, define } = internal;
+  const intl = internal.intl = { __proto__: null };
+
+  // Of each locale: decimal sign, group sign, least digits before the first group, percent, currency (0 in front, 1 behind a
+  // space, 2 in front with a space), minus, date and time in figures (y M d; 0 two digits), hours (12 or 24).
+  const n = '\u00a0', u = '\u202f', m = '\u2212';
+  const data = intl.data = {
+    __proto__: null,
+    'en-US': ['.', ',', 1, '%', 0, '-', 'M/d/y', ', ', 12], 'en-GB': ['.', ',', 1, '%', 0, '-', '0d/0M/y', ', ', 24], 'en-AU': ['.', ',', 1, '%', 0, '-', '0d/0M/y', ', ', 12],
+    'en-CA': ['.', ',', 1, '%', 0, '-', 'y-0M-0d', ', ', 12], 'en-IN': ['.', ',', 1, '%', 0, '-', 'd/M/y', ', ', 12], 'en-NZ': ['.', ',', 1, '%', 0, '-', '0d/0M/y', ', ', 12],
+    'en-IE': ['.', ',', 1, '%', 0, '-', 'd/M/y', ', ', 24], de: [',', '.', 1, `${n}%`, 1, '-', 'd.M.y', ', ', 24], 'de-CH': ['.', '\u2019', 1, '%', 2, '-', 'd.M.y', ', ', 24],
+    'de-AT': [',', n, 1, `${n}%`, 2, '-', 'd.M.y', ', ', 24], fr: [',', u, 1, `${u}%`, 1, '-', '0d/0M/y', ' ', 24], es: [',', '.', 2, `${n}%`, 1, '-', 'd/M/y', ', ', 24],
+    it: [',', '.', 1, '%', 1, '-', 'd/M/y', ', ', 24], pt: [',', '.', 1, '%', 2, '-', '0d/0M/y', ', ', 24], 'pt-PT': [',', n, 2, '%', 1, '-', '0d/0M/y', ', ', 24],
+    nl: [',', '.', 1, '%', 2, '-', 'd-M-y', ', ', 24], sv: [',', n, 1, `${n}%`, 1, m, 'y-0M-0d', ' ', 24], nb: [',', n, 1, `${n}%`, 1, m, 'd.M.y', ', ', 24],
+    pl: [',', n, 2, '%', 1, '-', 'd.0M.y', ', ', 24], cs: [',', n, 1, `${n}%`, 1, '-', 'd. M. y', ' ', 24], ru: [',', n, 1, `${n}%`, 1, '-', '0d.0M.y', ', ', 24],
+    tr: [',', '.', 1, '%', 0, '-', '0d.0M.y', ' ', 24], ja: ['.', ',', 1, '%', 0, '-', 'y/M/d', ' ', 24], zh: ['.', ',', 1, '%', 0, '-', 'y/M/d', ' ', 24],
+  };
+  intl.fallback = 'en-US';
+
+  const canonical = (tag) => {
+    const found = internal.sync('intl.locale', tag);
+    if (found === null) throw new p.RangeError(`Incorrect locale information provided: ${tag}`);
+    return found;
+  };
+  // list gives the canonical tags that a guest asked for.
+  const list = intl.list = (locales) => {
+    if (locales === undefined) return [];
+    const one = (v) => {
+      if (typeof v !== 'string' && !internal.isObject(v)) throw new p.TypeError('Incorrect locale information provided');
+      return canonical(internal.text(v));
+    };
+    if (typeof locales === 'string' || intl.isLocale?.(locales)) return [one(locales)];
+    if (locales === null) throw new p.TypeError('Cannot convert undefined or null to object');
+    const o = p.Object(locales), out = [], size = p.min(p.max(p.trunc(+o.length) || 0, 0), 10000);
+    for (let i = 0; i < size; i++) {
+      if (!(i in o)) continue;
+      const tag = one(o[i]);
+      if (p.arrayIndexOf(out, tag) < 0) p.arrayPush(out, tag);
+    }
+    return out;
+  };
+  const base = (tag) => {
+    const i = p.indexOf(tag, '-u-');
+    return i < 0 ? tag : p.slice(tag, 0, i);
+  };
+  const language = intl.language = (tag) => {
+    const i = p.indexOf(tag, '-');
+    return i < 0 ? tag : p.slice(tag, 0, i);
+  };
+  // find gives the entry of data for a tag, or undefined.
+  const find = intl.find = (tag) => {
+    tag = base(tag);
+    if (data[tag] !== undefined) return tag;
+    const l = language(tag);
+    return data[l] !== undefined ? l : l === 'en' ? intl.fallback : undefined;
+  };
+  // resolve gives {locale, data} of what was asked for; known tells which languages a service knows.
+  intl.resolve = (locales, known = find) => {
+    const asked = list(locales);
+    for (let i = 0; i < asked.length; i++) {
+      const entry = known(asked[i]);
+      if (entry !== undefined) return { __proto__: null, locale: base(asked[i]), entry };
+    }
+    return { __proto__: null, locale: intl.fallback, entry: intl.fallback };
+  };
+  intl.english = (tag) => language(tag) === 'en' ? find(tag) : undefined;
+
+  // option reads an option, intOption a number of a range.
+  intl.option = (o, name, values, otherwise) => {
+    const v = o[name];
+    if (v === undefined) return otherwise;
+    const s = internal.text(v);
+    if (values !== undefined && p.arrayIndexOf(values, s) < 0) throw new p.RangeError(`Value ${s} out of range for Intl options property ${name}`);
+    return s;
+  };
+  intl.intOption = (o, name, least, most, otherwise) => {
+    let v = o[name];
+    if (v === undefined) return otherwise;
+    v = +v;
+    if (!(v >= least && v <= most)) throw new p.RangeError(`${name} value is out of range.`);
+    return p.floor(v);
+  };
+  intl.options = (v) => {
+    if (v === undefined) return { __proto__: null };
+    if (v === null) throw new p.TypeError('Cannot convert undefined or null to object');
+    return p.Object(v);
+  };
+  intl.object = (fields) => {
+    const o = {};
+    for (const name in fields) if (fields[name] !== undefined) internal.put(o, name, fields[name]);
+    return o;
+  };
+  intl.part = (type, value) => ({ type, value });
+  intl.text = (parts) => {
+    let s = '';
+    for (let i = 0; i < parts.length; i++) s += parts[i].value;
+    return s;
+  };
+
+  const Intl = {};
+  p.defineProperty(Intl, Symbol.toStringTag, { __proto__: null, value: 'Intl', configurable: true });
+  define(globalThis, 'Intl', Intl);
+  define(Intl, 'getCanonicalLocales', { getCanonicalLocales(locales = undefined) { return list(locales); } }.getCanonicalLocales);
+  // service adds a constructor, which may be called without new where the old ones may.
+  intl.service = (C, callable, known = find) => {
+    const names = p.ownKeys(C.prototype);
+    for (let i = 0; i < names.length; i++) if (names[i] === 'format' || names[i] === 'compare') p.defineProperty(C.prototype, names[i], { __proto__: null, enumerable: false });
+    p.defineProperty(C.prototype, Symbol.toStringTag, { __proto__: null, value: `Intl.${C.name}`, configurable: true });
+    define(C, 'supportedLocalesOf', { supportedLocalesOf(locales, options = undefined) {
+      const asked = list(locales), out = [];
+      if (options !== undefined) intl.option(intl.options(options), 'localeMatcher', ['lookup', 'best fit'], 'best fit');
+      for (let i = 0; i < asked.length; i++) if (known(asked[i]) !== undefined) p.arrayPush(out, asked[i]);
+      return out;
+    } }.supportedLocalesOf);
+    if (!callable) {
+      define(Intl, C.name, C);
+      return;
+    }
+    const F = { [C.name]: function (locales = undefined, options = undefined) { return p.construct(C, [locales, options], new.target === undefined ? C : new.target); } }[C.name];
+    p.defineProperty(F, 'prototype', { __proto__: null, value: C.prototype, writable: false });
+    define(C.prototype, 'constructor', F);
+    define(F, 'supportedLocalesOf', C.supportedLocalesOf);
+    define(Intl, C.name, F);
+  };
+  return internal;
+}

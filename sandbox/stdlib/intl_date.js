@@ -1,0 +1,300 @@
+// Intl.DateTimeFormat, and what Date.prototype.toLocaleString and its kin are made of. Times come from the host's time zone
+// database; the calendar is the Gregorian one.
+(host, internal) => {
+  'use strict';
+  const { p, intl } = internal;
+  const months = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
+  const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+  const getUTC = (name) => p.uncurry(p.Date.prototype[`getUTC${name}`]);
+  const utc = { __proto__: null, year: getUTC('FullYear'), month: getUTC('Month'), day: getUTC('Date'), weekday: getUTC('Day'), hour: getUTC('Hours'), minute: getUTC('Minutes'), second: getUTC('Seconds'), ms: getUTC('Milliseconds') };
+  const zones = {
+    __proto__: null, EST: 'Eastern Standard Time', EDT: 'Eastern Daylight Time', CST: 'Central Standard Time', CDT: 'Central Daylight Time', MST: 'Mountain Standard Time', MDT: 'Mountain Daylight Time',
+    PST: 'Pacific Standard Time', PDT: 'Pacific Daylight Time', AKST: 'Alaska Standard Time', AKDT: 'Alaska Daylight Time', HST: 'Hawaii-Aleutian Standard Time', UTC: 'Coordinated Universal Time',
+  };
+
+  const names = ['weekday', 'era', 'year', 'month', 'day', 'dayPeriod', 'hour', 'minute', 'second', 'fractionalSecondDigits', 'timeZoneName'];
+  const values = {
+    __proto__: null, weekday: ['narrow', 'short', 'long'], era: ['narrow', 'short', 'long'], year: ['2-digit', 'numeric'], month: ['2-digit', 'numeric', 'narrow', 'short', 'long'], day: ['2-digit', 'numeric'],
+    dayPeriod: ['narrow', 'short', 'long'], hour: ['2-digit', 'numeric'], minute: ['2-digit', 'numeric'], second: ['2-digit', 'numeric'],
+    timeZoneName: ['short', 'long', 'shortOffset', 'longOffset', 'shortGeneric', 'longGeneric'],
+  };
+  const styles = ['full', 'long', 'medium', 'short'];
+  const dateStyles = {
+    __proto__: null, full: { weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' }, long: { year: 'numeric', month: 'long', day: 'numeric' },
+    medium: { year: 'numeric', month: 'short', day: 'numeric' }, short: { year: '2-digit', month: 'numeric', day: 'numeric' },
+  };
+  const timeStyles = {
+    __proto__: null, full: { hour: 'numeric', minute: '2-digit', second: '2-digit', timeZoneName: 'long' }, long: { hour: 'numeric', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
+    medium: { hour: 'numeric', minute: '2-digit', second: '2-digit' }, short: { hour: 'numeric', minute: '2-digit' },
+  };
+
+  const zoneAt = (zone, ms) => internal.sync('intl.zone', zone, `${ms}`);
+  const zoneName = (given) => {
+    const offset = p.regexpExec(/^([+-])(\d\d):?(\d\d)?$/, given);
+    if (offset !== null && +offset[2] < 24 && +(offset[3] ?? 0) < 60) return `${offset[1]}${offset[2]}:${offset[3] ?? '00'}`;
+    const upper = p.toUpperCase(given);
+    if (upper === 'UTC' || upper === 'GMT' || upper === 'ETC/UTC' || upper === 'ETC/GMT') return 'UTC';
+    let name = given, found = zoneAt(name, 0);
+    if (found === null) {
+      name = '';
+      for (let i = 0; i < given.length; i++) name += i === 0 || given[i - 1] === '/' || given[i - 1] === '_' || given[i - 1] === '-' ? p.toUpperCase(given[i]) : p.toLowerCase(given[i]);
+      found = zoneAt(name, 0);
+    }
+    if (found === null) throw new p.RangeError(`Invalid time zone specified: ${given}`);
+    return name;
+  };
+
+  // settings reads the options. required and defaults say what a format without any has: date, time or any.
+  const settings = (locales, options, required, defaults) => {
+    const o = intl.options(options), s = { __proto__: null };
+    intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
+    intl.option(o, 'calendar');
+    intl.option(o, 'numberingSystem');
+    const { hour12 } = o;
+    let cycle = intl.option(o, 'hourCycle', ['h11', 'h12', 'h23', 'h24']);
+    if (hour12 !== undefined) cycle = undefined;
+    s.timeZone = o.timeZone === undefined ? 'UTC' : zoneName(internal.text(o.timeZone));
+    const f = { __proto__: null };
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      f[name] = name === 'fractionalSecondDigits' ? intl.intOption(o, name, 1, 3, undefined) : intl.option(o, name, values[name]);
+    }
+    intl.option(o, 'formatMatcher', ['basic', 'best fit']);
+    s.dateStyle = intl.option(o, 'dateStyle', styles);
+    s.timeStyle = intl.option(o, 'timeStyle', styles);
+    if (s.dateStyle !== undefined || s.timeStyle !== undefined) {
+      for (let i = 0; i < names.length; i++) if (f[names[i]] !== undefined) throw new p.TypeError(`Can't set option ${names[i]} when ${s.dateStyle !== undefined ? 'dateStyle' : 'timeStyle'} is used`);
+      if (required === 'date' && s.timeStyle !== undefined) throw new p.TypeError('Invalid option : timeStyle');
+      if (required === 'time' && s.dateStyle !== undefined) throw new p.TypeError('Invalid option : dateStyle');
+      const date = dateStyles[s.dateStyle], time = timeStyles[s.timeStyle];
+      for (const name in date) f[name] = date[name];
+      for (const name in time) f[name] = time[name];
+    } else {
+      let needed = true;
+      if ((required === 'date' || required === 'any') && (f.weekday ?? f.year ?? f.month ?? f.day) !== undefined) needed = false;
+      if ((required === 'time' || required === 'any') && (f.dayPeriod ?? f.hour ?? f.minute ?? f.second ?? f.fractionalSecondDigits) !== undefined) needed = false;
+      if (needed && (defaults === 'date' || defaults === 'all')) f.year = f.month = f.day = 'numeric';
+      if (needed && (defaults === 'time' || defaults === 'all')) f.hour = f.minute = f.second = 'numeric';
+    }
+    s.fields = f;
+    const words = f.weekday !== undefined || f.era !== undefined || f.dayPeriod !== undefined || (f.month !== undefined && f.month !== 'numeric' && f.month !== '2-digit') || f.timeZoneName !== undefined;
+    const { locale, entry } = intl.resolve(locales, words || s.dateStyle === 'medium' ? intl.english : intl.find);
+    s.locale = locale;
+    s.data = intl.data[entry];
+    if (f.hour !== undefined) s.hourCycle = hour12 !== undefined ? (hour12 ? 'h12' : 'h23') : cycle ?? (s.data[8] === 12 ? 'h12' : 'h23');
+    return s;
+  };
+
+  // clock gives the calendar's view of a time in the format's zone.
+  const clock = (s, time) => {
+    let offset = 0, abbreviation = 'UTC';
+    const fixed = p.regexpExec(/^([+-])(\d\d):(\d\d)$/, s.timeZone);
+    if (fixed !== null) {
+      offset = (fixed[1] === '-' ? -60 : 60) * (+fixed[2] * 60 + +fixed[3]);
+      abbreviation = s.timeZone;
+    } else if (s.timeZone !== 'UTC') {
+      const z = zoneAt(s.timeZone, time);
+      offset = z[0];
+      abbreviation = z[1];
+    }
+    const d = new p.Date(time + offset * 1000), c = { __proto__: null, offset, abbreviation };
+    for (const name in utc) c[name] = utc[name](d);
+    return c;
+  };
+  const two = (n) => p.padStart(`${n}`, 2, '0');
+  const offsetText = (seconds, long) => {
+    if (seconds === 0) return 'GMT';
+    const a = p.abs(seconds), h = p.floor(a / 3600), m = p.floor(a % 3600 / 60);
+    return `GMT${seconds < 0 ? '-' : '+'}${long ? `${two(h)}:${two(m)}` : `${h}${m > 0 ? `:${two(m)}` : ''}`}`;
+  };
+  const zoneText = (s, c) => {
+    const how = s.fields.timeZoneName, long = how === 'long' || how === 'longGeneric';
+    if (how === 'shortOffset' || how === 'longOffset') return offsetText(c.offset, how === 'longOffset');
+    const american = zones[c.abbreviation] !== undefined && (s.timeZone === 'UTC' || p.startsWith(s.timeZone, 'America/') || p.startsWith(s.timeZone, 'US/') || p.startsWith(s.timeZone, 'Pacific/Honolulu'));
+    if (american) return long ? zones[c.abbreviation] : c.abbreviation;
+    return offsetText(c.offset, long);
+  };
+  const periodText = (hour, minute) => hour === 12 && minute === 0 ? 'noon' : hour < 6 || hour >= 21 ? 'at night' : hour < 12 ? 'in the morning' : hour < 18 ? 'in the afternoon' : 'in the evening';
+
+  const yearText = (s, c) => {
+    const y = s.fields.era !== undefined && c.year <= 0 ? 1 - c.year : c.year;
+    return s.fields.year === '2-digit' ? two(((y % 100) + 100) % 100) : `${y}`;
+  };
+  const monthText = (s, c, wide) => {
+    const m = s.fields.month;
+    if (m === 'long') return months[c.month];
+    if (m === 'short') return p.slice(months[c.month], 0, 3);
+    if (m === 'narrow') return months[c.month][0];
+    return m === '2-digit' || wide ? two(c.month + 1) : `${c.month + 1}`;
+  };
+  const dayText = (s, c, wide) => s.fields.day === '2-digit' || wide ? two(c.day) : `${c.day}`;
+
+  const add = (parts, type, value) => { p.arrayPush(parts, intl.part(type, value)); };
+  const join = (parts, text) => { if (parts.length > 0 && text !== '') add(parts, 'literal', text); };
+  const dateParts = (s, c) => {
+    const f = s.fields, out = [], has = (name) => f[name] !== undefined;
+    if (!has('year') && !has('month') && !has('day') && !has('weekday') && !has('era')) return out;
+    const numeric = f.month === 'numeric' || f.month === '2-digit';
+    if (has('weekday')) add(out, 'weekday', f.weekday === 'long' ? days[c.weekday] : f.weekday === 'short' ? p.slice(days[c.weekday], 0, 3) : days[c.weekday][0]);
+    if (numeric || !has('month')) {
+      if (has('month') && (has('day') || has('year'))) {
+        join(out, ', ');
+        figures(s, c, out);
+      } else {
+        if (has('month')) {
+          join(out, ', ');
+          add(out, 'month', monthText(s, c));
+        }
+        if (has('day')) {
+          // A weekday without a month comes after the day.
+          if (has('weekday')) {
+            const w = out[0];
+            out.length = 0;
+            add(out, 'day', dayText(s, c));
+            add(out, 'literal', ' ');
+            p.arrayPush(out, w);
+          } else add(out, 'day', dayText(s, c));
+        }
+        if (has('year')) {
+          join(out, ' ');
+          add(out, 'year', yearText(s, c));
+        }
+      }
+    } else words(s, c, out);
+    if (has('era')) {
+      join(out, ' ');
+      const era = c.year > 0 ? ['Anno Domini', 'AD', 'A'] : ['Before Christ', 'BC', 'B'];
+      add(out, 'era', f.era === 'long' ? era[0] : f.era === 'short' ? era[1] : era[2]);
+    }
+    return out;
+  };
+  // figures follows the locale's order; what is not wanted goes with the separator in front of it.
+  const figures = (s, c, out) => {
+    const f = s.fields, pattern = s.data[6], part = [];
+    let wide = false, literal = '', first = true;
+    for (let i = 0; i < pattern.length; i++) {
+      const ch = pattern[i], name = ch === 'y' ? 'year' : ch === 'M' ? 'month' : ch === 'd' ? 'day' : undefined;
+      if (ch === '0') wide = true;
+      else if (name === undefined) literal += ch;
+      else {
+        if (f[name] !== undefined) {
+          if (!first) p.arrayPush(part, intl.part('literal', literal));
+          p.arrayPush(part, intl.part(name, name === 'year' ? yearText(s, c) : name === 'month' ? monthText(s, c, wide) : dayText(s, c, wide)));
+          first = false;
+        }
+        wide = false;
+        literal = '';
+      }
+    }
+    for (let i = 0; i < part.length; i++) p.arrayPush(out, part[i]);
+  };
+  // words is English: Friday, January 5, 2024, or in the order of day and month outside of America.
+  const words = (s, c, out) => {
+    const f = s.fields, american = s.data === intl.data['en-US'] || s.locale === 'en-CA';
+    if (american) {
+      join(out, ', ');
+      add(out, 'month', monthText(s, c));
+      if (f.day !== undefined) {
+        add(out, 'literal', ' ');
+        add(out, 'day', dayText(s, c));
+      }
+      if (f.year !== undefined) {
+        add(out, 'literal', f.day !== undefined ? ', ' : ' ');
+        add(out, 'year', yearText(s, c));
+      }
+      return;
+    }
+    join(out, f.weekday === 'long' ? ' ' : ', ');
+    if (f.day !== undefined) {
+      add(out, 'day', dayText(s, c));
+      add(out, 'literal', ' ');
+    }
+    add(out, 'month', monthText(s, c));
+    if (f.year !== undefined) {
+      add(out, 'literal', ' ');
+      add(out, 'year', yearText(s, c));
+    }
+  };
+  const timeParts = (s, c) => {
+    const f = s.fields, out = [], half = s.hourCycle === 'h12' || s.hourCycle === 'h11';
+    if (f.hour !== undefined) {
+      let h = c.hour;
+      if (s.hourCycle === 'h12') h = h % 12 === 0 ? 12 : h % 12;
+      else if (s.hourCycle === 'h11') h %= 12;
+      else if (s.hourCycle === 'h24' && h === 0) h = 24;
+      add(out, 'hour', f.hour === '2-digit' || !half ? two(h) : `${h}`);
+    }
+    if (f.minute !== undefined) {
+      join(out, ':');
+      add(out, 'minute', f.hour !== undefined || f.second !== undefined ? two(c.minute) : `${c.minute}`);
+    }
+    if (f.second !== undefined) {
+      join(out, ':');
+      add(out, 'second', f.minute !== undefined ? two(c.second) : f.second === '2-digit' && f.minute !== undefined ? two(c.second) : `${c.second}`);
+    }
+    if (f.fractionalSecondDigits !== undefined) {
+      join(out, '.');
+      add(out, 'fractionalSecond', p.slice(p.padStart(`${c.ms}`, 3, '0'), 0, f.fractionalSecondDigits));
+    }
+    if (f.hour !== undefined && half) {
+      add(out, 'literal', ' ');
+      const upper = s.data === intl.data['en-US'];
+      add(out, 'dayPeriod', f.dayPeriod !== undefined ? periodText(c.hour, c.minute) : c.hour < 12 ? (upper ? 'AM' : 'am') : upper ? 'PM' : 'pm');
+    }
+    if (f.timeZoneName !== undefined) {
+      join(out, ' ');
+      add(out, 'timeZoneName', zoneText(s, c));
+    }
+    return out;
+  };
+  const parts = (s, time) => {
+    if (time !== time || p.abs(time) > 8.64e15) throw new p.RangeError('Invalid time value');
+    const c = clock(s, p.trunc(time)), date = dateParts(s, c), time_ = timeParts(s, c), f = s.fields;
+    if (date.length === 0) return time_;
+    if (time_.length === 0) return date;
+    const worded = f.month === 'long' || s.dateStyle === 'full' || s.dateStyle === 'long';
+    add(date, 'literal', worded && f.hour !== undefined ? ' at ' : f.weekday !== undefined && f.month === undefined && f.year === undefined && f.hour !== undefined ? ' ' : f.hour === undefined ? ', ' : f.month === undefined || s.data === intl.data['en-US'] ? ', ' : s.data[7]);
+    for (let i = 0; i < time_.length; i++) p.arrayPush(date, time_[i]);
+    return date;
+  };
+  const timeOf = (v) => {
+    if (v === undefined) return p.dateNow();
+    try { return p.dateGetTime(v); } catch { return p.trunc(+v); }
+  };
+
+  class DateTimeFormat {
+    #s; #bound;
+    constructor(locales = undefined, options = undefined) { this.#s = settings(locales, options, 'any', 'date'); }
+    get format() {
+      const s = this.#s;
+      return this.#bound ??= ({ '': (date) => intl.text(parts(s, timeOf(date))) })[''];
+    }
+    formatToParts(date = undefined) { return parts(this.#s, timeOf(date)); }
+    formatRange(startDate, endDate) {
+      const s = this.#s;
+      if (startDate === undefined || endDate === undefined) throw new p.TypeError('startDate or endDate cannot be undefined');
+      const a = intl.text(parts(s, timeOf(startDate))), b = intl.text(parts(s, timeOf(endDate)));
+      return a === b ? a : `${a} – ${b}`;
+    }
+    resolvedOptions() {
+      const s = this.#s, o = { __proto__: null, locale: s.locale, calendar: 'gregory', numberingSystem: 'latn', timeZone: s.timeZone, hourCycle: s.hourCycle, hour12: s.hourCycle && (s.hourCycle === 'h12' || s.hourCycle === 'h11') };
+      if (s.dateStyle !== undefined || s.timeStyle !== undefined) {
+        o.dateStyle = s.dateStyle;
+        o.timeStyle = s.timeStyle;
+      } else for (let i = 0; i < names.length; i++) o[names[i]] = (names[i] === 'minute' || names[i] === 'second') && s.fields[names[i]] !== undefined ? '2-digit' : s.fields[names[i]];
+      return intl.object(o);
+    }
+  }
+  intl.service(DateTimeFormat, true);
+
+  const method = (name, required, defaults) => {
+    internal.define(p.Date.prototype, name, { [name](locales = undefined, options = undefined) {
+      const time = p.dateGetTime(this), s = settings(locales, options, required, defaults);
+      return time !== time ? 'Invalid Date' : intl.text(parts(s, time));
+    } }[name]);
+  };
+  method('toLocaleString', 'any', 'all');
+  method('toLocaleDateString', 'date', 'date');
+  method('toLocaleTimeString', 'time', 'time');
+  return internal;
+}

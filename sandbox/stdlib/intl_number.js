@@ -1,0 +1,344 @@
+// Intl.NumberFormat and PluralRules. A number is worked on as text of decimal digits, so nothing is lost to binary.
+(host, internal) => {
+  'use strict';
+  const { p, intl } = internal;
+  const { isFinite } = Number;
+
+  // digitsOf gives {negative, int, frac} of a number, bigint or decimal text: its digits before and after the point.
+  const digitsOf = (v) => {
+    if (typeof v === 'bigint') {
+      const s = p.bigintToString(v);
+      return s[0] === '-' ? { __proto__: null, negative: true, int: p.slice(s, 1), frac: '' } : { __proto__: null, negative: false, int: s, frac: '' };
+    }
+    // The shortest text that means this number is what counts, not its binary value.
+    const negative = v < 0 || p.is(v, -0), s = p.numberToString(p.abs(v)), e = p.indexOf(s, 'e');
+    const mantissa = e < 0 ? s : p.slice(s, 0, e), dot = p.indexOf(mantissa, '.');
+    const d = dot < 0 ? { __proto__: null, negative, int: mantissa, frac: '' } : { __proto__: null, negative, int: p.slice(mantissa, 0, dot), frac: p.slice(mantissa, dot + 1) };
+    return e < 0 ? d : shift(d, +p.slice(s, e + 1));
+  };
+  const trimZeros = (s, least) => {
+    let n = s.length;
+    while (n > least && s[n - 1] === '0') n--;
+    return p.slice(s, 0, n);
+  };
+  const leading = (s) => {
+    let i = 0;
+    while (i < s.length - 1 && s[i] === '0') i++;
+    return p.slice(s, i);
+  };
+  // round cuts digits after the place (counted from the point; negative is before it) as a mode says.
+  const round = (d, place, mode) => {
+    const all = d.int + d.frac, keep = d.int.length + place;
+    if (keep >= all.length) return d;
+    const rest = keep < 0 ? '1' : p.slice(all, keep), kept = keep <= 0 ? '0' : p.slice(all, 0, keep);
+    let up = false;
+    const exact = p.regexpExec(/[1-9]/, rest) === null || (keep < 0 && p.regexpExec(/[1-9]/, all) === null);
+    if (!exact) {
+      const first = keep < 0 ? 0 : +rest[0], half = keep >= 0 && first === 5 && p.regexpExec(/[1-9]/, p.slice(rest, 1)) === null;
+      const more = first > 5 || (first === 5 && !half), even = (+kept[kept.length - 1]) % 2 === 0;
+      switch (mode) {
+        case 'ceil': up = !d.negative; break;
+        case 'floor': up = d.negative; break;
+        case 'expand': up = true; break;
+        case 'trunc': break;
+        case 'halfCeil': up = more || (half && !d.negative); break;
+        case 'halfFloor': up = more || (half && d.negative); break;
+        case 'halfTrunc': up = more; break;
+        case 'halfEven': up = more || (half && !even); break;
+        default: up = more || half;
+      }
+    }
+    let s = kept;
+    if (up) s = p.bigintToString(p.BigInt(kept) + 1n);
+    s = p.padStart(s, kept.length, '0');
+    if (place < 0) return { __proto__: null, negative: d.negative, int: leading(s + p.repeat('0', -place)), frac: '' };
+    s = p.padStart(s, place + 1, '0');
+    return { __proto__: null, negative: d.negative, int: leading(p.slice(s, 0, s.length - place)), frac: p.slice(s, s.length - place) };
+  };
+  // magnitude gives the power of ten of the first digit.
+  const magnitude = (d) => {
+    const int = leading(d.int);
+    if (int !== '0') return int.length - 1;
+    for (let i = 0; i < d.frac.length; i++) if (d.frac[i] !== '0') return -i - 1;
+    return 0;
+  };
+  const isZero = (d) => p.regexpExec(/[1-9]/, d.int + d.frac) === null;
+  // shift moves the point by n places to the right.
+  const shift = (d, n) => {
+    const all = d.int + d.frac, at = d.int.length + n;
+    const padded = at <= 0 ? p.repeat('0', 1 - at) + all : p.padEnd(all, at, '0'), point = at <= 0 ? 1 : at;
+    return { __proto__: null, negative: d.negative, int: leading(p.slice(padded, 0, point)), frac: trimZeros(p.slice(padded, point), 0) };
+  };
+
+  const symbols = { __proto__: null, USD: '$', EUR: '€', GBP: '£', JPY: '¥', CNY: 'CN¥', INR: '₹', KRW: '₩', BRL: 'R$', CAD: 'CA$', AUD: 'A$', MXN: 'MX$', NZD: 'NZ$', HKD: 'HK$', TWD: 'NT$', ILS: '₪', VND: '₫', XAF: 'FCFA', XOF: 'F\u202fCFA', PHP: '₱' };
+  const home = { __proto__: null, 'en-CA': 'CAD', 'en-AU': 'AUD', 'en-NZ': 'NZD', zh: 'CNY', ja: 'JPY' };
+  const noCents = ['JPY', 'KRW', 'VND', 'CLP', 'ISK', 'PYG', 'UGX', 'XAF', 'XOF', 'XPF', 'RWF', 'KMF', 'GNF', 'DJF', 'BIF', 'VUV'];
+  const mills = ['BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND'];
+  const names = { __proto__: null, USD: 'US dollar', EUR: 'euro', GBP: 'British pound', JPY: 'Japanese yen', CNY: 'Chinese yuan', INR: 'Indian rupee', CAD: 'Canadian dollar', AUD: 'Australian dollar', CHF: 'Swiss franc', BRL: 'Brazilian real', MXN: 'Mexican peso', KRW: 'South Korean won' };
+  const unchanged = ['JPY', 'CNY', 'KRW'];
+  // Units: short, narrow, and the singular of long.
+  const units = {
+    __proto__: null, acre: [' ac', 'ac', 'acre'], bit: [' bit', 'bit', 'bit'], byte: [' byte', 'B', 'byte'], celsius: ['°C', '°C', 'degree Celsius'], centimeter: [' cm', 'cm', 'centimeter'],
+    day: [' day', 'd', 'day'], degree: [' deg', '°', 'degree'], fahrenheit: ['°F', '°', 'degree Fahrenheit'], foot: [' ft', '′', 'foot'], gigabit: [' Gb', 'Gb', 'gigabit'],
+    gigabyte: [' GB', 'GB', 'gigabyte'], gram: [' g', 'g', 'gram'], hectare: [' ha', 'ha', 'hectare'], hour: [' hr', 'h', 'hour'], inch: [' in', '″', 'inch'], kilobit: [' kb', 'kb', 'kilobit'],
+    kilobyte: [' kB', 'kB', 'kilobyte'], kilogram: [' kg', 'kg', 'kilogram'], kilometer: [' km', 'km', 'kilometer'], liter: [' L', 'L', 'liter'], megabit: [' Mb', 'Mb', 'megabit'],
+    megabyte: [' MB', 'MB', 'megabyte'], meter: [' m', 'm', 'meter'], mile: [' mi', 'mi', 'mile'], milliliter: [' mL', 'mL', 'milliliter'], millimeter: [' mm', 'mm', 'millimeter'],
+    millisecond: [' ms', 'ms', 'millisecond'], minute: [' min', 'm', 'minute'], month: [' mth', 'm', 'month'], ounce: [' oz', 'oz', 'ounce'], percent: ['%', '%', 'percent'], petabyte: [' PB', 'PB', 'petabyte'],
+    pound: [' lb', '#', 'pound'], second: [' sec', 's', 'second'], terabyte: [' TB', 'TB', 'terabyte'], week: [' wk', 'w', 'week'], yard: [' yd', 'yd', 'yard'], year: [' yr', 'y', 'year'], microsecond: [' μs', 'μs', 'microsecond'], nanosecond: [' ns', 'ns', 'nanosecond'],
+  };
+  const plurals = { __proto__: null, foot: 'feet', inch: 'inches', 'degree Celsius': 'degrees Celsius', 'degree Fahrenheit': 'degrees Fahrenheit', percent: 'percent' };
+  const counted = ['day', 'hour', 'month', 'week', 'year', 'second', 'minute'];
+  const thousands = [[12, 'T', 'trillion'], [9, 'B', 'billion'], [6, 'M', 'million'], [3, 'K', 'thousand']];
+
+  const isUnit = (unit) => {
+    const i = p.indexOf(unit, '-per-');
+    if (i < 0) return units[unit] !== undefined;
+    return units[p.slice(unit, 0, i)] !== undefined && units[p.slice(unit, i + 5)] !== undefined;
+  };
+  // unitText gives what follows the number.
+  const unitText = (s, one) => {
+    const i = p.indexOf(s.unit, '-per-');
+    const name = i < 0 ? s.unit : p.slice(s.unit, 0, i), per = i < 0 ? undefined : p.slice(s.unit, i + 5);
+    const short = units[name][0], narrow = units[name][1], long = units[name][2];
+    if (s.unitDisplay === 'long') {
+      const text = ` ${one ? long : plurals[long] ?? `${long}s`}`;
+      return per === undefined ? text : `${text} per ${units[per][2]}`;
+    }
+    if (per !== undefined) {
+      const second = per === 'hour' ? 'h' : per === 'second' ? 's' : p.trim(units[per][0]);
+      return name === 'mile' && per === 'hour' ? (s.unitDisplay === 'narrow' ? 'mph' : ' mph') : `${s.unitDisplay === 'narrow' ? narrow : short}/${second}`;
+    }
+    if (s.unitDisplay === 'narrow') return narrow;
+    const plural = !one && p.arrayIndexOf(counted, name) >= 0 && name !== 'second' && name !== 'minute';
+    return plural ? `${short}s` : short;
+  };
+
+  // settings reads the options, in the order of the standard.
+  const settings = (locales, options) => {
+    const { locale, entry } = intl.resolve(locales), o = intl.options(options), s = { __proto__: null, locale, data: intl.data[entry], entry };
+    intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
+    intl.option(o, 'numberingSystem');
+    s.style = intl.option(o, 'style', ['decimal', 'percent', 'currency', 'unit'], 'decimal');
+    const currency = intl.option(o, 'currency');
+    if (currency !== undefined && p.regexpExec(/^[A-Za-z]{3}$/, currency) === null) throw new p.RangeError(`Invalid currency code : ${currency}`);
+    if (s.style === 'currency' && currency === undefined) throw new p.TypeError('Currency code is required with currency style.');
+    s.currencyDisplay = intl.option(o, 'currencyDisplay', ['code', 'symbol', 'narrowSymbol', 'name'], 'symbol');
+    s.currencySign = intl.option(o, 'currencySign', ['standard', 'accounting'], 'standard');
+    const unit = intl.option(o, 'unit');
+    if (unit !== undefined && !isUnit(unit)) throw new p.RangeError(`Invalid unit argument for Intl.NumberFormat() '${unit}'`);
+    if (s.style === 'unit' && unit === undefined) throw new p.TypeError('Unit is required with unit style.');
+    s.unitDisplay = intl.option(o, 'unitDisplay', ['short', 'narrow', 'long'], 'short');
+    if (s.style === 'currency') s.currency = p.toUpperCase(currency);
+    if (s.style === 'unit') s.unit = unit;
+    s.notation = intl.option(o, 'notation', ['standard', 'scientific', 'engineering', 'compact'], 'standard');
+    const cents = s.style !== 'currency' ? 0 : p.arrayIndexOf(noCents, s.currency) >= 0 ? 0 : p.arrayIndexOf(mills, s.currency) >= 0 ? 3 : 2;
+    const plain = s.style === 'currency' && s.notation === 'standard';
+    digitOptions(s, o, plain ? cents : 0, plain ? cents : s.style === 'percent' ? 0 : 3);
+    s.compactDisplay = intl.option(o, 'compactDisplay', ['short', 'long'], 'short');
+    let grouping = o.useGrouping;
+    if (grouping === undefined) grouping = s.notation === 'compact' ? 'min2' : 'auto';
+    else if (grouping === true || grouping === 'true') grouping = 'always';
+    else if (grouping === false || grouping === 'false') grouping = false;
+    else if (grouping !== 'always' && grouping !== 'auto' && grouping !== 'min2') throw new p.RangeError('useGrouping is out of range');
+    s.useGrouping = grouping;
+    s.signDisplay = intl.option(o, 'signDisplay', ['auto', 'never', 'always', 'exceptZero', 'negative'], 'auto');
+    return s;
+  };
+  const modes = ['ceil', 'floor', 'expand', 'trunc', 'halfCeil', 'halfFloor', 'halfExpand', 'halfTrunc', 'halfEven'];
+  const digitOptions = intl.digitOptions = (s, o, leastFraction, mostFraction) => {
+    s.minimumIntegerDigits = intl.intOption(o, 'minimumIntegerDigits', 1, 21, 1);
+    const { minimumFractionDigits: mnfd, maximumFractionDigits: mxfd, minimumSignificantDigits: mnsd, maximumSignificantDigits: mxsd } = o;
+    s.roundingIncrement = intl.intOption(o, 'roundingIncrement', 1, 5000, 1);
+    s.roundingMode = intl.option(o, 'roundingMode', modes, 'halfExpand');
+    s.roundingPriority = intl.option(o, 'roundingPriority', ['auto', 'morePrecision', 'lessPrecision'], 'auto');
+    s.trailingZeroDisplay = intl.option(o, 'trailingZeroDisplay', ['auto', 'stripIfInteger'], 'auto');
+    if (mnsd !== undefined || mxsd !== undefined) {
+      s.minimumSignificantDigits = intl.intOption(o, 'minimumSignificantDigits', 1, 21, 1);
+      s.maximumSignificantDigits = intl.intOption(o, 'maximumSignificantDigits', s.minimumSignificantDigits, 21, 21);
+      return;
+    }
+    if (mnfd === undefined && mxfd === undefined && s.notation === 'compact') {
+      s.compactRounding = true;
+      s.minimumFractionDigits = s.maximumFractionDigits = 0;
+      return;
+    }
+    const least = intl.intOption(o, 'minimumFractionDigits', 0, 100, undefined), most = intl.intOption(o, 'maximumFractionDigits', 0, 100, undefined);
+    if (least !== undefined && most !== undefined && least > most) throw new p.RangeError('maximumFractionDigits value is out of range.');
+    s.minimumFractionDigits = least ?? p.min(leastFraction, most ?? leastFraction);
+    s.maximumFractionDigits = most ?? p.max(mostFraction, s.minimumFractionDigits);
+  };
+
+  // apply rounds and pads digits as the settings say.
+  const apply = intl.applyDigits = (s, d) => {
+    let least = s.minimumFractionDigits;
+    if (s.maximumSignificantDigits !== undefined) {
+      d = round(d, s.maximumSignificantDigits - 1 - magnitude(d), s.roundingMode);
+      least = p.max(s.minimumSignificantDigits - 1 - (isZero(d) ? 0 : magnitude(d)), 0);
+    } else if (s.compactRounding) {
+      d = round(d, p.max(1 - magnitude(d), 0), s.roundingMode);
+      least = 0;
+    } else if (s.roundingIncrement !== 1) {
+      const scaled = shift(d, s.maximumFractionDigits), unit = p.BigInt(s.roundingIncrement), whole = p.BigInt(scaled.int);
+      const rest = whole % unit, up = 2n * rest >= unit;
+      d = shift({ __proto__: null, negative: d.negative, int: p.bigintToString(whole - rest + (up ? unit : 0n)), frac: '' }, -s.maximumFractionDigits);
+    } else d = round(d, s.maximumFractionDigits, s.roundingMode);
+    let frac = trimZeros(d.frac, least);
+    frac = p.padEnd(frac, least, '0');
+    if (s.trailingZeroDisplay === 'stripIfInteger' && p.regexpExec(/[1-9]/, frac) === null) frac = '';
+    return { __proto__: null, negative: d.negative, int: p.padStart(leading(d.int), s.minimumIntegerDigits, '0'), frac };
+  };
+
+  const group = (s, parts, int) => {
+    const sign = s.data[1], least = s.data[2];
+    const indian = s.locale === 'en-IN';
+    const wanted = s.useGrouping !== false && int.length >= 4 + (s.useGrouping === 'min2' || (least === 2 && s.useGrouping !== 'always') ? 1 : 0);
+    if (!wanted) {
+      p.arrayPush(parts, intl.part('integer', int));
+      return;
+    }
+    const cuts = [];
+    for (let i = int.length - 3; i > 0; i -= indian ? 2 : 3) p.arrayPush(cuts, i);
+    let from = 0;
+    for (let i = cuts.length - 1; i >= -1; i--) {
+      const to = i < 0 ? int.length : cuts[i];
+      p.arrayPush(parts, intl.part('integer', p.slice(int, from, to)));
+      if (i >= 0) p.arrayPush(parts, intl.part('group', sign));
+      from = to;
+    }
+  };
+  const currencyText = (s, one) => {
+    const c = s.currency;
+    if (s.currencyDisplay === 'code') return c;
+    if (s.currencyDisplay === 'name') return names[c] === undefined ? c : one || c === 'JPY' || p.arrayIndexOf(unchanged, c) >= 0 ? names[c] : `${names[c]}s`;
+    if (s.currencyDisplay === 'narrowSymbol' || home[s.locale] === c || home[intl.language(s.locale)] === c) return p.endsWith(symbols[c] ?? c, '$') ? '$' : c === 'CNY' ? '¥' : symbols[c] ?? c;
+    return symbols[c] ?? c;
+  };
+
+  // parts gives what a number is made of.
+  const parts = (s, v) => {
+    const out = [], notNumber = typeof v === 'number' && v !== v, infinite = typeof v === 'number' && !notNumber && !isFinite(v);
+    let d = notNumber || infinite ? { __proto__: null, negative: v < 0, int: '0', frac: '' } : typeof v === 'object' ? v : digitsOf(v);
+    let suffix, exponent;
+    if (s.style === 'percent') d = shift(d, 2);
+    if (!notNumber && !infinite) {
+      if (s.notation === 'scientific' || s.notation === 'engineering') {
+        exponent = isZero(d) ? 0 : magnitude(d);
+        const step = (n) => s.notation === 'engineering' ? p.floor(n / 3) * 3 : n;
+        let r = apply(s, shift(d, -step(exponent)));
+        if (magnitude(r) > exponent - step(exponent)) r = apply(s, shift(d, -step(++exponent)));
+        exponent = step(exponent);
+        d = r;
+      } else if (s.notation === 'compact') {
+        // From the smallest: what rounds up to a thousand of them is one of the next.
+        let r = apply(s, d);
+        for (let i = thousands.length - 1; i >= 0 && magnitude(r) >= 3; i--) {
+          r = apply(s, shift(d, -thousands[i][0]));
+          suffix = s.compactDisplay === 'long' ? ` ${thousands[i][2]}` : thousands[i][1];
+        }
+        d = r;
+      } else d = apply(s, d);
+    }
+    const zero = !infinite && (notNumber || isZero(d));
+    let sign = '';
+    if (d.negative && !notNumber) {
+      if (s.signDisplay === 'auto' || s.signDisplay === 'always' || !zero) sign = '-';
+      if (s.signDisplay === 'never') sign = '';
+    } else if (s.signDisplay === 'always' || (s.signDisplay === 'exceptZero' && !zero)) sign = '+';
+    const number = [];
+    if (notNumber) p.arrayPush(number, intl.part('nan', 'NaN'));
+    else if (infinite) p.arrayPush(number, intl.part('infinity', '∞'));
+    else {
+      group(s, number, d.int);
+      if (d.frac !== '') {
+        p.arrayPush(number, intl.part('decimal', s.data[0]));
+        p.arrayPush(number, intl.part('fraction', d.frac));
+      }
+      if (exponent !== undefined) {
+        p.arrayPush(number, intl.part('exponentSeparator', 'E'));
+        if (exponent < 0) p.arrayPush(number, intl.part('exponentMinusSign', s.data[5]));
+        p.arrayPush(number, intl.part('exponentInteger', `${p.abs(exponent)}`));
+      }
+      if (suffix !== undefined) {
+        if (suffix[0] === ' ') p.arrayPush(number, intl.part('literal', ' '));
+        p.arrayPush(number, intl.part('compact', p.trim(suffix)));
+      }
+    }
+    const add = (type, value) => { p.arrayPush(out, intl.part(type, value)); };
+    const one = d.int === '1' && d.frac === '' && !infinite && !notNumber;
+    const brackets = s.style === 'currency' && s.currencySign === 'accounting' && sign === '-' && s.data[4] === 0;
+    if (brackets) add('literal', '(');
+    else if (sign !== '') add(sign === '-' ? 'minusSign' : 'plusSign', sign === '-' ? s.data[5] : '+');
+    const before = s.style === 'currency' && s.currencyDisplay !== 'name' && s.data[4] !== 1;
+    if (before) {
+      const text = currencyText(s, one);
+      add('currency', text);
+      if (s.data[4] === 2 || p.regexpExec(/[A-Za-z]$/, text) !== null) add('literal', '\u00a0');
+    }
+    for (let i = 0; i < number.length; i++) p.arrayPush(out, number[i]);
+    if (s.style === 'currency' && !before) {
+      add('literal', s.currencyDisplay === 'name' ? ' ' : '\u00a0');
+      add('currency', currencyText(s, one));
+    }
+    if (s.style === 'percent') {
+      if (s.data[3].length > 1) add('literal', s.data[3][0]);
+      add('percentSign', '%');
+    }
+    if (s.style === 'unit') {
+      const text = unitText(s, one);
+      if (text[0] === ' ') add('literal', ' ');
+      add('unit', p.trim(text));
+    }
+    if (brackets) add('literal', ')');
+    return out;
+  };
+  // valueOf is ToIntlMathematicalValue: decimal text keeps all of its digits.
+  const valueOf = (v) => {
+    if (typeof v === 'object' && v !== null) v = internal.primitive(v);
+    if (typeof v === 'bigint') return v;
+    if (typeof v !== 'string') return +v;
+    const match = p.regexpExec(/^\s*([+-]?)(\d+)(?:\.(\d*))?\s*$/, v);
+    if (match === null || match[2].length + (match[3] ?? '').length < 16) return p.Number(v);
+    return { __proto__: null, negative: match[1] === '-', int: leading(match[2]), frac: match[3] ?? '' };
+  };
+  internal.primitive = (v) => {
+    const f = v[Symbol.toPrimitive];
+    if (f === undefined || f === null) return p.apply(toNumeric, v, []);
+    return p.apply(f, v, ['number']);
+  };
+  const toNumeric = function () {
+    const first = this.valueOf();
+    return internal.isObject(first) ? `${this}` : first;
+  };
+
+  class NumberFormat {
+    #s; #bound;
+    constructor(locales = undefined, options = undefined) { this.#s = settings(locales, options); }
+    get format() {
+      const s = this.#s;
+      return this.#bound ??= ({ '': (v) => intl.text(parts(s, valueOf(v))) })[''];
+    }
+    formatToParts(value = undefined) { return parts(this.#s, valueOf(value)); }
+    formatRange(start, end) {
+      const s = this.#s;
+      if (start === undefined || end === undefined) throw new p.TypeError('start or end is undefined');
+      const a = intl.text(parts(s, valueOf(start))), b = intl.text(parts(s, valueOf(end)));
+      return a === b ? `~${a}` : `${a}–${b}`;
+    }
+    resolvedOptions() {
+      const s = this.#s;
+      return intl.object({ __proto__: null, locale: s.locale, numberingSystem: 'latn', style: s.style, currency: s.currency, currencyDisplay: s.currency && s.currencyDisplay, currencySign: s.currency && s.currencySign,
+        unit: s.unit, unitDisplay: s.unit && s.unitDisplay, minimumIntegerDigits: s.minimumIntegerDigits, minimumFractionDigits: s.minimumFractionDigits, maximumFractionDigits: s.maximumFractionDigits,
+        minimumSignificantDigits: s.minimumSignificantDigits, maximumSignificantDigits: s.maximumSignificantDigits, useGrouping: s.useGrouping, notation: s.notation,
+        compactDisplay: s.notation === 'compact' ? s.compactDisplay : undefined, signDisplay: s.signDisplay, roundingIncrement: s.roundingIncrement, roundingMode: s.roundingMode, roundingPriority: s.roundingPriority, trailingZeroDisplay: s.trailingZeroDisplay });
+    }
+  }
+  intl.service(NumberFormat, true);
+  const formatNumber = intl.formatNumber = (locales, options, v) => intl.text(parts(settings(locales, options), v));
+  intl.numberParts = (s, v) => parts(s, v);
+  intl.numberSettings = settings;
+
+  const thisNumber = p.numberValueOf, thisBigint = p.uncurry(BigInt.prototype.valueOf);
+  internal.define(Number.prototype, 'toLocaleString', { toLocaleString(locales = undefined, options = undefined) { return formatNumber(locales, options, thisNumber(this)); } }.toLocaleString);
+  internal.define(BigInt.prototype, 'toLocaleString', { toLocaleString(locales = undefined, options = undefined) { return formatNumber(locales, options, thisBigint(this)); } }.toLocaleString);
+  return internal;
+}

@@ -1,0 +1,109 @@
+package sandbox
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	_ "time/tzdata" // a function process may have no time zones of its own
+
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+)
+
+// intlOps are the operations behind Intl.
+var intlOps = map[string]syncOp{
+	"intl.zone":    intlZone,
+	"intl.compare": intlCompare,
+	"intl.locale":  intlLocale,
+}
+
+// zoneArg is the time zone that an argument names, by its name in the time zone database.
+func zoneArg(in *quickjs.Instance, v quickjs.Value) (*time.Location, bool) {
+	name, ok := in.Str(v, 64)
+	if !ok || name == "" || name == "Local" || strings.Contains(name, "..") {
+		return nil, false
+	}
+	zone, err := time.LoadLocation(name)
+	return zone, err == nil
+}
+
+// intlZone(zone, milliseconds since the epoch, as text) gives [offset in seconds, abbreviation, is daylight saving time,
+// name]; null when there is no such zone or time.
+func intlZone(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
+	zone, ok := zoneArg(in, a[0])
+	text, ok1 := in.Str(a[1], 32)
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if !ok || !ok1 || err != nil {
+		return quickjs.Null, nil //nolint:nilerr // null is how the library is told
+	}
+	t := time.UnixMilli(ms).In(zone)
+	name, offset := t.Zone()
+	return answerJSON(in, []any{offset, name, t.IsDST(), zone.String()})
+}
+
+// intlCompare(locale, flags, a, b) compares two strings as the locale sorts: negative, 0 or positive. The flags are 1 for
+// numbers in order of size, 2 to ignore case, 4 to ignore accents too.
+func intlCompare(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
+	locale, _ := in.Str(a[0], 64)
+	flags, _ := a[1].Int()
+	x, ok := in.Str(a[2], maxBytes)
+	y, ok1 := in.Str(a[3], maxBytes)
+	if !ok || !ok1 {
+		return 0, errForged
+	}
+	return quickjs.Int(int32(r.collator(locale, flags).CompareString(x, y))), nil
+}
+
+// maxCollators bounds how many a guest makes the host keep.
+const maxCollators = 16
+
+type collatorKey struct {
+	locale string
+	flags  int32
+}
+
+func (r *run) collator(locale string, flags int32) *collate.Collator {
+	key := collatorKey{locale, flags}
+	if c := r.web.collators[key]; c != nil {
+		return c
+	}
+	tag, err := language.Parse(locale)
+	if err != nil {
+		tag = language.Und
+	}
+	var options []collate.Option
+	if flags&1 != 0 {
+		options = append(options, collate.Numeric)
+	}
+	if flags&2 != 0 {
+		options = append(options, collate.IgnoreCase)
+	}
+	if flags&4 != 0 {
+		options = append(options, collate.Loose)
+	}
+	c := collate.New(tag, options...)
+	if r.web.collators == nil || len(r.web.collators) >= maxCollators {
+		r.web.collators = make(map[collatorKey]*collate.Collator)
+	}
+	r.web.collators[key] = c
+	return c
+}
+
+// intlLocale(tag) gives the canonical form of a language tag, or null when it is none.
+func intlLocale(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
+	text, ok := in.Str(a[0], 128)
+	if !ok || text == "" || strings.ContainsAny(text, "_ ") {
+		return quickjs.Null, nil
+	}
+	tag, err := language.Raw.Parse(text)
+	if err != nil || len(text) < 2 {
+		return quickjs.Null, nil //nolint:nilerr // null is how the library is told
+	}
+	canonical, err := language.DeprecatedBase.Canonicalize(tag)
+	if err != nil {
+		canonical = tag
+	}
+	return in.String(canonical.String())
+}
