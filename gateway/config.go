@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -18,6 +19,9 @@ import (
 type Config struct {
 	MaxBodyBytes int      // 1 MiB; a larger body is answered with 413
 	CORSOrigins  []string // exact origins ("https://app.example.com"), or "*" alone; none by default
+	// Proxies are the networks of the proxies in front. The last address in X-Forwarded-For of a request that one of them
+	// makes is the caller's; nobody else's X-Forwarded-For is believed.
+	Proxies []netip.Prefix
 
 	Places     int           // executions at once; 2
 	QueueDepth int           // executions waiting at once; 1,000

@@ -156,6 +156,7 @@ func (s *Server) entrance(next fasthttp.RequestHandler) fasthttp.RequestHandler 
 				s.failRaw(ctx, &problem{status: 500})
 			}
 		}()
+		s.believe(ctx)
 		if !plainHTTP(&ctx.Request.Header) {
 			ctx.SetConnectionClose()
 			s.failRaw(ctx, &problem{status: 400})
