@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 	"github.com/airlock-run/airlock/infra/answer"
 )
 
-// Client runs executions on one Lambda function. It is safe for concurrent use.
+// Client runs executions on a Lambda function, or on one for each tier. It is safe for concurrent use.
 type Client struct {
 	cfg Config
 	api *lambda.Client
@@ -88,7 +89,7 @@ func (c *Client) patient(ctx context.Context) (context.Context, func()) {
 // stream carries an invocation by InvokeWithResponseStream.
 func (c *Client) stream(ctx context.Context, inv execution.Invocation, payload []byte, a *answer.Answer) (*answer.Failure, error) {
 	out, err := c.api.InvokeWithResponseStream(ctx, &lambda.InvokeWithResponseStreamInput{
-		FunctionName: &c.cfg.Function,
+		FunctionName: c.function(inv.Request.Policy),
 		Qualifier:    optional(c.cfg.Qualifier),
 		TenantId:     c.tenant(inv),
 		Payload:      payload,
@@ -138,7 +139,7 @@ func completed(e types.InvokeWithResponseStreamCompleteEvent) *answer.Failure {
 // buffer carries an invocation by Invoke.
 func (c *Client) buffer(ctx context.Context, inv execution.Invocation, payload []byte, a *answer.Answer) (*answer.Failure, error) {
 	out, err := c.api.Invoke(ctx, &lambda.InvokeInput{
-		FunctionName: &c.cfg.Function,
+		FunctionName: c.function(inv.Request.Policy),
 		Qualifier:    optional(c.cfg.Qualifier),
 		TenantId:     c.tenant(inv),
 		Payload:      payload,
@@ -162,7 +163,18 @@ func (c *Client) buffer(ctx context.Context, inv execution.Invocation, payload [
 	return nil, nil
 }
 
-// Ready asks Lambda whether the function exists and may be invoked. A good answer is kept for Config.ReadyFor.
+// function names the function for a tier; "" is the default tier.
+func (c *Client) function(policy string) *string {
+	if len(c.cfg.Policies) == 0 {
+		return &c.cfg.Function
+	}
+	if policy == "" {
+		policy = c.cfg.Policies[0]
+	}
+	return aws.String(strings.ReplaceAll(c.cfg.Function, placeholder, policy))
+}
+
+// Ready asks Lambda whether each function exists and may be invoked. A good answer is kept for Config.ReadyFor.
 func (c *Client) Ready(ctx context.Context) error {
 	now := c.cfg.Now()
 	c.mu.Lock()
@@ -171,12 +183,18 @@ func (c *Client) Ready(ctx context.Context) error {
 	if fresh {
 		return nil
 	}
-	input := &lambda.InvokeInput{FunctionName: &c.cfg.Function, Qualifier: optional(c.cfg.Qualifier), InvocationType: types.InvocationTypeDryRun}
-	if c.cfg.Tenants {
-		input.TenantId = aws.String(noTenant)
+	policies := c.cfg.Policies
+	if len(policies) == 0 {
+		policies = []string{""}
 	}
-	if _, err := c.api.Invoke(ctx, input); err != nil {
-		return refused(err)
+	for _, policy := range policies {
+		input := &lambda.InvokeInput{FunctionName: c.function(policy), Qualifier: optional(c.cfg.Qualifier), InvocationType: types.InvocationTypeDryRun}
+		if c.cfg.Tenants {
+			input.TenantId = aws.String(noTenant)
+		}
+		if _, err := c.api.Invoke(ctx, input); err != nil {
+			return refused(err)
+		}
 	}
 	c.mu.Lock()
 	c.readyAt = now

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -20,11 +21,18 @@ const (
 	maxStreamed = 20 << 20
 )
 
+// placeholder stands for the tier in Config.Function.
+const placeholder = "{policy}"
+
 // Config says which function to invoke. Function is required; credentials and region come from where the AWS SDK looks
 // for them unless they are set here.
 type Config struct {
-	// Function is a name or an ARN; Qualifier a version or alias, "" the latest.
+	// Function is a name or an ARN; Qualifier a version or alias, "" the latest. "{policy}" in a Function stands for the
+	// tier of each request: a function of its own for every tier.
 	Function, Qualifier string
+	// Policies are the tiers that have a function, for a Function with "{policy}". The first is that of requests which name
+	// none; Ready asks for all of them.
+	Policies []string
 	// Endpoint replaces the service's own, for an emulator. Where no credentials are found for it, none are used.
 	Endpoint string
 	// Region and Credentials replace what the SDK finds.
@@ -48,6 +56,9 @@ type Config struct {
 func New(ctx context.Context, cfg Config) (*Client, error) {
 	if cfg.Function == "" {
 		return nil, errors.New("lambda invoker: Function is not set")
+	}
+	if strings.Contains(cfg.Function, placeholder) != (len(cfg.Policies) > 0) {
+		return nil, errors.New("lambda invoker: " + placeholder + " in Function needs Policies, and the other way round")
 	}
 	if cfg.Grace < 0 || cfg.ReadyFor < 0 {
 		return nil, errors.New("lambda invoker: a duration is negative")

@@ -243,6 +243,8 @@ func TestNewRefuses(t *testing.T) {
 	for name, cfg := range map[string]lambdainvoke.Config{
 		"no function":    {},
 		"negative grace": {Function: "f", Grace: -1},
+		"no tiers":       {Function: "f-{policy}", Region: "eu-central-1"},
+		"no place":       {Function: "f", Policies: []string{"strict"}, Region: "eu-central-1"},
 	} {
 		if _, err := lambdainvoke.New(context.Background(), cfg); err == nil {
 			t.Errorf("%s: was accepted", name)

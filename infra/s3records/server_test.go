@@ -10,32 +10,28 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/airlock-run/airlock/infra/recordstest"
 	"github.com/airlock-run/airlock/infra/s3records"
+	"github.com/airlock-run/airlock/infra/s3test"
 )
 
-const versitygw = "versitygw-v1.8.0"
-
-// endpoint is where the S3 server of this test process listens. TestMain sets it, and children get it by the place.
-var endpoint string
+// server is the S3 server of this test process, and endpoint where it listens. TestMain sets them; children get the
+// endpoint by the place.
+var (
+	server   *s3test.Server
+	endpoint string
+)
 
 func TestMain(m *testing.M) {
-	for name, value := range map[string]string{
-		"AWS_ACCESS_KEY_ID": "tester", "AWS_SECRET_ACCESS_KEY": "tester-secret", "AWS_REGION": "us-east-1",
-		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
-	} {
+	for _, pair := range s3test.Environment() {
+		name, value, _ := strings.Cut(pair, "=")
 		if err := os.Setenv(name, value); err != nil {
 			panic(err)
 		}
@@ -43,121 +39,22 @@ func TestMain(m *testing.M) {
 	if recordstest.IsChild() {
 		recordstest.Main(m, suite())
 	}
-	stop, err := serve()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "start the S3 server:", err)
+	var err error
+	if server, err = s3test.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	endpoint = server.Endpoint
 	code := m.Run()
-	stop()
+	server.Stop()
 	os.Exit(code)
 }
 
-// build gives the path of the S3 server, built once for all test runs from the tool module beside us.
-func build() (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(cache, "airlock-test-tools")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return "", err
-	}
-	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, versitygw)
-	if _, err := os.Stat(path); err == nil {
-		return path, nil
-	}
-	cmd := exec.Command("go", "build", "-o", path+".new", "github.com/versity/versitygw/cmd/versitygw")
-	cmd.Dir = filepath.Join("..", "internal", "tools")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	return path, os.Rename(path+".new", path)
-}
-
-// serve starts the server as a child and waits until it answers.
-func serve() (stop func(), err error) {
-	program, err := build()
-	if err != nil {
-		return nil, err
-	}
-	root, err := os.MkdirTemp("", "s3records")
-	if err != nil {
-		return nil, err
-	}
-	for _, dir := range []string{"data", "versions"} {
-		if err := os.Mkdir(filepath.Join(root, dir), 0o755); err != nil {
-			return nil, err
-		}
-	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	address := free.Addr().String()
-	if err := free.Close(); err != nil {
-		return nil, err
-	}
-	cmd := exec.Command(program, "--port", address, "--access", os.Getenv("AWS_ACCESS_KEY_ID"), "--secret", os.Getenv("AWS_SECRET_ACCESS_KEY"),
-		"--quiet", "posix", "--versioning-dir", filepath.Join(root, "versions"), filepath.Join(root, "data"))
-	cmd.Stderr = os.Stderr
-	cmd.SysProcAttr = dieWithParent()
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	stop = func() {
-		_ = cmd.Process.Kill()
-		<-ended
-		_ = os.RemoveAll(root)
-	}
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if conn, err := net.Dial("tcp", address); err == nil {
-			endpoint = "http://" + address
-			return stop, conn.Close()
-		}
-		select {
-		case err := <-ended:
-			return nil, fmt.Errorf("it ended: %w", err)
-		case <-tick.C:
-		}
-	}
-}
-
 // client speaks to the server past the store.
-func client(t *testing.T) *s3.Client {
-	t.Helper()
-	cfg, err := config.LoadDefaultConfig(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s3.NewFromConfig(cfg, func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = &endpoint, true })
-}
-
-var buckets atomic.Int64
+func client(t *testing.T) *s3.Client { return server.Client(t) }
 
 func newBucket(t *testing.T, with ...func(*s3.CreateBucketInput)) string {
-	t.Helper()
-	name := fmt.Sprintf("records-%d-%d", os.Getpid(), buckets.Add(1))
-	in := &s3.CreateBucketInput{Bucket: &name}
-	for _, change := range with {
-		change(in)
-	}
-	if _, err := client(t).CreateBucket(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
-	return name
+	return server.Bucket(t, with...)
 }
 
 // faulty asks a Fault before each request and after each answer.

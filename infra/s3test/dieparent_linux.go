@@ -1,4 +1,4 @@
-package s3records_test
+package s3test
 
 import "syscall"
 

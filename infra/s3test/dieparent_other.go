@@ -1,6 +1,6 @@
 //go:build !linux
 
-package s3records_test
+package s3test
 
 import "syscall"
 

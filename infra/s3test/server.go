@@ -1,0 +1,156 @@
+package s3test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+const program = "versitygw-v1.8.0"
+
+// Environment is what makes the AWS SDK take the server's credentials, and no others of this machine.
+func Environment() []string {
+	return []string{
+		"AWS_ACCESS_KEY_ID=" + accessKey, "AWS_SECRET_ACCESS_KEY=" + secretKey, "AWS_REGION=us-east-1",
+		"AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,
+	}
+}
+
+const accessKey, secretKey = "tester", "tester-secret"
+
+// Server is a running server. Stop must be called.
+type Server struct {
+	// Endpoint is its URL.
+	Endpoint string
+	stop     func()
+}
+
+// Stop ends the server and removes what it stored.
+func (s *Server) Stop() { s.stop() }
+
+// Start builds the server, once for all test runs, starts it and returns when it answers.
+func Start() (*Server, error) {
+	path, err := build()
+	if err != nil {
+		return nil, fmt.Errorf("build the S3 server: %w", err)
+	}
+	root, err := os.MkdirTemp("", "s3test")
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{"data", "versions"} {
+		if err := os.Mkdir(filepath.Join(root, dir), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := free.Addr().String()
+	if err := free.Close(); err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(path, "--port", address, "--access", accessKey, "--secret", secretKey,
+		"--quiet", "posix", "--versioning-dir", filepath.Join(root, "versions"), filepath.Join(root, "data"))
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = dieWithParent()
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(root))
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	s := &Server{Endpoint: "http://" + address, stop: func() {
+		_ = cmd.Process.Kill() // it may have ended already
+		<-ended
+		_ = os.RemoveAll(root) // a folder that stays behind harms no test
+	}}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if conn, err := net.Dial("tcp", address); err == nil {
+			return s, conn.Close()
+		}
+		select {
+		case err := <-ended:
+			return nil, fmt.Errorf("the S3 server ended: %w", err)
+		case <-tick.C:
+		}
+	}
+}
+
+// build gives the path of the server.
+func build() (path string, err error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "airlock-test-tools")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, program)
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	module, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "build", "-o", path+".new", "github.com/versity/versitygw/cmd/versitygw")
+	cmd.Dir = filepath.Join(filepath.Dir(string(bytes.TrimSpace(module))), "infra", "internal", "tools")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, os.Rename(path+".new", path)
+}
+
+// Client speaks to the server directly.
+func (s *Server) Client(t testing.TB) *s3.Client {
+	t.Helper()
+	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion("us-east-1"),
+		config.WithCredentialsProvider(aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: accessKey, SecretAccessKey: secretKey}, nil
+		})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s3.NewFromConfig(cfg, func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = aws.String(s.Endpoint), true })
+}
+
+var buckets atomic.Int64
+
+// Bucket makes a new one, changed by with, and gives its name.
+func (s *Server) Bucket(t testing.TB, with ...func(*s3.CreateBucketInput)) string {
+	t.Helper()
+	name := fmt.Sprintf("test-%d-%d", os.Getpid(), buckets.Add(1))
+	in := &s3.CreateBucketInput{Bucket: &name}
+	for _, change := range with {
+		change(in)
+	}
+	if _, err := s.Client(t).CreateBucket(context.WithoutCancel(t.Context()), in); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
