@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/infra/lambdainvoke"
 	"github.com/airlock-run/airlock/infra/localinvoke"
+	"github.com/airlock-run/airlock/policy"
 )
 
 var (
@@ -25,23 +27,36 @@ type fleet struct {
 }
 
 // openFleet opens the one that INVOKER names. It must be closed.
-func openFleet(ctx context.Context, getenv func(string) string, set settings, policy *rules, log *slog.Logger) (*fleet, error) {
+func openFleet(ctx context.Context, getenv func(string) string, set settings, tiers *rules, log *slog.Logger) (*fleet, error) {
 	if set.invoker == "lambda" {
-		client, err := lambdainvoke.New(ctx, lambdainvoke.Config{
-			Function: set.lambda.function, Endpoint: set.lambda.endpoint, Tenants: set.lambda.tenants,
-		})
+		client, err := lambdainvoke.New(ctx, lambdaConfig(set.lambda, tiers))
 		if err != nil {
 			return nil, exit(exitUsage, fmt.Errorf("INVOKER: %w", err))
 		}
 		where := fmt.Sprintf("Lambda function %s, at most %d executions at a time", set.lambda.function, set.lambda.places)
 		return &fleet{Invoker: client, places: set.lambda.places, where: where}, nil
 	}
-	pool, err := localinvoke.New(ctx, poolConfig(getenv, set, policy, log))
+	pool, err := localinvoke.New(ctx, poolConfig(getenv, set, tiers, log))
 	if err != nil {
 		return nil, exit(exitPlatform, fmt.Errorf("functions: %w", err))
 	}
 	places := len(pool.Stats().Processes)
 	return &fleet{Invoker: pool, places: places, pool: pool, where: fmt.Sprintf("%d processes, one execution each at a time", places)}, nil
+}
+
+// lambdaConfig names every tier where each has a function of its own, the default tier first.
+func lambdaConfig(set lambdaSettings, tiers *rules) lambdainvoke.Config {
+	cfg := lambdainvoke.Config{Function: set.function, Endpoint: set.endpoint, Tenants: set.tenants}
+	if !strings.Contains(set.function, "{policy}") {
+		return cfg
+	}
+	cfg.Policies = []string{policy.DefaultTier}
+	for _, t := range tiers.Tiers() {
+		if t.Name != policy.DefaultTier {
+			cfg.Policies = append(cfg.Policies, t.Name)
+		}
+	}
+	return cfg
 }
 
 func (f *fleet) close(ctx context.Context) error {
@@ -88,13 +103,13 @@ var forwardedToS3 = []string{
 	"AWS_CONTAINER_AUTHORIZATION_TOKEN", "AWS_EC2_METADATA_DISABLED",
 }
 
-func poolConfig(getenv func(string) string, set settings, policy *rules, log *slog.Logger) localinvoke.Config {
+func poolConfig(getenv func(string) string, set settings, tiers *rules, log *slog.Logger) localinvoke.Config {
 	cfg := localinvoke.Config{Env: []string{"AUDIT_STORE=" + set.auditStore}, Processes: set.processes, Logger: log}
 	names := forwarded
 	if isBucket(set.auditStore) {
 		names = append(names[:len(names):len(names)], forwardedToS3...)
 	}
-	for _, secret := range policy.secrets() {
+	for _, secret := range tiers.secrets() {
 		names = append(names[:len(names):len(names)], process.SecretPrefix+secret)
 	}
 	for _, name := range names {
@@ -102,7 +117,7 @@ func poolConfig(getenv func(string) string, set settings, policy *rules, log *sl
 			cfg.Env = append(cfg.Env, name+"="+v)
 		}
 	}
-	if copied := policy.file(); copied != "" {
+	if copied := tiers.file(); copied != "" {
 		cfg.Env = append(cfg.Env, "AIRLOCK_POLICY_FILE="+copied)
 	}
 	return cfg

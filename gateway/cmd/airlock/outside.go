@@ -19,17 +19,17 @@ func (r *reader) lambda() lambdaSettings {
 		places: r.number("LAMBDA_CONCURRENCY", 50, 1, 100_000),
 	}
 	if l.function == "" {
-		r.fail("LAMBDA_FUNCTION", "is not set; INVOKER=lambda needs the name or the ARN of a function")
+		r.fail("LAMBDA_FUNCTION", "is not set; INVOKER=lambda needs the name or the ARN of a function, with {policy} in it when every tier has its own")
 	}
 	if l.endpoint != "" && !isHTTP(l.endpoint) {
 		r.fail("LAMBDA_ENDPOINT", "must be a URL such as http://127.0.0.1:9001; got %q", l.endpoint)
 	}
 	switch text := strings.TrimSpace(r.getenv("LAMBDA_TENANCY")); text {
-	case "":
+	case "", "shared":
 	case "per-tenant":
 		l.tenants = true
 	default:
-		r.fail("LAMBDA_TENANCY", "must be per-tenant, for a function whose TenancyConfig is PER_TENANT, or not be set; got %q", text)
+		r.fail("LAMBDA_TENANCY", "must be shared (the default), or per-tenant for a function whose TenancyConfig is PER_TENANT; got %q", text)
 	}
 	return l
 }

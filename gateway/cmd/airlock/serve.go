@@ -8,14 +8,12 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/airlock-run/airlock/gateway"
-	"github.com/airlock-run/airlock/infra/sqlitestate"
 )
 
 // patience is how long a shutdown waits for what runs: the longest tier's time and some more.
@@ -26,19 +24,19 @@ func serveCommand(con console) *cobra.Command {
 		Use:   "serve",
 		Short: "Serve the HTTP API",
 		Long: "Serve the HTTP API with a pool of local function processes.\n\n" +
-			"All settings are environment variables: HOST, PORT, API_KEY, JWT_SECRET, JWT_PUBLIC_KEY, JWT_ISSUER, JWT_AUDIENCE,\n" +
-			"CORS_ORIGINS, MAX_BODY_SIZE, RATE_LIMIT_WINDOW_MS, RATE_LIMIT_MAX_REQUESTS, AUDIT_STORE, AUDIT_CHAIN_KEY, INVOKER,\n" +
-			"SANDBOX_MEMORY_MB, EGRESS_ALLOW, FUNCTION_PROCESSES, AIRLOCK_CACHE_DIR, AIRLOCK_STATE, CALLBACK_SECRET,\n" +
-			"JWT_JWKS_URL, JWT_TENANT_CLAIM, AUDIT_CODE, AUDIT_REDACT, AUDIT_SYNC, S3_ENDPOINT, LAMBDA_FUNCTION, LAMBDA_ENDPOINT,\n" +
-			"LAMBDA_CONCURRENCY, LAMBDA_TENANCY, REDIS_URL, AIRLOCK_POLICY_FILE (read again on SIGHUP).\n" +
-			"With none set it serves on 127.0.0.1:3000 without credentials, records into ./audit and keeps functions and\n" +
-			"jobs in ./state.",
+			"All settings are environment variables, checked at start. With none set it serves on 127.0.0.1:3000 without\n" +
+			"credentials, records into ./audit and keeps functions and jobs in ./state.\n\n" + settingsHelp() +
+			"SIGHUP reads the policy file again. SIGTERM or Ctrl-C lets what runs finish; a second one ends it at once.",
+		Example: "  airlock serve\n" +
+			"  PORT=8080 RATE_LIMIT_MAX_REQUESTS=1000 airlock serve\n" +
+			"  HOST=0.0.0.0 API_KEY=$(openssl rand -hex 32) AUDIT_STORE=s3://records/airlock airlock serve",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			set, err := readSettings(con.getenv, time.Now)
 			if err != nil {
 				return exit(exitUsage, err)
 			}
+			con.warnOf(misspelt(os.Environ()))
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			return serve(ctx, stop, con, set)
@@ -65,12 +63,12 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 		return exit(exitUsage, err)
 	}
 	defer flush(log)
-	state, err := sqlitestate.Open(set.state, sqlitestate.Config{})
+	state, closeState, err := openState(set.state)
 	if err != nil {
-		return exit(exitPlatform, fmt.Errorf("AIRLOCK_STATE: %w; set AIRLOCK_STATE to a folder that can be written", err))
+		return exit(exitPlatform, err)
 	}
-	defer func() { err = errors.Join(err, state.Close()) }()
-	indexed, release := indexRecords(ctx, store, filepath.Join(set.state, "audit-index"), log)
+	defer func() { err = errors.Join(err, closeState()) }()
+	indexed, release := indexRecords(ctx, store, set.state, log)
 	defer func() { err = errors.Join(err, release()) }()
 	policy, err := openRules(con.getenv)
 	if err != nil {
@@ -97,6 +95,9 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	greet(con.stdout, set, listener.Addr().String(), policy, functions.described(confined))
+	if set.front != "" {
+		go serveFront(set.front, listener.Addr())
+	}
 	select {
 	case err := <-failed:
 		return exit(exitPlatform, fmt.Errorf("serve: %w", err))
@@ -141,6 +142,6 @@ func newServer(ctx context.Context, set settings, functions *fleet, policy *rule
 	deps.Invoker, deps.Policy, deps.Redact, deps.Fleet = functions, policy, redactor.Apply, functions.state()
 	return gateway.New(gateway.Config{
 		MaxBodyBytes: set.maxBody, CORSOrigins: set.corsOrigins, Places: functions.places, OpenedHosts: set.opened,
-		CallbackSecret: set.callbackKey, KeepCode: set.keeping.KeepCode,
+		CallbackSecret: set.callbackKey, KeepCode: set.keeping.KeepCode, Proxies: set.proxies,
 	}, deps)
 }

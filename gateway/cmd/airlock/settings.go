@@ -33,7 +33,9 @@ type settings struct {
 	keeping     process.Records
 	lambda      lambdaSettings
 	redis       string // URL; "" counts in this process
-	state       string // a folder
+	state       string // a folder; "" keeps none
+	front       string // on Lambda, what is in front of the gateway; "" elsewhere
+	proxies     []netip.Prefix
 	callbackKey string
 	opened      []string // hosts that EGRESS_ALLOW opens
 	processes   int      // 0: as many as the machine suits
@@ -105,6 +107,8 @@ func readSettings(getenv func(string) string, now func() time.Time) (settings, e
 	default:
 		r.fail("INVOKER", "must be local or lambda; got %q", s.invoker)
 	}
+	s.proxies = r.trustedProxies()
+	r.onLambda(&s)
 	return s, errors.Join(r.wrong...)
 }
 

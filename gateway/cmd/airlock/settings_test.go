@@ -107,11 +107,16 @@ func TestSettingsRefused(t *testing.T) {
 		{"AUDIT_STORE=file://", "AUDIT_STORE:"},
 		{"AUDIT_CHAIN_KEY=short", "AUDIT_CHAIN_KEY: has 5 bytes"},
 		{"INVOKER=cloud", "INVOKER: must be local or lambda"},
+		{"TRUSTED_PROXIES=10.0.0.0/8, balancer", "TRUSTED_PROXIES: \"balancer\" is no network"},
 	}
 	for _, c := range cases {
 		if _, err := readSettings(env(c.env), time.Now); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: got %v, want %q", c.env, err, c.says)
 		}
+	}
+	tenancy := []string{"INVOKER=lambda", "LAMBDA_FUNCTION=f", "LAMBDA_TENANCY=on"}
+	if _, err := readSettings(env(tenancy...), time.Now); err == nil || !strings.Contains(err.Error(), "LAMBDA_TENANCY: must be shared") {
+		t.Errorf("LAMBDA_TENANCY=on: %v", err)
 	}
 	if _, err := readSettings(env("PORT=x", "MAX_BODY_SIZE=y"), time.Now); err == nil || strings.Count(err.Error(), "\n") != 1 {
 		t.Errorf("two mistakes are reported as: %v", err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/base64"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -11,10 +12,14 @@ import (
 
 var _ gateway.State = (*sqlitestate.Store)(nil)
 
-// state gives AIRLOCK_STATE, the folder of saved functions and jobs, as an absolute path. When it is not set it is
-// beside the folder of the audit records, so that what belongs together stays together: ./state beside ./audit.
+// state gives AIRLOCK_STATE, the folder of saved functions and jobs, as an absolute path, or "" for none. When it is not
+// set it is beside the folder of the audit records, so that what belongs together stays together: ./state beside ./audit.
+// On Lambda it is none.
 func (r *reader) state(auditStore string) string {
 	dir := strings.TrimPrefix(strings.TrimSpace(r.getenv("AIRLOCK_STATE")), "file://")
+	if dir == "none" || dir == "" && r.getenv("AWS_LAMBDA_RUNTIME_API") != "" {
+		return ""
+	}
 	if dir == "" {
 		dir = "state"
 		if records, ok := strings.CutPrefix(auditStore, "file://"); ok {
@@ -25,7 +30,7 @@ func (r *reader) state(auditStore string) string {
 		}
 	}
 	if strings.Contains(dir, "://") {
-		r.fail("AIRLOCK_STATE", "must be the path of a folder; got %q", dir)
+		r.fail("AIRLOCK_STATE", "must be the path of a folder, or none; got %q", dir)
 		return ""
 	}
 	abs, err := filepath.Abs(dir)
@@ -34,6 +39,18 @@ func (r *reader) state(auditStore string) string {
 		return ""
 	}
 	return abs
+}
+
+// openState opens what AIRLOCK_STATE names; nil where that is none.
+func openState(folder string) (gateway.State, func() error, error) {
+	if folder == "" {
+		return nil, func() error { return nil }, nil
+	}
+	state, err := sqlitestate.Open(folder, sqlitestate.Config{})
+	if err != nil {
+		return nil, nil, fmt.Errorf("AIRLOCK_STATE: %w; set AIRLOCK_STATE to a folder that can be written", err)
+	}
+	return state, state.Close, nil
 }
 
 // callbackKey gives CALLBACK_SECRET, with which callbacks are signed whose callers gave no secret.
