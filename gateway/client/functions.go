@@ -19,16 +19,41 @@ type Function struct {
 }
 
 // Definition is what a function is saved with: the members of an execution request that say what runs, and by what
-// rules.
+// rules; and what calls it.
 type Definition struct {
-	Code     string                    `json:"code,omitempty"`
-	Files    map[string]execution.File `json:"files,omitempty"`
-	Entry    string                    `json:"entry,omitempty"`
-	Language string                    `json:"language,omitempty"`
-	Policy   string                    `json:"policy,omitempty"`
-	Limits   execution.Limits          `json:"limits,omitzero"`
-	Tools    []execution.Tool          `json:"tools,omitempty"`
-	Env      map[string]string         `json:"env,omitempty"`
+	Code     string                     `json:"code,omitempty"`
+	Files    map[string]execution.File  `json:"files,omitempty"`
+	Entry    string                     `json:"entry,omitempty"`
+	Language string                     `json:"language,omitempty"`
+	Policy   string                     `json:"policy,omitempty"`
+	Timeout  float64                    `json:"timeout,omitempty"` // milliseconds
+	Memory   string                     `json:"memory,omitempty"`
+	Limits   execution.Limits           `json:"limits,omitzero"`
+	Tools    []execution.Tool           `json:"tools,omitempty"`
+	Context  map[string]json.RawMessage `json:"context,omitempty"`
+	Env      map[string]string          `json:"env,omitempty"`
+	Hosts    []string                   `json:"hosts,omitempty"`
+	Secrets  []string                   `json:"secrets,omitempty"`
+	Schedule *Schedule                  `json:"schedule,omitempty"`
+	Hook     *Hook                      `json:"hook,omitempty"`
+}
+
+// Schedule is when a function runs by itself: five fields of cron, in UTC unless TimeZone names another.
+type Schedule struct {
+	Cron     string          `json:"cron"`
+	TimeZone string          `json:"timeZone,omitempty"`
+	Missed   string          `json:"missed,omitempty"`
+	Input    json.RawMessage `json:"input,omitempty"`
+}
+
+// Hook is who may call a function at POST /hooks/{name}, and how that is proved.
+type Hook struct {
+	Scheme           string `json:"scheme"`
+	Secret           string `json:"secret,omitempty"`
+	Header           string `json:"header,omitempty"`
+	ToleranceSeconds int    `json:"toleranceSeconds,omitempty"`
+	Async            bool   `json:"async,omitempty"`
+	Alias            string `json:"alias,omitempty"`
 }
 
 // Call says what a saved function is run on. With neither Version nor Alias the latest version runs.

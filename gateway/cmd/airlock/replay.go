@@ -1,11 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +29,7 @@ func replayCommand(con console) *cobra.Command {
 		if !execution.ValidID(args[0]) {
 			return exit(exitUsage, fmt.Errorf("%q is not the id of an execution, such as exec_01JD5Z6Q8V0000000000000000", args[0]))
 		}
-		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+		ctx, stop := interruptible(cmd.Context())
 		defer stop()
 		rec, err := store.Get(ctx, args[0])
 		if errors.Is(err, audit.ErrNotFound) {
@@ -47,6 +45,9 @@ func replayCommand(con console) *cobra.Command {
 		defer closeRunner()
 		again, err := r.Replay(ctx, rec)
 		if err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
 			return exit(exitPlatform, fmt.Errorf("%s cannot be replayed: %w", rec.ID, err))
 		}
 		for _, d := range again.Differences {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/policy"
 )
@@ -49,6 +50,7 @@ func scanCommand(con console) *cobra.Command {
 	flags.BoolVar(&f.json, "json", false, "print what the policy says of each file as JSON")
 	flags.BoolVar(&f.sarif, "sarif", false, "print a SARIF 2.1.0 log, as code scanning services take it")
 	cmd.MarkFlagsMutuallyExclusive("json", "sarif")
+	completeTiers(cmd, con)
 	return cmd
 }
 
@@ -63,7 +65,7 @@ func (f *scanFlags) scan(con console, names []string) error {
 	var all []scanned
 	var unread []error
 	for _, name := range names {
-		text, err := source(con.stdin, name)
+		text, err := source(con.stdin, name, execution.MaxCodeBytes)
 		if err != nil {
 			unread = append(unread, err)
 			continue

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/process"
+	"github.com/airlock-run/airlock/functions/runner"
+	"github.com/airlock-run/airlock/policy/audit"
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// execute runs a request somewhere and gives onLog, which may be nil, what the guest prints as it prints it.
+type execute func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result, error)
+
+// executeHere runs in a sandbox of this process.
+func executeHere(r *runner.Runner) execute {
+	return func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result, error) {
+		var heard func(execution.Log)
+		if onLog != nil {
+			heard = func(l execution.Log) { onLog(l.Level, l.Message+"\n") }
+		}
+		return r.Run(ctx, execution.Invocation{
+			Airlock: execution.InvocationVersion, ID: newID(), Request: request, Via: execution.ViaCLI, ReceivedAt: time.Now(),
+		}, heard)
+	}
+}
+
+// localRunner puts together what a function process has, for this process.
+func localRunner(ctx context.Context, con console, store string) (*runner.Runner, func(), error) {
+	rules, _, err := process.ReadRules(con.getenv)
+	if err != nil {
+		return nil, nil, exit(exitUsage, err)
+	}
+	keeping, err := process.ReadRecords(con.getenv)
+	if err != nil {
+		return nil, nil, exit(exitUsage, err)
+	}
+	secret := func(name string) string { return con.getenv(process.SecretPrefix + name) }
+	var values []string
+	for _, name := range rules.Secrets() {
+		values = append(values, secret(name))
+	}
+	redactor, err := keeping.Redactor(values...)
+	if err != nil {
+		return nil, nil, exit(exitUsage, err)
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, nil, exit(exitPlatform, fmt.Errorf("find this program: %w", err))
+	}
+	var appender audit.Appender = unrecorded{}
+	closeStore := func() error { return nil }
+	if store == "" {
+		store = strings.TrimSpace(con.getenv("AUDIT_STORE"))
+	}
+	if store != "" {
+		opened, err := keeping.Open(ctx, store, slog.New(slog.DiscardHandler))
+		if err != nil {
+			return nil, nil, exit(exitPlatform, fmt.Errorf("open the record store %q: %w", store, err))
+		}
+		appender, closeStore = opened, opened.Close
+	}
+	prepared := con.progress("preparing the engine")
+	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: process.CacheDir(con.getenv, executable)})
+	prepared()
+	if err != nil {
+		return nil, nil, exit(exitPlatform, errors.Join(fmt.Errorf("build the sandbox: %w", err), closeStore()))
+	}
+	log := slog.New(slog.NewTextHandler(con.stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	closeAll := func() {
+		if err := errors.Join(engine.Close(context.WithoutCancel(ctx)), closeStore()); err != nil {
+			log.Error("close", "err", err)
+		}
+	}
+	r, err := runner.New(runner.Config{
+		Sandbox: engine, Policy: rules, Records: appender, Log: log, KeepCode: keeping.KeepCode,
+		Secret: secret, Redact: redactor.Apply,
+	})
+	if err != nil {
+		closeAll()
+		return nil, nil, exit(exitPlatform, err)
+	}
+	return r, closeAll, nil
+}
+
+// unrecorded is the store of a run at the command line that names none: its only witness is who typed it.
+type unrecorded struct{}
+
+func (unrecorded) Append(context.Context, audit.Record) error { return nil }

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// settled is how long a file must be left alone before it counts as written: editors write in several steps.
+const settled = 50 * time.Millisecond
+
+// watchFile runs the file, and again after each change, until ctx ends. A run that is under way when the file changes is
+// stopped. What goes wrong is printed, and ends nothing.
+func (f *runFlags) watchFile(ctx context.Context, con console, args []string, run execute) error {
+	path, err := filepath.Abs(args[0])
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return exit(exitUsage, err)
+	}
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return exit(exitPlatform, fmt.Errorf("--watch: %w", err))
+	}
+	defer watcher.Close()
+	// The folder is watched, since many editors put a new file in the place of the old one.
+	if err := watcher.Add(filepath.Dir(path)); err != nil {
+		return exit(exitPlatform, fmt.Errorf("--watch: %w", err))
+	}
+	for {
+		running, cancel := context.WithCancel(ctx)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			f.again(running, con, args, run)
+		}()
+		err := changed(ctx, watcher, path)
+		cancel()
+		<-ended
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// again is one run of the file as it is now.
+func (f *runFlags) again(ctx context.Context, con console, args []string, run execute) {
+	request, err := f.request(con.stdin, args)
+	if err == nil {
+		err = f.run(ctx, con, request, run)
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	note := con.paint(con.stderr, green, "airlock:") + " completed"
+	if err != nil {
+		note = con.paint(con.stderr, red, "airlock:") + " " + err.Error()
+	}
+	_, _ = fmt.Fprintf(con.stderr, "%s; waiting for %s to change\n", note, args[0])
+}
+
+// changed waits until the file has changed and is left alone. The error is the end of ctx, or of the watching.
+func changed(ctx context.Context, watcher *fsnotify.Watcher, path string) error {
+	var quiet <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-quiet:
+			return nil
+		case err := <-watcher.Errors:
+			return exit(exitPlatform, fmt.Errorf("--watch: %w", err))
+		case event := <-watcher.Events:
+			if event.Name == path && !event.Has(fsnotify.Remove) && event.Op != fsnotify.Chmod {
+				quiet = time.After(settled)
+			}
+		}
+	}
+}

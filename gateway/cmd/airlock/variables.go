@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// variable is a setting: an environment variable, what counts when it is not set, and what it is for.
+type variable struct{ name, fallback, about string }
+
+// variables are the settings of airlock serve, in the order of the help.
+var variables = []struct {
+	title string
+	of    []variable
+}{
+	{"Where it serves, and to whom", []variable{
+		{"HOST", "127.0.0.1", "address to listen on; any but this machine's own needs a credential setting"},
+		{"PORT", "3000", "port to listen on; 0 picks one"},
+		{"API_KEY", "none", "one key that may do everything, as Authorization: Bearer or X-API-Key"},
+		{"JWT_SECRET", "none", "verifies HS256 tokens; 32 bytes or more; airlock token mints them"},
+		{"JWT_PUBLIC_KEY", "none", "verifies RS256, ES256 or EdDSA tokens; PEM, or the file that holds it"},
+		{"JWT_JWKS_URL", "asked of JWT_ISSUER", "where identity providers publish their keys; a list for several"},
+		{"JWT_ISSUER", "any", "the issuer that tokens must name; a list for several"},
+		{"JWT_AUDIENCE", "any", "the audience that tokens must name"},
+		{"JWT_TENANT_CLAIM", "tenant", "the claim of a token that names the tenant"},
+		{"CORS_ORIGINS", "none", "web pages that may call, as exact origins parted by commas"},
+	}},
+	{"How much", []variable{
+		{"MAX_BODY_SIZE", "1048576", "bytes of a request's body"},
+		{"RATE_LIMIT_MAX_REQUESTS", "30", "requests of one caller in a window"},
+		{"RATE_LIMIT_WINDOW_MS", "60000", "the window in milliseconds"},
+		{"REDIS_URL", "none", "counts the limits of several gateways together"},
+		{"SANDBOX_MEMORY_MB", "the tier's", "megabytes that a guest gets at most, whatever its tier says"},
+		{"FUNCTION_PROCESSES", "by the machine", "function processes; each runs one execution at a time"},
+	}},
+	{"What runs, and by what rules", []variable{
+		{"AIRLOCK_POLICY_FILE", "none", "YAML that tightens or adds tiers, opens hosts, sets quotas; read again on SIGHUP"},
+		{"EGRESS_ALLOW", "none", "hosts that guests and tools may reach, parted by commas"},
+		{"AIRLOCK_SECRET_*", "none", "the value of the secret that the policy file calls *"},
+		{"INVOKER", "local", "local function processes, or lambda"},
+		{"LAMBDA_FUNCTION", "none", "with INVOKER=lambda: name or ARN of the function"},
+		{"LAMBDA_ENDPOINT", "AWS", "with INVOKER=lambda: where the Lambda API is, such as airlock lambda-local"},
+		{"LAMBDA_CONCURRENCY", "50", "with INVOKER=lambda: executions at a time"},
+		{"LAMBDA_TENANCY", "none", "with INVOKER=lambda: per-tenant, for a function in tenant isolation mode"},
+		{"AIRLOCK_CACHE_DIR", "~/.cache/airlock", "keeps the compiled engine"},
+	}},
+	{"What is kept", []variable{
+		{"AUDIT_STORE", "./audit", "where records go: file:///path or s3://bucket/prefix"},
+		{"AUDIT_CHAIN_KEY", "none", "adds a keyed code to every record; 16 bytes or more"},
+		{"AUDIT_CODE", "hash", "hash, or keep: the code and request too, which replay needs"},
+		{"AUDIT_REDACT", "none", "fields of a record whose values are not stored, parted by commas"},
+		{"AUDIT_SYNC", "false", "true: a record is on the disk before its result is given"},
+		{"S3_ENDPOINT", "AWS", "where buckets are, for stores that speak S3"},
+		{"AIRLOCK_STATE", "./state", "folder of saved functions, jobs and the index over the records"},
+		{"CALLBACK_SECRET", "one for each", "signs callbacks whose callers gave no secret; whsec_ and base64"},
+	}},
+	{"Tracing", []variable{
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "none", "sends spans there by OTLP over HTTP"},
+		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "none", "the same, for traces alone"},
+		{"OTEL_SDK_DISABLED", "false", "true: no spans; other OTEL_ variables go by their usual meaning"},
+	}},
+}
+
+// clientVariables are those of the commands that call a gateway.
+var clientVariables = []variable{
+	{"AIRLOCK_SERVER", "none", "the gateway that airlock run, functions and mcp call"},
+	{"AIRLOCK_TOKEN", "none", "their token or API key"},
+}
+
+// settingsHelp lists the settings for a terminal.
+func settingsHelp() string {
+	var b strings.Builder
+	for _, group := range variables {
+		fmt.Fprintf(&b, "%s:\n", group.title)
+		for _, v := range group.of {
+			fmt.Fprintf(&b, "  %-24s %s (%s)\n", v.name, v.about, v.fallback)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// knownVariables gives their names.
+func knownVariables() []string {
+	var names []string
+	for _, group := range variables {
+		for _, v := range group.of {
+			names = append(names, v.name)
+		}
+	}
+	for _, v := range clientVariables {
+		names = append(names, v.name)
+	}
+	return names
+}
+
+// families are the beginnings of names that only settings of this program have.
+var families = []string{"AIRLOCK_", "AUDIT_", "RATE_LIMIT_"}
+
+// misspelt finds what was probably meant as a setting, and is none, in an environment of NAME=VALUE. Each line says so.
+func misspelt(environ []string) []string {
+	known := knownVariables()
+	var lines []string
+	for _, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		upper := strings.ToUpper(name)
+		ours := slices.ContainsFunc(families, func(f string) bool { return strings.HasPrefix(upper, f) })
+		if slices.Contains(known, name) || foreignVariable(name) {
+			continue
+		}
+		meant := nearest(name, known)
+		// Short names, such as POST, are near to one another by chance.
+		switch {
+		case meant != "" && (ours || len(name) > 6 || strings.EqualFold(name, meant)):
+			lines = append(lines, fmt.Sprintf("%s is not a setting; did you mean %s?", name, meant))
+		case ours:
+			lines = append(lines, name+" is not a setting; airlock serve --help lists them")
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// warnOf prints warnings on standard error.
+func (con console) warnOf(lines []string) {
+	for _, line := range lines {
+		_, _ = fmt.Fprintln(con.stderr, con.paint(con.stderr, yellow, "airlock: warning:")+" "+line)
+	}
+}
+
+// foreignVariable knows what looks like a slip and is not: secrets, whose names are the deployment's, and what others read.
+func foreignVariable(name string) bool {
+	return strings.HasPrefix(name, "AIRLOCK_SECRET_") || strings.HasPrefix(name, "AIRLOCK_TEST_") || strings.HasPrefix(name, "OTEL_") ||
+		strings.HasPrefix(name, "AWS_")
+}
