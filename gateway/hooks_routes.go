@@ -17,6 +17,9 @@ import (
 	"github.com/airlock-run/airlock/gateway/hooks"
 )
 
+// executionID tells by which execution a request is answered, where the answer itself does not.
+const executionID = "X-Execution-Id"
+
 // hookPath is where the webhooks of a function go: those of the default tenant need not name it.
 func hookPath(tenant, name string) string {
 	if tenant == authn.DefaultTenant {
@@ -55,16 +58,24 @@ func (s *Server) hook(c *fiber.Ctx) error {
 	if err != nil {
 		return bad("", "the event cannot be written as JSON")
 	}
+	return s.oncePerKey(c, "hook:"+f.Tenant+"/"+f.Name, f.Hook.Async, func(c *fiber.Ctx) error {
+		job, err := s.hooked(f, input, utils.CopyString(c.IP()), s.newID(c), received)
+		if err != nil {
+			return err
+		}
+		return s.onlyOnce(c, f, proof, job)
+	})
+}
+
+// hooked is the execution that an event begins: on behalf of nobody, with what whoever saved the function was granted.
+func (s *Server) hooked(f execution.SavedFunction, event []byte, ip, id string, received time.Time) (Job, error) {
 	job := Job{
-		Caller: authn.Identity{Subject: "hook:" + f.Name, Tenant: f.Tenant}, IP: utils.CopyString(c.IP()), Via: execution.ViaHook,
-		ReceivedAt: received.UTC(), Fresh: true, ID: s.deps.NewID(),
+		Caller: authn.Identity{Subject: "hook:" + f.Name, Tenant: f.Tenant}, IP: ip, Via: execution.ViaHook,
+		ReceivedAt: received.UTC(), Fresh: true, ID: id,
 	}
-	content, err := s.bind(s.base, f, Call{Name: f.Name, Alias: f.Hook.Alias, Request: execution.Request{Input: input}}, &job)
-	if err != nil {
-		return err
-	}
+	content, err := s.bind(s.base, f, Call{Name: f.Name, Alias: f.Hook.Alias, Request: execution.Request{Input: event}}, &job)
 	job.Caller.Scopes = content.Scopes
-	return s.onlyOnce(c, f, proof, received, func() (hooks.Answer, error) { return s.react(f, job) })
+	return job, err
 }
 
 // hookOf finds the function with a hook that the path names. That there is a function without one is not told.
@@ -104,17 +115,20 @@ func headerOf(c *fiber.Ctx) http.Header {
 }
 
 // onlyOnce has a delivery acted upon once. The very same one again is refused; one that its sender signed anew, not knowing
-// that it had arrived, is given the answer of the first.
-func (s *Server) onlyOnce(c *fiber.Ctx, f execution.SavedFunction, proof hooks.Proof, now time.Time, act func() (hooks.Answer, error)) error {
+// that it had arrived, is given the answer of the first. The mark that is kept ends with the execution's id: what a process
+// accepted before it died is not accepted a second time.
+func (s *Server) onlyOnce(c *fiber.Ctx, f execution.SavedFunction, proof hooks.Proof, job Job) error {
 	if proof.Key == "" {
-		answer, err := act()
+		c.Set(executionID, job.ID)
+		answer, err := s.react(f, job)
 		if err != nil {
 			return err
 		}
 		return s.reply(c, answer)
 	}
 	key := f.Tenant + "\x00" + f.Name + "\x00" + proof.Key
-	begun, mark, kept, err := s.state.Begin(s.base, key, proof.Mark, now, proof.Until)
+	begun, first, kept, err := s.state.Begin(s.base, key, proof.Mark+" "+job.ID, job.ReceivedAt, proof.Until)
+	mark, id, _ := strings.Cut(first, " ")
 	switch {
 	case err != nil:
 		return err
@@ -129,8 +143,11 @@ func (s *Server) onlyOnce(c *fiber.Ctx, f execution.SavedFunction, proof hooks.P
 		}
 		c.Set(replayed, "true")
 		return s.reply(c, answer)
+	case f.Hook.Async:
+		job.ID = id
 	}
-	answer, err := act()
+	c.Set(executionID, job.ID)
+	answer, err := s.react(f, job)
 	if err != nil || answer.Status >= 500 {
 		return errors.Join(err, s.state.Abandon(context.WithoutCancel(s.base), key), s.unlessFailed(c, answer, err))
 	}
@@ -151,8 +168,11 @@ func (s *Server) unlessFailed(c *fiber.Ctx, answer hooks.Answer, err error) erro
 	return s.reply(c, answer)
 }
 
-// react runs the function, or keeps it as a job.
+// react runs the function, or keeps it as a job, once the event is kept: it can be delivered again.
 func (s *Server) react(f execution.SavedFunction, job Job) (hooks.Answer, error) {
+	if err := s.state.KeepEvent(s.base, f.Tenant, f.Name, job.ID, job.Request.Input, job.ReceivedAt); err != nil {
+		return hooks.Answer{}, err
+	}
 	if f.Hook.Async {
 		if err := s.state.jobs.Submit(s.base, jobOf(job)); err != nil {
 			return hooks.Answer{}, err
@@ -165,6 +185,11 @@ func (s *Server) react(f execution.SavedFunction, job Job) (hooks.Answer, error)
 	if err != nil {
 		return hooks.Answer{}, err
 	}
+	return answerOf(result)
+}
+
+// answerOf is what a sender is answered for a result; the error is for one that is none.
+func answerOf(result execution.Result) (hooks.Answer, error) {
 	switch result.Status {
 	case execution.Completed:
 	case execution.TimedOut:

@@ -1,7 +1,11 @@
 package gateway
 
 import (
+	"context"
 	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
 	"sync"
 	"time"
 
@@ -10,27 +14,28 @@ import (
 	"github.com/airlock-run/airlock/gateway/results"
 )
 
-// replayed marks an answer that was given before.
-const replayed = "Idempotency-Replayed"
+const (
+	// replayed marks an answer that was given before.
+	replayed = "Idempotency-Replayed"
+	// keyKept is how long a key whose request changed what outlives the process is known.
+	keyKept = 24 * time.Hour
+)
 
 // claim is the right to carry out a request with an Idempotency-Key, or the answer it was given before. The zero claim is
 // that of a request without a key.
 type claim struct {
-	once  *results.Once
-	key   string
-	saved *saved
+	saved *results.Saved
+	// id is of the execution that the request accepts, the same again when the process that took the key has died.
+	id    string
+	keep  func(results.Saved) error
+	give  func()
 	ended sync.Once
 }
 
-type saved struct {
-	status      int
-	contentType string
-	body        []byte
-}
-
-// claim reads Idempotency-Key. The same key, path and body of the same caller give the same answer; another body is 422;
-// while the first is being answered the second is 409.
-func (s *Server) claim(c *fiber.Ctx) (*claim, error) {
+// claim reads Idempotency-Key. The same key, path and body of the same owner give the same answer; another body is 422;
+// while the first is being answered the second is 409. What the request does outlives this process when lasting is set:
+// then the key does too.
+func (s *Server) claim(c *fiber.Ctx, owner string, lasting bool) (*claim, error) {
 	given := c.Request().Header.PeekAll("Idempotency-Key")
 	if len(given) == 0 {
 		return &claim{}, nil
@@ -39,18 +44,73 @@ func (s *Server) claim(c *fiber.Ctx) (*claim, error) {
 	if len(given) > 1 || !plainKey(key) {
 		return nil, bad("Idempotency-Key", "must be one value of 1 to 255 visible ASCII characters")
 	}
-	key = callerOf(c).Owner() + "\x00" + c.Path() + "\x00" + key
-	state, answer := s.once.Begin(key, sha256.Sum256(c.Request().Body()))
+	key = owner + "\x00" + c.Path() + "\x00" + key
+	digest := sha256.Sum256(c.Request().Body())
+	if lasting && s.state != nil {
+		return s.lastingClaim("idempotency\x00"+key, hex.EncodeToString(digest[:]))
+	}
+	state, answer := s.once.Begin(key, digest)
 	switch state {
 	case results.Reused:
-		return nil, &problem{status: 422, code: "idempotency_key_reused", detail: "this Idempotency-Key was used with another body; take a new key for a new request"}
+		return nil, keyReused()
 	case results.InFlight:
-		return nil, &problem{status: 409, code: "idempotency_key_in_flight", detail: "the request with this Idempotency-Key is still being answered; try again", retryAfter: time.Second}
+		return nil, keyInFlight()
 	case results.Done:
-		return &claim{saved: &saved{answer.Status, answer.ContentType, answer.Body}}, nil
+		return &claim{saved: answer}, nil
 	case results.Fresh:
 	}
-	return &claim{once: s.once, key: key}, nil
+	return &claim{
+		keep: func(answer results.Saved) error { s.once.Finish(key, answer); return nil },
+		give: func() { s.once.Abandon(key) },
+	}, nil
+}
+
+// lastingClaim keeps the key in the state. Its mark is the body's digest and the id of the execution to be accepted, so
+// that a process which finds the key of one that died accepts the same execution and no second one.
+func (s *Server) lastingClaim(key, digest string) (*claim, error) {
+	now, id := s.deps.Now(), s.deps.NewID()
+	begun, mark, answer, err := s.state.Begin(s.base, key, digest+" "+id, now, now.Add(keyKept))
+	if err != nil {
+		return nil, err
+	}
+	body, first, _ := strings.Cut(mark, " ")
+	switch {
+	case body != digest:
+		if begun {
+			s.giveBack(key)
+		}
+		return nil, keyReused()
+	case begun:
+		return &claim{
+			id: first,
+			keep: func(answer results.Saved) error {
+				kept, err := json.Marshal(answer)
+				if err != nil {
+					return err
+				}
+				return s.state.Finish(context.WithoutCancel(s.base), key, kept)
+			},
+			give: func() { s.giveBack(key) },
+		}, nil
+	case answer == nil:
+		return nil, keyInFlight()
+	}
+	saved := new(results.Saved)
+	return &claim{saved: saved}, json.Unmarshal(answer, saved)
+}
+
+func (s *Server) giveBack(key string) {
+	if err := s.state.Abandon(context.WithoutCancel(s.base), key); err != nil {
+		s.deps.Logger.Warn("an idempotency key cannot be given back", "error", err)
+	}
+}
+
+func keyReused() error {
+	return &problem{status: 422, code: "idempotency_key_reused", detail: "this Idempotency-Key was used with another body; take a new key for a new request"}
+}
+
+func keyInFlight() error {
+	return &problem{status: 409, code: "idempotency_key_in_flight", detail: "the request with this Idempotency-Key is still being answered; try again", retryAfter: time.Second}
 }
 
 func plainKey(key string) bool {
@@ -63,42 +123,69 @@ func plainKey(key string) bool {
 }
 
 // finish saves the answer for the next request with the key.
-func (cl *claim) finish(status int, contentType string, body []byte) {
-	if cl.once != nil {
-		cl.ended.Do(func() {
-			cl.once.Finish(cl.key, results.Saved{Status: status, ContentType: contentType, Body: body})
-		})
+func (cl *claim) finish(answer results.Saved) (err error) {
+	if cl.keep != nil {
+		cl.ended.Do(func() { err = cl.keep(answer) })
 	}
+	return err
 }
 
 // abandon gives the key back when the request came to nothing.
 func (cl *claim) abandon() {
-	if cl.once != nil {
-		cl.ended.Do(func() { cl.once.Abandon(cl.key) })
+	if cl.give != nil {
+		cl.ended.Do(cl.give)
 	}
 }
 
-// idempotent wraps a POST that answers in one piece. Only successes are kept: a request that failed did nothing, and may
-// be tried again with its key.
+type acceptedKey struct{}
+
+// newID is the id of an execution that a request accepts.
+func (s *Server) newID(c *fiber.Ctx) string {
+	if id, ok := c.Locals(acceptedKey{}).(string); ok && id != "" {
+		return id
+	}
+	return s.deps.NewID()
+}
+
+// idempotent wraps a POST that answers in one piece, once its caller is known.
 func (s *Server) idempotent(next fiber.Handler) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		cl, err := s.claim(c)
-		if err != nil {
-			return err
+	return func(c *fiber.Ctx) error { return s.oncePerKey(c, callerOf(c).Owner(), respondAsync(c), next) }
+}
+
+// changing is idempotent for a POST that changes what is kept.
+func (s *Server) changing(next fiber.Handler) fiber.Handler {
+	return func(c *fiber.Ctx) error { return s.oncePerKey(c, callerOf(c).Owner(), true, next) }
+}
+
+// oncePerKey carries a request out unless one with its key has been. Only successes are kept: a request that failed did
+// nothing, and may be tried again with its key.
+func (s *Server) oncePerKey(c *fiber.Ctx, owner string, lasting bool, next fiber.Handler) error {
+	cl, err := s.claim(c, owner, lasting)
+	if err != nil {
+		return err
+	}
+	if cl.saved != nil {
+		c.Set(replayed, "true")
+		c.Set(fiber.HeaderContentType, cl.saved.ContentType)
+		if cl.saved.Location != "" {
+			c.Set(fiber.HeaderLocation, cl.saved.Location)
 		}
-		if cl.saved != nil {
-			c.Set(replayed, "true")
-			c.Set(fiber.HeaderContentType, cl.saved.contentType)
-			return c.Status(cl.saved.status).Send(cl.saved.body)
+		if cl.saved.Status == fiber.StatusAccepted {
+			c.Set("Preference-Applied", "respond-async")
 		}
-		defer cl.abandon()
-		if err := next(c); err != nil {
-			return err
-		}
-		if status := c.Response().StatusCode(); status < 300 {
-			body := append([]byte(nil), c.Response().Body()...)
-			cl.finish(status, string(c.Response().Header.ContentType()), body)
-		}
+		return c.Status(cl.saved.Status).Send(cl.saved.Body)
+	}
+	defer cl.abandon()
+	c.Locals(acceptedKey{}, cl.id)
+	if err := next(c); err != nil {
+		return err
+	}
+	res := c.Response()
+	if res.StatusCode() >= 300 {
 		return nil
 	}
+	return cl.finish(results.Saved{
+		Status: res.StatusCode(), ContentType: string(res.Header.ContentType()), Location: string(res.Header.Peek(fiber.HeaderLocation)),
+		Body: append([]byte(nil), res.Body()...),
+	})
 }

@@ -4,13 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/infra/sqlitestate"
 )
 
 // counting gives each run another result, and counts them.
@@ -67,6 +71,78 @@ func TestIdempotencyKey(t *testing.T) {
 	if len(one) != 2 || len(two) != 1 || one[1].data != two[0].data || runs.Load() != before {
 		t.Errorf("%+v\n%+v", one, two)
 	}
+}
+
+// unworked hands out no jobs.
+type unworked struct{ gateway.State }
+
+func (unworked) Claim(context.Context, time.Time, string) (execution.Job, error) {
+	return execution.Job{}, execution.ErrNotFound
+}
+
+// failing keeps no answer: as when the process dies after it accepted and before it said so.
+type failing struct{ unworked }
+
+func (failing) Finish(context.Context, string, []byte) error { return errors.New("the power went") }
+
+// What was accepted under a key is accepted once, over a restart and over a death in the middle of it.
+func TestIdempotencyKeyOutlivesTheProcess(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	open := func() *sqlitestate.Store {
+		store, err := sqlitestate.Open(dir, sqlitestate.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store
+	}
+	jobs := func(store *sqlitestate.Store) (n int) {
+		for {
+			if _, err := store.Claim(t.Context(), time.Now(), ""); err != nil {
+				return n
+			}
+			n++
+		}
+	}
+	const asked, key = "Prefer: respond-async", "Idempotency-Key: outlives"
+	var first, again, taken answer
+	func() {
+		store := open()
+		defer store.Close()
+		first = want(t, serve(t, options{state: unworked{store}}).do(t, "POST", "/api/execute", code("1"), asked, key), 202)
+		serve(t, options{state: failing{unworked{store}}}).do(t, "POST", "/api/execute", code("2"), asked, key+"2").problem(t, 500)
+	}()
+	store := open()
+	defer store.Close()
+	s := serve(t, options{state: unworked{store}})
+	again = want(t, s.do(t, "POST", "/api/execute", code("1"), asked, key), 202)
+	if string(again.body) != string(first.body) || again.Header.Get("Location") != first.Header.Get("Location") || again.Header.Get("Location") == "" || again.Header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("%v %s", again.Header, again.body)
+	}
+	s.do(t, "POST", "/api/execute", code("9"), asked, key).problem(t, 422)
+	taken = want(t, s.do(t, "POST", "/api/execute", code("2"), asked, key+"2"), 202)
+	if taken.Header.Get("Idempotency-Replayed") != "" {
+		t.Errorf("%v", taken.Header)
+	}
+	if n := jobs(store); n != 2 {
+		t.Errorf("%d jobs of two requests", n)
+	}
+}
+
+// A sender that is trusted with a key is answered once for it, under schemes that sign nothing too.
+func TestIdempotencyKeyOfHooks(t *testing.T) {
+	t.Parallel()
+	count := 0
+	s := kept(t, options{invoke: answering(&count, func(execution.Invocation) execution.Result { return completed(fmt.Sprint(count)) })})
+	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"shared-header","secret":"open"}}`), 201)
+	const known, key = "X-Webhook-Secret: open", "Idempotency-Key: k"
+	want(t, s.do(t, "POST", "/hooks/f", "{}", known, key), 200, "1")
+	if a := want(t, s.do(t, "POST", "/hooks/f", "{}", known, key), 200, "1"); a.Header.Get("Idempotency-Replayed") != "true" || count != 1 {
+		t.Errorf("%d ran, %v", count, a.Header)
+	}
+	s.do(t, "POST", "/hooks/f", "{ }", known, key).problem(t, 422)
+	s.do(t, "POST", "/hooks/f", "{}", "X-Webhook-Secret: guess", key).problem(t, 401)
+	want(t, s.do(t, "POST", "/hooks/f", "{}", known), 200, "2")
 }
 
 func TestIdempotencyInFlightAndAfterHangUp(t *testing.T) {

@@ -68,7 +68,7 @@ func (s *Server) accept(c *fiber.Ctx, job Job, callback json.RawMessage) error {
 		return &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}
 	}
 	if job.ID == "" {
-		job.ID = s.deps.NewID()
+		job.ID = s.newID(c)
 	}
 	kept := jobOf(job)
 	given := ""

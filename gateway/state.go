@@ -21,17 +21,24 @@ type State interface {
 	jobs.Store
 	schedule.Store
 	Deliveries
+	// Ready reports whether the state can be changed now.
+	Ready(ctx context.Context) error
 }
 
-// Deliveries remembers webhook deliveries, so that none is taken twice.
+// Deliveries remembers webhook deliveries and requests with a key, so that none is taken twice.
 type Deliveries interface {
 	// Begin takes a key until a time. When it is taken already begun is false, and the mark and the answer (nil while it is
-	// being answered) are those of the first.
+	// being answered) are those of the first. When the process that took it has died without an answer begun is true, and
+	// the mark is still the first.
 	Begin(ctx context.Context, key, mark string, now, until time.Time) (begun bool, firstMark string, answer []byte, err error)
 	// Finish keeps the answer.
 	Finish(ctx context.Context, key string, answer []byte) error
 	// Abandon gives a key back.
 	Abandon(ctx context.Context, key string) error
+	// KeepEvent keeps what was delivered under the execution that it began; the newest of a function are kept for a while.
+	KeepEvent(ctx context.Context, tenant, function, id string, event []byte, at time.Time) error
+	// Event gives one that is kept, or execution.ErrNotFound.
+	Event(ctx context.Context, tenant, function, id string) ([]byte, error)
 }
 
 // state is what the server makes of its State; nil without one.

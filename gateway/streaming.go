@@ -83,13 +83,13 @@ func (s *Server) executeStream(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	claim, err := s.claim(c)
+	claim, err := s.claim(c, job.Caller.Owner(), false)
 	if err != nil {
 		return err
 	}
 	if claim.saved != nil {
 		c.Set(replayed, "true")
-		return s.serveResult(c, claim.saved.body)
+		return s.serveResult(c, claim.saved.Body)
 	}
 	job.ID = s.deps.NewID()
 	ctx, hangUp := context.WithCancel(s.base)
@@ -142,7 +142,10 @@ func (s *Server) runStream(ctx context.Context, job Job, log *stream.Log, claim 
 		fail(err)
 		return
 	}
-	claim.finish(200, fiber.MIMEApplicationJSON, body)
+	if err := claim.finish(results.Saved{Status: 200, ContentType: fiber.MIMEApplicationJSON, Body: body}); err != nil {
+		fail(err)
+		return
+	}
 	job.Admitted()
 	publish(context.WithoutCancel(ctx), log, "complete", body)
 }
@@ -193,7 +196,7 @@ func (s *Server) serveResult(c *fiber.Ctx, body []byte) error {
 func (s *Server) serveStream(c *fiber.Ctx, id string, follower *stream.Follower) error {
 	c.Set(fiber.HeaderContentType, "text/event-stream; charset=utf-8")
 	c.Set("X-Accel-Buffering", "no")
-	c.Set("X-Execution-Id", id)
+	c.Set(executionID, id)
 	conn := c.Context().Conn()
 	// A shutdown ends the run, and the run ends the stream, with its last event.
 	ctx, release := watch(context.Background(), conn)

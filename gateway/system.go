@@ -93,7 +93,14 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 	if err := s.recordsReady(ctx); err != nil {
 		return &problem{status: 503, code: "not_ready", detail: "the audit store cannot be reached", retryAfter: time.Second, cause: err}
 	}
-	return s.send(c, map[string]string{"status": "ready", "invoker": "ok", "records": "ok"})
+	parts := map[string]string{"status": "ready", "invoker": "ok", "records": "ok"}
+	if s.state != nil {
+		if err := s.state.Ready(ctx); err != nil {
+			return &problem{status: 503, code: "not_ready", detail: "the store of functions and jobs cannot be reached", retryAfter: time.Second, cause: err}
+		}
+		parts["state"] = "ok"
+	}
+	return s.send(c, parts)
 }
 
 // recordsReady asks the store itself where it can tell whether it could write, else whether it can be read.

@@ -10,6 +10,7 @@ import (
 type Saved struct {
 	Status      int
 	ContentType string
+	Location    string
 	Body        []byte
 	digest      [sha256.Size]byte
 	at          time.Time
@@ -76,7 +77,7 @@ func (o *Once) Finish(key string, answer Saved) {
 	defer o.mu.Unlock()
 	answer.digest, answer.at = o.flight[key], o.now()
 	delete(o.flight, key)
-	o.saved.Put(key, &answer, len(answer.Body))
+	o.saved.Put(key, &answer, len(answer.Body)+len(answer.Location))
 }
 
 // Abandon gives a key back: the request came to nothing and may be tried again.

@@ -5,5 +5,5 @@
 // lives; the operating system lets go of it when the process dies, however it dies, and that is how the others learn
 // that the jobs it was running are orphans.
 //
-// Secrets of hooks and callbacks are in the file as they are: the folder is made for its owner alone (0700).
+// Secrets of hooks and callbacks, and the newest events of hooks, are in the file as they are: the folder is made for its owner alone (0700).
 package sqlitestate

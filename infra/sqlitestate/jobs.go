@@ -203,6 +203,9 @@ func (s *Store) Prune(ctx context.Context, now, before time.Time) error {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM gone WHERE until <= ?", millis(now)); err != nil {
 			return err
 		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM events WHERE at < ?", millis(before)); err != nil {
+			return err
+		}
 		_, err = tx.ExecContext(ctx, "DELETE FROM deliveries WHERE until <= ?", millis(now))
 		return err
 	})

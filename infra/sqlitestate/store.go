@@ -14,6 +14,8 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
+const fileName = "state.db"
+
 // Store is the state of one deployment. It is safe for concurrent use.
 type Store struct {
 	db      *sql.DB
@@ -55,6 +57,12 @@ CREATE TABLE deliveries (
 	key TEXT PRIMARY KEY, mark TEXT NOT NULL, until INTEGER NOT NULL, owner TEXT NOT NULL, answer BLOB
 ) WITHOUT ROWID;
 CREATE INDEX deliveries_until ON deliveries (until);
+`, `
+CREATE TABLE events (
+	tenant TEXT NOT NULL, name TEXT NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL, event BLOB NOT NULL,
+	PRIMARY KEY (tenant, name, id)
+);
+CREATE INDEX events_at ON events (at);
 `}
 
 // Open opens the state in a folder, which is made when it is not there.
@@ -75,7 +83,7 @@ func Open(dir string, cfg Config) (*Store, error) {
 	if err := os.MkdirAll(filepath.Join(dir, ownersFolder), 0o700); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
-	path := filepath.Join(dir, "state.db")
+	path := filepath.Join(dir, fileName)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) // SQLite would make it readable by all
 	if err != nil {
 		return nil, fmt.Errorf("state file: %w", err)
@@ -123,10 +131,16 @@ func (s *Store) Close() error {
 	return errors.Join(s.db.Close(), s.lock.Close(), os.Remove(s.lock.Name()))
 }
 
-// Ready reports whether the state can be read.
+// Ready reports whether the state can be changed now: the file is where it was, and the right to write to it can be had.
 func (s *Store) Ready(ctx context.Context) error {
-	var one int
-	if err := s.db.QueryRowContext(ctx, "SELECT 1").Scan(&one); err != nil {
+	if _, err := os.Stat(filepath.Join(s.dir, fileName)); err != nil {
+		return fmt.Errorf("state file: %w", err)
+	}
+	err := s.change(ctx, func(tx *sql.Tx) error {
+		var version int
+		return tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	})
+	if err != nil {
 		return fmt.Errorf("state file: %w", err)
 	}
 	return nil

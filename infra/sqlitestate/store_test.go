@@ -205,6 +205,82 @@ func TestDeliveries(t *testing.T) {
 	}
 }
 
+// What a process had taken when it died can be taken again, and the mark tells what it had taken it for.
+func TestDeliveryOfTheDead(t *testing.T) {
+	t.Parallel()
+	dir, ctx, now := t.TempDir(), t.Context(), time.Now()
+	first, second := open(t, dir), open(t, dir)
+	defer shut(t, second)
+	if begun, _, _, err := first.Begin(ctx, "key", "1", now, now.Add(time.Minute)); err != nil || !begun {
+		t.Fatal(begun, err)
+	}
+	if begun, mark, answer, err := second.Begin(ctx, "key", "2", now, now.Add(time.Minute)); err != nil || begun || mark != "1" || answer != nil {
+		t.Error("while the first lives:", begun, mark, answer, err)
+	}
+	shut(t, first)
+	if begun, mark, _, err := second.Begin(ctx, "key", "3", now, now.Add(time.Minute)); err != nil || !begun || mark != "1" {
+		t.Error("after it:", begun, mark, err)
+	}
+	if begun, mark, _, err := second.Begin(ctx, "key", "4", now.Add(time.Hour), now.Add(2*time.Hour)); err != nil || !begun || mark != "4" {
+		t.Error("after its time:", begun, mark, err)
+	}
+}
+
+// The newest events of a function are kept, apart from those of others.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	s, ctx, now := open(t, t.TempDir()), t.Context(), time.Now()
+	defer shut(t, s)
+	for n := range 103 {
+		if err := s.KeepEvent(ctx, "t", "f", fmt.Sprint("exec_", n), []byte(fmt.Sprint(n)), now.Add(time.Duration(n/10)*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.KeepEvent(ctx, "t", "g", "exec_0", []byte("g"), now.Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	event := func(tenant, name, id string) string {
+		b, err := s.Event(ctx, tenant, name, id)
+		if errors.Is(err, execution.ErrNotFound) {
+			return "none"
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	for _, c := range [][4]string{
+		{"t", "f", "exec_102", "102"}, {"t", "f", "exec_3", "3"}, {"t", "f", "exec_2", "none"}, {"t", "g", "exec_0", "g"},
+		{"u", "f", "exec_102", "none"}, {"t", "h", "exec_102", "none"},
+	} {
+		if got := event(c[0], c[1], c[2]); got != c[3] {
+			t.Errorf("%v: %s", c, got)
+		}
+	}
+	if err := s.Prune(ctx, now, now.Add(-time.Minute)); err != nil || event("t", "g", "exec_0") != "none" || event("t", "f", "exec_3") != "3" {
+		t.Error("pruned", err)
+	}
+}
+
+func TestReady(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir)
+	if err := s.Ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "state.db"), filepath.Join(dir, "away")); err != nil {
+		t.Fatal(err)
+	}
+	if s.Ready(t.Context()) == nil {
+		t.Error("ready without its file")
+	}
+	shut(t, s)
+	if s.Ready(t.Context()) == nil {
+		t.Error("ready after its end")
+	}
+}
+
 func TestPrune(t *testing.T) {
 	t.Parallel()
 	s, ctx, now := open(t, t.TempDir()), t.Context(), time.Now()

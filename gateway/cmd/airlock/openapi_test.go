@@ -92,6 +92,9 @@ func (e every) carryOut(t *testing.T, p *program, schemas *jsonschema.Compiler, 
 	if e.op.OperationID == "cancel" {
 		known["id"] = accepted(t, p)
 	}
+	if e.op.OperationID == "redeliverHook" {
+		bodies = []any{map[string]string{"execution": delivered(t, p)}} // in place of the example's own id
+	}
 	for _, body := range bodies {
 		var payload io.Reader
 		if body != nil {
@@ -130,6 +133,20 @@ func accepted(t *testing.T, p *program) string {
 	id, ok := v["id"].(string)
 	if status != 202 || !ok {
 		t.Fatalf("%d %v", status, v)
+	}
+	return id
+}
+
+// delivered gives the id of an execution that a webhook began.
+func delivered(t *testing.T, p *program) string {
+	res, err := http.Post(p.url+"/hooks/greet", "application/json", strings.NewReader(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	id := res.Header.Get("X-Execution-Id")
+	if !execution.ValidID(id) {
+		t.Fatal(res.Status, res.Header)
 	}
 	return id
 }
