@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
+
+	"github.com/airlock-run/airlock/infra/localinvoke"
+	"github.com/airlock-run/airlock/infra/s3test"
+)
+
+// lambdaLocal starts airlock lambda-local and gives where it listens.
+func startLambdaLocal(t *testing.T, name string, environment ...string) (endpoint string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "lambda-local", "--port", "0", "--name", name)
+	cmd.Env = append(environment, "AIRLOCK_TEST_AS_PROGRAM=1", "FUNCTION_PROCESSES=1", "AIRLOCK_CACHE_DIR="+engineCache(t))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() {
+		t.Fatal("lambda-local did not start")
+	}
+	_, rest, _ := strings.Cut(lines.Text(), " on ")
+	endpoint, _, _ = strings.Cut(rest, ",")
+	return endpoint
+}
+
+// engineCache is where the tests of this package keep the compiled engine.
+func engineCache(t *testing.T) string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return t.TempDir()
+	}
+	return filepath.Join(cache, "airlock")
+}
+
+// startOnLambda starts airlock serve as a function of a Runtime API server, and gives a client of the Lambda API before it.
+func startOnLambda(t *testing.T, environment ...string) *lambda.Client {
+	t.Helper()
+	pool, err := localinvoke.New(t.Context(), localinvoke.Config{
+		Command: []string{os.Args[0], "serve"}, Processes: 1, FunctionName: "gateway",
+		Env:    append(environment, "AIRLOCK_TEST_AS_PROGRAM=1"),
+		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(pool.ServiceHandler())
+	t.Cleanup(func() {
+		server.Close()
+		if err := pool.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return lambda.New(lambda.Options{
+		BaseEndpoint: &server.URL, Region: "eu-central-1", Credentials: aws.AnonymousCredentials{}, RetryMaxAttempts: 1,
+	})
+}
+
+// httpEvent is a request as a Function URL and an HTTP API hand it over.
+func httpEvent(ip, method, path, body string, headers map[string]string) []byte {
+	event, _ := json.Marshal(map[string]any{
+		"version": "2.0", "rawPath": path, "headers": headers, "body": body, "isBase64Encoded": false,
+		"requestContext": map[string]any{
+			"domainName": "abc.lambda-url.eu-central-1.on.aws", "http": map[string]any{"method": method, "path": path, "sourceIp": ip},
+		},
+	})
+	return event
+}
+
+// streamed invokes the gateway as a Function URL does: a head in JSON, eight zero bytes, and the body as it comes.
+func streamed(t *testing.T, client *lambda.Client, event []byte, seen func(body string)) (status int, body string) {
+	t.Helper()
+	out, err := client.InvokeWithResponseStream(t.Context(), &lambda.InvokeWithResponseStreamInput{FunctionName: aws.String("gateway"), Payload: event})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream := out.GetStream()
+	defer stream.Close()
+	var all []byte
+	for e := range stream.Events() {
+		switch e := e.(type) {
+		case *types.InvokeWithResponseStreamResponseEventMemberPayloadChunk:
+			all = append(all, e.Value.Payload...)
+			if _, body, whole := bytes.Cut(all, make([]byte, 8)); whole && seen != nil {
+				seen(string(body))
+			}
+		case *types.InvokeWithResponseStreamResponseEventMemberInvokeComplete:
+			if e.Value.ErrorCode != nil {
+				t.Fatal(*e.Value.ErrorCode, aws.ToString(e.Value.ErrorDetails))
+			}
+		}
+	}
+	head, rest, _ := bytes.Cut(all, make([]byte, 8))
+	var answer struct{ StatusCode int }
+	if err := json.Unmarshal(head, &answer); err != nil {
+		t.Fatalf("%v: %q", err, all)
+	}
+	return answer.StatusCode, string(rest)
+}
+
+// The gateway as Lambda runs it, behind a Function URL that streams: real processes on both sides of the Lambda API, and a
+// real S3 server for their records.
+func TestServeOnLambda(t *testing.T) {
+	t.Parallel()
+	s3, err := s3test.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s3.Stop)
+	seen := make(chan struct{})
+	tool := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-seen:
+		case <-r.Context().Done():
+		}
+		_, _ = io.WriteString(w, `{"result":"seen"}`)
+	}))
+	t.Cleanup(tool.Close)
+	common := append(s3test.Environment(), "AUDIT_STORE=s3://"+s3.Bucket(t)+"/audit", "S3_ENDPOINT="+s3.Endpoint, "EGRESS_ALLOW=127.0.0.1")
+	functions := startLambdaLocal(t, "fn", common...)
+	gateway := append(common, "INVOKER=lambda", "LAMBDA_FUNCTION=fn", "LAMBDA_ENDPOINT="+functions, "API_KEY=the-key-of-the-test",
+		"REDIS_URL=", "JWT_JWKS_URL=", "CORS_ORIGINS=", "RATE_LIMIT_MAX_REQUESTS=6")
+	client := startOnLambda(t, gateway...)
+	headers := map[string]string{"content-type": "application/json", "authorization": "Bearer the-key-of-the-test", "x-forwarded-for": "203.0.113.9"}
+
+	// The first chunk is with the caller while the guest is still waiting for the tool, which waits for the caller.
+	body := fmt.Sprintf(`{"code":"console.log('one'); const r = await t.wait({}); console.log(r); return 6 * 7","policy":"agent","tools":[{"name":"t:wait","url":%q}]}`, tool.URL)
+	first := false
+	status, events := streamed(t, client, httpEvent("192.0.2.7", "POST", "/api/execute/stream", body, headers), func(body string) {
+		if !first && strings.Contains(body, `"chunk":"one\n"`) {
+			first = true
+			close(seen)
+		}
+	})
+	if status != 200 || !strings.Contains(events, "event: complete") || !strings.Contains(events, `"result":42`) || !strings.Contains(events, `"chunk":"seen\n"`) {
+		t.Fatalf("%d\n%s", status, events)
+	}
+	// Its record is in the bucket, with the address that the event names.
+	status, list := streamed(t, client, httpEvent("192.0.2.7", "GET", "/api/audit/executions", "", headers), nil)
+	if status != 200 || !strings.Contains(list, `"ip":"192.0.2.7"`) || strings.Contains(list, "203.0.113.9") {
+		t.Errorf("%d %s", status, list)
+	}
+	// No address and no loopback is a credential; guesses count against the address that the event names.
+	for n := range 8 {
+		event := httpEvent("198.51.100.1", "POST", "/api/execute", `{"code":"1"}`, map[string]string{"content-type": "application/json", "x-forwarded-for": fmt.Sprint("203.0.113.", n)})
+		want := 401
+		if n >= 6 {
+			want = 429
+		}
+		if status, body := streamed(t, client, event, nil); status != want {
+			t.Errorf("attempt %d: %d %s", n, status, body)
+		}
+	}
+	if status, body := streamed(t, client, httpEvent("198.51.100.2", "POST", "/api/execute", `{"code":"1"}`, nil), nil); status != 401 {
+		t.Errorf("another address: %d %s", status, body)
+	}
+	// What an environment cannot keep is refused.
+	if status, body := streamed(t, client, httpEvent("192.0.2.7", "PUT", "/api/functions/f", `{"code":"1"}`, headers), nil); status != 501 || !strings.Contains(body, "stateless") {
+		t.Errorf("saved functions: %d %s", status, body)
+	}
+
+	// The same behind an HTTP API, which takes whole answers.
+	whole := startOnLambda(t, append(gateway, "LAMBDA_FRONT=buffer")...)
+	event := httpEvent("192.0.2.7", "POST", "/api/execute/stream", `{"code":"console.log('a'); 1"}`, headers)
+	out, err := whole.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("gateway"), Payload: event})
+	var answer struct {
+		StatusCode int
+		Body       string
+	}
+	if err != nil || json.Unmarshal(out.Payload, &answer) != nil || answer.StatusCode != 200 || !strings.Contains(answer.Body, "event: complete") {
+		t.Errorf("%v %s", err, out.Payload)
+	}
+}
+
+// A gateway that would be wrong on Lambda does not start there, and says why.
+func TestServeOnLambdaRefusesToStart(t *testing.T) {
+	t.Parallel()
+	_, err := localinvoke.New(t.Context(), localinvoke.Config{
+		Command: []string{os.Args[0], "serve"}, Processes: 1, StartTimeout: 5 * time.Second,
+		Env: []string{"AIRLOCK_TEST_AS_PROGRAM=1", "AUDIT_STORE=s3://bucket/audit", "INVOKER=lambda", "LAMBDA_FUNCTION=fn"},
+	})
+	if err == nil || !strings.Contains(err.Error(), "API_KEY: is not set, and neither is another credential") {
+		t.Errorf("%v", err)
+	}
+}
