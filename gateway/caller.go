@@ -22,30 +22,39 @@ func callerOf(c *fiber.Ctx) authn.Identity {
 	return id
 }
 
-// authenticate recognises the caller. Failed attempts count against the address, so that credentials cannot be guessed
-// at speed.
+// authenticate recognises the caller.
 func (s *Server) authenticate(c *fiber.Ctx) error {
 	headers := &c.Request().Header
 	given := headers.PeekAll(fiber.HeaderAuthorization)
 	if len(given) > 1 || len(headers.PeekAll("X-Api-Key")) > 1 {
 		return &authn.Refusal{Reason: "credentials are given more than once"}
 	}
-	id, err := s.deps.Auth.Authenticate(utils.CopyString(c.Get(fiber.HeaderAuthorization)), utils.CopyString(c.Get("X-Api-Key")))
-	if refusal := (*authn.Refusal)(nil); errors.As(err, &refusal) && refusal.Unavailable {
-		return &problem{status: 503, code: "identity_unavailable", detail: refusal.Reason, retryAfter: 10 * time.Second}
-	}
+	id, err := s.recognise(c, utils.CopyString(c.Get(fiber.HeaderAuthorization)), utils.CopyString(c.Get("X-Api-Key")))
 	if err != nil {
-		verdict, limiting := s.deps.Limiter.Take(context.WithoutCancel(s.base), "address:"+network(c.IP()))
-		if limiting != nil {
-			return limiting
-		}
-		if !verdict.Allowed {
-			return tooMany(c, verdict)
-		}
 		return err
 	}
 	c.Locals(callerKey{}, id)
 	return c.Next()
+}
+
+// recognise checks a credential. Failed attempts count against the address, so that credentials cannot be guessed at
+// speed.
+func (s *Server) recognise(c *fiber.Ctx, authorization, apiKey string) (authn.Identity, error) {
+	id, err := s.deps.Auth.Authenticate(authorization, apiKey)
+	if err == nil {
+		return id, nil
+	}
+	if refusal := (*authn.Refusal)(nil); errors.As(err, &refusal) && refusal.Unavailable {
+		return id, &problem{status: 503, code: "identity_unavailable", detail: refusal.Reason, retryAfter: 10 * time.Second}
+	}
+	verdict, limiting := s.deps.Limiter.Take(context.WithoutCancel(s.base), "address:"+network(c.IP()))
+	if limiting != nil {
+		return id, limiting
+	}
+	if !verdict.Allowed {
+		return id, tooMany(c, verdict)
+	}
+	return id, err
 }
 
 // limit counts the request of a recognised caller: by tenant and subject, or by address when there is no subject or

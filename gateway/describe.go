@@ -46,11 +46,12 @@ func (s *Server) docs(c *fiber.Ctx) error {
 
 var parameter = regexp.MustCompile(`:(\w+)`)
 
-// Routes lists what is served, as "GET /api/result/{id}", in order. HEAD goes with every GET, and is not listed.
+// Routes lists the API that is served, as "GET /api/result/{id}", in order. HEAD goes with every GET, and is not listed;
+// neither is what serves the web pages to browsers (pages.go).
 func (s *Server) Routes() []string {
 	var routes []string
 	for _, r := range s.app.GetRoutes(true) {
-		if r.Method != fiber.MethodHead {
+		if r.Method != fiber.MethodHead && r.Name != ofPages {
 			routes = append(routes, r.Method+" "+parameter.ReplaceAllString(r.Path, "{$1}"))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -12,7 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oklog/ulid/v2"
+
 	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/policy/audit"
 )
 
 func TestBadInput(t *testing.T) {
@@ -75,7 +79,7 @@ func TestBadInput(t *testing.T) {
 func TestRoutesNotThere(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{})
-	for _, path := range []string{"/", "/api", "/api/nothing", "/API/execute", "/../etc/passwd", "/api/result", "/%00", "/api/result/a/b"} {
+	for _, path := range []string{"/nothing", "/api", "/api/nothing", "/API/execute", "/../etc/passwd", "/api/result", "/%00", "/api/result/a/b"} {
 		s.do(t, "GET", path, "").problem(t, 404)
 	}
 	for path, allow := range map[string]string{"/api/execute": "POST", "/api/stats": "GET", "/healthz": "GET"} {
@@ -96,21 +100,66 @@ func TestRoutesNotThere(t *testing.T) {
 	}
 }
 
+// ran has an execution completed just now, as a function would.
+func (s *served) ran(t *testing.T, r audit.Record) {
+	t.Helper()
+	r.ID, r.Time, r.Status, r.Caller.Tenant = "exec_"+ulid.Make().String(), time.Now(), "completed", "default"
+	if err := s.records.Append(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{})
-	s.do(t, "POST", "/api/execute", code("1"))
+	s.ran(t, audit.Record{DurationMs: 3, Usage: audit.Usage{MemoryBytes: 3 << 20, QueueMs: 7}})
 	s.do(t, "POST", "/api/execute", code("eval('1')"))
 	v := s.do(t, "GET", "/api/metrics/executions?window=15m", "").json(t)
-	if v["count"] != 2.0 || v["successRate"] != 0.5 || v["windowMs"] != 900000.0 || v["errorCategories"].(map[string]any)["blocked"] != 1.0 || len(v["memoryHistogram"].([]any)) != 10 {
+	if v["count"] != 2.0 || v["successRate"] != 0.5 || v["durationMs"].(map[string]any)["max"] != 3.0 || v["queueMs"].(map[string]any)["p99"] != 7.0 || v["memoryHistogram"].([]any)[2].(map[string]any)["count"] != 1.0 || v["windowMs"] != 900000.0 || v["errorCategories"].(map[string]any)["blocked"] != 1.0 || len(v["memoryHistogram"].([]any)) != 10 {
 		t.Errorf("%v", v)
 	}
-	for _, bad := range []string{"window=x", "window=0s", "window=25h", "window=-1h", "wndow=1h"} {
+	for _, bad := range []string{"window=x", "window=0s", "window=32d", "window=-1h", "wndow=1h"} {
 		s.do(t, "GET", "/api/metrics/executions?"+bad, "").problem(t, 400)
 	}
 	a := s.do(t, "GET", "/metrics", "")
 	if a.StatusCode != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/plain; version=0.0.4") || !strings.Contains(string(a.body), `airlock_executions_total{status="blocked"} 1`) {
 		t.Errorf("%d %s", a.StatusCode, a.body)
+	}
+}
+
+func TestSeries(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{})
+	for range 2 {
+		s.do(t, "POST", "/api/execute", code("eval('1')"))
+	}
+	s.ran(t, audit.Record{})
+	v := s.do(t, "GET", "/api/metrics/series?window=2h&step=5m", "").json(t)
+	items := v["items"].([]any)
+	if len(items) != 24 || v["complete"] != true || v["stepMs"] != 300000.0 {
+		t.Fatalf("%d items: %v", len(items), v)
+	}
+	sums := map[string]float64{}
+	for _, i := range items {
+		for _, name := range []string{"executions", "blocked", "allowed", "flagged", "completed"} {
+			sums[name] += i.(map[string]any)[name].(float64)
+		}
+	}
+	total := v["total"].(map[string]any)
+	if sums["executions"] != 3 || sums["blocked"] != 2 || sums["allowed"] != 1 || sums["flagged"] != 2 || sums["completed"] != 1 ||
+		total["executions"] != 3.0 || total["bySeverity"].(map[string]any)["critical"] != 2.0 || total["byCategory"].(map[string]any)["code_injection"] != 2.0 {
+		t.Errorf("%v\n%v", sums, total)
+	}
+	if tenants := v["topTenants"].([]any); len(tenants) != 1 || tenants[0].(map[string]any)["executions"] != 3.0 || tenants[0].(map[string]any)["flagged"] != 2.0 {
+		t.Errorf("%v", tenants)
+	}
+	for window, points := range map[string]int{"": 60, "?window=1m": 60, "?window=7d": 56, "?window=31d&step=1d": 31, "?window=90s&step=1m": 2, "?window=1s": 1} {
+		if items := s.do(t, "GET", "/api/metrics/series"+window, "").json(t)["items"].([]any); len(items) != points {
+			t.Errorf("%s: %d items, want %d", window, len(items), points)
+		}
+	}
+	for _, bad := range []string{"window=32d", "step=0s", "step=1500ms", "step=x", "window=1d&step=1s", "step=-1m", "stp=1m", "tenant=" + strings.Repeat("t", 300)} {
+		s.do(t, "GET", "/api/metrics/series?"+bad, "").problem(t, 400)
 	}
 }
 
@@ -174,12 +223,24 @@ func TestSystem(t *testing.T) {
 	if v := s.do(t, "GET", "/readyz", "").json(t); v["status"] != "ready" {
 		t.Errorf("%v", v)
 	}
+	stateful := kept(t, options{})
+	if v := stateful.do(t, "GET", "/readyz", "").json(t); v["state"] != "ok" {
+		t.Errorf("%v", v)
+	}
+	if _, code := serve(t, options{state: unready{stateful.state}}).do(t, "GET", "/readyz", "").problem(t, 503); code != "not_ready" {
+		t.Error(code)
+	}
 	down := serve(t, options{ready: io.ErrUnexpectedEOF})
 	down.do(t, "GET", "/readyz", "").problem(t, 503)
 	if a := down.do(t, "GET", "/healthz", ""); a.StatusCode != 200 {
 		t.Errorf("%d", a.StatusCode)
 	}
 }
+
+// unready is a state that cannot be changed.
+type unready struct{ gateway.State }
+
+func (unready) Ready(context.Context) error { return io.ErrUnexpectedEOF }
 
 var statusLine = regexp.MustCompile(`HTTP/1\.[01] [0-9]{3} `)
 

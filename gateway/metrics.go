@@ -14,6 +14,7 @@ func (s *Server) gauges() []meter.Gauge {
 	waiting := func() float64 { _, n := s.queue.Load(); return float64(n) }
 	return []meter.Gauge{
 		{Name: "airlock_executions_running", Help: "Executions that have a place.", Value: running},
+		{Name: "airlock_csp_reports", Help: "Violations of the web pages' policy that browsers told of since the start.", Value: func() float64 { return float64(s.web.reports.Count()) }},
 		{Name: "airlock_executions_waiting", Help: "Executions in line for a place.", Value: waiting},
 		{Name: "airlock_places", Help: "Executions that can run at once.", Value: func() float64 { return float64(s.cfg.Places) }},
 		{Name: "airlock_results_kept", Help: "Results that can be read back.", Value: func() float64 { return float64(s.kept.Len()) }},

@@ -25,9 +25,11 @@ func (s *Server) routes() {
 	s.app.Get("/openapi.json", s.openAPI)
 	s.app.Get("/docs", s.docs)
 
+	s.pages()
+
 	s.app.Get("/metrics", s.authenticate, s.metrics)
 
-	api := s.app.Group("/api", s.authenticate, s.limit)
+	api := s.app.Group("/api", s.session, s.authenticate, s.limit)
 	api.Post("/execute", need(authn.Execute), s.idempotent(s.executeOrAccept))
 	api.Post("/execute/stream", need(authn.Execute), s.executeStream)
 	api.Post("/analyze", need(authn.Execute), s.idempotent(s.analyze))

@@ -32,6 +32,7 @@ type Server struct {
 	exposed *meter.Exposition
 	mcp     *mcp.Server
 	api     *openapi.Document
+	web     *web
 	started time.Time
 	// base ends when a shutdown has waited long enough; every run hangs on it.
 	base   context.Context
@@ -80,6 +81,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		}
 	}
 	if err := s.describe(); err != nil {
+		return nil, err
+	}
+	if err := s.newWeb(); err != nil {
 		return nil, err
 	}
 	s.base, s.cancel = context.WithCancel(context.Background())

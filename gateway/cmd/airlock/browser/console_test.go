@@ -1,0 +1,54 @@
+package browser_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func quote(s string) string {
+	b, _ := json.Marshal(s) // a string always encodes
+	return string(b)
+}
+
+// Without credentials the pages are there at once.
+func TestOpenConsole(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	b := s.open(t, "/")
+	b.wait(`location.pathname === "/dashboard"`)
+	if h1 := b.text("h1"); h1 != "Dashboard" {
+		t.Errorf("the heading is %q", h1)
+	}
+	b.click(`nav a[href="/security"]`)
+	b.wait(`document.querySelector("h1")?.textContent === "Security"`)
+	if current := b.text(`nav a[aria-current="page"]`); current != "Security" {
+		t.Errorf("the current page is %q", current)
+	}
+}
+
+// A person logs in, sees where they were going, and logs out.
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	s := guarded(t)
+	b := s.open(t, "/security?window=6h")
+	b.wait(`location.pathname === "/login"`)
+	b.expect("401") // the page asks whether there is a session, and then tries a wrong token
+	b.typed("#token", "nonsense\r")
+	b.wait(`document.querySelector("#refused")?.textContent.includes("not valid") || document.querySelector("#refused")?.textContent.includes("malformed")`)
+	b.typed("#token", s.token(t, "acme", "execute audit:read")+"\r")
+	b.wait(`location.pathname === "/security"`)
+	if path := b.path(); path != "/security?window=6h" {
+		t.Errorf("the login led to %s", path)
+	}
+	if who := b.text(".who"); !strings.Contains(who, "someone") || !strings.Contains(who, "acme") {
+		t.Errorf("it is shown to %q", who)
+	}
+	if cookies := eval[string](b, `document.cookie`); cookies != "" {
+		t.Errorf("scripts can read %q", cookies)
+	}
+	b.click(`form[action="/logout"] button`)
+	b.wait(`location.pathname === "/login"`)
+	b.visit("/dashboard")
+	b.wait(`location.pathname === "/login"`)
+}

@@ -1,0 +1,234 @@
+package browser_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience is how long a page may take for what a test waits for.
+const patience = 30 * time.Second
+
+// tab is a page of a browser that nobody else uses: its cookies and storage are its own. What scripts throw, what the
+// policy stops and what the console calls an error fail the test, unless it was expected.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+	url string
+
+	mu       sync.Mutex
+	wrongs   []string
+	expected []string
+}
+
+// open opens a path of the server, in a window of 1440 by 900 pixels and the light theme.
+func (s *server) open(t *testing.T, path string) *tab {
+	t.Helper()
+	b := &tab{t: t, url: s.url}
+	ctx, cancel := chromedp.NewContext(chrome, chromedp.WithNewBrowserContext(), chromedp.WithListener(b.listen))
+	b.ctx = ctx
+	if err := chromedp.Do(ctx); err != nil { // the tab lasts as long as the context that it is first used with
+		cancel()
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, wrong := range b.wrongs {
+			if !b.isExpected(wrong) {
+				t.Errorf("the browser says: %s", wrong)
+			}
+		}
+	})
+	b.look(1440, 900, "light")
+	b.visit(path)
+	return b
+}
+
+func (b *tab) listen(event any) {
+	wrong := ""
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		wrong = e.ExceptionDetails.Text
+		if thrown := e.ExceptionDetails.Exception; thrown != nil {
+			wrong += " " + thrown.Description
+		}
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError {
+			for _, a := range e.Args {
+				wrong += string(a.Value) + a.Description + " "
+			}
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError || e.Entry.Source == log.EntrySourceSecurity {
+			wrong = e.Entry.Text + " " + e.Entry.URL
+		}
+	}
+	if wrong != "" {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.wrongs = append(b.wrongs, wrong)
+	}
+}
+
+// expect says that the browser will complain, in words that have part in them.
+func (b *tab) expect(part string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.expected = append(b.expected, part)
+}
+
+func (b *tab) isExpected(wrong string) bool {
+	for _, part := range b.expected {
+		if strings.Contains(wrong, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// in gives what an action does in the page; it must succeed in time.
+func in[T any](b *tab, action chromedp.Action[T]) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, action)
+	if err != nil {
+		b.t.Fatalf("%v\nthe page has:\n%s", err, b.visible())
+	}
+	return v
+}
+
+// ask sends a command of the protocol; it must succeed.
+func ask[P, R any](b *tab, command cdp.Command[P, R], params P) R {
+	b.t.Helper()
+	return in(b, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, command, params) })
+}
+
+// visible is the text of the page, for a message.
+func (b *tab) visible() string {
+	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Second)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText.slice(0, 2000)`))
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+// visit goes to a path.
+func (b *tab) visit(path string) {
+	b.t.Helper()
+	in(b, chromedp.Navigate(b.url+path))
+}
+
+// wait waits until a JavaScript expression is true in the page, whatever page that is by then.
+func (b *tab) wait(expression string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	holds := chromedp.Evaluate[bool](`new Promise(done => {
+		const look = () => { if (`+expression+`) done(true); else setTimeout(look, 10); };
+		look();
+	})`, chromedp.EvalAwaitPromise)
+	for ctx.Err() == nil {
+		_, err := chromedp.Run(ctx, holds)
+		if err == nil {
+			return
+		}
+		var thrown *chromedp.ExceptionError
+		if errors.As(err, &thrown) {
+			b.t.Fatalf("%s: %v", expression, err)
+		}
+	}
+	b.t.Fatalf("it never came to this: %s\nthe page has:\n%s", expression, b.visible())
+}
+
+// click clicks what a selector finds, once it is there to be seen.
+func (b *tab) click(selector string) {
+	b.t.Helper()
+	in(b, chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+}
+
+// typed types into a field.
+func (b *tab) typed(selector, text string) {
+	b.t.Helper()
+	in(b, chromedp.SendKeys(chromedp.CSS(selector), text, chromedp.NodeVisible))
+}
+
+// text is what a person reads in the first element that a selector finds, once there is one.
+func (b *tab) text(selector string) string {
+	b.t.Helper()
+	b.wait(`document.querySelector(` + quote(selector) + `)`)
+	return eval[string](b, `document.querySelector(`+quote(selector)+`).innerText`)
+}
+
+// path is where the page is.
+func (b *tab) path() string {
+	b.t.Helper()
+	return eval[string](b, `location.pathname + location.search`)
+}
+
+// eval gives the value of a JavaScript expression, awaited.
+func eval[T any](b *tab, expression string) T {
+	b.t.Helper()
+	return in(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+}
+
+// look sets the size of the window in pixels and the system's theme, "light" or "dark".
+func (b *tab) look(width, height int64, theme string) {
+	b.t.Helper()
+	in(b, chromedp.EmulateViewport(width, height))
+	ask(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}})
+}
+
+// screenshot leaves a picture of the whole page in the folder AIRLOCK_SCREENSHOTS, or in one of the test's own.
+func (b *tab) screenshot(name string) {
+	b.t.Helper()
+	picture := in(b, chromedp.FullScreenshot(100))
+	dir := os.Getenv("AIRLOCK_SCREENSHOTS")
+	if dir == "" {
+		dir = b.t.ArtifactDir()
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// fits checks that nothing is wider than the window, and that nothing that can be clicked is too small to hit.
+func (b *tab) fits(name string) {
+	b.t.Helper()
+	wide := eval[[]string](b, `(() => {
+		const width = document.documentElement.clientWidth;
+		if (document.documentElement.scrollWidth <= width) return [];
+		return [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > width + 1)
+			.map(e => e.tagName + "." + e.className + " " + Math.round(e.getBoundingClientRect().right)).slice(0, 10);
+	})()`)
+	if len(wide) > 0 {
+		b.t.Errorf("%s is wider than the window: %s", name, strings.Join(wide, ", "))
+	}
+}
+
+// bypassPolicy lets the test's own tools run in pages to come, whatever their Content-Security-Policy.
+func (b *tab) bypassPolicy() {
+	b.t.Helper()
+	ask(b, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true})
+}

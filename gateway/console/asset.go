@@ -1,0 +1,50 @@
+package console
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path"
+)
+
+// Asset is a file that pages load.
+type Asset struct {
+	Content []byte
+	Type    string // media type
+	ETag    string
+}
+
+// Asset gives the file that is served as /assets/{name}.
+func (c *Console) Asset(name string) (Asset, bool) {
+	a, ok := c.assets[name]
+	return a, ok
+}
+
+func (c *Console) collect(prefix string, files fs.FS) error {
+	return fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		kind, ok := mediaType(name)
+		if !ok {
+			return fmt.Errorf("console: the asset %s has an ending of no known media type", prefix+name)
+		}
+		content, err := fs.ReadFile(files, name)
+		if err != nil {
+			return fmt.Errorf("console: %w", err)
+		}
+		sum := sha256.Sum256(content)
+		c.assets[prefix+name] = Asset{content, kind, `"` + hex.EncodeToString(sum[:16]) + `"`}
+		return nil
+	})
+}
+
+func mediaType(name string) (string, bool) {
+	kind, ok := map[string]string{
+		".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
+		".json": "application/json", ".wasm": "application/wasm", ".map": "application/json", ".ts": "text/plain; charset=utf-8",
+		".txt": "text/plain; charset=utf-8", ".woff2": "font/woff2",
+	}[path.Ext(name)]
+	return kind, ok
+}

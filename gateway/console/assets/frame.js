@@ -1,0 +1,57 @@
+// The header of every page: theme, and whether what is shown is live.
+
+const themes = ["system", "light", "dark"];
+const names = { system: "as the system", light: "light", dark: "dark" };
+
+function chosen() {
+  return document.documentElement.dataset.theme ?? "system";
+}
+
+function label(button) {
+  button.setAttribute("aria-label", `Theme: ${names[chosen()]}`);
+  button.title = `Theme: ${names[chosen()]}`;
+}
+
+const button = document.getElementById("theme");
+if (button) {
+  label(button);
+  button.addEventListener("click", () => {
+    const next = themes[(themes.indexOf(chosen()) + 1) % themes.length];
+    if (next === "system") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = next;
+    try {
+      if (next === "system") localStorage.removeItem("theme");
+      else localStorage.setItem("theme", next);
+    } catch {
+      // It lasts until the page is left.
+    }
+    label(button);
+    document.dispatchEvent(new CustomEvent("themechange"));
+  });
+}
+
+// showLive tells whether the page follows what happens: "live", "paused", "connecting", "offline", or "" for a page that
+// does not.
+export function showLive(state, text) {
+  const place = document.getElementById("live");
+  place.hidden = state === "";
+  if (place.dataset.state === state && place.textContent === text) return;
+  place.dataset.state = state;
+  place.textContent = text;
+}
+
+// visitor is who looks, as the gateway knows them.
+export const visitor = {
+  subject: document.body.dataset.subject ?? "",
+  tenant: document.body.dataset.tenant ?? "",
+  open: document.body.dataset.open === "true",
+  scopes: (document.body.dataset.scopes ?? "").split(" ").filter(Boolean),
+  may(scope) {
+    return this.scopes.includes(scope) || (scope === "audit:read" && this.scopes.includes("audit:read:all"));
+  },
+};
+
+// logIn leaves for the login, and comes back to where we are.
+export function logIn() {
+  location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+}

@@ -1,0 +1,112 @@
+package console
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"strings"
+)
+
+//go:embed pages
+var pages embed.FS
+
+//go:embed assets
+var ownAssets embed.FS
+
+// Console renders pages and has what they load. It is safe for concurrent use.
+type Console struct {
+	frame  *template.Template
+	login  *template.Template
+	assets map[string]Asset
+}
+
+// Page is one page inside the frame.
+type Page struct {
+	// Path is where it is served; the entry of the navigation that begins it is marked as the current one.
+	Path  string
+	Title string
+	// Main is the markup inside <main>.
+	Main template.HTML
+	// Styles and Modules are paths of style sheets and ES modules, loaded after those of the frame.
+	Styles, Modules []string
+	// Directives are added to the Content-Security-Policy, such as "worker-src 'self'"; they replace those of the same name.
+	Directives []string
+}
+
+// Visitor is who looks at a page.
+type Visitor struct {
+	Subject, Tenant string
+	Scopes          []string
+	// Open is true where no credential is configured: there is nothing to log out of.
+	Open bool
+}
+
+// New makes a console whose assets are its own and, under a folder for each name, those of others: what "playground" has
+// as "main.js" is served as /assets/playground/main.js.
+func New(others map[string]fs.FS) (*Console, error) {
+	c := &Console{assets: map[string]Asset{}}
+	own, err := fs.Sub(ownAssets, "assets")
+	if err != nil {
+		return nil, fmt.Errorf("console: %w", err)
+	}
+	if err := c.collect("", own); err != nil {
+		return nil, err
+	}
+	for name, files := range others {
+		if err := c.collect(name+"/", files); err != nil {
+			return nil, err
+		}
+	}
+	if c.frame, err = template.ParseFS(pages, "pages/frame.html"); err != nil {
+		return nil, fmt.Errorf("console: %w", err)
+	}
+	if c.login, err = template.ParseFS(pages, "pages/login.html"); err != nil {
+		return nil, fmt.Errorf("console: %w", err)
+	}
+	return c, nil
+}
+
+// Own gives a page of this package: "dashboard", "security" or "execution".
+func Own(name string) (Page, error) {
+	main, err := pages.ReadFile("pages/" + name + ".html")
+	if err != nil {
+		return Page{}, fmt.Errorf("console: %w", err)
+	}
+	titles := map[string]string{"dashboard": "Dashboard", "security": "Security", "execution": "Execution"}
+	paths := map[string]string{"dashboard": "/dashboard", "security": "/security", "execution": "/dashboard"}
+	return Page{
+		Path: paths[name], Title: titles[name], Main: template.HTML(main), //nolint:gosec // embedded, and written by us
+		Modules: []string{"/assets/" + name + ".js"},
+	}, nil
+}
+
+type entry struct{ Path, Title string }
+
+func navigation() []entry {
+	return []entry{{"/dashboard", "Dashboard"}, {"/security", "Security"}, {"/playground", "Playground"}, {"/docs", "API"}}
+}
+
+// Render gives the whole page as the visitor sees it.
+func (c *Console) Render(p Page, v Visitor) ([]byte, error) {
+	return render(c.frame, struct {
+		Page
+		Visitor Visitor
+		Scopes  string
+		Nav     []entry
+	}{p, v, strings.Join(v.Scopes, " "), navigation()})
+}
+
+// Login gives the login page. next is where a good login leads; refused, if any, is why the last one failed.
+func (c *Console) Login(next, refused string) ([]byte, error) {
+	return render(c.login, struct{ Next, Refused string }{next, refused})
+}
+
+func render(t *template.Template, data any) ([]byte, error) {
+	var b bytes.Buffer
+	if err := t.Execute(&b, data); err != nil {
+		return nil, fmt.Errorf("console: render: %w", err)
+	}
+	return b.Bytes(), nil
+}
