@@ -17,15 +17,16 @@ func callPoll(kind byte) []byte {
 }
 
 // instrument rewrites the code section: the interrupt handler becomes a poll, every stack overflow is announced, and
-// (unless fuel is 0) every loop outside the interpreter counts fuel. The function enter is added.
-func instrument(body []byte, fuel int64) (out []byte, loops int, err error) {
+// (unless fuel is 0) every loop outside the interpreter counts fuel. Indirect calls become calls of dispatchers. The
+// functions enter and the dispatchers are added.
+func instrument(body []byte, fuel int64, calls *dispatch, enter []byte) (out []byte, loops int, err error) {
 	r := &reader{b: body}
 	n := r.uint()
 	if n > uint64(len(body)) {
 		return nil, 0, errTruncated
 	}
-	c := coder{charge: chargeSequence(), overflow: callPoll(pollStackOverflow)}
-	out = appendUint(nil, n+1)
+	c := coder{charge: chargeSequence(), overflow: callPoll(pollStackOverflow), calls: calls, dispatchers: importedFunctions + n + 1}
+	out = appendUint(nil, n+1+uint64(len(calls.functions)))
 	for i := range n {
 		f := r.bytes(r.uint())
 		if r.err != nil {
@@ -45,8 +46,14 @@ func instrument(body []byte, fuel int64) (out []byte, loops int, err error) {
 		}
 		out = append(appendUint(out, uint64(len(f))), f...)
 	}
-	enter := enterBody()
-	return append(appendUint(out, uint64(len(enter))), enter...), c.loops, r.err
+	added := [][]byte{enter}
+	for _, f := range calls.functions {
+		added = append(added, f.body())
+	}
+	for _, f := range added {
+		out = append(appendUint(out, uint64(len(f))), f...)
+	}
+	return out, c.loops, r.err
 }
 
 // tickSequence counts one loop header: fuel -= 1; if fuel <= 0 { poll(); fuel = interval }.
@@ -73,6 +80,8 @@ func chargeSequence() []byte {
 type coder struct {
 	tick, charge, overflow []byte
 	loops                  int
+	calls                  *dispatch
+	dispatchers            uint64 // the function index of the first
 }
 
 func (c *coder) function(f []byte) ([]byte, error) {
@@ -94,6 +103,14 @@ func (c *coder) function(f []byte) ([]byte, error) {
 		}
 		if c.tick != nil && op == opBulk {
 			out = append(out, c.charge...)
+		}
+		if op == opIndirect {
+			call, err := c.calls.call(imm, c.dispatchers)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, call...)
+			continue
 		}
 		out = append(out, f[start:r.pos]...)
 		switch {
@@ -130,12 +147,12 @@ func instruction(r *reader) (op int, imm int64, err error) {
 		imm = r.int()
 	case op == 0x0c || op == 0x0d || op == opCall, op >= 0x20 && op <= 0x26, op == 0xd2, op == 0x3f || op == 0x40:
 		imm = int64(r.uint())
-	case op == 0x0e: // br_table
+	case op == opBrTable:
 		for n := r.uint() + 1; n > 0 && r.err == nil; n-- {
 			r.uint()
 		}
-	case op == 0x11, op >= 0x28 && op <= 0x3e: // call_indirect, loads and stores
-		r.uint()
+	case op == opIndirect, op >= 0x28 && op <= 0x3e: // and loads and stores
+		imm = int64(r.uint())
 		r.uint()
 	case op == 0x1c: // select with types
 		r.bytes(r.uint())

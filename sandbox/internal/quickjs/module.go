@@ -48,11 +48,20 @@ type rewritten struct {
 // module that does not have the expected shape, so it is safe on arbitrary bytes. fuel is the number of loop headers
 // between two polls; 0 leaves fuel out (benchmarks compare against it).
 func rewrite(wasm []byte, fuel int64) (*rewritten, error) {
+	return rewriteWith(wasm, fuel, enterBody())
+}
+
+// rewriteWith is rewrite with another body for the function enter.
+func rewriteWith(wasm []byte, fuel int64, enterCode []byte) (*rewritten, error) {
 	if !bytes.HasPrefix(wasm, wasmHeader) {
 		return nil, errors.New("not a WebAssembly 1.0 module")
 	}
 	r := &reader{b: wasm, pos: len(wasmHeader)}
 	out := &rewritten{wasm: bytes.Clone(wasmHeader)}
+	calls, err := readDispatch(wasm)
+	if err != nil {
+		return nil, err
+	}
 	var enter struct{ kind, index uint64 }
 	for r.pos < len(r.b) && r.err == nil {
 		id := r.byte()
@@ -62,18 +71,22 @@ func rewrite(wasm []byte, fuel int64) (*rewritten, error) {
 		}
 		var err error
 		switch id {
-		case sectionCustom, sectionDataCount:
-			continue // debug information slows every load; the code has no memory.init
+		case sectionCustom, sectionDataCount, sectionTable, sectionElement:
+			continue // debug information slows every load; the code has no memory.init; dispatchers replace the table
 		case sectionData:
 			if out.segments, err = readSegments(body); err != nil {
 				return nil, fmt.Errorf("data section: %w", err)
 			}
 			continue
 		case sectionType:
-			enter.kind, body, err = addEntry(body, enterType[:])
+			if enter.kind, body, err = addEntry(body, enterType[:]); err == nil {
+				body, err = calls.addTypes(body)
+			}
 		case sectionFunction:
-			enter.index, body, err = addEntry(body, appendUint(nil, enter.kind))
-			enter.index += importedFunctions
+			if enter.index, body, err = addEntry(body, appendUint(nil, enter.kind)); err == nil {
+				enter.index += importedFunctions
+				body, err = calls.addFunctions(body, enter.kind+1)
+			}
 		case sectionMemory:
 			// No maximum: the allocator refuses growth (and ends the run) past each execution's own cap.
 			body = appendUint([]byte{1, 0}, originalPages+stackPages)
@@ -83,7 +96,7 @@ func rewrite(wasm []byte, fuel int64) (*rewritten, error) {
 			export := append(appendUint(nil, uint64(len(enterName))), enterName...)
 			_, body, err = addEntry(body, appendUint(append(export, 0), enter.index))
 		case sectionCode:
-			body, out.loops, err = instrument(body, fuel)
+			body, out.loops, err = instrument(body, fuel, calls, enterCode)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("section %d: %w", id, err)
