@@ -7,6 +7,7 @@ export CGO_ENABLED ?= 0
 FUZZTIME   ?= 30s
 PKGS       ?= ./...
 ARCH       ?= arm64
+EDITOR     := gateway/console/playground/bundled/editor.js
 
 .PHONY: help run build test check race fuzz bench bench-peers bench-fuel bench-soak scan-report conformance package deploy vulncheck fmt clean
 
@@ -16,11 +17,15 @@ help: ## list the targets
 run: build ## build and serve on 127.0.0.1:3000
 	@bin/airlock serve
 
-build: ## bin/airlock, bin/bootstrap and the compiled engine in bin/cache
+build: $(EDITOR) ## bin/airlock, bin/bootstrap and the compiled engine in bin/cache
 	@mkdir -p bin
 	$(GO) build -trimpath -o bin/airlock ./gateway/cmd/airlock
 	$(GO) build -trimpath -tags lambda.norpc -o bin/bootstrap ./functions/execute
 	@bin/bootstrap -fill-cache bin/cache
+
+# The playground's editor, of npm packages that a lock pins. A build without it has a plain text area there.
+$(EDITOR): $(wildcard gateway/console/playground/bundle/*.go gateway/console/playground/bundle/*/*)
+	@$(GO) run ./gateway/console/playground/bundle || echo 'the playground goes without its editor, with a plain text area; make build tries again'
 
 test: ## every test that needs no cloud account
 	$(GO) test $(PKGS)
