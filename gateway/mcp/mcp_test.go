@@ -59,13 +59,15 @@ func explain(err error) mcp.Problem {
 	return mcp.Problem{Code: "internal", Error: "the request failed inside the platform"}
 }
 
-func server(t testing.TB) *mcp.Server {
+func server(t testing.TB) *mcp.Server { return serverOf(t, gateway{}) }
+
+func serverOf(t testing.TB, executor mcp.Executor) *mcp.Server {
 	t.Helper()
 	schemas, err := openapi.New("test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := mcp.New(mcp.Config{Executor: gateway{}, Functions: gateway{}, Explain: explain, Schemas: schemas, Version: "test", MaxBodyBytes: 1 << 20, Logger: slog.New(slog.DiscardHandler)})
+	s, err := mcp.New(mcp.Config{Executor: executor, Functions: gateway{}, Explain: explain, Schemas: schemas, Version: "test", MaxBodyBytes: 1 << 20, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -14,7 +15,7 @@ import (
 // Proxy serves the tools of the server behind remote to the one client behind local, until that leaves or ctx ends.
 // Progress, cancellation and failures pass through as they are.
 func Proxy(ctx context.Context, remote, local sdk.Transport, version string) error {
-	p := &proxy{waiting: map[string]func(*sdk.ProgressNotificationParams){}}
+	p := &proxy{waiting: map[string]*listener{}}
 	about := &sdk.Implementation{Name: "airlock", Title: "Airlock", Version: version}
 	client := sdk.NewClient(about, &sdk.ClientOptions{ProgressNotificationHandler: p.progressed})
 	session, err := client.Connect(ctx, remote, nil)
@@ -42,8 +43,17 @@ type proxy struct {
 	tokens  atomic.Int64
 
 	mu      sync.Mutex
-	waiting map[string]func(*sdk.ProgressNotificationParams)
+	waiting map[string]*listener
 }
+
+// listener is a call whose client wants to be told of its progress.
+type listener struct {
+	tell func(*sdk.ProgressNotificationParams)
+	told chan struct{} // one for each notification that was passed on
+}
+
+// lateProgress is how long the notifications that were sent before a result, and are handled after it, are waited for.
+const lateProgress = 5 * time.Second
 
 func (p *proxy) call(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	arguments := request.Params.Arguments
@@ -51,24 +61,50 @@ func (p *proxy) call(ctx context.Context, request *sdk.CallToolRequest) (*sdk.Ca
 		arguments = json.RawMessage("{}")
 	}
 	params := &sdk.CallToolParams{Name: request.Params.Name, Arguments: arguments}
-	if token := request.Params.GetProgressToken(); token != nil {
-		ours := "p" + strconv.FormatInt(p.tokens.Add(1), 10)
-		params.SetProgressToken(ours)
-		p.mu.Lock()
-		p.waiting[ours] = func(told *sdk.ProgressNotificationParams) {
-			// When it cannot be told, its answer cannot either.
-			_ = request.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
-				ProgressToken: token, Progress: told.Progress, Total: told.Total, Message: told.Message,
-			})
-		}
-		p.mu.Unlock()
-		defer func() {
-			p.mu.Lock()
-			delete(p.waiting, ours)
-			p.mu.Unlock()
-		}()
+	token := request.Params.GetProgressToken()
+	if token == nil {
+		return p.session.CallTool(ctx, params)
 	}
-	return p.session.CallTool(ctx, params)
+	ours := "p" + strconv.FormatInt(p.tokens.Add(1), 10)
+	params.SetProgressToken(ours)
+	l := &listener{told: make(chan struct{}, maxProgress), tell: func(told *sdk.ProgressNotificationParams) {
+		// When it cannot be told, its answer cannot either.
+		_ = request.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
+			ProgressToken: token, Progress: told.Progress, Total: told.Total, Message: told.Message,
+		})
+	}}
+	p.mu.Lock()
+	p.waiting[ours] = l
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		delete(p.waiting, ours)
+		p.mu.Unlock()
+	}()
+	result, err := p.session.CallTool(ctx, params)
+	if err == nil {
+		l.wait(ctx, result)
+	}
+	return result, err
+}
+
+// maxProgress is more than the logs of one execution.
+const maxProgress = 1 << 16
+
+// wait passes on what the server sent before the result.
+func (l *listener) wait(ctx context.Context, result *sdk.CallToolResult) {
+	sent, _ := result.Meta[progressMeta].(float64)
+	enough := time.NewTimer(lateProgress)
+	defer enough.Stop()
+	for range min(int(sent), maxProgress) {
+		select {
+		case <-l.told:
+		case <-ctx.Done():
+			return
+		case <-enough.C:
+			return
+		}
+	}
 }
 
 func (p *proxy) progressed(_ context.Context, n *sdk.ProgressNotificationClientRequest) {
@@ -77,9 +113,14 @@ func (p *proxy) progressed(_ context.Context, n *sdk.ProgressNotificationClientR
 		return
 	}
 	p.mu.Lock()
-	tell := p.waiting[token]
+	l := p.waiting[token]
 	p.mu.Unlock()
-	if tell != nil {
-		tell(n.Params)
+	if l == nil {
+		return
+	}
+	l.tell(n.Params)
+	select {
+	case l.told <- struct{}{}:
+	default:
 	}
 }

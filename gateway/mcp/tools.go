@@ -30,7 +30,8 @@ func (s *Server) tool(run runTool, callerOf func(*sdk.CallToolRequest) (call, er
 		if len(arguments) == 0 {
 			arguments = []byte("{}")
 		}
-		answer, failed, err := run(ctx, s, c.caller, arguments, progress(ctx, request))
+		onLog, told := progress(ctx, request)
+		answer, failed, err := run(ctx, s, c.caller, arguments, onLog)
 		if err != nil {
 			problem := s.cfg.Explain(err)
 			if answer, err = json.Marshal(problem); err != nil {
@@ -39,26 +40,34 @@ func (s *Server) tool(run runTool, callerOf func(*sdk.CallToolRequest) (call, er
 			failed = true
 		}
 		answer = bytes.TrimSpace(answer)
-		return &sdk.CallToolResult{
+		result := &sdk.CallToolResult{
 			Content:           []sdk.Content{&sdk.TextContent{Text: string(answer)}},
 			StructuredContent: json.RawMessage(answer),
 			IsError:           failed,
-		}, nil
+		}
+		if *told > 0 {
+			result.Meta = sdk.Meta{progressMeta: *told}
+		}
+		return result, nil
 	}
 }
 
-// progress tells a caller that asked for it of each log; nil when it did not.
-func progress(ctx context.Context, request *sdk.CallToolRequest) func(execution.Log) {
+// progressMeta says in a result's _meta how many notifications of progress came before it: clients may handle these later
+// than the result, although they were sent first.
+const progressMeta = "run.airlock/progress"
+
+// progress tells a caller that asked for it of each log, and counts; onLog is nil when it did not.
+func progress(ctx context.Context, request *sdk.CallToolRequest) (onLog func(execution.Log), told *int) {
+	told = new(int)
 	token := request.Params.GetProgressToken()
 	if token == nil {
-		return nil
+		return nil, told
 	}
-	told := 0.0
 	return func(l execution.Log) {
-		told++
+		*told++
 		// When it cannot be told, its answer cannot either: the end of ctx stops the run.
-		_ = request.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: told, Message: l.Message})
-	}
+		_ = request.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: float64(*told), Message: l.Message})
+	}, told
 }
 
 func executeCode(ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log)) ([]byte, bool, error) {
