@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"slices"
@@ -21,6 +22,18 @@ func tenantOf(caller authn.Identity) string {
 		return ""
 	}
 	return caller.Tenant
+}
+
+// tenantFor is tenantOf for a caller who asks for one tenant, or for none ("").
+func tenantFor(caller authn.Identity, wanted string) (string, error) {
+	if len(wanted) > 256 {
+		return "", bad("tenant", "is too long")
+	}
+	own := tenantOf(caller)
+	if wanted != "" && own != "" && wanted != own {
+		return "", &problem{status: 403, detail: "these credentials read the records of their own tenant only"}
+	}
+	return cmp.Or(own, wanted), nil
 }
 
 // auditRecord is GET /api/audit/execution/{id}.
@@ -89,11 +102,9 @@ func auditQuery(c *fiber.Ctx) (audit.Query, error) {
 	if err != nil {
 		return audit.Query{}, err
 	}
-	q := audit.Query{Cursor: given["cursor"], Status: given["status"], Policy: given["policy"], Tenant: tenantOf(callerOf(c))}
-	if tenant := given["tenant"]; tenant != "" && q.Tenant != "" && tenant != q.Tenant {
-		return audit.Query{}, &problem{status: 403, detail: "these credentials read the records of their own tenant only"}
-	} else if tenant != "" {
-		q.Tenant = tenant
+	q := audit.Query{Cursor: given["cursor"], Status: given["status"], Policy: given["policy"]}
+	if q.Tenant, err = tenantFor(callerOf(c), given["tenant"]); err != nil {
+		return audit.Query{}, err
 	}
 	if v, ok := given["limit"]; ok {
 		if q.Limit, err = strconv.Atoi(v); err != nil || q.Limit < 1 || q.Limit > 500 {
@@ -104,8 +115,8 @@ func auditQuery(c *fiber.Ctx) (audit.Query, error) {
 	if q.Status != "" && !slices.Contains(statuses, q.Status) {
 		return audit.Query{}, bad("status", "must be one of "+strings.Join(statuses, ", "))
 	}
-	if len(q.Policy) > 64 || len(q.Cursor) > 1024 || len(q.Tenant) > 256 {
-		return audit.Query{}, bad("", "policy, tenant or cursor is too long")
+	if len(q.Policy) > 64 || len(q.Cursor) > 1024 {
+		return audit.Query{}, bad("", "policy or cursor is too long")
 	}
 	if q.Since, err = moment(given, "since"); err != nil {
 		return audit.Query{}, err

@@ -45,6 +45,7 @@ func endpoints() []struct{ method, path, body, scope string } {
 		{"GET", "/api/policies", "", ""},
 		{"GET", "/api/stats", "", ""},
 		{"GET", "/api/metrics/executions", "", ""},
+		{"GET", "/api/metrics/series", "", authn.AuditRead},
 		{"GET", "/metrics", "", ""},
 		{"GET", "/api/audit/executions", "", authn.AuditRead},
 		{"GET", "/api/audit/security-summary", "", authn.AuditRead},

@@ -26,5 +26,11 @@
 // trace context is taken from a request, said in its answer and given to the function; with a tracer, requests and
 // executions are spans of it (trace.go). What is served is described by package openapi, which tests hold to the routes.
 //
+// What has happened is told from the records alone, by those who may read them: lists and single records (audit.go,
+// report.go), summaries (summary.go), the last while as a whole (figures.go) and step by step for charts (series.go:
+// /api/metrics/series has counts, times, findings by severity and category, blocked and allowed, and the top tenants). An
+// [Index] over the records answers; without one, and while it is behind, the newest records are looked at, and the answer
+// says that it is not complete. What is counted in memory (/metrics, /api/stats) begins anew with every process.
+//
 // Handlers copy what they keep: fasthttp reuses its buffers.
 package gateway

@@ -136,7 +136,7 @@ func (s *Server) invoke(ctx context.Context, r *run) (execution.Reply, error) {
 		Airlock: execution.InvocationVersion, ID: r.id, Request: r.job.Request, Via: r.job.Via,
 		Caller:     execution.Caller{Subject: r.job.Caller.Subject, Tenant: r.job.Caller.Tenant, IP: r.job.IP},
 		ReceivedAt: r.job.ReceivedAt, QueueMs: milliseconds(r.queued), Scopes: restricting(r.job.Caller.Scopes),
-		TraceParent: r.job.TraceParent,
+		TraceParent: r.job.TraceParent, Function: r.job.Function,
 	}, r.job.OnLog)
 	if err == nil && reply.Result.ID != r.id && reply.Result.ID != "" {
 		err = &execution.Error{Code: execution.Internal, Message: "the function answered for another execution"}

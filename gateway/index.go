@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"time"
 
 	"github.com/airlock-run/airlock/policy/audit"
 )
@@ -13,4 +14,6 @@ type Index interface {
 	Figures(ctx context.Context, q audit.Query) (audit.Figures, error)
 	// Threats gives the query's newest records, by tenant and time, whose score is above 0; at most q.Limit.
 	Threats(ctx context.Context, q audit.Query) ([]audit.Record, error)
+	// Series gives the totals over each step from q.Since until q.Until, which are whole steps apart.
+	Series(ctx context.Context, q audit.Query, step time.Duration) ([]audit.Figures, error)
 }

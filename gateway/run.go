@@ -72,7 +72,7 @@ func askOf(job Job) policy.Ask {
 		for path, content := range q.Files {
 			ask.Files[path] = string(content)
 		}
-		if q.Entry != "" {
+		if ask.Entry = q.Entry; q.Entry != "" {
 			ask.Code = ask.Files[q.Entry]
 			delete(ask.Files, q.Entry)
 		}
@@ -150,7 +150,10 @@ func (r *run) record(result execution.Result, keepCode bool) audit.Record {
 		Policy: result.Policy, Engine: result.Engine, Grants: raw(r.decision.Grants), Reasons: r.decision.ReasonLines(),
 		DangerAnalysis: result.DangerAnalysis, ASTTelemetry: raw(r.decision.Telemetry),
 		Status: string(result.Status), OutputBytes: int64(len(result.Output)), Seed: r.job.Request.Seed,
-		Usage: audit.Usage(u),
+		Usage: audit.Usage(u), Reused: r.reused,
+	}
+	if f := r.job.Function; f != nil {
+		record.Function = &audit.FunctionRef{Name: f.Name, Version: f.Version}
 	}
 	if result.Limit != nil {
 		record.Limit = *result.Limit
@@ -184,21 +187,13 @@ func raw(v any) json.RawMessage {
 	return b
 }
 
-// sample is what the meter is told of a result. Names that guests choose are folded into a few.
+// sample is what the meter is told of a result.
 func sample(result execution.Result) meter.Sample {
 	s := meter.Sample{
-		Status: string(result.Status), Policy: result.Policy, Engine: result.Engine, Cached: result.Cached,
-		DurationMs: result.DurationMs, QueueMs: result.Usage.QueueMs, MemoryBytes: result.Usage.MemoryBytes,
+		Status: string(result.Status), Policy: result.Policy, Engine: result.Engine, Cached: result.Cached, DurationMs: result.DurationMs,
 	}
 	if result.Limit != nil {
 		s.Limit = *result.Limit
-	}
-	if result.Exception != nil {
-		switch s.Exception = result.Exception.Name; s.Exception {
-		case "Error", "TypeError", "RangeError", "ReferenceError", "SyntaxError", "EvalError", "URIError", "InternalError", "AggregateError":
-		default:
-			s.Exception = "other"
-		}
 	}
 	return s
 }

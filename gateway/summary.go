@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -44,42 +43,6 @@ func span(c *fiber.Ctx) (audit.Query, error) {
 	}
 	q.Until, err = moment(given, "until")
 	return q, err
-}
-
-// figures asks the index, where there is one that is not behind, and else looks at the newest records itself.
-func (s *Server) figures(q audit.Query) (sum audit.Figures, threats []audit.Record, complete bool, err error) {
-	if index, ok := s.deps.Records.(Index); ok {
-		sum, err = index.Figures(s.base, q)
-		if err == nil {
-			q.Limit = recentThreats
-			threats, err = index.Threats(s.base, q)
-		}
-		if err == nil {
-			return sum, threats, true, nil
-		}
-		if !errors.Is(err, audit.ErrBehind) {
-			return sum, nil, false, unreadable(err)
-		}
-		sum = audit.Figures{}
-	}
-	q.Limit = 500
-	for {
-		page, err := s.deps.Records.List(s.base, q)
-		if err != nil {
-			return sum, nil, false, unreadable(err)
-		}
-		for _, r := range page.Items {
-			o := audit.OutlineOf(r)
-			sum.Add(o)
-			if o.Score > 0 && len(threats) < recentThreats {
-				threats = append(threats, r)
-			}
-		}
-		if page.Next == "" || sum.Records >= summaryRecords {
-			return sum, threats, page.Next == "", nil
-		}
-		q.Cursor = page.Next
-	}
 }
 
 type threat struct {
@@ -126,7 +89,11 @@ func (s *Server) securitySummary(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	sum, latest, complete, err := s.figures(q)
+	sum, complete, err := s.figures(q)
+	if err != nil {
+		return err
+	}
+	latest, err := s.threats(q)
 	if err != nil {
 		return err
 	}
@@ -143,12 +110,17 @@ func (s *Server) securitySummary(c *fiber.Ctx) error {
 		ByLevel       map[string]int64 `json:"byLevel"`
 		ByTenant      map[string]int64 `json:"byTenant"`
 		Blocked       int64            `json:"blocked"`
+		Allowed       int64            `json:"allowed"`
+		TopTenants    []tenantUse      `json:"topTenants"`
 		RecentThreats []threat         `json:"recentThreats"`
 	}{
-		surveyOf(sum, complete), counts(sum.BySeverity, "critical", "high", "medium", "low"), counts(sum.ByCategory),
-		counts(sum.ByLevel, "safe", "low", "medium", "high", "critical"), counts(sum.Flagged), sum.ByStatus["blocked"], threats,
+		surveyOf(sum, complete), counts(sum.BySeverity, severities()...), counts(sum.ByCategory),
+		counts(sum.ByLevel, "safe", "low", "medium", "high", "critical"), counts(sum.Flagged), sum.ByStatus["blocked"],
+		sum.Records - sum.ByStatus["blocked"], top(sum), threats,
 	})
 }
+
+func severities() []string { return []string{"critical", "high", "medium", "low"} }
 
 // counts has the names that are always there, and is never null.
 func counts(m map[string]int64, always ...string) map[string]int64 {
@@ -168,7 +140,7 @@ func (s *Server) auditStats(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	sum, _, complete, err := s.figures(q)
+	sum, complete, err := s.figures(q)
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,8 @@ type Invocation struct {
 	Scopes []string `json:"scopes,omitempty"`
 	// TraceParent is the execution's place in a trace (W3C Trace Context, version 00), or empty.
 	TraceParent string `json:"traceParent,omitempty"`
+	// Function is the saved function that Request is made of, for the record; nil when it is none.
+	Function *FunctionRef `json:"function,omitempty"`
 }
 
 // Caller is who asked, as the gateway authenticated it.

@@ -51,16 +51,17 @@ type (
 		Steps       bool `json:"steps"`
 	}
 	wireInvocation struct {
-		Airlock    int         `json:"airlock"`
-		ID         string      `json:"id"`
-		Request    wireRequest `json:"request"`
-		Caller     wireCaller  `json:"caller"`
-		Via        string      `json:"via"`
-		ReceivedAt time.Time   `json:"receivedAt"`
-		QueueMs    float64     `json:"queueMs"`
-		Stream     bool        `json:"stream"`
-		Scopes     []string    `json:"scopes"`
-		Trace      string      `json:"traceParent"`
+		Airlock    int          `json:"airlock"`
+		ID         string       `json:"id"`
+		Request    wireRequest  `json:"request"`
+		Caller     wireCaller   `json:"caller"`
+		Via        string       `json:"via"`
+		ReceivedAt time.Time    `json:"receivedAt"`
+		QueueMs    float64      `json:"queueMs"`
+		Stream     bool         `json:"stream"`
+		Scopes     []string     `json:"scopes"`
+		Trace      string       `json:"traceParent"`
+		Function   *FunctionRef `json:"function"`
 	}
 	wireCaller struct {
 		Subject string `json:"subject"`
@@ -96,6 +97,9 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 	if w.Trace != "" && !traceParent.MatchString(w.Trace) {
 		return Invocation{}, invalid("traceParent", "must be a traceparent of W3C Trace Context, version 00")
 	}
+	if f := w.Function; f != nil && (f.Name == "" || len(f.Name) > 256 || f.Version < 1) {
+		return Invocation{}, invalid("function", "must have a name of at most 256 bytes, and a version")
+	}
 	if w.QueueMs < 0 {
 		return Invocation{}, invalid("queueMs", "must not be negative")
 	}
@@ -106,7 +110,7 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 	return Invocation{
 		Airlock: w.Airlock, ID: w.ID, Request: r, Caller: Caller(w.Caller), Via: w.Via,
 		ReceivedAt: w.ReceivedAt.UTC(), QueueMs: w.QueueMs, Stream: w.Stream, Scopes: w.Scopes,
-		TraceParent: w.Trace,
+		TraceParent: w.Trace, Function: w.Function,
 	}, nil
 }
 

@@ -116,6 +116,9 @@ func (a *account) record(r execution.Result) audit.Record {
 		DangerAnalysis: r.DangerAnalysis, ASTTelemetry: encoded(a.decision.Telemetry),
 		Status: string(r.Status), OutputBytes: r.Usage.OutputBytes, Usage: audit.Usage(r.Usage), Custody: a.custody,
 	}
+	if f := a.inv.Function; f != nil {
+		rec.Function = &audit.FunctionRef{Name: f.Name, Version: f.Version}
+	}
 	if r.Error != nil {
 		rec.Error = *r.Error
 	}

@@ -20,7 +20,7 @@ func ask(inv execution.Invocation) policy.Ask {
 		memory = 0 // "" is the tier's own; anything else was refused when the request was decoded
 	}
 	a := policy.Ask{
-		Code: code(q), Language: languageOf(q), Tier: q.Policy, MemoryBytes: memory,
+		Code: code(q), Entry: q.Entry, Language: languageOf(q), Tier: q.Policy, MemoryBytes: memory,
 		Timeout: duration(q.Timeout), CPU: duration(q.Limits.CPUMs),
 		OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
 		Hosts: q.Hosts, Secrets: q.Secrets, Subject: inv.Caller.Subject, Tenant: inv.Caller.Tenant, Scopes: inv.Scopes,

@@ -1,2 +1,2 @@
-// Package meter counts what the gateway does: totals since the start, and the last executions in detail.
+// Package meter counts what the gateway does since it started.
 package meter

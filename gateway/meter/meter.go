@@ -3,24 +3,16 @@ package meter
 import (
 	"maps"
 	"sync"
-	"time"
 )
-
-// kept is how many executions are remembered one by one; at 100 a second that is a bit more than a minute and a half.
-const kept = 10_000
 
 // Sample is one finished execution.
 type Sample struct {
-	At          time.Time
-	Status      string
-	Limit       string // "" when none ended the run
-	Exception   string // name of what was thrown
-	Policy      string
-	Engine      string
-	Cached      bool
-	DurationMs  float64
-	QueueMs     float64
-	MemoryBytes int64
+	Status     string
+	Limit      string // "" when none ended the run
+	Policy     string
+	Engine     string
+	Cached     bool
+	DurationMs float64
 }
 
 // Totals are counts since the start.
@@ -39,20 +31,16 @@ type Totals struct {
 
 // Meter counts. It is safe for concurrent use.
 type Meter struct {
-	now func() time.Time
-
 	mu       sync.Mutex
 	totals   Totals
 	duration float64 // of all executions, in milliseconds
 	// durations counts executions by durationBounds; the last is beyond them all.
 	durations []uint64
-	ring      []Sample
-	next      int
 }
 
-// New makes a meter that tells the time by now.
-func New(now func() time.Time) *Meter {
-	return &Meter{now: now, durations: make([]uint64, len(durationBounds())+1), totals: Totals{
+// New makes a meter.
+func New() *Meter {
+	return &Meter{durations: make([]uint64, len(durationBounds())+1), totals: Totals{
 		ByStatus: map[string]int64{}, ByPolicy: map[string]int64{}, ByEngine: map[string]int64{},
 		ByLimit: map[string]int64{}, Refused: map[string]int64{},
 	}}
@@ -62,7 +50,6 @@ func New(now func() time.Time) *Meter {
 func (m *Meter) Observe(s Sample) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s.At = m.now()
 	m.totals.Executions++
 	m.totals.ByStatus[s.Status]++
 	m.totals.ByPolicy[s.Policy]++
@@ -75,12 +62,6 @@ func (m *Meter) Observe(s Sample) {
 	}
 	m.duration += s.DurationMs
 	m.durations[bucketOf(s.DurationMs)]++
-	if len(m.ring) < kept {
-		m.ring = append(m.ring, s)
-		return
-	}
-	m.ring[m.next] = s
-	m.next = (m.next + 1) % kept
 }
 
 // Refuse counts one answer that was a problem.

@@ -4,63 +4,36 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/airlock-run/airlock/gateway/meter"
 )
 
-func TestWindow(t *testing.T) {
+func TestTotals(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
-	m := meter.New(func() time.Time { return now })
-	m.Observe(meter.Sample{Status: "completed", DurationMs: 1e6})
-	now = now.Add(2 * time.Minute)
-	for i := 1; i <= 100; i++ {
-		m.Observe(meter.Sample{Status: "completed", Policy: "strict", Engine: "quickjs", DurationMs: float64(i), QueueMs: 1, MemoryBytes: 1 << 20, Cached: i == 1})
+	m := meter.New()
+	if got := m.Totals(); got.Executions != 0 || got.AverageDurationMs != 0 {
+		t.Errorf("%+v", got)
 	}
-	m.Observe(meter.Sample{Status: "timeout", Limit: "wall", DurationMs: 100, MemoryBytes: 1<<20 + 1})
-	m.Observe(meter.Sample{Status: "error", Exception: "TypeError", DurationMs: 100, MemoryBytes: 1 << 40})
-	m.Observe(meter.Sample{Status: "blocked", DurationMs: 100})
-	w := m.Window(time.Minute)
-	if w.Count != 103 || !w.Complete || w.Cached != 1 || w.DurationMs.P50 != 52 || w.DurationMs.P99 != 100 || w.DurationMs.Max != 100 || w.QueueMs.P95 != 1 {
-		t.Errorf("%+v", w)
-	}
-	if w.Errors["limit:wall"] != 1 || w.Errors["TypeError"] != 1 || w.Errors["blocked"] != 1 || len(w.Errors) != 3 {
-		t.Errorf("%v", w.Errors)
-	}
-	if w.Memory[0].Count != 101 || w.Memory[1].Count != 1 || w.Memory[9].Count != 1 || w.Memory[9].UpTo != nil {
-		t.Errorf("%+v", w.Memory)
-	}
-	if m.Window(time.Hour).Count != 104 {
-		t.Error("the hour lacks an execution")
-	}
-	now = now.Add(time.Hour)
-	if w := m.Window(time.Minute); w.Count != 0 || w.DurationMs.P99 != 0 {
-		t.Errorf("%+v", w)
-	}
-}
-
-func TestMemoryIsBounded(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	m := meter.New(func() time.Time { return now })
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			for range 3000 {
-				m.Observe(meter.Sample{Status: "completed"})
+			for range 1000 {
+				m.Observe(meter.Sample{Status: "completed", Policy: "strict", Engine: "quickjs", DurationMs: 2, Cached: true})
+				m.Observe(meter.Sample{Status: "timeout", Limit: "wall", Policy: "agent", Engine: "quickjs", DurationMs: 4})
 			}
 		})
 	}
 	wg.Wait()
-	if w := m.Window(time.Hour); w.Count != 10_000 || w.Complete || m.Totals().Executions != 12_000 {
-		t.Errorf("%d in the window, complete %v, %d in all", w.Count, w.Complete, m.Totals().Executions)
+	got := m.Totals()
+	if got.Executions != 8000 || got.Cached != 4000 || got.ByStatus["timeout"] != 4000 || got.ByLimit["wall"] != 4000 ||
+		got.ByEngine["quickjs"] != 8000 || len(got.ByLimit) != 1 || got.AverageDurationMs != 3 {
+		t.Errorf("%+v", got)
 	}
 }
 
 func TestExposition(t *testing.T) {
 	t.Parallel()
-	m := meter.New(time.Now)
+	m := meter.New()
 	m.Observe(meter.Sample{Status: "completed", Policy: "standard", DurationMs: 3})
 	m.Observe(meter.Sample{Status: "error", Policy: "standard", Limit: "memory", DurationMs: 1e9})
 	m.Refuse("not_found")

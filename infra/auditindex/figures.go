@@ -25,24 +25,35 @@ func (x *Index) Figures(ctx context.Context, q audit.Query) (audit.Figures, erro
 	return sum, nil
 }
 
-// sum is made of whole days, of whole hours before and after them, and of single records before and after those, all
-// from one state of the index.
-func (x *Index) sum(ctx context.Context, q audit.Query) (sum audit.Figures, err error) {
-	tx, err := x.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+// Series gives the totals over each step of a query's time: the first over those from q.Since until a step later, the last
+// over those before q.Until. The time must be whole steps, 10,000 at most. It is audit.ErrBehind while the index is.
+func (x *Index) Series(ctx context.Context, q audit.Query, step time.Duration) ([]audit.Figures, error) {
+	if err := x.fresh(ctx); err != nil {
+		return nil, err
+	}
+	low, high, length := nanos(q.Since), nanos(q.Until), int64(step)
+	if length <= 0 || high-low < 0 || (high-low)%length != 0 || (high-low)/length > 10_000 {
+		return nil, fmt.Errorf("a series from %s until %s by %s: it must be whole steps, 10,000 at most", q.Since, q.Until, step)
+	}
+	all := make([]audit.Figures, (high-low)/length)
+	at := func(start int64) *audit.Figures { return &all[(start-low)/length] }
+	err := x.summing(ctx, q.Tenant, func(s *summing) error {
+		for span := daily; span >= minutely; span-- {
+			if whole := int64(spanOf(span)); length%whole == 0 && down(low, whole) == low {
+				return s.cells(low, high, span, at)
+			}
+		}
+		return s.records(low, high, at)
+	})
 	if err != nil {
-		return sum, err
+		return nil, fmt.Errorf("read a series of figures: %w", x.noted(err))
 	}
-	defer func() { err = errors.Join(err, tx.Rollback()) }()
-	tenant := int64(everybody)
-	if q.Tenant != "" {
-		err := tx.QueryRow("SELECT id FROM tenants WHERE name = ?", q.Tenant).Scan(&tenant)
-		if errors.Is(err, sql.ErrNoRows) {
-			return sum, nil
-		}
-		if err != nil {
-			return sum, err
-		}
-	}
+	return all, nil
+}
+
+// sum is made of whole days, of whole hours and minutes before and after them, and of single records before and after
+// those, all from one state of the index.
+func (x *Index) sum(ctx context.Context, q audit.Query) (sum audit.Figures, err error) {
 	low, high := int64(math.MinInt64), int64(math.MaxInt64)
 	if !q.Since.IsZero() {
 		low = nanos(q.Since)
@@ -50,36 +61,58 @@ func (x *Index) sum(ctx context.Context, q audit.Query) (sum audit.Figures, err 
 	if !q.Until.IsZero() {
 		high = nanos(q.Until)
 	}
-	s := summing{tx: tx, tenant: tenant, sum: &sum}
-	return sum, s.between(low, high, daily)
+	err = x.summing(ctx, q.Tenant, func(s *summing) error {
+		return s.between(low, high, daily, func(int64) *audit.Figures { return &sum })
+	})
+	return sum, err
+}
+
+// summing calls fn with one state of the index, unless there is nothing of the tenant in it.
+func (x *Index) summing(ctx context.Context, name string, fn func(*summing) error) (err error) {
+	tx, err := x.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, tx.Rollback()) }()
+	tenant := int64(everybody)
+	if name != "" {
+		err := tx.QueryRow("SELECT id FROM tenants WHERE name = ?", name).Scan(&tenant)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return fn(&summing{tx: tx, tenant: tenant})
 }
 
 type summing struct {
 	tx     *sql.Tx
 	tenant int64
-	sum    *audit.Figures
 }
 
-// between adds what is from low until before high, in Unix nanoseconds, in spans of at most that length.
-func (s *summing) between(low, high int64, span int) error {
+// between adds what is from low until before high, in Unix nanoseconds, in spans of at most that length, to what to
+// gives for the beginning of each.
+func (s *summing) between(low, high int64, span int, to func(int64) *audit.Figures) error {
 	if low >= high {
 		return nil
 	}
-	if span < hourly {
-		return s.records(low, high)
+	if span < minutely {
+		return s.records(low, high, to)
 	}
 	length := int64(spanOf(span))
 	first, end := up(low, length), down(high, length)
 	if first >= end {
-		return s.between(low, high, span-1)
+		return s.between(low, high, span-1, to)
 	}
-	if err := s.between(low, first, span-1); err != nil {
+	if err := s.between(low, first, span-1, to); err != nil {
 		return err
 	}
-	if err := s.cells(first, end, span); err != nil {
+	if err := s.cells(first, end, span, to); err != nil {
 		return err
 	}
-	return s.between(end, high, span-1)
+	return s.between(end, high, span-1, to)
 }
 
 // up and down round to a multiple of length; the ends of time stay as they are.
@@ -104,28 +137,29 @@ func down(t, length int64) int64 {
 	return t - over
 }
 
-func (s *summing) cells(low, high int64, span int) (err error) {
+func (s *summing) cells(low, high int64, span int, to func(int64) *audit.Figures) (err error) {
 	second := int64(time.Second)
-	rows, err := s.tx.Query("SELECT doc FROM figures WHERE span = ? AND tenant = ? AND start >= ? AND start < ?", span, s.tenant, low/second, high/second)
+	rows, err := s.tx.Query("SELECT start, doc FROM figures WHERE span = ? AND tenant = ? AND start >= ? AND start < ?", span, s.tenant, low/second, high/second)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
+		var start int64
 		var doc sql.RawBytes
 		var f audit.Figures
-		if err := rows.Scan(&doc); err != nil {
+		if err := rows.Scan(&start, &doc); err != nil {
 			return err
 		}
 		if err := json.Unmarshal(doc, &f); err != nil {
 			return err
 		}
-		s.sum.Merge(f)
+		to(start * second).Merge(f)
 	}
 	return rows.Err()
 }
 
-func (s *summing) records(low, high int64) (err error) {
+func (s *summing) records(low, high int64, to func(int64) *audit.Figures) (err error) {
 	rows, err := s.tx.Query("SELECT time, outline FROM records WHERE time >= ?1 AND time < ?2 AND (?3 = 0 OR tenant = ?3)", low, high, s.tenant)
 	if err != nil {
 		return err
@@ -142,7 +176,7 @@ func (s *summing) records(low, high int64) (err error) {
 			return err
 		}
 		o.Time = time.Unix(0, at).UTC()
-		s.sum.Add(o)
+		to(at).Add(o)
 	}
 	return rows.Err()
 }

@@ -169,7 +169,7 @@ func (x *Index) fresh(ctx context.Context) error {
 const (
 	fileName = "records.db"
 	// version goes up with every change to the schema or to what is put into it.
-	version = 1
+	version = 2
 	schema  = `
 CREATE TABLE files (id INTEGER PRIMARY KEY, day TEXT NOT NULL UNIQUE, offset INTEGER NOT NULL, last INTEGER NOT NULL, mark BLOB NOT NULL);
 CREATE TABLE tenants (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);

@@ -25,7 +25,14 @@ func sample(n int) audit.Record {
 	at := dawn.Add(time.Duration(n) * 7 * time.Minute)
 	r := recordstest.Sample(at)
 	r.ID, r.Time = recordstest.NewID(at), at
-	r.Usage.CPUMs = 1.125 // sums of it are exact, in any order
+	r.Usage.CPUMs = 1.125 // sums of these are exact, in any order
+	r.DurationMs, r.Usage.QueueMs, r.Usage.MemoryBytes = float64(n%9)/4, float64(n%5)*8, int64(n%7)<<20
+	if n%11 == 0 {
+		r.Reused = "exec_01ARZ3NDEKTSV4RRFFQ69G5FAV"
+	}
+	if n%5 == 1 {
+		r.Error = []string{"TypeError: x", "Odd: y", "no colon"}[n%3]
+	}
 	r.Status = []string{"completed", "error", "completed", "blocked", "timeout"}[n%5]
 	r.Policy = []string{"strict", "standard", "agent"}[n%3]
 	r.Caller.Tenant = []string{"acme", "umbrella", ""}[n%3]
@@ -161,6 +168,33 @@ func check(t *testing.T, x *auditindex.Index, all []audit.Record) {
 	}
 }
 
+// Series have in every step what the records have, whatever its length.
+func checkSeries(t *testing.T, x *auditindex.Index, all []audit.Record) {
+	t.Helper()
+	for _, step := range []time.Duration{10 * time.Second, time.Minute, 7 * time.Minute, 15 * time.Minute, time.Hour, 5 * time.Hour, 24 * time.Hour, 48 * time.Hour} {
+		for _, tenant := range []string{"", "acme", "nobody"} {
+			q := audit.Query{Tenant: tenant, Since: dawn.Add(3 * time.Hour).Truncate(step)}
+			q.Until = q.Since.Add(20 * step)
+			got, err := x.Series(t.Context(), q, step)
+			if err != nil || len(got) != 20 {
+				t.Fatalf("%s: %v: %d steps", step, err, len(got))
+			}
+			want := make([]audit.Figures, 20)
+			for _, r := range slices.Backward(selected(all, q)) {
+				want[r.Time.Sub(q.Since)/step].Add(audit.OutlineOf(r))
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s by %s:\n%+v, want\n%+v", tenant, step, got, want)
+			}
+		}
+	}
+	for _, bad := range []audit.Query{{Since: dawn}, {Since: dawn, Until: dawn.Add(-time.Hour)}, {Since: dawn, Until: dawn.Add(time.Second)}, {Since: dawn, Until: dawn.Add(1e5 * time.Minute)}} {
+		if _, err := x.Series(t.Context(), bad, time.Minute); err == nil {
+			t.Errorf("%+v: no error", bad)
+		}
+	}
+}
+
 func TestAnswersAsTheRecordsDo(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
@@ -181,6 +215,7 @@ func TestAnswersAsTheRecordsDo(t *testing.T) {
 	}
 	all = append(all, fill(t, x, 300, 320)...)
 	check(t, x, all)
+	checkSeries(t, x, all)
 
 	// Another process of the same index.
 	check(t, index(t, folder, other), all)

@@ -12,15 +12,21 @@ import (
 
 // The spans that have ready-made figures.
 const (
-	hourly = iota
+	minutely = iota
+	hourly
 	daily
 )
+
+func spans() [3]int { return [...]int{minutely, hourly, daily} }
 
 // everybody is the tenant of the figures over all tenants.
 const everybody = 0
 
 func spanOf(span int) time.Duration {
-	if span == hourly {
+	switch span {
+	case minutely:
+		return time.Minute
+	case hourly:
 		return time.Hour
 	}
 	return 24 * time.Hour
@@ -46,7 +52,7 @@ func startOf(span int, t time.Time) int64 {
 func (x *Index) store(ctx context.Context, f *file, b batch) error {
 	next := *f
 	err := x.change(ctx, func(tx *sql.Tx) error {
-		w := writer{tx: tx, tenants: map[string]int64{}, classes: map[[2]string]int64{}, hours: map[cell]*audit.Figures{}}
+		w := writer{tx: tx, tenants: map[string]int64{}, classes: map[[2]string]int64{}, minutes: map[cell]*audit.Figures{}}
 		if err := w.open(&next, b); err != nil {
 			return err
 		}
@@ -71,7 +77,7 @@ type writer struct {
 	tx      *sql.Tx
 	tenants map[string]int64
 	classes map[[2]string]int64
-	hours   map[cell]*audit.Figures
+	minutes map[cell]*audit.Figures
 }
 
 // open makes sure that the batch begins where the index ends.
@@ -118,11 +124,11 @@ func (w *writer) rows(file int64, rows []row) (err error) {
 		} else if n == 0 {
 			continue // a line that is there twice counts once
 		}
-		at := cell{hourly, tenant, startOf(hourly, r.Time)}
-		if w.hours[at] == nil {
-			w.hours[at] = &audit.Figures{}
+		at := cell{minutely, tenant, startOf(minutely, r.Time)}
+		if w.minutes[at] == nil {
+			w.minutes[at] = &audit.Figures{}
 		}
-		w.hours[at].Add(r.Outline)
+		w.minutes[at].Add(r.Outline)
 	}
 	return nil
 }
@@ -148,13 +154,13 @@ func (w *writer) class(status, policy string) (int64, error) {
 	return id, err
 }
 
-// figures adds the hours of the batch to what is kept: of each tenant and of all, by hour and by day.
+// figures adds the minutes of the batch to what is kept: of each tenant and of all, by minute, hour and day.
 func (w *writer) figures(file int64) error {
 	cells := map[cell]*audit.Figures{}
-	for hour, figures := range w.hours {
-		for _, span := range []int{hourly, daily} {
-			for _, tenant := range []int64{everybody, hour.tenant} {
-				at := cell{span, tenant, startOf(span, time.Unix(hour.start, 0))}
+	for minute, figures := range w.minutes {
+		for _, span := range spans() {
+			for _, tenant := range []int64{everybody, minute.tenant} {
+				at := cell{span, tenant, startOf(span, time.Unix(minute.start, 0))}
 				if cells[at] == nil {
 					cells[at] = &audit.Figures{}
 				}

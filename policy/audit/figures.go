@@ -3,6 +3,7 @@ package audit
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -19,10 +20,14 @@ type Outline struct {
 	Via        string    `json:"v"`
 	Limit      string    `json:"l,omitempty"`
 	DurationMs float64   `json:"d"`
+	QueueMs    float64   `json:"q,omitempty"`
 	CPUMs      float64   `json:"c"`
 	Memory     int64     `json:"m"` // bytes
 	Output     int64     `json:"o"` // bytes
 	APICalls   int       `json:"a,omitempty"`
+	Reused     bool      `json:"r,omitempty"`
+	// Failure says why it did not complete: "limit:memory", the name of what was thrown ("TypeError"), else the status.
+	Failure string `json:"x,omitempty"`
 	// Level is "" for a record without an analysis.
 	Level    string `json:"e,omitempty"`
 	Score    int    `json:"-"`
@@ -45,7 +50,8 @@ type analysis struct {
 func OutlineOf(r Record) Outline {
 	o := Outline{
 		ID: r.ID, Time: r.Time, Tenant: r.Caller.Tenant, Status: r.Status, Policy: r.Policy, Via: r.Via, Limit: r.Limit,
-		DurationMs: r.DurationMs, CPUMs: r.Usage.CPUMs, Memory: r.Usage.MemoryBytes, Output: r.OutputBytes, APICalls: r.Usage.APICalls,
+		DurationMs: r.DurationMs, QueueMs: r.Usage.QueueMs, CPUMs: r.Usage.CPUMs, Memory: r.Usage.MemoryBytes,
+		Output: r.OutputBytes, APICalls: r.Usage.APICalls, Reused: r.Reused != "", Failure: failure(r.Status, r.Limit, r.Error),
 	}
 	var a analysis
 	if json.Unmarshal(r.DangerAnalysis, &a) == nil {
@@ -65,10 +71,13 @@ func ReadOutline(line []byte) (Outline, error) {
 		Policy         string
 		Status         string
 		Limit          string
+		Error          string
+		Reused         string
 		OutputBytes    int64
 		DangerAnalysis *analysis
 		Usage          struct {
 			CPUMs       float64
+			QueueMs     float64
 			MemoryBytes int64
 			APICalls    int
 		}
@@ -84,7 +93,8 @@ func ReadOutline(line []byte) (Outline, error) {
 	}
 	o := Outline{
 		ID: r.ID, Time: r.Time, Tenant: r.Caller.Tenant, Status: r.Status, Policy: r.Policy, Via: r.Via, Limit: r.Limit,
-		DurationMs: r.DurationMs, CPUMs: r.Usage.CPUMs, Memory: r.Usage.MemoryBytes, Output: r.OutputBytes, APICalls: r.Usage.APICalls,
+		DurationMs: r.DurationMs, QueueMs: r.Usage.QueueMs, CPUMs: r.Usage.CPUMs, Memory: r.Usage.MemoryBytes,
+		Output: r.OutputBytes, APICalls: r.Usage.APICalls, Reused: r.Reused != "", Failure: failure(r.Status, r.Limit, r.Error),
 	}
 	if a := r.DangerAnalysis; a != nil {
 		o.Level, o.Score, o.Findings = a.Level, a.Score, a.Findings
@@ -92,23 +102,52 @@ func ReadOutline(line []byte) (Outline, error) {
 	return o, nil
 }
 
+// failure gives Outline.Failure. What guests throw under names of their own is told by the status.
+func failure(status, limit, line string) string {
+	switch {
+	case status == "completed":
+		return ""
+	case limit != "":
+		return "limit:" + limit
+	}
+	name, _, _ := strings.Cut(line, ":")
+	switch name {
+	case "Error", "TypeError", "RangeError", "ReferenceError", "SyntaxError", "EvalError", "URIError", "InternalError", "AggregateError":
+		if status == "error" {
+			return name
+		}
+	}
+	return status
+}
+
 // Figures are totals over records. The zero value is that of none. It is not safe for concurrent use.
 type Figures struct {
-	Records         int64            `json:"n"`
-	Oldest          time.Time        `json:"first,omitzero"`
-	Newest          time.Time        `json:"last,omitzero"`
-	DurationMs      float64          `json:"dur"`
-	CPUMs           float64          `json:"cpu"`
-	OutputBytes     int64            `json:"out"`
-	APICalls        int64            `json:"calls"`
-	PeakMemoryBytes int64            `json:"peak"`
-	ByStatus        map[string]int64 `json:"st,omitempty"`
-	ByPolicy        map[string]int64 `json:"po,omitempty"`
-	ByVia           map[string]int64 `json:"vi,omitempty"`
-	ByLimit         map[string]int64 `json:"li,omitempty"`
-	ByLevel         map[string]int64 `json:"le,omitempty"`
-	BySeverity      map[string]int64 `json:"se,omitempty"`
-	ByCategory      map[string]int64 `json:"ca,omitempty"`
+	Records         int64     `json:"n"`
+	Oldest          time.Time `json:"first,omitzero"`
+	Newest          time.Time `json:"last,omitzero"`
+	Reused          int64     `json:"re,omitempty"`
+	DurationMs      float64   `json:"dur"`
+	QueueMs         float64   `json:"que"`
+	CPUMs           float64   `json:"cpu"`
+	OutputBytes     int64     `json:"out"`
+	APICalls        int64     `json:"calls"`
+	PeakMemoryBytes int64     `json:"peak"`
+	PeakDurationMs  float64   `json:"pd"`
+	PeakQueueMs     float64   `json:"pq"`
+	// Durations and Queues are how the milliseconds were spread, Memory how the bytes were: see [MemoryBound].
+	Durations Spread            `json:"sd,omitempty"`
+	Queues    Spread            `json:"sq,omitempty"`
+	Memory    [MemoryBins]int64 `json:"sm"`
+
+	ByStatus   map[string]int64 `json:"st,omitempty"`
+	ByPolicy   map[string]int64 `json:"po,omitempty"`
+	ByVia      map[string]int64 `json:"vi,omitempty"`
+	ByLimit    map[string]int64 `json:"li,omitempty"`
+	ByLevel    map[string]int64 `json:"le,omitempty"`
+	BySeverity map[string]int64 `json:"se,omitempty"`
+	ByCategory map[string]int64 `json:"ca,omitempty"`
+	ByFailure  map[string]int64 `json:"fa,omitempty"`
+	ByTenant   map[string]int64 `json:"tn,omitempty"`
 	// Flagged counts the records with findings of each tenant.
 	Flagged map[string]int64 `json:"te,omitempty"`
 }
@@ -118,10 +157,22 @@ func (f *Figures) Add(o Outline) {
 	f.span(o.Time, o.Time)
 	f.Records++
 	f.DurationMs += o.DurationMs
+	f.QueueMs += o.QueueMs
 	f.CPUMs += o.CPUMs
 	f.OutputBytes += o.Output
 	f.APICalls += int64(o.APICalls)
 	f.PeakMemoryBytes = max(f.PeakMemoryBytes, o.Memory)
+	f.PeakDurationMs, f.PeakQueueMs = max(f.PeakDurationMs, o.DurationMs), max(f.PeakQueueMs, o.QueueMs)
+	f.Durations.Add(o.DurationMs)
+	f.Queues.Add(o.QueueMs)
+	f.Memory[memoryBin(o.Memory)]++
+	if o.Reused {
+		f.Reused++
+	}
+	if o.Failure != "" {
+		count(&f.ByFailure, o.Failure, 1)
+	}
+	count(&f.ByTenant, o.Tenant, 1)
 	count(&f.ByStatus, o.Status, 1)
 	count(&f.ByPolicy, o.Policy, 1)
 	count(&f.ByVia, o.Via, 1)
@@ -147,17 +198,26 @@ func (f *Figures) Merge(g Figures) {
 	}
 	f.span(g.Oldest, g.Newest)
 	f.Records += g.Records
+	f.Reused += g.Reused
 	f.DurationMs += g.DurationMs
+	f.QueueMs += g.QueueMs
 	f.CPUMs += g.CPUMs
 	f.OutputBytes += g.OutputBytes
 	f.APICalls += g.APICalls
 	f.PeakMemoryBytes = max(f.PeakMemoryBytes, g.PeakMemoryBytes)
+	f.PeakDurationMs, f.PeakQueueMs = max(f.PeakDurationMs, g.PeakDurationMs), max(f.PeakQueueMs, g.PeakQueueMs)
+	f.Durations.Merge(g.Durations)
+	f.Queues.Merge(g.Queues)
+	for bin, n := range g.Memory {
+		f.Memory[bin] += n
+	}
 	for _, m := range []struct {
 		to   *map[string]int64
 		from map[string]int64
 	}{
 		{&f.ByStatus, g.ByStatus}, {&f.ByPolicy, g.ByPolicy}, {&f.ByVia, g.ByVia}, {&f.ByLimit, g.ByLimit},
-		{&f.ByLevel, g.ByLevel}, {&f.BySeverity, g.BySeverity}, {&f.ByCategory, g.ByCategory}, {&f.Flagged, g.Flagged},
+		{&f.ByLevel, g.ByLevel}, {&f.BySeverity, g.BySeverity}, {&f.ByCategory, g.ByCategory},
+		{&f.ByFailure, g.ByFailure}, {&f.ByTenant, g.ByTenant}, {&f.Flagged, g.Flagged},
 	} {
 		for name, n := range m.from {
 			count(m.to, name, n)

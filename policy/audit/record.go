@@ -11,7 +11,7 @@ type Record struct {
 	Time       time.Time `json:"time"` // when the request was received, UTC
 	DurationMs float64   `json:"durationMs"`
 	Caller     Caller    `json:"caller"`
-	Via        string    `json:"via"` // http, mcp, hook, lambda, cli
+	Via        string    `json:"via"` // http, mcp, hook, schedule, lambda, cli
 	CodeSHA256 string    `json:"codeSha256"`
 	CodeBytes  int       `json:"codeBytes"`
 	// Code is kept only where the deployment says so.
@@ -35,8 +35,11 @@ type Record struct {
 	// Journal is what the host answered to the guest's calls, in order; with Seed it makes the run repeatable.
 	Journal      json.RawMessage `json:"journal,omitempty"`
 	ResultSHA256 string          `json:"resultSha256,omitempty"`
-	Function     *FunctionRef    `json:"function,omitempty"`
-	Chain        Chain           `json:"chain"`
+	// Function is the saved function that ran; nil when the caller brought the code.
+	Function *FunctionRef `json:"function,omitempty"`
+	// Reused is the execution whose result was given again, so that nothing ran.
+	Reused string `json:"reused,omitempty"`
+	Chain  Chain  `json:"chain"`
 }
 
 // Caller is who asked.
