@@ -184,11 +184,7 @@ func (b *bundle) build() *Exception {
 	if b.sourceMap, err = sourcemap.Parse("", []byte(textOf(out, ".map"))); err != nil {
 		return &Exception{Name: "SyntaxError", Message: "the bundle has no source map"}
 	}
-	tail := "\n;return $airlock}"
-	if b.shaped {
-		tail = "\n;return $airlock()}"
-	}
-	b.source.text = bundleHead + textOf(out, ".js") + tail + bundleTail
+	b.source.text = bundleHead + textOf(out, ".js") + bundleTail
 	return nil
 }
 
@@ -197,7 +193,7 @@ func (b *bundle) build() *Exception {
 const (
 	bundleHead = "((table) => { const require = (name) => table?.[name] ? table[name]() : globalThis.require(name);" +
 		" const $airlock_table = (t) => { table = t; }; return async ($airlock) => {\n"
-	bundleTail = "; })()"
+	bundleTail = "\n;return $airlock}; })()"
 )
 
 func textOf(out api.BuildResult, suffix string) string {
@@ -285,7 +281,8 @@ func (b *bundle) start(named string) string {
 	if b.shaped {
 		out.WriteString(`import script from "script"; $airlock = script`)
 	} else {
-		out.WriteString(`import * as script from "script"; $airlock = script.default`)
+		out.WriteString(`import * as script from "script"; `)
+		out.WriteString("$airlock = typeof script.default !== 'function' && typeof script.handler === 'function' ? script.handler : script.default")
 	}
 	return out.String()
 }

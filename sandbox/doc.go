@@ -10,5 +10,9 @@
 // What the guest does wrong, throwing or exceeding a cap, is a value: [Result]. An error from Run means that the
 // platform failed and says nothing about the guest.
 //
+// Code that runs again and again has a [Script].Version: its top level is evaluated once, in a guest that has nothing but
+// the library, and later runs start from a copy-on-write view of what it left. Each of them is still a guest of its own,
+// and code whose top level needs more than itself is evaluated anew each time; [Result].Cold says what it asked for.
+//
 // The package knows nothing of HTTP, clouds or policy: callers decide what to grant.
 package sandbox

@@ -10,15 +10,17 @@ import (
 
 // The host call's operations; stdlib/primordials.js has the other side.
 const (
-	opLog     = 1 // level, text
-	opTimer   = 2 // id, milliseconds, repeat
-	opClear   = 3 // id
-	opSettled = 4 // has a value
-	opDone    = 5 // json
-	opFail    = 6 // name, message, stack, thrown value
-	opLimit   = 7 // the result is larger than any output
-	opRequest = 8 // id, name, payload
-	opSync    = 9 // name, arguments…
+	opLog     = 1  // level, text
+	opTimer   = 2  // id, milliseconds, repeat
+	opClear   = 3  // id
+	opSettled = 4  // has a value
+	opDone    = 5  // json
+	opFail    = 6  // name, message, stack, thrown value
+	opLimit   = 7  // the result is larger than any output
+	opRequest = 8  // id, name, payload
+	opSync    = 9  // name, arguments…
+	opLoaded  = 10 // 1, or 0 when the code threw (load.go)
+	opEarly   = 11 // the name of a global that is not there yet (load.go)
 )
 
 var levels = [...]string{"log", "info", "warn", "error", "debug"}

@@ -239,8 +239,9 @@ func (r *run) journaled(in *quickjs.Instance) *Journal {
 	}
 	j := r.recorder.journal
 	j.Version, j.Seed, j.Seeded, j.Limit = journalVersion, r.result.Seed, r.seeded, r.result.Limit
+	j.Ticks = r.loadTicks
 	if in != nil {
-		j.Ticks = in.Ticks()
+		j.Ticks += in.Ticks()
 	}
 	return &j
 }
@@ -288,7 +289,7 @@ func (r *run) replayPoll(in *quickjs.Instance) error {
 	switch {
 	case r.divergence != nil:
 		return r.divergence
-	case (j.Limit == LimitWall || j.Limit == LimitCPU) && in.Ticks() >= j.Ticks:
+	case (j.Limit == LimitWall || j.Limit == LimitCPU) && r.loadTicks+in.Ticks() >= j.Ticks:
 		return r.limits.exceeded(j.Limit)
 	case r.elapsed() >= replaySlack*r.limits.Wall:
 		return r.limits.exceeded(LimitWall)

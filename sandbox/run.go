@@ -40,6 +40,8 @@ type run struct {
 	running  bool // the code compiled
 	failed   bool
 	impure   bool
+	// What loading the code took (load.go), which counts whether this run did it or another.
+	loadTicks, loadMemory int64
 
 	// The host's work for the guest (request.go).
 	syncOps     map[string]syncOp
@@ -68,40 +70,40 @@ type run struct {
 // without a value, when its event loop is empty), when it failed, when a cap ended it, or when ctx ended. Everything
 // that happened up to then is in the Result. The error is about the platform, never about the guest.
 func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result, error) {
-	r := &run{ctx: ctx, limits: grants.Limits.withDefaults(e.maxMemory), grants: grants, start: time.Now()}
-	if err := r.prepare(script); err != nil {
+	r := &run{ctx: ctx, limits: grants.Limits.withDefaults(e.maxMemory), grants: grants, start: time.Now(), image: e.image}
+	v, err := e.versions.take(script, grants)
+	if err != nil {
+		return Result{}, err
+	}
+	defer e.versions.release(v)
+	if err := r.prepare(script, v); err != nil {
 		return r.finish(nil), nil
 	}
-	in, err := e.image.NewInstance(ctx, uint64(r.limits.MemoryBytes), r)
-	if err != nil {
+	if err := r.begin(script); err != nil {
 		return Result{}, err
 	}
-	defer in.Close()
-	r.image = e.image
-	seed, err := seedOf(script.Seed)
-	if err != nil {
-		return Result{}, err
-	}
-	r.result.Seed, r.seeded = seed, script.Seed != nil
-	if j := grants.Replay; j != nil {
-		seed = j.Seed
-		r.result.Seed, r.seeded = j.Seed, j.Seeded
-		r.replay = &replayer{journal: j, asked: map[int32][2]string{}}
-	}
-	state := mix(uint64(seed))
-	in.SetRandom(state)
-	r.web.origin = r.readClock()
-	in.SetTimeOrigin(r.web.origin)
 	var endOps context.CancelFunc
 	r.opsCtx, endOps = context.WithCancel(ctx)
 	defer endOps()
 	closeGrants, err := r.grant(script, grants, e.egress)
 	if err != nil {
 		err = r.classify(err)
-		return r.finish(in), err
+		return r.finish(nil), err
 	}
 	defer closeGrants()
-	err = r.execute(in, e.image, script)
+	if err := r.warm(e, v); err != nil {
+		err = r.classify(err)
+		return r.finish(nil), err
+	}
+	in, err := r.image.NewInstance(ctx, uint64(r.limits.MemoryBytes), r)
+	if err != nil {
+		return Result{}, err
+	}
+	defer in.Close()
+	state := mix(uint64(r.result.Seed))
+	in.SetRandom(state)
+	in.SetTimeOrigin(r.web.origin)
+	err = r.execute(in, script)
 	err = r.checkReplay(err)
 	if in.Random() != state {
 		r.impure = true
@@ -112,8 +114,48 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 	return r.finish(in), nil
 }
 
+// begin sets the seed and the clock.
+func (r *run) begin(script Script) error {
+	seed, err := seedOf(script.Seed)
+	if err != nil {
+		return err
+	}
+	r.result.Seed, r.seeded = seed, script.Seed != nil
+	if j := r.grants.Replay; j != nil {
+		r.result.Seed, r.seeded = j.Seed, j.Seeded
+		r.replay = &replayer{journal: j, asked: map[int32][2]string{}}
+	}
+	r.web.origin = r.readClock()
+	return nil
+}
+
+// warm has the run start from the image of its version, where there is one. It is loaded if it is new.
+func (r *run) warm(e *Engine, v *version) error {
+	if v == nil {
+		return nil
+	}
+	if v.loaded {
+		r.loadTicks = v.ticks
+	} else if err := e.load(r, v); err != nil {
+		return err
+	}
+	r.result.Cold = v.cold
+	if v.image == nil {
+		return nil
+	}
+	if int64(v.image.Size()) > r.limits.MemoryBytes {
+		return r.limits.exceeded(LimitMemory)
+	}
+	r.image, r.result.Warm = v.image, true
+	return nil
+}
+
 // prepare turns the code into what the engine compiles. An error means that the code is at fault; the result says how.
-func (r *run) prepare(script Script) error {
+func (r *run) prepare(script Script, v *version) error {
+	if v != nil && v.loaded {
+		r.source = v.source
+		return nil
+	}
 	if r.grants.Debug.Steps {
 		script.Code = withSteps(script.Code, script.TypeScript, 1)
 	}
@@ -131,10 +173,23 @@ var errCode = errors.New("the code is at fault")
 // errNeverSettles ends a run that waits for nothing.
 var errNeverSettles = errors.New("the promise returned by the code never settles")
 
-func (r *run) execute(in *quickjs.Instance, image *quickjs.Image, script Script) error {
-	fn, err := r.compile(in)
-	if err != nil {
-		return err
+// The flags of the library's start.
+const (
+	startCalled = 1 // the value is a function to be called
+	startSetup  = 2 // there are grants to tell of
+	startLoaded = 4 // the top level was evaluated
+	startScript = 8 // what the top level gives is the script
+)
+
+func (r *run) execute(in *quickjs.Instance, script Script) error {
+	image, fn, flags := r.image, quickjs.Undefined, int32(0)
+	if r.result.Warm {
+		flags |= startLoaded
+	} else {
+		var err error
+		if fn, err = r.compile(in); err != nil {
+			return err
+		}
 	}
 	r.running = true
 	if r.grants.stackBytes > 0 {
@@ -153,12 +208,14 @@ func (r *run) execute(in *quickjs.Instance, image *quickjs.Image, script Script)
 			return fmt.Errorf("input: %w", err)
 		}
 	}
-	flags := int32(0)
 	if r.source.called {
-		flags |= 1
+		flags |= startCalled
 	}
 	if r.setup != nil {
-		flags |= 2
+		flags |= startSetup
+	}
+	if r.source.script(r.result.Warm) {
+		flags |= startScript
 	}
 	limit := quickjs.Int(int32(min(r.limits.OutputBytes, 1<<30)))
 	if err := r.guest(in, image.Root(stdlib.RootStart), fn, data, input, quickjs.Int(flags), limit); err != nil {
@@ -319,9 +376,10 @@ func (r *run) finish(in *quickjs.Instance) Result {
 	if res.Error != "" {
 		res.Value = nil
 	}
-	res.Usage = Usage{WallMs: milliseconds(r.elapsed()), CPUMs: milliseconds(r.cpu.used()), OutputBytes: int64(len(r.output)), APICalls: min(r.apiCalls, r.limits.APICalls)}
+	res.Usage = Usage{Ticks: r.loadTicks, MemoryBytes: r.loadMemory, WallMs: milliseconds(r.elapsed()), CPUMs: milliseconds(r.cpu.used()), OutputBytes: int64(len(r.output)), APICalls: min(r.apiCalls, r.limits.APICalls)}
 	if in != nil {
-		res.Usage.Ticks, res.Usage.MemoryBytes = in.Ticks(), in.MemoryBytes()
+		res.Usage.Ticks += in.Ticks()
+		res.Usage.MemoryBytes = in.MemoryBytes()
 	}
 	res.Pure = !r.impure
 	res.Journal, res.Debug = r.journaled(in), r.debugged(in)

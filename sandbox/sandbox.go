@@ -20,6 +20,8 @@ type Config struct {
 	// MaxMemoryBytes is the most that Limits.MemoryBytes can ask for. Each run in progress reserves that much address
 	// space (not memory). Default DefaultMaxMemoryBytes.
 	MaxMemoryBytes int64
+	// WarmBytes bounds the images of versions that are kept (Script.Version), the ones used last. Default DefaultWarmBytes.
+	WarmBytes int64
 	// Egress is how runs that are granted a network reach it.
 	Egress Egress
 	// SkipSelfTest leaves out the start-up self-test. Only benchmarks of start-up want it.
@@ -34,6 +36,7 @@ type Config struct {
 type Engine struct {
 	runtime   *quickjs.Runtime
 	image     *quickjs.Image
+	versions  *versions
 	maxMemory int64
 	egress    Egress
 }
@@ -50,7 +53,10 @@ func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
 	if cfg.MaxMemoryBytes < MinMemoryBytes || cfg.MaxMemoryBytes > 2<<30 {
 		return nil, fmt.Errorf("MaxMemoryBytes is %d, want %d to %d", cfg.MaxMemoryBytes, MinMemoryBytes, 2<<30)
 	}
-	e := &Engine{maxMemory: cfg.MaxMemoryBytes, egress: cfg.Egress}
+	if cfg.WarmBytes <= 0 {
+		cfg.WarmBytes = DefaultWarmBytes
+	}
+	e := &Engine{maxMemory: cfg.MaxMemoryBytes, egress: cfg.Egress, versions: newVersions(cfg.WarmBytes)}
 	rc := quickjs.RuntimeConfig{CacheDir: cfg.CacheDir}
 	if cfg.withoutFuel {
 		rc.Fuel = -1
@@ -86,9 +92,9 @@ func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
 
 // Close releases the engine. No Run may be in progress.
 func (e *Engine) Close(ctx context.Context) error {
-	var first error
+	first := e.versions.close()
 	if e.image != nil {
-		first = e.image.Close()
+		first = errors.Join(first, e.image.Close())
 	}
 	return errors.Join(first, e.runtime.Close(ctx))
 }

@@ -21,6 +21,10 @@ type Script struct {
 	Context map[string]json.RawMessage
 	// Input is the JSON value of the global input; nil means null.
 	Input json.RawMessage
+	// Version, when it is not empty, says that this code will be run again: whoever gives the same Version gives the same
+	// Code, Files, Entry and TypeScript, for the same owner and under the same policy. Its top level is evaluated once, where
+	// it needs nothing but itself, and later runs start from there.
+	Version string
 	// Seed fixes Math.random and starts the clock at a fixed instant, for replay. Nil draws from crypto/rand.
 	Seed *int64
 }
@@ -46,6 +50,10 @@ type Result struct {
 	Usage     Usage
 	// Pure reports that the guest read neither the clock nor a random number and made no host call.
 	Pure bool
+	// Warm reports that the run started where the top level of its Version ends. Cold says why another run of that Version
+	// would not: what the code does while it loads. Both are empty for scripts without a Version.
+	Warm bool
+	Cold string
 	// Debug is what Grants.Debug asked for; nil when it asked for nothing.
 	Debug *DebugReport
 	// Journal is what reached the run from outside.

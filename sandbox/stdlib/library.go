@@ -28,11 +28,13 @@ type File struct {
 
 // The functions that the library hands to the host, in the order of its last host call.
 const (
-	RootStart  = iota // start(fn, context, input, called, resultLimit)
-	RootFinish        // finish()
-	RootFire          // fire(timer)
-	RootSettle        // settle(request, failed, value)
-	RootStack         // stack() gives the stack as text
+	RootStart   = iota // start(fn, context, input, flags, resultLimit)
+	RootFinish         // finish()
+	RootFire           // fire(timer)
+	RootSettle         // settle(request, failed, value)
+	RootStack          // stack() gives the stack as text
+	RootLoad           // load(fn, names, onlyCompiled)
+	RootCollect        // collect() frees what nothing refers to
 	Roots
 )
 

@@ -2,12 +2,15 @@
 (host, internal) => {
   'use strict';
   const { p, op, define } = internal;
-  let value, resultLimit = 0;
+  const { gc } = globalThis;
+  const { isExtensible, deleteProperty } = Reflect;
+  let value, loaded, resultLimit = 0;
 
-  const supervise = async (fn, called, input, context) => {
+  const supervise = async (fn, flags, input, context) => {
     try {
-      value = await fn();
-      if (called && typeof value === 'function') value = await value(input, context);
+      value = flags & 4 ? loaded : await fn();
+      if (flags & 8) value = await value();
+      if (flags & 1 && typeof value === 'function') value = await value(input, context);
     } catch (e) {
       internal.fail(e);
       return;
@@ -18,20 +21,56 @@
   const resolved = (async () => {})();
   internal.enqueue = (job) => { (async () => { await resolved; job(); })(); };
 
-  // flags: 1, the value is a function to be called; 2, the host has grants to tell of.
+  const defineOutput = () => {
+    p.defineProperty(globalThis, 'output', { __proto__: null, value: undefined, writable: true, enumerable: false, configurable: true });
+  };
+
+  // load evaluates the top level of code that many runs will start with, before there is a run. brought has the names of
+  // the globals that each run brings along, and whether they are enumerable: who asks for one of them now asks too early.
+  const load = (fn, brought, onlyCompiled) => {
+    defineOutput();
+    if (onlyCompiled) {
+      loaded = fn;
+      host(op.loaded, 1, 0, 0);
+      return;
+    }
+    const names = p.ownKeys(brought);
+    const traps = [];
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      if (p.hasOwn(globalThis, name)) host(op.early, name, 0, 0); // does not return
+      const ask = () => { host(op.early, name, 0, 0); };
+      p.arrayPush(traps, ask);
+      p.defineProperty(globalThis, name, { __proto__: null, get: ask, set: ask, enumerable: brought[name], configurable: true });
+    }
+    (async () => {
+      try {
+        loaded = await fn();
+      } catch {
+        host(op.loaded, 0, 0, 0);
+      }
+      for (let i = 0; i < names.length; i++) {
+        if (p.getOwnPropertyDescriptor(globalThis, names[i])?.get !== traps[i] || !deleteProperty(globalThis, names[i])) host(op.early, names[i], 0, 0);
+      }
+      if (!isExtensible(globalThis)) host(op.early, 'globalThis', 0, 0);
+      host(op.loaded, 1, 0, 0);
+    })();
+  };
+
+  // flags: 1, the value is a function to be called; 2, the host has grants to tell of; 4, fn was loaded; 8, what fn gives
+  // is the script.
   const start = (fn, context, input, flags, limit) => {
     resultLimit = limit;
     const names = p.ownKeys(context);
     for (let i = 0; i < names.length; i++) {
       p.defineProperty(globalThis, names[i], { __proto__: null, value: context[names[i]], writable: true, enumerable: true, configurable: true });
     }
-    const data = { __proto__: null, input, output: undefined };
-    for (const name in data) {
-      if (name === 'input' && p.hasOwn(context, 'input')) continue;
-      p.defineProperty(globalThis, name, { __proto__: null, value: data[name], writable: true, enumerable: false, configurable: true });
+    if (!p.hasOwn(context, 'input')) {
+      p.defineProperty(globalThis, 'input', { __proto__: null, value: input, writable: true, enumerable: false, configurable: true });
     }
+    if (!(flags & 4)) defineOutput();
     if (flags & 2) internal.setup(internal.sync('setup'));
-    supervise(fn, flags & 1, input, context);
+    supervise(fn, flags, input, context);
   };
 
   // finish is called when nothing is left to wait for.
@@ -47,6 +86,6 @@
   // stack is asked for by the host while the guest stands still.
   const stack = () => new p.Error().stack;
 
-  host(start, finish, internal.fire, internal.settle, stack);
+  host(start, finish, internal.fire, internal.settle, stack, load, gc);
   return internal;
 }

@@ -42,7 +42,10 @@ func (im *Image) prepare(ctx context.Context) (*Instance, error) {
 	if have := in.mod.Memory().Size(); have < im.size {
 		in.mod.Memory().Grow((im.size - have) / pageSize)
 	}
-	in.mod.Memory().WriteUint32Le(im.qctx+ctxInterruptCounter, interruptInterval)
+	memory := in.mod.Memory()
+	memory.WriteUint32Le(im.qctx+ctxInterruptCounter, interruptInterval)
+	memory.WriteUint32Le(im.rt+rtStackLimit, stackLimit) // guest code may have had the memory of a frozen instance
+	memory.WriteUint32Le(im.rt+rtInterruptHandler, tableInterrupt)
 	return in, nil
 }
 

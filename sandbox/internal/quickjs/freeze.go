@@ -1,0 +1,28 @@
+package quickjs
+
+import (
+	"errors"
+	"runtime"
+)
+
+// Freeze gives an image whose instances start as in is now: with the library, and with what guest code has left in memory.
+// No call may be running in in, which lives on by itself. Memory of such an image is hostile from the start; what the host
+// goes by (roots, scratch addresses) is what the library's image has, and the fields that stop a guest are set in every
+// instance. Close the image before the one that in came from.
+func (in *Instance) Freeze() (*Image, error) {
+	from := in.image
+	memory, ok := in.mod.Memory().Read(0, in.mod.Memory().Size())
+	if in.dead || in.depth > 0 || !ok {
+		return nil, errors.New("freeze: the instance is dead, or at work")
+	}
+	back, err := newBacking(memory)
+	if err != nil {
+		return nil, err
+	}
+	ahead := runtime.GOMAXPROCS(0)
+	return &Image{
+		runtime: from.runtime, size: uint32(len(memory)), qctx: from.qctx, rt: from.rt, scratch: from.scratch, roots: from.roots,
+		regions: &regions{image: back, reserve: max(from.regions.reserve, uint64(len(memory)))},
+		ready:   make(chan *Instance, ahead), busy: make(chan struct{}, ahead),
+	}, nil
+}

@@ -1,0 +1,175 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/stdlib"
+)
+
+// The top level of a version's code is evaluated once, in a guest that has nothing: no input, no context, no secrets, no
+// tools, no clock, no randomness and no host but for computation. What memory holds then is the image that each run of the
+// version starts from. Code that asks for anything else while it loads has no image: loading ends at that very call, before
+// anything happened, and each run evaluates the code anew.
+
+// loadOps are the synchronous operations that loading code may use: those that are functions of their arguments, and of
+// what versionKey has, and keep nothing on the host.
+var loadOps = setOf("utf8.encode", "text.decode", "text.label", "base64.atob", "base64.btoa", "url.parse", "url.set", "form.parse",
+	"form.format", "mime.parse", "multipart.parse", "value.kind", "value.promise", "value.proxy", "stack", "module",
+	"buffer.encode", "buffer.decode", "hash", "hmac", "pbkdf2", "hkdf", "zlib", "intl.zone", "intl.compare", "intl.locale",
+	"crypto.digest", "crypto.hmac", "crypto.hmacVerify", "crypto.hkdf", "crypto.pbkdf2", "crypto.public", "crypto.verify",
+	"crypto.check", "crypto.fromRaw", "crypto.toRaw", "crypto.fromJwk", "crypto.toJwk", "crypto.rsaParams")
+
+func setOf(names ...string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, n := range names {
+		set[n] = true
+	}
+	return set
+}
+
+// coldError ends the loading of code that cannot have an image.
+type coldError struct{ why string }
+
+func (e *coldError) Error() string { return e.why }
+
+func cold(format string, args ...any) error { return &coldError{fmt.Sprintf(format, args...)} }
+
+// loader is the host of a guest that loads.
+type loader struct {
+	run  *run
+	done bool
+}
+
+// Poll implements quickjs.Host: the limits of a run are those of its loading.
+func (l *loader) Poll(in *quickjs.Instance) error { return l.run.Poll(in) }
+
+// MemoryRefused implements quickjs.Host.
+func (l *loader) MemoryRefused() error { return l.run.MemoryRefused() }
+
+// Now implements quickjs.Host. It does not return.
+func (l *loader) Now() time.Duration { panic(cold("it reads the clock while it loads")) }
+
+// Call implements quickjs.Host.
+func (l *loader) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) {
+	op, _ := a[0].Int()
+	switch op {
+	case opLoaded:
+		if n, _ := a[1].Int(); n != 1 {
+			return 0, cold("it throws while it loads")
+		}
+		l.done = true
+		return quickjs.Undefined, nil
+	case opEarly:
+		name, _ := in.Str(a[1], 256)
+		return 0, cold("it looks for %s while it loads, which each run has anew", name)
+	case opLog:
+		return 0, cold("it prints while it loads")
+	case opTimer, opClear:
+		return 0, cold("it sets a timer while it loads")
+	case opRequest:
+		name, _ := in.Str(a[2], 256)
+		return 0, cold("it calls the host while it loads (%s)", strings.TrimPrefix(name, "tool:"))
+	case opSync:
+		return l.compute(in, a)
+	}
+	return 0, cold("it fails while it loads")
+}
+
+func (l *loader) compute(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) {
+	name, _ := in.Str(a[1], 256)
+	switch {
+	case loadOps[name]:
+	case name == "random" || name == "crypto.generate":
+		return 0, cold("it draws random numbers while it loads")
+	case name == "timeOrigin":
+		return 0, cold("it reads the clock while it loads")
+	case strings.HasPrefix(name, "fs."):
+		return 0, cold("it uses files while it loads")
+	default:
+		return 0, cold("it calls the host while it loads (%s)", name)
+	}
+	v, err := l.run.sync(in, a)
+	if l.run.impure {
+		return 0, cold("it draws random numbers while it loads")
+	}
+	return v, err
+}
+
+// load evaluates the code of x into an image of its own, or finds why it cannot have one. An error ends the run: its limits
+// were reached, or the platform failed.
+func (e *Engine) load(r *run, x *version) error {
+	l := &loader{run: r}
+	in, err := e.image.NewInstance(r.ctx, uint64(r.limits.MemoryBytes), l)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	const state = 1 // of Math.random: whoever draws from it has no image
+	in.SetRandom(state)
+	in.SetTimeOrigin(0)
+	err = r.evaluateTop(in, x.key.globals)
+	r.loadTicks, r.loadMemory = in.Ticks(), in.MemoryBytes()
+	var why *coldError
+	switch {
+	case errors.As(err, &why):
+	case errors.Is(err, errThrown), quickjs.IsTrap(err), quickjs.IsCallStackExhausted(err):
+		why = &coldError{"it fails while it loads"}
+	case err != nil:
+		return err
+	case !l.done:
+		why = &coldError{"it waits while it loads"}
+	case in.Random() != state:
+		why = &coldError{"it draws random numbers while it loads"}
+	case in.MemoryBytes() > e.versions.limit/2:
+		why = &coldError{"it takes " + bytesText(in.MemoryBytes()) + " to load, too much to be kept"}
+	default:
+		if err := in.Call(e.image.Root(stdlib.RootCollect)); err != nil {
+			return err
+		}
+		if x.image, err = in.Freeze(); err != nil {
+			return err
+		}
+		x.ticks = in.Ticks()
+		r.loadTicks = x.ticks
+	}
+	if why != nil { // the run begins as if nothing had been
+		x.cold = why.why
+		r.loadTicks, r.loadMemory = 0, 0
+		r.running, r.failed, r.impure, r.result.Exception, r.result.Error, r.result.Limit = false, false, false, nil, "", ""
+	}
+	x.source, x.loaded = r.source, true
+	e.versions.keep(x)
+	return nil
+}
+
+// evaluateTop compiles the code and evaluates its top level.
+func (r *run) evaluateTop(in *quickjs.Instance, globals string) error {
+	fn, err := r.compile(in)
+	if err != nil {
+		return err
+	}
+	if !r.grants.Eval {
+		in.DisableEval()
+	}
+	names, err := in.ParseJSON([]byte(globals))
+	if err != nil {
+		return fmt.Errorf("names of globals: %w", err)
+	}
+	return r.guest(in, r.image.Root(stdlib.RootLoad), fn, names, quickjs.Bool(!r.source.loads()))
+}
+
+// loads tells whether the code has a top level that can be evaluated before the code is called. Statements are evaluated
+// by each run, since their value is the result; the modules that they import are not.
+func (s *source) loads() bool { return s.bundle != nil }
+
+// script tells whether what the compiled code gives, or what was loaded of it, is a function that is the script.
+func (s *source) script(warm bool) bool {
+	if s.bundle != nil {
+		return s.bundle.shaped
+	}
+	return warm
+}
