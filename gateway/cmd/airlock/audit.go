@@ -33,6 +33,8 @@ func auditCommand(getenv func(string) string, stdout, stderr io.Writer) *cobra.C
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Verify, list, show and export the records of executions",
+		Example: "  airlock audit list --status error --since 24h\n" +
+			"  airlock audit verify --store s3://records/airlock",
 		Long: "Verify, list, show and export the records of executions.\n" +
 			"AUDIT_CHAIN_KEY, where set, is the key that the records' codes are checked with.",
 		Args: cobra.NoArgs,
@@ -85,9 +87,12 @@ func (a *auditTool) verifyCommand() *cobra.Command {
 		Short: "Check that no record is missing, altered, reordered, truncated or duplicated",
 		Long: "Check every record against its hash, its chain, and the store's own account of each writer.\n" +
 			"Each bad record is named on a line of its own and the exit code is 1.",
-		Args: cobra.NoArgs,
+		Example: "  airlock audit verify\n  airlock audit verify --json --store file:///var/lib/airlock/audit",
+		Args:    cobra.NoArgs,
 		RunE: a.with(func(cmd *cobra.Command, store records.Store, _ []string) error {
+			done := console{a.getenv, nil, a.stdout, a.stderr}.progress("verifying")
 			report, err := store.Verify(cmd.Context())
+			done()
 			if err != nil {
 				return exit(exitPlatform, err)
 			}
@@ -130,7 +135,9 @@ func (a *auditTool) listCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List records, newest first",
-		Args:  cobra.NoArgs,
+		Example: "  airlock audit list --limit 20\n" +
+			"  airlock audit list --status blocked --since 7d --json | jq -r '.items[].id'",
+		Args: cobra.NoArgs,
 	}
 	cmd.RunE = a.with(func(cmd *cobra.Command, store records.Store, _ []string) (err error) {
 		if q.Since, err = instant("--since", since); err != nil {
@@ -188,9 +195,10 @@ func (a *auditTool) print(page audit.Page, asJSON bool) error {
 
 func (a *auditTool) showCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "show ID",
-		Short: "Print one record, after proving its hash",
-		Args:  cobra.ExactArgs(1),
+		Use:     "show ID",
+		Short:   "Print one record, after proving its hash",
+		Example: "  airlock audit show exec_01JD5Z6Q8V0000000000000000",
+		Args:    cobra.ExactArgs(1),
 		RunE: a.with(func(cmd *cobra.Command, store records.Store, args []string) error {
 			r, err := store.Get(cmd.Context(), args[0])
 			if errors.Is(err, audit.ErrNotFound) || errors.Is(err, audit.ErrAltered) {
@@ -209,9 +217,10 @@ func (a *auditTool) showCommand() *cobra.Command {
 func (a *auditTool) exportCommand() *cobra.Command {
 	var since string
 	cmd := &cobra.Command{
-		Use:   "export",
-		Short: "Print records as they are stored, one JSON object a line",
-		Args:  cobra.NoArgs,
+		Use:     "export",
+		Short:   "Print records as they are stored, one JSON object a line",
+		Example: "  airlock audit export --since 2026-01-31 > records.jsonl",
+		Args:    cobra.NoArgs,
 	}
 	cmd.RunE = a.with(func(cmd *cobra.Command, store records.Store, _ []string) error {
 		from, err := instant("--since", since)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -23,12 +24,16 @@ func doctorCommand(con console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Check settings and machine, and say what to do",
-		Long: "Check what airlock serve would find here: the settings, the port, the record store, the cache of the compiled engine,\n" +
-			"Redis where REDIS_URL names one, an execution in a function process, and the kernel's walls around it.\n\n" +
+		Long: "Check what airlock serve would find here: the settings and their spelling, the policy, the port, the record store, the\n" +
+			"folder of functions and jobs, the cache of the compiled engine, Redis where REDIS_URL names one, an execution in a\n" +
+			"function process, and the kernel's walls around it.\n\n" +
 			"Exit codes: 0 all is well, 5 something is not, and the line says what to do about it.",
-		Args: cobra.NoArgs,
+		Example: "  airlock doctor\n  HOST=0.0.0.0 airlock doctor",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, cancel := context.WithTimeout(cmd.Context(), time.Minute)
+			ctx, stop := interruptible(cmd.Context())
+			defer stop()
+			ctx, cancel := context.WithTimeout(ctx, time.Minute)
 			defer cancel()
 			return examine(ctx, con)
 		},
@@ -43,12 +48,16 @@ type check struct {
 
 func examine(ctx context.Context, con console) error {
 	set, wrong := readSettings(con.getenv, time.Now)
-	checks := []check{{"settings", func(context.Context) (string, error) { return "each variable is understood", wrong }}}
+	checks := []check{
+		{"settings", func(context.Context) (string, error) { return "each variable is understood", wrong }},
+		{"spelling", func(context.Context) (string, error) { return "", errors.Join(misspeltErrors(os.Environ())...) }},
+	}
 	if wrong == nil {
 		checks = append(checks,
 			check{"policy", func(context.Context) (string, error) { return lookAtPolicy(con.getenv) }},
 			check{"port", func(context.Context) (string, error) { return lookAtPort(set) }},
 			check{"records", func(ctx context.Context) (string, error) { return lookAtStore(ctx, set) }},
+			check{"state", func(context.Context) (string, error) { return lookAtState(set) }},
 			check{"cache", func(context.Context) (string, error) { return lookAtCache(con.getenv) }},
 			check{"redis", func(ctx context.Context) (string, error) { return lookAtRedis(ctx, set) }},
 			check{"functions", func(ctx context.Context) (string, error) { return lookAtFunctions(ctx, con, set) }},
@@ -56,11 +65,13 @@ func examine(ctx context.Context, con console) error {
 	}
 	bad := 0
 	for _, c := range checks {
+		done := con.progress("looking at " + c.name)
 		found, err := c.look(ctx)
-		mark, text := "ok  ", found
+		done()
+		mark, text := con.paint(con.stdout, green, "ok  "), found
 		if err != nil {
 			bad++
-			mark, text = "FAIL", err.Error()
+			mark, text = con.paint(con.stdout, red, "FAIL"), err.Error()
 		}
 		if text == "" {
 			continue
@@ -85,6 +96,27 @@ func lookAtPolicy(getenv func(string) string) (string, error) {
 		found += "; the built-in policy, as AIRLOCK_POLICY_FILE is not set"
 	}
 	return found, nil
+}
+
+// misspeltErrors are what misspelt finds.
+func misspeltErrors(environ []string) []error {
+	var wrong []error
+	for _, line := range misspelt(environ) {
+		wrong = append(wrong, errors.New(line))
+	}
+	return wrong
+}
+
+// lookAtState opens what airlock serve keeps functions and jobs in.
+func lookAtState(set settings) (string, error) {
+	if err := os.MkdirAll(set.state, 0o700); err != nil {
+		return "", fmt.Errorf("AIRLOCK_STATE: %w; set it to a folder that this user can write", err)
+	}
+	probe, err := os.CreateTemp(set.state, ".doctor-")
+	if err != nil {
+		return "", fmt.Errorf("AIRLOCK_STATE: %w; set it to a folder that this user can write", err)
+	}
+	return set.state + " can be written", errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
 func lookAtPort(set settings) (string, error) {
@@ -129,6 +161,7 @@ func lookAtRedis(ctx context.Context, set settings) (string, error) {
 	if set.redis == "" {
 		return "", nil
 	}
+	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // the answer below says it all
 	client, err := redisClient(set.redis)
 	if err != nil {
 		return "", err

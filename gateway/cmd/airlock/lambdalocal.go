@@ -28,6 +28,8 @@ func lambdaLocalCommand(con console) *cobra.Command {
 			"them, on 127.0.0.1. AWS SDKs and the AWS CLI can call it, and so can airlock serve with INVOKER=lambda and\n" +
 			"LAMBDA_ENDPOINT. Signatures are not checked. AUDIT_STORE, SANDBOX_MEMORY_MB, EGRESS_ALLOW, FUNCTION_PROCESSES and\n" +
 			"AIRLOCK_CACHE_DIR apply.",
+		Example: "  airlock lambda-local\n" +
+			"  INVOKER=lambda LAMBDA_FUNCTION=airlock LAMBDA_ENDPOINT=http://127.0.0.1:9001 airlock serve",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			set, err := readSettings(con.getenv, time.Now)

@@ -27,7 +27,7 @@ func (f *runFlags) watchFile(ctx context.Context, con console, args []string, ru
 	if err != nil {
 		return exit(exitPlatform, fmt.Errorf("--watch: %w", err))
 	}
-	defer watcher.Close()
+	defer func() { _ = watcher.Close() }() // it only watched
 	// The folder is watched, since many editors put a new file in the place of the old one.
 	if err := watcher.Add(filepath.Dir(path)); err != nil {
 		return exit(exitPlatform, fmt.Errorf("--watch: %w", err))

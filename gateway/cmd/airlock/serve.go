@@ -29,7 +29,7 @@ func serveCommand(con console) *cobra.Command {
 			"SIGHUP reads the policy file again. SIGTERM or Ctrl-C lets what runs finish; a second one ends it at once.",
 		Example: "  airlock serve\n" +
 			"  PORT=8080 RATE_LIMIT_MAX_REQUESTS=1000 airlock serve\n" +
-			"  HOST=0.0.0.0 API_KEY=$(openssl rand -hex 32) AUDIT_STORE=s3://records/airlock airlock serve",
+			"  HOST=0.0.0.0 API_KEY=$(openssl rand -hex 32) AUDIT_STORE=s3://bucket/records airlock serve",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			set, err := readSettings(con.getenv, time.Now)

@@ -24,6 +24,7 @@ var variables = []struct {
 		{"JWT_ISSUER", "any", "the issuer that tokens must name; a list for several"},
 		{"JWT_AUDIENCE", "any", "the audience that tokens must name"},
 		{"JWT_TENANT_CLAIM", "tenant", "the claim of a token that names the tenant"},
+		{"TRUSTED_PROXIES", "none", "networks of the proxies in front, whose word on a caller's address counts"},
 		{"CORS_ORIGINS", "none", "web pages that may call, as exact origins parted by commas"},
 	}},
 	{"How much", []variable{
@@ -39,10 +40,12 @@ var variables = []struct {
 		{"EGRESS_ALLOW", "none", "hosts that guests and tools may reach, parted by commas"},
 		{"AIRLOCK_SECRET_*", "none", "the value of the secret that the policy file calls *"},
 		{"INVOKER", "local", "local function processes, or lambda"},
-		{"LAMBDA_FUNCTION", "none", "with INVOKER=lambda: name or ARN of the function"},
+		{"LAMBDA_FUNCTION", "none", "with INVOKER=lambda: name or ARN of the function; {policy} in it stands for the tier"},
 		{"LAMBDA_ENDPOINT", "AWS", "with INVOKER=lambda: where the Lambda API is, such as airlock lambda-local"},
 		{"LAMBDA_CONCURRENCY", "50", "with INVOKER=lambda: executions at a time"},
-		{"LAMBDA_TENANCY", "none", "with INVOKER=lambda: per-tenant, for a function in tenant isolation mode"},
+		{"LAMBDA_TENANCY", "shared", "with INVOKER=lambda: per-tenant, for functions in tenant isolation mode"},
+		{"HANDOVER_STORE", "none", "with INVOKER=lambda: s3://bucket/prefix that requests over 6 MiB are handed over in"},
+		{"LAMBDA_FRONT", "stream", "where Lambda runs the gateway: stream for a Function URL, buffer for an HTTP API"},
 		{"AIRLOCK_CACHE_DIR", "~/.cache/airlock", "keeps the compiled engine"},
 	}},
 	{"What is kept", []variable{
@@ -52,7 +55,7 @@ var variables = []struct {
 		{"AUDIT_REDACT", "none", "fields of a record whose values are not stored, parted by commas"},
 		{"AUDIT_SYNC", "false", "true: a record is on the disk before its result is given"},
 		{"S3_ENDPOINT", "AWS", "where buckets are, for stores that speak S3"},
-		{"AIRLOCK_STATE", "./state", "folder of saved functions, jobs and the index over the records"},
+		{"AIRLOCK_STATE", "./state", "folder of saved functions, jobs and the index over the records; none keeps nothing"},
 		{"CALLBACK_SECRET", "one for each", "signs callbacks whose callers gave no secret; whsec_ and base64"},
 	}},
 	{"Tracing", []variable{
@@ -74,7 +77,11 @@ func settingsHelp() string {
 	for _, group := range variables {
 		fmt.Fprintf(&b, "%s:\n", group.title)
 		for _, v := range group.of {
-			fmt.Fprintf(&b, "  %-24s %s (%s)\n", v.name, v.about, v.fallback)
+			name := v.name
+			if len(name) > 24 {
+				name += "\n" + strings.Repeat(" ", 26)
+			}
+			fmt.Fprintf(&b, "  %-24s %s (%s)\n", name, v.about, v.fallback)
 		}
 		b.WriteByte('\n')
 	}
