@@ -1,5 +1,4 @@
-// Package examples holds twenty programs that the sandbox runs, from a first script to an online judge. It exports
-// nothing.
+// Package examples holds twenty programs that the sandbox runs, from a first script to an online judge.
 //
 // NAME.js says on its first lines what it shows and under which tier it runs; NAME.json, where there is one, is its
 // input; NAME.out is what it prints, then what it gives, as the test of this package checks. Run one with

@@ -1,0 +1,75 @@
+// What the policy finds in the code, while one types.
+
+import { allowance, call } from "./api.js";
+import { at, make, say } from "./dom.js";
+
+const pause = 400; // ms without typing before anything is asked
+const grave = { critical: "error", high: "error", medium: "warning", low: "info" };
+
+// watch gives a function to call after each change. request makes what is asked about; found is given the diagnostics.
+// The last third of what the caller may ask for in a minute is left for running.
+export function watch({ request, found, go }) {
+  let timer = 0, asking = null;
+  function later(ms) {
+    clearTimeout(timer);
+    timer = setTimeout(ask, ms);
+  }
+  async function ask() {
+    if (allowance.remaining < allowance.limit / 3 && allowance.reset > 0) {
+      verdict("waiting", `Checked again in ${allowance.reset} s`);
+      const wait = allowance.reset * 1000;
+      allowance.reset = 0;
+      return later(wait);
+    }
+    asking?.abort();
+    const mine = asking = new AbortController();
+    const { code, language, policy } = request();
+    if (code.trim() === "") {
+      found(show({ findings: [], syntaxError: null, policy }, go));
+      return verdict("none", "");
+    }
+    try {
+      const answer = await (await call("/api/analyze", { body: { code, language, policy }, signal: mine.signal })).json();
+      if (mine.signal.aborted) return;
+      found(show({ findings: answer.dangerAnalysis.findings, syntaxError: answer.syntaxError, policy, decision: answer.decision, analysis: answer.dangerAnalysis }, go));
+    } catch (error) {
+      if (mine.signal.aborted) return;
+      verdict("waiting", error.retryAfter ? `Checked again in ${error.retryAfter} s` : `Not checked: ${error.message}`);
+      if (error.retryAfter) later(error.retryAfter * 1000);
+    }
+  }
+  return () => later(pause);
+}
+
+function verdict(state, text) {
+  at("verdict").dataset.state = state;
+  say(at("verdict"), text);
+}
+
+// show lists what was found, and gives it as diagnostics.
+function show({ findings, syntaxError, policy, decision, analysis }, go) {
+  const list = syntaxError ? [{ severity: "syntax", category: "syntax error", ...syntaxError }, ...findings] : findings;
+  at("findings").replaceChildren(...list.map((f) => {
+    const place = make("button", { type: "button", className: "pg-place quiet", textContent: `${f.line}:${f.column}`, ariaLabel: `Go to line ${f.line}, column ${f.column}` });
+    place.addEventListener("click", () => go(f.line, f.column));
+    return make("li", { data: { severity: f.severity } },
+      make("span", { className: "pg-severity", textContent: f.severity === "syntax" ? "error" : f.severity }),
+      make("span", { className: "pg-found" }, make("strong", { textContent: f.category.replaceAll("_", " ") }), ` ${f.message}`),
+      place);
+  }));
+  at("count").hidden = list.length === 0;
+  at("count").textContent = list.length;
+  if (decision) {
+    const reason = decision.allow ? "" : decision.reasons.join("; ");
+    say(at("reason"), list.length === 0 ? `Nothing was found under ${policy}.` : reason || `Danger ${analysis.level}, score ${analysis.score}: ${policy} lets it run.`);
+    if (syntaxError) verdict("error", `Line ${syntaxError.line}: does not parse`);
+    else if (decision.allow) verdict("good", `May run under ${policy}`);
+    else verdict("bad", `Blocked under ${policy}`);
+  } else {
+    say(at("reason"), "What the policy finds in the code is listed here while you type.");
+  }
+  return list.map((f) => ({
+    line: f.line, column: f.column, severity: grave[f.severity] ?? "error",
+    message: f.severity === "syntax" ? f.message : `${f.category.replaceAll("_", " ")} (${f.severity}): ${f.message}`,
+  }));
+}

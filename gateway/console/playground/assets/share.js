@@ -1,0 +1,53 @@
+// A request as the fragment of an address: JSON, compressed, in base64url. Browsers send a fragment to nobody.
+
+const prefix = "#r=";
+// A gateway takes no larger body by default; a link that unpacks to more is none of ours.
+const largest = 1 << 20;
+
+export async function encode(request) {
+  const packed = await whole(new Blob([JSON.stringify(request)]).stream().pipeThrough(new CompressionStream("deflate-raw")));
+  let text = "";
+  for (const byte of packed) text += String.fromCharCode(byte);
+  return prefix + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+// decode gives the request of a fragment, null for one that has none. A damaged one is an error.
+export async function decode(fragment) {
+  if (!fragment.startsWith(prefix)) return null;
+  let request;
+  try {
+    const text = atob(fragment.slice(prefix.length).replaceAll("-", "+").replaceAll("_", "/"));
+    const packed = Uint8Array.from(text, (c) => c.charCodeAt(0));
+    const json = await whole(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw")));
+    request = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(json));
+  } catch (error) {
+    throw new Error("The link is damaged: nothing was loaded.", { cause: error });
+  }
+  if (typeof request !== "object" || typeof request?.code !== "string") throw new Error("The link holds no code: nothing was loaded.");
+  return request;
+}
+
+async function whole(stream) {
+  const parts = [];
+  let size = 0;
+  for await (const part of read(stream)) {
+    size += part.length;
+    if (size > largest) throw new RangeError(`more than ${largest} bytes`);
+    parts.push(part);
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
+
+// read is what ReadableStream's own iterator is, where browsers lack it.
+async function* read(stream) {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}

@@ -1,0 +1,136 @@
+package playground
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/airlock-run/airlock/gateway/console"
+)
+
+//go:embed assets
+var assets embed.FS
+
+//go:embed bundled
+var bundled embed.FS
+
+//go:embed page.html
+var pageSource string
+
+// Playground is the page and what it loads. It is never changed, and safe for concurrent use.
+type Playground struct {
+	page   console.Page
+	assets map[string]fs.FS
+}
+
+// Config says what a playground offers. Its zero value is the embedded editor and no examples.
+type Config struct {
+	// Examples are scripts to pick: NAME.js, whose first lines are "// what it shows" and "// tier: NAME", and NAME.json,
+	// its input, where it takes one. Nil offers none.
+	Examples fs.FS
+	// Editor has the bundled editor.js in place of the embedded one.
+	Editor fs.FS
+}
+
+// New makes the page. It refuses examples without their first lines.
+func New(cfg Config) (*Playground, error) {
+	own, err := fs.Sub(assets, "assets")
+	if err != nil {
+		return nil, fmt.Errorf("playground: %w", err)
+	}
+	editor := cfg.Editor
+	if editor == nil {
+		if editor, err = fs.Sub(bundled, "bundled"); err != nil {
+			return nil, fmt.Errorf("playground: %w", err)
+		}
+	}
+	p := &Playground{assets: map[string]fs.FS{"playground": own, "editor": editor}}
+	var examples []example
+	if cfg.Examples != nil {
+		if examples, err = read(cfg.Examples); err != nil {
+			return nil, err
+		}
+		p.assets["examples"] = cfg.Examples
+	}
+	_, absent := fs.Stat(editor, "editor.js")
+	if absent != nil && !errors.Is(absent, fs.ErrNotExist) {
+		return nil, fmt.Errorf("playground: %w", absent)
+	}
+	main, err := template.New("page").Parse(pageSource)
+	if err != nil {
+		return nil, fmt.Errorf("playground: %w", err)
+	}
+	var b bytes.Buffer
+	if err := main.Execute(&b, map[string]any{"Examples": examples, "Bundled": absent == nil}); err != nil {
+		return nil, fmt.Errorf("playground: %w", err)
+	}
+	p.page = console.Page{
+		Path: "/playground", Title: "Playground", Main: template.HTML(b.String()), //nolint:gosec // rendered by html/template
+		Styles: []string{"/assets/playground/playground.css"}, Modules: []string{"/assets/playground/main.js"},
+	}
+	return p, nil
+}
+
+// Page is the page for the console's frame.
+func (p *Playground) Page() console.Page { return p.page }
+
+// Assets are the files that the page loads, by the folder under /assets where it looks for them.
+func (p *Playground) Assets() map[string]fs.FS { return p.assets }
+
+type example struct {
+	Name, Group, Title, About, Tier string
+	Input                           bool
+}
+
+var head = regexp.MustCompile(`^// (.+)\n// tier: (\w+)\n`)
+
+// read gives the examples by group and name. The first word of a name is its group, as in realworld-code-runner.
+func read(files fs.FS) ([]example, error) {
+	names, err := fs.Glob(files, "*.js")
+	if err != nil {
+		return nil, fmt.Errorf("playground: %w", err)
+	}
+	var examples []example
+	for _, file := range names {
+		code, err := fs.ReadFile(files, file)
+		if err != nil {
+			return nil, fmt.Errorf("playground: %w", err)
+		}
+		first := head.FindSubmatch(code)
+		if first == nil {
+			return nil, fmt.Errorf("playground: the example %s does not begin with what it shows and its tier", file)
+		}
+		e := example{Name: strings.TrimSuffix(file, path.Ext(file)), About: string(first[1]), Tier: string(first[2])}
+		e.Group, e.Title = titled(e.Name)
+		_, err = fs.Stat(files, e.Name+".json")
+		e.Input = err == nil
+		examples = append(examples, e)
+	}
+	slices.SortStableFunc(examples, func(a, b example) int {
+		return slices.Index(groups(), a.Group) - slices.Index(groups(), b.Group)
+	})
+	return examples, nil
+}
+
+func groups() []string { return []string{"First steps", "Moderate", "Advanced", "Real world"} }
+
+// titled gives a name as people read it, and its group.
+func titled(name string) (group, title string) {
+	group = "First steps"
+	for prefix, g := range map[string]string{"moderate-": "Moderate", "advanced-": "Advanced", "complex-": "Advanced", "realworld-": "Real world"} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			group, name = g, rest
+			break
+		}
+	}
+	title = strings.ReplaceAll(name, "-", " ")
+	title = strings.NewReplacer("api", "API", "ai ", "AI ").Replace(title)
+	return group, strings.ToUpper(title[:1]) + title[1:]
+}
