@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/netip"
 	"net/url"
@@ -43,7 +44,7 @@ type Config struct {
 	Heartbeat    time.Duration // between comments on a silent stream; 10 s, at most half of WriteTimeout
 }
 
-// Deps is what a Server needs of others. All of it is required but State, Redact, Fleet, Quotas and Tracer.
+// Deps is what a Server needs of others. All of it is required but State, Redact, Fleet, Examples, Quotas and Tracer.
 type Deps struct {
 	Invoker Invoker
 	Records Records
@@ -56,6 +57,8 @@ type Deps struct {
 	Redact func(*audit.Record)
 	// Fleet gives the state of the function processes of this machine; nil where there are none.
 	Fleet func() Fleet
+	// Examples are the scripts that the playground offers, as package playground reads them; nil offers none.
+	Examples fs.FS
 	// Quotas are what tenants may use; nil sets none.
 	Quotas Quotas
 	// Tracer makes the spans of requests and executions; nil makes none.

@@ -2,27 +2,35 @@ package gateway
 
 import (
 	"strings"
+	"sync/atomic"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
 
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/console"
+	"github.com/airlock-run/airlock/gateway/console/playground"
 )
 
 // web is what the pages need.
 type web struct {
 	*console.Console
-	sessions *console.Sessions
-	reports  console.Reports
+	playground console.Page
+	sessions   *console.Sessions
+	reports    console.Reports
+	watching   atomic.Int64 // live streams
 }
 
 func (s *Server) newWeb() error {
-	pages, err := console.New(nil)
+	play, err := playground.New(playground.Config{Examples: s.deps.Examples})
 	if err != nil {
 		return err
 	}
-	s.web = &web{Console: pages, sessions: console.NewSessions(s.deps.Now)}
+	pages, err := console.New(play.Assets())
+	if err != nil {
+		return err
+	}
+	s.web = &web{Console: pages, playground: play.Page(), sessions: console.NewSessions(s.deps.Now)}
 	return nil
 }
 
@@ -39,6 +47,7 @@ func (s *Server) pages() {
 	page("/session", s.session, s.authenticate, s.sessionState)
 	s.app.Post(console.ReportPath, s.cspReport).Name(ofPages)
 	page("/", func(c *fiber.Ctx) error { return c.Redirect("/dashboard", fiber.StatusSeeOther) })
+	page("/playground", s.session, s.visitor, s.page(s.web.playground))
 	for path, name := range map[string]string{
 		"/dashboard": "dashboard", "/dashboard/execution/:id": "execution", "/security": "security",
 	} {

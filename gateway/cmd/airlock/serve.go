@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/airlock-run/airlock/functions/examples"
 	"github.com/airlock-run/airlock/gateway"
 )
 
@@ -140,6 +141,7 @@ func newServer(ctx context.Context, set settings, functions *fleet, policy *rule
 		return nil, err
 	}
 	deps.Invoker, deps.Policy, deps.Redact, deps.Fleet = functions, policy, redactor.Apply, functions.state()
+	deps.Examples = examples.Files()
 	return gateway.New(gateway.Config{
 		MaxBodyBytes: set.maxBody, CORSOrigins: set.corsOrigins, Places: functions.places, OpenedHosts: set.opened,
 		CallbackSecret: set.callbackKey, KeepCode: set.keeping.KeepCode, Proxies: set.proxies,
