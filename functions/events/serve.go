@@ -48,8 +48,15 @@ func CancelFrom(r io.Reader) Option { return func(s *server) { s.cancels = r } }
 // Adapted makes events of other sources (HTTP, SQS, SNS, EventBridge) answerable through a; without it they are refused.
 func Adapted(a *Adapter) Option { return func(s *server) { s.adapter = a } }
 
+// HandedOver takes invocations that were too large to be carried from where they lie; without it they are refused. The
+// error of fetch is an *execution.Error.
+func HandedOver(fetch func(context.Context, execution.Handover) ([]byte, error)) Option {
+	return func(s *server) { s.fetch = fetch }
+}
+
 type server struct {
 	run     Run
+	fetch   func(context.Context, execution.Handover) ([]byte, error)
 	adapter *Adapter
 	log     *slog.Logger
 	now     func() time.Time
@@ -83,10 +90,17 @@ func Serve(run Run, opts ...Option) {
 }
 
 func (s *server) handle(ctx context.Context, payload json.RawMessage) (io.Reader, error) {
+	payload, handed, err := s.whole(ctx, payload)
+	if err != nil {
+		return nil, functionError(s.failure(handed, err))
+	}
 	inv, err := execution.DecodeInvocation(payload)
+	if err == nil && handed != "" && inv.ID != handed {
+		err = &execution.Error{Code: execution.InvalidRequest, Field: "handover.id", Message: "is not that of the invocation that was handed over"}
+	}
 	if err == nil {
 		err = s.complete(&inv)
-	} else if s.adapter != nil {
+	} else if s.adapter != nil && handed == "" {
 		kind, unknown := Detect(payload)
 		if unknown == nil && kind != Direct && kind != Enveloped {
 			return s.adapt(ctx, kind, payload)
@@ -118,6 +132,19 @@ func (s *server) handle(ctx context.Context, payload json.RawMessage) (io.Reader
 		return nil, functionError(s.failure(inv.ID, err))
 	}
 	return newDocument(res)
+}
+
+// whole gives the payload, or the invocation that it stands for and the id of that.
+func (s *server) whole(ctx context.Context, payload []byte) (whole []byte, handed string, err error) {
+	h, is, err := execution.DecodeHandover(payload)
+	if err != nil || !is {
+		return payload, "", err
+	}
+	if s.fetch == nil {
+		return nil, h.ID, &execution.Error{Code: execution.InvalidRequest, Field: "handover", Message: "this function has no store that requests are handed over in; set HANDOVER_STORE"}
+	}
+	whole, err = s.fetch(ctx, h)
+	return whole, h.ID, err
 }
 
 // adapt answers an event of another source in that source's own way.

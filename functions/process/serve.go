@@ -13,6 +13,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/events"
 	"github.com/airlock-run/airlock/functions/runner"
+	"github.com/airlock-run/airlock/infra/handover"
 	"github.com/airlock-run/airlock/infra/lockdown"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/sandbox"
@@ -45,6 +46,14 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	if err != nil {
 		return err
 	}
+	options := []events.Option{events.CancelFrom(stdin), events.Logger(log), events.Adapted(adapter)}
+	if set.Handover != "" {
+		store, err := handover.Open(ctx, set.Handover, set.Records.S3Endpoint)
+		if err != nil {
+			return fmt.Errorf("HANDOVER_STORE: %w", err)
+		}
+		options = append(options, events.HandedOver(store.Get))
+	}
 	start := recordStartUp()
 	walls, err := lockdown.Enforce(confinement(set))
 	if err != nil {
@@ -53,7 +62,7 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	log.Info("function process ready", "walls", walls.Standing, "missing", walls.Missing)
 	// That garbage is many times what a function at work ever has: give the memory back, while nobody waits.
 	go start.giveBack()
-	events.Serve(run.Run, events.CancelFrom(stdin), events.Logger(log), events.Adapted(adapter))
+	events.Serve(run.Run, options...)
 	return nil
 }
 
@@ -90,7 +99,7 @@ func (s Settings) secrets() []string {
 // confinement is what a process with these settings still needs once it is open: its records, the Runtime API, and the
 // network where a tier grants it or the records are elsewhere. The compiled engine is in memory by then.
 func confinement(set Settings) lockdown.Config {
-	cfg := lockdown.Config{Network: set.RecordDir == "" || networked(set)}
+	cfg := lockdown.Config{Network: set.RecordDir == "" || set.Handover != "" || networked(set)}
 	if set.RecordDir != "" {
 		cfg.Write = []string{set.RecordDir}
 	} else if set.TokenDir != "" {

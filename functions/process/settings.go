@@ -21,6 +21,8 @@ type Settings struct {
 	Store, RecordDir string
 	// Records is how they are kept there.
 	Records Records
+	// Handover is the URL of the bucket where requests lie that are too large for an invocation; "" takes none.
+	Handover string
 	// TokenDir is the folder of the token that AWS's credentials are renewed with, "" where there is none.
 	TokenDir string
 	// Secret gives the value of a secret that the policy names, from the variable SecretPrefix + name; "" where it is not set.
@@ -68,6 +70,9 @@ func ReadSettings(getenv func(string) string, executable string) (Settings, erro
 	case !strings.HasPrefix(s.Store, "s3://"):
 		wrong = append(wrong, fmt.Errorf("AUDIT_STORE: must be file:// and the absolute path of a folder, or s3://bucket/prefix; got %q", s.Store))
 	}
+	if s.Handover, err = Handover(getenv); err != nil {
+		wrong = append(wrong, err)
+	}
 	if text := getenv("SANDBOX_MEMORY_MB"); text != "" {
 		mb, err := strconv.ParseInt(text, 10, 32)
 		if err != nil || mb < 1 {
@@ -90,6 +95,15 @@ func ReadSettings(getenv func(string) string, executable string) (Settings, erro
 		wrong = append(wrong, fmt.Errorf("EVENT_HTTP: must be authenticated (the default) or open; got %q", text))
 	}
 	return s, errors.Join(wrong...)
+}
+
+// Handover gives HANDOVER_STORE, which the gateway and its functions share.
+func Handover(getenv func(string) string) (string, error) {
+	text := strings.TrimSpace(getenv("HANDOVER_STORE"))
+	if bucket, _, _ := strings.Cut(strings.TrimPrefix(text, "s3://"), "/"); text != "" && (!strings.HasPrefix(text, "s3://") || bucket == "") {
+		return "", fmt.Errorf("HANDOVER_STORE: must be s3://bucket/prefix, or not be set; got %q", text)
+	}
+	return text, nil
 }
 
 // CacheDir finds the folder for compiled code: one that was shipped, one that was named, or the user's.

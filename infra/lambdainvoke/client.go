@@ -42,15 +42,9 @@ func (c *Client) Invoke(ctx context.Context, inv execution.Invocation, onLog fun
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return a.CutShort(answer.Cancelled, 0), nil
 	}
-	payload, err := json.Marshal(inv)
+	payload, err := c.payload(ctx, inv)
 	if err != nil {
-		return execution.Reply{}, &execution.Error{Code: execution.InvalidRequest, Message: "the request does not encode as JSON", Err: err}
-	}
-	if len(payload) > maxRequest {
-		return execution.Reply{}, &execution.Error{
-			Code:    execution.TooLarge,
-			Message: fmt.Sprintf("the request takes %d bytes on its way to the function; at most %d can be carried", len(payload), maxRequest),
-		}
+		return execution.Reply{}, err
 	}
 	calling, stop := c.patient(ctx)
 	defer stop()
@@ -68,6 +62,32 @@ func (c *Client) Invoke(ctx context.Context, inv execution.Invocation, onLog fun
 		return reply, bad
 	}
 	return failed(a, failure, took)
+}
+
+// payload gives what is sent: the invocation, or where it is too large to be carried what stands for it.
+func (c *Client) payload(ctx context.Context, inv execution.Invocation) ([]byte, error) {
+	payload, err := json.Marshal(inv)
+	if err != nil {
+		return nil, &execution.Error{Code: execution.InvalidRequest, Message: "the request does not encode as JSON", Err: err}
+	}
+	most := maxRequest
+	if c.cfg.Handover != nil {
+		most = execution.MaxRequestBytes
+	}
+	switch {
+	case len(payload) > most:
+		return nil, &execution.Error{
+			Code:    execution.TooLarge,
+			Message: fmt.Sprintf("the request takes %d bytes on its way to the function; at most %d can be carried", len(payload), most),
+		}
+	case len(payload) <= maxRequest:
+		return payload, nil
+	}
+	handed, err := c.cfg.Handover.Put(ctx, inv.ID, payload)
+	if err != nil {
+		return nil, err
+	}
+	return handed.Payload(), nil
 }
 
 // patient gives the context of a call: it ends when ctx is cancelled, and Config.Grace after ctx's deadline.

@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
+
+	"github.com/airlock-run/airlock/functions/execution"
 )
 
 // The service's limits, in bytes: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
@@ -20,6 +22,12 @@ const (
 	maxBuffered = 6 << 20
 	maxStreamed = 20 << 20
 )
+
+// Handover is a store that gateway and function share.
+type Handover interface {
+	// Put keeps the JSON of an invocation and gives what stands for it. The error is an *execution.Error.
+	Put(ctx context.Context, id string, payload []byte) (execution.Handover, error)
+}
 
 // placeholder stands for the tier in Config.Function.
 const placeholder = "{policy}"
@@ -43,6 +51,8 @@ type Config struct {
 	Tenants bool
 	// Buffered uses Invoke, for emulators that cannot stream: logs arrive with the end, answers are at most 6 MiB.
 	Buffered bool
+	// Handover keeps requests that are too large to be carried, where the function finds them; nil refuses them.
+	Handover Handover
 	// Grace is how long after the deadline of an execution its own report of that is waited for. Default 2 s.
 	Grace time.Duration
 	// ReadyFor is how long a successful Ready holds good, so that probes do not use up the account's request rate.

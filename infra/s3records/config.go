@@ -11,11 +11,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/airlock-run/airlock/infra/s3objects"
 )
 
 // Config says where and how records are kept. Bucket is required; credentials and region come from where the AWS SDK
@@ -126,48 +125,9 @@ func known(class string) bool {
 	return false
 }
 
-// connect makes the client. A bare s3.Options would send no checksums; config.LoadDefaultConfig is the way.
+// connect makes the client.
 func connect(ctx context.Context, c Config) (*s3.Client, error) {
-	options := []func(*config.LoadOptions) error{
-		config.WithHTTPClient(awshttp.NewBuildableClient().WithTimeout(c.AttemptTimeout)),
-		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenSupported),
-		config.WithRetryer(func() aws.Retryer {
-			return retry.AddWithErrorCodes(retry.NewStandard(func(o *retry.StandardOptions) {
-				o.MaxAttempts = c.Attempts
-				o.MaxBackoff = c.AttemptTimeout / 4
-				o.RateLimiter = retryFreely{}
-			}), onTheWay()...)
-		}),
-	}
-	if c.Region != "" {
-		options = append(options, config.WithRegion(c.Region))
-	}
-	loaded, err := config.LoadDefaultConfig(ctx, options...)
-	if err != nil {
-		return nil, fmt.Errorf("AWS configuration: %w", err)
-	}
-	if loaded.Region == "" {
-		loaded.Region = "us-east-1" // where S3's global endpoint is; a bucket elsewhere says so in its answer
-	}
-	return s3.NewFromConfig(loaded, func(o *s3.Options) {
-		if c.Endpoint != "" {
-			o.BaseEndpoint, o.UsePathStyle = aws.String(c.Endpoint), true
-		}
-		if c.HTTP != nil {
-			o.HTTPClient = c.HTTP
-		}
-	}), nil
+	return s3objects.Connect(ctx, s3objects.Access{
+		Endpoint: c.Endpoint, Region: c.Region, Attempts: c.Attempts, AttemptTimeout: c.AttemptTimeout, HTTP: c.HTTP,
+	})
 }
-
-// onTheWay are the refusals of a request that was damaged or delayed on its way: it may be made again.
-func onTheWay() []string {
-	return []string{"BadDigest", "IncompleteBody", "InvalidDigest", "RequestTimeTooSkewed", "XAmzContentSHA256Mismatch"}
-}
-
-// retryFreely lets every request have its attempts: a bad minute must not use up the retries of the next.
-type retryFreely struct{}
-
-func (retryFreely) GetToken(context.Context, uint) (func() error, error) {
-	return func() error { return nil }, nil
-}
-func (retryFreely) AddTokens(uint) error { return nil }

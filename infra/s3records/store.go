@@ -21,6 +21,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	"github.com/oklog/ulid/v2"
 
+	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
@@ -309,7 +310,7 @@ func status(err error) int {
 // definite reports that S3 has said no: nothing was stored.
 func definite(err error) bool {
 	var refusal smithy.APIError
-	if errors.As(err, &refusal) && slices.Contains(onTheWay(), refusal.ErrorCode()) {
+	if errors.As(err, &refusal) && slices.Contains(s3objects.OnTheWay(), refusal.ErrorCode()) {
 		return false
 	}
 	code := status(err)

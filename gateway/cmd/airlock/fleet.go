@@ -8,6 +8,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/infra/handover"
 	"github.com/airlock-run/airlock/infra/lambdainvoke"
 	"github.com/airlock-run/airlock/infra/localinvoke"
 	"github.com/airlock-run/airlock/policy"
@@ -29,7 +30,15 @@ type fleet struct {
 // openFleet opens the one that INVOKER names. It must be closed.
 func openFleet(ctx context.Context, getenv func(string) string, set settings, tiers *rules, log *slog.Logger) (*fleet, error) {
 	if set.invoker == "lambda" {
-		client, err := lambdainvoke.New(ctx, lambdaConfig(set.lambda, tiers))
+		cfg := lambdaConfig(set.lambda, tiers)
+		if set.lambda.handover != "" {
+			store, err := handover.Open(ctx, set.lambda.handover, set.keeping.S3Endpoint)
+			if err != nil {
+				return nil, exit(exitUsage, fmt.Errorf("HANDOVER_STORE: %w", err))
+			}
+			cfg.Handover = store
+		}
+		client, err := lambdainvoke.New(ctx, cfg)
 		if err != nil {
 			return nil, exit(exitUsage, fmt.Errorf("INVOKER: %w", err))
 		}
@@ -90,7 +99,7 @@ func (f *fleet) state() func() gateway.Fleet {
 
 // forwarded are the settings that function processes read; nothing else of the environment reaches them.
 var forwarded = []string{
-	"AIRLOCK_CACHE_DIR", "AUDIT_CHAIN_KEY", "AUDIT_CODE", "AUDIT_REDACT", "AUDIT_SYNC", "EGRESS_ALLOW", "HOME", "S3_ENDPOINT",
+	"AIRLOCK_CACHE_DIR", "AUDIT_CHAIN_KEY", "AUDIT_CODE", "AUDIT_REDACT", "AUDIT_SYNC", "EGRESS_ALLOW", "HANDOVER_STORE", "HOME", "S3_ENDPOINT",
 	"SANDBOX_MEMORY_MB", "XDG_CACHE_HOME",
 }
 
@@ -106,7 +115,7 @@ var forwardedToS3 = []string{
 func poolConfig(getenv func(string) string, set settings, tiers *rules, log *slog.Logger) localinvoke.Config {
 	cfg := localinvoke.Config{Env: []string{"AUDIT_STORE=" + set.auditStore}, Processes: set.processes, Logger: log}
 	names := forwarded
-	if isBucket(set.auditStore) {
+	if isBucket(set.auditStore) || isBucket(getenv("HANDOVER_STORE")) {
 		names = append(names[:len(names):len(names)], forwardedToS3...)
 	}
 	for _, secret := range tiers.secrets() {

@@ -143,7 +143,8 @@ func TestServeOnLambda(t *testing.T) {
 		_, _ = io.WriteString(w, `{"result":"seen"}`)
 	}))
 	t.Cleanup(tool.Close)
-	common := append(s3test.Environment(), "AUDIT_STORE=s3://"+s3.Bucket(t)+"/audit", "S3_ENDPOINT="+s3.Endpoint, "EGRESS_ALLOW=127.0.0.1")
+	common := append(s3test.Environment(), "AUDIT_STORE=s3://"+s3.Bucket(t)+"/audit", "HANDOVER_STORE=s3://"+s3.Bucket(t)+"/handover",
+		"S3_ENDPOINT="+s3.Endpoint, "EGRESS_ALLOW=127.0.0.1")
 	functions := startLambdaLocal(t, "fn", common...)
 	gateway := append(common, "INVOKER=lambda", "LAMBDA_FUNCTION=fn", "LAMBDA_ENDPOINT="+functions, "API_KEY=the-key-of-the-test",
 		"REDIS_URL=", "JWT_JWKS_URL=", "CORS_ORIGINS=", "RATE_LIMIT_MAX_REQUESTS=6")
@@ -184,6 +185,14 @@ func TestServeOnLambda(t *testing.T) {
 	// What an environment cannot keep is refused.
 	if status, body := streamed(t, client, httpEvent("192.0.2.7", "PUT", "/api/functions/f", `{"code":"1"}`, headers), nil); status != 501 || !strings.Contains(body, "stateless") {
 		t.Errorf("saved functions: %d %s", status, body)
+	}
+
+	// An input that no invocation carries, by way of the bucket.
+	elsewhere := start(t, append(gateway, "MAX_BODY_SIZE=12000000")...)
+	status, v := elsewhere.post(t.Context(), t, "/api/execute", `{"code":"input.length","policy":"agent","input":"`+strings.Repeat("x", 7<<20)+`"}`,
+		"Authorization: Bearer the-key-of-the-test")
+	if status != 200 || v["result"] != float64(7<<20) {
+		t.Errorf("7 MiB of input: %d %v", status, v)
 	}
 
 	// The same behind an HTTP API, which takes whole answers.

@@ -3,11 +3,14 @@ package main
 import (
 	"net/url"
 	"strings"
+
+	"github.com/airlock-run/airlock/functions/process"
 )
 
 // lambdaSettings are those of INVOKER=lambda.
 type lambdaSettings struct {
 	function, endpoint string
+	handover           string // URL; "" carries nothing larger than Lambda does
 	tenants            bool
 	places             int
 }
@@ -30,6 +33,10 @@ func (r *reader) lambda() lambdaSettings {
 		l.tenants = true
 	default:
 		r.fail("LAMBDA_TENANCY", "must be shared (the default), or per-tenant for a function whose TenancyConfig is PER_TENANT; got %q", text)
+	}
+	var err error
+	if l.handover, err = process.Handover(r.getenv); err != nil {
+		r.wrong = append(r.wrong, err)
 	}
 	return l
 }

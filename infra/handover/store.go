@@ -1,0 +1,53 @@
+package handover
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/s3objects"
+)
+
+// Store is where invocations are handed over. It is safe for concurrent use.
+type Store struct{ objects *s3objects.Store }
+
+// Open opens the store at a URL, s3://bucket/prefix; endpoint is that of something other than AWS. It asks S3 nothing yet.
+func Open(ctx context.Context, url, endpoint string) (*Store, error) {
+	objects, err := s3objects.Open(ctx, url, s3objects.Access{Endpoint: endpoint})
+	if err != nil {
+		return nil, err
+	}
+	return &Store{objects}, nil
+}
+
+func key(h execution.Handover) string { return h.ID + "/" + h.SHA256 + ".json" }
+
+// Put keeps the JSON of an invocation for the function and gives what stands for it. The error is an *execution.Error:
+// nothing has run then.
+func (s *Store) Put(ctx context.Context, id string, payload []byte) (execution.Handover, error) {
+	h := execution.NewHandover(id, payload)
+	// One of the same id and hash is the same invocation.
+	if _, err := s.objects.Create(ctx, key(h), payload); err != nil && !errors.Is(err, s3objects.ErrChanged) {
+		return h, unavailable("the request could not be handed over to the function", err)
+	}
+	return h, nil
+}
+
+// Get gives the JSON that h stands for. The error is an *execution.Error: nothing has run then.
+func (s *Store) Get(ctx context.Context, h execution.Handover) ([]byte, error) {
+	payload, _, err := s.objects.Get(ctx, key(h), int64(h.Bytes))
+	switch {
+	case errors.Is(err, s3objects.ErrMissing):
+		return nil, &execution.Error{Code: execution.InvalidRequest, Field: "handover", Message: "names nothing that was handed over"}
+	case err != nil:
+		return nil, unavailable("the request that was handed over could not be read", err)
+	case !h.Is(payload):
+		return nil, &execution.Error{Code: execution.Internal, Message: "what was handed over is not what was sent"}
+	}
+	return payload, nil
+}
+
+func unavailable(message string, err error) *execution.Error {
+	return &execution.Error{Code: execution.Unavailable, Message: message, RetryAfter: time.Second, Err: err}
+}
