@@ -11,6 +11,10 @@
 // the newest day, and when the index is opened that of every day, is compared with what is there: a day that was
 // replaced (a restored backup, another folder) is read again from its beginning.
 //
+// In a bucket every record is an object of its own, whose name begins with the time at which its id was made, and there
+// is no other order. Before each question the names of the last while are listed, and the objects that are new are read.
+// Now and then whole days are listed in the background, which finds what came late and what is gone.
+//
 // A question waits a moment for the index to catch up. While it cannot, because it is being built, lists are answered
 // by the record store itself and figures with audit.ErrBehind; the work goes on meanwhile, and nothing is lost when the
 // process dies. Several processes may share an index.

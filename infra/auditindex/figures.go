@@ -160,7 +160,7 @@ func (s *summing) cells(low, high int64, span int, to func(int64) *audit.Figures
 }
 
 func (s *summing) records(low, high int64, to func(int64) *audit.Figures) (err error) {
-	rows, err := s.tx.Query("SELECT time, outline FROM records WHERE time >= ?1 AND time < ?2 AND (?3 = 0 OR tenant = ?3)", low, high, s.tenant)
+	rows, err := s.tx.Query("SELECT time, id, outline FROM records WHERE time >= ?1 AND time < ?2 AND (?3 = 0 OR tenant = ?3)", low, high, s.tenant)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (s *summing) records(low, high int64, to func(int64) *audit.Figures) (err e
 		var at int64
 		var doc sql.RawBytes
 		var o audit.Outline
-		if err := rows.Scan(&at, &doc); err != nil {
+		if err := rows.Scan(&at, &o.ID, &doc); err != nil {
 			return err
 		}
 		if err := json.Unmarshal(doc, &o); err != nil {

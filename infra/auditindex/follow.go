@@ -2,23 +2,44 @@ package auditindex
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
+// Log is a store of records whose lines are filed by day and only ever added to.
+type Log interface {
+	audit.Store
+	// Days gives the UTC days (2006-01-02) that have records, oldest first.
+	Days(ctx context.Context) ([]string, error)
+	// Lines calls fn with the whole lines of a day from offset on, and with the offset after each. A day without records
+	// has none. The bytes are valid until fn returns.
+	Lines(ctx context.Context, day string, offset int64, fn func(line []byte, next int64) error) error
+}
+
+// logFeed follows a Log. Those who hold the turn use it.
+type logFeed struct {
+	*Index
+	log     Log
+	checked bool // the last lines of all days were compared
+}
+
+func (*logFeed) place() string { return "" } // a day of other records is told by its last line
+
 // file is how far a day has been read.
 type file struct {
 	id     int64
 	day    string
-	offset int64
+	offset int64  // of a log; of a bucket when its names were last listed, in Unix milliseconds
 	last   int64  // where the last line read begins
 	mark   []byte // its SHA-256
 }
@@ -26,7 +47,7 @@ type file struct {
 // row is a record on its way into the index.
 type row struct {
 	audit.Outline
-	at int64
+	at any // the offset of its line, or the name of its object
 }
 
 // batch is some lines of a day that follow one another.
@@ -52,15 +73,15 @@ func (x *Index) catchUp(ctx context.Context) error {
 	}
 	defer func() { x.turn <- struct{}{} }()
 	for {
-		err := x.follow(ctx)
+		err := x.feed.follow(ctx)
 		if !errors.Is(err, errElsewhere) {
 			return err
 		}
 	}
 }
 
-func (x *Index) follow(ctx context.Context) error {
-	days, err := x.Days(ctx)
+func (x *logFeed) follow(ctx context.Context) error {
+	days, err := x.log.Days(ctx)
 	if err != nil {
 		return err
 	}
@@ -117,9 +138,9 @@ func (x *Index) files(ctx context.Context) (_ map[string]file, err error) {
 }
 
 // same reports whether the last line that was read of a day is still there.
-func (x *Index) same(ctx context.Context, f file) (bool, error) {
+func (x *logFeed) same(ctx context.Context, f file) (bool, error) {
 	same := false
-	err := x.Lines(ctx, f.day, f.last, func(line []byte, next int64) error {
+	err := x.log.Lines(ctx, f.day, f.last, func(line []byte, next int64) error {
 		sum := sha256.Sum256(line)
 		same = next == f.offset && bytes.Equal(sum[:], f.mark)
 		return errEnough
@@ -133,7 +154,7 @@ func (x *Index) same(ctx context.Context, f file) (bool, error) {
 // forget takes a day out of the index.
 func (x *Index) forget(ctx context.Context, f file) error {
 	return x.change(ctx, func(tx *sql.Tx) error {
-		for _, q := range []string{"DELETE FROM records WHERE file = ?", "DELETE FROM figures WHERE file = ?", "DELETE FROM files WHERE id = ?"} {
+		for _, q := range []string{"DELETE FROM records WHERE file = ?", "DELETE FROM figures WHERE file = ?", "DELETE FROM names WHERE file = ?", "DELETE FROM files WHERE id = ?"} {
 			if _, err := tx.Exec(q, f.id); err != nil {
 				return err
 			}
@@ -143,7 +164,7 @@ func (x *Index) forget(ctx context.Context, f file) error {
 }
 
 // take reads on in a day: the lines of one batch are read while those before are written.
-func (x *Index) take(ctx context.Context, f file) error {
+func (x *logFeed) take(ctx context.Context, f file) error {
 	batches := make(chan batch)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -153,7 +174,7 @@ func (x *Index) take(ctx context.Context, f file) error {
 	group.Go(func() error {
 		for b := range batches {
 			// What was read is kept although nobody waits for it any more.
-			if err := x.store(context.WithoutCancel(ctx), &f, b); err != nil {
+			if err := x.keep(context.WithoutCancel(ctx), &f, b); err != nil {
 				return err
 			}
 		}
@@ -162,7 +183,7 @@ func (x *Index) take(ctx context.Context, f file) error {
 	return group.Wait()
 }
 
-func (x *Index) read(ctx context.Context, f file, batches chan<- batch) error {
+func (x *logFeed) read(ctx context.Context, f file, batches chan<- batch) error {
 	b := batch{from: f.offset, to: f.offset}
 	var last []byte
 	send := func() error {
@@ -176,7 +197,7 @@ func (x *Index) read(ctx context.Context, f file, batches chan<- batch) error {
 		b = batch{from: b.to, to: b.to}
 		return nil
 	}
-	err := x.Lines(ctx, f.day, f.offset, func(line []byte, next int64) error {
+	err := x.log.Lines(ctx, f.day, f.offset, func(line []byte, next int64) error {
 		// A line that is not a record is passed over: naming it is the work of Verify.
 		if o, err := audit.ReadOutline(line); err == nil && o.ID != "" {
 			b.rows = append(b.rows, row{o, b.to})
@@ -204,6 +225,22 @@ func (x *Index) change(ctx context.Context, fn func(*sql.Tx) error) error {
 	}
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("keep the index: %w", err)
+	}
+	return nil
+}
+
+func (x *logFeed) lines(ctx context.Context, places []place, fn func(at place, line []byte) error) error {
+	for _, p := range places {
+		offset, err := strconv.ParseInt(p.at, 10, 64)
+		if err != nil {
+			return fmt.Errorf("the offset of record %s: %w", p.id, err)
+		}
+		err = x.log.Lines(ctx, p.day, offset, func(line []byte, _ int64) error {
+			return cmp.Or(fn(p, line), errEnough)
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			return err
+		}
 	}
 	return nil
 }

@@ -19,22 +19,17 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Source is a store of records whose lines are filed by day and only ever added to.
-type Source interface {
-	audit.Store
-	// Days gives the UTC days (2006-01-02) that have records, oldest first.
-	Days(ctx context.Context) ([]string, error)
-	// Lines calls fn with the whole lines of a day from offset on, and with the offset after each. A day without records
-	// has none. The bytes are valid until fn returns.
-	Lines(ctx context.Context, day string, offset int64, fn func(line []byte, next int64) error) error
-}
-
 // Config says how an index works. The zero value is ready for use.
 type Config struct {
 	// Patience is how long a question waits for the index to catch up; 1 s.
 	Patience time.Duration
 	// Batch is how many lines are taken in at once; 10,000.
 	Batch int
+	// Late is how long after its id was made a record in a bucket usually appears; 2 min. Later ones are found too, but not
+	// at once.
+	Late time.Duration
+	// Now tells the time; default: the clock.
+	Now func() time.Time
 	// Log hears of what went wrong; default: nobody.
 	Log *slog.Logger
 }
@@ -42,7 +37,8 @@ type Config struct {
 // Index is a store of records with an index. Records are written to and read from the store itself. It is safe for
 // concurrent use.
 type Index struct {
-	Source
+	audit.Store
+	feed feed
 	cfg  Config
 	path string
 	db   *sql.DB
@@ -54,22 +50,38 @@ type Index struct {
 	behind  bool       // somebody catches up in the background
 	work    sync.WaitGroup
 	spoiled atomic.Bool // the file is damaged
-
-	// Those who hold the turn use what follows.
-	checked bool // the last lines of all days were compared
 }
 
-// Open opens the index in a folder, which is made when it is not there, and begins to catch up. The records are not
-// closed with it, and must be closed later than it.
-func Open(ctx context.Context, dir string, source Source, cfg Config) (*Index, error) {
+// feed is how an index follows a kind of store.
+type feed interface {
+	// follow takes in what was added to the records. Whoever calls it holds the turn.
+	follow(ctx context.Context) error
+	// lines reads the lines at places, in any order; a line that is not there is left out.
+	lines(ctx context.Context, places []place, fn func(at place, line []byte) error) error
+	// place names what is followed, or is "" where that shows in the records themselves.
+	place() string
+}
+
+// ErrUnfollowed is what Open answers to a store that is neither a [Log] nor a [Bucket].
+var ErrUnfollowed = errors.New("audit index: records of this kind cannot be followed")
+
+// Open opens the index in a folder, which is made when it is not there, and begins to catch up with a store that is a
+// [Log] or a [Bucket]. The store is not closed with it, and must be closed later than it.
+func Open(ctx context.Context, dir string, store audit.Store, cfg Config) (*Index, error) {
 	if cfg.Patience == 0 {
 		cfg.Patience = time.Second
 	}
 	if cfg.Batch == 0 {
 		cfg.Batch = 10_000
 	}
-	if cfg.Patience < 0 || cfg.Batch < 0 {
-		return nil, errors.New("audit index: patience and batch must not be negative")
+	if cfg.Late == 0 {
+		cfg.Late = 2 * time.Minute
+	}
+	if cfg.Patience < 0 || cfg.Batch < 0 || cfg.Late < 0 {
+		return nil, errors.New("audit index: patience, batch and late must not be negative")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -77,18 +89,25 @@ func Open(ctx context.Context, dir string, source Source, cfg Config) (*Index, e
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("audit index: %w", err)
 	}
-	path := filepath.Join(dir, fileName)
-	db, err := openFile(ctx, path)
+	x := &Index{Store: store, cfg: cfg, path: filepath.Join(dir, fileName), turn: make(chan struct{}, 1)}
+	switch source := store.(type) {
+	case Log:
+		x.feed = &logFeed{Index: x, log: source}
+	case Bucket:
+		x.feed = &bucketFeed{Index: x, bucket: source}
+	default:
+		return nil, ErrUnfollowed
+	}
+	err := x.openFile(ctx)
 	if errors.Is(err, errUnusable) {
-		cfg.Log.Info("the index of the records is made again", "file", path, "reason", err)
-		if err = remove(path); err == nil {
-			db, err = openFile(ctx, path)
+		cfg.Log.Info("the index of the records is made again", "file", x.path, "reason", err)
+		if err = remove(x.path); err == nil {
+			err = x.openFile(ctx)
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("audit index: %w", err)
 	}
-	x := &Index{Source: source, cfg: cfg, path: path, db: db, turn: make(chan struct{}, 1)}
 	x.turn <- struct{}{}
 	x.running, x.stop = context.WithCancel(context.WithoutCancel(ctx))
 	x.pursue()
@@ -143,10 +162,10 @@ func (x *Index) noted(err error) error {
 
 // Ready reports whether the records can be used; the index is not needed for that.
 func (x *Index) Ready(ctx context.Context) error {
-	if r, ok := x.Source.(interface{ Ready(context.Context) error }); ok {
+	if r, ok := x.Store.(interface{ Ready(context.Context) error }); ok {
 		return r.Ready(ctx)
 	}
-	_, err := x.Source.List(ctx, audit.Query{Limit: 1})
+	_, err := x.Store.List(ctx, audit.Query{Limit: 1})
 	return err
 }
 
@@ -169,9 +188,11 @@ func (x *Index) fresh(ctx context.Context) error {
 const (
 	fileName = "records.db"
 	// version goes up with every change to the schema or to what is put into it.
-	version = 2
+	version = 3
 	schema  = `
 CREATE TABLE files (id INTEGER PRIMARY KEY, day TEXT NOT NULL UNIQUE, offset INTEGER NOT NULL, last INTEGER NOT NULL, mark BLOB NOT NULL);
+CREATE TABLE names (file INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (file, name)) WITHOUT ROWID;
+CREATE TABLE source (place TEXT NOT NULL);
 CREATE TABLE tenants (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE classes (id INTEGER PRIMARY KEY, status TEXT NOT NULL, policy TEXT NOT NULL, UNIQUE (status, policy));
 CREATE TABLE records (
@@ -193,27 +214,27 @@ CREATE TABLE figures (
 // errUnusable says that the file must be made again.
 var errUnusable = errors.New("the index file is not one that this version made")
 
-func openFile(ctx context.Context, path string) (*sql.DB, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) // SQLite would make it readable by all
+func (x *Index) openFile(ctx context.Context) error {
+	f, err := os.OpenFile(x.path, os.O_RDWR|os.O_CREATE, 0o600) // SQLite would make it readable by all
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := f.Close(); err != nil {
-		return nil, err
+		return err
 	}
-	dsn := url.URL{Scheme: "file", Path: path, RawQuery: "_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=cache_size(-65536)"}
-	db, err := sql.Open("sqlite", dsn.String())
+	dsn := url.URL{Scheme: "file", Path: x.path, RawQuery: "_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=cache_size(-65536)"}
+	x.db, err = sql.Open("sqlite", dsn.String())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	db.SetMaxOpenConns(4)
-	if err := migrate(ctx, db); err != nil {
-		return nil, errors.Join(err, db.Close())
+	x.db.SetMaxOpenConns(4)
+	if err := migrate(ctx, x.db, x.feed.place()); err != nil {
+		return errors.Join(err, x.db.Close())
 	}
-	return db, nil
+	return nil
 }
 
-func migrate(ctx context.Context, db *sql.DB) error {
+func migrate(ctx context.Context, db *sql.DB, place string) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUnusable, err)
@@ -225,12 +246,19 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	}
 	switch have {
 	case version:
+		var of string
+		if err := tx.QueryRow("SELECT place FROM source").Scan(&of); err != nil || of != place {
+			return fmt.Errorf("%w: it is of the records in %q (%v)", errUnusable, of, err)
+		}
 		return nil
 	case 0:
 	default:
 		return fmt.Errorf("%w: it has version %d", errUnusable, have)
 	}
 	if _, err := tx.Exec(schema + fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {
+		return fmt.Errorf("%w: %w", errUnusable, err)
+	}
+	if _, err := tx.Exec("INSERT INTO source (place) VALUES (?)", place); err != nil {
 		return fmt.Errorf("%w: %w", errUnusable, err)
 	}
 	return tx.Commit()

@@ -57,7 +57,7 @@ func open(t testing.TB, dir string) *filerecords.Store {
 	return s
 }
 
-func index(t testing.TB, dir string, s auditindex.Source) *auditindex.Index {
+func index(t testing.TB, dir string, s auditindex.Log) *auditindex.Index {
 	t.Helper()
 	x, err := auditindex.Open(t.Context(), dir, s, auditindex.Config{Patience: time.Minute, Batch: 7})
 	if err != nil {
@@ -267,7 +267,7 @@ func TestMadeAgain(t *testing.T) {
 	s := open(t, records)
 	all := fill(t, s, 0, 100)
 	file := filepath.Join(folder, "records.db")
-	use := func(s auditindex.Source, all []audit.Record) {
+	use := func(s auditindex.Log, all []audit.Record) {
 		t.Helper()
 		x, err := auditindex.Open(t.Context(), folder, s, auditindex.Config{Patience: time.Minute})
 		if err != nil {

@@ -25,8 +25,8 @@ const (
 type place struct {
 	time int64
 	id   string
-	file int64
-	at   int64
+	day  string
+	at   string // an offset, or the name of an object
 }
 
 // List gives records newest first, by the time they were received. Records that arrive meanwhile shift nothing. A line
@@ -35,13 +35,13 @@ type place struct {
 func (x *Index) List(ctx context.Context, q audit.Query) (audit.Page, error) {
 	from, ours := parseCursor(q.Cursor)
 	if !ours {
-		return x.Source.List(ctx, q)
+		return x.Store.List(ctx, q)
 	}
 	if err := x.fresh(ctx); err != nil {
 		if q.Cursor != "" || !errors.Is(err, audit.ErrBehind) {
 			return audit.Page{}, err
 		}
-		return x.Source.List(ctx, q)
+		return x.Store.List(ctx, q)
 	}
 	limit := q.Limit
 	if limit <= 0 {
@@ -167,7 +167,7 @@ func (x *Index) find(ctx context.Context, index, where string, args []any, limit
 	if index != "" {
 		hint = "INDEXED BY " + index
 	}
-	rows, err := x.db.QueryContext(ctx, "SELECT time, id, file, at FROM records "+hint+" WHERE "+where+" ORDER BY time DESC, id DESC LIMIT ?", append(slices.Clip(args), limit)...)
+	rows, err := x.db.QueryContext(ctx, "SELECT time, id, (SELECT day FROM files WHERE files.id = file), at FROM records "+hint+" WHERE "+where+" ORDER BY time DESC, id DESC LIMIT ?", append(slices.Clip(args), limit)...)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (x *Index) find(ctx context.Context, index, where string, args []any, limit
 	var all []place
 	for rows.Next() {
 		var p place
-		if err := rows.Scan(&p.time, &p.id, &p.file, &p.at); err != nil {
+		if err := rows.Scan(&p.time, &p.id, &p.day, &p.at); err != nil {
 			return nil, err
 		}
 		all = append(all, p)
@@ -185,27 +185,19 @@ func (x *Index) find(ctx context.Context, index, where string, args []any, limit
 
 // load reads the records at places from the store.
 func (x *Index) load(ctx context.Context, places []place) ([]audit.Record, error) {
-	days := map[int64]string{}
-	known, err := x.files(ctx)
+	found := make(map[place]audit.Record, len(places))
+	err := x.feed.lines(ctx, places, func(at place, line []byte) error {
+		if r, err := audit.Decode(line); err == nil && r.ID == at.id {
+			found[at] = r
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read records: %w", err)
 	}
-	for day, f := range known {
-		days[f.id] = day
-	}
 	records := make([]audit.Record, 0, len(places))
 	for _, p := range places {
-		var r audit.Record
-		err := x.Lines(ctx, days[p.file], p.at, func(line []byte, _ int64) error {
-			if found, err := audit.Decode(line); err == nil && found.ID == p.id {
-				r = found
-			}
-			return errEnough
-		})
-		if err != nil && !errors.Is(err, errEnough) {
-			return nil, fmt.Errorf("read record %s: %w", p.id, err)
-		}
-		if r.ID != "" {
+		if r, ok := found[p]; ok {
 			records = append(records, r)
 		}
 	}

@@ -48,23 +48,19 @@ func startOf(span int, t time.Time) int64 {
 	return t.Unix() - s
 }
 
-// store writes a batch, and moves f to where it ends.
-func (x *Index) store(ctx context.Context, f *file, b batch) error {
+// keep writes a batch of a log, and moves f to where it ends.
+func (x *Index) keep(ctx context.Context, f *file, b batch) error {
 	next := *f
 	err := x.change(ctx, func(tx *sql.Tx) error {
-		w := writer{tx: tx, tenants: map[string]int64{}, classes: map[[2]string]int64{}, minutes: map[cell]*audit.Figures{}}
+		w := newWriter(tx)
 		if err := w.open(&next, b); err != nil {
 			return err
 		}
-		if err := w.rows(next.id, b.rows); err != nil {
-			return err
-		}
-		if err := w.figures(next.id); err != nil {
+		if err := w.write(next.id, b.rows); err != nil {
 			return err
 		}
 		next.offset, next.last, next.mark = b.to, b.last, b.mark
-		_, err := tx.Exec("UPDATE files SET offset = ?, last = ?, mark = ? WHERE id = ?", next.offset, next.last, next.mark, next.id)
-		return err
+		return w.seen(next)
 	})
 	if err == nil {
 		*f = next
@@ -80,6 +76,24 @@ type writer struct {
 	minutes map[cell]*audit.Figures
 }
 
+func newWriter(tx *sql.Tx) *writer {
+	return &writer{tx: tx, tenants: map[string]int64{}, classes: map[[2]string]int64{}, minutes: map[cell]*audit.Figures{}}
+}
+
+// write adds records and what they make of the figures.
+func (w *writer) write(file int64, rows []row) error {
+	if err := w.rows(file, rows); err != nil {
+		return err
+	}
+	return w.figures(file)
+}
+
+// seen remembers how far a day has been read.
+func (w *writer) seen(f file) error {
+	_, err := w.tx.Exec("UPDATE files SET offset = ?, last = ?, mark = ? WHERE id = ?", f.offset, f.last, f.mark, f.id)
+	return err
+}
+
 // open makes sure that the batch begins where the index ends.
 func (w *writer) open(f *file, b batch) error {
 	var offset int64
@@ -88,12 +102,16 @@ func (w *writer) open(f *file, b batch) error {
 		if b.from != 0 {
 			return errElsewhere
 		}
-		return w.tx.QueryRow("INSERT INTO files (day, offset, last, mark) VALUES (?, 0, 0, '') RETURNING id", f.day).Scan(&f.id)
+		return w.add(f)
 	}
 	if err == nil && offset != b.from {
 		return errElsewhere
 	}
 	return err
+}
+
+func (w *writer) add(f *file) error {
+	return w.tx.QueryRow("INSERT INTO files (day, offset, last, mark) VALUES (?, 0, 0, '') RETURNING id", f.day).Scan(&f.id)
 }
 
 func (w *writer) rows(file int64, rows []row) (err error) {

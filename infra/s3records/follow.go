@@ -1,0 +1,60 @@
+package s3records
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Place names the bucket, the prefix and the server.
+func (s *Store) Place() string { return s.cfg.Endpoint + " s3://" + s.cfg.Bucket + "/" + s.cfg.Prefix }
+
+// Days gives the UTC days (2006-01-02) that have records, oldest first.
+func (s *Store) Days(ctx context.Context) ([]string, error) {
+	days, err := s.days(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list days of records: %w", err)
+	}
+	return days, nil
+}
+
+// Names calls fn with the names of a day's objects, about 1,000 at a time and in order: all those with ids made at since
+// or later. What waits on the spool is not among them. A name is an id, or an id, a ~ and a writer.
+func (s *Store) Names(ctx context.Context, day string, since time.Time, fn func(names []string) error) error {
+	low := ""
+	if !since.IsZero() {
+		low = s.keyBefore(day, since)
+	}
+	for {
+		keys, whole, err := s.keys(ctx, day, low, "", 1000)
+		if err != nil {
+			return fmt.Errorf("list records: %w", err)
+		}
+		names := make([]string, 0, len(keys))
+		for _, key := range keys {
+			if name, ok := strings.CutSuffix(strings.TrimPrefix(key, s.dayPrefix(day)), suffix); ok {
+				names = append(names, name)
+			}
+		}
+		if err := fn(names); err != nil || whole {
+			return err
+		}
+		low = keys[len(keys)-1]
+	}
+}
+
+// Objects calls fn with the lines of a day's objects, in the order of names; several are read at once. Those that are
+// gone are left out.
+func (s *Store) Objects(ctx context.Context, day string, names []string, fn func(name string, line []byte) error) error {
+	keys := make([]string, len(names))
+	for i, name := range names {
+		keys[i] = s.dayPrefix(day) + name + suffix
+	}
+	return s.lines(ctx, keys, func(key string, line []byte) error {
+		if line == nil {
+			return nil
+		}
+		return fn(strings.TrimSuffix(strings.TrimPrefix(key, s.dayPrefix(day)), suffix), line)
+	})
+}
