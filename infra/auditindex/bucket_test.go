@@ -154,7 +154,8 @@ func TestFollowsABucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	other, _, _ := bucket(t)
-	same(t, follow(t, folder, other, &at), fill(t, other, 200, 230))
+	all = fill(t, other, 200, 230)
+	same(t, follow(t, folder, other, &at), all)
 }
 
 // same compares all of an index with records: a list and the figures.
