@@ -118,7 +118,8 @@ func publicPrincipal(v any) bool {
 	return false
 }
 
-// checkWriteOnly: the role that runs code adds audit records and can do nothing else to them.
+// checkWriteOnly: the role that runs code adds audit records and can do nothing else to them; and it reads what was handed
+// over to it, and nothing else of any bucket.
 func checkWriteOnly(t *template, r *report) {
 	running := map[string]bool{}
 	for _, name := range t.each("AWS::Serverless::Function", "AWS::Lambda::Function") {
@@ -133,7 +134,15 @@ func checkWriteOnly(t *template, r *report) {
 		}
 		for _, res := range list(s.body["Resource"]) {
 			bucket := t.resources[target(res)]
-			if bucket.kind != "AWS::S3::Bucket" || bucket.props["ObjectLockEnabled"] != true {
+			if bucket.kind != "AWS::S3::Bucket" {
+				continue
+			}
+			if bucket.props["ObjectLockEnabled"] != true {
+				for _, action := range list(s.body["Action"]) {
+					if text(action) != "s3:GetObject" || !strings.HasSuffix(text(res), "/handover/*") {
+						r.add("read-only", s.in, "may %s on %s; code may be given s3:GetObject below handover/ alone", text(action), text(res))
+					}
+				}
 				continue
 			}
 			for _, action := range list(s.body["Action"]) {
