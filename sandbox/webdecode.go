@@ -105,6 +105,8 @@ func newDecoder(name, packed string) (*decoder, bool) {
 		d.convert = utf16Converter(name == "utf-16be")
 	case "iso-2022-jp":
 		d.convert = iso2022JP
+	case "gb18030", "gbk":
+		d.convert = gb18030
 	case "iso-8859-8-i":
 		d.convert = byteConverter(charmap.ISO8859_8)
 	default:

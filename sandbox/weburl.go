@@ -15,7 +15,10 @@ import (
 const maxURLUnits = 2 << 20
 
 // urls parses as the WHATWG URL standard says. Its path set lacks a member that the standard got later.
-var urls = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')))
+var urls = whatwg.NewParser(
+	whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
+	whatwg.WithPreParseHostFunc(disguiseHost), whatwg.WithPostParseHostFunc(undisguiseHost),
+)
 
 // urlParse(input, base or null) gives a URL's parts; null when it cannot be parsed.
 func urlParse(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
@@ -137,26 +140,28 @@ func formEscape(s string) string {
 
 // formUnescape takes everything: a percent sign that starts no escape is itself, and bad UTF-8 is replaced.
 func formUnescape(s string) string {
-	if strings.ContainsAny(s, "%+") {
-		b := make([]byte, 0, len(s))
-		for i := 0; i < len(s); i++ {
-			switch c := s[i]; {
-			case c == '+':
-				b = append(b, ' ')
-			case c == '%' && i+2 < len(s) && hexDigit(s[i+1]) >= 0 && hexDigit(s[i+2]) >= 0:
-				b = append(b, byte(hexDigit(s[i+1])<<4|hexDigit(s[i+2])))
-				i += 2
-			default:
-				b = append(b, c)
-			}
-		}
-		s = string(b)
-	}
+	s = percentDecode(strings.ReplaceAll(s, "+", " "))
 	if utf8.ValidString(s) {
 		return s
 	}
 	out, _, _ := utf8Converter(nil, nil, []byte(s), true)
 	return string(out)
+}
+
+func percentDecode(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) && hexDigit(s[i+1]) >= 0 && hexDigit(s[i+2]) >= 0 {
+			b = append(b, byte(hexDigit(s[i+1])<<4|hexDigit(s[i+2])))
+			i += 2
+		} else {
+			b = append(b, s[i])
+		}
+	}
+	return string(b)
 }
 
 func hexDigit(c byte) int {
