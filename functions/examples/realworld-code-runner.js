@@ -1,6 +1,6 @@
-// An online judge: a submission is compiled from its text, held against cases, and scored. The tier must allow Function,
-// so the policy looks at this program with the eyes of extended; the sandbox around it is the same.
+// An online judge: a submission is compiled from its text, held against cases, and scored.
 // tier: extended
+// It is extended for Function alone: the policy looks at this program with the eyes of that tier, the sandbox is the same.
 
 const equal = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
