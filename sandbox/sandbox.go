@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 	"github.com/airlock-run/airlock/sandbox/stdlib"
@@ -39,6 +40,7 @@ type Engine struct {
 	versions  *versions
 	maxMemory int64
 	egress    Egress
+	startup   Startup
 }
 
 // hidden are the globals of the engine's build that guests must not see.
@@ -61,6 +63,7 @@ func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
 	if cfg.withoutFuel {
 		rc.Fuel = -1
 	}
+	began := time.Now()
 	if e.runtime, err = quickjs.NewRuntime(ctx, rc); err != nil {
 		return nil, err
 	}
@@ -69,6 +72,7 @@ func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
 			err = errors.Join(err, e.Close(ctx))
 		}
 	}()
+	e.startup.Module = lap(&began)
 	library := cfg.library
 	if library == nil {
 		if library, err = stdlib.Library(); err != nil {
@@ -82,11 +86,13 @@ func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
 	if e.image, err = e.runtime.BuildImage(ctx, ic); err != nil {
 		return nil, err
 	}
+	e.startup.Image = lap(&began)
 	if !cfg.SkipSelfTest && !cfg.withoutFuel {
 		if err = e.selfTest(ctx); err != nil {
 			return nil, fmt.Errorf("engine self-test: %w", err)
 		}
 	}
+	e.startup.SelfTest = lap(&began)
 	return e, nil
 }
 

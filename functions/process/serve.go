@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/airlock-run/airlock/functions/events"
 	"github.com/airlock-run/airlock/functions/runner"
@@ -26,6 +27,7 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	// One execution at a time needs one processor. More of them cost a third of a millisecond an execution, in threads
 	// that wake each other and spin.
 	runtime.GOMAXPROCS(1)
+	startup := Startup{Began: time.Now()}
 	log := slog.New(slog.NewJSONHandler(stderr, nil))
 	executable, err := os.Executable()
 	if err != nil {
@@ -37,7 +39,7 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	}
 	// What starting leaves as garbage is thrown away at once, below: collecting it on the way would take half as long again.
 	collecting := debug.SetGCPercent(-1)
-	run, err := Open(ctx, set, log)
+	run, err := open(ctx, set, log, &startup)
 	debug.SetGCPercent(collecting)
 	if err != nil {
 		return err
@@ -59,16 +61,16 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	if err != nil {
 		return fmt.Errorf("lock the process down: %w", err)
 	}
-	log.Info("function process ready", "walls", walls.Standing, "missing", walls.Missing)
+	log.Info("function process ready", "walls", walls.Standing, "missing", walls.Missing, "startup", startup.ready())
 	// That garbage is many times what a function at work ever has: give the memory back, while nobody waits.
 	go start.giveBack()
 	events.Serve(run.Run, options...)
 	return nil
 }
 
-// Open opens the sandbox, the policy and the record store of set, and gives the runner over them. They stay open until
+// open opens the sandbox, the policy and the record store of set, and gives the runner over them. They stay open until
 // the process ends.
-func Open(ctx context.Context, set Settings, log *slog.Logger) (*runner.Runner, error) {
+func open(ctx context.Context, set Settings, log *slog.Logger, startup *Startup) (*runner.Runner, error) {
 	redactor, err := set.Records.Redactor(set.secrets()...)
 	if err != nil {
 		return nil, err
@@ -77,6 +79,7 @@ func Open(ctx context.Context, set Settings, log *slog.Logger) (*runner.Runner, 
 	if err != nil {
 		return nil, fmt.Errorf("build the sandbox: %w", err)
 	}
+	startup.engine(engine.Startup())
 	store, err := set.Records.Open(ctx, set.Store, log)
 	if err != nil {
 		return nil, err

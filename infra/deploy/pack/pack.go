@@ -21,6 +21,7 @@ type packer struct {
 	out   string
 	use   string
 	twice bool
+	colds int
 	log   io.Writer
 }
 
@@ -89,6 +90,9 @@ func (p packer) packOne(ctx context.Context, t target, sums map[string][]byte) e
 		return fmt.Errorf("check the packaged function: %w", err)
 	}
 	fmt.Fprintf(p.log, "%-8s checked: %s\n", t.name, result)
+	if p.colds > 0 && !t.emulated() {
+		return cold(ctx, t, made["function"], p.colds, p.log)
+	}
 	return nil
 }
 

@@ -19,9 +19,9 @@ type target struct {
 func targetNamed(name string) (target, error) {
 	switch name {
 	case "arm64":
-		return target{name, "arm64", "qemu-aarch64-static"}, nil
+		return target{name, "arm64", "qemu-aarch64"}, nil
 	case "x86_64":
-		return target{name, "amd64", "qemu-x86_64-static"}, nil
+		return target{name, "amd64", "qemu-x86_64"}, nil
 	}
 	return target{}, fmt.Errorf("architecture %q: must be arm64 or x86_64", name)
 }
@@ -50,11 +50,13 @@ func (t target) command(program string) ([]string, error) {
 	if runtime.GOOS == "linux" && runtime.GOARCH == t.goarch {
 		return []string{program}, nil
 	}
-	emulator, err := exec.LookPath(t.emulator)
-	if errors.Is(err, exec.ErrNotFound) {
-		return nil, fmt.Errorf("%s is needed to run %s programs here: apt-get install qemu-user-static", t.emulator, t.name)
+	for _, name := range []string{t.emulator, t.emulator + "-static"} {
+		emulator, err := exec.LookPath(name)
+		if !errors.Is(err, exec.ErrNotFound) {
+			return []string{emulator, program}, err
+		}
 	}
-	return []string{emulator, program}, err
+	return nil, fmt.Errorf("%s is needed to run %s programs here: apt-get install qemu-user", t.emulator, t.name)
 }
 
 // emulated reports whether programs of the target run under an emulator here.
