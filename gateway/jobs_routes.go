@@ -170,6 +170,10 @@ func (s *Server) sendJob(c *fiber.Ctx, job execution.Job) error {
 
 // cancelResult is DELETE /api/result/{id}: what waits never runs, what runs is stopped.
 func (s *Server) cancelResult(c *fiber.Ctx) error {
+	if id := param(c, "id"); s.streams.cancel(id, callerOf(c).Owner()) {
+		c.Status(202)
+		return s.send(c, map[string]string{"id": id, "status": "running"})
+	}
 	if s.state == nil {
 		return s.stateful(c)
 	}

@@ -37,10 +37,11 @@ type streams struct {
 	running map[string]*following
 }
 
-// following is one streamed execution and whose it is.
+// following is one streamed execution, whose it is, and what stops it.
 type following struct {
 	owner string
 	log   *stream.Log
+	stop  context.CancelFunc
 }
 
 func newStreams() (*streams, error) {
@@ -56,6 +57,18 @@ func (st *streams) find(id string) (*following, bool) {
 		return f, true
 	}
 	return st.ended.Get(id)
+}
+
+// cancel stops a streamed execution of owner. It reports whether there is one that runs; its stream ends with the result.
+func (st *streams) cancel(id, owner string) bool {
+	st.mu.Lock()
+	f, ok := st.running[id]
+	st.mu.Unlock()
+	if !ok || f.owner != owner {
+		return false
+	}
+	f.stop()
+	return true
 }
 
 func (st *streams) begin(id string, f *following) {
@@ -94,7 +107,7 @@ func (s *Server) executeStream(c *fiber.Ctx) error {
 	job.ID = s.deps.NewID()
 	ctx, hangUp := context.WithCancel(s.base)
 	log := stream.NewLog(streamWindow, hangUp)
-	s.streams.begin(job.ID, &following{job.Caller.Owner(), log})
+	s.streams.begin(job.ID, &following{job.Caller.Owner(), log, hangUp})
 	follower := log.Follow(0)
 	admitted, refused := make(chan struct{}), make(chan error, 1)
 	job.Admitted = sync.OnceFunc(func() { close(admitted) })

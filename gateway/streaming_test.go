@@ -184,6 +184,47 @@ func TestStreamHangUpStopsTheRun(t *testing.T) {
 	}
 }
 
+// Its caller stops a streamed run by its id; the stream then ends with the result.
+func TestStreamCancel(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{
+		auth: authn.Config{Keys: hs256(t)},
+		invoke: func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+			onLog(execution.Log{Message: "started"})
+			<-ctx.Done()
+			return execution.Reply{}, &execution.Error{Code: execution.Unavailable, Message: "cancelled", Err: ctx.Err()}
+		},
+	})
+	alice, bob := bearer(token(t, "alice", "", "execute")), bearer(token(t, "bob", "", "execute"))
+	r, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/api/execute/stream", strings.NewReader(code("1")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", strings.TrimPrefix(alice, "Authorization: "))
+	res, err := s.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body := bufio.NewReader(res.Body)
+	events(t, body, 1)
+	path := "/api/result/" + res.Header.Get("X-Execution-Id")
+	if a := s.do(t, "DELETE", path, "", bob); a.StatusCode < 400 {
+		t.Errorf("a stranger: %d %s", a.StatusCode, a.body)
+	}
+	if a := s.do(t, "DELETE", path, "", alice); a.StatusCode != 202 || !strings.Contains(string(a.body), `"status":"running"`) {
+		t.Errorf("%d %s", a.StatusCode, a.body)
+	}
+	rest := events(t, body, 2)
+	if len(rest) != 1 || rest[0].name != "complete" || !strings.Contains(rest[0].data, `"status":"cancelled"`) {
+		t.Errorf("%+v", rest)
+	}
+	if r := <-s.records.added; r.Status != "cancelled" {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A client that reads nothing slows its own guest, is dropped after the write timeout, and its run is stopped.
 func TestStreamSlowClientIsDropped(t *testing.T) {
 	t.Parallel()

@@ -32,7 +32,7 @@ type Playground struct {
 
 // Config says what a playground offers. Its zero value is the embedded editor and no examples.
 type Config struct {
-	// Examples are scripts to pick: NAME.js, whose first lines are "// what it shows" and "// tier: NAME", and NAME.json,
+	// Examples are scripts to pick: NAME.js, whose first lines are "// what it shows" and, last, "// tier: NAME", and NAME.json,
 	// its input, where it takes one. Nil offers none.
 	Examples fs.FS
 	// Editor has the bundled editor.js in place of the embedded one.
@@ -89,7 +89,8 @@ type example struct {
 	Input                           bool
 }
 
-var head = regexp.MustCompile(`^// (.+)\n// tier: (\w+)\n`)
+// head is the comment that an example begins with.
+var head = regexp.MustCompile(`^((?:// .+\n)+?)// tier: (\w+)\n`)
 
 // read gives the examples by group and name. The first word of a name is its group, as in realworld-code-runner.
 func read(files fs.FS) ([]example, error) {
@@ -107,7 +108,7 @@ func read(files fs.FS) ([]example, error) {
 		if first == nil {
 			return nil, fmt.Errorf("playground: the example %s does not begin with what it shows and its tier", file)
 		}
-		e := example{Name: strings.TrimSuffix(file, path.Ext(file)), About: string(first[1]), Tier: string(first[2])}
+		e := example{Name: strings.TrimSuffix(file, path.Ext(file)), About: about(first[1]), Tier: string(first[2])}
 		e.Group, e.Title = titled(e.Name)
 		_, err = fs.Stat(files, e.Name+".json")
 		e.Input = err == nil
@@ -117,6 +118,11 @@ func read(files fs.FS) ([]example, error) {
 		return slices.Index(groups(), a.Group) - slices.Index(groups(), b.Group)
 	})
 	return examples, nil
+}
+
+// about joins the lines of a comment.
+func about(comment []byte) string {
+	return strings.TrimSpace(strings.ReplaceAll("\n"+string(comment), "\n// ", " "))
 }
 
 func groups() []string { return []string{"First steps", "Moderate", "Advanced", "Real world"} }

@@ -16,8 +16,8 @@ export class Refused extends Error {
 export const allowance = { limit: Infinity, remaining: Infinity, reset: 0 };
 
 // call gives a good answer; anything else is an error to show.
-export async function call(path, { body, signal } = {}) {
-  const options = { signal, headers: { Accept: "*/*" } };
+export async function call(path, { method = "GET", body, signal } = {}) {
+  const options = { method, signal, headers: { Accept: "*/*" } };
   if (body !== undefined) {
     Object.assign(options, { method: "POST", body: JSON.stringify(body) });
     options.headers["Content-Type"] = "application/json";

@@ -4,6 +4,9 @@ import { call, events } from "./api.js";
 import * as output from "./output.js";
 import { at, milliseconds } from "./dom.js";
 
+// patience is how long a stopped run may take to tell its end, in ms.
+const patience = 5000;
+
 let current = null;
 
 export const running = () => current !== null;
@@ -17,10 +20,11 @@ export async function run(request, allowed, go) {
   at("run").disabled = true;
   const began = performance.now();
   const clock = setInterval(() => { at("clock").textContent = milliseconds(performance.now() - began); }, 100);
-  let id = "", result = null;
+  mine.id = "";
+  let result = null;
   try {
     const answer = await call("/api/execute/stream", { body: request, signal: mine.signal });
-    id = answer.headers.get("X-Execution-Id") ?? "";
+    mine.id = answer.headers.get("X-Execution-Id") ?? "";
     for await (const event of events(answer)) {
       const data = JSON.parse(event.data);
       if (event.name === "chunk") output.print(data.level, data.chunk);
@@ -29,11 +33,8 @@ export async function run(request, allowed, go) {
     }
     if (!result) throw new Error("the connection ended before the result came");
   } catch (error) {
-    if (mine.signal.aborted) result = id ? await left(id) : null;
-    if (!result) {
-      output.state(mine.signal.aborted ? "cancelled" : "error", mine.signal.aborted ? "Stopped" : "Not run");
-      if (!mine.signal.aborted) output.fail("The gateway did not run it", error.message);
-    }
+    output.state(mine.signal.aborted ? "cancelled" : "error", mine.signal.aborted ? "Stopped" : "Not run");
+    if (!mine.signal.aborted) output.fail(mine.id ? "The gateway did not say how it ended" : "The gateway did not run it", error.message);
   } finally {
     clearInterval(clock);
     at("clock").textContent = "";
@@ -45,21 +46,18 @@ export async function run(request, allowed, go) {
   return result;
 }
 
-// stop hangs up, which stops the guest.
-export function stop() {
-  current?.abort();
-}
-
-// left asks for what a stopped run left behind: it is there once the guest has ended and its record is written.
-async function left(id) {
-  for (const wait of [100, 400, 1500]) {
-    await new Promise((done) => { setTimeout(done, wait); });
-    try {
-      const result = await (await call(`/api/result/${encodeURIComponent(id)}`)).json();
-      if (result.usage) return result;
-    } catch {
-      // Not there yet; the record is in any case.
-    }
+// stop asks for the run to be stopped: its stream then ends with what there is. Where it has no stream yet, or none that
+// ends, hanging up stops it too.
+export async function stop() {
+  const mine = current;
+  if (!mine) return;
+  at("stop").disabled = true;
+  output.state("running", "Stopping");
+  if (mine.id === "") return mine.abort();
+  setTimeout(() => mine.abort(), patience);
+  try {
+    await call(`/api/result/${encodeURIComponent(mine.id)}`, { method: "DELETE" });
+  } catch {
+    // It has ended by itself, or patience will.
   }
-  return null;
 }

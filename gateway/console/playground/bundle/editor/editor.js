@@ -71,6 +71,18 @@ function mount(parent, extensions, doc) {
   return new EditorView({ root, parent: root, state: EditorState.create({ doc, extensions: [look, colours, extensions] }) });
 }
 
+// replace does what would change more than one line. CodeMirror leaves that to the browser and reads the outcome, but a
+// browser joins and splits lines with inline styles, which the page's policy stops and reports.
+function replace(event, view) {
+  const { from, to } = view.state.selection.main;
+  const deletes = event.inputType.startsWith("deleteContent");
+  const text = deletes ? "" : event.inputType === "insertText" ? event.data : null;
+  if (text === null || event.isComposing || view.composing || (from === to && !text.includes("\n"))) return false;
+  const change = () => view.state.update(view.state.replaceSelection(text), { userEvent: deletes ? "delete" : "input.type", scrollIntoView: true });
+  if (!view.state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, text, change))) view.dispatch(change());
+  return true;
+}
+
 // create makes the editor in an element. onChange is called after each change of the text, onRun on Ctrl or Cmd and Enter.
 export function create({ parent, label, value, language, onChange, onRun }) {
   const grammar = new Compartment();
@@ -88,6 +100,7 @@ export function create({ parent, label, value, language, onChange, onRun }) {
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap, indentWithTab]),
     grammar.of(languages[language]()),
     EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocapitalize: "off", autocorrect: "off" }),
+    EditorView.domEventHandlers({ beforeinput: replace }),
     EditorView.updateListener.of((update) => { if (update.docChanged) onChange(); }),
   ], value);
   const place = (line, column) => {

@@ -1,0 +1,242 @@
+package browser_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// bench is the playground in a tab.
+type bench struct{ *tab }
+
+// content is what one types into: CodeMirror's, or the text area.
+const content = `(document.querySelector("#editor").shadowRoot?.querySelector(".cm-content") ?? document.querySelector("#code"))`
+
+// editors runs a test with the bundled editor and with the plain one.
+func editors(t *testing.T, test func(t *testing.T, query string)) {
+	t.Helper()
+	for name, query := range map[string]string{"bundled": "", "plain": "?editor=plain"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, query)
+		})
+	}
+}
+
+// playground opens the page and waits until it is ready.
+func (s *server) playground(t *testing.T, query string) bench {
+	t.Helper()
+	b := bench{s.open(t, "/playground"+query)}
+	b.ready()
+	if query == "" && !eval[bool](b.tab, `document.querySelector("#playground").dataset.bundled === "true"`) {
+		t.Skip("the editor is not bundled here; `make build` does that, where an npm registry can be reached")
+	}
+	return b
+}
+
+func (b bench) ready() {
+	b.t.Helper()
+	b.wait(`document.body.dataset.ready === "true"`)
+}
+
+// write replaces the code, as somebody who selects all and pastes.
+func (b bench) write(code string) {
+	b.t.Helper()
+	b.focus()
+	in(b.tab, chromedp.KeyEvent("a", chromedp.KeyModifiers(kb.ModifierCtrl)))
+	ask(b.tab, input.InsertText, input.InsertTextParams{Text: code})
+}
+
+func (b bench) focus() {
+	b.t.Helper()
+	eval[bool](b.tab, content+`.focus() ?? true`)
+}
+
+// press presses a key with modifiers.
+func (b bench) press(key string, modifiers ...kb.Modifier) {
+	b.t.Helper()
+	in(b.tab, chromedp.KeyEvent(key, chromedp.KeyModifiers(modifiers...)))
+}
+
+// ended waits for a state of the run.
+func (b bench) ended(state string) {
+	b.t.Helper()
+	b.wait(`document.querySelector("#state").dataset.state === ` + quote(state))
+}
+
+func (b bench) code() string {
+	b.t.Helper()
+	return eval[string](b.tab, content+`.value ?? [...`+content+`.querySelectorAll(".cm-line")].map(l => l.textContent).join("\n")`)
+}
+
+// Somebody types code, runs it with the keyboard, and sees what it prints, gives and uses.
+func TestPlayground(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	editors(t, func(t *testing.T, query string) {
+		b := s.playground(t, query)
+		b.write("console.log('hello', input);\nconsole.warn('careful');\n6 * 7")
+		b.click("#tab-input")
+		b.typed("#input", `"you"`)
+		b.focus()
+		b.press(kb.Enter, kb.ModifierCtrl)
+		b.ended("completed")
+		if got := b.text("#output"); got != "hello you\nwarning\ncareful" {
+			t.Errorf("printed %q", got)
+		}
+		if got := b.text("#result"); got != "42" {
+			t.Errorf("gives %q", got)
+		}
+		if code := b.code(); !strings.HasSuffix(code, "6 * 7") {
+			t.Errorf("the shortcut changed the code: %q", code)
+		}
+		if used := b.text("#meters"); !strings.Contains(used, "of 15 s") || !strings.Contains(used, "of 64 MiB") || !strings.Contains(used, "2 of 100") {
+			t.Errorf("used %q", used)
+		}
+	})
+}
+
+// Output is there while the guest runs, and a run that is stopped leaves what it printed, and a record.
+func TestPlaygroundLive(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	editors(t, func(t *testing.T, query string) {
+		b := s.playground(t, query)
+		b.write("console.log('begun');\nfor (let n = 1; ; n++) { await new Promise(done => setTimeout(done, 50)); if (n % 2) console.log(n); }")
+		b.click("#run")
+		b.wait(`document.querySelector("#output").innerText.includes("begun\n1\n3")`)
+		if state := b.text("#state"); state != "Running" {
+			t.Errorf("it prints while it is %q", state)
+		}
+		if eval[bool](b.tab, `!document.querySelector("#run").disabled || !document.querySelector("#usage").hidden`) {
+			t.Error("one can run twice at once, or it is said to have ended")
+		}
+		b.click("#stop")
+		b.ended("cancelled")
+		b.wait(`!document.querySelector("#record").hidden`)
+		id := eval[string](b.tab, `document.querySelector("#record").title`)
+		var record struct{ Status string }
+		if err := json.Unmarshal(s.request(t, 200, "GET", "/api/audit/execution/"+id, ""), &record); err != nil || record.Status != "cancelled" {
+			t.Errorf("the record says %q, %v", record.Status, err)
+		}
+		if got := b.text("#output"); !strings.HasPrefix(got, "begun\n1\n3") {
+			t.Errorf("what was printed is gone: %q", got)
+		}
+		// The next run is as good as any.
+		b.write("'again'")
+		b.click("#run")
+		b.ended("completed")
+		if got := b.text("#result"); got != `"again"` {
+			t.Errorf("gives %q", got)
+		}
+	})
+}
+
+// An error is shown at its line, which one click goes to, in TypeScript too; it is gone with the next change.
+func TestPlaygroundError(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	editors(t, func(t *testing.T, query string) {
+		b := s.playground(t, query)
+		b.pick("#language", "typescript")
+		b.write("interface Point { x: number }\nconst where: Point | null = null;\nconsole.log('before');\nconsole.log(where!.x);\n")
+		b.click("#run")
+		b.ended("error")
+		if said := b.text("#failure"); !strings.Contains(said, "TypeError") || !strings.Contains(said, "Go to line 4") {
+			t.Errorf("it says %q", said)
+		}
+		if got := b.text("#output"); got != "before" {
+			t.Errorf("printed %q", got)
+		}
+		b.wait(b.markAt(4, "error"))
+		b.click("#failure button")
+		b.wait(`document.activeElement.closest?.("#editor") || document.activeElement.id === "code"`)
+		if line := b.caret(); line != 4 {
+			t.Errorf("it leads to line %d", line)
+		}
+		in(b.tab, chromedp.KeyEvent(";"))
+		b.wait("!(" + b.markAt(4, "error") + ")")
+	})
+}
+
+// markAt is an expression: the line has a mark.
+func (b bench) markAt(line int, severity string) string {
+	return fmt.Sprintf(`(() => {
+		const root = document.querySelector("#editor").shadowRoot;
+		if (!root) return document.querySelectorAll(".pg-numbers span")[%[1]d - 1]?.dataset.severity === %[2]q;
+		return [...root.querySelectorAll(".cm-line")][%[1]d - 1]?.querySelector(".cm-lintRange-" + %[2]q) != null && root.querySelector(".cm-lint-marker-" + %[2]q) != null;
+	})()`, line, severity)
+}
+
+// caret is the line that the caret is in.
+func (b bench) caret() int {
+	b.t.Helper()
+	return eval[int](b.tab, `(() => {
+		const root = document.querySelector("#editor").shadowRoot;
+		if (!root) { const e = document.querySelector("#code"); return e.value.slice(0, e.selectionStart).split("\n").length; }
+		return [...root.querySelectorAll(".cm-line")].findIndex(l => l.classList.contains("cm-activeLine")) + 1;
+	})()`)
+}
+
+// What the policy finds is shown while one types: as a mark, in the list, and as what would become of a run.
+func TestPlaygroundFindings(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	editors(t, func(t *testing.T, query string) {
+		b := s.playground(t, query)
+		b.write("")
+		for _, key := range `eval("1")` {
+			in(b.tab, chromedp.KeyEvent(string(key)))
+		}
+		b.wait(`document.querySelector("#verdict").innerText === "Blocked under standard"`)
+		b.wait(b.markAt(1, "error"))
+		if list := b.text("#findings"); !strings.Contains(list, "critical") || !strings.Contains(list, "code injection") || !strings.Contains(list, "1:1") {
+			t.Errorf("the list has %q", list)
+		}
+		if n := b.text("#count"); n != "1" {
+			t.Errorf("%s findings", n)
+		}
+		b.pick("#policy", "extended")
+		b.wait(`document.querySelector("#verdict").innerText === "May run under extended"`)
+		b.write("const a = 1;\nconst a = 2;")
+		b.wait(`document.querySelector("#verdict").innerText === "Line 2: does not parse"`)
+		b.wait(b.markAt(2, "error"))
+		b.write("1 + 1")
+		b.wait(`document.querySelector("#verdict").innerText === "May run under extended" && document.querySelector("#findings").children.length === 0`)
+		b.wait("!(" + b.markAt(1, "error") + ")")
+		if text := string(s.request(t, 200, "GET", "/api/audit/executions", "")); !strings.Contains(text, `"items":[]`) {
+			t.Errorf("looking at code ran something: %s", text)
+		}
+	})
+}
+
+// pick chooses an option, as somebody who uses the list.
+func (b bench) pick(selector, value string) {
+	b.t.Helper()
+	eval[bool](b.tab, `(() => { const e = document.querySelector(`+quote(selector)+`); e.value = `+quote(value)+`; return e.dispatchEvent(new Event("change", { bubbles: true })); })()`)
+}
+
+// Where a minute's requests are few, looking at the code leaves some for running it.
+func TestPlaygroundSparesRequests(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "RATE_LIMIT_MAX_REQUESTS=12")
+	b := s.playground(t, "?editor=plain")
+	for n := range 12 {
+		b.write(fmt.Sprintf("const n%d = 1;", n))
+		b.wait(`["good", "waiting"].includes(document.querySelector("#verdict").dataset.state)`)
+		if eval[string](b.tab, `document.querySelector("#verdict").dataset.state`) == "waiting" {
+			break
+		}
+		b.wait(`(document.querySelector("#verdict").dataset.state = "none") === "none"`)
+	}
+	if said := b.text("#verdict"); !strings.HasPrefix(said, "Checked again in ") {
+		t.Errorf("it says %q", said)
+	}
+	b.click("#run")
+	b.ended("completed")
+}
