@@ -41,7 +41,7 @@ func (s *Server) putFunction(c *fiber.Ctx) error {
 	caller := callerOf(c)
 	d.Content.Scopes = restricting(caller.Scopes)
 	slices.Sort(d.Content.Scopes)
-	decision := s.deps.Policy.Decide(askOf(Job{Request: called(d.Content), Caller: caller}))
+	decision := s.deps.Policy.Decide(askOf(Job{Request: called(d.Content), Caller: caller, Function: &execution.FunctionRef{}}))
 	if bad, ok := decision.BadField(); ok {
 		return &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}
 	}
@@ -81,12 +81,15 @@ func called(content execution.FunctionContent) execution.Request {
 
 // functionView is a function as it is shown. It has no place for a secret.
 type functionView struct {
-	Name       string         `json:"name"`
-	Version    int            `json:"version"`
-	CodeSHA256 string         `json:"codeSha256"`
-	CodeBytes  int            `json:"codeBytes"`
-	CreatedAt  string         `json:"createdAt"`
-	CreatedBy  string         `json:"createdBy"`
+	Name       string `json:"name"`
+	Version    int    `json:"version"`
+	CodeSHA256 string `json:"codeSha256"`
+	CodeBytes  int    `json:"codeBytes"`
+	CreatedAt  string `json:"createdAt"`
+	CreatedBy  string `json:"createdBy"`
+	// Warm says whether runs start where the version's top level ends; null until one has run.
+	Warm       *bool          `json:"warm"`
+	ColdReason string         `json:"coldReason,omitempty"`
 	UpdatedAt  string         `json:"updatedAt"`
 	Versions   int            `json:"versions"`
 	Aliases    map[string]int `json:"aliases"`
@@ -114,7 +117,7 @@ type scheduleView struct {
 
 func viewOf(f execution.SavedFunction, v execution.FunctionVersion) functionView {
 	view := functionView{
-		Name: f.Name, Version: v.Version, CodeSHA256: v.CodeSHA256, CodeBytes: v.CodeBytes, CreatedAt: stamp(v.CreatedAt), CreatedBy: v.CreatedBy,
+		Name: f.Name, Version: v.Version, CodeSHA256: v.CodeSHA256, CodeBytes: v.CodeBytes, CreatedAt: stamp(v.CreatedAt), CreatedBy: v.CreatedBy, Warm: v.Warm, ColdReason: v.ColdReason,
 		UpdatedAt: stamp(f.UpdatedAt), Versions: len(f.Versions), Aliases: map[string]int{},
 	}
 	for name, a := range f.Aliases {

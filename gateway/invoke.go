@@ -145,7 +145,7 @@ func (s *Server) bind(ctx context.Context, f execution.SavedFunction, call Call,
 	if q.Timeout > 0 && (r.Timeout == 0 || q.Timeout < r.Timeout) {
 		r.Timeout = q.Timeout
 	}
-	job.Request, job.Function = r, &execution.FunctionRef{Name: f.Name, Version: version}
+	job.Request, job.Content, job.Function = r, content.Sum, &execution.FunctionRef{Name: f.Name, Version: version}
 	return content, nil
 }
 

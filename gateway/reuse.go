@@ -19,12 +19,15 @@ func (r *run) reuseKey() string {
 		return ""
 	}
 	q.Priority = ""
+	if r.job.Content != "" { // it stands for the sources
+		q = q.WithSources(execution.Sources{})
+	}
 	request, err := json.Marshal(q)
 	if err != nil {
 		return ""
 	}
 	h := sha256.New()
-	h.Write([]byte(r.job.Caller.Tenant + "\x00"))
+	h.Write([]byte(r.job.Caller.Tenant + "\x00" + r.job.Content + "\x00"))
 	h.Write(raw(r.decision.Grants))
 	h.Write([]byte{0})
 	h.Write(request)

@@ -30,6 +30,9 @@ func (s *Server) begin(job Job) *run {
 	if job.ID == "" {
 		job.ID = s.deps.NewID()
 	}
+	if job.Function != nil && job.Content == "" {
+		job.Content = job.Request.Sources().Sum()
+	}
 	r := &run{job: job, id: job.ID, now: s.deps.Now}
 	r.custody = append(r.custody, audit.Step{Step: audit.Received})
 	r.decision = s.deps.Policy.Decide(askOf(job))
@@ -58,6 +61,7 @@ func askOf(job Job) policy.Ask {
 		OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
 		Hosts: q.Hosts, Secrets: q.Secrets,
 		Subject: job.Caller.Subject, Tenant: job.Caller.Tenant, Scopes: job.Caller.Scopes,
+		Saved: job.Function != nil, Sum: job.Content,
 	}
 	for name := range q.Context {
 		ask.Globals = append(ask.Globals, name)

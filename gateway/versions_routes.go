@@ -25,6 +25,8 @@ type versionView struct {
 	CreatedAt  string   `json:"createdAt"`
 	CreatedBy  string   `json:"createdBy"`
 	Aliases    []string `json:"aliases"`
+	Warm       *bool    `json:"warm"`
+	ColdReason string   `json:"coldReason,omitempty"`
 }
 
 // listVersions is GET /api/functions/{name}/versions, newest first. There are never more than a thousand.
@@ -35,7 +37,7 @@ func (s *Server) listVersions(c *fiber.Ctx) error {
 	}
 	answer := list[versionView]{Items: []versionView{}}
 	for _, v := range slices.Backward(f.Versions) {
-		view := versionView{v.Version, v.CodeSHA256, v.CodeBytes, stamp(v.CreatedAt), v.CreatedBy, []string{}}
+		view := versionView{v.Version, v.CodeSHA256, v.CodeBytes, stamp(v.CreatedAt), v.CreatedBy, []string{}, v.Warm, v.ColdReason}
 		for _, name := range slices.Sorted(maps.Keys(f.Aliases)) {
 			if f.Aliases[name].Version == v.Version {
 				view.Aliases = append(view.Aliases, name)

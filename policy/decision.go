@@ -37,6 +37,12 @@ type Ask struct {
 	Tier string
 	// Files holds further sources by relative path. Those that can run (.js, .mjs, .cjs, .jsx, .ts, .mts, .cts, .tsx) are scanned too.
 	Files map[string]string
+	// Saved says that the code is a saved function's: scanned and bundled once and then run again and again, it may be
+	// SavedCodeFactor times as long as other code.
+	Saved bool
+	// Sum, when it is not empty, stands for Code, Language, Entry and Files: whoever gives the same Sum gives the same of
+	// these. The scan of such code is remembered.
+	Sum string
 	// Globals are the names the host defines for this execution (context entries, tool namespaces); they shadow the
 	// names the scan would otherwise take for host powers.
 	Globals []string

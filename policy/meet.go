@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// SavedCodeFactor is how much longer the code of a saved function may be than its tier says.
+const SavedCodeFactor = 4
+
 func meetLimits(q *inquiry) error {
 	if q.tier == nil {
 		return nil
@@ -16,6 +19,9 @@ func meetLimits(q *inquiry) error {
 		Timeout: t.Timeout, CPU: min(t.CPU, t.Timeout), MemoryBytes: t.MemoryBytes, OutputBytes: t.OutputBytes,
 		LogEntries: t.LogEntries, LogChars: t.LogChars, APICalls: t.APICalls, CodeBytes: t.CodeBytes,
 		Eval: t.Eval, Network: t.Network, Files: t.Files,
+	}
+	if q.ask.Saved {
+		q.grants.CodeBytes *= SavedCodeFactor
 	}
 	for _, l := range q.layers {
 		if changed := l.limits.lower(&q.grants); changed != nil {

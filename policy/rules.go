@@ -10,18 +10,23 @@ func scanCode(q *inquiry) error {
 	if q.tier == nil || len(q.decision.Violations) > 0 && q.oversized() {
 		return nil
 	}
+	found := q.set.memo.scanned(q, q.scan)
+	q.decision.Analysis, q.decision.Telemetry, q.decision.SyntaxError = found.analysis, found.telemetry, found.syntax
+	return nil
+}
+
+func (q *inquiry) scan() scanResult {
 	a := q.ask
-	d := q.decision
-	total := scored{analysis: &d.Analysis}
+	out := scanResult{analysis: q.decision.Analysis}
+	total := scored{analysis: &out.analysis}
 	main := q.set.catalogue.scan(a.Code, a.language(), a.Globals, a.Files)
-	d.Telemetry = main.tele
-	d.SyntaxError = main.syntax
+	out.telemetry, out.syntax = main.tele, main.syntax
 	total.add("", main, &q.grants)
 	for _, name := range q.runnableFiles() {
 		total.add(name, q.set.catalogue.scan(a.Files[name], languageOf(name), a.Globals, a.Files), &q.grants)
 	}
 	total.finish()
-	return nil
+	return out
 }
 
 func (q *inquiry) oversized() bool {

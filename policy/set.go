@@ -23,6 +23,7 @@ type Set struct {
 	patterns   []pattern
 	rules      []rule
 	catalogue  *catalogue
+	memo       *memo
 }
 
 type namedTier struct {
@@ -46,7 +47,7 @@ const builtIn = "built-in"
 
 // Default gives the built-in tiers with nothing opened, added or forbidden.
 func Default() *Set {
-	s := &Set{rules: standardRules(), catalogue: newCatalogue()}
+	s := &Set{rules: standardRules(), catalogue: newCatalogue(), memo: &memo{}}
 	for _, t := range Builtin() {
 		s.tiers = append(s.tiers, namedTier{t, builtIn})
 	}

@@ -15,10 +15,10 @@ import (
 
 // The bounds of what is decoded. They hold whichever way a request came in; a tier may be tighter.
 const (
-	MaxCodeBytes    = 256 << 10 // of Request.Code
-	MaxRequestBytes = 16 << 20  // of a whole payload; the gateway's body limit is usually far below
-	MaxDepth        = 128       // of nested objects and arrays
-	MaxContext      = 256       // entries of Request.Context
+	MaxCodeBytes    = 1 << 20  // of Request.Code
+	MaxRequestBytes = 16 << 20 // of a whole payload; the gateway's body limit is usually far below
+	MaxDepth        = 128      // of nested objects and arrays
+	MaxContext      = 256      // entries of Request.Context
 	MaxTools        = 128
 	MaxFiles        = 1024
 	MaxHosts        = 64

@@ -17,6 +17,8 @@ const (
 	TooLarge Code = "too_large"
 	// Unrecorded: the execution ended and its audit record could not be written; its result is withheld.
 	Unrecorded Code = "unrecorded"
+	// SourcesNeeded: the function does not have the sources that the invocation only names (Invocation.Content). Nothing ran.
+	SourcesNeeded Code = "sources_needed"
 	// Internal: anything else of ours.
 	Internal Code = "internal"
 )

@@ -35,8 +35,11 @@ type Invocation struct {
 	Scopes []string `json:"scopes,omitempty"`
 	// TraceParent is the execution's place in a trace (W3C Trace Context, version 00), or empty.
 	TraceParent string `json:"traceParent,omitempty"`
-	// Function is the saved function that Request is made of, for the record; nil when it is none.
+	// Function is the saved function that Request is made of; nil when it is none.
 	Function *FunctionRef `json:"function,omitempty"`
+	// Content is the [Sources.Sum] of Request, for a saved function. Request may then come without its sources: a function
+	// that has met them before, for the same tenant, takes those, and any other answers [SourcesNeeded].
+	Content string `json:"content,omitempty"`
 }
 
 // Caller is who asked, as the gateway authenticated it.

@@ -56,6 +56,9 @@ type Result struct {
 	Debug    json.RawMessage `json:"debug,omitempty"`
 	// Function is set when a saved function ran.
 	Function *FunctionRef `json:"function,omitempty"`
+	// Warm says, of a saved function, whether the run started where the version's top level ends; ColdReason why it cannot.
+	Warm       *bool  `json:"warm,omitempty"`
+	ColdReason string `json:"coldReason,omitempty"`
 }
 
 // FunctionRef names the version of a saved function.

@@ -35,6 +35,10 @@ type FunctionVersion struct {
 	CodeBytes  int       `json:"codeBytes"`
 	CreatedAt  time.Time `json:"createdAt"`
 	CreatedBy  string    `json:"createdBy"`
+	// Warm says whether runs start where the top level of the code ends, and ColdReason why they cannot; nil until a run has
+	// told.
+	Warm       *bool  `json:"warm,omitempty"`
+	ColdReason string `json:"coldReason,omitempty"`
 }
 
 // FunctionContent is what a version runs.
@@ -44,6 +48,8 @@ type FunctionContent struct {
 	// Scopes are the restricting scopes of whoever saved it. They hold when the function runs on nobody's behalf: for a
 	// webhook, or by the clock.
 	Scopes []string `json:"scopes,omitempty"`
+	// Sum is the [Sources.Sum] of Request. It is worked out when the content is read.
+	Sum string `json:"-"`
 }
 
 // FunctionAlias points at a version. Previous is where it pointed before, 0 when nowhere.

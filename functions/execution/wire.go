@@ -62,6 +62,7 @@ type (
 		Scopes     []string     `json:"scopes"`
 		Trace      string       `json:"traceParent"`
 		Function   *FunctionRef `json:"function"`
+		Content    string       `json:"content"`
 	}
 	wireCaller struct {
 		Subject string `json:"subject"`
@@ -69,6 +70,8 @@ type (
 		IP      string `json:"ip"`
 	}
 )
+
+var contentSum = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 var traceParent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 
@@ -103,15 +106,36 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 	if w.QueueMs < 0 {
 		return Invocation{}, invalid("queueMs", "must not be negative")
 	}
-	r, err := w.Request.request()
+	r, err := w.sources()
 	if err != nil {
 		return Invocation{}, err
 	}
 	return Invocation{
 		Airlock: w.Airlock, ID: w.ID, Request: r, Caller: Caller(w.Caller), Via: w.Via,
 		ReceivedAt: w.ReceivedAt.UTC(), QueueMs: w.QueueMs, Stream: w.Stream, Scopes: w.Scopes,
-		TraceParent: w.Trace, Function: w.Function,
+		TraceParent: w.Trace, Function: w.Function, Content: w.Content,
 	}, nil
+}
+
+// sources gives the request, which may leave out its sources where it names them.
+func (w *wireInvocation) sources() (Request, error) {
+	q := &w.Request
+	if w.Content == "" {
+		return q.request()
+	}
+	if w.Function == nil || !contentSum.MatchString(w.Content) {
+		return Request{}, invalid("content", "must be a SHA-256 in 64 lower-case hexadecimal digits, and comes with function")
+	}
+	named := (q.Code == nil || *q.Code == "") && q.Entry == nil && len(q.Files) == 0
+	if named {
+		stand := "0" // for a moment, in place of the code
+		q.Code = &stand
+	}
+	r, err := q.request()
+	if named {
+		r.Code = ""
+	}
+	return r, err
 }
 
 // request checks every field and gives the contract's type.

@@ -19,6 +19,8 @@ type account struct {
 	inv      execution.Invocation
 	now      func() time.Time
 	keepCode bool
+	// codeSHA256 is the hash of what runs.
+	codeSHA256 string
 	decision policy.Decision
 	custody  []audit.Step
 	seed     int64
@@ -67,6 +69,9 @@ func (a *account) result(out sandbox.Result) execution.Result {
 	if out.Debug != nil {
 		r.Debug = encoded(out.Debug)
 	}
+	if a.inv.Function != nil && (out.Warm || out.Cold != "") {
+		r.Warm, r.ColdReason = &out.Warm, out.Cold
+	}
 	for name, content := range out.Files {
 		if r.FilesOut == nil {
 			r.FilesOut = make(map[string]execution.File, len(out.Files))
@@ -107,11 +112,10 @@ func (a *account) record(r execution.Result) audit.Record {
 	a.step(audit.Recorded)
 	q := a.inv.Request
 	source := code(q)
-	sum := sha256.Sum256([]byte(source))
 	rec := audit.Record{
 		ID: a.inv.ID, Time: a.inv.ReceivedAt.UTC(), DurationMs: r.DurationMs,
 		Caller: audit.Caller(a.inv.Caller), Via: a.inv.Via,
-		CodeSHA256: hex.EncodeToString(sum[:]), CodeBytes: len(source), Language: language(q),
+		CodeSHA256: a.codeSHA256, CodeBytes: len(source), Language: language(q),
 		Policy: r.Policy, Engine: r.Engine, Grants: encoded(a.decision.Grants), Reasons: a.decision.ReasonLines(),
 		DangerAnalysis: r.DangerAnalysis, ASTTelemetry: encoded(a.decision.Telemetry),
 		Status: string(r.Status), OutputBytes: r.Usage.OutputBytes, Usage: audit.Usage(r.Usage), Custody: a.custody,

@@ -24,6 +24,7 @@ func ask(inv execution.Invocation) policy.Ask {
 		Timeout: duration(q.Timeout), CPU: duration(q.Limits.CPUMs),
 		OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
 		Hosts: q.Hosts, Secrets: q.Secrets, Subject: inv.Caller.Subject, Tenant: inv.Caller.Tenant, Scopes: inv.Scopes,
+		Saved: inv.Function != nil, Sum: inv.Content,
 	}
 	for name := range q.Context {
 		a.Globals = append(a.Globals, name)
@@ -70,7 +71,7 @@ func scriptOf(inv execution.Invocation) sandbox.Script {
 	q := inv.Request
 	s := sandbox.Script{
 		ID: inv.ID, Code: q.Code, TypeScript: q.Language == "typescript", Entry: q.Entry, Context: q.Context, Input: q.Input,
-		Seed: q.Seed,
+		Seed: q.Seed, Version: version(inv),
 	}
 	if len(q.Files) > 0 {
 		s.Files = make(map[string][]byte, len(q.Files))
@@ -79,6 +80,14 @@ func scriptOf(inv execution.Invocation) sandbox.Script {
 		}
 	}
 	return s
+}
+
+// version is what tells apart what a saved function's code may start from: no tenant, function, version or tier shares it.
+func version(inv execution.Invocation) string {
+	if inv.Function == nil {
+		return ""
+	}
+	return fmt.Sprintf("%q %q %d %q %s", inv.Caller.Tenant, inv.Function.Name, inv.Function.Version, inv.Request.Policy, inv.Content)
 }
 
 // grantsOf makes the sandbox's grants of the policy's and of the tools that were asked for.

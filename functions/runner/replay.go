@@ -22,12 +22,16 @@ type Replayed struct {
 }
 
 // Replay runs a recorded execution again, answered from its journal: nothing outside is reached and nothing is recorded.
-// The error says why the record cannot be replayed: it keeps no request, was blocked, has a journal that was cut, or the
-// policy of today refuses it.
+// The error says why the record cannot be replayed: nothing ran, it was cancelled, it keeps no request, its
+// function did not live to write it, its journal was cut, or the policy of today refuses it.
 func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error) {
 	switch {
 	case rec.Status == string(execution.Blocked):
 		return Replayed{}, errors.New("it was blocked: nothing ran")
+	case rec.Reused != "":
+		return Replayed{}, fmt.Errorf("nothing ran: the result of %s was given again", rec.Reused)
+	case rec.Status == string(execution.Cancelled):
+		return Replayed{}, errors.New("it was cancelled from outside, at a moment that its record does not have")
 	case len(rec.Request) == 0:
 		return Replayed{}, errors.New("its record keeps no request; set AUDIT_CODE=keep for executions to come")
 	}
@@ -41,6 +45,12 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 	}
 	journal.Seeded = q.Seed != nil
 	a := &account{inv: execution.Invocation{ID: rec.ID, Request: q, Caller: execution.Caller(rec.Caller), Via: rec.Via, ReceivedAt: rec.Time}, now: r.cfg.Now}
+	if f := rec.Function; f != nil {
+		a.inv.Function = &execution.FunctionRef{Name: f.Name, Version: f.Version}
+	}
+	if a.codeSHA256, err = r.shelf.complete(&a.inv); err != nil {
+		return Replayed{}, err
+	}
 	a.decision = r.cfg.Policy.Decide(ask(a.inv))
 	if a.decision.Effect != policy.Allow {
 		return Replayed{}, fmt.Errorf("the policy refuses it now: %v", a.decision.Violations)
@@ -63,7 +73,7 @@ func journalOf(rec audit.Record) (sandbox.Journal, error) {
 	var j sandbox.Journal
 	if len(rec.Journal) == 0 {
 		if rec.Seed == nil {
-			return j, errors.New("its record has no seed")
+			return j, errors.New("its function ended without a word, so nobody knows its seed")
 		}
 		j.Seed, j.Ticks, j.Limit = *rec.Seed, rec.Usage.Ticks, sandbox.Limit(rec.Limit)
 		j.Events = []sandbox.JournalEvent{{Kind: "clock", At: rec.Time.UnixNano(), Count: 1}}

@@ -43,7 +43,10 @@ type Config struct {
 }
 
 // Runner runs invocations. It is safe for concurrent use.
-type Runner struct{ cfg Config }
+type Runner struct {
+	cfg   Config
+	shelf shelf
+}
 
 // New checks cfg.
 func New(cfg Config) (*Runner, error) {
@@ -71,7 +74,11 @@ func New(cfg Config) (*Runner, error) {
 // it happens. Errors are *execution.Error. When ctx is cancelled the guest is stopped and the execution recorded as
 // cancelled.
 func (r *Runner) Run(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error) {
-	a := &account{inv: inv, now: r.cfg.Now, keepCode: r.cfg.KeepCode}
+	codeSHA256, err := r.shelf.complete(&inv)
+	if err != nil {
+		return execution.Result{}, err
+	}
+	a := &account{inv: inv, now: r.cfg.Now, keepCode: r.cfg.KeepCode, codeSHA256: codeSHA256}
 	if a.inv.ReceivedAt.IsZero() {
 		a.inv.ReceivedAt = r.cfg.Now()
 	}
@@ -85,7 +92,6 @@ func (r *Runner) Run(ctx context.Context, inv execution.Invocation, onLog func(e
 	if a.decision.Effect != policy.Allow {
 		result = a.blocked()
 	} else {
-		var err error
 		if result, err = r.sandboxed(ctx, a, onLog); err != nil {
 			return execution.Result{}, err
 		}

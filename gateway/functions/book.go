@@ -53,12 +53,17 @@ type Book struct {
 	store    Store
 	now      func() time.Time
 	contents *results.Store[execution.FunctionContent] // versions never change
+	starts   *results.Store[string]                    // what Learn noted
 }
 
 // New opens a book over a store.
 func New(store Store, now func() time.Time) (*Book, error) {
 	contents, err := results.New[execution.FunctionContent](1000, 64<<20)
-	return &Book{store, now, contents}, err
+	if err != nil {
+		return nil, err
+	}
+	starts, err := results.New[string](1000, 1<<20)
+	return &Book{store, now, contents, starts}, err
 }
 
 // Put saves a definition. The version is the one that has this content; created says that it was not there before.
@@ -103,6 +108,9 @@ func (b *Book) Put(ctx context.Context, tenant, name, by string, d Definition, n
 		f = *have
 		return content, nil
 	})
+	if created {
+		b.starts.Put(startKey(tenant, name, v.Version), "", 0) // one of that name may have been deleted
+	}
 	return f, v, created, err
 }
 
@@ -190,10 +198,26 @@ func (b *Book) Content(ctx context.Context, f execution.SavedFunction, version i
 	if err != nil {
 		return c, err
 	}
-	size := len(c.Request.Code)
-	for _, file := range c.Request.Files {
-		size += len(file)
-	}
-	b.contents.Put(key, c, size+1024)
+	c.Sum = c.Request.Sources().Sum()
+	b.contents.Put(key, c, c.Request.Sources().Bytes()+1024)
 	return c, nil
+}
+
+func startKey(tenant, name string, version int) string { return fmt.Sprintf("%q %q %d", tenant, name, version) }
+
+// Learn notes what a run of a version told of how it starts: it says so with every run, and is noted once.
+func (b *Book) Learn(ctx context.Context, tenant, name string, version int, warm bool, reason string) error {
+	key, told := startKey(tenant, name, version), fmt.Sprint(warm, reason)
+	if noted, ok := b.starts.Get(key); ok && noted == told {
+		return nil
+	}
+	b.starts.Put(key, told, len(key)+len(told))
+	return b.store.Change(ctx, tenant, name, func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
+		if version < 1 || version > len(f.Versions) {
+			return nil, missing(name) // it was deleted meanwhile
+		}
+		v := &f.Versions[version-1]
+		v.Warm, v.ColdReason = &warm, reason
+		return nil, nil //nolint:nilnil // no new content
+	})
 }

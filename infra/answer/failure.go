@@ -46,7 +46,7 @@ func (f *Failure) Public() *execution.Error {
 // as a panic, is internal, and its words are for the log only.
 func Public(e execution.Error) *execution.Error {
 	switch e.Code {
-	case execution.InvalidRequest, execution.Unavailable, execution.Throttled, execution.TooLarge, execution.Unrecorded:
+	case execution.InvalidRequest, execution.Unavailable, execution.Throttled, execution.TooLarge, execution.Unrecorded, execution.SourcesNeeded:
 	case execution.Internal:
 		return Internal(errors.New(e.Message))
 	default:

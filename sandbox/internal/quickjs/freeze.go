@@ -15,7 +15,7 @@ func (in *Instance) Freeze() (*Image, error) {
 	if in.dead || in.depth > 0 || !ok {
 		return nil, errors.New("freeze: the instance is dead, or at work")
 	}
-	back, err := newBacking(memory)
+	back, err := from.regions.image.another(memory)
 	if err != nil {
 		return nil, err
 	}

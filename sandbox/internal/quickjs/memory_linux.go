@@ -17,9 +17,28 @@ type backing struct {
 	pristine []byte
 	// pagemap tells which pages of an address range have been written to; nil where the system does not say.
 	pagemap *os.File
+	// borrowed says that pagemap is another's to close.
+	borrowed bool
 }
 
 func newBacking(image []byte) (*backing, error) {
+	b, err := fileBacking(image)
+	if err == nil {
+		b.pagemap, _ = os.Open("/proc/self/pagemap") // without it every page is dropped after a run
+	}
+	return b, err
+}
+
+// another holds another image. Where the system hides the page map by now, b's tells of its pages too.
+func (b *backing) another(image []byte) (*backing, error) {
+	x, err := fileBacking(image)
+	if err == nil {
+		x.pagemap, x.borrowed = b.pagemap, true
+	}
+	return x, err
+}
+
+func fileBacking(image []byte) (*backing, error) {
 	fd, err := unix.MemfdCreate("airlock-image", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return nil, fmt.Errorf("create memory file for the image: %w", err)
@@ -40,7 +59,6 @@ func newBacking(image []byte) (*backing, error) {
 		return nil, fmt.Errorf("map image for reading: %w", err)
 	}
 	b.pristine = unsafe.Slice((*byte)(p), b.size)
-	b.pagemap, _ = os.Open("/proc/self/pagemap") // without it every page is dropped after a run
 	return b, nil
 }
 
@@ -114,7 +132,7 @@ func (b *backing) written(mem []byte, end uint64) (pages []uint32, ok bool) {
 }
 
 func (b *backing) close() error {
-	if b.pagemap != nil {
+	if b.pagemap != nil && !b.borrowed {
 		_ = b.pagemap.Close() // it was only read
 	}
 	if b.pristine != nil {

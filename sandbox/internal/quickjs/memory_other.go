@@ -12,6 +12,8 @@ func newBacking(image []byte) (*backing, error) {
 	return &backing{pristine: append([]byte(nil), image...), size: uint64(len(image))}, nil
 }
 
+func (b *backing) another(image []byte) (*backing, error) { return newBacking(image) }
+
 func (b *backing) mapRange(size uint64) ([]byte, error) {
 	mem := make([]byte, size)
 	copy(mem, b.pristine)

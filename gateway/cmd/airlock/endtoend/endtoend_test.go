@@ -27,6 +27,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/ratelimit"
 	"github.com/airlock-run/airlock/infra/filerecords"
 	"github.com/airlock-run/airlock/infra/localinvoke"
+	"github.com/airlock-run/airlock/infra/sqlitestate"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
 	"github.com/airlock-run/airlock/sandbox"
@@ -56,7 +57,7 @@ func serveFunction() error {
 	if err != nil {
 		return err
 	}
-	r, err := runner.New(runner.Config{Sandbox: engine, Policy: decider("off"), Records: records})
+	r, err := runner.New(runner.Config{Sandbox: engine, Policy: decider("off"), Records: records, KeepCode: true})
 	if err != nil {
 		return err
 	}
@@ -100,9 +101,12 @@ func serve(t testing.TB, mode string, processes int) *service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = records.Close() })
+	if _, timed := t.(*testing.B); !timed {
+		t.Cleanup(func() { replayed(t, records, mode) })
+	}
 	pool, err := localinvoke.New(t.Context(), localinvoke.Config{
 		Command: []string{os.Args[0], "function"}, Processes: processes, StartTimeout: 30 * time.Second,
-		Env: []string{"POLICY=" + mode, "AUDIT_STORE=file://" + dir, "AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")},
+		Env: []string{"POLICY=" + mode, "AUDIT_CODE=keep", "AUDIT_STORE=file://" + dir, "AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +120,13 @@ func serve(t testing.TB, mode string, processes int) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := gateway.New(gateway.Config{Places: processes}, gateway.Deps{
+	state, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = state.Close() })
+	server, err := gateway.New(gateway.Config{Places: processes, KeepCode: true}, gateway.Deps{
+		State: state,
 		Invoker: pool, Records: records, Policy: decider(mode), Limiter: limiter, Auth: auth, Logger: slog.New(slog.DiscardHandler),
 		Now: time.Now, NewID: func() string { return "exec_" + ulid.MustNew(ulid.Now(), rand.Reader).String() },
 	})
