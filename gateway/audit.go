@@ -111,9 +111,8 @@ func auditQuery(c *fiber.Ctx) (audit.Query, error) {
 			return audit.Query{}, bad("limit", "must be a whole number from 1 to 500")
 		}
 	}
-	statuses := []string{string(execution.Completed), string(execution.Failed), string(execution.TimedOut), string(execution.Blocked), string(execution.Cancelled)}
-	if q.Status != "" && !slices.Contains(statuses, q.Status) {
-		return audit.Query{}, bad("status", "must be one of "+strings.Join(statuses, ", "))
+	if err := checkStatus(q.Status); err != nil {
+		return audit.Query{}, err
 	}
 	if len(q.Policy) > 64 || len(q.Cursor) > 1024 {
 		return audit.Query{}, bad("", "policy or cursor is too long")
@@ -128,6 +127,15 @@ func auditQuery(c *fiber.Ctx) (audit.Query, error) {
 		return audit.Query{}, bad("until", "must not be before since")
 	}
 	return q, nil
+}
+
+// checkStatus refuses what is no status of a record, other than none.
+func checkStatus(status string) error {
+	statuses := []string{string(execution.Completed), string(execution.Failed), string(execution.TimedOut), string(execution.Blocked), string(execution.Cancelled)}
+	if status != "" && !slices.Contains(statuses, status) {
+		return bad("status", "must be one of "+strings.Join(statuses, ", "))
+	}
+	return nil
 }
 
 // moment reads a time, or a day, which starts at midnight UTC.

@@ -19,6 +19,9 @@ const (
 	plainCookie  = "airlock"
 )
 
+// sessionKey is where a request that a session made has its name.
+type sessionKey struct{}
+
 // session takes the cookie of somebody who logged in for the credential it stands for; what follows sees no difference.
 // It counts for requests of our own pages alone, and where no credential is sent otherwise.
 func (s *Server) session(c *fiber.Ctx) error {
@@ -35,6 +38,7 @@ func (s *Server) session(c *fiber.Ctx) error {
 		return foreign()
 	}
 	h.Set(fiber.HeaderAuthorization, "Bearer "+credential)
+	c.Locals(sessionKey{}, name)
 	return c.Next()
 }
 

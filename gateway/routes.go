@@ -46,6 +46,9 @@ func (s *Server) routes() {
 	api.Get("/audit/stats", need(authn.AuditRead), s.auditStats)
 	api.Get("/reports/execution/:id", need(authn.AuditRead), s.report)
 
+	api.Get("/audit/verification", need(authn.AuditRead), s.verification)
+	api.Post("/audit/verification", need(authn.AuditReadAll), s.verify)
+	api.Get("/live", need(authn.AuditRead), s.live)
 	functions := api.Group("/functions", s.stateful)
 	functions.Get("", need(authn.Execute), s.listFunctions)
 	functions.Put("/:name", need(authn.Functions), s.putFunction)

@@ -33,7 +33,10 @@ type Server struct {
 	mcp     *mcp.Server
 	api     *openapi.Document
 	web     *web
-	started time.Time
+	// activity is what goes on now, and verifier what is known of the records' chains.
+	activity activity
+	verifier *verifier
+	started  time.Time
 	// base ends when a shutdown has waited long enough; every run hangs on it.
 	base   context.Context
 	cancel context.CancelFunc
@@ -86,6 +89,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if err := s.newWeb(); err != nil {
 		return nil, err
 	}
+	s.verifier = newVerifier(deps, s.activity.happened)
 	s.base, s.cancel = context.WithCancel(context.Background())
 	if s.state, err = s.newState(); err != nil {
 		return nil, err
@@ -126,6 +130,8 @@ func (s *Server) Serve(l net.Listener) error {
 // as cancelled, and their callers told so.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mcp.Close()
+	s.activity.close()
+	s.verifier.close()
 	done := make(chan error, 1)
 	go func() {
 		stopped := make(chan error, 1)

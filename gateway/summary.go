@@ -56,6 +56,10 @@ type threat struct {
 	Severity string    `json:"severity"`
 	Message  string    `json:"message"`
 	Line     int       `json:"line"`
+	Column   int       `json:"column"`
+	Excerpt  string    `json:"excerpt"`
+	File     string    `json:"file,omitempty"`
+	Findings int       `json:"findings"` // how many there are
 }
 
 // threatOf names the worst finding of a record; false when it has none.
@@ -64,8 +68,8 @@ func threatOf(r audit.Record) (threat, bool) {
 		Score    int    `json:"score"`
 		Level    string `json:"level"`
 		Findings []struct {
-			Category, Severity, Message string
-			Line, Score                 int
+			Category, Severity, Message, Excerpt, File string
+			Line, Column, Score                        int
 		} `json:"findings"`
 	}
 	if json.Unmarshal(r.DangerAnalysis, &danger) != nil || len(danger.Findings) == 0 {
@@ -79,6 +83,7 @@ func threatOf(r audit.Record) (threat, bool) {
 	}
 	return threat{
 		r.ID, r.Time, r.Caller.Tenant, r.Status, danger.Level, danger.Score, worst.Category, worst.Severity, worst.Message, worst.Line,
+		worst.Column, worst.Excerpt, worst.File, len(danger.Findings),
 	}, true
 }
 

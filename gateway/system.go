@@ -45,25 +45,35 @@ func (s *Server) policies(c *fiber.Ctx) error {
 	return s.send(c, tiers{list[policy.Tier]{Items: s.deps.Policy.Tiers()}, policy.DefaultTier})
 }
 
+// load is the queue at one moment.
+type load struct {
+	Running int `json:"running"`
+	Waiting int `json:"waiting"`
+	Places  int `json:"places"`
+	Depth   int `json:"depth"`
+}
+
+func (s *Server) load() load {
+	running, waiting := s.queue.Load()
+	return load{running, waiting, s.cfg.Places, s.cfg.QueueDepth}
+}
+
+// fleet is the state of the function processes; nil where they are not processes of this machine.
+func (s *Server) fleet() *Fleet {
+	if s.deps.Fleet == nil {
+		return nil
+	}
+	state := s.deps.Fleet()
+	return &state
+}
+
 // stats is GET /api/stats.
 func (s *Server) stats(c *fiber.Ctx) error {
-	running, waiting := s.queue.Load()
-	type load struct {
-		Running int `json:"running"`
-		Waiting int `json:"waiting"`
-		Places  int `json:"places"`
-		Depth   int `json:"depth"`
-	}
 	type room struct {
 		Count int `json:"count"`
 		Bytes int `json:"bytes"`
 	}
 	now := s.deps.Now()
-	var fleet *Fleet
-	if s.deps.Fleet != nil {
-		state := s.deps.Fleet()
-		fleet = &state
-	}
 	return s.send(c, struct {
 		StartedAt time.Time `json:"startedAt"`
 		UptimeMs  int64     `json:"uptimeMs"`
@@ -73,8 +83,7 @@ func (s *Server) stats(c *fiber.Ctx) error {
 		// Functions is null where the functions are not processes of this machine.
 		Functions *Fleet `json:"functions"`
 	}{
-		s.started.UTC(), now.Sub(s.started).Milliseconds(), s.meter.Totals(),
-		load{running, waiting, s.cfg.Places, s.cfg.QueueDepth}, room{s.kept.Len(), s.kept.Bytes()}, fleet,
+		s.started.UTC(), now.Sub(s.started).Milliseconds(), s.meter.Totals(), s.load(), room{s.kept.Len(), s.kept.Bytes()}, s.fleet(),
 	})
 }
 

@@ -78,7 +78,7 @@ func Own(name string) (Page, error) {
 	paths := map[string]string{"dashboard": "/dashboard", "security": "/security", "execution": "/dashboard"}
 	return Page{
 		Path: paths[name], Title: titles[name], Main: template.HTML(main), //nolint:gosec // embedded, and written by us
-		Modules: []string{"/assets/" + name + ".js"},
+		Styles: []string{"/assets/pages.css", "/assets/details.css"}, Modules: []string{"/assets/" + name + ".js"},
 	}, nil
 }
 

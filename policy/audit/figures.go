@@ -3,6 +3,7 @@ package audit
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 )
@@ -138,6 +139,8 @@ type Figures struct {
 	Durations Spread            `json:"sd,omitempty"`
 	Queues    Spread            `json:"sq,omitempty"`
 	Memory    [MemoryBins]int64 `json:"sm"`
+	// Slowest are the slowest 8 that have an id, slowest first.
+	Slowest []Slow `json:"sl,omitempty"`
 
 	ByStatus   map[string]int64 `json:"st,omitempty"`
 	ByPolicy   map[string]int64 `json:"po,omitempty"`
@@ -166,6 +169,9 @@ func (f *Figures) Add(o Outline) {
 	f.Durations.Add(o.DurationMs)
 	f.Queues.Add(o.QueueMs)
 	f.Memory[memoryBin(o.Memory)]++
+	if o.ID != "" && (len(f.Slowest) < mostSlow || o.DurationMs >= f.Slowest[mostSlow-1].DurationMs) {
+		f.Slowest = slower(f.Slowest, Slow{o.ID, o.DurationMs})
+	}
 	if o.Reused {
 		f.Reused++
 	}
@@ -210,6 +216,9 @@ func (f *Figures) Merge(g Figures) {
 	f.Queues.Merge(g.Queues)
 	for bin, n := range g.Memory {
 		f.Memory[bin] += n
+	}
+	if len(g.Slowest) > 0 {
+		f.Slowest = slower(slices.Clone(f.Slowest), g.Slowest...)
 	}
 	for _, m := range []struct {
 		to   *map[string]int64

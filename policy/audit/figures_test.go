@@ -53,3 +53,21 @@ func TestFiguresMerge(t *testing.T) {
 		t.Errorf("%+v, want %+v", both, whole)
 	}
 }
+
+// The slowest are the same however the records were put together, and no more than eight.
+func TestSlowest(t *testing.T) {
+	var whole, merged audit.Figures
+	for part := range 4 {
+		var f audit.Figures
+		for i := range 5 {
+			o := audit.Outline{ID: string(rune('a'+part)) + string(rune('0'+i)), DurationMs: float64(i)}
+			f.Add(o)
+			whole.Add(o)
+		}
+		merged.Merge(f)
+	}
+	want := []audit.Slow{{"d4", 4}, {"c4", 4}, {"b4", 4}, {"a4", 4}, {"d3", 3}, {"c3", 3}, {"b3", 3}, {"a3", 3}}
+	if !reflect.DeepEqual(whole.Slowest, want) || !reflect.DeepEqual(merged.Slowest, want) {
+		t.Errorf("%v, and merged %v; want %v", whole.Slowest, merged.Slowest, want)
+	}
+}

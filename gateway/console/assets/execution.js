@@ -1,1 +1,52 @@
-export {};
+// /dashboard/execution/{id}: one execution as its record tells it.
+import { badge, byId, copyButton, el, put } from "/assets/dom.js";
+import { bytes, duration, exact } from "/assets/format.js";
+import { logIn, visitor } from "/assets/frame.js";
+import { chain, codeOf, custody, decision, facts, findings, logs, result, usage } from "/assets/record.js";
+import { replay } from "/assets/replay.js";
+
+const id = decodeURIComponent(location.pathname.split("/").at(-1));
+byId("id").textContent = id;
+
+async function read(path) {
+  const answer = await fetch(path, { headers: { Accept: "application/json" }, cache: "no-store" });
+  if (answer.status === 401) logIn();
+  const body = await answer.json();
+  if (!answer.ok) throw Object.assign(new Error(body.detail ?? `the gateway answered ${answer.status}`), { status: answer.status });
+  return body;
+}
+
+function trouble(error) {
+  byId("loading").hidden = true;
+  const place = byId("trouble");
+  place.hidden = false;
+  place.textContent = error.status === 404 ? "There is no record of this execution, or it is not one you may read."
+    : error.status === 403 ? "These pages show audit records: your credential needs the scope audit:read." : `The record cannot be read: ${error.message}.`;
+}
+
+async function show() {
+  const record = await read(`/api/audit/execution/${encodeURIComponent(id)}`);
+  document.title = `${record.status} · ${id} · Airlock`;
+  byId("loading").hidden = true;
+  byId("execution").hidden = false;
+  put(byId("state"), badge(record.status), record.limit ? el("span", { class: "limit" }, `limit: ${record.limit}`) : null,
+    el("span", { class: "hint" }, `${duration(record.durationMs)}, ${bytes(record.usage.memoryBytes)}, ${exact(record.usage.ticks)} ticks`));
+  const link = (format) => el("a", { class: "button", href: `/api/reports/execution/${encodeURIComponent(id)}?format=${format}`, download: `${id}.${format}` }, `Report ${format.toUpperCase()}`);
+  put(byId("actions"), el("button", { type: "button", id: "start-replay", class: "primary" }, "Replay"), link("json"), link("csv"), copyButton(`airlock replay ${id}`, "Copy replay command"));
+  byId("start-replay").addEventListener("click", () => replay(id, byId("start-replay")));
+  facts(byId("facts"), record);
+  byId("error").hidden = !record.error;
+  byId("error").textContent = record.error ?? "";
+  codeOf(byId("code"), record);
+  usage(byId("usage"), record);
+  custody(byId("custody"), record);
+  findings(byId("findings"), record);
+  decision(byId("decision"), record);
+  chain(byId("chain"), record.chain);
+  // Output is not part of the record: the gateway keeps the last results of each caller for a while.
+  const kept = visitor.may("execute") ? await read(`/api/result/${encodeURIComponent(id)}`).catch(() => null) : null;
+  logs(byId("logs"), kept);
+  result(byId("result"), kept, record);
+}
+
+show().catch(trouble);

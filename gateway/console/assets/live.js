@@ -1,0 +1,67 @@
+// Follows a stream of server-sent events. fetch and not EventSource: it tells why a stream was refused.
+import { logIn, showLive } from "/assets/frame.js";
+
+// follow calls handlers[event](data) with what comes, reports(problem or null) with what hinders it, and goes on until
+// the returned function is called.
+export function follow(url, handlers, reports) {
+  const stop = new AbortController();
+  run(url, handlers, reports, stop.signal);
+  return () => stop.abort();
+}
+
+async function run(url, handlers, reports, signal) {
+  let wait = 1000;
+  while (!signal.aborted) {
+    showLive("connecting", "Connecting");
+    let pause = wait;
+    try {
+      const answer = await fetch(url, { headers: { Accept: "text/event-stream" }, signal, cache: "no-store" });
+      if (answer.status === 401) return logIn();
+      if (!answer.ok) {
+        const problem = await answer.json().catch(() => ({}));
+        pause = Math.max(wait, 1000 * Number(answer.headers.get("Retry-After") ?? 0));
+        reports({ status: answer.status, detail: problem.detail ?? `the gateway answered ${answer.status}` });
+        if (answer.status < 500 && answer.status !== 429) return showLive("offline", "Stopped");
+      } else {
+        showLive("live", "Live");
+        reports(null);
+        wait = 1000;
+        await read(answer.body, (event, data) => {
+          if (event === "expired") logIn();
+          else handlers[event]?.(data);
+        });
+        pause = 1000;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      reports({ status: 0, detail: "the gateway cannot be reached; trying again" });
+    }
+    showLive("offline", "Offline");
+    await new Promise((done) => {
+      const timer = setTimeout(done, pause);
+      signal.addEventListener("abort", () => { clearTimeout(timer); done(); }, { once: true });
+    });
+    wait = Math.min(2 * wait, 30_000);
+  }
+}
+
+// read gives the events of a stream (the HTML standard's "Server-sent events", without ids and retry).
+export async function read(body, give) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const blocks = (rest + value).split("\n\n");
+    rest = blocks.pop();
+    for (const block of blocks) {
+      let event = "message";
+      const data = [];
+      for (const line of block.split("\n")) {
+        if (line.startsWith("event: ")) event = line.slice(7);
+        else if (line.startsWith("data: ")) data.push(line.slice(6));
+      }
+      if (data.length > 0) give(event, JSON.parse(data.join("\n")));
+    }
+  }
+}
