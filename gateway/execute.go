@@ -81,8 +81,6 @@ func (s *Server) perform(ctx context.Context, job Job) (execution.Result, error)
 	if result, ok := s.reuse(r); ok {
 		return s.close(ctx, r, result)
 	}
-	s.activity.begin(r)
-	defer s.activity.end(r.id)
 	place, err := s.place(ctx, r)
 	if errors.Is(err, context.Canceled) {
 		return s.close(ctx, r, r.cancelled())
@@ -91,7 +89,6 @@ func (s *Server) perform(ctx context.Context, job Job) (execution.Result, error)
 		return execution.Result{}, err
 	}
 	defer place.Release()
-	s.activity.running(r.id)
 	r.admitted()
 	reply, err := s.invoke(ctx, r)
 	switch {
@@ -150,9 +147,6 @@ func (s *Server) invoke(ctx context.Context, r *run) (execution.Reply, error) {
 	return reply, err
 }
 
-// restricting picks the scopes that the function's policy must know too; all others are for the gateway's doors.
-func restricting(scopes []string) []string {
-	var out []string
 // handOver names the sources of a saved function, which are the same in every call, and sends them where they are not known.
 func (s *Server) handOver(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
 	if inv.Content == "" {
@@ -173,6 +167,9 @@ func (s *Server) handOver(ctx context.Context, inv execution.Invocation, onLog f
 	return reply, err
 }
 
+// restricting picks the scopes that the function's policy must know too; all others are for the gateway's doors.
+func restricting(scopes []string) []string {
+	var out []string
 	for _, s := range scopes {
 		kind, _, _ := strings.Cut(s, ":")
 		switch kind {
@@ -239,7 +236,6 @@ func (s *Server) append(ctx context.Context, record audit.Record) error {
 func (s *Server) keep(r *run, result execution.Result) execution.Result {
 	result = r.completed(result)
 	s.meter.Observe(sample(result))
-	s.activity.happened()
 	body, err := encode(result)
 	if err == nil {
 		s.kept.Put(result.ID, kept{owner: r.job.Caller.Owner(), body: body}, len(body))
