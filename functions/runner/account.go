@@ -21,10 +21,10 @@ type account struct {
 	keepCode bool
 	// codeSHA256 is the hash of what runs.
 	codeSHA256 string
-	decision policy.Decision
-	custody  []audit.Step
-	seed     int64
-	journal  *sandbox.Journal // nil when nothing reached the guest from outside
+	decision   policy.Decision
+	custody    []audit.Step
+	seed       int64
+	journal    *sandbox.Journal // nil when nothing reached the guest from outside
 }
 
 func (a *account) step(name string) {

@@ -203,7 +203,9 @@ func (b *Book) Content(ctx context.Context, f execution.SavedFunction, version i
 	return c, nil
 }
 
-func startKey(tenant, name string, version int) string { return fmt.Sprintf("%q %q %d", tenant, name, version) }
+func startKey(tenant, name string, version int) string {
+	return fmt.Sprintf("%q %q %d", tenant, name, version)
+}
 
 // Learn notes what a run of a version told of how it starts: it says so with every run, and is noted once.
 func (b *Book) Learn(ctx context.Context, tenant, name string, version int, warm bool, reason string) error {

@@ -126,7 +126,7 @@ func serve(t testing.TB, mode string, processes int) *service {
 	}
 	t.Cleanup(func() { _ = state.Close() })
 	server, err := gateway.New(gateway.Config{Places: processes, KeepCode: true}, gateway.Deps{
-		State: state,
+		State:   state,
 		Invoker: pool, Records: records, Policy: decider(mode), Limiter: limiter, Auth: auth, Logger: slog.New(slog.DiscardHandler),
 		Now: time.Now, NewID: func() string { return "exec_" + ulid.MustNew(ulid.Now(), rand.Reader).String() },
 	})
