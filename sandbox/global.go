@@ -77,3 +77,12 @@ func NewPlain(ctx context.Context, cfg Config, _ raw.Plain) (*Engine, error) {
 	cfg.SkipSelfTest = true
 	return New(ctx, cfg)
 }
+
+// NewBasic makes an engine without the web platform, Node's modules and Intl, to compare times with.
+func NewBasic(ctx context.Context, cfg Config, _ raw.Basic) (_ *Engine, err error) {
+	if cfg.library, err = stdlib.Basics(); err != nil {
+		return nil, err
+	}
+	cfg.SkipSelfTest = true
+	return New(ctx, cfg)
+}

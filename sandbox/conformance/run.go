@@ -8,8 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
+	"time"
 
 	"github.com/airlock-run/airlock/sandbox"
 	"github.com/airlock-run/airlock/sandbox/internal/raw"
@@ -37,10 +37,16 @@ var wptExpected string
 // ErrFailed says that a suite did worse than expected; what was printed says where.
 var ErrFailed = errors.New("a conformance suite did worse than expected")
 
+// ErrNoSuite says how to name a suite.
+var ErrNoSuite = errors.New(`no suite is given. Check one out and name it, or both:
+  git clone --depth 1 https://github.com/tc39/test262
+  git clone --depth 1 https://github.com/web-platform-tests/wpt
+  make conformance TEST262_DIR=$PWD/test262 WPT_DIR=$PWD/wpt`)
+
 // Run runs the suites and prints their reports to w.
 func Run(ctx context.Context, cfg Config, w io.Writer) (err error) {
 	if cfg.Test262Dir == "" && cfg.WPTDir == "" {
-		return errors.New("no suite is given: set TEST262_DIR or WPT_DIR to a checkout of tc39/test262 or web-platform-tests/wpt")
+		return ErrNoSuite
 	}
 	ours, err := sandbox.New(ctx, sandbox.Config{CacheDir: cfg.CacheDir})
 	if err != nil {
@@ -54,7 +60,7 @@ func Run(ctx context.Context, cfg Config, w io.Writer) (err error) {
 			return err
 		}
 		defer func() { _ = plain.Close(ctx) }() // what matters of it has been reported
-		suite := &test262{dir: cfg.Test262Dir, filter: cfg.Filter, ours: ours, plain: plain, workers: runtime.GOMAXPROCS(0)}
+		suite := &test262{dir: cfg.Test262Dir, filter: cfg.Filter, ours: ours, plain: plain, progress: cfg.progress(w, "test262")}
 		report, err := suite.run(ctx)
 		if err != nil {
 			return err
@@ -66,7 +72,7 @@ func Run(ctx context.Context, cfg Config, w io.Writer) (err error) {
 		good = good && ok
 	}
 	if cfg.WPTDir != "" {
-		suite := &wpt{dir: cfg.WPTDir, filter: cfg.Filter, engine: ours}
+		suite := &wpt{dir: cfg.WPTDir, filter: cfg.Filter, engine: ours, progress: cfg.progress(w, "wpt")}
 		report, err := suite.run(ctx)
 		if err != nil {
 			return err
@@ -81,6 +87,10 @@ func Run(ctx context.Context, cfg Config, w io.Writer) (err error) {
 		return ErrFailed
 	}
 	return nil
+}
+
+func (cfg Config) progress(w io.Writer, suite string) *progress {
+	return &progress{w: w, suite: suite, every: 10 * time.Second}
 }
 
 func (cfg Config) conclude(w io.Writer, suite string, report *Report, expected string, floor func(string) float64) (bool, error) {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/airlock-run/airlock/sandbox"
@@ -37,29 +38,44 @@ func wptFloor(folder string) float64 {
 type wpt struct {
 	dir, filter string
 	engine      *sandbox.Engine
+	progress    *progress
+	harness     string
+	mu          sync.Mutex
+	report      Report
 }
 
 func (s *wpt) run(ctx context.Context) (*Report, error) {
-	report := &Report{Folders: make(map[string]Tally)}
-	if _, err := os.Stat(filepath.Join(s.dir, "resources", "testharness.js")); err != nil {
+	s.report.Folders = make(map[string]Tally)
+	b, err := os.ReadFile(filepath.Join(s.dir, "resources", "testharness.js"))
+	if err != nil {
 		return nil, fmt.Errorf("WPT_DIR: %w", err)
 	}
+	s.harness = string(b)
+	var tests []string
 	for _, folder := range wptFolders {
 		err := filepath.WalkDir(filepath.Join(s.dir, folder), func(file string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
 			rel, err := filepath.Rel(s.dir, file)
-			if err != nil || !strings.Contains(rel, s.filter) || !runnable(rel) {
-				return err
+			if rel = filepath.ToSlash(rel); err == nil && strings.Contains(rel, s.filter) && runnable(rel) {
+				tests = append(tests, rel)
 			}
-			return s.file(ctx, report, folder, filepath.ToSlash(rel))
+			return err
 		})
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("WPT_DIR: %w", err)
 		}
 	}
-	return report, nil
+	err = each(tests, s.progress, func(rel string) error { return s.file(ctx, rel) })
+	slices.Sort(s.report.Failures)
+	return &s.report, err
+}
+
+// folderOf gives the folder that a test is counted in.
+func folderOf(rel string) string {
+	i := slices.IndexFunc(wptFolders, func(folder string) bool { return strings.HasPrefix(rel, folder+"/") })
+	return wptFolders[i]
 }
 
 // runnable keeps what can run in any global scope.
@@ -80,7 +96,7 @@ var (
 )
 
 // file runs a test in each of its variants.
-func (s *wpt) file(ctx context.Context, report *Report, folder, rel string) error {
+func (s *wpt) file(ctx context.Context, rel string) error {
 	b, err := os.ReadFile(filepath.Join(s.dir, rel))
 	if err != nil {
 		return err
@@ -118,7 +134,7 @@ func (s *wpt) file(ctx context.Context, report *Report, folder, rel string) erro
 		variants = []string{""}
 	}
 	for _, variant := range variants {
-		if err := s.variant(ctx, report, folder, rel, variant, data, append(slices.Clone(sources), raw.Source{Name: rel, Text: test})); err != nil {
+		if err := s.variant(ctx, rel, variant, data, append(slices.Clone(sources), raw.Source{Name: rel, Text: test})); err != nil {
 			return err
 		}
 	}
@@ -165,11 +181,7 @@ var callsDone = regexp.MustCompile(`(explicit_done|single_test)\s*:\s*true`)
 
 var statusNames = [...]string{"passed", "failed", "timed out", "did not run", "precondition failed"}
 
-func (s *wpt) variant(ctx context.Context, report *Report, folder, rel, variant string, data map[string][]byte, sources []raw.Source) error {
-	harness, err := os.ReadFile(filepath.Join(s.dir, "resources", "testharness.js"))
-	if err != nil {
-		return err
-	}
+func (s *wpt) variant(ctx context.Context, rel, variant string, data map[string][]byte, sources []raw.Source) error {
 	files, err := json.Marshal(data)
 	if err != nil {
 		return err
@@ -180,18 +192,20 @@ func (s *wpt) variant(ctx context.Context, report *Report, folder, rel, variant 
 	}
 	program := raw.Program{Sources: append([]raw.Source{
 		{Name: "before.js", Text: fmt.Sprintf(wptBefore, location, files)},
-		{Name: "testharness.js", Text: string(harness)},
+		{Name: "testharness.js", Text: s.harness},
 		{Name: "after.js", Text: wptAfter},
 	}, sources...)}
 	if !callsDone.MatchString(sources[len(sources)-1].Text) {
 		program.Sources = append(program.Sources, raw.Source{Name: "done.js", Text: "done();"})
 	}
-	limits := sandbox.Limits{Wall: 60 * time.Second, MemoryBytes: 256 << 20, OutputBytes: 64 << 20, LogEntries: 1 << 20}
+	limits := sandbox.Limits{Wall: 5 * time.Minute, CPU: time.Minute, MemoryBytes: 256 << 20, OutputBytes: 64 << 20, LogEntries: 1 << 20}
 	result, err := s.engine.RunGlobal(ctx, program, 1, sandbox.Grants{Limits: limits, Eval: true})
 	if err != nil {
 		return fmt.Errorf("%s: %w", rel, err)
 	}
-	name := rel + variant
+	name, folder, report := rel+variant, folderOf(rel), &s.report
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var o outcome
 	_, told, ok := strings.Cut(result.Output, "\x01")
 	if !ok || json.Unmarshal([]byte(strings.TrimSpace(told)), &o) != nil {

@@ -76,7 +76,7 @@
   // finish is called when nothing is left to wait for.
   const finish = () => {
     try {
-      internal.flushOutput();
+      internal.flushOutput?.();
       host(op.done, internal.serialise(value !== undefined ? value : globalThis.output, resultLimit), 0, 0);
     } catch (e) {
       internal.fail(e);

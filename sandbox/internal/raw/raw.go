@@ -16,3 +16,6 @@ type Source struct {
 
 // Plain asks for an engine without the library: its guests have print, and nothing else of ours.
 type Plain struct{}
+
+// Basic asks for an engine whose library is console, timers and results alone.
+type Basic struct{}
