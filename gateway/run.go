@@ -54,6 +54,10 @@ func (r *run) admitted() {
 // askOf puts a request to the policy.
 func askOf(job Job) policy.Ask {
 	q := job.Request
+	sum := job.Content
+	if sum == "" {
+		sum = q.Sources().Sum()
+	}
 	memory, _ := execution.ParseMemory(q.Memory) // "" is the tier's own; anything else was checked when it was decoded
 	ask := policy.Ask{
 		Code: q.Code, Language: q.Language, Tier: q.Policy,
@@ -61,7 +65,7 @@ func askOf(job Job) policy.Ask {
 		OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
 		Hosts: q.Hosts, Secrets: q.Secrets,
 		Subject: job.Caller.Subject, Tenant: job.Caller.Tenant, Scopes: job.Caller.Scopes,
-		Saved: job.Function != nil, Sum: job.Content,
+		Saved: job.Function != nil, Sum: sum,
 	}
 	for name := range q.Context {
 		ask.Globals = append(ask.Globals, name)

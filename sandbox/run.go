@@ -76,7 +76,7 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 		return Result{}, err
 	}
 	defer e.versions.release(v)
-	if err := r.prepare(script, v); err != nil {
+	if err := r.prepare(e, script, v); err != nil {
 		return r.finish(nil), nil
 	}
 	if err := r.begin(script); err != nil {
@@ -151,7 +151,7 @@ func (r *run) warm(e *Engine, v *version) error {
 }
 
 // prepare turns the code into what the engine compiles. An error means that the code is at fault; the result says how.
-func (r *run) prepare(script Script, v *version) error {
+func (r *run) prepare(e *Engine, script Script, v *version) error {
 	if v != nil && v.loaded {
 		r.source = v.source
 		return nil
@@ -159,7 +159,7 @@ func (r *run) prepare(script Script, v *version) error {
 	if r.grants.Debug.Steps {
 		script.Code = withSteps(script.Code, script.TypeScript, 1)
 	}
-	src, ex := sourceOf(script)
+	src, ex := e.sources.of(script)
 	if ex != nil {
 		r.result.Exception, r.result.Error = ex, oneLine(ex)
 		return errCode

@@ -38,6 +38,7 @@ type Engine struct {
 	runtime   *quickjs.Runtime
 	image     *quickjs.Image
 	versions  *versions
+	sources   sources
 	maxMemory int64
 	egress    Egress
 	startup   Startup
