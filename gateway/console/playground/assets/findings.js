@@ -1,7 +1,8 @@
 // What the policy finds in the code, while one types.
 
 import { allowance, call } from "./api.js";
-import { at, make, say } from "./dom.js";
+import { el } from "/assets/dom.js";
+import { at, say } from "./page.js";
 
 const pause = 400; // ms without typing before anything is asked
 const grave = { critical: "error", high: "error", medium: "warning", low: "info" };
@@ -50,12 +51,11 @@ function verdict(state, text) {
 function show({ findings, syntaxError, policy, decision, analysis }, go) {
   const list = syntaxError ? [{ severity: "syntax", category: "syntax error", ...syntaxError }, ...findings] : findings;
   at("findings").replaceChildren(...list.map((f) => {
-    const place = make("button", { type: "button", className: "pg-place quiet", textContent: `${f.line}:${f.column}`, ariaLabel: `Go to line ${f.line}, column ${f.column}` });
-    place.addEventListener("click", () => go(f.line, f.column));
-    return make("li", { data: { severity: f.severity } },
-      make("span", { className: "pg-severity", textContent: f.severity === "syntax" ? "error" : f.severity }),
-      make("span", { className: "pg-found" }, make("strong", { textContent: f.category.replaceAll("_", " ") }), ` ${f.message}`),
-      place);
+    const place = { type: "button", class: "pg-place quiet", "aria-label": `Go to line ${f.line}, column ${f.column}`, on: { click: () => go(f.line, f.column) } };
+    return el("li", { data: { severity: f.severity } },
+      el("span", { class: "pg-severity" }, f.severity === "syntax" ? "error" : f.severity),
+      el("span", { class: "pg-found" }, el("strong", {}, f.category.replaceAll("_", " ")), ` ${f.message}`),
+      el("button", place, `${f.line}:${f.column}`));
   }));
   at("count").hidden = list.length === 0;
   at("count").textContent = list.length;

@@ -1,9 +1,10 @@
 // The playground: puts together the editor, the fields around it, runs and what they show.
 
+import { el } from "/assets/dom.js";
 import { visitor } from "/assets/frame.js";
 import { call } from "./api.js";
 import { forms } from "./copy.js";
-import { at, make, say } from "./dom.js";
+import { at, say } from "./page.js";
 import { watch } from "./findings.js";
 import * as output from "./output.js";
 import * as plain from "./plain.js";
@@ -191,12 +192,12 @@ async function learn() {
   try {
     const text = await (await call("/api/tools.d.ts")).text();
     editor.types = text;
-    const place = make("div", { className: "pg-types" });
+    const place = el("div", { class: "pg-types" });
     at("declarations").replaceChildren(place);
     if (rich) rich.viewer({ parent: place, label: "Declarations", text });
-    else place.append(make("pre", { textContent: text, tabIndex: 0, ariaLabel: "Declarations" }));
+    else place.append(el("pre", { tabindex: 0, "aria-label": "Declarations" }, text));
   } catch (error) {
-    at("declarations").replaceChildren(make("p", { className: "hint", textContent: `The declarations could not be read: ${error.message}` }));
+    at("declarations").replaceChildren(el("p", { class: "hint" }, `The declarations could not be read: ${error.message}`));
   }
 }
 

@@ -1,10 +1,13 @@
 // What a run prints, gives and uses.
 
-import { at, bytes, make, milliseconds, say } from "./dom.js";
+import { el } from "/assets/dom.js";
+import { bytes, duration } from "/assets/format.js";
+import { visitor } from "/assets/frame.js";
+import { at, say } from "./page.js";
 
 // What is shown of one value; the rest is in the record.
 const longest = 200_000;
-const levels = { log: "", info: "", debug: "debug", warn: "warning", error: "error" };
+const levels = { debug: "debug", warn: "warning", error: "error" };
 
 let printed = 0;
 
@@ -20,11 +23,9 @@ export function clear() {
 export function print(level, text) {
   const log = at("output");
   const follow = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
-  const word = levels[level] ?? "";
-  const line = make("div", { className: "pg-line", data: { level } });
-  if (word) line.append(make("span", { className: "pg-level", textContent: word }));
-  line.append(make("span", { className: "pg-said", textContent: text.replace(/\n$/, "") }));
-  log.append(line);
+  const word = levels[level];
+  log.append(el("div", { class: "pg-line", data: { level } },
+    word && el("span", { class: "pg-level" }, word), el("span", { class: "pg-said" }, text.replace(/\n$/, ""))));
   printed++;
   if (follow) log.scrollTop = log.scrollHeight;
 }
@@ -38,14 +39,12 @@ export function state(name, text) {
 // fail shows why there is no result. go leads to a place in the code.
 export function fail(title, message, { exception, go } = {}) {
   const box = at("failure");
-  box.replaceChildren(make("strong", { textContent: title }), make("p", { className: "pg-message", textContent: cut(message) }));
+  box.replaceChildren(el("strong", {}, title), el("p", { class: "pg-message" }, cut(message)));
   if (exception?.line > 0 && !exception.file) {
-    const place = make("button", { type: "button", textContent: `Go to line ${exception.line}` });
-    place.addEventListener("click", () => go(exception.line, exception.column));
-    box.append(place);
+    box.append(el("button", { type: "button", on: { click: () => go(exception.line, exception.column) } }, `Go to line ${exception.line}`));
   }
   if (exception?.stack) {
-    box.append(make("details", {}, make("summary", { textContent: "Stack" }), make("pre", { textContent: cut(exception.stack), tabIndex: 0 })));
+    box.append(el("details", {}, el("summary", {}, "Stack"), el("pre", { tabindex: 0 }, cut(exception.stack))));
   }
   box.hidden = false;
 }
@@ -60,9 +59,9 @@ const caps = {
 // finish shows a result.
 export function finish(result, allowed, go) {
   if (printed === 0) for (const { level, message } of result.logs ?? []) print(level, message);
-  if (printed === 0) at("output").append(make("p", { className: "hint", textContent: "Nothing was printed." }));
+  if (printed === 0) at("output").append(el("p", { class: "hint" }, "Nothing was printed."));
   const word = said[result.status] ?? result.status;
-  state(result.status, `${word} in ${milliseconds(result.usage.wallMs)}`);
+  state(result.status, `${word} in ${duration(result.usage.wallMs)}`);
   if (result.status !== "completed") {
     const cap = result.limit ? `: ${caps[result.limit] ?? result.limit} used up` : "";
     fail(word + cap, result.error ?? "", { exception: result.exception, go });
@@ -73,25 +72,25 @@ export function finish(result, allowed, go) {
   meters(result, allowed);
   at("record").href = `/dashboard/execution/${encodeURIComponent(result.id)}`;
   at("record").title = result.id;
-  at("record").hidden = false;
+  at("record").hidden = !visitor.may("audit:read");
 }
 
 function meters(result, allowed) {
   const used = { ...result.usage, logEntries: result.logs?.length ?? 0 };
   const plain = (n) => String(n);
   const rows = [
-    ["Time", "wallMs", milliseconds], ["CPU time", "cpuMs", milliseconds], ["Memory", "memoryBytes", bytes],
+    ["Time", "wallMs", duration], ["CPU time", "cpuMs", duration], ["Memory", "memoryBytes", bytes],
     ["Output", "outputBytes", bytes], ["Log entries", "logEntries", plain], ["API calls", "apiCalls", plain],
   ];
   at("meters").replaceChildren(...rows.map(([name, key, write]) => {
     const most = allowed[key];
     const share = most ? Math.min(used[key] / most, 1) : 0;
-    const bar = make("span", { className: "pg-bar-used", data: { near: String(share >= 0.9) } });
+    const bar = el("span", { class: "pg-bar-used", data: { near: String(share >= 0.9) } });
     bar.style.inlineSize = `${(share * 100).toFixed(1)}%`;
     const text = most ? `${write(used[key])} of ${write(most)}` : write(used[key]);
-    return make("div", { className: "pg-meter" },
-      make("dt", { textContent: name }),
-      make("dd", {}, make("span", { textContent: text }), make("span", { className: "pg-bar-whole", ariaHidden: "true" }, bar)));
+    return el("div", { class: "pg-meter" },
+      el("dt", {}, name),
+      el("dd", {}, el("span", {}, text), el("span", { class: "pg-bar-whole", "aria-hidden": "true" }, bar)));
   }));
   at("usage").hidden = false;
 }

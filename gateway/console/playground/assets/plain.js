@@ -1,11 +1,11 @@
 // The editor without CodeMirror: the page's own text area, with line numbers that carry marks. It has the shape of what
 // the bundled editor.js creates.
 
-import { make } from "./dom.js";
+import { el } from "/assets/dom.js";
 
 export function create({ parent, label, value, onChange, onRun }) {
   const text = parent.querySelector("textarea");
-  const numbers = make("div", { className: "pg-numbers", ariaHidden: "true" });
+  const numbers = el("div", { class: "pg-numbers", "aria-hidden": "true" });
   parent.classList.add("pg-plain");
   parent.prepend(numbers);
   text.ariaLabel = label;
@@ -15,7 +15,7 @@ export function create({ parent, label, value, onChange, onRun }) {
   function number() {
     const lines = text.value.split("\n").length;
     while (numbers.childElementCount > lines) numbers.lastElementChild.remove();
-    while (numbers.childElementCount < lines) numbers.append(make("span", { textContent: numbers.childElementCount + 1 }));
+    while (numbers.childElementCount < lines) numbers.append(el("span", {}, String(numbers.childElementCount + 1)));
     for (const [i, n] of [...numbers.children].entries()) {
       const mark = marks.get(i + 1);
       if (n.dataset.severity === mark?.severity && n.title === (mark?.message ?? "")) continue;

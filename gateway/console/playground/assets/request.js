@@ -1,6 +1,7 @@
 // The execution request that the page's fields make, and the other way round.
 
-import { at, bytes } from "./dom.js";
+import { bytes } from "/assets/format.js";
+import { at } from "./page.js";
 
 const limits = ["cpuMs", "outputBytes", "logEntries", "apiCalls"];
 

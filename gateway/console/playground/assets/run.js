@@ -2,7 +2,8 @@
 
 import { call, events } from "./api.js";
 import * as output from "./output.js";
-import { at, milliseconds } from "./dom.js";
+import { duration } from "/assets/format.js";
+import { at } from "./page.js";
 
 // patience is how long a stopped run may take to tell its end, in ms.
 const patience = 5000;
@@ -19,7 +20,7 @@ export async function run(request, allowed, go) {
   at("stop").disabled = false;
   at("run").disabled = true;
   const began = performance.now();
-  const clock = setInterval(() => { at("clock").textContent = milliseconds(performance.now() - began); }, 100);
+  const clock = setInterval(() => { at("clock").textContent = duration(performance.now() - began); }, 100);
   mine.id = "";
   let result = null;
   try {
