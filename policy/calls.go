@@ -31,9 +31,44 @@ func (w *scanner) call(e *js.CallExpr) *value {
 	callee := w.loud(e.X)
 	at := w.at
 	c := call{at: at, args: w.args(e.Args.List), received: hasReceiver(e.X)}
-	v := w.invoke(callee, c)
+	w.pollution(e.X, c)
+	v := c.arg(0)
+	if !isInterop(e.X) {
+		v = w.invoke(callee, c)
+	}
 	w.at = at
 	return v
+}
+
+// isInterop knows the helpers that compilers put around require: what they give stands for the module. Followed like
+// other functions, each would give every module that it is ever called with.
+func isInterop(callee js.IExpr) bool {
+	for {
+		switch e := callee.(type) {
+		case *js.GroupExpr:
+			callee = e.X
+			continue
+		case *js.CommaExpr: // (0, tslib.__importDefault)(…)
+			callee = e.List[len(e.List)-1]
+			continue
+		case *js.Var:
+			return isInteropName(string(e.Data))
+		case *js.DotExpr:
+			l, ok := e.Y.(js.LiteralExpr)
+			return ok && isInteropName(string(l.Data))
+		}
+		return false
+	}
+}
+
+func isInteropName(name string) bool {
+	switch name {
+	case "__importDefault", "__importStar", "__toESM", "__toCommonJS", "_interopRequireDefault", "_interopRequireWildcard",
+		"_interopDefault", "_interopDefaultLegacy", "_interopDefaultCompat", "_interopNamespace", "_interopNamespaceDefault",
+		"_interop_require_default", "_interop_require_wildcard", "interopDefault":
+		return true
+	}
+	return false
 }
 
 func hasReceiver(callee js.IExpr) bool {
@@ -155,6 +190,7 @@ func (w *scanner) invokeSymbol(s *symbol, c call) *value {
 	case roleEval, roleFunction:
 		w.tele.Flags.HasEval = true
 		w.codeString(c)
+		return w.built(s, c)
 	case roleReflectGet:
 		return w.computed(c.arg(0), c.arg(1), c.at)
 	case roleReflectApply:
@@ -179,6 +215,13 @@ func (w *scanner) invokeSymbol(s *symbol, c call) *value {
 		w.escapes(c)
 	case roleTimeout, roleInterval:
 		w.timer(s, c)
+	case roleTask:
+		w.escapes(c)
+		w.task(c)
+	case roleKeys:
+		return keysOf(c.arg(0))
+	case roleParse:
+		return w.parsed(c)
 	case roleWorker:
 	default:
 		return w.invokeText(s, c)
@@ -251,6 +294,9 @@ func (w *scanner) invokeMethod(m *value, c call) *value {
 			w.hit(s.category, s.power, s.module, c.at, explain(s))
 		}
 		return nil
+	case m.of.kind == kindPrototype && (m.text == "__defineGetter__" || m.text == "__defineSetter__"):
+		w.changes(m.of, c.at)
+		return nil
 	case m.text == "then" || m.text == "catch" || m.text == "finally":
 		return w.invoke(c.arg(0), call{args: []*value{m.of}, at: c.at, depth: c.depth})
 	case m.of.kind == kindText || m.of.kind == kindNumber || m.of.kind == kindArray:
@@ -270,6 +316,10 @@ func (w *scanner) invokeMethod(m *value, c call) *value {
 		w.escapes(call{args: c.args, at: c.at})
 		return w.invoke(m.of, call{args: elements(c.arg(1)), at: c.at, depth: c.depth})
 	case "bind":
+		if m.of.kind == kindMethod && (m.of.text == "call" || m.of.text == "apply") {
+			// f.call.bind(g) is g with its receiver as the first argument, whatever f is.
+			return &value{kind: kindMethod, text: m.of.text, of: c.arg(0)}
+		}
 		return m.of
 	case "toString":
 		return m.of.decodedText()

@@ -5,11 +5,14 @@ package policy
 type catalogue struct {
 	globals map[string]*symbol
 	modules map[string]*symbol
+	// packages gives the category of packages that have one purpose.
+	packages map[string]string
 	// anyModule stands for a module loaded under a name that could not be told: its members are known by their own names.
 	anyModule *symbol
 	// methods are members so telling that they count on a receiver nothing is known of.
-	methods map[string]*symbol
-	// function is Function; evalSymbol is eval.
+	methods    map[string]*symbol
+	importMeta *symbol
+	// function is Function; eval is eval.
 	function, eval *symbol
 }
 
@@ -24,7 +27,7 @@ func neverProvided(module string) bool {
 }
 
 func newCatalogue() *catalogue {
-	c := &catalogue{modules: modules()}
+	c := &catalogue{modules: modules(), packages: packages()}
 	c.globals = globals(c.modules)
 	c.function = c.globals["Function"]
 	c.eval = c.globals["eval"]
@@ -36,6 +39,12 @@ func newCatalogue() *catalogue {
 			}
 		}
 	}
+	c.importMeta = &symbol{name: "import.meta", members: map[string]*symbol{
+		"env":      {name: "import.meta.env", category: EnvironmentAccess},
+		"dirname":  {name: "import.meta.dirname", category: EnvironmentAccess},
+		"filename": {name: "import.meta.filename", category: EnvironmentAccess},
+		"resolve":  {name: "import.meta.resolve", category: ModuleLoading, callable: true},
+	}}
 	c.anyModule = &symbol{name: "module", module: "?", members: telling}
 	c.methods = map[string]*symbol{}
 	for _, name := range []string{"execSync", "execFile", "execFileSync", "spawnSync"} {
@@ -45,7 +54,7 @@ func newCatalogue() *catalogue {
 		"mkdirSync", "readdirSync", "copyFileSync", "renameSync", "chmodSync", "symlinkSync", "createWriteStream"} {
 		c.methods[name] = c.modules["fs"].members[name]
 	}
-	for _, name := range []string{"runInThisContext", "runInNewContext", "runInContext"} {
+	for _, name := range []string{"runInThisContext", "runInNewContext"} {
 		c.methods[name] = c.modules["vm"].members[name]
 	}
 	return c
@@ -91,11 +100,12 @@ func modules() map[string]*symbol {
 	loader.members["Module"] = loader
 	process := &symbol{name: "process", module: "process", members: join(
 		group("process.", symbol{category: EnvironmentAccess}, "env", "argv", "execPath", "execArgv", "mainModule", "config",
-			"pid", "ppid", "title", "debugPort", "report", "permission"),
+			"pid", "ppid", "title", "debugPort", "report", "permission", "stdin", "features", "release"),
 		group("process.", finding(EnvironmentAccess, neverGranted), "exit", "kill", "abort", "reallyExit", "cwd", "chdir",
 			"umask", "setuid", "setgid", "getuid", "getgid", "geteuid", "getegid", "getgroups", "initgroups", "_debugProcess",
 			"loadEnvFile", "_getActiveHandles", "_kill"),
 		group("process.", finding(CommandExecution, neverGranted), "binding", "_linkedBinding", "dlopen", "getBuiltinModule"))}
+	process.members["nextTick"] = &symbol{name: "process.nextTick", role: roleTask, callable: true}
 	process.members["getBuiltinModule"] = &symbol{name: "process.getBuiltinModule", role: roleRequire, callable: true}
 	process.members["mainModule"] = &symbol{name: "process.mainModule", category: EnvironmentAccess, members: map[string]*symbol{
 		"require":     {name: "require", role: roleRequire, callable: true},
@@ -108,17 +118,19 @@ func modules() map[string]*symbol {
 	}
 	net := sockets("net", "Socket", "connect", "createConnection", "createServer", "Server")
 	net.members = join(net.members, group("net.", plain, "isIP", "isIPv4", "isIPv6"))
+	http2 := sockets("http2", "connect", "createServer")
+	http2.members["constants"] = &symbol{name: "http2.constants"}
 	os := all("os", EnvironmentAccess, group("os.", plain, "EOL", "constants", "devNull"))
 	worker := symbol{name: "Worker", category: CodeInjection, onUse: true, role: roleWorker}
 	return map[string]*symbol{
 		"fs": fs, "fs/promises": promises, "child_process": childProcess, "vm": vm, "http": web("http"), "https": web("https"),
 		"net": net, "dgram": sockets("dgram", "createSocket", "Socket"), "tls": sockets("tls", "connect", "createServer"),
 		"dns": sockets("dns", "lookup", "resolve"), "dns/promises": sockets("dns/promises", "lookup", "resolve"),
-		"http2": sockets("http2", "connect", "createServer"), "module": loader, "process": process, "buffer": buffer, "os": os,
+		"http2": http2, "module": loader, "process": process, "buffer": buffer, "os": os,
 		"cluster":        all("cluster", CommandExecution, group("cluster.", plain, "isMaster", "isPrimary", "isWorker")),
 		"worker_threads": {name: "worker_threads", module: "worker_threads", members: map[string]*symbol{"Worker": &worker}},
 		"inspector":      all("inspector", CodeInjection, nil), "repl": all("repl", CodeInjection, nil),
-		"v8": {name: "v8", module: "v8"},
+		"v8": {name: "v8", module: "v8"}, "wasi": all("wasi", WebAssembly, nil),
 	}
 }
 

@@ -23,6 +23,25 @@ func (w *scanner) invokeText(s *symbol, c call) *value {
 		if text, ok := c.arg(0).string(); ok && len(text) <= maxFoldedBytes {
 			return textValue(base64.StdEncoding.EncodeToString([]byte(text)))
 		}
+	case rolePercent:
+		if text, ok := c.arg(0).string(); ok && len(text) <= maxFoldedBytes {
+			return &value{kind: kindText, text: url.PathEscape(text), decoded: c.arg(0).isDecoded(), coded: c.arg(0).isCoded()}
+		}
+		if c.arg(0).isDecoded() {
+			return c.arg(0)
+		}
+		return &value{kind: kindPercent}
+	case roleEscape:
+		if text, ok := c.arg(0).string(); ok && !strings.ContainsFunc(text, func(r rune) bool { return r > 0x7f }) {
+			return &value{kind: kindText, text: text, decoded: c.arg(0).isDecoded(), coded: c.arg(0).isCoded()}
+		}
+		return c.arg(0).decodedText()
+	case roleSymbol:
+		if text, ok := c.arg(0).string(); ok {
+			o := &object{}
+			o.set("description", textValue(text))
+			return &value{kind: kindObject, obj: o}
+		}
 	case roleSpread:
 		return spreadOf(c.arg(0))
 	case roleRaw:
@@ -69,6 +88,9 @@ func (w *scanner) decode(s *symbol, c call) *value {
 	if s.name == "atob" && in.isCoded() {
 		w.hit(EncodingTricks, neverGranted, "", c.at, "a chain of decoders hides what a string holds")
 	}
+	if in != nil && in.kind == kindPercent {
+		return nil // unescape(encodeURIComponent(s)): bytes of UTF-8, nothing hidden
+	}
 	text, ok := in.string()
 	if !ok || len(text) > maxFoldedBytes {
 		if fromBuffer {
@@ -84,6 +106,7 @@ func (w *scanner) decode(s *symbol, c call) *value {
 		return &value{kind: kindDecoded, coded: true}
 	}
 	out := &value{kind: kindText, text: plain, decoded: plain != text, coded: plain != text && (s.name == "atob" || fromBuffer)}
+	out.decoded, out.coded = out.decoded || in.isDecoded(), out.coded || in.isCoded()
 	if fromBuffer {
 		return &value{kind: kindBytes, of: out}
 	}

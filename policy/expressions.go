@@ -71,6 +71,9 @@ func (w *scanner) compound(e js.IExpr) *value {
 		w.returns(w.expr(e.X))
 	case *js.MethodDecl:
 		return w.method(e, w.this)
+	case *js.ImportMetaExpr:
+		w.at = w.locate([]byte("import"))
+		return symbolValue(w.cat.importMeta)
 	}
 	return nil
 }
@@ -171,8 +174,17 @@ func (w *scanner) loud(e js.IExpr) *value {
 
 func (w *scanner) unary(e *js.UnaryExpr) *value {
 	switch e.Op {
-	case js.TypeofToken, js.DeleteToken, js.NotToken, js.VoidToken:
+	case js.TypeofToken, js.NotToken, js.VoidToken:
 		w.compared(e.X)
+		return nil
+	case js.DeleteToken:
+		was := w.quiet
+		w.quiet = true
+		w.target(e.X)
+		w.quiet = was
+		return nil
+	case js.PreIncrToken, js.PreDecrToken, js.PostIncrToken, js.PostDecrToken:
+		w.target(e.X)
 		return nil
 	case js.AwaitToken:
 		return w.expr(e.X)
@@ -261,7 +273,7 @@ func isAssignment(op js.TokenType) bool {
 
 // update walks x op= y.
 func (w *scanner) update(e *js.BinaryExpr) *value {
-	old := w.expr(e.X)
+	old := w.target(e.X)
 	v := w.expr(e.Y)
 	switch e.Op {
 	case js.AddEqToken:

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,14 +146,21 @@ func foldText(s, name string, c call) *value {
 		return textValue(strings.ToLower(s))
 	case "toUpperCase", "toLocaleUpperCase":
 		return textValue(strings.ToUpper(s))
-	case "trim":
+	case "trim", "trimStart", "trimEnd":
 		return textValue(strings.TrimSpace(s))
+	case "padStart", "padEnd":
+		if iok && i <= len(s) {
+			return textValue(s)
+		}
 	case "repeat":
 		if iok && i >= 0 && len(s)*i <= maxFoldedBytes && i <= maxFoldedBytes {
 			return textValue(strings.Repeat(s, i))
 		}
 	case "replace", "replaceAll":
 		with, ok := c.arg(1).string()
+		if r := c.arg(0); ok && r != nil && r.alt == nil && r.kind == kindRegExp {
+			return replaced(s, r, with)
+		}
 		if hasArg && ok && len(s)*(len(with)+1) <= maxFoldedBytes {
 			n := 1
 			if name == "replaceAll" {
@@ -160,6 +168,22 @@ func foldText(s, name string, c call) *value {
 			}
 			return textValue(strings.Replace(s, arg, with, n))
 		}
+	}
+	return nil
+}
+
+// replaced gives what replacing a pattern's matches gives, where Go reads the pattern as JavaScript does: it runs in linear
+// time.
+func replaced(s string, pattern *value, with string) *value {
+	if len(pattern.text) > 100 || len(s) > 512 || strings.Contains(with, "$") {
+		return nil
+	}
+	re, err := regexp.Compile(pattern.text)
+	if err != nil {
+		return nil
+	}
+	if out := re.ReplaceAllLiteralString(s, with); len(out) <= maxFoldedBytes {
+		return textValue(out)
 	}
 	return nil
 }

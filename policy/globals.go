@@ -22,9 +22,20 @@ func globals(mods map[string]*symbol) map[string]*symbol {
 	for _, name := range []string{"Math", "JSON", "console", "Intl", "Atomics", "crypto", "performance"} {
 		out[name] = &symbol{name: name, rest: plain(name+".*", noRole)}
 	}
-	for _, name := range []string{"parseFloat", "isNaN", "isFinite", "encodeURIComponent", "encodeURI", "escape",
-		"structuredClone", "queueMicrotask"} {
+	for _, name := range []string{"parseFloat", "isNaN", "isFinite", "structuredClone"} {
 		out[name] = plain(name, noRole)
+	}
+	out["JSON"].members = map[string]*symbol{"parse": plain("JSON.parse", roleParse)}
+	for _, name := range []string{"encodeURIComponent", "encodeURI"} {
+		out[name] = plain(name, rolePercent)
+	}
+	out["escape"] = plain("escape", roleEscape)
+	out["Symbol"].role = roleSymbol
+	for _, name := range []string{"queueMicrotask", "requestAnimationFrame", "requestIdleCallback"} {
+		out[name] = plain(name, roleTask)
+	}
+	for _, name := range []string{"__dirname", "__filename"} {
+		out[name] = &symbol{name: name, category: EnvironmentAccess}
 	}
 	out["parseInt"] = plain("parseInt", roleParseInt)
 	out["Promise"].members = map[string]*symbol{"resolve": plain("Promise.resolve", rolePromise)}
@@ -41,6 +52,8 @@ func globals(mods map[string]*symbol) map[string]*symbol {
 			"assign":                    plain("Object.assign", roleAssign),
 			"defineProperty":            plain("Object.defineProperty", roleDefine),
 			"defineProperties":          plain("Object.defineProperties", roleDefine),
+			"keys":                      plain("Object.keys", roleKeys),
+			"getOwnPropertyNames":       plain("Object.getOwnPropertyNames", roleKeys),
 			"values":                    plain("Object.values", roleValues),
 			"entries":                   plain("Object.entries", roleValues),
 		})}
@@ -116,7 +129,8 @@ func globals(mods map[string]*symbol) map[string]*symbol {
 	out["clearInterval"] = plain("clearInterval", roleClear)
 	out["clearTimeout"] = plain("clearTimeout", roleClear)
 
-	out["WebAssembly"] = &symbol{name: "WebAssembly", rest: found("WebAssembly.*", WebAssembly, neverGranted)}
+	out["WebAssembly"] = &symbol{name: "WebAssembly", rest: found("WebAssembly.*", WebAssembly, neverGranted),
+		members: group("WebAssembly.", symbol{class: true}, "RuntimeError", "CompileError", "LinkError")}
 
 	out["atob"] = plain("atob", roleDecode)
 	out["unescape"] = plain("unescape", roleDecode)

@@ -38,16 +38,19 @@ func characters(of *value, text string) []*value {
 // object walks an object literal. Methods see it as their this.
 func (w *scanner) object(e *js.ObjectExpr) *value {
 	out := &value{kind: kindObject, obj: &object{}}
+	// Methods are known to one another, whatever their order.
+	for _, p := range e.List {
+		if m, ok := p.Value.(*js.MethodDecl); ok && m.Name.Computed == nil && !m.Get && !m.Set {
+			out.obj.set(propertyText(m.Name.Literal), &value{kind: kindFunction, fn: w.function(m, m.Params, false)})
+		}
+	}
 	for _, p := range e.List {
 		if p.Spread {
 			out.obj.rest = either(w.expr(p.Value), out.obj.rest)
 			continue
 		}
 		if m, ok := p.Value.(*js.MethodDecl); ok {
-			v := w.method(m, out)
-			if m.Name.Computed == nil && !m.Get && !m.Set {
-				out.obj.set(propertyText(m.Name.Literal), v)
-			}
+			w.give(out, m, w.method(m, out))
 			continue
 		}
 		key, known := "", false
@@ -94,6 +97,34 @@ func (w *scanner) propertyName(n *js.PropertyName) (string, bool) {
 	return propertyText(n.Literal), true
 }
 
+// give puts what a getter returns, and a method whose name is computed, into the object that has it.
+func (w *scanner) give(to *value, m *js.MethodDecl, v *value) {
+	name, known := "", m.Name.Private != nil
+	switch {
+	case known:
+		name = string(m.Name.Private.Data)
+	case m.Name.Computed == nil:
+		name, known = propertyText(m.Name.Literal), true
+	default:
+		name, known = w.constant(m.Name.Computed)
+	}
+	switch {
+	case !known || m.Set:
+	case m.Get && v.fn.ret != nil:
+		to.obj.set(name, v.fn.ret)
+	case !m.Get && m.Name.Computed != nil:
+		to.obj.set(name, v)
+	}
+}
+
+// constant gives the text of a key that needs no walk: a literal.
+func (w *scanner) constant(e js.IExpr) (string, bool) {
+	if l, ok := e.(*js.LiteralExpr); ok && l.TokenType == js.StringToken {
+		return propertyText(*l), true
+	}
+	return "", false
+}
+
 func (w *scanner) method(m *js.MethodDecl, this *value) *value {
 	if m.Name.Private != nil {
 		w.passName(m.Name.Private)
@@ -112,9 +143,14 @@ func (w *scanner) class(c *js.ClassDecl) *value {
 	}
 	self := &value{kind: kindObject, obj: &object{}}
 	if c.Extends != nil {
-		// A class that extends Function builds code from strings as Function does.
+		// A class that extends Function builds code from strings as Function does; of others, what counts is its use.
 		base := w.expr(c.Extends)
 		w.escapes(call{args: []*value{base}, at: w.at})
+		for b := base; b != nil; b = b.alt {
+			if b.kind == kindSymbol && b.sym.onUse && b.sym.role == noRole {
+				w.found(b.sym, w.at)
+			}
+		}
 	}
 	// Methods are known to one another, whatever their order.
 	for _, el := range c.List {
@@ -133,7 +169,7 @@ func (w *scanner) class(c *js.ClassDecl) *value {
 		case el.StaticBlock != nil:
 			w.branched(func() { w.block(el.StaticBlock.List) })
 		case el.Method != nil:
-			w.method(el.Method, self)
+			w.give(self, el.Method, w.method(el.Method, self))
 		default:
 			w.field(el.Field, self)
 		}

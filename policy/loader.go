@@ -61,6 +61,9 @@ func (w *scanner) loadNamed(spec string, at int, how string) *value {
 	shown := strconv.Quote(clip(spec, 60))
 	switch {
 	case strings.HasPrefix(spec, "./"), strings.HasPrefix(spec, "../"), strings.HasPrefix(spec, "/"):
+		if strings.HasSuffix(spec, ".wasm") {
+			w.hit(WebAssembly, neverGranted, "", at, how+" of "+shown+" runs WebAssembly")
+		}
 		if how == "static import" || w.hasFile(spec) {
 			return nil
 		}
@@ -75,10 +78,16 @@ func (w *scanner) loadNamed(spec string, at int, how string) *value {
 	if name == "child_process" || name == "cluster" {
 		w.hit(CommandExecution, neverGranted, name, at, "module "+shown+" runs commands on the host")
 	}
+	if category := w.cat.packages[name]; category != "" {
+		w.hit(category, powerOf(category), name, at, "package "+shown+purpose(category))
+	}
+	if strings.HasSuffix(name, ".wasm") {
+		w.hit(WebAssembly, neverGranted, "", at, how+" of "+shown+" runs WebAssembly")
+	}
 	if name == "process" {
 		w.tele.Flags.HasProcess = true
 	}
-	if s := w.cat.modules[name]; s != nil {
+	if s := w.cat.modules[wrapped(name)]; s != nil {
 		return symbolValue(s)
 	}
 	return &value{kind: kindSymbol, sym: &symbol{name: name, module: name}}

@@ -18,9 +18,12 @@ func propertyText(l js.LiteralExpr) string {
 
 // dot walks x.name and x?.name.
 func (w *scanner) dot(e *js.DotExpr) *value {
-	base := w.operand(e.X)
-	at := w.at
-	key := ""
+	base, key, at := w.dotted(e)
+	return w.member(base, key, at, true)
+}
+
+func (w *scanner) dotted(e *js.DotExpr) (base *value, key string, at int) {
+	base, at = w.operand(e.X), w.at
 	switch y := e.Y.(type) {
 	case js.LiteralExpr:
 		off := w.pass(y.Data)
@@ -33,16 +36,20 @@ func (w *scanner) dot(e *js.DotExpr) *value {
 		key = string(y.Data)
 	}
 	w.at = at
-	return w.member(base, key, at, true)
+	return base, key, at
 }
 
 // index walks x[y] and x?.[y].
 func (w *scanner) index(e *js.IndexExpr) *value {
-	base := w.operand(e.X)
-	at := w.at
-	key := w.loud(e.Y)
-	w.at = at
+	base, key, at := w.indexed(e)
 	return w.computed(base, key, at)
+}
+
+func (w *scanner) indexed(e *js.IndexExpr) (base, key *value, at int) {
+	base, at = w.operand(e.X), w.at
+	key = w.loud(e.Y)
+	w.at = at
+	return base, key, at
 }
 
 // operand walks what a member is read from. Reading a member of a power is what counts, unless the member is nothing.
@@ -66,9 +73,15 @@ func (w *scanner) computed(base, key *value, at int) *value {
 		out = either(out, w.member(base, name, at, false))
 	}
 	if !known && base != nil {
+		if base.isGlobal() && !w.dynamicKey {
+			w.again = true // what the name is may be known by the next walk
+		}
 		w.dynamicKey = true
 		if key.isDecoded() && base.powerful() {
 			w.hit(EncodingTricks, neverGranted, "", at, "a decoded string names a member of a host object")
+			if base.isGlobal() {
+				w.hit(CodeInjection, evalPower, "", at, "a global that only a decoder names may be eval or Function")
+			}
 		}
 		out = itemsOf(base)
 	}
@@ -121,7 +134,10 @@ func (w *scanner) memberOfUnknown(name string) *value {
 	if v := w.props[name]; v != nil {
 		return v
 	}
-	if w.cat.methods[name] != nil || name == "constructor" {
+	if name == "mainModule" { // only process has one
+		return symbolValue(w.cat.modules["process"].members[name])
+	}
+	if w.cat.methods[name] != nil {
 		return &value{kind: kindMethod, text: name}
 	}
 	return nil

@@ -31,8 +31,8 @@ type scanner struct {
 	branch      int // nesting of branches, loops and functions
 	loops       int // nesting of loops in the current function
 	endless     int
-	quiet       bool // the value is only compared or tested
-	this        *value
+	quiet       bool   // the value is only compared or tested
+	this, with  *value // with is what with statements around are about
 	frame       *function
 	nested      int // depth of code inside code strings
 	nestedScans int
@@ -46,6 +46,7 @@ type scanner struct {
 	round      int
 	again      bool
 	dynamicKey bool
+	tasks      bool // queueMicrotask or its like was called
 	tooDeep    bool
 	dropped    bool // there were more findings than are kept
 
@@ -91,7 +92,7 @@ func (w *scanner) walk(list []js.IStmt) {
 	for w.round = range maxRounds {
 		w.again = false
 		w.cursor, w.at, w.depth, w.branch, w.loops, w.endless, w.quiet = 0, 0, 0, 0, 0, 0, false
-		w.this = &value{kind: kindGlobal}
+		w.this, w.with = &value{kind: kindGlobal}, nil
 		w.hits, w.seen, w.count, w.nestedScans, w.dropped = w.hits[:0], nil, nil, 0, false
 		w.timers.reset()
 		w.tele.Metrics = Metrics{Cyclomatic: 1}

@@ -69,8 +69,10 @@ func (w *scanner) stmt(s js.IStmt) {
 			w.pass(s.Label)
 		}
 	case *js.WithStmt:
-		w.expr(s.Cond)
+		outer := w.with
+		w.with = either(w.expr(s.Cond), outer)
 		w.branched(func() { w.stmt(s.Body) })
+		w.with = outer
 	case *js.ImportStmt:
 		w.importStmt(s)
 	case *js.ExportStmt:
@@ -91,10 +93,11 @@ func (w *scanner) loop(s js.IStmt) {
 		w.looped(isTrue(s.Cond), func() { w.stmt(s.Body); w.test(s.Cond) })
 	case *js.ForStmt:
 		w.expr(s.Init)
-		w.looped(s.Cond == nil || isTrue(s.Cond), func() { w.test(s.Cond); w.expr(s.Post); w.block(s.Body.List) })
+		w.looped(s.Cond == nil || isTrue(s.Cond) || isLong(s.Cond), func() { w.test(s.Cond); w.expr(s.Post); w.block(s.Body.List) })
 	case *js.ForInStmt:
 		w.forTarget(s.Init, nil)
-		w.expr(s.Value)
+		keys := keysOf(w.expr(s.Value))
+		w.forTarget(s.Init, itemsOf(keys))
 		w.looped(false, func() { w.block(s.Body.List) })
 	case *js.ForOfStmt:
 		// The target stands before what it iterates over, in source and so in the walk; its values are bound afterwards.
@@ -153,6 +156,23 @@ func (w *scanner) branched(body func()) {
 	w.branch++
 	body()
 	w.branch--
+}
+
+// manyRounds is from how many rounds on a loop that sets timers is a flood.
+const manyRounds = 1000
+
+// isLong reports a loop's condition of the sort i < 100000.
+func isLong(e js.IExpr) bool {
+	b, ok := e.(*js.BinaryExpr)
+	if !ok || b.Op != js.LtToken && b.Op != js.LtEqToken {
+		return false
+	}
+	l, ok := b.Y.(*js.LiteralExpr)
+	if !ok || !js.IsNumeric(l.TokenType) {
+		return false
+	}
+	n, ok := parseNumber(string(l.Data))
+	return ok && n >= manyRounds
 }
 
 func isTrue(e js.IExpr) bool {

@@ -26,11 +26,9 @@ func (w *scanner) store(target js.IExpr, y js.IExpr) *value {
 		w.at = at
 	}
 	at := w.at
+	w.changes(base, at)
 	for b := base; b != nil; b = b.alt {
-		switch {
-		case b.kind == kindPrototype && b.text == "":
-			w.hit(PrototypePollution, neverGranted, "", at, "a prototype that others share is changed")
-		case b.kind == kindSymbol && known && (b.sym.member(key) != nil || key == "prototype"):
+		if b.kind == kindSymbol && known && (b.sym.member(key) != nil || key == "prototype") {
 			w.member(b, key, at, true)
 		}
 	}
@@ -43,6 +41,45 @@ func (w *scanner) store(target js.IExpr, y js.IExpr) *value {
 	}
 	w.at = at
 	return v
+}
+
+// changes reports a write to a member of a prototype that others share.
+func (w *scanner) changes(base *value, at int) {
+	for b := base; b != nil; b = b.alt {
+		if b.kind == kindPrototype && b.text == "" {
+			w.hit(PrototypePollution, neverGranted, "", at, "a prototype that others share is changed")
+		}
+	}
+}
+
+// target walks an expression that is also written to, or deleted: x += 1, x++, delete x.
+func (w *scanner) target(e js.IExpr) *value {
+	for {
+		g, ok := e.(*js.GroupExpr)
+		if !ok {
+			break
+		}
+		e = g.X
+	}
+	switch t := e.(type) {
+	case *js.DotExpr:
+		if !w.visit() {
+			return nil
+		}
+		defer w.leave()
+		base, key, at := w.dotted(t)
+		w.changes(base, at)
+		return w.member(base, key, at, true)
+	case *js.IndexExpr:
+		if !w.visit() {
+			return nil
+		}
+		defer w.leave()
+		base, key, at := w.indexed(t)
+		w.changes(base, at)
+		return w.computed(base, key, at)
+	}
+	return w.expr(e)
 }
 
 // keep notes what a member was given.

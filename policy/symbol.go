@@ -44,7 +44,13 @@ const (
 	roleWorker // takes a source text when told to
 	roleCallee // arguments.callee
 	rolePromise
-	roleSpread // Array.from
+	roleSpread  // Array.from
+	roleKeys    // Object.keys
+	roleParse   // JSON.parse
+	roleEscape  // escape
+	rolePercent // encodeURIComponent
+	roleSymbol  // Symbol(description)
+	roleTask    // queueMicrotask and its like: calls a function soon
 )
 
 // symbol is one name of the catalogue: a global, a module, or a member of one.
@@ -71,8 +77,8 @@ func (s *symbol) member(name string) *symbol {
 	if m, ok := s.members[name]; ok {
 		return m
 	}
-	if name == "constructor" {
-		return nil // every object has one; it is no member like the others
+	if name == "constructor" || name == "__esModule" {
+		return nil // every object has the one, and compilers ask every module for the other
 	}
 	return s.rest
 }

@@ -45,6 +45,9 @@ func (w *scanner) timer(s *symbol, c call) {
 		case f.kind == kindText:
 			w.hit(CodeInjection, evalPower, "", c.at, s.name+" is handed a string to run as code")
 			w.codeString(call{args: c.args[:1], at: c.at})
+		case f.kind == kindDecoded:
+			w.hit(CodeInjection, evalPower, "", c.at, s.name+" is handed a string to run as code")
+			w.codeString(call{args: c.args[:1], at: c.at})
 		case f.kind == kindSymbol && f.sym.role == roleCallee:
 			w.hit(TimerAbuse, neverGranted, "", c.at, s.name+" sets the running function going again")
 		case f.kind == kindSymbol && f.sym.role == roleFunction:
@@ -70,7 +73,17 @@ func (w *scanner) timer(s *symbol, c call) {
 			t.add(edge{from: w.frame.id, to: -1, timer: true, at: c.at})
 		}
 	case w.endless > 0:
-		w.hit(TimerAbuse, neverGranted, "", c.at, s.name+" in an endless loop floods the event loop")
+		w.hit(TimerAbuse, neverGranted, "", c.at, s.name+" in an endless or long loop floods the event loop")
+	}
+}
+
+// task covers a call of queueMicrotask and its like.
+func (w *scanner) task(c call) {
+	w.tasks = true
+	for f := c.arg(0); f != nil; f = f.alt {
+		if f.kind == kindFunction && w.frame != nil {
+			w.timers.add(edge{from: w.frame.id, to: f.fn.id, timer: true, at: c.at})
+		}
 	}
 }
 

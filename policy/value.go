@@ -23,6 +23,7 @@ const (
 	kindBuilt       // what calling a kindConstructor with a string gave
 	kindDecoded     // an unknown string that came out of a decoder
 	kindBytes       // a Buffer made of the text of
+	kindPercent     // unknown text that was just percent-encoded
 )
 
 // value is one possible value of an expression; alt links to another that it may have as well. Values are immutable.
@@ -124,6 +125,16 @@ func (v *value) powerful() bool {
 		switch v.kind {
 		case kindGlobal, kindMaybeGlobal, kindSymbol, kindBuiltin, kindPrototype, kindConstructor, kindMethod, kindDescriptor,
 			kindBuilt, kindDecoded, kindBytes:
+			return true
+		}
+	}
+	return false
+}
+
+// isGlobal reports whether the value may be the global object.
+func (v *value) isGlobal() bool {
+	for ; v != nil; v = v.alt {
+		if v.kind == kindGlobal {
 			return true
 		}
 	}

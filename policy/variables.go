@@ -52,7 +52,7 @@ func (w *scanner) matters(v *value) bool {
 		return w.dynamicKey
 	case kindFunction, kindObject:
 		// Functions matter where timers do: they may set themselves going. Objects are new in every walk.
-		return w.tele.Flags.HasTimers && w.round == 0
+		return (w.tele.Flags.HasTimers || w.tasks) && w.round == 0
 	}
 	return v.powerful()
 }
@@ -94,13 +94,16 @@ func (w *scanner) readFree(v *js.Var) *value {
 	if info := w.vars[v]; info != nil && info.all != nil {
 		return info.all
 	}
+	if w.with != nil && w.cat.globals[name] == nil {
+		return w.member(w.with, name, w.at, true)
+	}
 	return w.global(name, w.at)
 }
 
 // global resolves a member of the global object by name.
 func (w *scanner) global(name string, at int) *value {
 	switch name {
-	case "globalThis", "global", "window", "self":
+	case "globalThis", "global", "window", "self", "top", "frames":
 		return &value{kind: kindGlobal}
 	case "":
 		return nil
@@ -202,7 +205,7 @@ func (w *scanner) returns(v *value) {
 	if w.frame == nil || v == nil || w.frame.ret.holds(v) {
 		return
 	}
-	if w.frame.called && v.powerful() {
+	if w.frame.called && w.matters(v) {
 		w.again = true
 	}
 	w.frame.ret = either(v, w.frame.ret)
