@@ -89,6 +89,9 @@ func (r *run) unpack(in *quickjs.Instance, format string, data []byte, room int6
 			format = "gunzip"
 		}
 	}
+	if !begins(format, data) {
+		return nil, zlib.ErrHeader
+	}
 	from := bytes.NewReader(data)
 	var src io.Reader
 	var err error
@@ -123,6 +126,17 @@ func (r *run) unpack(in *quickjs.Instance, format string, data []byte, room int6
 			return nil, err
 		}
 	}
+}
+
+// begins tells whether data may be the start of what a format's header says, however short it is.
+func begins(format string, data []byte) bool {
+	switch {
+	case format == "gunzip" && len(data) > 1:
+		return data[0] == 0x1f && data[1] == 0x8b
+	case format == "inflate" && len(data) > 1:
+		return data[0]&15 == 8 && (int(data[0])<<8|int(data[1]))%31 == 0
+	}
+	return true
 }
 
 // zlibError gives code and text as zlib words them.

@@ -17,6 +17,9 @@ var intlOps = map[string]syncOp{
 	"intl.zone":    intlZone,
 	"intl.compare": intlCompare,
 	"intl.locale":  intlLocale,
+	"intl.likely":  intlLikely,
+	"intl.name":    intlName,
+	"intl.segment": intlSegment,
 }
 
 // zoneArg is the time zone that an argument names, by its name in the time zone database.

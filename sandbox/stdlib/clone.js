@@ -29,7 +29,7 @@
   // read gives the record of v; memory maps what was read already.
   const read = (v, memory) => {
     if (typeof v === 'symbol') throw cannot(p.symbolToString(v));
-    if (typeof v === 'function') throw cannot(internal.inspect(v));
+    if (typeof v === 'function') throw cannot(p.functionToString(v));
     if (v === null || typeof v !== 'object') return v;
     const known = p.mapGet(memory, v);
     if (known !== undefined) return known;

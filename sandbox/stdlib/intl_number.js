@@ -75,6 +75,12 @@
   const noCents = ['JPY', 'KRW', 'VND', 'CLP', 'ISK', 'PYG', 'UGX', 'XAF', 'XOF', 'XPF', 'RWF', 'KMF', 'GNF', 'DJF', 'BIF', 'VUV'];
   const mills = ['BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND'];
   const names = { __proto__: null, USD: 'US dollar', EUR: 'euro', GBP: 'British pound', JPY: 'Japanese yen', CNY: 'Chinese yuan', INR: 'Indian rupee', CAD: 'Canadian dollar', AUD: 'Australian dollar', CHF: 'Swiss franc', BRL: 'Brazilian real', MXN: 'Mexican peso', KRW: 'South Korean won' };
+  intl.currencyName = (code) => {
+    const name = names[code];
+    let title = name === undefined ? undefined : '';
+    for (let i = 0; name !== undefined && i < name.length; i++) title += i === 0 || name[i - 1] === ' ' ? p.toUpperCase(name[i]) : name[i];
+    return title;
+  };
   const unchanged = ['JPY', 'CNY', 'KRW'];
   // Units: short, narrow, and the singular of long.
   const units = {
@@ -210,7 +216,7 @@
     const c = s.currency;
     if (s.currencyDisplay === 'code') return c;
     if (s.currencyDisplay === 'name') return names[c] === undefined ? c : one || c === 'JPY' || p.arrayIndexOf(unchanged, c) >= 0 ? names[c] : `${names[c]}s`;
-    if (s.currencyDisplay === 'narrowSymbol' || home[s.locale] === c || home[intl.language(s.locale)] === c) return p.endsWith(symbols[c] ?? c, '$') ? '$' : c === 'CNY' ? '¥' : symbols[c] ?? c;
+    if (s.currencyDisplay === 'narrowSymbol' || home[s.locale] === c || home[intl.language(s.locale)] === c) return p.endsWith(symbols[c] ?? c, '$') ? '$' : c === 'CNY' ? '¥' : c === 'JPY' && intl.language(s.locale) === 'ja' ? '￥' : symbols[c] ?? c;
     return symbols[c] ?? c;
   };
 

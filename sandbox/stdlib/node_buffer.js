@@ -362,7 +362,7 @@
     [inspect]() {
       const shown = Array.prototype.map.call(Array.prototype.slice.call(this, 0, 50), (v) => (v < 16 ? '0' : '') + v.toString(16)).join(' ');
       const more = this.length - 50;
-      return `<Buffer${shown === '' ? '' : ' ' + shown}${more > 0 ? ` ... ${more} more byte${more > 1 ? 's' : ''}` : ''}>`;
+      return `<Buffer ${shown}${more > 0 ? ` ... ${more} more byte${more > 1 ? 's' : ''}` : ''}>`;
     },
   };
   for (const name of Reflect.ownKeys(methods)) define(Buffer.prototype, name, methods[name]);

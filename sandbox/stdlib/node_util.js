@@ -84,11 +84,11 @@
   }
 
   const stripVTControlCharacters = (s) => s.replace(/[\u001B\u009B][[\]()#;?]*(?:(?:(?:(?:;[-a-zA-Z\d/#&.:=?%@~_]+)*|[a-zA-Z\d]+(?:;[-a-zA-Z\d/#&.:=?%@~_]*)*)?\u0007)|(?:(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-ntqry=><~]))/g, '');
-  const styleText = (style, text) => {
+  const styleText = (style, text, { validateStream = true } = {}) => {
     for (const name of [style].flat()) {
       const code = inspect.colors[name];
       if (code === undefined) throw nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument 'format' must be one of: ${Object.keys(inspect.colors).map((k) => `'${k}'`).join(', ')}. Received '${name}'`);
-      text = `\u001b[${code[0]}m${text}\u001b[${code[1]}m`;
+      if (!validateStream) text = `\u001b[${code[0]}m${text}\u001b[${code[1]}m`; // the console is no terminal
     }
     return text;
   };

@@ -1,0 +1,169 @@
+// Intl's Segmenter, Locale and DisplayNames. Segments are those of UAX #29, without dictionaries; names are English.
+(host, internal) => {
+  'use strict';
+  const { p, intl } = internal;
+  const any = (tag) => tag;
+
+  // A text's segments are asked for at once, and kept as the places where they begin.
+  class Segments {
+    #text; #words; #at = [0]; #wordLike = [];
+    constructor(granularity, text) {
+      this.#text = text;
+      this.#words = granularity === 'word';
+      const lengths = text === '' ? [] : internal.sync('intl.segment', granularity, text);
+      for (let i = 0; i < lengths.length; i++) {
+        p.arrayPush(this.#at, this.#at[i] + p.abs(lengths[i]));
+        p.arrayPush(this.#wordLike, lengths[i] > 0);
+      }
+    }
+    static segment(s, i) {
+      const index = s.#at[i], o = { segment: p.slice(s.#text, index, s.#at[i + 1]), index, input: s.#text };
+      if (s.#words) o.isWordLike = s.#wordLike[i];
+      return o;
+    }
+    static count(s) { return s.#at.length - 1; }
+    containing(index = 0) {
+      const n = p.trunc(+index) || 0, at = this.#at;
+      if (n < 0 || n >= this.#text.length) return undefined;
+      let low = 0, high = at.length - 1;
+      while (high - low > 1) {
+        const middle = p.floor((low + high) / 2);
+        if (at[middle] <= n) low = middle; else high = middle;
+      }
+      return segment(this, low);
+    }
+    [Symbol.iterator]() { return new Iterator_(this); }
+  }
+  const { segment, count } = Segments;
+  delete Segments.segment;
+  delete Segments.count;
+  delete Segments.prototype.constructor;
+  class Iterator_ {
+    #of; #next = 0;
+    constructor(of) { this.#of = of; }
+    next() {
+      const done = this.#next >= count(this.#of);
+      return { value: done ? undefined : segment(this.#of, this.#next++), done };
+    }
+  }
+  delete Iterator_.prototype.constructor;
+  p.setPrototypeOf(Iterator_.prototype, p.getPrototypeOf(p.getPrototypeOf([][Symbol.iterator]())));
+  p.defineProperty(Iterator_.prototype, Symbol.toStringTag, { __proto__: null, value: 'Segmenter String Iterator', configurable: true });
+
+  class Segmenter {
+    #s;
+    constructor(locales = undefined, options = undefined) {
+      const { locale } = intl.resolve(locales, any), o = options === undefined ? { __proto__: null } : internal.dictionary(options, 'Intl.Segmenter: the options');
+      intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
+      this.#s = { __proto__: null, locale, granularity: intl.option(o, 'granularity', ['grapheme', 'word', 'sentence'], 'grapheme') };
+    }
+    segment(input = undefined) { return new Segments(this.#s.granularity, `${input}`); }
+    resolvedOptions() { return { locale: this.#s.locale, granularity: this.#s.granularity }; }
+  }
+  intl.service(Segmenter, false, any);
+
+  // keywords are the options of a Locale that its tag has behind -u-.
+  const keywords = { __proto__: null, calendar: 'ca', collation: 'co', hourCycle: 'hc', caseFirst: 'kf', numeric: 'kn', numberingSystem: 'nu' };
+  const fields = ['calendar', 'collation', 'hourCycle', 'caseFirst', 'numeric', 'numberingSystem'];
+  const split = (s, by) => {
+    const out = [];
+    for (let from = 0; ;) {
+      const to = p.indexOf(s, by, from);
+      p.arrayPush(out, p.slice(s, from, to < 0 ? s.length : to));
+      if (to < 0) return out;
+      from = to + by.length;
+    }
+  };
+  // read takes a canonical tag apart.
+  const read = (tag) => {
+    const l = { __proto__: null, script: undefined, region: undefined, rest: '' }, at = p.indexOf(tag, '-u-'), parts = split(at < 0 ? tag : p.slice(tag, 0, at), '-');
+    l.language = parts[0];
+    for (let i = 1; i < parts.length; i++) {
+      const part = parts[i];
+      if (part.length === 4 && l.region === undefined && p.regexpExec(/^[A-Za-z]+$/, part) !== null) l.script = part;
+      else if (l.region === undefined && l.rest === '' && p.regexpExec(/^([A-Z]{2}|[0-9]{3})$/, part) !== null) l.region = part;
+      else l.rest += `-${part}`;
+    }
+    const extension = at < 0 ? [] : split(p.slice(tag, at + 3), '-');
+    for (let i = 0, key = ''; i < extension.length; i++) {
+      if (extension[i].length === 2) l[key = extension[i]] = '';
+      else if (key !== '') l[key] += (l[key] === '' ? '' : '-') + extension[i];
+    }
+    return l;
+  };
+  const write = (l) => {
+    let tag = l.language, extension = '';
+    if (l.script !== undefined) tag += `-${l.script}`;
+    if (l.region !== undefined) tag += `-${l.region}`;
+    const names = ['calendar', 'collation', 'hourCycle', 'caseFirst', 'numeric', 'numberingSystem'];
+    for (let i = 0; i < names.length; i++) {
+      const key = keywords[names[i]];
+      if (l[key] !== undefined) extension += `-${key}${l[key] === '' || l[key] === 'true' ? '' : `-${l[key]}`}`;
+    }
+    return { __proto__: null, base: tag + l.rest, tag: tag + l.rest + (extension === '' ? '' : `-u${extension}`) };
+  };
+  class Locale {
+    #l; #text;
+    constructor(tag = undefined, options = undefined) {
+      if (typeof tag !== 'string' && !internal.isObject(tag)) throw new p.TypeError('First argument to Intl.Locale constructor can\'t be empty or missing');
+      const l = this.#l = read(intl.list([tag])[0]), o = intl.options(options);
+      const parts = [['language', /^([a-z]{2,3}|[a-z]{5,8})$/i], ['script', /^[a-z]{4}$/i], ['region', /^([a-z]{2}|[0-9]{3})$/i]];
+      for (let i = 0; i < parts.length; i++) {
+        const v = intl.option(o, parts[i][0]);
+        if (v !== undefined && p.regexpExec(parts[i][1], v) === null) throw new p.RangeError(`Incorrect locale information provided: ${parts[i][0]} ${v}`);
+        if (v !== undefined) l[parts[i][0]] = v;
+      }
+      for (let i = 0; i < fields.length; i++) {
+        const name = fields[i];
+        const v = name === 'numeric' ? (o.numeric === undefined ? undefined : o.numeric ? '' : 'false') : intl.option(o, name, name === 'hourCycle' ? ['h11', 'h12', 'h23', 'h24'] : name === 'caseFirst' ? ['upper', 'lower', 'false'] : undefined);
+        if (v !== undefined && v !== '' && p.regexpExec(/^[a-z0-9]{3,8}(-[a-z0-9]{3,8})*$/i, v) === null) throw new p.RangeError(`Incorrect locale information provided: ${name} ${v}`);
+        if (v !== undefined) l[keywords[name]] = v;
+      }
+      this.#l = read(intl.list([write(l).tag])[0]);
+      this.#text = write(this.#l);
+    }
+    static is(v) { return internal.isObject(v) && #l in v; }
+    get language() { return this.#l.language; }
+    get script() { return this.#l.script; }
+    get region() { return this.#l.region; }
+    get baseName() { return this.#text.base; }
+    get calendar() { return this.#l.ca; }
+    get collation() { return this.#l.co; }
+    get hourCycle() { return this.#l.hc; }
+    get caseFirst() { return this.#l.kf; }
+    get numeric() { return this.#l.kn === '' || this.#l.kn === 'true'; }
+    get numberingSystem() { return this.#l.nu; }
+    toString() { return this.#text.tag; }
+    maximize() { return new Locale(internal.sync('intl.likely', this.#text.base, 0) + p.slice(this.#text.tag, this.#text.base.length)); }
+    minimize() { return new Locale(internal.sync('intl.likely', this.#text.base, 1) + p.slice(this.#text.tag, this.#text.base.length)); }
+  }
+  intl.isLocale = Locale.is;
+  delete Locale.is;
+  intl.service(Locale, false, any);
+  delete Locale.supportedLocalesOf;
+
+  const codes = { __proto__: null, language: /^[a-z]{2,8}(-[a-z0-9]{1,8})*$/i, region: /^([a-z]{2}|[0-9]{3})$/i, script: /^[a-z]{4}$/i, currency: /^[a-z]{3}$/i };
+  class DisplayNames {
+    #s;
+    constructor(locales, options) {
+      const { locale } = intl.resolve(locales, intl.english), o = internal.dictionary(options, 'Intl.DisplayNames: the options');
+      intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
+      const style = intl.option(o, 'style', ['narrow', 'short', 'long'], 'long');
+      const type = intl.option(o, 'type', ['language', 'region', 'script', 'currency']);
+      if (type === undefined) throw new p.TypeError('Required option "type" must not be undefined');
+      const fallback = intl.option(o, 'fallback', ['code', 'none'], 'code');
+      this.#s = { __proto__: null, locale, style, type, fallback, languageDisplay: type === 'language' ? intl.option(o, 'languageDisplay', ['dialect', 'standard'], 'dialect') : undefined };
+    }
+    of(code) {
+      const s = this.#s;
+      code = `${code}`;
+      if (p.regexpExec(codes[s.type], code) === null) throw new p.RangeError(`Invalid argument to Intl.DisplayNames.prototype.of`);
+      const canonical = s.type === 'language' ? intl.list(code)[0] : s.type === 'script' ? p.toUpperCase(code[0]) + p.toLowerCase(p.slice(code, 1)) : p.toUpperCase(code);
+      const name = s.type === 'currency' ? intl.currencyName(canonical) : internal.sync('intl.name', s.type, canonical) ?? undefined;
+      return name ?? (s.fallback === 'code' ? canonical : undefined);
+    }
+    resolvedOptions() { return intl.object(this.#s); }
+  }
+  intl.service(DisplayNames, false, intl.english);
+  return internal;
+}
