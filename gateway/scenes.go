@@ -83,13 +83,14 @@ type brief struct {
 	MemoryBytes int64              `json:"memoryBytes"`
 	Score       int                `json:"score"`
 	Level       string             `json:"level,omitempty"`
+	Findings    int                `json:"findings"`
 }
 
 func briefOf(r audit.Record) brief {
 	o := audit.OutlineOf(r)
 	return brief{
 		r.ID, r.Time, r.Status, r.Limit, clip(r.Error, 300), r.Policy, r.Via, r.Caller.Tenant, r.Caller.Subject, r.Function, r.DurationMs,
-		r.Usage.MemoryBytes, o.Score, o.Level,
+		r.Usage.MemoryBytes, o.Score, o.Level, len(o.Findings),
 	}
 }
 

@@ -22,7 +22,7 @@ var (
 // everything works but over fewer records at once. It is released before the records are.
 func indexRecords(ctx context.Context, store audit.Store, state string, log *slog.Logger) (audit.Store, func() error) {
 	none := func() error { return nil }
-	if state == "" {
+	if state == "" || isBucket(state) {
 		return store, none
 	}
 	folder := filepath.Join(state, "audit-index")

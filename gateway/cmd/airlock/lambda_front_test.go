@@ -147,13 +147,13 @@ func TestServeOnLambda(t *testing.T) {
 		"S3_ENDPOINT="+s3.Endpoint, "EGRESS_ALLOW=127.0.0.1")
 	functions := startLambdaLocal(t, "fn", common...)
 	gateway := append(common, "INVOKER=lambda", "LAMBDA_FUNCTION=fn", "LAMBDA_ENDPOINT="+functions, "API_KEY=the-key-of-the-test",
-		"REDIS_URL=", "JWT_JWKS_URL=", "CORS_ORIGINS=", "RATE_LIMIT_MAX_REQUESTS=6")
+		"REDIS_URL=", "JWT_JWKS_URL=", "CORS_ORIGINS=", "RATE_LIMIT_MAX_REQUESTS=8", "AIRLOCK_STATE=s3://"+s3.Bucket(t)+"/state")
 	client := startOnLambda(t, gateway...)
 	headers := map[string]string{"content-type": "application/json", "authorization": "Bearer the-key-of-the-test", "x-forwarded-for": "203.0.113.9"}
 
 	// The first chunk is with the caller while the guest is still waiting for the tool, which waits for the caller.
 	body := fmt.Sprintf(`{"code":"console.log('one'); const r = await t.wait({}); console.log(r); return 6 * 7","policy":"agent","tools":[{"name":"t:wait","url":%q}]}`, tool.URL)
-	first := false
+	first, once := false, map[string]any{}
 	status, events := streamed(t, client, httpEvent("192.0.2.7", "POST", "/api/execute/stream", body, headers), func(body string) {
 		if !first && strings.Contains(body, `"chunk":"one\n"`) {
 			first = true
@@ -169,10 +169,10 @@ func TestServeOnLambda(t *testing.T) {
 		t.Errorf("%d %s", status, list)
 	}
 	// No address and no loopback is a credential; guesses count against the address that the event names.
-	for n := range 8 {
+	for n := range 10 {
 		event := httpEvent("198.51.100.1", "POST", "/api/execute", `{"code":"1"}`, map[string]string{"content-type": "application/json", "x-forwarded-for": fmt.Sprint("203.0.113.", n)})
 		want := 401
-		if n >= 6 {
+		if n >= 8 {
 			want = 429
 		}
 		if status, body := streamed(t, client, event, nil); status != want {
@@ -182,15 +182,35 @@ func TestServeOnLambda(t *testing.T) {
 	if status, body := streamed(t, client, httpEvent("198.51.100.2", "POST", "/api/execute", `{"code":"1"}`, nil), nil); status != 401 {
 		t.Errorf("another address: %d %s", status, body)
 	}
-	// What an environment cannot keep is refused.
-	if status, body := streamed(t, client, httpEvent("192.0.2.7", "PUT", "/api/functions/f", `{"code":"1"}`, headers), nil); status != 501 || !strings.Contains(body, "stateless") {
-		t.Errorf("saved functions: %d %s", status, body)
+	// Nobody would be there to run a job later.
+	headers["prefer"] = "respond-async"
+	if status, body := streamed(t, client, httpEvent("192.0.2.7", "POST", "/api/execute", `{"code":"1"}`, headers), nil); status != 501 || !strings.Contains(body, "stateless") {
+		t.Errorf("a job: %d %s", status, body)
+	}
+	delete(headers, "prefer")
+
+	// What one gateway was told another knows: a function that was saved, and a key whose request was answered.
+	if status, body := streamed(t, client, httpEvent("192.0.2.7", "PUT", "/api/functions/f", `{"code":"export default n => n * 2"}`, headers), nil); status != 201 {
+		t.Errorf("saving a function: %d %s", status, body)
+	}
+	headers["idempotency-key"] = "once"
+	if status, body := streamed(t, client, httpEvent("192.0.2.7", "POST", "/api/execute", `{"code":"Math.random()"}`, headers), nil); status != 200 {
+		t.Errorf("%d %s", status, body)
+	} else if err := json.Unmarshal([]byte(body), &once); err != nil {
+		t.Error(err)
+	}
+	elsewhere := start(t, append(gateway, "MAX_BODY_SIZE=12000000")...)
+	const authorization = "Authorization: Bearer the-key-of-the-test"
+	if status, v := elsewhere.post(t.Context(), t, "/api/functions/f/invoke", `{"input":21}`, authorization); status != 200 || v["result"] != 42.0 {
+		t.Errorf("another gateway's function: %d %v", status, v)
+	}
+	if status, v := elsewhere.post(t.Context(), t, "/api/execute", `{"code":"Math.random()"}`, authorization, "Idempotency-Key: once"); status != 200 || v["id"] != once["id"] || v["result"] != once["result"] {
+		t.Errorf("another gateway's answer: %d %v, want %v", status, v, once)
 	}
 
 	// An input that no invocation carries, by way of the bucket.
-	elsewhere := start(t, append(gateway, "MAX_BODY_SIZE=12000000")...)
 	status, v := elsewhere.post(t.Context(), t, "/api/execute", `{"code":"input.length","policy":"agent","input":"`+strings.Repeat("x", 7<<20)+`"}`,
-		"Authorization: Bearer the-key-of-the-test")
+		authorization)
 	if status != 200 || v["result"] != float64(7<<20) {
 		t.Errorf("7 MiB of input: %d %v", status, v)
 	}

@@ -39,7 +39,7 @@ func (r *reader) onLambda(s *settings) {
 		r.fail("AUDIT_STORE", "must be s3://bucket/prefix on Lambda: a folder is gone with its environment, and the records in it")
 	}
 	if s.state != "" && !isBucket(s.state) {
-		r.fail("AIRLOCK_STATE", "must be none on Lambda, or not be set: a folder is gone with its environment, and what was promised with it")
+		r.fail("AIRLOCK_STATE", "must be s3://bucket/prefix or none on Lambda: a folder is gone with its environment, and what was promised with it")
 	}
 	s.host, s.port = "127.0.0.1", "0"
 	s.proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}

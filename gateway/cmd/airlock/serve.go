@@ -64,7 +64,7 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 		return exit(exitUsage, err)
 	}
 	defer flush(log)
-	state, closeState, err := openState(set.state)
+	state, closeState, err := openState(ctx, set)
 	if err != nil {
 		return exit(exitPlatform, err)
 	}
@@ -144,6 +144,6 @@ func newServer(ctx context.Context, set settings, functions *fleet, policy *rule
 	deps.Examples = examples.Files()
 	return gateway.New(gateway.Config{
 		MaxBodyBytes: set.maxBody, CORSOrigins: set.corsOrigins, Places: functions.places, OpenedHosts: set.opened,
-		CallbackSecret: set.callbackKey, KeepCode: set.keeping.KeepCode, Proxies: set.proxies,
+		CallbackSecret: set.callbackKey, KeepCode: set.keeping.KeepCode, Proxies: set.proxies, Spread: set.front != "" || isBucket(set.state),
 	}, deps)
 }

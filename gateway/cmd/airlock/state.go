@@ -1,19 +1,25 @@
 package main
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/infra/s3objects"
+	"github.com/airlock-run/airlock/infra/s3state"
 	"github.com/airlock-run/airlock/infra/sqlitestate"
 )
 
-var _ gateway.State = (*sqlitestate.Store)(nil)
+var (
+	_ gateway.State = (*sqlitestate.Store)(nil)
+	_ gateway.State = (*s3state.Store)(nil)
+)
 
-// state gives AIRLOCK_STATE, the folder of saved functions and jobs, as an absolute path, or "" for none. When it is not
-// set it is beside the folder of the audit records, so that what belongs together stays together: ./state beside ./audit.
+// state gives AIRLOCK_STATE: the folder of saved functions and jobs as an absolute path, or the bucket of functions that
+// several gateways share, or "" for none. When it is not set it is beside the folder of the audit records, so that what belongs together stays together: ./state beside ./audit.
 // On Lambda it is none.
 func (r *reader) state(auditStore string) string {
 	dir := strings.TrimPrefix(strings.TrimSpace(r.getenv("AIRLOCK_STATE")), "file://")
@@ -29,8 +35,11 @@ func (r *reader) state(auditStore string) string {
 			}
 		}
 	}
+	if bucket, _, _ := strings.Cut(strings.TrimPrefix(dir, "s3://"), "/"); isBucket(dir) && bucket != "" {
+		return dir
+	}
 	if strings.Contains(dir, "://") {
-		r.fail("AIRLOCK_STATE", "must be the path of a folder, or none; got %q", dir)
+		r.fail("AIRLOCK_STATE", "must be the path of a folder, s3://bucket/prefix, or none; got %q", dir)
 		return ""
 	}
 	abs, err := filepath.Abs(dir)
@@ -42,11 +51,18 @@ func (r *reader) state(auditStore string) string {
 }
 
 // openState opens what AIRLOCK_STATE names; nil where that is none.
-func openState(folder string) (gateway.State, func() error, error) {
-	if folder == "" {
+func openState(ctx context.Context, set settings) (gateway.State, func() error, error) {
+	if set.state == "" {
 		return nil, func() error { return nil }, nil
 	}
-	state, err := sqlitestate.Open(folder, sqlitestate.Config{})
+	if isBucket(set.state) {
+		state, err := s3state.Open(ctx, set.state, s3state.Config{Access: s3objects.Access{Endpoint: set.keeping.S3Endpoint}})
+		if err != nil {
+			return nil, nil, fmt.Errorf("AIRLOCK_STATE: %w", err)
+		}
+		return state, state.Close, nil
+	}
+	state, err := sqlitestate.Open(set.state, sqlitestate.Config{})
 	if err != nil {
 		return nil, nil, fmt.Errorf("AIRLOCK_STATE: %w; set AIRLOCK_STATE to a folder that can be written", err)
 	}

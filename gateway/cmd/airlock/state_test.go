@@ -23,13 +23,15 @@ func TestStateFolder(t *testing.T) {
 		{"AUDIT_STORE=/var/records", "/var/records-state"},
 		{"AIRLOCK_STATE=/srv/state", "/srv/state"},
 		{"AIRLOCK_STATE=file:///srv/state", "/srv/state"},
+		{"AIRLOCK_STATE=s3://bucket/state", "s3://bucket/state"},
+		{"AIRLOCK_STATE=none", ""},
 	} {
 		s, err := readSettings(env(c.env), time.Now)
 		if err != nil || s.state != c.want {
 			t.Errorf("%s: %s %v", c.env, s.state, err)
 		}
 	}
-	for _, wrong := range []string{"AIRLOCK_STATE=s3://bucket", "CALLBACK_SECRET=short", "CALLBACK_SECRET=whsec_c2hvcnQ=", "CALLBACK_SECRET=whsec_!"} {
+	for _, wrong := range []string{"AIRLOCK_STATE=s3://", "AIRLOCK_STATE=http://host/state", "CALLBACK_SECRET=short", "CALLBACK_SECRET=whsec_c2hvcnQ=", "CALLBACK_SECRET=whsec_!"} {
 		name, value, _ := strings.Cut(wrong, "=")
 		if _, err := readSettings(env(wrong), time.Now); err == nil || !strings.Contains(err.Error(), name+": ") || name == "CALLBACK_SECRET" && strings.Contains(err.Error(), value) {
 			t.Errorf("%s: %v", wrong, err)

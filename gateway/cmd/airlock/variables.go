@@ -55,7 +55,7 @@ var variables = []struct {
 		{"AUDIT_REDACT", "none", "fields of a record whose values are not stored, parted by commas"},
 		{"AUDIT_SYNC", "false", "true: a record is on the disk before its result is given"},
 		{"S3_ENDPOINT", "AWS", "where buckets are, for stores that speak S3"},
-		{"AIRLOCK_STATE", "./state", "folder of saved functions, jobs and the index over the records; none keeps nothing"},
+		{"AIRLOCK_STATE", "./state", "folder of saved functions, jobs and the index over the records; s3://bucket/prefix for functions of several gateways; none"},
 		{"CALLBACK_SECRET", "one for each", "signs callbacks whose callers gave no secret; whsec_ and base64"},
 	}},
 	{"Tracing", []variable{

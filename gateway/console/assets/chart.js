@@ -14,7 +14,7 @@ export class Chart {
     this.#legend = el("ul", { class: "legend" });
     this.#table = el("table");
     const data = el("details", { class: "data" }, el("summary", {}, "Data"),
-      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${figure.dataset.title}: data` }, this.#table));
+      el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": `${figure.dataset.title}: data` }, this.#table));
     const keep = el("button", { type: "button", class: "quiet small", "aria-label": `Save ${figure.dataset.title} as SVG`, on: { click: () => this.#save() } }, "Save");
     figure.append(
       el("figcaption", {}, el("div", {}, title, figure.dataset.hint ? el("p", { class: "hint" }, figure.dataset.hint) : null), keep),
@@ -86,6 +86,7 @@ export class Chart {
     this.#shown = i;
     const d = this.#drawing;
     put(this.#readout, i < 0 ? d.summary ?? "" : d.labels[i]);
+    if (d.plain) return put(this.#legend);
     put(this.#legend, d.series.map((s) => el("li", { data: { kind: s.kind } }, el("span", { class: "key" }), el("span", { class: "name" }, s.name),
       el("span", { class: "value" }, d.format(i < 0 ? s.total : s.values[i])))));
   }

@@ -64,8 +64,8 @@ function now(n) {
   say("k-processes", `${all.length - ill.length} / ${all.length}`);
   say("k-health", ill.length === 0 ? "healthy" : ill.map((p) => health(p)).join(", "));
   put(byId("processes"), all.map((p, i) => el("tr", {},
-    el("td", {}, `${i + 1}`, el("span", { class: "tenant" }, p.pid ? `pid ${p.pid}` : "")), el("td", { title: p.lastExit ? `last exit: ${p.lastExit}` : null }, badge(p.leaking ? "leaking" : p.state)),
-    el("td", { class: "number" }, count(p.executions)), el("td", { class: "number" }, count(p.restarts)),
+    el("td", {}, p.pid ? `pid ${p.pid}` : `place ${i + 1}`), el("td", { title: p.lastExit ? `last exit: ${p.lastExit}` : null }, badge(p.leaking ? "leaking" : p.state)),
+    el("td", { class: "number" }, count(p.executions)), el("td", { class: "number wide" }, count(p.restarts)),
     el("td", { class: "memory-cell" }, el("span", {}, bytes(p.rssBytes)), trend(p.memoryTrend ?? [], `Memory of process ${i + 1}, last ${(p.memoryTrend ?? []).length} samples`)),
     el("td", { class: "number" }, `${Math.round(100 * p.cpuShare)} %`), el("td", { class: "number wide" }, p.heartbeat.startsWith("0001") ? "–" : clock(p.heartbeat)))));
 }
@@ -100,7 +100,7 @@ byId("more").addEventListener("click", async () => {
   if (!answer?.ok) return trouble({ detail: "older executions cannot be read now" });
   const page = await answer.json();
   byId("older").append(...page.items.map((r) => executionRow({
-    ...r, tenant: r.caller.tenant, subject: r.caller.subject, memoryBytes: r.usage.memoryBytes, score: r.dangerAnalysis?.score ?? 0, level: r.dangerAnalysis?.level ?? "",
+    ...r, tenant: r.caller.tenant, subject: r.caller.subject, memoryBytes: r.usage.memoryBytes, findings: r.dangerAnalysis?.findings?.length ?? 0, score: r.dangerAnalysis?.score ?? 0, level: r.dangerAnalysis?.level ?? "",
   })));
   next = page.next ?? "";
   button.hidden = next === "";

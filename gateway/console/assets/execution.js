@@ -8,10 +8,13 @@ import { replay } from "/assets/replay.js";
 const id = decodeURIComponent(location.pathname.split("/").at(-1));
 byId("id").textContent = id;
 
+// exactly keeps a seed as it is written: it may have more digits than a number of ours.
+const exactly = (name, value, context) => (name === "seed" && typeof value === "number" ? (context?.source ?? String(value)) : value);
+
 async function read(path) {
   const answer = await fetch(path, { headers: { Accept: "application/json" }, cache: "no-store" });
   if (answer.status === 401) logIn();
-  const body = await answer.json();
+  const body = JSON.parse(await answer.text(), exactly);
   if (!answer.ok) throw Object.assign(new Error(body.detail ?? `the gateway answered ${answer.status}`), { status: answer.status });
   return body;
 }

@@ -29,10 +29,15 @@ export function duration(ms) {
   if (ms === 0) return "0 ms";
   if (ms < 10) return `${Number(ms.toPrecision(2))} ms`;
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
-  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
-  if (ms < 86_400_000) return `${Math.floor(ms / 3_600_000)} h ${Math.round((ms % 3_600_000) / 60_000)} min`;
-  return `${Math.floor(ms / 86_400_000)} d ${Math.round((ms % 86_400_000) / 3_600_000)} h`;
+  if (ms < 60_000) return `${ms % 1000 === 0 ? ms / 1000 : (ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  if (ms < 3_600_000) return parts(ms, 60_000, "min", 1000, "s");
+  if (ms < 86_400_000) return parts(ms, 3_600_000, "h", 60_000, "min");
+  return parts(ms, 86_400_000, "d", 3_600_000, "h");
+}
+
+function parts(ms, large, one, small, other) {
+  const rest = Math.floor((ms % large) / small);
+  return `${Math.floor(ms / large)} ${one}${rest ? ` ${rest} ${other}` : ""}`;
 }
 
 export function bytes(n) {

@@ -3,6 +3,7 @@ import { svg } from "/assets/dom.js";
 import { clock, count, day, span } from "/assets/format.js";
 
 const HEIGHT = 190;
+const LOW = 130; // of columns
 const TOP = 8;
 const BOTTOM = 22;
 
@@ -18,10 +19,10 @@ function ticks(most, whole) {
   return all;
 }
 
-function frame(node, width, marks, format) {
+function frame(node, width, height, marks, format) {
   const left = 10 + 6.6 * Math.max(...marks.map((m) => format(m).length));
   const top = marks.at(-1);
-  const y = (v) => HEIGHT - BOTTOM - ((HEIGHT - BOTTOM - TOP) * v) / top;
+  const y = (v) => height - BOTTOM - ((height - BOTTOM - TOP) * v) / top;
   for (const m of marks) {
     node.append(svg("line", { class: m === 0 ? "axis" : "rule", x1: left, x2: width, y1: y(m), y2: y(m) }),
       svg("text", { class: "tick", x: left - 6, y: y(m) + 3.5, "text-anchor": "end" }, format(m)));
@@ -29,16 +30,20 @@ function frame(node, width, marks, format) {
   return { left, y };
 }
 
-// times writes a few times under a drawing.
+const minute = 60_000, hour = 3_600_000, whole = 86_400_000;
+
+// times writes a few round times of the clock under a drawing.
 function times(node, points, stepMs, left, step, width) {
-  const every = Math.max(1, Math.ceil((stepMs >= 86_400_000 ? 80 : 56) / step));
-  for (let i = Math.floor(every / 2); i < points.length; i += every) {
-    const x = left + (i + 0.5) * step;
-    if (x > width - 18) break;
-    const at = points[i].start;
-    const text = stepMs >= 21_600_000 || (points.length * stepMs > 90_000_000 && stepMs >= 3_600_000) ? day(at).slice(5) : clock(at, stepMs < 60_000);
-    node.append(svg("text", { class: "tick", x, y: HEIGHT - 6, "text-anchor": "middle" }, text));
-  }
+  const apart = [minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, whole, 2 * whole, 7 * whole]
+    .find((a) => a >= stepMs && (a / stepMs) * step >= 52) ?? 14 * whole;
+  points.forEach((p, i) => {
+    const at = new Date(p.start);
+    const x = left + i * step;
+    if ((at.getTime() - at.getTimezoneOffset() * minute) % apart !== 0 || x > width - 16) return;
+    const text = apart >= whole ? day(at).slice(5) : clock(at, false);
+    node.append(svg("line", { class: "axis", x1: x, x2: x, y1: HEIGHT - BOTTOM, y2: HEIGHT - BOTTOM + 4 }),
+      svg("text", { class: "tick", x, y: HEIGHT - 5, "text-anchor": "middle" }, text));
+  });
 }
 
 const sum = (values) => values.reduce((a, b) => a + b, 0);
@@ -50,7 +55,7 @@ export function stacked(points, stepMs, series, summary) {
   return {
     empty: sum(heights) === 0, height: HEIGHT, format: count, summary, series: all, labels: points.map((p) => span(p.start, stepMs)),
     paint(node, width) {
-      const { left, y } = frame(node, width, ticks(Math.max(...heights), true), count);
+      const { left, y } = frame(node, width, HEIGHT, ticks(Math.max(...heights), true), count);
       const step = (width - left) / points.length;
       const gap = step > 6 ? 2 : step > 3 ? 1 : 0;
       points.forEach((_, i) => {
@@ -77,7 +82,7 @@ export function lines(points, stepMs, series, has, format, summary) {
     empty: !points.some(has), height: HEIGHT, format: (v) => (v === null ? "–" : format(v)), summary, series: all,
     labels: points.map((p) => span(p.start, stepMs)),
     paint(node, width) {
-      const { left, y } = frame(node, width, ticks(most, false), format);
+      const { left, y } = frame(node, width, HEIGHT, ticks(most, false), format);
       const step = (width - left) / points.length;
       for (const s of all) {
         let path = "";
@@ -100,18 +105,18 @@ export function lines(points, stepMs, series, has, format, summary) {
 export function columns(name, kind, bins, summary) {
   const values = bins.map((b) => b.value);
   return {
-    empty: sum(values) === 0, height: HEIGHT, format: count, summary, of: name, labels: bins.map((b) => b.label),
+    empty: sum(values) === 0, height: LOW, format: count, summary, of: name, labels: bins.map((b) => b.label),
     series: [{ name: "Executions", kind, values, total: sum(values) }],
     paint(node, width) {
-      const { left, y } = frame(node, width, ticks(Math.max(...values), true), count);
+      const { left, y } = frame(node, width, LOW, ticks(Math.max(...values), true), count);
       const step = (width - left) / bins.length;
       const every = Math.ceil(38 / step);
       bins.forEach((b, i) => {
         const v = b.value;
         if (v > 0) node.append(svg("rect", { class: "bar", "data-kind": kind, x: left + i * step + 2, width: Math.max(step - 4, 1), y: y(v), height: Math.max(y(0) - y(v), 0.75), rx: 1.5 }));
-        if (i % every === 0) node.append(svg("text", { class: "tick", x: left + (i + 0.5) * step, y: HEIGHT - 6, "text-anchor": "middle" }, b.label.replace(" MB", "")));
+        if (i % every === 0) node.append(svg("text", { class: "tick", x: left + (i + 0.5) * step, y: LOW - 6, "text-anchor": "middle" }, b.label.replace(" MB", "")));
       });
-      return { left, step, top: TOP, bottom: HEIGHT - BOTTOM };
+      return { left, step, top: TOP, bottom: LOW - BOTTOM };
     },
   };
 }
@@ -125,7 +130,7 @@ export function rows(name, parts, tell = count, nothing = undefined) {
   return {
     empty: shown.length === 0, nothing, height: Math.max(shown.length * ROW, ROW), format: tell, of: name, labels: shown.map((p) => p.name),
     series: [{ name: "Count", kind: "", values: shown.map((p) => p.value), total: sum(shown.map((p) => p.value)) }],
-    plain: true,
+    plain: true, summary: `${tell(sum(parts.map((p) => p.value)))} in all`,
     paint(node, width) {
       shown.forEach((p, i) => {
         const y = i * ROW;

@@ -12,7 +12,7 @@ export function facts(place, r) {
   pairs(place, [
     ["Received", el("time", { datetime: r.time }, stamp(r.time))], ["Tenant", r.caller.tenant], ["Subject", r.caller.subject], ["Address", r.caller.ip], ["Via", r.via],
     ["Function", r.function ? `${r.function.name} version ${r.function.version}` : ""], ["Policy", r.policy], ["Language", r.language], ["Engine", r.engine],
-    ["Seed", r.seed === undefined ? "" : String(r.seed)], ["Result of", r.reused ? el("a", { href: `/dashboard/execution/${encodeURIComponent(r.reused)}` }, r.reused) : ""],
+    ["Seed", r.seed], ["Result of", r.reused ? el("a", { href: `/dashboard/execution/${encodeURIComponent(r.reused)}` }, r.reused) : ""],
   ]);
 }
 
@@ -25,7 +25,7 @@ export function codeOf(place, r) {
     return;
   }
   const marked = new Map(found(r).filter((f) => !f.file).map((f) => [f.line, f.severity]));
-  put(place, el("pre", { class: "code", tabindex: "0", role: "region", "aria-label": "Code" }, el("ol", {}, r.code.split("\n").map((line, i) =>
+  put(place, el("pre", { class: "code", tabindex: "0", role: "group", "aria-label": "Code" }, el("ol", {}, r.code.split("\n").map((line, i) =>
     el("li", { data: marked.has(i + 1) ? { mark: marked.get(i + 1) } : {} }, el("code", {}, line || "\u200b"))))));
 }
 
@@ -35,7 +35,7 @@ export function logs(place, kept) {
   } else if ((kept.logs ?? []).length === 0) {
     put(place, el("p", { class: "pad hint" }, "Nothing was printed."));
   } else {
-    put(place, el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Logs" }, el("ol", { class: "logs" }, kept.logs.map((l) =>
+    put(place, el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Logs" }, el("ol", { class: "logs" }, kept.logs.map((l) =>
       el("li", { data: { level: l.level } }, el("span", { class: "at" }, `${l.atMs.toFixed(1)} ms`), el("span", { class: "level" }, l.level), el("code", {}, l.message))))));
   }
 }
@@ -44,10 +44,10 @@ export function result(place, kept, r) {
   const parts = [];
   if (kept?.exception) {
     const at = kept.exception.line ? ` at ${kept.exception.line}:${kept.exception.column}` : "";
-    parts.push(el("p", { class: "pad" }, el("strong", {}, kept.exception.name), at), el("pre", { class: "block", tabindex: "0", role: "region", "aria-label": "Stack" }, kept.exception.stack || kept.exception.message));
+    parts.push(el("p", { class: "pad" }, el("strong", {}, kept.exception.name), at), el("pre", { class: "block", tabindex: "0", role: "group", "aria-label": "Stack" }, kept.exception.stack || kept.exception.message));
   }
   if (kept !== null && r.status === "completed") {
-    parts.push(el("pre", { class: "block", tabindex: "0", role: "region", "aria-label": "Result" }, JSON.stringify(kept.result, null, 2) ?? "null"));
+    parts.push(el("pre", { class: "block", tabindex: "0", role: "group", "aria-label": "Result" }, JSON.stringify(kept.result, null, 2) ?? "null"));
   }
   if (parts.length === 0) parts.push(el("p", { class: "pad hint" }, r.resultSha256 ? "The result is not kept any more; its SHA-256 is" : "There is none."));
   if (kept === null && r.resultSha256) parts.push(el("p", { class: "pad mono break" }, r.resultSha256));

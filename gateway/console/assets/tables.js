@@ -20,14 +20,18 @@ export function status(e) {
   return [badge(e.status), e.limit ? el("span", { class: "limit" }, e.limit) : null];
 }
 
+function found(e) {
+  if (e.score > 0) return badge(e.level, `${e.level} ${e.score}`);
+  return e.findings > 0 ? badge("low", `${e.findings} allowed`) : el("span", { class: "hint" }, "none");
+}
+
 export function none(columns, text) {
   return el("tr", {}, el("td", { colspan: columns, class: "nothing" }, text));
 }
 
 export function executionRow(e) {
-  return el("tr", {}, el("td", {}, link(e.id)), el("td", {}, status(e)), el("td", {}, e.policy), el("td", {}, e.via), el("td", { class: "who-cell" }, who(e)),
-    el("td", {}, e.score > 0 ? badge(e.level, `${e.level} ${e.score}`) : el("span", { class: "hint" }, "none")),
-    el("td", { class: "number" }, bytes(e.memoryBytes)), el("td", { class: "number" }, duration(e.durationMs)), el("td", { class: "number" }, when(e.time)));
+  return el("tr", {}, el("td", {}, link(e.id)), el("td", {}, status(e)), el("td", { class: "wide" }, e.policy), el("td", { class: "wide" }, e.via), el("td", { class: "who-cell wide" }, who(e)),
+    el("td", {}, found(e)), el("td", { class: "number wide" }, bytes(e.memoryBytes)), el("td", { class: "number" }, duration(e.durationMs)), el("td", { class: "number" }, when(e.time)));
 }
 
 export function failureRow(e) {

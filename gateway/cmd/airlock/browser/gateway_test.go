@@ -3,6 +3,7 @@ package browser_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -145,4 +146,19 @@ func (s *server) request(t *testing.T, status int, method, path, body string, he
 		t.Fatalf("%s %s: %d, want %d\n%s", method, path, res.StatusCode, status, text)
 	}
 	return text
+}
+
+// hold runs what does not end by itself until ctx ends.
+func (s *server) hold(ctx context.Context) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/api/execute", strings.NewReader(`{"code": "await new Promise(() => setTimeout(() => {}, 1e9))", "policy": "agent"}`))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+s.credential)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	return res.Body.Close()
 }

@@ -25,7 +25,9 @@ func TestLooks(t *testing.T) {
 	s := serve(t)
 	all := s.seeded(t)
 	ready := func(b *tab) func() {
-		return func() { b.wait(`document.querySelector("#key").dataset.state === "ready" && document.querySelector(".drawing").getBoundingClientRect().width > 0`) }
+		return func() {
+			b.wait(`document.querySelector("#key").dataset.state === "ready" && document.querySelector(".drawing").getBoundingClientRect().width > 0`)
+		}
 	}
 	b := s.open(t, "/dashboard?window=15m")
 	b.looked("dashboard", ready(b))

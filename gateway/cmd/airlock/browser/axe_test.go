@@ -1,0 +1,77 @@
+package browser_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha512"
+	"encoding/base64"
+	"errors"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// axe-core (MPL-2.0, Deque Systems) is fetched by `make test-browser`, with this very content.
+const (
+	axeFile      = "../../../../bin/axe/axe-core-4.14.1.tgz"
+	axeIntegrity = "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ=="
+)
+
+// axe gives the source of axe-core; a test that needs it is skipped where it was not fetched.
+func axe(t *testing.T) string {
+	t.Helper()
+	needBrowser(t)
+	packed, err := os.ReadFile(axeFile)
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("axe-core is not here; `make test-browser` fetches it and runs this")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum := sha512.Sum512(packed); base64.StdEncoding.EncodeToString(sum[:]) != axeIntegrity {
+		t.Fatalf("%s is not what it should be; remove it and run make test-browser", axeFile)
+	}
+	plain, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for files := tar.NewReader(plain); ; {
+		head, err := files.Next()
+		if err != nil {
+			t.Fatalf("%s has no axe.min.js: %v", axeFile, err)
+		}
+		if head.Name == "package/axe.min.js" {
+			source, err := io.ReadAll(files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(source)
+		}
+	}
+}
+
+type violation struct {
+	ID, Impact, Help string
+	Nodes            []struct {
+		Target         []any
+		FailureSummary string
+	}
+}
+
+// accessible checks the page with axe: nothing serious or critical, by the rules of WCAG 2.2 AA and good practice.
+func (b *tab) accessible(source, name string) {
+	b.t.Helper()
+	in(b, chromedp.Evaluate[bool](source+"; true"))
+	for _, v := range eval[[]violation](b, `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations)`) {
+		say := b.t.Logf
+		if v.Impact == "serious" || v.Impact == "critical" {
+			say = b.t.Errorf
+		}
+		for _, n := range v.Nodes {
+			say("%s: %s, %s: %s at %v\n%s", name, v.Impact, v.ID, v.Help, n.Target, n.FailureSummary)
+		}
+	}
+}
