@@ -28,6 +28,9 @@ type Config struct {
 	QueueDepth int           // executions waiting at once; 1,000
 	QueueWait  time.Duration // longest wait for a place; 30 s
 
+	// Spread says that this is one of several gateways that share no memory: idempotency keys are then kept in State, and
+	// refused without one.
+	Spread bool
 	// OpenedHosts are the hosts that callbacks may reach although their addresses are not public.
 	OpenedHosts []string
 	// KeepCode has the gateway's own records hold the code and the whole request, as those of functions do.

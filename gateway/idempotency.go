@@ -46,7 +46,10 @@ func (s *Server) claim(c *fiber.Ctx, owner string, lasting bool) (*claim, error)
 	}
 	key = owner + "\x00" + c.Path() + "\x00" + key
 	digest := sha256.Sum256(c.Request().Body())
-	if lasting && s.state != nil {
+	switch {
+	case s.cfg.Spread && s.state == nil:
+		return nil, &problem{status: 501, code: "stateless", detail: "this gateway cannot keep an Idempotency-Key: the next request may reach another"}
+	case (lasting || s.cfg.Spread) && s.state != nil:
 		return s.lastingClaim("idempotency\x00"+key, hex.EncodeToString(digest[:]))
 	}
 	state, answer := s.once.Begin(key, digest)

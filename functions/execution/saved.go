@@ -11,6 +11,7 @@ import (
 var (
 	ErrNotFound = errors.New("there is nothing with this name or id")
 	ErrFull     = errors.New("there is no room for more")
+	ErrNotKept  = errors.New("this deployment keeps nothing of the kind")
 )
 
 // SavedFunction is a function that was saved under a name: its versions, which never change, and what points at them.

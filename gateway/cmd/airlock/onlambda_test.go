@@ -27,7 +27,7 @@ func TestSettingsOnLambda(t *testing.T) {
 		{[]string{"INVOKER="}, "", "INVOKER: must be lambda on Lambda", ""},
 		{[]string{"AUDIT_STORE=file:///tmp/audit"}, "", "AUDIT_STORE: must be s3://", ""},
 		{[]string{"AUDIT_STORE="}, "", "AUDIT_STORE: must be s3://", ""},
-		{[]string{"AIRLOCK_STATE=/tmp/state"}, "", "AIRLOCK_STATE: must be none on Lambda", ""},
+		{[]string{"AIRLOCK_STATE=/tmp/state"}, "", "AIRLOCK_STATE: must be s3://bucket/prefix or none on Lambda", ""},
 	} {
 		s, err := readSettings(env(append(c.change, onLambdaGood...)...), time.Now)
 		if c.says != "" {

@@ -1,0 +1,36 @@
+package gateway_test
+
+import (
+	"testing"
+
+	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/infra/sqlitestate"
+)
+
+// Of several gateways each knows the keys that another took; without a place to keep them a key is refused, because the
+// next request with it would run the code again.
+func TestIdempotencyKeyOfSeveralGateways(t *testing.T) {
+	t.Parallel()
+	state, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := state.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	spread := gateway.Config{Spread: true}
+	one, other := serve(t, options{config: spread, state: state}), serve(t, options{config: spread, state: state})
+	first := one.do(t, "POST", "/api/execute", code("1"), "Idempotency-Key: k")
+	second := other.do(t, "POST", "/api/execute", code("1"), "Idempotency-Key: k")
+	if first.StatusCode != 200 || second.StatusCode != 200 || string(first.body) != string(second.body) || second.Header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("%d %s, then %d %s", first.StatusCode, first.body, second.StatusCode, second.body)
+	}
+	other.do(t, "POST", "/api/execute", code("2"), "Idempotency-Key: k").problem(t, 422)
+	none := serve(t, options{config: spread})
+	none.do(t, "POST", "/api/execute", code("1"), "Idempotency-Key: k").problem(t, 501)
+	if a := none.do(t, "POST", "/api/execute", code("1")); a.StatusCode != 200 {
+		t.Errorf("without a key: %d", a.StatusCode)
+	}
+}

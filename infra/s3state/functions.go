@@ -1,0 +1,177 @@
+package s3state
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/s3objects"
+)
+
+const (
+	maxDocument = 4 << 20
+	maxContent  = execution.MaxRequestBytes + 1<<20
+	readers     = 16 // requests that one list makes at once
+)
+
+// document is a function as it is stored.
+type document struct {
+	Function execution.SavedFunction `json:"function"`
+	// Contents are the hashes of what the versions run, by their numbers.
+	Contents map[int]string `json:"contents"`
+}
+
+// Function gives a saved function. The error is execution.ErrNotFound when there is none.
+func (s *Store) Function(ctx context.Context, tenant, name string) (execution.SavedFunction, error) {
+	d, err := s.document(ctx, tenant, name)
+	return d.Function, err
+}
+
+func (s *Store) document(ctx context.Context, tenant, name string) (d document, err error) {
+	key, ok := place("functions", tenant, name)
+	if !ok {
+		return d, execution.ErrNotFound
+	}
+	body, _, err := s.objects.Get(ctx, key, maxDocument)
+	if errors.Is(err, s3objects.ErrMissing) {
+		return d, execution.ErrNotFound
+	}
+	if err == nil {
+		err = json.Unmarshal(body, &d)
+	}
+	if err != nil {
+		return d, fmt.Errorf("read function %q: %w", name, err)
+	}
+	return d, nil
+}
+
+// Functions gives at most limit functions of a tenant whose names come after a name, in the order of names.
+func (s *Store) Functions(ctx context.Context, tenant, after string, limit int) ([]execution.SavedFunction, error) {
+	prefix := "functions" + tenantPart(tenant)
+	if after != "" {
+		after = prefix + after
+	}
+	keys, err := s.objects.List(ctx, prefix, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list functions: %w", err)
+	}
+	found := make([]execution.SavedFunction, len(keys))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(readers)
+	for i, key := range keys {
+		group.Go(func() (err error) {
+			found[i], err = s.Function(ctx, tenant, key[len(prefix):])
+			if errors.Is(err, execution.ErrNotFound) {
+				return nil // deleted meanwhile
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	var out []execution.SavedFunction
+	for _, f := range found {
+		if f.Name != "" {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// Content gives what a version runs, which is what was saved: it is read by its hash.
+func (s *Store) Content(ctx context.Context, tenant, name string, version int) (c execution.FunctionContent, err error) {
+	d, err := s.document(ctx, tenant, name)
+	if err != nil {
+		return c, err
+	}
+	sum, ok := d.Contents[version]
+	if !ok {
+		return c, execution.ErrNotFound
+	}
+	key, _ := place("contents", tenant, name)
+	body, _, err := s.objects.Get(ctx, key+"/"+sum, maxContent)
+	if errors.Is(err, s3objects.ErrMissing) {
+		return c, execution.ErrNotFound // deleted meanwhile
+	}
+	if err == nil && hash(body) != sum {
+		err = errors.New("it is not what was saved")
+	}
+	if err == nil {
+		err = json.Unmarshal(body, &c)
+	}
+	if err != nil {
+		return c, fmt.Errorf("read version %d of function %q: %w", version, name, err)
+	}
+	return c, nil
+}
+
+func hash(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Change hands a function, empty but for its tenant and name when there is none, to fn and keeps what fn makes of it, all
+// or nothing. fn may be called more than once. Content, when fn gives one, is that of the last version. An error of fn
+// changes nothing and is given back as it is. A function with a schedule is refused with execution.ErrNotKept.
+func (s *Store) Change(ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error {
+	key, ok := place("functions", tenant, name)
+	if !ok {
+		return fmt.Errorf("save function %q: the name cannot be part of a key", name)
+	}
+	return change(ctx, s, key, maxDocument, func(d *document, there bool) error {
+		if !there {
+			d.Function.Tenant, d.Function.Name, d.Contents = tenant, name, map[int]string{}
+		}
+		content, err := fn(&d.Function)
+		switch {
+		case err != nil:
+			return err
+		case d.Function.Schedule != nil:
+			return execution.ErrNotKept
+		case content == nil:
+			return nil
+		}
+		body, err := json.Marshal(content)
+		if err != nil {
+			return err
+		}
+		sum := hash(body)
+		d.Contents[d.Function.Versions[len(d.Function.Versions)-1].Version] = sum
+		at, _ := place("contents", tenant, name)
+		// One of the same hash is the same content. One that is left over when the change fails is found by nobody.
+		if _, err := s.objects.Create(ctx, at+"/"+sum, body); err != nil && !errors.Is(err, s3objects.ErrChanged) {
+			return err
+		}
+		return nil
+	})
+}
+
+// Delete takes a function away with all its versions.
+func (s *Store) Delete(ctx context.Context, tenant, name string) error {
+	if _, err := s.document(ctx, tenant, name); err != nil {
+		return err
+	}
+	key, _ := place("functions", tenant, name)
+	if err := s.objects.Delete(ctx, key); err != nil {
+		return err
+	}
+	at, _ := place("contents", tenant, name)
+	contents, err := s.objects.List(ctx, at+"/", "", 10_000)
+	for _, content := range contents {
+		err = errors.Join(err, s.objects.Delete(ctx, content))
+	}
+	return err
+}
+
+// Due gives nothing: there are no schedules.
+func (s *Store) Due(context.Context, time.Time, int) ([]execution.SavedFunction, error) {
+	return nil, nil
+}
