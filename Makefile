@@ -9,7 +9,7 @@ PKGS       ?= ./...
 ARCH       ?= arm64
 EDITOR     := gateway/console/playground/bundled/editor.js
 
-.PHONY: help run build test check race fuzz bench bench-peers bench-fuel bench-soak scan-report conformance package deploy vulncheck fmt clean
+.PHONY: help run build test check race fuzz bench bench-peers bench-fuel bench-soak scan-report conformance conformance-mcp package deploy vulncheck fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -74,6 +74,14 @@ bench-soak: ## resident memory over 100,000 executions
 
 scan-report: ## precision and recall of the threat scan, by category
 	$(GO) test ./policy -run ScanReport -v
+
+conformance: ## test262 and the web platform tests, in the sandbox (TEST262_DIR, WPT_DIR: their checkouts; FILTER, FAILURES=1, RECORD=folder)
+	@$(GO) run ./sandbox/conformance/cmd
+
+conformance-mcp: ## the Model Context Protocol's own conformance suite and inspector (installs them from npm)
+	@mkdir -p bin/mcp-tools
+	npm install --prefix bin/mcp-tools --no-audit --no-fund --ignore-scripts @modelcontextprotocol/conformance@0.1.13 @modelcontextprotocol/inspector@2.12.0
+	MCP_TOOLS=$(CURDIR)/bin/mcp-tools $(GO) test ./gateway/cmd/airlock -run 'MCPConformance|MCPInspector' -count 1
 
 package: ## the Lambda zips of both architectures, twice, with the compiled engine inside
 	$(GO) run ./infra/deploy/pack -twice -use $(ARCH)

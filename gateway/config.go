@@ -62,6 +62,8 @@ type Deps struct {
 	Fleet func() Fleet
 	// Examples are the scripts that the playground offers, as package playground reads them; nil offers none.
 	Examples fs.FS
+	// Attached are tools that every execution may call; nil attaches none.
+	Attached Attached
 	// Quotas are what tenants may use; nil sets none.
 	Quotas Quotas
 	// Tracer makes the spans of requests and executions; nil makes none.

@@ -25,8 +25,12 @@ func (s *Server) describe() error {
 	if s.deps.State != nil {
 		saved = agents{s}
 	}
+	var attached mcp.Tools
+	if s.deps.Attached != nil {
+		attached = agents{s}
+	}
 	s.mcp, err = mcp.New(mcp.Config{
-		Executor: agents{s}, Functions: saved, Explain: s.explain, Schemas: s.api, Version: version, MaxBodyBytes: s.cfg.MaxBodyBytes, Logger: s.deps.Logger,
+		Executor: agents{s}, Functions: saved, Tools: attached, Explain: s.explain, Schemas: s.api, Version: version, MaxBodyBytes: s.cfg.MaxBodyBytes, Logger: s.deps.Logger,
 	})
 	return err
 }

@@ -64,7 +64,7 @@ func (s *Server) execute(c *fiber.Ctx) error {
 // Execute is the main flow. The Result has its audit record when the error is nil. When ctx ends the run is stopped,
 // recorded, and its Result says cancelled.
 func (s *Server) Execute(ctx context.Context, job Job) (execution.Result, error) {
-	job, end := s.span(job)
+	job, end := s.span(s.attach(job))
 	result, err := s.perform(ctx, job)
 	end(result, err)
 	return result, err
@@ -81,6 +81,8 @@ func (s *Server) perform(ctx context.Context, job Job) (execution.Result, error)
 	if result, ok := s.reuse(r); ok {
 		return s.close(ctx, r, result)
 	}
+	s.activity.begin(r)
+	defer s.activity.end(r.id)
 	place, err := s.place(ctx, r)
 	if errors.Is(err, context.Canceled) {
 		return s.close(ctx, r, r.cancelled())
@@ -89,6 +91,7 @@ func (s *Server) perform(ctx context.Context, job Job) (execution.Result, error)
 		return execution.Result{}, err
 	}
 	defer place.Release()
+	s.activity.running(r.id)
 	r.admitted()
 	reply, err := s.invoke(ctx, r)
 	switch {
@@ -236,6 +239,7 @@ func (s *Server) append(ctx context.Context, record audit.Record) error {
 func (s *Server) keep(r *run, result execution.Result) execution.Result {
 	result = r.completed(result)
 	s.meter.Observe(sample(result))
+	s.activity.happened()
 	body, err := encode(result)
 	if err == nil {
 		s.kept.Put(result.ID, kept{owner: r.job.Caller.Owner(), body: body}, len(body))

@@ -113,7 +113,7 @@ func (s *Server) putAlias(c *fiber.Ctx) error {
 	if err := s.small(c, &body, "an object with the field version, a whole number"); err != nil {
 		return err
 	}
-	if body.Version == 0 {
+	if body.Version < 1 {
 		return bad("version", "is required: the number of the version that the alias is to point at")
 	}
 	alias := param(c, "alias")

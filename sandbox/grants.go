@@ -88,7 +88,11 @@ func (r *run) grantTools(script Script, g Grants, e *egress, told *setup) error 
 	}
 	all := make([]Tool, 0, len(g.Tools)+len(g.HostCalls))
 	for _, t := range g.Tools {
-		if t.Call == nil && t.URL != "" {
+		switch {
+		case t.Call != nil:
+		case t.Over != nil:
+			t.Call = t.Over(toolNetwork{e})
+		case t.URL != "":
 			t.Call = httpCall(t, e, script.ID)
 		}
 		all = append(all, t)

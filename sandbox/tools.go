@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
@@ -27,6 +28,9 @@ type Tool struct {
 	// "params", "executionId"}, where the JSON of a 2xx answer is the value, and {"result": value} stands for the value.
 	Call HostCall
 	URL  string
+	// Over, where Call is nil, makes it from the network that the tool may reach: what the run's own network is for the URL
+	// of a tool, in what it lets through, counts and hides.
+	Over func(network http.RoundTripper) func(ctx context.Context, params json.RawMessage) (json.RawMessage, error)
 }
 
 const (
@@ -90,7 +94,7 @@ func newTool(t Tool) (*tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("outputSchema: %w", err)
 	}
-	if t.Call == nil && t.URL == "" {
+	if t.Call == nil && t.Over == nil && t.URL == "" {
 		return nil, errors.New("url: is not set; a tool needs one to be called")
 	}
 	if t.Timeout <= 0 {

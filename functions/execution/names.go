@@ -61,3 +61,7 @@ func reserved(name string) bool {
 	}
 	return false
 }
+
+// FreeGlobal reports whether a name can be that of a namespace of tools: an identifier that is neither the language's nor
+// the sandbox's.
+func FreeGlobal(name string) bool { return checkGlobal(name) == nil }

@@ -86,15 +86,18 @@ func open(ctx context.Context, set Settings, log *slog.Logger, startup *Startup)
 	}
 	return runner.New(runner.Config{
 		Sandbox: engine, Policy: set.Rules, Records: store, MaxMemoryBytes: set.MemoryBytes,
-		KeepCode: set.Records.KeepCode, Secret: set.Secret, Redact: redactor.Apply, Log: log,
+		KeepCode: set.Records.KeepCode, Secret: set.Secret, Attached: attached(set), Redact: redactor.Apply, Log: log,
 	})
 }
 
-// secrets are the values of the secrets that the policy names.
+// secrets are the values of the secrets that the policy and the attached servers name.
 func (s Settings) secrets() []string {
 	var values []string
 	for _, name := range s.Rules.Secrets() {
 		values = append(values, s.Secret(name))
+	}
+	for _, server := range s.Attached {
+		values = append(values, s.Secret(server.Secret))
 	}
 	return values
 }
@@ -117,8 +120,11 @@ func confinement(set Settings) lockdown.Config {
 	return cfg
 }
 
-// networked reports whether any tier lets code reach the network.
+// networked reports whether any tier lets code reach the network, or tools of attached servers.
 func networked(set Settings) bool {
+	if len(set.Attached) > 0 {
+		return true
+	}
 	for _, tier := range set.Rules.Tiers() {
 		if tier.Network == policy.NetworkPublic || tier.Network == policy.NetworkAllowlist && len(set.Rules.Hosts()) > 0 {
 			return true

@@ -10,6 +10,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/events"
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/mcptools"
 	"github.com/airlock-run/airlock/policy"
 )
 
@@ -27,6 +28,8 @@ type Settings struct {
 	TokenDir string
 	// Secret gives the value of a secret that the policy names, from the variable SecretPrefix + name; "" where it is not set.
 	Secret func(name string) string
+	// Attached are the servers whose tools guests may call.
+	Attached []mcptools.Server
 	// Rules are the tiers and what the deployment makes of them.
 	Rules *policy.Set
 	// MemoryBytes lowers what any tier gives a guest; 0 leaves the tiers as they are.
@@ -56,7 +59,10 @@ func ReadSettings(getenv func(string) string, executable string) (Settings, erro
 	if s.Rules, _, err = ReadRules(getenv); err != nil {
 		wrong = append(wrong, err)
 	}
-	s.Secret = func(name string) string { return getenv(SecretPrefix + name) }
+	if s.Attached, err = ReadAttached(getenv); err != nil {
+		wrong = append(wrong, err)
+	}
+	s.Secret = Secrets(getenv)
 	s.Store = getenv("AUDIT_STORE")
 	if token := getenv("AWS_WEB_IDENTITY_TOKEN_FILE"); filepath.IsAbs(token) {
 		s.TokenDir = filepath.Dir(token)

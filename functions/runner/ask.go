@@ -19,12 +19,16 @@ func ask(inv execution.Invocation) policy.Ask {
 	if err != nil {
 		memory = 0 // "" is the tier's own; anything else was refused when the request was decoded
 	}
+	sum := inv.Content
+	if sum == "" {
+		sum = q.Sources().Sum()
+	}
 	a := policy.Ask{
 		Code: code(q), Entry: q.Entry, Language: languageOf(q), Tier: q.Policy, MemoryBytes: memory,
 		Timeout: duration(q.Timeout), CPU: duration(q.Limits.CPUMs),
 		OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
 		Hosts: q.Hosts, Secrets: q.Secrets, Subject: inv.Caller.Subject, Tenant: inv.Caller.Tenant, Scopes: inv.Scopes,
-		Saved: inv.Function != nil, Sum: inv.Content,
+		Saved: inv.Function != nil, Sum: sum,
 	}
 	for name := range q.Context {
 		a.Globals = append(a.Globals, name)
@@ -91,7 +95,7 @@ func version(inv execution.Invocation) string {
 }
 
 // grantsOf makes the sandbox's grants of the policy's and of the tools that were asked for.
-func (r *Runner) grantsOf(g policy.Grants, q execution.Request) (sandbox.Grants, error) {
+func (r *Runner) grantsOf(g policy.Grants, q execution.Request, calls Calls) (sandbox.Grants, error) {
 	memory := g.MemoryBytes
 	if r.cfg.MaxMemoryBytes > 0 {
 		memory = min(memory, r.cfg.MaxMemoryBytes)
@@ -115,6 +119,11 @@ func (r *Runner) grantsOf(g policy.Grants, q execution.Request) (sandbox.Grants,
 		}
 		tool := sandbox.Tool{
 			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema, URL: t.URL,
+		}
+		if over, timeout, ok := calls.Tool(t.Name); ok && t.URL == "" {
+			if tool.Over, tool.Timeout = over, timeout; sandbox.CheckTool(tool) != nil {
+				tool.InputSchema, tool.OutputSchema = nil, nil // the server's own, and checked by itself
+			}
 		}
 		if err := sandbox.CheckTool(tool); err != nil {
 			field, message, _ := strings.Cut(err.Error(), ": ")

@@ -2,8 +2,6 @@ package runner
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,7 +53,9 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 	if a.decision.Effect != policy.Allow {
 		return Replayed{}, fmt.Errorf("the policy refuses it now: %v", a.decision.Violations)
 	}
-	grants, err := r.grantsOf(a.decision.Grants, q)
+	calls := r.calls()
+	defer calls.Close()
+	grants, err := r.grantsOf(a.decision.Grants, q, calls)
 	if err != nil {
 		return Replayed{}, err
 	}
@@ -65,7 +65,7 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 		return Replayed{}, fmt.Errorf("the sandbox could not run the code: %w", err)
 	}
 	result := a.result(out)
-	return Replayed{Result: result, Differences: differences(rec, result)}, nil
+	return Replayed{Result: result, Differences: rec.Differences(outcomeOf(result))}, nil
 }
 
 // journalOf reads a record's journal. One of a pure execution is not kept: it is the seed and the time.
@@ -88,30 +88,36 @@ func journalOf(rec audit.Record) (sandbox.Journal, error) {
 	return j, nil
 }
 
-func differences(rec audit.Record, result execution.Result) []string {
-	var out []string
-	note := func(what string, then, now any) {
-		if then != now {
-			out = append(out, fmt.Sprintf("%s: %v then, %v now", what, then, now))
-		}
-	}
-	sum, message, limit := "", "", ""
-	if len(result.Result) > 0 {
-		hash := sha256.Sum256(result.Result)
-		sum = hex.EncodeToString(hash[:])
+// outcomeOf is what is compared of a result with the record of an execution that was run again.
+func outcomeOf(result execution.Result) audit.Outcome {
+	o := audit.Outcome{
+		Status: string(result.Status), Result: result.Result, OutputBytes: result.Usage.OutputBytes, Ticks: result.Usage.Ticks,
+		APICalls: result.Usage.APICalls,
 	}
 	if result.Error != nil {
-		message = *result.Error
+		o.Error = *result.Error
 	}
 	if result.Limit != nil {
-		limit = *result.Limit
+		o.Limit = *result.Limit
 	}
-	note("status", rec.Status, string(result.Status))
-	note("error", rec.Error, message)
-	note("limit", rec.Limit, limit)
-	note("resultSha256", rec.ResultSHA256, sum)
-	note("outputBytes", rec.OutputBytes, result.Usage.OutputBytes)
-	note("ticks", rec.Usage.Ticks, result.Usage.Ticks)
-	note("apiCalls", rec.Usage.APICalls, result.Usage.APICalls)
-	return out
+	return o
+}
+
+// replayed answers an invocation that is to run a recorded execution again.
+func (r *Runner) replayed(ctx context.Context, inv execution.Invocation) (execution.Result, error) {
+	var rec audit.Record
+	if err := json.Unmarshal(inv.Replay, &rec); err != nil {
+		return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: "replay", Message: "must be the record of an execution"}
+	}
+	again, err := r.Replay(ctx, rec)
+	var public *execution.Error
+	switch {
+	case errors.As(err, &public):
+		return execution.Result{}, public
+	case err != nil:
+		return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: "replay", Message: err.Error()}
+	}
+	r.cfg.Log.InfoContext(ctx, "an execution was replayed; nothing is recorded", "id", inv.ID, "of", rec.ID, "differences", len(again.Differences))
+	again.Result.ID = inv.ID
+	return again.Result, nil
 }

@@ -2,8 +2,10 @@ package runner
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -22,6 +24,20 @@ type Decider interface {
 	Decide(ask policy.Ask) policy.Decision
 }
 
+// Attached is how the tools of servers are called that the deployment attaches.
+type Attached interface {
+	// Begin gives what one execution has of them.
+	Begin() Calls
+}
+
+// Calls are one execution's calls of attached tools.
+type Calls interface {
+	// Tool gives how a tool is called over a network, and how long one call may take; ok is false when it is not attached.
+	Tool(name string) (over func(http.RoundTripper) func(context.Context, json.RawMessage) (json.RawMessage, error), timeout time.Duration, ok bool)
+	// Close ends what the calls began.
+	Close()
+}
+
 // Config configures a Runner. Sandbox, Policy and Records are required.
 type Config struct {
 	Sandbox Sandbox
@@ -34,6 +50,8 @@ type Config struct {
 	// Secret gives the value of a secret that the policy names, "" where there is none; default none. Guests never see
 	// values, and neither do records.
 	Secret func(name string) string
+	// Attached calls tools without a URL of their own; nil calls none.
+	Attached Attached
 	// Redact takes secrets out of a record before it is stored; nil changes nothing.
 	Redact func(*audit.Record)
 	// Now is the clock; default time.Now.
@@ -74,6 +92,9 @@ func New(cfg Config) (*Runner, error) {
 // it happens. Errors are *execution.Error. When ctx is cancelled the guest is stopped and the execution recorded as
 // cancelled.
 func (r *Runner) Run(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error) {
+	if len(inv.Replay) > 0 {
+		return r.replayed(ctx, inv)
+	}
 	codeSHA256, err := r.shelf.complete(&inv)
 	if err != nil {
 		return execution.Result{}, err
@@ -100,7 +121,9 @@ func (r *Runner) Run(ctx context.Context, inv execution.Invocation, onLog func(e
 }
 
 func (r *Runner) sandboxed(ctx context.Context, a *account, onLog func(execution.Log)) (execution.Result, error) {
-	grants, err := r.grantsOf(a.decision.Grants, a.inv.Request)
+	calls := r.calls()
+	defer calls.Close()
+	grants, err := r.grantsOf(a.decision.Grants, a.inv.Request, calls)
 	if err != nil {
 		return execution.Result{}, err
 	}

@@ -1,18 +1,13 @@
 package mcp
 
 import (
-	_ "embed"
 	"fmt"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/airlock-run/airlock/gateway/declarations"
 	"github.com/airlock-run/airlock/gateway/openapi"
 )
-
-// guest is what code that runs can call, as TypeScript declares it.
-//
-//go:embed guest.d.ts
-var guest string
 
 const instructions = "Airlock runs JavaScript and TypeScript in a fresh sandbox per call and records every execution. " +
 	"Use execute_code to compute, to transform data, or to combine several tool calls in one script; print with console.log and return the value. " +
@@ -23,6 +18,8 @@ type described struct {
 	tool  *sdk.Tool
 	run   runTool
 	saved bool // it needs the store of saved functions
+	// attached: it needs the tools of attached servers.
+	attached bool
 }
 
 func descriptions(schemas *openapi.Document) ([]described, error) {
@@ -58,7 +55,7 @@ func descriptions(schemas *openapi.Document) ([]described, error) {
 		{run: executeCode, tool: &sdk.Tool{
 			Name: "execute_code", Title: "Execute code", Annotations: runs, InputSchema: request, OutputSchema: anyResult(result),
 			Description: "Run JavaScript or TypeScript in a fresh sandbox and wait for its result. The sandbox has no state from earlier calls, and no network or files beyond the policy.\n\n" +
-				"What the code can call:\n\n```ts\n" + guest + "```",
+				"What the code can call:\n\n```ts\n" + declarations.Globals() + "```",
 		}},
 		{run: analyzeCode, tool: &sdk.Tool{
 			Name: "analyze_code", Title: "Analyze code", Annotations: reads, InputSchema: object([]any{"code"}, judged), OutputSchema: anyResult(analysis),
@@ -68,6 +65,16 @@ func descriptions(schemas *openapi.Document) ([]described, error) {
 			Name: "get_execution", Title: "Get an execution", Annotations: reads,
 			InputSchema: object([]any{"id"}, map[string]any{"id": text("The id of an execution, such as exec_01JD….")}),
 			Description: "Read an earlier execution back: its result while that is kept, and its audit record where the caller may read it.",
+		}},
+		{run: searchTools, attached: true, tool: &sdk.Tool{
+			Name: "search_tools", Title: "Search tools for code", Annotations: reads,
+			InputSchema: object(nil, map[string]any{
+				"query":     text("Words of the names and descriptions of tools; leave it out for all."),
+				"namespace": text("Only the tools of this namespace."),
+				"limit":     map[string]any{"type": "integer", "minimum": 1, "maximum": 100, "description": "How many at most; 20 when left out."},
+			}),
+			Description: "Find the tools that code given to execute_code can call, each with its TypeScript declaration: await namespace.method(params). " +
+				"One script can call many of them, and hand the value of one to the next.",
 		}},
 		{run: listFunctions, saved: true, tool: &sdk.Tool{
 			Name: "list_functions", Title: "List saved functions", Annotations: reads,

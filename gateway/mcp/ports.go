@@ -51,3 +51,16 @@ type Problem struct {
 	Error      string `json:"error"`
 	RetryAfter int    `json:"retryAfter,omitempty"` // seconds
 }
+
+// Tools finds what code can call of the servers that the deployment attaches. It is safe for concurrent use.
+type Tools interface {
+	// SearchTools gives the tools that fit, {"items", "next"}, best first, each with its declaration.
+	SearchTools(ctx context.Context, caller Caller, q ToolQuery) (json.RawMessage, error)
+}
+
+// ToolQuery says which tools are looked for. The zero value means all, as many as are given by default.
+type ToolQuery struct {
+	Query     string `json:"query"`
+	Namespace string `json:"namespace"`
+	Limit     int    `json:"limit"`
+}

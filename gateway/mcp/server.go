@@ -17,10 +17,11 @@ import (
 // sessionIdle is how long a session is kept that sends nothing.
 const sessionIdle = 30 * time.Minute
 
-// Config is what a Server needs. Functions may be nil: its two tools are then not offered. All else is required.
+// Config is what a Server needs. Functions and Tools may be nil: their tools are then not offered. All else is required.
 type Config struct {
 	Executor  Executor
 	Functions Functions
+	Tools     Tools
 	// Explain says of an error what callers may know.
 	Explain func(error) Problem
 	Schemas *openapi.Document
@@ -42,7 +43,7 @@ type Server struct {
 // New checks cfg.
 func New(cfg Config) (*Server, error) {
 	if cfg.Executor == nil || cfg.Explain == nil || cfg.Schemas == nil || cfg.Logger == nil || cfg.MaxBodyBytes <= 0 {
-		return nil, errors.New("mcp: every dependency but Functions is required")
+		return nil, errors.New("mcp: every dependency but Functions and Tools is required")
 	}
 	s := &Server{cfg: cfg}
 	var err error
@@ -93,7 +94,7 @@ func (s *Server) server(callerOf func(*sdk.CallToolRequest) (call, error)) *sdk.
 		})
 	server.AddReceivingMiddleware(s.untilClosed)
 	for _, d := range s.describe {
-		if d.saved && s.cfg.Functions == nil {
+		if d.saved && s.cfg.Functions == nil || d.attached && s.cfg.Tools == nil {
 			continue
 		}
 		server.AddTool(d.tool, s.tool(d.run, callerOf))

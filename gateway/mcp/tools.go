@@ -102,6 +102,15 @@ func getExecution(ctx context.Context, s *Server, caller Caller, arguments []byt
 	return answer, false, err
 }
 
+func searchTools(ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log)) ([]byte, bool, error) {
+	var q ToolQuery
+	if err := decode(arguments, &q, "query, namespace, limit"); err != nil {
+		return nil, false, err
+	}
+	answer, err := s.cfg.Tools.SearchTools(ctx, caller, q)
+	return answer, false, err
+}
+
 func listFunctions(ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log)) ([]byte, bool, error) {
 	var given struct {
 		Cursor string `json:"cursor"`

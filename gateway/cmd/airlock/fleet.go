@@ -99,8 +99,8 @@ func (f *fleet) state() func() gateway.Fleet {
 
 // forwarded are the settings that function processes read; nothing else of the environment reaches them.
 var forwarded = []string{
-	"AIRLOCK_CACHE_DIR", "AUDIT_CHAIN_KEY", "AUDIT_CODE", "AUDIT_REDACT", "AUDIT_SYNC", "EGRESS_ALLOW", "HANDOVER_STORE", "HOME", "S3_ENDPOINT",
-	"SANDBOX_MEMORY_MB", "XDG_CACHE_HOME",
+	"AIRLOCK_CACHE_DIR", "AUDIT_CHAIN_KEY", "AUDIT_CODE", "AUDIT_REDACT", "AUDIT_SYNC", "EGRESS_ALLOW", "HANDOVER_STORE", "HOME", process.AttachedVariable,
+	"S3_ENDPOINT", "SANDBOX_MEMORY_MB", "XDG_CACHE_HOME",
 }
 
 // forwardedToS3 are those that the AWS SDK finds credentials, region and certificates by. They are forwarded where
@@ -118,7 +118,7 @@ func poolConfig(getenv func(string) string, set settings, tiers *rules, log *slo
 	if isBucket(set.auditStore) || isBucket(getenv("HANDOVER_STORE")) {
 		names = append(names[:len(names):len(names)], forwardedToS3...)
 	}
-	for _, secret := range tiers.secrets() {
+	for _, secret := range append(tiers.secrets(), set.attachedSecrets()...) {
 		names = append(names[:len(names):len(names)], process.SecretPrefix+secret)
 	}
 	for _, name := range names {

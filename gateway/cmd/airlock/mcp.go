@@ -80,7 +80,10 @@ func localMCP(ctx context.Context, con console, stdio sdk.Transport) (err error)
 		defer cancel()
 		err = errors.Join(err, functions.close(closing))
 	}()
-	server, err := newServer(ctx, set, functions, policy, gateway.Deps{Records: store, Logger: log, Now: time.Now, NewID: newID})
+	set.opened = policy.Hosts()
+	attached, detach := openAttached(ctx, con.executing, set, log)
+	defer detach()
+	server, err := newServer(ctx, set, functions, policy, gateway.Deps{Records: store, Attached: attached, Logger: log, Now: time.Now, NewID: newID})
 	if err != nil {
 		return exit(exitUsage, err)
 	}

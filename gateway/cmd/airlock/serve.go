@@ -86,12 +86,17 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 		defer cancel()
 		err = errors.Join(err, functions.close(closing))
 	}()
+	attached, detach := openAttached(ctx, con.getenv, set, log)
+	defer detach()
 	server, err := newServer(ctx, set, functions, policy, gateway.Deps{
-		Records: indexed, State: state, Tracer: tracer, Logger: log, Now: time.Now, NewID: newID,
+		Records: indexed, State: state, Attached: attached, Tracer: tracer, Logger: log, Now: time.Now, NewID: newID,
 	})
 	if err != nil {
 		return exit(exitUsage, err)
 	}
+	looked := time.NewTicker(pruneEvery)
+	defer looked.Stop()
+	defer retain(ctx, store, set.retention, looked.C, log)()
 	defer reloadOnHangUp(policy, functions, log)()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()

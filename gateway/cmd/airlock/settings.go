@@ -15,6 +15,8 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/infra/filerecords"
+	"github.com/airlock-run/airlock/infra/mcptools"
 )
 
 // settings is the environment of airlock serve, checked.
@@ -31,6 +33,7 @@ type settings struct {
 	invoker     string // local or lambda
 	auditStore  string
 	keeping     process.Records
+	retention   filerecords.Retention
 	lambda      lambdaSettings
 	redis       string // URL; "" counts in this process
 	state       string // a folder; "" keeps none
@@ -38,7 +41,8 @@ type settings struct {
 	proxies     []netip.Prefix
 	callbackKey string
 	opened      []string // hosts that EGRESS_ALLOW opens
-	processes   int      // 0: as many as the machine suits
+	attached    []mcptools.Server
+	processes   int // 0: as many as the machine suits
 }
 
 // reader collects what is wrong with the environment, so that one start names every mistake.
@@ -95,6 +99,10 @@ func readSettings(getenv func(string) string, now func() time.Time) (settings, e
 	s.callbackKey = r.callbackKey()
 	var err error
 	if s.keeping, err = process.ReadRecords(getenv); err != nil {
+		r.wrong = append(r.wrong, err)
+	}
+	s.retention = r.retention(s.auditStore)
+	if s.attached, err = process.ReadAttached(getenv); err != nil {
 		r.wrong = append(r.wrong, err)
 	}
 	s.redis = r.redis()

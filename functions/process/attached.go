@@ -1,0 +1,70 @@
+package process
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/airlock-run/airlock/functions/runner"
+	"github.com/airlock-run/airlock/infra/mcptools"
+)
+
+// AttachedVariable names the MCP servers whose tools guests may call: a JSON list of {"namespace", "url", "secret",
+// "header", "timeoutMs"}, or the path of a file that holds one.
+const AttachedVariable = "MCP_SERVERS"
+
+// maxAttachedBytes is more than any list of servers takes.
+const maxAttachedBytes = 1 << 20
+
+// ReadAttached reads MCP_SERVERS. The error names the variable, the entry and the field.
+func ReadAttached(getenv func(string) string) ([]mcptools.Server, error) {
+	text := strings.TrimSpace(getenv(AttachedVariable))
+	if text == "" {
+		return nil, nil
+	}
+	list := []byte(text)
+	if text[0] != '[' {
+		var err error
+		if list, err = readAttachedFile(text); err != nil {
+			return nil, fmt.Errorf("%s: must be a JSON list of servers, or the path of a file that holds one: %w", AttachedVariable, err)
+		}
+	}
+	servers, err := mcptools.Parse(list)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", AttachedVariable, err)
+	}
+	return servers, nil
+}
+
+func readAttachedFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	return io.ReadAll(io.LimitReader(f, maxAttachedBytes))
+}
+
+// Secrets gives the values of secrets by name.
+func Secrets(getenv func(string) string) func(name string) string {
+	return func(name string) string {
+		if name == "" {
+			return ""
+		}
+		return getenv(SecretPrefix + name)
+	}
+}
+
+// servers is a set of attached servers as the runner knows it.
+type servers struct{ *mcptools.Servers }
+
+// Begin implements runner.Attached.
+func (s servers) Begin() runner.Calls { return s.Servers.Begin() }
+
+func attached(set Settings) runner.Attached {
+	if len(set.Attached) == 0 {
+		return nil
+	}
+	return servers{mcptools.New(set.Attached, set.Secret)}
+}

@@ -1,0 +1,160 @@
+package mcptools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	maxMessage = 300 // bytes of what a server says went wrong
+	hidden     = "[secret]"
+)
+
+// connect opens a session. Its context bounds the opening alone.
+func connect(ctx context.Context, server *Server, network http.RoundTripper) (*sdk.ClientSession, error) {
+	client := sdk.NewClient(&sdk.Implementation{Name: "airlock", Title: "Airlock"}, &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}})
+	session, err := client.Connect(ctx, &sdk.StreamableClientTransport{
+		Endpoint: server.URL, DisableStandaloneSSE: true, MaxRetries: -1, MaxEventSize: 8 << 20,
+		HTTPClient: &http.Client{Transport: network, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}, nil)
+	switch {
+	case err == nil:
+		return session, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	if broken := (*brokenError)(nil); errors.As(err, &broken) {
+		return nil, broken.told(server)
+	}
+	return nil, fmt.Errorf("the server of %s does not speak the protocol", server.Namespace)
+}
+
+// brokenError is a request that the network lost, or that a server refused to take.
+type brokenError struct {
+	err    error
+	status int
+}
+
+func (b *brokenError) Error() string {
+	if b.err != nil {
+		return b.err.Error()
+	}
+	return http.StatusText(b.status)
+}
+
+func (b *brokenError) Unwrap() error { return b.err }
+
+// told words it for guests. Why the network refused is in words for them already; what else went wrong there is not.
+func (b *brokenError) told(server *Server) error {
+	var refused interface {
+		error
+		Refused() bool
+	}
+	switch {
+	case errors.As(b.err, &refused) && refused.Refused():
+		return refused
+	case b.status != 0:
+		return fmt.Errorf("the server of %s answered %d", server.Namespace, b.status)
+	}
+	return fmt.Errorf("the server of %s cannot be reached", server.Namespace)
+}
+
+// authorized sends a server its secret, and sends it nowhere else.
+type authorized struct {
+	next   http.RoundTripper
+	server *Server
+	secret string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (a *authorized) RoundTrip(r *http.Request) (*http.Response, error) {
+	own, err := url.Parse(a.server.URL)
+	if err == nil && a.secret != "" && r.URL.Scheme == own.Scheme && r.URL.Host == own.Host {
+		r = r.Clone(r.Context())
+		if a.server.Header == "" {
+			r.Header.Set("Authorization", "Bearer "+a.secret)
+		} else {
+			r.Header.Set(a.server.Header, a.secret)
+		}
+	}
+	res, err := a.next.RoundTrip(r)
+	if err != nil {
+		return nil, &brokenError{err: err}
+	}
+	switch {
+	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden, res.StatusCode == http.StatusTooManyRequests, res.StatusCode >= 500:
+		_ = res.Body.Close() // nothing more is wanted of it
+		return nil, &brokenError{status: res.StatusCode}
+	}
+	return res, nil
+}
+
+func (s *Servers) hidden(server *Server) string { return s.secret(server.Secret) }
+
+// hide takes a secret out of what a server says.
+func hide(text, secret string) string {
+	if secret == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, secret, hidden)
+}
+
+// value makes a guest's value of a tool's result: its structured content; else its text, as the object or list that it is
+// the JSON of, or as it is; else the list of its content. A failure is an error with the text.
+func value(result *sdk.CallToolResult, secret string) (json.RawMessage, error) {
+	var texts []string
+	for _, c := range result.Content {
+		if t, ok := c.(*sdk.TextContent); ok {
+			texts = append(texts, t.Text)
+		}
+	}
+	text := strings.Join(texts, "\n")
+	if result.IsError {
+		if text == "" {
+			text = "the tool failed"
+		}
+		return nil, errors.New(clip(hide(text, secret)))
+	}
+	var v any
+	switch structured := len(text) > 0 && (text[0] == '{' || text[0] == '[') && json.Valid([]byte(text)); {
+	case result.StructuredContent != nil:
+		v = result.StructuredContent
+	case len(texts) < len(result.Content):
+		v = result.Content
+	case structured:
+		v = json.RawMessage(text)
+	case len(texts) > 0:
+		v = text
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return nil, errors.New("the answer is no JSON")
+	}
+	if secret != "" {
+		quoted, err := json.Marshal(secret)
+		if err != nil {
+			return nil, errors.New("the answer cannot be searched")
+		}
+		out = []byte(hide(hide(string(out), string(quoted[1:len(quoted)-1])), secret))
+	}
+	return out, nil
+}
+
+func clip(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	text = text[:maxMessage]
+	for !utf8.ValidString(text) {
+		text = text[:len(text)-1]
+	}
+	return text + "…"
+}

@@ -1,0 +1,94 @@
+package mcptools
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// Server is a server that the deployment attaches.
+type Server struct {
+	// Namespace is the global that its tools are methods of.
+	Namespace string
+	// URL is its streamable HTTP endpoint.
+	URL string
+	// Secret names the secret that is sent to it; "" sends none. Header carries it: Authorization, as a bearer token, when
+	// it is empty.
+	Secret, Header string
+	// Timeout bounds one call, connecting included.
+	Timeout time.Duration
+}
+
+const (
+	maxServers     = 64
+	defaultTimeout = 30 * time.Second
+	maxTimeout     = 5 * time.Minute
+)
+
+var (
+	namespaces = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]{0,63}$`)
+	headers    = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
+)
+
+// Parse reads a list of servers: [{"namespace", "url", "secret", "header", "timeoutMs"}], the last three optional. The
+// error names the entry and the field.
+func Parse(text []byte) ([]Server, error) {
+	var wire []struct {
+		Namespace string  `json:"namespace"`
+		URL       string  `json:"url"`
+		Secret    string  `json:"secret"`
+		Header    string  `json:"header"`
+		TimeoutMs float64 `json:"timeoutMs"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&wire); err != nil {
+		return nil, fmt.Errorf("must be a JSON list of objects with the fields namespace, url, secret, header and timeoutMs: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("must be one JSON list, with nothing after it")
+	}
+	if len(wire) > maxServers {
+		return nil, fmt.Errorf("has %d servers; at most %d are accepted", len(wire), maxServers)
+	}
+	out := make([]Server, 0, len(wire))
+	for i, w := range wire {
+		bad := func(field, format string, args ...any) error {
+			return fmt.Errorf("[%d].%s: %s", i, field, fmt.Sprintf(format, args...))
+		}
+		s := Server{Namespace: w.Namespace, URL: w.URL, Secret: w.Secret, Header: w.Header, Timeout: defaultTimeout}
+		if !namespaces.MatchString(s.Namespace) || !execution.FreeGlobal(s.Namespace) {
+			return nil, bad("namespace", "must be a JavaScript identifier that names nothing of the language or of the sandbox; got %q", w.Namespace)
+		}
+		for _, other := range out {
+			if other.Namespace == s.Namespace {
+				return nil, bad("namespace", "%q is given more than once", s.Namespace)
+			}
+		}
+		u, err := url.Parse(s.URL)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
+			return nil, bad("url", "must be an absolute http or https URL without user information or fragment")
+		}
+		if s.Secret != "" && !namespaces.MatchString(s.Secret) {
+			return nil, bad("secret", "must be the name of a secret (letters, digits and _), whose value is in AIRLOCK_SECRET_ and that name")
+		}
+		if s.Header != "" && (!headers.MatchString(s.Header) || s.Secret == "" || strings.EqualFold(s.Header, "Host")) {
+			return nil, bad("header", "must be the name of the header that carries the secret, and goes with a secret")
+		}
+		if w.TimeoutMs != 0 {
+			if s.Timeout = time.Duration(w.TimeoutMs * float64(time.Millisecond)); w.TimeoutMs < 1 || w.TimeoutMs > float64(maxTimeout/time.Millisecond) {
+				return nil, bad("timeoutMs", "must be a number of milliseconds from 1 to %d", maxTimeout/time.Millisecond)
+			}
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}

@@ -1,0 +1,173 @@
+package mcptools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Servers are the attached servers and the secrets for them. It is safe for concurrent use.
+type Servers struct {
+	list   []Server
+	secret func(name string) string
+}
+
+// New takes servers that Parse gave; secret gives a secret's value, "" where there is none.
+func New(list []Server, secret func(name string) string) *Servers {
+	return &Servers{list: list, secret: secret}
+}
+
+// find gives the server of a tool "namespace:name", and the tool's own name there.
+func (s *Servers) find(tool string) (*Server, string, bool) {
+	namespace, name, ok := strings.Cut(tool, ":")
+	for i := range s.list {
+		if ok && s.list[i].Namespace == namespace {
+			return &s.list[i], name, true
+		}
+	}
+	return nil, "", false
+}
+
+// Begin gives the calls of one execution. It must be closed.
+func (s *Servers) Begin() *Execution {
+	return &Execution{servers: s, open: map[string]*connection{}}
+}
+
+// Execution is what one execution has of the servers. It is safe for concurrent use.
+type Execution struct {
+	servers *Servers
+
+	mu   sync.Mutex
+	open map[string]*connection // by namespace
+}
+
+// connection is a session, or the error of opening it, once done is closed.
+type connection struct {
+	done    chan struct{}
+	session *sdk.ClientSession
+	err     error
+}
+
+// goodbye is how long closing a session may take.
+const goodbye = time.Second
+
+// Tool gives how a tool is called over a network, and how long one call may take; ok is false when no attached server has
+// its namespace.
+func (e *Execution) Tool(name string) (over func(http.RoundTripper) func(context.Context, json.RawMessage) (json.RawMessage, error), timeout time.Duration, ok bool) {
+	server, method, ok := e.servers.find(name)
+	if !ok {
+		return nil, 0, false
+	}
+	return func(network http.RoundTripper) func(context.Context, json.RawMessage) (json.RawMessage, error) {
+		return func(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+			return e.call(ctx, server, method, params, network)
+		}
+	}, server.Timeout, true
+}
+
+// Close ends the sessions, and waits for no server longer than a second: it forgets a session by itself.
+func (e *Execution) Close() {
+	e.mu.Lock()
+	open := e.open
+	e.open = map[string]*connection{}
+	e.mu.Unlock()
+	if len(open) == 0 {
+		return
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		var all sync.WaitGroup
+		for _, c := range open {
+			all.Go(func() {
+				<-c.done
+				if c.session != nil {
+					_ = c.session.Close()
+				}
+			})
+		}
+		all.Wait()
+	}()
+	enough := time.NewTimer(goodbye)
+	defer enough.Stop()
+	select {
+	case <-ended:
+	case <-enough.C:
+	}
+}
+
+// call calls a tool, over a session of the execution. A session that the server does not know any more is opened again,
+// once; a call that was lost in any other way may have been carried out, and is not made a second time. A session outlives
+// the connection that a call was lost on.
+func (e *Execution) call(ctx context.Context, server *Server, method string, params json.RawMessage, network http.RoundTripper) (json.RawMessage, error) {
+	for again := true; ; again = false {
+		c, err := e.session(ctx, server, network)
+		if err != nil {
+			return nil, err
+		}
+		result, err := c.session.CallTool(ctx, &sdk.CallToolParams{Name: method, Arguments: params})
+		if err == nil {
+			return value(result, e.servers.hidden(server))
+		}
+		var (
+			refused *jsonrpc.Error
+			broken  *brokenError
+		)
+		switch missing := errors.Is(err, sdk.ErrSessionMissing); {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.As(err, &broken):
+			return nil, broken.told(server)
+		case !missing && errors.As(err, &refused):
+			return nil, errors.New(clip(hide(refused.Message, e.servers.hidden(server))))
+		case !missing || !again:
+			e.drop(server, c)
+			return nil, fmt.Errorf("the connection to the server of %s was lost", server.Namespace)
+		}
+		e.drop(server, c)
+	}
+}
+
+// session gives the session with a server, which the first call opens for all.
+func (e *Execution) session(ctx context.Context, server *Server, network http.RoundTripper) (*connection, error) {
+	e.mu.Lock()
+	c, opened := e.open[server.Namespace]
+	if !opened {
+		c = &connection{done: make(chan struct{})}
+		e.open[server.Namespace] = c
+	}
+	e.mu.Unlock()
+	if !opened {
+		c.session, c.err = connect(ctx, server, &authorized{network, server, e.servers.secret(server.Secret)})
+		close(c.done)
+		if c.err != nil {
+			e.drop(server, c)
+		}
+	}
+	select {
+	case <-c.done:
+		return c, c.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// drop has the next call open another session.
+func (e *Execution) drop(server *Server, c *connection) {
+	e.mu.Lock()
+	if e.open[server.Namespace] == c {
+		delete(e.open, server.Namespace)
+	}
+	e.mu.Unlock()
+	if c.session != nil {
+		go c.session.Close() //nolint:errcheck // it is lost already
+	}
+}
