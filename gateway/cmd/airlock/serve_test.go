@@ -117,10 +117,14 @@ func start(t *testing.T, environment ...string) *program {
 	if err != nil {
 		cache = dir
 	}
-	cmd := exec.Command(os.Args[0], "serve")
-	cmd.Dir = dir
-	cmd.Env = append([]string{"AIRLOCK_TEST_AS_PROGRAM=1", "PORT=0", "FUNCTION_PROCESSES=1", "AIRLOCK_CACHE_DIR=" + filepath.Join(cache, "airlock")}, environment...)
-	cmd.Stderr = os.Stderr
+	cache = filepath.Join(cache, "airlock")
+	return startCommand(t, dir, exec.Command(os.Args[0], "serve"), append([]string{"AIRLOCK_TEST_AS_PROGRAM=1", "PORT=0", "FUNCTION_PROCESSES=1", "AIRLOCK_CACHE_DIR=" + cache}, environment...))
+}
+
+// startCommand runs a command in a folder until it says that it serves.
+func startCommand(t *testing.T, dir string, cmd *exec.Cmd, environment []string) *program {
+	t.Helper()
+	cmd.Dir, cmd.Env, cmd.Stderr = dir, environment, os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
