@@ -9,7 +9,7 @@ PKGS       ?= ./...
 ARCH       ?= arm64
 EDITOR     := gateway/console/playground/bundled/editor.js
 
-.PHONY: help run build test check race fuzz bench bench-peers bench-fuel bench-soak scan-report conformance conformance-mcp package deploy vulncheck fmt clean
+.PHONY: help run build test check race fuzz bench bench-peers bench-fuel bench-soak bench-cold scan-report conformance conformance-mcp package deploy vulncheck fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -85,6 +85,9 @@ conformance-mcp: ## the Model Context Protocol's own conformance suite and inspe
 
 package: ## the Lambda zips of both architectures, twice, with the compiled engine inside
 	$(GO) run ./infra/deploy/pack -twice -use $(ARCH)
+
+bench-cold: ## fresh processes from the packaged zip to their first answer, in parts
+	$(GO) run ./infra/deploy/pack -out dist/cold -arch $(if $(filter arm64 aarch64,$(shell uname -m)),arm64,x86_64) -cold 20
 
 deploy: package ## deploy the stack of template.yaml (needs the SAM CLI and credentials)
 	sam deploy --parameter-overrides Architecture=$(ARCH)
