@@ -1,6 +1,7 @@
 package declarations
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,31 +9,17 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Globals declares what every execution has besides the language, the web platform and Node's modules.
-const Globals = `/** The request's input. */
-declare const input: any;
-/** Assigned, it is the result when the code gives no other. */
-declare let output: any;
-/** Secrets of the request by name, as placeholders that are replaced in requests to their own hosts. */
-declare const secrets: { readonly [name: string]: string };
-/** Calls the API of the one host that the execution may reach (paths), or any URL that it may. At most 50 calls. */
-declare const api: {
-  request(options: {
-    method?: string;
-    path?: string;
-    url?: string;
-    query?: { [name: string]: string | number | boolean };
-    headers?: { [name: string]: string };
-    body?: unknown;
-    signal?: AbortSignal;
-  }): Promise<{ status: number; ok: boolean; url: string; headers: { [name: string]: string }; body: any }>;
-};
-`
+//go:embed guest.d.ts
+var globals string
+
+// Globals declares what every execution has, as far as code needs to be told: the web's and Node's own declarations say
+// more, where an editor has them.
+func Globals() string { return globals }
 
 // For declares the globals and the given tools, grouped by namespace in the order in which these come first.
 func For(tools []execution.Tool) string {
 	var out strings.Builder
-	out.WriteString(Globals)
+	out.WriteString(globals)
 	if text := Tools(tools); text != "" {
 		out.WriteString("\n" + text)
 	}

@@ -67,3 +67,72 @@ func TestHostileSchemas(t *testing.T) {
 		}
 	}
 }
+
+// TestTypes: a type takes every value that its schema takes, and says as much more as a type can.
+func TestTypes(t *testing.T) {
+	for _, c := range []struct{ schema, want string }{
+		{`{"type":"array","items":{"anyOf":[{"type":"object","properties":{"a":{"type":"string"}}},{"type":"string"}]}}`, "({\n    a?: string;\n  } | string)[]"},
+		{`{"type":"array","items":{"enum":["a","b"]}}`, `("a" | "b")[]`},
+		{`{"type":"array","items":{"type":["integer","null"]}}`, "(number | null)[]"},
+		{`{"type":"array"}`, "any[]"},
+		{`{"items":{"type":"boolean"}}`, "boolean[]"},
+		{`{"type":"array","prefixItems":[{"type":"string"},{"type":["number","null"]}],"items":false,"minItems":1}`, "[string, (null | number)?]"},
+		{`{"type":"array","prefixItems":[{"type":"string"}],"minItems":1}`, "[string, ...any[]]"},
+		{`{"type":"array","items":[{"type":"string"}],"additionalItems":{"type":"number"}}`, "[string?, ...number[]]"},
+		{`{"allOf":[{"type":"string"},{"enum":["a | b","c"]}]}`, `string & ("a | b" | "c")`},
+		{`{"allOf":[{"anyOf":[{"const":1},{"const":2}]},{"type":"number"}]}`, "(1 | 2) & number"},
+		{`{"anyOf":[{"allOf":[{"const":1},{"type":"number"}]},{"const":"x"}]}`, `1 & number | "x"`},
+		{`{"type":"object","properties":{"a":{"type":"string"}},"oneOf":[{"required":["a"]},{"required":["b"]}]}`, "{\n    a?: string;\n  } & ({\n    a: any;\n  } | {\n    b: any;\n  })"},
+		{`{"anyOf":[{"type":"string"},{}]}`, "any"},
+		{`{"oneOf":[{"type":"string"},{"type":"string","minLength":3}]}`, "string"},
+		{`{"$ref":"#/$defs/a%20b","$defs":{"a b":{"type":"string"}}}`, "string"},
+		{`{"$ref":"#/definitions/x~1y","definitions":{"x/y":{"const":null}}}`, "null"},
+		{`{"$ref":"#missing"}`, "any"},
+		{`{"type":"object","additionalProperties":{"type":"number"}}`, "{ [name: string]: number }"},
+		{`{"type":"object","additionalProperties":false}`, "{ [name: string]: never }"},
+		{`{"type":"object","patternProperties":{"^x":{"type":"string"}},"additionalProperties":false}`, "{ [name: string]: string }"},
+		{`{"type":"object","patternProperties":{"^x":{"type":"string"}}}`, "{ [name: string]: any }"},
+		{`{"type":"object","required":["a"]}`, "{\n    a: any;\n  }"},
+		{`{"const":{"a":[1,"x",null],"b":{}}}`, `{ a: [1, "x", null]; b: { [name: string]: never } }`},
+		{`{"enum":[1e400,true,-1.5]}`, "number | true | -1.5"},
+		{`{"type":["object","array"]}`, "any[] | { [name: string]: any }"},
+		{`{"type":"object","properties":{"a":false,"b":true}}`, "{\n    a?: never;\n    b?: any;\n  }"},
+	} {
+		got := declarations.Tools([]execution.Tool{{Name: "n:m", InputSchema: json.RawMessage(`{"required":["x"]}`), OutputSchema: json.RawMessage(c.schema)}})
+		_, got, _ = strings.Cut(got, "): Promise<")
+		if got = strings.TrimSuffix(got, ">;\n};\n"); got != c.want {
+			t.Errorf("%s\ngives %s\nwant  %s", c.schema, got, c.want)
+		}
+	}
+}
+
+// FuzzSchema: whatever a tool's schemas and description are, what comes out is TypeScript, of a bounded size, and the same
+// each time.
+func FuzzSchema(f *testing.F) {
+	for _, s := range []string{`{"type":"object","properties":{"a":{"type":["string","null"]}},"required":["a"]}`, `{"$ref":"#/$defs/a","$defs":{"a":{"enum":["x",1,{"y":[2]}]}}}`,
+		`{"type":"array","prefixItems":[{"const":"*/"}],"items":{"anyOf":[true,false]}}`, `{"allOf":[{"type":"object","additionalProperties":{"type":"number"}},{"$ref":"#"}]}`, `[`, `"x"`} {
+		f.Add(s, "what */ it does")
+	}
+	f.Fuzz(func(t *testing.T, schema, description string) {
+		tools := []execution.Tool{{Name: "name:space", Description: description, InputSchema: json.RawMessage(schema), OutputSchema: json.RawMessage(schema)}}
+		text := declarations.For(tools)
+		if len(text) > 256<<10+2*len(description)+16*len(schema) {
+			t.Fatalf("%d bytes of a schema of %d", len(text), len(schema))
+		}
+		if text != declarations.For(tools) {
+			t.Fatal("another text the second time")
+		}
+		if out := api.Transform(text, api.TransformOptions{Loader: api.LoaderTS, LogLevel: api.LogLevelSilent}); len(out.Errors) > 0 {
+			t.Fatalf("%s: %s", out.Errors[0].Text, text[len(declarations.Globals()):])
+		}
+	})
+}
+
+// TestGlobals: the declarations name what an execution has, fetch and what stands around it included.
+func TestGlobals(t *testing.T) {
+	for _, name := range []string{"input", "output", "console", "fetch", "api", "secrets", "require", "crypto", "AbortSignal", "Response"} {
+		if !strings.Contains(declarations.Globals(), " "+name) {
+			t.Errorf("%s is not declared", name)
+		}
+	}
+}

@@ -3,8 +3,8 @@ package declarations
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -12,31 +12,54 @@ import (
 const (
 	unknown  = "any"
 	maxDepth = 8
-	// maxMembers bounds what one object or union is written out to; a schema is a caller's.
+	// maxMembers bounds what one object, union or tuple is written out to, and maxNodes a whole schema: it is a caller's.
 	maxMembers = 64
+	maxNodes   = 512
+	// maxLiteral bounds a constant, in bytes of JSON.
+	maxLiteral = 1 << 10
 )
 
-// node is what a JSON Schema says that a type can say.
+// node is what a JSON Schema (2020-12, and what was before it of items) says that a type can say.
 type node struct {
 	Type        json.RawMessage            `json:"type"`
 	Description string                     `json:"description"`
 	Enum        []json.RawMessage          `json:"enum"`
 	Const       json.RawMessage            `json:"const"`
 	Properties  map[string]json.RawMessage `json:"properties"`
+	Patterns    map[string]json.RawMessage `json:"patternProperties"`
 	Required    []string                   `json:"required"`
 	Additional  json.RawMessage            `json:"additionalProperties"`
 	Items       json.RawMessage            `json:"items"`
 	PrefixItems []json.RawMessage          `json:"prefixItems"`
+	MoreItems   json.RawMessage            `json:"additionalItems"`
+	MinItems    float64                    `json:"minItems"`
 	AnyOf       []json.RawMessage          `json:"anyOf"`
 	OneOf       []json.RawMessage          `json:"oneOf"`
 	AllOf       []json.RawMessage          `json:"allOf"`
 	Ref         string                     `json:"$ref"`
 }
 
-// writer turns one schema into a type. What it does not understand is any: a declaration helps, the host checks.
+// writer turns one schema into a type that every value which the schema takes has. What a type cannot say is left out:
+// a declaration helps, the host checks.
 type writer struct {
 	root json.RawMessage
-	left int // members to be written
+	left int // nodes to be written
+}
+
+// typ is a type as text, and how loosely it binds.
+type typ struct {
+	text string
+	rank int // 0 nothing to be put in parentheses, 1 an intersection, 2 a union
+}
+
+var anything = typ{text: unknown}
+
+// within gives the type as an operand that must bind at least as tightly as rank.
+func (t typ) within(rank int) string {
+	if t.rank > rank {
+		return "(" + t.text + ")"
+	}
+	return t.text
 }
 
 // typeOf gives the TypeScript type of a schema, its lines after the first indented by indent.
@@ -44,8 +67,8 @@ func typeOf(schema json.RawMessage, indent string) string {
 	if len(schema) == 0 {
 		return unknown
 	}
-	w := &writer{root: schema, left: 512}
-	return w.of(schema, indent, 0)
+	w := &writer{root: schema, left: maxNodes}
+	return w.of(schema, indent, 0).text
 }
 
 // optionalObject reports a schema of an object of which nothing is required.
@@ -54,118 +77,114 @@ func optionalObject(schema json.RawMessage) bool {
 	return len(schema) > 0 && json.Unmarshal(schema, &n) == nil && n.Ref == "" && len(n.Required) == 0 && len(n.AnyOf)+len(n.OneOf)+len(n.AllOf) == 0
 }
 
-func (w *writer) of(schema json.RawMessage, indent string, depth int) string {
+func isFalse(schema json.RawMessage) bool {
+	return bytes.Equal(bytes.TrimSpace(schema), []byte("false"))
+}
+
+func (w *writer) of(schema json.RawMessage, indent string, depth int) typ {
 	var n node
 	w.left--
-	if depth > maxDepth || w.left < 0 || json.Unmarshal(schema, &n) != nil {
-		if bytes.Equal(bytes.TrimSpace(schema), []byte("false")) {
-			return "never"
-		}
-		return unknown
-	}
 	switch {
-	case n.Ref != "":
-		if target, ok := w.find(n.Ref); ok {
-			return w.of(target, indent, depth+1)
-		}
-		return unknown
+	case isFalse(schema):
+		return typ{text: "never"}
+	case depth > maxDepth || w.left < 0 || json.Unmarshal(schema, &n) != nil:
+		return anything
 	case len(n.Const) > 0:
 		return constant(n.Const)
 	case len(n.Enum) > 0:
 		return union(n.Enum, constant)
-	case len(n.AnyOf) > 0:
-		return union(n.AnyOf, func(s json.RawMessage) string { return w.of(s, indent, depth+1) })
-	case len(n.OneOf) > 0:
-		return union(n.OneOf, func(s json.RawMessage) string { return w.of(s, indent, depth+1) })
-	case len(n.AllOf) > 0:
-		return strings.ReplaceAll(union(n.AllOf, func(s json.RawMessage) string { return w.of(s, indent, depth+1) }), " | ", " & ")
 	}
-	var types []string
-	var one string
-	if json.Unmarshal(n.Type, &one) == nil {
-		types = []string{one}
-	} else if json.Unmarshal(n.Type, &types) != nil && len(n.Properties) > 0 {
-		types = []string{"object"}
+	inner := func(s json.RawMessage) typ { return w.of(s, indent, depth+1) }
+	parts := []typ{w.plain(n, indent, depth)}
+	if n.Ref != "" {
+		if target, ok := w.find(n.Ref); ok {
+			parts = append(parts, inner(target))
+		}
 	}
-	if len(types) == 0 {
-		return unknown
+	for _, list := range [][]json.RawMessage{n.AnyOf, n.OneOf} {
+		if len(list) > 0 {
+			parts = append(parts, union(list, inner))
+		}
 	}
-	var out []string
-	for _, t := range types {
-		out = append(out, w.simple(t, n, indent, depth))
+	for _, s := range n.AllOf[:min(len(n.AllOf), maxMembers)] {
+		parts = append(parts, inner(s))
 	}
-	slices.Sort(out)
-	return strings.Join(slices.Compact(out), " | ")
+	return intersection(parts)
 }
 
-func (w *writer) simple(t string, n node, indent string, depth int) string {
+// plain is what the keywords say that are not about other schemas.
+func (w *writer) plain(n node, indent string, depth int) typ {
+	var types []string
+	var one string
+	switch {
+	case json.Unmarshal(n.Type, &one) == nil:
+		types = []string{one}
+	case json.Unmarshal(n.Type, &types) == nil:
+	case len(n.Properties) > 0 || len(n.Required) > 0:
+		types = []string{"object"}
+	case len(n.PrefixItems) > 0 || len(n.Items) > 0:
+		types = []string{"array"}
+	}
+	if len(types) == 0 {
+		return anything
+	}
+	slices.Sort(types)
+	return joined(slices.Compact(types)[:min(len(types), maxMembers)], " | ", 2, func(t string) typ { return w.simple(t, n, indent, depth) })
+}
+
+func (w *writer) simple(t string, n node, indent string, depth int) typ {
 	switch t {
 	case "string", "boolean", "null":
-		return t
+		return typ{text: t}
 	case "number", "integer":
-		return "number"
+		return typ{text: "number"}
 	case "array":
-		if len(n.PrefixItems) > 0 {
-			var items []string
-			for _, s := range n.PrefixItems[:min(len(n.PrefixItems), maxMembers)] {
-				items = append(items, w.of(s, indent, depth+1))
-			}
-			return "[" + strings.Join(items, ", ") + "]"
-		}
-		if len(n.Items) == 0 {
-			return unknown + "[]"
-		}
-		item := w.of(n.Items, indent, depth+1)
-		if strings.ContainsAny(item, " |&") && !strings.HasPrefix(item, "{") {
-			item = "(" + item + ")"
-		}
-		return item + "[]"
+		return w.array(n, indent, depth)
 	case "object":
 		return w.object(n, indent, depth)
 	}
-	return unknown
+	return anything
 }
 
-func (w *writer) object(n node, indent string, depth int) string {
-	inner := indent + "  "
-	var out strings.Builder
-	names := slices.Sorted(maps.Keys(n.Properties))
-	for i, name := range names {
-		if i == maxMembers || w.left < 0 {
-			fmt.Fprintf(&out, "%s// … %d more\n", inner, len(names)-i)
-			break
+func (w *writer) array(n node, indent string, depth int) typ {
+	first, rest := n.PrefixItems, n.Items
+	if len(first) == 0 && json.Unmarshal(n.Items, &first) == nil { // as schemas before 2020-12 wrote it
+		rest = n.MoreItems
+	}
+	more := anything
+	if len(rest) > 0 {
+		more = w.of(rest, indent, depth+1)
+	}
+	if len(first) == 0 {
+		return typ{text: more.within(0) + "[]"}
+	}
+	var items []string
+	for i, s := range first[:min(len(first), maxMembers)] {
+		item := w.of(s, indent, depth+1)
+		if float64(i) < n.MinItems {
+			items = append(items, item.text)
+		} else {
+			items = append(items, item.within(0)+"?")
 		}
-		mark := "?"
-		if slices.Contains(n.Required, name) {
-			mark = ""
-		}
-		var member node
-		_ = json.Unmarshal(n.Properties[name], &member) // true and false have no description
-		out.WriteString(comment(member.Description, inner))
-		fmt.Fprintf(&out, "%s%s%s: %s;\n", inner, property(name), mark, w.of(n.Properties[name], inner, depth+1))
 	}
-	switch {
-	case bytes.Equal(bytes.TrimSpace(n.Additional), []byte("false")):
-	case len(n.Additional) > 0 && len(names) == 0:
-		fmt.Fprintf(&out, "%s[name: string]: %s;\n", inner, w.of(n.Additional, inner, depth+1))
-	case len(names) == 0:
-		return "{ [name: string]: " + unknown + " }"
+	if !isFalse(rest) || len(first) > maxMembers {
+		items = append(items, "..."+more.within(0)+"[]")
 	}
-	if out.Len() == 0 {
-		return "{}"
-	}
-	return "{\n" + out.String() + indent + "}"
+	return typ{text: "[" + strings.Join(items, ", ") + "]"}
 }
 
 // find follows a reference within the schema.
 func (w *writer) find(ref string) (json.RawMessage, bool) {
 	path, ok := strings.CutPrefix(ref, "#")
-	if !ok {
+	if decoded, err := url.PathUnescape(path); err == nil {
+		path = decoded
+	}
+	if !ok || path != "" && path[0] != '/' {
 		return nil, false
 	}
 	at := w.root
-	for part := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
-		if part == "" {
+	for i, part := range strings.Split(path, "/") {
+		if i == 0 {
 			continue
 		}
 		var members map[string]json.RawMessage
@@ -178,40 +197,43 @@ func (w *writer) find(ref string) (json.RawMessage, bool) {
 	return at, true
 }
 
-func union(list []json.RawMessage, of func(json.RawMessage) string) string {
-	var out []string
-	for i, s := range list {
-		if i == maxMembers {
-			return unknown
-		}
-		if t := of(s); !slices.Contains(out, t) {
-			out = append(out, t)
-		}
+// union is what any of the schemas takes.
+func union(list []json.RawMessage, of func(json.RawMessage) typ) typ {
+	if len(list) > maxMembers {
+		return anything
 	}
-	return strings.Join(out, " | ")
+	return joined(list, " | ", 2, of)
 }
 
-// constant writes a JSON value as a literal type.
-func constant(v json.RawMessage) string {
-	var x any
-	if json.Unmarshal(v, &x) != nil {
-		return unknown
+// intersection is what all of the types take.
+func intersection(parts []typ) typ {
+	parts = slices.DeleteFunc(parts, func(t typ) bool { return t == anything })
+	if len(parts) == 0 {
+		return anything
 	}
-	switch x := x.(type) {
-	case nil:
-		return "null"
-	case bool, float64:
-		return strings.TrimSpace(string(v))
-	case string:
-		return literal(x)
-	}
-	return unknown
+	return joined(parts, " & ", 1, func(t typ) typ { return t })
 }
 
-func literal(s string) string {
-	var out strings.Builder
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always encodes; U+2028 and U+2029 come out escaped
-	return strings.TrimSuffix(out.String(), "\n")
+// joined writes operands that are told apart. One that takes anything makes a union take anything.
+func joined[T any](list []T, operator string, rank int, of func(T) typ) typ {
+	var kept []typ
+	for _, x := range list {
+		t := of(x)
+		if t == anything && rank == 2 {
+			return anything
+		}
+		if !slices.Contains(kept, t) {
+			kept = append(kept, t)
+		}
+	}
+	if len(kept) == 1 {
+		return kept[0]
+	}
+	texts := make([]string, len(kept))
+	for i, t := range kept {
+		texts[i] = t.within(rank)
+	}
+	return typ{strings.Join(texts, operator), rank}
 }
+
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
