@@ -112,10 +112,10 @@ func (s *served) ran(t *testing.T, r audit.Record) {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{})
-	s.ran(t, audit.Record{DurationMs: 3, Usage: audit.Usage{MemoryBytes: 3 << 20, QueueMs: 7}})
+	s.ran(t, audit.Record{DurationMs: 3000, Usage: audit.Usage{MemoryBytes: 3 << 20, QueueMs: 7}})
 	s.do(t, "POST", "/api/execute", code("eval('1')"))
 	v := s.do(t, "GET", "/api/metrics/executions?window=15m", "").json(t)
-	if v["count"] != 2.0 || v["successRate"] != 0.5 || v["durationMs"].(map[string]any)["max"] != 3.0 || v["queueMs"].(map[string]any)["p99"] != 7.0 || v["memoryHistogram"].([]any)[2].(map[string]any)["count"] != 1.0 || v["windowMs"] != 900000.0 || v["errorCategories"].(map[string]any)["blocked"] != 1.0 || len(v["memoryHistogram"].([]any)) != 10 {
+	if v["count"] != 2.0 || v["successRate"] != 0.5 || v["durationMs"].(map[string]any)["max"] != 3000.0 || v["queueMs"].(map[string]any)["p99"] != 7.0 || v["memoryHistogram"].([]any)[2].(map[string]any)["count"] != 1.0 || v["windowMs"] != 900000.0 || v["errorCategories"].(map[string]any)["blocked"] != 1.0 || len(v["memoryHistogram"].([]any)) != 10 {
 		t.Errorf("%v", v)
 	}
 	for _, bad := range []string{"window=x", "window=0s", "window=32d", "window=-1h", "wndow=1h"} {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/airlock-run/airlock/gateway/meter"
 )
@@ -19,6 +20,9 @@ func (s *Server) gauges() []meter.Gauge {
 		{Name: "airlock_results_kept_bytes", Help: "What they take.", Value: func() float64 { return float64(s.kept.Bytes()) }},
 	}
 }
+
+// Gatherer gives the metrics of GET /metrics, for exporters of other kinds.
+func (s *Server) Gatherer() prometheus.Gatherer { return s.exposed }
 
 // metrics is GET /metrics. It asks for credentials where there are any, but for no scope, and is not limited: what reads
 // it comes round every few seconds.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 )
 
@@ -51,6 +52,9 @@ func (e *Exposition) Add(c prometheus.Collector) error {
 	}
 	return nil
 }
+
+// Gather implements prometheus.Gatherer, for exporters of other kinds.
+func (e *Exposition) Gather() ([]*dto.MetricFamily, error) { return e.registry.Gather() }
 
 // Text gives the metrics as they are now.
 func (e *Exposition) Text() ([]byte, error) {

@@ -103,7 +103,7 @@ func (c *Catalogue) list(ctx context.Context, server *Server) ([]execution.Tool,
 	if err != nil {
 		return nil, err
 	}
-	defer session.Close() //nolint:errcheck // the server forgets a session by itself
+	defer func() { _ = session.Close() }() // the server forgets a session by itself
 	var tools []execution.Tool
 	called := map[string]bool{}
 	for t, err := range session.Tools(ctx, nil) {

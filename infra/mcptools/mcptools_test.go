@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -266,7 +265,7 @@ func FuzzParse(f *testing.F) {
 		seen := map[string]bool{}
 		for _, s := range list {
 			if s.Namespace == "" || seen[s.Namespace] || !strings.HasPrefix(strings.ToLower(s.URL), "http") || s.Timeout <= 0 {
-				t.Error(fmt.Sprintf("%+v", s))
+				t.Errorf("%+v", s)
 			}
 			seen[s.Namespace] = true
 		}

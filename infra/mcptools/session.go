@@ -168,6 +168,6 @@ func (e *Execution) drop(server *Server, c *connection) {
 	}
 	e.mu.Unlock()
 	if c.session != nil {
-		go c.session.Close() //nolint:errcheck // it is lost already
+		go func() { _ = c.session.Close() }() // it is lost already
 	}
 }

@@ -94,6 +94,11 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 	if err != nil {
 		return exit(exitUsage, err)
 	}
+	sendRest, err := sendMetrics(ctx, con.getenv, server.Gatherer())
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	defer sendRest(log)
 	looked := time.NewTicker(pruneEvery)
 	defer looked.Stop()
 	defer retain(ctx, store, set.retention, looked.C, log)()

@@ -11,7 +11,10 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+	metricscollector "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 )
@@ -37,6 +40,9 @@ func TestTracing(t *testing.T) {
 		var sent collector.ExportTraceServiceRequest
 		if err == nil {
 			err = proto.Unmarshal(b, &sent)
+		}
+		if r.URL.Path == "/v1/metrics" {
+			return
 		}
 		if err != nil || r.URL.Path != "/v1/traces" {
 			t.Error(r.URL.Path, err)
@@ -82,9 +88,61 @@ func TestTracing(t *testing.T) {
 	}
 }
 
+// The metrics that Prometheus reads reach a collector too, the last ones at the end.
+func TestMetricsAreSent(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	found := map[string]*metricspb.Metric{}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		b, err := io.ReadAll(r.Body)
+		var sent metricscollector.ExportMetricsServiceRequest
+		if err == nil {
+			err = proto.Unmarshal(b, &sent)
+		}
+		if err != nil || r.URL.Path != "/v1/metrics" {
+			t.Error(r.URL.Path, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, of := range sent.ResourceMetrics {
+			for _, scope := range of.ScopeMetrics {
+				for _, m := range scope.Metrics {
+					found[m.Name] = m
+				}
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	p := start(t, "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT="+server.URL+"/v1/metrics", "OTEL_EXPORTER_OTLP_COMPRESSION=none")
+	if status, v := p.post(t.Context(), t, "/api/execute", `{"code":"1+1"}`); status != 200 {
+		t.Fatal(status, v)
+	}
+	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Wait(); err != nil {
+		t.Error(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	executions, durations := found["airlock_executions_total"], found["airlock_execution_duration_seconds"]
+	if executions == nil || durations == nil || found["airlock_places"] == nil || found["go_goroutines"] == nil {
+		t.Fatalf("%d metrics", len(found))
+	}
+	if points := executions.GetSum().GetDataPoints(); len(points) != 1 || points[0].GetAsDouble() != 1 || points[0].Attributes[0].Value.GetStringValue() != "completed" {
+		t.Error(executions)
+	}
+	if points := durations.GetHistogram().GetDataPoints(); len(points) != 1 || points[0].Count != 1 {
+		t.Error(durations)
+	}
+}
+
 func TestTracingRefuses(t *testing.T) {
 	t.Parallel()
 	if _, _, err := openTracer(t.Context(), env("OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4317", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc")); err == nil || !strings.Contains(err.Error(), "http/protobuf") {
+		t.Error(err)
+	}
+	if _, err := sendMetrics(t.Context(), env("OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4317", "OTEL_METRICS_EXPORTER=prometheus"), prometheus.NewRegistry()); err == nil || !strings.Contains(err.Error(), "OTEL_METRICS_EXPORTER") {
 		t.Error(err)
 	}
 	for _, environment := range [][]string{nil, {"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_SDK_DISABLED=true"}} {

@@ -62,9 +62,10 @@ var variables = []struct {
 		{"CALLBACK_SECRET", "one for each", "signs callbacks whose callers gave no secret; whsec_ and base64"},
 	}},
 	{"Tracing", []variable{
-		{"OTEL_EXPORTER_OTLP_ENDPOINT", "none", "sends spans there by OTLP over HTTP"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "none", "sends spans and metrics there by OTLP over HTTP"},
 		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "none", "the same, for traces alone"},
-		{"OTEL_SDK_DISABLED", "false", "true: no spans; other OTEL_ variables go by their usual meaning"},
+		{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "none", "the same, for metrics alone"},
+		{"OTEL_SDK_DISABLED", "false", "true: neither; other OTEL_ variables go by their usual meaning"},
 	}},
 }
 
