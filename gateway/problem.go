@@ -60,7 +60,7 @@ func outcome(status int) (code, detail string) {
 	case 403:
 		return "forbidden", "this is not allowed"
 	case 404:
-		return "not_found", "there is nothing at this path; the endpoints are listed in the documentation"
+		return "not_found", "there is nothing at this path; GET /docs lists what there is"
 	case 405:
 		return "method_not_allowed", "the method is not supported at this path; see the Allow header"
 	case 408:
@@ -157,6 +157,7 @@ func ofFraming(status int) *problem {
 
 // fail is the error handler: every error of every handler, and of the HTTP library, is rendered here.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
+	err = s.astray(c, err)
 	p := problemOf(err)
 	id := dress(c, s.deps.NewID)
 	if p.retryAfter > 0 {

@@ -45,7 +45,7 @@ func plainJSON(c *fiber.Ctx) error {
 	}
 	kind, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil || kind != fiber.MIMEApplicationJSON {
-		return &problem{status: 415, detail: "the Content-Type must be application/json"}
+		return &problem{status: 415, detail: "the Content-Type must be application/json; with curl add -H 'Content-Type: application/json'"}
 	}
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
 		return &problem{status: 415, detail: "JSON is sent in UTF-8; the charset must be utf-8 or left out"}
