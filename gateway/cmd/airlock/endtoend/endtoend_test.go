@@ -101,12 +101,15 @@ func serve(t testing.TB, mode string, processes int) *service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = records.Close() })
-	if _, timed := t.(*testing.B); !timed {
+	code := "hash"
+	_, timed := t.(*testing.B)
+	if !timed {
+		code = "keep"
 		t.Cleanup(func() { replayed(t, records, mode) })
 	}
 	pool, err := localinvoke.New(t.Context(), localinvoke.Config{
 		Command: []string{os.Args[0], "function"}, Processes: processes, StartTimeout: 30 * time.Second,
-		Env: []string{"POLICY=" + mode, "AUDIT_CODE=keep", "AUDIT_STORE=file://" + dir, "AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")},
+		Env: []string{"POLICY=" + mode, "AUDIT_CODE=" + code, "AUDIT_STORE=file://" + dir, "AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +128,7 @@ func serve(t testing.TB, mode string, processes int) *service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = state.Close() })
-	server, err := gateway.New(gateway.Config{Places: processes, KeepCode: true}, gateway.Deps{
+	server, err := gateway.New(gateway.Config{Places: processes, KeepCode: !timed}, gateway.Deps{
 		State:   state,
 		Invoker: pool, Records: records, Policy: decider(mode), Limiter: limiter, Auth: auth, Logger: slog.New(slog.DiscardHandler),
 		Now: time.Now, NewID: func() string { return "exec_" + ulid.MustNew(ulid.Now(), rand.Reader).String() },
