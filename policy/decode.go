@@ -116,8 +116,14 @@ func (w *scanner) decode(s *symbol, c call) *value {
 func decodeText(decoder, encoding, text string) (string, bool) {
 	switch {
 	case decoder == "atob", encoding == "base64", encoding == "base64url":
-		text = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/", "\n", "", " ", "").Replace(text), "=")
-		b, err := base64.RawStdEncoding.DecodeString(text)
+		encoding := base64.RawStdEncoding
+		if strings.ContainsAny(text, "-_") {
+			encoding = base64.RawURLEncoding
+		}
+		if strings.IndexByte(text, ' ') >= 0 {
+			text = strings.ReplaceAll(text, " ", "")
+		}
+		b, err := encoding.DecodeString(strings.TrimRight(text, "=")) // it passes over line ends
 		return string(b), err == nil
 	case encoding == "hex":
 		b, err := hex.DecodeString(text)

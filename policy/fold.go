@@ -76,7 +76,7 @@ func (w *scanner) fold(of *value, name string, c call) *value {
 		}
 		return nil
 	}
-	if out := foldText(of.text, name, c); out != nil {
+	if out := w.foldText(of.text, name, c); out != nil {
 		out.decoded, out.coded = of.decoded, of.coded
 		if out.kind == kindArray {
 			for _, e := range out.obj.elems {
@@ -101,7 +101,7 @@ func intArg(v *value, otherwise int) (int, bool) {
 	return 0, false
 }
 
-func foldText(s, name string, c call) *value {
+func (w *scanner) foldText(s, name string, c call) *value {
 	arg, hasArg := c.arg(0).string()
 	i, iok := intArg(c.arg(0), 0)
 	j, jok := intArg(c.arg(1), len(s))
@@ -159,7 +159,7 @@ func foldText(s, name string, c call) *value {
 	case "replace", "replaceAll":
 		with, ok := c.arg(1).string()
 		if r := c.arg(0); ok && r != nil && r.alt == nil && r.kind == kindRegExp {
-			return replaced(s, r, with)
+			return w.replaced(s, r, with)
 		}
 		if hasArg && ok && len(s)*(len(with)+1) <= maxFoldedBytes {
 			n := 1
@@ -174,8 +174,9 @@ func foldText(s, name string, c call) *value {
 
 // replaced gives what replacing a pattern's matches gives, where Go reads the pattern as JavaScript does: it runs in linear
 // time.
-func replaced(s string, pattern *value, with string) *value {
-	if len(pattern.text) > 100 || len(s) > 512 || strings.Contains(with, "$") {
+func (w *scanner) replaced(s string, pattern *value, with string) *value {
+	w.patterns++
+	if w.patterns > maxPatterns || len(pattern.text) > 60 || len(s) > 256 || strings.ContainsRune(with, '$') || strings.ContainsRune(pattern.text, '{') {
 		return nil
 	}
 	re, err := regexp.Compile(pattern.text)

@@ -41,7 +41,7 @@ const smuggled = "smuggled"
 // parsed gives what JSON.parse makes of a constant.
 func (w *scanner) parsed(c call) *value {
 	text, ok := c.arg(0).string()
-	if !ok || len(text) > maxFoldedBytes {
+	if w.parsedBytes += len(text) + 64; !ok || w.parsedBytes > maxParsed {
 		return nil
 	}
 	dec := json.NewDecoder(strings.NewReader(text))

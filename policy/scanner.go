@@ -14,6 +14,9 @@ const (
 	maxRounds   = 3
 	manyNodes   = 15_000 // programs with more are walked twice at most
 	maxEdges    = 2048
+	// maxPatterns bounds the regular expressions that are run, and maxParsed the bytes of JSON that are read, in one walk.
+	maxPatterns = 20
+	maxParsed   = 32 << 10
 )
 
 // scanner walks one syntax tree and follows values through it. It walks again, at most maxRounds times, while values turn
@@ -36,6 +39,8 @@ type scanner struct {
 	frame       *function
 	nested      int // depth of code inside code strings
 	nestedScans int
+	patterns    int
+	parsedBytes int
 
 	vars    map[*js.Var]*variable
 	imports map[string]*value
@@ -94,6 +99,7 @@ func (w *scanner) walk(list []js.IStmt) {
 		w.cursor, w.at, w.depth, w.branch, w.loops, w.endless, w.quiet = 0, 0, 0, 0, 0, 0, false
 		w.this, w.with = &value{kind: kindGlobal}, nil
 		w.hits, w.seen, w.count, w.nestedScans, w.dropped = w.hits[:0], nil, nil, 0, false
+		w.patterns, w.parsedBytes = 0, 0
 		w.timers.reset()
 		w.tele.Metrics = Metrics{Cyclomatic: 1}
 		w.block(list)

@@ -40,11 +40,16 @@ func body(text string) (start, end int) {
 	return start, start + len(inside)
 }
 
+// line gives the line of an offset, counting from 1.
+func (s *source) line(offset int) int {
+	s.index()
+	return sort.SearchInts(s.lines, max(0, min(offset, len(s.text)))+1)
+}
+
 // position gives line and column (in characters) of an offset, counting from 1.
 func (s *source) position(offset int) (line, column int) {
-	s.index()
 	offset = max(0, min(offset, len(s.text)))
-	line = sort.SearchInts(s.lines, offset+1)
+	line = s.line(offset)
 	return line, 1 + utf8.RuneCountInString(s.text[s.lines[line-1]:offset])
 }
 

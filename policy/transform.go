@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"strings"
+	"unicode/utf8"
 
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/go-sourcemap/sourcemap"
@@ -27,7 +27,7 @@ func transform(code, language string, module, mapped bool) (*generated, *SyntaxE
 	}
 	var worst *SyntaxError
 	for _, wrap := range wrappings(module) {
-		options := api.TransformOptions{Loader: loader, Target: api.ES2022, LogLevel: api.LogLevelSilent, LogLimit: 1,
+		options := api.TransformOptions{Loader: loader, Target: api.ES2022, LogLevel: api.LogLevelSilent, LogLimit: 1, SourcesContent: api.SourcesContentExclude,
 			Charset: api.CharsetUTF8, Supported: map[string]bool{"import-attributes": false}}
 		if mapped {
 			options.Sourcemap = api.SourceMapExternal
@@ -73,6 +73,7 @@ type generated struct {
 func (g *generated) place(caller string) func(int) int {
 	original := &source{text: caller}
 	g.lines = &source{text: g.code}
+	theirs, ours := ruler{text: g.code}, ruler{text: caller}
 	return func(offset int) int {
 		if g.parsed == nil && !g.broken {
 			consumer, err := sourcemap.Parse("", g.rawMap)
@@ -81,46 +82,58 @@ func (g *generated) place(caller string) func(int) int {
 		if g.broken {
 			return 0
 		}
-		g.lines.index()
-		line, _ := g.lines.position(offset)
+		line := g.lines.line(offset)
 		start := g.lines.lines[line-1]
-		_, _, ol, oc, ok := g.parsed.Source(line, utf16Len(g.code[start:min(max(offset, start), len(g.code))]))
+		_, _, ol, oc, ok := g.parsed.Source(line, theirs.units(start, min(max(offset, start), len(g.code))))
 		if !ok {
 			return 0
 		}
 		if ol == 1 {
 			oc = max(0, oc-g.prefix)
 		}
-		at := original.offset(ol, 0)
-		return at + utf16Bytes(caller[at:], oc)
+		return ours.offset(original.offset(ol, 0), oc)
 	}
 }
 
-// utf16Len counts UTF-16 units.
-func utf16Len(s string) int {
-	n := 0
-	for _, r := range s {
-		n++
-		if r > 0xffff {
-			n++
-		}
-	}
-	return n
+// ruler measures lines of a text in UTF-16 units. It goes on from where it was, so that many places in a long line, asked
+// for in their order, cost one pass.
+type ruler struct {
+	text      string
+	start     int // of the line
+	at, count int // a place in it, and the units before that place
 }
 
-// utf16Bytes gives how many bytes of s, within its first line, hold n UTF-16 units.
-func utf16Bytes(s string, n int) int {
-	if end := strings.IndexAny(s, "\r\n"); end >= 0 {
-		s = s[:end]
+func (r *ruler) from(start int, back bool) {
+	if start != r.start || back {
+		r.start, r.at, r.count = start, start, 0
 	}
-	for i, r := range s {
-		if n <= 0 {
-			return i
-		}
-		n--
-		if r > 0xffff {
-			n--
-		}
+}
+
+// step passes one character, unless the line ends there.
+func (r *ruler) step() bool {
+	if r.at >= len(r.text) || r.text[r.at] == '\n' || r.text[r.at] == '\r' {
+		return false
 	}
-	return len(s)
+	c, n := utf8.DecodeRuneInString(r.text[r.at:])
+	r.at += n
+	if r.count++; c > 0xffff {
+		r.count++
+	}
+	return true
+}
+
+// units counts those from the start of a line to an offset in it.
+func (r *ruler) units(start, offset int) int {
+	r.from(start, offset < r.at)
+	for r.at < offset && r.step() {
+	}
+	return r.count
+}
+
+// offset is the inverse: where that many units of the line that starts there end.
+func (r *ruler) offset(start, units int) int {
+	r.from(start, units < r.count)
+	for r.count < units && r.step() {
+	}
+	return r.at
 }
