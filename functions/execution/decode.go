@@ -150,7 +150,11 @@ func decodeStrict(b []byte, v any) error {
 		if errors.Is(syn.Err, io.ErrUnexpectedEOF) {
 			return invalid("", "the body is not valid JSON: it ends too early")
 		}
-		return invalid(fieldOf(syn.JSONPointer), "the body is not valid JSON: %s (byte %d)", plain(syn.Err), syn.ByteOffset)
+		reason := plain(syn.Err)
+		if strings.Contains(reason, `'\''`) {
+			reason += ", names and texts stand in double quotes"
+		}
+		return invalid(fieldOf(syn.JSONPointer), "the body is not valid JSON: %s (byte %d)", reason, syn.ByteOffset)
 	}
 	return invalid("", "the body is not valid JSON: it ends too early")
 }

@@ -24,6 +24,7 @@ func TestDecodeRequestRefuses(t *testing.T) {
 		{"not JSON", `hello`, "", "not valid JSON"},
 		{"cut short", `{"code":"1`, "", "not valid JSON"},
 		{"two values", `{"code":"1"}{"code":"2"}`, "", "not valid JSON"},
+		{"single quotes", `{'code':'1'}`, "", "names and texts stand in double quotes (byte 1)"},
 		{"trailing comma", `{"code":"1",}`, "", "not valid JSON"},
 		{"array", `[1]`, "", "must be a JSON object; got an array"},
 		{"string", `"x"`, "", "must be a JSON object; got a string"},
