@@ -9,7 +9,7 @@ PKGS       ?= ./...
 ARCH       ?= arm64
 EDITOR     := gateway/console/playground/bundled/editor.js
 
-.PHONY: help run build test check race fuzz bench bench-peers bench-fuel bench-soak bench-cold scan-report conformance conformance-mcp package deploy vulncheck fmt clean
+.PHONY: help run build toolchain test test-browser check race fuzz bench bench-peers bench-fuel bench-soak bench-cold scan-report conformance conformance-mcp package deploy vulncheck fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -33,6 +33,12 @@ test: ## every test that needs no cloud account
 check: ## formatting, vet, linters, import rules, known vulnerabilities
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'gofmt: the files above are not formatted'; exit 1; }
 	$(GO) vet $(PKGS)
+test-browser: $(EDITOR) ## the web pages in a real Chromium, which is installed (apt) where there is none, with axe-core (npm)
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { apt-get update -qq && apt-get install -y --no-install-recommends chromium; }
+	@mkdir -p bin/axe bin/screenshots
+	@test -f bin/axe/axe-core-4.14.1.tgz || npm pack axe-core@4.14.1 --silent --pack-destination bin/axe
+	AIRLOCK_SCREENSHOTS=$(CURDIR)/bin/screenshots $(GO) test ./gateway/cmd/airlock/browser -count 1
+
 	$(GO) tool staticcheck $(PKGS)
 	$(GO) tool errcheck -ignoretests -exclude .errcheck $(PKGS)
 	$(GO) test ./gateway/cmd/airlock -run '^TestImportRules$$'

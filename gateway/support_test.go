@@ -128,6 +128,7 @@ type options struct {
 	ready   error
 	max     int
 	records *ledger
+	store   gateway.Records // in place of records
 	state   gateway.State
 }
 
@@ -153,6 +154,9 @@ func serve(t testing.TB, o options) *served {
 	if o.records == nil {
 		o.records = &ledger{added: make(chan audit.Record, 100)}
 	}
+	if o.store == nil {
+		o.store = o.records
+	}
 	if o.max == 0 {
 		o.max = 1_000_000
 	}
@@ -166,7 +170,7 @@ func serve(t testing.TB, o options) *served {
 		t.Fatal(err)
 	}
 	s, err := gateway.New(o.config, gateway.Deps{
-		Invoker: &function{o.invoke, o.ready}, Records: o.records, Policy: policy.Default(), Limiter: limiter, Auth: auth,
+		Invoker: &function{o.invoke, o.ready}, Records: o.store, Policy: policy.Default(), Limiter: limiter, Auth: auth,
 		State: o.state, Logger: slog.New(slog.DiscardHandler), Now: time.Now, NewID: func() string { return "exec_" + ulid.Make().String() },
 	})
 	if err != nil {

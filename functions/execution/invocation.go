@@ -1,6 +1,9 @@
 package execution
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // The ways in, as they appear in [Invocation.Via] and in the audit record. Codes are append-only.
 const (
@@ -40,6 +43,9 @@ type Invocation struct {
 	// Content is the [Sources.Sum] of Request, for a saved function. Request may then come without its sources: a function
 	// that has met them before, for the same tenant, takes those, and any other answers [SourcesNeeded].
 	Content string `json:"content,omitempty"`
+	// Replay is the audit record of an execution that is to be run again as it is recorded; Request then says nothing.
+	// Nothing outside is reached, and nothing is recorded. The Result is that of the run, under ID.
+	Replay json.RawMessage `json:"replay,omitempty"`
 }
 
 // Caller is who asked, as the gateway authenticated it.

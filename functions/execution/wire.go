@@ -51,18 +51,19 @@ type (
 		Steps       bool `json:"steps"`
 	}
 	wireInvocation struct {
-		Airlock    int          `json:"airlock"`
-		ID         string       `json:"id"`
-		Request    wireRequest  `json:"request"`
-		Caller     wireCaller   `json:"caller"`
-		Via        string       `json:"via"`
-		ReceivedAt time.Time    `json:"receivedAt"`
-		QueueMs    float64      `json:"queueMs"`
-		Stream     bool         `json:"stream"`
-		Scopes     []string     `json:"scopes"`
-		Trace      string       `json:"traceParent"`
-		Function   *FunctionRef `json:"function"`
-		Content    string       `json:"content"`
+		Airlock    int            `json:"airlock"`
+		ID         string         `json:"id"`
+		Request    wireRequest    `json:"request"`
+		Caller     wireCaller     `json:"caller"`
+		Via        string         `json:"via"`
+		ReceivedAt time.Time      `json:"receivedAt"`
+		QueueMs    float64        `json:"queueMs"`
+		Stream     bool           `json:"stream"`
+		Scopes     []string       `json:"scopes"`
+		Trace      string         `json:"traceParent"`
+		Function   *FunctionRef   `json:"function"`
+		Content    string         `json:"content"`
+		Replay     jsontext.Value `json:"replay"`
 	}
 	wireCaller struct {
 		Subject string `json:"subject"`
@@ -113,7 +114,7 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 	return Invocation{
 		Airlock: w.Airlock, ID: w.ID, Request: r, Caller: Caller(w.Caller), Via: w.Via,
 		ReceivedAt: w.ReceivedAt.UTC(), QueueMs: w.QueueMs, Stream: w.Stream, Scopes: w.Scopes,
-		TraceParent: w.Trace, Function: w.Function, Content: w.Content,
+		TraceParent: w.Trace, Function: w.Function, Content: w.Content, Replay: stdjson.RawMessage(w.Replay),
 	}, nil
 }
 

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func (r *Reports) Take(body []byte) (directive string, ok bool) {
 	}
 	if json.Unmarshal(body, &old) == nil && old.Report != nil {
 		r.n.Add(1)
-		directive, _, _ = strings.Cut(old.Report.Effective+" "+old.Report.Violated, " ")
+		directive, _, _ = strings.Cut(cmp.Or(old.Report.Effective, old.Report.Violated), " ")
 		return clipped(directive), true
 	}
 	var batch []struct {

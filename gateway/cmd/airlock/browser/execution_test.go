@@ -50,3 +50,26 @@ func TestExecution(t *testing.T) {
 	b.visit("/dashboard/execution/exec_01JD5Z6Q8V0000000000000000")
 	b.wait(`document.querySelector("#trouble").textContent.startsWith("There is no record")`)
 }
+
+// The button runs the execution again, in a function process, and says whether it was the same.
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	r := s.execute(t, map[string]any{"code": "console.log('dice', Math.floor(Math.random() * 1e6)); return Date.now()"})
+	blocked := s.execute(t, map[string]any{"code": "return eval('1')", "policy": "strict"})
+	b := s.open(t, "/dashboard/execution/"+r.ID)
+	b.wait(`document.querySelectorAll("#logs li").length === 1`)
+	printed := b.text("#logs code")
+	b.click("#start-replay")
+	b.wait(`document.querySelector("#replay .badge")?.textContent === "the same"`)
+	if again := b.text("#logs code"); again != printed || !strings.HasPrefix(again, "dice ") {
+		t.Errorf("it printed %q, and %q when it was replayed", printed, again)
+	}
+	if n := eval[int](b, `fetch("/api/audit/executions").then(r => r.json()).then(r => r.items.length)`); n != 2 {
+		t.Errorf("%d records after two executions and a replay", n)
+	}
+	b.visit("/dashboard/execution/" + blocked.ID)
+	b.expect("409")
+	b.click("#start-replay")
+	b.wait(`document.querySelector("#replay").textContent.includes("nothing ran")`)
+}

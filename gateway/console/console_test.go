@@ -1,0 +1,261 @@
+package console_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/airlock-run/airlock/gateway/console"
+)
+
+func open(t testing.TB, others map[string]fs.FS) *console.Console {
+	t.Helper()
+	c, err := console.New(others)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Pages have no script or style of their own, load from here alone, and what they load is there.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	c := open(t, nil)
+	all := map[string][]byte{}
+	for _, name := range []string{"dashboard", "security", "execution"} {
+		p, err := console.Own(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all[name], err = c.Render(p, console.Visitor{Subject: `<b>"'`, Tenant: `"><script>`, Scopes: []string{"audit:read"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	if all["login"], err = c.Login(`/dashboard?"><script>`, `<script>`); err != nil {
+		t.Fatal(err)
+	}
+	for name, page := range all {
+		for _, forbidden := range []string{"http:", "https:", " style=", " onclick=", "<style", "javascript:", "<b>", `"><script>`, "ZgotmplZ"} {
+			if bytes.Contains(page, []byte(forbidden)) {
+				t.Errorf("%s has %s\n%s", name, forbidden, page)
+			}
+		}
+		if n := bytes.Count(page, []byte("<script ")); n != bytes.Count(page, []byte("></script>")) || n != bytes.Count(page, []byte("<script")) {
+			t.Errorf("%s has a script with content", name)
+		}
+		for _, part := range bytes.Split(page, []byte(`"/assets/`))[1:] {
+			file, _, _ := bytes.Cut(part, []byte(`"`))
+			if a, ok := c.Asset(string(file)); !ok || len(a.Content) == 0 {
+				t.Errorf("%s loads %s, which is not there", name, file)
+			}
+		}
+	}
+	if _, err := console.Own("nothing"); err == nil {
+		t.Error("a page that is not there was found")
+	}
+}
+
+// The modules import from here alone, and what they import is there; none turns text into markup or code.
+func TestModules(t *testing.T) {
+	t.Parallel()
+	c := open(t, nil)
+	for _, name := range []string{"frame.js", "theme.js", "login.js", "dashboard.js", "security.js", "execution.js", "chart.js", "plots.js", "record.js", "replay.js", "tables.js", "dom.js", "live.js", "filters.js", "format.js"} {
+		a, ok := c.Asset(name)
+		if !ok {
+			t.Errorf("%s is not there", name)
+			continue
+		}
+		text := string(a.Content)
+		for _, forbidden := range []string{"innerHTML = ", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "setHTML", "srcdoc", ".style"} {
+			if strings.Contains(text, forbidden) {
+				t.Errorf("%s has %s", name, forbidden)
+			}
+		}
+		for _, part := range strings.Split(text, ` from "`)[1:] {
+			path, _, _ := strings.Cut(part, `"`)
+			if _, ok := c.Asset(strings.TrimPrefix(path, "/assets/")); !ok {
+				t.Errorf("%s imports %s, which is not there", name, path)
+			}
+		}
+	}
+}
+
+func TestAssetsOfOthers(t *testing.T) {
+	t.Parallel()
+	c := open(t, map[string]fs.FS{"play": fstest.MapFS{"a/b.js": {Data: []byte("1")}}})
+	a, ok := c.Asset("play/a/b.js")
+	if !ok || string(a.Content) != "1" || !strings.HasPrefix(a.Type, "text/javascript") || len(a.ETag) < 20 {
+		t.Errorf("%+v", a)
+	}
+	if _, ok := c.Asset("../console.go"); ok {
+		t.Error("a file that is no asset was found")
+	}
+	if _, err := console.New(map[string]fs.FS{"play": fstest.MapFS{"a.exe": {}}}); err == nil {
+		t.Error("an asset without a media type was taken")
+	}
+}
+
+func TestPolicy(t *testing.T) {
+	t.Parallel()
+	plain := console.Page{}.Policy()
+	for _, want := range []string{
+		"default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'",
+		"require-trusted-types-for 'script'", "report-uri /csp-report",
+	} {
+		if !strings.Contains("; "+plain+";", "; "+want+";") {
+			t.Errorf("%s lacks %s", plain, want)
+		}
+	}
+	if strings.Contains(plain, "unsafe") || strings.Contains(plain, "http") {
+		t.Error(plain)
+	}
+	own := console.Page{Directives: []string{"worker-src 'self'", "img-src 'self'"}}.Policy()
+	if !strings.Contains(own, "; worker-src 'self'") || strings.Contains(own, "data:") {
+		t.Error(own)
+	}
+}
+
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1e9, 0)
+	s := console.NewSessions(func() time.Time { return now })
+	first, second := s.Begin("one"), s.Begin("two")
+	if first == second || len(first) < 26 {
+		t.Errorf("%q and %q", first, second)
+	}
+	check := func(name, want string) {
+		t.Helper()
+		if got, ok := s.Credential(name); got != want || ok != (want != "") {
+			t.Errorf("%q, %v; want %q", got, ok, want)
+		}
+	}
+	check(first, "one")
+	check(second, "two")
+	check("", "")
+	check("nonsense", "")
+	s.End(first)
+	s.End(first)
+	check(first, "")
+	now = now.Add(console.SessionLifetime - 1)
+	check(second, "two")
+	now = now.Add(1)
+	check(second, "")
+}
+
+// Logins cannot fill the memory: the oldest give way.
+func TestSessionsAreBounded(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1e9, 0)
+	s := console.NewSessions(func() time.Time { now = now.Add(time.Millisecond); return now })
+	first := s.Begin("first")
+	var last string
+	for i := range 10_001 {
+		last = s.Begin(fmt.Sprint(i))
+	}
+	if _, ok := s.Credential(first); ok {
+		t.Error("the oldest is still there")
+	}
+	if c, ok := s.Credential(last); !ok || c != "10000" {
+		t.Error("the newest is gone")
+	}
+}
+
+func TestSameOrigin(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		asked console.Asked
+		want  bool
+	}{
+		{console.Asked{Method: "GET"}, true},
+		{console.Asked{Method: "HEAD", Site: "none"}, true},
+		{console.Asked{Method: "GET", Site: "same-origin"}, true},
+		{console.Asked{Method: "GET", Site: "cross-site"}, false},
+		{console.Asked{Method: "GET", Site: "same-site", Mode: "navigate"}, false},
+		{console.Asked{Method: "GET", Host: "a.example", Origin: "https://b.example"}, false},
+		{console.Asked{Method: "POST"}, false},
+		{console.Asked{Method: "POST", Site: "none"}, false},
+		{console.Asked{Method: "POST", Site: "same-origin"}, true},
+		{console.Asked{Method: "POST", Site: "same-site", Host: "a.example", Origin: "https://a.example"}, false},
+		{console.Asked{Method: "POST", Host: "a.example", Origin: "https://a.example"}, true},
+		{console.Asked{Method: "DELETE", Host: "a.example:3000", Origin: "http://a.example:3000"}, true},
+		{console.Asked{Method: "POST", Host: "a.example", Origin: "https://a.example:444"}, false},
+		{console.Asked{Method: "POST", Host: "a.example", Origin: "https://a.example.evil.example"}, false},
+		{console.Asked{Method: "POST", Host: "a.example", Origin: "null"}, false},
+		{console.Asked{Method: "POST", Host: "", Origin: "https://"}, false},
+		{console.Asked{Method: "POST", Host: "a.example", Origin: "ftp://a.example"}, false},
+		{console.Asked{Method: "POST", Host: "a.example", Origin: "https://evil.example", Site: "same-origin"}, true}, // a script cannot set it
+	} {
+		if got := c.asked.SameOrigin(); got != c.want {
+			t.Errorf("%+v: %v", c.asked, got)
+		}
+	}
+}
+
+func TestNext(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[string]string{
+		"/security?window=6h": "/security?window=6h", "/dashboard/execution/exec_1": "/dashboard/execution/exec_1", "/playground": "/playground",
+		"": "/dashboard", "//evil.example/dashboard": "/dashboard", "https://evil.example/dashboard": "/dashboard", "/\\evil.example": "/dashboard",
+		"/dashboard/../api/x": "/dashboard", "javascript:alert(1)": "/dashboard", "/logout": "/dashboard", "/dashboards": "/dashboard", "\t//evil": "/dashboard",
+		"/dashboard\r\nSet-Cookie: a=b": "/dashboard", "%zz": "/dashboard",
+	} {
+		if got := console.Next(asked); got != want {
+			t.Errorf("%q leads to %q, want %q", asked, got, want)
+		}
+	}
+}
+
+// A login never leads to another place than one of ours, whatever it is asked.
+func FuzzNext(f *testing.F) {
+	for _, seed := range []string{"/dashboard", "//evil.example", "/security?a=b", "/dashboard/%2f%2fevil", "/playground#x"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, asked string) {
+		next := console.Next(asked)
+		if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t ") {
+			t.Errorf("%q leads to %q", asked, next)
+		}
+	})
+}
+
+func TestReports(t *testing.T) {
+	t.Parallel()
+	var r console.Reports
+	for body, want := range map[string]string{
+		`{"csp-report":{"effective-directive":"style-src-attr","violated-directive":"x"}}`:                                   "style-src-attr",
+		`{"csp-report":{"violated-directive":"img-src"}}`:                                                                    "img-src",
+		`[{"type":"csp-violation","body":{"effectiveDirective":"script-src-elem"}}]`:                                         "script-src-elem",
+		`[{"type":"deprecation"},{"type":"csp-violation","body":{"effectiveDirective":"` + strings.Repeat("a", 100) + `"}}]`: strings.Repeat("a", 64),
+	} {
+		if got, ok := r.Take([]byte(body)); !ok || got != want {
+			t.Errorf("%s: %q, %v", body, got, ok)
+		}
+	}
+	for _, body := range []string{"", "null", "{}", "[]", "[1]", `{"csp-report":null}`, `[{"type":"deprecation"}]`} {
+		if _, ok := r.Take([]byte(body)); ok {
+			t.Errorf("%s was taken", body)
+		}
+	}
+	if r.Count() != 4 {
+		t.Errorf("%d reports", r.Count())
+	}
+}
+
+// Anybody can send reports.
+func FuzzReports(f *testing.F) {
+	for _, seed := range []string{`{"csp-report":{"violated-directive":"img-src"}}`, `[{"type":"csp-violation","body":{"effectiveDirective":"é"}}]`, "["} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var r console.Reports
+		directive, ok := r.Take(body)
+		if len(directive) > 64 || ok != (r.Count() > 0) {
+			t.Errorf("%q, %v, %d", directive, ok, r.Count())
+		}
+	})
+}

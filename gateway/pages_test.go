@@ -1,0 +1,167 @@
+package gateway_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/airlock-run/airlock/gateway/authn"
+)
+
+const aPage = "Accept: text/html"
+
+// enter logs in and gives the cookie, as a header.
+func (s *served) enter(t *testing.T, token string) string {
+	t.Helper()
+	a := s.login(t, token, "", "Origin: "+s.url)
+	if a.StatusCode != http.StatusSeeOther || len(a.Cookies()) != 1 {
+		t.Fatalf("%s %v\n%s", a.Status, a.Header, a.body)
+	}
+	return "Cookie: " + a.Cookies()[0].Name + "=" + a.Cookies()[0].Value
+}
+
+func (s *served) login(t *testing.T, token, next string, headers ...string) answer {
+	t.Helper()
+	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	form := url.Values{"token": {token}, "next": {next}}.Encode()
+	return s.do(t, "POST", "/login", form, append([]string{"Content-Type: ", "Content-Type: application/x-www-form-urlencoded"}, headers...)...)
+}
+
+func (a answer) is(t *testing.T, status int, location string) {
+	t.Helper()
+	if a.StatusCode != status || a.Header.Get("Location") != location {
+		t.Errorf("%s %s: %d to %q, want %d to %q\n%.300s", a.Request.Method, a.Request.URL, a.StatusCode, a.Header.Get("Location"), status, location, a.body)
+	}
+}
+
+func TestPagesWithoutCredentials(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{})
+	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	s.do(t, "GET", "/", "", aPage).is(t, 303, "/dashboard")
+	s.do(t, "GET", "/login?next=/security", "", aPage).is(t, 303, "/security")
+	for _, path := range []string{"/dashboard", "/security", "/dashboard/execution/exec_1"} {
+		a := s.do(t, "GET", path, "", aPage)
+		a.is(t, 200, "")
+		csp := a.Header.Values("Content-Security-Policy")
+		if len(csp) != 1 || !strings.HasPrefix(csp[0], "default-src 'none'; script-src 'self'; style-src 'self'") || strings.Contains(csp[0], "unsafe") {
+			t.Errorf("%s: %q", path, csp)
+		}
+		for name, want := range map[string]string{"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-store"} {
+			if got := a.Header.Get(name); got != want {
+				t.Errorf("%s: %s is %q", path, name, got)
+			}
+		}
+	}
+	a := s.do(t, "GET", "/assets/base.css", "")
+	if a.StatusCode != 200 || a.Header.Get("Content-Type") != "text/css; charset=utf-8" {
+		t.Error(a.Status, a.Header)
+	}
+	if again := s.do(t, "GET", "/assets/base.css", "", "If-None-Match: "+a.Header.Get("Etag")); again.StatusCode != 304 || len(again.body) > 0 {
+		t.Error(again.Status)
+	}
+	for _, path := range []string{"/assets/", "/assets/../pages.go", "/assets/nothing.js", "/assets/%2e%2e/pages.go"} {
+		s.do(t, "GET", path, "").problem(t, 404)
+	}
+}
+
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{auth: authn.Config{APIKey: apiKey}})
+	s.login(t, apiKey, "/security?window=6h", "Origin: "+s.url).is(t, 303, "/security?window=6h")
+	s.login(t, apiKey, "//evil.example").is(t, 303, "/dashboard")
+	s.login(t, apiKey, "", "Origin: https://evil.example").problem(t, 403)
+	s.login(t, apiKey, "", "Sec-Fetch-Site: cross-site").problem(t, 403)
+	s.do(t, "POST", "/login", `{"token":"x"}`).problem(t, 415)
+	for _, wrong := range []string{"", "nonsense", apiKey + "x"} {
+		a := s.login(t, wrong, "/security")
+		a.is(t, 401, "")
+		if len(a.Cookies()) > 0 || !strings.Contains(string(a.body), `id="refused"`) || !strings.Contains(string(a.body), `value="/security"`) || wrong != "" && strings.Contains(string(a.body), wrong) {
+			t.Errorf("%q: %v\n%s", wrong, a.Cookies(), a.body)
+		}
+	}
+	s.do(t, "GET", "/dashboard?window=6h", "", aPage).is(t, 303, "/login?next=%2Fdashboard%3Fwindow%3D6h")
+	s.do(t, "GET", "/dashboard", "").problem(t, 401)
+	s.do(t, "GET", "/dashboard", "", bearer(apiKey)).is(t, 200, "")
+
+	plain := s.login(t, apiKey, "", "Origin: "+s.url).Cookies()[0]
+	if plain.Name != "airlock" || !plain.HttpOnly || plain.SameSite != http.SameSiteStrictMode || plain.Secure || plain.Path != "/" || plain.Expires.IsZero() || strings.Contains(plain.Value, apiKey) {
+		t.Errorf("%+v", plain)
+	}
+	secure := s.login(t, apiKey, "", "Sec-Fetch-Site: same-origin", "Origin: https://airlock.example", "Host: airlock.example").Cookies()[0]
+	if secure.Name != "__Host-airlock" || !secure.HttpOnly || secure.SameSite != http.SameSiteStrictMode || !secure.Secure || secure.Domain != "" || secure.Path != "/" {
+		t.Errorf("%+v", secure)
+	}
+}
+
+// A wrong token costs an attempt of the address, as at every other door.
+func TestLoginIsLimited(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{auth: authn.Config{APIKey: apiKey}, max: 2})
+	for range 2 {
+		s.login(t, "wrong", "").is(t, 401, "")
+	}
+	s.login(t, "wrong", "").problem(t, 429)
+	s.login(t, apiKey, "").is(t, 303, "/dashboard")
+}
+
+// A session stands for its credential in requests of our own pages, and nowhere else.
+func TestSession(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{auth: authn.Config{APIKey: apiKey}})
+	cookie := s.enter(t, apiKey)
+	s.do(t, "GET", "/dashboard", "", aPage, cookie).is(t, 200, "")
+	if who := s.do(t, "GET", "/session", "", cookie).json(t); who["subject"] != "api-key" || who["open"] != false || who["audit"] != true {
+		t.Error(who)
+	}
+	for _, c := range []struct {
+		method, path string
+		headers      []string
+		status       int
+	}{
+		{"GET", "/api/stats", nil, 200},
+		{"GET", "/api/stats", []string{"Sec-Fetch-Site: same-origin"}, 200},
+		{"GET", "/api/stats", []string{"Sec-Fetch-Site: same-site"}, 403},
+		{"GET", "/api/stats", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"}, 403},
+		{"POST", "/api/execute", nil, 403},
+		{"POST", "/api/execute", []string{"Origin: https://evil.example"}, 403},
+		{"POST", "/api/execute", []string{"Sec-Fetch-Site: same-site", "Origin: https://other.airlock.example"}, 403},
+		{"POST", "/api/execute", []string{"Origin: null"}, 403},
+		{"POST", "/api/execute", []string{"Origin: " + s.url}, 200},
+		{"POST", "/api/execute", []string{"Sec-Fetch-Site: same-origin"}, 200},
+		{"POST", "/mcp", []string{"Sec-Fetch-Site: same-origin"}, 401},
+		{"GET", "/metrics", nil, 401},
+		{"GET", "/api/stats", []string{bearer("wrong")}, 401}, // what is sent openly counts
+	} {
+		body := ""
+		if c.method == "POST" {
+			body = code("1")
+		}
+		if a := s.do(t, c.method, c.path, body, append(c.headers, cookie)...); a.StatusCode != c.status {
+			t.Errorf("%s %s %v: %d, want %d\n%s", c.method, c.path, c.headers, a.StatusCode, c.status, a.body)
+		}
+	}
+	s.do(t, "POST", "/logout", "", cookie).problem(t, 403)
+	s.do(t, "POST", "/logout", "", cookie, "Origin: https://evil.example").problem(t, 403)
+	out := s.do(t, "POST", "/logout", "", cookie, "Origin: "+s.url)
+	out.is(t, 303, "/login")
+	if c := out.Cookies(); len(c) != 1 || c[0].Value != "" || c[0].Expires.Year() > 1970 {
+		t.Errorf("%+v", c)
+	}
+	s.do(t, "GET", "/api/stats", "", cookie).problem(t, 401)
+	s.do(t, "GET", "/dashboard", "", aPage, cookie).is(t, 303, "/login?next=%2Fdashboard")
+}
+
+func TestReportsOfBrowsers(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{auth: authn.Config{APIKey: apiKey}})
+	a := s.do(t, "POST", "/csp-report", `{"csp-report":{"violated-directive":"img-src"}}`, "Content-Type: ", "Content-Type: application/csp-report")
+	if a.StatusCode != 204 {
+		t.Error(a.Status)
+	}
+	s.do(t, "POST", "/csp-report", `{}`).problem(t, 400)
+	if text := s.do(t, "GET", "/metrics", "", bearer(apiKey)); !strings.Contains(string(text.body), "\nairlock_csp_reports 1\n") {
+		t.Error("it is not counted")
+	}
+}

@@ -1,0 +1,39 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+)
+
+// Outcome is how an execution went when it was run again.
+type Outcome struct {
+	Status, Error, Limit string
+	Result               json.RawMessage // nil for none
+	OutputBytes, Ticks   int64
+	APICalls             int
+}
+
+// Differences names what did not go as the record has it, a line each; it is empty for the same execution.
+func (r Record) Differences(again Outcome) []string {
+	out := []string{}
+	note := func(what string, then, now any) {
+		if then != now {
+			out = append(out, fmt.Sprintf("%s: %v then, %v now", what, then, now))
+		}
+	}
+	sum := ""
+	if len(again.Result) > 0 {
+		hash := sha256.Sum256(again.Result)
+		sum = hex.EncodeToString(hash[:])
+	}
+	note("status", r.Status, again.Status)
+	note("error", r.Error, again.Error)
+	note("limit", r.Limit, again.Limit)
+	note("resultSha256", r.ResultSHA256, sum)
+	note("outputBytes", r.OutputBytes, again.OutputBytes)
+	note("ticks", r.Usage.Ticks, again.Ticks)
+	note("apiCalls", r.Usage.APICalls, again.APICalls)
+	return out
+}
