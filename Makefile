@@ -17,11 +17,14 @@ help: ## list the targets
 run: build ## build and serve on 127.0.0.1:3000
 	@bin/airlock serve
 
-build: $(EDITOR) ## bin/airlock, bin/bootstrap and the compiled engine in bin/cache
+build: toolchain $(EDITOR) ## bin/airlock, bin/bootstrap and the compiled engine in bin/cache
 	@mkdir -p bin
 	$(GO) build -trimpath -o bin/airlock ./gateway/cmd/airlock
 	$(GO) build -trimpath -tags lambda.norpc -o bin/bootstrap ./functions/execute
 	@bin/bootstrap -fill-cache bin/cache
+
+toolchain:
+	@command -v $(GO) >/dev/null || { echo 'Go 1.26 or later is needed: https://go.dev/dl/' >&2; exit 1; }
 
 # The playground's editor, of npm packages that a lock pins. A build without it has a plain text area there.
 $(EDITOR): $(wildcard gateway/console/playground/bundle/*.go gateway/console/playground/bundle/*/*)
@@ -30,15 +33,15 @@ $(EDITOR): $(wildcard gateway/console/playground/bundle/*.go gateway/console/pla
 test: ## every test that needs no cloud account
 	$(GO) test $(PKGS)
 
-check: ## formatting, vet, linters, import rules, known vulnerabilities
-	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'gofmt: the files above are not formatted'; exit 1; }
-	$(GO) vet $(PKGS)
 test-browser: $(EDITOR) ## the web pages in a real Chromium, which is installed (apt) where there is none, with axe-core (npm)
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { apt-get update -qq && apt-get install -y --no-install-recommends chromium; }
 	@mkdir -p bin/axe bin/screenshots
 	@test -f bin/axe/axe-core-4.14.1.tgz || npm pack axe-core@4.14.1 --silent --pack-destination bin/axe
 	AIRLOCK_SCREENSHOTS=$(CURDIR)/bin/screenshots $(GO) test ./gateway/cmd/airlock/browser -count 1
 
+check: ## formatting, vet, linters, import rules, known vulnerabilities
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'gofmt: the files above are not formatted'; exit 1; }
+	$(GO) vet $(PKGS)
 	$(GO) tool staticcheck $(PKGS)
 	$(GO) tool errcheck -ignoretests -exclude .errcheck $(PKGS)
 	$(GO) test ./gateway/cmd/airlock -run '^TestImportRules$$'
