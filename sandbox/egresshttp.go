@@ -23,6 +23,7 @@ type egress struct {
 	once      sync.Once
 	transport *http.Transport
 	bytes     atomic.Int64 // sent and received in bodies
+	trace     string       // Script.TraceParent
 }
 
 func (e *egress) close() {
@@ -121,6 +122,9 @@ func (e *egress) roundTrip(ctx context.Context, t *target, method string, header
 			}
 			sent[name] = append(sent[name], v)
 		}
+	}
+	if e.trace != "" && sent.Get("Traceparent") == "" {
+		sent.Set("Traceparent", e.trace)
 	}
 	var content io.Reader
 	if body != nil {

@@ -36,7 +36,7 @@ func (r *run) grant(script Script, g Grants, config Egress) (func(), error) {
 	var told setup
 	var e *egress
 	if g.Network.Mode != NetworkNone || slices.ContainsFunc(g.Tools, func(t Tool) bool { return t.Call == nil }) {
-		e = &egress{network: g.Network, config: config, seed: r.result.Seed, limits: r.limits}
+		e = &egress{network: g.Network, config: config, seed: r.result.Seed, limits: r.limits, trace: script.TraceParent}
 		closing = e.close
 	}
 	if g.Network.Mode != NetworkNone {

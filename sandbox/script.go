@@ -6,6 +6,9 @@ import "encoding/json"
 type Script struct {
 	// ID names the execution to the servers of its tools.
 	ID string
+	// TraceParent is the execution's place in a trace (W3C Trace Context). The requests that it makes carry it, unless its
+	// code says otherwise.
+	TraceParent string
 	// Code is JavaScript or TypeScript in UTF-8 without NUL: an expression, statements with a trailing expression or a
 	// return, a function (which is called), statements that assign the global output, or a module whose default export is
 	// the value or the function. Imports are taken from Files and from the library. Markdown fences are stripped.
