@@ -280,8 +280,11 @@ func (r *run) callTool(ctx context.Context, t *tool, params string) (json.RawMes
 	return out, err
 }
 
-// replaySlack is how much more time than its limits a repeated run may take: machines differ.
-const replaySlack = 4
+// A repeated run may take replaySlack times as long as its limits say, and replayGrace: machines differ, and are busy.
+const (
+	replaySlack = 4
+	replayGrace = 10 * time.Second
+)
 
 // replayPoll stops a repeated run where it was stopped before, or when it takes far longer than it may.
 func (r *run) replayPoll(in *quickjs.Instance) error {
@@ -291,7 +294,7 @@ func (r *run) replayPoll(in *quickjs.Instance) error {
 		return r.divergence
 	case (j.Limit == LimitWall || j.Limit == LimitCPU) && r.loadTicks+in.Ticks() >= j.Ticks:
 		return r.limits.exceeded(j.Limit)
-	case r.elapsed() >= replaySlack*r.limits.Wall:
+	case r.elapsed() >= replaySlack*r.limits.Wall+replayGrace:
 		return r.limits.exceeded(LimitWall)
 	}
 	return r.ctx.Err()

@@ -118,20 +118,22 @@
     let boundary = '----AirlockFormBoundary';
     for (let i = 0; i < 16; i++) boundary += p.padStart(p.numberToString(random[i], 16), 2, '0');
     const parts = [], list = of(form);
-    let text = '';
+    let text = []; // joined once: every += would copy what is there already
+    const end = () => { p.arrayPush(parts, internal.encodeText(p.arrayJoin(text, ''))); };
     for (let i = 0; i < list.length; i += 2) {
       const value = list[i + 1];
-      text += `--${boundary}\r\nContent-Disposition: form-data; name="${escape(crlf(list[i]))}"`;
+      p.arrayPush(text, `--${boundary}\r\nContent-Disposition: form-data; name="${escape(crlf(list[i]))}"`);
       if (typeof value === 'string') {
-        text += `\r\n\r\n${crlf(value)}\r\n`;
+        p.arrayPush(text, `\r\n\r\n${crlf(value)}\r\n`);
         continue;
       }
-      text += `; filename="${escape(value.name)}"\r\nContent-Type: ${value.type === '' ? 'application/octet-stream' : value.type}\r\n\r\n`;
-      p.arrayPush(parts, internal.encodeText(text));
+      p.arrayPush(text, `; filename="${escape(value.name)}"\r\nContent-Type: ${value.type === '' ? 'application/octet-stream' : value.type}\r\n\r\n`);
+      end();
       p.arrayPush(parts, internal.blobBytes(value));
-      text = '\r\n';
+      text = ['\r\n'];
     }
-    p.arrayPush(parts, internal.encodeText(`${text}--${boundary}--\r\n`));
+    p.arrayPush(text, `--${boundary}--\r\n`);
+    end();
     return { __proto__: null, bytes: internal.join(parts), type: `multipart/form-data; boundary=${boundary}` };
   };
   // parseMultipart gives the FormData that bytes are.
