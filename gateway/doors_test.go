@@ -92,6 +92,9 @@ func doors() []door {
 		{route: "GET /api/audit/execution/{id}", path: "/api/audit/execution/{id}", scope: authn.AuditRead, ok: 200, others: 404, bad: []try{
 			{path: "/api/audit/execution/x", status: 404}, {path: "/api/audit/execution/exec_0123456789", status: 404},
 		}},
+		{route: "POST /api/audit/execution/{id}/replay", path: "/api/audit/execution/{id}/replay", scope: authn.AuditRead, ok: 409, others: 404, bad: []try{
+			{path: "/api/audit/execution/x/replay", status: 404}, {path: "/api/audit/execution/exec_0123456789/replay", status: 404},
+		}}, // {id} was blocked: there is nothing to run again
 		{route: "GET /api/audit/security-summary", path: "/api/audit/security-summary", scope: authn.AuditRead, ok: 200, bad: queries("/api/audit/security-summary", "since=x")},
 		{route: "GET /api/audit/stats", path: "/api/audit/stats", scope: authn.AuditRead, ok: 200, bad: queries("/api/audit/stats", "until=x", "limit=1")},
 		{route: "GET /api/audit/verification", path: "/api/audit/verification", scope: authn.AuditRead, ok: 200},

@@ -8,7 +8,7 @@ import (
 
 // plainHTTP reports whether every parser reads the head of a request as ours did. fasthttp already refuses most shapes
 // of request smuggling; what it still lets through, because RFC 9112 leaves a choice, is refused here: a length beside a
-// coding, folded lines, names that are no tokens, control bytes in values, more or less than one Host, and versions
+// coding, folded lines, names that are no tokens, control bytes in values, more or less than one Host or one that is none, and versions
 // other than 1.0 and 1.1. Such a connection is closed, so that what follows is never taken for a request.
 func plainHTTP(h *fasthttp.RequestHeader) bool {
 	version := string(h.Protocol())
@@ -31,7 +31,9 @@ func plainHTTP(h *fasthttp.RequestHeader) bool {
 		value = bytes.Trim(value, " \t")
 		switch {
 		case bytes.EqualFold(name, []byte("Host")):
-			hosts++
+			if hosts++; !isHost(value) {
+				return false
+			}
 		case bytes.EqualFold(name, []byte("Content-Length")):
 			lengths++
 			if !isDigits(value) {
@@ -46,6 +48,9 @@ func plainHTTP(h *fasthttp.RequestHeader) bool {
 	}
 	return lengths+codings <= 1 && (hosts == 1 || hosts == 0 && version == "HTTP/1.0")
 }
+
+// isHost takes what can be a host and a port, and no user, path or second host (RFC 3986 §3.2.2).
+func isHost(b []byte) bool { return !bytes.ContainsAny(b, " \t@/\\?#,<>\"^`{|}") }
 
 // framed reports whether a request says where its body ends; fasthttp itself reads silence as an empty body.
 func framed(h *fasthttp.RequestHeader) bool {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -172,11 +173,17 @@ func (s *Server) entrance(next fasthttp.RequestHandler) fasthttp.RequestHandler 
 			s.failRaw(ctx, &problem{status: 400})
 			return
 		}
+		if expected := ctx.Request.Header.Peek(fiber.HeaderExpect); len(expected) > 0 && !bytes.EqualFold(expected, []byte("100-continue")) {
+			ctx.SetConnectionClose()
+			s.failRaw(ctx, &problem{status: 417})
+			return
+		}
 		switch string(ctx.Method()) {
 		case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodDelete, fiber.MethodOptions,
-			fiber.MethodPatch, fiber.MethodTrace, fiber.MethodConnect:
+			fiber.MethodPatch, fiber.MethodTrace:
 			next(ctx)
 		default:
+			ctx.SetConnectionClose() // CONNECT would be followed by anything
 			s.failRaw(ctx, &problem{status: 501, detail: "this method is not known here"})
 		}
 	}
