@@ -95,7 +95,7 @@ func TestPlayground(t *testing.T) {
 		if code := b.code(); !strings.HasSuffix(code, "6 * 7") {
 			t.Errorf("the shortcut changed the code: %q", code)
 		}
-		if used := b.text("#meters"); !strings.Contains(used, "of 15.0 s") || !strings.Contains(used, "of 64 MB") || !strings.Contains(used, "2 of 100") {
+		if used := b.text("#meters"); !strings.Contains(used, "of 15") || !strings.Contains(used, "of 64 MB") || !strings.Contains(used, "2 of 100") {
 			t.Errorf("used %q", used)
 		}
 	})

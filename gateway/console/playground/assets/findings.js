@@ -51,7 +51,7 @@ function verdict(state, text) {
 function show({ findings, syntaxError, policy, decision, analysis }, go) {
   const list = syntaxError ? [{ severity: "syntax", category: "syntax error", ...syntaxError }, ...findings] : findings;
   at("findings").replaceChildren(...list.map((f) => {
-    const place = { type: "button", class: "pg-place quiet", "aria-label": `Go to line ${f.line}, column ${f.column}`, on: { click: () => go(f.line, f.column) } };
+    const place = { type: "button", class: "pg-place quiet", "aria-label": `${f.line}:${f.column}, go there`, on: { click: () => go(f.line, f.column) } };
     return el("li", { data: { severity: f.severity } },
       el("span", { class: "pg-severity" }, f.severity === "syntax" ? "error" : f.severity),
       el("span", { class: "pg-found" }, el("strong", {}, f.category.replaceAll("_", " ")), ` ${f.message}`),

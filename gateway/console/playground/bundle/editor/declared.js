@@ -1,45 +1,73 @@
-// Completion out of declarations as the gateway writes them: `declare const NAME: { … };` with one member a line.
+// Completion out of TypeScript declarations such as the gateway's: globals by name, and the members of objects after a dot.
 
 import { ifNotIn } from "@codemirror/autocomplete";
 
-const member = /^  (?:readonly )?([A-Za-z_$][\w$]*)\??(\(.*|: .*)$/;
-const global = /^declare (?:const|let|var|function|class|namespace) ([A-Za-z_$][\w$]*)(.*)$/;
+const statement = /\/\*(\*?)([\s\S]*?)\*\/|^declare (const|let|var|function|class|namespace) ([A-Za-z_$][\w$]*)/gm;
+const member = /^(?:readonly )?([A-Za-z_$][\w$]*)\??(?=[(<:])([\s\S]*)$/;
+const mapped = /^\[\w+ in ([^\]]*)\]([\s\S]*)$/;
+const kinds = { function: "function", class: "class", namespace: "namespace" };
 
-// parse gives the globals of declarations, each {label, detail, info, members}.
+// pass gives where a string or a comment that begins at i ends; i itself where there is none.
+function pass(text, i) {
+  if (text.startsWith("/*", i)) return Math.max(text.indexOf("*/", i + 2) + 2, i + 2);
+  if (text[i] !== '"') return i;
+  for (let end = i + 1; end < text.length; end++) {
+    if (text[end] === "\\") end++;
+    else if (text[end] === '"') return end + 1;
+  }
+  return text.length;
+}
+
+// parts splits declarations at each semicolon that is in no bracket, string or comment, or at the first of them.
+function parts(text, first = false) {
+  const found = [];
+  let depth = 0, start = 0;
+  for (let i = 0; i < text.length; i++) {
+    const end = pass(text, i);
+    if (end > i) i = end - 1;
+    else if ("({[".includes(text[i])) depth++;
+    else if (")}]".includes(text[i])) depth--;
+    else if (text[i] === ";" && depth === 0) {
+      found.push(text.slice(start, i));
+      start = i + 1;
+      if (first) break;
+    }
+  }
+  return [...found, text.slice(start)];
+}
+
+const words = (comment) => comment.replace(/^\s*\* ?/gm, "").trim() || undefined;
+const short = (type) => { const text = type.replace(/^: /, "").replace(/\s+/g, " "); return text.length > 60 ? text.slice(0, 59) + "…" : text; };
+
+function members(type) {
+  const object = /^\s*:\s*\{([\s\S]*)\}\s*$/.exec(type);
+  return (object ? parts(object[1]) : []).flatMap((part) => {
+    const [, comment, text] = /^\s*(?:\/\*\*([\s\S]*?)\*\/)?\s*([\s\S]*?)\s*$/.exec(part);
+    const keys = mapped.exec(text), one = member.exec(text);
+    if (keys) return [...keys[1].matchAll(/"([A-Za-z_$][\w$]*)"/g)].map(([, label]) => ({ label, type: "method", detail: short(keys[2]) }));
+    return one ? [{ label: one[1], type: one[2].startsWith(":") ? "property" : "method", detail: short(one[2]), info: comment && words(comment) }] : [];
+  });
+}
+
 function parse(text) {
   const globals = [];
-  let comment = "", owner = null;
-  for (const line of text.split("\n")) {
-    const said = line.trim();
-    if (said.startsWith("/**") || said.startsWith("*")) {
-      const words = said.replace(/^\/?\*+\/?/, "").replace(/\*\/$/, "").trim();
-      comment = said.startsWith("/**") ? words : (comment + "\n" + words).trim();
-      continue;
-    }
-    const declares = global.exec(line), has = owner && member.exec(line);
-    if (declares) {
-      owner = { label: declares[1], type: "variable", info: comment || undefined, members: [] };
-      globals.push(owner);
-    } else if (has) {
-      const callable = has[2].startsWith("(");
-      owner.members.push({ label: has[1], type: callable ? "method" : "property", info: comment || undefined, detail: short(has[2]) });
-    }
-    comment = "";
+  let info;
+  for (const found of text.matchAll(statement)) {
+    const [whole, doc, comment, kind, label] = found;
+    if (!kind) { info = doc ? words(comment) : undefined; continue; }
+    const type = parts(text.slice(found.index + whole.length), true)[0];
+    globals.push({ label, type: kinds[kind] ?? "variable", info, members: kinds[kind] ? [] : members(type) });
+    info = undefined;
   }
   return globals;
 }
 
-function short(signature) {
-  const text = signature.replace(/^: /, "").replace(/;$/, "");
-  return text.length > 60 ? text.slice(0, 59) + "…" : text;
-}
-
-// declared gives a completion source: globals by name, and what they have after their dot.
+// declared gives a completion source of declarations.
 export function declared(text) {
   const globals = parse(text);
-  const members = new Map(globals.map((g) => [g.label, g.members]));
+  const owners = new Map(globals.map((g) => [g.label, g.members]));
   const names = globals.map(({ members: _, ...option }) => option);
-  const plain = ifNotIn(["String", "Comment", "LineComment", "BlockComment", "PropertyName", "TemplateString", "."], (context) => {
+  const plain = ifNotIn(["String", "LineComment", "BlockComment", "PropertyName", "TemplateString", "."], (context) => {
     const word = context.matchBefore(/[\w$]+/);
     return word || context.explicit ? { from: word ? word.from : context.pos, options: names, validFor: /^[\w$]*$/ } : null;
   });
@@ -47,7 +75,7 @@ export function declared(text) {
     const dotted = context.matchBefore(/[A-Za-z_$][\w$]*\.[\w$]*/);
     if (!dotted) return plain(context);
     const [owner, typed] = dotted.text.split(".");
-    const options = members.get(owner);
+    const options = owners.get(owner);
     return options?.length ? { from: context.pos - typed.length, options, validFor: /^[\w$]*$/ } : null;
   };
 }

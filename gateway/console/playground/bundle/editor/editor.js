@@ -99,7 +99,7 @@ export function create({ parent, label, value, language, onChange, onRun }) {
     typescriptLanguage.data.of({ autocomplete: complete }),
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap, indentWithTab]),
     grammar.of(languages[language]()),
-    EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocapitalize: "off", autocorrect: "off" }),
+    EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", spellcheck: "false", autocapitalize: "off", autocorrect: "off" }),
     EditorView.domEventHandlers({ beforeinput: replace }),
     EditorView.updateListener.of((update) => { if (update.docChanged) onChange(); }),
   ], value);
@@ -133,8 +133,8 @@ export function create({ parent, label, value, language, onChange, onRun }) {
 // viewer shows TypeScript that cannot be edited; it gives a function that replaces the text.
 export function viewer({ parent, label, text }) {
   const view = mount(parent, [
-    languages.typescript(), EditorState.readOnly.of(true), EditorView.lineWrapping,
-    EditorView.contentAttributes.of({ "aria-label": label }),
+    languages.typescript(), EditorState.readOnly.of(true), EditorView.editable.of(false), EditorView.lineWrapping,
+    EditorView.contentAttributes.of({ "aria-label": label, "aria-readonly": "true", tabindex: "0" }),
   ], text);
   return (replacement) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: replacement } });
 }
