@@ -38,7 +38,7 @@ type verdict struct {
 
 // judge asks the policy.
 func (s *Server) judge(job Job) (verdict, error) {
-	decision := s.deps.Policy.Decide(askOf(s.attach(job)))
+	decision := s.deps.Policy.AnalyzeAsk(askOf(s.attach(job)))
 	if bad, ok := decision.BadField(); ok {
 		return verdict{}, &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}
 	}

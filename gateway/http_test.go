@@ -197,6 +197,10 @@ func TestAnalyze(t *testing.T) {
 	if v := s.do(t, "POST", "/api/analyze", code("let x = ;\n")).json(t); v["syntaxError"].(map[string]any)["line"] != 1.0 {
 		t.Errorf("%v", v)
 	}
+	// Only the engine, or a second look, knows what is wrong here.
+	if v := s.do(t, "POST", "/api/analyze", code("let a; let a;")).json(t); v["syntaxError"] == nil || v["astTelemetry"].(map[string]any)["isValid"] != false {
+		t.Errorf("%v", v)
+	}
 	if len(s.records.records) != 0 {
 		t.Error("an analysis was recorded as an execution")
 	}

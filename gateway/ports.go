@@ -27,6 +27,8 @@ type Records interface {
 // Decider says which executions may run, with what powers. It is pure and safe for concurrent use.
 type Decider interface {
 	Decide(ask policy.Ask) policy.Decision
+	// AnalyzeAsk is Decide for code that is not going to run: it finds every syntax error, at the cost of a second parse.
+	AnalyzeAsk(ask policy.Ask) policy.Decision
 	// Tiers lists the tiers that an Ask may name.
 	Tiers() []policy.Tier
 }

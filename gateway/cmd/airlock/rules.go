@@ -90,6 +90,9 @@ func (r *rules) close() error {
 // Decide implements gateway.Decider.
 func (r *rules) Decide(ask policy.Ask) policy.Decision { return r.set.Load().Decide(ask) }
 
+// AnalyzeAsk implements gateway.Decider.
+func (r *rules) AnalyzeAsk(ask policy.Ask) policy.Decision { return r.set.Load().AnalyzeAsk(ask) }
+
 // Tiers implements gateway.Decider.
 func (r *rules) Tiers() []policy.Tier { return r.set.Load().Tiers() }
 

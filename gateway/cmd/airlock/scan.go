@@ -71,7 +71,12 @@ func (f *scanFlags) scan(con console, names []string) error {
 			continue
 		}
 		d := rules.AnalyzeAsk(policy.Ask{Code: string(text), Language: f.languageOf(name), Tier: f.policy})
-		if bad, ok := d.BadField(); ok {
+		bad, ok := d.BadField()
+		if ok && bad.Field == "code" {
+			unread = append(unread, fmt.Errorf("%s: %s", name, bad.Message))
+			continue
+		}
+		if ok {
 			return exit(exitUsage, fmt.Errorf("--%s: %s", bad.Field, bad.Message))
 		}
 		all = append(all, scanned{name, d})

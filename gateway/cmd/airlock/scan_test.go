@@ -17,7 +17,7 @@ func scanFolder(t *testing.T) string {
 	for name, text := range map[string]string{
 		"clean.js": "const a = [1, 2];\na.map((n) => n * 2)", "typed.ts": "const n: number = 1; n",
 		"attack.js": "const cp = require('child_process');\ncp.execSync('id')", "high.js": "Object.setPrototypeOf(Array, null)\nprocess.env.HOME",
-		"wrong.js": "const = 3",
+		"wrong.js": "const = 3", "big.js": strings.Repeat("a;", 150_000),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -53,6 +53,7 @@ func TestScan(t *testing.T) {
 		{"language", []string{"-", "--language", "typescript"}, "const n: number = 1", 0, "", ""},
 		{"syntax", []string{"wrong.js"}, "", 2, "wrong.js:1:", "wrong.js:1:"},
 		{"no such file, and the others all the same", []string{"nope.js", "attack.js"}, "", 2, "attack.js:2:", "read nope.js: no such file"},
+		{"too much code, and the others all the same", []string{"big.js", "attack.js"}, "", 2, "attack.js:2:", "big.js: code has 300000 bytes"},
 		{"a folder", []string{"."}, "", 2, "", "read .:"},
 		{"nothing", nil, "", 2, "", "requires at least 1 arg"},
 		{"no such tier", []string{"clean.js", "--policy", "nope"}, "", 2, "", "--policy: unknown policy"},

@@ -68,6 +68,7 @@ func serveFunction() error {
 // rules are what both gateway and function ask.
 type rules interface {
 	Decide(policy.Ask) policy.Decision
+	AnalyzeAsk(policy.Ask) policy.Decision
 	Tiers() []policy.Tier
 }
 
