@@ -105,10 +105,12 @@ func (s Settings) secrets() []string {
 // confinement is what a process with these settings still needs once it is open: its records, the Runtime API, and the
 // network where a tier grants it or the records are elsewhere. The compiled engine is in memory by then.
 func confinement(set Settings) lockdown.Config {
-	cfg := lockdown.Config{Network: set.RecordDir == "" || set.Handover != "" || networked(set)}
+	away := strings.HasPrefix(set.Store, "s3://") || set.Handover != ""
+	cfg := lockdown.Config{Network: away || networked(set)}
 	if set.RecordDir != "" {
 		cfg.Write = []string{set.RecordDir}
-	} else if set.TokenDir != "" {
+	}
+	if away && set.TokenDir != "" {
 		cfg.Read = []string{set.TokenDir}
 	}
 	address, _, _ := strings.Cut(set.RuntimeAPI, "/")

@@ -11,6 +11,7 @@ import (
 	"github.com/airlock-run/airlock/functions/events"
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/infra/mcptools"
+	"github.com/airlock-run/airlock/infra/records"
 	"github.com/airlock-run/airlock/policy"
 )
 
@@ -18,7 +19,7 @@ import (
 type Settings struct {
 	// CacheDir holds the compiled engine; "" compiles it anew at each start.
 	CacheDir string
-	// Store is the URL of the audit store; RecordDir its folder, "" when it is a bucket.
+	// Store is the URL of the audit store; RecordDir the folder that it writes to, "" when it is a bucket without a spool.
 	Store, RecordDir string
 	// Records is how they are kept there.
 	Records Records
@@ -73,7 +74,11 @@ func ReadSettings(getenv func(string) string, executable string) (Settings, erro
 		wrong = append(wrong, errors.New("AUDIT_STORE: is not set; without a place for its record nothing is executed"))
 	case isFolder && filepath.IsAbs(dir):
 		s.RecordDir = dir
-	case !strings.HasPrefix(s.Store, "s3://"):
+	case strings.HasPrefix(s.Store, "s3://"):
+		if s.RecordDir, err = records.Folder(s.Store); err != nil {
+			wrong = append(wrong, fmt.Errorf("AUDIT_STORE: %w", err))
+		}
+	default:
 		wrong = append(wrong, fmt.Errorf("AUDIT_STORE: must be file:// and the absolute path of a folder, or s3://bucket/prefix; got %q", s.Store))
 	}
 	if s.Handover, err = Handover(getenv); err != nil {

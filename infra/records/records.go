@@ -52,7 +52,11 @@ func Open(ctx context.Context, store string, cfg Config) (Store, error) {
 		return nil, err
 	}
 	if at.bucket != "" {
-		return opened(s3records.Open(ctx, cfg.bucket(at)))
+		bucket, err := cfg.bucket(at)
+		if err != nil {
+			return nil, err
+		}
+		return opened(s3records.Open(ctx, bucket))
 	}
 	return opened(filerecords.Open(at.dir, filerecords.Config{Key: cfg.Key, Sync: cfg.Sync, Log: cfg.Log}))
 }
@@ -64,7 +68,11 @@ func OpenReader(ctx context.Context, store string, cfg Config) (Store, error) {
 		return nil, err
 	}
 	if at.bucket != "" {
-		return opened(s3records.OpenReader(ctx, cfg.bucket(at)))
+		bucket, err := cfg.bucket(at)
+		if err != nil {
+			return nil, err
+		}
+		return opened(s3records.OpenReader(ctx, bucket))
 	}
 	return opened(filerecords.OpenReader(at.dir, filerecords.Config{Key: cfg.Key, Log: cfg.Log}))
 }
@@ -77,16 +85,28 @@ func opened[S Store](s S, err error) (Store, error) {
 	return s, nil
 }
 
-func (c Config) bucket(at place) s3records.Config {
+func (c Config) bucket(at place) (s3records.Config, error) {
 	cfg := c.S3
 	cfg.Bucket, cfg.Prefix, cfg.Key, cfg.Log = at.bucket, at.prefix, c.Key, c.Log
-	return cfg
+	err := options(at.query, &cfg)
+	return cfg, err
+}
+
+// Folder gives the folder of this machine that the store writes to: its own, the spool of a bucket, or "" where a bucket
+// has none. The error says what is wrong with the URL.
+func Folder(store string) (string, error) {
+	at, err := parse(store)
+	if err != nil || at.bucket == "" {
+		return at.dir, err
+	}
+	cfg, err := Config{}.bucket(at)
+	return cfg.Spool, err
 }
 
 // place is a URL, taken apart.
 type place struct {
-	dir            string
-	bucket, prefix string
+	dir                   string
+	bucket, prefix, query string
 }
 
 // parse takes a URL, or the path of a folder.
@@ -111,11 +131,12 @@ func parse(store string) (place, error) {
 		}
 		return place{dir: dir}, nil
 	case "s3":
+		rest, query, _ := strings.Cut(rest, "?")
 		bucket, prefix, _ := strings.Cut(rest, "/")
 		if bucket == "" {
 			return place{}, errors.New("the store names no bucket; write s3://bucket/prefix")
 		}
-		return place{bucket: bucket, prefix: strings.Trim(prefix, "/")}, nil
+		return place{bucket: bucket, prefix: strings.Trim(prefix, "/"), query: query}, nil
 	}
 	return place{}, fmt.Errorf("store %q: file:///path/of/a/folder and s3://bucket/prefix are supported", store)
 }

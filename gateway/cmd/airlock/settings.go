@@ -17,6 +17,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/infra/filerecords"
 	"github.com/airlock-run/airlock/infra/mcptools"
+	"github.com/airlock-run/airlock/infra/records"
 )
 
 // settings is the environment of airlock serve, checked.
@@ -201,8 +202,8 @@ func (r *reader) store() string {
 		text = "audit"
 	}
 	if isBucket(text) {
-		if bucket, _, _ := strings.Cut(strings.TrimPrefix(text, "s3://"), "/"); bucket == "" {
-			r.fail("AUDIT_STORE", "names no bucket; write s3://bucket/prefix")
+		if _, err := records.Folder(text); err != nil {
+			r.fail("AUDIT_STORE", "%v", err)
 		}
 		return text
 	}

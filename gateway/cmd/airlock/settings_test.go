@@ -97,7 +97,7 @@ func TestSettingsRefused(t *testing.T) {
 		{"CORS_ORIGINS=https://*.example.com", "CORS_ORIGINS:"},
 		{"CORS_ORIGINS=https://a.example/path", "CORS_ORIGINS:"},
 		{"AUDIT_STORE=http://x", "AUDIT_STORE: must be file:///"},
-		{"AUDIT_STORE=s3://", "AUDIT_STORE: names no bucket"},
+		{"AUDIT_STORE=s3://", "AUDIT_STORE: the store names no bucket"},
 		{"S3_ENDPOINT=here", "S3_ENDPOINT: must be a URL"},
 		{"AUDIT_SYNC=maybe", "AUDIT_SYNC: must be true or false"},
 		{"AUDIT_CODE=all", "AUDIT_CODE: must be hash"},

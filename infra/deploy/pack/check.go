@@ -52,11 +52,7 @@ func check(ctx context.Context, t target, data []byte) (result string, err error
 	if !slices.EqualFunc(before, after, func(a, b entry) bool { return a.name == b.name }) {
 		return "", fmt.Errorf("the function compiled again: its cache went from %d to %d files", len(before), len(after))
 	}
-	how := "natively"
-	if t.emulated() {
-		how = "under " + t.emulator
-	}
-	return fmt.Sprintf("ran code from the zip %s, start to answer %v", how, took.Round(time.Millisecond)), nil
+	return fmt.Sprintf("ran code from the zip %s, start to answer %v", t.how(), took.Round(time.Millisecond)), nil
 }
 
 // answer starts one function process against a Runtime API of our own, has it run code, does what else is wanted through

@@ -89,7 +89,11 @@ func (p packer) packOne(ctx context.Context, t target, sums map[string][]byte) e
 	if err != nil {
 		return fmt.Errorf("check the packaged function: %w", err)
 	}
-	fmt.Fprintf(p.log, "%-8s checked: %s\n", t.name, result)
+	fmt.Fprintf(p.log, "%-8s checked: function %s\n", t.name, result)
+	if result, err = checkGateway(ctx, t, made["gateway"]); err != nil {
+		return fmt.Errorf("check the packaged gateway: %w", err)
+	}
+	fmt.Fprintf(p.log, "%-8s checked: gateway %s\n", t.name, result)
 	if p.colds > 0 && !t.emulated() {
 		return cold(ctx, t, made["function"], p.colds, p.log)
 	}

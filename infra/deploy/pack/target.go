@@ -59,5 +59,13 @@ func (t target) command(program string) ([]string, error) {
 	return nil, fmt.Errorf("%s is needed to run %s programs here: apt-get install qemu-user", t.emulator, t.name)
 }
 
+// how says in words how programs of the target run here.
+func (t target) how() string {
+	if t.emulated() {
+		return "under " + t.emulator
+	}
+	return "natively"
+}
+
 // emulated reports whether programs of the target run under an emulator here.
 func (t target) emulated() bool { return runtime.GOOS != "linux" || runtime.GOARCH != t.goarch }
