@@ -23,11 +23,6 @@ func node(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "node", args...)
 	cmd.Dir = t.TempDir()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Env = append(os.Environ(), "AIRLOCK_TEST_AS_PROGRAM=1", "FUNCTION_PROCESSES=1", "AIRLOCK_CACHE_DIR="+filepath.Join(cache, "airlock"))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, out)
@@ -67,7 +62,13 @@ func TestMCPInspector(t *testing.T) {
 	}
 	inspector := filepath.Join(dir, about.Bin["mcp-inspector"])
 	p := start(t, "RATE_LIMIT_MAX_REQUESTS=10000")
-	for name, target := range map[string][]string{"http": {p.url + "/mcp", "--transport", "http"}, "stdio": {os.Args[0], "mcp"}} {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The inspector hands no more of its environment on than it is told to.
+	program := []string{"-e", "AIRLOCK_TEST_AS_PROGRAM=1", "-e", "FUNCTION_PROCESSES=1", "-e", "AIRLOCK_CACHE_DIR=" + filepath.Join(cache, "airlock"), os.Args[0], "mcp"}
+	for name, target := range map[string][]string{"http": {p.url + "/mcp", "--transport", "http"}, "stdio": program} {
 		inspect := func(args ...string) string {
 			return node(t, append(append([]string{inspector, "--cli"}, target...), args...)...)
 		}
