@@ -28,7 +28,7 @@ toolchain:
 
 # The playground's editor, of npm packages that a lock pins. A build without it has a plain text area there.
 $(EDITOR): $(wildcard gateway/console/playground/bundle/*.go gateway/console/playground/bundle/*/*)
-	@$(GO) run ./gateway/console/playground/bundle || echo 'the playground goes without its editor, with a plain text area; make build tries again'
+	@$(GO) run -trimpath ./gateway/console/playground/bundle || echo 'the playground goes without its editor, with a plain text area; make build tries again'
 
 test: ## every test that needs no cloud account
 	$(GO) test $(PKGS)
