@@ -25,15 +25,22 @@ const (
 type Limits struct {
 	Wall        time.Duration // 15 s
 	CPU         time.Duration // as Wall
+	Ticks       int64         // LimitCPU by Usage.Ticks, the same on every machine; as many as CPU allows
 	MemoryBytes int64         // 64 MiB, at least MinMemoryBytes and at most Config.MaxMemoryBytes
 	OutputBytes int           // 1 MiB: of console text, and of the result's JSON
 	LogEntries  int           // 100 console calls
 	LogChars    int           // 1,000 characters of each are kept in Result.Logs
 	APICalls    int           // 50 host calls that leave the sandbox
-	FetchBytes  int64         // 10 MiB of bodies, sent and received
-	FileBytes   int64         // 16 MiB in the guest's file system
+	FetchBytes  int64         // DefaultFetchBytes of bodies, sent and received
+	FileBytes   int64         // DefaultFileBytes in the guest's file system
 	FileCount   int           // 1,024 files and folders there
 }
+
+// What FetchBytes and FileBytes are when they are not set.
+const (
+	DefaultFetchBytes = 10 << 20
+	DefaultFileBytes  = 16 << 20
+)
 
 // MinMemoryBytes is the least that a guest can start with.
 const MinMemoryBytes = 4 << 20
@@ -62,10 +69,10 @@ func (l Limits) withDefaults(maxMemory int64) Limits {
 		l.APICalls = 50
 	}
 	if l.FetchBytes <= 0 {
-		l.FetchBytes = 10 << 20
+		l.FetchBytes = DefaultFetchBytes
 	}
 	if l.FileBytes <= 0 {
-		l.FileBytes = 16 << 20
+		l.FileBytes = DefaultFileBytes
 	}
 	if l.FileCount <= 0 {
 		l.FileCount = 1024
@@ -80,6 +87,14 @@ type limitError struct {
 }
 
 func (e *limitError) Error() string { return e.message }
+
+// outOfTicks ends a run that has done n ticks when it may do no more.
+func (l Limits) outOfTicks(n int64) error {
+	if l.Ticks <= 0 || n < l.Ticks {
+		return nil
+	}
+	return &limitError{LimitCPU, fmt.Sprintf("timed out after %d ticks of work", l.Ticks)}
+}
 
 // exceeded says in one line which cap of l was hit.
 func (l Limits) exceeded(limit Limit) *limitError {

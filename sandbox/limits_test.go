@@ -74,6 +74,37 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// A limit in ticks ends the same code at the same place everywhere, while it loads or later, and on repetition.
+func TestTicksLimit(t *testing.T) {
+	e := newEngine(t)
+	for _, s := range []sandbox.Script{
+		{Code: "let n = 0; for (;;) { n++; if (n % 10000 === 0) console.log(n) }"},
+		{Code: "let n = 0; for (;;) { n++; if (n % 10000 === 0) globalThis.n = n } export default n", Version: "loading"},
+		{Code: "const a = []; for (let i = 0; i < 200000; i++) a.push(i); export default () => { for (;;) a.push(1) }", Version: "loaded"},
+	} {
+		grants := sandbox.Grants{Limits: sandbox.Limits{Ticks: 60, LogEntries: 1000}}
+		first := run(t, e, s, grants)
+		if first.Limit != sandbox.LimitCPU || first.Usage.Ticks != 60 || first.Error != "timed out after 60 ticks of work" {
+			t.Errorf("%s: %q %q %d ticks", s.Code, first.Limit, first.Error, first.Usage.Ticks)
+		}
+		grants.Replay = first.Journal
+		if d := same(first, run(t, e, s, grants)); d != "" {
+			t.Errorf("%s: repeated: %s", s.Code, d)
+		}
+		grants.Replay = nil
+		if d := same(first, run(t, e, s, grants)); d != "" {
+			t.Errorf("%s: again: %s", s.Code, d)
+		}
+	}
+	s := sandbox.Script{Code: "const a = []; for (let i = 0; i < 200000; i++) a.push(i); export default () => a.length", Version: "heavy"}
+	if r := run(t, e, s, sandbox.Grants{}); !r.Warm || r.Usage.Ticks < 10 {
+		t.Fatalf("%v %d ticks", r.Warm, r.Usage.Ticks)
+	}
+	if r := run(t, e, s, sandbox.Grants{Limits: sandbox.Limits{Ticks: 5}}); r.Limit != sandbox.LimitCPU {
+		t.Errorf("what loading took does not count: %q %s", r.Limit, r.Value)
+	}
+}
+
 func TestTicksDependOnTheCodeAlone(t *testing.T) {
 	e := newEngine(t)
 	code := "const a = Array.from({ length: 5000 }, (_, i) => (i * 7919) % 10007).sort(); let s = 0; for (let i = 0; i < 3e5; i++) s += a[i % 5000]; return s"

@@ -136,6 +136,9 @@ func (r *run) warm(e *Engine, v *version) error {
 	}
 	if v.loaded {
 		r.loadTicks = v.ticks
+		if err := r.limits.outOfTicks(v.ticks); err != nil {
+			return err
+		}
 	} else if err := e.load(r, v); err != nil {
 		return err
 	}
@@ -311,6 +314,9 @@ func (r *run) fire(in *quickjs.Instance, image *quickjs.Image, id int32) error {
 // Poll implements quickjs.Host: the only place where a computing guest is stopped.
 func (r *run) Poll(in *quickjs.Instance) error {
 	r.sample(in)
+	if err := r.limits.outOfTicks(r.loadTicks + in.Ticks()); err != nil {
+		return err
+	}
 	if r.replay != nil {
 		return r.replayPoll(in)
 	}

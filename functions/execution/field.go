@@ -63,9 +63,9 @@ func accepted(pattern string) (string, bool) {
 		return `a size as a string, such as "32mb" (b, kb, mb or gb)`, true
 	case "timeout", "limits.cpuMs":
 		return "a positive number of milliseconds", true
-	case "limits.outputBytes":
+	case "limits.outputBytes", "limits.fetchBytes", "limits.fileBytes":
 		return "a positive whole number of bytes", true
-	case "limits.logEntries", "limits.apiCalls":
+	case "limits.logEntries", "limits.apiCalls", "limits.ticks":
 		return "a positive whole number", true
 	case "seed":
 		return "a whole number", true
@@ -107,11 +107,11 @@ func accepted(pattern string) (string, bool) {
 func members(pattern string) string {
 	switch pattern {
 	case "limits":
-		return "cpuMs, outputBytes, logEntries, apiCalls"
+		return "cpuMs, outputBytes, logEntries, apiCalls, ticks, fetchBytes, fileBytes"
 	case "debug":
 		return "stackTraces, profile, steps"
 	case "tools[]":
-		return "name, description, inputSchema, url"
+		return "name, description, inputSchema, outputSchema, url"
 	case "caller":
 		return "subject, tenant, ip"
 	}

@@ -47,6 +47,11 @@ type Limits struct {
 	OutputBytes int64   `json:"outputBytes,omitempty"`
 	LogEntries  int     `json:"logEntries,omitempty"`
 	APICalls    int     `json:"apiCalls,omitempty"`
+	// Ticks is work in [Usage.Ticks], which are the same on every machine; hitting it is the limit "cpu".
+	Ticks int64 `json:"ticks,omitempty"`
+	// FetchBytes is of bodies sent and received, FileBytes of files in the file system.
+	FetchBytes int64 `json:"fetchBytes,omitempty"`
+	FileBytes  int64 `json:"fileBytes,omitempty"`
 }
 
 // Debug asks for more to be reported. It grants nothing.

@@ -44,6 +44,9 @@ type (
 		OutputBytes *int64   `json:"outputBytes"`
 		LogEntries  *int     `json:"logEntries"`
 		APICalls    *int     `json:"apiCalls"`
+		Ticks       *int64   `json:"ticks"`
+		FetchBytes  *int64   `json:"fetchBytes"`
+		FileBytes   *int64   `json:"fileBytes"`
 	}
 	wireDebug struct {
 		StackTraces bool `json:"stackTraces"`
@@ -246,6 +249,9 @@ func (w *wireRequest) fillBounds(r *Request) *Error {
 	r.Limits.OutputBytes = positive(&err, "limits.outputBytes", l.OutputBytes)
 	r.Limits.LogEntries = positive(&err, "limits.logEntries", l.LogEntries)
 	r.Limits.APICalls = positive(&err, "limits.apiCalls", l.APICalls)
+	r.Limits.Ticks = positive(&err, "limits.ticks", l.Ticks)
+	r.Limits.FetchBytes = positive(&err, "limits.fetchBytes", l.FetchBytes)
+	r.Limits.FileBytes = positive(&err, "limits.fileBytes", l.FileBytes)
 	return err
 }
 

@@ -104,6 +104,7 @@ func (r *Runner) grantsOf(g policy.Grants, q execution.Request, calls Calls) (sa
 		Limits: sandbox.Limits{
 			Wall: g.Timeout, CPU: g.CPU, MemoryBytes: memory, OutputBytes: int(g.OutputBytes),
 			LogEntries: g.LogEntries, LogChars: g.LogChars, APICalls: g.APICalls,
+			Ticks: q.Limits.Ticks, FetchBytes: min(q.Limits.FetchBytes, sandbox.DefaultFetchBytes), FileBytes: min(q.Limits.FileBytes, sandbox.DefaultFileBytes),
 		},
 		Eval: g.Eval, Files: fileAccess(g.Files), Modules: g.Modules, ModuleHint: moduleHint(q.Policy),
 		Network: sandbox.Network{
