@@ -130,6 +130,8 @@ type options struct {
 	records *ledger
 	store   gateway.Records // in place of records
 	state   gateway.State
+	// attached are tools of servers that the deployment attaches.
+	attached gateway.Attached
 }
 
 type served struct {
@@ -171,7 +173,7 @@ func serve(t testing.TB, o options) *served {
 	}
 	s, err := gateway.New(o.config, gateway.Deps{
 		Invoker: &function{o.invoke, o.ready}, Records: o.store, Policy: policy.Default(), Limiter: limiter, Auth: auth,
-		State: o.state, Logger: slog.New(slog.DiscardHandler), Now: time.Now, NewID: func() string { return "exec_" + ulid.Make().String() },
+		State: o.state, Attached: o.attached, Logger: slog.New(slog.DiscardHandler), Now: time.Now, NewID: func() string { return "exec_" + ulid.Make().String() },
 	})
 	if err != nil {
 		t.Fatal(err)

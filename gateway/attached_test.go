@@ -1,0 +1,103 @@
+package gateway_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// attached are tools of two servers that a deployment attaches.
+type attached struct{}
+
+func (attached) Tools() []execution.Tool {
+	tools := []execution.Tool{
+		{Name: "weather:get-today", Description: "The weather in a city.", InputSchema: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}`)},
+		{Name: "weather:get_week", Description: "A week of it."},
+	}
+	for n := range 200 {
+		tools = append(tools, execution.Tool{Name: fmt.Sprintf("files:op%03d", n)})
+	}
+	return tools
+}
+
+// given answers with the names of the tools that a request came with.
+func given(t *testing.T, a answer) []string {
+	t.Helper()
+	var v struct{ Result []string }
+	if err := json.Unmarshal(want(t, a, 200).body, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v.Result
+}
+
+func TestAttachedTools(t *testing.T) {
+	t.Parallel()
+	count := 0
+	s := serve(t, options{auth: tokens(t), attached: attached{}, invoke: answering(&count, func(inv execution.Invocation) execution.Result {
+		names := []string{}
+		for _, tool := range inv.Request.Tools {
+			names = append(names, tool.Name)
+		}
+		return completed(string(mustJSON(t, names)))
+	})})
+	all, few := bearer(apiKey), bearer(token(t, "ann", "", "execute tool:weather.get_week tool:own.*"))
+	for _, c := range []struct {
+		body, who, want string
+	}{
+		{code("1"), all, ""},
+		{code("weather.get_today()"), all, "weather:get-today weather:get_week"},
+		{code("weather.get_today()"), few, "weather:get_week"},
+		{`{"files":{"a.js":"weather"},"entry":"a.js"}`, all, "weather:get-today weather:get_week"},
+		{`{"code":"weather.own","context":{"weather":1}}`, all, ""},
+		{`{"code":"weather.mine()","tools":[{"name":"weather:mine","url":"https://example.com"}]}`, all, "weather:mine"},
+		{`{"code":"weather.get_week(), own.x()","tools":[{"name":"own:x","url":"https://example.com"}]}`, few, "own:x weather:get_week"},
+	} {
+		if got := strings.Join(given(t, s.do(t, "POST", "/api/execute", c.body, c.who)), " "); got != c.want {
+			t.Errorf("%s: %s", c.body, got)
+		}
+	}
+	// There are more than an execution may have: what the code names is among those that it gets.
+	names := given(t, s.do(t, "POST", "/api/execute", code("files.op199()"), all))
+	if len(names) != execution.MaxTools || names[0] != "files:op199" {
+		t.Errorf("%d: %v", len(names), names[:3])
+	}
+	if a := want(t, s.do(t, "GET", "/api/tools.d.ts", "", few), 200, "get_week", "declare const weather"); strings.Contains(string(a.body), "get_today") {
+		t.Errorf("%s", a.body)
+	}
+	for query, items := range map[string]string{
+		"?query=weather+city": "weather:get-today weather:get_week", "?query=week": "weather:get_week", "?namespace=weather": "weather:get-today weather:get_week",
+		"?query=op01&namespace=files&limit=2": "files:op010 files:op011", "?query=zebra": "",
+	} {
+		var found struct {
+			Items []struct{ Name, Call, Declaration string }
+		}
+		if err := json.Unmarshal(want(t, s.do(t, "GET", "/api/tools"+query, "", all), 200).body, &found); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, i := range found.Items {
+			names = append(names, i.Name)
+			if i.Call == "" || !strings.Contains(i.Declaration, "declare const") {
+				t.Errorf("%+v", i)
+			}
+		}
+		if got := strings.Join(names, " "); got != items {
+			t.Errorf("%s: %s", query, got)
+		}
+	}
+	if v := s.do(t, "POST", "/api/analyze", code("weather.get_today()"), few).json(t); v["decision"].(map[string]any)["allow"] != true {
+		t.Error(v)
+	}
+}
+
+func mustJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
