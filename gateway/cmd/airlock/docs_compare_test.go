@@ -12,7 +12,7 @@ import (
 // volatile are the members that differ from run to run.
 var volatile = []string{
 	"id", "requestId", "atMs", "durationMs", "wallMs", "cpuMs", "ticks", "memoryBytes", "queueMs", "createdAt", "updatedAt", "time", "movedAt",
-	"hash", "prev", "writer", "seq", "seed", "instance", "location", "executionId", "pure", "createdBy",
+	"hash", "prev", "writer", "seq", "seed", "instance", "location", "executionId", "createdBy",
 }
 
 // settle replaces what differs from run to run, so that the rest can be compared.

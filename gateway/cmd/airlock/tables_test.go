@@ -15,6 +15,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/hooks"
 	"github.com/airlock-run/airlock/policy"
@@ -167,6 +168,13 @@ func TestDocumentedLimits(t *testing.T) {
 		}
 		if !strings.Contains(string(text), c.documented) {
 			t.Errorf("policy/README.md does not say %q", c.documented)
+		}
+	}
+	_, wrong := execution.DecodeRequest([]byte(`{"code": "1", "limits": {"nope": 1}}`))
+	_, names, _ := strings.Cut(fmt.Sprint(wrong), "accepted here: ")
+	for name := range strings.SplitSeq(names, ", ") {
+		if !strings.Contains(string(text), "`"+name+"`") {
+			t.Errorf("policy/README.md does not name limits.%s", name)
 		}
 	}
 	tier := policy.Builtin()[0]

@@ -35,6 +35,7 @@ func greet(w io.Writer, set settings, address string, tiers *rules, functions st
   records    %s
   functions  %s
   limit      %d requests per caller in %s (RATE_LIMIT_MAX_REQUESTS, RATE_LIMIT_WINDOW_MS)
+  pages      /dashboard, /security, /playground, /docs
 
 try it:
   curl -s http://%s/api/execute%s -H 'Content-Type: application/json' \
