@@ -63,7 +63,7 @@ func TestKilled(t *testing.T) {
 	k := &killing{
 		t: t, program: program, random: rand.New(rand.NewPCG(seed, 0)), answered: map[string]execution.Status{}, //nolint:gosec // moments, not secrets
 		env: []string{
-			"PORT=0", "FUNCTION_PROCESSES=2", "RATE_LIMIT_MAX_REQUESTS=1000000000", "AUDIT_STORE=file://" + store,
+			"PORT=0", "FUNCTION_PROCESSES=2", "RATE_LIMIT_MAX_REQUESTS=1000000000", "AUDIT_STORE=file://" + store, "AUDIT_CODE=keep",
 			"AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache"),
 		},
 	}
@@ -274,4 +274,5 @@ func (k *killing) verify(dir string) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
+	replayed(t, store, "on")
 }
