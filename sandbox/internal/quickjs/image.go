@@ -3,7 +3,6 @@ package quickjs
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -98,9 +97,7 @@ func (r *Runtime) BuildImage(ctx context.Context, cfg ImageConfig) (*Image, erro
 	im.size = in.mod.Memory().Size()
 	memory := mem[:im.size]
 	for _, name := range moduleNames {
-		if err := hide(memory, name); err != nil {
-			return nil, fmt.Errorf("build image: %w", err)
-		}
+		hide(memory, name)
 	}
 	if path != "" {
 		im.save(path, memory)
@@ -143,22 +140,17 @@ func (im *Image) Size() uint64 { return uint64(im.size) }
 // Root gives the i'th of the functions that the library left for the host.
 func (im *Image) Root(i int) Value { return im.roots[i] }
 
-// hide overwrites every occurrence of name with bytes that no source text can spell.
-func hide(mem []byte, name string) error {
-	noise := make([]byte, len(name))
+// hide overwrites every occurrence of name with bytes that no source text can spell: 0xFF stands nowhere in UTF-8, and a
+// string of U+00FF has another hash than the one that the engine keeps beside the name. They are the same bytes each time, so
+// that an image depends on nothing but what it is built from.
+func hide(mem []byte, name string) {
 	for i := 0; ; {
 		k := bytes.Index(mem[i:], []byte(name))
 		if k < 0 {
-			return nil
-		}
-		if _, err := rand.Read(noise); err != nil {
-			return err
-		}
-		for j := range noise {
-			noise[j] |= 0x80
+			return
 		}
 		i += k
-		copy(mem[i:], noise)
+		copy(mem[i:], bytes.Repeat([]byte{0xFF}, len(name)))
 	}
 }
 

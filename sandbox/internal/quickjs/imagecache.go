@@ -17,7 +17,7 @@ import (
 //
 //	magic, size, qctx, rt, scratch (5), number of roots (uint32 each), roots (uint64 each), memory, sha256
 
-const imageMagic = "airlock image 1\n"
+const imageMagic = "airlock image 2\n"
 
 var errImageFile = errors.New("not an image file")
 

@@ -3,6 +3,7 @@ package quickjs
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -50,6 +51,34 @@ func TestImageCache(t *testing.T) {
 		memory()
 		if after, err := os.ReadFile(path); err != nil || len(after) != len(file) {
 			t.Errorf("%s: the file was not replaced: %v", name, err)
+		}
+	}
+}
+
+// An image is a function of what it is built from: packages that hold one come out the same byte for byte.
+func TestImageIsReproducible(t *testing.T) {
+	ctx := context.Background()
+	var first []byte
+	for range 3 {
+		r, err := NewRuntime(ctx, RuntimeConfig{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := ImageConfig{CacheDir: t.TempDir(), Roots: 1, MaxMemoryBytes: 8 << 20, Library: []Script{{"a.js", "(host) => host(() => 1, Math.random(), Date.now(), {})"}}}
+		im, err := r.BuildImage(ctx, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.ReadFile(r.cachePath(cfg))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first != nil && !bytes.Equal(first, file) {
+			t.Error("another image was built of the same")
+		}
+		first = file
+		if err := errors.Join(im.Close(), r.Close(ctx)); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
