@@ -38,7 +38,7 @@ func (x *Index) Series(ctx context.Context, q audit.Query, step time.Duration) (
 	all := make([]audit.Figures, (high-low)/length)
 	at := func(start int64) *audit.Figures { return &all[(start-low)/length] }
 	err := x.summing(ctx, q.Tenant, func(s *summing) error {
-		for span := daily; span >= minutely; span-- {
+		for span := daily; span >= shortest; span-- {
 			if whole := int64(spanOf(span)); length%whole == 0 && down(low, whole) == low {
 				return s.cells(low, high, span, at)
 			}
@@ -51,7 +51,7 @@ func (x *Index) Series(ctx context.Context, q audit.Query, step time.Duration) (
 	return all, nil
 }
 
-// sum is made of whole days, of whole hours and minutes before and after them, and of single records before and after
+// sum is made of whole days, of whole hours and parts of them before and after, and of single records before and after
 // those, all from one state of the index.
 func (x *Index) sum(ctx context.Context, q audit.Query) (sum audit.Figures, err error) {
 	low, high := int64(math.MinInt64), int64(math.MaxInt64)
@@ -98,7 +98,7 @@ func (s *summing) between(low, high int64, span int, to func(int64) *audit.Figur
 	if low >= high {
 		return nil
 	}
-	if span < minutely {
+	if span < shortest {
 		return s.records(low, high, to)
 	}
 	length := int64(spanOf(span))

@@ -188,7 +188,7 @@ func (x *Index) fresh(ctx context.Context) error {
 const (
 	fileName = "records.db"
 	// version goes up with every change to the schema or to what is put into it.
-	version = 3
+	version = 4
 	schema  = `
 CREATE TABLE files (id INTEGER PRIMARY KEY, day TEXT NOT NULL UNIQUE, offset INTEGER NOT NULL, last INTEGER NOT NULL, mark BLOB NOT NULL);
 CREATE TABLE names (file INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (file, name)) WITHOUT ROWID;

@@ -12,20 +12,20 @@ import (
 
 // The spans that have ready-made figures.
 const (
-	minutely = iota
+	shortest = iota
 	hourly
 	daily
 )
 
-func spans() [3]int { return [...]int{minutely, hourly, daily} }
+func spans() [3]int { return [...]int{shortest, hourly, daily} }
 
 // everybody is the tenant of the figures over all tenants.
 const everybody = 0
 
 func spanOf(span int) time.Duration {
 	switch span {
-	case minutely:
-		return time.Minute
+	case shortest:
+		return 5 * time.Minute
 	case hourly:
 		return time.Hour
 	}
@@ -73,11 +73,11 @@ type writer struct {
 	tx      *sql.Tx
 	tenants map[string]int64
 	classes map[[2]string]int64
-	minutes map[cell]*audit.Figures
+	cells   map[cell]*audit.Figures
 }
 
 func newWriter(tx *sql.Tx) *writer {
-	return &writer{tx: tx, tenants: map[string]int64{}, classes: map[[2]string]int64{}, minutes: map[cell]*audit.Figures{}}
+	return &writer{tx: tx, tenants: map[string]int64{}, classes: map[[2]string]int64{}, cells: map[cell]*audit.Figures{}}
 }
 
 // write adds records and what they make of the figures.
@@ -142,11 +142,11 @@ func (w *writer) rows(file int64, rows []row) (err error) {
 		} else if n == 0 {
 			continue // a line that is there twice counts once
 		}
-		at := cell{minutely, tenant, startOf(minutely, r.Time)}
-		if w.minutes[at] == nil {
-			w.minutes[at] = &audit.Figures{}
+		at := cell{shortest, tenant, startOf(shortest, r.Time)}
+		if w.cells[at] == nil {
+			w.cells[at] = &audit.Figures{}
 		}
-		w.minutes[at].Add(r.Outline)
+		w.cells[at].Add(r.Outline)
 	}
 	return nil
 }
@@ -172,40 +172,62 @@ func (w *writer) class(status, policy string) (int64, error) {
 	return id, err
 }
 
-// figures adds the minutes of the batch to what is kept: of each tenant and of all, by minute, hour and day.
-func (w *writer) figures(file int64) error {
-	cells := map[cell]*audit.Figures{}
-	for minute, figures := range w.minutes {
+// figures adds what the batch has to what is kept: of each tenant and of all, by every span.
+func (w *writer) figures(file int64) (err error) {
+	all := map[cell]*audit.Figures{}
+	for short, figures := range w.cells {
 		for _, span := range spans() {
-			for _, tenant := range []int64{everybody, minute.tenant} {
-				at := cell{span, tenant, startOf(span, time.Unix(minute.start, 0))}
-				if cells[at] == nil {
-					cells[at] = &audit.Figures{}
+			for _, tenant := range []int64{everybody, short.tenant} {
+				at := cell{span, tenant, startOf(span, time.Unix(short.start, 0))}
+				if all[at] == nil {
+					all[at] = &audit.Figures{}
 				}
-				cells[at].Merge(*figures)
+				all[at].Merge(*figures)
 			}
 		}
 	}
-	for at, figures := range cells {
-		var doc []byte
-		var old audit.Figures
-		err := w.tx.QueryRow("SELECT doc FROM figures WHERE span = ? AND tenant = ? AND start = ? AND file = ?", at.span, at.tenant, at.start, file).Scan(&doc)
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-		case err != nil:
-			return err
-		default:
-			if err := json.Unmarshal(doc, &old); err != nil {
-				return err
-			}
-		}
-		old.Merge(*figures)
-		if doc, err = json.Marshal(old); err != nil {
+	// Most are new: of these one statement is enough.
+	insert, err := w.tx.Prepare("INSERT INTO figures (span, tenant, start, file, doc) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, insert.Close()) }()
+	for at, figures := range all {
+		doc, err := json.Marshal(figures)
+		if err != nil {
 			return err
 		}
-		if _, err := w.tx.Exec("INSERT OR REPLACE INTO figures (span, tenant, start, file, doc) VALUES (?, ?, ?, ?, ?)", at.span, at.tenant, at.start, file, doc); err != nil {
+		res, err := insert.Exec(at.span, at.tenant, at.start, file, doc)
+		if err != nil {
+			return err
+		}
+		added, err := res.RowsAffected()
+		if err == nil && added == 0 {
+			err = w.merge(at, file, figures)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// merge adds figures to those that are there.
+func (w *writer) merge(at cell, file int64, figures *audit.Figures) error {
+	const place = " WHERE span = ? AND tenant = ? AND start = ? AND file = ?"
+	var doc []byte
+	var sum audit.Figures
+	if err := w.tx.QueryRow("SELECT doc FROM figures"+place, at.span, at.tenant, at.start, file).Scan(&doc); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(doc, &sum); err != nil {
+		return err
+	}
+	sum.Merge(*figures)
+	doc, err := json.Marshal(sum)
+	if err != nil {
+		return err
+	}
+	_, err = w.tx.Exec("UPDATE figures SET doc = ?"+place, doc, at.span, at.tenant, at.start, file)
+	return err
 }
