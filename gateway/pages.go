@@ -91,13 +91,21 @@ func (s *Server) asset(c *fiber.Ctx) error {
 	if !ok {
 		return &problem{status: 404}
 	}
+	content, coding, tag := a.Content, "", a.ETag
+	if c.Get(fiber.HeaderAcceptEncoding) != "" && c.AcceptsEncodings("gzip") != "" && a.Packed() != nil {
+		content, coding, tag = a.Packed(), "gzip", strings.TrimSuffix(tag, `"`)+`-gzip"`
+	}
+	c.Set(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
 	c.Set(fiber.HeaderCacheControl, "no-cache")
-	c.Set(fiber.HeaderETag, a.ETag)
-	if strings.Contains(c.Get(fiber.HeaderIfNoneMatch), a.ETag) {
+	c.Set(fiber.HeaderETag, tag)
+	if strings.Contains(c.Get(fiber.HeaderIfNoneMatch), tag) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
+	if coding != "" {
+		c.Set(fiber.HeaderContentEncoding, coding)
+	}
 	c.Set(fiber.HeaderContentType, a.Type)
-	return c.Send(a.Content)
+	return c.Send(content)
 }
 
 // cspReport is POST /csp-report: a browser stopped something that a page of ours was made to do.

@@ -1,6 +1,9 @@
 package gateway_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -60,6 +63,27 @@ func TestPagesWithoutCredentials(t *testing.T) {
 	}
 	if again := s.do(t, "GET", "/assets/base.css", "", "If-None-Match: "+a.Header.Get("Etag")); again.StatusCode != 304 || len(again.body) > 0 {
 		t.Error(again.Status)
+	}
+	// Compressed for whoever takes that, and another thing to a cache.
+	for accepted, coding := range map[string]string{"gzip, br": "gzip", "*": "gzip", "identity": "", "br": "", "gzip;q=0": ""} {
+		c := s.do(t, "GET", "/assets/base.css", "", "Accept-Encoding: "+accepted)
+		content := c.body
+		if coding == "gzip" {
+			unzip, err := gzip.NewReader(bytes.NewReader(content))
+			if err != nil {
+				t.Fatal(accepted, err)
+			}
+			if content, err = io.ReadAll(unzip); err != nil {
+				t.Error(accepted, err)
+			}
+		}
+		if c.Header.Get("Content-Encoding") != coding || c.Header.Get("Vary") != "Accept-Encoding" || !bytes.Equal(content, a.body) ||
+			(coding == "gzip") != strings.HasSuffix(c.Header.Get("Etag"), `-gzip"`) {
+			t.Errorf("%s: %v", accepted, c.Header)
+		}
+		if again := s.do(t, "GET", "/assets/base.css", "", "Accept-Encoding: "+accepted, "If-None-Match: "+c.Header.Get("Etag")); again.StatusCode != 304 {
+			t.Error(accepted, again.Status)
+		}
 	}
 	for _, path := range []string{"/assets/", "/assets/../pages.go", "/assets/nothing.js", "/assets/%2e%2e/pages.go"} {
 		s.do(t, "GET", path, "").problem(t, 404)

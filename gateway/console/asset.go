@@ -1,11 +1,15 @@
 package console
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"sync"
 )
 
 // Asset is a file that pages load.
@@ -13,6 +17,8 @@ type Asset struct {
 	Content []byte
 	Type    string // media type
 	ETag    string
+	// Packed gives Content compressed (gzip, RFC 1952), worked out once; nil where that is no shorter.
+	Packed func() []byte
 }
 
 // Asset gives the file that is served as /assets/{name}.
@@ -35,9 +41,25 @@ func (c *Console) collect(prefix string, files fs.FS) error {
 			return fmt.Errorf("console: %w", err)
 		}
 		sum := sha256.Sum256(content)
-		c.assets[prefix+name] = Asset{content, kind, `"` + hex.EncodeToString(sum[:16]) + `"`}
+		c.assets[prefix+name] = Asset{
+			Content: content, Type: kind, ETag: `"` + hex.EncodeToString(sum[:16]) + `"`,
+			Packed: sync.OnceValue(func() []byte { return packed(content) }),
+		}
 		return nil
 	})
+}
+
+func packed(content []byte) []byte {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil
+	}
+	_, err = w.Write(content)
+	if errors.Join(err, w.Close()) != nil || b.Len() >= len(content) {
+		return nil
+	}
+	return b.Bytes()
 }
 
 func mediaType(name string) (string, bool) {
