@@ -43,8 +43,12 @@ func domainFold(r rune) rune {
 	return r
 }
 
-// noHost is the name of no host.
-const noHost = "|"
+const (
+	// maxHost bounds a host name, of which DNS takes 253 bytes: encoding one takes time with the square of its length.
+	maxHost = 1024
+	// noHost is the name of no host.
+	noHost = "|"
+)
 
 // disguiseHost readies a host for the parser, which checks names by stricter rules than the standard's and takes some for
 // numbers that are none: names become ASCII, with an x before each label, which undisguiseHost takes away.
@@ -53,7 +57,7 @@ func disguiseHost(u *whatwg.Url, host string) string {
 		return host
 	}
 	host = strings.ToLower(percentDecode(host))
-	if !utf8.ValidString(host) {
+	if len(host) > maxHost || !utf8.ValidString(host) {
 		return noHost
 	}
 	if strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) || strings.Contains(host, "xn--") {

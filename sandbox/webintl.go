@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -101,12 +102,34 @@ func intlLocale(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value,
 		return quickjs.Null, nil
 	}
 	tag, err := language.Raw.Parse(text)
-	if err != nil || len(text) < 2 {
-		return quickjs.Null, nil //nolint:nilerr // null is how the library is told
+	var unknown language.ValueError
+	switch {
+	case len(text) < 2:
+		return quickjs.Null, nil
+	case errors.As(err, &unknown):
+		return in.String(subtagCase(text)) // well-formed; no table has it
+	case err != nil:
+		return quickjs.Null, nil
 	}
 	canonical, err := language.DeprecatedBase.Canonicalize(tag)
 	if err != nil {
 		canonical = tag
 	}
 	return in.String(canonical.String())
+}
+
+// subtagCase writes a language tag's subtags as RFC 5646 has them: Xxxx for scripts, XX for regions.
+func subtagCase(tag string) string {
+	subtags := strings.Split(strings.ToLower(tag), "-")
+	for i, s := range subtags[1:] {
+		switch {
+		case len(subtags[i]) == 1: // of an extension
+			return strings.Join(subtags, "-")
+		case len(s) == 4 && s[0] > '9':
+			subtags[i+1] = strings.ToUpper(s[:1]) + s[1:]
+		case len(s) == 2:
+			subtags[i+1] = strings.ToUpper(s)
+		}
+	}
+	return strings.Join(subtags, "-")
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/binary"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -12,8 +13,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// intlSegment(granularity, text) gives the lengths of a text's segments in UTF-16 units, after UAX #29; the length of
-// what is no word is negative where the granularity is word.
+// intlSegment(granularity, text) gives where a text's segments end, after UAX #29: 32-bit numbers of UTF-16 units, negative
+// for what is no word where the granularity is word.
 func intlSegment(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
 	granularity, _ := in.Str(a[0], 16)
 	rest, ok := in.Str(a[1], maxBytes)
@@ -30,25 +31,26 @@ func intlSegment(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value
 			return first, rest, state
 		}
 	}
-	lengths := []int{}
-	for state := -1; rest != ""; {
+	var ends []byte
+	end := int32(0)
+	for n, state := 1, -1; rest != ""; n++ {
 		var segment string
 		segment, rest, state = cut(rest, state)
-		n := 0
 		for _, c := range segment {
-			n += utf16.RuneLen(c)
+			end += int32(utf16.RuneLen(c))
 		}
+		marked := end
 		if granularity == "word" && !strings.ContainsFunc(segment, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }) {
-			n = -n
+			marked = -end
 		}
-		lengths = append(lengths, n)
-		if len(lengths)%4096 == 0 {
+		ends = binary.LittleEndian.AppendUint32(ends, uint32(marked))
+		if n%4096 == 0 {
 			if err := r.Poll(in); err != nil {
 				return 0, err
 			}
 		}
 	}
-	return answerJSON(in, lengths)
+	return in.Bytes(ends)
 }
 
 // intlLikely(tag, minimize) adds the likely subtags of a language tag, or takes them away.

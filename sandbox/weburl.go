@@ -28,7 +28,11 @@ func urlParse(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, e
 	}
 	var u *whatwg.Url
 	var err error
-	if base, ok := in.Str(a[1], maxURLUnits); ok {
+	base, hasBase := in.Str(a[1], maxURLUnits)
+	if excessive(input) || hasBase && excessive(base) {
+		return quickjs.Null, nil
+	}
+	if hasBase {
 		u, err = urls.ParseRef(base, input)
 	} else {
 		u, err = urls.Parse(input)
@@ -44,7 +48,7 @@ func urlSet(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, err
 	href, ok := in.Str(a[0], maxURLUnits)
 	part, ok1 := in.Str(a[1], 16)
 	value, ok2 := in.Str(a[2], maxURLUnits)
-	if !ok || !ok1 || !ok2 {
+	if !ok || !ok1 || !ok2 || excessive(href) || excessivePart(part, value) {
 		return quickjs.Null, nil
 	}
 	u, err := urls.Parse(href)

@@ -4,31 +4,28 @@
   const { p, intl } = internal;
   const any = (tag) => tag;
 
-  // A text's segments are asked for at once, and kept as the places where they begin.
+  // A text's segments are asked for at once, and kept as the places where they end: negative for what is no word.
+  const Ends = Int32Array;
   class Segments {
-    #text; #words; #at = [0]; #wordLike = [];
+    #text; #words; #ends;
     constructor(granularity, text) {
       this.#text = text;
       this.#words = granularity === 'word';
-      const lengths = text === '' ? [] : internal.sync('intl.segment', granularity, text);
-      for (let i = 0; i < lengths.length; i++) {
-        p.arrayPush(this.#at, this.#at[i] + p.abs(lengths[i]));
-        p.arrayPush(this.#wordLike, lengths[i] > 0);
-      }
+      this.#ends = new Ends(internal.sync('intl.segment', granularity, text));
     }
     static segment(s, i) {
-      const index = s.#at[i], o = { segment: p.slice(s.#text, index, s.#at[i + 1]), index, input: s.#text };
-      if (s.#words) o.isWordLike = s.#wordLike[i];
+      const ends = s.#ends, index = i === 0 ? 0 : p.abs(ends[i - 1]), o = { segment: p.slice(s.#text, index, p.abs(ends[i])), index, input: s.#text };
+      if (s.#words) o.isWordLike = ends[i] > 0;
       return o;
     }
-    static count(s) { return s.#at.length - 1; }
+    static count(s) { return p.typedLength(s.#ends); }
     containing(index = 0) {
-      const n = p.trunc(+index) || 0, at = this.#at;
+      const n = p.trunc(+index) || 0, ends = this.#ends;
       if (n < 0 || n >= this.#text.length) return undefined;
-      let low = 0, high = at.length - 1;
-      while (high - low > 1) {
+      let low = 0, high = p.typedLength(ends) - 1;
+      while (low < high) {
         const middle = p.floor((low + high) / 2);
-        if (at[middle] <= n) low = middle; else high = middle;
+        if (p.abs(ends[middle]) > n) high = middle; else low = middle + 1;
       }
       return segment(this, low);
     }
