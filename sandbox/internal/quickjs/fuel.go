@@ -33,9 +33,12 @@ func instrument(body []byte, fuel int64, calls *dispatch, enter []byte) (out []b
 			return nil, 0, r.err
 		}
 		index := i + importedFunctions
-		if index == funcInterrupt {
+		switch index {
+		case funcInterrupt:
 			f = []byte{0, opI32Const, 0, opI32Const, pollInterrupt, opCall, importPoll, opEnd}
-		} else {
+		case funcUsableSize:
+			f = usableSize
+		default:
 			c.tick = nil
 			if fuel > 0 && index != funcInterpreter {
 				c.tick = tickSequence(fuel)
@@ -54,6 +57,16 @@ func instrument(body []byte, fuel int64, calls *dispatch, enter []byte) (out []b
 		out = append(appendUint(out, uint64(len(f))), f...)
 	}
 	return out, c.loops, r.err
+}
+
+// usableSize reads the size of an allocation from the head that dlmalloc keeps in front of it, and takes off what is
+// dlmalloc's own (a word, and another that only some builds use). The engine decides by the bytes in use when to look for
+// garbage; with the stub it counted eight for each allocation.
+var usableSize = []byte{
+	0, opLocalGet, 0, opIf, typeI32,
+	opLocalGet, 0, opI32Const, 4, opI32Sub, 0x28, 2, 0, opI32Const, 0x78, 0x71, // i32.load, -8, i32.and: the low bits are flags
+	opI32Const, 8, opI32Sub,
+	opElse, opI32Const, 0, opEnd, opEnd,
 }
 
 // tickSequence counts one loop header: fuel -= 1; if fuel <= 0 { poll(); fuel = interval }.

@@ -22,6 +22,7 @@ const (
 	funcInterpreter     = 266  // JS_CallInternal, which polls by itself
 	funcThrowRangeError = 258  // JS_ThrowRangeError
 	funcInterrupt       = 1126 // quickjs-libc's interrupt handler
+	funcUsableSize      = 611  // malloc_usable_size, of which this build has a stub that gives 0
 	funcExecutePending  = 279  // JS_ExecutePendingJob(rt, **ctx) int, which the module does not export
 	tableInterrupt      = 484  // the table entry of funcInterrupt
 )
@@ -41,6 +42,8 @@ const (
 
 // Fields of JSRuntime.
 const (
+	rtAllocated        = 24  // bytes in use
+	rtCollectAt        = 116 // rtAllocated past which the next object made starts a garbage collection, which sets it anew
 	rtStackLimit       = 128
 	rtCurrentException = 136 // JSValue
 	rtInterruptHandler = 152 // table index

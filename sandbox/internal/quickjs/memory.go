@@ -1,6 +1,9 @@
 package quickjs
 
-import "sync"
+import (
+	"encoding/binary"
+	"sync"
+)
 
 // region is the linear memory of one instance: a reserved range of addresses whose first pages are a copy-on-write view
 // of the image. It implements wazero's experimental.LinearMemory.
@@ -10,7 +13,10 @@ type region struct {
 	cap  uint64 // what the guest may grow to
 	// refused is called when the guest asks for more than cap. It does not return.
 	refused func()
-	free    func(*region)
+	// collectAt is the size at which the guest is made to collect its garbage, by a zero at collect; 0 is never.
+	collectAt uint64
+	collect   uint32
+	free      func(*region)
 }
 
 // Reallocate implements experimental.LinearMemory. The range never moves.
@@ -22,7 +28,18 @@ func (r *region) Reallocate(size uint64) []byte {
 		return nil
 	}
 	r.size = size
+	if r.collectAt > 0 && size >= r.collectAt {
+		binary.LittleEndian.PutUint32(r.mem[r.collect:], 0)
+		r.setCollectAt()
+	}
 	return r.mem[:size:size]
+}
+
+// setCollectAt: the engine frees at once what nothing refers to, and looks for cycles when half as much again is in use as
+// was after it last did. That may be more than it is given. So that no run ends which could go on, it also looks when its
+// memory has doubled, and when half of what it still may take is gone.
+func (r *region) setCollectAt() {
+	r.collectAt = min(2*r.size, r.size+(r.cap-r.size)/2)
 }
 
 // Free implements experimental.LinearMemory.
@@ -55,7 +72,7 @@ func (p *regions) get() (*region, error) {
 		}
 		r = &region{mem: mem, free: p.put}
 	}
-	r.cap, r.refused = p.reserve, nil
+	r.cap, r.refused, r.collectAt = p.reserve, nil, 0
 	return r, nil
 }
 

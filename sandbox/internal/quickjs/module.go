@@ -23,6 +23,7 @@ const (
 const (
 	opEnd       = 0x0b
 	opCall      = 0x10
+	opElse      = 0x05
 	opDrop      = 0x1a
 	opGlobalGet = 0x23
 	opGlobalSet = 0x24

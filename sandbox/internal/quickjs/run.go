@@ -25,7 +25,21 @@ func (im *Image) NewInstance(ctx context.Context, limit uint64, host Host) (*Ins
 	in.ctx.Context, in.host = ctx, host
 	in.memory.cap = min(max(limit, uint64(im.size)), im.regions.reserve)
 	in.memory.refused = func() { panic(host.MemoryRefused()) }
+	in.collectFrom(im.rt)
 	return in, nil
+}
+
+// collectAfter is how many bytes a guest has in use, beyond those of the image, before it looks for garbage in cycles the
+// first time. Looking goes through all of the library too, and costs some milliseconds.
+const collectAfter = 4 << 20
+
+// collectFrom sets when the guest looks for garbage in cycles.
+func (in *Instance) collectFrom(rt uint32) {
+	memory, m := in.mod.Memory(), in.memory
+	allocated, _ := memory.ReadUint32Le(rt + rtAllocated)
+	memory.WriteUint32Le(rt+rtCollectAt, allocated+uint32(min(collectAfter, (m.cap-m.size)/2)))
+	m.collect = rt + rtCollectAt
+	m.setCollectAt()
 }
 
 // prepare makes a guest that belongs to nobody yet.
