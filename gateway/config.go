@@ -24,9 +24,10 @@ type Config struct {
 	// makes is the caller's; nobody else's X-Forwarded-For is believed.
 	Proxies []netip.Prefix
 
-	Places     int           // executions at once; 2
-	QueueDepth int           // executions waiting at once; 1,000
-	QueueWait  time.Duration // longest wait for a place; 30 s
+	Places      int           // executions at once; 2
+	SparePlaces int           // more of them, for tenants that have none; none
+	QueueDepth  int           // executions waiting at once; 1,000
+	QueueWait   time.Duration // longest wait for a place; 30 s
 
 	// Spread says that this is one of several gateways that share no memory: idempotency keys are then kept in State, and
 	// refused without one.

@@ -60,7 +60,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, deps: deps, started: deps.Now(), meter: meter.New()}
 	if s.queue, err = queue.New(queue.Config{
-		Places: cfg.Places, Depth: cfg.QueueDepth, Now: deps.Now, Concurrent: concurrent(deps.Quotas),
+		Places: cfg.Places, Spare: cfg.SparePlaces, Depth: cfg.QueueDepth, Now: deps.Now, Concurrent: concurrent(deps.Quotas),
 	}); err != nil {
 		return nil, err
 	}

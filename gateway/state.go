@@ -60,7 +60,7 @@ func (s *Server) newState() (*state, error) {
 		return nil, err
 	}
 	st.jobs, err = jobs.New(jobs.Config{
-		Store: s.deps.State, Runner: runner{s}, Workers: s.cfg.Places, Now: s.deps.Now, Random: rand.Float64, Logger: s.deps.Logger,
+		Store: s.deps.State, Runner: runner{s}, Workers: s.cfg.Places + s.cfg.SparePlaces, Now: s.deps.Now, Random: rand.Float64, Logger: s.deps.Logger,
 	})
 	if err != nil {
 		return nil, err

@@ -12,12 +12,18 @@ import (
 )
 
 // p99 is how long one in a hundred of the runs of a steady tenant takes or more, each of 20 ms, one every 100 ms, with so
-// many runs of another tenant always waiting, each of theirs long.
-func p99(t *testing.T, places, flood int, theirs time.Duration) (worst time.Duration) {
+// many runs of another tenant always waiting, each of theirs long. With a spare place it is never seen before the flood has
+// begun, and its very worst run is given.
+func p99(t *testing.T, places, spare, flood int, theirs time.Duration) (worst time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		q := open(t, places, 1000)
-		get(t, q, queue.Normal, "steady").Release() // it is about when the flood begins
+		q, err := queue.New(queue.Config{Places: places, Spare: spare, Depth: 1000, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spare == 0 {
+			get(t, q, queue.Normal, "steady").Release() // it is about when the flood begins
+		}
 		ctx, stop := context.WithCancel(t.Context())
 		var flooding, steady sync.WaitGroup
 		for range flood {
@@ -52,7 +58,9 @@ func p99(t *testing.T, places, flood int, theirs time.Duration) (worst time.Dura
 		stop()
 		flooding.Wait()
 		slices.Sort(took)
-		worst = took[len(took)*99/100-1]
+		if worst = took[len(took)*99/100-1]; spare > 0 {
+			worst = took[len(took)-1]
+		}
 	})
 	return worst
 }
@@ -60,14 +68,66 @@ func p99(t *testing.T, places, flood int, theirs time.Duration) (worst time.Dura
 // The flood's runs may be as short or as long as it likes. The clock is the bubble's, so the times are exact.
 func TestFloodLeavesOthersTheirTime(t *testing.T) {
 	t.Parallel()
-	alone := p99(t, 2, 0, 0)
+	alone := p99(t, 2, 0, 0, 0)
 	for _, theirs := range []time.Duration{time.Millisecond, 20 * time.Millisecond, 5 * time.Second} {
 		for _, places := range []int{2, 8} {
-			if got := p99(t, places, 200, theirs); got > 2*alone {
-				t.Errorf("%d places, runs of %v: p99 %v, alone %v", places, theirs, got, alone)
+			for _, spare := range []int{0, 1} {
+				if got := p99(t, places, spare, 200, theirs); got > 2*alone {
+					t.Errorf("%d places, %d spare, runs of %v: p99 %v, alone %v", places, spare, theirs, got, alone)
+				}
 			}
 		}
 	}
+}
+
+// Somebody who was never there before waits for nobody, whatever others do for however long, where there is a spare place;
+// and a tenant that is there has the others alone.
+func TestSparePlace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q, err := queue.New(queue.Config{Places: 2, Spare: 1, Depth: 100, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		held := []*queue.Place{get(t, q, queue.Normal, "flood"), get(t, q, queue.Normal, "flood")}
+		more := make(chan *queue.Place, 50)
+		for range 50 {
+			go func() {
+				if p, err := q.Acquire(t.Context(), queue.High, "flood"); err == nil {
+					more <- p
+				}
+			}()
+		}
+		synctest.Wait()
+		if running, waiting := q.Load(); running != 2 || waiting != 50 {
+			t.Errorf("%d run and %d wait", running, waiting)
+		}
+		for range 3 {
+			p := get(t, q, queue.Low, "cold")
+			if p.Waited != 0 {
+				t.Errorf("it waited %v", p.Waited)
+			}
+			time.Sleep(20 * time.Second) // long enough to be forgotten
+			p.Release()
+		}
+		// The spare place is one tenant's at a time.
+		first := get(t, q, queue.Normal, "cold")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := q.Acquire(ctx, queue.Normal, "cold"); err == nil {
+			t.Error("a second spare place")
+		}
+		first.Release()
+		for _, p := range held {
+			p.Release()
+		}
+		for range 50 {
+			(<-more).Release()
+		}
+		if running, waiting := q.Load(); running != 0 || waiting != 0 {
+			t.Errorf("%d run and %d wait at the end", running, waiting)
+		}
+	})
 }
 
 func TestConcurrentBound(t *testing.T) {

@@ -25,8 +25,11 @@ func weights(c Class) int { return [classes]int{1, 3, 6}[c] }
 // Config sizes a Queue.
 type Config struct {
 	Places int // executions at once; at least 1
-	Depth  int // waiters at once; at least 0
-	Now    func() time.Time
+	// Spare is how many more there may be of tenants that have none: however long others hold all the places, who comes
+	// anew does not wait for them.
+	Spare int
+	Depth int // waiters at once; at least 0
+	Now   func() time.Time
 	// Concurrent is how many places a tenant may hold at once; 0, or a nil function, sets no bound.
 	Concurrent func(tenant string) int
 }
@@ -45,7 +48,6 @@ type Queue struct {
 	cfg Config
 
 	mu      sync.Mutex
-	free    int
 	waiting int
 	lines   [classes]class
 	credit  [classes]int
@@ -55,13 +57,13 @@ type Queue struct {
 
 // New checks the configuration.
 func New(cfg Config) (*Queue, error) {
-	if cfg.Places < 1 || cfg.Depth < 0 || cfg.Now == nil {
-		return nil, errors.New("queue: at least one place, a depth of at least 0 and a clock are needed")
+	if cfg.Places < 1 || cfg.Spare < 0 || cfg.Depth < 0 || cfg.Now == nil {
+		return nil, errors.New("queue: at least one place, a depth and a number of spare places of at least 0, and a clock are needed")
 	}
 	if cfg.Concurrent == nil {
 		cfg.Concurrent = func(string) int { return 0 }
 	}
-	q := &Queue{cfg: cfg, free: cfg.Places, shares: shares{places: cfg.Places, bound: cfg.Concurrent, held: make(map[string]int)}}
+	q := &Queue{cfg: cfg, shares: shares{places: cfg.Places, spare: cfg.Spare, free: cfg.Places + cfg.Spare, bound: cfg.Concurrent, held: make(map[string]int)}}
 	for i := range q.lines {
 		q.lines[i] = class{byTenant: make(map[string]*line), turns: list.New()}
 	}
@@ -110,7 +112,6 @@ func (p *Place) Release() {
 		defer p.q.mu.Unlock()
 		p.q.service += (held - p.q.service) / 8
 		p.q.shares.now = now
-		p.q.free++
 		p.q.shares.release(p.tenant)
 		p.q.grant()
 	})
@@ -120,7 +121,7 @@ func (p *Place) Release() {
 func (q *Queue) Load() (running, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.cfg.Places - q.free, q.waiting
+	return q.cfg.Places + q.cfg.Spare - q.shares.free, q.waiting
 }
 
 // enter takes a free place at once (nil, nil) or joins the line.
@@ -128,8 +129,8 @@ func (q *Queue) enter(c Class, tenant string) (*waiter, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.shares.arrived(tenant, q.cfg.Now())
-	if q.grant(); q.free > 0 && q.shares.may(tenant) {
-		q.take(tenant)
+	if q.grant(); q.shares.may(tenant) {
+		q.shares.take(tenant)
 		return nil, nil //nolint:nilnil // nothing to wait for
 	}
 	if q.waiting >= q.cfg.Depth {
@@ -168,15 +169,9 @@ func (q *Queue) full() *Full {
 	return &Full{RetryAfter: min(max(after.Round(time.Second), time.Second), time.Minute)}
 }
 
-// take gives a free place to a tenant; the lock is held.
-func (q *Queue) take(tenant string) {
-	q.free--
-	q.shares.held[tenant]++
-}
-
 // grant hands free places to waiters whose tenants may have one more; the lock is held.
 func (q *Queue) grant() {
-	for q.free > 0 && q.waiting > 0 {
+	for q.shares.free > 0 && q.waiting > 0 {
 		best, total := Class(-1), 0
 		var turn [classes]*line
 		for c := Low; c < classes; c++ {
@@ -196,7 +191,7 @@ func (q *Queue) grant() {
 		q.credit[best] -= total
 		w := q.lines[best].next(turn[best])
 		q.waiting--
-		q.take(w.tenant)
+		q.shares.take(w.tenant)
 		close(w.done)
 	}
 }

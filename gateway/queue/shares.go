@@ -8,6 +8,8 @@ const about = 10 * time.Second
 // shares says how many places each tenant has and may have. It belongs to the queue's lock.
 type shares struct {
 	places int
+	spare  int
+	free   int // of both
 	bound  func(tenant string) int
 	held   map[string]int // without tenants that hold none
 
@@ -27,16 +29,26 @@ func (s *shares) arrived(tenant string, now time.Time) {
 	s.latestAt = now
 }
 
+func (s *shares) take(tenant string) {
+	s.free--
+	s.held[tenant]++
+}
+
 func (s *shares) release(tenant string) {
+	s.free++
 	if s.held[tenant]--; s.held[tenant] == 0 {
 		delete(s.held, tenant)
 	}
 }
 
-// may reports whether a tenant may have one more place: not past its bound, and not the last one of all while others are
-// about. The only place there is may always be had.
+// may reports whether a tenant may have one more place, of those that are free: not past its bound, not a spare one unless
+// it has none, and not the last one of all while others are about. The only place there is may always be had.
 func (s *shares) may(tenant string) bool {
 	held := s.held[tenant]
+	switch {
+	case s.free == 0, held > 0 && s.free <= s.spare:
+		return false
+	}
 	if most := s.bound(tenant); most > 0 && held >= most {
 		return false
 	}

@@ -24,6 +24,8 @@ type Config struct {
 	Dir string
 	// Processes is how many run. Default: the processors Go uses, at least 2, at most 8.
 	Processes int
+	// Spare is how many more run besides. Default none.
+	Spare int
 	// MaxWaiting is how many calls may wait for a process; one more is refused as throttled. Default 1024.
 	MaxWaiting int
 	// MaxExecution bounds every execution whose context has no earlier deadline. Default 65 s: the
@@ -70,7 +72,7 @@ func (c Config) checked() (Config, error) {
 	if info, err := os.Stat(c.Dir); err != nil || !info.IsDir() {
 		return c, fmt.Errorf("function pool: Dir %q is not a folder", c.Dir)
 	}
-	c.Processes = or(c.Processes, min(max(runtime.GOMAXPROCS(0), 2), 8))
+	c.Processes = or(c.Processes, min(max(runtime.GOMAXPROCS(0), 2), 8)) + max(c.Spare, 0)
 	c.MaxWaiting = or(c.MaxWaiting, 1024)
 	c.MaxExecution = or(c.MaxExecution, 65*time.Second)
 	c.Grace = or(c.Grace, 500*time.Millisecond)

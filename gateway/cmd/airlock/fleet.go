@@ -23,6 +23,7 @@ var (
 type fleet struct {
 	gateway.Invoker
 	places int
+	spare  int               // places besides, for tenants that have none
 	pool   *localinvoke.Pool // nil on Lambda
 	where  string            // for people
 }
@@ -43,14 +44,16 @@ func openFleet(ctx context.Context, getenv func(string) string, set settings, ti
 			return nil, exit(exitUsage, fmt.Errorf("INVOKER: %w", err))
 		}
 		where := fmt.Sprintf("Lambda function %s, at most %d executions at a time", set.lambda.function, set.lambda.places)
-		return &fleet{Invoker: client, places: set.lambda.places, where: where}, nil
+		spare := set.spare(set.lambda.places)
+		return &fleet{Invoker: client, places: set.lambda.places - spare, spare: spare, where: where}, nil
 	}
 	pool, err := localinvoke.New(ctx, poolConfig(getenv, set, tiers, log))
 	if err != nil {
 		return nil, exit(exitPlatform, fmt.Errorf("functions: %w", err))
 	}
 	places := len(pool.Stats().Processes)
-	return &fleet{Invoker: pool, places: places, pool: pool, where: fmt.Sprintf("%d processes, one execution each at a time", places)}, nil
+	spare := set.spare(places)
+	return &fleet{Invoker: pool, places: places - spare, spare: spare, pool: pool, where: fmt.Sprintf("%d processes, one execution each at a time", places)}, nil
 }
 
 // lambdaConfig names every tier where each has a function of its own, the default tier first.
@@ -66,6 +69,15 @@ func lambdaConfig(set lambdaSettings, tiers *rules) lambdainvoke.Config {
 		}
 	}
 	return cfg
+}
+
+// spare is how many of so many places are kept for tenants that have none: one, where tokens tell tenants apart and two
+// are left.
+func (s settings) spare(places int) int {
+	if len(s.auth.Keys)+len(s.providers) == 0 || places < 3 {
+		return 0
+	}
+	return 1
 }
 
 func (f *fleet) close(ctx context.Context) error {
@@ -114,6 +126,9 @@ var forwardedToS3 = []string{
 
 func poolConfig(getenv func(string) string, set settings, tiers *rules, log *slog.Logger) localinvoke.Config {
 	cfg := localinvoke.Config{Env: []string{"AUDIT_STORE=" + set.auditStore}, Processes: set.processes, Logger: log}
+	if set.processes == 0 {
+		cfg.Spare = set.spare(3) // besides those that the machine suits
+	}
 	names := forwarded
 	if isBucket(set.auditStore) || isBucket(getenv("HANDOVER_STORE")) {
 		names = append(names[:len(names):len(names)], forwardedToS3...)

@@ -153,7 +153,7 @@ func newServer(ctx context.Context, set settings, functions *fleet, policy *rule
 	deps.Invoker, deps.Policy, deps.Redact, deps.Fleet = functions, policy, redactor.Apply, functions.state()
 	deps.Examples = examples.Files()
 	return gateway.New(gateway.Config{
-		MaxBodyBytes: set.maxBody, CORSOrigins: set.corsOrigins, Places: functions.places, OpenedHosts: set.opened,
+		MaxBodyBytes: set.maxBody, CORSOrigins: set.corsOrigins, Places: functions.places, SparePlaces: functions.spare, OpenedHosts: set.opened,
 		CallbackSecret: set.callbackKey, KeepCode: set.keeping.KeepCode, Proxies: set.proxies, Spread: set.front != "" || isBucket(set.state),
 	}, deps)
 }
