@@ -347,6 +347,12 @@ func TestDocumentedNames(t *testing.T) {
 	scopes := quotedNames(table(t, "gateway/API.md", "| scope | permits |"), 0)
 	sameNames(t, "gateway/API.md", scopes, append(authn.Scopes(), "tier:NAME", "host:PATTERN", "secret:NAME", "tool:PATTERN"))
 
+	for _, pattern := range quotedNames(table(t, "sandbox/SECURITY-MODEL.md", "| wall | what it stops | what happens if it falls | held by |"), 3) {
+		pattern = strings.TrimSuffix(pattern, "-*") + "*.js"
+		if found, err := filepath.Glob(filepath.Join(repository, "sandbox/testdata/hostile", pattern)); err != nil || len(found) == 0 && !strings.Contains(pattern, " ") && !strings.HasPrefix(pattern, "-") {
+			t.Errorf("sandbox/SECURITY-MODEL.md names hostile files %s, of which there are none", pattern)
+		}
+	}
 	files, err := filepath.Glob(filepath.Join(repository, "functions/examples/*.js"))
 	if err != nil {
 		t.Fatal(err)
