@@ -1,0 +1,5 @@
+const keep = setTimeout(() => {}, 100); const s = AbortSignal.timeout(5); await new Promise((r) => s.addEventListener('abort', r)); console.log(s.aborted, s.reason.name, s.reason.message, s.reason.code);
+const ac = new AbortController(); ac.signal.onabort = (e) => console.log(e.type, e.target === ac.signal); ac.abort(); console.log(ac.signal.reason.name, ac.signal.reason.message); try { ac.signal.throwIfAborted() } catch (e) { console.log(e instanceof DOMException, e.code) }
+console.log(AbortSignal.any([AbortSignal.abort('why'), ac.signal]).reason, ac.signal, new AbortController());
+const { setTimeout: st } = require('timers/promises'); await st(1, 'v').then(console.log); await st(1000, null, { signal: AbortSignal.abort() }).catch((e) => console.log(e.name, e.code, e.message));
+const et = new EventTarget(); et.addEventListener('x', (e) => console.log(e.detail, e.defaultPrevented), { once: true }); et.dispatchEvent(new CustomEvent('x', { detail: { a: 1 } })); et.dispatchEvent(new Event('x'));
