@@ -166,8 +166,12 @@ func (v shown) dashboard() ([]picture, error) {
 		Failures   []brief `json:"failures"`
 		Slowest    []brief `json:"slowest"`
 	}
+	names := []string{}
+	for _, t := range v.s.deps.Policy.Tiers() {
+		names = append(names, t.Name)
+	}
 	return []picture{
-		{"now", v.s.nowFor(v.tenant)}, {"figures", figures}, {"ended", ended{briefsOf(page.Items), page.Next, briefsOf(failed), briefsOf(slowest)}},
+		{"policies", map[string][]string{"names": names}}, {"now", v.s.nowFor(v.tenant)}, {"figures", figures}, {"ended", ended{briefsOf(page.Items), page.Next, briefsOf(failed), briefsOf(slowest)}},
 	}, nil
 }
 

@@ -64,7 +64,7 @@ func TestPages(t *testing.T) {
 func TestModules(t *testing.T) {
 	t.Parallel()
 	c := open(t, nil)
-	for _, name := range []string{"frame.js", "theme.js", "login.js", "dashboard.js", "security.js", "execution.js", "chart.js", "plots.js", "record.js", "replay.js", "tables.js", "dom.js", "live.js", "filters.js", "format.js"} {
+	for _, name := range []string{"frame.js", "theme.js", "login.js", "dashboard.js", "security.js", "execution.js", "chart.js", "plots.js", "record.js", "replay.js", "tables.js", "dom.js", "live.js", "filters.js", "format.js", "trouble.js"} {
 		a, ok := c.Asset(name)
 		if !ok {
 			t.Errorf("%s is not there", name)

@@ -95,6 +95,10 @@ func (e every) carryOut(t *testing.T, p *program, schemas *jsonschema.Compiler, 
 	if e.op.OperationID == "redeliverHook" {
 		bodies = []any{map[string]string{"execution": delivered(t, p)}} // in place of the example's own id
 	}
+	if e.op.OperationID == "replay" {
+		_, v := p.post(t.Context(), t, "/api/execute", `{"code": "1"}`)
+		known["id"], _ = v["id"].(string)
+	}
 	for _, body := range bodies {
 		var payload io.Reader
 		if body != nil {

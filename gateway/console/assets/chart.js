@@ -10,7 +10,8 @@ export class Chart {
     this.#figure = figure;
     const title = el("h2", {}, figure.dataset.title);
     this.#readout = el("p", { class: "readout", "aria-live": "polite" });
-    this.#plot = el("div", { class: "plot" });
+    this.#plot = el("div", { class: "plot" }, el("p", { class: "nothing" }, "Loading …"));
+    figure.dataset.empty = "true";
     this.#legend = el("ul", { class: "legend" });
     this.#table = el("table");
     const data = el("details", { class: "data" }, el("summary", {}, "Data"),

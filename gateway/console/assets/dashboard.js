@@ -7,6 +7,7 @@ import { visitor } from "/assets/frame.js";
 import { follow } from "/assets/live.js";
 import { columns, lines, rows, stacked, trend } from "/assets/plots.js";
 import { executionRow, failureRow, link, none, slowRow } from "/assets/tables.js";
+import { trouble } from "/assets/trouble.js";
 
 const charts = Object.fromEntries(["throughput", "latency", "status", "policy", "errors", "memory"].map((n) => [n, new Chart(byId(`c-${n}`))]));
 const statuses = ["completed", "error", "timeout", "blocked", "cancelled"];
@@ -66,7 +67,7 @@ function now(n) {
   put(byId("processes"), all.map((p, i) => el("tr", {},
     el("td", {}, p.pid ? `pid ${p.pid}` : `place ${i + 1}`), el("td", { title: p.lastExit ? `last exit: ${p.lastExit}` : null }, badge(p.leaking ? "leaking" : p.state)),
     el("td", { class: "number" }, count(p.executions)), el("td", { class: "number wide" }, count(p.restarts)),
-    el("td", { class: "memory-cell" }, el("span", {}, bytes(p.rssBytes)), trend(p.memoryTrend ?? [], `Memory of process ${i + 1}, last ${(p.memoryTrend ?? []).length} samples`)),
+    el("td", {}, el("span", { class: "memory" }, el("span", {}, bytes(p.rssBytes)), trend(p.memoryTrend ?? [], `Memory of process ${i + 1}, last ${(p.memoryTrend ?? []).length} samples`))),
     el("td", { class: "number" }, `${Math.round(100 * p.cpuShare)} %`), el("td", { class: "number wide" }, p.heartbeat.startsWith("0001") ? "–" : clock(p.heartbeat)))));
 }
 
@@ -86,12 +87,6 @@ function ended(e) {
   }
 }
 
-function trouble(problem) {
-  const place = byId("trouble");
-  place.hidden = problem === null;
-  place.textContent = problem === null ? "" : problem.status === 403 ? "These pages show audit records: your credential needs the scope audit:read." : `Not up to date: ${problem.detail}.`;
-}
-
 byId("more").addEventListener("click", async () => {
   const button = byId("more");
   button.disabled = true;
@@ -106,17 +101,12 @@ byId("more").addEventListener("click", async () => {
   button.hidden = next === "";
 });
 
-// The tiers of this deployment are what one can choose from.
-async function policies() {
-  const answer = await fetch("/api/policies").catch(() => null);
-  if (!answer?.ok) return;
-  const { items } = await answer.json();
+// The tiers of this deployment are what one can choose from, and whatever the address asks for.
+function policies({ names }) {
   const select = byId("filters").elements.policy;
-  select.append(...items.map((t) => el("option", { value: t.name }, t.name)));
-  if (shown.policy) {
-    if (![...select.options].some((o) => o.value === shown.policy)) select.append(el("option", { value: shown.policy }, shown.policy));
-    select.value = shown.policy;
-  }
+  const all = shown.policy && !names.includes(shown.policy) ? [...names, shown.policy] : names;
+  put(select, el("option", { value: "" }, "All"), all.map((name) => el("option", { value: name }, name)));
+  select.value = shown.policy;
 }
 
 byId("tenant-filter").hidden = !visitor.scopes.includes("audit:read:all");
@@ -125,6 +115,5 @@ filters(byId("filters"), { window: "1h", status: "", policy: "", tenant: "" }, (
   stop();
   byId("older").replaceChildren();
   say("filtered", [values.status, values.policy, values.tenant].filter(Boolean).join(" · "));
-  stop = follow(`/api/live?${query({ view: "dashboard", ...values })}`, { figures, now, ended, trouble }, trouble);
+  stop = follow(`/api/live?${query({ view: "dashboard", ...values })}`, { figures, now, ended, policies, trouble }, trouble);
 });
-policies();

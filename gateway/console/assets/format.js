@@ -60,9 +60,11 @@ export function day(t) {
   return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`;
 }
 
-// moment is a time of today as a clock shows it, and any other with its day.
+// moment is a time of today as a clock shows it, any other of this year with its day, and else with the year.
 export function moment(t) {
-  return day(t) === day(Date.now()) ? clock(t) : `${day(t)} ${clock(t, false)}`;
+  const that = day(t), today = day(Date.now());
+  if (that === today) return clock(t);
+  return that.slice(0, 4) === today.slice(0, 4) ? `${that.slice(5)} ${clock(t, false)}` : `${that} ${clock(t, false)}`;
 }
 
 // span names a step of a series.

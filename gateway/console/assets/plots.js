@@ -7,24 +7,24 @@ const LOW = 130; // of columns
 const TOP = 8;
 const BOTTOM = 22;
 
-// ticks are at most four round numbers up to and not below most.
-function ticks(most, whole) {
-  if (most <= 0) most = 1;
+// ticks are a few whole, round numbers up to and not below most.
+function ticks(most) {
   const rough = most / 3;
   const power = 10 ** Math.floor(Math.log10(rough));
   let step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((s) => s >= rough);
-  if (whole) step = Math.max(1, Math.ceil(step));
+  step = Math.max(1, Math.ceil(step));
   const all = [];
   for (let v = 0; v < most + step * 0.999; v += step) all.push(v);
   return all;
 }
 
-function frame(node, width, height, marks, format) {
+function frame(node, width, height, marks, format, logarithmic = false) {
   const left = 10 + 6.6 * Math.max(...marks.map((m) => format(m).length));
-  const top = marks.at(-1);
-  const y = (v) => height - BOTTOM - ((height - BOTTOM - TOP) * v) / top;
+  const scale = logarithmic ? (v) => Math.log10(Math.max(v, marks[0])) : (v) => v;
+  const low = logarithmic ? scale(marks[0]) : 0, high = scale(marks.at(-1));
+  const y = (v) => height - BOTTOM - ((height - BOTTOM - TOP) * (scale(v) - low)) / (high - low);
   for (const m of marks) {
-    node.append(svg("line", { class: m === 0 ? "axis" : "rule", x1: left, x2: width, y1: y(m), y2: y(m) }),
+    node.append(svg("line", { class: m === marks[0] ? "axis" : "rule", x1: left, x2: width, y1: y(m), y2: y(m) }),
       svg("text", { class: "tick", x: left - 6, y: y(m) + 3.5, "text-anchor": "end" }, format(m)));
   }
   return { left, y };
@@ -55,7 +55,7 @@ export function stacked(points, stepMs, series, summary) {
   return {
     empty: sum(heights) === 0, height: HEIGHT, format: count, summary, series: all, labels: points.map((p) => span(p.start, stepMs)),
     paint(node, width) {
-      const { left, y } = frame(node, width, HEIGHT, ticks(Math.max(...heights), true), count);
+      const { left, y } = frame(node, width, HEIGHT, ticks(Math.max(...heights)), count);
       const step = (width - left) / points.length;
       const gap = step > 6 ? 2 : step > 3 ? 1 : 0;
       points.forEach((_, i) => {
@@ -73,16 +73,22 @@ export function stacked(points, stepMs, series, summary) {
   };
 }
 
-// lines is lines over time; a step without executions (has(point) is false) is a gap. totals are what the legend says of
-// the whole time.
+// decades are the powers of ten around some numbers, for a scale on which each has the same height.
+function decades(values) {
+  const low = Math.floor(Math.log10(Math.max(Math.min(...values), 0.01)));
+  const high = Math.max(Math.ceil(Math.log10(Math.max(...values, 0.01))), low + 1);
+  return Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i));
+}
+
+// lines is lines over time on a logarithmic scale; a step without executions (has(point) is false) is a gap.
 export function lines(points, stepMs, series, has, format, summary) {
   const all = series.map((s) => ({ ...s, values: points.map((p) => (has(p) ? s.of(p) : null)) }));
-  const most = Math.max(0, ...all.flatMap((s) => s.values.filter((v) => v !== null)));
+  const marks = decades(all.flatMap((s) => s.values.filter((v) => v !== null)));
   return {
     empty: !points.some(has), height: HEIGHT, format: (v) => (v === null ? "–" : format(v)), summary, series: all,
     labels: points.map((p) => span(p.start, stepMs)),
     paint(node, width) {
-      const { left, y } = frame(node, width, HEIGHT, ticks(most, false), format);
+      const { left, y } = frame(node, width, HEIGHT, marks, (ms) => (ms < 60_000 ? format(ms) : `${ms / 1000} s`), true);
       const step = (width - left) / points.length;
       for (const s of all) {
         let path = "";
@@ -108,7 +114,7 @@ export function columns(name, kind, bins, summary) {
     empty: sum(values) === 0, height: LOW, format: count, summary, of: name, labels: bins.map((b) => b.label),
     series: [{ name: "Executions", kind, values, total: sum(values) }],
     paint(node, width) {
-      const { left, y } = frame(node, width, LOW, ticks(Math.max(...values), true), count);
+      const { left, y } = frame(node, width, LOW, ticks(Math.max(...values)), count);
       const step = (width - left) / bins.length;
       const every = Math.ceil(38 / step);
       bins.forEach((b, i) => {

@@ -7,6 +7,7 @@ import { visitor } from "/assets/frame.js";
 import { follow } from "/assets/live.js";
 import { rows, stacked } from "/assets/plots.js";
 import { link, status, when } from "/assets/tables.js";
+import { trouble } from "/assets/trouble.js";
 
 const charts = Object.fromEntries(["severity", "category", "blocked", "tenants", "levels"].map((n) => [n, new Chart(byId(`c-${n}`))]));
 const severities = ["critical", "high", "medium", "low"];
@@ -73,12 +74,6 @@ function chain(c) {
   byId("problems-scroll").hidden = c.problems.length === 0;
   put(byId("problems"), c.problems.map((p) => el("tr", {}, el("td", {}, badge("broken", p.fault)), el("td", { class: "mono" }, p.id ?? "–"),
     el("td", { class: "mono" }, p.writer ? `${p.writer}${p.seq ? ` #${p.seq}` : ""}` : "–"), el("td", {}, p.detail))));
-}
-
-function trouble(problem) {
-  const place = byId("trouble");
-  place.hidden = problem === null;
-  place.textContent = problem === null ? "" : problem.status === 403 ? "These pages show audit records: your credential needs the scope audit:read." : `Not up to date: ${problem.detail}.`;
 }
 
 byId("verify").addEventListener("click", async () => {

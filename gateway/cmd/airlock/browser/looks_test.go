@@ -12,6 +12,7 @@ func (b *tab) looked(name string, after func()) {
 		for _, width := range []int64{360, 768, 1440} {
 			b.look(width, 900, theme)
 			after()
+			b.wait(`[...document.querySelectorAll(".drawing")].every(d => d.getBoundingClientRect().width <= d.parentElement.clientWidth + 1)`)
 			full := fmt.Sprintf("%s-%d-%s", name, width, theme)
 			b.fits(full)
 			b.screenshot(full)
@@ -19,7 +20,7 @@ func (b *tab) looked(name string, after func()) {
 	}
 }
 
-// Every page, in every size and theme, is as wide as the window and leaves a screenshot.
+// Every page, in every size and theme, is as wide as the window; screenshots are left where they are asked for.
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

@@ -54,7 +54,7 @@ func TestExpiry(t *testing.T) {
 	s := guarded(t)
 	b := s.open(t, "/login?next=/dashboard")
 	b.expect("401")
-	b.typed("#token", s.airlock(t, "token", "--sub", "brief", "--scope", "audit:read", "--ttl", "4s")+"\r")
+	b.typed("#token", s.airlock(t, "token", "--sub", "brief", "--scope", "audit:read", "--ttl", "15s")+"\r")
 	b.wait(ready)
 	b.wait(`location.pathname === "/login"`)
 	if path := b.path(); path != "/login?next=%2Fdashboard" {
