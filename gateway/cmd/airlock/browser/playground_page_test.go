@@ -130,6 +130,19 @@ func TestPlaygroundKeyboard(t *testing.T) {
 		b.typed("#input", "}")
 		b.press(kb.Enter, kb.ModifierCtrl)
 		b.ended("completed")
+		// A limit is lowered by its field, and what cannot be is said there.
+		b.click("#tab-limits")
+		b.typed("#logEntries", "3")
+		b.write("for (let n = 0; n < 10; n++) console.log(n)")
+		b.click("#run")
+		b.ended("error")
+		if said := b.text("#failure"); !strings.Contains(said, "log entries used up") {
+			t.Errorf("it says %q", said)
+		}
+		b.typed("#timeout", "99999999")
+		b.click("#tab-findings")
+		b.click("#run")
+		b.wait(`document.querySelector("#note").textContent.startsWith("Time, ms: ") && document.activeElement.id === "timeout"`)
 		if query != "" {
 			return
 		}

@@ -99,7 +99,7 @@ export function create({ parent, label, value, language, onChange, onRun }) {
     typescriptLanguage.data.of({ autocomplete: complete }),
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap, indentWithTab]),
     grammar.of(languages[language]()),
-    EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", spellcheck: "false", autocapitalize: "off", autocorrect: "off" }),
+    EditorView.contentAttributes.of({ "aria-label": label, "aria-description": "Escape, then Tab, leaves the editor.", tabindex: "0", spellcheck: "false", autocapitalize: "off", autocorrect: "off" }),
     EditorView.domEventHandlers({ beforeinput: replace }),
     EditorView.updateListener.of((update) => { if (update.docChanged) onChange(); }),
   ], value);
