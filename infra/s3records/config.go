@@ -34,6 +34,9 @@ type Config struct {
 	// Lock is "", "GOVERNANCE" or "COMPLIANCE"; with it each record is locked for Retain from when it is written.
 	Lock   string
 	Retain time.Duration
+	// Keeps is how long the bucket's lifecycle rules keep records, for Verify: whole days that are older may be gone. 0 asks
+	// the bucket for its rules; where it does not tell, nothing may be gone.
+	Keeps time.Duration
 	// StorageClass is "" for the bucket's default, or one of S3's.
 	StorageClass string
 	// Tags are put on every object, for lifecycle rules; at most ten.
@@ -83,6 +86,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("the chain key has %d bytes, at least 16 are needed", len(c.Key))
 	case c.Lock != "" && c.Lock != string(types.ObjectLockModeGovernance) && c.Lock != string(types.ObjectLockModeCompliance):
 		return fmt.Errorf("object lock %q: GOVERNANCE and COMPLIANCE are the modes", c.Lock)
+	case c.Keeps < 0:
+		return errors.New("how long records are kept must not be negative")
 	case (c.Lock != "") != (c.Retain > 0):
 		return errors.New("object lock needs both a mode and a retention")
 	case c.StorageClass != "" && !known(c.StorageClass):

@@ -25,5 +25,7 @@
 //
 // Missing, altered and exchanged records by hash and chain; a chain's missing tail as far as the writer's head object
 // got; and in a bucket with versioning every deletion and every overwriting, because the older versions are still
-// there. With Object Lock in compliance mode neither is possible before the retention ends.
+// there. With Object Lock in compliance mode neither is possible before the retention ends. Of days that the bucket's
+// lifecycle rules may have taken, the writers' heads say which part of which chain they held; what is missing of other
+// days is found all the same.
 package s3records

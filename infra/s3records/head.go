@@ -25,6 +25,7 @@ type headKeeper struct {
 
 	mu      sync.Mutex
 	pending map[string]note // by writer: this one's, and those it sends spooled records for
+	runs    map[string][]run
 	over    bool
 }
 
@@ -32,10 +33,23 @@ type headKeeper struct {
 type note struct {
 	audit.Head
 	ID string `json:"id"`
+	// Runs say which part of the chain is filed under which day, so that a verification knows what lifecycle rules took.
+	Runs []run `json:"runs,omitempty"`
 }
 
+// run is records From to Seq of a chain, all of one day; Hash is that of the last.
+type run struct {
+	Day  string `json:"day"`
+	From int64  `json:"from"`
+	Seq  int64  `json:"seq"`
+	Hash string `json:"hash"`
+}
+
+// maxRuns bounds a head; the oldest go. Around midnight a chain has some for each day.
+const maxRuns = 2000
+
 func keepHead(s *Store) *headKeeper {
-	k := &headKeeper{store: s, wake: make(chan struct{}, 1), done: make(chan struct{}), pending: map[string]note{}}
+	k := &headKeeper{store: s, wake: make(chan struct{}, 1), done: make(chan struct{}), pending: map[string]note{}, runs: map[string][]run{}}
 	go k.run()
 	return k
 }
@@ -43,11 +57,44 @@ func keepHead(s *Store) *headKeeper {
 // note remembers that a record is in the bucket.
 func (k *headKeeper) note(r audit.Sealed) {
 	k.mu.Lock()
-	if r.Chain.Seq > k.pending[r.Chain.Writer].Seq {
-		k.pending[r.Chain.Writer] = note{r.Head(), r.ID}
+	w := r.Chain.Writer
+	if runs := k.runs[w]; len(runs) == 0 || r.Chain.Seq > runs[len(runs)-1].Seq {
+		k.runs[w] = extended(runs, run{r.Day, r.Chain.Seq, r.Chain.Seq, r.Chain.Hash})
+		k.pending[w] = note{r.Head(), r.ID, slices.Clone(k.runs[w])}
 	}
 	k.mu.Unlock()
 	k.poke()
+}
+
+// extended adds a record to runs, or runs to those before them.
+func extended(runs []run, more ...run) []run {
+	for _, r := range more {
+		if n := len(runs); n > 0 && runs[n-1].Day == r.Day && runs[n-1].Seq == r.From-1 {
+			runs[n-1].Seq, runs[n-1].Hash = r.Seq, r.Hash
+			continue
+		}
+		runs = append(runs, r)
+	}
+	return runs[max(len(runs)-maxRuns, 0):]
+}
+
+// recalled puts before the runs of another's chain, whose spooled records this process sends, what its head says of those
+// before them.
+func (k *headKeeper) recalled(n note) note {
+	if len(n.Runs) == 0 || n.Runs[0].From == 1 {
+		return n
+	}
+	doc, err := k.store.read(context.Background(), k.store.root(writers+n.Writer+suffix))
+	if err != nil {
+		return n // there is none, or this role may not read
+	}
+	old, err := readNote(doc, k.store.cfg.Key)
+	if err != nil {
+		return n
+	}
+	before := slices.DeleteFunc(old.Runs, func(r run) bool { return r.Seq >= n.Runs[0].From })
+	n.Runs = extended(before, n.Runs...)
+	return n
 }
 
 func (k *headKeeper) poke() {
@@ -87,7 +134,7 @@ func (k *headKeeper) run() {
 }
 
 func (k *headKeeper) write(n note) error {
-	doc, err := json.Marshal(n)
+	doc, err := json.Marshal(k.recalled(n))
 	if err != nil {
 		return err
 	}

@@ -21,12 +21,13 @@ func (s *Store) Verify(ctx context.Context) (audit.Report, error) {
 		return audit.Report{}, err
 	}
 	v := audit.NewVerifier(s.cfg.Key)
+	gone := s.expiry(ctx)
 	waiting, err := s.spooled()
 	if err == nil {
-		err = s.verifyHeads(ctx, v)
+		err = s.verifyHeads(ctx, v, gone)
 	}
 	if err == nil {
-		err = s.verifyVersions(ctx, v)
+		err = s.verifyVersions(ctx, v, gone)
 	}
 	var days []string
 	if err == nil {
@@ -70,8 +71,8 @@ func (s *Store) spooled() (map[string][]byte, error) {
 }
 
 // verifyHeads tells the verifier how far the writers say that they came. A head is written after its record, so it
-// bounds a chain from below only.
-func (s *Store) verifyHeads(ctx context.Context, v *audit.Verifier) error {
+// bounds a chain from below only. Of days that lifecycle rules may have taken it says what the chain was there.
+func (s *Store) verifyHeads(ctx context.Context, v *audit.Verifier, gone expiry) error {
 	pages := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(writers))})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -92,6 +93,11 @@ func (s *Store) verifyHeads(ctx context.Context, v *audit.Verifier) error {
 				return nil
 			}
 			v.Bounds(n.Head, n.ID, audit.Head{Writer: n.Writer, Seq: 1<<63 - 1})
+			for _, r := range n.Runs {
+				if gone.took(r.Day) {
+					v.Pruned(audit.Gap{From: r.From, Head: audit.Head{Writer: n.Writer, Seq: r.Seq, Hash: r.Hash}})
+				}
+			}
 			return nil
 		})
 		if err != nil {
@@ -102,7 +108,7 @@ func (s *Store) verifyHeads(ctx context.Context, v *audit.Verifier) error {
 }
 
 // verifyVersions names every record that has more than the one version it was written as.
-func (s *Store) verifyVersions(ctx context.Context, v *audit.Verifier) error {
+func (s *Store) verifyVersions(ctx context.Context, v *audit.Verifier, gone expiry) error {
 	state, err := s.client.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: &s.cfg.Bucket})
 	if status(err) == 403 || status(err) == 404 || status(err) == 501 || err == nil && state.Status != types.BucketVersioningStatusEnabled {
 		return nil
@@ -120,10 +126,13 @@ func (s *Store) verifyVersions(ctx context.Context, v *audit.Verifier) error {
 			return err
 		}
 		for _, m := range page.DeleteMarkers {
+			if gone.took(s.dayOf(aws.ToString(m.Key))) {
+				continue
+			}
 			s.tampered(v, audit.Missing, m.Key, "it was deleted at "+aws.ToTime(m.LastModified).UTC().String())
 		}
 		for _, o := range page.Versions {
-			if !aws.ToBool(o.IsLatest) {
+			if !aws.ToBool(o.IsLatest) && !gone.took(s.dayOf(aws.ToString(o.Key))) {
 				s.tampered(v, audit.Altered, o.Key, "an earlier version of it is there, written at "+aws.ToTime(o.LastModified).UTC().String())
 			}
 		}
