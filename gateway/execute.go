@@ -137,35 +137,17 @@ func (s *Server) invoke(ctx context.Context, r *run) (execution.Reply, error) {
 	defer cancel()
 	r.step(audit.Started)
 	defer r.step(audit.Finished)
-	inv := execution.Invocation{
+	reply, err := s.deps.Invoker.Invoke(running, execution.Invocation{
 		Airlock: execution.InvocationVersion, ID: r.id, Request: r.job.Request, Via: r.job.Via,
 		Caller:     execution.Caller{Subject: r.job.Caller.Subject, Tenant: r.job.Caller.Tenant, IP: r.job.IP},
 		ReceivedAt: r.job.ReceivedAt, QueueMs: milliseconds(r.queued), Scopes: restricting(r.job.Caller.Scopes),
 		TraceParent: r.job.TraceParent, Function: r.job.Function, Content: r.job.Content,
+	}, r.job.OnLog)
+	if err == nil {
+		s.learnStart(ctx, r, reply.Result)
 	}
-	reply, err := s.handOver(running, inv, r.job.OnLog)
 	if err == nil && reply.Result.ID != r.id && reply.Result.ID != "" {
 		err = &execution.Error{Code: execution.Internal, Message: "the function answered for another execution"}
-	}
-	return reply, err
-}
-
-// handOver names the sources of a saved function, which are the same in every call, and sends them where they are not known.
-func (s *Server) handOver(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
-	if inv.Content == "" {
-		return s.deps.Invoker.Invoke(ctx, inv, onLog)
-	}
-	named := inv
-	named.Request = inv.Request.WithSources(execution.Sources{})
-	reply, err := s.deps.Invoker.Invoke(ctx, named, onLog)
-	var refused *execution.Error
-	if errors.As(err, &refused) && refused.Code == execution.SourcesNeeded {
-		reply, err = s.deps.Invoker.Invoke(ctx, inv, onLog)
-	}
-	if told := reply.Result.Warm; err == nil && told != nil {
-		if err := s.state.book.Learn(context.WithoutCancel(ctx), inv.Caller.Tenant, inv.Function.Name, inv.Function.Version, *told, reply.Result.ColdReason); err != nil && !errors.Is(err, execution.ErrNotFound) {
-			s.deps.Logger.Warn("how a function starts was not noted", "function", inv.Function.Name, "err", err)
-		}
 	}
 	return reply, err
 }

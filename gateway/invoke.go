@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -164,4 +165,16 @@ func (s *Server) submitScheduled(ctx context.Context, f execution.SavedFunction,
 	}
 	job.Caller.Scopes = content.Scopes
 	return s.state.jobs.Submit(ctx, jobOf(job))
+}
+
+// learnStart notes what a run of a saved function told of how it starts. The run does not depend on it.
+func (s *Server) learnStart(ctx context.Context, r *run, result execution.Result) {
+	f := r.job.Function
+	if f == nil || result.Warm == nil || s.state == nil {
+		return
+	}
+	err := s.state.book.Learn(context.WithoutCancel(ctx), r.job.Caller.Tenant, f.Name, f.Version, *result.Warm, result.ColdReason)
+	if err != nil && !errors.Is(err, execution.ErrNotFound) { // it may have been deleted meanwhile
+		s.deps.Logger.Warn("how a function starts was not noted", "function", f.Name, "error", err)
+	}
 }

@@ -36,6 +36,10 @@ type Client struct {
 // that crashes, is killed or runs out of memory, give a Reply that is not Recorded, with the logs that had arrived. The
 // error is always an *execution.Error: Throttled, TooLarge, Unavailable, Internal, or what the function itself reported.
 func (c *Client) Invoke(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+	return answer.Named(ctx, inv, onLog, c.invoke)
+}
+
+func (c *Client) invoke(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
 	began := c.cfg.Now()
 	inv.Airlock, inv.Stream = execution.InvocationVersion, true
 	a := answer.New(inv, onLog)

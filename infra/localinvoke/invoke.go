@@ -20,6 +20,10 @@ import (
 // many wait, Unavailable when there is no process or the deadline passed before one was free (nothing has run then),
 // Internal when the function did not keep to the protocol, or what the function itself reported.
 func (p *Pool) Invoke(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+	return answer.Named(ctx, inv, onLog, p.call)
+}
+
+func (p *Pool) call(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
 	if err := p.enter(); err != nil {
 		return execution.Reply{}, unavailable(err)
 	}

@@ -1,0 +1,55 @@
+package policy_test
+
+import (
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/airlock-run/airlock/policy"
+)
+
+// A sum changes no decision, whatever else differs between two questions about the same code, and whoever asks at once.
+func TestSum(t *testing.T) {
+	set := policy.Default()
+	var asks []policy.Ask
+	for _, code := range []string{"eval('1'); fetch('http://x/'); require('child_process')", "const x = ;", "env.A + process.env.HOME", "export default () => 1"} {
+		for _, tier := range []string{"strict", "standard", "agent", "nope"} {
+			for _, globals := range [][]string{nil, {"env"}, {"process", "env"}, {"fetch"}} {
+				asks = append(asks, policy.Ask{Code: code, Tier: tier, Globals: globals, Files: map[string]string{"lib.js": "while (true) {}"}, Saved: true})
+			}
+		}
+	}
+	var workers sync.WaitGroup
+	for range 4 {
+		workers.Go(func() {
+			for range 3 {
+				for _, a := range asks {
+					want := set.Decide(a)
+					a.Sum = a.Code // tells codes apart, as a hash does
+					if got := set.Decide(a); !reflect.DeepEqual(got, want) {
+						t.Errorf("%q for %s with %v: with a sum %+v, without %+v", a.Code, a.Tier, a.Globals, got, want)
+					}
+				}
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// Code of a saved function may be longer, and not without end.
+func TestSavedCodeBytes(t *testing.T) {
+	set := policy.Default()
+	for _, c := range []struct {
+		bytes        int
+		saved, allow bool
+	}{{256 << 10, false, true}, {256<<10 + 1, false, false}, {256<<10 + 1, true, true}, {1 << 20, true, true}, {1<<20 + 1, true, false}} {
+		code := "'" + strings.Repeat("x", c.bytes-2) + "'"
+		for _, a := range []policy.Ask{{Code: code}, {Code: "0", Files: map[string]string{"a.js": code}}} {
+			a.Saved = c.saved
+			if d := set.Decide(a); (d.Effect == policy.Allow) != c.allow {
+				t.Errorf("%d bytes, saved %v: %s %v", c.bytes, c.saved, d.Effect, d.Violations)
+			}
+		}
+	}
+}
