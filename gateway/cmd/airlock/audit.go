@@ -25,6 +25,7 @@ type auditTool struct {
 	stdout io.Writer
 	stderr io.Writer
 	store  string
+	keeps  string // of a bucket's lifecycle rules
 }
 
 // auditCommand reads and checks the records of executions.
@@ -59,8 +60,12 @@ func (a *auditTool) name() (store, source string) {
 // open opens the store for reading.
 func (a *auditTool) open(cmd *cobra.Command) (records.Store, error) {
 	name, source := a.name()
+	keeps, err := length("--lifecycle", a.keeps)
+	if err != nil {
+		return nil, err
+	}
 	store, err := records.OpenReader(cmd.Context(), name, records.Config{
-		Key: []byte(a.getenv("AUDIT_CHAIN_KEY")), S3: s3records.Config{Endpoint: a.getenv("S3_ENDPOINT")},
+		Key: []byte(a.getenv("AUDIT_CHAIN_KEY")), S3: s3records.Config{Endpoint: a.getenv("S3_ENDPOINT"), Keeps: keeps},
 	})
 	if err != nil {
 		return nil, exit(exitPlatform, fmt.Errorf("%s: %w", source, err))
@@ -111,6 +116,7 @@ func (a *auditTool) verifyCommand() *cobra.Command {
 		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	cmd.Flags().StringVar(&a.keeps, "lifecycle", "", "how long a bucket's lifecycle rules keep records, such as 90d (default: ask the bucket)")
 	return cmd
 }
 

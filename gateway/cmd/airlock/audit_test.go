@@ -69,6 +69,8 @@ func TestAuditCommands(t *testing.T) {
 	expect(0, `"problems":[]`, "verify", "--json", "--store", dir)
 	expect(exitPlatform, "--store", "verify", "--store", filepath.Join(dir, "none"))
 	expect(exitPlatform, "--store", "verify", "--store", "ftp://x")
+	expect(exitUsage, "--lifecycle", "verify", "--lifecycle", "soon")
+	expect(0, "ok: 5 records", "verify", "--lifecycle", "90d")
 	if out := expect(0, ids[4], "list", "--status", "completed", "--limit", "2"); strings.Contains(out, ids[0]) || strings.Contains(out, ids[3]) {
 		t.Errorf("list: %s", out)
 	}
