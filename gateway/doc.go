@@ -32,5 +32,11 @@
 // [Index] over the records answers; without one, and while it is behind, the newest records are looked at, and the answer
 // says that it is not complete. What is counted in memory (/metrics, /api/stats) begins anew with every process.
 //
+// People come in by a browser (pages.go, package console). A login turns a credential into a session (login.go), which is
+// taken for that credential in requests of our own pages; behind that the pages use the API as everybody does. What they
+// show is kept up to date by /api/live (live.go, scenes.go): pictures of what goes on (activity.go), of the figures and of
+// the last records. What a page would ask for besides is the API's too: a replay (replay.go), and whether the records'
+// chains are sound (verification.go).
+//
 // Handlers copy what they keep: fasthttp reuses its buffers.
 package gateway

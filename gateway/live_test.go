@@ -148,3 +148,21 @@ func TestLiveEndsWithTheSession(t *testing.T) {
 	s.do(t, "POST", "/logout", "", cookie, "Origin: "+s.url).is(t, 303, "/login")
 	f.until(func(shown map[string]map[string]any) bool { return shown["expired"] != nil })
 }
+
+// A shutdown waits for no page.
+func TestShutdownEndsLiveStreams(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{})
+	f := s.follow(t, "view=dashboard")
+	f.until(func(shown map[string]map[string]any) bool { return shown["ended"] != nil })
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := s.Shutdown(ctx); err != nil {
+		t.Error(err)
+	}
+	for f.lines.Scan() { // to the end of the stream
+	}
+	if err := f.lines.Err(); err != nil {
+		t.Error(err)
+	}
+}

@@ -2,11 +2,25 @@
 import { logIn, showLive } from "/assets/frame.js";
 
 // follow calls handlers[event](data) with what comes, reports(problem or null) with what hinders it, and goes on until
-// the returned function is called.
+// the returned function is called. It pauses while nobody sees the page: a browser has few connections for all its tabs.
 export function follow(url, handlers, reports) {
-  const stop = new AbortController();
-  run(url, handlers, reports, stop.signal);
-  return () => stop.abort();
+  let stop = null;
+  const seen = () => {
+    if (document.hidden) {
+      stop?.abort();
+      stop = null;
+      showLive("paused", "Paused");
+    } else if (stop === null) {
+      stop = new AbortController();
+      run(url, handlers, reports, stop.signal);
+    }
+  };
+  document.addEventListener("visibilitychange", seen);
+  seen();
+  return () => {
+    document.removeEventListener("visibilitychange", seen);
+    stop?.abort();
+  };
 }
 
 async function run(url, handlers, reports, signal) {
