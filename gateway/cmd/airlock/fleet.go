@@ -49,7 +49,7 @@ func openFleet(ctx context.Context, getenv func(string) string, set settings, ti
 	}
 	pool, err := localinvoke.New(ctx, poolConfig(getenv, set, tiers, log))
 	if err != nil {
-		return nil, exit(exitPlatform, fmt.Errorf("functions: %w", err))
+		return nil, exit(exitPlatform, fmt.Errorf("functions: %w; airlock doctor says what to do", err))
 	}
 	places := len(pool.Stats().Processes)
 	spare := set.spare(places)

@@ -71,7 +71,7 @@ func localRunner(ctx context.Context, con console, store string) (*runner.Runner
 	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: process.CacheDir(con.getenv, executable)})
 	prepared()
 	if err != nil {
-		return nil, nil, exit(exitPlatform, errors.Join(fmt.Errorf("build the sandbox: %w", err), closeStore()))
+		return nil, nil, exit(exitPlatform, errors.Join(fmt.Errorf("build the sandbox: %w; airlock doctor says what to do", err), closeStore()))
 	}
 	log := slog.New(slog.NewTextHandler(con.stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	closeAll := func() {
