@@ -64,7 +64,7 @@ func moduleOp(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, e
 	}
 	name, node := builtinName(id)
 	base, sub, _ := strings.Cut(name, "/")
-	known := slices.Contains(provided, base) && (sub == "" || slices.Contains([]string{"fs/promises", "path/posix", "stream/promises"}, name))
+	known := slices.Contains(provided, base) && (sub == "" || slices.Contains([]string{"fs/promises", "path/posix", "stream/promises", "stream/web"}, name))
 	switch {
 	case slices.Contains(harmless, name), known && r.mayLoad(base):
 		return quickjs.Bool(true), nil

@@ -241,6 +241,10 @@
   };
   const collect = async (source) => { const parts = []; for await (const c of source) parts.push(typeof c === 'string' ? Buffer.from(c) : c); return Buffer.concat(parts); };
   modules['stream/promises'] = promises;
+  const web = modules['stream/web'] = {};
+  for (const name of ['ReadableStream', 'ReadableStreamDefaultReader', 'ReadableStreamBYOBReader', 'ReadableStreamBYOBRequest', 'ReadableByteStreamController', 'ReadableStreamDefaultController',
+    'TransformStream', 'TransformStreamDefaultController', 'WritableStream', 'WritableStreamDefaultController', 'WritableStreamDefaultWriter', 'ByteLengthQueuingStrategy', 'CountQueuingStrategy',
+    'TextEncoderStream', 'TextDecoderStream', 'CompressionStream', 'DecompressionStream']) web[name] = globalThis[name];
   modules['stream/consumers'] = {
     buffer: collect, text: async (s) => (await collect(s)).toString(), json: async (s) => JSON.parse((await collect(s)).toString()),
     arrayBuffer: async (s) => { const b = await collect(s); return b.buffer.slice(b.byteOffset, b.byteOffset + b.length); },

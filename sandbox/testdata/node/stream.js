@@ -18,3 +18,4 @@ await require('stream/consumers').json(require('stream').Readable.from(['{"a":',
 new (require('stream').Readable)().readableHighWaterMark > 0 && require('stream').Duplex.prototype instanceof require('stream').Readable
 new (require('stream').Duplex)() instanceof require('stream').Writable
 await (async () => { const { Readable } = require('stream'); const r = new Readable({ objectMode: true, read() {} }); setTimeout(() => r.destroy(new Error('cut')), 1); for await (const x of r); })()
+Object.keys(require('stream/web')).filter((k) => typeof require('stream/web')[k] !== 'function' || require('stream/web')[k] !== globalThis[k])
