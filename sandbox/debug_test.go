@@ -59,6 +59,25 @@ o.b`
 	}
 }
 
+// TestEntrySteps: an entry among the files is watched like code, whatever else is in them.
+func TestEntrySteps(t *testing.T) {
+	e := newEngine(t)
+	script := sandbox.Script{
+		Entry: "src/main.ts", Version: "v", Input: []byte("2"),
+		Files: files("src/main.ts", "import { twice } from './twice.js';\nlet seen: number = 0;\nexport default (n: number) => {\n  const m = twice(n);\n  return m + seen;\n};\n", "src/twice.ts", "export const twice = (n: number) => {\n  return n * 2;\n};\n"),
+	}
+	r := run(t, e, script, sandbox.Grants{Debug: sandbox.Debug{Steps: true}})
+	lines := []int{}
+	if r.Debug != nil {
+		for _, s := range r.Debug.Steps {
+			lines = append(lines, s.Line)
+		}
+	}
+	if string(r.Value) != "4" || fmt.Sprint(lines) != "[2 4 5]" || r.Warm {
+		t.Errorf("%s %q, lines %v, warm %v", r.Value, r.Error, lines, r.Warm)
+	}
+}
+
 // TestDebugChangesNothing: code gives the same with every report on.
 func TestDebugChangesNothing(t *testing.T) {
 	e := newEngine(t)

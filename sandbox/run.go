@@ -160,7 +160,7 @@ func (r *run) prepare(e *Engine, script Script, v *version) error {
 		return nil
 	}
 	if r.grants.Debug.Steps {
-		script.Code = withSteps(script.Code, script.TypeScript, 1)
+		script = steppedScript(script)
 	}
 	src, ex := e.sources.of(script)
 	if ex != nil {

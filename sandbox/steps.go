@@ -1,12 +1,25 @@
 package sandbox
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/tdewolff/parse/v2/js"
 )
+
+// steppedScript gives a script whose own code, or entry, tells of its statements. The files that it imports do not.
+func steppedScript(s Script) Script {
+	entry, ok := s.Files[s.Entry]
+	if s.Entry == "" || !ok {
+		s.Code = withSteps(s.Code, s.TypeScript, 1)
+		return s
+	}
+	s.Files = maps.Clone(s.Files)
+	s.Files[s.Entry] = []byte(withSteps(string(entry), s.TypeScript || isTypeScript(s.Entry), 1))
+	return s
+}
 
 // withSteps puts a call in front of each statement that it can tell from the tokens: $airlock_step(line). Lines stay
 // as they are. Code that does not parse any more, or did not before, is left alone.
