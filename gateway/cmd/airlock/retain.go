@@ -35,7 +35,7 @@ func (r *reader) retention(auditStore string) (keep filerecords.Retention) {
 		if age == "" {
 			name = "AUDIT_MAX_BYTES"
 		}
-		r.fail(name, "is for folders; give the bucket of AUDIT_STORE a lifecycle rule that expires what is under executions/ (infra/deploy/README.md)")
+		r.fail(name, "is for folders; give the bucket of AUDIT_STORE a lifecycle rule that expires what is under its prefix, as template.yaml does")
 	}
 	return keep
 }
