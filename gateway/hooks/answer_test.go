@@ -74,3 +74,42 @@ func TestNewEvent(t *testing.T) {
 		}
 	}
 }
+
+func FuzzNewAnswer(f *testing.F) {
+	for _, s := range []string{``, `null`, `{"status":201,"headers":{"X-A":"b","Set-Cookie":"c"},"body":"made"}`, `{"status":200,"headers":{"a":1},"body":[1]}`, `{"status":99}`, `[1]`, `{"status":1e999}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, value []byte) {
+		a, ok := hooks.NewAnswer(value)
+		if !ok {
+			return
+		}
+		if a.Status < 200 || a.Status > 599 || len(a.Body) > hooks.MaxAnswerBytes {
+			t.Errorf("%q: %+v", value, a)
+		}
+		for name, v := range a.Headers {
+			if strings.ContainsAny(name+v, "\r\n\x00") || strings.EqualFold(name, "Set-Cookie") || strings.EqualFold(name, "Content-Length") {
+				t.Errorf("%q: the header %q: %q", value, name, v)
+			}
+		}
+	})
+}
+
+func FuzzNewEvent(f *testing.F) {
+	f.Add("POST", "/hooks/f", "a=1", "X-A", "b", []byte(`{"a":1}`))
+	f.Add("POST", "/", "", "", "", []byte("\xff"))
+	f.Fuzz(func(t *testing.T, method, path, query, name, value string, body []byte) {
+		values, err := url.ParseQuery(query)
+		if err != nil {
+			return
+		}
+		h := execution.FunctionHook{Scheme: hooks.SharedHeader, Secret: "s"}
+		raw, err := json.Marshal(hooks.NewEvent(h, method, path, values, map[string][]string{name: {value}}, body))
+		if err != nil {
+			t.Fatalf("%v: %q", err, body)
+		}
+		if _, err := execution.DecodeRequest([]byte(`{"code":"1","input":` + string(raw) + `}`)); err != nil {
+			t.Errorf("no input of an execution: %v: %s", err, raw)
+		}
+	})
+}
