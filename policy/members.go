@@ -218,7 +218,7 @@ func (w *scanner) memberOfPlain(b *value, name string) *value {
 			return nil
 		}
 	case b.kind == kindFunction && name != "call" && name != "apply" && name != "bind" && name != "toString":
-		return nil
+		return w.props[name] // a static member, or one that was added
 	}
 	return &value{kind: kindMethod, text: name, of: b}
 }
