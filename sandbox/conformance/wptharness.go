@@ -7,6 +7,8 @@ const wptBefore = `(() => {
 	const define = (name, value) => Object.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
 	define('location', Object.freeze({ href: url.href, search: url.search, pathname: url.pathname, origin: url.origin, protocol: url.protocol, host: url.host, hostname: url.hostname, port: url.port, hash: '', toString() { return url.href; } }));
 	define('GLOBAL', { isWindow: () => false, isWorker: () => false, isShadowRealm: () => false });
+	// A page goes on after an error that nobody caught; the harness has seen it. The last one, of wptAfter, ends the run.
+	addEventListener('error', (e) => { if (e.error !== 'told') e.preventDefault(); });
 	// What the suite's own server does for the tests that need no more than that.
 	const fetched = globalThis.fetch;
 	const serve = (request, key) => {
@@ -33,12 +35,13 @@ const wptBefore = `(() => {
 
 // wptAfter tells the outcome once every test has ended.
 const wptAfter = `(() => {
-	const { stringify } = JSON, { log } = console, text = String;
+	const { stringify } = JSON, { log } = console, text = String, end = reportError;
 	setup({ explicit_done: true }); // or the first microtask would end the tests
 	add_completion_callback((tests, status) => {
 		log('\x01' + stringify({
 			status: status.status, message: text(status.message),
 			tests: tests.map((t) => ({ name: t.name, status: t.status, message: text(t.message) })),
 		}));
+		end('told');
 	});
 })();`
