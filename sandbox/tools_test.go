@@ -131,7 +131,7 @@ func TestHostileSchemas(t *testing.T) {
 				}
 				t.Fatal(err)
 			}
-			r, err := e.Run(t.Context(), sandbox.Script{Code: "await a.b(input)", Input: json.RawMessage(c.params)}, sandbox.Grants{Tools: []sandbox.Tool{tool}, Limits: sandbox.Limits{Wall: 3 * time.Second}})
+			r, err := e.Run(t.Context(), sandbox.Script{Code: "await a.b(input)", Input: json.RawMessage(c.params)}, sandbox.Grants{Tools: []sandbox.Tool{tool}})
 			if err != nil || !strings.Contains(r.Error, c.want) || r.Error == "" {
 				t.Fatalf("got %s %s %v, want %q", r.Value, r.Error, err, c.want)
 			}
