@@ -346,5 +346,25 @@
   const thisNumber = p.numberValueOf, thisBigint = p.uncurry(BigInt.prototype.valueOf);
   internal.define(Number.prototype, 'toLocaleString', { toLocaleString(locales = undefined, options = undefined) { return formatNumber(locales, options, thisNumber(this)); } }.toLocaleString);
   internal.define(BigInt.prototype, 'toLocaleString', { toLocaleString(locales = undefined, options = undefined) { return formatNumber(locales, options, thisBigint(this)); } }.toLocaleString);
+
+  // Arrays hand locales and options on to their elements.
+  const joined = (list, length, locales, options) => {
+    let text = '';
+    for (let i = 0; i < length; i++) {
+      const v = list[i];
+      text += (i === 0 ? '' : ',') + (v === undefined || v === null ? '' : `${v.toLocaleString(locales, options)}`);
+    }
+    return text;
+  };
+  const typed = p.getPrototypeOf(p.Uint8Array.prototype), valid = p.uncurry(typed.keys);
+  internal.define(p.ArrayPrototype, 'toLocaleString', { toLocaleString(...args) {
+    if (this === undefined || this === null) throw new p.TypeError('Array.prototype.toLocaleString called on null or undefined');
+    const o = p.Object(this);
+    return joined(o, p.min(p.max(p.trunc(+o.length) || 0, 0), 2 ** 53 - 1), args[0], args[1]);
+  } }.toLocaleString);
+  internal.define(typed, 'toLocaleString', { toLocaleString(...args) {
+    valid(this); // throws where this is no array, or detached
+    return joined(this, p.typedLength(this), args[0], args[1]);
+  } }.toLocaleString);
   return internal;
 }
