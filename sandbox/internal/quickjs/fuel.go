@@ -17,16 +17,17 @@ func callPoll(kind byte) []byte {
 }
 
 // instrument rewrites the code section: the interrupt handler becomes a poll, every stack overflow is announced, and
-// (unless fuel is 0) every loop outside the interpreter counts fuel. Indirect calls become calls of dispatchers. The
-// functions enter and the dispatchers are added.
-func instrument(body []byte, fuel int64, calls *dispatch, enter []byte) (out []byte, loops int, err error) {
+// (unless fuel is 0) every loop outside the interpreter counts fuel. Indirect calls become calls of dispatchers, and the
+// parser notes more positions. The functions enter, the dispatchers and those for positions are added.
+func instrument(body []byte, fuel int64, calls *dispatch, notes positions, enter []byte) (out []byte, loops int, err error) {
 	r := &reader{b: body}
 	n := r.uint()
 	if n > uint64(len(body)) {
 		return nil, 0, errTruncated
 	}
 	c := coder{charge: chargeSequence(), overflow: callPoll(pollStackOverflow), calls: calls, dispatchers: importedFunctions + n + 1}
-	out = appendUint(nil, n+1+uint64(len(calls.functions)))
+	out = appendUint(nil, n+1+uint64(len(calls.functions))+notes.count())
+	var parse []byte
 	for i := range n {
 		f := r.bytes(r.uint())
 		if r.err != nil {
@@ -39,12 +40,18 @@ func instrument(body []byte, fuel int64, calls *dispatch, enter []byte) (out []b
 		case funcUsableSize:
 			f = usableSize
 		default:
-			c.tick = nil
+			c.tick, c.begin, c.note, c.last = nil, nil, nil, index == funcParsePostfix
 			if fuel > 0 && index != funcInterpreter {
 				c.tick = tickSequence(fuel)
 			}
+			if notes.present {
+				c.begin, c.note = notes.at(index)
+			}
 			if f, err = c.function(f); err != nil {
 				return nil, 0, fmt.Errorf("function %d: %w", index, err)
+			}
+			if notes.present && index == funcParseExpression {
+				f, parse = notes.parseBody(), f
 			}
 		}
 		out = append(appendUint(out, uint64(len(f))), f...)
@@ -52,6 +59,9 @@ func instrument(body []byte, fuel int64, calls *dispatch, enter []byte) (out []b
 	added := [][]byte{enter}
 	for _, f := range calls.functions {
 		added = append(added, f.body())
+	}
+	if notes.present {
+		added = append(added, rememberBody(parseLine, parseColumn), rememberBody(parseLastLine, parseLastCol), parse)
 	}
 	for _, f := range added {
 		out = append(appendUint(out, uint64(len(f))), f...)
@@ -93,6 +103,8 @@ func chargeSequence() []byte {
 type coder struct {
 	tick, charge, overflow []byte
 	loops                  int
+	begin, note            []byte // what stands at the beginning of the function, and before it writes a note
+	last                   bool   // its notes are of the token before
 	calls                  *dispatch
 	dispatchers            uint64 // the function index of the first
 }
@@ -107,6 +119,8 @@ func (c *coder) function(f []byte) ([]byte, error) {
 		return nil, r.err
 	}
 	out := append(make([]byte, 0, len(f)+len(f)/8), f[:r.pos]...)
+	out = append(out, c.begin...)
+	loads := 0           // of a note's position, which are to be replaced
 	overflowing := false // between the overflow message and the call that throws it
 	for r.pos < len(f) && r.err == nil {
 		start := r.pos
@@ -116,6 +130,18 @@ func (c *coder) function(f []byte) ([]byte, error) {
 		}
 		if c.tick != nil && op == opBulk {
 			out = append(out, c.charge...)
+		}
+		if op == opI32Const && imm == opcodeNote {
+			if out = append(out, c.note...); c.last && c.note != nil {
+				loads = 2
+			}
+		}
+		if loads > 0 {
+			if instead, ok := lastToken(f[start:r.pos]); ok {
+				out = append(out, instead...)
+				loads--
+				continue
+			}
 		}
 		if op == opIndirect {
 			call, err := c.calls.call(imm, c.dispatchers)

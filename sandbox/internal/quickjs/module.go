@@ -63,6 +63,7 @@ func rewriteWith(wasm []byte, fuel int64, enterCode []byte) (*rewritten, error) 
 	if err != nil {
 		return nil, err
 	}
+	notes := positionsOf(calls)
 	var enter struct{ kind, index uint64 }
 	for r.pos < len(r.b) && r.err == nil {
 		id := r.byte()
@@ -86,7 +87,9 @@ func rewriteWith(wasm []byte, fuel int64, enterCode []byte) (*rewritten, error) 
 		case sectionFunction:
 			if enter.index, body, err = addEntry(body, appendUint(nil, enter.kind)); err == nil {
 				enter.index += importedFunctions
-				body, err = calls.addFunctions(body, enter.kind+1)
+				if body, err = calls.addFunctions(body, enter.kind+1); err == nil {
+					body, err = notes.addFunctions(body)
+				}
 			}
 		case sectionMemory:
 			// No maximum: the allocator refuses growth (and ends the run) past each execution's own cap.
@@ -97,7 +100,7 @@ func rewriteWith(wasm []byte, fuel int64, enterCode []byte) (*rewritten, error) 
 			export := append(appendUint(nil, uint64(len(enterName))), enterName...)
 			_, body, err = addEntry(body, appendUint(append(export, 0), enter.index))
 		case sectionCode:
-			body, out.loops, err = instrument(body, fuel, calls, enterCode)
+			body, out.loops, err = instrument(body, fuel, calls, notes, enterCode)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("section %d: %w", id, err)
@@ -109,10 +112,12 @@ func rewriteWith(wasm []byte, fuel int64, enterCode []byte) (*rewritten, error) 
 	return out, r.err
 }
 
-// globals is the new global section: __stack_pointer at the top of its own pages, the fuel counter, a scratch cell.
+// globals is the new global section: __stack_pointer at the top of its own pages, the fuel counter, a scratch cell, the last
+// note of a position.
 func globals(fuel int64) []byte {
-	body := []byte{3}
-	for _, initial := range []int64{stackTop, fuel, 0} {
+	initials := []int64{stackTop, fuel, 0, 0, 0, 0}
+	body := []byte{byte(len(initials))}
+	for _, initial := range initials {
 		body = append(body, 0x7f, 1, opI32Const) // mutable i32
 		body = append(appendInt(body, initial), opEnd)
 	}
