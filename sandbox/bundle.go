@@ -28,7 +28,7 @@ type bundle struct {
 	path   string // of the script's own code among the files
 	code   string // the script's own code, as esbuild reads it
 	loader api.Loader
-	shaped bool // code is the shaped code, below headLines lines of ours
+	shaped bool // code is the shaped code
 	head   []importText
 	lines  int
 	// table makes every file available to names that are put together at run time.
@@ -127,7 +127,7 @@ func (b *bundle) prepare(code string, found moduleForm, typescript bool) *Except
 		out := api.Transform(otherHead+body+otherTail, api.TransformOptions{Loader: api.LoaderJS, Target: api.ESNext, LogLevel: api.LogLevelSilent})
 		if len(out.Errors) > 0 {
 			ex := syntaxError(out.Errors[0])
-			ex.Line, ex.Column = s.inside(ex.Line-headLines, ex.Column)
+			ex.Line, ex.Column = s.inside(ex.Line-strings.Count(otherHead, "\n"), ex.Column)
 			ex.Line += s.skipped
 			return ex
 		}

@@ -10,6 +10,9 @@ import (
 func (s *source) origin(line, col int) (file string, l, c int, ok bool) {
 	b := s.bundle
 	if b == nil {
+		if line == 1 {
+			col++ // the engine counts columns of the first line from 0
+		}
 		l, c = s.position(line, col)
 		return s.name, l, c, true
 	}

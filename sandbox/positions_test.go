@@ -68,4 +68,8 @@ func TestPositionsOfErrors(t *testing.T) {
 	if r.Exception == nil || !strings.Contains(r.Exception.Stack, "thrower (script.js:2:32)") || !strings.Contains(r.Exception.Stack, "wrap (script.js:3:30)") || !strings.Contains(r.Exception.Stack, "<anonymous> (script.js:4:1)") {
 		t.Errorf("%+v", r.Exception)
 	}
+	own := run(t, e, sandbox.Script{Code: "let at;\ntry {\n  null.x;\n} catch (e) {\n  at = e.stack;\n}\nat"}, sandbox.Grants{})
+	if !strings.Contains(string(own.Value), "(script.js:3:3)") {
+		t.Errorf("the guest reads %s", own.Value)
+	}
 }

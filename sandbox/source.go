@@ -30,16 +30,13 @@ type source struct {
 	skipped int
 }
 
-// headLines is how many lines functionHead is.
-const headLines = 1
-
 // edit says that n bytes were inserted at column col (counting from 1) of line (of the text after all edits).
 type edit struct{ line, col, n int }
 
 // The value of a trailing expression is kept in a parameter and returned at the end: a statement, unlike the operand of
 // a return, has a position in stack traces.
 const (
-	functionHead = "(async ($airlock) => {\n" // on a line of its own: the engine counts columns of the first from 0
+	functionHead = "(async ($airlock) => {" // on the line of the code: its stack traces are what guests see
 	functionTail = "\n;return $airlock})"
 	keep         = "$airlock = "
 
@@ -147,12 +144,13 @@ func (s *source) shape(code string) {
 func (s *source) asExpression(code string, called bool) {
 	s.called = called
 	s.text = functionHead + "return (" + code + "\n)" + functionTail
-	s.edits = []edit{{headLines + 1, 1, len("return (")}}
+	s.edits = []edit{{1, 1, len(functionHead + "return (")}}
 }
 
 // wrap makes before + inserted + after the body of the function.
 func (s *source) wrap(before, inserted, after string) {
 	s.text = functionHead + before + inserted + after + functionTail
+	s.edits = []edit{{1, 1, len(functionHead)}}
 	if inserted != "" {
 		line, col := lineColumn(functionHead+before, len(functionHead)+len(before))
 		s.edits = append(s.edits, edit{line, col, len(inserted)})
@@ -167,7 +165,7 @@ func (s *source) position(line, col int) (int, int) {
 			col = max(col-e.n, e.col)
 		}
 	}
-	line, col = s.inside(line-headLines, col)
+	line, col = s.inside(line, col)
 	if s.sourceMap != nil {
 		if _, _, l, c, ok := s.sourceMap.Source(line+s.printedLines, col-1); ok {
 			line, col = l, c+1

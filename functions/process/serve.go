@@ -20,8 +20,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// gcPercent is GOGC: with little of its own in memory a process would collect Go's garbage every fifty executions, for three
-// milliseconds in which its guest waits. Twice as rarely costs a few megabytes.
+// gcPercent is GOGC. An execution leaves some ten kilobytes of garbage, in a process that has little of its own in memory:
+// collecting half as often as Go would costs a few megabytes.
 const gcPercent = 200
 
 // Serve opens everything, locks the process down, and serves invocations until the process ends. It returns only with
