@@ -24,7 +24,7 @@ func TestPositionsOfErrors(t *testing.T) {
 		{"do {} while (none.x)", "3:14"},
 		{"for (let i = none.x; ;) {}", "3:14"},
 		{"for (;none.x;) {}", "3:7"},
-		{"for (const z of none) {}", "3:1"},
+		{"for (const z of none) {}", "3:17"},
 		{"for (const z of [1]) {\n  const y = none.x;\n}", "4:13"},
 		{"switch (none.x) {}", "3:9"},
 		{"switch (1) {\n  case none.x:\n}", "4:8"},

@@ -61,7 +61,7 @@ func instrument(body []byte, fuel int64, calls *dispatch, notes positions, enter
 		added = append(added, f.body())
 	}
 	if notes.present {
-		added = append(added, rememberBody(parseLine, parseColumn), rememberBody(parseLastLine, parseLastCol), parse)
+		added = append(added, rememberBody(parseLine, parseColumn, 0), rememberBody(parseLastLine, parseLastCol, 1), parse)
 	}
 	for _, f := range added {
 		out = append(appendUint(out, uint64(len(f))), f...)
@@ -104,7 +104,7 @@ type coder struct {
 	tick, charge, overflow []byte
 	loops                  int
 	begin, note            []byte // what stands at the beginning of the function, and before it writes a note
-	last                   bool   // its notes are of the token before
+	last                   bool   // its notes are of calls, and of the token before
 	calls                  *dispatch
 	dispatchers            uint64 // the function index of the first
 }
@@ -156,6 +156,8 @@ func (c *coder) function(f []byte) ([]byte, error) {
 		case op == opLoop && c.tick != nil:
 			out = append(out, c.tick...)
 			c.loops++
+		case op == opCall && imm == funcNote && c.last && c.note != nil:
+			out = append(out, noteCall...)
 		case op == opI32Const && imm == stackOverflowMessage:
 			overflowing = true
 		case op == opCall && overflowing:

@@ -115,7 +115,7 @@ func rewriteWith(wasm []byte, fuel int64, enterCode []byte) (*rewritten, error) 
 // globals is the new global section: __stack_pointer at the top of its own pages, the fuel counter, a scratch cell, the last
 // note of a position.
 func globals(fuel int64) []byte {
-	initials := []int64{stackTop, fuel, 0, 0, 0, 0}
+	initials := []int64{stackTop, fuel, 0, 0, 0, 0, 0}
 	body := []byte{byte(len(initials))}
 	for _, initial := range initials {
 		body = append(body, 0x7f, 1, opI32Const) // mutable i32

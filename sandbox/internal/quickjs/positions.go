@@ -3,14 +3,13 @@ package quickjs
 // The engine knows where calls, operators and expression statements stand, and gives everything else the place of whatever
 // came before: reading a property of null in a declaration, a condition or a return was reported at an earlier statement.
 // So its parser is made to note more: where each statement begins, where each expression (what may stand between commas)
-// begins, and, behind an expression, the place that counted in front of it, so that a call is not taken for its last
-// argument. The place of a call is the name that is called and not, as the engine has it, what follows the parenthesis. Notes are opcodes that the engine takes out of the code again when it has made its table of positions of them.
+// begins, and, behind an argument, the place of its call, so that a call is not taken for its last argument. The place of a call is the name that is called and not, as the engine has it, what follows the parenthesis. Notes are opcodes that the engine takes out of the code again when it has made its table of positions of them.
 //
 //	parse(s, flags):                  // stands before js_parse_assign_expr2
-//		function, line, column = last note
+//		function, line, column, of call = last note
 //		if s.token is not a number, a string, [ or { { note(s) } // those cannot fail by themselves
 //		result = js_parse_assign_expr2(s, flags)
-//		if function == s.function && last note != line, column { note line, column }
+//		if of call && function == s.function && last note != line, column { note line, column, of call }
 
 // What positions are made of.
 const (
@@ -33,6 +32,7 @@ const (
 	noteFunction = 3
 	noteLine     = 4
 	noteColumn   = 5
+	noteOfCall   = 6
 )
 
 // Values of parseToken.
@@ -146,27 +146,32 @@ func changed(function, line, column byte) []byte {
 	return code
 }
 
+// noteCall follows the note of a constructor's call, which the engine writes as any other.
+var noteCall = []byte{opI32Const, 1, opGlobalSet, noteOfCall}
+
 var callNote = appendUint([]byte{opLocalGet, 0, opCall}, funcNote)
 
 // rememberBody is the code of addedRemember and addedRememberLast.
-func rememberBody(line, column byte) []byte {
+func rememberBody(line, column, ofCall byte) []byte {
 	return []byte{
 		0,
 		opLocalGet, 0, opLoad, aligned, parseFunction, opGlobalSet, noteFunction,
 		opLocalGet, 0, opLoad, aligned, line, opGlobalSet, noteLine,
 		opLocalGet, 0, opLoad, aligned, column, opGlobalSet, noteColumn,
+		opI32Const, ofCall, opGlobalSet, noteOfCall,
 		opEnd,
 	}
 }
 
 // parseBody is the code that stands before addedParse.
 func (p positions) parseBody() []byte {
-	const function, line, column, result, tokenLine, tokenColumn = 2, 3, 4, 5, 6, 7
-	code := []byte{1, 6, typeI32}
+	const function, line, column, ofCall, result, tokenLine, tokenColumn = 2, 3, 4, 5, 6, 7, 8
+	code := []byte{1, 7, typeI32}
 	add := func(b ...byte) { code = append(code, b...) }
 	parse := appendUint([]byte{opLocalGet, 0, opLocalGet, 1, opCall}, p.first+addedParse)
 	token := []byte{opLocalGet, 0, opLoad, aligned, parseToken, opI32Const}
 	add(opGlobalGet, noteFunction, opLocalSet, function, opGlobalGet, noteLine, opLocalSet, line, opGlobalGet, noteColumn, opLocalSet, column)
+	add(opGlobalGet, noteOfCall, opLocalSet, ofCall)
 	for i, is := range []struct {
 		value int64
 		op    byte
@@ -181,12 +186,13 @@ func (p positions) parseBody() []byte {
 	add(opEnd)
 	add(parse...)
 	add(opLocalSet, result)
-	add(opLocalGet, function, opLocalGet, 0, opLoad, aligned, parseFunction, opI32Eq)
+	add(opLocalGet, ofCall, opLocalGet, function, opLocalGet, 0, opLoad, aligned, parseFunction, opI32Eq, opI32And)
 	add(changed(function, line, column)...)
 	add(opI32And, opIf, blockEmpty)
 	add(opLocalGet, 0, opLoad, aligned, parseLine, opLocalSet, tokenLine, opLocalGet, 0, opLoad, aligned, parseColumn, opLocalSet, tokenColumn)
 	add(opLocalGet, 0, opLocalGet, line, opStore, aligned, parseLine, opLocalGet, 0, opLocalGet, column, opStore, aligned, parseColumn)
 	add(callNote...)
+	add(noteCall...)
 	add(opLocalGet, 0, opLocalGet, tokenLine, opStore, aligned, parseLine, opLocalGet, 0, opLocalGet, tokenColumn, opStore, aligned, parseColumn)
 	add(opEnd, opLocalGet, result, opEnd)
 	return code
