@@ -120,6 +120,12 @@ func (c *coder) function(f []byte) ([]byte, error) {
 	}
 	out := append(make([]byte, 0, len(f)+len(f)/8), f[:r.pos]...)
 	out = append(out, c.begin...)
+	copied := r.pos
+	// put has b stand at a place in f, instead of what is there up to another.
+	put := func(at, to int, b []byte) {
+		out = append(append(out, f[copied:at]...), b...)
+		copied = to
+	}
 	loads := 0           // of a note's position, which are to be replaced
 	overflowing := false // between the overflow message and the call that throws it
 	for r.pos < len(f) && r.err == nil {
@@ -128,46 +134,49 @@ func (c *coder) function(f []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c.tick != nil && op == opBulk {
-			out = append(out, c.charge...)
-		}
-		if op == opI32Const && imm == opcodeNote {
-			if out = append(out, c.note...); c.last && c.note != nil {
-				loads = 2
+		switch op {
+		case opBulk:
+			if c.tick != nil {
+				put(start, start, c.charge)
 			}
-		}
-		if loads > 0 {
-			if instead, ok := lastToken(f[start:r.pos]); ok {
-				out = append(out, instead...)
-				loads--
-				continue
-			}
-		}
-		if op == opIndirect {
+		case opIndirect:
 			call, err := c.calls.call(imm, c.dispatchers)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, call...)
-			continue
-		}
-		out = append(out, f[start:r.pos]...)
-		switch {
-		case op == opLoop && c.tick != nil:
-			out = append(out, c.tick...)
-			c.loops++
-		case op == opCall && imm == funcNote && c.last && c.note != nil:
-			out = append(out, noteCall...)
-		case op == opI32Const && imm == stackOverflowMessage:
-			overflowing = true
-		case op == opCall && overflowing:
-			overflowing = false
-			if imm == funcThrowRangeError {
-				out = append(out, c.overflow...)
+			put(start, r.pos, call)
+		case opLoop:
+			if c.tick != nil {
+				put(r.pos, r.pos, c.tick)
+				c.loops++
+			}
+		case opI32Const:
+			switch imm {
+			case opcodeNote:
+				if put(start, start, c.note); c.last && c.note != nil {
+					loads = 2
+				}
+			case stackOverflowMessage:
+				overflowing = true
+			}
+		case opLoad:
+			if instead, ok := lastToken(f[start:r.pos]); ok && loads > 0 {
+				put(start, r.pos, instead)
+				loads--
+			}
+		case opCall:
+			if overflowing {
+				overflowing = false
+				if imm == funcThrowRangeError {
+					put(r.pos, r.pos, c.overflow)
+				}
+			}
+			if imm == funcNote && c.last && c.note != nil {
+				put(r.pos, r.pos, noteCall)
 			}
 		}
 	}
-	return out, r.err
+	return append(out, f[copied:]...), r.err
 }
 
 const (

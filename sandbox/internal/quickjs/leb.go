@@ -30,7 +30,15 @@ func (r *reader) bytes(n uint64) []byte {
 }
 
 // uint reads an unsigned LEB128 of at most 64 bits.
-func (r *reader) uint() (v uint64) {
+func (r *reader) uint() uint64 {
+	if r.pos < len(r.b) && r.b[r.pos] < 0x80 && r.err == nil { // nearly all are of one byte
+		r.pos++
+		return uint64(r.b[r.pos-1])
+	}
+	return r.longUint()
+}
+
+func (r *reader) longUint() (v uint64) {
 	for shift := 0; shift < 64; shift += 7 {
 		c := r.byte()
 		v |= uint64(c&0x7f) << shift
@@ -43,7 +51,15 @@ func (r *reader) uint() (v uint64) {
 }
 
 // int reads a signed LEB128 of at most 64 bits.
-func (r *reader) int() (v int64) {
+func (r *reader) int() int64 {
+	if r.pos < len(r.b) && r.b[r.pos] < 0x80 && r.err == nil {
+		r.pos++
+		return int64(int8(r.b[r.pos-1]<<1)) >> 1
+	}
+	return r.longInt()
+}
+
+func (r *reader) longInt() (v int64) {
 	for shift := 0; shift < 64; shift += 7 {
 		c := r.byte()
 		v |= int64(c&0x7f) << shift
