@@ -51,16 +51,9 @@ func (x *bucketFeed) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	known, err := x.files(ctx)
+	known, err := x.among(ctx, days)
 	if err != nil {
 		return err
-	}
-	for _, f := range known {
-		if !slices.Contains(days, f.day) {
-			if err := x.forget(ctx, f); err != nil {
-				return err
-			}
-		}
 	}
 	for _, day := range days {
 		f, ok := known[day]

@@ -85,16 +85,9 @@ func (x *logFeed) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	known, err := x.files(ctx)
+	known, err := x.among(ctx, days)
 	if err != nil {
 		return err
-	}
-	for _, f := range known {
-		if !slices.Contains(days, f.day) {
-			if err := x.forget(ctx, f); err != nil {
-				return err
-			}
-		}
 	}
 	for i, day := range days {
 		f, ok := known[day]
@@ -118,6 +111,23 @@ func (x *logFeed) follow(ctx context.Context) error {
 	}
 	x.checked = true
 	return nil
+}
+
+// among gives how far each of the days has been read, and takes every other day out of the index.
+func (x *Index) among(ctx context.Context, days []string) (map[string]file, error) {
+	known, err := x.files(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range known {
+		if !slices.Contains(days, f.day) {
+			if err := x.forget(ctx, f); err != nil {
+				return nil, err
+			}
+			delete(known, f.day)
+		}
+	}
+	return known, nil
 }
 
 func (x *Index) files(ctx context.Context) (_ map[string]file, err error) {
