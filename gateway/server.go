@@ -113,6 +113,11 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	http.CloseOnShutdown = true
 	http.ExpectHandler = s.expect
 	http.Handler = s.entrance(http.Handler)
+	refuse := http.ErrorHandler
+	http.ErrorHandler = func(ctx *fasthttp.RequestCtx, err error) {
+		linger(ctx)
+		refuse(ctx, err)
+	}
 	return s, nil
 }
 
@@ -124,7 +129,7 @@ func (s *Server) Serve(l net.Listener) error {
 		}
 	}
 	s.state.start(s.base)
-	return s.app.Listener(l)
+	return s.app.Listener(lingerers{l})
 }
 
 // Shutdown stops listening and lets what runs finish. When ctx ends first, the runs that are left are stopped, recorded
@@ -198,7 +203,9 @@ func (s *Server) expect(ctx *fasthttp.RequestCtx) int {
 	return 100
 }
 
+// failRaw answers a request that never reached a route.
 func (s *Server) failRaw(ctx *fasthttp.RequestCtx, p *problem) {
+	linger(ctx)
 	c := s.app.AcquireCtx(ctx)
 	defer s.app.ReleaseCtx(c)
 	if err := s.fail(c, p); err != nil {
