@@ -27,8 +27,9 @@ type Store interface {
 
 // Work is how a process comes by what it is to run.
 type Work interface {
-	// Claim makes the next job this process's own, serving the tenants in turn; ErrNotFound when there is none.
-	Claim(ctx context.Context, now time.Time, after string) (execution.Job, error)
+	// Claim makes the next job of a tenant that is not passed over this process's own: of the first such tenant in order
+	// after the one given, so that all are served in turn. ErrNotFound when there is none.
+	Claim(ctx context.Context, now time.Time, after string, passOver []string) (execution.Job, error)
 	// Orphans are the running jobs of processes that have ended; the callbacks that those had taken are due again.
 	Orphans(ctx context.Context) ([]execution.Job, error)
 	// Cancelled are this process's running jobs that are to be stopped.
@@ -70,11 +71,14 @@ type Receipt struct {
 type Config struct {
 	Store   Store
 	Runner  Runner
-	Workers int           // jobs at once; 2
-	Keep    time.Duration // how long what ended can be asked for; 7 days
-	Now     func() time.Time
-	Random  func() float64 // uniform in [0, 1)
-	Logger  *slog.Logger
+	Workers int // jobs at once; 2
+	// Spare is how many more there may be of tenants that have none at work: however long the jobs of others take, who
+	// comes anew does not wait for them. 16.
+	Spare  int
+	Keep   time.Duration // how long what ended can be asked for; 7 days
+	Now    func() time.Time
+	Random func() float64 // uniform in [0, 1)
+	Logger *slog.Logger
 }
 
 // ErrEnded is the error of cancelling what has ended.
@@ -89,6 +93,7 @@ type Queue struct {
 	mu       sync.Mutex
 	stop     context.CancelFunc // nil before Start and Stop
 	running  map[string]context.CancelFunc
+	atWork   map[string]int // jobs of each tenant that has some
 	adopting map[string]bool
 }
 
@@ -97,13 +102,16 @@ func New(cfg Config) (*Queue, error) {
 	if cfg.Workers == 0 {
 		cfg.Workers = 2
 	}
+	if cfg.Spare == 0 {
+		cfg.Spare = 16
+	}
 	if cfg.Keep == 0 {
 		cfg.Keep = 7 * 24 * time.Hour
 	}
-	if cfg.Store == nil || cfg.Runner == nil || cfg.Now == nil || cfg.Random == nil || cfg.Logger == nil || cfg.Workers < 0 || cfg.Keep < 0 {
+	if cfg.Store == nil || cfg.Runner == nil || cfg.Now == nil || cfg.Random == nil || cfg.Logger == nil || cfg.Workers < 0 || cfg.Spare < 0 || cfg.Keep < 0 {
 		return nil, errors.New("jobs: a store, a runner, a clock, randomness and a logger are needed, and no number may be negative")
 	}
-	return &Queue{cfg: cfg, wake: make(chan struct{}, 1), running: map[string]context.CancelFunc{}, adopting: map[string]bool{}}, nil
+	return &Queue{cfg: cfg, wake: make(chan struct{}, 1), running: map[string]context.CancelFunc{}, atWork: map[string]int{}, adopting: map[string]bool{}}, nil
 }
 
 // Submit keeps a job; once it returns nil the job will have a result. The error is execution.ErrFull when there are too

@@ -3,6 +3,8 @@ package jobs
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -46,7 +48,7 @@ func (q *Queue) Stop(ctx context.Context) error {
 
 // dispatch claims a job whenever there is a worker for it.
 func (q *Queue) dispatch(loop, running context.Context) {
-	free := make(chan struct{}, q.cfg.Workers)
+	free := make(chan struct{}, q.cfg.Workers+q.cfg.Spare)
 	after, clock := "", time.NewTicker(tick)
 	defer clock.Stop()
 	for {
@@ -55,11 +57,12 @@ func (q *Queue) dispatch(loop, running context.Context) {
 			return
 		case free <- struct{}{}:
 		}
-		job, err := q.cfg.Store.Claim(loop, q.cfg.Now(), after)
+		job, err := q.cfg.Store.Claim(loop, q.cfg.Now(), after, q.passedOver(len(free)))
 		if err == nil {
 			after = job.Tenant
+			q.at(job.Tenant, 1)
 			q.busy.Go(func() {
-				defer func() { <-free }()
+				defer func() { <-free; q.at(job.Tenant, -1); q.nudge() }()
 				q.run(running, job)
 			})
 			continue
@@ -74,6 +77,26 @@ func (q *Queue) dispatch(loop, running context.Context) {
 		case <-q.wake:
 		case <-clock.C:
 		}
+	}
+}
+
+// passedOver are the tenants that may have no more jobs at work while so many workers, with the one that looks, are taken:
+// the last ones are for those that have none.
+func (q *Queue) passedOver(taken int) []string {
+	if taken <= q.cfg.Workers {
+		return nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.Collect(maps.Keys(q.atWork))
+}
+
+// at counts the jobs of a tenant that are at work.
+func (q *Queue) at(tenant string, change int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.atWork[tenant] += change; q.atWork[tenant] == 0 {
+		delete(q.atWork, tenant)
 	}
 }
 
@@ -104,7 +127,6 @@ func (q *Queue) run(running context.Context, job execution.Job) {
 		j.NotBefore = q.cfg.Now().Add(again + min(q.backoff(j.Attempts), 30*time.Second)).UTC()
 		return nil
 	})
-	q.nudge()
 }
 
 // keep changes a job whatever happens meanwhile to the disk: a result that cannot be written is not given up at once.

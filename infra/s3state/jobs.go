@@ -21,7 +21,7 @@ func (*Store) ChangeJob(context.Context, string, func(*execution.Job) error) (ex
 }
 
 // Claim finds none.
-func (*Store) Claim(context.Context, time.Time, string) (execution.Job, error) {
+func (*Store) Claim(context.Context, time.Time, string, []string) (execution.Job, error) {
 	return execution.Job{}, execution.ErrNotFound
 }
 

@@ -65,21 +65,30 @@ func (s *Store) Job(ctx context.Context, id string) (execution.Job, error) {
 }
 
 // Claim makes the next queued job this process's own, and running: that of the first tenant in order after the one
-// given, its highest priority first, then the oldest. Claiming with the tenant of the last answer serves all in turn. The
-// error is execution.ErrNotFound when no job may begin now.
-func (s *Store) Claim(ctx context.Context, now time.Time, after string) (execution.Job, error) {
+// given, without those to pass over, its highest priority first, then the oldest. Claiming with the tenant of the last
+// answer serves all in turn. The error is execution.ErrNotFound when no job may begin now.
+func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver []string) (execution.Job, error) {
 	var job execution.Job
 	// Reading waits for no writer: looking in vain costs next to nothing.
-	some, err := s.any(ctx, "SELECT 1 FROM jobs WHERE status = 'queued' AND not_before <= ? LIMIT 1", millis(now))
+	const due = " FROM jobs WHERE status = 'queued' AND not_before <= ? AND tenant NOT IN (SELECT value FROM json_each(?))"
+	over := "[]"
+	if len(passOver) > 0 {
+		list, err := json.Marshal(passOver)
+		if err != nil {
+			return job, err
+		}
+		over = string(list)
+	}
+	some, err := s.any(ctx, "SELECT 1"+due+" LIMIT 1", millis(now), over)
 	if err != nil || !some {
 		return job, cmp.Or(err, execution.ErrNotFound)
 	}
 	err = s.change(ctx, func(tx *sql.Tx) error {
-		const next = "SELECT " + jobColumns + " FROM jobs WHERE status = 'queued' AND not_before <= ? AND tenant "
+		const next = "SELECT " + jobColumns + due + " AND tenant "
 		const order = " ORDER BY tenant, priority DESC, seq LIMIT 1"
 		var err error
-		if job, err = scanJob(tx.QueryRowContext(ctx, next+"> ?"+order, millis(now), after)); errors.Is(err, execution.ErrNotFound) {
-			job, err = scanJob(tx.QueryRowContext(ctx, next+"<= ?"+order, millis(now), after))
+		if job, err = scanJob(tx.QueryRowContext(ctx, next+"> ?"+order, millis(now), over, after)); errors.Is(err, execution.ErrNotFound) {
+			job, err = scanJob(tx.QueryRowContext(ctx, next+"<= ?"+order, millis(now), over, after))
 		}
 		if err != nil {
 			return err

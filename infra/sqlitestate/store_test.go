@@ -124,7 +124,7 @@ func TestShared(t *testing.T) {
 		}
 	}
 	var mu sync.Mutex
-	first, err := a.Claim(ctx, now, "") // whatever the scheduler does, one of them is a's
+	first, err := a.Claim(ctx, now, "", nil) // whatever the scheduler does, one of them is a's
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestShared(t *testing.T) {
 	for _, s := range []*sqlitestate.Store{a, b, a, b} {
 		all.Go(func() {
 			for {
-				job, err := s.Claim(ctx, now, "")
+				job, err := s.Claim(ctx, now, "", nil)
 				if errors.Is(err, execution.ErrNotFound) {
 					return
 				}
