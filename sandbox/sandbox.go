@@ -15,8 +15,8 @@ const DefaultMaxMemoryBytes = 256 << 20
 
 // Config configures an Engine. The zero value works.
 type Config struct {
-	// CacheDir is a folder for compiled code (created if missing). With it filled an Engine is ready in some 30 ms;
-	// without it every New compiles for half a second.
+	// CacheDir is a folder for compiled code (created if missing), as trusted as the program. With it filled an Engine is
+	// ready in some 20 ms; without it every New compiles for half a second.
 	CacheDir string
 	// MaxMemoryBytes is the most that Limits.MemoryBytes can ask for. Each run in progress reserves that much address
 	// space (not memory). Default DefaultMaxMemoryBytes.

@@ -16,6 +16,9 @@
 // An Image is the linear memory of an instance in which the standard library has been evaluated. Every Instance starts
 // as a copy-on-write view of it, so the size of the library costs an execution nothing.
 //
+// Compiling takes most of a second and is done once for a cache folder; checking what has been compiled takes half of what a
+// start would, and is not done again (shell.go). The folder is as trusted as the program.
+//
 // The walls are: WebAssembly's own bounds, the WASI functions that all refuse (wasi.go), the single host call whose
 // arguments are validated in Go, and bounds-checked reads of guest memory (value.go). Everything in guest memory is
 // hostile once guest code has run.

@@ -19,6 +19,7 @@ const (
 	enterThrown         // JS_GetException(a)
 	enterBuffer         // QJS_GetArrayBuffer(a, b)
 	enterString         // QJS_NewString(a, d)
+	enterMark           // mark
 )
 
 // Indices of the functions behind enter.
@@ -83,5 +84,5 @@ func enterBody() []byte {
 	branch(enterThrown, funcGetException, a)
 	branch(enterBuffer, funcGetArrayBuffer, a, b, nil, wide)
 	branch(enterString, funcNewString, a, d)
-	return append(code, opI64Const, 0, opEnd)
+	return append(appendInt(append(code, opI64Const), mark), opEnd)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -72,12 +71,20 @@ func (r *Runtime) BuildImage(ctx context.Context, cfg ImageConfig) (*Image, erro
 	im := &Image{runtime: r, ready: make(chan *Instance, ahead), busy: make(chan struct{}, ahead)}
 	path := r.cachePath(cfg)
 	if path != "" {
-		if file, err := os.ReadFile(path); err == nil {
+		if file, err := readKept(path); err == nil {
 			if memory, err := im.decode(file, cfg.Roots); err == nil {
 				return im, im.freeze(memory, cfg)
 			}
-			*im = Image{runtime: r, ready: im.ready, busy: im.busy} // half a file: build anew, and replace it
+			*im = Image{runtime: r, ready: im.ready, busy: im.busy} // of another shape: build anew, and replace it
 		}
+	}
+	original, err := engine()
+	if err != nil {
+		return nil, err
+	}
+	segments, err := dataSegments(original)
+	if err != nil {
+		return nil, err
 	}
 	mem, err := anonymous(buildMemory)
 	if err != nil {
@@ -91,7 +98,7 @@ func (r *Runtime) BuildImage(ctx context.Context, cfg ImageConfig) (*Image, erro
 	defer in.drop()
 	b := &builder{}
 	in.host, in.image = b, im
-	if err := b.build(in, r.segments, cfg); err != nil {
+	if err := b.build(in, segments, cfg); err != nil {
 		return nil, fmt.Errorf("build image: %w", err)
 	}
 	im.size = in.mod.Memory().Size()
@@ -100,7 +107,7 @@ func (r *Runtime) BuildImage(ctx context.Context, cfg ImageConfig) (*Image, erro
 		hide(memory, name)
 	}
 	if path != "" {
-		im.save(path, memory)
+		_ = writeKept(path, im.encode(memory)) // without it every start takes longer, and nothing else
 	}
 	return im, im.freeze(memory, cfg)
 }

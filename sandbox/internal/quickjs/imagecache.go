@@ -7,15 +7,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 )
 
 // An image depends on nothing but the engine and the library, so it is kept in the cache folder beside the compiled
 // code: evaluating the library takes longer than everything else at a start. The file's name is the hash of what the
-// image was built from; its last bytes are the hash of the rest, so that half a file or another's is never used.
+// image was built from.
 //
-//	magic, size, qctx, rt, scratch (5), number of roots (uint32 each), roots (uint64 each), memory, sha256
+//	magic, size, qctx, rt, scratch (5), number of roots (uint32 each), roots (uint64 each), memory
 
 const imageMagic = "airlock image 2\n"
 
@@ -53,19 +52,13 @@ func (im *Image) encode(memory []byte) []byte {
 		b.Write(binary.LittleEndian.AppendUint64(nil, uint64(v)))
 	}
 	b.Write(memory)
-	sum := sha256.Sum256(b.Bytes())
-	b.Write(sum[:])
 	return b.Bytes()
 }
 
 // decode fills im in and gives the memory, which is part of file.
 func (im *Image) decode(file []byte, roots int) ([]byte, error) {
 	head := len(imageMagic) + 9*4 + 8*roots
-	if len(file) < head+sha256.Size || string(file[:len(imageMagic)]) != imageMagic {
-		return nil, errImageFile
-	}
-	body := file[:len(file)-sha256.Size]
-	if sum := sha256.Sum256(body); !bytes.Equal(sum[:], file[len(body):]) {
+	if len(file) < head || string(file[:len(imageMagic)]) != imageMagic {
 		return nil, errImageFile
 	}
 	at := len(imageMagic)
@@ -77,27 +70,12 @@ func (im *Image) decode(file []byte, roots int) ([]byte, error) {
 	for _, field := range []*uint32{&im.size, &im.qctx, &im.rt, &s.options, &s.arguments, &s.filename, &s.source, &s.job} {
 		*field = word()
 	}
-	if word() != uint32(roots) || uint64(len(body)-head) != uint64(im.size) || im.size%pageSize != 0 {
+	if word() != uint32(roots) || uint64(len(file)-head) != uint64(im.size) || im.size%pageSize != 0 {
 		return nil, errImageFile
 	}
 	for range roots {
 		im.roots = append(im.roots, Value(binary.LittleEndian.Uint64(file[at:])))
 		at += 8
 	}
-	return body[head:], nil
-}
-
-// save keeps an image for the next process. A folder that cannot be written costs only time, at every start.
-func (im *Image) save(path string, memory []byte) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".image-")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(im.encode(memory))
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
+	return file[head:], nil
 }

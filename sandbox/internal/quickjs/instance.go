@@ -88,7 +88,9 @@ func (r *Runtime) instantiate(ctx context.Context, m *region) (*Instance, error)
 		return nil, fmt.Errorf("instantiate engine: %w", err)
 	}
 	in.mod = mod
-	in.entry = mod.ExportedFunction(enterName)
+	if in.entry = mod.ExportedFunction(enterName); in.entry == nil {
+		return nil, errors.Join(errShell, mod.Close(ctx))
+	}
 	r.first.Do(func() { r.stacks = newCallStacks(in.entry) })
 	r.stacks.lend(in.entry)
 	in.stacks = r.stacks

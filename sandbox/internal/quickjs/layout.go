@@ -3,6 +3,10 @@ package quickjs
 // moduleSHA256 is the build of the engine that every number in this file belongs to. Another build is refused.
 const moduleSHA256 = "88fcbeead33cca3ec8394feb0fb3eec8047ec9ac5062aba7a63799cee11989b7"
 
+// rewrittenSHA256 is what the rewriting makes of it (module.go): the name under which its compiled code is kept. Whoever
+// changes the rewriting changes this; a test and every first start tell.
+const rewrittenSHA256 = "9ae326538b2c8dd913ad7a56508104f068503b522cfd7480c70d65c5c52913a9"
+
 const (
 	pageSize = 65536
 

@@ -38,11 +38,10 @@ type segment struct {
 	data   []byte
 }
 
-// rewritten is the module that is compiled, and the data it no longer carries.
+// rewritten is the module that is compiled.
 type rewritten struct {
-	wasm     []byte
-	segments []segment
-	loops    int // loop headers that count fuel
+	wasm  []byte
+	loops int // loop headers that count fuel
 }
 
 // rewrite prepares the engine's module for hostile guests; doc.go says how. It validates what it walks and fails on a
@@ -73,13 +72,8 @@ func rewriteWith(wasm []byte, fuel int64, enterCode []byte) (*rewritten, error) 
 		}
 		var err error
 		switch id {
-		case sectionCustom, sectionDataCount, sectionTable, sectionElement:
-			continue // debug information slows every load; the code has no memory.init; dispatchers replace the table
-		case sectionData:
-			if out.segments, err = readSegments(body); err != nil {
-				return nil, fmt.Errorf("data section: %w", err)
-			}
-			continue
+		case sectionCustom, sectionDataCount, sectionTable, sectionElement, sectionData:
+			continue // debug information slows every load; the code has no memory.init; dispatchers replace the table; images have the data
 		case sectionType:
 			if enter.kind, body, err = addEntry(body, enterType[:]); err == nil {
 				body, err = calls.addTypes(body)
@@ -133,6 +127,22 @@ func addEntry(body, entry []byte) (index uint64, out []byte, err error) {
 	}
 	out = append(appendUint(nil, n+1), body[r.pos:]...)
 	return n, append(out, entry...), nil
+}
+
+// dataSegments gives the data that module puts into memory when it is instantiated.
+func dataSegments(module []byte) ([]segment, error) {
+	r := &reader{b: module, pos: len(wasmHeader)}
+	for r.pos < len(r.b) && r.err == nil {
+		id := r.byte()
+		if body := r.bytes(r.uint()); r.err == nil && id == sectionData {
+			segments, err := readSegments(body)
+			if err != nil {
+				return nil, fmt.Errorf("data section: %w", err)
+			}
+			return segments, nil
+		}
+	}
+	return nil, r.err
 }
 
 func readSegments(body []byte) ([]segment, error) {

@@ -3,6 +3,7 @@ package quickjs
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"testing"
 
 	"github.com/tetratelabs/wazero"
@@ -13,8 +14,11 @@ func TestRewriteTheEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out.loops < 1000 || len(out.segments) == 0 {
-		t.Errorf("%d loops, %d segments", out.loops, len(out.segments))
+	if segments, err := dataSegments(engineModule); err != nil || out.loops < 1000 || len(segments) == 0 {
+		t.Errorf("%d loops, %d segments, %v", out.loops, len(segments), err)
+	}
+	if sum := sha256.Sum256(out.wasm); sum != rewrittenSum() {
+		t.Errorf("rewrittenSHA256 must be %x", sum)
 	}
 	without, err := rewrite(engineModule, 0)
 	if err != nil || without.loops != 0 || len(without.wasm) >= len(out.wasm) {
@@ -37,6 +41,8 @@ func FuzzRewrite(f *testing.F) {
 		if err == nil && !bytes.HasPrefix(out.wasm, wasmHeader) {
 			t.Fatal("not a module")
 		}
+		_, _ = dataSegments(module)
+		_, _ = shell(module)
 	})
 }
 

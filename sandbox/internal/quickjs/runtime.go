@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	_ "unsafe" // for go:linkname
 
@@ -25,8 +26,8 @@ var errExit = errors.New("the engine gave up")
 
 // RuntimeConfig configures NewRuntime. The zero value works.
 type RuntimeConfig struct {
-	// CacheDir keeps compiled code between processes: 0.5 to 0.8 s of compilation become 30 ms of loading. Empty means
-	// compile every time.
+	// CacheDir keeps compiled code between processes: 0.5 to 0.8 s of compilation become some 6 ms of loading. It is as
+	// trusted as the program. Empty means compile every time, and so does another Fuel than the default.
 	CacheDir string
 	// Fuel is the number of loop headers between two polls. 0 means FuelInterval; negative leaves fuel out, which only
 	// benchmarks want: loops inside the engine can then not be stopped.
@@ -35,52 +36,58 @@ type RuntimeConfig struct {
 
 // Runtime is the compiled engine. It is safe for concurrent use.
 type Runtime struct {
-	wazero   wazero.Runtime
-	cache    wazero.CompilationCache
-	module   wazero.CompiledModule
-	segments []segment
-	sum      [sha256.Size]byte // of the rewritten module
-	first    sync.Once         // of the instances, which sets stacks
-	stacks   *callStacks
+	wazero wazero.Runtime
+	cache  wazero.CompilationCache
+	module wazero.CompiledModule
+	sum    [sha256.Size]byte // of the rewritten module
+	first  sync.Once         // of the instances, which sets stacks
+	stacks *callStacks
 }
 
-// NewRuntime checks, rewrites and compiles the engine.
-func NewRuntime(ctx context.Context, cfg RuntimeConfig) (_ *Runtime, err error) {
-	if sum := sha256.Sum256(engineModule); hex.EncodeToString(sum[:]) != moduleSHA256 {
-		return nil, fmt.Errorf("engine module has sha256 %x, want %s: this build of github.com/fastschema/qjs is not supported", sum, moduleSHA256)
+// NewRuntime gives the engine, checked, rewritten and compiled: by an earlier process, where the cache folder has it.
+func NewRuntime(ctx context.Context, cfg RuntimeConfig) (*Runtime, error) {
+	kept := cfg.CacheDir != "" && cfg.Fuel == 0
+	if kept {
+		if err := os.MkdirAll(cfg.CacheDir, 0o700); err != nil {
+			return nil, fmt.Errorf("make the cache folder: %w", err)
+		}
+		if r, err := loadShell(ctx, cfg.CacheDir); err == nil {
+			return r, nil
+		}
+	}
+	original, err := engine()
+	if err != nil {
+		return nil, err
 	}
 	fuel := cfg.Fuel
 	if fuel == 0 {
 		fuel = FuelInterval
 	}
-	module, err := rewrite(engineModule, max(fuel, 0))
+	module, err := rewrite(original, max(fuel, 0))
 	if err != nil {
 		return nil, fmt.Errorf("rewrite engine module: %w", err)
 	}
-	r := &Runtime{segments: module.segments, sum: sha256.Sum256(module.wasm)}
-	defer func() {
-		if err != nil {
-			_ = r.Close(ctx)
-		}
-	}()
-	config := wazero.NewRuntimeConfigCompiler()
-	if cfg.CacheDir != "" {
-		if r.cache, err = wazero.NewCompilationCacheWithDir(cfg.CacheDir); err != nil {
-			return nil, fmt.Errorf("open compilation cache %q: %w", cfg.CacheDir, err)
-		}
-		config = config.WithCompilationCache(r.cache)
+	r := &Runtime{sum: sha256.Sum256(module.wasm)}
+	if kept && r.sum != rewrittenSum() {
+		return nil, fmt.Errorf("the rewritten engine module has sha256 %x, and rewrittenSHA256 is %s", r.sum, rewrittenSHA256)
 	}
-	r.wazero = wazero.NewRuntimeWithConfig(ctx, config)
-	if r.module, err = r.wazero.CompileModule(ctx, module.wasm); err != nil {
-		return nil, fmt.Errorf("compile engine: %w", err)
+	if kept {
+		err = r.compileInto(ctx, cfg.CacheDir, module.wasm)
+	} else {
+		err = r.load(ctx, "", module.wasm)
 	}
-	if err = instantiateWASI(ctx, r.wazero, r.module); err != nil {
-		return nil, fmt.Errorf("link engine: %w", err)
-	}
-	if err = instantiateHostCall(ctx, r.wazero); err != nil {
-		return nil, fmt.Errorf("link host call: %w", err)
+	if err != nil {
+		return nil, errors.Join(err, r.Close(ctx))
 	}
 	return r, nil
+}
+
+// engine is the engine's module as it was built.
+func engine() ([]byte, error) {
+	if sum := sha256.Sum256(engineModule); hex.EncodeToString(sum[:]) != moduleSHA256 {
+		return nil, fmt.Errorf("engine module has sha256 %x, want %s: this build of github.com/fastschema/qjs is not supported", sum, moduleSHA256)
+	}
+	return engineModule, nil
 }
 
 // Close releases the compiled code. Every Image must have been closed before.
