@@ -17,9 +17,13 @@ type scanned struct {
 	hits       []hit
 	tele       Telemetry
 	unanalysed bool
-	dropped    bool
-	stuckAt    int
-	syntax     *SyntaxError
+	// costly reports that the code is unanalysed because more work was needed than a scan may take.
+	costly  bool
+	dropped bool
+	stuckAt int
+	// work is what the scan took.
+	work   int
+	syntax *SyntaxError
 }
 
 // scan analyses one source. It never panics on any input.
@@ -28,28 +32,29 @@ func (c *catalogue) scan(code, language string, globals []string, files map[stri
 	start, end := body(code)
 	text := code[start:end]
 	o := outlineOf(text)
+	b := &budget{left: workFor(len(text))}
 	var t *tree
-	if language != typeScript && o.parseable() {
+	if language != typeScript {
 		// Why the tree parser refused does not matter: esbuild takes the code, or its error is the one to show.
-		t, _ = parseTree(text, o.module)
+		t, _ = parseTree(&o, b)
 	}
-	// What is too big a job for the tree parser would be so for esbuild.
-	if t == nil && o.parseable() && o.transformable() {
-		t, out.syntax = transformTree(text, language, o.module)
+	if t == nil && o.transformable() && b.take(o.transformWork()) {
+		t, out.syntax = transformTree(&o, language, b)
 		out.stuckAt = start
 	}
 	if out.syntax != nil && start > 0 {
 		out.syntax = out.syntax.moved(&out.src, text, start)
 	}
-	w := newScanner(c, globals, files)
+	w := newScanner(c, globals, files, b)
 	if t != nil {
 		w.text, w.buf = t.text, t.buf
 		w.walk(t.list)
 		w.tele.IsValid = true
 	}
 	out.hits = w.hits
-	if t == nil || w.tooDeep {
-		out.unanalysed = true
+	out.work = workFor(len(text)) - b.left
+	if t == nil || w.tooDeep || b.exceeded {
+		out.unanalysed, out.costly = true, b.exceeded || !o.whole
 		w.text = text
 		out.hits = append(out.hits, w.scanTokens(text)...)
 		if out.syntax != nil {
@@ -89,20 +94,19 @@ func (e escape) hit() hit {
 }
 
 // transformTree parses code by way of esbuild.
-func transformTree(text, language string, module bool) (*tree, *SyntaxError) {
-	g, syntax := transform(text, language, module, true)
+func transformTree(o *outline, language string, b *budget) (*tree, *SyntaxError) {
+	g, syntax := transform(o.src, language, o.module, true)
 	if g == nil {
 		return nil, syntax
 	}
-	if o := outlineOf(g.code); !o.parseable() {
-		return nil, nil
-	}
-	t, err := parseTree(g.code, module)
+	made := outlineOf(g.code)
+	made.module = o.module
+	t, err := parseTree(&made, b)
 	if err != nil {
 		return nil, nil
 	}
 	inner := t.place
-	outer := g.place(text)
+	outer := g.place(o.src)
 	t.place = func(offset int) int {
 		if inner != nil {
 			offset = inner(offset)
@@ -134,9 +138,9 @@ func unwrapped(list []js.IStmt) []js.IStmt {
 	return list
 }
 
-func newScanner(c *catalogue, globals []string, files map[string]string) *scanner {
+func newScanner(c *catalogue, globals []string, files map[string]string, b *budget) *scanner {
 	w := &scanner{
-		cat: c, files: files, vars: map[*js.Var]*variable{}, fns: map[any]*function{}, props: map[string]*value{},
+		cat: c, budget: b, files: files, vars: map[*js.Var]*variable{}, fns: map[any]*function{}, props: map[string]*value{},
 		imports: map[string]*value{}, free: map[string]struct{}{}, tele: &Telemetry{},
 	}
 	if len(globals) > 0 {
@@ -166,23 +170,20 @@ func (w *scanner) finish(code, text string) {
 
 // scanNested looks into a constant string that is run as code; what it finds counts at the place that runs it.
 func (w *scanner) scanNested(code string, at int) {
-	if w.nestedScans >= maxNestedScans {
+	if w.nestedScans >= maxNestedScans || !w.budget.take(nestedWork+len(code)*2) {
 		return
 	}
 	w.nestedScans++
 	o := outlineOf(code)
-	if !o.parseable() {
-		return
-	}
-	t, err := parseTree(code, o.module)
+	t, err := parseTree(&o, w.budget)
 	if err != nil {
 		return // what does not parse does not run
 	}
-	inner := newScanner(w.cat, nil, w.files)
+	inner := newScanner(w.cat, nil, w.files, w.budget)
 	inner.nested = w.nested + 1
 	inner.text, inner.buf = t.text, t.buf
 	inner.walk(t.list)
 	for _, h := range inner.hits {
-		w.hit(h.category, h.power, h.module, at, "in a string run as code: "+h.message)
+		w.hit(h.category, h.power, h.module, at, "in a string run as code: ", h.message)
 	}
 }

@@ -11,7 +11,7 @@ func (s *Set) Analyze(code, language, tier string) Decision {
 // even in code that the scan itself took without noticing. It costs a second parse.
 func (s *Set) AnalyzeAsk(a Ask) Decision {
 	d := s.Decide(a)
-	if d.SyntaxError != nil || d.Analysis.Unanalysed {
+	if d.SyntaxError != nil {
 		return d
 	}
 	if _, bad := d.BadField(); bad {

@@ -99,7 +99,7 @@ func (w *scanner) args(list []js.Arg) []*value {
 	for _, a := range list {
 		v := w.loud(a.Value)
 		if a.Rest {
-			if v != nil && v.kind == kindArray {
+			if v != nil && v.kind == kindArray && w.budget.take(len(v.obj.elems)*elementWork) {
 				out = append(out, v.obj.elems...)
 				continue
 			}
@@ -117,7 +117,7 @@ func (w *scanner) invoke(callee *value, c call) *value {
 	}
 	var out *value
 	for f := callee; f != nil; f = f.alt {
-		out = either(out, w.invokeOne(f, c))
+		out = w.either(out, w.invokeOne(f, c))
 	}
 	return out
 }
@@ -157,7 +157,7 @@ func (w *scanner) escapes(c call) {
 func (w *scanner) invokeFunction(f *function, c call) *value {
 	w.timers.calls(w.frame, f)
 	f.called = true
-	for i, p := range f.params.List {
+	for i, p := range f.params.List[:min(len(f.params.List), len(c.args))] {
 		if c.arg(i) == nil {
 			continue
 		}
@@ -174,7 +174,7 @@ func (w *scanner) invokeFunction(f *function, c call) *value {
 		}
 	}
 	if f.plain && !c.isNew && !c.received && f.ret.holds(&value{kind: kindMaybeGlobal}) {
-		return either(&value{kind: kindGlobal}, f.ret)
+		return w.either(&value{kind: kindGlobal}, f.ret)
 	}
 	return f.ret
 }
@@ -202,11 +202,11 @@ func (w *scanner) invokeSymbol(s *symbol, c call) *value {
 	case roleGetPrototype:
 		return w.givenPrototype(c.arg(0))
 	case roleDescriptor:
-		if key, ok := c.arg(1).string(); ok {
+		if key, ok := w.textOf(c.arg(1)); ok {
 			return &value{kind: kindDescriptor, of: w.member(c.arg(0), key, c.at, false)}
 		}
 	case roleDescriptors:
-		return c.arg(0).mapped(func(v *value) *value {
+		return w.mapped(c.arg(0), func(v *value) *value {
 			return &value{kind: kindObject, obj: &object{rest: v}}
 		})
 	case roleIdentity, rolePromise:
@@ -230,12 +230,12 @@ func (w *scanner) invokeSymbol(s *symbol, c call) *value {
 }
 
 // mapped applies f to each alternative.
-func (v *value) mapped(f func(*value) *value) *value {
+func (w *scanner) mapped(v *value, f func(*value) *value) *value {
 	var out *value
 	for ; v != nil; v = v.alt {
 		one := *v
 		one.alt = nil
-		out = either(out, f(&one))
+		out = w.either(out, f(&one))
 	}
 	return out
 }
@@ -258,21 +258,21 @@ func (w *scanner) givenPrototype(v *value) *value {
 func (w *scanner) change(s *symbol, c call) *value {
 	for b := c.arg(0); b != nil; b = b.alt {
 		if b.kind == kindPrototype {
-			w.hit(PrototypePollution, neverGranted, "", c.at, s.name+" changes a prototype that others share")
+			w.hit(PrototypePollution, neverGranted, "", c.at, s.name, " changes a prototype that others share")
 		}
 	}
 	if s.role == roleAssign {
 		var out *value
 		for _, a := range c.args {
-			out = either(a, out)
+			out = w.either(a, out)
 		}
 		return out
 	}
-	if key, ok := c.arg(1).string(); ok && key == "__proto__" {
+	if key, ok := w.textOf(c.arg(1)); ok && key == "__proto__" {
 		w.tele.Flags.HasProtoAccess = true
-		w.hit(PrototypePollution, neverGranted, "", c.at, s.name+" writes __proto__")
+		w.hit(PrototypePollution, neverGranted, "", c.at, s.name, " writes __proto__")
 	}
-	if key, ok := c.arg(1).string(); ok && s.role == roleReflectSet {
+	if key, ok := w.textOf(c.arg(1)); ok && s.role == roleReflectSet {
 		w.keep(c.arg(0), key, c.arg(2))
 	}
 	return c.arg(0)
@@ -291,7 +291,7 @@ func (w *scanner) invokeMethod(m *value, c call) *value {
 	switch {
 	case m.of == nil:
 		if s := w.cat.methods[m.text]; s != nil {
-			w.hit(s.category, s.power, s.module, c.at, explain(s))
+			w.found(s, c.at)
 		}
 		return nil
 	case m.of.kind == kindPrototype && (m.text == "__defineGetter__" || m.text == "__defineSetter__"):
@@ -351,7 +351,7 @@ func (w *scanner) codeString(c call) {
 	if v.isDecoded() {
 		w.hit(EncodingTricks, neverGranted, "", c.at, "a decoded string is run as code")
 	}
-	for ; v != nil; v = v.alt {
+	for ; v != nil && w.nestedScans < maxNestedScans; v = v.alt {
 		if v.kind == kindText && v.text != "" && w.nested < 2 && len(v.text) <= maxFoldedBytes && strings.ContainsAny(v.text, "(.[`") {
 			w.scanNested(v.text, c.at)
 		}

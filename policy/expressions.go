@@ -36,7 +36,7 @@ func (w *scanner) expr(e js.IExpr) *value {
 	case *js.CondExpr:
 		w.tele.Metrics.Cyclomatic++
 		w.test(e.Cond)
-		return either(w.expr(e.X), w.expr(e.Y))
+		return w.either(w.expr(e.X), w.expr(e.Y))
 	case *js.CommaExpr:
 		var last *value
 		for _, x := range e.List {
@@ -217,7 +217,7 @@ func (w *scanner) binary(e *js.BinaryExpr) *value {
 		return w.expr(e.Y)
 	case js.OrToken, js.NullishToken:
 		w.tele.Metrics.Cyclomatic++
-		return either(w.expr(e.X), w.expr(e.Y))
+		return w.either(w.expr(e.X), w.expr(e.Y))
 	case js.AddToken:
 		return w.concat(w.expr(e.X), w.expr(e.Y))
 	}
@@ -279,7 +279,7 @@ func (w *scanner) update(e *js.BinaryExpr) *value {
 	case js.AddEqToken:
 		v = w.concat(old, v)
 	case js.AndEqToken, js.OrEqToken, js.NullishEqToken:
-		v = either(old, v)
+		v = w.either(old, v)
 	default:
 		v = nil
 	}
@@ -336,7 +336,7 @@ func (w *scanner) spread(target js.IExpr, v *value) {
 	case *js.ArrayExpr:
 		for i, el := range t.List {
 			if el.Value != nil {
-				w.spread(el.Value, elementOf(v, i))
+				w.spread(el.Value, w.elementOf(v, i))
 			}
 		}
 	}

@@ -15,7 +15,7 @@ func (w *scanner) concat(a, b *value) *value {
 	var out *value
 	for x := a; x != nil; x = x.alt {
 		for y := b; y != nil; y = y.alt {
-			out = either(out, concatOne(x, y))
+			out = w.either(out, w.concatOne(x, y))
 		}
 	}
 	if out == nil && (a.isDecoded() || b.isDecoded()) {
@@ -24,15 +24,17 @@ func (w *scanner) concat(a, b *value) *value {
 	return out
 }
 
-func concatOne(x, y *value) *value {
-	l, r := *x, *y
-	l.alt, r.alt = nil, nil
-	decoded, coded := l.isDecoded() || r.isDecoded(), l.coded || r.coded
-	if l.kind == kindNumber && r.kind == kindNumber {
-		return &value{kind: kindNumber, num: l.num + r.num}
+func (w *scanner) concatOne(x, y *value) *value {
+	decoded := x.decoded || x.kind == kindDecoded || y.decoded || y.kind == kindDecoded
+	coded := x.coded || y.coded
+	if !w.budget.take(valueWork) {
+		return nil
 	}
-	ls, lok := l.string()
-	rs, rok := r.string()
+	if x.kind == kindNumber && y.kind == kindNumber {
+		return &value{kind: kindNumber, num: x.num + y.num}
+	}
+	ls, lok := w.textOfOne(x)
+	rs, rok := w.textOfOne(y)
 	switch {
 	case lok && rok && len(ls)+len(rs) <= maxFoldedBytes:
 		return &value{kind: kindText, text: ls + rs, decoded: decoded, coded: coded}
@@ -42,14 +44,17 @@ func concatOne(x, y *value) *value {
 	return nil
 }
 
-func joinElements(o *object, sep string) (string, bool) {
+func (w *scanner) joined(o *object, sep string) (string, bool) {
 	if len(o.elems) > 512 {
 		return "", false
 	}
 	var b strings.Builder
 	for i, e := range o.elems {
-		s, ok := e.string()
-		if !ok || e.kind == kindArray || b.Len()+len(s) > maxFoldedBytes {
+		if e == nil || e.kind == kindArray {
+			return "", false
+		}
+		s, ok := w.textOf(e)
+		if !ok || b.Len()+len(s) > maxFoldedBytes {
 			return "", false
 		}
 		if i > 0 {
@@ -74,6 +79,9 @@ func (w *scanner) fold(of *value, name string, c call) *value {
 		if base, ok := intArg(c.arg(0), 10); ok && name == "toString" && base >= 2 && base <= 36 && of.num == float64(int64(of.num)) {
 			return textValue(strconv.FormatInt(int64(of.num), base))
 		}
+		return nil
+	}
+	if !w.budget.take(valueWork + len(of.text)/textBytes) {
 		return nil
 	}
 	if out := w.foldText(of.text, name, c); out != nil {
@@ -102,7 +110,7 @@ func intArg(v *value, otherwise int) (int, bool) {
 }
 
 func (w *scanner) foldText(s, name string, c call) *value {
-	arg, hasArg := c.arg(0).string()
+	arg, hasArg := w.textOf(c.arg(0))
 	i, iok := intArg(c.arg(0), 0)
 	j, jok := intArg(c.arg(1), len(s))
 	switch name {
@@ -110,7 +118,7 @@ func (w *scanner) foldText(s, name string, c call) *value {
 		return textValue(s)
 	case "concat":
 		for k := range c.args {
-			a, ok := c.args[k].string()
+			a, ok := w.textOf(c.args[k])
 			if !ok || len(s)+len(a) > maxFoldedBytes {
 				return nil
 			}
@@ -122,6 +130,9 @@ func (w *scanner) foldText(s, name string, c call) *value {
 			return nil
 		}
 		out := &object{}
+		if !w.budget.take((1 + strings.Count(s, arg)) * elementWork) {
+			return nil
+		}
 		for part := range strings.SplitSeq(s, arg) {
 			out.elems = append(out.elems, textValue(part))
 		}
@@ -157,7 +168,7 @@ func (w *scanner) foldText(s, name string, c call) *value {
 			return textValue(strings.Repeat(s, i))
 		}
 	case "replace", "replaceAll":
-		with, ok := c.arg(1).string()
+		with, ok := w.textOf(c.arg(1))
 		if r := c.arg(0); ok && r != nil && r.alt == nil && r.kind == kindRegExp {
 			return w.replaced(s, r, with)
 		}
@@ -176,7 +187,7 @@ func (w *scanner) foldText(s, name string, c call) *value {
 // time.
 func (w *scanner) replaced(s string, pattern *value, with string) *value {
 	w.patterns++
-	if w.patterns > maxPatterns || len(pattern.text) > 60 || len(s) > 256 || strings.ContainsRune(with, '$') || strings.ContainsRune(pattern.text, '{') {
+	if w.patterns > maxPatterns || !w.budget.take(patternWork) || len(pattern.text) > 60 || len(s) > 256 || strings.ContainsRune(with, '$') || strings.ContainsRune(pattern.text, '{') {
 		return nil
 	}
 	re, err := regexp.Compile(pattern.text)
@@ -223,17 +234,20 @@ func cutText(s, how string, i, j int, second bool) string {
 
 func (w *scanner) foldArray(of *value, name string, c call) *value {
 	elems := of.obj.elems
+	if !w.budget.take(valueWork + len(elems)) {
+		return nil
+	}
 	switch name {
 	case "join", "toString":
 		sep := ","
 		if name == "join" && len(c.args) > 0 {
-			s, ok := c.args[0].string()
+			s, ok := w.textOf(c.args[0])
 			if !ok {
 				return nil
 			}
 			sep = s
 		}
-		if s, ok := joinElements(of.obj, sep); ok {
+		if s, ok := w.joined(of.obj, sep); ok {
 			decoded := slices.ContainsFunc(elems, func(e *value) bool { return e.isDecoded() })
 			return &value{kind: kindText, text: s, decoded: decoded}
 		}
@@ -280,7 +294,7 @@ func (w *scanner) foldArray(of *value, name string, c call) *value {
 
 // itemsVia hands the items to a callback and gives what it returns, or the items when there is none.
 func (w *scanner) itemsVia(of *value, c call) *value {
-	items := itemsOf(of)
+	items := w.itemsOf(of)
 	if f := c.arg(0); f != nil && f.kind != kindNumber {
 		return w.invoke(f, call{args: []*value{items}, at: c.at, depth: c.depth})
 	}

@@ -40,8 +40,8 @@ const smuggled = "smuggled"
 
 // parsed gives what JSON.parse makes of a constant.
 func (w *scanner) parsed(c call) *value {
-	text, ok := c.arg(0).string()
-	if w.parsedBytes += len(text) + 64; !ok || w.parsedBytes > maxParsed {
+	text, ok := w.textOf(c.arg(0))
+	if w.parsedBytes += len(text) + 64; !ok || w.parsedBytes > maxParsed || !w.budget.take(len(text)*elementWork) {
 		return nil
 	}
 	dec := json.NewDecoder(strings.NewReader(text))
@@ -49,7 +49,7 @@ func (w *scanner) parsed(c call) *value {
 	if dec.Decode(&doc) != nil {
 		return nil
 	}
-	v := fromJSON(doc)
+	v := w.fromJSON(doc)
 	if v != nil && v.kind == kindObject && pollutes(doc) {
 		v.text = smuggled
 	}
@@ -73,7 +73,7 @@ func pollutes(doc any) bool {
 	return false
 }
 
-func fromJSON(doc any) *value {
+func (w *scanner) fromJSON(doc any) *value {
 	switch d := doc.(type) {
 	case string:
 		return textValue(d)
@@ -82,14 +82,14 @@ func fromJSON(doc any) *value {
 	case []any:
 		out := &object{}
 		for _, e := range d {
-			out.elems = append(out.elems, fromJSON(e))
+			out.elems = append(out.elems, w.fromJSON(e))
 		}
 		return &value{kind: kindArray, obj: out}
 	case map[string]any:
 		out := &object{}
 		for key, e := range d {
-			if v := fromJSON(e); v != nil {
-				out.set(key, v)
+			if v := w.fromJSON(e); v != nil {
+				w.set(out, key, v)
 			}
 		}
 		return &value{kind: kindObject, obj: out}
@@ -133,7 +133,7 @@ func (w *scanner) pollution(callee js.IExpr, c call) {
 		for _, a := range c.args {
 			if a != nil && a.kind == kindObject && a.text == smuggled {
 				w.tele.Flags.HasProtoAccess = true
-				w.hit(PrototypePollution, neverGranted, "", c.at, name+" is handed an object whose keys reach a prototype")
+				w.hit(PrototypePollution, neverGranted, "", c.at, name, " is handed an object whose keys reach a prototype")
 			}
 		}
 	}
@@ -150,14 +150,14 @@ func (w *scanner) pollution(callee js.IExpr, c call) {
 			steps = strings.FieldsFunc(a.text, func(r rune) bool { return r == '.' || r == '[' || r == ']' || r == '/' })
 		case kindArray:
 			for _, e := range a.obj.elems {
-				text, _ := e.string()
+				text, _ := w.textOf(e)
 				steps = append(steps, text)
 			}
 		}
 		at := slices.Index(steps, "constructor")
 		if len(steps) > 1 && (slices.Contains(steps, "__proto__") || at >= 0 && at+1 < len(steps) && steps[at+1] == "prototype") {
 			w.tele.Flags.HasProtoAccess = true
-			w.hit(PrototypePollution, neverGranted, "", c.at, name+" writes to a path that leads through a prototype")
+			w.hit(PrototypePollution, neverGranted, "", c.at, name, " writes to a path that leads through a prototype")
 		}
 	}
 }
@@ -165,9 +165,9 @@ func (w *scanner) pollution(callee js.IExpr, c call) {
 // built gives what eval of a name is, and what a function gives that was made of nothing but "return name": the way old
 // code finds the global object.
 func (w *scanner) built(s *symbol, c call) *value {
-	text, ok := c.arg(len(c.args) - 1).string()
+	text, ok := w.textOf(c.arg(len(c.args) - 1))
 	if !ok {
-		text, ok = c.template.string()
+		text, ok = w.textOf(c.template)
 	}
 	if !ok || len(text) > 200 {
 		return nil

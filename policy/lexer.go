@@ -29,28 +29,25 @@ type token struct {
 // accepts any bytes, always advances, and takes linear time. Whether a slash divides or opens a regular expression is
 // told from the token before it.
 type lexer struct {
-	src   string
-	pos   int
-	prev  token
-	stack []frame
+	src  string
+	pos  int
+	prev token
+	// stack holds the open brackets.
+	stack []bracket
 	// regexMiss is where a line was found to hold no further regular expression end, so that it is not searched again.
 	regexMiss int
-	// closed is the frame that the last token closed.
-	closed frame
+	// closed is the bracket that the last closing token closed.
+	closed bracket
 }
 
-// frame is one open bracket.
-type frame struct {
-	open byte // ( [ { or $ for a template's hole
-	// operand reports that what the bracket closes is an operand, after which a slash divides.
-	operand bool
-	// chain counts what nests to the right without a bracket since the frame's last reset, fns the functions among it,
-	// words the names in the frame so far.
-	chain, fns, words int32
-	// suffixes counts members and calls since the reset; serial tells frames apart.
-	suffixes int32
-	serial   uint32
-}
+// bracket is one open bracket: ( [ { or $ for a template's hole, and whether what it closes is an operand, after which a
+// slash divides.
+type bracket byte
+
+const operandBit = 0x80
+
+func (b bracket) open() byte    { return byte(b &^ operandBit) }
+func (b bracket) operand() bool { return b&operandBit != 0 }
 
 func (l *lexer) text(t token) string { return l.src[t.start:t.end] }
 
@@ -92,8 +89,16 @@ func (l *lexer) next() token {
 	return t
 }
 
+// isWordByte reports the bytes of names: letters, digits, _, $, the backslash of an escape, and what is not ASCII.
 func isWordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$' || c >= '0' && c <= '9' || c == '\\' || c >= 0x80
+	const digits, letters = 0x03ff_0010_0000_0000, 0x07ff_fffe_97ff_fffe // a bit for each of 0-63, and of 64-127
+	switch c >> 6 {
+	case 0:
+		return uint64(digits)>>(c&63)&1 != 0
+	case 1:
+		return uint64(letters)>>(c&63)&1 != 0
+	}
+	return true
 }
 
 // word reads on over an identifier; \u{…} belongs to it.
@@ -102,11 +107,14 @@ func (l *lexer) word() {
 		l.escape()
 	}
 	for l.pos < len(l.src) && isWordByte(l.src[l.pos]) {
-		if r, n := utf8.DecodeRuneInString(l.src[l.pos:]); n > 1 && (r == '\u2028' || r == '\u2029' || r == '\u00a0' || r == '\ufeff') {
-			return
+		c := l.src[l.pos]
+		if c >= utf8.RuneSelf {
+			if r, n := utf8.DecodeRuneInString(l.src[l.pos:]); n > 1 && (r == '\u2028' || r == '\u2029' || r == '\u00a0' || r == '\ufeff') {
+				return
+			}
 		}
 		l.pos++
-		if l.src[l.pos-1] == '\\' {
+		if c == '\\' {
 			l.escape()
 		}
 	}
@@ -149,7 +157,7 @@ func (l *lexer) template() {
 		case '$':
 			if l.pos+1 < len(l.src) && l.src[l.pos+1] == '{' {
 				l.pos += 2
-				l.stack = append(l.stack, frame{open: '$', operand: true})
+				l.stack = append(l.stack, '$'|operandBit)
 				return
 			}
 		}
@@ -187,29 +195,41 @@ func (l *lexer) regExp() bool {
 }
 
 func (l *lexer) punct(c byte) {
-	two := ""
-	if l.pos+1 < len(l.src) {
-		two = l.src[l.pos : l.pos+2]
-	}
 	switch c {
 	case '(', '[', '{':
-		l.stack = append(l.stack, frame{open: c, operand: l.closesOperand(c)})
+		b := bracket(c)
+		if l.closesOperand(c) {
+			b |= operandBit
+		}
+		l.stack = append(l.stack, b)
 	case ')', ']', '}':
-		l.closed = frame{operand: true}
+		l.closed = operandBit
 		if n := len(l.stack); n > 0 {
 			l.closed = l.stack[n-1]
 			l.stack = l.stack[:n-1]
-			if c == '}' && l.closed.open == '$' {
+			if c == '}' && l.closed.open() == '$' {
 				l.template()
 				return
 			}
 		}
 	}
-	switch two {
-	case "=>", "?.", "**", "++", "--":
-		l.pos += 2
-	default:
-		l.pos++
+	l.pos++
+	if l.pos >= len(l.src) {
+		return
+	}
+	switch next := l.src[l.pos]; c {
+	case '=':
+		if next == '>' {
+			l.pos++
+		}
+	case '?':
+		if next == '.' {
+			l.pos++
+		}
+	case '*', '+', '-':
+		if next == c {
+			l.pos++
+		}
 	}
 }
 
@@ -242,7 +262,7 @@ func (l *lexer) afterOperand() bool {
 	case tokenPunct:
 		switch l.src[l.prev.end-1] {
 		case ')', ']', '}':
-			return l.closed.operand
+			return l.closed.operand()
 		}
 		p := l.text(l.prev)
 		return p == "++" || p == "--"
@@ -265,6 +285,8 @@ func isKeyword(w string) bool {
 func (l *lexer) skipSpace() (newline bool) {
 	for l.pos < len(l.src) {
 		switch c := l.src[l.pos]; {
+		case c > '/' && c < utf8.RuneSelf:
+			return newline
 		case c == '\n' || c == '\r':
 			newline = true
 			l.pos++

@@ -8,12 +8,12 @@ func (w *scanner) array(e *js.ArrayExpr) *value {
 	for _, el := range e.List {
 		v := w.expr(el.Value)
 		if el.Spread {
-			if v != nil && v.kind == kindArray && len(out.elems)+len(v.obj.elems) <= maxElements {
+			if v != nil && v.kind == kindArray && len(out.elems)+len(v.obj.elems) <= maxElements && w.budget.take(len(v.obj.elems)) {
 				out.elems = append(out.elems, v.obj.elems...)
 				continue
 			}
-			if text, ok := v.string(); ok && len(text) <= maxElements {
-				out.elems = append(out.elems, characters(v, text)...)
+			if text, ok := w.textOf(v); ok && len(text) <= maxElements {
+				out.elems = append(out.elems, w.characters(v, text)...)
 				continue
 			}
 			v = nil
@@ -27,7 +27,10 @@ func (w *scanner) array(e *js.ArrayExpr) *value {
 }
 
 // characters gives a string's characters as values.
-func characters(of *value, text string) []*value {
+func (w *scanner) characters(of *value, text string) []*value {
+	if !w.budget.take(len(text) * elementWork) {
+		return nil
+	}
 	out := make([]*value, 0, len(text))
 	for _, r := range text {
 		out = append(out, &value{kind: kindText, text: string(r), decoded: of.decoded, coded: of.coded})
@@ -41,12 +44,12 @@ func (w *scanner) object(e *js.ObjectExpr) *value {
 	// Methods are known to one another, whatever their order.
 	for _, p := range e.List {
 		if m, ok := p.Value.(*js.MethodDecl); ok && m.Name.Computed == nil && !m.Get && !m.Set {
-			out.obj.set(propertyText(m.Name.Literal), &value{kind: kindFunction, fn: w.function(m, m.Params, false)})
+			w.set(out.obj, propertyText(m.Name.Literal), &value{kind: kindFunction, fn: w.function(m, m.Params, false)})
 		}
 	}
 	for _, p := range e.List {
 		if p.Spread {
-			out.obj.rest = either(w.expr(p.Value), out.obj.rest)
+			out.obj.rest = w.either(w.expr(p.Value), out.obj.rest)
 			continue
 		}
 		if m, ok := p.Value.(*js.MethodDecl); ok {
@@ -68,7 +71,7 @@ func (w *scanner) object(e *js.ObjectExpr) *value {
 		at := w.at
 		v := w.expr(p.Value)
 		if p.Init != nil {
-			v = either(v, w.expr(p.Init))
+			v = w.either(v, w.expr(p.Init))
 		}
 		if known && key == "__proto__" && !shorthand && !isNull(p.Value) {
 			w.tele.Flags.HasProtoAccess = true
@@ -77,7 +80,7 @@ func (w *scanner) object(e *js.ObjectExpr) *value {
 			}
 		}
 		if known && v != nil {
-			out.obj.set(key, v)
+			w.set(out.obj, key, v)
 		}
 	}
 	return out
@@ -91,7 +94,7 @@ func isNull(e js.IExpr) bool {
 // propertyName walks a property's key.
 func (w *scanner) propertyName(n *js.PropertyName) (string, bool) {
 	if n.Computed != nil {
-		return w.loud(n.Computed).string()
+		return w.textOf(w.loud(n.Computed))
 	}
 	w.at = w.pass(n.Literal.Data)
 	return propertyText(n.Literal), true
@@ -111,9 +114,9 @@ func (w *scanner) give(to *value, m *js.MethodDecl, v *value) {
 	switch {
 	case !known || m.Set:
 	case m.Get && v.fn.ret != nil:
-		to.obj.set(name, v.fn.ret)
+		w.set(to.obj, name, v.fn.ret)
 	case !m.Get && m.Name.Computed != nil:
-		to.obj.set(name, v)
+		w.set(to.obj, name, v)
 	}
 }
 
@@ -159,7 +162,7 @@ func (w *scanner) class(c *js.ClassDecl) *value {
 			if m.Name.Private != nil {
 				name = string(m.Name.Private.Data)
 			}
-			self.obj.set(name, &value{kind: kindFunction, fn: w.function(m, m.Params, false)})
+			w.set(self.obj, name, &value{kind: kindFunction, fn: w.function(m, m.Params, false)})
 		}
 	}
 	outer := w.this

@@ -43,14 +43,14 @@ func (w *scanner) load(name *value, at int, how string) *value {
 			if n.isDecoded() {
 				w.hit(EncodingTricks, neverGranted, "", at, "the name of a module is hidden behind a decoder")
 			}
-			out = either(out, w.loadNamed(n.text, at, how))
+			out = w.either(out, w.loadNamed(n.text, at, how))
 		}
 	}
 	if !known {
 		if name.isDecoded() {
 			w.hit(EncodingTricks, neverGranted, "", at, "the name of a module is hidden behind a decoder")
 		}
-		w.hit(ModuleLoading, modulePower, AnyModule, at, how+" of a module whose name is only known at run time")
+		w.hit(ModuleLoading, modulePower, AnyModule, at, how, " of a module whose name is only known at run time")
 		return symbolValue(w.cat.anyModule)
 	}
 	return out
@@ -58,31 +58,35 @@ func (w *scanner) load(name *value, at int, how string) *value {
 
 func (w *scanner) loadNamed(spec string, at int, how string) *value {
 	name := strings.TrimPrefix(spec, "node:")
-	shown := strconv.Quote(clip(spec, 60))
+	named := func(category string, p power, module, before, after string) {
+		if !w.full(category, p, module) {
+			w.hit(category, p, module, at, before, strconv.Quote(clip(spec, 60)), after)
+		}
+	}
 	switch {
 	case strings.HasPrefix(spec, "./"), strings.HasPrefix(spec, "../"), strings.HasPrefix(spec, "/"):
 		if strings.HasSuffix(spec, ".wasm") {
-			w.hit(WebAssembly, neverGranted, "", at, how+" of "+shown+" runs WebAssembly")
+			named(WebAssembly, neverGranted, "", how+" of ", " runs WebAssembly")
 		}
 		if how == "static import" || w.hasFile(spec) {
 			return nil
 		}
-		w.hit(ModuleLoading, neverGranted, "", at, how+" of "+shown+", which is not among the request's files")
+		named(ModuleLoading, neverGranted, "", how+" of ", ", which is not among the request's files")
 		return nil
 	case strings.HasPrefix(spec, "data:"), strings.HasPrefix(spec, "blob:"):
-		w.hit(CodeInjection, neverGranted, "", at, how+" runs the code inside a URL")
+		w.hit(CodeInjection, neverGranted, "", at, how, " runs the code inside a URL")
 	case strings.HasPrefix(spec, "http:"), strings.HasPrefix(spec, "https:"):
-		w.hit(NetworkRequest, neverGranted, "", at, how+" fetches code from "+shown)
+		named(NetworkRequest, neverGranted, "", how+" fetches code from ", "")
 	}
-	w.hit(ModuleLoading, modulePower, name, at, how+" of module "+shown)
+	named(ModuleLoading, modulePower, name, how+" of module ", "")
 	if name == "child_process" || name == "cluster" {
-		w.hit(CommandExecution, neverGranted, name, at, "module "+shown+" runs commands on the host")
+		named(CommandExecution, neverGranted, name, "module ", " runs commands on the host")
 	}
 	if category := w.cat.packages[name]; category != "" {
-		w.hit(category, powerOf(category), name, at, "package "+shown+purpose(category))
+		named(category, powerOf(category), name, "package ", purpose(category))
 	}
 	if strings.HasSuffix(name, ".wasm") {
-		w.hit(WebAssembly, neverGranted, "", at, how+" of "+shown+" runs WebAssembly")
+		named(WebAssembly, neverGranted, "", how+" of ", " runs WebAssembly")
 	}
 	if name == "process" {
 		w.tele.Flags.HasProcess = true

@@ -60,17 +60,15 @@ func (w *scanner) computed(base, key *value, at int) *value {
 	var out *value
 	known := false
 	for k := key; k != nil; k = k.alt {
-		one := *k
-		one.alt = nil
-		name, ok := one.string()
+		name, ok := w.textOfOne(k)
 		if !ok {
 			continue
 		}
 		known = true
 		if k.isDecoded() && w.reachable(base, name) {
-			w.hit(EncodingTricks, neverGranted, "", at, "the name "+strconv.Quote(clip(name, 40))+" is hidden behind a decoder")
+			w.hit(EncodingTricks, neverGranted, "", at, "the name ", strconv.Quote(clip(name, 40)), " is hidden behind a decoder")
 		}
-		out = either(out, w.member(base, name, at, false))
+		out = w.either(out, w.member(base, name, at, false))
 	}
 	if !known && base != nil {
 		if base.isGlobal() && !w.dynamicKey {
@@ -83,7 +81,7 @@ func (w *scanner) computed(base, key *value, at int) *value {
 				w.hit(CodeInjection, evalPower, "", at, "a global that only a decoder names may be eval or Function")
 			}
 		}
-		out = itemsOf(base)
+		out = w.itemsOf(base)
 	}
 	return out
 }
@@ -122,7 +120,7 @@ func (w *scanner) member(base *value, name string, at int, plain bool) *value {
 	}
 	var out *value
 	for b := base; b != nil; b = b.alt {
-		out = either(out, w.memberOf(b, name, at, plain))
+		out = w.either(out, w.memberOf(b, name, at, plain))
 	}
 	return out
 }
@@ -229,7 +227,7 @@ func (w *scanner) memberOfSymbol(b *value, name string, at int) *value {
 		return &value{kind: kindPrototype, of: functionPrototype(s)}
 	}
 	if m := s.member(name); m != nil {
-		if !w.quiet && m.category != "" && !m.onUse {
+		if !w.quiet && m.category != "" && !m.onUse && !w.full(m.category, m.power, m.module) {
 			w.hit(m.category, m.power, m.module, at, explain(&symbol{name: memberName(m, name), category: m.category, power: m.power}))
 		}
 		w.flag(m)

@@ -1,19 +1,22 @@
 package policy
 
+import "math/bits"
+
 // outline is what one rough pass over the code tells before any parser sees it: whether it is a module, how deep it nests,
-// how hard it would be to parse, and which escapes hide plain characters. Parsers recurse and keep scopes in ways whose
-// cost an attacker can choose; what is beyond these bounds is scanned by tokens instead.
+// how hard it would be to parse, and which escapes hide plain characters.
 type outline struct {
+	src    string
 	module bool
+	// whole reports that the pass came to the end of the code, which it does unless it met far too much.
+	whole bool
 	// brackets is the deepest nesting of brackets, nesting of brackets and of all that nests to the right without them.
 	brackets, nesting int
 	// openings and operators are counted over the raw bytes: they bound the depth even where the rough pass errs.
 	openings, operators int
-	tokens              int
+	tokens, functions   int
 	names               int // distinct, roughly
-	scopeWork           int
-	arrowWork           int
-	functionWork        int
+	// scopeWork is how many names go from scopes to those around them, arrowWork how many names stand before an arrow.
+	scopeWork, arrowWork, functionWork int
 	// suffixes is the longest chain of members and calls, redeclared the number of names that look declared twice.
 	suffixes, redeclared int
 	escapes              []escape
@@ -26,95 +29,108 @@ type escape struct {
 	text   string
 }
 
-// The bounds. They were chosen by measuring: within them the tree parser needs some 20 ms for 256 KiB, and esbuild, which
-// has no limit of its own and kills the process when it recurses too deep, stays under 2 MiB of stack.
-const (
-	maxBrackets      = 900
-	maxTokens        = 120_000
-	maxNames         = 24_000
-	maxScopeWork     = 150_000
-	maxArrowWork     = 4_000_000
-	maxNesting       = 600
-	maxFunctionWork  = 300_000
-	maxRawOpenings   = 60_000
-	maxRawOperators  = 80_000
-	maxSuffixes      = 4_000
-	maxRedeclared    = 1_000
-	maxEscapeReports = maxFindings
-)
-
-// parseable reports whether the tree parser may have the code.
-func (o *outline) parseable() bool {
-	return o.brackets <= maxBrackets && o.tokens <= maxTokens && o.names <= maxNames && o.scopeWork <= maxScopeWork && o.arrowWork <= maxArrowWork
+// frame is what the outline knows of one open bracket, or of the program.
+type frame struct {
+	// chain counts what nests to the right without a bracket since the frame's last reset, fns the functions among it,
+	// words the names in the frame so far, seen a bit for each of these.
+	chain, fns, words int32
+	seen              uint64
+	// suffixes counts members and calls since the reset; serial tells frames apart.
+	suffixes int32
+	serial   uint32
 }
 
-// transformable reports whether esbuild may have the code.
-func (o *outline) transformable() bool {
-	return o.tokens <= maxTokens && o.nesting <= maxNesting && o.functionWork <= maxFunctionWork &&
-		o.openings <= maxRawOpenings && o.operators <= maxRawOperators && o.suffixes <= maxSuffixes && o.redeclared <= maxRedeclared
+// hoisting foretells the work of handing the frame's names to the one around it: few names are compared one by one, of many the
+// parser keeps maps.
+func (f *frame) hoisting(outer *frame, names int) int {
+	n := min(f.distinct(), names)
+	if n+min(outer.distinct(), names) > indexedNames {
+		return n * hoistWork
+	}
+	return n * valueWork
+}
+
+// distinct gives roughly how many different names the frame has had; where there are too many to tell, all of them.
+func (f *frame) distinct() int {
+	if n := bits.OnesCount64(f.seen); n < 48 {
+		return min(int(f.words), n+n*n/64)
+	}
+	return int(f.words)
 }
 
 func outlineOf(src string) outline {
-	var o outline
-	o.countRaw(src)
-	l := lexer{src: src, stack: make([]frame, 1, 32)}
+	o := outline{src: src}
+	l := lexer{src: src, stack: make([]bracket, 0, 32)}
+	frames := make([]frame, 1, 33)
+	work := workFor(len(src))
 	var names, declared nameSet
-	chains, fns, frames := 0, 0, uint32(0)
+	chains, fns, serial := 0, 0, uint32(0)
 	var before token
 	for {
 		depth := len(l.stack)
 		t := l.next()
-		if t.kind == tokenEnd || o.tokens > maxTokens || o.brackets > maxBrackets {
+		if t.kind == tokenEnd || o.tokens*tokenWork > work || depth > maxBrackets {
+			o.whole = t.kind == tokenEnd
 			return o
 		}
-		if len(l.stack) == 0 {
-			l.stack = append(l.stack, l.closed) // an unmatched bracket does not close the program
-		}
 		o.tokens++
-		if len(l.stack) < depth || t.kind == tokenTemplate && l.closed.open == '$' && before.kind != tokenEnd {
-			chains -= int(l.closed.chain)
-			fns -= int(l.closed.fns)
-			if l.closed.open == '{' || l.closed.open == '(' {
-				o.scopeWork += min(int(l.closed.words), names.n)
+		closes := len(l.stack) < depth || t.kind == tokenTemplate && src[t.start] == '}'
+		opens := len(l.stack) > depth || closes && len(l.stack) == depth
+		if closes {
+			f := &frames[len(frames)-1]
+			chains -= int(f.chain)
+			fns -= int(f.fns)
+			outer := &frames[len(frames)-2]
+			if l.closed.open() == '{' || l.closed.open() == '(' {
+				o.scopeWork += f.hoisting(outer, names.n)
 			}
-			l.stack[len(l.stack)-1].words += l.closed.words
-			l.closed.chain, l.closed.fns, l.closed.words = 0, 0, 0
+			outer.words += f.words
+			outer.seen |= f.seen
+			frames = frames[:len(frames)-1]
 		}
-		top := &l.stack[len(l.stack)-1]
+		if opens {
+			frames[len(frames)-1].suffixes++
+			serial++
+			frames = append(frames, frame{serial: serial})
+			o.brackets = max(o.brackets, len(l.stack))
+		}
+		top := &frames[len(frames)-1]
 		text := l.text(t)
 		if endsChain(&l, before, t, text) {
 			chains -= int(top.chain)
 			fns -= int(top.fns)
 			top.chain, top.fns, top.suffixes = 0, 0, 0
 		}
-		if len(l.stack) > depth {
-			frames++
-			top.serial = frames
-			l.stack[len(l.stack)-2].suffixes++
-		} else if text == "." || text == "?." || t.kind == tokenTemplate {
+		if t.kind == tokenTemplate || t.kind == tokenPunct && text[len(text)-1] == '.' {
 			top.suffixes++
 		}
 		o.suffixes = max(o.suffixes, int(top.suffixes))
 		added := nestsRight(&l, before, t, text)
 		top.chain += int32(added)
 		chains += added
+		o.nesting = max(o.nesting, len(l.stack)+chains)
 		if text == "=>" || text == "function" {
 			top.fns++
 			fns++
+			o.functions++
 			o.functionWork += fns * fns
 			if text == "=>" {
-				o.arrowWork += min(int(top.words), names.n)
+				o.arrowWork += min(top.distinct(), names.n)
 			}
 		}
 		switch t.kind {
 		case tokenWord:
-			top.words++
-			names.add(text, 0)
+			h := hashOf(text)
+			if (before.kind != tokenPunct || src[before.end-1] != '.') && !isKeyword(text) {
+				top.words++
+				top.seen |= 1 << (h >> 26)
+			}
+			names.add(h, 0)
 			o.names = names.n
-			if binds(&l, before) && !declared.add(text, top.serial) {
+			if binds(&l, before) && !declared.add(h, top.serial) {
 				o.redeclared++
 			}
-			if len(l.stack) == 1 && (text == "import" || text == "export") && l.src[max(before.end-1, 0)] != '.' {
+			if len(l.stack) == 0 && (text == "import" || text == "export") && l.src[max(before.end-1, 0)] != '.' {
 				o.module = o.module || startsModule(l, text)
 			}
 			o.escaped(t.start, text, true)
@@ -124,26 +140,13 @@ func outlineOf(src string) outline {
 			}
 			o.escaped(t.start, text, false)
 		}
-		o.brackets = max(o.brackets, len(l.stack)-1)
-		o.nesting = max(o.nesting, len(l.stack)-1+chains)
 		before = t
-	}
-}
-
-func (o *outline) countRaw(src string) {
-	for i := range len(src) {
-		switch src[i] {
-		case '(', '[', '{', '<':
-			o.openings++
-		case '!', '~', '-', '+', '=', '?', ':', '*', '&', '|':
-			o.operators++
-		}
 	}
 }
 
 // startsModule looks past "import" or "export" at the program's top level, on a copy of the lexer.
 func startsModule(l lexer, word string) bool {
-	l.stack = append([]frame(nil), l.stack...)
+	l.stack = append([]bracket(nil), l.stack...)
 	next := l.next()
 	switch text := l.text(next); {
 	case word == "import":
@@ -156,11 +159,8 @@ func startsModule(l lexer, word string) bool {
 // endsChain reports whether what nested to the right in this frame is over: at a separator, or where one statement ends
 // and another begins without one.
 func endsChain(l *lexer, before, t token, text string) bool {
-	if text == "," || text == ";" {
-		return true
-	}
 	if t.kind != tokenWord || before.kind == tokenEnd {
-		return false
+		return t.kind == tokenPunct && (text[0] == ',' || text[0] == ';')
 	}
 	switch text {
 	case "else", "catch", "finally", "while", "in", "instanceof", "of", "as", "extends":
@@ -172,7 +172,7 @@ func endsChain(l *lexer, before, t token, text string) bool {
 	case !t.newline:
 		return false
 	case before.kind == tokenPunct:
-		return last == ']' || last == ')' && l.closed.operand
+		return last == ']' || last == ')' && l.closed.operand()
 	default:
 		return before.kind != tokenWord || !isKeyword(l.text(before))
 	}
@@ -182,11 +182,15 @@ func endsChain(l *lexer, before, t token, text string) bool {
 func nestsRight(l *lexer, before, t token, text string) int {
 	switch t.kind {
 	case tokenPunct:
-		switch text {
-		case "=>", "=", "?", "**", "!", "~", ":", "<", "++", "--", "&", "|":
+		switch c := text[0]; c {
+		case '=', '!', '~', ':', '<', '&', '|':
 			return 1
-		case "+", "-":
-			if before.kind == tokenPunct && l.src[before.end-1] != ')' && l.src[before.end-1] != ']' || before.kind == tokenEnd {
+		case '?', '*':
+			if text != "?." && text != "*" {
+				return 1
+			}
+		case '+', '-':
+			if len(text) == 2 || before.kind == tokenPunct && l.src[before.end-1] != ')' && l.src[before.end-1] != ']' || before.kind == tokenEnd {
 				return 1
 			}
 		}
@@ -200,9 +204,22 @@ func nestsRight(l *lexer, before, t token, text string) int {
 
 // binds reports whether a name after this token may be one that is being declared.
 func binds(l *lexer, before token) bool {
-	switch l.text(before) {
-	case "let", "const", "class", "function", "import", "enum", "namespace", "as", "type", "interface", "(", "[", "{", ",", ":", "*", ".":
-		return before.kind == tokenWord || l.src[before.end-1] != '.' || before.start > 0 && l.src[before.start-1] == '.'
+	switch before.kind {
+	case tokenPunct:
+		if before.end-before.start != 1 {
+			return false
+		}
+		switch l.src[before.start] {
+		case '(', '[', '{', ',', ':', '*':
+			return true
+		case '.': // a rest
+			return before.start > 0 && l.src[before.start-1] == '.'
+		}
+	case tokenWord:
+		switch l.text(before) {
+		case "let", "const", "class", "function", "import", "enum", "namespace", "as", "type", "interface":
+			return true
+		}
 	}
 	return false
 }
@@ -213,12 +230,17 @@ type nameSet struct {
 	slots [1 << 10]uint64
 }
 
-// add reports whether the name was new; salt keeps equal names of different places apart.
-func (s *nameSet) add(name string, salt uint32) bool {
-	h := 2166136261 ^ salt*0x9e3779b1
+func hashOf(name string) uint32 {
+	h := uint32(2166136261)
 	for i := range len(name) {
 		h = (h ^ uint32(name[i])) * 16777619
 	}
+	return h
+}
+
+// add reports whether the name of that hash was new; salt keeps equal names of different places apart.
+func (s *nameSet) add(h, salt uint32) bool {
+	h ^= salt * 0x9e3779b1
 	h ^= h >> 16
 	if bit := uint64(1) << (h & 63); s.slots[h>>6&1023]&bit == 0 {
 		s.slots[h>>6&1023] |= bit

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -12,7 +13,6 @@ const (
 	maxHits     = 400
 	maxDepth    = 2500
 	maxRounds   = 3
-	manyNodes   = 15_000 // programs with more are walked twice at most
 	maxEdges    = 2048
 	// maxPatterns bounds the regular expressions that are run, and maxParsed the bytes of JSON that are read, in one walk.
 	maxPatterns = 20
@@ -23,6 +23,7 @@ const (
 // up that were needed before they were known.
 type scanner struct {
 	cat     *catalogue
+	budget  *budget
 	globals map[string]bool
 	files   map[string]string
 	text    string // what was parsed
@@ -92,26 +93,45 @@ type hitKey struct {
 	offset   int
 }
 
-// walk analyses the tree until nothing new turns up.
+// walk analyses the tree until nothing new turns up. A walk that was not finished adds to what the one before it found.
 func (w *scanner) walk(list []js.IStmt) {
+	var before []hit
+	var metrics Metrics
 	for w.round = range maxRounds {
-		w.again = false
-		w.cursor, w.at, w.depth, w.branch, w.loops, w.endless, w.quiet = 0, 0, 0, 0, 0, 0, false
-		w.this, w.with = &value{kind: kindGlobal}, nil
-		w.hits, w.seen, w.count, w.nestedScans, w.dropped = w.hits[:0], nil, nil, 0, false
-		w.patterns, w.parsedBytes = 0, 0
-		w.timers.reset()
-		w.tele.Metrics = Metrics{Cyclomatic: 1}
+		left := w.budget.left
+		w.start()
 		w.block(list)
-		if !w.again || w.tooDeep || w.round > 0 && w.tele.Metrics.ASTNodeCount > manyNodes {
-			break
+		w.timers.report(w)
+		if w.round > 0 && w.budget.exceeded {
+			w.hits, w.tele.Metrics = append(before, w.hits...), metrics
 		}
+		if !w.again || w.tooDeep || w.budget.exceeded {
+			return
+		}
+		if w.round+1 < maxRounds && left-w.budget.left > w.budget.left {
+			w.budget.exceeded = true
+			return
+		}
+		before, metrics = slices.Clone(w.hits), w.tele.Metrics
 	}
-	w.timers.report(w)
+}
+
+// start makes ready for another walk over the same tree. What is known of variables and functions stays.
+func (w *scanner) start() {
+	w.again = false
+	w.cursor, w.at, w.depth, w.branch, w.loops, w.endless, w.quiet = 0, 0, 0, 0, 0, 0, false
+	w.this, w.with = &value{kind: kindGlobal}, nil
+	w.hits, w.seen, w.count, w.nestedScans, w.dropped = w.hits[:0], nil, nil, 0, false
+	w.patterns, w.parsedBytes = 0, 0
+	w.timers.reset()
+	w.tele.Metrics = Metrics{Cyclomatic: 1}
 }
 
 // hit records a finding once per category and place.
-func (w *scanner) hit(category string, p power, module string, offset int, message string) {
+func (w *scanner) hit(category string, p power, module string, offset int, message ...string) {
+	if w.full(category, p, module) {
+		return
+	}
 	key := hitKey{category, offset}
 	if _, ok := w.seen[key]; ok {
 		return
@@ -120,19 +140,28 @@ func (w *scanner) hit(category string, p power, module string, offset int, messa
 		w.seen, w.count = map[hitKey]struct{}{}, map[hitClass]int{}
 	}
 	w.seen[key] = struct{}{}
-	class := hitClass{category, p, module}
-	w.count[class]++
-	// Two of each class are enough for every tier's score. Only modules have names without end, and those count alike.
-	if len(w.hits) < maxFindings || w.count[class] <= 2 && (p != modulePower || len(w.hits) < maxHits) {
-		w.hits = append(w.hits, hit{category: category, power: p, module: module, offset: offset, message: message})
-	} else {
-		w.dropped = true
+	w.count[hitClass{category, p, module}]++
+	w.hits = append(w.hits, hit{category: category, power: p, module: module, offset: offset, message: strings.Join(message, "")})
+}
+
+// full reports that another finding of a class would only be counted. Two of each class are enough for every tier's score;
+// only modules have names without end, and those count alike.
+func (w *scanner) full(category string, p power, module string) bool {
+	if len(w.hits) < maxFindings {
+		return false
 	}
+	full := p == modulePower && len(w.hits) >= maxHits
+	if !full {
+		w.budget.take(valueWork)
+		full = w.count[hitClass{category, p, module}] >= 2
+	}
+	w.dropped = w.dropped || full
+	return full
 }
 
 // found records the finding of a symbol.
 func (w *scanner) found(s *symbol, offset int) {
-	if s.category != "" {
+	if s.category != "" && !w.full(s.category, s.power, s.module) {
 		w.hit(s.category, s.power, s.module, offset, explain(s))
 	}
 }
@@ -248,8 +277,11 @@ func passable(word string) bool {
 	return false
 }
 
-// visit counts a node and guards the depth; leave must follow when it reports true.
+// visit counts a node and guards depth and work; leave must follow when it reports true.
 func (w *scanner) visit() bool {
+	if !w.budget.take(nodeWork) {
+		return false
+	}
 	w.depth++
 	w.tele.Metrics.ASTNodeCount++
 	if w.depth > w.tele.Metrics.MaxDepth {

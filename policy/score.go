@@ -53,8 +53,12 @@ func (s *scored) add(file string, from *scanned, g *Grants) {
 		return
 	}
 	s.analysis.Unanalysed = true
+	why := "no parser here takes this code"
+	if from.costly {
+		why = "this code would take more work than a scan may"
+	}
 	s.found = append(s.found, place{Finding{Category: Unanalysed, Severity: severity(Unanalysed), Score: mediumScore, File: file,
-		Message: "no parser here takes this code; it was scanned by tokens"}, &from.src, from.stuckAt})
+		Message: why + "; it was scanned by tokens"}, &from.src, from.stuckAt})
 }
 
 // finish sorts, scores, cuts and places the findings.

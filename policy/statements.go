@@ -70,7 +70,7 @@ func (w *scanner) stmt(s js.IStmt) {
 		}
 	case *js.WithStmt:
 		outer := w.with
-		w.with = either(w.expr(s.Cond), outer)
+		w.with = w.either(w.expr(s.Cond), outer)
 		w.branched(func() { w.stmt(s.Body) })
 		w.with = outer
 	case *js.ImportStmt:
@@ -97,24 +97,24 @@ func (w *scanner) loop(s js.IStmt) {
 	case *js.ForInStmt:
 		w.forTarget(s.Init, nil)
 		keys := keysOf(w.expr(s.Value))
-		w.forTarget(s.Init, itemsOf(keys))
+		w.forTarget(s.Init, w.itemsOf(keys))
 		w.looped(false, func() { w.block(s.Body.List) })
 	case *js.ForOfStmt:
 		// The target stands before what it iterates over, in source and so in the walk; its values are bound afterwards.
 		w.forTarget(s.Init, nil)
 		items := w.expr(s.Value)
-		w.forTarget(s.Init, itemsOf(items))
+		w.forTarget(s.Init, w.itemsOf(items))
 		w.looped(false, func() { w.block(s.Body.List) })
 	}
 }
 
 // itemsOf gives what iterating over a value yields.
-func itemsOf(v *value) *value {
+func (w *scanner) itemsOf(v *value) *value {
 	var out *value
 	for ; v != nil; v = v.alt {
-		if v.kind == kindArray {
+		if v.kind == kindArray && w.budget.take(len(v.obj.elems)) {
 			for _, e := range v.obj.elems {
-				out = either(out, e)
+				out = w.either(out, e)
 			}
 		}
 	}
@@ -249,7 +249,7 @@ func (w *scanner) bind(b js.IBinding, v *value) {
 		}
 	case *js.BindingArray:
 		for i, item := range b.List {
-			w.bindDefault(item, elementOf(v, i))
+			w.bindDefault(item, w.elementOf(v, i))
 		}
 		w.bind(b.Rest, v)
 	}
@@ -260,7 +260,7 @@ func (w *scanner) bindDefault(item js.BindingElement, v *value) {
 	if item.Default != nil {
 		d := w.expr(item.Default)
 		if target, ok := item.Binding.(*js.Var); ok && d != nil {
-			w.assign(target, either(v, d))
+			w.assign(target, w.either(v, d))
 		}
 	}
 }
@@ -272,7 +272,7 @@ func (w *scanner) bindKey(item js.BindingObjectItem, v *value) (*value, int) {
 	}
 	key, ok := "", false
 	if item.Key.Computed != nil {
-		key, ok = w.expr(item.Key.Computed).string()
+		key, ok = w.textOf(w.expr(item.Key.Computed))
 	} else {
 		key, ok = propertyText(item.Key.Literal), true
 		w.pass(item.Key.Literal.Data)
@@ -290,11 +290,11 @@ func (w *scanner) bindKey(item js.BindingObjectItem, v *value) (*value, int) {
 	return w.member(v, key, at, true), at
 }
 
-func elementOf(v *value, i int) *value {
+func (w *scanner) elementOf(v *value, i int) *value {
 	var out *value
 	for ; v != nil; v = v.alt {
 		if v.kind == kindArray && i < len(v.obj.elems) {
-			out = either(out, v.obj.elems[i])
+			out = w.either(out, v.obj.elems[i])
 		}
 	}
 	return out

@@ -22,7 +22,7 @@ func (w *scanner) store(target js.IExpr, y js.IExpr) *value {
 	case *js.IndexExpr:
 		base = w.operand(t.X)
 		at := w.at
-		key, known = w.loud(t.Y).string()
+		key, known = w.textOf(w.loud(t.Y))
 		w.at = at
 	}
 	at := w.at
@@ -89,18 +89,19 @@ func (w *scanner) keep(base *value, key string, v *value) {
 	}
 	for b := base; b != nil; b = b.alt {
 		if b.kind == kindObject {
-			b.obj.set(key, v)
+			w.set(b.obj, key, v)
 		}
 	}
 	if v.dangerous() && !w.props[key].holds(v) {
-		w.props[key] = either(v, w.props[key])
+		w.props[key] = w.either(v, w.props[key])
 		w.again = true
 	}
 }
 
-func (o *object) set(key string, v *value) {
+// set gives an object a member, beside what the member may hold already.
+func (w *scanner) set(o *object, key string, v *value) {
 	if o.props == nil {
 		o.props = map[string]*value{}
 	}
-	o.props[key] = either(v, o.props[key])
+	o.props[key] = w.either(v, o.props[key])
 }

@@ -20,25 +20,32 @@ type tree struct {
 
 // parseTree parses code of any shape that executions take: statements as in the body of an async function, a module, or one
 // expression that only makes sense in parentheses. The error is the parser's, or says that it gave up.
-func parseTree(text string, module bool) (*tree, error) {
+func parseTree(o *outline, b *budget) (*tree, error) {
+	text := o.src
 	if strings.HasPrefix(text, "#!") {
 		text = "//" + text[2:]
 	}
-	t, err := parseText(text, "", "", module)
-	if err == nil {
+	if !o.parseable() || !b.take(o.parseWork()) {
+		return nil, errTooMuch
+	}
+	t, err := parseText(text, "", "", o.module)
+	switch {
+	case err == nil:
 		return t, nil
-	}
-	if module {
-		return parseText(text, "", "", false)
-	}
-	if !mayBeExpression(text) {
+	case !o.module && !mayBeExpression(text):
 		return nil, err
+	case !b.take(o.parseWork()):
+		return nil, errTooMuch
+	case o.module:
+		return parseText(text, "", "", false)
 	}
 	if t, err := parseText(text, "(", "\n)", false); err == nil {
 		return t, nil
 	}
 	return nil, err
 }
+
+var errTooMuch = errors.New("more work than a scan may take")
 
 // mayBeExpression reports code that may make sense in parentheses though it does not as statements: an object literal, or
 // a function or class without a name.

@@ -43,13 +43,13 @@ func (w *scanner) timer(s *symbol, c call) {
 	for f := c.arg(0); f != nil; f = f.alt {
 		switch {
 		case f.kind == kindText:
-			w.hit(CodeInjection, evalPower, "", c.at, s.name+" is handed a string to run as code")
+			w.hit(CodeInjection, evalPower, "", c.at, s.name, " is handed a string to run as code")
 			w.codeString(call{args: c.args[:1], at: c.at})
 		case f.kind == kindDecoded:
-			w.hit(CodeInjection, evalPower, "", c.at, s.name+" is handed a string to run as code")
+			w.hit(CodeInjection, evalPower, "", c.at, s.name, " is handed a string to run as code")
 			w.codeString(call{args: c.args[:1], at: c.at})
 		case f.kind == kindSymbol && f.sym.role == roleCallee:
-			w.hit(TimerAbuse, neverGranted, "", c.at, s.name+" sets the running function going again")
+			w.hit(TimerAbuse, neverGranted, "", c.at, s.name, " sets the running function going again")
 		case f.kind == kindSymbol && f.sym.role == roleFunction:
 			w.found(f.sym, c.at)
 		case f.kind == kindFunction:
@@ -66,14 +66,14 @@ func (w *scanner) timer(s *symbol, c call) {
 	}
 	switch {
 	case s.role == roleInterval && w.loops > 0:
-		w.hit(TimerAbuse, neverGranted, "", c.at, s.name+" in a loop floods the event loop")
+		w.hit(TimerAbuse, neverGranted, "", c.at, s.name, " in a loop floods the event loop")
 	case s.role == roleInterval:
 		t.intervals = append(t.intervals, c.at)
 		if w.frame != nil {
 			t.add(edge{from: w.frame.id, to: -1, timer: true, at: c.at})
 		}
 	case w.endless > 0:
-		w.hit(TimerAbuse, neverGranted, "", c.at, s.name+" in an endless or long loop floods the event loop")
+		w.hit(TimerAbuse, neverGranted, "", c.at, s.name, " in an endless or long loop floods the event loop")
 	}
 }
 

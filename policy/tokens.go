@@ -6,6 +6,7 @@ import "strings"
 // no scopes and follows no values.
 func (w *scanner) scanTokens(text string) []hit {
 	w.hits, w.seen, w.count = nil, nil, nil
+	w.budget = &budget{left: workFor(len(text))}
 	l := lexer{src: text}
 	var before, t token
 	t = l.next()
@@ -38,7 +39,7 @@ func (w *scanner) scanTokens(text string) []hit {
 // tokenMethod covers a member of something unknown.
 func (w *scanner) tokenMethod(name string, at int, next string) {
 	if s := w.cat.methods[name]; s != nil && next == "(" {
-		w.hit(s.category, s.power, s.module, at, explain(s))
+		w.found(s, at)
 	}
 	if name == "constructor" && next == "." {
 		w.hit(CodeInjection, evalPower, "", at, "a constructor's members may reach Function")
@@ -84,7 +85,7 @@ func (w *scanner) tokenChain(l *lexer, name string, at int, before, t token) (to
 // tokenLoad reads the argument of require or import on a copy of the lexer.
 func (w *scanner) tokenLoad(l *lexer, at int, how string) {
 	ahead := *l
-	ahead.stack = append([]frame(nil), l.stack...)
+	ahead.stack = append([]bracket(nil), l.stack...)
 	arg := ahead.next()
 	var name *value
 	if arg.kind == tokenString && arg.end-arg.start >= 2 {

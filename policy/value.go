@@ -97,7 +97,7 @@ func (v *value) holds(o *value) bool {
 }
 
 // either gives a value that may be what a is or what b is, up to maxAlternatives. What is dangerous is kept first.
-func either(a, b *value) *value {
+func (w *scanner) either(a, b *value) *value {
 	if a == nil || b == nil || a == b {
 		if a == nil {
 			return b
@@ -109,6 +109,9 @@ func either(a, b *value) *value {
 		n++
 	}
 	for v := b; v != nil && n < maxAlternatives; v = v.alt {
+		if !w.budget.take(n * (valueWork + len(v.text)/textBytes)) {
+			return out
+		}
 		if !out.holds(v) {
 			c := *v
 			c.alt = out
@@ -155,19 +158,25 @@ func (v *value) dangerous() bool {
 	return false
 }
 
-// string gives the constant text of a value without alternatives.
-func (v *value) string() (string, bool) {
-	switch {
-	case v == nil || v.alt != nil:
+// textOf gives the constant text of a value without alternatives. It spends the work of passing over the text.
+func (w *scanner) textOf(v *value) (string, bool) {
+	if v == nil || v.alt != nil {
 		return "", false
-	case v.kind == kindText:
-		return v.text, true
-	case v.kind == kindNumber:
-		return formatNumber(v.num), true
-	case v.kind == kindArray:
-		return joinElements(v.obj, ",")
 	}
-	return "", false
+	return w.textOfOne(v)
+}
+
+// textOfOne is textOf whatever the alternatives are.
+func (w *scanner) textOfOne(v *value) (text string, ok bool) {
+	switch v.kind {
+	case kindText:
+		text, ok = v.text, true
+	case kindNumber:
+		text, ok = formatNumber(v.num), true
+	case kindArray:
+		text, ok = w.joined(v.obj, ",")
+	}
+	return text, ok && w.budget.take(valueWork+len(text)/textBytes)
 }
 
 // isDecoded reports whether any part of the value came out of a decoder.

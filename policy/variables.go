@@ -38,10 +38,10 @@ func (w *scanner) assign(v *js.Var, val *value) {
 	if info.home == w.frame && info.branch == w.branch {
 		info.now = val
 	} else if val != nil {
-		info.now = either(val, info.now)
+		info.now = w.either(val, info.now)
 	}
 	if val != nil {
-		info.all = either(val, info.all)
+		info.all = w.either(val, info.all)
 	}
 }
 
@@ -159,7 +159,7 @@ func (w *scanner) funcDecl(d *js.FuncDecl) *value {
 	if d.Name != nil {
 		w.passName(d.Name)
 		info := w.variable(d.Name)
-		info.now, info.all = either(v, info.now), either(v, info.all)
+		info.now, info.all = w.either(v, info.now), w.either(v, info.all)
 	}
 	w.body(f, d.Params, d.Body.List, &value{kind: kindMaybeGlobal})
 	return v
@@ -208,5 +208,5 @@ func (w *scanner) returns(v *value) {
 	if w.frame.called && w.matters(v) {
 		w.again = true
 	}
-	w.frame.ret = either(v, w.frame.ret)
+	w.frame.ret = w.either(v, w.frame.ret)
 }

@@ -1,0 +1,93 @@
+package policy
+
+import "strings"
+
+// What a scan costs is counted, not timed, so that the same code always has the same answer. A unit of work is some ten
+// nanoseconds. What a parser will need is foretold from the outline; a walk counts what it does. Code that would take more
+// than its share is scanned by tokens, and the finding Unanalysed says so.
+const (
+	// workOfMost is what code of up to sizeOfMost bytes may take; longer code has in proportion.
+	workOfMost = 1_450_000
+	sizeOfMost = 256 << 10
+
+	tokenWork    = 7  // the tree parser: a token
+	nameWork     = 25 // a name seen first
+	hoistWork    = 22 // a name handed to the scope around that has more than indexedNames
+	indexedNames = 16
+	functionWork = 40
+	esbuildWork  = 45  // esbuild: a token, read and written again
+	nodeWork     = 7   // the walk: a node
+	valueWork    = 5   // the walk: a value made or compared
+	elementWork  = 12  // the walk: an element of an array made of text
+	nestedWork   = 500 // the walk: a string run as code
+	loadWork     = 30  // the walk: a module named
+	patternWork  = 3_000
+	textBytes    = 4 // the walk: bytes of text that one unit passes over
+)
+
+// workFor gives the work that code of so many bytes may take.
+func workFor(bytes int) int { return workOfMost * max(bytes, sizeOfMost) / sizeOfMost }
+
+// budget is the work that is left of one scan, the strings that it runs as code included.
+type budget struct {
+	left int
+	// exceeded reports that something was left undone.
+	exceeded bool
+}
+
+// take spends work, unless there is too little of it left.
+func (b *budget) take(work int) bool {
+	if work > b.left {
+		b.exceeded = true
+		return false
+	}
+	b.left -= work
+	return true
+}
+
+// The bounds of what parsers may have on their stack, which is not a matter of time: esbuild has no limit of its own and kills
+// the process when it recurses too deep. Within these it stays under 2 MiB.
+const (
+	maxBrackets      = 900
+	maxNesting       = 600
+	maxFunctionWork  = 300_000
+	maxRawOpenings   = 60_000
+	maxRawOperators  = 80_000
+	maxSuffixes      = 4_000
+	maxRedeclared    = 1_000
+	maxEscapeReports = maxFindings
+)
+
+// parseable reports whether the tree parser may have the code at all.
+func (o *outline) parseable() bool { return o.whole && o.brackets <= maxBrackets }
+
+// parseWork foretells what the tree parser needs.
+func (o *outline) parseWork() int {
+	return len(o.src)/3 + o.tokens*tokenWork + o.names*nameWork + o.scopeWork + o.functions*functionWork + o.arrowWork*5/4
+}
+
+// transformable reports whether esbuild may have the code at all.
+func (o *outline) transformable() bool {
+	o.countRaw()
+	return o.parseable() && o.nesting <= maxNesting && o.functionWork <= maxFunctionWork &&
+		o.openings <= maxRawOpenings && o.operators <= maxRawOperators && o.suffixes <= maxSuffixes && o.redeclared <= maxRedeclared
+}
+
+// transformWork foretells what esbuild needs.
+func (o *outline) transformWork() int {
+	lines := strings.Count(o.src, "\n") + strings.Count(o.src, "\r")
+	return len(o.src)/3 + o.tokens*esbuildWork + lines*10
+}
+
+// countRaw counts over the raw bytes.
+func (o *outline) countRaw() {
+	o.openings, o.operators = 0, 0
+	for i := range len(o.src) {
+		switch o.src[i] {
+		case '(', '[', '{', '<':
+			o.openings++
+		case '!', '~', '-', '+', '=', '?', ':', '*', '&', '|':
+			o.operators++
+		}
+	}
+}
