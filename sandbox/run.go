@@ -27,8 +27,10 @@ type run struct {
 	limits Limits
 	grants Grants
 	source *source
-	result Result
-	output []byte
+	// sources is set when source came from there, and is not the first time.
+	sources *sources
+	result  Result
+	output  []byte
 
 	start    time.Time
 	cpu      cpuClock
@@ -162,12 +164,15 @@ func (r *run) prepare(e *Engine, script Script, v *version) error {
 	if r.grants.Debug.Steps {
 		script = steppedScript(script)
 	}
-	src, ex := e.sources.of(script)
+	src, again, ex := e.sources.of(script)
 	if ex != nil {
 		r.result.Exception, r.result.Error = ex, oneLine(ex)
 		return errCode
 	}
 	r.source = src
+	if again {
+		r.sources = &e.sources
+	}
 	return nil
 }
 
@@ -238,8 +243,25 @@ func (r *run) execute(in *quickjs.Instance, script Script) error {
 	return r.guest(in, image.Root(stdlib.RootFinish))
 }
 
-// compile gives the caller's code as a function, of which nothing has run yet.
+// compile gives the caller's code as a function, of which nothing has run yet. What came before is not compiled again: the
+// guest is given what compiling would leave. A run that is watched closely sees it happen.
 func (r *run) compile(in *quickjs.Instance) (quickjs.Value, error) {
+	if r.sources == nil || r.grants.Debug != (Debug{}) {
+		return r.compileAnew(in)
+	}
+	if c := r.source.compiled.Load(); c != nil {
+		if fn, ok := in.Take(c); ok {
+			return fn, r.limits.outOfTicks(r.loadTicks + c.Ticks())
+		}
+	}
+	fn, err := r.compileAnew(in)
+	if err == nil {
+		r.sources.compiled(r.source, in.Compiled(fn))
+	}
+	return fn, err
+}
+
+func (r *run) compileAnew(in *quickjs.Instance) (quickjs.Value, error) {
 	fn, err := in.Compile(r.source.text)
 	if err == nil && r.source.doubtful {
 		_, err = in.Compile(otherHead + r.source.code + otherTail)

@@ -2,11 +2,14 @@ package sandbox
 
 import (
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/go-sourcemap/sourcemap"
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
+
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
 // source is code in the form the engine compiles, an async function in parentheses, and the way back to the caller's.
@@ -26,6 +29,8 @@ type source struct {
 	printedLines int
 	// bundle says how text was made of several files; nil when it was not.
 	bundle *bundle
+	// compiled is what compiling text gave; nil until it is known (sources.go).
+	compiled atomic.Pointer[quickjs.Compiled]
 	// skipped is how many lines of the caller's text were left out in front: a Markdown fence.
 	skipped int
 }

@@ -25,10 +25,6 @@ func servers(ctx context.Context, dir string, stderr io.Writer) (map[int][]*seri
 	if err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(map[string]string{"code": string(code)})
-	if err != nil {
-		return nil, err
-	}
 	airlock, stopAirlock, err := startAirlock(ctx, stderr)
 	if err != nil {
 		return nil, err
@@ -41,17 +37,21 @@ func servers(ctx context.Context, dir string, stderr io.Writer) (map[int][]*seri
 	defer stopNode()
 	out := map[int][]*series{}
 	for _, connections := range []int{1, 8} {
-		all := []*series{{name: "Airlock"}, {name: "Node + isolated-vm"}}
+		all := []*series{{name: again}, {name: another}, {name: "Node + isolated-vm"}}
 		for round := range rounds + 1 {
-			for i, url := range []string{airlock, node} {
+			for _, s := range all {
+				url := airlock
+				if s.name != again && s.name != another {
+					url = node
+				}
 				start := time.Now()
-				turn, err := post(ctx, url, body, connections)
+				turn, err := s.post(ctx, url, string(code), connections)
 				if err != nil {
-					return nil, fmt.Errorf("%s: %w", all[i].name, err)
+					return nil, fmt.Errorf("%s: %w", s.name, err)
 				}
 				if round > 0 {
-					all[i].times = append(all[i].times, turn...)
-					all[i].rate += float64(len(turn)) / time.Since(start).Seconds() / rounds
+					s.times = append(s.times, turn...)
+					s.rate += float64(len(turn)) / time.Since(start).Seconds() / rounds
 				}
 			}
 		}
@@ -61,14 +61,14 @@ func servers(ctx context.Context, dir string, stderr io.Writer) (map[int][]*seri
 }
 
 // post sends perTurn requests over each of a number of kept-alive connections.
-func post(ctx context.Context, url string, body []byte, connections int) ([]time.Duration, error) {
+func (s *series) post(ctx context.Context, url, code string, connections int) ([]time.Duration, error) {
 	var mu sync.Mutex
 	var all []time.Duration
 	var failed error
 	var wg sync.WaitGroup
 	for range connections {
 		wg.Go(func() {
-			turn, err := postOver(ctx, url, body)
+			turn, err := s.postOver(ctx, url, code)
 			mu.Lock()
 			defer mu.Unlock()
 			all, failed = append(all, turn...), errors.Join(failed, err)
@@ -78,11 +78,15 @@ func post(ctx context.Context, url string, body []byte, connections int) ([]time
 	return all, failed
 }
 
-func postOver(ctx context.Context, url string, body []byte) ([]time.Duration, error) {
+func (s *series) postOver(ctx context.Context, url, code string) ([]time.Duration, error) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}}
 	defer client.CloseIdleConnections()
 	var turn []time.Duration
 	for range perTurn {
+		body, err := json.Marshal(map[string]string{"code": s.text(code)})
+		if err != nil {
+			return nil, err
+		}
 		start := time.Now()
 		request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 		if err != nil {

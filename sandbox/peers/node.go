@@ -73,12 +73,12 @@ func sandboxes(ctx context.Context, dir string) ([]*series, error) {
 		return nil, fmt.Errorf("start node: %w", err)
 	}
 	answers := bufio.NewReader(stdout)
-	all := []*series{{name: "Airlock"}, {name: "isolated-vm"}, {name: "quickjs-emscripten-context"}, {name: "quickjs-emscripten-instance"}}
+	all := []*series{{name: again}, {name: another}, {name: "isolated-vm"}, {name: "quickjs-emscripten-context"}, {name: "quickjs-emscripten-instance"}}
 	for round := range rounds + 1 { // the first warms everything up
-		for i, s := range all {
+		for _, s := range all {
 			var turn []time.Duration
-			if i == 0 {
-				turn, err = ours(ctx, engine, string(code))
+			if s.name == again || s.name == another {
+				turn, err = ours(ctx, engine, s, string(code))
 			} else {
 				turn, err = theirs(stdin, answers, s.name)
 			}
@@ -96,11 +96,12 @@ func sandboxes(ctx context.Context, dir string) ([]*series, error) {
 	return all, node.Wait()
 }
 
-func ours(ctx context.Context, engine *sandbox.Engine, code string) ([]time.Duration, error) {
+func ours(ctx context.Context, engine *sandbox.Engine, s *series, code string) ([]time.Duration, error) {
 	turn := make([]time.Duration, 0, perTurn)
 	for range perTurn {
+		text := s.text(code)
 		start := time.Now()
-		r, err := engine.Run(ctx, sandbox.Script{Code: code}, sandbox.Grants{})
+		r, err := engine.Run(ctx, sandbox.Script{Code: text}, sandbox.Grants{})
 		if err != nil || !r.Completed() {
 			return nil, fmt.Errorf("%s %w", r.Error, err)
 		}

@@ -52,8 +52,9 @@ const (
 // enterType is the entry of enter in the type section.
 var enterType = [...]byte{typeFunc, enterParams, typeI32, typeI32, typeI64, typeI64, typeI32, typeI32, 1, typeI64}
 
-// enterBody is the code of enter: one comparison per operation.
-func enterBody() []byte {
+// enterBody is the code of enter: one comparison per operation. After compiling, the
+// globals are what they are at the beginning, so that a run goes the same way whether it compiles or takes what was compiled.
+func enterBody(fuel int64) []byte {
 	a, b, c, d, e := []byte{opLocalGet, 1}, []byte{opLocalGet, 2}, []byte{opLocalGet, 3}, []byte{opLocalGet, 4}, []byte{opLocalGet, 5}
 	wide := []byte{opExtendU}
 	code := []byte{0} // no locals
@@ -74,7 +75,8 @@ func enterBody() []byte {
 		}
 		code = append(code, opReturn, opEnd)
 	}
-	branch(enterEval, funcEval, a, d)
+	branch(enterEval, funcEval, a, d, nil, appendInt([]byte{opI32Const}, fuel), []byte{opGlobalSet, fuelGlobal},
+		[]byte{opI32Const, 0, opGlobalSet, noteFunction})
 	branch(enterCall, funcCall, a, b, c, d, e, wide)
 	branch(enterPending, funcExecutePending, a, d, nil, wide)
 	branch(enterMalloc, funcMalloc, d, nil, wide)

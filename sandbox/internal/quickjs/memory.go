@@ -104,3 +104,14 @@ func (p *regions) close() error {
 	}
 	return first
 }
+
+// osPage is a page of the system's.
+const osPage = 4096
+
+func allPages(end uint64) []uint32 {
+	pages := make([]uint32, end/osPage)
+	for i := range pages {
+		pages[i] = uint32(i)
+	}
+	return pages
+}

@@ -79,7 +79,6 @@ func (b *backing) mapRange(size uint64) ([]byte, error) {
 }
 
 const (
-	osPage = 4096
 	// maxKept bounds the written pages that a range keeps between two runs.
 	maxKept = 256
 
@@ -108,6 +107,14 @@ func (b *backing) reset(mem []byte, used uint64) error {
 		}
 	}
 	return nil
+}
+
+// touched lists the pages of mem[:end] that may differ from the image.
+func (b *backing) touched(mem []byte, end uint64) []uint32 {
+	if pages, ok := b.written(mem, end); ok {
+		return pages
+	}
+	return allPages(end)
 }
 
 // written lists the pages of mem[:end] that are not the image's own any more: a write to a page of a private mapping

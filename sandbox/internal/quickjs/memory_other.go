@@ -26,6 +26,8 @@ func (b *backing) reset(mem []byte, used uint64) error {
 	return nil
 }
 
+func (b *backing) touched(_ []byte, end uint64) []uint32 { return allPages(end) }
+
 func (b *backing) close() error { return nil }
 
 func anonymous(size uint64) ([]byte, error) { return make([]byte, size), nil }

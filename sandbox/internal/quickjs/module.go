@@ -48,7 +48,7 @@ type rewritten struct {
 // module that does not have the expected shape, so it is safe on arbitrary bytes. fuel is the number of loop headers
 // between two polls; 0 leaves fuel out (benchmarks compare against it).
 func rewrite(wasm []byte, fuel int64) (*rewritten, error) {
-	return rewriteWith(wasm, fuel, enterBody())
+	return rewriteWith(wasm, fuel, enterBody(fuel))
 }
 
 // rewriteWith is rewrite with another body for the function enter.

@@ -1,0 +1,62 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// Code that comes again is not compiled again. Nothing else may tell: each run is what it would have been alone, whatever
+// the runs before were granted, given, or did.
+func TestCompiledOnce(t *testing.T) {
+	e := newEngine(t)
+	seed := func(n int64) *int64 { return &n }
+	for _, s := range []sandbox.Script{
+		{Code: "return [Math.random(), Date.now(), performance.timeOrigin, input, typeof a, crypto.randomUUID()]"},
+		{Code: "globalThis.n = (globalThis.n ?? 0) + 1; Object.prototype.x = n; Array.prototype.push = null; n"},
+		{Code: "const f = () => f; f.n = (f.n ?? 0) + 1; `a${f.n}`.concat(((s, ...v) => (s.raw.n = (s.raw.n ?? 0) + 1, s.raw.n))`t${1}`)"},
+		{Code: "console.log(1);\n\nnull.x"},
+		{Code: "function f(n) {\n  if (!n) throw new TypeError('deep');\n  f(n - 1);\n}\nf(3)"},
+		{Code: "const a: number = 1;\nenum E { A = 3 }\nnull!.x + E.A + a", TypeScript: true},
+		{Code: "eval('1 +\\n  2 +\\n null.x')"},
+		{Code: "new Function('return 5')()"},
+		{Code: "let s = 0; for (let i = 0; i < 3e5; i++) s += i % 7; [1, 2, 3].sort((a, b) => b - a).join() + s"},
+		{Code: "for (;;) ;"},
+		{Code: "const a = []; for (;;) a.push(new Array(1000).fill(1))"},
+		{Code: "(function f() { f() })()"},
+		{Code: "await new Promise((r) => setTimeout(r, 5)); import.meta.url"},
+		{Code: "(await import('node:util')).inspect({ a: 1 })"},
+		{Code: "async function main(n) { return [n, this === undefined, arguments.length] }"},
+		{Code: "if (input) { 1 } else { 2 } ;} async () => {"},
+		{Code: "const re = /(a+)+b/g; re.lastIndex = 3; re.test('aaab') + re.lastIndex"},
+		{Code: "var " + longNames(400) + "; v399"},
+	} {
+		for i := range 6 {
+			// Every other run has other grants, another seed and other data.
+			g := sandbox.Grants{Limits: sandbox.Limits{Wall: 20 * time.Second, Ticks: 80, MemoryBytes: 16 << 20}, Eval: i%2 == 0}
+			s.Seed, s.Input = seed(int64(i%2)), json.RawMessage(fmt.Sprint(i%2))
+			if i%2 == 0 {
+				g.Modules, g.Limits.MemoryBytes = []string{"*"}, 24<<20
+				s.Context = map[string]json.RawMessage{"a": json.RawMessage(`1`)}
+			} else {
+				s.Context = nil
+			}
+			// A test of its own closes its engine at once.
+			t.Run(fmt.Sprintf("%.30q/%d", s.Code, i), func(t *testing.T) {
+				if d := same(run(t, newEngine(t), s, g), run(t, e, s, g)); d != "" {
+					t.Error(d)
+				}
+			})
+		}
+	}
+}
+
+func longNames(n int) (names string) {
+	for i := range n {
+		names += fmt.Sprintf("v%d = %d, ", i, i)
+	}
+	return names[:len(names)-2]
+}

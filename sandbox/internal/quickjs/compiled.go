@@ -1,0 +1,99 @@
+package quickjs
+
+import "encoding/binary"
+
+// Compiling takes longer than a short script runs, and what it does to a fresh guest's memory depends on the text alone. So
+// it can be taken down once, and be done to other fresh guests of the image by copying: some ten kilobytes for a short script.
+// No guest code has run by then. What a run brings along is put there later, or is among ownFields.
+
+// Compiled is what compiling left in memory. It is safe for concurrent use.
+type Compiled struct {
+	image   *Image
+	value   Value
+	ticks   int64
+	changes []change
+	data    []byte // of all changes, one after the other
+}
+
+// change is n bytes that are other than the image's.
+type change struct{ at, n uint32 }
+
+// changeGap is how many bytes that are the image's may stand inside a change.
+const changeGap = 32
+
+// Compiled gives what has been compiled in in, a fresh instance in which nothing has run; v is the value of it. It is nil when
+// that took more memory than the image has.
+func (in *Instance) Compiled(v Value) *Compiled {
+	memory, ok := in.mod.Memory().Read(0, in.mod.Memory().Size())
+	if !ok || in.dead || uint32(len(memory)) != in.image.size {
+		return nil
+	}
+	c := &Compiled{image: in.image, value: v, ticks: in.ticks}
+	pristine := in.image.regions.image.pristine
+	for _, page := range in.image.regions.image.touched(in.memory.mem, in.memory.size) {
+		// What lies on the stack is dead.
+		if at := page * osPage; at < originalPages*pageSize || at >= stackTop {
+			c.compare(memory[at:at+osPage], pristine[at:at+osPage], at)
+		}
+	}
+	return c
+}
+
+// compare adds where a and b, which are at an address, differ.
+func (c *Compiled) compare(a, b []byte, at uint32) {
+	const word = 8
+	end := 0 // of the last change
+	for i := 0; i < len(a); i += word {
+		if binary.LittleEndian.Uint64(a[i:]) == binary.LittleEndian.Uint64(b[i:]) {
+			continue
+		}
+		if end > 0 && i-end <= changeGap {
+			c.data = append(c.data, a[end:i+word]...)
+			c.changes[len(c.changes)-1].n += uint32(i + word - end)
+		} else {
+			c.data = append(c.data, a[i:i+word]...)
+			c.changes = append(c.changes, change{at + uint32(i), word})
+		}
+		end = i + word
+	}
+}
+
+// Bytes is about what c takes.
+func (c *Compiled) Bytes() int { return len(c.data) + 8*len(c.changes) }
+
+// Ticks is the work that compiling was.
+func (c *Compiled) Ticks() int64 { return c.ticks }
+
+// Take does to in, a fresh instance of the same image, what compiling did, and gives the value. ok is false for an instance of
+// another image.
+func (in *Instance) Take(c *Compiled) (v Value, ok bool) {
+	memory, read := in.mod.Memory().Read(0, in.mod.Memory().Size())
+	if !read || in.dead || in.image != c.image {
+		return 0, false
+	}
+	var own [len(ownFields)][8]byte
+	for i, f := range ownFields {
+		copy(own[i][:f.n], memory[f.of(in.image)+f.at:])
+	}
+	data := c.data
+	for _, x := range c.changes {
+		copy(memory[x.at:x.at+x.n], data)
+		data = data[x.n:]
+	}
+	for i, f := range ownFields {
+		copy(memory[f.of(in.image)+f.at:], own[i][:f.n])
+	}
+	in.ticks = c.ticks
+	return c.value, true
+}
+
+// ownFields are what was set in an instance for its run, whoever's run compiled.
+var ownFields = [...]struct {
+	of    func(*Image) uint32
+	at, n uint32
+}{
+	{contextOf, ctxRandomState, 8}, {contextOf, ctxTimeOrigin, 8}, {runtimeOf, rtCollectAt, 4},
+}
+
+func contextOf(im *Image) uint32 { return im.qctx }
+func runtimeOf(im *Image) uint32 { return im.rt }
