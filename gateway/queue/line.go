@@ -19,7 +19,7 @@ type line struct {
 }
 
 func (l *line) youngest() *waiter {
-	return l.waiters.Back().Value.(*waiter) //nolint:forcetypeassert // the list holds nothing else
+	return l.waiters.Back().Value.(*waiter)
 }
 
 // class is the lines of one priority; turns holds those that are not empty, whose turn it is first.
@@ -53,8 +53,8 @@ func (c *class) remove(w *waiter) {
 func (c *class) turn(of *shares) *line {
 	var best *line
 	for e := c.turns.Front(); e != nil; e = e.Next() {
-		l := e.Value.(*line) //nolint:forcetypeassert // the list holds nothing else
-		if of.may(l.tenant) && (best == nil || of.held[l.tenant] < of.held[best.tenant]) {
+		l := e.Value.(*line)
+		if of.may(l.tenant) && (best == nil || of.held(l.tenant) < of.held(best.tenant)) {
 			best = l
 		}
 	}
@@ -63,7 +63,7 @@ func (c *class) turn(of *shares) *line {
 
 // next takes the oldest waiter of a line; the tenant then goes to the back.
 func (c *class) next(l *line) *waiter {
-	w := l.waiters.Front().Value.(*waiter) //nolint:forcetypeassert // the list holds nothing else
+	w := l.waiters.Front().Value.(*waiter)
 	c.turns.MoveToBack(l.turn)
 	c.remove(w)
 	return w
@@ -73,7 +73,7 @@ func (c *class) next(l *line) *waiter {
 func (c *class) longest() *line {
 	var longest *line
 	for e := c.turns.Front(); e != nil; e = e.Next() {
-		if l := e.Value.(*line); longest == nil || l.waiters.Len() > longest.waiters.Len() { //nolint:forcetypeassert // as above
+		if l := e.Value.(*line); longest == nil || l.waiters.Len() > longest.waiters.Len() {
 			longest = l
 		}
 	}

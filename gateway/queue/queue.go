@@ -63,7 +63,7 @@ func New(cfg Config) (*Queue, error) {
 	if cfg.Concurrent == nil {
 		cfg.Concurrent = func(string) int { return 0 }
 	}
-	q := &Queue{cfg: cfg, shares: shares{places: cfg.Places, spare: cfg.Spare, free: cfg.Places + cfg.Spare, bound: cfg.Concurrent, held: make(map[string]int)}}
+	q := &Queue{cfg: cfg, shares: newShares(cfg)}
 	for i := range q.lines {
 		q.lines[i] = class{byTenant: make(map[string]*line), turns: list.New()}
 	}
@@ -111,8 +111,7 @@ func (p *Place) Release() {
 		p.q.mu.Lock()
 		defer p.q.mu.Unlock()
 		p.q.service += (held - p.q.service) / 8
-		p.q.shares.now = now
-		p.q.shares.release(p.tenant)
+		p.q.shares.release(p.tenant, now)
 		p.q.grant()
 	})
 }
@@ -131,11 +130,12 @@ func (q *Queue) enter(c Class, tenant string) (*waiter, error) {
 	q.shares.arrived(tenant, q.cfg.Now())
 	if q.grant(); q.shares.may(tenant) {
 		q.shares.take(tenant)
-		return nil, nil //nolint:nilnil // nothing to wait for
+		return nil, nil
 	}
 	if q.waiting >= q.cfg.Depth {
 		victim := q.victim(c, tenant)
 		if victim == nil {
+			q.shares.left(tenant)
 			return nil, q.full()
 		}
 		q.remove(victim)
@@ -162,6 +162,7 @@ func (q *Queue) leave(w *waiter) bool {
 func (q *Queue) remove(w *waiter) {
 	q.lines[w.class].remove(w)
 	q.waiting--
+	q.shares.left(w.tenant)
 }
 
 func (q *Queue) full() *Full {

@@ -1,8 +1,12 @@
 package queue
 
-import "time"
+import (
+	"container/list"
+	"time"
+)
 
-// about is how long a tenant counts as being about after it last asked for a place.
+// about is how long a tenant counts as being about after it last asked for a place, and the window over which it is
+// remembered how many it needed at once.
 const about = 10 * time.Second
 
 // shares says how many places each tenant has and may have. It belongs to the queue's lock.
@@ -11,54 +15,121 @@ type shares struct {
 	spare  int
 	free   int // of both
 	bound  func(tenant string) int
-	held   map[string]int // without tenants that hold none
 
-	now time.Time
-	// latest asked last; other is when anybody else last did.
-	latest   string
-	latestAt time.Time
-	other    time.Time
+	tenants map[string]*share // those that are about, or hold places
+	asked   *list.List        // of *share: those that are about, who asked longest ago first
+	each    int               // what each of them may always have: its part of the places, at least one
+	claimed int               // the sum of their claims
 }
 
-// arrived notes that a tenant asks.
+// share is what one tenant has, and what it needs.
+type share struct {
+	tenant        string
+	held, waiting int
+	at            time.Time     // when it asked last
+	turn          *list.Element // in asked; nil when it is not about
+	// most is how many places it held and waited for at once, at the highest, in this window and the one before.
+	most, recent int
+	since        time.Time // when this window began
+	claim        int       // places that it has not and may ask for any moment
+}
+
+func newShares(cfg Config) shares {
+	return shares{
+		places: cfg.Places, spare: cfg.Spare, free: cfg.Places + cfg.Spare, bound: cfg.Concurrent,
+		tenants: make(map[string]*share), asked: list.New(),
+	}
+}
+
+// arrived notes that a tenant asks; take or left follows.
 func (s *shares) arrived(tenant string, now time.Time) {
-	s.now = now
-	if tenant != s.latest {
-		s.other, s.latest = s.latestAt, tenant
+	t := s.tenants[tenant]
+	if t == nil {
+		t = &share{tenant: tenant}
+		s.tenants[tenant] = t
 	}
-	s.latestAt = now
+	if t.turn == nil {
+		t.turn, t.since = s.asked.PushBack(t), now
+	}
+	s.asked.MoveToBack(t.turn)
+	if now.Sub(t.since) >= about {
+		t.most, t.recent, t.since = t.recent, 0, now
+	}
+	t.at = now
+	t.waiting++
+	t.recent = max(t.recent, t.held+t.waiting)
+	t.most = max(t.most, t.recent)
+	s.pass(now)
+	s.count(t)
 }
 
+// pass forgets those that have not asked for a while and wait for nothing.
+func (s *shares) pass(now time.Time) {
+	for e := s.asked.Front(); e != nil; e = s.asked.Front() {
+		t := e.Value.(*share)
+		if now.Sub(t.at) < about {
+			break
+		}
+		if t.waiting > 0 {
+			t.at = now
+			s.asked.MoveToBack(e)
+			continue
+		}
+		s.asked.Remove(e)
+		t.turn, t.most, t.recent = nil, 0, 0
+		s.count(t)
+	}
+	each := max(s.places/max(s.asked.Len(), 1), 1)
+	if each == s.each {
+		return
+	}
+	s.each = each
+	for e := s.asked.Front(); e != nil; e = e.Next() {
+		s.count(e.Value.(*share))
+	}
+}
+
+// count brings a tenant's claim up to date, and forgets a tenant of which nothing is left.
+func (s *shares) count(t *share) {
+	claim := max(min(t.most, s.each)-t.held, 0)
+	s.claimed += claim - t.claim
+	if t.claim = claim; t.turn == nil && t.held == 0 {
+		delete(s.tenants, t.tenant)
+	}
+}
+
+// take gives one who asks a place.
 func (s *shares) take(tenant string) {
+	t := s.tenants[tenant]
 	s.free--
-	s.held[tenant]++
+	t.held++
+	t.waiting--
+	s.count(t)
 }
 
-func (s *shares) release(tenant string) {
+// left notes that one who asked waits no longer.
+func (s *shares) left(tenant string) { s.tenants[tenant].waiting-- }
+
+func (s *shares) release(tenant string, now time.Time) {
+	t := s.tenants[tenant]
 	s.free++
-	if s.held[tenant]--; s.held[tenant] == 0 {
-		delete(s.held, tenant)
-	}
+	t.held--
+	s.count(t)
+	s.pass(now)
 }
 
-// may reports whether a tenant may have one more place, of those that are free: not past its bound, not a spare one unless
-// it has none, and not the last one of all while others are about. The only place there is may always be had.
+func (s *shares) held(tenant string) int { return s.tenants[tenant].held }
+
+// may reports whether a tenant that asks may have one more place, of those that are free: not past its bound, not a spare
+// one unless it has none, and beyond its part of the places none that others claim, who may claim half of all. The only
+// place there is may always be had.
 func (s *shares) may(tenant string) bool {
-	held := s.held[tenant]
-	switch {
-	case s.free == 0, held > 0 && s.free <= s.spare:
+	t := s.tenants[tenant]
+	if s.free == 0 || t.held > 0 && s.free <= s.spare {
 		return false
 	}
-	if most := s.bound(tenant); most > 0 && held >= most {
+	if most := s.bound(tenant); most > 0 && t.held >= most {
 		return false
 	}
-	return s.places == 1 || held < s.places-1 || !s.othersAbout(tenant)
-}
-
-func (s *shares) othersAbout(tenant string) bool {
-	last := s.latestAt
-	if tenant == s.latest {
-		last = s.other
-	}
-	return !last.IsZero() && s.now.Sub(last) < about
+	return t.held < s.each || s.free-s.spare > min(s.claimed-t.claim, s.places/2)
 }
