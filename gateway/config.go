@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,6 +33,9 @@ type Config struct {
 	// Spread says that this is one of several gateways that share no memory: idempotency keys are then kept in State, and
 	// refused without one.
 	Spread bool
+	// Frozen says that this process stands still between requests: nothing goes on in the background, and jobs, callbacks and
+	// schedules are seen to by Turn alone.
+	Frozen bool
 	// OpenedHosts are the hosts that callbacks may reach although their addresses are not public.
 	OpenedHosts []string
 	// KeepCode has the gateway's own records hold the code and the whole request, as those of functions do.
@@ -48,7 +52,7 @@ type Config struct {
 	Heartbeat    time.Duration // between comments on a silent stream; 10 s, at most half of WriteTimeout
 }
 
-// Deps is what a Server needs of others. All of it is required but State, Redact, Fleet, Examples, Quotas and Tracer.
+// Deps is what a Server needs of others. All of it is required but State, Wake, Redact, Fleet, Examples, Quotas and Tracer.
 type Deps struct {
 	Invoker Invoker
 	Records Records
@@ -57,6 +61,9 @@ type Deps struct {
 	Auth    *authn.Authenticator
 	// State keeps functions and jobs; without it the endpoints that need it answer 501.
 	State State
+	// Wake has Turn called soon for a job that was just kept, in this process or another one; nil wakes nobody. The job is
+	// found without it too, later.
+	Wake func(ctx context.Context, id string) error
 	// Redact takes secrets out of a record that the gateway writes; nil changes nothing.
 	Redact func(*audit.Record)
 	// Fleet gives the state of the function processes of this machine; nil where there are none.

@@ -37,6 +37,8 @@ type Job struct {
 	OnLog func(execution.Log)
 	// TraceParent is the caller's place in a trace (W3C Trace Context), or empty.
 	TraceParent string
+	// StartBefore is until when a function may begin it; zero is no bound.
+	StartBefore time.Time
 	// Fresh asks for a run even where the result of an identical one is known.
 	Fresh bool
 }
@@ -141,7 +143,7 @@ func (s *Server) invoke(ctx context.Context, r *run) (execution.Reply, error) {
 		Airlock: execution.InvocationVersion, ID: r.id, Request: r.job.Request, Via: r.job.Via,
 		Caller:     execution.Caller{Subject: r.job.Caller.Subject, Tenant: r.job.Caller.Tenant, IP: r.job.IP},
 		ReceivedAt: r.job.ReceivedAt, QueueMs: milliseconds(r.queued), Scopes: restricting(r.job.Caller.Scopes),
-		TraceParent: r.job.TraceParent, Function: r.job.Function, Content: r.job.Content,
+		TraceParent: r.job.TraceParent, Function: r.job.Function, Content: r.job.Content, StartBefore: r.job.StartBefore,
 	}, r.job.OnLog)
 	if err == nil {
 		s.learnStart(ctx, r, reply.Result)

@@ -174,7 +174,7 @@ func (s *Server) react(f execution.SavedFunction, job Job) (hooks.Answer, error)
 		return hooks.Answer{}, err
 	}
 	if f.Hook.Async {
-		if err := s.state.jobs.Submit(s.base, jobOf(job)); err != nil {
+		if err := s.submit(s.base, jobOf(job)); err != nil {
 			return hooks.Answer{}, err
 		}
 		body := raw(map[string]any{"id": job.ID, "status": execution.Queued})

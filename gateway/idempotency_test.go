@@ -76,7 +76,7 @@ func TestIdempotencyKey(t *testing.T) {
 // unworked hands out no jobs.
 type unworked struct{ gateway.State }
 
-func (unworked) Claim(context.Context, time.Time, string) (execution.Job, error) {
+func (unworked) Claim(context.Context, time.Time, string, []string) (execution.Job, error) {
 	return execution.Job{}, execution.ErrNotFound
 }
 
@@ -98,7 +98,7 @@ func TestIdempotencyKeyOutlivesTheProcess(t *testing.T) {
 	}
 	jobs := func(store *sqlitestate.Store) (n int) {
 		for {
-			if _, err := store.Claim(t.Context(), time.Now(), ""); err != nil {
+			if _, err := store.Claim(t.Context(), time.Now(), "", nil); err != nil {
 				return n
 			}
 			n++

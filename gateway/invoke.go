@@ -164,7 +164,7 @@ func (s *Server) submitScheduled(ctx context.Context, f execution.SavedFunction,
 		return err
 	}
 	job.Caller.Scopes = content.Scopes
-	return s.state.jobs.Submit(ctx, jobOf(job))
+	return s.submit(ctx, jobOf(job))
 }
 
 // learnStart notes what a run of a saved function told of how it starts. The run does not depend on it.

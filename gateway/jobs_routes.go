@@ -86,7 +86,7 @@ func (s *Server) accept(c *fiber.Ctx, job Job, callback json.RawMessage) error {
 		}
 		kept.Callback = to
 	}
-	if err := s.state.jobs.Submit(s.base, kept); err != nil {
+	if err := s.submit(s.base, kept); err != nil {
 		return err
 	}
 	c.Set(fiber.HeaderLocation, "/api/result/"+job.ID)
@@ -113,7 +113,7 @@ func jobOf(job Job) execution.Job {
 func fromKept(job execution.Job) Job {
 	return Job{
 		ID: job.ID, Caller: ownerOf(job), IP: job.IP, Via: job.Via, Function: job.Function, Fresh: job.Fresh,
-		ReceivedAt: job.ReceivedAt, Request: job.Request,
+		ReceivedAt: job.ReceivedAt, StartBefore: job.StartBefore, Request: job.Request,
 	}
 }
 

@@ -128,7 +128,7 @@ func (s *Server) Serve(l net.Listener) error {
 			return fmt.Errorf("gateway: without a credential it serves on a loopback address only, not on %s", l.Addr())
 		}
 	}
-	s.state.start(s.base)
+	s.startState(s.base)
 	return s.app.Listener(lingerers{l})
 }
 

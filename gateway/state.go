@@ -69,11 +69,42 @@ func (s *Server) newState() (*state, error) {
 	return st, err
 }
 
-func (st *state) start(running context.Context) {
-	if st != nil {
+func (s *Server) startState(running context.Context) {
+	if st := s.state; st != nil && !s.cfg.Frozen {
 		st.jobs.Start(running)
 		st.clock.Start(running)
 	}
+}
+
+// submit keeps a job, which has a result one day when the error is nil.
+func (s *Server) submit(ctx context.Context, job execution.Job) error {
+	if err := s.state.jobs.Submit(ctx, job); err != nil || s.deps.Wake == nil {
+		return err
+	}
+	waking, cancel := context.WithTimeout(ctx, wakeTime)
+	defer cancel()
+	if err := s.deps.Wake(waking, job.ID); err != nil {
+		s.deps.Logger.Warn("nobody was woken for a job; it waits for the next turn", "execution", job.ID, "error", err)
+	}
+	return nil
+}
+
+// wakeTime is how long a caller waits for somebody to be woken.
+const wakeTime = 5 * time.Second
+
+// Turn does what goes on in the background elsewhere, for a server that is Frozen: with an id it runs that job, without one
+// it submits what schedules say, runs what is queued, makes callbacks, takes over what other processes left when they died
+// and forgets what is old. It begins no job shortly before ctx ends, and returns when everything that it began has ended.
+// Turns of several processes may go on at once.
+func (s *Server) Turn(ctx context.Context, id string) error {
+	if s.state == nil {
+		return errors.New("gateway: there is no state to work on")
+	}
+	var err error
+	if id == "" {
+		err = s.state.clock.Turn(ctx)
+	}
+	return errors.Join(err, s.state.jobs.Turn(ctx, id))
 }
 
 // stop claims nothing more and waits for what runs.

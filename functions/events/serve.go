@@ -110,6 +110,9 @@ func (s *server) handle(ctx context.Context, payload json.RawMessage) (io.Reader
 			err = &execution.Error{Code: execution.InvalidRequest, Message: other.Error()}
 		}
 	}
+	if err == nil && !inv.StartBefore.IsZero() && s.now().After(inv.StartBefore) {
+		err = &execution.Error{Code: execution.Throttled, Message: "came after the time at which it was to begin at the latest", RetryAfter: time.Second}
+	}
 	if err != nil {
 		return nil, functionError(s.failure(inv.ID, err))
 	}

@@ -43,6 +43,9 @@ type Invocation struct {
 	// Content is the [Sources.Sum] of Request, for a saved function. Request may then come without its sources: a function
 	// that has met them before, for the same tenant, takes those, and any other answers [SourcesNeeded].
 	Content string `json:"content,omitempty"`
+	// StartBefore is until when the execution may begin; zero is no bound. A function that is asked later answers [Throttled]:
+	// whoever asked may have been given up for dead, and the execution to somebody else.
+	StartBefore time.Time `json:"startBefore,omitzero"`
 	// Replay is the audit record of an execution that is to be run again as it is recorded; Request then says nothing.
 	// Nothing outside is reached, and nothing is recorded. The Result is that of the run, under ID.
 	Replay json.RawMessage `json:"replay,omitempty"`

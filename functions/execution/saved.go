@@ -111,6 +111,8 @@ type Job struct {
 	NotBefore time.Time `json:"notBefore,omitzero"`
 	StartedAt time.Time `json:"startedAt,omitzero"`
 	EndedAt   time.Time `json:"endedAt,omitzero"`
+	// StartBefore is until when its owner may have a function begin it; zero is no bound.
+	StartBefore time.Time `json:"startBefore,omitzero"`
 	// Attempts counts the times a place was looked for in vain.
 	Attempts int `json:"attempts,omitempty"`
 	// Owner is the process that runs it.

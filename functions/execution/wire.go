@@ -67,6 +67,7 @@ type (
 		Function   *FunctionRef   `json:"function"`
 		Content    string         `json:"content"`
 		Replay     jsontext.Value `json:"replay"`
+		Before     time.Time      `json:"startBefore"`
 	}
 	wireCaller struct {
 		Subject string `json:"subject"`
@@ -117,7 +118,7 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 	return Invocation{
 		Airlock: w.Airlock, ID: w.ID, Request: r, Caller: Caller(w.Caller), Via: w.Via,
 		ReceivedAt: w.ReceivedAt.UTC(), QueueMs: w.QueueMs, Stream: w.Stream, Scopes: w.Scopes,
-		TraceParent: w.Trace, Function: w.Function, Content: w.Content, Replay: stdjson.RawMessage(w.Replay),
+		TraceParent: w.Trace, Function: w.Function, Content: w.Content, Replay: stdjson.RawMessage(w.Replay), StartBefore: w.Before.UTC(),
 	}, nil
 }
 

@@ -28,30 +28,34 @@ func (q *Queue) backoff(attempt int) time.Duration {
 	return d - time.Duration(q.cfg.Random()*float64(d)/2)
 }
 
-// deliver makes callbacks that are due, a few at once.
+// deliver makes callbacks that are due.
 func (q *Queue) deliver(loop context.Context) {
 	clock := time.NewTicker(tick / 4)
 	defer clock.Stop()
-	places := make(chan struct{}, together)
 	for {
 		select {
 		case <-loop.Done():
 			return
 		case <-clock.C:
 		}
-		now := q.cfg.Now()
-		due, err := q.cfg.Store.Callbacks(loop, now, now.Add(sendTime), together)
-		if err != nil {
+		if _, err := q.deliverDue(loop); err != nil {
 			q.complain(loop, "callbacks cannot be found", err)
 		}
-		for _, job := range due {
-			places <- struct{}{}
-			q.busy.Go(func() {
-				defer func() { <-places }()
-				q.tell(loop, job)
-			})
-		}
 	}
+}
+
+// deliverDue takes callbacks that are due and has them made, a few at once.
+func (q *Queue) deliverDue(ctx context.Context) (found bool, err error) {
+	now := q.cfg.Now()
+	due, err := q.cfg.Store.Callbacks(ctx, now, now.Add(sendTime), together)
+	for _, job := range due {
+		q.telling <- struct{}{}
+		q.busy.Go(func() {
+			defer func() { <-q.telling }()
+			q.tell(ctx, job)
+		})
+	}
+	return len(due) > 0, err
 }
 
 // tell makes one attempt.

@@ -23,6 +23,7 @@ type Store interface {
 	ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error)
 	Work
 	Outbox
+	Upkeep
 }
 
 // Work is how a process comes by what it is to run.
@@ -30,8 +31,8 @@ type Work interface {
 	// Claim makes the next job of a tenant that is not passed over this process's own: of the first such tenant in order
 	// after the one given, so that all are served in turn. ErrNotFound when there is none.
 	Claim(ctx context.Context, now time.Time, after string, passOver []string) (execution.Job, error)
-	// Orphans are the running jobs of processes that have ended; the callbacks that those had taken are due again.
-	Orphans(ctx context.Context) ([]execution.Job, error)
+	// Take makes the job with an id this process's own; ErrNotFound when it may not begin, or not any more.
+	Take(ctx context.Context, now time.Time, id string) (execution.Job, error)
 	// Cancelled are this process's running jobs that are to be stopped.
 	Cancelled(ctx context.Context) ([]string, error)
 }
@@ -42,6 +43,13 @@ type Outbox interface {
 	Callbacks(ctx context.Context, now, again time.Time, limit int) ([]execution.Job, error)
 	// Gone reports whether a receiver is gone; with an until, it is from now on.
 	Gone(ctx context.Context, tenant, url string, now, until time.Time) (bool, error)
+}
+
+// Upkeep is what has to be seen to now and then.
+type Upkeep interface {
+	// Orphans are the running jobs of processes that have ended, and their functions too. The callbacks that those had taken
+	// are due again, at once or when the time that they were taken for is over.
+	Orphans(ctx context.Context) ([]execution.Job, error)
 	// Prune forgets what ended before a time.
 	Prune(ctx context.Context, now, before time.Time) error
 }
@@ -86,9 +94,10 @@ var ErrEnded = errors.New("the job has ended")
 
 // Queue runs the jobs of a store. It is safe for concurrent use.
 type Queue struct {
-	cfg  Config
-	wake chan struct{}
-	busy sync.WaitGroup // loops, jobs and callbacks
+	cfg     Config
+	wake    chan struct{}
+	telling chan struct{}  // a place for each callback that is made at once
+	busy    sync.WaitGroup // loops, jobs and callbacks
 
 	mu       sync.Mutex
 	stop     context.CancelFunc // nil before Start and Stop
@@ -111,7 +120,10 @@ func New(cfg Config) (*Queue, error) {
 	if cfg.Store == nil || cfg.Runner == nil || cfg.Now == nil || cfg.Random == nil || cfg.Logger == nil || cfg.Workers < 0 || cfg.Spare < 0 || cfg.Keep < 0 {
 		return nil, errors.New("jobs: a store, a runner, a clock, randomness and a logger are needed, and no number may be negative")
 	}
-	return &Queue{cfg: cfg, wake: make(chan struct{}, 1), running: map[string]context.CancelFunc{}, atWork: map[string]int{}, adopting: map[string]bool{}}, nil
+	return &Queue{
+		cfg: cfg, wake: make(chan struct{}, 1), telling: make(chan struct{}, together),
+		running: map[string]context.CancelFunc{}, atWork: map[string]int{}, adopting: map[string]bool{},
+	}, nil
 }
 
 // Submit keeps a job; once it returns nil the job will have a result. The error is execution.ErrFull when there are too

@@ -143,12 +143,8 @@ func (q *Queue) keep(ctx context.Context, job execution.Job, fn func(*execution.
 }
 
 // adopt takes over what processes that ended were running. A job with an audit record has happened.
-func (q *Queue) adopt(ctx context.Context) {
+func (q *Queue) adopt(ctx context.Context) error {
 	orphans, err := q.cfg.Store.Orphans(ctx)
-	if err != nil {
-		q.complain(ctx, "orphans cannot be found", err)
-		return
-	}
 	for _, job := range orphans {
 		q.mu.Lock()
 		taken := q.adopting[job.ID]
@@ -158,6 +154,7 @@ func (q *Queue) adopt(ctx context.Context) {
 			q.busy.Go(func() { q.take(ctx, job) })
 		}
 	}
+	return err
 }
 
 // take ends an orphan that has happened, and has any other run again.
@@ -196,30 +193,39 @@ func (q *Queue) complain(ctx context.Context, what string, err error) {
 
 // tidy adopts, stops and forgets.
 func (q *Queue) tidy(loop context.Context) {
-	q.adopt(loop)
 	clock := time.NewTicker(tick)
 	defer clock.Stop()
-	for n := 1; ; n++ {
+	for n := 0; ; n++ {
+		q.stopCancelled(loop)
+		if n%5 == 0 {
+			if err := q.adopt(loop); err != nil {
+				q.complain(loop, "orphans cannot be found", err)
+			}
+		}
+		if n%600 == 599 {
+			if err := q.prune(loop); err != nil {
+				q.complain(loop, "old jobs cannot be forgotten", err)
+			}
+		}
 		select {
 		case <-loop.Done():
 			return
 		case <-clock.C:
 		}
-		ids, err := q.cfg.Store.Cancelled(loop)
-		if err != nil {
-			q.complain(loop, "cancelled jobs cannot be found", err)
-		}
-		for _, id := range ids {
-			q.interrupt(id)
-		}
-		if n%5 == 0 {
-			q.adopt(loop)
-		}
-		if n%600 == 0 {
-			now := q.cfg.Now()
-			if err := q.cfg.Store.Prune(loop, now, now.Add(-q.cfg.Keep)); err != nil {
-				q.complain(loop, "old jobs cannot be forgotten", err)
-			}
-		}
 	}
+}
+
+func (q *Queue) stopCancelled(ctx context.Context) {
+	ids, err := q.cfg.Store.Cancelled(ctx)
+	if err != nil {
+		q.complain(ctx, "cancelled jobs cannot be found", err)
+	}
+	for _, id := range ids {
+		q.interrupt(id)
+	}
+}
+
+func (q *Queue) prune(ctx context.Context) error {
+	now := q.cfg.Now()
+	return q.cfg.Store.Prune(ctx, now, now.Add(-q.cfg.Keep))
 }

@@ -49,7 +49,7 @@ func (s *Store) Begin(ctx context.Context, key, mark string, now, until time.Tim
 		} else {
 			firstMark, answer = mark, nil
 		}
-		*t = taken{By: by, Mark: firstMark, Until: until, Lease: now.Add(s.lease)}
+		*t = taken{By: by, Mark: firstMark, Until: until, Lease: now.Add(s.cfg.Lease)}
 		return nil
 	})
 	if errors.Is(err, errTaken) {

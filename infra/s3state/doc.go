@@ -1,13 +1,22 @@
-// Package s3state is the state of gateways that run in many places at once, on S3: saved functions, webhook deliveries and
-// the idempotency of requests. Whichever gateway is asked answers the same.
+// Package s3state is the state of gateways that run in many places at once, on S3: saved functions, jobs, schedules, webhook
+// deliveries and the idempotency of requests. Whichever gateway is asked answers the same.
 //
 //	functions/t<tenant in hex>/<name>                 the function and its versions; replaced by compare-and-swap
 //	contents/t<tenant in hex>/<name>/<sha256>         what a version runs; never replaced, and read by its hash
+//	jobs/<execution id>                               a job, its request and its result; replaced by compare-and-swap
+//	marks/<list>/<when>.<step>.<which>                what has to be looked at, and when (marks.go)
+//	gone/t<tenant in hex>/<sha256 of the URL>         a receiver of callbacks that said it is gone
 //	deliveries/<sha256 of the key>                    a key that was taken, and the answer it was given
 //	events/t<tenant in hex>/<name>/<execution id>     what a webhook delivered
 //
 // Every change is made on the very object that was read, and made again on the newer one when another gateway was faster.
-// A key is taken for as long as a request may last: a gateway that dies with it gives it back by that. Nothing is run
-// later, so jobs and schedules are refused with execution.ErrNotKept. What deliveries and events leave behind is for
-// the bucket's lifecycle to remove.
+// A key is taken for as long as a request may last: a gateway that dies with it gives it back by that. What deliveries,
+// events and receivers leave behind is for the bucket's lifecycle to remove; jobs are forgotten by Prune.
+//
+// # Why a job is run once
+//
+// Of those who claim a job one replaces the object. The job is that one's for the time of a lease, and has to be begun in
+// the first third of it: a function refuses what comes later (execution.Invocation.StartBefore). When the lease is over, so is
+// whatever was begun under it, and its audit record tells whether it has happened. Clocks may differ by as much as two thirds of
+// the lease are longer than a function lives, which is about a minute as the template has it.
 package s3state

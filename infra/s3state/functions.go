@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -23,9 +24,18 @@ const (
 
 // document is a function as it is stored.
 type document struct {
+	steps
 	Function execution.SavedFunction `json:"function"`
 	// Contents are the hashes of what the versions run, by their numbers.
 	Contents map[int]string `json:"contents"`
+}
+
+func (d *document) mark() mark {
+	f := d.Function
+	if f.Schedule == nil || f.Schedule.Next.IsZero() {
+		return mark{}
+	}
+	return mark{list: schedulesList, when: millis(f.Schedule.Next), step: d.Step, name: hex.EncodeToString([]byte(f.Tenant)) + "." + f.Name}
 }
 
 // Function gives a saved function. The error is execution.ErrNotFound when there is none.
@@ -120,7 +130,7 @@ func hash(b []byte) string {
 
 // Change hands a function, empty but for its tenant and name when there is none, to fn and keeps what fn makes of it, all
 // or nothing. fn may be called more than once. Content, when fn gives one, is that of the last version. An error of fn
-// changes nothing and is given back as it is. A function with a schedule is refused with execution.ErrNotKept.
+// changes nothing and is given back as it is.
 func (s *Store) Change(ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error {
 	key, ok := place("functions", tenant, name)
 	if !ok {
@@ -134,7 +144,7 @@ func (s *Store) Change(ctx context.Context, tenant, name string, fn func(*execut
 		switch {
 		case err != nil:
 			return err
-		case d.Function.Schedule != nil:
+		case d.Function.Schedule != nil && s.cfg.NoJobs:
 			return execution.ErrNotKept
 		case content == nil:
 			return nil
@@ -171,7 +181,34 @@ func (s *Store) Delete(ctx context.Context, tenant, name string) error {
 	return err
 }
 
-// Due gives nothing: there are no schedules.
-func (s *Store) Due(context.Context, time.Time, int) ([]execution.SavedFunction, error) {
-	return nil, nil
+// stale is how long a mark may be ahead of its function: no change takes that long.
+const stale = time.Hour
+
+// Due gives at most limit functions whose next time has come.
+func (s *Store) Due(ctx context.Context, now time.Time, limit int) ([]execution.SavedFunction, error) {
+	marks, err := s.due(ctx, schedulesList, now, limit)
+	if err != nil {
+		return nil, fmt.Errorf("look for schedules: %w", err)
+	}
+	var out []execution.SavedFunction
+	for _, m := range marks {
+		tenant, name, _ := strings.Cut(m.name, ".")
+		text, err := hex.DecodeString(tenant)
+		if err != nil {
+			return nil, fmt.Errorf("look for schedules: %q is no mark", m.key())
+		}
+		d, err := s.document(ctx, string(text), name)
+		if err != nil && !errors.Is(err, execution.ErrNotFound) {
+			return nil, err
+		}
+		switch there := err == nil; {
+		case there && d.mark() == m:
+			out = append(out, d.Function)
+		case now.Sub(time.UnixMilli(m.when)) > stale:
+			s.erase(ctx, m)
+		default:
+			s.settle(ctx, m, there, d.Step)
+		}
+	}
+	return out, nil
 }

@@ -2,44 +2,185 @@ package s3state
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Submit refuses: nobody would be there to run the job.
-func (*Store) Submit(context.Context, execution.Job) error { return execution.ErrNotKept }
+const maxJob = 64 << 20 // the request, and the result twice in base64 at worst
 
-// Job finds none.
-func (*Store) Job(context.Context, string) (execution.Job, error) {
-	return execution.Job{}, execution.ErrNotFound
+// jobDocument is a job as it is stored.
+type jobDocument struct {
+	steps
+	Job     execution.Job     `json:"job"`
+	Request execution.Request `json:"request"`
+	Result  json.RawMessage   `json:"result,omitempty"`
+	// Lease is until when the job is its owner's.
+	Lease time.Time `json:"lease,omitzero"`
+	// Telling is until when somebody makes its callback.
+	Telling time.Time `json:"telling,omitzero"`
 }
 
-// ChangeJob finds none.
-func (*Store) ChangeJob(context.Context, string, func(*execution.Job) error) (execution.Job, error) {
-	return execution.Job{}, execution.ErrNotFound
+func (d *jobDocument) mark() mark {
+	j := d.Job
+	m := mark{step: d.Step, name: j.ID}
+	switch {
+	case j.Status == execution.Queued:
+		m.list, m.when = queuedList+tenantPart(j.Tenant)+class(d.Request.Priority), max(millis(j.ReceivedAt), millis(j.NotBefore))
+	case j.Status == execution.Running:
+		m.list, m.when = runningList, millis(d.Lease)
+	case j.Callback != nil && j.Callback.State == execution.CallbackPending:
+		m.list, m.when = tellingList, max(millis(j.Callback.Next), millis(d.Telling))
+	default:
+		m.list, m.when = endedList, millis(j.EndedAt)
+	}
+	return m
 }
 
-// Claim finds none.
-func (*Store) Claim(context.Context, time.Time, string, []string) (execution.Job, error) {
-	return execution.Job{}, execution.ErrNotFound
+// class sorts a priority: the highest first.
+func class(priority string) string {
+	switch priority {
+	case "low":
+		return "2"
+	case "high":
+		return "0"
+	}
+	return "1"
 }
 
-// Orphans are none.
-func (*Store) Orphans(context.Context) ([]execution.Job, error) { return nil, nil }
-
-// Cancelled are none.
-func (*Store) Cancelled(context.Context) ([]string, error) { return nil, nil }
-
-// Callbacks are none.
-func (*Store) Callbacks(context.Context, time.Time, time.Time, int) ([]execution.Job, error) {
-	return nil, nil
+func (d *jobDocument) take(j execution.Job) {
+	d.Job, d.Request, d.Result, d.Telling = j, j.Request, j.Result, time.Time{}
 }
 
-// Gone knows no receivers.
-func (*Store) Gone(context.Context, string, string, time.Time, time.Time) (bool, error) {
-	return false, nil
+func (d *jobDocument) job() execution.Job {
+	j := d.Job
+	j.Request, j.Result = d.Request, d.Result
+	return j
 }
 
-// Prune has nothing to forget.
-func (*Store) Prune(context.Context, time.Time, time.Time) error { return nil }
+func jobKey(id string) string { return "jobs/" + id }
+
+var (
+	errThere  = errors.New("the job is there already")
+	errPassed = errors.New("the job is on another list by now")
+)
+
+// Submit keeps a job. Once it returns nil the job survives whatever happens to this process. A job whose id is there
+// already is left as it is. The error is execution.ErrFull when about too many jobs of its tenant have not begun.
+func (s *Store) Submit(ctx context.Context, job execution.Job) error {
+	switch {
+	case s.cfg.NoJobs:
+		return execution.ErrNotKept
+	case !execution.ValidID(job.ID):
+		return fmt.Errorf("submit job: %q cannot be part of a key", job.ID)
+	}
+	if err := s.room(ctx, job.Tenant); err != nil {
+		return fmt.Errorf("submit job: %w", err)
+	}
+	var now mark
+	err := change(ctx, s, jobKey(job.ID), maxJob, func(d *jobDocument, there bool) error {
+		if there {
+			now = d.mark()
+			return errThere
+		}
+		d.take(job)
+		return nil
+	})
+	if errors.Is(err, errThere) {
+		err = nil
+		if strings.HasPrefix(now.list, queuedList) { // whoever submitted it may have died before its mark was made
+			err = s.put(ctx, now)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("submit job: %w", err)
+	}
+	return nil
+}
+
+// waiting is how many jobs of a tenant have not begun.
+type waiting struct {
+	jobs    int
+	counted time.Time
+}
+
+const (
+	recount   = 10 * time.Second
+	maxCounts = 10_000 // tenants whose count is remembered
+)
+
+// room counts one more job of a tenant, unless there are too many.
+func (s *Store) room(ctx context.Context, tenant string) error {
+	now := s.cfg.Now()
+	s.mu.Lock()
+	w := s.waiting[tenant]
+	s.mu.Unlock()
+	if now.Sub(w.counted) > recount || w.counted.After(now) {
+		keys, err := s.objects.List(ctx, marksFolder+queuedList+tenantPart(tenant), "", s.cfg.MaxJobsPerTenant)
+		if err != nil {
+			return err
+		}
+		w = waiting{len(keys), now}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.waiting) >= maxCounts {
+		clear(s.waiting)
+	}
+	if have := s.waiting[tenant]; have.counted.Equal(w.counted) {
+		w.jobs = max(w.jobs, have.jobs) // others were submitted meanwhile
+	}
+	if w.jobs >= s.cfg.MaxJobsPerTenant {
+		s.waiting[tenant] = w
+		return execution.ErrFull
+	}
+	w.jobs++
+	s.waiting[tenant] = w
+	return nil
+}
+
+// Job gives a job. The error is execution.ErrNotFound when there is none.
+func (s *Store) Job(ctx context.Context, id string) (execution.Job, error) {
+	var d jobDocument
+	if !execution.ValidID(id) {
+		return execution.Job{}, execution.ErrNotFound
+	}
+	_, there, err := s.read(ctx, jobKey(id), maxJob, &d)
+	switch {
+	case err != nil:
+		return execution.Job{}, fmt.Errorf("read job: %w", err)
+	case !there:
+		return execution.Job{}, execution.ErrNotFound
+	}
+	return d.job(), nil
+}
+
+// ChangeJob hands a job to fn and keeps what fn makes of it, all or nothing. fn may be called more than once. An error of fn
+// changes nothing and is given back as it is.
+func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {
+	var job execution.Job
+	if !execution.ValidID(id) {
+		return job, execution.ErrNotFound
+	}
+	err := change(ctx, s, jobKey(id), maxJob, func(d *jobDocument, there bool) error {
+		if !there {
+			return execution.ErrNotFound
+		}
+		job = d.job()
+		if err := fn(&job); err != nil {
+			return err
+		}
+		d.take(job)
+		return nil
+	})
+	if err == nil && job.Status != execution.Running {
+		s.mu.Lock()
+		delete(s.mine, id)
+		s.mu.Unlock()
+	}
+	return job, err
+}

@@ -183,8 +183,11 @@ func TestAlteredContent(t *testing.T) {
 
 func TestNotKept(t *testing.T) {
 	bucket := server.Bucket(t)
-	one, _ := open(t, bucket)
-	err := one.Change(t.Context(), "a", "f", func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
+	one, err := s3state.Open(t.Context(), "s3://"+bucket+"/state", s3state.Config{Access: s3objects.Access{Endpoint: server.Endpoint}, NoJobs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = one.Change(t.Context(), "a", "f", func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
 		f.Schedule = &execution.FunctionSchedule{Cron: "* * * * *"}
 		return add("1")(f)
 	})

@@ -102,6 +102,17 @@ func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver
 	return job, nil
 }
 
+// Take claims the job with an id, if it is queued and may begin now; the error is execution.ErrNotFound otherwise.
+func (s *Store) Take(ctx context.Context, now time.Time, id string) (execution.Job, error) {
+	return s.ChangeJob(ctx, id, func(job *execution.Job) error {
+		if job.Status != execution.Queued || job.NotBefore.After(now) {
+			return execution.ErrNotFound
+		}
+		job.Status, job.Owner, job.StartedAt = execution.Running, s.owner, now.UTC()
+		return nil
+	})
+}
+
 // ChangeJob hands a job to fn and keeps what fn makes of it, in one transaction. An error of fn changes nothing and is
 // given back.
 func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {

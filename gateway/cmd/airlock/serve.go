@@ -107,7 +107,7 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 	go func() { failed <- server.Serve(listener) }()
 	greet(con.stdout, set, listener.Addr().String(), policy, functions.described(confined))
 	if set.front != "" {
-		go serveFront(set.front, listener.Addr())
+		go serveFront(set.front, server, listener.Addr())
 	}
 	select {
 	case err := <-failed:
@@ -152,8 +152,11 @@ func newServer(ctx context.Context, set settings, functions *fleet, policy *rule
 	}
 	deps.Invoker, deps.Policy, deps.Redact, deps.Fleet = functions, policy, redactor.Apply, functions.state()
 	deps.Examples = examples.Files()
+	if err := onLambdaDeps(ctx, set, &deps); err != nil {
+		return nil, err
+	}
 	return gateway.New(gateway.Config{
 		MaxBodyBytes: set.maxBody, CORSOrigins: set.corsOrigins, Places: functions.places, SparePlaces: functions.spare, OpenedHosts: set.opened,
-		CallbackSecret: set.callbackKey, KeepCode: set.keeping.KeepCode, Proxies: set.proxies, Spread: set.front != "" || isBucket(set.state),
+		CallbackSecret: set.callbackKey, KeepCode: set.keeping.KeepCode, Proxies: set.proxies, Spread: set.front != "" || isBucket(set.state), Frozen: set.front != "",
 	}, deps)
 }

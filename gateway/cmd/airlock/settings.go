@@ -39,11 +39,13 @@ type settings struct {
 	redis       string // URL; "" counts in this process
 	state       string // a folder; "" keeps none
 	front       string // on Lambda, what is in front of the gateway; "" elsewhere
-	proxies     []netip.Prefix
-	callbackKey string
-	opened      []string // hosts that EGRESS_ALLOW opens
-	attached    []mcptools.Server
-	processes   int // 0: as many as the machine suits
+	// jobsFunction runs the jobs that the gateway on Lambda keeps; "" keeps none there.
+	jobsFunction string
+	proxies      []netip.Prefix
+	callbackKey  string
+	opened       []string // hosts that EGRESS_ALLOW opens
+	attached     []mcptools.Server
+	processes    int // 0: as many as the machine suits
 }
 
 // reader collects what is wrong with the environment, so that one start names every mistake.

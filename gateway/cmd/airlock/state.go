@@ -18,7 +18,7 @@ var (
 	_ gateway.State = (*s3state.Store)(nil)
 )
 
-// state gives AIRLOCK_STATE: the folder of saved functions and jobs as an absolute path, or the bucket of functions that
+// state gives AIRLOCK_STATE: the folder of saved functions and jobs as an absolute path, or the bucket of a state that
 // several gateways share, or "" for none. When it is not set it is beside the folder of the audit records, so that what belongs together stays together: ./state beside ./audit.
 // On Lambda it is none.
 func (r *reader) state(auditStore string) string {
@@ -56,7 +56,10 @@ func openState(ctx context.Context, set settings) (gateway.State, func() error, 
 		return nil, func() error { return nil }, nil
 	}
 	if isBucket(set.state) {
-		state, err := s3state.Open(ctx, set.state, s3state.Config{Access: s3objects.Access{Endpoint: set.keeping.S3Endpoint}})
+		state, err := s3state.Open(ctx, set.state, s3state.Config{
+			Access: s3objects.Access{Endpoint: set.keeping.S3Endpoint},
+			NoJobs: set.front != "" && set.front != frontJobs && set.jobsFunction == "",
+		})
 		if err != nil {
 			return nil, nil, fmt.Errorf("AIRLOCK_STATE: %w", err)
 		}

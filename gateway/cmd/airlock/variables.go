@@ -46,7 +46,8 @@ var variables = []struct {
 		{"LAMBDA_CONCURRENCY", "50", "with INVOKER=lambda: executions at a time"},
 		{"LAMBDA_TENANCY", "shared", "with INVOKER=lambda: per-tenant, for functions in tenant isolation mode"},
 		{"HANDOVER_STORE", "none", "with INVOKER=lambda: s3://bucket/prefix that requests over 6 MiB are handed over in"},
-		{"LAMBDA_FRONT", "stream", "where Lambda runs the gateway: stream for a Function URL, buffer for an HTTP API"},
+		{"LAMBDA_FRONT", "stream", "where Lambda runs the gateway: stream for a Function URL, buffer for an HTTP API, jobs for the function that runs jobs"},
+		{"LAMBDA_JOBS_FUNCTION", "none", "where Lambda runs the gateway: the function that runs its jobs; without one it refuses them"},
 		{"AIRLOCK_CACHE_DIR", "~/.cache/airlock", "keeps the compiled engine"},
 	}},
 	{"What is kept", []variable{
@@ -58,7 +59,7 @@ var variables = []struct {
 		{"AUDIT_MAX_AGE", "for ever", "how long records are kept in a folder, such as 90d; buckets have lifecycle rules"},
 		{"AUDIT_MAX_BYTES", "no limit", "what the records of a folder may take together, such as 20gb; whole days go, oldest first"},
 		{"S3_ENDPOINT", "AWS", "where buckets are, for stores that speak S3"},
-		{"AIRLOCK_STATE", "./state", "folder of saved functions, jobs and the index over the records; s3://bucket/prefix for functions of several gateways; none"},
+		{"AIRLOCK_STATE", "./state", "folder of saved functions, jobs and the index over the records; s3://bucket/prefix for what several gateways share; none"},
 		{"CALLBACK_SECRET", "one for each", "signs callbacks whose callers gave no secret; whsec_ and base64"},
 	}},
 	{"Tracing", []variable{

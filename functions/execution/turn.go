@@ -1,0 +1,37 @@
+package execution
+
+import "fmt"
+
+// TurnPayload is what the function that runs jobs is invoked with when one was kept: {"airlock": 1, "turn": {"job": id}}.
+func TurnPayload(job string) []byte {
+	return fmt.Appendf(nil, `{"airlock":%d,"turn":{"job":%q}}`, InvocationVersion, job)
+}
+
+type wireTurn struct {
+	Airlock int `json:"airlock"`
+	Turn    struct {
+		Job string `json:"job"`
+	} `json:"turn"`
+}
+
+// DecodeTurn reads what [TurnPayload] wrote. is says whether it is that at all; the error, an *[Error] with code
+// [InvalidRequest], that it is and not a good one.
+func DecodeTurn(b []byte) (job string, is bool, err error) {
+	if len(b) > 1024 || !hasMember(b, "airlock") || !hasMember(b, "turn") {
+		return "", false, nil
+	}
+	var w wireTurn
+	if err := precheck(b); err != nil {
+		return "", true, err
+	}
+	if err := decodeStrict(b, &w); err != nil {
+		return "", true, invalid("turn", "must be {job}, beside airlock and nothing else")
+	}
+	switch {
+	case w.Airlock != InvocationVersion:
+		return "", true, invalid("airlock", "must be %d, the version of the envelope this build understands; got %d", InvocationVersion, w.Airlock)
+	case !ValidID(w.Turn.Job):
+		return "", true, invalid("turn.job", `must be "exec_" and 10 to 64 letters or digits`)
+	}
+	return w.Turn.Job, true, nil
+}

@@ -1,0 +1,289 @@
+package statetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// Of many who ask at once, in two processes, one gets each job, whole.
+func claimedOnce(t *testing.T, state State) {
+	a, b := state.Process(t), state.Process(t)
+	const jobs = 24
+	for n := range jobs {
+		submit(t, []Store{a, b}[n%2], execution.Job{ID: id(n), Tenant: "t", Request: execution.Request{Code: fmt.Sprint(n)}})
+	}
+	var mu sync.Mutex
+	claimed, owners := map[string]string{}, map[string]bool{}
+	var all sync.WaitGroup
+	for n := range 6 {
+		all.Go(func() {
+			for {
+				job, err := []Store{a, b}[n%2].Claim(t.Context(), state.Now(), "", nil)
+				if errors.Is(err, execution.ErrNotFound) {
+					return
+				}
+				mu.Lock()
+				if err != nil || job.Status != execution.Running || job.Owner == "" || job.StartedAt.IsZero() || claimed[job.ID] != "" {
+					t.Errorf("%+v %v", job, err)
+				}
+				claimed[job.ID], owners[job.Owner] = job.Request.Code, true
+				mu.Unlock()
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	for n := range jobs {
+		if claimed[id(n)] != fmt.Sprint(n) {
+			t.Errorf("%s: %q", id(n), claimed[id(n)])
+		}
+	}
+}
+
+// Tenants are served in turn, each its highest priority first and then the oldest; those to pass over are passed over.
+func inTurn(t *testing.T, state State) {
+	s, now := state.Process(t), state.Now()
+	for n, job := range []execution.Job{
+		{Tenant: "b", Request: execution.Request{Priority: "low"}}, {Tenant: "b"}, {Tenant: "b", Request: execution.Request{Priority: "high"}},
+		{Tenant: "a"}, {Tenant: "a"}, {Tenant: "a/../b"}, {Tenant: ""}, {Tenant: "b", Request: execution.Request{Priority: "normal"}},
+	} {
+		job.ID, job.ReceivedAt = id(n), now.Add(time.Duration(n-20)*time.Millisecond)
+		submit(t, s, job)
+	}
+	next := func(after string, over ...string) string {
+		job, err := s.Claim(t.Context(), now, after, over)
+		if errors.Is(err, execution.ErrNotFound) {
+			return "none"
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return job.ID
+	}
+	for n, step := range []struct {
+		after, want string
+		over        []string
+	}{
+		{"a", id(5), nil}, {"a/../b", id(2), nil}, {"b", id(6), nil}, {"", id(3), nil}, {"a", id(1), nil}, {"b", id(7), []string{"a"}},
+		{"", "none", []string{"a", "b"}}, {"zz", id(4), []string{"", "b"}}, {"b", id(0), nil}, {"", "none", nil},
+	} {
+		if got := next(step.after, step.over...); got != step.want {
+			t.Errorf("%d: %s, want %s", n, got, step.want)
+		}
+	}
+}
+
+// A job that is to wait waits, and keeps nobody else waiting.
+func later(t *testing.T, state State) {
+	s, now := state.Process(t), state.Now()
+	submit(t, s, execution.Job{ID: id(1), Tenant: "t", NotBefore: now.Add(time.Minute)})
+	if _, err := s.Claim(t.Context(), now, "", nil); !errors.Is(err, execution.ErrNotFound) {
+		t.Errorf("it does not wait: %v", err)
+	}
+	submit(t, s, execution.Job{ID: id(2), Tenant: "t"})
+	if job, err := s.Claim(t.Context(), now, "", nil); err != nil || job.ID != id(2) {
+		t.Errorf("%s %v", job.ID, err)
+	}
+	// It goes back into the queue, as one for which there was no place.
+	change(t, s, id(2), func(j *execution.Job) error {
+		j.Status, j.Owner, j.Attempts, j.NotBefore = execution.Queued, "", 1, now.Add(2*time.Minute)
+		return nil
+	})
+	for after, want := range map[time.Duration]string{time.Minute: id(1), 2 * time.Minute: id(2)} {
+		if _, err := s.Take(t.Context(), now.Add(after-time.Second), want); !errors.Is(err, execution.ErrNotFound) {
+			t.Errorf("%s may begin before its time: %v", want, err)
+		}
+	}
+	for _, want := range []string{id(1), id(2)} {
+		if job, err := s.Claim(t.Context(), now.Add(2*time.Minute), "", nil); err != nil || job.ID != want {
+			t.Errorf("%s %v, want %s", job.ID, err, want)
+		}
+	}
+}
+
+func taken(t *testing.T, state State) {
+	a, b, now := state.Process(t), state.Process(t), state.Now()
+	submit(t, a, execution.Job{ID: id(1), Tenant: "t", Request: execution.Request{Code: "1"}})
+	submit(t, a, execution.Job{ID: id(2), Tenant: "t"})
+	if job, err := b.Take(t.Context(), now, id(2)); err != nil || job.ID != id(2) || job.Status != execution.Running {
+		t.Errorf("%+v %v", job, err)
+	}
+	if _, err := a.Take(t.Context(), now, id(2)); !errors.Is(err, execution.ErrNotFound) {
+		t.Errorf("a second time: %v", err)
+	}
+	if job, err := a.Claim(t.Context(), now, "", nil); err != nil || job.ID != id(1) || job.Request.Code != "1" {
+		t.Errorf("%+v %v", job, err)
+	}
+	if _, err := a.Claim(t.Context(), now, "", nil); !errors.Is(err, execution.ErrNotFound) {
+		t.Errorf("what was taken was claimed: %v", err)
+	}
+}
+
+// A job that is there is left as it is, however far it has come.
+func submittedAgain(t *testing.T, state State) {
+	a, b, now := state.Process(t), state.Process(t), state.Now()
+	first := execution.Job{ID: id(1), Tenant: "t", Request: execution.Request{Code: "first"}}
+	second := execution.Job{ID: id(1), Tenant: "u", Request: execution.Request{Code: "second"}}
+	submit(t, a, first)
+	submit(t, b, second)
+	if job, err := b.Claim(t.Context(), now, "", nil); err != nil || job.Request.Code != "first" || job.Tenant != "t" {
+		t.Errorf("%+v %v", job, err)
+	}
+	submit(t, a, second)
+	change(t, b, id(1), end(now))
+	submit(t, a, second)
+	if job, err := a.Claim(t.Context(), now, "", nil); !errors.Is(err, execution.ErrNotFound) {
+		t.Errorf("it runs again: %+v %v", job, err)
+	}
+	if job, err := a.Job(t.Context(), id(1)); err != nil || job.Status != execution.Completed || string(job.Result) != `{"status":"completed"}` {
+		t.Errorf("%+v %v", job, err)
+	}
+}
+
+func full(t *testing.T, state State) {
+	s := state.Process(t)
+	for n := range 50 {
+		submit(t, s, execution.Job{ID: id(n), Tenant: "a"})
+	}
+	if err := s.Submit(t.Context(), execution.Job{ID: id(50), Tenant: "a", Status: execution.Queued}); !errors.Is(err, execution.ErrFull) {
+		t.Errorf("the 51st: %v", err)
+	}
+	if _, err := s.Job(t.Context(), id(50)); !errors.Is(err, execution.ErrNotFound) {
+		t.Errorf("what was refused is there: %v", err)
+	}
+	submit(t, s, execution.Job{ID: id(51), Tenant: "b"})
+}
+
+// Every change is made on what the one before left, whichever process makes it; one that fails leaves nothing.
+func changesAddUp(t *testing.T, state State) {
+	a, b := state.Process(t), state.Process(t)
+	submit(t, a, execution.Job{ID: id(1), Tenant: "t"})
+	var all sync.WaitGroup
+	for n := range 12 {
+		all.Go(func() {
+			if _, err := []Store{a, b}[n%2].ChangeJob(t.Context(), id(1), func(j *execution.Job) error { j.Attempts++; return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	own := errors.New("mine")
+	if _, err := a.ChangeJob(t.Context(), id(1), func(j *execution.Job) error { j.Attempts = 0; return own }); !errors.Is(err, own) {
+		t.Error(err)
+	}
+	if job, err := b.Job(t.Context(), id(1)); err != nil || job.Attempts != 12 {
+		t.Errorf("%d %v", job.Attempts, err)
+	}
+}
+
+// What a process runs is its own while it lives, and another's to take over when it has died.
+func orphans(t *testing.T, state State) {
+	a, b := state.Process(t), state.Process(t)
+	for n := range 3 {
+		submit(t, a, execution.Job{ID: id(n), Tenant: "t", Request: execution.Request{Code: fmt.Sprint(n)}})
+		if _, err := a.Claim(t.Context(), state.Now(), "", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(t, a, id(0), end(state.Now()))
+	if left, err := b.Orphans(t.Context()); err != nil || len(left) != 0 {
+		t.Errorf("%d orphans of a process that lives, %v", len(left), err)
+	}
+	state.Kill(t, a)
+	left, err := b.Orphans(t.Context())
+	slices.SortFunc(left, func(x, y execution.Job) int { return strings.Compare(x.ID, y.ID) })
+	if err != nil || len(left) != 2 || left[0].ID != id(1) || left[0].Status != execution.Running || left[0].Request.Code != "1" || left[1].ID != id(2) {
+		t.Fatalf("%+v %v", left, err)
+	}
+	change(t, b, id(1), func(j *execution.Job) error { j.Status, j.Owner = execution.Queued, ""; return nil })
+	if job, err := b.Claim(t.Context(), state.Now(), "", nil); err != nil || job.ID != id(1) || job.Owner == left[0].Owner {
+		t.Errorf("%+v %v", job, err)
+	}
+}
+
+// Two who take over the same orphan: one of them does.
+func orphanEndsOnce(t *testing.T, state State) {
+	a, b, c := state.Process(t), state.Process(t), state.Process(t)
+	submit(t, a, execution.Job{ID: id(1), Tenant: "t"})
+	if _, err := a.Claim(t.Context(), state.Now(), "", nil); err != nil {
+		t.Fatal(err)
+	}
+	state.Kill(t, a)
+	var found []execution.Job
+	for _, s := range []Store{b, c} {
+		left, err := s.Orphans(t.Context())
+		if err != nil || len(left) != 1 {
+			t.Fatalf("%d %v", len(left), err)
+		}
+		found = append(found, left...)
+	}
+	late := errors.New("late")
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	ends := 0
+	for n, s := range []Store{b, c} {
+		all.Go(func() {
+			_, err := s.ChangeJob(t.Context(), id(1), func(j *execution.Job) error {
+				if j.Status != execution.Running || j.Owner != found[n].Owner {
+					return late
+				}
+				return end(state.Now())(j)
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				ends++
+			} else if !errors.Is(err, late) {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if ends != 1 {
+		t.Errorf("it ended %d times", ends)
+	}
+}
+
+func cancelled(t *testing.T, state State) {
+	a, b := state.Process(t), state.Process(t)
+	submit(t, a, execution.Job{ID: id(1), Tenant: "t"})
+	if _, err := a.Claim(t.Context(), state.Now(), "", nil); err != nil {
+		t.Fatal(err)
+	}
+	change(t, b, id(1), func(j *execution.Job) error { j.Cancel = true; return nil })
+	if ids, err := b.Cancelled(t.Context()); err != nil || len(ids) != 0 {
+		t.Errorf("another's job: %v %v", ids, err)
+	}
+	if ids, err := a.Cancelled(t.Context()); err != nil || fmt.Sprint(ids) != "["+id(1)+"]" {
+		t.Errorf("%v %v", ids, err)
+	}
+}
+
+func notThere(t *testing.T, state State) {
+	s := state.Process(t)
+	for _, id := range []string{id(1), "", "exec_../../functions/x", "exec_" + strings.Repeat("x", 5000)} {
+		_, a := s.Job(t.Context(), id)
+		_, b := s.ChangeJob(t.Context(), id, func(*execution.Job) error { return nil })
+		_, c := s.Take(t.Context(), state.Now(), id)
+		for _, err := range []error{a, b, c} {
+			if !errors.Is(err, execution.ErrNotFound) {
+				t.Errorf("%.40q: %v", id, err)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if s.Submit(ctx, execution.Job{ID: id(1), Status: execution.Queued}) == nil {
+		t.Error("kept in no time")
+	}
+}

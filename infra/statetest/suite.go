@@ -1,0 +1,94 @@
+package statetest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// Store is what one process has of a state.
+type Store interface {
+	Submit(ctx context.Context, job execution.Job) error
+	Job(ctx context.Context, id string) (execution.Job, error)
+	ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error)
+	Claim(ctx context.Context, now time.Time, after string, passOver []string) (execution.Job, error)
+	Take(ctx context.Context, now time.Time, id string) (execution.Job, error)
+	Cancelled(ctx context.Context) ([]string, error)
+	Callbacks(ctx context.Context, now, again time.Time, limit int) ([]execution.Job, error)
+	Gone(ctx context.Context, tenant, url string, now, until time.Time) (bool, error)
+	Orphans(ctx context.Context) ([]execution.Job, error)
+	Prune(ctx context.Context, now, before time.Time) error
+	Due(ctx context.Context, now time.Time, limit int) ([]execution.SavedFunction, error)
+	Change(ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error
+	Delete(ctx context.Context, tenant, name string) error
+}
+
+// State is a state that is empty at first.
+type State interface {
+	// Process gives the state to another process, which takes at most 50 jobs of a tenant.
+	Process(t *testing.T) Store
+	// Kill ends a process without a word, and waits until others may take over what it did.
+	Kill(t *testing.T, s Store)
+	// Now is the clock of all processes.
+	Now() time.Time
+}
+
+// Test runs the suite; empty makes a new state.
+func Test(t *testing.T, empty func(t *testing.T) State) {
+	for name, test := range map[string]func(t *testing.T, s State){
+		"claimed once":        claimedOnce,
+		"in turn":             inTurn,
+		"later":               later,
+		"taken by its id":     taken,
+		"submitted again":     submittedAgain,
+		"full":                full,
+		"changes add up":      changesAddUp,
+		"orphans":             orphans,
+		"an orphan ends once": orphanEndsOnce,
+		"cancelled":           cancelled,
+		"callbacks":           callbacks,
+		"gone":                gone,
+		"pruned":              pruned,
+		"schedules":           schedules,
+		"schedules that move": movedSchedules,
+		"not there":           notThere,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, empty(t))
+		})
+	}
+}
+
+func id(n int) string { return fmt.Sprintf("exec_%010d", n) }
+
+func submit(t *testing.T, s Store, job execution.Job) {
+	t.Helper()
+	job.Status = execution.Queued
+	if err := s.Submit(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// end is the change that ends a job with its result.
+func end(now time.Time) func(*execution.Job) error {
+	return func(j *execution.Job) error {
+		j.Status, j.Owner, j.EndedAt, j.Result = execution.Completed, "", now, []byte(`{"status":"completed"}`)
+		if j.Callback != nil {
+			j.Callback.State, j.Callback.Next = execution.CallbackPending, now
+		}
+		return nil
+	}
+}
+
+func change(t *testing.T, s Store, id string, fn func(*execution.Job) error) execution.Job {
+	t.Helper()
+	job, err := s.ChangeJob(t.Context(), id, fn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
