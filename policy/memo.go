@@ -7,8 +7,8 @@ import (
 )
 
 // memo remembers what scans came to, for code that runs again and again (Ask.Sum). A scan depends on the code, the names
-// that the host defines and the powers that were granted, and on nothing else: remembering changes no decision. It is safe
-// for concurrent use.
+// that the host defines and the powers that were granted, and on nothing else: remembering changes no decision. What one tenant's
+// code came to is not used for another's, who could tell by the time it takes. It is safe for concurrent use.
 type memo struct {
 	mu sync.Mutex
 	by map[string]scanResult
@@ -30,7 +30,7 @@ func (m *memo) scanned(q *inquiry, scan func() scanResult) scanResult {
 		return scan()
 	}
 	g := q.grants
-	key := fmt.Sprintf("%q %q %v %q %q %q", q.ask.Sum, slices.Sorted(slices.Values(q.ask.Globals)), g.Eval, g.Network, g.Files, g.Modules)
+	key := fmt.Sprintf("%q %q %q %v %q %q %q", q.ask.Tenant, q.ask.Sum, slices.Sorted(slices.Values(q.ask.Globals)), g.Eval, g.Network, g.Files, g.Modules)
 	m.mu.Lock()
 	known, ok := m.by[key]
 	m.mu.Unlock()

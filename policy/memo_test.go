@@ -53,3 +53,15 @@ func TestSavedCodeBytes(t *testing.T) {
 		}
 	}
 }
+
+// What a scan of one tenant's code came to is not used for another's.
+func TestSumOfTenants(t *testing.T) {
+	set := policy.Default()
+	for _, a := range []policy.Ask{{Tenant: "a", Code: "eval('1')"}, {Tenant: "b", Code: "1"}, {Code: "2"}, {Tenant: "a", Code: "eval('1')"}} {
+		want := set.Decide(a)
+		a.Sum = "the same"
+		if got := set.Decide(a); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s of %q: %+v, want %+v", a.Code, a.Tenant, got, want)
+		}
+	}
+}

@@ -23,6 +23,7 @@ type sources struct {
 }
 
 type sourceKey struct {
+	owner      string
 	sum        [sha256.Size]byte
 	typescript bool
 }
@@ -33,7 +34,7 @@ func (s *sources) of(script Script) (_ *source, again bool, _ *Exception) {
 		made, ex := sourceOf(script)
 		return made, false, ex
 	}
-	key := sourceKey{sha256.Sum256([]byte(script.Code)), script.TypeScript}
+	key := sourceKey{script.Owner, sha256.Sum256([]byte(script.Code)), script.TypeScript}
 	s.mu.Lock()
 	known := s.by[key]
 	s.mu.Unlock()
