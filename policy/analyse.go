@@ -32,7 +32,7 @@ func (c *catalogue) scan(code, language string, globals []string, files map[stri
 	start, end := body(code)
 	text := code[start:end]
 	o := outlineOf(text)
-	b := &budget{left: workFor(len(text))}
+	b := budgetFor(&o)
 	var t *tree
 	if language != typeScript {
 		// Why the tree parser refused does not matter: esbuild takes the code, or its error is the one to show.

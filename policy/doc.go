@@ -17,6 +17,7 @@
 // The scan is advice that may block, never isolation: the sandbox holds with the scan switched off. It works on the
 // syntax tree and follows names through aliases, destructuring, computed and folded strings, Reflect, Proxy and bound
 // functions; what merely looks like an attack in a comment, a string or a property name is not a finding. It is bounded:
-// linear in the size of the code, limited in depth, and code that no parser here takes is scanned by tokens, marked
-// unanalysed and scored medium, because the engine is the judge of syntax.
+// limited in depth and in work, which is counted and goes with the size of the code. Code that no parser here takes, because
+// the engine is the judge of syntax, or that would take too much work, is scanned by tokens, marked unanalysed and scored
+// medium.
 package policy

@@ -6,3 +6,8 @@ func (s *Set) WithRule(name string, check func() error) *Set {
 	out.rules = append(standardRules(), rule{name, func(*inquiry) error { return check() }})
 	return &out
 }
+
+// Work gives what scanning the code takes, in units, and what it may take.
+func (s *Set) Work(code, language string) (taken, most int) {
+	return s.catalogue.scan(code, language, nil, nil).work, workFor(len(code))
+}

@@ -13,7 +13,12 @@ func (w *scanner) expr(e js.IExpr) *value {
 	if e == nil || !w.visit() {
 		return nil
 	}
-	defer w.leave()
+	v := w.valueOf(e)
+	w.leave()
+	return v
+}
+
+func (w *scanner) valueOf(e js.IExpr) *value {
 	switch e := e.(type) {
 	case *js.Var:
 		return w.read(e)
@@ -83,7 +88,7 @@ func (w *scanner) literal(e *js.LiteralExpr) *value {
 	w.at = at
 	switch e.TokenType {
 	case js.StringToken:
-		return textValue(stringText(w.text, at, e.Data))
+		return textValue(w.stringText(e.Data))
 	case js.RegExpToken:
 		return &value{kind: kindRegExp, text: regExpSource(e.Data)}
 	case js.ThisToken:
@@ -92,7 +97,7 @@ func (w *scanner) literal(e *js.LiteralExpr) *value {
 		return &value{kind: kindObject, obj: &object{}}
 	}
 	if js.IsNumeric(e.TokenType) {
-		if n, ok := parseNumber(string(e.Data)); ok {
+		if n, ok := parseNumber(w.source(e.Data)); ok {
 			return &value{kind: kindNumber, num: n}
 		}
 	}
@@ -107,16 +112,12 @@ func regExpSource(data []byte) string {
 	return ""
 }
 
-// stringText gives the content of a string literal without copying what has no escapes.
-func stringText(text string, at int, data []byte) string {
+// stringText gives the content of a string literal.
+func (w *scanner) stringText(data []byte) string {
 	if len(data) < 2 {
 		return ""
 	}
-	raw := string(data)
-	if at+len(data) <= len(text) && text[at:at+len(data)] == raw {
-		raw = text[at : at+len(data)]
-	}
-	plain, _ := unescape(raw[1 : len(raw)-1])
+	plain, _ := unescape(w.source(data[1 : len(data)-1]))
 	return plain
 }
 
@@ -330,7 +331,7 @@ func (w *scanner) spread(target js.IExpr, v *value) {
 			case p.Spread:
 				w.spread(p.Value, v)
 			case p.Name != nil && p.Name.Computed == nil:
-				w.spread(p.Value, w.member(v, propertyText(p.Name.Literal), w.at, true))
+				w.spread(p.Value, w.member(v, w.propertyText(p.Name.Literal), w.at, true))
 			}
 		}
 	case *js.ArrayExpr:

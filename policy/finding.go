@@ -13,7 +13,8 @@ const (
 	TimerAbuse         = "timer_abuse"
 	WebAssembly        = "webassembly"
 	EncodingTricks     = "encoding_tricks"
-	// Unanalysed marks code that could only be scanned by tokens. It raises the score to medium at least.
+	// Unanalysed marks code that no parser took, or that would take more work than a scan may: it was scanned by tokens. It
+	// raises the score to medium at least, and a deployment may forbid it like any category.
 	Unanalysed = "unanalysed"
 )
 
@@ -117,7 +118,7 @@ type DangerAnalysis struct {
 	Score    int       `json:"score"`
 	Level    string    `json:"level"`
 	Findings []Finding `json:"findings"`
-	// Unanalysed reports that no parser took the code and that it was scanned by tokens only.
+	// Unanalysed reports that some of the code was scanned by tokens; a finding of that category says why.
 	Unanalysed bool `json:"unanalysed,omitempty"`
 	// Truncated reports that there were more findings than are listed.
 	Truncated bool `json:"truncated,omitempty"`

@@ -1,15 +1,19 @@
 package policy_test
 
 import (
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/airlock-run/airlock/policy"
 	"golang.org/x/tools/txtar"
 )
 
-// FuzzScan checks that any bytes get a decision that holds together.
+// FuzzScan checks that any bytes get a decision that holds together, for no more work than a scan may take, and in no more
+// time than the largest ordinary code: a machine may be slow, but what costs far more than the work that was counted for it
+// is seen.
 func FuzzScan(f *testing.F) {
 	archives, _ := filepath.Glob(filepath.Join("testdata", "scan", "*.txtar"))
 	for _, name := range archives {
@@ -27,7 +31,12 @@ func FuzzScan(f *testing.F) {
 	}
 	f.Add("```js\nlet x: number = `${`${1}`}`\n```", true)
 	f.Add("a\\u{65}val\xff\xfe\x00/*", false)
+	for _, code := range costlyValues() {
+		f.Add(code[:min(len(code), 16<<10)], false)
+	}
 	set := policy.Default()
+	ordinary := strings.Repeat(ordinaryUnit, full/len(ordinaryUnit))
+	longest := 3 * fastest(func() { set.Decide(policy.Ask{Code: ordinary}) })
 	f.Fuzz(func(t *testing.T, code string, typed bool) {
 		language := "javascript"
 		if typed {
@@ -39,6 +48,12 @@ func FuzzScan(f *testing.F) {
 			if strings.Contains(r.Message, "failed") && r.Rule == "scan" {
 				t.Fatalf("the scan panicked on %q", code)
 			}
+		}
+		if taken, most := set.Work(code, language); taken > most {
+			t.Errorf("%d units of work, of %d", taken, most)
+		}
+		if took := fastest(func() { set.Decide(policy.Ask{Code: code, Language: language}) }); len(code) <= full && took > longest {
+			t.Errorf("%v; three times the largest ordinary code takes %v", took, longest)
 		}
 		if strict.Analysis.Score < agent.Analysis.Score {
 			t.Errorf("strict scores %d, agent %d", strict.Analysis.Score, agent.Analysis.Score)
@@ -53,6 +68,17 @@ func FuzzScan(f *testing.F) {
 			}
 		}
 	})
+}
+
+// fastest gives the shortest of a few runs, which others on the machine disturb the least.
+func fastest(run func()) time.Duration {
+	best := time.Duration(math.MaxInt64)
+	for range 3 {
+		start := time.Now()
+		run()
+		best = min(best, time.Since(start))
+	}
+	return best
 }
 
 // hostileShapes are short forms of what makes parsers recurse, backtrack or remember too much.

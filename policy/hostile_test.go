@@ -35,9 +35,35 @@ func hostileSizes() map[string]string {
 		unit := shape[:len(shape)/40]
 		out[unit] = fill(unit)
 	}
+	for name, code := range costlyValues() {
+		out[name] = code
+	}
 	for _, unit := range []string{"eval(x);", "e=eval;e(e);", "o.x=eval;o.x();", "f=f||eval;", "f.bind(", "require('a');", "var{a:{b}}=x;",
 		"function f(){setTimeout(f)}", "'ab'.split('').reverse().join('');", "eval('eval(1)');", "/* x */a;", "case 1:", "é;", "\x00", "\r", "a;", "`"} {
 		out[unit] = fill(unit)
+	}
+	return out
+}
+
+// costlyValues are sources whose values, not their syntax, cost far more than their size to follow.
+func costlyValues() map[string]string {
+	text := "s='" + strings.Repeat("ab", 2000) + "';"
+	letters := text + "q=[...s];"
+	choices := "a=x?'" + strings.Repeat("b", 2000) + "':'" + strings.Repeat("c", 2000) + "';a=y?a:'" + strings.Repeat("d", 2000) + "';"
+	out := map[string]string{
+		"patterns that call":   "function f({a=f(eval)+f(eval)}){};f(eval);",
+		"patterns in patterns": strings.Repeat("let{a=()=>{", 40) + strings.Repeat("}}=globalThis;", 40),
+	}
+	for _, c := range []struct{ before, unit string }{
+		{text, "s.split('');"}, {text, "[...s];"}, {text, "atob(s);"}, {text, "s.trim();"}, {text, "eval(s);"}, {text, "`${s}${s}`;"}, {choices, "a+a;"},
+		{letters, "q[z];"}, {letters, "for(i of q);"}, {letters, "q.map(f);"}, {letters, "q.concat(q);"}, {letters, "q.reverse();"}, {letters, "f(...q);"},
+		{letters, "f.apply(a,q);"}, {letters, "String(q);"}, {letters, "o.set(q);"}, {text + "q=s.split('',500);", "q+q;"}, {text, "o.set(s);"},
+		{"function f(" + strings.Repeat("a,", 1000) + "a){};", "f();"}, {"", "s=x?s+'a':s+'b';"}, {"", "JSON.parse('[[[[1]]]]');"}, {"", "'a'.replace(/a/,'b');"},
+		{"", "import('fs');"}, {"", "({a,b:{c}}=globalThis);"}, {"", "(a=>a)(eval);"}, {"", "\\u0065val(1);"}, {"", "setInterval(()=>setInterval(f));"},
+	} {
+		// Spaces keep the tokens few enough for the tree parser.
+		unit := c.unit + strings.Repeat(" ", 2*len(c.unit))
+		out[c.unit] = c.before + strings.Repeat(unit, (full-len(c.before))/len(unit))
 	}
 	return out
 }
@@ -57,6 +83,9 @@ func TestHostileSizes(t *testing.T) {
 					t.Errorf("%.20q in %s: %v", name, language, r)
 				}
 			}
+			if taken, most := set.Work(code, language); taken > most {
+				t.Errorf("%.20q in %s: %d units of work, of %d", name, language, taken, most)
+			}
 			if len(d.Analysis.Findings) > 101 {
 				t.Errorf("%.20q: %d findings", name, len(d.Analysis.Findings))
 			}
@@ -75,6 +104,27 @@ func TestEvasionByNoise(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTooMuchWork holds that code whose values cost too much to follow is not passed over in silence: a finding says so, and
+// the tokens still tell.
+func TestTooMuchWork(t *testing.T) {
+	for name, code := range costlyValues() {
+		d := policy.Default().Decide(policy.Ask{Code: code[:min(len(code), full-100)] + "*/\n;require('child_process').exec('ls')", Tier: "agent"})
+		if d.Effect != policy.Deny {
+			t.Errorf("%.20q…: %v", name, d.ReasonLines())
+		}
+	}
+	d := policy.Default().Decide(policy.Ask{Code: costlyValues()["s.split('');"]})
+	if !d.Analysis.Unanalysed || d.Analysis.Level != policy.Medium {
+		t.Fatalf("unanalysed %v, level %s", d.Analysis.Unanalysed, d.Analysis.Level)
+	}
+	for _, f := range d.Analysis.Findings {
+		if f.Category == policy.Unanalysed && strings.Contains(f.Message, "more work than a scan may") {
+			return
+		}
+	}
+	t.Errorf("no finding says why: %+v", d.Analysis.Findings)
 }
 
 func BenchmarkDecide(b *testing.B) {
@@ -97,7 +147,7 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// BenchmarkHostile shows that no shape of 256 KiB costs far more than its size: some 20 ms each on a quiet core.
+// BenchmarkHostile shows that no shape of 256 KiB costs far more than its size: under 20 ms each on a quiet core.
 func BenchmarkHostile(b *testing.B) {
 	set := policy.Default()
 	for name, code := range hostileSizes() {

@@ -123,10 +123,10 @@ func (w *scanner) pollution(callee js.IExpr, c call) {
 	name := ""
 	switch e := callee.(type) {
 	case *js.Var:
-		name = string(e.Data)
+		name = w.source(e.Data)
 	case *js.DotExpr:
 		if l, ok := e.Y.(js.LiteralExpr); ok {
-			name = propertyText(l)
+			name = w.propertyText(l)
 		}
 	}
 	if isMerger(name) {

@@ -253,21 +253,24 @@ func (l *lexer) closesOperand(c byte) bool {
 }
 
 // afterOperand reports whether the token before the current position ends an operand.
-func (l *lexer) afterOperand() bool {
-	switch l.prev.kind {
+func (l *lexer) afterOperand() bool { return l.operand(l.prev) }
+
+// operand reports whether a token ends an operand. It is one of the last two.
+func (l *lexer) operand(t token) bool {
+	switch t.kind {
 	case tokenEnd:
 		return false
 	case tokenWord:
-		return !isKeyword(l.text(l.prev))
+		return !isKeyword(l.text(t))
 	case tokenPunct:
-		switch l.src[l.prev.end-1] {
+		switch l.src[t.end-1] {
 		case ')', ']', '}':
 			return l.closed.operand()
 		}
-		p := l.text(l.prev)
+		p := l.text(t)
 		return p == "++" || p == "--"
 	default:
-		return l.prev.kind != tokenTemplate || l.src[l.prev.end-1] == '`'
+		return t.kind != tokenTemplate || l.src[t.end-1] == '`'
 	}
 }
 

@@ -44,7 +44,7 @@ func (w *scanner) object(e *js.ObjectExpr) *value {
 	// Methods are known to one another, whatever their order.
 	for _, p := range e.List {
 		if m, ok := p.Value.(*js.MethodDecl); ok && m.Name.Computed == nil && !m.Get && !m.Set {
-			w.set(out.obj, propertyText(m.Name.Literal), &value{kind: kindFunction, fn: w.function(m, m.Params, false)})
+			w.set(out.obj, w.propertyText(m.Name.Literal), &value{kind: kindFunction, fn: w.function(m, m.Params, false)})
 		}
 	}
 	for _, p := range e.List {
@@ -97,7 +97,7 @@ func (w *scanner) propertyName(n *js.PropertyName) (string, bool) {
 		return w.textOf(w.loud(n.Computed))
 	}
 	w.at = w.pass(n.Literal.Data)
-	return propertyText(n.Literal), true
+	return w.propertyText(n.Literal), true
 }
 
 // give puts what a getter returns, and a method whose name is computed, into the object that has it.
@@ -105,9 +105,9 @@ func (w *scanner) give(to *value, m *js.MethodDecl, v *value) {
 	name, known := "", m.Name.Private != nil
 	switch {
 	case known:
-		name = string(m.Name.Private.Data)
+		name = w.source(m.Name.Private.Data)
 	case m.Name.Computed == nil:
-		name, known = propertyText(m.Name.Literal), true
+		name, known = w.propertyText(m.Name.Literal), true
 	default:
 		name, known = w.constant(m.Name.Computed)
 	}
@@ -123,7 +123,7 @@ func (w *scanner) give(to *value, m *js.MethodDecl, v *value) {
 // constant gives the text of a key that needs no walk: a literal.
 func (w *scanner) constant(e js.IExpr) (string, bool) {
 	if l, ok := e.(*js.LiteralExpr); ok && l.TokenType == js.StringToken {
-		return propertyText(*l), true
+		return w.propertyText(*l), true
 	}
 	return "", false
 }
@@ -158,9 +158,9 @@ func (w *scanner) class(c *js.ClassDecl) *value {
 	// Methods are known to one another, whatever their order.
 	for _, el := range c.List {
 		if m := el.Method; m != nil && m.Name.Computed == nil && !m.Get && !m.Set {
-			name := propertyText(m.Name.Literal)
+			name := w.propertyText(m.Name.Literal)
 			if m.Name.Private != nil {
-				name = string(m.Name.Private.Data)
+				name = w.source(m.Name.Private.Data)
 			}
 			w.set(self.obj, name, &value{kind: kindFunction, fn: w.function(m, m.Params, false)})
 		}
@@ -187,7 +187,7 @@ func (w *scanner) field(f js.Field, self *value) {
 	key, known := "", false
 	if f.Name.Private != nil {
 		w.passName(f.Name.Private)
-		key, known = string(f.Name.Private.Data), true
+		key, known = w.source(f.Name.Private.Data), true
 	} else {
 		key, known = w.propertyName(&f.Name.PropertyName)
 	}

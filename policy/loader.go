@@ -133,7 +133,7 @@ func (w *scanner) importStmt(s *js.ImportStmt) {
 		names = append(names, b)
 	}
 	at := w.pass(s.Module)
-	module := w.load(textValue(stringText(w.text, at, s.Module)), at, "static import")
+	module := w.load(textValue(w.stringText(s.Module)), at, "static import")
 	for _, b := range names {
 		v := module
 		if b.name != "*" && b.name != "default" && module != nil {
@@ -162,6 +162,6 @@ func (w *scanner) exportStmt(s *js.ExportStmt) {
 	}
 	if s.Module != nil {
 		at := w.pass(s.Module)
-		w.load(textValue(stringText(w.text, at, s.Module)), at, "static import")
+		w.load(textValue(w.stringText(s.Module)), at, "static import")
 	}
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // propertyText gives the name that a literal property key stands for.
-func propertyText(l js.LiteralExpr) string {
-	s := string(l.Data)
+func (w *scanner) propertyText(l js.LiteralExpr) string {
+	s := w.source(l.Data)
 	if l.TokenType == js.StringToken && len(s) >= 2 {
 		s = s[1 : len(s)-1]
 	}
@@ -30,10 +30,10 @@ func (w *scanner) dotted(e *js.DotExpr) (base *value, key string, at int) {
 		if _, simple := e.X.(*js.Var); !simple {
 			at = off
 		}
-		key = propertyText(y)
+		key = w.propertyText(y)
 	case *js.Var: // a private name
 		w.passName(y)
-		key = string(y.Data)
+		key = w.source(y.Data)
 	}
 	w.at = at
 	return base, key, at

@@ -14,7 +14,9 @@ type outline struct {
 	// openings and operators are counted over the raw bytes: they bound the depth even where the rough pass errs.
 	openings, operators int
 	tokens, functions   int
-	names               int // distinct, roughly
+	// groups counts parentheses that are no calls, and the brackets right inside them.
+	groups int
+	names  int // distinct, roughly
 	// scopeWork is how many names go from scopes to those around them, arrowWork how many names stand before an arrow.
 	scopeWork, arrowWork, functionWork int
 	// suffixes is the longest chain of members and calls, redeclared the number of names that look declared twice.
@@ -38,6 +40,8 @@ type frame struct {
 	// suffixes counts members and calls since the reset; serial tells frames apart.
 	suffixes int32
 	serial   uint32
+	// group marks parentheses that are no call.
+	group bool
 }
 
 // hoisting foretells the work of handing the frame's names to the one around it: few names are compared one by one, of many the
@@ -47,7 +51,7 @@ func (f *frame) hoisting(outer *frame, names int) int {
 	if n+min(outer.distinct(), names) > indexedNames {
 		return n * hoistWork
 	}
-	return n * valueWork
+	return n * fewHoistWork
 }
 
 // distinct gives roughly how many different names the frame has had; where there are too many to tell, all of them.
@@ -69,7 +73,7 @@ func outlineOf(src string) outline {
 	for {
 		depth := len(l.stack)
 		t := l.next()
-		if t.kind == tokenEnd || o.tokens*tokenWork > work || depth > maxBrackets {
+		if t.kind == tokenEnd || o.tokens*(outlineWork+roughWork+tokenWork) > work || depth > maxBrackets {
 			o.whole = t.kind == tokenEnd
 			return o
 		}
@@ -89,9 +93,14 @@ func outlineOf(src string) outline {
 			frames = frames[:len(frames)-1]
 		}
 		if opens {
-			frames[len(frames)-1].suffixes++
+			outer := &frames[len(frames)-1]
+			outer.suffixes++
 			serial++
-			frames = append(frames, frame{serial: serial})
+			group := src[t.start] == '(' && !l.operand(before)
+			if group || outer.group && src[t.start] != '(' {
+				o.groups++
+			}
+			frames = append(frames, frame{serial: serial, group: group})
 			o.brackets = max(o.brackets, len(l.stack))
 		}
 		top := &frames[len(frames)-1]

@@ -68,6 +68,10 @@ type variable struct {
 	now, all *value
 	home     *function
 	branch   int
+	// free is the name of one that the code does not declare, stands what the host's global object has by that name.
+	free   string
+	stands *value
+	listed bool // among the names that the code does not declare
 	// early marks a variable that was read before its values were known.
 	early bool
 }
@@ -108,8 +112,8 @@ func (w *scanner) walk(list []js.IStmt) {
 		if !w.again || w.tooDeep || w.budget.exceeded {
 			return
 		}
-		if w.round+1 < maxRounds && left-w.budget.left > w.budget.left {
-			w.budget.exceeded = true
+		if taken := left - w.budget.left; taken > w.budget.left {
+			w.budget.exceeded = w.round == 0 // a third walk seldom finds what the second did not
 			return
 		}
 		before, metrics = slices.Clone(w.hits), w.tele.Metrics
@@ -208,6 +212,14 @@ func (w *scanner) offsetOf(b []byte) (int, bool) {
 	return int(off), true
 }
 
+// source gives the text of a slice of what was parsed, without a copy.
+func (w *scanner) source(b []byte) string {
+	if off, ok := w.offsetOf(b); ok && off+len(b) <= len(w.text) && w.text[off:off+len(b)] == string(b) {
+		return w.text[off : off+len(b)]
+	}
+	return string(b)
+}
+
 // pass moves the cursor behind a name or literal and gives its place.
 func (w *scanner) pass(b []byte) int {
 	if off, ok := w.offsetOf(b); ok {
@@ -240,23 +252,25 @@ func (w *scanner) locate(name []byte) int {
 				return i
 			}
 			i = j
-		case strings.HasPrefix(s[i:], "//"):
+		case c == '"' || c == '\'':
+			w.cursor = i
+			return i
+		case c != '/' || i+1 == len(s):
+			i++
+		case s[i+1] == '/':
 			n := strings.IndexByte(s[i:], '\n')
 			if n < 0 {
 				w.cursor = len(s)
 				return i
 			}
 			i += n
-		case strings.HasPrefix(s[i:], "/*"):
+		case s[i+1] == '*':
 			n := strings.Index(s[i+2:], "*/")
 			if n < 0 {
 				w.cursor = len(s)
 				return i
 			}
 			i += n + 4
-		case c == '"' || c == '\'':
-			w.cursor = i
-			return i
 		default:
 			i++
 		}

@@ -16,10 +16,13 @@ func (w *scanner) block(list []js.IStmt) {
 }
 
 func (w *scanner) stmt(s js.IStmt) {
-	if s == nil || !w.visit() {
-		return
+	if s != nil && w.visit() {
+		w.statement(s)
+		w.leave()
 	}
-	defer w.leave()
+}
+
+func (w *scanner) statement(s js.IStmt) {
 	switch s := s.(type) {
 	case *js.ExprStmt:
 		w.expr(s.Value)
@@ -225,10 +228,13 @@ func (w *scanner) destructure(b js.IBinding, from js.IExpr) {
 
 // bind walks a pattern and gives its variables the parts of v.
 func (w *scanner) bind(b js.IBinding, v *value) {
-	if b == nil || !w.visit() {
-		return
+	if b != nil && w.visit() {
+		w.pattern(b, v)
+		w.leave()
 	}
-	defer w.leave()
+}
+
+func (w *scanner) pattern(b js.IBinding, v *value) {
 	switch b := b.(type) {
 	case *js.Var:
 		w.passName(b)
@@ -274,7 +280,7 @@ func (w *scanner) bindKey(item js.BindingObjectItem, v *value) (*value, int) {
 	if item.Key.Computed != nil {
 		key, ok = w.textOf(w.expr(item.Key.Computed))
 	} else {
-		key, ok = propertyText(item.Key.Literal), true
+		key, ok = w.propertyText(item.Key.Literal), true
 		w.pass(item.Key.Literal.Data)
 		if off, inSource := w.offsetOf(item.Key.Literal.Data); inSource {
 			w.at = off

@@ -10,14 +10,14 @@ func (w *scanner) store(target js.IExpr, y js.IExpr) *value {
 	case *js.DotExpr:
 		base = w.operand(t.X)
 		if name, ok := t.Y.(js.LiteralExpr); ok {
-			key, known = propertyText(name), true
+			key, known = w.propertyText(name), true
 			off := w.pass(name.Data)
 			if _, simple := t.X.(*js.Var); !simple {
 				w.at = off
 			}
 		} else if private, ok := t.Y.(*js.Var); ok {
 			w.passName(private)
-			key, known = string(private.Data), true
+			key, known = w.source(private.Data), true
 		}
 	case *js.IndexExpr:
 		base = w.operand(t.X)

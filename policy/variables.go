@@ -1,10 +1,6 @@
 package policy
 
-import (
-	"strings"
-
-	"github.com/tdewolff/parse/v2/js"
-)
+import "github.com/tdewolff/parse/v2/js"
 
 func resolved(v *js.Var) *js.Var {
 	for v.Link != nil {
@@ -60,11 +56,10 @@ func (w *scanner) matters(v *value) bool {
 // read gives what a variable may hold where it is mentioned, and reports what the name itself gives away.
 func (w *scanner) read(v *js.Var) *value {
 	w.passName(v)
-	v = resolved(v)
-	if v.Decl == js.NoDecl {
-		return w.readFree(v)
-	}
 	info := w.variable(v)
+	if v = resolved(v); v.Decl == js.NoDecl {
+		return w.readFree(v, info)
+	}
 	val := info.all
 	if info.home == w.frame && w.loops == 0 {
 		val = info.now
@@ -76,47 +71,54 @@ func (w *scanner) read(v *js.Var) *value {
 }
 
 // readFree resolves a name that the code does not declare.
-func (w *scanner) readFree(v *js.Var) *value {
-	name := string(v.Data)
-	if strings.IndexByte(name, '\\') >= 0 {
-		name, _ = unescape(name)
+func (w *scanner) readFree(v *js.Var, info *variable) *value {
+	if info.free == "" {
+		info.free, _ = unescape(w.source(v.Data))
+		info.stands = w.standsFor(info.free)
 	}
+	name := info.free
 	if val, ok := w.imports[name]; ok {
 		return val
 	}
 	if name[0] == '#' {
 		return w.props[name]
 	}
-	w.free[name] = struct{}{}
+	if !info.listed {
+		w.free[name], info.listed = struct{}{}, true
+	}
 	if w.globals[name] {
 		return nil
 	}
-	if info := w.vars[v]; info != nil && info.all != nil {
+	if info.all != nil {
 		return info.all
 	}
-	if w.with != nil && w.cat.globals[name] == nil {
+	if w.with != nil && (info.stands == nil || info.stands.kind == kindGlobal) {
 		return w.member(w.with, name, w.at, true)
 	}
-	return w.global(name, w.at)
+	return w.mentioned(info.stands, w.at)
 }
 
 // global resolves a member of the global object by name.
-func (w *scanner) global(name string, at int) *value {
+func (w *scanner) global(name string, at int) *value { return w.mentioned(w.standsFor(name), at) }
+
+// standsFor gives what the host's global object has by a name.
+func (w *scanner) standsFor(name string) *value {
 	switch name {
 	case "globalThis", "global", "window", "self", "top", "frames":
 		return &value{kind: kindGlobal}
-	case "":
-		return nil
 	}
-	s := w.cat.globals[name]
-	if s == nil {
-		return nil
+	return symbolValue(w.cat.globals[name])
+}
+
+// mentioned notes that a global was named.
+func (w *scanner) mentioned(v *value, at int) *value {
+	if v != nil && v.kind == kindSymbol {
+		w.flag(v.sym)
+		if v.sym.category != "" && !v.sym.onUse && !w.quiet {
+			w.found(v.sym, at)
+		}
 	}
-	w.flag(s)
-	if s.category != "" && !s.onUse && !w.quiet {
-		w.found(s, at)
-	}
-	return symbolValue(s)
+	return v
 }
 
 // flag notes a global in the telemetry.

@@ -7,22 +7,26 @@ import "strings"
 // than its share is scanned by tokens, and the finding Unanalysed says so.
 const (
 	// workOfMost is what code of up to sizeOfMost bytes may take; longer code has in proportion.
-	workOfMost = 1_450_000
+	workOfMost = 2_100_000
 	sizeOfMost = 256 << 10
 
-	tokenWork    = 7  // the tree parser: a token
-	nameWork     = 25 // a name seen first
-	hoistWork    = 22 // a name handed to the scope around that has more than indexedNames
+	outlineWork  = 4     // the outline: a token
+	roughWork    = 3     // the scan by tokens: a token
+	tokenWork    = 6     // the tree parser: a token
+	nameWork     = 25    // the tree parser: a name seen first
+	hoistWork    = 22    // the tree parser: a name handed to the scope around that has more than indexedNames
+	functionWork = 25    // the tree parser: a function
+	groupWork    = 25    // the tree parser: a bracket that may hold parameters, or a pattern
+	esbuildWork  = 45    // esbuild: a token, read and written again
+	nodeWork     = 10    // the walk: a node
+	valueWork    = 5     // the walk: a value made or compared
+	elementWork  = 12    // the walk: an element of an array made of text
+	nestedWork   = 500   // the walk: a string run as code
+	patternWork  = 3_000 // the walk: a regular expression
+
 	indexedNames = 16
-	functionWork = 40
-	esbuildWork  = 45  // esbuild: a token, read and written again
-	nodeWork     = 7   // the walk: a node
-	valueWork    = 5   // the walk: a value made or compared
-	elementWork  = 12  // the walk: an element of an array made of text
-	nestedWork   = 500 // the walk: a string run as code
-	loadWork     = 30  // the walk: a module named
-	patternWork  = 3_000
-	textBytes    = 4 // the walk: bytes of text that one unit passes over
+	fewHoistWork = 3 // the tree parser: a name handed to a scope that has fewer
+	textBytes    = 4 // bytes of text that one unit passes over
 )
 
 // workFor gives the work that code of so many bytes may take.
@@ -33,6 +37,11 @@ type budget struct {
 	left int
 	// exceeded reports that something was left undone.
 	exceeded bool
+}
+
+// budgetFor gives what is left after the outline, and after what scanning by tokens would need in the end.
+func budgetFor(o *outline) *budget {
+	return &budget{left: workFor(len(o.src)) - len(o.src)/4 - o.tokens*(outlineWork+roughWork)}
 }
 
 // take spends work, unless there is too little of it left.
@@ -63,7 +72,7 @@ func (o *outline) parseable() bool { return o.whole && o.brackets <= maxBrackets
 
 // parseWork foretells what the tree parser needs.
 func (o *outline) parseWork() int {
-	return len(o.src)/3 + o.tokens*tokenWork + o.names*nameWork + o.scopeWork + o.functions*functionWork + o.arrowWork*5/4
+	return len(o.src)/3 + o.tokens*tokenWork + o.names*nameWork + o.scopeWork + o.functions*functionWork + o.groups*groupWork + o.arrowWork*5/4
 }
 
 // transformable reports whether esbuild may have the code at all.
