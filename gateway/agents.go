@@ -34,10 +34,13 @@ func (s *Server) ServeMCP(ctx context.Context, transport sdk.Transport) error {
 }
 
 // serveMCP is POST, GET and DELETE /mcp. As the protocol demands, a web page of an origin that is not configured is
-// refused whatever credentials it has.
+// refused whatever credentials it has. The protocol knows no Idempotency-Key; here one makes sure that a message which is
+// sent again, to the byte, is acted upon once and answered as before.
 func (s *Server) serveMCP() fiber.Handler {
-	serve := s.bridge(s.mcp, func(c *fiber.Ctx, ctx context.Context) context.Context {
-		return mcp.WithCaller(ctx, mcp.Caller{Identity: callerOf(c), IP: utils.CopyString(c.IP()), TraceParent: traceOf(c)})
+	serve := s.bridge(s.mcp, func(c *fiber.Ctx, ctx context.Context, cl *claim) context.Context {
+		return mcp.WithCaller(ctx, mcp.Caller{
+			Identity: callerOf(c), IP: utils.CopyString(c.IP()), TraceParent: traceOf(c), Refused: cl.abandon,
+		})
 	})
 	return func(c *fiber.Ctx) error {
 		if origin := c.Get(fiber.HeaderOrigin); origin != "" {
@@ -50,16 +53,24 @@ func (s *Server) serveMCP() fiber.Handler {
 		if caller := callerOf(c); !caller.May(authn.Execute) && !caller.May(authn.AuditRead) {
 			return lacks(authn.Execute)
 		}
-		if c.Method() == fiber.MethodPost {
-			if err := plainJSON(c); err != nil {
-				return err
-			}
-			// A batch would be any number of calls for the price of one request; the protocol has done without since 2025-06-18.
-			if bytes.HasPrefix(bytes.TrimLeft(c.Request().Body(), " \t\r\n"), []byte("[")) {
-				return bad("", "batches are not taken here; send one message in a request")
-			}
+		if c.Method() != fiber.MethodPost {
+			return serve(c, &claim{})
 		}
-		return serve(c)
+		if err := plainJSON(c); err != nil {
+			return err
+		}
+		// A batch would be any number of calls for the price of one request; the protocol has done without since 2025-06-18.
+		if bytes.HasPrefix(bytes.TrimLeft(c.Request().Body(), " \t\r\n"), []byte("[")) {
+			return bad("", "batches are not taken here; send one message in a request")
+		}
+		cl, err := s.claim(c, callerOf(c).Owner(), false)
+		if err != nil {
+			return err
+		}
+		if cl.saved != nil {
+			return sayAgain(c, cl.saved)
+		}
+		return serve(c, cl)
 	}
 }
 

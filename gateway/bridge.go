@@ -12,35 +12,58 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
+
+	"github.com/airlock-run/airlock/gateway/results"
 )
 
 // bridge answers by a handler of net/http that may stream. prepare gives the handler's request its context, which ends
 // when the client hangs up. What the library's own adaptor lacks is why this is here: it tells no handler of a client
-// that left, and hands out memory that the next request overwrites.
-func (s *Server) bridge(h http.Handler, prepare func(*fiber.Ctx, context.Context) context.Context) fiber.Handler {
-	return func(c *fiber.Ctx) error {
+// that left, and hands out memory that the next request overwrites. An answer under a claim is made, and kept, whether or
+// not its client stays.
+func (s *Server) bridge(h http.Handler, prepare func(*fiber.Ctx, context.Context, *claim) context.Context) func(*fiber.Ctx, *claim) error {
+	return func(c *fiber.Ctx, cl *claim) error {
 		conn := c.Context().Conn()
 		// A shutdown ends what runs, and that ends the answer, with its last words.
-		ctx, release := watch(context.Background(), conn)
-		request, err := standardRequest(prepare(c, ctx), c)
+		ctx, release := context.WithCancel(context.Background())
+		if cl.keep == nil {
+			release()
+			ctx, release = watch(context.Background(), conn)
+		}
+		before := headOf(c)
+		request, err := standardRequest(prepare(c, ctx, cl), c)
 		if err != nil {
 			release()
+			cl.abandon()
 			return &problem{status: 400, cause: err}
 		}
-		w := &bridgeWriter{ctx: ctx, header: http.Header{}, streaming: make(chan struct{}), chunks: make(chan []byte), done: make(chan struct{})}
+		w := &bridgeWriter{ctx: ctx, header: http.Header{}, streaming: make(chan struct{}), chunks: make(chan []byte), done: make(chan struct{}), keep: cl.keep != nil}
 		go w.serve(h, request, s.deps.Logger)
 		select {
 		case <-w.streaming:
 		case <-w.done:
 			release()
-			return w.whole(c)
+			defer cl.abandon()
+			if err := w.whole(c); err != nil || w.status >= 300 {
+				return err
+			}
+			return cl.finish(results.Saved{Status: w.status, Header: headSince(c, before), Body: w.buffer.Bytes()})
 		}
 		w.head(c)
 		c.Set("X-Accel-Buffering", "no")
 		heartbeat := min(s.cfg.Heartbeat, s.cfg.WriteTimeout/2)
+		answer := results.Saved{Status: w.status, Header: headSince(c, before)}
 		c.Context().SetBodyStreamWriter(func(out *bufio.Writer) {
 			defer release()
+			defer cl.abandon()
 			w.copyTo(out, heartbeat, func() { extend(conn, s.cfg.WriteTimeout) })
+			if cl.keep == nil {
+				return
+			}
+			w.drain()
+			answer.Body = w.said
+			if err := cl.finish(answer); err != nil {
+				s.deps.Logger.Warn("an answer cannot be kept under its idempotency key", "error", err)
+			}
 		})
 		return nil
 	}
@@ -72,6 +95,8 @@ type bridgeWriter struct {
 	streaming chan struct{}
 	chunks    chan []byte
 	done      chan struct{}
+	keep      bool
+	said      []byte // all that was flushed, when it is to be kept
 }
 
 func (w *bridgeWriter) serve(h http.Handler, r *http.Request, log *slog.Logger) {
@@ -122,6 +147,9 @@ func (w *bridgeWriter) Flush() {
 	}
 	chunk := bytes.Clone(w.buffer.Bytes())
 	w.buffer.Reset()
+	if w.keep {
+		w.said = append(w.said, chunk...)
+	}
 	select {
 	case w.chunks <- chunk:
 	case <-w.ctx.Done():
@@ -180,6 +208,17 @@ func (w *bridgeWriter) copyTo(out *bufio.Writer, heartbeat time.Duration, before
 			return
 		}
 		if err := out.Flush(); err != nil {
+			return
+		}
+	}
+}
+
+// drain lets the handler go on to its end.
+func (w *bridgeWriter) drain() {
+	for {
+		select {
+		case <-w.chunks:
+		case <-w.done:
 			return
 		}
 	}

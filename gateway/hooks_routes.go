@@ -212,5 +212,6 @@ func (s *Server) reply(c *fiber.Ctx, answer hooks.Answer) error {
 		c.Set(name, value)
 	}
 	c.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'; sandbox")
+	c.Locals(didKey{}, answer.Status < 500)
 	return c.Status(answer.Status).SendString(answer.Body)
 }

@@ -160,7 +160,7 @@ func (s *Server) changing(next fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error { return s.oncePerKey(c, callerOf(c).Owner(), true, next) }
 }
 
-// oncePerKey carries a request out unless one with its key has been. Only successes are kept: a request that failed did
+// oncePerKey carries a request out unless one with its key has been. Only what was done is kept: a request that failed did
 // nothing, and may be tried again with its key.
 func (s *Server) oncePerKey(c *fiber.Ctx, owner string, lasting bool, next fiber.Handler) error {
 	cl, err := s.claim(c, owner, lasting)
@@ -168,27 +168,49 @@ func (s *Server) oncePerKey(c *fiber.Ctx, owner string, lasting bool, next fiber
 		return err
 	}
 	if cl.saved != nil {
-		c.Set(replayed, "true")
-		c.Set(fiber.HeaderContentType, cl.saved.ContentType)
-		if cl.saved.Location != "" {
-			c.Set(fiber.HeaderLocation, cl.saved.Location)
-		}
-		if cl.saved.Status == fiber.StatusAccepted {
-			c.Set("Preference-Applied", "respond-async")
-		}
-		return c.Status(cl.saved.Status).Send(cl.saved.Body)
+		return sayAgain(c, cl.saved)
 	}
 	defer cl.abandon()
 	c.Locals(acceptedKey{}, cl.id)
+	before := headOf(c)
 	if err := next(c); err != nil {
 		return err
 	}
 	res := c.Response()
-	if res.StatusCode() >= 300 {
+	if did, _ := c.Locals(didKey{}).(bool); res.StatusCode() >= 300 && !did {
 		return nil
 	}
-	return cl.finish(results.Saved{
-		Status: res.StatusCode(), ContentType: string(res.Header.ContentType()), Location: string(res.Header.Peek(fiber.HeaderLocation)),
-		Body: append([]byte(nil), res.Body()...),
-	})
+	return cl.finish(results.Saved{Status: res.StatusCode(), Header: headSince(c, before), Body: append([]byte(nil), res.Body()...)})
+}
+
+// didKey marks an answer as that of something that was done, whatever its status.
+type didKey struct{}
+
+// sayAgain gives an answer that was given before.
+func sayAgain(c *fiber.Ctx, saved *results.Saved) error {
+	for name, value := range saved.Header {
+		c.Set(name, value)
+	}
+	c.Set(replayed, "true")
+	return c.Status(saved.Status).Send(saved.Body)
+}
+
+// headOf is the head of the answer so far.
+func headOf(c *fiber.Ctx) map[string]string {
+	head := map[string]string{}
+	for name, value := range c.Response().Header.All() {
+		head[string(name)] = string(value)
+	}
+	return head
+}
+
+// headSince is what became of the head since: what every answer has is left to the answer that is given again.
+func headSince(c *fiber.Ctx, before map[string]string) map[string]string {
+	head := headOf(c)
+	for name, value := range before {
+		if head[name] == value && name != fiber.HeaderContentType {
+			delete(head, name)
+		}
+	}
+	return head
 }

@@ -73,6 +73,60 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
+// Every route that takes POST keeps the promise of the key: a new one that does not fails here.
+func TestIdempotencyKeyOfEveryPost(t *testing.T) {
+	t.Parallel()
+	for _, d := range doors() {
+		if !strings.HasPrefix(d.route, "POST ") {
+			continue
+		}
+		t.Run(d.route, func(t *testing.T) {
+			t.Parallel()
+			s, fill := prepared(t)
+			ann := tenantToken(t, "ann", "acme", strings.Join(authn.Scopes(), " "))
+			path, body := fill.Replace(d.path), fill.Replace(d.body)
+			const key, accept = "Idempotency-Key: k", "Accept: application/json, text/event-stream"
+			s.do(t, "POST", path, body, ann, accept, "Idempotency-Key: a b").problem(t, 400)
+			first := s.do(t, "POST", path, body, ann, accept, key)
+			if first.StatusCode >= 300 {
+				if d.ok/100 == 2 {
+					t.Errorf("%d %s", first.StatusCode, first.body)
+				}
+				return // it came to nothing, so the key is free
+			}
+			again := s.do(t, "POST", path, body, ann, accept, key)
+			if again.StatusCode != first.StatusCode || again.Header.Get("Idempotency-Replayed") != "true" || first.Header.Get("Idempotency-Replayed") != "" {
+				t.Errorf("%d %v\n%d %v", first.StatusCode, first.Header, again.StatusCode, again.Header)
+			}
+			if streamed := strings.HasSuffix(path, "/stream"); !streamed && (string(again.body) != string(first.body) || again.Header.Get("Content-Type") != first.Header.Get("Content-Type")) {
+				t.Errorf("%s\n%s", first.body, again.body)
+			}
+			for _, name := range []string{"Location", "Mcp-Session-Id", "X-Execution-Id", "Content-Security-Policy"} {
+				if again.Header.Get(name) != first.Header.Get(name) {
+					t.Errorf("%s: %q and %q", name, first.Header.Get(name), again.Header.Get(name))
+				}
+			}
+			s.do(t, "POST", path, body+" ", ann, accept, key).problem(t, 422)
+		})
+	}
+}
+
+// What a webhook's function answered was done, whatever its status is.
+func TestIdempotencyKeyOfRefusingHook(t *testing.T) {
+	t.Parallel()
+	count := 0
+	s := kept(t, options{invoke: answering(&count, func(execution.Invocation) execution.Result {
+		return completed(`{"status":404,"headers":{"X-Mine":"1"},"body":"none"}`)
+	})})
+	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"shared-header","secret":"open"}}`), 201)
+	for range 2 {
+		a := want(t, s.do(t, "POST", "/hooks/f", "{}", "X-Webhook-Secret: open", "Idempotency-Key: k"), 404, "none")
+		if a.Header.Get("X-Mine") != "1" || count != 1 {
+			t.Errorf("%d ran, %v", count, a.Header)
+		}
+	}
+}
+
 // unworked hands out no jobs.
 type unworked struct{ gateway.State }
 

@@ -48,6 +48,10 @@ func TestReplay(t *testing.T) {
 			t.Errorf("%s: %s, %s", id, code, detail)
 		}
 	}
+	first, again := s.do(t, "POST", path(good.ID), "", who, "Idempotency-Key: k"), s.do(t, "POST", path(good.ID), "", who, "Idempotency-Key: k")
+	if again.Header.Get("Idempotency-Replayed") != "true" || string(first.body) != string(again.body) {
+		t.Errorf("%s\n%s", first.body, again.body)
+	}
 	s.do(t, "POST", path("exec_01ZZZZZZZZZZ"), "", who).problem(t, 404)
 	s.do(t, "POST", path(good.ID), "", bearer(token(t, "someone", "globex", "audit:read execute"))).problem(t, 404)
 	s.do(t, "POST", path(good.ID), "", bearer(token(t, "someone", "acme", "audit:read"))).problem(t, 403)

@@ -44,11 +44,11 @@ func (s *Server) routes() {
 	api.Get("/metrics/series", need(authn.AuditRead), s.metricsSeries)
 	api.Get("/audit/executions", need(authn.AuditRead), s.auditList)
 	api.Get("/audit/execution/:id", need(authn.AuditRead), s.auditRecord)
-	api.Post("/audit/execution/:id/replay", need(authn.AuditRead), need(authn.Execute), s.replay)
+	api.Post("/audit/execution/:id/replay", need(authn.AuditRead), need(authn.Execute), s.idempotent(s.replay))
 	api.Get("/audit/security-summary", need(authn.AuditRead), s.securitySummary)
 	api.Get("/audit/stats", need(authn.AuditRead), s.auditStats)
 	api.Get("/audit/verification", need(authn.AuditRead), s.verification)
-	api.Post("/audit/verification", need(authn.AuditReadAll), s.verify)
+	api.Post("/audit/verification", need(authn.AuditReadAll), s.idempotent(s.verify))
 	api.Get("/live", need(authn.AuditRead), s.live)
 	api.Get("/reports/execution/:id", need(authn.AuditRead), s.report)
 

@@ -106,7 +106,11 @@ func (s *Server) executeStream(c *fiber.Ctx) error {
 	}
 	job.ID = s.deps.NewID()
 	ctx, hangUp := context.WithCancel(s.base)
-	log := stream.NewLog(streamWindow, hangUp)
+	abandoned := hangUp
+	if claim.keep != nil { // its caller means to come back
+		abandoned = nil
+	}
+	log := stream.NewLog(streamWindow, abandoned)
 	s.streams.begin(job.ID, &following{job.Caller.Owner(), log, hangUp})
 	follower := log.Follow(0)
 	admitted, refused := make(chan struct{}), make(chan error, 1)
@@ -155,7 +159,7 @@ func (s *Server) runStream(ctx context.Context, job Job, log *stream.Log, claim 
 		fail(err)
 		return
 	}
-	if err := claim.finish(results.Saved{Status: 200, ContentType: fiber.MIMEApplicationJSON, Body: body}); err != nil {
+	if err := claim.finish(results.Saved{Status: 200, Body: body}); err != nil {
 		fail(err)
 		return
 	}

@@ -14,6 +14,8 @@ type Caller struct {
 	IP       string
 	// TraceParent is the caller's trace context (W3C), or empty.
 	TraceParent string
+	// Refused, which may be nil, is told that a call came to nothing: it was refused, or ended before its answer.
+	Refused func()
 }
 
 // Executor is the gateway as the tools see it. It is safe for concurrent use, and checks what the caller may do.

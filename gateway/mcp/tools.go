@@ -32,6 +32,9 @@ func (s *Server) tool(run runTool, callerOf func(*sdk.CallToolRequest) (call, er
 		}
 		onLog, told := progress(ctx, request)
 		answer, failed, err := run(ctx, s, c.caller, arguments, onLog)
+		if (err != nil || ctx.Err() != nil) && c.caller.Refused != nil {
+			c.caller.Refused()
+		}
 		if err != nil {
 			problem := s.cfg.Explain(err)
 			if answer, err = json.Marshal(problem); err != nil {

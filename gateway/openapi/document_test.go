@@ -48,6 +48,11 @@ func TestDocumentIsValid(t *testing.T) {
 			if op.Summary == "" || len(op.Tags) != 1 || doc.Tags.Get(op.Tags[0]) == nil {
 				t.Errorf("%s %s: needs a summary and one of the tags", method, path)
 			}
+			if keyed := op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil; keyed != (method == "POST") {
+				t.Errorf("%s %s: every POST takes an Idempotency-Key, and nothing else does", method, path)
+			} else if keyed && (op.Responses.Value("409") == nil || op.Responses.Value("422") == nil) {
+				t.Errorf("%s %s: the key may be answered with 409 and 422", method, path)
+			}
 		}
 	}
 }

@@ -8,12 +8,11 @@ import (
 
 // Saved is an answer that can be given again.
 type Saved struct {
-	Status      int
-	ContentType string
-	Location    string
-	Body        []byte
-	digest      [sha256.Size]byte
-	at          time.Time
+	Status int
+	Header map[string]string
+	Body   []byte
+	digest [sha256.Size]byte
+	at     time.Time
 }
 
 // State says what is known of a key.
@@ -77,7 +76,11 @@ func (o *Once) Finish(key string, answer Saved) {
 	defer o.mu.Unlock()
 	answer.digest, answer.at = o.flight[key], o.now()
 	delete(o.flight, key)
-	o.saved.Put(key, &answer, len(answer.Body)+len(answer.Location))
+	size := len(answer.Body)
+	for name, value := range answer.Header {
+		size += len(name) + len(value)
+	}
+	o.saved.Put(key, &answer, size)
 }
 
 // Abandon gives a key back: the request came to nothing and may be tried again.
