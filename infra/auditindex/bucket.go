@@ -205,9 +205,10 @@ func (x *Index) unknown(ctx context.Context, file int64, names []string) (_ []st
 // take reads objects and takes them in. Only whole says that all of the list has been.
 func (x *bucketFeed) take(ctx context.Context, f *file, names []string, whole bool) error {
 	rows := make([]row, 0, len(names))
+	var outlines audit.Outlines
 	err := x.bucket.Objects(ctx, f.day, names, func(name string, line []byte) error {
 		// What is not a record is passed over: naming it is the work of Verify.
-		if o, err := audit.ReadOutline(line); err == nil && o.ID != "" {
+		if o, err := outlines.Read(line); err == nil && o.ID != "" {
 			rows = append(rows, row{o, name})
 		}
 		return nil

@@ -196,6 +196,7 @@ func (x *logFeed) take(ctx context.Context, f file) error {
 func (x *logFeed) read(ctx context.Context, f file, batches chan<- batch) error {
 	b := batch{from: f.offset, to: f.offset}
 	var last []byte
+	var outlines audit.Outlines
 	send := func() error {
 		sum := sha256.Sum256(last)
 		b.mark = sum[:]
@@ -209,7 +210,7 @@ func (x *logFeed) read(ctx context.Context, f file, batches chan<- batch) error 
 	}
 	err := x.log.Lines(ctx, f.day, f.offset, func(line []byte, next int64) error {
 		// A line that is not a record is passed over: naming it is the work of Verify.
-		if o, err := audit.ReadOutline(line); err == nil && o.ID != "" {
+		if o, err := outlines.Read(line); err == nil && o.ID != "" {
 			b.rows = append(b.rows, row{o, b.to})
 		}
 		b.last, b.to = b.to, next

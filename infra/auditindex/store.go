@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/airlock-run/airlock/policy/audit"
@@ -114,41 +116,100 @@ func (w *writer) add(f *file) error {
 	return w.tx.QueryRow("INSERT INTO files (day, offset, last, mark) VALUES (?, 0, 0, '') RETURNING id", f.day).Scan(&f.id)
 }
 
+// chunk is how many records one statement adds.
+const chunk = 64
+
+// rows adds records, many in one statement. Where the index has one of them already, which is seldom, the statement is
+// taken back and they are added one by one: a line that is there twice counts once.
 func (w *writer) rows(file int64, rows []row) (err error) {
-	insert, err := w.tx.Prepare("INSERT OR IGNORE INTO records (time, id, tenant, class, file, at, score, outline) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+	const add, values = "INSERT OR IGNORE INTO records (time, id, tenant, class, file, at, score, outline) VALUES ", "(?, ?, ?, ?, ?, ?, ?, ?)"
+	one, err := w.tx.Prepare(add + values)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, insert.Close()) }()
+	defer func() { err = errors.Join(err, one.Close()) }()
+	many, err := w.tx.Prepare(add + values + strings.Repeat(", "+values, chunk-1))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, many.Close()) }()
+	for some := range slices.Chunk(rows, chunk) {
+		args, err := w.args(file, some)
+		if err != nil {
+			return err
+		}
+		if len(some) == chunk {
+			all, err := w.together(many, args)
+			if err != nil {
+				return err
+			}
+			if all {
+				w.count(some...)
+				continue
+			}
+		}
+		for i, r := range some {
+			width := len(args) / len(some)
+			if n, err := affected(one.Exec(args[i*width : (i+1)*width]...)); err != nil {
+				return err
+			} else if n > 0 {
+				w.count(r)
+			}
+		}
+	}
+	return nil
+}
+
+func (w *writer) args(file int64, rows []row) ([]any, error) {
+	args := make([]any, 0, 8*len(rows))
 	for _, r := range rows {
 		tenant, err := w.tenant(r.Tenant)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		class, err := w.class(r.Status, r.Policy)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		outline, err := json.Marshal(r.Outline)
-		if err != nil {
-			return err
+		args = append(args, nanos(r.Time), r.ID, tenant, class, file, r.at, int64(r.Score), appendOutline(nil, &r.Outline))
+	}
+	return args, nil
+}
+
+// together runs a statement for many rows, which adds all of them or none.
+func (w *writer) together(many *sql.Stmt, args []any) (bool, error) {
+	if _, err := w.tx.Exec("SAVEPOINT together"); err != nil {
+		return false, err
+	}
+	n, err := affected(many.Exec(args...))
+	if err != nil {
+		return false, err
+	}
+	if n < chunk {
+		if _, err := w.tx.Exec("ROLLBACK TO together"); err != nil {
+			return false, err
 		}
-		res, err := insert.Exec(nanos(r.Time), r.ID, tenant, class, file, r.at, r.Score, outline)
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil {
-			return err
-		} else if n == 0 {
-			continue // a line that is there twice counts once
-		}
-		at := cell{shortest, tenant, startOf(shortest, r.Time)}
+	}
+	_, err = w.tx.Exec("RELEASE together")
+	return n == chunk, err
+}
+
+func affected(res sql.Result, err error) (int64, error) {
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// count adds records to the figures of the shortest span.
+func (w *writer) count(rows ...row) {
+	for _, r := range rows {
+		at := cell{shortest, w.tenants[r.Tenant], startOf(shortest, r.Time)}
 		if w.cells[at] == nil {
 			w.cells[at] = &audit.Figures{}
 		}
 		w.cells[at].Add(r.Outline)
 	}
-	return nil
 }
 
 func (w *writer) tenant(name string) (int64, error) {

@@ -61,48 +61,6 @@ func OutlineOf(r Record) Outline {
 	return o
 }
 
-// ReadOutline reads the outline of a stored line, unproved. It is much cheaper than [Decode].
-func ReadOutline(line []byte) (Outline, error) {
-	var r struct {
-		ID             string
-		Time           time.Time
-		DurationMs     float64
-		Caller         struct{ Tenant string }
-		Via            string
-		Policy         string
-		Status         string
-		Limit          string
-		Error          string
-		Reused         string
-		OutputBytes    int64
-		DangerAnalysis *analysis
-		Usage          struct {
-			CPUMs       float64
-			QueueMs     float64
-			MemoryBytes int64
-			APICalls    int
-		}
-	}
-	err := json.Unmarshal(line, &r)
-	var otherwise *json.UnmarshalTypeError
-	if errors.As(err, &otherwise) { // some member has another shape
-		whole, err := Decode(line)
-		return OutlineOf(whole), err
-	}
-	if err != nil {
-		return Outline{}, err
-	}
-	o := Outline{
-		ID: r.ID, Time: r.Time, Tenant: r.Caller.Tenant, Status: r.Status, Policy: r.Policy, Via: r.Via, Limit: r.Limit,
-		DurationMs: r.DurationMs, QueueMs: r.Usage.QueueMs, CPUMs: r.Usage.CPUMs, Memory: r.Usage.MemoryBytes,
-		Output: r.OutputBytes, APICalls: r.Usage.APICalls, Reused: r.Reused != "", Failure: failure(r.Status, r.Limit, r.Error),
-	}
-	if a := r.DangerAnalysis; a != nil {
-		o.Level, o.Score, o.Findings = a.Level, a.Score, a.Findings
-	}
-	return o, nil
-}
-
 // failure gives Outline.Failure. What guests throw under names of their own is told by the status.
 func failure(status, limit, line string) string {
 	switch {

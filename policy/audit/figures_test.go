@@ -10,7 +10,8 @@ import (
 )
 
 // A line gives the outline that its record gives, whatever shape its analysis has.
-func TestReadOutline(t *testing.T) {
+func TestOutlines(t *testing.T) {
+	var outlines audit.Outlines
 	for _, analysis := range []string{
 		"", `null`, `{}`, `[1]`, `{"score":"x"}`, `{"score":55,"level":"high","findings":[{"category":"eval","severity":"high","line":3}]}`,
 	} {
@@ -23,13 +24,13 @@ func TestReadOutline(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := audit.ReadOutline(s.Line)
+		got, err := outlines.Read(s.Line)
 		if want := audit.OutlineOf(r); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v\n%+v, want\n%+v", analysis, err, got, want)
 		}
 	}
-	for _, line := range []string{"", "x", "[]", `{"id":1}`, `{"id":"a"`} {
-		if o, err := audit.ReadOutline([]byte(line)); err == nil && o.ID != "" {
+	for _, line := range []string{"", "x", "[]", `{"id":1}`, `{"id":"a"`, `{"id":"a"} x`, `{"id":"a","durationMs":"1"}`} {
+		if o, err := outlines.Read([]byte(line)); err == nil && o.ID != "" {
 			t.Errorf("%q gives %+v", line, o)
 		}
 	}
