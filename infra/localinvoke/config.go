@@ -20,6 +20,8 @@ type Config struct {
 	// Env is the environment of the processes, as "NAME=value". Nothing else is inherited; the AWS_LAMBDA_ variables of
 	// the Runtime API are added.
 	Env []string
+	// EnvNow, which may be nil, is asked at each start of a process for more of it.
+	EnvNow func() []string
 	// Dir is their working directory. Default "/".
 	Dir string
 	// Processes is how many run. Default: the processors Go uses, at least 2, at most 8.

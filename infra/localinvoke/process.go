@@ -82,7 +82,11 @@ func newProcess(cfg Config, addr string) (*process, error) {
 	}
 	p.cmd = exec.Command(cfg.Command[0], cfg.Command[1:]...)
 	p.cmd.Dir = cfg.Dir
-	p.cmd.Env = append(append([]string{}, cfg.Env...),
+	p.cmd.Env = append([]string{}, cfg.Env...)
+	if cfg.EnvNow != nil {
+		p.cmd.Env = append(p.cmd.Env, cfg.EnvNow()...)
+	}
+	p.cmd.Env = append(p.cmd.Env,
 		"AWS_LAMBDA_RUNTIME_API="+addr+"/e/"+p.env,
 		"AWS_LAMBDA_FUNCTION_NAME="+cfg.FunctionName,
 		"AWS_LAMBDA_FUNCTION_VERSION=$LATEST",

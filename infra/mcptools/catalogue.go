@@ -2,9 +2,6 @@ package mcptools
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -16,42 +13,74 @@ import (
 )
 
 const (
-	every    = time.Minute // between two looks at a server's tools
-	listing  = 10 * time.Second
-	maxTools = 1000     // of one server
-	maxText  = 4096     // bytes of a description
-	maxJSON  = 64 << 10 // bytes of one schema
+	every   = time.Minute // between two looks at a server's tools, when it says nothing
+	calm    = time.Second // between two looks, whatever it says
+	listing = 10 * time.Second
 )
 
 // Catalogue knows the tools that the attached servers have. It is safe for concurrent use.
 type Catalogue struct {
-	servers *Servers
 	network http.RoundTripper
 	log     *slog.Logger
+	running context.Context
 	stop    context.CancelFunc
 	done    sync.WaitGroup
 
-	mu    sync.Mutex
-	known map[string][]execution.Tool // by namespace
+	mu       sync.Mutex
+	servers  *Servers
+	followed map[Server]*followed
 }
 
-// Open asks every server for its tools, waits no longer than ctx for the answers, and asks again every minute until Close.
-// A server that does not answer keeps the tools it had.
+// followed is a server that is asked for its tools.
+type followed struct {
+	server Server
+	secret string
+	stop   context.CancelFunc
+	asked  chan struct{}    // closed once it has been asked
+	tools  []execution.Tool // belongs to the catalogue's lock
+}
+
+// Open asks every server for its tools, waits no longer than ctx for the answers, and asks again whenever the server says
+// that they have changed, and every minute, until Close. A server that does not answer keeps the tools it had.
 func Open(ctx context.Context, servers *Servers, network http.RoundTripper, log *slog.Logger) *Catalogue {
-	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	c := &Catalogue{servers: servers, network: network, log: log, stop: stop, known: map[string][]execution.Tool{}}
-	var first sync.WaitGroup
-	for i := range servers.list {
-		first.Add(1)
-		c.done.Go(func() { c.follow(running, &servers.list[i], first.Done) })
-	}
-	asked := make(chan struct{})
-	go func() { first.Wait(); close(asked) }()
-	select {
-	case <-asked:
-	case <-ctx.Done():
-	}
+	c := &Catalogue{network: network, log: log, followed: map[Server]*followed{}}
+	c.running, c.stop = context.WithCancel(context.WithoutCancel(ctx))
+	c.Replace(ctx, servers)
 	return c
+}
+
+// Replace puts other servers in the place of those that there were. It asks those that are new, and waits no longer than
+// ctx for their answers; what is known of the others stays.
+func (c *Catalogue) Replace(ctx context.Context, servers *Servers) {
+	c.mu.Lock()
+	c.servers = servers
+	before, now := c.followed, map[Server]*followed{}
+	var fresh []*followed
+	for _, server := range servers.list {
+		f := before[server]
+		if f == nil {
+			f = &followed{server: server, secret: servers.hidden(&server), asked: make(chan struct{})}
+			var running context.Context
+			running, f.stop = context.WithCancel(c.running)
+			c.done.Go(func() { c.follow(running, f) })
+			fresh = append(fresh, f)
+		}
+		now[server] = f
+	}
+	c.followed = now
+	c.mu.Unlock()
+	for server, f := range before {
+		if now[server] == nil {
+			f.stop()
+		}
+	}
+	for _, f := range fresh {
+		select {
+		case <-f.asked:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Close asks no more.
@@ -66,95 +95,106 @@ func (c *Catalogue) Tools() []execution.Tool {
 	defer c.mu.Unlock()
 	var all []execution.Tool
 	for _, s := range c.servers.list {
-		all = append(all, c.known[s.Namespace]...)
+		all = append(all, c.followed[s].tools...)
 	}
 	return all
 }
 
-func (c *Catalogue) follow(ctx context.Context, server *Server, asked func()) {
+// follow keeps the tools of one server as they are. The session stays open to hear of changes; one that was lost is opened
+// anew at the next look.
+func (c *Catalogue) follow(ctx context.Context, f *followed) {
+	defer f.stop()
+	changed := make(chan struct{}, 1)
 	again := time.NewTicker(every)
 	defer again.Stop()
-	for failing := false; ; {
-		tools, err := c.list(ctx, server)
-		switch {
-		case err == nil:
-			c.mu.Lock()
-			c.known[server.Namespace] = tools
-			c.mu.Unlock()
-		case ctx.Err() == nil && !failing:
-			c.log.Warn("the tools of an attached server cannot be listed; it is asked again every minute", "namespace", server.Namespace, "error", err)
+	var session *sdk.ClientSession
+	for failing, asked := false, false; ; {
+		var err error
+		if session, err = c.look(ctx, f, session, changed); err != nil && ctx.Err() == nil && !failing {
+			c.log.Warn("the tools of an attached server cannot be listed; it is asked again every minute", "namespace", f.server.Namespace, "error", err)
 		}
 		failing = err != nil
-		asked()
-		asked = func() {}
+		if !asked {
+			asked = true
+			close(f.asked)
+		}
+		if !pause(ctx, calm) {
+			break
+		}
 		select {
 		case <-ctx.Done():
-			return
+		case <-changed:
 		case <-again.C:
 		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	leave(session)
+}
+
+// leave ends a session, and waits no longer than a moment: the server forgets it by itself.
+func leave(session *sdk.ClientSession) {
+	if session == nil {
+		return
+	}
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		_ = session.Close()
+	}()
+	enough := time.NewTimer(goodbye)
+	defer enough.Stop()
+	select {
+	case <-left:
+	case <-enough.C:
 	}
 }
 
-// list asks one server.
-func (c *Catalogue) list(ctx context.Context, server *Server) ([]execution.Tool, error) {
-	ctx, cancel := context.WithTimeout(ctx, min(listing, server.Timeout))
+// pause waits, and reports whether ctx is still good.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// look lists a server's tools, over the session that there is or a new one. It gives the session to use next, nil when that
+// one is of no use.
+func (c *Catalogue) look(ctx context.Context, f *followed, session *sdk.ClientSession, changed chan<- struct{}) (*sdk.ClientSession, error) {
+	ctx, cancel := context.WithTimeout(ctx, min(listing, f.server.Timeout))
 	defer cancel()
-	session, err := connect(ctx, server, &authorized{c.network, server, c.servers.hidden(server)})
+	if session != nil {
+		if tools, err := c.list(ctx, f, session); err == nil {
+			c.keep(f, tools)
+			return session, nil
+		}
+		leave(session)
+	}
+	session, err := connect(ctx, &f.server, &authorized{c.network, &f.server, f.secret}, func() {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = session.Close() }() // the server forgets a session by itself
-	var tools []execution.Tool
-	called := map[string]bool{}
-	for t, err := range session.Tools(ctx, nil) {
-		if err != nil {
-			return nil, fmt.Errorf("list the tools: %w", err)
-		}
-		if len(tools) == maxTools {
-			c.log.Warn("an attached server has more tools than are taken", "namespace", server.Namespace, "taken", maxTools)
-			break
-		}
-		tool, err := toolOf(server, t)
-		if err != nil {
-			c.log.Warn("a tool of an attached server is left out", "namespace", server.Namespace, "tool", t.Name, "reason", err)
-			continue
-		}
-		if _, method := execution.ToolGlobal(tool.Name); !called[method] {
-			called[method] = true
-			tools = append(tools, tool)
-		}
-	}
-	return tools, nil
-}
-
-// toolOf makes a server's tool a guest's.
-func toolOf(server *Server, t *sdk.Tool) (execution.Tool, error) {
-	tool := execution.Tool{Name: server.Namespace + ":" + t.Name, Description: t.Description}
-	if t.Name == "" || len(tool.Name) > 128 {
-		return tool, errors.New("its name is empty or too long")
-	}
-	if len(tool.Description) > maxText {
-		tool.Description = clip(tool.Description)
-	}
-	var err error
-	if tool.InputSchema, err = schemaOf(t.InputSchema); err != nil {
-		return tool, err
-	}
-	tool.OutputSchema, err = schemaOf(t.OutputSchema)
-	return tool, err
-}
-
-// schemaOf writes a schema; one that is larger than any that helps is left out, and the server checks by itself.
-func schemaOf(schema any) (json.RawMessage, error) {
-	if schema == nil {
-		return nil, nil
-	}
-	b, err := json.Marshal(schema)
+	tools, err := c.list(ctx, f, session)
 	if err != nil {
-		return nil, fmt.Errorf("its schema is no JSON: %w", err)
+		leave(session)
+		return nil, err
 	}
-	if len(b) > maxJSON || string(b) == "null" {
-		return nil, nil
-	}
-	return b, nil
+	c.keep(f, tools)
+	return session, nil
+}
+
+func (c *Catalogue) keep(f *followed, tools []execution.Tool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f.tools = tools
 }

@@ -18,11 +18,16 @@ const (
 	hidden     = "[secret]"
 )
 
-// connect opens a session. Its context bounds the opening alone.
-func connect(ctx context.Context, server *Server, network http.RoundTripper) (*sdk.ClientSession, error) {
-	client := sdk.NewClient(&sdk.Implementation{Name: "airlock", Title: "Airlock"}, &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}})
+// connect opens a session. Its context bounds the opening alone. With changed, which may be nil, it listens besides, and
+// calls that whenever the server says that its tools have changed.
+func connect(ctx context.Context, server *Server, network http.RoundTripper, changed func()) (*sdk.ClientSession, error) {
+	options := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}
+	if changed != nil {
+		options.ToolListChangedHandler = func(context.Context, *sdk.ToolListChangedRequest) { changed() }
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: "airlock", Title: "Airlock"}, options)
 	session, err := client.Connect(ctx, &sdk.StreamableClientTransport{
-		Endpoint: server.URL, DisableStandaloneSSE: true, MaxRetries: -1, MaxEventSize: 8 << 20,
+		Endpoint: server.URL, DisableStandaloneSSE: changed == nil, MaxRetries: -1, MaxEventSize: 8 << 20,
 		HTTPClient: &http.Client{Transport: network, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}, nil)
 	switch {
@@ -90,6 +95,8 @@ func (a *authorized) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, &brokenError{err: err}
 	}
 	switch {
+	case r.Method == http.MethodGet && res.StatusCode >= 400: // it will not be listened to, and may be asked all the same
+		res.StatusCode = http.StatusMethodNotAllowed
 	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden, res.StatusCode == http.StatusTooManyRequests, res.StatusCode >= 500:
 		_ = res.Body.Close() // nothing more is wanted of it
 		return nil, &brokenError{status: res.StatusCode}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -215,6 +216,7 @@ func TestCatalogue(t *testing.T) {
 		t.Error(names)
 	}
 	// A server that is down attaches nothing, and stops nothing.
+	u.CloseClientConnections()
 	u.Close()
 	down := mcptools.Open(ctx, u.servers(t, ""), http.DefaultTransport, slog.New(slog.DiscardHandler))
 	defer down.Close()
@@ -268,6 +270,9 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("%+v", s)
 			}
 			seen[s.Namespace] = true
+		}
+		if again, err := mcptools.Parse([]byte(mcptools.Format(list))); err != nil || !slices.Equal(list, again) || len(mcptools.Format(list)) > 128<<10 {
+			t.Errorf("%+v became %+v, %v", list, again, err)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/url"
 	"regexp"
 	"strings"
@@ -29,6 +30,7 @@ type Server struct {
 
 const (
 	maxServers     = 64
+	maxURL         = 1024
 	defaultTimeout = 30 * time.Second
 	maxTimeout     = 5 * time.Minute
 )
@@ -38,16 +40,33 @@ var (
 	headers    = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 )
 
+// entry is a server as it is written.
+type entry struct {
+	Namespace string  `json:"namespace"`
+	URL       string  `json:"url"`
+	Secret    string  `json:"secret,omitempty"`
+	Header    string  `json:"header,omitempty"`
+	TimeoutMs float64 `json:"timeoutMs,omitempty"`
+}
+
+// Format writes a list that Parse gave, so that Parse gives it again. It takes less than 128 KiB, and so has room in a
+// variable of the environment.
+func Format(list []Server) string {
+	wire := make([]entry, len(list))
+	for i, s := range list {
+		wire[i] = entry{s.Namespace, s.URL, s.Secret, s.Header, float64(s.Timeout) / float64(time.Millisecond)}
+	}
+	text, err := json.Marshal(wire)
+	if err != nil {
+		return "[]" // strings and finite numbers always encode
+	}
+	return string(text)
+}
+
 // Parse reads a list of servers: [{"namespace", "url", "secret", "header", "timeoutMs"}], the last three optional. The
 // error names the entry and the field.
 func Parse(text []byte) ([]Server, error) {
-	var wire []struct {
-		Namespace string  `json:"namespace"`
-		URL       string  `json:"url"`
-		Secret    string  `json:"secret"`
-		Header    string  `json:"header"`
-		TimeoutMs float64 `json:"timeoutMs"`
-	}
+	var wire []entry
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&wire); err != nil {
@@ -74,8 +93,8 @@ func Parse(text []byte) ([]Server, error) {
 			}
 		}
 		u, err := url.Parse(s.URL)
-		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
-			return nil, bad("url", "must be an absolute http or https URL without user information or fragment")
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.Fragment != "" || len(s.URL) > maxURL {
+			return nil, bad("url", "must be an absolute http or https URL of at most %d bytes, without user information or fragment", maxURL)
 		}
 		if s.Secret != "" && !namespaces.MatchString(s.Secret) {
 			return nil, bad("secret", "must be the name of a secret (letters, digits and _), whose value is in AIRLOCK_SECRET_ and that name")
@@ -84,7 +103,7 @@ func Parse(text []byte) ([]Server, error) {
 			return nil, bad("header", "must be the name of the header that carries the secret, and goes with a secret")
 		}
 		if w.TimeoutMs != 0 {
-			if s.Timeout = time.Duration(w.TimeoutMs * float64(time.Millisecond)); w.TimeoutMs < 1 || w.TimeoutMs > float64(maxTimeout/time.Millisecond) {
+			if s.Timeout = time.Duration(math.Round(w.TimeoutMs * float64(time.Millisecond))); w.TimeoutMs < 1 || w.TimeoutMs > float64(maxTimeout/time.Millisecond) {
 				return nil, bad("timeoutMs", "must be a number of milliseconds from 1 to %d", maxTimeout/time.Millisecond)
 			}
 		}

@@ -146,7 +146,7 @@ func (e *Execution) session(ctx context.Context, server *Server, network http.Ro
 	}
 	e.mu.Unlock()
 	if !opened {
-		c.session, c.err = connect(ctx, server, &authorized{network, server, e.servers.secret(server.Secret)})
+		c.session, c.err = connect(ctx, server, &authorized{network, server, e.servers.secret(server.Secret)}, nil)
 		close(c.done)
 		if c.err != nil {
 			e.drop(server, c)

@@ -6,7 +6,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -93,6 +96,45 @@ func TestAttachedServers(t *testing.T) {
 	if found, _ := call(t, session, "search_tools", map[string]any{"query": "submarine"}); len(found["items"].([]any)) != 0 {
 		t.Error(found)
 	}
+}
+
+// The list of servers is read again on SIGHUP; one that is wrong changes nothing, for processes that start later too.
+func TestAttachedServersReload(t *testing.T) {
+	t.Parallel()
+	upstream := forecasts(t)
+	file := filepath.Join(t.TempDir(), "servers.json")
+	if err := os.WriteFile(file, []byte("[]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	entry := func(namespace string) string {
+		return `{"namespace":"` + namespace + `","url":"` + upstream.URL + `","secret":"FORECASTS"}`
+	}
+	p := start(t, "MCP_SERVERS="+file, "AIRLOCK_SECRET_FORECASTS=of-the-forecasts", "EGRESS_ALLOW=127.0.0.1", "RATE_LIMIT_MAX_REQUESTS=100000")
+	has := func(namespace string) func() bool {
+		return func() bool {
+			status, v := p.post(t.Context(), t, "/api/execute", `{"code":`+quoted(`typeof `+namespace+` === "object" ? (await `+namespace+`.get_today({city: "Rome"})).degrees : 0`)+`}`)
+			return status == 200 && v["result"] == 4.0
+		}
+	}
+	reload := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reload(`[` + entry("weather") + `]`)
+	until(t, "the server in gateway and function process", has("weather"))
+	reload(`[` + entry("weather") + `,` + entry("sky") + `]`)
+	until(t, "a second one", has("sky"))
+	reload(`[{`)
+	if !has("weather")() || !has("sky")() {
+		t.Error("a wrong list changed something")
+	}
+	reload(`[` + entry("sky") + `]`)
+	until(t, "one of them gone", func() bool { return !has("weather")() && has("sky")() })
 }
 
 // A guest never sees the credential, and the rules of the network hold for attached servers too.

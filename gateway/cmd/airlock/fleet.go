@@ -111,7 +111,7 @@ func (f *fleet) state() func() gateway.Fleet {
 
 // forwarded are the settings that function processes read; nothing else of the environment reaches them.
 var forwarded = []string{
-	"AIRLOCK_CACHE_DIR", "AUDIT_CHAIN_KEY", "AUDIT_CODE", "AUDIT_REDACT", "AUDIT_SYNC", "EGRESS_ALLOW", "HANDOVER_STORE", "HOME", process.AttachedVariable,
+	"AIRLOCK_CACHE_DIR", "AUDIT_CHAIN_KEY", "AUDIT_CODE", "AUDIT_REDACT", "AUDIT_SYNC", "EGRESS_ALLOW", "HANDOVER_STORE", "HOME",
 	"S3_ENDPOINT", "SANDBOX_MEMORY_MB", "XDG_CACHE_HOME",
 }
 
@@ -125,7 +125,7 @@ var forwardedToS3 = []string{
 }
 
 func poolConfig(getenv func(string) string, set settings, tiers *rules, log *slog.Logger) localinvoke.Config {
-	cfg := localinvoke.Config{Env: []string{"AUDIT_STORE=" + set.auditStore}, Processes: set.processes, Logger: log}
+	cfg := localinvoke.Config{Env: []string{"AUDIT_STORE=" + set.auditStore}, EnvNow: set.attached.environment, Processes: set.processes, Logger: log}
 	if set.processes == 0 {
 		cfg.Spare = set.spare(3) // besides those that the machine suits
 	}
@@ -133,7 +133,7 @@ func poolConfig(getenv func(string) string, set settings, tiers *rules, log *slo
 	if isBucket(set.auditStore) || isBucket(getenv("HANDOVER_STORE")) {
 		names = append(names[:len(names):len(names)], forwardedToS3...)
 	}
-	for _, secret := range append(tiers.secrets(), set.attachedSecrets()...) {
+	for _, secret := range tiers.secrets() {
 		names = append(names[:len(names):len(names)], process.SecretPrefix+secret)
 	}
 	for _, name := range names {

@@ -81,13 +81,13 @@ func localMCP(ctx context.Context, con console, stdio sdk.Transport) (err error)
 		err = errors.Join(err, functions.close(closing))
 	}()
 	set.opened = policy.Hosts()
-	attached, detach := openAttached(ctx, con.executing, set, log)
+	attached, detach := set.attached.open(ctx, set.opened, log)
 	defer detach()
 	server, err := newServer(ctx, set, functions, policy, gateway.Deps{Records: store, Attached: attached, Logger: log, Now: time.Now, NewID: newID})
 	if err != nil {
 		return exit(exitUsage, err)
 	}
-	defer reloadOnHangUp(policy, functions, log)()
+	defer reloadOnHangUp(ctx, policy, set.attached, functions, log)()
 	if err := server.ServeMCP(ctx, stdio); err != nil {
 		return exit(exitPlatform, err)
 	}
@@ -98,7 +98,7 @@ func localMCP(ctx context.Context, con console, stdio sdk.Transport) (err error)
 func (con console) executing(name string) string {
 	if slices.Contains(forwarded, name) || slices.Contains(forwardedToS3, name) || strings.HasPrefix(name, "LAMBDA_") ||
 		strings.HasPrefix(name, process.SecretPrefix) ||
-		slices.Contains([]string{"AIRLOCK_POLICY_FILE", "AUDIT_STORE", "FUNCTION_PROCESSES", "INVOKER"}, name) {
+		slices.Contains([]string{"AIRLOCK_POLICY_FILE", "AUDIT_STORE", "FUNCTION_PROCESSES", "INVOKER", process.AttachedVariable}, name) {
 		return con.getenv(name)
 	}
 	return ""

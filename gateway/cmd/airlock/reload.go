@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -8,21 +9,27 @@ import (
 	"time"
 )
 
-// reloadOnHangUp reads the policy file again at each SIGHUP until the function it gives is called. A file that is wrong
-// changes nothing, and the log says why.
-func reloadOnHangUp(policy *rules, functions *fleet, log *slog.Logger) (stop func()) {
+// reloadOnHangUp reads the policy file and the attached servers again at each SIGHUP until the function it gives is called.
+// A file that is wrong changes nothing, and the log says why.
+func reloadOnHangUp(ctx context.Context, policy *rules, attached *attachments, functions *fleet, log *slog.Logger) (stop func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		for range signals {
-			if err := policy.reload(); err != nil {
-				log.Error("the policy stays as it was", "error", err)
+			if policy.dir == "" && !attached.named() {
+				log.Warn("neither AIRLOCK_POLICY_FILE nor MCP_SERVERS is set; there is nothing to read again")
 				continue
 			}
+			if err := policy.reload(); err != nil {
+				log.Error("the policy stays as it was", "error", err)
+			}
+			if err := attached.reload(ctx); err != nil {
+				log.Error("the attached servers stay as they were", "error", err)
+			}
 			functions.renew()
-			log.Info("the policy was read again; function processes are replaced as they fall idle")
+			log.Info("the settings that are files were read again; function processes are replaced as they fall idle")
 		}
 	}()
 	return func() {

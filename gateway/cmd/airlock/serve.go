@@ -27,7 +27,7 @@ func serveCommand(con console) *cobra.Command {
 		Long: "Serve the HTTP API with a pool of local function processes.\n\n" +
 			"All settings are environment variables, checked at start. With none set it serves on 127.0.0.1:3000 without\n" +
 			"credentials, records into ./audit and keeps functions and jobs in ./state.\n\n" + settingsHelp() +
-			"SIGHUP reads the policy file again. SIGTERM or Ctrl-C lets what runs finish; a second one ends it at once.",
+			"SIGHUP reads the files of AIRLOCK_POLICY_FILE and MCP_SERVERS again. SIGTERM or Ctrl-C lets what runs finish; a second one ends it at once.",
 		Example: "  airlock serve\n" +
 			"  PORT=8080 RATE_LIMIT_MAX_REQUESTS=1000 airlock serve\n" +
 			"  HOST=0.0.0.0 API_KEY=$(openssl rand -hex 32) AUDIT_STORE=s3://bucket/records airlock serve",
@@ -86,7 +86,7 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 		defer cancel()
 		err = errors.Join(err, functions.close(closing))
 	}()
-	attached, detach := openAttached(ctx, con.getenv, set, log)
+	attached, detach := set.attached.open(ctx, set.opened, log)
 	defer detach()
 	server, err := newServer(ctx, set, functions, policy, gateway.Deps{
 		Records: indexed, State: state, Attached: attached, Tracer: tracer, Logger: log, Now: time.Now, NewID: newID,
@@ -102,7 +102,7 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 	looked := time.NewTicker(pruneEvery)
 	defer looked.Stop()
 	defer retain(ctx, store, set.retention, looked.C, log)()
-	defer reloadOnHangUp(policy, functions, log)()
+	defer reloadOnHangUp(ctx, policy, set.attached, functions, log)()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	greet(con.stdout, set, listener.Addr().String(), policy, functions.described(confined))

@@ -16,7 +16,6 @@ import (
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/infra/filerecords"
-	"github.com/airlock-run/airlock/infra/mcptools"
 	"github.com/airlock-run/airlock/infra/records"
 )
 
@@ -44,7 +43,7 @@ type settings struct {
 	proxies      []netip.Prefix
 	callbackKey  string
 	opened       []string // hosts that EGRESS_ALLOW opens
-	attached     []mcptools.Server
+	attached     *attachments
 	processes    int // 0: as many as the machine suits
 }
 
@@ -105,7 +104,7 @@ func readSettings(getenv func(string) string, now func() time.Time) (settings, e
 		r.wrong = append(r.wrong, err)
 	}
 	s.retention = r.retention(s.auditStore)
-	if s.attached, err = process.ReadAttached(getenv); err != nil {
+	if s.attached, err = readAttachments(getenv); err != nil {
 		r.wrong = append(r.wrong, err)
 	}
 	s.redis = r.redis()

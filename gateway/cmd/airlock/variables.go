@@ -39,7 +39,7 @@ var variables = []struct {
 		{"AIRLOCK_POLICY_FILE", "none", "YAML that tightens or adds tiers, opens hosts, sets quotas; read again on SIGHUP"},
 		{"EGRESS_ALLOW", "none", "hosts that guests and tools may reach, parted by commas"},
 		{"AIRLOCK_SECRET_*", "none", "the value of the secret that the policy file calls *"},
-		{"MCP_SERVERS", "none", "MCP servers whose tools code may call, as a JSON list, or the file that holds it"},
+		{"MCP_SERVERS", "none", "MCP servers whose tools code may call, as a JSON list, or the file that holds it, read again on SIGHUP"},
 		{"INVOKER", "local", "local function processes, or lambda"},
 		{"LAMBDA_FUNCTION", "none", "with INVOKER=lambda: name or ARN of the function; {policy} in it stands for the tier"},
 		{"LAMBDA_ENDPOINT", "AWS", "with INVOKER=lambda: where the Lambda API is, such as airlock lambda-local"},
