@@ -33,6 +33,14 @@ func (r *run) thrown(in *quickjs.Instance, v quickjs.Value) error {
 	return errThrown
 }
 
+// escaping refuses code that closes the function around it and goes on outside.
+func (r *run) escaping() error {
+	ex := &Exception{Name: "SyntaxError", Message: "the code closes the function that it is the body of", Line: 1 + r.source.skipped, Column: 1}
+	r.source.locate(ex)
+	r.failed, r.result.Exception, r.result.Error = true, ex, oneLine(ex)
+	return errThrown
+}
+
 // exception puts what the engine reported into the caller's own source.
 func (s *source) exception(name, message, stack string) *Exception {
 	ex := &Exception{Name: name, Message: message}

@@ -262,11 +262,15 @@ func (r *run) compile(in *quickjs.Instance) (quickjs.Value, error) {
 }
 
 func (r *run) compileAnew(in *quickjs.Instance) (quickjs.Value, error) {
-	fn, err := in.Compile(r.source.text)
-	if err == nil && r.source.doubtful {
-		_, err = in.Compile(otherHead + r.source.code + otherTail)
+	compile := in.Compile
+	if r.source.bundle != nil {
+		compile = in.Assemble
 	}
-	if errors.Is(err, quickjs.ErrException) {
+	fn, err := compile(r.source.text)
+	switch {
+	case errors.Is(err, quickjs.ErrNotFunction):
+		return 0, r.escaping()
+	case errors.Is(err, quickjs.ErrException):
 		v, err := in.Exception()
 		if err != nil {
 			return 0, err

@@ -17,7 +17,7 @@ type source struct {
 	text   string // what is compiled
 	code   string // the same before the edits
 	called bool   // the value is a function to be called
-	// doubtful says that only the engine has seen the code: it could close the wrapping and open another.
+	// doubtful says that only the engine can parse the code: it could close the wrapping and open another.
 	doubtful bool
 	name     string // the caller's file name in stacks
 

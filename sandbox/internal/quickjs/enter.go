@@ -19,6 +19,7 @@ const (
 	enterThrown         // JS_GetException(a)
 	enterBuffer         // QJS_GetArrayBuffer(a, b)
 	enterString         // QJS_NewString(a, d)
+	enterRun            // JS_EvalFunction(a, b)
 	enterMark           // mark
 )
 
@@ -33,6 +34,7 @@ const (
 	funcGetException   = 371
 	funcGetArrayBuffer = 76
 	funcNewString      = 65
+	funcEvalFunction   = 488
 )
 
 const (
@@ -75,8 +77,9 @@ func enterBody(fuel int64) []byte {
 		}
 		code = append(code, opReturn, opEnd)
 	}
-	branch(enterEval, funcEval, a, d, nil, appendInt([]byte{opI32Const}, fuel), []byte{opGlobalSet, fuelGlobal},
-		[]byte{opI32Const, 0, opGlobalSet, noteFunction})
+	anew := append(appendInt([]byte{opI32Const}, fuel), opGlobalSet, fuelGlobal, opI32Const, 0, opGlobalSet, noteFunction)
+	branch(enterEval, funcEval, a, d, nil, anew)
+	branch(enterRun, funcEvalFunction, a, b, nil, anew)
 	branch(enterCall, funcCall, a, b, c, d, e, wide)
 	branch(enterPending, funcExecutePending, a, d, nil, wide)
 	branch(enterMalloc, funcMalloc, d, nil, wide)

@@ -123,8 +123,50 @@ func (in *Instance) LimitStack(n uint32) {
 // ErrException says that JavaScript threw; Exception gives what.
 var ErrException = errors.New("JavaScript exception")
 
-// Compile evaluates source, which must not run guest code by itself: a parenthesised function expression.
-func (in *Instance) Compile(source string) (Value, error) { return in.evaluate(source) }
+// ErrNotFunction says that source is more than a function.
+var ErrNotFunction = errors.New("the source is not a function and nothing else")
+
+// Compile gives the function that source is: an expression in parentheses. Nothing of it runs, nor of a source that is more
+// than that: what would run is looked at before it does.
+func (in *Instance) Compile(source string) (Value, error) {
+	v, err := in.evalAt(in.image.scratch.filename, source, evalCompileOnly)
+	if err != nil {
+		return 0, err
+	}
+	if !in.makesFunction(v) {
+		return 0, ErrNotFunction
+	}
+	if v, err = in.enter(enterRun, uint64(in.image.qctx), v, 0, 0, 0); err == nil && v.tag() == tagException {
+		err = ErrException
+	}
+	return v, err
+}
+
+// Assemble evaluates source, of which nothing but the host's own code may run by itself: what a printer made of a syntax tree.
+func (in *Instance) Assemble(source string) (Value, error) { return in.evaluate(source) }
+
+// makesFunction tells whether the code of a compiled source makes one function and gives it.
+func (in *Instance) makesFunction(v Value) bool {
+	memory, p := in.mod.Memory(), uint32(v)
+	n, _ := memory.ReadUint32Le(p + codeLength)
+	at, _ := memory.ReadUint32Le(p + codeBytes)
+	code, ok := memory.Read(at, n)
+	if !ok || v.tag() != tagBytecode {
+		return false
+	}
+	// The function may see this and new.target of the script around it, which the script then puts aside first.
+	for len(code) > len(codeOfFunction) {
+		switch {
+		case code[0] == opcodeThis || code[0] >= opcodePutLocal && code[0] <= opcodePutLocal+3:
+			code = code[1:]
+		case code[0] == opcodeSpecial:
+			code = code[2:]
+		default:
+			return false
+		}
+	}
+	return string(code) == codeOfFunction
+}
 
 // Evaluate runs source as a global script, or as a module that imports nothing, and the microtasks that it left. It is
 // for conformance suites: a script whose value is a promise would be waited for inside the guest, so its value is not.
@@ -158,8 +200,10 @@ func (in *Instance) evaluateAs(name, source string) (Value, error) {
 	return in.evalAt(p, source, 0)
 }
 
-// evalModule is JS_EVAL_TYPE_MODULE.
-const evalModule = 1
+const (
+	evalModule      = 1      // JS_EVAL_TYPE_MODULE
+	evalCompileOnly = 1 << 5 // JS_EVAL_FLAG_COMPILE_ONLY
+)
 
 func (in *Instance) evalAt(filename uint32, source string, flags uint32) (Value, error) {
 	s, memory := &in.image.scratch, in.mod.Memory()

@@ -13,6 +13,7 @@ type Value uint64
 const (
 	tagString    = 0xfffffff9 // -7
 	tagObject    = 0xffffffff // -1
+	tagBytecode  = 0xfffffffe // -2, of what has been compiled and not run
 	tagInt       = 0
 	tagBool      = 1
 	tagException = 6

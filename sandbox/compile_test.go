@@ -1,0 +1,51 @@
+package sandbox_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// Nothing runs while code is compiled, when eval is still there and no limit has been told to the library: not even of code
+// that closes the function around it.
+func TestNothingRunsWhileCompiling(t *testing.T) {
+	e := newEngine(t)
+	for _, code := range []string{
+		"}); for (;;) ; (async () => {",
+		"}, (() => { for (;;) ; })(), async () => {",
+		"}) ? (() => { for (;;) ; })() : (async () => {",
+		"}); class A { static x = (() => { for (;;) ; })() } (async () => {",
+		"}); eval('for (;;) ;'); (async () => { eval('1')",
+		"})`${(() => { for (;;) ; })()}`; (async () => {",
+		"}) + { [Symbol.toPrimitive]() { for (;;) ; } }; (async () => {",
+		"}).x = (() => { for (;;) ; })(); (async () => {",
+		"0 <!--`\n}); for (;;) ; (async ($airlock) => { //`",
+		"});\nlet r = Math.random(); (async () => { return r",
+		"}); (async () => {",
+		"}); var x = 1; (async () => { return x",
+		"}, async () => {",
+	} {
+		for range 3 {
+			r := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{Limits: sandbox.Limits{Wall: 5 * time.Second}})
+			if r.Exception == nil || r.Exception.Name != "SyntaxError" || r.Limit != "" || !r.Pure || r.Exception.Line != 1 && r.Exception.Line != 2 {
+				t.Errorf("%q: %q %q %+v", code, r.Limit, r.Error, r.Exception)
+			}
+		}
+	}
+	for code, want := range map[string]string{
+		"return typeof this":                               `"object"`,
+		"return typeof eval('this')":                       `"object"`,
+		"const f = async () => eval('typeof this'); f()":   `"object"`,
+		"const f = () => () => this === globalThis; f()()": `true`,
+		"with ({ a: 1 }) { return a }":                     `1`,
+		"'use strict'; return eval('2 + 2')":               `4`,
+		"1 <!-- 2 `":                                       `1`,
+	} {
+		for range 3 {
+			if r := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{Eval: true}); string(r.Value) != want {
+				t.Errorf("%s: %s %s, want %s", code, r.Value, r.Error, want)
+			}
+		}
+	}
+}
