@@ -82,7 +82,7 @@ func FuzzRoutes(f *testing.F) {
 		routes = append(routes, [2]string{method, path})
 	}
 	for n, d := range doors() {
-		f.Add(uint8(n), "f", "limit=1", "Idempotency-Key", "k", d.body) //nolint:gosec // there are fewer
+		f.Add(uint8(n), "f", "limit=1", "Idempotency-Key", "k", d.body) // there are fewer
 	}
 	f.Add(uint8(7), "exec_0123456789", "version=1&alias=live", "Prefer", "respond-async", `{"code":"1","callback":{"url":"https://a.example"}}`)
 	f.Add(uint8(9), "..%2f", "window=1h", "Last-Event-ID", "exec_0123456789:1", `{"input":{"a":[1]}}`)

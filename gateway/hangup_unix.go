@@ -23,7 +23,7 @@ func rawConn(conn net.Conn) syscall.RawConn {
 
 // hungUp asks without waiting whether the other side has closed its end.
 func hungUp(fd uintptr) bool {
-	fds := []unix.PollFd{{Fd: int32(fd), Events: closedEvents}} //nolint:gosec // descriptors are small
+	fds := []unix.PollFd{{Fd: int32(fd), Events: closedEvents}} // descriptors are small
 	n, err := unix.Poll(fds, 0)
 	return err == nil && n > 0 && fds[0].Revents&(closedEvents|unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0
 }

@@ -52,7 +52,7 @@ type state struct {
 
 func (s *Server) newState() (*state, error) {
 	if s.deps.State == nil {
-		return nil, nil //nolint:nilnil // a server without state is one that refuses what needs it
+		return nil, nil // a server without state is one that refuses what needs it
 	}
 	st := &state{State: s.deps.State, sender: callbacks.NewSender(s.cfg.OpenedHosts, s.deps.Now)}
 	var err error

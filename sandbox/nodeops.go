@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"crypto/hkdf"
 	"crypto/hmac"
-	"crypto/md5"  //nolint:gosec // Node has it, and old protocols need it
-	"crypto/sha1" //nolint:gosec // as above
+	"crypto/md5"  // Node has it, and old protocols need it
+	"crypto/sha1" // as above
 	"crypto/sha256"
 	"crypto/sha3"
 	"crypto/sha512"

@@ -141,7 +141,7 @@ func (r *run) sync(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) 
 }
 
 func asOpError(err error, target **opError) bool {
-	e, ok := err.(*opError) //nolint:errorlint // made by the operation itself, never wrapped
+	e, ok := err.(*opError) // made by the operation itself, never wrapped
 	if ok {
 		*target = e
 	}

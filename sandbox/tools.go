@@ -197,7 +197,7 @@ func httpCall(t Tool, e *egress, executionID string) HostCall {
 		}
 		var text []byte
 		if in.body != nil {
-			defer in.body.Close() //nolint:errcheck // it was read as far as is wanted
+			defer in.body.Close() // it was read as far as is wanted
 			if text, err = io.ReadAll(io.LimitReader(in.body, maxToolAnswer+1)); err != nil {
 				var limit *limitError
 				if errors.As(err, &limit) {

@@ -58,7 +58,7 @@ func newVersions(limit int64) *versions {
 // for a start in the middle. What take gave is given back by release.
 func (v *versions) take(script Script, grants Grants) (*version, error) {
 	if script.Version == "" || grants.Debug != (Debug{}) {
-		return nil, nil //nolint:nilnil // no version
+		return nil, nil // no version
 	}
 	key, err := keyOf(script, grants)
 	if err != nil {

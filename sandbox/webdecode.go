@@ -259,7 +259,7 @@ func tableConverter(e encoding.Encoding) converter {
 			nDst, nSrc, err := t.Transform(dst[n:], src, last)
 			bad = bad || strings.Contains(string(dst[n:n+nDst]), "\ufffd")
 			dst, src = dst[:n+nDst], src[nSrc:]
-			if err != transform.ErrShortDst { //nolint:errorlint // Transform's errors are these very values
+			if err != transform.ErrShortDst { // Transform's errors are these very values
 				return dst, src, bad
 			}
 		}

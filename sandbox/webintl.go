@@ -40,7 +40,7 @@ func intlZone(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, e
 	text, ok1 := in.Str(a[1], 32)
 	ms, err := strconv.ParseInt(text, 10, 64)
 	if !ok || !ok1 || err != nil {
-		return quickjs.Null, nil //nolint:nilerr // null is how the library is told
+		return quickjs.Null, nil // null is how the library is told
 	}
 	t := time.UnixMilli(ms).In(zone)
 	name, offset := t.Zone()

@@ -38,7 +38,7 @@ func urlParse(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, e
 		u, err = urls.Parse(input)
 	}
 	if err != nil {
-		return quickjs.Null, nil //nolint:nilerr // null is how the library is told
+		return quickjs.Null, nil // null is how the library is told
 	}
 	return answerURL(in, u)
 }
@@ -53,7 +53,7 @@ func urlSet(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, err
 	}
 	u, err := urls.Parse(href)
 	if err != nil {
-		return quickjs.Null, nil //nolint:nilerr // as above
+		return quickjs.Null, nil // as above
 	}
 	switch part {
 	case "protocol":

@@ -42,7 +42,7 @@ func readAttachedFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close() // only read
 	return io.ReadAll(io.LimitReader(f, maxAttachedBytes))
 }
 

@@ -41,6 +41,6 @@ func readPolicy(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close() // only read
 	return io.ReadAll(io.LimitReader(f, maxPolicyBytes))
 }

@@ -47,7 +47,7 @@ type ProviderConfig struct {
 // concurrent use.
 type Provider struct {
 	cfg ProviderConfig
-	ctx context.Context //nolint:containedctx // ends the refreshing, which outlives every call
+	ctx context.Context // ends the refreshing, which outlives every call
 
 	mu    sync.Mutex
 	keys  keyfunc.Keyfunc // nil until the URL is known
@@ -152,7 +152,7 @@ func (p *Provider) discover() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer res.Body.Close() //nolint:errcheck // only read
+	defer res.Body.Close() // only read
 	if res.StatusCode != http.StatusOK {
 		return "", fmt.Errorf("the OpenID configuration is answered with %s", res.Status)
 	}

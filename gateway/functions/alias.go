@@ -107,7 +107,7 @@ func (b *Book) alter(ctx context.Context, tenant, name, alias string, fn func(*e
 			return nil, err
 		}
 		f.UpdatedAt, after = b.now().UTC(), f.Aliases[alias]
-		return nil, nil //nolint:nilnil // no new content
+		return nil, nil // no new content
 	})
 	return after, err
 }

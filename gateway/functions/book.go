@@ -220,6 +220,6 @@ func (b *Book) Learn(ctx context.Context, tenant, name string, version int, warm
 		}
 		v := &f.Versions[version-1]
 		v.Warm, v.ColdReason = &warm, reason
-		return nil, nil //nolint:nilnil // no new content
+		return nil, nil // no new content
 	})
 }

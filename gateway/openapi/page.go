@@ -54,7 +54,7 @@ func (d *Document) render() error {
 	var b bytes.Buffer
 	err = page.Execute(&b, map[string]any{
 		"Info": info, "Groups": d.groups(), "Schemas": d.schemas(),
-		"Style": template.CSS(pageStyle), //nolint:gosec // our own file
+		"Style": template.CSS(pageStyle), // our own file
 	})
 	if err != nil {
 		return fmt.Errorf("openapi: the page: %w", err)

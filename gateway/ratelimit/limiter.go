@@ -93,11 +93,11 @@ func (l *Limiter) TakeUpTo(_ context.Context, key string, most int) (Verdict, er
 func (l *Limiter) find(key string) *caller {
 	if e, ok := l.callers[key]; ok {
 		l.recent.MoveToFront(e)
-		return e.Value.(*caller) //nolint:forcetypeassert // the list holds nothing else
+		return e.Value.(*caller) // the list holds nothing else
 	}
 	if l.recent.Len() >= l.cfg.Callers {
 		last := l.recent.Back()
-		delete(l.callers, l.recent.Remove(last).(*caller).key) //nolint:forcetypeassert // as above
+		delete(l.callers, l.recent.Remove(last).(*caller).key) // as above
 	}
 	c := &caller{key: key}
 	l.callers[key] = l.recent.PushFront(c)

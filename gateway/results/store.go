@@ -61,7 +61,7 @@ func (s *Store[V]) Get(key string) (V, bool) {
 		return none, false
 	}
 	s.recent.MoveToFront(e)
-	return e.Value.(*entry[V]).value, true //nolint:forcetypeassert // the list holds nothing else
+	return e.Value.(*entry[V]).value, true // the list holds nothing else
 }
 
 // Len is how many values are kept, and Bytes what they take.
@@ -79,7 +79,7 @@ func (s *Store[V]) Bytes() int {
 }
 
 func (s *Store[V]) drop(e *list.Element) {
-	old := s.recent.Remove(e).(*entry[V]) //nolint:forcetypeassert // as above
+	old := s.recent.Remove(e).(*entry[V]) // as above
 	delete(s.byKey, old.key)
 	s.bytes -= old.size
 }

@@ -111,7 +111,7 @@ func (c *Clock) fire(ctx context.Context, f execution.SavedFunction) error {
 			return nil, errMoved
 		}
 		now.Schedule.Next = next
-		return nil, nil //nolint:nilnil // no new content
+		return nil, nil // no new content
 	})
 	if errors.Is(err, errMoved) {
 		return nil

@@ -64,7 +64,7 @@ func acts() map[string]func(rogue) {
 		"wrong request":         func(r rogue) { r.post("/invocation/other/response", strings.NewReader(r.good())); r.answer(r.good()) },
 		"wrong process":         func(r rogue) { r.elsewhere(); r.answer(r.good()) },
 		"answers twice":         func(r rogue) { r.answer(r.good()); r.answer(r.good()) },
-		"asks too early":        func(r rogue) { http.Get(r.base + "/invocation/next"); r.answer(r.good()) }, //nolint:bodyclose // refused
+		"asks too early":        func(r rogue) { http.Get(r.base + "/invocation/next"); r.answer(r.good()) }, // refused
 		"asks while it answers": func(r rogue) { r.early() },
 		"inits late":            func(r rogue) { r.post("/init/error", strings.NewReader("{}")); r.answer(r.good()) },
 		"error twice": func(r rogue) {

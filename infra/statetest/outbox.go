@@ -136,7 +136,7 @@ func pruned(t *testing.T, state State) {
 func next(at time.Time) func(*execution.SavedFunction) (*execution.FunctionContent, error) {
 	return func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
 		f.Schedule = &execution.FunctionSchedule{Cron: "* * * * *", Next: at}
-		return nil, nil //nolint:nilnil // no new content
+		return nil, nil // no new content
 	}
 }
 
@@ -178,7 +178,7 @@ func movedSchedules(t *testing.T, state State) {
 	}
 	none := func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
 		f.Schedule = nil
-		return nil, nil //nolint:nilnil // no new content
+		return nil, nil // no new content
 	}
 	for n, step := range []struct {
 		fn   func(*execution.SavedFunction) (*execution.FunctionContent, error)

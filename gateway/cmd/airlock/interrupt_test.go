@@ -97,7 +97,7 @@ func TestWatch(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	for lines.Scan() { //nolint:revive // to the end
+	for lines.Scan() { // to the end
 	}
 	_ = cmd.Wait() // the code says it
 	if cmd.ProcessState.ExitCode() != 130 || !strings.Contains(errs.String(), "waiting for "+file+" to change") {

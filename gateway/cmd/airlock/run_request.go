@@ -95,7 +95,7 @@ func source(stdin io.Reader, name string, most int64) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, errors.Unwrap(err))
 		}
-		defer file.Close() //nolint:errcheck // only read
+		defer file.Close() // only read
 		from = file
 	}
 	text, err := io.ReadAll(io.LimitReader(from, most+1))

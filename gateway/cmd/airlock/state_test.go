@@ -41,7 +41,7 @@ func TestStateFolder(t *testing.T) {
 
 func get(t *testing.T, url string) string {
 	t.Helper()
-	res, err := http.Get(url) //nolint:gosec // the test's own server
+	res, err := http.Get(url) // the test's own server
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestServeKilled(t *testing.T) {
 		if status != 202 {
 			t.Fatal(status, v)
 		}
-		ids = append(ids, v["id"].(string)) //nolint:forcetypeassert // a panic fails the test
+		ids = append(ids, v["id"].(string)) // a panic fails the test
 	}
 	if err := first.Process.Kill(); err != nil {
 		t.Fatal(err)

@@ -103,7 +103,7 @@ func onTerminal(t *testing.T, environment []string, args ...string) (*exec.Cmd, 
 
 // finish gives the exit code and everything that was shown.
 func finish(cmd *exec.Cmd, s *screen) (int, string) {
-	for range s.more { //nolint:revive // it ends when the other end of the terminal is closed
+	for range s.more { // it ends when the other end of the terminal is closed
 	}
 	_ = cmd.Wait() // the code says it
 	return cmd.ProcessState.ExitCode(), s.String()

@@ -72,7 +72,7 @@ func New(cfg Config) (*Playground, error) {
 		return nil, fmt.Errorf("playground: %w", err)
 	}
 	p.page = console.Page{
-		Path: "/playground", Title: "Playground", Main: template.HTML(b.String()), //nolint:gosec // rendered by html/template
+		Path: "/playground", Title: "Playground", Main: template.HTML(b.String()), // rendered by html/template
 		Styles: []string{"/assets/playground/playground.css"}, Modules: []string{"/assets/playground/main.js"},
 	}
 	return p, nil

@@ -61,7 +61,7 @@ func TestKilled(t *testing.T) {
 	}
 	store := filepath.Join(dir, "audit")
 	k := &killing{
-		t: t, program: program, random: rand.New(rand.NewPCG(seed, 0)), answered: map[string]execution.Status{}, //nolint:gosec // moments, not secrets
+		t: t, program: program, random: rand.New(rand.NewPCG(seed, 0)), answered: map[string]execution.Status{}, // moments, not secrets
 		env: []string{
 			"PORT=0", "FUNCTION_PROCESSES=2", "RATE_LIMIT_MAX_REQUESTS=1000000000", "AUDIT_STORE=file://" + store, "AUDIT_CODE=keep",
 			"AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache"),
@@ -171,7 +171,7 @@ func ask(client *http.Client, url, code string) (result execution.Result, err er
 	if err != nil {
 		return result, err
 	}
-	res, err := client.Post(url+"/api/execute", "application/json", bytes.NewReader(body)) //nolint:noctx // the client has a timeout
+	res, err := client.Post(url+"/api/execute", "application/json", bytes.NewReader(body)) // the client has a timeout
 	if err != nil {
 		return result, err
 	}

@@ -188,7 +188,7 @@ func licence(dir string) ([]byte, error) {
 // replace writes a file, whole or not at all.
 func replace(name string, content []byte) error {
 	temp := name + ".new"
-	if err := os.WriteFile(temp, content, 0o644); err != nil { //nolint:gosec // it is served to everybody
+	if err := os.WriteFile(temp, content, 0o644); err != nil { // it is served to everybody
 		return err
 	}
 	return os.Rename(temp, name)

@@ -163,7 +163,7 @@ for a in "$@"; do case $a in
 	@a/one@1.2.3) printf 'archive one' >"$dir/a-one-1.2.3.tgz" ;;
 	fails@1.2.3) echo 'npm error code ENOTFOUND' >&2; exit 1 ;;
 esac; done`
-	if err := os.WriteFile(npm, []byte(script), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(npm, []byte(script), 0o700); err != nil { // a program
 		t.Fatal(err)
 	}
 	source := registry.Source{Cache: t.TempDir(), NPM: npm}
