@@ -17,10 +17,25 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/infra/s3objects"
+	"github.com/airlock-run/airlock/infra/s3state"
+	"github.com/airlock-run/airlock/infra/s3test"
 	"github.com/airlock-run/airlock/infra/sqlitestate"
 )
 
-const asProcess = "AIRLOCK_TEST_JOBS_IN"
+const (
+	asProcess = "AIRLOCK_TEST_JOBS_IN"
+	stateAt   = "AIRLOCK_TEST_JOBS_STATE"
+	isLast    = "AIRLOCK_TEST_JOBS_LAST"
+)
+
+// now is the clock of a process. That of the last one is ahead: what those before it held when they died is held no more.
+func now() time.Time {
+	if os.Getenv(isLast) != "" {
+		return time.Now().Add(5 * time.Minute)
+	}
+	return time.Now()
+}
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(asProcess); dir != "" {
@@ -30,7 +45,53 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	for _, pair := range s3test.Environment() {
+		name, value, _ := strings.Cut(pair, "=")
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	code := m.Run()
+	if server != nil {
+		server.Stop()
+	}
+	os.Exit(code)
+}
+
+var (
+	server   *s3test.Server
+	starting sync.Once
+)
+
+// s3 gives the S3 server of these tests.
+func s3(t testing.TB) *s3test.Server {
+	t.Helper()
+	starting.Do(func() {
+		var err error
+		if server, err = s3test.Start(); err != nil {
+			t.Error(err)
+		}
+	})
+	if server == nil {
+		t.Fatal("there is no S3 server")
+	}
+	return server
+}
+
+// kept opens the state that a process is told of: a folder, or a bucket and its server.
+func kept(dir string) (jobs.Store, func() error, error) {
+	url, endpoint, is := strings.Cut(os.Getenv(stateAt), " ")
+	if !is {
+		store, err := sqlitestate.Open(filepath.Join(dir, "state"), sqlitestate.Config{})
+		if err != nil {
+			return nil, nil, err
+		}
+		return store, store.Close, nil
+	}
+	store, err := s3state.Open(context.Background(), url, s3state.Config{
+		Access: s3objects.Access{Endpoint: endpoint}, Poll: 20 * time.Millisecond, Now: now,
+	})
+	return store, func() error { return nil }, err
 }
 
 // ledger is a runner whose record of an execution is a line of a file.
@@ -64,6 +125,9 @@ func lines(dir, file string) map[string]int {
 }
 
 func (l *ledger) Run(_ context.Context, job execution.Job) (execution.Result, time.Duration) {
+	if !job.StartBefore.IsZero() && now().After(job.StartBefore) {
+		return execution.Result{}, time.Millisecond
+	}
 	l.write("records", job.ID)
 	return execution.Result{ID: job.ID, Status: execution.Completed}, 0
 }
@@ -79,11 +143,11 @@ func (l *ledger) Send(_ context.Context, job execution.Job) jobs.Receipt {
 
 // process submits what it reads and says what it acknowledges; at the end of its input it finishes everything.
 func process(dir string, in io.Reader, out io.Writer) error {
-	store, err := sqlitestate.Open(filepath.Join(dir, "state"), sqlitestate.Config{})
+	store, shut, err := kept(dir)
 	if err != nil {
 		return err
 	}
-	q, err := jobs.New(jobs.Config{Store: store, Runner: &ledger{dir: dir}, Now: time.Now, Random: rand.Float64, Logger: slog.Default()})
+	q, err := jobs.New(jobs.Config{Store: store, Runner: &ledger{dir: dir}, Now: now, Random: rand.Float64, Logger: slog.Default()})
 	if err != nil {
 		return err
 	}
@@ -118,14 +182,15 @@ func process(dir string, in io.Reader, out io.Writer) error {
 	if err := q.Stop(ctx); err != nil {
 		return err
 	}
-	return store.Close()
+	return shut()
 }
 
 // start runs a process of its own and gives a way to submit.
-func start(t *testing.T, dir string) (cmd *exec.Cmd, in io.WriteCloser, acks *bufio.Scanner) {
+func start(t *testing.T, dir, state string, more ...string) (cmd *exec.Cmd, in io.WriteCloser, acks *bufio.Scanner) {
 	t.Helper()
 	cmd = exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), asProcess+"="+dir)
+	cmd.Env = append(os.Environ(), asProcess+"="+dir, stateAt+"="+state)
+	cmd.Env = append(cmd.Env, more...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -141,9 +206,21 @@ func start(t *testing.T, dir string) (cmd *exec.Cmd, in io.WriteCloser, acks *bu
 	return cmd, in, bufio.NewScanner(out)
 }
 
-// What was acknowledged ends, once, however often the process is killed.
+// What was acknowledged ends, once, however often the processes that share a state are killed.
 func TestKilled(t *testing.T) {
 	t.Parallel()
+	for name, state := range map[string]func() string{
+		"on disk":     func() string { return "" },
+		"in a bucket": func() string { return "s3://" + s3(t).Bucket(t) + "/state " + s3(t).Endpoint },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			killed(t, state())
+		})
+	}
+}
+
+func killed(t *testing.T, state string) {
 	dir := t.TempDir()
 	var acknowledged []string
 	submit := func(in io.Writer, acks *bufio.Scanner, n int) {
@@ -156,18 +233,27 @@ func TestKilled(t *testing.T) {
 		}
 		acknowledged = append(acknowledged, id)
 	}
-	const rounds, each = 6, 25
-	for round := range rounds {
-		cmd, in, acks := start(t, dir)
-		for n := range each + round {
-			submit(in, acks, round*1000+n)
-		}
+	kill := func(cmd *exec.Cmd) {
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait() // killed, as it was to be
 	}
-	cmd, in, _ := start(t, dir)
+	const rounds, each = 4, 12
+	for round := range rounds {
+		one, oneIn, oneAcks := start(t, dir, state)
+		other, otherIn, otherAcks := start(t, dir, state)
+		for n := range each + round {
+			submit(oneIn, oneAcks, round*1000+2*n)
+			submit(otherIn, otherAcks, round*1000+2*n+1)
+		}
+		kill(one)
+		for n := range 3 {
+			submit(otherIn, otherAcks, round*1000+500+n)
+		}
+		kill(other)
+	}
+	cmd, in, _ := start(t, dir, state, isLast+"=1")
 	for _, id := range acknowledged { // submitting again changes nothing, and has the process wait for all of them
 		if _, err := fmt.Fprintln(in, id); err != nil {
 			t.Fatal(err)
@@ -187,17 +273,5 @@ func TestKilled(t *testing.T) {
 		if n != 1 {
 			t.Errorf("%s ran %d times", id, n)
 		}
-	}
-	store, err := sqlitestate.Open(filepath.Join(dir, "state"), sqlitestate.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, id := range acknowledged {
-		if job, err := store.Job(t.Context(), id); err != nil || !job.Ended() || len(job.Result) == 0 {
-			t.Errorf("%s: %s %v", id, job.Status, err)
-		}
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/infra/s3objects"
+	"github.com/airlock-run/airlock/infra/s3state"
 	"github.com/airlock-run/airlock/infra/sqlitestate"
 )
 
@@ -49,24 +51,55 @@ func (c *clock) add(d time.Duration) {
 	c.ahead += d
 }
 
-func open(t *testing.T, s *script, workers int) (*jobs.Queue, *sqlitestate.Store, *clock) {
-	t.Helper()
-	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{MaxJobsPerTenant: 50})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &clock{}
-	q, err := jobs.New(jobs.Config{Store: store, Runner: s, Workers: workers, Now: c.now, Random: func() float64 { return 0.5 }, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(q.Stop(context.Background()), store.Close()); err != nil {
-			t.Error(err)
+// stores are the states that a queue works on, which must make no difference.
+var stores = map[string]func(t *testing.T, c *clock) (jobs.Store, func() error){
+	"on disk": func(t *testing.T, _ *clock) (jobs.Store, func() error) {
+		store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{MaxJobsPerTenant: 50})
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
-	return q, store, c
+		return store, store.Close
+	},
+	"in a bucket": func(t *testing.T, c *clock) (jobs.Store, func() error) {
+		return bucket(t, "s3://"+s3(t).Bucket(t)+"/state", s3state.Config{MaxJobsPerTenant: 50, Now: c.now}), func() error { return nil }
+	},
 }
+
+func bucket(t testing.TB, url string, cfg s3state.Config) jobs.Store {
+	t.Helper()
+	cfg.Access, cfg.Poll = s3objects.Access{Endpoint: s3(t).Endpoint}, 20*time.Millisecond
+	store, err := s3state.Open(context.Background(), url, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+// onEach runs a test on each of the stores.
+func onEach(t *testing.T, test func(t *testing.T, open opener)) {
+	t.Parallel()
+	for name, store := range stores {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, func(s *script, workers int) (*jobs.Queue, *clock) {
+				c := &clock{}
+				kept, shut := store(t, c)
+				q, err := jobs.New(jobs.Config{Store: kept, Runner: s, Workers: workers, Now: c.now, Random: func() float64 { return 0.5 }, Logger: slog.New(slog.DiscardHandler)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() {
+					if err := errors.Join(q.Stop(context.Background()), shut()); err != nil {
+						t.Error(err)
+					}
+				})
+				return q, c
+			})
+		})
+	}
+}
+
+type opener func(s *script, workers int) (*jobs.Queue, *clock)
 
 func id(n int) string { return fmt.Sprintf("exec_%010d", n) }
 
@@ -97,10 +130,11 @@ func done(_ context.Context, job execution.Job) (execution.Result, time.Duration
 	return execution.Result{ID: job.ID, Status: execution.Completed}, 0
 }
 
-func TestTenantsInTurn(t *testing.T) {
-	t.Parallel()
+func TestTenantsInTurn(t *testing.T) { onEach(t, tenantsInTurnOn) }
+
+func tenantsInTurnOn(t *testing.T, open opener) {
 	began, finish := make(chan string, 100), make(chan struct{})
-	q, _, _ := open(t, &script{run: func(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
+	q, _ := open(&script{run: func(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
 		began <- job.Tenant + job.Request.Priority
 		<-finish
 		return done(ctx, job)
@@ -129,10 +163,11 @@ func TestTenantsInTurn(t *testing.T) {
 }
 
 // One tenant's jobs, however long they take, leave workers for whoever has none at work.
-func TestFloodHoldsNotAllWorkers(t *testing.T) {
-	t.Parallel()
+func TestFloodHoldsNotAllWorkers(t *testing.T) { onEach(t, floodHoldsNotAllWorkersOn) }
+
+func floodHoldsNotAllWorkersOn(t *testing.T, open opener) {
 	began, finish := make(chan string, 100), make(chan struct{})
-	q, _, _ := open(t, &script{run: func(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
+	q, _ := open(&script{run: func(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
 		began <- job.Tenant
 		<-finish
 		return done(ctx, job)
@@ -170,9 +205,10 @@ func TestFloodHoldsNotAllWorkers(t *testing.T) {
 	}
 }
 
-func TestFull(t *testing.T) {
-	t.Parallel()
-	q, _, _ := open(t, &script{run: done}, 1)
+func TestFull(t *testing.T) { onEach(t, fullOn) }
+
+func fullOn(t *testing.T, open opener) {
+	q, _ := open(&script{run: done}, 1)
 	for n := range 50 {
 		if err := q.Submit(t.Context(), execution.Job{ID: id(n), Tenant: "a"}); err != nil {
 			t.Fatal(err)
@@ -186,10 +222,11 @@ func TestFull(t *testing.T) {
 	}
 }
 
-func TestCancel(t *testing.T) {
-	t.Parallel()
+func TestCancel(t *testing.T) { onEach(t, cancelOn) }
+
+func cancelOn(t *testing.T, open opener) {
 	began := make(chan struct{}, 1)
-	q, _, _ := open(t, &script{run: func(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
+	q, _ := open(&script{run: func(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
 		began <- struct{}{}
 		<-ctx.Done()
 		return execution.Result{ID: job.ID, Status: execution.Cancelled}, 0
@@ -222,9 +259,10 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-func TestTriedAgain(t *testing.T) {
-	t.Parallel()
-	q, _, c := open(t, &script{run: func(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
+func TestTriedAgain(t *testing.T) { onEach(t, triedAgainOn) }
+
+func triedAgainOn(t *testing.T, open opener) {
+	q, c := open(&script{run: func(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
 		if job.Attempts < 2 {
 			return execution.Result{}, time.Minute
 		}
@@ -244,11 +282,12 @@ func TestTriedAgain(t *testing.T) {
 	until(t, q, id(1), func(j execution.Job) bool { return j.Status == execution.Completed })
 }
 
-func TestCallbacks(t *testing.T) {
-	t.Parallel()
+func TestCallbacks(t *testing.T) { onEach(t, callbacksOn) }
+
+func callbacksOn(t *testing.T, open opener) {
 	var mu sync.Mutex
 	attempts := map[string]int{}
-	q, _, c := open(t, &script{run: done, send: func(job execution.Job) jobs.Receipt {
+	q, c := open(&script{run: done, send: func(job execution.Job) jobs.Receipt {
 		mu.Lock()
 		defer mu.Unlock()
 		attempts[job.ID]++

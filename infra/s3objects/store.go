@@ -52,19 +52,34 @@ func Open(ctx context.Context, url string, a Access) (*Store, error) {
 	return &Store{bucket: bucket, prefix: prefix, client: client}, nil
 }
 
-// Create keeps body under a key that is not taken, and gives its tag; ErrChanged when it is. That the first answer got
-// lost and the second attempt met its own object is a success.
+// Create keeps body under a key that is not taken, and gives its tag; ErrChanged when another object is there. That the first
+// answer got lost and the second attempt met its own object is a success, and so is meeting one of the same bytes.
 func (s *Store) Create(ctx context.Context, key string, body []byte) (tag string, err error) {
-	tag, err = s.put(ctx, key, body, "")
-	if !errors.Is(err, ErrChanged) {
-		return tag, err
+	for range conflicts {
+		if tag, err = s.put(ctx, key, body, ""); !errors.Is(err, ErrChanged) {
+			return tag, err
+		}
+		there, tag, reading := s.Get(ctx, key, int64(len(body)))
+		switch {
+		case reading == nil && bytes.Equal(there, body):
+			return tag, nil
+		case !errors.Is(reading, ErrMissing):
+			return "", err
+		}
+		// It is not there: S3 refused only because something else went on at the same time (409), or it is gone again.
+		wait := time.NewTimer(10 * time.Millisecond)
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+			return "", ctx.Err()
+		}
 	}
-	there, tag, reading := s.Get(ctx, key, int64(len(body)))
-	if reading == nil && bytes.Equal(there, body) {
-		return tag, nil
-	}
-	return "", err
+	return "", fmt.Errorf("store object %q: others work on it all the time", key)
 }
+
+// conflicts is how often a key is tried that is not taken and cannot be had.
+const conflicts = 50
 
 // Replace puts body in the place of the object that Get gave tag for, and gives the new tag; ErrChanged when another is
 // there by now, or none.

@@ -34,7 +34,7 @@ func newShared(t *testing.T) *shared {
 func (s *shared) at(t *testing.T, endpoint string) *s3state.Store {
 	t.Helper()
 	store, err := s3state.Open(t.Context(), "s3://"+s.bucket+"/state", s3state.Config{
-		Access: s3objects.Access{Endpoint: endpoint, Attempts: 2, AttemptTimeout: 5 * time.Second},
+		Access: s3objects.Access{Endpoint: endpoint, Attempts: 1, AttemptTimeout: 5 * time.Second},
 		Lease:  lease, Poll: time.Nanosecond, MaxJobsPerTenant: 50, Now: s.Now,
 	})
 	if err != nil {
