@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -53,48 +52,18 @@ func (r *run) admitted() {
 
 // askOf puts a request to the policy.
 func askOf(job Job) policy.Ask {
-	q := job.Request
-	sum := job.Content
+	q, sum := job.Request, job.Content
 	if sum == "" {
 		sum = q.Sources().Sum()
 	}
-	memory, _ := execution.ParseMemory(q.Memory) // "" is the tier's own; anything else was checked when it was decoded
-	ask := policy.Ask{
-		Code: q.Code, Language: q.Language, Tier: q.Policy,
-		Timeout: duration(q.Timeout), CPU: duration(q.Limits.CPUMs), MemoryBytes: memory,
+	f := q.Facts()
+	return policy.Ask{
+		Code: q.Main(), Entry: q.Entry, Language: q.MainLanguage(), Files: f.Files, Sum: sum, Saved: job.Function != nil, Tier: q.Policy,
+		Timeout: f.Timeout, CPU: f.CPU, MemoryBytes: f.MemoryBytes,
 		OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
-		Hosts: q.Hosts, Secrets: q.Secrets,
+		Hosts: q.Hosts, Secrets: q.Secrets, Tools: f.Tools, Globals: f.Globals,
 		Subject: job.Caller.Subject, Tenant: job.Caller.Tenant, Scopes: job.Caller.Scopes,
-		Saved: job.Function != nil, Sum: sum,
 	}
-	for name := range q.Context {
-		ask.Globals = append(ask.Globals, name)
-	}
-	for _, tool := range q.Tools {
-		ask.Tools = append(ask.Tools, tool.Name)
-		namespace, _, _ := strings.Cut(strings.Replace(tool.Name, ":", ".", 1), ".")
-		ask.Globals = append(ask.Globals, namespace)
-	}
-	if len(q.Files) > 0 {
-		ask.Files = make(map[string]string, len(q.Files))
-		for path, content := range q.Files {
-			ask.Files[path] = string(content)
-		}
-		if ask.Entry = q.Entry; q.Entry != "" {
-			ask.Code = ask.Files[q.Entry]
-			delete(ask.Files, q.Entry)
-		}
-	}
-	return ask
-}
-
-// duration reads milliseconds; a time too long for a Duration is one that no tier grants anyway.
-func duration(ms float64) time.Duration {
-	const most = 24 * time.Hour
-	if ms >= float64(most/time.Millisecond) {
-		return most
-	}
-	return max(time.Duration(ms*float64(time.Millisecond)), 0)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -141,20 +110,13 @@ func (r *run) completed(result execution.Result) execution.Result {
 
 // record is the account of a run that no function recorded.
 func (r *run) record(result execution.Result, keepCode bool) audit.Record {
-	source := r.job.Request.Code
-	if r.job.Request.Entry != "" {
-		source = string(r.job.Request.Files[r.job.Request.Entry])
-	}
+	source := r.job.Request.Main()
 	sum := sha256.Sum256([]byte(source))
-	language := r.job.Request.Language
-	if language == "" {
-		language = "javascript"
-	}
 	u := result.Usage
 	record := audit.Record{
 		ID: r.id, Time: r.job.ReceivedAt.UTC(), DurationMs: result.DurationMs,
 		Caller: audit.Caller{Subject: r.job.Caller.Subject, Tenant: r.job.Caller.Tenant, IP: r.job.IP}, Via: r.job.Via,
-		CodeSHA256: hex.EncodeToString(sum[:]), CodeBytes: len(source), Language: language,
+		CodeSHA256: hex.EncodeToString(sum[:]), CodeBytes: len(source), Language: r.job.Request.MainLanguage(),
 		Policy: result.Policy, Engine: result.Engine, Grants: raw(r.decision.Grants), Reasons: r.decision.ReasonLines(),
 		DangerAnalysis: result.DangerAnalysis, ASTTelemetry: raw(r.decision.Telemetry),
 		Status: string(result.Status), OutputBytes: int64(len(result.Output)), Seed: r.job.Request.Seed,

@@ -111,11 +111,11 @@ func logOf(l sandbox.Log) execution.Log {
 func (a *account) record(r execution.Result) audit.Record {
 	a.step(audit.Recorded)
 	q := a.inv.Request
-	source := code(q)
+	source := q.Main()
 	rec := audit.Record{
 		ID: a.inv.ID, Time: a.inv.ReceivedAt.UTC(), DurationMs: r.DurationMs,
 		Caller: audit.Caller(a.inv.Caller), Via: a.inv.Via,
-		CodeSHA256: a.codeSHA256, CodeBytes: len(source), Language: language(q),
+		CodeSHA256: a.codeSHA256, CodeBytes: len(source), Language: q.MainLanguage(),
 		Policy: r.Policy, Engine: r.Engine, Grants: encoded(a.decision.Grants), Reasons: a.decision.ReasonLines(),
 		DangerAnalysis: r.DangerAnalysis, ASTTelemetry: encoded(a.decision.Telemetry),
 		Status: string(r.Status), OutputBytes: r.Usage.OutputBytes, Usage: audit.Usage(r.Usage), Custody: a.custody,
@@ -144,13 +144,6 @@ func (a *account) record(r execution.Result) audit.Record {
 		rec.Code, rec.Request = source, encoded(q)
 	}
 	return rec
-}
-
-func language(q execution.Request) string {
-	if q.Language == "" {
-		return "javascript"
-	}
-	return q.Language
 }
 
 // encoded is v as JSON. Only types whose encoding cannot fail are given to it.

@@ -2,10 +2,8 @@ package runner
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/policy"
@@ -14,61 +12,18 @@ import (
 
 // ask puts an invocation to the policy.
 func ask(inv execution.Invocation) policy.Ask {
-	q := inv.Request
-	memory, err := execution.ParseMemory(q.Memory)
-	if err != nil {
-		memory = 0 // "" is the tier's own; anything else was refused when the request was decoded
-	}
-	sum := inv.Content
+	q, sum := inv.Request, inv.Content
 	if sum == "" {
 		sum = q.Sources().Sum()
 	}
-	a := policy.Ask{
-		Code: code(q), Entry: q.Entry, Language: languageOf(q), Tier: q.Policy, MemoryBytes: memory,
-		Timeout: duration(q.Timeout), CPU: duration(q.Limits.CPUMs),
+	f := q.Facts()
+	return policy.Ask{
+		Code: q.Main(), Entry: q.Entry, Language: q.MainLanguage(), Files: f.Files, Sum: sum, Saved: inv.Function != nil, Tier: q.Policy,
+		Timeout: f.Timeout, CPU: f.CPU, MemoryBytes: f.MemoryBytes,
 		OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
-		Hosts: q.Hosts, Secrets: q.Secrets, Subject: inv.Caller.Subject, Tenant: inv.Caller.Tenant, Scopes: inv.Scopes,
-		Saved: inv.Function != nil, Sum: sum,
+		Hosts: q.Hosts, Secrets: q.Secrets, Tools: f.Tools, Globals: f.Globals,
+		Subject: inv.Caller.Subject, Tenant: inv.Caller.Tenant, Scopes: inv.Scopes,
 	}
-	for name := range q.Context {
-		a.Globals = append(a.Globals, name)
-	}
-	for _, t := range q.Tools {
-		namespace, _ := execution.ToolGlobal(t.Name)
-		a.Tools, a.Globals = append(a.Tools, t.Name), append(a.Globals, namespace)
-	}
-	if len(q.Files) > 0 {
-		a.Files = make(map[string]string, len(q.Files))
-		for path, content := range q.Files {
-			if path != q.Entry {
-				a.Files[path] = string(content)
-			}
-		}
-	}
-	return a
-}
-
-// code is what runs: the request's code, or its entry file.
-func code(q execution.Request) string {
-	if q.Entry != "" {
-		return string(q.Files[q.Entry])
-	}
-	return q.Code
-}
-
-// duration reads milliseconds; more than a day is more than any tier grants.
-func duration(ms float64) time.Duration {
-	const day = 24 * time.Hour
-	return time.Duration(min(max(ms, 0), float64(day/time.Millisecond)) * float64(time.Millisecond))
-}
-
-// languageOf is the language of what runs: an entry's name says it too.
-func languageOf(q execution.Request) string {
-	switch path.Ext(q.Entry) {
-	case ".ts", ".mts", ".cts", ".tsx":
-		return "typescript"
-	}
-	return q.Language
 }
 
 func scriptOf(inv execution.Invocation) sandbox.Script {

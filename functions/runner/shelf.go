@@ -30,7 +30,7 @@ type kept struct {
 // complete gives inv its sources back, or keeps those that it brings. It sets inv.Content for every saved function.
 func (s *shelf) complete(inv *execution.Invocation) (codeSHA256 string, err error) {
 	if inv.Function == nil {
-		return hashOf(code(inv.Request)), nil
+		return hashOf(inv.Request.Main()), nil
 	}
 	key := shelfKey{inv.Caller.Tenant, inv.Content}
 	brought := inv.Request.Sources()
@@ -49,7 +49,7 @@ func (s *shelf) complete(inv *execution.Invocation) (codeSHA256 string, err erro
 		return "", &execution.Error{Code: execution.InvalidRequest, Field: "content", Message: "is not the sum of the sources that come with it"}
 	}
 	inv.Content, key.sum = sum, sum
-	found := kept{brought, hashOf(code(inv.Request))}
+	found := kept{brought, hashOf(inv.Request.Main())}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, known := s.by[key]; known {

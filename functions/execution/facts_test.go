@@ -1,0 +1,39 @@
+package execution_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+func TestFacts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		request, main, language string
+		timeout                 time.Duration
+		memory                  int64
+	}{
+		{`{"code":"1"}`, "1", "javascript", 0, 0},
+		{`{"code":"1","language":"typescript","timeout":1.5,"memory":"32mb"}`, "1", "typescript", 1500 * time.Microsecond, 32 << 20},
+		{`{"files":{"a.ts":"2","b.js":"3"},"entry":"a.ts","timeout":1e300}`, "2", "typescript", 24 * time.Hour, 0},
+		{`{"files":{"a.js":"2"},"entry":"a.js"}`, "2", "javascript", 0, 0},
+	} {
+		r, err := execution.DecodeRequest([]byte(c.request))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := r.Facts()
+		if r.Main() != c.main || r.MainLanguage() != c.language || f.Timeout != c.timeout || f.MemoryBytes != c.memory {
+			t.Errorf("%s: %q in %s, %+v", c.request, r.Main(), r.MainLanguage(), f)
+		}
+		if _, beside := f.Files[r.Entry]; beside {
+			t.Errorf("%s: what runs is beside itself", c.request)
+		}
+	}
+	r, err := execution.DecodeRequest([]byte(`{"code":"1","context":{"a":1},"tools":[{"name":"b:c-d","url":"https://b.example"}]}`))
+	if f := r.Facts(); err != nil || !slices.Equal(f.Tools, []string{"b:c-d"}) || !slices.Equal(f.Globals, []string{"a", "b"}) {
+		t.Errorf("%+v %v", f, err)
+	}
+}
