@@ -150,4 +150,27 @@ func BenchmarkIndex(b *testing.B) {
 			}
 		})
 	}
+	end := dawn.Add(30 * 24 * time.Hour)
+	for name, span := range map[string][2]time.Duration{
+		"hour": {time.Hour, time.Minute}, "day": {24 * time.Hour, 30 * time.Minute}, "month": {30 * 24 * time.Hour, 12 * time.Hour},
+	} {
+		window, step := span[0], span[1]
+		q := audit.Query{Since: end.Add(-window - 77*time.Second), Until: end.Add(-77 * time.Second)}
+		steps := audit.Query{Until: end.Truncate(step)}
+		steps.Since = steps.Until.Add(-window)
+		b.Run("metrics/"+name, func(b *testing.B) {
+			for b.Loop() {
+				if f, err := x.Figures(b.Context(), q); err != nil || f.Records == 0 {
+					b.Fatal(f.Records, err)
+				}
+			}
+		})
+		b.Run("series/"+name, func(b *testing.B) {
+			for b.Loop() {
+				if all, err := x.Series(b.Context(), steps, step); err != nil || len(all) != int(window/step) {
+					b.Fatal(len(all), err)
+				}
+			}
+		})
+	}
 }

@@ -209,7 +209,7 @@ func (x *bucketFeed) take(ctx context.Context, f *file, names []string, whole bo
 	err := x.bucket.Objects(ctx, f.day, names, func(name string, line []byte) error {
 		// What is not a record is passed over: naming it is the work of Verify.
 		if o, err := outlines.Read(line); err == nil && o.ID != "" {
-			rows = append(rows, row{o, name})
+			rows = append(rows, rowOf(o, name))
 		}
 		return nil
 	})

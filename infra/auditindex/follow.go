@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -47,8 +48,11 @@ type file struct {
 // row is a record on its way into the index.
 type row struct {
 	audit.Outline
-	at any // the offset of its line, or the name of its object
+	at  any    // the offset of its line, or the name of its object
+	doc []byte // the outline's JSON
 }
+
+func rowOf(o audit.Outline, at any) row { return row{o, at, appendOutline(nil, &o)} }
 
 // batch is some lines of a day that follow one another.
 type batch struct {
@@ -74,10 +78,26 @@ func (x *Index) catchUp(ctx context.Context) error {
 	defer func() { x.turn <- struct{}{} }()
 	for {
 		err := x.feed.follow(ctx)
+		if err == nil {
+			return x.order(ctx)
+		}
 		if !errors.Is(err, errElsewhere) {
 			return err
 		}
 	}
+}
+
+// order makes the indexes of the file.
+func (x *Index) order(ctx context.Context) error {
+	if x.ordered {
+		return nil
+	}
+	err := x.change(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, indexes)
+		return err
+	})
+	x.ordered = err == nil
+	return err
 }
 
 func (x *logFeed) follow(ctx context.Context) error {
@@ -211,7 +231,7 @@ func (x *logFeed) read(ctx context.Context, f file, batches chan<- batch) error 
 	err := x.log.Lines(ctx, f.day, f.offset, func(line []byte, next int64) error {
 		// A line that is not a record is passed over: naming it is the work of Verify.
 		if o, err := outlines.Read(line); err == nil && o.ID != "" {
-			b.rows = append(b.rows, row{o, b.to})
+			b.rows = append(b.rows, rowOf(o, b.to))
 		}
 		b.last, b.to = b.to, next
 		last = append(last[:0], line...)
@@ -240,17 +260,51 @@ func (x *Index) change(ctx context.Context, fn func(*sql.Tx) error) error {
 	return nil
 }
 
+// near is how many bytes of other lines are rather read over than the file opened again.
+const near = 64 << 10
+
 func (x *logFeed) lines(ctx context.Context, places []place, fn func(at place, line []byte) error) error {
+	type spot struct {
+		place
+		offset int64
+	}
+	wanted := make([]spot, 0, len(places))
 	for _, p := range places {
 		offset, err := strconv.ParseInt(p.at, 10, 64)
 		if err != nil {
 			return fmt.Errorf("the offset of record %s: %w", p.id, err)
 		}
-		err = x.log.Lines(ctx, p.day, offset, func(line []byte, _ int64) error {
-			return cmp.Or(fn(p, line), errEnough)
+		wanted = append(wanted, spot{p, offset})
+	}
+	slices.SortFunc(wanted, func(a, b spot) int {
+		return cmp.Or(strings.Compare(a.day, b.day), cmp.Compare(a.offset, b.offset))
+	})
+	for len(wanted) > 0 {
+		first := wanted[0]
+		at := first.offset
+		err := x.log.Lines(ctx, first.day, at, func(line []byte, next int64) error {
+			if at == wanted[0].offset {
+				if err := fn(wanted[0].place, line); err != nil {
+					return err
+				}
+			}
+			at = next
+			for wanted[0].day == first.day && wanted[0].offset < next {
+				if wanted = wanted[1:]; len(wanted) == 0 {
+					return errEnough
+				}
+			}
+			if wanted[0].day != first.day || wanted[0].offset-next > near {
+				return errEnough
+			}
+			return nil
 		})
 		if err != nil && !errors.Is(err, errEnough) {
 			return err
+		}
+		// What is behind the end of the day is not there any more.
+		for len(wanted) > 0 && err == nil && wanted[0].day == first.day {
+			wanted = wanted[1:]
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package auditindex_test
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -262,6 +263,51 @@ func TestCursorsAreStableWhileRecordsArrive(t *testing.T) {
 }
 
 // What is missing, damaged, of another version or of other records is made again.
+// A line that is there twice counts once, in one batch and in two, and so do those around it.
+func TestLinesThatAreThereTwice(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	all := fill(t, s, 0, 200) // within a day
+	days, err := s.Days(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	repeat := func() {
+		t.Helper()
+		for _, day := range days {
+			name := filepath.Join(dir, "audit-"+day+".jsonl")
+			lines, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := lines[:bytes.IndexByte(lines, '\n')+1]
+			if err := os.WriteFile(name, append(lines, first...), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	repeat()
+	x, err := auditindex.Open(t.Context(), t.TempDir(), s, auditindex.Config{Patience: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	check := func() {
+		t.Helper()
+		f, err := x.Figures(t.Context(), audit.Query{})
+		if err != nil || f.Records != int64(len(all)) {
+			t.Errorf("%d records of %d, %v", f.Records, len(all), err)
+		}
+		if got, want := walk(t, x, audit.Query{Limit: 50}), ids(selected(all, audit.Query{})); !slices.Equal(got, want) {
+			t.Errorf("%d records listed, want %d", len(got), len(want))
+		}
+	}
+	check()
+	repeat()
+	all = append(all, fill(t, s, 200, 300)...)
+	check()
+}
+
 func TestMadeAgain(t *testing.T) {
 	records, folder := t.TempDir(), t.TempDir()
 	s := open(t, records)

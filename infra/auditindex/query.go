@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
@@ -183,25 +185,31 @@ func (x *Index) find(ctx context.Context, index, where string, args []any, limit
 	return all, rows.Err()
 }
 
-// load reads the records at places from the store.
+// load reads the records at places from the store. They are decoded by several goroutines at once.
 func (x *Index) load(ctx context.Context, places []place) ([]audit.Record, error) {
-	found := make(map[place]audit.Record, len(places))
+	found := make(map[place][]byte, len(places))
 	err := x.feed.lines(ctx, places, func(at place, line []byte) error {
-		if r, err := audit.Decode(line); err == nil && r.ID == at.id {
-			found[at] = r
-		}
+		found[at] = bytes.Clone(line)
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read records: %w", err)
 	}
-	records := make([]audit.Record, 0, len(places))
-	for _, p := range places {
-		if r, ok := found[p]; ok {
-			records = append(records, r)
-		}
+	records := make([]audit.Record, len(places))
+	const share = 50
+	var group errgroup.Group
+	for start := 0; start < len(places); start += share {
+		group.Go(func() error {
+			for i, p := range places[start:min(start+share, len(places))] {
+				if r, err := audit.Decode(found[p]); err == nil && r.ID == p.id {
+					records[start+i] = r
+				}
+			}
+			return nil
+		})
 	}
-	return records, nil
+	_ = group.Wait() // none of them fails: a line that cannot be read is passed over
+	return slices.DeleteFunc(records, func(r audit.Record) bool { return r.ID == "" }), nil
 }
 
 // ownMark begins the cursors of an index, and no cursor of a store.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,8 +19,6 @@ const (
 	hourly
 	daily
 )
-
-func spans() [3]int { return [...]int{shortest, hourly, daily} }
 
 // everybody is the tenant of the figures over all tenants.
 const everybody = 0
@@ -171,7 +170,7 @@ func (w *writer) args(file int64, rows []row) ([]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		args = append(args, nanos(r.Time), r.ID, tenant, class, file, r.at, int64(r.Score), appendOutline(nil, &r.Outline))
+		args = append(args, nanos(r.Time), r.ID, tenant, class, file, r.at, int64(r.Score), r.doc)
 	}
 	return args, nil
 }
@@ -235,15 +234,22 @@ func (w *writer) class(status, policy string) (int64, error) {
 
 // figures adds what the batch has to what is kept: of each tenant and of all, by every span.
 func (w *writer) figures(file int64) (err error) {
-	all := map[cell]*audit.Figures{}
-	for short, figures := range w.cells {
-		for _, span := range spans() {
-			for _, tenant := range []int64{everybody, short.tenant} {
-				at := cell{span, tenant, startOf(span, time.Unix(short.start, 0))}
-				if all[at] == nil {
-					all[at] = &audit.Figures{}
-				}
-				all[at].Merge(*figures)
+	all := w.cells
+	add := func(at cell, figures *audit.Figures) {
+		if all[at] == nil {
+			all[at] = &audit.Figures{}
+		}
+		all[at].Merge(*figures)
+	}
+	// Of the shorter spans the longer are made, and of the tenants everybody.
+	for span := shortest; span <= daily; span++ {
+		for _, at := range slices.Collect(maps.Keys(all)) {
+			if at.span != span || at.tenant == everybody {
+				continue
+			}
+			add(cell{span, everybody, at.start}, all[at])
+			if span < daily {
+				add(cell{span + 1, at.tenant, startOf(span+1, time.Unix(at.start, 0))}, all[at])
 			}
 		}
 	}

@@ -1,8 +1,10 @@
 package audit_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,6 +36,27 @@ func TestOutlines(t *testing.T) {
 			t.Errorf("%q gives %+v", line, o)
 		}
 	}
+}
+
+// FuzzOutlines holds that any line is read or refused, and that a line read has the id that the whole record has.
+func FuzzOutlines(f *testing.F) {
+	for _, line := range []string{"", "[]", "{}", `{"id":"a"}`, `{"id":"\u0061","caller":{"tenant":"t"},"usage":{"cpuMs":1e3},"dangerAnalysis":{"findings":[{"category":"c"}]}}`,
+		`{"id":"a","time":"2006-01-02T15:04:05Z","caller":null,"usage":[],"outputBytes":1.5}`, `{"id":"a"}}`, `{"dangerAnalysis":{"findings":[[`} {
+		f.Add([]byte(line))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		var outlines audit.Outlines
+		for range 2 { // what one line left behind has no part in the next
+			o, err := outlines.Read(line)
+			r, failed := audit.Decode(line)
+			if err == nil && failed == nil && !strings.EqualFold(o.ID, r.ID) && !bytes.Contains(bytes.ToLower(line), []byte(`\u`)) && bytes.Count(bytes.ToLower(line), []byte(`"id"`)) == 1 {
+				t.Errorf("%q: id %q, of the whole record %q", line, o.ID, r.ID)
+			}
+			if err != nil && failed == nil {
+				t.Errorf("%q is a record, but %v", line, err)
+			}
+		}
+	})
 }
 
 func TestFiguresMerge(t *testing.T) {
