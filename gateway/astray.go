@@ -33,6 +33,17 @@ func (s *Server) astray(c *fiber.Ctx, err error) error {
 	return err
 }
 
+// options answers OPTIONS where no other origin is meant: with the methods there are (RFC 9110 §9.3.7).
+func options(c *fiber.Ctx, err error) bool {
+	framed, allowed := (*fiber.Error)(nil), c.GetRespHeader(fiber.HeaderAllow)
+	if c.Method() != fiber.MethodOptions || !errors.As(err, &framed) || framed.Code != fiber.StatusMethodNotAllowed || allowed == "" {
+		return false
+	}
+	c.Set(fiber.HeaderAllow, allowed+", "+fiber.MethodOptions)
+	c.Status(fiber.StatusNoContent)
+	return true
+}
+
 // word keeps what a caller made up as a method from being repeated.
 func word(method string) string {
 	if len(method) > 16 || strings.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {

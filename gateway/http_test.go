@@ -83,7 +83,7 @@ func TestRoutesNotThere(t *testing.T) {
 		s.do(t, "GET", path, "").problem(t, 404)
 	}
 	for path, allow := range map[string]string{"/api/execute": "POST", "/api/stats": "GET", "/healthz": "GET"} {
-		for _, method := range []string{"GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"} {
+		for _, method := range []string{"GET", "POST", "PUT", "DELETE", "PATCH", "TRACE"} {
 			if method == allow {
 				continue
 			}
@@ -94,6 +94,10 @@ func TestRoutesNotThere(t *testing.T) {
 			}
 		}
 	}
+	if a := s.do(t, "OPTIONS", "/api/execute", ""); a.StatusCode != 204 || a.Header.Get("Allow") != "POST, OPTIONS" || a.Header.Get("X-Request-Id") == "" {
+		t.Errorf("OPTIONS: %d %v", a.StatusCode, a.Header)
+	}
+	s.do(t, "OPTIONS", "/nothing", "").problem(t, 404)
 	s.do(t, "BREW", "/api/execute", "").problem(t, 501)
 	if a := s.do(t, "HEAD", "/healthz", ""); a.StatusCode != 200 || len(a.body) != 0 {
 		t.Errorf("HEAD: %d %q", a.StatusCode, a.body)

@@ -157,6 +157,10 @@ func ofFraming(status int) *problem {
 
 // fail is the error handler: every error of every handler, and of the HTTP library, is rendered here.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
+	if options(c, err) {
+		dress(c, s.deps.NewID)
+		return nil
+	}
 	err = s.astray(c, err)
 	p := problemOf(err)
 	id := dress(c, s.deps.NewID)

@@ -88,6 +88,7 @@ func TestSmugglingShapesRefused(t *testing.T) {
 		"a host with user information":     "GET /api/stats HTTP/1.1\r\nHost: me@localhost\r\n\r\n",
 		"a host with a path":               "GET /api/stats HTTP/1.1\r\nHost: localhost/evil.example\r\n\r\n",
 		"two hosts in a line":              "GET /api/stats HTTP/1.1\r\nHost: localhost, evil.example\r\n\r\n",
+		"a body of no length":              postHead + "\r\n" + smuggled,
 		"an expectation that nobody knows": postHead + "Expect: 200-maybe\r\nContent-Length: 12\r\n\r\n" + script,
 	} {
 		t.Run(name, func(t *testing.T) {
