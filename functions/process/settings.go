@@ -123,6 +123,12 @@ func CacheDir(getenv func(string) string, executable string) string {
 	if info, err := os.Stat(shipped); err == nil && info.IsDir() {
 		return shipped
 	}
+	return OwnCacheDir(getenv)
+}
+
+// OwnCacheDir gives the folder of what this user may lose: AIRLOCK_CACHE_DIR, or airlock in the user's cache; "" when there is
+// none.
+func OwnCacheDir(getenv func(string) string) string {
 	if dir := getenv("AIRLOCK_CACHE_DIR"); dir != "" {
 		return dir
 	}

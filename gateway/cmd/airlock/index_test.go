@@ -10,7 +10,7 @@ import (
 )
 
 // A gateway whose records are in a bucket answers from an index over all of them, also after it was started again with a
-// state of its own.
+// state of its own, or with one in a bucket: then the index is in the user's cache.
 func TestIndexOverABucket(t *testing.T) {
 	t.Parallel()
 	s3, err := s3test.Start()
@@ -19,8 +19,12 @@ func TestIndexOverABucket(t *testing.T) {
 	}
 	t.Cleanup(s3.Stop)
 	store := append(s3test.Environment(), "AUDIT_STORE=s3://"+s3.Bucket(t)+"/audit", "S3_ENDPOINT="+s3.Endpoint, "RATE_LIMIT_MAX_REQUESTS=1000")
-	for round := 1; round <= 2; round++ {
-		p := start(t, append(store, "AIRLOCK_STATE="+t.TempDir())...)
+	states := []string{t.TempDir(), t.TempDir(), "s3://" + s3.Bucket(t) + "/state", ""}
+	states[3] = states[2]
+	cache := t.TempDir()
+	for i, state := range states {
+		round := i + 1
+		p := start(t, append(store, "AIRLOCK_STATE="+state, "XDG_CACHE_HOME="+cache)...)
 		for n := range 3 {
 			if status, v := p.post(t.Context(), t, "/api/execute", fmt.Sprintf(`{"code": "%d"}`, n)); status != 200 || v["status"] != "completed" {
 				t.Fatalf("%d %v", status, v)

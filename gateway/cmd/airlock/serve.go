@@ -69,7 +69,7 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 		return exit(exitPlatform, err)
 	}
 	defer func() { err = errors.Join(err, closeState()) }()
-	indexed, release := indexRecords(ctx, store, set.state, log)
+	indexed, release := indexRecords(ctx, store, indexFolder(set, con.getenv), log)
 	defer func() { err = errors.Join(err, release()) }()
 	policy, err := openRules(con.getenv)
 	if err != nil {
