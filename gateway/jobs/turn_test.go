@@ -65,7 +65,9 @@ func turnOn(t *testing.T, open opener) {
 	// Too little of its time is left to begin anything.
 	short, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	turn(short, "")
+	if err := q.Turn(short, ""); err == nil {
+		t.Error("a turn of a minute")
+	}
 	check("[]", "[]")
 	turn(t.Context(), "")
 	check(fmt.Sprint([]string{id(0), id(2), id(3)}), "[]")

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +65,7 @@ func engineCache(t *testing.T) string {
 func startOnLambda(t *testing.T, environment ...string) *lambda.Client {
 	t.Helper()
 	pool, err := localinvoke.New(t.Context(), localinvoke.Config{
-		Command: []string{os.Args[0], "serve"}, Processes: 1, FunctionName: "gateway",
+		Command: []string{os.Args[0], "serve"}, Processes: 1, FunctionName: "gateway", MaxExecution: 5 * time.Minute,
 		Env:    append(environment, "AIRLOCK_TEST_AS_PROGRAM=1"),
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
@@ -182,7 +183,7 @@ func TestServeOnLambda(t *testing.T) {
 	if status, body := streamed(t, client, httpEvent("198.51.100.2", "POST", "/api/execute", `{"code":"1"}`, nil), nil); status != 401 {
 		t.Errorf("another address: %d %s", status, body)
 	}
-	// Nobody would be there to run a job later.
+	// Nobody is there to run a job later.
 	headers["prefer"] = "respond-async"
 	if status, body := streamed(t, client, httpEvent("192.0.2.7", "POST", "/api/execute", `{"code":"1"}`, headers), nil); status != 501 || !strings.Contains(body, "stateless") {
 		t.Errorf("a job: %d %s", status, body)
@@ -224,6 +225,120 @@ func TestServeOnLambda(t *testing.T) {
 		Body       string
 	}
 	if err != nil || json.Unmarshal(out.Payload, &answer) != nil || answer.StatusCode != 200 || !strings.Contains(answer.Body, "event: complete") {
+		t.Errorf("%v %s", err, out.Payload)
+	}
+}
+
+// Jobs on Lambda: the gateway keeps them and wakes a function that runs them, whose own calls find by the clock what nobody
+// was woken for. Real processes, Lambda's API between them, and a real S3 server under them.
+func TestJobsOnLambda(t *testing.T) {
+	t.Parallel()
+	s3, err := s3test.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s3.Stop)
+	calls := make(chan string, 10)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		calls <- string(body)
+	}))
+	t.Cleanup(receiver.Close)
+	common := append(s3test.Environment(), "AUDIT_STORE=s3://"+s3.Bucket(t)+"/audit", "S3_ENDPOINT="+s3.Endpoint, "EGRESS_ALLOW=127.0.0.1",
+		"AIRLOCK_STATE=s3://"+s3.Bucket(t)+"/state", "INVOKER=lambda", "LAMBDA_FUNCTION=fn", "LAMBDA_ENDPOINT="+startLambdaLocal(t, "fn", append(s3test.Environment(),
+			"S3_ENDPOINT="+s3.Endpoint, "AUDIT_STORE=s3://"+s3.Bucket(t)+"/functions")...))
+	worker := startOnLambda(t, slices.Concat(common, []string{"LAMBDA_FRONT=jobs"})...)
+	// What the gateway asks of Lambda: asleep is a function that was not woken.
+	asleep := make(chan struct{}, 10)
+	lambdaAPI := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/functions/asleep/") {
+			asleep <- struct{}{}
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		payload, _ := io.ReadAll(r.Body)
+		w.WriteHeader(http.StatusAccepted)
+		go func() { // as the service does, later
+			out, err := worker.Invoke(context.WithoutCancel(t.Context()), &lambda.InvokeInput{FunctionName: aws.String("gateway"), Payload: payload})
+			if err != nil || out.FunctionError != nil {
+				t.Errorf("%v %s", err, out.Payload)
+			}
+		}()
+	}))
+	t.Cleanup(lambdaAPI.Close)
+	gateway := slices.Concat(common, []string{"LAMBDA_ENDPOINT=" + lambdaAPI.URL, "API_KEY=the-key-of-the-test", "RATE_LIMIT_MAX_REQUESTS=1000000", "CALLBACK_SECRET=whsec_c2VjcmV0IG9mIHRoZSB0ZXN0"})
+	awake := startOnLambda(t, slices.Concat(gateway, []string{"LAMBDA_JOBS_FUNCTION=jobs"})...)
+	sleeping := startOnLambda(t, slices.Concat(gateway, []string{"LAMBDA_JOBS_FUNCTION=asleep"})...)
+	headers := map[string]string{"content-type": "application/json", "authorization": "Bearer the-key-of-the-test", "prefer": "respond-async"}
+	submit := func(client *lambda.Client, code string) (id string) {
+		t.Helper()
+		status, body := streamed(t, client, httpEvent("192.0.2.7", "POST", "/api/execute", fmt.Sprintf(`{"code":%q,"callback":{"url":%q}}`, code, receiver.URL), headers), nil)
+		var kept struct{ ID, Status string }
+		if err := json.Unmarshal([]byte(body), &kept); err != nil || status != 202 || kept.Status != "queued" {
+			t.Fatalf("%d %s", status, body)
+		}
+		return kept.ID
+	}
+	result := func(id string) map[string]any {
+		t.Helper()
+		status, body := streamed(t, sleeping, httpEvent("192.0.2.7", "GET", "/api/result/"+id, "", headers), nil)
+		var v map[string]any
+		if err := json.Unmarshal([]byte(body), &v); err != nil || status != 200 {
+			t.Fatalf("%d %s", status, body)
+		}
+		return v
+	}
+	called := func(id string) {
+		t.Helper()
+		select {
+		case body := <-calls:
+			if !strings.Contains(body, id) {
+				t.Errorf("called back with %s, and not for %s", body, id)
+			}
+		case <-t.Context().Done():
+			t.Fatal("nobody was called back")
+		}
+	}
+	id := submit(awake, "6 * 7")
+	called(id)
+	if v := result(id); v["status"] != "completed" || v["result"] != 42.0 { // of another gateway than it was submitted to
+		t.Errorf("%v", v)
+	}
+	// Nobody is woken: the clock finds it, and what it finds it runs once, however often it comes.
+	id = submit(sleeping, "7 * 7")
+	<-asleep
+	if v := result(id); v["status"] != "queued" {
+		t.Errorf("%v", v)
+	}
+	tick, err := os.ReadFile("../../../infra/deploy/events/scheduled.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		out, err := worker.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("gateway"), Payload: tick})
+		if err != nil || out.FunctionError != nil {
+			t.Fatalf("%v %s", err, out.Payload)
+		}
+	}
+	called(id)
+	if v := result(id); v["result"] != 49.0 {
+		t.Errorf("%v", v)
+	}
+	// A schedule is kept, and what waits can be cancelled by whichever gateway is asked.
+	delete(headers, "prefer")
+	status, body := streamed(t, awake, httpEvent("192.0.2.7", "PUT", "/api/functions/f", `{"code":"1","schedule":{"cron":"0 0 1 1 *"}}`, headers), nil)
+	if status != 201 {
+		t.Errorf("%d %s", status, body)
+	}
+	headers["prefer"] = "respond-async"
+	id = submit(sleeping, "for (;;);")
+	status, body = streamed(t, awake, httpEvent("192.0.2.7", "DELETE", "/api/result/"+id, "", headers), nil)
+	if status != 200 || !strings.Contains(body, `"status":"cancelled"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	// The function that runs jobs serves nobody else.
+	out, err := worker.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("gateway"), Payload: httpEvent("192.0.2.7", "GET", "/healthz", "", nil)})
+	if err != nil || out.FunctionError == nil || !strings.Contains(string(out.Payload), "it runs jobs") {
 		t.Errorf("%v %s", err, out.Payload)
 	}
 }

@@ -23,6 +23,9 @@ func TestSettingsOnLambda(t *testing.T) {
 		{[]string{"LAMBDA_FRONT=buffer", "HOST=0.0.0.0", "PORT=80", "AIRLOCK_STATE=none", "LAMBDA_TENANCY=per-tenant"}, "buffer", "", ""},
 		{[]string{"LAMBDA_FRONT="}, "stream", "", ""},
 		{[]string{"LAMBDA_FRONT=url"}, "", "LAMBDA_FRONT: must be stream", ""},
+		{[]string{"LAMBDA_FRONT=jobs", "JWT_SECRET=", "AIRLOCK_STATE=s3://bucket/state"}, "jobs", "", "s3://bucket/state"},
+		{[]string{"LAMBDA_FRONT=jobs"}, "", "AIRLOCK_STATE: must be s3://bucket/prefix where LAMBDA_FRONT is jobs", ""},
+		{[]string{"LAMBDA_JOBS_FUNCTION=airlock-jobs", "AIRLOCK_STATE=s3://bucket/state"}, "stream", "", "s3://bucket/state"},
 		{[]string{"JWT_SECRET="}, "", "API_KEY: is not set, and neither is another credential", ""},
 		{[]string{"INVOKER="}, "", "INVOKER: must be lambda on Lambda", ""},
 		{[]string{"AUDIT_STORE=file:///tmp/audit"}, "", "AUDIT_STORE: must be s3://", ""},
@@ -36,7 +39,7 @@ func TestSettingsOnLambda(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || s.front != c.front || s.address() != "127.0.0.1:0" || s.open || s.state != c.state || len(s.proxies) != 1 ||
+		if err != nil || s.front != c.front || s.address() != "127.0.0.1:0" || s.open && c.front != "jobs" || s.state != c.state || len(s.proxies) != 1 ||
 			s.proxies[0].String() != "127.0.0.1/32" || s.redis != "" || s.corsOrigins != nil {
 			t.Errorf("%q: %v %+v", c.change, err, s)
 		}

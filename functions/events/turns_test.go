@@ -1,0 +1,80 @@
+package events_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda/messages"
+
+	"github.com/airlock-run/airlock/functions/events"
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	const id = "exec_0123456789"
+	own := errors.New("mine")
+	for _, c := range []struct {
+		payload   string
+		job, says string
+	}{
+		{string(execution.TurnPayload(id)), id, ""},
+		{string(read(t, "../../infra/deploy/events/scheduled.json")), "", ""},
+		{strings.Replace(string(execution.TurnPayload(id)), id, "", 1), "none", "turn.job: must be"},
+		{`{"code":"1"}`, "none", "an event of kind direct is none that this function serves"},
+		{string(read(t, "../../infra/deploy/events/function-url.json")), "none", "an event of kind function-url is none"},
+		{string(read(t, "../../infra/deploy/events/eventbridge.json")), "none", "an event of kind eventbridge is none"},
+		{`{"Records":[{"eventSource":"aws:s3"}]}`, "none", `an event of "aws:s3"`},
+		{`{`, "none", "JSON"},
+	} {
+		got := "none"
+		err := events.Turns(func(_ context.Context, job string) error { got = job; return nil })(t.Context(), json.RawMessage(c.payload))
+		if got != c.job || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%.60s: job %q, %v", c.payload, got, err)
+		}
+	}
+	if err := events.Turns(func(context.Context, string) error { return own })(t.Context(), execution.TurnPayload(id)); !errors.Is(err, own) {
+		t.Errorf("the service is not told of a failure: %v", err)
+	}
+}
+
+// Whoever is asked later than the execution may begin runs nothing: somebody else may have been asked meanwhile.
+func TestStartBefore(t *testing.T) {
+	t.Parallel()
+	bound := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	payload := strings.Replace(envelope, `"stream":true`, `"startBefore":"2026-01-02T03:04:05Z"`, 1)
+	for late, runs := range map[time.Duration]bool{-time.Second: true, 0: true, time.Nanosecond: false} {
+		ran := false
+		h := events.NewHandler(func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error) {
+			ran = true
+			return done(ctx, inv, onLog)
+		}, events.Clock(func() time.Time { return bound.Add(late) }))
+		_, err := h(t.Context(), json.RawMessage(payload))
+		var refused messages.InvokeResponse_Error
+		if ran != runs || runs != (err == nil) || err != nil && (!errors.As(err, &refused) || refused.Type != string(execution.Throttled)) {
+			t.Errorf("%v late: ran %v, %v", late, ran, err)
+		}
+	}
+}
+
+func FuzzTurns(f *testing.F) {
+	f.Add([]byte(`{"airlock":1,"turn":{"job":"exec_0123456789"}}`))
+	f.Add([]byte(`{"detail-type":"Scheduled Event","source":"aws.events","detail":{},"id":"","time":"","region":"","account":""}`))
+	f.Add([]byte(`{"requestContext":{"http":{"method":"GET"}}}`))
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		called := false
+		err := events.Turns(func(_ context.Context, job string) error {
+			if called = true; job != "" && !execution.ValidID(job) {
+				t.Errorf("job %q of %q", job, payload)
+			}
+			return nil
+		})(t.Context(), payload)
+		if called != (err == nil) {
+			t.Errorf("called %v, %v: %q", called, err, payload)
+		}
+	})
+}
