@@ -56,14 +56,19 @@ func Open(ctx context.Context, url string, a Access) (*Store, error) {
 // answer got lost and the second attempt met its own object is a success, and so is meeting one of the same bytes.
 func (s *Store) Create(ctx context.Context, key string, body []byte) (tag string, err error) {
 	for range conflicts {
-		if tag, err = s.put(ctx, key, body, ""); !errors.Is(err, ErrChanged) {
-			return tag, err
+		if tag, err = s.put(ctx, key, body, ""); err == nil {
+			return tag, nil
+		}
+		// A server may refuse a large object before it has read it, and hang up: the refusal is lost then.
+		silent := status(err) == 0 && !errors.Is(err, ErrChanged)
+		if !silent && !errors.Is(err, ErrChanged) {
+			return "", err
 		}
 		there, tag, reading := s.Get(ctx, key, int64(len(body)))
 		switch {
 		case reading == nil && bytes.Equal(there, body):
 			return tag, nil
-		case !errors.Is(reading, ErrMissing):
+		case silent || !errors.Is(reading, ErrMissing):
 			return "", err
 		}
 		// It is not there: S3 refused only because something else went on at the same time (409), or it is gone again.

@@ -3,9 +3,14 @@ package s3objects_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -97,6 +102,46 @@ func TestCreateOnce(t *testing.T) {
 		all.Wait()
 		if made != want {
 			t.Errorf("%d made it, want %d", made, want)
+		}
+	}
+}
+
+// A server that refuses an object before it has read it, and hangs up, has its refusal lost: what is there is looked at.
+func TestRefusalLost(t *testing.T) {
+	bucket := server.Bucket(t)
+	real, err := url.Parse(server.Endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hangUp atomic.Bool
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if hangUp.Load() && r.Method == http.MethodPut {
+			panic(http.ErrAbortHandler)
+		}
+		(&httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(real)
+			p.Out.Host = p.In.Host // as it was signed
+		}}).ServeHTTP(w, r)
+	}))
+	defer proxy.Close()
+	direct, err := s3objects.Open(t.Context(), "s3://"+bucket, s3objects.Access{Endpoint: server.Endpoint})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := direct.Create(t.Context(), "a", []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	hangUp.Store(true)
+	s, err := s3objects.Open(t.Context(), "s3://"+bucket, s3objects.Access{Endpoint: proxy.URL, Attempts: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		key, body string
+		ok        bool
+	}{{"a", "one", true}, {"a", "two", false}, {"b", "one", false}} {
+		if _, err := s.Create(t.Context(), c.key, []byte(c.body)); (err == nil) != c.ok {
+			t.Errorf("%s %s: %v", c.key, c.body, err)
 		}
 	}
 }
