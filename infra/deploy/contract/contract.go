@@ -50,6 +50,7 @@ func Check(data []byte, tiers []Tier) ([]Violation, error) {
 	checkLogs(t, r)
 	checkFunctions(t, tiers, r)
 	checkSources(t, r)
+	checkJobs(t, r)
 	checkSecrets(t, r)
 	checkNetwork(t, r)
 	slices.SortFunc(r.found, func(a, b Violation) int {

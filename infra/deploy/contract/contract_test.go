@@ -77,7 +77,7 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
-	for _, source := range []string{"access.go", "stores.go", "functions.go"} {
+	for _, source := range []string{"access.go", "stores.go", "functions.go", "jobs.go"} {
 		for _, line := range strings.Split(string(read(t, source)), "\n") {
 			if _, after, ok := strings.Cut(line, `r.add("`); ok {
 				if rule, _, _ := strings.Cut(after, `"`); !seen[rule] {

@@ -1,0 +1,54 @@
+package contract
+
+import "time"
+
+// jobTime is the least time that the function which runs jobs must have: what one job may take, and as much again in
+// which to begin some.
+const jobTime = 4 * time.Minute
+
+// checkJobs: what a gateway on Lambda keeps to be run later has somebody who runs it, woken or not.
+func checkJobs(t *template, r *report) {
+	variable := func(name, variable string) string {
+		return text(get(t.resources[name].props, "Environment", "Variables", variable))
+	}
+	running := map[string]bool{} // by FunctionName
+	for _, name := range t.each("AWS::Serverless::Function", "AWS::Lambda::Function") {
+		if variable(name, "LAMBDA_FRONT") != "jobs" {
+			continue
+		}
+		props := t.resources[name].props
+		running[text(props["FunctionName"])] = true
+		if timeout := number(props["Timeout"]); timeout > 0 && time.Duration(timeout)*time.Second < jobTime {
+			r.add("jobs-time", name, "Timeout must be %v or more: a job is begun only while there is time for all of it", jobTime)
+		}
+		if !clocked(t, name) {
+			r.add("jobs-clock", name, "must be called every minute by a rule, and let that rule call it: jobs that nobody was woken for, callbacks and schedules wait for that")
+		}
+	}
+	for _, name := range t.each("AWS::Serverless::Function", "AWS::Lambda::Function") {
+		if function := variable(name, "LAMBDA_JOBS_FUNCTION"); function != "" && !running[function] {
+			r.add("jobs-function", name, "LAMBDA_JOBS_FUNCTION is %s, which no function here is with LAMBDA_FRONT=jobs", function)
+		}
+	}
+}
+
+// clocked reports whether a rule calls a function every minute, and may.
+func clocked(t *template, function string) bool {
+	for _, rule := range t.each("AWS::Events::Rule") {
+		props := t.resources[rule].props
+		calls := false
+		for _, to := range list(props["Targets"]) {
+			calls = calls || target(get(to, "Arn")) == function
+		}
+		if !calls || text(props["ScheduleExpression"]) != "rate(1 minute)" || text(props["State"]) == "DISABLED" {
+			continue
+		}
+		for _, permission := range t.each("AWS::Lambda::Permission") {
+			may := t.resources[permission].props
+			if target(may["FunctionName"]) == function && target(may["SourceArn"]) == rule && text(may["Principal"]) == "events.amazonaws.com" {
+				return true
+			}
+		}
+	}
+	return false
+}
