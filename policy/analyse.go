@@ -38,9 +38,11 @@ func (c *catalogue) scan(code, language string, globals []string, files map[stri
 		// Why the tree parser refused does not matter: esbuild takes the code, or its error is the one to show.
 		t, _ = parseTree(&o, b)
 	}
-	if t == nil && o.transformable() && b.take(o.transformWork()) {
-		t, out.syntax = transformTree(&o, language, b)
+	if t == nil {
 		out.stuckAt = start
+		if out.costly = !o.transformable() || !b.take(o.transformWork()); !out.costly {
+			t, out.syntax = transformTree(&o, language, b)
+		}
 	}
 	if out.syntax != nil && start > 0 {
 		out.syntax = out.syntax.moved(&out.src, text, start)
@@ -54,7 +56,7 @@ func (c *catalogue) scan(code, language string, globals []string, files map[stri
 	out.hits = w.hits
 	out.work = workFor(len(text)) - b.left
 	if t == nil || w.tooDeep || b.exceeded {
-		out.unanalysed, out.costly = true, b.exceeded || !o.whole
+		out.unanalysed, out.costly = true, out.costly || b.exceeded
 		w.text = text
 		out.hits = append(out.hits, w.scanTokens(text)...)
 		if out.syntax != nil {
