@@ -60,3 +60,28 @@ func longNames(n int) (names string) {
 	}
 	return names[:len(names)-2]
 }
+
+// FuzzCompiled: the third run of a code, which does not compile it, is the first.
+func FuzzCompiled(f *testing.F) {
+	for _, a := range attacks(f) {
+		f.Add(a.code, false)
+	}
+	for _, code := range []string{"1 + 1", "a\n++b", "`${`${1}`}`", "<!-- x", "eval('1 + x')", "export default () => this", "const a: number = 1; a", "}); (async () => {"} {
+		f.Add(code, false)
+		f.Add(code, true)
+	}
+	e := newEngine(f)
+	seed := int64(7)
+	f.Fuzz(func(t *testing.T, code string, typescript bool) {
+		s := sandbox.Script{Code: code, TypeScript: typescript, Seed: &seed}
+		g := sandbox.Grants{Limits: sandbox.Limits{Wall: time.Second, Ticks: 12, MemoryBytes: 8 << 20}, Eval: true}
+		first := run(t, e, s, g)
+		if first.Limit == sandbox.LimitWall {
+			return // it waits, or the machine is slow: where it ends differs
+		}
+		run(t, e, s, g)
+		if third := run(t, e, s, g); third.Limit != sandbox.LimitWall && same(first, third) != "" {
+			t.Fatal(same(first, third))
+		}
+	})
+}

@@ -16,6 +16,8 @@
 // An Image is the linear memory of an instance in which the standard library has been evaluated. Every Instance starts
 // as a copy-on-write view of it, so the size of the library costs an execution nothing.
 //
+// What compiling a script does to memory can be taken down, and done to other fresh instances (compiled.go).
+//
 // Compiling takes most of a second and is done once for a cache folder; checking what has been compiled takes half of what a
 // start would, and is not done again (shell.go). The folder is as trusted as the program.
 //
