@@ -41,6 +41,8 @@ type Job struct {
 	StartBefore time.Time
 	// Fresh asks for a run even where the result of an identical one is known.
 	Fresh bool
+	// called says that somebody is told of the result, and the job knows how far that is.
+	called bool
 }
 
 // execute is POST /api/execute.
@@ -226,7 +228,7 @@ func (s *Server) keep(r *run, result execution.Result) execution.Result {
 	s.activity.happened()
 	body, err := encode(result)
 	if err == nil {
-		s.kept.Put(result.ID, kept{owner: r.job.Caller.Owner(), body: body}, len(body))
+		s.kept.Put(result.ID, kept{owner: r.job.Caller.Owner(), body: body, job: r.job.called}, len(body))
 		s.learn(r, result, len(body))
 	}
 	return result

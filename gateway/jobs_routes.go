@@ -1,8 +1,11 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -11,6 +14,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/callbacks"
+	"github.com/airlock-run/airlock/gateway/egress"
 	"github.com/airlock-run/airlock/gateway/jobs"
 )
 
@@ -77,6 +81,9 @@ func (s *Server) accept(c *fiber.Ctx, job Job, callback json.RawMessage) error {
 		if err != nil {
 			return err
 		}
+		if u, err := url.Parse(to.URL); err != nil || !egress.Reachable(s.cfg.OpenedHosts, u) {
+			return bad("callback", egress.ErrClosed.Error())
+		}
 		if to.Secret == "" {
 			to.Secret = s.cfg.CallbackSecret
 		}
@@ -113,7 +120,7 @@ func jobOf(job Job) execution.Job {
 func fromKept(job execution.Job) Job {
 	return Job{
 		ID: job.ID, Caller: ownerOf(job), IP: job.IP, Via: job.Via, Function: job.Function, Fresh: job.Fresh,
-		ReceivedAt: job.ReceivedAt, StartBefore: job.StartBefore, Request: job.Request,
+		ReceivedAt: job.ReceivedAt, StartBefore: job.StartBefore, Request: job.Request, called: job.Callback != nil,
 	}
 }
 
@@ -153,11 +160,32 @@ func (s *Server) ownJob(c *fiber.Ctx, reading bool) (job execution.Job, found bo
 	return job, ownerOf(job).Owner() == caller.Owner() || reading && caller.May(authn.AuditReadAll), nil
 }
 
-// sendJob answers with the result of a job, or with how far it is.
+// toldOf is how far a receiver has been told, for the job's owner.
+type toldOf struct {
+	URL      string `json:"url"`
+	State    string `json:"state"`
+	Attempts int    `json:"attempts"`
+	Next     string `json:"next,omitempty"`
+	Problem  string `json:"problem,omitempty"`
+}
+
+func calledOf(job execution.Job) *toldOf {
+	if job.Callback == nil {
+		return nil
+	}
+	to := job.Callback
+	return &toldOf{to.URL, to.State, to.Attempts, stamp(to.Next), to.Problem}
+}
+
+// sendJob answers with the result of a job, or with how far it is, and with how far its receiver has been told.
 func (s *Server) sendJob(c *fiber.Ctx, job execution.Job) error {
 	if job.Ended() {
 		c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
-		return c.Send(append(job.Result, '\n'))
+		body := bytes.TrimSpace(job.Result)
+		if to := calledOf(job); to != nil && bytes.HasSuffix(body, []byte("}")) {
+			body = slices.Concat(body[:len(body)-1], []byte(`,"callback":`), raw(to), []byte("}"))
+		}
+		return c.Send(append(body, '\n'))
 	}
 	return s.send(c, struct {
 		ID         string                 `json:"id"`
@@ -165,7 +193,8 @@ func (s *Server) sendJob(c *fiber.Ctx, job execution.Job) error {
 		ReceivedAt string                 `json:"receivedAt"`
 		StartedAt  string                 `json:"startedAt,omitempty"`
 		Function   *execution.FunctionRef `json:"function,omitempty"`
-	}{job.ID, job.Status, stamp(job.ReceivedAt), stamp(job.StartedAt), job.Function})
+		Callback   *toldOf                `json:"callback,omitempty"`
+	}{job.ID, job.Status, stamp(job.ReceivedAt), stamp(job.StartedAt), job.Function, calledOf(job)})
 }
 
 // cancelResult is DELETE /api/result/{id}: what waits never runs, what runs is stopped.

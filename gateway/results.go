@@ -11,6 +11,7 @@ import (
 type kept struct {
 	owner string
 	body  []byte
+	job   bool // the job of this execution knows more
 }
 
 // result is GET /api/result/{id}. A result is its caller's own: to others it does not exist, except to those who may
@@ -18,7 +19,7 @@ type kept struct {
 func (s *Server) result(c *fiber.Ctx) error {
 	caller := callerOf(c)
 	k, ok := s.kept.Get(utils.CopyString(c.Params("id")))
-	if !ok || (k.owner != caller.Owner() && !caller.May(authn.AuditReadAll)) {
+	if !ok || k.job || (k.owner != caller.Owner() && !caller.May(authn.AuditReadAll)) {
 		return &problem{status: 404, detail: "there is no result with this id; the last results are kept for a while, the audit record for good"}
 	}
 	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -140,7 +141,7 @@ func decodeStrict(b []byte, v any) error {
 	}
 	var sem *json.SemanticError
 	if errors.As(err, &sem) {
-		return semantic(sem)
+		return semantic(sem, b)
 	}
 	var syn *jsontext.SyntacticError
 	if errors.As(err, &syn) {
@@ -160,13 +161,18 @@ func decodeStrict(b []byte, v any) error {
 }
 
 // semantic words a value that is JSON and not what its place takes.
-func semantic(e *json.SemanticError) error {
+func semantic(e *json.SemanticError, b []byte) error {
 	field := fieldOf(e.JSONPointer)
 	var own *Error
 	switch {
 	case errors.Is(e.Err, json.ErrUnknownName):
 		parent := e.JSONPointer.Parent()
-		return invalid(field, "is not a known field; accepted here: %s", members(patternOf(parent)))
+		accepted := members(patternOf(parent))
+		also := ""
+		if parent == "" {
+			also = alsoUnknown(b, field, accepted)
+		}
+		return invalid(field, "is not a known field%s; accepted here: %s", also, accepted)
 	case errors.As(e.Err, &own):
 		return invalid(field, "%s", own.Message)
 	case field == "":
@@ -180,6 +186,33 @@ func semantic(e *json.SemanticError) error {
 		return invalid(field, "must be %s; got %s", want, e.JSONValue)
 	}
 	return invalid(field, "must be %s; got %s", want, kindName(e.JSONKind))
+}
+
+// alsoUnknown names the other members of the body that are not accepted, a few of them.
+func alsoUnknown(b []byte, field, accepted string) string {
+	known := strings.Split(accepted, ", ")
+	var names []string
+	dec := jsontext.NewDecoder(bytes.NewReader(b))
+	if _, err := dec.ReadToken(); err != nil {
+		return ""
+	}
+	for len(names) < 8 && dec.PeekKind() == '"' {
+		token, err := dec.ReadToken()
+		if err != nil {
+			break
+		}
+		name := token.String()
+		if dec.SkipValue() != nil {
+			break
+		}
+		if name = clip(name, 64); name != field && !slices.Contains(known, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ", and neither is " + strings.Join(names, ", nor ")
 }
 
 // plain takes the package's own prefix off a parser's message.

@@ -37,6 +37,7 @@ func TestDecodeRequestRefuses(t *testing.T) {
 		{"duplicate", `{"code":"1","code":"2"}`, "code", "more than once"},
 		{"duplicate by escape", `{"code":"1","c\u006fde":"2"}`, "code", "more than once"},
 		{"duplicate inside input", `{"code":"1","input":{"a":{"b":1,"b":2}}}`, "input.a.b", "more than once"},
+		{"many unknown", `{"b":1,"code":"1","cod":"2","tools":[],"z":{"code":1}}`, "b", "not a known field, and neither is cod, nor z; accepted here: code"},
 		{"unknown", `{"code":"1","cod":"2"}`, "cod", "not a known field; accepted here: code, language"},
 		{"case matters", `{"Code":"1"}`, "Code", "not a known field"},
 		{"unknown limit", `{"code":"1","limits":{"wallMs":1}}`, "limits.wallMs", "accepted here: cpuMs, outputBytes"},

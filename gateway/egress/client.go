@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 	"syscall"
 	"time"
@@ -53,6 +54,20 @@ func onlyPublic(_ context.Context, network, address string, _ syscall.RawConn) e
 		return fmt.Errorf("%s: %w", network, ErrClosed)
 	}
 	return nil
+}
+
+// Reachable reports whether a call to a URL could be made: false says that its host is an address that is not public, and
+// that no host opens. Where a name leads is found out by the call itself.
+func Reachable(opened []string, u *url.URL) bool {
+	address, err := netip.ParseAddr(u.Hostname())
+	if err != nil || Public(address) {
+		return true
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return (&dialer{opened: opened}).open(net.JoinHostPort(u.Hostname(), port))
 }
 
 // open reports whether the deployment opened a host by name.

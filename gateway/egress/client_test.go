@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +81,23 @@ func TestClient(t *testing.T) {
 	} {
 		if status, err := get(c.opened, c.url); err != nil || status != c.status {
 			t.Errorf("%q: %s: %d %v", c.opened, c.url, status, err)
+		}
+	}
+}
+
+// An address that is not public and not opened is known to be out of reach before anything is sent there.
+func TestReachable(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]bool{
+		"https://example.com": true, "http://localhost": true, "https://8.8.8.8/x": true, "http://127.0.0.1:80": true, "http://127.0.0.1": true,
+		"http://127.0.0.1:81": false, "http://[::1]": true, "http://[::1]:5": true, "https://10.0.0.1": false, "http://[::ffff:10.0.0.1]": false, "http://169.254.169.254/": false, "http://[fd00::1]": false,
+	} {
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := egress.Reachable([]string{"127.0.0.1:80", "[::1]"}, u); got != want {
+			t.Errorf("%s: %v", address, got)
 		}
 	}
 }
