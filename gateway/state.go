@@ -138,7 +138,7 @@ func ofState(err error) *problem {
 	case errors.As(err, &conflict):
 		return &problem{status: 409, detail: conflict.Reason}
 	case errors.Is(err, execution.ErrNotKept):
-		return &problem{status: 501, code: "stateless", detail: "this gateway keeps neither jobs nor schedules: nothing of it is there between requests"}
+		return &problem{status: 501, code: "stateless", detail: "this gateway keeps neither jobs nor schedules: nobody is there to run them later"}
 	case errors.Is(err, execution.ErrFull):
 		return &problem{status: 503, code: "queue_full", detail: "too many jobs are waiting; try again", retryAfter: 5 * time.Second}
 	case errors.Is(err, jobs.ErrEnded):
