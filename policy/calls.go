@@ -112,7 +112,7 @@ func (w *scanner) args(list []js.Arg) []*value {
 
 // invoke gives what calling the value may return.
 func (w *scanner) invoke(callee *value, c call) *value {
-	if c.depth++; c.depth > 8 {
+	if c.depth++; c.depth > 8 || !w.budget.take(valueWork*(1+len(c.args))) {
 		return nil
 	}
 	var out *value
@@ -352,7 +352,7 @@ func (w *scanner) codeString(c call) {
 		w.hit(EncodingTricks, neverGranted, "", c.at, "a decoded string is run as code")
 	}
 	for ; v != nil && w.nestedScans < maxNestedScans; v = v.alt {
-		if v.kind == kindText && v.text != "" && w.nested < 2 && len(v.text) <= maxFoldedBytes && strings.ContainsAny(v.text, "(.[`") {
+		if v.kind == kindText && v.text != "" && w.nested < 2 && len(v.text) <= maxFoldedBytes && w.budget.take(len(v.text)/textBytes) && strings.ContainsAny(v.text, "(.[`") {
 			w.scanNested(v.text, c.at)
 		}
 	}

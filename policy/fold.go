@@ -84,7 +84,7 @@ func (w *scanner) fold(of *value, name string, c call) *value {
 	if !w.budget.take(valueWork + len(of.text)/textBytes) {
 		return nil
 	}
-	if out := w.foldText(of.text, name, c); out != nil {
+	if out := w.foldText(of.text, name, c); out != nil && w.budget.take(len(out.text)/textBytes) {
 		out.decoded, out.coded = of.decoded, of.coded
 		if out.kind == kindArray {
 			for _, e := range out.obj.elems {

@@ -60,6 +60,9 @@ func costlyValues() map[string]string {
 		{letters, "f.apply(a,q);"}, {letters, "String(q);"}, {letters, "o.set(q);"}, {text + "q=s.split('',500);", "q+q;"}, {text, "o.set(s);"},
 		{"function f(" + strings.Repeat("a,", 1000) + "a){};", "f();"}, {"", "s=x?s+'a':s+'b';"}, {"", "JSON.parse('[[[[1]]]]');"}, {"", "'a'.replace(/a/,'b');"},
 		{"", "import('fs');"}, {"", "({a,b:{c}}=globalThis);"}, {"", "(a=>a)(eval);"}, {"", "\\u0065val(1);"}, {"", "setInterval(()=>setInterval(f));"},
+		{text, "setTimeout(s);"}, {text + "s='./'+s;", "require(s);"}, {"", "'a'.repeat(4096);"}, {"o={};", "o={...o};o.x;"}, {"o={};", "if(a)o={...o};o.x;"},
+		{letters + "function f(" + strings.Repeat("a,", 1000) + "a){};", "f.apply(a,q);"}, {letters, "String.fromCharCode.apply(a,q);"}, {text, "encodeURIComponent(s);"},
+		{"", "f=f.call;f();"}, {"f=x?eval:fetch;", "f.call.call.call(f);"}, {"", "function f(){setTimeout(g)}function g(){f()}"},
 	} {
 		// Spaces keep the tokens few enough for the tree parser.
 		unit := c.unit + strings.Repeat(" ", 2*len(c.unit))

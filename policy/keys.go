@@ -141,12 +141,15 @@ func (w *scanner) pollution(callee js.IExpr, c call) {
 		return
 	}
 	for _, a := range c.args[:min(len(c.args), 2)] {
-		if a == nil || a.alt != nil {
+		if a == nil || a.alt != nil || !w.budget.take(len(a.text)/textBytes) {
 			continue
 		}
 		steps := []string{}
 		switch a.kind {
 		case kindText:
+			if !strings.Contains(a.text, "__proto__") && !strings.Contains(a.text, "prototype") || !w.budget.take(len(a.text)*valueWork) {
+				continue
+			}
 			steps = strings.FieldsFunc(a.text, func(r rune) bool { return r == '.' || r == '[' || r == ']' || r == '/' })
 		case kindArray:
 			for _, e := range a.obj.elems {

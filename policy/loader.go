@@ -38,7 +38,7 @@ func (w *scanner) load(name *value, at int, how string) *value {
 	var out *value
 	known := false
 	for n := name; n != nil; n = n.alt {
-		if n.kind == kindText {
+		if n.kind == kindText && w.budget.take(valueWork*(1+len(n.text))) {
 			known = true
 			if n.isDecoded() {
 				w.hit(EncodingTricks, neverGranted, "", at, "the name of a module is hidden behind a decoder")

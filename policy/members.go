@@ -119,7 +119,7 @@ func (w *scanner) member(base *value, name string, at int, plain bool) *value {
 		return w.memberOfUnknown(name)
 	}
 	var out *value
-	for b := base; b != nil; b = b.alt {
+	for b := base; b != nil && w.budget.take(valueWork); b = b.alt {
 		out = w.either(out, w.memberOf(b, name, at, plain))
 	}
 	return out

@@ -45,22 +45,28 @@ type frame struct {
 }
 
 // hoisting foretells the work of handing the frame's names to the one around it: few names are compared one by one, of many the
-// parser keeps maps.
+// parser keeps maps, into which what is new goes.
 func (f *frame) hoisting(outer *frame, names int) int {
 	n := min(f.distinct(), names)
-	if n+min(outer.distinct(), names) > indexedNames {
+	switch {
+	case n+min(outer.distinct(), names) <= indexedNames:
+		return n * fewHoistWork
+	case f.many() || outer.many():
 		return n * hoistWork
 	}
-	return n * fewHoistWork
+	return n*valueWork + bits.OnesCount64(f.seen&^outer.seen)*hoistWork
 }
 
 // distinct gives roughly how many different names the frame has had; where there are too many to tell, all of them.
 func (f *frame) distinct() int {
-	if n := bits.OnesCount64(f.seen); n < 48 {
-		return min(int(f.words), n+n*n/64)
+	if f.many() {
+		return int(f.words)
 	}
-	return int(f.words)
+	n := bits.OnesCount64(f.seen)
+	return min(int(f.words), n+n*n/64)
 }
+
+func (f *frame) many() bool { return bits.OnesCount64(f.seen) >= 48 }
 
 func outlineOf(src string) outline {
 	o := outline{src: src}

@@ -95,7 +95,7 @@ func (t *timers) report(w *scanner) {
 	}
 	checked := 0
 	for _, e := range t.edges {
-		if !e.timer || checked >= maxTimerChecks {
+		if !e.timer || checked >= maxTimerChecks || !w.budget.take(len(t.edges)*elementWork) {
 			continue
 		}
 		checked++

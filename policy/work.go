@@ -26,7 +26,7 @@ const (
 
 	indexedNames = 16
 	fewHoistWork = 3 // the tree parser: a name handed to a scope that has fewer
-	textBytes    = 4 // bytes of text that one unit passes over
+	textBytes    = 2 // bytes of text that one unit passes over
 )
 
 // workFor gives the work that code of so many bytes may take.
