@@ -224,7 +224,9 @@ func (w *scanner) invokeSymbol(s *symbol, c call) *value {
 		return w.parsed(c)
 	case roleWorker:
 	default:
-		return w.invokeText(s, c)
+		if v := c.arg(0); v == nil || w.budget.take(len(v.text)/textBytes) {
+			return w.invokeText(s, c)
+		}
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func (w *scanner) either(a, b *value) *value {
 		n++
 	}
 	for v := b; v != nil && n < maxAlternatives; v = v.alt {
-		if !w.budget.take(n * (valueWork + len(v.text)/textBytes)) {
+		if !w.budget.take(n * (valueWork + len(v.text)/copiedBytes)) {
 			return out
 		}
 		if !out.holds(v) {
@@ -176,7 +176,7 @@ func (w *scanner) textOfOne(v *value) (text string, ok bool) {
 	case kindArray:
 		text, ok = w.joined(v.obj, ",")
 	}
-	return text, ok && w.budget.take(valueWork+len(text)/textBytes)
+	return text, ok && w.budget.take(valueWork+len(text)/copiedBytes)
 }
 
 // isDecoded reports whether any part of the value came out of a decoder.

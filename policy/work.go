@@ -26,7 +26,8 @@ const (
 
 	indexedNames = 16
 	fewHoistWork = 3 // the tree parser: a name handed to a scope that has fewer
-	textBytes    = 2 // bytes of text that one unit passes over
+	textBytes    = 2  // bytes of text that one unit passes over
+	copiedBytes  = 64 // bytes of text that one unit compares or copies
 )
 
 // workFor gives the work that code of so many bytes may take.
