@@ -1,9 +1,12 @@
 package gateway
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"regexp"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -21,6 +24,7 @@ func (s *Server) describe() error {
 	if s.api, err = openapi.New(version); err != nil {
 		return err
 	}
+	s.tags.api, s.tags.docs = tagOf(s.api.JSON()), tagOf(s.api.Page())
 	var saved mcp.Functions
 	if s.deps.State != nil {
 		saved = agents{s}
@@ -37,12 +41,30 @@ func (s *Server) describe() error {
 
 // openAPI is GET /openapi.json.
 func (s *Server) openAPI(c *fiber.Ctx) error {
+	if held(c, s.tags.api) {
+		return c.SendStatus(fiber.StatusNotModified)
+	}
 	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 	return c.Send(s.api.JSON())
 }
 
+// held tells the caller the tag of what it asked for, and reports whether it has that already.
+func held(c *fiber.Ctx, tag string) bool {
+	c.Set(fiber.HeaderCacheControl, "no-cache")
+	c.Set(fiber.HeaderETag, tag)
+	return strings.Contains(c.Get(fiber.HeaderIfNoneMatch), tag)
+}
+
+func tagOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return `"` + hex.EncodeToString(sum[:16]) + `"`
+}
+
 // docs is GET /docs: the same for people, in one page that loads nothing and runs nothing.
 func (s *Server) docs(c *fiber.Ctx) error {
+	if held(c, s.tags.docs) {
+		return c.SendStatus(fiber.StatusNotModified)
+	}
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
 	c.Set(fiber.HeaderContentSecurityPolicy, s.api.PagePolicy())
 	return c.Send(s.api.Page())

@@ -52,4 +52,14 @@ func TestDocs(t *testing.T) {
 	if n := len(a.Header.Values("Content-Security-Policy")); n != 1 {
 		t.Errorf("%d policies", n)
 	}
+	// Who has it already is not sent it again.
+	for _, path := range []string{"/openapi.json", "/docs"} {
+		tag := s.do(t, "GET", path, "").Header.Get("ETag")
+		if again := s.do(t, "GET", path, "", "If-None-Match: "+tag); tag == "" || again.StatusCode != 304 || len(again.body) != 0 || again.Header.Get("ETag") != tag {
+			t.Errorf("%s: %q, %s", path, tag, again.Status)
+		}
+		if other := s.do(t, "GET", path, "", `If-None-Match: "x"`); other.StatusCode != 200 {
+			t.Errorf("%s: %s", path, other.Status)
+		}
+	}
 }

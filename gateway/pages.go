@@ -96,9 +96,7 @@ func (s *Server) asset(c *fiber.Ctx) error {
 		content, coding, tag = a.Packed(), "gzip", strings.TrimSuffix(tag, `"`)+`-gzip"`
 	}
 	c.Set(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
-	c.Set(fiber.HeaderCacheControl, "no-cache")
-	c.Set(fiber.HeaderETag, tag)
-	if strings.Contains(c.Get(fiber.HeaderIfNoneMatch), tag) {
+	if held(c, tag) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
 	if coding != "" {

@@ -33,6 +33,7 @@ type Server struct {
 	exposed *meter.Exposition
 	mcp     *mcp.Server
 	api     *openapi.Document
+	tags    struct{ api, docs string } // of the document and its page
 	web     *web
 	// activity is what goes on now, and verifier what is known of the records' chains.
 	activity activity
