@@ -56,6 +56,7 @@ func rowOf(o audit.Outline, at any) row { return row{o, at, appendOutline(nil, &
 
 // batch is some lines of a day that follow one another.
 type batch struct {
+	of       *file
 	from, to int64
 	rows     []row
 	last     int64
@@ -109,6 +110,7 @@ func (x *logFeed) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var files []*file
 	for i, day := range days {
 		f, ok := known[day]
 		if ok && (!x.checked || i == len(days)-1) {
@@ -125,9 +127,10 @@ func (x *logFeed) follow(ctx context.Context) error {
 			}
 		}
 		f.day = day
-		if err := x.take(ctx, f); err != nil {
-			return err
-		}
+		files = append(files, &f)
+	}
+	if err := x.take(ctx, files); err != nil {
+		return err
 	}
 	x.checked = true
 	return nil
@@ -193,18 +196,23 @@ func (x *Index) forget(ctx context.Context, f file) error {
 	})
 }
 
-// take reads on in a day: the lines of one batch are read while those before are written.
-func (x *logFeed) take(ctx context.Context, f file) error {
-	batches := make(chan batch)
+// take reads on in days: the lines of one batch are read while those before are written.
+func (x *logFeed) take(ctx context.Context, files []*file) error {
+	batches := make(chan batch, 1)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(batches)
-		return x.read(ctx, f, batches)
+		for _, f := range files {
+			if err := x.read(ctx, f, batches); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	group.Go(func() error {
 		for b := range batches {
 			// What was read is kept although nobody waits for it any more.
-			if err := x.keep(context.WithoutCancel(ctx), &f, b); err != nil {
+			if err := x.keep(context.WithoutCancel(ctx), b.of, b); err != nil {
 				return err
 			}
 		}
@@ -213,8 +221,9 @@ func (x *logFeed) take(ctx context.Context, f file) error {
 	return group.Wait()
 }
 
-func (x *logFeed) read(ctx context.Context, f file, batches chan<- batch) error {
-	b := batch{from: f.offset, to: f.offset}
+func (x *logFeed) read(ctx context.Context, f *file, batches chan<- batch) error {
+	day, begin := f.day, f.offset // f is the writer's from the first batch on
+	b := batch{of: f, from: begin, to: begin}
 	var last []byte
 	var outlines audit.Outlines
 	send := func() error {
@@ -225,10 +234,10 @@ func (x *logFeed) read(ctx context.Context, f file, batches chan<- batch) error 
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		b = batch{from: b.to, to: b.to}
+		b = batch{of: f, from: b.to, to: b.to}
 		return nil
 	}
-	err := x.log.Lines(ctx, f.day, f.offset, func(line []byte, next int64) error {
+	err := x.log.Lines(ctx, day, begin, func(line []byte, next int64) error {
 		// A line that is not a record is passed over: naming it is the work of Verify.
 		if o, err := outlines.Read(line); err == nil && o.ID != "" {
 			b.rows = append(b.rows, rowOf(o, b.to))
