@@ -51,7 +51,12 @@ func (s *Server) execute(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	// With an idempotency key the caller means to come back for the answer: hanging up does not stop the run.
+	return s.answer(c, job)
+}
+
+// answer runs a job and waits. With an idempotency key the caller means to come back for the answer: hanging up does not
+// stop the run.
+func (s *Server) answer(c *fiber.Ctx, job Job) error {
 	ctx := s.base
 	if len(c.Request().Header.Peek("Idempotency-Key")) == 0 {
 		attached, release := s.attached(c)

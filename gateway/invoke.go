@@ -52,17 +52,7 @@ func (s *Server) invokeFunction(c *fiber.Ctx) error {
 	if callback != nil {
 		return needsAsync()
 	}
-	ctx := s.base
-	if len(c.Request().Header.Peek("Idempotency-Key")) == 0 {
-		attached, release := s.attached(c)
-		defer release()
-		ctx = attached
-	}
-	result, err := s.Execute(ctx, job)
-	if err != nil {
-		return err
-	}
-	return s.send(c, result)
+	return s.answer(c, job)
 }
 
 // call reads a call; its body may be left out.
