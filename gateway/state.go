@@ -50,6 +50,9 @@ type state struct {
 	sender *callbacks.Sender
 }
 
+// frozenGrace is how late a scheduled run may be where turns come every minute, and one or another does not come at all.
+const frozenGrace = 5 * time.Minute
+
 func (s *Server) newState() (*state, error) {
 	if s.deps.State == nil {
 		return nil, nil // a server without state is one that refuses what needs it
@@ -65,7 +68,11 @@ func (s *Server) newState() (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	st.clock, err = schedule.New(schedule.Config{Store: s.deps.State, Submit: s.submitScheduled, Now: s.deps.Now, Logger: s.deps.Logger})
+	grace := schedule.Grace
+	if s.cfg.Frozen {
+		grace = frozenGrace
+	}
+	st.clock, err = schedule.New(schedule.Config{Store: s.deps.State, Submit: s.submitScheduled, Grace: grace, Now: s.deps.Now, Logger: s.deps.Logger})
 	return st, err
 }
 

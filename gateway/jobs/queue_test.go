@@ -89,7 +89,9 @@ func onEach(t *testing.T, test func(t *testing.T, open opener)) {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() {
-					if err := errors.Join(q.Stop(context.Background()), shut()); err != nil {
+					stopping, cancel := context.WithTimeout(context.Background(), 10*time.Second) // of a test that has failed
+					defer cancel()
+					if err := errors.Join(q.Stop(stopping), shut()); err != nil {
 						t.Error(err)
 					}
 				})

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -21,11 +22,13 @@ type Store interface {
 	Change(ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error
 }
 
-// Config is what a Clock needs; all of it is required.
+// Config is what a Clock needs; all of it is required but Grace.
 type Config struct {
 	Store Store
 	// Submit makes a job with this id of a function and the time it was to run; a second one with the same id is none.
 	Submit func(ctx context.Context, f execution.SavedFunction, id string, at time.Time) error
+	// Grace is how late a run may be without counting as missed; more than what lies between two turns. Default [Grace].
+	Grace  time.Duration
 	Now    func() time.Time
 	Logger *slog.Logger
 }
@@ -41,9 +44,10 @@ type Clock struct {
 
 // New checks the configuration and starts nothing.
 func New(cfg Config) (*Clock, error) {
-	if cfg.Store == nil || cfg.Submit == nil || cfg.Now == nil || cfg.Logger == nil {
-		return nil, errors.New("schedule: a store, somewhere to submit to, a clock and a logger are needed")
+	if cfg.Store == nil || cfg.Submit == nil || cfg.Now == nil || cfg.Logger == nil || cfg.Grace < 0 {
+		return nil, errors.New("schedule: a store, somewhere to submit to, a clock and a logger are needed, and no time may be negative")
 	}
+	cfg.Grace = cmp.Or(cfg.Grace, Grace)
 	return &Clock{cfg: cfg}, nil
 }
 
@@ -96,7 +100,7 @@ var errMoved = errors.New("the schedule has moved on")
 
 // fire submits first and moves the schedule on afterwards: dying in between submits the same ids again.
 func (c *Clock) fire(ctx context.Context, f execution.SavedFunction) error {
-	times, next, err := Due(*f.Schedule, c.cfg.Now())
+	times, next, err := Due(*f.Schedule, c.cfg.Now(), c.cfg.Grace)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func TestDue(t *testing.T) {
 		{"skip", "2026-01-01T13:00:00Z", 0},
 	} {
 		s := execution.FunctionSchedule{Cron: "0 * * * *", TimeZone: "UTC", Missed: c.missed, Next: at(t, c.next)}
-		run, next, err := schedule.Due(s, now)
+		run, next, err := schedule.Due(s, now, schedule.Grace)
 		if err != nil || len(run) != c.runs || !next.Equal(at(t, "2026-01-01T13:00:00Z")) {
 			t.Errorf("%+v: %v, then %s %v", c, run, next, err)
 		}
@@ -87,11 +87,18 @@ func TestDue(t *testing.T) {
 		}
 	}
 	late := execution.FunctionSchedule{Cron: "0 0 * * *", TimeZone: "UTC", Missed: "skip", Next: at(t, "2026-01-01T00:00:00Z")}
-	if run, _, err := schedule.Due(late, now); err != nil || len(run) != 0 {
+	if run, _, err := schedule.Due(late, now, schedule.Grace); err != nil || len(run) != 0 {
 		t.Errorf("missed and to be skipped: %v %v", run, err)
 	}
+	late.Next = at(t, "2026-01-01T11:58:00Z") // of another rhythm; it is two minutes late
+	for grace, runs := range map[time.Duration]int{schedule.Grace: 0, 5 * time.Minute: 1} {
+		if run, _, err := schedule.Due(late, now, grace); err != nil || len(run) != runs {
+			t.Errorf("late by two minutes, of %v: %v %v", grace, run, err)
+		}
+	}
+	late.Next = at(t, "2026-01-01T00:00:00Z")
 	late.Missed = "once"
-	if run, _, err := schedule.Due(late, now); err != nil || len(run) != 1 {
+	if run, _, err := schedule.Due(late, now, schedule.Grace); err != nil || len(run) != 1 {
 		t.Errorf("missed and to be run once: %v %v", run, err)
 	}
 }

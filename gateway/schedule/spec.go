@@ -19,7 +19,7 @@ const (
 // MaxMissed is how many missed times are made up for at most.
 const MaxMissed = 100
 
-// Grace is how late a run may be without counting as missed.
+// Grace is how late a run may be without counting as missed, unless Config says otherwise.
 const Grace = time.Minute
 
 // Check refuses a schedule that does not parse, names no time zone of the IANA data, or never comes. It fills in the
@@ -85,11 +85,12 @@ func bad(field, message string) error {
 	return &execution.Error{Code: execution.InvalidRequest, Field: field, Message: message}
 }
 
-// Due gives the times of a schedule that are to be run now, the latest last, and the next time to come.
-func Due(s execution.FunctionSchedule, now time.Time) (run []time.Time, next time.Time, err error) {
+// Due gives the times of a schedule that are to be run now, the latest last, and the next time to come. A time that is
+// further away than grace was missed.
+func Due(s execution.FunctionSchedule, now time.Time, grace time.Duration) (run []time.Time, next time.Time, err error) {
 	missed := 0
 	for next = s.Next; !next.IsZero() && !next.After(now); {
-		late := now.Sub(next) > Grace
+		late := now.Sub(next) > grace
 		switch {
 		case !late || s.Missed == All:
 			run = append(run, next)
