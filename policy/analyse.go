@@ -103,6 +103,9 @@ func transformTree(o *outline, language string, b *budget) (*tree, *SyntaxError)
 	}
 	made := outlineOf(g.code)
 	made.module = o.module
+	if !b.take(made.tokens * outlineWork) {
+		return nil, nil
+	}
 	t, err := parseTree(&made, b)
 	if err != nil {
 		return nil, nil

@@ -79,7 +79,7 @@ func outlineOf(src string) outline {
 	for {
 		depth := len(l.stack)
 		t := l.next()
-		if t.kind == tokenEnd || o.tokens*(outlineWork+roughWork+tokenWork) > work || depth > maxBrackets {
+		if t.kind == tokenEnd || o.tokens*leastWork > work || depth > maxBrackets {
 			o.whole = t.kind == tokenEnd
 			return o
 		}

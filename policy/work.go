@@ -19,13 +19,14 @@ const (
 	groupWork    = 25    // the tree parser: a bracket that may hold parameters, or a pattern
 	esbuildWork  = 45    // esbuild: a token, read and written again
 	nodeWork     = 10    // the walk: a node
+	leastWork    = 17    // all of them: a token, at the least
 	valueWork    = 5     // the walk: a value made or compared
 	elementWork  = 12    // the walk: an element of an array made of text
 	nestedWork   = 500   // the walk: a string run as code
 	patternWork  = 3_000 // the walk: a regular expression
 
 	indexedNames = 16
-	fewHoistWork = 3 // the tree parser: a name handed to a scope that has fewer
+	fewHoistWork = 3  // the tree parser: a name handed to a scope that has fewer
 	textBytes    = 2  // bytes of text that one unit passes over
 	copiedBytes  = 64 // bytes of text that one unit compares or copies
 )
@@ -86,7 +87,7 @@ func (o *outline) transformable() bool {
 // transformWork foretells what esbuild needs.
 func (o *outline) transformWork() int {
 	lines := strings.Count(o.src, "\n") + strings.Count(o.src, "\r")
-	return len(o.src)/3 + o.tokens*esbuildWork + lines*10
+	return len(o.src)/3 + o.tokens*esbuildWork + o.functions*4*functionWork + lines*10
 }
 
 // countRaw counts over the raw bytes.
