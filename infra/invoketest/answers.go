@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
@@ -35,6 +36,20 @@ func (s Suite) limits(t *testing.T) {
 		r := run(t, v, i, "limit "+limit, nil)
 		if deref(r.Result.Limit) != limit || !r.Recorded {
 			t.Errorf("limit %s came back as %q (recorded: %v)", limit, deref(r.Result.Limit), r.Recorded)
+		}
+	}
+}
+
+// late: what arrives after the time by which it was to begin does not begin.
+func (s Suite) late(t *testing.T) {
+	v := s.New(t, usual())
+	for before, runs := range map[time.Duration]bool{time.Hour: true, -time.Second: false} {
+		inv := Invocation(1, "echo")
+		inv.StartBefore = time.Now().Add(before)
+		_, err := v.Invoke(t.Context(), inv, nil)
+		var e *execution.Error
+		if runs != (err == nil) || err != nil && (!errors.As(err, &e) || e.Code != execution.Throttled) {
+			t.Errorf("to begin within %v: %v", before, err)
 		}
 	}
 }

@@ -39,6 +39,7 @@ func Test(t *testing.T, s Suite) {
 	t.Run("results", s.results)
 	t.Run("limits", s.limits)
 	t.Run("failures", s.failures)
+	t.Run("late", s.late)
 	t.Run("sizes", s.sizes)
 	t.Run("streams", s.streams)
 	t.Run("cancel", s.cancel)
