@@ -125,7 +125,9 @@ var forwardedToS3 = []string{
 }
 
 func poolConfig(getenv func(string) string, set settings, tiers *rules, log *slog.Logger) localinvoke.Config {
-	cfg := localinvoke.Config{Env: []string{"AUDIT_STORE=" + set.auditStore}, EnvNow: set.attached.environment, Processes: set.processes, Logger: log}
+	// GOGC=off holds until the process has started (process.Serve sets its own): collecting what its packages leave when they are
+	// initialised takes a fifth of the start, and much more on a busy machine.
+	cfg := localinvoke.Config{Env: []string{"GOGC=off", "AUDIT_STORE=" + set.auditStore}, EnvNow: set.attached.environment, Processes: set.processes, Logger: log}
 	if set.processes == 0 {
 		cfg.Spare = set.spare(3) // besides those that the machine suits
 	}
