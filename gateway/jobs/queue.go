@@ -104,6 +104,8 @@ type Queue struct {
 	running  map[string]context.CancelFunc
 	atWork   map[string]int // jobs of each tenant that has some
 	adopting map[string]bool
+	// beingTold are the callbacks that are being made for each tenant that has some.
+	beingTold map[string]int
 }
 
 // New checks the configuration and starts nothing.
@@ -121,8 +123,8 @@ func New(cfg Config) (*Queue, error) {
 		return nil, errors.New("jobs: a store, a runner, a clock, randomness and a logger are needed, and no number may be negative")
 	}
 	return &Queue{
-		cfg: cfg, wake: make(chan struct{}, 1), telling: make(chan struct{}, together),
-		running: map[string]context.CancelFunc{}, atWork: map[string]int{}, adopting: map[string]bool{},
+		cfg: cfg, wake: make(chan struct{}, 1), telling: make(chan struct{}, atOnce),
+		running: map[string]context.CancelFunc{}, atWork: map[string]int{}, beingTold: map[string]int{}, adopting: map[string]bool{},
 	}, nil
 }
 
