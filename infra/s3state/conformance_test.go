@@ -31,10 +31,10 @@ func newShared(t *testing.T) *shared {
 	return &shared{bucket: server.Bucket(t), endpoint: server.Endpoint}
 }
 
-func (s *shared) at(t *testing.T, endpoint string) *s3state.Store {
+func (s *shared) at(t *testing.T, endpoint string, attempts int) *s3state.Store {
 	t.Helper()
 	store, err := s3state.Open(t.Context(), "s3://"+s.bucket+"/state", s3state.Config{
-		Access: s3objects.Access{Endpoint: endpoint, Attempts: 1, AttemptTimeout: 5 * time.Second},
+		Access: s3objects.Access{Endpoint: endpoint, Attempts: attempts, AttemptTimeout: time.Minute},
 		Lease:  lease, Poll: time.Nanosecond, MaxJobsPerTenant: 50, Now: s.Now,
 	})
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *shared) at(t *testing.T, endpoint string) *s3state.Store {
 	return store
 }
 
-func (s *shared) Process(t *testing.T) statetest.Store { return s.at(t, s.endpoint) }
+func (s *shared) Process(t *testing.T) statetest.Store { return s.at(t, s.endpoint, 3) }
 
 // Kill lets the leases of the dead run out: nothing else tells that it has died.
 func (s *shared) Kill(*testing.T, statetest.Store) {

@@ -170,7 +170,7 @@ func survived(t *testing.T, n int, carry bool) bool {
 	t.Helper()
 	what := fmt.Sprintf("died at request %d (carried out: %v)", n, carry)
 	state, w, ctx := newShared(t), &world{runs: map[string]int{}, told: map[string]int{}}, t.Context()
-	heir := state.at(t, server.Endpoint)
+	heir := state.at(t, server.Endpoint, 3)
 	began := state.Now()
 	err := heir.Change(ctx, "t", "f", func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
 		f.Schedule = &execution.FunctionSchedule{Cron: every, TimeZone: "UTC", Missed: schedule.All, Next: began.Truncate(time.Minute)}
@@ -180,7 +180,7 @@ func survived(t *testing.T, n int, carry bool) bool {
 		t.Fatal(err)
 	}
 	m := way(t, n, carry)
-	acknowledged, dead := life(ctx, state.at(t, m.server.URL), w, began)
+	acknowledged, dead := life(ctx, state.at(t, m.server.URL, 1), w, began)
 	if dead != nil && !m.died {
 		t.Fatalf("%s: %v", what, dead)
 	}
@@ -236,7 +236,7 @@ func TestAnswerLost(t *testing.T) {
 		state, m := newShared(t), way(t, n, true)
 		m.once = true
 		s, err := s3state.Open(t.Context(), "s3://"+state.bucket+"/state", s3state.Config{
-			Access: s3objects.Access{Endpoint: m.server.URL, Attempts: 3, AttemptTimeout: 5 * time.Second}, Now: state.Now,
+			Access: s3objects.Access{Endpoint: m.server.URL, Attempts: 3, AttemptTimeout: time.Minute}, Now: state.Now,
 		})
 		if err != nil {
 			t.Fatal(err)
