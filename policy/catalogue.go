@@ -14,6 +14,8 @@ type catalogue struct {
 	importMeta *symbol
 	// function is Function; eval is eval.
 	function, eval *symbol
+	// lengths has a bit for each length of the globals' names that begin with a byte: most names of programs are none of them.
+	lengths [256]uint64
 }
 
 // neverProvided are the modules that no tier provides, whatever its list says.
@@ -29,6 +31,9 @@ func neverProvided(module string) bool {
 func newCatalogue() *catalogue {
 	c := &catalogue{modules: modules(), packages: packages()}
 	c.globals = globals(c.modules)
+	for name := range c.globals {
+		c.lengths[name[0]] |= 1 << len(name)
+	}
 	c.function = c.globals["Function"]
 	c.eval = c.globals["eval"]
 	telling := map[string]*symbol{}

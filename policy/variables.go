@@ -107,6 +107,9 @@ func (w *scanner) standsFor(name string) *value {
 	case "globalThis", "global", "window", "self", "top", "frames":
 		return &value{kind: kindGlobal}
 	}
+	if name == "" || w.cat.lengths[name[0]]>>len(name)&1 == 0 {
+		return nil
+	}
 	return symbolValue(w.cat.globals[name])
 }
 
