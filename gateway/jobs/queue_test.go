@@ -110,7 +110,7 @@ func until(t *testing.T, q *jobs.Queue, id string, is func(execution.Job) bool) 
 	t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for {
 		job, err := q.Job(ctx, id)

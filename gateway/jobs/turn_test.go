@@ -30,7 +30,7 @@ func turnOn(t *testing.T, open opener) {
 		mu.Lock()
 		defer mu.Unlock()
 		told = append(told, job.ID)
-		return jobs.Receipt{Delivered: len(told) > 1, Problem: "503"}
+		return jobs.Receipt{Delivered: len(told) > 1, Problem: "503", After: 5 * time.Minute}
 	}}, 2)
 	for n := range 4 {
 		job := execution.Job{ID: id(n), Tenant: "t"}
