@@ -152,6 +152,9 @@ func (w *scanner) pollution(callee js.IExpr, c call) {
 			}
 			steps = strings.FieldsFunc(a.text, func(r rune) bool { return r == '.' || r == '[' || r == ']' || r == '/' })
 		case kindArray:
+			if !w.budget.take(len(a.obj.elems) * elementWork) {
+				continue
+			}
 			for _, e := range a.obj.elems {
 				text, _ := w.textOf(e)
 				steps = append(steps, text)

@@ -38,7 +38,7 @@ func (w *scanner) load(name *value, at int, how string) *value {
 	var out *value
 	known := false
 	for n := name; n != nil; n = n.alt {
-		if n.kind == kindText && w.budget.take(valueWork*(1+len(n.text))) {
+		if n.kind == kindText && w.budget.take(valueWork*(5+len(n.text))) {
 			known = true
 			if n.isDecoded() {
 				w.hit(EncodingTricks, neverGranted, "", at, "the name of a module is hidden behind a decoder")
@@ -58,35 +58,35 @@ func (w *scanner) load(name *value, at int, how string) *value {
 
 func (w *scanner) loadNamed(spec string, at int, how string) *value {
 	name := strings.TrimPrefix(spec, "node:")
-	named := func(category string, p power, module, before, after string) {
+	named := func(category string, p power, module, before, between, after string) {
 		if !w.full(category, p, module) {
-			w.hit(category, p, module, at, before, strconv.Quote(clip(spec, 60)), after)
+			w.hit(category, p, module, at, before, between, strconv.Quote(clip(spec, 60)), after)
 		}
 	}
 	switch {
 	case strings.HasPrefix(spec, "./"), strings.HasPrefix(spec, "../"), strings.HasPrefix(spec, "/"):
 		if strings.HasSuffix(spec, ".wasm") {
-			named(WebAssembly, neverGranted, "", how+" of ", " runs WebAssembly")
+			named(WebAssembly, neverGranted, "", how, " of ", " runs WebAssembly")
 		}
 		if how == "static import" || w.hasFile(spec) {
 			return nil
 		}
-		named(ModuleLoading, neverGranted, "", how+" of ", ", which is not among the request's files")
+		named(ModuleLoading, neverGranted, "", how, " of ", ", which is not among the request's files")
 		return nil
 	case strings.HasPrefix(spec, "data:"), strings.HasPrefix(spec, "blob:"):
 		w.hit(CodeInjection, neverGranted, "", at, how, " runs the code inside a URL")
 	case strings.HasPrefix(spec, "http:"), strings.HasPrefix(spec, "https:"):
-		named(NetworkRequest, neverGranted, "", how+" fetches code from ", "")
+		named(NetworkRequest, neverGranted, "", how, " fetches code from ", "")
 	}
-	named(ModuleLoading, modulePower, name, how+" of module ", "")
+	named(ModuleLoading, modulePower, name, how, " of module ", "")
 	if name == "child_process" || name == "cluster" {
-		named(CommandExecution, neverGranted, name, "module ", " runs commands on the host")
+		named(CommandExecution, neverGranted, name, "module ", "", " runs commands on the host")
 	}
 	if category := w.cat.packages[name]; category != "" {
-		named(category, powerOf(category), name, "package ", purpose(category))
+		named(category, powerOf(category), name, "package ", "", purpose(category))
 	}
 	if strings.HasSuffix(name, ".wasm") {
-		named(WebAssembly, neverGranted, "", how+" of ", " runs WebAssembly")
+		named(WebAssembly, neverGranted, "", how, " of ", " runs WebAssembly")
 	}
 	if name == "process" {
 		w.tele.Flags.HasProcess = true

@@ -156,7 +156,7 @@ func (w *scanner) full(category string, p power, module string) bool {
 	}
 	full := p == modulePower && len(w.hits) >= maxHits
 	if !full {
-		w.budget.take(valueWork)
+		w.budget.take(2 * valueWork)
 		full = w.count[hitClass{category, p, module}] >= 2
 	}
 	w.dropped = w.dropped || full

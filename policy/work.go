@@ -17,7 +17,7 @@ const (
 	hoistWork    = 22    // the tree parser: a name handed to the scope around that has more than indexedNames
 	functionWork = 25    // the tree parser: a function
 	groupWork    = 25    // the tree parser: a bracket that may hold parameters, or a pattern
-	esbuildWork  = 45    // esbuild: a token, read and written again
+	esbuildWork  = 50    // esbuild: a token, read and written again
 	nodeWork     = 10    // the walk: a node
 	leastWork    = 17    // all of them: a token, at the least
 	valueWork    = 5     // the walk: a value made or compared
