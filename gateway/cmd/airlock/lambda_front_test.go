@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -249,7 +250,7 @@ func TestJobsOnLambda(t *testing.T) {
 			"S3_ENDPOINT="+s3.Endpoint, "AUDIT_STORE=s3://"+s3.Bucket(t)+"/functions")...))
 	worker := startOnLambda(t, slices.Concat(common, []string{"LAMBDA_FRONT=jobs"})...)
 	// What the gateway asks of Lambda: asleep is a function that was not woken.
-	asleep := make(chan struct{}, 10)
+	asleep, later := make(chan struct{}, 10), sync.WaitGroup{}
 	lambdaAPI := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "/functions/asleep/") {
 			asleep <- struct{}{}
@@ -258,14 +259,14 @@ func TestJobsOnLambda(t *testing.T) {
 		}
 		payload, _ := io.ReadAll(r.Body)
 		w.WriteHeader(http.StatusAccepted)
-		go func() { // as the service does, later
+		later.Go(func() { // as the service does
 			out, err := worker.Invoke(context.WithoutCancel(t.Context()), &lambda.InvokeInput{FunctionName: aws.String("gateway"), Payload: payload})
 			if err != nil || out.FunctionError != nil {
-				t.Errorf("%v %s", err, out.Payload)
+				t.Errorf("%v %v", err, out)
 			}
-		}()
+		})
 	}))
-	t.Cleanup(lambdaAPI.Close)
+	t.Cleanup(func() { lambdaAPI.Close(); later.Wait() })
 	gateway := slices.Concat(common, []string{"LAMBDA_ENDPOINT=" + lambdaAPI.URL, "API_KEY=the-key-of-the-test", "RATE_LIMIT_MAX_REQUESTS=1000000", "CALLBACK_SECRET=whsec_c2VjcmV0IG9mIHRoZSB0ZXN0"})
 	awake := startOnLambda(t, slices.Concat(gateway, []string{"LAMBDA_JOBS_FUNCTION=jobs"})...)
 	sleeping := startOnLambda(t, slices.Concat(gateway, []string{"LAMBDA_JOBS_FUNCTION=asleep"})...)
