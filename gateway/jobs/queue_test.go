@@ -321,7 +321,10 @@ func callbacksOn(t *testing.T, open opener) {
 	until(t, q, id(4), state(execution.CallbackDisabled))
 	var last time.Duration
 	for n := 1; n < jobs.MaxAttempts; n++ {
-		j := until(t, q, id(3), func(j execution.Job) bool { return j.Callback.Attempts == n })
+		j := until(t, q, id(3), func(j execution.Job) bool { return j.Callback.Attempts >= n })
+		if n = j.Callback.Attempts; n == jobs.MaxAttempts {
+			break // the first ones are close together, for a machine that is busy
+		}
 		wait := j.Callback.Next.Sub(j.EndedAt)
 		if wait < last || j.Callback.Problem != "500" {
 			t.Errorf("attempt %d: %+v", n, *j.Callback)
