@@ -167,7 +167,7 @@ func TestFetch(t *testing.T) {
 func TestFetchLimits(t *testing.T) {
 	o := newOrigin(t)
 	e := o.engine(t, &names{addrs: map[string][]string{"example.com": {"93.184.216.34"}}})
-	grants := sandbox.Grants{Network: sandbox.Network{Mode: sandbox.NetworkPublic}, Limits: sandbox.Limits{FetchBytes: 1 << 20, APICalls: 3, Wall: 2 * time.Second}}
+	grants := sandbox.Grants{Network: sandbox.Network{Mode: sandbox.NetworkPublic}, Limits: sandbox.Limits{FetchBytes: 1 << 20, APICalls: 3}}
 	for _, c := range []struct {
 		code  string
 		limit sandbox.Limit
@@ -178,6 +178,10 @@ func TestFetchLimits(t *testing.T) {
 		{"for (;;) await fetch('http://example.com/')", sandbox.LimitAPICalls},
 		{"await (await fetch('http://example.com/slow')).text()", sandbox.LimitWall},
 	} {
+		grants.Limits.Wall = 20 * time.Second
+		if c.limit == sandbox.LimitWall {
+			grants.Limits.Wall = 500 * time.Millisecond
+		}
 		r, err := e.Run(t.Context(), sandbox.Script{Code: c.code}, grants)
 		if err != nil || r.Limit != c.limit {
 			t.Errorf("%s: %q %s %v, want %q", c.code, r.Limit, r.Error, err, c.limit)

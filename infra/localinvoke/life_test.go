@@ -102,10 +102,6 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var pids []int
-	for _, s := range p.Stats().Processes {
-		pids = append(pids, s.PID)
-	}
 	// One that runs is cut short when Close may not wait.
 	began, got := make(chan struct{}), make(chan execution.Reply, 1)
 	go func() {
@@ -116,6 +112,15 @@ func TestCloseLeavesNothing(t *testing.T) {
 		got <- r
 	}()
 	<-began
+	var pids []int
+	for _, s := range p.Stats().Processes {
+		if s.PID != 0 { // it has not been started yet
+			pids = append(pids, s.PID)
+		}
+	}
+	if len(pids) == 0 {
+		t.Error("no process runs")
+	}
 	now, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := p.Close(now); !errors.Is(err, context.Canceled) {
