@@ -43,7 +43,7 @@ func writersAtOnce(t *testing.T, s Suite) {
 		must[id] = true
 	}
 	store := mustOpen(t, s, place)
-	holds(t, store, must, nil)
+	holds(t, store, must, nil, s.settling(t, place))
 	seen := map[string]int64{}
 	for _, r := range all(t, store, audit.Query{Limit: 500}) {
 		seen[r.Chain.Writer] = max(seen[r.Chain.Writer], r.Chain.Seq)
@@ -173,15 +173,15 @@ func noRoom(t *testing.T, s Suite) {
 			}
 			full.Store(true)
 			failed := appendAll(3)
-			holds(t, mustOpen(t, s, place), must, nil)
+			holds(t, mustOpen(t, s, place), must, nil, s.settling(t, place))
 			full.Store(false)
 			for _, r := range failed { // the very same records are taken once there is room
 				mustAppend(t, store, r)
 				must[r.ID] = true
 			}
-			holds(t, store, must, nil)
+			holds(t, store, must, nil, s.settling(t, place))
 			shut(t, store)
-			holds(t, mustOpen(t, s, place), must, nil)
+			holds(t, mustOpen(t, s, place), must, nil, s.settling(t, place))
 			if t.Failed() {
 				t.Fatalf("with no room from call %d on (half a write: %v)", armed, half)
 			}
@@ -228,9 +228,9 @@ func failingCalls(t *testing.T, s Suite) {
 			mustAppend(t, store, second)
 			must[second.ID] = true
 		}
-		holds(t, store, must, nil)
+		holds(t, store, must, nil, s.settling(t, place))
 		shut(t, store)
-		holds(t, mustOpen(t, s, place), must, nil)
+		holds(t, mustOpen(t, s, place), must, nil, s.settling(t, place))
 		if t.Failed() {
 			t.Fatalf("with call %d failing", at)
 		}

@@ -186,7 +186,7 @@ func killedUnderLoad(t *testing.T, s Suite) {
 			}
 		}
 	}
-	holds(t, mustOpen(t, s, place), must, may)
+	holds(t, mustOpen(t, s, place), must, may, s.settling(t, place))
 	t.Logf("%d records confirmed, %d not", len(must), len(may))
 }
 
@@ -216,12 +216,12 @@ func killEverywhere(t *testing.T, s Suite, half bool) {
 		r := Sample(time.Now())
 		mustAppend(t, bystander, r)
 		must[r.ID] = true
-		verified(t, bystander) // before anybody has recovered anything
+		verifiedAfter(t, bystander, s.settling(t, place)) // before anybody has recovered anything
 		store, err := s.Open(place, nil)
 		if err != nil {
 			t.Fatalf("open after a kill at call %d: %v", at, err)
 		}
-		holds(t, store, must, may)
+		holds(t, store, must, may, s.settling(t, place))
 		shut(t, store)
 		if t.Failed() {
 			t.Fatalf("after a kill at call %d", at)

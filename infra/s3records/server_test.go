@@ -86,6 +86,37 @@ func suite() recordstest.Suite {
 				Bucket: bucket, Prefix: "audit/test", Endpoint: at, HTTP: faulty{fault}, AttemptTimeout: 400 * time.Millisecond,
 			})
 		},
+		Settled: uploaded,
+	}
+}
+
+// uploaded waits until the server shows no upload that is under way, as S3 never does: it lists its own temporary files until
+// it has noticed that who sent them is dead.
+func uploaded(t *testing.T, place string) {
+	t.Helper()
+	_, bucket, _ := strings.Cut(place, "|")
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for {
+		under := false
+		pages := s3.NewListObjectsV2Paginator(client(t), &s3.ListObjectsV2Input{Bucket: &bucket})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range page.Contents {
+				under = under || strings.Contains(*o.Key, ".sgwtmp.")
+			}
+		}
+		if !under {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-t.Context().Done():
+			t.Fatal("an upload never ended")
+		}
 	}
 }
 
