@@ -42,8 +42,8 @@ func cold(ctx context.Context, t target, data []byte, n int, log io.Writer) (err
 			return err
 		}
 		if variant != "as packaged" {
-			if err := dropImages(filepath.Join(task, "cache")); err != nil {
-				return err
+			if dropped, err := dropImages(filepath.Join(task, "cache")); err != nil || dropped == 0 {
+				return errors.Join(err, errors.New("the zip holds no image"))
 			}
 		}
 		if err := readOnly(task); err != nil {
@@ -51,6 +51,11 @@ func cold(ctx context.Context, t target, data []byte, n int, log io.Writer) (err
 		}
 		starts := make([]start, 0, n)
 		for range n {
+			if variant != "as packaged" { // the superuser writes to any folder, and the start before may have been his
+				if _, err := dropImages(filepath.Join(task, "cache")); err != nil {
+					return err
+				}
+			}
 			one, err := coldStart(ctx, t, filepath.Join(task, "bootstrap"))
 			if err != nil {
 				return fmt.Errorf("%s: %w", variant, err)
@@ -159,15 +164,12 @@ func (l *lines) Write(line []byte) (int, error) {
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // dropImages takes the images out of a cache: a process then has to build its own.
-func dropImages(cache string) error {
+func dropImages(cache string) (dropped int, err error) {
 	images, err := filepath.Glob(filepath.Join(cache, "image-*"))
-	if err == nil && len(images) == 0 {
-		err = errors.New("the zip holds no image")
-	}
 	for _, image := range images {
 		err = errors.Join(err, os.Remove(image))
 	}
-	return err
+	return len(images), err
 }
 
 // readOnly takes the right to write from every folder of a tree, as it is in /var/task. It binds nobody who is root.
