@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
@@ -157,16 +159,29 @@ func (b *tab) wait(expression string) {
 	b.t.Fatalf("it never came to this: %s\nthe page has:\n%s", expression, b.visible())
 }
 
+// still does an action on an element again when the page has put another in its place between finding it and acting.
+func still(action chromedp.Action[chromedp.Void]) chromedp.Action[chromedp.Void] {
+	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		for {
+			v, err := action(ctx, t)
+			var gone *cdproto.Error
+			if !errors.As(err, &gone) || !strings.Contains(gone.Message, "Could not find node") || ctx.Err() != nil {
+				return v, err
+			}
+		}
+	}
+}
+
 // click clicks what a selector finds, once it is there to be seen.
 func (b *tab) click(selector string) {
 	b.t.Helper()
-	in(b, chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+	in(b, still(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible)))
 }
 
 // typed types into a field.
 func (b *tab) typed(selector, text string) {
 	b.t.Helper()
-	in(b, chromedp.SendKeys(chromedp.CSS(selector), text, chromedp.NodeVisible))
+	in(b, still(chromedp.SendKeys(chromedp.CSS(selector), text, chromedp.NodeVisible)))
 }
 
 // text is what a person reads in the first element that a selector finds, once there is one.
