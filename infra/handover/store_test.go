@@ -30,12 +30,7 @@ var server *s3test.Server
 
 // TestMain makes this test program its own function process.
 func TestMain(m *testing.M) {
-	for _, pair := range s3test.Environment() {
-		name, value, _ := strings.Cut(pair, "=")
-		if err := os.Setenv(name, value); err != nil {
-			panic(err)
-		}
-	}
+	s3test.SetEnvironment()
 	if os.Getenv("FUNCTION") == "1" {
 		store, err := handover.Open(context.Background(), os.Getenv("STORE"), os.Getenv("ENDPOINT"))
 		if err != nil {
@@ -43,11 +38,7 @@ func TestMain(m *testing.M) {
 		}
 		events.Serve(invoketest.Function, events.HandedOver(store.Get))
 	}
-	var err error
-	if server, err = s3test.Start(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	server = s3test.MustStart()
 	code := m.Run()
 	server.Stop()
 	os.Exit(code)

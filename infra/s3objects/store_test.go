@@ -8,7 +8,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -24,17 +23,8 @@ import (
 var server *s3test.Server
 
 func TestMain(m *testing.M) {
-	for _, pair := range s3test.Environment() {
-		name, value, _ := strings.Cut(pair, "=")
-		if err := os.Setenv(name, value); err != nil {
-			panic(err)
-		}
-	}
-	var err error
-	if server, err = s3test.Start(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	s3test.SetEnvironment()
+	server = s3test.MustStart()
 	code := m.Run()
 	server.Stop()
 	os.Exit(code)

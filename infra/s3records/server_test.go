@@ -3,7 +3,6 @@ package s3records_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -30,20 +29,11 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	for _, pair := range s3test.Environment() {
-		name, value, _ := strings.Cut(pair, "=")
-		if err := os.Setenv(name, value); err != nil {
-			panic(err)
-		}
-	}
+	s3test.SetEnvironment()
 	if recordstest.IsChild() {
 		recordstest.Main(m, suite())
 	}
-	var err error
-	if server, err = s3test.Start(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	server = s3test.MustStart()
 	endpoint = server.Endpoint
 	code := m.Run()
 	server.Stop()

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -40,6 +41,26 @@ type Server struct {
 
 // Stop ends the server and removes what it stored.
 func (s *Server) Stop() { s.stop() }
+
+// MustStart is Start for the beginning of a test program, which ends when there is no server.
+func MustStart() *Server {
+	s, err := Start()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	return s
+}
+
+// SetEnvironment gives this program the server's credentials (Environment).
+func SetEnvironment() {
+	for _, pair := range Environment() {
+		name, value, _ := strings.Cut(pair, "=")
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+}
 
 // Start builds the server, once for all test runs, starts it and returns when it answers.
 func Start() (*Server, error) {
