@@ -34,7 +34,7 @@ func ParseDeployment(filename string, text []byte) (*Set, error) {
 	if root := d.root(text); root != nil {
 		s.deployment = layer{rule: "deployment", source: filename}
 		d.fields(root, "the policy file", map[string]func(*yaml.Node){
-			"version": func(n *yaml.Node) { d.choice(n, "version", "1") },
+			"version": d.version,
 			"tiers":   func(n *yaml.Node) { d.tiers(n, s) },
 			"hosts": func(n *yaml.Node) {
 				s.hosts, s.hostsFrom = d.hosts(n), d.at(n)

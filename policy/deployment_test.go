@@ -78,9 +78,6 @@ func validate(t *testing.T, schema *jsonschema.Schema, text []byte) error {
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		return err
 	}
-	if doc == nil {
-		doc = map[string]any{}
-	}
 	b, err := json.Marshal(doc)
 	if err != nil {
 		return err

@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -37,14 +39,23 @@ func (d *document) at(n *yaml.Node) string { return d.file + ":" + strconv.Itoa(
 
 // root parses the text into its one mapping; nil with errors noted when there is none.
 func (d *document) root(text []byte) *yaml.Node {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
+	var doc, more yaml.Node
+	reader := yaml.NewDecoder(bytes.NewReader(text))
+	err := reader.Decode(&doc)
+	if errors.Is(err, io.EOF) { // a file that is being written looks like this
+		d.fail(&doc, "is empty; a policy that restricts nothing is version: 1")
+		return nil
+	}
+	if err == nil {
+		if err = reader.Decode(&more); err == nil {
+			d.fail(&more, "a second document begins here; all of the policy stands in one")
+			return nil
+		}
+	}
+	if !errors.Is(err, io.EOF) {
 		line, reason := yamlError(err)
 		d.fail(&yaml.Node{Line: line}, "%s", reason)
 		return nil
-	}
-	if len(doc.Content) == 0 {
-		return &yaml.Node{Kind: yaml.MappingNode, Line: 1}
 	}
 	if n := firstAlias(doc.Content[0]); n != nil {
 		d.fail(n, "anchors and aliases are not accepted; write the value out")
@@ -159,11 +170,23 @@ func (d *document) count(n *yaml.Node, what string) int {
 
 func (d *document) duration(n *yaml.Node, what string) time.Duration {
 	v, err := time.ParseDuration(n.Value)
-	if n.Kind != yaml.ScalarNode || err != nil || v < time.Millisecond {
+	if n.Kind != yaml.ScalarNode || err != nil || v < time.Millisecond || !digitsFirst(n.Value) {
 		d.fail(n, `%s must be a time of a millisecond or more with its unit, such as 500ms or 5s`, what)
 		return 0
 	}
 	return v
+}
+
+// digitsFirst reports a time whose every number begins with a digit, as the schema has it: 0.5s, not .5s.
+func digitsFirst(s string) bool {
+	before := 'x'
+	for _, c := range s {
+		if c == '.' && (before < '0' || before > '9') {
+			return false
+		}
+		before = c
+	}
+	return true
 }
 
 func (d *document) size(n *yaml.Node, what string) int64 {
@@ -176,14 +199,21 @@ func (d *document) size(n *yaml.Node, what string) int64 {
 
 // parseSize reads a whole number and its unit: b, kb, mb or gb, in powers of 1024.
 func parseSize(s string) (int64, error) {
-	text := strings.ToLower(strings.TrimSpace(s))
+	text := strings.ToLower(s)
 	digits := strings.TrimRight(text, "kmgb")
 	shift, ok := map[string]uint{"b": 0, "kb": 10, "mb": 20, "gb": 30}[text[len(digits):]]
 	n, err := strconv.ParseInt(digits, 10, 32)
-	if !ok || err != nil || n < 1 {
+	if !ok || err != nil || n < 1 || digits[0] < '1' {
 		return 0, errors.New("not a size")
 	}
 	return n << shift, nil
+}
+
+// version is a number.
+func (d *document) version(n *yaml.Node) {
+	if d.choice(n, "version", "1") != "" && n.Tag != "!!int" {
+		d.fail(n, "version must be the number 1")
+	}
 }
 
 // choice reads one of some words.
