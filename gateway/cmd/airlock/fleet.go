@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"strings"
 
-	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/infra/handover"
 	"github.com/airlock-run/airlock/infra/lambdainvoke"
@@ -127,7 +126,8 @@ var forwardedToS3 = []string{
 func poolConfig(getenv func(string) string, set settings, tiers *rules, log *slog.Logger) localinvoke.Config {
 	// GOGC=off holds until the process has started (process.Serve sets its own): collecting what its packages leave when they are
 	// initialised takes a fifth of the start, and much more on a busy machine.
-	cfg := localinvoke.Config{Env: []string{"GOGC=off", "AUDIT_STORE=" + set.auditStore}, EnvNow: set.attached.environment, Processes: set.processes, Logger: log}
+	cfg := localinvoke.Config{Env: []string{"GOGC=off", "AUDIT_STORE=" + set.auditStore}, Processes: set.processes, Logger: log}
+	cfg.EnvNow = func() []string { return append(set.attached.environment(), tiers.environment()...) }
 	if set.processes == 0 {
 		cfg.Spare = set.spare(3) // besides those that the machine suits
 	}
@@ -135,16 +135,10 @@ func poolConfig(getenv func(string) string, set settings, tiers *rules, log *slo
 	if isBucket(set.auditStore) || isBucket(getenv("HANDOVER_STORE")) {
 		names = append(names[:len(names):len(names)], forwardedToS3...)
 	}
-	for _, secret := range tiers.secrets() {
-		names = append(names[:len(names):len(names)], process.SecretPrefix+secret)
-	}
 	for _, name := range names {
 		if v := getenv(name); v != "" {
 			cfg.Env = append(cfg.Env, name+"="+v)
 		}
-	}
-	if copied := tiers.file(); copied != "" {
-		cfg.Env = append(cfg.Env, "AIRLOCK_POLICY_FILE="+copied)
 	}
 	return cfg
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -18,18 +19,22 @@ func reloadOnHangUp(ctx context.Context, policy *rules, attached *attachments, f
 	go func() {
 		defer close(ended)
 		for range signals {
-			if policy.dir == "" && !attached.named() {
+			if !policy.named() && !attached.named() {
 				log.Warn("neither AIRLOCK_POLICY_FILE nor MCP_SERVERS is set; there is nothing to read again")
 				continue
 			}
-			if err := policy.reload(); err != nil {
-				log.Error("the policy stays as it was", "error", err)
+			wrong := policy.reload()
+			if wrong != nil {
+				log.Error("the policy stays as it was", "error", wrong)
 			}
 			if err := attached.reload(ctx); err != nil {
 				log.Error("the attached servers stay as they were", "error", err)
+				wrong = errors.Join(wrong, err)
 			}
 			functions.renew()
-			log.Info("the settings that are files were read again; function processes are replaced as they fall idle")
+			if wrong == nil {
+				log.Info("the settings that are files were read again; function processes are replaced as they fall idle")
+			}
 		}
 	}()
 	return func() {
