@@ -35,7 +35,7 @@ func FuzzScan(f *testing.F) {
 		f.Add(code[:min(len(code), 16<<10)], false)
 	}
 	set := policy.Default()
-	ordinary := strings.Repeat(ordinaryUnit, full/len(ordinaryUnit))
+	ordinary := strings.Repeat(ordinaryUnit, most/len(ordinaryUnit))
 	longest := 3 * fastest(func() { set.Decide(policy.Ask{Code: ordinary}) })
 	f.Fuzz(func(t *testing.T, code string, typed bool) {
 		language := "javascript"

@@ -8,7 +8,11 @@ import (
 	"github.com/airlock-run/airlock/policy"
 )
 
-const full = 256 << 10
+const (
+	full = 256 << 10
+	// most is how much of quite dense code, a token in three or four bytes, a scan has the time to analyse.
+	most = 192 << 10
+)
 
 // hostileSizes are sources of the largest accepted size whose shape costs parsers far more than their size.
 func hostileSizes() map[string]string {
@@ -127,13 +131,26 @@ func TestTooMuchWork(t *testing.T) {
 	t.Errorf("no finding says why: %+v", d.Analysis.Findings)
 }
 
+// TestLargeCodeIsAnalysed holds that the bounds leave room for large programs: dense ones, and the largest of those with the
+// usual share of comments and indentation.
+func TestLargeCodeIsAnalysed(t *testing.T) {
+	spaced := "// What the next function is for, in a line.\n" + strings.ReplaceAll(ordinaryUnit, "\n", "\n    ")
+	for name, code := range map[string]string{
+		"dense": strings.Repeat(ordinaryUnit, most/len(ordinaryUnit)), "spaced": strings.Repeat(spaced, full/len(spaced)),
+	} {
+		if d := policy.Default().Decide(policy.Ask{Code: code, Tier: "strict"}); d.Analysis.Unanalysed || d.Analysis.Score != 0 {
+			t.Errorf("%s: %+v", name, d.Analysis)
+		}
+	}
+}
+
 func BenchmarkDecide(b *testing.B) {
 	set := policy.Default()
 	ordinary := strings.Repeat(ordinaryUnit, 10<<10/len(ordinaryUnit))
 	for _, c := range []struct{ name, code, language string }{
 		{"small", fib, ""},
 		{"ordinary 10 KiB", ordinary, ""},
-		{"ordinary 256 KiB", strings.Repeat(ordinaryUnit, full/len(ordinaryUnit)), ""},
+		{"ordinary 192 KiB", strings.Repeat(ordinaryUnit, most/len(ordinaryUnit)), ""},
 		{"typescript small", "const f = (n: number): number => n + 1; console.log(f(1));", "typescript"},
 		{"typescript 10 KiB", ordinary, "typescript"},
 	} {

@@ -25,7 +25,7 @@ func parseTree(o *outline, b *budget) (*tree, error) {
 	if strings.HasPrefix(text, "#!") {
 		text = "//" + text[2:]
 	}
-	if !o.parseable() || !b.take(o.parseWork()) {
+	if !o.parseable() || !b.worthParsing(o) {
 		return nil, errTooMuch
 	}
 	t, err := parseText(text, "", "", o.module)

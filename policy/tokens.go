@@ -84,12 +84,14 @@ func (w *scanner) tokenChain(l *lexer, name string, at int, before, t token) (to
 
 // tokenLoad reads the argument of require or import on a copy of the lexer.
 func (w *scanner) tokenLoad(l *lexer, at int, how string) {
-	ahead := *l
-	ahead.stack = append([]bracket(nil), l.stack...)
+	ahead := *l // it may write behind the end of the stack that both have, which nobody reads
 	arg := ahead.next()
 	var name *value
 	if arg.kind == tokenString && arg.end-arg.start >= 2 {
 		plain, _ := unescape(ahead.src[arg.start+1 : arg.end-1])
+		if w.full(ModuleLoading, modulePower, strings.TrimPrefix(plain, "node:")) {
+			return // what else the module means was found when it was loaded first
+		}
 		name = textValue(plain)
 	}
 	w.load(name, at, how)

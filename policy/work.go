@@ -7,11 +7,11 @@ import "strings"
 // than its share is scanned by tokens, and the finding Unanalysed says so.
 const (
 	// workOfMost is what code of up to sizeOfMost bytes may take; longer code has in proportion.
-	workOfMost = 2_100_000
+	workOfMost = 2_000_000
 	sizeOfMost = 256 << 10
 
 	outlineWork  = 4     // the outline: a token
-	roughWork    = 3     // the scan by tokens: a token
+	roughWork    = 6     // the scan by tokens: a token
 	tokenWork    = 6     // the tree parser: a token
 	nameWork     = 25    // the tree parser: a name seen first
 	hoistWork    = 22    // the tree parser: a name handed to the scope around that has more than indexedNames
@@ -19,7 +19,8 @@ const (
 	groupWork    = 25    // the tree parser: a bracket that may hold parameters, or a pattern
 	esbuildWork  = 50    // esbuild: a token, read and written again
 	nodeWork     = 10    // the walk: a node
-	leastWork    = 17    // all of them: a token, at the least
+	walkWork     = 6     // the walk: a token, at the least
+	leastWork    = 22    // all of them: a token, at the least
 	valueWork    = 5     // the walk: a value made or compared
 	elementWork  = 12    // the walk: an element of an array made of text
 	nestedWork   = 500   // the walk: a string run as code
@@ -71,6 +72,16 @@ const (
 
 // parseable reports whether the tree parser may have the code at all.
 func (o *outline) parseable() bool { return o.whole && o.brackets <= maxBrackets }
+
+// worthParsing reports whether what is left would do for the parser and for the walk after it: what is begun and left undone costs
+// as much, and the scan by tokens comes on top.
+func (b *budget) worthParsing(o *outline) bool {
+	if b.left < o.parseWork()+o.tokens*walkWork {
+		b.exceeded = true
+		return false
+	}
+	return b.take(o.parseWork())
+}
 
 // parseWork foretells what the tree parser needs.
 func (o *outline) parseWork() int {
