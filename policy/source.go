@@ -75,7 +75,7 @@ func (s *source) at(e *SyntaxError) int {
 	return start
 }
 
-// index finds the lines: ended by LF, CR LF or CR.
+// index finds the lines: ended by what ends them in JavaScript, LF, CR LF, CR, LINE SEPARATOR and PARAGRAPH SEPARATOR.
 func (s *source) index() {
 	if s.lines != nil {
 		return
@@ -90,9 +90,17 @@ func (s *source) index() {
 			fallthrough
 		case '\n':
 			s.lines = append(s.lines, i+1)
+		case separator[0]:
+			if rest := s.text[i+1:]; strings.HasPrefix(rest, separator[1:]) && len(rest) > 1 && rest[1]&^1 == 0xa8 {
+				i += 2
+				s.lines = append(s.lines, i+1)
+			}
 		}
 	}
 }
+
+// separator is what U+2028 and U+2029 begin with; their last byte is 0xa8 or 0xa9.
+const separator = "\xe2\x80"
 
 const excerptChars = 80
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,7 +88,8 @@ func jsonFlag(flag, text string, stdin io.Reader) (json.RawMessage, error) {
 	return json.RawMessage(text), nil
 }
 
-// source reads a file, or standard input for -, no further than most and one byte: that it is longer is said by others.
+// source reads a file, or standard input for -, no further than most and one byte: that it is longer is said by others. A
+// byte order mark is no part of the text.
 func source(stdin io.Reader, name string, most int64) ([]byte, error) {
 	from := stdin
 	if name != "-" {
@@ -99,10 +101,13 @@ func source(stdin io.Reader, name string, most int64) ([]byte, error) {
 		from = file
 	}
 	text, err := io.ReadAll(io.LimitReader(from, most+1))
+	if path := (*os.PathError)(nil); errors.As(err, &path) {
+		err = path.Err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	return text, nil
+	return bytes.TrimPrefix(text, []byte("\ufeff")), nil
 }
 
 func isTypeScript(name string) bool {

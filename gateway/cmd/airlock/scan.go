@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,8 +27,8 @@ type scanFlags struct {
 
 // scanned is what the policy says of one source.
 type scanned struct {
-	name     string
-	decision policy.Decision
+	name, text string
+	decision   policy.Decision
 }
 
 // scanCommand says what the policy would say, without running anything: for a build's checks.
@@ -34,12 +37,14 @@ func scanCommand(con console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scan FILE… | -",
 		Short: "Say what the policy thinks of scripts, without running them",
-		Long: "Say what the policy thinks of scripts, without running them: files, or standard input (-).\n" +
+		Long: "Say what the policy thinks of scripts, without running them: files, folders, or standard input (-). Of a folder\n" +
+			"it is the files that end in " + strings.Join(scriptEndings(), ", ") + ", without node_modules and\n" +
+			"what begins with a dot.\n\n" +
 			"Each finding is a line: file:line:column: severity category: message. AIRLOCK_POLICY_FILE counts as it does\n" +
 			"for the gateway.\n\n" +
 			"Exit codes: 0 every file may run, 3 the tier would block one, 2 usage, or a file that cannot be read or parsed.",
 		Example: "  airlock scan --policy strict src/*.js\n" +
-			"  airlock scan --sarif src/*.ts > airlock.sarif\n" +
+			"  airlock scan --sarif src > airlock.sarif\n" +
 			"  git show HEAD:job.ts | airlock scan - --language typescript",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, names []string) error { return f.scan(con, names) },
@@ -63,7 +68,7 @@ func (f *scanFlags) scan(con console, names []string) error {
 		return exit(exitUsage, err)
 	}
 	var all []scanned
-	var unread []error
+	names, unread := scripts(names)
 	for _, name := range names {
 		text, err := source(con.stdin, name, execution.MaxCodeBytes)
 		if err != nil {
@@ -79,12 +84,50 @@ func (f *scanFlags) scan(con console, names []string) error {
 		if ok {
 			return exit(exitUsage, fmt.Errorf("--%s: %s", bad.Field, bad.Message))
 		}
-		all = append(all, scanned{name, d})
+		all = append(all, scanned{name, string(text), d})
 	}
-	if err := f.print(con.stdout, all); err != nil {
+	if err := f.print(con.stdout, all, unread); err != nil {
 		return exit(exitPlatform, fmt.Errorf("print the findings: %w", err))
 	}
 	return verdictOf(all, unread)
+}
+
+// scriptEndings are those of the files that are looked for in folders.
+func scriptEndings() []string { return []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"} }
+
+// scripts gives the files that names stand for, folders in the order of their names. Standard input can be read but once.
+func scripts(names []string) (files []string, unread []error) {
+	for _, name := range names {
+		if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
+			if name == "-" && slices.Contains(files, name) {
+				unread = append(unread, errors.New("standard input (-) is named twice"))
+				continue
+			}
+			files = append(files, name) // that it cannot be read is found when it is
+			continue
+		}
+		before := len(files)
+		err := filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
+			base := filepath.Base(path)
+			switch {
+			case err != nil:
+				unread = append(unread, fmt.Errorf("read %s: %w", path, errors.Unwrap(err)))
+			case path == name:
+			case entry.IsDir() && (base == "node_modules" || base[0] == '.'):
+				return fs.SkipDir
+			case entry.Type().IsRegular() && base[0] != '.' && slices.Contains(scriptEndings(), filepath.Ext(path)):
+				files = append(files, path)
+			}
+			return nil
+		})
+		if err == nil && len(files) == before {
+			err = fmt.Errorf("%s: there are no scripts in this folder", name)
+		}
+		if err != nil {
+			unread = append(unread, err)
+		}
+	}
+	return files, unread
 }
 
 // languageOf goes by the flag, then by the file's name.
@@ -98,12 +141,12 @@ func (f *scanFlags) languageOf(name string) string {
 	return "javascript"
 }
 
-func (f *scanFlags) print(w io.Writer, all []scanned) error {
+func (f *scanFlags) print(w io.Writer, all []scanned, unread []error) error {
 	switch {
 	case f.json:
 		return printJSON(w, scanReports(all))
 	case f.sarif:
-		return printJSON(w, sarifOf(all))
+		return printJSON(w, sarifOf(all, unread))
 	}
 	for _, s := range all {
 		for _, line := range s.lines() {

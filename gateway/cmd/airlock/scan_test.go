@@ -17,8 +17,14 @@ func scanFolder(t *testing.T) string {
 	for name, text := range map[string]string{
 		"clean.js": "const a = [1, 2];\na.map((n) => n * 2)", "typed.ts": "const n: number = 1; n",
 		"attack.js": "const cp = require('child_process');\ncp.execSync('id')", "high.js": "Object.setPrototypeOf(Array, null)\nprocess.env.HOME",
-		"wrong.js": "const = 3", "big.js": strings.Repeat("a;", 150_000),
+		"wrong.js": "const = 3", "big.js": strings.Repeat("a;", 150_000), "mark.js": "\ufeffeval(x)",
+		"separator.js": "let s = '\u2028';\u2029let c = = 2", "wide.js": "const s = '😀é'\r\nconst t = '😀é'; eval(t)",
+		"sub/a.js": "1", "sub/deep/b.mjs": "eval(x)", "sub/c.txt": "eval(x)", "sub/.hidden.js": "eval(x)", "sub/.git/hook.js": "eval(x)",
+		"sub/node_modules/p/index.js": "eval(x)", "none/readme.md": "eval(x)",
 	} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +60,12 @@ func TestScan(t *testing.T) {
 		{"syntax", []string{"wrong.js"}, "", 2, "wrong.js:1:", "wrong.js:1:"},
 		{"no such file, and the others all the same", []string{"nope.js", "attack.js"}, "", 2, "attack.js:2:", "read nope.js: no such file"},
 		{"too much code, and the others all the same", []string{"big.js", "attack.js"}, "", 2, "attack.js:2:", "big.js: code has 300000 bytes"},
-		{"a folder", []string{"."}, "", 2, "", "read .:"},
+		{"a folder", []string{"sub"}, "", 3, filepath.Join("sub", "deep", "b.mjs") + ":1:1: critical", "would block 1 of 2; the worst is " + filepath.Join("sub", "deep", "b.mjs")},
+		{"a folder and a file", []string{"attack.js", "sub/"}, "", 3, "attack.js:2:", "would block 2 of 3"},
+		{"a folder without scripts", []string{"clean.js", "none"}, "", 2, "", "none: there are no scripts in this folder"},
+		{"standard input twice", []string{"-", "-"}, "1", 2, "", "standard input (-) is named twice"},
+		{"a byte order mark", []string{"mark.js"}, "", 3, "mark.js:1:1: critical code_injection", ""},
+		{"a line separator", []string{"separator.js"}, "", 2, "separator.js:3:9: error syntax", ""},
 		{"nothing", nil, "", 2, "", "requires at least 1 arg"},
 		{"no such tier", []string{"clean.js", "--policy", "nope"}, "", 2, "", "--policy: unknown policy"},
 		{"no such language", []string{"clean.js", "--language", "perl"}, "", 2, "", "--language: must be"},
@@ -91,23 +102,32 @@ func TestScanSARIF(t *testing.T) {
 	if code, stdout, _ := scan("", "--sarif", "clean.js"); code != 0 || !strings.Contains(stdout, `"results": []`) {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
-	_, stdout, _ := scan("", "--sarif", "attack.js", "wrong.js", filepath.Join(dir, "high.js"))
+	_, stdout, _ := scan("", "--sarif", "attack.js", "wrong.js", "wide.js", "missing.js", filepath.Join(dir, "high.js"))
 	var log struct {
 		Schema  string `json:"$schema"`
 		Version string
 		Runs    []struct {
-			ColumnKind string
-			Tool       struct {
+			ColumnKind  string
+			Invocations []struct {
+				ExecutionSuccessful        bool
+				ToolExecutionNotifications []struct {
+					Message struct{ Text string }
+				}
+			}
+			Tool struct {
 				Driver struct {
 					Name  string
 					Rules []struct {
 						ID               string
 						ShortDescription struct{ Text string }
+						FullDescription  struct{ Text string }
+						Help             struct{ Text string }
 					}
 				}
 			}
 			Results []struct {
 				RuleID, Level string
+				RuleIndex     int
 				Message       struct{ Text string }
 				Locations     []struct {
 					PhysicalLocation struct {
@@ -126,26 +146,33 @@ func TestScanSARIF(t *testing.T) {
 	}
 	run, rules, seen := log.Runs[0], map[string]bool{}, map[string]bool{}
 	for _, r := range run.Tool.Driver.Rules {
-		if r.ShortDescription.Text == "" || rules[r.ID] {
+		if r.ShortDescription.Text == "" || r.FullDescription.Text == "" || r.Help.Text == "" || rules[r.ID] {
 			t.Errorf("rule %q has no text, or is there twice", r.ID)
 		}
 		rules[r.ID] = true
 	}
 	for _, r := range run.Results {
 		seen[r.RuleID] = true
-		if !rules[r.RuleID] || !slices.Contains([]string{"error", "warning", "note"}, r.Level) || r.Message.Text == "" || len(r.Locations) != 1 {
+		if run.Tool.Driver.Rules[r.RuleIndex].ID != r.RuleID || !slices.Contains([]string{"error", "warning", "note"}, r.Level) || r.Message.Text == "" || len(r.Locations) != 1 {
 			t.Errorf("%+v", r)
 			continue
 		}
 		at := r.Locations[0].PhysicalLocation
-		if at.ArtifactLocation.URI != "attack.js" && at.ArtifactLocation.URI != "wrong.js" && !strings.HasPrefix(at.ArtifactLocation.URI, "file:///") {
+		if !slices.Contains([]string{"attack.js", "wrong.js", "wide.js"}, at.ArtifactLocation.URI) && !strings.HasPrefix(at.ArtifactLocation.URI, "file:///") {
 			t.Errorf("uri %q", at.ArtifactLocation.URI)
 		}
-		if at.Region != nil && (at.Region.StartLine < 1 || at.Region.StartColumn < 1) {
+		if at.Region == nil || at.Region.StartLine < 1 || at.Region.StartColumn < 1 {
+			t.Fatalf("region %+v", at.Region)
+		}
+		// In UTF-16 units: the one character before eval that takes two counts two.
+		if at.ArtifactLocation.URI == "wide.js" && r.RuleID == "code_injection" && (at.Region.StartLine != 2 || at.Region.StartColumn != 18) {
 			t.Errorf("region %+v", at.Region)
 		}
 	}
-	if run.Tool.Driver.Name != "airlock" || run.ColumnKind != "unicodeCodePoints" || !seen["command_execution"] || !seen["syntax"] || !seen["blocked"] {
+	if run.Tool.Driver.Name != "airlock" || run.ColumnKind != "utf16CodeUnits" || !seen["command_execution"] || !seen["syntax"] || !seen["blocked"] {
 		t.Errorf("%s", stdout)
+	}
+	if i := run.Invocations[0]; i.ExecutionSuccessful || len(i.ToolExecutionNotifications) != 1 || !strings.Contains(i.ToolExecutionNotifications[0].Message.Text, "missing.js") {
+		t.Errorf("%+v", i)
 	}
 }
