@@ -57,7 +57,7 @@ func (s *Store) account() (account, error) {
 
 func (s *Store) readLedger(a *account) error {
 	place := writersDir + "/" + ledgerName
-	fd, err := open(s.root, place, unix.O_RDONLY)
+	fd, size, err := openFile(s.root, place)
 	if errors.Is(err, unix.ENOENT) {
 		return nil
 	}
@@ -65,12 +65,8 @@ func (s *Store) readLedger(a *account) error {
 		return err
 	}
 	defer shut(fd)
-	st, err := stat(fd, place)
-	if err != nil {
-		return err
-	}
 	prev, n := "", 0
-	return eachLine(file{fd, place, st.Size}, 0, func(line []byte, _ int64) error {
+	return eachLine(file{fd, place, size}, 0, func(line []byte, _ int64) error {
 		n++
 		bad := func(detail string) {
 			a.problems = append(a.problems, audit.Problem{Fault: audit.Unreadable, Place: fmt.Sprintf("%s:%d", place, n), Detail: detail})

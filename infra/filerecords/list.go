@@ -82,17 +82,13 @@ func outside(q audit.Query, day string) bool {
 
 // listDay goes on with a walk in one day. It returns where to continue, or nil when the day is through.
 func (s *Store) listDay(w *walk, from cursor) (*cursor, error) {
-	fd, err := open(s.root, logName(from.Day), unix.O_RDONLY)
+	fd, size, err := openFile(s.root, logName(from.Day))
 	if err != nil {
 		return nil, err
 	}
 	defer shut(fd)
-	st, err := stat(fd, logName(from.Day))
-	if err != nil {
-		return nil, err
-	}
-	f := file{fd, logName(from.Day), st.Size}
-	low := st.Size
+	f := file{fd, logName(from.Day), size}
+	low := size
 	if from.Low >= 0 {
 		low = from.Low
 	}

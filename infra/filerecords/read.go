@@ -28,21 +28,36 @@ func readAt(fd int, name string, b []byte, offset int64) error {
 	return nil
 }
 
+// openFile opens a file of lines for reading, and nothing else that may stand in its place: opening a pipe would wait.
+func openFile(at int, name string) (fd int, size int64, err error) {
+	fd, err = open(at, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK)
+	if err != nil {
+		return -1, 0, err
+	}
+	st, err := stat(fd, name)
+	if err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG {
+		err = &fs.PathError{Op: "read", Path: name, Err: errNoFile}
+	}
+	if err != nil {
+		shut(fd)
+		return -1, 0, err
+	}
+	return fd, st.Size, nil
+}
+
+var errNoFile = errors.New("it is not a file")
+
 // readFile reads a whole file of at most audit.MaxBytes.
 func readFile(at int, name string) ([]byte, error) {
-	fd, err := open(at, name, unix.O_RDONLY|unix.O_NOFOLLOW)
+	fd, size, err := openFile(at, name)
 	if err != nil {
 		return nil, err
 	}
 	defer shut(fd)
-	st, err := stat(fd, name)
-	if err != nil {
-		return nil, err
-	}
-	if st.Size > audit.MaxBytes {
+	if size > audit.MaxBytes {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: unix.EFBIG}
 	}
-	b := make([]byte, st.Size)
+	b := make([]byte, size)
 	return b, readAt(fd, name, b, 0)
 }
 

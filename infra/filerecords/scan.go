@@ -36,7 +36,7 @@ func (s *Store) Lines(ctx context.Context, day string, offset int64, fn func(lin
 	if !isDay(day) || offset < 0 {
 		return fmt.Errorf("read records: day %.20q, offset %d", day, offset)
 	}
-	fd, err := open(s.root, logName(day), unix.O_RDONLY)
+	fd, size, err := openFile(s.root, logName(day))
 	if errors.Is(err, unix.ENOENT) {
 		return nil
 	}
@@ -44,11 +44,7 @@ func (s *Store) Lines(ctx context.Context, day string, offset int64, fn func(lin
 		return fmt.Errorf("read records: %w", err)
 	}
 	defer shut(fd)
-	st, err := stat(fd, logName(day))
-	if err != nil {
-		return fmt.Errorf("read records: %w", err)
-	}
-	return eachLine(file{fd, logName(day), st.Size}, offset, func(line []byte, next int64) error {
+	return eachLine(file{fd, logName(day), size}, offset, func(line []byte, next int64) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

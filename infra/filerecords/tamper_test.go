@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/airlock-run/airlock/infra/filerecords"
 	"github.com/airlock-run/airlock/infra/recordstest"
 	"github.com/airlock-run/airlock/policy/audit"
@@ -104,7 +106,29 @@ func TestVerifyNamesWhatWasDone(t *testing.T) {
 		{"nothing", func(folder) {}, "", 0, true},
 		{"object removed", func(f folder) { f.remove(f.object(3)) }, audit.Missing, 3, true},
 		{"line removed", func(f folder) { f.cut(3) }, audit.Missing, 3, true},
-		{"record removed", func(f folder) { f.remove(f.object(3)); f.cut(3) }, audit.Missing, -1, true},
+		{"record removed", func(f folder) { f.remove(f.object(3)); f.cut(3) }, audit.Missing, 3, true},
+		{"two records removed", func(f folder) {
+			for i := 3; i < 5; i++ {
+				f.remove(f.object(i))
+				f.cut(i)
+			}
+		}, audit.Missing, 4, false},
+		{"pipe in the place of an object", func(f folder) {
+			path := f.object(3)
+			f.remove(path)
+			if err := unix.Mkfifo(path, 0o600); err != nil {
+				f.t.Fatal(err)
+			}
+		}, audit.Unreadable, 3, true},
+		{"pipe in the place of the lines", func(f folder) {
+			f.remove(f.log(9))
+			if err := unix.Mkfifo(f.log(9), 0o600); err != nil {
+				f.t.Fatal(err)
+			}
+		}, audit.Missing, 9, false},
+		{"line without an end", func(f folder) {
+			f.change(f.log(9), func(l []string) []string { return append(l, strings.Repeat("x", audit.MaxBytes+2)+"\n") })
+		}, audit.Unreadable, -1, false},
 		{"newest object removed", func(f folder) { f.remove(f.object(9)) }, audit.Missing, 9, true},
 		{"newest line removed", func(f folder) { f.cut(9) }, audit.Missing, 9, true},
 		{"newest record removed", func(f folder) { f.remove(f.object(9)); f.cut(9) }, audit.Truncated, 9, true},

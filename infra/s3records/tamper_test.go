@@ -66,7 +66,7 @@ func TestVerifyNamesWhatWasDone(t *testing.T) {
 		twice bool
 	}{
 		{"nothing", func(vault) {}, "", 0, false},
-		{"removed", func(v vault) { v.remove(v.key(2)) }, audit.Missing, -1, false},
+		{"removed", func(v vault) { v.remove(v.key(2)) }, audit.Missing, 2, false},
 		{"newest removed", func(v vault) { v.remove(v.key(4)) }, audit.Truncated, 4, false},
 		{"altered", func(v vault) {
 			v.put(v.key(2), bytes.Replace(v.get(2), []byte("acme"), []byte("evil"), 1))

@@ -21,6 +21,8 @@ type Head struct {
 	Writer string `json:"writer"`
 	Seq    int64  `json:"seq"`
 	Hash   string `json:"hash"`
+	// ID is that of the record, where it is known.
+	ID string `json:"-"`
 }
 
 // Sealed is a record as it is stored.
@@ -35,7 +37,7 @@ type Sealed struct {
 
 // Head gives what the writer's next record is chained to.
 func (s Sealed) Head() Head {
-	return Head{Writer: s.Chain.Writer, Seq: s.Chain.Seq, Hash: s.Chain.Hash}
+	return Head{Writer: s.Chain.Writer, Seq: s.Chain.Seq, Hash: s.Chain.Hash, ID: s.ID}
 }
 
 const (
@@ -53,7 +55,7 @@ func Seal(r Record, last Head, key []byte) (Sealed, error) {
 		return Sealed{}, fmt.Errorf("record id %.40q: 1 to %d letters, digits, - and _ are accepted", r.ID, maxIDBytes)
 	}
 	r.Time = r.Time.UTC()
-	r.Chain = Chain{Writer: last.Writer, Seq: last.Seq + 1, Prev: last.Hash}
+	r.Chain = Chain{Writer: last.Writer, Seq: last.Seq + 1, Prev: last.Hash, PrevID: last.ID}
 	doc, err := json.Marshal(r)
 	if err != nil {
 		return Sealed{}, fmt.Errorf("encode record %s: %w", r.ID, err)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +122,10 @@ func TestVerifier(t *testing.T) {
 			var got []string
 			for _, p := range v.Report(true).Problems {
 				got = append(got, string(p.Fault)+" "+string(rune('0'+p.Seq)))
+				// Of each run that is gone the last one has a name: the record behind it, or the writer's head, knows it.
+				if last := !slices.Contains(c.want, string(p.Fault)+" "+string(rune('1'+p.Seq))); (p.ID == "exec_"+string(rune('`'+p.Seq))) != last && p.Fault != audit.Duplicated {
+					t.Errorf("%s has the name %q", got[len(got)-1], p.ID)
+				}
 			}
 			if strings.Join(got, ", ") != strings.Join(c.want, ", ") {
 				t.Errorf("got %v, want %v", got, c.want)

@@ -86,6 +86,8 @@ type Chain struct {
 	Writer string `json:"writer"`
 	Seq    int64  `json:"seq"`
 	Prev   string `json:"prev"`
+	// PrevID is the id of that record, so that it can be named when it is gone.
+	PrevID string `json:"prevId,omitempty"`
 	Hash   string `json:"hash"`
 	// MAC is there where the deployment has a chain key.
 	MAC string `json:"mac,omitempty"`

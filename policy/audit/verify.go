@@ -42,7 +42,8 @@ type chain struct {
 type link struct {
 	seq        int64
 	hash, prev string
-	id, place  string
+	id, prevID string
+	place      string
 	sound      bool
 }
 
@@ -103,7 +104,7 @@ func (v *Verifier) Line(line []byte, place, file string) (Sealed, error) {
 		v.report.add(p)
 	}
 	c := v.chain(s.Chain.Writer)
-	l := link{s.Chain.Seq, s.Chain.Hash, s.Chain.Prev, s.ID, place, err == nil}
+	l := link{s.Chain.Seq, s.Chain.Hash, s.Chain.Prev, s.ID, s.Chain.PrevID, place, err == nil}
 	switch old, came := c.waiting[l.seq]; {
 	case came && err != nil:
 		return s, err // the altered line claims a place that another record has
@@ -192,8 +193,9 @@ func (v *Verifier) Report(anchored bool) Report {
 		}
 		for len(c.waiting) > 0 {
 			early := slices.Min(slices.Collect(maps.Keys(c.waiting)))
-			v.missing(writer, c, early, Missing, "")
-			v.join(writer, c, c.waiting[early])
+			next := c.waiting[early]
+			v.missing(writer, c, early, Missing, next.prevID)
+			v.join(writer, c, next)
 			delete(c.waiting, early)
 			v.advance(writer, c)
 		}
