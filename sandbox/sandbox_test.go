@@ -105,6 +105,7 @@ func TestExceptions(t *testing.T) {
 		{"}); (async () => {", false, "SyntaxError: ", 1, 2},
 		{"a\x00b", false, "SyntaxError: a NUL byte is not allowed in code", 1, 2},
 		{"1;\n'\xff'", false, "SyntaxError: code is not valid UTF-8", 2, 2},
+		{"const n: number = 1", false, "SyntaxError: missing initializer for const variable; as TypeScript it is correct: set language to typescript", 1, 8},
 		{"throw 'text'", false, "Error: text", 0, 0},
 		{"type A = { x: number };\n\nfunction f(a: A) {\n  const é = 1; throw new Error('ts');\n}\nf({ x: 1 })", true, "Error: ts", 4, 26},
 		{"let x: = 1", true, `SyntaxError: Unexpected "="`, 1, 8},

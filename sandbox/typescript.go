@@ -57,13 +57,17 @@ func (s *source) transpile(code string) (string, *Exception) {
 }
 
 // locate replaces the position and, at the end of the code, the message of a syntax error that the engine found: the
-// engine reports the start of some line. What it and esbuild disagree about stays as the engine had it.
+// engine reports the start of some line. What it and esbuild disagree about stays as the engine had it. Code that only lacks
+// its language is told so.
 func (s *source) locate(ex *Exception) {
 	if s.sourceMap != nil || tooDeep(s.code) {
 		return // esbuild has taken this code already, or must not: it recurses without a bound
 	}
 	w := wrappings[0]
-	out := api.Transform(w.head+s.code+w.tail, api.TransformOptions{Loader: api.LoaderJS, Target: api.ESNext, LogLevel: api.LogLevelSilent})
+	as := func(loader api.Loader) api.TransformResult {
+		return api.Transform(w.head+s.code+w.tail, api.TransformOptions{Loader: loader, Target: api.ESNext, LogLevel: api.LogLevelSilent})
+	}
+	out := as(api.LoaderJS)
 	if len(out.Errors) == 0 || out.Errors[0].Location == nil {
 		return
 	}
@@ -76,6 +80,9 @@ func (s *source) locate(ex *Exception) {
 	ex.Line, ex.Column = s.inside(line, found.Column)
 	ex.Line += s.skipped
 	ex.Stack = fmt.Sprintf("    at %s:%d:%d", s.name, ex.Line, ex.Column)
+	if len(as(api.LoaderTS).Errors) == 0 {
+		ex.Message += "; as TypeScript it is correct: set language to typescript"
+	}
 }
 
 func syntaxError(m api.Message) *Exception {
