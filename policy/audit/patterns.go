@@ -28,6 +28,16 @@ func patterns() []pattern {
 		p("google", `()\bAIza[A-Za-z0-9_-]{35}`, "AIza"),
 		p("api key", `()\bsk-(?:[a-z]+-)*[A-Za-z0-9_-]{20,}`, "sk-"),
 		p("npm", `()\bnpm_[A-Za-z0-9]{36}`, "npm_"),
+		p("gitlab", `()\bglpat-[A-Za-z0-9_-]{20,}`, "glpat-"),
+		p("sendgrid", `()\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`, "SG."),
+		p("hugging face", `()\bhf_[A-Za-z0-9]{30,}`, "hf_"),
+		p("google", `()\bya29\.[A-Za-z0-9_-]{20,}`, "ya29."),
+		p("slack", `(\bhooks\.slack\.com/services/)[A-Za-z0-9/]{20,}`, "hooks.slack.com"),
+		p("azure", `((?:AccountKey|SharedAccessKey)=)[A-Za-z0-9+/]{20,}={0,2}`, "AccountKey=", "SharedAccessKey="),
+		p("parameter", `(?i)([?&](?:access_token|auth_token|api_?key|token|secret|password|sig|signature|x-amz-signature|x-amz-security-token)=)[^&#\s"'<>`+"`"+`\\]+`,
+			"oken=", "OKEN=", "ey=", "EY=", "ecret=", "ECRET=", "assword=", "ASSWORD=", "sig=", "SIG=", "ignature=", "IGNATURE="),
+		p("assigned", `(?i)((?:password|passwd|passphrase|api[_-]?key|(?:access|auth|refresh)[_-]?token|client[_-]?secret|(?:secret|private)[_-]?key)["']?\s*[:=]\s*["'`+"`"+`])[^"'`+"`"+`\r\n]{4,}(["'`+"`"+`])`,
+			"assw", "ASSW", "assph", "ASSPH", "ey", "EY", "oken", "OKEN", "ecret", "ECRET"),
 		p("password", `(\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@"']*:)[^\s/@"']+(@)`, "://"),
 	}
 }

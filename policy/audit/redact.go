@@ -14,8 +14,8 @@ const Redacted = "[redacted]"
 
 // RedactConfig says what a [Redactor] takes out, on top of what looks like a credential by itself.
 type RedactConfig struct {
-	// Secrets are known values, such as the deployment's own API key. Each needs at least 6 bytes: shorter ones would
-	// eat ordinary text.
+	// Secrets are known values, such as the deployment's own API key, which are found in URLs, JSON, base64 and hexadecimal
+	// too. Each needs at least 6 bytes: shorter ones would eat ordinary text.
 	Secrets []string
 	// Fields are paths into the record whose values are not stored: "caller.ip", "request.context.customer". A "*" stands
 	// for any member or element; a path that leads nowhere in a record changes nothing there.
@@ -33,7 +33,7 @@ func DefaultNames() []string {
 
 // Redactor takes secrets out of records before they are stored. It is immutable and safe for concurrent use.
 type Redactor struct {
-	secrets []string
+	secrets []guise
 	fields  [][]string
 	names   map[string]bool
 	known   []pattern
@@ -49,10 +49,10 @@ func NewRedactor(cfg RedactConfig) (*Redactor, error) {
 		if len(s) < minSecretBytes {
 			return nil, fmt.Errorf("secret %d has %d bytes; at least %d are needed to redact it", i+1, len(s), minSecretBytes)
 		}
-		r.secrets = append(r.secrets, s)
+		r.secrets = append(r.secrets, guises(s)...)
 	}
 	// Of two secrets where one contains the other, the longer goes first.
-	slices.SortFunc(r.secrets, func(a, b string) int { return len(b) - len(a) })
+	slices.SortStableFunc(r.secrets, func(a, b guise) int { return len(b.text) - len(a.text) })
 	for _, f := range cfg.Fields {
 		path := strings.Split(f, ".")
 		if slices.Contains(path, "") {
@@ -76,7 +76,9 @@ func NewRedactor(cfg RedactConfig) (*Redactor, error) {
 	for _, p := range r.known {
 		r.marks = append(r.marks, p.marks...)
 	}
-	r.marks = append(r.marks, r.secrets...)
+	for _, g := range r.secrets {
+		r.marks = append(r.marks, g.text)
+	}
 	return r, nil
 }
 
@@ -108,7 +110,7 @@ func (r *Redactor) Text(s string) string {
 		return s
 	}
 	for _, secret := range r.secrets {
-		s = strings.ReplaceAll(s, secret, Redacted)
+		s = secret.hide(s)
 	}
 	for _, p := range r.known {
 		if slices.ContainsFunc(p.marks, func(m string) bool { return strings.Contains(s, m) }) {
@@ -149,6 +151,9 @@ func (r *Redactor) value(v any, named bool) (any, bool) {
 		clean := r.Text(v)
 		return clean, clean != v
 	case []any:
+		if name, ok := pairName(v); ok && named && r.names[plain(name)] && !empty(v[1]) {
+			v[1], changed = Redacted, true
+		}
 		for i := range v {
 			clean, did := r.value(v[i], named)
 			v[i], changed = clean, changed || did
@@ -169,6 +174,15 @@ func (r *Redactor) value(v any, named bool) (any, bool) {
 		}
 	}
 	return v, changed
+}
+
+// pairName gives the name of what is a header as a list has them: ["Set-Cookie", "a=b"].
+func pairName(v []any) (string, bool) {
+	if len(v) != 2 {
+		return "", false
+	}
+	name, ok := v[0].(string)
+	return name, ok
 }
 
 // empty values tell nothing and stay, so that a record still shows that nothing was given.

@@ -1,7 +1,10 @@
 package audit_test
 
 import (
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
+	"net/url"
 	"reflect"
 	"strings"
 	"testing"
@@ -37,23 +40,67 @@ func TestRedactText(t *testing.T) {
 		"basic rules apply here":                 "basic rules apply here",
 		"key AKIAIOSFODNN7EXAMPLE end":           "key [redacted:aws key id] end",
 		`AWS_SECRET_ACCESS_KEY="wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"`: `AWS_SECRET_ACCESS_KEY="[redacted:aws secret]"`,
-		"x" + pem + "y":                        "x[redacted:private key]y",
-		pem[:40]:                               "[redacted:private key]",
-		"ghp_" + strings.Repeat("a1", 18):      "[redacted:github]",
-		"postgres://bob:s3cret@db:5432/x":      "postgres://bob:[redacted:password]@db:5432/x",
-		"https://example.com:8080/a@b":         "https://example.com:8080/a@b",
-		"sk_live_" + strings.Repeat("a1", 12):  "[redacted:stripe]",
-		"sk-proj-" + strings.Repeat("a1", 12):  "[redacted:api key]",
-		"-----BEGIN PUBLIC KEY-----":           "-----BEGIN PUBLIC KEY-----",
-		"AKIA is how their key ids begin":      "AKIA is how their key ids begin",
-		"the eyJ prefix of a token":            "the eyJ prefix of a token",
-		"a task-list and a risk-free thing is": "a task-list and a risk-free thing is",
+		"x" + pem + "y":                                                     "x[redacted:private key]y",
+		pem[:40]:                                                            "[redacted:private key]",
+		"ghp_" + strings.Repeat("a1", 18):                                   "[redacted:github]",
+		"postgres://bob:s3cret@db:5432/x":                                   "postgres://bob:[redacted:password]@db:5432/x",
+		"https://example.com:8080/a@b":                                      "https://example.com:8080/a@b",
+		"sk_live_" + strings.Repeat("a1", 12):                               "[redacted:stripe]",
+		"sk-proj-" + strings.Repeat("a1", 12):                               "[redacted:api key]",
+		"-----BEGIN PUBLIC KEY-----":                                        "-----BEGIN PUBLIC KEY-----",
+		"AKIA is how their key ids begin":                                   "AKIA is how their key ids begin",
+		"the eyJ prefix of a token":                                         "the eyJ prefix of a token",
+		"a task-list and a risk-free thing is":                              "a task-list and a risk-free thing is",
+		"GET /?page=2&api_key=0a1b2c&x=1":                                   "GET /?page=2&api_key=[redacted:parameter]&x=1",
+		"GET /?key=value&monkey=tail":                                       "GET /?key=value&monkey=tail",
+		`const dbPassword = "correct horse"`:                                `const dbPassword = "[redacted:assigned]"`,
+		`{'client-secret': 'abcd'}`:                                         `{'client-secret': '[redacted:assigned]'}`,
+		`password = input.password || ""`:                                   `password = input.password || ""`,
+		`{type: "token", key: "value"}`:                                     `{type: "token", key: "value"}`,
+		"glpat-" + strings.Repeat("a1", 10):                                 "[redacted:gitlab]",
+		"https://hooks.slack.com/services/T0AAAAAAA/B0AAAAAAA/abcdefghijkl": "https://hooks.slack.com/services/[redacted:slack]",
 	} {
 		if got := r.Text(in); got != want {
 			t.Errorf("%q:\n got %q\nwant %q", in, got, want)
 		}
 		if once := r.Text(in); r.Text(once) != once {
 			t.Errorf("%q: redacting twice is not the same as once", in)
+		}
+	}
+}
+
+// A known secret is found in whatever a program makes of it on the way out.
+func TestRedactGuises(t *testing.T) {
+	const secret = "p/w+\"quo te\\x&é\u2028-ZZ9*"
+	const whole = "[redacted]"
+	r := redactor(t, audit.RedactConfig{Secrets: []string{secret, "plain-key-0123456789"}})
+	quoted := func(s string) string {
+		b, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	for name, c := range map[string]struct{ text, want string }{
+		"as it is":           {secret, whole},
+		"query":              {"https://x.test/?a=1&k=" + url.QueryEscape(secret) + "&b=2", "https://x.test/?a=1&k=" + whole + "&b=2"},
+		"query, lower case":  {"k=p%2fw%2b%22quo%20te%5cx%26%c3%a9%e2%80%a8-ZZ9*", "k=" + whole},
+		"path":               {"https://x.test/" + url.PathEscape(secret) + "/", "https://x.test/" + whole + "/"},
+		"JSON":               {`{"a":` + quoted(secret) + `}`, `{"a":"` + whole + `"}`},
+		"JSON.stringify":     {`{"a":"p/w+\"quo te\\x&é` + "\u2028" + `-ZZ9*"}`, `{"a":"` + whole + `"}`},
+		"JSON in ASCII":      {`{"a":"p/w+\"quo te\\x&\u00e9\u2028-ZZ9*"}`, `{"a":"` + whole + `"}`},
+		"JSON in JSON":       {quoted(`{"a":` + quoted(secret) + `}`), quoted(`{"a":"` + whole + `"}`)},
+		"hexadecimal":        {"(" + hex.EncodeToString([]byte(secret)) + ")", "(" + whole + ")"},
+		"HEXADECIMAL":        {strings.ToUpper(hex.EncodeToString([]byte(secret))), whole},
+		"base64":             {"<" + base64.StdEncoding.EncodeToString([]byte(secret)) + ">", "<" + whole + ">"},
+		"base64 of URLs":     {base64.RawURLEncoding.EncodeToString([]byte(secret)), whole},
+		"base64, with a":     {"x " + base64.StdEncoding.EncodeToString([]byte("a"+secret+"tail")) + " y", "x " + whole + " y"},
+		"base64, with user:": {"x " + base64.RawURLEncoding.EncodeToString([]byte("user:"+secret)) + " y", "x " + whole + " y"},
+		"twice":              {"plain-key-0123456789 cGxhaW4ta2V5LTAxMjM0NTY3ODk= plain-key-0123456789", whole + " " + whole + " " + whole},
+		"something else":     {"cGxhaW4ta2V5LTk5OTk5OTk5OTk= plain-key-012345678", "cGxhaW4ta2V5LTk5OTk5OTk5OTk= plain-key-012345678"},
+	} {
+		if got := r.Text(c.text); got != c.want {
+			t.Errorf("%s: %s\n got %s\nwant %s", name, c.text, got, c.want)
 		}
 	}
 }
@@ -69,7 +116,7 @@ func TestRedactRecord(t *testing.T) {
 		DangerAnalysis: []byte(`{"findings":[{"excerpt":"\u0041KIAIOSFODNN7EXAMPLE"}]}`),
 		Grants:         []byte(`{"big":12345678901234567890}`),
 		Request:        []byte(`{"context":{"customer":{"name":"Ann"},"Api-Key":"x","password":"","n":1.50},"hunter22":1,"code":"quo\"te\u003cd>é"}`),
-		Journal:        []byte(`[{"body":"text","headers":{"Set-Cookie":["a=b"]},"big":12345678901234567890}]`),
+		Journal:        []byte(`[{"body":"text","headers":{"Set-Cookie":["a=b"]},"list":[["Set-Cookie","a=b"],["Age","1"]],"big":12345678901234567890}]`),
 	}
 	r.Apply(&rec)
 	want := audit.Record{
@@ -78,7 +125,7 @@ func TestRedactRecord(t *testing.T) {
 		DangerAnalysis: []byte(`{"findings":[{"excerpt":"[redacted:aws key id]"}]}`),
 		Grants:         []byte(`{"big":12345678901234567890}`),
 		Request:        []byte(`{"[redacted]":1,"code":"[redacted]","context":{"Api-Key":"[redacted]","customer":{},"n":1.50,"password":""}}`),
-		Journal:        []byte(`[{"big":12345678901234567890,"body":"[redacted]","headers":{"Set-Cookie":"[redacted]"}}]`),
+		Journal:        []byte(`[{"big":12345678901234567890,"body":"[redacted]","headers":{"Set-Cookie":"[redacted]"},"list":[["Set-Cookie","[redacted]"],["Age","1"]]}]`),
 	}
 	if !reflect.DeepEqual(rec, want) {
 		got, _ := json.MarshalIndent(rec, "", " ")
