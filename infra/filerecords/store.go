@@ -60,6 +60,7 @@ type Store struct {
 	lastID string
 	days   map[string]*day
 	next   <-chan draft // the draft being prepared, if any
+	ready  time.Time    // when a probe last went well
 	undo   func() error // what a failed Append could not take back yet
 	broken error        // set when the disk refused a flush: what is stored is not known any more
 }
