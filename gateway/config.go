@@ -26,7 +26,7 @@ type Config struct {
 	Proxies []netip.Prefix
 
 	Places      int           // executions at once; 2
-	SparePlaces int           // more of them, for tenants that have none; none
+	SparePlaces int           // more of them, as queue.Config says; none
 	QueueDepth  int           // executions waiting at once; 1,000
 	QueueWait   time.Duration // longest wait for a place; 30 s
 

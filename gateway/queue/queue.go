@@ -26,7 +26,8 @@ func weights(c Class) int { return [classes]int{1, 3, 6}[c] }
 type Config struct {
 	Places int // executions at once; at least 1
 	// Spare is how many more there may be of tenants that have none: however long others hold all the places, who comes
-	// anew does not wait for them.
+	// anew does not wait for them. All but one of them are also for tenants that want no more than all places, while others
+	// are about.
 	Spare int
 	Depth int // waiters at once; at least 0
 	Now   func() time.Time

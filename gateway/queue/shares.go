@@ -20,6 +20,7 @@ type shares struct {
 	asked   *list.List        // of *share: those that are about, who asked longest ago first
 	each    int               // what each of them may always have: its part of the places, at least one
 	claimed int               // the sum of their claims
+	floods  int               // how many of them lately asked for more than all places
 }
 
 // share is what one tenant has, and what it needs.
@@ -32,6 +33,7 @@ type share struct {
 	most, recent int
 	since        time.Time // when this window began
 	claim        int       // places that it has not and may ask for any moment
+	flood        bool      // whether most is more than all places
 }
 
 func newShares(cfg Config) shares {
@@ -89,8 +91,15 @@ func (s *shares) pass(now time.Time) {
 	}
 }
 
-// count brings a tenant's claim up to date, and forgets a tenant of which nothing is left.
+// count brings what is known of a tenant's needs up to date, and forgets a tenant of which nothing is left.
 func (s *shares) count(t *share) {
+	if flood := t.most > s.places; flood != t.flood {
+		if t.flood = flood; flood {
+			s.floods++
+		} else {
+			s.floods--
+		}
+	}
 	claim := max(min(t.most, s.each)-t.held, 0)
 	s.claimed += claim - t.claim
 	if t.claim = claim; t.turn == nil && t.held == 0 {
@@ -121,15 +130,29 @@ func (s *shares) release(tenant string, now time.Time) {
 func (s *shares) held(tenant string) int { return s.tenants[tenant].held }
 
 // may reports whether a tenant that asks may have one more place, of those that are free: not past its bound, not a spare
-// one unless it has none, and beyond its part of the places none that others claim, who may claim half of all. The only
-// place there is may always be had.
+// one unless one is kept for it, and beyond its part of the places none that others claim, who may claim half of all. The
+// only place there is may always be had.
 func (s *shares) may(tenant string) bool {
 	t := s.tenants[tenant]
-	if s.free == 0 || t.held > 0 && s.free <= s.spare {
+	kept := s.kept(t)
+	if s.free <= kept {
 		return false
 	}
 	if most := s.bound(tenant); most > 0 && t.held >= most {
 		return false
 	}
-	return t.held < s.each || s.free-s.spare > min(s.claimed-t.claim, s.places/2)
+	return t.held < s.each+s.spare-kept || s.free-s.spare > min(s.claimed-t.claim, s.places/2)
+}
+
+// kept is how many places are not for a tenant. The spare ones are for those that have none, and all but the last of them
+// also for those that lately needed no more than all places, beyond their part of these: who fills the places when it is
+// alone has more than its half of them beside one that never has enough.
+func (s *shares) kept(t *share) int {
+	switch {
+	case t.held == 0:
+		return 0
+	case s.floods > 0 && !t.flood:
+		return min(s.spare, 1)
+	}
+	return s.spare
 }

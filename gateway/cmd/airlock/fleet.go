@@ -22,7 +22,7 @@ var (
 type fleet struct {
 	gateway.Invoker
 	places int
-	spare  int               // places besides, for tenants that have none
+	spare  int               // places besides, as queue.Config says
 	pool   *localinvoke.Pool // nil on Lambda
 	where  string            // for people
 }
@@ -52,6 +52,9 @@ func openFleet(ctx context.Context, getenv func(string) string, set settings, ti
 	}
 	places := len(pool.Stats().Processes)
 	spare := set.spare(places)
+	if set.processes == 0 {
+		spare = set.spareProcesses()
+	}
 	return &fleet{Invoker: pool, places: places - spare, spare: spare, pool: pool, where: fmt.Sprintf("%d processes, one execution each at a time", places)}, nil
 }
 
@@ -70,14 +73,20 @@ func lambdaConfig(set lambdaSettings, tiers *rules) lambdainvoke.Config {
 	return cfg
 }
 
-// spare is how many of so many places are kept for tenants that have none: one, where tokens tell tenants apart and two
-// are left.
+// spare is how many of so many places are spare ones: where tokens tell tenants apart one for those that have no place, if
+// two are left, and another for those that want no more than all places, if six are.
 func (s settings) spare(places int) int {
-	if len(s.auth.Keys)+len(s.providers) == 0 || places < 3 {
+	switch {
+	case len(s.auth.Keys)+len(s.providers) == 0 || places < 3:
 		return 0
+	case places < 8:
+		return 1
 	}
-	return 1
+	return 2
 }
+
+// spareProcesses is how many processes there are for that besides those that the machine suits.
+func (s settings) spareProcesses() int { return s.spare(8) }
 
 func (f *fleet) close(ctx context.Context) error {
 	if f.pool == nil {
@@ -129,7 +138,7 @@ func poolConfig(getenv func(string) string, set settings, tiers *rules, log *slo
 	cfg := localinvoke.Config{Env: []string{"GOGC=off", "AUDIT_STORE=" + set.auditStore}, Processes: set.processes, Logger: log}
 	cfg.EnvNow = func() []string { return append(set.attached.environment(), tiers.environment()...) }
 	if set.processes == 0 {
-		cfg.Spare = set.spare(3) // besides those that the machine suits
+		cfg.Spare = set.spareProcesses()
 	}
 	names := forwarded
 	if isBucket(set.auditStore) || isBucket(getenv("HANDOVER_STORE")) {
