@@ -1,9 +1,11 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -41,9 +43,12 @@ func (s *Server) putFunction(c *fiber.Ctx) error {
 	caller := callerOf(c)
 	d.Content.Scopes = restricting(caller.Scopes)
 	slices.Sort(d.Content.Scopes)
-	decision := s.deps.Policy.Decide(askOf(Job{Request: called(d.Content), Caller: caller, Function: &execution.FunctionRef{}}))
+	decision := s.deps.Policy.AnalyzeAsk(askOf(Job{Request: called(d.Content), Caller: caller, Function: &execution.FunctionRef{}}))
 	if bad, ok := decision.BadField(); ok {
 		return &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}
+	}
+	if decision.SyntaxError != nil {
+		return unparsed(d.Content.Request.Entry, decision.SyntaxError)
 	}
 	f, v, created, err := s.state.book.Put(s.base, caller.Tenant, param(c, "name"), caller.Subject, d, needsSecret)
 	if err != nil {
@@ -61,8 +66,19 @@ func (s *Server) putFunction(c *fiber.Ctx) error {
 		functionView
 		DangerAnalysis policy.DangerAnalysis `json:"dangerAnalysis"`
 		Decision       verdict               `json:"decision"`
-		SyntaxError    *policy.SyntaxError   `json:"syntaxError"`
-	}{viewOf(f, v), decision.Analysis, verdict{decision.Effect == policy.Allow, decision.ReasonLines()}, decision.SyntaxError})
+	}{viewOf(f, v), decision.Analysis, verdict{decision.Effect == policy.Allow, decision.ReasonLines()}})
+}
+
+// unparsed refuses code that could never run.
+func unparsed(entry string, e *policy.SyntaxError) error {
+	field := "code"
+	if file := cmp.Or(e.File, entry); file != "" {
+		field = "files." + file
+	}
+	return &problem{
+		status: 400, code: string(execution.InvalidRequest), field: field, line: e.Line, column: e.Column,
+		detail: fmt.Sprintf("%s: does not parse at line %d, column %d: %s", field, e.Line, e.Column, e.Message),
+	}
 }
 
 // called is the request that a version makes: its env is the global env.

@@ -99,6 +99,32 @@ func TestFunctionVersions(t *testing.T) {
 	want(t, s.do(t, "POST", f+"/invoke", ""), 200, `"entry":"a.ts"`)
 }
 
+// What could never run is not saved.
+func TestFunctionsThatDoNotParse(t *testing.T) {
+	t.Parallel()
+	s := kept(t, options{})
+	const f = "/api/functions/f"
+	for body, where := range map[string]string{
+		`{"code":"let a = 1;\nlet x = ;"}`:                                                      `"code","line":2,"column":9`,
+		`{"code":"let a; let a"}`:                                                               `"code","line":1,"column":12`,
+		`{"code":"const a: = 1","language":"typescript","policy":"strict"}`:                     `"code","line":1,"column":10`,
+		`{"files":{"index.js":"export default ("}}`:                                             `"files.index.js","line":1,"column":17`,
+		`{"files":{"index.ts":"import './lib/a.ts'","lib/a.ts":"\nlet n: number = ;"}}`:         `"files.lib/a.ts","line":2,"column":17`,
+		`{"code":"eval('1');\n) (","policy":"strict","schedule":"0 9 * * *","env":{"A":"b"}}`:   `"code","line":2,"column":1`,
+		`{"code":"` + "```js\\nlet a = 1;\\nlet b = = 2;\\n```" + `","hook":{"scheme":"none"}}`: `"code","line":3,"column":9`,
+		`{"code":"import './a.js'","files":{"a.js":"}"},"limits":{"cpuMs":5},"memory":"16mb"}`:  `"files.a.js","line":1,"column":2`,
+	} {
+		a := want(t, s.do(t, "PUT", f, body), 400, `"field":`+where, `"code":"invalid_request"`)
+		if detail, _ := a.problem(t, 400); !strings.Contains(detail, "does not parse at line ") {
+			t.Errorf("%s: %s", body, detail)
+		}
+	}
+	s.do(t, "GET", f, "").problem(t, 404)
+	want(t, s.do(t, "PUT", f, `{"entry":"index.tsx","files":{"index.tsx":"#!/usr/bin/env node\nexport default () => <a b='c'/>","data.txt":"let x = ;"}}`), 201)
+	s.do(t, "PUT", f, code("let x = ;")).problem(t, 400)
+	want(t, s.do(t, "GET", f, ""), 200, `"versions":1`, `"latest":1`)
+}
+
 func TestFunctionsListed(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{})

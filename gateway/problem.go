@@ -20,13 +20,15 @@ import (
 
 // problem is an outcome that is not a result. detail is shown to the caller; cause is for the log alone.
 type problem struct {
-	status     int
-	code       string // append-only; the status's own when empty
-	field      string
-	detail     string // the status's own when empty
-	retryAfter time.Duration
-	challenge  string // WWW-Authenticate
-	cause      error
+	status int
+	code   string // append-only; the status's own when empty
+	field  string
+	// line and column are where in the code of field, counting from 1; 0 when it is not about code.
+	line, column int
+	detail       string // the status's own when empty
+	retryAfter   time.Duration
+	challenge    string // WWW-Authenticate
+	cause        error
 }
 
 // Error gives the detail and the cause, for the log.
@@ -47,6 +49,8 @@ type document struct {
 	Error     string `json:"error"`
 	Code      string `json:"code"`
 	Field     string `json:"field,omitempty"`
+	Line      int    `json:"line,omitempty"`
+	Column    int    `json:"column,omitempty"`
 	RequestID string `json:"requestId"`
 }
 
@@ -193,7 +197,7 @@ func (s *Server) document(err error, path, requestID string) []byte {
 	s.meter.Refuse(code)
 	return raw(document{
 		Type: "about:blank", Title: http.StatusText(p.status), Status: p.status, Detail: detail, Error: detail,
-		Instance: (&url.URL{Path: path}).EscapedPath(), Code: code, Field: p.field, RequestID: requestID,
+		Instance: (&url.URL{Path: path}).EscapedPath(), Code: code, Field: p.field, Line: p.line, Column: p.column, RequestID: requestID,
 	})
 }
 

@@ -34,7 +34,7 @@ func (c *catalogue) scan(code, language string, globals []string, files map[stri
 	o := outlineOf(text)
 	b := budgetFor(&o)
 	var t *tree
-	if language != typeScript {
+	if language != typeScript && language != typeScriptX {
 		// Why the tree parser refused does not matter: esbuild takes the code, or its error is the one to show.
 		t, _ = parseTree(&o, b)
 	}

@@ -118,10 +118,29 @@ func TestSyntaxErrors(t *testing.T) {
 			}
 		})
 	}
-	for _, code := range []string{fib, "return 1", "await 1", "function(){}", "{a:1,b:2}", "import 'x'; export {}", "async () => 1", "var yield; let async = 1", ""} {
+	for _, code := range []string{fib, "return 1", "await 1", "function(){}", "{a:1,b:2}", "import 'x'; export {}", "async () => 1", "var yield; let async = 1", "", "#!/usr/bin/env node\n1"} {
 		if d := set.Analyze(code, "javascript", "standard"); d.SyntaxError != nil || !d.Telemetry.IsValid {
 			t.Errorf("%q: %+v", code, d.SyntaxError)
 		}
+	}
+}
+
+func TestSyntaxErrorsInFiles(t *testing.T) {
+	set := policy.Default()
+	ask := policy.Ask{Code: "import './lib/a.ts'", Tier: "standard", Files: map[string]string{
+		"lib/a.ts": "let n: number", "lib/b.jsx": "export default <a b='c'>{1}</a>", "lib/c.tsx": "let n: number = <b/> as any", "notes.txt": "let x = ;",
+	}}
+	if d := set.AnalyzeAsk(ask); d.SyntaxError != nil {
+		t.Errorf("got %+v", d.SyntaxError)
+	}
+	for _, entry := range []string{"lib/b.jsx", "lib/c.tsx"} {
+		if d := set.AnalyzeAsk(policy.Ask{Code: ask.Files[entry], Entry: entry, Tier: "standard"}); d.SyntaxError != nil || !d.Telemetry.IsValid {
+			t.Errorf("%s: %+v", entry, d.SyntaxError)
+		}
+	}
+	ask.Files["lib/d.ts"] = "let n: number\nlet m: ="
+	if d := set.AnalyzeAsk(ask); d.SyntaxError == nil || d.SyntaxError.File != "lib/d.ts" || d.SyntaxError.Line != 2 || !d.Telemetry.IsValid {
+		t.Errorf("got %+v", d.SyntaxError)
 	}
 }
 

@@ -8,7 +8,7 @@ func (s *Set) Analyze(code, language, tier string) Decision {
 }
 
 // AnalyzeAsk is Decide for code that is not going to run: the same analysis and decision, and the place of a syntax error
-// even in code that the scan itself took without noticing. It costs a second parse.
+// even in code that the scan itself took without noticing, or in a file beside it. It costs a second parse.
 func (s *Set) AnalyzeAsk(a Ask) Decision {
 	d := s.Decide(a)
 	if d.SyntaxError != nil {
@@ -17,23 +17,39 @@ func (s *Set) AnalyzeAsk(a Ask) Decision {
 	if _, bad := d.BadField(); bad {
 		return d
 	}
-	start, end := body(a.Code)
-	text := a.Code[start:end]
-	o := outlineOf(text)
-	if !o.transformable() {
+	if d.SyntaxError = syntaxIn(a.Code, a.language()); d.SyntaxError != nil {
+		d.Telemetry.IsValid = false
 		return d
 	}
-	if _, syntax := transform(text, a.language(), o.module, false); syntax != nil {
-		src := source{text: a.Code}
-		d.SyntaxError = syntax.moved(&src, text, start)
-		d.Telemetry.IsValid = false
+	q := inquiry{ask: &a}
+	for _, name := range q.runnableFiles() {
+		if d.SyntaxError = syntaxIn(a.Files[name], languageOf(name)); d.SyntaxError != nil {
+			d.SyntaxError.File = name
+			break
+		}
 	}
 	return d
 }
 
+// syntaxIn finds the syntax error of one source.
+func syntaxIn(code, language string) *SyntaxError {
+	start, end := body(code)
+	text := code[start:end]
+	o := outlineOf(text)
+	if !o.transformable() {
+		return nil
+	}
+	_, syntax := transform(text, language, o.module, false)
+	if syntax == nil {
+		return nil
+	}
+	src := source{text: code}
+	return syntax.moved(&src, text, start)
+}
+
 // language gives the language of the code: the entry file's name wins over the field, as it does in the sandbox.
 func (a *Ask) language() string {
-	if l := languageOf(a.Entry); l == typeScript {
+	if l := languageOf(a.Entry); l != javaScript {
 		return l
 	}
 	return or(a.Language, javaScript)
@@ -41,8 +57,12 @@ func (a *Ask) language() string {
 
 func languageOf(file string) string {
 	switch path.Ext(file) {
-	case ".ts", ".mts", ".cts", ".tsx":
+	case ".ts", ".mts", ".cts":
 		return typeScript
+	case ".tsx":
+		return typeScriptX
+	case ".jsx":
+		return javaScriptX
 	}
 	return javaScript
 }

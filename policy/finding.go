@@ -155,8 +155,10 @@ type Flags struct {
 	HasProtoAccess   bool `json:"hasProtoAccess"`
 }
 
-// SyntaxError is where the caller's code stops making sense. Line and Column count from 1.
+// SyntaxError is where the caller's code stops making sense. Line and Column count from 1. File is the path of the source
+// among the files beside the code; empty for the code itself.
 type SyntaxError struct {
+	File    string `json:"file,omitempty"`
 	Message string `json:"message"`
 	Line    int    `json:"line"`
 	Column  int    `json:"column"`

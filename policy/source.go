@@ -9,6 +9,9 @@ import (
 const (
 	javaScript = "javascript"
 	typeScript = "typescript"
+	// The names of files tell these two.
+	javaScriptX = "jsx"
+	typeScriptX = "tsx"
 )
 
 // source is one text as the caller wrote it. Offsets are bytes into it.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -22,8 +23,16 @@ func wrappings(module bool) []wrapping {
 // back. The error is the caller's syntax error; of several shapes' errors it is the one that got furthest.
 func transform(code, language string, module, mapped bool) (*generated, *SyntaxError) {
 	loader := api.LoaderJS
-	if language == typeScript {
+	switch language {
+	case typeScript:
 		loader = api.LoaderTS
+	case typeScriptX:
+		loader = api.LoaderTSX
+	case javaScriptX:
+		loader = api.LoaderJSX
+	}
+	if strings.HasPrefix(code, "#!") { // a comment in front of the wrapping, too
+		code = "//" + code[2:]
 	}
 	var worst *SyntaxError
 	for _, wrap := range wrappings(module) {

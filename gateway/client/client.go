@@ -55,6 +55,8 @@ type Problem struct {
 	Code      string `json:"code"`
 	Detail    string `json:"detail"`
 	Field     string `json:"field"`
+	Line      int    `json:"line"` // in code that does not parse, with Column; 0 otherwise
+	Column    int    `json:"column"`
 	RequestID string `json:"requestId"`
 	// RetryAfter is when trying again may help; zero when nothing was said.
 	RetryAfter time.Duration `json:"-"`
