@@ -59,7 +59,8 @@ func (r *run) stackText(in *quickjs.Instance) string {
 		return ""
 	}
 	text, _ := in.Str(v, maxErrorText)
-	return r.source.exception("", "", text).Stack
+	frames, _ := r.source.trace(text)
+	return strings.TrimPrefix(frames, "\n")
 }
 
 // profile is the samples of a run. When there are too many, every other one is dropped, and only every other tick is

@@ -41,46 +41,98 @@ func (r *run) escaping() error {
 	return errThrown
 }
 
-// exception puts what the engine reported into the caller's own source.
+// exception is what was thrown. stack is what trace made of the frames, behind a name and a message, unless the code has put
+// something else there. The first frame of the caller's own gives the exception its position.
 func (s *source) exception(name, message, stack string) *Exception {
-	ex := &Exception{Name: name, Message: message}
-	var out []string
-	for line := range strings.Lines(stack) {
-		frame, ok := s.frame(strings.TrimRight(line, "\n"), ex)
-		if ok {
-			out = append(out, frame)
+	ex := &Exception{Name: name, Message: message, Stack: framesOf(name, message, stack)}
+	for line := range strings.Lines(ex.Stack) {
+		if file, l, c, ok := frameAt(line); ok && s.has(file) {
+			ex.File, ex.Line, ex.Column = file, l, c
+			break
 		}
 	}
-	ex.Stack = strings.Join(out, "\n")
 	return ex
 }
 
-// frame maps one line of a stack to the caller's source, and drops lines that are not the caller's. The first frame
-// with a position gives the exception its own.
-func (s *source) frame(line string, ex *Exception) (string, bool) {
-	if strings.Contains(line, "airlock:") || strings.Contains(line, "(native)") {
-		return "", false
+// framesOf is stack without what stands in front of the frames. What has no frames is kept as it is.
+func framesOf(name, message, stack string) string {
+	stack = strings.TrimRight(stack, "\n")
+	if rest, ok := strings.CutPrefix(stack, name+": "+message); ok {
+		stack = rest
+	} else if stack == name && message == "" {
+		return ""
 	}
-	i := strings.LastIndex(line, quickjs.ScriptName+":")
-	if i < 0 {
-		return line, strings.TrimSpace(line) != ""
+	if i := strings.Index("\n"+stack, "\n"+framePrefix); i >= 0 {
+		return stack[i:]
 	}
-	rest := strings.TrimSuffix(line[i+len(quickjs.ScriptName)+1:], ")")
-	l, c, ok := strings.Cut(rest, ":")
-	ln, err1 := strconv.Atoi(l)
-	col, err2 := strconv.Atoi(c)
-	if !ok || err1 != nil || err2 != nil {
-		return line, true
-	}
-	file, ln, col, ok := s.origin(ln, col)
+	return strings.TrimLeft(stack, "\n")
+}
+
+const framePrefix = "    at "
+
+// frameAt reads where a frame, "    at name (file:line:column)" or "    at file:line:column", stands.
+func frameAt(frame string) (file string, line, col int, ok bool) {
+	text, ok := strings.CutPrefix(strings.TrimRight(frame, "\n"), framePrefix)
 	if !ok {
-		return "", false
+		return "", 0, 0, false
 	}
-	if ex.Line == 0 {
-		ex.File, ex.Line, ex.Column = file, ln, col
+	if i := strings.LastIndex(text, " ("); i >= 0 {
+		text = text[i+2:]
 	}
-	tail := line[i+len(quickjs.ScriptName)+1+len(rest):]
-	return line[:i] + file + ":" + strconv.Itoa(ln) + ":" + strconv.Itoa(col) + tail, true
+	text = strings.TrimSuffix(text, ")")
+	rest, c, ok1 := cutLast(text)
+	file, l, ok2 := cutLast(rest)
+	line, err1 := strconv.Atoi(l)
+	col, err2 := strconv.Atoi(c)
+	return file, line, col, ok1 && ok2 && err1 == nil && err2 == nil
+}
+
+// cutLast cuts s at its last colon.
+func cutLast(s string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+1:], true
+}
+
+// has tells whether file is one of the caller's.
+func (s *source) has(file string) bool {
+	return file == s.name || s.bundle != nil && !strings.HasPrefix(file, "<")
+}
+
+// trace puts the frames that the engine lists into the caller's own source, with a line break before each, and drops those
+// that are not the caller's. work is what that took, in bytes looked at.
+func (s *source) trace(frames string) (text string, work int) {
+	var out strings.Builder
+	for line := range strings.Lines(frames) {
+		if frame, looked, ok := s.frame(strings.TrimRight(line, "\n")); ok {
+			out.WriteByte('\n')
+			out.WriteString(frame)
+			work += looked
+		}
+	}
+	return out.String(), work + len(frames)
+}
+
+// frame is trace for one frame.
+func (s *source) frame(line string) (frame string, work int, ok bool) {
+	if strings.Contains(line, "airlock:") || strings.HasSuffix(line, "(native)") || strings.HasPrefix(line, framePrefix+"<input>:") {
+		return "", 0, false
+	}
+	file, l, c, ok := frameAt(line)
+	if !ok || file != quickjs.ScriptName {
+		return line, 0, strings.TrimSpace(line) != ""
+	}
+	at := strings.LastIndex(line, quickjs.ScriptName)
+	if file, l, c, ok = s.origin(l, c); !ok {
+		return "", 0, false
+	}
+	tail := ""
+	if strings.HasSuffix(line, ")") {
+		tail = ")"
+	}
+	return line[:at] + file + ":" + strconv.Itoa(l) + ":" + strconv.Itoa(c) + tail, c, true
 }
 
 // oneLine is the exception as Result.Error has it.

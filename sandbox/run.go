@@ -358,6 +358,16 @@ func (r *run) Poll(in *quickjs.Instance) error {
 // MemoryRefused implements quickjs.Host.
 func (r *run) MemoryRefused() error { return r.limits.exceeded(LimitMemory) }
 
+// Trace implements quickjs.Host.
+func (r *run) Trace(in *quickjs.Instance, frames string) (string, error) {
+	text, work := r.source.trace(frames)
+	in.Spend(work / traceCost)
+	return text, nil
+}
+
+// traceCost is how many bytes of frames and lines are looked at in the time of a call or back-edge of the guest.
+const traceCost = 16
+
 // Now implements quickjs.Host.
 func (r *run) Now() time.Duration {
 	r.impure = true

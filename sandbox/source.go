@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -33,6 +34,9 @@ type source struct {
 	compiled atomic.Pointer[quickjs.Compiled]
 	// skipped is how many lines of the caller's text were left out in front: a Markdown fence.
 	skipped int
+	// lines are where those of code begin; measured says that they are there.
+	lines    []int
+	measured sync.Once
 }
 
 // edit says that n bytes were inserted at column col (counting from 1) of line (of the text after all edits).
@@ -184,17 +188,26 @@ func (s *source) inside(line, col int) (int, int) {
 	if line < 1 {
 		return 1, 1
 	}
-	rest, n := s.code, 1
-	for ; n < line; n++ {
-		_, after, more := strings.Cut(rest, "\n")
-		if !more {
-			col = len(rest) + 1
-			break
-		}
-		rest = after
+	s.measured.Do(s.measure)
+	n := min(line, len(s.lines))
+	text := s.code[s.lines[n-1]:]
+	if n < len(s.lines) {
+		text = s.code[s.lines[n-1] : s.lines[n]-1]
 	}
-	text, _, _ := strings.Cut(rest, "\n")
+	if line > n {
+		col = len(text) + 1
+	}
 	return n, utf8.RuneCountInString(text[:min(max(col-1, 0), len(text))]) + 1
+}
+
+// measure finds where the lines of the code begin.
+func (s *source) measure() {
+	s.lines = append(s.lines, 0)
+	for i := range len(s.code) {
+		if s.code[i] == '\n' {
+			s.lines = append(s.lines, i+1)
+		}
+	}
 }
 
 // lineColumn gives the line and the column, in bytes, of an offset.

@@ -44,10 +44,10 @@ var webOps = map[string]syncOp{
 
 	"multipart.parse": multipartParse,
 
+	"stack.frames":  stackFrames,
 	"value.kind":    valueKind,
 	"value.promise": promiseState,
 	"value.proxy":   proxyPart,
-	"stack":         callerStack,
 }
 
 // web is what the operations keep of one run.

@@ -1,6 +1,11 @@
 package sandbox
 
-import "github.com/airlock-run/airlock/sandbox/internal/quickjs"
+import (
+	"strings"
+	"unicode/utf16"
+
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+)
 
 // valueKind(v) tells what an object is; see quickjs.Kind.
 func valueKind(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
@@ -25,11 +30,16 @@ func proxyPart(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, 
 	return target, nil
 }
 
-// callerStack(stack) gives the frames of a stack in the caller's own source.
-func callerStack(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
+// stackFrames(stack) is where the frames begin in a stack that the engine has made: -1 in one that the guest has set.
+func stackFrames(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
 	stack, ok := in.Str(a[0], maxErrorText)
-	if !ok || r.source == nil {
-		return in.String("")
+	at := strings.Index(stack, "\n"+framePrefix)
+	if !ok || at < 0 || r.source == nil {
+		return quickjs.Int(-1), nil
 	}
-	return text(in, r.source.exception("", "", stack).Stack)
+	frame, _, _ := strings.Cut(stack[at+1:], "\n")
+	if file, _, _, ok := frameAt(frame); !ok || !r.source.has(file) {
+		return quickjs.Int(-1), nil
+	}
+	return quickjs.Int(int32(len(utf16.Encode([]rune(stack[:at]))))), nil
 }

@@ -26,19 +26,6 @@
     } catch { return ''; }
   };
 
-  // trimStack drops the library's own frames.
-  internal.trimStack = (stack) => {
-    let out = '', from = 0;
-    while (from < stack.length) {
-      let to = p.indexOf(stack, '\n', from);
-      if (to < 0) to = stack.length;
-      const line = p.slice(stack, from, to);
-      if (line !== '' && p.indexOf(line, '(airlock:') < 0 && p.indexOf(line, 'at airlock:') < 0 && p.indexOf(line, '(native)') < 0) out += (out === '' ? '' : '\n') + line;
-      from = to + 1;
-    }
-    return out;
-  };
-
   // fail ends the run with what was thrown. The first failure counts.
   internal.fail = (e) => {
     let name = '', message = '', stack = '';
@@ -57,9 +44,17 @@
 
   // No CallSite objects: their getFunction() would hand out functions of the library.
   delete p.Error.prepareStackTrace;
-  internal.define(p.Error, 'captureStackTrace', function captureStackTrace(target) {
-    if (target === null || typeof target !== 'object') throw new p.TypeError('not an object');
-    internal.define(target, 'stack', new p.Error().stack);
+  internal.define(p.Error, 'captureStackTrace', function captureStackTrace(target, from) {
+    if (target === null || (typeof target !== 'object' && typeof target !== 'function')) throw new p.TypeError('not an object');
+    let frames = p.slice(new p.Error().stack, 5);
+    if (typeof from === 'function') frames = framesBehind(frames, p.getOwnPropertyDescriptor(from, 'name')?.value);
+    internal.define(target, 'stack', `${p.errorToString(target)}${frames}`);
   });
+  // framesBehind leaves out the frames up to that of a function.
+  const framesBehind = (frames, name) => {
+    const at = typeof name === 'string' && name !== '' ? p.indexOf(frames, `\n    at ${name} (`) : -1;
+    const end = at < 0 ? -1 : p.indexOf(frames, '\n', at + 1);
+    return at < 0 ? frames : end < 0 ? '' : p.slice(frames, end);
+  };
   return internal;
 }

@@ -6,14 +6,23 @@
   const textOf = (e) => {
     try { return p.errorToString(e); } catch { return '[object Error]'; }
   };
-  // stackOf gives the name, the message and the frames. The engine's stacks have frames alone; one that a guest has set
-  // is shown as it stands.
+  // stackOf gives the stack, with the name and the message that the error has by now: its constructor sets a name after the
+  // engine has made the stack. A stack that the guest has set is shown as it stands.
   const stackOf = (e) => {
-    const { stack } = e;
+    const { stack, message } = e;
     if (typeof stack !== 'string' || stack === '') return stack ? `${stack}` : textOf(e);
-    if (!p.startsWith(stack, '    at ')) return stack;
-    const frames = internal.sync('stack', stack);
-    return frames === '' ? textOf(e) : `${textOf(e)}\n${frames}`;
+    const at = internal.sync('stack.frames', stack), base = inheritedName(e);
+    if (at < 0 || typeof message !== 'string') return stack;
+    const head = p.slice(stack, 0, at);
+    const made = head === base || (p.startsWith(head, `${base}: `) && p.indexOf(message, p.slice(head, base.length + 2)) >= 0);
+    return made ? `${textOf(e)}${p.slice(stack, at)}` : stack;
+  };
+  const inheritedName = (e) => {
+    for (let o = p.getPrototypeOf(e); o !== null; o = p.getPrototypeOf(o)) {
+      const d = p.getOwnPropertyDescriptor(o, 'name');
+      if (d !== undefined) return typeof d.value === 'string' ? d.value : '';
+    }
+    return '';
   };
 
   // withClass puts the name of the class where only that of its base stands.

@@ -6,9 +6,15 @@
   const modules = { __proto__: null };
   internal.modules = modules;
 
+  // showCode puts the code of an error behind the name that its stack begins with.
+  internal.showCode = (e, name, code) => {
+    const { stack } = e;
+    if (p.startsWith(code, 'ERR_') && p.startsWith(stack, name)) define(e, 'stack', `${name} [${code}]${p.slice(stack, name.length)}`);
+  };
   // nodeError gives errors their codes as Node does: in code, in the stack and not in the name.
   internal.nodeError = (Base, code, message) => {
     const e = new Base(message);
+    internal.showCode(e, Base.name, code);
     define(e, 'code', code);
     p.defineProperty(e, 'code', { __proto__: null, enumerable: true });
     return e;

@@ -78,6 +78,7 @@
       super(message ?? `${internal.inspect(actual)} ${operator} ${internal.inspect(expected)}`);
       this.generatedMessage = message === undefined;
       this.code = 'ERR_ASSERTION';
+      internal.showCode(this, 'AssertionError', 'ERR_ASSERTION');
       this.actual = actual;
       this.expected = expected;
       this.operator = operator;

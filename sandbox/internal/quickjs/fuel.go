@@ -46,6 +46,9 @@ func instrument(body []byte, fuel int64, calls *dispatch, notes positions, enter
 			}
 			if notes.present {
 				c.begin, c.note = notes.at(index)
+				if c.trace = nil; index == funcBacktrace {
+					c.trace = notes.callTrace()
+				}
 			}
 			if f, err = c.function(f); err != nil {
 				return nil, 0, fmt.Errorf("function %d: %w", index, err)
@@ -61,7 +64,7 @@ func instrument(body []byte, fuel int64, calls *dispatch, notes positions, enter
 		added = append(added, f.body())
 	}
 	if notes.present {
-		added = append(added, rememberBody(parseLine, parseColumn, 0), rememberBody(parseLastLine, parseLastCol, 1), parse)
+		added = append(added, rememberBody(parseLine, parseColumn, 0), rememberBody(parseLastLine, parseLastCol, 1), parse, traceBody())
 	}
 	for _, f := range added {
 		out = append(appendUint(out, uint64(len(f))), f...)
@@ -105,6 +108,7 @@ type coder struct {
 	loops                  int
 	begin, note            []byte // what stands at the beginning of the function, and before it writes a note
 	last                   bool   // its notes are of calls, and of the token before
+	trace                  []byte // what makes the stack of an error, in the function that does
 	calls                  *dispatch
 	dispatchers            uint64 // the function index of the first
 }
@@ -128,6 +132,7 @@ func (c *coder) function(f []byte) ([]byte, error) {
 	}
 	loads := 0           // of a note's position, which are to be replaced
 	overflowing := false // between the overflow message and the call that throws it
+	strings := 0         // that were made
 	for r.pos < len(f) && r.err == nil {
 		start := r.pos
 		op, imm, err := instruction(r)
@@ -169,6 +174,11 @@ func (c *coder) function(f []byte) ([]byte, error) {
 				overflowing = false
 				if imm == funcThrowRangeError {
 					put(r.pos, r.pos, c.overflow)
+				}
+			}
+			if imm == funcNewStringLen && c.trace != nil {
+				if strings++; strings == backtraceString {
+					put(start, r.pos, c.trace)
 				}
 			}
 			if imm == funcNote && c.last && c.note != nil {

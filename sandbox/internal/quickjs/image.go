@@ -170,6 +170,9 @@ type builder struct {
 func (b *builder) Now() time.Duration { return 0 }
 
 // MemoryRefused is never asked: the builder's memory has no cap but its own size.
+func (b *builder) Trace(_ *Instance, frames string) (string, error) { return "\n" + frames, nil }
+
+// MemoryRefused implements Host.
 func (b *builder) MemoryRefused() error { return errors.New("the library does not fit into memory") }
 
 func (b *builder) Poll(*Instance) error { return nil }

@@ -24,6 +24,9 @@ type Host interface {
 	Now() time.Duration
 	// MemoryRefused gives the error that ends a run whose guest asked for more memory than it may have.
 	MemoryRefused() error
+	// Trace gives the stack of an error that the guest makes, with a line break before each frame, from the engine's own:
+	// "    at name (file:line:column)\n" for each. An error ends the run at once.
+	Trace(in *Instance, frames string) (string, error)
 }
 
 // ErrNotLive is what every method gives after a run has been ended from outside the guest, or after Close.
@@ -47,8 +50,9 @@ type Instance struct {
 	stack  [enterParams]uint64
 	stacks *callStacks
 	// nested is entry for use while entry is on the stack: inside a host call.
-	nested api.Function
-	depth  int
+	nested  api.Function
+	nesting bool // it is on the stack too
+	depth   int
 }
 
 // instanceContext carries the Instance to the host functions.
@@ -102,6 +106,14 @@ func (r *Runtime) instantiate(ctx context.Context, m *region) (*Instance, error)
 func (in *Instance) Close() {
 	in.dead = true
 	in.image.replace(in)
+}
+
+// Spend has the guest come out as much sooner as n calls or back-edges of interpreted code would: what the host does for it
+// takes time too.
+func (in *Instance) Spend(n int) {
+	memory, at := in.mod.Memory(), in.image.qctx+ctxInterruptCounter
+	left, _ := memory.ReadUint32Le(at)
+	memory.WriteUint32Le(at, uint32(max(int64(int32(left))-int64(n), 1)))
 }
 
 // drop gives back the module and the memory.
@@ -158,7 +170,9 @@ func (in *Instance) enterNested(op, a uint64, b, c Value, d, e uint64) (Value, e
 	if in.nested == nil {
 		in.nested = in.mod.ExportedFunction(enterName)
 	}
+	in.nesting = true
 	out, err := in.nested.Call(&in.ctx, op, a, uint64(b), uint64(c), d, e)
+	in.nesting = false
 	if err != nil {
 		in.dead = true
 		return 0, err

@@ -54,7 +54,7 @@ const (
 	aligned    = 2
 )
 
-// positions are the functions that the rewriting adds to have positions noted.
+// positions are the functions that the rewriting adds to have positions noted and told.
 type positions struct {
 	kinds   [addedPositions]uint64 // their types
 	first   uint64                 // the index of the first
@@ -66,17 +66,19 @@ const (
 	addedRemember     = iota // (s): keeps what is about to be noted
 	addedRememberLast        // (s): the same where the token before is noted
 	addedParse               // js_parse_assign_expr2 as it was
+	addedTrace               // makes an error's stack (backtrace.go)
 	addedPositions
 )
 
 // positionsOf finds what the functions that are added have in common with those that are there.
 func positionsOf(d *dispatch) positions {
 	p := positions{first: d.imported + uint64(len(d.kinds)) + 1 + uint64(len(d.functions))}
-	if len(d.kinds) > funcParseBinary-importedFunctions {
+	if len(d.kinds) > funcErrorToString-importedFunctions {
 		p.present = true
 		p.kinds[addedRemember] = d.kinds[funcNote-importedFunctions]
 		p.kinds[addedRememberLast] = p.kinds[addedRemember]
 		p.kinds[addedParse] = d.kinds[funcParseExpression-importedFunctions]
+		p.kinds[addedTrace] = d.kinds[funcErrorToString-importedFunctions]
 	}
 	return p
 }

@@ -121,7 +121,16 @@ func hostCall(ctx context.Context, _ api.Module, stack []uint64) {
 		stack[0] = uint64(Undefined)
 		return
 	}
-	n, addr := min(uint32(stack[2]), maxArgs), uint32(stack[3])
+	n, addr := uint32(stack[2]), uint32(stack[3])
+	if n&traced != 0 {
+		v, err := in.trace(addr, n&^traced)
+		if err != nil {
+			panic(err)
+		}
+		stack[0] = uint64(v)
+		return
+	}
+	n = min(n, maxArgs)
 	var args Args
 	for i := range n {
 		v, ok := in.mod.Memory().ReadUint64Le(addr + 8*i)
