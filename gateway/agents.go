@@ -176,6 +176,7 @@ func (a agents) Execution(ctx context.Context, caller mcp.Caller, id string) (js
 		case err != nil:
 			return nil, unreadable(err)
 		case tenant == "" || record.Caller.Tenant == tenant:
+			record = seen(record, tenant)
 			answer.Record = &record
 			if !found {
 				answer.Result = told(record)

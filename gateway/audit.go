@@ -36,6 +36,15 @@ func tenantFor(caller authn.Identity, wanted string) (string, error) {
 	return cmp.Or(own, wanted), nil
 }
 
+// seen is a record as somebody reads it who reads the records of one tenant: the record before it in its chain may be
+// another's.
+func seen(record audit.Record, tenant string) audit.Record {
+	if tenant != "" {
+		record.Chain.PrevID = ""
+	}
+	return record
+}
+
 // auditRecord is GET /api/audit/execution/{id}.
 func (s *Server) auditRecord(c *fiber.Ctx) error {
 	record, err := s.recordFor(c)
@@ -58,9 +67,9 @@ func (s *Server) auditList(c *fiber.Ctx) error {
 		}
 		return unreadable(err)
 	}
-	answer := list[audit.Record]{Items: page.Items}
-	if answer.Items == nil {
-		answer.Items = []audit.Record{}
+	answer := list[audit.Record]{Items: make([]audit.Record, len(page.Items))}
+	for i, record := range page.Items {
+		answer.Items[i] = seen(record, tenantOf(callerOf(c)))
 	}
 	if page.Next != "" {
 		answer.Next = &page.Next

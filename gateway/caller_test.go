@@ -135,6 +135,19 @@ func TestTenantsDoNotMeet(t *testing.T) {
 	if r := s.records.records[0]; r.Caller.Subject != "alice" || r.Caller.Tenant != "acme" || r.Caller.IP != "127.0.0.1" {
 		t.Errorf("%+v", r.Caller)
 	}
+	// One writer's chain has the records of all tenants: whose is before one's own is nobody's business.
+	own := s.do(t, "POST", "/api/execute", code("eval('2')"), bob).json(t)["id"].(string)
+	for _, path := range []string{"/api/audit/executions", "/api/audit/execution/" + own, "/api/reports/execution/" + own, "/api/reports/execution/" + own + "?format=csv"} {
+		if a := s.do(t, "GET", path, "", bob); a.StatusCode != 200 || strings.Contains(string(a.body), id) {
+			t.Errorf("%s: %d %s", path, a.StatusCode, a.body)
+		}
+		if a := s.do(t, "GET", path, "", auditor); a.StatusCode != 200 || !strings.Contains(string(a.body), id) {
+			t.Errorf("%s, who reads all: %d %s", path, a.StatusCode, a.body)
+		}
+	}
+	if got, failed := use(t, s.agent(t, "", token(t, "bob", "globex", scope), nil), "get_execution", map[string]any{"id": own}); failed || got["record"] == nil || got["record"].(map[string]any)["chain"].(map[string]any)["prevId"] != nil {
+		t.Errorf("over MCP: %v", got)
+	}
 }
 
 func TestRateLimit(t *testing.T) {

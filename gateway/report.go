@@ -75,10 +75,11 @@ func (s *Server) recordFor(c *fiber.Ctx) (audit.Record, error) {
 	if err != nil {
 		return audit.Record{}, unreadable(err)
 	}
-	if tenant := tenantOf(callerOf(c)); tenant != "" && record.Caller.Tenant != tenant {
+	tenant := tenantOf(callerOf(c))
+	if tenant != "" && record.Caller.Tenant != tenant {
 		return audit.Record{}, missing
 	}
-	return record, nil
+	return seen(record, tenant), nil
 }
 
 // tabulate makes a table of two columns, field and value, of a JSON document, in the document's own order. Lines end with \n: with \r\n

@@ -66,6 +66,9 @@ func (l *ledger) Append(_ context.Context, r audit.Record) error {
 			return audit.ErrExists
 		}
 	}
+	if n := len(l.records); n > 0 {
+		r.Chain.PrevID = l.records[n-1].ID
+	}
 	l.records = append(l.records, r)
 	select {
 	case l.added <- r:
