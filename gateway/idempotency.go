@@ -34,7 +34,7 @@ type claim struct {
 
 // claim reads Idempotency-Key. The same key, path and body of the same owner give the same answer; another body is 422;
 // while the first is being answered the second is 409. What the request does outlives this process when lasting is set:
-// then the key does too.
+// then the key does too. While this process lives it is one key, lasting or not.
 func (s *Server) claim(c *fiber.Ctx, owner string, lasting bool) (*claim, error) {
 	given := c.Request().Header.PeekAll("Idempotency-Key")
 	if len(given) == 0 {
@@ -49,7 +49,7 @@ func (s *Server) claim(c *fiber.Ctx, owner string, lasting bool) (*claim, error)
 	switch {
 	case s.cfg.Spread && s.state == nil:
 		return nil, &problem{status: 501, code: "stateless", detail: "this gateway cannot keep an Idempotency-Key: the next request may reach another"}
-	case (lasting || s.cfg.Spread) && s.state != nil:
+	case s.cfg.Spread:
 		return s.lastingClaim("idempotency\x00"+key, hex.EncodeToString(digest[:]))
 	}
 	state, answer := s.once.Begin(key, digest)
@@ -62,10 +62,22 @@ func (s *Server) claim(c *fiber.Ctx, owner string, lasting bool) (*claim, error)
 		return &claim{saved: answer}, nil
 	case results.Fresh:
 	}
-	return &claim{
-		keep: func(answer results.Saved) error { s.once.Finish(key, answer); return nil },
-		give: func() { s.once.Abandon(key) },
-	}, nil
+	cl := &claim{keep: func(results.Saved) error { return nil }, give: func() {}}
+	if lasting && s.state != nil {
+		var err error
+		if cl, err = s.lastingClaim("idempotency\x00"+key, hex.EncodeToString(digest[:])); err != nil {
+			s.once.Abandon(key)
+			return nil, err
+		}
+	}
+	if cl.saved != nil {
+		s.once.Finish(key, *cl.saved)
+		return cl, nil
+	}
+	keep, give := cl.keep, cl.give
+	cl.keep = func(answer results.Saved) error { s.once.Finish(key, answer); return keep(answer) }
+	cl.give = func() { s.once.Abandon(key); give() }
+	return cl, nil
 }
 
 // lastingClaim keeps the key in the state. Its mark is the body's digest and the id of the execution to be accepted, so

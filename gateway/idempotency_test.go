@@ -73,6 +73,25 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
+// A key is one key, whether the answer is waited for or not.
+func TestIdempotencyKeyOfEitherWay(t *testing.T) {
+	t.Parallel()
+	invoke, runs := counting(false)
+	s := kept(t, options{invoke: invoke})
+	for first, then := range map[string]string{"X-A: 1": prefer, prefer: "X-A: 1"} {
+		key := "Idempotency-Key: " + strings.ReplaceAll(first, " ", "")
+		before := s.do(t, "POST", "/api/execute", code("1"), first, key)
+		after := s.do(t, "POST", "/api/execute", code("1"), then, key)
+		if before.StatusCode != after.StatusCode || string(before.body) != string(after.body) || after.Header.Get("Idempotency-Replayed") != "true" {
+			t.Errorf("%s: %d %s\n%d %s", first, before.StatusCode, before.body, after.StatusCode, after.body)
+		}
+		s.do(t, "POST", "/api/execute", code("2"), then, key).problem(t, 422)
+	}
+	if n := runs.Load(); n > 2 {
+		t.Errorf("%d runs", n)
+	}
+}
+
 // Every route that takes POST keeps the promise of the key: a new one that does not fails here.
 func TestIdempotencyKeyOfEveryPost(t *testing.T) {
 	t.Parallel()
