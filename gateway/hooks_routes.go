@@ -59,7 +59,7 @@ func (s *Server) hook(c *fiber.Ctx) error {
 		return bad("", "the event cannot be written as JSON")
 	}
 	return s.oncePerKey(c, "hook:"+f.Tenant+"/"+f.Name, f.Hook.Async, func(c *fiber.Ctx) error {
-		job, err := s.hooked(f, input, utils.CopyString(c.IP()), s.newID(c), received)
+		job, err := s.hooked(c, f, input, s.newID(c), received)
 		if err != nil {
 			return err
 		}
@@ -68,10 +68,10 @@ func (s *Server) hook(c *fiber.Ctx) error {
 }
 
 // hooked is the execution that an event begins: on behalf of nobody, with what whoever saved the function was granted.
-func (s *Server) hooked(f execution.SavedFunction, event []byte, ip, id string, received time.Time) (Job, error) {
+func (s *Server) hooked(c *fiber.Ctx, f execution.SavedFunction, event []byte, id string, received time.Time) (Job, error) {
 	job := Job{
-		Caller: authn.Identity{Subject: "hook:" + f.Name, Tenant: f.Tenant}, IP: ip, Via: execution.ViaHook,
-		ReceivedAt: received.UTC(), Fresh: true, ID: id,
+		Caller: authn.Identity{Subject: "hook:" + f.Name, Tenant: f.Tenant}, IP: utils.CopyString(c.IP()), Via: execution.ViaHook,
+		ReceivedAt: received.UTC(), Fresh: true, ID: id, TraceParent: traceOf(c),
 	}
 	content, err := s.bind(s.base, f, Call{Name: f.Name, Alias: f.Hook.Alias, Request: execution.Request{Input: event}}, &job)
 	job.Caller.Scopes = content.Scopes

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/gofiber/fiber/v2/utils"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/hooks"
@@ -44,11 +43,11 @@ func (s *Server) dryRun(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	job, err := s.hooked(f, event, utils.CopyString(c.IP()), s.deps.NewID(), received)
+	job, err := s.hooked(c, f, event, s.deps.NewID(), received)
 	if err != nil {
 		return err
 	}
-	job.Caller, job.Via, job.TraceParent = callerOf(c), execution.ViaHTTP, traceOf(c)
+	job.Caller, job.Via = callerOf(c), execution.ViaHTTP
 	return s.tryEvent(c, job, event)
 }
 
@@ -118,7 +117,7 @@ func (s *Server) redeliver(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	job, err := s.hooked(f, event, utils.CopyString(c.IP()), s.newID(c), received)
+	job, err := s.hooked(c, f, event, s.newID(c), received)
 	if err != nil {
 		return err
 	}

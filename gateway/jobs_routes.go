@@ -58,7 +58,7 @@ func (s *Server) executeOrAccept(c *fiber.Ctx) error {
 	}
 	return s.accept(c, Job{
 		Request: request, Caller: caller, IP: utils.CopyString(c.IP()), Via: execution.ViaHTTP, ReceivedAt: received.UTC(),
-		Fresh: directive(c.Get(fiber.HeaderCacheControl), "no-store"),
+		TraceParent: traceOf(c), Fresh: directive(c.Get(fiber.HeaderCacheControl), "no-store"),
 	}, taken["callback"])
 }
 
@@ -113,13 +113,13 @@ func (s *Server) accept(c *fiber.Ctx, job Job, callback json.RawMessage) error {
 func jobOf(job Job) execution.Job {
 	return execution.Job{
 		ID: job.ID, Tenant: job.Caller.Tenant, Subject: job.Caller.Subject, Scopes: restricting(job.Caller.Scopes), IP: job.IP, Via: job.Via,
-		Function: job.Function, Fresh: job.Fresh, ReceivedAt: job.ReceivedAt, Status: execution.Queued, Request: job.Request,
+		Function: job.Function, Fresh: job.Fresh, TraceParent: job.TraceParent, ReceivedAt: job.ReceivedAt, Status: execution.Queued, Request: job.Request,
 	}
 }
 
 func fromKept(job execution.Job) Job {
 	return Job{
-		ID: job.ID, Caller: ownerOf(job), IP: job.IP, Via: job.Via, Function: job.Function, Fresh: job.Fresh,
+		ID: job.ID, Caller: ownerOf(job), IP: job.IP, Via: job.Via, Function: job.Function, Fresh: job.Fresh, TraceParent: job.TraceParent,
 		ReceivedAt: job.ReceivedAt, StartBefore: job.StartBefore, Request: job.Request, called: job.Callback != nil,
 	}
 }

@@ -27,7 +27,7 @@ func TestTraceContext(t *testing.T) {
 	t.Parallel()
 	const valid = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	got := make(chan string, 1)
-	s := serve(t, options{invoke: func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+	s := kept(t, options{invoke: func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
 		got <- inv.TraceParent
 		return echo(ctx, inv, onLog)
 	}})
@@ -55,6 +55,17 @@ func TestTraceContext(t *testing.T) {
 	a.problem(t, 400)
 	if a.Header.Get("Traceparent") != valid {
 		t.Error("a problem does not say which trace it is of")
+	}
+	// Neither a job nor a webhook loses it.
+	want(t, s.do(t, "POST", "/api/execute", code("3"), prefer, "Traceparent: "+valid), 202)
+	if at := <-got; at != valid {
+		t.Errorf("a job is traced as %q", at)
+	}
+	for n, async := range []string{"false", "true"} {
+		want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"4","hook":{"scheme":"none","async":`+async+`}}`), 201-n)
+		if a := s.do(t, "POST", "/hooks/f", "{}", "Traceparent: "+valid); a.StatusCode >= 300 || <-got != valid {
+			t.Errorf("a webhook loses its trace: %d %s", a.StatusCode, a.body)
+		}
 	}
 	s.client.Transport = tracing{s.client.Transport, valid}
 	session := s.agent(t, "", "", nil)

@@ -106,6 +106,8 @@ type Job struct {
 	Function   *FunctionRef `json:"function,omitempty"`
 	Fresh      bool         `json:"fresh,omitempty"`
 	ReceivedAt time.Time    `json:"receivedAt"`
+	// TraceParent is where it was accepted in a trace, as in an Invocation.
+	TraceParent string `json:"traceParent,omitempty"`
 	// Status is Queued, Running, or how it ended.
 	Status    Status    `json:"status"`
 	NotBefore time.Time `json:"notBefore,omitzero"`

@@ -128,6 +128,9 @@ func (s *Sender) request(ctx context.Context, job execution.Job) (*http.Request,
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "airlock")
+	if job.TraceParent != "" {
+		r.Header.Set("Traceparent", job.TraceParent)
+	}
 	r.Header.Set(standardwebhooks.HeaderWebhookID, id)
 	r.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(now.Unix(), 10))
 	r.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)

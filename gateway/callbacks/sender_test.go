@@ -16,6 +16,8 @@ import (
 	"github.com/airlock-run/airlock/gateway/callbacks"
 )
 
+const traceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
 func TestSend(t *testing.T) {
 	t.Parallel()
 	secret := callbacks.NewSecret()
@@ -28,7 +30,7 @@ func TestSend(t *testing.T) {
 		if err == nil {
 			err = signer.Verify(body, r.Header)
 		}
-		if err != nil || r.Method != http.MethodPost || r.Header.Get("webhook-id") != "msg_0123456789" || r.Header.Get("Content-Type") != "application/json" {
+		if err != nil || r.Method != http.MethodPost || r.Header.Get("webhook-id") != "msg_0123456789" || r.Header.Get("Content-Type") != "application/json" || r.Header.Get("Traceparent") != traceParent {
 			t.Errorf("%s %v: %v", r.Method, r.Header, err)
 		}
 		var got struct {
@@ -54,7 +56,7 @@ func TestSend(t *testing.T) {
 	t.Cleanup(receiver.Close)
 	s := callbacks.NewSender([]string{"127.0.0.1"}, time.Now)
 	t.Cleanup(s.Close)
-	job := execution.Job{ID: "exec_0123456789", Status: execution.TimedOut, EndedAt: time.Now(), Result: json.RawMessage(`{"id":"exec_0123456789"}`)}
+	job := execution.Job{ID: "exec_0123456789", TraceParent: traceParent, Status: execution.TimedOut, EndedAt: time.Now(), Result: json.RawMessage(`{"id":"exec_0123456789"}`)}
 	for path, is := range map[string]func(delivered, gone bool, after time.Duration) bool{
 		"/ok":   func(delivered, _ bool, _ time.Duration) bool { return delivered },
 		"/gone": func(delivered, gone bool, _ time.Duration) bool { return gone && !delivered },
