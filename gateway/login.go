@@ -52,7 +52,7 @@ func sessionOf(c *fiber.Ctx) string {
 func askedBy(c *fiber.Ctx) console.Asked {
 	return console.Asked{
 		Method: c.Method(), Host: string(c.Request().Host()), Origin: c.Get(fiber.HeaderOrigin),
-		Site: c.Get("Sec-Fetch-Site"), Mode: c.Get("Sec-Fetch-Mode"),
+		Site: c.Get("Sec-Fetch-Site"),
 	}
 }
 

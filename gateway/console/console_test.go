@@ -175,7 +175,7 @@ func TestSameOrigin(t *testing.T) {
 		{console.Asked{Method: "HEAD", Site: "none"}, true},
 		{console.Asked{Method: "GET", Site: "same-origin"}, true},
 		{console.Asked{Method: "GET", Site: "cross-site"}, false},
-		{console.Asked{Method: "GET", Site: "same-site", Mode: "navigate"}, false},
+		{console.Asked{Method: "GET", Site: "same-site"}, false},
 		{console.Asked{Method: "GET", Host: "a.example", Origin: "https://b.example"}, false},
 		{console.Asked{Method: "POST"}, false},
 		{console.Asked{Method: "POST", Site: "none"}, false},

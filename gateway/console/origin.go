@@ -12,7 +12,6 @@ type Asked struct {
 	Host   string // the Host header
 	Origin string // the headers of these names; "" where there was none
 	Site   string // Sec-Fetch-Site
-	Mode   string // Sec-Fetch-Mode
 }
 
 // SameOrigin reports whether a request that carries a session comes from one of our own pages. A read may say nothing of
@@ -34,11 +33,6 @@ func (a Asked) SameOrigin() bool {
 	}
 	u, err := url.Parse(a.Origin)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && a.Host != "" && strings.EqualFold(u.Host, a.Host)
-}
-
-// Navigation reports whether the browser opens a page, from wherever that was asked for.
-func (a Asked) Navigation() bool {
-	return a.Mode == "navigate" && (a.Method == "GET" || a.Method == "HEAD")
 }
 
 // Next is where a login leads: one of our own pages, whatever was asked for.
