@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
@@ -142,9 +144,12 @@ func cellOf(token json.Token) string {
 	return "" // null
 }
 
-// inert keeps a spreadsheet from taking a cell for a formula.
+// inert keeps a spreadsheet from taking a cell for a formula: by what begins one, in the wide forms of Asian keyboards too,
+// behind whatever a spreadsheet takes away when it reads.
 func inert(cell string) string {
-	if cell != "" && strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) {
+	bare := strings.TrimLeftFunc(cell, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) })
+	first, _ := utf8.DecodeRuneInString(bare)
+	if bare != "" && strings.ContainsRune("=+-@＝＋－＠−", first) || cell != "" && strings.ContainsRune("\t\r\n", rune(cell[0])) {
 		return "'" + cell
 	}
 	return cell

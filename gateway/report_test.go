@@ -57,7 +57,8 @@ func cells(t *testing.T, table []byte) map[string]string {
 // What a guest or a caller writes never becomes a formula.
 func TestReportIsInert(t *testing.T) {
 	t.Parallel()
-	for _, evil := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "a\",=1", "a\r\n=1,=2"} {
+	for _, evil := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "a\",=1", "a\r\n=1,=2", "＝1+1", "＋1", "－1", "＠SUM(A1)",
+		"−1", " =1", "\u00a0=1", "\ufeff=1", "\u200b@x", "\x00=1", " plain", "'=1"} {
 		r := audit.Record{ID: "exec_" + strings.Repeat("0", 26), Time: time.Now(), Error: evil, Reasons: []string{evil}, Request: []byte(`{"=x":"-y"}`)}
 		fresh := serve(t, options{records: &ledger{added: make(chan audit.Record, 1)}})
 		if err := fresh.records.Append(t.Context(), r); err != nil {
@@ -65,7 +66,7 @@ func TestReportIsInert(t *testing.T) {
 		}
 		got := cells(t, fresh.do(t, "GET", "/api/reports/execution/"+r.ID+"?format=csv", "").body)
 		want := evil
-		if strings.Contains("=+-@\t\r\n", evil[:1]) {
+		if strings.ContainsAny(evil[:1], "=+-@\t\r\n") || strings.ContainsAny(evil, "＝＋－＠−\u00a0\ufeff\u200b\x00") || evil == " =1" {
 			want = "'" + evil
 		}
 		// A CSV reader makes \n of \r\n.
