@@ -36,7 +36,8 @@ type Config struct {
 	// Grace is how long after its deadline, or after it was cancelled, an execution may take to end by itself before its
 	// process is killed. Default 500 ms.
 	Grace time.Duration
-	// StartTimeout is how long a process may take until it asks for its first invocation. Default 10 s.
+	// StartTimeout is how long a process may take until it asks for its first invocation, and after an answer for the next.
+	// Default 10 s.
 	StartTimeout time.Duration
 	// MaxMemory is the resident memory, in bytes, past which a process is killed (Linux only). Default 512 MiB.
 	MaxMemory int64

@@ -43,7 +43,8 @@ type process struct {
 	current    *call
 	asked      *conn // the connection of the last "next" request
 	executions int64
-	cause      cause // why we killed it, if we did
+	answered   time.Time // when its last answer was complete
+	cause      cause     // why we killed it, if we did
 	initError  string
 	worn       bool // it is to be replaced when it owes no answer
 	ended      bool // it may be reaped: its id must not be signalled any more
@@ -61,6 +62,7 @@ const (
 	renewal   cause = "renewal"
 	startup   cause = "start-up"
 	protocol  cause = "protocol"
+	silence   cause = "silence"
 	shutdown  cause = "shutdown"
 )
 
@@ -200,10 +202,19 @@ func (p *process) claim(id string) (c *call, known bool) {
 }
 
 // finish records that the answer to c is complete: the process may ask for more.
-func (p *process) finish(c *call) {
+func (p *process) finish(c *call, at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c.finished = true
+	c.finished, p.answered = true, at
+}
+
+// endSilent ends a process that has answered and has asked for no more since: it is stuck, and nobody waits for it.
+func (p *process) endSilent(since time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state == busy && p.current.finished && p.answered.Before(since) {
+		p.end(silence)
+	}
 }
 
 // rest makes the process idle. It reports false when the process owes an answer or is idle already: it must not ask.

@@ -63,6 +63,7 @@ func acts() map[string]func(rogue) {
 		"long line":             func(r rogue) { r.answer(`{"log":{"level":"` + strings.Repeat("x", 3<<20)) },
 		"wrong request":         func(r rogue) { r.post("/invocation/other/response", strings.NewReader(r.good())); r.answer(r.good()) },
 		"wrong process":         func(r rogue) { r.elsewhere(); r.answer(r.good()) },
+		"asks for no more":      func(r rogue) { r.answer(r.good()); untilKilled() },
 		"answers twice":         func(r rogue) { r.answer(r.good()); r.answer(r.good()) },
 		"asks too early":        func(r rogue) { http.Get(r.base + "/invocation/next"); r.answer(r.good()) }, // refused
 		"asks while it answers": func(r rogue) { r.early() },
@@ -112,9 +113,11 @@ func TestRogueFunction(t *testing.T) {
 	cfg := config(t)
 	cfg.Env = []string{"FUNCTION=rogue"}
 	cfg.Processes, cfg.MaxAnswer, cfg.MaxExecution, cfg.Grace = 1, 2<<20, 5*time.Second, 100*time.Millisecond
+	cfg.StartTimeout, cfg.Heartbeat = 5*time.Second, 10*time.Millisecond
 	p := newPool(t, cfg)
 	harmless := map[string]bool{
 		"wrong request": true, "wrong process": true, "answers twice": true, "asks too early": true, "asks while it answers": true, "inits late": true,
+		"asks for no more": true,
 	}
 	for act := range acts() {
 		t.Run(act, func(t *testing.T) {

@@ -92,12 +92,12 @@ func (p *Pool) response(w http.ResponseWriter, r *http.Request, proc *process) {
 		size += int64(n)
 		switch {
 		case size > p.cfg.MaxAnswer:
-			proc.finish(c)
+			proc.finish(c, p.cfg.Now())
 			c.send(part{end: true, failure: &answer.Failure{Type: answer.TooLarge, Message: "the answer is larger than " + strconv.FormatInt(p.cfg.MaxAnswer, 10) + " bytes"}})
 			refuse(w, http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "the answer is too large")
 			return
 		case errors.Is(err, io.EOF):
-			proc.finish(c)
+			proc.finish(c, p.cfg.Now())
 			c.send(part{data: data[:n], end: true, failure: trailed(r.Trailer)})
 			accept(w)
 			return
@@ -138,7 +138,7 @@ func (p *Pool) failed(w http.ResponseWriter, r *http.Request, proc *process) {
 		return
 	}
 	f.Read(body)
-	proc.finish(c)
+	proc.finish(c, p.cfg.Now())
 	c.send(part{end: true, failure: f})
 	accept(w)
 }

@@ -37,6 +37,14 @@ func (u *usage) processor() time.Duration {
 	return time.Duration(user+system) * time.Second / ticksPerSecond
 }
 
+// stopped reports whether somebody has stopped the process, so that it would not see what it is handed.
+func (u *usage) stopped() bool {
+	var buf [512]byte
+	n, _ := u.stat.ReadAt(buf[:], 0) // what it read is looked at
+	_, state, ok := bytes.Cut(buf[:n], []byte(") "))
+	return ok && bytes.HasPrefix(state, []byte("T"))
+}
+
 func (u *usage) close() {
 	u.statm.Close()
 	u.stat.Close()

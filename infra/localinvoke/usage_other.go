@@ -11,4 +11,5 @@ func newUsage(int) *usage { return &usage{} }
 
 func (*usage) resident() int64          { return 0 }
 func (*usage) processor() time.Duration { return 0 }
+func (*usage) stopped() bool            { return false }
 func (*usage) close()                   {}

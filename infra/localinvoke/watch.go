@@ -77,7 +77,8 @@ func (p *Pool) watch(ctx context.Context) {
 }
 
 // sample looks at the process of s, and replaces one that leaks: at once when it is idle, else when it has answered. One
-// that is over the limit is not waited for.
+// that is over the limit is not waited for; nor is one that does nothing where it should, stopped or stuck between two
+// executions.
 func (p *Pool) sample(s *slot) {
 	p.mu.Lock()
 	proc := s.current
@@ -86,9 +87,14 @@ func (p *Pool) sample(s *slot) {
 		return
 	}
 	executions, _ := proc.served()
-	s.trend.add(p.cfg.Now(), proc.usage.resident(), proc.usage.processor(), executions)
+	now := p.cfg.Now()
+	s.trend.add(now, proc.usage.resident(), proc.usage.processor(), executions)
 	resident, leaks := s.trend.last(), s.trend.leaks()
 	p.mu.Unlock()
+	proc.endSilent(now.Add(-p.cfg.StartTimeout))
+	if proc.usage.stopped() && p.roster.take(proc) {
+		proc.kill(silence)
+	}
 	over := resident > p.cfg.MaxMemory
 	if !leaks && !over {
 		return

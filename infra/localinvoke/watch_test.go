@@ -3,11 +3,9 @@
 package localinvoke_test
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
-	"strings"
-	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -68,22 +66,26 @@ func TestIdleHogIsReplaced(t *testing.T) {
 	t.Error("the process was kept")
 }
 
-// lines collects what is logged.
-type lines struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(b)
-}
-
-func (l *lines) has(s string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Contains(l.buf.String(), s)
+// TestStoppedProcessIsReplaced has a process that somebody stops while it is idle: no call is handed to it.
+func TestStoppedProcessIsReplaced(t *testing.T) {
+	cfg := config(t)
+	cfg.Processes, cfg.Heartbeat = 1, time.Millisecond
+	p := newPool(t, cfg)
+	before := p.Stats().Processes[0].PID
+	if err := syscall.Kill(before, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for start := time.Now(); p.Stats().Processes[0].Restarts == 0; <-time.After(time.Millisecond) {
+		if time.Since(start) > 20*time.Second {
+			t.Fatalf("process %d is kept: %+v", before, p.Stats().Processes[0])
+		}
+	}
+	if r, err := p.Invoke(t.Context(), invocation("echo"), nil); err != nil || r.Result.Status != execution.Completed {
+		t.Errorf("%s, %v", r.Result.Status, err)
+	}
+	if c := p.Stats().Counts; c.Crashed != 0 || c.Killed != 0 {
+		t.Errorf("a call failed: %+v", c)
+	}
 }
 
 func TestWhatFunctionsPrintIsLogged(t *testing.T) {
