@@ -112,8 +112,8 @@ func (r rogue) elsewhere() {
 func TestRogueFunction(t *testing.T) {
 	cfg := config(t)
 	cfg.Env = []string{"FUNCTION=rogue"}
-	cfg.Processes, cfg.MaxAnswer, cfg.MaxExecution, cfg.Grace = 1, 2<<20, 5*time.Second, 100*time.Millisecond
-	cfg.StartTimeout, cfg.Heartbeat = 5*time.Second, 10*time.Millisecond
+	cfg.Processes, cfg.MaxAnswer, cfg.MaxExecution, cfg.Grace = 1, 2<<20, 30*time.Second, 100*time.Millisecond
+	cfg.StartTimeout, cfg.Heartbeat = 3*time.Second, 10*time.Millisecond
 	p := newPool(t, cfg)
 	harmless := map[string]bool{
 		"wrong request": true, "wrong process": true, "answers twice": true, "asks too early": true, "asks while it answers": true, "inits late": true,
