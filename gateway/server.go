@@ -59,6 +59,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if deps.Auth.Open() && len(cfg.CORSOrigins) == 1 && cfg.CORSOrigins[0] == "*" {
 		return nil, errors.New("any origin (*) may not call a gateway that asks for no credentials: list the origins, or configure a credential")
 	}
+	if deps.Policy, err = newJudging(deps.Policy, deps.Now); err != nil {
+		return nil, err
+	}
 	s := &Server{cfg: cfg, deps: deps, started: deps.Now(), meter: meter.New()}
 	if s.queue, err = queue.New(queue.Config{
 		Places: cfg.Places, Spare: cfg.SparePlaces, Depth: cfg.QueueDepth, Now: deps.Now, Concurrent: concurrent(deps.Quotas),

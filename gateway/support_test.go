@@ -129,6 +129,7 @@ type options struct {
 	auth    authn.Config
 	invoke  func(context.Context, execution.Invocation, func(execution.Log)) (execution.Reply, error)
 	ready   error
+	policy  gateway.Decider // policy.Default() when left out
 	max     int
 	records *ledger
 	store   gateway.Records // in place of records
@@ -153,6 +154,9 @@ const (
 
 func serve(t testing.TB, o options) *served {
 	t.Helper()
+	if o.policy == nil {
+		o.policy = policy.Default()
+	}
 	if o.invoke == nil {
 		o.invoke = echo
 	}
@@ -175,7 +179,7 @@ func serve(t testing.TB, o options) *served {
 		t.Fatal(err)
 	}
 	s, err := gateway.New(o.config, gateway.Deps{
-		Invoker: &function{o.invoke, o.ready}, Records: o.store, Policy: policy.Default(), Limiter: limiter, Auth: auth,
+		Invoker: &function{o.invoke, o.ready}, Records: o.store, Policy: o.policy, Limiter: limiter, Auth: auth,
 		State: o.state, Attached: o.attached, Logger: slog.New(slog.DiscardHandler), Now: time.Now, NewID: func() string { return "exec_" + ulid.Make().String() },
 	})
 	if err != nil {
