@@ -8,11 +8,12 @@
 // loopback address only, and guard refuses what a web page could have sent: a foreign Host (DNS rebinding), a foreign
 // Origin. Then CORS for the configured origins, who is calling (package authn), and how often (package ratelimit).
 //
-// execute tells the rest: the body is decoded strictly, [policy.Set] decides (judging.go: tenants take turns), a blocked script is answered at once, the
-// others wait for a place (package queue), go to a function through the [Invoker], and come back as an
-// [execution.Result] that has its audit record: written by the function, or by the gateway when the function ended
-// without a word. When no record can be written the result is withheld. A guest's failure is HTTP 200; an error status
-// always means that the request, the caller or the platform was at fault, and always carries a problem document
+// execute tells the rest: the body is decoded strictly, [policy.Set] decides (judging.go: tenants take turns), a
+// blocked script is answered at once, the others wait for a place (package queue), go to a function through the
+// [Invoker], and come back as an [execution.Result] that has its audit record: written by the function, or by the
+// gateway when the function ended without a word. When no record can be written the result is withheld. A guest's
+// failure is HTTP 200; an error status always means that the request, the caller or the platform was at fault, and
+// always carries a problem document
 // (problem.go). A caller who hangs up stops the run and loses no record.
 //
 // Some executions nobody waits for: those accepted with Prefer: respond-async, those of webhooks that are acknowledged
