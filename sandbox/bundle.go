@@ -61,14 +61,17 @@ func sourceOf(script Script) (*source, *Exception) {
 	}
 	bare, skipped := stripFence(code)
 	found := moduleSyntax(bare)
+	if found.main && !(found.exports && found.handler) && len(found.imports) == 0 && !found.dynamic && !found.meta && len(script.Files) == 0 {
+		return normalize(code, typescript, mainHead)
+	}
 	if !found.exports && len(found.imports) == 0 && !found.dynamic && !found.meta && !(found.require && len(script.Files) > 0) {
-		s, ex := normalize(code, typescript)
+		s, ex := normalize(code, typescript, functionHead)
 		if ex == nil {
 			s.name = name
 		}
 		return s, ex
 	}
-	s := &source{name: name, skipped: skipped}
+	s := &source{name: name, head: functionHead, skipped: skipped}
 	b := &bundle{source: s, files: script.Files, path: name, loader: api.LoaderJS}
 	if strings.HasPrefix(bare, "#!") {
 		bare = "//" + bare[2:]

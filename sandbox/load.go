@@ -55,6 +55,11 @@ func (l *loader) Trace(in *quickjs.Instance, frames string) (string, error) {
 	return l.run.Trace(in, frames)
 }
 
+// Rejected implements quickjs.Host.
+func (l *loader) Rejected(in *quickjs.Instance, promise quickjs.Value, handled bool) {
+	l.run.Rejected(in, promise, handled)
+}
+
 // Now implements quickjs.Host. It does not return.
 func (l *loader) Now() time.Duration { panic(cold("it reads the clock while it loads")) }
 
@@ -127,6 +132,8 @@ func (e *Engine) load(r *run, x *version) error {
 		return err
 	case !l.done:
 		why = &coldError{"it waits while it loads"}
+	case len(r.rejected) > 0:
+		why = &coldError{"it rejects a promise while it loads, and does not handle that"}
 	case in.Random() != state:
 		why = &coldError{"it draws random numbers while it loads"}
 	case in.MemoryBytes() > e.versions.limit/2:
@@ -142,6 +149,7 @@ func (e *Engine) load(r *run, x *version) error {
 		r.loadTicks = x.ticks
 	}
 	if why != nil { // the run begins as if nothing had been
+		r.rejected = nil
 		x.cold = why.why
 		r.loadTicks, r.loadMemory = 0, 0
 		r.running, r.failed, r.impure, r.result.Exception, r.result.Error, r.result.Limit = false, false, false, nil, "", ""

@@ -16,6 +16,8 @@ type moduleForm struct {
 	dynamic bool   // import(…) somewhere
 	meta    bool   // import.meta somewhere
 	require bool   // require somewhere
+	main    bool   // require.main, which CommonJS compares with module
+	handler bool   // what is exported is, or has, a function that is to be called
 }
 
 // span is a stretch of code, in bytes.
@@ -32,6 +34,7 @@ func moduleSyntax(code string) moduleForm {
 	depth := 0
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
+		found.handler = found.handler || t.text == "handler"
 		switch t.kind {
 		case js.OpenParenToken, js.OpenBracketToken, js.OpenBraceToken, js.TemplateStartToken:
 			depth++
@@ -54,9 +57,14 @@ func moduleSyntax(code string) moduleForm {
 			found.exports = true
 		case t.text == "require":
 			found.require = true
+			found.main = found.main || next.kind == js.DotToken && at(tokens, i+2).text == "main"
 		case t.text == "module" && next.kind == js.DotToken && at(tokens, i+2).text == "exports" && depth == 0,
 			t.text == "exports" && next.kind == js.DotToken && at(tokens, i+3).kind == js.EqToken && depth == 0:
 			found.exports = true
+			switch at(tokens, i+4).kind { // of module.exports = …
+			case js.FunctionToken, js.AsyncToken, js.OpenParenToken:
+				found.handler = true
+			}
 		}
 	}
 	return found

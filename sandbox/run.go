@@ -65,6 +65,8 @@ type run struct {
 	outstanding int
 	apiCalls    int
 
+	rejected []quickjs.Value // promises whose rejection nobody handles, retained
+
 	web web // what the web platform's operations keep (web.go)
 }
 
@@ -229,8 +231,17 @@ func (r *run) execute(in *quickjs.Instance, script Script) error {
 	if err := r.guest(in, image.Root(stdlib.RootStart), fn, data, input, quickjs.Int(flags), limit); err != nil {
 		return err
 	}
-	for !r.failed && !(r.settled && (r.hasValue || r.idle())) {
+	for !r.failed && !(r.settled && r.hasValue) {
 		if r.idle() {
+			told, err := r.tellRejected(in)
+			switch {
+			case err != nil:
+				return err
+			case told:
+				continue
+			case r.settled:
+				return r.guest(in, image.Root(stdlib.RootFinish))
+			}
 			return errNeverSettles
 		}
 		if err := r.wait(in, image); err != nil {
@@ -387,11 +398,16 @@ func (r *run) clock() time.Duration {
 // classify puts the end of a run into the result, or gives back what is the platform's fault.
 func (r *run) classify(err error) error {
 	var limit *limitError
+	var exit *exited
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &limit):
 		r.result.Limit, r.result.Error, r.result.Exception, r.result.Value = limit.limit, limit.message, nil, nil
+	case errors.As(err, &exit):
+		if r.result.Value = exit.value; exit.code != 0 {
+			r.result.Error = exit.Error()
+		}
 	case errors.Is(err, errNeverSettles), errors.Is(err, errDiverged):
 		r.result.Error = err.Error()
 	case r.ctx.Err() != nil && errors.Is(err, r.ctx.Err()):

@@ -84,21 +84,34 @@ func isFunction(e js.IExpr) bool {
 	return false
 }
 
-// isTimerCall reports a call such as setTimeout(…) whose value, a number, nobody means to return.
-func isTimerCall(e js.IExpr) bool {
-	call, ok := e.(*js.CallExpr)
-	if !ok {
-		return false
-	}
-	v, ok := call.X.(*js.Var)
-	if !ok {
-		return false
-	}
-	switch string(v.Data) {
-	case "setTimeout", "setInterval", "clearTimeout", "clearInterval", "queueMicrotask":
-		return true
+// meansNothing reports an expression whose value nobody means to return: a call such as setTimeout(…), which gives a number,
+// or what is assigned to module.exports beside code that runs.
+func meansNothing(e js.IExpr) bool {
+	switch e := e.(type) {
+	case *js.BinaryExpr:
+		return e.Op == js.EqToken && nameOf(e.X) == "module.exports"
+	case *js.CallExpr:
+		switch nameOf(e.X) {
+		case "setTimeout", "setInterval", "clearTimeout", "clearInterval", "queueMicrotask":
+			return true
+		}
 	}
 	return false
+}
+
+// nameOf gives the name that e is, or that it is of a name: a.b. For anything else it gives "".
+func nameOf(e js.IExpr) string {
+	switch e := e.(type) {
+	case *js.Var:
+		return string(e.Data)
+	case *js.DotExpr:
+		of, ok1 := e.X.(*js.Var)
+		member, ok2 := e.Y.(js.LiteralExpr)
+		if ok1 && ok2 {
+			return string(of.Data) + "." + string(member.Data)
+		}
+	}
+	return ""
 }
 
 // start finds where the n'th statement of code, an expression and the last, starts. The parser keeps no positions, so

@@ -21,6 +21,7 @@ type source struct {
 	// doubtful says that only the engine can parse the code: it could close the wrapping and open another.
 	doubtful bool
 	name     string // the caller's file name in stacks
+	head     string // what stands before the code: functionHead or mainHead
 
 	// edits are the insertions made in what was compiled, in their order. Positions before them are unchanged.
 	edits []edit
@@ -47,6 +48,7 @@ type edit struct{ line, col, n int }
 const (
 	functionHead = "(async ($airlock) => {" // on the line of the code: its stack traces are what guests see
 	functionTail = "\n;return $airlock})"
+	mainHead     = "(async ($airlock, module, exports) => {" // of code that compares module with require.main
 	keep         = "$airlock = "
 
 	// What closes and reopens one wrapping does not fit the other.
@@ -55,8 +57,8 @@ const (
 )
 
 // normalize gives code the shape in which it is run, or says what is wrong with it.
-func normalize(code string, typescript bool) (*source, *Exception) {
-	s := &source{name: "script.js"}
+func normalize(code string, typescript bool, head string) (*source, *Exception) {
+	s := &source{name: "script.js", head: head}
 	if ex := checkText(code); ex != nil {
 		return nil, ex
 	}
@@ -134,7 +136,7 @@ func (s *source) shape(code string) {
 				return
 			}
 		case n >= 1:
-			if e := expressionOf(last); e != nil && !isTimerCall(e) {
+			if e := expressionOf(last); e != nil && !meansNothing(e) {
 				if at, ok := start(code, n); ok {
 					s.called = n == 1 && isFunction(e)
 					s.wrap(code[:at], keep, code[at:])
@@ -152,16 +154,16 @@ func (s *source) shape(code string) {
 
 func (s *source) asExpression(code string, called bool) {
 	s.called = called
-	s.text = functionHead + "return (" + code + "\n)" + functionTail
-	s.edits = []edit{{1, 1, len(functionHead + "return (")}}
+	s.text = s.head + "return (" + code + "\n)" + functionTail
+	s.edits = []edit{{1, 1, len(s.head + "return (")}}
 }
 
 // wrap makes before + inserted + after the body of the function.
 func (s *source) wrap(before, inserted, after string) {
-	s.text = functionHead + before + inserted + after + functionTail
-	s.edits = []edit{{1, 1, len(functionHead)}}
+	s.text = s.head + before + inserted + after + functionTail
+	s.edits = []edit{{1, 1, len(s.head)}}
 	if inserted != "" {
-		line, col := lineColumn(functionHead+before, len(functionHead)+len(before))
+		line, col := lineColumn(s.head+before, len(s.head)+len(before))
 		s.edits = append(s.edits, edit{line, col, len(inserted)})
 	}
 }

@@ -44,6 +44,7 @@ var webOps = map[string]syncOp{
 
 	"multipart.parse": multipartParse,
 
+	"exit":          exitOp,
 	"stack.frames":  stackFrames,
 	"value.kind":    valueKind,
 	"value.promise": promiseState,

@@ -35,6 +35,7 @@ const (
 	RootStack          // stack() gives the stack as text
 	RootLoad           // load(fn, names, onlyCompiled)
 	RootCollect        // collect() frees what nothing refers to
+	RootReject         // reject(reason, promise) tells of a rejection that nobody handles
 	Roots
 )
 

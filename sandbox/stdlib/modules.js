@@ -34,6 +34,8 @@
   define(require, 'resolve', (id) => (require(id), id));
   define(globalThis, 'require', require);
   define(globalThis, 'global', globalThis);
+  // What code that asks whether it is the main module has of its own.
+  require.main = { id: '.', path: '/', filename: '/script.js', loaded: false, exports: {}, children: [], paths: [] };
   internal.require = require;
   return internal;
 }

@@ -29,9 +29,10 @@
   define(setTimeout, promisified, promises.setTimeout);
   define(setImmediate, promisified, promises.setImmediate);
 
+  // exit ends the run: what output holds is the result.
   const exit = (code) => {
-    const e = nodeError(Error, 'ERR_PROCESS_EXIT', `process.exit(${code ?? ''}) was called: an execution ends when its code does; return instead`);
-    throw e;
+    internal.flushOutput();
+    internal.sync('exit', (code ?? process.exitCode ?? 0) | 0, internal.outputText());
   };
   const refuse = (name) => () => { throw nodeError(Error, 'ERR_NOT_SUPPORTED', `process.${name} is not available in the sandbox`); };
   const milliseconds = () => globalThis.performance.now();
@@ -75,9 +76,9 @@
     title: 'airlock', pid: 1, ppid: 0, platform: 'linux', arch: 'x64', execPath: '/airlock', execArgv: [], argv: ['/airlock', '/script.js'], argv0: 'airlock', exitCode: undefined,
     version: 'v22.0.0', versions: { node: '22.0.0', quickjs: '0.10.1', airlock: '1' }, release: { name: 'node' }, config: { variables: {} }, features: {},
     env: {},
-    stdout: output(console.log), stderr: output(console.error), stdin: Object.assign(Object.create(EventEmitter.prototype), { isTTY: false }),
+    stdout: output(console.log), stderr: output(console.error),
     cwd: () => '/', chdir: refuse('chdir'), umask: () => 18, uptime: () => milliseconds() / 1000, hrtime,
-    exit, abort: exit, reallyExit: exit, kill: refuse('kill'), binding: refuse('binding'), dlopen: refuse('dlopen'), setuid: refuse('setuid'),
+    exit, abort: () => exit(134), reallyExit: exit, kill: refuse('kill'), binding: refuse('binding'), dlopen: refuse('dlopen'), setuid: refuse('setuid'),
     getuid: () => 1000, geteuid: () => 1000, getgid: () => 1000, getegid: () => 1000, getgroups: () => [1000],
     memoryUsage: Object.assign(() => ({ rss: 0, heapTotal: 0, heapUsed: 0, external: 0, arrayBuffers: 0 }), { rss: () => 0 }),
     cpuUsage: () => ({ user: 0, system: 0 }), resourceUsage: () => ({}), availableMemory: () => 0, constrainedMemory: () => 0,
@@ -91,6 +92,8 @@
   Object.defineProperty(process, Symbol.toStringTag, { value: 'process', configurable: true });
   define(globalThis, 'process', process);
   modules.process = process;
+
+  internal.emitRejection = (reason, promise) => process.listenerCount('unhandledRejection') > 0 && process.emit('unhandledRejection', reason, promise);
 
   const signals = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGKILL: 9, SIGTERM: 15 };
   modules.os = {

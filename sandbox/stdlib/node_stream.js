@@ -290,5 +290,10 @@
     return undo;
   };
   internal.nodeStream.finished = finished;
+  // Nothing comes in: what a run is given is the global input.
+  const stdin = new Readable({ read() { this.push(null); } });
+  Object.assign(stdin, { fd: 0, isTTY: false });
+  internal.define(stdin, 'toJSON', () => null);
+  globalThis.process.stdin = stdin;
   return internal;
 }

@@ -4,12 +4,13 @@
   const { p, op, define } = internal;
   const { gc } = globalThis;
   const { isExtensible, deleteProperty } = Reflect;
+  const main = internal.require?.main;
   let value, loaded, resultLimit = 0;
 
   const supervise = async (fn, flags, input, context) => {
     try {
-      value = flags & 4 ? loaded : await fn();
-      if (flags & 8) value = await value();
+      value = flags & 4 ? loaded : await fn(undefined, main, main?.exports);
+      if (flags & 8) value = await value(undefined, main, main?.exports);
       if (flags & 1 && typeof value === 'function') value = await value(input, context);
     } catch (e) {
       internal.fail(e);
@@ -73,6 +74,8 @@
     supervise(fn, flags, input, context);
   };
 
+  internal.outputText = () => internal.serialise(globalThis.output, resultLimit);
+
   // finish is called when nothing is left to wait for.
   const finish = () => {
     try {
@@ -83,9 +86,20 @@
     }
   };
 
+  // reject is called when nothing is left to wait for, the code has given no value, and nobody has handled a rejection.
+  const reject = (reason, promise) => {
+    try {
+      if (globalThis.output !== undefined || internal.emitRejection?.(reason, promise)) return;
+    } catch (e) {
+      internal.fail(e);
+      return;
+    }
+    internal.fail(reason);
+  };
+
   // stack is asked for by the host while the guest stands still.
   const stack = () => new p.Error().stack;
 
-  host(start, finish, internal.fire, internal.settle, stack, load, gc);
+  host(start, finish, internal.fire, internal.settle, stack, load, gc, reject);
   return internal;
 }

@@ -26,6 +26,9 @@ func instrument(body []byte, fuel int64, calls *dispatch, notes positions, enter
 		return nil, 0, errTruncated
 	}
 	c := coder{charge: chargeSequence(), overflow: callPoll(pollStackOverflow), calls: calls, dispatchers: importedFunctions + n + 1}
+	if notes.present {
+		c.track = notes.callTrack()
+	}
 	out = appendUint(nil, n+1+uint64(len(calls.functions))+notes.count())
 	var parse []byte
 	for i := range n {
@@ -64,7 +67,7 @@ func instrument(body []byte, fuel int64, calls *dispatch, notes positions, enter
 		added = append(added, f.body())
 	}
 	if notes.present {
-		added = append(added, rememberBody(parseLine, parseColumn, 0), rememberBody(parseLastLine, parseLastCol, 1), parse, traceBody())
+		added = append(added, rememberBody(parseLine, parseColumn, 0), rememberBody(parseLastLine, parseLastCol, 1), parse, traceBody(), trackBody())
 	}
 	for _, f := range added {
 		out = append(appendUint(out, uint64(len(f))), f...)
@@ -109,6 +112,7 @@ type coder struct {
 	begin, note            []byte // what stands at the beginning of the function, and before it writes a note
 	last                   bool   // its notes are of calls, and of the token before
 	trace                  []byte // what makes the stack of an error, in the function that does
+	track                  []byte // what tells of rejections
 	calls                  *dispatch
 	dispatchers            uint64 // the function index of the first
 }
@@ -148,6 +152,9 @@ func (c *coder) function(f []byte) ([]byte, error) {
 			call, err := c.calls.call(imm, c.dispatchers)
 			if err != nil {
 				return nil, err
+			}
+			if c.track != nil && string(c.calls.types[imm].encoded) == trackType {
+				call = c.track
 			}
 			put(start, r.pos, call)
 		case opLoop:

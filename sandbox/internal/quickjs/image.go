@@ -169,10 +169,13 @@ type builder struct {
 // Now is the epoch: an image must not depend on when it was built.
 func (b *builder) Now() time.Duration { return 0 }
 
-// MemoryRefused is never asked: the builder's memory has no cap but its own size.
+// Trace leaves frames as they are.
 func (b *builder) Trace(_ *Instance, frames string) (string, error) { return "\n" + frames, nil }
 
-// MemoryRefused implements Host.
+// Rejected is of no interest while an image is built.
+func (b *builder) Rejected(*Instance, Value, bool) {}
+
+// MemoryRefused is never asked: the builder's memory has no cap but its own size.
 func (b *builder) MemoryRefused() error { return errors.New("the library does not fit into memory") }
 
 func (b *builder) Poll(*Instance) error { return nil }
@@ -220,6 +223,7 @@ func (b *builder) build(in *Instance, segments []segment, cfg ImageConfig) error
 	im.rt, _ = memory.ReadUint32Le(im.qctx + ctxRuntime)
 	memory.WriteUint32Le(im.rt+rtStackLimit, stackLimit)
 	memory.WriteUint32Le(im.rt+rtInterruptHandler, tableInterrupt)
+	memory.WriteUint32Le(im.rt+rtRejectionTracker, tableInterrupt) // any: track is called, whatever it is
 	if err := b.allocate(in); err != nil {
 		return err
 	}

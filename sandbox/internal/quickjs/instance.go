@@ -27,6 +27,8 @@ type Host interface {
 	// Trace gives the stack of an error that the guest makes, with a line break before each frame, from the engine's own:
 	// "    at name (file:line:column)\n" for each. An error ends the run at once.
 	Trace(in *Instance, frames string) (string, error)
+	// Rejected is told that a promise was rejected and nobody handles that, or, later, that somebody does.
+	Rejected(in *Instance, promise Value, handled bool)
 }
 
 // ErrNotLive is what every method gives after a run has been ended from outside the guest, or after Close.

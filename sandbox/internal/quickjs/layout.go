@@ -5,7 +5,7 @@ const moduleSHA256 = "88fcbeead33cca3ec8394feb0fb3eec8047ec9ac5062aba7a63799cee1
 
 // rewrittenSHA256 is what the rewriting makes of it (module.go): the name under which its compiled code is kept. Whoever
 // changes the rewriting changes this; a test and every first start tell.
-const rewrittenSHA256 = "d56dc2d38ab9f812fea52fffc40f80b0b8b8ca9f1649ed56cd5168f082f8db5b"
+const rewrittenSHA256 = "d233350148e29b53b74725242b8dab634652faaaebda77b718e90ac88ac7e9d0"
 
 const (
 	pageSize = 65536
@@ -51,6 +51,7 @@ const (
 	rtStackLimit       = 128
 	rtCurrentException = 136 // JSValue
 	rtInterruptHandler = 152 // table index
+	rtRejectionTracker = 172 // table index; 0 is none
 )
 
 // interruptInterval is JS_INTERRUPT_COUNTER_INIT: calls and back-edges of interpreted code between two polls.

@@ -1,5 +1,7 @@
 package quickjs
 
+import "slices"
+
 // The engine knows where calls, operators and expression statements stand, and gives everything else the place of whatever
 // came before: reading a property of null in a declaration, a condition or a return was reported at an earlier statement.
 // So its parser is made to note more: where each statement begins, where each expression (what may stand between commas)
@@ -67,6 +69,7 @@ const (
 	addedRememberLast        // (s): the same where the token before is noted
 	addedParse               // js_parse_assign_expr2 as it was
 	addedTrace               // makes an error's stack (backtrace.go)
+	addedTrack               // tells of rejections (rejections.go)
 	addedPositions
 )
 
@@ -79,6 +82,9 @@ func positionsOf(d *dispatch) positions {
 		p.kinds[addedRememberLast] = p.kinds[addedRemember]
 		p.kinds[addedParse] = d.kinds[funcParseExpression-importedFunctions]
 		p.kinds[addedTrace] = d.kinds[funcErrorToString-importedFunctions]
+		track := slices.IndexFunc(d.types, func(t funcType) bool { return string(t.encoded) == trackType })
+		p.present = track >= 0
+		p.kinds[addedTrack] = uint64(track)
 	}
 	return p
 }

@@ -60,6 +60,7 @@ func (im *Image) prepare(ctx context.Context) (*Instance, error) {
 	memory.WriteUint32Le(im.qctx+ctxInterruptCounter, interruptInterval)
 	memory.WriteUint32Le(im.rt+rtStackLimit, stackLimit) // guest code may have had the memory of a frozen instance
 	memory.WriteUint32Le(im.rt+rtInterruptHandler, tableInterrupt)
+	memory.WriteUint32Le(im.rt+rtRejectionTracker, tableInterrupt) // any: track is called, whatever it is
 	return in, nil
 }
 

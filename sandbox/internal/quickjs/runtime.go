@@ -130,6 +130,11 @@ func hostCall(ctx context.Context, _ api.Module, stack []uint64) {
 		stack[0] = uint64(v)
 		return
 	}
+	if n&tracked != 0 {
+		in.host.Rejected(in, Value(stack[1]), n&^tracked != 0)
+		stack[0] = uint64(Undefined)
+		return
+	}
 	n = min(n, maxArgs)
 	var args Args
 	for i := range n {
