@@ -149,7 +149,7 @@ func (b *bundle) withoutTypes(body string, head []string) (string, []string, *Ex
 	const open, end = "async () => {\n", "};\n"
 	front := strings.Join(append(head, open), "\n")
 	out := api.Transform(front+body+"\n}", api.TransformOptions{
-		Loader: api.LoaderTS, Target: api.ESNext, Sourcemap: api.SourceMapExternal, Sourcefile: b.path, LogLevel: api.LogLevelSilent,
+		Loader: api.LoaderTS, Target: api.ESNext, Supported: lacking, Sourcemap: api.SourceMapExternal, Sourcefile: b.path, LogLevel: api.LogLevelSilent,
 	})
 	lines := strings.Count(front, "\n")
 	if len(out.Errors) > 0 {
@@ -213,7 +213,7 @@ func (b *bundle) run() api.BuildResult {
 		EntryPoints: []string{"start"}, Bundle: true, Format: api.FormatESModule, Target: api.ESNext, Platform: api.PlatformNeutral,
 		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, Outfile: "/bundle.js", AbsWorkingDir: "/",
 		TsconfigRaw: "{}", LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent,
-		Supported: map[string]bool{"dynamic-import": false, "import-meta": false},
+		Supported: map[string]bool{"dynamic-import": false, "import-meta": false, "decorators": false, "using": false},
 		Define:    map[string]string{"import.meta.url": strconv.Quote("file:///" + b.path), "import.meta.main": "true"},
 		Plugins: []api.Plugin{{Name: "airlock", Setup: func(p api.PluginBuild) {
 			p.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) { return b.resolve(a), nil })

@@ -68,7 +68,10 @@ func framesOf(name, message, stack string) string {
 	return strings.TrimLeft(stack, "\n")
 }
 
-const framePrefix = "    at "
+const (
+	framePrefix = "    at "
+	bundledName = "script_default" // what esbuild calls the script among other modules
+)
 
 // frameAt reads where a frame, "    at name (file:line:column)" or "    at file:line:column", stands.
 func frameAt(frame string) (file string, line, col int, ok bool) {
@@ -124,6 +127,7 @@ func (s *source) frame(line string) (frame string, work int, ok bool) {
 	if !ok || file != quickjs.ScriptName {
 		return line, 0, strings.TrimSpace(line) != ""
 	}
+	line = strings.Replace(line, framePrefix+bundledName+" (", framePrefix+"<anonymous> (", 1)
 	at := strings.LastIndex(line, quickjs.ScriptName)
 	if file, l, c, ok = s.origin(l, c); !ok {
 		return "", 0, false

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"github.com/evanw/esbuild/pkg/api"
 	"github.com/go-sourcemap/sourcemap"
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
@@ -66,7 +67,7 @@ func normalize(code string, typescript bool, head string) (*source, *Exception) 
 	if typescript {
 		s.name = "script.ts"
 		var ex *Exception
-		if code, ex = s.transpile(code); ex != nil {
+		if code, ex = s.transpile(code, api.LoaderTS); ex != nil {
 			return nil, ex
 		}
 	}
@@ -75,6 +76,14 @@ func normalize(code string, typescript bool, head string) (*source, *Exception) 
 	}
 	s.code = code
 	s.shape(code)
+	if s.doubtful && !typescript && needsLowering(code) {
+		lowered := &source{name: s.name, head: head, skipped: s.skipped}
+		if text, ex := lowered.transpile(code, api.LoaderJS); ex == nil {
+			lowered.code = text
+			lowered.shape(text)
+			return lowered, nil
+		}
+	}
 	return s, nil
 }
 

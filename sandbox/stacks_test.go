@@ -83,3 +83,24 @@ func FuzzThrownStack(f *testing.F) {
 		}
 	})
 }
+
+// What led to an error stands in its stack.
+func TestCausesAreReported(t *testing.T) {
+	e := newEngine(t)
+	r := run(t, e, sandbox.Script{Code: "try {\n  null.x;\n} catch (e) {\n  throw new Error('outer', { cause: e });\n}"}, sandbox.Grants{})
+	want := "    at <anonymous> (script.js:4:13)\nCaused by: TypeError: cannot read property 'x' of null\n    at <anonymous> (script.js:2:3)"
+	if r.Exception == nil || r.Exception.Stack != want || r.Exception.Line != 4 || r.Error != "Error: outer" {
+		t.Errorf("%s %+v", r.Error, r.Exception)
+	}
+	for code, want := range map[string]string{
+		"const e = new Error('m'); e.cause = e; throw e":                                              "Error: m",
+		"throw Object.assign(new Error('m'), { get cause() { throw 1 } })":                            "1",
+		"const e = new Error('m'); Object.defineProperty(e, 'cause', { get() { throw 1 } }); throw e": "Error: m",
+		"await Promise.any([Promise.reject(1)])":                                                      "AggregateError: All promises were rejected",
+		"Array.prototype.with.call({ length: 2 ** 31 }, 0, 0)":                                        "Error: an array is too long",
+	} {
+		if r := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{}); !strings.HasSuffix(r.Error, want) {
+			t.Errorf("%s: %s, want %s", code, r.Error, want)
+		}
+	}
+}

@@ -12,6 +12,9 @@ import (
 // columns stay as they are; what esbuild prints for the wrapping itself is cut off again.
 type wrapping struct{ head, tail, printedHead, printedTail string }
 
+// lacking is what the engine does not have and esbuild can put into other words.
+var lacking = map[string]bool{"decorators": false, "using": false}
+
 // wrappings are tried in their order; the errors of the first are reported.
 var wrappings = [...]wrapping{
 	{"async () => {\n", "\n}", "async () => {\n", "};\n"}, // statements with return and await
@@ -19,8 +22,8 @@ var wrappings = [...]wrapping{
 	{"\n", "", "", ""},                                    // what only a whole program may have: namespaces
 }
 
-// transpile removes the types from TypeScript code and keeps the way back to it.
-func (s *source) transpile(code string) (string, *Exception) {
+// transpile removes the types from TypeScript code, and from any what the engine lacks, and keeps the way back to it.
+func (s *source) transpile(code string, loader api.Loader) (string, *Exception) {
 	if tooDeep(code) {
 		return "", &Exception{Name: "SyntaxError", Message: "the code is nested too deeply for its types to be removed", Line: s.skipped + 1, Column: 1}
 	}
@@ -31,7 +34,7 @@ func (s *source) transpile(code string) (string, *Exception) {
 	}
 	for _, w := range order {
 		out := api.Transform(w.head+code+w.tail, api.TransformOptions{
-			Loader: api.LoaderTS, Target: api.ESNext, Sourcemap: api.SourceMapExternal, Sourcefile: s.name, LogLevel: api.LogLevelSilent,
+			Loader: loader, Target: api.ESNext, Supported: lacking, Sourcemap: api.SourceMapExternal, Sourcefile: s.name, LogLevel: api.LogLevelSilent,
 		})
 		if len(out.Errors) > 0 {
 			if first == nil {
@@ -40,7 +43,7 @@ func (s *source) transpile(code string) (string, *Exception) {
 			}
 			continue
 		}
-		text, found := strings.CutPrefix(string(out.Code), w.printedHead)
+		helpers, text, found := strings.Cut("\n"+string(out.Code), "\n"+w.printedHead)
 		text, cut := strings.CutSuffix(text, w.printedTail)
 		if !found || !cut {
 			continue
@@ -49,7 +52,9 @@ func (s *source) transpile(code string) (string, *Exception) {
 		if err != nil {
 			return "", &Exception{Name: "SyntaxError", Message: fmt.Sprintf("source map of the removed types: %v", err)}
 		}
-		s.sourceMap, s.printedLines = consumer, strings.Count(w.printedHead, "\n")
+		// What esbuild put in front, for what the engine lacks, stands on the line of the head.
+		s.sourceMap, s.printedLines = consumer, strings.Count(helpers+w.printedHead, "\n")
+		s.head += strings.ReplaceAll(helpers, "\n", " ")
 		s.skipped-- // the head's line
 		return text, nil
 	}
@@ -83,6 +88,11 @@ func (s *source) locate(ex *Exception) {
 	if len(as(api.LoaderTS).Errors) == 0 {
 		ex.Message += "; as TypeScript it is correct: set language to typescript"
 	}
+}
+
+// needsLowering tells whether code that only the engine can parse may have what the engine lacks.
+func needsLowering(code string) bool {
+	return (strings.Contains(code, "@") || strings.Contains(code, "using ")) && !tooDeep(code)
 }
 
 func syntaxError(m api.Message) *Exception {

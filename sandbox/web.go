@@ -44,11 +44,12 @@ var webOps = map[string]syncOp{
 
 	"multipart.parse": multipartParse,
 
-	"exit":          exitOp,
-	"stack.frames":  stackFrames,
-	"value.kind":    valueKind,
-	"value.promise": promiseState,
-	"value.proxy":   proxyPart,
+	"exit":           exitOp,
+	"stack.frames":   stackFrames,
+	"value.iterator": iteratorPart,
+	"value.kind":     valueKind,
+	"value.promise":  promiseState,
+	"value.proxy":    proxyPart,
 }
 
 // web is what the operations keep of one run.

@@ -21,6 +21,19 @@ func promiseState(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Valu
 	return quickjs.Int(int32(state)), nil
 }
 
+// iteratorPart(iterator, 0) is what it goes through; 1, what it gives of that; 2, how many it has given.
+func iteratorPart(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
+	what, _ := a[1].Int()
+	of, gives, given := in.IteratorParts(a[0])
+	switch what {
+	case 1:
+		return quickjs.Int(gives), nil
+	case 2:
+		return quickjs.Int(given), nil
+	}
+	return of, nil
+}
+
 // proxyPart(proxy, 0) is the target, proxyPart(proxy, 1) the handler.
 func proxyPart(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
 	target, handler := in.ProxyParts(a[0])

@@ -26,6 +26,20 @@
     } catch { return ''; }
   };
 
+  // causesOf gives what led to an error, and what led to that.
+  const causesOf = (e) => {
+    let out = '';
+    const seen = new p.Set();
+    try {
+      for (let c = e.cause; internal.isError(c) && p.setSize(seen) < 8 && !p.setHas(seen, c); c = c.cause) {
+        p.setAdd(seen, c);
+        const stack = text(() => c.stack);
+        out += `\nCaused by: ${stack === '' ? text(() => p.errorToString(c)) : stack}`;
+      }
+    } catch { /* the error itself says enough */ }
+    return out;
+  };
+
   // fail ends the run with what was thrown. The first failure counts.
   internal.fail = (e) => {
     let name = '', message = '', stack = '';
@@ -33,11 +47,14 @@
       name = text(() => e.name);
       message = text(() => e.message);
       stack = text(() => e.stack);
+      if (name === 'AggregateError' && message === '') message = 'All promises were rejected';
+      stack = cut(stack + causesOf(e));
       if (name === '' && message === '') message = cut(internal.inspect(e));
       if (name === '') name = 'Error';
     } else {
       name = 'Error';
-      message = typeof e === 'string' ? cut(e) : internal.inspect(e);
+      // What the engine throws when an array is too long for it is no value at all.
+      message = typeof e === 'string' ? cut(e) : typeof e === 'unknown' ? 'an array is too long' : internal.inspect(e);
     }
     host(op.fail, name, message, stack, e);
   };

@@ -9,6 +9,7 @@
   const kinds = internal.kinds = { __proto__: null, other: 0, proxy: 1, promise: 2, error: 3, args: 4, mapIterator: 5, setIterator: 6, generator: 7, weakMap: 8, weakSet: 9, module: 10 };
   internal.kind = (v) => host(op.sync, 'value.kind', v, 0);
   // These answer with values of the guest, so they cannot go through internal.sync.
+  inspecting.iteratorPart = (v, part) => host(op.sync, 'value.iterator', v, part);
   inspecting.promiseState = (v) => host(op.sync, 'value.promise', v, 0);
   inspecting.promiseResult = (v) => host(op.sync, 'value.promise', v, 1);
   inspecting.proxyTarget = (v) => host(op.sync, 'value.proxy', v, 0);

@@ -156,6 +156,21 @@
   const mapItems = (v, size) => (ctx, depth) => each(ctx, size, (add) => {
     p.mapForEach(v, (item, k) => { add(() => `${value(ctx, k, depth)} => ${value(ctx, item, depth)}`); });
   });
+  // iteratorItems prints what an iterator of a map or set has not given yet. They are not taken from it.
+  const iteratorItems = (v, map, both) => (ctx, depth) => {
+    const of = inspecting.iteratorPart(v, 0), given = inspecting.iteratorPart(v, 2), keys = inspecting.iteratorPart(v, 1) === 0;
+    if (of === undefined) return [''];
+    let seen = 0;
+    const left = (map ? p.mapSize : p.setSize)(of) - given;
+    return left <= 0 ? [''] : each(ctx, left, (add) => {
+      const visit = (item, key) => {
+        if (seen++ < given) return;
+        add(() => both ? inspecting.join(ctx, [value(ctx, key, depth), value(ctx, item, depth)], '', '[', ']', true, depth) : value(ctx, keys ? key : item, depth));
+      };
+      if (map) p.mapForEach(of, visit);
+      else p.setForEach(of, visit);
+    });
+  };
   const bytes = (v) => (ctx) => {
     let u;
     try { u = new p.Uint8Array(v); } catch { return [ctx.stylize('(detached)', 'special')]; }
@@ -284,7 +299,12 @@
     } else {
       keys = keysOf(v, hidden, false);
       const k = internal.kind(v);
-      if (typeof v === 'function') {
+      if (k === kinds.mapIterator || k === kinds.setIterator) {
+        const name = k === kinds.mapIterator ? 'Map' : 'Set', both = inspecting.iteratorPart(v, 1) === 2;
+        const own = tag === `${name} Iterator` ? '' : tag !== '' ? `${tag}] [` : '';
+        open = `[${own}${name} ${both ? 'Entries' : 'Iterator'}] {`;
+        items = iteratorItems(v, k === kinds.mapIterator, both);
+      } else if (typeof v === 'function') {
         base = functionBase(ctx, v, constructor, tag);
         if (keys.length === 0) return ctx.stylize(base, 'special');
       } else if (constructor === 'Object') {

@@ -189,7 +189,7 @@
     setMaxListeners: (n = 10, ...emitters) => { for (const e of emitters) e.setMaxListeners?.(n); if (emitters.length === 0) EventEmitter.defaultMaxListeners = n; },
     addAbortListener: (signal, f) => {
       signal.addEventListener('abort', f, { once: true });
-      return { [Symbol.for('Symbol.dispose')]() { signal.removeEventListener('abort', f); } };
+      return { [Symbol.dispose]() { signal.removeEventListener('abort', f); } };
     },
   });
   class EventEmitterAsyncResource extends EventEmitter {}

@@ -55,7 +55,7 @@
     createReadStream(options) { return fs.createReadStream(null, { ...options, fd: this.fd }); }
     createWriteStream(options) { return fs.createWriteStream(null, { ...options, fd: this.fd }); }
     async* readLines() { for (const line of fs.readFileSync(this.fd, 'utf8').split(/\r?\n/)) yield line; }
-    async [Symbol.for('Symbol.asyncDispose')]() { await this.close(); }
+    async [Symbol.asyncDispose]() { await this.close(); }
   }
   promises.open = async (path, flags, mode) => new FileHandle(fs.openSync(path, flags, mode));
   promises.access = async (path, mode) => fs.accessSync(path, mode);

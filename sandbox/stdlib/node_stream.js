@@ -33,7 +33,7 @@
   const common = {
     destroy(e, done) { return destroyed(this, e, done); },
     _destroy(e, done) { done(e); },
-    [Symbol.for('Symbol.asyncDispose')]() { this.destroy(); return Promise.resolve(); },
+    [Symbol.asyncDispose]() { this.destroy(); return Promise.resolve(); },
   };
   const setup = (stream, options, names) => {
     stream.destroyed = stream.closed = false;

@@ -8,6 +8,9 @@
     return (self) => apply(get, self, []);
   };
   const internal = { __proto__: null };
+  for (const name of ['dispose', 'asyncDispose']) {
+    defineProperty(Symbol, name, { __proto__: null, value: Symbol(`Symbol.${name}`), writable: false, enumerable: false, configurable: false });
+  }
   internal.p = {
     __proto__: null,
     apply, construct, ownKeys, getPrototypeOf, getOwnPropertyDescriptor, defineProperty, uncurry, getter,

@@ -71,6 +71,16 @@ const (
 	proxyRevoked  = 17
 )
 
+// Fields of JSMapIteratorData, JSMapState, JSMapRecord and list_head.
+const (
+	iteratorKind   = 8
+	iteratorRecord = 12
+	mapRecords     = 4
+	recordEmpty    = 4
+	recordLink     = 12
+	listNext       = 4
+)
+
 // Fields of JSFunctionBytecode: where its code is, and how long.
 const (
 	codeBytes  = 20

@@ -60,6 +60,41 @@ func (in *Instance) ProxyParts(v Value) (target, handler Value) {
 	return in.duplicate(Value(t)), in.duplicate(Value(h))
 }
 
+// IteratorParts gives what an iterator of a map or set goes through, whether it gives keys (0), values (1) or both (2), and how
+// many it has given. An iterator that has come to its end goes through Undefined.
+func (in *Instance) IteratorParts(v Value) (of Value, gives, given int32) {
+	if k := in.Kind(v); k != KindMapIterator && k != KindSetIterator {
+		return Undefined, 0, 0
+	}
+	memory := in.mod.Memory()
+	read := func(at uint32) uint32 {
+		n, _ := memory.ReadUint32Le(at)
+		return n
+	}
+	data := read(uint32(v) + objData)
+	raw, _ := memory.ReadUint64Le(data)
+	if Value(raw).tag() != tagObject {
+		return Undefined, 0, 0
+	}
+	if last := read(data + iteratorRecord); last != 0 {
+		link := read(read(uint32(raw)+objData) + mapRecords + listNext)
+		for range maxRecords {
+			record := link - recordLink
+			if empty, _ := memory.ReadByte(record + recordEmpty); empty == 0 {
+				given++
+			}
+			if record == last {
+				break
+			}
+			link = read(link + listNext)
+		}
+	}
+	return in.duplicate(Value(raw)), int32(read(data + iteratorKind)), given
+}
+
+// maxRecords bounds how many members of a map are looked at: what links them is guest memory.
+const maxRecords = 1 << 20
+
 // duplicate counts one more reference to v, which is to be handed to the guest. A value that is none is Undefined: what
 // is not a reference holds no address, and a forged address only damages the guest's own memory.
 func (in *Instance) duplicate(v Value) Value {
