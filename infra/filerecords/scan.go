@@ -52,7 +52,8 @@ func (s *Store) Lines(ctx context.Context, day string, offset int64, fn func(lin
 	})
 }
 
-// Each calls fn with the stored line of every record received at since or later, day by day.
+// Each calls fn with the stored line of every record received at since or later, day by day, and with lines that are no
+// records.
 func (s *Store) Each(ctx context.Context, since time.Time, fn func(line []byte) error) error {
 	days, err := s.Days(ctx)
 	if err != nil {
@@ -64,11 +65,7 @@ func (s *Store) Each(ctx context.Context, since time.Time, fn func(line []byte) 
 		}
 		err := s.Lines(ctx, day, 0, func(line []byte, _ int64) error {
 			if !since.IsZero() {
-				r, err := audit.Decode(line)
-				if err != nil {
-					return fmt.Errorf("%s: %w", logName(day), err)
-				}
-				if r.Time.Before(since) {
+				if r, err := audit.Decode(line); err == nil && r.Time.Before(since) {
 					return nil
 				}
 			}

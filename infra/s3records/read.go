@@ -173,15 +173,11 @@ func (s *Store) Each(ctx context.Context, since time.Time, fn func(line []byte) 
 			if err != nil {
 				return fmt.Errorf("read records: %w", err)
 			}
-			err = s.lines(ctx, keys, func(key string, line []byte) error {
+			err = s.lines(ctx, keys, func(_ string, line []byte) error {
 				if line == nil {
 					return nil
 				}
-				r, err := audit.Decode(line)
-				if err != nil {
-					return fmt.Errorf("%s: %w", key, err)
-				}
-				if r.Time.Before(since) {
+				if r, err := audit.Decode(line); err == nil && r.Time.Before(since) {
 					return nil
 				}
 				return fn(line)

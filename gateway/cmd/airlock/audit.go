@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -152,6 +153,12 @@ func (a *auditTool) listCommand() *cobra.Command {
 		if q.Until, err = instant("--until", until); err != nil {
 			return err
 		}
+		if q.Limit < 1 || q.Limit > 500 {
+			return exit(exitUsage, errors.New("--limit: must be from 1 to 500"))
+		}
+		if statuses := []string{"completed", "error", "timeout", "blocked", "cancelled"}; q.Status != "" && !slices.Contains(statuses, q.Status) {
+			return exit(exitUsage, fmt.Errorf("--status: must be one of %s; got %q", strings.Join(statuses, ", "), q.Status))
+		}
 		page, err := store.List(cmd.Context(), q)
 		if errors.Is(err, audit.ErrCursor) {
 			return exit(exitUsage, fmt.Errorf("--cursor: %w", err))
@@ -233,13 +240,24 @@ func (a *auditTool) exportCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		out := bufio.NewWriterSize(a.stdout, 256<<10)
+		out, bad := bufio.NewWriterSize(a.stdout, 256<<10), 0
 		err = store.Each(cmd.Context(), from, func(line []byte) error {
-			_, err := out.Write(append(bytes.TrimSuffix(line, []byte("\n")), '\n'))
+			line = bytes.TrimSuffix(line, []byte("\n"))
+			if _, err := audit.Decode(line); err != nil || bytes.IndexByte(line, '\n') >= 0 {
+				bad++
+				return nil
+			}
+			_, err := out.Write(append(line, '\n'))
 			return err
 		})
-		if err = errors.Join(err, out.Flush()); err != nil {
+		if flushed := out.Flush(); err == nil { // else it says the same once more
+			err = flushed
+		}
+		if err != nil {
 			return exit(exitPlatform, fmt.Errorf("export: %w", err))
+		}
+		if bad > 0 {
+			return exit(exitGuest, fmt.Errorf("export: %d lines are no records and were left out; airlock audit verify names them", bad))
 		}
 		return nil
 	})

@@ -83,6 +83,8 @@ func TestAuditCommands(t *testing.T) {
 	}
 	expect(exitUsage, "--since", "list", "--since", "yesterday")
 	expect(exitUsage, "--cursor", "list", "--cursor", "x")
+	expect(exitUsage, "--status", "list", "--status", "done")
+	expect(exitUsage, "--limit", "list", "--limit", "501")
 	expect(0, `"id": "`+ids[2]+`"`, "show", ids[2])
 	expect(exitGuest, "no record", "show", "exec_none")
 	expect(exitUsage, "", "show")
@@ -120,4 +122,23 @@ func TestAuditCommands(t *testing.T) {
 		t.Errorf("verify: %s", out)
 	}
 	expect(exitGuest, "does not match its hash", "show", ids[1])
+
+	// What is no record is left out of an export, and that is said.
+	logs, err := filepath.Glob(filepath.Join(dir, "audit-*.jsonl"))
+	if err != nil || len(logs) != 4 {
+		t.Fatal(logs, err)
+	}
+	doc, err := os.ReadFile(logs[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(logs[1], append([]byte("{half\n"), doc...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, since := range []string{"", "30d"} {
+		out := expect(exitGuest, "1 lines are no records", "export", "--since", since)
+		if strings.Contains(out, "{half") || strings.Count(out, "\n") != 4 || !strings.Contains(out, ids[4]) {
+			t.Errorf("export: %s", out)
+		}
+	}
 }
