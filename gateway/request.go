@@ -38,9 +38,6 @@ func (s *Server) job(c *fiber.Ctx) (Job, error) {
 // a form or a text of some web page is not mistaken for a request.
 func plainJSON(c *fiber.Ctx) error {
 	if len(c.Request().Body()) == 0 && !framed(&c.Request().Header) {
-		// Were there a body all the same, it would look like the next request.
-		c.Context().SetConnectionClose()
-		linger(c.Context())
 		return &problem{status: 411}
 	}
 	if coding := c.Get(fiber.HeaderContentEncoding); coding != "" && !strings.EqualFold(coding, "identity") {

@@ -187,6 +187,11 @@ func (s *Server) entrance(next fasthttp.RequestHandler) fasthttp.RequestHandler 
 			s.failRaw(ctx, &problem{status: 417})
 			return
 		}
+		if h := &ctx.Request.Header; (h.IsPost() || h.IsPut()) && h.ContentLength() == 0 && !framed(h) {
+			// Were there a body all the same, it would look like the next request, whoever refuses this one.
+			ctx.SetConnectionClose()
+			linger(ctx)
+		}
 		switch string(ctx.Method()) {
 		case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodDelete, fiber.MethodOptions,
 			fiber.MethodPatch, fiber.MethodTrace:

@@ -92,6 +92,8 @@ func TestSmugglingShapesRefused(t *testing.T) {
 		"an expectation beyond the limit":  postHead + "Expect: 100-continue\r\nContent-Length: 3000000\r\n\r\n" + smuggled,
 		"a head beyond the limit":          "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-A: " + strings.Repeat("a", 64<<10) + "\r\n\r\n" + smuggled,
 		"a body of no length":              postHead + "\r\n" + smuggled,
+		"a body of no length at no path":   "POST /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n" + smuggled,
+		"a body of no length to be put":    "PUT /api/execute HTTP/1.1\r\nHost: localhost\r\n\r\n" + smuggled,
 		"an expectation that nobody knows": postHead + "Expect: 200-maybe\r\nContent-Length: 12\r\n\r\n" + script,
 	} {
 		t.Run(name, func(t *testing.T) {

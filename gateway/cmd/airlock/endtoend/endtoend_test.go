@@ -109,7 +109,7 @@ func serve(t testing.TB, mode string, processes int) *service {
 		t.Cleanup(func() { replayed(t, records, mode) })
 	}
 	pool, err := localinvoke.New(t.Context(), localinvoke.Config{
-		Command: []string{os.Args[0], "function"}, Processes: processes, MaxMemory: maxMemory, StartTimeout: 30 * time.Second,
+		Command: []string{os.Args[0], "function"}, Processes: processes, MaxMemory: maxMemory, Grace: grace, StartTimeout: 30 * time.Second,
 		Env: []string{"POLICY=" + mode, "AUDIT_CODE=" + code, "AUDIT_STORE=file://" + dir, "AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")},
 	})
 	if err != nil {

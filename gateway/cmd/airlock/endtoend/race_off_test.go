@@ -2,5 +2,8 @@
 
 package endtoend_test
 
-// maxMemory is that of a function process; 0 is the default.
-const maxMemory = 0
+// What a function process may take; 0 is the default.
+const (
+	maxMemory = 0
+	grace     = 0
+)

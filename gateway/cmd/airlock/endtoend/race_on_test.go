@@ -2,5 +2,10 @@
 
 package endtoend_test
 
-// maxMemory is that of a function process: the race detector takes several times what the process does.
-const maxMemory = 4 << 30
+import "time"
+
+// What a function process may take under the race detector, which makes everything larger and later.
+const (
+	maxMemory = 4 << 30
+	grace     = 10 * time.Second
+)
