@@ -52,7 +52,8 @@ type listener struct {
 	told chan struct{} // one for each notification that was passed on
 }
 
-// lateProgress is how long the notifications that were sent before a result, and are handled after it, are waited for.
+// lateProgress is how long the next of the notifications that were sent before a result, and are handled after it, is
+// waited for.
 const lateProgress = 5 * time.Second
 
 func (p *proxy) call(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -99,6 +100,7 @@ func (l *listener) wait(ctx context.Context, result *sdk.CallToolResult) {
 	for range min(int(sent), maxProgress) {
 		select {
 		case <-l.told:
+			enough.Reset(lateProgress)
 		case <-ctx.Done():
 			return
 		case <-enough.C:
