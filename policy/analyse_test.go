@@ -118,6 +118,11 @@ func TestSyntaxErrors(t *testing.T) {
 			}
 		})
 	}
+	for code, language := range map[string]string{"function f() {\n": "", "f(1": "", "[1, 2": "", "const x = {a: 1": "typescript"} {
+		if d := set.Analyze(code, language, "standard"); d.SyntaxError == nil || d.SyntaxError.Message != "Unexpected end of file" {
+			t.Errorf("%q: %+v", code, d.SyntaxError)
+		}
+	}
 	for _, code := range []string{fib, "return 1", "await 1", "function(){}", "{a:1,b:2}", "import 'x'; export {}", "async () => 1", "var yield; let async = 1", "", "#!/usr/bin/env node\n1"} {
 		if d := set.Analyze(code, "javascript", "standard"); d.SyntaxError != nil || !d.Telemetry.IsValid {
 			t.Errorf("%q: %+v", code, d.SyntaxError)

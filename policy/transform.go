@@ -53,13 +53,16 @@ func transform(code, language string, module, mapped bool) (*generated, *SyntaxE
 	return nil, worst
 }
 
-// syntaxError places an error in the caller's code. What the wrapping itself is blamed for is at the end of the code.
+// syntaxError places an error in the caller's code. What the wrapping itself is blamed for is that the code ends.
 func syntaxError(m api.Message, code string, prefix int) *SyntaxError {
 	e := &SyntaxError{Message: m.Text, Line: 1, Column: 1}
 	if m.Location == nil {
 		return e
 	}
 	src := source{text: code}
+	if src.index(); m.Location.Line > len(src.lines) && (strings.HasPrefix(m.Text, "Unexpected ") || strings.HasPrefix(m.Text, "Expected ")) {
+		e.Message = "Unexpected end of file"
+	}
 	column := m.Location.Column
 	if m.Location.Line == 1 {
 		column -= prefix

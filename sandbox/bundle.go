@@ -129,8 +129,7 @@ func (b *bundle) prepare(code string, found moduleForm, typescript bool) *Except
 	if s.doubtful {
 		out := api.Transform(otherHead+body+otherTail, api.TransformOptions{Loader: api.LoaderJS, Target: api.ESNext, LogLevel: api.LogLevelSilent})
 		if len(out.Errors) > 0 {
-			ex := syntaxError(out.Errors[0])
-			ex.Line, ex.Column = s.inside(ex.Line-strings.Count(otherHead, "\n"), ex.Column)
+			ex := syntaxErrorIn(body, out.Errors[0])
 			ex.Line += s.skipped
 			return ex
 		}

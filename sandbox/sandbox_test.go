@@ -108,6 +108,8 @@ func TestExceptions(t *testing.T) {
 		{"const n: number = 1", false, "SyntaxError: missing initializer for const variable; as TypeScript it is correct: set language to typescript", 1, 8},
 		{"throw 'text'", false, "Error: text", 0, 0},
 		{"type A = { x: number };\n\nfunction f(a: A) {\n  const é = 1; throw new Error('ts');\n}\nf({ x: 1 })", true, "Error: ts", 4, 26},
+		{"const a: number = f(1", true, "SyntaxError: unexpected end of input", 1, 22},
+		{"'日本'; let x: = 1", true, `SyntaxError: Unexpected "="`, 1, 14},
 		{"let x: = 1", true, `SyntaxError: Unexpected "="`, 1, 8},
 		{"await new Promise(() => {})", false, "the promise returned by the code never settles", 0, 0},
 	} {
@@ -137,6 +139,7 @@ func TestTypeScript(t *testing.T) {
 		"{ a: 1 as number }":                                                     `{"a":1}`,
 		"function (x: number) { return 9 }":                                      "9",
 		"namespace N { export const a = 4 } N.a":                                 "4",
+		"#!/usr/bin/env ts\nconst n: number = 5; n":                              "5",
 	} {
 		if r := run(t, e, sandbox.Script{Code: code, TypeScript: true}, sandbox.Grants{}); string(r.Value) != want {
 			t.Errorf("%q gave %s (%s), want %s", code, r.Value, r.Error, want)

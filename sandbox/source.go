@@ -64,15 +64,15 @@ func normalize(code string, typescript bool, head string) (*source, *Exception) 
 		return nil, ex
 	}
 	code, s.skipped = stripFence(code)
+	if strings.HasPrefix(code, "#!") {
+		code = "//" + code[2:]
+	}
 	if typescript {
 		s.name = "script.ts"
 		var ex *Exception
 		if code, ex = s.transpile(code, api.LoaderTS); ex != nil {
 			return nil, ex
 		}
-	}
-	if strings.HasPrefix(code, "#!") {
-		code = "//" + code[2:]
 	}
 	s.code = code
 	s.shape(code)

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/go-sourcemap/sourcemap"
@@ -38,8 +39,8 @@ func (s *source) transpile(code string, loader api.Loader) (string, *Exception) 
 		})
 		if len(out.Errors) > 0 {
 			if first == nil {
-				first = syntaxError(out.Errors[0])
-				first.Line += s.skipped - 1
+				first = syntaxErrorIn(code, out.Errors[0])
+				first.Line += s.skipped
 			}
 			continue
 		}
@@ -76,14 +77,11 @@ func (s *source) locate(ex *Exception) {
 	if len(out.Errors) == 0 || out.Errors[0].Location == nil {
 		return
 	}
-	found := syntaxError(out.Errors[0])
-	line := found.Line - 1
-	if line > strings.Count(s.code, "\n")+1 {
-		ex.Message = "unexpected end of input"
-		line, found.Column = strings.Count(s.code, "\n")+1, len(s.code)
+	found := syntaxErrorIn(s.code, out.Errors[0])
+	if found.Message == endOfInput {
+		ex.Message = endOfInput
 	}
-	ex.Line, ex.Column = s.inside(line, found.Column)
-	ex.Line += s.skipped
+	ex.Line, ex.Column = found.Line+s.skipped, found.Column
 	ex.Stack = fmt.Sprintf("    at %s:%d:%d", s.name, ex.Line, ex.Column)
 	if len(as(api.LoaderTS).Errors) == 0 {
 		ex.Message += "; as TypeScript it is correct: set language to typescript"
@@ -95,6 +93,24 @@ func needsLowering(code string) bool {
 	return (strings.Contains(code, "@") || strings.Contains(code, "using ")) && !tooDeep(code)
 }
 
+const endOfInput = "unexpected end of input"
+
+// syntaxErrorIn is what esbuild found in code behind the line of a head. What the tail is blamed for is that the code ends.
+func syntaxErrorIn(code string, m api.Message) *Exception {
+	ex := syntaxError(m)
+	if ex.Line == 0 {
+		return ex
+	}
+	lines := strings.Split(code, "\n")
+	if ex.Line--; ex.Line > len(lines) {
+		ex.Message, ex.Line, ex.Column = endOfInput, len(lines), len(code)+1
+	}
+	text := lines[max(ex.Line, 1)-1]
+	ex.Line, ex.Column = max(ex.Line, 1), utf8.RuneCountInString(text[:min(ex.Column-1, len(text))])+1
+	return ex
+}
+
+// syntaxError is what esbuild found, in its own lines and bytes.
 func syntaxError(m api.Message) *Exception {
 	ex := &Exception{Name: "SyntaxError", Message: m.Text}
 	if m.Location != nil {
