@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -15,22 +16,36 @@ import (
 const lastWords = 5 * time.Second
 
 // Stdio is the transport over a process's input and output. When the input ends, calls that are on their way are still
-// answered, so that a few messages can be piped in; those that take longer than five seconds are cancelled.
+// answered, so that a few messages can be piped in; those that take longer than five seconds are cancelled. What is no
+// message is answered with an error, and the next line read.
 func Stdio(in io.ReadCloser, out io.WriteCloser) sdk.Transport {
-	return &stdio{sdk.IOTransport{Reader: in, Writer: out}}
+	return &stdio{in, &lines{in: bufio.NewReader(in), out: out}}
 }
 
-type stdio struct{ inner sdk.IOTransport }
+type stdio struct {
+	in    io.Closer
+	lines *lines
+}
 
 // Connect implements sdk.Transport.
 func (t *stdio) Connect(ctx context.Context) (sdk.Connection, error) {
-	conn, err := t.inner.Connect(ctx)
-	return &answering{Connection: conn, open: map[jsonrpc.ID]struct{}{}, changed: make(chan struct{}, 1), closed: make(chan struct{})}, err
+	inner := sdk.IOTransport{Reader: struct {
+		io.Reader
+		io.Closer
+	}{t.lines, t.in}, Writer: struct {
+		io.Writer
+		io.Closer
+	}{t.lines, t.lines.out}}
+	conn, err := inner.Connect(ctx)
+	return &answering{
+		Connection: conn, lines: t.lines, open: map[jsonrpc.ID]struct{}{}, changed: make(chan struct{}, 1), closed: make(chan struct{}),
+	}, err
 }
 
 // answering knows which calls have no answer yet.
 type answering struct {
 	sdk.Connection
+	lines   *lines
 	changed chan struct{}
 	closed  chan struct{}
 	closing sync.Once
@@ -42,6 +57,10 @@ type answering struct {
 // Read implements sdk.Connection.
 func (a *answering) Read(ctx context.Context) (jsonrpc.Message, error) {
 	message, err := a.Connection.Read(ctx)
+	for err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil && !a.hasClosed() && !a.lines.failed() {
+		a.lines.refuse(notMessage, err.Error())
+		message, err = a.Connection.Read(ctx)
+	}
 	if request, ok := message.(*jsonrpc.Request); ok && request.IsCall() {
 		a.mu.Lock()
 		a.open[request.ID] = struct{}{}
@@ -72,6 +91,15 @@ func (a *answering) Write(ctx context.Context, message jsonrpc.Message) error {
 func (a *answering) Close() error {
 	a.closing.Do(func() { close(a.closed) })
 	return a.Connection.Close()
+}
+
+func (a *answering) hasClosed() bool {
+	select {
+	case <-a.closed:
+		return true
+	default:
+		return false
+	}
 }
 
 func (a *answering) wait(ctx context.Context) {

@@ -29,10 +29,11 @@ func mcpCommand(con console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve the Model Context Protocol on stdin and stdout",
-		Long: "Serve agents on this machine over stdin and stdout: execute_code, analyze_code, get_execution.\n\n" +
+		Long: "Serve agents on this machine over stdin and stdout: execute_code, analyze_code, get_execution, list_functions,\n" +
+			"invoke_function.\n\n" +
 			"Without --server it runs code with its own pool of function processes and the settings of airlock serve that\n" +
 			"concern execution (AUDIT_STORE, AUDIT_CHAIN_KEY, EGRESS_ALLOW, FUNCTION_PROCESSES, SANDBOX_MEMORY_MB,\n" +
-			"AIRLOCK_CACHE_DIR). With --server it passes every call on to a gateway.",
+			"AIRLOCK_CACHE_DIR) and the saved functions of AIRLOCK_STATE. With --server it passes every call on to a gateway.",
 		Example: "  claude mcp add airlock -- airlock mcp\n" +
 			"  airlock mcp --server https://airlock.example.com --token \"$AIRLOCK_TOKEN\"",
 		Args: cobra.NoArgs,
@@ -83,7 +84,14 @@ func localMCP(ctx context.Context, con console, stdio sdk.Transport) (err error)
 	set.opened = policy.Hosts()
 	attached, detach := set.attached.open(ctx, set.opened, log)
 	defer detach()
-	server, err := newServer(ctx, set, functions, policy, gateway.Deps{Records: store, Attached: attached, Logger: log, Now: time.Now, NewID: newID})
+	state, closeState, err := openState(ctx, set)
+	if err != nil {
+		return exit(exitPlatform, err)
+	}
+	defer func() { err = errors.Join(err, closeState()) }()
+	server, err := newServer(ctx, set, functions, policy, gateway.Deps{
+		Records: store, State: state, Attached: attached, Logger: log, Now: time.Now, NewID: newID,
+	})
 	if err != nil {
 		return exit(exitUsage, err)
 	}
@@ -98,7 +106,7 @@ func localMCP(ctx context.Context, con console, stdio sdk.Transport) (err error)
 func (con console) executing(name string) string {
 	if slices.Contains(forwarded, name) || slices.Contains(forwardedToS3, name) || strings.HasPrefix(name, "LAMBDA_") ||
 		strings.HasPrefix(name, process.SecretPrefix) ||
-		slices.Contains([]string{"AIRLOCK_POLICY_FILE", "AUDIT_STORE", "FUNCTION_PROCESSES", "INVOKER", process.AttachedVariable}, name) {
+		slices.Contains([]string{"AIRLOCK_POLICY_FILE", "AIRLOCK_STATE", "AUDIT_STORE", "FUNCTION_PROCESSES", "INVOKER", process.AttachedVariable}, name) {
 		return con.getenv(name)
 	}
 	return ""

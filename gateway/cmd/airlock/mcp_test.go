@@ -177,7 +177,7 @@ func TestMCPRefuses(t *testing.T) {
 	}
 }
 
-// A function that was saved over HTTP is invoked by an agent, through the proxy.
+// A function that was saved over HTTP is invoked by an agent, through the proxy and beside the gateway.
 func TestMCPInvokesSavedFunctions(t *testing.T) {
 	t.Parallel()
 	p := start(t, "RATE_LIMIT_MAX_REQUESTS=1000")
@@ -192,17 +192,20 @@ func TestMCPInvokesSavedFunctions(t *testing.T) {
 	if direct, err := c.Invoke(t.Context(), "double", client.Call{Input: json.RawMessage(`{"n":4}`)}); err != nil || string(direct.Result) != "8" {
 		t.Error(direct, err)
 	}
-	session := agent(t, nil, nil, "--server", p.url)
-	v, failed := call(t, session, "list_functions", map[string]any{})
-	if items, ok := v["items"].([]any); failed || !ok || len(items) != 1 || items[0].(map[string]any)["name"] != "double" {
-		t.Error(v)
-	}
-	v, failed = call(t, session, "invoke_function", map[string]any{"name": "double", "input": map[string]any{"n": 21}})
-	if f, ok := v["function"].(map[string]any); failed || v["result"] != 42.0 || !ok || f["name"] != "double" || f["version"] != 1.0 {
-		t.Error(v)
-	}
-	if v, failed = call(t, session, "invoke_function", map[string]any{"name": "absent"}); !failed || v["code"] != "not_found" {
-		t.Error(v)
+	for _, session := range []*sdk.ClientSession{
+		agent(t, nil, nil, "--server", p.url), agent(t, nil, []string{"AIRLOCK_STATE=" + filepath.Join(p.dir, "state")}),
+	} {
+		v, failed := call(t, session, "list_functions", map[string]any{})
+		if items, ok := v["items"].([]any); failed || !ok || len(items) != 1 || items[0].(map[string]any)["name"] != "double" {
+			t.Error(v)
+		}
+		v, failed = call(t, session, "invoke_function", map[string]any{"name": "double", "input": map[string]any{"n": 21}})
+		if f, ok := v["function"].(map[string]any); failed || v["result"] != 42.0 || !ok || f["name"] != "double" || f["version"] != 1.0 {
+			t.Error(v)
+		}
+		if v, failed = call(t, session, "invoke_function", map[string]any{"name": "absent"}); !failed || v["code"] != "not_found" {
+			t.Error(v)
+		}
 	}
 	if err := c.DeleteFunction(t.Context(), "double"); err != nil {
 		t.Error(err)

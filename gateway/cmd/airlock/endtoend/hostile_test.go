@@ -45,7 +45,7 @@ func attack(t *testing.T, s *service, file string, blockable bool) {
 	expect, _, _ := strings.Cut(rest, "\n")
 	request := map[string]any{"code": code, "timeout": 200}
 	if expect != "any" && expect != "limit any" && expect != "limit wall" {
-		request["timeout"] = 10000 // not meant to run into its deadline: a busy machine must not make it
+		request["timeout"] = unhurriedMs
 	}
 	if strings.Contains(code, "// grant: eval") {
 		request["policy"] = "extended"

@@ -6,4 +6,6 @@ package endtoend_test
 const (
 	maxMemory = 0
 	grace     = 0
+	// unhurriedMs is the timeout of what is not meant to run into it: a busy machine must not make it.
+	unhurriedMs = 10_000
 )

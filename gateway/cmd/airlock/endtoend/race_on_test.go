@@ -8,4 +8,6 @@ import "time"
 const (
 	maxMemory = 4 << 30
 	grace     = 10 * time.Second
+	// unhurriedMs is the timeout of what is not meant to run into it: a busy machine must not make it.
+	unhurriedMs = 15_000
 )

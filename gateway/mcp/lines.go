@@ -1,0 +1,92 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+)
+
+// What a line is answered with that is no message (JSON-RPC 2.0 §5.1). Nobody knows whose answer it is, so it has no id.
+const (
+	notJSON    = -32700
+	notMessage = -32600
+)
+
+// maxLine is the longest line that is taken, in bytes.
+const maxLine = 8 << 20
+
+// lines gives what a client writes, line by line, and answers those that are not JSON itself: the SDK's transport would end
+// with the first of them. Writing is safe for concurrent use.
+type lines struct {
+	in     *bufio.Reader
+	rest   []byte      // of the line that is being read
+	broken atomic.Bool // whether reading has failed before its end
+
+	mu  sync.Mutex
+	out io.WriteCloser
+}
+
+// Read implements io.Reader.
+func (l *lines) Read(p []byte) (int, error) {
+	for len(l.rest) == 0 {
+		line, err := l.next()
+		text := bytes.TrimSpace(line)
+		switch {
+		case len(text) == 0 && err != nil:
+			l.broken.Store(err != io.EOF)
+			return 0, err
+		case len(text) == 0:
+		case len(text) > maxLine:
+			l.refuse(notMessage, fmt.Sprintf("a message has more than %d bytes", maxLine))
+		case !json.Valid(text):
+			l.refuse(notJSON, "a line is not JSON; each message is one line")
+		default:
+			l.rest = append(text, '\n')
+		}
+	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+func (l *lines) failed() bool { return l.broken.Load() }
+
+// next reads a line, of one that is too long no more than shows it.
+func (l *lines) next() (line []byte, err error) {
+	for {
+		part, err := l.in.ReadSlice('\n')
+		if len(line) <= maxLine {
+			line = append(line, part...)
+		}
+		if err != bufio.ErrBufferFull {
+			return line, err
+		}
+	}
+}
+
+// refuse answers what is no message.
+func (l *lines) refuse(code int, message string) {
+	type failure struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	}
+	text, err := json.Marshal(struct {
+		Version string  `json:"jsonrpc"`
+		ID      *int    `json:"id"`
+		Error   failure `json:"error"`
+	}{"2.0", nil, failure{code, message}})
+	if err == nil {
+		_, _ = l.Write(append(text, '\n')) // when it cannot be told, nothing can: the next answer fails too
+	}
+}
+
+// Write implements io.Writer.
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out.Write(p)
+}
