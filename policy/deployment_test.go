@@ -114,11 +114,15 @@ func TestDeploymentDecides(t *testing.T) {
 		ask    policy.Ask
 		reason string // of the last denial; empty for allow
 	}{
-		"own tier":         {policy.Ask{Code: "eval('1')", Tier: "batch", Tenant: "acme"}, ""},
-		"tenant's tiers":   {policy.Ask{Code: "1", Tier: "agent", Tenant: "acme"}, `deny by tenant (policy.yaml:28): the tenant does not permit policy "agent", only standard, batch`},
-		"other tenants":    {policy.Ask{Code: "1", Tier: "batch", Tenant: "other"}, `deny by tenant (policy.yaml:40): the tenant does not permit policy "batch", only strict, standard`},
-		"tenant's host":    {policy.Ask{Code: "1", Tenant: "acme", Hosts: []string{"api.acme.test"}}, ""},
-		"another's host":   {policy.Ask{Code: "1", Tenant: "acme", Hosts: []string{"db.internal.test"}}, `deny by hosts (policy.yaml:14): host "db.internal.test" is not available under policy "standard": it is not among the hosts opened to this caller`},
+		"own tier":       {policy.Ask{Code: "eval('1')", Tier: "batch", Tenant: "acme"}, ""},
+		"tenant's tiers": {policy.Ask{Code: "1", Tier: "agent", Tenant: "acme"}, `deny by tenant (policy.yaml:28): the tenant does not permit policy "agent", only standard, batch`},
+		"other tenants":  {policy.Ask{Code: "1", Tier: "batch", Tenant: "other"}, `deny by tenant (policy.yaml:40): the tenant does not permit policy "batch", only strict, standard`},
+		"tenant's host":  {policy.Ask{Code: "1", Tenant: "acme", Hosts: []string{"api.acme.test"}}, ""},
+		"another's host": {policy.Ask{Code: "1", Tenant: "acme", Hosts: []string{"db.internal.test"}}, `deny by hosts (policy.yaml:28): host "db.internal.test" is not available under policy "standard": it is not among the hosts opened to this caller`},
+		"nobody's host":  {policy.Ask{Code: "1", Hosts: []string{"x.test"}}, `deny by hosts (policy.yaml:14): host "x.test" is not available under policy "standard": it is not among the hosts opened to this caller`},
+		"token's host": {policy.Ask{Code: "1", Hosts: []string{"db.internal.test"}, Scopes: []string{"host:api.acme.test"}},
+			`deny by hosts (token): host "db.internal.test" is not available under policy "standard": it is not among the hosts opened to this caller`},
+		"no network":       {policy.Ask{Code: "1", Tier: "strict", Hosts: []string{"api.acme.test"}}, `deny by hosts (policy.yaml:4): host "api.acme.test" is not available under policy "strict": it has no network`},
 		"tenant's secret":  {policy.Ask{Code: "1", Tenant: "acme", Secrets: []string{"ACME_KEY"}}, ""},
 		"another's secret": {policy.Ask{Code: "1", Tenant: "acme", Secrets: []string{"ROOT_KEY"}}, `deny by secrets (policy.yaml:28): secret "ROOT_KEY" is not available to this caller`},
 		"tenant's tool":    {policy.Ask{Code: "1", Tenant: "acme", Tools: []string{"mail:send"}}, `deny by tools (policy.yaml:28): tool "mail:send" is not available to this caller`},
@@ -146,6 +150,16 @@ func TestDeploymentDecides(t *testing.T) {
 	d := set.Decide(policy.Ask{Code: "1", Tenant: "acme", Secrets: []string{"ACME_KEY"}})
 	if hosts := d.Grants.SecretHosts["ACME_KEY"]; len(hosts) != 1 || hosts[0] != "api.acme.test" {
 		t.Errorf("secret hosts %v", hosts)
+	}
+	// What narrows the grants says so, and where it stands.
+	narrowed := strings.Join(d.ReasonLines(), "\n")
+	for _, want := range []string{
+		"allow by deployment (policy.yaml:21): lowers output, logEntries", "allow by tenant (policy.yaml:28): lowers timeout",
+		"allow by tenant (policy.yaml:28): restricts hosts to api.acme.test", "tier standard allows",
+	} {
+		if !strings.Contains(narrowed, want) {
+			t.Errorf("%q is not told in\n%s", want, narrowed)
+		}
 	}
 	if got := strings.Join(d.Grants.OpenedHosts, " "); got != "api.acme.test" {
 		t.Errorf("opened hosts %q", got)

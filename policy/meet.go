@@ -49,6 +49,9 @@ func meetNetwork(q *inquiry) error {
 		if l.hosts == nil {
 			continue
 		}
+		if q.grants.Network != NetworkNone {
+			q.note(l.rule, l.source, "restricts hosts to %s", or(strings.Join(l.hosts, ", "), "none"))
+		}
 		opened = meetHosts(opened, l.hosts)
 		if public == nil {
 			public = l.hosts
@@ -74,12 +77,26 @@ func meetNetwork(q *inquiry) error {
 	}
 	for i, h := range q.ask.Hosts {
 		if !anywhere && !covered(available, h) {
-			q.deny(Reason{Rule: "hosts", Source: or(q.set.hostsFrom, q.tier.source), Field: fmt.Sprintf("hosts[%d]", i),
+			q.deny(Reason{Rule: "hosts", Source: q.hostsFrom(h), Field: fmt.Sprintf("hosts[%d]", i),
 				Message: fmt.Sprintf("host %q is not available under policy %q: %s", clip(h, 80), q.tier.Name, q.whyNoHost())})
 		}
 		q.grants.Hosts = append(q.grants.Hosts, strings.ToLower(h))
 	}
 	return nil
+}
+
+// hostsFrom names where it says that a host is not available: a tier without a network, else the first that restricts hosts
+// to others, else what opens hosts.
+func (q *inquiry) hostsFrom(host string) string {
+	if q.grants.Network == NetworkNone {
+		return q.tier.source
+	}
+	for _, l := range q.layers {
+		if l.hosts != nil && !covered(l.hosts, host) {
+			return l.source
+		}
+	}
+	return or(q.set.hostsFrom, q.tier.source)
 }
 
 func (q *inquiry) whyNoHost() string {
@@ -138,8 +155,13 @@ func chooseModules(q *inquiry) error {
 	}
 	q.grants.Modules = q.tier.Modules
 	for _, l := range q.layers {
-		if l.modules != nil {
-			q.grants.Modules = meetModules(q.grants.Modules, l.modules)
+		if l.modules == nil {
+			continue
+		}
+		before := q.grants.Modules
+		q.grants.Modules = meetModules(before, l.modules)
+		if !slices.Equal(q.grants.Modules, before) {
+			q.note(l.rule, l.source, "restricts modules to %s", or(strings.Join(q.grants.Modules, ", "), "none"))
 		}
 	}
 	if q.ask.Modules != nil {
