@@ -18,7 +18,7 @@ import (
 // loadOps are the synchronous operations that loading code may use: those that are functions of their arguments, and of
 // what versionKey has, and keep nothing on the host.
 var loadOps = setOf("utf8.encode", "text.decode", "text.label", "base64.atob", "base64.btoa", "url.parse", "url.set", "form.parse",
-	"form.format", "mime.parse", "multipart.parse", "value.kind", "value.promise", "value.proxy", "value.iterator", "stack.frames", "module",
+	"form.format", "mime.parse", "multipart.parse", "value.kind", "value.promise", "value.proxy", "value.iterator", "stack.frames", "host.unicode", "module",
 	"buffer.encode", "buffer.decode", "hash", "hmac", "pbkdf2", "hkdf", "zlib", "intl.zone", "intl.compare", "intl.locale", "intl.likely", "intl.name", "intl.segment",
 	"crypto.digest", "crypto.hmac", "crypto.hmacVerify", "crypto.hkdf", "crypto.pbkdf2", "crypto.public", "crypto.verify",
 	"crypto.check", "crypto.fromRaw", "crypto.toRaw", "crypto.fromJwk", "crypto.toJwk", "crypto.rsaParams")

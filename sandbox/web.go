@@ -45,6 +45,7 @@ var webOps = map[string]syncOp{
 	"multipart.parse": multipartParse,
 
 	"exit":           exitOp,
+	"host.unicode":   hostUnicode,
 	"stack.frames":   stackFrames,
 	"value.iterator": iteratorPart,
 	"value.kind":     valueKind,

@@ -8,6 +8,8 @@ import (
 	whatwg "github.com/nlnwa/whatwg-url/url"
 	"golang.org/x/net/idna"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
 // domains is the profile of "domain to ASCII" in the URL standard, where beStrict is false.
@@ -95,4 +97,16 @@ func endsInNumber(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	hex, isHex := strings.CutPrefix(last, "0x")
 	return isHex && strings.Trim(hex, "0123456789abcdef") == "" || last != "" && strings.Trim(last, "0123456789") == ""
+}
+
+// hostUnicode(host) is a host name with its labels as people write them.
+func hostUnicode(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
+	host, _ := in.Str(a[0], maxHost)
+	labels := strings.Split(host, ".")
+	for i, label := range labels {
+		if decoded, err := idna.Punycode.ToUnicode(label); err == nil {
+			labels[i] = decoded
+		}
+	}
+	return text(in, strings.Join(labels, "."))
 }

@@ -4,15 +4,15 @@
   const { p, op } = internal;
   const limit = 16 << 10;
 
-  const errorTag = p.uncurry(p.ObjectPrototype.toString);
   internal.isError = (v) => {
     try {
       for (let o = v, n = 0; o !== null && n < 64; o = p.getPrototypeOf(o), n++) if (o === p.Error.prototype) return true;
       return false;
     } catch { return false; }
   };
+  const regexpSource = p.getter(p.RegExp.prototype, 'source');
   internal.isRegExp = (v) => {
-    try { return errorTag(v) === '[object RegExp]'; } catch { return false; }
+    try { return regexpSource(v) !== undefined && v !== p.RegExp.prototype; } catch { return false; }
   };
   internal.isPromise = (v) => {
     try { return p.getPrototypeOf(v) === p.Promise.prototype; } catch { return false; }

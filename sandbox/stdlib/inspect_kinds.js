@@ -266,7 +266,7 @@
     const constructor = constructorName(v, ctx, depth), hidden = ctx.showHidden;
     let tag = v[toStringTag];
     if (typeof tag !== 'string' || (tag !== '' && (hidden ? p.hasOwn : p.propertyIsEnumerable)(v, toStringTag))) tag = '';
-    let base = '', open = '{', close = '}', items = nothing, array = false, keys, kind = OBJECT, size;
+    let base = '', before = '', open = '{', close = '}', items = nothing, array = false, keys, kind = OBJECT, size;
     const iterable = iterator in v || constructor === null;
     if (iterable && p.isArray(v)) {
       const head = constructor !== 'Array' || tag !== '' ? prefix(constructor, tag, 'Array', `(${v.length})`) : '';
@@ -350,14 +350,15 @@
         if (platform && internal.isParams(v)) items = params(internal.paramsOf(v));
         else if (fields !== undefined) items = (c, d) => attributes(c, fields, d);
         if (keys.length === 0 && items === nothing) return `${head}{}`;
-        open = `${head}{`;
+        if (platform) before = head; // which Node puts in front of what is printed without it
+        else open = `${head}{`;
       }
     }
     if (depth > ctx.depth && ctx.depth !== null) {
       const name = p.slice(prefix(constructor, tag, p.isArray(v) ? 'Array' : 'Object'), 0, -1);
       return ctx.stylize(constructor === null ? name : `[${name}]`, 'special');
     }
-    return members(ctx, v, depth, { __proto__: null, base, open, close, items, array, keys, kind });
+    return before + members(ctx, v, depth, { __proto__: null, base, open, close, items, array, keys, kind });
   };
 
   const members = (ctx, v, depth, shape) => {

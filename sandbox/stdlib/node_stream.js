@@ -227,6 +227,12 @@
     map(f) { const s = this; return Readable.from((async function* () { for await (const v of s) yield await f(v); })()); },
     filter(f) { const s = this; return Readable.from((async function* () { for await (const v of s) if (await f(v)) yield v; })()); },
     async reduce(f, ...initial) { let out = initial[0], first = initial.length === 0; for await (const v of this) { out = first ? v : await f(out, v); first = false; } return out; },
+    flatMap(f) { const s = this; return Readable.from((async function* () { for await (const v of s) yield* await f(v); })()); },
+    take(n) { const s = this; return Readable.from((async function* () { if (n > 0) for await (const v of s) { yield v; if (--n <= 0) break; } })()); },
+    drop(n) { const s = this; return Readable.from((async function* () { for await (const v of s) if (n-- <= 0) yield v; })()); },
+    async some(f) { for await (const v of this) if (await f(v)) return true; return false; },
+    async every(f) { for await (const v of this) if (!await f(v)) return false; return true; },
+    async find(f) { for await (const v of this) if (await f(v)) return v; return undefined; },
     iterator() { return this[Symbol.asyncIterator](); },
   });
   const getters = (proto, list) => {

@@ -120,9 +120,12 @@
       u.protocol = scheme[0].toLowerCase();
       rest = rest.slice(scheme[0].length);
     }
-    if ((slashesDenoteHost || scheme !== null || /^\/\/[^@/]+@[^@/]+/.test(rest)) && rest.startsWith('//') && u.protocol !== 'javascript:') {
-      u.slashes = true;
-      rest = rest.slice(2);
+    const slashes = (slashesDenoteHost || scheme !== null || /^\/\/[^@/]+@[^@/]+/.test(rest)) && rest.startsWith('//');
+    if ((slashes || scheme !== null && !slashed.includes(u.protocol)) && u.protocol !== 'javascript:') {
+      if (slashes) {
+        u.slashes = true;
+        rest = rest.slice(2);
+      }
       let end = rest.search(/[/?#]/);
       if (end < 0) end = rest.length;
       let host = rest.slice(0, end);
@@ -205,7 +208,7 @@
       return Url.prototype.format.call(u);
     },
     domainToASCII(domain) { try { return new URL(`ws://${domain}`).hostname; } catch { return ''; } },
-    domainToUnicode(domain) { try { return new URL(`ws://${domain}`).hostname; } catch { return ''; } },
+    domainToUnicode(domain) { try { return internal.sync('host.unicode', new URL(`ws://${domain}`).hostname); } catch { return ''; } },
     fileURLToPath(u) {
       u = typeof u === 'string' ? new URL(u) : u;
       if (u.protocol !== 'file:') throw nodeError(TypeError, 'ERR_INVALID_URL_SCHEME', 'The URL must be of scheme file');

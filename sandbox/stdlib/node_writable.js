@@ -16,7 +16,7 @@
   Object.setPrototypeOf(Writable, Stream);
   const writableState = (stream, options) => {
     const objectMode = !!(options.objectMode || options.writableObjectMode);
-    stream._w = { queue: [], size: 0, objectMode, mark: mark(options, 'writable', objectMode), writing: false, needDrain: false, ending: false, finished: false, corked: 0, decode: options.decodeStrings !== false, encoding: options.defaultEncoding ?? 'utf8', finalising: false };
+    stream._w = { queue: [], size: 0, objectMode, mark: mark(options, 'writable', objectMode), writing: false, needDrain: false, ending: false, finished: false, corked: 0, decode: options.decodeStrings !== false, encoding: options.defaultEncoding ?? 'utf8', finalising: false, ends: [] };
   };
 
   const work = (s) => {
@@ -63,6 +63,7 @@
       if (e) { s.destroy(e); return; }
       if (s.destroyed) return;
       w.finished = true;
+      for (const done of w.ends) done();
       s.emit('finish');
       over(s);
     });
@@ -109,7 +110,16 @@
       w.corked = 0;
       if (done) {
         if (w.finished || this.destroyed) nextTick(done, w.finished ? nodeError(Error, 'ERR_STREAM_ALREADY_FINISHED', 'Cannot call end after a stream was finished') : this.errored ?? undefined);
-        else finished(this, { readable: false }, done);
+        else {
+          let told = false;
+          const once = (e) => {
+            if (told) return;
+            told = true;
+            done(e);
+          };
+          w.ends.push(once);
+          finished(this, { readable: false }, once);
+        }
       }
       w.ending = true;
       work(this);

@@ -29,3 +29,5 @@ require('url').pathToFileURL('/a b/#c?.txt').href
 { ...require('url').urlToHttpOptions(new URL('https://a:b@xn--g6w251d/?abc#x')) }
 require('url').domainToASCII('español.com')
 require('url').URL === URL
+(() => { const u = require('url'); return [u.domainToUnicode('xn--espaol-zwa.com'), u.domainToUnicode('xn--iñvalid.com'), u.domainToUnicode('example.com'), u.domainToASCII('español.com')]; })()
+(() => { const { parse } = require('url'); return ['mailto:a@b.c', 'mailto:a@b.c?subject=x%20y', 'data:text/plain,hi', 'x:y', 'javascript:alert(1)', 'tel:+123', 'urn:isbn:1', 'about:blank'].map((u) => { const p = parse(u); return [p.protocol, p.slashes, p.auth, p.host, p.pathname, p.search, p.href]; }); })()
