@@ -33,6 +33,7 @@ type Pool struct {
 	places    []*slot
 	failing   int   // slots whose process does not start
 	failure   error // why the last one did not
+	renewals  int   // how often Renew was called
 	closed    bool
 	counts    Counts
 }

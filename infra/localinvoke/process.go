@@ -46,8 +46,8 @@ type process struct {
 	answered   time.Time // when its last answer was complete
 	cause      cause     // why we killed it, if we did
 	initError  string
-	worn       bool // it is to be replaced when it owes no answer
-	ended      bool // it may be reaped: its id must not be signalled any more
+	worn       cause // why it is to be replaced when it owes no answer, if it is
+	ended      bool  // it may be reaped: its id must not be signalled any more
 }
 
 // cause is why a process was killed by us.
@@ -264,15 +264,18 @@ func (p *process) served() (executions int64, initError string) {
 }
 
 // wear marks the process for replacement, and reports whether that is news.
-func (p *process) wear() bool {
+func (p *process) wear(why cause) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	news := !p.worn
-	p.worn = true
+	news := p.worn == notKilled
+	if news {
+		p.worn = why
+	}
 	return news
 }
 
-func (p *process) isWorn() bool {
+// wornBy gives why, if it is.
+func (p *process) wornBy() cause {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.worn

@@ -4,6 +4,7 @@ package localinvoke
 // when it has answered. It does not wait for that. Calls that find no process meanwhile wait for one.
 func (p *Pool) Renew() {
 	p.mu.Lock()
+	p.renewals++
 	var current []*process
 	for _, s := range p.places {
 		if s.current != nil {
@@ -12,9 +13,13 @@ func (p *Pool) Renew() {
 	}
 	p.mu.Unlock()
 	for _, proc := range current {
-		proc.wear()
-		if p.roster.take(proc) {
-			proc.kill(renewal)
-		}
+		p.renew(proc)
+	}
+}
+
+func (p *Pool) renew(proc *process) {
+	proc.wear(renewal)
+	if p.roster.take(proc) {
+		proc.kill(renewal)
 	}
 }

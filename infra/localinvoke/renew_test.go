@@ -4,10 +4,12 @@ package localinvoke_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/localinvoke"
 )
 
 // A renewal replaces every process; calls that come meanwhile are answered by the new ones.
@@ -34,5 +36,28 @@ func TestRenew(t *testing.T) {
 	}
 	if c := p.Stats().Counts; c.Crashed != 0 || c.Killed != 0 {
 		t.Errorf("a renewal counts as a failure: %+v", c)
+	}
+}
+
+// A process that was being made when a renewal came may know the old settings, and is replaced too.
+func TestRenewWhileStarting(t *testing.T) {
+	t.Parallel()
+	var pool atomic.Pointer[localinvoke.Pool]
+	var asked atomic.Int64
+	cfg := config(t)
+	cfg.Processes = 1
+	cfg.EnvNow = func() []string {
+		if p := pool.Load(); p != nil && asked.Add(1) == 1 {
+			p.Renew() // what is given next is of before
+		}
+		return nil
+	}
+	p := newPool(t, cfg)
+	pool.Store(p)
+	p.Renew()
+	for start := time.Now(); p.Stats().Processes[0].Restarts < 2; <-time.After(time.Millisecond) {
+		if time.Since(start) > 20*time.Second {
+			t.Fatalf("a process that was asked for before the renewal is kept: %+v", p.Stats().Processes[0])
+		}
 	}
 }

@@ -59,6 +59,10 @@ func (p *Pool) next(w http.ResponseWriter, r *http.Request, proc *process) {
 		return
 	}
 	p.roster.put(proc)
+	if proc.wornBy() != notKilled && p.roster.take(proc) { // since it was looked at
+		p.replaced(proc)
+		return
+	}
 	select {
 	case c := <-proc.assign:
 		h := w.Header()

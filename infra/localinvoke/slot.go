@@ -68,6 +68,9 @@ func (s *slot) keep(ctx context.Context, first chan<- error) {
 // before it had done anything.
 func (s *slot) once(ctx context.Context, onReady func()) (short bool, err error) {
 	p := s.pool
+	p.mu.Lock()
+	born := p.renewals
+	p.mu.Unlock()
 	proc, err := newProcess(p.cfg, p.addr)
 	if err != nil {
 		return false, err
@@ -88,7 +91,11 @@ func (s *slot) once(ctx context.Context, onReady func()) (short bool, err error)
 	}
 	p.mu.Lock()
 	s.current, s.trend = proc, trend{}
+	stale := p.renewals != born
 	p.mu.Unlock()
+	if stale { // what it was told when it was made may have changed, and Renew did not see it
+		p.renew(proc)
+	}
 	late := time.NewTimer(p.cfg.StartTimeout)
 	defer late.Stop()
 	for ready := proc.ready; ; {

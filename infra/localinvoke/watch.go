@@ -99,7 +99,7 @@ func (p *Pool) sample(s *slot) {
 	if !leaks && !over {
 		return
 	}
-	if proc.wear() {
+	if proc.wear(leak) {
 		p.cfg.Logger.Warn("function process grows; it will be replaced", "pid", proc.cmd.Process.Pid, "bytes", resident)
 	}
 	switch {
@@ -112,9 +112,10 @@ func (p *Pool) sample(s *slot) {
 
 // replaced kills a process that is to be replaced, now that it owes nobody an answer.
 func (p *Pool) replaced(proc *process) bool {
-	if !proc.isWorn() {
+	why := proc.wornBy()
+	if why == notKilled {
 		return false
 	}
-	proc.kill(leak)
+	proc.kill(why)
 	return true
 }

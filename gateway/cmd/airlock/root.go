@@ -22,7 +22,7 @@ const (
 // exitCodes is what the help says of them.
 const exitCodes = `Exit codes:
   0    completed
-  1    the guest failed; for audit verify a bad record, for replay a difference
+  1    the guest failed; for audit verify and export a bad record, for replay a difference
   2    usage: the command line or a setting is wrong, and the message says which
   3    the policy blocked it
   4    a limit ended it
