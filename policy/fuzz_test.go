@@ -36,7 +36,8 @@ func FuzzScan(f *testing.F) {
 	}
 	set := policy.Default()
 	ordinary := strings.Repeat(ordinaryUnit, most/len(ordinaryUnit))
-	longest := 3 * fastest(func() { set.Decide(policy.Ask{Code: ordinary}) })
+	allowed := func() time.Duration { return 3 * fastest(func() { set.Decide(policy.Ask{Code: ordinary}) }) }
+	longest := allowed()
 	f.Fuzz(func(t *testing.T, code string, typed bool) {
 		language := "javascript"
 		if typed {
@@ -54,11 +55,13 @@ func FuzzScan(f *testing.F) {
 		if taken, most := set.Work(code, language); taken > most {
 			t.Errorf("%d units of work, of %d", taken, most)
 		}
-		if took > longest {
-			took = fastest(func() { set.Decide(policy.Ask{Code: code, Language: language}) })
-		}
-		if took > longest && len(code) <= full {
-			t.Errorf("%v; three times the largest ordinary code takes %v", took, longest)
+		// A machine's load changes: what seems too long is measured again, side by side with what it is held against.
+		for tries, longest := 0, longest; took > longest && len(code) <= full; tries++ {
+			if tries == 5 {
+				t.Errorf("%v; three times the largest ordinary code takes %v", took, longest)
+				break
+			}
+			took, longest = fastest(func() { set.Decide(policy.Ask{Code: code, Language: language}) }), allowed()
 		}
 		if strict.Analysis.Score < agent.Analysis.Score {
 			t.Errorf("strict scores %d, agent %d", strict.Analysis.Score, agent.Analysis.Score)
