@@ -42,7 +42,7 @@ func standardRules() []rule {
 }
 
 // Decide answers whether the code may run and with what powers. It is pure and safe for concurrent use, takes time in
-// proportion to the size of the code, at most 20 ms for 256 KiB on a core of its own, and never panics: a rule that fails
+// proportion to the size of the code, at most some 20 ms for 256 KiB on a quiet core, and never panics: a rule that fails
 // denies with its name as the reason.
 func (s *Set) Decide(a Ask) Decision {
 	d := Decision{Analysis: DangerAnalysis{Level: Safe}}
