@@ -45,12 +45,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	for _, pair := range s3test.Environment() {
-		name, value, _ := strings.Cut(pair, "=")
-		if err := os.Setenv(name, value); err != nil {
-			panic(err)
-		}
-	}
+	s3test.SetEnvironment()
 	code := m.Run()
 	if server != nil {
 		server.Stop()

@@ -63,7 +63,7 @@ func FuzzStdio(f *testing.F) {
 	s := serverOf(f, gateway{})
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if bytes.Contains(text, []byte("subscriptions/listen")) {
-			t.Skip("waits for news")
+			return // it is answered when there is news, or given up seconds after the end of the input
 		}
 		spoken(t, s, text)
 	})

@@ -31,12 +31,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	for _, pair := range s3test.Environment() {
-		name, value, _ := strings.Cut(pair, "=")
-		if err := os.Setenv(name, value); err != nil {
-			panic(err)
-		}
-	}
+	s3test.SetEnvironment()
 	code := m.Run()
 	if needed.Load() {
 		if server, err := started(); err == nil {

@@ -90,7 +90,7 @@ func mustBe(want, err error) error {
 // A folder that cannot be written to costs time and nothing else.
 func TestShellWithoutFolder(t *testing.T) {
 	if _, err := os.Stat("/proc/self/fd"); err != nil {
-		t.Skip("there is no folder that not even root can write to")
+		t.Skip("there is no /proc here, which has folders that not even root can write to")
 	}
 	r, err := NewRuntime(t.Context(), RuntimeConfig{CacheDir: "/proc/self/fd"})
 	if err != nil {
