@@ -161,7 +161,6 @@ func outlineOf(src string) outline {
 
 // startsModule looks past "import" or "export" at the program's top level, on a copy of the lexer.
 func startsModule(l lexer, word string) bool {
-	l.stack = append([]bracket(nil), l.stack...)
 	next := l.next()
 	switch text := l.text(next); {
 	case word == "import":

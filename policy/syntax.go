@@ -34,7 +34,7 @@ func parseTree(o *outline, b *budget) (*tree, error) {
 		return t, nil
 	case !o.module && !mayBeExpression(text):
 		return nil, err
-	case !b.take(o.parseWork()):
+	case !b.worthParsing(o):
 		return nil, errTooMuch
 	case o.module:
 		return parseText(text, "", "", false)

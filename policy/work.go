@@ -76,11 +76,12 @@ func (o *outline) parseable() bool { return o.whole && o.brackets <= maxBrackets
 // worthParsing reports whether what is left would do for the parser and for the walk after it: what is begun and left undone costs
 // as much, and the scan by tokens comes on top.
 func (b *budget) worthParsing(o *outline) bool {
-	if b.left < o.parseWork()+o.tokens*walkWork {
+	work := o.parseWork()
+	if b.left < work+o.tokens*walkWork {
 		b.exceeded = true
 		return false
 	}
-	return b.take(o.parseWork())
+	return b.take(work)
 }
 
 // parseWork foretells what the tree parser needs.
