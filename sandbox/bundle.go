@@ -129,7 +129,7 @@ func (b *bundle) prepare(code string, found moduleForm, typescript bool) *Except
 	if s.doubtful {
 		out := api.Transform(otherHead+body+otherTail, api.TransformOptions{Loader: api.LoaderJS, Target: api.ESNext, LogLevel: api.LogLevelSilent})
 		if len(out.Errors) > 0 {
-			ex := syntaxErrorIn(body, out.Errors[0])
+			ex := syntaxError(body, out.Errors[0])
 			ex.Line += s.skipped
 			return ex
 		}

@@ -39,7 +39,7 @@ func (s *source) transpile(code string, loader api.Loader) (string, *Exception) 
 		})
 		if len(out.Errors) > 0 {
 			if first == nil {
-				first = syntaxErrorIn(code, out.Errors[0])
+				first = syntaxError(code, out.Errors[0])
 				first.Line += s.skipped
 			}
 			continue
@@ -77,7 +77,7 @@ func (s *source) locate(ex *Exception) {
 	if len(out.Errors) == 0 || out.Errors[0].Location == nil {
 		return
 	}
-	found := syntaxErrorIn(s.code, out.Errors[0])
+	found := syntaxError(s.code, out.Errors[0])
 	if found.Message == endOfInput {
 		ex.Message = endOfInput
 	}
@@ -95,26 +95,18 @@ func needsLowering(code string) bool {
 
 const endOfInput = "unexpected end of input"
 
-// syntaxErrorIn is what esbuild found in code behind the line of a head. What the tail is blamed for is that the code ends.
-func syntaxErrorIn(code string, m api.Message) *Exception {
-	ex := syntaxError(m)
-	if ex.Line == 0 {
+// syntaxError is what esbuild found in code behind the line of a head. What the tail is blamed for is that the code ends.
+func syntaxError(code string, m api.Message) *Exception {
+	ex := &Exception{Name: "SyntaxError", Message: m.Text}
+	if m.Location == nil {
 		return ex
 	}
 	lines := strings.Split(code, "\n")
-	if ex.Line--; ex.Line > len(lines) {
-		ex.Message, ex.Line, ex.Column = endOfInput, len(lines), len(code)+1
+	line, column := max(m.Location.Line-1, 1), m.Location.Column
+	if line > len(lines) {
+		ex.Message, line, column = endOfInput, len(lines), len(code)
 	}
-	text := lines[max(ex.Line, 1)-1]
-	ex.Line, ex.Column = max(ex.Line, 1), utf8.RuneCountInString(text[:min(ex.Column-1, len(text))])+1
-	return ex
-}
-
-// syntaxError is what esbuild found, in its own lines and bytes.
-func syntaxError(m api.Message) *Exception {
-	ex := &Exception{Name: "SyntaxError", Message: m.Text}
-	if m.Location != nil {
-		ex.Line, ex.Column = m.Location.Line, m.Location.Column+1
-	}
+	text := lines[line-1]
+	ex.Line, ex.Column = line, utf8.RuneCountInString(text[:min(column, len(text))])+1
 	return ex
 }

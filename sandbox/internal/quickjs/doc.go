@@ -10,8 +10,8 @@
 // The module is rewritten before it is compiled (module.go, fuel.go): debug information and data segments go, the C
 // stack moves to a megabyte of its own, indirect calls go through dispatchers instead of a table that every instance would
 // have to fill (dispatch.go), the parser notes where every expression stands (positions.go), an
-// error's stack is worded by the host (backtrace.go), and every loop in C counts
-// down a fuel counter. When it runs out, and every 10,000 calls or back-edges of interpreted code, the guest comes out to
+// error's stack is worded by the host (backtrace.go), which is told of rejections that nobody handles (rejections.go), and
+// every loop in C counts down a fuel counter. When it runs out, and every 10,000 calls or back-edges of interpreted code, the guest comes out to
 // Go: the poll. The poll is the only place where a guest is stopped, and nothing the guest does can catch or prevent it.
 //
 // An Image is the linear memory of an instance in which the standard library has been evaluated. Every Instance starts
