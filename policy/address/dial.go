@@ -1,0 +1,169 @@
+package address
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// ErrRefused is wrapped by the error of a connection that the rules refuse. Its text is fit for callers.
+var ErrRefused = errors.New("the address is not public; the deployment opens private ones by EGRESS_ALLOW")
+
+// Reach is how far a connection to one host may lead. The zero value is public addresses only.
+type Reach uint8
+
+// The reaches, each with all before it.
+const (
+	ToPublic Reach = iota
+	ToPrivate
+	ToLoopback
+)
+
+// Permits reports whether a connection to a may be made.
+func (r Reach) Permits(a netip.Addr) bool {
+	switch ClassOf(a) {
+	case Public:
+		return true
+	case Private:
+		return r >= ToPrivate
+	case Loopback:
+		return r >= ToLoopback
+	}
+	return false
+}
+
+// Control refuses a connection before it is made. It is a [net.Dialer]'s Control, which is called with each address that
+// is tried, after names were resolved.
+func (r Reach) Control(network, addressAndPort string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(addressAndPort)
+	if err != nil || network != "tcp4" && network != "tcp6" && network != "tcp" || !r.Permits(to.Addr()) {
+		return fmt.Errorf("%s: %w", network, ErrRefused)
+	}
+	return nil
+}
+
+// Dial connects to one address over TCP.
+func (r Reach) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+	return (&net.Dialer{Control: r.Control}).DialContext(ctx, "tcp", to.String())
+}
+
+// Hosts are patterns of hosts: a name, an address ("[::1]" for IPv6), or "*.example.com" (any number of labels, not
+// example.com itself), each with an optional ":port" without which any port is meant.
+type Hosts []string
+
+// Named returns the patterns of the hosts of URLs, with their ports, for servers that the operator named. What is no URL
+// is left out.
+func Named(urls ...string) Hosts {
+	var hosts Hosts
+	for _, text := range urls {
+		if u, err := url.Parse(text); err == nil && u.Hostname() != "" {
+			hosts = append(hosts, net.JoinHostPort(u.Hostname(), portOf(u)))
+		}
+	}
+	return hosts
+}
+
+func portOf(u *url.URL) string {
+	if port := u.Port(); port != "" {
+		return port
+	}
+	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
+}
+
+// Match is what patterns say about a host and port.
+type Match struct {
+	OK    bool // a pattern stands for them
+	Port  bool // one of these names the port
+	Exact bool // one of these names the whole host
+}
+
+// Match compares a host that Host returned, and a port, with the patterns.
+func (h Hosts) Match(host string, port int) Match {
+	var m Match
+	for _, p := range h {
+		name, portText := SplitPattern(p)
+		if portText != "" && portText != strconv.Itoa(port) {
+			continue
+		}
+		domain, wild := strings.CutPrefix(name, "*.")
+		canonical, addr, err := Host(domain)
+		if err != nil || wild && (addr.IsValid() || !strings.HasSuffix(host, "."+canonical)) || !wild && canonical != host {
+			continue
+		}
+		m = Match{OK: true, Port: m.Port || portText != "", Exact: m.Exact || !wild}
+	}
+	return m
+}
+
+// Reach returns how far a connection may lead to a host that the patterns of the deployment match so.
+func (m Match) Reach() Reach {
+	switch {
+	case m.Exact:
+		return ToLoopback
+	case m.OK:
+		return ToPrivate
+	}
+	return ToPublic
+}
+
+// Check reports whether a request to u could be sent: it returns ErrHost for a host that cannot be dialled, and
+// ErrRefused for an address that is not permitted. Where a name leads is known only when it is dialled.
+func (h Hosts) Check(u *url.URL) error {
+	name, addr, reach, _, err := h.locate(u.Hostname(), portOf(u))
+	if err == nil && addr.IsValid() && !reach.Permits(addr) {
+		return fmt.Errorf("%s: %w", name, ErrRefused)
+	}
+	return err
+}
+
+func (h Hosts) locate(host, port string) (name string, addr netip.Addr, reach Reach, n int, err error) {
+	if name, addr, err = Host(host); err != nil {
+		return "", addr, ToPublic, 0, err
+	}
+	if n, err = strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return "", addr, ToPublic, 0, ErrHost
+	}
+	return name, addr, h.Match(name, n).Reach(), n, nil
+}
+
+// SplitPattern parts the host and the port of a pattern; the brackets of an IPv6 address go.
+func SplitPattern(p string) (host, port string) {
+	if strings.HasPrefix(p, "[") {
+		host, rest, _ := strings.Cut(p[1:], "]")
+		return host, strings.TrimPrefix(rest, ":")
+	}
+	host, port, _ = strings.Cut(p, ":")
+	return host, port
+}
+
+// Dialer connects to hosts within the rules. The zero value reaches public addresses and waits as long as its context.
+// It is safe for concurrent use.
+type Dialer struct {
+	// Opened are the hosts that the deployment opened.
+	Opened Hosts
+	// Timeout bounds a connection over all addresses of a name.
+	Timeout time.Duration
+	// Resolver looks names up; nil is the system's.
+	Resolver *net.Resolver
+}
+
+// DialContext connects to "host:port" over TCP.
+func (d Dialer) DialContext(ctx context.Context, network, hostAndPort string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(hostAndPort)
+	if err != nil {
+		return nil, fmt.Errorf("dial %q: %w", hostAndPort, ErrHost)
+	}
+	name, _, reach, n, err := d.Opened.locate(host, port)
+	if err != nil {
+		return nil, fmt.Errorf("dial %q: %w", hostAndPort, err)
+	}
+	nd := net.Dialer{Timeout: d.Timeout, Resolver: d.Resolver, Control: reach.Control}
+	return nd.DialContext(ctx, network, net.JoinHostPort(name, strconv.Itoa(n)))
+}

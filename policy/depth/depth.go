@@ -1,0 +1,150 @@
+// Package depth says how deep a JSON value may nest, wherever one crosses: requests, results, what tools are given and
+// answer. Most JSON parsers recurse, and break on values far shallower than what JSON permits.
+package depth
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// Default is how many objects and arrays may nest in one another unless a tier says otherwise.
+	Default = 512
+	// Ceiling is the most that a tier can say.
+	Ceiling = 1_000
+)
+
+// shown and shownKey bound a path: how many of its steps, and how many bytes of a key, are written out.
+const (
+	shown    = 6
+	shownKey = 32
+)
+
+// Over returns the path to the first value in text, which is JSON, that nests deeper than limit, such as
+// "result.a[3].b…". It returns "" when none does. root names text itself. The time it takes is linear in text.
+func Over(text []byte, root string, limit int) string {
+	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) <= limit {
+		return ""
+	}
+	w := walk{text: text, limit: limit}
+	if !w.over() {
+		return ""
+	}
+	var path strings.Builder
+	path.WriteString(root)
+	for _, s := range w.steps[:min(limit, shown)] {
+		s.write(&path)
+	}
+	return strings.TrimPrefix(path.String(), ".") + "…"
+}
+
+// Message returns what is said of a value that Over has found.
+func Message(what, path string, limit int) string {
+	return fmt.Sprintf("%s is nested more than %d levels deep: %s", what, limit, path)
+}
+
+// step is the place of a value within the one around it.
+type step struct {
+	object bool
+	key    []byte // of the member, as JSON has it, without quotes
+	index  int
+}
+
+type walk struct {
+	text  []byte
+	limit int
+	depth int
+	steps [shown]step // of the outermost values that are open
+}
+
+// over looks for a bracket that opens too deep.
+func (w *walk) over() bool {
+	for i := 0; i < len(w.text); i++ {
+		switch c := w.text[i]; c {
+		case '"':
+			end := stringEnd(w.text, i)
+			if s := w.inside(); s != nil && s.object {
+				w.note(s, w.text[i+1:max(end-1, i+1)], end)
+			}
+			i = end - 1
+		case '{', '[':
+			if w.depth++; w.depth > w.limit {
+				return true
+			}
+			if s := w.inside(); s != nil {
+				*s = step{object: c == '{'}
+			}
+		case '}', ']':
+			w.depth = max(w.depth-1, 0)
+		case ',':
+			if s := w.inside(); s != nil {
+				s.index++
+			}
+		}
+	}
+	return false
+}
+
+// inside returns the step of the innermost open value, nil when paths do not show it.
+func (w *walk) inside() *step {
+	if w.depth == 0 || w.depth > shown {
+		return nil
+	}
+	return &w.steps[w.depth-1]
+}
+
+// note keeps a string that a colon follows: it is a member's key.
+func (w *walk) note(s *step, text []byte, end int) {
+	for end < len(w.text) && (w.text[end] == ' ' || w.text[end] == '\n' || w.text[end] == '\t' || w.text[end] == '\r') {
+		end++
+	}
+	if end < len(w.text) && w.text[end] == ':' {
+		s.key = text
+	}
+}
+
+// stringEnd returns the offset behind the string that starts at i.
+func stringEnd(text []byte, i int) int {
+	for i++; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+func (s step) write(out *strings.Builder) {
+	switch {
+	case !s.object:
+		out.WriteString("[" + strconv.Itoa(s.index) + "]")
+	case plain(s.key):
+		out.WriteByte('.')
+		out.Write(s.key)
+	default:
+		key := s.key
+		if len(key) > shownKey {
+			n := shownKey
+			for n > 0 && !utf8.RuneStart(key[n]) {
+				n--
+			}
+			key = append(bytes.Clone(key[:n]), "…"...)
+		}
+		out.WriteString(`["` + string(key) + `"]`)
+	}
+}
+
+// plain reports whether a key can stand behind a dot.
+func plain(key []byte) bool {
+	for i, c := range key {
+		if !(c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c == '$' || i > 0 && c >= '0' && c <= '9') {
+			return false
+		}
+	}
+	return len(key) > 0 && len(key) <= shownKey
+}

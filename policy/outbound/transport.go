@@ -1,0 +1,187 @@
+package outbound
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+)
+
+var (
+	// ErrTooLarge is wrapped by the error of an exchange whose answer has more bytes than are read.
+	ErrTooLarge = errors.New("the answer is larger than is read")
+	// ErrTooSlow is wrapped by the error of an exchange that took longer than it may.
+	ErrTooSlow = errors.New("the answer takes longer than is waited for")
+)
+
+// Limits bound one exchange with a server, a redirect being an exchange of its own. Body and Total are required.
+type Limits struct {
+	// Body is how many bytes of a body are read.
+	Body int64
+	// Total is how long an exchange may take, from the dial to the last byte.
+	Total time.Duration
+	// Stream is how long an event stream may last; 0 is as long as any other answer.
+	Stream time.Duration
+	// Answer is how long an answer may take to begin; 0 is Total.
+	Answer time.Duration
+	// Connections bounds the connections to one host; 0 sets no bound.
+	Connections int
+}
+
+const (
+	maxHeaderBytes   = 64 << 10
+	handshakeTimeout = 10 * time.Second
+	dialTimeout      = 10 * time.Second
+	idleTimeout      = 30 * time.Second
+	maxIdle          = 16
+)
+
+// StreamBuffer is what a server may send on one stream of HTTP/2 before it is read: it waits in memory.
+const StreamBuffer = 256 << 10
+
+// DialFunc connects to "host:port".
+type DialFunc func(ctx context.Context, network, hostAndPort string) (net.Conn, error)
+
+// Options are what a transport has besides its limits. The zero value dials wherever it is told to, which is for servers
+// that the operator named, uses no proxy and trusts the system's certificates.
+type Options struct {
+	// Dial makes the connections; an address.Dialer's keeps to the rules for addresses.
+	Dial DialFunc
+	// Proxy chooses a proxy, as in http.Transport.
+	Proxy func(*http.Request) (*url.URL, error)
+	// TLS replaces the default configuration.
+	TLS *tls.Config
+	// Decode asks for compressed answers and decodes them. Limits.Body counts the decoded bytes.
+	Decode bool
+}
+
+// Transport makes exchanges within limits. It is safe for concurrent use.
+type Transport struct {
+	bounded http.RoundTripper
+	base    *http.Transport
+}
+
+// Transport returns a transport.
+func (l Limits) Transport(o Options) *Transport {
+	base := &http.Transport{DialContext: o.Dial, Proxy: o.Proxy, TLSClientConfig: o.TLS, ForceAttemptHTTP2: true}
+	if o.Dial == nil {
+		base.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext
+	}
+	if o.TLS == nil {
+		base.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	l.Shape(base)
+	base.DisableCompression = !o.Decode
+	return &Transport{l.Bound(base), base}
+}
+
+// Shape bounds what a transport reads before a body. It decodes no body either: what is counted is what was sent.
+func (l Limits) Shape(t *http.Transport) {
+	t.MaxResponseHeaderBytes = maxHeaderBytes
+	t.TLSHandshakeTimeout = handshakeTimeout
+	t.ResponseHeaderTimeout = l.Answer
+	t.IdleConnTimeout = idleTimeout
+	t.MaxIdleConns = maxIdle
+	t.MaxConnsPerHost = l.Connections
+	t.DisableCompression = true
+	t.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: StreamBuffer}
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) { return t.bounded.RoundTrip(r) }
+
+// CloseIdleConnections closes the connections that no exchange uses.
+func (t *Transport) CloseIdleConnections() { t.base.CloseIdleConnections() }
+
+// Client returns a client. It follows no redirect: the answer that asks for one is the answer.
+func (l Limits) Client(o Options) *http.Client {
+	return Over(l.Transport(o))
+}
+
+// Over returns a client that sends its requests over a network that is bounded already, and follows no redirect.
+func Over(network http.RoundTripper) *http.Client {
+	return &http.Client{Transport: network, CheckRedirect: Stay}
+}
+
+// Stay is a client's CheckRedirect that follows none.
+func Stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// RoundTripperFunc is a func that is an http.RoundTripper.
+type RoundTripperFunc func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f RoundTripperFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// Bound keeps the exchanges of next within the limits.
+func (l Limits) Bound(next http.RoundTripper) http.RoundTripper {
+	return RoundTripperFunc(func(r *http.Request) (*http.Response, error) {
+		ctx, cancel := context.WithCancelCause(r.Context())
+		enough := time.AfterFunc(l.Total, func() { cancel(ErrTooSlow) })
+		done := func() { enough.Stop(); cancel(nil) }
+		res, err := next.RoundTrip(r.WithContext(ctx))
+		if err != nil {
+			if errors.Is(context.Cause(ctx), ErrTooSlow) {
+				err = fmt.Errorf("%w: %w", ErrTooSlow, err)
+			}
+			done()
+			return nil, err
+		}
+		if l.Stream > 0 && isStream(res.Header) {
+			enough.Reset(l.Stream)
+		}
+		res.Body = &body{from: res.Body, ctx: ctx, left: l.Body, done: sync.OnceFunc(done)}
+		if r.Method != http.MethodHead && res.ContentLength > l.Body {
+			_ = res.Body.Close() // it is not read
+			return nil, fmt.Errorf("%w: %d bytes were announced, at most %d are read", ErrTooLarge, res.ContentLength, l.Body)
+		}
+		return res, nil
+	})
+}
+
+func isStream(h http.Header) bool {
+	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	return err == nil && kind == "text/event-stream"
+}
+
+// body is the body of an answer, bounded.
+type body struct {
+	from io.ReadCloser
+	ctx  context.Context // that of the exchange, whose cause of ending a reader wants to know
+	left int64
+	done func()
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, ErrTooLarge
+	}
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1] // one more byte tells a body that ends here from one that does not
+	}
+	n, err := b.from.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		_ = b.Close() // no more of it is read
+		return n - 1, ErrTooLarge
+	}
+	if err != nil {
+		if errors.Is(context.Cause(b.ctx), ErrTooSlow) && !errors.Is(err, io.EOF) {
+			err = fmt.Errorf("%w: %w", ErrTooSlow, err)
+		}
+		b.done()
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (b *body) Close() error {
+	defer b.done()
+	return b.from.Close()
+}

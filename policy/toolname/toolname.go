@@ -1,0 +1,136 @@
+// Package toolname has the rules for the names and the descriptions of tools. Whoever configures a server decides what it
+// is called, but its tools' names and descriptions come from the server: they become members of JavaScript objects, lines
+// of TypeScript, and text that a model reads.
+package toolname
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxBytes bounds a tool's name.
+const MaxBytes = 256
+
+// Global returns the global and its method by which the guest calls a tool: "namespace:method" and "namespace.method"
+// are namespace.method, "namespace" alone is namespace.call. What is no ASCII letter, digit, _ or $ becomes _.
+func Global(name string) (namespace, method string) {
+	separator := "."
+	if strings.Contains(name, ":") {
+		separator = ":"
+	}
+	namespace, method, _ = strings.Cut(name, separator)
+	if method = sanitized(strings.ReplaceAll(method, separator, "_")); method == "" {
+		method = "call"
+	}
+	return sanitized(namespace), method
+}
+
+// sanitized works on UTF-16 units, as the JavaScript that these rules come from did.
+func sanitized(name string) string {
+	var out strings.Builder
+	for _, r := range name {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '$':
+			out.WriteRune(r)
+		case r > 0xffff:
+			out.WriteString("__")
+		default:
+			out.WriteByte('_')
+		}
+	}
+	return out.String()
+}
+
+// Check returns what is wrong with a tool's name. A name is refused whose namespace is a keyword or a name of the language
+// or the sandbox, whose method the language calls by itself (await calls then, JSON.stringify calls toJSON), or that a
+// reader could take for another.
+func Check(name string) error {
+	namespace, method := Global(name)
+	switch {
+	case namespace == "" || len(name) > MaxBytes:
+		return fmt.Errorf(`must be "namespace:method" or "namespace.method" of at most %d bytes`, MaxBytes)
+	case namespace[0] >= '0' && namespace[0] <= '9':
+		return errors.New("begins with a digit, which no JavaScript name does")
+	case Plain(name) != name:
+		return errors.New("has characters that are not visible")
+	case Reserved(namespace) || builtin(namespace):
+		return fmt.Errorf("its namespace %s is a name of the language or of the sandbox", namespace)
+	case called(method):
+		return fmt.Errorf("its method %s is one that the language calls by itself", method)
+	}
+	return nil
+}
+
+// called reports whether the language calls, or looks for, a member of this name without being told to.
+func called(method string) bool {
+	return method == "then" || method == "toJSON" || inherited(method)
+}
+
+// inherited reports whether every object has a member of this name.
+func inherited(name string) bool {
+	switch name {
+	case "__proto__", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "constructor",
+		"hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf":
+		return true
+	}
+	return false
+}
+
+// Plain returns text as a reader sees it: control characters besides tab and newline, characters that change the
+// direction of others or are not seen at all, and bytes that are no UTF-8 are written as \u{202e}.
+func Plain(text string) string {
+	if !strings.ContainsFunc(text, hidden) {
+		return text
+	}
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	var out strings.Builder
+	for i, r := range text {
+		switch {
+		case !hidden(r):
+			out.WriteRune(r)
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
+			fmt.Fprintf(&out, `\x%02x`, text[i])
+		case r == utf8.RuneError:
+			out.WriteRune(r)
+		default:
+			fmt.Fprintf(&out, `\u{%x}`, r)
+		}
+	}
+	return out.String()
+}
+
+// PlainJSON is Plain for a JSON text, which means the same afterwards: what would not be seen is escaped.
+func PlainJSON(text []byte) []byte {
+	if !strings.ContainsFunc(string(text), hidden) {
+		return text
+	}
+	var out strings.Builder
+	for _, r := range string(text) {
+		switch {
+		case !hidden(r) || r < ' ': // white space between tokens; within a string there can be none
+			out.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&out, `\u%04x\u%04x`, 0xd800+(r-0x10000)>>10, 0xdc00+(r-0x10000)&0x3ff)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return []byte(out.String())
+}
+
+// hidden reports whether a reader does not see a character, or sees others elsewhere for it. The joiners are part of how
+// some scripts and emoji are written.
+func hidden(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t' || r == '\u200c' || r == '\u200d':
+		return false
+	case r == utf8.RuneError || r == '\u2028' || r == '\u2029':
+		return true
+	case r >= 0xe0100 && r <= 0xe01ef: // variation selectors, which can carry a text of their own
+		return true
+	}
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
+}
