@@ -1,6 +1,10 @@
 package quickjs
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
+)
 
 // Compiling takes longer than a short script runs, and what it does to a fresh guest's memory depends on the text alone. So
 // it can be taken down once, and be done to other fresh guests of the image by copying: some ten kilobytes for a short script.
@@ -29,10 +33,11 @@ func (in *Instance) Compiled(v Value) *Compiled {
 		return nil
 	}
 	c := &Compiled{image: in.image, value: v, ticks: in.ticks}
+	facts := in.image.runtime.facts
 	pristine := in.image.regions.image.pristine
 	for _, page := range in.image.regions.image.touched(in.memory.mem, in.memory.size) {
 		// What lies on the stack is dead.
-		if at := page * osPage; at < originalPages*pageSize || at >= stackTop {
+		if at := page * osPage; at < facts.StackTop-rewrite.StackPages*rewrite.PageSize || at >= facts.StackTop {
 			c.compare(memory[at:at+osPage], pristine[at:at+osPage], at)
 		}
 	}
@@ -71,29 +76,27 @@ func (in *Instance) Take(c *Compiled) (v Value, ok bool) {
 	if !read || in.dead || in.image != c.image {
 		return 0, false
 	}
-	var own [len(ownFields)][8]byte
-	for i, f := range ownFields {
-		copy(own[i][:f.n], memory[f.of(in.image)+f.at:])
+	var own [ownFields][8]byte
+	fields := in.image.ownFields()
+	for i, f := range fields {
+		copy(own[i][:f.n], memory[f.at:])
 	}
 	data := c.data
 	for _, x := range c.changes {
 		copy(memory[x.at:x.at+x.n], data)
 		data = data[x.n:]
 	}
-	for i, f := range ownFields {
-		copy(memory[f.of(in.image)+f.at:], own[i][:f.n])
+	for i, f := range fields {
+		copy(memory[f.at:], own[i][:f.n])
 	}
 	in.ticks = c.ticks
 	return c.value, true
 }
 
-// ownFields are what was set in an instance for its run, whoever's run compiled.
-var ownFields = [...]struct {
-	of    func(*Image) uint32
-	at, n uint32
-}{
-	{contextOf, ctxRandomState, 8}, {contextOf, ctxTimeOrigin, 8}, {runtimeOf, rtCollectAt, 4},
-}
+// ownFields is the number of fields that are set in an instance for its run, and kept when it takes what was compiled.
+const ownFields = 3
 
-func contextOf(im *Image) uint32 { return im.qctx }
-func runtimeOf(im *Image) uint32 { return im.rt }
+func (im *Image) ownFields() [ownFields]change {
+	f := im.runtime.facts
+	return [ownFields]change{{im.qctx + f.CtxRandomState, 8}, {im.qctx + f.CtxTimeOrigin, 8}, {im.rt + f.RtCollectAt, 4}}
+}

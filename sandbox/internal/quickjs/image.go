@@ -8,7 +8,13 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/airlock-run/airlock/sandbox/internal/wasm"
 )
+
+type segment = wasm.Segment
 
 // Script is one file of the library that an image is built from.
 type Script struct {
@@ -40,6 +46,7 @@ type Image struct {
 	rt      uint32 // JSRuntime*
 	scratch scratch
 	roots   []Value
+	learned learned
 
 	// ready holds guests made ahead. Each serves one execution like any other.
 	ready      chan *Instance
@@ -78,27 +85,25 @@ func (r *Runtime) BuildImage(ctx context.Context, cfg ImageConfig) (*Image, erro
 			*im = Image{runtime: r, ready: im.ready, busy: im.busy} // of another shape: build anew, and replace it
 		}
 	}
-	original, err := engine()
+	original, err := r.build.module()
 	if err != nil {
 		return nil, err
 	}
-	segments, err := dataSegments(original)
+	module, err := wasm.Parse(original)
 	if err != nil {
 		return nil, err
 	}
-	mem, err := anonymous(buildMemory)
+	b := &builder{exports: module.Exports}
+	if im.learned, err = b.learn(ctx, r, module.Data); err != nil {
+		return nil, fmt.Errorf("look at engine build %s: %w", r.build.Name, err)
+	}
+	in, free, err := b.instance(ctx, im)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = unmapRange(mem) }() // nothing can be done about it
-	in, err := r.instantiate(ctx, &region{mem: mem, cap: buildMemory})
-	if err != nil {
-		return nil, err
-	}
-	defer in.drop()
-	b := &builder{}
-	in.host, in.image = b, im
-	if err := b.build(in, segments, cfg); err != nil {
+	defer free()
+	mem := in.memory.mem
+	if err := b.build(in, module.Data, cfg); err != nil {
 		return nil, fmt.Errorf("build image: %w", err)
 	}
 	im.size = in.mod.Memory().Size()
@@ -107,7 +112,9 @@ func (r *Runtime) BuildImage(ctx context.Context, cfg ImageConfig) (*Image, erro
 		hide(memory, name)
 	}
 	if path != "" {
-		_ = writeKept(path, im.encode(memory)) // without it every start takes longer, and nothing else
+		if file, err := im.encode(memory); err == nil {
+			_ = writeKept(path, file) // without it every start takes longer, and nothing else
+		}
 	}
 	return im, im.freeze(memory, cfg)
 }
@@ -163,7 +170,23 @@ func hide(mem []byte, name string) {
 
 // builder is the host while an image is built.
 type builder struct {
+	exports  map[string]uint64
 	captured Args
+}
+
+// instance makes an instance with memory of its own for building. free releases it.
+func (b *builder) instance(ctx context.Context, im *Image) (in *Instance, free func(), err error) {
+	mem, err := anonymous(buildMemory)
+	if err != nil {
+		return nil, nil, err
+	}
+	unmap := func() { _ = unmapRange(mem) } // nothing can be done about it
+	if in, err = im.runtime.instantiate(ctx, &region{mem: mem, cap: buildMemory}); err != nil {
+		unmap()
+		return nil, nil, err
+	}
+	in.host, in.image = b, im
+	return in, func() { in.drop(); unmap() }, nil
 }
 
 // Now is the epoch: an image must not depend on when it was built.
@@ -178,6 +201,7 @@ func (b *builder) Rejected(*Instance, Value, bool) {}
 // MemoryRefused is never asked: the builder's memory has no cap but its own size.
 func (b *builder) MemoryRefused() error { return errors.New("the library does not fit into memory") }
 
+// Poll lets the library go on.
 func (b *builder) Poll(*Instance) error { return nil }
 
 // Call keeps what the library hands over last: its roots. Each is given a reference that is never dropped.
@@ -187,14 +211,12 @@ func (b *builder) Call(in *Instance, args Args) (Value, error) {
 		if v.tag() != tagObject {
 			continue
 		}
-		if _, err := in.invokeName("QJS_CloneValue", uint64(in.image.qctx), uint64(v)); err != nil {
-			return 0, err
-		}
+		in.duplicate(v)
 	}
 	return Undefined, nil
 }
 
-// captureRaw takes the engine's host function out of the wrapper that the build puts around it. The wrapper calls
+// captureRaw is for builds that make a wrapper around the host function and none without. It takes the engine's host function out of the wrapper that the build puts around it. The wrapper calls
 // proxy.call(this, …): for one call, Function.prototype.call is ours.
 const captureRaw = `wrapper => {
 	const call = Function.prototype.call;
@@ -205,26 +227,7 @@ const captureRaw = `wrapper => {
 }`
 
 func (b *builder) build(in *Instance, segments []segment, cfg ImageConfig) error {
-	memory, im := in.mod.Memory(), in.image
-	for _, s := range segments {
-		if !memory.Write(s.offset, s.data) {
-			return errors.New("a data segment lies outside memory")
-		}
-	}
-	q, err := in.invokeName("New_QJS", 0, 0, 0, 0)
-	if err != nil {
-		return err
-	}
-	c, err := in.invokeName("QJS_GetContext", uint64(q))
-	if err != nil {
-		return err
-	}
-	im.qctx = uint32(c)
-	im.rt, _ = memory.ReadUint32Le(im.qctx + ctxRuntime)
-	memory.WriteUint32Le(im.rt+rtStackLimit, stackLimit)
-	memory.WriteUint32Le(im.rt+rtInterruptHandler, tableInterrupt)
-	memory.WriteUint32Le(im.rt+rtRejectionTracker, tableInterrupt) // any: track is called, whatever it is
-	if err := b.allocate(in); err != nil {
+	if err := b.boot(in, segments); err != nil {
 		return err
 	}
 	if err := b.library(in, cfg); err != nil {
@@ -236,6 +239,48 @@ func (b *builder) build(in *Instance, segments []segment, cfg ImageConfig) error
 		}
 	}
 	return nil
+}
+
+// boot fills memory and makes the engine's runtime and context.
+func (b *builder) boot(in *Instance, segments []segment) (err error) {
+	memory, im := in.mod.Memory(), in.image
+	for _, s := range segments {
+		if !memory.Write(s.Offset, s.Data) {
+			return errors.New("a data segment lies outside memory")
+		}
+	}
+	if im.qctx, err = b.context(in); err != nil {
+		return err
+	}
+	im.rt, _ = memory.ReadUint32Le(im.qctx + im.runtime.facts.CtxRuntime)
+	im.control(memory)
+	return b.allocate(in)
+}
+
+// context makes a JSRuntime and a JSContext.
+func (b *builder) context(in *Instance) (uint32, error) {
+	make, get, params := "JS_NewRuntime", "JS_NewContext", []uint64(nil)
+	if _, ok := b.exports[make]; !ok {
+		make, get, params = "New_QJS", "QJS_GetContext", []uint64{0, 0, 0, 0}
+	}
+	of, err := in.invokeName(make, params...)
+	if err != nil {
+		return 0, err
+	}
+	c, err := in.invokeName(get, uint64(of))
+	if err == nil && c == 0 {
+		err = errors.New("no memory for a context")
+	}
+	return uint32(c), err
+}
+
+// control sets the fields that stop a guest.
+func (im *Image) control(memory api.Memory) {
+	f := im.runtime.facts
+	memory.WriteUint32Le(im.qctx+f.CtxInterruptCounter, f.InterruptInterval)
+	memory.WriteUint32Le(im.rt+f.RtStackLimit, f.StackLimit)
+	memory.WriteUint32Le(im.rt+f.RtInterruptHandler, f.InterruptEntry)
+	memory.WriteUint32Le(im.rt+f.RtRejectionTracker, f.InterruptEntry) // any: track is called, whatever it is
 }
 
 func (b *builder) allocate(in *Instance) error {
@@ -255,15 +300,7 @@ func (b *builder) allocate(in *Instance) error {
 }
 
 func (b *builder) library(in *Instance, cfg ImageConfig) error {
-	wrapper, err := in.invokeName("QJS_CreateFunctionProxy", uint64(in.image.qctx), 0, 0, 0)
-	if err != nil {
-		return err
-	}
-	capture, err := in.evaluate("(" + captureRaw + ")")
-	if err != nil {
-		return err
-	}
-	raw, err := in.apply(capture, wrapper)
+	raw, err := b.hostFunction(in)
 	if err != nil {
 		return err
 	}
@@ -285,4 +322,25 @@ func (b *builder) library(in *Instance, cfg ImageConfig) error {
 		in.image.roots = append(in.image.roots, root)
 	}
 	return nil
+}
+
+// hostFunction makes the JavaScript function through which the library reaches the host.
+func (b *builder) hostFunction(in *Instance) (Value, error) {
+	if _, ok := b.exports["JS_NewCFunction2"]; ok {
+		const arguments, generic, magic = 0, 0, 0
+		name, err := in.alloc([]byte{0})
+		if err != nil {
+			return 0, err
+		}
+		return in.invokeName("JS_NewCFunction2", uint64(in.image.qctx), uint64(in.image.runtime.facts.HostCallEntry), uint64(name), arguments, generic, magic)
+	}
+	wrapper, err := in.invokeName("QJS_CreateFunctionProxy", uint64(in.image.qctx), 0, 0, 0)
+	if err != nil {
+		return 0, err
+	}
+	capture, err := in.evaluate("(" + captureRaw + ")")
+	if err != nil {
+		return 0, err
+	}
+	return in.apply(capture, wrapper)
 }

@@ -5,18 +5,21 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+
+	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
 )
 
 // An image depends on nothing but the engine and the library, so it is kept in the cache folder beside the compiled
 // code: evaluating the library takes longer than everything else at a start. The file's name is the hash of what the
 // image was built from.
 //
-//	magic, size, qctx, rt, scratch (5), number of roots (uint32 each), roots (uint64 each), memory
+//	magic, length of the header (uint32), header (JSON), memory
 
-const imageMagic = "airlock image 2\n"
+const imageMagic = "airlock image 5\n"
 
 var errImageFile = errors.New("not an image file")
 
@@ -37,45 +40,50 @@ func (r *Runtime) cachePath(cfg ImageConfig) string {
 	for _, name := range cfg.Hidden {
 		put(name)
 	}
-	put(fmt.Sprint(cfg.Roots, stackTop, stackLimit, sourceRoom))
+	put(fmt.Sprint(cfg.Roots, r.facts, sourceRoom))
 	return filepath.Join(cfg.CacheDir, "image-"+hex.EncodeToString(h.Sum(nil)[:16]))
 }
 
-// encode gives the file of an image.
-func (im *Image) encode(memory []byte) []byte {
-	b := bytes.NewBufferString(imageMagic)
-	s := im.scratch
-	for _, v := range []uint32{im.size, im.qctx, im.rt, s.options, s.arguments, s.filename, s.source, s.job, uint32(len(im.roots))} {
-		b.Write(binary.LittleEndian.AppendUint32(nil, v))
-	}
-	for _, v := range im.roots {
-		b.Write(binary.LittleEndian.AppendUint64(nil, uint64(v)))
-	}
-	b.Write(memory)
-	return b.Bytes()
+// imageHeader is what is kept of an image beside its memory.
+type imageHeader struct {
+	Size, Context, Runtime                        uint32
+	Options, Arguments, Filename, Source, Pending uint32
+	Roots                                         []Value
+	Learned                                       learned
 }
 
-// decode fills im in and gives the memory, which is part of file.
+// encode returns the file of an image.
+func (im *Image) encode(memory []byte) ([]byte, error) {
+	s := im.scratch
+	header, err := json.Marshal(imageHeader{
+		im.size, im.qctx, im.rt, s.options, s.arguments, s.filename, s.source, s.job, im.roots, im.learned,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := binary.LittleEndian.AppendUint32([]byte(imageMagic), uint32(len(header)))
+	return append(append(out, header...), memory...), nil
+}
+
+// decode sets im from a file and returns the memory, which is part of it.
 func (im *Image) decode(file []byte, roots int) ([]byte, error) {
-	head := len(imageMagic) + 9*4 + 8*roots
-	if len(file) < head || string(file[:len(imageMagic)]) != imageMagic {
+	rest, ok := bytes.CutPrefix(file, []byte(imageMagic))
+	if !ok || len(rest) < 4 {
 		return nil, errImageFile
 	}
-	at := len(imageMagic)
-	word := func() uint32 {
-		at += 4
-		return binary.LittleEndian.Uint32(file[at-4:])
-	}
-	s := &im.scratch
-	for _, field := range []*uint32{&im.size, &im.qctx, &im.rt, &s.options, &s.arguments, &s.filename, &s.source, &s.job} {
-		*field = word()
-	}
-	if word() != uint32(roots) || uint64(len(file)-head) != uint64(im.size) || im.size%pageSize != 0 {
+	n, rest := binary.LittleEndian.Uint32(rest), rest[4:]
+	if uint64(n) > uint64(len(rest)) {
 		return nil, errImageFile
 	}
-	for range roots {
-		im.roots = append(im.roots, Value(binary.LittleEndian.Uint64(file[at:])))
-		at += 8
+	var h imageHeader
+	if err := json.Unmarshal(rest[:n], &h); err != nil {
+		return nil, errors.Join(errImageFile, err)
 	}
-	return file[head:], nil
+	memory := rest[n:]
+	if len(h.Roots) != roots || uint64(len(memory)) != uint64(h.Size) || h.Size%rewrite.PageSize != 0 || len(h.Learned.FunctionCode) == 0 {
+		return nil, errImageFile
+	}
+	im.size, im.qctx, im.rt, im.roots, im.learned = h.Size, h.Context, h.Runtime, h.Roots, h.Learned
+	im.scratch = scratch{h.Options, h.Arguments, h.Filename, h.Source, h.Pending}
+	return memory, nil
 }

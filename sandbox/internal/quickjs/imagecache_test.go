@@ -7,12 +7,20 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
 )
 
 // An image from the cache is the image that was built; a file that is not whole is replaced, never used.
 func TestImageCache(t *testing.T) {
+	for _, build := range Builds() {
+		t.Run(build.Name, func(t *testing.T) { testImageCache(t, build) })
+	}
+}
+
+func testImageCache(t *testing.T, build Build) {
 	ctx := context.Background()
-	r, err := NewRuntime(ctx, RuntimeConfig{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")})
+	r, err := NewRuntime(ctx, RuntimeConfig{Build: build, CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +32,7 @@ func TestImageCache(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer im.Close()
-		in, err := im.NewInstance(ctx, 8<<20, &builder{})
+		in, err := im.NewInstance(ctx, NewBudget(8<<20), &builder{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,10 +65,16 @@ func TestImageCache(t *testing.T) {
 
 // An image is a function of what it is built from: packages that hold one come out the same byte for byte.
 func TestImageIsReproducible(t *testing.T) {
+	for _, build := range Builds() {
+		t.Run(build.Name, func(t *testing.T) { testImageIsReproducible(t, build) })
+	}
+}
+
+func testImageIsReproducible(t *testing.T, build Build) {
 	ctx := context.Background()
 	var first []byte
 	for range 3 {
-		r, err := NewRuntime(ctx, RuntimeConfig{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")})
+		r, err := NewRuntime(ctx, RuntimeConfig{Build: build, CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,8 +98,12 @@ func TestImageIsReproducible(t *testing.T) {
 }
 
 func FuzzImageFile(f *testing.F) {
-	im := &Image{size: pageSize, roots: []Value{1}}
-	f.Add(im.encode(make([]byte, pageSize)))
+	im := &Image{size: rewrite.PageSize, roots: []Value{1}, learned: learned{FunctionCode: [][]byte{{1}}}}
+	file, err := im.encode(make([]byte, rewrite.PageSize))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file)
 	f.Add([]byte(imageMagic))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		var im Image

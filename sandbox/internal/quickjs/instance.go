@@ -9,6 +9,8 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
 )
 
 // Args are the arguments of a host call; missing ones are Undefined.
@@ -31,7 +33,8 @@ type Host interface {
 	Rejected(in *Instance, promise Value, handled bool)
 }
 
-// ErrNotLive is what every method gives after a run has been ended from outside the guest, or after Close.
+// ErrNotLive is what every method returns after Close, and after a run has been ended from outside the guest where what
+// ended it is not known.
 var ErrNotLive = errors.New("instance is not live")
 
 // Instance is one guest: a copy-on-write view of an Image. It is used by one goroutine at a time and never reused.
@@ -42,20 +45,27 @@ type Instance struct {
 	memory *region
 	ctx    instanceContext
 	dead   bool
+	cause  error // what ended it; nil after Close
 
 	ticks int64
 	// interrupted says that the last poll came from interpreted code.
 	interrupted bool
 	overflow    Value // the RangeError of the last stack overflow
 
+	// lent are strings that were made for the host to look at (see joined).
+	lent []Value
+
 	entry  api.Function
-	stack  [enterParams]uint64
+	stack  [maxEnter]uint64
 	stacks *callStacks
 	// nested is entry for use while entry is on the stack: inside a host call.
 	nested  api.Function
 	nesting bool // it is on the stack too
 	depth   int
 }
+
+// maxEnter is the number of parameters of rewrite.Enter.
+const maxEnter = 6
 
 // instanceContext carries the Instance to the host functions.
 type instanceContext struct {
@@ -94,7 +104,7 @@ func (r *Runtime) instantiate(ctx context.Context, m *region) (*Instance, error)
 		return nil, fmt.Errorf("instantiate engine: %w", err)
 	}
 	in.mod = mod
-	if in.entry = mod.ExportedFunction(enterName); in.entry == nil {
+	if in.entry = mod.ExportedFunction(rewrite.Enter); in.entry == nil {
 		return nil, errors.Join(errShell, mod.Close(ctx))
 	}
 	r.first.Do(func() { r.stacks = newCallStacks(in.entry) })
@@ -113,7 +123,7 @@ func (in *Instance) Close() {
 // Spend has the guest come out as much sooner as n calls or back-edges of interpreted code would: what the host does for it
 // takes time too.
 func (in *Instance) Spend(n int) {
-	memory, at := in.mod.Memory(), in.image.qctx+ctxInterruptCounter
+	memory, at := in.mod.Memory(), in.image.qctx+in.image.runtime.facts.CtxInterruptCounter
 	left, _ := memory.ReadUint32Le(at)
 	memory.WriteUint32Le(at, uint32(max(int64(int32(left))-int64(n), 1)))
 }
@@ -142,7 +152,7 @@ func (in *Instance) IsStackOverflow(v Value) bool {
 }
 
 func (in *Instance) pendingException() Value {
-	v, _ := in.mod.Memory().ReadUint64Le(in.image.rt + rtCurrentException)
+	v, _ := in.mod.Memory().ReadUint64Le(in.image.rt + in.image.runtime.facts.RtCurrentException)
 	return Value(v)
 }
 
@@ -150,18 +160,17 @@ func (in *Instance) pendingException() Value {
 // or the engine trapped: the instance is dead.
 func (in *Instance) enter(op, a uint64, b, c Value, d, e uint64) (Value, error) {
 	if in.dead {
-		return 0, ErrNotLive
+		return 0, in.ended()
 	}
 	if in.depth > 0 {
 		return in.enterNested(op, a, b, c, d, e)
 	}
 	in.depth++
-	in.stack = [enterParams]uint64{op, a, uint64(b), uint64(c), d, e}
+	in.stack = [maxEnter]uint64{op, a, uint64(b), uint64(c), d, e}
 	err := in.entry.CallWithStack(&in.ctx, in.stack[:])
 	in.depth--
 	if err != nil {
-		in.dead = true
-		return 0, err
+		return 0, in.end(err)
 	}
 	return Value(in.stack[0]), nil
 }
@@ -170,22 +179,36 @@ func (in *Instance) enter(op, a uint64, b, c Value, d, e uint64) (Value, error) 
 // deeper than this. An error ends the outer call too, when the host call hands it on.
 func (in *Instance) enterNested(op, a uint64, b, c Value, d, e uint64) (Value, error) {
 	if in.nested == nil {
-		in.nested = in.mod.ExportedFunction(enterName)
+		in.nested = in.mod.ExportedFunction(rewrite.Enter)
 	}
 	in.nesting = true
 	out, err := in.nested.Call(&in.ctx, op, a, uint64(b), uint64(c), d, e)
 	in.nesting = false
 	if err != nil {
-		in.dead = true
-		return 0, err
+		return 0, in.end(err)
 	}
 	return Value(out[0]), nil
+}
+
+// end ends the life of the instance by an error, and returns it.
+func (in *Instance) end(err error) error {
+	in.dead, in.cause = true, err
+	return err
+}
+
+// ended returns what ended the instance: an operation that looks at a value and finds it unreadable goes on, and the next
+// call returns why.
+func (in *Instance) ended() error {
+	if in.cause != nil {
+		return in.cause
+	}
+	return ErrNotLive
 }
 
 // invokeName calls an export that no ordinary run needs.
 func (in *Instance) invokeName(name string, params ...uint64) (Value, error) {
 	if in.dead {
-		return 0, ErrNotLive
+		return 0, in.ended()
 	}
 	f := in.mod.ExportedFunction(name)
 	if f == nil {
@@ -193,8 +216,10 @@ func (in *Instance) invokeName(name string, params ...uint64) (Value, error) {
 	}
 	out, err := f.Call(&in.ctx, params...)
 	if err != nil {
-		in.dead = true
-		return 0, err
+		return 0, in.end(err)
+	}
+	if len(out) == 0 {
+		return Undefined, nil
 	}
 	return Value(out[0]), nil
 }

@@ -11,6 +11,8 @@ type region struct {
 	mem  []byte // the whole reserved range
 	size uint64 // what the guest has grown to
 	cap  uint64 // what the guest may grow to
+	// budget is what the guest's growth is charged to; nil while nobody owns the instance.
+	budget *Budget
 	// refused is called when the guest asks for more than cap. It does not return.
 	refused func()
 	// collectAt is the size at which the guest is made to collect its garbage, by a zero at collect; 0 is never.
@@ -21,7 +23,7 @@ type region struct {
 
 // Reallocate implements experimental.LinearMemory. The range never moves.
 func (r *region) Reallocate(size uint64) []byte {
-	if size > r.cap {
+	if size > r.cap || r.budget != nil && !r.budget.grow(int64(size)) {
 		if r.refused != nil {
 			r.refused()
 		}
@@ -72,7 +74,7 @@ func (p *regions) get() (*region, error) {
 		}
 		r = &region{mem: mem, free: p.put}
 	}
-	r.cap, r.refused, r.collectAt = p.reserve, nil, 0
+	r.cap, r.refused, r.budget, r.collectAt = p.reserve, nil, nil, 0
 	return r, nil
 }
 

@@ -24,13 +24,7 @@ func (in *Instance) Kind(v Value) Kind {
 		return KindOther
 	}
 	class, _ := in.mod.Memory().ReadUint16Le(uint32(v) + objClass)
-	return kinds[class]
-}
-
-// kinds are the engine's classes (JS_CLASS_…).
-var kinds = map[uint16]Kind{
-	3: KindError, 8: KindArguments, 9: KindArguments, 11: KindModuleNamespace, 37: KindWeakMap, 38: KindWeakSet,
-	43: KindMapIterator, 44: KindSetIterator, 48: KindGenerator, 49: KindProxy, 50: KindPromise, 58: KindGenerator,
+	return in.image.learned.Kinds[class]
 }
 
 // PromiseResult tells whether the promise v is pending (0), fulfilled (1) or rejected (2), and with what.
@@ -56,15 +50,16 @@ func (in *Instance) ProxyParts(v Value) (target, handler Value) {
 		return Null, Null
 	}
 	t, _ := memory.ReadUint64Le(data)
-	h, _ := memory.ReadUint64Le(data + 8)
+	h, _ := memory.ReadUint64Le(data + proxyHandler)
 	return in.duplicate(Value(t)), in.duplicate(Value(h))
 }
 
 // IteratorParts gives what an iterator of a map or set goes through, whether it gives keys (0), values (1) or both (2), and how
-// many it has given. An iterator that has come to its end goes through Undefined.
-func (in *Instance) IteratorParts(v Value) (of Value, gives, given int32) {
+// many it has given. An iterator that has come to its end goes through Undefined. work is called before every recordsAtOnce
+// records; its error ends the walk.
+func (in *Instance) IteratorParts(v Value, work func(records int) error) (of Value, gives, given int32, err error) {
 	if k := in.Kind(v); k != KindMapIterator && k != KindSetIterator {
-		return Undefined, 0, 0
+		return Undefined, 0, 0, nil
 	}
 	memory := in.mod.Memory()
 	read := func(at uint32) uint32 {
@@ -74,11 +69,16 @@ func (in *Instance) IteratorParts(v Value) (of Value, gives, given int32) {
 	data := read(uint32(v) + objData)
 	raw, _ := memory.ReadUint64Le(data)
 	if Value(raw).tag() != tagObject {
-		return Undefined, 0, 0
+		return Undefined, 0, 0, nil
 	}
 	if last := read(data + iteratorRecord); last != 0 {
 		link := read(read(uint32(raw)+objData) + mapRecords + listNext)
-		for range maxRecords {
+		for i := range maxRecords {
+			if i%recordsAtOnce == 0 {
+				if err := work(recordsAtOnce); err != nil {
+					return Undefined, 0, 0, err
+				}
+			}
 			record := link - recordLink
 			if empty, _ := memory.ReadByte(record + recordEmpty); empty == 0 {
 				given++
@@ -89,11 +89,14 @@ func (in *Instance) IteratorParts(v Value) (of Value, gives, given int32) {
 			link = read(link + listNext)
 		}
 	}
-	return in.duplicate(Value(raw)), int32(read(data + iteratorKind)), given
+	return in.duplicate(Value(raw)), int32(read(data + iteratorKind)), given, nil
 }
 
-// maxRecords bounds how many members of a map are looked at: what links them is guest memory.
-const maxRecords = 1 << 20
+const (
+	// maxRecords bounds how many members of a map are looked at: what links them is guest memory.
+	maxRecords    = 1 << 20
+	recordsAtOnce = 4096
+)
 
 // duplicate counts one more reference to v, which is to be handed to the guest. A value that is none is Undefined: what
 // is not a reference holds no address, and a forged address only damages the guest's own memory.
@@ -108,4 +111,15 @@ func (in *Instance) duplicate(v Value) Value {
 	}
 	memory.WriteUint32Le(uint32(v), n+1)
 	return v
+}
+
+// Retain keeps v from being freed until Release.
+func (in *Instance) Retain(v Value) { in.duplicate(v) }
+
+// Release ends what Retain began. Something else still refers to v.
+func (in *Instance) Release(v Value) {
+	memory := in.mod.Memory()
+	if n, ok := memory.ReadUint32Le(uint32(v)); ok && n > 1 {
+		memory.WriteUint32Le(uint32(v), n-1)
+	}
 }

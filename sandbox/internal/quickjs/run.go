@@ -1,18 +1,22 @@
 package quickjs
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
 )
 
-// NewInstance gives a fresh guest that may grow to limit bytes of memory (at least the image's own size, at most what
-// the image reserves). Its address range and its module were made ahead where there was time. Close it.
-func (im *Image) NewInstance(ctx context.Context, limit uint64, host Host) (*Instance, error) {
+// NewInstance returns a fresh guest whose memory is charged to budget (at least the image's own size, at most what the
+// image reserves). Its address range and its module were made ahead where there was time. Close it.
+func (im *Image) NewInstance(ctx context.Context, budget *Budget, host Host) (*Instance, error) {
 	var in *Instance
 	select {
 	case in = <-im.ready:
@@ -23,7 +27,9 @@ func (im *Image) NewInstance(ctx context.Context, limit uint64, host Host) (*Ins
 		}
 	}
 	in.ctx.Context, in.host = ctx, host
-	in.memory.cap = min(max(limit, uint64(im.size)), im.regions.reserve)
+	in.memory.cap = min(max(uint64(budget.limit), uint64(im.size)), im.regions.reserve)
+	in.memory.budget = budget
+	budget.begin(int64(in.memory.size))
 	in.memory.refused = func() { panic(host.MemoryRefused()) }
 	in.collectFrom(im.rt)
 	return in, nil
@@ -36,9 +42,10 @@ const collectAfter = 4 << 20
 // collectFrom sets when the guest looks for garbage in cycles.
 func (in *Instance) collectFrom(rt uint32) {
 	memory, m := in.mod.Memory(), in.memory
-	allocated, _ := memory.ReadUint32Le(rt + rtAllocated)
-	memory.WriteUint32Le(rt+rtCollectAt, allocated+uint32(min(collectAfter, (m.cap-m.size)/2)))
-	m.collect = rt + rtCollectAt
+	facts := in.image.runtime.facts
+	allocated, _ := memory.ReadUint32Le(rt + facts.RtAllocated)
+	memory.WriteUint32Le(rt+facts.RtCollectAt, allocated+uint32(min(collectAfter, (m.cap-m.size)/2)))
+	m.collect = rt + facts.RtCollectAt
 	m.setCollectAt()
 }
 
@@ -54,13 +61,10 @@ func (im *Image) prepare(ctx context.Context) (*Instance, error) {
 	}
 	in.image = im
 	if have := in.mod.Memory().Size(); have < im.size {
-		in.mod.Memory().Grow((im.size - have) / pageSize)
+		in.mod.Memory().Grow((im.size - have) / rewrite.PageSize)
 	}
 	memory := in.mod.Memory()
-	memory.WriteUint32Le(im.qctx+ctxInterruptCounter, interruptInterval)
-	memory.WriteUint32Le(im.rt+rtStackLimit, stackLimit) // guest code may have had the memory of a frozen instance
-	memory.WriteUint32Le(im.rt+rtInterruptHandler, tableInterrupt)
-	memory.WriteUint32Le(im.rt+rtRejectionTracker, tableInterrupt) // any: track is called, whatever it is
+	im.control(memory) // guest code may have had the memory of a frozen instance
 	return in, nil
 }
 
@@ -96,29 +100,29 @@ func (in *Instance) SetRandom(seed uint64) {
 	if seed == 0 {
 		seed = 1
 	}
-	in.mod.Memory().WriteUint64Le(in.image.qctx+ctxRandomState, seed)
+	in.mod.Memory().WriteUint64Le(in.image.qctx+in.image.runtime.facts.CtxRandomState, seed)
 }
 
 // Random gives the state of Math.random's generator; it differs from what SetRandom set once the guest has drawn.
 func (in *Instance) Random() uint64 {
-	v, _ := in.mod.Memory().ReadUint64Le(in.image.qctx + ctxRandomState)
+	v, _ := in.mod.Memory().ReadUint64Le(in.image.qctx + in.image.runtime.facts.CtxRandomState)
 	return v
 }
 
 // SetTimeOrigin sets the time that performance.now counts from.
 func (in *Instance) SetTimeOrigin(t time.Duration) {
 	ms := float64(t) / float64(time.Millisecond)
-	in.mod.Memory().WriteUint64Le(in.image.qctx+ctxTimeOrigin, math.Float64bits(ms))
+	in.mod.Memory().WriteUint64Le(in.image.qctx+in.image.runtime.facts.CtxTimeOrigin, math.Float64bits(ms))
 }
 
 // DisableEval makes eval, Function and their kin throw from now on.
 func (in *Instance) DisableEval() {
-	in.mod.Memory().WriteUint32Le(in.image.qctx+ctxEvalInternal, 0)
+	in.mod.Memory().WriteUint32Le(in.image.qctx+in.image.runtime.facts.CtxEvalInternal, 0)
 }
 
 // LimitStack leaves the guest n bytes of stack.
 func (in *Instance) LimitStack(n uint32) {
-	in.mod.Memory().WriteUint32Le(in.image.rt+rtStackLimit, stackTop-n)
+	in.mod.Memory().WriteUint32Le(in.image.rt+in.image.runtime.facts.RtStackLimit, in.image.runtime.facts.StackTop-n)
 }
 
 // ErrException says that JavaScript threw; Exception gives what.
@@ -137,7 +141,7 @@ func (in *Instance) Compile(source string) (Value, error) {
 	if !in.makesFunction(v) {
 		return 0, ErrNotFunction
 	}
-	if v, err = in.enter(enterRun, uint64(in.image.qctx), v, 0, 0, 0); err == nil && v.tag() == tagException {
+	if v, err = in.enter(rewrite.OpRun, uint64(in.image.qctx), v, 0, 0, 0); err == nil && v.tag() == tagException {
 		err = ErrException
 	}
 	return v, err
@@ -146,27 +150,19 @@ func (in *Instance) Compile(source string) (Value, error) {
 // Assemble evaluates source, of which nothing but the host's own code may run by itself: what a printer made of a syntax tree.
 func (in *Instance) Assemble(source string) (Value, error) { return in.evaluate(source) }
 
-// makesFunction tells whether the code of a compiled source makes one function and gives it.
+// makesFunction reports whether the code of a compiled source makes one function and returns it.
 func (in *Instance) makesFunction(v Value) bool {
+	code, ok := in.bytecode(v)
+	return ok && slices.ContainsFunc(in.image.learned.FunctionCode, func(f []byte) bool { return bytes.Equal(f, code) })
+}
+
+// bytecode returns the code of what has been compiled.
+func (in *Instance) bytecode(v Value) (code []byte, ok bool) {
 	memory, p := in.mod.Memory(), uint32(v)
 	n, _ := memory.ReadUint32Le(p + codeLength)
 	at, _ := memory.ReadUint32Le(p + codeBytes)
-	code, ok := memory.Read(at, n)
-	if !ok || v.tag() != tagBytecode {
-		return false
-	}
-	// The function may see this and new.target of the script around it, which the script then puts aside first.
-	for len(code) > len(codeOfFunction) {
-		switch {
-		case code[0] == opcodeThis || code[0] >= opcodePutLocal && code[0] <= opcodePutLocal+3:
-			code = code[1:]
-		case code[0] == opcodeSpecial:
-			code = code[2:]
-		default:
-			return false
-		}
-	}
-	return string(code) == codeOfFunction
+	code, ok = memory.Read(at, n)
+	return code, ok && v.tag() == tagBytecode
 }
 
 // Evaluate runs source as a global script, or as a module that imports nothing, and the microtasks that it left. It is
@@ -187,6 +183,9 @@ func (in *Instance) Evaluate(name, source string, module bool) error {
 	}
 	return in.drain()
 }
+
+// evaluateModule runs source as a module and the microtasks that it left.
+func (in *Instance) evaluateModule(name, source string) error { return in.Evaluate(name, source, true) }
 
 func (in *Instance) evaluate(source string) (Value, error) {
 	return in.evalAt(in.image.scratch.filename, source, 0)
@@ -218,17 +217,21 @@ func (in *Instance) evalAt(filename uint32, source string, flags uint32) (Value,
 			return 0, err
 		}
 	}
-	var options [optionsSize]byte
-	binary.LittleEndian.PutUint32(options[0:], p)
-	binary.LittleEndian.PutUint32(options[12:], filename)
-	binary.LittleEndian.PutUint32(options[16:], flags)
-	memory.Write(s.options, options[:])
-	v, err := in.enter(enterEval, uint64(in.image.qctx), 0, 0, uint64(s.options), 0)
+	at, length := uint64(p), uint64(len(source))
+	if in.image.runtime.facts.EvalByOptions {
+		var options [optionsSize]byte
+		binary.LittleEndian.PutUint32(options[0:], p)
+		binary.LittleEndian.PutUint32(options[12:], filename)
+		binary.LittleEndian.PutUint32(options[16:], flags)
+		memory.Write(s.options, options[:])
+		at = uint64(s.options)
+	}
+	v, err := in.enter(rewrite.OpEval, uint64(in.image.qctx), Value(filename), Value(flags), at, length)
 	if err != nil {
 		return 0, err
 	}
 	if p != s.source {
-		if _, err := in.enter(enterFree, 0, 0, 0, uint64(p), 0); err != nil {
+		if _, err := in.enter(rewrite.OpFree, 0, 0, 0, uint64(p), 0); err != nil {
 			return 0, err
 		}
 	}
@@ -266,7 +269,7 @@ func (in *Instance) apply(f Value, args ...Value) (Value, error) {
 		binary.LittleEndian.PutUint64(raw[8*i:], uint64(a))
 	}
 	in.mod.Memory().Write(in.image.scratch.arguments, raw[:8*len(args)])
-	v, err := in.enter(enterCall, uint64(in.image.qctx), f, Undefined, uint64(len(args)), uint64(in.image.scratch.arguments))
+	v, err := in.enter(rewrite.OpCall, uint64(in.image.qctx), f, Undefined, uint64(len(args)), uint64(in.image.scratch.arguments))
 	if err != nil {
 		return 0, err
 	}
@@ -279,7 +282,7 @@ func (in *Instance) apply(f Value, args ...Value) (Value, error) {
 // drain runs microtasks until none is left. One that throws (only the engine's own can) does not stop the others.
 func (in *Instance) drain() error {
 	for {
-		n, err := in.enter(enterPending, uint64(in.image.rt), 0, 0, uint64(in.image.scratch.job), 0)
+		n, err := in.enter(rewrite.OpPending, uint64(in.image.rt), 0, 0, uint64(in.image.scratch.job), 0)
 		if err != nil {
 			return err
 		}
@@ -289,26 +292,27 @@ func (in *Instance) drain() error {
 	}
 }
 
+// Collect frees the garbage in cycles.
+func (in *Instance) Collect() error {
+	_, err := in.enter(rewrite.OpCollect, uint64(in.image.rt), 0, 0, 0, 0)
+	return err
+}
+
 // Exception takes the pending exception; after it there is none.
 func (in *Instance) Exception() (Value, error) {
-	return in.enter(enterThrown, uint64(in.image.qctx), 0, 0, 0, 0)
+	return in.enter(rewrite.OpThrown, uint64(in.image.qctx), 0, 0, 0, 0)
 }
 
 // ParseJSON makes a value from JSON text without running any guest code.
 func (in *Instance) ParseJSON(text []byte) (Value, error) {
-	p, err := in.alloc(append(append(make([]byte, 0, len(text)+1), text...), 0))
+	p, err := in.room(len(text) + 1)
 	if err != nil {
 		return 0, err
 	}
-	v, err := in.enter(enterJSON, uint64(in.image.qctx), 0, 0, uint64(p), 0)
-	if err != nil {
-		return 0, err
-	}
-	if v.tag() == tagException {
-		return 0, ErrException
-	}
-	_, err = in.enter(enterFree, 0, 0, 0, uint64(p), 0)
-	return v, err
+	memory := in.mod.Memory()
+	memory.Write(p, text)
+	memory.WriteByte(p+uint32(len(text)), 0)
+	return in.made(p, rewrite.OpJSON, uint64(p), uint64(len(text)))
 }
 
 // Bytes makes an ArrayBuffer that holds a copy of b.
@@ -317,41 +321,40 @@ func (in *Instance) Bytes(b []byte) (Value, error) {
 	if err != nil {
 		return 0, err
 	}
-	v, err := in.enter(enterBytes, uint64(in.image.qctx), 0, 0, uint64(p), uint64(len(b)))
-	if err != nil {
-		return 0, err
-	}
-	if v.tag() == tagException {
-		return 0, ErrException
-	}
-	_, err = in.enter(enterFree, 0, 0, 0, uint64(p), 0)
-	return v, err
+	return in.made(p, rewrite.OpBytes, uint64(p), uint64(len(b)))
 }
 
-// String makes a string of text, which holds no NUL.
+// String makes a string of text.
 func (in *Instance) String(text string) (Value, error) {
-	p, err := in.alloc(append([]byte(text), 0))
+	p, err := in.room(len(text))
 	if err != nil {
 		return 0, err
 	}
-	v, err := in.enter(enterString, uint64(in.image.qctx), 0, 0, uint64(p), 0)
+	in.mod.Memory().WriteString(p, text)
+	return in.made(p, rewrite.OpString, uint64(p), uint64(len(text)))
+}
+
+// made calls the function that makes a value from the allocation p, and frees p.
+func (in *Instance) made(p uint32, op, d, e uint64) (Value, error) {
+	v, err := in.enter(op, uint64(in.image.qctx), Value(in.image.scratch.filename), 0, d, e)
 	if err != nil {
 		return 0, err
 	}
 	if v.tag() == tagException {
 		return 0, ErrException
 	}
-	_, err = in.enter(enterFree, 0, 0, 0, uint64(p), 0)
+	_, err = in.enter(rewrite.OpFree, 0, 0, 0, uint64(p), 0)
 	return v, err
 }
 
-// Buffer copies the ArrayBuffer v (not a view of one) out of guest memory. ok is false when v is anything else or has
-// more than limit bytes.
-func (in *Instance) Buffer(v Value, limit int) (b []byte, ok bool, err error) {
+// View returns the bytes of the ArrayBuffer v (not a view of one) where they lie in guest memory. They are the guest's: valid
+// until it runs again, and changed by whatever is written to its memory. ok is false when v is anything else.
+func (in *Instance) View(v Value) (b []byte, ok bool, err error) {
 	if v.tag() != tagObject {
 		return nil, false, nil
 	}
-	p, err := in.enter(enterBuffer, uint64(in.image.qctx), v, 0, 0, 0)
+	memory, room := in.mod.Memory(), in.image.scratch.arguments
+	p, err := in.enter(rewrite.OpBuffer, uint64(in.image.qctx), v, 0, uint64(room), 0)
 	if err != nil {
 		return nil, false, err
 	}
@@ -359,25 +362,35 @@ func (in *Instance) Buffer(v Value, limit int) (b []byte, ok bool, err error) {
 		_, err := in.Exception() // the engine threw a TypeError; nobody is to find it
 		return nil, false, err
 	}
-	packed, ok := in.mod.Memory().ReadUint64Le(uint32(p))
-	if _, err := in.enter(enterFree, 0, 0, 0, uint64(p), 0); err != nil {
-		return nil, false, err
+	n, _ := memory.ReadUint32Le(room)
+	at := uint32(p)
+	if in.image.runtime.facts.BufferPacked {
+		packed, _ := memory.ReadUint64Le(at)
+		if _, err := in.enter(rewrite.OpFree, 0, 0, 0, uint64(p), 0); err != nil {
+			return nil, false, err
+		}
+		n, at = uint32(packed), uint32(packed>>32)
 	}
-	n := uint32(packed)
-	if !ok || int64(n) > int64(limit) {
-		return nil, false, nil
-	}
-	view, ok := in.mod.Memory().Read(uint32(packed>>32), n)
-	return append([]byte(nil), view...), ok, nil
+	b, ok = memory.Read(at, n)
+	return b, ok, nil
 }
 
 // alloc copies b into memory of the guest's heap.
 func (in *Instance) alloc(b []byte) (uint32, error) {
-	p, err := in.enter(enterMalloc, 0, 0, 0, uint64(max(len(b), 1)), 0)
+	p, err := in.room(len(b))
+	if err == nil {
+		in.mod.Memory().Write(p, b)
+	}
+	return p, err
+}
+
+// room allocates n bytes of the guest's heap, which lie in its memory.
+func (in *Instance) room(n int) (uint32, error) {
+	p, err := in.enter(rewrite.OpMalloc, 0, 0, 0, uint64(max(n, 1)), 0)
 	if err != nil {
 		return 0, err
 	}
-	if p == 0 || !in.mod.Memory().Write(uint32(p), b) {
+	if _, ok := in.mod.Memory().Read(uint32(p), uint32(n)); p == 0 || !ok {
 		return 0, errors.New("the guest's allocator gave no memory")
 	}
 	return uint32(p), nil
@@ -407,18 +420,12 @@ func (in *Instance) Describe(v Value, limit int) (name, message, stack string, e
 
 // Prefix copies at most n UTF-16 units from the start of the string v, as Str does.
 func (in *Instance) Prefix(v Value, n int) string {
-	if !v.IsString() {
+	t, ok := in.Text(v)
+	if !ok {
 		return ""
 	}
-	mem := in.mod.Memory()
-	header, _ := mem.ReadUint32Le(uint32(v) + strLength)
-	n = min(n, int(header&0x7fffffff))
-	if header>>31 == 0 {
-		b, _ := mem.Read(uint32(v)+strData, uint32(n))
-		return latin1(b)
-	}
-	b, _ := mem.Read(uint32(v)+strData, uint32(n)*2)
-	return utf16le(b)
+	first, _ := t.Cut(max(n, 0))
+	return first.String()
 }
 
 // IsTrap reports that the engine itself stopped with a WebAssembly trap: guest code has broken it.

@@ -3,20 +3,16 @@ package quickjs
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"sync"
-	_ "unsafe" // for go:linkname
 
-	_ "github.com/fastschema/qjs" // the engine's bytes
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
-)
 
-//go:linkname engineModule github.com/fastschema/qjs.wasmBytes
-var engineModule []byte
+	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
+)
 
 // FuelInterval is how many loop headers a loop inside the engine passes between two polls.
 const FuelInterval = 20_000
@@ -26,6 +22,8 @@ var errExit = errors.New("the engine gave up")
 
 // RuntimeConfig configures NewRuntime. The zero value works.
 type RuntimeConfig struct {
+	// Build is the engine build. The zero value is the default build.
+	Build Build
 	// CacheDir keeps compiled code between processes: 0.5 to 0.8 s of compilation become some 6 ms of loading. It is as
 	// trusted as the program. Empty means compile every time, and so does another Fuel than the default.
 	CacheDir string
@@ -34,8 +32,10 @@ type RuntimeConfig struct {
 	Fuel int64
 }
 
-// Runtime is the compiled engine. It is safe for concurrent use.
+// Runtime is a compiled engine build. It is safe for concurrent use.
 type Runtime struct {
+	build  Build
+	facts  rewrite.Host
 	wazero wazero.Runtime
 	cache  wazero.CompilationCache
 	module wazero.CompiledModule
@@ -44,37 +44,38 @@ type Runtime struct {
 	stacks *callStacks
 }
 
-// NewRuntime gives the engine, checked, rewritten and compiled: by an earlier process, where the cache folder has it.
+// NewRuntime returns an engine build, checked, rewritten and compiled: by an earlier process, where the cache folder has
+// it. A build in which not everything that the host needs is found is refused.
 func NewRuntime(ctx context.Context, cfg RuntimeConfig) (*Runtime, error) {
+	if cfg.Build.Name == "" {
+		cfg.Build = Builds()[0]
+	}
+	r := &Runtime{build: cfg.Build}
 	kept := cfg.CacheDir != "" && cfg.Fuel == 0
 	if kept {
 		if err := os.MkdirAll(cfg.CacheDir, 0o700); err != nil {
 			return nil, fmt.Errorf("make the cache folder: %w", err)
 		}
-		if r, err := loadShell(ctx, cfg.CacheDir); err == nil {
+		if r, err := loadShell(ctx, cfg.CacheDir, cfg.Build); err == nil {
 			return r, nil
 		}
-	}
-	original, err := engine()
-	if err != nil {
-		return nil, err
 	}
 	fuel := cfg.Fuel
 	if fuel == 0 {
 		fuel = FuelInterval
 	}
-	module, err := rewrite(original, max(fuel, 0))
+	module, facts, err := cfg.Build.rewrite(max(fuel, 0))
 	if err != nil {
-		return nil, fmt.Errorf("rewrite engine module: %w", err)
+		return nil, fmt.Errorf("engine build %s: %w", cfg.Build.Name, err)
 	}
-	r := &Runtime{sum: sha256.Sum256(module.wasm)}
-	if kept && r.sum != rewrittenSum() {
-		return nil, fmt.Errorf("the rewritten engine module has sha256 %x, and rewrittenSHA256 is %s", r.sum, rewrittenSHA256)
+	r.facts, r.sum = facts, sha256.Sum256(module)
+	if sum := hashOf(module); kept && sum != cfg.Build.rewritten {
+		return nil, fmt.Errorf("engine build %s, rewritten, has sha256 %s, want %s", cfg.Build.Name, sum, cfg.Build.rewritten)
 	}
 	if kept {
-		err = r.compileInto(ctx, cfg.CacheDir, module.wasm)
+		err = r.compileInto(ctx, cfg.CacheDir, module)
 	} else {
-		err = r.load(ctx, "", module.wasm)
+		err = r.load(ctx, "", module)
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.Close(ctx))
@@ -82,13 +83,25 @@ func NewRuntime(ctx context.Context, cfg RuntimeConfig) (*Runtime, error) {
 	return r, nil
 }
 
-// engine is the engine's module as it was built.
-func engine() ([]byte, error) {
-	if sum := sha256.Sum256(engineModule); hex.EncodeToString(sum[:]) != moduleSHA256 {
-		return nil, fmt.Errorf("engine module has sha256 %x, want %s: this build of github.com/fastschema/qjs is not supported", sum, moduleSHA256)
+// rewrite returns the module that is compiled, and what the host needs to know of it.
+func (b Build) rewrite(fuel int64) ([]byte, rewrite.Host, error) {
+	original, err := b.module()
+	if err != nil {
+		return nil, rewrite.Host{}, err
 	}
-	return engineModule, nil
+	facts, err := rewrite.Find(original)
+	if err != nil {
+		return nil, rewrite.Host{}, err
+	}
+	module, _, err := rewrite.Module(original, facts, fuel)
+	if err != nil {
+		return nil, rewrite.Host{}, fmt.Errorf("rewrite: %w", err)
+	}
+	return module, facts.Host, nil
 }
+
+// Build returns the name of the engine build.
+func (r *Runtime) Build() string { return r.build.Name }
 
 // Close releases the compiled code. Every Image must have been closed before.
 func (r *Runtime) Close(ctx context.Context) error {
@@ -102,19 +115,46 @@ func (r *Runtime) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// instantiateHostCall links the one function through which JavaScript reaches Go. The engine passes (context, this,
-// argument count, argument address).
-func instantiateHostCall(ctx context.Context, rt wazero.Runtime) error {
-	i32, i64 := api.ValueTypeI32, api.ValueTypeI64
-	_, err := rt.NewHostModuleBuilder("env").NewFunctionBuilder().
-		WithGoModuleFunction(api.GoModuleFunc(hostCall), []api.ValueType{i32, i64, i32, i32}, []api.ValueType{i64}).
-		Export("jsFunctionProxy").Instantiate(ctx)
-	return err
+// link gives the engine what it imports: the poll and the host call that the rewriting added, and whatever else the build
+// imports besides WASI, which nothing calls.
+func (r *Runtime) link(ctx context.Context) error {
+	if err := instantiateWASI(ctx, r.wazero, r.module); err != nil {
+		return err
+	}
+	modules := map[string]wazero.HostModuleBuilder{}
+	for _, f := range r.module.ImportedFunctions() {
+		module, name, _ := f.Import()
+		if module == wasiModule {
+			continue
+		}
+		if modules[module] == nil {
+			modules[module] = r.wazero.NewHostModuleBuilder(module)
+		}
+		modules[module] = modules[module].NewFunctionBuilder().WithGoModuleFunction(hostFunction(module, name), f.ParamTypes(), f.ResultTypes()).Export(name)
+	}
+	for _, b := range modules {
+		if _, err := b.Instantiate(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hostFunction returns what answers an imported function.
+func hostFunction(module, name string) api.GoModuleFunc {
+	switch {
+	case module == rewrite.HostModule && name == rewrite.HostPoll:
+		return poll
+	case module == rewrite.HostModule && name == rewrite.HostCall, module == "env" && name == "jsFunctionProxy":
+		return hostCall
+	}
+	return func(context.Context, api.Module, []uint64) { panic(errExit) }
 }
 
 // maxArgs is how many arguments of a host call are looked at.
 const maxArgs = 8
 
+// hostCall answers call(context, this, argument count, argument address).
 func hostCall(ctx context.Context, _ api.Module, stack []uint64) {
 	in := instanceOf(ctx)
 	if in == nil {
@@ -122,19 +162,20 @@ func hostCall(ctx context.Context, _ api.Module, stack []uint64) {
 		return
 	}
 	n, addr := uint32(stack[2]), uint32(stack[3])
-	if n&traced != 0 {
-		v, err := in.trace(addr, n&^traced)
+	switch {
+	case n&rewrite.Traced != 0:
+		v, err := in.trace(addr, n&^rewrite.Traced)
 		if err != nil {
 			panic(err)
 		}
 		stack[0] = uint64(v)
 		return
-	}
-	if n&tracked != 0 {
-		in.host.Rejected(in, Value(stack[1]), n&^tracked != 0)
+	case n&rewrite.Tracked != 0:
+		in.host.Rejected(in, Value(stack[1]), n&^rewrite.Tracked != 0)
 		stack[0] = uint64(Undefined)
 		return
 	}
+	in.reclaim()
 	n = min(n, maxArgs)
 	var args Args
 	for i := range n {
@@ -152,4 +193,24 @@ func hostCall(ctx context.Context, _ api.Module, stack []uint64) {
 		panic(err)
 	}
 	stack[0] = uint64(v)
+}
+
+// maxFrames bounds the bytes of a list of frames that are looked at: the guest names the functions in it.
+const maxFrames = 256 << 10
+
+// trace returns a string of the frames in guest memory as the host words them. While the guest runs for the host's own
+// sake, the host makes nothing of what it lists.
+func (in *Instance) trace(at, length uint32) (Value, error) {
+	if in.nesting {
+		return Undefined, nil
+	}
+	b, ok := in.mod.Memory().Read(at, min(length, maxFrames))
+	if !ok {
+		return Undefined, nil
+	}
+	text, err := in.host.Trace(in, string(b))
+	if err != nil {
+		return 0, err
+	}
+	return in.String(text)
 }

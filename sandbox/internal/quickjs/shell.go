@@ -4,28 +4,29 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/tetratelabs/wazero"
+
+	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
+	"github.com/airlock-run/airlock/sandbox/internal/wasm"
 )
 
 // wazero finds compiled code by the hash of the module's bytes, and decodes and checks every function of the module first,
-// for half of what a start takes, although the code that it then loads was made from them long ago. So a start that finds
+// which takes half of a start, although the code that it then loads was made from them long ago. So a start that finds
 // compiled code gives wazero a shell: the rewritten module with its types, functions, globals and exports, and nothing in
 // the functions. The cache folder holds the shell, and the code of the rewritten module under the shell's name:
 //
 //	engine-<hash of the rewritten module>   the shell
 //	wazero-<version>-<system>/<key>         the compiled code, in wazero's own form; the key has the shell's hash in it
 //
-// The shell names the module whose it is, so that no other module's code is found by it. When wazero finds no code, because it
-// was deleted or is another processor's, it compiles the shell: the mark that enter answers with is missing then, and the module
-// itself is compiled, as it is at the first start.
-
-// mark is what enter answers with when it is asked for nothing that it knows: a shell's answers 0.
-const mark = 0x6b636f6c726961 // "airlock"
+// The shell names its module, so that no other module's code is found by it, and holds what the host needs to know of the
+// engine. When wazero finds no code, because it was deleted or is another processor's, it compiles the shell: Enter does
+// not answer with its mark then, and the module itself is compiled, as at the first start.
 
 const (
 	shellFile    = "engine-"
@@ -34,42 +35,63 @@ const (
 
 var errShell = errors.New("the code that was found is not the engine's")
 
-// shell gives module without its code. The code section of module must be valid.
-func shell(module []byte) ([]byte, error) {
-	r := &reader{b: module, pos: len(wasmHeader)}
-	sum := sha256.Sum256(module)
-	out := append([]byte(nil), wasmHeader...)
-	section := func(id byte, body []byte) {
-		out = appendUint(append(out, id), uint64(len(body)))
-		out = append(out, body...)
-	}
-	section(sectionCustom, append(append([]byte{byte(len(shellSection))}, shellSection...), sum[:]...))
-	for r.pos < len(r.b) && r.err == nil {
-		id := r.byte()
-		body := r.bytes(r.uint())
-		if r.err == nil && id == sectionCode {
-			code := &reader{b: body}
-			n := code.uint()
-			if n > uint64(len(body)) || code.err != nil {
-				return nil, errTruncated
-			}
-			body = appendUint(nil, n)
-			for range n {
-				body = append(body, 3, 0, opUnreachable, opEnd) // a length, no locals
-			}
-		}
-		section(id, body)
-	}
-	return out, r.err
-}
-
-// loadShell takes the compiled code from the cache folder. An error says why it cannot be had from there.
-func loadShell(ctx context.Context, dir string) (*Runtime, error) {
-	module, err := readKept(shellPath(dir))
+// shell returns module without its code, and with facts.
+func shell(module []byte, facts rewrite.Host) ([]byte, error) {
+	sections, err := wasm.Sections(module)
 	if err != nil {
 		return nil, err
 	}
-	r := &Runtime{sum: rewrittenSum()}
+	known, err := json.Marshal(facts)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(module)
+	out := wasm.AppendSection([]byte(wasm.Header), wasm.SectionCustom, append(append(wasm.AppendBlock(nil, []byte(shellSection)), sum[:]...), known...))
+	for _, s := range sections {
+		if s.ID == wasm.SectionCode {
+			code := &wasm.Reader{B: s.Body}
+			n := code.Uint()
+			if n > uint64(len(s.Body)) || code.Err != nil {
+				return nil, wasm.ErrTruncated
+			}
+			s.Body = wasm.AppendUint(nil, n)
+			for range n {
+				s.Body = append(s.Body, 3, 0, wasm.Unreachable, wasm.End) // a length, no locals
+			}
+		}
+		out = wasm.AppendSection(out, s.ID, s.Body)
+	}
+	return out, nil
+}
+
+// factsOf returns the facts that a shell holds.
+func factsOf(shell []byte) (facts rewrite.Host, err error) {
+	sections, err := wasm.Sections(shell)
+	if err != nil || len(sections) == 0 || sections[0].ID != wasm.SectionCustom {
+		return facts, errors.Join(err, errShell)
+	}
+	r := &wasm.Reader{B: sections[0].Body}
+	r.Block()
+	r.Bytes(sha256.Size)
+	if r.Err != nil {
+		return facts, r.Err
+	}
+	return facts, json.Unmarshal(r.B[r.Pos:], &facts)
+}
+
+// loadShell takes the compiled code from the cache folder. An error says why it cannot be had from there.
+func loadShell(ctx context.Context, dir string, build Build) (*Runtime, error) {
+	module, err := readKept(build.shellPath(dir))
+	if err != nil {
+		return nil, err
+	}
+	r := &Runtime{build: build}
+	if _, err = hex.Decode(r.sum[:], []byte(build.rewritten)); err != nil {
+		return nil, err
+	}
+	if r.facts, err = factsOf(module); err != nil {
+		return nil, err
+	}
 	if err = r.load(ctx, dir, module); err == nil {
 		err = r.hasMark(ctx)
 	}
@@ -79,28 +101,26 @@ func loadShell(ctx context.Context, dir string) (*Runtime, error) {
 	return r, nil
 }
 
-func shellPath(dir string) string { return filepath.Join(dir, shellFile+rewrittenSHA256[:32]) }
+func (b Build) shellPath(dir string) string { return filepath.Join(dir, shellFile+b.rewritten[:32]) }
 
-// hasMark tells whether the compiled code is the rewritten module's.
+// hasMark returns an error unless the compiled code is the rewritten module's.
 func (r *Runtime) hasMark(ctx context.Context) error {
-	mem, err := anonymous(markMemory)
+	size := uint64(r.facts.StackTop) // the memory that the module begins with
+	mem, err := anonymous(size)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = unmapRange(mem) }() // nothing can be done about it
-	in, err := r.instantiate(ctx, &region{mem: mem, cap: markMemory})
+	in, err := r.instantiate(ctx, &region{mem: mem, cap: size})
 	if err != nil {
 		return err
 	}
 	defer in.drop()
-	if v, err := in.enter(enterMark, 0, 0, 0, 0, 0); err != nil || v != mark {
+	if v, err := in.enter(rewrite.OpMark, 0, 0, 0, 0, 0); err != nil || v != rewrite.Mark {
 		return errors.Join(errShell, err)
 	}
 	return nil
 }
-
-// markMemory is the memory that the module begins with.
-const markMemory = (originalPages + stackPages) * pageSize
 
 // compileInto compiles module and has the cache folder bring its code to later starts. A folder that cannot be written costs
 // them time; it costs this one nothing.
@@ -114,13 +134,13 @@ func (r *Runtime) compileInto(ctx context.Context, dir string, module []byte) er
 	if err := r.load(ctx, code, module); err != nil {
 		return err
 	}
-	_ = keepCode(ctx, dir, code, filepath.Join(work, "shell"), module)
+	_ = r.keepCode(ctx, dir, code, filepath.Join(work, "shell"), module)
 	return nil
 }
 
 // keepCode moves the one file that wazero wrote below code to where it will look for the shell's.
-func keepCode(ctx context.Context, dir, code, empty string, module []byte) error {
-	hollow, err := shell(module)
+func (r *Runtime) keepCode(ctx context.Context, dir, code, empty string, module []byte) error {
+	hollow, err := shell(module, r.facts)
 	if err != nil {
 		return err
 	}
@@ -143,7 +163,7 @@ func keepCode(ctx context.Context, dir, code, empty string, module []byte) error
 	if err := os.Rename(filepath.Join(code, from), to); err != nil {
 		return err
 	}
-	return writeKept(shellPath(dir), hollow)
+	return writeKept(r.build.shellPath(dir), hollow)
 }
 
 // onlyFile gives the path below dir of the one file in the one folder there.
@@ -168,17 +188,8 @@ func (r *Runtime) load(ctx context.Context, dir string, module []byte) (err erro
 	if r.module, err = r.wazero.CompileModule(ctx, module); err != nil {
 		return fmt.Errorf("compile engine: %w", err)
 	}
-	if err = instantiateWASI(ctx, r.wazero, r.module); err != nil {
+	if err = r.link(ctx); err != nil {
 		return fmt.Errorf("link engine: %w", err)
 	}
-	if err = instantiateHostCall(ctx, r.wazero); err != nil {
-		return fmt.Errorf("link host call: %w", err)
-	}
 	return nil
-}
-
-// rewrittenSum is rewrittenSHA256 as bytes.
-func rewrittenSum() (sum [sha256.Size]byte) {
-	_, _ = hex.Decode(sum[:], []byte(rewrittenSHA256)) // a constant
-	return sum
 }

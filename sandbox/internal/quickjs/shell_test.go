@@ -7,14 +7,22 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/airlock-run/airlock/sandbox/internal/wasm"
 )
 
 // What a first start leaves behind is what later ones load; whatever is wrong with it is found and made good.
 func TestShell(t *testing.T) {
+	for _, build := range Builds() {
+		t.Run(build.Name, func(t *testing.T) { testShell(t, build) })
+	}
+}
+
+func testShell(t *testing.T, build Build) {
 	ctx, dir := context.Background(), t.TempDir()
 	start := func() {
 		t.Helper()
-		r, err := NewRuntime(ctx, RuntimeConfig{CacheDir: dir})
+		r, err := NewRuntime(ctx, RuntimeConfig{Build: build, CacheDir: dir})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +39,7 @@ func TestShell(t *testing.T) {
 		}
 	}
 	load := func() error {
-		r, err := loadShell(ctx, dir)
+		r, err := loadShell(ctx, dir, build)
 		if err == nil {
 			err = r.Close(ctx)
 		}
@@ -60,9 +68,9 @@ func TestShell(t *testing.T) {
 	for name, damage := range map[string]func() error{
 		"shell's code":  func() error { return errors.Join(os.Remove(code), mustBe(errShell, load())) },
 		"half the code": func() error { return os.WriteFile(code, whole[:len(whole)/2], 0o600) },
-		"no shell":      func() error { return os.Remove(shellPath(dir)) },
-		"half a shell":  func() error { return os.Truncate(shellPath(dir), 1000) },
-		"another shell": func() error { return writeKept(shellPath(dir), wasmHeader) },
+		"no shell":      func() error { return os.Remove(build.shellPath(dir)) },
+		"half a shell":  func() error { return os.Truncate(build.shellPath(dir), 1000) },
+		"another shell": func() error { return writeKept(build.shellPath(dir), []byte(wasm.Header)) },
 	} {
 		if err := damage(); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -4,14 +4,18 @@ import (
 	"encoding/binary"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
+
+	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
 )
 
-// Value is a JSValue as this build of the engine boxes it: the tag in the high half, an integer or an address in the
+// Value is a JSValue as the engine boxes it in WebAssembly: the tag in the high half, an integer or an address in the
 // low half. It means something only within its own instance.
 type Value uint64
 
 const (
 	tagString    = 0xfffffff9 // -7
+	tagRope      = 0xfffffffa // -6, a string whose parts have not been joined
 	tagObject    = 0xffffffff // -1
 	tagBytecode  = 0xfffffffe // -2, of what has been compiled and not run
 	tagInt       = 0
@@ -39,71 +43,146 @@ func Bool(v bool) Value {
 
 func (v Value) tag() uint32 { return uint32(v >> 32) }
 
-// IsString tells whether v is a string.
-func (v Value) IsString() bool { return v.tag() == tagString }
+// IsString reports whether v is a string.
+func (v Value) IsString() bool { return v.tag() == tagString || v.tag() == tagRope }
 
 // Int gives the integer v holds; ok is false when v is anything else.
 func (v Value) Int() (n int32, ok bool) { return int32(uint32(v)), v.tag() == tagInt }
 
-// Str copies the string v out of guest memory as UTF-8; lone surrogates become U+FFFD. ok is false when v is not a
-// string, does not lie in memory, or has more than limit UTF-16 units.
-func (in *Instance) Str(v Value, limit int) (s string, ok bool) {
-	if !v.IsString() {
-		return "", false
+// Text is a string where it lies in guest memory. It is valid until the guest runs again.
+type Text struct {
+	raw  []byte
+	wide bool // two bytes a unit; else one, which is the code point
+}
+
+// Text returns the string v. ok is false when v is not a string, or does not lie in memory.
+func (in *Instance) Text(v Value) (t Text, ok bool) {
+	if v.tag() == tagRope {
+		if v, ok = in.joined(v); !ok {
+			return Text{}, false
+		}
+	}
+	if v.tag() != tagString {
+		return Text{}, false
 	}
 	mem := in.mod.Memory()
-	addr := uint32(v)
-	header, ok := mem.ReadUint32Le(addr + strLength)
-	if !ok {
-		return "", false
+	header, ok := mem.ReadUint32Le(uint32(v) + strLength)
+	at, found := in.characters(uint32(v))
+	if !ok || !found {
+		return Text{}, false
 	}
-	n, wide := header&0x7fffffff, header>>31 == 1
-	if int64(n) > int64(limit) {
-		return "", false
+	n := header & 0x7fffffff
+	if t.wide = header>>31 == 1; t.wide {
+		if n > 1<<30 {
+			return Text{}, false
+		}
+		n *= 2
 	}
-	if !wide {
-		b, ok := mem.Read(addr+strData, n)
-		return latin1(b), ok
-	}
-	b, ok := mem.Read(addr+strData, n*2)
-	return utf16le(b), ok
+	t.raw, ok = mem.Read(at, n)
+	return t, ok
 }
 
-// Len gives the length of the string v in UTF-16 units, or -1.
-func (in *Instance) Len(v Value) int {
-	if !v.IsString() {
-		return -1
+// joined returns the flat string that the rope v is. It lives until the guest runs again.
+func (in *Instance) joined(v Value) (flat Value, ok bool) {
+	flat, err := in.enter(rewrite.OpToString, uint64(in.image.qctx), v, 0, 0, 0)
+	if err != nil || flat.tag() != tagString {
+		return 0, false
 	}
-	header, ok := in.mod.Memory().ReadUint32Le(uint32(v) + strLength)
-	if !ok {
-		return -1
-	}
-	return int(header & 0x7fffffff)
+	in.lent = append(in.lent, flat)
+	return flat, true
 }
 
-func latin1(b []byte) string {
-	extra := 0
-	for _, c := range b {
-		extra += int(c >> 7)
+// reclaim ends the life of the strings that joined made. Its callers let the guest run next.
+func (in *Instance) reclaim() {
+	for _, v := range in.lent {
+		_, _ = in.enter(rewrite.OpRelease, uint64(in.image.qctx), v, 0, 0, 0) // a failure ends the run by itself
 	}
-	if extra == 0 {
-		return string(b)
-	}
-	out := make([]byte, 0, len(b)+extra)
-	for _, c := range b {
-		out = utf8.AppendRune(out, rune(c))
-	}
-	return string(out)
+	in.lent = in.lent[:0]
 }
 
-func utf16le(b []byte) string {
-	out := make([]byte, 0, len(b))
-	for i := 0; i+1 < len(b); i += 2 {
-		c := rune(binary.LittleEndian.Uint16(b[i:]))
+// characters returns the address of the characters of the string at addr.
+func (in *Instance) characters(addr uint32) (at uint32, ok bool) {
+	mem := in.mod.Memory()
+	word, _ := mem.ReadUint32Le(addr + strKind)
+	switch in.image.learned.Strings.kind(word) {
+	case kindNormal:
+		return addr + strData, true
+	case kindSlice:
+		parent, _ := mem.ReadUint32Le(addr + strData)
+		start, ok := mem.ReadUint32Le(addr + sliceStart)
+		return parent + strData + start, ok
+	}
+	return 0, false // the engine's own
+}
+
+// Len returns the length in UTF-16 units.
+func (t Text) Len() int {
+	if t.wide {
+		return len(t.raw) / 2
+	}
+	return len(t.raw)
+}
+
+// Latin1 returns one byte for each unit, when the string is kept so.
+func (t Text) Latin1() (b []byte, ok bool) { return t.raw, !t.wide }
+
+// Cut returns the first n units, or n-1 where that would part a surrogate pair, and the rest.
+func (t Text) Cut(n int) (first, rest Text) {
+	if n >= t.Len() {
+		return t, Text{nil, t.wide}
+	}
+	if t.wide {
+		if n > 1 && t.unit(n-1)&^0x3ff == 0xd800 && t.unit(n)&^0x3ff == 0xdc00 {
+			n--
+		}
+		n *= 2
+	}
+	return Text{t.raw[:n:n], t.wide}, Text{t.raw[n:], t.wide}
+}
+
+func (t Text) unit(i int) rune { return rune(binary.LittleEndian.Uint16(t.raw[2*i:])) }
+
+// Size returns the length in UTF-8.
+func (t Text) Size() int {
+	n := 0
+	if !t.wide {
+		for _, c := range t.raw {
+			n += 1 + int(c>>7)
+		}
+		return n
+	}
+	for i := 0; i < len(t.raw)/2; i++ {
+		switch c := t.unit(i); {
+		case c < utf8.RuneSelf:
+			n++
+		case c < 0x800:
+			n += 2
+		case c&^0x3ff == 0xd800 && i+1 < len(t.raw)/2 && t.unit(i+1)&^0x3ff == 0xdc00:
+			n += 4
+			i++
+		default:
+			n += 3
+		}
+	}
+	return n
+}
+
+// Append appends the string as UTF-8. Lone surrogates become U+FFFD.
+func (t Text) Append(out []byte) []byte {
+	if !t.wide {
+		for i, c := range t.raw {
+			if c >= utf8.RuneSelf {
+				return appendLatin1(append(out, t.raw[:i]...), t.raw[i:])
+			}
+		}
+		return append(out, t.raw...)
+	}
+	for i := 0; i+1 < len(t.raw); i += 2 {
+		c := rune(binary.LittleEndian.Uint16(t.raw[i:]))
 		if utf16.IsSurrogate(c) {
 			low := rune(utf8.RuneError)
-			if i+3 < len(b) {
-				low = rune(binary.LittleEndian.Uint16(b[i+2:]))
+			if i+3 < len(t.raw) {
+				low = rune(binary.LittleEndian.Uint16(t.raw[i+2:]))
 			}
 			if c = utf16.DecodeRune(c, low); c != utf8.RuneError {
 				i += 2
@@ -111,5 +190,40 @@ func utf16le(b []byte) string {
 		}
 		out = utf8.AppendRune(out, c)
 	}
-	return string(out)
+	return out
+}
+
+func appendLatin1(out, b []byte) []byte {
+	for _, c := range b {
+		out = utf8.AppendRune(out, rune(c))
+	}
+	return out
+}
+
+// String returns a copy as UTF-8.
+func (t Text) String() string {
+	if len(t.raw) == 0 {
+		return ""
+	}
+	b := t.Append(make([]byte, 0, t.Size()))
+	return unsafe.String(unsafe.SliceData(b), len(b)) // nobody else has b
+}
+
+// Str copies the string v out of guest memory as UTF-8; lone surrogates become U+FFFD. ok is false when v is not a
+// string, does not lie in memory, or has more than limit UTF-16 units.
+func (in *Instance) Str(v Value, limit int) (s string, ok bool) {
+	t, ok := in.Text(v)
+	if !ok || t.Len() > limit {
+		return "", false
+	}
+	return t.String(), true
+}
+
+// Len returns the length of the string v in UTF-16 units, or -1.
+func (in *Instance) Len(v Value) int {
+	header, ok := in.mod.Memory().ReadUint32Le(uint32(v) + strLength)
+	if !ok || !v.IsString() {
+		return -1
+	}
+	return int(header & 0x7fffffff)
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+
+	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
 )
 
 const (
@@ -13,8 +15,8 @@ const (
 	errnoNosys = 52
 )
 
-// instantiateWASI gives the engine the WASI functions it imports: clock reads are answered through the host, the poll is
-// taken, and everything else (files, environment, arguments, sleep, exit) is refused.
+// instantiateWASI gives the engine the WASI functions it imports: the host answers clock reads, and everything else
+// (files, environment, arguments, sleep, exit) is refused.
 func instantiateWASI(ctx context.Context, rt wazero.Runtime, mod wazero.CompiledModule) error {
 	b := rt.NewHostModuleBuilder(wasiModule)
 	for _, f := range mod.ImportedFunctions() {
@@ -26,8 +28,6 @@ func instantiateWASI(ctx context.Context, rt wazero.Runtime, mod wazero.Compiled
 		switch name {
 		case "clock_time_get":
 			fn = clockTimeGet
-		case "args_sizes_get":
-			fn = poll
 		case "proc_exit":
 			fn = func(context.Context, api.Module, []uint64) { panic(errExit) }
 		}
@@ -52,21 +52,20 @@ func clockTimeGet(ctx context.Context, m api.Module, stack []uint64) {
 	stack[0] = 0
 }
 
-// poll is where a guest comes out to Go. It ends the run by panicking with the host's error, which wazero hands back as
-// the error of the call; no frame of the guest runs again.
+// poll is where a guest comes out to Go. It ends the run by panicking with the host's error, which wazero returns as the
+// error of the call; no frame of the guest runs again.
 func poll(ctx context.Context, _ api.Module, stack []uint64) {
-	kind := uint32(stack[1]) // the upper half of an i32 is whatever was there
-	stack[0] = 0
+	kind := uint32(stack[0]) // the upper half of an i32 is undefined
 	in := instanceOf(ctx)
 	if in == nil {
 		return
 	}
-	if kind == pollStackOverflow {
+	if kind == rewrite.PollStackOverflow {
 		in.overflow = in.pendingException()
 		return
 	}
 	in.ticks++
-	in.interrupted = kind == pollInterrupt
+	in.interrupted = kind == rewrite.PollInterrupt
 	if err := in.host.Poll(in); err != nil {
 		panic(err)
 	}

@@ -1,0 +1,95 @@
+package rewrite
+
+import (
+	"errors"
+
+	"github.com/airlock-run/airlock/sandbox/internal/wasm"
+)
+
+// The engine makes an error's stack when it makes the error: build_backtrace lists the frames, and a string of that list
+// becomes the property. Other engines put the name and the message in front; and the frames name lines of what was
+// compiled, which are not those that its author wrote. So an added function makes the string:
+//
+//	trace(ctx, error, frames, length):
+//		pending = JS_GetException(ctx)
+//		head = js_error_toString(ctx, error)                // runs the guest's own getters, as in other engines
+//		JS_Throw(ctx, pending)
+//		tail = hostCall(ctx, error, length | Traced, frames) // a line break before each frame
+//		if tail is not a string { tail = JS_NewStringLen(ctx, frames, length) }
+//		if head is an exception { return tail }
+//		return JS_ConcatString(ctx, head, tail)
+
+// Traced is set in the argument count of a host call that trace makes; no other has so many arguments.
+const Traced = 1 << 31
+
+// Tags of JSValues, in the upper half.
+const (
+	tagString    = -7
+	tagException = 6
+)
+
+var errNoFrames = errors.New("build_backtrace makes no string of the frames")
+
+// backtrace returns the new body of build_backtrace: it keeps the error, its second parameter, in a local of its own and
+// calls trace where it makes the string of the frames. That is the only string whose length is not measured by strlen.
+func (w *rewriter) backtrace(body []byte, e edits) ([]byte, error) {
+	start, err := wasm.Locals(body)
+	if err != nil {
+		return nil, err
+	}
+	code, err := wasm.Instructions(body)
+	if err != nil {
+		return nil, err
+	}
+	at := 1
+	for at < len(code) && !(w.makesString(code[at]) && code[at-1].Op != wasm.Call) {
+		at++
+	}
+	if at >= len(code) {
+		return nil, errNoFrames
+	}
+	locals, local, err := w.anotherLocal(body[:start])
+	if err != nil {
+		return nil, err
+	}
+	e.begin = append(e.begin, w.assemble().get(1).set(local).bytes()...)
+	e.callAt = map[int][]byte{code[at].Start: w.assemble().get(local).call(w.added(addedTrace)).bytes()}
+	return w.copy(body, e, locals)
+}
+
+func (w *rewriter) makesString(i wasm.Instruction) bool {
+	return i.Op == wasm.Call && uint64(i.Imm) == w.trace.newString
+}
+
+// anotherLocal adds a local of type i64 to the declarations of build_backtrace and returns its index.
+func (w *rewriter) anotherLocal(declarations []byte) (out []byte, local uint64, err error) {
+	t, _ := w.module.TypeOf(w.trace.backtrace)
+	local = uint64(t.Params)
+	r := &wasm.Reader{B: declarations}
+	groups := r.Uint()
+	rest := r.Pos
+	for range groups {
+		local += r.Uint()
+		r.Byte()
+	}
+	out = append(wasm.AppendUint(nil, groups+1), declarations[rest:]...)
+	return append(out, 1, wasm.TypeI64), local, r.Err
+}
+
+// traceBody is the code of trace. Its parameters are in the order in which they are on the stack when it is called: the
+// arguments of JS_NewStringLen, and the error.
+func (w *rewriter) traceBody() []byte {
+	const ctx, frames, length, thrown, pending, head, tail = 0, 1, 2, 3, 4, 5, 6
+	a, t := w.assemble().declare(3, wasm.TypeI64), w.trace
+	tagIs := func(value uint64, tag int64) *assembler {
+		return a.get(value).i64(32).op(wasm.I64ShrU, wasm.I32WrapI64).i32(tag).op(wasm.I32Eq)
+	}
+	a.get(ctx).original(t.getException).set(pending)
+	a.get(ctx).get(thrown).i32(0).i32(0).original(t.errorToString).set(head)
+	a.get(ctx).get(pending).original(t.throw).op(wasm.Drop)
+	a.get(ctx).get(thrown).get(length).i32(-Traced).op(wasm.I32Or).get(frames).call(w.hostCall()).set(tail)
+	tagIs(tail, tagString).op(wasm.I32Eqz).ifThen()
+	a.get(ctx).get(frames).get(length).original(t.newString).set(tail).op(wasm.End)
+	tagIs(head, tagException).ifThen().get(tail).op(wasm.Return, wasm.End)
+	return a.get(ctx).get(head).get(tail).original(t.concat).end()
+}

@@ -1,0 +1,18 @@
+// Package rewrite prepares a WebAssembly build of QuickJS for hostile guests.
+//
+// [Find] looks in a module for everything that the host needs to know of it: functions by exports, by the name section,
+// or by what they do; fields of the engine's structures by the functions that use them. No index and no offset of a build
+// is written down here, so another build of the engine needs no change as long as everything can be found in it.
+//
+// [Module] then makes the module that is compiled:
+//
+//   - Custom sections and data segments go; images of memory have the data (package quickjs).
+//   - The C stack moves to a megabyte of its own.
+//   - Loops outside the interpreter count down fuel and call the host when it runs out: the poll (fuel.go).
+//   - Indirect calls become calls of dispatchers, so that an instance has no function table to fill (dispatch.go).
+//   - The engine's functions that every run calls are reached through one exported function (enter.go).
+//   - The parser notes the position of every expression (positions.go), the host words the stacks of errors
+//     (backtrace.go), and it is told of rejections that nobody handles (rejections.go).
+//
+// Both are safe on arbitrary bytes: a module that does not have the expected shape is an error.
+package rewrite

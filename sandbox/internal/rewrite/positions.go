@@ -1,0 +1,160 @@
+package rewrite
+
+import (
+	"slices"
+
+	"github.com/airlock-run/airlock/sandbox/internal/wasm"
+)
+
+// The engine knows where calls, operators and expression statements stand, and gives everything else the position of what
+// came before: reading a property of null in a declaration, a condition or a return was reported at an earlier statement.
+// So its parser is made to note more: where each statement begins, where each expression (what may stand between commas)
+// begins, and, behind an argument, the position of its call, so that a call is not taken for its last argument. The
+// position of a call is the name that is called and not, as the engine has it, what follows the parenthesis. Notes are
+// opcodes that the engine removes from the code when it has made its table of positions from them.
+//
+//	parse(s, flags):                  // stands before js_parse_assign_expr2
+//		function, line, column, ofCall = last note
+//		if s.token is not a number, a string, [ or { { note(s) } // those cannot fail by themselves
+//		result = js_parse_assign_expr2(s, flags)
+//		if ofCall && function == s.function && last note != line, column { note line, column, ofCall }
+//
+// Compilers have put the note of some functions into them. There the note is changed in place.
+
+// Fields of JSParseState: of the token at hand, and the function that is being compiled. All builds have them here.
+const (
+	parseLastLine = 4 // of the token before
+	parseLastCol  = 8
+	parseToken    = 24
+	parseLine     = 28
+	parseColumn   = 32
+	parseFunction = 84
+)
+
+// Values of parseToken.
+const (
+	tokenNumber = -128 // the next is a string
+	tokenArray  = '['
+	tokenObject = '{'
+)
+
+// positions makes the parser note positions.
+type positions struct{ *rewriter }
+
+// lastToken returns the field of the token before that belongs to a field of the token at hand.
+func lastToken(field int64) int64 { return field - parseLine + parseLastLine }
+
+// at returns what changes in a function of the parser.
+func (p positions) at(function uint64) (e edits) {
+	remember := p.assemble().get(0).call(p.added(addedRemember)).bytes()
+	switch function {
+	case p.parser.statement:
+		e.begin = p.write(p.assemble()).bytes()
+		e.note = remember
+	case p.parser.note:
+		e.begin = p.changed(p.assemble(), 0, 0, 0).op(wasm.I32Eqz).ifThen().op(wasm.Return, wasm.End).get(0).call(p.added(addedRemember)).bytes()
+	case p.parser.binary:
+		e.note = remember
+	case p.parser.postfix:
+		p.postfix(&e)
+	}
+	return e
+}
+
+// postfix has js_parse_postfix_expr note calls. It notes a constructor's call before it calls itself for what is
+// constructed, and a function's call, behind the name that is called, in the same way or in place.
+func (p positions) postfix(e *edits) {
+	ofCall := p.assemble().i32(1).setGlobal(globalNoteOfCall).bytes()
+	construct := append(p.assemble().original(p.parser.note).bytes(), ofCall...)
+	called := p.assemble().call(p.added(addedNoteCall)).bytes()
+	e.note = append(p.remember(p.assemble(), parseLastLine, parseLastCol).bytes(), ofCall...)
+	e.last = true
+	e.callAt = map[int][]byte{}
+	code, err := wasm.Instructions(p.module.Body(p.parser.postfix))
+	if err != nil {
+		return // copying the function fails with the same error
+	}
+	for i, c := range code {
+		if c.Op != wasm.Call || uint64(c.Imm) != p.parser.note {
+			continue
+		}
+		after := code[i+1:]
+		next := slices.IndexFunc(after, func(n wasm.Instruction) bool { return n.Op == wasm.Call })
+		if next >= 0 && uint64(after[next].Imm) == p.parser.postfix {
+			e.callAt[c.Start] = construct
+		} else {
+			e.callAt[c.Start] = called
+		}
+	}
+}
+
+// changed leaves on the stack whether the last note is another than the three locals hold, or than s where they are 0.
+func (p positions) changed(a *assembler, function, line, column uint64) *assembler {
+	for i, note := range []struct {
+		global int
+		local  uint64
+		field  int64
+	}{
+		{globalNoteFunction, function, parseFunction}, {globalNoteLine, line, parseLine}, {globalNoteColumn, column, parseColumn},
+	} {
+		a.getGlobal(note.global).get(note.local)
+		if note.local == 0 {
+			a.load(note.field)
+		}
+		if a.op(wasm.I32Ne); i > 0 {
+			a.op(wasm.I32Or)
+		}
+	}
+	return a
+}
+
+// write notes the position of the token at hand; s is the first local.
+func (p positions) write(a *assembler) *assembler { return a.get(0).original(p.parser.note) }
+
+// rememberBody is the code of addedRemember(s): what is about to be noted becomes the last note.
+func (p positions) rememberBody() []byte {
+	return p.remember(p.assemble(), parseLine, parseColumn).i32(0).setGlobal(globalNoteOfCall).end()
+}
+
+func (p positions) remember(a *assembler, line, column int64) *assembler {
+	a.get(0).load(parseFunction).setGlobal(globalNoteFunction)
+	a.get(0).load(line).setGlobal(globalNoteLine)
+	return a.get(0).load(column).setGlobal(globalNoteColumn)
+}
+
+// noteCallBody is the code of addedNoteCall(s): it notes a call at the position of the token before.
+func (p positions) noteCallBody() []byte {
+	const line, column = 1, 2
+	a := p.assemble().declare(2, wasm.TypeI32)
+	a.get(0).load(parseLine).set(line).get(0).load(parseColumn).set(column)
+	a.get(0).get(0).load(parseLastLine).store(parseLine).get(0).get(0).load(parseLastCol).store(parseColumn)
+	p.write(a).i32(1).setGlobal(globalNoteOfCall)
+	return a.get(0).get(line).store(parseLine).get(0).get(column).store(parseColumn).end()
+}
+
+// parseBody is the code that stands before js_parse_assign_expr2, which is addedParse.
+func (p positions) parseBody() []byte {
+	const flags, function, line, column, ofCall, result, tokenLine, tokenColumn = 1, 2, 3, 4, 5, 6, 7, 8
+	a := p.assemble().declare(7, wasm.TypeI32)
+	a.getGlobal(globalNoteFunction).set(function).getGlobal(globalNoteLine).set(line).getGlobal(globalNoteColumn).set(column)
+	a.getGlobal(globalNoteOfCall).set(ofCall)
+	for i, is := range []struct {
+		value int64
+		op    byte
+	}{{tokenNumber + 1, wasm.I32LeS}, {tokenArray, wasm.I32Eq}, {tokenObject, wasm.I32Eq}} {
+		a.get(0).load(parseToken).i32(is.value)
+		if a.op(is.op); i > 0 {
+			a.op(wasm.I32Or)
+		}
+	}
+	a.op(wasm.I32Eqz).ifThen()
+	p.write(a).op(wasm.End)
+	a.get(0).get(flags).call(p.added(addedParse)).set(result)
+	a.get(ofCall).get(function).get(0).load(parseFunction).op(wasm.I32Eq, wasm.I32And)
+	p.changed(a, function, line, column).op(wasm.I32And).ifThen()
+	a.get(0).load(parseLine).set(tokenLine).get(0).load(parseColumn).set(tokenColumn)
+	a.get(0).get(line).store(parseLine).get(0).get(column).store(parseColumn)
+	p.write(a).i32(1).setGlobal(globalNoteOfCall)
+	a.get(0).get(tokenLine).store(parseLine).get(0).get(tokenColumn).store(parseColumn)
+	return a.op(wasm.End).get(result).end()
+}
