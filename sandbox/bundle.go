@@ -98,8 +98,9 @@ func isTypeScript(name string) bool {
 // without imports, and these are put in front of it.
 func (b *bundle) prepare(code string, found moduleForm, typescript bool) *Exception {
 	s := b.source
-	if tooDeep(code) {
-		return &Exception{Name: "SyntaxError", Message: "the code is nested too deeply to be a module"}
+	if ex := refuseDeep(code, " to be a module"); ex != nil {
+		ex.Line += s.skipped
+		return ex
 	}
 	if found.exports {
 		b.code, s.called = code, true

@@ -32,9 +32,14 @@ func (c *cpuClock) used() time.Duration {
 	return c.sum
 }
 
-func threadTime() time.Duration {
+func threadTime() time.Duration { return timeOf(unix.CLOCK_THREAD_CPUTIME_ID) }
+
+// processTime is the processor time of the whole process.
+func processTime() time.Duration { return timeOf(unix.CLOCK_PROCESS_CPUTIME_ID) }
+
+func timeOf(clock int32) time.Duration {
 	var ts unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts) != nil {
+	if unix.ClockGettime(clock, &ts) != nil {
 		return 0
 	}
 	return time.Duration(ts.Nano())

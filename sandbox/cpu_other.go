@@ -24,3 +24,6 @@ func (c *cpuClock) used() time.Duration {
 	}
 	return c.sum
 }
+
+// processTime stands in for the processor time of the process.
+func processTime() time.Duration { return time.Duration(time.Now().UnixNano()) }

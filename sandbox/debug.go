@@ -161,7 +161,7 @@ func (p *profile) speedscope(ticks int64) json.RawMessage {
 }
 
 // stepOp(line) notes a statement that is about to run.
-func (r *run) stepOp(_ *run, _ *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
+func (r *run) stepOp(_ *call, a []quickjs.Value) (quickjs.Value, error) {
 	line, ok := a[0].Int()
 	switch {
 	case !ok || !r.grants.Debug.Steps:

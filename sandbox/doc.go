@@ -14,5 +14,9 @@
 // the library, and later runs start from a copy-on-write view of what it left. Each of them is still a guest of its own,
 // and code whose top level needs more than itself is evaluated anew each time; [Result].Cold says what it asked for.
 //
+// The limits of a run hold from the moment Run is called, also while its code is parsed, transformed and bundled. Go code
+// that is not done by then cannot be stopped: Run returns without it, and [Engine.Spent] reports true until it has ended.
+// A program that runs code of strangers should then answer what it has, exit, and be started again.
+//
 // The package knows nothing of HTTP, clouds or policy: callers decide what to grant.
 package sandbox

@@ -6,13 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/airlock-run/airlock/policy/address"
+	"github.com/airlock-run/airlock/policy/outbound"
 )
 
 // NetworkMode is how far a run's network reaches. The zero value is nowhere.
@@ -26,14 +28,15 @@ const (
 )
 
 // Network is what fetch may reach. Every connection, that of every redirect included, is made to an address that was
-// checked after its name was resolved: only public ones, except behind the names in OpenedHosts.
+// checked after its name was resolved (package address has the rules): only public ones, except behind OpenedHosts.
 type Network struct {
 	Mode NetworkMode
 	// Hosts are exact names or addresses, or "*.example.com" (any number of labels, not example.com itself), each with an
 	// optional ":port" without which any port is meant.
 	Hosts []string
-	// OpenedHosts are of the same form. Only behind these may there be a private or loopback address, never a link-local,
-	// metadata, multicast or unspecified one. They are what HTTP tools may reach whatever Mode is.
+	// OpenedHosts are of the same form. Only behind these may there be a private address, and behind those without a
+	// wildcard a loopback one; never a link-local, metadata, multicast or unspecified one. HTTP tools may reach them
+	// whatever Mode is.
 	OpenedHosts []string
 	// Secrets can be used by the guest without being seen by it.
 	Secrets []Secret
@@ -53,8 +56,13 @@ type Egress struct {
 	Resolver Resolver
 	// Dial connects to an address "ip:port" that was checked; default a net.Dialer, which checks it again.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Connect, when set, makes every connection in place of Resolver and Dial. It resolves the name and checks the addresses
+	// itself. An error with the method Refused, which reports true, is one of its rules, in words for guests.
+	Connect func(ctx context.Context, host string, port uint16) (net.Conn, error)
 	// RootCAs are the authorities that servers are judged by; default the system's.
 	RootCAs *x509.CertPool
+	// LoadRootCAs returns them when they are first needed, where RootCAs is nil.
+	LoadRootCAs func() *x509.CertPool
 }
 
 // Resolver looks up the addresses of a name. *net.Resolver is one.
@@ -85,6 +93,7 @@ type target struct {
 	addr   netip.Addr
 	port   int
 	opened bool
+	reach  address.Reach
 }
 
 // refusal is a request that the grants do not cover, in words for the guest.
@@ -110,7 +119,7 @@ func (n *Network) locate(raw string, forTool bool) (*target, error) {
 		return nil, refusal("the URL has no host")
 	}
 	t := &target{url: u}
-	if t.host, t.addr, err = hostName(u.Hostname()); err != nil {
+	if t.host, t.addr, err = address.Host(u.Hostname()); err != nil {
 		return nil, refusal(err.Error())
 	}
 	t.port = map[string]int{"http": 80, "https": 443}[u.Scheme]
@@ -121,16 +130,17 @@ func (n *Network) locate(raw string, forTool bool) (*target, error) {
 	}
 	u.Host = t.authority()
 	u.Fragment, u.RawFragment = "", ""
-	var exact, openedExact bool
-	t.opened, openedExact = matches(n.OpenedHosts, t.host, t.port)
+	opened := address.Hosts(n.OpenedHosts).Match(t.host, t.port)
+	t.opened, t.reach = opened.OK, opened.Reach()
+	var named address.Match
 	allowed := false
 	switch n.Mode {
 	case NetworkAllowlist:
-		allowed, exact = matches(n.Hosts, t.host, t.port)
+		named = address.Hosts(n.Hosts).Match(t.host, t.port)
+		allowed = named.OK
 	case NetworkPublic:
-		if allowed, exact = matches(n.Hosts, t.host, t.port); len(n.Hosts) == 0 {
-			allowed = true
-		}
+		named = address.Hosts(n.Hosts).Match(t.host, t.port)
+		allowed = named.OK || len(n.Hosts) == 0
 	}
 	allowed = allowed || forTool && t.opened
 	switch {
@@ -138,9 +148,9 @@ func (n *Network) locate(raw string, forTool bool) (*target, error) {
 		return nil, refusal("this execution has no network access")
 	case !allowed:
 		return nil, refusal(fmt.Sprintf("the host %s is not among the hosts that this execution may reach", t.authority()))
-	case !exact && !openedExact && slices.Contains(badPorts, t.port):
+	case !named.Port && !opened.Port && slices.Contains(badPorts, t.port):
 		return nil, refusal(fmt.Sprintf("port %d is not one that HTTP is served on", t.port))
-	case t.addr.IsValid() && !t.permits(t.addr):
+	case t.addr.IsValid() && !t.reach.Permits(t.addr):
 		return nil, refusal(notPublic(t.host))
 	}
 	return t, nil
@@ -162,67 +172,58 @@ func (t *target) authority() string {
 	return host + ":" + strconv.Itoa(t.port)
 }
 
-// permits is the check on an address that a connection is about to be made to.
-func (t *target) permits(a netip.Addr) bool {
-	return isPublic(a) || t.opened && mayOpen(a)
-}
-
 func (t *target) origin() string { return t.url.Scheme + "://" + t.host + ":" + strconv.Itoa(t.port) }
-
-// matches looks for a pattern that stands for host and port. exact says that it names the port.
-func matches(patterns []string, host string, port int) (ok, exact bool) {
-	for _, p := range patterns {
-		name, portText := splitPattern(p)
-		if portText != "" && portText != strconv.Itoa(port) {
-			continue
-		}
-		if domain, wild := strings.CutPrefix(name, "*."); wild {
-			if domain, _, err := hostName(domain); err != nil || !strings.HasSuffix(host, "."+domain) {
-				continue
-			}
-		} else if name, _, err := hostName(name); err != nil || name != host {
-			continue
-		}
-		ok = true
-		exact = exact || portText != ""
-	}
-	return ok, exact
-}
-
-// splitPattern parts host and port; an IPv6 address stands in brackets.
-func splitPattern(p string) (host, port string) {
-	if strings.HasPrefix(p, "[") {
-		host, rest, _ := strings.Cut(p[1:], "]")
-		return host, strings.TrimPrefix(rest, ":")
-	}
-	host, port, _ = strings.Cut(p, ":")
-	return host, port
-}
 
 type targetKey struct{}
 
-// transport makes the connections of one run: none is ever shared with another, so none outlives its check.
-func (e Egress) transport() *http.Transport {
-	t := &http.Transport{
-		DialContext:           e.dial,
-		ForceAttemptHTTP2:     true,
-		TLSHandshakeTimeout:   dialTimeout,
-		ResponseHeaderTimeout: headerTimeout,
-		IdleConnTimeout:       dialTimeout,
-		// The body is decoded here as it is read, so that what is counted is what the guest gets.
-		DisableCompression:     false,
-		MaxResponseHeaderBytes: maxHeaderBytes,
+// transport makes the connections of one run: none is ever shared with another, so none outlives its check. The bytes of
+// bodies are counted by charge, for all exchanges of the run together.
+func (e Egress) transport(limits Limits) *outbound.Transport {
+	roots := e.RootCAs
+	if roots == nil && e.LoadRootCAs != nil {
+		roots = e.LoadRootCAs()
 	}
-	t.TLSClientConfig = tlsConfig(e.RootCAs)
-	return t
+	// The deadline of the run ends an exchange first, and names the limit.
+	bounds := outbound.Limits{Body: 1 << 62, Total: limits.Wall + time.Second, Answer: headerTimeout}
+	return bounds.Transport(outbound.Options{Dial: e.dial, TLS: tlsConfig(roots), Decode: true})
 }
 
-// dial resolves the target in ctx and connects to the first of its addresses that it permits and that answers.
+// dial connects to the target in ctx.
 func (e Egress) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	t, ok := ctx.Value(targetKey{}).(*target)
 	if !ok {
 		return nil, errors.New("a connection without a target")
 	}
+	if e.Connect != nil {
+		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+		defer cancel()
+		return e.Connect(ctx, t.host, uint16(t.port))
+	}
+	return e.reach(ctx, t)
+}
+
+// ConnectFor connects to host and port if a run with the grants of n could, and under the same rules. forTools says that the
+// run has tools, which reach the opened hosts whatever the mode is. An error with the method Refused, which reports
+// true, is in words for guests.
+func (e Egress) ConnectFor(ctx context.Context, n Network, forTools bool, host string, port uint16) (net.Conn, error) {
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	url := fmt.Sprintf("https://%s:%d", host, port)
+	t, err := n.locate(url, false)
+	if err != nil && forTools {
+		t, err = n.locate(url, true)
+	}
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	return e.reach(ctx, t)
+}
+
+// reach resolves t and connects to the first of its addresses that it permits and that answers.
+func (e Egress) reach(ctx context.Context, t *target) (net.Conn, error) {
 	addrs := []netip.Addr{t.addr}
 	if !t.addr.IsValid() {
 		var err error
@@ -232,7 +233,7 @@ func (e Egress) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 	permitted := make([]netip.Addr, 0, len(addrs))
 	for _, a := range addrs {
-		if t.permits(a) {
+		if t.reach.Permits(a) {
 			permitted = append(permitted, a.Unmap())
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/netip"
 	"syscall"
+
+	"github.com/airlock-run/airlock/policy/address"
 )
 
 // connect makes one connection to an address that t permits.
@@ -18,14 +20,11 @@ func (e Egress) connect(ctx context.Context, t *target, to netip.AddrPort) (net.
 	if e.Dial != nil {
 		return e.Dial(ctx, "tcp", to.String())
 	}
-	d := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
-		actual, err := netip.ParseAddrPort(address)
-		if err != nil || !t.permits(actual.Addr()) {
-			return refusal(notPublic(t.host))
-		}
-		return nil
-	}}
-	return d.DialContext(ctx, "tcp", to.String())
+	conn, err := t.reach.Dial(ctx, to)
+	if errors.Is(err, address.ErrRefused) {
+		return nil, refusal(notPublic(t.host))
+	}
+	return conn, err
 }
 
 func tlsConfig(roots *x509.CertPool) *tls.Config {
@@ -34,15 +33,18 @@ func tlsConfig(roots *x509.CertPool) *tls.Config {
 
 // networkError says in words for the guest why a request failed. Nothing of this machine is in it.
 func networkError(ctx context.Context, host string, err error) string {
-	var refused refusal
+	var refused interface {
+		error
+		Refused() bool
+	}
 	var unknown x509.UnknownAuthorityError
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	var record tls.RecordHeaderError
 	var netErr net.Error
 	switch {
-	case errors.As(err, &refused):
-		return string(refused)
+	case errors.As(err, &refused) && refused.Refused():
+		return refused.Error()
 	case ctx.Err() != nil:
 		return "the request was given up"
 	case errors.As(err, &unknown), errors.As(err, &name), errors.As(err, &invalid):

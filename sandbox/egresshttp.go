@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +12,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/airlock-run/airlock/policy/outbound"
 )
 
 // egress is the network of one run. It is safe for concurrent use.
@@ -19,9 +22,10 @@ type egress struct {
 	config  Egress
 	seed    int64
 	limits  Limits
+	memory  aside
 
 	once      sync.Once
-	transport *http.Transport
+	transport *outbound.Transport
 	bytes     atomic.Int64 // sent and received in bodies
 	trace     string       // Script.TraceParent
 }
@@ -72,6 +76,10 @@ func (e *egress) do(ctx context.Context, out outgoing) (*incoming, error) {
 	body := out.body
 	for hop := 0; ; hop++ {
 		res, swaps, err := e.roundTrip(ctx, t, method, header, body)
+		var limit *limitError
+		if errors.As(err, &limit) {
+			return nil, limit
+		}
 		if err != nil {
 			return nil, &opError{"TypeError", "fetch failed: " + networkError(ctx, t.authority(), err)}
 		}
@@ -111,7 +119,7 @@ func (e *egress) do(ctx context.Context, out outgoing) (*incoming, error) {
 
 // roundTrip makes one request without following redirects.
 func (e *egress) roundTrip(ctx context.Context, t *target, method string, header http.Header, body []byte) (*http.Response, []swap, error) {
-	e.once.Do(func() { e.transport = e.config.transport() })
+	e.once.Do(func() { e.transport = e.config.transport(e.limits) })
 	swaps := e.swaps(t)
 	sent := http.Header{}
 	for name, values := range header {
@@ -128,7 +136,15 @@ func (e *egress) roundTrip(ctx context.Context, t *target, method string, header
 	}
 	var content io.Reader
 	if body != nil {
-		content = bytes.NewReader(inBody(body, header.Get("Content-Type"), swaps))
+		held, err := hold(e.memory, 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer held.drop()
+		if body, err = inBody(body, header.Get("Content-Type"), swaps, e.limits.FetchBytes, held); err != nil {
+			return nil, nil, err
+		}
+		content = bytes.NewReader(body)
 	}
 	req, err := http.NewRequestWithContext(context.WithValue(ctx, targetKey{}, t), method, inURL(t.url, swaps).String(), content)
 	if err != nil {

@@ -7,11 +7,14 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/airlock-run/airlock/policy/address"
 )
 
 // placeholder gives what the guest sees of a secret: unlike for each run, the same when the run is repeated.
@@ -31,7 +34,7 @@ func (e *egress) swaps(t *target) []swap {
 	}
 	var out []swap
 	for _, s := range e.network.Secrets {
-		if ok, _ := matches(s.Hosts, t.host, t.port); ok && s.Value != "" {
+		if address.Hosts(s.Hosts).Match(t.host, t.port).OK && s.Value != "" {
 			out = append(out, swap{placeholder(e.seed, s.Name), s.Value})
 		}
 	}
@@ -95,8 +98,8 @@ func inURL(u *url.URL, swaps []swap) *url.URL {
 	return &out
 }
 
-// inBody puts secrets into a body, escaped as its content type wants.
-func inBody(body []byte, contentType string, swaps []swap) []byte {
+// inBody puts secrets into a body, escaped as its content type wants. What it then has is charged to held, and at most limit.
+func inBody(body []byte, contentType string, swaps []swap, limit int64, held *holding) ([]byte, error) {
 	escape := asIs
 	switch kind, _, _ := strings.Cut(strings.ToLower(contentType), ";"); {
 	case strings.HasSuffix(strings.TrimSpace(kind), "json"):
@@ -108,11 +111,21 @@ func inBody(body []byte, contentType string, swaps []swap) []byte {
 		escape = url.QueryEscape
 	}
 	for _, s := range swaps {
-		if bytes.Contains(body, []byte(s.placeholder)) {
-			body = bytes.ReplaceAll(body, []byte(s.placeholder), []byte(escape(s.value)))
+		n := int64(bytes.Count(body, []byte(s.placeholder)))
+		if n == 0 {
+			continue
 		}
+		value := []byte(escape(s.value))
+		size := int64(len(body)) + n*int64(len(value)-len(s.placeholder))
+		if size > limit {
+			return nil, refusal(fmt.Sprintf("the body has more than %d bytes with its secrets", limit))
+		}
+		if err := held.more(size); err != nil {
+			return nil, err
+		}
+		body = bytes.ReplaceAll(body, []byte(s.placeholder), value)
 	}
-	return body
+	return body, nil
 }
 
 // hide puts placeholders where an answer repeats secrets.

@@ -24,7 +24,9 @@ func (r *run) thrown(in *quickjs.Instance, v quickjs.Value) error {
 	}
 	r.result.Exception = r.source.exception(name, message, stack)
 	if !r.running && name == "SyntaxError" {
-		r.source.locate(r.result.Exception)
+		if err := r.locate(); err != nil {
+			return err
+		}
 	}
 	r.result.Error = oneLine(r.result.Exception)
 	if in.IsStackOverflow(v) {
@@ -36,9 +38,25 @@ func (r *run) thrown(in *quickjs.Instance, v quickjs.Value) error {
 // escaping refuses code that closes the function around it and goes on outside.
 func (r *run) escaping() error {
 	ex := &Exception{Name: "SyntaxError", Message: "the code closes the function that it is the body of", Line: 1 + r.source.skipped, Column: 1}
-	r.source.locate(ex)
-	r.failed, r.result.Exception, r.result.Error = true, ex, oneLine(ex)
+	r.failed, r.result.Exception = true, ex
+	if err := r.locate(); err != nil {
+		return err
+	}
+	r.result.Error = oneLine(r.result.Exception)
 	return errThrown
+}
+
+// locate gives the syntax error in the result its position, within the limits of the run.
+func (r *run) locate() error {
+	source, ex := r.source, *r.result.Exception
+	located, err := prepare(r, func() Exception {
+		source.locate(&ex)
+		return ex
+	})
+	if err == nil {
+		r.result.Exception = &located
+	}
+	return err
 }
 
 // exception is what was thrown. stack is what trace made of the frames, behind a name and a message, unless the code has put

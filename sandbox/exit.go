@@ -15,12 +15,15 @@ type exited struct {
 func (e *exited) Error() string { return fmt.Sprintf("the code called process.exit(%d)", e.code) }
 
 // exitOp(code, result) does not return.
-func exitOp(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
+func exitOp(c *call, a []quickjs.Value) (quickjs.Value, error) {
 	code, _ := a[0].Int()
-	if in.Len(a[1]) > r.limits.OutputBytes {
-		return 0, r.limits.exceeded(LimitOutput)
+	if c.in.Len(a[1]) > c.limits.OutputBytes {
+		return 0, c.limits.exceeded(LimitOutput)
 	}
-	value, ok := in.Str(a[1], r.limits.OutputBytes)
+	value, ok, err := c.str(a[1], c.limits.OutputBytes)
+	if err != nil {
+		return 0, err
+	}
 	if !ok {
 		value = "null"
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/airlock-run/airlock/policy/outbound"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
@@ -24,6 +25,7 @@ const maxBodies = 256
 // aborted, and bodies that are being read. Ids are the guest's own.
 type exchanges struct {
 	egress *egress
+	memory aside
 
 	mu      sync.Mutex
 	uploads map[int32][]byte
@@ -31,9 +33,16 @@ type exchanges struct {
 	bodies  map[int32]io.ReadCloser
 }
 
-func newExchanges(e *egress) *exchanges {
+// exchangeRoom is what a request that is under way takes besides its body: buffers of its connection, of which the stream's
+// is the largest (egress.go), and a piece of the answer.
+const exchangeRoom = outbound.StreamBuffer + chunkBytes + 64<<10
+
+// maxFetchRequest bounds the JSON of a request, whose URL and headers are bounded by maxURL and maxHeaderBytes.
+const maxFetchRequest = 512 << 10
+
+func newExchanges(e *egress, memory aside) *exchanges {
 	return &exchanges{
-		egress: e, uploads: map[int32][]byte{}, cancels: map[int32]context.CancelFunc{}, bodies: map[int32]io.ReadCloser{},
+		egress: e, memory: memory, uploads: map[int32][]byte{}, cancels: map[int32]context.CancelFunc{}, bodies: map[int32]io.ReadCloser{},
 	}
 }
 
@@ -59,11 +68,23 @@ type fetchAnswer struct {
 
 func (x *exchanges) fetch(ctx context.Context, payload string) (answer, error) {
 	var q fetchRequest
+	if len(payload) > maxFetchRequest {
+		return answer{}, &opError{"TypeError", "fetch failed: the URL and the headers are too large"}
+	}
+	// A list of empty headers takes eight times its JSON.
+	held, err := hold(x.memory, exchangeRoom+16*int64(len(payload)))
+	if err != nil {
+		return answer{}, err
+	}
+	defer held.drop()
 	if err := json.Unmarshal([]byte(payload), &q); err != nil {
 		return answer{}, &opError{"TypeError", "fetch failed: the request is not valid"}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	body, ok := x.begin(q.ID, cancel)
+	if body != nil {
+		defer x.memory.releaseAside(uploadRoom + int64(cap(body)))
+	}
 	if !ok {
 		cancel()
 		return answer{}, &opError{"TypeError", fmt.Sprintf("fetch failed: more than %d answers are open; read or cancel their bodies", maxBodies)}
@@ -86,11 +107,22 @@ func (x *exchanges) fetch(ctx context.Context, payload string) (answer, error) {
 	}
 	if in.body != nil {
 		x.mu.Lock()
-		x.bodies[q.ID] = in.body
+		x.bodies[q.ID] = heldBody{in.body, held.keep()}
 		x.mu.Unlock()
 	}
 	text, err := json.Marshal(out)
 	return answer{JSON: text}, err
+}
+
+// heldBody is a body that is charged until it is closed.
+type heldBody struct {
+	io.ReadCloser
+	held *holding
+}
+
+func (b heldBody) Close() error {
+	b.held.drop()
+	return b.ReadCloser.Close()
 }
 
 // begin takes what the guest wants to be sent, and keeps what ends the exchange.
@@ -139,7 +171,7 @@ func (x *exchanges) read(ctx context.Context, payload string) (answer, error) {
 	if body == nil {
 		return answer{}, &opError{"TypeError", "no such body"}
 	}
-	buf := make([]byte, chunkBytes)
+	buf := make([]byte, chunkBytes) // exchangeRoom has it
 	got := 0
 	for got == 0 && err == nil {
 		got, err = body.Read(buf)
@@ -186,31 +218,53 @@ func (x *exchanges) close() {
 	x.egress.close()
 }
 
-// uploadOp adds an ArrayBuffer to what a request will send: fetch.send(id, bytes).
-func (x *exchanges) uploadOp(r *run, in *quickjs.Instance, args []quickjs.Value) (quickjs.Value, error) {
+// uploadOp adds an ArrayBuffer to what a request will send: fetch.send(id, bytes). It is charged until the run has ended, or
+// the request was answered.
+func (x *exchanges) uploadOp(c *call, args []quickjs.Value) (quickjs.Value, error) {
+	c.outside.reach()
 	id, ok := args[0].Int()
 	if !ok {
 		return quickjs.Undefined, nil
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	room := r.limits.FetchBytes
-	for _, b := range x.uploads {
-		room -= int64(len(b))
-	}
-	piece, ok, err := in.Buffer(args[1], int(max(room, 0)))
+	piece, err := c.view(args[1])
 	if err != nil {
 		return 0, err
 	}
-	if !ok {
-		return 0, r.limits.exceeded(LimitFetchBytes)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	room := c.limits.FetchBytes
+	for _, b := range x.uploads {
+		room -= int64(len(b))
 	}
-	x.uploads[id] = append(x.uploads[id], piece...)
+	if int64(len(piece)) > room {
+		return 0, c.limits.exceeded(LimitFetchBytes)
+	}
+	if err := c.work(64*len(x.uploads) + len(piece)/4); err != nil {
+		return 0, err
+	}
+	body := x.uploads[id]
+	if len(body)+len(piece) > cap(body) {
+		size := max(len(body)+len(piece), cap(body)+cap(body)/2)
+		if err := c.chargeAside(uploadRoom + int64(size)); err != nil {
+			return 0, err
+		}
+		grown := append(make([]byte, 0, size), body...)
+		x.uploads[id] = grown
+		if body != nil {
+			c.releaseAside(uploadRoom + int64(cap(body)))
+		}
+		body = grown
+	}
+	x.uploads[id] = append(body, piece...)
 	return quickjs.Undefined, nil
 }
 
+// uploadRoom is what an upload takes besides its bytes.
+const uploadRoom = 128
+
 // abortOp is abort for the guest: fetch.abort(id).
-func (x *exchanges) abortOp(_ *run, _ *quickjs.Instance, args []quickjs.Value) (quickjs.Value, error) {
+func (x *exchanges) abortOp(c *call, args []quickjs.Value) (quickjs.Value, error) {
+	c.outside.reach()
 	if id, ok := args[0].Int(); ok {
 		x.abort(id)
 	}

@@ -109,7 +109,7 @@ func (o *origin) serve(w http.ResponseWriter, q *http.Request) {
 func (o *origin) engine(t *testing.T, n *names) *sandbox.Engine {
 	roots := x509.NewCertPool()
 	roots.AddCert(o.tls.Certificate())
-	e, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: "/tmp/airlock-test-cache", SkipSelfTest: true, Egress: sandbox.Egress{Resolver: n, Dial: o.dial, RootCAs: roots}})
+	e, err := sandbox.New(t.Context(), sandbox.Config{EngineBuild: testBuild, CacheDir: "/tmp/airlock-test-cache", SkipSelfTest: true, Egress: sandbox.Egress{Resolver: n, Dial: o.dial, RootCAs: roots}})
 	if err != nil {
 		t.Fatal(err)
 	}

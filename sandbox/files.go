@@ -12,124 +12,144 @@ func (r *run) grantFiles(script Script, access FileAccess) error {
 	if access == FilesNone {
 		return nil
 	}
-	f, err := newFileSystem(access, r.limits, script.Files, func() time.Duration { return r.web.origin })
+	f, err := newFileSystem(access, r.limits, script.Files, r)
 	if err != nil {
 		return err
 	}
 	r.files = f
-	for name, op := range map[string]func(in *quickjs.Instance, p string, a []quickjs.Value) (quickjs.Value, error){
+	for name, op := range map[string]func(c *call, p string, a []quickjs.Value) (quickjs.Value, error){
 		"fs.stat": f.statOp, "fs.read": f.readOp, "fs.write": f.writeOp, "fs.truncate": f.truncateOp, "fs.mkdir": f.mkdirOp,
 		"fs.remove": f.removeOp, "fs.rename": f.renameOp, "fs.list": f.listOp, "fs.change": f.changeOp,
 	} {
-		r.syncOps[name] = func(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-			text, ok := in.Str(a[0], maxPathBytes)
+		r.syncOps[name] = func(c *call, a []quickjs.Value) (quickjs.Value, error) {
+			text, ok := c.word(a[0], maxPathBytes)
 			if !ok {
-				return in.String("ENAMETOOLONG")
+				return c.string("ENAMETOOLONG")
 			}
 			p, ok := cleanPath(text)
 			if !ok {
-				return in.String("ENAMETOOLONG")
+				return c.string("ENAMETOOLONG")
 			}
-			return op(in, p, a[1:])
+			return op(c, p, a[1:])
 		}
 	}
 	return nil
 }
 
+// walkWork is the work of looking at all files, as what concerns a folder does.
+func (f *fileSystem) walkWork(c *call) error { return c.work(32 * len(f.nodes)) }
+
 // code answers with a POSIX code, or with true.
-func code(in *quickjs.Instance, c string, err error) (quickjs.Value, error) {
+func code(c *call, code string, err error) (quickjs.Value, error) {
 	switch {
 	case err != nil:
 		return 0, err
-	case c != "":
-		return in.String(c)
+	case code != "":
+		return c.string(code)
 	}
 	return quickjs.Bool(true), nil
 }
 
 func flag(v quickjs.Value) bool { return v == quickjs.Bool(true) }
 
-// statOp(path): [folder, size, modified ms, mode, inode].
-func (f *fileSystem) statOp(in *quickjs.Instance, p string, _ []quickjs.Value) (quickjs.Value, error) {
+// statOp(path): [folder, size, modified ms, mode, inode]. modified is null for what was last changed in this run, all of which
+// counts as its beginning: whoever wants that time asks for it (timeOrigin).
+func (f *fileSystem) statOp(c *call, p string, _ []quickjs.Value) (quickjs.Value, error) {
 	n := f.nodes[p]
 	if n == nil {
-		return in.String(f.through(p))
+		return c.string(f.through(p))
 	}
 	mode := n.mode
 	if f.access < FilesWrite {
 		mode &^= 0o222
 	}
-	return answerJSON(in, []any{n.folder, len(n.data), float64(n.modified) / float64(time.Millisecond), mode, n.inode})
+	var modified any
+	if n.modified >= 0 {
+		modified = float64(n.modified) / float64(time.Millisecond)
+	}
+	return c.json([]any{n.folder, len(n.data), modified, mode, n.inode})
 }
 
 // readOp(path): the content.
-func (f *fileSystem) readOp(in *quickjs.Instance, p string, _ []quickjs.Value) (quickjs.Value, error) {
+func (f *fileSystem) readOp(c *call, p string, _ []quickjs.Value) (quickjs.Value, error) {
 	n := f.nodes[p]
 	if n == nil {
-		return in.String(f.through(p))
+		return c.string(f.through(p))
 	}
 	if n.folder {
-		return in.String("EISDIR")
+		return c.string("EISDIR")
 	}
-	return in.Bytes(n.data)
+	return c.bytes(n.data)
 }
 
 // writeOp(path, at, bytes).
-func (f *fileSystem) writeOp(in *quickjs.Instance, p string, a []quickjs.Value) (quickjs.Value, error) {
+func (f *fileSystem) writeOp(c *call, p string, a []quickjs.Value) (quickjs.Value, error) {
 	at, ok := a[0].Int()
 	if !ok || at < -2 {
-		return in.String("EINVAL")
+		return c.string("EINVAL")
 	}
-	data, ok, err := in.Buffer(a[1], int(min(f.limits.FileBytes, maxBytes)))
+	data, err := c.view(a[1])
 	if err != nil {
 		return 0, err
 	}
-	if !ok {
+	if int64(len(data)) > f.limits.FileBytes {
 		return 0, f.limits.exceeded(LimitFiles)
 	}
-	c, err := f.write(p, int(at), data)
-	return code(in, c, err)
+	if err := c.work(len(data) / 4); err != nil {
+		return 0, err
+	}
+	result, err := f.write(p, int(at), data)
+	return code(c, result, err)
 }
 
 // truncateOp(path, size).
-func (f *fileSystem) truncateOp(in *quickjs.Instance, p string, a []quickjs.Value) (quickjs.Value, error) {
+func (f *fileSystem) truncateOp(c *call, p string, a []quickjs.Value) (quickjs.Value, error) {
 	size, ok := a[0].Int()
 	if !ok || size < 0 {
-		return in.String("EINVAL")
+		return c.string("EINVAL")
 	}
-	c, err := f.truncate(p, int(size))
-	return code(in, c, err)
+	result, err := f.truncate(p, int(size))
+	return code(c, result, err)
 }
 
 // mkdirOp(path, recursive).
-func (f *fileSystem) mkdirOp(in *quickjs.Instance, p string, a []quickjs.Value) (quickjs.Value, error) {
-	c, err := f.makeFolder(p, flag(a[0]))
-	return code(in, c, err)
+func (f *fileSystem) mkdirOp(c *call, p string, a []quickjs.Value) (quickjs.Value, error) {
+	result, err := f.makeFolder(p, flag(a[0]))
+	return code(c, result, err)
 }
 
 // removeOp(path, folder, recursive).
-func (f *fileSystem) removeOp(in *quickjs.Instance, p string, a []quickjs.Value) (quickjs.Value, error) {
-	return code(in, f.remove(p, flag(a[0]), flag(a[1])), nil)
+func (f *fileSystem) removeOp(c *call, p string, a []quickjs.Value) (quickjs.Value, error) {
+	if err := f.walkWork(c); err != nil {
+		return 0, err
+	}
+	return code(c, f.remove(p, flag(a[0]), flag(a[1])), nil)
 }
 
 // renameOp(from, to).
-func (f *fileSystem) renameOp(in *quickjs.Instance, p string, a []quickjs.Value) (quickjs.Value, error) {
-	text, ok := in.Str(a[0], maxPathBytes)
+func (f *fileSystem) renameOp(c *call, p string, a []quickjs.Value) (quickjs.Value, error) {
+	if err := f.walkWork(c); err != nil {
+		return 0, err
+	}
+	text, ok := c.word(a[0], maxPathBytes)
 	to, ok2 := cleanPath(text)
 	if !ok || !ok2 {
-		return in.String("ENAMETOOLONG")
+		return c.string("ENAMETOOLONG")
 	}
-	return code(in, f.rename(p, to), nil)
+	return code(c, f.rename(p, to), nil)
 }
 
 // listOp(path): names, each followed by whether it is a folder.
-func (f *fileSystem) listOp(in *quickjs.Instance, p string, _ []quickjs.Value) (quickjs.Value, error) {
+func (f *fileSystem) listOp(c *call, p string, _ []quickjs.Value) (quickjs.Value, error) {
 	n := f.nodes[p]
 	if n == nil {
-		return in.String(f.through(p))
+		return c.string(f.through(p))
 	}
 	if !n.folder {
-		return in.String("ENOTDIR")
+		return c.string("ENOTDIR")
+	}
+	if err := f.walkWork(c); err != nil {
+		return 0, err
 	}
 	out := []any{}
 	for _, name := range f.children(p) {
@@ -139,17 +159,17 @@ func (f *fileSystem) listOp(in *quickjs.Instance, p string, _ []quickjs.Value) (
 		}
 		out = append(out, name, f.nodes[child].folder)
 	}
-	return answerJSON(in, out)
+	return c.json(out)
 }
 
 // changeOp(path, mode or -1, modified seconds or -1): what chmod and utimes do.
-func (f *fileSystem) changeOp(in *quickjs.Instance, p string, a []quickjs.Value) (quickjs.Value, error) {
+func (f *fileSystem) changeOp(c *call, p string, a []quickjs.Value) (quickjs.Value, error) {
 	n := f.nodes[p]
 	if n == nil {
-		return in.String(f.through(p))
+		return c.string(f.through(p))
 	}
 	if f.access < FilesWrite {
-		return in.String("EROFS")
+		return c.string("EROFS")
 	}
 	if mode, ok := a[0].Int(); ok && mode >= 0 {
 		n.mode = mode & 0o7777

@@ -30,22 +30,34 @@ type fileSystem struct {
 	limits Limits
 	nodes  map[string]*fileNode
 	bytes  int64
-	now    func() time.Duration
 	serial int32
+	memory ledger
+}
+
+// ledger is what the files that a run has written are charged to.
+type ledger interface {
+	charge(n int64) error
+	release(n int64)
 }
 
 type fileNode struct {
-	data     []byte
-	folder   bool
-	changed  bool
+	data    []byte
+	folder  bool
+	changed bool
+	// charged is the capacity of data, where it is the run's own; 0 for the content of a file that the script came with,
+	// which others may have too.
+	charged  int64
 	mode     int32
 	inode    int32
-	modified time.Duration // since the Unix epoch
+	modified time.Duration // since the Unix epoch, as utimes set it; negative when the run has begun since then
 }
 
+// touch notes that the file changes.
+func (n *fileNode) touch() { n.changed, n.modified = true, -1 }
+
 // newFileSystem holds files; a *limitError says that they are too many or too large.
-func newFileSystem(access FileAccess, limits Limits, files map[string][]byte, now func() time.Duration) (*fileSystem, error) {
-	f := &fileSystem{access: FilesWrite, limits: limits, nodes: map[string]*fileNode{}, now: now}
+func newFileSystem(access FileAccess, limits Limits, files map[string][]byte, memory ledger) (*fileSystem, error) {
+	f := &fileSystem{access: FilesWrite, limits: limits, nodes: map[string]*fileNode{}, memory: memory}
 	f.add("/", true)
 	f.add("/tmp", true)
 	names := make([]string, 0, len(files))
@@ -61,8 +73,12 @@ func newFileSystem(access FileAccess, limits Limits, files map[string][]byte, no
 		if _, err := f.makeFolder(path.Dir(p), true); err != nil {
 			return nil, err
 		}
-		if _, err := f.write(p, -2, files[name]); err != nil {
-			return nil, err
+		if f.nodes[p] == nil && f.parent(p) == "" {
+			f.add(p, false).data = files[name]
+			f.bytes += int64(len(files[name]))
+		}
+		if f.full() {
+			return nil, f.limits.exceeded(LimitFiles)
 		}
 	}
 	for _, n := range f.nodes {
@@ -88,7 +104,7 @@ func cleanPath(p string) (string, bool) {
 
 func (f *fileSystem) add(p string, folder bool) *fileNode {
 	f.serial++
-	n := &fileNode{folder: folder, mode: 0o644, inode: f.serial, modified: f.now()}
+	n := &fileNode{folder: folder, mode: 0o644, inode: f.serial, modified: -1}
 	if folder {
 		n.mode = 0o755
 	}
@@ -138,28 +154,60 @@ func (f *fileSystem) write(p string, at int, data []byte) (string, error) {
 		n = f.add(p, false)
 	}
 	before := len(n.data)
-	switch {
-	case at == -2:
-		n.data = data
-	case at == -1:
-		at = len(n.data)
-		fallthrough
-	default:
-		end := at + len(data)
-		if f.bytes+int64(end-before) > f.limits.FileBytes {
-			return "", f.limits.exceeded(LimitFiles)
-		}
-		if end > len(n.data) {
-			n.data = append(n.data, make([]byte, end-len(n.data))...)
-		}
-		copy(n.data[at:], data)
+	begin := at
+	switch at {
+	case -2:
+		begin = 0
+	case -1:
+		begin = before
 	}
-	f.bytes += int64(len(n.data) - before)
-	n.changed, n.modified = true, f.now()
+	end := begin + len(data)
+	size := max(before, end)
+	if at == -2 {
+		size = end
+	}
+	if f.bytes+int64(size-before) > f.limits.FileBytes {
+		return "", f.limits.exceeded(LimitFiles)
+	}
+	keep := min(begin, before)
+	if at != -2 {
+		keep = before
+	}
+	if err := f.own(n, keep, size); err != nil {
+		return "", err
+	}
+	if begin > before { // a gap
+		clear(n.data[before:begin])
+	}
+	copy(n.data[begin:], data)
+	f.bytes += int64(size - before)
+	n.touch()
 	if f.full() {
 		return "", f.limits.exceeded(LimitFiles)
 	}
 	return "", nil
+}
+
+// own makes n's content size bytes of the run's own, of which the first keep are what they were. What grows has room to grow
+// again.
+func (f *fileSystem) own(n *fileNode, keep, size int) error {
+	if n.charged > 0 && size <= cap(n.data) && (keep > 0 || size > cap(n.data)/2) {
+		n.data = n.data[:size]
+		return nil
+	}
+	room := size
+	if n.charged > 0 && keep > 0 {
+		room = size + size/4 + 64
+	}
+	if err := f.memory.charge(int64(room)); err != nil {
+		return err
+	}
+	data := make([]byte, size, room)
+	copy(data, n.data[:keep])
+	before := n.charged
+	n.data, n.charged = data, int64(room)
+	f.memory.release(before)
+	return nil
 }
 
 func (f *fileSystem) truncate(p string, size int) (string, error) {
@@ -173,7 +221,15 @@ func (f *fileSystem) truncate(p string, size int) (string, error) {
 	if size > len(n.data) {
 		return f.write(p, size, nil)
 	}
-	return f.write(p, -2, n.data[:size:size])
+	if f.access < FilesWrite {
+		return "EROFS", nil
+	}
+	f.bytes -= int64(len(n.data) - size)
+	if err := f.own(n, size, size); err != nil {
+		return "", err
+	}
+	n.touch()
+	return "", nil
 }
 
 func (f *fileSystem) makeFolder(p string, recursive bool) (string, error) {
@@ -236,6 +292,7 @@ func (f *fileSystem) remove(p string, folder, recursive bool) string {
 	for q, m := range f.nodes {
 		if q == p || strings.HasPrefix(q, p+"/") {
 			f.bytes -= int64(len(m.data))
+			f.memory.release(m.charged)
 			delete(f.nodes, q)
 		}
 	}
@@ -266,6 +323,7 @@ func (f *fileSystem) rename(from, to string) string {
 	}
 	if target != nil {
 		f.bytes -= int64(len(target.data))
+		f.memory.release(target.charged)
 	}
 	moved := map[string]*fileNode{}
 	for q, m := range f.nodes {

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 	"github.com/airlock-run/airlock/sandbox/internal/raw"
@@ -12,16 +11,17 @@ import (
 
 // RunGlobal is Run for conformance suites, which are global scripts. Its program can be made below this package only.
 func (e *Engine) RunGlobal(ctx context.Context, program raw.Program, seed int64, grants Grants) (Result, error) {
-	r := &run{ctx: ctx, limits: grants.Limits.withDefaults(e.maxMemory), grants: grants, start: time.Now(), source: &source{name: quickjs.ScriptName}}
-	in, err := e.image.NewInstance(ctx, uint64(r.limits.MemoryBytes), r)
+	r := e.newRun(ctx, grants)
+	r.source = &source{name: quickjs.ScriptName}
+	in, err := e.image.NewInstance(ctx, r.memory, r)
 	if err != nil {
 		return Result{}, err
 	}
 	defer in.Close()
 	r.result.Seed, r.seeded = seed, true
 	in.SetRandom(mix(uint64(seed)))
-	r.web.origin = r.readClock()
-	in.SetTimeOrigin(r.web.origin)
+	r.outside.began = r.readClock()
+	in.SetTimeOrigin(r.outside.began)
 	var endOps context.CancelFunc
 	r.opsCtx, endOps = context.WithCancel(ctx)
 	defer endOps()

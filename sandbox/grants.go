@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
+	"github.com/airlock-run/airlock/policy/address"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
@@ -36,11 +38,11 @@ func (r *run) grant(script Script, g Grants, config Egress) (func(), error) {
 	var told setup
 	var e *egress
 	if g.Network.Mode != NetworkNone || slices.ContainsFunc(g.Tools, func(t Tool) bool { return t.Call == nil }) {
-		e = &egress{network: g.Network, config: config, seed: r.result.Seed, limits: r.limits, trace: script.TraceParent}
+		e = &egress{network: g.Network, config: config, seed: r.result.Seed, limits: r.limits, memory: r, trace: script.TraceParent}
 		closing = e.close
 	}
 	if g.Network.Mode != NetworkNone {
-		x := newExchanges(e)
+		x := newExchanges(e, r)
 		closing = x.close
 		r.async["fetch"] = x.fetch
 		r.followUps["fetch.read"] = x.read
@@ -50,7 +52,7 @@ func (r *run) grant(script Script, g Grants, config Egress) (func(), error) {
 			if told.Secrets == nil {
 				told.Secrets = map[string]string{}
 			}
-			told.Secrets[s.Name] = placeholder(r.result.Seed, s.Name)
+			told.Secrets[s.Name] = placeholder(r.outside.seed(), s.Name)
 		}
 	}
 	if err := r.grantFiles(script, g.Files); err != nil {
@@ -75,8 +77,8 @@ func (r *run) grant(script Script, g Grants, config Egress) (func(), error) {
 			return nil, fmt.Errorf("tell the guest its grants: %w", err)
 		}
 		r.setup = text
-		r.syncOps["setup"] = func(_ *run, in *quickjs.Instance, _ []quickjs.Value) (quickjs.Value, error) {
-			return in.ParseJSON(text)
+		r.syncOps["setup"] = func(c *call, _ []quickjs.Value) (quickjs.Value, error) {
+			return c.in.ParseJSON(text)
 		}
 	}
 	return closing, nil
@@ -103,7 +105,7 @@ func (r *run) grantTools(script Script, g Grants, e *egress, told *setup) error 
 	r.tools = make(map[string]*tool, len(all))
 	seen := map[[2]string]string{}
 	for i, t := range all {
-		made, err := newTool(t)
+		made, err := newTool(t, r.limits.Depth)
 		if err != nil {
 			return fmt.Errorf("tool %q: %w", t.Name, err)
 		}
@@ -113,6 +115,7 @@ func (r *run) grantTools(script Script, g Grants, e *egress, told *setup) error 
 		}
 		seen[[2]string{namespace, method}] = t.Name
 		r.tools[t.Name] = made
+		made.memory = r
 		r.async["tool:"+t.Name] = func(ctx context.Context, payload string) (answer, error) {
 			out, err := made.call(ctx, payload)
 			return answer{JSON: out}, err
@@ -128,13 +131,14 @@ func baseOf(n Network) string {
 	if len(n.Hosts) != 1 {
 		return ""
 	}
-	host, port := splitPattern(n.Hosts[0])
-	name, addr, err := hostName(host)
+	host, port := address.SplitPattern(n.Hosts[0])
+	name, addr, err := address.Host(host)
 	if err != nil {
 		return ""
 	}
 	scheme := "https://"
-	if opened, _ := matches(n.OpenedHosts, name, 0); addr.IsValid() && !isPublic(addr) || opened && name == "localhost" {
+	opened := address.Hosts(n.OpenedHosts).Match(name, 0).OK
+	if addr.IsValid() && address.ClassOf(addr) != address.Public || opened && name == "localhost" {
 		scheme = "http://"
 	}
 	if addr.Is6() {
@@ -144,4 +148,17 @@ func baseOf(n Network) string {
 		name += ":" + port
 	}
 	return scheme + name
+}
+
+// MaxWall returns how long a run with these grants may take. A repeated run may take longer than the recorded one: machines
+// differ, and are busy.
+func (g Grants) MaxWall() time.Duration {
+	wall := g.Limits.Wall
+	if wall <= 0 {
+		wall = defaultWall
+	}
+	if g.Replay != nil {
+		return replaySlack*wall + replayGrace
+	}
+	return wall
 }

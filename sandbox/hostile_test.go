@@ -11,7 +11,7 @@ import (
 )
 
 // attack is one file of testdata/hostile. Its first comments say what it is, what must come of it ("limit NAME", "limit
-// any", "error TEXT", "error any", "value JSON", "any") and what it needs ("grant: eval", "grant: agent": all that
+// any", "error TEXT", "error any", "value JSON", "any", or alternatives with " or " between them) and what it needs ("grant: eval", "grant: agent": all that
 // the widest tier has, "memory: 16 MiB, wall: 10 s").
 type attack struct {
 	name, code, expect string
@@ -66,9 +66,18 @@ func (a attack) patient() bool {
 	return a.expect != "any" && a.expect != "limit any" && a.expect != "limit wall"
 }
 
-// judge says what is wrong with a result; empty is as expected.
-func (a attack) judge(r sandbox.Result) string {
-	kind, want, _ := strings.Cut(a.expect, " ")
+// judge returns what is wrong with a result; empty is as expected. An expectation may have alternatives.
+func (a attack) judge(r sandbox.Result) (wrong string) {
+	for expect := range strings.SplitSeq(a.expect, " or ") {
+		if wrong = judgeOne(expect, r); wrong == "" {
+			return ""
+		}
+	}
+	return wrong
+}
+
+func judgeOne(expect string, r sandbox.Result) string {
+	kind, want, _ := strings.Cut(expect, " ")
 	switch kind {
 	case "any":
 		return ""

@@ -5,6 +5,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/airlock-run/airlock/policy/depth"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
@@ -21,6 +22,7 @@ const (
 	opSync    = 9  // name, arguments…
 	opLoaded  = 10 // 1, or 0 when the code threw (load.go)
 	opEarly   = 11 // the name of a global that is not there yet (load.go)
+	opDeep    = 12 // the path to where the result nests too deeply to be written
 )
 
 var levels = [...]string{"log", "info", "warn", "error", "debug"}
@@ -43,7 +45,7 @@ func (r *run) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) 
 		ms, ok2 := a[2].Int()
 		repeat, _ := a[3].Int()
 		if ok1 && ok2 && ms >= 0 {
-			r.impure = true
+			r.outside.reach()
 			r.timers.add(id, r.clock()+time.Duration(ms)*time.Millisecond, time.Duration(ms)*time.Millisecond, repeat != 0)
 		}
 	case opClear:
@@ -58,6 +60,9 @@ func (r *run) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) 
 		return quickjs.Undefined, r.done(in, a[1])
 	case opFail:
 		r.fail(in, a)
+	case opDeep:
+		path, _ := in.Str(a[1], maxErrorText)
+		return quickjs.Undefined, r.deep("the result", cutChars(path, maxPath))
 	case opLimit:
 		return quickjs.Undefined, r.limits.exceeded(LimitOutput)
 	case opRequest:
@@ -68,6 +73,9 @@ func (r *run) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) 
 	return quickjs.Undefined, nil
 }
 
+// logRoom is what a log takes besides its text.
+const logRoom = 128
+
 func (r *run) log(in *quickjs.Instance, a quickjs.Args) error {
 	level, _ := a[1].Int()
 	if level < 0 || int(level) >= len(levels) {
@@ -77,10 +85,14 @@ func (r *run) log(in *quickjs.Instance, a quickjs.Args) error {
 		return r.limits.exceeded(LimitLogs)
 	}
 	room := r.limits.OutputBytes - len(r.output)
-	text, ok := in.Str(a[2], room)
-	if !ok && in.Len(a[2]) < 0 {
+	if in.Len(a[2]) < 0 {
 		return nil // not a string: nothing of ours makes such a call
 	}
+	// Output and logs have it, in up to three bytes a unit.
+	if err := r.charge(logRoom + 6*int64(min(in.Len(a[2]), room))); err != nil {
+		return err
+	}
+	text, ok := in.Str(a[2], room)
 	whole := ok && len(text)+1 <= room
 	if !whole { // keep what fits, then end the run
 		text = cutBytes(in.Prefix(a[2], room), max(room-1, 0))
@@ -108,12 +120,33 @@ func (r *run) done(in *quickjs.Instance, v quickjs.Value) error {
 	if in.Len(v) > r.limits.OutputBytes {
 		return r.limits.exceeded(LimitOutput)
 	}
+	if err := r.charge(3 * int64(max(in.Len(v), 0))); err != nil {
+		return err
+	}
 	text, ok := in.Str(v, r.limits.OutputBytes)
 	if !ok || len(text) > r.limits.OutputBytes {
 		return r.limits.exceeded(LimitOutput)
 	}
-	r.result.Value = []byte(text)
+	value := []byte(text)
+	if path := depth.Over(value, "result", r.limits.Depth); path != "" {
+		return r.deep("the result", path)
+	}
+	r.result.Value = value
 	return nil
+}
+
+// maxPath bounds a path that the guest names, in characters.
+const maxPath = 100
+
+// deep ends the run with an error of the guest: what nests too deeply to cross.
+func (r *run) deep(what, path string) error {
+	if r.failed {
+		return errThrown
+	}
+	r.failed = true
+	r.result.Exception = &Exception{Name: "RangeError", Message: depth.Message(what, path, r.limits.Depth)}
+	r.result.Error = oneLine(r.result.Exception)
+	return errThrown
 }
 
 // fail keeps the first failure of the run.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
@@ -25,6 +26,8 @@ type Journal struct {
 	// Ticks and Limit are how the run ended.
 	Ticks int64 `json:"ticks"`
 	Limit Limit `json:"limit,omitempty"`
+	// Unprepared reports that Limit was hit before the code was ready to run.
+	Unprepared bool `json:"unprepared,omitempty"`
 }
 
 // JournalEvent is one thing that reached a run. Kind is one of
@@ -121,7 +124,7 @@ func (p *replayer) clock() (time.Duration, bool) {
 	return time.Duration(e.At), true
 }
 
-// readClock is what a guest sees of the time.
+// readClock returns what a guest sees of the time. Only outside asks for it.
 func (r *run) readClock() time.Duration {
 	if r.seeded {
 		return seededEpoch + r.virtual
@@ -133,18 +136,18 @@ func (r *run) readClock() time.Duration {
 		r.divergence = diverged("it reads the clock once more")
 		return 0
 	}
-	t := time.Duration(time.Now().UnixNano()) / clockGrain * clockGrain
+	t := time.Duration(r.outside.now().UnixNano()) / clockGrain * clockGrain
 	r.recorder.clock(t)
 	return t
 }
 
-// entropyOf wraps the system's generator so that what is drawn can be drawn again.
-type entropyOf struct {
+// recordedEntropy wraps the system's generator so that what is drawn can be drawn again.
+type recordedEntropy struct {
 	r    *run
-	from entropy
+	from io.Reader
 }
 
-func (e entropyOf) Read(b []byte) (int, error) {
+func (e recordedEntropy) Read(b []byte) (int, error) {
 	if e.r.replay != nil {
 		event, err := e.r.replay.take(eventRandom)
 		if err != nil {
@@ -155,7 +158,7 @@ func (e entropyOf) Read(b []byte) (int, error) {
 		}
 		return copy(b, event.Bytes), nil
 	}
-	n, err := e.from.Read(b)
+	n, err := io.ReadFull(e.from, b)
 	if err == nil {
 		e.r.recorder.add(JournalEvent{Kind: eventRandom, Bytes: append([]byte(nil), b...)})
 	}
@@ -226,7 +229,7 @@ func (r *run) replayed(in *quickjs.Instance, image *quickjs.Image) error {
 			return diverged("request %d (%s) asks for something else", e.ID, e.Name)
 		}
 		delete(p.asked, e.ID)
-		return r.settle(in, image, completion{e.ID, answer{JSON: e.JSON, Bytes: e.Bytes}, r.errorOf(e.Error)})
+		return r.settle(in, image, completion{id: e.ID, answer: answer{JSON: e.JSON, Bytes: e.Bytes}, err: r.errorOf(e.Error)})
 	default:
 		return diverged("it waits where the journal has a %s", e.Kind)
 	}
@@ -239,6 +242,7 @@ func (r *run) journaled(in *quickjs.Instance) *Journal {
 	}
 	j := r.recorder.journal
 	j.Version, j.Seed, j.Seeded, j.Limit = journalVersion, r.result.Seed, r.seeded, r.result.Limit
+	j.Unprepared = r.unprepared
 	j.Ticks = r.loadTicks
 	if in != nil {
 		j.Ticks += in.Ticks()
@@ -247,9 +251,9 @@ func (r *run) journaled(in *quickjs.Instance) *Journal {
 }
 
 // askAgain is request for a repeated run: the answer is in the journal.
-func (r *run) askAgain(id int32, name, payload string) error {
+func (r *run) askAgain(id int32, name, hash string) error {
 	r.outstanding++
-	r.replay.asked[id] = [2]string{name, hashOfText(payload)}
+	r.replay.asked[id] = [2]string{name, hash}
 	if _, counted := r.async[name]; counted {
 		if r.apiCalls++; r.apiCalls > r.limits.APICalls {
 			return r.limits.exceeded(LimitAPICalls)
@@ -271,7 +275,7 @@ func (r *run) callTool(ctx context.Context, t *tool, params string) (json.RawMes
 		}
 		return e.JSON, r.errorOf(e.Error)
 	}
-	out, err := t.call(ctx, params)
+	out, err := beside(ctx, func() (json.RawMessage, error) { return t.call(ctx, params) })
 	e := JournalEvent{Kind: eventCall, Name: t.Name, Ask: ask, JSON: out}
 	if err != nil {
 		e.JSON, e.Error = nil, wordsOf(err)
@@ -280,7 +284,7 @@ func (r *run) callTool(ctx context.Context, t *tool, params string) (json.RawMes
 	return out, err
 }
 
-// A repeated run may take replaySlack times as long as its limits say, and replayGrace: machines differ, and are busy.
+// A repeated run may take replaySlack times as long as its limits say, and replayGrace (Grants.MaxWall).
 const (
 	replaySlack = 4
 	replayGrace = 10 * time.Second
@@ -294,7 +298,7 @@ func (r *run) replayPoll(in *quickjs.Instance) error {
 		return r.divergence
 	case (j.Limit == LimitWall || j.Limit == LimitCPU) && r.loadTicks+in.Ticks() >= j.Ticks:
 		return r.limits.exceeded(j.Limit)
-	case r.elapsed() >= replaySlack*r.limits.Wall+replayGrace:
+	case r.elapsed() >= r.grants.MaxWall():
 		return r.limits.exceeded(LimitWall)
 	}
 	return r.ctx.Err()

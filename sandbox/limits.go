@@ -3,6 +3,8 @@ package sandbox
 import (
 	"fmt"
 	"time"
+
+	"github.com/airlock-run/airlock/policy/depth"
 )
 
 // Limit names a cap. The names are part of the contract with callers.
@@ -26,7 +28,7 @@ type Limits struct {
 	Wall        time.Duration // 15 s
 	CPU         time.Duration // as Wall
 	Ticks       int64         // LimitCPU by Usage.Ticks, the same on every machine; as many as CPU allows
-	MemoryBytes int64         // 64 MiB, at least MinMemoryBytes and at most Config.MaxMemoryBytes
+	MemoryBytes int64         // 64 MiB, at least MinMemoryBytes and at most Config.MaxMemoryBytes: of the guest, and of the host for it
 	OutputBytes int           // 1 MiB: of console text, and of the result's JSON
 	LogEntries  int           // 100 console calls
 	LogChars    int           // 1,000 characters of each are kept in Result.Logs
@@ -34,6 +36,7 @@ type Limits struct {
 	FetchBytes  int64         // DefaultFetchBytes of bodies, sent and received
 	FileBytes   int64         // DefaultFileBytes in the guest's file system
 	FileCount   int           // 1,024 files and folders there
+	Depth       int           // 512 objects and arrays in one another, in every value that crosses
 }
 
 // What FetchBytes and FileBytes are when they are not set.
@@ -42,12 +45,15 @@ const (
 	DefaultFileBytes  = 16 << 20
 )
 
+// defaultWall is what Wall is when it is not set.
+const defaultWall = 15 * time.Second
+
 // MinMemoryBytes is the least that a guest can start with.
 const MinMemoryBytes = 4 << 20
 
 func (l Limits) withDefaults(maxMemory int64) Limits {
 	if l.Wall <= 0 {
-		l.Wall = 15 * time.Second
+		l.Wall = defaultWall
 	}
 	if l.CPU <= 0 || l.CPU > l.Wall {
 		l.CPU = l.Wall
@@ -76,6 +82,9 @@ func (l Limits) withDefaults(maxMemory int64) Limits {
 	}
 	if l.FileCount <= 0 {
 		l.FileCount = 1024
+	}
+	if l.Depth <= 0 {
+		l.Depth = depth.Default
 	}
 	return l
 }

@@ -102,10 +102,13 @@ func (l *loader) compute(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, e
 	default:
 		return 0, cold("it calls the host while it loads (%s)", name)
 	}
+	before := l.run.outside.reached
+	l.run.outside.reached = false
 	v, err := l.run.sync(in, a)
-	if l.run.impure {
+	if l.run.outside.reached {
 		return 0, cold("it draws random numbers while it loads")
 	}
+	l.run.outside.reached = before
 	return v, err
 }
 
@@ -113,7 +116,8 @@ func (l *loader) compute(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, e
 // were reached, or the platform failed.
 func (e *Engine) load(r *run, x *version) error {
 	l := &loader{run: r}
-	in, err := e.image.NewInstance(r.ctx, uint64(r.limits.MemoryBytes), l)
+	reached := r.outside.reached
+	in, err := e.image.NewInstance(r.ctx, r.memory, l)
 	if err != nil {
 		return err
 	}
@@ -122,7 +126,7 @@ func (e *Engine) load(r *run, x *version) error {
 	in.SetRandom(state)
 	in.SetTimeOrigin(0)
 	err = r.evaluateTop(in, x.key.globals)
-	r.loadTicks, r.loadMemory = in.Ticks(), in.MemoryBytes()
+	r.loadTicks, r.loadMemory = in.Ticks(), r.memory.Peak()
 	var why *coldError
 	switch {
 	case errors.As(err, &why):
@@ -139,7 +143,7 @@ func (e *Engine) load(r *run, x *version) error {
 	case in.MemoryBytes() > e.versions.limit/2:
 		why = &coldError{"it takes " + bytesText(in.MemoryBytes()) + " to load, too much to be kept"}
 	default:
-		if err := in.Call(e.image.Root(stdlib.RootCollect)); err != nil {
+		if err := in.Collect(); err != nil {
 			return err
 		}
 		if x.image, err = in.Freeze(); err != nil {
@@ -152,7 +156,7 @@ func (e *Engine) load(r *run, x *version) error {
 		r.rejected = nil
 		x.cold = why.why
 		r.loadTicks, r.loadMemory = 0, 0
-		r.running, r.failed, r.impure, r.result.Exception, r.result.Error, r.result.Limit = false, false, false, nil, "", ""
+		r.running, r.failed, r.outside.reached, r.result.Exception, r.result.Error, r.result.Limit = false, false, reached, nil, "", ""
 	}
 	x.source, x.loaded = r.source, true
 	e.versions.keep(x)

@@ -72,9 +72,15 @@ func moduleSyntax(code string) moduleForm {
 
 // importEnd gives the last token of the import declaration that starts at i.
 func importEnd(tokens []token, i int) int {
-	end := i
+	end, braces := i, 0
 	for j := i + 1; j < len(tokens); j++ {
 		t := tokens[j]
+		switch t.kind {
+		case js.OpenBraceToken:
+			braces++
+		case js.CloseBraceToken:
+			braces--
+		}
 		if t.kind == js.SemicolonToken {
 			return j
 		}
@@ -85,7 +91,7 @@ func importEnd(tokens []token, i int) int {
 			}
 			return end
 		}
-		if t.kind == js.StringToken {
+		if t.kind == js.StringToken && braces <= 0 { // in braces it is the name of an export
 			break
 		}
 	}

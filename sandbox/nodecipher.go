@@ -1,9 +1,9 @@
 package sandbox
 
 import (
+	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
-	"errors"
 	"strings"
 
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
@@ -23,18 +23,15 @@ var (
 )
 
 // cipherOp(name, flags, key, iv, data, additional data) encrypts or decrypts all of data with AES.
-func cipherOp(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	name, _ := in.Str(a[0], 32)
+func cipherOp(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	name, _ := c.word(a[0], 32)
 	flags, ok := a[1].Int()
 	if !ok {
 		return 0, errForged
 	}
-	var b [4][]byte
-	for i := range b {
-		var err error
-		if b[i], err = buffer(in, a[2+i]); err != nil {
-			return 0, err
-		}
+	b, err := c.views(a[2:6]...)
+	if err != nil {
+		return 0, err
 	}
 	key, iv, data, extra := b[0], b[1], b[2], b[3]
 	block, err := aes.NewCipher(key)
@@ -48,34 +45,41 @@ func cipherOp(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, e
 	var out []byte
 	switch mode {
 	case "gcm":
-		out, err = gcm(block, flags, iv, data, extra)
+		out, err = c.gcm(block, flags, iv, data, extra)
 	case "ctr":
-		stream := cipher.NewCTR(block, iv)
-		err = r.feed(in, func(piece []byte) error { stream.XORKeyStream(piece, piece); return nil }, data)
-		out = data
+		out, err = c.through(data, 0, cipher.NewCTR(block, iv).XORKeyStream)
 	case "cbc", "ecb":
-		out, err = r.blocks(in, block, mode, flags, iv, data)
+		out, err = c.blocks(block, mode, flags, iv, data)
 	default:
 		err = errForged
 	}
 	if err != nil {
 		return 0, err
 	}
-	return in.Bytes(out)
+	return c.bytes(out)
 }
 
-func gcm(block cipher.Block, flags int32, iv, data, extra []byte) ([]byte, error) {
-	if len(iv) == 0 || len(data) > pieceBytes*64 {
+func (c *call) gcm(block cipher.Block, flags int32, iv, data, extra []byte) ([]byte, error) {
+	if len(iv) == 0 {
 		return nil, errForged
+	}
+	if err := c.gcmWork(1, iv, data, extra); err == error(errSealed) {
+		return nil, &opError{"RangeError", errSealed.message}
+	} else if err != nil {
+		return nil, err
 	}
 	aead, err := cipher.NewGCMWithNonceSize(block, len(iv))
 	if err != nil {
-		return nil, errors.Join(errForged, err)
+		return nil, errForged
+	}
+	room, err := c.make(len(data) + aead.Overhead())
+	if err != nil {
+		return nil, err
 	}
 	if flags&cipherDecrypt == 0 {
-		return aead.Seal(nil, iv, data, extra), nil
+		return aead.Seal(room[:0], iv, data, extra), nil
 	}
-	out, err := aead.Open(nil, iv, data, extra)
+	out, err := aead.Open(room[:0], iv, data, extra)
 	if err != nil {
 		return nil, errOpen
 	}
@@ -83,49 +87,52 @@ func gcm(block cipher.Block, flags int32, iv, data, extra []byte) ([]byte, error
 }
 
 // blocks works on whole blocks, with PKCS #7 padding unless it was turned off.
-func (r *run) blocks(in *quickjs.Instance, block cipher.Block, mode string, flags int32, iv, data []byte) ([]byte, error) {
+func (c *call) blocks(block cipher.Block, mode string, flags int32, iv, data []byte) ([]byte, error) {
 	const n = aes.BlockSize
 	decrypt, pad := flags&cipherDecrypt != 0, flags&cipherPad != 0
+	whole, room := len(data)/n*n, 0
 	if !decrypt && pad {
-		fill := n - len(data)%n
-		for range fill {
-			data = append(data, byte(fill))
-		}
-	}
-	if len(data)%n != 0 || decrypt && pad && len(data) == 0 {
+		room = n
+	} else if whole != len(data) || decrypt && pad && len(data) == 0 {
 		return nil, errBlock
 	}
-	work := func(piece []byte) error {
-		for i := 0; i < len(piece); i += n {
+	work := func(dst, src []byte) {
+		for i := 0; i < len(src); i += n {
 			if decrypt {
-				block.Decrypt(piece[i:i+n], piece[i:i+n])
+				block.Decrypt(dst[i:i+n], src[i:i+n])
 			} else {
-				block.Encrypt(piece[i:i+n], piece[i:i+n])
+				block.Encrypt(dst[i:i+n], src[i:i+n])
 			}
 		}
-		return nil
 	}
 	if mode == "cbc" {
 		chain := cipher.NewCBCEncrypter(block, iv)
 		if decrypt {
 			chain = cipher.NewCBCDecrypter(block, iv)
 		}
-		work = func(piece []byte) error { chain.CryptBlocks(piece, piece); return nil }
+		work = chain.CryptBlocks
 	}
-	if err := r.feed(in, work, data); err != nil {
+	out, err := c.through(data[:whole], room, work)
+	if err != nil {
 		return nil, err
 	}
+	if room > 0 {
+		last := append(out[whole:whole], data[whole:]...)
+		fill := n - len(last)
+		last = append(last, bytes.Repeat([]byte{byte(fill)}, fill)...)
+		work(last, last)
+	}
 	if decrypt && pad {
-		fill := int(data[len(data)-1])
+		fill := int(out[len(out)-1])
 		if fill == 0 || fill > n {
 			return nil, errPad
 		}
-		for _, c := range data[len(data)-fill:] {
-			if int(c) != fill {
+		for _, b := range out[len(out)-fill:] {
+			if int(b) != fill {
 				return nil, errPad
 			}
 		}
-		data = data[:len(data)-fill]
+		out = out[:len(out)-fill]
 	}
-	return data, nil
+	return out, nil
 }

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
@@ -16,73 +15,107 @@ import (
 // maxInflated bounds what one call unpacks. The guest's memory and Node's maxOutputLength bound it further.
 const maxInflated = 128 << 20
 
-// zlibOp(format, level, most, data) gives bytes, or the code and the text of an error. Work is done in pieces, between
-// which the clock is looked at; what a small input unpacks to is given up as soon as it is too much.
-func zlibOp(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	format, _ := in.Str(a[0], 32)
+// zlibOp(format, level, most, data) gives bytes, or the code and the text of an error. What a small input unpacks to is given
+// up as soon as it is too much: more than was asked for, or than there is memory for.
+func zlibOp(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	format, _ := c.word(a[0], 32)
 	level, ok := a[1].Int()
 	most, ok2 := a[2].Int()
 	if !ok || !ok2 || level < -1 || level > 11 || most < 0 {
 		return 0, errForged
 	}
-	data, err := buffer(in, a[3])
+	data, err := c.view(a[3])
 	if err != nil {
 		return 0, err
 	}
-	room := min(int64(most), maxInflated, r.limits.MemoryBytes)
 	var out []byte
-	if w, packed, ok := packer(format, int(level)); ok {
-		if err := r.feed(in, func(b []byte) error { _, err := w.Write(b); return err }, data); err != nil {
+	if p, ok := packingOf(format, int(level)); ok {
+		if out, err = c.pack(p, data); err != nil {
 			return 0, err
 		}
-		if err := w.Close(); err != nil {
-			return 0, err
-		}
-		out = packed.Bytes()
 		if int64(len(out)) > int64(most) {
 			err = errTooLarge
 		}
 	} else {
-		out, err = r.unpack(in, format, data, room)
+		metered := &meteredReader{c: c, b: data}
+		out, err = c.unpack(metered, format, min(int(most), maxInflated))
+		if metered.err != nil {
+			return 0, metered.err
+		}
 	}
 	var limit *limitError
 	switch {
 	case err == nil:
-		return in.Bytes(out)
-	case errors.As(err, &limit), r.ctx.Err() != nil:
+		return c.bytes(out)
+	case errors.As(err, &limit), c.ctx.Err() != nil:
 		return 0, err
 	case errors.Is(err, errTooLarge):
-		return answerJSON(in, [2]string{"ERR_BUFFER_TOO_LARGE", "too large"})
+		return c.json([2]string{"ERR_BUFFER_TOO_LARGE", "too large"})
 	case errors.Is(err, errForged):
 		return 0, err
 	}
-	return answerJSON(in, zlibError(format, err))
+	return c.json(zlibError(format, err))
 }
 
-func packer(format string, level int) (io.WriteCloser, *bytes.Buffer, bool) {
-	var out bytes.Buffer
-	if format == "brotli" {
-		return brotli.NewWriterLevel(&out, max(level, 0)), &out, true
+// errTooLarge says that an output is longer than it may be.
+var errTooLarge = errors.New("the output is too large")
+
+func (c *call) pack(p packing, data []byte) ([]byte, error) {
+	if err := c.hold(int(p.room)); err != nil {
+		return nil, err
 	}
-	if level > 9 {
-		level = 9
+	out := growing{c: c}
+	w, err := p.open(&out)
+	if err != nil {
+		return nil, err
 	}
-	var w io.WriteCloser
-	var err error
-	switch format {
-	case "gzip":
-		w, err = gzip.NewWriterLevel(&out, level)
-	case "deflate":
-		w, err = zlib.NewWriterLevel(&out, level)
-	case "deflate-raw":
-		w, err = flate.NewWriter(&out, level)
-	default:
-		return nil, nil, false
+	if err := p.write(c, w, data); err != nil {
+		return nil, err
 	}
-	return w, &out, err == nil
+	return out.b, w.Close()
 }
 
-func (r *run) unpack(in *quickjs.Instance, format string, data []byte, room int64) ([]byte, error) {
+// meteredReader is data that a decoder reads: its work is announced by what goes in, however little comes out.
+type meteredReader struct {
+	c    *call
+	b    []byte
+	paid int // bytes
+	err  error
+}
+
+func (m *meteredReader) pay() error {
+	if len(m.b) == 0 {
+		return io.EOF
+	}
+	if m.paid == 0 && m.err == nil {
+		m.paid = min(len(m.b), feedBytes)
+		m.err = m.c.work(compressedWork * m.paid)
+	}
+	return m.err
+}
+
+func (m *meteredReader) Read(p []byte) (int, error) {
+	if err := m.pay(); err != nil {
+		return 0, err
+	}
+	n := copy(p, m.b[:m.paid])
+	m.b, m.paid = m.b[n:], m.paid-n
+	return n, nil
+}
+
+func (m *meteredReader) ReadByte() (byte, error) {
+	if m.paid == 0 {
+		if err := m.pay(); err != nil {
+			return 0, err
+		}
+	}
+	b := m.b[0]
+	m.b, m.paid = m.b[1:], m.paid-1
+	return b, nil
+}
+
+func (c *call) unpack(from *meteredReader, format string, most int) ([]byte, error) {
+	data := from.b
 	if format == "unzip" {
 		format = "inflate"
 		if len(data) > 1 && data[0] == 0x1f && data[1] == 0x8b {
@@ -92,7 +125,13 @@ func (r *run) unpack(in *quickjs.Instance, format string, data []byte, room int6
 	if !begins(format, data) {
 		return nil, zlib.ErrHeader
 	}
-	from := bytes.NewReader(data)
+	room := inflateRoom
+	if format == "brotli-decompress" && len(data) > 0 {
+		room = int(brotliWindow(data[0]))
+	}
+	if err := c.hold(room); err != nil {
+		return nil, err
+	}
 	var src io.Reader
 	var err error
 	switch format {
@@ -110,19 +149,24 @@ func (r *run) unpack(in *quickjs.Instance, format string, data []byte, room int6
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
+	out := growing{c: c}
 	for {
-		n, err := io.CopyN(&out, src, pieceBytes)
-		if int64(out.Len()) > room {
-			return nil, errTooLarge
-		}
-		if errors.Is(err, io.EOF) && n < pieceBytes {
-			return out.Bytes(), nil
-		}
-		if err != nil {
+		if err := c.work(decompressedWork * pieceSize); err != nil {
 			return nil, err
 		}
-		if err := r.Poll(in); err != nil {
+		if len(out.b) == cap(out.b) {
+			if out.room(min(pieceSize, max(4*len(data), 1<<10))) != nil {
+				return nil, errTooLarge // for the guest's memory, as for the most that it asked for
+			}
+		}
+		n, err := src.Read(out.b[len(out.b):min(cap(out.b), len(out.b)+pieceSize)])
+		out.b = out.b[:len(out.b)+n]
+		switch {
+		case len(out.b) > most:
+			return nil, errTooLarge
+		case errors.Is(err, io.EOF):
+			return out.b, nil
+		case err != nil:
 			return nil, err
 		}
 	}

@@ -1,6 +1,9 @@
 package sandbox
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // What is remembered of one owner's code is not used for another's.
 func TestOwnersShareNothing(t *testing.T) {
@@ -13,8 +16,43 @@ func TestOwnersShareNothing(t *testing.T) {
 		{Script{Code: "1", Owner: "a"}, true}, {Script{Code: "1", Owner: "b"}, true}, {Script{Code: "1"}, true},
 		{Script{Code: "1", Owner: "a", TypeScript: true}, false},
 	} {
-		if _, again, ex := s.of(c.script); again != c.again || ex != nil {
-			t.Errorf("%d: seen before: %v, %v", i, again, ex)
+		key, kept := sourceKeyOf(c.script)
+		if again := s.known(key) != nil; !kept || again != c.again {
+			t.Errorf("%d: seen before: %v, kept %v", i, again, kept)
 		}
+		s.keep(key, &source{}, len(c.script.Code))
+	}
+}
+
+// An owner with two thousand functions pushes out their own images, within the bound, and leaves another's one.
+func TestImagesAreFair(t *testing.T) {
+	v := newVersions(10 << 20)
+	keep := func(owner, name string) {
+		t.Helper()
+		x, err := v.take(Script{Version: name, Owner: owner}, Grants{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !x.loaded {
+			x.source, x.loaded = &source{text: fmt.Sprintf("%100000d", 1)}, true
+			v.keep(x)
+		}
+		v.release(x)
+	}
+	for n := range 3 {
+		keep("modest", fmt.Sprint("m", n))
+	}
+	for n := range 2000 {
+		keep("greedy", fmt.Sprint("g", n))
+		if v.bytes > v.limit || v.order.Len() > maxVersions {
+			t.Fatalf("%d images take %d bytes", v.order.Len(), v.bytes)
+		}
+	}
+	there := map[string]bool{}
+	for key := range v.by {
+		there[key.version] = true
+	}
+	if !there["m0"] || !there["m1"] || !there["m2"] || !there["g1999"] || there["g0"] {
+		t.Errorf("kept are %v", there)
 	}
 }

@@ -2,10 +2,13 @@ package sandbox
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 
+	"github.com/airlock-run/airlock/policy/depth"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 	"github.com/airlock-run/airlock/sandbox/stdlib"
 )
@@ -20,7 +23,7 @@ import (
 
 // syncOp answers a synchronous operation. args are the guest's, from hostile memory. The guest sees an *opError as a
 // JavaScript exception; any other error ends the run.
-type syncOp func(r *run, in *quickjs.Instance, args []quickjs.Value) (quickjs.Value, error)
+type syncOp func(c *call, args []quickjs.Value) (quickjs.Value, error)
 
 // asyncOp works on a request. ctx ends with the run. What it returns resolves the guest's promise: JSON, or bytes as an
 // ArrayBuffer. An error rejects it: an *opError with its name, any other with its text.
@@ -37,27 +40,40 @@ type opError struct{ name, message string }
 
 func (e *opError) Error() string { return e.name + ": " + e.message }
 
-// maxPayload bounds a request's payload, in UTF-16 units.
+// maxPayload bounds a request's payload, in UTF-16 units. Tools and fetch take less of it.
 const maxPayload = 16 << 20
 
-// completion is a request that the host has finished.
+// requestRoom is what a request that waits for its answer takes besides its payload: a goroutine and its place in tables.
+const requestRoom = 16 << 10
+
+// completion is a request that the host has finished. held is what was charged for it.
 type completion struct {
 	id     int32
 	answer answer
 	err    error
+	held   int64
 }
 
 // request starts an asynchronous operation.
 func (r *run) request(in *quickjs.Instance, a quickjs.Args) error {
+	c := &call{run: r, in: in}
+	defer c.end()
 	id, ok := a[1].Int()
-	name, ok1 := in.Str(a[2], 256)
-	payload, ok2 := in.Str(a[3], maxPayload)
+	name, ok1 := c.word(a[2], 256)
+	payload, ok2, err := c.str(a[3], maxPayload)
+	if err != nil {
+		return err
+	}
 	if !ok || !ok1 || !ok2 {
 		return nil // nothing of ours makes such a call
 	}
-	r.impure = true
+	hash, err := c.hashOf(payload)
+	if err != nil {
+		return err
+	}
+	r.outside.reach()
 	if r.replay != nil {
-		return r.askAgain(id, name, payload)
+		return r.askAgain(id, name, hash)
 	}
 	op, granted := r.followUps[name]
 	counted := !granted
@@ -67,14 +83,24 @@ func (r *run) request(in *quickjs.Instance, a quickjs.Args) error {
 	if r.completions == nil {
 		r.completions = make(chan completion)
 	}
+	held := requestRoom + int64(len(payload))
+	if err := r.chargeAside(held); err != nil {
+		return err
+	}
 	r.outstanding++
 	if r.asked == nil {
 		r.asked = map[int32][2]string{}
 	}
-	r.asked[id] = [2]string{name, hashOfText(payload)}
+	r.asked[id] = [2]string{name, hash}
+	r.requests.Add(1)
 	done := func(ans answer, err error) {
+		defer r.requests.Add(-1)
+		room := int64(len(ans.JSON) + len(ans.Bytes))
+		if limit := r.chargeAside(room); limit != nil {
+			ans, err, room = answer{}, limit, 0
+		}
 		select {
-		case r.completions <- completion{id, ans, err}:
+		case r.completions <- completion{id, ans, err, held + room}:
 		case <-r.opsCtx.Done():
 		}
 	}
@@ -84,6 +110,7 @@ func (r *run) request(in *quickjs.Instance, a quickjs.Args) error {
 	}
 	if counted {
 		if r.apiCalls++; r.apiCalls > r.limits.APICalls {
+			r.requests.Add(-1)
 			return r.limits.exceeded(LimitAPICalls)
 		}
 	}
@@ -91,10 +118,23 @@ func (r *run) request(in *quickjs.Instance, a quickjs.Args) error {
 	return nil
 }
 
+// hashOf is hashOfText, whose work is announced.
+func (c *call) hashOf(text string) (string, error) {
+	h := sha256.New()
+	if err := c.absorb(h, bytesOf(text)); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
 // settle tells the guest what became of a request.
 func (r *run) settle(in *quickjs.Instance, image *quickjs.Image, c completion) error {
 	r.outstanding--
+	r.releaseAside(c.held)
 	r.recordAnswer(c)
+	if path := depth.Over(c.answer.JSON, "answer", r.limits.Depth); path != "" && c.err == nil {
+		c.err = &opError{"RangeError", depth.Message("the answer", path, r.limits.Depth)}
+	}
 	var limit *limitError
 	if errors.As(c.err, &limit) {
 		return limit
@@ -119,23 +159,33 @@ func (r *run) settle(in *quickjs.Instance, image *quickjs.Image, c completion) e
 	return r.guest(in, image.Root(stdlib.RootSettle), quickjs.Int(c.id), failed, value)
 }
 
+// operation returns the synchronous operation of a name: every guest's, or one that the run was granted.
+func (r *run) operation(name string) syncOp {
+	if op := platform[name]; op != nil {
+		return op
+	}
+	return r.syncOps[name]
+}
+
 // sync answers a synchronous operation. What it throws crosses as {"$error": [name, message]}.
 func (r *run) sync(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) {
 	name, ok := in.Str(a[1], 256)
-	op := platform[name]
-	if op == nil {
-		op = r.syncOps[name]
-	}
-	if op == nil {
-		op = nodeOps(name)
-	}
+	op := r.operation(name)
 	if !ok || op == nil {
 		return errorValue(in, &opError{"TypeError", fmt.Sprintf("%s is not available to this execution", name)})
 	}
-	v, err := op(r, in, a[2:])
+	c := &call{run: r, in: in}
+	defer c.end()
+	if err := c.work(opWork); err != nil {
+		return 0, err
+	}
+	v, err := op(c, a[2:])
 	var refused *opError
 	if err != nil && asOpError(err, &refused) {
-		return errorValue(in, refused)
+		v, err = errorValue(in, refused)
+	}
+	if err == nil && r.unpolled >= quantum {
+		err = r.Poll(in)
 	}
 	return v, err
 }

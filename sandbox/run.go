@@ -2,15 +2,17 @@ package sandbox
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
+	"github.com/airlock-run/airlock/policy/depth"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 	"github.com/airlock-run/airlock/sandbox/stdlib"
 )
@@ -23,6 +25,7 @@ const clockGrain = 100 * time.Microsecond
 
 // run is one execution in progress. It implements quickjs.Host.
 type run struct {
+	engine *Engine
 	ctx    context.Context
 	limits Limits
 	grants Grants
@@ -40,8 +43,9 @@ type run struct {
 	settled  bool
 	hasValue bool
 	running  bool // the code compiled
-	failed   bool
-	impure   bool
+	// unprepared is set when a limit ended the run before its code was ready.
+	unprepared bool
+	failed     bool
 	// What loading the code took (load.go), which counts whether this run did it or another.
 	loadTicks, loadMemory int64
 
@@ -68,20 +72,31 @@ type run struct {
 	rejected []quickjs.Value // promises whose rejection nobody handles, retained
 
 	web web // what the web platform's operations keep (web.go)
+
+	outside outside         // all that can make another run come to something else (outside.go)
+	memory  *quickjs.Budget // of the guest, and of the host for it (memory.go)
+	// requests counts those whose goroutine has not ended.
+	requests atomic.Int64
+	// unpolled is the work (call.go) that operations have announced since the limits were last checked.
+	unpolled int
 }
 
 // Run runs one script in a brand-new guest and drops the guest. It returns when the code's value is there (or, for code
 // without a value, when its event loop is empty), when it failed, when a cap ended it, or when ctx ended. Everything
 // that happened up to then is in the Result. The error is about the platform, never about the guest.
 func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result, error) {
-	r := &run{ctx: ctx, limits: grants.Limits.withDefaults(e.maxMemory), grants: grants, start: time.Now(), image: e.image}
+	e.running.Add(1)
+	defer e.running.Add(-1)
+	r := e.newRun(ctx, grants)
+	defer r.abandon()
 	v, err := e.versions.take(script, grants)
 	if err != nil {
 		return Result{}, err
 	}
 	defer e.versions.release(v)
-	if err := r.prepare(e, script, v); err != nil {
-		return r.finish(nil), nil
+	if err := r.takeSource(script, v); err != nil {
+		err = r.classify(err)
+		return r.finish(nil), err
 	}
 	if err := r.begin(script); err != nil {
 		return Result{}, err
@@ -99,18 +114,18 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 		err = r.classify(err)
 		return r.finish(nil), err
 	}
-	in, err := r.image.NewInstance(ctx, uint64(r.limits.MemoryBytes), r)
+	in, err := r.image.NewInstance(ctx, r.memory, r)
 	if err != nil {
 		return Result{}, err
 	}
 	defer in.Close()
 	state := mix(uint64(r.result.Seed))
 	in.SetRandom(state)
-	in.SetTimeOrigin(r.web.origin)
+	in.SetTimeOrigin(r.outside.began)
 	err = r.execute(in, script)
 	err = r.checkReplay(err)
 	if in.Random() != state {
-		r.impure = true
+		r.outside.reach()
 	}
 	if err := r.classify(err); err != nil {
 		return Result{}, err
@@ -118,9 +133,16 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 	return r.finish(in), nil
 }
 
+func (e *Engine) newRun(ctx context.Context, grants Grants) *run {
+	r := &run{engine: e, ctx: ctx, limits: grants.Limits.withDefaults(e.maxMemory), grants: grants, start: time.Now(), image: e.image}
+	r.outside = outside{run: r, now: e.now, entropy: e.entropy}
+	r.memory = quickjs.NewBudget(r.limits.MemoryBytes)
+	return r
+}
+
 // begin sets the seed and the clock.
 func (r *run) begin(script Script) error {
-	seed, err := seedOf(script.Seed)
+	seed, err := seedOf(script.Seed, r.outside.entropy)
 	if err != nil {
 		return err
 	}
@@ -129,7 +151,7 @@ func (r *run) begin(script Script) error {
 		r.result.Seed, r.seeded = j.Seed, j.Seeded
 		r.replay = &replayer{journal: j, asked: map[int32][2]string{}}
 	}
-	r.web.origin = r.readClock()
+	r.outside.began = r.readClock()
 	return nil
 }
 
@@ -154,27 +176,6 @@ func (r *run) warm(e *Engine, v *version) error {
 		return r.limits.exceeded(LimitMemory)
 	}
 	r.image, r.result.Warm = v.image, true
-	return nil
-}
-
-// prepare turns the code into what the engine compiles. An error means that the code is at fault; the result says how.
-func (r *run) prepare(e *Engine, script Script, v *version) error {
-	if v != nil && v.loaded {
-		r.source = v.source
-		return nil
-	}
-	if r.grants.Debug.Steps {
-		script = steppedScript(script)
-	}
-	src, again, ex := e.sources.of(script)
-	if ex != nil {
-		r.result.Exception, r.result.Error = ex, oneLine(ex)
-		return errCode
-	}
-	r.source = src
-	if again {
-		r.sources = &e.sources
-	}
 	return nil
 }
 
@@ -207,6 +208,9 @@ func (r *run) execute(in *quickjs.Instance, script Script) error {
 	}
 	if !r.grants.Eval {
 		in.DisableEval()
+	}
+	if err := r.shallow(script); err != nil {
+		return err
 	}
 	data, err := in.ParseJSON(contextJSON(script.Context))
 	if err != nil {
@@ -350,6 +354,7 @@ func (r *run) fire(in *quickjs.Instance, image *quickjs.Image, id int32) error {
 
 // Poll implements quickjs.Host: the only place where a computing guest is stopped.
 func (r *run) Poll(in *quickjs.Instance) error {
+	r.unpolled = 0
 	r.sample(in)
 	if err := r.limits.outOfTicks(r.loadTicks + in.Ticks()); err != nil {
 		return err
@@ -380,10 +385,7 @@ func (r *run) Trace(in *quickjs.Instance, frames string) (string, error) {
 const traceCost = 16
 
 // Now implements quickjs.Host.
-func (r *run) Now() time.Duration {
-	r.impure = true
-	return r.readClock()
-}
+func (r *run) Now() time.Duration { return r.outside.clock() }
 
 func (r *run) elapsed() time.Duration { return time.Since(r.start) }
 
@@ -405,6 +407,9 @@ func (r *run) classify(err error) error {
 	case errors.As(err, &limit):
 		r.result.Limit, r.result.Error, r.result.Exception, r.result.Value = limit.limit, limit.message, nil, nil
 	case errors.As(err, &exit):
+		if path := depth.Over(exit.value, "result", r.limits.Depth); path != "" {
+			return r.classify(r.deep("the result", path))
+		}
 		if r.result.Value = exit.value; exit.code != 0 {
 			r.result.Error = exit.Error()
 		}
@@ -416,7 +421,7 @@ func (r *run) classify(err error) error {
 			l := r.limits.exceeded(LimitWall)
 			r.result.Limit, r.result.Error, r.result.Cancelled = LimitWall, l.message, false
 		}
-	case errors.Is(err, errThrown):
+	case errors.Is(err, errThrown), errors.Is(err, errCode):
 	case quickjs.IsCallStackExhausted(err):
 		r.result.Limit, r.result.Error = LimitStack, "stack limit exceeded"
 	case quickjs.IsTrap(err):
@@ -437,9 +442,10 @@ func (r *run) finish(in *quickjs.Instance) Result {
 	res.Usage = Usage{Ticks: r.loadTicks, MemoryBytes: r.loadMemory, WallMs: milliseconds(r.elapsed()), CPUMs: milliseconds(r.cpu.used()), OutputBytes: int64(len(r.output)), APICalls: min(r.apiCalls, r.limits.APICalls)}
 	if in != nil {
 		res.Usage.Ticks += in.Ticks()
-		res.Usage.MemoryBytes = in.MemoryBytes()
+		res.Usage.MemoryBytes = r.memory.Peak()
 	}
-	res.Pure = !r.impure
+	// Where a cap ends a run depends on the machine.
+	res.Pure = !r.outside.reached && res.Limit == "" && !res.Cancelled
 	res.Journal, res.Debug = r.journaled(in), r.debugged(in)
 	if r.files != nil {
 		res.Files = r.files.written()
@@ -468,12 +474,12 @@ func contextJSON(m map[string]json.RawMessage) []byte {
 	return []byte(b.String())
 }
 
-func seedOf(given *int64) (int64, error) {
+func seedOf(given *int64, entropy io.Reader) (int64, error) {
 	if given != nil {
 		return *given, nil
 	}
 	var b [8]byte
-	if _, err := rand.Read(b[:]); err != nil {
+	if _, err := io.ReadFull(entropy, b[:]); err != nil {
 		return 0, fmt.Errorf("draw a seed: %w", err)
 	}
 	return int64(binary.LittleEndian.Uint64(b[:])), nil

@@ -2,8 +2,11 @@ package sandbox
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
@@ -15,6 +18,8 @@ const DefaultMaxMemoryBytes = 256 << 20
 
 // Config configures an Engine. The zero value works.
 type Config struct {
+	// EngineBuild names the build of the engine, one of EngineBuilds. Default: the first of them.
+	EngineBuild string
 	// CacheDir is a folder for compiled code (created if missing), as trusted as the program. With it filled an Engine is
 	// ready in some 20 ms; without it every New compiles for half a second.
 	CacheDir string
@@ -31,6 +36,9 @@ type Config struct {
 	withoutFuel bool
 	// library replaces the standard library, for conformance suites to compare with.
 	library []stdlib.File
+	// now and entropy replace the system's clock and random numbers, as guests meet them.
+	now     func() time.Time
+	entropy io.Reader
 }
 
 // Engine makes guests. It is safe for concurrent use; runs share nothing but read-only memory.
@@ -42,6 +50,12 @@ type Engine struct {
 	maxMemory int64
 	egress    Egress
 	startup   Startup
+	running   atomic.Int64 // runs in progress
+	abandoned atomic.Int64 // preparations that outlived their runs (prepare.go)
+	now       func() time.Time
+	entropy   io.Reader
+	garbage   atomic.Int64 // bytes that runs have returned and nobody has collected (memory.go)
+	longest   atomic.Int64 // work that was announced between two checks of the limits, of all runs
 }
 
 // hidden are the globals of the engine's build that guests must not see.
@@ -60,10 +74,22 @@ func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
 		cfg.WarmBytes = DefaultWarmBytes
 	}
 	e := &Engine{maxMemory: cfg.MaxMemoryBytes, egress: cfg.Egress, versions: newVersions(cfg.WarmBytes)}
+	e.now, e.entropy = time.Now, rand.Reader
+	if cfg.now != nil {
+		e.now = cfg.now
+	}
+	if cfg.entropy != nil {
+		e.entropy = cfg.entropy
+	}
 	rc := quickjs.RuntimeConfig{CacheDir: cfg.CacheDir}
 	if cfg.withoutFuel {
 		rc.Fuel = -1
 	}
+	build, err := quickjs.BuildNamed(cfg.EngineBuild)
+	if err != nil {
+		return nil, err
+	}
+	rc.Build = build
 	began := time.Now()
 	if e.runtime, err = quickjs.NewRuntime(ctx, rc); err != nil {
 		return nil, err
@@ -96,6 +122,17 @@ func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
 	e.startup.SelfTest = lap(&began)
 	return e, nil
 }
+
+// EngineBuilds returns the names of the engine builds that Config.EngineBuild accepts, the default first.
+func EngineBuilds() (names []string) {
+	for _, b := range quickjs.Builds() {
+		names = append(names, b.Name)
+	}
+	return names
+}
+
+// EngineBuild returns the name of the build that the engine runs.
+func (e *Engine) EngineBuild() string { return e.runtime.Build() }
 
 // Close releases the engine. No Run may be in progress.
 func (e *Engine) Close(ctx context.Context) error {

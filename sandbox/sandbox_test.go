@@ -14,16 +14,7 @@ import (
 // newEngine gives an engine whose compiled code is shared by all tests of this machine.
 func newEngine(t testing.TB) *sandbox.Engine {
 	t.Helper()
-	e, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := e.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return e
+	return engineOf(t, testBuild)
 }
 
 func run(t testing.TB, e *sandbox.Engine, s sandbox.Script, g sandbox.Grants) sandbox.Result {
@@ -89,6 +80,10 @@ func TestShapes(t *testing.T) {
 }
 
 func TestExceptions(t *testing.T) {
+	kind := "variable"
+	if oldBuild() {
+		kind = "const variable"
+	}
 	e := newEngine(t)
 	for _, c := range []struct {
 		code         string
@@ -105,7 +100,7 @@ func TestExceptions(t *testing.T) {
 		{"}); (async () => {", false, "SyntaxError: ", 1, 2},
 		{"a\x00b", false, "SyntaxError: a NUL byte is not allowed in code", 1, 2},
 		{"1;\n'\xff'", false, "SyntaxError: code is not valid UTF-8", 2, 2},
-		{"const n: number = 1", false, "SyntaxError: missing initializer for const variable; as TypeScript it is correct: set language to typescript", 1, 8},
+		{"const n: number = 1", false, "SyntaxError: missing initializer for " + kind + "; as TypeScript it is correct: set language to typescript", 1, 8},
 		{"throw 'text'", false, "Error: text", 0, 0},
 		{"type A = { x: number };\n\nfunction f(a: A) {\n  const é = 1; throw new Error('ts');\n}\nf({ x: 1 })", true, "Error: ts", 4, 26},
 		{"const a: number = f(1", true, "SyntaxError: unexpected end of input", 1, 22},

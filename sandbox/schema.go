@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/airlock-run/airlock/policy/depth"
 )
 
 // Schemas and what they judge are hostile. These bound both.
@@ -20,7 +23,6 @@ const (
 	maxSchemaBytes  = 64 << 10
 	maxSchemaDepth  = 32
 	maxParamBytes   = 1 << 20
-	maxParamDepth   = 64
 	maxPatternBytes = 1 << 10
 	maxProgram      = 2000    // instructions of a compiled pattern
 	maxSteps        = 200_000 // of one judgement
@@ -31,7 +33,8 @@ const (
 type schema struct {
 	mu       sync.Mutex
 	compiled *jsonschema.Schema
-	left     int // steps
+	left     int             // steps
+	ctx      context.Context // of the check in progress
 }
 
 var errJudgement = errors.New("judging it takes too many steps")
@@ -44,8 +47,11 @@ func newSchema(text json.RawMessage) (*schema, error) {
 	if len(text) > maxSchemaBytes {
 		return nil, fmt.Errorf("has %d bytes; at most %d are accepted", len(text), maxSchemaBytes)
 	}
-	if err := checkJSON(text, maxSchemaDepth); err != nil {
-		return nil, err
+	if path := depth.Over(text, "schema", maxSchemaDepth); path != "" {
+		return nil, errors.New(depth.Message("the schema", path, maxSchemaDepth))
+	}
+	if !json.Valid(text) {
+		return nil, errors.New("is not valid JSON")
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
@@ -89,7 +95,7 @@ type step struct{ of *schema }
 func (s step) Validate(*jsonschema.ValidatorContext, any) { s.of.charge(1) }
 
 func (s *schema) charge(n int) {
-	if s.left -= n; s.left < 0 {
+	if s.left -= n; s.left < 0 || s.ctx != nil && s.ctx.Err() != nil {
 		panic(errJudgement)
 	}
 }
@@ -125,15 +131,15 @@ func (p pattern) MatchString(text string) bool {
 	return p.Regexp.MatchString(text)
 }
 
-// check judges a JSON value.
-func (s *schema) check(text json.RawMessage) error {
+// check judges a JSON value. It ends with ctx.
+func (s *schema) check(ctx context.Context, text json.RawMessage) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return errors.New("is not valid JSON")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.left = maxSteps
+	s.left, s.ctx = maxSteps, ctx
 	if err := s.bounded(func() error { return s.compiled.Validate(value) }); err != nil {
 		return errors.New(reasonOf(err))
 	}
@@ -198,9 +204,11 @@ func leaves(e *jsonschema.ValidationError, visit func(*jsonschema.ValidationErro
 	return true
 }
 
-// checkJSON refuses what is not JSON or is nested deeper than depth.
-func checkJSON(text []byte, depth int) error {
-	open, inString := 0, false
+// decodedBytes is about what text takes when it is decoded: text itself, and some hundred bytes for each value, more for
+// objects.
+func decodedBytes(text []byte) int64 {
+	n := int64(len(text)) + 128
+	inString := false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case inString && c == '\\':
@@ -208,16 +216,11 @@ func checkJSON(text []byte, depth int) error {
 		case c == '"':
 			inString = !inString
 		case inString:
-		case c == '{' || c == '[':
-			if open++; open > depth {
-				return fmt.Errorf("is nested more than %d deep", depth)
-			}
-		case c == '}' || c == ']':
-			open--
+		case c == '{':
+			n += 400
+		case c == '[' || c == ',' || c == ':':
+			n += 96
 		}
 	}
-	if !json.Valid(text) {
-		return errors.New("is not valid JSON")
-	}
-	return nil
+	return n
 }

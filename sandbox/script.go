@@ -1,6 +1,12 @@
 package sandbox
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/airlock-run/airlock/policy/depth"
+)
 
 // Script is what a guest runs and the data it is given.
 type Script struct {
@@ -35,6 +41,19 @@ type Script struct {
 	Seed *int64
 }
 
+// shallow refuses input and context that nest too deeply.
+func (r *run) shallow(s Script) error {
+	if path := depth.Over(s.Input, "input", r.limits.Depth); path != "" {
+		return r.deep("input", path)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Context)) {
+		if path := depth.Over(s.Context[name], name, r.limits.Depth); path != "" {
+			return r.deep("context", "context."+path)
+		}
+	}
+	return nil
+}
+
 // Result is what a run came to.
 type Result struct {
 	// Value is the JSON of what the code evaluated to; nil when the run did not complete.
@@ -54,7 +73,8 @@ type Result struct {
 	// Cancelled reports that the context given to Run ended it.
 	Cancelled bool
 	Usage     Usage
-	// Pure reports that the guest read neither the clock nor a random number and made no host call.
+	// Pure reports that nothing from outside reached the guest (the clock, random numbers, secrets, requests, timers, what is
+	// garbage) and that no limit ended the run: every run of the same script and grants comes to this result.
 	Pure bool
 	// Warm reports that the run started where the top level of its Version ends. Cold says why another run of that Version
 	// would not: what the code does while it loads. Both are empty for scripts without a Version.
@@ -95,7 +115,8 @@ type Usage struct {
 	CPUMs float64
 	// Ticks counts how often the guest came out to the host; it depends on the code alone, not on the machine.
 	Ticks int64
-	// MemoryBytes is the peak of the guest's memory.
+	// MemoryBytes is the peak of the guest's memory and of what the host held for it while it ran. Requests and answers under way
+	// count against the limit in addition.
 	MemoryBytes int64
 	// OutputBytes is the length of the console's text.
 	OutputBytes int64

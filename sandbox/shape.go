@@ -1,45 +1,9 @@
 package sandbox
 
 import (
-	"errors"
-
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
 )
-
-var errTooDeep = errors.New("nested too deeply")
-
-// maxNesting is how many brackets may be open at once before the parser here, which recurses, is left out.
-const maxNesting = 500
-
-// tooDeep counts brackets without regard to strings and comments: it errs on the side of leaving the parser out. Long
-// runs of prefix operators and right-associative chains recurse too.
-func tooDeep(code string) bool {
-	depth, chain, arrows := 0, 0, 0
-	for i := range len(code) {
-		switch code[i] {
-		case '(', '[', '{':
-			depth++
-			chain++
-		case ')', ']', '}':
-			depth = max(depth-1, 0)
-		case '!', '~', '+', '-', '?', '=', '*', '`':
-			chain++
-			if code[i] == '=' && i+1 < len(code) && code[i+1] == '>' {
-				arrows++
-			}
-		case ';', ',', '\n':
-			arrows = 0
-			if code[i] == ';' {
-				chain = 0
-			}
-		}
-		if depth > maxNesting || chain > 20*maxNesting || arrows > maxNesting {
-			return true
-		}
-	}
-	return false
-}
 
 // lastStatement gives the last statement that is not empty, and how many statements there are up to it.
 func lastStatement(list []js.IStmt) (js.IStmt, int) {

@@ -133,6 +133,11 @@ func stripFence(code string) (string, int) {
 // shape wraps code in an async function. The engine is the judge of syntax: code that the parser here does not take is
 // compiled as a function body as it stands.
 func (s *source) shape(code string) {
+	if tooDeep(code) {
+		s.wrap("", "", code)
+		s.doubtful = true
+		return
+	}
 	list, ok := statements(code)
 	if ok {
 		switch last, n := lastStatement(list); {
@@ -262,8 +267,5 @@ func parenthesized(code string) (js.IExpr, bool) {
 }
 
 func parseJS(code string) (*js.AST, error) {
-	if tooDeep(code) {
-		return nil, errTooDeep
-	}
 	return js.Parse(parse.NewInputString(code), js.Options{})
 }

@@ -28,28 +28,27 @@ type sourceKey struct {
 	typescript bool
 }
 
-// of is sourceOf. again says that the code was seen before.
-func (s *sources) of(script Script) (_ *source, again bool, _ *Exception) {
+// sourceKeyOf returns the key of a script; ok is false for one whose source is not remembered.
+func sourceKeyOf(script Script) (key sourceKey, ok bool) {
 	if len(script.Files) > 0 || script.Entry != "" || len(script.Code) > rememberedCode {
-		made, ex := sourceOf(script)
-		return made, false, ex
+		return sourceKey{}, false
 	}
-	key := sourceKey{script.Owner, sha256.Sum256([]byte(script.Code)), script.TypeScript}
-	s.mu.Lock()
-	known := s.by[key]
-	s.mu.Unlock()
-	if known != nil {
-		return known, true, nil
-	}
-	made, ex := sourceOf(script)
-	if ex != nil {
-		return nil, false, ex
-	}
+	return sourceKey{script.Owner, sha256.Sum256([]byte(script.Code)), script.TypeScript}, true
+}
+
+// known returns the source of a script that was seen before, nil for any other.
+func (s *sources) known(key sourceKey) *source {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.take(4*(len(script.Code)+len(made.text)) + 1<<10) // with its source map
+	return s.by[key]
+}
+
+// keep remembers the source of code of n bytes.
+func (s *sources) keep(key sourceKey, made *source, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.take(4*(n+len(made.text)) + 1<<10) // with its source map
 	s.by[key] = made
-	return made, false, nil
 }
 
 // compiled keeps what compiling x gave, if anything.

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/airlock-run/airlock/policy/depth"
+	"github.com/airlock-run/airlock/policy/outbound"
+	"github.com/airlock-run/airlock/policy/toolname"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
@@ -42,49 +44,24 @@ const (
 // CheckTool says what is wrong with a tool, beginning with the field in the wire's spelling: name, inputSchema,
 // outputSchema or url.
 func CheckTool(t Tool) error {
-	_, err := newTool(t)
+	_, err := newTool(t, depth.Default)
 	return err
 }
 
-// ToolGlobal gives the names by which the guest calls a tool: the global and its method.
-func ToolGlobal(name string) (namespace, method string) {
-	separator := "."
-	if strings.Contains(name, ":") {
-		separator = ":"
-	}
-	namespace, method, _ = strings.Cut(name, separator)
-	if method = sanitized(strings.ReplaceAll(method, separator, "_")); method == "" {
-		method = "call"
-	}
-	return sanitized(namespace), method
-}
-
-// sanitized works on UTF-16 units, as the JavaScript that these rules come from did.
-func sanitized(name string) string {
-	var out strings.Builder
-	for _, r := range name {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '$':
-			out.WriteRune(r)
-		case r > 0xffff:
-			out.WriteString("__")
-		default:
-			out.WriteByte('_')
-		}
-	}
-	return out.String()
-}
+// ToolGlobal returns the global and its method by which the guest calls a tool; see [toolname.Global].
+func ToolGlobal(name string) (namespace, method string) { return toolname.Global(name) }
 
 // tool is a Tool whose schemas are compiled.
 type tool struct {
 	Tool
 	input, output *schema
+	memory        aside // of the run
+	depth         int   // how deep parameters and answers may nest
 }
 
-func newTool(t Tool) (*tool, error) {
-	namespace, _ := ToolGlobal(t.Name)
-	if namespace == "" || len(t.Name) > 256 {
-		return nil, errors.New("name: must be \"namespace:method\" or \"namespace.method\"")
+func newTool(t Tool, most int) (*tool, error) {
+	if err := toolname.Check(t.Name); err != nil {
+		return nil, fmt.Errorf("name: %w", err)
 	}
 	input, err := newSchema(t.InputSchema)
 	if err != nil {
@@ -100,7 +77,7 @@ func newTool(t Tool) (*tool, error) {
 	if t.Timeout <= 0 {
 		t.Timeout = toolTimeout
 	}
-	return &tool{t, input, output}, nil
+	return &tool{Tool: t, input: input, output: output, depth: most}, nil
 }
 
 // call makes one call. Whatever goes wrong is an *opError that names the tool, or a *limitError.
@@ -111,18 +88,21 @@ func (t *tool) call(ctx context.Context, params string) (json.RawMessage, error)
 	if len(params) > maxParamBytes {
 		return nil, fail("TypeError", "the parameters have %d bytes; at most %d are accepted", len(params), maxParamBytes)
 	}
-	if err := checkJSON([]byte(params), maxParamDepth); err != nil {
-		return nil, fail("TypeError", "the parameters' JSON %v", err)
+	if path := depth.Over([]byte(params), "params", t.depth); path != "" {
+		return nil, fail("RangeError", "%s", depth.Message("the value of the parameters", path, t.depth))
 	}
-	if t.input != nil {
-		if err := t.input.check(json.RawMessage(params)); err != nil {
-			return nil, fail("TypeError", "the parameters do not fit: %v", err)
-		}
+	if !json.Valid([]byte(params)) {
+		return nil, fail("TypeError", "the parameters are not valid JSON")
+	}
+	var limit *limitError
+	if err := t.fits(ctx, t.input, json.RawMessage(params)); errors.As(err, &limit) {
+		return nil, limit
+	} else if err != nil {
+		return nil, fail("TypeError", "the parameters do not fit: %v", err)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, t.Timeout, errToolTimeout)
 	defer cancel()
 	out, err := t.answered(ctx, json.RawMessage(params))
-	var limit *limitError
 	switch {
 	case errors.As(err, &limit):
 		return nil, limit
@@ -136,21 +116,42 @@ func (t *tool) call(ctx context.Context, params string) (json.RawMessage, error)
 	if len(out) > maxToolAnswer {
 		return nil, fail("Error", "the answer has %d bytes; at most %d are accepted", len(out), maxToolAnswer)
 	}
-	if err := checkJSON(out, maxParamDepth); err != nil {
-		return nil, fail("Error", "the answer %v", err)
+	if path := depth.Over(out, "answer", t.depth); path != "" {
+		return nil, fail("RangeError", "%s", depth.Message("the answer", path, t.depth))
 	}
-	if t.output != nil {
-		if err := t.output.check(out); err != nil {
-			return nil, fail("Error", "the answer does not fit: %v", err)
-		}
+	if !json.Valid(out) {
+		return nil, fail("Error", "the answer is not valid JSON")
+	}
+	if err := t.fits(ctx, t.output, out); errors.As(err, &limit) {
+		return nil, limit
+	} else if err != nil {
+		return nil, fail("Error", "the answer does not fit: %v", err)
 	}
 	return out, nil
+}
+
+// fits checks a value against a schema, nil for none.
+func (t *tool) fits(ctx context.Context, s *schema, text json.RawMessage) error {
+	if s == nil {
+		return nil
+	}
+	held, err := hold(t.memory, decodedBytes(text))
+	if err != nil {
+		return err
+	}
+	defer held.drop()
+	return s.check(ctx, text)
 }
 
 var errToolTimeout = errors.New("the tool takes too long")
 
 // answered calls, and waits no longer than ctx even when the callee does.
 func (t *tool) answered(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+	return beside(ctx, func() (json.RawMessage, error) { return t.Call(ctx, params) })
+}
+
+// beside calls f on a goroutine of its own, and waits no longer than ctx.
+func beside(ctx context.Context, f func() (json.RawMessage, error)) (json.RawMessage, error) {
 	type outcome struct {
 		out json.RawMessage
 		err error
@@ -162,7 +163,7 @@ func (t *tool) answered(ctx context.Context, params json.RawMessage) (json.RawMe
 				done <- outcome{err: errors.New("the call failed")}
 			}
 		}()
-		out, err := t.Call(ctx, params)
+		out, err := f()
 		done <- outcome{out, err}
 	}()
 	select {
@@ -195,10 +196,15 @@ func httpCall(t Tool, e *egress, executionID string) HostCall {
 			}
 			return nil, err
 		}
+		held, err := hold(e.memory, outbound.StreamBuffer+2*int64(len(params)))
+		if err != nil {
+			return nil, err
+		}
+		defer held.drop()
 		var text []byte
 		if in.body != nil {
 			defer in.body.Close() // it was read as far as is wanted
-			if text, err = io.ReadAll(io.LimitReader(in.body, maxToolAnswer+1)); err != nil {
+			if text, err = held.readAll(in.body, maxToolAnswer+1); err != nil {
 				var limit *limitError
 				if errors.As(err, &limit) {
 					return nil, limit
@@ -250,22 +256,28 @@ func trouble(status int, text []byte) string {
 }
 
 // toolOp is a tool's synchronous form: tool(name, params). The guest stands still, the deadline does not.
-func (r *run) toolOp(_ *run, in *quickjs.Instance, args []quickjs.Value) (quickjs.Value, error) {
-	name, ok := in.Str(args[0], 256)
+func (r *run) toolOp(c *call, args []quickjs.Value) (quickjs.Value, error) {
+	name, ok := c.word(args[0], 256)
 	t := r.tools[name]
 	if !ok || t == nil {
 		return 0, &opError{"TypeError", "no such tool"}
 	}
-	params, ok := in.Str(args[1], maxPayload)
+	params, ok, err := c.str(args[1], maxParamBytes)
+	if err != nil {
+		return 0, err
+	}
 	if !ok {
 		return 0, &opError{"TypeError", "tool " + name + ": the parameters are too large"}
 	}
-	r.impure = true
+	r.outside.reach()
 	if r.apiCalls++; r.apiCalls > r.limits.APICalls {
 		return 0, r.limits.exceeded(LimitAPICalls)
 	}
 	ctx, cancel := context.WithTimeoutCause(r.opsCtx, r.limits.Wall-r.elapsed(), errWall)
 	defer cancel()
+	if err := c.work(len(params)); err != nil {
+		return 0, err
+	}
 	out, err := r.callTool(ctx, t, params)
 	switch {
 	case errors.Is(err, errDiverged):
@@ -277,7 +289,12 @@ func (r *run) toolOp(_ *run, in *quickjs.Instance, args []quickjs.Value) (quickj
 	case err != nil:
 		return 0, err
 	}
-	return in.ParseJSON(out)
+	held, err := hold(r, int64(len(out)))
+	if err != nil {
+		return 0, err
+	}
+	defer held.drop()
+	return c.in.ParseJSON(out)
 }
 
 var errWall = errors.New("the run's time is over")

@@ -63,7 +63,7 @@ func TestTools(t *testing.T) {
 		{"try { await bad.error() } catch (e) { return e.message }", `"tool bad:error: no luck"`},
 		{"try { await bad.panic() } catch (e) { return e.message }", `"tool bad:panic: the call failed"`},
 		{"try { await bad.json() } catch (e) { return e.message }", `"tool bad:json: the answer is not valid JSON"`},
-		{"try { await bad.deep() } catch (e) { return e.message }", `"tool bad:deep: the answer is nested more than 64 deep"`},
+		{"try { await bad.deep() } catch (e) { return e.message }", `"tool bad:deep: the answer is nested more than 512 levels deep: answer[0][0][0][0][0][0]…"`},
 		{"try { await bad.slow() } catch (e) { return e.message }", `"tool bad:slow: no answer within 1ms"`},
 		{"let o = {}; o.o = o; try { await alone.call(o) } catch (e) { return e.name }", `"TypeError"`},
 		{"try { await alone.call(() => 1) } catch (e) { return e.message }", `"tool alone: the parameters cannot be written as JSON"`},
@@ -107,7 +107,7 @@ func TestHostileSchemas(t *testing.T) {
 		{"meta", `{"$schema":"http://169.254.169.254/latest"}`, "", "must not refer to"},
 		{"look-behind", `{"pattern":"(?<=a)b"}`, "", "not a regular expression of the RE2 kind"},
 		{"huge pattern", `{"pattern":"[a-z]{900}[a-z]{900}[a-z]{900}"}`, "", "too large"},
-		{"deep", strings.Repeat(`{"not":`, 100) + "true" + strings.Repeat("}", 100), "", "nested more than 32 deep"},
+		{"deep", strings.Repeat(`{"not":`, 100) + "true" + strings.Repeat("}", 100), "", "nested more than 32 levels deep: schema.not.not"},
 		{"long", `{"description":"` + strings.Repeat("x", 70000) + `"}`, "", "at most 65536"},
 		{"not a schema", `{"type":7}`, "", "not a valid JSON Schema"},
 		{"doubling", `{"$defs":{` + defs + `},"$ref":"#/$defs/a29"}`, "{}", "too many steps"},
@@ -199,6 +199,28 @@ func TestToolNames(t *testing.T) {
 		namespace, method := sandbox.ToolGlobal(name)
 		if got := namespace + "." + method; got != want {
 			t.Errorf("%q: got %s, want %s", name, got, want)
+		}
+	}
+}
+
+// TestGlobalsAreNoNamespaces: whatever the guest finds without tools cannot be what a tool is a method of, and a method
+// that the language calls by itself is none.
+func TestGlobalsAreNoNamespaces(t *testing.T) {
+	e := newEngine(t)
+	grants := sandbox.Grants{Network: sandbox.Network{Mode: sandbox.NetworkPublic, Secrets: []sandbox.Secret{{Name: "A", Value: "b"}}}}
+	r := run(t, e, sandbox.Script{Code: "[...Object.getOwnPropertyNames(globalThis), ...Object.getOwnPropertyNames(Object.prototype)]"}, grants)
+	var names []string
+	if err := json.Unmarshal(r.Value, &names); err != nil || len(names) < 100 {
+		t.Fatal(r.Error, err, len(names))
+	}
+	for _, name := range names {
+		if sandbox.CheckTool(sandbox.Tool{Name: name + ":x", URL: "https://a.example"}) == nil {
+			t.Errorf("a tool may be a method of %s", name)
+		}
+	}
+	for _, method := range []string{"then", "toJSON", "__proto__", "constructor", "valueOf"} {
+		if sandbox.CheckTool(sandbox.Tool{Name: "a:" + method, URL: "https://a.example"}) == nil {
+			t.Errorf("a tool may be the method %s", method)
 		}
 	}
 }

@@ -25,8 +25,9 @@ var wrappings = [...]wrapping{
 
 // transpile removes the types from TypeScript code, and from any what the engine lacks, and keeps the way back to it.
 func (s *source) transpile(code string, loader api.Loader) (string, *Exception) {
-	if tooDeep(code) {
-		return "", &Exception{Name: "SyntaxError", Message: "the code is nested too deeply for its types to be removed", Line: s.skipped + 1, Column: 1}
+	if ex := refuseDeep(code, " for its types to be removed"); ex != nil {
+		ex.Line += s.skipped
+		return "", ex
 	}
 	var first *Exception
 	order := wrappings[:]

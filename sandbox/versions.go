@@ -29,6 +29,7 @@ type versionKey struct {
 // the run that loads it, before others see it.
 type version struct {
 	key    versionKey
+	owner  string
 	loaded bool
 	source *source
 	image  *quickjs.Image // nil when it has none
@@ -72,7 +73,7 @@ func (v *versions) take(script Script, grants Grants) (*version, error) {
 		known.users++
 		return known, nil
 	}
-	return &version{key: key, users: 1}, nil
+	return &version{key: key, owner: script.Owner, users: 1}, nil
 }
 
 // keep makes a version that was loaded known. Another run may have been faster: then this one serves its own run alone.
@@ -89,13 +90,31 @@ func (v *versions) keep(x *version) {
 	}
 	v.by[x.key] = v.order.PushFront(x)
 	v.bytes += x.bytes
-	for e := v.order.Back(); e != nil && (v.bytes > v.limit || v.order.Len() > maxVersions); {
-		oldest, _ := e.Value.(*version)
-		e = e.Prev()
-		if oldest != x {
-			v.drop(oldest)
+	for v.bytes > v.limit || v.order.Len() > maxVersions {
+		oldest := v.oldestOfLargest(x)
+		if oldest == nil {
+			return
+		}
+		v.drop(oldest)
+	}
+}
+
+// oldestOfLargest returns the version that was used longest ago of the owner whose versions take most, but for one version:
+// an owner with thousands of functions pushes out their own.
+func (v *versions) oldestOfLargest(but *version) *version {
+	bytes := map[string]int64{}
+	for e := v.order.Front(); e != nil; e = e.Next() {
+		known, _ := e.Value.(*version)
+		bytes[known.owner] += known.bytes
+	}
+	var found *version
+	for e := v.order.Back(); e != nil; e = e.Prev() {
+		known, _ := e.Value.(*version)
+		if known != but && (found == nil || bytes[known.owner] > bytes[found.owner]) {
+			found = known
 		}
 	}
+	return found
 }
 
 // drop forgets x; its image goes when its last run has ended.

@@ -283,7 +283,7 @@ func images(t *testing.T) int {
 // TestWarmBounded: the images of many versions take no more than they may, whoever runs them at once.
 func TestWarmBounded(t *testing.T) {
 	before := images(t)
-	e, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache"), WarmBytes: 20 << 20})
+	e, err := sandbox.New(t.Context(), sandbox.Config{EngineBuild: testBuild, CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache"), WarmBytes: 20 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/cipher"
 	"crypto/subtle"
 	"encoding/binary"
+	"fmt"
 	"math/big"
 	"strconv"
 	"strings"
@@ -16,13 +17,19 @@ import (
 // errAES says that a decryption failed, and not why.
 var errAES = &opError{"OperationError", "The operation failed for an operation-specific reason"}
 
+// maxSealed bounds what AES-GCM works on at a time, which cannot be divided: data and additional data, in bytes.
+const maxSealed = 32 << 20
+
+// errSealed says that a text is too long for AES-GCM.
+var errSealed = &opError{"OperationError", fmt.Sprintf("AES-GCM takes at most %d bytes at a time here", maxSealed)}
+
 // cryptoAES(mode, encrypt, key, iv, data, additional data). mode is GCM:<tag bits>, CTR:<counter bits>, CBC or KW.
-func cryptoAES(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	text, _ := in.Str(a[0], 16)
+func cryptoAES(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	text, _ := c.word(a[0], 16)
 	mode, size, _ := strings.Cut(text, ":")
 	direction, _ := a[1].Int()
 	encrypt := direction != 0
-	b, err := buffers(in, a[2:6]...)
+	b, err := c.views(a[2:6]...)
 	if err != nil {
 		return 0, err
 	}
@@ -34,24 +41,36 @@ func cryptoAES(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, 
 	var out []byte
 	switch mode {
 	case "GCM":
-		out, err = aesGCM(block, encrypt, iv, data, b[3], size)
+		out, err = c.aesGCM(block, encrypt, iv, data, b[3], size)
 	case "CTR":
-		out, err = aesCTR(block, iv, data, size)
+		out, err = c.aesCTR(block, iv, data, size)
 	case "CBC":
-		out, err = aesCBC(block, encrypt, iv, data)
+		out, err = c.aesCBC(block, encrypt, iv, data)
 	case "KW":
-		out, err = aesKW(block, encrypt, data)
+		out, err = c.aesKW(block, encrypt, data)
 	default:
 		err = errForged
 	}
 	if err != nil {
 		return 0, err
 	}
-	return in.Bytes(out)
+	return c.bytes(out)
+}
+
+// gcmWork announces what AES-GCM does with some bytes, and refuses what is too long: a quarter of a unit a byte, for each time.
+func (c *call) gcmWork(times int, parts ...[]byte) error {
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
+	if n > maxSealed {
+		return errSealed
+	}
+	return c.work(times * n / 4)
 }
 
 // aesGCM takes any length of iv and any tag that WebCrypto allows: a short tag is the start of the whole one.
-func aesGCM(block cipher.Block, encrypt bool, iv, data, additional []byte, bits string) ([]byte, error) {
+func (c *call) aesGCM(block cipher.Block, encrypt bool, iv, data, additional []byte, bits string) ([]byte, error) {
 	n, err := strconv.Atoi(bits)
 	if err != nil || n < 32 || n > 128 || n%8 != 0 {
 		return nil, errForged
@@ -61,32 +80,60 @@ func aesGCM(block cipher.Block, encrypt bool, iv, data, additional []byte, bits 
 	if err != nil {
 		return nil, errAES
 	}
+	if err := c.gcmWork(1, iv, data, additional); err != nil {
+		return nil, err
+	}
+	// It appends its output and the tag.
+	room, err := c.make(len(data) + gcm.Overhead())
+	if err != nil {
+		return nil, err
+	}
 	if encrypt {
-		out := gcm.Seal(nil, iv, data, additional)
+		out := gcm.Seal(room[:0], iv, data, additional)
 		return out[:len(data)+tag], nil
 	}
 	if len(data) < tag {
 		return nil, errAES
 	}
 	if tag == gcm.Overhead() {
-		out, err := gcm.Open(nil, iv, data, additional)
+		out, err := gcm.Open(room[:0], iv, data, additional)
 		if err != nil {
 			return nil, errAES
 		}
 		return out, nil
 	}
 	text, given := data[:len(data)-tag], data[len(data)-tag:]
-	plain := gcm.Seal(nil, iv, make([]byte, len(text)), nil)[:len(text)] // the key stream
+	if err := c.hold(2*len(text) + gcm.Overhead()); err != nil {
+		return nil, err
+	}
+	plain := gcm.Seal(room[:0], iv, make([]byte, len(text)), nil)[:len(text)] // the key stream
 	subtle.XORBytes(plain, plain, text)
-	again := gcm.Seal(nil, iv, plain, additional)
+	if err := c.gcmWork(1, iv, data, additional); err != nil {
+		return nil, err
+	}
+	again := gcm.Seal(make([]byte, 0, len(text)+gcm.Overhead()), iv, plain, additional)
 	if subtle.ConstantTimeCompare(again[len(text):len(text)+tag], given) != 1 {
 		return nil, errAES
 	}
 	return plain, nil
 }
 
+// through has a cipher work on data, piece by piece, into what it returns.
+func (c *call) through(data []byte, room int, work func(dst, src []byte)) ([]byte, error) {
+	out, err := c.make(len(data) + room)
+	if err != nil {
+		return nil, err
+	}
+	at := 0
+	return out, c.pieces(data, 1, func(piece []byte) error {
+		work(out[at:at+len(piece)], piece)
+		at += len(piece)
+		return nil
+	})
+}
+
 // aesCTR counts in the last bits of the counter block alone: they wrap around, and the others stay.
-func aesCTR(block cipher.Block, counter, data []byte, bits string) ([]byte, error) {
+func (c *call) aesCTR(block cipher.Block, counter, data []byte, bits string) ([]byte, error) {
 	n, err := strconv.Atoi(bits)
 	if err != nil || n < 1 || n > 128 || len(counter) != aes.BlockSize {
 		return nil, errForged
@@ -102,30 +149,46 @@ func aesCTR(block cipher.Block, counter, data []byte, bits string) ([]byte, erro
 	if left := new(big.Int).Sub(span, low); blocks.Cmp(left) > 0 {
 		cut = int(left.Int64()) * aes.BlockSize
 	}
-	out := make([]byte, len(data))
-	cipher.NewCTR(block, counter).XORKeyStream(out[:cut], data[:cut])
-	if cut < len(data) {
-		wrapped := new(big.Int).Sub(start, low).FillBytes(make([]byte, aes.BlockSize))
-		cipher.NewCTR(block, wrapped).XORKeyStream(out[cut:], data[cut:])
-	}
-	return out, nil
+	stream := cipher.NewCTR(block, counter)
+	done := 0
+	return c.through(data, 0, func(dst, src []byte) {
+		if n := cut - done; n < len(src) { // it wraps around in here, or did before
+			if n = max(n, 0); n > 0 || done == cut {
+				stream.XORKeyStream(dst[:n], src[:n])
+				stream = cipher.NewCTR(block, new(big.Int).Sub(start, low).FillBytes(make([]byte, aes.BlockSize)))
+			}
+			stream.XORKeyStream(dst[n:], src[n:])
+		} else {
+			stream.XORKeyStream(dst, src)
+		}
+		done += len(src)
+	})
 }
 
-func aesCBC(block cipher.Block, encrypt bool, iv, data []byte) ([]byte, error) {
+func (c *call) aesCBC(block cipher.Block, encrypt bool, iv, data []byte) ([]byte, error) {
 	if len(iv) != aes.BlockSize {
 		return nil, errForged
 	}
 	if encrypt {
-		pad := aes.BlockSize - len(data)%aes.BlockSize
-		out := append(bytes.Clone(data), bytes.Repeat([]byte{byte(pad)}, pad)...)
-		cipher.NewCBCEncrypter(block, iv).CryptBlocks(out, out)
+		whole := len(data) / aes.BlockSize * aes.BlockSize
+		chain := cipher.NewCBCEncrypter(block, iv)
+		out, err := c.through(data[:whole], aes.BlockSize, chain.CryptBlocks)
+		if err != nil {
+			return nil, err
+		}
+		last := append(out[whole:whole], data[whole:]...)
+		pad := aes.BlockSize - len(last)
+		last = append(last, bytes.Repeat([]byte{byte(pad)}, pad)...)
+		chain.CryptBlocks(last, last)
 		return out, nil
 	}
 	if len(data) == 0 || len(data)%aes.BlockSize != 0 {
 		return nil, errAES
 	}
-	out := make([]byte, len(data))
-	cipher.NewCBCDecrypter(block, iv).CryptBlocks(out, data)
+	out, err := c.through(data, 0, cipher.NewCBCDecrypter(block, iv).CryptBlocks)
+	if err != nil {
+		return nil, err
+	}
 	pad := int(out[len(out)-1])
 	if pad == 0 || pad > aes.BlockSize || !bytes.Equal(out[len(out)-pad:], bytes.Repeat([]byte{byte(pad)}, pad)) {
 		return nil, errAES
@@ -133,18 +196,30 @@ func aesCBC(block cipher.Block, encrypt bool, iv, data []byte) ([]byte, error) {
 	return out[:len(out)-pad], nil
 }
 
-// aesKW is the key wrap of RFC 3394.
-func aesKW(block cipher.Block, wrap bool, data []byte) ([]byte, error) {
+// aesKW is the key wrap of RFC 3394. A step is announced as stepWork.
+func (c *call) aesKW(block cipher.Block, wrap bool, data []byte) ([]byte, error) {
+	const (
+		stepWork = 16
+		atOnce   = quantum / stepWork
+	)
 	initial := bytes.Repeat([]byte{0xa6}, 8)
 	if len(data)%8 != 0 || wrap && len(data) < 16 || !wrap && len(data) < 24 {
 		return nil, errAES
 	}
-	var r []byte
+	r, err := c.make(len(data) + 8)
+	if err != nil {
+		return nil, err
+	}
 	b := make([]byte, 16)
 	if wrap {
-		r = append(bytes.Clone(initial), data...)
+		r = append(append(r[:0], initial...), data...)
 		n := len(data) / 8
 		for t := 1; t <= 6*n; t++ {
+			if t%atOnce == 1 {
+				if err := c.work(stepWork * min(atOnce, 6*n-t+1)); err != nil {
+					return nil, err
+				}
+			}
 			at := ((t-1)%n + 1) * 8
 			copy(b, r[:8])
 			copy(b[8:], r[at:at+8])
@@ -154,9 +229,14 @@ func aesKW(block cipher.Block, wrap bool, data []byte) ([]byte, error) {
 		}
 		return r, nil
 	}
-	r = bytes.Clone(data)
+	r = append(r[:0], data...)
 	n := len(data)/8 - 1
 	for t := 6 * n; t >= 1; t-- {
+		if t%atOnce == 0 || t == 6*n {
+			if err := c.work(stepWork * min(atOnce, t)); err != nil {
+				return nil, err
+			}
+		}
 		at := ((t-1)%n + 1) * 8
 		binary.BigEndian.PutUint64(b, binary.BigEndian.Uint64(r)^uint64(t))
 		copy(b[8:], r[at:at+8])

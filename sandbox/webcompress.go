@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
@@ -46,72 +45,134 @@ func (h *handles[T]) get(v quickjs.Value) (x T, id int32, ok bool) {
 	return x, id, ok
 }
 
-// A compressor holds about a megabyte of the host's memory, a decompressor some 100 KiB.
 const (
 	maxCompressors   = 16
 	maxDecompressors = 64
 )
 
-// compressor gathers what a writer has written since it was last asked.
+// What compressing takes at most, in units a byte and in bytes of the host's memory. A block of brotli is compressed at once.
+// Qualities above maxBrotli would take more than ten times as long for a few hundredths of the size, a block at a time.
+const (
+	maxBrotli        = 6
+	brotliWork       = 100
+	brotliBlock      = 64 << 10
+	brotliRoom       = 16 << 20
+	deflateWork      = 400
+	deflateWorkBest  = 1200 // from level 7
+	deflateRoom      = 832 << 10
+	inflateRoom      = 128 << 10
+	unbrotliRoom     = 4 << 20 // and the window
+	decompressedWork = 8       // a byte that comes out
+	compressedWork   = 250     // a byte that goes in
+	feedBytes        = 8 << 10 // that are handed in between two polls
+)
+
+// packing is how something is compressed.
+type packing struct {
+	open         func(io.Writer) (io.WriteCloser, error)
+	room         int64
+	weight, size int // of work: units a byte, and bytes at a time
+}
+
+// packingOf returns the compression of a format at a level of zlib's, or a quality of brotli's; -1 is its own default.
+func packingOf(format string, level int) (packing, bool) {
+	p := packing{room: deflateRoom, weight: deflateWork, size: minPiece}
+	if level > 6 {
+		p.weight = deflateWorkBest
+	}
+	level = min(level, flate.BestCompression)
+	switch format {
+	case "gzip":
+		p.open = func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriterLevel(w, level) }
+	case "deflate":
+		p.open = func(w io.Writer) (io.WriteCloser, error) { return zlib.NewWriterLevel(w, level) }
+	case "deflate-raw":
+		p.open = func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, level) }
+	case "brotli":
+		quality := min(max(level, 0), maxBrotli)
+		p = packing{room: brotliRoom, weight: brotliWork, size: brotliBlock}
+		p.open = func(w io.Writer) (io.WriteCloser, error) { return brotli.NewWriterLevel(w, quality), nil }
+	default:
+		return p, false
+	}
+	return p, true
+}
+
+// write has w compress data.
+func (p packing) write(c *call, w io.Writer, data []byte) error {
+	for len(data) > 0 {
+		n := min(len(data), p.size)
+		if err := c.work(p.weight * n); err != nil {
+			return err
+		}
+		if _, err := w.Write(data[:n]); err != nil {
+			return err // out is memory: its errors are the run's end
+		}
+		data = data[n:]
+	}
+	return c.work(p.weight * p.size) // closing compresses what is left
+}
+
+// compressor is a compression stream. What it has written goes to the guest at once.
 type compressor struct {
+	packing
 	io.WriteCloser
-	out bytes.Buffer
+	out growing
 }
 
 // zipOpen(format) gives a number.
-func zipOpen(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	if len(r.web.compressors.byID) >= maxCompressors {
+func zipOpen(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	if len(c.web.compressors.byID) >= maxCompressors {
 		return 0, refused("QuotaExceededError", "more than %d compression streams are open", maxCompressors)
 	}
-	c := &compressor{}
-	switch format, _ := in.Str(a[0], 16); format {
-	case "gzip":
-		c.WriteCloser = gzip.NewWriter(&c.out)
-	case "deflate":
-		c.WriteCloser = zlib.NewWriter(&c.out)
-	case "brotli":
-		c.WriteCloser = brotli.NewWriter(&c.out)
-	case "deflate-raw":
-		w, err := flate.NewWriter(&c.out, flate.DefaultCompression)
-		if err != nil {
-			return 0, err
-		}
-		c.WriteCloser = w
-	default:
-		return 0, errForged
+	format, _ := c.word(a[0], 16)
+	level := -1
+	if format == "brotli" {
+		level = maxBrotli
 	}
-	return quickjs.Int(r.web.compressors.add(c)), nil
-}
-
-// zipWrite(number, bytes, last) gives what has been compressed by then.
-func zipWrite(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	c, id, ok := r.web.compressors.get(a[0])
+	p, ok := packingOf(format, level)
 	if !ok {
 		return 0, errForged
 	}
-	data, err := buffer(in, a[1])
+	if err := c.charge(p.room); err != nil {
+		return 0, err
+	}
+	z := &compressor{packing: p}
+	var err error
+	if z.WriteCloser, err = p.open(&z.out); err != nil {
+		return 0, err
+	}
+	return quickjs.Int(c.web.compressors.add(z)), nil
+}
+
+// zipWrite(number, bytes, last) gives what has been compressed by then.
+func zipWrite(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	z, id, ok := c.web.compressors.get(a[0])
+	if !ok {
+		return 0, errForged
+	}
+	data, err := c.view(a[1])
 	if err != nil {
 		return 0, err
 	}
-	for len(data) > 0 {
-		n := min(len(data), slice)
-		if _, err := c.Write(data[:n]); err != nil {
-			return 0, err // it writes to memory
-		}
-		data = data[n:]
-		if err := r.Poll(in); err != nil {
-			return 0, err
-		}
+	z.out = growing{c: c}
+	if err := z.write(c, z, data); err != nil {
+		return 0, err
 	}
 	if last, _ := a[2].Int(); last != 0 {
-		delete(r.web.compressors.byID, id)
-		if err := c.Close(); err != nil {
+		c.dropCompressor(id, z)
+		if err := z.Close(); err != nil {
 			return 0, err
 		}
 	}
-	v, err := in.Bytes(c.out.Bytes())
-	c.out.Reset()
+	v, err := c.bytes(z.out.b)
+	z.out = growing{}
 	return v, err
+}
+
+func (r *run) dropCompressor(id int32, z *compressor) {
+	delete(r.web.compressors.byID, id)
+	r.release(z.room)
 }
 
 // decompressor runs a decoder, which pulls its input, on a goroutine that is ever either waiting for input or handing
@@ -123,6 +184,11 @@ type decompressor struct {
 	waits  bool // for input
 	handed bool // a piece of output, and waits to go on
 	ended  bool
+
+	input []byte // what the guest has written and feed has not had yet
+	last  bool   // it is the end
+	begun bool
+	room  int64 // charged, besides input
 }
 
 // event is what the decoder's side came to: a piece of output, hunger (both nil), or its end.
@@ -211,12 +277,13 @@ func newDecompressor(ctx context.Context, open func(io.Reader) (io.Reader, error
 }
 
 // unzipOpen(format) gives a number.
-func unzipOpen(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	if len(r.web.decompressors.byID) >= maxDecompressors {
+func unzipOpen(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	if len(c.web.decompressors.byID) >= maxDecompressors {
 		return 0, refused("QuotaExceededError", "more than %d decompression streams are open", maxDecompressors)
 	}
 	var open func(io.Reader) (io.Reader, error)
-	switch format, _ := in.Str(a[0], 16); format {
+	format, _ := c.word(a[0], 16)
+	switch format {
 	case "gzip":
 		open = func(r io.Reader) (io.Reader, error) {
 			z, err := gzip.NewReader(r)
@@ -234,66 +301,120 @@ func unzipOpen(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, 
 	default:
 		return 0, errForged
 	}
-	ctx, stop := context.WithCancel(r.opsCtx)
+	if err := c.charge(inflateRoom); err != nil {
+		return 0, err
+	}
+	ctx, stop := context.WithCancel(c.opsCtx)
 	d := newDecompressor(ctx, open)
-	return quickjs.Int(r.web.decompressors.add(&openDecompressor{d, stop})), nil
+	d.room = inflateRoom
+	return quickjs.Int(c.web.decompressors.add(&openDecompressor{d, format == "brotli", stop})), nil
 }
 
 // openDecompressor is a decompressor and what ends its goroutine.
 type openDecompressor struct {
 	*decompressor
-	stop context.CancelFunc
+	brotli bool
+	stop   context.CancelFunc
+}
+
+// drop forgets a decompressor.
+func (r *run) dropDecompressor(id int32, d *openDecompressor) {
+	delete(r.web.decompressors.byID, id)
+	d.stop()
+	r.release(d.room + int64(len(d.input)))
+}
+
+// brotliWindow returns the bytes that a decoder keeps, by the first byte of what it decodes (RFC 7932, section 9.1).
+func brotliWindow(first byte) int64 {
+	bits := 24
+	switch high, low := first>>4&7, first>>1&7; {
+	case first&1 == 0:
+		bits = 16
+	case low != 0:
+		bits = 17 + int(low)
+	case high == 0:
+		bits = 17
+	case high > 1:
+		bits = 8 + int(high)
+	}
+	return unbrotliRoom + 1<<bits
+}
+
+// give adds what the guest has written.
+func (c *call) give(d *openDecompressor, v quickjs.Value) error {
+	data, err := c.view(v)
+	if err != nil {
+		return err
+	}
+	room := int64(0)
+	if d.brotli && !d.begun && len(data) > 0 {
+		d.begun, room = true, brotliWindow(data[0])
+	}
+	if err := c.charge(room + int64(len(data))); err != nil {
+		return err
+	}
+	d.room += room
+	d.input = append(d.input[:len(d.input):len(d.input)], data...)
+	return nil
 }
 
 // unzipStep(number, bytes or null, last) goes on with more input, or with null after a piece of output. It gives the next
 // piece, or null when it needs input or has come to its end.
-func unzipStep(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	d, id, ok := r.web.decompressors.get(a[0])
+func unzipStep(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	d, id, ok := c.web.decompressors.get(a[0])
 	if !ok {
 		return 0, errForged
 	}
-	drop := func() {
-		delete(r.web.decompressors.byID, id)
-		d.stop()
-	}
-	if err := r.Poll(in); err != nil {
-		return 0, err
-	}
 	last, _ := a[2].Int()
 	if a[1] != quickjs.Null {
-		data, err := buffer(in, a[1])
-		if err != nil {
+		if err := c.give(d, a[1]); err != nil {
 			return 0, err
 		}
-		if d.ended && len(data) > 0 {
-			drop()
-			return 0, refused("TypeError", "there is more after the end of the compressed data")
-		}
-		d.feed.chunk, d.feed.last = data, last != 0
+		d.last = last != 0
 	}
-	e, err := d.next(r.opsCtx)
-	if err != nil {
-		return 0, err
+	if d.ended && len(d.input) > 0 {
+		c.dropDecompressor(id, d)
+		return 0, errAfterEnd
 	}
-	switch {
-	case e.piece != nil:
-		return in.Bytes(e.piece)
-	case e.err == nil && !d.ended:
-		return quickjs.Null, nil
-	case e.err == nil || errors.Is(e.err, io.EOF):
-		extra := len(d.feed.chunk) > 0
-		if extra || last != 0 {
-			drop()
+	for {
+		if err := c.work(decompressedWork * pieceSize); err != nil {
+			return 0, err
 		}
-		if extra {
-			return 0, refused("TypeError", "there is more after the end of the compressed data")
+		if d.waits && len(d.input) > 0 {
+			n := min(len(d.input), feedBytes)
+			if err := c.work(compressedWork * n); err != nil {
+				return 0, err
+			}
+			d.feed.chunk, d.input = d.input[:n:n], d.input[n:]
+			c.release(int64(n))
 		}
-		return quickjs.Null, nil
-	default:
-		drop()
+		d.feed.last = d.last && len(d.input) == 0
+		e, err := d.next(c.opsCtx)
+		switch {
+		case err != nil:
+			return 0, err
+		case e.piece != nil:
+			return c.bytes(e.piece)
+		case e.err == nil && !d.ended && len(d.input) > 0:
+			continue
+		case e.err == nil && !d.ended:
+			return quickjs.Null, nil
+		case e.err == nil || errors.Is(e.err, io.EOF):
+			extra := len(d.feed.chunk)+len(d.input) > 0
+			if extra || last != 0 {
+				c.dropDecompressor(id, d)
+			}
+			if extra {
+				return 0, errAfterEnd
+			}
+			return quickjs.Null, nil
+		}
+		c.dropDecompressor(id, d)
 		return 0, refused("TypeError", "the compressed data is not valid, or not complete")
 	}
 }
+
+var errAfterEnd = refused("TypeError", "there is more after the end of the compressed data")
 
 // next lets the decoder go on until it has something to tell.
 func (d *decompressor) next(ctx context.Context) (event, error) {
@@ -325,16 +446,15 @@ func (d *decompressor) next(ctx context.Context) (event, error) {
 }
 
 // zipDrop(compresses, number) lets go of a stream that was given up.
-func zipDrop(r *run, _ *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
+func zipDrop(c *call, a []quickjs.Value) (quickjs.Value, error) {
 	if compresses, _ := a[0].Int(); compresses != 0 {
-		if _, id, ok := r.web.compressors.get(a[1]); ok {
-			delete(r.web.compressors.byID, id)
+		if z, id, ok := c.web.compressors.get(a[1]); ok {
+			c.dropCompressor(id, z)
 		}
 		return quickjs.Undefined, nil
 	}
-	if d, id, ok := r.web.decompressors.get(a[1]); ok {
-		delete(r.web.decompressors.byID, id)
-		d.stop()
+	if d, id, ok := c.web.decompressors.get(a[1]); ok {
+		c.dropDecompressor(id, d)
 	}
 	return quickjs.Undefined, nil
 }

@@ -2,14 +2,11 @@ package sandbox
 
 import (
 	"crypto"
-	"crypto/hkdf"
-	"crypto/hmac"
 	_ "crypto/sha1" // the hashes that WebCrypto names
 	_ "crypto/sha256"
 	_ "crypto/sha3"
 	_ "crypto/sha512"
 	"crypto/subtle"
-	"encoding/binary"
 	"hash"
 
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
@@ -44,8 +41,8 @@ var hashes = map[string]crypto.Hash{
 }
 
 // hashArg is the hash that an argument names.
-func hashArg(in *quickjs.Instance, v quickjs.Value) (crypto.Hash, error) {
-	name, _ := in.Str(v, 32)
+func hashArg(c *call, v quickjs.Value) (crypto.Hash, error) {
+	name, _ := c.word(v, 32)
 	h, ok := hashes[name]
 	if !ok {
 		return 0, refused("NotSupportedError", "the hash %q is not supported", name)
@@ -53,83 +50,63 @@ func hashArg(in *quickjs.Instance, v quickjs.Value) (crypto.Hash, error) {
 	return h, nil
 }
 
-// buffers copies arguments out of the guest.
-func buffers(in *quickjs.Instance, args ...quickjs.Value) ([][]byte, error) {
-	out := make([][]byte, len(args))
-	for i, a := range args {
-		var err error
-		if out[i], err = buffer(in, a); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// slice is how much a hash takes in between two polls.
-const slice = 1 << 20
-
-// absorb writes data to h, and ends with the run.
-func (r *run) absorb(in *quickjs.Instance, h hash.Hash, data []byte) error {
-	for len(data) > slice {
-		h.Write(data[:slice])
-		data = data[slice:]
-		if err := r.Poll(in); err != nil {
-			return err
-		}
-	}
-	h.Write(data)
-	return nil
-}
-
 // cryptoDigest(hash, data)
-func cryptoDigest(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	algorithm, err := hashArg(in, a[0])
+func cryptoDigest(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	algorithm, err := hashArg(c, a[0])
 	if err != nil {
 		return 0, err
 	}
-	data, err := buffer(in, a[1])
+	data, err := c.view(a[1])
 	if err != nil {
 		return 0, err
 	}
-	h := algorithm.New()
-	if err := r.absorb(in, h, data); err != nil {
-		return 0, err
-	}
-	return in.Bytes(h.Sum(nil))
+	return c.sum(algorithm.New(), data)
 }
 
-func (r *run) mac(in *quickjs.Instance, a []quickjs.Value) ([]byte, error) {
-	algorithm, err := hashArg(in, a[0])
+// sum answers with the hash of data.
+func (c *call) sum(h hash.Hash, data []byte) (quickjs.Value, error) {
+	if err := c.absorb(h, data); err != nil {
+		return 0, err
+	}
+	return c.bytes(h.Sum(nil))
+}
+
+// macArgs computes the HMAC of (hash, key, data).
+func macArgs(c *call, a []quickjs.Value) ([]byte, error) {
+	algorithm, err := hashArg(c, a[0])
 	if err != nil {
 		return nil, err
 	}
-	b, err := buffers(in, a[1], a[2])
+	b, err := c.views(a[1], a[2])
 	if err != nil {
 		return nil, err
 	}
-	h := hmac.New(algorithm.New, b[0])
-	if err := r.absorb(in, h, b[1]); err != nil {
+	h, err := c.mac(algorithm.New, b[0])
+	if err != nil {
+		return nil, err
+	}
+	if err := c.absorb(h, b[1]); err != nil {
 		return nil, err
 	}
 	return h.Sum(nil), nil
 }
 
 // cryptoHMAC(hash, key, data)
-func cryptoHMAC(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	mac, err := r.mac(in, a)
+func cryptoHMAC(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	mac, err := macArgs(c, a)
 	if err != nil {
 		return 0, err
 	}
-	return in.Bytes(mac)
+	return c.bytes(mac)
 }
 
 // cryptoHMACVerify(hash, key, data, signature) compares in constant time.
-func cryptoHMACVerify(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	mac, err := r.mac(in, a)
+func cryptoHMACVerify(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	mac, err := macArgs(c, a)
 	if err != nil {
 		return 0, err
 	}
-	signature, err := buffer(in, a[3])
+	signature, err := c.view(a[3])
 	if err != nil {
 		return 0, err
 	}
@@ -137,12 +114,12 @@ func cryptoHMACVerify(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.
 }
 
 // cryptoHKDF(hash, key, salt, info, bytes)
-func cryptoHKDF(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	algorithm, err := hashArg(in, a[0])
+func cryptoHKDF(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	algorithm, err := hashArg(c, a[0])
 	if err != nil {
 		return 0, err
 	}
-	b, err := buffers(in, a[1], a[2], a[3])
+	b, err := c.views(a[1], a[2], a[3])
 	if err != nil {
 		return 0, err
 	}
@@ -150,51 +127,31 @@ func cryptoHKDF(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value,
 	if !ok || n < 0 || int(n) > 255*algorithm.Size() {
 		return 0, refused("OperationError", "HKDF gives at most %d bytes", 255*algorithm.Size())
 	}
-	out, err := hkdf.Key(algorithm.New, b[0], b[1], string(b[2]), int(n))
-	if err != nil {
-		return 0, refused("OperationError", "HKDF: %v", err)
-	}
-	return in.Bytes(out)
-}
-
-// maxDerivedBytes bounds what PBKDF2 is asked for.
-const maxDerivedBytes = 1 << 20
-
-// cryptoPBKDF2(hash, password, salt, iterations, bytes) is RFC 8018's PBKDF2, which polls while it iterates.
-func cryptoPBKDF2(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	algorithm, err := hashArg(in, a[0])
+	out, err := c.hkdf(algorithm.New, b[0], b[1], b[2], int(n))
 	if err != nil {
 		return 0, err
 	}
-	b, err := buffers(in, a[1], a[2])
+	return c.bytes(out)
+}
+
+// cryptoPBKDF2(hash, password, salt, iterations, bytes)
+func cryptoPBKDF2(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	algorithm, err := hashArg(c, a[0])
+	if err != nil {
+		return 0, err
+	}
+	b, err := c.views(a[1], a[2])
 	if err != nil {
 		return 0, err
 	}
 	iterations, ok := a[3].Int()
 	n, ok1 := a[4].Int()
-	if !ok || !ok1 || iterations < 1 || n < 0 || n > maxDerivedBytes {
+	if !ok || !ok1 || iterations < 1 || n < 0 || n > maxDerived {
 		return 0, refused("OperationError", "PBKDF2: the iterations or the length are out of range")
 	}
-	h := hmac.New(algorithm.New, b[0])
-	var out, sum []byte
-	for block := uint32(1); len(out) < int(n); block++ {
-		h.Reset()
-		h.Write(b[1])
-		h.Write(binary.BigEndian.AppendUint32(nil, block))
-		sum = h.Sum(sum[:0])
-		total := append([]byte(nil), sum...)
-		for i := int32(1); i < iterations; i++ {
-			if i%1024 == 0 {
-				if err := r.Poll(in); err != nil {
-					return 0, err
-				}
-			}
-			h.Reset()
-			h.Write(sum)
-			sum = h.Sum(sum[:0])
-			subtle.XORBytes(total, total, sum)
-		}
-		out = append(out, total...)
+	out, err := c.pbkdf2(algorithm.New, b[0], b[1], int(iterations), int(n))
+	if err != nil {
+		return 0, err
 	}
-	return in.Bytes(out[:n])
+	return c.bytes(out)
 }

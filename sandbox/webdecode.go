@@ -1,24 +1,27 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/transform"
 
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
 // textLabel(label) gives the name of the encoding that the WHATWG Encoding standard has for a label.
-func textLabel(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	label, ok := in.Str(a[0], 256)
+func textLabel(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	label, ok := c.word(a[0], 256)
 	if name := encodingName(label); ok && name != "" {
-		return in.String(name)
+		return c.string(name)
 	}
 	return 0, refused("RangeError", "The encoding label provided ('%s') is invalid.", cutChars(strings.ReplaceAll(label, "\x00", ""), 40))
 }
@@ -57,40 +60,55 @@ const (
 
 // textDecode(encoding, flags, state, bytes) decodes. A decoder's state between calls is the guest's to keep: it is as
 // short as the longest incomplete sequence, and a forged one decodes to no more than other bytes would.
-func textDecode(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	name, ok := in.Str(a[0], 64)
+func textDecode(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	name, ok := c.word(a[0], 64)
 	flags, ok1 := a[1].Int()
-	packed, ok2 := in.Str(a[2], 64)
+	packed, ok2 := c.word(a[2], 64)
 	d, ok3 := newDecoder(name, packed)
 	if !ok || !ok1 || !ok2 || !ok3 {
 		return 0, errForged
 	}
-	src, err := buffer(in, a[3])
+	src, err := c.view(a[3])
 	if err != nil {
 		return 0, err
 	}
-	out, bad := d.decode(src, flags&decodeStream == 0)
+	out := growing{c: c}
+	bad, err := d.decodeInto(c, &out, src, flags&decodeStream == 0)
+	if err != nil {
+		return 0, err
+	}
 	if bad && flags&decodeFatal != 0 {
 		return 0, refused("TypeError", "The encoded data was not valid for encoding %s", name)
 	}
-	if !d.begun && out != "" {
+	text := stringOf(out.b)
+	if !d.begun && text != "" {
 		d.begun = true
 		if flags&decodeBOM == 0 && strings.HasPrefix(name, "utf-") {
-			out = strings.TrimPrefix(out, "\ufeff")
+			text = strings.TrimPrefix(text, "\ufeff")
 		}
 	}
 	if flags&decodeStream == 0 {
-		return text(in, out)
+		return c.string(text)
 	}
-	return answerJSON(in, [2]string{out, d.pack()})
+	answer := growing{c: c}
+	for _, part := range []func() error{
+		func() error { return answer.text("[") }, func() error { return answer.quoted(text) },
+		func() error { return answer.text(`,"` + d.pack() + `"]`) },
+	} {
+		if err := part(); err != nil {
+			return 0, err
+		}
+	}
+	return c.in.ParseJSON(answer.b)
 }
 
 // decoder turns bytes into text, piece by piece.
 type decoder struct {
 	convert converter
 	pending []byte // an incomplete sequence
-	begun   bool   // text has come out
-	mode    byte   // of ISO-2022-JP
+	table   transform.Transformer
+	begun   bool // text has come out
+	mode    byte // of ISO-2022-JP
 }
 
 // converter appends src as UTF-8 to dst as far as its sequences are complete. last says that nothing follows.
@@ -104,9 +122,9 @@ func newDecoder(name, packed string) (*decoder, bool) {
 	case "utf-16le", "utf-16be":
 		d.convert = utf16Converter(name == "utf-16be")
 	case "iso-2022-jp":
-		d.convert = iso2022JP
+		d.convert, d.table = iso2022JP, japanese.EUCJP.NewDecoder().Transformer
 	case "gb18030", "gbk":
-		d.convert = gb18030
+		d.convert, d.table = gb18030, simplifiedchinese.GB18030.NewDecoder().Transformer
 	case "iso-8859-8-i":
 		d.convert = byteConverter(charmap.ISO8859_8)
 	default:
@@ -117,7 +135,7 @@ func newDecoder(name, packed string) (*decoder, bool) {
 		if table, ok := e.(*charmap.Charmap); ok {
 			d.convert = byteConverter(table)
 		} else {
-			d.convert = tableConverter(e)
+			d.convert, d.table = tableConverter, e.NewDecoder().Transformer
 		}
 	}
 	if packed == "" {
@@ -139,14 +157,36 @@ func (d *decoder) pack() string {
 	return hex.EncodeToString(append([]byte{begun, d.mode}, d.pending...))
 }
 
+// decode turns the next bytes into text. last says that nothing follows.
 func (d *decoder) decode(src []byte, last bool) (string, bool) {
 	if len(d.pending) > 0 {
 		src = append(append([]byte(nil), d.pending...), src...)
 	}
 	out, rest, bad := d.convert(d, make([]byte, 0, len(src)+8), src, last)
-	d.pending = rest
-	return string(out), bad
+	d.pending = append([]byte(nil), rest...)
+	return stringOf(out), bad
 }
+
+// decodeInto is decode piece by piece, into out.
+func (d *decoder) decodeInto(c *call, out *growing, src []byte, last bool) (bad bool, err error) {
+	for {
+		n := min(len(src), pieceBytes/decodeWork)
+		if err := c.work(n * decodeWork); err != nil {
+			return false, err
+		}
+		text, wrong := d.decode(src[:n], last && n == len(src))
+		bad = bad || wrong
+		if err := out.text(text); err != nil {
+			return false, err
+		}
+		if src = src[n:]; len(src) == 0 {
+			return bad, nil
+		}
+	}
+}
+
+// decodeWork is the work of decoding a byte: of the slowest encodings.
+const decodeWork = 16
 
 // utf8Converter replaces each maximal subpart of an ill-formed sequence by U+FFFD, as the standard has it.
 func utf8Converter(_ *decoder, dst, src []byte, last bool) (out, rest []byte, bad bool) {
@@ -250,18 +290,28 @@ func byteConverter(table *charmap.Charmap) converter {
 }
 
 // tableConverter uses the tables of x/text, which follow the standard's.
-func tableConverter(e encoding.Encoding) converter {
-	return func(_ *decoder, dst, src []byte, last bool) (out, rest []byte, bad bool) {
-		t := e.NewDecoder().Transformer
-		for {
-			dst = append(dst, make([]byte, len(src)*3+16)...)
-			n := len(dst) - len(src)*3 - 16
-			nDst, nSrc, err := t.Transform(dst[n:], src, last)
-			bad = bad || strings.Contains(string(dst[n:n+nDst]), "\ufffd")
-			dst, src = dst[:n+nDst], src[nSrc:]
-			if err != transform.ErrShortDst { // Transform's errors are these very values
-				return dst, src, bad
-			}
+func tableConverter(d *decoder, dst, src []byte, last bool) (out, rest []byte, bad bool) {
+	for {
+		d.table.Reset()
+		begin := len(dst)
+		dst = slices.Grow(dst, len(src)*3+16)
+		nDst, nSrc, err := d.table.Transform(dst[begin:cap(dst)], src, last)
+		dst, src = dst[:begin+nDst], src[nSrc:]
+		bad = bad || bytes.Contains(dst[begin:], []byte("\ufffd"))
+		if err != transform.ErrShortDst { // Transform's errors are these very values
+			return dst, src, bad
 		}
 	}
+}
+
+// tableRune decodes one sequence by d's table: U+FFFD when it has none.
+func (d *decoder) tableRune(sequence []byte) rune {
+	var out [16]byte
+	d.table.Reset()
+	n, _, err := d.table.Transform(out[:], sequence, true)
+	if err != nil {
+		return utf8.RuneError
+	}
+	r, _ := utf8.DecodeRune(out[:n])
+	return r
 }

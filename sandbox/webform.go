@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -20,59 +22,98 @@ type formPart struct {
 	End      int     `json:"end"`
 }
 
+// maxPartHeader bounds the headers of one part, in bytes.
+const maxPartHeader = 16 << 10
+
 // multipartParse(boundary, bytes) finds the parts of multipart/form-data.
-func multipartParse(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	boundary, ok := in.Str(a[0], 256)
+func multipartParse(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	boundary, ok := c.word(a[0], 256)
 	if !ok || boundary == "" {
 		return 0, errForged
 	}
-	body, err := buffer(in, a[1])
+	body, err := c.view(a[1])
 	if err != nil {
 		return 0, err
 	}
-	parts, problem := formParts(body, boundary)
+	out := growing{c: c}
+	problem, err := c.formParts(body, boundary, &out)
+	if err != nil {
+		return 0, err
+	}
 	if problem != "" {
 		return 0, refused("TypeError", "the body is not multipart/form-data: %s", problem)
 	}
-	return answerJSON(in, parts)
+	return c.in.ParseJSON(out.b)
 }
 
-// formParts finds the parts, or says what is wrong with the form.
-func formParts(body []byte, boundary string) (parts []formPart, problem string) {
+// index is bytes.Index, whose work is announced.
+func (c *call) index(b, sep []byte) (int, error) {
+	for at := 0; ; at += pieceBytes {
+		window := b[at:min(len(b), at+pieceBytes+len(sep)-1)]
+		i := bytes.Index(window, sep)
+		if i >= 0 {
+			return at + i, c.work(16 + i)
+		}
+		if err := c.work(len(window)); err != nil {
+			return 0, err
+		}
+		if at+len(window) == len(b) {
+			return -1, nil
+		}
+	}
+}
+
+// formParts writes the parts as JSON, or says what is wrong with the form.
+func (c *call) formParts(body []byte, boundary string, out *growing) (problem string, err error) {
 	line := []byte("--" + boundary)
 	end := append([]byte("\r\n"), line...)
 	at := len(line)
 	if !bytes.HasPrefix(body, line) { // a preamble
-		i := bytes.Index(body, end)
-		if i < 0 {
-			return nil, "no boundary"
+		i, err := c.index(body, end)
+		if err != nil || i < 0 {
+			return "no boundary", err
 		}
 		at = i + len(end)
 	}
-	parts = []formPart{}
-	for {
-		rest := bytes.TrimLeft(body[at:], " \t")
+	if err := out.text("["); err != nil {
+		return "", err
+	}
+	for n := 0; ; n++ {
+		rest := bytes.TrimLeft(body[at:min(len(body), at+maxPartHeader)], " \t")
+		at += min(len(body)-at, maxPartHeader) - len(rest)
 		if bytes.HasPrefix(rest, []byte("--")) {
-			return parts, ""
+			return "", out.text("]")
 		}
 		if !bytes.HasPrefix(rest, []byte("\r\n")) {
-			return nil, "text after a boundary"
+			return "text after a boundary", nil
 		}
-		if len(parts) == maxParts {
-			return nil, "too many parts"
+		if n == maxParts {
+			return "too many parts", nil
 		}
-		part, content, problem := formHeader(body, len(body)-len(rest)+2)
+		if err := c.work(4 * maxPartHeader / 8); err != nil {
+			return "", err
+		}
+		part, content, problem := formHeader(body, at+2)
 		if problem != "" {
-			return nil, problem
+			return problem, nil
 		}
 		// An empty part's content starts where its end does.
-		n := bytes.Index(body[content-2:], end)
-		if n < 0 {
-			return nil, "a part without an end"
+		length, err := c.index(body[content-2:], end)
+		if err != nil || length < 0 {
+			return "a part without an end", err
 		}
-		part.Start, part.End = content, max(content, content-2+n)
-		parts = append(parts, part)
-		at = content - 2 + n + len(end)
+		part.Start, part.End = content, max(content, content-2+length)
+		text, err := json.Marshal(part)
+		if err != nil {
+			return "", fmt.Errorf("answer a host call: %w", err)
+		}
+		if n > 0 {
+			text = append([]byte(","), text...)
+		}
+		if _, err := out.Write(text); err != nil {
+			return "", err
+		}
+		at = content - 2 + length + len(end)
 	}
 }
 
@@ -80,12 +121,16 @@ func formParts(body []byte, boundary string) (parts []formPart, problem string) 
 func formHeader(body []byte, at int) (part formPart, content int, problem string) {
 	named := false
 	part.Type = "text/plain"
-	for {
-		n := bytes.Index(body[at:], []byte("\r\n"))
+	for from := at; ; {
+		window := body[at:min(len(body), from+maxPartHeader)]
+		n := bytes.Index(window, []byte("\r\n"))
 		if n < 0 {
+			if at+len(window) < len(body) {
+				return part, 0, fmt.Sprintf("a part has more than %d bytes of headers", maxPartHeader)
+			}
 			return part, 0, "a header without an end"
 		}
-		line := string(body[at : at+n])
+		line := string(window[:n])
 		at += n + 2
 		if line == "" {
 			break
@@ -129,8 +174,7 @@ func dispositionParam(s string) (key, value, rest string) {
 		value, rest, _ = strings.Cut(s, ";")
 	}
 	if !utf8.ValidString(value) {
-		out, _, _ := utf8Converter(nil, nil, []byte(value), true)
-		value = string(out)
+		value = validUTF8(value)
 	}
 	return strings.ToLower(strings.TrimSpace(key)), value, rest
 }

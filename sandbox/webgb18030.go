@@ -1,16 +1,12 @@
 package sandbox
 
-import (
-	"unicode/utf8"
-
-	"golang.org/x/text/encoding/simplifiedchinese"
-)
+import "unicode/utf8"
 
 // gb18030 decodes gb18030 and gbk, which the standard decodes alike. The tables are those of x/text, with what GB18030-2022
 // changed; what makes a sequence ill-formed, and how much of one is replaced, is the standard's.
-func gb18030(_ *decoder, dst, src []byte, last bool) (out, rest []byte, bad bool) {
+func gb18030(d *decoder, dst, src []byte, last bool) (out, rest []byte, bad bool) {
 	for len(src) > 0 {
-		r, n := gb18030Rune(src)
+		r, n := gb18030Rune(d, src)
 		if n == 0 && !last {
 			return dst, src, bad
 		}
@@ -24,7 +20,7 @@ func gb18030(_ *decoder, dst, src []byte, last bool) (out, rest []byte, bad bool
 }
 
 // gb18030Rune decodes what src starts with: n bytes, U+FFFD where they are ill-formed; 0 bytes where more are needed.
-func gb18030Rune(src []byte) (r rune, n int) {
+func gb18030Rune(d *decoder, src []byte) (r rune, n int) {
 	within := func(i int, low, high byte) bool { return src[i] >= low && src[i] <= high }
 	switch {
 	case src[0] < utf8.RuneSelf:
@@ -36,7 +32,7 @@ func gb18030Rune(src []byte) (r rune, n int) {
 	case len(src) == 1:
 		return 0, 0
 	case !within(1, 0x30, 0x39):
-		return gb18030Pair(src)
+		return gb18030Pair(d, src)
 	case len(src) == 2:
 		return 0, 0
 	case !within(2, 0x81, 0xfe):
@@ -53,10 +49,10 @@ func gb18030Rune(src []byte) (r rune, n int) {
 	case pointer == 7457:
 		return 0xe7c7, 4
 	}
-	return gb18030Table(src[:4]), 4
+	return d.tableRune(src[:4]), 4
 }
 
-func gb18030Pair(src []byte) (r rune, n int) {
+func gb18030Pair(d *decoder, src []byte) (r rune, n int) {
 	c := rune(src[0])<<8 | rune(src[1])
 	switch {
 	case c&0xff < 0x40 || c&0xff == 0x7f || c&0xff == 0xff:
@@ -64,18 +60,12 @@ func gb18030Pair(src []byte) (r rune, n int) {
 	case gb18030Changed[c] != 0:
 		r = gb18030Changed[c]
 	default:
-		r = gb18030Table(src[:2])
+		r = d.tableRune(src[:2])
 	}
 	if r == utf8.RuneError && src[1] < utf8.RuneSelf {
 		return r, 1 // the second byte is taken for itself
 	}
 	return r, 2
-}
-
-func gb18030Table(sequence []byte) rune {
-	b, _ := simplifiedchinese.GB18030.NewDecoder().Bytes(sequence) // what it cannot decode becomes U+FFFD
-	r, _ := utf8.DecodeRune(b)
-	return r
 }
 
 // gb18030Changed are the pairs that the tables of x/text lack.

@@ -100,13 +100,16 @@ func endsInNumber(host string) bool {
 }
 
 // hostUnicode(host) is a host name with its labels as people write them.
-func hostUnicode(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	host, _ := in.Str(a[0], maxHost)
+func hostUnicode(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	host, _ := c.word(a[0], maxHost)
+	if err := c.work(16 * maxHost); err != nil {
+		return 0, err
+	}
 	labels := strings.Split(host, ".")
 	for i, label := range labels {
 		if decoded, err := idna.Punycode.ToUnicode(label); err == nil {
 			labels[i] = decoded
 		}
 	}
-	return text(in, strings.Join(labels, "."))
+	return c.string(strings.Join(labels, "."))
 }

@@ -24,9 +24,12 @@ var intlOps = map[string]syncOp{
 }
 
 // zoneArg is the time zone that an argument names, by its name in the time zone database.
-func zoneArg(in *quickjs.Instance, v quickjs.Value) (*time.Location, bool) {
-	name, ok := in.Str(v, 64)
+func zoneArg(c *call, v quickjs.Value) (*time.Location, bool) {
+	name, ok := c.word(v, 64)
 	if !ok || name == "" || name == "Local" || strings.Contains(name, "..") {
+		return nil, false
+	}
+	if c.work(16<<10) != nil { // a few dozen kilobytes are read
 		return nil, false
 	}
 	zone, err := time.LoadLocation(name)
@@ -35,29 +38,50 @@ func zoneArg(in *quickjs.Instance, v quickjs.Value) (*time.Location, bool) {
 
 // intlZone(zone, milliseconds since the epoch, as text) gives [offset in seconds, abbreviation, is daylight saving time,
 // name]; null when there is no such zone or time.
-func intlZone(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	zone, ok := zoneArg(in, a[0])
-	text, ok1 := in.Str(a[1], 32)
+func intlZone(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	zone, ok := zoneArg(c, a[0])
+	text, ok1 := c.word(a[1], 32)
 	ms, err := strconv.ParseInt(text, 10, 64)
 	if !ok || !ok1 || err != nil {
 		return quickjs.Null, nil // null is how the library is told
 	}
 	t := time.UnixMilli(ms).In(zone)
 	name, offset := t.Zone()
-	return answerJSON(in, []any{offset, name, t.IsDST(), zone.String()})
+	return c.json([]any{offset, name, t.IsDST(), zone.String()})
 }
+
+// maxCompared bounds the UTF-16 units that are compared as a locale sorts, which takes up to three microseconds each and
+// does not stop on the way. What is longer, and alike so far, is compared by code points.
+const (
+	maxCompared = 4 << 10
+	compareWork = 800
+)
 
 // intlCompare(locale, flags, a, b) compares two strings as the locale sorts: negative, 0 or positive. The flags are 1 for
 // numbers in order of size, 2 to ignore case, 4 to ignore accents too.
-func intlCompare(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	locale, _ := in.Str(a[0], 64)
+func intlCompare(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	locale, _ := c.word(a[0], 64)
 	flags, _ := a[1].Int()
-	x, ok := in.Str(a[2], maxBytes)
-	y, ok1 := in.Str(a[3], maxBytes)
+	x, ok := c.in.Text(a[2])
+	y, ok1 := c.in.Text(a[3])
 	if !ok || !ok1 {
 		return 0, errForged
 	}
-	return quickjs.Int(int32(r.collator(locale, flags).CompareString(x, y))), nil
+	xFirst, xRest := x.Cut(maxCompared)
+	yFirst, yRest := y.Cut(maxCompared)
+	if err := c.work(compareWork * max(64, xFirst.Len()+yFirst.Len())); err != nil {
+		return 0, err
+	}
+	order := c.collator(locale, flags).CompareString(xFirst.String(), yFirst.String())
+	for order == 0 && xRest.Len()+yRest.Len() > 0 {
+		xFirst, xRest = xRest.Cut(pieceBytes / 8)
+		yFirst, yRest = yRest.Cut(pieceBytes / 8)
+		if err := c.work(4 * (xFirst.Len() + yFirst.Len())); err != nil {
+			return 0, err
+		}
+		order = strings.Compare(xFirst.String(), yFirst.String())
+	}
+	return quickjs.Int(int32(order)), nil
 }
 
 // maxCollators bounds how many a guest makes the host keep.
@@ -96,8 +120,8 @@ func (r *run) collator(locale string, flags int32) *collate.Collator {
 }
 
 // intlLocale(tag) gives the canonical form of a language tag, or null when it is none.
-func intlLocale(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	text, ok := in.Str(a[0], 128)
+func intlLocale(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	text, ok := c.word(a[0], 128)
 	if !ok || text == "" || strings.ContainsAny(text, "_ ") {
 		return quickjs.Null, nil
 	}
@@ -107,7 +131,7 @@ func intlLocale(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value,
 	case len(text) < 2:
 		return quickjs.Null, nil
 	case errors.As(err, &unknown):
-		return in.String(subtagCase(text)) // well-formed; no table has it
+		return c.string(subtagCase(text)) // well-formed; no table has it
 	case err != nil:
 		return quickjs.Null, nil
 	}
@@ -115,7 +139,7 @@ func intlLocale(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value,
 	if err != nil {
 		canonical = tag
 	}
-	return in.String(canonical.String())
+	return c.string(canonical.String())
 }
 
 // subtagCase writes a language tag's subtags as RFC 5646 has them: Xxxx for scripts, XX for regions.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 	"golang.org/x/text/language"
@@ -13,11 +14,20 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
+// maxSegment bounds one segment, in bytes of UTF-8: the library that finds its end does not stop on the way.
+const (
+	maxSegment  = 32 << 10
+	segmentWork = 100 // a byte
+)
+
 // intlSegment(granularity, text) gives where a text's segments end, after UAX #29: 32-bit numbers of UTF-16 units, negative
 // for what is no word where the granularity is word.
-func intlSegment(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	granularity, _ := in.Str(a[0], 16)
-	rest, ok := in.Str(a[1], maxBytes)
+func intlSegment(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	granularity, _ := c.word(a[0], 16)
+	rest, ok, err := c.str(a[1], maxBytes)
+	if err != nil {
+		return 0, err
+	}
 	if !ok {
 		return 0, errForged
 	}
@@ -31,31 +41,43 @@ func intlSegment(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value
 			return first, rest, state
 		}
 	}
-	var ends []byte
+	ends := growing{c: c}
 	end := int32(0)
-	for n, state := 1, -1; rest != ""; n++ {
-		var segment string
-		segment, rest, state = cut(rest, state)
-		for _, c := range segment {
-			end += int32(utf16.RuneLen(c))
+	for state := -1; rest != ""; {
+		window := rest
+		if len(rest) > maxSegment {
+			n := maxSegment
+			for !utf8.RuneStart(rest[n]) {
+				n--
+			}
+			window = rest[:n]
+		}
+		segment, after, next := cut(window, state)
+		if after == "" && len(window) < len(rest) {
+			return 0, refused("RangeError", "a segment has more than %d bytes", maxSegment)
+		}
+		if err := c.work(segmentWork * (4 + len(segment))); err != nil {
+			return 0, err
+		}
+		state, rest = next, rest[len(segment):]
+		for _, r := range segment {
+			end += int32(utf16.RuneLen(r))
 		}
 		marked := end
-		if granularity == "word" && !strings.ContainsFunc(segment, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }) {
+		if granularity == "word" && !strings.ContainsFunc(segment, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 			marked = -end
 		}
-		ends = binary.LittleEndian.AppendUint32(ends, uint32(marked))
-		if n%4096 == 0 {
-			if err := r.Poll(in); err != nil {
-				return 0, err
-			}
+		if err := ends.room(4); err != nil {
+			return 0, err
 		}
+		ends.b = binary.LittleEndian.AppendUint32(ends.b, uint32(marked))
 	}
-	return in.Bytes(ends)
+	return c.bytes(ends.b)
 }
 
 // intlLikely(tag, minimize) adds the likely subtags of a language tag, or takes them away.
-func intlLikely(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	text, ok := in.Str(a[0], 128)
+func intlLikely(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	text, ok := c.word(a[0], 128)
 	tag, err := language.Raw.Parse(text)
 	if !ok || err != nil {
 		return 0, errForged
@@ -68,21 +90,21 @@ func intlLikely(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value,
 	}
 	most := likely(tag)
 	if minimize, _ := a[1].Int(); minimize == 0 {
-		return in.String(most)
+		return c.string(most)
 	}
 	parts := strings.Split(most, "-")
 	for _, short := range []string{parts[0], parts[0] + "-" + parts[2], parts[0] + "-" + parts[1]} {
 		if t, err := language.Raw.Parse(short); err == nil && likely(t) == most {
-			return in.String(short)
+			return c.string(short)
 		}
 	}
-	return in.String(most)
+	return c.string(most)
 }
 
 // intlName(type, code) gives the English name of a language, region or script; null when it has none.
-func intlName(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	kind, _ := in.Str(a[0], 16)
-	code, ok := in.Str(a[1], 128)
+func intlName(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	kind, _ := c.word(a[0], 16)
+	code, ok := c.word(a[1], 128)
 	name := ""
 	switch english := display.English; {
 	case !ok:
@@ -102,5 +124,5 @@ func intlName(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, e
 	if name == "" {
 		return quickjs.Null, nil
 	}
-	return in.String(name)
+	return c.string(name)
 }

@@ -1,10 +1,6 @@
 package sandbox
 
-import (
-	"unicode/utf8"
-
-	"golang.org/x/text/encoding/japanese"
-)
+import "unicode/utf8"
 
 // The modes of the ISO-2022-JP decoder; the high bit says that the last thing read was an escape sequence.
 const (
@@ -41,7 +37,7 @@ func iso2022JP(d *decoder, dst, src []byte, last bool) (out, rest []byte, bad bo
 			if len(src) < 2 && !last {
 				return dst, src, bad
 			}
-			r, n := isoPair(src)
+			r, n := isoPair(d, src)
 			if r == utf8.RuneError {
 				fail(n)
 				continue
@@ -82,7 +78,7 @@ func isoEscape(src []byte) (mode byte, ok bool) {
 }
 
 // isoPair decodes two bytes of JIS X 0208 by way of EUC-JP, and says how many were used up.
-func isoPair(src []byte) (rune, int) {
+func isoPair(d *decoder, src []byte) (rune, int) {
 	if len(src) < 2 {
 		return utf8.RuneError, 1
 	}
@@ -92,10 +88,5 @@ func isoPair(src []byte) (rune, int) {
 		}
 		return utf8.RuneError, 2
 	}
-	out, err := japanese.EUCJP.NewDecoder().Bytes([]byte{src[0] | 0x80, src[1] | 0x80})
-	if err != nil {
-		return utf8.RuneError, 2
-	}
-	r, _ := utf8.DecodeRune(out)
-	return r, 2
+	return d.tableRune([]byte{src[0] | 0x80, src[1] | 0x80}), 2
 }

@@ -14,16 +14,19 @@ import (
 )
 
 // cryptoFromRaw(kind, bytes) makes a public key of its raw form.
-func cryptoFromRaw(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	raw, err := buffer(in, a[1])
+func cryptoFromRaw(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	raw, err := c.view(a[1])
 	if err != nil {
 		return 0, err
 	}
-	key, err := rawPublic(kindArg(in, a[0]), raw)
+	if err := c.keyWork(raw); err != nil {
+		return 0, err
+	}
+	key, err := rawPublic(kindArg(c, a[0]), raw)
 	if err != nil {
 		return 0, err
 	}
-	return marshalPublic(in, key)
+	return marshalPublic(c, key)
 }
 
 func rawPublic(kind string, raw []byte) (any, error) {
@@ -48,12 +51,12 @@ func rawPublic(kind string, raw []byte) (any, error) {
 }
 
 // cryptoToRaw(kind, spki) is the raw form of a public key.
-func cryptoToRaw(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	der, err := buffer(in, a[1])
+func cryptoToRaw(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	der, err := c.view(a[1])
 	if err != nil {
 		return 0, err
 	}
-	key, err := publicKey(kindArg(in, a[0]), der)
+	key, err := c.publicKey(kindArg(c, a[0]), der)
 	if err != nil {
 		return 0, err
 	}
@@ -70,7 +73,7 @@ func cryptoToRaw(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value
 	default:
 		return 0, errForged
 	}
-	return in.Bytes(raw)
+	return c.bytes(raw)
 }
 
 // jwk are the members of a JSON Web Key that hold key material, as base64url without padding.
@@ -103,13 +106,16 @@ func fields(members ...string) ([][]byte, error) {
 }
 
 // cryptoFromJWK(kind, json) makes PKCS #8 of a key with d, and SubjectPublicKeyInfo of one without.
-func cryptoFromJWK(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	text, ok := in.Str(a[1], 64<<10)
+func cryptoFromJWK(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	text, ok := c.word(a[1], maxWord)
 	var k jwk
+	if err := c.work(keyWork + 16*len(text)); err != nil {
+		return 0, err
+	}
 	if !ok || json.Unmarshal([]byte(text), &k) != nil {
 		return 0, errJWK
 	}
-	kind := kindArg(in, a[0])
+	kind := kindArg(c, a[0])
 	var key any
 	var err error
 	switch {
@@ -127,9 +133,9 @@ func cryptoFromJWK(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Val
 		return 0, err
 	}
 	if k.D != "" {
-		return marshalPrivate(in, key)
+		return marshalPrivate(c, key)
 	}
-	return marshalPublic(in, key)
+	return marshalPublic(c, key)
 }
 
 func (k *jwk) ec(kind string) (any, error) {
@@ -188,6 +194,9 @@ func (k *jwk) rsa() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(b[0]) > maxRSABits/8 {
+		return nil, errRSASize
+	}
 	e := new(big.Int).SetBytes(b[1])
 	if !e.IsInt64() || e.Int64() < 3 || e.Int64() > 1<<31-1 {
 		return nil, errJWK
@@ -201,7 +210,9 @@ func (k *jwk) rsa() (any, error) {
 	}
 	n := make([]*big.Int, len(b))
 	for i := range b {
-		n[i] = new(big.Int).SetBytes(b[i])
+		if n[i] = new(big.Int).SetBytes(b[i]); n[i].BitLen() > maxRSABits || i > 0 && n[i].BitLen() > maxPrimeBits {
+			return nil, errRSASize
+		}
 	}
 	key := &rsa.PrivateKey{PublicKey: public, D: n[0], Primes: n[1:3]}
 	key.Precompute()
@@ -213,18 +224,18 @@ func (k *jwk) rsa() (any, error) {
 }
 
 // cryptoToJWK(kind, private, der) gives the members that hold the key.
-func cryptoToJWK(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	der, err := buffer(in, a[2])
+func cryptoToJWK(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	der, err := c.view(a[2])
 	if err != nil {
 		return 0, err
 	}
-	kind := kindArg(in, a[0])
+	kind := kindArg(c, a[0])
 	var key, public any
 	if private, _ := a[1].Int(); private != 0 {
-		key, err = privateKey(kind, der)
+		key, err = c.privateKey(kind, der)
 		public = publicOf(key)
 	} else {
-		public, err = publicKey(kind, der)
+		public, err = c.publicKey(kind, der)
 	}
 	if err != nil {
 		return 0, err
@@ -232,7 +243,7 @@ func cryptoToJWK(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value
 	var k jwk
 	k.setPublic(public)
 	k.setPrivate(key)
-	return answerJSON(in, k)
+	return c.json(k)
 }
 
 var encodeField = base64.RawURLEncoding.EncodeToString

@@ -7,6 +7,8 @@ import (
 	"crypto/elliptic"
 	"crypto/rsa"
 	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
 	"fmt"
 	"io"
 	"math/big"
@@ -19,15 +21,28 @@ import (
 // A kind of asymmetric key is the name of its curve, or RSA.
 var curves = map[string]elliptic.Curve{"P-256": elliptic.P256(), "P-384": elliptic.P384(), "P-521": elliptic.P521()}
 
-// maxRSABits bounds keys that are made or taken: work on them grows with the third power.
+// maxRSABits bounds keys that are made or taken: work on them grows with the third power. Their primes have half as many.
 const (
-	minRSABits = 1024
-	maxRSABits = 4096
+	minRSABits   = 1024
+	maxRSABits   = 4096
+	maxPrimeBits = maxRSABits/2 + 32
+	// maxKeyBytes bounds an encoded key. RSA keys of maxRSABits have 2,400.
+	maxKeyBytes = 16 << 10
+	// keyWork is the work of parsing and checking a key, or of using it once.
+	keyWork = 4 << 20
 )
+
+var errRSASize = refused("NotSupportedError", "RSA keys have %d to %d bits here", minRSABits, maxRSABits)
 
 // privateKey parses PKCS #8 and checks that it holds a key of a kind: *ecdsa.PrivateKey, ed25519.PrivateKey,
 // *ecdh.PrivateKey (X25519) or *rsa.PrivateKey.
-func privateKey(kind string, der []byte) (any, error) {
+func (c *call) privateKey(kind string, der []byte) (any, error) {
+	if err := c.keyWork(der); err != nil {
+		return nil, err
+	}
+	if err := checkPKCS8(der); err != nil {
+		return nil, err
+	}
 	key, err := x509.ParsePKCS8PrivateKey(der)
 	if err != nil {
 		return nil, refused("DataError", "the key is not a valid PKCS #8 private key")
@@ -39,7 +54,10 @@ func privateKey(kind string, der []byte) (any, error) {
 }
 
 // publicKey is the same for SubjectPublicKeyInfo.
-func publicKey(kind string, der []byte) (any, error) {
+func (c *call) publicKey(kind string, der []byte) (any, error) {
+	if err := c.keyWork(der); err != nil {
+		return nil, err
+	}
 	key, err := x509.ParsePKIXPublicKey(der)
 	if err != nil {
 		return nil, refused("DataError", "the key is not a valid SubjectPublicKeyInfo")
@@ -49,6 +67,52 @@ func publicKey(kind string, der []byte) (any, error) {
 	}
 	return key, checkSize(key)
 }
+
+// keyWork announces the work of parsing and using a key: by its length, since that of an RSA key tells how much it is.
+func (c *call) keyWork(der []byte) error {
+	if len(der) > maxKeyBytes {
+		return refused("DataError", "the key has %d bytes; at most %d are accepted", len(der), maxKeyBytes)
+	}
+	return c.work(min(keyWork, 1000*(64+len(der))))
+}
+
+// checkPKCS8 looks at the numbers of an RSA key before anything is computed with them: how long that takes depends on what
+// the key claims to be. What is no RSA key is left to the parser.
+func checkPKCS8(der []byte) error {
+	var info struct {
+		Version   int
+		Algorithm pkix.AlgorithmIdentifier
+		Key       []byte
+	}
+	if _, err := asn1.Unmarshal(der, &info); err != nil || !info.Algorithm.Algorithm.Equal(rsaEncryption) {
+		return nil
+	}
+	var k struct {
+		Version          int
+		N                *big.Int
+		E                int
+		D, P, Q          *big.Int
+		DP, DQ, QI       *big.Int        `asn1:"optional"`
+		AdditionalPrimes []asn1.RawValue `asn1:"optional,omitempty"`
+	}
+	if _, err := asn1.Unmarshal(info.Key, &k); err != nil {
+		return nil
+	}
+	if len(k.AdditionalPrimes) > 0 {
+		return errPrimes
+	}
+	for i, n := range []*big.Int{k.N, k.D, k.P, k.Q, k.DP, k.DQ, k.QI} {
+		if n != nil && (n.BitLen() > maxRSABits || i > 1 && n.BitLen() > maxPrimeBits) {
+			return errRSASize
+		}
+	}
+	return nil
+}
+
+var (
+	rsaEncryption = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 1}
+	errPrimes     = refused("NotSupportedError", "RSA keys of more than two primes are not supported")
+)
 
 func kindOf(key any) string {
 	switch key := key.(type) {
@@ -74,31 +138,31 @@ func checkSize(key any) error {
 	case *rsa.PrivateKey:
 		bits = key.N.BitLen()
 		if len(key.Primes) != 2 {
-			return refused("NotSupportedError", "RSA keys of more than two primes are not supported")
+			return errPrimes
 		}
 	case *rsa.PublicKey:
 		bits = key.N.BitLen()
 	}
 	if bits < minRSABits || bits > maxRSABits {
-		return refused("NotSupportedError", "RSA keys have %d to %d bits here", minRSABits, maxRSABits)
+		return errRSASize
 	}
 	return nil
 }
 
-func marshalPrivate(in *quickjs.Instance, key any) (quickjs.Value, error) {
+func marshalPrivate(c *call, key any) (quickjs.Value, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		return 0, refused("DataError", "the key cannot be encoded")
 	}
-	return in.Bytes(der)
+	return c.bytes(der)
 }
 
-func marshalPublic(in *quickjs.Instance, key any) (quickjs.Value, error) {
+func marshalPublic(c *call, key any) (quickjs.Value, error) {
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
 		return 0, refused("DataError", "the key cannot be encoded")
 	}
-	return in.Bytes(der)
+	return c.bytes(der)
 }
 
 // publicOf gives the public half of a private key.
@@ -117,40 +181,43 @@ func publicOf(key any) any {
 }
 
 // kindArg reads a kind.
-func kindArg(in *quickjs.Instance, v quickjs.Value) string {
-	kind, _ := in.Str(v, 32)
+func kindArg(c *call, v quickjs.Value) string {
+	kind, _ := c.word(v, 32)
 	return kind
 }
 
 // cryptoGenerate(kind) makes a private key. For RSA, kind is RSA:<bits>; the public exponent is 65537. All keys are made
 // of the run's own randomness, so that a seed makes the same key again; the standard library's generators refuse that.
-func cryptoGenerate(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	kind, bits, _ := strings.Cut(kindArg(in, a[0]), ":")
+func cryptoGenerate(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	kind, bits, _ := strings.Cut(kindArg(c, a[0]), ":")
+	if err := c.work(keyWork / 8); err != nil {
+		return 0, err
+	}
 	var key any
 	var err error
 	switch curve := curves[kind]; {
 	case curve != nil:
-		key, err = generateEC(r.random(), curve)
+		key, err = generateEC(c.random(), curve)
 	case kind == "Ed25519":
 		seed := make([]byte, ed25519.SeedSize)
-		if _, err = io.ReadFull(r.random(), seed); err == nil {
+		if _, err = io.ReadFull(c.random(), seed); err == nil {
 			key = ed25519.NewKeyFromSeed(seed)
 		}
 	case kind == "X25519":
 		secret := make([]byte, 32)
-		if _, err = io.ReadFull(r.random(), secret); err == nil {
+		if _, err = io.ReadFull(c.random(), secret); err == nil {
 			key, err = ecdh.X25519().NewPrivateKey(secret)
 		}
 	case kind == "RSA":
 		n, _ := strconv.Atoi(bits)
-		key, err = r.generateRSA(in, n)
+		key, err = c.generateRSA(n)
 	default:
 		err = errForged
 	}
 	if err != nil {
 		return 0, err
 	}
-	return marshalPrivate(in, key)
+	return marshalPrivate(c, key)
 }
 
 // generateEC draws scalars until one is in range.
@@ -168,20 +235,17 @@ func generateEC(random io.Reader, curve elliptic.Curve) (*ecdsa.PrivateKey, erro
 	}
 }
 
-// generateRSA draws two primes, and polls between the candidates.
-func (r *run) generateRSA(in *quickjs.Instance, bits int) (*rsa.PrivateKey, error) {
+// generateRSA draws two primes.
+func (c *call) generateRSA(bits int) (*rsa.PrivateKey, error) {
 	if bits < minRSABits || bits > maxRSABits || bits%2 != 0 {
 		return nil, refused("OperationError", "RSA keys have an even number of %d to %d bits here", minRSABits, maxRSABits)
 	}
 	const exponent = 65537
 	one, e := big.NewInt(1), big.NewInt(exponent)
-	random := r.random()
+	random := c.random()
 	prime := func() (*big.Int, error) {
 		b := make([]byte, bits/16+1)
 		for {
-			if err := r.Poll(in); err != nil {
-				return nil, err
-			}
 			if _, err := io.ReadFull(random, b); err != nil {
 				return nil, err
 			}
@@ -189,8 +253,11 @@ func (r *run) generateRSA(in *quickjs.Instance, bits int) (*rsa.PrivateKey, erro
 			p.Rsh(p, uint(len(b)*8-bits/2))
 			p.SetBit(p.SetBit(p, bits/2-1, 1), bits/2-2, 1) // the product of two such has all its bits
 			p.SetBit(p, 0, 1)
-			if new(big.Int).Mod(new(big.Int).Sub(p, one), e).Sign() != 0 && p.ProbablyPrime(20) {
-				return p, nil
+			if new(big.Int).Mod(new(big.Int).Sub(p, one), e).Sign() == 0 {
+				continue
+			}
+			if ok, err := c.probablyPrime(p); ok || err != nil {
+				return p, err
 			}
 		}
 	}
@@ -203,6 +270,9 @@ func (r *run) generateRSA(in *quickjs.Instance, bits int) (*rsa.PrivateKey, erro
 		if err != nil {
 			return nil, err
 		}
+		if err := c.work(keyWork); err != nil {
+			return nil, err
+		}
 		totient := new(big.Int).Mul(new(big.Int).Sub(p, one), new(big.Int).Sub(q, one))
 		key := &rsa.PrivateKey{PublicKey: rsa.PublicKey{N: new(big.Int).Mul(p, q), E: exponent}, D: new(big.Int).ModInverse(e, totient), Primes: []*big.Int{p, q}}
 		key.Precompute()
@@ -212,52 +282,98 @@ func (r *run) generateRSA(in *quickjs.Instance, bits int) (*rsa.PrivateKey, erro
 	}
 }
 
+// smallPrimes are what candidates are divided by first, and the bases of the rounds for those that are left. For random
+// candidates of these sizes a handful of rounds would do (FIPS 186-5, table B.1).
+var smallPrimes = []int64{3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73}
+
+// probablyPrime tests a large odd random number by the rounds of Miller and Rabin. The standard library's test is the same, but
+// does not stop between them.
+func (c *call) probablyPrime(n *big.Int) (bool, error) {
+	if err := c.work(opWork); err != nil {
+		return false, err
+	}
+	var rest big.Int
+	for _, p := range smallPrimes {
+		if rest.Mod(n, big.NewInt(p)).Sign() == 0 {
+			return false, nil
+		}
+	}
+	one := big.NewInt(1)
+	less := new(big.Int).Sub(n, one)
+	twos := less.TrailingZeroBits()
+	odd := new(big.Int).Rsh(less, twos)
+	// A round is a power of as many bits as n has: some twelve milliseconds for 2,048.
+	bits := n.BitLen()
+	round := bits * bits / 4096 * bits
+	passes := func(base int64) (bool, error) {
+		if err := c.work(round); err != nil {
+			return false, err
+		}
+		x := new(big.Int).Exp(big.NewInt(base), odd, n)
+		if x.Cmp(one) == 0 || x.Cmp(less) == 0 {
+			return true, nil
+		}
+		for range twos - 1 {
+			if x.Mod(x.Mul(x, x), n); x.Cmp(less) == 0 {
+				return true, nil
+			}
+		}
+		return false, nil
+	}
+	for _, base := range append([]int64{2}, smallPrimes...) {
+		if ok, err := passes(base); !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // cryptoPublic(kind, pkcs8) gives the public half.
-func cryptoPublic(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	der, err := buffer(in, a[1])
+func cryptoPublic(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	der, err := c.view(a[1])
 	if err != nil {
 		return 0, err
 	}
-	key, err := privateKey(kindArg(in, a[0]), der)
+	key, err := c.privateKey(kindArg(c, a[0]), der)
 	if err != nil {
 		return 0, err
 	}
-	return marshalPublic(in, publicOf(key))
+	return marshalPublic(c, publicOf(key))
 }
 
 // cryptoCheck(kind, private, der) gives the canonical encoding of a key, or refuses it.
-func cryptoCheck(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	der, err := buffer(in, a[2])
+func cryptoCheck(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	der, err := c.view(a[2])
 	if err != nil {
 		return 0, err
 	}
 	if private, _ := a[1].Int(); private != 0 {
-		key, err := privateKey(kindArg(in, a[0]), der)
+		key, err := c.privateKey(kindArg(c, a[0]), der)
 		if err != nil {
 			return 0, err
 		}
-		return marshalPrivate(in, key)
+		return marshalPrivate(c, key)
 	}
-	key, err := publicKey(kindArg(in, a[0]), der)
+	key, err := c.publicKey(kindArg(c, a[0]), der)
 	if err != nil {
 		return 0, err
 	}
-	return marshalPublic(in, key)
+	return marshalPublic(c, key)
 }
 
 // cryptoRSAParams(private, der) gives [bits, public exponent].
-func cryptoRSAParams(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	der, err := buffer(in, a[1])
+func cryptoRSAParams(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	der, err := c.view(a[1])
 	if err != nil {
 		return 0, err
 	}
 	var key any
 	if private, _ := a[0].Int(); private != 0 {
-		if key, err = privateKey("RSA", der); err == nil {
+		if key, err = c.privateKey("RSA", der); err == nil {
 			key = publicOf(key)
 		}
 	} else {
-		key, err = publicKey("RSA", der)
+		key, err = c.publicKey("RSA", der)
 	}
 	if err != nil {
 		return 0, err
@@ -266,5 +382,5 @@ func cryptoRSAParams(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.V
 	if !ok {
 		return 0, errForged
 	}
-	return answerJSON(in, []int{public.N.BitLen(), public.E})
+	return c.json([]int{public.N.BitLen(), public.E})
 }

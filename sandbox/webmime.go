@@ -7,10 +7,13 @@ import (
 )
 
 // mimeParse(text) gives a media type, of several the last: {essence, text, charset, boundary}; null when it is none.
-func mimeParse(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	s, ok := in.Str(a[0], 64<<10)
+func mimeParse(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	s, ok := c.word(a[0], maxWord)
 	if !ok {
 		return quickjs.Null, nil
+	}
+	if err := c.work(32 * len(s)); err != nil {
+		return 0, err
 	}
 	var found *mediaType
 	for _, value := range splitList(s) {
@@ -32,7 +35,7 @@ func mimeParse(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, 
 	}
 	charset, _ := found.get("charset")
 	boundary, _ := found.get("boundary")
-	return answerJSON(in, map[string]string{"essence": found.essence, "text": found.String(), "charset": charset, "boundary": boundary})
+	return c.json(map[string]string{"essence": found.essence, "text": found.String(), "charset": charset, "boundary": boundary})
 }
 
 // mediaType is a MIME type as the MIME Sniffing standard has it: parameters keep their order, and values may be anything

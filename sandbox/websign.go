@@ -24,12 +24,15 @@ type scheme struct {
 	salt       int
 }
 
-func schemeArg(in *quickjs.Instance, v quickjs.Value) (scheme, error) {
-	text, _ := in.Str(v, 64)
+func schemeArg(c *call, v quickjs.Value) (scheme, error) {
+	text, _ := c.word(v, 64)
 	parts := append(strings.Split(text, ":"), "", "", "")
 	s := scheme{name: parts[0], kind: parts[1], hash: hashes[parts[2]]}
 	if n, err := strconv.Atoi(parts[3]); err == nil {
 		s.salt = n
+	}
+	if s.salt < 0 || s.salt > maxRSABits/8 { // no signature has room for it
+		return s, errSign
 	}
 	if s.name != "Ed25519" && s.hash == 0 {
 		return s, errForged
@@ -39,40 +42,43 @@ func schemeArg(in *quickjs.Instance, v quickjs.Value) (scheme, error) {
 
 var errSign = &opError{"OperationError", "The operation failed for an operation-specific reason"}
 
-func (s scheme) digest(r *run, in *quickjs.Instance, data []byte) ([]byte, error) {
+func (s scheme) digest(c *call, data []byte) ([]byte, error) {
 	h := s.hash.New()
-	if err := r.absorb(in, h, data); err != nil {
+	if err := c.absorb(h, data); err != nil {
 		return nil, err
 	}
 	return h.Sum(nil), nil
 }
 
 // cryptoSign(scheme, pkcs8, data)
-func cryptoSign(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	s, err := schemeArg(in, a[0])
+func cryptoSign(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	s, err := schemeArg(c, a[0])
 	if err != nil {
 		return 0, err
 	}
-	b, err := buffers(in, a[1], a[2])
+	b, err := c.views(a[1], a[2])
 	if err != nil {
 		return 0, err
 	}
-	key, err := privateKey(s.kind, b[0])
+	key, err := c.privateKey(s.kind, b[0])
 	if err != nil {
 		return 0, err
 	}
-	signature, err := s.sign(r, in, key, b[1])
+	signature, err := s.sign(c, key, b[1])
 	if err != nil {
 		return 0, err
 	}
-	return in.Bytes(signature)
+	return c.bytes(signature)
 }
 
-func (s scheme) sign(r *run, in *quickjs.Instance, key any, data []byte) ([]byte, error) {
+func (s scheme) sign(c *call, key any, data []byte) ([]byte, error) {
 	if key, ok := key.(ed25519.PrivateKey); ok {
+		if err := c.messageWork(data); err != nil {
+			return nil, err
+		}
 		return ed25519.Sign(key, data), nil
 	}
-	digest, err := s.digest(r, in, data)
+	digest, err := s.digest(c, data)
 	if err != nil {
 		return nil, err
 	}
@@ -88,9 +94,9 @@ func (s scheme) sign(r *run, in *quickjs.Instance, key any, data []byte) ([]byte
 		case s.name != "RSA-PSS":
 			out, err = rsa.SignPKCS1v15(nil, key, s.hash, digest)
 		case s.salt == 0:
-			out, err = signPSSWithoutSalt(key, s.hash, digest)
+			out, err = c.signPSSWithoutSalt(key, s.hash, digest)
 		default:
-			out, err = rsa.SignPSS(r.random(), key, s.hash, digest, &rsa.PSSOptions{SaltLength: s.salt})
+			out, err = rsa.SignPSS(c.random(), key, s.hash, digest, &rsa.PSSOptions{SaltLength: s.salt})
 		}
 	default:
 		return nil, errForged
@@ -101,24 +107,37 @@ func (s scheme) sign(r *run, in *quickjs.Instance, key any, data []byte) ([]byte
 	return out, nil
 }
 
+// maxMessage bounds what Ed25519 signs: it hashes the whole message twice, and does not stop on the way.
+const maxMessage = 1 << 20
+
+func (c *call) messageWork(data []byte) error {
+	if len(data) > maxMessage {
+		return refused("OperationError", "Ed25519 takes messages of at most %d bytes here; sign a hash of the data", maxMessage)
+	}
+	return c.work(4 * len(data))
+}
+
 // cryptoVerify(scheme, spki, signature, data)
-func cryptoVerify(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	s, err := schemeArg(in, a[0])
+func cryptoVerify(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	s, err := schemeArg(c, a[0])
 	if err != nil {
 		return 0, err
 	}
-	b, err := buffers(in, a[1:4]...)
+	b, err := c.views(a[1:4]...)
 	if err != nil {
 		return 0, err
 	}
-	key, err := publicKey(s.kind, b[0])
+	key, err := c.publicKey(s.kind, b[0])
 	if err != nil {
 		return 0, err
 	}
 	if key, ok := key.(ed25519.PublicKey); ok {
+		if err := c.messageWork(b[2]); err != nil {
+			return 0, err
+		}
 		return quickjs.Bool(!smallOrder(key) && len(b[1]) == ed25519.SignatureSize && !smallOrder(b[1][:32]) && ed25519.Verify(key, b[2], b[1])), nil
 	}
-	digest, err := s.digest(r, in, b[2])
+	digest, err := s.digest(c, b[2])
 	if err != nil {
 		return 0, err
 	}
@@ -210,12 +229,28 @@ func encodePSS(hash crypto.Hash, digest []byte, bits int) ([]byte, error) {
 }
 
 // signPSSWithoutSalt computes on big integers: its time depends on the key, which is the guest's own.
-func signPSSWithoutSalt(key *rsa.PrivateKey, hash crypto.Hash, digest []byte) ([]byte, error) {
+func (c *call) signPSSWithoutSalt(key *rsa.PrivateKey, hash crypto.Hash, digest []byte) ([]byte, error) {
 	em, err := encodePSS(hash, digest, key.N.BitLen()-1)
 	if err != nil {
 		return nil, err
 	}
-	s := new(big.Int).Exp(new(big.Int).SetBytes(em), key.D, key.N)
+	// The Chinese remainder theorem: two powers of half the size.
+	key.Precompute()
+	m, p, q := new(big.Int).SetBytes(em), key.Primes[0], key.Primes[1]
+	power := func(d, prime *big.Int) (*big.Int, error) {
+		return new(big.Int).Exp(m, d, prime), c.work(keyWork)
+	}
+	s1, err := power(key.Precomputed.Dp, p)
+	if err != nil {
+		return nil, err
+	}
+	s2, err := power(key.Precomputed.Dq, q)
+	if err != nil {
+		return nil, err
+	}
+	h := new(big.Int).Sub(s1, s2)
+	h.Mod(h.Mul(h, key.Precomputed.Qinv), p)
+	s := h.Add(h.Mul(h, q), s2)
 	return s.FillBytes(make([]byte, key.Size())), nil
 }
 
@@ -229,29 +264,35 @@ func verifyPSSWithoutSalt(key *rsa.PublicKey, hash crypto.Hash, digest, signatur
 	return got.Cmp(new(big.Int).SetBytes(want)) == 0
 }
 
+// maxLabel bounds the label of RSA-OAEP, which is hashed in one go.
+const maxLabel = 64 << 10
+
 // cryptoOAEP(hash, encrypt, key, data, label): spki encrypts, pkcs8 decrypts.
-func cryptoOAEP(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	hash, err := hashArg(in, a[0])
+func cryptoOAEP(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	hash, err := hashArg(c, a[0])
 	if err != nil {
 		return 0, err
 	}
-	b, err := buffers(in, a[2:5]...)
+	b, err := c.views(a[2:5]...)
 	if err != nil {
 		return 0, err
+	}
+	if len(b[2]) > maxLabel {
+		return 0, refused("OperationError", "RSA-OAEP takes labels of at most %d bytes here", maxLabel)
 	}
 	var out []byte
 	if encrypt, _ := a[1].Int(); encrypt != 0 {
-		key, err := publicKey("RSA", b[0])
+		key, err := c.publicKey("RSA", b[0])
 		public, ok := key.(*rsa.PublicKey)
 		if err != nil || !ok {
 			return 0, errForged
 		}
-		if out, err = rsa.EncryptOAEP(hash.New(), r.random(), public, b[1], b[2]); err != nil {
+		if out, err = rsa.EncryptOAEP(hash.New(), c.random(), public, b[1], b[2]); err != nil {
 			return 0, errSign
 		}
-		return in.Bytes(out)
+		return c.bytes(out)
 	}
-	key, err := privateKey("RSA", b[0])
+	key, err := c.privateKey("RSA", b[0])
 	private, ok := key.(*rsa.PrivateKey)
 	if err != nil || !ok {
 		return 0, errForged
@@ -259,21 +300,21 @@ func cryptoOAEP(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value,
 	if out, err = rsa.DecryptOAEP(hash.New(), nil, private, b[1], b[2]); err != nil {
 		return 0, errSign
 	}
-	return in.Bytes(out)
+	return c.bytes(out)
 }
 
 // cryptoAgree(kind, pkcs8, spki) is the secret that the two keys share.
-func cryptoAgree(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	b, err := buffers(in, a[1], a[2])
+func cryptoAgree(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	b, err := c.views(a[1], a[2])
 	if err != nil {
 		return 0, err
 	}
-	kind := kindArg(in, a[0])
-	mine, err := privateKey(kind, b[0])
+	kind := kindArg(c, a[0])
+	mine, err := c.privateKey(kind, b[0])
 	if err != nil {
 		return 0, err
 	}
-	theirs, err := publicKey(kind, b[1])
+	theirs, err := c.publicKey(kind, b[1])
 	if err != nil {
 		return 0, err
 	}
@@ -296,5 +337,5 @@ func cryptoAgree(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value
 	if err != nil {
 		return 0, errSign
 	}
-	return in.Bytes(secret)
+	return c.bytes(secret)
 }

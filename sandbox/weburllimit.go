@@ -6,25 +6,30 @@ import "strings"
 // while it parses, so what no server would take is no URL: more of either than this.
 const (
 	maxAuthority = 4096 // bytes
-	maxSegments  = 8192
+	maxUserSigns = 1024 // at signs in it, each of which has what came before encoded anew
+	maxURLPath   = 16 << 10
+	maxSegments  = 4096
 )
 
-// excessive tells whether text must not be parsed as a URL. Opaque paths (data:), queries and fragments may be as long as
-// the whole.
+// excessive reports whether text must not be parsed as a URL. Opaque paths (data:), queries and fragments may be as long as
+// the whole (urlparts.go).
 func excessive(text string) bool {
-	if len(text) <= maxAuthority {
+	if len(text) <= maxUserSigns {
 		return false
 	}
 	if i := strings.IndexAny(text, "?#"); i >= 0 {
 		text = text[:i]
 	}
-	text = strings.TrimLeft(text, "\x00\x01\x02\x03\x04\x05\x06\a\b\t\n\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f ")
+	text = strings.TrimLeft(text, controlsAndSpace)
 	text = strings.NewReplacer("\t", "", "\n", "", "\r", "", "\\", "/").Replace(text)
 	scheme, rest := "", text
 	if i := strings.IndexAny(text, ":/"); i >= 0 && text[i] == ':' {
 		scheme, rest = strings.ToLower(text[:i]), text[i+1:]
 	}
-	special := scheme == "http" || scheme == "https" || scheme == "ws" || scheme == "wss" || scheme == "ftp" || scheme == "file"
+	special := special(scheme)
+	if len(rest) > maxAuthority+maxURLPath {
+		return true
+	}
 	if scheme != "" && !special && !strings.HasPrefix(rest, "/") {
 		return false
 	}
@@ -35,7 +40,7 @@ func excessive(text string) bool {
 		return false
 	}
 	authority, _, _ := strings.Cut(strings.TrimLeft(rest, "/"), "/")
-	return len(authority) > maxAuthority
+	return len(authority) > maxAuthority || strings.Count(authority, "@") > maxUserSigns
 }
 
 // excessivePart is excessive for the value that a part of a URL is set to.
@@ -44,7 +49,7 @@ func excessivePart(part, value string) bool {
 	case "search", "hash":
 		return false
 	case "pathname":
-		return strings.Count(value, "/")+strings.Count(value, "\\") > maxSegments
+		return len(value) > maxURLPath || strings.Count(value, "/")+strings.Count(value, "\\") > maxSegments
 	}
 	return len(value) > maxAuthority
 }

@@ -8,13 +8,13 @@ import (
 )
 
 // valueKind(v) tells what an object is; see quickjs.Kind.
-func valueKind(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	return quickjs.Int(int32(in.Kind(a[0]))), nil
+func valueKind(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	return quickjs.Int(int32(c.in.Kind(a[0]))), nil
 }
 
 // promiseState(promise, 0) is 0, 1 or 2: pending, fulfilled, rejected; promiseState(promise, 1) is the result.
-func promiseState(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	state, result := in.PromiseResult(a[0])
+func promiseState(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	state, result := c.in.PromiseResult(a[0])
 	if what, _ := a[1].Int(); what != 0 {
 		return result, nil
 	}
@@ -22,9 +22,12 @@ func promiseState(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Valu
 }
 
 // iteratorPart(iterator, 0) is what it goes through; 1, what it gives of that; 2, how many it has given.
-func iteratorPart(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
+func iteratorPart(c *call, a []quickjs.Value) (quickjs.Value, error) {
 	what, _ := a[1].Int()
-	of, gives, given := in.IteratorParts(a[0])
+	of, gives, given, err := c.in.IteratorParts(a[0], func(records int) error { return c.work(16 * records) })
+	if err != nil {
+		return 0, err
+	}
 	switch what {
 	case 1:
 		return quickjs.Int(gives), nil
@@ -35,8 +38,8 @@ func iteratorPart(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Valu
 }
 
 // proxyPart(proxy, 0) is the target, proxyPart(proxy, 1) the handler.
-func proxyPart(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	target, handler := in.ProxyParts(a[0])
+func proxyPart(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	target, handler := c.in.ProxyParts(a[0])
 	if what, _ := a[1].Int(); what != 0 {
 		return handler, nil
 	}
@@ -44,14 +47,17 @@ func proxyPart(_ *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, 
 }
 
 // stackFrames(stack) is where the frames begin in a stack that the engine has made: -1 in one that the guest has set.
-func stackFrames(r *run, in *quickjs.Instance, a []quickjs.Value) (quickjs.Value, error) {
-	stack, ok := in.Str(a[0], maxErrorText)
+func stackFrames(c *call, a []quickjs.Value) (quickjs.Value, error) {
+	stack, ok := c.word(a[0], maxErrorText)
+	if err := c.work(4 * len(stack)); err != nil {
+		return 0, err
+	}
 	at := strings.Index(stack, "\n"+framePrefix)
-	if !ok || at < 0 || r.source == nil {
+	if !ok || at < 0 || c.source == nil {
 		return quickjs.Int(-1), nil
 	}
 	frame, _, _ := strings.Cut(stack[at+1:], "\n")
-	if file, _, _, ok := frameAt(frame); !ok || !r.source.has(file) {
+	if file, _, _, ok := frameAt(frame); !ok || !c.source.has(file) {
 		return quickjs.Int(-1), nil
 	}
 	return quickjs.Int(int32(len(utf16.Encode([]rune(stack[:at]))))), nil

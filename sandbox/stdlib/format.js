@@ -28,7 +28,14 @@
     return o;
   };
   const json = (v) => {
-    try { return p.stringify(v); } catch (e) {
+    let deep = false;
+    try {
+      return internal.writeJSON(v, '', () => {
+        deep = true;
+        throw new p.RangeError('too deep');
+      });
+    } catch (e) {
+      if (deep) return internal.utilInspect(v);
       if (internal.isError(e) && p.indexOf(`${e.message}`, 'circular') >= 0) return '[Circular]';
       throw e;
     }

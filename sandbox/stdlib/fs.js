@@ -49,12 +49,23 @@
   const put = (path, at, bytes) => call('write', 'open', path, at, internal.bufferOf(bytes));
 
   const S_IFDIR = 0o040000, S_IFREG = 0o100000;
+  // lazily defines a property whose value is found when it is first read.
+  const lazily = (o, name, find) => {
+    const set = (value) => Object.defineProperty(o, name, { value, writable: true, enumerable: true, configurable: true });
+    Object.defineProperty(o, name, { get() { const value = find(); set(value); return value; }, set, enumerable: true, configurable: true });
+  };
   class Stats {
     constructor([folder, size, modified, mode, inode], big) {
-      const n = big ? BigInt : (v) => v, ms = Math.floor(modified);
+      const n = big ? BigInt : (v) => v;
       Object.assign(this, { dev: n(1), mode: n(mode | (folder ? S_IFDIR : S_IFREG)), nlink: n(1), uid: n(1000), gid: n(1000), rdev: n(0), blksize: n(4096), ino: n(inode), size: n(size), blocks: n(Math.ceil(size / 512)) });
-      for (const k of ['atime', 'mtime', 'ctime', 'birthtime']) { this[k + 'Ms'] = n(ms); this[k] = new Date(ms); }
+      // What the run has made is of its own time, which is asked for when it is wanted: who does not look stays pure.
+      const time = () => Math.floor(modified ?? internal.sync('timeOrigin'));
+      for (const k of ['atime', 'mtime', 'ctime', 'birthtime']) {
+        lazily(this, k + 'Ms', () => n(time()));
+        lazily(this, k, () => new Date(time()));
+      }
     }
+    [Symbol.for('nodejs.util.inspect.custom')]() { return Object.assign(Object.create({ constructor: Stats }), this); }
     #is(kind) { return (Number(this.mode) & 0o170000) === kind; }
     isFile() { return this.#is(S_IFREG); }
     isDirectory() { return this.#is(S_IFDIR); }

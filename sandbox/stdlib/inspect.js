@@ -140,6 +140,9 @@
     return out + p.slice(s, from);
   };
 
+  // beyond reports a depth that is not printed any more, whatever was asked for: it would be more than a stack holds.
+  inspecting.beyond = (ctx, depth) => (depth > ctx.depth && ctx.depth !== null) || depth > 100;
+
   // value prints any value within a context. depth counts the objects around it.
   const value = inspecting.value = (ctx, v, depth, typed) => {
     if (v === null) return ctx.stylize('null', 'null');

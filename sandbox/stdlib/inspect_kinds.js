@@ -28,7 +28,7 @@
     }
     if (first === null) return null;
     const own = typeof v === 'function' ? 'Function' : p.isArray(v) ? 'Array' : 'Object';
-    if (depth > ctx.depth && ctx.depth !== null) return `${own} <Complex prototype>`;
+    if (inspecting.beyond(ctx, depth)) return `${own} <Complex prototype>`;
     const of = constructorName(first, ctx, depth + 1);
     if (of !== null) return `${own} <${of}>`;
     const inner = { __proto__: null };
@@ -189,7 +189,7 @@
     return [state === 2 ? `${ctx.stylize('<rejected>', 'special')} ${text}` : text];
   };
   inspecting.proxy = (ctx, target, handler, depth) => {
-    if (depth > ctx.depth && ctx.depth !== null) return ctx.stylize('Proxy [Array]', 'special');
+    if (inspecting.beyond(ctx, depth)) return ctx.stylize('Proxy [Array]', 'special');
     depth++;
     ctx.indent += 2;
     const out = [value(ctx, target, depth), value(ctx, handler, depth)];
@@ -315,7 +315,7 @@
         base = p.regexpToString(v);
         const head = prefix(constructor, tag, 'RegExp');
         if (head !== 'RegExp ') base = `${head}${base}`;
-        if (keys.length === 0 || (depth > ctx.depth && ctx.depth !== null)) return ctx.stylize(base, 'regexp');
+        if (keys.length === 0 || inspecting.beyond(ctx, depth)) return ctx.stylize(base, 'regexp');
       } else if (slot(p.dateGetTime, v) !== undefined) {
         base = p.dateGetTime(v) !== p.dateGetTime(v) ? dateToString(v) : p.dateToISO(v);
         const head = prefix(constructor, tag, 'Date');
@@ -354,7 +354,7 @@
         else open = `${head}{`;
       }
     }
-    if (depth > ctx.depth && ctx.depth !== null) {
+    if (inspecting.beyond(ctx, depth)) {
       const name = p.slice(prefix(constructor, tag, p.isArray(v) ? 'Array' : 'Object'), 0, -1);
       return ctx.stylize(constructor === null ? name : `[${name}]`, 'special');
     }

@@ -7,8 +7,8 @@ var files embed.FS
 
 // order is the order of evaluation; each file builds on those before it.
 var order = [...]string{
-	"primordials.js", "native.js", "date.js", "errors.js", "host.js", "webidl.js", "inspect.js", "inspect_layout.js", "inspect_errors.js",
-	"inspect_kinds.js", "inspect_table.js", "format.js", "console.js", "result.js",
+	"primordials.js", "native.js", "date.js", "errors.js", "host.js", "garbage.js", "webidl.js", "inspect.js", "inspect_layout.js",
+	"inspect_errors.js", "inspect_kinds.js", "inspect_table.js", "json.js", "format.js", "console.js", "result.js",
 	"events.js", "performance.js", "abort.js", "timers.js", "url.js", "encoding.js", "clone.js",
 	"streams_base.js", "streams_readable.js", "streams_default.js", "streams_byob.js", "streams_byte.js", "streams_writable.js", "streams_transform.js",
 	"streams_pipe.js", "streams_tee.js", "streams_text.js",
@@ -28,21 +28,20 @@ type File struct {
 
 // The functions that the library hands to the host, in the order of its last host call.
 const (
-	RootStart   = iota // start(fn, context, input, flags, resultLimit)
-	RootFinish         // finish()
-	RootFire           // fire(timer)
-	RootSettle         // settle(request, failed, value)
-	RootStack          // stack() gives the stack as text
-	RootLoad           // load(fn, names, onlyCompiled)
-	RootCollect        // collect() frees what nothing refers to
-	RootReject         // reject(reason, promise) tells of a rejection that nobody handles
+	RootStart  = iota // start(fn, context, input, flags, resultLimit)
+	RootFinish        // finish()
+	RootFire          // fire(timer)
+	RootSettle        // settle(request, failed, value)
+	RootStack         // stack() gives the stack as text
+	RootLoad          // load(fn, names, onlyCompiled)
+	RootReject        // reject(reason, promise) tells of a rejection that nobody handles
 	Roots
 )
 
 // basics are what a guest of console, timers and results alone needs: what benchmarks hold the whole library against.
 var basics = [...]string{
 	"primordials.js", "errors.js", "host.js", "webidl.js", "inspect.js", "inspect_layout.js", "inspect_errors.js",
-	"inspect_kinds.js", "inspect_table.js", "format.js", "console.js", "result.js", "events.js", "timers.js", "start.js",
+	"inspect_kinds.js", "inspect_table.js", "json.js", "format.js", "console.js", "result.js", "events.js", "timers.js", "start.js",
 }
 
 // Library gives the files in the order of their evaluation.

@@ -115,7 +115,7 @@
   internal.op = {
     __proto__: null,
     roots: 0, log: 1, timer: 2, clear: 3, settled: 4, done: 5, fail: 6, limit: 7, request: 8, sync: 9, loaded: 10,
-    early: 11,
+    early: 11, deep: 12,
   };
 
   // define adds globals as the platform has them: writable, configurable and not enumerable.

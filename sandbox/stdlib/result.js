@@ -3,7 +3,7 @@
 (host, internal) => {
   'use strict';
   const { p, op } = internal;
-  let budget = 0;
+  let budget = 0, objects = 0, whole, enter;
 
   const convert = function (key, v) {
     if (--budget < 0) host(op.limit, 0, 0, 0); // does not return: every value is at least one byte of output
@@ -13,16 +13,26 @@
       case 'object': break;
       default: return v;
     }
-    if (v === null || p.isArray(v)) return v;
-    const proto = p.getPrototypeOf(v);
-    if (proto === p.ObjectPrototype || proto === null) return v;
-    return collection(v);
+    if (v === null) return v;
+    if (!p.isArray(v)) {
+      const proto = p.getPrototypeOf(v);
+      if (proto !== p.ObjectPrototype && proto !== null) v = collection(v);
+    }
+    // Following the depth takes as long as all else. What nests beyond all bounds is found in a part of the objects; the host
+    // looks at the whole text.
+    const n = ++objects & 16383;
+    if (n >= 2048 && n < 3200) {
+      enter ??= internal.levels(whole, 'result', tooDeep);
+      enter(this, v, n === 2048);
+    }
+    return v;
   };
+  const tooDeep = (path) => { host(op.deep, path, 0, 0); }; // does not return
 
   const is = (check, v) => {
     try { return check(v) !== undefined; } catch { return false; }
   };
-  const collection = (v) => {
+  const collection = internal.collection = (v) => {
     if (is(p.mapSize, v)) {
       const out = { __proto__: null };
       p.mapForEach(v, (value, k) => { out[typeof k === 'symbol' ? p.symbolToString(k) : `${k}`] = value; });
@@ -61,6 +71,9 @@
   internal.serialise = (v, limit) => {
     if (v === undefined) return 'null';
     budget = limit;
+    objects = 0;
+    whole = v;
+    enter = undefined;
     try {
       const json = p.stringify(v, convert);
       return json === undefined ? 'null' : json;

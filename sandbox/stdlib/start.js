@@ -2,7 +2,6 @@
 (host, internal) => {
   'use strict';
   const { p, op, define } = internal;
-  const { gc } = globalThis;
   const { isExtensible, deleteProperty } = Reflect;
   const main = internal.require?.main;
   let value, loaded, resultLimit = 0;
@@ -100,6 +99,6 @@
   // stack is asked for by the host while the guest stands still.
   const stack = () => new p.Error().stack;
 
-  host(start, finish, internal.fire, internal.settle, stack, load, gc, reject);
+  host(start, finish, internal.fire, internal.settle, stack, load, reject);
   return internal;
 }

@@ -5,7 +5,9 @@
 
   const encode = (name, params, bare) => {
     if (params === undefined) return bare ? 'null' : '{}';
-    const text = p.stringify(params);
+    const text = internal.writeJSON(params, 'params', (path) => {
+      throw new p.RangeError(`tool ${name}: the value of the parameters is nested too deeply: ${path}`);
+    });
     if (typeof text !== 'string') throw new p.TypeError(`tool ${name}: the parameters cannot be written as JSON`);
     return text;
   };

@@ -1,4 +1,4 @@
 // A string that doubles until nothing is left.
-// expect: limit any
+// expect: limit any or error string too long
 let s = 'x';
 for (;;) s += s;

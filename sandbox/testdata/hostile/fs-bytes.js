@@ -1,6 +1,5 @@
 // A file that grows for ever.
 // grant: agent
-// memory: 16 MiB, wall: 10 s
 // expect: limit files
 const fs = require('fs');
 const chunk = Buffer.alloc(1 << 20, 'x');

@@ -1,0 +1,53 @@
+package sandbox
+
+import (
+	"context"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/airlock-run/airlock/sandbox/stdlib"
+)
+
+// NewExposed returns an Engine whose guests have what the library keeps to itself: $sync(name, …) and $request(name, payload)
+// call host operations by name, and $host is the host call itself. now and entropy, when they are not nil, are what guests meet
+// as the time and as random numbers.
+func NewExposed(ctx context.Context, cfg Config, now func() time.Time, entropy io.Reader) (*Engine, error) {
+	library, err := stdlib.Library()
+	if err != nil {
+		return nil, err
+	}
+	at := 1 + slices.IndexFunc(library, func(f stdlib.File) bool { return f.Name == "host.js" || f.Name == "airlock:host.js" })
+	cfg.library = slices.Insert(library, at, stdlib.File{Name: "airlock:exposed.js", Source: `(host, internal) => {
+		globalThis.$sync = internal.sync;
+		globalThis.$request = internal.request;
+		globalThis.$host = host;
+		return internal;
+	}`})
+	cfg.now, cfg.entropy, cfg.SkipSelfTest = now, entropy, true
+	return New(ctx, cfg)
+}
+
+// Operations returns the names of all operations that a guest with these grants can call: every guest's, those of its grants,
+// and those that are answered later.
+func Operations(ctx context.Context, e *Engine, g Grants) (sync, async []string, err error) {
+	r := e.newRun(ctx, g)
+	r.opsCtx = ctx
+	closeGrants, err := r.grant(Script{}, g, e.egress)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer closeGrants()
+	all := map[string]syncOp{}
+	maps.Copy(all, platform)
+	maps.Copy(all, r.syncOps)
+	later := map[string]asyncOp{}
+	maps.Copy(later, r.async)
+	maps.Copy(later, r.followUps)
+	return slices.Sorted(maps.Keys(all)), slices.Sorted(maps.Keys(later)), nil
+}
+
+// TakeLongestWork returns the most units of work that an operation of e has announced between two checks of the limits since it was
+// last called, and the most that may be.
+func (e *Engine) TakeLongestWork() (most, allowed int64) { return e.longest.Swap(0), maxPiece }

@@ -1,0 +1,24 @@
+package sandbox_test
+
+import (
+	"testing"
+	"time"
+)
+
+// FuzzPreparationTime searches for code that takes preparation long for its length: a few tokens again and again, between a
+// head and a tail. Whatever it finds, the run answers in time and the process lives.
+func FuzzPreparationTime(f *testing.F) {
+	for _, s := range shapes {
+		f.Add(s[0], s[1], s[2], s[3], uint16(20_000), true)
+	}
+	f.Add("import a from './a.ts';", "export * from './a.ts';", "a", "", uint16(4_000), true)
+	f.Add("", "import('./' + ", "a", ")", uint16(4_000), false)
+	var c preparer
+	f.Fuzz(func(t *testing.T, head, unit, middle, tail string, size uint16, typescript bool) {
+		p := preparation{Code: repeated(int(size), head, unit, middle, tail), TypeScript: typescript, Wall: 100 * time.Millisecond}
+		p.Files = map[string]string{"a.ts": p.Code}
+		if r := c.run(t, p); r.Elapsed > p.Wall+prepareGrace || r.Spent && r.Result.Limit == "" {
+			t.Fatalf("%v (%s): limit %q, spent %v", r.Elapsed, p, r.Result.Limit, r.Spent)
+		}
+	})
+}

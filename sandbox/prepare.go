@@ -1,0 +1,207 @@
+package sandbox
+
+import (
+	"fmt"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync/atomic"
+	"time"
+)
+
+// Parsers, transforms and source maps are other people's Go code with corners in which they take quadratic time or worse,
+// and none of them can be interrupted. Each piece of that work runs on a goroutine of its own, which the run waits for no
+// longer than its limits allow. What is not done by then is abandoned: the run ends under the limit it hit, and the engine
+// is spent until the work has ended by itself.
+
+const (
+	// prepareBeat is how often a preparation is checked against the limits.
+	prepareBeat = 5 * time.Millisecond
+	// prepareBytes and prepareStackBytes bound what the heap and the stacks of the process grow by meanwhile. nesting keeps
+	// stacks below 32 MiB.
+	prepareBytes      = 256 << 20
+	prepareStackBytes = 80 << 20
+)
+
+// The states of one preparation.
+const (
+	preparing int32 = iota
+	prepared
+	abandoned
+)
+
+// Spent reports whether preparations that outlived their runs are still at work. Nothing can stop them inside this process,
+// and each may take a processor and hundreds of megabytes until it has ended: a process that must not be slowed down
+// answers what it has, exits, and is replaced.
+func (e *Engine) Spent() bool { return e.abandoned.Load() > 0 }
+
+// outcome is what a preparation came to.
+type outcome[T any] struct {
+	value T
+	panic any
+}
+
+// prepare returns the value of work, which runs on a goroutine of its own, or the limit that ended the run before work did.
+// work must not use the run: it may go on after it. A panic of work is a panic of prepare.
+func prepare[T any](r *run, work func() T) (T, error) {
+	var state atomic.Int32
+	done := make(chan outcome[T], 1)
+	watch := r.watch()
+	go func() {
+		var out outcome[T]
+		defer func() {
+			if v := recover(); v != nil {
+				out.panic = fmt.Sprintf("%v\n%s", v, debug.Stack())
+			}
+			done <- out
+			if !state.CompareAndSwap(preparing, prepared) {
+				r.engine.abandoned.Add(-1)
+			}
+		}()
+		out.value = work()
+	}()
+	var out outcome[T]
+	err := func() error {
+		alarm := time.NewTimer(watch.pause())
+		defer alarm.Stop()
+		for {
+			select {
+			case out = <-done:
+				return watch.check()
+			case <-r.ctx.Done():
+				return r.ctx.Err()
+			case <-alarm.C:
+				if err := watch.beat(); err != nil {
+					return err
+				}
+				alarm.Reset(watch.pause())
+			}
+		}
+	}()
+	r.cpu.sum += watch.used()
+	if out.panic != nil {
+		panic(out.panic)
+	}
+	if err != nil {
+		r.unprepared = true
+		r.engine.abandoned.Add(1)
+		if !state.CompareAndSwap(preparing, abandoned) {
+			r.engine.abandoned.Add(-1)
+		}
+	}
+	return out.value, err
+}
+
+// watch holds the limits of a run against its preparation.
+type watch struct {
+	r     *run
+	began time.Time
+	cpu   time.Duration // of the process, when the work began
+	// heap and stack are their sizes at the first beat.
+	heap, stack int64
+	beats       int
+}
+
+func (r *run) watch() *watch { return &watch{r: r, began: time.Now(), cpu: processTime()} }
+
+// used is the processor time of the work: the process's since it began, in equal parts with the other runs in progress, and
+// no more than the time that passed. The work itself is spread over goroutines that cannot be told apart.
+func (w *watch) used() time.Duration {
+	return min((processTime()-w.cpu)/time.Duration(w.runs()), time.Since(w.began))
+}
+
+// runs is the number of runs in progress.
+func (w *watch) runs() int64 { return max(w.r.engine.running.Load(), 1) }
+
+// pause is the time to the next beat.
+func (w *watch) pause() time.Duration {
+	return max(min(prepareBeat, w.r.grants.MaxWall()-w.r.elapsed()), 0)
+}
+
+// check returns the limit of time that was hit.
+func (w *watch) check() error {
+	r := w.r
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	if r.elapsed() >= r.grants.MaxWall() {
+		return r.limits.exceeded(LimitWall)
+	}
+	if r.grants.Replay == nil && r.limits.CPU < r.limits.Wall && r.cpu.used()+w.used() >= r.limits.CPU {
+		return r.limits.exceeded(LimitCPU)
+	}
+	return nil
+}
+
+// beat is check with the memory of the process, which takes longer to find out.
+func (w *watch) beat() error {
+	if err := w.check(); err != nil {
+		return err
+	}
+	samples := [...]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(samples[:])
+	heap, stack := int64(samples[0].Value.Uint64()), int64(samples[1].Value.Uint64())
+	if w.beats++; w.beats == 1 {
+		w.heap, w.stack = heap, stack
+	}
+	switch {
+	case stack-w.stack > prepareStackBytes*w.runs():
+		return w.r.limits.unprepared(LimitStack)
+	case heap-w.heap > prepareBytes*w.runs():
+		return w.r.limits.unprepared(LimitMemory)
+	}
+	return nil
+}
+
+// unprepared returns the error of a run that ended while its code was being prepared.
+func (l Limits) unprepared(limit Limit) error {
+	switch limit {
+	case LimitMemory:
+		return &limitError{limit, fmt.Sprintf("memory limit exceeded: preparing the code takes more than %s", bytesText(prepareBytes))}
+	case LimitStack:
+		return &limitError{limit, "stack limit exceeded: the code is nested too deeply"}
+	}
+	return l.exceeded(limit)
+}
+
+// takeSource turns the code into what the engine compiles. An error ends the run; the result says how the code is at fault.
+func (r *run) takeSource(script Script, v *version) error {
+	if v != nil && v.loaded {
+		r.source = v.source
+		return nil
+	}
+	if j := r.grants.Replay; j != nil && j.Unprepared {
+		return r.limits.unprepared(j.Limit)
+	}
+	steps := r.grants.Debug.Steps
+	key, kept := sourceKeyOf(script)
+	kept = kept && !steps
+	if kept {
+		if r.source = r.engine.sources.known(key); r.source != nil {
+			r.sources = &r.engine.sources
+			return nil
+		}
+	}
+	type made struct {
+		source *source
+		ex     *Exception
+	}
+	out, err := prepare(r, func() made {
+		if steps {
+			script = steppedScript(script)
+		}
+		s, ex := sourceOf(script)
+		return made{s, ex}
+	})
+	switch {
+	case err != nil:
+		return err
+	case out.ex != nil:
+		r.result.Exception, r.result.Error = out.ex, oneLine(out.ex)
+		return errCode
+	}
+	r.source = out.source
+	if kept {
+		r.engine.sources.keep(key, r.source, len(script.Code))
+	}
+	return nil
+}

@@ -1,0 +1,18 @@
+// What a guest sees of garbage collection depends on what else is in memory: the host is told when it looks.
+(host, internal) => {
+  'use strict';
+  const { p, define } = internal;
+  const Registry = FinalizationRegistry;
+  const nativeRegister = Registry.prototype.register;
+  define(p.WeakRef.prototype, 'deref', { deref() {
+    const target = p.weakRefDeref(this);
+    internal.sync('garbage');
+    return target;
+  } }.deref);
+  define(Registry.prototype, 'register', { register(target, heldValue) {
+    const out = p.apply(nativeRegister, this, arguments);
+    internal.sync('garbage');
+    return out;
+  } }.register);
+  return internal;
+}
