@@ -26,37 +26,47 @@ type scanned struct {
 	syntax *SyntaxError
 }
 
-// scan analyses one source. It never panics on any input.
-func (c *catalogue) scan(code, language string, globals []string, files map[string]string) *scanned {
+// scan is how one source is analysed.
+type scan struct {
+	catalogue *catalogue
+	globals   []string
+	files     map[string]bool // the paths of all files beside the code
+	// cheap leaves code that needs esbuild unanalysed, shallow all code.
+	cheap, shallow bool
+}
+
+// source analyses one source with so much work. It never panics on any input.
+func (s *scan) source(code, language string, work int) *scanned {
 	out := &scanned{src: source{text: code}}
 	start, end := body(code)
 	text := code[start:end]
-	o := outlineOf(text)
-	b := budgetFor(&o)
+	o := outline{src: text}
+	b := &budget{exceeded: s.shallow}
 	var t *tree
-	if language != typeScript && language != typeScriptX {
-		// Why the tree parser refused does not matter: esbuild takes the code, or its error is the one to show.
-		t, _ = parseTree(&o, b)
+	if !s.shallow {
+		o = outlineOf(text)
+		b = budgetFor(&o, work)
+		t = s.tree(&o, language, b, out)
 	}
 	if t == nil {
 		out.stuckAt = start
-		if out.costly = !o.transformable() || !b.take(o.transformWork()); !out.costly {
-			t, out.syntax = transformTree(&o, language, b)
-		}
 	}
 	if out.syntax != nil && start > 0 {
 		out.syntax = out.syntax.moved(&out.src, text, start)
 	}
-	w := newScanner(c, globals, files, b)
+	w := newScanner(s, b)
 	if t != nil {
 		w.text, w.buf = t.text, t.buf
 		w.walk(t.list)
 		w.tele.IsValid = true
 	}
 	out.hits = w.hits
-	out.work = workFor(len(text)) - b.left
+	out.work = work - b.left
 	if t == nil || w.tooDeep || b.exceeded {
 		out.unanalysed, out.costly = true, out.costly || b.exceeded
+		if s.cheap {
+			return out // somebody else reads it
+		}
 		w.text = text
 		out.hits = append(out.hits, w.scanTokens(text)...)
 		if out.syntax != nil {
@@ -77,6 +87,22 @@ func (c *catalogue) scan(code, language string, globals []string, files map[stri
 	out.tele = *w.tele
 	out.dropped = w.dropped
 	return out
+}
+
+// tree parses one source, by way of esbuild where need be; nil means that it could not.
+func (s *scan) tree(o *outline, language string, b *budget, out *scanned) *tree {
+	var t *tree
+	if language != typeScript && language != typeScriptX {
+		// Why the tree parser refused does not matter: esbuild takes the code, or its error is the one to show.
+		t, _ = parseTree(o, b)
+	}
+	if t != nil || s.cheap {
+		return t
+	}
+	if out.costly = !o.transformable() || !b.take(o.transformWork()); !out.costly {
+		t, out.syntax = transformTree(o, language, b)
+	}
+	return t
 }
 
 // moved places a syntax error found in the code inside fences in the source around it.
@@ -143,14 +169,14 @@ func unwrapped(list []js.IStmt) []js.IStmt {
 	return list
 }
 
-func newScanner(c *catalogue, globals []string, files map[string]string, b *budget) *scanner {
+func newScanner(s *scan, b *budget) *scanner {
 	w := &scanner{
-		cat: c, budget: b, files: files, vars: map[*js.Var]*variable{}, fns: map[any]*function{}, props: map[string]*value{},
+		cat: s.catalogue, budget: b, files: s.files, vars: map[*js.Var]*variable{}, fns: map[any]*function{}, props: map[string]*value{},
 		imports: map[string]*value{}, free: map[string]struct{}{}, tele: &Telemetry{},
 	}
-	if len(globals) > 0 {
-		w.globals = make(map[string]bool, len(globals))
-		for _, g := range globals {
+	if len(s.globals) > 0 {
+		w.globals = make(map[string]bool, len(s.globals))
+		for _, g := range s.globals {
 			w.globals[g] = true
 		}
 	}
@@ -184,7 +210,7 @@ func (w *scanner) scanNested(code string, at int) {
 	if err != nil {
 		return // what does not parse does not run
 	}
-	inner := newScanner(w.cat, nil, w.files, w.budget)
+	inner := newScanner(&scan{catalogue: w.cat, files: w.files}, w.budget)
 	inner.nested = w.nested + 1
 	inner.text, inner.buf = t.text, t.buf
 	inner.walk(t.list)

@@ -1,6 +1,9 @@
 package policy
 
-import "path"
+import (
+	"context"
+	"path"
+)
 
 // Analyze is AnalyzeAsk for code alone.
 func (s *Set) Analyze(code, language, tier string) Decision {
@@ -10,33 +13,21 @@ func (s *Set) Analyze(code, language, tier string) Decision {
 // AnalyzeAsk is Decide for code that is not going to run: the same analysis and decision, and the place of a syntax error
 // even in code that the scan itself took without noticing, or in a file beside it. It costs a second parse.
 func (s *Set) AnalyzeAsk(a Ask) Decision {
-	d := s.Decide(a)
-	if d.SyntaxError != nil {
-		return d
-	}
-	if _, bad := d.BadField(); bad {
-		return d
-	}
-	if d.SyntaxError = syntaxIn(a.Code, a.language()); d.SyntaxError != nil {
-		d.Telemetry.IsValid = false
-		return d
-	}
-	q := inquiry{ask: &a}
-	for _, name := range q.runnableFiles() {
-		if d.SyntaxError = syntaxIn(a.Files[name], languageOf(name)); d.SyntaxError != nil {
-			d.SyntaxError.File = name
-			break
-		}
-	}
+	d, _ := s.decide(a, true, s.readHere) // readHere never fails
 	return d
 }
 
-// syntaxIn finds the syntax error of one source.
-func syntaxIn(code, language string) *SyntaxError {
+// AnalyzeWith is AnalyzeAsk with a Reader of the code. The error is the Reader's.
+func (s *Set) AnalyzeWith(ctx context.Context, a Ask, read Reader) (Decision, error) {
+	return s.decide(a, true, func(t Text) (Reading, error) { return read(ctx, t) })
+}
+
+// syntaxIn finds the syntax error of one source, unless that takes more work than is left.
+func syntaxIn(code, language string, b *budget) *SyntaxError {
 	start, end := body(code)
 	text := code[start:end]
 	o := outlineOf(text)
-	if !o.transformable() {
+	if !o.transformable() || !b.take(o.transformWork()) {
 		return nil
 	}
 	_, syntax := transform(text, language, o.module, false)

@@ -23,7 +23,7 @@ func TestFirstExecution(t *testing.T) {
 		t.Errorf("got %+v", d)
 	}
 	want := policy.Grants{Timeout: 5 * time.Second, CPU: 5 * time.Second, MemoryBytes: 32 << 20, OutputBytes: 1 << 20,
-		LogEntries: 100, LogChars: 1000, APICalls: 50, CodeBytes: 256 << 10, Network: "none", Files: "none",
+		LogEntries: 100, LogChars: 1000, APICalls: 50, Depth: 512, CodeBytes: 256 << 10, Network: "none", Files: "none",
 		Modules: []string{"buffer", "crypto", "url", "util"}}
 	if diff := cmp.Diff(want, d.Grants); diff != "" {
 		t.Error(diff)

@@ -130,6 +130,7 @@ type Grants struct {
 	LogEntries  int
 	LogChars    int
 	APICalls    int
+	Depth       int
 	CodeBytes   int
 	Eval        bool
 	// Network is "none", "allowlist" or "public". With "allowlist" only Hosts can be reached; with "public" any public
@@ -158,6 +159,7 @@ func (g Grants) MarshalJSON() ([]byte, error) {
 		LogEntries  int      `json:"logEntries"`
 		LogChars    int      `json:"logChars"`
 		APICalls    int      `json:"apiCalls"`
+		Depth       int      `json:"depth"`
 		CodeBytes   int      `json:"codeBytes"`
 		Eval        bool     `json:"eval"`
 		Network     string   `json:"network"`
@@ -168,7 +170,7 @@ func (g Grants) MarshalJSON() ([]byte, error) {
 		Files       string   `json:"files"`
 		Modules     []string `json:"modules"`
 	}{
-		g.Timeout.Milliseconds(), g.CPU.Milliseconds(), g.MemoryBytes, g.OutputBytes, g.LogEntries, g.LogChars, g.APICalls,
+		g.Timeout.Milliseconds(), g.CPU.Milliseconds(), g.MemoryBytes, g.OutputBytes, g.LogEntries, g.LogChars, g.APICalls, g.Depth,
 		g.CodeBytes, g.Eval, or(g.Network, NetworkNone), listed(g.Hosts), listed(g.OpenedHosts), listed(g.Secrets),
 		listed(g.Tools), or(g.Files, FilesNone), listed(g.Modules),
 	})

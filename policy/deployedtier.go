@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/airlock-run/airlock/policy/depth"
 )
 
 // The ceilings of a tier that a deployment adds: what one function process can be asked for at all.
@@ -70,6 +72,7 @@ func (d *document) tier(n *yaml.Node, t Tier, added bool) Tier {
 		"logEntries": func(n *yaml.Node) { t.LogEntries = d.count(n, "logEntries") },
 		"logChars":   func(n *yaml.Node) { t.LogChars = d.count(n, "logChars") },
 		"apiCalls":   func(n *yaml.Node) { t.APICalls = d.count(n, "apiCalls") },
+		"depth":      func(n *yaml.Node) { t.Depth = d.count(n, "depth") },
 		"code":       func(n *yaml.Node) { t.CodeBytes = int(d.size(n, "code")) },
 		"block":      func(n *yaml.Node) { t.BlockLevel = d.choice(n, "block", Low, Medium, High, Critical) },
 	}
@@ -109,6 +112,7 @@ func (d *document) tightened(n *yaml.Node, before, after Tier) {
 	refuse("logEntries", after.LogEntries > before.LogEntries)
 	refuse("logChars", after.LogChars > before.LogChars)
 	refuse("apiCalls", after.APICalls > before.APICalls)
+	refuse("depth", after.Depth > before.Depth)
 	refuse("code", after.CodeBytes > before.CodeBytes)
 	refuse("block", levelRank(after.BlockLevel) > levelRank(before.BlockLevel))
 }
@@ -126,6 +130,7 @@ func (d *document) ceilings(n *yaml.Node, t Tier) {
 	refuse("logEntries", t.LogEntries > ceilingEntries, ceilingEntries)
 	refuse("logChars", t.LogChars > ceilingChars, ceilingChars)
 	refuse("apiCalls", t.APICalls > ceilingCalls, ceilingCalls)
+	refuse("depth", t.Depth > depth.Ceiling, depth.Ceiling)
 }
 
 // fieldNode gives the place of a field, or of the mapping when the field is not there.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -119,12 +120,29 @@ func (d *document) tenants(n *yaml.Node, s *Set) {
 					"concurrent": func(n *yaml.Node) { l.quota.Concurrent = d.count(n, "concurrent") },
 					"perMinute":  func(n *yaml.Node) { l.quota.PerMinute = d.count(n, "perMinute") },
 					"perDay":     func(n *yaml.Node) { l.quota.PerDay = d.count(n, "perDay") },
+					"storage":    func(n *yaml.Node) { d.storage(n, &l.quota.Storage) },
 				})
 			},
 		})
 		l.source = d.at(key)
 		s.tenants[key.Value] = l
 	})
+}
+
+// storage reads what a tenant may keep.
+func (d *document) storage(n *yaml.Node, s *Storage) {
+	known := map[string]func(*yaml.Node){
+		"schedules": func(n *yaml.Node) { s.Schedules = int64(d.count(n, "schedules")) },
+	}
+	for name, bytes := range map[string]*int64{
+		"functions": &s.Functions, "jobs": &s.Jobs, "results": &s.Results, "deliveries": &s.Deliveries, "keys": &s.Keys,
+	} {
+		known[name] = func(n *yaml.Node) { *bytes = d.size(n, name) }
+	}
+	for name, age := range map[string]*time.Duration{"keepResults": &s.KeepResults, "keepEvents": &s.KeepEvents, "keepKeys": &s.KeepKeys} {
+		known[name] = func(n *yaml.Node) { *age = d.duration(n, name) }
+	}
+	d.fields(n, "storage", known)
 }
 
 func (d *document) forbid(n *yaml.Node, s *Set) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/airlock-run/airlock/policy"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -109,6 +110,13 @@ func TestDeploymentDecides(t *testing.T) {
 	}
 	if q := set.Quota("acme"); q.PerMinute != 600 || q.Concurrent != 8 || set.Quota("other").Concurrent != 2 || set.Quota("").Concurrent != 2 {
 		t.Errorf("quotas %+v", q)
+	}
+	want := policy.Storage{
+		Functions: 200 << 20, Jobs: 32 << 20, Results: 64 << 20, Deliveries: 16 << 20, Keys: 8 << 20, Schedules: 50,
+		KeepResults: 72 * time.Hour, KeepEvents: 24 * time.Hour, KeepKeys: time.Hour,
+	}
+	if got := set.Quota("acme").Storage; got != want {
+		t.Errorf("storage %+v", got)
 	}
 	for name, c := range map[string]struct {
 		ask    policy.Ask

@@ -9,5 +9,6 @@ func (s *Set) WithRule(name string, check func() error) *Set {
 
 // Work gives what scanning the code takes, in units, and what it may take.
 func (s *Set) Work(code, language string) (taken, most int) {
-	return s.catalogue.scan(code, language, nil, nil).work, workFor(len(code))
+	by := scan{catalogue: s.reader.catalogue}
+	return by.source(code, language, workFor(len(code))).work, workFor(len(code))
 }

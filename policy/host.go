@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/airlock-run/airlock/policy/address"
 )
 
 // parseHost checks a host pattern and gives it in lower case: a name, an address ("[::1]" for IPv6), or "*.example.com",
@@ -28,8 +30,12 @@ func parseHost(s string) (string, error) {
 		}
 	}
 	if rest, ok := strings.CutPrefix(name, "["); ok {
-		if addr, err := netip.ParseAddr(strings.TrimSuffix(rest, "]")); err != nil || !addr.Is6() {
+		addr, err := netip.ParseAddr(strings.TrimSuffix(rest, "]"))
+		switch {
+		case err != nil || !addr.Is6():
 			return bad("is not an IPv6 address in brackets")
+		case address.ClassOf(addr) == address.Never:
+			return bad("is an address that no setting opens")
 		}
 		return p, nil
 	}
@@ -41,6 +47,9 @@ func parseHost(s string) (string, error) {
 		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
 			return bad("is not a host name")
 		}
+	}
+	if _, addr, err := address.Host(name); err == nil && addr.IsValid() && address.ClassOf(addr) == address.Never {
+		return bad("is an address that no setting opens")
 	}
 	return p, nil
 }

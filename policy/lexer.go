@@ -108,10 +108,8 @@ func (l *lexer) word() {
 	}
 	for l.pos < len(l.src) && isWordByte(l.src[l.pos]) {
 		c := l.src[l.pos]
-		if c >= utf8.RuneSelf {
-			if r, n := utf8.DecodeRuneInString(l.src[l.pos:]); n > 1 && (r == '\u2028' || r == '\u2029' || r == '\u00a0' || r == '\ufeff') {
-				return
-			}
+		if spaceAt(l.src[l.pos:]) > 0 {
+			return
 		}
 		l.pos++
 		if c == '\\' {

@@ -101,7 +101,7 @@ func (w *scanner) loadNamed(spec string, at int, how string) *value {
 func (w *scanner) hasFile(spec string) bool {
 	base := strings.TrimPrefix(path.Clean("/"+spec), "/")
 	for _, ext := range []string{"", ".js", ".mjs", ".cjs", ".ts", ".json", "/index.js", "/index.ts"} {
-		if _, ok := w.files[base+ext]; ok {
+		if w.files[base+ext] {
 			return true
 		}
 	}

@@ -17,7 +17,7 @@ func meetLimits(q *inquiry) error {
 	t := q.tier.Tier
 	q.grants = Grants{
 		Timeout: t.Timeout, CPU: min(t.CPU, t.Timeout), MemoryBytes: t.MemoryBytes, OutputBytes: t.OutputBytes,
-		LogEntries: t.LogEntries, LogChars: t.LogChars, APICalls: t.APICalls, CodeBytes: t.CodeBytes,
+		LogEntries: t.LogEntries, LogChars: t.LogChars, APICalls: t.APICalls, Depth: t.Depth, CodeBytes: t.CodeBytes,
 		Eval: t.Eval, Network: t.Network, Files: t.Files,
 	}
 	if q.ask.Saved {

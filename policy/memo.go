@@ -6,43 +6,38 @@ import (
 	"sync"
 )
 
-// memo remembers what scans came to, for code that runs again and again (Ask.Sum). A scan depends on the code, the names
-// that the host defines and the powers that were granted, and on nothing else: remembering changes no decision. What one tenant's
-// code came to is not used for another's, who could tell by the time it takes. It is safe for concurrent use.
+// memo remembers what was read, for code that runs again and again (Ask.Sum). A Reading depends on its Text and on nothing
+// else: remembering changes no decision. What one tenant's code came to is not used for another's, who could tell by the time
+// it takes. It is safe for concurrent use. Readings in it are shared: nobody may change them.
 type memo struct {
 	mu sync.Mutex
-	by map[string]scanResult
+	by map[string]Reading
 }
 
 // maxRemembered bounds a memo: when it is full it is emptied.
 const maxRemembered = 256
 
-// scanResult is what a decision takes from the scan. It is shared: nobody may change it.
-type scanResult struct {
-	analysis  DangerAnalysis
-	telemetry Telemetry
-	syntax    *SyntaxError
-}
-
-// scanned gives what the scan for a question comes to.
-func (m *memo) scanned(q *inquiry, scan func() scanResult) scanResult {
+// read returns what reading a question's text comes to.
+func (m *memo) read(q *inquiry, t Text, read func(Text) (Reading, error)) (Reading, error) {
 	if m == nil || q.ask.Sum == "" {
-		return scan()
+		return read(t)
 	}
-	g := q.grants
-	key := fmt.Sprintf("%q %q %q %v %q %q %q", q.ask.Tenant, q.ask.Sum, slices.Sorted(slices.Values(q.ask.Globals)), g.Eval, g.Network, g.Files, g.Modules)
+	key := fmt.Sprintf("%q %q %q %v %v", q.ask.Tenant, q.ask.Sum, slices.Sorted(slices.Values(t.Globals)), t.Powers, t.Syntax)
 	m.mu.Lock()
 	known, ok := m.by[key]
 	m.mu.Unlock()
 	if ok {
-		return known
+		return known, nil
 	}
-	known = scan()
+	known, err := read(t)
+	if err != nil || known.Unfinished {
+		return known, err // another time it may be finished
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.by == nil || len(m.by) >= maxRemembered {
-		m.by = make(map[string]scanResult)
+		m.by = make(map[string]Reading)
 	}
 	m.by[key] = known
-	return known
+	return known, nil
 }

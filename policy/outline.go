@@ -1,6 +1,9 @@
 package policy
 
-import "math/bits"
+import (
+	"math/bits"
+	"strings"
+)
 
 // outline is what one rough pass over the code tells before any parser sees it: whether it is a module, how deep it nests,
 // how hard it would be to parse, and which escapes hide plain characters.
@@ -21,7 +24,10 @@ type outline struct {
 	scopeWork, arrowWork, functionWork int
 	// suffixes is the longest chain of members and calls, redeclared the number of names that look declared twice.
 	suffixes, redeclared int
-	escapes              []escape
+	// linkWork and privateWork grow with the square of the longest chains of operators and commas, and of the private names of
+	// a class: esbuild looks at all that came before with each one.
+	linkWork, privateWork int
+	escapes               []escape
 }
 
 // escape is a place where an escape hides what could have been written plainly.
@@ -40,8 +46,10 @@ type frame struct {
 	// suffixes counts members and calls since the reset; serial tells frames apart.
 	suffixes int32
 	serial   uint32
-	// group marks parentheses that are no call.
-	group bool
+	// links counts operators and commas since the last reset, privates the private names.
+	links, privates int32
+	// group marks parentheses that are no call, listed brackets whose commas separate elements.
+	group, listed bool
 }
 
 // hoisting foretells the work of handing the frame's names to the one around it: few names are compared one by one, of many the
@@ -106,7 +114,8 @@ func outlineOf(src string) outline {
 			if group || outer.group && src[t.start] != '(' {
 				o.groups++
 			}
-			frames = append(frames, frame{serial: serial, group: group})
+			listed := !group && (src[t.start] == '(' || src[t.start] == '[' && !l.operand(before))
+			frames = append(frames, frame{serial: serial, group: group, listed: listed})
 			o.brackets = max(o.brackets, len(l.stack))
 		}
 		top := &frames[len(frames)-1]
@@ -115,7 +124,11 @@ func outlineOf(src string) outline {
 			chains -= int(top.chain)
 			fns -= int(top.fns)
 			top.chain, top.fns, top.suffixes = 0, 0, 0
+			if text[0] != ',' || top.listed {
+				top.links = 0
+			}
 		}
+		o.countLinks(top, t, text)
 		if t.kind == tokenTemplate || t.kind == tokenPunct && text[len(text)-1] == '.' {
 			top.suffixes++
 		}
@@ -156,6 +169,18 @@ func outlineOf(src string) outline {
 			o.escaped(t.start, text, false)
 		}
 		before = t
+	}
+}
+
+// countLinks counts what a token adds to a chain of operators or to the private names of a class.
+func (o *outline) countLinks(top *frame, t token, text string) {
+	switch {
+	case t.kind == tokenPunct && strings.IndexByte(",+-*/%&|^?<>=:", text[0]) >= 0:
+		top.links++
+		o.linkWork += int(top.links)
+	case t.kind == tokenWord && text[0] == '#':
+		top.privates++
+		o.privateWork += int(top.privates)
 	}
 }
 

@@ -1,60 +1,41 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
 
-// scanCode analyses the code and every extra source that could run. A source beyond the size limit is not scanned.
-func scanCode(q *inquiry) error {
+// readCode reads the code and every extra source that could run. A source beyond the size limit is not read.
+func readCode(q *inquiry) error {
 	if q.tier == nil || len(q.decision.Violations) > 0 && q.oversized() {
 		return nil
 	}
-	found := q.set.memo.scanned(q, q.scan)
-	q.decision.Analysis, q.decision.Telemetry, q.decision.SyntaxError = found.analysis, found.telemetry, found.syntax
-	return nil
-}
-
-func (q *inquiry) scan() scanResult {
-	a := q.ask
-	out := scanResult{analysis: q.decision.Analysis}
-	total := scored{analysis: &out.analysis}
-	main := q.set.catalogue.scan(a.Code, a.language(), a.Globals, a.Files)
-	out.telemetry, out.syntax = main.tele, main.syntax
-	total.add("", main, &q.grants)
-	for _, name := range q.runnableFiles() {
-		total.add(name, q.set.catalogue.scan(a.Files[name], languageOf(name), a.Globals, a.Files), &q.grants)
+	found, err := q.set.memo.read(q, q.text(), q.read)
+	if err != nil {
+		q.unread = err
+		return err
 	}
-	total.finish()
-	return out
+	q.decision.Analysis, q.decision.Telemetry, q.decision.SyntaxError = found.Analysis, found.Telemetry, found.Syntax
+	q.matches = found.Matches
+	return nil
 }
 
 func (q *inquiry) oversized() bool {
 	return slices.ContainsFunc(q.decision.Reasons, func(r Reason) bool { return r.Rule == "code-size" })
 }
 
-// checkPatterns looks for the deployment's forbidden patterns in the text as it is, strings and comments included.
+// checkPatterns denies text that matches one of the deployment's forbidden patterns.
 func checkPatterns(q *inquiry) error {
-	if len(q.set.patterns) == 0 || q.oversized() {
-		return nil
-	}
-	q.matchPatterns("code", q.ask.Code)
-	for _, name := range q.runnableFiles() {
-		q.matchPatterns("files."+name, q.ask.Files[name])
+	for _, m := range q.matches {
+		if m.Pattern < 0 || m.Pattern >= len(q.set.patterns) {
+			return errors.New("a match of no pattern")
+		}
+		p := q.set.patterns[m.Pattern]
+		q.deny(Reason{Rule: "forbidden-pattern", Source: p.source, Field: m.Field,
+			Message: fmt.Sprintf("forbidden pattern %s at line %d, column %d: %s", p.name, m.Line, m.Column, m.Excerpt)})
 	}
 	return nil
-}
-
-func (q *inquiry) matchPatterns(field, text string) {
-	start, end := body(text)
-	src := source{text: text}
-	for _, p := range q.set.patterns {
-		if at := p.expr.FindStringIndex(text[start:end]); at != nil {
-			line, column := src.position(start + at[0])
-			q.deny(Reason{Rule: "forbidden-pattern", Source: p.source, Field: field,
-				Message: fmt.Sprintf("forbidden pattern %s at line %d, column %d: %s", p.name, line, column, clip(src.excerpt(start+at[0]), 120))})
-		}
-	}
 }
 
 // checkCategories denies code with a finding of a forbidden category, even where the tier grants the power.

@@ -3,6 +3,7 @@ package policy
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/tdewolff/parse/v2/js"
@@ -25,11 +26,12 @@ type scanner struct {
 	cat     *catalogue
 	budget  *budget
 	globals map[string]bool
-	files   map[string]string
+	files   map[string]bool
 	text    string // what was parsed
 	buf     []byte // the same, as the parser holds it: names are slices of it
 
 	cursor      int // offset behind the last name or literal passed, in source order
+	searched    int // the furthest offset that locate has looked at in this walk
 	at          int // best position of the expression just walked
 	depth       int
 	branch      int // nesting of branches, loops and functions
@@ -123,7 +125,7 @@ func (w *scanner) walk(list []js.IStmt) {
 // start makes ready for another walk over the same tree. What is known of variables and functions stays.
 func (w *scanner) start() {
 	w.again = false
-	w.cursor, w.at, w.depth, w.branch, w.loops, w.endless, w.quiet = 0, 0, 0, 0, 0, 0, false
+	w.cursor, w.searched, w.at, w.depth, w.branch, w.loops, w.endless, w.quiet = 0, 0, 0, 0, 0, 0, 0, false
 	w.this, w.with = &value{kind: kindGlobal}, nil
 	w.hits, w.seen, w.count, w.nestedScans, w.dropped = w.hits[:0], nil, nil, 0, false
 	w.patterns, w.parsedBytes = 0, 0
@@ -229,59 +231,87 @@ func (w *scanner) pass(b []byte) int {
 	return w.locate(b)
 }
 
-// locate finds the next mention of a name. The tree gives every mention of a variable the bytes of the first one, but it is
-// walked in source order, so between the cursor and the mention stand only punctuation, keywords and comments.
+// locate returns the offset of the next mention of a name and moves the cursor behind it. The tree gives every mention of a
+// variable the bytes of the first one, but the walk follows the source, so only punctuation, keywords and comments stand
+// between the cursor and the mention. Text that locate looks at a second time is charged to the budget.
 func (w *scanner) locate(name []byte) int {
-	s := w.text
 	if len(name) > 1 && name[0] == '#' {
 		name = name[1:]
 	}
-	for i := w.cursor; i < len(s); {
+	from := w.cursor
+	at, cursor, seen := mentionOf(name, w.text, from)
+	w.cursor = cursor
+	if again := min(seen, w.searched) - from; again > 0 {
+		w.budget.take(again / textBytes)
+	}
+	w.searched = max(w.searched, seen)
+	return at
+}
+
+// mentionOf searches s for name, from an offset on. It returns the offset of the mention, the offset to go on from, and how
+// far it has looked. Where something else stands in the way it returns the offset of that.
+func mentionOf(name []byte, s string, from int) (at, next, seen int) {
+	for i := from; i < len(s); {
 		switch c := s[i]; {
 		case isWordByte(c):
-			j := i + 1
-			for j < len(s) && isWordByte(s[j]) {
-				j++
-			}
-			if j-i >= len(name) && s[i:i+len(name)] == string(name) && (j-i == len(name) || s[i+len(name)] >= 0x80) {
-				w.cursor = i + len(name)
-				return i
+			j := wordEnd(s, i)
+			if j-i >= len(name) && s[i:i+len(name)] == string(name) && (j-i == len(name) || s[i+len(name)] >= utf8.RuneSelf) {
+				return i, i + len(name), j
 			}
 			if !passable(s[i:j]) {
-				w.cursor = i
-				return i
+				return i, i, j
 			}
 			i = j
 		case c == '"' || c == '\'':
-			w.cursor = i
-			return i
+			return i, i, i
 		case c != '/' || i+1 == len(s):
 			i++
 		case s[i+1] == '/':
 			n := strings.IndexByte(s[i:], '\n')
 			if n < 0 {
-				w.cursor = len(s)
-				return i
+				return i, len(s), len(s)
 			}
 			i += n
 		case s[i+1] == '*':
 			n := strings.Index(s[i+2:], "*/")
 			if n < 0 {
-				w.cursor = len(s)
-				return i
+				return i, len(s), len(s)
 			}
 			i += n + 4
 		default:
 			i++
 		}
 	}
-	w.cursor = len(s)
-	return w.cursor
+	return len(s), len(s), len(s)
+}
+
+// wordEnd returns the end of the word, or of the white space outside ASCII, that begins at an offset.
+func wordEnd(s string, i int) int {
+	if n := spaceAt(s[i:]); n > 0 {
+		return i + n
+	}
+	for i++; i < len(s) && isWordByte(s[i]) && spaceAt(s[i:]) == 0; i++ {
+	}
+	return i
+}
+
+// spaceAt returns the length of the line separator or space outside ASCII that s begins with, or 0.
+func spaceAt(s string) int {
+	if s[0] < utf8.RuneSelf {
+		return 0
+	}
+	switch r, n := utf8.DecodeRuneInString(s); r {
+	case '\u2028', '\u2029', '\u00a0', '\ufeff':
+		return n
+	}
+	return 0
 }
 
 // passable reports the words that have no node of their own and may stand between the cursor and a name.
 func passable(word string) bool {
 	switch word {
+	case "\u2028", "\u2029", "\u00a0", "\ufeff":
+		return true
 	case "var", "let", "const", "function", "class", "extends", "new", "return", "typeof", "void", "delete", "await", "yield",
 		"throw", "in", "of", "instanceof", "if", "else", "for", "while", "do", "switch", "case", "default", "try", "catch",
 		"finally", "with", "async", "static", "get", "set", "export", "import", "as", "from", "break", "continue", "debugger",

@@ -9,8 +9,8 @@ import (
 
 func quoted(s string) string { return strconv.Quote(clip(s, 60)) }
 
-// granted reports whether the grants cover what a finding does: then it is no threat.
-func (h hit) granted(g *Grants) bool {
+// granted reports whether the powers cover what a finding does: then it is no threat.
+func (h hit) granted(g *Powers) bool {
 	switch h.power {
 	case evalPower:
 		return g.Eval
@@ -40,7 +40,7 @@ type place struct {
 	offset int
 }
 
-func (s *scored) add(file string, from *scanned, g *Grants) {
+func (s *scored) add(file string, from *scanned, g *Powers) {
 	for _, h := range from.hits {
 		f := Finding{Category: h.category, Severity: severity(h.category), Message: h.message, File: file}
 		if !h.granted(g) {

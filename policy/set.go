@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Set is the built-in tiers and what one deployment made of them. It never changes after it was made and is safe for
@@ -22,7 +23,7 @@ type Set struct {
 	forbidden  []forbiddenCategory
 	patterns   []pattern
 	rules      []rule
-	catalogue  *catalogue
+	reader     *LocalReader
 	memo       *memo
 }
 
@@ -47,7 +48,7 @@ const builtIn = "built-in"
 
 // Default gives the built-in tiers with nothing opened, added or forbidden.
 func Default() *Set {
-	s := &Set{rules: standardRules(), catalogue: newCatalogue(), memo: &memo{}}
+	s := &Set{rules: standardRules(), reader: NewLocalReader(), memo: &memo{}}
 	for _, t := range Builtin() {
 		s.tiers = append(s.tiers, namedTier{t, builtIn})
 	}
@@ -106,6 +107,23 @@ type Quota struct {
 	Concurrent int `json:"concurrent,omitempty"`
 	PerMinute  int `json:"perMinute,omitempty"`
 	PerDay     int `json:"perDay,omitempty"`
+	// Storage is what the tenant may keep.
+	Storage Storage `json:"storage,omitzero"`
+}
+
+// Storage is what a tenant may keep of saved functions and jobs: bytes, a number of schedules, and ages. Zero means the
+// store's default.
+type Storage struct {
+	Functions  int64 `json:"functions,omitempty"`
+	Jobs       int64 `json:"jobs,omitempty"`
+	Results    int64 `json:"results,omitempty"`
+	Deliveries int64 `json:"deliveries,omitempty"`
+	Keys       int64 `json:"keys,omitempty"`
+	Schedules  int64 `json:"schedules,omitempty"`
+
+	KeepResults time.Duration `json:"keepResults,omitempty"`
+	KeepEvents  time.Duration `json:"keepEvents,omitempty"`
+	KeepKeys    time.Duration `json:"keepKeys,omitempty"`
 }
 
 // Quota gives a tenant's quota: its own, else that of the tenant "*".

@@ -19,6 +19,7 @@ type source struct {
 	text string
 	// lines holds the offset of each line's first byte; built when a position is first asked for.
 	lines []int
+	gauge gauge
 }
 
 // body gives the bounds of the code inside a markdown fence, or of the whole text when there is none. It takes a fence off
@@ -53,7 +54,9 @@ func (s *source) line(offset int) int {
 func (s *source) position(offset int) (line, column int) {
 	offset = max(0, min(offset, len(s.text)))
 	line = s.line(offset)
-	return line, 1 + utf8.RuneCountInString(s.text[s.lines[line-1]:offset])
+	before, _ := s.gauge.measure(s.text, s.lines[line-1])
+	chars, _ := s.gauge.measure(s.text, offset)
+	return line, 1 + chars - before
 }
 
 // offset is the inverse of position for a column counted in bytes from 0; what lies outside gives the nearest place.
@@ -66,6 +69,23 @@ func (s *source) offset(line, column int) int {
 		return len(s.text)
 	}
 	return min(s.lines[line-1]+max(column, 0), len(s.text))
+}
+
+// unitsTo returns the UTF-16 units between the start of a line and an offset in it.
+func (s *source) unitsTo(start, offset int) int {
+	_, before := s.gauge.measure(s.text, start)
+	_, units := s.gauge.measure(s.text, offset)
+	return units - before
+}
+
+// unitsIn returns the offset that lies so many UTF-16 units behind the start of a line, or the line's end.
+func (s *source) unitsIn(start, units int) int {
+	end := len(s.text)
+	if n := s.line(start); n < len(s.lines) {
+		end = s.lines[n]
+	}
+	_, before := s.gauge.measure(s.text, start)
+	return min(max(s.gauge.find(s.text, before+units), start), end)
 }
 
 // at gives the offset of a syntax error's position.
@@ -104,6 +124,63 @@ func (s *source) index() {
 
 // separator is what U+2028 and U+2029 begin with; their last byte is 0xa8 or 0xa9.
 const separator = "\xe2\x80"
+
+// gauge measures a text in characters and in UTF-16 units. It counts the text once and then needs at most gaugeStep bytes
+// for an answer, however long the lines are.
+type gauge struct{ marks []gaugeMark }
+
+// gaugeMark is the characters and UTF-16 units in front of an offset.
+type gaugeMark struct{ chars, units int }
+
+const gaugeStep = 256
+
+func (m *gaugeMark) add(c byte) {
+	if utf8.RuneStart(c) {
+		m.chars++
+		if m.units++; c >= 0xf0 {
+			m.units++
+		}
+	}
+}
+
+func (g *gauge) fill(text string) {
+	if g.marks != nil {
+		return
+	}
+	g.marks = make([]gaugeMark, 0, 1+len(text)/gaugeStep)
+	var m gaugeMark
+	for i := range len(text) {
+		if i%gaugeStep == 0 {
+			g.marks = append(g.marks, m)
+		}
+		m.add(text[i])
+	}
+	if len(text)%gaugeStep == 0 {
+		g.marks = append(g.marks, m)
+	}
+}
+
+// measure returns the characters and the UTF-16 units in front of an offset.
+func (g *gauge) measure(text string, offset int) (chars, units int) {
+	g.fill(text)
+	m := g.marks[offset/gaugeStep]
+	for i := offset / gaugeStep * gaugeStep; i < offset; i++ {
+		m.add(text[i])
+	}
+	return m.chars, m.units
+}
+
+// find returns the offset of the character in front of which there are so many units.
+func (g *gauge) find(text string, units int) int {
+	g.fill(text)
+	n := max(sort.Search(len(g.marks), func(i int) bool { return g.marks[i].units > units })-1, 0)
+	m, i := g.marks[n], n*gaugeStep
+	for i < len(text) && (m.units < units || !utf8.RuneStart(text[i])) {
+		m.add(text[i])
+		i++
+	}
+	return i
+}
 
 const excerptChars = 80
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/airlock-run/airlock/policy/depth"
 )
 
 // DefaultTier is the tier of an Ask that names none.
@@ -46,6 +48,8 @@ type Tier struct {
 	LogEntries  int
 	LogChars    int
 	APICalls    int
+	// Depth caps how deep the values nest that cross: results, and what tools are given and answer.
+	Depth int
 	// CodeBytes caps each source of an execution.
 	CodeBytes int
 	// BlockLevel is the lowest danger level that this tier refuses: "high" or "critical" for the built-ins.
@@ -61,7 +65,7 @@ func Builtin() []Tier {
 		wall := time.Duration(seconds) * time.Second
 		return Tier{
 			Name: name, Timeout: wall, CPU: wall, MemoryBytes: megabytes << 20, Network: network, Files: files, Eval: eval,
-			Modules: modules, OutputBytes: 1 << 20, LogEntries: 100, LogChars: 1000, APICalls: 50, CodeBytes: 256 << 10,
+			Modules: modules, OutputBytes: 1 << 20, LogEntries: 100, LogChars: 1000, APICalls: 50, Depth: depth.Default, CodeBytes: 256 << 10,
 			BlockLevel: Critical,
 		}
 	}
@@ -91,11 +95,12 @@ func (t Tier) MarshalJSON() ([]byte, error) {
 		LogEntries  int      `json:"logEntries"`
 		LogChars    int      `json:"logChars"`
 		APICalls    int      `json:"apiCalls"`
+		Depth       int      `json:"depth"`
 		CodeBytes   int      `json:"codeBytes"`
 		BlockLevel  string   `json:"blockLevel"`
 	}{
 		t.Name, t.Base, t.Timeout.Milliseconds(), t.CPU.Milliseconds(), t.MemoryBytes, t.Network, t.Files, t.Eval,
-		listed(t.Modules), t.OutputBytes, t.LogEntries, t.LogChars, t.APICalls, t.CodeBytes, t.BlockLevel,
+		listed(t.Modules), t.OutputBytes, t.LogEntries, t.LogChars, t.APICalls, t.Depth, t.CodeBytes, t.BlockLevel,
 	})
 }
 

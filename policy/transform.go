@@ -2,7 +2,6 @@ package policy
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/go-sourcemap/sourcemap"
@@ -76,16 +75,14 @@ type generated struct {
 	code   string
 	rawMap []byte
 	prefix int
-	lines  *source
 	parsed *sourcemap.Consumer
 	broken bool
 }
 
-// place gives the function from offsets in the generated code to offsets in the caller's. Columns of the map count UTF-16 units.
+// place returns the function from offsets in the generated code to offsets in the caller's. Columns of the map count UTF-16 units.
 func (g *generated) place(caller string) func(int) int {
 	original := &source{text: caller}
-	g.lines = &source{text: g.code}
-	theirs, ours := ruler{text: g.code}, ruler{text: caller}
+	made := &source{text: g.code}
 	return func(offset int) int {
 		if g.parsed == nil && !g.broken {
 			consumer, err := sourcemap.Parse("", g.rawMap)
@@ -94,58 +91,15 @@ func (g *generated) place(caller string) func(int) int {
 		if g.broken {
 			return 0
 		}
-		line := g.lines.line(offset)
-		start := g.lines.lines[line-1]
-		_, _, ol, oc, ok := g.parsed.Source(line, theirs.units(start, min(max(offset, start), len(g.code))))
+		line := made.line(offset)
+		start := made.lines[line-1]
+		_, _, ol, oc, ok := g.parsed.Source(line, made.unitsTo(start, min(max(offset, start), len(g.code))))
 		if !ok {
 			return 0
 		}
 		if ol == 1 {
 			oc = max(0, oc-g.prefix)
 		}
-		return ours.offset(original.offset(ol, 0), oc)
+		return original.unitsIn(original.offset(ol, 0), oc)
 	}
-}
-
-// ruler measures lines of a text in UTF-16 units. It goes on from where it was, so that many places in a long line, asked
-// for in their order, cost one pass.
-type ruler struct {
-	text      string
-	start     int // of the line
-	at, count int // a place in it, and the units before that place
-}
-
-func (r *ruler) from(start int, back bool) {
-	if start != r.start || back {
-		r.start, r.at, r.count = start, start, 0
-	}
-}
-
-// step passes one character, unless the line ends there.
-func (r *ruler) step() bool {
-	if r.at >= len(r.text) || r.text[r.at] == '\n' || r.text[r.at] == '\r' {
-		return false
-	}
-	c, n := utf8.DecodeRuneInString(r.text[r.at:])
-	r.at += n
-	if r.count++; c > 0xffff {
-		r.count++
-	}
-	return true
-}
-
-// units counts those from the start of a line to an offset in it.
-func (r *ruler) units(start, offset int) int {
-	r.from(start, offset < r.at)
-	for r.at < offset && r.step() {
-	}
-	return r.count
-}
-
-// offset is the inverse: where that many units of the line that starts there end.
-func (r *ruler) offset(start, units int) int {
-	r.from(start, units < r.count)
-	for r.count < units && r.step() {
-	}
-	return r.at
 }

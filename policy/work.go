@@ -10,21 +10,24 @@ const (
 	workOfMost = 2_000_000
 	sizeOfMost = 256 << 10
 
-	outlineWork  = 4     // the outline: a token
-	roughWork    = 6     // the scan by tokens: a token
-	tokenWork    = 6     // the tree parser: a token
-	nameWork     = 25    // the tree parser: a name seen first
-	hoistWork    = 22    // the tree parser: a name handed to the scope around that has more than indexedNames
-	functionWork = 25    // the tree parser: a function
-	groupWork    = 25    // the tree parser: a bracket that may hold parameters, or a pattern
-	esbuildWork  = 50    // esbuild: a token, read and written again
-	nodeWork     = 10    // the walk: a node
-	walkWork     = 6     // the walk: a token, at the least
-	leastWork    = 22    // all of them: a token, at the least
-	valueWork    = 5     // the walk: a value made or compared
-	elementWork  = 12    // the walk: an element of an array made of text
-	nestedWork   = 500   // the walk: a string run as code
-	patternWork  = 3_000 // the walk: a regular expression
+	outlineWork  = 4      // the outline: a token
+	roughWork    = 6      // the scan by tokens: a token
+	tokenWork    = 6      // the tree parser: a token
+	nameWork     = 25     // the tree parser: a name seen first
+	hoistWork    = 22     // the tree parser: a name handed to the scope around that has more than indexedNames
+	functionWork = 25     // the tree parser: a function
+	groupWork    = 25     // the tree parser: a bracket that may hold parameters, or a pattern
+	esbuildWork  = 50     // esbuild: a token, read and written again
+	callWork     = 10_000 // esbuild: a source, whatever is in it
+	nodeWork     = 10     // the walk: a node
+	walkWork     = 6      // the walk: a token, at the least
+	linkWork     = 2      // esbuild: an operator or a comma, for each one before it in its chain
+	privateWork  = 6      // esbuild: a private name, for each one before it
+	leastWork    = 22     // all of them: a token, at the least
+	valueWork    = 5      // the walk: a value made or compared
+	elementWork  = 12     // the walk: an element of an array made of text
+	nestedWork   = 500    // the walk: a string run as code
+	patternWork  = 3_000  // the walk: a regular expression
 
 	indexedNames = 16
 	fewHoistWork = 3  // the tree parser: a name handed to a scope that has fewer
@@ -42,9 +45,9 @@ type budget struct {
 	exceeded bool
 }
 
-// budgetFor gives what is left after the outline, and after what scanning by tokens would need in the end.
-func budgetFor(o *outline) *budget {
-	return &budget{left: workFor(len(o.src)) - len(o.src)/4 - o.tokens*(outlineWork+roughWork)}
+// budgetFor returns what is left of work after the outline, and after what scanning by tokens would need in the end.
+func budgetFor(o *outline, work int) *budget {
+	return &budget{left: work - len(o.src)/4 - o.tokens*(outlineWork+roughWork)}
 }
 
 // take spends work, unless there is too little of it left.
@@ -99,7 +102,7 @@ func (o *outline) transformable() bool {
 // transformWork foretells what esbuild needs.
 func (o *outline) transformWork() int {
 	lines := strings.Count(o.src, "\n") + strings.Count(o.src, "\r")
-	return len(o.src)/3 + o.tokens*esbuildWork + o.functions*4*functionWork + lines*10
+	return callWork + len(o.src)/3 + o.tokens*esbuildWork + o.functions*4*functionWork + lines*10 + o.linkWork*linkWork + o.privateWork*privateWork
 }
 
 // countRaw counts over the raw bytes.

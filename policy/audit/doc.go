@@ -17,4 +17,14 @@
 // A writer is one opening of a store by one process: it has a ULID of its own and counts from 1, so that any number of
 // processes write at once without asking one another. What a chain alone cannot show is that its newest records are
 // gone; for that a store keeps, apart from the records, the [Head] of each writer, and [Verifier] compares.
+//
+// # Anchors
+//
+// A store that is put back to an older state as a whole, or emptied, agrees with itself. An [Anchor] is what somebody knows
+// apart from the store: the heads as they were at some time. [Verifier.Anchor] has every chain reach at least that far, with
+// those very hashes. An anchor is a lower bound and may be old, so it never accuses a store that only grew, whoever wrote to
+// it and whatever crashed. What retention took satisfies it, unless the record is too young for retention.
+//
+// [SignCheckpoint] makes an anchor a file that others can keep: a note in the format of C2SP's tlog-checkpoint, signed with
+// Ed25519. Who cannot sign cannot make one; who can, can make one of any state, and that state then has to exist.
 package audit

@@ -20,7 +20,7 @@ type Verifier struct {
 
 // NewVerifier makes a Verifier. With a key every record must carry the HMAC made with it.
 func NewVerifier(key []byte) *Verifier {
-	return &Verifier{key: key, chains: map[string]*chain{}, report: Report{Problems: []Problem{}}}
+	return &Verifier{key: key, chains: map[string]*chain{}, report: Report{Problems: []Problem{}, Anchors: []Anchored{}}}
 }
 
 // chain is what is known of one writer.
@@ -32,6 +32,8 @@ type chain struct {
 	file    string         // the ordered file being read, and the highest number in it
 	newest  int64
 	gaps    []Gap
+	// promises are what anchors say of the chain.
+	promises []promise
 	// What the store says: the chain reaches at least from, and not beyond to.
 	known    bool
 	from, to Head
@@ -180,6 +182,7 @@ func (v *Verifier) join(writer string, c *chain, l link) {
 	if c.known && l.seq > c.to.Seq {
 		v.report.add(Problem{Fault: Unknown, ID: l.id, Writer: writer, Seq: l.seq, Place: l.place, Detail: "the writer never got this far"})
 	}
+	v.promised(c, l)
 	c.last, c.next = l, l.seq+1
 }
 
@@ -206,6 +209,7 @@ func (v *Verifier) Report(anchored bool) Report {
 			v.report.add(Problem{Fault: Unknown, ID: c.last.id, Writer: writer, Place: c.last.place,
 				Detail: "the store has records of this writer and no account of how far it went"})
 		}
+		v.kept(c)
 	}
 	return v.report
 }

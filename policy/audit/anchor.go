@@ -1,0 +1,151 @@
+package audit
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Anchor is how far chains had come at some time, as somebody knows it apart from the store. A store that was rolled back,
+// or emptied, agrees with itself and not with its anchor. Writers go on, so an anchor is a lower bound: it may be old.
+type Anchor struct {
+	// Source says where the anchor is from, for the report.
+	Source string
+	At     time.Time
+	// Since is the first day (2006-01-02) that retention cannot have taken when it is verified; "" for none. What is gone of
+	// such a day is missing, whatever the store says of retention.
+	Since string
+	Heads []Head
+}
+
+// Anchored is what an anchor came to in a verification.
+type Anchored struct {
+	Source string    `json:"source"`
+	At     time.Time `json:"at,omitzero"`
+	// Writers counts the heads that were compared, and Pruned those of them whose record retention has taken.
+	Writers int `json:"writers"`
+	Pruned  int `json:"pruned,omitempty"`
+}
+
+// promise is what an anchor says of one chain.
+type promise struct {
+	Head
+	anchor int // its place in the report
+	since  string
+}
+
+// Anchor has the chains held against an anchor. Say so before the first record.
+func (v *Verifier) Anchor(a Anchor) {
+	n := len(v.report.Anchors)
+	v.report.Anchors = append(v.report.Anchors, Anchored{Source: a.Source, At: a.At})
+	for _, h := range a.Heads {
+		if h.Seq < 1 {
+			continue
+		}
+		v.report.Anchors[n].Writers++
+		c := v.chain(h.Writer)
+		c.promises = append(c.promises, promise{h, n, a.Since})
+	}
+}
+
+// promised compares a record with what anchors say of it.
+func (v *Verifier) promised(c *chain, l link) {
+	for _, p := range c.promises {
+		if l.seq == p.Seq && l.sound && l.hash != p.Hash {
+			v.report.add(Problem{Fault: Altered, ID: l.id, Writer: p.Writer, Seq: l.seq, Place: l.place,
+				Detail: "it is not the record that " + v.report.Anchors[p.anchor].Source + " names"})
+		}
+	}
+}
+
+// kept says what anchors promise and the store does not have any more.
+func (v *Verifier) kept(c *chain) {
+	for c.skip() { // a chain may end in what retention took
+	}
+	for _, p := range c.promises {
+		source := v.report.Anchors[p.anchor].Source
+		if p.Seq >= c.next {
+			v.report.add(Problem{Fault: Truncated, ID: p.ID, Writer: p.Writer, Seq: p.Seq,
+				Detail: fmt.Sprintf("%s names this record of the chain, which ends with record %d", source, c.next-1)})
+			continue
+		}
+		for _, g := range c.gaps {
+			if p.Seq < g.From || g.Seq < p.Seq {
+				continue
+			}
+			v.report.Anchors[p.anchor].Pruned++
+			if day := dayIn(p.ID); day != "" && p.since != "" && day >= p.since {
+				v.report.add(Problem{Fault: Missing, ID: p.ID, Writer: p.Writer, Seq: p.Seq,
+					Detail: "the store says that retention took this record of " + day + ", which " + source + " names and retention still keeps"})
+			}
+			if p.Seq == g.Seq && p.Hash != g.Hash {
+				v.report.add(Problem{Fault: Altered, ID: p.ID, Writer: p.Writer, Seq: p.Seq,
+					Detail: "the store says that retention took another record than " + source + " names"})
+			}
+			break
+		}
+	}
+}
+
+// dayIn returns the day of a record by its id, or "".
+func dayIn(id string) string {
+	at, ok := IDTime(id)
+	if !ok {
+		return ""
+	}
+	return at.Format(time.DateOnly)
+}
+
+// Pruning returns the heads without those whose every record retention has taken by these gaps: nothing is left of such a
+// chain that could be compared.
+func Pruning(heads []Head, gaps []Gap) []Head {
+	slices.SortFunc(gaps, func(a, b Gap) int { return cmp.Or(cmp.Compare(a.Writer, b.Writer), cmp.Compare(a.From, b.From)) })
+	end := map[string]int64{}
+	for _, g := range gaps {
+		if g.From <= end[g.Writer]+1 {
+			end[g.Writer] = max(end[g.Writer], g.Seq)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(heads), func(h Head) bool { return h.Seq <= end[h.Writer] })
+}
+
+// String writes a head as one line: writer, number, hash, and the record's id where it is known.
+func (h Head) String() string {
+	id := h.ID
+	if id == "" {
+		id = "-"
+	}
+	return fmt.Sprintf("%s %d %s %s", h.Writer, h.Seq, h.Hash, id)
+}
+
+// ParseHead reads what Head.String wrote. Colons may stand for the spaces, and the id may be left out.
+func ParseHead(line string) (Head, error) {
+	fields := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ':' })
+	if len(fields) != 3 && len(fields) != 4 {
+		return Head{}, errors.New("must be writer, number, hash and the record's id, with a colon or a space between them")
+	}
+	h := Head{Writer: fields[0], Hash: fields[2]}
+	if len(fields) == 4 && fields[3] != "-" {
+		h.ID = fields[3]
+	}
+	var err error
+	if h.Seq, err = strconv.ParseInt(fields[1], 10, 64); err != nil || h.Seq < 1 || strconv.FormatInt(h.Seq, 10) != fields[1] {
+		return Head{}, errors.New("the number of a record is a whole number from 1 on")
+	}
+	if _, err := ulid.ParseStrict(h.Writer); err != nil {
+		return Head{}, errors.New("a writer's name is a ULID")
+	}
+	if len(h.Hash) != hexSize || strings.Trim(h.Hash, "0123456789abcdef") != "" {
+		return Head{}, errors.New("a hash is 64 hexadecimal digits")
+	}
+	if h.ID != "" && !ValidID(h.ID) {
+		return Head{}, errors.New("the last field is no id of a record")
+	}
+	return h, nil
+}
