@@ -6,9 +6,11 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/webhook"
 )
 
 // DefaultMaxBody is the largest HTTP body, in bytes, that is looked at unless AdapterConfig says otherwise.
@@ -26,6 +28,11 @@ type AdapterConfig struct {
 	Verify func(header http.Header, body []byte) error
 	// OpenHTTP serves HTTP requests that nobody has authenticated. Only for a deployment that authenticates in front.
 	OpenHTTP bool
+	// Headers are request headers that bound code is given beside those that package webhook lets through. None of them may
+	// carry credentials.
+	Headers []string
+	// AnswerHeaders are X- headers that bound code may set on its answers beside those that package webhook lets through.
+	AnswerHeaders []string
 	// MaxBody is the largest HTTP body in bytes; 0 means DefaultMaxBody.
 	MaxBody int64
 	// Budget says how long a request may run at most. A queued message is left for a later delivery when less than that
@@ -54,6 +61,15 @@ func NewAdapter(cfg AdapterConfig) (*Adapter, error) {
 		if request.Code == "" && request.Entry == "" {
 			return nil, errors.New("events: the request bound to " + string(kind) + " has no code")
 		}
+	}
+	for _, name := range cfg.Headers {
+		if !isToken(name) || strings.Contains(name, "*") || webhook.Credential(name) {
+			return nil, errors.New("events: the header " + clip(name) +
+				" cannot be given to code: it is not a header's name, or it carries credentials")
+		}
+	}
+	if err := webhook.CheckAnswerHeaders(cfg.AnswerHeaders); err != nil {
+		return nil, errors.New("events: " + err.Error())
 	}
 	if cfg.MaxBody < 0 {
 		return nil, errors.New("events: AdapterConfig.MaxBody must not be negative")

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -16,10 +15,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/policy/outbound"
 	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdaurl"
 )
+
+// frontLimits bound what is read of the server behind: Lambda ends an invocation after 15 minutes, and streams 200 MB.
+func frontLimits() outbound.Limits {
+	return outbound.Limits{Body: 200 << 20, Total: 15 * time.Minute, Stream: 15 * time.Minute}
+}
 
 // Front puts an HTTP server that listens in the same environment behind a Function URL: each event becomes a request to
 // target, and its answer streams back as it is written (server-sent events included). The Function URL must have the
@@ -27,7 +32,7 @@ import (
 func Front(target *url.URL) http.Handler {
 	proxy := &httputil.ReverseProxy{
 		FlushInterval: -1,
-		Transport:     &http.Transport{DialContext: (&net.Dialer{Timeout: 2 * time.Second}).DialContext, MaxIdleConnsPerHost: 8},
+		Transport:     frontLimits().Transport(outbound.Options{}),
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			r.Out.Host = r.In.Host

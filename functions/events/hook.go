@@ -7,37 +7,12 @@ import (
 	"strings"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/webhook"
 )
-
-// hookInput is what bound code sees of an HTTP request: the shape that code behind a webhook target of the gateway sees.
-func hookInput(x exchange, body []byte) any {
-	var parsed any
-	raw := strings.ToValidUTF8(string(body), "\uFFFD")
-	if json.Valid(body) {
-		parsed = json.RawMessage(body)
-	} else if len(body) > 0 {
-		parsed = raw
-	}
-	headers := make(map[string]string, len(x.header))
-	for name, values := range x.header {
-		if x.authenticated && (name == "Authorization" || name == "X-Amz-Security-Token") {
-			continue // meant for the provider, and used up there
-		}
-		headers[strings.ToLower(name)] = strings.Join(values, ", ")
-	}
-	return struct {
-		Method  string            `json:"method"`
-		Path    string            `json:"path"`
-		Query   map[string]string `json:"query"`
-		Headers map[string]string `json:"headers"`
-		Body    any               `json:"body"`
-		RawBody string            `json:"rawBody"`
-	}{x.method, x.path, nonNil(x.query), headers, parsed, raw}
-}
 
 // chosen answers as the bound code wants to: a value {status, headers, body} is the answer, any other value is its body.
 // When the code did not complete, the sender learns that and the execution's id, and nothing of the code.
-func chosen(result execution.Result) reply {
+func chosen(result execution.Result, named []string) reply {
 	switch result.Status {
 	case execution.Completed:
 	case execution.TimedOut:
@@ -47,7 +22,7 @@ func chosen(result execution.Result) reply {
 	default:
 		return status(http.StatusInternalServerError, "the execution "+result.ID+" failed", "")
 	}
-	if answer, ok := explicit(result.Result); ok {
+	if answer, ok := explicit(result.Result, named); ok {
 		return answer
 	}
 	if len(result.Result) == 0 || string(result.Result) == "null" {
@@ -57,7 +32,7 @@ func chosen(result execution.Result) reply {
 }
 
 // explicit reads {status, headers, body}. A value that only resembles it is not an answer.
-func explicit(value json.RawMessage) (reply, bool) {
+func explicit(value json.RawMessage, named []string) (reply, bool) {
 	var top map[string]json.RawMessage
 	if json.Unmarshal(value, &top) != nil || top["status"] == nil {
 		return reply{}, false
@@ -72,7 +47,7 @@ func explicit(value json.RawMessage) (reply, bool) {
 		return reply{}, false
 	}
 	r := reply{status: code, header: jsonHeader("application/json")}
-	if !r.setHeaders(top["headers"]) {
+	if !r.setHeaders(top["headers"], named) {
 		return reply{}, false
 	}
 	switch body := top["body"]; {
@@ -88,11 +63,15 @@ func explicit(value json.RawMessage) (reply, bool) {
 	default:
 		r.body = string(body)
 	}
+	if !webhook.HasBody(code) {
+		r.body = ""
+		r.header.Del("Content-Type")
+	}
 	return r, true
 }
 
-// setHeaders adds the headers that code may choose: no framing or connection headers, and nothing that could split the answer.
-func (r *reply) setHeaders(raw json.RawMessage) bool {
+// setHeaders adds the headers that code may choose, and none that could split the answer.
+func (r *reply) setHeaders(raw json.RawMessage, named []string) bool {
 	if len(raw) == 0 {
 		return true
 	}
@@ -110,9 +89,7 @@ func (r *reply) setHeaders(raw json.RawMessage) bool {
 		if !isToken(name) || !isFieldValue(text) {
 			return false
 		}
-		switch http.CanonicalHeaderKey(name) {
-		case "Connection", "Content-Length", "Keep-Alive", "Proxy-Authenticate", "Te", "Trailer", "Transfer-Encoding", "Upgrade":
-		default:
+		if webhook.AnswerHeader(r.status, name, text, named) {
 			r.header.Set(name, text)
 		}
 	}
@@ -133,11 +110,4 @@ func isToken(s string) bool {
 // isFieldValue reports whether s can be a header's value: printable ASCII and tabs (RFC 9110 §5.5, without obsolete text).
 func isFieldValue(s string) bool {
 	return len(s) <= 4096 && !strings.ContainsFunc(s, func(c rune) bool { return c != '\t' && (c < ' ' || c > '~') })
-}
-
-func nonNil(m map[string]string) map[string]string {
-	if m == nil {
-		return map[string]string{}
-	}
-	return m
 }

@@ -25,33 +25,78 @@ func TestHookInput(t *testing.T) {
 	if len(rec.seen) != 1 || rec.seen[0].Via != execution.ViaHook {
 		t.Fatalf("ran %+v", rec.seen)
 	}
-	want := `{"method":"PUT","path":"/hook","query":{"q":"1"},"headers":{"content-type":"application/json","cookie":"a=1; b=2",` +
-		`"host":"abcdefghij.lambda-url.eu-central-1.on.aws"},"body":{"a":[1]},"rawBody":"{\"a\": [1]}"}`
+	want := `{"method":"PUT","path":"/hook","query":{"q":"1"},"headers":{"content-type":"application/json"},` +
+		`"body":{"a":[1]},"rawBody":"{\"a\": [1]}"}`
 	if got := string(rec.seen[0].Request.Input); got != want {
 		t.Errorf("input\n%s, want\n%s", got, want)
 	}
 }
 
-// TestHookInputHidesCredentials: what was meant for the provider, or works for whoever holds it, does not reach the code.
+// What works for whoever holds it does not reach the code, whatever kind of event carries it and whoever is authenticated.
 func TestHookInputHidesCredentials(t *testing.T) {
+	names := []string{
+		"authorization", "proxy-authorization", "cookie", "Set-Cookie", "X-Api-Key", "x_api_key", "x-auth-token", "x-amz-security-token",
+		"x-amzn-oidc-data", "x-forwarded-access-token", "x-unknown", "x-forwarded-for", "referer",
+	}
+	header := func(e map[string]any) {
+		for _, name := range names {
+			e["headers"].(map[string]any)[name] = "SECRET"
+			if many, ok := e["multiValueHeaders"].(map[string]any); ok {
+				many[name] = []string{"SECRET"}
+			}
+		}
+		e["headers"].(map[string]any)["X-Wanted"] = "wanted"
+	}
 	rec := &recorder{}
-	a := adapter(t, rec, func(c *events.AdapterConfig) { c.OpenHTTP, c.Bound = true, boundToAll("input") })
-	header := func(e map[string]any) { e["headers"].(map[string]any)["authorization"] = "AWS4-HMAC-SHA256 SECRET" }
-	exchange(t, a, urlEvent(t, header))
-	for _, file := range []string{"sqs", "sns"} {
-		payload := strings.ReplaceAll(string(read(t, "../../infra/deploy/events/"+file+".json")), `"UnsubscribeUrl": "EXAMPLE"`, `"UnsubscribeUrl": "SECRET"`)
-		if _, err := answer(t, a, []byte(strings.ReplaceAll(payload, "AQEB", "SECRET"))); err != nil {
+	a := adapter(t, rec, func(c *events.AdapterConfig) {
+		c.OpenHTTP, c.Bound, c.Headers = true, boundToAll("input"), []string{"X-Wanted"}
+	})
+	for _, file := range []string{"apigw-v2-request-no-authorizer", "lambda-urls-request", "apigw-request", "alb-lambda-target-request-headers-only"} {
+		var e map[string]any
+		if err := json.Unmarshal(read(t, "testdata/provider/"+file+".json"), &e); err != nil {
 			t.Fatal(err)
 		}
+		header(e)
+		payload, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := answer(t, a, payload); err != nil {
+			t.Fatal(err)
+		}
+		if last := string(rec.seen[len(rec.seen)-1].Request.Input); !strings.Contains(last, `"x-wanted":"wanted"`) {
+			t.Errorf("%s: the header that was asked for is not in %s", file, last)
+		}
+	}
+	exchange(t, a, urlEvent(t, header))
+	exchange(t, a, urlEvent(t, func(e map[string]any) {
+		header(e)
+		anonymous(e)
+		e["cookies"] = []string{"SECRET=SECRET"}
+	}))
+	for _, file := range []string{"sqs", "sns"} {
+		payload := strings.ReplaceAll(string(read(t, "../../infra/deploy/events/"+file+".json")), `"UnsubscribeUrl": "EXAMPLE"`, `"UnsubscribeUrl": "SECRET"`)
+		payload = strings.ReplaceAll(payload, "AQEB", "SECRET")
+		payload = strings.NewReplacer(
+			`"messageAttributes": {}`, `"messageAttributes": {"Authorization":{"stringValue":"SECRET","dataType":"String"}}`,
+			`"MessageAttributes": {}`, `"MessageAttributes": {"X-Api-Key":{"Type":"String","Value":"SECRET"}}`,
+		).Replace(payload)
+		if _, err := answer(t, a, []byte(payload)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(rec.seen) < 8 {
+		t.Errorf("only %d ran", len(rec.seen))
 	}
 	for _, inv := range rec.seen {
 		if strings.Contains(string(inv.Request.Input), "SECRET") {
 			t.Errorf("%s", inv.Request.Input)
 		}
 	}
-	exchange(t, a, urlEvent(t, func(e map[string]any) { header(e); anonymous(e) }))
-	if last := rec.seen[len(rec.seen)-1]; !strings.Contains(string(last.Request.Input), "SECRET") {
-		t.Errorf("a credential meant for the code did not reach it: %s", last.Request.Input)
+	for _, name := range []string{"authorization", "cookie", "x-api-key", "a b", "*"} {
+		if _, err := events.NewAdapter(events.AdapterConfig{Headers: []string{name}}); err == nil {
+			t.Errorf("%s may be asked for", name)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/webhook"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 )
 
@@ -49,7 +50,7 @@ func (w work) serveHTTP(ctx context.Context, x exchange) reply {
 	}
 	answer := plain(result)
 	if bound {
-		answer = chosen(result)
+		answer = chosen(result, w.cfg.AnswerHeaders)
 	}
 	limit := maxAnswer
 	if x.kind == LoadBalancer {
@@ -82,7 +83,8 @@ func (w work) admit(x exchange) (execution.Request, bool, *reply) {
 		r.header.Set("Allow", http.MethodPost)
 		return refuse(r)
 	}
-	request, err := w.request(x.kind, body, hookInput(x, body))
+	sees := webhook.Sees(webhook.AnyHeaders(), w.cfg.Headers)
+	request, err := w.request(x.kind, body, webhook.NewEvent(x.method, x.path, x.query, x.header, sees, body))
 	if err != nil {
 		return refuse(problem(platform(err)))
 	}

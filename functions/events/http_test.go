@@ -66,9 +66,9 @@ func anonymous(event map[string]any) {
 
 func TestHTTPRuns(t *testing.T) {
 	tests := map[string]execution.Caller{
-		"function-url":  {Subject: "arn:aws:iam::123456789012:user/demo", IP: "192.0.2.7"},
-		"http-api":      {Subject: "demo-user", IP: "192.0.2.7"},
-		"rest-api":      {Subject: "demo-user", IP: "192.0.2.7"},
+		"function-url":  {Subject: "iam:arn:aws:iam::123456789012:user/demo", IP: "192.0.2.7"},
+		"http-api":      {Subject: "jwt:https://issuer.example/demo-user", IP: "192.0.2.7"},
+		"rest-api":      {Subject: "authorizer:demo-user", IP: "192.0.2.7"},
 		"load-balancer": {IP: "192.0.2.7"},
 	}
 	for name, caller := range tests {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/webhook"
 	lambdaevents "github.com/aws/aws-lambda-go/events"
 )
 
@@ -42,6 +44,7 @@ func (w work) answerQueue(ctx context.Context, payload []byte) (json.RawMessage,
 
 func (w work) runMessage(ctx context.Context, message lambdaevents.SQSMessage) error {
 	message.ReceiptHandle = "" // lets its holder delete the message: no business of the code
+	maps.DeleteFunc(message.MessageAttributes, func(name string, _ lambdaevents.SQSMessageAttribute) bool { return webhook.Credential(name) })
 	request, err := w.request(Queue, []byte(message.Body), message)
 	if err != nil {
 		return err
@@ -49,7 +52,7 @@ func (w work) runMessage(ctx context.Context, message lambdaevents.SQSMessage) e
 	if !w.enoughTime(ctx, request) {
 		return &execution.Error{Code: execution.Unavailable, Message: "too little time is left of this invocation"}
 	}
-	caller := execution.Caller{Subject: message.Attributes["SenderId"], Tenant: tenant(ctx)}
+	caller := execution.Caller{Subject: execution.Subject(execution.KindQueue, message.Attributes["SenderId"]), Tenant: tenant(ctx)}
 	_, err = w.execute(ctx, Queue, caller, request)
 	return err
 }
@@ -77,11 +80,12 @@ func (w work) answerTopic(ctx context.Context, payload []byte) (json.RawMessage,
 	}
 	sns := event.Records[0].SNS
 	sns.UnsubscribeURL = "" // works for whoever has it: no business of the code
+	maps.DeleteFunc(sns.MessageAttributes, func(name string, _ interface{}) bool { return webhook.Credential(name) })
 	request, err := w.request(Topic, []byte(sns.Message), sns)
 	if err != nil {
 		return nil, err
 	}
-	return w.result(ctx, Topic, execution.Caller{Subject: sns.TopicArn, Tenant: tenant(ctx)}, request)
+	return w.result(ctx, Topic, execution.Caller{Subject: execution.Subject(execution.KindTopic, sns.TopicArn), Tenant: tenant(ctx)}, request)
 }
 
 // answerBus runs what an EventBridge event asks for. Its detail is a request, unless the deployment has bound one.
@@ -101,7 +105,7 @@ func (w work) answerBus(ctx context.Context, kind Kind, payload []byte) (json.Ra
 	if kind == Schedule && len(event.Resources) > 0 {
 		subject = event.Resources[0]
 	}
-	return w.result(ctx, kind, execution.Caller{Subject: subject, Tenant: tenant(ctx)}, request)
+	return w.result(ctx, kind, execution.Caller{Subject: execution.Subject(execution.KindBus, subject), Tenant: tenant(ctx)}, request)
 }
 
 // result runs a request and gives its Result as JSON, for the destination that an asynchronous invocation may have.

@@ -97,7 +97,7 @@ func TestQueue(t *testing.T) {
 				t.Errorf("failed (-want +got):\n%s\nran %q, want %q", diff, codes(rec), tc.ran)
 			}
 			for _, inv := range rec.seen {
-				if inv.Caller.Subject != "sender" || inv.Via != execution.ViaLambda {
+				if inv.Caller.Subject != "sqs:sender" || inv.Via != execution.ViaLambda {
 					t.Errorf("caller %+v via %s", inv.Caller, inv.Via)
 				}
 			}
@@ -140,8 +140,8 @@ func TestTopicBusAndSchedule(t *testing.T) {
 		subject string
 		want    string
 	}{
-		"sns":         {"sns", "arn:aws:sns:eu-central-1:123456789012:airlock", ""},
-		"eventbridge": {"eventbridge", "example.shop", ""},
+		"sns":         {"sns", "sns:arn:aws:sns:eu-central-1:123456789012:airlock", ""},
+		"eventbridge": {"eventbridge", "events:example.shop", ""},
 		"schedule":    {"scheduled", "", "bind one"},
 	}
 	for name, tc := range tests {
@@ -176,7 +176,7 @@ func TestScheduleRunsTheBoundRequest(t *testing.T) {
 	}
 	inv := rec.seen[0]
 	if inv.Request.Code != "input.time" || !strings.Contains(string(inv.Request.Input), `"2015-10-08T16:53:06Z"`) ||
-		inv.Caller.Subject != "arn:aws:events:us-east-1:123456789012:rule/my-scheduled-rule" {
+		inv.Caller.Subject != "events:arn:aws:events:us-east-1:123456789012:rule/my-scheduled-rule" {
 		t.Errorf("ran %+v with input %s", inv, inv.Request.Input)
 	}
 }

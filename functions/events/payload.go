@@ -43,11 +43,13 @@ func (w work) answerV2(ctx context.Context, kind Kind, payload []byte) (json.Raw
 func v2Subject(auth *lambdaevents.APIGatewayV2HTTPRequestContextAuthorizerDescription) string {
 	switch {
 	case auth.IAM != nil:
-		return auth.IAM.UserARN
+		return execution.Subject(execution.KindIAM, auth.IAM.UserARN)
+	case auth.JWT != nil && auth.JWT.Claims["sub"] == "":
+		return ""
 	case auth.JWT != nil:
-		return auth.JWT.Claims["sub"]
+		return execution.TokenSubject(auth.JWT.Claims["iss"], auth.JWT.Claims["sub"])
 	}
-	return principal(auth.Lambda)
+	return execution.Subject(execution.KindAuthorizer, principal(auth.Lambda))
 }
 
 // answerV1 serves payload 1.0, of REST APIs and HTTP APIs, and the load balancer's, which is like it.
@@ -87,13 +89,17 @@ func (w work) answerV1(ctx context.Context, kind Kind, payload []byte) (json.Raw
 
 func v1Subject(rc lambdaevents.APIGatewayProxyRequestContext) string {
 	if claims, ok := rc.Authorizer["claims"].(map[string]any); ok {
+		issuer, _ := claims["iss"].(string)
 		sub, _ := claims["sub"].(string)
-		return sub
+		if sub == "" {
+			return ""
+		}
+		return execution.TokenSubject(issuer, sub)
 	}
 	if who := principal(rc.Authorizer); who != "" {
-		return who
+		return execution.Subject(execution.KindAuthorizer, who)
 	}
-	return rc.Identity.UserArn
+	return execution.Subject(execution.KindIAM, rc.Identity.UserArn)
 }
 
 // principal is the principalId of a custom authorizer.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambda/messages"
+	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/oklog/ulid/v2"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -54,6 +55,19 @@ func HandedOver(fetch func(context.Context, execution.Handover) ([]byte, error))
 	return func(s *server) { s.fetch = fetch }
 }
 
+// ExitWhen has Serve end the process after an answer was sent when spent reports that the process should take no further
+// invocation: exit is called with no invocation in progress, and must not return.
+func ExitWhen(spent func() bool, exit func()) Option {
+	return func(s *server) {
+		s.answered = func() {
+			if spent() {
+				exit()
+			}
+		}
+		s.spent = spent
+	}
+}
+
 type server struct {
 	run     Run
 	fetch   func(context.Context, execution.Handover) ([]byte, error)
@@ -63,6 +77,9 @@ type server struct {
 	random  io.Reader
 	cancels io.Reader
 	running *running
+	// spent reports that this process should answer nothing more; answered is called when an answer was sent.
+	spent    func() bool
+	answered func()
 }
 
 // NewHandler gives the handler that Serve runs.
@@ -73,6 +90,9 @@ func NewHandler(run Run, opts ...Option) Handler {
 		now:     time.Now,
 		random:  rand.Reader,
 		running: newRunning(),
+
+		spent:    func() bool { return false },
+		answered: func() {},
 	}
 	for _, o := range opts {
 		o(s)
@@ -89,10 +109,28 @@ func Serve(run Run, opts ...Option) {
 	lambda.Start(NewHandler(run, opts...))
 }
 
+// Answer answers one invocation for a loop that is not Lambda's. tenant is Lambda's tenant id, or empty. A kind that is not
+// empty, which is the code of an [execution.Error], reports a failure in place of an answer. The body may have the method
+// Ended, which reports whether all of it has been read, and must be closed where it can be.
+func (h Handler) Answer(ctx context.Context, tenant string, payload []byte) (body io.Reader, kind, message string) {
+	if tenant != "" {
+		ctx = lambdacontext.NewContext(ctx, &lambdacontext.LambdaContext{TenantID: tenant})
+	}
+	body, err := h(ctx, payload)
+	if err == nil {
+		return body, "", ""
+	}
+	var f messages.InvokeResponse_Error
+	if !errors.As(err, &f) {
+		f = messages.InvokeResponse_Error{Type: string(execution.Internal), Message: err.Error()}
+	}
+	return nil, f.Type, f.Message
+}
+
 func (s *server) handle(ctx context.Context, payload json.RawMessage) (io.Reader, error) {
 	payload, handed, err := s.whole(ctx, payload)
 	if err != nil {
-		return nil, functionError(s.failure(handed, err))
+		return nil, s.functionError(s.failure(handed, err))
 	}
 	inv, err := execution.DecodeInvocation(payload)
 	if err == nil && handed != "" && inv.ID != handed {
@@ -114,11 +152,11 @@ func (s *server) handle(ctx context.Context, payload json.RawMessage) (io.Reader
 		err = &execution.Error{Code: execution.Throttled, Message: "came after the time at which it was to begin at the latest", RetryAfter: time.Second}
 	}
 	if err != nil {
-		return nil, functionError(s.failure(inv.ID, err))
+		return nil, s.functionError(s.failure(inv.ID, err))
 	}
 	ctx, done := s.running.start(ctx, inv.ID)
 	if inv.Stream {
-		st := newStream(done)
+		st := newStream(done, s.answered)
 		go func() {
 			res, err := s.guarded(ctx, inv, st.log)
 			if err != nil {
@@ -132,9 +170,9 @@ func (s *server) handle(ctx context.Context, payload json.RawMessage) (io.Reader
 	defer done()
 	res, err := s.guarded(ctx, inv, func(execution.Log) {})
 	if err != nil {
-		return nil, functionError(s.failure(inv.ID, err))
+		return nil, s.functionError(s.failure(inv.ID, err))
 	}
-	return newDocument(res)
+	return s.newDocument(res)
 }
 
 // whole gives the payload, or the invocation that it stands for and the id of that.
@@ -154,9 +192,9 @@ func (s *server) whole(ctx context.Context, payload []byte) (whole []byte, hande
 func (s *server) adapt(ctx context.Context, kind Kind, payload []byte) (io.Reader, error) {
 	answer, err := s.adapter.Answer(ctx, s.fresh, kind, payload)
 	if err != nil {
-		return nil, functionError(s.failure("", err))
+		return nil, s.functionError(s.failure("", err))
 	}
-	return document{bytes.NewReader(answer)}, nil
+	return document{bytes.NewReader(answer), s.answered}, nil
 }
 
 // fresh runs one execution that an event asks for as if it had come by itself: under an id of its own, and told of in the
@@ -219,7 +257,8 @@ func (s *server) failure(id string, err error) *execution.Error {
 	return &public
 }
 
-// functionError is how a failure leaves an invocation that does not stream: errorType is the code.
-func functionError(e *execution.Error) error {
-	return messages.InvokeResponse_Error{Type: string(e.Code), Message: e.Error()}
+// functionError is how a failure leaves an invocation that does not stream: errorType is the code. The process of a spent
+// sandbox exits after it.
+func (s *server) functionError(e *execution.Error) error {
+	return messages.InvokeResponse_Error{Type: string(e.Code), Message: e.Error(), ShouldExit: s.spent()}
 }

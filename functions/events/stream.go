@@ -17,10 +17,11 @@ type stream struct {
 	lines bytes.Buffer
 	ended bool
 	done  func() // cancels the execution's context
+	sent  func() // called by Close
 }
 
-func newStream(done func()) *stream {
-	st := &stream{done: done}
+func newStream(done, sent func()) *stream {
+	st := &stream{done: done, sent: sent}
 	st.more = sync.NewCond(&st.mu)
 	return st
 }
@@ -62,32 +63,49 @@ func (st *stream) Read(p []byte) (int, error) {
 	return st.lines.Read(p)
 }
 
+// Ended reports whether everything has been read.
+func (st *stream) Ended() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.ended && st.lines.Len() == 0
+}
+
 // Close is called when the answer was sent, or could not be: the execution is cancelled when it still runs, and Close
 // returns when it has ended, so that the process never runs two.
 func (st *stream) Close() error {
 	st.done()
 	st.mu.Lock()
-	defer st.mu.Unlock()
 	for !st.ended {
 		st.more.Wait()
 	}
+	st.mu.Unlock()
+	st.sent()
 	return nil
 }
 
 // ContentType is sent with the answer.
 func (st *stream) ContentType() string { return "application/x-ndjson" }
 
-// document is an answer that is one JSON value.
-type document struct{ *bytes.Reader }
+// document is an answer that is one JSON value. The Lambda runtime closes it when it was sent.
+type document struct {
+	*bytes.Reader
+	sent func()
+}
 
-func newDocument(res execution.Result) (io.Reader, error) {
+// Close implements io.Closer.
+func (d document) Close() error {
+	d.sent()
+	return nil
+}
+
+func (s *server) newDocument(res execution.Result) (io.Reader, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(res); err != nil {
-		return nil, functionError(&execution.Error{Code: execution.Internal, Message: "the result could not be encoded"})
+		return nil, s.functionError(&execution.Error{Code: execution.Internal, Message: "the result could not be encoded"})
 	}
-	return document{bytes.NewReader(bytes.TrimSuffix(b.Bytes(), []byte("\n")))}, nil
+	return document{bytes.NewReader(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), s.answered}, nil
 }
 
 // ContentType is sent with the answer.
@@ -99,4 +117,7 @@ func (document) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
 // MarshalJSON is as for document.
 func (*stream) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
 
-var _ io.ReadCloser = (*stream)(nil)
+var (
+	_ io.ReadCloser = (*stream)(nil)
+	_ io.ReadCloser = document{}
+)

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/airlock-run/airlock/policy/toolname"
 )
 
 // ValidID reports whether s has the shape of an execution id: "exec_" and 10 to 64 ASCII letters or digits. Such an id
@@ -79,7 +81,8 @@ func checkFiles(files map[string]File) *Error {
 			strings.HasPrefix(p, "../") || p == "." {
 			return invalid("files", "%q is not a plain relative path of at most 255 bytes, such as lib/util.js", clip(p, 80))
 		}
-		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		for end := strings.LastIndexByte(p, '/'); end > 0; end = strings.LastIndexByte(p[:end], '/') {
+			dir := p[:end]
 			if _, ok := files[dir]; ok {
 				return invalid("files", "%q is given as a file and as a folder", clip(dir, 80))
 			}
@@ -94,8 +97,11 @@ func checkTool(i int, t Tool, before []Tool) *Error {
 	if len(t.Name) > 128 || !identifier(ns) {
 		return invalid(field+".name", `must be "namespace:method", "namespace.method" or "namespace", of at most 128 bytes and not beginning with a digit; got %q`, clip(t.Name, 80))
 	}
-	if reserved(ns) {
+	if toolname.Reserved(ns) {
 		return invalid(field+".name", "the namespace %s is a name of the language or of the sandbox; choose another", ns)
+	}
+	if err := toolname.Check(t.Name); err != nil {
+		return invalid(field+".name", "%v; choose another", err)
 	}
 	for _, b := range before {
 		if otherNS, other := ToolGlobal(b.Name); otherNS == ns && other == method {

@@ -6,20 +6,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/airlock-run/airlock/policy/depth"
 )
 
 // The bounds of what is decoded. They hold whichever way a request came in; a tier may be tighter.
 const (
-	MaxCodeBytes    = 1 << 20  // of Request.Code
-	MaxRequestBytes = 16 << 20 // of a whole payload; the gateway's body limit is usually far below
-	MaxDepth        = 128      // of nested objects and arrays
-	MaxContext      = 256      // entries of Request.Context
+	MaxCodeBytes    = 1 << 20       // of Request.Code
+	MaxRequestBytes = 16 << 20      // of a whole payload; the gateway's body limit is usually far below
+	MaxDepth        = depth.Default // of nested objects and arrays in one value, such as input
+	MaxContext      = 256           // entries of Request.Context
 	MaxTools        = 128
 	MaxFiles        = 1024
 	MaxHosts        = 64
@@ -33,11 +35,12 @@ const (
 // "tools[2].url", and whose Message says what is accepted. Nothing of b is kept. Whether a tier of that name exists is
 // for the policy to say.
 func DecodeRequest(b []byte) (Request, error) {
-	if err := precheck(b); err != nil {
+	duplicates, err := precheck(b)
+	if err != nil {
 		return Request{}, err
 	}
 	var w wireRequest
-	if err := decodeStrict(b, &w); err != nil {
+	if err := decodeStrict(b, &w, duplicates); err != nil {
 		return Request{}, err
 	}
 	return w.request()
@@ -47,7 +50,8 @@ func DecodeRequest(b []byte) (Request, error) {
 // bare request, which becomes an Invocation without an ID, with Via [ViaLambda] and Airlock zero. It is as strict as
 // [DecodeRequest] about both; the caller's claims in an envelope are data, not proof.
 func DecodeInvocation(b []byte) (Invocation, error) {
-	if err := precheck(b); err != nil {
+	duplicates, err := precheck(b)
+	if err != nil {
 		return Invocation{}, err
 	}
 	if !hasMember(b, "airlock") {
@@ -58,7 +62,7 @@ func DecodeInvocation(b []byte) (Invocation, error) {
 		return Invocation{Request: r, Via: ViaLambda}, nil
 	}
 	var w wireInvocation
-	if err := decodeStrict(b, &w); err != nil {
+	if err := decodeStrict(b, &w, duplicates); err != nil {
 		return Invocation{}, err
 	}
 	return w.invocation()
@@ -68,48 +72,27 @@ func invalid(field, format string, args ...any) *Error {
 	return &Error{Code: InvalidRequest, Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-// precheck refuses by one pass over the bytes what no later step should have to meet.
-func precheck(b []byte) error {
-	switch {
-	case len(b) == 0:
-		return invalid("", "the body is empty; send a JSON object with the member code")
-	case len(b) > MaxRequestBytes:
-		return &Error{Code: TooLarge, Message: fmt.Sprintf("the request has %d bytes; at most %d are accepted", len(b), MaxRequestBytes)}
-	case !utf8.Valid(b):
-		return invalid("", "the body is not valid UTF-8 (byte %d)", firstInvalid(b))
+// envelopeDepth is how deep a value may lie in a payload: replay.request.context.name of an invocation.
+const envelopeDepth = 4
+
+// tooDeep names the field at which path begins.
+func tooDeep(path string, most int) *Error {
+	field, _, _ := strings.Cut(path, "[")
+	field, _, _ = strings.Cut(strings.TrimSuffix(field, "…"), ".")
+	return invalid(field, "is nested more than %d levels deep: %s", most, path)
+}
+
+// checkDepth refuses values that nest deeper than a result may.
+func checkDepth(r Request) *Error {
+	if path := depth.Over(r.Input, "input", MaxDepth); path != "" {
+		return tooDeep(path, MaxDepth)
 	}
-	depth, inString := 0, false
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case inString:
-			switch c {
-			case '\\':
-				i++
-			case '"':
-				inString = false
-			}
-		case c == '"':
-			inString = true
-		case c == '{' || c == '[':
-			if depth++; depth > MaxDepth {
-				return invalid("", "values are nested more than %d deep (byte %d)", MaxDepth, i)
-			}
-		case c == '}' || c == ']':
-			depth--
+	for _, name := range slices.Sorted(maps.Keys(r.Context)) {
+		if path := depth.Over(r.Context[name], "context."+name, MaxDepth); path != "" {
+			return tooDeep(path, MaxDepth)
 		}
 	}
 	return nil
-}
-
-func firstInvalid(b []byte) int {
-	for i := 0; i < len(b); {
-		r, n := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
-	}
-	return len(b)
 }
 
 // hasMember reports whether b is an object with a top-level member of that name. Syntax is judged later.
@@ -133,9 +116,9 @@ func hasMember(b []byte, name string) bool {
 	return false
 }
 
-// decodeStrict is one pass that also finds unknown members, duplicate names and lone surrogates.
-func decodeStrict(b []byte, v any) error {
-	err := json.Unmarshal(b, v, json.RejectUnknownMembers(true))
+// decodeStrict is one pass that also finds unknown members, lone surrogates and, where there may be some, duplicate names.
+func decodeStrict(b []byte, v any, duplicates bool) error {
+	err := json.Unmarshal(b, v, json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(!duplicates))
 	if err == nil {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 
 func TestDecodeRequestRefuses(t *testing.T) {
 	t.Parallel()
-	deep := strings.Repeat("[", 200) + strings.Repeat("]", 200)
+	deep := strings.Repeat("[", 513) + strings.Repeat("]", 513)
 	many := func(n int, f func(int) string) string {
 		parts := make([]string, n)
 		for i := range parts {
@@ -33,7 +33,9 @@ func TestDecodeRequestRefuses(t *testing.T) {
 		{"broken UTF-8", "{\"code\":\"\xff\"}", "", "UTF-8 (byte 9)"},
 		{"overlong UTF-8", "{\"code\":\"\xc0\xaf\"}", "", "UTF-8"},
 		{"lone surrogate", `{"code":"\ud800"}`, "code", "surrogate"},
-		{"deep input", `{"code":"1","input":` + deep + `}`, "", "nested more than 128 deep"},
+		{"deep input", `{"code":"1","input":` + deep + `}`, "input", "is nested more than 512 levels deep: input[0][0][0][0][0][0]…"},
+		{"deep context", `{"code":"1","context":{"b":1,"a":{"x y":` + deep[1:len(deep)-1] + `}}}`, "context", `is nested more than 512 levels deep: context.a["x y"][0]`},
+		{"deep anything", `{"code":"1","nothing":[1,` + strings.Repeat("[", 100_000) + `}`, "nothing", "is nested more than"},
 		{"duplicate", `{"code":"1","code":"2"}`, "code", "more than once"},
 		{"duplicate by escape", `{"code":"1","c\u006fde":"2"}`, "code", "more than once"},
 		{"duplicate inside input", `{"code":"1","input":{"a":{"b":1,"b":2}}}`, "input.a.b", "more than once"},

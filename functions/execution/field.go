@@ -7,8 +7,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// maxPointer is how much of a JSON pointer is looked at: a caller's names may be as long as the body.
+const maxPointer = 4 << 10
+
 // fieldOf writes a JSON pointer the way callers write it in code: tools[2].url.
 func fieldOf(p jsontext.Pointer) string {
+	p = p[:min(len(p), maxPointer)]
 	var b strings.Builder
 	for token := range p.Tokens() {
 		if _, err := strconv.ParseUint(token, 10, 32); err == nil && b.Len() > 0 {

@@ -45,10 +45,11 @@ func DecodeHandover(b []byte) (h Handover, is bool, err error) {
 		return Handover{}, false, nil
 	}
 	var w wireHandover
-	if err := precheck(b); err != nil {
+	duplicates, err := precheck(b)
+	if err != nil {
 		return Handover{}, true, err
 	}
-	if err := decodeStrict(b, &w); err != nil {
+	if err := decodeStrict(b, &w, duplicates); err != nil {
 		return Handover{}, true, invalid("handover", "must be {id, sha256, bytes}, beside airlock and nothing else")
 	}
 	h = w.Handover

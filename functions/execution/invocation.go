@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 )
@@ -46,9 +47,33 @@ type Invocation struct {
 	// StartBefore is until when the execution may begin; zero is no bound. A function that is asked later answers [Throttled]:
 	// whoever asked may have been given up for dead, and the execution to somebody else.
 	StartBefore time.Time `json:"startBefore,omitzero"`
+	// Servers identifies, by namespace, the attached servers whose tools were granted. A call of a tool whose namespace has
+	// another server by then is refused.
+	Servers map[string]string `json:"servers,omitempty"`
 	// Replay is the audit record of an execution that is to be run again as it is recorded; Request then says nothing.
 	// Nothing outside is reached, and nothing is recorded. The Result is that of the run, under ID.
 	Replay json.RawMessage `json:"replay,omitempty"`
+	// Decision, which may be nil, returns what the gateway's own policy decided, for an invoker that writes the record. It
+	// does not travel.
+	Decision func() Decision `json:"-"`
+}
+
+// Decision is what a policy decided, as an audit record has it.
+type Decision struct {
+	Grants, DangerAnalysis, ASTTelemetry json.RawMessage
+	Reasons                              []string
+}
+
+// Encode writes the invocation as JSON, without the escapes that only HTML needs: they would make a payload up to six times
+// as long.
+func (inv Invocation) Encode() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(inv); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // Caller is who asked, as the gateway authenticated it.

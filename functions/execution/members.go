@@ -1,38 +1,116 @@
 package execution
 
 import (
+	"bytes"
+	"cmp"
 	stdjson "encoding/json"
+	"errors"
+	"io"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// TakeMembers takes the named members out of a JSON object, for requests that say more than a [Request] does. It gives
-// the object that is left, for [DecodeRequest], and the members that were there. It is as strict as DecodeRequest about
-// the object itself; an explicit null is as good as none.
+// Member is one member of a JSON object: its name, and its value as it was written, in the memory of the object.
+type Member struct {
+	Name  string
+	Value stdjson.RawMessage
+}
+
+// Members returns the members of a JSON object in their order. It refuses what [DecodeRequest] refuses of the object as a
+// whole: duplicate names, nesting that is too deep, what is no JSON. Values may still have numbers or strings that are refused.
+func Members(b []byte) ([]Member, error) {
+	duplicates, err := precheck(b)
+	if err != nil {
+		return nil, err
+	}
+	if duplicates {
+		var object map[string]jsontext.Value
+		if err := decodeStrict(b, &object, true); err != nil {
+			return nil, err
+		}
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(b), jsontext.AllowDuplicateNames(true))
+	if kind := dec.PeekKind(); kind != '{' {
+		var object map[string]jsontext.Value
+		if err := decodeStrict(b, &object, false); err != nil {
+			return nil, err
+		}
+		return nil, invalid("", "the body must be a JSON object; got null")
+	}
+	members, err := readMembers(dec, b)
+	if err != nil {
+		var object map[string]jsontext.Value
+		return nil, cmp.Or(decodeStrict(b, &object, false), error(invalid("", "the body is not valid JSON")))
+	}
+	return members, nil
+}
+
+func readMembers(dec *jsontext.Decoder, b []byte) (members []Member, err error) {
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, err
+	}
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		m := Member{Name: name.String()}
+		value, err := dec.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		end := int(dec.InputOffset())
+		m.Value = b[end-len(value) : end : end]
+		members = append(members, m)
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, err
+	}
+	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("the body goes on after its end")
+	}
+	return members, nil
+}
+
+// JoinMembers writes a JSON object.
+func JoinMembers(members []Member) []byte {
+	size := 2
+	for _, m := range members {
+		size += len(m.Name) + len(m.Value) + 4
+	}
+	out := append(make([]byte, 0, size), '{')
+	for i, m := range members {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		name, err := jsontext.AppendQuote(out, m.Name)
+		if err != nil {
+			continue // names that were read are valid UTF-8
+		}
+		out = append(append(name, ':'), m.Value...)
+	}
+	return append(out, '}')
+}
+
+// TakeMembers takes the named members out of a JSON object, for requests that say more than a [Request] does. It returns
+// the object that is left, for [DecodeRequest], and the members that were there. An explicit null is as good as none.
 func TakeMembers(b []byte, names ...string) (rest []byte, taken map[string]stdjson.RawMessage, err error) {
-	if err := precheck(b); err != nil {
+	members, err := Members(b)
+	if err != nil {
 		return nil, nil, err
-	}
-	var object map[string]jsontext.Value
-	if err := decodeStrict(b, &object); err != nil {
-		return nil, nil, err
-	}
-	if object == nil {
-		return nil, nil, invalid("", "the body must be a JSON object; got null")
 	}
 	taken = make(map[string]stdjson.RawMessage)
-	for _, name := range names {
-		if v := raw(object[name]); v != nil {
-			taken[name] = v
+	left := members[:0]
+	for _, m := range members {
+		if !slices.Contains(names, m.Name) {
+			left = append(left, m)
+		} else if v := raw(jsontext.Value(m.Value)); v != nil {
+			taken[m.Name] = bytes.Clone(v)
 		}
-		delete(object, name)
 	}
-	rest, err = json.Marshal(object, json.Deterministic(true))
-	if err != nil {
-		return nil, nil, invalid("", "the body is not valid JSON")
-	}
-	return rest, taken, nil
+	return JoinMembers(left), taken, nil
 }
 
 // DecodeMember reads one member that TakeMembers gave into v, a pointer to a struct or a plain type, strictly: unknown

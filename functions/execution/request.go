@@ -70,4 +70,7 @@ type Tool struct {
 	InputSchema  json.RawMessage `json:"inputSchema,omitempty"`
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 	URL          string          `json:"url,omitempty"`
+	// Server identifies the attached server that listed the tool; "" for a tool of the request's own. It travels in
+	// [Invocation.Servers].
+	Server string `json:"-"`
 }

@@ -67,6 +67,8 @@ type FunctionHook struct {
 	Secret string `json:"secret,omitempty"`
 	// Header carries the signature or the secret, for the schemes that leave it open.
 	Header string `json:"header,omitempty"`
+	// Headers are further request headers that the code is given. None of them may carry credentials.
+	Headers []string `json:"headers,omitempty"`
 	// ToleranceSeconds is how far a timestamp may be off; 0 means the scheme's own.
 	ToleranceSeconds int `json:"toleranceSeconds,omitempty"`
 	// Async answers 202 at once and runs later.
@@ -97,9 +99,11 @@ type FunctionSchedule struct {
 
 // Job is an execution that somebody asked for and does not wait for.
 type Job struct {
-	ID         string       `json:"id"`
-	Tenant     string       `json:"tenant"`
-	Subject    string       `json:"subject"`
+	ID      string `json:"id"`
+	Tenant  string `json:"tenant"`
+	Subject string `json:"subject"`
+	// Kinds says that Subject carries its kind. Jobs of older versions lack it.
+	Kinds      bool         `json:"kinds,omitempty"`
 	Scopes     []string     `json:"scopes,omitempty"`
 	IP         string       `json:"ip,omitempty"`
 	Via        string       `json:"via"`

@@ -21,10 +21,11 @@ func DecodeTurn(b []byte) (job string, is bool, err error) {
 		return "", false, nil
 	}
 	var w wireTurn
-	if err := precheck(b); err != nil {
+	duplicates, err := precheck(b)
+	if err != nil {
 		return "", true, err
 	}
-	if err := decodeStrict(b, &w); err != nil {
+	if err := decodeStrict(b, &w, duplicates); err != nil {
 		return "", true, invalid("turn", "must be {job}, beside airlock and nothing else")
 	}
 	switch {

@@ -68,6 +68,8 @@ type (
 		Content    string         `json:"content"`
 		Replay     jsontext.Value `json:"replay"`
 		Before     time.Time      `json:"startBefore"`
+		// Servers has one for each namespace of the tools at most.
+		Servers map[string]string `json:"servers"`
 	}
 	wireCaller struct {
 		Subject string `json:"subject"`
@@ -92,9 +94,12 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 	default:
 		return Invocation{}, invalid("via", "must be one of http, mcp, hook, lambda, cli, schedule; got %q", clip(w.Via, 40))
 	}
-	for field, s := range map[string]string{"caller.subject": w.Caller.Subject, "caller.tenant": w.Caller.Tenant, "caller.ip": w.Caller.IP} {
-		if len(s) > 256 {
-			return Invocation{}, invalid(field, "has %d bytes; at most 256 are accepted", len(s))
+	for _, f := range []struct {
+		field, given string
+		most         int
+	}{{"caller.subject", w.Caller.Subject, MaxSubjectBytes}, {"caller.tenant", w.Caller.Tenant, 256}, {"caller.ip", w.Caller.IP, 256}} {
+		if len(f.given) > f.most {
+			return Invocation{}, invalid(f.field, "has %d bytes; at most %d are accepted", len(f.given), f.most)
 		}
 	}
 	for i, scope := range w.Scopes {
@@ -108,6 +113,9 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 	if f := w.Function; f != nil && (f.Name == "" || len(f.Name) > 256 || f.Version < 1) {
 		return Invocation{}, invalid("function", "must have a name of at most 256 bytes, and a version")
 	}
+	if len(w.Servers) > MaxTools {
+		return Invocation{}, invalid("servers", "has %d members; at most %d are accepted", len(w.Servers), MaxTools)
+	}
 	if w.QueueMs < 0 {
 		return Invocation{}, invalid("queueMs", "must not be negative")
 	}
@@ -118,7 +126,7 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 	return Invocation{
 		Airlock: w.Airlock, ID: w.ID, Request: r, Caller: Caller(w.Caller), Via: w.Via,
 		ReceivedAt: w.ReceivedAt.UTC(), QueueMs: w.QueueMs, Stream: w.Stream, Scopes: w.Scopes,
-		TraceParent: w.Trace, Function: w.Function, Content: w.Content, Replay: stdjson.RawMessage(w.Replay), StartBefore: w.Before.UTC(),
+		TraceParent: w.Trace, Function: w.Function, Content: w.Content, Replay: stdjson.RawMessage(w.Replay), StartBefore: w.Before.UTC(), Servers: w.Servers,
 	}, nil
 }
 
@@ -150,6 +158,7 @@ func (w *wireRequest) request() (Request, error) {
 		w.fillCode, w.fillChoices, w.fillBounds, w.fillContext, w.fillTools,
 		func(r *Request) *Error { return checkHosts(r.Hosts) },
 		func(r *Request) *Error { return checkSecrets(r.Secrets) },
+		func(r *Request) *Error { return checkDepth(*r) },
 	}
 	for _, step := range steps {
 		if err := step(&r); err != nil {

@@ -48,7 +48,7 @@ func ReadRecords(getenv func(string) string) (Records, error) {
 	}
 	switch text := getenv("AUDIT_CODE"); text {
 	case "", "hash":
-	case "keep":
+	case keep:
 		r.KeepCode = true
 	default:
 		wrong = append(wrong, fmt.Errorf("AUDIT_CODE: must be hash (the default) or keep; got %q", text))
@@ -63,6 +63,9 @@ func ReadRecords(getenv func(string) string) (Records, error) {
 	}
 	return r, errors.Join(wrong...)
 }
+
+// keep is what AUDIT_CODE is where records hold the code.
+const keep = "keep"
 
 // checkEndpoint takes the URL of a service, or nothing.
 func checkEndpoint(text string) error {

@@ -16,6 +16,7 @@ import (
 	"github.com/airlock-run/airlock/functions/runner"
 	"github.com/airlock-run/airlock/infra/handover"
 	"github.com/airlock-run/airlock/infra/lockdown"
+	"github.com/airlock-run/airlock/infra/sealed"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/sandbox"
 )
@@ -24,10 +25,17 @@ import (
 // collecting half as often as Go would costs a few megabytes.
 const gcPercent = 200
 
+// goMemory is where the collector stops waiting for garbage to pile up: preparing large code must not count its garbage.
+const goMemory = 192 << 20
+
+// Wrap takes the place of what runs invocations in a process that is open and locked down. outside is nil in a process
+// that is not sealed. Tests try from within what a process can reach.
+type Wrap func(run events.Run, outside *sealed.Outside) events.Run
+
 // Serve opens everything, locks the process down, and serves invocations until the process ends. It returns only with
 // an error, which names what could not be opened. stdin carries the ids of cancelled executions, one a line; stderr is
 // the log, one JSON object a line.
-func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, stderr io.Writer) error {
+func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, stderr io.Writer, wraps ...Wrap) error {
 	// One execution at a time needs one processor. More of them cost a third of a millisecond an execution, in threads
 	// that wake each other and spin.
 	runtime.GOMAXPROCS(1)
@@ -41,10 +49,27 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	if err != nil {
 		return err
 	}
+	if set.Sealed { // on Lambda the cache is a part of the function
+		if err := CheckCache(set.CacheDir, executable); err != nil {
+			return err
+		}
+	}
+	var (
+		link    *sealed.Function
+		outside *sealed.Outside
+	)
+	if set.Sealed {
+		if link, outside, err = sealed.Inherited(); err != nil {
+			return fmt.Errorf("a function process is started by airlock serve, and not by hand: %w", err)
+		}
+		set.Secret = outside.Secret
+	}
 	// What starting leaves as garbage is thrown away at once, below: collecting it on the way would take half as long again.
 	debug.SetGCPercent(-1)
-	run, err := open(ctx, set, log, &startup)
+	rules := newBoundedRules(set.Rules)
+	run, engine, err := open(ctx, set, rules, link, outside, log, &startup)
 	debug.SetGCPercent(gcPercent)
+	debug.SetMemoryLimit(goMemory)
 	if err != nil {
 		return err
 	}
@@ -53,6 +78,16 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 		return err
 	}
 	options := []events.Option{events.CancelFrom(stdin), events.Logger(log), events.Adapted(adapter)}
+	spent := func() bool {
+		is := engine.Spent() || rules.Spent()
+		if is {
+			log.Warn("reading or preparing the code of an execution outlived it and cannot be stopped; this process exits to be replaced")
+		}
+		return is
+	}
+	if link == nil {
+		options = append(options, events.ExitWhen(spent, func() { os.Exit(0) }))
+	}
 	if set.Handover != "" {
 		store, err := handover.Open(ctx, set.Handover, set.Records.S3Endpoint)
 		if err != nil {
@@ -68,30 +103,59 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	log.Info("function process ready", "walls", walls.Standing, "missing", walls.Missing, "startup", startup.ready())
 	// That garbage is many times what a function at work ever has: give the memory back, while nobody waits.
 	go start.giveBack()
-	events.Serve(run.Run, options...)
+	serve := events.Run(run.Run)
+	for _, wrap := range wraps {
+		serve = wrap(serve, outside)
+	}
+	if link != nil {
+		return link.Serve(ctx, events.NewHandler(serve, options...).Answer, spent)
+	}
+	events.Serve(serve, options...)
 	return nil
 }
 
-// open opens the sandbox, the policy and the record store of set, and gives the runner over them. They stay open until
-// the process ends.
-func open(ctx context.Context, set Settings, log *slog.Logger, startup *Startup) (*runner.Runner, error) {
-	redactor, err := set.Records.Redactor(set.secrets()...)
-	if err != nil {
-		return nil, err
+// open opens the sandbox, the policy and the record store of set, and returns the runner over them. They stay open until
+// the process ends. A sealed process has link and outside in place of a store and a network.
+func open(
+	ctx context.Context, set Settings, rules *boundedRules, link *sealed.Function, outside *sealed.Outside, log *slog.Logger, startup *Startup,
+) (*runner.Runner, *sandbox.Engine, error) {
+	cfg := sandbox.Config{CacheDir: set.CacheDir}
+	if set.Sealed {
+		cfg.Egress = egressOf(set, outside)
 	}
-	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: set.CacheDir})
+	engine, err := sandbox.New(ctx, cfg)
 	if err != nil {
-		return nil, fmt.Errorf("build the sandbox: %w", err)
+		return nil, nil, fmt.Errorf("build the sandbox: %w", err)
 	}
 	startup.engine(engine.Startup())
+	how := runner.Config{
+		Sandbox: engine, Policy: rules, MaxMemoryBytes: set.MemoryBytes, Secret: set.Secret, Attached: attached(set), Log: log,
+	}
+	if set.Sealed {
+		how.Records, how.KeepCode = link, set.Records.KeepCode // the owner redacts
+		run, err := runner.New(how)
+		return run, engine, err
+	}
+	redactor, err := set.Records.Redactor(set.secrets()...)
+	if err != nil {
+		return nil, nil, err
+	}
 	store, err := set.Records.Open(ctx, set.Store, log)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return runner.New(runner.Config{
-		Sandbox: engine, Policy: set.Rules, Records: store, MaxMemoryBytes: set.MemoryBytes,
-		KeepCode: set.Records.KeepCode, Secret: set.Secret, Attached: attached(set), Redact: redactor.Apply, Log: log,
-	})
+	how.Records, how.KeepCode, how.Redact = store, set.Records.KeepCode, redactor.Apply
+	run, err := runner.New(how)
+	return run, engine, err
+}
+
+// egressOf connects by the owner. The authorities that servers are judged by are opened now: later there are no files.
+func egressOf(set Settings, outside *sealed.Outside) sandbox.Egress {
+	e := sandbox.Egress{Connect: outside.Connect}
+	if networked(set) {
+		e.LoadRootCAs = systemRoots()
+	}
+	return e
 }
 
 // secrets are the values of the secrets that the policy and the attached servers name.
@@ -109,6 +173,9 @@ func (s Settings) secrets() []string {
 // confinement is what a process with these settings still needs once it is open: its records, the Runtime API, and the
 // network where a tier grants it or the records are elsewhere. The compiled engine is in memory by then.
 func confinement(set Settings) lockdown.Config {
+	if set.Sealed {
+		return lockdown.Config{Sealed: true}
+	}
 	away := strings.HasPrefix(set.Store, "s3://") || set.Handover != ""
 	cfg := lockdown.Config{Network: away || networked(set)}
 	if set.RecordDir != "" {
@@ -126,13 +193,13 @@ func confinement(set Settings) lockdown.Config {
 	return cfg
 }
 
-// networked reports whether any tier lets code reach the network, or tools of attached servers.
+// networked reports whether any tier lets code reach the network, or tools anywhere.
 func networked(set Settings) bool {
-	if len(set.Attached) > 0 {
+	if len(set.Attached)+len(set.Rules.Hosts()) > 0 {
 		return true
 	}
 	for _, tier := range set.Rules.Tiers() {
-		if tier.Network == policy.NetworkPublic || tier.Network == policy.NetworkAllowlist && len(set.Rules.Hosts()) > 0 {
+		if tier.Network == policy.NetworkPublic {
 			return true
 		}
 	}

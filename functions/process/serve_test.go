@@ -119,3 +119,38 @@ func TestServeRefusesToStart(t *testing.T) {
 		t.Errorf("by hand: %v", err)
 	}
 }
+
+// A process in which the preparation of code cannot be stopped answers in time, records, and is replaced.
+func TestSpentProcessIsReplaced(t *testing.T) {
+	p, err := localinvoke.New(t.Context(), config(t, "AUDIT_STORE=file://"+t.TempDir(), "AIRLOCK_CACHE_DIR="+filepath.Join(os.TempDir(), "airlock-test-cache")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	first := p.Stats().Processes[0].PID
+	endless := execution.Request{
+		Code: "export * from './a.ts'; export default 1", Timeout: 300,
+		Files: map[string]execution.File{"a.ts": execution.File("class A{" + strings.Repeat("#p\n", 80_000) + "}")},
+	}
+	for n, onLog := range []func(execution.Log){nil, func(execution.Log) {}} {
+		r, err := p.Invoke(t.Context(), execution.Invocation{
+			ID: fmt.Sprintf("exec_%026d", 2*n), Request: endless, Via: execution.ViaHTTP, ReceivedAt: time.Now(),
+		}, onLog)
+		if err != nil || !r.Recorded || r.Result.Status != execution.TimedOut || r.Result.Limit == nil || *r.Result.Limit != "wall" {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		after, err := p.Invoke(t.Context(), execution.Invocation{
+			ID: fmt.Sprintf("exec_%026d", 2*n+1), Request: execution.Request{Code: "6 * 7"}, Via: execution.ViaHTTP, ReceivedAt: time.Now(),
+		}, nil)
+		if err != nil || string(after.Result.Result) != "42" {
+			t.Fatalf("%+v, %v", after, err)
+		}
+		if stats := p.Stats().Processes[0]; stats.Restarts != n+1 || stats.PID == first {
+			t.Errorf("%d: %+v", n, stats)
+		}
+	}
+}

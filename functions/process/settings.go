@@ -12,6 +12,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/infra/mcptools"
 	"github.com/airlock-run/airlock/infra/records"
+	"github.com/airlock-run/airlock/infra/sealed"
 	"github.com/airlock-run/airlock/policy"
 )
 
@@ -31,6 +32,9 @@ type Settings struct {
 	Secret func(name string) string
 	// Attached are the servers whose tools guests may call.
 	Attached []mcptools.Server
+	// Sealed says that the process has an owner on this machine, which records for it and connects for it. Store, RecordDir,
+	// Handover, TokenDir and RuntimeAPI are empty then, and no secret is known.
+	Sealed bool
 	// Rules are the tiers and what the deployment makes of them.
 	Rules *policy.Set
 	// MemoryBytes lowers what any tier gives a guest; 0 leaves the tiers as they are.
@@ -40,6 +44,10 @@ type Settings struct {
 	// EventRequests are what EVENT_REQUESTS binds to kinds of events; OpenHTTP is EVENT_HTTP=open.
 	EventRequests map[events.Kind]execution.Request
 	OpenHTTP      bool
+	// EventHeaders are request headers that EVENT_HEADERS has the code of EVENT_REQUESTS be given.
+	EventHeaders []string
+	// EventAnswerHeaders are X- headers that EVENT_ANSWER_HEADERS lets that code set.
+	EventAnswerHeaders []string
 }
 
 // SecretPrefix stands in front of a secret's name in the environment.
@@ -49,18 +57,52 @@ const SecretPrefix = "AIRLOCK_SECRET_"
 // AIRLOCK_CACHE_DIR and the user's own. The error names every variable that is wrong.
 func ReadSettings(getenv func(string) string, executable string) (Settings, error) {
 	var wrong []error
-	s := Settings{CacheDir: CacheDir(getenv, executable), RuntimeAPI: getenv("AWS_LAMBDA_RUNTIME_API")}
-	if s.RuntimeAPI == "" {
+	s := Settings{CacheDir: CacheDir(getenv, executable), RuntimeAPI: getenv("AWS_LAMBDA_RUNTIME_API"), Sealed: getenv(sealed.Variable) != ""}
+	if s.RuntimeAPI == "" && !s.Sealed {
 		wrong = append(wrong, errors.New("AWS_LAMBDA_RUNTIME_API: is not set; a function process is started by Lambda, or by airlock serve, and not by hand"))
 	}
 	var err error
-	if s.Records, err = ReadRecords(getenv); err != nil {
-		wrong = append(wrong, err)
-	}
 	if s.Rules, _, err = ReadRules(getenv); err != nil {
 		wrong = append(wrong, err)
 	}
 	if s.Attached, err = ReadAttached(getenv); err != nil {
+		wrong = append(wrong, err)
+	}
+	if s.Sealed {
+		s.Records.KeepCode = getenv("AUDIT_CODE") == keep
+	} else {
+		wrong = append(wrong, s.readKeeping(getenv)...)
+	}
+	if text := getenv("SANDBOX_MEMORY_MB"); text != "" {
+		mb, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || mb < 1 {
+			wrong = append(wrong, fmt.Errorf("SANDBOX_MEMORY_MB: must be a whole number of megabytes from 1; got %q", text))
+		}
+		s.MemoryBytes = mb << 20
+	}
+	if text := getenv("EVENT_REQUESTS"); text != "" {
+		bound, err := events.ParseBound([]byte(text))
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("EVENT_REQUESTS: %w", err))
+		}
+		s.EventRequests = bound
+	}
+	s.EventHeaders = names(getenv("EVENT_HEADERS"))
+	s.EventAnswerHeaders = names(getenv("EVENT_ANSWER_HEADERS"))
+	switch text := getenv("EVENT_HTTP"); text {
+	case "", "authenticated":
+	case "open":
+		s.OpenHTTP = true
+	default:
+		wrong = append(wrong, fmt.Errorf("EVENT_HTTP: must be authenticated (the default) or open; got %q", text))
+	}
+	return s, errors.Join(wrong...)
+}
+
+// readKeeping reads what a process needs that stores records by itself.
+func (s *Settings) readKeeping(getenv func(string) string) (wrong []error) {
+	var err error
+	if s.Records, err = ReadRecords(getenv); err != nil {
 		wrong = append(wrong, err)
 	}
 	s.Secret = Secrets(getenv)
@@ -84,28 +126,18 @@ func ReadSettings(getenv func(string) string, executable string) (Settings, erro
 	if s.Handover, err = Handover(getenv); err != nil {
 		wrong = append(wrong, err)
 	}
-	if text := getenv("SANDBOX_MEMORY_MB"); text != "" {
-		mb, err := strconv.ParseInt(text, 10, 32)
-		if err != nil || mb < 1 {
-			wrong = append(wrong, fmt.Errorf("SANDBOX_MEMORY_MB: must be a whole number of megabytes from 1; got %q", text))
+	return wrong
+}
+
+// names reads a list parted by commas.
+func names(text string) []string {
+	var out []string
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			out = append(out, name)
 		}
-		s.MemoryBytes = mb << 20
 	}
-	if text := getenv("EVENT_REQUESTS"); text != "" {
-		bound, err := events.ParseBound([]byte(text))
-		if err != nil {
-			wrong = append(wrong, fmt.Errorf("EVENT_REQUESTS: %w", err))
-		}
-		s.EventRequests = bound
-	}
-	switch text := getenv("EVENT_HTTP"); text {
-	case "", "authenticated":
-	case "open":
-		s.OpenHTTP = true
-	default:
-		wrong = append(wrong, fmt.Errorf("EVENT_HTTP: must be authenticated (the default) or open; got %q", text))
-	}
-	return s, errors.Join(wrong...)
+	return out
 }
 
 // Handover gives HANDOVER_STORE, which the gateway and its functions share.

@@ -2,16 +2,19 @@ package runner
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/depth"
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// ask puts an invocation to the policy.
-func ask(inv execution.Invocation) policy.Ask {
+// Ask puts an invocation to the policy.
+func Ask(inv execution.Invocation) policy.Ask {
 	q, sum := inv.Request, inv.Content
 	if sum == "" {
 		sum = q.Sources().Sum()
@@ -58,14 +61,13 @@ func (r *Runner) grantsOf(g policy.Grants, q execution.Request, calls Calls) (sa
 	out := sandbox.Grants{
 		Limits: sandbox.Limits{
 			Wall: g.Timeout, CPU: g.CPU, MemoryBytes: memory, OutputBytes: int(g.OutputBytes),
-			LogEntries: g.LogEntries, LogChars: g.LogChars, APICalls: g.APICalls,
+			LogEntries: g.LogEntries, LogChars: g.LogChars, APICalls: g.APICalls, Depth: g.Depth,
 			Ticks: q.Limits.Ticks, FetchBytes: min(q.Limits.FetchBytes, sandbox.DefaultFetchBytes), FileBytes: min(q.Limits.FileBytes, sandbox.DefaultFileBytes),
 		},
 		Eval: g.Eval, Files: fileAccess(g.Files), Modules: g.Modules, ModuleHint: moduleHint(q.Policy),
-		Network: sandbox.Network{
-			Mode: networkMode(g.Network), Hosts: g.Hosts, OpenedHosts: g.OpenedHosts, Secrets: r.secretsOf(g),
-		},
+		Network: NetworkOf(g),
 	}
+	out.Network.Secrets = r.secretsOf(g)
 	if d := q.Debug; d != nil {
 		out.Debug = sandbox.Debug{StackTraces: d.StackTraces, Profile: d.Profile, Steps: d.Steps}
 	}
@@ -90,6 +92,11 @@ func (r *Runner) grantsOf(g policy.Grants, q execution.Request, calls Calls) (sa
 		out.Tools = append(out.Tools, tool)
 	}
 	return out, nil
+}
+
+// NetworkOf is the network that grants give, without the secrets.
+func NetworkOf(g policy.Grants) sandbox.Network {
+	return sandbox.Network{Mode: networkMode(g.Network), Hosts: g.Hosts, OpenedHosts: g.OpenedHosts}
 }
 
 func fileAccess(access string) sandbox.FileAccess {
@@ -137,4 +144,26 @@ func (r *Runner) secretsOf(g policy.Grants) []sandbox.Secret {
 		}
 	}
 	return out
+}
+
+// shallow refuses a request whose values nest deeper than its tier accepts. What any tier refuses, decoding has refused.
+func shallow(q execution.Request, most int) error {
+	if most <= 0 || most >= execution.MaxDepth {
+		return nil
+	}
+	refuse := func(field string, value []byte) error {
+		if path := depth.Over(value, field, most); path != "" {
+			return &execution.Error{Code: execution.InvalidRequest, Field: field, Message: "is nested more than " + strconv.Itoa(most) + " levels deep: " + path}
+		}
+		return nil
+	}
+	if err := refuse("input", q.Input); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(q.Context)) {
+		if err := refuse("context."+name, q.Context[name]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/webhook"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
 	"github.com/airlock-run/airlock/sandbox"
@@ -41,6 +42,9 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 	if err != nil {
 		return Replayed{}, fmt.Errorf("the request in the record: %w", err)
 	}
+	if rec.Via == execution.ViaHook { // an earlier release may have recorded credentials
+		q.Input = webhook.WithoutCredentials(q.Input)
+	}
 	journal.Seeded = q.Seed != nil
 	a := &account{inv: execution.Invocation{ID: rec.ID, Request: q, Caller: execution.Caller(rec.Caller), Via: rec.Via, ReceivedAt: rec.Time}, now: r.cfg.Now}
 	if f := rec.Function; f != nil {
@@ -49,7 +53,7 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 	if a.codeSHA256, err = r.shelf.complete(&a.inv); err != nil {
 		return Replayed{}, err
 	}
-	a.decision = r.cfg.Policy.Decide(ask(a.inv))
+	a.decision = r.cfg.Policy.Decide(Ask(a.inv))
 	if a.decision.Effect != policy.Allow {
 		return Replayed{}, fmt.Errorf("the policy refuses it now: %v", a.decision.Violations)
 	}

@@ -34,6 +34,8 @@ type Attached interface {
 type Calls interface {
 	// Tool gives how a tool is called over a network, and how long one call may take; ok is false when it is not attached.
 	Tool(name string) (over func(http.RoundTripper) func(context.Context, json.RawMessage) (json.RawMessage, error), timeout time.Duration, ok bool)
+	// Server identifies the server that a tool is of; "" when it is not attached.
+	Server(tool string) string
 	// Close ends what the calls began.
 	Close()
 }
@@ -104,10 +106,13 @@ func (r *Runner) Run(ctx context.Context, inv execution.Invocation, onLog func(e
 		a.inv.ReceivedAt = r.cfg.Now()
 	}
 	a.custody = append(a.custody, audit.Step{Step: audit.Received})
-	a.decision = r.cfg.Policy.Decide(ask(inv))
+	a.decision = r.cfg.Policy.Decide(Ask(inv))
 	a.step(audit.Decided)
 	if bad, ok := a.decision.BadField(); ok {
 		return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}
+	}
+	if err := shallow(inv.Request, a.decision.Grants.Depth); err != nil && a.decision.Effect == policy.Allow {
+		return execution.Result{}, err
 	}
 	var result execution.Result
 	if a.decision.Effect != policy.Allow {
@@ -121,7 +126,7 @@ func (r *Runner) Run(ctx context.Context, inv execution.Invocation, onLog func(e
 }
 
 func (r *Runner) sandboxed(ctx context.Context, a *account, onLog func(execution.Log)) (execution.Result, error) {
-	calls := r.calls()
+	calls := r.callsOf(a.inv)
 	defer calls.Close()
 	grants, err := r.grantsOf(a.decision.Grants, a.inv.Request, calls)
 	if err != nil {

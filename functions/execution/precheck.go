@@ -1,0 +1,206 @@
+package execution
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/airlock-run/airlock/policy/depth"
+)
+
+// precheck refuses by one pass over the bytes what no later step should have to meet, and reports whether an object may have
+// a name twice. Of a body that is JSON it misses no such name: later steps need not look, which would cost them ten times
+// this pass.
+func precheck(b []byte) (duplicates bool, err error) {
+	switch {
+	case len(b) == 0:
+		return false, invalid("", "the body is empty; send a JSON object with the member code")
+	case len(b) > MaxRequestBytes:
+		return false, &Error{Code: TooLarge, Message: fmt.Sprintf("the request has %d bytes; at most %d are accepted", len(b), MaxRequestBytes)}
+	case !utf8.Valid(b):
+		return false, invalid("", "the body is not valid UTF-8 (byte %d)", firstInvalid(b))
+	}
+	s := shape{b: b, names: newMemberNames()}
+	return s.walk()
+}
+
+// shape is the pass of precheck.
+type shape struct {
+	b     []byte
+	depth int
+	// objects is, for each depth, the number of the object there, or 0 for an array.
+	objects [MaxDepth + envelopeDepth + 1]uint32
+	serial  uint32
+	names   memberNames
+	// most is how many entries the member of the outermost object may have that is being passed; 0 is any number.
+	most, entries int
+	member        string
+}
+
+func (s *shape) walk() (duplicates bool, err error) {
+	for i := 0; i < len(s.b); i++ {
+		switch s.b[i] {
+		case '"':
+			end := stringEnd(s.b, i)
+			if s.objects[s.depth] > 0 && namesMember(s.b, end) {
+				duplicates = s.names.add(s.b, i, end, s.objects[s.depth]) || duplicates
+				if s.depth == 1 {
+					s.member = plainName(s.b[i:end])
+					s.most, s.entries = mostEntries(s.member), 1
+				}
+			}
+			i = end - 1
+		case '{', '[':
+			if s.depth++; s.depth > MaxDepth+envelopeDepth {
+				// A value inside the envelope is deeper than MaxDepth then.
+				return false, tooDeep(depth.Over(s.b, "", MaxDepth+envelopeDepth), MaxDepth)
+			}
+			s.objects[s.depth] = 0
+			if s.b[i] == '{' {
+				s.serial++
+				s.objects[s.depth] = s.serial
+			}
+		case '}', ']':
+			s.depth = max(s.depth-1, 0)
+		case ',':
+			if s.depth != 2 || s.most == 0 {
+				break
+			}
+			if s.entries++; s.entries > s.most {
+				return false, invalid(s.member, "has more than %d entries; at most %d are accepted", s.most, s.most)
+			}
+		}
+	}
+	return duplicates, nil
+}
+
+// mostEntries returns how many entries a member of a request may have; 0 is any number.
+func mostEntries(member string) int {
+	switch member {
+	case "context":
+		return MaxContext
+	case "tools":
+		return MaxTools
+	case "files":
+		return MaxFiles
+	case "hosts":
+		return MaxHosts
+	case "secrets":
+		return MaxSecrets
+	}
+	return 0
+}
+
+// stringEnd returns the offset behind the string that begins at an offset.
+func stringEnd(b []byte, start int) int {
+	for i := start + 1; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(b)
+}
+
+// namesMember reports whether a colon follows.
+func namesMember(b []byte, at int) bool {
+	for ; at < len(b); at++ {
+		switch b[at] {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return b[at] == ':'
+		}
+	}
+	return false
+}
+
+// plainName returns the name that a string in JSON stands for, or "" when it is longer than any that is known.
+func plainName(quoted []byte) string {
+	if len(quoted) > 128 {
+		return ""
+	}
+	plain, err := jsontext.AppendUnquote(nil, quoted)
+	if err != nil {
+		return ""
+	}
+	return string(plain)
+}
+
+// memberNames are the names of all objects of a body, in a table that grows: a sixteenth of the cost of a map.
+type memberNames struct {
+	seed  maphash.Seed
+	slots []memberName
+	n     int
+}
+
+// memberName is where a name stands. A start of 0 is none: no name begins a body.
+type memberName struct {
+	hash       uint64
+	object     uint32
+	start, end int32
+}
+
+func newMemberNames() memberNames {
+	return memberNames{seed: maphash.MakeSeed(), slots: make([]memberName, 64)}
+}
+
+// add reports whether the object had the name already.
+func (m *memberNames) add(b []byte, start, end int, object uint32) bool {
+	added := memberName{maphash.Bytes(m.seed, unescaped(b[start:end])) + uint64(object)*0x9e3779b97f4a7c15, object, int32(start), int32(end)}
+	if 2*m.n >= len(m.slots) {
+		old := m.slots
+		m.slots = make([]memberName, 2*len(old))
+		for _, s := range old {
+			if s.start > 0 {
+				m.slots[m.free(s.hash)] = s
+			}
+		}
+	}
+	mask := uint64(len(m.slots) - 1)
+	at := added.hash & mask
+	for ; m.slots[at].start > 0; at = (at + 1) & mask {
+		s := m.slots[at]
+		if s.hash == added.hash && s.object == object && bytes.Equal(unescaped(b[s.start:s.end]), unescaped(b[start:end])) {
+			return true
+		}
+	}
+	m.slots[at] = added
+	m.n++
+	return false
+}
+
+func (m *memberNames) free(hash uint64) uint64 {
+	mask := uint64(len(m.slots) - 1)
+	at := hash & mask
+	for ; m.slots[at].start > 0; at = (at + 1) & mask {
+	}
+	return at
+}
+
+// unescaped returns what a string in JSON stands for, or the string itself where it is none.
+func unescaped(quoted []byte) []byte {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return quoted
+	}
+	plain, err := jsontext.AppendUnquote([]byte{'"'}, quoted)
+	if err != nil {
+		return quoted
+	}
+	return append(plain, '"')
+}
+
+func firstInvalid(b []byte) int {
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return len(b)
+}

@@ -1,0 +1,57 @@
+package runner_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/runner"
+	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/audit"
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// granted is a sandbox that keeps what it was granted.
+type granted struct{ grants *sandbox.Grants }
+
+func (g granted) Run(_ context.Context, _ sandbox.Script, grants sandbox.Grants) (sandbox.Result, error) {
+	*g.grants = grants
+	return sandbox.Result{Value: json.RawMessage("1")}, nil
+}
+
+type forgotten struct{}
+
+func (forgotten) Append(context.Context, audit.Record) error { return nil }
+
+// A tier's depth is what the sandbox enforces, and what input and context are held to.
+func TestDepthOfTheTier(t *testing.T) {
+	rules, err := policy.ParseDeployment("policy.yaml", []byte("version: 1\ntiers:\n  strict: {depth: 3}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var grants sandbox.Grants
+	r, err := runner.New(runner.Config{Sandbox: granted{&grants}, Policy: rules, Records: forgotten{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name    string
+		request execution.Request
+		field   string
+	}{
+		{"fits", execution.Request{Input: json.RawMessage("[[[1]]]")}, ""},
+		{"input", execution.Request{Input: json.RawMessage("[[[[1]]]]")}, "input"},
+		{"context", execution.Request{Context: map[string]json.RawMessage{"a": json.RawMessage("[[[[1]]]]")}}, "context.a"},
+	} {
+		c.request.Code, c.request.Policy = "1", "strict"
+		_, err := r.Run(t.Context(), execution.Invocation{ID: "exec_0123456789", Request: c.request}, nil)
+		var refused *execution.Error
+		if c.field == "" && (err != nil || grants.Limits.Depth != 3) || c.field != "" && (!errors.As(err, &refused) || refused.Field != c.field ||
+			refused.Code != execution.InvalidRequest || !strings.Contains(refused.Message, "more than 3 levels deep: "+c.field+"[0][0][0]…")) {
+			t.Errorf("%s: %v, depth %d", c.name, err, grants.Limits.Depth)
+		}
+	}
+}

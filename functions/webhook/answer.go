@@ -1,0 +1,99 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// AnswerHeader reports whether code may set a header of an answer with this status to this value. Headers pass by
+// an allowlist: those that describe the body and how long it may be kept, where to go next, and when to come
+// again. What tells a browser, a proxy or a cache to treat this origin otherwise never passes. X- headers pass
+// where the deployment names them.
+func AnswerHeader(status int, name, value string, named []string) bool {
+	switch lower := strings.ToLower(name); lower {
+	case "content-type":
+		kind, _, err := mime.ParseMediaType(value)
+		return err == nil && strings.Contains(kind, "/") && HasBody(status)
+	case "content-language", "content-disposition":
+		return HasBody(status)
+	case "cache-control", "etag", "last-modified", "vary":
+		return true
+	case "retry-after":
+		return len(value) <= 64
+	case "location":
+		elsewhere := status >= 300 && status <= 399 && status != http.StatusNotModified
+		return (elsewhere || status == http.StatusCreated) && safeLocation(value)
+	default:
+		isNamed := slices.ContainsFunc(named, func(n string) bool { return strings.EqualFold(n, lower) })
+		return isNamed && CheckAnswerHeaders([]string{lower}) == nil
+	}
+}
+
+// HasBody reports whether an answer with this status may have a body.
+func HasBody(status int) bool {
+	switch status {
+	case http.StatusNoContent, http.StatusResetContent, http.StatusNotModified:
+		return false
+	}
+	return status >= 200
+}
+
+// safeLocation takes an absolute http or https URL, or a path of this host: nothing that a browser would run, and
+// no other host in disguise.
+func safeLocation(value string) bool {
+	u, err := url.Parse(value)
+	if err != nil || len(value) > 2048 || strings.ContainsAny(value, "\\ \t<>\"") || u.User != nil || u.Opaque != "" {
+		return false
+	}
+	switch u.Scheme {
+	case "http", "https":
+		return u.Host != ""
+	case "":
+		return u.Host == "" && strings.HasPrefix(value, "/") && !strings.HasPrefix(value, "//")
+	}
+	return false
+}
+
+// answerHeader is the form of a header that a deployment may name.
+var answerHeader = regexp.MustCompile(`^[xX]-[A-Za-z0-9-]{1,64}$`)
+
+// CheckAnswerHeaders refuses names that a deployment may not let code set: all but X- headers, and those of them that
+// browsers, proxies or this service act on.
+func CheckAnswerHeaders(names []string) error {
+	for _, name := range names {
+		lower := strings.ToLower(name)
+		switch {
+		case !answerHeader.MatchString(name):
+			return fmt.Errorf("%q is not the name of an X- header", name)
+		case actedOn(lower) || Credential(lower):
+			return errors.New(lower + " means something to browsers, proxies or this service: code may not set it")
+		}
+	}
+	return nil
+}
+
+// actedOn reports whether an X- header is more than information.
+func actedOn(name string) bool {
+	for _, prefix := range []string{
+		"x-accel-", "x-airlock-", "x-cache-", "x-forwarded-", "x-frame-", "x-http-method", "x-lighttpd-", "x-litespeed-",
+		"x-method-override", "x-original-", "x-permitted-", "x-proxy-", "x-real-", "x-reproxy-", "x-rewrite-", "x-sendfile",
+		"x-varnish", "x-webkit-", "x-xss-",
+	} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	switch name {
+	case "x-content-security-policy", "x-content-security-policy-report-only", "x-content-type-options",
+		"x-dns-prefetch-control", "x-download-options", "x-execution-id", "x-redirect-by", "x-request-id", "x-robots-tag",
+		"x-ua-compatible":
+		return true
+	}
+	return false
+}

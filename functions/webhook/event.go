@@ -1,0 +1,105 @@
+package webhook
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/policy/depth"
+)
+
+// Event is what code sees of a webhook, as its input.
+type Event struct {
+	Method  string            `json:"method"`
+	Path    string            `json:"path"`
+	Query   map[string]string `json:"query"`
+	Headers map[string]string `json:"headers"`
+	// Body is the value when the body is JSON that an execution request could hold, else its text; null when there
+	// is none.
+	Body    any    `json:"body"`
+	RawBody string `json:"rawBody"`
+}
+
+// NewEvent describes a request to code. Only the headers that sees lets through are in it: see [Visible].
+func NewEvent(method, path string, query map[string]string, header http.Header, sees []string, body []byte) Event {
+	e := Event{
+		Method: method, Path: path, Query: query, Headers: Visible(header, sees),
+		RawBody: strings.ToValidUTF8(string(body), "\uFFFD"),
+	}
+	if e.Query == nil {
+		e.Query = map[string]string{}
+	}
+	switch {
+	case len(body) == 0:
+	case shallow(body) && jsontext.Value(body).IsValid():
+		e.Body = json.RawMessage(body)
+	default:
+		e.Body = e.RawBody
+	}
+	return e
+}
+
+// Without returns a stored event without the headers that keep refuses. An event that has none of those comes back
+// as it is. Headers that cannot be read are left out altogether.
+func Without(event []byte, keep func(name string) bool) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(event, &members) != nil || len(members["headers"]) == 0 {
+		return event
+	}
+	var headers map[string]string
+	err := json.Unmarshal(members["headers"], &headers)
+	before := len(headers)
+	maps.DeleteFunc(headers, func(name, _ string) bool { return !keep(strings.ToLower(name)) })
+	if err == nil && len(headers) == before {
+		return event
+	}
+	if err != nil || headers == nil {
+		headers = map[string]string{}
+	}
+	kept, err := json.Marshal(headers)
+	if err != nil {
+		kept = []byte("{}")
+	}
+	members["headers"] = kept
+	out, err := json.Marshal(members)
+	if err != nil {
+		return json.RawMessage("null") // not reached: all members were read from JSON
+	}
+	return out
+}
+
+// WithoutCredentials is [Without] for an event whose door is no longer known.
+func WithoutCredentials(event []byte) json.RawMessage {
+	return Without(event, func(name string) bool { return !Credential(name) })
+}
+
+// RequestWithoutCredentials is [WithoutCredentials] for the input of a recorded execution request.
+func RequestWithoutCredentials(request []byte) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(request, &members) != nil || len(members["input"]) == 0 {
+		return request
+	}
+	input := WithoutCredentials(members["input"])
+	if bytes.Equal(input, members["input"]) {
+		return request
+	}
+	members["input"] = input
+	out, err := json.Marshal(members)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// Keeps returns the rule by which [Without] treats a stored event as [Visible] treats a new one.
+func Keeps(sees []string) func(name string) bool {
+	return func(name string) bool { return passes(name, sees) }
+}
+
+// shallow keeps bodies nested beyond what an execution request may be from being handed on as values.
+func shallow(body []byte) bool { return depth.Over(body, "", execution.MaxDepth-2) == "" }
