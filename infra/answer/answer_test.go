@@ -74,13 +74,13 @@ func TestReply(t *testing.T) {
 func TestCutShort(t *testing.T) {
 	a := answer.New(invocation(), nil)
 	a.Take([]byte(log + log + `{"log":{"level":"lo`))
-	r := a.CutShort(answer.TimedOut, 1500*time.Microsecond)
+	r := a.CutShort(answer.TimedOut, 1500*time.Microsecond, 700*time.Microsecond)
 	if r.Recorded || r.Result.Status != execution.TimedOut || *r.Result.Limit != execution.LimitWall ||
-		r.Result.Output != "one\none\n" || len(r.Result.Logs) != 2 || r.Result.Usage.WallMs != 1.5 {
+		r.Result.Output != "one\none\n" || len(r.Result.Logs) != 2 || r.Result.Usage.WallMs != 1.5 || r.Result.Usage.CPUMs != 0.7 {
 		t.Errorf("%+v", r.Result)
 	}
 	for _, end := range []answer.Ending{answer.Crashed, answer.OutOfMemory, answer.Cancelled, answer.Stopped} {
-		r := answer.New(invocation(), nil).CutShort(end, 0)
+		r := answer.New(invocation(), nil).CutShort(end, 0, 0)
 		if r.Result.Error == nil || r.Result.Logs == nil || r.Result.Engine != "quickjs" || r.Result.Policy != "standard" {
 			t.Errorf("%d: %+v", end, r.Result)
 		}

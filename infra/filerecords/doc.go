@@ -34,6 +34,7 @@
 //
 // Truncating a chain's tail is found because heads and ledger say how far each chain went. Without Config.Key somebody
 // who may write to the folder can rewrite all of it consistently; with a key that they do not have they can only
-// put back an older state of the whole folder. Against that, keep the records where deletion is impossible (S3 Object
-// Lock) or take `airlock audit export` elsewhere.
+// put back an older state of the whole folder. Against that there are anchors ([Store.Heads], [Store.VerifyAgainst]):
+// what was known of the chains elsewhere, in the gateway's state or in a signed checkpoint. Or keep the records where deletion
+// is impossible (S3 Object Lock).
 package filerecords

@@ -1,6 +1,7 @@
 package filerecords
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,8 +13,8 @@ import (
 // readyFor is how long Ready believes that nothing has changed: whoever asks often does not keep the disk busy.
 const readyFor = time.Second
 
-// Ready reports whether a record could be stored now: it writes as much to the folder as a small record takes, and removes
-// it. That it could may be a second ago.
+// Ready reports whether a record could be stored now: it writes as much to the folder as a small record takes, reads it back,
+// and removes it. That it could may be a second ago.
 func (s *Store) Ready(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -37,12 +38,34 @@ func (s *Store) Ready(ctx context.Context) error {
 	return err
 }
 
+// readBack reports whether a file holds what was written to it.
+func readBack(fd int, text []byte) error {
+	back := make([]byte, len(text))
+	for read := 0; read < len(back); {
+		n, err := unix.Pread(fd, back[read:], int64(read))
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || n == 0 {
+			return errors.Join(errors.New("what was written cannot be read back"), err)
+		}
+		read += n
+	}
+	if !bytes.Equal(back, text) {
+		return errors.New("what is read back is not what was written")
+	}
+	return nil
+}
+
 // probe leaves nothing behind that another opening would not remove.
 func (s *Store) probe() error {
 	name := s.writer + freshSuffix
-	fd, err := s.disk.create(s.wrs, name, unix.O_WRONLY|unix.O_TRUNC)
+	fd, err := s.disk.create(s.wrs, name, unix.O_RDWR|unix.O_TRUNC)
 	if err == nil {
-		err = s.disk.write(fd, name, make([]byte, 4*headBytes), -1)
+		text := bytes.Repeat([]byte("ready\n"), 4*headBytes/6)
+		if err = s.disk.write(fd, name, text, -1); err == nil {
+			err = readBack(fd, text)
+		}
 		shut(fd)
 		if gone := s.disk.unlink(s.wrs, name); !errors.Is(gone, unix.ENOENT) {
 			err = errors.Join(err, gone)

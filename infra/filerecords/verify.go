@@ -18,14 +18,17 @@ import (
 // Verify reads every record in both layouts and compares: each with its hash, with its chain, with the writer's own
 // account of how far it went, and the layouts with each other. It may run while records are written, and it writes
 // nothing. The error is for a folder that cannot be read; what is wrong with the records is in the report.
-func (s *Store) Verify(ctx context.Context) (audit.Report, error) {
+func (s *Store) Verify(ctx context.Context) (audit.Report, error) { return s.VerifyAgainst(ctx, nil) }
+
+// VerifyAgainst is Verify that holds the chains against anchors too.
+func (s *Store) VerifyAgainst(ctx context.Context, anchors []audit.Anchor) (audit.Report, error) {
 	s.life.RLock()
 	defer s.life.RUnlock()
 	if s.root < 0 {
 		return audit.Report{}, ErrClosed
 	}
 	for {
-		report, pruned, err := s.verify(ctx)
+		report, pruned, err := s.verify(ctx, anchors)
 		if err != nil {
 			return audit.Report{}, fmt.Errorf("verify records: %w", err)
 		}
@@ -35,7 +38,7 @@ func (s *Store) Verify(ctx context.Context) (audit.Report, error) {
 	}
 }
 
-func (s *Store) verify(ctx context.Context) (report audit.Report, pruned bool, err error) {
+func (s *Store) verify(ctx context.Context, anchors []audit.Anchor) (report audit.Report, pruned bool, err error) {
 	before, err := s.account()
 	if err != nil {
 		return report, false, err
@@ -59,6 +62,9 @@ func (s *Store) verify(ctx context.Context) (report audit.Report, pruned bool, e
 	}
 	c := check{store: s, v: audit.NewVerifier(s.cfg.Key), before: before, gaps: after.gaps}
 	bounds(c.v, before, after)
+	for _, a := range anchors {
+		c.v.Anchor(a)
+	}
 	for _, day := range days {
 		if err := c.day(ctx, day, sizes[day]); err != nil {
 			return report, false, err

@@ -49,7 +49,7 @@ func (s Suite) cancel(t *testing.T) {
 // deaths checks what becomes of an execution whose process does not live to answer.
 func (s Suite) deaths(t *testing.T) {
 	o := usual()
-	o.Processes, o.MaxExecution, o.Grace, o.MaxMemory = 1, time.Second, 200*time.Millisecond, 256<<20
+	o.Processes, o.MaxExecution, o.Grace, o.MaxMemory = 1, 2500*time.Millisecond, 200*time.Millisecond, 256<<20
 	v := s.New(t, o)
 	cases := []death{
 		{"exit 0", execution.Failed, "", nil},

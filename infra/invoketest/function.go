@@ -22,6 +22,7 @@ import (
 //	limit L      a result that ended at the limit L
 //	fail C       a platform failure with the code C
 //	wait         one log, then until it is cancelled
+//	spin         one log, then it uses the processor for ever, whatever the context says
 //	deaf         one log, then for ever, whatever the context says
 //	panic        a Go panic
 //	exit N       one log, a line on stderr, then the process ends with exit status N
@@ -60,6 +61,12 @@ func Function(ctx context.Context, inv execution.Invocation, onLog func(executio
 		return r.result(execution.Cancelled, nil), nil
 	case "deaf":
 		select {}
+	case "spin":
+		for n := 0; ; n++ { // it ends with its process
+			if n < 0 {
+				n = 0
+			}
+		}
 	case "panic":
 		panic("as asked")
 	case "exit":

@@ -2,7 +2,6 @@ package lambdainvoke
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -44,7 +43,7 @@ func (c *Client) invoke(ctx context.Context, inv execution.Invocation, onLog fun
 	inv.Airlock, inv.Stream = execution.InvocationVersion, true
 	a := answer.New(inv, onLog)
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return a.CutShort(answer.Cancelled, 0), nil
+		return a.CutShort(answer.Cancelled, 0, 0), nil
 	}
 	payload, err := c.payload(ctx, inv)
 	if err != nil {
@@ -70,7 +69,7 @@ func (c *Client) invoke(ctx context.Context, inv execution.Invocation, onLog fun
 
 // payload gives what is sent: the invocation, or where it is too large to be carried what stands for it.
 func (c *Client) payload(ctx context.Context, inv execution.Invocation) ([]byte, error) {
-	payload, err := json.Marshal(inv)
+	payload, err := inv.Encode()
 	if err != nil {
 		return nil, &execution.Error{Code: execution.InvalidRequest, Message: "the request does not encode as JSON", Err: err}
 	}

@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/policy/outbound"
 )
 
 // The service's limits, in bytes: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
@@ -88,7 +90,7 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 	}
 	api := lambda.NewFromConfig(account, func(o *lambda.Options) {
 		o.RetryMaxAttempts = 1
-		o.HTTPClient = plainBodies{o.HTTPClient}
+		o.HTTPClient = bounded{plainBodies{o.HTTPClient}}
 		if cfg.Endpoint != "" {
 			o.BaseEndpoint = aws.String(cfg.Endpoint)
 		}
@@ -98,7 +100,9 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 
 // load finds region and credentials.
 func load(ctx context.Context, cfg Config) (aws.Config, error) {
-	var options []func(*config.LoadOptions) error
+	options := []func(*config.LoadOptions) error{
+		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(limits().Shape)),
+	}
 	if cfg.Region != "" {
 		options = append(options, config.WithRegion(cfg.Region))
 	}
@@ -124,6 +128,19 @@ func load(ctx context.Context, cfg Config) (aws.Config, error) {
 		account.Credentials = aws.AnonymousCredentials{}
 	}
 	return account, nil
+}
+
+// limits bound what is read of the service. A streamed answer is framed in events; a function runs for 15 minutes at most.
+func limits() outbound.Limits {
+	return outbound.Limits{Body: 2 * maxStreamed, Total: 16 * time.Minute}
+}
+
+// bounded keeps the exchanges of a client within limits.
+type bounded struct{ next lambda.HTTPClient }
+
+// Do implements lambda.HTTPClient.
+func (b bounded) Do(r *http.Request) (*http.Response, error) {
+	return limits().Bound(outbound.RoundTripperFunc(b.next.Do)).RoundTrip(r)
 }
 
 // plainBodies hides from net/http that the SDK's request bodies are io.WriterTo. The SDK closes the body of a request as

@@ -23,11 +23,11 @@ func failed(a *answer.Answer, f *answer.Failure, took time.Duration) (execution.
 	case f.Type == answer.TooLarge:
 		return execution.Reply{}, f.Public()
 	case f.Type == "Sandbox.Timedout", timedOut(f.Message):
-		return a.CutShort(answer.TimedOut, took), nil
+		return a.CutShort(answer.TimedOut, took, 0), nil
 	case f.Type == "Runtime.OutOfMemory":
-		return a.CutShort(answer.OutOfMemory, took), nil
+		return a.CutShort(answer.OutOfMemory, took, 0), nil
 	case dotted && (family == "Runtime" || family == "Sandbox" || family == "Extension"):
-		return a.CutShort(answer.Crashed, took), nil
+		return a.CutShort(answer.Crashed, took, 0), nil
 	}
 	return execution.Reply{}, f.Public()
 }
@@ -42,15 +42,15 @@ func (c *Client) lost(ctx context.Context, a *answer.Answer, err error, took tim
 	var api smithy.APIError
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
-		return a.CutShort(answer.Cancelled, took), nil
+		return a.CutShort(answer.Cancelled, took, 0), nil
 	case errors.As(err, &api):
 		return execution.Reply{}, refused(err)
 	case unsent(err):
 		return execution.Reply{}, unavailable(err)
 	case ctx.Err() != nil:
-		return a.CutShort(answer.TimedOut, took), nil
+		return a.CutShort(answer.TimedOut, took, 0), nil
 	}
-	return a.CutShort(answer.Crashed, took), nil
+	return a.CutShort(answer.Crashed, took, 0), nil
 }
 
 // unsent reports whether a call failed before anything of it was sent.

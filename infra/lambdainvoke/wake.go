@@ -29,6 +29,7 @@ func NewWaker(ctx context.Context, cfg Config) (*Waker, error) {
 	}
 	// Unlike an execution, a call repeated by the SDK does no harm: a job is claimed once.
 	return &Waker{cfg.Function, lambda.NewFromConfig(account, func(o *lambda.Options) {
+		o.HTTPClient = bounded{o.HTTPClient}
 		if cfg.Endpoint != "" {
 			o.BaseEndpoint = aws.String(cfg.Endpoint)
 		}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"time"
 
+	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/infra/answer"
 )
 
@@ -13,15 +15,24 @@ import (
 type call struct {
 	id       string // the Lambda request id
 	payload  []byte
-	tenant   string
-	deadline time.Time // when the process will be killed; zero: Config.MaxExecution after it was handed the call
-	lines    bool      // the answer is read line by line
+	tenant   string                // Lambda's tenant id
+	owner    string                // the tenant whose process it needs
+	deadline time.Time             // when the process will be killed; zero: Config.MaxExecution after it was handed the call
+	lines    bool                  // the answer is read line by line
+	inv      *execution.Invocation // what the payload says, where the invoker made it; else nil
 
 	parts    chan part     // the answer, as it arrives; the last part has end set
 	begun    chan struct{} // closed when the answer starts to arrive
 	over     chan struct{} // closed when nobody reads parts any more
 	claimed  bool          // its one answer has begun; guarded by the process's mu
 	finished bool          // and is complete; likewise
+
+	accounts   [][]byte      // the records that came with the answer, before its end
+	usedBefore time.Duration // what the process had used of the processor when it was handed the call
+
+	asked    sync.Once // decides access
+	access   Access    // to what lies outside; nil is none
+	requests int       // how often the process asked; belongs to its counter
 }
 
 // part is a piece of an answer.
@@ -38,6 +49,7 @@ func newCall(id string, payload []byte, tenant string, deadline time.Time) *call
 		id:       id,
 		payload:  payload,
 		tenant:   tenant,
+		owner:    tenant,
 		deadline: deadline,
 		parts:    make(chan part, 16),
 		begun:    make(chan struct{}),
@@ -71,10 +83,12 @@ func (c *call) read(r io.Reader, b []byte) (n int, err error) {
 
 // ending is how a call ended.
 type ending struct {
-	cause   cause           // why the process was killed, if it was
-	crash   string          // how the process ended by itself, if it did
-	failure *answer.Failure // what the function reported, if it failed
-	unread  bool            // the process ended before it had read the invocation: nothing has run
+	cause    cause           // why the process was killed, if it was
+	crash    string          // how the process ended by itself, if it did
+	failure  *answer.Failure // what the function reported, if it failed
+	unread   bool            // the process ended before it had read the invocation: nothing has run
+	accounts [][]byte        // the records that came with the answer
+	cpu      time.Duration   // what the process used of the processor, where it did not live to say
 }
 
 const (
@@ -91,7 +105,7 @@ const (
 // place hands c to a process. The error is that of the context, or says why there is no process; c has not run then.
 func (p *Pool) place(ctx context.Context, c *call) (*process, error) {
 	for {
-		proc, err := p.roster.claim(ctx)
+		proc, err := p.roster.claim(ctx, c.owner)
 		if err != nil {
 			return nil, err
 		}
@@ -99,12 +113,10 @@ func (p *Pool) place(ctx context.Context, c *call) (*process, error) {
 			c.deadline = p.killAt(context.Background(), p.cfg.Now())
 		}
 		proc.begin(c)
-		select {
-		case proc.assign <- c:
+		if proc.hand(c) {
 			return proc, nil
-		case <-proc.gone:
-			// It died idle, before it could see the call: the next one gets it.
 		}
+		// It died idle, before it could see the call: the next one gets it.
 	}
 }
 
@@ -130,7 +142,7 @@ func (p *Pool) carry(waiting, running context.Context, c *call, cancelID string,
 // again gives a call for the same invocation, after c got lost.
 func (c *call) again() *call {
 	n := newCall(c.id, c.payload, c.tenant, c.deadline)
-	n.lines = c.lines
+	n.lines, n.inv, n.owner = c.lines, c.inv, c.owner
 	return n
 }
 
@@ -152,10 +164,10 @@ func (p *Pool) await(ctx context.Context, proc *process, c *call, cancelID strin
 				// The connection was lost: so is the process.
 				proc.kill(protocol)
 				<-proc.gone
-				return p.post(proc)
+				return p.post(proc, c)
 			}
 			if part.end {
-				return ending{failure: part.failure}
+				return ending{failure: part.failure, accounts: c.accounts}
 			}
 		case <-hangUp:
 			hangUp = nil
@@ -183,7 +195,7 @@ func (p *Pool) await(ctx context.Context, proc *process, c *call, cancelID strin
 			if end, answered := drain(c, take); answered {
 				return end
 			}
-			return p.post(proc)
+			return p.post(proc, c)
 		}
 	}
 }
@@ -204,7 +216,7 @@ func drain(c *call, take func([]byte)) (ending, bool) {
 				return ending{}, false
 			}
 			if part.end {
-				return ending{failure: part.failure}, true
+				return ending{failure: part.failure, accounts: c.accounts}, true
 			}
 		case <-settled.C:
 			return ending{}, false
@@ -213,12 +225,12 @@ func drain(c *call, take func([]byte)) (ending, bool) {
 }
 
 // post says why a process ended that owed an answer.
-func (p *Pool) post(proc *process) ending {
+func (p *Pool) post(proc *process, c *call) ending {
 	why, how := proc.why()
 	if why == notKilled && proc.printed.has(memoryMark) {
 		why = memory
 	}
-	return ending{cause: why, crash: how, unread: proc.unread()}
+	return ending{cause: why, crash: how, unread: proc.unread(), cpu: proc.used(c)}
 }
 
 // ending is what the end of a process means for its execution.

@@ -1,6 +1,7 @@
 package localinvoke
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -11,6 +12,9 @@ import (
 	"os/exec"
 	"runtime"
 	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/policy/audit"
 )
 
 // Config says what a Pool runs and where it draws the line. The zero value of every field is its default.
@@ -30,11 +34,11 @@ type Config struct {
 	Spare int
 	// MaxWaiting is how many calls may wait for a process; one more is refused as throttled. Default 1024.
 	MaxWaiting int
-	// MaxExecution bounds every execution whose context has no earlier deadline. Default 65 s: the
+	// MaxExecution is when the process of an execution is killed whose context has no earlier deadline. Default 65 s: the
 	// longest tier and some more.
 	MaxExecution time.Duration
-	// Grace is how long after its deadline, or after it was cancelled, an execution may take to end by itself before its
-	// process is killed. Default 500 ms.
+	// Grace is how long after it was cancelled an execution may take to end by itself before its process is killed. Default
+	// 500 ms.
 	Grace time.Duration
 	// StartTimeout is how long a process may take until it asks for its first invocation, and after an answer for the next.
 	// Default 10 s.
@@ -45,7 +49,11 @@ type Config struct {
 	MaxAnswer int64
 	// Heartbeat is how often memory and processor time of each process are sampled. Default 5 s.
 	Heartbeat time.Duration
-	// Listen is the loopback address of the server. Default "127.0.0.1:0".
+	// Sealed is for processes of this program's own kind (functions/process): they have no sockets of their own, and what
+	// they record the pool stores. Nil is for every other client of the Lambda Runtime API, over TCP.
+	Sealed *Sealed
+	// Listen is the loopback address of the Runtime API's server, which a pool of sealed processes does not have. Default
+	// "127.0.0.1:0".
 	Listen string
 	// FunctionName is the name the function goes by. Default "airlock".
 	FunctionName string
@@ -55,6 +63,46 @@ type Config struct {
 	Random io.Reader
 	// Now is the clock that deadlines are told by. Default time.Now.
 	Now func() time.Time
+}
+
+// Sealed is what a pool does for processes that can do nothing for themselves.
+type Sealed struct {
+	// Records stores the accounts of executions. A result whose record could not be stored is withheld. Required.
+	Records audit.Appender
+	// Redact takes secrets out of a record before it is stored; nil changes nothing.
+	Redact func(*audit.Record)
+	// KeepCode stores the code and the whole request in the record, in place of the code's hash alone.
+	KeepCode bool
+	// WriteTimeout bounds the storing of one record. Default 10 s.
+	WriteTimeout time.Duration
+	// Outside decides what executions reach; nil is nothing.
+	Outside Outside
+	// MaxRequests is how often one execution may ask for a connection or a secret. Default 1024.
+	MaxRequests int
+	// PerTenant binds each process to the tenant of its first execution, for its life. A process of another tenant is
+	// replaced when no other is free.
+	PerTenant bool
+	// Reserve is how many processes the pool has besides Processes, so that one that is bound to nobody is ready when a
+	// tenant comes that has none. It goes with PerTenant. Default none.
+	Reserve int
+	// Fetch reads an invocation that was too large to be sent; nil refuses it.
+	Fetch func(context.Context, execution.Handover) ([]byte, error)
+}
+
+func (s *Sealed) checked() (*Sealed, error) {
+	if s.Records == nil {
+		return nil, errors.New("function pool: Sealed.Records is not set")
+	}
+	if min(s.MaxRequests, s.Reserve) < 0 || s.WriteTimeout < 0 {
+		return nil, errors.New("function pool: a count or duration of Sealed is negative")
+	}
+	if s.Reserve > 0 && !s.PerTenant {
+		return nil, errors.New("function pool: Sealed.Reserve goes with PerTenant")
+	}
+	c := *s
+	c.WriteTimeout = or(c.WriteTimeout, 10*time.Second)
+	c.MaxRequests = or(c.MaxRequests, 1024)
+	return &c, nil
 }
 
 // checked gives c with its defaults filled in, or says what is wrong with it.
@@ -96,6 +144,12 @@ func (c Config) checked() (Config, error) {
 	}
 	if min(c.Processes, c.MaxWaiting) < 1 || min(c.MaxExecution, c.Grace, c.StartTimeout, c.Heartbeat) < 0 || min(c.MaxMemory, c.MaxAnswer) < 0 {
 		return c, errors.New("function pool: a count, duration or size is negative")
+	}
+	if c.Sealed != nil {
+		if c.Sealed, err = c.Sealed.checked(); err != nil {
+			return c, err
+		}
+		c.Processes += c.Sealed.Reserve
 	}
 	at, err := netip.ParseAddrPort(c.Listen)
 	if err != nil || !at.Addr().IsLoopback() {

@@ -2,7 +2,6 @@ package localinvoke
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -14,23 +13,27 @@ import (
 // Invoke runs inv on a function process and returns when it has ended. onLog, which may be nil, is given each log as it
 // is printed: in order, never concurrently, never after Invoke has returned. The slower onLog is, the later the answer.
 //
-// The deadline of ctx is the execution's; Config.Grace after it the process is killed. When ctx is cancelled the
+// At the deadline of ctx the process is killed, so that is later than the execution's own. When ctx is cancelled the
 // execution is ended and the Reply's status is cancelled. A process that crashes, is killed or runs out of memory gives a
 // Reply that is not Recorded, with the logs that had arrived. The error is always an *execution.Error: Throttled when too
 // many wait, Unavailable when there is no process or the deadline passed before one was free (nothing has run then),
 // Internal when the function did not keep to the protocol, or what the function itself reported.
 func (p *Pool) Invoke(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
-	return answer.Named(ctx, inv, onLog, p.call)
+	whole := inv
+	return answer.Named(ctx, inv, onLog, func(ctx context.Context, sent execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+		return p.call(ctx, &whole, sent, onLog)
+	})
 }
 
-func (p *Pool) call(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+// call sends an invocation, which may name its sources; whole has them.
+func (p *Pool) call(ctx context.Context, whole *execution.Invocation, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
 	if err := p.enter(); err != nil {
 		return execution.Reply{}, unavailable(err)
 	}
 	defer p.calls.Done()
 	began := p.cfg.Now()
 	inv.Airlock, inv.Stream = execution.InvocationVersion, true
-	payload, err := json.Marshal(inv)
+	payload, err := inv.Encode()
 	if err != nil {
 		return execution.Reply{}, &execution.Error{Code: execution.InvalidRequest, Message: "the request does not encode as JSON", Err: err}
 	}
@@ -39,20 +42,22 @@ func (p *Pool) call(ctx context.Context, inv execution.Invocation, onLog func(ex
 		return execution.Reply{}, answer.Internal(fmt.Errorf("draw a request id: %w", err))
 	}
 	c := newCall(id, payload, inv.Caller.Tenant, p.killAt(ctx, began))
-	c.lines = true
+	c.lines, c.inv = true, whole
 	a := answer.New(inv, onLog)
 	_, end, err := p.carry(ctx, ctx, c, inv.ID, a.Take)
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
-			return a.CutShort(answer.Cancelled, p.cfg.Now().Sub(began)), nil
+			return a.CutShort(answer.Cancelled, p.cfg.Now().Sub(began), 0), nil
 		}
 		return execution.Reply{}, refusal(err)
 	}
 	switch {
+	case end.crash != "":
+		return a.CutShort(end.ending(), p.cfg.Now().Sub(began), end.cpu), nil
+	case p.cfg.Sealed != nil:
+		return p.accounted(ctx, whole, a, end)
 	case end.failure != nil:
 		return execution.Reply{}, end.failure.Public()
-	case end.crash != "":
-		return a.CutShort(end.ending(), p.cfg.Now().Sub(began)), nil
 	}
 	return a.Reply()
 }
@@ -63,7 +68,7 @@ func (p *Pool) killAt(ctx context.Context, now time.Time) time.Time {
 	if d, ok := ctx.Deadline(); ok && d.Before(at) {
 		at = d
 	}
-	return at.Add(p.cfg.Grace)
+	return at
 }
 
 // refusal says why a call has no process.

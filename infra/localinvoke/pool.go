@@ -20,7 +20,7 @@ type Pool struct {
 	cfg     Config
 	arn     string
 	addr    string
-	server  *http.Server
+	server  *http.Server // nil where the processes are sealed
 	spawner *spawner
 	roster  roster
 
@@ -48,31 +48,21 @@ func New(ctx context.Context, cfg Config) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", cfg.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("function pool: %w", err)
-	}
 	p := &Pool{
 		cfg:       cfg,
 		arn:       "arn:aws:lambda:us-east-1:000000000000:function:" + cfg.FunctionName,
-		addr:      l.Addr().String(),
-		spawner:   newSpawner(),
 		byAddress: map[string]*process{},
 	}
 	p.roster.limit = cfg.MaxWaiting
-	p.server = &http.Server{
-		Handler:           p.runtimeAPI(),
-		ConnContext:       withConn,
-		ReadHeaderTimeout: 10 * time.Second,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelWarn),
-	}
-	go func() {
-		if err := p.server.Serve(listener{l}); !errors.Is(err, http.ErrServerClosed) {
-			cfg.Logger.Error("function pool stopped listening", "error", err)
-			p.roster.setDown(err)
+	p.roster.evict = func(proc *process) { proc.kill(tenancy) }
+	if s := cfg.Sealed; s != nil {
+		p.roster.apart, p.roster.reserve = s.PerTenant, s.Reserve
+	} else {
+		if err := p.listen(); err != nil {
+			return nil, err
 		}
-	}()
+	}
+	p.spawner = newSpawner()
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p.stop = stop
 	first := make(chan error, cfg.Processes)
@@ -95,7 +85,30 @@ func New(ctx context.Context, cfg Config) (*Pool, error) {
 	return p, nil
 }
 
-// Addr is the address of the Runtime API, host:port.
+// listen serves the Runtime API.
+func (p *Pool) listen() error {
+	l, err := net.Listen("tcp", p.cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("function pool: %w", err)
+	}
+	p.addr = l.Addr().String()
+	p.server = &http.Server{
+		Handler:           p.runtimeAPI(),
+		ConnContext:       withConn,
+		ReadHeaderTimeout: 10 * time.Second,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(p.cfg.Logger.Handler(), slog.LevelWarn),
+	}
+	go func() {
+		if err := p.server.Serve(listener{l}); !errors.Is(err, http.ErrServerClosed) {
+			p.cfg.Logger.Error("function pool stopped listening", "error", err)
+			p.roster.setDown(err)
+		}
+	}()
+	return nil
+}
+
+// Addr is the address of the Runtime API, host:port; "" where the processes are sealed.
 func (p *Pool) Addr() string { return p.addr }
 
 // Ready reports whether an execution could run: nil when at least one process has started, else an
@@ -138,8 +151,10 @@ func (p *Pool) Close(ctx context.Context) error {
 	p.slots.Wait()
 	p.spawner.close()
 	<-ended
-	if closing := p.server.Close(); closing != nil {
-		err = errors.Join(err, fmt.Errorf("function pool: %w", closing))
+	if p.server != nil {
+		if closing := p.server.Close(); closing != nil {
+			err = errors.Join(err, fmt.Errorf("function pool: %w", closing))
+		}
 	}
 	return err
 }

@@ -18,11 +18,16 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/infra/invoketest"
 	"github.com/airlock-run/airlock/infra/localinvoke"
+	"github.com/airlock-run/airlock/policy/audit"
 )
 
 // TestMain makes this test program its own function process.
 func TestMain(m *testing.M) {
 	switch os.Getenv("FUNCTION") {
+	case "sealed":
+		beSealed()
+	case "taken":
+		beTaken()
 	case "1":
 		events.Serve(invoketest.Function, events.CancelFrom(os.Stdin))
 	case "rogue":
@@ -97,9 +102,30 @@ func TestEcho(t *testing.T) {
 	}
 }
 
+// benchmarked are the two kinds of pools.
+var benchmarked = []string{"api", "sealed"}
+
+func pooled(b *testing.B, kind string) *localinvoke.Pool {
+	cfg := config(b)
+	if kind == "sealed" {
+		cfg.Env, cfg.Sealed = []string{"FUNCTION=sealed"}, sealedPool(forgetful{})
+	}
+	return newPool(b, cfg)
+}
+
+// forgetful keeps nothing.
+type forgetful struct{}
+
+func (forgetful) Append(context.Context, audit.Record) error { return nil }
+
 // BenchmarkInvoke is what a call costs around an execution that does nothing.
 func BenchmarkInvoke(b *testing.B) {
-	p := newPool(b, config(b))
+	for _, kind := range benchmarked {
+		b.Run(kind, func(b *testing.B) { benchmarkInvoke(b, pooled(b, kind)) })
+	}
+}
+
+func benchmarkInvoke(b *testing.B, p *localinvoke.Pool) {
 	inv := invocation("echo")
 	var took []time.Duration
 	for b.Loop() {
@@ -116,7 +142,12 @@ func BenchmarkInvoke(b *testing.B) {
 
 // BenchmarkInvokeCrowd is the same with many callers at once.
 func BenchmarkInvokeCrowd(b *testing.B) {
-	p := newPool(b, config(b))
+	for _, kind := range benchmarked {
+		b.Run(kind, func(b *testing.B) { benchmarkCrowd(b, pooled(b, kind)) })
+	}
+}
+
+func benchmarkCrowd(b *testing.B, p *localinvoke.Pool) {
 	inv := invocation("echo")
 	b.SetParallelism(4)
 	b.RunParallel(func(pb *testing.PB) {

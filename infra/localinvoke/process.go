@@ -3,14 +3,17 @@ package localinvoke
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"sync"
 	"time"
 
 	"github.com/airlock-run/airlock/infra/answer"
+	"github.com/airlock-run/airlock/infra/sealed"
 )
 
 // state is what a process is doing.
@@ -34,9 +37,14 @@ type process struct {
 	started time.Time
 
 	assign   chan *call    // hands an invocation to the pending "next" request
+	link     *link         // nil for a process that speaks the Runtime API
+	counter  *counter      // likewise
 	launched chan struct{} // closed when the fields above are set for good
 	ready    chan struct{} // closed at the first "next" request
 	gone     chan struct{} // closed when the process has ended and was reaped
+
+	tenant string // that it is bound to, if bound is set; both belong to the roster
+	bound  bool
 
 	mu         sync.Mutex
 	state      state
@@ -63,6 +71,8 @@ const (
 	startup   cause = "start-up"
 	protocol  cause = "protocol"
 	silence   cause = "silence"
+	spent     cause = "spent"
+	tenancy   cause = "tenancy"
 	shutdown  cause = "shutdown"
 )
 
@@ -88,12 +98,16 @@ func newProcess(cfg Config, addr string) (*process, error) {
 	if cfg.EnvNow != nil {
 		p.cmd.Env = append(p.cmd.Env, cfg.EnvNow()...)
 	}
-	p.cmd.Env = append(p.cmd.Env,
-		"AWS_LAMBDA_RUNTIME_API="+addr+"/e/"+p.env,
-		"AWS_LAMBDA_FUNCTION_NAME="+cfg.FunctionName,
-		"AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
-		fmt.Sprintf("AWS_LAMBDA_FUNCTION_MEMORY_SIZE=%d", cfg.MaxMemory>>20),
-	)
+	if cfg.Sealed != nil {
+		p.cmd.Env = append(p.cmd.Env, sealed.Variable+"=1")
+	} else {
+		p.cmd.Env = append(p.cmd.Env,
+			"AWS_LAMBDA_RUNTIME_API="+addr+"/e/"+p.env,
+			"AWS_LAMBDA_FUNCTION_NAME="+cfg.FunctionName,
+			"AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
+			fmt.Sprintf("AWS_LAMBDA_FUNCTION_MEMORY_SIZE=%d", cfg.MaxMemory>>20),
+		)
+	}
 	p.cmd.SysProcAttr = attributes()
 	p.cmd.Stdout, p.cmd.Stderr = p.printed, p.printed
 	p.cmd.WaitDelay = time.Second
@@ -101,22 +115,102 @@ func newProcess(cfg Config, addr string) (*process, error) {
 }
 
 // launch starts the process.
-func (p *process) launch(spawn func(func() error) error) error {
+func (p *process) launch(pool *Pool) error {
 	stdin, control, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("open a pipe to a function process: %w", err)
 	}
 	defer stdin.Close()
 	p.cmd.Stdin, p.control = stdin, control
-	if err := spawn(p.cmd.Start); err != nil {
+	disconnect, err := p.connect(pool)
+	if err == nil {
+		err = pool.spawner.do(p.cmd.Start)
+		for _, inherited := range p.cmd.ExtraFiles {
+			_ = inherited.Close() // the process has its own
+		}
+	}
+	if err != nil {
 		control.Close()
+		disconnect()
 		return fmt.Errorf("start a function process: %w", err)
 	}
 	p.usage = newUsage(p.cmd.Process.Pid)
 	p.printed.by(p.cmd.Process.Pid)
 	close(p.launched)
 	go p.reap()
+	if p.link != nil {
+		go p.link.follow()
+		go p.counter.serve()
+	}
 	return nil
+}
+
+// connect gives a process that is about to start its link and its counter. disconnect takes them away again.
+func (p *process) connect(pool *Pool) (disconnect func(), err error) {
+	if pool.cfg.Sealed == nil {
+		return func() {}, nil
+	}
+	link, err := sealed.NewPair()
+	if err != nil {
+		return func() {}, err
+	}
+	counter, err := sealed.NewPair()
+	if err != nil {
+		return func() {}, errors.Join(err, link.Owner.Close(), link.Function.Close())
+	}
+	p.link, p.counter = newLink(pool, p, link.Owner), newCounter(pool, p, counter.Owner)
+	p.cmd.ExtraFiles = []*os.File{link.Function, counter.Function} // descriptors 3 and 4, as package sealed says
+	return func() { _, _ = link.Owner.Close(), counter.Owner.Close() }, nil
+}
+
+// hand gives the process its invocation. It reports false when the process has ended and could not see it.
+func (p *process) hand(c *call) bool {
+	if p.link != nil {
+		if p.link.hand(c) == nil {
+			return true
+		}
+		<-p.gone
+		return false
+	}
+	select {
+	case p.assign <- c:
+		return true
+	case <-p.gone:
+		return false
+	}
+}
+
+// owed returns the call that the process, which answers over a link, has not finished; nil when there is none.
+func (p *process) owed() *call {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state != busy || p.current.finished {
+		return nil
+	}
+	return p.current
+}
+
+// while runs attempt if c is what the process is doing and has not finished, and reports whether it is. Nil stands for
+// doing nothing.
+func (p *process) while(c *call, attempt func()) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	current := p.current
+	if current != nil && current.finished {
+		current = nil
+	}
+	if current != c {
+		return false
+	}
+	attempt()
+	return true
+}
+
+// starts reports whether the process has not been ready yet.
+func (p *process) starts() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state == starting
 }
 
 // reap waits for the end of the process and of whatever it may have started.
@@ -167,6 +261,18 @@ func (p *process) cancel(id string) error {
 	return err
 }
 
+// unknown is a reading of a clock that cannot be read. Nothing was used since then.
+const unknown = time.Duration(math.MaxInt64)
+
+// used is the processor time that the process, which is gone, used since it was handed c.
+func (p *process) used(c *call) time.Duration {
+	s := p.cmd.ProcessState
+	if s == nil {
+		return 0
+	}
+	return max(s.UserTime()+s.SystemTime()-c.usedBefore, 0)
+}
+
 // why gives the cause of the end, and a line about it that names nothing of this machine.
 func (p *process) why() (cause, string) {
 	p.mu.Lock()
@@ -184,6 +290,7 @@ func (p *process) begin(c *call) {
 	defer p.mu.Unlock()
 	p.state, p.current = busy, c
 	p.executions++
+	c.usedBefore = p.usage.clock()
 	p.printed.fresh()
 }
 
@@ -237,6 +344,9 @@ func (p *process) unread() bool {
 	over, c := p.asked, p.current
 	unanswered := c != nil && !c.claimed && (p.cause == notKilled || p.cause == protocol)
 	p.mu.Unlock()
+	if unanswered && p.link != nil {
+		return p.link.unread()
+	}
 	if !unanswered || over == nil {
 		return false
 	}

@@ -23,3 +23,19 @@ func (p *Pool) renew(proc *process) {
 		proc.kill(renewal)
 	}
 }
+
+// offer makes a process that has asked for work idle, unless it is to be replaced: then it is ended. It reports false for
+// a process that must not ask.
+func (p *Pool) offer(proc *process, over *conn) bool {
+	if !proc.rest(over) {
+		return false
+	}
+	if p.replaced(proc) {
+		return true
+	}
+	p.roster.put(proc)
+	if proc.wornBy() != notKilled && p.roster.take(proc) { // since it was looked at
+		p.replaced(proc)
+	}
+	return true
+}

@@ -12,30 +12,42 @@ var errBusy = errors.New("too many calls are waiting for a function process")
 
 // roster holds the processes that wait for work and the calls that wait for a process. Calls are served in the order
 // they came; the process used last goes first, so that its memory is warm.
+//
+// Where tenants are kept apart a process serves the tenant of its first call, and no other, for its life. A call takes a
+// process of its own tenant, or one of nobody's. When there is neither, the process that was idle longest is evicted, and
+// the call waits for what takes its place.
 type roster struct {
 	mu      sync.Mutex
-	idle    []*process
+	idle    []*process // the one used last is the last
 	waiting []*waiter
 	limit   int
+	// apart keeps tenants apart; evict ends an idle process, which is the roster's no more; reserve is how many processes of
+	// nobody's it tries to have idle.
+	apart   bool
+	evict   func(*process)
+	reserve int
+	coming  int // evicted processes whose successors are not ready yet
 	// down, when set, is why nobody will come: claims fail at once with it.
 	down error
 }
 
 type waiter struct {
-	ready chan *process // closed without a value when the roster goes down
-	err   error         // why, set before ready is closed
+	tenant string
+	ready  chan *process // closed without a value when the roster goes down
+	err    error         // why, set before ready is closed
 }
 
-// claim takes an idle process, or waits for one.
-func (r *roster) claim(ctx context.Context) (*process, error) {
+// claim takes an idle process for a tenant, or waits for one.
+func (r *roster) claim(ctx context.Context, tenant string) (*process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
-	if n := len(r.idle); n > 0 {
-		p := r.idle[n-1]
-		r.idle = r.idle[:n-1]
+	if p := r.pick(tenant); p != nil {
+		r.bind(p, tenant)
+		evicted := r.refill()
 		r.mu.Unlock()
+		r.end(evicted)
 		return p, nil
 	}
 	if r.down != nil {
@@ -46,9 +58,11 @@ func (r *roster) claim(ctx context.Context) (*process, error) {
 		r.mu.Unlock()
 		return nil, errBusy
 	}
-	w := &waiter{ready: make(chan *process, 1)}
+	w := &waiter{tenant: tenant, ready: make(chan *process, 1)}
 	r.waiting = append(r.waiting, w)
+	evicted := r.makeRoom()
 	r.mu.Unlock()
+	r.end(evicted)
 
 	select {
 	case p, ok := <-w.ready:
@@ -72,17 +86,103 @@ func (r *roster) claim(ctx context.Context) (*process, error) {
 	return nil, ctx.Err()
 }
 
-// put offers a process that is ready for work.
+// put offers a process that is ready for work. The first call that waits gets it; a process that may not serve that call
+// is evicted for one that may.
 func (r *roster) put(p *process) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.waiting) > 0 {
+	if !p.bound && r.coming > 0 {
+		r.coming--
+	}
+	var evicted *process
+	switch {
+	case len(r.waiting) == 0:
+		r.idle = append(r.idle, p)
+		evicted = r.refill()
+	case !r.suits(p, r.waiting[0].tenant):
+		evicted = p
+		r.coming++
+	default:
 		w := r.waiting[0]
 		r.waiting = slices.Delete(r.waiting, 0, 1)
+		r.bind(p, w.tenant)
 		w.ready <- p
-		return
 	}
-	r.idle = append(r.idle, p)
+	r.mu.Unlock()
+	r.end(evicted)
+}
+
+// pick takes the idle process that a tenant's call is best served by; nil when none may serve it.
+func (r *roster) pick(tenant string) *process {
+	best := -1
+	for i := len(r.idle) - 1; i >= 0 && best < 0; i-- {
+		if p := r.idle[i]; !r.apart || p.bound && p.tenant == tenant {
+			best = i
+		}
+	}
+	for i := len(r.idle) - 1; i >= 0 && best < 0; i-- {
+		if !r.idle[i].bound {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	p := r.idle[best]
+	r.idle = slices.Delete(r.idle, best, best+1)
+	return p
+}
+
+func (r *roster) suits(p *process, tenant string) bool {
+	return !r.apart || !p.bound || p.tenant == tenant
+}
+
+func (r *roster) bind(p *process, tenant string) {
+	if r.apart {
+		p.bound, p.tenant = true, tenant
+	}
+}
+
+// refill takes the process that was idle longest out of the roster when too few of nobody's are idle; nil otherwise. What
+// takes its place is nobody's.
+func (r *roster) refill() *process {
+	if !r.apart {
+		return nil
+	}
+	free, oldest := r.coming, -1
+	for i, p := range r.idle {
+		switch {
+		case !p.bound:
+			free++
+		case oldest < 0:
+			oldest = i
+		}
+	}
+	if free >= r.reserve || oldest < 0 {
+		return nil
+	}
+	return r.remove(oldest)
+}
+
+// makeRoom takes an idle process out of the roster for a call that none of them may serve.
+func (r *roster) makeRoom() *process {
+	if len(r.idle) == 0 || r.coming >= len(r.waiting) {
+		return nil
+	}
+	return r.remove(0)
+}
+
+func (r *roster) remove(i int) *process {
+	p := r.idle[i]
+	r.idle = slices.Delete(r.idle, i, i+1)
+	r.coming++
+	return p
+}
+
+// end evicts a process, which may be nil.
+func (r *roster) end(p *process) {
+	if p != nil {
+		r.evict(p)
+	}
 }
 
 // take removes p, and reports whether it was idle: if so it belongs to the caller now.

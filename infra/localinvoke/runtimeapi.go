@@ -51,16 +51,8 @@ func (p *Pool) known(h func(http.ResponseWriter, *http.Request, *process)) http.
 
 // next answers when there is an invocation for this process.
 func (p *Pool) next(w http.ResponseWriter, r *http.Request, proc *process) {
-	if !proc.rest(connOf(r.Context())) {
+	if !p.offer(proc, connOf(r.Context())) {
 		refuse(w, http.StatusForbidden, "InvalidStateTransition", "the invocation before this one has no answer yet")
-		return
-	}
-	if p.replaced(proc) {
-		return
-	}
-	p.roster.put(proc)
-	if proc.wornBy() != notKilled && p.roster.take(proc) { // since it was looked at
-		p.replaced(proc)
 		return
 	}
 	select {

@@ -163,6 +163,9 @@ func (p *Pool) serve(ctx context.Context, c *call, take func([]byte)) (*process,
 		return nil, ending{}, err
 	}
 	defer p.calls.Done()
+	if p.cfg.Sealed != nil {
+		return p.serveSealed(ctx, c, take)
+	}
 	return p.carry(ctx, context.WithoutCancel(ctx), c, "", take)
 }
 

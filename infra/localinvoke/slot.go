@@ -86,7 +86,7 @@ func (s *slot) once(ctx context.Context, onReady func()) (short bool, err error)
 		s.current = nil
 		p.mu.Unlock()
 	}()
-	if err := proc.launch(p.spawner.do); err != nil {
+	if err := proc.launch(p); err != nil {
 		return false, err
 	}
 	p.mu.Lock()

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // ticksPerSecond is USER_HZ, which is 100 on every architecture Go runs on.
@@ -13,10 +15,13 @@ const ticksPerSecond = 100
 
 // usage reads what a process uses, from outside. The files stay open, so that a later process with the same id is never
 // taken for this one.
-type usage struct{ statm, stat *os.File }
+type usage struct {
+	pid         int
+	statm, stat *os.File
+}
 
 func newUsage(pid int) *usage {
-	u := &usage{}
+	u := &usage{pid: pid}
 	// A process that ended already has no files: it uses nothing.
 	u.statm, _ = os.Open(fmt.Sprintf("/proc/%d/statm", pid))
 	u.stat, _ = os.Open(fmt.Sprintf("/proc/%d/stat", pid))
@@ -36,6 +41,20 @@ func (u *usage) processor() time.Duration {
 	system, _ := field(u.stat, 12)
 	return time.Duration(user+system) * time.Second / ticksPerSecond
 }
+
+// clock returns the processor time used so far, to the nanosecond; unknown when it cannot be read. It takes one system
+// call. The process must not have been reaped: its id may be another's.
+func (u *usage) clock() time.Duration {
+	var ts unix.Timespec
+	if unix.ClockGettime(int32(^u.pid)<<3|cpuClockSched, &ts) != nil {
+		return unknown
+	}
+	return time.Duration(ts.Nano())
+}
+
+// cpuClockSched is CPUCLOCK_SCHED of the kernel: with the inverted id of a process above it, the clock that
+// clock_getcpuclockid(3) returns.
+const cpuClockSched = 2
 
 // stopped reports whether somebody has stopped the process, so that it would not see what it is handed.
 func (u *usage) stopped() bool {

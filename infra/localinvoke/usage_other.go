@@ -11,5 +11,6 @@ func newUsage(int) *usage { return &usage{} }
 
 func (*usage) resident() int64          { return 0 }
 func (*usage) processor() time.Duration { return 0 }
+func (*usage) clock() time.Duration     { return unknown }
 func (*usage) stopped() bool            { return false }
 func (*usage) close()                   {}

@@ -1,6 +1,7 @@
 package lockdown
 
 import (
+	"errors"
 	"fmt"
 
 	seccomp "github.com/elastic/go-seccomp-bpf"
@@ -13,6 +14,9 @@ import (
 // error the walls that could not be built are those in Walls.Missing.
 func Enforce(cfg Config) (Walls, error) {
 	w := Walls{Standing: []Wall{}, Missing: []Wall{}}
+	if cfg.Sealed && (len(cfg.Read)+len(cfg.Write)+len(cfg.Ports) > 0 || cfg.Network) {
+		return w, errors.New("a sealed process has no folders, ports or network")
+	}
 	abi := landlockABI()
 	if err := restrict(cfg, abi); err != nil {
 		return w, fmt.Errorf("landlock: %w", err)
@@ -33,6 +37,10 @@ func Enforce(cfg Config) (Walls, error) {
 		}
 	}
 	w.add(Syscalls, filtered)
+	if cfg.Sealed {
+		w.add(NoFiles, filtered)
+		w.add(NoSockets, filtered)
+	}
 	// Both kinds of wall set it on every thread; without either it would hold for one thread only.
 	w.add(NoNewPrivs, filtered || abi >= 1)
 	return w, nil

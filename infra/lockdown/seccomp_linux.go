@@ -3,6 +3,7 @@ package lockdown
 import (
 	"os"
 	"runtime"
+	"slices"
 
 	seccomp "github.com/elastic/go-seccomp-bpf"
 	"github.com/elastic/go-seccomp-bpf/arch"
@@ -28,9 +29,14 @@ func filter(cfg Config) error {
 		}
 		return here
 	}
-	names := allowed()
-	if cfg.Network {
-		names = append(names, networking()...)
+	names := computing()
+	switch {
+	case cfg.Sealed:
+		names = append(names, inherited()...)
+	case cfg.Network:
+		names = slices.Concat(names, inherited(), filing(), connecting(), networking())
+	default:
+		names = slices.Concat(names, inherited(), filing(), connecting())
 	}
 	var policies []seccomp.Policy
 	for _, use := range refused(cfg) {
@@ -98,9 +104,29 @@ func refused(cfg Config) []use {
 			{arg(0, seccomp.NotEqual, 0), arg(0, seccomp.NotEqual, self)},
 			{arg(2, seccomp.NotEqual, 0)},
 		}},
+		// A descriptor could send another process signals.
+		{"fcntl", signalling(cfg)},
 		// Go names its memory areas.
 		{"prctl", []seccomp.ArgumentConditions{{arg(0, seccomp.NotEqual, unix.PR_SET_VMA)}}},
 	}
+}
+
+// signalling are the uses of fcntl that are refused. A sealed process has those that it needs and no others.
+func signalling(cfg Config) []seccomp.ArgumentConditions {
+	if cfg.Sealed {
+		var all seccomp.ArgumentConditions
+		for _, needed := range []uint64{
+			unix.F_DUPFD, unix.F_DUPFD_CLOEXEC, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL, unix.F_SETFL, unix.F_ADD_SEALS, unix.F_GET_SEALS,
+		} {
+			all = append(all, arg(1, seccomp.NotEqual, needed))
+		}
+		return []seccomp.ArgumentConditions{all}
+	}
+	var each []seccomp.ArgumentConditions
+	for _, refused := range []uint64{unix.F_SETOWN, unix.F_SETOWN_EX, unix.F_SETSIG, unix.F_NOTIFY, unix.F_SETLEASE} {
+		each = append(each, seccomp.ArgumentConditions{arg(1, seccomp.Equal, refused)})
+	}
+	return each
 }
 
 func arg(n uint32, op seccomp.Operation, value uint64) seccomp.Condition {

@@ -7,6 +7,9 @@ type Config struct {
 	Read, Write []string
 	// Ports are the TCP ports that may still be connected to, such as the Runtime API's.
 	Ports []uint16
+	// Sealed leaves it no files and no sockets but the descriptors that are open already: no call that takes a path or an
+	// address is let through. It goes with nothing else that is set.
+	Sealed bool
 	// Network lets the process connect to every TCP port and use UDP, and read what name resolution and TLS need: the
 	// files of the resolver and the certificates. Listening stays refused.
 	Network bool
@@ -23,6 +26,8 @@ const (
 	Signals    Wall = "landlock signals" // no signal to, and no abstract socket of, another process
 	Syscalls   Wall = "seccomp"          // only the system calls that a function process makes
 	NoDumps    Wall = "no core dumps"    // memory is not written to disk, nor read by another process
+	NoSockets  Wall = "no sockets"       // none can be opened, connected or listened on
+	NoFiles    Wall = "no files"         // none can be opened, looked at or removed
 )
 
 // Walls says which walls stand, and which the kernel lacks. It is for the start-up line.

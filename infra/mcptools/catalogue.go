@@ -25,6 +25,7 @@ type Catalogue struct {
 	running context.Context
 	stop    context.CancelFunc
 	done    sync.WaitGroup
+	reading chan struct{} // a place for each list that is read now
 
 	mu       sync.Mutex
 	servers  *Servers
@@ -43,7 +44,7 @@ type followed struct {
 // Open asks every server for its tools, waits no longer than ctx for the answers, and asks again whenever the server says
 // that they have changed, and every minute, until Close. A server that does not answer keeps the tools it had.
 func Open(ctx context.Context, servers *Servers, network http.RoundTripper, log *slog.Logger) *Catalogue {
-	c := &Catalogue{network: network, log: log, followed: map[Server]*followed{}}
+	c := &Catalogue{network: network, log: log, followed: map[Server]*followed{}, reading: make(chan struct{}, atOnce)}
 	c.running, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	c.Replace(ctx, servers)
 	return c

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/airlock-run/airlock/policy/outbound"
 )
 
 const (
@@ -27,8 +29,8 @@ func connect(ctx context.Context, server *Server, network http.RoundTripper, cha
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "airlock", Title: "Airlock"}, options)
 	session, err := client.Connect(ctx, &sdk.StreamableClientTransport{
-		Endpoint: server.URL, DisableStandaloneSSE: changed == nil, MaxRetries: -1, MaxEventSize: 8 << 20,
-		HTTPClient: &http.Client{Transport: network, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		Endpoint: server.URL, DisableStandaloneSSE: changed == nil, MaxRetries: -1, MaxEventSize: maxAnswer,
+		HTTPClient: outbound.Over(network),
 	}, nil)
 	switch {
 	case err == nil:
@@ -155,12 +157,17 @@ func value(result *sdk.CallToolResult, secret string) (json.RawMessage, error) {
 	return out, nil
 }
 
-func clip(text string) string {
-	if len(text) <= maxMessage {
+func clip(text string) string { return clipTo(text, maxMessage) }
+
+func clipTo(text string, most int) string {
+	if len(text) <= most {
 		return text
 	}
-	text = text[:maxMessage]
-	for !utf8.ValidString(text) {
+	text = text[:most]
+	for range utf8.UTFMax - 1 {
+		if r, size := utf8.DecodeLastRuneInString(text); r != utf8.RuneError || size != 1 {
+			break
+		}
 		text = text[:len(text)-1]
 	}
 	return text + "…"

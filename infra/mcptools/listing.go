@@ -5,52 +5,115 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/policy/outbound"
+	"github.com/airlock-run/airlock/policy/toolname"
 )
 
 const (
-	maxTools = 1000     // of one server
-	maxText  = 4096     // bytes of a description
-	maxJSON  = 64 << 10 // bytes of one schema
+	maxAnswer = 4 << 20  // bytes of one answer, and of all descriptions and schemas that are kept of one server
+	maxPages  = 50       // of one list
+	maxTools  = 1000     // of one server
+	maxText   = 4096     // bytes of a description
+	maxJSON   = 64 << 10 // bytes of one schema
+	atOnce    = 4        // lists that are read at the same time
 )
+
+// Limits bound what the catalogue reads of a server. A stream on which a server tells of changes lasts an hour, or as many
+// bytes as any answer; the next look opens another. Connections to a host are not bounded: each of the servers there, 64 at
+// most, keeps one for its stream.
+func Limits() outbound.Limits {
+	return outbound.Limits{Body: maxAnswer, Total: listing, Stream: time.Hour}
+}
 
 // list asks one server.
 func (c *Catalogue) list(ctx context.Context, f *followed, session *sdk.ClientSession) ([]execution.Tool, error) {
-	var tools []execution.Tool
-	called := map[string]bool{}
-	for t, err := range session.Tools(ctx, nil) {
+	select {
+	case c.reading <- struct{}{}:
+		defer func() { <-c.reading }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	l := &list{server: &f.server, log: c.log, called: map[string]bool{}}
+	params := &sdk.ListToolsParams{}
+	for range maxPages {
+		page, err := session.ListTools(ctx, params)
 		if err != nil {
 			return nil, fmt.Errorf("list the tools: %w", err)
 		}
-		if len(tools) == maxTools {
-			c.log.Warn("an attached server has more tools than are taken", "namespace", f.server.Namespace, "taken", maxTools)
-			break
+		for _, t := range page.Tools {
+			if t != nil && !l.add(t) {
+				return l.tools, nil
+			}
 		}
-		tool, err := toolOf(&f.server, t)
-		if err != nil {
-			c.log.Warn("a tool of an attached server is left out", "namespace", f.server.Namespace, "tool", t.Name, "reason", err)
-			continue
+		if page.NextCursor == "" {
+			return l.tools, nil
 		}
-		if _, method := execution.ToolGlobal(tool.Name); !called[method] {
-			called[method] = true
-			tools = append(tools, tool)
-		}
+		params.Cursor = page.NextCursor
 	}
-	return tools, nil
+	l.full("pages", maxPages)
+	return l.tools, nil
 }
 
-// toolOf makes a server's tool a guest's.
+// list is what is taken of one server's tools.
+type list struct {
+	server *Server
+	log    *slog.Logger
+	tools  []execution.Tool
+	called map[string]bool // methods
+	bytes  int
+	left   int // tools left out
+}
+
+// add takes a tool, or leaves it out. It reports whether there is room for more.
+func (l *list) add(t *sdk.Tool) bool {
+	if len(l.tools)+l.left == maxTools {
+		l.full("tools", maxTools)
+		return false
+	}
+	tool, err := toolOf(l.server, t)
+	if err == nil {
+		if _, method := execution.ToolGlobal(tool.Name); l.called[method] {
+			err = fmt.Errorf("another of its tools is called as .%s too", method)
+		} else {
+			l.called[method] = true
+		}
+	}
+	if err != nil {
+		l.left++
+		l.log.Warn("a tool of an attached server is left out", "namespace", l.server.Namespace, "tool", toolname.Plain(clip(t.Name)), "reason", err)
+		return true
+	}
+	l.bytes += len(tool.Name) + len(tool.Description) + len(tool.InputSchema) + len(tool.OutputSchema)
+	if l.bytes > maxAnswer {
+		l.full("bytes", maxAnswer)
+		return false
+	}
+	l.tools = append(l.tools, tool)
+	return true
+}
+
+func (l *list) full(what string, most int) {
+	l.log.Warn("an attached server has more tools than are taken", "namespace", l.server.Namespace, "taken", len(l.tools), what, most)
+}
+
+// toolOf makes a server's tool a guest's. What nobody would see in its description and its schemas is escaped.
 func toolOf(server *Server, t *sdk.Tool) (execution.Tool, error) {
-	tool := execution.Tool{Name: server.Namespace + ":" + t.Name, Description: t.Description}
+	tool := execution.Tool{
+		Name: server.Namespace + ":" + t.Name, Description: toolname.Plain(clipTo(t.Description, maxText)), Server: server.ID(),
+	}
 	if t.Name == "" || len(tool.Name) > 128 {
 		return tool, errors.New("its name is empty or too long")
 	}
-	if len(tool.Description) > maxText {
-		tool.Description = clip(tool.Description)
+	if err := toolname.Check(tool.Name); err != nil {
+		return tool, err
 	}
+	tool.Description = clipTo(tool.Description, maxText)
 	var err error
 	if tool.InputSchema, err = schemaOf(t.InputSchema); err != nil {
 		return tool, err
@@ -71,5 +134,5 @@ func schemaOf(schema any) (json.RawMessage, error) {
 	if len(b) > maxJSON || string(b) == "null" {
 		return nil, nil
 	}
-	return b, nil
+	return toolname.PlainJSON(b), nil
 }

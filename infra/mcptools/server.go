@@ -2,6 +2,8 @@ package mcptools
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +28,12 @@ type Server struct {
 	Secret, Header string
 	// Timeout bounds one call, connecting included.
 	Timeout time.Duration
+}
+
+// ID identifies what the server is: the same namespace with another URL or another credential is another server.
+func (s *Server) ID() string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{s.Namespace, s.URL, s.Secret, s.Header}, "\x00")))
+	return hex.EncodeToString(sum[:8])
 }
 
 const (

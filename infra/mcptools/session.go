@@ -73,6 +73,15 @@ func (e *Execution) Tool(name string) (over func(http.RoundTripper) func(context
 	}, server.Timeout, true
 }
 
+// Server identifies the server of a tool; "" when no attached server has its namespace.
+func (e *Execution) Server(tool string) string {
+	server, _, ok := e.servers.find(tool)
+	if !ok {
+		return ""
+	}
+	return server.ID()
+}
+
 // Close ends the sessions, and waits for no server longer than a second: it forgets a session by itself.
 func (e *Execution) Close() {
 	e.mu.Lock()

@@ -22,6 +22,10 @@ type Store interface {
 	io.Closer
 	// Verify checks every record against its hash, its chain and what the store knows about its writers.
 	Verify(ctx context.Context) (audit.Report, error)
+	// VerifyAgainst is Verify that holds the chains against anchors too.
+	VerifyAgainst(ctx context.Context, anchors []audit.Anchor) (audit.Report, error)
+	// Heads returns the newest record of each writer that certainly exists, for an anchor.
+	Heads(ctx context.Context) ([]audit.Head, error)
 	// Each calls fn with the stored line of every record received at since or later, oldest day first, and with what is
 	// stored and is no record. The bytes are valid until fn returns.
 	Each(ctx context.Context, since time.Time, fn func(line []byte) error) error

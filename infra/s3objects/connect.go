@@ -3,6 +3,7 @@ package s3objects
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -10,6 +11,8 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/airlock-run/airlock/policy/outbound"
 )
 
 // Access says how S3 is reached. Credentials come from where the AWS SDK finds them.
@@ -29,7 +32,7 @@ type Access struct {
 // Connect makes a client. A bare s3.Options would send no checksums; config.LoadDefaultConfig is the way.
 func Connect(ctx context.Context, a Access) (*s3.Client, error) {
 	options := []func(*config.LoadOptions) error{
-		config.WithHTTPClient(awshttp.NewBuildableClient().WithTimeout(a.AttemptTimeout)),
+		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(limits(a.AttemptTimeout).Shape)),
 		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenSupported),
 		config.WithRetryer(func() aws.Retryer {
 			return retry.AddWithErrorCodes(retry.NewStandard(func(o *retry.StandardOptions) {
@@ -56,7 +59,34 @@ func Connect(ctx context.Context, a Access) (*s3.Client, error) {
 		if a.HTTP != nil {
 			o.HTTPClient = a.HTTP
 		}
+		o.HTTPClient = bounded{limits(a.AttemptTimeout), o.HTTPClient}
 	}), nil
+}
+
+// The bytes that are read of an object, which is at most a request or a record, and of any other answer: a list has 1000
+// keys of 1 KiB, written as XML.
+const (
+	maxObject = 96 << 20
+	maxAnswer = 8 << 20
+)
+
+func limits(attempt time.Duration) outbound.Limits {
+	return outbound.Limits{Body: maxAnswer, Total: attempt}
+}
+
+// bounded keeps the exchanges of a client within limits.
+type bounded struct {
+	limits outbound.Limits
+	next   aws.HTTPClient
+}
+
+// Do implements aws.HTTPClient.
+func (b bounded) Do(r *http.Request) (*http.Response, error) {
+	within := b.limits
+	if r.Method == http.MethodGet && r.URL.Query().Get("x-id") == "GetObject" {
+		within.Body = maxObject
+	}
+	return within.Bound(outbound.RoundTripperFunc(b.next.Do)).RoundTrip(r)
 }
 
 // OnTheWay are the codes of refusals of a request that was damaged or delayed on its way: it may be made again.

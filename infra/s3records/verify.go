@@ -16,12 +16,19 @@ import (
 
 // Verify reads every record and compares it with its hash, its key and its chain; the chains' ends with the writers'
 // heads; and in a bucket with versioning it finds what was deleted or overwritten. It may run while records are written.
-func (s *Store) Verify(ctx context.Context) (audit.Report, error) {
+func (s *Store) Verify(ctx context.Context) (audit.Report, error) { return s.VerifyAgainst(ctx, nil) }
+
+// VerifyAgainst is Verify that holds the chains against anchors too.
+func (s *Store) VerifyAgainst(ctx context.Context, anchors []audit.Anchor) (audit.Report, error) {
 	if err := s.usable(ctx); err != nil {
 		return audit.Report{}, err
 	}
 	v := audit.NewVerifier(s.cfg.Key)
 	gone := s.expiry(ctx)
+	for _, a := range anchors {
+		v.Anchor(a)
+	}
+	expired(v, anchors, gone)
 	waiting, err := s.spooled()
 	if err == nil {
 		err = s.verifyHeads(ctx, v, gone)

@@ -32,9 +32,9 @@ func keyOf(key string) string { return "deliveries/" + hash([]byte(key)) }
 // Begin takes the key of a webhook delivery, or of a request, until a time. When it is taken already, begun is false and
 // the mark it was taken with and the answer it was given (nil while it is being answered) are those of the first. When
 // whoever took it gave no answer for as long as the lease, begun is true and the mark is still the first.
-func (s *Store) Begin(ctx context.Context, key, mark string, now, until time.Time) (begun bool, firstMark string, answer []byte, err error) {
+func (s *Store) Begin(ctx context.Context, key execution.Key, mark string, now, until time.Time) (begun bool, firstMark string, answer []byte, err error) {
 	by := rand.Text()
-	err = change(ctx, s, keyOf(key), maxDelivery, func(t *taken, there bool) error {
+	err = change(ctx, s, keyOf(key.Name), maxDelivery, func(t *taken, there bool) error {
 		if there && t.By == by {
 			return nil // an attempt whose answer got lost
 		}

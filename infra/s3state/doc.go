@@ -13,6 +13,14 @@
 // A key is taken for as long as a request may last: a gateway that dies with it gives it back by that. What deliveries,
 // events and receivers leave behind is for the bucket's lifecycle to remove; jobs are forgotten by Prune.
 //
+// # What is not bounded here
+//
+// No storage quota (execution.Storage) counts here but the number of jobs of a tenant that have not begun, and that by
+// counting now and then. Functions, results, deliveries, idempotency keys and events grow until the bucket's lifecycle, or
+// Prune, removes them; a bucket has no end that one tenant could reach for the others. Leases, keys and schedules go by the
+// clocks of the gateways: one whose clock is put back looks at them later, and one whose clock runs ahead looks sooner than
+// it should.
+//
 // # Why a job is run once
 //
 // Of those who claim a job one replaces the object. The job is that one's for the time of a lease, and has to be begun in

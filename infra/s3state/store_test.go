@@ -206,7 +206,7 @@ func TestDeliveries(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range 16 {
 		all.Go(func() {
-			begun, _, answer, err := []*s3state.Store{one, other}[n%2].Begin(ctx, "k\x00/..", "mark", now, until)
+			begun, _, answer, err := []*s3state.Store{one, other}[n%2].Begin(ctx, execution.Key{Name: "k\x00/.."}, "mark", now, until)
 			if err != nil || answer != nil {
 				t.Error(err, answer)
 			}
@@ -219,24 +219,24 @@ func TestDeliveries(t *testing.T) {
 	if winners.Load() != 1 {
 		t.Fatalf("%d gateways took one key", winners.Load())
 	}
-	if begun, mark, answer, err := other.Begin(ctx, "k\x00/..", "another", now, until); begun || mark != "mark" || answer != nil || err != nil {
+	if begun, mark, answer, err := other.Begin(ctx, execution.Key{Name: "k\x00/.."}, "another", now, until); begun || mark != "mark" || answer != nil || err != nil {
 		t.Errorf("%v %q %q %v", begun, mark, answer, err)
 	}
 	if err := one.Finish(ctx, "k\x00/..", []byte("answer")); err != nil {
 		t.Fatal(err)
 	}
 	for _, at := range []time.Time{now, now.Add(59 * time.Minute)} {
-		if begun, mark, answer, err := other.Begin(ctx, "k\x00/..", "mark", at, until); begun || mark != "mark" || string(answer) != "answer" || err != nil {
+		if begun, mark, answer, err := other.Begin(ctx, execution.Key{Name: "k\x00/.."}, "mark", at, until); begun || mark != "mark" || string(answer) != "answer" || err != nil {
 			t.Errorf("%v %q %q %v", begun, mark, answer, err)
 		}
 	}
 	if err := other.Abandon(ctx, "k\x00/.."); err != nil {
 		t.Error(err)
 	}
-	if begun, _, answer, err := one.Begin(ctx, "k\x00/..", "mark", now, until); begun || string(answer) != "answer" || err != nil {
+	if begun, _, answer, err := one.Begin(ctx, execution.Key{Name: "k\x00/.."}, "mark", now, until); begun || string(answer) != "answer" || err != nil {
 		t.Errorf("what was answered was given back: %v %q %v", begun, answer, err)
 	}
-	if begun, mark, _, err := one.Begin(ctx, "k\x00/..", "new", until, until.Add(time.Hour)); !begun || mark != "new" || err != nil {
+	if begun, mark, _, err := one.Begin(ctx, execution.Key{Name: "k\x00/.."}, "new", until, until.Add(time.Hour)); !begun || mark != "new" || err != nil {
 		t.Errorf("after its time: %v %q %v", begun, mark, err)
 	}
 	// Nobody answers: the key is taken again, with the first mark, when the lease is over.
@@ -244,24 +244,24 @@ func TestDeliveries(t *testing.T) {
 		after time.Duration
 		begun bool
 	}{{0, true}, {59 * time.Second, false}, {61 * time.Second, true}, {62 * time.Second, false}} {
-		if begun, mark, _, err := other.Begin(ctx, "dead", "first", now.Add(c.after), until); begun != c.begun || mark != "first" || err != nil {
+		if begun, mark, _, err := other.Begin(ctx, execution.Key{Name: "dead"}, "first", now.Add(c.after), until); begun != c.begun || mark != "first" || err != nil {
 			t.Errorf("after %v: %v %q %v", c.after, begun, mark, err)
 		}
 	}
 	if err := one.Abandon(ctx, "dead"); err != nil {
 		t.Fatal(err)
 	}
-	if begun, mark, _, err := other.Begin(ctx, "dead", "second", now, until); !begun || mark != "second" || err != nil {
+	if begun, mark, _, err := other.Begin(ctx, execution.Key{Name: "dead"}, "second", now, until); !begun || mark != "second" || err != nil {
 		t.Errorf("given back: %v %q %v", begun, mark, err)
 	}
 	if err := one.Finish(ctx, "never begun", nil); !errors.Is(err, execution.ErrNotFound) {
 		t.Error(err)
 	}
 	// An empty answer is an answer.
-	if _, _, _, err := one.Begin(ctx, "e", "m", now, until); err != nil || one.Finish(ctx, "e", nil) != nil {
+	if _, _, _, err := one.Begin(ctx, execution.Key{Name: "e"}, "m", now, until); err != nil || one.Finish(ctx, "e", nil) != nil {
 		t.Fatal(err)
 	}
-	if begun, _, answer, err := one.Begin(ctx, "e", "m", now, until); begun || answer == nil || err != nil {
+	if begun, _, answer, err := one.Begin(ctx, execution.Key{Name: "e"}, "m", now, until); begun || answer == nil || err != nil {
 		t.Errorf("%v %v %v", begun, answer, err)
 	}
 }

@@ -13,12 +13,17 @@ import (
 
 // Begin takes the key of a webhook delivery, or of a request, until a time. When it is taken already, begun is false and
 // the mark it was taken with and the answer it was given (nil while it is being answered) are those of the first. When the
-// process that took it has died without an answer, begun is true and the mark is still the first.
-func (s *Store) Begin(ctx context.Context, key, mark string, now, until time.Time) (begun bool, firstMark string, answer []byte, err error) {
+// process that took it has died without an answer, begun is true and the mark is still the first. The error is an
+// *execution.QuotaError when the tenant may keep no more.
+func (s *Store) Begin(ctx context.Context, key execution.Key, mark string, now, until time.Time) (begun bool, firstMark string, answer []byte, err error) {
+	allowed := s.storage(key.Tenant)
+	if key.Quota == execution.QuotaKeys {
+		until = earlier(until, now.Add(allowed.KeepKeys))
+	}
 	err = s.change(ctx, func(tx *sql.Tx) error {
 		var owner string
 		var end int64
-		row := tx.QueryRowContext(ctx, "SELECT mark, until, owner, answer FROM deliveries WHERE key = ?", key)
+		row := tx.QueryRowContext(ctx, "SELECT mark, until, owner, answer FROM deliveries WHERE key = ?", key.Name)
 		switch err := row.Scan(&firstMark, &end, &owner, &answer); {
 		case errors.Is(err, sql.ErrNoRows):
 		case err != nil:
@@ -29,8 +34,14 @@ func (s *Store) Begin(ctx context.Context, key, mark string, now, until time.Tim
 		if begun, answer = true, nil; firstMark == "" || end <= millis(now) {
 			firstMark = mark
 		}
-		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO deliveries (key, mark, until, owner) VALUES (?, ?, ?, ?)", key, firstMark, millis(until), s.owner)
-		return err
+		_, err := tx.ExecContext(ctx, `INSERT INTO deliveries (key, mark, until, owner, tenant, subject, kind) VALUES (?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (key) DO UPDATE SET mark = excluded.mark, until = excluded.until, owner = excluded.owner, answer = NULL,
+			tenant = excluded.tenant, subject = excluded.subject, kind = excluded.kind`,
+			key.Name, firstMark, millis(until), s.owner, key.Tenant, key.Subject, quotaOf(key))
+		if err != nil {
+			return err
+		}
+		return s.keyWithin(ctx, tx, key, now, int64(len(key.Name)+len(firstMark)+rowBytes))
 	})
 	if err != nil {
 		return false, "", nil, fmt.Errorf("take a delivery: %w", err)
@@ -38,9 +49,56 @@ func (s *Store) Begin(ctx context.Context, key, mark string, now, until time.Tim
 	return begun, firstMark, answer, nil
 }
 
-// Finish keeps the answer to a delivery that Begin gave.
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// quotaOf returns the quota of a key; one that names none is a request's.
+func quotaOf(key execution.Key) string {
+	if key.Quota == execution.QuotaDeliveries {
+		return key.Quota
+	}
+	return execution.QuotaKeys
+}
+
+// keyWithin refuses a key that was just added when its tenant has too much, once what has served its time has made room.
+func (s *Store) keyWithin(ctx context.Context, tx *sql.Tx, key execution.Key, now time.Time, bytes int64) error {
+	quota, allowed := quotaOf(key), s.storage(key.Tenant)
+	most := allowed.Keys
+	if quota == execution.QuotaDeliveries {
+		most = allowed.Deliveries
+		if err := s.makeRoomForDeliveries(ctx, tx, key.Tenant); err != nil {
+			return err
+		}
+	}
+	err := within(ctx, tx, quota, key.Tenant, key.Subject, bytes, most, 0, quota)
+	if err == nil {
+		return nil
+	}
+	_, failed := tx.ExecContext(ctx, `DELETE FROM deliveries WHERE key IN
+		(SELECT key FROM deliveries WHERE tenant = ? AND kind = ? AND until <= ? LIMIT ?)`, key.Tenant, quota, millis(now), rowsAtOnce)
+	if failed != nil {
+		return failed
+	}
+	return within(ctx, tx, quota, key.Tenant, key.Subject, bytes, most, soonestEnd(ctx, tx, key.Tenant, quota, now), quota)
+}
+
+// soonestEnd returns when the first of a tenant's keys has served its time, between a second and an hour.
+func soonestEnd(ctx context.Context, tx *sql.Tx, tenant, quota string, now time.Time) time.Duration {
+	var until sql.NullInt64
+	row := tx.QueryRowContext(ctx, "SELECT min(until) FROM deliveries WHERE tenant = ? AND kind = ?", tenant, quota)
+	if err := row.Scan(&until); err != nil || !until.Valid {
+		return time.Minute // a guess is as good
+	}
+	return min(max(time.UnixMilli(until.Int64).Sub(now), time.Second), time.Hour)
+}
+
+// Finish keeps the answer to a delivery that Begin took.
 func (s *Store) Finish(ctx context.Context, key string, answer []byte) error {
-	if _, err := s.db.ExecContext(ctx, "UPDATE deliveries SET answer = ? WHERE key = ?", answer, key); err != nil {
+	if err := s.exec(ctx, "UPDATE deliveries SET answer = ? WHERE key = ?", answer, key); err != nil {
 		return fmt.Errorf("keep the answer to a delivery: %w", err)
 	}
 	return nil
@@ -48,7 +106,7 @@ func (s *Store) Finish(ctx context.Context, key string, answer []byte) error {
 
 // Abandon gives a key back: the delivery came to nothing and may be made again.
 func (s *Store) Abandon(ctx context.Context, key string) error {
-	if _, err := s.db.ExecContext(ctx, "DELETE FROM deliveries WHERE key = ? AND answer IS NULL", key); err != nil {
+	if err := s.exec(ctx, "DELETE FROM deliveries WHERE key = ? AND answer IS NULL", key); err != nil {
 		return fmt.Errorf("give a delivery back: %w", err)
 	}
 	return nil
@@ -57,16 +115,21 @@ func (s *Store) Abandon(ctx context.Context, key string) error {
 // keptEvents is how many events of one function are kept, the newest.
 const keptEvents = 100
 
-// KeepEvent keeps the event of a delivery under the execution that it began. Older ones of the function make room.
+// KeepEvent keeps the event of a delivery under the execution that it began. Older ones of the function make room, and the
+// oldest of the tenant when it has more bytes than it may.
 func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, event []byte, at time.Time) error {
 	err := s.change(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO events (tenant, name, id, at, event) VALUES (?, ?, ?, ?, ?)", tenant, function, id, millis(at), event)
+		_, err := tx.ExecContext(ctx, `INSERT INTO events (tenant, name, id, at, event) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (tenant, name, id) DO UPDATE SET at = excluded.at, event = excluded.event`, tenant, function, id, millis(at), event)
 		if err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `DELETE FROM events WHERE tenant = ?1 AND name = ?2 AND id NOT IN
 			(SELECT id FROM events WHERE tenant = ?1 AND name = ?2 ORDER BY at DESC, rowid DESC LIMIT ?3)`, tenant, function, keptEvents)
-		return err
+		if err != nil {
+			return err
+		}
+		return s.makeRoomForDeliveries(ctx, tx, tenant)
 	})
 	if err != nil {
 		return fmt.Errorf("keep an event: %w", err)
@@ -74,14 +137,17 @@ func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, even
 	return nil
 }
 
-// Event gives an event that is still kept, or execution.ErrNotFound.
+// Event returns an event that is still kept, or execution.ErrNotFound.
 func (s *Store) Event(ctx context.Context, tenant, function, id string) (event []byte, err error) {
-	row := s.db.QueryRowContext(ctx, "SELECT event FROM events WHERE tenant = ? AND name = ? AND id = ?", tenant, function, id)
-	switch err := row.Scan(&event); {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil, execution.ErrNotFound
-	case err != nil:
+	err = s.read(ctx, func() error {
+		row := s.db.QueryRowContext(ctx, "SELECT event FROM events WHERE tenant = ? AND name = ? AND id = ?", tenant, function, id)
+		if err := row.Scan(&event); !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		return execution.ErrNotFound
+	})
+	if err != nil && !errors.Is(err, execution.ErrNotFound) {
 		return nil, fmt.Errorf("read an event: %w", err)
 	}
-	return event, nil
+	return event, err
 }

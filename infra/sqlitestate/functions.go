@@ -6,46 +6,81 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Function gives a saved function. The error is execution.ErrNotFound when there is none.
-func (s *Store) Function(ctx context.Context, tenant, name string) (execution.SavedFunction, error) {
-	return scanFunction(s.db.QueryRowContext(ctx, "SELECT doc FROM functions WHERE tenant = ? AND name = ?", tenant, name))
+// Function returns a saved function. The error is execution.ErrNotFound when there is none.
+func (s *Store) Function(ctx context.Context, tenant, name string) (f execution.SavedFunction, err error) {
+	err = s.read(ctx, func() error {
+		f, err = scanFunction(s.db.QueryRowContext(ctx, "SELECT doc FROM functions WHERE tenant = ? AND name = ?", tenant, name))
+		return err
+	})
+	return f, err
 }
 
-// Functions gives at most limit functions of a tenant whose names come after a name, in the order of names.
+// Functions returns at most limit functions of a tenant whose names come after a name, in the order of names.
 func (s *Store) Functions(ctx context.Context, tenant, after string, limit int) ([]execution.SavedFunction, error) {
 	return s.functions(ctx, "SELECT doc FROM functions WHERE tenant = ? AND name > ? ORDER BY name LIMIT ?", tenant, after, limit)
 }
 
-// Due gives at most limit functions of any tenant whose next time has come.
+// Due returns at most limit functions whose next time has come, fairly: each tenant has its part of the limit.
 func (s *Store) Due(ctx context.Context, now time.Time, limit int) ([]execution.SavedFunction, error) {
-	return s.functions(ctx, "SELECT doc FROM functions WHERE next IS NOT NULL AND next <= ? ORDER BY next LIMIT ?", millis(now), limit)
+	tenants, part, err := s.dueTenants(ctx, "functions", "next", now, limit)
+	if err != nil {
+		return nil, fmt.Errorf("look for schedules: %w", err)
+	}
+	var out []execution.SavedFunction
+	for _, tenant := range tenants {
+		const query = "SELECT doc FROM functions WHERE tenant = ? AND next IS NOT NULL AND next <= ? ORDER BY next LIMIT ?"
+		due, err := s.functions(ctx, query, tenant, millis(now), min(part, limit-len(out)))
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, due...); len(out) >= limit {
+			break
+		}
+	}
+	slices.SortStableFunc(out, func(a, b execution.SavedFunction) int { return a.Schedule.Next.Compare(b.Schedule.Next) })
+	return out, nil
 }
 
-// Content gives what a version runs.
+// Scheduled returns at most limit functions with a schedule that come after a tenant's name, in the order of tenants and
+// names: those that are not due too.
+func (s *Store) Scheduled(ctx context.Context, tenant, name string, limit int) ([]execution.SavedFunction, error) {
+	const query = "SELECT doc FROM functions WHERE next IS NOT NULL AND (tenant, name) > (?, ?) ORDER BY tenant, name LIMIT ?"
+	return s.functions(ctx, query, tenant, name, limit)
+}
+
+// Content returns what a version runs.
 func (s *Store) Content(ctx context.Context, tenant, name string, version int) (execution.FunctionContent, error) {
 	var raw []byte
 	var c execution.FunctionContent
-	err := s.db.QueryRowContext(ctx, "SELECT content FROM versions WHERE tenant = ? AND name = ? AND version = ?", tenant, name, version).Scan(&raw)
-	if errors.Is(err, sql.ErrNoRows) {
-		return c, execution.ErrNotFound
-	}
-	if err == nil {
-		err = json.Unmarshal(raw, &c)
-	}
-	if err != nil {
+	err := s.read(ctx, func() error {
+		const query = "SELECT content FROM versions WHERE tenant = ? AND name = ? AND version = ?"
+		err := s.db.QueryRowContext(ctx, query, tenant, name, version).Scan(&raw)
+		if errors.Is(err, sql.ErrNoRows) {
+			return execution.ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(raw, &c); err != nil {
+			return unreadable("a version", err)
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, execution.ErrNotFound) {
 		return c, fmt.Errorf("read version %d of function %q: %w", version, name, err)
 	}
-	return c, nil
+	return c, err
 }
 
 // Change hands a function, empty but for its tenant and name when there is none, to fn and keeps what fn makes of it, in
-// one transaction. Content, when fn gives one, is that of the last version. An error of fn changes nothing and is given
-// back as it is.
+// one transaction. Content, when fn returns one, is that of the last version. An error of fn changes nothing and is returned
+// as it is. The error is an *execution.QuotaError when the tenant may keep no more.
 func (s *Store) Change(ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error {
 	var own error
 	err := s.change(ctx, func(tx *sql.Tx) error {
@@ -61,26 +96,7 @@ func (s *Store) Change(ctx context.Context, tenant, name string, fn func(*execut
 			own = err
 			return err
 		}
-		if content != nil {
-			raw, err := json.Marshal(content)
-			if err != nil {
-				return err
-			}
-			last := f.Versions[len(f.Versions)-1].Version
-			if _, err := tx.ExecContext(ctx, "INSERT INTO versions (tenant, name, version, content) VALUES (?, ?, ?, ?)", tenant, name, last, raw); err != nil {
-				return err
-			}
-		}
-		doc, err := json.Marshal(f)
-		if err != nil {
-			return err
-		}
-		var next sql.NullInt64
-		if f.Schedule != nil {
-			next = orNull(f.Schedule.Next)
-		}
-		_, err = tx.ExecContext(ctx, "INSERT OR REPLACE INTO functions (tenant, name, next, doc) VALUES (?, ?, ?, ?)", tenant, name, next, doc)
-		return err
+		return s.keepFunction(ctx, tx, f, content)
 	})
 	if own != nil {
 		return own
@@ -91,11 +107,78 @@ func (s *Store) Change(ctx context.Context, tenant, name string, fn func(*execut
 	return nil
 }
 
-// Delete takes a function away with all its versions.
-func (s *Store) Delete(ctx context.Context, tenant, name string) error {
-	err := s.change(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "DELETE FROM versions WHERE tenant = ? AND name = ?", tenant, name); err != nil {
+// keepFunction writes a function and the content of its last version, within the tenant's quotas.
+func (s *Store) keepFunction(ctx context.Context, tx *sql.Tx, f execution.SavedFunction, content *execution.FunctionContent) error {
+	_, had, err := measure(ctx, tx, f.Tenant, "", execution.QuotaFunctions)
+	if err != nil {
+		return err
+	}
+	scheduled, _, err := measure(ctx, tx, f.Tenant, "", execution.QuotaSchedules)
+	if err != nil {
+		return err
+	}
+	if content != nil {
+		raw, err := json.Marshal(content)
+		if err != nil {
 			return err
+		}
+		last := f.Versions[len(f.Versions)-1].Version
+		_, err = tx.ExecContext(ctx, "INSERT INTO versions (tenant, name, version, content) VALUES (?, ?, ?, ?)", f.Tenant, f.Name, last, raw)
+		if err != nil {
+			return err
+		}
+	}
+	doc, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	var next sql.NullInt64
+	if f.Schedule != nil {
+		next = orNull(f.Schedule.Next)
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO functions (tenant, name, next, doc) VALUES (?, ?, ?, ?)
+		ON CONFLICT (tenant, name) DO UPDATE SET next = excluded.next, doc = excluded.doc`, f.Tenant, f.Name, next, doc)
+	if err != nil {
+		return err
+	}
+	return s.functionsWithin(ctx, tx, f.Tenant, had, scheduled, content != nil)
+}
+
+// functionsWithin refuses a change that takes a tenant beyond its quotas, and none that makes it smaller. What is noted of a
+// function without a new version may take a little more.
+func (s *Store) functionsWithin(ctx context.Context, tx *sql.Tx, tenant string, had, scheduled int64, versioned bool) error {
+	allowed := s.storage(tenant)
+	_, has, err := measure(ctx, tx, tenant, "", execution.QuotaFunctions)
+	if err != nil {
+		return err
+	}
+	most := allowed.Functions
+	if !versioned {
+		most += most / 64
+	}
+	if has > had && has > most {
+		return &execution.QuotaError{Quota: execution.QuotaFunctions, Used: had, Limit: allowed.Functions}
+	}
+	n, _, err := measure(ctx, tx, tenant, "", execution.QuotaSchedules)
+	if err == nil && n > scheduled && n > allowed.Schedules {
+		err = &execution.QuotaError{Quota: execution.QuotaSchedules, Used: scheduled, Limit: allowed.Schedules}
+	}
+	return err
+}
+
+// Delete takes a function away with all its versions and events.
+func (s *Store) Delete(ctx context.Context, tenant, name string) error {
+	var before, after int64
+	err := s.change(ctx, func(tx *sql.Tx) (err error) {
+		if _, before, err = measure(ctx, tx, tenant, "", execution.QuotaFunctions, execution.QuotaDeliveries); err != nil {
+			return err
+		}
+		for _, query := range []string{
+			"DELETE FROM versions WHERE tenant = ? AND name = ?", "DELETE FROM events WHERE tenant = ? AND name = ?",
+		} {
+			if _, err := tx.ExecContext(ctx, query, tenant, name); err != nil {
+				return err
+			}
 		}
 		res, err := tx.ExecContext(ctx, "DELETE FROM functions WHERE tenant = ? AND name = ?", tenant, name)
 		if err != nil {
@@ -104,29 +187,37 @@ func (s *Store) Delete(ctx context.Context, tenant, name string) error {
 		if n, err := res.RowsAffected(); err != nil || n == 0 {
 			return errors.Join(execution.ErrNotFound, err)
 		}
-		return nil
+		_, after, err = measure(ctx, tx, tenant, "", execution.QuotaFunctions, execution.QuotaDeliveries)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("delete function %q: %w", name, err)
 	}
+	s.deleted(ctx, before-after)
 	return nil
 }
 
-func (s *Store) functions(ctx context.Context, query string, args ...any) (_ []execution.SavedFunction, err error) {
-	rows, err := s.db.QueryContext(ctx, query, args...)
+func (s *Store) functions(ctx context.Context, query string, args ...any) (out []execution.SavedFunction, err error) {
+	err = s.read(ctx, func() (err error) {
+		out = nil
+		rows, err := s.db.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, rows.Close()) }()
+		for rows.Next() {
+			f, err := scanFunction(rows)
+			if err != nil {
+				return err
+			}
+			out = append(out, f)
+		}
+		return rows.Err()
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list functions: %w", err)
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	var out []execution.SavedFunction
-	for rows.Next() {
-		f, err := scanFunction(rows)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, f)
-	}
-	return out, rows.Err()
+	return out, nil
 }
 
 func scanFunction(row interface{ Scan(...any) error }) (execution.SavedFunction, error) {
@@ -136,11 +227,11 @@ func scanFunction(row interface{ Scan(...any) error }) (execution.SavedFunction,
 	if errors.Is(err, sql.ErrNoRows) {
 		return f, execution.ErrNotFound
 	}
-	if err == nil {
-		err = json.Unmarshal(raw, &f)
-	}
 	if err != nil {
 		return f, fmt.Errorf("read a function: %w", err)
+	}
+	if err := json.Unmarshal(raw, &f); err != nil {
+		return f, unreadable("a function", err)
 	}
 	return f, nil
 }

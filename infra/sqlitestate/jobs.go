@@ -19,7 +19,8 @@ const (
 )
 
 // Submit keeps a job. Once it returns nil the job survives whatever happens to this process. A job whose id is there
-// already is left as it is. The error is execution.ErrFull when too many jobs, of all or of its tenant, have not begun.
+// already is left as it is. The error is execution.ErrFull when too many jobs, of all or of its tenant, have not begun, and an
+// *execution.QuotaError when the tenant may keep no more bytes.
 func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	doc, err := json.Marshal(job)
 	if err != nil {
@@ -30,23 +31,53 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 		return fmt.Errorf("submit job: %w", err)
 	}
 	err = s.change(ctx, func(tx *sql.Tx) error {
-		var all, own int
-		err := tx.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(tenant = ?), 0) FROM jobs WHERE status = 'queued'", job.Tenant).Scan(&all, &own)
+		res, err := tx.ExecContext(ctx, `INSERT INTO jobs (id, tenant, subject, status, priority, not_before, owner, cancel, doc, request)
+			VALUES (?, ?, ?, ?, ?, ?, '', 0, ?, ?) ON CONFLICT (id) DO NOTHING`,
+			job.ID, job.Tenant, job.Subject, string(job.Status), priority(job.Request.Priority), millis(job.NotBefore), doc, request)
 		if err != nil {
 			return err
 		}
-		if all >= s.maxJobs || own >= s.maxEach {
-			return execution.ErrFull
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			return err // it is there
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO jobs (id, tenant, status, priority, not_before, owner, cancel, doc, request)
-			VALUES (?, ?, ?, ?, ?, '', 0, ?, ?) ON CONFLICT (id) DO NOTHING`,
-			job.ID, job.Tenant, string(job.Status), priority(job.Request.Priority), millis(job.NotBefore), doc, request)
-		return err
+		return s.jobsWithin(ctx, tx, job, int64(len(doc)+len(request))+rowBytes)
 	})
 	if err != nil {
 		return fmt.Errorf("submit job: %w", err)
 	}
 	return nil
+}
+
+// jobsWithin refuses a job that was just added when there are too many, or too much of its tenant.
+func (s *Store) jobsWithin(ctx context.Context, tx *sql.Tx, job execution.Job, bytes int64) error {
+	var all int64
+	if err := tx.QueryRowContext(ctx, "SELECT coalesce(sum(n), 0) FROM usage WHERE kind = ? AND subject = ''", kindQueued).Scan(&all); err != nil {
+		return err
+	}
+	tenant, _, err := measure(ctx, tx, job.Tenant, "", kindQueued)
+	if err != nil {
+		return err
+	}
+	own := int64(1)
+	if job.Subject != "" {
+		if own, _, err = measure(ctx, tx, job.Tenant, job.Subject, kindQueued); err != nil {
+			return err
+		}
+	}
+	if beyond(all, tenant, 1, int64(s.cfg.MaxJobs)) || beyond(tenant, own, 1, int64(s.cfg.MaxJobsPerTenant)) {
+		return execution.ErrFull
+	}
+	allowed := s.storage(job.Tenant)
+	const soon, later = 5 * time.Second, time.Minute
+	err = within(ctx, tx, execution.QuotaJobs, job.Tenant, job.Subject, bytes, allowed.Jobs, soon, kindQueued, kindRunning)
+	if err != nil {
+		return err
+	}
+	// Results make room for newer ones, unless they wait for their receivers.
+	if _, kept, err := measure(ctx, tx, job.Tenant, "", execution.QuotaResults); err != nil || kept <= allowed.Results {
+		return err
+	}
+	return within(ctx, tx, execution.QuotaResults, job.Tenant, job.Subject, 0, allowed.Results, later, execution.QuotaResults)
 }
 
 func priority(name string) int {
@@ -59,9 +90,13 @@ func priority(name string) int {
 	return 1
 }
 
-// Job gives a job. The error is execution.ErrNotFound when there is none.
-func (s *Store) Job(ctx context.Context, id string) (execution.Job, error) {
-	return scanJob(s.db.QueryRowContext(ctx, "SELECT "+jobColumns+" FROM jobs WHERE id = ?", id))
+// Job returns a job. The error is execution.ErrNotFound when there is none.
+func (s *Store) Job(ctx context.Context, id string) (job execution.Job, err error) {
+	err = s.read(ctx, func() error {
+		job, err = scanJob(s.db.QueryRowContext(ctx, "SELECT "+jobColumns+" FROM jobs WHERE id = ?", id))
+		return err
+	})
+	return job, err
 }
 
 // Claim makes the next queued job this process's own, and running: that of the first tenant in order after the one
@@ -69,8 +104,9 @@ func (s *Store) Job(ctx context.Context, id string) (execution.Job, error) {
 // answer serves all in turn. The error is execution.ErrNotFound when no job may begin now.
 func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver []string) (execution.Job, error) {
 	var job execution.Job
-	// Reading waits for no writer: looking in vain costs next to nothing.
-	const due = " FROM jobs WHERE status = 'queued' AND not_before <= ? AND tenant NOT IN (SELECT value FROM json_each(?))"
+	// Reading waits for no writer: looking in vain costs next to nothing. No job waits for an hour: a time that is further away
+	// was set by a clock that has been put back since.
+	const due = " FROM jobs WHERE status = 'queued' AND (not_before <= ?1 OR not_before > ?1 + 3600000) AND tenant NOT IN (SELECT value FROM json_each(?2))"
 	over := "[]"
 	if len(passOver) > 0 {
 		list, err := json.Marshal(passOver)
@@ -87,8 +123,8 @@ func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver
 		const next = "SELECT " + jobColumns + due + " AND tenant "
 		const order = " ORDER BY tenant, priority DESC, seq LIMIT 1"
 		var err error
-		if job, err = scanJob(tx.QueryRowContext(ctx, next+"> ?"+order, millis(now), over, after)); errors.Is(err, execution.ErrNotFound) {
-			job, err = scanJob(tx.QueryRowContext(ctx, next+"<= ?"+order, millis(now), over, after))
+		if job, err = scanJob(tx.QueryRowContext(ctx, next+"> ?3"+order, millis(now), over, after)); errors.Is(err, execution.ErrNotFound) {
+			job, err = scanJob(tx.QueryRowContext(ctx, next+"<= ?3"+order, millis(now), over, after))
 		}
 		if err != nil {
 			return err
@@ -105,7 +141,7 @@ func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver
 // Take claims the job with an id, if it is queued and may begin now; the error is execution.ErrNotFound otherwise.
 func (s *Store) Take(ctx context.Context, now time.Time, id string) (execution.Job, error) {
 	return s.ChangeJob(ctx, id, func(job *execution.Job) error {
-		if job.Status != execution.Queued || job.NotBefore.After(now) {
+		if job.Status != execution.Queued || job.NotBefore.After(now) && !job.NotBefore.After(now.Add(time.Hour)) {
 			return execution.ErrNotFound
 		}
 		job.Status, job.Owner, job.StartedAt = execution.Running, s.owner, now.UTC()
@@ -139,9 +175,14 @@ func (s *Store) write(ctx context.Context, tx *sql.Tx, job execution.Job) error 
 	if job.Callback != nil && job.Callback.State == execution.CallbackPending {
 		callback = sql.NullInt64{Int64: millis(job.Callback.Next), Valid: true}
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE jobs SET status = ?, not_before = ?, owner = ?, cancel = ?, callback = ?, ended = ?, doc = ?, result = ? WHERE id = ?",
+	// Nobody asks for the request of a job that has ended.
+	_, err = tx.ExecContext(ctx, `UPDATE jobs SET status = ?, not_before = ?, owner = ?, cancel = ?, callback = ?, ended = ?6, doc = ?, result = ?,
+		request = CASE WHEN ?6 IS NULL THEN request ELSE CAST('{}' AS BLOB) END WHERE id = ?`,
 		string(job.Status), millis(job.NotBefore), job.Owner, job.Cancel, callback, orNull(job.EndedAt), doc, []byte(job.Result), job.ID)
-	return err
+	if err != nil || job.EndedAt.IsZero() {
+		return err
+	}
+	return s.makeRoomForResults(ctx, tx, job.Tenant, job.ID)
 }
 
 // Orphans gives the running jobs of processes that have ended. Callbacks that such a process had taken are due again.
@@ -156,7 +197,7 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 		if !ownerGone(filepath.Join(s.dir, ownersFolder, filepath.Base(owner))) {
 			continue
 		}
-		if _, err := s.db.ExecContext(ctx, "UPDATE jobs SET callback = 0, owner = '' WHERE callback IS NOT NULL AND owner = ?", owner); err != nil {
+		if err := s.exec(ctx, "UPDATE jobs SET callback = 0, owner = '' WHERE callback IS NOT NULL AND owner = ?", owner); err != nil {
 			return nil, fmt.Errorf("free callbacks: %w", err)
 		}
 		jobs, err := s.jobs(ctx, "SELECT "+jobColumns+" FROM jobs WHERE status = 'running' AND owner = ?", owner)
@@ -173,25 +214,33 @@ func (s *Store) Cancelled(ctx context.Context) ([]string, error) {
 	return s.strings(ctx, "SELECT id FROM jobs WHERE status = 'running' AND owner = ? AND cancel = 1", s.owner)
 }
 
-// Callbacks takes at most limit callbacks that are due, and makes them due again at a later time, so that one process
-// at a time delivers each.
+// Callbacks takes at most limit callbacks that are due, fairly: each tenant has its part of the limit. They are due again at a
+// later time, so that one process at a time delivers each.
 func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) ([]execution.Job, error) {
-	var out []execution.Job
-	some, err := s.any(ctx, "SELECT 1 FROM jobs WHERE callback IS NOT NULL AND callback <= ? LIMIT 1", millis(now))
-	if err != nil || !some {
+	tenants, part, err := s.dueTenants(ctx, "jobs", "callback", now, limit)
+	if err != nil || len(tenants) == 0 {
 		return nil, err
 	}
+	var out []execution.Job
 	err = s.change(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, "SELECT "+jobColumns+" FROM jobs WHERE callback IS NOT NULL AND callback <= ? ORDER BY callback LIMIT ?", millis(now), limit)
-		if err != nil {
-			return err
-		}
-		if out, err = scanJobs(rows); err != nil {
-			return err
-		}
-		for _, job := range out {
-			if _, err := tx.ExecContext(ctx, "UPDATE jobs SET callback = ?, owner = ? WHERE id = ?", millis(again), s.owner, job.ID); err != nil {
+		out = nil
+		for _, tenant := range tenants {
+			const query = "SELECT " + jobColumns + " FROM jobs WHERE tenant = ? AND callback IS NOT NULL AND callback <= ? ORDER BY callback LIMIT ?"
+			rows, err := tx.QueryContext(ctx, query, tenant, millis(now), min(part, limit-len(out)))
+			if err != nil {
 				return err
+			}
+			due, err := scanJobs(rows)
+			if err != nil {
+				return err
+			}
+			for _, job := range due {
+				if _, err := tx.ExecContext(ctx, "UPDATE jobs SET callback = ?, owner = ? WHERE id = ?", millis(again), s.owner, job.ID); err != nil {
+					return err
+				}
+			}
+			if out = append(out, due...); len(out) >= limit {
+				return nil
 			}
 		}
 		return nil
@@ -205,38 +254,23 @@ func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) 
 // Gone reports whether a tenant's receiver has said that it is gone; with a time, it is remembered as gone until then.
 func (s *Store) Gone(ctx context.Context, tenant, url string, now, until time.Time) (bool, error) {
 	if !until.IsZero() {
-		_, err := s.db.ExecContext(ctx, "INSERT OR REPLACE INTO gone (tenant, url, until) VALUES (?, ?, ?)", tenant, url, millis(until))
+		err := s.exec(ctx, "INSERT OR REPLACE INTO gone (tenant, url, until) VALUES (?, ?, ?)", tenant, url, millis(until))
 		return true, err
 	}
-	var n int
-	err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM gone WHERE tenant = ? AND url = ? AND until > ?", tenant, url, millis(now)).Scan(&n)
-	return n > 0, err
+	return s.any(ctx, "SELECT 1 FROM gone WHERE tenant = ? AND url = ? AND until > ? AND until <= ?",
+		tenant, url, millis(now), millis(now.Add(longestMemory)))
 }
 
-// Prune forgets the jobs that ended before a time and have told everybody, and what else has served its time.
-func (s *Store) Prune(ctx context.Context, now, before time.Time) error {
-	return s.change(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "DELETE FROM jobs WHERE ended IS NOT NULL AND ended < ? AND callback IS NULL", millis(before))
+func (s *Store) jobs(ctx context.Context, query string, args ...any) (out []execution.Job, err error) {
+	err = s.read(ctx, func() error {
+		rows, err := s.db.QueryContext(ctx, query, args...)
 		if err != nil {
-			return err
+			return fmt.Errorf("read jobs: %w", err)
 		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM gone WHERE until <= ?", millis(now)); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM events WHERE at < ?", millis(before)); err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM deliveries WHERE until <= ?", millis(now))
+		out, err = scanJobs(rows)
 		return err
 	})
-}
-
-func (s *Store) jobs(ctx context.Context, query string, args ...any) ([]execution.Job, error) {
-	rows, err := s.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read jobs: %w", err)
-	}
-	return scanJobs(rows)
+	return out, err
 }
 
 func scanJobs(rows *sql.Rows) (_ []execution.Job, err error) {
@@ -259,44 +293,14 @@ func scanJob(row interface{ Scan(...any) error }) (execution.Job, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return job, execution.ErrNotFound
 	}
-	if err == nil {
-		err = errors.Join(json.Unmarshal(doc, &job), json.Unmarshal(request, &job.Request))
-	}
 	if err != nil {
 		return job, fmt.Errorf("read a job: %w", err)
+	}
+	if err := errors.Join(json.Unmarshal(doc, &job), json.Unmarshal(request, &job.Request)); err != nil {
+		return job, unreadable("a job", err)
 	}
 	if len(result) > 0 {
 		job.Result = result
 	}
 	return job, nil
-}
-
-// any reports whether a query gives a row.
-func (s *Store) any(ctx context.Context, query string, args ...any) (bool, error) {
-	var one int
-	err := s.db.QueryRowContext(ctx, query, args...).Scan(&one)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("read jobs: %w", err)
-	}
-	return true, nil
-}
-
-func (s *Store) strings(ctx context.Context, query string, args ...any) (_ []string, err error) {
-	rows, err := s.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read jobs: %w", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	var out []string
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, err
-		}
-		out = append(out, text)
-	}
-	return out, rows.Err()
 }

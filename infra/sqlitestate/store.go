@@ -1,6 +1,7 @@
 package sqlitestate
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -9,74 +10,74 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver
+
+	"github.com/airlock-run/airlock/functions/execution"
 )
 
 const fileName = "state.db"
 
 // Store is the state of one deployment. It is safe for concurrent use.
 type Store struct {
-	db      *sql.DB
-	dir     string
-	owner   string
-	lock    *os.File
-	maxJobs int
-	maxEach int
+	db    *sql.DB
+	dir   string
+	owner string
+	lock  *os.File
+	cfg   Config
+	turn  chan struct{} // whose turn it is to write, of this process
+	freed atomic.Int64  // bytes of contents deleted since the file last shrank
+
+	mu     sync.Mutex
+	stuck  chan struct{} // closed and replaced when the lock could not be had
+	health health
 }
 
 // Config sizes a Store. The zero value means the defaults.
 type Config struct {
-	MaxJobs          int // jobs that have not ended; 100,000
+	MaxJobs          int // jobs that have not begun; 100,000
 	MaxJobsPerTenant int // 20,000
+	// Storage returns what a tenant may keep, as it is now. It must be safe for concurrent use. Nil, or a zero field, means the
+	// default.
+	Storage func(tenant string) execution.Storage
+	// CheckTime bounds a check of the whole file. Default 5 seconds when it is opened, and half a second later on.
+	CheckTime time.Duration
+	// Now is the clock of health checks. Default time.Now.
+	Now func() time.Time
 }
 
-// schema only ever grows; user_version counts its steps.
-var schema = [...]string{`
-CREATE TABLE functions (
-	tenant TEXT NOT NULL, name TEXT NOT NULL, next INTEGER, doc BLOB NOT NULL,
-	PRIMARY KEY (tenant, name)
-) WITHOUT ROWID;
-CREATE INDEX functions_next ON functions (next) WHERE next IS NOT NULL;
-CREATE TABLE versions (
-	tenant TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL, content BLOB NOT NULL,
-	PRIMARY KEY (tenant, name, version)
-);
-CREATE TABLE jobs (
-	seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL, status TEXT NOT NULL, priority INTEGER NOT NULL,
-	not_before INTEGER NOT NULL, owner TEXT NOT NULL, cancel INTEGER NOT NULL, callback INTEGER, ended INTEGER,
-	doc BLOB NOT NULL, request BLOB NOT NULL, result BLOB
-);
-CREATE INDEX jobs_queued ON jobs (tenant, priority DESC, seq) WHERE status = 'queued';
-CREATE INDEX jobs_running ON jobs (owner) WHERE status = 'running';
-CREATE INDEX jobs_callback ON jobs (callback) WHERE callback IS NOT NULL;
-CREATE INDEX jobs_ended ON jobs (ended) WHERE ended IS NOT NULL;
-CREATE TABLE gone (tenant TEXT NOT NULL, url TEXT NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (tenant, url)) WITHOUT ROWID;
-CREATE TABLE deliveries (
-	key TEXT PRIMARY KEY, mark TEXT NOT NULL, until INTEGER NOT NULL, owner TEXT NOT NULL, answer BLOB
-) WITHOUT ROWID;
-CREATE INDEX deliveries_until ON deliveries (until);
-`, `
-CREATE TABLE events (
-	tenant TEXT NOT NULL, name TEXT NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL, event BLOB NOT NULL,
-	PRIMARY KEY (tenant, name, id)
-);
-CREATE INDEX events_at ON events (at);
-`}
+func (c Config) checked() (Config, error) {
+	if c.MaxJobs < 0 || c.MaxJobsPerTenant < 0 {
+		return c, errors.New("state: the numbers of jobs must not be negative")
+	}
+	c.MaxJobs = cmp.Or(c.MaxJobs, 100_000)
+	c.MaxJobsPerTenant = cmp.Or(c.MaxJobsPerTenant, 20_000)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c, nil
+}
 
-// Open opens the state in a folder, which is made when it is not there.
+// storage returns what a tenant may keep.
+func (s *Store) storage(tenant string) execution.Storage {
+	if s.cfg.Storage == nil {
+		return execution.DefaultStorage()
+	}
+	return s.cfg.Storage(tenant).OrDefault()
+}
+
+// Open opens the state in a folder, which is made when it is not there. A file that is damaged is opened all the same: Ready
+// and everything else then say so, and nothing is written to it.
 func Open(dir string, cfg Config) (*Store, error) {
-	if cfg.MaxJobs == 0 {
-		cfg.MaxJobs = 100_000
+	cfg, err := cfg.checked()
+	if err != nil {
+		return nil, err
 	}
-	if cfg.MaxJobsPerTenant == 0 {
-		cfg.MaxJobsPerTenant = 20_000
-	}
-	if cfg.MaxJobs < 0 || cfg.MaxJobsPerTenant < 0 {
-		return nil, errors.New("state: the numbers of jobs must not be negative")
-	}
-	dir, err := filepath.Abs(dir)
+	dir, err = filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
@@ -91,14 +92,13 @@ func Open(dir string, cfg Config) (*Store, error) {
 	if err := f.Close(); err != nil {
 		return nil, fmt.Errorf("state file: %w", err)
 	}
-	dsn := url.URL{Scheme: "file", Path: path, RawQuery: "_txlock=immediate&_pragma=busy_timeout(15000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"}
-	db, err := sql.Open("sqlite", dsn.String())
+	db, err := sql.Open("sqlite", dataSource(path))
 	if err != nil {
 		return nil, fmt.Errorf("state file: %w", err)
 	}
-	db.SetMaxOpenConns(4)
-	s := &Store{db: db, dir: dir, owner: rand.Text(), maxJobs: cfg.MaxJobs, maxEach: cfg.MaxJobsPerTenant}
-	if err := s.migrate(); err != nil {
+	db.SetMaxOpenConns(connections)
+	s := &Store{db: db, dir: dir, owner: rand.Text(), cfg: cfg, turn: make(chan struct{}, 1), stuck: make(chan struct{})}
+	if err := s.prepare(); err != nil {
 		return nil, errors.Join(fmt.Errorf("state file %s: %w", path, err), db.Close())
 	}
 	if s.lock, err = holdOwner(filepath.Join(dir, ownersFolder, s.owner)); err != nil {
@@ -107,21 +107,52 @@ func Open(dir string, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-func (s *Store) migrate() error {
-	return s.change(context.Background(), func(tx *sql.Tx) error {
+// connections is how many statements run at once. One of them at most writes.
+const connections = 4
+
+// dataSource names the file and how it is opened. Free pages can be given back to the disk (auto_vacuum, which has to come
+// before the journal mode), and the journal shrinks after a burst. SQLite's own wait for a lock is short: see wait.
+func dataSource(path string) string {
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: "_txlock=immediate&_pragma=busy_timeout(5)&_pragma=auto_vacuum(2)" +
+		"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=journal_size_limit(4194304)"}).String()
+}
+
+// prepare brings the file up to date and looks whether it is whole.
+func (s *Store) prepare() error {
+	ctx := context.Background()
+	err := s.migrate(ctx)
+	if fault := (*execution.StoreError)(nil); errors.As(err, &fault) && fault.Fault == execution.StoreCorrupt && !notDatabase(err) {
+		return nil // the fault is kept; Ready says so
+	}
+	if err != nil {
+		return err
+	}
+	s.check(ctx, cmp.Or(s.cfg.CheckTime, checkAtOpen))
+	if s.broken() == nil {
+		s.makeShrinkable(ctx)
+	}
+	return nil
+}
+
+func (s *Store) migrate(ctx context.Context) error {
+	steps := schema()
+	return s.change(ctx, func(tx *sql.Tx) error {
 		var version int
-		if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 			return err
 		}
-		if version > len(schema) {
-			return fmt.Errorf("it was written by a newer version of airlock (step %d, this one knows %d)", version, len(schema))
+		if version > len(steps) {
+			return fmt.Errorf("it was written by a newer version of airlock (step %d, this one knows %d)", version, len(steps))
 		}
-		for _, step := range schema[version:] {
-			if _, err := tx.Exec(step); err != nil {
+		if version == len(steps) {
+			return nil
+		}
+		for _, step := range steps[version:] {
+			if _, err := tx.ExecContext(ctx, step); err != nil {
 				return err
 			}
 		}
-		_, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", len(schema)))
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(steps)))
 		return err
 	})
 }
@@ -131,36 +162,41 @@ func (s *Store) Close() error {
 	return errors.Join(s.db.Close(), s.lock.Close(), os.Remove(s.lock.Name()))
 }
 
-// Ready reports whether the state can be changed now: the file is where it was, and the right to write to it can be had.
-func (s *Store) Ready(ctx context.Context) error {
-	if _, err := os.Stat(filepath.Join(s.dir, fileName)); err != nil {
-		return fmt.Errorf("state file: %w", err)
-	}
-	err := s.change(ctx, func(tx *sql.Tx) error {
-		var version int
-		return tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
-	})
-	if err != nil {
-		return fmt.Errorf("state file: %w", err)
-	}
-	return nil
-}
-
 // change runs fn in one transaction, flushed to the disk when it returns nil.
 func (s *Store) change(ctx context.Context, fn func(*sql.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
+	if err := s.broken(); err != nil {
 		return err
 	}
-	if err := fn(tx); err != nil {
-		return errors.Join(err, ended(tx.Rollback()))
+	tx, release, err := s.begin(ctx)
+	if err != nil {
+		return s.judge(err)
 	}
-	return tx.Commit()
+	defer release()
+	if err := fn(tx); err != nil {
+		return s.judge(errors.Join(err, ended(tx.Rollback())))
+	}
+	return s.judge(tx.Commit())
 }
 
-// ended forgives a transaction that its context has rolled back already.
+// exec runs one statement in a transaction of its own.
+func (s *Store) exec(ctx context.Context, query string, args ...any) error {
+	return s.change(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, query, args...)
+		return err
+	})
+}
+
+// read runs fn, which only reads, again while somebody has locked even readers out.
+func (s *Store) read(ctx context.Context, fn func() error) error {
+	if err := s.broken(); err != nil {
+		return err
+	}
+	return s.judge(wait(ctx, fn))
+}
+
+// ended forgives a transaction that its context, or SQLite itself, has rolled back already.
 func ended(err error) error {
-	if errors.Is(err, sql.ErrTxDone) {
+	if errors.Is(err, sql.ErrTxDone) || err != nil && strings.Contains(err.Error(), "no transaction is active") {
 		return nil
 	}
 	return err

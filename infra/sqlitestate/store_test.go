@@ -159,18 +159,18 @@ func TestShared(t *testing.T) {
 	if orphans, err := b.Orphans(ctx); err != nil || len(orphans) != 0 {
 		t.Errorf("%d orphans of a process that lives, %v", len(orphans), err)
 	}
-	begun, _, _, err := a.Begin(ctx, "k", "m", now, now.Add(time.Hour))
+	begun, _, _, err := a.Begin(ctx, execution.Key{Name: "k"}, "m", now, now.Add(time.Hour))
 	if err != nil || !begun {
 		t.Error(begun, err)
 	}
-	if begun, _, answer, err := b.Begin(ctx, "k", "m2", now, now.Add(time.Hour)); err != nil || begun || answer != nil {
+	if begun, _, answer, err := b.Begin(ctx, execution.Key{Name: "k"}, "m2", now, now.Add(time.Hour)); err != nil || begun || answer != nil {
 		t.Error("a delivery in progress was taken twice", err)
 	}
 	shut(t, a)
 	if orphans, err := b.Orphans(ctx); err != nil || len(orphans) == 0 || orphans[0].Status != execution.Running {
 		t.Errorf("%d orphans, %v", len(orphans), err)
 	}
-	if begun, _, _, err := b.Begin(ctx, "k", "m3", now, now.Add(time.Hour)); err != nil || !begun {
+	if begun, _, _, err := b.Begin(ctx, execution.Key{Name: "k"}, "m3", now, now.Add(time.Hour)); err != nil || !begun {
 		t.Error("a delivery that was never answered cannot be made again", err)
 	}
 }
@@ -180,7 +180,7 @@ func TestDeliveries(t *testing.T) {
 	s, ctx, now := open(t, t.TempDir()), t.Context(), time.Now()
 	defer shut(t, s)
 	begin := func(at time.Time, mark string) (bool, string, string) {
-		begun, first, answer, err := s.Begin(ctx, "key", mark, at, at.Add(time.Minute))
+		begun, first, answer, err := s.Begin(ctx, execution.Key{Name: "key"}, mark, at, at.Add(time.Minute))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,17 +215,17 @@ func TestDeliveryOfTheDead(t *testing.T) {
 	dir, ctx, now := t.TempDir(), t.Context(), time.Now()
 	first, second := open(t, dir), open(t, dir)
 	defer shut(t, second)
-	if begun, _, _, err := first.Begin(ctx, "key", "1", now, now.Add(time.Minute)); err != nil || !begun {
+	if begun, _, _, err := first.Begin(ctx, execution.Key{Name: "key"}, "1", now, now.Add(time.Minute)); err != nil || !begun {
 		t.Fatal(begun, err)
 	}
-	if begun, mark, answer, err := second.Begin(ctx, "key", "2", now, now.Add(time.Minute)); err != nil || begun || mark != "1" || answer != nil {
+	if begun, mark, answer, err := second.Begin(ctx, execution.Key{Name: "key"}, "2", now, now.Add(time.Minute)); err != nil || begun || mark != "1" || answer != nil {
 		t.Error("while the first lives:", begun, mark, answer, err)
 	}
 	shut(t, first)
-	if begun, mark, _, err := second.Begin(ctx, "key", "3", now, now.Add(time.Minute)); err != nil || !begun || mark != "1" {
+	if begun, mark, _, err := second.Begin(ctx, execution.Key{Name: "key"}, "3", now, now.Add(time.Minute)); err != nil || !begun || mark != "1" {
 		t.Error("after it:", begun, mark, err)
 	}
-	if begun, mark, _, err := second.Begin(ctx, "key", "4", now.Add(time.Hour), now.Add(2*time.Hour)); err != nil || !begun || mark != "4" {
+	if begun, mark, _, err := second.Begin(ctx, execution.Key{Name: "key"}, "4", now.Add(time.Hour), now.Add(2*time.Hour)); err != nil || !begun || mark != "4" {
 		t.Error("after its time:", begun, mark, err)
 	}
 }

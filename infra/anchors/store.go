@@ -1,0 +1,260 @@
+package anchors
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/airlock-run/airlock/infra/s3objects"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+const (
+	folder  = "anchors"
+	version = 1
+	// mostHeads bounds an anchor; the oldest writers go.
+	mostHeads = 100_000
+	mostBytes = 32 << 20
+	// contended is how often a document that others change is read again.
+	contended = 10
+)
+
+// ErrUnreadable says that there is an anchor and that it is not as it was written.
+var ErrUnreadable = errors.New("the anchor is damaged or was altered")
+
+// Config says what a Store needs. Its zero value is ready for a folder.
+type Config struct {
+	// Key is the chain key of the records, where they have one.
+	Key []byte
+	// Access says how S3 is reached.
+	Access s3objects.Access
+	// Now is the clock; default time.Now.
+	Now func() time.Time
+}
+
+// Store is the anchor of one store of records. It is safe for concurrent use, by any number of processes.
+type Store struct {
+	cfg     Config
+	records string
+	name    string
+	dir     string           // "" in a bucket
+	objects *s3objects.Store // nil in a folder
+}
+
+// Open opens the anchor of the records at a URL in a state: a folder, or s3://bucket/prefix. It makes and asks nothing yet.
+func Open(ctx context.Context, state, records string, cfg Config) (*Store, error) {
+	if state == "" || records == "" {
+		return nil, errors.New("anchors: a state and a store of records are needed")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	records, _, _ = strings.Cut(records, "?") // what follows says how records are kept, not where
+	sum := sha256.Sum256([]byte(records))
+	s := &Store{cfg: cfg, records: records, name: fmt.Sprintf("%x.json", sum[:12])}
+	if !strings.HasPrefix(state, "s3://") {
+		s.dir = filepath.Join(state, folder)
+		return s, nil
+	}
+	var err error
+	if s.objects, err = s3objects.Open(ctx, state, cfg.Access); err != nil {
+		return nil, fmt.Errorf("anchors: %w", err)
+	}
+	return s, nil
+}
+
+// document is an anchor as it is stored, before its sum.
+type document struct {
+	Version int       `json:"version"`
+	Records string    `json:"records"`
+	At      time.Time `json:"at"`
+	Heads   []string  `json:"heads"`
+}
+
+// Read returns the anchor; false where there is none.
+func (s *Store) Read(ctx context.Context) (audit.Anchor, bool, error) {
+	doc, _, err := s.load(ctx)
+	if err != nil || doc == nil {
+		return audit.Anchor{}, false, err
+	}
+	a, err := s.parse(doc)
+	return a, err == nil, err
+}
+
+// Raise merges heads into the anchor. Heads that are not higher than those it has change nothing.
+func (s *Store) Raise(ctx context.Context, heads []audit.Head) error {
+	if s.objects == nil {
+		unlock, err := s.lock()
+		if err != nil {
+			return fmt.Errorf("anchors: %w", err)
+		}
+		defer unlock()
+	}
+	for range contended {
+		doc, tag, err := s.load(ctx)
+		if err != nil {
+			return err
+		}
+		var known audit.Anchor
+		if doc != nil {
+			if known, err = s.parse(doc); err != nil {
+				return err
+			}
+		}
+		merged, raised := merge(known.Heads, heads)
+		if !raised {
+			return nil
+		}
+		if doc, err = s.encode(merged); err != nil {
+			return err
+		}
+		if err = s.save(ctx, doc, tag); !errors.Is(err, s3objects.ErrChanged) {
+			return err
+		}
+	}
+	return errors.New("anchors: others change the anchor all the time")
+}
+
+// merge takes the higher head of each writer. Of two that name the same record differently the known one stays: it is
+// evidence.
+func merge(known, heads []audit.Head) (merged []audit.Head, raised bool) {
+	byWriter := map[string]audit.Head{}
+	for _, h := range known {
+		byWriter[h.Writer] = h
+	}
+	for _, h := range heads {
+		if h.Seq > byWriter[h.Writer].Seq {
+			byWriter[h.Writer], raised = h, true
+		}
+	}
+	for _, writer := range slices.Sorted(maps.Keys(byWriter)) { // ULIDs: the oldest first
+		merged = append(merged, byWriter[writer])
+	}
+	return merged[max(len(merged)-mostHeads, 0):], raised
+}
+
+func (s *Store) encode(heads []audit.Head) ([]byte, error) {
+	doc := document{Version: version, Records: s.records, At: s.cfg.Now().UTC()}
+	for _, h := range heads {
+		doc.Heads = append(doc.Heads, h.String())
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return nil, fmt.Errorf("anchors: %w", err)
+	}
+	return audit.AppendSum(text[:len(text)-1], 0, s.cfg.Key), nil
+}
+
+func (s *Store) parse(text []byte) (audit.Anchor, error) {
+	if err := audit.CheckSum(text, s.cfg.Key); err != nil {
+		return audit.Anchor{}, fmt.Errorf("%w: %s: %w", ErrUnreadable, s.Place(), err)
+	}
+	var doc document
+	if err := json.Unmarshal(text, &doc); err != nil || doc.Version != version || doc.Records != s.records {
+		return audit.Anchor{}, fmt.Errorf("%w: %s is not the anchor of these records", ErrUnreadable, s.Place())
+	}
+	a := audit.Anchor{Source: "the state", At: doc.At}
+	for _, line := range doc.Heads {
+		h, err := audit.ParseHead(line)
+		if err != nil {
+			return audit.Anchor{}, fmt.Errorf("%w: %s: %w", ErrUnreadable, s.Place(), err)
+		}
+		a.Heads = append(a.Heads, h)
+	}
+	return a, nil
+}
+
+// Place says where the anchor is.
+func (s *Store) Place() string {
+	if s.objects != nil {
+		return folder + "/" + s.name + " in the state's bucket"
+	}
+	return filepath.Join(s.dir, s.name)
+}
+
+func (s *Store) load(ctx context.Context) (doc []byte, tag string, err error) {
+	if s.objects != nil {
+		doc, tag, err = s.objects.Get(ctx, folder+"/"+s.name, mostBytes)
+		if errors.Is(err, s3objects.ErrMissing) {
+			return nil, "", nil
+		}
+	} else if doc, err = os.ReadFile(filepath.Join(s.dir, s.name)); errors.Is(err, os.ErrNotExist) {
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("read the anchor: %w", err)
+	}
+	return doc, tag, nil
+}
+
+func (s *Store) save(ctx context.Context, doc []byte, tag string) error {
+	if s.objects == nil {
+		if err := replace(s.dir, s.name, doc); err != nil {
+			return fmt.Errorf("write the anchor: %w", err)
+		}
+		return nil
+	}
+	var err error
+	if tag == "" {
+		_, err = s.objects.Create(ctx, folder+"/"+s.name, doc)
+	} else {
+		_, err = s.objects.Replace(ctx, folder+"/"+s.name, doc, tag)
+	}
+	if err != nil {
+		return fmt.Errorf("write the anchor: %w", err)
+	}
+	return nil
+}
+
+// lock keeps other gateways of this folder away. A process that dies gives it back.
+func (s *Store) lock() (unlock func(), err error) {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(s.dir, s.name+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() { _ = f.Close() }, nil // closing gives the lock back
+}
+
+// replace puts a file on the disk as a whole: at any moment the old one or the new one is there.
+func replace(dir, name string, doc []byte) error {
+	temporary, err := os.CreateTemp(dir, name+".new-")
+	if err != nil {
+		return err
+	}
+	_, err = temporary.Write(doc)
+	if err == nil {
+		err = temporary.Sync()
+	}
+	if err = errors.Join(err, temporary.Close()); err == nil {
+		err = os.Rename(temporary.Name(), filepath.Join(dir, name))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temporary.Name()))
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

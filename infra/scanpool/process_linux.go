@@ -1,0 +1,50 @@
+package scanpool
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// attributes put a worker in a group of its own: a signal from the terminal does not reach it.
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// processor returns the processor time that the worker has used so far; 0 when it has ended.
+func (w *worker) processor() time.Duration {
+	const ofProcess = 2 // CPUCLOCK_SCHED of the whole process, as clock_getcpuclockid(3) makes it
+	var t unix.Timespec
+	if w.ended() || unix.ClockGettime(int32(^w.cmd.Process.Pid<<3|ofProcess), &t) != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
+}
+
+// The limits of a worker. A worker is renewed long before it has used its processor time.
+const (
+	maxData      = 512 << 20
+	maxProcessor = 120 // seconds
+	niceness     = 5
+)
+
+// Confine puts limits upon this process, for good: memory, processor time, no files written, and less of the processor than
+// processes that serve.
+func Confine() error {
+	for _, l := range []struct {
+		name     string
+		resource int
+		most     uint64
+	}{
+		{"memory", unix.RLIMIT_DATA, maxData}, {"processor time", unix.RLIMIT_CPU, maxProcessor}, {"file size", unix.RLIMIT_FSIZE, 0},
+	} {
+		if err := unix.Setrlimit(l.resource, &unix.Rlimit{Cur: l.most, Max: l.most}); err != nil {
+			return fmt.Errorf("limit the %s: %w", l.name, err)
+		}
+	}
+	// Of the group, which is this process alone: of a process only one thread would be meant.
+	if err := unix.Setpriority(unix.PRIO_PGRP, 0, niceness); err != nil {
+		return fmt.Errorf("lower the priority: %w", err)
+	}
+	return nil
+}

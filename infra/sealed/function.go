@@ -1,0 +1,165 @@
+package sealed
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+const (
+	// Variable is set to 1 in the environment of a process that inherits the two sockets.
+	Variable = "AIRLOCK_SEALED"
+
+	linkDescriptor    = 3
+	counterDescriptor = 4
+
+	// maxInvocation is more than any invoker hands over, in bytes.
+	maxInvocation = 256 << 20
+	readBuffer    = 64 << 10
+)
+
+// Handle answers one invocation. The body is read to its end, and closed where it can be; then the answer is complete. A
+// kind that is not empty reports a failure in its place.
+//
+// A body that has the method Ended, which reports that everything has been read, spares the owner a wake-up.
+type Handle func(ctx context.Context, tenant string, payload []byte) (body io.Reader, kind, message string)
+
+// Function is the function's side of a link. It is an [audit.Appender] whose records go to the owner.
+type Function struct {
+	link io.ReadWriter
+	in   *bufio.Reader
+
+	mu       sync.Mutex
+	accounts [][]byte // of the invocation at hand, not sent yet
+}
+
+var _ audit.Appender = (*Function)(nil)
+
+// NewFunction returns the function's side of a link.
+func NewFunction(link io.ReadWriter) *Function {
+	return &Function{link: link, in: bufio.NewReaderSize(link, readBuffer)}
+}
+
+// Append sends a record to the owner together with the end of the answer. The owner stores it, and withholds the
+// answer when it cannot.
+func (f *Function) Append(_ context.Context, r audit.Record) error {
+	account, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encode the record %.40s: %w", r.ID, err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.accounts = append(f.accounts, account)
+	return nil
+}
+
+// Serve answers invocations until the owner ends the link, which gives nil. spent, which may be nil, reports after an
+// answer that the process takes no more: the answer says so, and Serve returns nil.
+func (f *Function) Serve(ctx context.Context, handle Handle, spent func() bool) error {
+	if err := f.write(appendMessage(nil, KindReady)); err != nil {
+		return err
+	}
+	for {
+		inv, err := f.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read an invocation: %w", err)
+		}
+		last, err := f.answer(ctx, inv, handle, spent)
+		if err != nil || last {
+			return err
+		}
+	}
+}
+
+func (f *Function) next() (Invocation, error) {
+	kind, n, err := Head(f.in)
+	if err != nil {
+		return Invocation{}, err
+	}
+	if kind != KindInvocation || n > maxInvocation {
+		return Invocation{}, ErrProtocol
+	}
+	body := make([]byte, n)
+	if _, err := io.ReadFull(f.in, body); err != nil {
+		return Invocation{}, io.ErrUnexpectedEOF
+	}
+	return parseInvocation(body)
+}
+
+// answer handles one invocation and writes its answer.
+func (f *Function) answer(ctx context.Context, inv Invocation, handle Handle, spent func() bool) (last bool, err error) {
+	ctx, cancel := context.WithDeadline(ctx, inv.Deadline)
+	defer cancel()
+	body, kind, message := handle(ctx, inv.Tenant, inv.Payload)
+	var tail []byte
+	if kind == "" {
+		tail, err = f.copy(body)
+	}
+	if c, ok := body.(io.Closer); ok {
+		err = errors.Join(err, c.Close())
+	}
+	if err != nil {
+		return false, fmt.Errorf("send an answer: %w", err)
+	}
+	flag := []byte{0}
+	if last = spent != nil && spent(); last {
+		flag[0] = 1
+	}
+	f.mu.Lock()
+	accounts := f.accounts
+	f.accounts = nil
+	f.mu.Unlock()
+	var out []byte
+	for _, account := range accounts {
+		out = appendMessage(out, KindAccount, account)
+	}
+	if len(tail) > 0 {
+		out = appendMessage(out, KindPart, tail)
+	}
+	if kind != "" {
+		out = appendMessage(out, KindFailure, flag, Failure{kind, message}.body())
+	} else {
+		out = appendMessage(out, KindEnd, flag)
+	}
+	return last, f.write(out)
+}
+
+// copy writes body in parts, as they come, and returns the last one unwritten.
+func (f *Function) copy(body io.Reader) (tail []byte, err error) {
+	if body == nil {
+		return nil, nil
+	}
+	live, ok := body.(interface{ Ended() bool })
+	if !ok {
+		return io.ReadAll(body)
+	}
+	buffer := make([]byte, 16<<10)
+	for {
+		n, err := body.Read(buffer)
+		switch {
+		case errors.Is(err, io.EOF):
+			return buffer[:n], nil
+		case err != nil:
+			return nil, err
+		case live.Ended():
+			return buffer[:n], nil
+		}
+		if err := f.write(appendMessage(nil, KindPart, buffer[:n])); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (f *Function) write(message []byte) error {
+	_, err := f.link.Write(message)
+	return err
+}

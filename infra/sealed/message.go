@@ -1,0 +1,124 @@
+package sealed
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+)
+
+// Kind says what a message on the link is.
+type Kind byte
+
+// The kinds. The first is the owner's, the others are the function's.
+const (
+	KindInvocation Kind = 'i'
+	KindReady      Kind = 'r'
+	KindPart       Kind = 'p' // of the answer
+	KindAccount    Kind = 'a' // an audit record, as JSON
+	KindEnd        Kind = 'e' // of the answer; the body is one byte, 1 when the process takes no more invocations
+	KindFailure    Kind = 'f' // in place of the rest of the answer: that byte, and a Failure as JSON
+)
+
+const headBytes = 5
+
+// ErrProtocol is returned for bytes that the protocol does not allow.
+var ErrProtocol = errors.New("the other side of the link breaks the protocol")
+
+// Head reads the head of a message: its kind, and the length of the body that follows.
+func Head(r io.Reader) (Kind, int, error) {
+	var head [headBytes]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, 0, err
+	}
+	n := binary.BigEndian.Uint32(head[1:])
+	if n > math.MaxInt32 {
+		return 0, 0, ErrProtocol
+	}
+	return Kind(head[0]), int(n), nil
+}
+
+// appendMessage appends a whole message.
+func appendMessage(to []byte, kind Kind, body ...[]byte) []byte {
+	n := 0
+	for _, b := range body {
+		n += len(b)
+	}
+	to = append(to, byte(kind))
+	to = binary.BigEndian.AppendUint32(to, uint32(n))
+	for _, b := range body {
+		to = append(to, b...)
+	}
+	return to
+}
+
+// Invocation is one invocation on its way into a function process.
+type Invocation struct {
+	// ID is the invoker's, for the log.
+	ID string
+	// Tenant is the Lambda tenant id, or empty.
+	Tenant string
+	// Deadline is when the process is killed.
+	Deadline time.Time
+	Payload  []byte
+}
+
+// Message returns the message that hands inv over.
+func (inv Invocation) Message() []byte {
+	to := make([]byte, 0, headBytes+8+4+len(inv.ID)+len(inv.Tenant)+len(inv.Payload))
+	deadline := binary.BigEndian.AppendUint64(nil, uint64(inv.Deadline.UnixMilli()))
+	return appendMessage(to, KindInvocation, deadline, sized(inv.ID), sized(inv.Tenant), inv.Payload)
+}
+
+// sized is a short string after its length. What is longer is cut: ids and tenants are not that long.
+func sized(s string) []byte {
+	s = s[:min(len(s), math.MaxUint16)]
+	return append(binary.BigEndian.AppendUint16(nil, uint16(len(s))), s...)
+}
+
+// parseInvocation reads the body of such a message. The payload is a part of body.
+func parseInvocation(body []byte) (Invocation, error) {
+	var inv Invocation
+	if len(body) < 8 {
+		return inv, ErrProtocol
+	}
+	inv.Deadline = time.UnixMilli(int64(binary.BigEndian.Uint64(body)))
+	rest := body[8:]
+	for _, field := range []*string{&inv.ID, &inv.Tenant} {
+		if len(rest) < 2 {
+			return inv, ErrProtocol
+		}
+		n := int(binary.BigEndian.Uint16(rest))
+		if rest = rest[2:]; len(rest) < n {
+			return inv, ErrProtocol
+		}
+		*field, rest = string(rest[:n]), rest[n:]
+	}
+	inv.Payload = rest
+	return inv, nil
+}
+
+// Failure is what a function reports in place of an answer. The names are those of the Lambda Runtime API.
+type Failure struct {
+	Type    string `json:"errorType"`
+	Message string `json:"errorMessage"`
+}
+
+func (f Failure) body() []byte {
+	b, err := json.Marshal(f)
+	if err != nil {
+		return []byte("{}") // two strings always encode
+	}
+	return b
+}
+
+// Ended reads the body of an end or of a failure: whether the process takes no more invocations, and what follows that.
+func Ended(body []byte) (last bool, rest []byte, err error) {
+	if len(body) == 0 || body[0] > 1 {
+		return false, nil, fmt.Errorf("end of an answer: %w", ErrProtocol)
+	}
+	return body[0] == 1, body[1:], nil
+}

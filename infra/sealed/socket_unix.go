@@ -1,0 +1,109 @@
+//go:build unix
+
+package sealed
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Pair is one connected pair of sockets: the owner keeps one end and gives the other to the process that it starts.
+type Pair struct {
+	Owner    *net.UnixConn
+	Function *os.File
+}
+
+// NewPair returns a connected pair. Neither end is inherited by accident.
+func NewPair() (Pair, error) {
+	syscall.ForkLock.RLock()
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err == nil {
+		unix.CloseOnExec(ends[0])
+		unix.CloseOnExec(ends[1])
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return Pair{}, fmt.Errorf("connect a pair of sockets: %w", err)
+	}
+	function := os.NewFile(uintptr(ends[1]), "function")
+	owner, err := connOf(os.NewFile(uintptr(ends[0]), "owner"))
+	if err != nil {
+		return Pair{}, errors.Join(err, function.Close())
+	}
+	return Pair{owner, function}, nil
+}
+
+// connOf takes a file over.
+func connOf(f *os.File) (*net.UnixConn, error) {
+	c, err := net.FileConn(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("use an inherited socket: %w", err)
+	}
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return nil, errors.Join(errors.New("an inherited descriptor is not a socket of this machine"), c.Close())
+	}
+	return u, nil
+}
+
+// Inherited returns the link and the counter of this process.
+func Inherited() (*Function, *Outside, error) {
+	link, err := connOf(os.NewFile(linkDescriptor, "link"))
+	if err != nil {
+		return nil, nil, err
+	}
+	counter, err := connOf(os.NewFile(counterDescriptor, "counter"))
+	if err != nil {
+		return nil, nil, errors.Join(err, link.Close())
+	}
+	return NewFunction(link), newOutside(counter), nil
+}
+
+// Send writes a reply, and with it a connection, which may be nil and stays the caller's to close. It waits for room.
+// Each attempt is made by current, which reports whether the reply still belongs to the
+// execution that asked; otherwise Send returns net.ErrClosed and nothing is sent.
+func Send(counter *net.UnixConn, p Reply, conn net.Conn, current func(attempt func()) bool) error {
+	raw, err := counter.SyscallConn()
+	if err != nil {
+		return err
+	}
+	message := p.message()
+	send := func(rights []byte) error {
+		var sent error
+		err := raw.Write(func(fd uintptr) bool {
+			if !current(func() { sent = sendMessage(int(fd), message, rights) }) {
+				sent = net.ErrClosed
+			}
+			return !errors.Is(sent, unix.EAGAIN)
+		})
+		return errors.Join(err, sent)
+	}
+	if conn == nil {
+		return send(nil)
+	}
+	held, ok := conn.(syscall.Conn)
+	if !ok {
+		return errors.New("a connection has no descriptor")
+	}
+	control, err := held.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var sent error
+	err = control.Control(func(fd uintptr) { sent = send(unix.UnixRights(int(fd))) })
+	return errors.Join(err, sent)
+}
+
+// sendMessage does not wait for room.
+func sendMessage(fd int, message, rights []byte) error {
+	n, err := unix.SendmsgN(fd, message, rights, nil, unix.MSG_DONTWAIT)
+	if err == nil && n != len(message) {
+		err = errors.New("a reply was cut off")
+	}
+	return err
+}

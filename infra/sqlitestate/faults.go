@@ -1,0 +1,159 @@
+package sqlitestate
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// patience is how long a lock of another process is waited for. A caller is told within a second.
+const patience = 700 * time.Millisecond
+
+// errStuck is the error of who waited behind a writer that could not get the lock.
+var errStuck = errors.New("another process holds the lock of the file")
+
+// damage is the error of contents that cannot be what was written.
+type damage struct{ error }
+
+// Unwrap returns the cause.
+func (d damage) Unwrap() error { return d.error }
+
+// begin begins a transaction that writes. Writers of this process take turns, so that only one of them waits for other
+// processes; when that one gives up, so do those behind it. release must be called.
+func (s *Store) begin(ctx context.Context) (tx *sql.Tx, release func(), err error) {
+	s.mu.Lock()
+	stuck := s.stuck
+	s.mu.Unlock()
+	select {
+	case s.turn <- struct{}{}:
+	case <-stuck:
+		return nil, nil, errStuck
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+	release = func() { <-s.turn }
+	err = wait(ctx, func() (err error) {
+		tx, err = s.db.BeginTx(ctx, nil)
+		return err
+	})
+	if err != nil {
+		if faultOf(err) == execution.StoreBusy {
+			s.mu.Lock()
+			close(s.stuck)
+			s.stuck = make(chan struct{})
+			s.mu.Unlock()
+		}
+		release()
+		return nil, nil, err
+	}
+	return tx, release, nil
+}
+
+// wait calls fn again and again while it meets a lock of another process. SQLite's own wait grows to 100 ms between two
+// looks: beside a process that writes all the time, it hardly ever sees the lock free.
+func wait(ctx context.Context, fn func() error) error {
+	giveUp := time.NewTimer(patience)
+	defer giveUp.Stop()
+	for {
+		err := fn()
+		if err == nil || faultOf(err) != execution.StoreBusy {
+			return err
+		}
+		pause := time.NewTimer(time.Millisecond + rand.N(4*time.Millisecond))
+		select {
+		case <-pause.C:
+		case <-giveUp.C:
+			pause.Stop()
+			return err
+		case <-ctx.Done():
+			pause.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
+// judge turns what SQLite says into what callers are to know: a StoreError. It remembers damage, for good.
+func (s *Store) judge(err error) error {
+	if err == nil {
+		return nil
+	}
+	fault := faultOf(err)
+	switch {
+	case fault == "":
+		return err
+	case fault == execution.StoreCorrupt:
+		return s.damaged(err)
+	case fault == execution.StoreLost && noRoom(s.dir):
+		fault = execution.StoreFull
+	case fault == execution.StoreLost && readOnly(s.path()):
+		fault = execution.StoreReadOnly
+	}
+	return &execution.StoreError{Fault: fault, Err: err}
+}
+
+func (s *Store) path() string { return filepath.Join(s.dir, fileName) }
+
+// faultOf returns the fault that an error of SQLite tells of, or "".
+func faultOf(err error) execution.StoreFault {
+	var d damage
+	var own *sqlite.Error
+	switch {
+	case errors.As(err, &d):
+		return execution.StoreCorrupt
+	case errors.Is(err, errStuck):
+		return execution.StoreBusy
+	case !errors.As(err, &own):
+		return ""
+	}
+	switch own.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return execution.StoreFull
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
+		return execution.StoreBusy
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT:
+		return execution.StoreCorrupt
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
+		return execution.StoreReadOnly
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM:
+		return execution.StoreLost
+	}
+	return ""
+}
+
+// notDatabase reports whether a file is something else altogether.
+func notDatabase(err error) bool {
+	var own *sqlite.Error
+	return errors.As(err, &own) && own.Code()&0xff == sqlite3.SQLITE_NOTADB
+}
+
+// broken returns the fault of a file that is damaged.
+func (s *Store) broken() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.health.broken == nil {
+		return nil
+	}
+	return s.health.broken
+}
+
+// damaged notes for good that the file is damaged: whatever were written to it now could make that worse.
+func (s *Store) damaged(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.health.broken == nil {
+		s.health.broken = &execution.StoreError{Fault: execution.StoreCorrupt, Err: err}
+	}
+	return s.health.broken
+}
+
+// unreadable is the damage of a document that does not parse.
+func unreadable(what string, err error) error { return damage{fmt.Errorf("read %s: %w", what, err)} }

@@ -1,0 +1,147 @@
+package sqlitestate
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+const (
+	// readyFor is how long Ready believes that nothing has changed: whoever asks often does not keep the disk busy.
+	readyFor = time.Second
+	// checkAtOpen and checkAgain bound the time that a check of the whole file may take. What it has not reached by then is
+	// taken to be whole until a statement finds otherwise.
+	checkAtOpen = 5 * time.Second
+	checkAgain  = 500 * time.Millisecond
+	// A check comes after at least checkEvery, and takes at most one part in checkShare of the time.
+	checkEvery = 10 * time.Second
+	checkShare = 200
+)
+
+// health is what is known of the file.
+type health struct {
+	broken  *execution.StoreError // the file is damaged, for good
+	probed  time.Time             // when it was last written and read back
+	checked time.Time             // when the last check of the whole file ended
+	took    time.Duration
+}
+
+// Ready reports whether the state can be changed now: it writes, reads back what it wrote, and now and then has SQLite
+// check the whole file. That it could may be a second ago. The error is an *execution.StoreError.
+func (s *Store) Ready(ctx context.Context) error {
+	if err := s.broken(); err != nil {
+		return err
+	}
+	if _, err := os.Stat(s.path()); err != nil {
+		return &execution.StoreError{Fault: execution.StoreLost, Err: fmt.Errorf("state file: %w", err)}
+	}
+	if readOnly(s.path()) {
+		return &execution.StoreError{Fault: execution.StoreReadOnly, Err: errors.New("state file: its disk is read-only")}
+	}
+	now := s.cfg.Now()
+	s.mu.Lock()
+	h := s.health
+	s.mu.Unlock()
+	if age := now.Sub(h.checked); age < 0 || age >= max(checkEvery, checkShare*h.took) {
+		s.check(ctx, cmp.Or(s.cfg.CheckTime, checkAgain))
+		if err := s.broken(); err != nil {
+			return err
+		}
+	}
+	if age := now.Sub(h.probed); !h.probed.IsZero() && age >= 0 && age < readyFor {
+		return nil
+	}
+	if err := s.probe(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.health.probed = now
+	s.mu.Unlock()
+	return nil
+}
+
+// probe writes and reads back what it wrote.
+func (s *Store) probe(ctx context.Context) error {
+	text, back := rand.Text(), ""
+	if err := s.exec(ctx, "INSERT INTO probe (id, told) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET told = excluded.told", text); err != nil {
+		return lost(err)
+	}
+	err := s.read(ctx, func() error {
+		return s.db.QueryRowContext(ctx, "SELECT told FROM probe WHERE id = 1").Scan(&back)
+	})
+	if err != nil {
+		return lost(err)
+	}
+	if len(back) != len(text) {
+		return lost(errors.New("what was written is not there"))
+	}
+	return nil // another process may have written since: its text is as good
+}
+
+// lost makes every other error a StoreError too.
+func lost(err error) error {
+	if known := (*execution.StoreError)(nil); errors.As(err, &known) {
+		return err
+	}
+	return &execution.StoreError{Fault: execution.StoreLost, Err: err}
+}
+
+// check has SQLite look at the whole file, on a connection that has read none of it, within a time.
+func (s *Store) check(ctx context.Context, most time.Duration) {
+	began := s.cfg.Now()
+	err := s.quickCheck(ctx, most)
+	if faultOf(err) == execution.StoreCorrupt {
+		_ = s.damaged(err) // it is kept
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.health.checked = s.cfg.Now()
+	s.health.took = max(s.health.checked.Sub(began), 0)
+}
+
+func (s *Store) quickCheck(ctx context.Context, most time.Duration) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	db, err := sql.Open("sqlite", dataSource(s.path()))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var found string
+	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&found); err != nil {
+		return err
+	}
+	if found != "ok" {
+		return damage{errors.New(found)}
+	}
+	return nil
+}
+
+// makeShrinkable rewrites a file that an older version made, so that it can give pages back to the disk. It is left as it is
+// when it is large, in use, or when there is no room: its free pages are used again all the same.
+func (s *Store) makeShrinkable(ctx context.Context) {
+	const largest = 1 << 30
+	info, err := os.Stat(s.path())
+	if err != nil || info.Size() > largest {
+		return
+	}
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return
+	}
+	defer func() { _ = conn.Close() }() // it goes back to the others
+	var mode int
+	if err := conn.QueryRowContext(ctx, "PRAGMA auto_vacuum").Scan(&mode); err != nil || mode != 0 {
+		return
+	}
+	if _, err := conn.ExecContext(ctx, "PRAGMA auto_vacuum = 2"); err == nil {
+		_, _ = conn.ExecContext(ctx, "VACUUM") // as above
+	}
+}

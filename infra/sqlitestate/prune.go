@@ -1,0 +1,104 @@
+package sqlitestate
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+const (
+	// longestMemory is more than anything is remembered for. What is to be remembered for longer was noted by a clock that has
+	// been put back since.
+	longestMemory = 48 * time.Hour
+	// rowsAtOnce are deleted in one transaction, so that writers get between.
+	rowsAtOnce = 500
+)
+
+// Prune forgets the jobs that ended before a time and have told everybody, and what else has served its time. A tenant's own
+// ages count where it has some. What was deleted is given back to the disk.
+func (s *Store) Prune(ctx context.Context, now, before time.Time) error {
+	err := s.pruneTenants(ctx, now, before)
+	for _, step := range []struct {
+		table, where string
+		at           int64
+	}{
+		{"gone", "until <= ?", millis(now)},
+		{"gone", "until > ?", millis(now.Add(longestMemory))},
+		{"deliveries", "until <= ?", millis(now)},
+	} {
+		err = errors.Join(err, s.deleteSome(ctx, step.table, step.where, step.at))
+	}
+	err = errors.Join(err, s.setRight(ctx, now))
+	if err != nil {
+		return fmt.Errorf("forget what is old: %w", err)
+	}
+	return s.reclaim(ctx)
+}
+
+// setRight corrects times that lie further ahead than any can: a clock that has been put back since has set them. A key is
+// then kept for as long as a new one, a callback is due, and what ended has ended now.
+func (s *Store) setRight(ctx context.Context, now time.Time) error {
+	var err error
+	const hour = time.Hour
+	for _, step := range []struct {
+		query        string
+		value, ahead time.Time
+	}{
+		{"UPDATE deliveries SET until = ? WHERE until > ?", now.Add(longestMemory / 2), now.Add(longestMemory)},
+		{"UPDATE jobs SET callback = ? WHERE callback IS NOT NULL AND callback > ?", now, now.Add(2 * hour)},
+		{"UPDATE jobs SET ended = ? WHERE ended IS NOT NULL AND ended > ?", now, now.Add(hour)},
+		{"UPDATE events SET at = ? WHERE at > ?", now, now.Add(hour)},
+	} {
+		err = errors.Join(err, s.exec(ctx, step.query, millis(step.value), millis(step.ahead)))
+	}
+	return err
+}
+
+// pruneTenants forgets results and events by the ages of their tenants.
+func (s *Store) pruneTenants(ctx context.Context, now, before time.Time) error {
+	tenants, err := s.strings(ctx, "SELECT DISTINCT tenant FROM usage WHERE subject = ''")
+	if err != nil {
+		return err
+	}
+	usual := execution.DefaultStorage()
+	for _, tenant := range tenants {
+		results, events, own := before, before, s.storage(tenant)
+		if own.KeepResults != usual.KeepResults {
+			results = now.Add(-own.KeepResults)
+		}
+		if own.KeepEvents != usual.KeepEvents {
+			events = now.Add(-own.KeepEvents)
+		}
+		err = errors.Join(err,
+			s.deleteSome(ctx, "jobs", "tenant = ? AND ended IS NOT NULL AND ended < ? AND callback IS NULL", tenant, millis(results)),
+			s.deleteSome(ctx, "events", "tenant = ? AND at < ?", tenant, millis(events)))
+	}
+	return err
+}
+
+// deleteSome deletes rows of a table, a few in each transaction. The names are of this package's making.
+func (s *Store) deleteSome(ctx context.Context, table, where string, args ...any) error {
+	id := map[string]string{"jobs": "seq", "events": "rowid", "deliveries": "key", "gone": "(tenant, url)"}[table]
+	columns := map[string]string{"gone": "tenant, url"}[table]
+	if columns == "" {
+		columns = id
+	}
+	query := fmt.Sprintf("DELETE FROM %s WHERE %s IN (SELECT %s FROM %[1]s WHERE %[4]s LIMIT %[5]d)", table, id, columns, where, rowsAtOnce)
+	for {
+		var n int64
+		err := s.change(ctx, func(tx *sql.Tx) error {
+			res, err := tx.ExecContext(ctx, query, args...)
+			if err == nil {
+				n, err = res.RowsAffected()
+			}
+			return err
+		})
+		if err != nil || n < rowsAtOnce {
+			return err
+		}
+	}
+}

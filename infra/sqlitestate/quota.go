@@ -1,0 +1,118 @@
+package sqlitestate
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// The last tenth of a quota is kept for those who have next to nothing: one token of a tenant that uses up what there is
+// does not lock the tenant's other tokens out.
+const (
+	reservedPart = 10
+	smallPart    = 100
+)
+
+// beyond reports whether somebody who has own, with what is being added, goes beyond what all may have, of which used is
+// taken with it.
+func beyond(used, own, added, most int64) bool {
+	if used > most {
+		return true
+	}
+	return used > most-max(most/reservedPart, 1) && own > added && own > max(most/smallPart, 1)
+}
+
+// measure returns what a tenant, or one of its subjects, has of some kinds.
+func measure(ctx context.Context, tx *sql.Tx, tenant, subject string, kinds ...string) (n, bytes int64, err error) {
+	for _, kind := range kinds {
+		var rows, size int64
+		err := tx.QueryRowContext(ctx, "SELECT n, bytes FROM usage WHERE tenant = ? AND kind = ? AND subject = ?", tenant, kind, subject).Scan(&rows, &size)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return 0, 0, err
+		}
+		n, bytes = n+rows, bytes+size
+	}
+	return n, bytes, nil
+}
+
+// within returns a QuotaError when what was just added takes a tenant beyond its bytes of a quota. The change then has to be
+// rolled back.
+func within(ctx context.Context, tx *sql.Tx, quota, tenant, subject string, added, most int64, after time.Duration, kinds ...string) error {
+	_, used, err := measure(ctx, tx, tenant, "", kinds...)
+	if err != nil {
+		return err
+	}
+	own := added
+	if subject != "" {
+		if _, own, err = measure(ctx, tx, tenant, subject, kinds...); err != nil {
+			return err
+		}
+	}
+	if beyond(used, own, added, most) {
+		return &execution.QuotaError{Quota: quota, Used: used - added, Limit: most, After: after}
+	}
+	return nil
+}
+
+// makeRoomForResults forgets the oldest results of a tenant that has more than it may keep, but for the one that was just
+// added and those whose receivers have not been told.
+func (s *Store) makeRoomForResults(ctx context.Context, tx *sql.Tx, tenant, but string) error {
+	most := s.storage(tenant).Results
+	return s.makeRoom(ctx, tx, tenant, execution.QuotaResults, most, "DELETE FROM jobs WHERE seq = ?",
+		`SELECT seq, length(doc) + length(request) + ifnull(length(result), 0) FROM jobs
+		WHERE tenant = ?1 AND ended IS NOT NULL AND callback IS NULL AND id <> ?2 ORDER BY ended LIMIT 100`, tenant, but)
+}
+
+// makeRoomForDeliveries forgets the oldest events of a tenant that has more than it may keep.
+func (s *Store) makeRoomForDeliveries(ctx context.Context, tx *sql.Tx, tenant string) error {
+	most := s.storage(tenant).Deliveries
+	return s.makeRoom(ctx, tx, tenant, execution.QuotaDeliveries, most, "DELETE FROM events WHERE rowid = ?",
+		"SELECT rowid, length(event) FROM events WHERE tenant = ?1 ORDER BY at LIMIT 100", tenant)
+}
+
+// makeRoom deletes rows that a query finds, oldest first, until a tenant keeps within its quota or there are none.
+func (s *Store) makeRoom(ctx context.Context, tx *sql.Tx, tenant, quota string, most int64, remove, oldest string, args ...any) error {
+	for {
+		_, used, err := measure(ctx, tx, tenant, "", quota)
+		if err != nil || used <= most {
+			return err
+		}
+		rows, err := sized(ctx, tx, oldest, args...)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, row := range rows {
+			if used <= most {
+				return nil
+			}
+			if _, err := tx.ExecContext(ctx, remove, row.id); err != nil {
+				return err
+			}
+			s.freed.Add(row.bytes)
+			used -= row.bytes + rowBytes
+		}
+	}
+}
+
+// sizedRow is a row and the bytes of its contents.
+type sizedRow struct{ id, bytes int64 }
+
+func sized(ctx context.Context, tx *sql.Tx, query string, args ...any) (_ []sizedRow, err error) {
+	rows, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var out []sizedRow
+	for rows.Next() {
+		var r sizedRow
+		if err := rows.Scan(&r.id, &r.bytes); err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, rows.Err()
+}

@@ -1,0 +1,103 @@
+package sqlitestate
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+const (
+	// A step of giving pages back holds the lock for a few milliseconds.
+	pagesAtOnce = "512"
+	stepsAtOnce = 256
+	// worthwhile is how many bytes have to be free for the file to shrink at once, instead of at the next Prune.
+	worthwhile = 1 << 20
+)
+
+// reclaim gives free pages back to the disk, a few at a time so that writers get between, and empties the journal.
+func (s *Store) reclaim(ctx context.Context) error {
+	for range stepsAtOnce {
+		var free int64
+		err := s.read(ctx, func() error { return s.db.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&free) })
+		if err != nil {
+			return err
+		}
+		if free == 0 {
+			break
+		}
+		before := free
+		err = s.change(ctx, func(tx *sql.Tx) error { return stepThrough(ctx, tx) })
+		if err != nil {
+			return err
+		}
+		err = s.read(ctx, func() error { return s.db.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&free) })
+		if err != nil || free >= before {
+			break // the file cannot shrink: an older version made it
+		}
+	}
+	s.freed.Store(0)
+	return s.read(ctx, func() error {
+		var busy, pages, done int
+		return s.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &done)
+	})
+}
+
+// stepThrough gives back some pages. The statement gives one page back with each row that is read.
+func stepThrough(ctx context.Context, tx *sql.Tx) error {
+	rows, err := tx.QueryContext(ctx, "PRAGMA incremental_vacuum("+pagesAtOnce+")")
+	if err != nil {
+		return err
+	}
+	for rows.Next() { // the work is done by going on
+		continue
+	}
+	if err := rows.Err(); err != nil {
+		_ = rows.Close() // the first error says more
+		return err
+	}
+	return rows.Close()
+}
+
+// deleted notes that contents are gone, and gives their room back when it is worth it.
+func (s *Store) deleted(ctx context.Context, bytes int64) {
+	if s.freed.Add(bytes) < worthwhile {
+		return
+	}
+	_ = s.reclaim(context.WithoutCancel(ctx)) // the next Prune tries again
+}
+
+// Figures returns what the state holds, at the cost of as many rows as there are tenants.
+func (s *Store) Figures(ctx context.Context) (execution.StorageFigures, error) {
+	var f execution.StorageFigures
+	for _, name := range []string{fileName, fileName + "-wal"} {
+		if info, err := os.Stat(filepath.Join(s.dir, name)); err == nil {
+			f.FileBytes += info.Size()
+		}
+	}
+	err := s.read(ctx, func() error {
+		f.Usage = nil
+		var free, size int64
+		if err := s.db.QueryRowContext(ctx, "SELECT freelist_count, page_size FROM pragma_freelist_count, pragma_page_size").Scan(&free, &size); err != nil {
+			return err
+		}
+		f.FreeBytes = free * size
+		rows, err := s.db.QueryContext(ctx, `SELECT tenant, CASE WHEN kind IN ('queued', 'running') THEN 'jobs' ELSE kind END AS quota, sum(n), sum(bytes)
+			FROM usage WHERE subject = '' GROUP BY tenant, quota ORDER BY tenant, quota`)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }() // rows.Err tells
+		for rows.Next() {
+			var u execution.StorageUsage
+			if err := rows.Scan(&u.Tenant, &u.Quota, &u.Count, &u.Bytes); err != nil {
+				return err
+			}
+			f.Usage = append(f.Usage, u)
+		}
+		return rows.Err()
+	})
+	return f, err
+}

@@ -1,0 +1,148 @@
+package sqlitestate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// The kinds of usage. Those of execution are quotas; queued and running together are execution.QuotaJobs.
+const (
+	kindQueued  = "queued"
+	kindRunning = "running"
+)
+
+// rowBytes is what a row takes beside its contents: the keys, its part of the indexes, and pages that are not full.
+const rowBytes = 512
+
+// schema returns the steps that made the file what it is. It only ever grows; user_version counts its steps.
+func schema() []string {
+	return []string{stepTables, stepEvents, stepUsage + counters()}
+}
+
+const stepTables = `
+CREATE TABLE functions (
+	tenant TEXT NOT NULL, name TEXT NOT NULL, next INTEGER, doc BLOB NOT NULL,
+	PRIMARY KEY (tenant, name)
+) WITHOUT ROWID;
+CREATE INDEX functions_next ON functions (next) WHERE next IS NOT NULL;
+CREATE TABLE versions (
+	tenant TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL, content BLOB NOT NULL,
+	PRIMARY KEY (tenant, name, version)
+);
+CREATE TABLE jobs (
+	seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL, status TEXT NOT NULL, priority INTEGER NOT NULL,
+	not_before INTEGER NOT NULL, owner TEXT NOT NULL, cancel INTEGER NOT NULL, callback INTEGER, ended INTEGER,
+	doc BLOB NOT NULL, request BLOB NOT NULL, result BLOB
+);
+CREATE INDEX jobs_queued ON jobs (tenant, priority DESC, seq) WHERE status = 'queued';
+CREATE INDEX jobs_running ON jobs (owner) WHERE status = 'running';
+CREATE INDEX jobs_callback ON jobs (callback) WHERE callback IS NOT NULL;
+CREATE INDEX jobs_ended ON jobs (ended) WHERE ended IS NOT NULL;
+CREATE TABLE gone (tenant TEXT NOT NULL, url TEXT NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (tenant, url)) WITHOUT ROWID;
+CREATE TABLE deliveries (
+	key TEXT PRIMARY KEY, mark TEXT NOT NULL, until INTEGER NOT NULL, owner TEXT NOT NULL, answer BLOB
+) WITHOUT ROWID;
+CREATE INDEX deliveries_until ON deliveries (until);
+`
+
+const stepEvents = `
+CREATE TABLE events (
+	tenant TEXT NOT NULL, name TEXT NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL, event BLOB NOT NULL,
+	PRIMARY KEY (tenant, name, id)
+);
+CREATE INDEX events_at ON events (at);
+`
+
+// stepUsage makes room for what is counted. Keys that were there before are of no tenant: they count against nobody, and are
+// forgotten in a day.
+const stepUsage = `
+CREATE TABLE usage (
+	tenant TEXT NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL, n INTEGER NOT NULL, bytes INTEGER NOT NULL,
+	PRIMARY KEY (tenant, kind, subject)
+) WITHOUT ROWID;
+CREATE TABLE probe (id INTEGER PRIMARY KEY, told TEXT NOT NULL);
+ALTER TABLE jobs ADD COLUMN subject TEXT NOT NULL DEFAULT '';
+ALTER TABLE deliveries ADD COLUMN tenant TEXT NOT NULL DEFAULT '';
+ALTER TABLE deliveries ADD COLUMN subject TEXT NOT NULL DEFAULT '';
+ALTER TABLE deliveries ADD COLUMN kind TEXT NOT NULL DEFAULT 'keys';
+CREATE INDEX jobs_results ON jobs (tenant, ended) WHERE ended IS NOT NULL;
+CREATE INDEX jobs_outbox ON jobs (tenant, callback) WHERE callback IS NOT NULL;
+CREATE INDEX deliveries_of ON deliveries (tenant, kind, until);
+CREATE INDEX events_of ON events (tenant, at);
+CREATE INDEX schedules_of ON functions (tenant, next) WHERE next IS NOT NULL;
+`
+
+// counted is a table whose rows count. Each field is an expression over a row that is called R.
+type counted struct {
+	table, tenant, kind, subject, bytes string
+	changes                             string // the columns of which the others depend
+	where                               string // which rows count; "" for all
+}
+
+// counters returns triggers that keep the usage, whoever changes a table, in the transaction of the change; and counts what
+// is there.
+func counters() string {
+	var b strings.Builder
+	for n, c := range []counted{
+		{table: "functions", tenant: "R.tenant", kind: quoted(execution.QuotaFunctions), subject: "''", bytes: "length(R.doc)", changes: "doc"},
+		{table: "functions", tenant: "R.tenant", kind: quoted(execution.QuotaSchedules), subject: "''", bytes: "0", changes: "next", where: "R.next IS NOT NULL"},
+		{table: "versions", tenant: "R.tenant", kind: quoted(execution.QuotaFunctions), subject: "''", bytes: "length(R.content)", changes: "content"},
+		{
+			table: "jobs", tenant: "R.tenant", subject: "R.subject", changes: "status, ended, doc, request, result",
+			kind: "CASE WHEN R.ended IS NOT NULL THEN " + quoted(execution.QuotaResults) + " WHEN R.status = 'queued' THEN " +
+				quoted(kindQueued) + " ELSE " + quoted(kindRunning) + " END",
+			bytes: "length(R.doc) + length(R.request) + ifnull(length(R.result), 0)",
+		},
+		{
+			table: "deliveries", tenant: "R.tenant", kind: "R.kind", subject: "R.subject", changes: "answer, tenant, subject, kind",
+			bytes: "length(R.mark) + length(CAST(R.key AS BLOB)) + ifnull(length(R.answer), 0)",
+		},
+		{table: "events", tenant: "R.tenant", kind: quoted(execution.QuotaDeliveries), subject: "''", bytes: "length(R.event)", changes: "event"},
+	} {
+		before, after := c.count("OLD", -1), c.count("NEW", 1)
+		fmt.Fprintf(&b, "CREATE TRIGGER counted_%d_in AFTER INSERT ON %s BEGIN %s END;\n", n, c.table, after)
+		fmt.Fprintf(&b, "CREATE TRIGGER counted_%d_out AFTER DELETE ON %s BEGIN %s END;\n", n, c.table, before)
+		fmt.Fprintf(&b, "CREATE TRIGGER counted_%d_up AFTER UPDATE OF %s ON %s BEGIN %s %s END;\n", n, c.changes, c.table, after, before)
+		b.WriteString(c.there())
+	}
+	return b.String()
+}
+
+func quoted(kind string) string { return "'" + kind + "'" }
+
+// count returns the statements that add a row to the usage of its tenant, and of its subject where it has one, or take it
+// away.
+func (c counted) count(row string, sign int) string {
+	of := func(expression string) string { return strings.ReplaceAll(expression, "R.", row+".") }
+	where := "true"
+	if c.where != "" {
+		where = of(c.where)
+	}
+	var b strings.Builder
+	for _, level := range []struct{ subject, where string }{{"''", where}, {of(c.subject), where + " AND " + of(c.subject) + " <> ''"}} {
+		if c.subject == "''" && level.where != where {
+			continue
+		}
+		fmt.Fprintf(&b, `INSERT INTO usage (tenant, kind, subject, n, bytes) SELECT %s, %s, %s, %d, %d * (%d + %s) WHERE %s
+			ON CONFLICT (tenant, kind, subject) DO UPDATE SET n = n + excluded.n, bytes = bytes + excluded.bytes;`,
+			of(c.tenant), of(c.kind), level.subject, sign, sign, rowBytes, of(c.bytes), level.where)
+	}
+	if sign < 0 {
+		fmt.Fprintf(&b, " DELETE FROM usage WHERE tenant = %s AND kind = %s AND subject IN ('', %s) AND n <= 0;", of(c.tenant), of(c.kind), of(c.subject))
+	}
+	return b.String()
+}
+
+// there counts the rows that were there before anybody counted.
+func (c counted) there() string {
+	of := func(expression string) string { return strings.ReplaceAll(expression, "R.", c.table+".") }
+	where := "true"
+	if c.where != "" {
+		where = of(c.where)
+	}
+	return fmt.Sprintf(`INSERT INTO usage (tenant, kind, subject, n, bytes) SELECT %[1]s, %[2]s, '', count(*), sum(%[3]d + %[4]s) FROM %[5]s WHERE %[6]s GROUP BY 1, 2
+		ON CONFLICT (tenant, kind, subject) DO UPDATE SET n = n + excluded.n, bytes = bytes + excluded.bytes;`+"\n",
+		of(c.tenant), of(c.kind), rowBytes, of(c.bytes), c.table, where)
+}

@@ -1,0 +1,59 @@
+package sqlitestate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// dueTenants returns the tenants that have rows of a table which are due, and how many of at most limit rows each may have
+// now. When there are more tenants than that, it returns as many by chance. Its cost does not grow with the rows of one
+// tenant. The names are of this package's making.
+func (s *Store) dueTenants(ctx context.Context, table, when string, now time.Time, limit int) (tenants []string, part int, err error) {
+	some, err := s.any(ctx, fmt.Sprintf("SELECT 1 FROM %s WHERE %[2]s IS NOT NULL AND %[2]s <= ? LIMIT 1", table, when), millis(now))
+	if err != nil || !some {
+		return nil, 0, err
+	}
+	tenants, err = s.strings(ctx, fmt.Sprintf(`WITH RECURSIVE each (tenant) AS (
+			SELECT min(tenant) FROM %[1]s WHERE %[2]s IS NOT NULL
+			UNION ALL
+			SELECT (SELECT min(%[1]s.tenant) FROM %[1]s WHERE %[1]s.%[2]s IS NOT NULL AND %[1]s.tenant > each.tenant) FROM each WHERE each.tenant IS NOT NULL
+		)
+		SELECT tenant FROM each WHERE tenant IS NOT NULL
+			AND EXISTS (SELECT 1 FROM %[1]s WHERE %[1]s.tenant = each.tenant AND %[1]s.%[2]s IS NOT NULL AND %[1]s.%[2]s <= ?)`, table, when), millis(now))
+	if err != nil || len(tenants) == 0 {
+		return nil, 0, err
+	}
+	rand.Shuffle(len(tenants), func(i, j int) { tenants[i], tenants[j] = tenants[j], tenants[i] })
+	tenants = tenants[:min(len(tenants), limit)]
+	return tenants, (limit + len(tenants) - 1) / len(tenants), nil
+}
+
+// any reports whether a query has a row.
+func (s *Store) any(ctx context.Context, query string, args ...any) (bool, error) {
+	found, err := s.strings(ctx, query, args...)
+	return len(found) > 0, err
+}
+
+// strings returns the first column of a query.
+func (s *Store) strings(ctx context.Context, query string, args ...any) (out []string, err error) {
+	err = s.read(ctx, func() (err error) {
+		out = nil
+		rows, err := s.db.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, rows.Close()) }()
+		for rows.Next() {
+			var text string
+			if err := rows.Scan(&text); err != nil {
+				return err
+			}
+			out = append(out, text)
+		}
+		return rows.Err()
+	})
+	return out, err
+}
