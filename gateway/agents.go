@@ -13,6 +13,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/policy/audit"
 )
@@ -29,7 +30,7 @@ var (
 // The client may do everything: it started this process.
 func (s *Server) ServeMCP(ctx context.Context, transport sdk.Transport) error {
 	return s.mcp.Serve(ctx, transport, mcp.Caller{
-		Identity: authn.Identity{Subject: "local", Tenant: authn.DefaultTenant, Scopes: authn.Scopes()},
+		Identity: authn.Local(),
 	})
 }
 
@@ -53,25 +54,75 @@ func (s *Server) serveMCP() fiber.Handler {
 		if caller := callerOf(c); !caller.May(authn.Execute) && !caller.May(authn.AuditRead) {
 			return lacks(authn.Execute)
 		}
-		if c.Method() != fiber.MethodPost {
-			return serve(c, &claim{})
-		}
-		if err := plainJSON(c); err != nil {
-			return err
-		}
-		// A batch would be any number of calls for the price of one request; the protocol has done without since 2025-06-18.
-		if bytes.HasPrefix(bytes.TrimLeft(c.Request().Body(), " \t\r\n"), []byte("[")) {
-			return bad("", "batches are not taken here; send one message in a request")
-		}
-		cl, err := s.claim(c, callerOf(c).Owner(), false)
+		leave, err := enter(c, s.places.mcpStreams, bounds.MCPStreams)
 		if err != nil {
 			return err
 		}
-		if cl.saved != nil {
-			return sayAgain(c, cl.saved)
+		if err := s.serveAgent(c, serve, leave); err != nil {
+			leave()
+			return err
 		}
-		return serve(c, cl)
+		return nil
 	}
+}
+
+// answerer answers a request under a claim, and calls leave when the answer has ended.
+type answerer func(c *fiber.Ctx, cl *claim, leave func()) error
+
+// serveAgent answers one request of an agent.
+func (s *Server) serveAgent(c *fiber.Ctx, serve answerer, leave func()) error {
+	if c.Method() != fiber.MethodPost {
+		return s.inSession(c, func() error { return serve(c, &claim{}, leave) })
+	}
+	if err := plainJSON(c); err != nil {
+		return err
+	}
+	// A batch would be any number of calls for the price of one request; the protocol has done without since 2025-06-18.
+	if bytes.HasPrefix(bytes.TrimLeft(c.Request().Body(), " \t\r\n"), []byte("[")) {
+		return bad("", "batches are not taken here; send one message in a request")
+	}
+	cl, err := s.claim(c, callerOf(c).Owner(), false)
+	if err != nil {
+		return err
+	}
+	if cl.saved != nil {
+		leave()
+		return sayAgain(c, cl.saved)
+	}
+	if err := s.inSession(c, func() error { return serve(c, cl, leave) }); err != nil {
+		cl.abandon()
+		return err
+	}
+	return nil
+}
+
+const mcpSession = "Mcp-Session-Id"
+
+// inSession counts the session that a request begins, uses or ends. Whether it begins one shows in the answer.
+func (s *Server) inSession(c *fiber.Ctx, serve func() error) error {
+	sessions := s.places.mcpSessions
+	if id := utils.CopyString(c.Get(mcpSession)); id != "" {
+		sessions.Touch(id)
+		err := serve()
+		if err == nil && c.Method() == fiber.MethodDelete && c.Response().StatusCode() < 300 {
+			sessions.End(id)
+		}
+		return err
+	}
+	if c.Method() != fiber.MethodPost || mcp.Sessionless(c.Get("Mcp-Protocol-Version")) {
+		return serve()
+	}
+	leave, err := enter(c, sessions, bounds.MCPSessions)
+	if err != nil {
+		return err
+	}
+	err = serve()
+	if id := string(c.Response().Header.Peek(mcpSession)); id != "" && err == nil {
+		sessions.Hold(id, leave)
+	} else {
+		leave()
+	}
+	return err
 }
 
 // explain says of an error what a tool's caller may know: what a problem document would.
@@ -138,11 +189,11 @@ func (a agents) InvokeFunction(ctx context.Context, caller mcp.Caller, call mcp.
 }
 
 // Analyze implements mcp.Executor.
-func (a agents) Analyze(_ context.Context, caller mcp.Caller, request execution.Request) (json.RawMessage, error) {
+func (a agents) Analyze(ctx context.Context, caller mcp.Caller, request execution.Request) (json.RawMessage, error) {
 	if !caller.Identity.May(authn.Execute) {
 		return nil, lacks(authn.Execute)
 	}
-	verdict, err := a.s.judge(Job{Request: request, Caller: caller.Identity})
+	verdict, err := a.s.judge(ctx, Job{Request: request, Caller: caller.Identity})
 	if err != nil {
 		return nil, err
 	}

@@ -305,8 +305,21 @@ func TestAgentsDoors(t *testing.T) {
 		t.Fatalf("%d %v\n%s", a.StatusCode, a.Header, a.body)
 	}
 	// A session is its caller's own.
-	s.do(t, "POST", "/mcp", `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, accept, bearer(token(t, "eve", "acme", "execute")), "Mcp-Session-Id: "+id).problem(t, 403)
-	s.do(t, "DELETE", "/mcp", "", bearer(token(t, "eve", "acme", "execute")), "Mcp-Session-Id: "+id).problem(t, 403)
+	// Another caller that has learnt the id of a session meets what nobody's id meets, in every way of using it.
+	list := `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
+	for name, eve := range map[string]string{"another subject": token(t, "eve", "acme", "execute"), "the same subject of another tenant": token(t, "alice", "globex", "execute"), "the operator": apiKey} {
+		for _, request := range [][2]string{{"POST", list}, {"GET", ""}, {"DELETE", ""}} {
+			theirs := s.do(t, request[0], "/mcp", request[1], accept, bearer(eve), "Mcp-Session-Id: "+id)
+			detail, code := theirs.problem(t, 404)
+			nobodys := s.do(t, request[0], "/mcp", request[1], accept, bearer(eve), "Mcp-Session-Id: nobody")
+			if wantDetail, wantCode := nobodys.problem(t, 404); detail != wantDetail || code != wantCode {
+				t.Errorf("%s, %s: %q %q; an unknown session is answered %q %q", name, request[0], code, detail, wantCode, wantDetail)
+			}
+		}
+	}
+	if a := s.do(t, "POST", "/mcp", list, accept, bearer(token(t, "alice", "acme", "execute")), "Mcp-Session-Id: "+id); a.StatusCode != 200 {
+		t.Error("its own caller:", a.StatusCode)
+	}
 	if a := s.do(t, "DELETE", "/mcp", "", bearer(token(t, "alice", "acme", "execute")), "Mcp-Session-Id: "+id); a.StatusCode != 204 {
 		t.Errorf("%d %s", a.StatusCode, a.body)
 	}

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"context"
+
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -12,11 +14,13 @@ func (s *Server) analyze(c *fiber.Ctx) error {
 	if err := plainJSON(c); err != nil {
 		return err
 	}
-	request, err := execution.DecodeRequest(c.Request().Body())
+	request, err := decoded(s, c, execution.DecodeRequest)
 	if err != nil {
 		return err
 	}
-	verdict, err := s.judge(Job{Request: request, Caller: callerOf(c)})
+	ctx, release := s.attached(c)
+	defer release()
+	verdict, err := s.judge(ctx, Job{Request: request, Caller: callerOf(c)})
 	if err != nil {
 		return err
 	}
@@ -37,8 +41,11 @@ type verdict struct {
 }
 
 // judge asks the policy.
-func (s *Server) judge(job Job) (verdict, error) {
-	decision := s.deps.Policy.AnalyzeAsk(askOf(s.attach(job)))
+func (s *Server) judge(ctx context.Context, job Job) (verdict, error) {
+	decision, err := s.decider.analyze(ctx, askOf(s.attach(job)))
+	if err != nil {
+		return verdict{}, err
+	}
 	if bad, ok := decision.BadField(); ok {
 		return verdict{}, &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}
 	}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -43,7 +44,11 @@ func (s *Server) permitted(tools []execution.Tool, caller authn.Identity) []exec
 		ask.Tools = append(ask.Tools, t.Name)
 	}
 	denied := map[string]bool{}
-	for _, r := range s.deps.Policy.Decide(ask).Reasons {
+	decision, err := s.decider.decide(s.base, ask)
+	if err != nil {
+		return nil // the gateway is being stopped
+	}
+	for _, r := range decision.Reasons {
 		if r.Rule == "tools" && r.Effect == policy.Deny {
 			denied[r.Field] = true
 		}
@@ -80,11 +85,12 @@ func (s *Server) attach(job Job) Job {
 		taken[namespace] = true
 	}
 	var likely, others []execution.Tool
+	names := job.named()
 	for _, t := range all {
 		namespace, method := execution.ToolGlobal(t.Name)
 		switch {
-		case taken[namespace] || !job.names(namespace):
-		case job.names(method):
+		case taken[namespace] || !names(namespace):
+		case names(method):
 			likely = append(likely, t)
 		default:
 			others = append(others, t)
@@ -96,17 +102,21 @@ func (s *Server) attach(job Job) Job {
 	return job
 }
 
-// names reports whether the text of what a job runs has a word in it.
-func (j Job) names(word string) bool {
-	if strings.Contains(j.Request.Code, word) {
-		return true
-	}
-	for _, content := range j.Request.Files {
-		if strings.Contains(string(content), word) {
-			return true
+// named returns a func that reports whether the text of what a job runs has a word in it. It looks for each word once.
+func (j Job) named() func(word string) bool {
+	known := map[string]bool{}
+	return func(word string) bool {
+		found, ok := known[word]
+		if ok {
+			return found
 		}
+		found = strings.Contains(j.Request.Code, word)
+		for _, content := range j.Request.Files {
+			found = found || bytes.Contains(content, []byte(word))
+		}
+		known[word] = found
+		return found
 	}
-	return false
 }
 
 // toolView is an attached tool as it is shown.

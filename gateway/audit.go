@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/webhook"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/policy/audit"
 )
@@ -41,6 +42,9 @@ func tenantFor(caller authn.Identity, wanted string) (string, error) {
 func seen(record audit.Record, tenant string) audit.Record {
 	if tenant != "" {
 		record.Chain.PrevID = ""
+	}
+	if record.Via == execution.ViaHook {
+		record.Request = webhook.RequestWithoutCredentials(record.Request)
 	}
 	return record
 }

@@ -19,9 +19,9 @@ import (
 // bridge answers by a handler of net/http that may stream. prepare gives the handler's request its context, which ends
 // when the client hangs up. What the library's own adaptor lacks is why this is here: it tells no handler of a client
 // that left, and hands out memory that the next request overwrites. An answer under a claim is made, and kept, whether or
-// not its client stays.
-func (s *Server) bridge(h http.Handler, prepare func(*fiber.Ctx, context.Context, *claim) context.Context) func(*fiber.Ctx, *claim) error {
-	return func(c *fiber.Ctx, cl *claim) error {
+// not its client stays. leave is called when the answer has ended.
+func (s *Server) bridge(h http.Handler, prepare func(*fiber.Ctx, context.Context, *claim) context.Context) func(*fiber.Ctx, *claim, func()) error {
+	return func(c *fiber.Ctx, cl *claim, leave func()) error {
 		conn := c.Context().Conn()
 		// A shutdown ends what runs, and that ends the answer, with its last words.
 		ctx, release := context.WithCancel(context.Background())
@@ -29,6 +29,8 @@ func (s *Server) bridge(h http.Handler, prepare func(*fiber.Ctx, context.Context
 			release()
 			ctx, release = watch(context.Background(), conn)
 		}
+		stop := release
+		release = func() { stop(); leave() }
 		before := headOf(c)
 		request, err := standardRequest(prepare(c, ctx, cl), c)
 		if err != nil {

@@ -2,10 +2,8 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"net/netip"
 	"strconv"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
@@ -37,32 +35,12 @@ func (s *Server) authenticate(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// recognise checks a credential. Failed attempts count against the address, so that credentials cannot be guessed at
-// speed.
-func (s *Server) recognise(c *fiber.Ctx, authorization, apiKey string) (authn.Identity, error) {
-	id, err := s.deps.Auth.Authenticate(authorization, apiKey)
-	if err == nil {
-		return id, nil
-	}
-	if refusal := (*authn.Refusal)(nil); errors.As(err, &refusal) && refusal.Unavailable {
-		return id, &problem{status: 503, code: "identity_unavailable", detail: refusal.Reason, retryAfter: 10 * time.Second}
-	}
-	verdict, limiting := s.deps.Limiter.Take(context.WithoutCancel(s.base), "address:"+network(c.IP()))
-	if limiting != nil {
-		return id, limiting
-	}
-	if !verdict.Allowed {
-		return id, tooMany(c, verdict)
-	}
-	return id, err
-}
-
-// limit counts the request of a recognised caller: by tenant and subject, or by address when there is no subject or
-// everybody is the local user.
+// limit counts the request of a recognised caller: by tenant and subject, or by address when a token names no
+// subject or everybody is the local user.
 func (s *Server) limit(c *fiber.Ctx) error {
 	id := callerOf(c)
 	key := "subject:" + id.Owner()
-	if id.Subject == "" || s.deps.Auth.Open() {
+	if id.Anonymous() || s.deps.Auth.Open() {
 		key = "address:" + network(c.IP())
 	}
 	verdict, err := s.deps.Limiter.Take(context.WithoutCancel(s.base), key)
@@ -73,13 +51,16 @@ func (s *Server) limit(c *fiber.Ctx) error {
 		return tooMany(c, verdict)
 	}
 	announce(c, verdict)
-	return s.quota(c, id.Tenant)
+	if err := s.quota(c, id.Tenant); err != nil {
+		return err
+	}
+	return c.Next()
 }
 
-// quota counts the request against what its tenant may use, whoever of it asks.
+// quota counts the request against what its tenant may use, whoever of it asks. Its error refuses the request.
 func (s *Server) quota(c *fiber.Ctx, tenant string) error {
 	if s.deps.Quotas == nil {
-		return c.Next()
+		return nil
 	}
 	verdict, err := s.deps.Quotas.Take(context.WithoutCancel(s.base), tenant)
 	if err != nil {
@@ -92,7 +73,7 @@ func (s *Server) quota(c *fiber.Ctx, tenant string) error {
 			detail: "the tenant's quota of " + strconv.Itoa(verdict.Limit) + " requests in " + verdict.Window.String() + " is used up; see Retry-After",
 		}
 	}
-	return c.Next()
+	return nil
 }
 
 // announce writes the fields of draft-ietf-httpapi-ratelimit-headers-06, which clients read most widely.

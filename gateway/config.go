@@ -13,7 +13,10 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/airlock-run/airlock/functions/webhook"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/bounds"
+	"github.com/airlock-run/airlock/gateway/callbacks"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
@@ -29,6 +32,7 @@ type Config struct {
 	SparePlaces int           // more of them, as queue.Config says; none
 	QueueDepth  int           // executions waiting at once; 1,000
 	QueueWait   time.Duration // longest wait for a place; 30 s
+	Overhead    time.Duration // what a run may take beyond its tier's time before its process is killed; 500 ms
 
 	// Spread says that this is one of several gateways that share no memory: idempotency keys are then kept in State, and
 	// refused without one.
@@ -43,6 +47,14 @@ type Config struct {
 	// CallbackSecret ("whsec_" and base64) signs callbacks whose caller gave no secret; without it each gets its own.
 	CallbackSecret string
 
+	// HookRate is how many deliveries a webhook takes in a minute where Deps has no HookLimiter: 300.
+	HookRate int
+	// HookAnswerHeaders are X- headers that the code of webhooks may set on its answers, beside the few that all may.
+	HookAnswerHeaders []string
+	// HooksHost is the host that webhooks alone are served on. Nothing else is served there, and no webhook elsewhere. Empty
+	// serves both on every host. See also ServeHooks.
+	HooksHost string
+
 	KeptResults     int // 1,000
 	KeptResultBytes int // 64 MiB
 
@@ -52,13 +64,18 @@ type Config struct {
 	Heartbeat    time.Duration // between comments on a silent stream; 10 s, at most half of WriteTimeout
 }
 
-// Deps is what a Server needs of others. All of it is required but State, Wake, Redact, Fleet, Examples, Quotas and Tracer.
+// Deps is what a Server needs of others. All of it is required but Verify, Reader, State, Wake, Redact, Fleet, Examples, Quotas,
+// Logins, HookLimiter, Health and Tracer.
 type Deps struct {
 	Invoker Invoker
 	Records Records
 	Policy  Decider
+	// Reader reads the code that is not cheap to read. Without it such code is refused.
+	Reader  CodeReader
 	Limiter Limiter
 	Auth    *authn.Authenticator
+	// Verify verifies the chains of the records, against what else is known of them; nil has Records do so, where they can.
+	Verify func(ctx context.Context) (audit.Report, error)
 	// State keeps functions and jobs; without it the endpoints that need it answer 501.
 	State State
 	// Wake has Turn called soon for a job that was just kept, in this process or another one; nil wakes nobody. The job is
@@ -74,6 +91,12 @@ type Deps struct {
 	Attached Attached
 	// Quotas are what tenants may use; nil sets none.
 	Quotas Quotas
+	// Logins bounds how often credentials can be guessed; nil has this process count, 30 wrong ones of an address in a minute.
+	Logins Logins
+	// HookLimiter counts the deliveries of each webhook; nil counts in this process, by Config.HookRate.
+	HookLimiter Limiter
+	// Health are further parts that GET /readyz asks: Redis, the readers of code.
+	Health []Health
 	// Tracer makes the spans of requests and executions; nil makes none.
 	Tracer trace.Tracer
 	Logger *slog.Logger
@@ -97,16 +120,27 @@ func (c Config) checked() (Config, error) {
 	}
 	ok := number(&c.MaxBodyBytes, 1<<20)
 	ok = number(&c.Places, 2) && ok
-	ok = number(&c.QueueDepth, 1000) && ok
+	ok = number(&c.QueueDepth, bounds.Of(bounds.Waiting).Most) && ok
 	ok = duration(&c.QueueWait, 30*time.Second) && ok
-	ok = number(&c.KeptResults, 1000) && ok
-	ok = number(&c.KeptResultBytes, 64<<20) && ok
+	ok = number(&c.HookRate, 300) && ok
+	ok = duration(&c.Overhead, 500*time.Millisecond) && ok
+	ok = number(&c.KeptResults, bounds.Of(bounds.Results).Most) && ok
+	ok = number(&c.KeptResultBytes, bounds.Of(bounds.Results).Bytes) && ok
 	ok = duration(&c.ReadTimeout, 10*time.Second) && ok
 	ok = duration(&c.WriteTimeout, 30*time.Second) && ok
 	ok = duration(&c.IdleTimeout, 75*time.Second) && ok
 	ok = duration(&c.Heartbeat, 10*time.Second) && ok
 	if !ok {
 		return c, errors.New("gateway: sizes and durations must not be negative")
+	}
+	if err := webhook.CheckAnswerHeaders(c.HookAnswerHeaders); err != nil {
+		return c, fmt.Errorf("gateway: %w", err)
+	}
+	if c.HooksHost != "" && !validHost(c.HooksHost) {
+		return c, fmt.Errorf("gateway: %q is not the name of a host", c.HooksHost)
+	}
+	if c.CallbackSecret != "" && !callbacks.ValidSecret(c.CallbackSecret) {
+		return c, errors.New("gateway: the secret of callbacks must be whsec_ and base64 of 16 to 64 bytes after it")
 	}
 	for _, o := range c.CORSOrigins {
 		if o == "*" && len(c.CORSOrigins) == 1 {

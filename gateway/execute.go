@@ -15,9 +15,6 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// overhead is what a run may take beyond its tier's time before its function is given up: starting, scanning, recording.
-const overhead = 500 * time.Millisecond
-
 // Job is one execution to be had.
 type Job struct {
 	Request    execution.Request
@@ -67,6 +64,10 @@ func (s *Server) answer(c *fiber.Ctx, job Job) error {
 	if err != nil {
 		return err
 	}
+	if k, ok := s.kept.Get(result.ID); ok { // it was encoded to be kept
+		c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
+		return c.Send(k.body)
+	}
 	return s.send(c, result)
 }
 
@@ -80,7 +81,13 @@ func (s *Server) Execute(ctx context.Context, job Job) (execution.Result, error)
 }
 
 func (s *Server) perform(ctx context.Context, job Job) (execution.Result, error) {
-	r := s.begin(job)
+	r, err := s.begin(ctx, job)
+	if err != nil && ctx.Err() != nil {
+		return s.close(ctx, r, r.cancelled())
+	}
+	if err != nil {
+		return execution.Result{}, err
+	}
 	if bad, ok := r.decision.BadField(); ok {
 		return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}
 	}
@@ -118,7 +125,7 @@ func (s *Server) perform(ctx context.Context, job Job) (execution.Result, error)
 func (s *Server) place(ctx context.Context, r *run) (*queue.Place, error) {
 	waiting, cancel := context.WithTimeout(ctx, s.cfg.QueueWait)
 	defer cancel()
-	place, err := s.queue.Acquire(waiting, classOf(r.job.Request.Priority), r.job.Caller.Tenant)
+	place, err := s.queue.AcquireFor(waiting, classOf(r.job.Request.Priority), r.job.Caller.Tenant, r.job.Caller.Subject)
 	switch {
 	case err == nil:
 		r.queued = place.Waited
@@ -142,15 +149,17 @@ func classOf(priority string) queue.Class {
 
 // invoke has a function run it, within the tier's time.
 func (s *Server) invoke(ctx context.Context, r *run) (execution.Reply, error) {
-	running, cancel := context.WithTimeout(ctx, r.decision.Grants.Timeout+overhead)
+	running, cancel := context.WithTimeout(ctx, r.decision.Grants.Timeout+s.cfg.Overhead)
 	defer cancel()
 	r.step(audit.Started)
 	defer r.step(audit.Finished)
 	reply, err := s.deps.Invoker.Invoke(running, execution.Invocation{
+		Servers: execution.ServersOf(r.job.Request.Tools),
 		Airlock: execution.InvocationVersion, ID: r.id, Request: r.job.Request, Via: r.job.Via,
 		Caller:     execution.Caller{Subject: r.job.Caller.Subject, Tenant: r.job.Caller.Tenant, IP: r.job.IP},
 		ReceivedAt: r.job.ReceivedAt, QueueMs: milliseconds(r.queued), Scopes: restricting(r.job.Caller.Scopes),
 		TraceParent: r.job.TraceParent, Function: r.job.Function, Content: r.job.Content, StartBefore: r.job.StartBefore,
+		Decision: r.decided,
 	}, r.job.OnLog)
 	if err == nil {
 		s.learnStart(ctx, r, reply.Result)
@@ -233,7 +242,7 @@ func (s *Server) keep(r *run, result execution.Result) execution.Result {
 	s.activity.happened()
 	body, err := encode(result)
 	if err == nil {
-		s.kept.Put(result.ID, kept{owner: r.job.Caller.Owner(), body: body, job: r.job.called}, len(body))
+		s.kept.Put(r.job.Caller.Owner(), result.ID, kept{owner: r.job.Caller.Owner(), body: body, job: r.job.called}, len(body))
 		s.learn(r, result, len(body))
 	}
 	return result

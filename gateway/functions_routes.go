@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -24,7 +25,7 @@ func (s *Server) putFunction(c *fiber.Ctx) error {
 	if err := plainJSON(c); err != nil {
 		return err
 	}
-	d, err := functions.Decode(c.Request().Body())
+	d, err := decoded(s, c, functions.Decode)
 	if err != nil {
 		return err
 	}
@@ -33,7 +34,11 @@ func (s *Server) putFunction(c *fiber.Ctx) error {
 		if err := hooks.Check(*d.Hook); err != nil {
 			return err
 		}
-		needsSecret = hooks.NeedsSecret(d.Hook.Scheme)
+		if needsSecret = hooks.NeedsSecret(d.Hook.Scheme); needsSecret && d.Hook.Secret == "" {
+			if err := s.keptSecret(c, *d.Hook); err != nil {
+				return err
+			}
+		}
 	}
 	if d.Schedule != nil {
 		if err := schedule.Check(d.Schedule, s.deps.Now()); err != nil {
@@ -43,7 +48,12 @@ func (s *Server) putFunction(c *fiber.Ctx) error {
 	caller := callerOf(c)
 	d.Content.Scopes = restricting(caller.Scopes)
 	slices.Sort(d.Content.Scopes)
-	decision := s.deps.Policy.AnalyzeAsk(askOf(Job{Request: called(d.Content), Caller: caller, Function: &execution.FunctionRef{}}))
+	ctx, release := s.attached(c)
+	defer release()
+	decision, err := s.decider.analyze(ctx, askOf(Job{Request: called(d.Content), Caller: caller, Function: &execution.FunctionRef{}}))
+	if err != nil {
+		return err
+	}
 	if bad, ok := decision.BadField(); ok {
 		return &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}
 	}
@@ -67,6 +77,19 @@ func (s *Server) putFunction(c *fiber.Ctx) error {
 		DangerAnalysis policy.DangerAnalysis `json:"dangerAnalysis"`
 		Decision       verdict               `json:"decision"`
 	}{viewOf(f, v), decision.Analysis, verdict{decision.Effect == policy.Allow, decision.ReasonLines()}})
+}
+
+// keptSecret refuses to go on with a stored secret that is too short: an earlier release took any.
+func (s *Server) keptSecret(c *fiber.Ctx, hook execution.FunctionHook) error {
+	have, err := s.found(c)
+	if errors.Is(err, execution.ErrNotFound) || err == nil && (have.Hook == nil || have.Hook.Scheme != hook.Scheme) {
+		return nil // that a secret is missing is said where the function is saved
+	}
+	if err != nil {
+		return err
+	}
+	hook.Secret = have.Hook.Secret
+	return hooks.Check(hook)
 }
 
 // unparsed refuses code that could never run.
@@ -114,9 +137,11 @@ type functionView struct {
 }
 
 type hookView struct {
-	Scheme           string   `json:"scheme"`
-	Path             string   `json:"path"`
+	Scheme string `json:"scheme"`
+	Path   string `json:"path"`
+	// Headers are where the signature or the secret is looked for, and Sees what the code is given.
 	Headers          []string `json:"headers,omitempty"`
+	Sees             []string `json:"sees"`
 	ToleranceSeconds int      `json:"toleranceSeconds,omitempty"`
 	Async            bool     `json:"async"`
 	Alias            string   `json:"alias,omitempty"`
@@ -140,7 +165,7 @@ func viewOf(f execution.SavedFunction, v execution.FunctionVersion) functionView
 		view.Aliases[name] = a.Version
 	}
 	if h := f.Hook; h != nil {
-		view.Hook = &hookView{h.Scheme, hookPath(f.Tenant, f.Name), hooks.Headers(*h), h.ToleranceSeconds, h.Async, h.Alias, h.Secret != ""}
+		view.Hook = &hookView{h.Scheme, hookPath(f.Tenant, f.Name), hooks.Headers(*h), hooks.Sees(*h), h.ToleranceSeconds, h.Async, h.Alias, h.Secret != ""}
 	}
 	if sc := f.Schedule; sc != nil {
 		view.Schedule = &scheduleView{sc.Cron, sc.TimeZone, sc.Missed, sc.Input, stamp(sc.Next)}

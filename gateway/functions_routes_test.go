@@ -15,7 +15,7 @@ import (
 )
 
 // kept gives a server with state; its function answers with what it was sent, under "input", "context", and "code".
-func kept(t *testing.T, o options) *served {
+func kept(t testing.TB, o options) *served {
 	t.Helper()
 	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{MaxJobsPerTenant: 100})
 	if err != nil {
@@ -207,7 +207,7 @@ func TestFunctionsRefuse(t *testing.T) {
 		{"POST", "/api/functions/f/invoke", `{"code":"2"}`, 400, "code: is not a field of a call"},
 		{"POST", "/api/functions/f/invoke", `{"context":{"eval":1}}`, 400, "context.eval"},
 		{"POST", "/api/functions/f/invoke", `{"callback":"http://x.example/"}`, 400, "respond-async"},
-		{"POST", "/api/functions/f/invoke", `{"input":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`, 400, "nested"},
+		{"POST", "/api/functions/f/invoke", `{"input":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}`, 400, "nested"},
 	} {
 		if detail, _ := s.do(t, c.method, c.path, c.body).problem(t, c.status); !strings.Contains(detail, c.says) {
 			t.Errorf("%s %s %.80s: %s", c.method, c.path, c.body, detail)
@@ -221,7 +221,7 @@ func TestFunctionsBelongToTenants(t *testing.T) {
 	ann, bob := tenantToken(t, "ann", "acme", "execute functions tier:strict"), tenantToken(t, "bob", "other", "execute functions")
 	reader, none := tenantToken(t, "ron", "acme", "execute"), tenantToken(t, "nil", "acme", "audit:read")
 	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","policy":"strict","hook":{"scheme":"none"}}`, ann), 201)
-	want(t, s.do(t, "POST", "/api/functions/f/invoke", "", reader), 200, `"tenant":"acme"`, `"subject":"ron"`)
+	want(t, s.do(t, "POST", "/api/functions/f/invoke", "", reader), 200, `"tenant":"acme"`, `"subject":"jwt:/ron"`)
 	want(t, s.do(t, "POST", "/hooks/acme/f", "{}"), 200, `"subject":"hook:f"`, `"scopes":["tier:strict"]`)
 	s.do(t, "POST", "/hooks/f", "{}").problem(t, 404)
 	s.do(t, "POST", "/hooks/other/f", "{}").problem(t, 404)

@@ -20,12 +20,15 @@ import (
 // executionID tells by which execution a request is answered, where the answer itself does not.
 const executionID = "X-Execution-Id"
 
+// hooksPath is where all webhooks go.
+const hooksPath = "/hooks"
+
 // hookPath is where the webhooks of a function go: those of the default tenant need not name it.
 func hookPath(tenant, name string) string {
 	if tenant == authn.DefaultTenant {
-		return "/hooks/" + name
+		return hooksPath + "/" + name
 	}
-	return "/hooks/" + url.PathEscape(tenant) + "/" + name
+	return hooksPath + "/" + url.PathEscape(tenant) + "/" + name
 }
 
 // hook is POST /hooks/{name} and /hooks/{tenant}/{name}: verify, run with the event as input, answer what the function
@@ -40,9 +43,9 @@ func (s *Server) hook(c *fiber.Ctx) error {
 		return s.counted(c, err)
 	}
 	header, body := headerOf(c), append([]byte(nil), c.Request().Body()...)
-	proof, err := hooks.Verify(*f.Hook, header, body, received)
+	proof, err := s.proved(c, f, func() (hooks.Proof, error) { return hooks.Verify(*f.Hook, header, body, received) })
 	if err != nil {
-		return s.counted(c, err)
+		return err
 	}
 	if f.Hook.Scheme == hooks.None {
 		if err := s.counted(c, nil); err != nil {
@@ -58,7 +61,8 @@ func (s *Server) hook(c *fiber.Ctx) error {
 	if err != nil {
 		return bad("", "the event cannot be written as JSON")
 	}
-	return s.oncePerKey(c, "hook:"+f.Tenant+"/"+f.Name, f.Hook.Async, func(c *fiber.Ctx) error {
+	again := func(c *fiber.Ctx) error { return s.charge(c, f) }
+	return s.oncePerKey(c, authn.Hook(f.Tenant, f.Name).Owner(), f.Hook.Async, again, func(c *fiber.Ctx) error {
 		job, err := s.hooked(c, f, input, s.newID(c), received)
 		if err != nil {
 			return err
@@ -70,7 +74,7 @@ func (s *Server) hook(c *fiber.Ctx) error {
 // hooked is the execution that an event begins: on behalf of nobody, with what whoever saved the function was granted.
 func (s *Server) hooked(c *fiber.Ctx, f execution.SavedFunction, event []byte, id string, received time.Time) (Job, error) {
 	job := Job{
-		Caller: authn.Identity{Subject: "hook:" + f.Name, Tenant: f.Tenant}, IP: utils.CopyString(c.IP()), Via: execution.ViaHook,
+		Caller: authn.Hook(f.Tenant, f.Name), IP: utils.CopyString(c.IP()), Via: execution.ViaHook,
 		ReceivedAt: received.UTC(), Fresh: true, ID: id, TraceParent: traceOf(c),
 	}
 	content, err := s.bind(s.base, f, Call{Name: f.Name, Alias: f.Hook.Alias, Request: execution.Request{Input: event}}, &job)
@@ -94,9 +98,32 @@ func (s *Server) hookOf(c *fiber.Ctx) (execution.SavedFunction, error) {
 	return f, err
 }
 
-// counted counts an attempt against the sender's address, and gives the error of one that went too far.
+// charge counts a delivery that was verified: against the limit of its hook, and against the quota of its tenant.
+// What was not verified counts against its address alone (see counted), so that nobody else can use up either. Its
+// error refuses the delivery, which may be made again.
+func (s *Server) charge(c *fiber.Ctx, f execution.SavedFunction) error {
+	if err := s.hookLimit(c, f); err != nil {
+		return err
+	}
+	return s.quota(c, f.Tenant)
+}
+
+// hookLimit counts a delivery, or an event that is tried or delivered again, against the limit of its hook.
+func (s *Server) hookLimit(c *fiber.Ctx, f execution.SavedFunction) error {
+	verdict, err := s.deps.HookLimiter.Take(context.WithoutCancel(s.base), "hook:"+f.Tenant+"/"+f.Name)
+	if err != nil {
+		return err
+	}
+	if !verdict.Allowed {
+		return tooMany(c, verdict)
+	}
+	return nil
+}
+
+// counted counts an attempt against the sender's address, and returns the error of one that went too far. The
+// count is apart from that of failed logins.
 func (s *Server) counted(c *fiber.Ctx, err error) error {
-	verdict, limiting := s.deps.Limiter.Take(context.WithoutCancel(s.base), "address:"+network(c.IP()))
+	verdict, limiting := s.deps.Limiter.Take(context.WithoutCancel(s.base), "sender:"+network(c.IP()))
 	if limiting != nil {
 		return limiting
 	}
@@ -114,11 +141,14 @@ func headerOf(c *fiber.Ctx) http.Header {
 	return h
 }
 
-// onlyOnce has a delivery acted upon once. The very same one again is refused; one that its sender signed anew, not knowing
-// that it had arrived, is given the answer of the first. The mark that is kept ends with the execution's id: what a process
-// accepted before it died is not accepted a second time.
+// onlyOnce has a delivery acted upon once. The very same one again is refused; one that its sender signed anew,
+// not knowing that it had arrived, is given the answer of the first. The mark that is kept ends with the
+// execution's id: what a process accepted before it died is not accepted a second time.
 func (s *Server) onlyOnce(c *fiber.Ctx, f execution.SavedFunction, proof hooks.Proof, job Job) error {
 	if proof.Key == "" {
+		if err := s.charge(c, f); err != nil {
+			return err
+		}
 		c.Set(executionID, job.ID)
 		answer, err := s.react(f, job)
 		if err != nil {
@@ -127,16 +157,21 @@ func (s *Server) onlyOnce(c *fiber.Ctx, f execution.SavedFunction, proof hooks.P
 		return s.reply(c, answer)
 	}
 	key := f.Tenant + "\x00" + f.Name + "\x00" + proof.Key
-	begun, first, kept, err := s.state.Begin(s.base, key, proof.Mark+" "+job.ID, job.ReceivedAt, proof.Until)
+	taking := execution.Key{Quota: execution.QuotaDeliveries, Tenant: f.Tenant, Subject: authn.Hook(f.Tenant, f.Name).Subject, Name: key}
+	mine := job.ID
+	begun, first, kept, err := s.state.Begin(s.base, taking, proof.Mark+" "+job.ID, job.ReceivedAt, proof.Until)
 	mark, id, _ := strings.Cut(first, " ")
 	switch {
 	case err != nil:
 		return err
 	case !begun && kept == nil:
-		return &problem{status: 409, code: "in_flight", detail: "this delivery is being answered", retryAfter: time.Second}
+		return s.counted(c, &problem{status: 409, code: "in_flight", detail: "this delivery is being answered", retryAfter: time.Second})
 	case !begun && mark == proof.Mark:
 		return s.counted(c, &problem{status: 409, code: "replayed", detail: "this delivery was taken before; nothing was run"})
 	case !begun:
+		if err := s.charge(c, f); err != nil {
+			return err
+		}
 		var answer hooks.Answer
 		if err := json.Unmarshal(kept, &answer); err != nil {
 			return err
@@ -145,6 +180,11 @@ func (s *Server) onlyOnce(c *fiber.Ctx, f execution.SavedFunction, proof hooks.P
 		return s.reply(c, answer)
 	case f.Hook.Async:
 		job.ID = id
+	}
+	if id == mine { // what a process accepted before it died was charged then
+		if err := s.charge(c, f); err != nil {
+			return errors.Join(err, s.state.Abandon(context.WithoutCancel(s.base), key))
+		}
 	}
 	c.Set(executionID, job.ID)
 	answer, err := s.react(f, job)
@@ -185,11 +225,11 @@ func (s *Server) react(f execution.SavedFunction, job Job) (hooks.Answer, error)
 	if err != nil {
 		return hooks.Answer{}, err
 	}
-	return answerOf(result)
+	return s.answerOf(result)
 }
 
 // answerOf is what a sender is answered for a result; the error is for one that is none.
-func answerOf(result execution.Result) (hooks.Answer, error) {
+func (s *Server) answerOf(result execution.Result) (hooks.Answer, error) {
 	switch result.Status {
 	case execution.Completed:
 	case execution.TimedOut:
@@ -199,15 +239,17 @@ func answerOf(result execution.Result) (hooks.Answer, error) {
 	default:
 		return hooks.Answer{}, &problem{status: 500, code: "function_failed", detail: "the execution " + result.ID + " failed"}
 	}
-	answer, ok := hooks.NewAnswer(result.Result)
+	answer, ok := hooks.NewAnswer(result.Result, s.cfg.HookAnswerHeaders...)
 	if !ok {
 		return hooks.Answer{}, &problem{status: 500, code: "function_failed", detail: "the execution " + result.ID + " returned more than an answer can hold"}
 	}
 	return answer, nil
 }
 
-// reply answers a sender. A page that code returns runs nothing and reaches nothing of this origin.
+// reply answers a sender. A page that code returns runs nothing and reaches nothing of this origin. An answer that
+// an earlier release kept may have headers that no longer pass.
 func (s *Server) reply(c *fiber.Ctx, answer hooks.Answer) error {
+	answer.Restrict(s.cfg.HookAnswerHeaders)
 	for name, value := range answer.Headers {
 		c.Set(name, value)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway"
 )
 
 func signature(secret, text string) []byte {
@@ -59,18 +60,21 @@ func TestHookAnswers(t *testing.T) {
 	t.Parallel()
 	count, line := 0, "x"
 	ends := map[string]execution.Result{
-		"made":    completed(`{"status":201,"headers":{"X-Own":"1","Set-Cookie":"a=b","Content-Length":"5000"},"body":"made"}`),
+		"made":    completed(`{"status":201,"headers":{"X-Own":"1","X-Other":"2","Set-Cookie":"a=b","Content-Length":"5000"},"body":"made"}`),
 		"nothing": completed(`null`),
 		"value":   completed(`[1,2]`),
 		"failed":  {Status: execution.Failed, Error: &line},
 		"late":    {Status: execution.TimedOut, Error: &line},
 	}
-	s := kept(t, options{invoke: answering(&count, func(inv execution.Invocation) execution.Result { return ends[strings.Trim(inv.Request.Code, "'")] })})
+	s := kept(t, options{
+		config: gateway.Config{HookAnswerHeaders: []string{"X-Own"}},
+		invoke: answering(&count, func(inv execution.Invocation) execution.Result { return ends[strings.Trim(inv.Request.Code, "'")] }),
+	})
 	put := func(code string) {
 		want(t, s.do(t, "PUT", "/api/functions/f", fmt.Sprintf(`{"code":"'%s'","hook":{"scheme":"none"}}`, code)), 201)
 	}
 	put("made")
-	if a := want(t, s.do(t, "POST", "/hooks/f", "{}"), 201); string(a.body) != "made" || a.Header.Get("X-Own") != "1" || a.Header.Get("Set-Cookie") != "" {
+	if a := want(t, s.do(t, "POST", "/hooks/f", "{}"), 201); string(a.body) != "made" || a.Header.Get("X-Own") != "1" || a.Header.Get("X-Other") != "" || a.Header.Get("Set-Cookie") != "" {
 		t.Errorf("%v %s", a.Header, a.body)
 	}
 	put("nothing")
@@ -157,8 +161,8 @@ func TestHookFailedIsTriedAgain(t *testing.T) {
 		}
 		return completed("1")
 	})})
-	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"github","secret":"s"}}`), 201)
-	signed := "X-Hub-Signature-256: sha256=" + hex.EncodeToString(signature("s", "{}"))
+	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"github","secret":"`+doorSecret+`"}}`), 201)
+	signed := "X-Hub-Signature-256: sha256=" + hex.EncodeToString(signature(doorSecret, "{}"))
 	s.do(t, "POST", "/hooks/f", "{}", signed).problem(t, 500)
 	want(t, s.do(t, "POST", "/hooks/f", "{}", signed), 200, "1")
 	s.do(t, "POST", "/hooks/f", "{}", signed).problem(t, 409)
@@ -198,9 +202,9 @@ func TestHookAcknowledgesFirst(t *testing.T) {
 func TestHookGuessesAreLimited(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{max: 5})
-	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"shared-header","secret":"open"}}`), 201)
+	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"shared-header","secret":"`+doorSecret+`"}}`), 201)
 	for range 10 {
-		want(t, s.do(t, "POST", "/hooks/f", "{}", "X-Webhook-Secret: open"), 200)
+		want(t, s.do(t, "POST", "/hooks/f", "{}", "X-Webhook-Secret: "+doorSecret), 200)
 	}
 	for n := range 6 {
 		a := s.do(t, "POST", "/hooks/f", "{}", "X-Webhook-Secret: guess")

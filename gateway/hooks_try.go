@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/hooks"
 	"github.com/airlock-run/airlock/policy/audit"
 )
@@ -37,6 +38,9 @@ func (s *Server) dryRun(c *fiber.Ctx) error {
 	received := s.deps.Now()
 	f, err := s.hookFunction(c)
 	if err != nil {
+		return err
+	}
+	if err := s.hookLimit(c, f); err != nil { // the tenant's quota was taken with the request
 		return err
 	}
 	event, err := s.sampled(c, f)
@@ -107,6 +111,9 @@ func (s *Server) redeliver(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	if err := s.hookLimit(c, f); err != nil { // the tenant's quota was taken with the request
+		return err
+	}
 	var body struct {
 		Execution string `json:"execution"`
 	}
@@ -137,11 +144,14 @@ func (s *Server) eventOf(f execution.SavedFunction, id string) (json.RawMessage,
 		return nil, bad("execution", `must be the id of an execution of this hook: "exec_" and 10 to 64 letters or digits`)
 	}
 	event, err := s.state.Event(s.base, f.Tenant, f.Name, id)
-	if err == nil || !errors.Is(err, execution.ErrNotFound) {
-		return event, err
+	if err == nil {
+		return hooks.Kept(*f.Hook, event), nil
+	}
+	if !errors.Is(err, execution.ErrNotFound) {
+		return nil, err
 	}
 	record, err := s.deps.Records.Get(s.base, id)
-	mine := err == nil && record.Caller.Tenant == f.Tenant && record.Caller.Subject == "hook:"+f.Name && record.Via == execution.ViaHook
+	mine := err == nil && record.Caller.Tenant == f.Tenant && record.Caller.Subject == authn.Hook(f.Tenant, f.Name).Subject && record.Via == execution.ViaHook
 	switch {
 	case err != nil && !errors.Is(err, audit.ErrNotFound):
 		return nil, unreadable(err)
@@ -152,7 +162,7 @@ func (s *Server) eventOf(f execution.SavedFunction, id string) (json.RawMessage,
 	if json.Unmarshal(record.Request, &request) != nil || len(request.Input) == 0 {
 		return nil, &problem{status: 409, code: "event_gone", detail: "the event is kept no more, and its audit record does not hold it; with AUDIT_CODE=keep records do"}
 	}
-	return request.Input, nil
+	return hooks.Kept(*f.Hook, request.Input), nil
 }
 
 // tryEvent runs the function and tells what the sender would be answered.
@@ -162,7 +172,7 @@ func (s *Server) tryEvent(c *fiber.Ctx, job Job, event json.RawMessage) error {
 		return err
 	}
 	out := tried{Event: event, Execution: result}
-	if answer, err := answerOf(result); err != nil {
+	if answer, err := s.answerOf(result); err != nil {
 		out.Problem = problemOf(err).detail
 	} else {
 		out.Answer = &answer

@@ -14,10 +14,10 @@ func TestHookDryRun(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{})
 	for scheme, sample := range map[string]string{"standard": "contact.created", "github": "push", "stripe": "payment_intent.succeeded", "slack": "slash_command", "shopify": "orders/create", "hmac-sha256": "json", "shared-header": "text"} {
-		want(t, s.do(t, "PUT", "/api/functions/f", fmt.Sprintf(`{"code":"1","hook":{"scheme":%q,"secret":"It is a secret"}}`, scheme)), 201)
+		want(t, s.do(t, "PUT", "/api/functions/f", fmt.Sprintf(`{"code":"1","hook":{"scheme":%q,"secret":"It is a secret of 32 characters."}}`, scheme)), 201)
 		for range 2 { // nothing is remembered
 			a := want(t, s.do(t, "POST", "/api/functions/f/hook/dry-run", `{"sample":"`+sample+`"}`), 200, `"event":{"method":"POST"`, `"answer":{"status":200`, `"status":"completed"`)
-			if strings.Contains(string(a.body), "It is a secret") {
+			if strings.Contains(string(a.body), "It is a secret of 32 characters.") {
 				t.Errorf("%s: the secret is told: %s", scheme, a.body)
 			}
 		}
@@ -42,13 +42,13 @@ func TestHookRedelivered(t *testing.T) {
 	s := kept(t, options{auth: tokens(t)})
 	ann, eve := tenantToken(t, "ann", "acme", "functions execute"), tenantToken(t, "eve", "other", "functions execute")
 	put := func(code, more string) {
-		a := s.do(t, "PUT", "/api/functions/f", `{"code":"`+code+`","hook":{"scheme":"github","secret":"s"`+more+`}}`, ann)
+		a := s.do(t, "PUT", "/api/functions/f", `{"code":"`+code+`","hook":{"scheme":"github","secret":"`+doorSecret+`"`+more+`}}`, ann)
 		if a.StatusCode > 201 {
 			t.Fatalf("%s", a.body)
 		}
 	}
 	put("1", "")
-	signed := "X-Hub-Signature-256: sha256=" + hex.EncodeToString(signature("s", `{"n":7}`))
+	signed := "X-Hub-Signature-256: sha256=" + hex.EncodeToString(signature(doorSecret, `{"n":7}`))
 	first := want(t, s.do(t, "POST", "/hooks/acme/f", `{"n":7}`, signed), 200)
 	id := first.Header.Get("X-Execution-Id")
 	if !execution.ValidID(id) {

@@ -43,7 +43,7 @@ func TestBadInput(t *testing.T) {
 		{"broken UTF-8", "{\"code\":\"\xff\"}", nil, 400, "", "UTF-8"},
 		{"NUL", `{"code":"\u0000"}`, nil, 400, "code", "NUL"},
 		{"duplicate key", `{"code":"1","code":"2"}`, nil, 400, "code", "more than once"},
-		{"deep JSON", deep, nil, 400, "", "nested"},
+		{"deep JSON", deep, nil, 400, "input", "nested more than 512 levels deep: input[0][0]"},
 		{"empty body", " ", nil, 400, "", "not valid JSON"},
 		{"too large", `{"code":"` + strings.Repeat("x", 5000) + `"}`, nil, 413, "", "5000 bytes"},
 		{"form", `code=1`, []string{"Content-Type: application/x-www-form-urlencoded"}, 415, "", "application/json"},

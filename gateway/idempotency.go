@@ -11,6 +11,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/results"
 )
 
@@ -26,7 +27,9 @@ const (
 type claim struct {
 	saved *results.Saved
 	// id is of the execution that the request accepts, the same again when the process that took the key has died.
-	id    string
+	id string
+	// left says that the process that took the key has died.
+	left  bool
 	keep  func(results.Saved) error
 	give  func()
 	ended sync.Once
@@ -50,9 +53,9 @@ func (s *Server) claim(c *fiber.Ctx, owner string, lasting bool) (*claim, error)
 	case s.cfg.Spread && s.state == nil:
 		return nil, &problem{status: 501, code: "stateless", detail: "this gateway cannot keep an Idempotency-Key: the next request may reach another"}
 	case s.cfg.Spread:
-		return s.lastingClaim("idempotency\x00"+key, hex.EncodeToString(digest[:]))
+		return s.claimAsFormer(c, owner, key, hex.EncodeToString(digest[:]))
 	}
-	state, answer := s.once.Begin(key, digest)
+	state, answer := s.once.Begin(owner, key, digest)
 	switch state {
 	case results.Reused:
 		return nil, keyReused()
@@ -65,7 +68,7 @@ func (s *Server) claim(c *fiber.Ctx, owner string, lasting bool) (*claim, error)
 	cl := &claim{keep: func(results.Saved) error { return nil }, give: func() {}}
 	if lasting && s.state != nil {
 		var err error
-		if cl, err = s.lastingClaim("idempotency\x00"+key, hex.EncodeToString(digest[:])); err != nil {
+		if cl, err = s.claimAsFormer(c, owner, key, hex.EncodeToString(digest[:])); err != nil {
 			s.once.Abandon(key)
 			return nil, err
 		}
@@ -80,9 +83,36 @@ func (s *Server) claim(c *fiber.Ctx, owner string, lasting bool) (*claim, error)
 	return cl, nil
 }
 
+// claimAsFormer is lastingClaim for a key that an older version may have kept under its own name of the caller. No such key
+// is left once this process has run for as long as keys are known.
+func (s *Server) claimAsFormer(c *fiber.Ctx, owner, key, digest string) (*claim, error) {
+	caller := callerOf(c)
+	former := caller.FormerOwner()
+	if former == "" || owner != caller.Owner() || s.deps.Now().Sub(s.started) > keyKept {
+		return s.lastingClaim(keyOf(owner, key), digest)
+	}
+	cl, err := s.lastingClaim(keyOf(owner, key), digest)
+	if err != nil || cl.saved != nil {
+		return cl, err
+	}
+	old, err := s.lastingClaim(keyOf(former, former+strings.TrimPrefix(key, owner)), digest)
+	if err == nil && old.saved == nil && !old.left {
+		old.give()
+		return cl, nil
+	}
+	cl.give()
+	return old, err
+}
+
+// keyOf is the key of a request in the state: that of an owner (authn.Identity.Owner).
+func keyOf(owner, key string) execution.Key {
+	tenant, subject, _ := strings.Cut(owner, "\x00")
+	return execution.Key{Quota: execution.QuotaKeys, Tenant: tenant, Subject: subject, Name: "idempotency\x00" + key}
+}
+
 // lastingClaim keeps the key in the state. Its mark is the body's digest and the id of the execution to be accepted, so
 // that a process which finds the key of one that died accepts the same execution and no second one.
-func (s *Server) lastingClaim(key, digest string) (*claim, error) {
+func (s *Server) lastingClaim(key execution.Key, digest string) (*claim, error) {
 	now, id := s.deps.Now(), s.deps.NewID()
 	begun, mark, answer, err := s.state.Begin(s.base, key, digest+" "+id, now, now.Add(keyKept))
 	if err != nil {
@@ -92,20 +122,20 @@ func (s *Server) lastingClaim(key, digest string) (*claim, error) {
 	switch {
 	case body != digest:
 		if begun {
-			s.giveBack(key)
+			s.giveBack(key.Name)
 		}
 		return nil, keyReused()
 	case begun:
 		return &claim{
-			id: first,
+			id: first, left: first != id,
 			keep: func(answer results.Saved) error {
 				kept, err := json.Marshal(answer)
 				if err != nil {
 					return err
 				}
-				return s.state.Finish(context.WithoutCancel(s.base), key, kept)
+				return s.state.Finish(context.WithoutCancel(s.base), key.Name, kept)
 			},
-			give: func() { s.giveBack(key) },
+			give: func() { s.giveBack(key.Name) },
 		}, nil
 	case answer == nil:
 		return nil, keyInFlight()
@@ -164,22 +194,27 @@ func (s *Server) newID(c *fiber.Ctx) string {
 
 // idempotent wraps a POST that answers in one piece, once its caller is known.
 func (s *Server) idempotent(next fiber.Handler) fiber.Handler {
-	return func(c *fiber.Ctx) error { return s.oncePerKey(c, callerOf(c).Owner(), respondAsync(c), next) }
+	return func(c *fiber.Ctx) error { return s.oncePerKey(c, callerOf(c).Owner(), respondAsync(c), nil, next) }
 }
 
 // changing is idempotent for a POST that changes what is kept.
 func (s *Server) changing(next fiber.Handler) fiber.Handler {
-	return func(c *fiber.Ctx) error { return s.oncePerKey(c, callerOf(c).Owner(), true, next) }
+	return func(c *fiber.Ctx) error { return s.oncePerKey(c, callerOf(c).Owner(), true, nil, next) }
 }
 
 // oncePerKey carries a request out unless one with its key has been. Only what was done is kept: a request that failed did
-// nothing, and may be tried again with its key.
-func (s *Server) oncePerKey(c *fiber.Ctx, owner string, lasting bool, next fiber.Handler) error {
+// nothing, and may be tried again with its key. again, which may be nil, stands before an answer that is given once more.
+func (s *Server) oncePerKey(c *fiber.Ctx, owner string, lasting bool, again, next fiber.Handler) error {
 	cl, err := s.claim(c, owner, lasting)
 	if err != nil {
 		return err
 	}
 	if cl.saved != nil {
+		if again != nil {
+			if err := again(c); err != nil {
+				return err
+			}
+		}
 		return sayAgain(c, cl.saved)
 	}
 	defer cl.abandon()

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,33 +58,40 @@ func (s *Server) invokeFunction(c *fiber.Ctx) error {
 
 // call reads a call; its body may be left out.
 func (s *Server) call(c *fiber.Ctx) (Call, json.RawMessage, error) {
-	call := Call{Name: param(c, "name")}
-	body := c.Request().Body()
-	if len(body) == 0 {
-		return call, nil, nil
+	name := param(c, "name")
+	if len(c.Request().Body()) == 0 {
+		return Call{Name: name}, nil, nil
 	}
 	if err := plainJSON(c); err != nil {
-		return call, nil, err
+		return Call{Name: name}, nil, err
 	}
-	rest, taken, err := execution.TakeMembers(body, "version", "alias", "callback")
+	var callback json.RawMessage
+	call, err := decoded(s, c, func(body []byte) (call Call, err error) {
+		call, callback, err = decodeCall(body)
+		return call, err
+	})
+	call.Name = name
+	return call, callback, err
+}
+
+func decodeCall(body []byte) (call Call, callback json.RawMessage, err error) {
+	members, err := execution.Members(body)
 	if err != nil {
 		return call, nil, err
 	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(rest, &members); err != nil {
-		return call, nil, bad("", "the body must be a JSON object")
-	}
-	for name := range members {
-		if !slices.Contains(callFields[:], name) {
-			return call, nil, bad(name, "is not a field of a call; accepted here: "+strings.Join(callFields[:], ", "))
+	taken := map[string]json.RawMessage{}
+	rest := []execution.Member{{Name: "code", Value: json.RawMessage(`"0"`)}} // the version has the code
+	for _, m := range members {
+		switch {
+		case !slices.Contains(callFields[:], m.Name):
+			return call, nil, bad(clip(m.Name, 80), "is not a field of a call; accepted here: "+strings.Join(callFields[:], ", "))
+		case m.Name != "version" && m.Name != "alias" && m.Name != "callback":
+			rest = append(rest, m)
+		case string(m.Value) != "null":
+			taken[m.Name] = bytes.Clone(m.Value)
 		}
 	}
-	members["code"] = json.RawMessage(`"0"`) // the version has the code
-	whole, err := json.Marshal(members)
-	if err != nil {
-		return call, nil, bad("", "the body must be a JSON object")
-	}
-	if call.Request, err = execution.DecodeRequest(whole); err != nil {
+	if call.Request, err = execution.DecodeRequest(execution.JoinMembers(rest)); err != nil {
 		return call, nil, err
 	}
 	if v, ok := taken["version"]; ok {
@@ -147,7 +155,7 @@ func (s *Server) submitScheduled(ctx context.Context, f execution.SavedFunction,
 		call.Request.Input = raw(map[string]string{"scheduledAt": stamp(at)})
 	}
 	job := Job{
-		ID: id, Caller: authn.Identity{Subject: "schedule:" + f.Name, Tenant: f.Tenant}, Via: execution.ViaSchedule, ReceivedAt: s.deps.Now().UTC(), Fresh: true,
+		ID: id, Caller: authn.Schedule(f.Tenant, f.Name), Via: execution.ViaSchedule, ReceivedAt: s.deps.Now().UTC(), Fresh: true,
 	}
 	content, err := s.bind(ctx, f, call, &job)
 	if err != nil {

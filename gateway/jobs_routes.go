@@ -12,10 +12,11 @@ import (
 	"github.com/gofiber/fiber/v2/utils"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/webhook"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/callbacks"
-	"github.com/airlock-run/airlock/gateway/egress"
 	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/policy/address"
 )
 
 // respondAsync reports whether the caller prefers not to wait (RFC 7240 §4.1).
@@ -44,11 +45,15 @@ func (s *Server) executeOrAccept(c *fiber.Ctx) error {
 	if err := plainJSON(c); err != nil {
 		return err
 	}
-	rest, taken, err := execution.TakeMembers(c.Request().Body(), "callback")
-	if err != nil {
-		return err
-	}
-	request, err := execution.DecodeRequest(rest)
+	var taken map[string]json.RawMessage
+	request, err := decoded(s, c, func(body []byte) (request execution.Request, err error) {
+		rest, members, err := execution.TakeMembers(body, "callback")
+		if err != nil {
+			return request, err
+		}
+		taken = members
+		return execution.DecodeRequest(rest)
+	})
 	if err != nil {
 		return err
 	}
@@ -67,7 +72,12 @@ func (s *Server) accept(c *fiber.Ctx, job Job, callback json.RawMessage) error {
 	if s.state == nil {
 		return s.stateful(c)
 	}
-	decision := s.deps.Policy.Decide(askOf(job))
+	ctx, release := s.attached(c)
+	defer release()
+	decision, err := s.decider.decide(ctx, askOf(job))
+	if err != nil {
+		return err
+	}
 	if bad, ok := decision.BadField(); ok {
 		return &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}
 	}
@@ -81,8 +91,15 @@ func (s *Server) accept(c *fiber.Ctx, job Job, callback json.RawMessage) error {
 		if err != nil {
 			return err
 		}
-		if u, err := url.Parse(to.URL); err != nil || !egress.Reachable(s.cfg.OpenedHosts, u) {
-			return bad("callback", egress.ErrClosed.Error())
+		u, err := url.Parse(to.URL)
+		if err == nil {
+			err = address.Hosts(s.cfg.OpenedHosts).Check(u)
+		}
+		switch {
+		case errors.Is(err, address.ErrRefused):
+			return bad("callback", address.ErrRefused.Error())
+		case err != nil:
+			return bad("callback", "the URL's host is not a valid name or address")
 		}
 		if to.Secret == "" {
 			to.Secret = s.cfg.CallbackSecret
@@ -112,20 +129,29 @@ func (s *Server) accept(c *fiber.Ctx, job Job, callback json.RawMessage) error {
 // jobOf is a job as it is kept. Of the caller's scopes only those that restrict are needed later.
 func jobOf(job Job) execution.Job {
 	return execution.Job{
-		ID: job.ID, Tenant: job.Caller.Tenant, Subject: job.Caller.Subject, Scopes: restricting(job.Caller.Scopes), IP: job.IP, Via: job.Via,
+		ID: job.ID, Tenant: job.Caller.Tenant, Subject: job.Caller.Subject, Kinds: true, Scopes: restricting(job.Caller.Scopes), IP: job.IP, Via: job.Via,
 		Function: job.Function, Fresh: job.Fresh, TraceParent: job.TraceParent, ReceivedAt: job.ReceivedAt, Status: execution.Queued, Request: job.Request,
 	}
 }
 
 func fromKept(job execution.Job) Job {
+	if job.Via == execution.ViaHook { // an earlier release may have kept credentials
+		job.Request.Input = webhook.WithoutCredentials(job.Request.Input)
+	}
 	return Job{
 		ID: job.ID, Caller: ownerOf(job), IP: job.IP, Via: job.Via, Function: job.Function, Fresh: job.Fresh, TraceParent: job.TraceParent,
 		ReceivedAt: job.ReceivedAt, StartBefore: job.StartBefore, Request: job.Request, called: job.Callback != nil,
 	}
 }
 
+// ownerOf returns who asked for a job. A webhook or schedule of an older version has a subject of its kind already.
 func ownerOf(job execution.Job) authn.Identity {
-	return authn.Identity{Subject: job.Subject, Tenant: job.Tenant, Scopes: job.Scopes}
+	id := authn.Identity{Subject: job.Subject, Tenant: job.Tenant}
+	if !job.Kinds && job.Via != execution.ViaHook && job.Via != execution.ViaSchedule {
+		id = authn.Former(job.Tenant, job.Subject)
+	}
+	id.Scopes = job.Scopes
+	return id
 }
 
 // resultOrJob is GET /api/result/{id}: the result, or how far the execution is.
@@ -157,7 +183,7 @@ func (s *Server) ownJob(c *fiber.Ctx, reading bool) (job execution.Job, found bo
 	if err != nil {
 		return job, false, err
 	}
-	return job, ownerOf(job).Owner() == caller.Owner() || reading && caller.May(authn.AuditReadAll), nil
+	return job, caller.Owns(ownerOf(job)) || reading && caller.May(authn.AuditReadAll), nil
 }
 
 // toldOf is how far a receiver has been told, for the job's owner.
@@ -219,7 +245,10 @@ func (s *Server) cancelResult(c *fiber.Ctx) error {
 	if job.Status == execution.Cancelled {
 		return s.sendJob(c, job)
 	}
-	r := s.begin(fromKept(job))
+	r, err := s.begin(s.base, fromKept(job))
+	if err != nil {
+		return err
+	}
 	cancelled := r.completed(cancelledBy("the execution was cancelled before it began"))
 	job, began, err := s.state.jobs.Cancel(s.base, job.ID, cancelled)
 	if err != nil {

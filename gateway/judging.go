@@ -5,42 +5,95 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/airlock-run/airlock/gateway/queue"
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/turns"
 	"github.com/airlock-run/airlock/policy"
 )
 
-// judging is a Decider at which tenants take turns: reading code takes the gateway's own time, so no tenant may have all of
-// it, by long code or by many requests. It is safe for concurrent use.
-type judging struct {
-	Decider
-	turns *queue.Queue
+// fairDecider asks the policy and has the code read for it. Code that is proved cheap is read here, all other code by a
+// CodeReader, which can stop it. Callers take turns at both, so nobody has all of either, by long code or by many requests.
+// It is safe for concurrent use.
+type fairDecider struct {
+	policy Decider
+	reader CodeReader // may be nil
+	cheap  *policy.LocalReader
+	// here are the turns of what takes this process's own time, there those of the reader's.
+	here, there *turns.Turns
 }
 
-// maxJudged is how many may wait for their turn; connections and jobs are fewer.
-const maxJudged = 1 << 20
-
-func newJudging(d Decider, now func() time.Time) (*judging, error) {
-	turns, err := queue.New(queue.Config{Places: max(runtime.NumCPU(), 2), Spare: 1, Depth: maxJudged, Now: now})
-	return &judging{d, turns}, err
-}
-
-// Decide is the Decider's, in turn.
-func (j *judging) Decide(ask policy.Ask) policy.Decision {
-	defer j.turn(ask.Tenant)()
-	return j.Decider.Decide(ask)
-}
-
-// AnalyzeAsk is the Decider's, in turn.
-func (j *judging) AnalyzeAsk(ask policy.Ask) policy.Decision {
-	defer j.turn(ask.Tenant)()
-	return j.Decider.AnalyzeAsk(ask)
-}
-
-// turn waits for a tenant's turn, and gives what ends it.
-func (j *judging) turn(tenant string) (end func()) {
-	place, err := j.turns.Acquire(context.Background(), queue.Normal, tenant)
+func newFairDecider(d Decider, reader CodeReader) (*fairDecider, error) {
+	here, err := turns.New(runtime.GOMAXPROCS(0))
 	if err != nil {
-		return func() {} // there are more than can be
+		return nil, err
 	}
-	return place.Release
+	there, err := turns.New(ReaderPlaces())
+	return &fairDecider{policy: d, reader: reader, cheap: policy.NewLocalReader(), here: here, there: there}, err
+}
+
+// ReaderPlaces is how many texts of one caller a CodeReader reads at once; it reads ReadersAtOnce in all.
+func ReaderPlaces() int { return max(runtime.NumCPU(), 2) }
+
+// ReadersAtOnce is how many texts a CodeReader is given at once.
+func ReadersAtOnce() int { return ReaderPlaces() + turns.Kept }
+
+// decide asks whether an execution may run.
+func (f *fairDecider) decide(ctx context.Context, ask policy.Ask) (policy.Decision, error) {
+	d, err := f.policy.DecideWith(ctx, ask, f.readFor(ask))
+	return d, unread(ctx, err)
+}
+
+// analyze asks about code that is not going to run, and finds every syntax error.
+func (f *fairDecider) analyze(ctx context.Context, ask policy.Ask) (policy.Decision, error) {
+	d, err := f.policy.AnalyzeWith(ctx, ask, f.readFor(ask))
+	return d, unread(ctx, err)
+}
+
+// readFor returns the Reader of a caller's code.
+func (f *fairDecider) readFor(ask policy.Ask) policy.Reader {
+	return func(ctx context.Context, t policy.Text) (policy.Reading, error) {
+		if found, done, err := f.readHere(ctx, ask, t); done || err != nil {
+			return found, err
+		}
+		if f.reader == nil {
+			return policy.Reading{}, errNoReader
+		}
+		release, err := f.there.Take(ctx, ask.Tenant, ask.Subject)
+		if err != nil {
+			return policy.Reading{}, err
+		}
+		defer release()
+		return f.reader.Read(ctx, t)
+	}
+}
+
+func (f *fairDecider) readHere(ctx context.Context, ask policy.Ask, t policy.Text) (policy.Reading, bool, error) {
+	release, err := f.here.Take(ctx, ask.Tenant, ask.Subject)
+	if err != nil {
+		return policy.Reading{}, false, err
+	}
+	defer release()
+	found, done := f.cheap.ReadCheap(t)
+	return found, done, nil
+}
+
+// turn waits for a caller's turn at this process's own time.
+func (f *fairDecider) turn(ctx context.Context, tenant, subject string) (release func(), err error) {
+	release, err = f.here.Take(ctx, tenant, subject)
+	return release, unread(ctx, err)
+}
+
+var errNoReader = &execution.Error{Code: execution.Throttled}
+
+// unread words why code was not read. An undecided execution does not run.
+func unread(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return &execution.Error{
+		Code: execution.Throttled, Err: err, RetryAfter: time.Second,
+		Message: "the code cannot be analysed at the moment, and nothing runs that was not; try again",
+	}
 }

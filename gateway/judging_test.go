@@ -1,63 +1,151 @@
 package gateway_test
 
 import (
-	"runtime"
+	"context"
+	"errors"
+	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/policy"
 )
 
-// slow is a policy that takes for ever over the code of a tenant until it is let go on.
-type slow struct {
-	*policy.Set
-	over   string
-	begun  chan struct{}
-	goOn   chan struct{}
-	at     atomic.Int64
-	atMost atomic.Int64
+// dear is code that no gateway reads itself: a syntax check needs esbuild, and TypeScript does anyway.
+const dear = `{"code":"const n: number = 1","language":"typescript"}`
+
+// slowReader takes for ever over code with the word "flood", until it is let go on or its caller hangs up.
+type slowReader struct {
+	*policy.LocalReader
+	begun, ended chan struct{}
+	goOn         chan struct{}
+	at, atMost   atomic.Int64
 }
 
-func (s *slow) AnalyzeAsk(ask policy.Ask) policy.Decision {
-	if ask.Tenant == s.over {
-		n := s.at.Add(1)
-		defer s.at.Add(-1)
-		for most := s.atMost.Load(); n > most && !s.atMost.CompareAndSwap(most, n); most = s.atMost.Load() {
+func newSlowReader() *slowReader {
+	return &slowReader{policy.NewLocalReader(), make(chan struct{}, 100), make(chan struct{}, 100), make(chan struct{}), atomic.Int64{}, atomic.Int64{}}
+}
+
+func (r *slowReader) Read(ctx context.Context, t policy.Text) (policy.Reading, error) {
+	if strings.Contains(t.Code, "flood") {
+		n := r.at.Add(1)
+		for most := r.atMost.Load(); n > most && !r.atMost.CompareAndSwap(most, n); most = r.atMost.Load() {
 		}
-		s.begun <- struct{}{}
-		<-s.goOn
+		r.begun <- struct{}{}
+		select {
+		case <-r.goOn:
+		case <-ctx.Done():
+		}
+		r.at.Add(-1)
+		r.ended <- struct{}{}
+		if ctx.Err() != nil {
+			return policy.Reading{}, ctx.Err()
+		}
 	}
-	return s.Set.AnalyzeAsk(ask)
+	return r.LocalReader.Read(ctx, t)
 }
 
-// However much code of one tenant there is to be read, another's is read at once.
-func TestJudgingInTurns(t *testing.T) {
+const floodCode = `{"code":"const flood: number = 1","language":"typescript"}`
+
+// However much code of one caller there is to be read, that of another tenant is read at once, and that of another caller of
+// its own tenant.
+func TestReadingInTurns(t *testing.T) {
 	t.Parallel()
-	places := max(runtime.NumCPU(), 2)
-	const more = 20
-	p := &slow{Set: policy.Default(), over: "flood", begun: make(chan struct{}, places+more), goOn: make(chan struct{})}
-	s := kept(t, options{auth: tokens(t), policy: p})
-	flood, quiet := tenantToken(t, "a", "flood", "execute functions"), tenantToken(t, "b", "quiet", "execute functions")
+	places, more := gateway.ReaderPlaces(), 20
+	reader := newSlowReader()
+	s := kept(t, options{auth: tokens(t), reader: reader})
+	flood := tenantToken(t, "a", "flood", "execute functions")
 	var all sync.WaitGroup
-	for n := range places + more {
-		all.Go(func() {
-			body := code(strings.Repeat("1;", n+1))
-			if a := s.do(t, "POST", "/api/analyze", body, flood); a.StatusCode != 200 {
-				t.Errorf("%d %s", a.StatusCode, a.body)
-			}
-		})
+	for range places + more {
+		all.Go(func() { want(t, s.do(t, "POST", "/api/analyze", floodCode, flood), 200) })
 	}
 	for range places {
-		<-p.begun
+		<-reader.begun
 	}
-	want(t, s.do(t, "POST", "/api/analyze", code("2"), quiet), 200)
-	want(t, s.do(t, "POST", "/api/execute", code("3"), quiet), 200)
-	want(t, s.do(t, "PUT", "/api/functions/f", code("4"), quiet), 201)
-	close(p.goOn)
+	for name, token := range map[string]string{
+		"another tenant": tenantToken(t, "b", "quiet", "execute functions"), "another caller": tenantToken(t, "c", "flood", "execute functions"),
+	} {
+		for path, body := range map[string]string{"/api/analyze": dear, "/api/execute": dear, "/api/execute/stream": code("2")} {
+			if a := s.do(t, "POST", path, body, token); a.StatusCode != 200 {
+				t.Errorf("%s at %s: %d %s", name, path, a.StatusCode, a.body)
+			}
+		}
+		if a := s.do(t, "PUT", "/api/functions/f"+name[8:9], code("4"), token); a.StatusCode != 201 {
+			t.Errorf("%s saves a function: %d %s", name, a.StatusCode, a.body)
+		}
+	}
+	close(reader.goOn)
 	all.Wait()
-	if most := p.atMost.Load(); most > int64(places) {
-		t.Errorf("%d were read at once", most)
+	if most := reader.atMost.Load(); most > int64(places) {
+		t.Errorf("%d texts of one caller were read at once", most)
 	}
+}
+
+// A caller that hangs up stops what is read for it, and those of its requests that wait are never read.
+func TestHangUpStopsReading(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/api/analyze", "/api/execute", "/api/execute/stream"} {
+		reader := newSlowReader()
+		s := kept(t, options{reader: reader})
+		var all sync.WaitGroup
+		var open []net.Conn
+		for range gateway.ReaderPlaces() + 5 {
+			conn, err := net.Dial("tcp", s.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			open = append(open, conn)
+			request, err := http.NewRequest("POST", "http://"+s.addr+path, strings.NewReader(floodCode))
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header.Set("Content-Type", "application/json")
+			all.Go(func() {
+				if err := request.Write(conn); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		for range gateway.ReaderPlaces() {
+			<-reader.begun
+		}
+		for _, conn := range open {
+			_ = conn.Close()
+		}
+		for range gateway.ReaderPlaces() {
+			<-reader.ended
+		}
+		// One that comes now is served, so nobody waits any more.
+		want(t, s.do(t, "POST", "/api/analyze", dear), 200)
+		if n := reader.at.Load(); n != 0 {
+			t.Errorf("%s: %d texts are still read", path, n)
+		}
+	}
+}
+
+// brokenReader reads nothing.
+type brokenReader struct{}
+
+func (brokenReader) Read(context.Context, policy.Text) (policy.Reading, error) {
+	return policy.Reading{}, errors.New("/usr/bin/airlock: no such file")
+}
+
+// Code that nobody could read does not run, and the reason is not for callers; cheap code is read all the same.
+func TestNoReader(t *testing.T) {
+	t.Parallel()
+	s := kept(t, options{reader: brokenReader{}})
+	for _, door := range []struct{ method, path, body string }{
+		{"POST", "/api/analyze", dear}, {"POST", "/api/execute", dear}, {"PUT", "/api/functions/f", code("1")}, {"POST", "/api/analyze", code("1")},
+	} {
+		a := s.do(t, door.method, door.path, door.body)
+		want(t, a, 503, "cannot be analysed")
+		if strings.Contains(string(a.body), "airlock:") || a.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: %s %v", door.path, a.body, a.Header)
+		}
+	}
+	want(t, s.do(t, "POST", "/api/execute", code("1")), 200)
 }

@@ -17,19 +17,11 @@ const (
 	lingerTotal = 10 * time.Second // with however many
 )
 
-// lingerers hands out connections that can be told to linger.
-type lingerers struct{ net.Listener }
-
-func (l lingerers) Accept() (net.Conn, error) {
-	conn, err := l.Listener.Accept()
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		return &lingerer{TCPConn: tcp}, err
-	}
-	return conn, err
-}
-
+// lingerer is a connection that can be told to linger, and gives its place back when it is closed.
 type lingerer struct {
 	*net.TCPConn
+	leave   func()
+	hooks   bool // it came to the listener of webhooks
 	lingers atomic.Bool
 }
 
@@ -42,6 +34,7 @@ func linger(ctx *fasthttp.RequestCtx) {
 
 // Close takes up to lingerTotal on a marked connection, none on any other.
 func (c *lingerer) Close() error {
+	defer c.leave()
 	if c.lingers.Swap(false) && c.CloseWrite() == nil {
 		end := time.Now().Add(lingerTotal)
 		for now := time.Now(); now.Before(end); now = time.Now() {

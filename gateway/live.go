@@ -4,11 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
+
+	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/bounds"
 )
 
 const (
@@ -16,8 +20,6 @@ const (
 	// gateways may share the records.
 	livePause = time.Second
 	liveTick  = 5 * time.Second
-	// mostLive is how many streams there may be at once.
-	mostLive = 200
 )
 
 // picture is one event of a live stream, and scene looks again.
@@ -36,14 +38,14 @@ func (s *Server) live(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if s.web.watching.Add(1) > mostLive {
-		s.web.watching.Add(-1)
-		return &problem{status: 503, detail: "too many pages are being kept up to date; close some, or try again", retryAfter: 10 * time.Second}
+	leave, err := enter(c, s.places.live, bounds.Live)
+	if err != nil {
+		return err
 	}
 	changed, _ := s.activity.next()
 	pictures, err := look()
 	if err != nil {
-		s.web.watching.Add(-1)
+		leave()
 		return err
 	}
 	c.Set(fiber.HeaderContentType, "text/event-stream; charset=utf-8")
@@ -56,7 +58,7 @@ func (s *Server) live(c *fiber.Ctx) error {
 	}
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 		defer release()
-		defer s.web.watching.Add(-1)
+		defer leave()
 		f.out = w
 		if err := f.run(ctx, pictures); err != nil {
 			s.deps.Logger.Debug("a live page ended early", "error", err)
@@ -68,12 +70,17 @@ func (s *Server) live(c *fiber.Ctx) error {
 // stillGood gives what tells whether the credential of a stream would still be taken.
 func (s *Server) stillGood(c *fiber.Ctx) func() bool {
 	authorization, apiKey := utils.CopyString(c.Get(fiber.HeaderAuthorization)), utils.CopyString(c.Get("X-Api-Key"))
-	session, bySession := c.Locals(sessionKey{}).(string)
+	held, bySession := c.Locals(sessionKey{}).(heldSession)
 	return func() bool {
-		if _, ok := s.web.sessions.Credential(session); bySession && !ok {
-			return false
+		if bySession {
+			if _, ok := s.web.sessions.Credential(held.name, held.requestToken); !ok {
+				return false
+			}
 		}
 		_, err := s.deps.Auth.Authenticate(authorization, apiKey)
+		if refusal := (*authn.Refusal)(nil); bySession && errors.As(err, &refusal) && !refusal.Unavailable {
+			s.web.sessions.End(held.name)
+		}
 		return err == nil
 	}
 }

@@ -143,7 +143,7 @@ func TestLiveEndsWithTheSession(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{auth: authn.Config{APIKey: apiKey}})
 	cookie := s.enter(t, apiKey)
-	f := s.follow(t, "view=dashboard", cookie)
+	f := s.follow(t, "view=dashboard", cookie, withToken)
 	f.until(func(shown map[string]map[string]any) bool { return shown["ended"] != nil })
 	s.do(t, "POST", "/logout", "", cookie, "Origin: "+s.url).is(t, 303, "/login")
 	f.until(func(shown map[string]map[string]any) bool { return shown["expired"] != nil })

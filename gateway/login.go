@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
+	"github.com/valyala/fasthttp"
 
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/console"
@@ -19,27 +20,51 @@ const (
 	plainCookie  = "airlock"
 )
 
-// sessionKey is where a request that a session made has its name.
+// requestToken is the header in which scripts of our pages send the second secret of their session. No page of another
+// origin can set it: it is not among the headers that CORS allows.
+const requestToken = "X-Airlock-Request-Token"
+
+// sessionKey is where a request that a session made has its session.
 type sessionKey struct{}
 
-// session takes the cookie of somebody who logged in for the credential it stands for; what follows sees no difference.
-// It counts for requests of our own pages alone, and where no credential is sent otherwise.
+// heldSession is the two secrets of a session.
+type heldSession struct{ name, requestToken string }
+
+// session replaces the two secrets of a session by the credential that its owner logged in with; what follows sees
+// no difference. The cookie alone is nobody's credential. A session counts for requests of our own pages alone,
+// and only where no credential is sent otherwise. It ends when its credential is refused.
 func (s *Server) session(c *fiber.Ctx) error {
 	h := &c.Request().Header
-	name := sessionOf(c)
-	if name == "" || s.deps.Auth.Open() || len(h.Peek(fiber.HeaderAuthorization)) > 0 || len(h.Peek("X-Api-Key")) > 0 {
+	held := heldSession{sessionOf(c), utils.CopyString(c.Get(requestToken))}
+	if held.name == "" || s.deps.Auth.Open() || showsCredential(h) {
 		return c.Next()
 	}
-	credential, ok := s.web.sessions.Credential(name)
-	if !ok {
+	attempt := sessionAttempt(c, held.name)
+	if err := s.admit(c, attempt); err != nil {
+		return err
+	}
+	if _, ok := s.web.sessions.Visitor(held.name); !ok {
 		return c.Next()
 	}
+	s.deps.Logins.Succeeded(attempt)
 	if !askedBy(c).SameOrigin() {
 		return foreign()
 	}
+	credential, ok := s.web.sessions.Credential(held.name, held.requestToken)
+	if !ok {
+		return c.Next()
+	}
 	h.Set(fiber.HeaderAuthorization, "Bearer "+credential)
-	c.Locals(sessionKey{}, name)
-	return c.Next()
+	c.Locals(sessionKey{}, held)
+	err := c.Next()
+	if refusal := (*authn.Refusal)(nil); errors.As(err, &refusal) && !refusal.Unavailable {
+		s.web.sessions.End(held.name)
+	}
+	return err
+}
+
+func showsCredential(h *fasthttp.RequestHeader) bool {
+	return len(h.Peek(fiber.HeaderAuthorization)) > 0 || len(h.Peek("X-Api-Key")) > 0
 }
 
 func sessionOf(c *fiber.Ctx) string {
@@ -56,11 +81,36 @@ func askedBy(c *fiber.Ctx) console.Asked {
 	}
 }
 
-// visitor recognises who opens a page; a browser that shows no credential is sent to the login.
+// visitorKey is where a page finds for whom it is rendered.
+type visitorKey struct{}
+
+// visitor recognises who opens a page, by a credential or by the cookie of a session. A page says who is logged in
+// and holds no data: its scripts ask the API for that, with the second secret of the session. A browser that shows
+// nothing is sent to the login.
 func (s *Server) visitor(c *fiber.Ctx) error {
-	if h := &c.Request().Header; !s.deps.Auth.Open() && len(h.Peek(fiber.HeaderAuthorization)) == 0 && len(h.Peek("X-Api-Key")) == 0 && wantsPage(c) {
+	if s.deps.Auth.Open() || showsCredential(&c.Request().Header) {
+		return s.authenticatedVisitor(c)
+	}
+	name := sessionOf(c)
+	if name != "" {
+		if err := s.admit(c, sessionAttempt(c, name)); err != nil {
+			return err
+		}
+	}
+	who, ok := s.web.sessions.Visitor(name)
+	switch {
+	case ok && !askedBy(c).SameOrigin():
+		return foreign()
+	case ok:
+		c.Locals(visitorKey{}, who)
+		return c.Next()
+	case wantsPage(c):
 		return toLogin(c)
 	}
+	return s.authenticate(c)
+}
+
+func (s *Server) authenticatedVisitor(c *fiber.Ctx) error {
 	err := s.authenticate(c)
 	refusal := (*authn.Refusal)(nil)
 	if errors.As(err, &refusal) && wantsPage(c) {
@@ -94,8 +144,8 @@ func (s *Server) askToLogIn(c *fiber.Ctx, next, refused string) error {
 	return html(c, console.Page{}.Policy(), body)
 }
 
-// login is POST /login: token and next, as a form. A good token begins a session; whoever holds the session holds what
-// the token may do, on our own pages.
+// login is POST /login: token, next and request_token, as a form. A good token begins a session under a new name.
+// Without a request token, which the login page draws, the session opens pages and nothing else.
 func (s *Server) login(c *fiber.Ctx) error {
 	if from := askedBy(c); (from.Site != "" || from.Origin != "") && !from.SameOrigin() {
 		return foreign()
@@ -111,7 +161,11 @@ func (s *Server) login(c *fiber.Ctx) error {
 	if s.deps.Auth.Open() {
 		return c.Redirect(next, fiber.StatusSeeOther)
 	}
-	_, err = s.recognise(c, "Bearer "+token, "")
+	second := form.Get("request_token")
+	if second != "" && !console.ValidRequestToken(second) {
+		return bad("request_token", "must be 43 to 128 letters, digits, - and _, drawn at random by the login page")
+	}
+	who, err := s.recognise(c, "Bearer "+token, "")
 	if refusal := (*authn.Refusal)(nil); errors.As(err, &refusal) {
 		reason := refusal.Reason
 		if token == "" {
@@ -123,23 +177,34 @@ func (s *Server) login(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	s.web.sessions.End(sessionOf(c))
-	s.setCookie(c, s.web.sessions.Begin(token), s.deps.Now().Add(console.SessionLifetime))
+	s.web.sessions.End(sessionOf(c)) // a login never goes on with an old session
+	name, err := s.web.sessions.Begin(visitorOf(who), token, second)
+	if err != nil {
+		return err
+	}
+	s.setCookie(c, name, s.deps.Now().Add(console.SessionLifetime))
 	return c.Redirect(next, fiber.StatusSeeOther)
 }
 
-// logout is POST /logout.
+// visitorOf is an identity as pages show it.
+func visitorOf(id authn.Identity) console.Visitor {
+	return console.Visitor{Subject: id.Subject, Tenant: id.Tenant, Scopes: id.Scopes}
+}
+
+// logout is POST /logout. It ends every session of the one who logs out, also those on other machines.
 func (s *Server) logout(c *fiber.Ctx) error {
 	if !askedBy(c).SameOrigin() {
 		return foreign()
 	}
-	s.web.sessions.End(sessionOf(c))
+	s.web.sessions.EndAll(sessionOf(c))
 	s.setCookie(c, "", time.Unix(1, 0))
 	return c.Redirect("/login", fiber.StatusSeeOther)
 }
 
-// setCookie keeps the session from scripts, from other sites and, where the page came by https, from plain connections.
-// The page's own origin tells that behind a proxy too.
+// setCookie keeps the session from scripts, from other sites and, where the page came by https, from plain
+// connections. The page's own origin tells that behind a proxy too. The path is /, as the prefix __Host- demands
+// and because pages and API have no path in common that leaves /hooks out: the entrance drops cookies there, and a
+// cookie alone may do nothing.
 func (s *Server) setCookie(c *fiber.Ctx, value string, ends time.Time) {
 	secure := c.Protocol() == "https" || strings.HasPrefix(c.Get(fiber.HeaderOrigin), "https://")
 	name := plainCookie

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"strings"
-	"sync/atomic"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
@@ -18,7 +17,6 @@ type web struct {
 	playground console.Page
 	sessions   *console.Sessions
 	reports    console.Reports
-	watching   atomic.Int64 // live streams
 }
 
 func (s *Server) newWeb() error {
@@ -47,11 +45,11 @@ func (s *Server) pages() {
 	page("/session", s.session, s.authenticate, s.sessionState)
 	s.app.Post(console.ReportPath, s.cspReport).Name(ofPages)
 	page("/", func(c *fiber.Ctx) error { return c.Redirect("/dashboard", fiber.StatusSeeOther) })
-	page("/playground", s.session, s.visitor, s.page(s.web.playground))
+	page("/playground", s.visitor, s.page(s.web.playground))
 	for path, name := range map[string]string{
 		"/dashboard": "dashboard", "/dashboard/execution/:id": "execution", "/security": "security",
 	} {
-		page(path, s.session, s.visitor, s.ownPage(name))
+		page(path, s.visitor, s.ownPage(name))
 	}
 }
 
@@ -68,8 +66,12 @@ func (s *Server) ownPage(name string) fiber.Handler {
 func (s *Server) page(p console.Page) fiber.Handler {
 	policy := p.Policy()
 	return func(c *fiber.Ctx) error {
-		caller := callerOf(c)
-		body, err := s.web.Render(p, console.Visitor{Subject: caller.Subject, Tenant: caller.Tenant, Scopes: caller.Scopes, Open: s.deps.Auth.Open()})
+		who, ok := c.Locals(visitorKey{}).(console.Visitor)
+		if !ok {
+			who = visitorOf(callerOf(c))
+			who.Open = s.deps.Auth.Open()
+		}
+		body, err := s.web.Render(p, who)
 		if err != nil {
 			return err
 		}

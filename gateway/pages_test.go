@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -24,10 +25,16 @@ func (s *served) enter(t *testing.T, token string) string {
 	return "Cookie: " + a.Cookies()[0].Name + "=" + a.Cookies()[0].Value
 }
 
+// The second secret of a session, which the login page draws.
+const (
+	secondSecret = "a-request-token-of-43-characters-or-more-AB"
+	withToken    = "X-Airlock-Request-Token: " + secondSecret
+)
+
 func (s *served) login(t *testing.T, token, next string, headers ...string) answer {
 	t.Helper()
 	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	form := url.Values{"token": {token}, "next": {next}}.Encode()
+	form := url.Values{"token": {token}, "next": {next}, "request_token": {secondSecret}}.Encode()
 	return s.do(t, "POST", "/login", form, append([]string{"Content-Type: ", "Content-Type: application/x-www-form-urlencoded"}, headers...)...)
 }
 
@@ -127,7 +134,7 @@ func TestLoginIsLimited(t *testing.T) {
 		s.login(t, "wrong", "").is(t, 401, "")
 	}
 	s.login(t, "wrong", "").problem(t, 429)
-	s.login(t, apiKey, "").is(t, 303, "/dashboard")
+	s.login(t, apiKey, "").problem(t, 429)
 }
 
 // A session stands for its credential in requests of our own pages, and nowhere else.
@@ -136,7 +143,7 @@ func TestSession(t *testing.T) {
 	s := serve(t, options{auth: authn.Config{APIKey: apiKey}})
 	cookie := s.enter(t, apiKey)
 	s.do(t, "GET", "/dashboard", "", aPage, cookie).is(t, 200, "")
-	if who := s.do(t, "GET", "/session", "", cookie).json(t); who["subject"] != "api-key" || who["open"] != false || who["audit"] != true {
+	if who := s.do(t, "GET", "/session", "", cookie, withToken).json(t); who["subject"] != "key:operator" || who["open"] != false || who["audit"] != true {
 		t.Error(who)
 	}
 	for _, c := range []struct {
@@ -162,7 +169,7 @@ func TestSession(t *testing.T) {
 		if c.method == "POST" {
 			body = code("1")
 		}
-		if a := s.do(t, c.method, c.path, body, append(c.headers, cookie)...); a.StatusCode != c.status {
+		if a := s.do(t, c.method, c.path, body, append(c.headers, cookie, withToken)...); a.StatusCode != c.status {
 			t.Errorf("%s %s %v: %d, want %d\n%s", c.method, c.path, c.headers, a.StatusCode, c.status, a.body)
 		}
 	}
@@ -173,8 +180,103 @@ func TestSession(t *testing.T) {
 	if c := out.Cookies(); len(c) != 1 || c[0].Value != "" || c[0].Expires.Year() > 1970 {
 		t.Errorf("%+v", c)
 	}
-	s.do(t, "GET", "/api/stats", "", cookie).problem(t, 401)
+	s.do(t, "GET", "/api/stats", "", cookie, withToken).problem(t, 401)
 	s.do(t, "GET", "/dashboard", "", aPage, cookie).is(t, 303, "/login?next=%2Fdashboard")
+}
+
+// A cookie that was stolen is worth nothing, whatever else its thief sends: a client can send every header but the one whose
+// value only the pages of the login know.
+func TestStolenCookie(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{auth: authn.Config{APIKey: apiKey}})
+	cookie := s.enter(t, apiKey)
+	name := strings.TrimPrefix(cookie, "Cookie: airlock=")
+	forged := [][]string{
+		nil,
+		{"Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: cors", "Origin: " + s.url, "Referer: " + s.url + "/dashboard"},
+		{"Sec-Fetch-Site: none"},
+		{"X-Airlock-Request-Token: "},
+		{"X-Airlock-Request-Token: " + name},
+		{"X-Airlock-Request-Token: " + secondSecret + "x"},
+		{"X-Airlock-Request-Token: " + strings.ToLower(secondSecret)},
+		{bearer(name)}, {"X-Api-Key: " + name},
+		{"Cookie: __Host-airlock=" + name}, {"Cookie: airlock=" + secondSecret},
+	}
+	for _, more := range forged {
+		for _, route := range []string{"GET /api/stats", "GET /session", "POST /api/execute", "GET /api/audit/executions", "GET /api/live?view=dashboard", "GET /metrics", "GET /api/functions", "POST /mcp"} {
+			method, path, _ := strings.Cut(route, " ")
+			body := ""
+			if method == "POST" {
+				body = code("1")
+			}
+			if a := s.do(t, method, path, body, append([]string{cookie, "Origin: " + s.url, "Sec-Fetch-Site: same-origin"}, more...)...); a.StatusCode != 401 && a.StatusCode != 403 {
+				t.Errorf("%s with %v: %d\n%s", route, more, a.StatusCode, a.body)
+			}
+		}
+	}
+	// No page that the cookie opens says the second secret, nor the credential.
+	for _, path := range []string{"/dashboard", "/security", "/playground", "/dashboard/execution/exec_0123456789", "/login"} {
+		a := s.do(t, "GET", path, "", aPage, cookie, "Sec-Fetch-Site: same-origin")
+		for _, secret := range []string{secondSecret, apiKey} {
+			if strings.Contains(string(a.body)+fmt.Sprint(a.Header), secret) {
+				t.Errorf("%s says a secret", path)
+			}
+		}
+	}
+	// The session itself goes on, and its second secret is of no use without the cookie.
+	if a := s.do(t, "GET", "/api/stats", "", cookie, withToken); a.StatusCode != 200 {
+		t.Errorf("%d", a.StatusCode)
+	}
+	s.do(t, "GET", "/api/stats", "", withToken).problem(t, 401)
+	// A login without the second secret opens pages and nothing else, and one that can be guessed is refused.
+	form := "Content-Type: application/x-www-form-urlencoded"
+	bare := s.do(t, "POST", "/login", "token="+apiKey, "Content-Type: ", form)
+	bare.is(t, 303, "/dashboard")
+	s.do(t, "GET", "/api/stats", "", "Cookie: airlock="+bare.Cookies()[0].Value, withToken).problem(t, 401)
+	s.do(t, "POST", "/login", "token="+apiKey+"&request_token=guess", "Content-Type: ", form).problem(t, 400)
+}
+
+// A login gives a new name and ends the session before it; a logout ends every session of the one who logs out.
+func TestSessionsRotate(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{auth: authn.Config{APIKey: apiKey}})
+	first := s.enter(t, apiKey)
+	again := s.login(t, apiKey, "", "Origin: "+s.url, first)
+	second := "Cookie: airlock=" + again.Cookies()[0].Value
+	if first == second {
+		t.Fatal("the name is the same")
+	}
+	s.do(t, "GET", "/api/stats", "", first, withToken).problem(t, 401)
+	third := s.enter(t, apiKey)
+	for _, cookie := range []string{second, third} {
+		if a := s.do(t, "GET", "/api/stats", "", cookie, withToken); a.StatusCode != 200 {
+			t.Errorf("%d", a.StatusCode)
+		}
+	}
+	s.do(t, "POST", "/logout", "", second, "Origin: "+s.url).is(t, 303, "/login")
+	for _, cookie := range []string{second, third} {
+		s.do(t, "GET", "/api/stats", "", cookie, withToken).problem(t, 401)
+	}
+}
+
+// The whole way of an attack: a page on another port of this host posts a form to a webhook that verifies nothing, and what
+// its code returns is replayed.
+func TestHookIsGivenNoSession(t *testing.T) {
+	t.Parallel()
+	s := kept(t, options{auth: authn.Config{APIKey: apiKey}})
+	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"none"}}`, bearer(apiKey)), 201)
+	cookie := s.enter(t, apiKey)
+	name := strings.TrimPrefix(cookie, "Cookie: airlock=")
+	for _, path := range []string{"/hooks/f", "/hooks/default/f", "/hooks/./f", "//hooks/f"} {
+		a := s.do(t, "POST", path, "a=b", "Content-Type: ", "Content-Type: application/x-www-form-urlencoded", cookie, "Origin: http://127.0.0.1:9",
+			"Sec-Fetch-Site: same-site", withToken, "X-Airlock-Request-Token: "+secondSecret)
+		if strings.Contains(string(a.body), name) || strings.Contains(string(a.body), secondSecret) {
+			t.Errorf("%s: %s", path, a.body)
+		}
+		if path == "/hooks/f" && a.StatusCode != 200 {
+			t.Errorf("%d %s", a.StatusCode, a.body)
+		}
+	}
 }
 
 func TestReportsOfBrowsers(t *testing.T) {

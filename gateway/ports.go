@@ -26,11 +26,28 @@ type Records interface {
 
 // Decider says which executions may run, with what powers. It is pure and safe for concurrent use.
 type Decider interface {
-	Decide(ask policy.Ask) policy.Decision
-	// AnalyzeAsk is Decide for code that is not going to run: it finds every syntax error, at the cost of a second parse.
-	AnalyzeAsk(ask policy.Ask) policy.Decision
+	// DecideWith has read read the code. Its error is read's: then there is no decision.
+	DecideWith(ctx context.Context, ask policy.Ask, read policy.Reader) (policy.Decision, error)
+	// AnalyzeWith is DecideWith for code that is not going to run: it finds every syntax error, at the cost of a second parse.
+	AnalyzeWith(ctx context.Context, ask policy.Ask, read policy.Reader) (policy.Decision, error)
 	// Tiers lists the tiers that an Ask may name.
 	Tiers() []policy.Tier
+}
+
+// CodeReader reads code for the policy where a parser can be stopped: outside this process. It is safe for concurrent use.
+type CodeReader interface {
+	// Read reads a text. What it could not finish in time is marked as unanalysed. When ctx ends it stops soon, and costs
+	// nothing more. An error means that the text was not read at all.
+	Read(ctx context.Context, t policy.Text) (policy.Reading, error)
+}
+
+// Health is one more part of the deployment that GET /readyz asks.
+type Health struct {
+	Name string
+	// Ready reports whether the part does its work now. It must answer within a second.
+	Ready func(ctx context.Context) error
+	// Optional marks a part without which requests are still answered: it shows as degraded, and no request is kept away.
+	Optional bool
 }
 
 // Limiter counts the requests of callers. It is safe for concurrent use.

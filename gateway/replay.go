@@ -67,7 +67,7 @@ func (s *Server) again(ctx context.Context, r *run, record audit.Record) (execut
 	if json.Unmarshal(record.Grants, &granted) == nil && granted.TimeoutMs > 0 {
 		limit = min(time.Duration(granted.TimeoutMs)*time.Millisecond, longestReplay)
 	}
-	running, cancel := context.WithTimeout(ctx, limit+overhead)
+	running, cancel := context.WithTimeout(ctx, limit+s.cfg.Overhead)
 	defer cancel()
 	reply, err := s.deps.Invoker.Invoke(running, execution.Invocation{
 		Airlock: execution.InvocationVersion, ID: r.id, Request: r.job.Request, Via: execution.ViaHTTP, ReceivedAt: r.job.ReceivedAt, QueueMs: milliseconds(r.queued),

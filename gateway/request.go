@@ -20,7 +20,7 @@ func (s *Server) job(c *fiber.Ctx) (Job, error) {
 	if err := plainJSON(c); err != nil {
 		return Job{}, err
 	}
-	request, err := execution.DecodeRequest(c.Request().Body())
+	request, err := decoded(s, c, execution.DecodeRequest)
 	if err != nil {
 		return Job{}, err
 	}
@@ -32,6 +32,27 @@ func (s *Server) job(c *fiber.Ctx) (Job, error) {
 		Request: request, Caller: caller, IP: utils.CopyString(c.IP()), Via: execution.ViaHTTP, ReceivedAt: received.UTC(),
 		TraceParent: traceOf(c), Fresh: directive(c.Get(fiber.HeaderCacheControl), "no-store"),
 	}, nil
+}
+
+// longBody is the size from which on decoding a body takes a turn: it may cost some ten milliseconds.
+const longBody = 32 << 10
+
+// decoded decodes the body of a request. The callers of long ones take turns, so that nobody has all of this process's time.
+func decoded[T any](s *Server, c *fiber.Ctx, decode func([]byte) (T, error)) (T, error) {
+	body := c.Request().Body()
+	if len(body) < longBody {
+		return decode(body)
+	}
+	var none T
+	ctx, release := s.attached(c)
+	defer release()
+	caller := callerOf(c)
+	end, err := s.decider.turn(ctx, caller.Tenant, caller.Subject)
+	if err != nil {
+		return none, err
+	}
+	defer end()
+	return decode(body)
 }
 
 // plainJSON takes application/json in UTF-8 and no content coding: a body is never unpacked, so none can be a bomb, and

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
@@ -22,7 +21,7 @@ func (r *run) reuseKey() string {
 	if r.job.Content != "" { // it stands for the sources
 		q = q.WithSources(execution.Sources{})
 	}
-	request, err := json.Marshal(q)
+	request, err := encode(q)
 	if err != nil {
 		return ""
 	}
@@ -63,6 +62,6 @@ func (s *Server) learn(r *run, result execution.Result, size int) {
 		return
 	}
 	if result.Status == execution.Completed || result.Status == execution.Failed {
-		s.pure.Put(r.key, known{result}, size)
+		s.pure.Put(r.job.Caller.Owner(), r.key, known{result}, size)
 	}
 }

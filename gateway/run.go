@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -24,8 +26,8 @@ type run struct {
 	reused   string // the execution whose result this one has
 }
 
-// begin gives a job its id and has the policy decide.
-func (s *Server) begin(job Job) *run {
+// begin gives a job its id and has the policy decide. With an error nothing is decided, and the run may only be recorded.
+func (s *Server) begin(ctx context.Context, job Job) (*run, error) {
 	if job.ID == "" {
 		job.ID = s.deps.NewID()
 	}
@@ -34,9 +36,28 @@ func (s *Server) begin(job Job) *run {
 	}
 	r := &run{job: job, id: job.ID, now: s.deps.Now}
 	r.custody = append(r.custody, audit.Step{Step: audit.Received})
-	r.decision = s.deps.Policy.Decide(askOf(job))
+	var err error
+	if r.decision, err = s.decider.decide(ctx, askOf(job)); err != nil {
+		r.decision = undecided(job.Request)
+		return r, err
+	}
 	r.step(audit.Decided)
+	return r, nil
+}
+
+// decided is begin for a run that has ended: what cannot be decided any more is left open.
+func (s *Server) decided(ctx context.Context, job Job) *run {
+	r, _ := s.begin(ctx, job) // with an error it is undecided
 	return r
+}
+
+// undecided grants nothing and says that nothing is known of the code.
+func undecided(request execution.Request) policy.Decision {
+	return policy.Decision{
+		Tier: cmp.Or(request.Policy, policy.DefaultTier), Violations: []string{},
+		Analysis:  policy.DangerAnalysis{Level: policy.Safe, Findings: []policy.Finding{}, Unanalysed: true},
+		Telemetry: policy.Telemetry{AccessedIdentifiers: []string{}},
+	}
 }
 
 func (r *run) step(name string) {
@@ -106,6 +127,14 @@ func (r *run) completed(result execution.Result) execution.Result {
 	}
 	result.Usage.QueueMs = max(result.Usage.QueueMs, milliseconds(r.queued))
 	return result
+}
+
+// decided is what the policy said, for an invoker that writes the record.
+func (r *run) decided() execution.Decision {
+	d := &r.decision
+	return execution.Decision{
+		Grants: raw(d.Grants), DangerAnalysis: raw(d.Analysis), ASTTelemetry: raw(d.Telemetry), Reasons: d.ReasonLines(),
+	}
 }
 
 // record is the account of a run that no function recorded.

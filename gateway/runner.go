@@ -39,7 +39,7 @@ func (n runner) Run(ctx context.Context, job execution.Job) (execution.Result, t
 	if p.detail != "" {
 		line = p.detail
 	}
-	return n.s.begin(mine).completed(execution.Result{Status: execution.Failed, Error: &line}), 0
+	return n.s.decided(ctx, mine).completed(execution.Result{Status: execution.Failed, Error: &line}), 0
 }
 
 // Recorded answers for a job whose process died after the execution was recorded and before its result was kept. How it
@@ -70,7 +70,7 @@ func (n runner) Recorded(ctx context.Context, job execution.Job) (execution.Resu
 		result.Status, line = execution.Failed, "the execution completed, and the service was restarted before its result was kept; its audit record tells the rest"
 	}
 	result.Error = &line
-	return n.s.begin(fromKept(job)).completed(result), true, nil
+	return n.s.decided(ctx, fromKept(job)).completed(result), true, nil
 }
 
 // again runs a job once more under an id and a record of its own.

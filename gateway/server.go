@@ -6,15 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/gateway/meter"
 	"github.com/airlock-run/airlock/gateway/openapi"
 	"github.com/airlock-run/airlock/gateway/queue"
+	"github.com/airlock-run/airlock/gateway/ratelimit"
 	"github.com/airlock-run/airlock/gateway/results"
 )
 
@@ -23,12 +26,14 @@ type Server struct {
 	cfg     Config
 	deps    Deps
 	app     *fiber.App
+	decider *fairDecider
 	queue   *queue.Queue
 	kept    *results.Store[kept]
 	pure    *results.Store[known]
 	once    *results.Once
 	streams *streams
 	state   *state
+	places  places
 	meter   *meter.Meter
 	exposed *meter.Exposition
 	mcp     *mcp.Server
@@ -38,7 +43,9 @@ type Server struct {
 	// activity is what goes on now, and verifier what is known of the records' chains.
 	activity activity
 	verifier *verifier
-	started  time.Time
+	// hooksApart is set when webhooks have a listener of their own.
+	hooksApart atomic.Bool
+	started    time.Time
 	// base ends when a shutdown has waited long enough; every run hangs on it.
 	base   context.Context
 	cancel context.CancelFunc
@@ -59,10 +66,16 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if deps.Auth.Open() && len(cfg.CORSOrigins) == 1 && cfg.CORSOrigins[0] == "*" {
 		return nil, errors.New("any origin (*) may not call a gateway that asks for no credentials: list the origins, or configure a credential")
 	}
-	if deps.Policy, err = newJudging(deps.Policy, deps.Now); err != nil {
+	decider, err := newFairDecider(deps.Policy, deps.Reader)
+	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg, deps: deps, started: deps.Now(), meter: meter.New()}
+	if deps.HookLimiter == nil {
+		if deps.HookLimiter, err = ratelimit.New(ratelimit.Config{Window: time.Minute, Max: cfg.HookRate, Now: deps.Now}); err != nil {
+			return nil, err
+		}
+	}
+	s := &Server{cfg: cfg, deps: deps, decider: decider, started: deps.Now(), meter: meter.New(), places: newPlaces(deps.Now)}
 	if s.queue, err = queue.New(queue.Config{
 		Places: cfg.Places, Spare: cfg.SparePlaces, Depth: cfg.QueueDepth, Now: deps.Now, Concurrent: concurrent(deps.Quotas),
 	}); err != nil {
@@ -74,7 +87,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if s.pure, err = results.New[known](cfg.KeptResults, cfg.KeptResultBytes); err != nil {
 		return nil, err
 	}
-	if s.once, err = results.NewOnce(10*cfg.KeptResults, cfg.KeptResultBytes, deps.Now); err != nil {
+	if s.once, err = results.NewOnce(bounds.Of(bounds.Keys).Most, cfg.KeptResultBytes, deps.Now); err != nil {
 		return nil, err
 	}
 	if s.streams, err = newStreams(); err != nil {
@@ -83,8 +96,16 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if s.exposed, err = meter.NewExposition(s.meter, s.gauges()...); err != nil {
 		return nil, err
 	}
+	if err := s.exposed.Add(s.places); err != nil {
+		return nil, err
+	}
 	if deps.Fleet != nil {
 		if err := s.exposed.Add(fleetMetrics{deps.Fleet}); err != nil {
+			return nil, err
+		}
+	}
+	if state, ok := deps.State.(figured); ok {
+		if err := s.exposed.Add(storageMetrics{s, state}); err != nil {
 			return nil, err
 		}
 	}
@@ -96,6 +117,11 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	}
 	s.verifier = newVerifier(deps, s.activity.happened)
 	s.base, s.cancel = context.WithCancel(context.Background())
+	if s.deps.Logins == nil {
+		if s.deps.Logins, err = newLogins(deps.Now); err != nil {
+			return nil, err
+		}
+	}
 	if s.state, err = s.newState(); err != nil {
 		return nil, err
 	}
@@ -103,7 +129,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		AppName:                      "airlock",
 		BodyLimit:                    cfg.MaxBodyBytes,
 		CaseSensitive:                true,
-		Concurrency:                  16 << 10,
+		Concurrency:                  bounds.Of(bounds.Connections).Most,
 		DisablePreParseMultipartForm: true,
 		DisableStartupMessage:        true,
 		ErrorHandler:                 s.fail,
@@ -127,13 +153,21 @@ func New(cfg Config, deps Deps) (*Server, error) {
 
 // Serve answers on l until Shutdown; it then returns nil.
 func (s *Server) Serve(l net.Listener) error {
+	if err := s.reachable(l); err != nil {
+		return err
+	}
+	s.startState(s.base)
+	return s.app.Listener(doormen{l, s.places.connections, s.cfg.Proxies, false})
+}
+
+// reachable refuses an address that other machines reach where no credential is asked for.
+func (s *Server) reachable(l net.Listener) error {
 	if s.deps.Auth.Open() {
 		if a, ok := l.Addr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
 			return fmt.Errorf("gateway: without a credential it serves on a loopback address only, not on %s", l.Addr())
 		}
 	}
-	s.startState(s.base)
-	return s.app.Listener(lingerers{l})
+	return nil
 }
 
 // Shutdown stops listening and lets what runs finish. When ctx ends first, the runs that are left are stopped, recorded
@@ -176,6 +210,9 @@ func (s *Server) entrance(next fasthttp.RequestHandler) fasthttp.RequestHandler 
 				s.failRaw(ctx, &problem{status: 500})
 			}
 		}()
+		if bytes.HasPrefix(ctx.URI().PathOriginal(), []byte(hooksPath)) {
+			ctx.Request.Header.DelAllCookies() // nobody is logged in to a webhook
+		}
 		s.believe(ctx)
 		if !plainHTTP(&ctx.Request.Header) {
 			ctx.SetConnectionClose()
@@ -191,6 +228,10 @@ func (s *Server) entrance(next fasthttp.RequestHandler) fasthttp.RequestHandler 
 			// Were there a body all the same, it would look like the next request, whoever refuses this one.
 			ctx.SetConnectionClose()
 			linger(ctx)
+		}
+		if s.misplaced(ctx) {
+			s.failRaw(ctx, &problem{status: 404})
+			return
 		}
 		switch string(ctx.Method()) {
 		case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodDelete, fiber.MethodOptions,

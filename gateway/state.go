@@ -30,8 +30,8 @@ type Deliveries interface {
 	// Begin takes a key until a time. When it is taken already begun is false, and the mark and the answer (nil while it is
 	// being answered) are those of the first. When the process that took it has died without an answer begun is true, and
 	// the mark is still the first.
-	Begin(ctx context.Context, key, mark string, now, until time.Time) (begun bool, firstMark string, answer []byte, err error)
-	// Finish keeps the answer.
+	Begin(ctx context.Context, key execution.Key, mark string, now, until time.Time) (begun bool, firstMark string, answer []byte, err error)
+	// Finish keeps the answer to the key of a name.
 	Finish(ctx context.Context, key string, answer []byte) error
 	// Abandon gives a key back.
 	Abandon(ctx context.Context, key string) error
@@ -138,12 +138,18 @@ func ofState(err error) *problem {
 	var (
 		missing  *functions.Missing
 		conflict *functions.Conflict
+		quota    *execution.QuotaError
+		fault    *execution.StoreError
 	)
 	switch {
 	case errors.As(err, &missing):
 		return &problem{status: 404, detail: missing.What}
 	case errors.As(err, &conflict):
 		return &problem{status: 409, detail: conflict.Reason}
+	case errors.As(err, &quota):
+		return ofQuota(quota)
+	case errors.As(err, &fault):
+		return ofFault(fault)
 	case errors.Is(err, execution.ErrNotKept):
 		return &problem{status: 501, code: "stateless", detail: "this gateway keeps neither jobs nor schedules: nobody is there to run them later"}
 	case errors.Is(err, execution.ErrFull):

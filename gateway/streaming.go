@@ -16,6 +16,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/results"
 	"github.com/airlock-run/airlock/gateway/stream"
 )
@@ -45,7 +46,7 @@ type following struct {
 }
 
 func newStreams() (*streams, error) {
-	ended, err := results.New[*following](1000, 64<<20)
+	ended, err := results.New[*following](bounds.Of(bounds.Replays).Most, bounds.Of(bounds.Replays).Bytes)
 	return &streams{ended: ended, running: map[string]*following{}}, err
 }
 
@@ -83,14 +84,27 @@ func (st *streams) end(id string) {
 	delete(st.running, id)
 	st.mu.Unlock()
 	f.log.Close()
-	st.ended.Put(id, f, f.log.Bytes())
+	st.ended.Put(f.owner, id, f, f.log.Bytes())
 }
 
 // executeStream is POST /api/execute/stream: the guest's output as it is printed, then the result, as server-sent events.
 // With Last-Event-ID it runs nothing and goes on where that connection was lost.
 func (s *Server) executeStream(c *fiber.Ctx) error {
+	leave, err := enter(c, s.places.streams, bounds.Streams)
+	if err != nil {
+		return err
+	}
+	if err := s.openStream(c, leave); err != nil {
+		leave()
+		return err
+	}
+	return nil
+}
+
+// openStream answers with a stream, and calls leave when that has ended.
+func (s *Server) openStream(c *fiber.Ctx, leave func()) error {
 	if last := utils.CopyString(c.Get("Last-Event-ID")); last != "" {
-		return s.resume(c, last)
+		return s.resume(c, last, leave)
 	}
 	job, err := s.job(c)
 	if err != nil {
@@ -102,7 +116,7 @@ func (s *Server) executeStream(c *fiber.Ctx) error {
 	}
 	if claim.saved != nil {
 		c.Set(replayed, "true")
-		return s.serveResult(c, claim.saved.Body)
+		return s.serveResult(c, claim.saved.Body, leave)
 	}
 	job.ID = s.deps.NewID()
 	ctx, hangUp := context.WithCancel(s.base)
@@ -118,14 +132,21 @@ func (s *Server) executeStream(c *fiber.Ctx) error {
 	go s.runStream(ctx, job, log, claim, refused, dress(c, s.deps.NewID))
 	patience := time.NewTimer(admission)
 	defer patience.Stop()
+	watched, release := s.attached(c)
 	select {
 	case err := <-refused:
+		release()
 		follower.Close()
 		return err
 	case <-admitted:
 	case <-patience.C:
+	case <-watched.Done():
+		if abandoned != nil {
+			abandoned()
+		}
 	}
-	return s.serveStream(c, job.ID, follower)
+	release()
+	return s.serveStream(c, job.ID, follower, leave)
 }
 
 // runStream runs a job and publishes what becomes of it. An error goes to refused when nobody has been admitted yet, and
@@ -180,7 +201,7 @@ func publish(ctx context.Context, log *stream.Log, name string, body []byte) {
 
 // resume goes on after the event that Last-Event-ID names. Where the events are no longer kept but the result is, that
 // alone is sent.
-func (s *Server) resume(c *fiber.Ctx, last string) error {
+func (s *Server) resume(c *fiber.Ctx, last string, leave func()) error {
 	id, number, _ := strings.Cut(last, ":")
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 0 || !execution.ValidID(id) {
@@ -188,16 +209,16 @@ func (s *Server) resume(c *fiber.Ctx, last string) error {
 	}
 	caller := callerOf(c)
 	if f, ok := s.streams.find(id); ok && f.owner == caller.Owner() {
-		return s.serveStream(c, id, f.log.Follow(n))
+		return s.serveStream(c, id, f.log.Follow(n), leave)
 	}
 	if k, ok := s.kept.Get(id); ok && (k.owner == caller.Owner() || caller.May(authn.AuditReadAll)) {
-		return s.serveResult(c, k.body)
+		return s.serveResult(c, k.body, leave)
 	}
 	return &problem{status: 404, detail: "there is no stream with this id any more; the audit record is kept for good"}
 }
 
 // serveResult answers with the one event of a result that is there already.
-func (s *Server) serveResult(c *fiber.Ctx, body []byte) error {
+func (s *Server) serveResult(c *fiber.Ctx, body []byte, leave func()) error {
 	var result execution.Result
 	if err := json.Unmarshal(body, &result); err != nil {
 		return fmt.Errorf("read a kept result: %w", err)
@@ -205,12 +226,12 @@ func (s *Server) serveResult(c *fiber.Ctx, body []byte) error {
 	log := stream.NewLog(streamWindow, nil)
 	publish(s.base, log, "complete", body)
 	log.Close()
-	return s.serveStream(c, result.ID, log.Follow(0))
+	return s.serveStream(c, result.ID, log.Follow(0), leave)
 }
 
 // serveStream answers with what the follower reads. When the client is gone, or takes longer than the write timeout for
 // one event, the follower leaves; when it was the last one, the run is stopped.
-func (s *Server) serveStream(c *fiber.Ctx, id string, follower *stream.Follower) error {
+func (s *Server) serveStream(c *fiber.Ctx, id string, follower *stream.Follower, leave func()) error {
 	c.Set(fiber.HeaderContentType, "text/event-stream; charset=utf-8")
 	c.Set("X-Accel-Buffering", "no")
 	c.Set(executionID, id)
@@ -219,6 +240,7 @@ func (s *Server) serveStream(c *fiber.Ctx, id string, follower *stream.Follower)
 	ctx, release := watch(context.Background(), conn)
 	heartbeat := min(s.cfg.Heartbeat, s.cfg.WriteTimeout/2)
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
+		defer leave()
 		defer release()
 		defer follower.Close()
 		err := stream.Write(ctx, w, follower, id, heartbeat, func() { extend(conn, s.cfg.WriteTimeout) })

@@ -125,17 +125,22 @@ func (l *ledger) List(_ context.Context, q audit.Query) (audit.Page, error) {
 
 // options of a test server; the zero value is a gateway without credentials whose function echoes.
 type options struct {
-	config  gateway.Config
-	auth    authn.Config
-	invoke  func(context.Context, execution.Invocation, func(execution.Log)) (execution.Reply, error)
-	ready   error
-	policy  gateway.Decider // policy.Default() when left out
+	config gateway.Config
+	auth   authn.Config
+	invoke func(context.Context, execution.Invocation, func(execution.Log)) (execution.Reply, error)
+	ready  error
+	policy gateway.Decider // policy.Default() when left out
+	// reader is one of this process when left out.
+	reader  gateway.CodeReader
 	max     int
 	records *ledger
 	store   gateway.Records // in place of records
 	state   gateway.State
+	log     *slog.Logger // none when left out
+	quotas  gateway.Quotas
 	// attached are tools of servers that the deployment attaches.
 	attached gateway.Attached
+	health   []gateway.Health
 }
 
 type served struct {
@@ -166,8 +171,14 @@ func serve(t testing.TB, o options) *served {
 	if o.store == nil {
 		o.store = o.records
 	}
+	if o.reader == nil {
+		o.reader = policy.NewLocalReader()
+	}
 	if o.max == 0 {
 		o.max = 1_000_000
+	}
+	if o.log == nil {
+		o.log = slog.New(slog.DiscardHandler)
 	}
 	o.auth.Now = time.Now
 	auth, err := authn.New(o.auth)
@@ -178,9 +189,13 @@ func serve(t testing.TB, o options) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
+	logins, err := ratelimit.NewLogins(ratelimit.LoginsConfig{Tally: limiter, Window: time.Minute, Most: o.max, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
 	s, err := gateway.New(o.config, gateway.Deps{
-		Invoker: &function{o.invoke, o.ready}, Records: o.store, Policy: o.policy, Limiter: limiter, Auth: auth,
-		State: o.state, Attached: o.attached, Logger: slog.New(slog.DiscardHandler), Now: time.Now, NewID: func() string { return "exec_" + ulid.Make().String() },
+		Invoker: &function{o.invoke, o.ready}, Records: o.store, Policy: o.policy, Reader: o.reader, Limiter: limiter, Auth: auth, Logins: logins,
+		State: o.state, Attached: o.attached, Quotas: o.quotas, Health: o.health, Logger: o.log, Now: time.Now, NewID: func() string { return "exec_" + ulid.Make().String() },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -105,11 +105,30 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 	parts := map[string]string{"status": "ready", "invoker": "ok", "records": "ok"}
 	if s.state != nil {
 		if err := s.state.Ready(ctx); err != nil {
-			return &problem{status: 503, code: "not_ready", detail: "the store of functions and jobs cannot be reached", retryAfter: time.Second, cause: err}
+			return &problem{status: 503, code: "not_ready", detail: stateDetail(err), retryAfter: time.Second, cause: err}
 		}
 		parts["state"] = "ok"
 	}
+	for _, part := range s.deps.Health {
+		switch err := part.Ready(ctx); {
+		case err == nil:
+			parts[part.Name] = "ok"
+		case part.Optional:
+			parts[part.Name] = "degraded"
+			s.deps.Logger.Warn("a part of the deployment is not ready", "part", part.Name, "error", err)
+		default:
+			return &problem{status: 503, code: "not_ready", detail: part.Name + " does not answer", retryAfter: time.Second, cause: err}
+		}
+	}
 	return s.send(c, parts)
+}
+
+// stateDetail says what is wrong with the state, by the code that requests are answered with.
+func stateDetail(err error) string {
+	if p := ofState(err); p != nil {
+		return "the store of functions and jobs: " + p.code
+	}
+	return "the store of functions and jobs cannot be reached"
 }
 
 // recordsReady asks the store itself where it can tell whether it could write, else whether it can be read.

@@ -23,17 +23,25 @@ type Verifier interface {
 	Verify(ctx context.Context) (audit.Report, error)
 }
 
+// verifierFunc is a Verifier of one function.
+type verifierFunc func(ctx context.Context) (audit.Report, error)
+
+// Verify implements Verifier.
+func (f verifierFunc) Verify(ctx context.Context) (audit.Report, error) { return f(ctx) }
+
 // verification is the state of the chains as it was last looked at.
 type verification struct {
 	// State: never, sound, broken (Problems say how), failed (they could not be read), unsupported.
-	State      string          `json:"state"`
-	Running    bool            `json:"running"`
-	CheckedAt  *time.Time      `json:"checkedAt"`
-	DurationMs int64           `json:"durationMs"`
-	Records    int64           `json:"records"`
-	Writers    int             `json:"writers"`
-	Count      int             `json:"problemCount"`
-	Problems   []audit.Problem `json:"problems"` // the first 20; none for who reads one tenant's records only
+	State      string     `json:"state"`
+	Running    bool       `json:"running"`
+	CheckedAt  *time.Time `json:"checkedAt"`
+	DurationMs int64      `json:"durationMs"`
+	Records    int64      `json:"records"`
+	Writers    int        `json:"writers"`
+	Count      int        `json:"problemCount"`
+	// Anchors are what the chains were held against besides the store's own account; empty where nothing was.
+	Anchors  []audit.Anchored `json:"anchors"`
+	Problems []audit.Problem  `json:"problems"` // the first 20; none for who reads one tenant's records only
 }
 
 // verifier checks the chains in the background, one verification at a time. It is safe for concurrent use.
@@ -51,8 +59,10 @@ type verifier struct {
 }
 
 func newVerifier(deps Deps, notify func()) *verifier {
-	v := &verifier{now: deps.Now, log: deps.Logger, notify: notify, last: verification{State: "unsupported", Problems: []audit.Problem{}}}
-	if of, ok := deps.Records.(Verifier); ok {
+	v := &verifier{now: deps.Now, log: deps.Logger, notify: notify, last: verification{State: "unsupported", Anchors: []audit.Anchored{}, Problems: []audit.Problem{}}}
+	if deps.Verify != nil {
+		v.of, v.last.State = verifierFunc(deps.Verify), "never"
+	} else if of, ok := deps.Records.(Verifier); ok {
 		v.of, v.last.State = of, "never"
 	}
 	v.ctx, v.stop = context.WithCancel(context.Background())
@@ -93,6 +103,7 @@ func (v *verifier) begin() {
 		report, err := v.of.Verify(v.ctx)
 		done := v.now().UTC()
 		next := verification{State: "sound", CheckedAt: &done, DurationMs: done.Sub(began).Milliseconds(), Records: report.Records, Writers: report.Writers}
+		next.Anchors = append([]audit.Anchored{}, report.Anchors...)
 		next.Count = len(report.Problems) + report.Omitted
 		next.Problems = append([]audit.Problem{}, report.Problems[:min(len(report.Problems), namedProblems)]...)
 		switch {

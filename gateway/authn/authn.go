@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -37,6 +38,8 @@ type Refusal struct {
 	Reason string
 	// Absent is true when there was no credential at all.
 	Absent bool
+	// Genuine is true when the credential was made by whom it should be, and is not accepted: it has expired, say.
+	Genuine bool
 	// Unavailable is true when the credential may be good, and what it has to be checked against cannot be had now.
 	Unavailable bool
 }
@@ -48,6 +51,9 @@ func (r *Refusal) Error() string { return r.Reason }
 func New(cfg Config) (*Authenticator, error) {
 	a := &Authenticator{tokens: make(map[string]*verifier, len(cfg.Keys))}
 	if cfg.APIKey != "" {
+		if err := CheckAPIKey(cfg.APIKey); err != nil {
+			return nil, fmt.Errorf("authn: the API key %w", err)
+		}
 		a.apiKey, a.hasKey = sha256.Sum256([]byte(cfg.APIKey)), true
 	}
 	if cfg.Now == nil {
@@ -81,14 +87,14 @@ func (a *Authenticator) Open() bool { return !a.hasKey && len(a.tokens) == 0 && 
 // and X-API-Key; Authorization counts when both are there. The error is always a *Refusal.
 func (a *Authenticator) Authenticate(authorization, apiKey string) (Identity, error) {
 	if a.Open() {
-		return Identity{Subject: "local", Tenant: DefaultTenant, Scopes: Scopes()}, nil
+		return Local(), nil
 	}
 	if authorization == "" {
 		if apiKey == "" {
 			return Identity{}, &Refusal{Absent: true, Reason: "credentials are required: send Authorization: Bearer <token or API key>"}
 		}
 		if a.isAPIKey(apiKey) {
-			return a.operator(), nil
+			return Operator(), nil
 		}
 		return Identity{}, &Refusal{Reason: "the API key is not valid"}
 	}
@@ -98,7 +104,7 @@ func (a *Authenticator) Authenticate(authorization, apiKey string) (Identity, er
 		return Identity{}, &Refusal{Reason: "the Authorization header must be: Bearer <token or API key>"}
 	}
 	if a.isAPIKey(credential) {
-		return a.operator(), nil
+		return Operator(), nil
 	}
 	if len(a.tokens) == 0 && len(a.providers) == 0 {
 		return Identity{}, &Refusal{Reason: "the API key is not valid"}
@@ -110,8 +116,4 @@ func (a *Authenticator) Authenticate(authorization, apiKey string) (Identity, er
 func (a *Authenticator) isAPIKey(s string) bool {
 	sum := sha256.Sum256([]byte(s))
 	return subtle.ConstantTimeCompare(sum[:], a.apiKey[:]) == 1 && a.hasKey
-}
-
-func (a *Authenticator) operator() Identity {
-	return Identity{Subject: "api-key", Tenant: DefaultTenant, Scopes: Scopes()}
 }

@@ -90,7 +90,7 @@ func TestEveryAlgorithm(t *testing.T) {
 		for j, other := range cases {
 			a := must[*authn.Authenticator](t)(authn.New(authn.Config{Keys: []authn.Key{other.verify}, Now: clock}))
 			id, err := a.Authenticate("Bearer "+token, "")
-			if i == j && (err != nil || id.Subject != "alice" || id.Tenant != "acme" || !id.May("execute") || id.May("priority")) {
+			if i == j && (err != nil || id.Subject != "jwt:/alice" || id.Tenant != "acme" || !id.May("execute") || id.May("priority")) {
 				t.Errorf("%s under its own key: %+v, %v", c.method.Alg(), id, err)
 			}
 			if i != j && err == nil {
@@ -234,7 +234,7 @@ func TestScopesAndTenants(t *testing.T) {
 	if id := identity(with("scope", nil)); id.May(authn.Execute) {
 		t.Error("a token without scopes may execute")
 	}
-	if id := identity(map[string]any{"exp": now.Unix() + 1, "scp": []string{"execute", "audit:read:all"}}); !id.May(authn.Execute) || !id.May(authn.AuditRead) || id.Tenant != authn.DefaultTenant || id.Subject != "" {
+	if id := identity(map[string]any{"exp": now.Unix() + 1, "scp": []string{"execute", "audit:read:all"}}); !id.May(authn.Execute) || !id.May(authn.AuditRead) || id.Tenant != authn.DefaultTenant || id.Subject != "jwt:/" || !id.Anonymous() {
 		t.Errorf("%+v", id)
 	}
 	if (authn.Identity{}).May(authn.Execute) {
@@ -249,7 +249,7 @@ func TestAPIKey(t *testing.T) {
 	t.Parallel()
 	a := must[*authn.Authenticator](t)(authn.New(authn.Config{APIKey: "sk-0123456789abcdef", Now: clock}))
 	for _, h := range []string{"Bearer sk-0123456789abcdef", "bearer  sk-0123456789abcdef "} {
-		if id, err := a.Authenticate(h, ""); err != nil || !id.May(authn.AuditReadAll) || id.Subject != "api-key" {
+		if id, err := a.Authenticate(h, ""); err != nil || !id.May(authn.AuditReadAll) || id.Subject != "key:operator" {
 			t.Errorf("%q: %+v, %v", h, id, err)
 		}
 	}
@@ -304,7 +304,7 @@ func TestKeysRefused(t *testing.T) {
 		t.Error("31 bytes were taken as a secret")
 	}
 	key := must[authn.Key](t)(authn.SecretKey([]byte(secret)))
-	for _, cfg := range []authn.Config{{}, {Keys: []authn.Key{{}}, Now: clock}, {Keys: []authn.Key{key, key}, Now: clock}} {
+	for _, cfg := range []authn.Config{{}, {APIKey: "fifteen-bytes-1", Now: clock}, {APIKey: "sixteen bytes of", Now: clock}, {Keys: []authn.Key{{}}, Now: clock}, {Keys: []authn.Key{key, key}, Now: clock}} {
 		if _, err := authn.New(cfg); err == nil {
 			t.Errorf("%+v was taken", cfg)
 		}

@@ -7,6 +7,10 @@
 // refused before a key is touched, exp is required, iat and nbf may not lie ahead, iss and aud are compared when
 // configured, and what libraries let through is refused by hand: crit, b64, duplicate members, foreign typ.
 //
-// Claims used: sub (who; may be absent), tenant (whose data; absent means "default"), and the scopes in scope (one
-// string, parted by spaces) or scp (an array of strings). A token without scopes may do nothing.
+// Claims used: iss and sub (who; both may be absent), tenant (whose data; absent means "default", which no token may
+// name), and the scopes in scope (one string, parted by spaces) or scp (an array of strings). A token without scopes may do
+// nothing.
+//
+// An [Identity]'s subject begins with the kind of its credential, so that no claim of a token makes it the operator, a
+// webhook or another issuer's user.
 package authn

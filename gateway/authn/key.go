@@ -9,12 +9,28 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode"
 
 	"github.com/golang-jwt/jwt/v5"
 )
 
 // MinSecretBytes is the shortest HS256 secret taken: the size of the hash (RFC 7518 §3.2).
 const MinSecretBytes = 32
+
+// MinAPIKeyBytes is the shortest API key taken: 128 bits where the key is random.
+const MinAPIKeyBytes = 16
+
+// CheckAPIKey reports why a text may not be the deployment's API key. The error never holds the key.
+func CheckAPIKey(key string) error {
+	switch {
+	case strings.ContainsFunc(key, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
+		return errors.New("must not contain white space or control characters (try: openssl rand -hex 32)")
+	case len(key) < MinAPIKeyBytes:
+		return fmt.Errorf("has %d bytes; at least %d are needed, and they should be random (try: openssl rand -hex 32)", len(key), MinAPIKeyBytes)
+	}
+	return nil
+}
 
 // Key verifies tokens under exactly one algorithm. The zero value verifies nothing.
 type Key struct {

@@ -36,15 +36,8 @@ func (p *provided) verify(compact string, claims jwt.MapClaims) error {
 
 // key finds the key that a token's header names.
 func (p *provided) key(token *jwt.Token) (any, error) {
-	keys, store := p.keyfunc()
-	if keys == nil {
-		return nil, errNoKeys
-	}
-	key, err := keys.KeyfuncCtx(p.ctx)(token)
+	key, err := p.find(token)
 	if err != nil {
-		if known, listing := store.KeyReadAll(p.ctx); listing == nil && len(known) == 0 {
-			return nil, errNoKeys
-		}
 		return nil, err
 	}
 	switch key := key.(type) {

@@ -10,6 +10,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/airlock-run/airlock/functions/execution"
 )
 
 // maxTokenBytes bounds the work an unauthenticated caller can ask for.
@@ -70,9 +72,13 @@ func (a *Authenticator) token(compact string) (Identity, error) {
 		_, err = v.parser.ParseWithClaims(compact, claims, v.key)
 	}
 	if err != nil {
-		return Identity{}, &Refusal{Reason: reason(err), Unavailable: errors.Is(err, errNoKeys)}
+		return Identity{}, &Refusal{Reason: reason(err), Unavailable: errors.Is(err, errNoKeys), Genuine: errors.Is(err, jwt.ErrTokenInvalidClaims)}
 	}
-	return identify(claims, a.tenantClaim)
+	id, err := identify(claims, a.tenantClaim)
+	if refusal := (*Refusal)(nil); errors.As(err, &refusal) {
+		refusal.Genuine = true
+	}
+	return id, err
 }
 
 // provider is the one that a token says it comes from; nil when none does, or it is signed as no provider's tokens are.
@@ -164,12 +170,24 @@ func identify(claims jwt.MapClaims, tenantClaim string) (Identity, error) {
 	if !ok || len(subject) > 256 || strings.ContainsFunc(subject, unicode.IsControl) {
 		return Identity{}, &Refusal{Reason: "the token's sub must be a string of at most 256 bytes without control characters"}
 	}
-	id.Subject = subject
+	issuer, ok := optional(claims, "iss")
+	if !ok || len(issuer) > 256 || strings.ContainsFunc(issuer, unicode.IsControl) {
+		return Identity{}, &Refusal{Reason: "the token's iss must be a string of at most 256 bytes without control characters"}
+	}
+	if id.Subject = execution.TokenSubject(issuer, subject); len(id.Subject) > execution.MaxSubjectBytes {
+		return Identity{}, &Refusal{Reason: "the token's iss and sub are too long together"}
+	}
 	tenant, ok := optional(claims, tenantClaim)
 	if !ok || len(tenant) > 128 || strings.ContainsFunc(tenant, notTenant) {
 		return Identity{}, &Refusal{Reason: "the token's " + tenantClaim + " must be a string of at most 128 letters, digits or . _ : @ / = + -"}
 	}
-	if tenant != "" {
+	switch _, named := claims[tenantClaim]; {
+	case !named:
+	case tenant == "":
+		return Identity{}, &Refusal{Reason: "the token's " + tenantClaim + " is empty; leave it out, or name a tenant"}
+	case tenant == DefaultTenant:
+		return Identity{}, &Refusal{Reason: "the token's " + tenantClaim + " must not be " + DefaultTenant + ", the tenant of callers that name none"}
+	default:
 		id.Tenant = tenant
 	}
 	scope, ok := optional(claims, "scope")

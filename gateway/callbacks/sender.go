@@ -18,12 +18,19 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/gateway/egress"
 	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/policy/address"
+	"github.com/airlock-run/airlock/policy/outbound"
 )
 
 // timeout is what a receiver may take, connecting included: what the specification recommends at most.
 const timeout = 20 * time.Second
+
+// limits bound what a receiver can make a sender do. How many callbacks of a tenant are made at the same time is bounded
+// by its jobs: a bound for each host would let one tenant's slow receiver hold up another's on the same host.
+func limits() outbound.Limits {
+	return outbound.Limits{Body: 64 << 10, Total: timeout}
+}
 
 // Sender makes callbacks. It is safe for concurrent use.
 type Sender struct {
@@ -33,7 +40,8 @@ type Sender struct {
 
 // NewSender makes a sender that reaches public addresses and the hosts that the deployment opened.
 func NewSender(opened []string, now func() time.Time) *Sender {
-	return &Sender{client: egress.NewClient(opened, timeout), now: now}
+	dialer := address.Dialer{Opened: opened, Timeout: timeout}
+	return &Sender{client: limits().Client(outbound.Options{Dial: dialer.DialContext}), now: now}
 }
 
 // Close drops idle connections.
@@ -44,6 +52,13 @@ func NewSecret() string {
 	b := make([]byte, 24)
 	_, _ = rand.Read(b) // never fails
 	return "whsec_" + base64.StdEncoding.EncodeToString(b)
+}
+
+// ValidSecret reports whether a text is a signing secret: whsec_ and base64 of 16 to 64 bytes.
+func ValidSecret(secret string) bool {
+	text, ok := strings.CutPrefix(secret, "whsec_")
+	key, err := base64.StdEncoding.Strict().DecodeString(text)
+	return ok && err == nil && !strings.ContainsAny(text, "\r\n") && len(key) >= 16 && len(key) <= 64
 }
 
 // Decode reads the member callback of a request: a URL, or an object of url and secret. The error is an
@@ -66,8 +81,7 @@ func Decode(raw []byte) (*execution.Callback, error) {
 		return nil, &execution.Error{Code: execution.InvalidRequest, Field: "callback", Message: "must be an absolute http or https URL of at most 2048 bytes without user information or fragment"}
 	}
 	if wire.Secret != "" {
-		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(wire.Secret, "whsec_"))
-		if err != nil || !strings.HasPrefix(wire.Secret, "whsec_") || len(key) < 16 || len(key) > 64 {
+		if !ValidSecret(wire.Secret) {
 			return nil, &execution.Error{Code: execution.InvalidRequest, Field: "callback.secret", Message: "must be whsec_ and base64 of 16 to 64 bytes after it; leave it out to be given one"}
 		}
 	}
@@ -83,12 +97,12 @@ func (s *Sender) Send(ctx context.Context, job execution.Job) jobs.Receipt {
 	}
 	res, err := s.client.Do(request)
 	switch {
-	case errors.Is(err, egress.ErrClosed):
-		return jobs.Receipt{Problem: egress.ErrClosed.Error()}
+	case errors.Is(err, address.ErrRefused):
+		return jobs.Receipt{Problem: address.ErrRefused.Error()}
 	case err != nil:
 		return jobs.Receipt{Problem: "the receiver could not be reached"}
 	}
-	_, err = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10))
+	_, err = io.Copy(io.Discard, res.Body)
 	err = errors.Join(err, res.Body.Close())
 	switch {
 	case res.StatusCode == http.StatusGone:
@@ -112,6 +126,9 @@ func (s *Sender) request(ctx context.Context, job execution.Job) (*http.Request,
 	}{"execution." + string(job.Status), job.EndedAt, job.ID, job.Status, job.Result})
 	if err != nil {
 		return nil, fmt.Errorf("encode a callback: %w", err)
+	}
+	if !ValidSecret(job.Callback.Secret) {
+		return nil, errors.New("sign a callback: its secret is too short, or none")
 	}
 	signer, err := standardwebhooks.NewWebhook(job.Callback.Secret)
 	if err != nil {

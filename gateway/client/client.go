@@ -16,16 +16,24 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
+	"github.com/airlock-run/airlock/policy/outbound"
 )
 
 // maxAnswerBytes bounds what is read of one answer, or of one event.
 const maxAnswerBytes = 64 << 20
 
+// What an answer, and a stream, may take. An execution waits for its turn and then runs.
+const (
+	maxAnswerTime = 15 * time.Minute
+	maxStreamTime = 24 * time.Hour
+)
+
 // Config says where the gateway is. Only URL is required.
 type Config struct {
 	URL   string // such as https://airlock.example.com
 	Token string // a token, or the API key; sent to that host alone
-	// HTTP sends the requests; http.DefaultClient when nil. Its Timeout bounds streams too: better none.
+	// HTTP sends the requests. Its Timeout bounds streams too: better none. Default a client that reads at most 64 MiB of an
+	// answer, for 15 minutes at most and of a stream for a day.
 	HTTP *http.Client
 }
 
@@ -44,7 +52,8 @@ func New(cfg Config) (*Client, error) {
 	}
 	c := &Client{base: strings.TrimSuffix(u.String(), "/"), token: cfg.Token, http: cfg.HTTP}
 	if c.http == nil {
-		c.http = http.DefaultClient
+		limits := outbound.Limits{Body: maxAnswerBytes + 1, Total: maxAnswerTime, Stream: maxStreamTime}
+		c.http = limits.Client(outbound.Options{Proxy: http.ProxyFromEnvironment})
 	}
 	return c, nil
 }

@@ -48,12 +48,14 @@ type Schedule struct {
 
 // Hook is who may call a function at POST /hooks/{name}, and how that is proved.
 type Hook struct {
-	Scheme           string `json:"scheme"`
-	Secret           string `json:"secret,omitempty"`
-	Header           string `json:"header,omitempty"`
-	ToleranceSeconds int    `json:"toleranceSeconds,omitempty"`
-	Async            bool   `json:"async,omitempty"`
-	Alias            string `json:"alias,omitempty"`
+	Scheme string `json:"scheme"`
+	Secret string `json:"secret,omitempty"`
+	Header string `json:"header,omitempty"`
+	// Headers are further request headers that the function is given.
+	Headers          []string `json:"headers,omitempty"`
+	ToleranceSeconds int      `json:"toleranceSeconds,omitempty"`
+	Async            bool     `json:"async,omitempty"`
+	Alias            string   `json:"alias,omitempty"`
 }
 
 // Call says what a saved function is run on. With neither Version nor Alias the latest version runs.

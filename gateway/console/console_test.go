@@ -120,31 +120,99 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
+const (
+	oneToken   = "one-request-token-of-43-characters-or-more-A"
+	otherToken = "two-request-token-of-43-characters-or-more-B"
+)
+
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1e9, 0)
 	s := console.NewSessions(func() time.Time { return now })
-	first, second := s.Begin("one"), s.Begin("two")
-	if first == second || len(first) < 26 {
-		t.Errorf("%q and %q", first, second)
-	}
-	check := func(name, want string) {
+	begin := func(subject, credential, token string) string {
 		t.Helper()
-		if got, ok := s.Credential(name); got != want || ok != (want != "") {
+		name, err := s.Begin(console.Visitor{Subject: subject, Tenant: "t"}, credential, token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	check := func(name, token, want string) {
+		t.Helper()
+		if got, ok := s.Credential(name, token); got != want || ok != (want != "") {
 			t.Errorf("%q, %v; want %q", got, ok, want)
 		}
 	}
-	check(first, "one")
-	check(second, "two")
-	check("", "")
-	check("nonsense", "")
+	first, second := begin("ann", "one", oneToken), begin("ben", "two", otherToken)
+	if first == second || len(first) < 26 {
+		t.Errorf("%q and %q", first, second)
+	}
+	check(first, oneToken, "one")
+	check(second, otherToken, "two")
+	// Neither secret is worth anything without the other.
+	for _, token := range []string{"", otherToken, oneToken + "A", strings.ToLower(oneToken), first} {
+		check(first, token, "")
+	}
+	check("", oneToken, "")
+	check("nonsense", oneToken, "")
+	if who, ok := s.Visitor(first); !ok || who.Subject != "ann" {
+		t.Errorf("%+v %v", who, ok)
+	}
+	for _, token := range []string{"", "short", strings.Repeat("a", 129), oneToken + " "} {
+		bare := begin("cid", "three", token)
+		check(bare, token, "")
+		if _, ok := s.Visitor(bare); !ok {
+			t.Error("a session without a request token renders no page")
+		}
+	}
 	s.End(first)
 	s.End(first)
-	check(first, "")
-	now = now.Add(console.SessionLifetime - 1)
-	check(second, "two")
-	now = now.Add(1)
-	check(second, "")
+	check(first, oneToken, "")
+	if _, ok := s.Visitor(first); ok {
+		t.Error("a page is rendered for a session that was ended")
+	}
+}
+
+// A session ends when it is not used, whatever its name is used for, and after its lifetime at the latest.
+func TestSessionsEnd(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1e9, 0)
+	s := console.NewSessions(func() time.Time { return now })
+	begin := func(subject string) string {
+		name, err := s.Begin(console.Visitor{Subject: subject}, "c", oneToken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	alive := func(name string) bool { _, ok := s.Credential(name, oneToken); return ok }
+	used, idle, stolen := begin("a"), begin("b"), begin("c")
+	for range 23 {
+		now = now.Add(console.SessionIdle - time.Second)
+		if !alive(used) {
+			t.Fatal("a session that is used has ended")
+		}
+		s.Visitor(stolen)
+		s.Credential(stolen, otherToken)
+	}
+	if alive(idle) || alive(stolen) {
+		t.Error("a session that nobody uses, or whose name alone is used, goes on")
+	}
+	now = time.Unix(1e9, 0).Add(console.SessionLifetime)
+	if alive(used) {
+		t.Error("a session outlives its lifetime")
+	}
+	back := begin("a")
+	now = now.Add(-24 * time.Hour)
+	if alive(back) {
+		t.Error("a clock that was put back by a day lengthens a session")
+	}
+	now = now.Add(48 * time.Hour)
+	one, two, other := begin("a"), begin("a"), begin("b")
+	s.EndAll(one)
+	if alive(one) || alive(two) || !alive(other) {
+		t.Error("a logout ends the sessions of others, or not all of its own")
+	}
 }
 
 // Logins cannot fill the memory: the oldest give way.
@@ -152,15 +220,22 @@ func TestSessionsAreBounded(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1e9, 0)
 	s := console.NewSessions(func() time.Time { now = now.Add(time.Millisecond); return now })
-	first := s.Begin("first")
+	begin := func(credential string) string {
+		name, err := s.Begin(console.Visitor{}, credential, oneToken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	first := begin("first")
 	var last string
 	for i := range 10_001 {
-		last = s.Begin(fmt.Sprint(i))
+		last = begin(fmt.Sprint(i))
 	}
-	if _, ok := s.Credential(first); ok {
+	if _, ok := s.Credential(first, oneToken); ok {
 		t.Error("the oldest is still there")
 	}
-	if c, ok := s.Credential(last); !ok || c != "10000" {
+	if c, ok := s.Credential(last, oneToken); !ok || c != "10000" {
 		t.Error("the newest is gone")
 	}
 }
@@ -258,4 +333,28 @@ func FuzzReports(f *testing.F) {
 			t.Errorf("%q, %v, %d", directive, ok, r.Count())
 		}
 	})
+}
+
+// Who logs in again and again ends their own sessions, and nobody else's.
+func TestSessionsShare(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1e9, 0)
+	s := console.NewSessions(func() time.Time { now = now.Add(time.Millisecond); return now })
+	begin := func(subject string) string {
+		name, err := s.Begin(console.Visitor{Tenant: "t", Subject: subject}, subject, oneToken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	modest, first := begin("modest"), begin("greedy")
+	var last string
+	for range 300 {
+		last = begin("greedy")
+	}
+	for name, want := range map[string]bool{modest: true, first: false, last: true} {
+		if _, ok := s.Credential(name, oneToken); ok != want {
+			t.Errorf("the session is there: %t, want %t", ok, want)
+		}
+	}
 }

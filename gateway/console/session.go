@@ -1,48 +1,105 @@
 package console
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
 	"sync"
 	"time"
+
+	"github.com/airlock-run/airlock/gateway/bounds"
 )
 
 const (
-	// SessionLifetime is how long a login is good for.
+	// SessionLifetime is how long a login is valid at most.
 	SessionLifetime = 12 * time.Hour
-	// maxSessions bounds the memory of logins; the one that ends first gives way.
-	maxSessions = 10_000
+	// SessionIdle is how long a login is valid without being used.
+	SessionIdle = 30 * time.Minute
+	// A request token is made by the login page: 32 random bytes in base64url, or more.
+	minRequestToken, maxRequestToken = 43, 128
 )
 
 // Sessions are the logins of one gateway. It is safe for concurrent use.
+//
+// A session has two secrets. Its name is in a cookie, which a browser sends to every port of the host and which
+// may therefore be seen by others. Its request token is known to the scripts of our own pages alone: the login
+// page draws it, keeps it in the storage of its origin, and sends it once, with the login; from then on it is in a
+// header of each request of our scripts, and never in a cookie, a URL or an answer. The name alone says whose
+// pages to render. What the session may do takes both: the credential is encrypted under them, and neither is
+// kept.
 type Sessions struct {
 	now func() time.Time
 
 	mu  sync.Mutex
-	all map[[sha256.Size]byte]login // by the digest of the name: what is compared tells nothing by its timing
+	all map[[sha256.Size]byte]*login // by the digest of the name: the time a comparison takes tells nothing
 }
 
 type login struct {
-	credential string
-	ends       time.Time
+	visitor Visitor
+	// sealed is the credential under a key that both secrets make; nil when the login brought no request token.
+	sealed     []byte
+	used, ends time.Time
 }
 
-// NewSessions makes an empty set that tells the time by now.
+// NewSessions returns an empty set.
 func NewSessions(now func() time.Time) *Sessions {
-	return &Sessions{now: now, all: map[[sha256.Size]byte]login{}}
+	return &Sessions{now: now, all: map[[sha256.Size]byte]*login{}}
 }
 
-// Begin keeps a credential and gives the name of its session, which nobody can guess.
-func (s *Sessions) Begin(credential string) (name string) {
+// ValidRequestToken reports whether a text can be a request token.
+func ValidRequestToken(token string) bool {
+	for i := range len(token) {
+		c := token[i]
+		if !(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '-' || c == '_') {
+			return false
+		}
+	}
+	return len(token) >= minRequestToken && len(token) <= maxRequestToken
+}
+
+// Begin keeps a login and returns the name of its session, which nobody can guess. Without a valid request token
+// the session renders pages, and never returns the credential.
+func (s *Sessions) Begin(who Visitor, credential, requestToken string) (name string, err error) {
 	name = rand.Text()
+	l := &login{visitor: who}
+	if ValidRequestToken(requestToken) {
+		aead, err := sealer(name, requestToken)
+		if err != nil {
+			return "", err
+		}
+		// The key is used once, so the nonce may be any.
+		l.sealed = aead.Seal(nil, make([]byte, aead.NonceSize()), []byte(credential), nil)
+	}
 	now := s.now()
+	l.used, l.ends = now, now.Add(SessionLifetime)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.all) >= maxSessions {
+	for len(s.all) >= bounds.Of(bounds.Logins).Most {
 		s.drop(now)
 	}
-	s.all[sha256.Sum256([]byte(name))] = login{credential, now.Add(SessionLifetime)}
-	return name
+	s.dropOf(who)
+	s.all[sha256.Sum256([]byte(name))] = l
+	return name, nil
+}
+
+// sealer returns the cipher of one session.
+func sealer(name, requestToken string) (cipher.AEAD, error) {
+	key, err := hkdf.Key(sha256.New, []byte(name+"\x00"+requestToken), nil, "airlock session credential", 32)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
+
+// over reports whether a session has ended. A clock that was put back ends it too.
+func (l *login) over(now time.Time) bool {
+	return !now.Before(l.ends) || now.Sub(l.used) >= SessionIdle || l.used.Sub(now) >= SessionIdle
 }
 
 // drop removes the sessions that have ended and, when there are none, the one that will end first.
@@ -51,7 +108,7 @@ func (s *Sessions) drop(now time.Time) {
 	var ends time.Time
 	before := len(s.all)
 	for key, l := range s.all {
-		if !now.Before(l.ends) {
+		if l.over(now) {
 			delete(s.all, key)
 		} else if ends.IsZero() || l.ends.Before(ends) {
 			first, ends = key, l.ends
@@ -62,20 +119,72 @@ func (s *Sessions) drop(now time.Time) {
 	}
 }
 
-// Credential gives what the session's owner logged in with; false when there is no such session, or it has ended.
-func (s *Sessions) Credential(name string) (string, bool) {
+// dropOf ends the session that a visitor used longest ago, when there are as many as one may have.
+func (s *Sessions) dropOf(who Visitor) {
+	var oldest [sha256.Size]byte
+	var used time.Time
+	n := 0
+	for key, l := range s.all {
+		if l.visitor.Tenant != who.Tenant || l.visitor.Subject != who.Subject {
+			continue
+		}
+		if n++; used.IsZero() || l.used.Before(used) {
+			oldest, used = key, l.used
+		}
+	}
+	if n >= bounds.LoginsOfOne {
+		delete(s.all, oldest)
+	}
+}
+
+// find returns a session that has not ended. The caller holds the lock.
+func (s *Sessions) find(name string) *login {
 	key := sha256.Sum256([]byte(name))
+	l := s.all[key]
+	if l != nil && l.over(s.now()) {
+		delete(s.all, key)
+		return nil
+	}
+	return l
+}
+
+// Visitor returns who logged in; false when there is no such session, or it has ended. Looking does not count as use: a
+// stolen name cannot keep a session alive.
+func (s *Sessions) Visitor(name string) (Visitor, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l, ok := s.all[key]
-	if ok && !s.now().Before(l.ends) {
-		delete(s.all, key)
-		ok = false
+	l := s.find(name)
+	if l == nil {
+		return Visitor{}, false
 	}
-	if !ok {
+	return l.visitor, true
+}
+
+// Credential returns what the session's owner logged in with. It is false when there is no such session, it has
+// ended, or the request token is not the one of its login.
+func (s *Sessions) Credential(name, requestToken string) (string, bool) {
+	s.mu.Lock()
+	l := s.find(name)
+	s.mu.Unlock()
+	if l == nil || l.sealed == nil || !ValidRequestToken(requestToken) {
 		return "", false
 	}
-	return l.credential, true
+	aead, err := sealer(name, requestToken)
+	if err != nil {
+		return "", false
+	}
+	credential, err := aead.Open(nil, make([]byte, aead.NonceSize()), l.sealed, nil)
+	if err != nil {
+		return "", false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l = s.find(name) // it may have been ended meanwhile
+	if l == nil {
+		return "", false
+	}
+	l.used = s.now()
+	return string(credential), true
 }
 
 // End forgets a session.
@@ -83,4 +192,19 @@ func (s *Sessions) End(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.all, sha256.Sum256([]byte(name)))
+}
+
+// EndAll forgets every session of whom this one belongs to.
+func (s *Sessions) EndAll(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.find(name)
+	if l == nil {
+		return
+	}
+	for key, other := range s.all {
+		if other.visitor.Tenant == l.visitor.Tenant && other.visitor.Subject == l.visitor.Subject {
+			delete(s.all, key)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/policy/toolname"
 )
 
 //go:embed guest.d.ts
@@ -44,7 +45,7 @@ func Tools(tools []execution.Tool) string {
 		}
 		fmt.Fprintf(&out, "declare const %s: {\n%s};\n", namespace, strings.Join(methods[namespace], ""))
 	}
-	return out.String()
+	return string(toolname.PlainJSON([]byte(out.String()))) // names and constants, which stand in quotes
 }
 
 func declare(t execution.Tool, method string) string {
@@ -56,13 +57,13 @@ func declare(t execution.Tool, method string) string {
 	return comment(t.Description, "  ") + fmt.Sprintf("  %s(params%s: %s): Promise<%s>;\n", property(method), optional, params, typeOf(t.OutputSchema, "  "))
 }
 
-// comment writes a doc comment; the text cannot end it.
+// comment writes a doc comment; the text cannot end it, and has nothing that a reader would not see.
 func comment(text, indent string) string {
-	text = strings.TrimSpace(strings.ReplaceAll(text, "*/", "* /"))
+	text = strings.TrimSpace(strings.ReplaceAll(toolname.Plain(text), "*/", "* /"))
 	if text == "" {
 		return ""
 	}
-	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' })
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
 	if len(lines) == 1 {
 		return indent + "/** " + lines[0] + " */\n"
 	}

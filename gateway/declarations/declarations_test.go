@@ -68,6 +68,23 @@ func TestHostileSchemas(t *testing.T) {
 	}
 }
 
+// TestHidden: what a reader would not see, or see elsewhere, is written as an escape, wherever a server puts it.
+func TestHidden(t *testing.T) {
+	const evil = "safe\u202e\u2066\u200b\U000e0041\x1b[2J\u2028\u0085end"
+	quoted, err := json.Marshal(evil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := json.RawMessage(fmt.Sprintf(`{"type":"object","description":%[1]s,"properties":{%[1]s:{"description":%[1]s,"enum":[%[1]s,{%[1]s:%[1]s}]}},"required":[%[1]s]}`, quoted))
+	text := declarations.For([]execution.Tool{{Name: "a:b", Description: evil, InputSchema: schema, OutputSchema: schema}})
+	if strings.ContainsAny(text, "\u202e\u2066\u200b\U000e0041\x1b\u2028\u0085") || !strings.Contains(text, `safe\u{202e}`) || !strings.Contains(text, `"safe\u202e`) {
+		t.Errorf("%q", text[len(declarations.Globals()):])
+	}
+	if out := api.Transform(text, api.TransformOptions{Loader: api.LoaderTS, LogLevel: api.LogLevelSilent}); len(out.Errors) > 0 {
+		t.Error(out.Errors[0].Text)
+	}
+}
+
 // TestTypes: a type takes every value that its schema takes, and says as much more as a type can.
 func TestTypes(t *testing.T) {
 	for _, c := range []struct{ schema, want string }{

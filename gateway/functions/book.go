@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/results"
 )
 
@@ -58,7 +59,7 @@ type Book struct {
 
 // New opens a book over a store.
 func New(store Store, now func() time.Time) (*Book, error) {
-	contents, err := results.New[execution.FunctionContent](1000, 64<<20)
+	contents, err := results.New[execution.FunctionContent](bounds.Of(bounds.Contents).Most, bounds.Of(bounds.Contents).Bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func (b *Book) Put(ctx context.Context, tenant, name, by string, d Definition, n
 		return content, nil
 	})
 	if created {
-		b.starts.Put(startKey(tenant, name, v.Version), "", 0) // one of that name may have been deleted
+		b.starts.Put(tenant, startKey(tenant, name, v.Version), "", 0) // one of that name may have been deleted
 	}
 	return f, v, created, err
 }
@@ -199,7 +200,7 @@ func (b *Book) Content(ctx context.Context, f execution.SavedFunction, version i
 		return c, err
 	}
 	c.Sum = c.Request.Sources().Sum()
-	b.contents.Put(key, c, c.Request.Sources().Bytes()+1024)
+	b.contents.Put(f.Tenant, key, c, c.Request.Sources().Bytes()+1024)
 	return c, nil
 }
 
@@ -213,7 +214,7 @@ func (b *Book) Learn(ctx context.Context, tenant, name string, version int, warm
 	if noted, ok := b.starts.Get(key); ok && noted == told {
 		return nil
 	}
-	b.starts.Put(key, told, len(key)+len(told))
+	b.starts.Put(tenant, key, told, len(key)+len(told))
 	return b.store.Change(ctx, tenant, name, func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
 		if version < 1 || version > len(f.Versions) {
 			return nil, missing(name) // it was deleted meanwhile

@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -35,24 +36,26 @@ var accepted = [...]string{
 // Decode reads a definition strictly. Errors are *execution.Error with the field at fault. What hooks and schedules mean
 // is for others to check.
 func Decode(body []byte) (Definition, error) {
-	rest, own, err := execution.TakeMembers(body, "env", "schedule", "hook")
+	given, err := execution.Members(body)
 	if err != nil {
 		return Definition{}, err
 	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(rest, &members); err != nil {
-		return Definition{}, bad("", "the body must be a JSON object")
-	}
-	for name := range members {
-		if !slices.Contains(accepted[:], name) {
-			return Definition{}, bad(name, "is not a field of a function; accepted here: "+strings.Join(accepted[:], ", "))
+	own, request := map[string]json.RawMessage{}, given[:0]
+	for _, m := range given {
+		switch {
+		case !slices.Contains(accepted[:], m.Name):
+			return Definition{}, bad(clip(m.Name), "is not a field of a function; accepted here: "+strings.Join(accepted[:], ", "))
+		case m.Name != "env" && m.Name != "schedule" && m.Name != "hook":
+			request = append(request, m)
+		case string(m.Value) != "null":
+			own[m.Name] = bytes.Clone(m.Value)
 		}
 	}
-	if rest, err = withEntry(rest, members); err != nil {
+	if request, err = withEntry(request); err != nil {
 		return Definition{}, err
 	}
 	var d Definition
-	if d.Content.Request, err = execution.DecodeRequest(rest); err != nil {
+	if d.Content.Request, err = execution.DecodeRequest(execution.JoinMembers(request)); err != nil {
 		return Definition{}, err
 	}
 	if raw, ok := own["env"]; ok {
@@ -75,13 +78,19 @@ func Decode(body []byte) (Definition, error) {
 }
 
 // withEntry names the file to run when files are given without code and without entry.
-func withEntry(rest []byte, members map[string]json.RawMessage) ([]byte, error) {
-	if members["code"] != nil || members["entry"] != nil || members["files"] == nil {
-		return rest, nil
+func withEntry(members []execution.Member) ([]execution.Member, error) {
+	var sources json.RawMessage
+	for _, m := range members {
+		switch m.Name {
+		case "code", "entry":
+			return members, nil
+		case "files":
+			sources = m.Value
+		}
 	}
 	var files map[string]json.RawMessage
-	if json.Unmarshal(members["files"], &files) != nil {
-		return rest, nil // what is wrong with it is said where it is decoded
+	if sources == nil || json.Unmarshal(sources, &files) != nil {
+		return members, nil // what is wrong with it is said where it is decoded
 	}
 	entry := ""
 	for _, name := range []string{"index.ts", "index.js", "index.mjs", "main.ts", "main.js"} {
@@ -101,12 +110,15 @@ func withEntry(rest []byte, members map[string]json.RawMessage) ([]byte, error) 
 	if err != nil {
 		return nil, bad("entry", "is not a path")
 	}
-	members["entry"] = encoded
-	out, err := json.Marshal(members)
-	if err != nil {
-		return nil, bad("files", "are not valid JSON")
+	return append(members, execution.Member{Name: "entry", Value: encoded}), nil
+}
+
+// clip keeps what a caller sent from filling a message.
+func clip(s string) string {
+	if len(s) <= 80 {
+		return s
 	}
-	return out, nil
+	return strings.ToValidUTF8(s[:80], "") + "…"
 }
 
 func decodeEnv(raw []byte) (map[string]string, error) {
@@ -136,14 +148,16 @@ func notInEnv(r rune) bool {
 
 func decodeHook(raw []byte) (*execution.FunctionHook, error) {
 	var wire struct {
-		Scheme           string `json:"scheme"`
-		Secret           string `json:"secret"`
-		Header           string `json:"header"`
-		ToleranceSeconds int    `json:"toleranceSeconds"`
-		Async            bool   `json:"async"`
-		Alias            string `json:"alias"`
+		Scheme           string   `json:"scheme"`
+		Secret           string   `json:"secret"`
+		Header           string   `json:"header"`
+		Headers          []string `json:"headers"`
+		ToleranceSeconds int      `json:"toleranceSeconds"`
+		Async            bool     `json:"async"`
+		Alias            string   `json:"alias"`
 	}
-	const what = "an object with the fields scheme and secret (strings), and if need be header, alias (strings), toleranceSeconds (a whole number) and async (true or false)"
+	const what = "an object with the fields scheme and secret (strings), and if need be header, alias (strings), headers (a list of names), " +
+		"toleranceSeconds (a whole number) and async (true or false)"
 	if err := execution.DecodeMember("hook", raw, &wire, what); err != nil {
 		return nil, err
 	}

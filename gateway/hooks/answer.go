@@ -3,8 +3,11 @@ package hooks
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
+
+	"github.com/airlock-run/airlock/functions/webhook"
 )
 
 // Answer is what a sender is answered.
@@ -21,16 +24,20 @@ const (
 	jsonType         = "application/json"
 )
 
-// NewAnswer makes an answer of what code returned: {status, headers, body} as it says, anything else as a JSON body, and
-// nothing as 204. What only resembles an answer is taken as a value. ok is false when it is too long.
-func NewAnswer(value json.RawMessage) (a Answer, ok bool) {
+// NewAnswer makes an answer of what code returned: {status, headers, body} as it says, anything else as a JSON
+// body, and nothing as 204. What only resembles an answer is taken as a value. ok is false when it is too long. Of
+// the headers that code chose those stay that [webhook.AnswerHeader] lets through; named are the X- headers that
+// the deployment adds to them.
+func NewAnswer(value json.RawMessage, named ...string) (a Answer, ok bool) {
 	if explicit, is := explicit(value); is {
+		explicit.Restrict(named)
 		return explicit, len(explicit.Body) <= MaxAnswerBytes
 	}
 	if len(value) == 0 || string(value) == "null" {
 		return Answer{Status: http.StatusNoContent}, true
 	}
-	return Answer{Status: http.StatusOK, Headers: map[string]string{"Content-Type": jsonType}, Body: string(value)}, len(value) <= MaxAnswerBytes
+	whole := map[string]string{"Content-Type": jsonType}
+	return Answer{Status: http.StatusOK, Headers: whole, Body: string(value)}, len(value) <= MaxAnswerBytes
 }
 
 func explicit(value json.RawMessage) (Answer, bool) {
@@ -66,8 +73,15 @@ func explicit(value json.RawMessage) (Answer, bool) {
 	return a, true
 }
 
-// setHeaders takes the headers that code may choose. What frames the message, keeps the connection, sets cookies of this
-// host or lifts the protections that every answer has is left out.
+// Restrict takes away what code may not choose: headers, and the body of an answer that has none.
+func (a *Answer) Restrict(named []string) {
+	maps.DeleteFunc(a.Headers, func(name, value string) bool { return !webhook.AnswerHeader(a.Status, name, value, named) })
+	if !webhook.HasBody(a.Status) {
+		a.Body = ""
+	}
+}
+
+// setHeaders reads the headers that code chose.
 func (a *Answer) setHeaders(raw json.RawMessage) bool {
 	if len(raw) == 0 || string(raw) == "null" {
 		return true
@@ -86,26 +100,13 @@ func (a *Answer) setHeaders(raw json.RawMessage) bool {
 		if !token(name) || !fieldValue(text) {
 			return false
 		}
-		name = http.CanonicalHeaderKey(name)
-		if !reserved(name) {
-			a.Headers[name] = text
-		}
+		a.Headers[http.CanonicalHeaderKey(name)] = text
 	}
 	return true
 }
 
-func reserved(name string) bool {
-	switch name {
-	case "Connection", "Content-Length", "Keep-Alive", "Proxy-Authenticate", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Date", "Server",
-		"Set-Cookie", "Clear-Site-Data", "Strict-Transport-Security", "Service-Worker-Allowed", "Www-Authenticate",
-		"Content-Security-Policy", "X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy", "Cross-Origin-Resource-Policy",
-		"X-Request-Id", "X-Execution-Id", "Content-Encoding", "Alt-Svc", "Refresh":
-		return true
-	}
-	return strings.HasPrefix(name, "Access-Control-")
-}
-
-// fieldValue reports whether s can be a header's value: printable ASCII and tabs (RFC 9110 §5.5, without obsolete text).
+// fieldValue reports whether s can be a header's value: printable ASCII and tabs (RFC 9110 §5.5, without obsolete
+// text).
 func fieldValue(s string) bool {
 	return len(s) <= 4096 && !strings.ContainsFunc(s, func(c rune) bool { return c != '\t' && (c < ' ' || c > '~') })
 }

@@ -2,6 +2,7 @@ package hooks_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -35,12 +36,80 @@ func TestNewAnswer(t *testing.T) {
 			t.Errorf("%s: %+v %v", c.value, a, ok)
 		}
 	}
-	a, _ := hooks.NewAnswer(json.RawMessage(`{"status":200,"headers":{"set-cookie":"a=b","content-length":"1","Content-Security-Policy":"x","access-control-allow-origin":"*","x-own":"y","n":3}}`))
-	if len(a.Headers) != 2 || a.Headers["X-Own"] != "y" || a.Headers["N"] != "3" {
-		t.Errorf("headers %v", a.Headers)
-	}
 	if _, ok := hooks.NewAnswer(json.RawMessage(`"` + strings.Repeat("x", hooks.MaxAnswerBytes) + `"`)); ok {
 		t.Error("an answer of more than a mebibyte was taken")
+	}
+}
+
+// Headers of an answer pass by an allowlist, X- headers by the deployment's word, and neither what browsers and proxies act on.
+func TestAnswerHeaders(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status int
+		names  string // name: value
+		named  []string
+		passes bool
+	}{
+		"type":                       {200, "Content-Type: text/html; charset=utf-8", nil, true},
+		"type that is none":          {200, "Content-Type: ;;", nil, false},
+		"language":                   {200, "content-language: en", nil, true},
+		"disposition":                {200, "Content-Disposition: attachment; filename=a", nil, true},
+		"caching":                    {200, "Cache-Control: max-age=60", nil, true},
+		"etag":                       {200, "ETag: \"a\"", nil, true},
+		"last modified":              {304, "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT", nil, true},
+		"vary":                       {200, "Vary: Accept", nil, true},
+		"retry after":                {503, "Retry-After: 5", nil, true},
+		"location":                   {303, "Location: https://example.com/x?y=1", nil, true},
+		"location, path":             {201, "Location: /things/1", nil, true},
+		"location of 200":            {200, "Location: https://example.com/", nil, false},
+		"location of 304":            {304, "Location: https://example.com/", nil, false},
+		"location, script":           {302, "Location: javascript:alert(1)", nil, false},
+		"location, data":             {302, "Location: data:text/html,x", nil, false},
+		"location, other host":       {302, "Location: //evil.example", nil, false},
+		"location, disguised host":   {302, "Location: /\\\\evil.example", nil, false},
+		"location, user":             {302, "Location: https://good.example@evil.example/", nil, false},
+		"location, relative":         {302, "Location: x", nil, false},
+		"named":                      {200, "X-Own: a", []string{"x-own"}, true},
+		"not named":                  {200, "X-Other: a", []string{"x-own"}, false},
+		"named and acted on":         {200, "X-Accel-Redirect: /x", []string{"x-accel-redirect"}, false},
+		"named and the service's":    {200, "X-Request-Id: a", []string{"X-Request-Id"}, false},
+		"named and no X- header":     {200, "Link: <x>", []string{"link"}, false},
+		"named and a credential":     {200, "X-Auth-Token: a", []string{"x-auth-token"}, false},
+		"type of an empty answer":    {204, "Content-Type: text/plain", nil, false},
+		"language of a reset answer": {205, "Content-Language: en", nil, false},
+	} {
+		header, value, _ := strings.Cut(c.names, ": ")
+		raw, err := json.Marshal(map[string]any{"status": c.status, "headers": map[string]string{header: value}, "body": "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, ok := hooks.NewAnswer(raw, c.named...)
+		got := a.Headers[http.CanonicalHeaderKey(header)]
+		if !ok || a.Status != c.status || (got == value) != c.passes {
+			t.Errorf("%s: %+v", name, a)
+		}
+		if none := c.status == 204 || c.status == 205 || c.status == 304; (a.Body == "") != none {
+			t.Errorf("%s: the body of a %d is %q", name, c.status, a.Body)
+		}
+	}
+	for _, header := range []string{
+		"NEL", "Report-To", "Reporting-Endpoints", "X-Accel-Redirect", "X-Accel-Buffering", "X-Sendfile", "Link", "Permissions-Policy",
+		"Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy", "Cross-Origin-Resource-Policy", "Via", "Set-Cookie", "Set-Cookie2",
+		"Set-Login", "Clear-Site-Data", "Content-Security-Policy", "Content-Security-Policy-Report-Only", "Strict-Transport-Security",
+		"Public-Key-Pins", "Access-Control-Allow-Origin", "Alt-Svc", "Refresh", "Server", "Date", "Age", "Connection", "Keep-Alive", "Upgrade",
+		"Transfer-Encoding", "Content-Length", "Content-Encoding", "Content-Location", "Content-Range", "Accept-Ranges", "Accept-Ch", "Trailer",
+		"Www-Authenticate", "Proxy-Authenticate", "Proxy-Authorization", "Authentication-Info", "Service-Worker-Allowed", "SourceMap",
+		"Speculation-Rules", "Origin-Agent-Cluster", "Timing-Allow-Origin", "Expect-Ct", "X-Frame-Options", "X-Content-Type-Options",
+		"X-Robots-Tag", "X-Forwarded-For", "X-Http-Method-Override", "X-Execution-Id", "Idempotency-Replayed", "RateLimit-Limit", "X-Own",
+		"Surrogate-Control", "Cdn-Cache-Control", "No-Vary-Search", "Use-As-Dictionary", "Traceparent", "N",
+	} {
+		raw, err := json.Marshal(map[string]any{"status": 200, "headers": map[string]string{header: "x"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, _ := hooks.NewAnswer(raw); len(a.Headers) != 0 {
+			t.Errorf("%v passes", a.Headers)
+		}
 	}
 }
 
@@ -52,7 +121,7 @@ func TestNewEvent(t *testing.T) {
 		{`{"a":[1]}`, `{"a":[1]}`},
 		{``, `null`},
 		{`a=b`, `"a=b"`},
-		{strings.Repeat("[", 500) + strings.Repeat("]", 500), `"` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + `"`},
+		{strings.Repeat("[", 600) + strings.Repeat("]", 600), `"` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `"`},
 	} {
 		raw, err := json.Marshal(hooks.NewEvent(h, "POST", "/hooks/x", url.Values{"q": {"1", "2"}}, header, []byte(c.body)))
 		if err != nil {

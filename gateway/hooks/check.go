@@ -1,9 +1,11 @@
 package hooks
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/webhook"
 )
 
 // Schemes lists every scheme.
@@ -14,7 +16,8 @@ func Schemes() []string {
 // NeedsSecret reports whether a scheme does.
 func NeedsSecret(scheme string) bool { return scheme != None }
 
-// Check refuses a hook that could not verify anything. A secret that is not there is for others to find.
+// Check refuses a hook that could not verify anything, or whose secret could be guessed. It takes a hook without a
+// secret: one that is saved again may keep the secret it has.
 func Check(h execution.FunctionHook) error {
 	known := false
 	for _, s := range Schemes() {
@@ -29,18 +32,56 @@ func Check(h execution.FunctionHook) error {
 		return bad("hook.header", "can be chosen only with the schemes hmac-sha256 and shared-header")
 	case h.Header != "" && !token(h.Header):
 		return bad("hook.header", "is not the name of a header")
+	case unusable(h.Header):
+		return bad("hook.header", "names a header that is not the sender's to use; choose another")
 	case h.ToleranceSeconds < 0 || h.ToleranceSeconds > 24*60*60:
 		return bad("hook.toleranceSeconds", "must be a whole number from 1 to 86400")
 	}
-	if h.Scheme == Standard && h.Secret != "" {
-		if _, err := standardKey(h.Secret); err != nil {
-			return bad("hook.secret", "must be whsec_ and base64 after it")
+	if err := checkHeaders(h); err != nil {
+		return err
+	}
+	if h.Secret != "" {
+		if _, err := keyOf(h); err != nil {
+			return bad("hook.secret", err.Error())
 		}
 	}
 	return nil
 }
 
-// Headers are where a scheme looks for the signature or the secret: the header that the hook names, else the usual ones.
+// unusable reports whether a header never reaches a hook, or means something to HTTP itself.
+func unusable(name string) bool {
+	switch strings.ToLower(name) {
+	case "cookie", "cookie2", "set-cookie", "set-cookie2", "host", "connection", "content-length", "content-type",
+		"transfer-encoding", "te", "trailer", "upgrade", "expect", "proxy-authorization":
+		return true
+	}
+	return false
+}
+
+// maxHeaders bounds how many headers a hook may ask for.
+const maxHeaders = 32
+
+// checkHeaders refuses to have code given a credential, or the header that holds the hook's secret.
+func checkHeaders(h execution.FunctionHook) error {
+	if len(h.Headers) > maxHeaders {
+		return bad("hook.headers", "has more than 32 names")
+	}
+	for i, name := range h.Headers {
+		field := "hook.headers[" + strconv.Itoa(i) + "]"
+		switch {
+		case !token(name) || strings.Contains(name, "*"):
+			return bad(field, "is not the name of a header")
+		case webhook.Credential(name):
+			return bad(field, "names a header that carries credentials, which code is never given; leave it out")
+		case !keeps(h, name):
+			return bad(field, "names the header that holds the hook's secret, which code is never given; leave it out")
+		}
+	}
+	return nil
+}
+
+// Headers are where a scheme looks for the signature or the secret: the header that the hook names, else the usual
+// ones.
 func Headers(h execution.FunctionHook) []string {
 	switch {
 	case h.Header != "":

@@ -6,69 +6,63 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/webhook"
 )
 
-// Event is what code sees of a webhook, as its input.
-type Event struct {
-	Method  string            `json:"method"`
-	Path    string            `json:"path"`
-	Query   map[string]string `json:"query"`
-	Headers map[string]string `json:"headers"`
-	// Body is the value when the body is JSON that an execution request could hold, else its text; null when there is none.
-	Body    any    `json:"body"`
-	RawBody string `json:"rawBody"`
-}
-
-// NewEvent tells a delivery. Header names are in lower case; several values of one name are joined by commas. A header
-// that carries the hook's secret itself is left out.
-func NewEvent(h execution.FunctionHook, method, path string, query url.Values, header http.Header, body []byte) Event {
-	e := Event{
-		Method: method, Path: path, Query: make(map[string]string, len(query)), Headers: make(map[string]string, len(header)),
-		RawBody: strings.ToValidUTF8(string(body), "\uFFFD"),
+// NewEvent describes a delivery to code. See [Sees] for the headers that are in it.
+func NewEvent(h execution.FunctionHook, method, path string, query url.Values, header http.Header, body []byte) webhook.Event {
+	values := make(map[string]string, len(query))
+	for name, all := range query {
+		values[name] = strings.Join(all, ",")
 	}
-	switch {
-	case len(body) == 0:
-	case shallow(body) && jsontext.Value(body).IsValid():
-		e.Body = json.RawMessage(body)
-	default:
-		e.Body = e.RawBody
-	}
-	for name, values := range query {
-		e.Query[name] = strings.Join(values, ",")
-	}
-	secret := map[string]bool{}
-	if h.Scheme == SharedHeader {
-		for _, name := range Headers(h) {
-			secret[strings.ToLower(name)] = true
-		}
-	}
-	for name, values := range header {
-		if lower := strings.ToLower(name); !secret[lower] {
-			e.Headers[lower] = strings.ToValidUTF8(strings.Join(values, ", "), "\uFFFD")
+	e := webhook.NewEvent(method, path, values, header, Sees(h), body)
+	for name, value := range e.Headers {
+		if !keeps(h, name) || h.Scheme == SharedHeader && h.Secret != "" && strings.Contains(value, h.Secret) {
+			delete(e.Headers, name)
 		}
 	}
 	return e
 }
 
-// shallow keeps bodies nested beyond what an execution request may be from being handed on as values.
-func shallow(body []byte) bool {
-	depth, inString := 0, false
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
-			if depth++; depth > execution.MaxDepth-2 {
-				return false
-			}
-		case c == '}' || c == ']':
-			depth--
+// Kept returns a stored event as the hook would have it described today: one that an earlier release stored may hold
+// credentials.
+func Kept(h execution.FunctionHook, event []byte) json.RawMessage {
+	sees := webhook.Keeps(Sees(h))
+	return webhook.Without(event, func(name string) bool { return sees(name) && keeps(h, name) })
+}
+
+// Sees returns the headers that code is given, in lower case: the content type, the user agent, those of the scheme's
+// provider, the signature, and those that the hook asks for. A name that ends with * stands for all that begin with it.
+func Sees(h execution.FunctionHook) []string {
+	var provider []string
+	switch h.Scheme {
+	case Standard:
+		provider = webhook.StandardHeaders()
+	case GitHub:
+		provider = webhook.GitHubHeaders()
+	case Stripe:
+		provider = webhook.StripeHeaders()
+	case Slack:
+		provider = webhook.SlackHeaders()
+	case Shopify:
+		provider = webhook.ShopifyHeaders()
+	case HMAC:
+		provider = append(webhook.AnyHeaders(), Headers(h)...)
+	default:
+		provider = webhook.AnyHeaders()
+	}
+	return webhook.Sees(provider, h.Headers)
+}
+
+// keeps reports whether a header may be shown at all: one in which the hook looks for its secret may not.
+func keeps(h execution.FunctionHook, name string) bool {
+	if h.Scheme != SharedHeader {
+		return true
+	}
+	for _, secret := range Headers(h) {
+		if strings.EqualFold(secret, name) {
+			return false
 		}
 	}
 	return true

@@ -45,10 +45,13 @@ func Samples(scheme string) ([]Sample, error) {
 // the scheme has ids.
 func Sign(h execution.FunctionHook, id string, body []byte, now time.Time) (http.Header, error) {
 	header, at, secret := http.Header{}, strconv.FormatInt(now.Unix(), 10), []byte(h.Secret)
+	if _, err := keyOf(h); err != nil && h.Scheme != None {
+		return nil, refused("the secret of this hook cannot sign")
+	}
 	switch h.Scheme {
 	case None:
 	case Standard:
-		key, err := standardKey(h.Secret)
+		key, err := standardKey(h)
 		if err != nil {
 			return nil, refused("the secret of this hook cannot sign")
 		}

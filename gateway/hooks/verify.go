@@ -4,14 +4,11 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
 	"encoding/hex"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
-
-	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
@@ -53,15 +50,19 @@ type Proof struct {
 
 // Verify checks a delivery. The error is a *Refusal.
 func Verify(h execution.FunctionHook, header http.Header, body []byte, now time.Time) (Proof, error) {
-	switch h.Scheme {
-	case None:
+	if h.Scheme == None {
 		return Proof{}, nil
+	}
+	if _, err := keyOf(h); err != nil {
+		return Proof{}, refused("this hook has no secret that can verify anything; it must be saved with a new one")
+	}
+	switch h.Scheme {
 	case Standard:
 		return verifyStandard(h, header, body, now)
 	case GitHub:
-		return bodySigned(h, header, []string{"X-Hub-Signature-256"}, "sha256=", body, now, hex.DecodeString)
+		return bodySigned(h, header, []string{"X-Hub-Signature-256"}, "sha256=", body, now, lowerHex)
 	case Shopify:
-		return bodySigned(h, header, []string{"X-Shopify-Hmac-Sha256"}, "", body, now, base64.StdEncoding.DecodeString)
+		return bodySigned(h, header, []string{"X-Shopify-Hmac-Sha256"}, "", body, now, strictBase64)
 	case HMAC:
 		return bodySigned(h, header, Headers(h), "", body, now, hexOrBase64)
 	case Stripe:
@@ -88,10 +89,10 @@ func one(header http.Header, name string) (string, error) {
 	return values[0], nil
 }
 
-// timely checks seconds since 1970 and gives the time from which on they would be too old.
+// timely checks seconds since 1970, and returns the time from which on they would be too old.
 func timely(h execution.FunctionHook, text string, now time.Time) (until time.Time, err error) {
-	seconds, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || len(text) > 12 {
+	seconds, ok := decimal(text)
+	if !ok {
 		return time.Time{}, refused("the timestamp is not a number of seconds")
 	}
 	off := tolerance
@@ -130,14 +131,6 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func standardKey(secret string) (*standardwebhooks.Webhook, error) {
-	w, err := standardwebhooks.NewWebhook(secret)
-	if err != nil && !strings.HasPrefix(secret, "whsec_") {
-		return standardwebhooks.NewWebhookRaw([]byte(secret))
-	}
-	return w, err
-}
-
 func verifyStandard(h execution.FunctionHook, header http.Header, body []byte, now time.Time) (Proof, error) {
 	var values [3]string
 	for i, name := range []string{"Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"} {
@@ -146,14 +139,17 @@ func verifyStandard(h execution.FunctionHook, header http.Header, body []byte, n
 			return Proof{}, err
 		}
 	}
-	if len(values[0]) > 256 {
-		return Proof{}, refused("the header Webhook-Id is too long")
+	if !messageID(values[0]) {
+		return Proof{}, refused("the header Webhook-Id is too long, or has a full stop or a character that is not visible ASCII")
+	}
+	if !standardSignatures(values[2]) {
+		return Proof{}, refused("the header Webhook-Signature is not a list of versions and signatures")
 	}
 	until, err := timely(h, values[1], now)
 	if err != nil {
 		return Proof{}, err
 	}
-	key, err := standardKey(h.Secret)
+	key, err := standardKey(h)
 	if err != nil || key.VerifyIgnoringTimestamp(body, header) != nil {
 		return Proof{}, refused("the signature is not valid")
 	}
@@ -191,30 +187,14 @@ func bodySigned(h execution.FunctionHook, header http.Header, names []string, pr
 	return Proof{Key: key, Mark: key, Until: now.Add(remembered)}, nil
 }
 
-func hexOrBase64(text string) ([]byte, error) {
-	text = strings.TrimPrefix(text, "sha256=")
-	if b, err := hex.DecodeString(text); err == nil {
-		return b, nil
-	}
-	return base64.StdEncoding.DecodeString(text)
-}
-
 func verifyStripe(h execution.FunctionHook, header http.Header, body []byte, now time.Time) (Proof, error) {
 	text, err := one(header, "Stripe-Signature")
 	if err != nil {
 		return Proof{}, err
 	}
-	at, signatures := "", []string(nil)
-	for part := range strings.SplitSeq(text, ",") {
-		switch name, value, _ := strings.Cut(strings.TrimSpace(part), "="); name {
-		case "t":
-			if at != "" {
-				return Proof{}, refused("the header Stripe-Signature has two timestamps")
-			}
-			at = value
-		case "v1":
-			signatures = append(signatures, value)
-		}
+	at, signatures, ok := stripeSignature(text)
+	if !ok {
+		return Proof{}, refused("the header Stripe-Signature is not t=…,v1=…")
 	}
 	until, err := timely(h, at, now)
 	if err != nil {
@@ -249,7 +229,7 @@ func verifySlack(h execution.FunctionHook, header http.Header, body []byte, now 
 func anyOf(scheme string, signatures []string, want []byte, until time.Time) (Proof, error) {
 	good := false
 	for _, s := range signatures {
-		got, err := hex.DecodeString(s)
+		got, err := lowerHex(s)
 		good = same(got, want) && err == nil || good
 	}
 	if !good {
@@ -260,15 +240,21 @@ func anyOf(scheme string, signatures []string, want []byte, until time.Time) (Pr
 }
 
 func verifyShared(h execution.FunctionHook, header http.Header) error {
+	good := false
 	for _, name := range Headers(h) {
-		for _, value := range header.Values(name) {
+		values := header.Values(name)
+		if len(values) > 1 {
+			return refused("the header " + name + " is given more than once")
+		}
+		for _, value := range values {
 			if name == "Authorization" {
 				value, _ = strings.CutPrefix(value, "Bearer ")
 			}
-			if same([]byte(value), []byte(h.Secret)) {
-				return nil
-			}
+			good = same([]byte(value), []byte(h.Secret)) || good
 		}
 	}
-	return refused("the shared secret is missing or wrong")
+	if !good {
+		return refused("the shared secret is missing or wrong")
+	}
+	return nil
 }

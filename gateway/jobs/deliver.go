@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/bounds"
 )
 
 const (
@@ -14,9 +15,6 @@ const (
 	// sendTime is more than one attempt takes: a process that takes longer to say what came of it has died.
 	sendTime = time.Minute
 	together = 8 // callbacks are taken at a time
-	// atOnce are made at a time, and no more than ofTenant for one tenant: whose receivers hang leaves room for others.
-	atOnce   = 64
-	ofTenant = 48
 	// gone is how long a receiver that answered 410 is not called by anybody of its tenant.
 	gone = 24 * time.Hour
 )
@@ -47,40 +45,22 @@ func (q *Queue) deliver(loop context.Context) {
 	}
 }
 
-// deliverDue takes callbacks that are due and has them made. One for which its tenant has no room is due again later.
+// deliverDue takes callbacks that are due and has them made. One for which there is no place, as its tenant's receivers hang, is due
+// again later.
 func (q *Queue) deliverDue(ctx context.Context) (found bool, err error) {
 	now := q.cfg.Now()
 	due, err := q.cfg.Store.Callbacks(ctx, now, now.Add(sendTime), together)
 	for _, job := range due {
-		if !q.room(job.Tenant) {
+		leave, full := q.telling.Enter(bounds.Owner{Tenant: job.Tenant})
+		if full != nil {
 			continue
 		}
-		q.telling <- struct{}{}
 		q.busy.Go(func() {
-			defer func() { <-q.telling; q.told(job.Tenant) }()
+			defer leave()
 			q.tell(ctx, job)
 		})
 	}
 	return len(due) > 0, err
-}
-
-// room counts one more callback of a tenant that is being made, or reports that there is no room for it.
-func (q *Queue) room(tenant string) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.beingTold[tenant] >= ofTenant {
-		return false
-	}
-	q.beingTold[tenant]++
-	return true
-}
-
-func (q *Queue) told(tenant string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.beingTold[tenant]--; q.beingTold[tenant] == 0 {
-		delete(q.beingTold, tenant)
-	}
 }
 
 // tell makes one attempt.

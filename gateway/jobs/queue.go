@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/bounds"
 )
 
 // Store keeps jobs. It is safe for concurrent use, by several processes too. Errors are execution.ErrNotFound and
@@ -96,7 +97,7 @@ var ErrEnded = errors.New("the job has ended")
 type Queue struct {
 	cfg     Config
 	wake    chan struct{}
-	telling chan struct{}  // a place for each callback that is made at once
+	telling *bounds.Pool   // a place for each callback that is made at once
 	busy    sync.WaitGroup // loops, jobs and callbacks
 
 	mu       sync.Mutex
@@ -104,8 +105,6 @@ type Queue struct {
 	running  map[string]context.CancelFunc
 	atWork   map[string]int // jobs of each tenant that has some
 	adopting map[string]bool
-	// beingTold are the callbacks that are being made for each tenant that has some.
-	beingTold map[string]int
 }
 
 // New checks the configuration and starts nothing.
@@ -123,8 +122,8 @@ func New(cfg Config) (*Queue, error) {
 		return nil, errors.New("jobs: a store, a runner, a clock, randomness and a logger are needed, and no number may be negative")
 	}
 	return &Queue{
-		cfg: cfg, wake: make(chan struct{}, 1), telling: make(chan struct{}, atOnce),
-		running: map[string]context.CancelFunc{}, atWork: map[string]int{}, beingTold: map[string]int{}, adopting: map[string]bool{},
+		cfg: cfg, wake: make(chan struct{}, 1), telling: bounds.NewPool(bounds.Of(bounds.Callbacks).Most),
+		running: map[string]context.CancelFunc{}, atWork: map[string]int{}, adopting: map[string]bool{},
 	}, nil
 }
 

@@ -3,7 +3,9 @@ package mcp
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -36,7 +38,56 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Header = r.Header.Clone()
 	r.Header.Del("X-Api-Key")
 	r.Header.Set("Authorization", "Bearer recognised")
+	if r.Header.Get("Mcp-Session-Id") != "" {
+		w = &unknowing{ResponseWriter: w}
+	}
 	s.handler.ServeHTTP(w, r)
+}
+
+// unknowing answers a caller that names another's session as if there were no such session. The SDK compares the two, and
+// answers 403, which tells whoever tries ids that this one is in use.
+type unknowing struct {
+	http.ResponseWriter
+	refused bool // with 403, and nothing written yet
+}
+
+// What the SDK writes for a session of another caller, and for none.
+const (
+	othersSession = "session user mismatch"
+	noSession     = "session not found"
+)
+
+// WriteHeader implements http.ResponseWriter.
+func (u *unknowing) WriteHeader(status int) {
+	if u.refused = status == http.StatusForbidden; !u.refused {
+		u.ResponseWriter.WriteHeader(status)
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (u *unknowing) Write(b []byte) (int, error) {
+	if !u.refused {
+		return u.ResponseWriter.Write(b)
+	}
+	u.refused = false
+	if strings.TrimSpace(string(b)) != othersSession {
+		u.ResponseWriter.WriteHeader(http.StatusForbidden)
+		return u.ResponseWriter.Write(b)
+	}
+	u.ResponseWriter.WriteHeader(http.StatusNotFound)
+	_, err := io.WriteString(u.ResponseWriter, noSession+"\n")
+	return len(b), err
+}
+
+// Flush implements http.Flusher.
+func (u *unknowing) Flush() {
+	if u.refused {
+		u.refused = false
+		u.ResponseWriter.WriteHeader(http.StatusForbidden)
+	}
+	if f, ok := u.ResponseWriter.(http.Flusher); ok {
+		f.Flush()
+	}
 }
 
 // tokenOf gives the SDK the caller that the gateway recognised.

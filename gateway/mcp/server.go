@@ -6,16 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/openapi"
 )
-
-// sessionIdle is how long a session is kept that sends nothing.
-const sessionIdle = 30 * time.Minute
 
 // Config is what a Server needs. Functions and Tools may be nil: their tools are then not offered. All else is required.
 type Config struct {
@@ -54,7 +51,7 @@ func New(cfg Config) (*Server, error) {
 	server := s.server(ofRequest)
 	give := func(*http.Request) *sdk.Server { return server }
 	sessions := sdk.NewStreamableHTTPHandler(give, &sdk.StreamableHTTPOptions{
-		SessionTimeout: sessionIdle, MaxRequestBodyBytes: int64(cfg.MaxBodyBytes), Logger: cfg.Logger,
+		SessionTimeout: bounds.SessionIdle, MaxRequestBodyBytes: int64(cfg.MaxBodyBytes), Logger: cfg.Logger,
 	})
 	// From 2026-07-28 on the protocol has no sessions: a request is whole in itself.
 	sessionless := sdk.NewStreamableHTTPHandler(give, &sdk.StreamableHTTPOptions{
@@ -62,7 +59,7 @@ func New(cfg Config) (*Server, error) {
 	})
 	s.handler = auth.RequireBearerToken(tokenOf, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Mcp-Protocol-Version") >= "2026-07-28" {
+			if Sessionless(r.Header.Get("Mcp-Protocol-Version")) {
 				sessionless.ServeHTTP(w, r)
 				return
 			}
@@ -70,6 +67,9 @@ func New(cfg Config) (*Server, error) {
 		}))
 	return s, nil
 }
+
+// Sessionless reports whether a version of the protocol has no sessions.
+func Sessionless(version string) bool { return version >= "2026-07-28" }
 
 // Close ends the streams on which clients only wait, so that a shutdown need not. Calls that run finish.
 func (s *Server) Close() { s.leave() }

@@ -8,5 +8,6 @@
 // While several tenants are about, each may always have its part of the places, and what it lately needed of that part
 // stays free for it (half of all places at most): whoever comes next finds it free, however long the executions of the
 // others take. When the line is full, an arrival takes the place of the youngest waiter of a lower class, or of the
-// tenant that holds the longest line (longest-queue-drop), before it is itself turned away.
+// tenant that holds the longest line (longest-queue-drop), before it is itself turned away. The subjects of one tenant take
+// turns, and give way to one another, in the same way.
 package queue

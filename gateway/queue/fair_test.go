@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -198,4 +199,60 @@ func TestLastPlace(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		get(t, q, queue.Normal, "a")
 	})
+}
+
+// A subject of a tenant that fills the line, alone, neither keeps another of its tenant out nor has it wait behind all.
+func TestSubjectsTakeTurns(t *testing.T) {
+	t.Parallel()
+	q, err := queue.New(queue.Config{Places: 1, Depth: 20, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := q.Acquire(t.Context(), queue.Normal, "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type got struct {
+		subject string
+		place   *queue.Place
+		err     error
+	}
+	served := make(chan got, 100)
+	join := func(subject string) {
+		go func() {
+			p, err := q.AcquireFor(t.Context(), queue.Normal, "t", subject)
+			served <- got{subject, p, err}
+		}()
+	}
+	waits := func(n int) {
+		for _, waiting := q.Load(); waiting != n; _, waiting = q.Load() {
+			runtime.Gosched()
+		}
+	}
+	for n := range 20 {
+		join("greedy")
+		waits(n + 1)
+	}
+	join("greedy")
+	if g := <-served; g.err == nil {
+		t.Error("one too many was taken")
+	}
+	join("modest")
+	if g := <-served; g.subject != "greedy" || g.err == nil {
+		t.Errorf("%s gave way, %v", g.subject, g.err)
+	}
+	first.Release()
+	for n := range 3 {
+		g := <-served
+		if g.err != nil {
+			t.Fatal(g.err)
+		}
+		g.place.Release()
+		if g.subject == "modest" {
+			return
+		}
+		if n == 2 {
+			t.Error("who came last waits behind all that came before")
+		}
+	}
 }

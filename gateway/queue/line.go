@@ -6,20 +6,77 @@ import "container/list"
 type waiter struct {
 	class   Class
 	tenant  string
-	element *list.Element // in its line; nil once it has left
+	subject string
+	element *list.Element // among its subject's; nil once it has left
 	done    chan struct{}
 	err     error
 }
 
-// line is what one tenant has waiting in one class, oldest first.
+// line is what one tenant has waiting in one class. Its subjects take turns too.
 type line struct {
-	tenant  string
+	tenant   string
+	n        int
+	subjects map[string]*file
+	order    *list.List // of *file: whose turn it is first
+	turn     *list.Element
+}
+
+// file is what one subject of a tenant has waiting, oldest first.
+type file struct {
 	waiters *list.List
 	turn    *list.Element
 }
 
-func (l *line) youngest() *waiter {
-	return l.waiters.Back().Value.(*waiter)
+func newLine(tenant string) *line {
+	return &line{tenant: tenant, subjects: map[string]*file{}, order: list.New()}
+}
+
+func (l *line) push(w *waiter) {
+	f := l.subjects[w.subject]
+	if f == nil {
+		f = &file{waiters: list.New()}
+		l.subjects[w.subject] = f
+		f.turn = l.order.PushBack(f)
+	}
+	w.element = f.waiters.PushBack(w)
+	l.n++
+}
+
+func (l *line) remove(w *waiter) {
+	f := l.subjects[w.subject]
+	f.waiters.Remove(w.element)
+	w.element = nil
+	l.n--
+	if f.waiters.Len() == 0 {
+		l.order.Remove(f.turn)
+		delete(l.subjects, w.subject)
+	}
+}
+
+// next returns the oldest waiter of the subject whose turn it is, and puts that subject at the back.
+func (l *line) next() *waiter {
+	f := l.order.Front().Value.(*file) // a line that is empty is no line
+	l.order.MoveToBack(f.turn)
+	return f.waiters.Front().Value.(*waiter)
+}
+
+// youngest returns the youngest waiter of the subject that has most, and how many that is.
+func (l *line) youngest() (w *waiter, of int) {
+	var most *file
+	for e := l.order.Front(); e != nil; e = e.Next() {
+		if f := e.Value.(*file); most == nil || f.waiters.Len() > most.waiters.Len() {
+			most = f
+		}
+	}
+	return most.waiters.Back().Value.(*waiter), most.waiters.Len()
+}
+
+// of returns how many waiters a subject has.
+func (l *line) of(subject string) int {
+	if f := l.subjects[subject]; f != nil {
+		return f.waiters.Len()
+	}
+	return 0
 }
 
 // class is the lines of one priority; turns holds those that are not empty, whose turn it is first.
@@ -31,18 +88,17 @@ type class struct {
 func (c *class) push(w *waiter) {
 	l := c.byTenant[w.tenant]
 	if l == nil {
-		l = &line{tenant: w.tenant, waiters: list.New()}
+		l = newLine(w.tenant)
 		c.byTenant[w.tenant] = l
 		l.turn = c.turns.PushBack(l)
 	}
-	w.element = l.waiters.PushBack(w)
+	l.push(w)
 }
 
 func (c *class) remove(w *waiter) {
 	l := c.byTenant[w.tenant]
-	l.waiters.Remove(w.element)
-	w.element = nil
-	if l.waiters.Len() == 0 {
+	l.remove(w)
+	if l.n == 0 {
 		delete(c.byTenant, w.tenant)
 		c.turns.Remove(l.turn)
 	}
@@ -61,9 +117,9 @@ func (c *class) turn(of *shares) *line {
 	return best
 }
 
-// next takes the oldest waiter of a line; the tenant then goes to the back.
+// next takes a waiter of a line; the tenant then goes to the back.
 func (c *class) next(l *line) *waiter {
-	w := l.waiters.Front().Value.(*waiter)
+	w := l.next()
 	c.turns.MoveToBack(l.turn)
 	c.remove(w)
 	return w
@@ -73,7 +129,7 @@ func (c *class) next(l *line) *waiter {
 func (c *class) longest() *line {
 	var longest *line
 	for e := c.turns.Front(); e != nil; e = e.Next() {
-		if l := e.Value.(*line); longest == nil || l.waiters.Len() > longest.waiters.Len() {
+		if l := e.Value.(*line); longest == nil || l.n > longest.n {
 			longest = l
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/airlock-run/airlock/gateway/steady"
 )
 
 // Class is a priority.
@@ -61,6 +63,7 @@ func New(cfg Config) (*Queue, error) {
 	if cfg.Places < 1 || cfg.Spare < 0 || cfg.Depth < 0 || cfg.Now == nil {
 		return nil, errors.New("queue: at least one place, a depth and a number of spare places of at least 0, and a clock are needed")
 	}
+	cfg.Now = steady.Clock(cfg.Now)
 	if cfg.Concurrent == nil {
 		cfg.Concurrent = func(string) int { return 0 }
 	}
@@ -81,10 +84,16 @@ type Place struct {
 	once    sync.Once
 }
 
-// Acquire waits for a place. The error is a *Full, or the context's when it ended first. Every Place must be released.
+// Acquire waits for a place for a tenant. The error is a *Full, or the context's when it ended first. Every Place must be
+// released.
 func (q *Queue) Acquire(ctx context.Context, c Class, tenant string) (*Place, error) {
+	return q.AcquireFor(ctx, c, tenant, "")
+}
+
+// AcquireFor is Acquire for one subject of a tenant: the subjects of a tenant take turns, as tenants do.
+func (q *Queue) AcquireFor(ctx context.Context, c Class, tenant, subject string) (*Place, error) {
 	arrived := q.cfg.Now()
-	w, err := q.enter(c, tenant)
+	w, err := q.enter(c, tenant, subject)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +134,7 @@ func (q *Queue) Load() (running, waiting int) {
 }
 
 // enter takes a free place at once (nil, nil) or joins the line.
-func (q *Queue) enter(c Class, tenant string) (*waiter, error) {
+func (q *Queue) enter(c Class, tenant, subject string) (*waiter, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.shares.arrived(tenant, q.cfg.Now())
@@ -134,7 +143,7 @@ func (q *Queue) enter(c Class, tenant string) (*waiter, error) {
 		return nil, nil
 	}
 	if q.waiting >= q.cfg.Depth {
-		victim := q.victim(c, tenant)
+		victim := q.victim(c, tenant, subject)
 		if victim == nil {
 			q.shares.left(tenant)
 			return nil, q.full()
@@ -143,7 +152,7 @@ func (q *Queue) enter(c Class, tenant string) (*waiter, error) {
 		victim.err = q.full()
 		close(victim.done)
 	}
-	w := &waiter{class: c, tenant: tenant, done: make(chan struct{})}
+	w := &waiter{class: c, tenant: tenant, subject: subject, done: make(chan struct{})}
 	q.lines[c].push(w)
 	q.waiting++
 	return w, nil
@@ -199,22 +208,30 @@ func (q *Queue) grant() {
 }
 
 // victim chooses who gives way to an arrival when the line is full; nil means the arrival itself.
-func (q *Queue) victim(c Class, tenant string) *waiter {
+func (q *Queue) victim(c Class, tenant, subject string) *waiter {
 	for lower := Low; lower < c; lower++ {
 		if longest := q.lines[lower].longest(); longest != nil {
-			return longest.youngest()
+			w, _ := longest.youngest()
+			return w
 		}
 	}
 	longest := q.lines[c].longest()
-	if longest == nil || longest.tenant == tenant {
+	if longest == nil {
 		return nil
 	}
 	mine := 0
 	if l := q.lines[c].byTenant[tenant]; l != nil {
-		mine = l.waiters.Len()
+		mine = l.n
 	}
-	if longest.waiters.Len() <= mine+1 {
+	w, most := longest.youngest()
+	if longest.tenant == tenant { // the same among its subjects
+		if most <= longest.of(subject)+1 {
+			return nil
+		}
+		return w
+	}
+	if longest.n <= mine+1 {
 		return nil
 	}
-	return longest.youngest()
+	return w
 }

@@ -29,17 +29,24 @@ type Verdict struct {
 }
 
 // Limiter is a sliding-window limiter in memory. It is safe for concurrent use.
+//
+// It measures time that passes, not the time of day: a clock that is put back or forward by a day locks nobody out for a
+// day. When the memory is full, callers below their limit are forgotten first, the one seen least recently before the
+// others. To have a caller at its limit forgotten, somebody must bring as many others to theirs as are remembered.
 type Limiter struct {
 	cfg   Config
 	slice time.Duration
 
 	mu      sync.Mutex
+	clock   steady
 	callers map[string]*list.Element
-	recent  *list.List // of *caller, most recent first
+	recent  *list.List // of *caller below their limit, most recent first
+	full    *list.List // of *caller at their limit when last seen, likewise
 }
 
 type caller struct {
 	key    string
+	in     *list.List
 	last   int64 // the slice counted last
 	total  int
 	counts [slices + 1]uint32
@@ -61,8 +68,8 @@ func New(cfg Config) (*Limiter, error) {
 		cfg.Callers = 1 << 16
 	}
 	return &Limiter{
-		cfg: cfg, slice: (cfg.Window + slices - 1) / slices,
-		callers: make(map[string]*list.Element), recent: list.New(),
+		cfg: cfg, slice: (cfg.Window + slices - 1) / slices, clock: steady{now: cfg.Now},
+		callers: make(map[string]*list.Element), recent: list.New(), full: list.New(),
 	}, nil
 }
 
@@ -76,35 +83,68 @@ func (l *Limiter) Take(ctx context.Context, key string) (Verdict, error) {
 func (l *Limiter) TakeUpTo(_ context.Context, key string, most int) (Verdict, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.cfg.Now().UnixNano()
-	c := l.find(key)
-	at := c.advance(now / int64(l.slice))
-	v := Verdict{Limit: most, Window: l.cfg.Window}
-	if c.total < most {
-		v.Allowed = true
+	now := l.clock.read()
+	c := l.find(key, now)
+	at := c.advance(int64(now / l.slice))
+	allowed := c.total < most
+	if allowed {
 		c.total++
 		c.counts[at%(slices+1)]++
 	}
-	v.Remaining = max(most-c.total, 0)
-	v.Reset = time.Duration((c.oldest()+slices+1)*int64(l.slice) - now)
-	return v, nil
+	l.keep(c, most)
+	return l.verdict(c, most, allowed, now), nil
 }
 
-func (l *Limiter) find(key string) *caller {
+// verdict is the answer to a request of the caller.
+func (l *Limiter) verdict(c *caller, most int, allowed bool, now time.Duration) Verdict {
+	return Verdict{
+		Allowed: allowed, Limit: most, Remaining: max(most-c.total, 0), Window: l.cfg.Window,
+		Reset: time.Duration(c.oldest()+slices+1)*l.slice - now,
+	}
+}
+
+// find returns the caller, making room for one that is not known.
+func (l *Limiter) find(key string, now time.Duration) *caller {
 	if e, ok := l.callers[key]; ok {
-		l.recent.MoveToFront(e)
-		return e.Value.(*caller) // the list holds nothing else
+		return e.Value.(*caller) // the lists hold nothing else
 	}
-	if l.recent.Len() >= l.cfg.Callers {
-		last := l.recent.Back()
-		delete(l.callers, l.recent.Remove(last).(*caller).key) // as above
+	if len(l.callers) >= l.cfg.Callers {
+		l.forget(now)
 	}
-	c := &caller{key: key}
-	l.callers[key] = l.recent.PushFront(c)
+	c := &caller{key: key, in: l.recent}
+	l.callers[key] = c.in.PushFront(c)
 	return c
 }
 
-// advance forgets the slices that have left the window and gives the current one; a clock that steps back stands still.
+// forget drops one caller: one at its limit whose window is over, else one below its limit, else one at its limit.
+func (l *Limiter) forget(now time.Duration) {
+	last := l.full.Back()
+	if last == nil || int64(now/l.slice)-last.Value.(*caller).last <= slices {
+		if below := l.recent.Back(); below != nil {
+			last = below
+		}
+	}
+	c := last.Value.(*caller) // as in find
+	c.in.Remove(last)
+	delete(l.callers, c.key)
+}
+
+// keep moves the caller to the front of the list that it belongs to.
+func (l *Limiter) keep(c *caller, most int) {
+	to, e := l.recent, l.callers[c.key]
+	if c.total >= most {
+		to = l.full
+	}
+	if c.in == to {
+		to.MoveToFront(e)
+		return
+	}
+	c.in.Remove(e)
+	c.in = to
+	l.callers[c.key] = to.PushFront(c)
+}
+
+// advance forgets the slices that have left the window and gives the current one.
 func (c *caller) advance(now int64) int64 {
 	if now <= c.last {
 		return c.last

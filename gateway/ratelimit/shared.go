@@ -69,45 +69,39 @@ func (s *Shared) Take(ctx context.Context, key string) (Verdict, error) {
 
 // TakeUpTo is [Limiter.TakeUpTo] over all gateways.
 func (s *Shared) TakeUpTo(ctx context.Context, key string, most int) (Verdict, error) {
-	now := s.cfg.Now()
-	lost := s.lostUntil.Load()
-	if now.UnixNano() < lost {
-		return s.local.TakeUpTo(ctx, key, most)
-	}
-	verdict, err := s.ask(ctx, key, most)
-	if err != nil {
-		s.lostUntil.Store(now.Add(cooling).UnixNano())
-		if lost == 0 {
-			s.cfg.Log.Warn("limits are kept by each gateway alone: Redis does not answer", "error", err)
-		}
-		return s.local.TakeUpTo(ctx, key, most)
-	}
-	if lost != 0 && s.lostUntil.CompareAndSwap(lost, 0) {
-		s.cfg.Log.Info("limits are shared again: Redis answers")
-	}
-	if verdict.Allowed {
-		if _, err := s.local.TakeUpTo(ctx, key, most); err != nil {
-			return Verdict{}, err
-		}
-	}
-	return verdict, nil
-}
-
-// ask runs the script.
-func (s *Shared) ask(ctx context.Context, key string, most int) (Verdict, error) {
-	asking, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
-	defer cancel()
-	out, err := s.script.Run(asking, s.cfg.Client, []string{s.key(key)}, s.local.slice.Microseconds(), slices, most).Int64Slice()
+	verdicts, err := s.Count(ctx, []Bound{{key, most}})
 	if err != nil {
 		return Verdict{}, err
 	}
-	if len(out) != 3 {
-		return Verdict{}, fmt.Errorf("the script answered %d figures", len(out))
+	return verdicts[0], nil
+}
+
+// run has the script look at all keys, or count one for each.
+func (s *Shared) run(ctx context.Context, bounds []Bound, count bool) ([]Verdict, error) {
+	asking, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	keys, args := make([]string, 0, len(bounds)), []any{s.local.slice.Microseconds(), slices, 0}
+	if count {
+		args[2] = 1
 	}
-	return Verdict{
-		Allowed: out[0] == 1, Limit: most, Remaining: max(most-int(out[1]), 0), Window: s.cfg.Window,
-		Reset: time.Duration(out[2]) * time.Microsecond,
-	}, nil
+	for _, b := range bounds {
+		keys, args = append(keys, s.key(b.Key)), append(args, b.Most)
+	}
+	out, err := s.script.Run(asking, s.cfg.Client, keys, args...).Int64Slice()
+	if err != nil {
+		return nil, err
+	}
+	if len(out) != 3*len(bounds) {
+		return nil, fmt.Errorf("the script answered %d figures for %d keys", len(out), len(bounds))
+	}
+	verdicts := make([]Verdict, 0, len(bounds))
+	for n, b := range bounds {
+		verdicts = append(verdicts, Verdict{
+			Allowed: out[3*n] == 1, Limit: b.Most, Remaining: max(b.Most-int(out[3*n+1]), 0), Window: s.cfg.Window,
+			Reset: time.Duration(out[3*n+2]) * time.Microsecond,
+		})
+	}
+	return verdicts, nil
 }
 
 // key hides who the caller is from others that read the server.

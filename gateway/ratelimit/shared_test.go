@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -262,5 +263,90 @@ func TestQuotas(t *testing.T) {
 		if v, err := q.Take(context.Background(), "big"); err != nil || !v.Allowed || v.Limit != 0 {
 			t.Fatalf("%+v, %v", v, err)
 		}
+	}
+}
+
+// asking counts the questions that a client asks.
+type asking struct{ n atomic.Int64 }
+
+func (a *asking) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (a *asking) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+func (a *asking) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if strings.HasPrefix(cmd.Name(), "eval") {
+			a.n.Add(1)
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// A Redis that was stopped (SIGSTOP) keeps its connections and answers nothing. Limits go on, and of all callers one in a
+// second finds out whether it is back.
+func TestSharedStoppedServer(t *testing.T) {
+	t.Parallel()
+	s := startRedis(t)
+	var clock atomic.Int64
+	clock.Store(time.Now().UnixNano())
+	now := func() time.Time { return time.Unix(0, clock.Load()) }
+	questions := &asking{}
+	client := redis.NewClient(&redis.Options{Network: "unix", Addr: s.path, DialTimeout: time.Second, ReadTimeout: time.Second, MaxRetries: -1, ContextTimeoutEnabled: true})
+	t.Cleanup(func() { _ = client.Close() })
+	client.AddHook(questions)
+	l, err := ratelimit.NewShared(ratelimit.SharedConfig{
+		Config: ratelimit.Config{Window: time.Hour, Max: 1000, Now: now}, Client: client, Prefix: "test:", Timeout: time.Second, Log: silent,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	take := func() {
+		t.Helper()
+		if v, err := l.Take(t.Context(), "alice"); err != nil || !v.Allowed {
+			t.Errorf("%+v, %v", v, err)
+		}
+	}
+	crowd := func() {
+		t.Helper()
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(take)
+		}
+		all.Wait()
+	}
+	take()
+	if err := s.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	resume := sync.OnceFunc(func() { _ = s.cmd.Process.Signal(syscall.SIGCONT) })
+	t.Cleanup(resume)
+	take() // finds out
+	asked := questions.n.Load()
+	crowd()
+	if n := questions.n.Load() - asked; n != 0 {
+		t.Errorf("%d questions within the second after it failed", n)
+	}
+	for range 3 {
+		clock.Add(int64(2 * time.Second))
+		asked = questions.n.Load()
+		crowd()
+		if n := questions.n.Load() - asked; n != 1 {
+			t.Errorf("%d questions of 50 callers to find out whether it is back", n)
+		}
+	}
+	// A clock that is put back by a day does not leave it alone for that day.
+	clock.Add(-int64(24 * time.Hour))
+	asked = questions.n.Load()
+	take()
+	if n := questions.n.Load() - asked; n != 1 {
+		t.Errorf("%d questions after the clock was put back", n)
+	}
+	resume()
+	clock.Add(int64(2 * time.Second))
+	asked = questions.n.Load()
+	take() // finds out
+	crowd()
+	if n := questions.n.Load() - asked; n < 51 {
+		t.Errorf("%d questions of 51 callers after it was back", n)
 	}
 }

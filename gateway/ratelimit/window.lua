@@ -1,25 +1,35 @@
--- One request of one caller. KEYS[1] is a hash of slice -> requests; ARGV is the length of a slice in microseconds, the
--- slices of a window, and the most that a window may hold. Answers {allowed, counted, microseconds until one leaves}.
+-- Requests of callers. Each key is a hash of slice -> requests; ARGV is the length of a slice in microseconds, the slices of
+-- a window, 1 to count or 0 to look, and for each key the most that a window may hold. Answers for each key: allowed, counted,
+-- microseconds until one leaves. A slice that lies ahead by more than a window was counted before the clock was put back.
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
-local slice, slices, most = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local slice, slices, count = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] == '1'
 local at = math.floor(now / slice)
-local counts = redis.call('HGETALL', KEYS[1])
-local total, oldest = 0, at
-for i = 1, #counts, 2 do
-  local s = tonumber(counts[i])
-  if s < at - slices then
-    redis.call('HDEL', KEYS[1], counts[i])
-  else
-    total = total + tonumber(counts[i + 1])
-    if s < oldest then oldest = s end
+local answer = {}
+for k = 1, #KEYS do
+  local most = tonumber(ARGV[3 + k])
+  local counts = redis.call('HGETALL', KEYS[k])
+  local total, oldest = 0, at
+  for i = 1, #counts, 2 do
+    local s = tonumber(counts[i])
+    if s < at - slices or s > at + slices then
+      if count then redis.call('HDEL', KEYS[k], counts[i]) end
+    else
+      total = total + tonumber(counts[i + 1])
+      if s < oldest then oldest = s end
+    end
   end
+  local allowed = 0
+  if total < most then
+    allowed = 1
+    if count then
+      total = total + 1
+      redis.call('HINCRBY', KEYS[k], string.format('%.0f', at), 1)
+      redis.call('PEXPIRE', KEYS[k], math.ceil(slice * (slices + 2) / 1000))
+    end
+  end
+  table.insert(answer, allowed)
+  table.insert(answer, total)
+  table.insert(answer, (oldest + slices + 1) * slice - now)
 end
-local allowed = 0
-if total < most then
-  allowed = 1
-  total = total + 1
-  redis.call('HINCRBY', KEYS[1], string.format('%.0f', at), 1)
-  redis.call('PEXPIRE', KEYS[1], math.ceil(slice * (slices + 2) / 1000))
-end
-return {allowed, total, (oldest + slices + 1) * slice - now}
+return answer

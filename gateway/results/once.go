@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"sync"
 	"time"
+
+	"github.com/airlock-run/airlock/gateway/steady"
 )
 
 // Saved is an answer that can be given again.
@@ -36,8 +38,14 @@ type Once struct {
 	now func() time.Time
 
 	mu     sync.Mutex
-	flight map[string][sha256.Size]byte
+	flight map[string]flying
 	saved  *Store[*Saved]
+}
+
+// flying is a request that is being answered.
+type flying struct {
+	owner  string
+	digest [sha256.Size]byte
 }
 
 // keptFor is how long an answer is given again.
@@ -46,16 +54,16 @@ const keptFor = 24 * time.Hour
 // NewOnce makes a Once that keeps at most maxCount answers of maxBytes bytes together.
 func NewOnce(maxCount, maxBytes int, now func() time.Time) (*Once, error) {
 	saved, err := New[*Saved](maxCount, maxBytes)
-	return &Once{now: now, flight: map[string][sha256.Size]byte{}, saved: saved}, err
+	return &Once{now: steady.Clock(now), flight: map[string]flying{}, saved: saved}, err
 }
 
-// Begin asks for a key on behalf of a request that is told from others by digest. The answer is there when the state is
+// Begin asks for an owner's key on behalf of a request that is told from others by digest. The answer is there when the state is
 // Done.
-func (o *Once) Begin(key string, digest [sha256.Size]byte) (State, *Saved) {
+func (o *Once) Begin(owner, key string, digest [sha256.Size]byte) (State, *Saved) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if other, ok := o.flight[key]; ok {
-		if other != digest {
+		if other.digest != digest {
 			return Reused, nil
 		}
 		return InFlight, nil
@@ -66,7 +74,7 @@ func (o *Once) Begin(key string, digest [sha256.Size]byte) (State, *Saved) {
 		}
 		return Done, s
 	}
-	o.flight[key] = digest
+	o.flight[key] = flying{owner, digest}
 	return Fresh, nil
 }
 
@@ -74,13 +82,14 @@ func (o *Once) Begin(key string, digest [sha256.Size]byte) (State, *Saved) {
 func (o *Once) Finish(key string, answer Saved) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	answer.digest, answer.at = o.flight[key], o.now()
+	request := o.flight[key]
+	answer.digest, answer.at = request.digest, o.now()
 	delete(o.flight, key)
 	size := len(answer.Body)
 	for name, value := range answer.Header {
 		size += len(name) + len(value)
 	}
-	o.saved.Put(key, &answer, size)
+	o.saved.Put(request.owner, key, &answer, size)
 }
 
 // Abandon gives a key back: the request came to nothing and may be tried again.

@@ -18,7 +18,7 @@ func TestOnce(t *testing.T) {
 	one, two := sha256.Sum256([]byte("1")), sha256.Sum256([]byte("2"))
 	begin := func(digest [sha256.Size]byte, want results.State) *results.Saved {
 		t.Helper()
-		state, saved := o.Begin("k", digest)
+		state, saved := o.Begin("a", "k", digest)
 		if state != want {
 			t.Fatalf("state %d, want %d", state, want)
 		}

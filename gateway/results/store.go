@@ -1,12 +1,14 @@
 package results
 
 import (
+	"container/heap"
 	"container/list"
 	"errors"
 	"sync"
 )
 
-// Store is a cache with least-recently-used eviction, bounded by count and by bytes. It is safe for concurrent use.
+// Store is a cache with least-recently-used eviction, bounded by count and by bytes. Where there is no room, the owner who
+// takes most of it loses what was used longest ago: who fills the store loses their own. It is safe for concurrent use.
 // Values are shared: nobody may change one after Put.
 type Store[V any] struct {
 	maxCount int
@@ -14,14 +16,54 @@ type Store[V any] struct {
 
 	mu     sync.Mutex
 	bytes  int
-	byKey  map[string]*list.Element
-	recent *list.List // of *entry[V], most recent first
+	byKey  map[string]*list.Element // of *entry[V]
+	owners map[string]*shelf
+	order  shelves
 }
 
 type entry[V any] struct {
 	key   string
 	value V
 	size  int
+	of    *shelf
+}
+
+// shelf is what one owner has, most recent first.
+type shelf struct {
+	owner  string
+	recent *list.List
+	bytes  int
+	place  int     // in the heap
+	share  float64 // of the store, by count or by bytes, whichever is more
+}
+
+// shelves is a heap: who has most is first.
+type shelves []*shelf
+
+// Len implements heap.Interface.
+func (s shelves) Len() int { return len(s) }
+
+// Less implements heap.Interface.
+func (s shelves) Less(i, j int) bool { return s[i].share > s[j].share }
+
+// Swap implements heap.Interface.
+func (s shelves) Swap(i, j int) {
+	s[i], s[j] = s[j], s[i]
+	s[i].place, s[j].place = i, j
+}
+
+// Push implements heap.Interface.
+func (s *shelves) Push(x any) {
+	added, _ := x.(*shelf)
+	added.place = len(*s)
+	*s = append(*s, added)
+}
+
+// Pop implements heap.Interface.
+func (s *shelves) Pop() any {
+	last := (*s)[len(*s)-1]
+	*s = (*s)[:len(*s)-1]
+	return last
 }
 
 // New makes a store for at most maxCount entries and maxBytes bytes; both must be positive.
@@ -29,12 +71,12 @@ func New[V any](maxCount, maxBytes int) (*Store[V], error) {
 	if maxCount < 1 || maxBytes < 1 {
 		return nil, errors.New("results: room for at least one entry and one byte is needed")
 	}
-	return &Store[V]{maxCount: maxCount, maxBytes: maxBytes, byKey: make(map[string]*list.Element), recent: list.New()}, nil
+	return &Store[V]{maxCount: maxCount, maxBytes: maxBytes, byKey: make(map[string]*list.Element), owners: make(map[string]*shelf)}, nil
 }
 
-// Put keeps a value that takes size bytes, in place of one with the same key, and makes room for it. A value larger
+// Put keeps an owner's value that takes size bytes, in place of one with the same key, and makes room for it. A value larger
 // than the whole store is not kept.
-func (s *Store[V]) Put(key string, value V, size int) {
+func (s *Store[V]) Put(owner, key string, value V, size int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e, ok := s.byKey[key]; ok {
@@ -44,14 +86,20 @@ func (s *Store[V]) Put(key string, value V, size int) {
 	if size > s.maxBytes {
 		return
 	}
-	s.byKey[key] = s.recent.PushFront(&entry[V]{key, value, size})
-	s.bytes += size
-	for s.recent.Len() > s.maxCount || s.bytes > s.maxBytes {
-		s.drop(s.recent.Back())
+	of := s.owners[owner]
+	if of == nil {
+		of = &shelf{owner: owner, recent: list.New()}
+		s.owners[owner] = of
+		heap.Push(&s.order, of)
+	}
+	s.byKey[key] = of.recent.PushFront(&entry[V]{key, value, size, of})
+	s.change(of, size)
+	for len(s.byKey) > s.maxCount || s.bytes > s.maxBytes {
+		s.drop(s.order[0].recent.Back())
 	}
 }
 
-// Get gives the value kept under key.
+// Get returns the value kept under key.
 func (s *Store[V]) Get(key string) (V, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,18 +108,19 @@ func (s *Store[V]) Get(key string) (V, bool) {
 		var none V
 		return none, false
 	}
-	s.recent.MoveToFront(e)
-	return e.Value.(*entry[V]).value, true // the list holds nothing else
+	found := e.Value.(*entry[V]) // the lists hold nothing else
+	found.of.recent.MoveToFront(e)
+	return found.value, true
 }
 
-// Len is how many values are kept, and Bytes what they take.
+// Len returns how many values are kept.
 func (s *Store[V]) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.recent.Len()
+	return len(s.byKey)
 }
 
-// Bytes is what the kept values take.
+// Bytes returns what the kept values take.
 func (s *Store[V]) Bytes() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +128,21 @@ func (s *Store[V]) Bytes() int {
 }
 
 func (s *Store[V]) drop(e *list.Element) {
-	old := s.recent.Remove(e).(*entry[V]) // as above
+	old := e.Value.(*entry[V]) // as above
+	old.of.recent.Remove(e)
 	delete(s.byKey, old.key)
-	s.bytes -= old.size
+	s.change(old.of, -old.size)
+}
+
+// change counts what an owner has more, or less, and forgets an owner who has nothing.
+func (s *Store[V]) change(of *shelf, bytes int) {
+	s.bytes += bytes
+	of.bytes += bytes
+	of.share = max(float64(of.recent.Len())/float64(s.maxCount), float64(of.bytes)/float64(s.maxBytes))
+	if of.recent.Len() == 0 {
+		heap.Remove(&s.order, of.place)
+		delete(s.owners, of.owner)
+		return
+	}
+	heap.Fix(&s.order, of.place)
 }

@@ -18,6 +18,8 @@ import (
 type Store interface {
 	// Due gives functions whose next time has come.
 	Due(ctx context.Context, now time.Time, limit int) ([]execution.SavedFunction, error)
+	// Scheduled gives functions with a schedule that come after a tenant's name, in the order of tenants and names.
+	Scheduled(ctx context.Context, tenant, name string, limit int) ([]execution.SavedFunction, error)
 	// Change hands a function to fn and keeps what fn makes of it in one transaction, unless fn fails.
 	Change(ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error
 }
@@ -40,6 +42,12 @@ type Clock struct {
 
 	mu   sync.Mutex
 	stop context.CancelFunc // nil before Start and Stop
+
+	looking sync.Mutex // over the following: turns may overlap
+	last    time.Time  // the time of the last turn
+	behind  bool       // whether some schedules have not been checked against the clock
+	tenant  string     // the last that was checked
+	name    string
 }
 
 // New checks the configuration and starts nothing.
@@ -48,7 +56,7 @@ func New(cfg Config) (*Clock, error) {
 		return nil, errors.New("schedule: a store, somewhere to submit to, a clock and a logger are needed, and no time may be negative")
 	}
 	cfg.Grace = cmp.Or(cfg.Grace, Grace)
-	return &Clock{cfg: cfg}, nil
+	return &Clock{cfg: cfg, behind: true}, nil
 }
 
 // Start watches the time until ctx ends or Stop, once, unless Stop was first.
@@ -86,12 +94,63 @@ func (c *Clock) Stop() {
 	c.busy.Wait()
 }
 
-// Turn submits what is due now.
+// A turn takes this many functions at a time, and comes back for more at most as often. What is left is due in the next turn.
+const (
+	together = 100
+	rounds   = 10
+)
+
+// Turn submits what is due now: tenant by tenant, so that one with thousands of schedules does not delay the others. After a
+// clock was put back, and at the start, it also looks for schedules that the old time moved too far ahead.
 func (c *Clock) Turn(ctx context.Context) error {
-	due, err := c.cfg.Store.Due(ctx, c.cfg.Now(), 100)
-	for _, f := range due {
-		err = errors.Join(err, c.fire(ctx, f))
+	now := c.cfg.Now()
+	err := c.catchUp(ctx, now)
+	seen := map[string]bool{} // one that fails is due again in the next turn
+	for range rounds {
+		due, failed := c.cfg.Store.Due(ctx, now, together)
+		err = first(err, failed)
+		fresh := false
+		for _, f := range due {
+			if key := f.Tenant + "\x00" + f.Name; !seen[key] {
+				seen[key], fresh = true, true
+				err = first(err, c.fire(ctx, f))
+			}
+		}
+		if len(due) < together || !fresh {
+			break
+		}
 	}
+	return err
+}
+
+// first keeps the first error: a thousand functions may fail for one reason.
+func first(err, next error) error {
+	if err != nil {
+		return err
+	}
+	return next
+}
+
+// catchUp puts right what a clock that ran ahead has done, a few functions in each turn: a schedule whose next time is later
+// than the next there is.
+func (c *Clock) catchUp(ctx context.Context, now time.Time) error {
+	c.looking.Lock()
+	defer c.looking.Unlock()
+	if now.Round(0).Before(c.last.Round(0)) { // by the wall, not by the monotonic clock
+		c.behind, c.tenant, c.name = true, "", ""
+	}
+	if c.last = now; !c.behind {
+		return nil
+	}
+	some, err := c.cfg.Store.Scheduled(ctx, c.tenant, c.name, together)
+	for _, f := range some {
+		c.tenant, c.name = f.Tenant, f.Name
+		next, wrong := Next(*f.Schedule, now)
+		if wrong == nil && !next.IsZero() && f.Schedule.Next.After(next) {
+			err = first(err, c.move(ctx, f, next))
+		}
+	}
+	c.behind = err != nil || len(some) == together
 	return err
 }
 
@@ -109,8 +168,13 @@ func (c *Clock) fire(ctx context.Context, f execution.SavedFunction) error {
 			return err
 		}
 	}
+	return c.move(ctx, f, next)
+}
+
+// move sets the next time of a schedule that nobody else has moved.
+func (c *Clock) move(ctx context.Context, f execution.SavedFunction, next time.Time) error {
 	was := f.Schedule.Next
-	err = c.cfg.Store.Change(ctx, f.Tenant, f.Name, func(now *execution.SavedFunction) (*execution.FunctionContent, error) {
+	err := c.cfg.Store.Change(ctx, f.Tenant, f.Name, func(now *execution.SavedFunction) (*execution.FunctionContent, error) {
 		if now.Schedule == nil || !now.Schedule.Next.Equal(was) {
 			return nil, errMoved
 		}

@@ -35,6 +35,13 @@ func TestNext(t *testing.T) {
 		{"30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z"},
 		{"30 2 * * *", "Europe/Berlin", "2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"},
 		{"30 * * * *", "Europe/Berlin", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"},
+		{"*/30 * * * *", "Europe/Berlin", "2026-10-25T00:30:00Z", "2026-10-25T01:00:00Z"},
+		{"30 2 * * *", "America/New_York", "2026-03-07T12:00:00Z", "2026-03-09T06:30:00Z"},
+		{"30 1 * * *", "America/New_York", "2026-10-31T12:00:00Z", "2026-11-01T05:30:00Z"},
+		{"30 1 * * *", "America/New_York", "2026-11-01T05:30:00Z", "2026-11-02T06:30:00Z"},
+		// Lord Howe Island puts its clocks back by half an hour.
+		{"45 1 * * *", "Australia/Lord_Howe", "2026-04-04T00:00:00Z", "2026-04-04T14:45:00Z"},
+		{"45 1 * * *", "Australia/Lord_Howe", "2026-04-04T14:45:00Z", "2026-04-05T15:15:00Z"},
 	} {
 		got, err := schedule.Next(execution.FunctionSchedule{Cron: c.cron, TimeZone: c.zone}, at(t, c.after))
 		if err != nil || !got.Equal(at(t, c.want)) {
@@ -153,4 +160,75 @@ func TestClock(t *testing.T) {
 	turn(nil, 1)
 	now = now.Add(time.Minute)
 	turn(nil, 2)
+}
+
+// Schedules that were asleep for years are as cheap as any: a thousand of them take no longer than a test may.
+func TestDueAfterYears(t *testing.T) {
+	t.Parallel()
+	now := at(t, "2026-01-01T12:00:10Z")
+	for _, c := range []struct {
+		cron, missed string
+		runs         int
+		last         string
+	}{
+		{"* * * * *", "skip", 1, "2026-01-01T12:00:00Z"},
+		{"* * * * *", "once", 1, "2026-01-01T12:00:00Z"},
+		{"* * * * *", "all", schedule.MaxMissed, "2026-01-01T12:00:00Z"},
+		{"0 0 1 1 *", "all", 6, "2026-01-01T00:00:00Z"},
+		{"* * 1 6 *", "all", schedule.MaxMissed, "2025-06-01T23:59:00Z"},
+		{"* * 1 6 *", "skip", 0, ""},
+		{"* * 1 6 *", "once", 1, "2025-06-01T23:59:00Z"},
+	} {
+		s := execution.FunctionSchedule{Cron: c.cron, TimeZone: "UTC", Missed: c.missed, Next: at(t, "2021-01-01T00:00:00Z")}
+		for range 150 {
+			run, next, err := schedule.Due(s, now, schedule.Grace)
+			if err != nil || len(run) != c.runs || !next.After(now) || len(run) > 0 && !run[len(run)-1].Equal(at(t, c.last)) {
+				t.Fatalf("%+v: %d runs, %v, then %s, %v", c, len(run), run[max(len(run)-1, 0):], next, err)
+			}
+		}
+	}
+}
+
+// A turn ends, however many functions are due.
+func TestTurnIsBounded(t *testing.T) {
+	t.Parallel()
+	now := at(t, "2026-01-01T12:00:00Z")
+	many := &endless{now: now}
+	submitted := map[string]int{}
+	c, err := schedule.New(schedule.Config{Store: many, Now: func() time.Time { return now }, Logger: slog.New(slog.DiscardHandler),
+		Submit: func(_ context.Context, f execution.SavedFunction, _ string, _ time.Time) error {
+			submitted[f.Tenant]++
+			return nil
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if submitted["many"] == 0 || submitted["many"] > 1000 {
+		t.Errorf("%v in one turn", submitted)
+	}
+}
+
+// endless always has more functions that are due.
+type endless struct {
+	now time.Time
+	n   int
+}
+
+func (e *endless) Due(_ context.Context, _ time.Time, limit int) (out []execution.SavedFunction, err error) {
+	for range limit {
+		e.n++
+		out = append(out, execution.SavedFunction{Tenant: "many", Name: fmt.Sprint("f", e.n), Schedule: &execution.FunctionSchedule{Cron: "* * * * *", TimeZone: "UTC", Next: e.now}})
+	}
+	return out, nil
+}
+
+func (e *endless) Scheduled(context.Context, string, string, int) ([]execution.SavedFunction, error) {
+	return nil, nil // all are due
+}
+
+func (e *endless) Change(context.Context, string, string, func(*execution.SavedFunction) (*execution.FunctionContent, error)) error {
+	return nil
 }

@@ -45,27 +45,75 @@ func Check(s *execution.FunctionSchedule, now time.Time) error {
 	return nil
 }
 
-// Next gives the first time of a schedule after another, in UTC; zero when there is none within five years.
+// Next returns the first time of a schedule after another, in UTC; zero when there is none within five years.
 func Next(s execution.FunctionSchedule, after time.Time) (time.Time, error) {
-	zone, err := time.LoadLocation(s.TimeZone)
+	c, err := parse(s)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return c.next(after), nil
+}
+
+// calendar is a schedule that was parsed.
+type calendar struct {
+	zone      *time.Location
+	times     cron.Schedule
+	everyHour bool
+}
+
+func parse(s execution.FunctionSchedule) (c calendar, err error) {
+	c.zone, err = time.LoadLocation(s.TimeZone)
 	if err != nil || s.TimeZone == "Local" || len(s.TimeZone) > 64 {
-		return time.Time{}, bad("schedule.timeZone", "must be a name of the IANA time zones, such as Europe/Berlin or UTC")
+		return c, bad("schedule.timeZone", "must be a name of the IANA time zones, such as Europe/Berlin or UTC")
 	}
 	if s.Cron == "" || len(s.Cron) > 256 || strings.Contains(s.Cron, "TZ=") {
-		return time.Time{}, bad("schedule.cron", `must be a cron expression of five fields, such as "0 9 * * 1-5"; the time zone has a field of its own`)
+		return c, bad("schedule.cron", `must be a cron expression of five fields, such as "0 9 * * 1-5"; the time zone has a field of its own`)
 	}
 	if strings.HasPrefix(s.Cron, "@every") {
-		return time.Time{}, bad("schedule.cron", "must name times of the clock; @every is not supported, use */5 * * * * or the like")
+		return c, bad("schedule.cron", "must name times of the clock; @every is not supported, use */5 * * * * or the like")
 	}
-	parsed, err := cron.ParseStandard(s.Cron)
-	if err != nil {
-		return time.Time{}, bad("schedule.cron", `does not parse as a cron expression of five fields, such as "0 9 * * 1-5"`)
+	if c.times, err = cron.ParseStandard(s.Cron); err != nil {
+		return c, bad("schedule.cron", `does not parse as a cron expression of five fields, such as "0 9 * * 1-5"`)
 	}
-	next := parsed.Next(after.In(zone))
-	for !everyHour(s.Cron) && again(next) {
-		next = parsed.Next(next)
+	c.everyHour = everyHour(s.Cron)
+	return c, nil
+}
+
+// next returns the first time after another, in UTC; zero when there is none.
+func (c calendar) next(after time.Time) time.Time {
+	next := c.times.Next(after.In(c.zone))
+	for !c.everyHour && again(next) {
+		next = c.times.Next(next)
 	}
-	return next.UTC(), nil
+	return next.UTC()
+}
+
+// between returns at most n times after one until another, and whether these are all.
+func (c calendar) between(after, until time.Time, n int) (times []time.Time, all bool) {
+	for at := c.next(after); !at.IsZero() && !at.After(until); at = c.next(at) {
+		if len(times) == n {
+			return times, false
+		}
+		times = append(times, at)
+	}
+	return times, true
+}
+
+// latest returns the last n times after one until another. It looks at no more than a few thousand times, however long ago
+// the first was and however many there are: a schedule that was asleep for a year is as cheap as any.
+func (c calendar) latest(after, until time.Time, n int) []time.Time {
+	times, all := c.between(after, until, n)
+	for late := until; !all; {
+		// There are more than n times after `after`, and at most n after `late`. No two are within a minute.
+		middle := after.Add(late.Sub(after) / 2)
+		if some, few := c.between(middle, until, n); few {
+			late, times = middle, some
+		} else {
+			after = middle
+		}
+		all = late.Sub(after) < time.Minute
+	}
+	return times
 }
 
 // everyHour reports whether an expression means a rhythm rather than times of the day: such a schedule goes on through
@@ -85,27 +133,28 @@ func bad(field, message string) error {
 	return &execution.Error{Code: execution.InvalidRequest, Field: field, Message: message}
 }
 
-// Due gives the times of a schedule that are to be run now, the latest last, and the next time to come. A time that is
-// further away than grace was missed.
+// Due returns the times of a schedule that are to be run now, the latest last, and the next time to come. A time that is
+// further away than grace was missed. Its cost does not grow with the time that has passed.
 func Due(s execution.FunctionSchedule, now time.Time, grace time.Duration) (run []time.Time, next time.Time, err error) {
-	missed := 0
-	for next = s.Next; !next.IsZero() && !next.After(now); {
-		late := now.Sub(next) > grace
-		switch {
-		case !late || s.Missed == All:
-			run = append(run, next)
-		case s.Missed == Once:
-			run, missed = []time.Time{next}, missed+1
-		}
-		if len(run) > MaxMissed {
-			run = run[1:]
-		}
-		if next, err = Next(s, next); err != nil {
-			return nil, time.Time{}, err
-		}
+	if s.Next.IsZero() || s.Next.After(now) {
+		return nil, s.Next, nil
 	}
-	if s.Missed == Once && missed > 0 && len(run) > 1 {
-		run = run[len(run)-1:] // the run that is on time makes up for those before
+	c, err := parse(s)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	next = c.next(now)
+	switch missed := now.Sub(s.Next) > grace; {
+	case missed && s.Missed == Once: // one run makes up for all, one that is on time for those before
+		if run = c.latest(s.Next, now, 1); len(run) == 0 {
+			run = []time.Time{s.Next}
+		}
+	case missed && s.Missed != All:
+		run = c.latest(now.Add(-grace-1), now, MaxMissed)
+	default:
+		if run = c.latest(s.Next, now, MaxMissed); len(run) < MaxMissed {
+			run = append([]time.Time{s.Next}, run...)
+		}
 	}
 	return run, next, nil
 }

@@ -9,8 +9,9 @@ import (
 
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway"
-	"github.com/airlock-run/airlock/gateway/egress"
 	"github.com/airlock-run/airlock/infra/mcptools"
+	"github.com/airlock-run/airlock/policy/address"
+	"github.com/airlock-run/airlock/policy/outbound"
 )
 
 var _ gateway.Attached = (*mcptools.Catalogue)(nil)
@@ -50,11 +51,20 @@ func (a *attachments) open(ctx context.Context, opened []string, log *slog.Logge
 	defer cancel()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.catalogue = mcptools.Open(first, a.servers(), egress.NewClient(opened, longestLook).Transport, log)
+	dialer := address.Dialer{Opened: opened, Timeout: longestLook}
+	network := mcptools.Limits().Transport(outbound.Options{Dial: dialer.DialContext})
+	a.catalogue = mcptools.Open(first, a.known(), network, log)
 	return a.catalogue, a.catalogue.Close
 }
 
-func (a *attachments) servers() *mcptools.Servers {
+// servers are those that are attached now.
+func (a *attachments) servers() []mcptools.Server {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.list
+}
+
+func (a *attachments) known() *mcptools.Servers {
 	return mcptools.New(a.list, process.Secrets(a.getenv))
 }
 
@@ -69,24 +79,16 @@ func (a *attachments) reload(ctx context.Context) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.list = list; a.catalogue != nil {
-		a.catalogue.Replace(first, a.servers())
+		a.catalogue.Replace(first, a.known())
 	}
 	return nil
 }
 
-// environment is what function processes are told: the list that is in force, whatever has become of its file since, and
-// the secrets that it names.
+// environment is what function processes are told: the list that is in force, whatever has become of its file since. The
+// secrets that it names they ask for, one execution at a time.
 func (a *attachments) environment() []string {
 	if !a.named() {
 		return nil
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	environment := []string{process.AttachedVariable + "=" + mcptools.Format(a.list)}
-	for _, server := range a.list {
-		if name := process.SecretPrefix + server.Secret; server.Secret != "" && a.getenv(name) != "" {
-			environment = append(environment, name+"="+a.getenv(name))
-		}
-	}
-	return environment
+	return []string{process.AttachedVariable + "=" + mcptools.Format(a.servers())}
 }

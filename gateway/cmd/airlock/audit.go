@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -43,7 +42,8 @@ func auditCommand(getenv func(string) string, stdout, stderr io.Writer) *cobra.C
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&tool.store, "store", "", "file:///path or s3://bucket/prefix (default AUDIT_STORE, else ./audit)")
-	cmd.AddCommand(tool.verifyCommand(), tool.listCommand(), tool.showCommand(), tool.exportCommand(), tool.pruneCommand())
+	cmd.AddCommand(tool.verifyCommand(), tool.listCommand(), tool.showCommand(), tool.exportCommand(), tool.pruneCommand(),
+		tool.checkpointCommand(), tool.keygenCommand())
 	return cmd
 }
 
@@ -88,22 +88,31 @@ func (a *auditTool) with(fn func(cmd *cobra.Command, store records.Store, args [
 
 func (a *auditTool) verifyCommand() *cobra.Command {
 	var asJSON bool
+	var against anchorFlags
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that no record is missing, altered, reordered, truncated or duplicated",
 		Long: "Check every record against its hash, its chain, and the store's own account of each writer.\n" +
-			"Each bad record is named on a line of its own and the exit code is 1.",
-		Example: "  airlock audit verify\n  airlock audit verify --json --store file:///var/lib/airlock/audit",
-		Args:    cobra.NoArgs,
+			"Each bad record is named on a line of its own and the exit code is 1.\n\n" +
+			"A store that was put back to an older state as a whole, or emptied, agrees with itself. It does not agree with an\n" +
+			"anchor: the one that the gateway keeps in AIRLOCK_STATE, a checkpoint, or a head that you noted. The last line says\n" +
+			"what the records were held against.",
+		Example: "  airlock audit verify\n  airlock audit verify --json --store file:///var/lib/airlock/audit\n" +
+			"  airlock audit verify --checkpoint records.checkpoint --checkpoint-key checkpoint.pub",
+		Args: cobra.NoArgs,
 		RunE: a.with(func(cmd *cobra.Command, store records.Store, _ []string) error {
+			anchors, err := against.given(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
 			done := console{a.getenv, nil, a.stdout, a.stderr}.progress("verifying")
-			report, err := store.Verify(cmd.Context())
+			report, err := store.VerifyAgainst(cmd.Context(), anchors)
 			done()
 			if err != nil {
 				return exit(exitPlatform, err)
 			}
 			if asJSON {
-				err = json.NewEncoder(a.stdout).Encode(report)
+				err = json.NewEncoder(jsonOutput(a.stdout)).Encode(report)
 			} else {
 				err = a.tell(report)
 			}
@@ -117,6 +126,9 @@ func (a *auditTool) verifyCommand() *cobra.Command {
 		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	cmd.Flags().StringArrayVar(&against.heads, "expect-head", nil, "a head that the records must have, as airlock audit checkpoint prints it: writer:number:hash; may be repeated")
+	cmd.Flags().StringVar(&against.checkpoint, "checkpoint", "", "a file with a checkpoint that the records must agree with")
+	cmd.Flags().StringVar(&against.key, "checkpoint-key", "", "the public key that the checkpoint must be signed with, or its file")
 	cmd.Flags().StringVar(&a.keeps, "lifecycle", "", "how long a bucket's lifecycle rules keep records, such as 90d (default: ask the bucket)")
 	return cmd
 }
@@ -124,13 +136,26 @@ func (a *auditTool) verifyCommand() *cobra.Command {
 func (a *auditTool) tell(report audit.Report) error {
 	out := bufio.NewWriter(a.stdout)
 	for _, p := range report.Problems {
-		fmt.Fprintln(out, printable(p.String()))
+		fmt.Fprintln(out, strings.ReplaceAll(p.String(), "\n", `\n`))
 	}
 	if report.Omitted > 0 {
 		fmt.Fprintf(out, "and %d more\n", report.Omitted)
 	}
 	if report.OK() {
 		fmt.Fprintf(out, "ok: %d records by %d writers, every chain holds\n", report.Records, report.Writers)
+	}
+	for _, anchor := range report.Anchors {
+		fmt.Fprintf(out, "anchored to %s: %d writers", anchor.Source, anchor.Writers)
+		if !anchor.At.IsZero() {
+			fmt.Fprintf(out, " as of %s", anchor.At.UTC().Format(time.RFC3339))
+		}
+		if anchor.Pruned > 0 {
+			fmt.Fprintf(out, ", of which retention has taken the newest record of %d", anchor.Pruned)
+		}
+		fmt.Fprintln(out)
+	}
+	if len(report.Anchors) == 0 {
+		fmt.Fprintln(out, "not anchored: this cannot tell whether the whole store was put back to an older state; see airlock audit checkpoint")
 	}
 	return out.Flush()
 }
@@ -195,13 +220,13 @@ func (a *auditTool) print(page audit.Page, asJSON bool) error {
 		if page.Next != "" {
 			doc.Next = &page.Next
 		}
-		return json.NewEncoder(a.stdout).Encode(doc)
+		return json.NewEncoder(jsonOutput(a.stdout)).Encode(doc)
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "TIME\tID\tSTATUS\tPOLICY\tTENANT\tMS")
 	for _, r := range page.Items {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.1f\n", r.Time.UTC().Format(time.RFC3339), printable(r.ID), printable(r.Status),
-			printable(r.Policy), printable(r.Caller.Tenant), r.DurationMs)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.1f\n", r.Time.UTC().Format(time.RFC3339), oneLine(r.ID), oneLine(r.Status),
+			oneLine(r.Policy), oneLine(r.Caller.Tenant), r.DurationMs)
 	}
 	return w.Flush()
 }
@@ -220,7 +245,7 @@ func (a *auditTool) showCommand() *cobra.Command {
 			if err != nil {
 				return exit(exitPlatform, err)
 			}
-			enc := json.NewEncoder(a.stdout)
+			enc := json.NewEncoder(jsonOutput(a.stdout))
 			enc.SetIndent("", "  ")
 			return enc.Encode(r)
 		}),
@@ -240,7 +265,7 @@ func (a *auditTool) exportCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		out, bad := bufio.NewWriterSize(a.stdout, 256<<10), 0
+		out, bad := bufio.NewWriterSize(a.lines(), 256<<10), 0
 		err = store.Each(cmd.Context(), from, func(line []byte) error {
 			line = bytes.TrimSuffix(line, []byte("\n"))
 			if _, err := audit.Decode(line); err != nil || bytes.IndexByte(line, '\n') >= 0 {
@@ -265,6 +290,14 @@ func (a *auditTool) exportCommand() *cobra.Command {
 	return cmd
 }
 
+// lines returns the writer for stored lines: their bytes are what was hashed, so only a terminal gets escapes.
+func (a *auditTool) lines() io.Writer {
+	if terminal(a.stdout) {
+		return jsonOutput(a.stdout)
+	}
+	return exact(a.stdout)
+}
+
 // instant reads a day, a time, or how long ago. Empty means none.
 func instant(flag, text string) (time.Time, error) {
 	if text == "" {
@@ -279,14 +312,4 @@ func instant(flag, text string) (time.Time, error) {
 		return time.Now().Add(-d).UTC(), nil
 	}
 	return time.Time{}, exit(exitUsage, fmt.Errorf("%s: %q is neither a day (2006-01-02), a time (2006-01-02T15:04:05Z) nor a length such as 36h or 7d", flag, text))
-}
-
-// printable keeps what others wrote into a record from steering the terminal.
-func printable(s string) string {
-	for _, r := range s {
-		if !strconv.IsPrint(r) {
-			return strconv.Quote(s)
-		}
-	}
-	return s
 }

@@ -7,12 +7,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
+	"sync"
 	"syscall"
 	"time"
-	"unicode"
-
-	"github.com/mattn/go-isatty"
 )
 
 // console is what a command sees of the outside.
@@ -31,17 +28,23 @@ const (
 	faint  = "2"
 )
 
-// paint colours text that goes to a terminal, unless NO_COLOR (no-color.org) or a dumb terminal forbids it.
-func (con console) paint(to io.Writer, colour, text string) string {
-	if !terminal(to) || con.getenv("NO_COLOR") != "" || con.getenv("TERM") == "dumb" {
-		return text
-	}
-	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+// wipe clears the line of a terminal.
+const wipe = "\r\x1b[K"
+
+// newConsole returns the console of a run. Its outputs escape what they are given; see [textWriter].
+func newConsole(getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) (con console, flush func()) {
+	out, errs := newTextWriter(stdout), newTextWriter(stderr)
+	return console{getenv, stdin, out, errs}, func() { out.flush(); errs.flush() }
 }
 
-func terminal(w any) bool {
-	f, ok := w.(*os.File)
-	return ok && isatty.IsTerminal(f.Fd())
+// paint colours text that goes to a terminal, unless NO_COLOR (no-color.org) or a dumb terminal forbids it. Only to knows
+// the colour again, so the text must be written there.
+func (con console) paint(to io.Writer, colour, text string) string {
+	t, ok := to.(*textWriter)
+	if !ok || !terminal(to) || con.getenv("NO_COLOR") != "" || con.getenv("TERM") == "dumb" {
+		return text
+	}
+	return t.colour + colour + "m" + text + t.colour + "0m"
 }
 
 // piped reports whether somebody has something to read on standard input: a pipe or a file, and not a terminal.
@@ -54,20 +57,12 @@ func piped(r io.Reader) bool {
 	return err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeNamedPipe != 0)
 }
 
-// harmless is text of a guest as it may be shown on to: a terminal gets no control characters, which could steer it.
-func harmless(to io.Writer, text string) string {
-	if !terminal(to) {
-		return text
+// ofGuests returns the writer for what guests print: exact into a pipe or a file, escaped on a terminal.
+func ofGuests(to io.Writer) io.Writer {
+	if terminal(to) {
+		return to
 	}
-	var b strings.Builder
-	for _, r := range text {
-		if unicode.IsPrint(r) || r == '\n' || r == '\t' {
-			b.WriteRune(r)
-			continue
-		}
-		fmt.Fprintf(&b, "\\u{%x}", r)
-	}
-	return b.String()
+	return exact(to)
 }
 
 // patient is how long something may take before its progress is shown.
@@ -90,13 +85,14 @@ func (con console) progress(what string) (done func()) {
 			select {
 			case <-ctx.Done():
 				if shown {
-					_, _ = io.WriteString(con.stderr, "\r\x1b[K")
+					_, _ = io.WriteString(exact(con.stderr), wipe)
 				}
 				return
 			case <-tick.C:
 				shown = true
 				line := fmt.Sprintf("%s … %.0f s", what, time.Since(began).Seconds())
-				_, _ = io.WriteString(con.stderr, "\r\x1b[K"+con.paint(con.stderr, faint, line))
+				_, _ = io.WriteString(exact(con.stderr), wipe)
+				_, _ = io.WriteString(con.stderr, con.paint(con.stderr, faint, line))
 			}
 		}
 	}()
@@ -106,22 +102,36 @@ func (con console) progress(what string) (done func()) {
 	}
 }
 
-// interruptible ends with the first SIGINT or SIGTERM; its cause then has the exit code. A second one ends the program.
+// signalGrace is how long a command may take to end after a signal before the process exits without it.
+const signalGrace = 3 * time.Second
+
+// interruptible ends with the first SIGINT or SIGTERM; its cause then has the exit code. A second one ends the program, and
+// so does the first when the returned function is not called within signalGrace: not everything can be interrupted.
 func interruptible(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
+	ended := make(chan struct{})
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		defer signal.Stop(signals)
 		select {
 		case s := <-signals:
+			signal.Stop(signals) // the next one ends the program
 			code := exitSignal
 			if number, ok := s.(syscall.Signal); ok {
 				code += int(number)
 			}
 			cancel(exit(code, errors.New("stopped ("+s.String()+")")))
+			select {
+			case <-ended:
+			case <-time.After(signalGrace):
+				os.Exit(code)
+			}
 		case <-ctx.Done():
 		}
 	}()
-	return ctx, func() { cancel(context.Canceled) }
+	return ctx, sync.OnceFunc(func() {
+		close(ended)
+		cancel(context.Canceled)
+	})
 }

@@ -71,7 +71,7 @@ func examine(ctx context.Context, con console) error {
 		mark, text := con.paint(con.stdout, green, "ok  "), found
 		if err != nil {
 			bad++
-			mark, text = con.paint(con.stdout, red, "FAIL"), err.Error()
+			mark, text = con.paint(con.stdout, red, "FAIL"), strings.Join(errorLines(err), "\n")
 		}
 		if text == "" {
 			continue
@@ -144,6 +144,9 @@ func lookAtCache(getenv func(string) string) (string, error) {
 	if dir == "" {
 		return "none: each function process compiles the engine when it starts; set AIRLOCK_CACHE_DIR to a folder to start faster", nil
 	}
+	if err := process.CheckCache(dir, executable); err != nil {
+		return "", err
+	}
 	if filepath.Dir(dir) == filepath.Dir(executable) {
 		return dir + " came with the program", nil
 	}
@@ -154,7 +157,7 @@ func lookAtCache(getenv func(string) string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w; set AIRLOCK_CACHE_DIR to a folder that this user can write", err)
 	}
-	return dir + " can be written", errors.Join(probe.Close(), os.Remove(probe.Name()))
+	return dir + " can be written, by nobody else", errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
 func lookAtRedis(ctx context.Context, set settings) (string, error) {
@@ -197,13 +200,13 @@ func lookAtFunctions(ctx context.Context, con console, set settings) (found stri
 		return "", err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	cfg := poolConfig(con.getenv, set, policy, slog.New(confined))
-	cfg.Processes, cfg.Env = 1, append(cfg.Env, "AUDIT_STORE=file://"+scratch)
-	pool, err := localinvoke.New(ctx, cfg)
+	pool, written, err := openPool(ctx, con.getenv, set, policy, "file://"+scratch, slog.New(confined), func(cfg *localinvoke.Config) {
+		cfg.Processes, cfg.Spare = 1, 0
+	})
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, pool.Close(context.WithoutCancel(ctx))) }()
+	defer func() { err = errors.Join(err, pool.Close(context.WithoutCancel(ctx)), written.close()) }()
 	began := time.Now()
 	reply, err := pool.Invoke(ctx, execution.Invocation{
 		Airlock: execution.InvocationVersion, ID: newID(), Request: execution.Request{Code: "6 * 7"}, Via: execution.ViaCLI, ReceivedAt: began,

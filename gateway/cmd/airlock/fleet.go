@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 
+	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/infra/handover"
 	"github.com/airlock-run/airlock/infra/lambdainvoke"
@@ -24,7 +27,9 @@ type fleet struct {
 	places int
 	spare  int               // places besides, as queue.Config says
 	pool   *localinvoke.Pool // nil on Lambda
-	where  string            // for people
+	// written stores what the pool's processes did; nil on Lambda.
+	written *writers
+	where   string // for people
 }
 
 // openFleet opens the one that INVOKER names. It must be closed.
@@ -46,16 +51,55 @@ func openFleet(ctx context.Context, getenv func(string) string, set settings, ti
 		spare := set.spare(set.lambda.places)
 		return &fleet{Invoker: client, places: set.lambda.places - spare, spare: spare, where: where}, nil
 	}
-	pool, err := localinvoke.New(ctx, poolConfig(getenv, set, tiers, log))
+	pool, written, err := openPool(ctx, getenv, set, tiers, set.auditStore, log, nil)
 	if err != nil {
 		return nil, exit(exitPlatform, fmt.Errorf("functions: %w; airlock doctor says what to do", err))
 	}
-	places := len(pool.Stats().Processes)
+	places := len(pool.Stats().Processes) - set.reserve()
 	spare := set.spare(places)
 	if set.processes == 0 {
 		spare = set.spareProcesses()
 	}
-	return &fleet{Invoker: pool, places: places - spare, spare: spare, pool: pool, where: fmt.Sprintf("%d processes, one execution each at a time", places)}, nil
+	where := fmt.Sprintf("%d processes, one execution each at a time", places)
+	if set.tenanted() {
+		where += ", each of one tenant for its life"
+	}
+	return &fleet{Invoker: pool, places: places - spare, spare: spare, pool: pool, written: written, where: where}, nil
+}
+
+// openPool starts function processes whose records go to store. change, which may be nil, has the last word on the
+// configuration. Both must be closed, the pool first.
+func openPool(
+	ctx context.Context, getenv func(string) string, set settings, tiers *rules, store string, log *slog.Logger, change func(*localinvoke.Config),
+) (*localinvoke.Pool, *writers, error) {
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, nil, fmt.Errorf("find this program: %w", err)
+	}
+	if err := process.CheckCache(process.CacheDir(getenv, executable), executable); err != nil {
+		return nil, nil, err
+	}
+	cfg, err := poolConfig(ctx, getenv, set, tiers, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	processes := cfg.Processes
+	if processes == 0 {
+		processes = mostWriters
+	}
+	written, err := openWriters(ctx, set, store, processes, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg.Sealed.Records = written
+	pool, err := localinvoke.New(ctx, cfg)
+	if err != nil {
+		return nil, nil, errors.Join(err, written.close())
+	}
+	return pool, written, nil
 }
 
 // lambdaConfig names every tier where each has a function of its own, the default tier first.
@@ -92,7 +136,7 @@ func (f *fleet) close(ctx context.Context) error {
 	if f.pool == nil {
 		return nil
 	}
-	return f.pool.Close(ctx)
+	return errors.Join(f.pool.Close(ctx), f.written.close())
 }
 
 // renew has function processes start again with the policy as it is now.
@@ -117,37 +161,58 @@ func (f *fleet) state() func() gateway.Fleet {
 	}
 }
 
-// forwarded are the settings that function processes read; nothing else of the environment reaches them.
-var forwarded = []string{
-	"AIRLOCK_CACHE_DIR", "AUDIT_CHAIN_KEY", "AUDIT_CODE", "AUDIT_REDACT", "AUDIT_SYNC", "EGRESS_ALLOW", "HANDOVER_STORE", "HOME",
-	"S3_ENDPOINT", "SANDBOX_MEMORY_MB", "XDG_CACHE_HOME",
+// tenanted reports whether callers may be of different tenants: where tokens say which.
+func (s settings) tenanted() bool { return len(s.auth.Keys)+len(s.providers) > 0 }
+
+// reserve is how many processes stand by for a tenant that has none.
+func (s settings) reserve() int {
+	if s.tenanted() {
+		return 1
+	}
+	return 0
 }
 
-// forwardedToS3 are those that the AWS SDK finds credentials, region and certificates by. They are forwarded where
-// records go to a bucket; the guest has no way to see any of them.
-var forwardedToS3 = []string{
+// forwarded are the settings that function processes read; nothing else of the environment reaches them. None of them is a
+// secret: keys, credentials and the place of the records stay here.
+var forwarded = []string{"AIRLOCK_CACHE_DIR", "EGRESS_ALLOW", "HOME", "SANDBOX_MEMORY_MB", "XDG_CACHE_HOME"}
+
+// keeping are the settings that say how records and large requests are kept.
+var keeping = []string{"AUDIT_CHAIN_KEY", "AUDIT_CODE", "AUDIT_REDACT", "AUDIT_SYNC", "HANDOVER_STORE", "S3_ENDPOINT"}
+
+// ofAWS are those that the AWS SDK finds credentials, region and certificates by.
+var ofAWS = []string{
 	"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE",
 	"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CA_BUNDLE", "AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME",
 	"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 	"AWS_CONTAINER_AUTHORIZATION_TOKEN", "AWS_EC2_METADATA_DISABLED",
 }
 
-func poolConfig(getenv func(string) string, set settings, tiers *rules, log *slog.Logger) localinvoke.Config {
+// poolConfig is the pool of function processes, without what stores their records.
+func poolConfig(ctx context.Context, getenv func(string) string, set settings, tiers *rules, log *slog.Logger) (localinvoke.Config, error) {
 	// GOGC=off holds until the process has started (process.Serve sets its own): collecting what its packages leave when they are
 	// initialised takes a fifth of the start, and much more on a busy machine.
-	cfg := localinvoke.Config{Env: []string{"GOGC=off", "AUDIT_STORE=" + set.auditStore}, Processes: set.processes, Logger: log}
+	cfg := localinvoke.Config{Env: []string{"GOGC=off"}, Processes: set.processes, Logger: log}
 	cfg.EnvNow = func() []string { return append(set.attached.environment(), tiers.environment()...) }
 	if set.processes == 0 {
 		cfg.Spare = set.spareProcesses()
 	}
-	names := forwarded
-	if isBucket(set.auditStore) || isBucket(getenv("HANDOVER_STORE")) {
-		names = append(names[:len(names):len(names)], forwardedToS3...)
-	}
-	for _, name := range names {
+	for _, name := range forwarded {
 		if v := getenv(name); v != "" {
 			cfg.Env = append(cfg.Env, name+"="+v)
 		}
 	}
-	return cfg
+	secret := process.Secrets(getenv)
+	cfg.Sealed = &localinvoke.Sealed{
+		KeepCode: set.keeping.KeepCode, PerTenant: set.tenanted(), Reserve: set.reserve(),
+		Redact:  (&redaction{set: set, tiers: tiers, secret: secret}).apply,
+		Outside: process.Outside{Rules: tiers, Attached: set.attached.servers, Secret: secret},
+	}
+	if at, err := process.Handover(getenv); err == nil && at != "" {
+		store, err := handover.Open(ctx, at, set.keeping.S3Endpoint)
+		if err != nil {
+			return cfg, fmt.Errorf("HANDOVER_STORE: %w", err)
+		}
+		cfg.Sealed.Fetch = store.Get
+	}
+	return cfg, nil
 }

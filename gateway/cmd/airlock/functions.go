@@ -109,7 +109,7 @@ func (f *functionsTool) list() *cobra.Command {
 			w := tabwriter.NewWriter(f.con.stdout, 0, 4, 2, ' ', 0)
 			fmt.Fprintln(w, "NAME\tLATEST\tCREATED")
 			for _, item := range all {
-				fmt.Fprintf(w, "%s\t%d\t%s\n", item.Name, item.Version, item.CreatedAt)
+				fmt.Fprintf(w, "%s\t%d\t%s\n", oneLine(item.Name), item.Version, oneLine(item.CreatedAt))
 			}
 			return w.Flush()
 		}),
@@ -131,7 +131,7 @@ func (f *functionsTool) get() *cobra.Command {
 			if len(saved.Files) > 0 {
 				return printJSON(f.con.stdout, saved.Files)
 			}
-			_, err := fmt.Fprintln(f.con.stdout, harmless(f.con.stdout, saved.Code))
+			_, err := fmt.Fprintln(ofGuests(f.con.stdout), saved.Code)
 			return err
 		}),
 	}

@@ -47,7 +47,7 @@ func (f *functionsTool) put() *cobra.Command {
 		return with(f, func(ctx context.Context, c *client.Client, args []string) (client.Function, error) {
 			return c.SaveFunction(ctx, args[0], d)
 		}, func(saved client.Function) error {
-			_, err := fmt.Fprintf(f.con.stdout, "%s version %d\n", saved.Name, saved.Version)
+			_, err := fmt.Fprintf(f.con.stdout, "%s version %d\n", oneLine(saved.Name), saved.Version)
 			return err
 		})(cmd, args)
 	}

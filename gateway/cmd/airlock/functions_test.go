@@ -13,7 +13,7 @@ import (
 // What a function lives through, from the command line against a gateway that really serves.
 func TestFunctionsCommand(t *testing.T) {
 	t.Parallel()
-	p := start(t, "RATE_LIMIT_MAX_REQUESTS=1000", "API_KEY=sk-of-the-tests")
+	p := start(t, "RATE_LIMIT_MAX_REQUESTS=1000", "API_KEY=sk-of-the-tests-here")
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"one.js":          "export default ({name}) => { console.log('hello'); return 'one ' + name }",
@@ -34,7 +34,7 @@ func TestFunctionsCommand(t *testing.T) {
 		}
 	}
 	in := func(name string) string { return filepath.Join(dir, name) }
-	getenv := env("AIRLOCK_SERVER="+p.url, "AIRLOCK_TOKEN=sk-of-the-tests")
+	getenv := env("AIRLOCK_SERVER="+p.url, "AIRLOCK_TOKEN=sk-of-the-tests-here")
 	for _, step := range []struct {
 		args   string
 		code   int
@@ -100,7 +100,7 @@ func TestFunctionsCommand(t *testing.T) {
 // The same scripts with the same exit codes as in this process, run by a gateway.
 func TestRunOnAGateway(t *testing.T) {
 	t.Parallel()
-	p := start(t, "RATE_LIMIT_MAX_REQUESTS=1000", "API_KEY=sk-of-the-tests")
+	p := start(t, "RATE_LIMIT_MAX_REQUESTS=1000", "API_KEY=sk-of-the-tests-here")
 	for _, c := range []struct {
 		args           []string
 		code           int
@@ -119,7 +119,7 @@ func TestRunOnAGateway(t *testing.T) {
 		{[]string{"-e", "1", "--server", "http://192.0.2.1"}, 2, "", "over https only"},
 		{[]string{"-e", "1", "--server", "http://127.0.0.1:1"}, 5, "", "is airlock serve running there?"},
 	} {
-		code, out, errs := command(t, env("AIRLOCK_SERVER="+p.url, "AIRLOCK_TOKEN=sk-of-the-tests"), append([]string{"run"}, c.args...)...)
+		code, out, errs := command(t, env("AIRLOCK_SERVER="+p.url, "AIRLOCK_TOKEN=sk-of-the-tests-here"), append([]string{"run"}, c.args...)...)
 		if code != c.code || !strings.Contains(out, c.stdout) || !strings.Contains(errs, c.stderr) || c.stdout == "" && out != "" {
 			t.Errorf("%v: exit %d, want %d\nstdout %q, want %q\nstderr %q, want %q", c.args, code, c.code, out, c.stdout, errs, c.stderr)
 		}

@@ -27,7 +27,7 @@ func (f *functionsTool) versions() *cobra.Command {
 			w := tabwriter.NewWriter(f.con.stdout, 0, 4, 2, ' ', 0)
 			fmt.Fprintln(w, "VERSION\tCREATED\tBY\tBYTES\tSHA256\tALIASES")
 			for _, v := range all {
-				fmt.Fprintf(w, "%d\t%s\t%s\t%d\t%.12s\t%s\n", v.Version, v.CreatedAt, printable(v.CreatedBy), v.CodeBytes, v.CodeSHA256, strings.Join(v.Aliases, " "))
+				fmt.Fprintf(w, "%d\t%s\t%s\t%d\t%.12s\t%s\n", v.Version, oneLine(v.CreatedAt), oneLine(v.CreatedBy), v.CodeBytes, oneLine(v.CodeSHA256), oneLine(strings.Join(v.Aliases, " ")))
 			}
 			return w.Flush()
 		}),
@@ -74,7 +74,7 @@ func (f *functionsTool) show(d client.Difference) error {
 		return err
 	}
 	for _, field := range d.Fields {
-		fmt.Fprintf(out, "%s: %s → %s\n", field.Field, harmless(out, string(field.From)), harmless(out, string(field.To)))
+		fmt.Fprintf(out, "%s: %s → %s\n", oneLine(field.Field), oneLine(string(field.From)), oneLine(string(field.To)))
 	}
 	for _, path := range slices.Sorted(maps.Keys(d.Files)) {
 		for line := range strings.Lines(d.Files[path]) {
@@ -85,7 +85,7 @@ func (f *functionsTool) show(d client.Difference) error {
 			case '-':
 				colour = red
 			}
-			text := harmless(out, strings.TrimSuffix(line, "\n"))
+			text := strings.TrimSuffix(line, "\n")
 			if colour != "" {
 				text = f.con.paint(out, colour, text)
 			}
@@ -142,7 +142,7 @@ func (f *functionsTool) showAliases(all []client.Alias) error {
 		if a.Previous > 0 {
 			before = fmt.Sprintf(" (before: %d)", a.Previous)
 		}
-		if _, err := fmt.Fprintf(f.con.stdout, "%s → version %d%s\n", a.Alias, a.Version, before); err != nil {
+		if _, err := fmt.Fprintf(f.con.stdout, "%s → version %d%s\n", oneLine(a.Alias), a.Version, before); err != nil {
 			return err
 		}
 	}

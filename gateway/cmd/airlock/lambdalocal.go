@@ -59,16 +59,19 @@ func lambdaLocal(ctx context.Context, con console, set settings, address, name s
 		return exit(exitUsage, err)
 	}
 	defer func() { err = errors.Join(err, policy.close()) }()
-	cfg := poolConfig(con.getenv, set, policy, log)
-	cfg.FunctionName = name
-	pool, err := localinvoke.New(ctx, cfg)
+	pool, written, err := openPool(ctx, con.getenv, set, policy, set.auditStore, log, func(cfg *localinvoke.Config) {
+		cfg.FunctionName = name
+		if set.keeping.KeepCode { // what an event asks for only the function knows
+			cfg.Env = append(cfg.Env, "AUDIT_CODE=keep")
+		}
+	})
 	if err != nil {
 		return exit(exitPlatform, fmt.Errorf("functions: %w", err))
 	}
 	defer func() {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
-		err = errors.Join(err, pool.Close(closing))
+		err = errors.Join(err, pool.Close(closing), written.close())
 	}()
 	server := &http.Server{Handler: pool.ServiceHandler(), ReadHeaderTimeout: 10 * time.Second}
 	failed := make(chan error, 1)

@@ -21,6 +21,7 @@ import (
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/gateway/mcp"
+	"github.com/airlock-run/airlock/policy/outbound"
 )
 
 // mcpCommand serves agents over stdin and stdout.
@@ -40,7 +41,7 @@ func mcpCommand(con console) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			stdio := mcp.Stdio(io.NopCloser(con.stdin), unclosed{con.stdout})
+			stdio := mcp.Stdio(io.NopCloser(con.stdin), unclosed{exact(con.stdout)})
 			if server != "" {
 				return proxyMCP(ctx, con, server, token, stdio)
 			}
@@ -62,6 +63,7 @@ func localMCP(ctx context.Context, con console, stdio sdk.Transport) (err error)
 		return exit(exitUsage, err)
 	}
 	log := slog.New(slog.NewTextHandler(con.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	limitMemory(set, log)
 	store, err := set.keeping.Open(ctx, set.auditStore, log)
 	if err != nil {
 		return exit(exitPlatform, err)
@@ -82,15 +84,20 @@ func localMCP(ctx context.Context, con console, stdio sdk.Transport) (err error)
 		err = errors.Join(err, functions.close(closing))
 	}()
 	set.opened = policy.Hosts()
+	reader, err := openReader(gateway.ReadersAtOnce(), log)
+	if err != nil {
+		return exit(exitPlatform, err)
+	}
+	defer func() { err = errors.Join(err, reader.Close()) }()
 	attached, detach := set.attached.open(ctx, set.opened, log)
 	defer detach()
-	state, closeState, err := openState(ctx, set)
+	state, closeState, err := openState(ctx, set, policy.Quota)
 	if err != nil {
 		return exit(exitPlatform, err)
 	}
 	defer func() { err = errors.Join(err, closeState()) }()
 	server, err := newServer(ctx, set, functions, policy, gateway.Deps{
-		Records: store, State: state, Attached: attached, Logger: log, Now: time.Now, NewID: newID,
+		Reader: reader, Records: store, State: state, Attached: attached, Logger: log, Now: time.Now, NewID: newID,
 	})
 	if err != nil {
 		return exit(exitUsage, err)
@@ -104,7 +111,7 @@ func localMCP(ctx context.Context, con console, stdio sdk.Transport) (err error)
 
 // executing is the environment without what concerns serving to others: nothing here listens, or asks for credentials.
 func (con console) executing(name string) string {
-	if slices.Contains(forwarded, name) || slices.Contains(forwardedToS3, name) || strings.HasPrefix(name, "LAMBDA_") ||
+	if slices.Contains(forwarded, name) || slices.Contains(keeping, name) || slices.Contains(ofAWS, name) || strings.HasPrefix(name, "LAMBDA_") ||
 		strings.HasPrefix(name, process.SecretPrefix) ||
 		slices.Contains([]string{"AIRLOCK_POLICY_FILE", "AIRLOCK_STATE", "AUDIT_STORE", "FUNCTION_PROCESSES", "INVOKER", process.AttachedVariable}, name) {
 		return con.getenv(name)
@@ -128,7 +135,10 @@ func proxyMCP(ctx context.Context, con console, server, token string, stdio sdk.
 	if !strings.HasSuffix(endpoint, "/mcp") {
 		endpoint += "/mcp"
 	}
-	client := &http.Client{Transport: &authorized{http.DefaultTransport, token, u.Host}}
+	// A session may stay open as long as the agent's, and its stream with it.
+	limits := outbound.Limits{Body: 32 << 20, Total: 15 * time.Minute, Stream: 24 * time.Hour}
+	network := limits.Transport(outbound.Options{Proxy: http.ProxyFromEnvironment})
+	client := outbound.Over(&authorized{network, token, u.Host})
 	if err := mcp.Proxy(ctx, &sdk.StreamableClientTransport{Endpoint: endpoint, HTTPClient: client}, stdio, version()); err != nil {
 		return exit(exitPlatform, fmt.Errorf("--server %s: %w", server, err))
 	}

@@ -58,13 +58,13 @@ func call(t *testing.T, session *sdk.ClientSession, tool string, arguments map[s
 // The same tools run real guests, alone over stdio and through a gateway.
 func TestMCP(t *testing.T) {
 	t.Parallel()
-	p := start(t, "API_KEY=sk-of-the-tests", "RATE_LIMIT_MAX_REQUESTS=1000")
+	p := start(t, "API_KEY=sk-of-the-tests-here", "RATE_LIMIT_MAX_REQUESTS=1000")
 	for name, connect := range map[string]func(*testing.T, chan<- string) *sdk.ClientSession{
 		"local": func(t *testing.T, progress chan<- string) *sdk.ClientSession {
 			return agent(t, progress, []string{"HOST=0.0.0.0"})
 		},
 		"server": func(t *testing.T, progress chan<- string) *sdk.ClientSession {
-			return agent(t, progress, []string{"AIRLOCK_TOKEN=sk-of-the-tests"}, "--server", p.url)
+			return agent(t, progress, []string{"AIRLOCK_TOKEN=sk-of-the-tests-here"}, "--server", p.url)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -237,8 +237,8 @@ func escape(name string) string {
 // The Go client, from end to end.
 func TestClient(t *testing.T) {
 	t.Parallel()
-	p := start(t, "API_KEY=sk-of-the-tests", "RATE_LIMIT_MAX_REQUESTS=1000")
-	c, err := client.New(client.Config{URL: p.url, Token: "sk-of-the-tests"})
+	p := start(t, "API_KEY=sk-of-the-tests-here", "RATE_LIMIT_MAX_REQUESTS=1000")
+	c, err := client.New(client.Config{URL: p.url, Token: "sk-of-the-tests-here"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 	"time"
 
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/policy/address"
 )
 
 // providers reads the identity providers whose keys are had by URL. JWT_JWKS_URL is where the keys are; without it, and
@@ -63,11 +65,24 @@ func (r *reader) list(name string) []string {
 	return out
 }
 
+// proxyHosts are the hosts of the proxies that the environment names (https_proxy and the like), which may be private.
+func proxyHosts(getenv func(string) string) address.Hosts {
+	var urls []string
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
+		text := getenv(name)
+		if text != "" && !strings.Contains(text, "://") {
+			text = "http://" + text // as net/http reads it
+		}
+		urls = append(urls, text)
+	}
+	return address.Named(urls...)
+}
+
 // authenticator asks the providers for their keys, until ctx ends.
 func authenticator(ctx context.Context, set settings, log *slog.Logger) (*authn.Authenticator, error) {
 	cfg := set.auth
 	for _, p := range set.providers {
-		p.Now, p.Log = time.Now, log
+		p.Opened, p.Proxy, p.Now, p.Log = append(set.proxyHosts, set.opened...), http.ProxyFromEnvironment, time.Now, log
 		opened, err := authn.NewProvider(ctx, p)
 		if err != nil {
 			return nil, fmt.Errorf("JWT_ISSUER, JWT_JWKS_URL: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -38,11 +39,11 @@ func replayCommand(con console) *cobra.Command {
 		if err != nil {
 			return exit(exitPlatform, fmt.Errorf("read the record: %w", err))
 		}
-		r, closeRunner, err := localRunner(ctx, con.without("AUDIT_STORE"), "")
+		r, err := localRunner(ctx, con.without("AUDIT_STORE"), "")
 		if err != nil {
 			return err
 		}
-		defer closeRunner()
+		defer r.close()
 		again, err := r.Replay(ctx, rec)
 		if err != nil {
 			if ctx.Err() != nil {
@@ -51,7 +52,7 @@ func replayCommand(con console) *cobra.Command {
 			return exit(exitPlatform, fmt.Errorf("%s cannot be replayed: %w", rec.ID, err))
 		}
 		for _, d := range again.Differences {
-			_, _ = fmt.Fprintln(con.stdout, d)
+			_, _ = fmt.Fprintln(con.stdout, strings.ReplaceAll(fmt.Sprint(d), "\n", `\n`))
 		}
 		if len(again.Differences) > 0 {
 			return exit(exitGuest, fmt.Errorf("%s differs from its record", rec.ID))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -44,15 +45,17 @@ func exit(code int, err error) error { return &exitError{code, err} }
 
 // run is the program: it gives the exit code and never exits itself.
 func run(args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
-	con := console{getenv, stdin, stdout, stderr}
+	con, flush := newConsole(getenv, stdin, stdout, stderr)
+	defer flush()
 	root := rootCommand(con)
 	root.SetArgs(args)
 	err := root.Execute()
 	if err == nil {
 		return 0
 	}
-	if text := err.Error(); text != "" {
-		_, _ = fmt.Fprintln(stderr, con.paint(stderr, red, "airlock:")+" "+text) // there is nowhere left to say that this failed
+	if err.Error() != "" {
+		text := strings.Join(errorLines(err), "\n")
+		_, _ = fmt.Fprintln(con.stderr, con.paint(con.stderr, red, "airlock:")+" "+text) // there is nowhere left to say that this failed
 	}
 	var coded *exitError
 	if errors.As(err, &coded) {
@@ -66,7 +69,9 @@ func rootCommand(con console) *cobra.Command {
 		Use:   "airlock",
 		Short: "Run untrusted JavaScript: a gateway, sandboxed functions, and a record of everything",
 		Long: "Run untrusted JavaScript: a gateway, sandboxed functions, and a record of everything.\n\n" + exitCodes + "\n" +
-			"Colours are for terminals, and NO_COLOR switches them off.",
+			"Colours are for terminals, and NO_COLOR switches them off. What could steer a terminal, or hide, is printed as an escape:\n" +
+			"\\u{1b} for a character, \\xff for a byte that is no text. JSON has its own escapes and stays the same to who reads it.\n" +
+			"What a guest prints, a function's code and audit export are exact in a pipe or a file, and escaped on a terminal.",
 		Example: "  airlock run -e '6 * 7'\n" +
 			"  airlock serve\n" +
 			"  airlock doctor",
@@ -85,7 +90,7 @@ func rootCommand(con console) *cobra.Command {
 	audit := auditCommand(con.getenv, con.stdout, con.stderr)
 	audit.AddCommand(replayCommand(con))
 	root.AddCommand(
-		serveCommand(con), mcpCommand(con), runCommand(con), replayCommand(con), scanCommand(con), tokenCommand(con), functionCommand(con.getenv, con.stderr),
+		serveCommand(con), mcpCommand(con), runCommand(con), replayCommand(con), scanCommand(con), tokenCommand(con), functionCommand(con.getenv, con.stderr), scannerCommand(con),
 		functionsCommand(con), audit, lambdaLocalCommand(con), doctorCommand(con),
 	)
 	return root

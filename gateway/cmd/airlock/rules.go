@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -119,25 +120,29 @@ func (r *rules) close() error {
 	return os.RemoveAll(r.scratch)
 }
 
-// environment is what function processes that start now are told: the policy in force, and the secrets that it names.
+// environment is what function processes that start now are told: the policy in force.
 func (r *rules) environment() []string {
-	var environment []string
 	if copied := r.copied.Load(); copied != nil {
-		environment = append(environment, "AIRLOCK_POLICY_FILE="+*copied)
+		return []string{"AIRLOCK_POLICY_FILE=" + *copied}
 	}
-	for _, secret := range r.set.Load().Secrets() {
-		if name := process.SecretPrefix + secret; r.getenv(name) != "" {
-			environment = append(environment, name+"="+r.getenv(name))
-		}
-	}
-	return environment
+	return nil
 }
 
-// Decide implements gateway.Decider.
+// DecideWith implements gateway.Decider.
+func (r *rules) DecideWith(ctx context.Context, ask policy.Ask, read policy.Reader) (policy.Decision, error) {
+	return r.set.Load().DecideWith(ctx, ask, read)
+}
+
+// secrets are the names of the secrets that may be had.
+func (r *rules) secrets() []string { return r.set.Load().Secrets() }
+
+// Decide implements runner.Decider, for what executions reach: code is not read in this process.
 func (r *rules) Decide(ask policy.Ask) policy.Decision { return r.set.Load().Decide(ask) }
 
-// AnalyzeAsk implements gateway.Decider.
-func (r *rules) AnalyzeAsk(ask policy.Ask) policy.Decision { return r.set.Load().AnalyzeAsk(ask) }
+// AnalyzeWith implements gateway.Decider.
+func (r *rules) AnalyzeWith(ctx context.Context, ask policy.Ask, read policy.Reader) (policy.Decision, error) {
+	return r.set.Load().AnalyzeWith(ctx, ask, read)
+}
 
 // Tiers implements gateway.Decider.
 func (r *rules) Tiers() []policy.Tier { return r.set.Load().Tiers() }

@@ -46,15 +46,18 @@ func runCommand(con console) *cobra.Command {
 			}
 			ctx, stop := interruptible(cmd.Context())
 			defer stop()
-			run, closeRunner, err := f.where(ctx, con)
+			at, err := f.where(ctx, con)
+			if ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
 			if err != nil {
 				return err
 			}
-			defer closeRunner()
+			defer at.close()
 			if f.watch {
-				return f.watchFile(ctx, con, args, run)
+				return f.watchFile(ctx, con, args, at)
 			}
-			return f.run(ctx, con, request, run)
+			return f.run(ctx, con, request, at.run)
 		},
 	}
 	flags := cmd.Flags()
@@ -72,23 +75,31 @@ func runCommand(con console) *cobra.Command {
 	return cmd
 }
 
-// where gives what runs: the gateway that was named, or a sandbox here.
-func (f *runFlags) where(ctx context.Context, con console) (execute, func(), error) {
+// place is where code runs.
+type place struct {
+	run execute
+	// spent reports that nothing more should run there.
+	spent func() bool
+	close func()
+}
+
+// where returns the place to run at: the gateway that was named, or a sandbox here.
+func (f *runFlags) where(ctx context.Context, con console) (place, error) {
 	if f.gateway.server != "" {
 		if f.store != "" {
-			return nil, nil, exit(exitUsage, errors.New("--store: the gateway of --server keeps the records; give one of them"))
+			return place{}, exit(exitUsage, errors.New("--store: the gateway of --server keeps the records; give one of them"))
 		}
 		c, err := f.gateway.client(con)
 		if err != nil {
-			return nil, nil, err
+			return place{}, err
 		}
-		return executeThere(c), func() {}, nil
+		return place{executeThere(c), func() bool { return false }, func() {}}, nil
 	}
-	r, closeRunner, err := localRunner(ctx, con, f.store)
+	local, err := localRunner(ctx, con, f.store)
 	if err != nil {
-		return nil, nil, err
+		return place{}, err
 	}
-	return executeHere(r), closeRunner, nil
+	return place{executeHere(local.Runner), local.spent, local.close}, nil
 }
 
 func (f *runFlags) run(ctx context.Context, con console, request execution.Request, run execute) error {
@@ -126,11 +137,10 @@ func (con console) echo(level, text string) {
 	case "error":
 		to, colour = con.stderr, red
 	}
-	text = harmless(to, text)
 	if colour != "" {
 		text = con.paint(to, colour, text)
 	}
-	_, _ = io.WriteString(to, text)
+	_, _ = io.WriteString(ofGuests(to), text)
 }
 
 func (f *runFlags) print(con console, result execution.Result) error {
@@ -140,7 +150,7 @@ func (f *runFlags) print(con console, result execution.Result) error {
 	if len(result.Result) == 0 || string(result.Result) == "null" {
 		return nil
 	}
-	_, err := fmt.Fprintln(con.stdout, harmless(con.stdout, string(result.Result)))
+	_, err := fmt.Fprintln(ofGuests(con.stdout), string(result.Result))
 	return err
 }
 
@@ -162,7 +172,7 @@ func (con console) outcome(result execution.Result, quiet bool) error {
 			text += "\n" + result.Exception.Stack
 		}
 	}
-	return exit(code, errors.New(harmless(con.stderr, text)))
+	return exit(code, lined(text))
 }
 
 // platformCode tells a request that is at fault from what is ours.

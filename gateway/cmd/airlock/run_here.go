@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"strings"
@@ -19,6 +20,27 @@ import (
 // execute runs a request somewhere and gives onLog, which may be nil, what the guest prints as it prints it.
 type execute func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result, error)
 
+// lateGrace is how long a run may outlast its wall time before the process exits without its result: the guest and the
+// preparation of its code end by themselves well before that, unless the platform fails.
+const lateGrace = 2 * time.Second
+
+// punctual is a sandbox whose runs end in time, if need be with the process.
+type punctual struct {
+	runner.Sandbox
+	stderr io.Writer
+	exit   func(code int)
+}
+
+// Run implements runner.Sandbox.
+func (p punctual) Run(ctx context.Context, script sandbox.Script, grants sandbox.Grants) (sandbox.Result, error) {
+	late := time.AfterFunc(grants.MaxWall()+lateGrace, func() {
+		_, _ = fmt.Fprintln(p.stderr, "airlock: the run did not end at its limit; this process exits without its result or record")
+		p.exit(exitLimit)
+	})
+	defer late.Stop()
+	return p.Sandbox.Run(ctx, script, grants)
+}
+
 // executeHere runs in a sandbox of this process.
 func executeHere(r *runner.Runner) execute {
 	return func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result, error) {
@@ -32,15 +54,22 @@ func executeHere(r *runner.Runner) execute {
 	}
 }
 
-// localRunner puts together what a function process has, for this process.
-func localRunner(ctx context.Context, con console, store string) (*runner.Runner, func(), error) {
+// local is what a function process has, in this process.
+type local struct {
+	*runner.Runner
+	spent func() bool
+	close func()
+}
+
+// localRunner puts a local together.
+func localRunner(ctx context.Context, con console, store string) (*local, error) {
 	rules, _, err := process.ReadRules(con.getenv)
 	if err != nil {
-		return nil, nil, exit(exitUsage, err)
+		return nil, exit(exitUsage, err)
 	}
 	keeping, err := process.ReadRecords(con.getenv)
 	if err != nil {
-		return nil, nil, exit(exitUsage, err)
+		return nil, exit(exitUsage, err)
 	}
 	secret := func(name string) string { return con.getenv(process.SecretPrefix + name) }
 	var values []string
@@ -49,11 +78,14 @@ func localRunner(ctx context.Context, con console, store string) (*runner.Runner
 	}
 	redactor, err := keeping.Redactor(values...)
 	if err != nil {
-		return nil, nil, exit(exitUsage, err)
+		return nil, exit(exitUsage, err)
 	}
 	executable, err := os.Executable()
 	if err != nil {
-		return nil, nil, exit(exitPlatform, fmt.Errorf("find this program: %w", err))
+		return nil, exit(exitPlatform, fmt.Errorf("find this program: %w", err))
+	}
+	if err := process.CheckCache(process.CacheDir(con.getenv, executable), executable); err != nil {
+		return nil, exit(exitPlatform, err)
 	}
 	var appender audit.Appender = unrecorded{}
 	closeStore := func() error { return nil }
@@ -63,7 +95,7 @@ func localRunner(ctx context.Context, con console, store string) (*runner.Runner
 	if store != "" {
 		opened, err := keeping.Open(ctx, store, slog.New(slog.DiscardHandler))
 		if err != nil {
-			return nil, nil, exit(exitPlatform, fmt.Errorf("open the record store %q: %w", store, err))
+			return nil, exit(exitPlatform, fmt.Errorf("open the record store %q: %w", store, err))
 		}
 		appender, closeStore = opened, opened.Close
 	}
@@ -71,7 +103,7 @@ func localRunner(ctx context.Context, con console, store string) (*runner.Runner
 	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: process.CacheDir(con.getenv, executable)})
 	prepared()
 	if err != nil {
-		return nil, nil, exit(exitPlatform, errors.Join(fmt.Errorf("build the sandbox: %w; airlock doctor says what to do", err), closeStore()))
+		return nil, exit(exitPlatform, errors.Join(fmt.Errorf("build the sandbox: %w; airlock doctor says what to do", err), closeStore()))
 	}
 	log := slog.New(slog.NewTextHandler(con.stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	closeAll := func() {
@@ -80,14 +112,14 @@ func localRunner(ctx context.Context, con console, store string) (*runner.Runner
 		}
 	}
 	r, err := runner.New(runner.Config{
-		Sandbox: engine, Policy: rules, Records: appender, Log: log, KeepCode: keeping.KeepCode,
+		Sandbox: punctual{engine, con.stderr, os.Exit}, Policy: rules, Records: appender, Log: log, KeepCode: keeping.KeepCode,
 		Secret: secret, Redact: redactor.Apply,
 	})
 	if err != nil {
 		closeAll()
-		return nil, nil, exit(exitPlatform, err)
+		return nil, exit(exitPlatform, err)
 	}
-	return r, closeAll, nil
+	return &local{r, engine.Spent, closeAll}, nil
 }
 
 // unrecorded is the store of a run at the command line that names none: its only witness is who typed it.

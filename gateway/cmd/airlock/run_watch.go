@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -14,8 +16,8 @@ import (
 const settled = 50 * time.Millisecond
 
 // watchFile runs the file, and again after each change, until ctx ends. A run that is under way when the file changes is
-// stopped. What goes wrong is printed, and ends nothing.
-func (f *runFlags) watchFile(ctx context.Context, con console, args []string, run execute) error {
+// stopped. What goes wrong is printed, and ends nothing but the preparation of code that cannot be stopped.
+func (f *runFlags) watchFile(ctx context.Context, con console, args []string, at place) error {
 	path, err := filepath.Abs(args[0])
 	if err != nil {
 		return exit(exitUsage, err)
@@ -37,13 +39,16 @@ func (f *runFlags) watchFile(ctx context.Context, con console, args []string, ru
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			f.again(running, con, args, run)
+			f.again(running, con, args, at.run)
 		}()
 		err := changed(ctx, watcher, path)
 		cancel()
 		<-ended
 		if err != nil {
 			return err
+		}
+		if at.spent() {
+			return exit(exitLimit, errors.New("--watch: preparing the code outlived its run and cannot be stopped; start again"))
 		}
 	}
 }
@@ -59,9 +64,9 @@ func (f *runFlags) again(ctx context.Context, con console, args []string, run ex
 	}
 	note := con.paint(con.stderr, green, "airlock:") + " completed"
 	if err != nil {
-		note = con.paint(con.stderr, red, "airlock:") + " " + err.Error()
+		note = con.paint(con.stderr, red, "airlock:") + " " + strings.Join(errorLines(err), "\n")
 	}
-	_, _ = fmt.Fprintf(con.stderr, "%s; waiting for %s to change\n", note, args[0])
+	_, _ = fmt.Fprintf(con.stderr, "%s; waiting for %s to change\n", note, oneLine(args[0]))
 }
 
 // changed waits until the file has changed and is left alone. The error is the end of ctx, or of the watching.

@@ -2,11 +2,13 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,7 +49,7 @@ func scanCommand(con console) *cobra.Command {
 			"  airlock scan --sarif src > airlock.sarif\n" +
 			"  git show HEAD:job.ts | airlock scan - --language typescript",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, names []string) error { return f.scan(con, names) },
+		RunE: func(cmd *cobra.Command, names []string) error { return f.scan(cmd.Context(), con, names) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.policy, "policy", "", "the tier (default standard)")
@@ -59,7 +61,7 @@ func scanCommand(con console) *cobra.Command {
 	return cmd
 }
 
-func (f *scanFlags) scan(con console, names []string) error {
+func (f *scanFlags) scan(ctx context.Context, con console, names []string) error {
 	if f.language != "" && f.language != "javascript" && f.language != "typescript" {
 		return exit(exitUsage, fmt.Errorf("--language: must be javascript or typescript; got %q", f.language))
 	}
@@ -67,6 +69,11 @@ func (f *scanFlags) scan(con console, names []string) error {
 	if err != nil {
 		return exit(exitUsage, err)
 	}
+	reader, err := openReader(1, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return exit(exitPlatform, err)
+	}
+	defer func() { _ = reader.Close() }() // it never fails
 	var all []scanned
 	names, unread := scripts(names)
 	for _, name := range names {
@@ -75,7 +82,10 @@ func (f *scanFlags) scan(con console, names []string) error {
 			unread = append(unread, err)
 			continue
 		}
-		d := rules.AnalyzeAsk(policy.Ask{Code: string(text), Language: f.languageOf(name), Tier: f.policy})
+		d, err := rules.AnalyzeWith(ctx, policy.Ask{Code: string(text), Language: f.languageOf(name), Tier: f.policy}, reader.Read)
+		if err != nil {
+			return exit(exitPlatform, fmt.Errorf("%s: it could not be analysed: %w", name, err))
+		}
 		bad, ok := d.BadField()
 		if ok && bad.Field == "code" {
 			unread = append(unread, fmt.Errorf("%s: %s", name, bad.Message))
@@ -150,7 +160,7 @@ func (f *scanFlags) print(w io.Writer, all []scanned, unread []error) error {
 	}
 	for _, s := range all {
 		for _, line := range s.lines() {
-			if _, err := fmt.Fprintln(w, line); err != nil {
+			if _, err := fmt.Fprintln(w, strings.ReplaceAll(line, "\n", `\n`)); err != nil {
 				return err
 			}
 		}
@@ -159,7 +169,7 @@ func (f *scanFlags) print(w io.Writer, all []scanned, unread []error) error {
 }
 
 func printJSON(w io.Writer, v any) error {
-	encoder := json.NewEncoder(w)
+	encoder := json.NewEncoder(jsonOutput(w))
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(v)
@@ -170,14 +180,15 @@ func (s scanned) blocked() bool { return s.decision.Effect != policy.Allow }
 // lines are for people and for editors, which jump to file:line:column.
 func (s scanned) lines() []string {
 	var out []string
+	name := oneLine(s.name)
 	if e := s.decision.SyntaxError; e != nil {
-		out = append(out, fmt.Sprintf("%s:%d:%d: error syntax: %s", s.name, e.Line, e.Column, e.Message))
+		out = append(out, fmt.Sprintf("%s:%d:%d: error syntax: %s", name, e.Line, e.Column, e.Message))
 	}
 	for _, f := range s.decision.Analysis.Findings {
-		out = append(out, fmt.Sprintf("%s:%d:%d: %s %s: %s", s.name, f.Line, f.Column, f.Severity, f.Category, f.Message))
+		out = append(out, fmt.Sprintf("%s:%d:%d: %s %s: %s", name, f.Line, f.Column, f.Severity, f.Category, f.Message))
 	}
 	for _, violation := range s.refusals() {
-		out = append(out, fmt.Sprintf("%s: blocked under %s: %s", s.name, s.decision.Tier, violation))
+		out = append(out, fmt.Sprintf("%s: blocked under %s: %s", name, s.decision.Tier, violation))
 	}
 	return out
 }

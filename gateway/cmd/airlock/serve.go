@@ -49,6 +49,7 @@ func serveCommand(con console) *cobra.Command {
 func serve(ctx context.Context, restoreSignals func(), con console, set settings) (err error) {
 	confined := watchWalls(slog.NewTextHandler(con.stderr, nil))
 	log := slog.New(confined)
+	limitMemory(set, log)
 	listener, err := net.Listen("tcp", set.address())
 	if err != nil {
 		return exit(exitPlatform, listening(set, err))
@@ -64,19 +65,28 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 		return exit(exitUsage, err)
 	}
 	defer flush(log)
-	state, closeState, err := openState(ctx, set)
-	if err != nil {
-		return exit(exitPlatform, err)
-	}
-	defer func() { err = errors.Join(err, closeState()) }()
-	indexed, release := indexRecords(ctx, store, indexFolder(set, con.getenv), log)
-	defer func() { err = errors.Join(err, release()) }()
 	policy, err := openRules(con.getenv)
 	if err != nil {
 		return exit(exitUsage, err)
 	}
 	defer func() { err = errors.Join(err, policy.close()) }()
 	set.opened = policy.Hosts()
+	state, closeState, err := openState(ctx, set, policy.Quota)
+	if err != nil {
+		return exit(exitPlatform, err)
+	}
+	defer func() { err = errors.Join(err, closeState()) }()
+	anchor, err := stateAnchor(ctx, set.state, set.auditStore, set.keeping.ChainKey, set.keeping.S3Endpoint)
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	if set.front == "" { // a gateway on Lambda does nothing between requests
+		anchoring := time.NewTicker(anchorEvery)
+		defer anchoring.Stop()
+		defer keepAnchored(ctx, store, anchor, anchoring.C, log)()
+	}
+	indexed, release := indexRecords(ctx, store, indexFolder(set, con.getenv), log)
+	defer func() { err = errors.Join(err, release()) }()
 	functions, err := openFleet(ctx, con.getenv, set, policy, log)
 	if err != nil {
 		return err
@@ -86,10 +96,17 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 		defer cancel()
 		err = errors.Join(err, functions.close(closing))
 	}()
+	reader, err := openReader(gateway.ReadersAtOnce(), log)
+	if err != nil {
+		return exit(exitPlatform, err)
+	}
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	reader.warm(ctx, log)
 	attached, detach := set.attached.open(ctx, set.opened, log)
 	defer detach()
 	server, err := newServer(ctx, set, functions, policy, gateway.Deps{
-		Records: indexed, State: state, Attached: attached, Tracer: tracer, Logger: log, Now: time.Now, NewID: newID,
+		Reader: reader, Records: indexed, Verify: verifyAnchored(store, anchor), State: state, Attached: attached, Tracer: tracer,
+		Logger: log, Now: time.Now, NewID: newID, Health: []gateway.Health{reader.health()},
 	})
 	if err != nil {
 		return exit(exitUsage, err)
@@ -103,6 +120,11 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 	defer looked.Stop()
 	defer retain(ctx, store, set.retention, looked.C, log)()
 	defer reloadOnHangUp(ctx, policy, set.attached, functions, log)()
+	closeHooks, hooksFailed, err := serveHooks(server, &set)
+	if err != nil {
+		return exit(exitPlatform, err)
+	}
+	defer closeHooks()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	greet(con.stdout, set, listener.Addr().String(), policy, functions.described(confined))
@@ -112,6 +134,8 @@ func serve(ctx context.Context, restoreSignals func(), con console, set settings
 	select {
 	case err := <-failed:
 		return exit(exitPlatform, fmt.Errorf("serve: %w", err))
+	case err := <-hooksFailed:
+		return exit(exitPlatform, fmt.Errorf("serve webhooks: %w", err))
 	case <-ctx.Done():
 	}
 	restoreSignals()
@@ -157,6 +181,7 @@ func newServer(ctx context.Context, set settings, functions *fleet, policy *rule
 	}
 	return gateway.New(gateway.Config{
 		MaxBodyBytes: set.maxBody, CORSOrigins: set.corsOrigins, Places: functions.places, SparePlaces: functions.spare, OpenedHosts: set.opened,
+		HooksHost: set.hooks.host, HookRate: set.hooks.perMinute, HookAnswerHeaders: set.hooks.answers,
 		CallbackSecret: set.callbackKey, KeepCode: set.keeping.KeepCode, Proxies: set.proxies, Spread: set.front != "" || isBucket(set.state), Frozen: set.front != "",
 	}, deps)
 }

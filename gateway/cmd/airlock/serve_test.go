@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -16,12 +17,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway/authn"
 )
 
 // As a child of the tests this binary is airlock itself, so that signals and exit codes are real.
 func TestMain(m *testing.M) {
-	if os.Getenv("AIRLOCK_TEST_AS_PROGRAM") != "" || len(os.Args) > 1 && os.Args[1] == "function" {
+	if len(os.Args) > 1 && os.Args[1] == "function" {
+		fmt.Fprintln(os.Stderr, process.Serve(context.Background(), os.Getenv, os.Stdin, os.Stderr, within))
+		os.Exit(exitPlatform)
+	}
+	if os.Getenv("AIRLOCK_TEST_AS_PROGRAM") != "" || len(os.Args) > 1 && os.Args[1] == "scanner" {
 		os.Exit(run(os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
@@ -51,7 +57,7 @@ func TestToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, err := a.Authenticate("Bearer "+strings.TrimSpace(out), "")
-	if err != nil || id.Subject != "alice" || id.Tenant != "acme" || !id.May(authn.Priority) || id.May(authn.AuditRead) {
+	if err != nil || id.Subject != "jwt:https://issuer.example/alice" || id.Tenant != "acme" || !id.May(authn.Priority) || id.May(authn.AuditRead) {
 		t.Errorf("%+v, %v", id, err)
 	}
 	for _, c := range []struct {
@@ -236,7 +242,7 @@ func TestServe(t *testing.T) {
 
 func TestServeWithCredentials(t *testing.T) {
 	t.Parallel()
-	p := start(t, "HOST=0.0.0.0", "JWT_SECRET="+secret, "API_KEY=sk-of-the-tests")
+	p := start(t, "HOST=0.0.0.0", "JWT_SECRET="+secret, "API_KEY=sk-of-the-tests-here")
 	if !strings.Contains(p.start, "credentials required") {
 		t.Errorf("%s", p.start)
 	}
@@ -246,7 +252,7 @@ func TestServeWithCredentials(t *testing.T) {
 		t.Errorf("%d %v", status, v)
 	}
 	_, token, _ := command(t, env("JWT_SECRET="+secret), "token")
-	for _, credential := range []string{"sk-of-the-tests", strings.TrimSpace(token)} {
+	for _, credential := range []string{"sk-of-the-tests-here", strings.TrimSpace(token)} {
 		if status, v := p.post(t.Context(), t, "/api/execute", `{"code":"1+1"}`, "Authorization: Bearer "+credential); status != 200 || v["result"] != 2.0 {
 			t.Errorf("%d %v", status, v)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/infra/filerecords"
 	"github.com/airlock-run/airlock/infra/records"
+	"github.com/airlock-run/airlock/policy/address"
 )
 
 // settings is the environment of airlock serve, checked.
@@ -43,8 +44,10 @@ type settings struct {
 	proxies      []netip.Prefix
 	callbackKey  string
 	opened       []string // hosts that EGRESS_ALLOW opens
+	proxyHosts   address.Hosts
 	attached     *attachments
 	processes    int // 0: as many as the machine suits
+	hooks        hookSettings
 }
 
 // reader collects what is wrong with the environment, so that one start names every mistake.
@@ -118,6 +121,8 @@ func readSettings(getenv func(string) string, now func() time.Time) (settings, e
 		r.fail("INVOKER", "must be local or lambda; got %q", s.invoker)
 	}
 	s.proxies = r.trustedProxies()
+	s.proxyHosts = proxyHosts(getenv)
+	s.hooks = r.hooks(s.host, s.open)
 	r.onLambda(&s)
 	return s, errors.Join(r.wrong...)
 }
@@ -134,8 +139,10 @@ func loopback(host string) bool {
 // auth reads the credentials.
 func (r *reader) auth(now func() time.Time) authn.Config {
 	cfg := authn.Config{APIKey: r.getenv("API_KEY"), Issuer: r.getenv("JWT_ISSUER"), Audience: r.getenv("JWT_AUDIENCE"), Now: now}
-	if strings.TrimSpace(cfg.APIKey) != cfg.APIKey || strings.ContainsAny(cfg.APIKey, "\r\n\t ") {
-		r.fail("API_KEY", "must not contain white space")
+	if cfg.APIKey != "" {
+		if err := authn.CheckAPIKey(cfg.APIKey); err != nil {
+			r.fail("API_KEY", "%v", err)
+		}
 	}
 	if secret := r.getenv("JWT_SECRET"); secret != "" {
 		key, err := authn.SecretKey([]byte(secret))

@@ -2,15 +2,18 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 	"path/filepath"
 	"strings"
 
+	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/bounds"
+	"github.com/airlock-run/airlock/gateway/callbacks"
 	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/infra/s3state"
 	"github.com/airlock-run/airlock/infra/sqlitestate"
+	"github.com/airlock-run/airlock/policy"
 )
 
 var (
@@ -51,7 +54,7 @@ func (r *reader) state(auditStore string) string {
 }
 
 // openState opens what AIRLOCK_STATE names; nil where that is none.
-func openState(ctx context.Context, set settings) (gateway.State, func() error, error) {
+func openState(ctx context.Context, set settings, quota func(tenant string) policy.Quota) (gateway.State, func() error, error) {
 	if set.state == "" {
 		return nil, func() error { return nil }, nil
 	}
@@ -65,7 +68,10 @@ func openState(ctx context.Context, set settings) (gateway.State, func() error, 
 		}
 		return state, state.Close, nil
 	}
-	state, err := sqlitestate.Open(set.state, sqlitestate.Config{})
+	state, err := sqlitestate.Open(set.state, sqlitestate.Config{
+		MaxJobs: bounds.Of(bounds.Jobs).Most, MaxJobsPerTenant: bounds.Of(bounds.JobsOfEach).Most,
+		Storage: func(tenant string) execution.Storage { return execution.Storage(quota(tenant).Storage) },
+	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("AIRLOCK_STATE: %w; set AIRLOCK_STATE to a folder that can be written", err)
 	}
@@ -78,9 +84,7 @@ func (r *reader) callbackKey() string {
 	if secret == "" {
 		return ""
 	}
-	text, ok := strings.CutPrefix(secret, "whsec_")
-	key, err := base64.StdEncoding.DecodeString(text)
-	if !ok || err != nil || len(key) < 16 || len(key) > 64 {
+	if !callbacks.ValidSecret(secret) {
 		r.fail("CALLBACK_SECRET", "must be whsec_ and base64 of 16 to 64 bytes after it, such as whsec_$(openssl rand -base64 24)")
 		return ""
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/hooks"
 	"github.com/airlock-run/airlock/policy"
 )
@@ -265,6 +266,30 @@ func TestDocumentedExitCodes(t *testing.T) {
 	}
 }
 
+func TestDocumentedBounds(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(repository, "gateway/OPERATIONS.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "<!-- bounds -->")
+	documented, _, _ := strings.Cut(rest, "<!-- end of bounds -->")
+	want := "| resource | | at most | share of one | then |\n|---|---|---|---|---|\n"
+	for _, b := range bounds.Table() {
+		most := "a setting"
+		if b.Most > 0 {
+			most = strconv.Itoa(b.Most)
+		}
+		if b.Bytes > 0 {
+			most += fmt.Sprintf(", %d MiB", b.Bytes>>20)
+		}
+		want += fmt.Sprintf("| `%s` | %s | %s | of a %s: %s | %s |\n", b.Resource, b.What, most, b.Owner, b.Share, b.Answer)
+	}
+	if strings.TrimSpace(documented) != strings.TrimSpace(want) {
+		t.Errorf("gateway/OPERATIONS.md does not list the bounds as they are; they are\n%s", want)
+	}
+}
+
 var exposedMetric = regexp.MustCompile(`(?m)^# TYPE (airlock_\w+)`)
 var metricName = regexp.MustCompile(`airlock_[a-z_]+`)
 
@@ -273,6 +298,9 @@ func TestDocumentedMetrics(t *testing.T) {
 	p := start(t, "RATE_LIMIT_MAX_REQUESTS=1000")
 	for _, body := range []string{`{"code":"1"}`, `{"code":"for (;;);","timeout":5}`, `{`} {
 		p.post(t.Context(), t, "/api/execute", body)
+	}
+	if status, answer := p.put(t, "/api/functions/f", `{"code":"export default () => 1"}`); status != 201 {
+		t.Fatal(status, answer)
 	}
 	text := fetched(t, p.url+"/metrics")
 	var exposed []string
@@ -286,7 +314,7 @@ func TestDocumentedMetrics(t *testing.T) {
 	for _, r := range rows {
 		for _, m := range quotedName.FindAllStringSubmatch(r[0], -1) {
 			for _, label := range quotedName.FindAllStringSubmatch(r[1], -1) {
-				if !regexp.MustCompile(m[1]+`(_bucket)?\{`+label[1]+`="`).MatchString(text) && !strings.Contains(m[1], "heartbeat") {
+				if !regexp.MustCompile(m[1]+`(_bucket)?\{([^}]*,)?`+label[1]+`="`).MatchString(text) && !strings.Contains(m[1], "heartbeat") {
 					t.Errorf("%s has no label %s", m[1], label[1])
 				}
 			}

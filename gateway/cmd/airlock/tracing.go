@@ -62,7 +62,11 @@ func openTracer(ctx context.Context, getenv func(string) string) (trace.Tracer, 
 	if wanted, err := telemetry(getenv, "TRACES"); !wanted {
 		return nil, idle, err
 	}
-	exporter, err := otlptracehttp.New(ctx)
+	client, err := collectorClient(getenv, "TRACES")
+	if err != nil {
+		return nil, idle, err
+	}
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithHTTPClient(client))
 	if err != nil {
 		return nil, idle, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
 	}
@@ -81,7 +85,11 @@ func sendMetrics(ctx context.Context, getenv func(string) string, from prometheu
 	if wanted, err := telemetry(getenv, "METRICS"); !wanted {
 		return idle, err
 	}
-	exporter, err := otlpmetrichttp.New(ctx)
+	client, err := collectorClient(getenv, "METRICS")
+	if err != nil {
+		return idle, err
+	}
+	exporter, err := otlpmetrichttp.New(ctx, otlpmetrichttp.WithHTTPClient(client))
 	if err != nil {
 		return idle, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
 	}

@@ -17,7 +17,7 @@ var variables = []struct {
 	{"Where it serves, and to whom", []variable{
 		{"HOST", "127.0.0.1", "address to listen on; any but this machine's own needs a credential setting"},
 		{"PORT", "3000", "port to listen on; 0 picks one"},
-		{"API_KEY", "none", "one key that may do everything, as Authorization: Bearer or X-API-Key"},
+		{"API_KEY", "none", "one key that may do everything, as Authorization: Bearer or X-API-Key; 16 bytes or more"},
 		{"JWT_SECRET", "none", "verifies HS256 tokens; 32 bytes or more; airlock token mints them"},
 		{"JWT_PUBLIC_KEY", "none", "verifies RS256, ES256 or EdDSA tokens; PEM, or the file that holds it"},
 		{"JWT_JWKS_URL", "asked of JWT_ISSUER", "where identity providers publish their keys; a list for several"},
@@ -26,14 +26,18 @@ var variables = []struct {
 		{"JWT_TENANT_CLAIM", "tenant", "the claim of a token that names the tenant"},
 		{"TRUSTED_PROXIES", "none", "networks of the proxies in front, whose word on a caller's address counts"},
 		{"CORS_ORIGINS", "none", "web pages that may call, as exact origins parted by commas"},
+		{"HOOKS_HOST", "none", "serves webhooks alone, and nowhere else: a host's name, or host:port to listen on"},
+		{"HOOKS_ANSWER_HEADERS", "none", "X- headers that functions may set on what they answer to webhooks, parted by commas"},
 	}},
 	{"How much", []variable{
 		{"MAX_BODY_SIZE", "1048576", "bytes of a request's body"},
 		{"RATE_LIMIT_MAX_REQUESTS", "30", "requests of one caller in a window"},
 		{"RATE_LIMIT_WINDOW_MS", "60000", "the window in milliseconds"},
+		{"HOOKS_PER_MINUTE", "300", "deliveries of one webhook in a minute, beside its tenant's quota"},
 		{"REDIS_URL", "none", "counts the limits of several gateways together"},
 		{"SANDBOX_MEMORY_MB", "the tier's", "megabytes that a guest gets at most, whatever its tier says"},
 		{"FUNCTION_PROCESSES", "by the machine", "function processes; each runs one execution at a time"},
+		{"GOMEMLIMIT", "half the memory", "the gateway's own memory, which it keeps to while it can; half the container's, or the machine's"},
 	}},
 	{"What runs, and by what rules", []variable{
 		{"AIRLOCK_POLICY_FILE", "none", "YAML that tightens or adds tiers, opens hosts, sets quotas; read again on SIGHUP"},
@@ -108,7 +112,7 @@ func knownVariables() []string {
 }
 
 // families are the beginnings of names that only settings of this program have.
-var families = []string{"AIRLOCK_", "AUDIT_", "RATE_LIMIT_"}
+var families = []string{"AIRLOCK_", "AUDIT_", "HOOKS_", "RATE_LIMIT_"}
 
 // misspelt finds what was probably meant as a setting, and is none, in an environment of NAME=VALUE. Each line says so.
 func misspelt(environ []string) []string {
@@ -137,7 +141,7 @@ func misspelt(environ []string) []string {
 // warnOf prints warnings on standard error.
 func (con console) warnOf(lines []string) {
 	for _, line := range lines {
-		_, _ = fmt.Fprintln(con.stderr, con.paint(con.stderr, yellow, "airlock: warning:")+" "+line)
+		_, _ = fmt.Fprintln(con.stderr, con.paint(con.stderr, yellow, "airlock: warning:")+" "+strings.ReplaceAll(line, "\n", `\n`))
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"io"
@@ -30,16 +31,20 @@ func greet(w io.Writer, set settings, address string, tiers *rules, functions st
 	case set.auth.APIKey == "":
 		credential = " -H \"Authorization: Bearer $(airlock token)\""
 	}
+	hooks := ""
+	if at := cmp.Or(set.hooks.host, set.hooks.address); at != "" {
+		hooks = "  webhooks   on " + at + " alone\n"
+	}
 	_, _ = fmt.Fprintf(w, `airlock serves on http://%s (%s)
   policy     %s unless a request says otherwise (%s)
   records    %s
   functions  %s
   limit      %d requests per caller in %s (RATE_LIMIT_MAX_REQUESTS, RATE_LIMIT_WINDOW_MS)
   pages      /dashboard, /security, /playground, /docs
-
+%s
 try it:
   curl -s http://%s/api/execute%s -H 'Content-Type: application/json' \
     -d '{"code": "const fib = n => n < 2 ? n : fib(n-1) + fib(n-2); console.log(fib(10))"}'
-`, address, who, policy.DefaultTier, strings.Join(names, ", "), set.auditStore, functions, set.rateMax, set.rateWindow,
+`, address, who, policy.DefaultTier, strings.Join(names, ", "), set.auditStore, functions, set.rateMax, set.rateWindow, hooks,
 		address, credential)
 }

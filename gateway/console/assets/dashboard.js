@@ -6,6 +6,7 @@ import { bytes, clock, count, duration, exact, rate, share } from "/assets/forma
 import { visitor } from "/assets/frame.js";
 import { follow } from "/assets/live.js";
 import { columns, lines, rows, stacked, trend } from "/assets/plots.js";
+import { ask } from "/assets/session.js";
 import { executionRow, failureRow, link, none, slowRow } from "/assets/tables.js";
 import { trouble } from "/assets/trouble.js";
 
@@ -90,7 +91,7 @@ function ended(e) {
 byId("more").addEventListener("click", async () => {
   const button = byId("more");
   button.disabled = true;
-  const answer = await fetch(`/api/audit/executions?${query({ limit: "25", cursor: next, status: shown.status, policy: shown.policy, tenant: shown.tenant })}`).catch(() => null);
+  const answer = await ask(`/api/audit/executions?${query({ limit: "25", cursor: next, status: shown.status, policy: shown.policy, tenant: shown.tenant })}`).catch(() => null);
   button.disabled = false;
   if (!answer?.ok) return trouble({ detail: "older executions cannot be read now" });
   const page = await answer.json();

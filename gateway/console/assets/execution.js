@@ -4,6 +4,7 @@ import { bytes, duration, exact } from "/assets/format.js";
 import { logIn, visitor } from "/assets/frame.js";
 import { chain, codeOf, custody, decision, facts, findings, logs, result, usage } from "/assets/record.js";
 import { replay } from "/assets/replay.js";
+import { ask } from "/assets/session.js";
 
 const id = decodeURIComponent(location.pathname.split("/").at(-1));
 byId("id").textContent = id;
@@ -12,11 +13,23 @@ byId("id").textContent = id;
 const exactly = (name, value, context) => (name === "seed" && typeof value === "number" ? (context?.source ?? String(value)) : value);
 
 async function read(path) {
-  const answer = await fetch(path, { headers: { Accept: "application/json" }, cache: "no-store" });
+  const answer = await ask(path, { headers: { Accept: "application/json" }, cache: "no-store" });
   if (answer.status === 401) logIn();
   const body = JSON.parse(await answer.text(), exactly);
   if (!answer.ok) throw Object.assign(new Error(body.detail ?? `the gateway answered ${answer.status}`), { status: answer.status });
   return body;
+}
+
+// download follows a link that only a script may: by itself a link sends the cookie and no more.
+async function download(event) {
+  const link = event.currentTarget;
+  event.preventDefault();
+  const answer = await ask(link.href).catch(() => null);
+  if (answer?.status === 401) return logIn();
+  if (!answer?.ok) return trouble({ message: `the gateway answered ${answer?.status ?? "nothing"}` });
+  const place = URL.createObjectURL(await answer.blob());
+  el("a", { href: place, download: link.download }).click();
+  setTimeout(() => URL.revokeObjectURL(place), 60_000);
 }
 
 function trouble(error) {
@@ -34,7 +47,11 @@ async function show() {
   byId("execution").hidden = false;
   put(byId("state"), badge(record.status), record.limit ? el("span", { class: "limit" }, `limit: ${record.limit}`) : null,
     el("span", { class: "hint" }, `${duration(record.durationMs)}, ${bytes(record.usage.memoryBytes)}, ${exact(record.usage.ticks)} ticks`));
-  const link = (format) => el("a", { class: "button", href: `/api/reports/execution/${encodeURIComponent(id)}?format=${format}`, download: `${id}.${format}` }, `Report ${format.toUpperCase()}`);
+  const link = (format) => {
+    const anchor = el("a", { class: "button", href: `/api/reports/execution/${encodeURIComponent(id)}?format=${format}`, download: `${id}.${format}` }, `Report ${format.toUpperCase()}`);
+    anchor.addEventListener("click", download);
+    return anchor;
+  };
   put(byId("actions"), el("button", { type: "button", id: "start-replay", class: "primary" }, "Replay"), link("json"), link("csv"), copyButton(`airlock replay ${id}`, "Copy replay command"));
   byId("start-replay").addEventListener("click", () => replay(id, byId("start-replay")));
   facts(byId("facts"), record);

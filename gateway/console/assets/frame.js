@@ -1,4 +1,7 @@
 // The header of every page: theme, and whether what is shown is live.
+import { forget } from "/assets/session.js";
+
+document.querySelector('form[action="/logout"]')?.addEventListener("submit", forget);
 
 const themes = ["system", "light", "dark"];
 const names = { system: "as the system", light: "light", dark: "dark" };

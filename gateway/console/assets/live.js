@@ -1,5 +1,6 @@
 // Follows a stream of server-sent events. fetch and not EventSource: it tells why a stream was refused.
 import { logIn, showLive } from "/assets/frame.js";
+import { ask } from "/assets/session.js";
 
 // follow calls handlers[event](data) with what comes, reports(problem or null) with what hinders it, and goes on until
 // the returned function is called. It pauses while nobody sees the page: a browser has few connections for all its tabs.
@@ -29,7 +30,7 @@ async function run(url, handlers, reports, signal) {
     showLive("connecting", "Connecting");
     let pause = wait;
     try {
-      const answer = await fetch(url, { headers: { Accept: "text/event-stream" }, signal, cache: "no-store" });
+      const answer = await ask(url, { headers: { Accept: "text/event-stream" }, signal, cache: "no-store" });
       if (answer.status === 401) return logIn();
       if (!answer.ok) {
         const problem = await answer.json().catch(() => ({}));

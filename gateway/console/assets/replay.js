@@ -2,6 +2,7 @@
 import { badge, byId, el, put } from "/assets/dom.js";
 import { exact } from "/assets/format.js";
 import { logs } from "/assets/record.js";
+import { ask } from "/assets/session.js";
 
 export async function replay(id, button) {
   const place = byId("replay");
@@ -9,7 +10,7 @@ export async function replay(id, button) {
   button.disabled = true;
   put(place, el("p", { class: "hint" }, "Running it again …"));
   try {
-    const answer = await fetch(`/api/audit/execution/${encodeURIComponent(id)}/replay`, { method: "POST" });
+    const answer = await ask(`/api/audit/execution/${encodeURIComponent(id)}/replay`, { method: "POST" });
     const body = await answer.json();
     if (!answer.ok) throw new Error(body.detail ?? `the gateway answered ${answer.status}`);
     put(place, el("p", {}, badge(body.same ? "sound" : "broken", body.same ? "the same" : "differs"), " ",

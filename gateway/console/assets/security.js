@@ -6,6 +6,7 @@ import { count, duration, exact, moment, share } from "/assets/format.js";
 import { visitor } from "/assets/frame.js";
 import { follow } from "/assets/live.js";
 import { rows, stacked } from "/assets/plots.js";
+import { ask } from "/assets/session.js";
 import { link, status, when } from "/assets/tables.js";
 import { trouble } from "/assets/trouble.js";
 
@@ -77,7 +78,7 @@ function chain(c) {
 }
 
 byId("verify").addEventListener("click", async () => {
-  const answer = await fetch("/api/audit/verification", { method: "POST" }).catch(() => null);
+  const answer = await ask("/api/audit/verification", { method: "POST" }).catch(() => null);
   if (answer?.ok) chain(await answer.json());
   else trouble({ detail: "the verification could not be started" });
 });

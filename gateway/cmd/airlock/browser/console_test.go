@@ -52,3 +52,35 @@ func TestLogin(t *testing.T) {
 	b.visit("/dashboard")
 	b.wait(`location.pathname === "/login"`)
 }
+
+// A session takes the cookie and what the scripts of this origin send: neither a request without it, nor a link by itself,
+// has the visitor's powers. Other tabs go on, and a report is still a click away.
+func TestSessionTakesItsScripts(t *testing.T) {
+	t.Parallel()
+	s := guarded(t)
+	id := s.execute(t, map[string]any{"code": "1 + 1"}).ID
+	b := s.open(t, "/login?next=/dashboard/execution/"+id)
+	b.expect("401") // nobody is logged in yet, and the bare requests below
+	b.typed("#token", key+"\r")
+	b.wait(`document.querySelector("#actions a")`)
+	if status := eval[int](b, `fetch("/api/stats").then(a => a.status)`); status != 401 {
+		t.Errorf("the cookie alone is answered %d", status)
+	}
+	if status := eval[int](b, `import("/assets/session.js").then(m => m.ask("/api/stats")).then(a => a.status)`); status != 200 {
+		t.Errorf("a script of the pages is answered %d", status)
+	}
+	report := eval[string](b, `new Promise(done => {
+		URL.createObjectURL = blob => { blob.text().then(done); return "#"; };
+		document.querySelector('#actions a[download$=".json"]').click();
+	})`)
+	if !strings.Contains(report, id) {
+		t.Errorf("the report is %.200s", report)
+	}
+	b.visit("/security")
+	b.wait(`location.pathname === "/security" && document.querySelector("h1")`)
+	b.visit("/login?next=/dashboard")
+	b.wait(`location.pathname === "/dashboard"`)
+	b.click(`form[action="/logout"] button`)
+	b.wait(`location.pathname === "/login"`)
+	b.wait(`Object.keys(localStorage).every(name => !name.includes("token"))`)
+}

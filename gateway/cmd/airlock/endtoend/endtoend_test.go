@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +26,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/ratelimit"
 	"github.com/airlock-run/airlock/infra/filerecords"
 	"github.com/airlock-run/airlock/infra/localinvoke"
+	"github.com/airlock-run/airlock/infra/sealed"
 	"github.com/airlock-run/airlock/infra/sqlitestate"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
@@ -53,23 +53,21 @@ func serveFunction() error {
 	if err != nil {
 		return err
 	}
-	records, err := filerecords.Open(strings.TrimPrefix(os.Getenv("AUDIT_STORE"), "file://"), filerecords.Config{})
+	link, _, err := sealed.Inherited()
 	if err != nil {
 		return err
 	}
-	r, err := runner.New(runner.Config{Sandbox: engine, Policy: decider("off"), Records: records, KeepCode: true})
+	r, err := runner.New(runner.Config{Sandbox: engine, Policy: decider("off"), Records: link})
 	if err != nil {
 		return err
 	}
-	events.Serve(r.Run, events.CancelFrom(os.Stdin))
-	return nil
+	return link.Serve(context.Background(), events.NewHandler(r.Run, events.CancelFrom(os.Stdin)).Answer, nil)
 }
 
 // rules are what both gateway and function ask.
 type rules interface {
 	Decide(policy.Ask) policy.Decision
-	AnalyzeAsk(policy.Ask) policy.Decision
-	Tiers() []policy.Tier
+	gateway.Decider
 }
 
 func decider(mode string) rules {
@@ -87,6 +85,11 @@ func (u unscanned) Decide(a policy.Ask) policy.Decision {
 	return u.Set.Decide(a)
 }
 
+func (u unscanned) DecideWith(ctx context.Context, a policy.Ask, read policy.Reader) (policy.Decision, error) {
+	a.Code, a.Files = "0", nil
+	return u.Set.DecideWith(ctx, a, read)
+}
+
 // service is a gateway on a real socket, with function processes and records of its own.
 type service struct {
 	url     string
@@ -102,15 +105,14 @@ func serve(t testing.TB, mode string, processes int) *service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = records.Close() })
-	code := "hash"
 	_, timed := t.(*testing.B)
 	if !timed {
-		code = "keep"
 		t.Cleanup(func() { replayed(t, records, mode) })
 	}
 	pool, err := localinvoke.New(t.Context(), localinvoke.Config{
 		Command: []string{os.Args[0], "function"}, Processes: processes, MaxMemory: maxMemory, Grace: grace, StartTimeout: 30 * time.Second,
-		Env: []string{"POLICY=" + mode, "AUDIT_CODE=" + code, "AUDIT_STORE=file://" + dir, "AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")},
+		Env:    []string{"POLICY=" + mode, "AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")},
+		Sealed: &localinvoke.Sealed{Records: records, KeepCode: !timed, Outside: process.Outside{Rules: decider(mode), Secret: func(string) string { return "" }}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -129,9 +131,9 @@ func serve(t testing.TB, mode string, processes int) *service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = state.Close() })
-	server, err := gateway.New(gateway.Config{Places: processes, KeepCode: !timed}, gateway.Deps{
+	server, err := gateway.New(gateway.Config{Overhead: grace, Places: processes, KeepCode: !timed}, gateway.Deps{
 		State:   state,
-		Invoker: pool, Records: records, Policy: decider(mode), Limiter: limiter, Auth: auth, Logger: slog.New(slog.DiscardHandler),
+		Invoker: pool, Records: records, Policy: decider(mode), Reader: policy.NewLocalReader(), Limiter: limiter, Auth: auth, Logger: slog.New(slog.DiscardHandler),
 		Now: time.Now, NewID: func() string { return "exec_" + ulid.MustNew(ulid.Now(), rand.Reader).String() },
 	})
 	if err != nil {

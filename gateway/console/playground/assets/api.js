@@ -1,6 +1,7 @@
 // Calls of the gateway's API, as the visitor.
 
 import { logIn, visitor } from "/assets/frame.js";
+import { ask } from "/assets/session.js";
 
 // Refused is what the gateway says when it does not do what was asked: the one line of its problem document.
 export class Refused extends Error {
@@ -22,7 +23,7 @@ export async function call(path, { method = "GET", body, signal } = {}) {
     Object.assign(options, { method: "POST", body: JSON.stringify(body) });
     options.headers["Content-Type"] = "application/json";
   }
-  const answer = await fetch(path, options);
+  const answer = await ask(path, options);
   if (answer.headers.has("RateLimit-Limit")) {
     allowance.limit = Number(answer.headers.get("RateLimit-Limit"));
     allowance.remaining = Number(answer.headers.get("RateLimit-Remaining"));

@@ -12,8 +12,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/airlock-run/airlock/policy/outbound"
 )
 
 // maxArchive bounds one archive as it is downloaded; the largest pinned one has under 1 MiB.
@@ -27,7 +30,7 @@ type Source struct {
 	NPM string
 	// URL is the registry to ask where there is no npm; "" asks none.
 	URL string
-	// HTTP asks it; http.DefaultClient when nil.
+	// HTTP asks it. Default a client that follows no redirect and takes a minute for an archive at most.
 	HTTP *http.Client
 }
 
@@ -107,7 +110,8 @@ func (s Source) pack(ctx context.Context, packages []Package) (err error) {
 func (s Source) get(ctx context.Context, packages []Package) error {
 	client := s.HTTP
 	if client == nil {
-		client = http.DefaultClient
+		limits := outbound.Limits{Body: maxArchive + 1, Total: time.Minute, Connections: 4}
+		client = limits.Client(outbound.Options{Proxy: http.ProxyFromEnvironment})
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(4)

@@ -1,0 +1,154 @@
+package bounds
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/airlock-run/airlock/gateway/steady"
+)
+
+// Owner is who holds a place.
+type Owner struct {
+	Tenant, Subject string
+	// Operator marks who runs the deployment: the last place is theirs.
+	Operator bool
+}
+
+// ErrFull is the error of an owner for whom there is no place.
+var ErrFull = errors.New("there are as many as there may be")
+
+// Pool hands out places of one resource. It is safe for concurrent use.
+type Pool struct {
+	most int
+
+	mu      sync.Mutex
+	used    int
+	tenants map[string]int
+	owners  map[Owner]int
+}
+
+// NewPool makes a pool with at least one place.
+func NewPool(most int) *Pool {
+	return &Pool{most: max(most, 1), tenants: map[string]int{}, owners: map[Owner]int{}}
+}
+
+// Enter takes a place until leave is called; calls after the first do nothing. The error is ErrFull.
+func (p *Pool) Enter(o Owner) (leave func(), err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.most-p.used <= p.kept(o) {
+		return nil, ErrFull
+	}
+	p.used++
+	p.tenants[o.Tenant]++
+	p.owners[o]++
+	return sync.OnceFunc(func() { p.leave(o) }), nil
+}
+
+func (p *Pool) leave(o Owner) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used--
+	if p.tenants[o.Tenant]--; p.tenants[o.Tenant] == 0 {
+		delete(p.tenants, o.Tenant)
+	}
+	if p.owners[o]--; p.owners[o] == 0 {
+		delete(p.owners, o)
+	}
+}
+
+// kept is how many free places are not for an owner: for one that has some, a tenth; for one that is new, of a tenant that
+// has some, half of that; for a new tenant the operator's one. A pool of few places keeps no more than half of them.
+func (p *Pool) kept(o Owner) int {
+	tenth := min(max(p.most/10, 3), p.most/2)
+	switch {
+	case p.owners[o] > 0:
+		return tenth
+	case o.Operator:
+		return 0
+	case p.tenants[o.Tenant] > 0:
+		return (tenth + 1) / 2
+	}
+	return min(1, tenth/2)
+}
+
+// Used returns how many places are taken, and how many there are.
+func (p *Pool) Used() (used, most int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.used, p.most
+}
+
+// Leases is a pool of places that are held by name, and fall free when they have not been used for a while. It is safe for
+// concurrent use.
+type Leases struct {
+	*Pool
+	idle time.Duration
+	now  func() time.Time
+
+	mu  sync.Mutex
+	all map[string]*lease
+}
+
+type lease struct {
+	leave func()
+	last  time.Time
+}
+
+// NewLeases makes leases that end after idle.
+func NewLeases(most int, idle time.Duration, now func() time.Time) *Leases {
+	return &Leases{Pool: NewPool(most), idle: idle, now: steady.Clock(now), all: map[string]*lease{}}
+}
+
+// Enter is Pool.Enter, once leases that were not used for too long have ended.
+func (l *Leases) Enter(o Owner) (leave func(), err error) {
+	leave, err = l.Pool.Enter(o)
+	if err == nil {
+		return leave, nil
+	}
+	l.sweep()
+	return l.Pool.Enter(o)
+}
+
+// Hold gives a place that was entered a name.
+func (l *Leases) Hold(name string, leave func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if old := l.all[name]; old != nil {
+		old.leave()
+	}
+	l.all[name] = &lease{leave, l.now()}
+}
+
+// Touch notes that a name is used.
+func (l *Leases) Touch(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if held := l.all[name]; held != nil {
+		held.last = l.now()
+	}
+}
+
+// End frees the place of a name.
+func (l *Leases) End(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if held := l.all[name]; held != nil {
+		held.leave()
+		delete(l.all, name)
+	}
+}
+
+// sweep ends what was not used for too long.
+func (l *Leases) sweep() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	for name, held := range l.all {
+		if now.Sub(held.last) >= l.idle {
+			held.leave()
+			delete(l.all, name)
+		}
+	}
+}

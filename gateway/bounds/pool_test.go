@@ -1,0 +1,146 @@
+package bounds_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/gateway/bounds"
+)
+
+func owner(tenant, subject string) bounds.Owner {
+	return bounds.Owner{Tenant: tenant, Subject: subject}
+}
+
+// fill enters until there is no place, and returns how many there were.
+func fill(p interface {
+	Enter(bounds.Owner) (func(), error)
+}, o func(n int) bounds.Owner) (n int) {
+	for {
+		if _, err := p.Enter(o(n)); err != nil {
+			return n
+		}
+		n++
+	}
+}
+
+// Whatever the size of a pool: who is alone has nearly all, and a flood of one token, of one tenant's tokens, or of many
+// tenants leaves a place for who comes next.
+func TestShares(t *testing.T) {
+	t.Parallel()
+	operator := bounds.Owner{Tenant: "default", Subject: "key", Operator: true}
+	for _, most := range []int{1, 2, 3, 5, 10, 64, 200, 16384} {
+		t.Run(fmt.Sprint(most, " places"), func(t *testing.T) {
+			t.Parallel()
+			p := bounds.NewPool(most)
+			alone := fill(p, func(int) bounds.Owner { return owner("a", "1") })
+			if alone < most/2 || alone < most*85/100-3 {
+				t.Errorf("who is alone has %d", alone)
+			}
+			if most < 10 {
+				return
+			}
+			if n := fill(p, func(n int) bounds.Owner { return owner("a", fmt.Sprint("more", n)) }); n == 0 {
+				t.Error("another token of the tenant has none")
+			}
+			if n := fill(p, func(n int) bounds.Owner { return owner(fmt.Sprint("t", n), "1") }); n == 0 {
+				t.Error("another tenant has none")
+			}
+			if _, err := p.Enter(operator); err != nil {
+				t.Error("the operator has none")
+			}
+			if used, of := p.Used(); used != most || of != most {
+				t.Errorf("%d of %d are taken", used, of)
+			}
+			if _, err := p.Enter(owner("late", "1")); !errors.Is(err, bounds.ErrFull) {
+				t.Errorf("more than there are: %v", err)
+			}
+		})
+	}
+}
+
+func TestLeaving(t *testing.T) {
+	t.Parallel()
+	p := bounds.NewPool(100)
+	var all sync.WaitGroup
+	for n := range 50 {
+		all.Go(func() {
+			leave, err := p.Enter(owner("t", fmt.Sprint(n%3)))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			leave()
+			leave() // does nothing
+		})
+	}
+	all.Wait()
+	if used, _ := p.Used(); used != 0 {
+		t.Errorf("%d are taken", used)
+	}
+	if n := fill(p, func(int) bounds.Owner { return owner("t", "1") }); n != 90 {
+		t.Errorf("then there are %d", n)
+	}
+}
+
+// What nobody uses any more falls free, also after the clock was put back.
+func TestLeases(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1e9, 0)
+	l := bounds.NewLeases(100, time.Hour, func() time.Time { return now })
+	enter := func(name string) error {
+		leave, err := l.Enter(owner("t", "1"))
+		if err == nil {
+			l.Hold(name, leave)
+		}
+		return err
+	}
+	for n := range 90 {
+		if err := enter(fmt.Sprint(n)); err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if enter("more") == nil {
+		t.Error("there is one too many")
+	}
+	l.End("0")
+	l.End("0")
+	if err := enter("again"); err != nil {
+		t.Error("after an end:", err)
+	}
+	now = now.Add(time.Hour - 1)
+	l.Touch("again")
+	now = now.Add(1)
+	if err := enter("later"); err != nil {
+		t.Error("after an hour:", err)
+	}
+	if used, _ := l.Used(); used != 2 {
+		t.Errorf("%d are held", used)
+	}
+	for n := range 88 {
+		if err := enter(fmt.Sprint("b", n)); err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	now = now.Add(-24 * time.Hour)
+	if enter("back") == nil {
+		t.Error("a clock that was put back freed a place")
+	}
+	now = now.Add(time.Hour)
+	if err := enter("back"); err != nil {
+		t.Error("an hour after the clock was put back:", err)
+	}
+}
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, b := range bounds.Table() {
+		if seen[b.Resource] || b.What == "" || b.Owner == "" || b.Share == "" || b.Answer == "" || bounds.Of(b.Resource) != b {
+			t.Errorf("%+v", b)
+		}
+		seen[b.Resource] = true
+	}
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// stuck is a sandbox whose runs end when it is released.
+type stuck chan struct{}
+
+func (s stuck) Run(context.Context, sandbox.Script, sandbox.Grants) (sandbox.Result, error) {
+	<-s
+	return sandbox.Result{}, nil
+}
+
+// A run that no limit stops ends with the process, as a limit.
+func TestLateRunEndsTheProcess(t *testing.T) {
+	t.Parallel()
+	var errs bytes.Buffer
+	release, code := make(stuck), 0
+	p := punctual{release, &errs, func(c int) { code = c; close(release) }}
+	if _, err := p.Run(t.Context(), sandbox.Script{}, sandbox.Grants{Limits: sandbox.Limits{Wall: time.Millisecond}}); err != nil {
+		t.Fatal(err)
+	}
+	if code != exitLimit || !strings.Contains(errs.String(), "did not end at its limit") {
+		t.Errorf("exit %d: %s", code, &errs)
+	}
+}
+
+// A preparation that cannot be interrupted keeps neither the limit nor a signal waiting.
+func TestPreparationEndsWithTheCommand(t *testing.T) {
+	t.Parallel()
+	endless := "enum E{" + strings.Repeat("a,", 40_000) + "}"
+	cmd, _, errs := asProgram(t, nil, "run", "-e", endless, "--language", "typescript", "--policy", "agent", "--timeout", "200ms")
+	_ = cmd.Wait() // the code says it
+	if code := cmd.ProcessState.ExitCode(); code != exitLimit || !strings.Contains(errs.String(), "timed out after 200ms") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
+// A store that never answers does not keep the command from ending at a signal.
+func TestSignalEndsWhatCannotBeInterrupted(t *testing.T) {
+	t.Parallel()
+	asked, release := make(chan struct{}, 10), make(chan struct{})
+	bucket := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPut {
+			_, _ = io.WriteString(w, "<ListBucketResult></ListBucketResult>")
+			return
+		}
+		asked <- struct{}{}
+		<-release
+	}))
+	t.Cleanup(bucket.Close)
+	t.Cleanup(func() { close(release) })
+	cmd, _, errs := asProgram(t, []string{
+		"AUDIT_STORE=s3://bucket/records", "S3_ENDPOINT=" + bucket.URL, "AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b", "AWS_REGION=us-east-1",
+	}, "run", "-e", "1")
+	<-asked // it writes the record, which no signal interrupts
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // the code says it
+	if code := cmd.ProcessState.ExitCode(); code != exitSignal+int(syscall.SIGTERM) {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}

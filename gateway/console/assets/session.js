@@ -1,0 +1,32 @@
+// The second secret of a session. Browsers send the cookie to every port of a host; this is sent by scripts of this origin
+// alone, in a header. The login page draws it, and the gateway never says it.
+
+const kept = "airlock-request-token";
+
+// draw makes a new one for a login and keeps it. It throws where the browser keeps nothing for this origin.
+export function draw() {
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  const token = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  localStorage.setItem(kept, token);
+  return token;
+}
+
+// forget is for when the session ends.
+export function forget() {
+  try {
+    localStorage.removeItem(kept);
+  } catch {
+    // There was nothing to forget.
+  }
+}
+
+// ask is fetch with the session: every call of the API goes by it.
+export function ask(path, { headers, ...options } = {}) {
+  let token = null;
+  try {
+    token = localStorage.getItem(kept);
+  } catch {
+    // The gateway says what is missing.
+  }
+  return fetch(path, { ...options, headers: token === null ? headers : { ...headers, "X-Airlock-Request-Token": token } });
+}

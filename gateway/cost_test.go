@@ -1,0 +1,238 @@
+package gateway_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/policy"
+)
+
+// ownTime is the processor time that one request may cost the gateway's own process.
+const ownTime = 50 * time.Millisecond
+
+// farReader stands in for workers: what this process does is to hand a text over and to read a long answer.
+type farReader struct{ answer []byte }
+
+func newFarReader(t testing.TB) farReader {
+	t.Helper()
+	var found policy.Reading
+	for i := range 100 {
+		found.Analysis.Findings = append(found.Analysis.Findings, policy.Finding{
+			Category: policy.Unanalysed, Message: strings.Repeat("m", 80), Excerpt: strings.Repeat("é", 80), Line: i, Column: 1,
+		})
+	}
+	for i := range 30_000 {
+		found.Telemetry.AccessedIdentifiers = append(found.Telemetry.AccessedIdentifiers, "v"+strconv.Itoa(i))
+	}
+	answer, err := json.Marshal(found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return farReader{answer}
+}
+
+func (f farReader) Read(_ context.Context, t policy.Text) (found policy.Reading, err error) {
+	if _, err := t.MarshalBinary(); err != nil {
+		return found, err
+	}
+	return found, json.Unmarshal(f.answer, &found)
+}
+
+func costServer(t testing.TB) *served {
+	t.Helper()
+	s := kept(t, options{reader: newFarReader(t), invoke: echo})
+	s.do(t, "PUT", "/api/functions/g", `{"code":"input"}`)
+	return s
+}
+
+// doorCosts are the doors that take code, with what a body needs around the members that are tried.
+var doorCosts = []struct{ method, path string }{
+	{"POST", "/api/execute"}, {"POST", "/api/execute/stream"}, {"POST", "/api/analyze"}, {"PUT", "/api/functions/f"}, {"POST", "/api/functions/g/invoke"},
+}
+
+// cost returns the processor time of this process for one request, the test's own side included, at the cheapest of a few.
+func (s *served) cost(t testing.TB, method, path, body string) (best time.Duration) {
+	t.Helper()
+	request := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", method, path, len(body), body)
+	best = time.Hour
+	for range 3 {
+		before := processorTime()
+		conn, err := net.Dial("tcp", s.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { _, _ = io.WriteString(conn, request) }() // a refusal may come before all is sent
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatalf("%s %s: %v", method, path, err)
+		}
+		_, err = io.Copy(io.Discard, answer.Body)
+		_ = conn.Close()
+		if err != nil || answer.StatusCode == 500 {
+			t.Fatalf("%s %s: %d %v", method, path, answer.StatusCode, err)
+		}
+		if best = min(best, processorTime()-before); best < ownTime {
+			return best
+		}
+	}
+	return best
+}
+
+func processorTime() time.Duration {
+	var r syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
+		return 0
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// bounded holds a request to the time that it may cost: the promise, or, on a machine that is slow or busy, twice what an
+// array of numbers of the same size costs beside it.
+func (s *served) bounded(t testing.TB, method, path, body string) {
+	t.Helper()
+	took := s.cost(t, method, path, body)
+	for tries := 0; took > ownTime; tries++ {
+		plain := s.cost(t, "POST", "/api/execute", `{"code":"1","input":[0`+strings.Repeat(",0", len(body)/2-20)+`]}`)
+		if took <= 2*plain {
+			return
+		}
+		if tries == 5 {
+			t.Errorf("%s %s with %.60q… of %d bytes: %v of processor time; one of numbers takes %v", method, path, body, len(body), took, plain)
+			return
+		}
+		took = min(took, s.cost(t, method, path, body))
+	}
+}
+
+// costlyRequests are bodies within the default limits whose shape costs parsers, decoders or encoders more than their size.
+func costlyRequests() map[string]string {
+	const full = 1<<20 - 400
+	repeat := strings.Repeat
+	written := func(v any) string {
+		b, err := encodeJSON(v)
+		if err != nil {
+			panic(err) // strings always encode
+		}
+		return b
+	}
+	code := func(code, language string) string { return written(map[string]any{"code": code, "language": language}) }
+	commas := "1" + repeat(",1", 20_000)
+	var names strings.Builder
+	for i := range 90_000 {
+		fmt.Fprintf(&names, `"%x":0,`, i)
+	}
+	object := "{" + strings.TrimSuffix(names.String(), ",") + "}"
+	return map[string]string{
+		"line separators":         code(repeat("a\u2028", 65_500), "javascript"),
+		"commas":                  code("1"+repeat(",1", 40_000), "javascript"),
+		"six files of commas":     written(map[string]any{"code": "1", "files": map[string]string{"a.js": commas, "b.js": commas, "c.js": commas, "d.js": commas, "e.js": commas, "f.js": commas}}),
+		"commas in TypeScript":    code("1"+repeat(",1", 16_000), "typescript"),
+		"operators in a template": code("[`${"+repeat("+/*c*/", 40_000)+"1}`]", "javascript"),
+		"private names":           code("class A{"+repeat("#p\n", 40_000)+"}", "javascript"),
+		"the most cheap tokens":   code("1"+repeat(",1", 990), "javascript"),
+		"cheap private names":     code("class A{"+repeat("#p\n", 990)+"}", "javascript"),
+		"cheap and growing":       code("s='ab';"+repeat("s+=s;", 490), "javascript"),
+		"cheap strings of code":   code(repeat("eval('eval(1)');", 330), "javascript"),
+		"cheap and nested":        code(repeat("[", 90)+repeat("a=>", 400)+"1"+repeat("]", 90), "javascript"),
+		"numbers":                 `{"code":"1","input":[0` + repeat(",0", full/2) + `]}`,
+		"names":                   `{"code":"1","input":` + object + `}`,
+		"names in context":        `{"code":"1","context":{"a":` + object + `}}`,
+		"escapes":                 `{"code":"1","input":"` + repeat(`\u0001`, full/6) + `"}`,
+		"markup":                  `{"code":"1","input":"` + repeat(`<&>`, full/3) + `"}`,
+		"line ends":               `{"code":"1","input":"` + repeat("\u2028", full/3) + `"}`,
+		"members":                 object,
+	}
+}
+
+func encodeJSON(v any) (string, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return b.String(), err
+}
+
+// forDoor makes a body one that a door takes: a call has no code of its own.
+func forDoor(path, body string) string {
+	if strings.HasSuffix(path, "/invoke") {
+		return strings.Replace(body, `"code":"1",`, "", 1)
+	}
+	return body
+}
+
+// TestOwnCosts holds every door to the time that a request may cost the gateway's own process.
+func TestOwnCosts(t *testing.T) {
+	s := costServer(t)
+	for _, body := range costlyRequests() {
+		for _, door := range doorCosts {
+			s.bounded(t, door.method, door.path, forDoor(door.path, body))
+		}
+	}
+}
+
+// BenchmarkOwnCosts is the table of worst cases: processor time of the gateway's own process by door and body.
+func BenchmarkOwnCosts(b *testing.B) {
+	s := costServer(b)
+	for name, body := range costlyRequests() {
+		for _, door := range doorCosts {
+			b.Run(strings.TrimPrefix(door.path, "/api/")+"/"+name, func(b *testing.B) {
+				total := time.Duration(0)
+				for b.Loop() {
+					total += s.cost(b, door.method, door.path, forDoor(door.path, body))
+				}
+				b.ReportMetric(float64(total.Microseconds())/1000/float64(b.N), "own-cpu-ms/op")
+			})
+		}
+	}
+}
+
+// FuzzOwnCosts looks for processor time, not for crashes: any fragments, repeated to any size, as code, as a file, as input
+// or as members, at any door.
+func FuzzOwnCosts(f *testing.F) {
+	for _, fragment := range []string{
+		"a\u2028", ",1", "+/*c*/", "#p\n", "`${", "eval('1');", "a=>", "s+=s;", "(", "{a:", "/a/;", "\\u0061", "new ", "x?.", "class A{", "async ", "import a from 'b';", "<a>", "é", "'", "//\n", "let [a]=",
+	} {
+		for place := range uint8(4) {
+			f.Add("1", fragment, "", uint16(900), place, false)
+		}
+		f.Add("[`", fragment, "`]", uint16(60_000), uint8(0), true)
+	}
+	s := costServer(f)
+	f.Fuzz(func(t *testing.T, before, fragment, after string, times uint16, place uint8, typed bool) {
+		most := max(1, (200<<10)/max(len(fragment), 1))
+		text := before + strings.Repeat(fragment, min(int(times), most)) + after
+		if len(text) > 250<<10 {
+			return
+		}
+		language := "javascript"
+		if typed {
+			language = "typescript"
+		}
+		request := map[string]any{"code": text, "language": language}
+		switch place % 4 {
+		case 1:
+			request["code"], request["files"] = "1", map[string]string{"a.js": text, "b.ts": text}
+		case 2:
+			request["code"], request["input"] = "1", text
+		case 3:
+			request["code"], request["context"] = "1", map[string]any{"a": strings.Split(text, ",")}
+		}
+		body, err := encodeJSON(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, door := range doorCosts[:4] {
+			s.bounded(t, door.method, door.path, body)
+		}
+	})
+}

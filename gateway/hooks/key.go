@@ -1,0 +1,57 @@
+package hooks
+
+import (
+	"encoding/base64"
+	"errors"
+	"strings"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// MinSecretBytes is how long a key must be, after decoding.
+const MinSecretBytes = 16
+
+const secretPrefix = "whsec_"
+
+// errShort refuses a key that could be guessed.
+var errShort = errors.New("is too short: 16 bytes or more are required, after decoding and without whsec_; " +
+	"openssl rand -hex 32 makes one")
+
+// keyOf returns the key of a hook. A secret that is empty, blank or short is none, whoever stored it. Only
+// Standard Webhooks decode what stands after whsec_, but it is as strong as its bytes for every scheme.
+func keyOf(h execution.FunctionHook) ([]byte, error) {
+	text, prefixed := strings.CutPrefix(h.Secret, secretPrefix)
+	decoded, err := strictBase64(text)
+	key, strength := []byte(h.Secret), len(strings.TrimSpace(text))
+	switch {
+	case err == nil && h.Scheme == Standard:
+		key, strength = decoded, len(decoded)
+	case err == nil && prefixed:
+		strength = len(decoded)
+	case prefixed && h.Scheme == Standard:
+		return nil, errors.New("must be whsec_ and base64 after it")
+	}
+	if strength < MinSecretBytes {
+		return nil, errShort
+	}
+	return key, nil
+}
+
+// standardKey returns the key as the library of Standard Webhooks takes it.
+func standardKey(h execution.FunctionHook) (*standardwebhooks.Webhook, error) {
+	key, err := keyOf(h)
+	if err != nil {
+		return nil, err
+	}
+	return standardwebhooks.NewWebhookRaw(key)
+}
+
+// strictBase64 decodes standard base64 in its one form: padded, without white space, and with unused bits at zero.
+func strictBase64(text string) ([]byte, error) {
+	if strings.ContainsAny(text, "\r\n") {
+		return nil, base64.CorruptInputError(0)
+	}
+	return base64.StdEncoding.Strict().DecodeString(text)
+}
