@@ -20,7 +20,7 @@ run: build ## build and serve on 127.0.0.1:3000
 build: toolchain $(EDITOR) ## bin/airlock, bin/bootstrap and the compiled engine in bin/cache
 	@mkdir -p bin
 	$(GO) build -trimpath -o bin/airlock ./gateway/cmd/airlock
-	$(GO) build -trimpath -tags lambda.norpc -o bin/bootstrap ./functions/execute
+	$(GO) build -trimpath -tags lambda.norpc -o bin/bootstrap ./functions/lambda
 	@bin/bootstrap -fill-cache bin/cache
 
 toolchain:
@@ -82,7 +82,7 @@ bench-soak: ## resident memory over 100,000 executions
 	$(GO) test ./gateway/cmd/airlock/endtoend -run '^$$' -bench Soak -benchtime 1x
 
 bench-index: ## an index over a million records: making it, against reading them once; lists, summaries, figures
-	AUDITINDEX_RECORDS=1000000 $(GO) test ./infra/auditindex -run '^$$' -bench Index -benchtime 5x -timeout 30m
+	AUDITINDEX_RECORDS=1000000 $(GO) test ./infra/records/auditindex -run '^$$' -bench Index -benchtime 5x -timeout 30m
 
 scan-report: ## precision and recall of the threat scan, by category
 	$(GO) test ./policy -run ScanReport -v

@@ -20,9 +20,9 @@ import (
 	"github.com/airlock-run/airlock/gateway/ratelimit"
 	"github.com/airlock-run/airlock/gateway/results"
 	"github.com/airlock-run/airlock/gateway/schedule"
-	"github.com/airlock-run/airlock/infra/filerecords"
-	"github.com/airlock-run/airlock/infra/recordstest"
-	"github.com/airlock-run/airlock/infra/sqlitestate"
+	"github.com/airlock-run/airlock/infra/records/filerecords"
+	"github.com/airlock-run/airlock/infra/records/recordstest"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 	"github.com/airlock-run/airlock/policy"
 )
 

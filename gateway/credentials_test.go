@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/infra/sqlitestate"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 

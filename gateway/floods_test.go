@@ -12,7 +12,7 @@ import (
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/bounds"
-	"github.com/airlock-run/airlock/infra/sqlitestate"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
 // open makes a request and leaves its answer open until the test ends.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/authn"
-	"github.com/airlock-run/airlock/infra/sqlitestate"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
 // kept gives a server with state; its function answers with what it was sent, under "input", "context", and "code".

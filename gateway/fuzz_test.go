@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/gateway"
-	"github.com/airlock-run/airlock/infra/sqlitestate"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
 // fuzzed is a server for a fuzz target: with state, and with nobody to be told apart.

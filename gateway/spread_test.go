@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/airlock-run/airlock/gateway"
-	"github.com/airlock-run/airlock/infra/sqlitestate"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
 // Of several gateways each knows the keys that another took; without a place to keep them a key is refused, because the

@@ -11,8 +11,8 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
-	"github.com/airlock-run/airlock/infra/sqlitestate"
-	"github.com/airlock-run/airlock/infra/statetest"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
+	"github.com/airlock-run/airlock/infra/state/statetest"
 )
 
 // When the disk of the state is full, what would change it is 507 and /readyz is 503 with the reason, what needs no state goes

@@ -5,5 +5,5 @@
 // On this machine the process is sealed: its owner stores what it records, and makes the connections of its executions
 // ([Outside]). On Lambda it has nobody beside it, and opens the record store itself.
 //
-// Two main packages call [Serve] and nothing else: functions/execute, the Lambda bootstrap, and "airlock function".
+// Two main packages call [Serve] and nothing else: functions/lambda, the Lambda bootstrap, and "airlock function".
 package process

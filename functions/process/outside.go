@@ -8,7 +8,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/runner"
-	"github.com/airlock-run/airlock/infra/localinvoke"
+	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
 	"github.com/airlock-run/airlock/infra/mcptools"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/sandbox"

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/airlock-run/airlock/infra/records"
-	"github.com/airlock-run/airlock/infra/s3records"
+	"github.com/airlock-run/airlock/infra/records/s3records"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"github.com/airlock-run/airlock/functions/events"
 	"github.com/airlock-run/airlock/functions/runner"
-	"github.com/airlock-run/airlock/infra/handover"
+	"github.com/airlock-run/airlock/infra/invoke/handover"
+	"github.com/airlock-run/airlock/infra/invoke/sealed"
 	"github.com/airlock-run/airlock/infra/lockdown"
-	"github.com/airlock-run/airlock/infra/sealed"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/sandbox"
 )

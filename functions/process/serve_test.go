@@ -15,7 +15,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/process"
-	"github.com/airlock-run/airlock/infra/localinvoke"
+	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
 )
 
 // TestMain makes this test program a function process.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/airlock-run/airlock/functions/events"
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/invoke/sealed"
 	"github.com/airlock-run/airlock/infra/mcptools"
 	"github.com/airlock-run/airlock/infra/records"
-	"github.com/airlock-run/airlock/infra/sealed"
 	"github.com/airlock-run/airlock/policy"
 )
 

@@ -18,9 +18,9 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/jobs"
 	"github.com/airlock-run/airlock/infra/s3objects"
-	"github.com/airlock-run/airlock/infra/s3state"
-	"github.com/airlock-run/airlock/infra/s3test"
-	"github.com/airlock-run/airlock/infra/sqlitestate"
+	"github.com/airlock-run/airlock/infra/s3objects/s3test"
+	"github.com/airlock-run/airlock/infra/state/s3state"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
 const (

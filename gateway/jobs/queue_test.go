@@ -13,8 +13,8 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/jobs"
 	"github.com/airlock-run/airlock/infra/s3objects"
-	"github.com/airlock-run/airlock/infra/s3state"
-	"github.com/airlock-run/airlock/infra/sqlitestate"
+	"github.com/airlock-run/airlock/infra/state/s3state"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
 // script is a runner that does what a test says.

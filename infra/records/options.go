@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/airlock-run/airlock/infra/s3records"
+	"github.com/airlock-run/airlock/infra/records/s3records"
 )
 
 // known are the options of a bucket's URL.

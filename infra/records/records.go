@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/airlock-run/airlock/infra/filerecords"
-	"github.com/airlock-run/airlock/infra/s3records"
+	"github.com/airlock-run/airlock/infra/records/filerecords"
+	"github.com/airlock-run/airlock/infra/records/s3records"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/infra/records"
-	"github.com/airlock-run/airlock/infra/recordstest"
-	"github.com/airlock-run/airlock/infra/s3records"
+	"github.com/airlock-run/airlock/infra/records/recordstest"
+	"github.com/airlock-run/airlock/infra/records/s3records"
 )
 
 func TestOpen(t *testing.T) {

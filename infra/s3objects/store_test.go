@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/airlock-run/airlock/infra/s3objects"
-	"github.com/airlock-run/airlock/infra/s3test"
+	"github.com/airlock-run/airlock/infra/s3objects/s3test"
 )
 
 var server *s3test.Server

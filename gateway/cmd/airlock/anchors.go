@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/airlock-run/airlock/infra/anchors"
 	"github.com/airlock-run/airlock/infra/records"
+	"github.com/airlock-run/airlock/infra/records/anchors"
 	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/policy/audit"
 )

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/airlock-run/airlock/infra/filerecords"
 	"github.com/airlock-run/airlock/infra/records"
-	"github.com/airlock-run/airlock/infra/recordstest"
+	"github.com/airlock-run/airlock/infra/records/filerecords"
+	"github.com/airlock-run/airlock/infra/records/recordstest"
 )
 
 // tool runs airlock and gives everything that it printed.

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/airlock-run/airlock/infra/records"
-	"github.com/airlock-run/airlock/infra/s3records"
+	"github.com/airlock-run/airlock/infra/records/s3records"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 

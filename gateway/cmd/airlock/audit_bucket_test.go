@@ -8,9 +8,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/airlock-run/airlock/infra/recordstest"
-	"github.com/airlock-run/airlock/infra/s3records"
-	"github.com/airlock-run/airlock/infra/s3test"
+	"github.com/airlock-run/airlock/infra/records/recordstest"
+	"github.com/airlock-run/airlock/infra/records/s3records"
+	"github.com/airlock-run/airlock/infra/s3objects/s3test"
 )
 
 // Over a bucket, too, verify names the record that was removed or altered, and export gives the rest.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/airlock-run/airlock/infra/filerecords"
+	"github.com/airlock-run/airlock/infra/records/filerecords"
 )
 
 // pruneCommand applies a retention to a folder. In a bucket that is the work of lifecycle rules: nobody who writes

@@ -33,7 +33,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/client"
 	"github.com/airlock-run/airlock/gateway/console/playground/bundle/registry"
 	"github.com/airlock-run/airlock/gateway/mcp"
-	"github.com/airlock-run/airlock/infra/lambdainvoke"
+	"github.com/airlock-run/airlock/infra/invoke/lambdainvoke"
 	"github.com/airlock-run/airlock/infra/mcptools"
 	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/policy/outbound"
@@ -68,10 +68,10 @@ var clients = map[string][]struct {
 		_, err := registry.Source{Cache: t.TempDir(), URL: url}.Fetch(ctx, []registry.Package{{Name: "a", Version: "1.0.0"}})
 		return err
 	}}},
-	"infra/lambdainvoke": {{"invoke", 50 << 20, callLambda(false)}, {"buffered", 50 << 20, callLambda(true)}},
-	"infra/mcptools":     {{"catalogue", 12 << 20, callCatalogue}},
-	"infra/s3objects":    {{"object", 220 << 20, callS3(false)}, {"list", 40 << 20, callS3(true)}},
-	"sandbox":            {{"fetch", 4 << 20, callFetch}, {"tool", 4 << 20, callTool}},
+	"infra/invoke/lambdainvoke": {{"invoke", 50 << 20, callLambda(false)}, {"buffered", 50 << 20, callLambda(true)}},
+	"infra/mcptools":            {{"catalogue", 12 << 20, callCatalogue}},
+	"infra/s3objects":           {{"object", 220 << 20, callS3(false)}, {"list", 40 << 20, callS3(true)}},
+	"sandbox":                   {{"fetch", 4 << 20, callFetch}, {"tool", 4 << 20, callTool}},
 }
 
 func callFront(ctx context.Context, t *testing.T, address string) error {
@@ -366,16 +366,16 @@ var makers = map[string][]string{
 
 // mayMake says which files may use a maker, and why that is no hole.
 var mayMake = map[string]string{
-	"policy/outbound/transport.go":   "it bounds them",
-	"policy/address/dial.go":         "it checks addresses",
-	"infra/s3objects/connect.go":     "bounded by Shape and Bound",
-	"infra/lambdainvoke/config.go":   "bounded by Shape and Bound",
-	"gateway/cmd/airlock/limits.go":  "its connections are bounded",
-	"gateway/cmd/airlock/tracing.go": "by collectorClient",
-	"gateway/cmd/airlock/mcp.go":     "over outbound",
-	"infra/mcptools/connect.go":      "over outbound",
-	"infra/s3test/server.go":         "a server of tests",
-	"sandbox/peers/http.go":          "a program that measures",
+	"policy/outbound/transport.go":        "it bounds them",
+	"policy/address/dial.go":              "it checks addresses",
+	"infra/s3objects/connect.go":          "bounded by Shape and Bound",
+	"infra/invoke/lambdainvoke/config.go": "bounded by Shape and Bound",
+	"gateway/cmd/airlock/limits.go":       "its connections are bounded",
+	"gateway/cmd/airlock/tracing.go":      "by collectorClient",
+	"gateway/cmd/airlock/mcp.go":          "over outbound",
+	"infra/mcptools/connect.go":           "over outbound",
+	"infra/s3objects/s3test/server.go":    "a server of tests",
+	"sandbox/peers/http.go":               "a program that measures",
 }
 
 // TestEveryClientIsBounded: nothing in the program makes a client, a transport or a connection besides the packages that

@@ -16,7 +16,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/process"
-	"github.com/airlock-run/airlock/infra/localinvoke"
+	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
 )
 
 // doctorCommand looks at what airlock serve needs.

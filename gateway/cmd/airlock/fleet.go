@@ -10,9 +10,9 @@ import (
 
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway"
-	"github.com/airlock-run/airlock/infra/handover"
-	"github.com/airlock-run/airlock/infra/lambdainvoke"
-	"github.com/airlock-run/airlock/infra/localinvoke"
+	"github.com/airlock-run/airlock/infra/invoke/handover"
+	"github.com/airlock-run/airlock/infra/invoke/lambdainvoke"
+	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
 	"github.com/airlock-run/airlock/policy"
 )
 

@@ -40,7 +40,7 @@ var foreign = map[string][]string{
 	"github.com/gofiber/fiber":      {"gateway"},
 	"github.com/valyala/fasthttp":   {"gateway"},
 	"github.com/aws/aws-sdk-go-v2":  {"infra"},
-	"github.com/aws/aws-lambda-go":  {"functions/execute", "functions/events"},
+	"github.com/aws/aws-lambda-go":  {"functions/lambda", "functions/events"},
 	"github.com/tetratelabs/wazero": {"sandbox"},
 	"github.com/fastschema/qjs":     {"sandbox"},
 }

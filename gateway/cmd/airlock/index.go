@@ -9,9 +9,9 @@ import (
 
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway"
-	"github.com/airlock-run/airlock/infra/auditindex"
-	"github.com/airlock-run/airlock/infra/filerecords"
-	"github.com/airlock-run/airlock/infra/s3records"
+	"github.com/airlock-run/airlock/infra/records/auditindex"
+	"github.com/airlock-run/airlock/infra/records/filerecords"
+	"github.com/airlock-run/airlock/infra/records/s3records"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 

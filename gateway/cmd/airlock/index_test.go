@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/airlock-run/airlock/infra/s3test"
+	"github.com/airlock-run/airlock/infra/s3objects/s3test"
 )
 
 // A gateway whose records are in a bucket answers from an index over all of them, also after it was started again with a

@@ -23,8 +23,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
-	"github.com/airlock-run/airlock/infra/localinvoke"
-	"github.com/airlock-run/airlock/infra/s3test"
+	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
+	"github.com/airlock-run/airlock/infra/s3objects/s3test"
 )
 
 // lambdaLocal starts airlock lambda-local and gives where it listens.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/events"
 	"github.com/airlock-run/airlock/gateway"
-	"github.com/airlock-run/airlock/infra/lambdainvoke"
+	"github.com/airlock-run/airlock/infra/invoke/lambdainvoke"
 )
 
 // The values of LAMBDA_FRONT: what is in front of the gateway where Lambda runs it.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/airlock-run/airlock/infra/filerecords"
+	"github.com/airlock-run/airlock/infra/records/filerecords"
 )
 
 // pruner is a store of records that takes old ones away itself. Buckets do it by their lifecycle rules.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/airlock-run/airlock/infra/filerecords"
-	"github.com/airlock-run/airlock/infra/recordstest"
+	"github.com/airlock-run/airlock/infra/records/filerecords"
+	"github.com/airlock-run/airlock/infra/records/recordstest"
 )
 
 // lines are what was logged.

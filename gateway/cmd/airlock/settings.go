@@ -15,8 +15,8 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway/authn"
-	"github.com/airlock-run/airlock/infra/filerecords"
 	"github.com/airlock-run/airlock/infra/records"
+	"github.com/airlock-run/airlock/infra/records/filerecords"
 	"github.com/airlock-run/airlock/policy/address"
 )
 

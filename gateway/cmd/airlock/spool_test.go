@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/airlock-run/airlock/infra/s3test"
+	"github.com/airlock-run/airlock/infra/s3objects/s3test"
 )
 
 // With a spool nobody waits for a bucket that is away: the record of a function process that is locked down lies on this

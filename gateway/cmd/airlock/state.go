@@ -11,8 +11,8 @@ import (
 	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/callbacks"
 	"github.com/airlock-run/airlock/infra/s3objects"
-	"github.com/airlock-run/airlock/infra/s3state"
-	"github.com/airlock-run/airlock/infra/sqlitestate"
+	"github.com/airlock-run/airlock/infra/state/s3state"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 	"github.com/airlock-run/airlock/policy"
 )
 

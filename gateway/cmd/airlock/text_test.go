@@ -17,8 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/airlock-run/airlock/infra/filerecords"
-	"github.com/airlock-run/airlock/infra/recordstest"
+	"github.com/airlock-run/airlock/infra/records/filerecords"
+	"github.com/airlock-run/airlock/infra/records/recordstest"
 )
 
 // steering is text that clears a terminal, names its window, turns its lines round, hides, and forges a line.

@@ -20,7 +20,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/events"
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/infra/sealed"
+	"github.com/airlock-run/airlock/infra/invoke/sealed"
 )
 
 // withinMark begins the code of an execution that is native code in a function process: what follows in the comment is the

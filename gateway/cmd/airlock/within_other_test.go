@@ -4,7 +4,7 @@ package main
 
 import (
 	"github.com/airlock-run/airlock/functions/events"
-	"github.com/airlock-run/airlock/infra/sealed"
+	"github.com/airlock-run/airlock/infra/invoke/sealed"
 )
 
 // within tries nothing here.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/infra/localinvoke"
+	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
 )
 
 // fill starts a function with an empty compilation cache and has it run code, after which the cache is full.

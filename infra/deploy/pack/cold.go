@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/infra/localinvoke"
+	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
 )
 
 // coldGoal is what a fresh process may take to its first answer.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/airlock-run/airlock/infra/localinvoke"
+	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
 )
 
 // checkGateway unpacks a gateway's zip and has it answer from there as a function behind a Function URL: that it is well, and

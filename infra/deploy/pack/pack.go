@@ -108,7 +108,7 @@ func (p packer) make(ctx context.Context, t target) (zips map[string][]byte, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	bootstrap, airlock := filepath.Join(work, "bootstrap"), filepath.Join(work, "airlock")
-	if err := t.build(ctx, "./functions/execute", bootstrap); err != nil {
+	if err := t.build(ctx, "./functions/lambda", bootstrap); err != nil {
 		return nil, err
 	}
 	if err := t.build(ctx, "./gateway/cmd/airlock", airlock); err != nil {

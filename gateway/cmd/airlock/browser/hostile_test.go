@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/airlock-run/airlock/infra/filerecords"
+	"github.com/airlock-run/airlock/infra/records/filerecords"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/infra/filerecords"
+	"github.com/airlock-run/airlock/infra/records/filerecords"
 )
 
 // killing is one run of the test: what was started, and what was answered.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/airlock-run/airlock/functions/runner"
-	"github.com/airlock-run/airlock/infra/filerecords"
+	"github.com/airlock-run/airlock/infra/records/filerecords"
 	"github.com/airlock-run/airlock/policy/audit"
 	"github.com/airlock-run/airlock/sandbox"
 )

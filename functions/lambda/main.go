@@ -1,0 +1,36 @@
+// Command lambda is the Lambda function: the bootstrap of the provided.al2023 runtime.
+//
+//	bootstrap                   serve invocations (Lambda starts it so)
+//	bootstrap -fill-cache DIR   compile the engine into DIR and exit: run once per architecture when packaging
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/airlock-run/airlock/functions/process"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Getenv, os.Stdout, os.Stderr)) }
+
+func run(args []string, getenv func(string) string, _, stderr io.Writer) int {
+	if len(args) > 0 {
+		if len(args) != 2 || args[0] != "-fill-cache" {
+			fmt.Fprintln(stderr, "usage: bootstrap [-fill-cache DIR]")
+			return 2
+		}
+		if err := process.FillCache(context.Background(), args[1]); err != nil {
+			fmt.Fprintln(stderr, "execute:", err)
+			return 1
+		}
+		return 0
+	}
+	// Lambda says to nobody that a caller has gone: there is no one to hear it from.
+	if err := process.Serve(context.Background(), getenv, strings.NewReader(""), stderr); err != nil {
+		fmt.Fprintln(stderr, "execute:", err)
+	}
+	return 1
+}

@@ -1,0 +1,233 @@
+package localinvoke
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/invoke/replystream"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// A sealed process sends the account of an execution and stores nothing. What it says is its own word: whoever took it
+// over writes what he likes. So an account becomes a record only after everything that is known on this side has been put
+// in its place: which execution it is, who asked for what, what was decided, and what was answered. Left to the process
+// are the seed, the journal, the times of its steps and, where nobody else decided, its decision.
+
+const (
+	// maxAccountBytes is more than an account takes: its journal has at most a few megabytes.
+	maxAccountBytes = 8 << 20
+	// maxAccounts is how many executions one event can ask for.
+	maxAccounts = 10_000
+)
+
+var errAccount = errors.New("the account of the execution is not one of it")
+
+// accounted gives the reply to an invocation once its record is stored.
+func (p *Pool) accounted(ctx context.Context, inv *execution.Invocation, a *replystream.Answer, end ending) (execution.Reply, error) {
+	var (
+		reply execution.Reply
+		err   error
+	)
+	if end.failure != nil {
+		err = end.failure.Public()
+	} else {
+		reply, err = a.Reply()
+	}
+	if len(inv.Replay) > 0 {
+		return reply, err
+	}
+	known := vouched{inv: inv, now: p.cfg.Now()}
+	if err == nil {
+		known.result = &reply.Result
+	}
+	if err == nil && len(end.accounts) != 1 || len(end.accounts) > 1 {
+		return execution.Reply{}, replystream.Internal(fmt.Errorf("%w: there are %d", errAccount, len(end.accounts)))
+	}
+	if withheld := p.store(ctx, known, end.accounts); withheld != nil {
+		return execution.Reply{}, withheld
+	}
+	return reply, err
+}
+
+// store stores accounts. The error is an *execution.Error: the answer is withheld.
+func (p *Pool) store(ctx context.Context, known vouched, accounts [][]byte) error {
+	if len(accounts) > maxAccounts {
+		return replystream.Internal(errAccount)
+	}
+	for _, account := range accounts {
+		var rec audit.Record
+		if len(account) > maxAccountBytes || json.Unmarshal(account, &rec) != nil {
+			return replystream.Internal(errAccount)
+		}
+		if err := known.correct(&rec, p.cfg.Sealed.KeepCode); err != nil {
+			return replystream.Internal(err)
+		}
+		if p.cfg.Sealed.Redact != nil {
+			p.cfg.Sealed.Redact(&rec)
+		}
+		if err := p.append(ctx, rec); err != nil {
+			p.cfg.Logger.Error("audit record not written, result withheld", "id", rec.ID, "error", err)
+			return &execution.Error{
+				Code: execution.Unrecorded, Message: "the execution's audit record could not be written; its result is withheld", Err: err,
+			}
+		}
+	}
+	return nil
+}
+
+// append stores a record. A caller that hangs up loses none.
+func (p *Pool) append(ctx context.Context, rec audit.Record) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.cfg.Sealed.WriteTimeout)
+	defer cancel()
+	return p.cfg.Sealed.Records.Append(ctx, rec)
+}
+
+// vouched is what this side knows of an execution by itself.
+type vouched struct {
+	inv    *execution.Invocation // nil for an event, which the process makes executions of
+	tenant string                // where inv is nil
+	result *execution.Result     // nil when the process reported an error
+	handed time.Time             // where the process chose the id
+	now    time.Time
+}
+
+// correct makes a record of an account.
+func (v vouched) correct(rec *audit.Record, keepCode bool) error {
+	rec.Reused, rec.Chain = "", audit.Chain{}
+	if v.inv == nil || v.inv.ID == "" {
+		if !v.fresh(rec.ID) {
+			return fmt.Errorf("%w: its id is not a new one", errAccount)
+		}
+		rec.Time = inside(rec.Time, v.handed, v.now).UTC()
+	}
+	if v.inv == nil {
+		rec.Caller.Tenant = v.tenant
+		if !keepCode {
+			rec.Code, rec.Request = "", nil
+		}
+	} else {
+		if err := v.request(rec, keepCode); err != nil {
+			return err
+		}
+	}
+	if v.result != nil {
+		v.outcome(rec)
+	}
+	if v.inv != nil && v.inv.Decision != nil {
+		d := v.inv.Decision()
+		rec.Grants, rec.DangerAnalysis, rec.ASTTelemetry, rec.Reasons = d.Grants, d.DangerAnalysis, d.ASTTelemetry, d.Reasons
+	}
+	rec.Custody = custody(rec.Custody, float64(v.now.Sub(rec.Time).Microseconds())/1000)
+	return nil
+}
+
+// fresh reports whether a process may have drawn an id while it had the event.
+func (v vouched) fresh(id string) bool {
+	text, ok := strings.CutPrefix(id, "exec_")
+	if !ok {
+		return false
+	}
+	drawn, err := ulid.ParseStrict(text)
+	return err == nil && !ulid.Time(drawn.Time()).Before(v.handed.Truncate(time.Millisecond)) && !ulid.Time(drawn.Time()).After(v.now)
+}
+
+// request fills in what was asked, and by whom.
+func (v vouched) request(rec *audit.Record, keepCode bool) error {
+	inv := v.inv
+	q := inv.Request
+	if inv.ID != "" {
+		if rec.ID != inv.ID {
+			return fmt.Errorf("%w: it is of another", errAccount)
+		}
+		rec.Time = inv.ReceivedAt.UTC()
+	}
+	rec.Caller, rec.Via = audit.Caller(inv.Caller), inv.Via
+	rec.Function = nil
+	if f := inv.Function; f != nil {
+		rec.Function = &audit.FunctionRef{Name: f.Name, Version: f.Version}
+	}
+	rec.Policy = or(q.Policy, "standard")
+	rec.Code, rec.Request = "", nil
+	if q.Seed != nil {
+		rec.Seed = q.Seed
+	}
+	source := q.Main()
+	if source == "" && inv.Content != "" {
+		return nil // it names sources that this side never had, so the process says what they are
+	}
+	sum := sha256.Sum256([]byte(source))
+	rec.CodeSHA256, rec.CodeBytes, rec.Language = hex.EncodeToString(sum[:]), len(source), q.MainLanguage()
+	if keepCode {
+		request, err := json.Marshal(q)
+		if err != nil {
+			return fmt.Errorf("encode the request for its record: %w", err)
+		}
+		rec.Code, rec.Request = source, request
+	}
+	return nil
+}
+
+// outcome fills in what is answered.
+func (v vouched) outcome(rec *audit.Record) {
+	r := v.result
+	r.Usage.QueueMs = v.inv.QueueMs
+	rec.Status, rec.DurationMs, rec.Usage, rec.OutputBytes = string(r.Status), r.DurationMs, audit.Usage(r.Usage), r.Usage.OutputBytes
+	said := rec.ResultSHA256
+	rec.Error, rec.Limit, rec.ResultSHA256 = "", "", ""
+	if r.Error != nil {
+		rec.Error = *r.Error
+	}
+	if r.Limit != nil {
+		rec.Limit = *r.Limit
+	}
+	// No result travels as null, which the process alone can tell from the value null.
+	if len(r.Result) > 0 && (string(r.Result) != "null" || said != "") {
+		sum := sha256.Sum256(r.Result)
+		rec.ResultSHA256 = hex.EncodeToString(sum[:])
+	}
+	if r.Status == execution.Blocked {
+		rec.Seed, rec.Journal = nil, nil
+	}
+}
+
+// custody keeps the steps of an account that can be true, and ends with the storing.
+func custody(steps []audit.Step, nowMs float64) []audit.Step {
+	nowMs = max(nowMs, 0)
+	out := make([]audit.Step, 0, 5)
+	at, next := 0.0, 0
+	order := [...]string{audit.Received, audit.Decided, audit.Started, audit.Finished}
+	for _, s := range steps {
+		for next < len(order) && order[next] != s.Step {
+			next++
+		}
+		if next == len(order) {
+			break
+		}
+		if !(s.AtMs >= at && s.AtMs <= nowMs) {
+			break
+		}
+		out, at = append(out, s), s.AtMs
+		next++
+	}
+	return append(out, audit.Step{Step: audit.Recorded, AtMs: nowMs})
+}
+
+// inside moves a time into a span.
+func inside(t, from, to time.Time) time.Time {
+	switch {
+	case t.Before(from):
+		return from
+	case t.After(to):
+		return to
+	}
+	return t
+}

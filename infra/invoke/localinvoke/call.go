@@ -1,0 +1,249 @@
+package localinvoke
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/invoke/replystream"
+)
+
+// call is one invocation on its way through a process.
+type call struct {
+	id       string // the Lambda request id
+	payload  []byte
+	tenant   string                // Lambda's tenant id
+	owner    string                // the tenant whose process it needs
+	deadline time.Time             // when the process will be killed; zero: Config.MaxExecution after it was handed the call
+	lines    bool                  // the answer is read line by line
+	inv      *execution.Invocation // what the payload says, where the invoker made it; else nil
+
+	parts    chan part     // the answer, as it arrives; the last part has end set
+	begun    chan struct{} // closed when the answer starts to arrive
+	over     chan struct{} // closed when nobody reads parts any more
+	claimed  bool          // its one answer has begun; guarded by the process's mu
+	finished bool          // and is complete; likewise
+
+	accounts   [][]byte      // the records that came with the answer, before its end
+	usedBefore time.Duration // what the process had used of the processor when it was handed the call
+
+	asked    sync.Once // decides access
+	access   Access    // to what lies outside; nil is none
+	requests int       // how often the process asked; belongs to its counter
+}
+
+// part is a piece of an answer.
+type part struct {
+	data []byte
+	end  bool
+	// failure is set, with end, when the function answered with an error; broken when the answer broke off.
+	failure *replystream.Failure
+	broken  bool
+}
+
+func newCall(id string, payload []byte, tenant string, deadline time.Time) *call {
+	return &call{
+		id:       id,
+		payload:  payload,
+		tenant:   tenant,
+		owner:    tenant,
+		deadline: deadline,
+		parts:    make(chan part, 16),
+		begun:    make(chan struct{}),
+		over:     make(chan struct{}),
+	}
+}
+
+// send passes a part on, unless nobody is there to take it any more.
+func (c *call) send(p part) bool {
+	select {
+	case c.parts <- p:
+		return true
+	case <-c.over:
+		return false
+	}
+}
+
+// read fills b with the next piece of the answer. Where that is lines it goes on until one is whole: a single read brings
+// only what the process happened to write at once.
+func (c *call) read(r io.Reader, b []byte) (n int, err error) {
+	for n < len(b) && err == nil {
+		var m int
+		m, err = r.Read(b[n:])
+		n += m
+		if n > 0 && (!c.lines || b[n-1] == '\n') {
+			break
+		}
+	}
+	return n, err
+}
+
+// ending is how a call ended.
+type ending struct {
+	cause    cause                // why the process was killed, if it was
+	crash    string               // how the process ended by itself, if it did
+	failure  *replystream.Failure // what the function reported, if it failed
+	unread   bool                 // the process ended before it had read the invocation: nothing has run
+	accounts [][]byte             // the records that came with the answer
+	cpu      time.Duration        // what the process used of the processor, where it did not live to say
+}
+
+const (
+	// sampling is how often the memory of a busy process is looked at.
+	sampling = 20 * time.Millisecond
+	// settling is how long the answer of a process that has ended may take to turn up; reading is how long it may take
+	// to be read once it has: it is all in our own socket buffers.
+	settling = 20 * time.Millisecond
+	reading  = time.Second
+	// memoryMark is what a Go program prints when it cannot get memory.
+	memoryMark = "out of memory"
+)
+
+// place hands c to a process. The error is that of the context, or says why there is no process; c has not run then.
+func (p *Pool) place(ctx context.Context, c *call) (*process, error) {
+	for {
+		proc, err := p.roster.claim(ctx, c.owner)
+		if err != nil {
+			return nil, err
+		}
+		if c.deadline.IsZero() {
+			c.deadline = p.killAt(context.Background(), p.cfg.Now())
+		}
+		proc.begin(c)
+		if proc.hand(c) {
+			return proc, nil
+		}
+		// It died idle, before it could see the call: the next one gets it.
+	}
+}
+
+// carry runs c to its end and gives each piece of the answer to take. An invocation that a dying process did not read is
+// handed to the next. waiting ends the wait for a process; running, when it is cancelled (not when its deadline passes),
+// has the process asked to end the execution cancelID, if there is one, and killed when it does not.
+func (p *Pool) carry(waiting, running context.Context, c *call, cancelID string, take func([]byte)) (*process, ending, error) {
+	for {
+		proc, err := p.place(waiting, c)
+		if err != nil {
+			return nil, ending{}, err
+		}
+		end := p.await(running, proc, c, cancelID, take)
+		if end.unread && running.Err() == nil {
+			c = c.again()
+			continue
+		}
+		p.count(end)
+		return proc, end, nil
+	}
+}
+
+// again gives a call for the same invocation, after c got lost.
+func (c *call) again() *call {
+	n := newCall(c.id, c.payload, c.tenant, c.deadline)
+	n.lines, n.inv, n.owner = c.lines, c.inv, c.owner
+	return n
+}
+
+// await follows c on proc to its end.
+func (p *Pool) await(ctx context.Context, proc *process, c *call, cancelID string, take func([]byte)) ending {
+	defer close(c.over)
+	// The loop below stands still while take does, and take may wait for a caller who does not read.
+	late := time.AfterFunc(c.deadline.Sub(p.cfg.Now()), func() { proc.killDuring(c, deadline) })
+	defer late.Stop()
+	hangUp := ctx.Done()
+	killAt, killFor := c.deadline, deadline
+	clock := time.NewTimer(min(sampling, killAt.Sub(p.cfg.Now())))
+	defer clock.Stop()
+	for {
+		select {
+		case part := <-c.parts:
+			take(part.data)
+			if part.broken {
+				// The connection was lost: so is the process.
+				proc.kill(protocol)
+				<-proc.gone
+				return p.post(proc, c)
+			}
+			if part.end {
+				return ending{failure: part.failure, accounts: c.accounts}
+			}
+		case <-hangUp:
+			hangUp = nil
+			if !errors.Is(ctx.Err(), context.Canceled) {
+				continue
+			}
+			if cancelID == "" || proc.cancel(cancelID) != nil {
+				proc.kill(cancelled)
+				continue
+			}
+			if at := p.cfg.Now().Add(p.cfg.Grace); at.Before(killAt) {
+				killAt, killFor = at, cancelled
+			}
+		case <-clock.C:
+			left := killAt.Sub(p.cfg.Now())
+			switch {
+			case left <= 0:
+				proc.kill(killFor)
+			case proc.usage.resident() > p.cfg.MaxMemory:
+				proc.kill(memory)
+			default:
+				clock.Reset(min(sampling, left))
+			}
+		case <-proc.gone:
+			if end, answered := drain(c, take); answered {
+				return end
+			}
+			return p.post(proc, c)
+		}
+	}
+}
+
+// drain reads what a process had sent before it ended. It reports whether that was a whole answer.
+func drain(c *call, take func([]byte)) (ending, bool) {
+	settled := time.NewTimer(settling)
+	defer settled.Stop()
+	begun := c.begun
+	for {
+		select {
+		case <-begun:
+			begun = nil
+			settled.Reset(reading)
+		case part := <-c.parts:
+			take(part.data)
+			if part.broken {
+				return ending{}, false
+			}
+			if part.end {
+				return ending{failure: part.failure, accounts: c.accounts}, true
+			}
+		case <-settled.C:
+			return ending{}, false
+		}
+	}
+}
+
+// post says why a process ended that owed an answer.
+func (p *Pool) post(proc *process, c *call) ending {
+	why, how := proc.why()
+	if why == notKilled && proc.printed.has(memoryMark) {
+		why = memory
+	}
+	return ending{cause: why, crash: how, unread: proc.unread(), cpu: proc.used(c)}
+}
+
+// ending is what the end of a process means for its execution.
+func (e ending) ending() replystream.Ending {
+	switch e.cause {
+	case deadline:
+		return replystream.TimedOut
+	case memory:
+		return replystream.OutOfMemory
+	case cancelled:
+		return replystream.Cancelled
+	case shutdown:
+		return replystream.Stopped
+	}
+	return replystream.Crashed
+}

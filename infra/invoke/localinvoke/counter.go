@@ -1,0 +1,162 @@
+package localinvoke
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"syscall"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/invoke/sealed"
+)
+
+// Outside decides what executions reach outside their process. It is safe for concurrent use.
+type Outside interface {
+	// Begin returns what one execution may reach. It is called at most once for an execution, when that asks for the first
+	// time, and decides by inv alone, which is the invocation as it was handed to the process.
+	Begin(inv execution.Invocation) Access
+}
+
+// Access is what one execution may reach. It is safe for concurrent use.
+type Access interface {
+	// Connect connects to a host and port. An error with the method Refused, which reports true, is one of the rules, in
+	// words for guests.
+	Connect(ctx context.Context, host string, port uint16) (net.Conn, error)
+	// Secret returns the value of a secret that the execution was granted; ok is false for any other.
+	Secret(name string) (value string, ok bool)
+}
+
+// atOnce is how many requests of one process are worked on at a time.
+const atOnce = 16
+
+// counter serves the requests of one process.
+type counter struct {
+	pool   *Pool
+	proc   *process
+	conn   *net.UnixConn
+	places chan struct{}
+}
+
+func newCounter(p *Pool, proc *process, conn *net.UnixConn) *counter {
+	return &counter{pool: p, proc: proc, conn: conn, places: make(chan struct{}, atOnce)}
+}
+
+// serve answers requests until the process ends. A process that breaks the protocol is ended.
+func (k *counter) serve() {
+	in := bufio.NewReaderSize(k.conn, 4<<10)
+	for {
+		q, err := sealed.ReadRequest(in)
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				k.proc.kill(protocol)
+			}
+			_ = k.conn.Close() // it has ended
+			return
+		}
+		c := k.proc.owed()
+		if c == nil || c.requests >= k.pool.cfg.Sealed.MaxRequests {
+			text := "this execution has made too many connections"
+			if c == nil {
+				text = "no execution asks"
+			}
+			k.reply(c, sealed.Reply{ID: q.ID, Outcome: sealed.Refused, Text: text}, nil)
+			continue
+		}
+		c.requests++ // only here
+		k.places <- struct{}{}
+		go func() {
+			defer func() { <-k.places }()
+			k.answer(c, q)
+		}()
+	}
+}
+
+// answer answers one request of the execution c.
+func (k *counter) answer(c *call, q sealed.Request) {
+	reply := sealed.Reply{ID: q.ID, Outcome: sealed.Refused, Text: "the execution was not granted this"}
+	access := c.reach(k.pool.cfg.Sealed.Outside)
+	switch {
+	case access == nil:
+	case q.Verb == sealed.VerbSecret:
+		if value, ok := access.Secret(q.Name); ok && len(value) <= sealed.MaxText {
+			reply.Outcome, reply.Text = sealed.Granted, value
+		}
+	default:
+		ctx, cancel := c.context()
+		defer cancel()
+		conn, err := access.Connect(ctx, q.Name, q.Port)
+		if err == nil {
+			defer conn.Close() // the process has a descriptor of its own
+			reply.Outcome, reply.Text = sealed.Granted, ""
+			k.reply(c, reply, conn)
+			return
+		}
+		reply.Outcome, reply.Text = outcomeOf(err)
+	}
+	k.reply(c, reply, nil)
+}
+
+// outcomeOf classifies what Connect returned. Only the words of a refusal are for guests.
+func outcomeOf(err error) (sealed.Outcome, string) {
+	var refusal interface {
+		error
+		Refused() bool
+	}
+	var network net.Error
+	switch {
+	case errors.As(err, &refusal) && refusal.Refused():
+		return sealed.Refused, refusal.Error()
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return sealed.Unreachable, ""
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
+		return sealed.TimedOut, ""
+	}
+	return sealed.Failed, ""
+}
+
+// reply sends a reply if c, which may be nil, is still what the process is doing. A process that does not read its
+// replies gets no more, and is ended with its execution like one that does not answer.
+func (k *counter) reply(c *call, p sealed.Reply, conn net.Conn) {
+	err := sealed.Send(k.conn, p, conn, func(attempt func()) bool { return k.proc.while(c, attempt) })
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		k.proc.kill(protocol)
+	}
+}
+
+// reach returns what the execution may reach; nil is nothing.
+func (c *call) reach(outside Outside) Access {
+	c.asked.Do(func() {
+		if outside == nil {
+			return
+		}
+		inv := c.inv
+		if inv == nil {
+			// Lambda's own clients send requests without an envelope, and events. An event has the default of everything.
+			decoded, err := execution.DecodeInvocation(c.payload)
+			if err != nil {
+				decoded = execution.Invocation{}
+			}
+			if decoded.Caller.Tenant == "" {
+				decoded.Caller.Tenant = c.tenant
+			}
+			inv = &decoded
+		}
+		c.access = outside.Begin(*inv)
+	})
+	return c.access
+}
+
+// context ends when the execution does.
+func (c *call) context() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithDeadline(context.Background(), c.deadline)
+	go func() {
+		select {
+		case <-c.over:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}

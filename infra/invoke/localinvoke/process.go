@@ -1,0 +1,392 @@
+package localinvoke
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/airlock-run/airlock/infra/invoke/replystream"
+	"github.com/airlock-run/airlock/infra/invoke/sealed"
+)
+
+// state is what a process is doing.
+type state string
+
+const (
+	starting state = "starting" // it has not asked for an invocation yet
+	idle     state = "idle"     // it waits for an invocation
+	busy     state = "busy"     // it has one
+	exited   state = "exited"
+)
+
+// process is one function process, from its start to its end. It belongs to one slot and is never started again.
+type process struct {
+	// env is the unguessable part of the address that only this process knows.
+	env     string
+	cmd     *exec.Cmd
+	control *os.File // its standard input: the ids of cancelled executions, one a line; its end means that we are gone
+	printed *printed
+	usage   *usage
+	started time.Time
+
+	assign   chan *call    // hands an invocation to the pending "next" request
+	link     *link         // nil for a process that speaks the Runtime API
+	counter  *counter      // likewise
+	launched chan struct{} // closed when the fields above are set for good
+	ready    chan struct{} // closed at the first "next" request
+	gone     chan struct{} // closed when the process has ended and was reaped
+
+	tenant string // that it is bound to, if bound is set; both belong to the roster
+	bound  bool
+
+	mu         sync.Mutex
+	state      state
+	current    *call
+	asked      *conn // the connection of the last "next" request
+	executions int64
+	answered   time.Time // when its last answer was complete
+	cause      cause     // why we killed it, if we did
+	initError  string
+	worn       cause // why it is to be replaced when it owes no answer, if it is
+	ended      bool  // it may be reaped: its id must not be signalled any more
+}
+
+// cause is why a process was killed by us.
+type cause string
+
+const (
+	notKilled cause = ""
+	deadline  cause = "deadline"
+	memory    cause = "memory"
+	cancelled cause = "cancelled"
+	leak      cause = "leak"
+	renewal   cause = "renewal"
+	startup   cause = "start-up"
+	protocol  cause = "protocol"
+	silence   cause = "silence"
+	spent     cause = "spent"
+	tenancy   cause = "tenancy"
+	shutdown  cause = "shutdown"
+)
+
+// newProcess prepares a function process that will find the Runtime API at addr.
+func newProcess(cfg Config, addr string) (*process, error) {
+	var secret [16]byte
+	if _, err := io.ReadFull(cfg.Random, secret[:]); err != nil {
+		return nil, fmt.Errorf("draw an environment id: %w", err)
+	}
+	p := &process{
+		env:      hex.EncodeToString(secret[:]),
+		started:  cfg.Now(),
+		assign:   make(chan *call),
+		launched: make(chan struct{}),
+		ready:    make(chan struct{}),
+		gone:     make(chan struct{}),
+		state:    starting,
+		printed:  &printed{log: cfg.Logger},
+	}
+	p.cmd = exec.Command(cfg.Command[0], cfg.Command[1:]...)
+	p.cmd.Dir = cfg.Dir
+	p.cmd.Env = append([]string{}, cfg.Env...)
+	if cfg.EnvNow != nil {
+		p.cmd.Env = append(p.cmd.Env, cfg.EnvNow()...)
+	}
+	if cfg.Sealed != nil {
+		p.cmd.Env = append(p.cmd.Env, sealed.Variable+"=1")
+	} else {
+		p.cmd.Env = append(p.cmd.Env,
+			"AWS_LAMBDA_RUNTIME_API="+addr+"/e/"+p.env,
+			"AWS_LAMBDA_FUNCTION_NAME="+cfg.FunctionName,
+			"AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
+			fmt.Sprintf("AWS_LAMBDA_FUNCTION_MEMORY_SIZE=%d", cfg.MaxMemory>>20),
+		)
+	}
+	p.cmd.SysProcAttr = attributes()
+	p.cmd.Stdout, p.cmd.Stderr = p.printed, p.printed
+	p.cmd.WaitDelay = time.Second
+	return p, nil
+}
+
+// launch starts the process.
+func (p *process) launch(pool *Pool) error {
+	stdin, control, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("open a pipe to a function process: %w", err)
+	}
+	defer stdin.Close()
+	p.cmd.Stdin, p.control = stdin, control
+	disconnect, err := p.connect(pool)
+	if err == nil {
+		err = pool.spawner.do(p.cmd.Start)
+		for _, inherited := range p.cmd.ExtraFiles {
+			_ = inherited.Close() // the process has its own
+		}
+	}
+	if err != nil {
+		control.Close()
+		disconnect()
+		return fmt.Errorf("start a function process: %w", err)
+	}
+	p.usage = newUsage(p.cmd.Process.Pid)
+	p.printed.by(p.cmd.Process.Pid)
+	close(p.launched)
+	go p.reap()
+	if p.link != nil {
+		go p.link.follow()
+		go p.counter.serve()
+	}
+	return nil
+}
+
+// connect gives a process that is about to start its link and its counter. disconnect takes them away again.
+func (p *process) connect(pool *Pool) (disconnect func(), err error) {
+	if pool.cfg.Sealed == nil {
+		return func() {}, nil
+	}
+	link, err := sealed.NewPair()
+	if err != nil {
+		return func() {}, err
+	}
+	counter, err := sealed.NewPair()
+	if err != nil {
+		return func() {}, errors.Join(err, link.Owner.Close(), link.Function.Close())
+	}
+	p.link, p.counter = newLink(pool, p, link.Owner), newCounter(pool, p, counter.Owner)
+	p.cmd.ExtraFiles = []*os.File{link.Function, counter.Function} // descriptors 3 and 4, as package sealed says
+	return func() { _, _ = link.Owner.Close(), counter.Owner.Close() }, nil
+}
+
+// hand gives the process its invocation. It reports false when the process has ended and could not see it.
+func (p *process) hand(c *call) bool {
+	if p.link != nil {
+		if p.link.hand(c) == nil {
+			return true
+		}
+		<-p.gone
+		return false
+	}
+	select {
+	case p.assign <- c:
+		return true
+	case <-p.gone:
+		return false
+	}
+}
+
+// owed returns the call that the process, which answers over a link, has not finished; nil when there is none.
+func (p *process) owed() *call {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state != busy || p.current.finished {
+		return nil
+	}
+	return p.current
+}
+
+// while runs attempt if c is what the process is doing and has not finished, and reports whether it is. Nil stands for
+// doing nothing.
+func (p *process) while(c *call, attempt func()) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	current := p.current
+	if current != nil && current.finished {
+		current = nil
+	}
+	if current != c {
+		return false
+	}
+	attempt()
+	return true
+}
+
+// starts reports whether the process has not been ready yet.
+func (p *process) starts() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state == starting
+}
+
+// reap waits for the end of the process and of whatever it may have started.
+func (p *process) reap() {
+	awaitExit(p.cmd.Process.Pid)
+	p.mu.Lock()
+	p.ended = true
+	killGroup(p.cmd.Process)
+	p.mu.Unlock()
+	_ = p.cmd.Wait() // how it ended is in ProcessState
+	p.control.Close()
+	p.usage.close()
+	p.mu.Lock()
+	p.state = exited
+	p.mu.Unlock()
+	close(p.gone)
+}
+
+// kill ends the process at once. The first cause is the one that counts.
+func (p *process) kill(why cause) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.end(why)
+}
+
+// end does so with mu held.
+func (p *process) end(why cause) {
+	if p.cause == notKilled {
+		p.cause = why
+	}
+	if !p.ended {
+		killGroup(p.cmd.Process)
+	}
+}
+
+// killDuring ends the process at once if c is what it is doing.
+func (p *process) killDuring(c *call, why cause) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current == c {
+		p.end(why)
+	}
+}
+
+// cancel asks the process to end the execution id.
+func (p *process) cancel(id string) error {
+	_, err := p.control.WriteString(id + "\n")
+	return err
+}
+
+// unknown is a reading of a clock that cannot be read. Nothing was used since then.
+const unknown = time.Duration(math.MaxInt64)
+
+// used is the processor time that the process, which is gone, used since it was handed c.
+func (p *process) used(c *call) time.Duration {
+	s := p.cmd.ProcessState
+	if s == nil {
+		return 0
+	}
+	return max(s.UserTime()+s.SystemTime()-c.usedBefore, 0)
+}
+
+// why gives the cause of the end, and a line about it that names nothing of this machine.
+func (p *process) why() (cause, string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text := "still running"
+	if s := p.cmd.ProcessState; s != nil {
+		text = s.String()
+	}
+	return p.cause, text
+}
+
+// begin records that the process was handed c.
+func (p *process) begin(c *call) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.state, p.current = busy, c
+	p.executions++
+	c.usedBefore = p.usage.clock()
+	p.printed.fresh()
+}
+
+// claim gives the call that id stands for, for its one answer; nil when there is none, or it was answered.
+func (p *process) claim(id string) (c *call, known bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current == nil || p.current.id != id {
+		return nil, false
+	}
+	if p.current.claimed {
+		return nil, true
+	}
+	p.current.claimed = true
+	return p.current, true
+}
+
+// finish records that the answer to c is complete: the process may ask for more.
+func (p *process) finish(c *call, at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c.finished, p.answered = true, at
+}
+
+// endSilent ends a process that has answered and has asked for no more since: it is stuck, and nobody waits for it.
+func (p *process) endSilent(since time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state == busy && p.current.finished && p.answered.Before(since) {
+		p.end(silence)
+	}
+}
+
+// rest makes the process idle. It reports false when the process owes an answer or is idle already: it must not ask.
+func (p *process) rest(over *conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.state == starting:
+		close(p.ready)
+	case p.state != busy || !p.current.finished:
+		return false
+	}
+	p.state, p.current, p.asked = idle, nil, over
+	return true
+}
+
+// unread reports whether the process, which is gone, never read what it was handed last.
+func (p *process) unread() bool {
+	p.mu.Lock()
+	over, c := p.asked, p.current
+	unanswered := c != nil && !c.claimed && (p.cause == notKilled || p.cause == protocol)
+	p.mu.Unlock()
+	if unanswered && p.link != nil {
+		return p.link.unread()
+	}
+	if !unanswered || over == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), settling)
+	defer cancel()
+	return over.wasReset(ctx)
+}
+
+// failInit records why the process cannot start. It reports false when it had started.
+func (p *process) failInit(why string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state != starting {
+		return false
+	}
+	p.initError = replystream.OneLine(why)
+	return true
+}
+
+// served gives the number of executions, and why the process said it could not start.
+func (p *process) served() (executions int64, initError string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.executions, p.initError
+}
+
+// wear marks the process for replacement, and reports whether that is news.
+func (p *process) wear(why cause) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	news := p.worn == notKilled
+	if news {
+		p.worn = why
+	}
+	return news
+}
+
+// wornBy gives why, if it is.
+func (p *process) wornBy() cause {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.worn
+}

@@ -1,0 +1,181 @@
+package localinvoke
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/airlock-run/airlock/infra/invoke/replystream"
+)
+
+// The Lambda Runtime API, https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html, under a prefix that only one
+// process knows.
+func (p *Pool) runtimeAPI() http.Handler {
+	const base = "/e/{env}/2018-06-01/runtime/"
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+base+"invocation/next", p.known(p.next))
+	mux.HandleFunc("POST "+base+"invocation/{id}/response", p.known(p.response))
+	mux.HandleFunc("POST "+base+"invocation/{id}/error", p.known(p.failed))
+	mux.HandleFunc("POST "+base+"init/error", p.known(p.initFailed))
+	return mux
+}
+
+// The headers and trailers of the Runtime API that carry something.
+const (
+	headerRequestID = "Lambda-Runtime-Aws-Request-Id"
+	headerDeadline  = "Lambda-Runtime-Deadline-Ms"
+	headerARN       = "Lambda-Runtime-Invoked-Function-Arn"
+	headerTenant    = "Lambda-Runtime-Aws-Tenant-Id"
+	headerErrorType = "Lambda-Runtime-Function-Error-Type"
+	headerErrorBody = "Lambda-Runtime-Function-Error-Body"
+)
+
+// maxFailure is how much of an error report is read, in bytes.
+const maxFailure = 64 << 10
+
+// known finds the process that a request's prefix belongs to.
+func (p *Pool) known(h func(http.ResponseWriter, *http.Request, *process)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		proc := p.byEnv(r.PathValue("env"))
+		if proc == nil {
+			http.NotFound(w, r)
+			return
+		}
+		<-proc.launched
+		h(w, r, proc)
+	}
+}
+
+// next answers when there is an invocation for this process.
+func (p *Pool) next(w http.ResponseWriter, r *http.Request, proc *process) {
+	if !p.offer(proc, connOf(r.Context())) {
+		refuse(w, http.StatusForbidden, "InvalidStateTransition", "the invocation before this one has no answer yet")
+		return
+	}
+	select {
+	case c := <-proc.assign:
+		h := w.Header()
+		h["Content-Type"] = []string{"application/json"}
+		h[headerRequestID] = []string{c.id}
+		h[headerDeadline] = []string{strconv.FormatInt(c.deadline.UnixMilli(), 10)}
+		h[headerARN] = []string{p.arn}
+		if c.tenant != "" {
+			h.Set(headerTenant, c.tenant)
+		}
+		h["Content-Length"] = []string{strconv.Itoa(len(c.payload))}
+		if _, err := w.Write(c.payload); err != nil {
+			proc.kill(protocol)
+		}
+	case <-r.Context().Done():
+		proc.kill(protocol)
+	case <-proc.gone:
+	}
+}
+
+// response takes the answer to an invocation, piece by piece.
+func (p *Pool) response(w http.ResponseWriter, r *http.Request, proc *process) {
+	c := p.owed(w, r, proc)
+	if c == nil {
+		return
+	}
+	var size int64
+	for room := 4 << 10; ; {
+		data := make([]byte, room)
+		n, err := c.read(r.Body, data)
+		size += int64(n)
+		switch {
+		case size > p.cfg.MaxAnswer:
+			proc.finish(c, p.cfg.Now())
+			c.send(part{end: true, failure: &replystream.Failure{Type: replystream.TooLarge, Message: "the answer is larger than " + strconv.FormatInt(p.cfg.MaxAnswer, 10) + " bytes"}})
+			refuse(w, http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "the answer is too large")
+			return
+		case errors.Is(err, io.EOF):
+			proc.finish(c, p.cfg.Now())
+			c.send(part{data: data[:n], end: true, failure: trailed(r.Trailer)})
+			accept(w)
+			return
+		case err != nil:
+			c.send(part{data: data[:n], end: true, broken: true})
+			return
+		case !c.send(part{data: data[:n]}):
+			return
+		case n == room:
+			room = min(2*room, 256<<10)
+		}
+	}
+}
+
+// trailed gives the error that a streamed answer ended with, if it did.
+func trailed(h http.Header) *replystream.Failure {
+	kind := h.Get(headerErrorType)
+	if kind == "" {
+		return nil
+	}
+	f := &replystream.Failure{Type: kind}
+	if body, err := base64.StdEncoding.DecodeString(h.Get(headerErrorBody)); err == nil {
+		f.Read(body)
+	}
+	return f
+}
+
+// failed takes the report that an invocation failed.
+func (p *Pool) failed(w http.ResponseWriter, r *http.Request, proc *process) {
+	c := p.owed(w, r, proc)
+	if c == nil {
+		return
+	}
+	f := &replystream.Failure{Type: r.Header.Get(headerErrorType)}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxFailure))
+	if err != nil {
+		c.send(part{end: true, broken: true})
+		return
+	}
+	f.Read(body)
+	proc.finish(c, p.cfg.Now())
+	c.send(part{end: true, failure: f})
+	accept(w)
+}
+
+// initFailed takes the report that a process cannot start.
+func (p *Pool) initFailed(w http.ResponseWriter, r *http.Request, proc *process) {
+	f := &replystream.Failure{Type: r.Header.Get(headerErrorType)}
+	if body, err := io.ReadAll(io.LimitReader(r.Body, maxFailure)); err == nil {
+		f.Read(body)
+	}
+	if !proc.failInit(f.Type + ": " + f.Message) {
+		refuse(w, http.StatusForbidden, "InvalidStateTransition", "the process has started already")
+		return
+	}
+	accept(w)
+}
+
+// owed gives the call that a request answers. When there is none it refuses the request and gives nil.
+func (p *Pool) owed(w http.ResponseWriter, r *http.Request, proc *process) *call {
+	c, known := proc.claim(r.PathValue("id"))
+	switch {
+	case !known:
+		refuse(w, http.StatusBadRequest, "InvalidRequestID", "no such invocation")
+	case c == nil:
+		refuse(w, http.StatusForbidden, "InvalidStateTransition", "the invocation has been answered already")
+	default:
+		close(c.begun)
+	}
+	return c
+}
+
+func accept(w http.ResponseWriter) {
+	w.Header()["Content-Type"] = []string{"application/json"}
+	w.WriteHeader(http.StatusAccepted)
+	// A process that does not read this finds out at its next request.
+	_, _ = io.WriteString(w, `{"status":"OK"}`+"\n")
+}
+
+func refuse(w http.ResponseWriter, status int, kind, message string) {
+	body, _ := json.Marshal(replystream.Failure{Type: kind, Message: message}) // two strings always encode
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}

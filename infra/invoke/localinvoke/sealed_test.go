@@ -1,0 +1,274 @@
+//go:build unix
+
+package localinvoke_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/events"
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/invoke/invoketest"
+	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
+	"github.com/airlock-run/airlock/infra/invoke/sealed"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// beSealed is a sealed function process. It runs the function of the invokers' suite, and gives an account of it.
+func beSealed() {
+	link, outside, err := sealed.Inherited()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(9)
+	}
+	run := func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error) {
+		if inv.Request.Code == "forge" {
+			return forge(ctx, link, inv)
+		}
+		if asked, ok := asks(ctx, outside, inv.Request.Code); ok {
+			return execution.Result{ID: inv.ID, Status: execution.Completed, Result: asked}, link.Append(ctx, audit.Record{ID: inv.ID})
+		}
+		res, err := invoketest.Function(ctx, inv, onLog)
+		if err == nil {
+			err = link.Append(ctx, audit.Record{ID: inv.ID, Status: string(res.Status)})
+		}
+		return res, err
+	}
+	if err := link.Serve(context.Background(), events.NewHandler(run, events.CancelFrom(os.Stdin)).Answer, nil); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(9)
+	}
+	os.Exit(0)
+}
+
+// forge gives an account in which everything is false.
+func forge(ctx context.Context, link *sealed.Function, inv execution.Invocation) (execution.Result, error) {
+	seed := int64(1)
+	return execution.Result{ID: inv.ID, Status: execution.Completed, Result: json.RawMessage("1"), Engine: "quickjs", DurationMs: 1}, link.Append(ctx, audit.Record{
+		ID: inv.ID, Time: time.Unix(1, 0), DurationMs: 99, Caller: audit.Caller{Subject: "mallory", Tenant: "other", IP: "203.0.113.9"}, Via: "cli",
+		CodeSHA256: "00", CodeBytes: 1, Code: "harmless", Language: "typescript", Policy: "agent", Engine: "quickjs",
+		Grants: json.RawMessage(`{"network":"public"}`), Reasons: []string{"forged"}, DangerAnalysis: json.RawMessage(`{"level":"forged"}`),
+		ASTTelemetry: json.RawMessage(`[1]`), Status: "blocked", Limit: "wall", Error: "forged", OutputBytes: 9, Usage: audit.Usage{CPUMs: 9, QueueMs: 9},
+		Custody: []audit.Step{{Step: audit.Received, AtMs: -5}, {Step: "forged", AtMs: 1e300}}, Seed: &seed, Request: json.RawMessage(`{"code":"harmless"}`),
+		Journal: json.RawMessage(`{"mine":true}`), ResultSHA256: "00", Function: &audit.FunctionRef{Name: "g", Version: 9}, Reused: "exec_9999999999",
+		Chain: audit.Chain{Writer: "forged", Seq: 9, Prev: "x", Hash: "y", MAC: "z"},
+	})
+}
+
+// shelf keeps records in memory. It refuses those that it holds the reason for.
+type shelf struct {
+	mu      sync.Mutex
+	records []audit.Record
+	refuses error
+}
+
+func (s *shelf) Append(_ context.Context, r audit.Record) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refuses != nil {
+		return s.refuses
+	}
+	s.records = append(s.records, r)
+	return nil
+}
+
+func (s *shelf) all() []audit.Record {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]audit.Record{}, s.records...)
+}
+
+func sealedPool(records audit.Appender) *localinvoke.Sealed {
+	return &localinvoke.Sealed{Records: records}
+}
+
+// What an account says of what its owner knows does not count.
+func TestForgedAccount(t *testing.T) {
+	store := &shelf{}
+	cfg := config(t)
+	cfg.Env, cfg.Sealed, cfg.Processes = []string{"FUNCTION=sealed"}, &localinvoke.Sealed{Records: store, KeepCode: true, Redact: func(r *audit.Record) { r.Caller.IP = "redacted" }}, 1
+	p := newPool(t, cfg)
+	received, seed := time.Now().Add(-time.Second).UTC(), int64(7)
+	inv := execution.Invocation{
+		ID: "exec_0123456789", Request: execution.Request{Code: "forge", Policy: "strict", Seed: &seed}, Via: execution.ViaHTTP, ReceivedAt: received, QueueMs: 2,
+		Caller:   execution.Caller{Subject: "alice", Tenant: "acme", IP: "192.0.2.1"},
+		Function: &execution.FunctionRef{Name: "f", Version: 3},
+		Decision: func() execution.Decision {
+			return execution.Decision{Grants: json.RawMessage(`{"network":"none"}`), DangerAnalysis: json.RawMessage(`{"level":"safe"}`), ASTTelemetry: json.RawMessage(`{}`), Reasons: []string{"allow"}}
+		},
+	}
+	r, err := p.Invoke(t.Context(), inv, nil)
+	if err != nil || !r.Recorded {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	records := store.all()
+	if len(records) != 1 {
+		t.Fatalf("%d records", len(records))
+	}
+	got := records[0]
+	sum := func(text string) string { s := sha256.Sum256([]byte(text)); return hex.EncodeToString(s[:]) }
+	steps := got.Custody
+	got.Custody = nil
+	want := audit.Record{
+		ID: inv.ID, Time: received, DurationMs: 1, Caller: audit.Caller{Subject: "alice", Tenant: "acme", IP: "redacted"}, Via: "http",
+		CodeSHA256: sum("forge"), CodeBytes: 5, Code: "forge", Language: "javascript", Policy: "strict", Engine: "quickjs",
+		Grants: json.RawMessage(`{"network":"none"}`), DangerAnalysis: json.RawMessage(`{"level":"safe"}`), ASTTelemetry: json.RawMessage(`{}`), Reasons: []string{"allow"},
+		Status: "completed", Usage: audit.Usage{QueueMs: 2}, Seed: &seed, Request: got.Request, ResultSHA256: sum("1"), Function: &audit.FunctionRef{Name: "f", Version: 3},
+		Journal: json.RawMessage(`{"mine":true}`),
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if !strings.Contains(string(got.Request), `"forge"`) {
+		t.Errorf("the request is %s", got.Request)
+	}
+	last := -1.0
+	for i, s := range steps {
+		if s.AtMs < last || s.AtMs < 0 || (i == len(steps)-1) != (s.Step == audit.Recorded) {
+			t.Errorf("custody: %+v", steps)
+		}
+		last = s.AtMs
+	}
+}
+
+// A result whose record cannot be stored is withheld, and the process serves on.
+func TestUnrecorded(t *testing.T) {
+	store := &shelf{refuses: errors.New("the disk at /var/lib is full")}
+	cfg := config(t)
+	cfg.Env, cfg.Sealed, cfg.Processes = []string{"FUNCTION=sealed"}, sealedPool(store), 1
+	p := newPool(t, cfg)
+	var e *execution.Error
+	r, err := p.Invoke(t.Context(), invocation("echo"), nil)
+	if !errors.As(err, &e) || e.Code != execution.Unrecorded || strings.Contains(e.Message, "disk") || len(r.Result.Result) > 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	api := httptest.NewServer(p.ServiceHandler())
+	defer api.Close()
+	for _, path := range []string{"/2015-03-31/functions/airlock/invocations", "/2021-11-15/functions/airlock/response-streaming-invocations"} {
+		res, err := http.Post(api.URL+path, "application/json", strings.NewReader(`{"code":"echo","input":"confidential"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		_ = res.Body.Close() // it was read
+		if err != nil || strings.Contains(string(body), "confidential") || !strings.Contains(string(body), "unrecorded") {
+			t.Errorf("%s: %s, %v", path, body, err)
+		}
+	}
+	store.mu.Lock()
+	store.refuses = nil
+	store.mu.Unlock()
+	if r, err := p.Invoke(t.Context(), invocation("echo"), nil); err != nil || !r.Recorded {
+		t.Errorf("afterwards: %v", err)
+	}
+	if restarts := p.Stats().Processes[0].Restarts; restarts != 0 {
+		t.Errorf("the process was started again %d times", restarts)
+	}
+}
+
+// The Lambda API records what has no envelope, too, under the caller's tenant and a new id.
+func TestServiceRecords(t *testing.T) {
+	store := &shelf{}
+	cfg := config(t)
+	cfg.Env, cfg.Sealed, cfg.Processes = []string{"FUNCTION=sealed"}, sealedPool(store), 1
+	p := newPool(t, cfg)
+	api := httptest.NewServer(p.ServiceHandler())
+	defer api.Close()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, api.URL+"/2015-03-31/functions/airlock/invocations", strings.NewReader(`{"code":"echo","input":1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Amz-Tenant-Id", "acme")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close() // what it says is not looked at
+	got := store.all()
+	if res.StatusCode != http.StatusOK || len(got) != 1 || got[0].Caller.Tenant != "acme" || got[0].Via != execution.ViaLambda || got[0].CodeBytes != 4 {
+		t.Errorf("%s, %+v", res.Status, got)
+	}
+}
+
+// A run that is killed reports what it used of the processor, and is killed at its deadline and not later.
+func TestKilledRunReportsItsProcessorTime(t *testing.T) {
+	for _, kind := range []string{"1", "sealed"} {
+		cfg := config(t)
+		cfg.Env, cfg.Processes, cfg.Grace = []string{"FUNCTION=" + kind}, 1, time.Hour
+		if kind == "sealed" {
+			cfg.Sealed = sealedPool(&shelf{})
+		}
+		p := newPool(t, cfg)
+		if _, err := p.Invoke(t.Context(), invocation("echo"), nil); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		r, err := p.Invoke(ctx, invocation("spin"), nil)
+		if err != nil || r.Result.Status != execution.TimedOut || r.Recorded {
+			t.Fatalf("%s: %+v, %v", kind, r, err)
+		}
+		if u := r.Result.Usage; runtime.GOOS == "linux" && (u.CPUMs <= 1 || u.CPUMs > u.WallMs*float64(runtime.NumCPU())+10) {
+			t.Errorf("%s: %v ms of the processor in %v ms", kind, u.CPUMs, u.WallMs)
+		}
+	}
+}
+
+// A process serves one tenant for its life; and a tenant that comes back finds its own.
+func TestTenantsApart(t *testing.T) {
+	cfg := config(t)
+	cfg.Env, cfg.Processes = []string{"FUNCTION=sealed"}, 2
+	cfg.Sealed = &localinvoke.Sealed{Records: forgetful{}, PerTenant: true, Reserve: 1}
+	p := newPool(t, cfg)
+	if n := len(p.Stats().Processes); n != 3 {
+		t.Errorf("%d processes", n)
+	}
+	var (
+		mu  sync.Mutex
+		of  = map[string]string{}
+		all sync.WaitGroup
+	)
+	for n := range 40 {
+		all.Go(func() {
+			tenant := fmt.Sprint("tenant-", n%5)
+			inv := invocation("pid")
+			inv.Caller.Tenant = tenant
+			r, err := p.Invoke(t.Context(), inv, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			pid := string(r.Result.Result)
+			if other, known := of[pid]; known && other != tenant {
+				t.Errorf("process %s served %s and %s", pid, other, tenant)
+			}
+			of[pid] = tenant
+		})
+	}
+	all.Wait()
+	inv := invocation("pid")
+	inv.Caller.Tenant = "tenant-0"
+	first, err := p.Invoke(t.Context(), inv, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := p.Invoke(t.Context(), inv, nil); err != nil || string(again.Result.Result) != string(first.Result.Result) {
+		t.Errorf("the tenant's own process was not found: %s then %s, %v", first.Result.Result, again.Result.Result, err)
+	}
+}

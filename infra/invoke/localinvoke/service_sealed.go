@@ -1,0 +1,129 @@
+package localinvoke
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/invoke/replystream"
+)
+
+// serveSealed runs c on a sealed process. Only logs are passed on before the executions it made have their records.
+func (p *Pool) serveSealed(ctx context.Context, c *call, take func([]byte)) (*process, ending, error) {
+	known, err := p.vouch(ctx, c)
+	if err != nil {
+		return nil, ending{failure: failureOf(err)}, nil
+	}
+	held := &withheld{take: take, lines: known.inv != nil && known.inv.Stream}
+	c.inv = known.inv
+	proc, end, err := p.carry(ctx, context.WithoutCancel(ctx), c, "", held.add)
+	if err != nil || end.crash != "" {
+		return proc, end, err
+	}
+	if err := p.settle(ctx, known, held, end); err != nil {
+		end.failure = failureOf(err)
+		return proc, end, nil
+	}
+	take(held.buffer.Bytes())
+	return proc, end, nil
+}
+
+// settle stores what is owed for a whole answer.
+func (p *Pool) settle(ctx context.Context, known vouched, held *withheld, end ending) error {
+	known.now = p.cfg.Now()
+	if known.inv != nil && len(known.inv.Replay) > 0 {
+		return nil
+	}
+	if known.inv != nil && end.failure == nil {
+		result, failed, ok := held.outcome()
+		if !ok || !failed && len(end.accounts) != 1 {
+			return replystream.Internal(errAccount)
+		}
+		known.result = result
+	}
+	return p.store(ctx, known, end.accounts)
+}
+
+// vouch reads what a caller of the service asks for. An invocation that was handed over is fetched, and takes the
+// payload's place. What is no invocation is an event, which the process knows how to read.
+func (p *Pool) vouch(ctx context.Context, c *call) (vouched, error) {
+	known := vouched{tenant: c.tenant, handed: p.cfg.Now()}
+	h, is, err := execution.DecodeHandover(c.payload)
+	if err == nil && is && p.cfg.Sealed.Fetch != nil {
+		if c.payload, err = p.cfg.Sealed.Fetch(ctx, h); err != nil {
+			return known, err
+		}
+	}
+	inv, err := execution.DecodeInvocation(c.payload)
+	if err != nil {
+		return known, nil //nolint:nilerr // the process says what is wrong with it, or takes it for an event
+	}
+	if is && inv.ID != h.ID {
+		return known, &execution.Error{Code: execution.InvalidRequest, Field: "handover.id", Message: "is not that of the invocation that was handed over"}
+	}
+	if inv.ReceivedAt.IsZero() {
+		inv.ReceivedAt = known.handed
+	}
+	if inv.Caller.Tenant == "" {
+		inv.Caller.Tenant = c.tenant
+	}
+	c.owner, known.inv = inv.Caller.Tenant, &inv
+	return known, nil
+}
+
+// failureOf words an error as a function does.
+func failureOf(err error) *replystream.Failure {
+	var e *execution.Error
+	if !errors.As(err, &e) {
+		e = replystream.Internal(err)
+	}
+	return &replystream.Failure{Type: string(e.Code), Message: e.Error()}
+}
+
+// withheld is an answer that nobody may see yet, but for its logs.
+type withheld struct {
+	take   func([]byte)
+	lines  bool
+	rest   []byte // the beginning of a line
+	buffer bytes.Buffer
+}
+
+func (w *withheld) add(data []byte) {
+	if !w.lines {
+		w.buffer.Write(data)
+		return
+	}
+	w.rest = append(w.rest, data...)
+	for {
+		line, after, whole := bytes.Cut(w.rest, []byte("\n"))
+		if !whole {
+			return
+		}
+		w.rest = after
+		var e execution.Event
+		if json.Unmarshal(line, &e) != nil || e.Log == nil || e.Result != nil || e.Error != nil || w.buffer.Len() > 0 {
+			w.buffer.Write(line)
+			w.buffer.WriteByte('\n')
+			continue
+		}
+		if log, err := json.Marshal(execution.Event{Log: e.Log}); err == nil {
+			w.take(append(log, '\n'))
+		}
+	}
+}
+
+// outcome is the result that the whole answer holds, or failed where it holds an error. It is not ok when it holds neither.
+func (w *withheld) outcome() (result *execution.Result, failed, ok bool) {
+	w.buffer.Write(w.rest)
+	w.rest = nil
+	if w.lines {
+		var e execution.Event
+		err := json.Unmarshal(w.buffer.Bytes(), &e)
+		return e.Result, e.Error != nil, err == nil && e.Log == nil && (e.Result == nil) != (e.Error == nil)
+	}
+	var r execution.Result
+	err := json.Unmarshal(w.buffer.Bytes(), &r)
+	return &r, false, err == nil && r.Status != ""
+}

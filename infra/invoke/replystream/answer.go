@@ -1,0 +1,109 @@
+package replystream
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// maxLogs is more than any tier allows.
+const maxLogs = 10_000
+
+// Answer is one answer as it arrives. It is not safe for concurrent use.
+type Answer struct {
+	inv   execution.Invocation
+	onLog func(execution.Log)
+
+	rest   []byte // the beginning of a line
+	logs   []execution.Log
+	last   *execution.Event // the result or error
+	broken error            // the first breach of the contract
+}
+
+// New awaits the answer to inv. onLog, which may be nil, is given each log as Take meets it.
+func New(inv execution.Invocation, onLog func(execution.Log)) *Answer {
+	return &Answer{inv: inv, onLog: onLog}
+}
+
+// Take reads the next piece of the stream. It keeps nothing of data.
+func (a *Answer) Take(data []byte) {
+	for a.broken == nil && len(data) > 0 {
+		line, after, whole := bytes.Cut(data, []byte("\n"))
+		if !whole {
+			a.rest = append(a.rest, line...)
+			return
+		}
+		if len(a.rest) > 0 {
+			line = append(a.rest, line...)
+			a.rest = nil
+		}
+		a.broken = a.line(line)
+		data = after
+	}
+}
+
+func (a *Answer) line(line []byte) error {
+	var e execution.Event
+	if err := json.Unmarshal(line, &e); err != nil {
+		return fmt.Errorf("a line of the answer does not decode: %w", err)
+	}
+	switch {
+	case a.last != nil:
+		return errors.New("the answer goes on after its end")
+	case e.Result != nil && e.Log == nil && e.Error == nil:
+		a.last = &e
+		return a.check(e.Result)
+	case e.Error != nil && e.Log == nil && e.Result == nil:
+		a.last = &e
+		return nil
+	case e.Log == nil || e.Result != nil || e.Error != nil:
+		return errors.New("a line of the answer is neither a log, a result nor an error")
+	case len(a.logs) == maxLogs:
+		return errors.New("the answer has too many logs")
+	}
+	a.logs = append(a.logs, *e.Log)
+	if a.onLog != nil {
+		a.onLog(*e.Log)
+	}
+	return nil
+}
+
+// check refuses a result that is not one of this execution, and fills in what must not be null.
+func (a *Answer) check(r *execution.Result) error {
+	if r.ID != a.inv.ID {
+		return errors.New("the result is of another execution")
+	}
+	switch r.Status {
+	case execution.Completed, execution.Failed, execution.TimedOut, execution.Blocked, execution.Cancelled:
+	default:
+		return fmt.Errorf("the result has the unknown status %q", r.Status)
+	}
+	if r.Logs == nil {
+		r.Logs = []execution.Log{}
+	}
+	if r.Violations == nil {
+		r.Violations = []string{}
+	}
+	return nil
+}
+
+// Reply gives what the whole answer came to. The error is an *execution.Error: what the function reported, or Internal
+// when the answer is not one that the contract allows.
+func (a *Answer) Reply() (execution.Reply, error) {
+	switch {
+	case a.broken == nil && len(bytes.TrimSpace(a.rest)) > 0:
+		a.broken = errors.New("the answer ends in the middle of a line")
+	case a.broken == nil && a.last == nil:
+		a.broken = errors.New("the answer has no result")
+	}
+	switch {
+	case a.broken != nil:
+		return execution.Reply{}, Internal(a.broken)
+	case a.last.Error != nil:
+		return execution.Reply{}, Public(*a.last.Error)
+	}
+	return execution.Reply{Result: *a.last.Result, Recorded: true}, nil
+}

@@ -1,0 +1,88 @@
+package sealed_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/infra/invoke/sealed"
+)
+
+// FuzzReadRequest: whatever comes over a counter is a request that reads back as it was, or an error; no more is read and
+// allocated than a request has.
+func FuzzReadRequest(f *testing.F) {
+	whole, err := sealed.Request{ID: 7, Verb: sealed.VerbConnect, Name: "example.com", Port: 443}.Message()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range [][]byte{whole, whole[:5], {}, bytes.Repeat([]byte{0xff}, 64), append(bytes.Clone(whole), whole...)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		in := bytes.NewReader(b)
+		q, err := sealed.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		again, err := q.Message()
+		if err != nil || !bytes.Equal(again, b[:len(b)-in.Len()]) || len(q.Name) > sealed.MaxName {
+			t.Errorf("%x is %+v, which is %x (%v)", b, q, again, err)
+		}
+	})
+}
+
+// FuzzFunction: an invocation that a function reads is the one that was sent, and bytes that are none end it with an error
+// and no answer.
+func FuzzFunction(f *testing.F) {
+	f.Add("id", "tenant", []byte("{}"), []byte{})
+	f.Add("", "", []byte{}, []byte("i\x00\x00\x00\x01x"))
+	f.Add("id", "", []byte("x"), []byte("\xff\xff\xff\xff\xff"))
+	f.Fuzz(func(t *testing.T, id, tenant string, payload, garbage []byte) {
+		if len(tenant) > 1<<15 || len(id) > 1<<15 {
+			return
+		}
+		sent := sealed.Invocation{ID: id, Tenant: tenant, Deadline: time.Now().Add(time.Hour), Payload: payload}
+		var out bytes.Buffer
+		in := io.MultiReader(bytes.NewReader(sent.Message()), bytes.NewReader(garbage))
+		function := sealed.NewFunction(struct {
+			io.Reader
+			io.Writer
+		}{in, &out})
+		handled := 0
+		err := function.Serve(t.Context(), func(_ context.Context, gotTenant string, got []byte) (io.Reader, string, string) {
+			if handled++; handled == 1 && (gotTenant != tenant || !bytes.Equal(got, payload)) {
+				t.Errorf("%q %x was read as %q %x", tenant, payload, gotTenant, got)
+			}
+			return bytes.NewReader(got), "", ""
+		}, nil)
+		if handled == 0 || len(garbage) == 0 && err != nil || err == nil && handled == 1 && len(garbage) > 0 {
+			t.Errorf("%d handled, then %v", handled, err)
+		}
+	})
+}
+
+func TestHead(t *testing.T) {
+	for name, c := range map[string]struct {
+		bytes []byte
+		err   error
+	}{
+		"a head":     {binary.BigEndian.AppendUint32([]byte{'p'}, 5), nil},
+		"too long":   {[]byte{'p', 0xff, 0xff, 0xff, 0xff}, sealed.ErrProtocol},
+		"cut off":    {[]byte{'p', 0}, io.ErrUnexpectedEOF},
+		"nothing":    {nil, io.EOF},
+		"the length": {[]byte{'p', 0x80, 0, 0, 0}, sealed.ErrProtocol},
+	} {
+		if _, _, err := sealed.Head(bytes.NewReader(c.bytes)); !errors.Is(err, c.err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, body := range [][]byte{nil, {2}, {0xff, 1}} {
+		if _, _, err := sealed.Ended(body); !errors.Is(err, sealed.ErrProtocol) {
+			t.Errorf("the end %x: %v", body, err)
+		}
+	}
+}

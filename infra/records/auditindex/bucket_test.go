@@ -1,0 +1,231 @@
+package auditindex_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/airlock-run/airlock/infra/records/auditindex"
+	"github.com/airlock-run/airlock/infra/records/recordstest"
+	"github.com/airlock-run/airlock/infra/records/s3records"
+	"github.com/airlock-run/airlock/infra/s3objects/s3test"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+var (
+	_ auditindex.Bucket = (*s3records.Store)(nil)
+
+	// started gives the S3 server of the tests, which runs from when it is first needed.
+	started = sync.OnceValues(s3test.Start)
+	needed  atomic.Bool
+)
+
+func TestMain(m *testing.M) {
+	s3test.SetEnvironment()
+	code := m.Run()
+	if needed.Load() {
+		if server, err := started(); err == nil {
+			server.Stop()
+		}
+	}
+	os.Exit(code)
+}
+
+// clock is a time that tests move.
+type clock struct{ at atomic.Int64 }
+
+func (c *clock) set(t time.Time) { c.at.Store(t.UnixNano()) }
+func (c *clock) now() time.Time  { return time.Unix(0, c.at.Load()) }
+
+func bucket(t *testing.T) (*s3records.Store, *s3.Client, string) {
+	t.Helper()
+	needed.Store(true)
+	server, err := started()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := server.Bucket(t)
+	s, err := s3records.Open(t.Context(), s3records.Config{Bucket: name, Prefix: "audit/here", Endpoint: server.Endpoint})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, server.Client(t), name
+}
+
+func follow(t *testing.T, dir string, s audit.Store, at *clock) *auditindex.Index {
+	t.Helper()
+	x, err := auditindex.Open(t.Context(), dir, s, auditindex.Config{Patience: time.Minute, Batch: 7, Now: at.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return x
+}
+
+func TestFollowsABucket(t *testing.T) {
+	s, client, name := bucket(t)
+	var at clock
+	at.set(dawn.Add(60 * time.Hour)) // after all of them
+	all := fill(t, s, 0, 80)
+	folder := filepath.Join(t.TempDir(), "index")
+	x := follow(t, folder, s, &at)
+	check(t, x, all)
+	checkSeries(t, x, all)
+
+	// What comes is there with the next question, also when it is a little late.
+	for n := range 9 {
+		r := recordstest.Sample(at.now().Add(-time.Duration(n*10) * time.Second))
+		r.Usage.CPUMs = 1.125 // sums of it are exact
+		if err := s.Append(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+		page, err := x.List(t.Context(), audit.Query{Since: dawn.Add(59 * time.Hour)})
+		if err != nil || len(page.Items) != n+1 {
+			t.Fatalf("%v: %d records, want %d", err, len(page.Items), n+1)
+		}
+	}
+	same(t, x, all)
+
+	// What comes very late is there after a while.
+	late := sample(50)
+	late.ID = recordstest.NewID(late.Time)
+	if err := s.Append(t.Context(), late); err != nil {
+		t.Fatal(err)
+	}
+	all = append(all, late)
+	until(t, x, &at, func(f audit.Figures) bool { return f.Records == int64(len(all)) })
+	same(t, x, all)
+
+	// What is deleted is gone after a while, and so is a day.
+	gone := all[len(all)-2]
+	key := "audit/here/executions/dt=" + gone.Time.Format(time.DateOnly) + "/" + gone.ID + ".json"
+	if _, err := client.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &name, Key: &key}); err != nil {
+		t.Fatal(err)
+	}
+	all = slices.DeleteFunc(all, func(r audit.Record) bool { return r.ID == gone.ID })
+	until(t, x, &at, func(f audit.Figures) bool { return f.Records == int64(len(all)) })
+	same(t, x, all)
+	first := all[0].Time.Format(time.DateOnly)
+	all = slices.DeleteFunc(all, func(r audit.Record) bool {
+		if r.Time.Format(time.DateOnly) != first {
+			return false
+		}
+		key := "audit/here/executions/dt=" + first + "/" + r.ID + ".json"
+		_, err := client.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &name, Key: &key})
+		return err == nil
+	})
+	check(t, x, all)
+
+	// An index that was lost is made again, and one of another bucket is of no use.
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	again := follow(t, folder, s, &at)
+	same(t, again, all)
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other, _, _ := bucket(t)
+	all = fill(t, other, 200, 230)
+	same(t, follow(t, folder, other, &at), all)
+}
+
+// same compares all of an index with records: a list and the figures.
+func same(t *testing.T, x *auditindex.Index, all []audit.Record) {
+	t.Helper()
+	if got := walk(t, x, audit.Query{Limit: 500}); !slices.Equal(got, ids(selected(all, audit.Query{}))) {
+		t.Errorf("%d records, want %d", len(got), len(all))
+	}
+	var sum audit.Figures
+	for _, r := range all {
+		sum.Add(audit.OutlineOf(r))
+	}
+	if got, err := x.Figures(t.Context(), audit.Query{}); err != nil || !reflect.DeepEqual(got, sum) {
+		t.Errorf("%v\n%+v, want\n%+v", err, got, sum)
+	}
+}
+
+// until asks, as the clock goes on, until the figures of all records are right.
+func until(t *testing.T, x *auditindex.Index, at *clock, right func(audit.Figures) bool) {
+	t.Helper()
+	for t.Context().Err() == nil {
+		f, err := x.Figures(t.Context(), audit.Query{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if right(f) {
+			return
+		}
+		at.set(at.now().Add(time.Second))
+	}
+}
+
+// Objects that are no records, and records that stand under two names, neither stop the index nor count.
+func TestFollowsABucketWithOtherThings(t *testing.T) {
+	s, client, name := bucket(t)
+	var at clock
+	at.set(dawn.Add(60 * time.Hour))
+	all := fill(t, s, 0, 10)
+	day := "audit/here/executions/dt=" + all[0].Time.Format(time.DateOnly) + "/"
+	for key, body := range map[string]string{"readme.txt": "x", "exec_01ARZ3NDEKTSV4RRFFQ69G5FAV.json": "{", "zzz.json": "[]", "~.json": ""} {
+		if _, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &name, Key: new(day + key), Body: strings.NewReader(body)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x := follow(t, t.TempDir(), s, &at)
+	for range 3 {
+		same(t, x, all)
+		at.set(at.now().Add(time.Hour))
+	}
+}
+
+// Two indexes in one folder count each record once.
+func TestIndexOfABucketIsShared(t *testing.T) {
+	s, _, _ := bucket(t)
+	var at clock
+	at.set(dawn.Add(60 * time.Hour))
+	all := fill(t, s, 0, 60)
+	folder := t.TempDir()
+	var both sync.WaitGroup
+	errs := make([]error, 4)
+	for i := range errs {
+		x := follow(t, folder, s, &at)
+		both.Go(func() {
+			f, err := x.Figures(context.WithoutCancel(t.Context()), audit.Query{})
+			if err == nil && f.Records != int64(len(all)) {
+				err = fmt.Errorf("%d records, want %d", f.Records, len(all))
+			}
+			errs[i] = err
+		})
+	}
+	both.Wait()
+	for _, err := range errs {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	same(t, follow(t, folder, s, &at), all)
+}

@@ -1,0 +1,361 @@
+package sqlitestate_test
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
+)
+
+const mb = 1 << 20
+
+// small are quotas that are used up quickly.
+func small(string) execution.Storage {
+	return execution.Storage{Functions: mb, Jobs: mb, Results: mb, Deliveries: mb, Keys: mb, Schedules: 3, KeepResults: time.Hour, KeepEvents: time.Hour, KeepKeys: time.Hour}
+}
+
+func limited(t *testing.T, dir string) *sqlitestate.Store {
+	t.Helper()
+	s, err := sqlitestate.Open(dir, sqlitestate.Config{Storage: small})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { shut(t, s) })
+	return s
+}
+
+// used returns what a tenant has of a quota.
+func used(t *testing.T, s *sqlitestate.Store, tenant, quota string) (bytes int64) {
+	t.Helper()
+	figures, err := s.Figures(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range figures.Usage {
+		if u.Tenant == tenant && u.Quota == quota {
+			bytes += u.Bytes
+		}
+	}
+	return bytes
+}
+
+// Each kind of growth ends at its quota, over two processes that share the file, and leaves another tenant alone.
+func TestQuotas(t *testing.T) {
+	t.Parallel()
+	now, large := time.Now(), strings.Repeat("x", 100<<10)
+	for _, c := range []struct {
+		quota string
+		waits bool
+		grow  func(s *sqlitestate.Store, tenant string, n int) error
+	}{
+		{execution.QuotaFunctions, false, func(s *sqlitestate.Store, tenant string, n int) error {
+			return s.Change(t.Context(), tenant, fmt.Sprint("f", n), add(large))
+		}},
+		{execution.QuotaSchedules, false, func(s *sqlitestate.Store, tenant string, n int) error {
+			return s.Change(t.Context(), tenant, fmt.Sprint("f", n), func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
+				f.Schedule = &execution.FunctionSchedule{Next: now}
+				return nil, nil // no content
+			})
+		}},
+		{execution.QuotaJobs, true, func(s *sqlitestate.Store, tenant string, n int) error {
+			return s.Submit(t.Context(), execution.Job{ID: fmt.Sprintf("exec_%s%010d", tenant, n), Tenant: tenant, Subject: "s", Status: execution.Queued, Request: execution.Request{Code: large}})
+		}},
+		{execution.QuotaKeys, true, func(s *sqlitestate.Store, tenant string, n int) error {
+			key := execution.Key{Quota: execution.QuotaKeys, Tenant: tenant, Subject: "s", Name: fmt.Sprint(tenant, n)}
+			if _, _, _, err := s.Begin(t.Context(), key, "m", now, now.Add(time.Hour)); err != nil {
+				return err
+			}
+			return s.Finish(t.Context(), key.Name, []byte(large))
+		}},
+		{execution.QuotaDeliveries, true, func(s *sqlitestate.Store, tenant string, n int) error {
+			key := execution.Key{Quota: execution.QuotaDeliveries, Tenant: tenant, Name: fmt.Sprint(tenant, n)}
+			if err := s.KeepEvent(t.Context(), tenant, "f", fmt.Sprint("exec_", n), []byte(large), now); err != nil {
+				return err
+			}
+			if _, _, _, err := s.Begin(t.Context(), key, "m", now, now.Add(time.Hour)); err != nil {
+				return err
+			}
+			return s.Finish(t.Context(), key.Name, []byte(large))
+		}},
+	} {
+		t.Run(c.quota, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			stores := []*sqlitestate.Store{limited(t, dir), limited(t, dir)}
+			var refused *execution.QuotaError
+			n := 0
+			for ; n < 200; n++ {
+				if err := c.grow(stores[n%2], "a", n); err != nil {
+					if !errors.As(err, &refused) {
+						t.Fatal(err)
+					}
+					break
+				}
+			}
+			if refused == nil || refused.Quota != c.quota || refused.Used > refused.Limit+200<<10 || (refused.After > 0) != c.waits {
+				t.Fatalf("%d times, then %+v", n, refused)
+			}
+			if bytes := used(t, stores[0], "a", c.quota); bytes > mb+300<<10 {
+				t.Errorf("%d bytes are kept", bytes)
+			}
+			if err := c.grow(stores[0], "b", 0); err != nil {
+				t.Errorf("another tenant: %v", err)
+			}
+		})
+	}
+}
+
+// One subject of a tenant that uses all there is leaves a little for the others.
+func TestSubjectsShare(t *testing.T) {
+	t.Parallel()
+	s, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{MaxJobsPerTenant: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shut(t, s)
+	n := 0
+	submit := func(subject string) error {
+		n++
+		return s.Submit(t.Context(), execution.Job{ID: fmt.Sprintf("exec_%010d", n), Tenant: "t", Subject: subject, Status: execution.Queued})
+	}
+	for range 90 {
+		if err := submit("greedy"); err != nil {
+			t.Fatalf("after %d: %v", n, err)
+		}
+	}
+	if err := submit("greedy"); !errors.Is(err, execution.ErrFull) {
+		t.Errorf("the last tenth: %v", err)
+	}
+	if err := submit("modest"); err != nil {
+		t.Errorf("somebody else: %v", err)
+	}
+}
+
+// The results of a tenant make room for newer ones, but for those whose receivers have not been told; when only such are
+// left, nothing more is taken.
+func TestResultsMakeRoom(t *testing.T) {
+	t.Parallel()
+	s, now := limited(t, t.TempDir()), time.Now()
+	body := []byte(`"` + strings.Repeat("x", 100<<10) + `"`)
+	run := func(n int, callback *execution.Callback) error {
+		id := fmt.Sprintf("exec_%010d", n)
+		if err := s.Submit(t.Context(), execution.Job{ID: id, Tenant: "t", Status: execution.Queued, Callback: callback}); err != nil {
+			return err
+		}
+		_, err := s.ChangeJob(t.Context(), id, func(j *execution.Job) error {
+			j.Status, j.EndedAt, j.Result = execution.Completed, now.Add(time.Duration(n)*time.Second), body
+			return nil
+		})
+		return err
+	}
+	for n := range 30 {
+		if err := run(n, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if bytes := used(t, s, "t", execution.QuotaResults); bytes > mb {
+		t.Errorf("%d bytes", bytes)
+	}
+	for n, there := range map[int]bool{0: false, 15: false, 25: true, 29: true} {
+		if _, err := s.Job(t.Context(), fmt.Sprintf("exec_%010d", n)); (err == nil) != there {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+	var refused *execution.QuotaError
+	for n := 30; n < 60 && refused == nil; n++ {
+		err := run(n, &execution.Callback{State: execution.CallbackPending, Next: now})
+		if err != nil && !errors.As(err, &refused) {
+			t.Fatal(err)
+		}
+	}
+	if refused == nil || refused.Quota != execution.QuotaResults || refused.After == 0 {
+		t.Errorf("%+v", refused)
+	}
+}
+
+// What a tenant has is what the rows come to, whatever was done to them.
+func TestUsageAddsUp(t *testing.T) {
+	t.Parallel()
+	dir, now := t.TempDir(), time.Now()
+	s := limited(t, dir)
+	for n := range 4 {
+		if err := s.Change(t.Context(), "t", fmt.Sprint("f", n%2), add("code")); err != nil {
+			t.Fatal(err)
+		}
+		id := fmt.Sprintf("exec_%010d", n)
+		if err := s.Submit(t.Context(), execution.Job{ID: id, Tenant: "t", Subject: "s", Status: execution.Queued}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.KeepEvent(t.Context(), "t", "f0", id, []byte("event"), now); err != nil {
+			t.Fatal(err)
+		}
+		key := execution.Key{Quota: execution.QuotaKeys, Tenant: "t", Subject: "s", Name: id}
+		if _, _, _, err := s.Begin(t.Context(), key, "m", now, now.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if n > 1 {
+			if err := errors.Join(s.Finish(t.Context(), id, []byte("answer"))); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.ChangeJob(t.Context(), id, func(j *execution.Job) error {
+				j.Status, j.EndedAt, j.Result = execution.Completed, now, []byte(`"r"`)
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if used(t, s, "t", execution.QuotaFunctions) == 0 || used(t, s, "t", execution.QuotaJobs) == 0 || used(t, s, "t", execution.QuotaKeys) == 0 {
+		t.Error("nothing is counted")
+	}
+	for n := range 4 {
+		if err := s.Abandon(t.Context(), fmt.Sprintf("exec_%010d", n)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.ChangeJob(t.Context(), fmt.Sprintf("exec_%010d", n), func(j *execution.Job) error { j.Status, j.EndedAt = execution.Cancelled, now; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"f0", "f1"} {
+		if err := s.Delete(t.Context(), "t", name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	later := now.Add(2 * time.Hour)
+	if err := s.Prune(t.Context(), later, later.Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	figures, err := s.Figures(t.Context())
+	if err != nil || len(figures.Usage) != 0 {
+		t.Errorf("all is gone, and %+v is counted, %v", figures.Usage, err)
+	}
+}
+
+// What is deleted is given back to the disk.
+func TestDeletionFrees(t *testing.T) {
+	t.Parallel()
+	for _, old := range []bool{false, true} {
+		t.Run(fmt.Sprint("made by an older version ", old), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if old {
+				madeBefore(t, dir)
+			}
+			s := open(t, dir)
+			defer shut(t, s)
+			size := func() int64 {
+				f, err := s.Figures(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				return f.FileBytes
+			}
+			for n := range 40 {
+				if err := s.Change(t.Context(), "t", "f", add(strings.Repeat(fmt.Sprint(n), 200<<10))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := size()
+			if err := s.Delete(t.Context(), "t", "f"); err != nil {
+				t.Fatal(err)
+			}
+			if after := size(); before < 8*mb || after > mb {
+				t.Errorf("%d bytes, and %d after", before, after)
+			}
+		})
+	}
+}
+
+// madeBefore makes a file as versions did that counted nothing and gave nothing back.
+func madeBefore(t *testing.T, dir string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "state.db")+"?_pragma=journal_mode(WAL)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join("testdata", "step2.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(string(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What an older version kept is there, and counts.
+func TestOlderFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	madeBefore(t, dir)
+	s := open(t, dir)
+	defer shut(t, s)
+	f, err := s.Function(t.Context(), "t", "old")
+	if err != nil || f.Name != "old" || used(t, s, "t", execution.QuotaFunctions) < 500 || used(t, s, "t", execution.QuotaJobs) < 500 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if job, err := s.Claim(t.Context(), time.Now(), "", nil); err != nil || job.ID != "exec_0000000001" {
+		t.Errorf("%+v, %v", job, err)
+	}
+}
+
+// A tenant with thousands of functions or callbacks that are due leaves room for another's one.
+func TestDueIsFair(t *testing.T) {
+	t.Parallel()
+	s, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{Storage: func(string) execution.Storage { return execution.Storage{Schedules: 5000} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shut(t, s)
+	now := time.Now()
+	for n := range 300 {
+		tenant := "many"
+		if n == 299 {
+			tenant = "one"
+		}
+		if err := s.Change(t.Context(), tenant, fmt.Sprint("f", n), func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
+			f.Schedule = &execution.FunctionSchedule{Next: now.Add(time.Duration(n-300) * time.Minute)}
+			return nil, nil // no content
+		}); err != nil {
+			t.Fatal(err)
+		}
+		id := fmt.Sprintf("exec_%010d", n)
+		if err := s.Submit(t.Context(), execution.Job{ID: id, Tenant: tenant, Status: execution.Queued, Callback: &execution.Callback{URL: "http://x"}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.ChangeJob(t.Context(), id, func(j *execution.Job) error {
+			j.Status, j.EndedAt, j.Callback.State, j.Callback.Next = execution.Completed, now, execution.CallbackPending, now.Add(time.Duration(n-300)*time.Second)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	due, err := s.Due(t.Context(), now, 10)
+	if err != nil || len(due) > 10 || !strings.Contains(fmt.Sprint(tenants(due)), "one") {
+		t.Errorf("%v, %v", tenants(due), err)
+	}
+	calls, err := s.Callbacks(t.Context(), now, now.Add(time.Minute), 8)
+	found := false
+	for _, job := range calls {
+		found = found || job.Tenant == "one"
+	}
+	if err != nil || !found || len(calls) > 8 {
+		t.Errorf("%d callbacks, that of the other among them: %t, %v", len(calls), found, err)
+	}
+}
+
+func tenants(list []execution.SavedFunction) (names []string) {
+	for _, f := range list {
+		names = append(names, f.Tenant)
+	}
+	return names
+}
