@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/tdewolff/parse/v2/js"
+
+	"github.com/airlock-run/airlock/policy/scripttext"
 )
 
 // maxNestedScans bounds how many strings of code one walk looks into.
@@ -38,7 +40,7 @@ type scan struct {
 // source analyses one source with so much work. It never panics on any input.
 func (s *scan) source(code, language string, work int) *scanned {
 	out := &scanned{src: source{text: code}}
-	start, end := body(code)
+	start, end := scripttext.Body(code)
 	text := code[start:end]
 	o := outline{src: text}
 	b := &budget{exceeded: s.shallow}

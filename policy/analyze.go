@@ -3,6 +3,8 @@ package policy
 import (
 	"context"
 	"path"
+
+	"github.com/airlock-run/airlock/policy/scripttext"
 )
 
 // Analyze is AnalyzeAsk for code alone.
@@ -24,7 +26,7 @@ func (s *Set) AnalyzeWith(ctx context.Context, a Ask, read Reader) (Decision, er
 
 // syntaxIn finds the syntax error of one source, unless that takes more work than is left.
 func syntaxIn(code, language string, b *budget) *SyntaxError {
-	start, end := body(code)
+	start, end := scripttext.Body(code)
 	text := code[start:end]
 	o := outlineOf(text)
 	if !o.transformable() || !b.take(o.transformWork()) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"regexp"
 	"sync"
+
+	"github.com/airlock-run/airlock/policy/scripttext"
 )
 
 // LocalReader reads texts in this process. It is safe for concurrent use.
@@ -39,7 +41,7 @@ func (r *LocalReader) ReadCheap(t Text) (Reading, bool) {
 		if p.language != javaScript {
 			return Reading{}, false
 		}
-		start, end := body(p.text)
+		start, end := scripttext.Body(p.text)
 		n, ok := countCheap(p.text[start:end], cheapTokens-tokens)
 		if !ok {
 			return Reading{}, false
@@ -118,7 +120,7 @@ func (r *LocalReader) matches(t *Text) []Match {
 			continue // it was compiled when the deployment's file was read
 		}
 		for _, p := range t.parts() {
-			start, end := body(p.text)
+			start, end := scripttext.Body(p.text)
 			at := compiled.FindStringIndex(p.text[start:end])
 			if at == nil {
 				continue

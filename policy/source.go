@@ -22,28 +22,6 @@ type source struct {
 	gauge gauge
 }
 
-// body gives the bounds of the code inside a markdown fence, or of the whole text when there is none. It takes a fence off
-// exactly as the sandbox does, so that what is scanned is what runs: the text begins with three backticks and an info
-// string that names a language the sandbox knows, or none; a closing fence counts only at the very end.
-func body(text string) (start, end int) {
-	trimmed := strings.TrimSpace(text)
-	if !strings.HasPrefix(trimmed, "```") {
-		return 0, len(text)
-	}
-	info, inside, ok := strings.Cut(trimmed, "\n")
-	if !ok {
-		return 0, len(text)
-	}
-	switch strings.ToLower(strings.TrimSpace(strings.TrimLeft(info, "`"))) {
-	case "", "js", "javascript", "ts", "typescript", "jsx", "tsx", "mjs", "node":
-	default:
-		return 0, len(text)
-	}
-	start = strings.Index(text, "```") + len(info) + 1
-	inside = strings.TrimSuffix(strings.TrimRight(inside, " \t\r\n"), "```")
-	return start, start + len(inside)
-}
-
 // line gives the line of an offset, counting from 1.
 func (s *source) line(offset int) int {
 	s.index()

@@ -3,10 +3,11 @@ package policy
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
+
+	"github.com/airlock-run/airlock/policy/scripttext"
 )
 
 // tree is a parsed program and the text that its names are slices of.
@@ -21,10 +22,7 @@ type tree struct {
 // parseTree parses code of any shape that executions take: statements as in the body of an async function, a module, or one
 // expression that only makes sense in parentheses. The error is the parser's, or says that it gave up.
 func parseTree(o *outline, b *budget) (*tree, error) {
-	text := o.src
-	if strings.HasPrefix(text, "#!") {
-		text = "//" + text[2:]
-	}
+	text := scripttext.CommentShebang(o.src)
 	if !o.parseable() || !b.worthParsing(o) {
 		return nil, errTooMuch
 	}

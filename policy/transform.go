@@ -5,6 +5,8 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/go-sourcemap/sourcemap"
+
+	"github.com/airlock-run/airlock/policy/scripttext"
 )
 
 // wrapping makes code of one shape a program.
@@ -30,9 +32,7 @@ func transform(code, language string, module, mapped bool) (*generated, *SyntaxE
 	case javaScriptX:
 		loader = api.LoaderJSX
 	}
-	if strings.HasPrefix(code, "#!") { // a comment in front of the wrapping, too
-		code = "//" + code[2:]
-	}
+	code = scripttext.CommentShebang(code) // a comment in front of the wrapping, too
 	var worst *SyntaxError
 	for _, wrap := range wrappings(module) {
 		options := api.TransformOptions{Loader: loader, Target: api.ES2022, LogLevel: api.LogLevelSilent, LogLimit: 1, SourcesContent: api.SourcesContentExclude,

@@ -59,7 +59,7 @@ func (r *run) stackText(in *quickjs.Instance) string {
 		return ""
 	}
 	text, _ := in.Str(v, maxErrorText)
-	frames, _ := r.source.trace(text)
+	frames, _ := r.source.Trace(text)
 	return strings.TrimPrefix(frames, "\n")
 }
 

@@ -6,13 +6,14 @@ import (
 
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 	"github.com/airlock-run/airlock/sandbox/internal/raw"
+	"github.com/airlock-run/airlock/sandbox/internal/source"
 	"github.com/airlock-run/airlock/sandbox/stdlib"
 )
 
 // RunGlobal is Run for conformance suites, which are global scripts. Its program can be made below this package only.
 func (e *Engine) RunGlobal(ctx context.Context, program raw.Program, seed int64, grants Grants) (Result, error) {
 	r := e.newRun(ctx, grants)
-	r.source = &source{name: quickjs.ScriptName}
+	r.source = source.Named(quickjs.ScriptName)
 	in, err := e.image.NewInstance(ctx, r.memory, r)
 	if err != nil {
 		return Result{}, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/airlock-run/airlock/policy/depth"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/internal/source"
 )
 
 // The host call's operations; stdlib/primordials.js has the other side.
@@ -145,7 +146,7 @@ func (r *run) deep(what, path string) error {
 	}
 	r.failed = true
 	r.result.Exception = &Exception{Name: "RangeError", Message: depth.Message(what, path, r.limits.Depth)}
-	r.result.Error = oneLine(r.result.Exception)
+	r.result.Error = source.OneLine((*source.Exception)(r.result.Exception))
 	return errThrown
 }
 
@@ -158,8 +159,8 @@ func (r *run) fail(in *quickjs.Instance, a quickjs.Args) {
 	name, _ := in.Str(a[1], maxErrorText)
 	message, _ := in.Str(a[2], maxErrorText)
 	stack, _ := in.Str(a[3], maxErrorText)
-	r.result.Exception = r.source.exception(name, message, stack)
-	r.result.Error = oneLine(r.result.Exception)
+	r.result.Exception = (*Exception)(r.source.Exception(name, message, stack))
+	r.result.Error = source.OneLine((*source.Exception)(r.result.Exception))
 	if in.IsStackOverflow(a[4]) {
 		r.result.Limit = LimitStack
 	}

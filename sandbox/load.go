@@ -176,17 +176,5 @@ func (r *run) evaluateTop(in *quickjs.Instance, globals string) error {
 	if err != nil {
 		return fmt.Errorf("names of globals: %w", err)
 	}
-	return r.guest(in, r.image.Root(stdlib.RootLoad), fn, names, quickjs.Bool(!r.source.loads()))
-}
-
-// loads tells whether the code has a top level that can be evaluated before the code is called. Statements are evaluated
-// by each run, since their value is the result; the modules that they import are not.
-func (s *source) loads() bool { return s.bundle != nil }
-
-// script tells whether what the compiled code gives, or what was loaded of it, is a function that is the script.
-func (s *source) script(warm bool) bool {
-	if s.bundle != nil {
-		return s.bundle.shaped
-	}
-	return warm
+	return r.guest(in, r.image.Root(stdlib.RootLoad), fn, names, quickjs.Bool(!r.source.Loads()))
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/internal/source"
 )
 
 // nodeOps are the operations behind the Node modules: computation, except for "module", which says whether the run may
@@ -45,7 +46,7 @@ func moduleOp(c *call, a []quickjs.Value) (quickjs.Value, error) {
 	if !ok {
 		return c.json([2]string{"MODULE_NOT_FOUND", "Cannot find module: its name is too long"})
 	}
-	name, node := builtinName(id)
+	name, node := source.NodeModule(id)
 	base, sub, _ := strings.Cut(name, "/")
 	known := slices.Contains(provided, base) && (sub == "" || slices.Contains([]string{"fs/promises", "path/posix", "stream/promises", "stream/web"}, name))
 	switch {

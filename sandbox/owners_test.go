@@ -3,11 +3,13 @@ package sandbox
 import (
 	"fmt"
 	"testing"
+
+	"github.com/airlock-run/airlock/sandbox/internal/source"
 )
 
 // What is remembered of one owner's code is not used for another's.
 func TestOwnersShareNothing(t *testing.T) {
-	var s sources
+	var s source.Cache
 	for i, c := range []struct {
 		script Script
 		again  bool
@@ -16,11 +18,11 @@ func TestOwnersShareNothing(t *testing.T) {
 		{Script{Code: "1", Owner: "a"}, true}, {Script{Code: "1", Owner: "b"}, true}, {Script{Code: "1"}, true},
 		{Script{Code: "1", Owner: "a", TypeScript: true}, false},
 	} {
-		key, kept := sourceKeyOf(c.script)
-		if again := s.known(key) != nil; !kept || again != c.again {
+		key, kept := source.KeyOf(c.script.Owner, source.Input{Code: c.script.Code, TypeScript: c.script.TypeScript})
+		if again := s.Get(key) != nil; !kept || again != c.again {
 			t.Errorf("%d: seen before: %v, kept %v", i, again, kept)
 		}
-		s.keep(key, &source{}, len(c.script.Code))
+		s.Put(key, &source.Source{}, len(c.script.Code))
 	}
 }
 
@@ -34,7 +36,7 @@ func TestImagesAreFair(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !x.loaded {
-			x.source, x.loaded = &source{text: fmt.Sprintf("%100000d", 1)}, true
+			x.source, x.loaded = &source.Source{Text: fmt.Sprintf("%100000d", 1)}, true
 			v.keep(x)
 		}
 		v.release(x)

@@ -6,6 +6,8 @@ import (
 	"runtime/metrics"
 	"sync/atomic"
 	"time"
+
+	"github.com/airlock-run/airlock/sandbox/internal/source"
 )
 
 // Parsers, transforms and source maps are other people's Go code with corners in which they take quadratic time or worse,
@@ -173,35 +175,36 @@ func (r *run) takeSource(script Script, v *version) error {
 		return r.limits.unprepared(j.Limit)
 	}
 	steps := r.grants.Debug.Steps
-	key, kept := sourceKeyOf(script)
+	input := source.Input{Code: script.Code, TypeScript: script.TypeScript, Files: script.Files, Entry: script.Entry}
+	key, kept := source.KeyOf(script.Owner, input)
 	kept = kept && !steps
 	if kept {
-		if r.source = r.engine.sources.known(key); r.source != nil {
-			r.sources = &r.engine.sources
+		if r.source = r.engine.sources.Get(key); r.source != nil {
+			r.cached = true
 			return nil
 		}
 	}
 	type made struct {
-		source *source
-		ex     *Exception
+		source *source.Source
+		ex     *source.Exception
 	}
 	out, err := prepare(r, func() made {
 		if steps {
-			script = steppedScript(script)
+			input = input.WithSteps()
 		}
-		s, ex := sourceOf(script)
+		s, ex := source.Of(input)
 		return made{s, ex}
 	})
 	switch {
 	case err != nil:
 		return err
 	case out.ex != nil:
-		r.result.Exception, r.result.Error = out.ex, oneLine(out.ex)
+		r.result.Exception, r.result.Error = (*Exception)(out.ex), source.OneLine(out.ex)
 		return errCode
 	}
 	r.source = out.source
 	if kept {
-		r.engine.sources.keep(key, r.source, len(script.Code))
+		r.engine.sources.Put(key, r.source, len(script.Code))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/airlock-run/airlock/policy/depth"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/internal/source"
 	"github.com/airlock-run/airlock/sandbox/stdlib"
 )
 
@@ -29,11 +30,11 @@ type run struct {
 	ctx    context.Context
 	limits Limits
 	grants Grants
-	source *source
-	// sources is set when source came from there, and is not the first time.
-	sources *sources
-	result  Result
-	output  []byte
+	source *source.Source
+	// cached reports that source came from the engine's cache, so this is not its first run.
+	cached bool
+	result Result
+	output []byte
 
 	start    time.Time
 	cpu      cpuClock
@@ -222,13 +223,13 @@ func (r *run) execute(in *quickjs.Instance, script Script) error {
 			return fmt.Errorf("input: %w", err)
 		}
 	}
-	if r.source.called {
+	if r.source.Called {
 		flags |= startCalled
 	}
 	if r.setup != nil {
 		flags |= startSetup
 	}
-	if r.source.script(r.result.Warm) {
+	if r.source.LeavesScript(r.result.Warm) {
 		flags |= startScript
 	}
 	limit := quickjs.Int(int32(min(r.limits.OutputBytes, 1<<30)))
@@ -261,27 +262,27 @@ func (r *run) execute(in *quickjs.Instance, script Script) error {
 // compile gives the caller's code as a function, of which nothing has run yet. What came before is not compiled again: the
 // guest is given what compiling would leave. A run that is watched closely sees it happen.
 func (r *run) compile(in *quickjs.Instance) (quickjs.Value, error) {
-	if r.sources == nil || r.grants.Debug != (Debug{}) {
+	if !r.cached || r.grants.Debug != (Debug{}) {
 		return r.compileAnew(in)
 	}
-	if c := r.source.compiled.Load(); c != nil {
+	if c := r.engine.sources.Compiled(r.source); c != nil {
 		if fn, ok := in.Take(c); ok {
 			return fn, r.limits.outOfTicks(r.loadTicks + c.Ticks())
 		}
 	}
 	fn, err := r.compileAnew(in)
 	if err == nil {
-		r.sources.compiled(r.source, in.Compiled(fn))
+		r.engine.sources.KeepCompiled(r.source, in.Compiled(fn))
 	}
 	return fn, err
 }
 
 func (r *run) compileAnew(in *quickjs.Instance) (quickjs.Value, error) {
 	compile := in.Compile
-	if r.source.bundle != nil {
+	if r.source.Bundled() {
 		compile = in.Assemble
 	}
-	fn, err := compile(r.source.text)
+	fn, err := compile(r.source.Text)
 	switch {
 	case errors.Is(err, quickjs.ErrNotFunction):
 		return 0, r.escaping()
@@ -376,7 +377,7 @@ func (r *run) MemoryRefused() error { return r.limits.exceeded(LimitMemory) }
 
 // Trace implements quickjs.Host.
 func (r *run) Trace(in *quickjs.Instance, frames string) (string, error) {
-	text, work := r.source.trace(frames)
+	text, work := r.source.Trace(frames)
 	in.Spend(work / traceCost)
 	return text, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/internal/source"
 	"github.com/airlock-run/airlock/sandbox/stdlib"
 )
 
@@ -46,7 +47,7 @@ type Engine struct {
 	runtime   *quickjs.Runtime
 	image     *quickjs.Image
 	versions  *versions
-	sources   sources
+	sources   source.Cache
 	maxMemory int64
 	egress    Egress
 	startup   Startup

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/internal/source"
 )
 
 // DefaultWarmBytes is what the images of versions may take unless Config says otherwise.
@@ -31,7 +32,7 @@ type version struct {
 	key    versionKey
 	owner  string
 	loaded bool
-	source *source
+	source *source.Source
 	image  *quickjs.Image // nil when it has none
 	cold   string         // why
 	ticks  int64          // of loading
@@ -78,7 +79,7 @@ func (v *versions) take(script Script, grants Grants) (*version, error) {
 
 // keep makes a version that was loaded known. Another run may have been faster: then this one serves its own run alone.
 func (v *versions) keep(x *version) {
-	x.bytes = int64(len(x.source.text))*4 + 1<<10 // with its source map
+	x.bytes = int64(len(x.source.Text))*4 + 1<<10 // with its source map
 	if x.image != nil {
 		x.bytes += int64(x.image.Size())
 	}

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"strings"
 	"unicode/utf16"
 
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
@@ -52,12 +51,11 @@ func stackFrames(c *call, a []quickjs.Value) (quickjs.Value, error) {
 	if err := c.work(4 * len(stack)); err != nil {
 		return 0, err
 	}
-	at := strings.Index(stack, "\n"+framePrefix)
-	if !ok || at < 0 || c.source == nil {
+	if !ok || c.source == nil {
 		return quickjs.Int(-1), nil
 	}
-	frame, _, _ := strings.Cut(stack[at+1:], "\n")
-	if file, _, _, ok := frameAt(frame); !ok || !c.source.has(file) {
+	at := c.source.FrameStart(stack)
+	if at < 0 {
 		return quickjs.Int(-1), nil
 	}
 	return quickjs.Int(int32(len(utf16.Encode([]rune(stack[:at]))))), nil

@@ -20,6 +20,7 @@ var rooms = map[string][]string{
 	"policy/depth":        {},
 	"policy/outbound":     {},
 	"policy/toolname":     {},
+	"policy/scripttext":   {},
 	"policy/audit":        {},
 	"sandbox":             {"sandbox"},
 	"functions/runner":    {"functions/execution", "functions/webhook", "policy", "policy/audit", "sandbox"},
@@ -30,7 +31,8 @@ var rooms = map[string][]string{
 }
 
 // leaves are packages that every room may import, because a rule must not be written twice. They import nothing of ours.
-var leaves = map[string]bool{"policy/address": true, "policy/depth": true, "policy/outbound": true, "policy/toolname": true}
+var leaves = map[string]bool{"policy/address": true, "policy/depth": true, "policy/outbound": true, "policy/scripttext": true,
+	"policy/toolname": true}
 
 // wiring are the packages that put the rooms together for main packages.
 var wiring = map[string]bool{"functions/process": true}

@@ -1,4 +1,4 @@
-package sandbox
+package source
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ const (
 
 // bundle makes one script of the code and what it imports. Nothing but the script's files is read.
 type bundle struct {
-	source *source
+	source *Source
 	files  map[string][]byte
 	path   string // of the script's own code among the files
 	code   string // the script's own code, as esbuild reads it
@@ -43,40 +43,10 @@ type importText struct {
 	line, col int
 }
 
-// sourceOf gives a script the shape in which it is run, or says what is wrong with it.
-func sourceOf(script Script) (*source, *Exception) {
-	code, name, typescript := script.Code, "script.js", script.TypeScript
-	if script.Entry != "" {
-		content, ok := script.Files[script.Entry]
-		if !ok {
-			return nil, &Exception{Name: "Error", Message: fmt.Sprintf("the entry %q is not among the files", script.Entry)}
-		}
-		code, name = string(content), script.Entry
-		typescript = typescript || isTypeScript(name)
-	} else if typescript {
-		name = "script.ts"
-	}
-	if ex := checkText(code); ex != nil {
-		return nil, ex
-	}
-	bare, skipped := stripFence(code)
-	found := moduleSyntax(bare)
-	if found.main && !(found.exports && found.handler) && len(found.imports) == 0 && !found.dynamic && !found.meta && len(script.Files) == 0 {
-		return normalize(code, typescript, mainHead)
-	}
-	if !found.exports && len(found.imports) == 0 && !found.dynamic && !found.meta && !(found.require && len(script.Files) > 0) {
-		s, ex := normalize(code, typescript, functionHead)
-		if ex == nil {
-			s.name = name
-		}
-		return s, ex
-	}
-	s := &source{name: name, head: functionHead, skipped: skipped}
-	b := &bundle{source: s, files: script.Files, path: name, loader: api.LoaderJS}
-	if strings.HasPrefix(bare, "#!") {
-		bare = "//" + bare[2:]
-	}
-	if ex := b.prepare(bare, found, typescript); ex != nil {
+// newBundle makes s of a script's own code and what it imports from files.
+func newBundle(s *Source, files map[string][]byte, code string, form moduleForm, typescript bool) (*Source, *Exception) {
+	b := &bundle{source: s, files: files, path: s.name, loader: api.LoaderJS}
+	if ex := b.prepare(code, form, typescript); ex != nil {
 		return nil, ex
 	}
 	if ex := b.build(); ex != nil {
@@ -84,14 +54,6 @@ func sourceOf(script Script) (*source, *Exception) {
 	}
 	s.bundle = b
 	return s, nil
-}
-
-func isTypeScript(name string) bool {
-	switch path.Ext(name) {
-	case ".ts", ".mts", ".cts", ".tsx":
-		return true
-	}
-	return false
 }
 
 // prepare gives the script's own code the form of a module. Code that exports is one; any other is shaped as it would be
@@ -103,7 +65,7 @@ func (b *bundle) prepare(code string, found moduleForm, typescript bool) *Except
 		return ex
 	}
 	if found.exports {
-		b.code, s.called = code, true
+		b.code, s.Called = code, true
 		if typescript {
 			b.loader = api.LoaderTS
 		}
@@ -140,7 +102,7 @@ func (b *bundle) prepare(code string, found moduleForm, typescript bool) *Except
 	if len(head) > 0 || found.meta {
 		form = strings.Join(append(head, "export default"), "\n") + "\n"
 	}
-	b.code, b.lines = form+s.text, strings.Count(form, "\n")
+	b.code, b.lines = form+s.Text, strings.Count(form, "\n")
 	return nil
 }
 
@@ -187,7 +149,7 @@ func (b *bundle) build() *Exception {
 	if b.sourceMap, err = sourcemap.Parse("", []byte(textOf(out, ".map"))); err != nil {
 		return &Exception{Name: "SyntaxError", Message: "the bundle has no source map"}
 	}
-	b.source.text = bundleHead + textOf(out, ".js") + bundleTail
+	b.source.Text = bundleHead + textOf(out, ".js") + bundleTail
 	return nil
 }
 
@@ -235,7 +197,7 @@ func (b *bundle) resolve(a api.OnResolveArgs) api.OnResolveResult {
 	if a.Namespace == ofStart {
 		importer = b.path
 	}
-	if name, ok := builtinName(a.Path); ok {
+	if name, ok := NodeModule(a.Path); ok {
 		return api.OnResolveResult{Path: name, Namespace: ofNode}
 	}
 	if found, ok := resolve(b.files, importer, a.Path); ok {

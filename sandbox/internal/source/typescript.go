@@ -1,4 +1,4 @@
-package sandbox
+package source
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ var wrappings = [...]wrapping{
 }
 
 // transpile removes the types from TypeScript code, and from any what the engine lacks, and keeps the way back to it.
-func (s *source) transpile(code string, loader api.Loader) (string, *Exception) {
+func (s *Source) transpile(code string, loader api.Loader) (string, *Exception) {
 	if ex := refuseDeep(code, " for its types to be removed"); ex != nil {
 		ex.Line += s.skipped
 		return "", ex
@@ -63,10 +63,10 @@ func (s *source) transpile(code string, loader api.Loader) (string, *Exception) 
 	return "", first
 }
 
-// locate replaces the position and, at the end of the code, the message of a syntax error that the engine found: the
+// Locate replaces the position and, at the end of the code, the message of a syntax error that the engine found: the
 // engine reports the start of some line. What it and esbuild disagree about stays as the engine had it. Code that only lacks
 // its language is told so.
-func (s *source) locate(ex *Exception) {
+func (s *Source) Locate(ex *Exception) {
 	if s.sourceMap != nil || tooDeep(s.code) {
 		return // esbuild has taken this code already, or must not: it recurses without a bound
 	}

@@ -1,4 +1,4 @@
-package sandbox
+package source
 
 // punctuator reads brackets, separators and operators. Operators with two operands that group to the left do not count:
 // the parsers take them in a loop.

@@ -1,4 +1,4 @@
-package sandbox
+package source
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 )
 
 // origin leads a position in text back to the caller's files. ok is false for what is only ours.
-func (s *source) origin(line, col int) (file string, l, c int, ok bool) {
+func (s *Source) origin(line, col int) (file string, l, c int, ok bool) {
 	b := s.bundle
 	if b == nil {
 		if line == 1 {

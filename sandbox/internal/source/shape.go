@@ -1,4 +1,4 @@
-package sandbox
+package source
 
 import (
 	"github.com/tdewolff/parse/v2"

@@ -1,4 +1,4 @@
-package sandbox
+package source
 
 import (
 	"maps"
@@ -9,8 +9,9 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// steppedScript gives a script whose own code, or entry, tells of its statements. The files that it imports do not.
-func steppedScript(s Script) Script {
+// WithSteps returns the input with a report in front of each statement of its own code, or of its entry. Files that it
+// imports stay as they are.
+func (s Input) WithSteps() Input {
 	entry, ok := s.Files[s.Entry]
 	if s.Entry == "" || !ok {
 		s.Code = withSteps(s.Code, s.TypeScript, 1)

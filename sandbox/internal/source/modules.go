@@ -1,8 +1,6 @@
-package sandbox
+package source
 
 import (
-	"path"
-	"slices"
 	"strings"
 
 	"github.com/tdewolff/parse/v2"
@@ -192,74 +190,4 @@ func withoutGlobs(code string) string {
 		}
 	}
 	return out.String() + code[done:]
-}
-
-// nodeModules are the names that Node resolves by itself. The library has some of them; which of those a run may use is
-// decided when it asks.
-var nodeModules = []string{
-	"assert", "assert/strict", "async_hooks", "buffer", "child_process", "cluster", "console", "constants", "crypto",
-	"dgram", "diagnostics_channel", "dns", "dns/promises", "domain", "events", "fs", "fs/promises", "http", "http2",
-	"https", "inspector", "inspector/promises", "module", "net", "os", "path", "path/posix", "path/win32", "perf_hooks",
-	"process", "punycode", "querystring", "readline", "readline/promises", "repl", "stream", "stream/consumers",
-	"stream/promises", "stream/web", "string_decoder", "sys", "timers", "timers/promises", "tls", "trace_events", "tty",
-	"url", "util", "util/types", "v8", "vm", "wasi", "worker_threads", "zlib",
-}
-
-// builtinName gives the name of the Node module that a specifier stands for.
-func builtinName(specifier string) (string, bool) {
-	if name, ok := strings.CutPrefix(specifier, "node:"); ok {
-		return name, true
-	}
-	_, found := slices.BinarySearch(nodeModules, specifier)
-	return specifier, found
-}
-
-// extensions are tried, in this order, on an import that names no file exactly.
-var extensions = [...]string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json"}
-
-// resolve finds the file that a specifier stands for in the file importer. Nothing outside the files is ever looked at.
-func resolve(files map[string][]byte, importer, specifier string) (string, bool) {
-	specifier, _, _ = strings.Cut(specifier, "?")
-	switch {
-	case strings.HasPrefix(specifier, "/"):
-		return resolveFile(files, path.Clean(specifier[1:]))
-	case specifier == "." || specifier == ".." || strings.HasPrefix(specifier, "./") || strings.HasPrefix(specifier, "../"):
-		return resolveFile(files, path.Join(path.Dir(importer), specifier))
-	}
-	for dir := path.Dir(importer); ; dir = path.Dir(dir) {
-		if found, ok := resolvePackage(files, path.Join(dir, "node_modules"), specifier); ok {
-			return found, true
-		}
-		if dir == "." {
-			return "", false
-		}
-	}
-}
-
-func resolveFile(files map[string][]byte, p string) (string, bool) {
-	if _, ok := files[p]; ok {
-		return p, true
-	}
-	stem := strings.TrimSuffix(p, path.Ext(p))
-	candidates := make([]string, 0, 2*len(extensions)+2)
-	for _, ext := range extensions {
-		candidates = append(candidates, p+ext)
-	}
-	switch path.Ext(p) { // TypeScript's habit: the import names what the file will be compiled to
-	case ".js", ".jsx":
-		candidates = append(candidates, stem+".ts", stem+".tsx")
-	case ".mjs":
-		candidates = append(candidates, stem+".mts")
-	case ".cjs":
-		candidates = append(candidates, stem+".cts")
-	}
-	for _, ext := range extensions {
-		candidates = append(candidates, path.Join(p, "index"+ext))
-	}
-	for _, c := range candidates {
-		if _, ok := files[c]; ok {
-			return c, true
-		}
-	}
-	return "", false
 }

@@ -1,4 +1,4 @@
-package sandbox
+package source
 
 import (
 	"strings"
@@ -11,14 +11,15 @@ import (
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
 
+	"github.com/airlock-run/airlock/policy/scripttext"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
 // source is code in the form the engine compiles, an async function in parentheses, and the way back to the caller's.
-type source struct {
-	text   string // what is compiled
+type Source struct {
+	Text   string // what is compiled
 	code   string // the same before the edits
-	called bool   // the value is a function to be called
+	Called bool   // the value is a function to be called
 	// doubtful says that only the engine can parse the code: it could close the wrapping and open another.
 	doubtful bool
 	name     string // the caller's file name in stacks
@@ -32,7 +33,7 @@ type source struct {
 	printedLines int
 	// bundle says how text was made of several files; nil when it was not.
 	bundle *bundle
-	// compiled is what compiling text gave; nil until it is known (sources.go).
+	// compiled is what compiling text gave; nil until it is known (cache.go).
 	compiled atomic.Pointer[quickjs.Compiled]
 	// skipped is how many lines of the caller's text were left out in front: a Markdown fence.
 	skipped int
@@ -58,15 +59,12 @@ const (
 )
 
 // normalize gives code the shape in which it is run, or says what is wrong with it.
-func normalize(code string, typescript bool, head string) (*source, *Exception) {
-	s := &source{name: "script.js", head: head}
+func normalize(code string, typescript bool, head string) (*Source, *Exception) {
+	s := &Source{name: "script.js", head: head}
 	if ex := checkText(code); ex != nil {
 		return nil, ex
 	}
-	code, s.skipped = stripFence(code)
-	if strings.HasPrefix(code, "#!") {
-		code = "//" + code[2:]
-	}
+	code, s.skipped = unwrap(code)
 	if typescript {
 		s.name = "script.ts"
 		var ex *Exception
@@ -77,7 +75,7 @@ func normalize(code string, typescript bool, head string) (*source, *Exception) 
 	s.code = code
 	s.shape(code)
 	if s.doubtful && !typescript && needsLowering(code) {
-		lowered := &source{name: s.name, head: head, skipped: s.skipped}
+		lowered := &Source{name: s.name, head: head, skipped: s.skipped}
 		if text, ex := lowered.transpile(code, api.LoaderJS); ex == nil {
 			lowered.code = text
 			lowered.shape(text)
@@ -110,29 +108,15 @@ func checkText(code string) *Exception {
 	return &Exception{Name: "SyntaxError", Message: bad, Line: line, Column: utf8.RuneCountInString(code[i-col+1:i]) + 1}
 }
 
-// stripFence takes code out of a Markdown fence, and says how many lines were in front of it.
-func stripFence(code string) (string, int) {
-	trimmed := strings.TrimSpace(code)
-	if !strings.HasPrefix(trimmed, "```") {
-		return code, 0
-	}
-	info, body, ok := strings.Cut(trimmed, "\n")
-	if !ok {
-		return code, 0
-	}
-	switch strings.ToLower(strings.TrimSpace(strings.TrimLeft(info, "`"))) {
-	case "", "js", "javascript", "ts", "typescript", "jsx", "tsx", "mjs", "node":
-	default:
-		return code, 0
-	}
-	skipped := strings.Count(code[:strings.Index(code, "```")], "\n") + 1
-	body = strings.TrimRight(body, " \t\r\n")
-	return strings.TrimSuffix(body, "```"), skipped
+// unwrap takes code out of a Markdown fence and comments out its shebang. It returns how many lines precede the code.
+func unwrap(text string) (code string, skipped int) {
+	start, end := scripttext.Body(text)
+	return scripttext.CommentShebang(text[start:end]), strings.Count(text[:start], "\n")
 }
 
 // shape wraps code in an async function. The engine is the judge of syntax: code that the parser here does not take is
 // compiled as a function body as it stands.
-func (s *source) shape(code string) {
+func (s *Source) shape(code string) {
 	if tooDeep(code) {
 		s.wrap("", "", code)
 		s.doubtful = true
@@ -152,7 +136,7 @@ func (s *source) shape(code string) {
 		case n >= 1:
 			if e := expressionOf(last); e != nil && !meansNothing(e) {
 				if at, ok := start(code, n); ok {
-					s.called = n == 1 && isFunction(e)
+					s.Called = n == 1 && isFunction(e)
 					s.wrap(code[:at], keep, code[at:])
 					return
 				}
@@ -166,15 +150,15 @@ func (s *source) shape(code string) {
 	s.doubtful = !ok
 }
 
-func (s *source) asExpression(code string, called bool) {
-	s.called = called
-	s.text = s.head + "return (" + code + "\n)" + functionTail
+func (s *Source) asExpression(code string, called bool) {
+	s.Called = called
+	s.Text = s.head + "return (" + code + "\n)" + functionTail
 	s.edits = []edit{{1, 1, len(s.head + "return (")}}
 }
 
 // wrap makes before + inserted + after the body of the function.
-func (s *source) wrap(before, inserted, after string) {
-	s.text = s.head + before + inserted + after + functionTail
+func (s *Source) wrap(before, inserted, after string) {
+	s.Text = s.head + before + inserted + after + functionTail
 	s.edits = []edit{{1, 1, len(s.head)}}
 	if inserted != "" {
 		line, col := lineColumn(s.head+before, len(s.head)+len(before))
@@ -184,7 +168,7 @@ func (s *source) wrap(before, inserted, after string) {
 
 // position leads a position in text (the engine counts columns in bytes) back to the caller's source, where columns
 // count characters. A position in the wrapping is at its nearest end of the caller's code.
-func (s *source) position(line, col int) (int, int) {
+func (s *Source) position(line, col int) (int, int) {
 	for i := len(s.edits) - 1; i >= 0; i-- {
 		if e := s.edits[i]; line == e.line && col >= e.col {
 			col = max(col-e.n, e.col)
@@ -200,7 +184,7 @@ func (s *source) position(line, col int) (int, int) {
 }
 
 // inside clamps a position to code and counts its column in characters.
-func (s *source) inside(line, col int) (int, int) {
+func (s *Source) inside(line, col int) (int, int) {
 	if line < 1 {
 		return 1, 1
 	}
@@ -217,7 +201,7 @@ func (s *source) inside(line, col int) (int, int) {
 }
 
 // measure finds where the lines of the code begin.
-func (s *source) measure() {
+func (s *Source) measure() {
 	s.lines = append(s.lines, 0)
 	for i := range len(s.code) {
 		if s.code[i] == '\n' {

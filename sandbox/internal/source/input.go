@@ -1,0 +1,92 @@
+package source
+
+import (
+	"fmt"
+	"path"
+)
+
+// Input is the code of a request.
+type Input struct {
+	Code       string
+	TypeScript bool
+	// Files are what the code can import, by relative path.
+	Files map[string][]byte
+	// Entry is the path of the file to run in place of Code.
+	Entry string
+}
+
+// Exception is an error in the code, or one that the code threw. Line and Column count from 1; 0 is unknown.
+type Exception struct {
+	Name, Message, Stack string
+	Line, Column         int
+	File                 string
+}
+
+// Of returns the form in which the code of a request runs, or what is wrong with it.
+func Of(in Input) (*Source, *Exception) {
+	code, name, typescript := in.Code, "script.js", in.TypeScript
+	if in.Entry != "" {
+		content, ok := in.Files[in.Entry]
+		if !ok {
+			return nil, &Exception{Name: "Error", Message: fmt.Sprintf("the entry %q is not among the files", in.Entry)}
+		}
+		code, name = string(content), in.Entry
+		typescript = typescript || isTypeScript(name)
+	} else if typescript {
+		name = "script.ts"
+	}
+	if ex := checkText(code); ex != nil {
+		return nil, ex
+	}
+	bare, skipped := unwrap(code)
+	found := moduleSyntax(bare)
+	if found.runsAsMain() && len(in.Files) == 0 {
+		return normalize(code, typescript, mainHead)
+	}
+	if !found.isModule() && !(found.require && len(in.Files) > 0) {
+		s, ex := normalize(code, typescript, functionHead)
+		if ex == nil {
+			s.name = name
+		}
+		return s, ex
+	}
+	return newBundle(&Source{name: name, head: functionHead, skipped: skipped}, in.Files, bare, found, typescript)
+}
+
+// Named returns the source of code that is compiled as it is. Its stack frames name one file.
+func Named(name string) *Source { return &Source{name: name} }
+
+func isTypeScript(name string) bool {
+	switch path.Ext(name) {
+	case ".ts", ".mts", ".cts", ".tsx":
+		return true
+	}
+	return false
+}
+
+// runsAsMain reports whether code compares require.main with module and is otherwise a script.
+func (m moduleForm) runsAsMain() bool {
+	return m.main && !(m.exports && m.handler) && len(m.imports) == 0 && !m.dynamic && !m.meta
+}
+
+// isModule reports whether code has what only a module may have.
+func (m moduleForm) isModule() bool { return m.exports || len(m.imports) > 0 || m.dynamic || m.meta }
+
+// Bundled reports whether the text was made of several modules. A printer wrote it, so it cannot close the function around
+// itself.
+func (s *Source) Bundled() bool { return s.bundle != nil }
+
+// Loads reports whether the code has a top level that can be evaluated before the code is called. Statements are evaluated
+// by each run, since their value is the result; the modules that they import are not.
+func (s *Source) Loads() bool { return s.bundle != nil }
+
+// LeavesScript reports whether the compiled text, or what is left once it was loaded, is a function that is the script.
+func (s *Source) LeavesScript(loaded bool) bool {
+	if s.bundle != nil {
+		return s.bundle.shaped
+	}
+	return loaded
+}
+
+// FirstLine returns the line of the caller's text at which the code begins.
+func (s *Source) FirstLine() int { return 1 + s.skipped }

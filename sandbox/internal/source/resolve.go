@@ -1,0 +1,167 @@
+package source
+
+import (
+	"encoding/json"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// nodeModules are the names that Node resolves by itself. The library has some of them; which of those a run may use is
+// decided when it asks.
+var nodeModules = []string{
+	"assert", "assert/strict", "async_hooks", "buffer", "child_process", "cluster", "console", "constants", "crypto",
+	"dgram", "diagnostics_channel", "dns", "dns/promises", "domain", "events", "fs", "fs/promises", "http", "http2",
+	"https", "inspector", "inspector/promises", "module", "net", "os", "path", "path/posix", "path/win32", "perf_hooks",
+	"process", "punycode", "querystring", "readline", "readline/promises", "repl", "stream", "stream/consumers",
+	"stream/promises", "stream/web", "string_decoder", "sys", "timers", "timers/promises", "tls", "trace_events", "tty",
+	"url", "util", "util/types", "v8", "vm", "wasi", "worker_threads", "zlib",
+}
+
+// NodeModule returns the name of the Node module that a specifier stands for.
+func NodeModule(specifier string) (string, bool) {
+	if name, ok := strings.CutPrefix(specifier, "node:"); ok {
+		return name, true
+	}
+	_, found := slices.BinarySearch(nodeModules, specifier)
+	return specifier, found
+}
+
+// extensions are tried, in this order, on an import that names no file exactly.
+var extensions = [...]string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json"}
+
+// resolve finds the file that a specifier stands for in the file importer. Nothing outside the files is ever looked at.
+func resolve(files map[string][]byte, importer, specifier string) (string, bool) {
+	specifier, _, _ = strings.Cut(specifier, "?")
+	switch {
+	case strings.HasPrefix(specifier, "/"):
+		return resolveFile(files, path.Clean(specifier[1:]))
+	case specifier == "." || specifier == ".." || strings.HasPrefix(specifier, "./") || strings.HasPrefix(specifier, "../"):
+		return resolveFile(files, path.Join(path.Dir(importer), specifier))
+	}
+	for dir := path.Dir(importer); ; dir = path.Dir(dir) {
+		if found, ok := resolvePackage(files, path.Join(dir, "node_modules"), specifier); ok {
+			return found, true
+		}
+		if dir == "." {
+			return "", false
+		}
+	}
+}
+
+func resolveFile(files map[string][]byte, p string) (string, bool) {
+	if _, ok := files[p]; ok {
+		return p, true
+	}
+	stem := strings.TrimSuffix(p, path.Ext(p))
+	candidates := make([]string, 0, 2*len(extensions)+2)
+	for _, ext := range extensions {
+		candidates = append(candidates, p+ext)
+	}
+	switch path.Ext(p) { // TypeScript's habit: the import names what the file will be compiled to
+	case ".js", ".jsx":
+		candidates = append(candidates, stem+".ts", stem+".tsx")
+	case ".mjs":
+		candidates = append(candidates, stem+".mts")
+	case ".cjs":
+		candidates = append(candidates, stem+".cts")
+	}
+	for _, ext := range extensions {
+		candidates = append(candidates, path.Join(p, "index"+ext))
+	}
+	for _, c := range candidates {
+		if _, ok := files[c]; ok {
+			return c, true
+		}
+	}
+	return "", false
+}
+
+// resolvePackage finds what a bare specifier (name, @scope/name, or either with a path) stands for in a node_modules
+// folder among the files.
+func resolvePackage(files map[string][]byte, modules, specifier string) (string, bool) {
+	name, sub, _ := strings.Cut(specifier, "/")
+	if strings.HasPrefix(specifier, "@") {
+		scope, rest, _ := strings.Cut(specifier, "/")
+		name, sub, _ = strings.Cut(rest, "/")
+		name = scope + "/" + name
+	}
+	if name == "" || strings.HasPrefix(name, ".") {
+		return "", false
+	}
+	root := path.Join(modules, name)
+	var manifest struct {
+		Main    string          `json:"main"`
+		Module  string          `json:"module"`
+		Exports json.RawMessage `json:"exports"`
+	}
+	if text, ok := files[path.Join(root, "package.json")]; ok {
+		if json.Unmarshal(text, &manifest) != nil {
+			return "", false
+		}
+	}
+	within := func(target string) (string, bool) {
+		p := path.Join(root, target)
+		if p != root && !strings.HasPrefix(p, root+"/") {
+			return "", false
+		}
+		return resolveFile(files, p)
+	}
+	if len(manifest.Exports) > 0 {
+		key := "."
+		if sub != "" {
+			key = "./" + sub
+		}
+		if target := exported(manifest.Exports, key, 0); target != "" {
+			return within(target)
+		}
+		return "", false
+	}
+	if sub != "" {
+		return within(sub)
+	}
+	for _, target := range []string{manifest.Module, manifest.Main, "."} {
+		if target == "" {
+			continue
+		}
+		if found, ok := within(target); ok {
+			return found, true
+		}
+	}
+	return "", false
+}
+
+// exported reads the exports of a package's manifest: a path, conditions, or subpaths, one level of "*" included.
+func exported(raw json.RawMessage, key string, depth int) string {
+	var target string
+	if depth > 8 || json.Unmarshal(raw, &target) == nil {
+		if key != "." && key != "" {
+			return ""
+		}
+		return target
+	}
+	var entries map[string]json.RawMessage
+	if json.Unmarshal(raw, &entries) != nil {
+		return ""
+	}
+	if next, ok := entries[key]; ok && key != "" {
+		return exported(next, "", depth+1)
+	}
+	patterns := slices.Sorted(maps.Keys(entries))
+	for i := len(patterns) - 1; i >= 0; i-- { // the longer of two with a common head comes first
+		pattern, next := patterns[i], entries[patterns[i]]
+		head, tail, ok := strings.Cut(pattern, "*")
+		if ok && key != "" && len(key) >= len(head)+len(tail) && strings.HasPrefix(key, head) && strings.HasSuffix(key, tail) {
+			return strings.Replace(exported(next, "", depth+1), "*", key[len(head):len(key)-len(tail)], 1)
+		}
+	}
+	for _, condition := range []string{"import", "node", "require", "default"} {
+		if next, ok := entries[condition]; ok && (key == "." || key == "") {
+			if target := exported(next, "", depth+1); target != "" {
+				return target
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,133 @@
+package source
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+)
+
+// Exception is what was thrown. stack is what trace made of the frames, behind a name and a message, unless the code has put
+// something else there. The first frame of the caller's own gives the exception its position.
+func (s *Source) Exception(name, message, stack string) *Exception {
+	ex := &Exception{Name: name, Message: message, Stack: framesOf(name, message, stack)}
+	for line := range strings.Lines(ex.Stack) {
+		if file, l, c, ok := frameAt(line); ok && s.has(file) {
+			ex.File, ex.Line, ex.Column = file, l, c
+			break
+		}
+	}
+	return ex
+}
+
+// framesOf is stack without what stands in front of the frames. What has no frames is kept as it is.
+func framesOf(name, message, stack string) string {
+	stack = strings.TrimRight(stack, "\n")
+	if rest, ok := strings.CutPrefix(stack, name+": "+message); ok {
+		stack = rest
+	} else if stack == name && message == "" {
+		return ""
+	}
+	if i := strings.Index("\n"+stack, "\n"+framePrefix); i >= 0 {
+		return stack[i:]
+	}
+	return strings.TrimLeft(stack, "\n")
+}
+
+const (
+	framePrefix = "    at "
+	bundledName = "script_default" // what esbuild calls the script among other modules
+)
+
+// frameAt reads where a frame, "    at name (file:line:column)" or "    at file:line:column", stands.
+func frameAt(frame string) (file string, line, col int, ok bool) {
+	text, ok := strings.CutPrefix(strings.TrimRight(frame, "\n"), framePrefix)
+	if !ok {
+		return "", 0, 0, false
+	}
+	if i := strings.LastIndex(text, " ("); i >= 0 {
+		text = text[i+2:]
+	}
+	text = strings.TrimSuffix(text, ")")
+	rest, c, ok1 := cutLast(text)
+	file, l, ok2 := cutLast(rest)
+	line, err1 := strconv.Atoi(l)
+	col, err2 := strconv.Atoi(c)
+	return file, line, col, ok1 && ok2 && err1 == nil && err2 == nil
+}
+
+// cutLast cuts s at its last colon.
+func cutLast(s string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+1:], true
+}
+
+// has tells whether file is one of the caller's.
+func (s *Source) has(file string) bool {
+	return file == s.name || s.bundle != nil && !strings.HasPrefix(file, "<")
+}
+
+// Trace puts the frames that the engine lists into the caller's own source, with a line break before each, and drops those
+// that are not the caller's. work is what that took, in bytes looked at.
+func (s *Source) Trace(frames string) (text string, work int) {
+	var out strings.Builder
+	for line := range strings.Lines(frames) {
+		if frame, looked, ok := s.frame(strings.TrimRight(line, "\n")); ok {
+			out.WriteByte('\n')
+			out.WriteString(frame)
+			work += looked
+		}
+	}
+	return out.String(), work + len(frames)
+}
+
+// frame is Trace for one frame.
+func (s *Source) frame(line string) (frame string, work int, ok bool) {
+	if strings.Contains(line, "airlock:") || strings.HasSuffix(line, "(native)") || strings.HasPrefix(line, framePrefix+"<input>:") {
+		return "", 0, false
+	}
+	file, l, c, ok := frameAt(line)
+	if !ok || file != quickjs.ScriptName {
+		return line, 0, strings.TrimSpace(line) != ""
+	}
+	line = strings.Replace(line, framePrefix+bundledName+" (", framePrefix+"<anonymous> (", 1)
+	at := strings.LastIndex(line, quickjs.ScriptName)
+	if file, l, c, ok = s.origin(l, c); !ok {
+		return "", 0, false
+	}
+	tail := ""
+	if strings.HasSuffix(line, ")") {
+		tail = ")"
+	}
+	return line[:at] + file + ":" + strconv.Itoa(l) + ":" + strconv.Itoa(c) + tail, c, true
+}
+
+// OneLine returns the name and the first line of the message of an exception.
+func OneLine(ex *Exception) string {
+	message, _, _ := strings.Cut(ex.Message, "\n")
+	switch {
+	case ex.Name == "":
+		return message
+	case message == "":
+		return ex.Name
+	default:
+		return ex.Name + ": " + message
+	}
+}
+
+// FrameStart returns where the frames begin in a stack that the engine has made, in bytes. It returns -1 for a stack that
+// the guest has set.
+func (s *Source) FrameStart(stack string) int {
+	at := strings.Index(stack, "\n"+framePrefix)
+	if at < 0 {
+		return -1
+	}
+	frame, _, _ := strings.Cut(stack[at+1:], "\n")
+	if file, _, _, ok := frameAt(frame); !ok || !s.has(file) {
+		return -1
+	}
+	return at
+}
