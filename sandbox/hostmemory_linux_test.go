@@ -77,6 +77,7 @@ func TestHostMemoryCounts(t *testing.T) {
 func hoard(t *testing.T) {
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(200)
+	debug.SetMemoryLimit(192 << 20) // as functions/process sets it
 	e, err := sandbox.NewExposed(t.Context(), sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
