@@ -340,11 +340,13 @@ func (in *Instance) made(p uint32, op, d, e uint64) (Value, error) {
 	if err != nil {
 		return 0, err
 	}
+	if _, err := in.enter(rewrite.OpFree, 0, 0, 0, uint64(p), 0); err != nil {
+		return 0, err
+	}
 	if v.tag() == tagException {
 		return 0, ErrException
 	}
-	_, err = in.enter(rewrite.OpFree, 0, 0, 0, uint64(p), 0)
-	return v, err
+	return v, nil
 }
 
 // View returns the bytes of the ArrayBuffer v (not a view of one) where they lie in guest memory. They are the guest's: valid

@@ -189,7 +189,12 @@ func hostCall(ctx context.Context, _ api.Module, stack []uint64) {
 		args[i] = Undefined
 	}
 	v, err := in.host.Call(in, args)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrException):
+		// The engine could not make a value for the host, for instance at the end of its stack. The exception is pending,
+		// and the guest that made the call gets it.
+		v = exception
+	case err != nil:
 		panic(err)
 	}
 	stack[0] = uint64(v)
