@@ -10,9 +10,11 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// attack is one file of testdata/hostile. Its first comments say what it is, what must come of it ("limit NAME", "limit
-// any", "error TEXT", "error any", "value JSON", "any", or alternatives with " or " between them) and what it needs ("grant: eval", "grant: agent": all that
-// the widest tier has, "memory: 16 MiB, wall: 10 s").
+// attack is one file of testdata/hostile. Its first comments say what it is, the expected outcome ("limit NAME", "limit
+// any", "error TEXT", "error any", "value JSON", "any", or alternatives with " or " between them) and what it needs
+// ("grant: eval", "grant: node": modules and files, "grant: agent": all that the widest tier has, "memory: 16 MiB, wall:
+// 10 s"). "expect on quickjs-ng-0.10.1: " states the outcome on the older build where it differs, because of a defect of
+// that engine that stays inside the guest. Files called advisory-* reproduce the class of public advisories, which their comments name.
 type attack struct {
 	name, code, expect string
 	grants             sandbox.Grants
@@ -40,12 +42,17 @@ func attacks(t testing.TB) []attack {
 			if e, ok := strings.CutPrefix(comment, "expect: "); ok {
 				a.expect = e
 			}
+			if e, ok := strings.CutPrefix(comment, "expect on quickjs-ng-0.10.1: "); ok && oldBuild() {
+				a.expect = e
+			}
 			switch comment {
 			case "grant: eval":
 				a.grants.Eval = true
 			case "grant: agent":
 				a.grants.Eval, a.grants.Modules, a.grants.Files = true, []string{"*"}, sandbox.FilesWrite
 				a.grants.Network = sandbox.Network{Mode: sandbox.NetworkPublic}
+			case "grant: node":
+				a.grants.Modules, a.grants.Files = []string{"*"}, sandbox.FilesWrite
 			case "memory: 16 MiB, wall: 10 s":
 				a.grants.Limits.MemoryBytes, a.grants.Limits.Wall = 16<<20, 10*time.Second
 			}

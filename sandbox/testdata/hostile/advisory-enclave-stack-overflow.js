@@ -1,0 +1,16 @@
+// A stack that overflows inside the library leaves the guest's own error, and a library that works.
+// The stack overflow escapes of enclave-vm and GHSA-248r-7h7q-cr24 (vm2): the error of an overflow is the host's.
+// expect: value [[],"b","2","{\"a\":1}"]
+const found = [];
+const inside = [
+  () => new URL('http://a.example/?b=c').searchParams.get('b'), () => new Headers({ a: 'b' }).get('a'), () => structuredClone({ a: [1] }), () => JSON.stringify({ a: { b: [1] } }),
+  () => new Response('x').text(), () => Buffer.from('abc').toString('hex'), () => new Intl.NumberFormat('en').format(1), () => [3, 1].sort(() => 1), () => 'abc'.replace(/b/g, () => 'x'), () => new Event('x'), () => crypto.getRandomValues(new Uint8Array(4)),
+  () => setTimeout(() => {}, 0), () => btoa('a'), () => new Date(0).toLocaleString('en'), () => new TextEncoder().encode('a'), () => new Blob(['a']), () => Promise.resolve(1).then(() => {}),
+];
+const at = (f) => {
+  let depth = 0;
+  const down = () => { depth++; try { down(); } catch (e) { try { f(); } catch (e2) { if (typeof e2 !== 'object' || e2.constructor.constructor !== Function) found.push(String(f)); } throw e; } };
+  try { down(); } catch (e) { if (!(e instanceof RangeError) || e.constructor !== RangeError) found.push('error of ' + f); }
+};
+for (const f of inside) at(f);
+return [found, new URLSearchParams('a=b').get('a'), new Intl.NumberFormat('en').format(2), JSON.stringify({ a: 1 })];
