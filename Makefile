@@ -85,7 +85,7 @@ bench-index: ## an index over a million records: making it, against reading them
 	AUDITINDEX_RECORDS=1000000 $(GO) test ./infra/records/auditindex -run '^$$' -bench Index -benchtime 5x -timeout 30m
 
 scan-report: ## precision and recall of the threat scan, by category
-	$(GO) test ./policy -run ScanReport -v
+	$(GO) test ./policy/scan -run ScanReport -v
 
 conformance: ## test262 and the web platform tests, in the sandbox (TEST262_DIR, WPT_DIR: their checkouts; FILTER, FAILURES=1, RECORD=folder)
 	@$(GO) run ./sandbox/conformance/cmd

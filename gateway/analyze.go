@@ -7,6 +7,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/threat"
 )
 
 // analyze is POST /api/analyze: what the policy says of code, without running it.
@@ -29,15 +30,15 @@ func (s *Server) analyze(c *fiber.Ctx) error {
 
 // verdict is what the policy says of a request.
 type verdict struct {
-	DangerAnalysis policy.DangerAnalysis `json:"dangerAnalysis"`
-	ASTTelemetry   policy.Telemetry      `json:"astTelemetry"`
+	DangerAnalysis threat.Analysis  `json:"dangerAnalysis"`
+	ASTTelemetry   threat.Telemetry `json:"astTelemetry"`
 	Decision       struct {
 		Allow   bool     `json:"allow"`
 		Reasons []string `json:"reasons"`
 	} `json:"decision"`
 	Violations  []string            `json:"violations"`
 	Policy      string              `json:"policy"`
-	SyntaxError *policy.SyntaxError `json:"syntaxError"`
+	SyntaxError *threat.SyntaxError `json:"syntaxError"`
 }
 
 // judge asks the policy.

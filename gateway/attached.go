@@ -39,7 +39,7 @@ func (s *Server) permitted(tools []execution.Tool, caller authn.Identity) []exec
 	if len(tools) == 0 {
 		return nil
 	}
-	ask := policy.Ask{Code: "0", Subject: caller.Subject, Tenant: caller.Tenant, Scopes: caller.Scopes}
+	ask := policy.Request{Code: "0", Subject: caller.Subject, Tenant: caller.Tenant, Scopes: caller.Scopes}
 	for _, t := range tools {
 		ask.Tools = append(ask.Tools, t.Name)
 	}

@@ -71,7 +71,7 @@ type Deps struct {
 	Records Records
 	Policy  Decider
 	// Reader reads the code that is not cheap to read. Without it such code is refused.
-	Reader  CodeReader
+	Reader  CodeScanner
 	Limiter Limiter
 	Auth    *authn.Authenticator
 	// Verify verifies the chains of the records, against what else is known of them; nil has Records do so, where they can.

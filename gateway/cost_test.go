@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/scan"
+	"github.com/airlock-run/airlock/policy/threat"
 )
 
 // ownTime is the processor time that one request may cost the gateway's own process.
@@ -25,10 +26,10 @@ type farReader struct{ answer []byte }
 
 func newFarReader(t testing.TB) farReader {
 	t.Helper()
-	var found policy.Reading
+	var found scan.Result
 	for i := range 100 {
-		found.Analysis.Findings = append(found.Analysis.Findings, policy.Finding{
-			Category: policy.Unanalysed, Message: strings.Repeat("m", 80), Excerpt: strings.Repeat("é", 80), Line: i, Column: 1,
+		found.Analysis.Findings = append(found.Analysis.Findings, threat.Finding{
+			Category: threat.Unanalysed, Message: strings.Repeat("m", 80), Excerpt: strings.Repeat("é", 80), Line: i, Column: 1,
 		})
 	}
 	for i := range 30_000 {
@@ -41,7 +42,7 @@ func newFarReader(t testing.TB) farReader {
 	return farReader{answer}
 }
 
-func (f farReader) Read(_ context.Context, t policy.Text) (found policy.Reading, err error) {
+func (f farReader) Scan(_ context.Context, t scan.Input) (found scan.Result, err error) {
 	if _, err := t.MarshalBinary(); err != nil {
 		return found, err
 	}

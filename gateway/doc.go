@@ -9,7 +9,7 @@
 // Origin. Then CORS for the configured origins, who is calling (package authn), and how often (package ratelimit).
 //
 // execute tells the rest: the body is decoded strictly, [policy.Set] decides (judging.go: callers take turns, and code that is not
-// proved cheap is read by a [CodeReader] in another process, which can be killed), a
+// proved cheap is read by a [CodeScanner] in another process, which can be killed), a
 // blocked script is answered at once, the others wait for a place (package queue), go to a function through the
 // [Invoker], and come back as an [execution.Result] that has its audit record: written by the function, or by the
 // gateway when the function ended without a word. When no record can be written the result is withheld. A guest's

@@ -18,6 +18,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/hooks"
 	"github.com/airlock-run/airlock/gateway/schedule"
 	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/threat"
 )
 
 // putFunction is PUT /api/functions/{name}: 201 for content that was not there, 200 for content that was.
@@ -74,8 +75,8 @@ func (s *Server) putFunction(c *fiber.Ctx) error {
 	}
 	return s.send(c, struct {
 		functionView
-		DangerAnalysis policy.DangerAnalysis `json:"dangerAnalysis"`
-		Decision       verdict               `json:"decision"`
+		DangerAnalysis threat.Analysis `json:"dangerAnalysis"`
+		Decision       verdict         `json:"decision"`
 	}{viewOf(f, v), decision.Analysis, verdict{decision.Effect == policy.Allow, decision.ReasonLines()}})
 }
 
@@ -93,7 +94,7 @@ func (s *Server) keptSecret(c *fiber.Ctx, hook execution.FunctionHook) error {
 }
 
 // unparsed refuses code that could never run.
-func unparsed(entry string, e *policy.SyntaxError) error {
+func unparsed(entry string, e *threat.SyntaxError) error {
 	field := "code"
 	if file := cmp.Or(e.File, entry); file != "" {
 		field = "files." + file

@@ -8,71 +8,72 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/turns"
 	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/scan"
 )
 
 // fairDecider asks the policy and has the code read for it. Code that is proved cheap is read here, all other code by a
-// CodeReader, which can stop it. Callers take turns at both, so nobody has all of either, by long code or by many requests.
+// CodeScanner, which can stop it. Callers take turns at both, so nobody has all of either, by long code or by many requests.
 // It is safe for concurrent use.
 type fairDecider struct {
 	policy Decider
-	reader CodeReader // may be nil
-	cheap  *policy.LocalReader
+	reader CodeScanner // may be nil
+	cheap  *scan.Scanner
 	// here are the turns of what takes this process's own time, there those of the reader's.
 	here, there *turns.Turns
 }
 
-func newFairDecider(d Decider, reader CodeReader) (*fairDecider, error) {
+func newFairDecider(d Decider, reader CodeScanner) (*fairDecider, error) {
 	here, err := turns.New(runtime.GOMAXPROCS(0))
 	if err != nil {
 		return nil, err
 	}
 	there, err := turns.New(ReaderPlaces())
-	return &fairDecider{policy: d, reader: reader, cheap: policy.NewLocalReader(), here: here, there: there}, err
+	return &fairDecider{policy: d, reader: reader, cheap: scan.New(), here: here, there: there}, err
 }
 
-// ReaderPlaces is how many texts of one caller a CodeReader reads at once; it reads ReadersAtOnce in all.
+// ReaderPlaces is how many texts of one caller a CodeScanner reads at once; it reads ReadersAtOnce in all.
 func ReaderPlaces() int { return max(runtime.NumCPU(), 2) }
 
-// ReadersAtOnce is how many texts a CodeReader is given at once.
+// ReadersAtOnce is how many texts a CodeScanner is given at once.
 func ReadersAtOnce() int { return ReaderPlaces() + turns.Kept }
 
 // decide asks whether an execution may run.
-func (f *fairDecider) decide(ctx context.Context, ask policy.Ask) (policy.Decision, error) {
+func (f *fairDecider) decide(ctx context.Context, ask policy.Request) (policy.Decision, error) {
 	d, err := f.policy.DecideWith(ctx, ask, f.readFor(ask))
 	return d, unread(ctx, err)
 }
 
 // analyze asks about code that is not going to run, and finds every syntax error.
-func (f *fairDecider) analyze(ctx context.Context, ask policy.Ask) (policy.Decision, error) {
+func (f *fairDecider) analyze(ctx context.Context, ask policy.Request) (policy.Decision, error) {
 	d, err := f.policy.AnalyzeWith(ctx, ask, f.readFor(ask))
 	return d, unread(ctx, err)
 }
 
 // readFor returns the Reader of a caller's code.
-func (f *fairDecider) readFor(ask policy.Ask) policy.Reader {
-	return func(ctx context.Context, t policy.Text) (policy.Reading, error) {
+func (f *fairDecider) readFor(ask policy.Request) scan.Func {
+	return func(ctx context.Context, t scan.Input) (scan.Result, error) {
 		if found, done, err := f.readHere(ctx, ask, t); done || err != nil {
 			return found, err
 		}
 		if f.reader == nil {
-			return policy.Reading{}, errNoReader
+			return scan.Result{}, errNoReader
 		}
 		release, err := f.there.Take(ctx, ask.Tenant, ask.Subject)
 		if err != nil {
-			return policy.Reading{}, err
+			return scan.Result{}, err
 		}
 		defer release()
-		return f.reader.Read(ctx, t)
+		return f.reader.Scan(ctx, t)
 	}
 }
 
-func (f *fairDecider) readHere(ctx context.Context, ask policy.Ask, t policy.Text) (policy.Reading, bool, error) {
+func (f *fairDecider) readHere(ctx context.Context, ask policy.Request, t scan.Input) (scan.Result, bool, error) {
 	release, err := f.here.Take(ctx, ask.Tenant, ask.Subject)
 	if err != nil {
-		return policy.Reading{}, false, err
+		return scan.Result{}, false, err
 	}
 	defer release()
-	found, done := f.cheap.ReadCheap(t)
+	found, done := f.cheap.ScanCheap(t)
 	return found, done, nil
 }
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/airlock-run/airlock/gateway"
-	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/scan"
 )
 
 // dear is code that no gateway reads itself: a syntax check needs esbuild, and TypeScript does anyway.
@@ -19,17 +19,17 @@ const dear = `{"code":"const n: number = 1","language":"typescript"}`
 
 // slowReader takes for ever over code with the word "flood", until it is let go on or its caller hangs up.
 type slowReader struct {
-	*policy.LocalReader
+	*scan.Scanner
 	begun, ended chan struct{}
 	goOn         chan struct{}
 	at, atMost   atomic.Int64
 }
 
 func newSlowReader() *slowReader {
-	return &slowReader{policy.NewLocalReader(), make(chan struct{}, 100), make(chan struct{}, 100), make(chan struct{}), atomic.Int64{}, atomic.Int64{}}
+	return &slowReader{scan.New(), make(chan struct{}, 100), make(chan struct{}, 100), make(chan struct{}), atomic.Int64{}, atomic.Int64{}}
 }
 
-func (r *slowReader) Read(ctx context.Context, t policy.Text) (policy.Reading, error) {
+func (r *slowReader) Scan(ctx context.Context, t scan.Input) (scan.Result, error) {
 	if strings.Contains(t.Code, "flood") {
 		n := r.at.Add(1)
 		for most := r.atMost.Load(); n > most && !r.atMost.CompareAndSwap(most, n); most = r.atMost.Load() {
@@ -42,10 +42,10 @@ func (r *slowReader) Read(ctx context.Context, t policy.Text) (policy.Reading, e
 		r.at.Add(-1)
 		r.ended <- struct{}{}
 		if ctx.Err() != nil {
-			return policy.Reading{}, ctx.Err()
+			return scan.Result{}, ctx.Err()
 		}
 	}
-	return r.LocalReader.Read(ctx, t)
+	return r.Scanner.Scan(ctx, t)
 }
 
 const floodCode = `{"code":"const flood: number = 1","language":"typescript"}`
@@ -130,8 +130,8 @@ func TestHangUpStopsReading(t *testing.T) {
 // brokenReader reads nothing.
 type brokenReader struct{}
 
-func (brokenReader) Read(context.Context, policy.Text) (policy.Reading, error) {
-	return policy.Reading{}, errors.New("/usr/bin/airlock: no such file")
+func (brokenReader) Scan(context.Context, scan.Input) (scan.Result, error) {
+	return scan.Result{}, errors.New("/usr/bin/airlock: no such file")
 }
 
 // Code that nobody could read does not run, and the reason is not for callers; cheap code is read all the same.

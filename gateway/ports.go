@@ -7,6 +7,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/ratelimit"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
+	"github.com/airlock-run/airlock/policy/scan"
 )
 
 // Invoker has executions run by functions. It is safe for concurrent use.
@@ -26,19 +27,19 @@ type Records interface {
 
 // Decider says which executions may run, with what powers. It is pure and safe for concurrent use.
 type Decider interface {
-	// DecideWith has read read the code. Its error is read's: then there is no decision.
-	DecideWith(ctx context.Context, ask policy.Ask, read policy.Reader) (policy.Decision, error)
-	// AnalyzeWith is DecideWith for code that is not going to run: it finds every syntax error, at the cost of a second parse.
-	AnalyzeWith(ctx context.Context, ask policy.Ask, read policy.Reader) (policy.Decision, error)
-	// Tiers lists the tiers that an Ask may name.
+	// DecideWith decides by what scanner finds. The error is scanner's; there is no decision then.
+	DecideWith(ctx context.Context, r policy.Request, scanner scan.Func) (policy.Decision, error)
+	// AnalyzeWith is DecideWith for code that is not going to run. It finds every syntax error, at the cost of a second parse.
+	AnalyzeWith(ctx context.Context, r policy.Request, scanner scan.Func) (policy.Decision, error)
+	// Tiers returns the tiers that a request may name.
 	Tiers() []policy.Tier
 }
 
-// CodeReader reads code for the policy where a parser can be stopped: outside this process. It is safe for concurrent use.
-type CodeReader interface {
-	// Read reads a text. What it could not finish in time is marked as unanalysed. When ctx ends it stops soon, and costs
-	// nothing more. An error means that the text was not read at all.
-	Read(ctx context.Context, t policy.Text) (policy.Reading, error)
+// A CodeScanner scans code outside this process, where a parser can be stopped. It is safe for concurrent use.
+type CodeScanner interface {
+	// Scan scans an input. A source that it did not finish in time is marked as unanalysed. It stops soon after ctx ends. An
+	// error means that the code was not scanned at all.
+	Scan(ctx context.Context, in scan.Input) (scan.Result, error)
 }
 
 // Health is one more part of the deployment that GET /readyz asks.

@@ -41,7 +41,7 @@ func (s *Server) report(c *fiber.Ctx) error {
 		ID          string       `json:"id"`
 		GeneratedAt time.Time    `json:"generatedAt"`
 		Status      string       `json:"status"`
-		Threat      *threat      `json:"threat"`
+		Threat      *flagged     `json:"threat"`
 		Execution   audit.Record `json:"execution"`
 	}{ID: record.ID, GeneratedAt: s.deps.Now().UTC(), Status: record.Status, Execution: record}
 	if t, ok := threatOf(record); ok {

@@ -12,6 +12,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/meter"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
+	"github.com/airlock-run/airlock/policy/threat"
 )
 
 // run is one execution on its way through the gateway.
@@ -55,8 +56,8 @@ func (s *Server) decided(ctx context.Context, job Job) *run {
 func undecided(request execution.Request) policy.Decision {
 	return policy.Decision{
 		Tier: cmp.Or(request.Policy, policy.DefaultTier), Violations: []string{},
-		Analysis:  policy.DangerAnalysis{Level: policy.Safe, Findings: []policy.Finding{}, Unanalysed: true},
-		Telemetry: policy.Telemetry{AccessedIdentifiers: []string{}},
+		Analysis:  threat.Analysis{Level: threat.Safe, Findings: []threat.Finding{}, Unanalysed: true},
+		Telemetry: threat.Telemetry{AccessedIdentifiers: []string{}},
 	}
 }
 
@@ -72,16 +73,18 @@ func (r *run) admitted() {
 }
 
 // askOf puts a request to the policy.
-func askOf(job Job) policy.Ask {
+func askOf(job Job) policy.Request {
 	q, sum := job.Request, job.Content
 	if sum == "" {
 		sum = q.Sources().Sum()
 	}
 	f := q.Facts()
-	return policy.Ask{
+	return policy.Request{
 		Code: q.Main(), Entry: q.Entry, Language: q.MainLanguage(), Files: f.Files, Sum: sum, Saved: job.Function != nil, Tier: q.Policy,
-		Timeout: f.Timeout, CPU: f.CPU, MemoryBytes: f.MemoryBytes,
-		OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
+		Limits: policy.Limits{
+			Timeout: f.Timeout, CPU: f.CPU, MemoryBytes: f.MemoryBytes,
+			OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
+		},
 		Hosts: q.Hosts, Secrets: q.Secrets, Tools: f.Tools, Globals: f.Globals,
 		Subject: job.Caller.Subject, Tenant: job.Caller.Tenant, Scopes: job.Caller.Scopes,
 	}

@@ -231,7 +231,7 @@ func (v shown) security() ([]picture, error) {
 	if err != nil {
 		return nil, err
 	}
-	threats := []threat{}
+	threats := []flagged{}
 	for _, r := range latest {
 		if t, ok := threatOf(r); ok {
 			threats = append(threats, t)
@@ -245,7 +245,7 @@ func (v shown) security() ([]picture, error) {
 		{"threats", struct {
 			Flagged map[string]int64 `json:"flaggedByTenant"`
 			Levels  map[string]int64 `json:"byLevel"`
-			Items   []threat         `json:"items"`
+			Items   []flagged        `json:"items"`
 		}{counts(sum.Flagged), counts(sum.ByLevel, "safe", "low", "medium", "high", "critical"), threats}},
 		{"chain", v.s.verifier.state(v.all)},
 		{"pages", map[string]int64{"policyReports": v.s.web.reports.Count()}},

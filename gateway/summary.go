@@ -45,7 +45,7 @@ func span(c *fiber.Ctx) (audit.Query, error) {
 	return q, err
 }
 
-type threat struct {
+type flagged struct {
 	ID       string    `json:"id"`
 	Time     time.Time `json:"time"`
 	Tenant   string    `json:"tenant,omitempty"`
@@ -63,7 +63,7 @@ type threat struct {
 }
 
 // threatOf names the worst finding of a record; false when it has none.
-func threatOf(r audit.Record) (threat, bool) {
+func threatOf(r audit.Record) (flagged, bool) {
 	var danger struct {
 		Score    int    `json:"score"`
 		Level    string `json:"level"`
@@ -73,7 +73,7 @@ func threatOf(r audit.Record) (threat, bool) {
 		} `json:"findings"`
 	}
 	if json.Unmarshal(r.DangerAnalysis, &danger) != nil || len(danger.Findings) == 0 {
-		return threat{}, false
+		return flagged{}, false
 	}
 	worst := danger.Findings[0]
 	for _, f := range danger.Findings {
@@ -81,7 +81,7 @@ func threatOf(r audit.Record) (threat, bool) {
 			worst = f
 		}
 	}
-	return threat{
+	return flagged{
 		r.ID, r.Time, r.Caller.Tenant, r.Status, danger.Level, danger.Score, worst.Category, worst.Severity, worst.Message, worst.Line,
 		worst.Column, worst.Excerpt, worst.File, len(danger.Findings),
 	}, true
@@ -102,7 +102,7 @@ func (s *Server) securitySummary(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	threats := []threat{}
+	threats := []flagged{}
 	for _, r := range latest {
 		if t, ok := threatOf(r); ok {
 			threats = append(threats, t)
@@ -117,7 +117,7 @@ func (s *Server) securitySummary(c *fiber.Ctx) error {
 		Blocked       int64            `json:"blocked"`
 		Allowed       int64            `json:"allowed"`
 		TopTenants    []tenantUse      `json:"topTenants"`
-		RecentThreats []threat         `json:"recentThreats"`
+		RecentThreats []flagged        `json:"recentThreats"`
 	}{
 		surveyOf(sum, complete), counts(sum.BySeverity, severities()...), counts(sum.ByCategory),
 		counts(sum.ByLevel, "safe", "low", "medium", "high", "critical"), counts(sum.Flagged), sum.ByStatus["blocked"],

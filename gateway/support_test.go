@@ -23,6 +23,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/ratelimit"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
+	"github.com/airlock-run/airlock/policy/scan"
 )
 
 // function stands in for function processes: it answers as one would, without running anything.
@@ -131,7 +132,7 @@ type options struct {
 	ready  error
 	policy gateway.Decider // policy.Default() when left out
 	// reader is one of this process when left out.
-	reader  gateway.CodeReader
+	reader  gateway.CodeScanner
 	max     int
 	records *ledger
 	store   gateway.Records // in place of records
@@ -172,7 +173,7 @@ func serve(t testing.TB, o options) *served {
 		o.store = o.records
 	}
 	if o.reader == nil {
-		o.reader = policy.NewLocalReader()
+		o.reader = scan.New()
 	}
 	if o.max == 0 {
 		o.max = 1_000_000

@@ -3,188 +3,121 @@ package policy
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
+
+	"github.com/airlock-run/airlock/policy/scan"
+	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// inquiry is one question on its way through the rules.
-type inquiry struct {
-	set      *Set
-	ask      *Ask
-	tier     *namedTier
-	layers   []layer
-	grants   Grants
-	decision *Decision
-	// syntax asks for every syntax error, read reads the text, matches are what it found of forbidden patterns.
-	syntax  bool
-	read    func(Text) (Reading, error)
-	matches []Match
-	// unread is why the text could not be read: there is no decision then.
-	unread error
+// Decide reports whether code may run, and with what powers. It does no I/O, reads no clock and never panics: a check that
+// fails denies with its name as the reason. It scans the code itself, however long a parser takes (see [scan.Scanner.Scan]),
+// so a service that answers several callers uses DecideWith instead.
+func (s *Set) Decide(r Request) Decision {
+	d, _ := s.decide(context.Background(), r, false, s.scanner.Scan) // this scan never fails
+	return d
 }
 
-// rule looks at the question and denies, narrows or stays silent. An error denies.
-type rule struct {
-	name  string
-	check func(*inquiry) error
+// DecideWith is Decide with the caller's own scan. The error is that of the scan.
+func (s *Set) DecideWith(ctx context.Context, r Request, scanner scan.Func) (Decision, error) {
+	return s.decide(ctx, r, false, scanner)
 }
 
-// standardRules gives the rules in their order: each may rely on those before it.
-func standardRules() []rule {
-	return []rule{
+// Analyze is Decide for code that is not going to run. The decision is the same, and it also holds a syntax error that the
+// scan did not notice, or one in a file beside the code. It costs a second parse.
+func (s *Set) Analyze(r Request) Decision {
+	d, _ := s.decide(context.Background(), r, true, s.scanner.Scan) // this scan never fails
+	return d
+}
+
+// AnalyzeWith is Analyze with the caller's own scan. The error is that of the scan.
+func (s *Set) AnalyzeWith(ctx context.Context, r Request, scanner scan.Func) (Decision, error) {
+	return s.decide(ctx, r, true, scanner)
+}
+
+// standardChecks returns the checks in their order. Each may rely on those before it.
+func standardChecks() []check {
+	return []check{
 		{"request", checkRequest},
 		{"tier", chooseTier},
-		{"limits", meetLimits},
-		{"network", meetNetwork},
-		{"secrets", meetSecrets},
-		{"tools", meetTools},
+		{"limits", intersectLimits},
+		{"network", intersectNetwork},
+		{"secrets", intersectSecrets},
+		{"tools", intersectTools},
 		{"modules", chooseModules},
 		{"code-size", checkSize},
-		{"scan", readCode},
+		{"scan", scanCode},
 		{"forbidden-pattern", checkPatterns},
 		{"forbidden-category", checkCategories},
 		{"threat-level", checkLevel},
 	}
 }
 
-// Decide answers whether the code may run and with what powers. It is pure and safe for concurrent use and never panics: a
-// rule that fails denies with its name as the reason. It reads the code itself, see [LocalReader.Read]: what serves others
-// takes DecideWith.
-func (s *Set) Decide(a Ask) Decision {
-	d, _ := s.decide(a, false, s.readHere) // readHere never fails
-	return d
-}
-
-// DecideWith is Decide with a Reader of the code. The error is the Reader's.
-func (s *Set) DecideWith(ctx context.Context, a Ask, read Reader) (Decision, error) {
-	return s.decide(a, false, func(t Text) (Reading, error) { return read(ctx, t) })
-}
-
-func (s *Set) readHere(t Text) (Reading, error) { return s.reader.read(&t, false), nil }
-
-func (s *Set) decide(a Ask, syntax bool, read func(Text) (Reading, error)) (Decision, error) {
-	d := Decision{Analysis: DangerAnalysis{Level: Safe}}
-	q := inquiry{set: s, ask: &a, decision: &d, syntax: syntax, read: read}
-	for _, r := range s.rules {
-		q.apply(r)
+// decide runs every check. The code may run only if no check denied and a tier was found.
+func (s *Set) decide(ctx context.Context, r Request, syntax bool, scanner scan.Func) (Decision, error) {
+	d := Decision{Analysis: threat.Analysis{Level: threat.Safe}}
+	e := evaluation{ctx: ctx, set: s, rules: &s.rules, request: &r, decision: &d, syntax: syntax, scan: scanner}
+	for _, c := range s.checks {
+		e.run(c)
 	}
-	if len(s.rules) == 0 {
-		q.deny(Reason{Rule: "rules", Source: builtIn, Message: "no rule allows this"})
+	if len(s.checks) == 0 {
+		e.deny(Reason{Rule: "rules", Source: builtIn, Message: "no rule allows this"})
 	}
-	if len(d.Violations) == 0 && q.tier != nil {
+	if len(d.Violations) == 0 && e.tier != nil {
 		d.Effect = Allow
-		d.Grants = q.grants
-		d.Reasons = append(d.Reasons, Reason{Effect: Allow, Rule: "tier", Source: q.tier.source,
-			Message: "tier " + q.tier.Name + " allows code of level " + d.Analysis.Level})
+		d.Grants = e.grants
+		d.Reasons = append(d.Reasons, Reason{Effect: Allow, Rule: "tier", Source: e.tier.Source,
+			Message: "tier " + e.tier.Name + " allows code of level " + d.Analysis.Level})
 	}
 	d.Violations = listed(d.Violations)
 	d.Analysis.Findings = listed(d.Analysis.Findings)
 	d.Telemetry.AccessedIdentifiers = listed(d.Telemetry.AccessedIdentifiers)
-	return d, q.unread
+	return d, e.scanError
 }
 
-// apply runs one rule. What a failed rule knows is not told: it may be about us, not about the caller.
-func (q *inquiry) apply(r rule) {
+// A check looks at the evaluation so far and denies, narrows the grants or stays silent. An error denies.
+type check struct {
+	name string
+	run  func(*evaluation) error
+}
+
+// evaluation is one request on its way through the checks.
+type evaluation struct {
+	ctx      context.Context
+	set      *Set
+	rules    *Rules
+	request  *Request
+	tier     *SourcedTier
+	layers   []Layer
+	grants   Grants
+	decision *Decision
+	// syntax asks for every syntax error.
+	syntax bool
+	scan   scan.Func
+	// matches are the places where the scan found forbidden patterns.
+	matches []scan.Match
+	// scanError is the reason why the code could not be scanned. The decision then means nothing.
+	scanError error
+}
+
+// run runs one check. The reason of a check that failed does not quote its error, which may be about the platform.
+func (e *evaluation) run(c check) {
 	failed := true
 	defer func() {
 		if recover() != nil || failed {
-			q.deny(Reason{Rule: r.name, Source: builtIn, Message: "the rule " + r.name + " failed; what cannot be decided is denied"})
+			e.deny(Reason{Rule: c.name, Source: builtIn,
+				Message: "the rule " + c.name + " failed; what cannot be decided is denied"})
 		}
 	}()
-	failed = r.check(q) != nil
+	failed = c.run(e) != nil
 }
 
-func (q *inquiry) deny(r Reason) {
+func (e *evaluation) deny(r Reason) {
 	r.Effect = Deny
-	q.decision.Reasons = append(q.decision.Reasons, r)
-	q.decision.Violations = append(q.decision.Violations, r.Message)
+	e.decision.Reasons = append(e.decision.Reasons, r)
+	e.decision.Violations = append(e.decision.Violations, r.Message)
 }
 
-func (q *inquiry) note(rule, source, format string, args ...any) {
-	q.decision.Reasons = append(q.decision.Reasons, Reason{Effect: Allow, Rule: rule, Source: source, Message: fmt.Sprintf(format, args...)})
-}
-
-func checkRequest(q *inquiry) error {
-	bad := func(field, format string, args ...any) {
-		q.deny(Reason{Rule: "request", Source: "request", Field: field, Invalid: true, Message: fmt.Sprintf(format, args...)})
-	}
-	a := q.ask
-	for _, n := range [...]struct {
-		field    string
-		negative bool
-	}{
-		{"timeout", a.Timeout < 0}, {"limits.cpuMs", a.CPU < 0}, {"memory", a.MemoryBytes < 0},
-		{"limits.outputBytes", a.OutputBytes < 0}, {"limits.logEntries", a.LogEntries < 0}, {"limits.apiCalls", a.APICalls < 0},
-	} {
-		if n.negative {
-			bad(n.field, "%s must not be negative", n.field)
-		}
-	}
-	if l := a.Language; l != "" && l != javaScript && l != typeScript {
-		bad("language", "unknown language %q; accepted are %s and %s", clip(l, 40), javaScript, typeScript)
-	}
-	for i, h := range a.Hosts {
-		if _, err := parseHost(h); err != nil {
-			bad(fmt.Sprintf("hosts[%d]", i), "%v", err)
-		}
-	}
-	return nil
-}
-
-// chooseTier finds the tier and gathers the layers; without a tier the rules after it have nothing to say.
-func chooseTier(q *inquiry) error {
-	name := or(q.ask.Tier, DefaultTier)
-	q.decision.Tier = name
-	t := q.set.find(name)
-	if t == nil {
-		q.deny(Reason{Rule: "tier", Source: builtIn, Field: "policy", Invalid: true,
-			Message: fmt.Sprintf("unknown policy %q; accepted are %s", clip(name, 40), q.set.tierNames())})
-		return nil
-	}
-	q.tier = t
-	q.layers = []layer{q.set.deployment, q.set.tenant(q.ask.Tenant), tokenLayer(q.ask.Scopes)}
-	for _, l := range q.layers {
-		if l.tiers != nil && !slices.Contains(l.tiers, name) {
-			q.deny(Reason{Rule: l.rule, Source: l.source, Field: "policy",
-				Message: fmt.Sprintf("the %s does not permit policy %q, only %s", l.rule, name, or(strings.Join(l.tiers, ", "), "none"))})
-		}
-	}
-	return nil
-}
-
-func checkSize(q *inquiry) error {
-	if q.tier == nil {
-		return nil
-	}
-	tooBig := func(field string, size int) {
-		if size > q.grants.CodeBytes {
-			q.deny(Reason{Rule: "code-size", Source: q.tier.source, Field: field, Invalid: true,
-				Message: fmt.Sprintf("%s has %d bytes; policy %q accepts at most %d", field, size, q.tier.Name, q.grants.CodeBytes)})
-		}
-	}
-	tooBig("code", len(q.ask.Code))
-	for _, name := range q.runnableFiles() {
-		tooBig("files."+name, len(q.ask.Files[name]))
-	}
-	return nil
-}
-
-// runnableFiles gives the names of the extra sources that the engine could run, sorted.
-func (q *inquiry) runnableFiles() []string {
-	var names []string
-	for name := range q.ask.Files {
-		if runnable(name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// clip cuts what a message quotes.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
+// note records a restriction that took effect.
+func (e *evaluation) note(l Layer, format string, args ...any) {
+	e.decision.Reasons = append(e.decision.Reasons,
+		Reason{Effect: Allow, Rule: l.Rule, Source: l.Source, Message: fmt.Sprintf(format, args...)})
 }

@@ -11,14 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/airlock-run/airlock/policy"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/airlock-run/airlock/policy"
 )
 
 const fib = "const fib = n => n <= 1 ? n : fib(n-1) + fib(n-2); console.log(fib(10));"
 
 func TestFirstExecution(t *testing.T) {
-	d := policy.Default().Decide(policy.Ask{Code: fib, Tier: "strict"})
+	d := policy.Default().Decide(policy.Request{Code: fib, Tier: "strict"})
 	if d.Effect != policy.Allow || d.Analysis.Score != 0 || d.Analysis.Level != "safe" || len(d.Analysis.Findings) != 0 {
 		t.Errorf("got %+v", d)
 	}
@@ -58,40 +59,40 @@ func TestDecide(t *testing.T) {
 	}
 	ok := "return 1"
 	for name, c := range map[string]struct {
-		ask    policy.Ask
+		ask    policy.Request
 		effect policy.Effect
 		rule   string // of the first denial
 		field  string
 		bad    bool // the request is at fault
 	}{
-		"default tier":          {ask: policy.Ask{Code: ok}, effect: policy.Allow},
-		"unknown tier":          {ask: policy.Ask{Code: ok, Tier: "root"}, rule: "tier", field: "policy", bad: true},
-		"unknown language":      {ask: policy.Ask{Code: ok, Language: "python"}, rule: "request", field: "language", bad: true},
-		"negative timeout":      {ask: policy.Ask{Code: ok, Timeout: -1}, rule: "request", field: "timeout", bad: true},
-		"negative memory":       {ask: policy.Ask{Code: ok, MemoryBytes: -1}, rule: "request", field: "memory", bad: true},
-		"code too large":        {ask: policy.Ask{Code: strings.Repeat(" ", 256<<10+1)}, rule: "code-size", field: "code", bad: true},
-		"largest code":          {ask: policy.Ask{Code: strings.Repeat(" ", 256<<10)}, effect: policy.Allow},
-		"file too large":        {ask: policy.Ask{Code: ok, Files: map[string]string{"a.js": strings.Repeat(" ", 256<<10+1)}}, rule: "code-size", field: "files.a.js", bad: true},
-		"dangerous file":        {ask: policy.Ask{Code: ok, Files: map[string]string{"a.js": "eval('1')"}}, rule: "threat-level", field: "code"},
-		"dangerous text file":   {ask: policy.Ask{Code: ok, Files: map[string]string{"a.txt": "eval('1')"}}, effect: policy.Allow},
-		"listed host":           {ask: policy.Ask{Code: ok, Hosts: []string{"API.example.com"}}, effect: policy.Allow},
-		"host under a wildcard": {ask: policy.Ask{Code: ok, Hosts: []string{"db.internal.test:8443"}}, effect: policy.Allow},
-		"wrong port":            {ask: policy.Ask{Code: ok, Hosts: []string{"db.internal.test:22"}}, rule: "hosts", field: "hosts[0]"},
-		"unlisted host":         {ask: policy.Ask{Code: ok, Hosts: []string{"evil.test"}}, rule: "hosts", field: "hosts[0]"},
-		"host without network":  {ask: policy.Ask{Code: ok, Tier: "strict", Hosts: []string{"api.example.com"}}, rule: "hosts", field: "hosts[0]"},
-		"any host under agent":  {ask: policy.Ask{Code: ok, Tier: "agent", Hosts: []string{"evil.test"}}, effect: policy.Allow},
-		"broken host":           {ask: policy.Ask{Code: ok, Tier: "agent", Hosts: []string{"a..b"}}, rule: "request", field: "hosts[0]", bad: true},
-		"unknown secret":        {ask: policy.Ask{Code: ok, Secrets: []string{"KEY"}}, rule: "secrets", field: "secrets[0]"},
-		"token without tier":    {ask: policy.Ask{Code: ok, Scopes: []string{"tier:strict"}}, rule: "token", field: "policy"},
-		"token with tier":       {ask: policy.Ask{Code: ok, Scopes: []string{"tier:standard", "execute"}}, effect: policy.Allow},
-		"token without tool":    {ask: policy.Ask{Code: ok, Tools: []string{"mail:send"}, Scopes: []string{"tool:weather.*"}}, rule: "tools", field: "tools[0]"},
-		"token with tool":       {ask: policy.Ask{Code: ok, Tools: []string{"weather:now"}, Scopes: []string{"tool:weather.*"}}, effect: policy.Allow},
-		"eval under agent":      {ask: policy.Ask{Code: "eval('1')", Tier: "agent"}, effect: policy.Allow},
-		"eval under standard":   {ask: policy.Ask{Code: "eval('1')"}, rule: "threat-level", field: "code"},
-		"commands under agent":  {ask: policy.Ask{Code: "require('child_process')", Tier: "agent"}, rule: "threat-level", field: "code"},
-		"high under strict":     {ask: policy.Ask{Code: "require('fs').readFileSync('x')", Tier: "strict"}, rule: "threat-level", field: "code"},
-		"high under standard":   {ask: policy.Ask{Code: "Object.setPrototypeOf(a, b); process.env.X"}, effect: policy.Allow},
-		"broken code":           {ask: policy.Ask{Code: "let x = ;"}, effect: policy.Allow},
+		"default tier":          {ask: policy.Request{Code: ok}, effect: policy.Allow},
+		"unknown tier":          {ask: policy.Request{Code: ok, Tier: "root"}, rule: "tier", field: "policy", bad: true},
+		"unknown language":      {ask: policy.Request{Code: ok, Language: "python"}, rule: "request", field: "language", bad: true},
+		"negative timeout":      {ask: policy.Request{Code: ok, Limits: policy.Limits{Timeout: -1}}, rule: "request", field: "timeout", bad: true},
+		"negative memory":       {ask: policy.Request{Code: ok, Limits: policy.Limits{MemoryBytes: -1}}, rule: "request", field: "memory", bad: true},
+		"code too large":        {ask: policy.Request{Code: strings.Repeat(" ", 256<<10+1)}, rule: "code-size", field: "code", bad: true},
+		"largest code":          {ask: policy.Request{Code: strings.Repeat(" ", 256<<10)}, effect: policy.Allow},
+		"file too large":        {ask: policy.Request{Code: ok, Files: map[string]string{"a.js": strings.Repeat(" ", 256<<10+1)}}, rule: "code-size", field: "files.a.js", bad: true},
+		"dangerous file":        {ask: policy.Request{Code: ok, Files: map[string]string{"a.js": "eval('1')"}}, rule: "threat-level", field: "code"},
+		"dangerous text file":   {ask: policy.Request{Code: ok, Files: map[string]string{"a.txt": "eval('1')"}}, effect: policy.Allow},
+		"listed host":           {ask: policy.Request{Code: ok, Hosts: []string{"API.example.com"}}, effect: policy.Allow},
+		"host under a wildcard": {ask: policy.Request{Code: ok, Hosts: []string{"db.internal.test:8443"}}, effect: policy.Allow},
+		"wrong port":            {ask: policy.Request{Code: ok, Hosts: []string{"db.internal.test:22"}}, rule: "hosts", field: "hosts[0]"},
+		"unlisted host":         {ask: policy.Request{Code: ok, Hosts: []string{"evil.test"}}, rule: "hosts", field: "hosts[0]"},
+		"host without network":  {ask: policy.Request{Code: ok, Tier: "strict", Hosts: []string{"api.example.com"}}, rule: "hosts", field: "hosts[0]"},
+		"any host under agent":  {ask: policy.Request{Code: ok, Tier: "agent", Hosts: []string{"evil.test"}}, effect: policy.Allow},
+		"broken host":           {ask: policy.Request{Code: ok, Tier: "agent", Hosts: []string{"a..b"}}, rule: "request", field: "hosts[0]", bad: true},
+		"unknown secret":        {ask: policy.Request{Code: ok, Secrets: []string{"KEY"}}, rule: "secrets", field: "secrets[0]"},
+		"token without tier":    {ask: policy.Request{Code: ok, Scopes: []string{"tier:strict"}}, rule: "token", field: "policy"},
+		"token with tier":       {ask: policy.Request{Code: ok, Scopes: []string{"tier:standard", "execute"}}, effect: policy.Allow},
+		"token without tool":    {ask: policy.Request{Code: ok, Tools: []string{"mail:send"}, Scopes: []string{"tool:weather.*"}}, rule: "tools", field: "tools[0]"},
+		"token with tool":       {ask: policy.Request{Code: ok, Tools: []string{"weather:now"}, Scopes: []string{"tool:weather.*"}}, effect: policy.Allow},
+		"eval under agent":      {ask: policy.Request{Code: "eval('1')", Tier: "agent"}, effect: policy.Allow},
+		"eval under standard":   {ask: policy.Request{Code: "eval('1')"}, rule: "threat-level", field: "code"},
+		"commands under agent":  {ask: policy.Request{Code: "require('child_process')", Tier: "agent"}, rule: "threat-level", field: "code"},
+		"high under strict":     {ask: policy.Request{Code: "require('fs').readFileSync('x')", Tier: "strict"}, rule: "threat-level", field: "code"},
+		"high under standard":   {ask: policy.Request{Code: "Object.setPrototypeOf(a, b); process.env.X"}, effect: policy.Allow},
+		"broken code":           {ask: policy.Request{Code: "let x = ;"}, effect: policy.Allow},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := set.Decide(c.ask)
@@ -118,7 +119,7 @@ func TestDecide(t *testing.T) {
 
 func TestGrantedPowersAreNoted(t *testing.T) {
 	code := "const r = await fetch('https://example.com'); eval('1'); const fs = require('fs'); fs.writeFileSync('a', 'b')"
-	d := policy.Default().Decide(policy.Ask{Code: code, Tier: "agent"})
+	d := policy.Default().Decide(policy.Request{Code: code, Tier: "agent"})
 	if d.Analysis.Score != 0 || len(d.Analysis.Findings) != 4 {
 		t.Errorf("got %+v", d.Analysis)
 	}
@@ -126,12 +127,13 @@ func TestGrantedPowersAreNoted(t *testing.T) {
 
 func TestLimitsOnlyLower(t *testing.T) {
 	set := policy.Default()
-	d := set.Decide(policy.Ask{Code: "1", Timeout: time.Hour, MemoryBytes: 1 << 40, LogEntries: 7, CPU: time.Millisecond, Modules: []string{"url", "fs"}})
+	d := set.Decide(policy.Request{Code: "1", Modules: []string{"url", "fs"},
+		Limits: policy.Limits{Timeout: time.Hour, MemoryBytes: 1 << 40, LogEntries: 7, CPU: time.Millisecond}})
 	g := d.Grants
 	if g.Timeout != 15*time.Second || g.MemoryBytes != 64<<20 || g.LogEntries != 7 || g.CPU != time.Millisecond || !slices.Equal(g.Modules, []string{"url"}) {
 		t.Errorf("got %+v", g)
 	}
-	if d := set.Decide(policy.Ask{Code: "1", Timeout: time.Nanosecond}); d.Grants.Timeout <= 0 || d.Grants.CPU <= 0 {
+	if d := set.Decide(policy.Request{Code: "1", Limits: policy.Limits{Timeout: time.Nanosecond}}); d.Grants.Timeout <= 0 || d.Grants.CPU <= 0 {
 		t.Errorf("a tiny limit became none: %+v", d.Grants)
 	}
 }
@@ -141,20 +143,20 @@ func TestFailingRuleDenies(t *testing.T) {
 		"error": func() error { return errors.New("internal detail") },
 		"panic": func() error { panic("internal detail") },
 	} {
-		d := policy.Default().WithRule("extra", check).Decide(policy.Ask{Code: "1"})
+		d := policy.Default().WithCheck("extra", check).Decide(policy.Request{Code: "1"})
 		last := d.Reasons[len(d.Reasons)-1]
 		if d.Effect != policy.Deny || last.Rule != "extra" || strings.Contains(last.Message, "internal detail") {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
 	var none policy.Set
-	if d := none.Decide(policy.Ask{Code: "1"}); d.Effect != policy.Deny {
+	if d := none.Decide(policy.Request{Code: "1"}); d.Effect != policy.Deny {
 		t.Error("the zero Set allows")
 	}
 }
 
 func TestUnknownTierNamesTheAccepted(t *testing.T) {
-	d := policy.Default().Decide(policy.Ask{Code: "1", Tier: "ultra"})
+	d := policy.Default().Decide(policy.Request{Code: "1", Tier: "ultra"})
 	if want := `unknown policy "ultra"; accepted are strict, standard, extended, agent`; d.Violations[0] != want {
 		t.Errorf("got %q", d.Violations[0])
 	}
@@ -166,7 +168,7 @@ func TestConcurrentDecisions(t *testing.T) {
 	for range 8 {
 		group.Go(func() {
 			for range 50 {
-				if d := set.Decide(policy.Ask{Code: "globalThis['ev'+'al'](x)", Tier: "strict"}); d.Analysis.Score != 10 {
+				if d := set.Decide(policy.Request{Code: "globalThis['ev'+'al'](x)", Tier: "strict"}); d.Analysis.Score != 10 {
 					t.Errorf("score %d", d.Analysis.Score)
 				}
 			}

@@ -1,23 +1,22 @@
-// Package policy answers one question: may this code run, and with what powers?
+// Package policy decides whether code may run, and with what powers.
 //
-// [Set.Decide] is a pure function of an [Ask] and of the [Set], which holds the built-in tiers and what one deployment
-// file tightened, added or forbade. It does no I/O, reads no clock and keeps no state, so a Set serves any number of
-// goroutines and the same question always has the same answer.
+// [Set.Decide] is a function of a [Request] and of the deployment's [Rules]. It does no I/O and reads no clock, so the same
+// question always has the same answer, and a Set serves any number of goroutines. The only thing that a Set remembers is
+// the scan of code that runs again and again, which changes no answer.
 //
-// The road to a decision:
+//	Request → tier → intersection of tier, deployment, tenant, token and request → Grants
+//	        → scan of the code → findings → score → level
+//	        → checks: size, forbidden patterns and categories, threat level
+//	        → Decision: Allow only if no check denied
 //
-//	Ask → tier → meet of tier, deployment, tenant, token and request → Grants
-//	    → source (fences, shape) → syntax tree → findings → score → level
-//	    → rules: size, tier, forbidden categories and patterns, threat level
-//	    → Decision: allow only when every rule said so
+// Whatever is not explicitly allowed is denied: the zero Effect is Deny, a check that fails or panics denies, and an empty
+// grant list grants nothing. A decision explains itself in Reasons: which rule, from which source.
 //
-// Whatever is not an explicit allow is a denial: the zero Effect is Deny, a rule that fails or panics denies, and an empty
-// grant list grants nothing. Each decision explains itself in Reasons: which rule, from which source.
+// # Where to go from here
 //
-// The scan is advice that may block, never isolation: the sandbox holds with the scan switched off. It works on the
-// syntax tree and follows names through aliases, destructuring, computed and folded strings, Reflect, Proxy and bound
-// functions; what merely looks like an attack in a comment, a string or a property name is not a finding. It is bounded:
-// limited in depth and in work, which is counted and goes with the size of the code. Code that no parser here takes, because
-// the engine is the judge of syntax, or that would take too much work, is scanned by tokens, marked unanalysed and scored
-// medium.
+// Start with decide.go, which shows the decision on one screen. Package deployment reads the rules of a deployment from
+// YAML, package scan finds threats in code, package threat defines findings, and package audit defines the record of an
+// execution. Packages address, depth, outbound, scripttext and toolname are leaves that every room may import.
+//
+// Package policy imports only its own subpackages. The gateway and the functions import it; the sandbox does not.
 package policy

@@ -12,7 +12,7 @@ func ExampleSet_Decide() {
 		"const fib = n => n <= 1 ? n : fib(n-1) + fib(n-2); console.log(fib(10));",
 		"const { exec } = require('child_process');\nexec('ls');",
 	} {
-		d := set.Decide(policy.Ask{Code: code, Tier: "strict"})
+		d := set.Decide(policy.Request{Code: code, Tier: "strict"})
 		fmt.Println(d.Effect, d.Analysis.Level, d.Analysis.Score, d.Grants.Timeout)
 		for _, f := range d.Analysis.Findings {
 			fmt.Printf("  %d:%d %s (%s)\n", f.Line, f.Column, f.Category, f.Severity)

@@ -3,35 +3,26 @@ package policy
 import (
 	"slices"
 	"strings"
-	"time"
 )
 
-// layer is what one source (deployment, tenant, token, request) restricts. A nil list restricts nothing, an empty one
-// leaves nothing; a zero limit is none.
-type layer struct {
-	rule, source string
-	tiers        []string
-	hosts        []string
-	secrets      []string
-	tools        []string
-	modules      []string
-	limits       limits
-	quota        Quota
-}
+// A Layer is what one source (deployment, tenant, token) restricts. A nil list restricts nothing, an empty one leaves
+// nothing.
+type Layer struct {
+	// Rule is "deployment", "tenant" or "token", Source the place of the rule: see [Reason].
+	Rule, Source string
 
-type limits struct {
-	timeout, cpu time.Duration
-	memoryBytes  int64
-	outputBytes  int64
-	logEntries   int
-	logChars     int
-	apiCalls     int
-	codeBytes    int
+	Tiers   []string
+	Hosts   []string
+	Secrets []string
+	Tools   []string
+	Modules []string
+	Limits  Limits
+	Quota   Quota
 }
 
 // tokenLayer reads the scopes that concern policy.
-func tokenLayer(scopes []string) layer {
-	l := layer{rule: "token", source: "token"}
+func tokenLayer(scopes []string) Layer {
+	l := Layer{Rule: "token", Source: "token"}
 	for _, s := range scopes {
 		kind, value, ok := strings.Cut(s, ":")
 		if !ok || value == "" {
@@ -39,57 +30,35 @@ func tokenLayer(scopes []string) layer {
 		}
 		switch kind {
 		case "tier":
-			l.tiers = append(l.tiers, value)
+			l.Tiers = append(l.Tiers, value)
 		case "host":
-			l.hosts = append(l.hosts, strings.ToLower(value))
+			l.Hosts = append(l.Hosts, strings.ToLower(value))
 		case "secret":
-			l.secrets = append(l.secrets, value)
+			l.Secrets = append(l.Secrets, value)
 		case "tool":
-			l.tools = append(l.tools, value)
+			l.Tools = append(l.Tools, value)
 		}
 	}
 	return l
 }
 
-// lower brings the grants' numbers down to the limits; it gives the names of those that changed.
-func (l limits) lower(g *Grants) []string {
-	var changed []string
-	lowerTo(&g.Timeout, l.timeout, "timeout", &changed)
-	lowerTo(&g.CPU, l.cpu, "cpu", &changed)
-	lowerTo(&g.MemoryBytes, l.memoryBytes, "memory", &changed)
-	lowerTo(&g.OutputBytes, l.outputBytes, "output", &changed)
-	lowerTo(&g.LogEntries, l.logEntries, "logEntries", &changed)
-	lowerTo(&g.LogChars, l.logChars, "logChars", &changed)
-	lowerTo(&g.APICalls, l.apiCalls, "apiCalls", &changed)
-	lowerTo(&g.CodeBytes, l.codeBytes, "code", &changed)
-	g.CPU = min(g.CPU, g.Timeout)
-	return changed
-}
+// dotted returns the name of a tool in the spelling "namespace.method".
+func dotted(tool string) string { return strings.Replace(tool, ":", ".", 1) }
 
-func lowerTo[T int | int64 | time.Duration](have *T, limit T, name string, changed *[]string) {
-	if limit > 0 && limit < *have {
-		*have = limit
-		*changed = append(*changed, name)
-	}
-}
-
-// toolName makes the two spellings of a tool's name one.
-func toolName(s string) string { return strings.Replace(s, ":", ".", 1) }
-
-// toolAllowed matches a tool against patterns: exact names, "namespace.*" or "*".
-func toolAllowed(patterns []string, name string) bool {
-	name = toolName(name)
+// toolAllowed reports whether a tool matches one of the patterns: exact names, "namespace.*" or "*".
+func toolAllowed(patterns []string, tool string) bool {
+	tool = dotted(tool)
 	return slices.ContainsFunc(patterns, func(p string) bool {
-		p = toolName(p)
-		if ns, ok := strings.CutSuffix(p, "*"); ok {
-			return strings.HasPrefix(name, ns)
+		p = dotted(p)
+		if prefix, ok := strings.CutSuffix(p, "*"); ok {
+			return strings.HasPrefix(tool, prefix)
 		}
-		return p == name
+		return p == tool
 	})
 }
 
-// meetModules narrows have to want; either may hold AnyModule.
-func meetModules(have, want []string) []string {
+// intersectModules returns the modules that both lists hold. Either may hold AnyModule.
+func intersectModules(have, want []string) []string {
 	switch {
 	case slices.Contains(want, AnyModule):
 		return have
@@ -103,8 +72,4 @@ func meetModules(have, want []string) []string {
 		}
 	}
 	return out
-}
-
-func moduleGranted(modules []string, name string) bool {
-	return slices.Contains(modules, AnyModule) || slices.Contains(modules, name)
 }

@@ -1,43 +1,47 @@
 package policy
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/airlock-run/airlock/policy/scan"
 )
 
-// memo remembers what was read, for code that runs again and again (Ask.Sum). A Reading depends on its Text and on nothing
-// else: remembering changes no decision. What one tenant's code came to is not used for another's, who could tell by the time
-// it takes. It is safe for concurrent use. Readings in it are shared: nobody may change them.
+// memo remembers the scans of code that runs again and again (Request.Sum). A scan depends only on its input, so a memo
+// changes no decision. Tenants share no entries: the time of an answer must not tell one tenant what another runs. It is
+// safe for concurrent use. Callers must not change a remembered result.
 type memo struct {
-	mu sync.Mutex
-	by map[string]Reading
+	mu    sync.Mutex
+	known map[string]scan.Result
 }
 
-// maxRemembered bounds a memo: when it is full it is emptied.
+// maxRemembered bounds a memo. A full memo is emptied.
 const maxRemembered = 256
 
-// read returns what reading a question's text comes to.
-func (m *memo) read(q *inquiry, t Text, read func(Text) (Reading, error)) (Reading, error) {
-	if m == nil || q.ask.Sum == "" {
-		return read(t)
+// scan returns the remembered result for a request, or runs the scan and remembers a finished result.
+func (m *memo) scan(ctx context.Context, r *Request, in scan.Input, run scan.Func) (scan.Result, error) {
+	if m == nil || r.Sum == "" {
+		return run(ctx, in)
 	}
-	key := fmt.Sprintf("%q %q %q %v %v", q.ask.Tenant, q.ask.Sum, slices.Sorted(slices.Values(t.Globals)), t.Powers, t.Syntax)
+	globals := slices.Sorted(slices.Values(in.Globals))
+	key := fmt.Sprintf("%q %q %q %v %v", r.Tenant, r.Sum, globals, in.Powers, in.Syntax)
 	m.mu.Lock()
-	known, ok := m.by[key]
+	found, ok := m.known[key]
 	m.mu.Unlock()
 	if ok {
-		return known, nil
+		return found, nil
 	}
-	known, err := read(t)
-	if err != nil || known.Unfinished {
-		return known, err // another time it may be finished
+	found, err := run(ctx, in)
+	if err != nil || found.Unfinished {
+		return found, err // another scan may finish
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.by == nil || len(m.by) >= maxRemembered {
-		m.by = make(map[string]Reading)
+	if m.known == nil || len(m.known) >= maxRemembered {
+		m.known = make(map[string]scan.Result)
 	}
-	m.by[key] = known
-	return known, nil
+	m.known[key] = found
+	return found, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/deployment"
 )
 
 // restrictions are lines that only take away, by the section of the file they stand in.
@@ -51,7 +52,7 @@ func file(chosen map[string]bool) string {
 	return b.String()
 }
 
-func randomAsk(r *rand.Rand) policy.Ask {
+func randomAsk(r *rand.Rand) policy.Request {
 	pick := func(options ...string) string { return options[r.IntN(len(options))] }
 	some := func(options ...string) []string {
 		if r.IntN(2) == 0 {
@@ -59,7 +60,7 @@ func randomAsk(r *rand.Rand) policy.Ask {
 		}
 		return []string{pick(options...)}
 	}
-	return policy.Ask{
+	return policy.Request{
 		Code:    pick(fib, "return 1", "eval('1')", "await fetch('https://a.test')", "require('crypto')", "require('fs').readFileSync('x')", "let = ;"),
 		Tier:    pick("", "strict", "standard", "extended", "agent"),
 		Tenant:  pick("", "acme", "other", "third"),
@@ -68,7 +69,7 @@ func randomAsk(r *rand.Rand) policy.Ask {
 		Tools:   some("weather:now", "mail.send"),
 		Modules: some("crypto", "fs"),
 		Scopes:  some("tier:agent", "host:a.test", "execute", "tool:weather.*"),
-		Timeout: time.Duration(r.IntN(3)) * time.Second,
+		Limits:  policy.Limits{Timeout: time.Duration(r.IntN(3)) * time.Second},
 	}
 }
 
@@ -99,7 +100,8 @@ func TestRestrictionsNeverAllowMore(t *testing.T) {
 			}
 			// What a request or a token asks less of is a restriction too.
 			less := ask
-			less.Timeout, less.LogEntries, less.Modules, less.Scopes = time.Millisecond, 1, []string{}, append([]string{"secret:NONE"}, ask.Scopes...)
+			less.Limits.Timeout, less.Limits.LogEntries = time.Millisecond, 1
+			less.Modules, less.Scopes = []string{}, append([]string{"secret:NONE"}, ask.Scopes...)
 			if why := exceeds(loose.Decide(less), before); why != "" {
 				t.Fatalf("asking less: %s\nask %+v", why, ask)
 			}
@@ -109,7 +111,7 @@ func TestRestrictionsNeverAllowMore(t *testing.T) {
 
 func parsed(t *testing.T, text string) *policy.Set {
 	t.Helper()
-	set, err := policy.ParseDeployment("policy.yaml", []byte(text))
+	set, err := deployment.Parse("policy.yaml", []byte(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

@@ -1,69 +1,85 @@
 package policy
 
 import (
-	"errors"
-	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 )
 
-// readCode reads the code and every extra source that could run. A source beyond the size limit is not read.
-func readCode(q *inquiry) error {
-	if q.tier == nil || len(q.decision.Violations) > 0 && q.oversized() {
+// Rules holds everything that a [Set] decides by. [BuiltinRules] returns the rules without a deployment's file; package
+// deployment changes them as the file says.
+type Rules struct {
+	// Tiers holds the built-in tiers first, in their order.
+	Tiers []SourcedTier
+	// Hosts are the patterns that the deployment opened. HostsFrom is the place of that setting.
+	Hosts     []string
+	HostsFrom string
+	// Secrets maps the names of secrets to the hosts that they may be sent to.
+	Secrets map[string]Secret
+	// Everybody restricts every caller, Tenants one tenant each. The tenant "*" stands for all that have no entry.
+	Everybody Layer
+	Tenants   map[string]Layer
+	Forbidden []ForbiddenCategory
+	Patterns  []Pattern
+}
+
+// A SourcedTier is a tier and the place where it is defined: "built-in", or file and line.
+type SourcedTier struct {
+	Tier
+	Source string
+}
+
+// A Secret names the hosts that a secret may be sent to. Source is the place of the rule.
+type Secret struct {
+	Hosts  []string
+	Source string
+}
+
+// A ForbiddenCategory denies code with a finding of that category, even where the tier grants the power.
+type ForbiddenCategory struct{ Name, Source string }
+
+// A Pattern denies text that matches it.
+type Pattern struct {
+	Name, Source string
+	Expr         *regexp.Regexp
+}
+
+const builtIn = "built-in"
+
+// BuiltinRules returns the built-in tiers with nothing opened, added or forbidden. The caller owns them.
+func BuiltinRules() Rules {
+	var r Rules
+	for _, t := range Builtin() {
+		r.Tiers = append(r.Tiers, SourcedTier{t, builtIn})
+	}
+	return r
+}
+
+// Tier returns one tier by its name, or nil.
+func (r *Rules) Tier(name string) *SourcedTier {
+	i := slices.IndexFunc(r.Tiers, func(t SourcedTier) bool { return t.Name == name })
+	if i < 0 {
 		return nil
 	}
-	found, err := q.set.memo.read(q, q.text(), q.read)
-	if err != nil {
-		q.unread = err
-		return err
-	}
-	q.decision.Analysis, q.decision.Telemetry, q.decision.SyntaxError = found.Analysis, found.Telemetry, found.Syntax
-	q.matches = found.Matches
-	return nil
+	return &r.Tiers[i]
 }
 
-func (q *inquiry) oversized() bool {
-	return slices.ContainsFunc(q.decision.Reasons, func(r Reason) bool { return r.Rule == "code-size" })
+// IsBuiltin reports whether a tier is a built-in one that no deployment has changed.
+func (t *SourcedTier) IsBuiltin() bool { return t.Source == builtIn }
+
+// TierNames returns the names of all tiers for a message.
+func (r *Rules) TierNames() string {
+	names := make([]string, len(r.Tiers))
+	for i, t := range r.Tiers {
+		names[i] = t.Name
+	}
+	return strings.Join(names, ", ")
 }
 
-// checkPatterns denies text that matches one of the deployment's forbidden patterns.
-func checkPatterns(q *inquiry) error {
-	for _, m := range q.matches {
-		if m.Pattern < 0 || m.Pattern >= len(q.set.patterns) {
-			return errors.New("a match of no pattern")
-		}
-		p := q.set.patterns[m.Pattern]
-		q.deny(Reason{Rule: "forbidden-pattern", Source: p.source, Field: m.Field,
-			Message: fmt.Sprintf("forbidden pattern %s at line %d, column %d: %s", p.name, m.Line, m.Column, m.Excerpt)})
+// tenant returns the layer of a tenant: its own, otherwise that of the tenant "*".
+func (r *Rules) tenant(name string) Layer {
+	if l, ok := r.Tenants[name]; ok && name != "" {
+		return l
 	}
-	return nil
-}
-
-// checkCategories denies code with a finding of a forbidden category, even where the tier grants the power.
-func checkCategories(q *inquiry) error {
-	for _, c := range q.set.forbidden {
-		for _, f := range q.decision.Analysis.Findings {
-			if f.Category == c.name {
-				q.deny(Reason{Rule: "forbidden-category", Source: c.source, Field: "code",
-					Message: fmt.Sprintf("%s is forbidden here: %s (line %d, column %d)", c.name, f.Message, f.Line, f.Column)})
-				break
-			}
-		}
-	}
-	return nil
-}
-
-// checkLevel denies code as dangerous as the tier refuses; every finding that counts is a violation.
-func checkLevel(q *inquiry) error {
-	a := &q.decision.Analysis
-	if q.tier == nil || levelRank(a.Level) < levelRank(q.tier.BlockLevel) {
-		return nil
-	}
-	q.deny(Reason{Rule: "threat-level", Source: q.tier.source, Field: "code",
-		Message: fmt.Sprintf("level %s (score %d) is blocked under policy %q, which refuses %s and above", a.Level, a.Score, q.tier.Name, q.tier.BlockLevel)})
-	for _, f := range a.Findings {
-		if f.Score > 0 {
-			q.decision.Violations = append(q.decision.Violations, fmt.Sprintf("%s: %s (line %d, column %d)", f.Category, f.Message, f.Line, f.Column))
-		}
-	}
-	return nil
+	return r.Tenants["*"]
 }

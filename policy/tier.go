@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/policy/depth"
+	"github.com/airlock-run/airlock/policy/scan"
+	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// DefaultTier is the tier of an Ask that names none.
+// DefaultTier is the tier of a [Request] that names none.
 const DefaultTier = "standard"
 
 // The values of [Tier.Network], each containing the ones before it.
@@ -27,12 +29,12 @@ const (
 )
 
 // AnyModule in a module list stands for every module that the sandbox provides.
-const AnyModule = "*"
+const AnyModule = scan.AnyModule
 
-// Tier is a named bundle of powers and limits. Sizes are bytes.
+// A Tier is a named bundle of powers and limits. Sizes are in bytes.
 type Tier struct {
 	Name string
-	// Base is the tier that a deployment's own tier started from; empty for a built-in.
+	// Base names the tier that a deployment's own tier started from. It is empty for a built-in tier.
 	Base    string
 	Timeout time.Duration
 	// CPU is never more than Timeout.
@@ -48,7 +50,7 @@ type Tier struct {
 	LogEntries  int
 	LogChars    int
 	APICalls    int
-	// Depth caps how deep the values nest that cross: results, and what tools are given and answer.
+	// Depth caps the nesting of values that enter or leave the sandbox: results, and the arguments and answers of tools.
 	Depth int
 	// CodeBytes caps each source of an execution.
 	CodeBytes int
@@ -56,7 +58,7 @@ type Tier struct {
 	BlockLevel string
 }
 
-// Builtin gives the four built-in tiers, weakest first. The caller owns the slice.
+// Builtin returns the four built-in tiers, weakest first. The caller owns the slice.
 func Builtin() []Tier {
 	basic := []string{"buffer", "crypto", "url", "util"}
 	plain := append(slices.Clone(basic), "path", "querystring", "string_decoder")
@@ -65,12 +67,13 @@ func Builtin() []Tier {
 		wall := time.Duration(seconds) * time.Second
 		return Tier{
 			Name: name, Timeout: wall, CPU: wall, MemoryBytes: megabytes << 20, Network: network, Files: files, Eval: eval,
-			Modules: modules, OutputBytes: 1 << 20, LogEntries: 100, LogChars: 1000, APICalls: 50, Depth: depth.Default, CodeBytes: 256 << 10,
-			BlockLevel: Critical,
+			Modules: modules, OutputBytes: 1 << 20, LogEntries: 100, LogChars: 1000, APICalls: 50,
+			Depth: depth.Default, CodeBytes: 256 << 10,
+			BlockLevel: threat.Critical,
 		}
 	}
 	strict := tier("strict", 5, 32, NetworkNone, FilesNone, false, basic)
-	strict.BlockLevel = High
+	strict.BlockLevel = threat.High
 	return []Tier{
 		strict,
 		tier("standard", 15, 64, NetworkAllowlist, FilesRead, false, plain),
@@ -104,13 +107,13 @@ func (t Tier) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// clone gives a tier that shares no memory with t.
+// clone returns a tier that shares no memory with t.
 func (t Tier) clone() Tier {
 	t.Modules = slices.Clone(t.Modules)
 	return t
 }
 
-// listed makes an absent list an empty one, so that JSON never says null.
+// listed returns an empty list for an absent one, so that JSON never says null.
 func listed[T any](s []T) []T {
 	if s == nil {
 		return []T{}

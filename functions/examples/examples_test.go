@@ -16,6 +16,7 @@ import (
 	"github.com/airlock-run/airlock/functions/runner"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
+	"github.com/airlock-run/airlock/policy/threat"
 	"github.com/airlock-run/airlock/sandbox"
 )
 
@@ -91,7 +92,7 @@ func example(t *testing.T, r *runner.Runner, name string) {
 		t.Fatal(err)
 	}
 	if name == "dangerous-scripts" {
-		for _, category := range policy.Categories() {
+		for _, category := range threat.Categories() {
 			if !strings.Contains(got, " "+category+": ") {
 				t.Errorf("nothing of %s is found", category)
 			}
@@ -111,7 +112,7 @@ func transcript(r execution.Result) string {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "%s: %s\n", r.Status, *r.Error)
-	var analysis policy.DangerAnalysis
+	var analysis threat.Analysis
 	if err := json.Unmarshal(r.DangerAnalysis, &analysis); err != nil {
 		return err.Error()
 	}

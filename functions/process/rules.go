@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/deployment"
 )
 
 // maxPolicyBytes is more than a policy file may have, so that a longer one is refused for its length and not cut.
@@ -22,7 +23,7 @@ func ReadRules(getenv func(string) string) (rules *policy.Set, text []byte, err 
 			return nil, nil, fmt.Errorf("AIRLOCK_POLICY_FILE: %w", err)
 		}
 		// Reasons are given to callers, and name the file: not where it lies.
-		if rules, err = policy.ParseDeployment(filepath.Base(path), text); err != nil {
+		if rules, err = deployment.Parse(filepath.Base(path), text); err != nil {
 			return nil, nil, fmt.Errorf("AIRLOCK_POLICY_FILE: %w", err)
 		}
 	}

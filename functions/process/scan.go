@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/scan"
 )
 
 // scanTime is how long a function process reads code for its own decision, and scanTimePerMiB how much longer for each MiB:
@@ -20,18 +21,18 @@ const (
 type boundedRules struct {
 	set *policy.Set
 	// whole reads a whole text, tokens one that is Shallow.
-	whole, tokens policy.Reader
+	whole, tokens scan.Func
 	allowed       time.Duration
 	abandoned     atomic.Int64 // readings that are still at work
 }
 
 func newBoundedRules(set *policy.Set) *boundedRules {
-	read := policy.NewLocalReader().Read
+	read := scan.New().Scan
 	return &boundedRules{set: set, whole: read, tokens: read, allowed: scanTime}
 }
 
 // Decide implements runner.Decider.
-func (r *boundedRules) Decide(ask policy.Ask) policy.Decision {
+func (r *boundedRules) Decide(ask policy.Request) policy.Decision {
 	d, err := r.set.DecideWith(context.Background(), ask, r.read)
 	if err != nil {
 		d.Effect, d.Grants = policy.Deny, policy.Grants{} // no reading fails here, and what is not read does not run
@@ -42,9 +43,9 @@ func (r *boundedRules) Decide(ask policy.Ask) policy.Decision {
 // Spent reports whether a reading that was given up is still at work: the process then takes a processor for nothing.
 func (r *boundedRules) Spent() bool { return r.abandoned.Load() > 0 }
 
-func (r *boundedRules) read(ctx context.Context, t policy.Text) (policy.Reading, error) {
+func (r *boundedRules) read(ctx context.Context, t scan.Input) (scan.Result, error) {
 	type outcome struct {
-		found policy.Reading
+		found scan.Result
 		err   error
 		panic any
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/scan"
 )
 
 // A scan that would go on for ever has a named result: what its tokens say, marked as unanalysed; and the process is spent
@@ -14,7 +15,7 @@ func TestScanGivenUp(t *testing.T) {
 	t.Parallel()
 	r := newBoundedRules(policy.Default())
 	for _, code := range []string{"eval('1')", "1 + 1", "let a: number"} {
-		if got, want := r.Decide(policy.Ask{Code: code}), policy.Default().Decide(policy.Ask{Code: code}); got.Effect != want.Effect || got.Analysis.Score != want.Analysis.Score {
+		if got, want := r.Decide(policy.Request{Code: code}), policy.Default().Decide(policy.Request{Code: code}); got.Effect != want.Effect || got.Analysis.Score != want.Analysis.Score {
 			t.Errorf("%s: %v, without a bound %v", code, got.ReasonLines(), want.ReasonLines())
 		}
 	}
@@ -23,12 +24,12 @@ func TestScanGivenUp(t *testing.T) {
 	}
 	goOn, ended := make(chan struct{}), make(chan struct{})
 	r.allowed = 1
-	r.whole = func(context.Context, policy.Text) (policy.Reading, error) {
+	r.whole = func(context.Context, scan.Input) (scan.Result, error) {
 		defer close(ended)
 		<-goOn
-		return policy.Reading{}, nil
+		return scan.Result{}, nil
 	}
-	d := r.Decide(policy.Ask{Code: "require('child_process').exec('ls')", Tier: "agent"})
+	d := r.Decide(policy.Request{Code: "require('child_process').exec('ls')", Tier: "agent"})
 	if d.Effect != policy.Deny || !d.Analysis.Unanalysed || !strings.Contains(strings.Join(d.Violations, "\n"), "command_execution") {
 		t.Errorf("%v", d.ReasonLines())
 	}
@@ -37,13 +38,13 @@ func TestScanGivenUp(t *testing.T) {
 	}
 	close(goOn)
 	<-ended
-	r.whole = func(context.Context, policy.Text) (policy.Reading, error) { panic("a parser failed") }
+	r.whole = func(context.Context, scan.Input) (scan.Result, error) { panic("a parser failed") }
 	r.allowed = scanTime
-	if d := r.Decide(policy.Ask{Code: "1"}); d.Effect != policy.Deny {
+	if d := r.Decide(policy.Request{Code: "1"}); d.Effect != policy.Deny {
 		t.Errorf("a scan that failed: %v", d.ReasonLines())
 	}
-	r.whole = func(context.Context, policy.Text) (policy.Reading, error) { return policy.Reading{}, context.Canceled }
-	if d := r.Decide(policy.Ask{Code: "1"}); d.Effect != policy.Deny {
+	r.whole = func(context.Context, scan.Input) (scan.Result, error) { return scan.Result{}, context.Canceled }
+	if d := r.Decide(policy.Request{Code: "1"}); d.Effect != policy.Deny {
 		t.Errorf("a scan that was not made: %v", d.ReasonLines())
 	}
 }

@@ -14,16 +14,18 @@ import (
 )
 
 // Ask puts an invocation to the policy.
-func Ask(inv execution.Invocation) policy.Ask {
+func Ask(inv execution.Invocation) policy.Request {
 	q, sum := inv.Request, inv.Content
 	if sum == "" {
 		sum = q.Sources().Sum()
 	}
 	f := q.Facts()
-	return policy.Ask{
+	return policy.Request{
 		Code: q.Main(), Entry: q.Entry, Language: q.MainLanguage(), Files: f.Files, Sum: sum, Saved: inv.Function != nil, Tier: q.Policy,
-		Timeout: f.Timeout, CPU: f.CPU, MemoryBytes: f.MemoryBytes,
-		OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
+		Limits: policy.Limits{
+			Timeout: f.Timeout, CPU: f.CPU, MemoryBytes: f.MemoryBytes,
+			OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
+		},
 		Hosts: q.Hosts, Secrets: q.Secrets, Tools: f.Tools, Globals: f.Globals,
 		Subject: inv.Caller.Subject, Tenant: inv.Caller.Tenant, Scopes: inv.Scopes,
 	}

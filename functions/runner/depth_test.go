@@ -9,8 +9,8 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/runner"
-	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
+	"github.com/airlock-run/airlock/policy/deployment"
 	"github.com/airlock-run/airlock/sandbox"
 )
 
@@ -28,7 +28,7 @@ func (forgotten) Append(context.Context, audit.Record) error { return nil }
 
 // A tier's depth is what the sandbox enforces, and what input and context are held to.
 func TestDepthOfTheTier(t *testing.T) {
-	rules, err := policy.ParseDeployment("policy.yaml", []byte("version: 1\ntiers:\n  strict: {depth: 3}\n"))
+	rules, err := deployment.Parse("policy.yaml", []byte("version: 1\ntiers:\n  strict: {depth: 3}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

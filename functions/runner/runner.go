@@ -21,7 +21,7 @@ type Sandbox interface {
 
 // Decider says whether an execution may run and with what powers. *policy.Set is one.
 type Decider interface {
-	Decide(ask policy.Ask) policy.Decision
+	Decide(ask policy.Request) policy.Decision
 }
 
 // Attached is how the tools of servers are called that the deployment attaches.

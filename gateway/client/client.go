@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
 	"github.com/airlock-run/airlock/policy/outbound"
+	"github.com/airlock-run/airlock/policy/threat"
 )
 
 // maxAnswerBytes bounds what is read of one answer, or of one event.
@@ -81,15 +81,15 @@ func (p *Problem) Error() string {
 
 // Analysis is what the policy says of code.
 type Analysis struct {
-	DangerAnalysis policy.DangerAnalysis `json:"dangerAnalysis"`
-	ASTTelemetry   policy.Telemetry      `json:"astTelemetry"`
+	DangerAnalysis threat.Analysis  `json:"dangerAnalysis"`
+	ASTTelemetry   threat.Telemetry `json:"astTelemetry"`
 	Decision       struct {
 		Allow   bool     `json:"allow"`
 		Reasons []string `json:"reasons"`
 	} `json:"decision"`
 	Violations  []string            `json:"violations"`
 	Policy      string              `json:"policy"`
-	SyntaxError *policy.SyntaxError `json:"syntaxError"`
+	SyntaxError *threat.SyntaxError `json:"syntaxError"`
 }
 
 // Execute runs code and waits.

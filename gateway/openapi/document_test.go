@@ -13,8 +13,8 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/openapi"
-	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
+	"github.com/airlock-run/airlock/policy/threat"
 )
 
 func document(t *testing.T) *openapi.Document {
@@ -67,8 +67,8 @@ func TestSchemasFollowTheTypes(t *testing.T) {
 	}{
 		{"ExecutionRequest", reflect.TypeFor[execution.Request]()},
 		{"ExecutionResult", reflect.TypeFor[execution.Result]()},
-		{"Finding", reflect.TypeFor[policy.Finding]()},
-		{"DangerAnalysis", reflect.TypeFor[policy.DangerAnalysis]()},
+		{"Finding", reflect.TypeFor[threat.Finding]()},
+		{"DangerAnalysis", reflect.TypeFor[threat.Analysis]()},
 		{"Record", reflect.TypeFor[audit.Record]()},
 	} {
 		schema, err := d.Schema(c.name)

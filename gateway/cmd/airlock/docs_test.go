@@ -16,7 +16,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/deployment"
 )
 
 // The documents whose snippets are run, from top to bottom, as a reader would.
@@ -162,7 +162,7 @@ func (r *documentReader) read(s snippet, after *snippet) {
 			r.alerts(s)
 			return
 		}
-		if _, err := policy.ParseDeployment("policy.yaml", []byte(s.text)); err != nil {
+		if _, err := deployment.Parse("policy.yaml", []byte(s.text)); err != nil {
 			r.failf(s, "%v", err)
 		}
 		r.write(s)

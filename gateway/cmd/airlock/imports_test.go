@@ -17,22 +17,27 @@ var rooms = map[string][]string{
 	"functions/execution": {},
 	"policy":              {},
 	"policy/address":      {},
-	"policy/depth":        {},
-	"policy/outbound":     {},
-	"policy/toolname":     {},
-	"policy/scripttext":   {},
 	"policy/audit":        {},
+	"policy/depth":        {},
+	"policy/deployment":   {"policy", "policy/internal/quote", "policy/scan"},
+	"policy/outbound":     {},
+	"policy/scan":         {"policy/internal/quote"},
+	"policy/scripttext":   {},
+	"policy/threat":       {},
+	"policy/toolname":     {},
 	"sandbox":             {"sandbox"},
 	"functions/runner":    {"functions/execution", "functions/webhook", "policy", "policy/audit", "sandbox"},
 	"functions/webhook":   {"functions/execution"},
 	"functions/events":    {"functions/execution", "functions/webhook"},
-	"gateway":             {"gateway", "functions/execution", "functions/webhook", "policy", "policy/audit"},
+	"gateway":             {"gateway", "functions/execution", "functions/webhook", "policy", "policy/audit", "policy/scan"},
 	"infra":               {"infra", "functions/execution", "policy/audit"},
 }
 
 // leaves are packages that every room may import, because a rule must not be written twice. They import nothing of ours.
-var leaves = map[string]bool{"policy/address": true, "policy/depth": true, "policy/outbound": true, "policy/scripttext": true,
-	"policy/toolname": true}
+var leaves = map[string]bool{
+	"policy/address": true, "policy/depth": true, "policy/outbound": true, "policy/scripttext": true, "policy/threat": true,
+	"policy/toolname": true,
+}
 
 // wiring are the packages that put the rooms together for main packages.
 var wiring = map[string]bool{"functions/process": true}

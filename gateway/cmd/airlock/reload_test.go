@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/scan"
 )
 
 // until asks again and again until it is so, or the test's time is up.
@@ -116,7 +117,7 @@ func TestPolicyReloadTorn(t *testing.T) {
 			t.Errorf("%q was taken for a policy", text)
 		}
 	}
-	if d, err := rules.DecideWith(t.Context(), policy.Ask{Code: "setInterval(() => {}, 0)"}, policy.NewLocalReader().Read); err != nil || d.Effect != policy.Deny {
+	if d, err := rules.DecideWith(t.Context(), policy.Request{Code: "setInterval(() => {}, 0)"}, scan.New().Scan); err != nil || d.Effect != policy.Deny {
 		t.Error("the old policy is not in force")
 	}
 }

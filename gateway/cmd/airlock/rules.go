@@ -13,6 +13,7 @@ import (
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/scan"
 )
 
 var _ gateway.Decider = (*rules)(nil)
@@ -129,7 +130,7 @@ func (r *rules) environment() []string {
 }
 
 // DecideWith implements gateway.Decider.
-func (r *rules) DecideWith(ctx context.Context, ask policy.Ask, read policy.Reader) (policy.Decision, error) {
+func (r *rules) DecideWith(ctx context.Context, ask policy.Request, read scan.Func) (policy.Decision, error) {
 	return r.set.Load().DecideWith(ctx, ask, read)
 }
 
@@ -137,10 +138,10 @@ func (r *rules) DecideWith(ctx context.Context, ask policy.Ask, read policy.Read
 func (r *rules) secrets() []string { return r.set.Load().Secrets() }
 
 // Decide implements runner.Decider, for what executions reach: code is not read in this process.
-func (r *rules) Decide(ask policy.Ask) policy.Decision { return r.set.Load().Decide(ask) }
+func (r *rules) Decide(ask policy.Request) policy.Decision { return r.set.Load().Decide(ask) }
 
 // AnalyzeWith implements gateway.Decider.
-func (r *rules) AnalyzeWith(ctx context.Context, ask policy.Ask, read policy.Reader) (policy.Decision, error) {
+func (r *rules) AnalyzeWith(ctx context.Context, ask policy.Request, read scan.Func) (policy.Decision, error) {
 	return r.set.Load().AnalyzeWith(ctx, ask, read)
 }
 

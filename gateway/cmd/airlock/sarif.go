@@ -6,7 +6,7 @@ import (
 	"slices"
 	"unicode/utf16"
 
-	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/threat"
 )
 
 // The part of SARIF 2.1.0 that says where something was found and how bad it is, with what code scanning services ask for
@@ -152,13 +152,13 @@ func sarifURI(name string) string {
 }
 
 // sarifLevel leaves a power that the tier grants anyway as a note.
-func sarifLevel(f policy.Finding) string {
+func sarifLevel(f threat.Finding) string {
 	switch {
 	case f.Score == 0:
 		return "note"
-	case f.Severity == policy.Critical, f.Severity == policy.High:
+	case f.Severity == threat.Critical, f.Severity == threat.High:
 		return "error"
-	case f.Severity == policy.Medium:
+	case f.Severity == threat.Medium:
 		return "warning"
 	}
 	return "note"
@@ -168,18 +168,18 @@ func sarifLevel(f policy.Finding) string {
 func sarifRules() []sarifRule {
 	var rules []sarifRule
 	for _, r := range []struct{ id, severity, what, help string }{
-		{policy.CommandExecution, "9.5", "Runs commands of the host", "There is no host to run commands on: take the call out."},
-		{policy.CodeInjection, "9.5", "Makes code out of data", "Write the code out, or choose among functions by name; JSON.parse reads data."},
-		{policy.FilesystemAccess, "7.5", "Reads or changes files", "Pass what is needed as input, or use a tier that grants files."},
-		{policy.NetworkRequest, "7.5", "Reaches the network", "Use a tier that grants the network, and have the host opened by the deployment."},
-		{policy.PrototypePollution, "7.5", "Changes prototypes that all objects share", "Keep data in a Map or in Object.create(null), and refuse such keys."},
-		{policy.ModuleLoading, "5.0", "Loads modules", "Use modules that the tier provides, by a name that is written out."},
-		{policy.EnvironmentAccess, "5.0", "Reads or ends the process it runs in", "Pass settings as input or env; return instead of exiting."},
-		{policy.BufferManipulation, "5.0", "Allocates raw memory", "Allocate what is needed, in a size that is written out."},
-		{policy.TimerAbuse, "2.0", "Keeps timers going without an end", "End every timer; the run is over when its time is."},
-		{policy.WebAssembly, "5.0", "Compiles WebAssembly", "Write it in JavaScript: there is no WebAssembly in the sandbox."},
-		{policy.EncodingTricks, "2.0", "Hides names behind encodings", "Write names as they are read."},
-		{policy.Unanalysed, "5.0", "Could not be parsed and was scanned by tokens only", "Use syntax that is understood, and smaller sources."},
+		{threat.CommandExecution, "9.5", "Runs commands of the host", "There is no host to run commands on: take the call out."},
+		{threat.CodeInjection, "9.5", "Makes code out of data", "Write the code out, or choose among functions by name; JSON.parse reads data."},
+		{threat.FilesystemAccess, "7.5", "Reads or changes files", "Pass what is needed as input, or use a tier that grants files."},
+		{threat.NetworkRequest, "7.5", "Reaches the network", "Use a tier that grants the network, and have the host opened by the deployment."},
+		{threat.PrototypePollution, "7.5", "Changes prototypes that all objects share", "Keep data in a Map or in Object.create(null), and refuse such keys."},
+		{threat.ModuleLoading, "5.0", "Loads modules", "Use modules that the tier provides, by a name that is written out."},
+		{threat.EnvironmentAccess, "5.0", "Reads or ends the process it runs in", "Pass settings as input or env; return instead of exiting."},
+		{threat.BufferManipulation, "5.0", "Allocates raw memory", "Allocate what is needed, in a size that is written out."},
+		{threat.TimerAbuse, "2.0", "Keeps timers going without an end", "End every timer; the run is over when its time is."},
+		{threat.WebAssembly, "5.0", "Compiles WebAssembly", "Write it in JavaScript: there is no WebAssembly in the sandbox."},
+		{threat.EncodingTricks, "2.0", "Hides names behind encodings", "Write names as they are read."},
+		{threat.Unanalysed, "5.0", "Could not be parsed and was scanned by tokens only", "Use syntax that is understood, and smaller sources."},
 		{ruleSyntax, "", "Is not valid source text", "Correct the syntax at the place that is named."},
 		{ruleBlocked, "", "Would be blocked by the policy", "Remove what was found, or use a tier that permits it."},
 	} {

@@ -19,6 +19,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/threat"
 )
 
 // scanFlags are those of airlock scan.
@@ -82,7 +83,7 @@ func (f *scanFlags) scan(ctx context.Context, con console, names []string) error
 			unread = append(unread, err)
 			continue
 		}
-		d, err := rules.AnalyzeWith(ctx, policy.Ask{Code: string(text), Language: f.languageOf(name), Tier: f.policy}, reader.Read)
+		d, err := rules.AnalyzeWith(ctx, policy.Request{Code: string(text), Language: f.languageOf(name), Tier: f.policy}, reader.Scan)
 		if err != nil {
 			return exit(exitPlatform, fmt.Errorf("%s: it could not be analysed: %w", name, err))
 		}
@@ -196,7 +197,7 @@ func (s scanned) lines() []string {
 // refusals are the violations that do not merely repeat a finding.
 func (s scanned) refusals() []string {
 	return slices.DeleteFunc(slices.Clone(s.decision.Violations), func(violation string) bool {
-		return slices.ContainsFunc(s.decision.Analysis.Findings, func(f policy.Finding) bool {
+		return slices.ContainsFunc(s.decision.Analysis.Findings, func(f threat.Finding) bool {
 			return strings.HasPrefix(violation, f.Category+": "+f.Message+" (")
 		})
 	})
@@ -204,14 +205,14 @@ func (s scanned) refusals() []string {
 
 // scanReport is one file's entry in the output of --json.
 type scanReport struct {
-	File           string                `json:"file"`
-	Policy         string                `json:"policy"`
-	Allow          bool                  `json:"allow"`
-	Violations     []string              `json:"violations"`
-	Reasons        []string              `json:"reasons"`
-	DangerAnalysis policy.DangerAnalysis `json:"dangerAnalysis"`
-	ASTTelemetry   policy.Telemetry      `json:"astTelemetry"`
-	SyntaxError    *policy.SyntaxError   `json:"syntaxError"`
+	File           string              `json:"file"`
+	Policy         string              `json:"policy"`
+	Allow          bool                `json:"allow"`
+	Violations     []string            `json:"violations"`
+	Reasons        []string            `json:"reasons"`
+	DangerAnalysis threat.Analysis     `json:"dangerAnalysis"`
+	ASTTelemetry   threat.Telemetry    `json:"astTelemetry"`
+	SyntaxError    *threat.SyntaxError `json:"syntaxError"`
 }
 
 func scanReports(all []scanned) []scanReport {

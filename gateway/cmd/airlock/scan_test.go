@@ -32,7 +32,7 @@ func scanFolder(t *testing.T) string {
 	return dir
 }
 
-func scan(stdin string, args ...string) (code int, stdout, stderr string) {
+func runScan(stdin string, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = run(append([]string{"scan"}, args...), func(string) string { return "" }, strings.NewReader(stdin), &out, &errs)
 	return code, out.String(), errs.String()
@@ -40,7 +40,7 @@ func scan(stdin string, args ...string) (code int, stdout, stderr string) {
 
 func TestScan(t *testing.T) {
 	t.Chdir(scanFolder(t))
-	if _, stdout, _ := scan("", "attack.js"); strings.Count(stdout, "execSync") != 1 {
+	if _, stdout, _ := runScan("", "attack.js"); strings.Count(stdout, "execSync") != 1 {
 		t.Errorf("a finding is told twice, or not at all:\n%s", stdout)
 	}
 	for _, c := range []struct {
@@ -72,7 +72,7 @@ func TestScan(t *testing.T) {
 		{"two forms", []string{"clean.js", "--json", "--sarif"}, "", 2, "", "json sarif"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			code, stdout, stderr := scan(c.stdin, c.args...)
+			code, stdout, stderr := runScan(c.stdin, c.args...)
 			if code != c.code || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) || code == 0 && stderr != "" {
 				t.Errorf("exit %d, want %d\nstdout %q, want %q\nstderr %q, want %q", code, c.code, stdout, c.stdout, stderr, c.stderr)
 			}
@@ -82,7 +82,7 @@ func TestScan(t *testing.T) {
 
 func TestScanJSON(t *testing.T) {
 	t.Chdir(scanFolder(t))
-	code, stdout, stderr := scan("", "--json", "clean.js", "attack.js")
+	code, stdout, stderr := runScan("", "--json", "clean.js", "attack.js")
 	var reports []scanReport
 	if err := json.Unmarshal([]byte(stdout), &reports); err != nil || code != 3 || len(reports) != 2 {
 		t.Fatalf("exit %d, %v: %s %s", code, err, stdout, stderr)
@@ -99,10 +99,10 @@ func TestScanJSON(t *testing.T) {
 func TestScanSARIF(t *testing.T) {
 	dir := scanFolder(t)
 	t.Chdir(dir)
-	if code, stdout, _ := scan("", "--sarif", "clean.js"); code != 0 || !strings.Contains(stdout, `"results": []`) {
+	if code, stdout, _ := runScan("", "--sarif", "clean.js"); code != 0 || !strings.Contains(stdout, `"results": []`) {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
-	_, stdout, _ := scan("", "--sarif", "attack.js", "wrong.js", "wide.js", "missing.js", filepath.Join(dir, "high.js"))
+	_, stdout, _ := runScan("", "--sarif", "attack.js", "wrong.js", "wide.js", "missing.js", filepath.Join(dir, "high.js"))
 	var log struct {
 		Schema  string `json:"$schema"`
 		Version string

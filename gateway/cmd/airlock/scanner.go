@@ -16,16 +16,16 @@ import (
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/infra/lockdown"
 	"github.com/airlock-run/airlock/infra/scanpool"
-	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/scan"
 )
 
-var _ gateway.CodeReader = (*scanReader)(nil)
+var _ gateway.CodeScanner = (*scanReader)(nil)
 
 // scanReader reads code in worker processes, which are killed when they take too long.
 type scanReader struct {
 	pool *scanpool.Pool
 	// allowed is the processor time that reading a text may take.
-	allowed func(policy.Text) time.Duration
+	allowed func(scan.Input) time.Duration
 }
 
 // What a worker may take to read a text, in processor time: more than ten times what the scan may need by its own count.
@@ -34,7 +34,7 @@ const (
 	readTimePerMiB = time.Second
 )
 
-func readTimeOf(t policy.Text) time.Duration {
+func readTimeOf(t scan.Input) time.Duration {
 	return readTime + readTimePerMiB*time.Duration(t.Bytes())>>20
 }
 
@@ -68,19 +68,19 @@ func (r *scanReader) health() gateway.Health {
 	}}
 }
 
-// Read implements gateway.CodeReader. A text that was not read in time is read again by tokens alone, which takes linear time.
-func (r *scanReader) Read(ctx context.Context, t policy.Text) (policy.Reading, error) {
-	found, err := r.read(ctx, t)
+// Scan implements gateway.CodeScanner. An input that was not scanned in time is scanned again by tokens, in linear time.
+func (r *scanReader) Scan(ctx context.Context, t scan.Input) (scan.Result, error) {
+	found, err := r.scan(ctx, t)
 	if !errors.Is(err, scanpool.ErrKilled) || t.Shallow {
 		return found, err
 	}
 	t.Shallow, t.Syntax = true, false
-	found, err = r.read(ctx, t)
+	found, err = r.scan(ctx, t)
 	found.Unfinished = true
 	return found, err
 }
 
-func (r *scanReader) read(ctx context.Context, t policy.Text) (found policy.Reading, err error) {
+func (r *scanReader) scan(ctx context.Context, t scan.Input) (found scan.Result, err error) {
 	task, err := t.MarshalBinary()
 	if err != nil {
 		return found, err
@@ -120,7 +120,7 @@ const scanMemory = 256 << 20
 func serveScans(con console) error {
 	runtime.GOMAXPROCS(1)
 	debug.SetMemoryLimit(scanMemory)
-	reader := policy.NewLocalReader()
+	reader := scan.New()
 	if err := scanpool.Confine(); err != nil {
 		return err
 	}
@@ -129,11 +129,11 @@ func serveScans(con console) error {
 		return fmt.Errorf("lock the process down: %w", err)
 	}
 	return scanpool.Serve(con.stdin, exact(con.stdout), said(walls), func(task []byte) []byte {
-		var t policy.Text
+		var t scan.Input
 		if err := t.UnmarshalBinary(task); err != nil {
 			panic(err) // which ends this process: the pool says so
 		}
-		found, err := reader.Read(context.Background(), t)
+		found, err := reader.Scan(context.Background(), t)
 		if err != nil {
 			panic(err)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/hooks"
 	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/threat"
 )
 
 // row is a line of a table, cell by cell.
@@ -196,7 +197,7 @@ func TestDocumentedCategories(t *testing.T) {
 		t.Fatalf("%v: %s%s", err, out, errs)
 	}
 	rows := table(t, "policy/README.md", "| category | severity | such as |")
-	sameNames(t, "policy/README.md", quotedNames(rows, 0), policy.Categories())
+	sameNames(t, "policy/README.md", quotedNames(rows, 0), threat.Categories())
 	for _, f := range reports[0].DangerAnalysis.Findings {
 		if !slices.ContainsFunc(rows, func(r row) bool { return r[0] == "`"+f.Category+"`" && r[1] == f.Severity }) {
 			t.Errorf("%s is %s", f.Category, f.Severity)

@@ -30,6 +30,7 @@ import (
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
+	"github.com/airlock-run/airlock/policy/scan"
 	"github.com/airlock-run/airlock/sandbox"
 )
 
@@ -66,7 +67,7 @@ func serveFunction() error {
 
 // rules are what both gateway and function ask.
 type rules interface {
-	Decide(policy.Ask) policy.Decision
+	Decide(policy.Request) policy.Decision
 	gateway.Decider
 }
 
@@ -80,12 +81,12 @@ func decider(mode string) rules {
 // unscanned grants what the tier grants whatever the code is: the sandbox must hold without the scan.
 type unscanned struct{ *policy.Set }
 
-func (u unscanned) Decide(a policy.Ask) policy.Decision {
+func (u unscanned) Decide(a policy.Request) policy.Decision {
 	a.Code, a.Files = "0", nil
 	return u.Set.Decide(a)
 }
 
-func (u unscanned) DecideWith(ctx context.Context, a policy.Ask, read policy.Reader) (policy.Decision, error) {
+func (u unscanned) DecideWith(ctx context.Context, a policy.Request, read scan.Func) (policy.Decision, error) {
 	a.Code, a.Files = "0", nil
 	return u.Set.DecideWith(ctx, a, read)
 }
@@ -133,7 +134,7 @@ func serve(t testing.TB, mode string, processes int) *service {
 	t.Cleanup(func() { _ = state.Close() })
 	server, err := gateway.New(gateway.Config{Overhead: grace, Places: processes, KeepCode: !timed}, gateway.Deps{
 		State:   state,
-		Invoker: pool, Records: records, Policy: decider(mode), Reader: policy.NewLocalReader(), Limiter: limiter, Auth: auth, Logger: slog.New(slog.DiscardHandler),
+		Invoker: pool, Records: records, Policy: decider(mode), Reader: scan.New(), Limiter: limiter, Auth: auth, Logger: slog.New(slog.DiscardHandler),
 		Now: time.Now, NewID: func() string { return "exec_" + ulid.MustNew(ulid.Now(), rand.Reader).String() },
 	})
 	if err != nil {

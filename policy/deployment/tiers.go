@@ -1,0 +1,175 @@
+package deployment
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/depth"
+	"github.com/airlock-run/airlock/policy/internal/quote"
+	"github.com/airlock-run/airlock/policy/scan"
+	"github.com/airlock-run/airlock/policy/threat"
+)
+
+// The ceilings of a tier that a deployment adds: the most that one function process can provide.
+const (
+	ceilingTimeout = 15 * time.Minute
+	ceilingMemory  = 1 << 30
+	ceilingOutput  = 16 << 20
+	ceilingCode    = 4 << 20
+	ceilingEntries = 10_000
+	ceilingChars   = 100_000
+	ceilingCalls   = 10_000
+)
+
+func (d *document) tiers(n *yaml.Node, r *policy.Rules) {
+	d.entries(n, "tiers", func(key, value *yaml.Node) {
+		if built := r.Tier(key.Value); built != nil && built.IsBuiltin() {
+			before := built.Tier
+			built.Tier = d.tier(value, before, false)
+			built.Source = d.at(key)
+			d.tightened(value, before, built.Tier)
+			return
+		}
+		if !isTierName(key.Value) {
+			d.fail(key, "a tier's name is letters, digits, - and _; got %q", quote.Clip(key.Value, 60))
+		}
+		base := d.base(value)
+		added := d.tier(value, base, true)
+		added.Name, added.Base = key.Value, base.Name
+		d.ceilings(value, added)
+		r.Tiers = append(r.Tiers, policy.SourcedTier{Tier: added, Source: d.at(key)})
+	})
+}
+
+// base finds the built-in tier that an added one starts from: strict unless it says otherwise.
+func (d *document) base(n *yaml.Node) policy.Tier {
+	tiers := policy.Builtin()
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == "base" {
+			for _, t := range tiers {
+				if t.Name == n.Content[i+1].Value {
+					return t
+				}
+			}
+			d.fail(n.Content[i+1], "base must be a built-in tier: strict, standard, extended or agent")
+		}
+	}
+	return tiers[0]
+}
+
+// tier reads a tier over the one that it starts from.
+func (d *document) tier(n *yaml.Node, t policy.Tier, added bool) policy.Tier {
+	cpuSet := false
+	known := map[string]func(*yaml.Node){
+		"timeout":    func(n *yaml.Node) { t.Timeout = d.duration(n, "timeout") },
+		"cpu":        func(n *yaml.Node) { t.CPU, cpuSet = d.duration(n, "cpu"), true },
+		"memory":     func(n *yaml.Node) { t.MemoryBytes = d.size(n, "memory") },
+		"network":    func(n *yaml.Node) { t.Network = d.choice(n, "network", networks()...) },
+		"files":      func(n *yaml.Node) { t.Files = d.choice(n, "files", fileAccess()...) },
+		"eval":       func(n *yaml.Node) { t.Eval = d.boolean(n, "eval") },
+		"modules":    func(n *yaml.Node) { t.Modules = d.list(n, "modules") },
+		"output":     func(n *yaml.Node) { t.OutputBytes = d.size(n, "output") },
+		"logEntries": func(n *yaml.Node) { t.LogEntries = d.count(n, "logEntries") },
+		"logChars":   func(n *yaml.Node) { t.LogChars = d.count(n, "logChars") },
+		"apiCalls":   func(n *yaml.Node) { t.APICalls = d.count(n, "apiCalls") },
+		"depth":      func(n *yaml.Node) { t.Depth = d.count(n, "depth") },
+		"code":       func(n *yaml.Node) { t.CodeBytes = int(d.size(n, "code")) },
+		"block":      func(n *yaml.Node) { t.BlockLevel = d.choice(n, "block", blockLevels()...) },
+	}
+	if added {
+		known["base"] = func(*yaml.Node) {} // read before
+	}
+	d.fields(n, "a tier", known)
+	if !cpuSet {
+		t.CPU = t.Timeout
+	}
+	if t.CPU > t.Timeout {
+		d.fail(n, "cpu %s is more than timeout %s", t.CPU, t.Timeout)
+	}
+	for _, m := range t.Modules {
+		if scan.NeverProvided(m) {
+			d.fail(n, "module %q is never provided", quote.Clip(m, 60))
+		}
+	}
+	return t
+}
+
+// tightened refuses a built-in tier that was loosened anywhere.
+func (d *document) tightened(n *yaml.Node, before, after policy.Tier) {
+	refuse := func(field string, loosened bool) {
+		if loosened {
+			d.fail(fieldNode(n, field),
+				"%s of the built-in tier %s may only be tightened; add a tier of your own instead", field, before.Name)
+		}
+	}
+	refuse("timeout", after.Timeout > before.Timeout)
+	refuse("cpu", after.CPU > before.CPU && after.Timeout <= before.Timeout)
+	refuse("memory", after.MemoryBytes > before.MemoryBytes)
+	refuse("network", rankOf(after.Network) > rankOf(before.Network))
+	refuse("files", rankOf(after.Files) > rankOf(before.Files))
+	refuse("eval", after.Eval && !before.Eval)
+	refuse("modules", slices.ContainsFunc(after.Modules, func(m string) bool {
+		return !scan.HasModule(before.Modules, m)
+	}))
+	refuse("output", after.OutputBytes > before.OutputBytes)
+	refuse("logEntries", after.LogEntries > before.LogEntries)
+	refuse("logChars", after.LogChars > before.LogChars)
+	refuse("apiCalls", after.APICalls > before.APICalls)
+	refuse("depth", after.Depth > before.Depth)
+	refuse("code", after.CodeBytes > before.CodeBytes)
+	refuse("block", threat.Rank(after.BlockLevel) > threat.Rank(before.BlockLevel))
+}
+
+func (d *document) ceilings(n *yaml.Node, t policy.Tier) {
+	refuse := func(field string, over bool, most any) {
+		if over {
+			d.fail(fieldNode(n, field), "%s is more than an execution can have: at most %v", field, most)
+		}
+	}
+	refuse("timeout", t.Timeout > ceilingTimeout, ceilingTimeout)
+	refuse("memory", t.MemoryBytes > ceilingMemory, "1gb")
+	refuse("output", t.OutputBytes > ceilingOutput, "16mb")
+	refuse("code", t.CodeBytes > ceilingCode, "4mb")
+	refuse("logEntries", t.LogEntries > ceilingEntries, ceilingEntries)
+	refuse("logChars", t.LogChars > ceilingChars, ceilingChars)
+	refuse("apiCalls", t.APICalls > ceilingCalls, ceilingCalls)
+	refuse("depth", t.Depth > depth.Ceiling, depth.Ceiling)
+}
+
+// fieldNode returns the key of a field, or the mapping if it has no such field.
+func fieldNode(n *yaml.Node, field string) *yaml.Node {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == field {
+			return n.Content[i]
+		}
+	}
+	return n
+}
+
+func networks() []string {
+	return []string{policy.NetworkNone, policy.NetworkAllowlist, policy.NetworkPublic}
+}
+
+func fileAccess() []string { return []string{policy.FilesNone, policy.FilesRead, policy.FilesWrite} }
+
+func blockLevels() []string { return []string{threat.Low, threat.Medium, threat.High, threat.Critical} }
+
+func isTierName(s string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+	return s != "" && len(s) <= 64 && strings.Trim(s, letters) == ""
+}
+
+// rankOf orders the values of network and files.
+func rankOf(grant string) int {
+	switch grant {
+	case policy.NetworkAllowlist, policy.FilesRead:
+		return 1
+	case policy.NetworkPublic, policy.FilesWrite:
+		return 2
+	}
+	return 0
+}

@@ -1,0 +1,103 @@
+package scan_test
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/scan"
+)
+
+// FuzzScan checks that any bytes get a decision that holds together, for no more work than a scan may take, and in no more
+// time than the largest ordinary code: a machine may be slow, but what costs far more than the work that was counted for it
+// is seen.
+func FuzzScan(f *testing.F) {
+	archives, _ := filepath.Glob(filepath.Join("testdata", "corpus", "*.txtar"))
+	for _, name := range archives {
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range archive.Files {
+			f.Add(string(file.Data), false)
+		}
+	}
+	for _, code := range hostileShapes() {
+		f.Add(code, false)
+		f.Add(code, true)
+	}
+	f.Add("```js\nlet x: number = `${`${1}`}`\n```", true)
+	f.Add("a\\u{65}val\xff\xfe\x00/*", false)
+	for _, code := range costlyValues() {
+		f.Add(code[:min(len(code), 16<<10)], false)
+	}
+	set := policy.Default()
+	ordinary := strings.Repeat(ordinaryUnit, most/len(ordinaryUnit))
+	allowed := func() time.Duration { return 3 * fastest(func() { set.Decide(policy.Request{Code: ordinary}) }) }
+	longest := allowed()
+	f.Fuzz(func(t *testing.T, code string, typed bool) {
+		language := "javascript"
+		if typed {
+			language = "typescript"
+		}
+		start := time.Now()
+		strict := set.Decide(policy.Request{Code: code, Language: language, Tier: "strict"})
+		took := time.Since(start)
+		agent := set.Decide(policy.Request{Code: code, Language: language, Tier: "agent"})
+		for _, r := range strict.Reasons {
+			if strings.Contains(r.Message, "failed") && r.Rule == "scan" {
+				t.Fatalf("the scan panicked on %q", code)
+			}
+		}
+		if taken, most := scan.Work(code, language); taken > most {
+			t.Errorf("%d units of work, of %d", taken, most)
+		}
+		// A machine's load changes: what seems too long is measured again, side by side with what it is held against.
+		for tries, longest := 0, longest; took > longest && len(code) <= full; tries++ {
+			if tries == 5 {
+				t.Errorf("%v; three times the largest ordinary code takes %v", took, longest)
+				break
+			}
+			took, longest = fastest(func() { set.Decide(policy.Request{Code: code, Language: language}) }), allowed()
+		}
+		if strict.Analysis.Score < agent.Analysis.Score {
+			t.Errorf("strict scores %d, agent %d", strict.Analysis.Score, agent.Analysis.Score)
+		}
+		if strict.Effect == policy.Allow && agent.Effect == policy.Deny {
+			t.Error("agent denies what strict allows")
+		}
+		lines := 1 + strings.Count(code, "\n") + strings.Count(code, "\r")
+		for _, x := range strict.Analysis.Findings {
+			if x.Line < 1 || x.Line > lines || x.Column < 1 || x.Category == "" || x.Message == "" || strings.ContainsAny(x.Excerpt, "\n\r") {
+				t.Errorf("finding %+v", x)
+			}
+		}
+	})
+}
+
+// fastest gives the shortest of a few runs, which others on the machine disturb the least.
+func fastest(run func()) time.Duration {
+	best := time.Duration(math.MaxInt64)
+	for range 3 {
+		start := time.Now()
+		run()
+		best = min(best, time.Since(start))
+	}
+	return best
+}
+
+// hostileShapes are short forms of what makes parsers recurse, backtrack or remember too much.
+func hostileShapes() []string {
+	repeat := func(s string) string { return strings.Repeat(s, 40) }
+	return []string{
+		repeat("("), repeat("["), repeat("{"), "let " + repeat("["), repeat("!"), repeat("a=>"), repeat("a?"), repeat("`${"), repeat("if(a)"),
+		repeat("if(a);else "), repeat("a+") + "1", repeat("a.") + "a", "a" + repeat("()"), repeat("a=") + "1", repeat("class A{};"), repeat("``"),
+		repeat("new "), repeat("a:"), repeat("async "), repeat("a<"), repeat("function f(){"), repeat("({a(){"), repeat("/"), repeat("'"), repeat("\\u{"),
+		repeat("<!--"), repeat("import a from 'b';"), repeat("x?.["), repeat("yield "), repeat("**"), repeat("\u2028"), repeat("#a"), repeat("..."),
+	}
+}

@@ -1,0 +1,100 @@
+package scan
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/airlock-run/airlock/policy/threat"
+)
+
+// granted reports whether the powers cover what a finding does: then it is no threat.
+func (h hit) granted(g *Powers) bool {
+	switch h.power {
+	case evalPower:
+		return g.Eval
+	case networkPower:
+		return g.Network
+	case readPower:
+		return g.ReadFiles
+	case writePower:
+		return g.WriteFiles
+	case modulePower:
+		base, _, _ := strings.Cut(h.module, "/")
+		return !NeverProvided(base) && (HasModule(g.Modules, h.module) || HasModule(g.Modules, base))
+	}
+	return false
+}
+
+// scored gathers the findings of all sources.
+type scored struct {
+	analysis *threat.Analysis
+	found    []place
+}
+
+// place is a finding whose position is not worked out yet.
+type place struct {
+	threat.Finding
+	src    *source
+	offset int
+}
+
+func (s *scored) add(file string, from *scanned, g *Powers) {
+	for _, h := range from.hits {
+		f := threat.Finding{Category: h.category, Severity: threat.Severity(h.category), Message: h.message, File: file}
+		if !h.granted(g) {
+			f.Score = threat.Weight(h.category)
+		}
+		s.found = append(s.found, place{f, &from.src, h.offset})
+	}
+	s.analysis.Truncated = s.analysis.Truncated || from.dropped
+	if !from.unanalysed {
+		return
+	}
+	s.analysis.Unanalysed = true
+	why := "no parser here takes this code"
+	if from.costly {
+		why = "this code would take more work than a scan may"
+	}
+	s.found = append(s.found, place{threat.Finding{Category: threat.Unanalysed, Severity: threat.Severity(threat.Unanalysed), Score: threat.MediumScore, File: file,
+		Message: why + "; it was scanned by tokens"}, &from.src, from.stuckAt})
+}
+
+// finish sorts, scores, cuts and places the findings.
+func (s *scored) finish() {
+	a := s.analysis
+	inOrder(s.found)
+	s.found = slices.CompactFunc(s.found, func(x, y place) bool {
+		return x.offset == y.offset && x.Category == y.Category && x.File == y.File
+	})
+	counts := map[string]int{}
+	for _, f := range s.found {
+		if f.Score == 0 || f.Category == threat.Unanalysed {
+			continue
+		}
+		if counts[f.Category]++; counts[f.Category] <= 2 {
+			a.Score += f.Score
+		}
+	}
+	if a.Unanalysed {
+		a.Score = max(a.Score, threat.MediumScore)
+	}
+	a.Level = threat.LevelOf(a.Score)
+	if len(s.found) > maxFindings {
+		a.Truncated = true
+		slices.SortStableFunc(s.found, func(x, y place) int { return cmp.Compare(min(y.Score, 1), min(x.Score, 1)) })
+		s.found = s.found[:maxFindings]
+		inOrder(s.found)
+	}
+	for _, f := range s.found {
+		f.Line, f.Column = f.src.position(f.offset)
+		f.Excerpt = f.src.excerpt(f.offset)
+		a.Findings = append(a.Findings, f.Finding)
+	}
+}
+
+func inOrder(found []place) {
+	slices.SortStableFunc(found, func(x, y place) int {
+		return cmp.Or(strings.Compare(x.File, y.File), cmp.Compare(x.offset, y.offset), strings.Compare(x.Category, y.Category))
+	})
+}

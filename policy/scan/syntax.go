@@ -1,0 +1,85 @@
+package scan
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tdewolff/parse/v2"
+	"github.com/tdewolff/parse/v2/js"
+
+	"github.com/airlock-run/airlock/policy/scripttext"
+)
+
+// tree is a parsed program and the text that its names are slices of.
+type tree struct {
+	list []js.IStmt
+	buf  []byte
+	text string
+	// place gives the offset in the caller's code of an offset in text; nil means that they are the same.
+	place func(int) int
+}
+
+// parseTree parses code of any shape that executions take: statements as in the body of an async function, a module, or one
+// expression that only makes sense in parentheses. The error is the parser's, or says that it gave up.
+func parseTree(o *outline, b *budget) (*tree, error) {
+	text := scripttext.CommentShebang(o.src)
+	if !o.parseable() || !b.worthParsing(o) {
+		return nil, errTooMuch
+	}
+	t, err := parseText(text, "", "", o.module)
+	switch {
+	case err == nil:
+		return t, nil
+	case !o.module && !mayBeExpression(text):
+		return nil, err
+	case !b.worthParsing(o):
+		return nil, errTooMuch
+	case o.module:
+		return parseText(text, "", "", false)
+	}
+	if t, err := parseText(text, "(", "\n)", false); err == nil {
+		return t, nil
+	}
+	return nil, err
+}
+
+var errTooMuch = errors.New("more work than a scan may take")
+
+// mayBeExpression reports code that may make sense in parentheses though it does not as statements: an object literal, or
+// a function or class without a name.
+func mayBeExpression(text string) bool {
+	l := lexer{src: text}
+	switch l.text(l.next()) {
+	case "{", "function", "async", "class":
+		return true
+	}
+	return false
+}
+
+// parseText parses prefix+text+suffix. The parser is a library and its input hostile: a panic is an error.
+func parseText(text, prefix, suffix string, module bool) (t *tree, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			t, err = nil, fmt.Errorf("the parser failed: %v", r)
+		}
+	}()
+	n := len(prefix) + len(text) + len(suffix)
+	if n == 0 {
+		return &tree{}, nil
+	}
+	buf := make([]byte, 0, n+1)
+	buf = append(append(append(buf, prefix...), text...), suffix...)
+	ast, err := js.Parse(parse.NewInputBytes(buf), js.Options{Inline: !module})
+	if err != nil {
+		return nil, err
+	}
+	if ast == nil {
+		return nil, errors.New("the parser gave nothing")
+	}
+	t = &tree{list: ast.List, buf: buf, text: text}
+	if prefix != "" {
+		t.text = string(buf)
+		t.place = func(offset int) int { return max(0, offset-len(prefix)) }
+	}
+	return t, nil
+}

@@ -1,0 +1,134 @@
+package scan
+
+import "github.com/airlock-run/airlock/policy/threat"
+
+// timers watches what the code sets going: functions that set a timer for themselves, intervals that nobody clears,
+// timers set in loops.
+type timers struct {
+	// cleared reports that clearInterval or clearTimeout is mentioned.
+	cleared bool
+	edges   []edge
+	// intervals are the places of setInterval, callbacks the functions handed to it.
+	intervals []int
+	callbacks map[int]bool
+}
+
+// maxTimerChecks bounds the searches for timers that come back to where they were set.
+const maxTimerChecks = 25
+
+// edge says that one function calls another, directly or, when timer is set, by way of a timer set at that place.
+type edge struct {
+	from, to int
+	timer    bool
+	at       int
+}
+
+func (t *timers) reset() { *t = timers{} }
+
+func (t *timers) add(e edge) {
+	if len(t.edges) < maxEdges {
+		t.edges = append(t.edges, e)
+	}
+}
+
+// calls notes that code in frame calls f. The program itself is never called.
+func (t *timers) calls(frame, f *function) {
+	if frame != nil {
+		t.add(edge{from: frame.id, to: f.id})
+	}
+}
+
+// timer covers a call of setTimeout, setImmediate or setInterval.
+func (w *scanner) timer(s *symbol, c call) {
+	w.tele.Flags.HasTimers = true
+	t := &w.timers
+	for f := c.arg(0); f != nil; f = f.alt {
+		switch {
+		case f.kind == kindText:
+			w.hit(threat.CodeInjection, evalPower, "", c.at, s.name, " is handed a string to run as code")
+			w.codeString(call{args: c.args[:1], at: c.at})
+		case f.kind == kindDecoded:
+			w.hit(threat.CodeInjection, evalPower, "", c.at, s.name, " is handed a string to run as code")
+			w.codeString(call{args: c.args[:1], at: c.at})
+		case f.kind == kindSymbol && f.sym.role == roleCallee:
+			w.hit(threat.TimerAbuse, neverGranted, "", c.at, s.name, " sets the running function going again")
+		case f.kind == kindSymbol && f.sym.role == roleFunction:
+			w.found(f.sym, c.at)
+		case f.kind == kindFunction:
+			if w.frame != nil {
+				t.add(edge{from: w.frame.id, to: f.fn.id, timer: true, at: c.at})
+			}
+			if s.role == roleInterval {
+				if t.callbacks == nil {
+					t.callbacks = map[int]bool{}
+				}
+				t.callbacks[f.fn.id] = true
+			}
+		}
+	}
+	switch {
+	case s.role == roleInterval && w.loops > 0:
+		w.hit(threat.TimerAbuse, neverGranted, "", c.at, s.name, " in a loop floods the event loop")
+	case s.role == roleInterval:
+		t.intervals = append(t.intervals, c.at)
+		if w.frame != nil {
+			t.add(edge{from: w.frame.id, to: -1, timer: true, at: c.at})
+		}
+	case w.endless > 0:
+		w.hit(threat.TimerAbuse, neverGranted, "", c.at, s.name, " in an endless or long loop floods the event loop")
+	}
+}
+
+// task covers a call of queueMicrotask and its like.
+func (w *scanner) task(c call) {
+	w.tasks = true
+	for f := c.arg(0); f != nil; f = f.alt {
+		if f.kind == kindFunction && w.frame != nil {
+			w.timers.add(edge{from: w.frame.id, to: f.fn.id, timer: true, at: c.at})
+		}
+	}
+}
+
+// report adds what only the whole program tells.
+func (t *timers) report(w *scanner) {
+	next := map[int][]int{}
+	for _, e := range t.edges {
+		next[e.from] = append(next[e.from], e.to)
+	}
+	checked := 0
+	for _, e := range t.edges {
+		if !e.timer || checked >= maxTimerChecks || !w.budget.take(len(t.edges)*elementWork) {
+			continue
+		}
+		checked++
+		switch {
+		case e.to == -1 && t.callbacks[e.from]:
+			w.hit(threat.TimerAbuse, neverGranted, "", e.at, "setInterval inside an interval multiplies timers")
+		case e.to >= 0 && reaches(next, e.to, e.from):
+			w.hit(threat.TimerAbuse, neverGranted, "", e.at, "a function sets a timer for itself, again and again")
+		}
+	}
+	if !t.cleared {
+		for _, at := range t.intervals {
+			w.hit(threat.TimerAbuse, neverGranted, "", at, "setInterval that is never cleared runs until the deadline")
+		}
+	}
+}
+
+func reaches(next map[int][]int, from, to int) bool {
+	seen := map[int]bool{from: true}
+	for todo := []int{from}; len(todo) > 0; {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if n == to {
+			return true
+		}
+		for _, m := range next[n] {
+			if !seen[m] {
+				seen[m] = true
+				todo = append(todo, m)
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,92 @@
+package scan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// inputHead is an Input on its way to another process without the sources, which follow it byte by byte.
+type inputHead struct {
+	Language string   `json:"language"`
+	Code     int      `json:"code"` // bytes
+	Files    []named  `json:"files,omitempty"`
+	Names    []string `json:"names,omitempty"`
+	Globals  []string `json:"globals,omitempty"`
+	Powers   Powers   `json:"powers"`
+	Patterns []string `json:"patterns,omitempty"`
+	Syntax   bool     `json:"syntax,omitempty"`
+	Shallow  bool     `json:"shallow,omitempty"`
+}
+
+// named is the path and the bytes of one file.
+type named struct {
+	Name  string `json:"name"`
+	Bytes int    `json:"bytes"`
+}
+
+// MarshalBinary writes the input for a scan in another process: a head in JSON, a line feed, and the sources byte by byte.
+func (in Input) MarshalBinary() ([]byte, error) {
+	head := inputHead{
+		Language: in.Language, Code: len(in.Code), Names: in.Names, Globals: in.Globals, Powers: in.Powers, Patterns: in.Patterns,
+		Syntax: in.Syntax, Shallow: in.Shallow,
+	}
+	files := slices.Sorted(maps.Keys(in.Files))
+	for _, name := range files {
+		head.Files = append(head.Files, named{name, len(in.Files[name])})
+	}
+	out, err := json.Marshal(head)
+	if err != nil {
+		return nil, err
+	}
+	out = append(slices.Grow(out, 1+in.Bytes()), '\n')
+	out = append(out, in.Code...)
+	for _, name := range files {
+		out = append(out, in.Files[name]...)
+	}
+	return out, nil
+}
+
+// UnmarshalBinary decodes what MarshalBinary wrote.
+func (in *Input) UnmarshalBinary(b []byte) error {
+	end := slices.Index(b, '\n')
+	if end < 0 {
+		return errors.New("scan: an input whose head does not end")
+	}
+	var head inputHead
+	if err := json.Unmarshal(b[:end], &head); err != nil {
+		return fmt.Errorf("scan: the head of an input: %w", err)
+	}
+	rest := string(b[end+1:])
+	cut := func(n int) (string, error) {
+		if n < 0 || n > len(rest) {
+			return "", fmt.Errorf("scan: a source of %d bytes in %d", n, len(rest))
+		}
+		source := rest[:n]
+		rest = rest[n:]
+		return source, nil
+	}
+	out := Input{
+		Language: head.Language, Names: head.Names, Globals: head.Globals, Powers: head.Powers, Patterns: head.Patterns,
+		Syntax: head.Syntax, Shallow: head.Shallow,
+	}
+	var err error
+	if out.Code, err = cut(head.Code); err != nil {
+		return err
+	}
+	if len(head.Files) > 0 {
+		out.Files = make(map[string]string, len(head.Files))
+	}
+	for _, f := range head.Files {
+		if out.Files[f.Name], err = cut(f.Bytes); err != nil {
+			return err
+		}
+	}
+	if rest != "" {
+		return fmt.Errorf("scan: %d bytes behind the sources of an input", len(rest))
+	}
+	*in = out
+	return nil
+}
