@@ -5,7 +5,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -110,7 +109,7 @@ func (b *bundle) prepare(code string, found moduleForm, typescript bool) *Except
 func (b *bundle) withoutTypes(body string, head []string) (string, []string, *Exception) {
 	const open, end = "async () => {\n", "};\n"
 	front := strings.Join(append(head, open), "\n")
-	out := api.Transform(front+body+"\n}", api.TransformOptions{
+	out := api.Transform(withoutMaps(front+body+"\n}"), api.TransformOptions{
 		Loader: api.LoaderTS, Target: api.ESNext, Supported: lacking, Sourcemap: api.SourceMapExternal, Sourcefile: b.path, LogLevel: api.LogLevelSilent,
 	})
 	lines := strings.Count(front, "\n")
@@ -176,7 +175,7 @@ func (b *bundle) run() api.BuildResult {
 		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, Outfile: "/bundle.js", AbsWorkingDir: "/",
 		TsconfigRaw: "{}", LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent,
 		Supported: map[string]bool{"dynamic-import": false, "import-meta": false, "decorators": false, "using": false},
-		Define:    map[string]string{"import.meta.url": strconv.Quote("file:///" + b.path), "import.meta.main": "true"},
+		Define:    map[string]string{"import.meta.url": quoted("file:///" + b.path), "import.meta.main": "true"},
 		Plugins: []api.Plugin{{Name: "airlock", Setup: func(p api.PluginBuild) {
 			p.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) { return b.resolve(a), nil })
 			p.OnLoad(api.OnLoadOptions{Filter: ".*"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) { return b.load(a), nil })
@@ -233,7 +232,7 @@ func (b *bundle) start(named string) string {
 			case name == b.path || loader == api.LoaderBinary || loader == api.LoaderText:
 			default:
 				for _, as := range spellings(path.Dir(b.path), name) {
-					fmt.Fprintf(&out, ", %s: () => require(%s)", strconv.Quote(as), strconv.Quote("/"+name))
+					fmt.Fprintf(&out, ", %s: () => require(%s)", quoted(as), quoted("/"+name))
 				}
 			}
 		}

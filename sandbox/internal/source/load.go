@@ -1,6 +1,7 @@
 package source
 
 import (
+	"encoding/json"
 	"fmt"
 	"path"
 	"strconv"
@@ -17,10 +18,10 @@ func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
 	case ofScript:
 		text, loader = b.code, b.loader
 	case ofNode:
-		text = "module.exports = globalThis.require(" + strconv.Quote("node:"+a.Path) + ")"
+		text = "module.exports = globalThis.require(" + quoted("node:"+a.Path) + ")"
 	case ofMissing:
 		message, _ := a.PluginData.(string)
-		text = "module.exports = (() => { throw Object.assign(new Error(" + strconv.Quote(message) + "), {code: 'MODULE_NOT_FOUND'}) })()"
+		text = "module.exports = (() => { throw Object.assign(new Error(" + quoted(message) + "), {code: 'MODULE_NOT_FOUND'}) })()"
 	default:
 		text, loader = string(b.files[a.Path]), loaderOf(a.Path)
 	}
@@ -32,7 +33,7 @@ func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
 		if refusal := unfit(text); refusal != "" {
 			return api.OnLoadResult{Errors: []api.Message{{Text: a.Path + " " + refusal}}}
 		}
-		text = withoutGlobs(text)
+		text = withoutGlobs(withoutMaps(text))
 	}
 	if loader == api.LoaderJSON && tooDeep(text) {
 		return api.OnLoadResult{Errors: []api.Message{{Text: a.Path + " is nested too deeply"}}}
@@ -86,4 +87,26 @@ func loaderOf(name string) api.Loader {
 		return api.LoaderText
 	}
 	return api.LoaderBinary
+}
+
+// noMaps writes the space of what would be a source map's comment as an escape.
+var noMaps = strings.NewReplacer(
+	"//# sourceMappingURL=", `//#\x20sourceMappingURL=`, "//@ sourceMappingURL=", `//@\x20sourceMappingURL=`,
+	"/*# sourceMappingURL=", `/*#\x20sourceMappingURL=`, "/*@ sourceMappingURL=", `/*@\x20sourceMappingURL=`,
+)
+
+// withoutMaps returns code whose comments name no source map: esbuild would read the map, from the disk too, and move the
+// positions of errors by it. It does not ask what is a comment, and what is one for esbuild alone is not missed; a string
+// stays the same string.
+func withoutMaps(code string) string {
+	if !strings.Contains(code, "sourceMappingURL=") {
+		return code
+	}
+	return noMaps.Replace(code)
+}
+
+// quoted writes text as a JavaScript string. Go's own quotes differ: \a and \U0001f600 are letters in JavaScript.
+func quoted(text string) string {
+	b, _ := json.Marshal(text) // a string always encodes
+	return string(b)
 }

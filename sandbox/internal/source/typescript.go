@@ -35,7 +35,7 @@ func (s *Source) transpile(code string, loader api.Loader) (string, *Exception) 
 		order = []wrapping{wrappings[1], wrappings[0]}
 	}
 	for _, w := range order {
-		out := api.Transform(w.head+code+w.tail, api.TransformOptions{
+		out := api.Transform(w.head+withoutMaps(code)+w.tail, api.TransformOptions{
 			Loader: loader, Target: api.ESNext, Supported: lacking, Sourcemap: api.SourceMapExternal, Sourcefile: s.name, LogLevel: api.LogLevelSilent,
 		})
 		if len(out.Errors) > 0 {
