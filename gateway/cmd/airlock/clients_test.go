@@ -30,9 +30,12 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/callbacks"
+	"github.com/airlock-run/airlock/gateway/cli"
+	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	"github.com/airlock-run/airlock/gateway/client"
 	"github.com/airlock-run/airlock/gateway/console/playground/bundle/registry"
 	"github.com/airlock-run/airlock/gateway/mcp"
+	"github.com/airlock-run/airlock/gateway/wiring"
 	"github.com/airlock-run/airlock/infra/invoke/lambdainvoke"
 	"github.com/airlock-run/airlock/infra/mcptools"
 	"github.com/airlock-run/airlock/infra/s3objects"
@@ -63,7 +66,8 @@ var clients = map[string][]struct {
 		_, err = c.Execute(ctx, execution.Request{Code: "1"})
 		return err
 	}}},
-	"gateway/cmd/airlock": {{"collector", 4 << 20, callCollector}, {"agent's proxy", 70 << 20, callProxy}},
+	"gateway/cli":    {{"agent's proxy", 70 << 20, callProxy}},
+	"gateway/wiring": {{"collector", 4 << 20, callCollector}},
 	"gateway/console/playground/bundle/registry": {{"registry", 20 << 20, func(ctx context.Context, t *testing.T, url string) error {
 		_, err := registry.Source{Cache: t.TempDir(), URL: url}.Fetch(ctx, []registry.Package{{Name: "a", Version: "1.0.0"}})
 		return err
@@ -131,7 +135,7 @@ func newProvider(ctx context.Context, cfg authn.ProviderConfig) error {
 }
 
 func callCollector(ctx context.Context, t *testing.T, url string) error {
-	c, err := collectorClient(func(name string) string { return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": url}[name] }, "TRACES")
+	c, err := wiring.CollectorClient(func(name string) string { return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": url}[name] }, "TRACES")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,8 +153,8 @@ func callCollector(ctx context.Context, t *testing.T, url string) error {
 
 func callProxy(ctx context.Context, _ *testing.T, url string) error {
 	in, _ := io.Pipe()
-	con := console{stdin: in, stdout: io.Discard, stderr: io.Discard, getenv: func(string) string { return "" }}
-	return proxyMCP(ctx, con, url, "", mcp.Stdio(in, unclosed{io.Discard}))
+	con := terminal.Console{Stdin: in, Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
+	return cli.ProxyMCP(ctx, con, url, "", mcp.Stdio(in, unclosed{io.Discard}))
 }
 
 func callLambda(buffered bool) func(context.Context, *testing.T, string) error {
@@ -370,9 +374,9 @@ var mayMake = map[string]string{
 	"policy/address/dial.go":              "it checks addresses",
 	"infra/s3objects/connect.go":          "bounded by Shape and Bound",
 	"infra/invoke/lambdainvoke/config.go": "bounded by Shape and Bound",
-	"gateway/cmd/airlock/limits.go":       "its connections are bounded",
-	"gateway/cmd/airlock/tracing.go":      "by collectorClient",
-	"gateway/cmd/airlock/mcp.go":          "over outbound",
+	"gateway/wiring/limits.go":            "its connections are bounded",
+	"gateway/wiring/telemetry.go":         "by CollectorClient",
+	"gateway/cli/mcp.go":                  "over outbound",
 	"infra/mcptools/connect.go":           "over outbound",
 	"infra/s3objects/s3test/server.go":    "a server of tests",
 	"sandbox/peers/http.go":               "a program that measures",
@@ -475,3 +479,8 @@ func madeIn(t *testing.T, path string) []string {
 	})
 	return made
 }
+
+// unclosed is a writer whose Close does nothing.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/gateway/ratelimit"
+	"github.com/airlock-run/airlock/gateway/wiring"
 )
 
 // TestHostileRedis: whatever a Redis sends, limits are decided in time and in little memory, by the gateway alone.
@@ -35,7 +36,7 @@ func TestHostileRedis(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			url, written := serveHostile(t, answer)
-			client, err := redisClient("redis://" + strings.TrimPrefix(url, "http://"))
+			client, err := wiring.RedisClient("redis://" + strings.TrimPrefix(url, "http://"))
 			if err != nil {
 				t.Fatal(err)
 			}

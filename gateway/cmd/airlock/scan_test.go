@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/airlock-run/airlock/policy/threat"
 )
 
 // scanFolder holds a script of each kind.
@@ -78,6 +80,16 @@ func TestScan(t *testing.T) {
 			}
 		})
 	}
+}
+
+// scanReport is what airlock scan --json prints of one file.
+type scanReport struct {
+	File, Policy        string
+	Allow               bool
+	Violations, Reasons []string
+	DangerAnalysis      threat.Analysis
+	ASTTelemetry        threat.Telemetry
+	SyntaxError         *threat.SyntaxError
 }
 
 func TestScanJSON(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/airlock-run/airlock/gateway/wiring/settings"
 )
 
 func TestStateFolder(t *testing.T) {
@@ -26,14 +28,14 @@ func TestStateFolder(t *testing.T) {
 		{"AIRLOCK_STATE=s3://bucket/state", "s3://bucket/state"},
 		{"AIRLOCK_STATE=none", ""},
 	} {
-		s, err := readSettings(env(c.env), time.Now)
-		if err != nil || s.state != c.want {
-			t.Errorf("%s: %s %v", c.env, s.state, err)
+		s, err := settings.Read(env(c.env), time.Now)
+		if err != nil || s.State != c.want {
+			t.Errorf("%s: %s %v", c.env, s.State, err)
 		}
 	}
 	for _, wrong := range []string{"AIRLOCK_STATE=s3://", "AIRLOCK_STATE=http://host/state", "CALLBACK_SECRET=short", "CALLBACK_SECRET=whsec_c2hvcnQ=", "CALLBACK_SECRET=whsec_!"} {
 		name, value, _ := strings.Cut(wrong, "=")
-		if _, err := readSettings(env(wrong), time.Now); err == nil || !strings.Contains(err.Error(), name+": ") || name == "CALLBACK_SECRET" && strings.Contains(err.Error(), value) {
+		if _, err := settings.Read(env(wrong), time.Now); err == nil || !strings.Contains(err.Error(), name+": ") || name == "CALLBACK_SECRET" && strings.Contains(err.Error(), value) {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}

@@ -18,7 +18,9 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/bounds"
+	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/hooks"
+	"github.com/airlock-run/airlock/gateway/wiring/settings"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/threat"
 )
@@ -89,17 +91,17 @@ func TestDocumentedSettings(t *testing.T) {
 	_, rest, _ := strings.Cut(string(text), "<!-- settings -->")
 	documented, _, _ := strings.Cut(rest, "<!-- end of settings -->")
 	var want strings.Builder
-	for _, group := range variables {
-		fmt.Fprintf(&want, "### %s\n\n| variable | default | |\n|---|---|---|\n", group.title)
-		for _, v := range group.of {
-			fmt.Fprintf(&want, "| `%s` | %s | %s |\n", v.name, v.fallback, v.about)
+	for _, group := range settings.Groups {
+		fmt.Fprintf(&want, "### %s\n\n| variable | default | |\n|---|---|---|\n", group.Title)
+		for _, v := range group.Variables {
+			fmt.Fprintf(&want, "| `%s` | %s | %s |\n", v.Name, v.Default, v.About)
 		}
 		want.WriteByte('\n')
 	}
 	if strings.TrimSpace(documented) != strings.TrimSpace(want.String()) {
 		t.Errorf("gateway/OPERATIONS.md does not list the settings as they are; they are\n%s", want.String())
 	}
-	known := knownVariables()
+	known := settings.Names()
 	for _, name := range quotedNames(table(t, "README.md", "| variable | default | |"), 0) {
 		if !slices.Contains(known, name) {
 			t.Errorf("README.md lists %s, which is no setting", name)
@@ -257,11 +259,11 @@ func TestDocumentedErrors(t *testing.T) {
 func TestDocumentedExitCodes(t *testing.T) {
 	t.Parallel()
 	rows := table(t, "gateway/cmd/airlock/README.md", "| exit code | |")
-	if len(rows) != strings.Count(exitCodes, "\n")-1 {
+	if len(rows) != strings.Count(exit.Codes, "\n")-1 {
 		t.Errorf("%d exit codes are documented", len(rows))
 	}
 	for _, r := range rows {
-		if n, err := strconv.Atoi(r[0]); err != nil || !strings.Contains(exitCodes, fmt.Sprintf("\n  %-4d %s\n", n, strings.ReplaceAll(r[1], "`", ""))) {
+		if n, err := strconv.Atoi(r[0]); err != nil || !strings.Contains(exit.Codes, fmt.Sprintf("\n  %-4d %s\n", n, strings.ReplaceAll(r[1], "`", ""))) {
 			t.Errorf("the help does not say %q", r)
 		}
 	}

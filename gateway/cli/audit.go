@@ -1,0 +1,316 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/airlock-run/airlock/gateway/cli/exit"
+	"github.com/airlock-run/airlock/gateway/cli/terminal"
+	"github.com/airlock-run/airlock/gateway/wiring/settings"
+	"github.com/airlock-run/airlock/infra/records"
+	"github.com/airlock-run/airlock/infra/records/s3records"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// auditTool is what the audit commands share.
+type auditTool struct {
+	con   terminal.Console
+	store string
+	keeps string // how long a bucket's lifecycle rules keep records
+}
+
+// auditCommand reads and checks the records of executions.
+func auditCommand(con terminal.Console) *cobra.Command {
+	tool := &auditTool{con: con}
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Verify, list, show and export the records of executions",
+		Example: "  airlock audit list --status error --since 24h\n" +
+			"  airlock audit verify --store s3://records/airlock",
+		Long: "Verify, list, show and export the records of executions.\n" +
+			"AUDIT_CHAIN_KEY, where set, is the key that the records' codes are checked with.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.PersistentFlags().StringVar(&tool.store, "store", "", "file:///path or s3://bucket/prefix (default AUDIT_STORE, else ./audit)")
+	cmd.AddCommand(tool.verifyCommand(), tool.listCommand(), tool.showCommand(), tool.exportCommand(), tool.pruneCommand(),
+		tool.checkpointCommand(), tool.keygenCommand())
+	return cmd
+}
+
+// name gives the store's URL and where it was named.
+func (a *auditTool) name() (store, source string) {
+	if a.store != "" {
+		return a.store, "--store"
+	}
+	if store = strings.TrimSpace(a.con.Getenv("AUDIT_STORE")); store != "" {
+		return store, "AUDIT_STORE"
+	}
+	return "audit", "the folder ./audit (set --store or AUDIT_STORE)"
+}
+
+// open opens the store for reading.
+func (a *auditTool) open(cmd *cobra.Command) (records.Store, error) {
+	name, source := a.name()
+	keeps, err := settings.ParseAge("--lifecycle", a.keeps)
+	if err != nil {
+		return nil, err
+	}
+	store, err := records.OpenReader(cmd.Context(), name, records.Config{
+		Key: []byte(a.con.Getenv("AUDIT_CHAIN_KEY")), S3: s3records.Config{Endpoint: a.con.Getenv("S3_ENDPOINT"), Keeps: keeps},
+	})
+	if err != nil {
+		return nil, exit.With(exit.Platform, fmt.Errorf("%s: %w", source, err))
+	}
+	return store, nil
+}
+
+// with runs fn on the open store.
+func (a *auditTool) with(fn func(cmd *cobra.Command, store records.Store, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) (err error) {
+		store, err := a.open(cmd)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, store.Close()) }()
+		return fn(cmd, store, args)
+	}
+}
+
+func (a *auditTool) verifyCommand() *cobra.Command {
+	var asJSON bool
+	var against anchorFlags
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Check that no record is missing, altered, reordered, truncated or duplicated",
+		Long: "Check every record against its hash, its chain, and the store's own account of each writer.\n" +
+			"Each bad record is named on a line of its own and the exit code is 1.\n\n" +
+			"A store that was put back to an older state as a whole, or emptied, agrees with itself. It does not agree with an\n" +
+			"anchor: the one that the gateway keeps in AIRLOCK_STATE, a checkpoint, or a head that you noted. The last line says\n" +
+			"what the records were held against.",
+		Example: "  airlock audit verify\n  airlock audit verify --json --store file:///var/lib/airlock/audit\n" +
+			"  airlock audit verify --checkpoint records.checkpoint --checkpoint-key checkpoint.pub",
+		Args: cobra.NoArgs,
+		RunE: a.with(func(cmd *cobra.Command, store records.Store, _ []string) error {
+			anchors, err := against.given(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
+			done := a.con.Progress("verifying")
+			report, err := store.VerifyAgainst(cmd.Context(), anchors)
+			done()
+			if err != nil {
+				return exit.With(exit.Platform, err)
+			}
+			if asJSON {
+				err = json.NewEncoder(terminal.JSON(a.con.Stdout)).Encode(report)
+			} else {
+				err = a.tell(report)
+			}
+			if err != nil {
+				return exit.With(exit.Platform, err)
+			}
+			if !report.OK() {
+				return exit.With(exit.Guest, fmt.Errorf("%d problems in %d records", len(report.Problems)+report.Omitted, report.Records))
+			}
+			return nil
+		}),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	cmd.Flags().StringArrayVar(&against.heads, "expect-head", nil, "a head that the records must have, as airlock audit checkpoint prints it: writer:number:hash; may be repeated")
+	cmd.Flags().StringVar(&against.checkpoint, "checkpoint", "", "a file with a checkpoint that the records must agree with")
+	cmd.Flags().StringVar(&against.key, "checkpoint-key", "", "the public key that the checkpoint must be signed with, or its file")
+	cmd.Flags().StringVar(&a.keeps, "lifecycle", "", "how long a bucket's lifecycle rules keep records, such as 90d (default: ask the bucket)")
+	return cmd
+}
+
+func (a *auditTool) tell(report audit.Report) error {
+	out := bufio.NewWriter(a.con.Stdout)
+	for _, p := range report.Problems {
+		fmt.Fprintln(out, strings.ReplaceAll(p.String(), "\n", `\n`))
+	}
+	if report.Omitted > 0 {
+		fmt.Fprintf(out, "and %d more\n", report.Omitted)
+	}
+	if report.OK() {
+		fmt.Fprintf(out, "ok: %d records by %d writers, every chain holds\n", report.Records, report.Writers)
+	}
+	for _, anchor := range report.Anchors {
+		fmt.Fprintf(out, "anchored to %s: %d writers", anchor.Source, anchor.Writers)
+		if !anchor.At.IsZero() {
+			fmt.Fprintf(out, " as of %s", anchor.At.UTC().Format(time.RFC3339))
+		}
+		if anchor.Pruned > 0 {
+			fmt.Fprintf(out, ", of which retention has taken the newest record of %d", anchor.Pruned)
+		}
+		fmt.Fprintln(out)
+	}
+	if len(report.Anchors) == 0 {
+		fmt.Fprintln(out, "not anchored: this cannot tell whether the whole store was put back to an older state; see airlock audit checkpoint")
+	}
+	return out.Flush()
+}
+
+func (a *auditTool) listCommand() *cobra.Command {
+	var q audit.Query
+	var since, until string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List records, newest first",
+		Example: "  airlock audit list --limit 20\n" +
+			"  airlock audit list --status blocked --since 7d --json | jq -r '.items[].id'",
+		Args: cobra.NoArgs,
+	}
+	cmd.RunE = a.with(func(cmd *cobra.Command, store records.Store, _ []string) (err error) {
+		if q.Since, err = instant("--since", since); err != nil {
+			return err
+		}
+		if q.Until, err = instant("--until", until); err != nil {
+			return err
+		}
+		if q.Limit < 1 || q.Limit > 500 {
+			return exit.With(exit.Usage, errors.New("--limit: must be from 1 to 500"))
+		}
+		if statuses := []string{"completed", "error", "timeout", "blocked", "cancelled"}; q.Status != "" && !slices.Contains(statuses, q.Status) {
+			return exit.With(exit.Usage, fmt.Errorf("--status: must be one of %s; got %q", strings.Join(statuses, ", "), q.Status))
+		}
+		page, err := store.List(cmd.Context(), q)
+		if errors.Is(err, audit.ErrCursor) {
+			return exit.With(exit.Usage, fmt.Errorf("--cursor: %w", err))
+		}
+		if err != nil {
+			return exit.With(exit.Platform, err)
+		}
+		if err := a.print(page, asJSON); err != nil {
+			return exit.With(exit.Platform, err)
+		}
+		if page.Next != "" && !asJSON {
+			fmt.Fprintf(a.con.Stderr, "more: --cursor %s\n", page.Next)
+		}
+		return nil
+	})
+	f := cmd.Flags()
+	f.IntVar(&q.Limit, "limit", 50, "how many, up to 500")
+	f.StringVar(&q.Cursor, "cursor", "", "where the page before ended")
+	f.StringVar(&q.Status, "status", "", "only completed, error, timeout, blocked or cancelled ones")
+	f.StringVar(&q.Policy, "policy", "", "only those under this tier")
+	f.StringVar(&q.Tenant, "tenant", "", "only those of this tenant")
+	f.StringVar(&since, "since", "", "only those received at that time or later (2006-01-02, 2006-01-02T15:04:05Z, or 36h ago)")
+	f.StringVar(&until, "until", "", "only those received before that time")
+	f.BoolVar(&asJSON, "json", false, `print {"items": […], "next": "cursor" or null}`)
+	return cmd
+}
+
+func (a *auditTool) print(page audit.Page, asJSON bool) error {
+	if asJSON {
+		doc := struct {
+			Items []audit.Record `json:"items"`
+			Next  *string        `json:"next"`
+		}{Items: page.Items}
+		if page.Next != "" {
+			doc.Next = &page.Next
+		}
+		return json.NewEncoder(terminal.JSON(a.con.Stdout)).Encode(doc)
+	}
+	w := tabwriter.NewWriter(a.con.Stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "TIME\tID\tSTATUS\tPOLICY\tTENANT\tMS")
+	for _, r := range page.Items {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.1f\n", r.Time.UTC().Format(time.RFC3339), terminal.OneLine(r.ID), terminal.OneLine(r.Status),
+			terminal.OneLine(r.Policy), terminal.OneLine(r.Caller.Tenant), r.DurationMs)
+	}
+	return w.Flush()
+}
+
+func (a *auditTool) showCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "show ID",
+		Short:   "Print one record, after proving its hash",
+		Example: "  airlock audit show exec_01JD5Z6Q8V0000000000000000",
+		Args:    cobra.ExactArgs(1),
+		RunE: a.with(func(cmd *cobra.Command, store records.Store, args []string) error {
+			r, err := store.Get(cmd.Context(), args[0])
+			if errors.Is(err, audit.ErrNotFound) || errors.Is(err, audit.ErrAltered) {
+				return exit.With(exit.Guest, fmt.Errorf("%.128q: %w", args[0], err))
+			}
+			if err != nil {
+				return exit.With(exit.Platform, err)
+			}
+			enc := json.NewEncoder(terminal.JSON(a.con.Stdout))
+			enc.SetIndent("", "  ")
+			return enc.Encode(r)
+		}),
+	}
+}
+
+func (a *auditTool) exportCommand() *cobra.Command {
+	var since string
+	cmd := &cobra.Command{
+		Use:     "export",
+		Short:   "Print records as they are stored, one JSON object a line",
+		Example: "  airlock audit export --since 2026-01-31 > records.jsonl",
+		Args:    cobra.NoArgs,
+	}
+	cmd.RunE = a.with(func(cmd *cobra.Command, store records.Store, _ []string) error {
+		from, err := instant("--since", since)
+		if err != nil {
+			return err
+		}
+		out, bad := bufio.NewWriterSize(a.lines(), 256<<10), 0
+		err = store.Each(cmd.Context(), from, func(line []byte) error {
+			line = bytes.TrimSuffix(line, []byte("\n"))
+			if _, err := audit.Decode(line); err != nil || bytes.IndexByte(line, '\n') >= 0 {
+				bad++
+				return nil
+			}
+			_, err := out.Write(append(line, '\n'))
+			return err
+		})
+		if flushed := out.Flush(); err == nil { // else it says the same once more
+			err = flushed
+		}
+		if err != nil {
+			return exit.With(exit.Platform, fmt.Errorf("export: %w", err))
+		}
+		if bad > 0 {
+			return exit.With(exit.Guest, fmt.Errorf("export: %d lines are no records and were left out; airlock audit verify names them", bad))
+		}
+		return nil
+	})
+	cmd.Flags().StringVar(&since, "since", "", "only records received at that time or later (2006-01-02, 2006-01-02T15:04:05Z, or 36h ago)")
+	return cmd
+}
+
+// lines returns the writer for stored lines: their bytes are what was hashed, so only a terminal gets escapes.
+func (a *auditTool) lines() io.Writer {
+	if terminal.IsTerminal(a.con.Stdout) {
+		return terminal.JSON(a.con.Stdout)
+	}
+	return terminal.Exact(a.con.Stdout)
+}
+
+// instant reads a day, a time, or how long ago. Empty means none.
+func instant(flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly, "2006-01-02T15:04:05", "2006-01-02T15:04"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	if d, err := settings.ParseAge(flag, text); err == nil {
+		return time.Now().Add(-d).UTC(), nil
+	}
+	return time.Time{}, exit.With(exit.Usage, fmt.Errorf("%s: %q is neither a day (2006-01-02), a time (2006-01-02T15:04:05Z) nor a length such as 36h or 7d", flag, text))
+}

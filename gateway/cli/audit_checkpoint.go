@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/airlock-run/airlock/gateway/cli/exit"
+	"github.com/airlock-run/airlock/gateway/cli/terminal"
+	"github.com/airlock-run/airlock/infra/records"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// checkpointCommand signs how far the chains have come, for somebody to keep elsewhere.
+func (a *auditTool) checkpointCommand() *cobra.Command {
+	var keyFile string
+	cmd := &cobra.Command{
+		Use:   "checkpoint",
+		Short: "Print a signed checkpoint of the chains, to be kept elsewhere",
+		Long: "Print how far each writer's chain has come, as a signed checkpoint (c2sp.org/tlog-checkpoint), or with no key as lines\n" +
+			"for --expect-head. Keep it where whoever can write to the records cannot: airlock audit verify --checkpoint then finds\n" +
+			"records that were taken back or rewritten since, even all of them. A checkpoint says nothing of later records.",
+		Example: "  airlock audit checkpoint --key checkpoint.key > records.checkpoint\n" +
+			"  airlock audit verify --checkpoint records.checkpoint --checkpoint-key checkpoint.pub",
+		Args: cobra.NoArgs,
+	}
+	cmd.RunE = a.with(func(cmd *cobra.Command, store records.Store, _ []string) error {
+		var signer note.Signer
+		if keyFile != "" {
+			text, err := readAtMost(keyFile, 4096)
+			if err == nil {
+				signer, err = note.NewSigner(strings.TrimSpace(string(text)))
+			}
+			if err != nil {
+				return exit.With(exit.Usage, fmt.Errorf("--key: %s is no key that airlock audit keygen made", terminal.OneLine(keyFile)))
+			}
+		}
+		heads, err := store.Heads(cmd.Context())
+		if err != nil {
+			return exit.With(exit.Platform, err)
+		}
+		if signer == nil {
+			for _, h := range heads {
+				if _, err := fmt.Fprintln(a.con.Stdout, strings.ReplaceAll(h.String(), " ", ":")); err != nil {
+					return exit.With(exit.Platform, err)
+				}
+			}
+			return nil
+		}
+		doc, err := audit.SignCheckpoint(heads, time.Now(), signer)
+		if err != nil {
+			return exit.With(exit.Platform, err)
+		}
+		if _, err := terminal.Exact(a.con.Stdout).Write(doc); err != nil { // its bytes are what was signed; they hold nothing that steers
+			return exit.With(exit.Platform, err)
+		}
+		return nil
+	})
+	cmd.Flags().StringVar(&keyFile, "key", "", "the file with the private key that airlock audit keygen made (default: no signature, plain heads)")
+	return cmd
+}
+
+// keygenCommand makes a pair of keys for checkpoints.
+func (a *auditTool) keygenCommand() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "keygen NAME",
+		Short: "Make the keys that checkpoints are signed and checked with",
+		Long: "Make an Ed25519 key for checkpoints: the private half goes to a new file that only you can read, the public half is\n" +
+			"printed. NAME is in every checkpoint; by custom it is a URL without its scheme. Keep the private key away from the\n" +
+			"machines that write records: whoever has it can sign any state of them.",
+		Example: "  airlock audit keygen example.com/airlock/audit --out checkpoint.key > checkpoint.pub",
+		Args:    cobra.ExactArgs(1),
+	}
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		private, public, err := note.GenerateKey(rand.Reader, args[0])
+		if err == nil {
+			_, err = note.NewSigner(private)
+		}
+		if err != nil || terminal.OneLine(args[0]) != args[0] {
+			return exit.With(exit.Usage, fmt.Errorf("%q is no name for a key; take letters, digits, dots and slashes, such as example.com/airlock/audit", args[0]))
+		}
+		f, err := os.OpenFile(out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return exit.With(exit.Usage, fmt.Errorf("--out: %w", err))
+		}
+		_, err = f.WriteString(private + "\n")
+		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+			return exit.With(exit.Platform, fmt.Errorf("--out: %w", err))
+		}
+		_, err = fmt.Fprintln(a.con.Stdout, public)
+		return err
+	}
+	cmd.Flags().StringVar(&out, "out", "", "the new file for the private key")
+	if err := cmd.MarkFlagRequired("out"); err != nil {
+		panic(err) // there is no such flag: a mistake of the line above
+	}
+	return cmd
+}

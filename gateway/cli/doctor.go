@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/spf13/cobra"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/process"
+	"github.com/airlock-run/airlock/gateway/cli/exit"
+	"github.com/airlock-run/airlock/gateway/cli/terminal"
+	"github.com/airlock-run/airlock/gateway/wiring"
+	"github.com/airlock-run/airlock/gateway/wiring/settings"
+	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
+)
+
+// doctorCommand looks at what airlock serve needs.
+func doctorCommand(con terminal.Console) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Check settings and machine, and say what to do",
+		Long: "Check what airlock serve would find here: the settings and their spelling, the policy, the port, the record store, the\n" +
+			"folder of functions and jobs, the cache of the compiled engine, Redis where REDIS_URL names one, an execution in a\n" +
+			"function process, and the kernel's walls around it.\n\n" +
+			"Exit codes: 0 all is well, 5 something is not, and the line says what to do about it.",
+		Example: "  airlock doctor\n  HOST=0.0.0.0 airlock doctor",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := terminal.Interruptible(cmd.Context())
+			defer stop()
+			ctx, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			return examine(ctx, con)
+		},
+	}
+}
+
+// check is one thing that was looked at: what was found, or what is wrong and what to do.
+type check struct {
+	name string
+	look func(context.Context) (found string, err error)
+}
+
+func examine(ctx context.Context, con terminal.Console) error {
+	set, wrong := settings.Read(con.Getenv, time.Now)
+	checks := []check{
+		{"settings", func(context.Context) (string, error) { return "each variable is understood", wrong }},
+		{"spelling", func(context.Context) (string, error) { return "", errors.Join(misspeltErrors(os.Environ())...) }},
+	}
+	if wrong == nil {
+		checks = append(checks,
+			check{"policy", func(context.Context) (string, error) { return lookAtPolicy(con.Getenv) }},
+			check{"port", func(context.Context) (string, error) { return lookAtPort(set) }},
+			check{"records", func(ctx context.Context) (string, error) { return lookAtStore(ctx, set) }},
+			check{"state", func(context.Context) (string, error) { return lookAtState(set) }},
+			check{"cache", func(context.Context) (string, error) { return lookAtCache(con.Getenv) }},
+			check{"redis", func(ctx context.Context) (string, error) { return lookAtRedis(ctx, set) }},
+			check{"functions", func(ctx context.Context) (string, error) { return lookAtFunctions(ctx, con, set) }},
+		)
+	}
+	bad := 0
+	for _, c := range checks {
+		done := con.Progress("looking at " + c.name)
+		found, err := c.look(ctx)
+		done()
+		mark, text := con.Paint(con.Stdout, terminal.Green, "ok  "), found
+		if err != nil {
+			bad++
+			mark, text = con.Paint(con.Stdout, terminal.Red, "FAIL"), strings.Join(terminal.ErrorLines(err), "\n")
+		}
+		if text == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(con.Stdout, "%s %-10s %s\n", mark, c.name, strings.ReplaceAll(text, "\n", "\n                ")); err != nil {
+			return exit.With(exit.Platform, err)
+		}
+	}
+	if bad > 0 {
+		return exit.With(exit.Platform, fmt.Errorf("%d of %d checks failed", bad, len(checks)))
+	}
+	return nil
+}
+
+func lookAtPolicy(getenv func(string) string) (string, error) {
+	set, text, err := process.ReadRules(getenv)
+	if err != nil {
+		return "", err
+	}
+	found := fmt.Sprintf("%d tiers, %d hosts opened", len(set.Tiers()), len(set.Hosts()))
+	if text == nil {
+		found += "; the built-in policy, as AIRLOCK_POLICY_FILE is not set"
+	}
+	return found, nil
+}
+
+// misspeltErrors are what misspelt finds.
+func misspeltErrors(environ []string) []error {
+	var wrong []error
+	for _, line := range settings.Misspelt(environ) {
+		wrong = append(wrong, errors.New(line))
+	}
+	return wrong
+}
+
+// lookAtState opens what airlock serve keeps functions and jobs in.
+func lookAtState(set settings.Settings) (string, error) {
+	if err := os.MkdirAll(set.State, 0o700); err != nil {
+		return "", fmt.Errorf("AIRLOCK_STATE: %w; set it to a folder that this user can write", err)
+	}
+	probe, err := os.CreateTemp(set.State, ".doctor-")
+	if err != nil {
+		return "", fmt.Errorf("AIRLOCK_STATE: %w; set it to a folder that this user can write", err)
+	}
+	return set.State + " can be written", errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+func lookAtPort(set settings.Settings) (string, error) {
+	l, err := net.Listen("tcp", set.Address())
+	if err != nil {
+		return "", wiring.ListenError(set, err)
+	}
+	return set.Address() + " is free", l.Close()
+}
+
+func lookAtStore(ctx context.Context, set settings.Settings) (string, error) {
+	store, err := set.Records.Open(ctx, set.AuditStore, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return "", fmt.Errorf("%w; set AUDIT_STORE to a folder that this user can write, or to a bucket that its credentials can", err)
+	}
+	return set.AuditStore + " can be written", store.Close()
+}
+
+func lookAtCache(getenv func(string) string) (string, error) {
+	executable, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	dir := process.CacheDir(getenv, executable)
+	if dir == "" {
+		return "none: each function process compiles the engine when it starts; set AIRLOCK_CACHE_DIR to a folder to start faster", nil
+	}
+	if err := process.CheckCache(dir, executable); err != nil {
+		return "", err
+	}
+	if filepath.Dir(dir) == filepath.Dir(executable) {
+		return dir + " came with the program", nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("%w; set AIRLOCK_CACHE_DIR to a folder that this user can write", err)
+	}
+	probe, err := os.CreateTemp(dir, ".doctor-")
+	if err != nil {
+		return "", fmt.Errorf("%w; set AIRLOCK_CACHE_DIR to a folder that this user can write", err)
+	}
+	return dir + " can be written, by nobody else", errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+func lookAtRedis(ctx context.Context, set settings.Settings) (string, error) {
+	if set.Rate.Redis == "" {
+		return "", nil
+	}
+	redis.SetLogger(wiring.RedisLog{Log: slog.New(slog.DiscardHandler)}) // the answer below says it all
+	client, err := wiring.RedisClient(set.Rate.Redis)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = client.Close() }() // it only asked
+	if err := client.Ping(ctx).Err(); err != nil {
+		return "", fmt.Errorf("REDIS_URL: %w; until it answers, each gateway keeps limits by itself", err)
+	}
+	return "answers", nil
+}
+
+// lookAtFunctions has a function process run something. Its record goes to a folder that is thrown away: the store is for
+// what callers did.
+func lookAtFunctions(ctx context.Context, con terminal.Console, set settings.Settings) (found string, err error) {
+	confined := wiring.WatchWalls(slog.DiscardHandler)
+	in, err := wiring.OpenInputs(con.Getenv, set, slog.New(confined))
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	if set.Invoker == "lambda" {
+		fleet, err := in.OpenFleet(ctx)
+		if err != nil {
+			return "", err
+		}
+		if err := fleet.Ready(ctx); err != nil {
+			return "", fmt.Errorf("LAMBDA_FUNCTION: %w", errors.Join(err, errors.Unwrap(err)))
+		}
+		return fleet.Where, nil
+	}
+	scratch, err := os.MkdirTemp("", "airlock-doctor-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	pool, err := in.OpenPool(ctx, "file://"+scratch, func(cfg *localinvoke.Config) {
+		cfg.Processes, cfg.Spare = 1, 0
+	})
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, pool.Close(context.WithoutCancel(ctx))) }()
+	began := time.Now()
+	reply, err := pool.Invoke(ctx, execution.Invocation{
+		Airlock: execution.InvocationVersion, ID: wiring.NewID(), Request: execution.Request{Code: "6 * 7"}, Via: execution.ViaCLI, ReceivedAt: began,
+	}, nil)
+	switch {
+	case err != nil:
+		return "", err
+	case string(reply.Result.Result) != "42" || !reply.Recorded:
+		return "", fmt.Errorf("6 * 7 gives %s, status %s, and the record is written: %t", reply.Result.Result, reply.Result.Status, reply.Recorded)
+	}
+	return fmt.Sprintf("6 * 7 is 42 after %s, %s", time.Since(began).Round(100*time.Microsecond), confined.First(time.Second)), nil
+}

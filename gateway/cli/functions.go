@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/cli/exit"
+	"github.com/airlock-run/airlock/gateway/cli/terminal"
+	"github.com/airlock-run/airlock/gateway/client"
+)
+
+// functionsTool is what the commands for saved functions share.
+type functionsTool struct {
+	con     terminal.Console
+	gateway gatewayFlags
+	json    bool
+}
+
+// functionsCommand manages the functions that a gateway keeps.
+func functionsCommand(con terminal.Console) *cobra.Command {
+	tool := &functionsTool{con: con}
+	cmd := &cobra.Command{
+		Use:   "functions",
+		Short: "Save, run and version functions of a gateway",
+		Long: "Save, run and version functions of a gateway: the one of --server or AIRLOCK_SERVER, else the one on this machine.\n" +
+			"Saving makes an immutable version and moves the alias latest; aliases move at once, and back.\n\n" + exit.Codes,
+		Example: "  airlock functions put greet greet.js --policy strict\n" +
+			"  airlock functions invoke greet --input '{\"name\": \"Ada\"}'\n" +
+			"  airlock functions diff greet 1 2\n" +
+			"  airlock functions alias greet live 1\n" +
+			"  airlock functions rollback greet live",
+		Args: subcommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	tool.gateway.declare(cmd, con, "http://127.0.0.1:"+cmp.Or(con.Getenv("PORT"), "3000"))
+	cmd.PersistentFlags().BoolVar(&tool.json, "json", false, "print what the gateway answers as JSON")
+	cmd.AddCommand(tool.list(), tool.get(), tool.put(), tool.delete(), tool.invoke(), tool.versions(), tool.diff(), tool.alias(), tool.rollback())
+	return cmd
+}
+
+// with runs fn on the gateway. What it gives is printed as JSON when that was asked for; else say prints it.
+func with[T any](f *functionsTool, fn func(ctx context.Context, c *client.Client, args []string) (T, error), say func(T) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		c, err := f.gateway.client(f.con)
+		if err != nil {
+			return err
+		}
+		ctx, stop := terminal.Interruptible(cmd.Context())
+		defer stop()
+		v, err := fn(ctx, c, args)
+		if err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			err = called(err)
+			return exit.With(platformCode(err), err)
+		}
+		if f.json {
+			err = printJSON(f.con.Stdout, v)
+		} else {
+			err = say(v)
+		}
+		if err != nil {
+			return exit.With(exit.Platform, fmt.Errorf("print the answer: %w", err))
+		}
+		return nil
+	}
+}
+
+// names completes the name of a function by asking the gateway.
+func (f *functionsTool) names(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	c, err := f.gateway.client(f.con)
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	items, _, err := c.Functions(cmd.Context(), "")
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for _, item := range items {
+		names = append(names, item.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (f *functionsTool) list() *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List the functions by name",
+		Example: "  airlock functions list --json | jq -r '.[].name'",
+		Args:    cobra.NoArgs,
+		RunE: with(f, func(ctx context.Context, c *client.Client, _ []string) ([]client.Function, error) {
+			all := []client.Function{}
+			for cursor := ""; ; {
+				items, next, err := c.Functions(ctx, cursor)
+				if err != nil {
+					return nil, err
+				}
+				if all = append(all, items...); next == "" {
+					return all, nil
+				}
+				cursor = next
+			}
+		}, func(all []client.Function) error {
+			w := tabwriter.NewWriter(f.con.Stdout, 0, 4, 2, ' ', 0)
+			fmt.Fprintln(w, "NAME\tLATEST\tCREATED")
+			for _, item := range all {
+				fmt.Fprintf(w, "%s\t%d\t%s\n", terminal.OneLine(item.Name), item.Version, terminal.OneLine(item.CreatedAt))
+			}
+			return w.Flush()
+		}),
+	}
+}
+
+func (f *functionsTool) get() *cobra.Command {
+	var version int
+	var alias string
+	cmd := &cobra.Command{
+		Use:               "get NAME",
+		Short:             "Print what a function runs: its code, or with --json everything",
+		Example:           "  airlock functions get greet --alias live\n  airlock functions get greet --version 1 --json",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: f.names,
+		RunE: with(f, func(ctx context.Context, c *client.Client, args []string) (client.Saved, error) {
+			return c.Function(ctx, args[0], version, alias)
+		}, func(saved client.Saved) error {
+			if len(saved.Files) > 0 {
+				return printJSON(f.con.Stdout, saved.Files)
+			}
+			_, err := fmt.Fprintln(terminal.OfGuests(f.con.Stdout), saved.Code)
+			return err
+		}),
+	}
+	versionFlags(cmd, &version, &alias)
+	return cmd
+}
+
+func versionFlags(cmd *cobra.Command, version *int, alias *string) {
+	cmd.Flags().IntVar(version, "version", 0, "that version (default the latest)")
+	cmd.Flags().StringVar(alias, "alias", "", "the version that this alias points at")
+	cmd.MarkFlagsMutuallyExclusive("version", "alias")
+}
+
+func (f *functionsTool) delete() *cobra.Command {
+	return &cobra.Command{
+		Use:               "delete NAME",
+		Short:             "Delete a function with all its versions",
+		Example:           "  airlock functions delete greet",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: f.names,
+		RunE: with(f, func(ctx context.Context, c *client.Client, args []string) (map[string]string, error) {
+			return map[string]string{"deleted": args[0]}, c.DeleteFunction(ctx, args[0])
+		}, func(map[string]string) error { return nil }),
+	}
+}
+
+func (f *functionsTool) invoke() *cobra.Command {
+	var call client.Call
+	var input string
+	cmd := &cobra.Command{
+		Use:               "invoke NAME",
+		Short:             "Run a function and wait",
+		Long:              "Run a function and wait. The console is printed when it ends, then the result as JSON.\n\n" + exit.Codes,
+		Example:           "  airlock functions invoke greet --input '{\"name\": \"Ada\"}'\n  airlock functions invoke greet --alias live --input @event.json --json",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: f.names,
+	}
+	var result execution.Result
+	ask := with(f, func(ctx context.Context, c *client.Client, args []string) (execution.Result, error) {
+		waited := f.con.Progress("running")
+		defer waited()
+		var err error
+		result, err = c.Invoke(ctx, args[0], call)
+		return result, err
+	}, func(result execution.Result) error {
+		for _, l := range result.Logs {
+			echo(f.con, l.Level, l.Message+"\n")
+		}
+		return (&runFlags{}).print(f.con, result)
+	})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var err error
+		if call.Input, err = jsonFlag("--input", input, f.con.Stdin); err != nil {
+			return err
+		}
+		if err := ask(cmd, args); err != nil {
+			return err
+		}
+		return outcome(result, f.json)
+	}
+	cmd.Flags().StringVar(&input, "input", "", "JSON that the code finds as input, or @FILE")
+	versionFlags(cmd, &call.Version, &call.Alias)
+	return cmd
+}

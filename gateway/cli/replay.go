@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/cli/exit"
+	"github.com/airlock-run/airlock/gateway/cli/terminal"
+	"github.com/airlock-run/airlock/infra/records"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// replayCommand runs a recorded execution again and compares.
+func replayCommand(con terminal.Console) *cobra.Command {
+	tool := &auditTool{con: con}
+	cmd := &cobra.Command{
+		Use:   "replay ID",
+		Short: "Run a recorded execution again and compare",
+		Long: "Run a recorded execution again from its record: request, seed, clock and the journal of what its host calls answered.\n" +
+			"Nothing outside is reached and nothing is recorded. Records keep what this needs where AUDIT_CODE=keep is set.\n\n" +
+			"Exit codes: 0 the same execution, 1 it differs (the differences are printed), 2 usage, 5 it cannot be replayed.",
+		Example: "  airlock replay exec_01JD5Z6Q8V0000000000000000 --store file:///var/lib/airlock/audit",
+		Args:    cobra.ExactArgs(1),
+	}
+	cmd.Flags().StringVar(&tool.store, "store", "", "file:///path or s3://bucket/prefix (default AUDIT_STORE, else ./audit)")
+	cmd.RunE = tool.with(func(cmd *cobra.Command, store records.Store, args []string) error {
+		if !execution.ValidID(args[0]) {
+			return exit.With(exit.Usage, fmt.Errorf("%q is not the id of an execution, such as exec_01JD5Z6Q8V0000000000000000", args[0]))
+		}
+		ctx, stop := terminal.Interruptible(cmd.Context())
+		defer stop()
+		rec, err := store.Get(ctx, args[0])
+		if errors.Is(err, audit.ErrNotFound) {
+			return exit.With(exit.Platform, fmt.Errorf("no record of %s", args[0]))
+		}
+		if err != nil {
+			return exit.With(exit.Platform, fmt.Errorf("read the record: %w", err))
+		}
+		unrecording := con
+		unrecording.Getenv = without(con.Getenv, "AUDIT_STORE")
+		r, err := localRunner(ctx, unrecording, "")
+		if err != nil {
+			return err
+		}
+		defer r.close()
+		again, err := r.Replay(ctx, rec)
+		if err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return exit.With(exit.Platform, fmt.Errorf("%s cannot be replayed: %w", rec.ID, err))
+		}
+		for _, d := range again.Differences {
+			_, _ = fmt.Fprintln(con.Stdout, strings.ReplaceAll(fmt.Sprint(d), "\n", `\n`))
+		}
+		if len(again.Differences) > 0 {
+			return exit.With(exit.Guest, fmt.Errorf("%s differs from its record", rec.ID))
+		}
+		_, err = fmt.Fprintf(con.Stdout, "%s: the same execution (%s, %d ticks)\n", rec.ID, again.Result.Status, again.Result.Usage.Ticks)
+		return err
+	})
+	return cmd
+}
+
+// without returns getenv with one variable unset.
+func without(getenv func(string) string, name string) func(string) string {
+	return func(n string) string {
+		if n == name {
+			return ""
+		}
+		return getenv(n)
+	}
+}

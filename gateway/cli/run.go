@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/cli/exit"
+	"github.com/airlock-run/airlock/gateway/cli/terminal"
+	"github.com/airlock-run/airlock/gateway/client"
+)
+
+// runFlags are those of airlock run.
+type runFlags struct {
+	code, policy, language, input, memory, store string
+	timeout                                      wallTime
+	json, watch                                  bool
+	gateway                                      gatewayFlags
+}
+
+// runCommand runs a script, in this process or by a gateway.
+func runCommand(con terminal.Console) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run FILE | - | -e CODE",
+		Short: "Run a script in the sandbox, here and now",
+		Long: "Run a script in the sandbox of this process: a file, standard input (-, or a pipe), or the code after -e.\n" +
+			"With --server a gateway runs it. The console is printed as it happens, then the result as JSON. EGRESS_ALLOW opens\n" +
+			"hosts. The execution is recorded where --store or AUDIT_STORE says so. Ctrl-C stops the guest.\n\n" + exit.Codes,
+		Example: "  airlock run script.ts --policy strict --input '{\"n\": 3}'\n" +
+			"  airlock run -e 'input.n * 2' --input '{\"n\": 21}'\n" +
+			"  cat script.js | airlock run --json | jq .usage\n" +
+			"  airlock run report.js --input @figures.json --watch\n" +
+			"  airlock run script.js --server https://airlock.example.com",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.FixedCompletions([]string{"js", "mjs", "cjs", "ts", "mts", "cts"}, cobra.ShellCompDirectiveFilterFileExt),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.watch && (len(args) == 0 || args[0] == "-") {
+				return exit.With(exit.Usage, errors.New("--watch: needs a file to watch"))
+			}
+			request, err := f.request(con.Stdin, args)
+			if err != nil && !f.watch {
+				return exit.With(exit.Usage, f.explained(err))
+			}
+			ctx, stop := terminal.Interruptible(cmd.Context())
+			defer stop()
+			at, err := f.where(ctx, con)
+			if ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
+			if err != nil {
+				return err
+			}
+			defer at.close()
+			if f.watch {
+				return f.watchFile(ctx, con, args, at)
+			}
+			return f.run(ctx, con, request, at.run)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.code, "eval", "e", "", "the code itself")
+	flags.StringVar(&f.policy, "policy", "", "the tier (default standard)")
+	flags.StringVar(&f.language, "language", "", "javascript or typescript (default by the file's name)")
+	flags.StringVar(&f.input, "input", "", "JSON that the code finds as input, or @FILE")
+	flags.Var(&f.timeout, "timeout", "less wall time than the tier gives: milliseconds, or such as 2s")
+	flags.StringVar(&f.memory, "memory", "", "less memory than the tier gives, such as 16mb")
+	flags.BoolVar(&f.json, "json", false, "print the whole execution result as JSON, and nothing else")
+	flags.BoolVar(&f.watch, "watch", false, "run again whenever the file changes, until Ctrl-C")
+	flags.StringVar(&f.store, "store", "", "record into file:///path or s3://bucket/prefix (default AUDIT_STORE, else nowhere)")
+	f.gateway.declare(cmd, con, "")
+	completeTiers(cmd, con)
+	return cmd
+}
+
+// place is where code runs.
+type place struct {
+	run execute
+	// spent reports that nothing more should run there.
+	spent func() bool
+	close func()
+}
+
+// where returns the place to run at: the gateway that was named, or a sandbox here.
+func (f *runFlags) where(ctx context.Context, con terminal.Console) (place, error) {
+	if f.gateway.server != "" {
+		if f.store != "" {
+			return place{}, exit.With(exit.Usage, errors.New("--store: the gateway of --server keeps the records; give one of them"))
+		}
+		c, err := f.gateway.client(con)
+		if err != nil {
+			return place{}, err
+		}
+		return place{executeThere(c), func() bool { return false }, func() {}}, nil
+	}
+	local, err := localRunner(ctx, con, f.store)
+	if err != nil {
+		return place{}, err
+	}
+	return place{executeHere(local.Runner), local.spent, local.close}, nil
+}
+
+func (f *runFlags) run(ctx context.Context, con terminal.Console, request execution.Request, run execute) error {
+	waited := con.Progress("running")
+	var onLog func(level, text string)
+	if !f.json {
+		onLog = func(level, text string) {
+			waited()
+			echo(con, level, text)
+		}
+	}
+	result, err := run(ctx, request, onLog)
+	waited()
+	if err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return exit.With(platformCode(err), f.explained(err))
+	}
+	if err := f.print(con, result); err != nil {
+		return exit.With(exit.Platform, fmt.Errorf("print the result: %w", err))
+	}
+	if result.Status == execution.Cancelled && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return outcome(result, f.json)
+}
+
+// echo prints what a guest printed: warnings and errors to standard error.
+func echo(con terminal.Console, level, text string) {
+	to, colour := con.Stdout, ""
+	switch level {
+	case "warn":
+		to, colour = con.Stderr, terminal.Yellow
+	case "error":
+		to, colour = con.Stderr, terminal.Red
+	}
+	if colour != "" {
+		text = con.Paint(to, colour, text)
+	}
+	_, _ = io.WriteString(terminal.OfGuests(to), text)
+}
+
+func (f *runFlags) print(con terminal.Console, result execution.Result) error {
+	if f.json {
+		return printJSON(con.Stdout, result)
+	}
+	if len(result.Result) == 0 || string(result.Result) == "null" {
+		return nil
+	}
+	_, err := fmt.Fprintln(terminal.OfGuests(con.Stdout), string(result.Result))
+	return err
+}
+
+// outcome is the exit of an execution. With quiet the reason is not printed: it is in the JSON.
+func outcome(result execution.Result, quiet bool) error {
+	code := exit.Guest
+	switch {
+	case result.Status == execution.Completed:
+		return nil
+	case result.Status == execution.Blocked:
+		code = exit.Blocked
+	case result.Limit != nil:
+		code = exit.Limit
+	}
+	text := ""
+	if !quiet && result.Error != nil {
+		text = *result.Error
+		if result.Exception != nil && result.Exception.Stack != "" {
+			text += "\n" + result.Exception.Stack
+		}
+	}
+	return exit.With(code, terminal.Lines(text))
+}
+
+// platformCode tells a request that is at fault from what is ours.
+func platformCode(err error) int {
+	var e *execution.Error
+	if errors.As(err, &e) && e.Code == execution.InvalidRequest {
+		return exit.Usage
+	}
+	var p *client.Problem
+	if errors.As(err, &p) && p.Status >= 400 && p.Status < 500 && p.Status != 429 {
+		return exit.Usage
+	}
+	return exit.Platform
+}
+
+// explained adds what was probably meant by a value that is none of those accepted.
+func (f *runFlags) explained(err error) error {
+	field := ""
+	var e *execution.Error
+	var p *client.Problem
+	switch {
+	case errors.As(err, &e):
+		field = e.Field
+	case errors.As(err, &p):
+		field = p.Field
+	}
+	switch field {
+	case "policy":
+		return fmt.Errorf("%w%s", err, didYouMean(f.policy, builtinTiers()))
+	case "language":
+		return fmt.Errorf("%w%s", err, didYouMean(f.language, languages))
+	}
+	return err
+}

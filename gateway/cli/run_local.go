@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/process"
+	"github.com/airlock-run/airlock/functions/runner"
+	"github.com/airlock-run/airlock/gateway/cli/exit"
+	"github.com/airlock-run/airlock/gateway/cli/terminal"
+	"github.com/airlock-run/airlock/gateway/wiring"
+	"github.com/airlock-run/airlock/policy/audit"
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// execute runs a request somewhere and gives onLog, which may be nil, what the guest prints as it prints it.
+type execute func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result, error)
+
+// lateGrace is how long a run may outlast its wall time before the process exits without its result: the guest and the
+// preparation of its code end by themselves well before that, unless the platform fails.
+const lateGrace = 2 * time.Second
+
+// punctual is a sandbox whose runs end in time, if need be with the process.
+type punctual struct {
+	runner.Sandbox
+	stderr io.Writer
+	exit   func(code int)
+}
+
+// Run implements runner.Sandbox.
+func (p punctual) Run(ctx context.Context, script sandbox.Script, grants sandbox.Grants) (sandbox.Result, error) {
+	late := time.AfterFunc(grants.MaxWall()+lateGrace, func() {
+		_, _ = fmt.Fprintln(p.stderr, "airlock: the run did not end at its limit; this process exits without its result or record")
+		p.exit(exit.Limit)
+	})
+	defer late.Stop()
+	return p.Sandbox.Run(ctx, script, grants)
+}
+
+// executeHere runs in a sandbox of this process.
+func executeHere(r *runner.Runner) execute {
+	return func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result, error) {
+		var heard func(execution.Log)
+		if onLog != nil {
+			heard = func(l execution.Log) { onLog(l.Level, l.Message+"\n") }
+		}
+		return r.Run(ctx, execution.Invocation{
+			Airlock: execution.InvocationVersion, ID: wiring.NewID(), Request: request, Via: execution.ViaCLI, ReceivedAt: time.Now(),
+		}, heard)
+	}
+}
+
+// local is what a function process has, in this process.
+type local struct {
+	*runner.Runner
+	spent func() bool
+	close func()
+}
+
+// localRunner puts a local together.
+func localRunner(ctx context.Context, con terminal.Console, store string) (*local, error) {
+	rules, _, err := process.ReadRules(con.Getenv)
+	if err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	keeping, err := process.ReadRecords(con.Getenv)
+	if err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	secret := func(name string) string { return con.Getenv(process.SecretPrefix + name) }
+	var values []string
+	for _, name := range rules.Secrets() {
+		values = append(values, secret(name))
+	}
+	redactor, err := keeping.Redactor(values...)
+	if err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, exit.With(exit.Platform, fmt.Errorf("find this program: %w", err))
+	}
+	if err := process.CheckCache(process.CacheDir(con.Getenv, executable), executable); err != nil {
+		return nil, exit.With(exit.Platform, err)
+	}
+	var appender audit.Appender = unrecorded{}
+	closeStore := func() error { return nil }
+	if store == "" {
+		store = strings.TrimSpace(con.Getenv("AUDIT_STORE"))
+	}
+	if store != "" {
+		opened, err := keeping.Open(ctx, store, slog.New(slog.DiscardHandler))
+		if err != nil {
+			return nil, exit.With(exit.Platform, fmt.Errorf("open the record store %q: %w", store, err))
+		}
+		appender, closeStore = opened, opened.Close
+	}
+	prepared := con.Progress("preparing the engine")
+	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: process.CacheDir(con.Getenv, executable)})
+	prepared()
+	if err != nil {
+		return nil, exit.With(exit.Platform, errors.Join(fmt.Errorf("build the sandbox: %w; airlock doctor says what to do", err), closeStore()))
+	}
+	log := slog.New(slog.NewTextHandler(con.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	closeAll := func() {
+		if err := errors.Join(engine.Close(context.WithoutCancel(ctx)), closeStore()); err != nil {
+			log.Error("close", "err", err)
+		}
+	}
+	r, err := runner.New(runner.Config{
+		Sandbox: punctual{engine, con.Stderr, os.Exit}, Policy: rules, Records: appender, Log: log, KeepCode: keeping.KeepCode,
+		Secret: secret, Redact: redactor.Apply,
+	})
+	if err != nil {
+		closeAll()
+		return nil, exit.With(exit.Platform, err)
+	}
+	return &local{r, engine.Spent, closeAll}, nil
+}
+
+// unrecorded is the store of a run at the command line that names none: its only witness is who typed it.
+type unrecorded struct{}
+
+func (unrecorded) Append(context.Context, audit.Record) error { return nil }

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/cli/exit"
+	"github.com/airlock-run/airlock/gateway/cli/terminal"
+	"github.com/airlock-run/airlock/gateway/client"
+	"github.com/airlock-run/airlock/gateway/wiring/settings"
+)
+
+// gatewayFlags say which gateway is called, and with what credential.
+type gatewayFlags struct{ server, token string }
+
+// declare adds the flags. fallback is the gateway when none is named, "" for none.
+func (g *gatewayFlags) declare(cmd *cobra.Command, con terminal.Console, fallback string) {
+	server := con.Getenv("AIRLOCK_SERVER")
+	if server == "" {
+		server = fallback
+	}
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&g.server, "server", server, "the gateway to call, such as https://airlock.example.com (AIRLOCK_SERVER)")
+	flags.StringVar(&g.token, "token", "", "a token or API key for it (AIRLOCK_TOKEN)")
+}
+
+// client checks the flags. A credential is never sent in clear text to another machine.
+func (g *gatewayFlags) client(con terminal.Console) (*client.Client, error) {
+	token := g.token
+	if token == "" {
+		token = strings.TrimSpace(con.Getenv("AIRLOCK_TOKEN"))
+	}
+	u, err := url.Parse(g.server)
+	if err == nil && token != "" && u.Scheme == "http" && !settings.Loopback(u.Hostname()) {
+		return nil, exit.With(exit.Usage, errors.New("--server: a token is sent over https only, except to this machine"))
+	}
+	c, err := client.New(client.Config{URL: g.server, Token: token})
+	if err != nil {
+		return nil, exit.With(exit.Usage, fmt.Errorf("--server: %q is not the address of a gateway; write it as https://airlock.example.com", g.server))
+	}
+	return c, nil
+}
+
+// executeThere has a gateway run, and follows what the guest prints.
+func executeThere(c *client.Client) execute {
+	return func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result, error) {
+		if onLog == nil {
+			result, err := c.Execute(ctx, request)
+			return result, called(err)
+		}
+		result, err := c.ExecuteStream(ctx, request, func(chunk client.Chunk) { onLog(chunk.Level, chunk.Chunk) })
+		return result, called(err)
+	}
+}
+
+// called words what went wrong with a call for one who stands at a terminal.
+func called(err error) error {
+	var p *client.Problem
+	var network *net.OpError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &p) && p.Status == 401:
+		return fmt.Errorf("--server: %w; give --token or AIRLOCK_TOKEN", err)
+	case errors.As(err, &p) && p.Status == 429 && p.RetryAfter > 0:
+		return fmt.Errorf("--server: %w; try again in %s", err, p.RetryAfter)
+	case errors.As(err, &p) && p.Field != "":
+		return err
+	case errors.As(err, &network) && network.Op == "dial":
+		return fmt.Errorf("--server: nothing answers at %s (%w); is airlock serve running there?", network.Addr, network.Err)
+	}
+	return fmt.Errorf("--server: %w", err)
+}

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/cli/terminal"
+)
+
+// request is what the command line asks for, checked as a request over HTTP is.
+func (f *runFlags) request(stdin io.Reader, args []string) (execution.Request, error) {
+	fields := map[string]any{}
+	if f.code == "" && len(args) == 0 && terminal.Piped(stdin) {
+		args = []string{"-"}
+	}
+	switch {
+	case f.code != "" && len(args) > 0:
+		return execution.Request{}, errors.New("give a file or -e, not both")
+	case f.code != "":
+		fields["code"] = f.code
+	case len(args) == 0:
+		return execution.Request{}, errors.New("give a file, - for standard input, or -e CODE; airlock run --help shows examples")
+	case args[0] == "-" && f.input == "@-":
+		return execution.Request{}, errors.New("--input @-: standard input is the code already; give one of them as a file")
+	default:
+		text, err := source(stdin, args[0], execution.MaxCodeBytes)
+		if err != nil {
+			return execution.Request{}, err
+		}
+		fields["code"] = string(text)
+	}
+	switch {
+	case f.language != "":
+		fields["language"] = f.language
+	case len(args) > 0 && isTypeScript(args[0]):
+		fields["language"] = "typescript"
+	}
+	if f.policy != "" {
+		fields["policy"] = f.policy
+	}
+	if f.memory != "" {
+		fields["memory"] = f.memory
+	}
+	input, err := jsonFlag("--input", f.input, stdin)
+	if err != nil {
+		return execution.Request{}, err
+	}
+	if input != nil {
+		fields["input"] = input
+	}
+	if f.timeout < 0 {
+		return execution.Request{}, errors.New("--timeout: must be positive, such as 500ms or 2s")
+	}
+	if f.timeout > 0 {
+		fields["timeout"] = f.timeout.milliseconds()
+	}
+	body, err := json.Marshal(fields)
+	if err != nil {
+		return execution.Request{}, err
+	}
+	return execution.DecodeRequest(body)
+}
+
+// jsonFlag reads a flag that is JSON, or @ and the name of a file that holds it; nil when it was not given.
+func jsonFlag(flag, text string, stdin io.Reader) (json.RawMessage, error) {
+	name, isFile := strings.CutPrefix(text, "@")
+	if isFile {
+		b, err := source(stdin, name, execution.MaxRequestBytes)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", flag, err)
+		}
+		text = string(b)
+	}
+	switch {
+	case text == "" && !isFile:
+		return nil, nil
+	case !json.Valid([]byte(text)):
+		return nil, fmt.Errorf("%s: is not valid JSON; a string needs quotes of its own: '\"text\"'; @FILE reads a file", flag)
+	}
+	return json.RawMessage(text), nil
+}
+
+// source reads a file, or standard input for -, no further than most and one byte: that it is longer is said by others. A
+// byte order mark is no part of the text.
+func source(stdin io.Reader, name string, most int64) ([]byte, error) {
+	from := stdin
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, errors.Unwrap(err))
+		}
+		defer file.Close() // only read
+		from = file
+	}
+	text, err := io.ReadAll(io.LimitReader(from, most+1))
+	if path := (*os.PathError)(nil); errors.As(err, &path) {
+		err = path.Err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return bytes.TrimPrefix(text, []byte("\ufeff")), nil
+}
+
+func isTypeScript(name string) bool {
+	switch filepath.Ext(name) {
+	case ".ts", ".mts", ".cts":
+		return true
+	}
+	return false
+}
+
+// wallTime is a flag: milliseconds, as in a request, or a duration with its unit.
+type wallTime time.Duration
+
+func (w *wallTime) String() string { return time.Duration(*w).String() }
+
+// Type is what the help calls the value.
+func (w *wallTime) Type() string { return "time" }
+
+func (w *wallTime) milliseconds() float64 { return float64(*w) / float64(time.Millisecond) }
+
+// Set implements pflag.Value.
+func (w *wallTime) Set(text string) error {
+	if ms, err := strconv.ParseFloat(text, 64); err == nil {
+		*w = wallTime(ms * float64(time.Millisecond))
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return errors.New("must be milliseconds, or a duration such as 500ms or 2s")
+	}
+	*w = wallTime(d)
+	return nil
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/airlock-run/airlock/gateway/cli"
+	"github.com/airlock-run/airlock/gateway/cli/exit"
+)
+
+// The tests of this package run the program in this process, or start the test binary as the program.
+var run = cli.Run
+
+const (
+	exitGuest    = exit.Guest
+	exitUsage    = exit.Usage
+	exitLimit    = exit.Limit
+	exitPlatform = exit.Platform
+	exitSignal   = exit.Signal
+)
+
+const secret = "a secret of the tests with 32 bytes or more"
+
+// env is an environment of NAME=value.
+func env(pairs ...string) func(string) string {
+	return func(name string) string {
+		for _, p := range pairs {
+			if n, v, _ := strings.Cut(p, "="); n == name {
+				return v
+			}
+		}
+		return ""
+	}
+}
+
+// tool runs airlock and gives everything that it printed.
+func tool(t *testing.T, getenv func(string) string, args ...string) (out string, code int) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = run(args, getenv, strings.NewReader(""), &stdout, &stderr)
+	return stdout.String() + stderr.String(), code
+}

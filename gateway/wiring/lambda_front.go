@@ -1,0 +1,33 @@
+package wiring
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"github.com/airlock-run/airlock/functions/events"
+	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/wiring/settings"
+	"github.com/airlock-run/airlock/infra/invoke/lambdainvoke"
+)
+
+// serveFront passes Lambda's events to the gateway until the process ends.
+func (g *Gateway) serveFront() {
+	if g.Settings.Front == settings.FrontJobs {
+		events.ServeTurns(g.server.Turn)
+	}
+	events.ServeFront(events.Front(&url.URL{Scheme: "http", Host: g.Address()}), g.Settings.Front == settings.FrontBuffer)
+}
+
+// wakeJobsFunction lets a gateway on Lambda wake the function that runs its jobs.
+func wakeJobsFunction(ctx context.Context, set settings.Settings, deps *gateway.Deps) error {
+	if set.JobsFunction == "" {
+		return nil
+	}
+	waker, err := lambdainvoke.NewWaker(ctx, lambdainvoke.Config{Function: set.JobsFunction, Endpoint: set.Lambda.Endpoint})
+	if err != nil {
+		return fmt.Errorf("LAMBDA_JOBS_FUNCTION: %w", err)
+	}
+	deps.Wake = waker.Wake
+	return nil
+}

@@ -1,0 +1,64 @@
+package settings
+
+import (
+	"net/netip"
+	"strings"
+)
+
+// The values of LAMBDA_FRONT: what stands in front of a gateway that runs on Lambda.
+const (
+	FrontStream = "stream" // a Function URL with invoke mode RESPONSE_STREAM
+	FrontBuffer = "buffer" // an API Gateway HTTP API
+	FrontJobs   = "jobs"   // nothing: the function runs the jobs that other gateways store
+)
+
+// lambdaGateway changes the settings of a gateway that runs on Lambda, where AWS_LAMBDA_RUNTIME_API is set. There the front
+// calls the gateway over the loopback for anybody, so a loopback address does not stand for a credential. What an
+// execution environment stores is lost with it, and the next request may reach another one.
+func (r *reader) lambdaGateway(s *Settings) {
+	if r.getenv("AWS_LAMBDA_RUNTIME_API") == "" {
+		return
+	}
+	switch s.Front = strings.TrimSpace(r.getenv("LAMBDA_FRONT")); s.Front {
+	case "":
+		s.Front = FrontStream
+	case FrontStream, FrontBuffer, FrontJobs:
+	default:
+		r.fail("LAMBDA_FRONT", "must be stream, for a Function URL with RESPONSE_STREAM, buffer, for an HTTP API, or jobs, for the function that runs jobs; got %q", s.Front)
+	}
+	if s.Auth.Open && s.Front != FrontJobs {
+		r.fail("API_KEY", "is not set, and neither is another credential; on Lambda anybody may reach this gateway: set API_KEY, JWT_SECRET, JWT_PUBLIC_KEY or JWT_JWKS_URL")
+	}
+	if s.Invoker == "local" {
+		r.fail("INVOKER", "must be lambda on Lambda: function processes would stand still whenever no request is being answered")
+	}
+	if !IsBucket(s.AuditStore) {
+		r.fail("AUDIT_STORE", "must be s3://bucket/prefix on Lambda: a folder is gone with its environment, and the records in it")
+	}
+	if s.State != "" && !IsBucket(s.State) {
+		r.fail("AIRLOCK_STATE", "must be s3://bucket/prefix or none on Lambda: a folder is gone with its environment, and what was promised with it")
+	}
+	if s.Front == FrontJobs && !IsBucket(s.State) {
+		r.fail("AIRLOCK_STATE", "must be s3://bucket/prefix where LAMBDA_FRONT is jobs: that is where the jobs are")
+	}
+	s.JobsFunction = strings.TrimSpace(r.getenv("LAMBDA_JOBS_FUNCTION"))
+	s.Host, s.Port = "127.0.0.1", "0"
+	s.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+}
+
+// trustedProxies reads TRUSTED_PROXIES.
+func (r *reader) trustedProxies() []netip.Prefix {
+	var out []netip.Prefix
+	for _, text := range r.list("TRUSTED_PROXIES") {
+		network, err := netip.ParsePrefix(text)
+		if a, bad := netip.ParseAddr(text); bad == nil {
+			network, err = netip.PrefixFrom(a, a.BitLen()), nil
+		}
+		if err != nil {
+			r.fail("TRUSTED_PROXIES", "%q is no network; list those of the proxies in front, such as 10.0.0.0/16,192.0.2.1", text)
+			continue
+		}
+		out = append(out, network.Masked())
+	}
+	return out
+}

@@ -1,0 +1,50 @@
+package settings
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// lambdaEnv is what the template sets for the gateway on Lambda.
+var lambdaEnv = []string{
+	"AWS_LAMBDA_RUNTIME_API=127.0.0.1:9001", "INVOKER=lambda", "LAMBDA_FUNCTION=airlock-{policy}", "LAMBDA_TENANCY=shared",
+	"AUDIT_STORE=s3://bucket/audit", "JWT_SECRET=" + secret, "REDIS_URL=", "JWT_JWKS_URL=", "JWT_ISSUER=", "JWT_AUDIENCE=", "CORS_ORIGINS=",
+}
+
+func TestSettingsOnLambda(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		change      []string
+		front       string
+		says, state string
+	}{
+		{nil, "stream", "", ""},
+		{[]string{"LAMBDA_FRONT=buffer", "HOST=0.0.0.0", "PORT=80", "AIRLOCK_STATE=none", "LAMBDA_TENANCY=per-tenant"}, "buffer", "", ""},
+		{[]string{"LAMBDA_FRONT="}, "stream", "", ""},
+		{[]string{"LAMBDA_FRONT=url"}, "", "LAMBDA_FRONT: must be stream", ""},
+		{[]string{"LAMBDA_FRONT=jobs", "JWT_SECRET=", "AIRLOCK_STATE=s3://bucket/state"}, "jobs", "", "s3://bucket/state"},
+		{[]string{"LAMBDA_FRONT=jobs"}, "", "AIRLOCK_STATE: must be s3://bucket/prefix where LAMBDA_FRONT is jobs", ""},
+		{[]string{"LAMBDA_JOBS_FUNCTION=airlock-jobs", "AIRLOCK_STATE=s3://bucket/state"}, "stream", "", "s3://bucket/state"},
+		{[]string{"JWT_SECRET="}, "", "API_KEY: is not set, and neither is another credential", ""},
+		{[]string{"INVOKER="}, "", "INVOKER: must be lambda on Lambda", ""},
+		{[]string{"AUDIT_STORE=file:///tmp/audit"}, "", "AUDIT_STORE: must be s3://", ""},
+		{[]string{"AUDIT_STORE="}, "", "AUDIT_STORE: must be s3://", ""},
+		{[]string{"AIRLOCK_STATE=/tmp/state"}, "", "AIRLOCK_STATE: must be s3://bucket/prefix or none on Lambda", ""},
+	} {
+		s, err := Read(env(append(c.change, lambdaEnv...)...), time.Now)
+		if c.says != "" {
+			if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q: got %v, want %q", c.change, err, c.says)
+			}
+			continue
+		}
+		if err != nil || s.Front != c.front || s.Address() != "127.0.0.1:0" || s.Auth.Open && c.front != "jobs" || s.State != c.state || len(s.Proxies) != 1 ||
+			s.Proxies[0].String() != "127.0.0.1/32" || s.Rate.Redis != "" || s.CORSOrigins != nil {
+			t.Errorf("%q: %v %+v", c.change, err, s)
+		}
+	}
+	if s, err := Read(env("AWS_LAMBDA_RUNTIME_API="), time.Now); err != nil || s.Front != "" || s.State == "" {
+		t.Errorf("an empty variable is one that is not set: %v %+v", err, s)
+	}
+}

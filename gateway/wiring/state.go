@@ -1,0 +1,45 @@
+package wiring
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/bounds"
+	"github.com/airlock-run/airlock/gateway/wiring/settings"
+	"github.com/airlock-run/airlock/infra/s3objects"
+	"github.com/airlock-run/airlock/infra/state/s3state"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
+	"github.com/airlock-run/airlock/policy"
+)
+
+var (
+	_ gateway.State = (*sqlitestate.Store)(nil)
+	_ gateway.State = (*s3state.Store)(nil)
+)
+
+// openState opens the state that AIRLOCK_STATE names, or returns nil if it names none.
+func openState(ctx context.Context, set settings.Settings, quota func(tenant string) policy.Quota) (gateway.State, func() error, error) {
+	if set.State == "" {
+		return nil, func() error { return nil }, nil
+	}
+	if settings.IsBucket(set.State) {
+		state, err := s3state.Open(ctx, set.State, s3state.Config{
+			Access: s3objects.Access{Endpoint: set.Records.S3Endpoint},
+			NoJobs: set.Front != "" && set.Front != settings.FrontJobs && set.JobsFunction == "",
+		})
+		if err != nil {
+			return nil, nil, fmt.Errorf("AIRLOCK_STATE: %w", err)
+		}
+		return state, state.Close, nil
+	}
+	state, err := sqlitestate.Open(set.State, sqlitestate.Config{
+		MaxJobs: bounds.Of(bounds.Jobs).Most, MaxJobsPerTenant: bounds.Of(bounds.JobsOfEach).Most,
+		Storage: func(tenant string) execution.Storage { return execution.Storage(quota(tenant).Storage) },
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("AIRLOCK_STATE: %w; set AIRLOCK_STATE to a folder that can be written", err)
+	}
+	return state, state.Close, nil
+}
