@@ -39,12 +39,12 @@ test-browser: $(EDITOR) ## the web pages in a real Chromium, which is installed 
 	@test -f bin/axe/axe-core-4.14.1.tgz || npm pack axe-core@4.14.1 --silent --pack-destination bin/axe
 	AIRLOCK_SCREENSHOTS=$(CURDIR)/bin/screenshots $(GO) test ./gateway/cmd/airlock/browser -count 1
 
-check: ## formatting, vet, linters, import rules, known vulnerabilities
+check: ## formatting, vet, linters, sizes, comments, import rules, known vulnerabilities
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'gofmt: the files above are not formatted'; exit 1; }
 	$(GO) vet $(PKGS)
 	$(GO) tool staticcheck $(PKGS)
 	$(GO) tool errcheck -ignoretests -exclude .errcheck $(PKGS)
-	$(GO) test ./gateway/cmd/airlock -run '^TestImportRules$$'
+	$(GO) run ./infra/check
 	@$(MAKE) --no-print-directory vulncheck
 
 vulncheck: ## known vulnerabilities, where the database can be reached

@@ -1,6 +1,3 @@
-// Package toolname has the rules for the names and the descriptions of tools. Whoever configures a server decides what it
-// is called, but its tools' names and descriptions come from the server: they become members of JavaScript objects, lines
-// of TypeScript, and text that a model reads.
 package toolname
 
 import (

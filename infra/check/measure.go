@@ -1,0 +1,206 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/airlock-run/airlock/infra/check/rooms"
+)
+
+// The limits. The rules without a limit here accept no exception that allow.txt does not list.
+const (
+	maxFiles     = 25  // files of a package
+	maxMethods   = 40  // methods of a type
+	maxFields    = 20  // fields of a struct
+	maxLine      = 120 // characters of a line
+	maxFileBytes = 200 << 10
+)
+
+// finding is a measure above its limit.
+type finding struct {
+	exception
+	number int
+	places []string
+}
+
+// message returns what the finding is, in a few words.
+func (f finding) message(allowed int) string {
+	limits := map[string]string{
+		"files": fmt.Sprintf("files in a package; at most %d", maxFiles), "methods": fmt.Sprintf("methods of a type; at most %d", maxMethods),
+		"fields": fmt.Sprintf("fields of a struct; at most %d", maxFields), "lines": fmt.Sprintf("lines over %d characters", maxLine),
+		"godoc":   `doc comments that do not begin with "NAME returns", "NAME reports", "A NAME is" or the like`,
+		"doc":     "packages without a doc.go that holds the package comment",
+		"imports": "imports that the import table does not allow", "large": fmt.Sprintf("KB in a tracked file; at most %d", maxFileBytes>>10),
+		"table": "import tables in documents that differ from: go run ./infra/check -imports",
+	}
+	text := limits[f.rule]
+	if allowed > 0 {
+		text += fmt.Sprintf(" (the exception is %d)", allowed)
+	}
+	return text
+}
+
+// measure applies all rules about Go code.
+func measure(packages []*goPackage) []finding {
+	var out []finding
+	add := func(rule, key string, number, limit int, places ...string) {
+		if number > limit {
+			out = append(out, finding{exception{rule, key}, number, places})
+		}
+	}
+	for _, p := range packages {
+		if !p.main() {
+			add("files", p.dir, len(p.sources()), maxFiles)
+		}
+		methods, fields := typeSizes(p)
+		for _, name := range slices.Sorted(maps.Keys(methods)) {
+			add("methods", p.dir+"."+name, methods[name], maxMethods)
+		}
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			add("fields", p.dir+"."+name, fields[name], maxFields)
+		}
+		long := longLines(p)
+		add("lines", p.dir, len(long), 0, long...)
+		comments := badComments(p)
+		add("godoc", p.dir, len(comments), 0, comments...)
+		if !hasDoc(p) {
+			add("doc", p.dir, 1, 0)
+		}
+		wrong := rooms.Violations(imports(p))
+		add("imports", p.dir, len(wrong), 0, wrong...)
+	}
+	return out
+}
+
+// typeSizes returns the number of methods and of fields of each type of a package.
+func typeSizes(p *goPackage) (methods, fields map[string]int) {
+	methods, fields = map[string]int{}, map[string]int{}
+	for _, f := range p.sources() {
+		for _, d := range f.tree.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if name := receiver(d); name != "" {
+					methods[name]++
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					t, ok := s.(*ast.TypeSpec)
+					if !ok {
+						continue
+					}
+					if structure, ok := t.Type.(*ast.StructType); ok {
+						for _, field := range structure.Fields.List {
+							fields[t.Name.Name] += max(len(field.Names), 1)
+						}
+					}
+				}
+			}
+		}
+	}
+	return methods, fields
+}
+
+// receiver returns the name of the type that a method belongs to, or "" for a function.
+func receiver(d *ast.FuncDecl) string {
+	if d.Recv == nil || len(d.Recv.List) == 0 {
+		return ""
+	}
+	for t := d.Recv.List[0].Type; ; {
+		switch x := t.(type) {
+		case *ast.StarExpr:
+			t = x.X
+		case *ast.IndexExpr:
+			t = x.X
+		case *ast.IndexListExpr:
+			t = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return ""
+		}
+	}
+}
+
+// longLines returns the places of the lines that are too long. A tab counts as one character, as in the rulers of editors.
+func longLines(p *goPackage) []string {
+	var out []string
+	for _, f := range p.files {
+		if f.generated() {
+			continue
+		}
+		n := 0
+		for line := range strings.SplitSeq(string(f.text), "\n") {
+			n++
+			if chars := utf8.RuneCountInString(line); chars > maxLine {
+				out = append(out, f.name+":"+strconv.Itoa(n)+": "+strconv.Itoa(chars)+" characters")
+			}
+		}
+	}
+	return out
+}
+
+// hasDoc reports whether the package comment is where readers look for it: in doc.go, in the only file of a package, or
+// anywhere in a program.
+func hasDoc(p *goPackage) bool {
+	sources := p.sources()
+	return len(sources) == 0 || slices.ContainsFunc(sources, func(f *goFile) bool {
+		return f.tree.Doc != nil && (len(sources) == 1 || p.main() || strings.HasSuffix(f.name, "/doc.go"))
+	})
+}
+
+// imports returns a package for the import table, without its tests.
+func imports(p *goPackage) rooms.Package {
+	out := rooms.Package{ImportPath: rooms.Module + p.dir}
+	for _, f := range p.sources() {
+		out.Name = f.tree.Name.Name
+		for _, i := range f.tree.Imports {
+			if path, err := strconv.Unquote(i.Path.Value); err == nil && !slices.Contains(out.Imports, path) {
+				out.Imports = append(out.Imports, path)
+			}
+		}
+	}
+	return out
+}
+
+// largeFiles returns the tracked files that are too large.
+func largeFiles(files []string) []finding {
+	var out []finding
+	for _, name := range files {
+		if info, err := os.Stat(name); err == nil && info.Size() > maxFileBytes {
+			out = append(out, finding{exception{"large", name}, int(info.Size()+1023) >> 10, nil})
+		}
+	}
+	return out
+}
+
+// The lines of a document between which the import table stands.
+const (
+	tableBegin = "<!-- import table -->\n"
+	tableEnd   = "<!-- end of import table -->"
+)
+
+// staleTables returns the documents whose import table is not that of package rooms.
+func staleTables(files []string) []finding {
+	var out []finding
+	for _, name := range files {
+		if !strings.HasSuffix(name, ".md") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		_, rest, begins := strings.Cut(string(text), tableBegin)
+		table, _, ends := strings.Cut(rest, tableEnd)
+		if begins && (!ends || strings.TrimSpace(table) != strings.TrimSpace(rooms.Markdown())) {
+			out = append(out, finding{exception{"table", name}, 1, nil})
+		}
+	}
+	return out
+}
