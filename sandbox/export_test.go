@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 	"github.com/airlock-run/airlock/sandbox/stdlib"
 )
 
@@ -33,21 +34,19 @@ func NewExposed(ctx context.Context, cfg Config, now func() time.Time, entropy i
 // and those that are answered later.
 func Operations(ctx context.Context, e *Engine, g Grants) (sync, async []string, err error) {
 	r := e.newRun(ctx, g)
-	r.opsCtx = ctx
-	closeGrants, err := r.grant(Script{}, g, e.egress)
+	defer r.beginRequests()()
+	end, err := r.grant(Script{})
 	if err != nil {
 		return nil, nil, err
 	}
-	defer closeGrants()
-	all := map[string]syncOp{}
-	maps.Copy(all, platform)
-	maps.Copy(all, r.syncOps)
-	later := map[string]asyncOp{}
-	maps.Copy(later, r.async)
-	maps.Copy(later, r.followUps)
-	return slices.Sorted(maps.Keys(all)), slices.Sorted(maps.Keys(later)), nil
+	defer end()
+	sync = slices.Concat(slices.Collect(maps.Keys(platform)), slices.Collect(maps.Keys(own)), slices.Collect(maps.Keys(r.powers.sync)))
+	async = slices.Concat(slices.Collect(maps.Keys(r.requests.counted)), slices.Collect(maps.Keys(r.requests.followUps)))
+	slices.Sort(sync)
+	slices.Sort(async)
+	return sync, async, nil
 }
 
 // TakeLongestWork returns the most units of work that an operation of e has announced between two checks of the limits since it was
 // last called, and the most that may be.
-func (e *Engine) TakeLongestWork() (most, allowed int64) { return e.longest.Swap(0), maxPiece }
+func (e *Engine) TakeLongestWork() (most, allowed int64) { return e.longest.Swap(0), hostops.MaxPiece }

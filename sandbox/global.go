@@ -10,41 +10,40 @@ import (
 	"github.com/airlock-run/airlock/sandbox/stdlib"
 )
 
-// RunGlobal is Run for conformance suites, which are global scripts. Its program can be made below this package only.
+// RunGlobal is Run for conformance suites, which are global scripts. Only packages below this one can make its program.
 func (e *Engine) RunGlobal(ctx context.Context, program raw.Program, seed int64, grants Grants) (Result, error) {
 	r := e.newRun(ctx, grants)
 	r.source = source.Named(quickjs.ScriptName)
-	in, err := e.image.NewInstance(ctx, r.memory, r)
+	in, err := e.image.NewInstance(ctx, r.memory.Budget, r)
 	if err != nil {
 		return Result{}, err
 	}
 	defer in.Close()
-	r.result.Seed, r.seeded = seed, true
+	if err := r.begin(&seed); err != nil {
+		return Result{}, err
+	}
 	in.SetRandom(mix(uint64(seed)))
-	r.outside.began = r.readClock()
 	in.SetTimeOrigin(r.outside.began)
-	var endOps context.CancelFunc
-	r.opsCtx, endOps = context.WithCancel(ctx)
-	defer endOps()
+	defer r.beginRequests()()
 	if !grants.Eval {
 		in.DisableEval()
 	}
-	if err := r.classify(r.evaluate(in, e.image, program)); err != nil {
+	if err := r.classify(r.evaluate(in, program)); err != nil {
 		return Result{}, err
 	}
 	return r.finish(in), nil
 }
 
 // evaluate runs each source, and then what they left to wait for.
-func (r *run) evaluate(in *quickjs.Instance, image *quickjs.Image, program raw.Program) error {
-	r.running = true
+func (r *run) evaluate(in *quickjs.Instance, program raw.Program) error {
+	r.stage.compiled = true
 	for _, s := range program.Sources {
-		if err := r.evaluateOne(in, s); err != nil || r.failed {
+		if err := r.evaluateOne(in, s); err != nil || r.stage.failed {
 			return err
 		}
 	}
-	for !r.failed && !r.idle() {
-		if err := r.wait(in, image); err != nil {
+	for !r.stage.failed && !r.idle() {
+		if err := r.wait(in); err != nil {
 			return err
 		}
 	}
@@ -52,17 +51,13 @@ func (r *run) evaluate(in *quickjs.Instance, image *quickjs.Image, program raw.P
 }
 
 func (r *run) evaluateOne(in *quickjs.Instance, s raw.Source) error {
-	r.cpu.enter()
-	defer r.cpu.leave()
+	r.cpu.Enter()
+	defer r.cpu.Leave()
 	err := in.Evaluate(s.Name, s.Text, s.Module)
-	if !errors.Is(err, quickjs.ErrException) {
-		return err
+	if errors.Is(err, quickjs.ErrException) {
+		return r.pending(in)
 	}
-	v, err := in.Exception()
-	if err != nil {
-		return err
-	}
-	return r.thrown(in, v)
+	return err
 }
 
 // plainLibrary prints, and answers the host's calls with nothing.

@@ -1,42 +1,154 @@
 package sandbox
 
 import (
-	"context"
-	"encoding/json"
+	"runtime"
+	"time"
+
+	"github.com/airlock-run/airlock/policy/depth"
+	"github.com/airlock-run/airlock/sandbox/internal/hostops"
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// HostCall is a Go function that a guest may call as an async function. params is the JSON of the call's one argument
-// (null when it has none). It runs on a goroutine of its own, concurrently with the guest and with other calls; ctx ends
-// with the run. The returned JSON resolves the guest's promise; an error rejects it with the error's text, so the text
-// must be fit for guests.
-type HostCall func(ctx context.Context, params json.RawMessage) (json.RawMessage, error)
+// The kinds of host calls and their arguments; stdlib/primordials.js has the other side.
+const (
+	opLog     = 1  // level, text
+	opTimer   = 2  // id, milliseconds, repeat
+	opClear   = 3  // id
+	opSettled = 4  // has a value
+	opDone    = 5  // json
+	opFail    = 6  // name, message, stack, thrown value
+	opLimit   = 7  // the result is larger than any output
+	opRequest = 8  // id, name, payload
+	opSync    = 9  // name, arguments…
+	opLoaded  = 10 // 1, or 0 if the code threw (load.go)
+	opEarly   = 11 // the name of a global that is not there yet (load.go)
+	opDeep    = 12 // the path to where the result nests too deeply to be written
+)
 
-// Grants is the whole list of what one run may do. The zero value grants computation under the default Limits.
-type Grants struct {
-	Limits Limits
-	// Eval allows eval, Function and their kin.
-	Eval bool
-	// HostCalls are functions that the guest may call, each by its name "namespace.method" (or "namespace:method") as
-	// the global namespace.method(params). Each call counts against Limits.APICalls.
-	HostCalls map[string]HostCall
-	// Tools are functions with schemas, or ones that are called over HTTP.
-	Tools []Tool
-	// Network is what fetch may reach.
-	Network Network
-	// Files is what the guest may do with its file system, which starts with Script.Files. What it wrote is Result.Files.
-	Files FileAccess
-	// Modules are the Node modules that require and import give: names without "node:", or "*" for all that the library
-	// has. fs comes with Files; modules that give nothing (events, assert, timers, os, process, …) are always there.
-	Modules []string
-	// ModuleHint, when it is not nil, words what would give the guest a module that it was not granted.
-	ModuleHint func(name string) string
-	// Debug asks for more to be reported in Result.Debug.
-	Debug Debug
-	// Replay has the run answered from the journal of an earlier one with the same script and grants: no clock is read,
-	// nothing is drawn, and nobody is called. A run that does something else ends with an error that says what.
-	Replay *Journal
-	// OnLog is called for each console call as it happens, on the guest's goroutine: a slow OnLog slows its own guest.
-	OnLog func(Log)
-	// stackBytes, when set, is less stack than guests have, for the self-test: filling all of it takes 80 MB.
-	stackBytes uint32
+var levels = [...]string{"log", "info", "warn", "error", "debug"}
+
+// maxErrorText bounds the strings of a thrown error, in UTF-16 units. The library cuts them shorter than that.
+const maxErrorText = 32 << 10
+
+// Call implements quickjs.Host. Its arguments come from hostile memory: whatever they are, the answer is a harmless
+// value or the end of the run.
+func (r *run) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) {
+	op, ok := a[0].Int()
+	if !ok {
+		return quickjs.Undefined, nil
+	}
+	switch op {
+	case opLog:
+		return quickjs.Undefined, r.log(in, a)
+	case opTimer:
+		id, ok1 := a[1].Int()
+		ms, ok2 := a[2].Int()
+		repeat, _ := a[3].Int()
+		if ok1 && ok2 && ms >= 0 {
+			r.outside.taint()
+			period := time.Duration(ms) * time.Millisecond
+			r.timers.Add(id, r.outside.timerClock()+period, period, repeat != 0)
+		}
+	case opClear:
+		if id, ok := a[1].Int(); ok {
+			r.timers.Remove(id)
+		}
+	case opSettled:
+		n, _ := a[1].Int()
+		r.stage.settled, r.stage.hasValue = true, n != 0
+	case opDone:
+		return quickjs.Undefined, r.done(in, a[1])
+	case opFail:
+		r.fail(in, a)
+	case opDeep:
+		path, _ := in.Str(a[1], maxErrorText)
+		return quickjs.Undefined, r.failDeep("the result", hostops.CutChars(path, maxPath))
+	case opLimit:
+		return quickjs.Undefined, r.limits.exceeded(LimitOutput)
+	case opRequest:
+		return quickjs.Undefined, r.request(in, a)
+	case opSync:
+		return r.sync(in, a)
+	}
+	return quickjs.Undefined, nil
+}
+
+// logRoom is what a log entry takes besides its text.
+const logRoom = 128
+
+func (r *run) log(in *quickjs.Instance, a quickjs.Args) error {
+	level, _ := a[1].Int()
+	if level < 0 || int(level) >= len(levels) {
+		level = 0
+	}
+	if len(r.result.Logs) >= r.limits.LogEntries {
+		return r.limits.exceeded(LimitLogs)
+	}
+	room := r.limits.OutputBytes - len(r.output)
+	if in.Len(a[2]) < 0 {
+		return nil // not a string: the library makes no such call
+	}
+	// The text is in the output and in the logs, in up to three bytes a unit.
+	if err := r.memory.Charge(logRoom + 6*int64(min(in.Len(a[2]), room))); err != nil {
+		return err
+	}
+	text, ok := in.Str(a[2], room)
+	whole := ok && len(text)+1 <= room
+	if !whole { // keep what fits, then end the run
+		text = hostops.CutBytes(in.Prefix(a[2], room), max(room-1, 0))
+	}
+	r.output = append(append(r.output, text...), '\n')
+	if len(r.output) > r.limits.OutputBytes {
+		r.output = r.output[:r.limits.OutputBytes]
+	}
+	entry := Log{
+		Level: levels[level], Message: hostops.CutChars(text, r.limits.LogChars), AtMs: milliseconds(r.outside.elapsed()), Line: text,
+	}
+	r.result.Logs = append(r.result.Logs, entry)
+	r.inspector.logged(r, in)
+	if r.grants.OnLog != nil {
+		r.grants.OnLog(entry)
+		runtime.Gosched() // the goroutine that passes the log on may share this processor
+	}
+	if !whole {
+		return r.limits.exceeded(LimitOutput)
+	}
+	return nil
+}
+
+// done takes the value of the code.
+func (r *run) done(in *quickjs.Instance, v quickjs.Value) error {
+	if in.Len(v) > r.limits.OutputBytes {
+		return r.limits.exceeded(LimitOutput)
+	}
+	if err := r.memory.Charge(3 * int64(max(in.Len(v), 0))); err != nil {
+		return err
+	}
+	text, ok := in.Str(v, r.limits.OutputBytes)
+	if !ok || len(text) > r.limits.OutputBytes {
+		return r.limits.exceeded(LimitOutput)
+	}
+	value := []byte(text)
+	if path := depth.Over(value, "result", r.limits.Depth); path != "" {
+		return r.failDeep("the result", path)
+	}
+	r.result.Value = value
+	return nil
+}
+
+// sync answers a synchronous operation.
+func (r *run) sync(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) {
+	name, ok := in.Str(a[1], maxOpName)
+	op := r.operation(name)
+	if !ok || op == nil {
+		return hostops.ErrorValue(in, errNotGranted(name))
+	}
+	return r.ops.Do(in, op, a[2:])
+}
+
+// maxOpName bounds the name of an operation, in UTF-16 units.
+const maxOpName = 256
+
+func errNotGranted(name string) *hostops.Exception {
+	return hostops.Throwf("TypeError", "%s is not available to this execution", name)
 }

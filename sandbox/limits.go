@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/policy/depth"
+	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 )
 
 // Limit names a cap. The names are part of the contract with callers.
@@ -89,24 +90,17 @@ func (l Limits) withDefaults(maxMemory int64) Limits {
 	return l
 }
 
-// limitError ends a run. It crosses the engine as a Go panic, which no guest can catch.
-type limitError struct {
-	limit   Limit
-	message string
-}
-
-func (e *limitError) Error() string { return e.message }
-
-// outOfTicks ends a run that has done n ticks when it may do no more.
+// outOfTicks returns the error that ends a run once it has done n ticks, nil if it may do more. A LimitError crosses the
+// engine as a Go panic, which no guest can catch.
 func (l Limits) outOfTicks(n int64) error {
 	if l.Ticks <= 0 || n < l.Ticks {
 		return nil
 	}
-	return &limitError{LimitCPU, fmt.Sprintf("timed out after %d ticks of work", l.Ticks)}
+	return &hostops.LimitError{Limit: string(LimitCPU), Message: fmt.Sprintf("timed out after %d ticks of work", l.Ticks)}
 }
 
-// exceeded says in one line which cap of l was hit.
-func (l Limits) exceeded(limit Limit) *limitError {
+// exceeded returns the error of a run that hit a limit.
+func (l Limits) exceeded(limit Limit) *hostops.LimitError {
 	var message string
 	switch limit {
 	case LimitWall:
@@ -128,7 +122,7 @@ func (l Limits) exceeded(limit Limit) *limitError {
 	default:
 		message = string(limit) + " limit exceeded"
 	}
-	return &limitError{limit, message}
+	return &hostops.LimitError{Limit: string(limit), Message: message}
 }
 
 func bytesText(n int64) string {

@@ -11,17 +11,21 @@ import (
 )
 
 // The top level of a version's code is evaluated once, in a guest that has nothing: no input, no context, no secrets, no
-// tools, no clock, no randomness and no host but for computation. What memory holds then is the image that each run of the
-// version starts from. Code that asks for anything else while it loads has no image: loading ends at that very call, before
-// anything happened, and each run evaluates the code anew.
+// tools, no clock, no randomness, and of the host only computation. What is in memory then is the image that each run of
+// the version starts from. Code that asks for anything else while it loads has no image: loading ends at that very call,
+// before anything has happened, and each run evaluates the code anew.
 
-// loadOps are the synchronous operations that loading code may use: those that are functions of their arguments, and of
-// what versionKey has, and keep nothing on the host.
-var loadOps = setOf("utf8.encode", "text.decode", "text.label", "base64.atob", "base64.btoa", "url.parse", "url.set", "form.parse",
-	"form.format", "mime.parse", "multipart.parse", "value.kind", "value.promise", "value.proxy", "value.iterator", "stack.frames", "host.unicode", "module",
-	"buffer.encode", "buffer.decode", "hash", "hmac", "pbkdf2", "hkdf", "zlib", "intl.zone", "intl.compare", "intl.locale", "intl.likely", "intl.name", "intl.segment",
+// loadOps are the synchronous operations that loading code may use. They depend on nothing but their arguments and the
+// version's key, and keep nothing on the host.
+var loadOps = setOf(
+	"utf8.encode", "text.decode", "text.label", "base64.atob", "base64.btoa", "url.parse", "url.set", "host.unicode",
+	"form.parse", "form.format", "mime.parse", "multipart.parse",
+	"value.kind", "value.promise", "value.proxy", "value.iterator", "stack.frames", "module",
+	"buffer.encode", "buffer.decode", "hash", "hmac", "pbkdf2", "hkdf", "zlib",
+	"intl.zone", "intl.compare", "intl.locale", "intl.likely", "intl.name", "intl.segment",
 	"crypto.digest", "crypto.hmac", "crypto.hmacVerify", "crypto.hkdf", "crypto.pbkdf2", "crypto.public", "crypto.verify",
-	"crypto.check", "crypto.fromRaw", "crypto.toRaw", "crypto.fromJwk", "crypto.toJwk", "crypto.rsaParams")
+	"crypto.check", "crypto.fromRaw", "crypto.toRaw", "crypto.fromJwk", "crypto.toJwk", "crypto.rsaParams",
+)
 
 func setOf(names ...string) map[string]bool {
 	set := make(map[string]bool, len(names))
@@ -38,26 +42,10 @@ func (e *coldError) Error() string { return e.why }
 
 func cold(format string, args ...any) error { return &coldError{fmt.Sprintf(format, args...)} }
 
-// loader is the host of a guest that loads.
+// loader is the host of a guest that loads. What it does not answer itself it leaves to its run, whose limits hold.
 type loader struct {
-	run  *run
+	*run
 	done bool
-}
-
-// Poll implements quickjs.Host: the limits of a run are those of its loading.
-func (l *loader) Poll(in *quickjs.Instance) error { return l.run.Poll(in) }
-
-// MemoryRefused implements quickjs.Host.
-func (l *loader) MemoryRefused() error { return l.run.MemoryRefused() }
-
-// Trace implements quickjs.Host.
-func (l *loader) Trace(in *quickjs.Instance, frames string) (string, error) {
-	return l.run.Trace(in, frames)
-}
-
-// Rejected implements quickjs.Host.
-func (l *loader) Rejected(in *quickjs.Instance, promise quickjs.Value, handled bool) {
-	l.run.Rejected(in, promise, handled)
 }
 
 // Now implements quickjs.Host. It does not return.
@@ -74,14 +62,14 @@ func (l *loader) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, erro
 		l.done = true
 		return quickjs.Undefined, nil
 	case opEarly:
-		name, _ := in.Str(a[1], 256)
+		name, _ := in.Str(a[1], maxOpName)
 		return 0, cold("it looks for %s while it loads, which each run has anew", name)
 	case opLog:
 		return 0, cold("it prints while it loads")
 	case opTimer, opClear:
 		return 0, cold("it sets a timer while it loads")
 	case opRequest:
-		name, _ := in.Str(a[2], 256)
+		name, _ := in.Str(a[2], maxOpName)
 		return 0, cold("it calls the host while it loads (%s)", strings.TrimPrefix(name, "tool:"))
 	case opSync:
 		return l.compute(in, a)
@@ -90,7 +78,7 @@ func (l *loader) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, erro
 }
 
 func (l *loader) compute(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) {
-	name, _ := in.Str(a[1], 256)
+	name, _ := in.Str(a[1], maxOpName)
 	switch {
 	case loadOps[name]:
 	case name == "random" || name == "crypto.generate":
@@ -102,31 +90,55 @@ func (l *loader) compute(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, e
 	default:
 		return 0, cold("it calls the host while it loads (%s)", name)
 	}
-	before := l.run.outside.reached
-	l.run.outside.reached = false
-	v, err := l.run.sync(in, a)
-	if l.run.outside.reached {
+	before := l.outside.tainted
+	l.outside.tainted = false
+	v, err := l.sync(in, a)
+	if l.outside.tainted {
 		return 0, cold("it draws random numbers while it loads")
 	}
-	l.run.outside.reached = before
+	l.outside.tainted = before
 	return v, err
 }
 
-// load evaluates the code of x into an image of its own, or finds why it cannot have one. An error ends the run: its limits
-// were reached, or the platform failed.
-func (e *Engine) load(r *run, x *version) error {
+// load has the run start from the image of its version, if it has one. It loads a version that is new.
+func (r *run) load(v *version) error {
+	if v == nil {
+		return nil
+	}
+	if v.loaded {
+		r.loaded.ticks = v.ticks
+		if err := r.limits.outOfTicks(v.ticks); err != nil {
+			return err
+		}
+	} else if err := r.loadVersion(v); err != nil {
+		return err
+	}
+	r.result.Cold = v.cold
+	if v.image == nil {
+		return nil
+	}
+	if int64(v.image.Size()) > r.limits.MemoryBytes {
+		return r.limits.exceeded(LimitMemory)
+	}
+	r.image, r.result.Warm = v.image, true
+	return nil
+}
+
+// loadVersion evaluates the code into an image of its own, or finds why it cannot have one. An error ends the run: its
+// limits were hit, or the platform failed.
+func (r *run) loadVersion(v *version) error {
 	l := &loader{run: r}
-	reached := r.outside.reached
-	in, err := e.image.NewInstance(r.ctx, r.memory, l)
+	tainted := r.outside.tainted
+	in, err := r.engine.image.NewInstance(r.ctx, r.memory.Budget, l)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	const state = 1 // of Math.random: whoever draws from it has no image
+	const state = 1 // of Math.random: code that draws from it has no image
 	in.SetRandom(state)
 	in.SetTimeOrigin(0)
-	err = r.evaluateTop(in, x.key.globals)
-	r.loadTicks, r.loadMemory = in.Ticks(), r.memory.Peak()
+	err = r.evaluateTop(in, v.key.globals)
+	r.loaded = usage{in.Ticks(), r.memory.Peak()}
 	var why *coldError
 	switch {
 	case errors.As(err, &why):
@@ -140,26 +152,25 @@ func (e *Engine) load(r *run, x *version) error {
 		why = &coldError{"it rejects a promise while it loads, and does not handle that"}
 	case in.Random() != state:
 		why = &coldError{"it draws random numbers while it loads"}
-	case in.MemoryBytes() > e.versions.limit/2:
+	case in.MemoryBytes() > r.engine.versions.limit/2:
 		why = &coldError{"it takes " + bytesText(in.MemoryBytes()) + " to load, too much to be kept"}
 	default:
 		if err := in.Collect(); err != nil {
 			return err
 		}
-		if x.image, err = in.Freeze(); err != nil {
+		if v.image, err = in.Freeze(); err != nil {
 			return err
 		}
-		x.ticks = in.Ticks()
-		r.loadTicks = x.ticks
+		v.ticks = in.Ticks()
+		r.loaded.ticks = v.ticks
 	}
 	if why != nil { // the run begins as if nothing had been
-		r.rejected = nil
-		x.cold = why.why
-		r.loadTicks, r.loadMemory = 0, 0
-		r.running, r.failed, r.outside.reached, r.result.Exception, r.result.Error, r.result.Limit = false, false, reached, nil, "", ""
+		v.cold = why.why
+		r.rejected, r.loaded, r.stage, r.outside.tainted = nil, usage{}, stage{}, tainted
+		r.result.Exception, r.result.Error, r.result.Limit = nil, "", ""
 	}
-	x.source, x.loaded = r.source, true
-	e.versions.keep(x)
+	v.source, v.loaded = r.source, true
+	r.engine.versions.keep(v)
 	return nil
 }
 

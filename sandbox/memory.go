@@ -1,55 +1,62 @@
 package sandbox
 
 import (
-	"errors"
-	"io"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
-	"sync/atomic"
+
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// What the host holds for a guest counts against the guest's memory limit: copies of arguments, what operations build, streams,
-// files, logs, requests and their answers. It is charged before it is allocated. What is bounded by a small constant is
-// not charged: timers, the journal, the profile, strings of at most maxWord.
+// memory is the memory limit of one run, which the guest and what the host holds for it share: copies of arguments, what
+// operations build, streams, files, logs, requests and their answers. Everything is charged before it is allocated. What
+// is bounded by a small constant is not charged: timers, the journal, the profile, short strings.
+//
+// memory implements hostops.Memory.
+type memory struct {
+	*quickjs.Budget
+	engine *Engine
+	limits *Limits
+}
 
-// charge charges n bytes that the host is about to hold, on the guest's goroutine.
-func (r *run) charge(n int64) error {
-	if !r.memory.Hold(n) {
-		return r.limits.exceeded(LimitMemory)
+// Charge charges n bytes that the host is about to hold, on the guest's goroutine.
+func (m *memory) Charge(n int64) error {
+	if !m.Hold(n) {
+		return m.limits.exceeded(LimitMemory)
 	}
 	return nil
 }
 
-// release returns n bytes that charge took.
-func (r *run) release(n int64) {
-	r.memory.Release(n)
-	r.engine.discard(n)
+// Release returns n bytes that Charge took.
+func (m *memory) Release(n int64) {
+	m.Budget.Release(n)
+	m.engine.discard(n)
 }
 
-// chargeAside is charge for what is held for work on other goroutines.
-func (r *run) chargeAside(n int64) error {
-	if !r.memory.HoldAside(n) {
-		return r.limits.exceeded(LimitMemory)
+// ChargeAside is Charge for what is held for work on other goroutines.
+func (m *memory) ChargeAside(n int64) error {
+	if !m.HoldAside(n) {
+		return m.limits.exceeded(LimitMemory)
 	}
 	return nil
 }
 
-// releaseAside returns n bytes that chargeAside took.
-func (r *run) releaseAside(n int64) {
-	r.memory.ReleaseAside(n)
-	r.engine.discard(n)
+// ReleaseAside returns n bytes that ChargeAside took.
+func (m *memory) ReleaseAside(n int64) {
+	m.Budget.ReleaseAside(n)
+	m.engine.discard(n)
 }
 
-// maxGarbage is how much of what was released may wait to be collected. Go would wait until the heap has doubled, and so a
-// guest whose limit is respected could have the process take several times as much. maxUnused is how much memory may then wait
-// to be used again before the system gets it back: while a guest takes it in its own memory, Go has no use for it.
 const (
+	// maxGarbage is how much of what was released may wait for the garbage collector. Go alone would wait until the heap has
+	// doubled, so that the process could take several times what its guests may.
 	maxGarbage = 32 << 20
-	maxUnused  = 32 << 20
+	// maxUnused is how much free heap may then wait to be used again. The rest goes back to the system: while a guest grows
+	// its own memory, Go has no use for it.
+	maxUnused = 32 << 20
 )
 
-// discard counts what is garbage from now on, of all runs together.
+// discard counts n bytes as garbage, of all runs together, and collects it when there is too much.
 func (e *Engine) discard(n int64) {
 	garbage := e.garbage.Add(n)
 	if garbage <= maxGarbage {
@@ -64,11 +71,12 @@ func (e *Engine) discard(n int64) {
 	runtime.GC()
 }
 
-// abandon counts what the run held when it ended. Its requests end with it, each on its own goroutine: they are given the time.
+// abandon counts as garbage what a run held when it ended. Its requests end with it, each on its own goroutine; abandon
+// gives them a moment.
 func (r *run) abandon() {
 	held := r.memory.Held()
 	for range maxYields {
-		if held < maxGarbage/4 || r.requests.Load() == 0 {
+		if held < maxGarbage/4 || r.requests.running.Load() == 0 {
 			break
 		}
 		runtime.Gosched()
@@ -77,69 +85,3 @@ func (r *run) abandon() {
 }
 
 const maxYields = 1000
-
-// aside is what work beside the guest is charged to.
-type aside interface {
-	chargeAside(n int64) error
-	releaseAside(n int64)
-}
-
-// holding is something that is charged until it is dropped, once.
-type holding struct {
-	memory aside
-	n      atomic.Int64
-}
-
-// hold charges n bytes.
-func hold(memory aside, n int64) (*holding, error) {
-	h := &holding{memory: memory}
-	return h, h.more(n)
-}
-
-// more charges n bytes in addition.
-func (h *holding) more(n int64) error {
-	err := h.memory.chargeAside(n)
-	if err == nil {
-		h.n.Add(n)
-	}
-	return err
-}
-
-// drop returns what is charged.
-func (h *holding) drop() {
-	if n := h.n.Swap(0); n > 0 {
-		h.memory.releaseAside(n)
-	}
-}
-
-// keep moves what is charged to another holding, so that drop returns nothing.
-func (h *holding) keep() *holding {
-	k := &holding{memory: h.memory}
-	k.n.Store(h.n.Swap(0))
-	return k
-}
-
-// readAll reads at most limit bytes, charged to h as they come.
-func (h *holding) readAll(from io.Reader, limit int) ([]byte, error) {
-	var b []byte
-	for {
-		if len(b) == cap(b) {
-			size := min(max(2*cap(b), 4<<10), limit)
-			if size <= len(b) {
-				return b, nil
-			}
-			if err := h.more(int64(size)); err != nil {
-				return nil, err
-			}
-			b = append(make([]byte, 0, size), b...)
-		}
-		n, err := from.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		if errors.Is(err, io.EOF) {
-			return b, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-}

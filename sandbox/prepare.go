@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/airlock-run/airlock/sandbox/internal/cputime"
+	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 	"github.com/airlock-run/airlock/sandbox/internal/source"
 )
 
@@ -79,12 +81,12 @@ func prepare[T any](r *run, work func() T) (T, error) {
 			}
 		}
 	}()
-	r.cpu.sum += watch.used()
+	r.cpu.Add(watch.used())
 	if out.panic != nil {
 		panic(out.panic)
 	}
 	if err != nil {
-		r.unprepared = true
+		r.stage.unprepared = true
 		r.engine.abandoned.Add(1)
 		if !state.CompareAndSwap(preparing, abandoned) {
 			r.engine.abandoned.Add(-1)
@@ -103,12 +105,12 @@ type watch struct {
 	beats       int
 }
 
-func (r *run) watch() *watch { return &watch{r: r, began: time.Now(), cpu: processTime()} }
+func (r *run) watch() *watch { return &watch{r: r, began: time.Now(), cpu: cputime.Process()} }
 
 // used is the processor time of the work: the process's since it began, in equal parts with the other runs in progress, and
 // no more than the time that passed. The work itself is spread over goroutines that cannot be told apart.
 func (w *watch) used() time.Duration {
-	return min((processTime()-w.cpu)/time.Duration(w.runs()), time.Since(w.began))
+	return min((cputime.Process()-w.cpu)/time.Duration(w.runs()), time.Since(w.began))
 }
 
 // runs is the number of runs in progress.
@@ -116,7 +118,7 @@ func (w *watch) runs() int64 { return max(w.r.engine.running.Load(), 1) }
 
 // pause is the time to the next beat.
 func (w *watch) pause() time.Duration {
-	return max(min(prepareBeat, w.r.grants.MaxWall()-w.r.elapsed()), 0)
+	return max(min(prepareBeat, w.r.grants.MaxWall()-w.r.outside.elapsed()), 0)
 }
 
 // check returns the limit of time that was hit.
@@ -125,10 +127,10 @@ func (w *watch) check() error {
 	if err := r.ctx.Err(); err != nil {
 		return err
 	}
-	if r.elapsed() >= r.grants.MaxWall() {
+	if r.outside.elapsed() >= r.grants.MaxWall() {
 		return r.limits.exceeded(LimitWall)
 	}
-	if r.grants.Replay == nil && r.limits.CPU < r.limits.Wall && r.cpu.used()+w.used() >= r.limits.CPU {
+	if r.grants.Replay == nil && r.limits.CPU < r.limits.Wall && r.cpu.Used()+w.used() >= r.limits.CPU {
 		return r.limits.exceeded(LimitCPU)
 	}
 	return nil
@@ -158,9 +160,11 @@ func (w *watch) beat() error {
 func (l Limits) unprepared(limit Limit) error {
 	switch limit {
 	case LimitMemory:
-		return &limitError{limit, fmt.Sprintf("memory limit exceeded: preparing the code takes more than %s", bytesText(prepareBytes))}
+		return &hostops.LimitError{
+			Limit: string(limit), Message: "memory limit exceeded: preparing the code takes more than " + bytesText(prepareBytes),
+		}
 	case LimitStack:
-		return &limitError{limit, "stack limit exceeded: the code is nested too deeply"}
+		return &hostops.LimitError{Limit: string(limit), Message: "stack limit exceeded: the code is nested too deeply"}
 	}
 	return l.exceeded(limit)
 }
@@ -199,8 +203,8 @@ func (r *run) takeSource(script Script, v *version) error {
 	case err != nil:
 		return err
 	case out.ex != nil:
-		r.result.Exception, r.result.Error = (*Exception)(out.ex), source.OneLine(out.ex)
-		return errCode
+		r.throw(out.ex)
+		return errThrown
 	}
 	r.source = out.source
 	if kept {

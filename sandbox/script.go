@@ -1,12 +1,6 @@
 package sandbox
 
-import (
-	"encoding/json"
-	"maps"
-	"slices"
-
-	"github.com/airlock-run/airlock/policy/depth"
-)
+import "encoding/json"
 
 // Script is what a guest runs and the data it is given.
 type Script struct {
@@ -39,87 +33,4 @@ type Script struct {
 	Owner string
 	// Seed fixes Math.random and starts the clock at a fixed instant, for replay. Nil draws from crypto/rand.
 	Seed *int64
-}
-
-// shallow refuses input and context that nest too deeply.
-func (r *run) shallow(s Script) error {
-	if path := depth.Over(s.Input, "input", r.limits.Depth); path != "" {
-		return r.deep("input", path)
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Context)) {
-		if path := depth.Over(s.Context[name], name, r.limits.Depth); path != "" {
-			return r.deep("context", "context."+path)
-		}
-	}
-	return nil
-}
-
-// Result is what a run came to.
-type Result struct {
-	// Value is the JSON of what the code evaluated to; nil when the run did not complete.
-	Value json.RawMessage
-	// Output is the console's text, a line per call, at most Limits.OutputBytes long.
-	Output string
-	// Files are what the guest made or changed in its file system, by relative path; nil for none.
-	Files map[string][]byte
-	// Logs are the console's calls, at most Limits.LogEntries.
-	Logs []Log
-	// Error says in one line why the run did not complete; empty when it did.
-	Error string
-	// Exception is what the code threw, if that is what ended the run.
-	Exception *Exception
-	// Limit names the cap that ended the run; empty when none did.
-	Limit Limit
-	// Cancelled reports that the context given to Run ended it.
-	Cancelled bool
-	Usage     Usage
-	// Pure reports that nothing from outside reached the guest (the clock, random numbers, secrets, requests, timers, what is
-	// garbage) and that no limit ended the run: every run of the same script and grants comes to this result.
-	Pure bool
-	// Warm reports that the run started where the top level of its Version ends. Cold says why another run of that Version
-	// would not: what the code does while it loads. Both are empty for scripts without a Version.
-	Warm bool
-	Cold string
-	// Debug is what Grants.Debug asked for; nil when it asked for nothing.
-	Debug *DebugReport
-	// Journal is what reached the run from outside.
-	Journal *Journal
-	// Seed is what Math.random was seeded with: with it, and the same host, the run can be repeated.
-	Seed int64
-}
-
-// Completed reports whether the code ran to its end.
-func (r *Result) Completed() bool { return r.Error == "" }
-
-// Log is one console call.
-type Log struct {
-	Level   string  // log, info, warn, error, debug
-	Message string  // cut at Limits.LogChars characters, with an ellipsis
-	AtMs    float64 // milliseconds since the run started
-	// Line is the whole text, which Output has too; it is cut only where Output ends.
-	Line string
-}
-
-// Exception is a thrown value, with positions in the caller's own source. Line and Column count from 1; 0 is unknown.
-type Exception struct {
-	Name, Message, Stack string
-	Line, Column         int
-	// File is the one of the script's files that Line counts in, or "script.js" or "script.ts" for Script.Code.
-	File string
-}
-
-// Usage is what a run consumed.
-type Usage struct {
-	WallMs float64
-	// CPUMs is processor time of the guest's thread (on Linux; elsewhere, wall time inside the guest).
-	CPUMs float64
-	// Ticks counts how often the guest came out to the host; it depends on the code alone, not on the machine.
-	Ticks int64
-	// MemoryBytes is the peak of the guest's memory and of what the host held for it while it ran. Requests and answers under way
-	// count against the limit in addition.
-	MemoryBytes int64
-	// OutputBytes is the length of the console's text.
-	OutputBytes int64
-	// APICalls counts host calls that left the sandbox.
-	APICalls int
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/go-sourcemap/sourcemap"
+
+	"github.com/airlock-run/airlock/sandbox/internal/nodemodule"
 )
 
 // What a bundle is made of. A path is unique within its namespace; none is esbuild's "file", the disk.
@@ -196,7 +198,7 @@ func (b *bundle) resolve(a api.OnResolveArgs) api.OnResolveResult {
 	if a.Namespace == ofStart {
 		importer = b.path
 	}
-	if name, ok := NodeModule(a.Path); ok {
+	if name, ok := nodemodule.Name(a.Path); ok {
 		return api.OnResolveResult{Path: name, Namespace: ofNode}
 	}
 	if found, ok := resolve(b.files, importer, a.Path); ok {

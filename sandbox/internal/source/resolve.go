@@ -8,26 +8,6 @@ import (
 	"strings"
 )
 
-// nodeModules are the names that Node resolves by itself. The library has some of them; which of those a run may use is
-// decided when it asks.
-var nodeModules = []string{
-	"assert", "assert/strict", "async_hooks", "buffer", "child_process", "cluster", "console", "constants", "crypto",
-	"dgram", "diagnostics_channel", "dns", "dns/promises", "domain", "events", "fs", "fs/promises", "http", "http2",
-	"https", "inspector", "inspector/promises", "module", "net", "os", "path", "path/posix", "path/win32", "perf_hooks",
-	"process", "punycode", "querystring", "readline", "readline/promises", "repl", "stream", "stream/consumers",
-	"stream/promises", "stream/web", "string_decoder", "sys", "timers", "timers/promises", "tls", "trace_events", "tty",
-	"url", "util", "util/types", "v8", "vm", "wasi", "worker_threads", "zlib",
-}
-
-// NodeModule returns the name of the Node module that a specifier stands for.
-func NodeModule(specifier string) (string, bool) {
-	if name, ok := strings.CutPrefix(specifier, "node:"); ok {
-		return name, true
-	}
-	_, found := slices.BinarySearch(nodeModules, specifier)
-	return specifier, found
-}
-
 // extensions are tried, in this order, on an import that names no file exactly.
 var extensions = [...]string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json"}
 

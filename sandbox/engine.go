@@ -1,0 +1,165 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/internal/source"
+	"github.com/airlock-run/airlock/sandbox/stdlib"
+)
+
+// DefaultMaxMemoryBytes is the most memory any run of an Engine may be given unless Config says otherwise.
+const DefaultMaxMemoryBytes = 256 << 20
+
+// Config configures an Engine. The zero value works.
+type Config struct {
+	// EngineBuild names the build of the engine, one of EngineBuilds. Default: the first of them.
+	EngineBuild string
+	// CacheDir is a folder for compiled code (created if missing), as trusted as the program. With it filled an Engine is
+	// ready in some 20 ms; without it every New compiles for half a second.
+	CacheDir string
+	// MaxMemoryBytes is the most that Limits.MemoryBytes can ask for. Each run in progress reserves that much address
+	// space (not memory). Default DefaultMaxMemoryBytes.
+	MaxMemoryBytes int64
+	// WarmBytes bounds the images of versions that are kept (Script.Version), the ones used last. Default DefaultWarmBytes.
+	WarmBytes int64
+	// Egress is how runs that are granted a network reach it.
+	Egress Egress
+	// SkipSelfTest leaves out the start-up self-test. Only benchmarks of start-up want it.
+	SkipSelfTest bool
+	// withoutFuel builds an engine whose inner loops cannot be stopped, for benchmarks to compare with.
+	withoutFuel bool
+	// library replaces the standard library, for conformance suites to compare with.
+	library []stdlib.File
+	// now and entropy replace the system's clock and random numbers, as guests meet them.
+	now     func() time.Time
+	entropy io.Reader
+}
+
+// Engine makes guests. It is safe for concurrent use; runs share nothing but read-only memory.
+type Engine struct {
+	runtime   *quickjs.Runtime
+	image     *quickjs.Image
+	versions  *versions
+	sources   source.Cache
+	maxMemory int64
+	egress    Egress
+	startup   Startup
+	running   atomic.Int64 // runs in progress
+	abandoned atomic.Int64 // preparations that outlived their runs (prepare.go)
+	now       func() time.Time
+	entropy   io.Reader
+	garbage   atomic.Int64 // bytes that runs have returned and nobody has collected (memory.go)
+	longest   atomic.Int64 // work that was announced between two checks of the limits, of all runs
+}
+
+// hidden are the globals of the engine's build that guests must not see.
+var hidden = []string{"std", "os", "bjson", "print", "scriptArgs", "gc", "navigator", "QJS_PROXY_VALUE"}
+
+// New compiles the engine, builds the image and proves by a self-test that guests can be stopped and share nothing. An
+// Engine that fails its self-test is not given out.
+func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
+	if cfg.MaxMemoryBytes == 0 {
+		cfg.MaxMemoryBytes = DefaultMaxMemoryBytes
+	}
+	if cfg.MaxMemoryBytes < MinMemoryBytes || cfg.MaxMemoryBytes > 2<<30 {
+		return nil, fmt.Errorf("MaxMemoryBytes is %d, want %d to %d", cfg.MaxMemoryBytes, MinMemoryBytes, 2<<30)
+	}
+	if cfg.WarmBytes <= 0 {
+		cfg.WarmBytes = DefaultWarmBytes
+	}
+	e := &Engine{maxMemory: cfg.MaxMemoryBytes, egress: cfg.Egress, versions: newVersions(cfg.WarmBytes)}
+	e.now, e.entropy = time.Now, rand.Reader
+	if cfg.now != nil {
+		e.now = cfg.now
+	}
+	if cfg.entropy != nil {
+		e.entropy = cfg.entropy
+	}
+	rc := quickjs.RuntimeConfig{CacheDir: cfg.CacheDir}
+	if cfg.withoutFuel {
+		rc.Fuel = -1
+	}
+	build, err := quickjs.BuildNamed(cfg.EngineBuild)
+	if err != nil {
+		return nil, err
+	}
+	rc.Build = build
+	began := time.Now()
+	if e.runtime, err = quickjs.NewRuntime(ctx, rc); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.Close(ctx))
+		}
+	}()
+	e.startup.Module = lap(&began)
+	library := cfg.library
+	if library == nil {
+		if library, err = stdlib.Library(); err != nil {
+			return nil, fmt.Errorf("read standard library: %w", err)
+		}
+	}
+	ic := quickjs.ImageConfig{Roots: stdlib.Roots, MaxMemoryBytes: uint64(cfg.MaxMemoryBytes), Hidden: hidden, CacheDir: cfg.CacheDir}
+	for _, f := range library {
+		ic.Library = append(ic.Library, quickjs.Script{Name: f.Name, Source: f.Source})
+	}
+	if e.image, err = e.runtime.BuildImage(ctx, ic); err != nil {
+		return nil, err
+	}
+	e.startup.Image = lap(&began)
+	if !cfg.SkipSelfTest && !cfg.withoutFuel {
+		if err = e.selfTest(ctx); err != nil {
+			return nil, fmt.Errorf("engine self-test: %w", err)
+		}
+	}
+	e.startup.SelfTest = lap(&began)
+	return e, nil
+}
+
+// EngineBuilds returns the names of the engine builds that Config.EngineBuild accepts, the default first.
+func EngineBuilds() (names []string) {
+	for _, b := range quickjs.Builds() {
+		names = append(names, b.Name)
+	}
+	return names
+}
+
+// EngineBuild returns the name of the build that the engine runs.
+func (e *Engine) EngineBuild() string { return e.runtime.Build() }
+
+// Close releases the engine. No Run may be in progress.
+func (e *Engine) Close(ctx context.Context) error {
+	first := e.versions.close()
+	if e.image != nil {
+		first = errors.Join(first, e.image.Close())
+	}
+	return errors.Join(first, e.runtime.Close(ctx))
+}
+
+// Startup is how long the parts of New took.
+type Startup struct {
+	// Module is checking, rewriting and compiling the engine, or loading it from Config.CacheDir.
+	Module time.Duration
+	// Image is evaluating the standard library, or reading the image from there.
+	Image    time.Duration
+	SelfTest time.Duration
+}
+
+// Startup tells how long the parts of New took.
+func (e *Engine) Startup() Startup { return e.startup }
+
+// lap gives the time since *from, and sets *from to now.
+func lap(from *time.Time) time.Duration {
+	now := time.Now()
+	took := now.Sub(*from)
+	*from = now
+	return took
+}

@@ -1,0 +1,198 @@
+package compress
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"io"
+
+	"github.com/andybalholm/brotli"
+
+	"github.com/airlock-run/airlock/sandbox/internal/hostops"
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+)
+
+// Ops are the operations by name. Every guest may call them.
+var Ops = map[string]hostops.Op{
+	"zip.open":   zipOpen,
+	"zip.write":  zipWrite,
+	"unzip.open": unzipOpen,
+	"unzip.step": unzipStep,
+	"zip.drop":   zipDrop,
+	"zlib":       zlibOp,
+}
+
+// streams are the open streams of a run.
+type streams struct {
+	compressors   handles[*compressor]
+	decompressors handles[*openDecompressor]
+}
+
+func streamsOf(c *hostops.Call) *streams { return hostops.State[streams](c) }
+
+// handles are what the host keeps for the guest between operations, by numbers that it gives out.
+type handles[T any] struct {
+	byID map[int32]T
+	next int32
+}
+
+func (h *handles[T]) add(v T) int32 {
+	if h.byID == nil {
+		h.byID = make(map[int32]T)
+	}
+	h.next++
+	h.byID[h.next] = v
+	return h.next
+}
+
+func (h *handles[T]) get(v quickjs.Value) (x T, id int32, ok bool) {
+	id, ok = v.Int()
+	if ok {
+		x, ok = h.byID[id]
+	}
+	return x, id, ok
+}
+
+const (
+	maxCompressors   = 16
+	maxDecompressors = 64
+)
+
+// What compressing takes at most, in units a byte and in bytes of the host's memory. A block of brotli is compressed at once.
+// Qualities above maxBrotli would take more than ten times as long for a few hundredths of the size, a block at a time.
+const (
+	maxBrotli        = 6
+	brotliWork       = 100
+	brotliBlock      = 64 << 10
+	brotliRoom       = 16 << 20
+	deflateWork      = 400
+	deflateWorkBest  = 1200 // from level 7
+	deflateRoom      = 832 << 10
+	inflateRoom      = 128 << 10
+	unbrotliRoom     = 4 << 20 // and the window
+	decompressedWork = 8       // a byte that comes out
+	compressedWork   = 250     // a byte that goes in
+	feedBytes        = 8 << 10 // that are handed in between two polls
+)
+
+// packing is how something is compressed.
+type packing struct {
+	open         func(io.Writer) (io.WriteCloser, error)
+	room         int64
+	weight, size int // of work: units a byte, and bytes at a time
+}
+
+// packingOf returns the compression of a format at a level of zlib's, or a quality of brotli's; -1 is its own default.
+func packingOf(format string, level int) (packing, bool) {
+	p := packing{room: deflateRoom, weight: deflateWork, size: hostops.MinPiece}
+	if level > 6 {
+		p.weight = deflateWorkBest
+	}
+	level = min(level, flate.BestCompression)
+	switch format {
+	case "gzip":
+		p.open = func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriterLevel(w, level) }
+	case "deflate":
+		p.open = func(w io.Writer) (io.WriteCloser, error) { return zlib.NewWriterLevel(w, level) }
+	case "deflate-raw":
+		p.open = func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, level) }
+	case "brotli":
+		quality := min(max(level, 0), maxBrotli)
+		p = packing{room: brotliRoom, weight: brotliWork, size: brotliBlock}
+		p.open = func(w io.Writer) (io.WriteCloser, error) { return brotli.NewWriterLevel(w, quality), nil }
+	default:
+		return p, false
+	}
+	return p, true
+}
+
+// write has w compress data.
+func (p packing) write(c *hostops.Call, w io.Writer, data []byte) error {
+	for len(data) > 0 {
+		n := min(len(data), p.size)
+		if err := c.Work(p.weight * n); err != nil {
+			return err
+		}
+		if _, err := w.Write(data[:n]); err != nil {
+			return err // out is memory: its errors are the run's end
+		}
+		data = data[n:]
+	}
+	return c.Work(p.weight * p.size) // closing compresses what is left
+}
+
+// compressor is a compression stream. What it has written goes to the guest at once.
+type compressor struct {
+	packing
+	io.WriteCloser
+	out hostops.Buffer
+}
+
+// zipOpen(format) gives a number.
+func zipOpen(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+	if len(streamsOf(c).compressors.byID) >= maxCompressors {
+		return 0, hostops.Throwf("QuotaExceededError", "more than %d compression streams are open", maxCompressors)
+	}
+	format, _ := c.Word(a[0], 16)
+	level := -1
+	if format == "brotli" {
+		level = maxBrotli
+	}
+	p, ok := packingOf(format, level)
+	if !ok {
+		return 0, hostops.ErrForged
+	}
+	if err := c.Charge(p.room); err != nil {
+		return 0, err
+	}
+	z := &compressor{packing: p}
+	var err error
+	if z.WriteCloser, err = p.open(&z.out); err != nil {
+		return 0, err
+	}
+	return quickjs.Int(streamsOf(c).compressors.add(z)), nil
+}
+
+// zipWrite(number, bytes, last) gives what has been compressed by then.
+func zipWrite(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+	z, id, ok := streamsOf(c).compressors.get(a[0])
+	if !ok {
+		return 0, hostops.ErrForged
+	}
+	data, err := c.View(a[1])
+	if err != nil {
+		return 0, err
+	}
+	z.out = hostops.Buffer{C: c}
+	if err := z.write(c, z, data); err != nil {
+		return 0, err
+	}
+	if last, _ := a[2].Int(); last != 0 {
+		dropCompressor(c, id, z)
+		if err := z.Close(); err != nil {
+			return 0, err
+		}
+	}
+	v, err := c.NewBytes(z.out.B)
+	z.out = hostops.Buffer{}
+	return v, err
+}
+
+func dropCompressor(c *hostops.Call, id int32, z *compressor) {
+	delete(streamsOf(c).compressors.byID, id)
+	c.Release(z.room)
+}
+
+// zipDrop(compresses, number) lets go of a stream that was given up.
+func zipDrop(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+	if compresses, _ := a[0].Int(); compresses != 0 {
+		if z, id, ok := streamsOf(c).compressors.get(a[1]); ok {
+			dropCompressor(c, id, z)
+		}
+		return quickjs.Undefined, nil
+	}
+	if d, id, ok := streamsOf(c).decompressors.get(a[1]); ok {
+		dropDecompressor(c, id, d)
+	}
+	return quickjs.Undefined, nil
+}

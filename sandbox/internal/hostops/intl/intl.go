@@ -1,0 +1,164 @@
+package intl
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+	_ "time/tzdata" // a function process may have no time zones of its own
+
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+
+	"github.com/airlock-run/airlock/sandbox/internal/hostops"
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+)
+
+// Ops are the operations behind Intl.
+var Ops = map[string]hostops.Op{
+	"intl.zone":    intlZone,
+	"intl.compare": intlCompare,
+	"intl.locale":  intlLocale,
+	"intl.likely":  intlLikely,
+	"intl.name":    intlName,
+	"intl.segment": intlSegment,
+}
+
+// zoneArg is the time zone that an argument names, by its name in the time zone database.
+func zoneArg(c *hostops.Call, v quickjs.Value) (*time.Location, bool) {
+	name, ok := c.Word(v, 64)
+	if !ok || name == "" || name == "Local" || strings.Contains(name, "..") {
+		return nil, false
+	}
+	if c.Work(16<<10) != nil { // a few dozen kilobytes are read
+		return nil, false
+	}
+	zone, err := time.LoadLocation(name)
+	return zone, err == nil
+}
+
+// intlZone(zone, milliseconds since the epoch, as text) gives [offset in seconds, abbreviation, is daylight saving time,
+// name]; null when there is no such zone or time.
+func intlZone(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+	zone, ok := zoneArg(c, a[0])
+	text, ok1 := c.Word(a[1], 32)
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if !ok || !ok1 || err != nil {
+		return quickjs.Null, nil // null is how the library is told
+	}
+	t := time.UnixMilli(ms).In(zone)
+	name, offset := t.Zone()
+	return c.NewJSON([]any{offset, name, t.IsDST(), zone.String()})
+}
+
+// maxCompared bounds the UTF-16 units that are compared as a locale sorts, which takes up to three microseconds each and
+// does not stop on the way. What is longer, and alike so far, is compared by code points.
+const (
+	maxCompared = 4 << 10
+	compareWork = 800
+)
+
+// intlCompare(locale, flags, a, b) compares two strings as the locale sorts: negative, 0 or positive. The flags are 1 for
+// numbers in order of size, 2 to ignore case, 4 to ignore accents too.
+func intlCompare(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+	locale, _ := c.Word(a[0], 64)
+	flags, _ := a[1].Int()
+	x, ok := c.In.Text(a[2])
+	y, ok1 := c.In.Text(a[3])
+	if !ok || !ok1 {
+		return 0, hostops.ErrForged
+	}
+	xFirst, xRest := x.Cut(maxCompared)
+	yFirst, yRest := y.Cut(maxCompared)
+	if err := c.Work(compareWork * max(64, xFirst.Len()+yFirst.Len())); err != nil {
+		return 0, err
+	}
+	order := collatorOf(c, locale, flags).CompareString(xFirst.String(), yFirst.String())
+	for order == 0 && xRest.Len()+yRest.Len() > 0 {
+		xFirst, xRest = xRest.Cut(hostops.PieceBytes / 8)
+		yFirst, yRest = yRest.Cut(hostops.PieceBytes / 8)
+		if err := c.Work(4 * (xFirst.Len() + yFirst.Len())); err != nil {
+			return 0, err
+		}
+		order = strings.Compare(xFirst.String(), yFirst.String())
+	}
+	return quickjs.Int(int32(order)), nil
+}
+
+// maxCollators bounds how many a guest makes the host keep.
+const maxCollators = 16
+
+type collatorKey struct {
+	locale string
+	flags  int32
+}
+
+// collators are those of one run, which are slow to make.
+type collators map[collatorKey]*collate.Collator
+
+func collatorOf(c *hostops.Call, locale string, flags int32) *collate.Collator {
+	kept := hostops.State[collators](c)
+	key := collatorKey{locale, flags}
+	if made := (*kept)[key]; made != nil {
+		return made
+	}
+	tag, err := language.Parse(locale)
+	if err != nil {
+		tag = language.Und
+	}
+	var options []collate.Option
+	if flags&1 != 0 {
+		options = append(options, collate.Numeric)
+	}
+	if flags&2 != 0 {
+		options = append(options, collate.IgnoreCase)
+	}
+	if flags&4 != 0 {
+		options = append(options, collate.Loose)
+	}
+	made := collate.New(tag, options...)
+	if *kept == nil || len(*kept) >= maxCollators {
+		*kept = make(collators)
+	}
+	(*kept)[key] = made
+	return made
+}
+
+// intlLocale(tag) gives the canonical form of a language tag, or null when it is none.
+func intlLocale(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+	text, ok := c.Word(a[0], 128)
+	if !ok || text == "" || strings.ContainsAny(text, "_ ") {
+		return quickjs.Null, nil
+	}
+	tag, err := language.Raw.Parse(text)
+	var unknown language.ValueError
+	switch {
+	case len(text) < 2:
+		return quickjs.Null, nil
+	case errors.As(err, &unknown):
+		return c.NewString(subtagCase(text)) // well-formed; no table has it
+	case err != nil:
+		return quickjs.Null, nil
+	}
+	canonical, err := language.DeprecatedBase.Canonicalize(tag)
+	if err != nil {
+		canonical = tag
+	}
+	return c.NewString(canonical.String())
+}
+
+// subtagCase writes a language tag's subtags as RFC 5646 has them: Xxxx for scripts, XX for regions.
+func subtagCase(tag string) string {
+	subtags := strings.Split(strings.ToLower(tag), "-")
+	for i, s := range subtags[1:] {
+		switch {
+		case len(subtags[i]) == 1: // of an extension
+			return strings.Join(subtags, "-")
+		case len(s) == 4 && s[0] > '9':
+			subtags[i+1] = strings.ToUpper(s[:1]) + s[1:]
+		case len(s) == 2:
+			subtags[i+1] = strings.ToUpper(s)
+		}
+	}
+	return strings.Join(subtags, "-")
+}

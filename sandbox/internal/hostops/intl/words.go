@@ -1,0 +1,129 @@
+package intl
+
+import (
+	"encoding/binary"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+
+	"github.com/airlock-run/airlock/sandbox/internal/hostops"
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+)
+
+// maxSegment bounds one segment, in bytes of UTF-8: the library that finds its end does not stop on the way.
+const (
+	maxSegment  = 32 << 10
+	segmentWork = 100 // a byte
+)
+
+// intlSegment(granularity, text) gives where a text's segments end, after UAX #29: 32-bit numbers of UTF-16 units, negative
+// for what is no word where the granularity is word.
+func intlSegment(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+	granularity, _ := c.Word(a[0], 16)
+	rest, ok, err := c.Str(a[1], hostops.MaxBytes)
+	if err != nil {
+		return 0, err
+	}
+	if !ok {
+		return 0, hostops.ErrForged
+	}
+	cut := uniseg.FirstSentenceInString
+	switch granularity {
+	case "word":
+		cut = uniseg.FirstWordInString
+	case "grapheme":
+		cut = func(s string, state int) (string, string, int) {
+			first, rest, _, state := uniseg.FirstGraphemeClusterInString(s, state)
+			return first, rest, state
+		}
+	}
+	ends := hostops.Buffer{C: c}
+	end := int32(0)
+	for state := -1; rest != ""; {
+		window := rest
+		if len(rest) > maxSegment {
+			n := maxSegment
+			for !utf8.RuneStart(rest[n]) {
+				n--
+			}
+			window = rest[:n]
+		}
+		segment, after, next := cut(window, state)
+		if after == "" && len(window) < len(rest) {
+			return 0, hostops.Throwf("RangeError", "a segment has more than %d bytes", maxSegment)
+		}
+		if err := c.Work(segmentWork * (4 + len(segment))); err != nil {
+			return 0, err
+		}
+		state, rest = next, rest[len(segment):]
+		for _, r := range segment {
+			end += int32(utf16.RuneLen(r))
+		}
+		marked := end
+		if granularity == "word" && !strings.ContainsFunc(segment, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+			marked = -end
+		}
+		if err := ends.Room(4); err != nil {
+			return 0, err
+		}
+		ends.B = binary.LittleEndian.AppendUint32(ends.B, uint32(marked))
+	}
+	return c.NewBytes(ends.B)
+}
+
+// intlLikely(tag, minimize) adds the likely subtags of a language tag, or takes them away.
+func intlLikely(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+	text, ok := c.Word(a[0], 128)
+	tag, err := language.Raw.Parse(text)
+	if !ok || err != nil {
+		return 0, hostops.ErrForged
+	}
+	likely := func(t language.Tag) string {
+		base, _ := t.Base()
+		script, _ := t.Script()
+		region, _ := t.Region()
+		return base.String() + "-" + script.String() + "-" + region.String()
+	}
+	most := likely(tag)
+	if minimize, _ := a[1].Int(); minimize == 0 {
+		return c.NewString(most)
+	}
+	parts := strings.Split(most, "-")
+	for _, short := range []string{parts[0], parts[0] + "-" + parts[2], parts[0] + "-" + parts[1]} {
+		if t, err := language.Raw.Parse(short); err == nil && likely(t) == most {
+			return c.NewString(short)
+		}
+	}
+	return c.NewString(most)
+}
+
+// intlName(type, code) gives the English name of a language, region or script; null when it has none.
+func intlName(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+	kind, _ := c.Word(a[0], 16)
+	code, ok := c.Word(a[1], 128)
+	name := ""
+	switch english := display.English; {
+	case !ok:
+	case kind == "language":
+		if tag, err := language.Parse(code); err == nil {
+			name = english.Tags().Name(tag)
+		}
+	case kind == "region":
+		if region, err := language.ParseRegion(code); err == nil {
+			name = english.Regions().Name(region)
+		}
+	case kind == "script":
+		if script, err := language.ParseScript(code); err == nil {
+			name = english.Scripts().Name(script)
+		}
+	}
+	if name == "" {
+		return quickjs.Null, nil
+	}
+	return c.NewString(name)
+}

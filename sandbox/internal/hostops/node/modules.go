@@ -1,0 +1,86 @@
+// Package node has the operations behind Node's modules: buffers, hashes and ciphers, which every guest may call, and the
+// answer to whether a run may load a module at all. Start at [Ops].
+package node
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/airlock-run/airlock/sandbox/internal/hostops"
+	"github.com/airlock-run/airlock/sandbox/internal/nodemodule"
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+)
+
+// Ops are the operations by name. Every guest may call them.
+var Ops = map[string]hostops.Op{
+	"buffer.encode": bufferEncode,
+	"buffer.decode": bufferDecode,
+	"hash":          hashOp,
+	"hmac":          hmacOp,
+	"pbkdf2":        pbkdf2Op,
+	"hkdf":          hkdfOp,
+	"cipher":        cipherOp,
+}
+
+// free are the modules that every run may load: they give nothing that the language does not.
+var free = []string{
+	"assert", "assert/strict", "console", "constants", "events", "module", "os", "perf_hooks", "process", "stream/consumers",
+	"sys", "timers", "timers/promises", "util/types",
+}
+
+// granted are the modules that the library has and a run must be granted. submodules are those of their submodules that it
+// has.
+var (
+	granted = []string{
+		"buffer", "crypto", "fs", "http", "https", "path", "querystring", "stream", "string_decoder", "url", "util", "zlib",
+	}
+	submodules = []string{"fs/promises", "path/posix", "stream/promises", "stream/web"}
+)
+
+// Grants are the modules of a run.
+type Grants struct {
+	// Modules are names without "node:", or "*" for all.
+	Modules []string
+	// Files grants fs. Without it no name does.
+	Files bool
+	// Hint, if set, returns what would grant a module, for the message of its refusal.
+	Hint func(name string) string
+}
+
+func (g *Grants) allow(name string) bool {
+	if name == "fs" {
+		return g.Files
+	}
+	return slices.Contains(g.Modules, "*") || slices.Contains(g.Modules, name)
+}
+
+// Load answers module(id): true, or the code and the message of an error.
+func Load(c *hostops.Call, a []quickjs.Value, g *Grants) (quickjs.Value, error) {
+	id, ok := c.Word(a[0], 1024)
+	if !ok {
+		return c.NewJSON([2]string{"MODULE_NOT_FOUND", "Cannot find module: its name is too long"})
+	}
+	name, builtin := nodemodule.Name(id)
+	base, sub, _ := strings.Cut(name, "/")
+	known := slices.Contains(granted, base) && (sub == "" || slices.Contains(submodules, name))
+	switch {
+	case slices.Contains(free, name), known && g.allow(base):
+		return quickjs.Bool(true), nil
+	case known:
+		message := fmt.Sprintf("Cannot load module '%s': this execution may not use it", id)
+		if g.Hint != nil {
+			if hint := g.Hint(base); hint != "" {
+				message += "; " + hint
+			}
+		}
+		return c.NewJSON([2]string{"ERR_ACCESS_DENIED", message})
+	case builtin:
+		message := fmt.Sprintf("Cannot find module '%s': the sandbox does not have it under any policy", id)
+		return c.NewJSON([2]string{"ERR_UNKNOWN_BUILTIN_MODULE", message})
+	case strings.HasPrefix(id, ".") || strings.HasPrefix(id, "/"):
+		return c.NewJSON([2]string{"MODULE_NOT_FOUND", fmt.Sprintf("Cannot find module '%s': it is not among the files", id)})
+	}
+	const format = "Cannot find module '%s': nothing is installed at run time; give its files as node_modules/%s/…"
+	return c.NewJSON([2]string{"MODULE_NOT_FOUND", fmt.Sprintf(format, id, id)})
+}

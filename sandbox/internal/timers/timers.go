@@ -1,0 +1,119 @@
+// Package timers has the timers of one run: what setTimeout and setInterval have set, in the order in which it is due. It
+// knows no clock: times are durations since the start of the run, which callers pass in.
+package timers
+
+import (
+	"container/heap"
+	"time"
+)
+
+// maxTimers bounds what a guest can make the host remember. The library refuses one more before that.
+const maxTimers = 10_000
+
+// timer is due at a time since the run's start. Timers due at the same time fire in the order in which they were set.
+type timer struct {
+	id     int32
+	due    time.Duration
+	period time.Duration
+	repeat bool
+	seq    int64
+	index  int
+}
+
+// Queue is a set of timers. Its zero value is empty.
+type Queue struct {
+	due  dueHeap
+	byID map[int32]*timer
+	seq  int64
+}
+
+// Add sets the timer id, in place of an earlier one of that id. A repeating timer is due again every period.
+func (t *Queue) Add(id int32, due, period time.Duration, repeat bool) {
+	if t.byID == nil {
+		t.byID = make(map[int32]*timer)
+	}
+	t.Remove(id)
+	if len(t.byID) >= maxTimers {
+		return
+	}
+	t.seq++
+	x := &timer{id: id, due: due, period: max(period, time.Millisecond), repeat: repeat, seq: t.seq}
+	t.byID[id] = x
+	heap.Push(&t.due, x)
+}
+
+// Remove clears the timer id.
+func (t *Queue) Remove(id int32) {
+	if x, ok := t.byID[id]; ok {
+		delete(t.byID, id)
+		heap.Remove(&t.due, x.index)
+	}
+}
+
+// Empty reports whether no timer is set.
+func (t *Queue) Empty() bool { return len(t.due) == 0 }
+
+// Next returns when the earliest timer is due. The queue must not be empty.
+func (t *Queue) Next() time.Duration { return t.due[0].due }
+
+// Pop removes the earliest timer and returns its id. A repeating timer is set again.
+func (t *Queue) Pop(now time.Duration) int32 {
+	x := t.due[0]
+	if x.repeat {
+		t.seq++
+		x.due, x.seq = now+x.period, t.seq
+		heap.Fix(&t.due, 0)
+		return x.id
+	}
+	delete(t.byID, x.id)
+	heap.Pop(&t.due)
+	return x.id
+}
+
+// Take removes the timer id out of turn and returns when it was due. A repeating timer is set again.
+func (t *Queue) Take(id int32, now time.Duration) (due time.Duration, ok bool) {
+	x := t.byID[id]
+	if x == nil {
+		return 0, false
+	}
+	due = x.due
+	if x.repeat {
+		t.seq++
+		x.due, x.seq = max(now, due)+x.period, t.seq
+		heap.Fix(&t.due, x.index)
+		return due, true
+	}
+	t.Remove(id)
+	return due, true
+}
+
+// dueHeap orders timers for container/heap.
+type dueHeap []*timer
+
+func (q dueHeap) Len() int { return len(q) }
+
+func (q dueHeap) Less(i, j int) bool {
+	if q[i].due != q[j].due {
+		return q[i].due < q[j].due
+	}
+	return q[i].seq < q[j].seq
+}
+
+func (q dueHeap) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].index, q[j].index = i, j
+}
+
+func (q *dueHeap) Push(x any) {
+	t := x.(*timer)
+	t.index = len(*q)
+	*q = append(*q, t)
+}
+
+func (q *dueHeap) Pop() any {
+	old := *q
+	t := old[len(old)-1]
+	old[len(old)-1] = nil
+	*q = old[:len(old)-1]
+	return t
+}

@@ -1,0 +1,157 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/airlock-run/airlock/policy/depth"
+	"github.com/airlock-run/airlock/policy/toolname"
+	"github.com/airlock-run/airlock/sandbox/internal/hostops"
+)
+
+const (
+	defaultTimeout = 30 * time.Second
+	maxAnswer      = 4 << 20
+)
+
+// Func answers a call.
+type Func func(ctx context.Context, params json.RawMessage) (json.RawMessage, error)
+
+// Config describes a Tool; see sandbox.Tool.
+type Config struct {
+	Name                      string
+	InputSchema, OutputSchema json.RawMessage
+	Timeout                   time.Duration
+	Call                      Func
+	// Depth is how deep parameters and answers may nest.
+	Depth  int
+	Memory hostops.Background
+}
+
+// Tool is a function that a guest can call.
+type Tool struct {
+	cfg           Config
+	input, output *schema
+}
+
+// New returns a Tool. An error begins with the field that is wrong, as requests spell it: name, inputSchema, outputSchema
+// or url.
+func New(cfg Config) (*Tool, error) {
+	if err := toolname.Check(cfg.Name); err != nil {
+		return nil, fmt.Errorf("name: %w", err)
+	}
+	input, err := newSchema(cfg.InputSchema)
+	if err != nil {
+		return nil, fmt.Errorf("inputSchema: %w", err)
+	}
+	output, err := newSchema(cfg.OutputSchema)
+	if err != nil {
+		return nil, fmt.Errorf("outputSchema: %w", err)
+	}
+	if cfg.Call == nil {
+		return nil, errors.New("url: is not set; a tool needs one to be called")
+	}
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = defaultTimeout
+	}
+	return &Tool{cfg: cfg, input: input, output: output}, nil
+}
+
+// Name returns the name of the tool.
+func (t *Tool) Name() string { return t.cfg.Name }
+
+// Call makes one call. An error is a *hostops.Exception that names the tool, or a *hostops.LimitError.
+func (t *Tool) Call(ctx context.Context, params string) (json.RawMessage, error) {
+	fail := func(name, format string, args ...any) error {
+		return hostops.Throw(name, "tool "+t.cfg.Name+": "+fmt.Sprintf(format, args...))
+	}
+	if len(params) > MaxParams {
+		return nil, fail("TypeError", "the parameters have %d bytes; at most %d are accepted", len(params), MaxParams)
+	}
+	if path := depth.Over([]byte(params), "params", t.cfg.Depth); path != "" {
+		return nil, fail("RangeError", "%s", depth.Message("the value of the parameters", path, t.cfg.Depth))
+	}
+	if !json.Valid([]byte(params)) {
+		return nil, fail("TypeError", "the parameters are not valid JSON")
+	}
+	if err := t.fits(ctx, t.input, json.RawMessage(params)); hostops.AsLimit(err) != nil {
+		return nil, hostops.AsLimit(err)
+	} else if err != nil {
+		return nil, fail("TypeError", "the parameters do not fit: %v", err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, t.cfg.Timeout, errToolTimeout)
+	defer cancel()
+	out, err := t.answered(ctx, json.RawMessage(params))
+	switch {
+	case hostops.AsLimit(err) != nil:
+		return nil, hostops.AsLimit(err)
+	case err != nil && errors.Is(context.Cause(ctx), errToolTimeout):
+		return nil, fail("Error", "no answer within %v", t.cfg.Timeout)
+	case err != nil:
+		return nil, fail("Error", "%s", err.Error())
+	case len(out) == 0:
+		out = json.RawMessage("null")
+	}
+	if len(out) > maxAnswer {
+		return nil, fail("Error", "the answer has %d bytes; at most %d are accepted", len(out), maxAnswer)
+	}
+	if path := depth.Over(out, "answer", t.cfg.Depth); path != "" {
+		return nil, fail("RangeError", "%s", depth.Message("the answer", path, t.cfg.Depth))
+	}
+	if !json.Valid(out) {
+		return nil, fail("Error", "the answer is not valid JSON")
+	}
+	if err := t.fits(ctx, t.output, out); hostops.AsLimit(err) != nil {
+		return nil, hostops.AsLimit(err)
+	} else if err != nil {
+		return nil, fail("Error", "the answer does not fit: %v", err)
+	}
+	return out, nil
+}
+
+// fits checks a value against a schema, nil for none.
+func (t *Tool) fits(ctx context.Context, s *schema, text json.RawMessage) error {
+	if s == nil {
+		return nil
+	}
+	held, err := hostops.Hold(t.cfg.Memory, decodedBytes(text))
+	if err != nil {
+		return err
+	}
+	defer held.Drop()
+	return s.check(ctx, text)
+}
+
+var errToolTimeout = errors.New("the tool takes too long")
+
+// answered calls, and waits no longer than ctx even when the callee does.
+func (t *Tool) answered(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+	return Beside(ctx, func() (json.RawMessage, error) { return t.cfg.Call(ctx, params) })
+}
+
+// Beside calls f on a goroutine of its own, and waits no longer than ctx.
+func Beside(ctx context.Context, f func() (json.RawMessage, error)) (json.RawMessage, error) {
+	type outcome struct {
+		out json.RawMessage
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		defer func() {
+			if recover() != nil {
+				done <- outcome{err: errors.New("the call failed")}
+			}
+		}()
+		out, err := f()
+		done <- outcome{out, err}
+	}()
+	select {
+	case o := <-done:
+		return o.out, o.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,235 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+	"unicode/utf16"
+
+	"github.com/airlock-run/airlock/policy/address"
+	"github.com/airlock-run/airlock/sandbox/internal/egress"
+	"github.com/airlock-run/airlock/sandbox/internal/hostops"
+	"github.com/airlock-run/airlock/sandbox/internal/hostops/compress"
+	"github.com/airlock-run/airlock/sandbox/internal/hostops/crypto"
+	"github.com/airlock-run/airlock/sandbox/internal/hostops/intl"
+	"github.com/airlock-run/airlock/sandbox/internal/hostops/node"
+	"github.com/airlock-run/airlock/sandbox/internal/hostops/web"
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/internal/vfs"
+)
+
+// A guest reaches the host in two ways, both over the one host call and both by the name of an operation:
+//
+//   - internal.sync(name, …) is answered before it returns: computation that Go does better (hashes, URLs, encodings).
+//   - internal.request(name, payload) returns a promise (requests.go).
+//
+// Which names exist for a run is decided here, from its grants alone. A name that does not exist is refused, whatever the
+// guest did to get at the host call.
+
+// platform are the synchronous operations that every guest may call and that need nothing of the run but its limits.
+var platform = joined(web.Ops, crypto.Ops, compress.Ops, intl.Ops, node.Ops)
+
+func joined(parts ...map[string]hostops.Op) map[string]hostops.Op {
+	all := make(map[string]hostops.Op)
+	for _, part := range parts {
+		maps.Copy(all, part)
+	}
+	return all
+}
+
+// own are the synchronous operations that every guest may call and that look at its run.
+var own = map[string]func(*run, *hostops.Call, []quickjs.Value) (quickjs.Value, error){
+	"exit":         (*run).exitOp,
+	"module":       (*run).moduleOp,
+	"stack.frames": (*run).framesOp,
+	"timeOrigin":   (*run).timeOriginOp,
+}
+
+// powers are what the grants of a run come to.
+type powers struct {
+	// sync are the synchronous operations that only the grants give.
+	sync map[string]hostops.Op
+	// setup is what the library is told of the grants, as JSON; nil if there is nothing to tell.
+	setup []byte
+	files *vfs.FS // nil for none
+}
+
+// operation returns the synchronous operation of a name, nil if the run has none.
+func (r *run) operation(name string) hostops.Op {
+	if op := platform[name]; op != nil {
+		return op
+	}
+	if op := own[name]; op != nil {
+		return func(c *hostops.Call, args []quickjs.Value) (quickjs.Value, error) { return op(r, c, args) }
+	}
+	return r.powers.sync[name]
+}
+
+// setup is what the library is told of a run's grants before the code starts.
+type setup struct {
+	Tools   []setupTool       `json:"tools,omitempty"`
+	Secrets map[string]string `json:"secrets,omitempty"` // placeholders by name
+	Network bool              `json:"network,omitempty"`
+	Steps   bool              `json:"steps,omitempty"`
+	Depth   int               `json:"stackDepth,omitempty"`
+	Base    string            `json:"base,omitempty"` // of api.request's paths
+}
+
+type setupTool struct {
+	Namespace string `json:"namespace"`
+	Method    string `json:"method"`
+	Name      string `json:"name"`
+	Blocking  bool   `json:"blocking"`
+	Bare      bool   `json:"bare"` // its parameters are null, not {}, if the guest gives none
+}
+
+// grant makes operations of the grants and returns what ends them. An error is the host's: a tool that cannot be one.
+func (r *run) grant(script Script) (end func(), err error) {
+	g := &r.grants
+	r.powers.sync = map[string]hostops.Op{}
+	r.requests.counted, r.requests.followUps = map[string]hostops.Request{}, map[string]hostops.Request{}
+	var told setup
+	end = func() {}
+	var client *egress.Client
+	if g.Network.Mode != NetworkNone || slices.ContainsFunc(g.Tools, func(t Tool) bool { return t.Call == nil }) {
+		client = r.newClient(script.TraceParent)
+		end = client.Close
+	}
+	if g.Network.Mode != NetworkNone {
+		end = r.grantNetwork(client, &told)
+	}
+	if err := r.grantFiles(script.Files); err != nil {
+		end()
+		return nil, err
+	}
+	if err := r.grantTools(script.ID, client, &told); err != nil {
+		end()
+		return nil, err
+	}
+	if told.Steps = g.Debug.Steps; told.Steps {
+		r.powers.sync["step"] = r.stepOp
+	}
+	if g.Debug.Profile || g.Debug.StackTraces {
+		told.Depth = sampleDepth
+	}
+	if len(told.Tools) > 0 || len(told.Secrets) > 0 || told.Network || told.Steps || told.Depth > 0 {
+		text, err := json.Marshal(told)
+		if err != nil {
+			end()
+			return nil, fmt.Errorf("tell the guest its grants: %w", err)
+		}
+		r.powers.setup = text
+		r.powers.sync["setup"] = func(c *hostops.Call, _ []quickjs.Value) (quickjs.Value, error) {
+			return c.In.ParseJSON(text)
+		}
+	}
+	return end, nil
+}
+
+func (r *run) newClient(traceParent string) *egress.Client {
+	return egress.NewClient(egress.Config{
+		Rules: r.grants.Network.rules(), Dialer: r.engine.egress.dialer(), Seed: r.outside.seed, Wall: r.limits.Wall,
+		MaxBytes: r.limits.FetchBytes, TooMuch: r.limits.exceeded(LimitFetchBytes), Memory: &r.memory, TraceParent: traceParent,
+	})
+}
+
+func (r *run) grantNetwork(client *egress.Client, told *setup) (end func()) {
+	n := &r.grants.Network
+	x := egress.NewExchanges(client, &r.memory)
+	r.requests.counted["fetch"] = x.Fetch
+	r.requests.followUps["fetch.read"] = x.Read
+	r.powers.sync["fetch.send"], r.powers.sync["fetch.abort"] = x.Upload, x.Abort
+	told.Network = n.Mode == NetworkPublic || n.Mode == NetworkAllowlist && len(n.Hosts) > 0
+	told.Base = baseOf(*n)
+	for _, s := range n.Secrets {
+		if told.Secrets == nil {
+			told.Secrets = map[string]string{}
+		}
+		told.Secrets[s.Name] = egress.Placeholder(r.outside.secretSeed(), s.Name)
+	}
+	return x.Close
+}
+
+// baseOf returns what paths of api.request are relative to: the one host that a run may reach, if there is one.
+func baseOf(n Network) string {
+	if len(n.Hosts) != 1 {
+		return ""
+	}
+	host, port := address.SplitPattern(n.Hosts[0])
+	name, addr, err := address.Host(host)
+	if err != nil {
+		return ""
+	}
+	scheme := "https://"
+	opened := address.Hosts(n.OpenedHosts).Match(name, 0).OK
+	if addr.IsValid() && address.ClassOf(addr) != address.Public || opened && name == "localhost" {
+		scheme = "http://"
+	}
+	if addr.Is6() {
+		name = "[" + name + "]"
+	}
+	if port != "" {
+		name += ":" + port
+	}
+	return scheme + name
+}
+
+func (r *run) grantFiles(files map[string][]byte) (err error) {
+	if r.grants.Files == FilesNone {
+		return nil
+	}
+	r.powers.files, err = vfs.New(vfs.Config{
+		Writable: r.grants.Files >= FilesWrite, MaxBytes: r.limits.FileBytes, MaxFiles: r.limits.FileCount,
+		TooMuch: r.limits.exceeded(LimitFiles), Memory: &r.memory,
+	}, files)
+	if err == nil {
+		maps.Copy(r.powers.sync, r.powers.files.Ops())
+	}
+	return err
+}
+
+// exitOp(code, result) ends the run.
+func (r *run) exitOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+	code, _ := a[0].Int()
+	if c.In.Len(a[1]) > r.limits.OutputBytes {
+		return 0, r.limits.exceeded(LimitOutput)
+	}
+	value, ok, err := c.Str(a[1], r.limits.OutputBytes)
+	if err != nil {
+		return 0, err
+	}
+	if !ok {
+		value = "null"
+	}
+	return 0, &exited{code, []byte(value)}
+}
+
+// moduleOp(id) answers whether the run may load a module.
+func (r *run) moduleOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+	g := node.Grants{Modules: r.grants.Modules, Files: r.grants.Files >= FilesRead, Hint: r.grants.ModuleHint}
+	return node.Load(c, a, &g)
+}
+
+// framesOp(stack) returns where the frames begin in a stack that the engine has made, in UTF-16 units. It returns -1 for a
+// stack that the guest has set.
+func (r *run) framesOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+	stack, ok := c.Word(a[0], maxErrorText)
+	if err := c.Work(4 * len(stack)); err != nil {
+		return 0, err
+	}
+	if !ok || r.source == nil {
+		return quickjs.Int(-1), nil
+	}
+	at := r.source.FrameStart(stack)
+	if at < 0 {
+		return quickjs.Int(-1), nil
+	}
+	return quickjs.Int(int32(len(utf16.Encode([]rune(stack[:at]))))), nil
+}
+
+// timeOriginOp() returns when the run began, in milliseconds since the Unix epoch.
+func (r *run) timeOriginOp(c *hostops.Call, _ []quickjs.Value) (quickjs.Value, error) {
+	return c.NewJSON(float64(r.outside.origin()) / float64(time.Millisecond))
+}

@@ -1,0 +1,186 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"sync/atomic"
+
+	"github.com/airlock-run/airlock/policy/depth"
+	"github.com/airlock-run/airlock/sandbox/internal/hostops"
+	"github.com/airlock-run/airlock/sandbox/internal/hostops/crypto"
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/stdlib"
+)
+
+// requests are the asynchronous operations of a run: internal.request(name, payload) returns a promise, and the host works
+// on a goroutine of its own.
+type requests struct {
+	ctx context.Context // ends with the run
+	// counted are the operations that count as API calls. followUps continue what one of them began, and do not.
+	counted, followUps map[string]hostops.Request
+
+	completions chan completion
+	outstanding int // requests that the guest waits for
+	calls       int // API calls
+	running     atomic.Int64
+}
+
+// completion is a request that the host has finished. held is what was charged for it.
+type completion struct {
+	id     int32
+	answer hostops.Answer
+	err    error
+	held   int64
+}
+
+const (
+	// maxPayload bounds the payload of a request, in UTF-16 units. Tools and fetch take less.
+	maxPayload = 16 << 20
+	// requestRoom is what a waiting request takes besides its payload: a goroutine and its place in tables.
+	requestRoom = 16 << 10
+)
+
+// beginRequests makes the context of the run's operations and returns what ends it.
+func (r *run) beginRequests() context.CancelFunc {
+	var end context.CancelFunc
+	r.requests.ctx, end = context.WithCancel(r.ctx)
+	return end
+}
+
+// countCall counts an API call.
+func (r *run) countCall() error {
+	if r.requests.calls++; r.requests.calls > r.limits.APICalls {
+		return r.limits.exceeded(LimitAPICalls)
+	}
+	return nil
+}
+
+// request starts an asynchronous operation.
+func (r *run) request(in *quickjs.Instance, a quickjs.Args) error {
+	c := r.ops.Begin(in)
+	defer c.End()
+	id, ok := a[1].Int()
+	name, ok1 := c.Word(a[2], maxOpName)
+	payload, ok2, err := c.Str(a[3], maxPayload)
+	if err != nil {
+		return err
+	}
+	if !ok || !ok1 || !ok2 {
+		return nil // the library makes no such call
+	}
+	hash, err := hashOf(c, payload)
+	if err != nil {
+		return err
+	}
+	r.outside.taint()
+	q := &r.requests
+	op, counted := q.counted[name]
+	if !counted {
+		op = q.followUps[name]
+	}
+	held := requestRoom + int64(len(payload))
+	if !r.outside.tape.Playing() {
+		if err := r.memory.ChargeAside(held); err != nil {
+			return err
+		}
+	}
+	q.outstanding++
+	r.outside.tape.Asked(id, name, hash)
+	if counted {
+		if err := r.countCall(); err != nil {
+			return err
+		}
+	}
+	if r.outside.tape.Playing() {
+		return nil // the journal has the answer
+	}
+	if op == nil {
+		op = func(context.Context, string) (hostops.Answer, error) { return hostops.Answer{}, errNotGranted(name) }
+	}
+	if q.completions == nil {
+		q.completions = make(chan completion)
+	}
+	q.running.Add(1)
+	go r.serve(op, id, payload, held)
+	return nil
+}
+
+// serve works on a request, on a goroutine of its own.
+func (r *run) serve(op hostops.Request, id int32, payload string, held int64) {
+	q := &r.requests
+	defer q.running.Add(-1)
+	answer, err := op(q.ctx, payload)
+	room := int64(len(answer.JSON) + len(answer.Bytes))
+	if limit := r.memory.ChargeAside(room); limit != nil {
+		answer, err, room = hostops.Answer{}, limit, 0
+	}
+	select {
+	case q.completions <- completion{id, answer, err, held + room}:
+	case <-q.ctx.Done():
+	}
+}
+
+// hashOf returns a short hash of a text, whose work it announces.
+func hashOf(c *hostops.Call, text string) (string, error) {
+	h := sha256.New()
+	if err := crypto.Absorb(c, h, hostops.BytesOf(text)); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
+// settle hands an answer to the guest.
+func (r *run) settle(in *quickjs.Instance, c completion) error {
+	r.requests.outstanding--
+	r.memory.ReleaseAside(c.held)
+	r.outside.tape.Answered(c.id, c.answer.JSON, c.answer.Bytes, recordedError(c.err))
+	if path := depth.Over(c.answer.JSON, "answer", r.limits.Depth); path != "" && c.err == nil {
+		c.err = hostops.Throw("RangeError", depth.Message("the answer", path, r.limits.Depth))
+	}
+	if limit := hostops.AsLimit(c.err); limit != nil {
+		return limit
+	}
+	var value quickjs.Value
+	var err error
+	failed := quickjs.Int(0)
+	switch {
+	case c.err != nil:
+		failed = quickjs.Int(1)
+		value, err = hostops.ErrorValue(in, c.err)
+	case c.answer.Bytes != nil:
+		value, err = in.Bytes(c.answer.Bytes)
+	case len(c.answer.JSON) == 0:
+		value = quickjs.Undefined
+	default:
+		value, err = in.ParseJSON(c.answer.JSON)
+	}
+	if err != nil {
+		return err
+	}
+	return r.guest(in, r.image.Root(stdlib.RootSettle), quickjs.Int(c.id), failed, value)
+}
+
+// recordedError returns an error as a journal has it, nil for none: the name and the message of an exception, or "limit"
+// and the name of the limit, which ends a repeated run by itself.
+func recordedError(err error) *[2]string {
+	if err == nil {
+		return nil
+	}
+	if limit := hostops.AsLimit(err); limit != nil {
+		return &[2]string{"limit", limit.Limit}
+	}
+	e := hostops.AsException(err)
+	return &[2]string{e.Name, e.Message}
+}
+
+// playedError is the way back from recordedError.
+func (r *run) playedError(recorded *[2]string) error {
+	if recorded == nil {
+		return nil
+	}
+	if recorded[0] == "limit" {
+		return r.limits.exceeded(Limit(recorded[1]))
+	}
+	return hostops.Throw(recorded[0], recorded[1])
+}
