@@ -1,4 +1,3 @@
-// Package profile turns stacks that were sampled while a guest ran into a flame profile.
 package profile
 
 import (
