@@ -59,10 +59,10 @@ func Secrets(getenv func(string) string) func(name string) string {
 // servers is a set of attached servers as the runner knows it.
 type servers struct{ *mcptools.Servers }
 
-// Begin implements runner.Attached.
-func (s servers) Begin() runner.Calls { return s.Servers.Begin() }
+// Begin implements runner.RemoteTools.
+func (s servers) Begin() runner.ToolCalls { return s.Servers.Begin() }
 
-func attached(set Settings) runner.Attached {
+func attached(set Settings) runner.RemoteTools {
 	if len(set.Attached) == 0 {
 		return nil
 	}

@@ -32,7 +32,7 @@ var _ localinvoke.Outside = Outside{}
 // Begin implements localinvoke.Outside. The code is not looked at: it has been, and does not change what is granted.
 func (o Outside) Begin(inv execution.Invocation) localinvoke.Access {
 	inv.Content = "unread" // the sum of sources that nobody needs here
-	ask := runner.Ask(inv)
+	ask := runner.PolicyRequest(inv)
 	ask.Code, ask.Entry, ask.Language, ask.Files, ask.Sum = "0", "", "", nil, ""
 	d := o.Rules.Decide(ask)
 	if d.Effect != policy.Allow || len(inv.Replay) > 0 {

@@ -129,7 +129,7 @@ func open(
 	}
 	startup.engine(engine.Startup())
 	how := runner.Config{
-		Sandbox: engine, Policy: rules, MaxMemoryBytes: set.MemoryBytes, Secret: set.Secret, Attached: attached(set), Log: log,
+		Sandbox: engine, Policy: rules, MaxMemoryBytes: set.MemoryBytes, Secret: set.Secret, RemoteTools: attached(set), Log: log,
 	}
 	if set.Sealed {
 		how.Records, how.KeepCode = link, set.Records.KeepCode // the owner redacts

@@ -13,16 +13,16 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Replayed is what came of running a recorded execution again.
+// Replayed is the result of replaying a recorded execution.
 type Replayed struct {
 	Result execution.Result
-	// Differences name what is not as the record has it, a line each; empty when it is the same execution.
+	// Differences are what differs from the record, one line each; empty if nothing does.
 	Differences []string
 }
 
-// Replay runs a recorded execution again, answered from its journal: nothing outside is reached and nothing is recorded.
-// The error says why the record cannot be replayed: nothing ran, it was cancelled, it keeps no request, its
-// function did not live to write it, its journal was cut, or the policy of today refuses it.
+// Replay runs a recorded execution again. Its host calls are answered from the journal in the record; nothing outside is
+// reached and nothing is recorded. Replay fails if the record has no request or no complete journal, if nothing ran, if the
+// execution was cancelled, or if the current policy refuses it.
 func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error) {
 	switch {
 	case rec.Status == string(execution.Blocked):
@@ -46,33 +46,33 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 		q.Input = webhook.WithoutCredentials(q.Input)
 	}
 	journal.Seeded = q.Seed != nil
-	a := &account{inv: execution.Invocation{ID: rec.ID, Request: q, Caller: execution.Caller(rec.Caller), Via: rec.Via, ReceivedAt: rec.Time}, now: r.cfg.Now}
+	o := &outcome{inv: execution.Invocation{ID: rec.ID, Request: q, Caller: execution.Caller(rec.Caller), Via: rec.Via, ReceivedAt: rec.Time}, now: r.cfg.Now}
 	if f := rec.Function; f != nil {
-		a.inv.Function = &execution.FunctionRef{Name: f.Name, Version: f.Version}
+		o.inv.Function = &execution.FunctionRef{Name: f.Name, Version: f.Version}
 	}
-	if a.codeSHA256, err = r.shelf.complete(&a.inv); err != nil {
+	if o.codeSHA256, err = r.sources.complete(&o.inv); err != nil {
 		return Replayed{}, err
 	}
-	a.decision = r.cfg.Policy.Decide(Ask(a.inv))
-	if a.decision.Effect != policy.Allow {
-		return Replayed{}, fmt.Errorf("the policy refuses it now: %v", a.decision.Violations)
+	o.decision = r.cfg.Policy.Decide(PolicyRequest(o.inv))
+	if o.decision.Effect != policy.Allow {
+		return Replayed{}, fmt.Errorf("the policy refuses it now: %v", o.decision.Violations)
 	}
 	calls := r.calls()
 	defer calls.Close()
-	grants, err := r.grantsOf(a.decision.Grants, q, calls)
+	grants, err := r.grantsOf(o.decision.Grants, q, calls)
 	if err != nil {
 		return Replayed{}, err
 	}
 	grants.Replay = &journal
-	out, err := r.cfg.Sandbox.Run(ctx, scriptOf(a.inv), grants)
+	out, err := r.cfg.Sandbox.Run(ctx, scriptOf(o.inv), grants)
 	if err != nil {
 		return Replayed{}, fmt.Errorf("the sandbox could not run the code: %w", err)
 	}
-	result := a.result(out)
+	result := o.result(out)
 	return Replayed{Result: result, Differences: rec.Differences(outcomeOf(result))}, nil
 }
 
-// journalOf reads a record's journal. One of a pure execution is not kept: it is the seed and the time.
+// journalOf returns a record's journal. A pure execution has none: its seed and time are enough.
 func journalOf(rec audit.Record) (sandbox.Journal, error) {
 	var j sandbox.Journal
 	if len(rec.Journal) == 0 {
@@ -92,7 +92,7 @@ func journalOf(rec audit.Record) (sandbox.Journal, error) {
 	return j, nil
 }
 
-// outcomeOf is what is compared of a result with the record of an execution that was run again.
+// outcomeOf returns the parts of a result that replay compares with the record.
 func outcomeOf(result execution.Result) audit.Outcome {
 	o := audit.Outcome{
 		Status: string(result.Status), Result: result.Result, OutputBytes: result.Usage.OutputBytes, Ticks: result.Usage.Ticks,
@@ -107,7 +107,7 @@ func outcomeOf(result execution.Result) audit.Outcome {
 	return o
 }
 
-// replayed answers an invocation that is to run a recorded execution again.
+// replayed answers an invocation that carries a record to replay.
 func (r *Runner) replayed(ctx context.Context, inv execution.Invocation) (execution.Result, error) {
 	var rec audit.Record
 	if err := json.Unmarshal(inv.Replay, &rec); err != nil {

@@ -2,10 +2,8 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -14,29 +12,29 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Sandbox runs one script in a fresh guest. *sandbox.Engine is one.
+// A Sandbox runs one script in a fresh guest. *sandbox.Engine implements it.
 type Sandbox interface {
 	Run(ctx context.Context, script sandbox.Script, grants sandbox.Grants) (sandbox.Result, error)
 }
 
-// Decider says whether an execution may run and with what powers. *policy.Set is one.
+// A Decider decides whether an execution may run and with which grants. *policy.Set implements it.
 type Decider interface {
 	Decide(ask policy.Request) policy.Decision
 }
 
-// Attached is how the tools of servers are called that the deployment attaches.
-type Attached interface {
-	// Begin gives what one execution has of them.
-	Begin() Calls
+// RemoteTools are the tools of the servers that the deployment attaches.
+type RemoteTools interface {
+	// Begin returns the calls of one execution.
+	Begin() ToolCalls
 }
 
-// Calls are one execution's calls of attached tools.
-type Calls interface {
-	// Tool gives how a tool is called over a network, and how long one call may take; ok is false when it is not attached.
-	Tool(name string) (over func(http.RoundTripper) func(context.Context, json.RawMessage) (json.RawMessage, error), timeout time.Duration, ok bool)
-	// Server identifies the server that a tool is of; "" when it is not attached.
+// ToolCalls are one execution's calls of remote tools.
+type ToolCalls interface {
+	// Tool returns how to call a tool and the time that one call may take. ok is false if no server has the tool.
+	Tool(name string) (call CallVia, timeout time.Duration, ok bool)
+	// Server identifies the server of a tool; "" if no server has it.
 	Server(tool string) string
-	// Close ends what the calls began.
+	// Close ends the sessions that the calls opened.
 	Close()
 }
 
@@ -45,30 +43,30 @@ type Config struct {
 	Sandbox Sandbox
 	Policy  Decider
 	Records audit.Appender
-	// MaxMemoryBytes lowers what any tier gives a guest; 0 leaves the tiers as they are.
+	// MaxMemoryBytes lowers the memory of every tier; 0 leaves the tiers as they are.
 	MaxMemoryBytes int64
-	// KeepCode stores the code and the whole request in the record, which replay needs, in place of the code's hash alone.
+	// KeepCode records the code and the whole request, which replay needs, and not only the code's hash.
 	KeepCode bool
-	// Secret gives the value of a secret that the policy names, "" where there is none; default none. Guests never see
-	// values, and neither do records.
+	// Secret returns the value of a secret that the policy names, or "". Neither guests nor records see values. The default
+	// has no secrets.
 	Secret func(name string) string
-	// Attached calls tools without a URL of their own; nil calls none.
-	Attached Attached
-	// Redact takes secrets out of a record before it is stored; nil changes nothing.
+	// RemoteTools calls tools that have no URL of their own; nil calls none.
+	RemoteTools RemoteTools
+	// Redact removes secrets from a record before it is stored; nil changes nothing.
 	Redact func(*audit.Record)
 	// Now is the clock; default time.Now.
 	Now func() time.Time
-	// Log receives the causes of platform failures, which callers are not told; default none.
+	// Log receives the causes of platform failures, which callers do not see; the default discards them.
 	Log *slog.Logger
 }
 
-// Runner runs invocations. It is safe for concurrent use.
+// A Runner runs invocations. It is safe for concurrent use.
 type Runner struct {
-	cfg   Config
-	shelf shelf
+	cfg     Config
+	sources sourceCache
 }
 
-// New checks cfg.
+// New returns a Runner, or an error if cfg is incomplete.
 func New(cfg Config) (*Runner, error) {
 	switch {
 	case cfg.Sandbox == nil:
@@ -90,73 +88,73 @@ func New(cfg Config) (*Runner, error) {
 	return &Runner{cfg: cfg}, nil
 }
 
-// Run executes one invocation: it decides, runs and records. onLog, which may be nil, is called for each console call as
-// it happens. Errors are *execution.Error. When ctx is cancelled the guest is stopped and the execution recorded as
-// cancelled.
+// Run decides, runs and records one invocation. onLog, which may be nil, is called for each console call as it happens.
+// Errors are of type *execution.Error. If ctx is cancelled, the guest is stopped and the execution recorded as cancelled.
 func (r *Runner) Run(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error) {
 	if len(inv.Replay) > 0 {
 		return r.replayed(ctx, inv)
 	}
-	codeSHA256, err := r.shelf.complete(&inv)
+	codeSHA256, err := r.sources.complete(&inv)
 	if err != nil {
 		return execution.Result{}, err
 	}
-	a := &account{inv: inv, now: r.cfg.Now, keepCode: r.cfg.KeepCode, codeSHA256: codeSHA256}
-	if a.inv.ReceivedAt.IsZero() {
-		a.inv.ReceivedAt = r.cfg.Now()
+	o := &outcome{inv: inv, now: r.cfg.Now, keepCode: r.cfg.KeepCode, codeSHA256: codeSHA256}
+	if o.inv.ReceivedAt.IsZero() {
+		o.inv.ReceivedAt = r.cfg.Now()
 	}
-	a.custody = append(a.custody, audit.Step{Step: audit.Received})
-	a.decision = r.cfg.Policy.Decide(Ask(inv))
-	a.step(audit.Decided)
-	if bad, ok := a.decision.BadField(); ok {
+	o.custody = append(o.custody, audit.Step{Step: audit.Received})
+	o.decision = r.cfg.Policy.Decide(PolicyRequest(inv))
+	o.step(audit.Decided)
+	if bad, ok := o.decision.BadField(); ok {
 		return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}
 	}
-	if err := shallow(inv.Request, a.decision.Grants.Depth); err != nil && a.decision.Effect == policy.Allow {
+	if err := shallow(inv.Request, o.decision.Grants.Depth); err != nil && o.decision.Effect == policy.Allow {
 		return execution.Result{}, err
 	}
 	var result execution.Result
-	if a.decision.Effect != policy.Allow {
-		result = a.blocked()
+	if o.decision.Effect != policy.Allow {
+		result = o.blocked()
 	} else {
-		if result, err = r.sandboxed(ctx, a, onLog); err != nil {
+		if result, err = r.sandboxed(ctx, o, onLog); err != nil {
 			return execution.Result{}, err
 		}
 	}
-	return r.recorded(ctx, a, result)
+	return r.recorded(ctx, o, result)
 }
 
-func (r *Runner) sandboxed(ctx context.Context, a *account, onLog func(execution.Log)) (execution.Result, error) {
-	calls := r.callsOf(a.inv)
+func (r *Runner) sandboxed(ctx context.Context, o *outcome, onLog func(execution.Log)) (execution.Result, error) {
+	calls := r.callsOf(o.inv)
 	defer calls.Close()
-	grants, err := r.grantsOf(a.decision.Grants, a.inv.Request, calls)
+	grants, err := r.grantsOf(o.decision.Grants, o.inv.Request, calls)
 	if err != nil {
 		return execution.Result{}, err
 	}
 	if onLog != nil {
 		grants.OnLog = func(l sandbox.Log) { onLog(logOf(l)) }
 	}
-	a.step(audit.Started)
-	out, err := r.cfg.Sandbox.Run(ctx, scriptOf(a.inv), grants)
+	o.step(audit.Started)
+	out, err := r.cfg.Sandbox.Run(ctx, scriptOf(o.inv), grants)
 	if err != nil {
-		r.cfg.Log.ErrorContext(ctx, "sandbox failed", "id", a.inv.ID, "err", err)
+		r.cfg.Log.ErrorContext(ctx, "sandbox failed", "id", o.inv.ID, "err", err)
 		return execution.Result{}, &execution.Error{Code: execution.Internal, Message: "the sandbox could not run the code", Err: err}
 	}
-	a.step(audit.Finished)
-	a.seed = out.Seed
+	o.step(audit.Finished)
+	o.seed = out.Seed
 	if !out.Pure {
-		a.journal = out.Journal
+		o.journal = out.Journal
 	}
-	return a.result(out), nil
+	return o.result(out), nil
 }
 
-// recorded gives result only when its record is safe. A caller that hangs up loses no record.
-func (r *Runner) recorded(ctx context.Context, a *account, result execution.Result) (execution.Result, error) {
-	record := a.record(result)
+// recorded stores the record and then returns result. If the record cannot be stored, it withholds the result. A caller that
+// hangs up does not cancel the record.
+func (r *Runner) recorded(ctx context.Context, o *outcome, result execution.Result) (execution.Result, error) {
+	record := o.record(result)
 	if r.cfg.Redact != nil {
 		r.cfg.Redact(&record)
 	}
 	if err := r.cfg.Records.Append(context.WithoutCancel(ctx), record); err != nil {
-		r.cfg.Log.ErrorContext(ctx, "audit record not written, result withheld", "id", a.inv.ID, "err", err)
+		r.cfg.Log.ErrorContext(ctx, "audit record not written, result withheld", "id", o.inv.ID, "err", err)
 		return execution.Result{}, &execution.Error{
 			Code: execution.Unrecorded, Message: "the execution's audit record could not be written; its result is withheld", Err: err,
 		}

@@ -21,8 +21,8 @@ type attached struct {
 	called int
 }
 
-func (a *attached) Begin() runner.Calls { return a }
-func (a *attached) Close()              {}
+func (a *attached) Begin() runner.ToolCalls { return a }
+func (a *attached) Close()                  {}
 func (a *attached) Server(tool string) string {
 	if strings.HasPrefix(tool, "weather:") {
 		return a.server
@@ -30,7 +30,7 @@ func (a *attached) Server(tool string) string {
 	return ""
 }
 
-func (a *attached) Tool(name string) (runner.Over, time.Duration, bool) {
+func (a *attached) Tool(name string) (runner.CallVia, time.Duration, bool) {
 	return func(http.RoundTripper) func(context.Context, json.RawMessage) (json.RawMessage, error) {
 		return func(context.Context, json.RawMessage) (json.RawMessage, error) {
 			a.called++
@@ -63,7 +63,7 @@ func TestServerReplaced(t *testing.T) {
 		"several, one of them is new": {map[string]string{"news": "one", "weather": "old"}, false},
 	} {
 		servers, did := &attached{server: "one"}, &caller{}
-		r, err := runner.New(runner.Config{Sandbox: did, Policy: policy.Default(), Records: did, Attached: servers})
+		r, err := runner.New(runner.Config{Sandbox: did, Policy: policy.Default(), Records: did, RemoteTools: servers})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func (r *ran) Append(_ context.Context, rec audit.Record) error {
 
 // Sources that were met may be named from then on, by the same tenant alone; what comes with another sum is refused; and
 // versions are told apart by all that makes them different.
-func TestNamedSources(t *testing.T) {
+func TestSourceCache(t *testing.T) {
 	did := &ran{}
 	r, err := runner.New(runner.Config{Sandbox: did, Policy: policy.Default(), Records: did})
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Ask puts an invocation to the policy.
-func Ask(inv execution.Invocation) policy.Request {
+// PolicyRequest returns the question that an invocation asks the policy.
+func PolicyRequest(inv execution.Invocation) policy.Request {
 	q, sum := inv.Request, inv.Content
 	if sum == "" {
 		sum = q.Sources().Sum()
@@ -46,7 +46,7 @@ func scriptOf(inv execution.Invocation) sandbox.Script {
 	return s
 }
 
-// version is what tells apart what a saved function's code may start from: no tenant, function, version or tier shares it.
+// version identifies the warm state that a saved function may start from. No two tenants, functions, versions or tiers share it.
 func version(inv execution.Invocation) string {
 	if inv.Function == nil {
 		return ""
@@ -54,8 +54,8 @@ func version(inv execution.Invocation) string {
 	return fmt.Sprintf("%q %q %d %q %s", inv.Caller.Tenant, inv.Function.Name, inv.Function.Version, inv.Request.Policy, inv.Content)
 }
 
-// grantsOf makes the sandbox's grants of the policy's and of the tools that were asked for.
-func (r *Runner) grantsOf(g policy.Grants, q execution.Request, calls Calls) (sandbox.Grants, error) {
+// grantsOf returns the sandbox's grants: the policy's, with the tools of the request that it grants.
+func (r *Runner) grantsOf(g policy.Grants, q execution.Request, calls ToolCalls) (sandbox.Grants, error) {
 	memory := g.MemoryBytes
 	if r.cfg.MaxMemoryBytes > 0 {
 		memory = min(memory, r.cfg.MaxMemoryBytes)
@@ -80,9 +80,9 @@ func (r *Runner) grantsOf(g policy.Grants, q execution.Request, calls Calls) (sa
 		tool := sandbox.Tool{
 			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema, URL: t.URL,
 		}
-		if over, timeout, ok := calls.Tool(t.Name); ok && t.URL == "" {
-			if tool.Over, tool.Timeout = over, timeout; sandbox.CheckTool(tool) != nil {
-				tool.InputSchema, tool.OutputSchema = nil, nil // the server's own, and checked by itself
+		if call, timeout, ok := calls.Tool(t.Name); ok && t.URL == "" {
+			if tool.Over, tool.Timeout = call, timeout; sandbox.CheckTool(tool) != nil {
+				tool.InputSchema, tool.OutputSchema = nil, nil // these are the server's, which checks its own input
 			}
 		}
 		if err := sandbox.CheckTool(tool); err != nil {
@@ -96,7 +96,7 @@ func (r *Runner) grantsOf(g policy.Grants, q execution.Request, calls Calls) (sa
 	return out, nil
 }
 
-// NetworkOf is the network that grants give, without the secrets.
+// NetworkOf returns the network that g grants, without secrets.
 func NetworkOf(g policy.Grants) sandbox.Network {
 	return sandbox.Network{Mode: networkMode(g.Network), Hosts: g.Hosts, OpenedHosts: g.OpenedHosts}
 }
@@ -111,7 +111,7 @@ func fileAccess(access string) sandbox.FileAccess {
 	return sandbox.FilesNone
 }
 
-// moduleHint names the weakest built-in tier that has a module.
+// moduleHint returns a func that names the weakest built-in tier with a module.
 func moduleHint(tier string) func(string) string {
 	if tier == "" {
 		tier = policy.DefaultTier
@@ -137,7 +137,7 @@ func networkMode(mode string) sandbox.NetworkMode {
 	return sandbox.NetworkNone
 }
 
-// secretsOf gives the granted secrets that the deployment has values for.
+// secretsOf returns the granted secrets for which the deployment has values.
 func (r *Runner) secretsOf(g policy.Grants) []sandbox.Secret {
 	var out []sandbox.Secret
 	for _, name := range g.Secrets {
@@ -148,7 +148,8 @@ func (r *Runner) secretsOf(g policy.Grants) []sandbox.Secret {
 	return out
 }
 
-// shallow refuses a request whose values nest deeper than its tier accepts. What any tier refuses, decoding has refused.
+// shallow returns an error if the values of a request nest deeper than its tier accepts. Decoding enforces the limit of all
+// tiers.
 func shallow(q execution.Request, most int) error {
 	if most <= 0 || most >= execution.MaxDepth {
 		return nil

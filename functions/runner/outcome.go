@@ -14,44 +14,44 @@ import (
 
 const engine = "quickjs"
 
-// account is what is known of one execution; it becomes the result and the record.
-type account struct {
+// outcome collects the facts of one execution; the result and the record are made from it.
+type outcome struct {
 	inv      execution.Invocation
 	now      func() time.Time
 	keepCode bool
-	// codeSHA256 is the hash of what runs.
+	// codeSHA256 is the hash of the code that runs.
 	codeSHA256 string
 	decision   policy.Decision
 	custody    []audit.Step
 	seed       int64
-	journal    *sandbox.Journal // nil when nothing reached the guest from outside
+	journal    *sandbox.Journal // nil if the guest received nothing from outside
 }
 
-func (a *account) step(name string) {
-	at := max(a.now().Sub(a.inv.ReceivedAt), 0)
-	a.custody = append(a.custody, audit.Step{Step: name, AtMs: float64(at.Microseconds()) / 1000})
+func (o *outcome) step(name string) {
+	at := max(o.now().Sub(o.inv.ReceivedAt), 0)
+	o.custody = append(o.custody, audit.Step{Step: name, AtMs: float64(at.Microseconds()) / 1000})
 }
 
-func (a *account) base() execution.Result {
+func (o *outcome) base() execution.Result {
 	return execution.Result{
-		ID: a.inv.ID, Logs: []execution.Log{}, Engine: engine, Policy: a.decision.Tier,
-		DangerAnalysis: encoded(a.decision.Analysis), Violations: []string{}, Usage: execution.Usage{QueueMs: a.inv.QueueMs},
+		ID: o.inv.ID, Logs: []execution.Log{}, Engine: engine, Policy: o.decision.Tier,
+		DangerAnalysis: encoded(o.decision.Analysis), Violations: []string{}, Usage: execution.Usage{QueueMs: o.inv.QueueMs},
 	}
 }
 
-func (a *account) blocked() execution.Result {
+func (o *outcome) blocked() execution.Result {
 	line := "blocked by policy"
-	if len(a.decision.Violations) > 0 {
-		line += ": " + a.decision.Violations[0]
+	if len(o.decision.Violations) > 0 {
+		line += ": " + o.decision.Violations[0]
 	}
-	r := a.base()
-	r.Status, r.Error, r.Violations = execution.Blocked, &line, a.decision.Violations
-	r.DurationMs = float64(max(a.now().Sub(a.inv.ReceivedAt), 0).Microseconds()) / 1000
+	r := o.base()
+	r.Status, r.Error, r.Violations = execution.Blocked, &line, o.decision.Violations
+	r.DurationMs = float64(max(o.now().Sub(o.inv.ReceivedAt), 0).Microseconds()) / 1000
 	return r
 }
 
-func (a *account) result(out sandbox.Result) execution.Result {
-	r := a.base()
+func (o *outcome) result(out sandbox.Result) execution.Result {
+	r := o.base()
 	r.Result, r.Output, r.Pure, r.DurationMs = out.Value, out.Output, out.Pure, out.Usage.WallMs
 	r.Status = status(out)
 	for _, l := range out.Logs {
@@ -62,14 +62,14 @@ func (a *account) result(out sandbox.Result) execution.Result {
 	}
 	if ex := out.Exception; ex != nil {
 		r.Exception = &execution.Exception{Name: ex.Name, Message: ex.Message, Stack: ex.Stack, Line: ex.Line, Column: ex.Column}
-		if a.inv.Request.Files[ex.File] != nil {
+		if o.inv.Request.Files[ex.File] != nil {
 			r.Exception.File = ex.File
 		}
 	}
 	if out.Debug != nil {
 		r.Debug = encoded(out.Debug)
 	}
-	if a.inv.Function != nil && (out.Warm || out.Cold != "") {
+	if o.inv.Function != nil && (out.Warm || out.Cold != "") {
 		r.Warm, r.ColdReason = &out.Warm, out.Cold
 	}
 	for name, content := range out.Files {
@@ -85,7 +85,7 @@ func (a *account) result(out sandbox.Result) execution.Result {
 	u := out.Usage
 	r.Usage = execution.Usage{
 		WallMs: u.WallMs, CPUMs: u.CPUMs, Ticks: u.Ticks, MemoryBytes: u.MemoryBytes, OutputBytes: u.OutputBytes,
-		APICalls: u.APICalls, QueueMs: a.inv.QueueMs,
+		APICalls: u.APICalls, QueueMs: o.inv.QueueMs,
 	}
 	r.APICallCount = u.APICalls
 	return r
@@ -107,20 +107,20 @@ func logOf(l sandbox.Log) execution.Log {
 	return execution.Log{Level: l.Level, Message: l.Message, AtMs: l.AtMs}
 }
 
-// record is the account as it is stored; its last step is the storing itself.
-func (a *account) record(r execution.Result) audit.Record {
-	a.step(audit.Recorded)
-	q := a.inv.Request
+// record returns the audit record of result r. Its last custody step is the storing itself.
+func (o *outcome) record(r execution.Result) audit.Record {
+	o.step(audit.Recorded)
+	q := o.inv.Request
 	source := q.Main()
 	rec := audit.Record{
-		ID: a.inv.ID, Time: a.inv.ReceivedAt.UTC(), DurationMs: r.DurationMs,
-		Caller: audit.Caller(a.inv.Caller), Via: a.inv.Via,
-		CodeSHA256: a.codeSHA256, CodeBytes: len(source), Language: q.MainLanguage(),
-		Policy: r.Policy, Engine: r.Engine, Grants: encoded(a.decision.Grants), Reasons: a.decision.ReasonLines(),
-		DangerAnalysis: r.DangerAnalysis, ASTTelemetry: encoded(a.decision.Telemetry),
-		Status: string(r.Status), OutputBytes: r.Usage.OutputBytes, Usage: audit.Usage(r.Usage), Custody: a.custody,
+		ID: o.inv.ID, Time: o.inv.ReceivedAt.UTC(), DurationMs: r.DurationMs,
+		Caller: audit.Caller(o.inv.Caller), Via: o.inv.Via,
+		CodeSHA256: o.codeSHA256, CodeBytes: len(source), Language: q.MainLanguage(),
+		Policy: r.Policy, Engine: r.Engine, Grants: encoded(o.decision.Grants), Reasons: o.decision.ReasonLines(),
+		DangerAnalysis: r.DangerAnalysis, ASTTelemetry: encoded(o.decision.Telemetry),
+		Status: string(r.Status), OutputBytes: r.Usage.OutputBytes, Usage: audit.Usage(r.Usage), Custody: o.custody,
 	}
-	if f := a.inv.Function; f != nil {
+	if f := o.inv.Function; f != nil {
 		rec.Function = &audit.FunctionRef{Name: f.Name, Version: f.Version}
 	}
 	if r.Error != nil {
@@ -130,23 +130,23 @@ func (a *account) record(r execution.Result) audit.Record {
 		rec.Limit = *r.Limit
 	}
 	if r.Status != execution.Blocked {
-		seed := a.seed
+		seed := o.seed
 		rec.Seed = &seed
-		if a.journal != nil {
-			rec.Journal = encoded(a.journal)
+		if o.journal != nil {
+			rec.Journal = encoded(o.journal)
 		}
 	}
 	if len(r.Result) > 0 {
 		sum := sha256.Sum256(r.Result)
 		rec.ResultSHA256 = hex.EncodeToString(sum[:])
 	}
-	if a.keepCode {
+	if o.keepCode {
 		rec.Code, rec.Request = source, encoded(q)
 	}
 	return rec
 }
 
-// encoded is v as JSON. Only types whose encoding cannot fail are given to it.
+// encoded returns v as JSON. Callers pass only types whose encoding cannot fail.
 func encoded(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
