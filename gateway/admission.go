@@ -2,99 +2,175 @@ package gateway
 
 import (
 	"context"
-	"runtime"
-	"time"
+	"fmt"
+
+	"github.com/gofiber/fiber/v2"
 
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/gateway/turns"
+	"github.com/airlock-run/airlock/gateway/api"
+	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/policy"
-	"github.com/airlock-run/airlock/policy/scan"
+	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// fairDecider asks the policy and has the code read for it. Code that is proved cheap is read here, all other code by a
-// CodeScanner, which can stop it. Callers take turns at both, so nobody has all of either, by long code or by many requests.
-// It is safe for concurrent use.
-type fairDecider struct {
-	policy Decider
-	reader CodeScanner // may be nil
-	cheap  *scan.Scanner
-	// here are the turns of what takes this process's own time, there those of the reader's.
-	here, there *turns.Turns
+// admission reads submissions and has the policy decide about them. It is safe for concurrent use.
+type admission struct {
+	*fairDecider
+	remoteTools *mcp.RemoteTools
 }
 
-func newFairDecider(d Decider, reader CodeScanner) (*fairDecider, error) {
-	here, err := turns.New(runtime.GOMAXPROCS(0))
+func newAdmission(deps Deps) (*admission, error) {
+	decider, err := newFairDecider(deps.Policy, deps.Reader)
 	if err != nil {
 		return nil, err
 	}
-	there, err := turns.New(ReaderPlaces())
-	return &fairDecider{policy: d, reader: reader, cheap: scan.New(), here: here, there: there}, err
+	a := &admission{fairDecider: decider}
+	a.remoteTools = &mcp.RemoteTools{Source: deps.RemoteTools, Permitted: a.permitted}
+	return a, nil
 }
 
-// ReaderPlaces is how many texts of one caller a CodeScanner reads at once; it reads ReadersAtOnce in all.
-func ReaderPlaces() int { return max(runtime.NumCPU(), 2) }
-
-// ReadersAtOnce is how many texts a CodeScanner is given at once.
-func ReadersAtOnce() int { return ReaderPlaces() + turns.Kept }
-
-// decide asks whether an execution may run.
-func (f *fairDecider) decide(ctx context.Context, ask policy.Request) (policy.Decision, error) {
-	d, err := f.policy.DecideWith(ctx, ask, f.readFor(ask))
-	return d, unread(ctx, err)
-}
-
-// analyze asks about code that is not going to run, and finds every syntax error.
-func (f *fairDecider) analyze(ctx context.Context, ask policy.Request) (policy.Decision, error) {
-	d, err := f.policy.AnalyzeWith(ctx, ask, f.readFor(ask))
-	return d, unread(ctx, err)
-}
-
-// readFor returns the Reader of a caller's code.
-func (f *fairDecider) readFor(ask policy.Request) scan.Func {
-	return func(ctx context.Context, t scan.Input) (scan.Result, error) {
-		if found, done, err := f.readHere(ctx, ask, t); done || err != nil {
-			return found, err
-		}
-		if f.reader == nil {
-			return scan.Result{}, errNoReader
-		}
-		release, err := f.there.Take(ctx, ask.Tenant, ask.Subject)
-		if err != nil {
-			return scan.Result{}, err
-		}
-		defer release()
-		return f.reader.Scan(ctx, t)
+// read reads the submission of POST /api/execute. It shares no memory with the connection.
+func (a *admission) read(c *fiber.Ctx, now clock) (api.Submission, error) {
+	received := now()
+	if err := api.RequireJSON(c); err != nil {
+		return api.Submission{}, err
 	}
-}
-
-func (f *fairDecider) readHere(ctx context.Context, ask policy.Request, t scan.Input) (scan.Result, bool, error) {
-	release, err := f.here.Take(ctx, ask.Tenant, ask.Subject)
+	request, err := api.Decode(c, a, execution.DecodeRequest)
 	if err != nil {
-		return scan.Result{}, false, err
+		return api.Submission{}, err
 	}
-	defer release()
-	found, done := f.cheap.ScanCheap(t)
-	return found, done, nil
+	if err := api.CheckPriority(api.CallerOf(c), request); err != nil {
+		return api.Submission{}, err
+	}
+	return api.NewSubmission(c, request, received), nil
 }
 
-// turn waits for a caller's turn at this process's own time.
-func (f *fairDecider) turn(ctx context.Context, tenant, subject string) (release func(), err error) {
-	release, err = f.here.Take(ctx, tenant, subject)
-	return release, unread(ctx, err)
+// decide decides whether a submission may run.
+func (a *admission) decide(ctx context.Context, s api.Submission) (policy.Decision, error) {
+	return a.fairDecider.decide(ctx, policyRequest(s))
 }
 
-var errNoReader = &execution.Error{Code: execution.Throttled}
+// Check implements jobs.Executions: it refuses a submission that is not valid. The submission is decided about when
+// it runs.
+func (a *admission) Check(ctx context.Context, s api.Submission) error {
+	decision, err := a.decide(ctx, s)
+	if err != nil {
+		return err
+	}
+	return invalidField(decision)
+}
 
-// unread words why code was not read. An undecided execution does not run.
-func unread(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
+// Analyze implements registry.Policy: it decides about code that does not run now.
+func (a *admission) Analyze(ctx context.Context, s api.Submission) (policy.Decision, error) {
+	decision, err := a.fairDecider.analyze(ctx, policyRequest(s))
+	if err != nil {
+		return decision, err
+	}
+	return decision, invalidField(decision)
+}
+
+// invalidField returns the error of a request with a field that is not valid, or nil.
+func invalidField(decision policy.Decision) error {
+	if field, ok := decision.BadField(); ok {
+		return api.Invalid(field.Field, field.Message)
+	}
+	return nil
+}
+
+// permitted returns the remote tools that the policy lets a caller use.
+func (a *admission) permitted(
+	ctx context.Context, tools []execution.Tool, caller authn.Identity,
+) []execution.Tool {
+	if len(tools) == 0 {
 		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
 	}
-	return &execution.Error{
-		Code: execution.Throttled, Err: err, RetryAfter: time.Second,
-		Message: "the code cannot be analysed at the moment, and nothing runs that was not; try again",
+	ask := policy.Request{Code: "0", Subject: caller.Subject, Tenant: caller.Tenant, Scopes: caller.Scopes}
+	for _, t := range tools {
+		ask.Tools = append(ask.Tools, t.Name)
 	}
+	denied := map[string]bool{}
+	decision, err := a.fairDecider.decide(ctx, ask)
+	if err != nil {
+		return nil // the caller is gone, or the gateway is being stopped
+	}
+	for _, r := range decision.Reasons {
+		if r.Rule == "tools" && r.Effect == policy.Deny {
+			denied[r.Field] = true
+		}
+	}
+	if len(denied) == 0 {
+		return tools
+	}
+	var out []execution.Tool
+	for i, t := range tools {
+		if !denied[fmt.Sprintf("tools[%d]", i)] {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// policyRequest returns what the policy decides about.
+func policyRequest(s api.Submission) policy.Request {
+	q, sum := s.Request, s.Content
+	if sum == "" {
+		sum = q.Sources().Sum()
+	}
+	f := q.Facts()
+	return policy.Request{
+		Code: q.Main(), Entry: q.Entry, Language: q.MainLanguage(), Files: f.Files, Sum: sum, Saved: s.Function != nil,
+		Tier: q.Policy,
+		Limits: policy.Limits{
+			Timeout: f.Timeout, CPU: f.CPU, MemoryBytes: f.MemoryBytes,
+			OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
+		},
+		Hosts: q.Hosts, Secrets: q.Secrets, Tools: f.Tools, Globals: f.Globals,
+		Subject: s.Caller.Subject, Tenant: s.Caller.Tenant, Scopes: s.Caller.Scopes,
+	}
+}
+
+// verdict is the response of POST /api/analyze.
+type verdict struct {
+	DangerAnalysis threat.Analysis  `json:"dangerAnalysis"`
+	ASTTelemetry   threat.Telemetry `json:"astTelemetry"`
+	Decision       struct {
+		Allow   bool     `json:"allow"`
+		Reasons []string `json:"reasons"`
+	} `json:"decision"`
+	Violations  []string            `json:"violations"`
+	Policy      string              `json:"policy"`
+	SyntaxError *threat.SyntaxError `json:"syntaxError"`
+}
+
+// verdict returns the policy's verdict on code, with the remote tools that the code would have.
+func (a *admission) verdict(ctx context.Context, s api.Submission) (any, error) {
+	decision, err := a.Analyze(ctx, a.remoteTools.AddTo(ctx, s))
+	if err != nil {
+		return nil, err
+	}
+	v := verdict{
+		DangerAnalysis: decision.Analysis, ASTTelemetry: decision.Telemetry, Violations: decision.Violations,
+		Policy: decision.Tier, SyntaxError: decision.SyntaxError,
+	}
+	v.Decision.Allow, v.Decision.Reasons = decision.Effect == policy.Allow, decision.ReasonLines()
+	return v, nil
+}
+
+// analyze serves POST /api/analyze: the verdict of the policy on code, which does not run.
+func (a *admission) analyze(c *fiber.Ctx) error {
+	if err := api.RequireJSON(c); err != nil {
+		return err
+	}
+	request, err := api.Decode(c, a, execution.DecodeRequest)
+	if err != nil {
+		return err
+	}
+	ctx, release := api.DisconnectContext(c)
+	defer release()
+	v, err := a.verdict(ctx, api.Submission{Request: request, Caller: api.CallerOf(c)})
+	if err != nil {
+		return err
+	}
+	return api.Send(c, v)
 }

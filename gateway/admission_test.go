@@ -50,8 +50,8 @@ func (r *slowReader) Scan(ctx context.Context, t scan.Input) (scan.Result, error
 
 const floodCode = `{"code":"const flood: number = 1","language":"typescript"}`
 
-// However much code of one caller there is to be read, that of another tenant is read at once, and that of another caller of
-// its own tenant.
+// However much code of one caller there is to be read, that of another tenant is read at once, and that of another
+// caller of its own tenant.
 func TestReadingInTurns(t *testing.T) {
 	t.Parallel()
 	places, more := gateway.ReaderPlaces(), 20

@@ -223,7 +223,7 @@ func scheduleJumps(t *testing.T, clock *wall, jump time.Duration) {
 	}
 	turn := func() {
 		t.Helper()
-		if err := c.Turn(t.Context()); err != nil {
+		if err := c.RunDue(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}

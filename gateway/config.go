@@ -14,94 +14,94 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/airlock-run/airlock/functions/webhook"
+	"github.com/airlock-run/airlock/gateway/access"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/callbacks"
+	"github.com/airlock-run/airlock/gateway/mcp"
+	"github.com/airlock-run/airlock/gateway/meter"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Config sizes a Server. The zero value of every number means the default given.
+// Config sizes a Server. Each number that is 0 takes the default in its comment.
 type Config struct {
 	MaxBodyBytes int      // 1 MiB; a larger body is answered with 413
 	CORSOrigins  []string // exact origins ("https://app.example.com"), or "*" alone; none by default
-	// Proxies are the networks of the proxies in front. The last address in X-Forwarded-For of a request that one of them
-	// makes is the caller's; nobody else's X-Forwarded-For is believed.
+	// Proxies are the networks of the proxies in front of the gateway. The last address in X-Forwarded-For of a request
+	// that one of them forwards is the caller's. X-Forwarded-For of anybody else does not count.
 	Proxies []netip.Prefix
 
 	Places      int           // executions at once; 2
-	SparePlaces int           // more of them, as queue.Config says; none
-	QueueDepth  int           // executions waiting at once; 1,000
+	SparePlaces int           // additional places, as queue.Config says; none
+	QueueDepth  int           // executions that wait at once; 1,000
 	QueueWait   time.Duration // longest wait for a place; 30 s
-	Overhead    time.Duration // what a run may take beyond its tier's time before its process is killed; 500 ms
+	Overhead    time.Duration // what a run may take beyond its tier's time before it is stopped; 500 ms
 
-	// Spread says that this is one of several gateways that share no memory: idempotency keys are then kept in State, and
-	// refused without one.
-	Spread bool
-	// Frozen says that this process stands still between requests: nothing goes on in the background, and jobs, callbacks and
-	// schedules are seen to by Turn alone.
-	Frozen bool
-	// OpenedHosts are the hosts that callbacks may reach although their addresses are not public.
-	OpenedHosts []string
-	// KeepCode has the gateway's own records hold the code and the whole request, as those of functions do.
+	// MultiInstance says that other gateways that share no memory with this one serve the same callers. Idempotency keys
+	// are then kept in State, and refused without one.
+	MultiInstance bool
+	// NoBackgroundWork says that this process is suspended between requests. It then does nothing in the background, and
+	// only RunDue runs jobs, callbacks and schedules.
+	NoBackgroundWork bool
+	// KeepCode has the records that the gateway writes contain the code and the whole request, as those of functions do.
 	KeepCode bool
-	// CallbackSecret ("whsec_" and base64) signs callbacks whose caller gave no secret; without it each gets its own.
-	CallbackSecret string
-
-	// HookRate is how many deliveries a webhook takes in a minute where Deps has no HookLimiter: 300.
-	HookRate int
-	// HookAnswerHeaders are X- headers that the code of webhooks may set on its answers, beside the few that all may.
-	HookAnswerHeaders []string
-	// HooksHost is the host that webhooks alone are served on. Nothing else is served there, and no webhook elsewhere. Empty
-	// serves both on every host. See also ServeHooks.
-	HooksHost string
+	// Callbacks say which receivers requests may name and how callbacks are signed.
+	Callbacks callbacks.Rules
+	Hooks     HooksConfig
 
 	KeptResults     int // 1,000
 	KeptResultBytes int // 64 MiB
 
-	ReadTimeout  time.Duration // for a whole request, head and body; 10 s
-	WriteTimeout time.Duration // for a whole answer, or one event of a stream; 30 s
+	ReadTimeout  time.Duration // for a whole request, headers and body; 10 s
+	WriteTimeout time.Duration // for a whole response, or one event of a stream; 30 s
 	IdleTimeout  time.Duration // between requests of a connection; 75 s
 	Heartbeat    time.Duration // between comments on a silent stream; 10 s, at most half of WriteTimeout
 }
 
-// Deps is what a Server needs of others. All of it is required but Verify, Reader, State, Wake, Redact, Fleet, Examples, Quotas,
-// Logins, HookLimiter, Health and Tracer.
+// HooksConfig configures webhooks.
+type HooksConfig struct {
+	// Rate is how many deliveries a webhook accepts in a minute if Deps.Limits has no HookLimiter: 300.
+	Rate int
+	// AnswerHeaders are X- headers that the code of webhooks may set on its answers, besides the few that are always
+	// allowed.
+	AnswerHeaders []string
+	// Host is the host that serves webhooks, and nothing else. No webhook is served on another host. If empty, every host
+	// serves everything. See also ServeHooks.
+	Host string
+}
+
+// Deps are the parts of the deployment that a Server uses. Reader, State, Wake, Redact, Fleet, Examples, RemoteTools,
+// Verify, Health and Tracer may be left out, and so may all Limits except Limiter. Everything else is required.
 type Deps struct {
 	Invoker Invoker
 	Records Records
 	Policy  Decider
-	// Reader reads the code that is not cheap to read. Without it such code is refused.
-	Reader  CodeScanner
-	Limiter Limiter
-	Auth    *authn.Authenticator
-	// Verify verifies the chains of the records, against what else is known of them; nil has Records do so, where they can.
+	// Reader reads the code that is not cheap to read. Without it, such code is refused.
+	Reader CodeScanner
+	Auth   *authn.Authenticator
+	Limits access.Limits
+	// Verify verifies the chains of the records against what else is known of them. Without it, Records verifies them,
+	// if it can.
 	Verify func(ctx context.Context) (audit.Report, error)
-	// State keeps functions and jobs; without it the endpoints that need it answer 501.
+	// State keeps functions and jobs. Without it, the endpoints that need it respond with 501.
 	State State
-	// Wake has Turn called soon for a job that was just kept, in this process or another one; nil wakes nobody. The job is
-	// found without it too, later.
+	// Wake has RunDue called soon for a stored job, in this process or another one. Without it, the job is found later.
 	Wake func(ctx context.Context, id string) error
-	// Redact takes secrets out of a record that the gateway writes; nil changes nothing.
+	// Redact removes secrets from a record that the gateway writes.
 	Redact func(*audit.Record)
-	// Fleet gives the state of the function processes of this machine; nil where there are none.
-	Fleet func() Fleet
-	// Examples are the scripts that the playground offers, as package playground reads them; nil offers none.
+	// Fleet returns the state of the function processes of this machine. It is nil if there are none.
+	Fleet func() meter.Fleet
+	// Examples are the scripts that the playground offers, as package playground reads them.
 	Examples fs.FS
-	// Attached are tools that every execution may call; nil attaches none.
-	Attached Attached
-	// Quotas are what tenants may use; nil sets none.
-	Quotas Quotas
-	// Logins bounds how often credentials can be guessed; nil has this process count, 30 wrong ones of an address in a minute.
-	Logins Logins
-	// HookLimiter counts the deliveries of each webhook; nil counts in this process, by Config.HookRate.
-	HookLimiter Limiter
-	// Health are further parts that GET /readyz asks: Redis, the readers of code.
+	// RemoteTools are tools that every execution may call.
+	RemoteTools mcp.ToolSource
+	// Health are further parts that GET /readyz checks, such as Redis and the readers of code.
 	Health []Health
-	// Tracer makes the spans of requests and executions; nil makes none.
+	// Tracer makes the spans of requests and executions.
 	Tracer trace.Tracer
 	Logger *slog.Logger
 	Now    func() time.Time
-	// NewID makes ids that [execution.ValidID] accepts, each different and none to be guessed.
+	// NewID makes ids that [execution.ValidID] accepts. Each is different, and none can be guessed.
 	NewID func() string
 }
 
@@ -122,7 +122,7 @@ func (c Config) checked() (Config, error) {
 	ok = number(&c.Places, 2) && ok
 	ok = number(&c.QueueDepth, bounds.Of(bounds.Waiting).Most) && ok
 	ok = duration(&c.QueueWait, 30*time.Second) && ok
-	ok = number(&c.HookRate, 300) && ok
+	ok = number(&c.Hooks.Rate, 300) && ok
 	ok = duration(&c.Overhead, 500*time.Millisecond) && ok
 	ok = number(&c.KeptResults, bounds.Of(bounds.Results).Most) && ok
 	ok = number(&c.KeptResultBytes, bounds.Of(bounds.Results).Bytes) && ok
@@ -133,13 +133,13 @@ func (c Config) checked() (Config, error) {
 	if !ok {
 		return c, errors.New("gateway: sizes and durations must not be negative")
 	}
-	if err := webhook.CheckAnswerHeaders(c.HookAnswerHeaders); err != nil {
+	if err := webhook.CheckAnswerHeaders(c.Hooks.AnswerHeaders); err != nil {
 		return c, fmt.Errorf("gateway: %w", err)
 	}
-	if c.HooksHost != "" && !validHost(c.HooksHost) {
-		return c, fmt.Errorf("gateway: %q is not the name of a host", c.HooksHost)
+	if c.Hooks.Host != "" && !validHost(c.Hooks.Host) {
+		return c, fmt.Errorf("gateway: %q is not the name of a host", c.Hooks.Host)
 	}
-	if c.CallbackSecret != "" && !callbacks.ValidSecret(c.CallbackSecret) {
+	if c.Callbacks.Secret != "" && !callbacks.ValidSecret(c.Callbacks.Secret) {
 		return c, errors.New("gateway: the secret of callbacks must be whsec_ and base64 of 16 to 64 bytes after it")
 	}
 	for _, o := range c.CORSOrigins {
@@ -163,8 +163,17 @@ func checkOrigin(o string) error {
 }
 
 func (d Deps) checked() error {
-	if d.Invoker == nil || d.Records == nil || d.Policy == nil || d.Limiter == nil || d.Auth == nil || d.Logger == nil || d.Now == nil || d.NewID == nil {
-		return errors.New("gateway: every dependency is required")
+	missing := ""
+	for name, given := range map[string]bool{
+		"Invoker": d.Invoker != nil, "Records": d.Records != nil, "Policy": d.Policy != nil, "Auth": d.Auth != nil,
+		"Limits.Limiter": d.Limits.Limiter != nil, "Logger": d.Logger != nil, "Now": d.Now != nil, "NewID": d.NewID != nil,
+	} {
+		if !given {
+			missing = max(missing, name)
+		}
+	}
+	if missing != "" {
+		return fmt.Errorf("gateway: the dependency %s is required", missing)
 	}
 	return nil
 }

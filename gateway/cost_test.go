@@ -61,7 +61,8 @@ var doorCosts = []struct{ method, path string }{
 	{"POST", "/api/execute"}, {"POST", "/api/execute/stream"}, {"POST", "/api/analyze"}, {"PUT", "/api/functions/f"}, {"POST", "/api/functions/g/invoke"},
 }
 
-// cost returns the processor time of this process for one request, the test's own side included, at the cheapest of a few.
+// cost returns the processor time of this process for one request, the test's own side included, at the cheapest of a
+// few.
 func (s *served) cost(t testing.TB, method, path, body string) (best time.Duration) {
 	t.Helper()
 	request := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", method, path, len(body), body)
@@ -97,8 +98,8 @@ func processorTime() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// bounded holds a request to the time that it may cost: the promise, or, on a machine that is slow or busy, twice what an
-// array of numbers of the same size costs beside it.
+// bounded holds a request to the time that it may cost: the promise, or, on a machine that is slow or busy, twice
+// what an array of numbers of the same size costs beside it.
 func (s *served) bounded(t testing.TB, method, path, body string) {
 	t.Helper()
 	took := s.cost(t, method, path, body)
@@ -115,7 +116,8 @@ func (s *served) bounded(t testing.TB, method, path, body string) {
 	}
 }
 
-// costlyRequests are bodies within the default limits whose shape costs parsers, decoders or encoders more than their size.
+// costlyRequests are bodies within the default limits whose shape costs parsers, decoders or encoders more than their
+// size.
 func costlyRequests() map[string]string {
 	const full = 1<<20 - 400
 	repeat := strings.Repeat
@@ -197,8 +199,8 @@ func BenchmarkOwnCosts(b *testing.B) {
 	}
 }
 
-// FuzzOwnCosts looks for processor time, not for crashes: any fragments, repeated to any size, as code, as a file, as input
-// or as members, at any door.
+// FuzzOwnCosts looks for processor time, not for crashes: any fragments, repeated to any size, as code, as a file, as
+// input or as members, at any door.
 func FuzzOwnCosts(f *testing.F) {
 	for _, fragment := range []string{
 		"a\u2028", ",1", "+/*c*/", "#p\n", "`${", "eval('1');", "a=>", "s+=s;", "(", "{a:", "/a/;", "\\u0061", "new ", "x?.", "class A{", "async ", "import a from 'b';", "<a>", "é", "'", "//\n", "let [a]=",

@@ -11,8 +11,8 @@ import (
 	"github.com/airlock-run/airlock/gateway/authn"
 )
 
-// door is what one route does with each kind of caller. {id} in it is a blocked execution of ann's, {job} one that waits
-// for ever, {hooked} one that the hook of her function f began.
+// door is what one route does with each kind of caller. {id} in it is a blocked execution of ann's, {job} one that
+// waits for ever, {hooked} one that the hook of her function f began.
 type door struct {
 	route string // as Routes names it
 	path  string

@@ -2,130 +2,103 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"strings"
+	"log/slog"
 	"time"
 
-	"github.com/gofiber/fiber/v2"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/dashboard"
+	"github.com/airlock-run/airlock/gateway/meter"
 	"github.com/airlock-run/airlock/gateway/queue"
+	"github.com/airlock-run/airlock/gateway/registry"
+	"github.com/airlock-run/airlock/gateway/results"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Job is one execution to be had.
-type Job struct {
-	Request    execution.Request
-	Caller     authn.Identity
-	IP         string
-	Via        string // execution.ViaHTTP and the like
-	ReceivedAt time.Time
-	// Function is the saved function that Request is made of; nil when it is none.
-	Function *execution.FunctionRef
-	// Content is the Sum of the sources of Request, for a saved function; it is worked out when it is empty.
-	Content string
-	// ID is the execution's; one is made when it is empty.
-	ID string
-	// Admitted, which may be nil, is called when the execution has its place, or its result without one.
-	Admitted func()
-	// OnLog, which may be nil, is given every log as the guest prints it.
-	OnLog func(execution.Log)
-	// TraceParent is the caller's place in a trace (W3C Trace Context), or empty.
-	TraceParent string
-	// StartBefore is until when a function may begin it; zero is no bound.
-	StartBefore time.Time
-	// Fresh asks for a run even where the result of an identical one is known.
-	Fresh bool
-	// called says that somebody is told of the result, and the job knows how far that is.
-	called bool
+// executor runs submissions. It is safe for concurrent use.
+type executor struct {
+	admission *admission
+	queue     *queue.Queue
+	invoker   Invoker
+	records   Records
+	redact    func(*audit.Record) // may be nil
+	results   *results.Store[results.Finished]
+	pure      *results.Store[execution.Result] // by identity
+	registry  *registry.Registry               // nil without state
+	activity  *dashboard.Activity
+	meter     *meter.Meter
+	tracer    trace.Tracer // may be nil
+
+	queueWait    time.Duration
+	overhead     time.Duration
+	writeTimeout time.Duration
+	keepCode     bool
+	now          clock
+	newID        func() string
+	logger       *slog.Logger
 }
 
-// execute is POST /api/execute.
-func (s *Server) execute(c *fiber.Ctx) error {
-	job, err := s.job(c)
-	if err != nil {
-		return err
-	}
-	return s.answer(c, job)
-}
-
-// answer runs a job and waits. With an idempotency key the caller means to come back for the answer: hanging up does not
-// stop the run.
-func (s *Server) answer(c *fiber.Ctx, job Job) error {
-	ctx := s.base
-	if len(c.Request().Header.Peek("Idempotency-Key")) == 0 {
-		attached, release := s.attached(c)
-		defer release()
-		ctx = attached
-	}
-	result, err := s.Execute(ctx, job)
-	if err != nil {
-		return err
-	}
-	if k, ok := s.kept.Get(result.ID); ok { // it was encoded to be kept
-		c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
-		return c.Send(k.body)
-	}
-	return s.send(c, result)
-}
-
-// Execute is the main flow. The Result has its audit record when the error is nil. When ctx ends the run is stopped,
-// recorded, and its Result says cancelled.
-func (s *Server) Execute(ctx context.Context, job Job) (execution.Result, error) {
-	job, end := s.span(s.attach(job))
-	result, err := s.perform(ctx, job)
+// Execute implements api.Executor.
+func (e *executor) Execute(ctx context.Context, s api.Submission) (execution.Result, error) {
+	s, end := e.startSpan(e.admission.remoteTools.AddTo(ctx, s))
+	result, err := e.execute(ctx, s)
 	end(result, err)
 	return result, err
 }
 
-func (s *Server) perform(ctx context.Context, job Job) (execution.Result, error) {
-	r, err := s.begin(ctx, job)
+// execute is the path of every execution: decide, wait for a place, invoke a function, record.
+func (e *executor) execute(ctx context.Context, s api.Submission) (execution.Result, error) {
+	r, err := e.begin(ctx, s)
 	if err != nil && ctx.Err() != nil {
-		return s.close(ctx, r, r.cancelled())
+		return e.finish(ctx, r, cancelledResult())
 	}
 	if err != nil {
 		return execution.Result{}, err
 	}
-	if bad, ok := r.decision.BadField(); ok {
-		return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}
+	if err := invalidField(r.decision); err != nil {
+		return execution.Result{}, err
 	}
 	if r.decision.Effect != policy.Allow {
-		return s.close(ctx, r, r.blocked())
+		return e.finish(ctx, r, r.blockedResult())
 	}
-	if result, ok := s.reuse(r); ok {
-		return s.close(ctx, r, result)
+	if result, ok := e.reuse(r); ok {
+		return e.finish(ctx, r, result)
 	}
-	s.activity.begin(r)
-	defer s.activity.end(r.id)
-	place, err := s.place(ctx, r)
+	e.activity.Waiting(r.Submission, r.decision.Tier)
+	defer e.activity.Ended(r.ID)
+	place, err := e.waitForPlace(ctx, r)
 	if errors.Is(err, context.Canceled) {
-		return s.close(ctx, r, r.cancelled())
+		return e.finish(ctx, r, cancelledResult())
 	}
 	if err != nil {
 		return execution.Result{}, err
 	}
 	defer place.Release()
-	s.activity.running(r.id)
-	r.admitted()
-	reply, err := s.invoke(ctx, r)
+	e.activity.Running(r.ID)
+	r.admit()
+	reply, err := e.invoke(ctx, r)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return s.close(ctx, r, r.cancelled())
+		return e.finish(ctx, r, cancelledResult())
 	case err != nil:
-		return execution.Result{}, s.abandon(ctx, r, err)
+		return execution.Result{}, e.recordLost(ctx, r, err)
 	case !reply.Recorded:
-		return s.close(ctx, r, reply.Result)
+		return e.finish(ctx, r, reply.Result)
 	}
-	return s.keep(r, reply.Result), nil
+	return e.keep(r, reply.Result), nil
 }
 
-// place waits in line.
-func (s *Server) place(ctx context.Context, r *run) (*queue.Place, error) {
-	waiting, cancel := context.WithTimeout(ctx, s.cfg.QueueWait)
+// waitForPlace waits in the queue. The error is context.Canceled if ctx ended.
+func (e *executor) waitForPlace(ctx context.Context, r *run) (*queue.Place, error) {
+	waiting, cancel := context.WithTimeout(ctx, e.queueWait)
 	defer cancel()
-	place, err := s.queue.AcquireFor(waiting, classOf(r.job.Request.Priority), r.job.Caller.Tenant, r.job.Caller.Subject)
+	place, err := e.queue.AcquireFor(waiting, classOf(r.Request.Priority), r.Caller.Tenant, r.Caller.Subject)
 	switch {
 	case err == nil:
 		r.queued = place.Waited
@@ -147,86 +120,81 @@ func classOf(priority string) queue.Class {
 	return queue.Normal
 }
 
-// invoke has a function run it, within the tier's time.
-func (s *Server) invoke(ctx context.Context, r *run) (execution.Reply, error) {
-	running, cancel := context.WithTimeout(ctx, r.decision.Grants.Timeout+s.cfg.Overhead)
+// invoke has a function run the submission within the time of its tier.
+func (e *executor) invoke(ctx context.Context, r *run) (execution.Reply, error) {
+	running, cancel := context.WithTimeout(ctx, r.decision.Grants.Timeout+e.overhead)
 	defer cancel()
 	r.step(audit.Started)
 	defer r.step(audit.Finished)
-	reply, err := s.deps.Invoker.Invoke(running, execution.Invocation{
-		Servers: execution.ServersOf(r.job.Request.Tools),
-		Airlock: execution.InvocationVersion, ID: r.id, Request: r.job.Request, Via: r.job.Via,
-		Caller:     execution.Caller{Subject: r.job.Caller.Subject, Tenant: r.job.Caller.Tenant, IP: r.job.IP},
-		ReceivedAt: r.job.ReceivedAt, QueueMs: milliseconds(r.queued), Scopes: restricting(r.job.Caller.Scopes),
-		TraceParent: r.job.TraceParent, Function: r.job.Function, Content: r.job.Content, StartBefore: r.job.StartBefore,
-		Decision: r.decided,
-	}, r.job.OnLog)
+	reply, err := e.invoker.Invoke(running, r.invocation(), r.OnLog)
 	if err == nil {
-		s.learnStart(ctx, r, reply.Result)
+		e.noteStart(ctx, r, reply.Result)
 	}
-	if err == nil && reply.Result.ID != r.id && reply.Result.ID != "" {
+	if err == nil && reply.Result.ID != r.ID && reply.Result.ID != "" {
 		err = &execution.Error{Code: execution.Internal, Message: "the function answered for another execution"}
 	}
 	return reply, err
 }
 
-// restricting picks the scopes that the function's policy must know too; all others are for the gateway's doors.
-func restricting(scopes []string) []string {
-	var out []string
-	for _, s := range scopes {
-		kind, _, _ := strings.Cut(s, ":")
-		switch kind {
-		case "tier", "host", "secret", "tool":
-			out = append(out, s)
-		}
+// noteStart notes how a run of a saved function started. The run does not depend on it.
+func (e *executor) noteStart(ctx context.Context, r *run, result execution.Result) {
+	f := r.Function
+	if f == nil || result.Warm == nil || e.registry == nil {
+		return
 	}
-	return out
+	lasting := context.WithoutCancel(ctx)
+	err := e.registry.Learn(lasting, r.Caller.Tenant, f.Name, f.Version, *result.Warm, result.ColdReason)
+	if err != nil && !errors.Is(err, execution.ErrNotFound) { // it may have been deleted meanwhile
+		e.logger.Warn("the start of a function was not noted", "function", f.Name, "error", err)
+	}
 }
 
-// close ends a run whose record the gateway owes: no record, no result.
-func (s *Server) close(ctx context.Context, r *run, result execution.Result) (execution.Result, error) {
-	result = r.completed(result)
-	if err := s.append(ctx, r.record(result, s.cfg.KeepCode)); err != nil {
+// finish ends a run that no function recorded: the gateway writes the record, and without a record there is no result.
+func (e *executor) finish(ctx context.Context, r *run, result execution.Result) (execution.Result, error) {
+	result = r.complete(result)
+	if err := e.append(ctx, r.record(result, e.keepCode)); err != nil {
 		return execution.Result{}, err
 	}
-	return s.keep(r, result), nil
+	return e.keep(r, result), nil
 }
 
-// abandon records a run that the platform lost, and gives the error for its caller.
-func (s *Server) abandon(ctx context.Context, r *run, lost error) error {
-	var public *execution.Error
-	if errors.As(lost, &public) && (public.Code == execution.InvalidRequest || public.Code == execution.Throttled || public.Code == execution.TooLarge) {
-		return lost
-	}
+// recordLost records a run that the platform lost, and returns the error for its caller.
+func (e *executor) recordLost(ctx context.Context, r *run, lost error) error {
 	message := "the execution was lost inside the platform"
-	if public != nil {
+	if public := (*execution.Error)(nil); errors.As(lost, &public) {
+		switch public.Code {
+		case execution.InvalidRequest, execution.Throttled, execution.TooLarge:
+			return lost // it did not begin
+		}
 		message = public.Message
 	}
-	result := r.completed(execution.Result{Status: execution.Failed, Error: &message})
-	if err := s.append(ctx, r.record(result, s.cfg.KeepCode)); err != nil {
+	result := r.complete(execution.Result{Status: execution.Failed, Error: &message})
+	if err := e.append(ctx, r.record(result, e.keepCode)); err != nil {
 		return errors.Join(err, lost)
 	}
 	return lost
 }
 
-// append writes a record whatever became of the caller. A function that died after it had recorded has done it already;
-// when its record says something else than the answer would, there is no answer.
-func (s *Server) append(ctx context.Context, record audit.Record) error {
-	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.WriteTimeout)
+// append writes a record, even if the caller has gone. If a function wrote the record before it died, that record
+// counts; if it says something else than the response would, there is no response.
+func (e *executor) append(ctx context.Context, record audit.Record) error {
+	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.writeTimeout)
 	defer cancel()
-	if s.deps.Redact != nil {
-		s.deps.Redact(&record)
+	if e.redact != nil {
+		e.redact(&record)
 	}
-	err := s.deps.Records.Append(writing, record)
+	err := e.records.Append(writing, record)
 	if err == nil {
 		return nil
 	}
 	if errors.Is(err, audit.ErrExists) {
-		if have, err := s.deps.Records.Get(writing, record.ID); err == nil && have.Status == record.Status {
+		if written, err := e.records.Get(writing, record.ID); err == nil && written.Status == record.Status {
 			return nil
 		}
 		return &execution.Error{
-			Code: execution.Unavailable, Message: "the execution ended and was recorded, and its result was lost on the way; its record is " + record.ID,
+			Code: execution.Unavailable,
+			Message: "the execution ended and was recorded, and its result was lost on the way; its record is " +
+				record.ID,
 		}
 	}
 	return &execution.Error{
@@ -235,15 +203,60 @@ func (s *Server) append(ctx context.Context, record audit.Record) error {
 	}
 }
 
-// keep counts a finished run and puts its result where GET /api/result finds it.
-func (s *Server) keep(r *run, result execution.Result) execution.Result {
-	result = r.completed(result)
-	s.meter.Observe(sample(result))
-	s.activity.happened()
-	body, err := encode(result)
-	if err == nil {
-		s.kept.Put(r.job.Caller.Owner(), result.ID, kept{owner: r.job.Caller.Owner(), body: body, job: r.job.called}, len(body))
-		s.learn(r, result, len(body))
+// keep counts a run that has ended and keeps its result for GET /api/result.
+func (e *executor) keep(r *run, result execution.Result) execution.Result {
+	result = r.complete(result)
+	e.meter.Observe(sampleOf(result))
+	e.activity.Changed()
+	if body, err := api.Encode(result); err == nil {
+		owner := r.Caller.Owner()
+		e.results.Put(owner, result.ID, results.Finished{Owner: owner, Body: body, Job: r.HasCallback}, len(body))
+		e.keepPure(r, result, len(body))
 	}
 	return result
+}
+
+// EndWithoutRun implements jobs.Executor.
+func (e *executor) EndWithoutRun(ctx context.Context, s api.Submission, result execution.Result) (
+	completed execution.Result, record func(context.Context) error, err error,
+) {
+	r, err := e.begin(ctx, s)
+	completed = r.complete(result)
+	return completed, func(ctx context.Context) error {
+		_, err := e.finish(ctx, r, completed)
+		return err
+	}, err
+}
+
+// longestReplay bounds a replay whose record does not say how long the execution might run.
+const longestReplay = time.Minute
+
+// Replay implements records.Replayer.
+func (e *executor) Replay(
+	ctx context.Context, caller authn.Identity, record audit.Record,
+) (execution.Result, error) {
+	r := &run{now: e.now, Submission: api.Submission{
+		ID: e.newID(), Caller: caller, Via: execution.ViaHTTP, ReceivedAt: e.now(),
+		Request: execution.Request{Code: "0", Priority: "low"},
+	}}
+	place, err := e.waitForPlace(ctx, r)
+	if err != nil {
+		return execution.Result{}, err
+	}
+	defer place.Release()
+	var granted struct {
+		TimeoutMs int64 `json:"timeoutMs"`
+	}
+	limit := longestReplay
+	if json.Unmarshal(record.Grants, &granted) == nil && granted.TimeoutMs > 0 {
+		limit = min(time.Duration(granted.TimeoutMs)*time.Millisecond, longestReplay)
+	}
+	running, cancel := context.WithTimeout(ctx, limit+e.overhead)
+	defer cancel()
+	reply, err := e.invoker.Invoke(running, execution.Invocation{
+		Airlock: execution.InvocationVersion, ID: r.ID, Request: r.Request, Via: r.Via, ReceivedAt: r.ReceivedAt,
+		QueueMs: api.Milliseconds(r.queued), Replay: api.Raw(record),
+		Caller: execution.Caller{Subject: caller.Subject, Tenant: caller.Tenant},
+	}, nil)
+	return reply.Result, err
 }

@@ -45,8 +45,8 @@ func hang(ctx context.Context, _ execution.Invocation, _ func(execution.Log)) (e
 	return execution.Reply{}, ctx.Err()
 }
 
-// One token asks for more of each resource than there is. It gets at most all but a tenth, a clear answer, and keeps neither
-// another token of its tenant out, nor another tenant, nor the operator.
+// One token asks for more of each resource than there is. It gets at most all but a tenth, a clear answer, and keeps
+// neither another token of its tenant out, nor another tenant, nor the operator.
 func TestFloods(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/access"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/ratelimit"
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
@@ -30,7 +31,7 @@ func (a allowance) Take(ctx context.Context, tenant string) (ratelimit.Verdict, 
 
 func (allowance) Concurrent(string) int { return 0 }
 
-func quotaOf(t *testing.T, most int) gateway.Quotas {
+func quotaOf(t *testing.T, most int) access.Quotas {
 	t.Helper()
 	limiter, err := ratelimit.New(ratelimit.Config{Window: time.Hour, Max: 1, Now: time.Now})
 	if err != nil {
@@ -47,7 +48,7 @@ func TestHooksAreLimited(t *testing.T) {
 		o          func(t *testing.T) options
 	}{
 		{"the tenant's quota", "quota_exceeded", func(t *testing.T) options { return options{quotas: quotaOf(t, 6)} }}, // one is for saving
-		{"the hook's limit", "rate_limited", func(*testing.T) options { return options{config: gateway.Config{HookRate: 5}} }},
+		{"the hook's limit", "rate_limited", func(*testing.T) options { return options{config: gateway.Config{Hooks: gateway.HooksConfig{Rate: 5}}} }},
 	} {
 		for _, scheme := range []string{"none", "standard", "github", "shared-header"} {
 			for _, async := range []bool{false, true} {
@@ -102,7 +103,7 @@ func signedAs(scheme, id, body string) []string {
 // A delivery that was refused for a limit is not remembered, so that its sender may try again.
 func TestLimitedDeliveryMayBeRetried(t *testing.T) {
 	t.Parallel()
-	s := kept(t, options{config: gateway.Config{HookRate: 1}})
+	s := kept(t, options{config: gateway.Config{Hooks: gateway.HooksConfig{Rate: 1}}})
 	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"github","secret":"`+doorSecret+`"}}`), 201)
 	want(t, s.do(t, "POST", "/hooks/f", "1", signedFor("github", "1")...), 200)
 	for range 3 {
@@ -131,7 +132,7 @@ func TestRecoveredDeliveryIsChargedOnce(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	s := serve(t, options{state: recovering{store}, invoke: mirror, config: gateway.Config{HookRate: 1}})
+	s := serve(t, options{state: recovering{store}, invoke: mirror, config: gateway.Config{Hooks: gateway.HooksConfig{Rate: 1}}})
 	hook := `{"code":"1","hook":{"scheme":"github","secret":"` + doorSecret + `","async":true}}`
 	want(t, s.do(t, "PUT", "/api/functions/f", hook), 201)
 	for _, body := range []string{"1", "2", "3"} {
@@ -142,7 +143,7 @@ func TestRecoveredDeliveryIsChargedOnce(t *testing.T) {
 // What nobody signed takes nothing of a tenant's, and is bounded by its sender's address.
 func TestUnverifiedDeliveriesTakeNoQuota(t *testing.T) {
 	t.Parallel()
-	s := kept(t, options{max: 10, quotas: quotaOf(t, 3), config: gateway.Config{HookRate: 2}})
+	s := kept(t, options{max: 10, quotas: quotaOf(t, 3), config: gateway.Config{Hooks: gateway.HooksConfig{Rate: 2}}})
 	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"github","secret":"`+doorSecret+`"}}`), 201)
 	forged := "X-Hub-Signature-256: sha256=" + hex.EncodeToString(signature("another secret of 16 bytes", "{}"))
 	first := signedFor("github", "1")
@@ -163,7 +164,7 @@ func TestUnverifiedDeliveriesTakeNoQuota(t *testing.T) {
 // Trying a hook, delivering an event again and asking again with a key all count.
 func TestTriesAreLimited(t *testing.T) {
 	t.Parallel()
-	limited := options{config: gateway.Config{HookRate: 3}}
+	limited := options{config: gateway.Config{Hooks: gateway.HooksConfig{Rate: 3}}}
 	hook := `{"code":"1","hook":{"scheme":"none"}}`
 	for name, ask := range map[string]func(t *testing.T, s *served, id string) answer{
 		"dry run": func(t *testing.T, s *served, _ string) answer {
@@ -214,7 +215,7 @@ func TestStoredShortSecret(t *testing.T) {
 // Webhooks have a host of their own where the deployment says so: nothing else is there, and they are nowhere else.
 func TestHooksHost(t *testing.T) {
 	t.Parallel()
-	s := kept(t, options{config: gateway.Config{HooksHost: "hooks.localhost"}})
+	s := kept(t, options{config: gateway.Config{Hooks: gateway.HooksConfig{Host: "hooks.localhost"}}})
 	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"none"}}`), 201)
 	for _, host := range []string{"hooks.localhost", "HOOKS.localhost:1234", "hooks.localhost."} {
 		want(t, s.do(t, "POST", "/hooks/f", "{}", "Host: "+host), 200)

@@ -67,7 +67,7 @@ func TestHookAnswers(t *testing.T) {
 		"late":    {Status: execution.TimedOut, Error: &line},
 	}
 	s := kept(t, options{
-		config: gateway.Config{HookAnswerHeaders: []string{"X-Own"}},
+		config: gateway.Config{Hooks: gateway.HooksConfig{AnswerHeaders: []string{"X-Own"}}},
 		invoke: answering(&count, func(inv execution.Invocation) execution.Result { return ends[strings.Trim(inv.Request.Code, "'")] }),
 	})
 	put := func(code string) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/callbacks"
 )
 
 const prefer = "Prefer: handling=lenient, respond-async; wait=10"
@@ -174,7 +175,7 @@ func TestCallbackIsAStandardWebhook(t *testing.T) {
 	}))
 	t.Cleanup(receiver.Close)
 	const own = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-	s := kept(t, options{config: gateway.Config{OpenedHosts: []string{"127.0.0.1"}}})
+	s := kept(t, options{config: gateway.Config{Callbacks: callbacks.Rules{OpenedHosts: []string{"127.0.0.1"}}}})
 	a := want(t, s.do(t, "POST", "/api/execute", `{"code":"1","callback":"`+receiver.URL+`/x"}`, prefer), 202, `"callbackSecret":"whsec_`)
 	given := a.json(t)["callbackSecret"].(string)
 	id := a.json(t)["id"].(string)

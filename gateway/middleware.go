@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"net"
 	"net/netip"
 	"slices"
@@ -8,27 +9,40 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/airlock-run/airlock/gateway/api"
 )
 
-// dressed gives every request its id and every answer its headers.
-func (s *Server) dressed(c *fiber.Ctx) error {
-	dress(c, s.deps.NewID)
+// middleware is what every request passes before its route.
+type middleware struct {
+	// base is the context of every request. It ends when a shutdown has waited long enough.
+	base   context.Context
+	newID  func() string
+	tracer trace.Tracer // may be nil
+	// open says that the gateway asks for no credentials; origins may call it from web pages.
+	open    bool
+	origins []string
+}
+
+// prepare gives the request its context and its id, and the response its common headers.
+func (m *middleware) prepare(c *fiber.Ctx) error {
+	c.SetUserContext(m.base)
+	setCommonHeaders(c, m.newID)
 	return c.Next()
 }
 
-type requestIDKey struct{}
-
-// dress sets the headers all answers have and gives the request's id: the caller's own when it is short and plain, so
-// that it can be logged and sent back as it is. Calling it again changes nothing.
-func dress(c *fiber.Ctx, newID func() string) string {
-	if id, ok := c.Locals(requestIDKey{}).(string); ok {
+// setCommonHeaders sets the headers that every response has, and returns the id of the request: the caller's own if
+// it is short and plain, so that it can be logged and sent back. Calling it again changes nothing.
+func setCommonHeaders(c *fiber.Ctx, newID func() string) string {
+	if id := api.RequestID(c); id != "" {
 		return id
 	}
 	id := utils.CopyString(c.Get(fiber.HeaderXRequestID))
-	if id == "" || len(id) > 128 || strings.ContainsFunc(id, notInID) {
+	if id == "" || len(id) > 128 || strings.ContainsFunc(id, notInRequestID) {
 		id = "req_" + strings.TrimPrefix(newID(), "exec_")
 	}
-	c.Locals(requestIDKey{}, id)
+	api.SetRequestID(c, id)
 	h := &c.Response().Header
 	h.Set(fiber.HeaderXRequestID, id)
 	h.Set(fiber.HeaderXContentTypeOptions, "nosniff")
@@ -40,44 +54,45 @@ func dress(c *fiber.Ctx, newID func() string) string {
 	return id
 }
 
-func notInID(r rune) bool {
+func notInRequestID(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:=+/", r))
 }
 
-// guard protects a gateway that asks for no credentials: being on the loopback address keeps other machines out, but not
-// the web pages open in the user's own browser. Those are recognised by a Host that is no loopback name (a page of
-// evil.example rebound to 127.0.0.1) and by an Origin, or Sec-Fetch-Site, that is not this server and not configured.
-// Where credentials are configured a page cannot attach them, and guard lets everything pass.
-func (s *Server) guard(c *fiber.Ctx) error {
-	if !s.deps.Auth.Open() {
+// guard protects a gateway that asks for no credentials. The loopback address keeps other machines out, but not the
+// web pages in the user's own browser. guard recognizes those by a Host that is not a loopback name (a page of
+// evil.example rebound to 127.0.0.1) and by an Origin, or Sec-Fetch-Site, that is neither this server nor configured.
+// Where credentials are configured, pages cannot attach them, and guard lets every request pass.
+func (m *middleware) guard(c *fiber.Ctx) error {
+	if !m.open {
 		return c.Next()
 	}
 	host := string(c.Request().Host())
 	if !loopbackName(host) {
-		return &problem{status: 403, code: "foreign_host", detail: "the Host header must name a loopback address, such as localhost or 127.0.0.1, as long as no credential is configured"}
+		return &api.Problem{
+			Status: 403, Code: "foreign_host",
+			Detail: "the Host header must name a loopback address, such as localhost or 127.0.0.1, " +
+				"as long as no credential is configured",
+		}
 	}
 	origin := c.Get(fiber.HeaderOrigin)
 	if origin != "" {
-		if origin == "http://"+host || slices.Contains(s.cfg.CORSOrigins, origin) {
+		if origin == "http://"+host || slices.Contains(m.origins, origin) {
 			return c.Next()
 		}
-		return foreign()
+		return api.ForeignOrigin()
 	}
 	switch c.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
 		return c.Next()
 	}
-	if c.Get("Sec-Fetch-Mode") == "navigate" && (c.Method() == fiber.MethodGet || c.Method() == fiber.MethodHead) {
+	reads := c.Method() == fiber.MethodGet || c.Method() == fiber.MethodHead
+	if reads && c.Get("Sec-Fetch-Mode") == "navigate" {
 		return c.Next()
 	}
-	return foreign()
+	return api.ForeignOrigin()
 }
 
-func foreign() error {
-	return &problem{status: 403, code: "foreign_origin", detail: "this request comes from a web page of another origin; list the origin in CORS_ORIGINS, or configure a credential"}
-}
-
-// loopbackName reports whether a Host header means this machine whoever resolves it (RFC 6761 §6.3).
+// loopbackName reports whether a Host header means this machine, whoever resolves it (RFC 6761 §6.3).
 func loopbackName(hostport string) bool {
 	host := hostport
 	if h, _, err := net.SplitHostPort(hostport); err == nil {

@@ -20,7 +20,7 @@ func TestIdempotencyKeyOfSeveralGateways(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	spread := gateway.Config{Spread: true}
+	spread := gateway.Config{MultiInstance: true}
 	one, other := serve(t, options{config: spread, state: state}), serve(t, options{config: spread, state: state})
 	first := one.do(t, "POST", "/api/execute", code("1"), "Idempotency-Key: k")
 	second := other.do(t, "POST", "/api/execute", code("1"), "Idempotency-Key: k")

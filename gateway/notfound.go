@@ -6,37 +6,46 @@ import (
 
 	"github.com/agnivade/levenshtein"
 	"github.com/gofiber/fiber/v2"
+
+	"github.com/airlock-run/airlock/gateway/api"
 )
 
-// longestAstray bounds the paths for which something near is looked for.
-const longestAstray = 48
+// longestMiss bounds the paths for which a similar route is searched.
+const longestMiss = 48
 
-// astray words the errors of requests that no route takes: where the documentation is, which methods there are, and which
-// path was probably meant. Any other error is left as it is.
-func (s *Server) astray(c *fiber.Ctx, err error) error {
-	var framed *fiber.Error
-	if !errors.As(err, &framed) {
+// explainMiss words the error of a request that no route matches: where the documentation is, which methods the path
+// has, and which path was probably meant. It returns any other error as it is.
+func (p *problems) explainMiss(c *fiber.Ctx, err error) error {
+	var missed *fiber.Error
+	if !errors.As(err, &missed) {
 		return err
 	}
-	switch framed.Code {
+	switch missed.Code {
 	case fiber.StatusNotFound:
 		detail := "there is nothing at this path; GET /docs lists what there is"
-		if meant := s.nearest(c.Path()); meant != "" {
+		if meant := p.nearest(c.Path()); meant != "" {
 			detail = "there is nothing at this path; did you mean " + meant + "? GET /docs lists what there is"
 		}
-		return &problem{status: framed.Code, detail: detail}
+		return &api.Problem{Status: missed.Code, Detail: detail}
 	case fiber.StatusMethodNotAllowed:
 		if allowed := c.GetRespHeader(fiber.HeaderAllow); allowed != "" {
-			return &problem{status: framed.Code, detail: "the method " + word(c.Method()) + " is not supported at this path; it takes " + allowed}
+			return &api.Problem{
+				Status: missed.Code,
+				Detail: "the method " + safeMethod(c.Method()) + " is not supported at this path; it takes " + allowed,
+			}
 		}
 	}
 	return err
 }
 
-// options answers OPTIONS where no other origin is meant: with the methods there are (RFC 9110 §9.3.7).
-func options(c *fiber.Ctx, err error) bool {
-	framed, allowed := (*fiber.Error)(nil), c.GetRespHeader(fiber.HeaderAllow)
-	if c.Method() != fiber.MethodOptions || !errors.As(err, &framed) || framed.Code != fiber.StatusMethodNotAllowed || allowed == "" {
+// answeredOptions responds to an OPTIONS request that is not a CORS preflight with the methods of its path (RFC 9110
+// §9.3.7). It reports whether the request was one.
+func answeredOptions(c *fiber.Ctx, err error) bool {
+	missed, allowed := (*fiber.Error)(nil), c.GetRespHeader(fiber.HeaderAllow)
+	if c.Method() != fiber.MethodOptions || allowed == "" {
+		return false
+	}
+	if !errors.As(err, &missed) || missed.Code != fiber.StatusMethodNotAllowed {
 		return false
 	}
 	c.Set(fiber.HeaderAllow, allowed+", "+fiber.MethodOptions)
@@ -44,22 +53,22 @@ func options(c *fiber.Ctx, err error) bool {
 	return true
 }
 
-// word keeps what a caller made up as a method from being repeated.
-func word(method string) string {
+// safeMethod returns a method for an error message. It does not repeat what a caller made up.
+func safeMethod(method string) string {
 	if len(method) > 16 || strings.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
 		return "of this request"
 	}
 	return method
 }
 
-// nearest gives the route that differs from a path by a slip or by its first folder, "" when there is none.
-func (s *Server) nearest(path string) string {
-	if len(path) > longestAstray {
+// nearest returns the route that differs from a path by a typo or by the prefix /api, or "".
+func (p *problems) nearest(path string) string {
+	if len(path) > longestMiss {
 		return ""
 	}
 	path = strings.ToLower(strings.TrimSuffix(path, "/"))
 	best, closest := "", 3
-	for _, route := range s.Routes() {
+	for _, route := range p.routes() {
 		_, route, _ = strings.Cut(route, " ")
 		if strings.Contains(route, "{") {
 			continue

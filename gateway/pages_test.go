@@ -184,8 +184,8 @@ func TestSession(t *testing.T) {
 	s.do(t, "GET", "/dashboard", "", aPage, cookie).is(t, 303, "/login?next=%2Fdashboard")
 }
 
-// A cookie that was stolen is worth nothing, whatever else its thief sends: a client can send every header but the one whose
-// value only the pages of the login know.
+// A cookie that was stolen is worth nothing, whatever else its thief sends: a client can send every header but the
+// one whose value only the pages of the login know.
 func TestStolenCookie(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{auth: authn.Config{APIKey: apiKey}})
@@ -259,8 +259,8 @@ func TestSessionsRotate(t *testing.T) {
 	}
 }
 
-// The whole way of an attack: a page on another port of this host posts a form to a webhook that verifies nothing, and what
-// its code returns is replayed.
+// The whole way of an attack: a page on another port of this host posts a form to a webhook that verifies nothing,
+// and what its code returns is replayed.
 func TestHookIsGivenNoSession(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{auth: authn.Config{APIKey: apiKey}})

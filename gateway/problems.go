@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -13,34 +13,28 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/hooks"
+	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/gateway/mcp"
+	"github.com/airlock-run/airlock/gateway/meter"
 	"github.com/airlock-run/airlock/gateway/queue"
+	"github.com/airlock-run/airlock/gateway/registry"
 )
 
-// problem is an outcome that is not a result. detail is shown to the caller; cause is for the log alone.
-type problem struct {
-	status int
-	code   string // append-only; the status's own when empty
-	field  string
-	// line and column are where in the code of field, counting from 1; 0 when it is not about code.
-	line, column int
-	detail       string // the status's own when empty
-	retryAfter   time.Duration
-	challenge    string // WWW-Authenticate
-	cause        error
+// problems renders, counts and logs failures. It is safe for concurrent use.
+type problems struct {
+	meter        *meter.Meter
+	maxBodyBytes int
+	newID        func() string
+	// routes lists what is served, for requests that miss it.
+	routes func() []string
+	logger *slog.Logger
 }
 
-// Error gives the detail and the cause, for the log.
-func (p *problem) Error() string {
-	if p.cause != nil {
-		return p.detail + ": " + p.cause.Error()
-	}
-	return p.detail
-}
-
-// document is RFC 9457's, with error repeating detail for clients that look for it there.
-type document struct {
+// problemDocument is that of RFC 9457. Its member error repeats detail, for clients that look for it there.
+type problemDocument struct {
 	Type      string `json:"type"`
 	Title     string `json:"title"`
 	Status    int    `json:"status"`
@@ -54,8 +48,8 @@ type document struct {
 	RequestID string `json:"requestId"`
 }
 
-// outcome is what a status means when nothing more precise is known.
-func outcome(status int) (code, detail string) {
+// defaultsOf returns the code and the detail of a status about which nothing more is known.
+func defaultsOf(status int) (code, detail string) {
 	switch status {
 	case 400:
 		return "bad_request", "the request is not valid HTTP/1.1"
@@ -69,14 +63,14 @@ func outcome(status int) (code, detail string) {
 		return "method_not_allowed", "the method is not supported at this path; see the Allow header"
 	case 408:
 		return "request_timeout", "the request arrived too slowly"
+	case 409:
+		return "conflict", "this is in conflict with another request"
 	case 411:
 		return "length_required", "a body with a Content-Length is required"
 	case 413:
 		return "too_large", "the body is larger than is accepted here"
 	case 415:
 		return "unsupported_media_type", "send the body as application/json, without a content coding"
-	case 409:
-		return "conflict", "this is in conflict with another request"
 	case 417:
 		return "expectation_failed", "this expectation is not supported"
 	case 422:
@@ -93,113 +87,217 @@ func outcome(status int) (code, detail string) {
 	return "internal", "the request failed inside the platform"
 }
 
-// problemOf is the one table from what went wrong to HTTP.
-func problemOf(err error) *problem {
+// problemOf returns the problem of an error. It is the one table from errors to HTTP.
+func problemOf(err error) *api.Problem {
 	var (
-		own     *problem
+		own     *api.Problem
 		exec    *execution.Error
 		full    *queue.Full
 		refusal *authn.Refusal
 		forged  *hooks.Refusal
-		framed  *fiber.Error
+		http    *fiber.Error
 	)
 	switch {
 	case errors.As(err, &own):
 		return own
 	case errors.As(err, &exec):
-		return ofExecution(exec)
+		return executionProblem(exec)
 	case errors.As(err, &full):
-		return &problem{status: 503, code: "queue_full", detail: "too many executions are waiting; try again", retryAfter: full.RetryAfter}
+		return &api.Problem{
+			Status: 503, Code: "queue_full", Detail: "too many executions are waiting; try again",
+			RetryAfter: full.RetryAfter,
+		}
 	case errors.As(err, &refusal):
 		challenge := `Bearer realm="airlock"`
 		if !refusal.Absent {
 			challenge += `, error="invalid_token", error_description="` + refusal.Reason + `"`
 		}
-		return &problem{status: 401, detail: refusal.Reason, challenge: challenge}
+		return &api.Problem{Status: 401, Detail: refusal.Reason, Challenge: challenge}
 	case errors.As(err, &forged):
-		return &problem{status: 401, code: "invalid_signature", detail: forged.Reason, challenge: `Webhook realm="airlock"`}
-	case ofState(err) != nil:
-		return ofState(err)
-	case errors.As(err, &framed):
-		return ofFraming(framed.Code)
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &problem{status: 503, retryAfter: time.Second, cause: err}
+		return &api.Problem{
+			Status: 401, Code: "invalid_signature", Detail: forged.Reason, Challenge: `Webhook realm="airlock"`,
+		}
 	}
-	return &problem{status: 500, cause: err}
+	if p := stateProblem(err); p != nil {
+		return p
+	}
+	switch {
+	case errors.As(err, &http):
+		return httpProblem(http.Code)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return &api.Problem{Status: 503, RetryAfter: time.Second, Cause: err}
+	}
+	return &api.Problem{Status: 500, Cause: err}
 }
 
-func ofExecution(e *execution.Error) *problem {
-	p := &problem{code: string(e.Code), field: e.Field, detail: e.Message, retryAfter: e.RetryAfter, cause: e.Err}
+func executionProblem(e *execution.Error) *api.Problem {
+	p := &api.Problem{Code: string(e.Code), Field: e.Field, Detail: e.Message, RetryAfter: e.RetryAfter, Cause: e.Err}
 	switch e.Code {
 	case execution.InvalidRequest:
-		p.status = 400
+		p.Status = 400
 		if e.Field != "" {
-			p.detail = e.Field + ": " + e.Message
+			p.Detail = e.Field + ": " + e.Message
 		}
 		return p
 	case execution.TooLarge:
-		p.status = 413
+		p.Status = 413
 		return p
 	case execution.Unavailable, execution.Throttled, execution.Unrecorded:
-		p.status = 503
-		if p.retryAfter <= 0 {
-			p.retryAfter = time.Second
+		p.Status = 503
+		if p.RetryAfter <= 0 {
+			p.RetryAfter = time.Second
 		}
 		return p
 	case execution.Internal:
 	}
-	return &problem{status: 500, code: string(execution.Internal), cause: e}
+	return &api.Problem{Status: 500, Code: string(execution.Internal), Cause: e}
 }
 
-// ofFraming keeps the HTTP library's own words from callers; they describe its internals.
-func ofFraming(status int) *problem {
+// httpProblem drops the words of the HTTP library, which describe its internals.
+func httpProblem(status int) *api.Problem {
 	if status == http.StatusBadGateway || status < 400 {
 		status = 400
 	}
-	return &problem{status: status}
+	return &api.Problem{Status: status}
 }
 
-// fail is the error handler: every error of every handler, and of the HTTP library, is rendered here.
-func (s *Server) fail(c *fiber.Ctx, err error) error {
-	if options(c, err) {
-		dress(c, s.deps.NewID)
+// stateProblem returns the problem of what the state refused, or nil for any other error.
+func stateProblem(err error) *api.Problem {
+	var (
+		missing  *registry.Missing
+		conflict *registry.Conflict
+		quota    *execution.QuotaError
+		fault    *execution.StoreError
+	)
+	switch {
+	case errors.As(err, &missing):
+		return &api.Problem{Status: 404, Detail: missing.What}
+	case errors.As(err, &conflict):
+		return &api.Problem{Status: 409, Detail: conflict.Reason}
+	case errors.As(err, &quota):
+		return quotaProblem(quota)
+	case errors.As(err, &fault):
+		return faultProblem(fault)
+	case errors.Is(err, execution.ErrNotKept):
+		return &api.Problem{
+			Status: 501, Code: "stateless",
+			Detail: "this gateway keeps neither jobs nor schedules: nobody is there to run them later",
+		}
+	case errors.Is(err, execution.ErrFull):
+		return &api.Problem{
+			Status: 503, Code: "queue_full", Detail: "too many jobs are waiting; try again", RetryAfter: 5 * time.Second,
+		}
+	case errors.Is(err, jobs.ErrEnded):
+		return &api.Problem{
+			Status: 409, Code: "ended", Detail: "the execution has ended; there is nothing to cancel",
+		}
+	}
+	return nil
+}
+
+// quotaProblem is 507 if only deleting makes room, and 429 if waiting does. Both name the quota, its use, and what to
+// do.
+func quotaProblem(e *execution.QuotaError) *api.Problem {
+	unit := "bytes"
+	if e.Quota == execution.QuotaSchedules {
+		unit = "functions with a schedule"
+	}
+	detail := fmt.Sprintf("the tenant's storage quota %q is used up: %d of %d %s", e.Quota, e.Used, e.Limit, unit)
+	if e.After > 0 {
+		return &api.Problem{
+			Status: 429, Code: "storage_quota", RetryAfter: e.After,
+			Detail: detail + "; room is made as time passes: see Retry-After, or have quota.storage raised",
+		}
+	}
+	return &api.Problem{
+		Status: 507, Code: "storage_quota", Detail: detail + "; delete some, or have quota.storage raised",
+	}
+}
+
+// faultProblem is the problem of a store that does not work. Each code has a runbook in OPERATIONS.md.
+func faultProblem(e *execution.StoreError) *api.Problem {
+	p := &api.Problem{
+		Status: 503, Code: "store_lost", Detail: "the disk of the state fails; nothing was changed",
+		RetryAfter: time.Minute, Cause: e,
+	}
+	switch e.Fault {
+	case execution.StoreFull:
+		p.Status, p.RetryAfter = 507, 0
+		p.Code, p.Detail = "store_full", "the disk of the state is full; nothing was changed"
+	case execution.StoreBusy:
+		p.RetryAfter = time.Second
+		p.Code, p.Detail = "store_busy", "another process holds the lock of the state; nothing was changed"
+	case execution.StoreCorrupt:
+		p.Code, p.Detail = "store_corrupt", "the state is damaged; nothing is read from it or written to it"
+	case execution.StoreReadOnly:
+		p.Code, p.Detail = "store_read_only", "the state cannot be written to; nothing was changed"
+	case execution.StoreLost:
+	}
+	return p
+}
+
+// respond is the error handler: it renders every error of every handler and of the HTTP library.
+func (p *problems) respond(c *fiber.Ctx, err error) error {
+	id := setCommonHeaders(c, p.newID)
+	if answeredOptions(c, err) {
 		return nil
 	}
-	err = s.astray(c, err)
-	p := problemOf(err)
-	id := dress(c, s.deps.NewID)
-	if p.retryAfter > 0 {
-		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(seconds(p.retryAfter)))
+	err = p.explainMiss(c, err)
+	found := problemOf(err)
+	if found.RetryAfter > 0 {
+		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(api.Seconds(found.RetryAfter)))
 	}
-	if p.challenge != "" {
-		c.Set(fiber.HeaderWWWAuthenticate, p.challenge)
+	if found.Challenge != "" {
+		c.Set(fiber.HeaderWWWAuthenticate, found.Challenge)
 	}
-	c.Status(p.status).Set(fiber.HeaderContentType, "application/problem+json")
-	return c.Send(s.document(err, c.Path(), id))
+	c.Status(found.Status).Set(fiber.HeaderContentType, "application/problem+json")
+	return c.Send(p.document(err, c.Path(), id))
 }
 
-// document counts and logs a failure, and words it for the caller.
-func (s *Server) document(err error, path, requestID string) []byte {
-	p := problemOf(err)
-	code, detail := outcome(p.status)
-	if p.code != "" {
-		code = p.code
-	}
-	switch {
-	case p.detail != "":
-		detail = p.detail
-	case p.status == 413:
-		detail = fmt.Sprintf("the body is larger than the %d bytes that are accepted", s.cfg.MaxBodyBytes)
-	}
-	if p.status >= 500 {
-		s.deps.Logger.Warn("a request failed", "status", p.status, "code", code, "request", requestID, "path", path, "error", err)
-	}
-	s.meter.Refuse(code)
-	return raw(document{
-		Type: "about:blank", Title: http.StatusText(p.status), Status: p.status, Detail: detail, Error: detail,
-		Instance: (&url.URL{Path: path}).EscapedPath(), Code: code, Field: p.field, Line: p.line, Column: p.column, RequestID: requestID,
+// document counts and logs a failure, and returns its problem document.
+func (p *problems) document(err error, path, requestID string) []byte {
+	found := problemOf(err)
+	code, detail := p.wordsOf(found)
+	p.count(found, code, err, "a request failed", "request", requestID, "path", path)
+	return api.Raw(problemDocument{
+		Type: "about:blank", Title: http.StatusText(found.Status), Status: found.Status, Detail: detail, Error: detail,
+		Instance: (&url.URL{Path: path}).EscapedPath(), Code: code,
+		Field: found.Field, Line: found.Line, Column: found.Column, RequestID: requestID,
 	})
 }
 
-// seconds rounds up: a caller who waits that long is not too early.
-func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
+// explain counts and logs a failure, and returns what the caller of a tool may know of it.
+func (p *problems) explain(err error) mcp.Problem {
+	found := problemOf(err)
+	code, detail := p.wordsOf(found)
+	p.count(found, code, err, "a tool call failed")
+	return mcp.Problem{Code: code, Field: found.Field, Error: detail, RetryAfter: api.Seconds(found.RetryAfter)}
+}
+
+// detail returns the sentence that the problem document of an error has.
+func (p *problems) detail(err error) string {
+	_, detail := p.wordsOf(problemOf(err))
+	return detail
+}
+
+// wordsOf returns the code and the detail of a problem.
+func (p *problems) wordsOf(found *api.Problem) (code, detail string) {
+	code, detail = defaultsOf(found.Status)
+	if found.Code != "" {
+		code = found.Code
+	}
+	switch {
+	case found.Detail != "":
+		detail = found.Detail
+	case found.Status == 413:
+		detail = fmt.Sprintf("the body is larger than the %d bytes that are accepted", p.maxBodyBytes)
+	}
+	return code, detail
+}
+
+func (p *problems) count(found *api.Problem, code string, err error, message string, about ...any) {
+	if found.Status >= 500 {
+		p.logger.Warn(message, append([]any{"status", found.Status, "code", code, "error", err}, about...)...)
+	}
+	p.meter.Refuse(code)
+}

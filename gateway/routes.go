@@ -1,79 +1,133 @@
 package gateway
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/middleware/cors"
 
+	"github.com/airlock-run/airlock/gateway/access"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/dashboard"
+	"github.com/airlock-run/airlock/gateway/hooks"
+	"github.com/airlock-run/airlock/gateway/idempotency"
+	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/gateway/mcp"
+	"github.com/airlock-run/airlock/gateway/openapi"
+	"github.com/airlock-run/airlock/gateway/records"
+	"github.com/airlock-run/airlock/gateway/registry"
+	"github.com/airlock-run/airlock/gateway/stream"
 )
 
-// routes is every endpoint and the order of what stands in front of it.
-func (s *Server) routes() {
-	s.app.Use(s.dressed, s.traced, s.guard)
-	if len(s.cfg.CORSOrigins) > 0 {
-		s.app.Use(cors.New(cors.Config{
-			AllowOrigins:  strings.Join(s.cfg.CORSOrigins, ","),
-			AllowMethods:  "GET,POST,PUT,DELETE",
-			AllowHeaders:  "Authorization,Cache-Control,Content-Type,Idempotency-Key,Last-Event-ID,Mcp-Method,Mcp-Name,Mcp-Protocol-Version,Mcp-Session-Id,Prefer,Traceparent,Tracestate,X-API-Key,X-Request-Id",
-			ExposeHeaders: "Idempotency-Replayed,Location,Mcp-Session-Id,RateLimit-Limit,RateLimit-Policy,RateLimit-Remaining,RateLimit-Reset,Retry-After,Traceparent,X-Execution-Id,X-Request-Id",
-			MaxAge:        600,
+// handlers are the handlers of all routes, and what stands before them.
+type handlers struct {
+	middleware *middleware
+	access     *access.Control
+	keys       *idempotency.Keys
+	background *background
+
+	admission *admission
+	jobs      *jobs.Handlers
+	streams   *stream.Handlers
+	functions *registry.Handlers
+	hooks     *hooks.Handlers
+	records   *records.Handlers
+	tools     *mcp.RemoteTools
+	agents    *mcp.Handlers
+	pages     *dashboard.Handlers
+	docs      *openapi.Handlers
+	system    *system
+}
+
+// What browsers of other origins may send, and what their scripts may read.
+const (
+	corsRequestHeaders = "Authorization,Cache-Control,Content-Type,Idempotency-Key,Last-Event-ID,Mcp-Method,Mcp-Name," +
+		"Mcp-Protocol-Version,Mcp-Session-Id,Prefer,Traceparent,Tracestate,X-API-Key,X-Request-Id"
+	corsResponseHeaders = "Idempotency-Replayed,Location,Mcp-Session-Id,RateLimit-Limit,RateLimit-Policy," +
+		"RateLimit-Remaining,RateLimit-Reset,Retry-After,Traceparent,X-Execution-Id,X-Request-Id"
+)
+
+// route adds every route and the middleware before it, in order.
+func (h *handlers) route(app *fiber.App, origins []string) {
+	app.Use(h.middleware.prepare, h.middleware.trace, h.middleware.guard)
+	if len(origins) > 0 {
+		app.Use(cors.New(cors.Config{
+			AllowOrigins: strings.Join(origins, ","), AllowMethods: "GET,POST,PUT,DELETE",
+			AllowHeaders: corsRequestHeaders, ExposeHeaders: corsResponseHeaders, MaxAge: 600,
 		}))
 	}
-	s.app.Get("/healthz", s.healthz)
-	s.app.Get("/readyz", s.readyz)
-	s.app.Get("/openapi.json", s.openAPI)
-	s.app.Get("/docs", s.docs)
+	authenticate, limit, need := h.access.Authenticate, h.access.Limit, api.Need
+	once, onceLasting := h.keys.Once, h.keys.OnceLasting
 
-	s.pages()
+	app.Get("/healthz", h.system.healthz)
+	app.Get("/readyz", h.system.readyz)
+	app.Get("/openapi.json", h.docs.JSON)
+	app.Get("/docs", h.docs.Page)
+	h.pages.Route(app)
+	app.Get("/metrics", authenticate, h.system.metrics)
 
-	s.app.Get("/metrics", s.authenticate, s.metrics)
+	g := app.Group("/api", h.pages.Session, authenticate, limit)
+	g.Post("/execute", need(authn.Execute), once(h.jobs.Execute))
+	g.Post("/execute/stream", need(authn.Execute), h.streams.Execute)
+	g.Post("/analyze", need(authn.Execute), once(h.admission.analyze))
+	g.Get("/result/:id", need(authn.Execute), h.jobs.Result)
+	g.Delete("/result/:id", need(authn.Execute), h.jobs.Cancel)
+	g.Get("/engines", h.system.engines)
+	g.Get("/tools", need(authn.Execute), h.tools.List)
+	g.Get("/tools.d.ts", need(authn.Execute), h.tools.Declarations)
+	g.Get("/policies", h.system.policies)
+	g.Get("/stats", h.system.stats)
+	g.Get("/metrics/executions", h.records.Metrics)
+	g.Get("/metrics/series", need(authn.AuditRead), h.records.Series)
+	g.Get("/audit/executions", need(authn.AuditRead), h.records.List)
+	g.Get("/audit/execution/:id", need(authn.AuditRead), h.records.Get)
+	g.Post("/audit/execution/:id/replay", need(authn.AuditRead), need(authn.Execute), once(h.records.Replay))
+	g.Get("/audit/security-summary", need(authn.AuditRead), h.records.SecuritySummary)
+	g.Get("/audit/stats", need(authn.AuditRead), h.records.Stats)
+	g.Get("/audit/verification", need(authn.AuditRead), h.records.Verification)
+	g.Post("/audit/verification", need(authn.AuditReadAll), once(h.records.Verify))
+	g.Get("/live", need(authn.AuditRead), h.pages.Live)
+	g.Get("/reports/execution/:id", need(authn.AuditRead), h.records.Report)
 
-	api := s.app.Group("/api", s.session, s.authenticate, s.limit)
-	api.Post("/execute", need(authn.Execute), s.idempotent(s.executeOrAccept))
-	api.Post("/execute/stream", need(authn.Execute), s.executeStream)
-	api.Post("/analyze", need(authn.Execute), s.idempotent(s.analyze))
-	api.Get("/result/:id", need(authn.Execute), s.resultOrJob)
-	api.Delete("/result/:id", need(authn.Execute), s.cancelResult)
-	api.Get("/engines", s.engines)
-	api.Get("/tools", need(authn.Execute), s.listTools)
-	api.Get("/tools.d.ts", need(authn.Execute), s.declareTools)
-	api.Get("/policies", s.policies)
-	api.Get("/stats", s.stats)
-	api.Get("/metrics/executions", s.executionMetrics)
-	api.Get("/metrics/series", need(authn.AuditRead), s.metricsSeries)
-	api.Get("/audit/executions", need(authn.AuditRead), s.auditList)
-	api.Get("/audit/execution/:id", need(authn.AuditRead), s.auditRecord)
-	api.Post("/audit/execution/:id/replay", need(authn.AuditRead), need(authn.Execute), s.idempotent(s.replay))
-	api.Get("/audit/security-summary", need(authn.AuditRead), s.securitySummary)
-	api.Get("/audit/stats", need(authn.AuditRead), s.auditStats)
-	api.Get("/audit/verification", need(authn.AuditRead), s.verification)
-	api.Post("/audit/verification", need(authn.AuditReadAll), s.idempotent(s.verify))
-	api.Get("/live", need(authn.AuditRead), s.live)
-	api.Get("/reports/execution/:id", need(authn.AuditRead), s.report)
+	f := g.Group("/functions", h.background.requireState)
+	f.Get("", need(authn.Execute), h.functions.List)
+	f.Put("/:name", need(authn.Functions), h.functions.Put)
+	f.Get("/:name", need(authn.Execute), h.functions.Get)
+	f.Delete("/:name", need(authn.Functions), h.functions.Delete)
+	f.Post("/:name/invoke", need(authn.Execute), once(h.functions.Invoke))
+	f.Post("/:name/rollback", need(authn.Functions), onceLasting(h.functions.Rollback))
+	f.Post("/:name/hook/dry-run", need(authn.Functions), once(h.hooks.DryRun))
+	f.Post("/:name/hook/redeliver", need(authn.Functions), onceLasting(h.hooks.Redeliver))
+	f.Get("/:name/diff", need(authn.Execute), h.functions.Diff)
+	f.Get("/:name/versions", need(authn.Execute), h.functions.ListVersions)
+	f.Get("/:name/versions/:version", need(authn.Execute), h.functions.GetVersion)
+	f.Get("/:name/aliases", need(authn.Execute), h.functions.ListAliases)
+	f.Get("/:name/aliases/:alias", need(authn.Execute), h.functions.GetAlias)
+	f.Put("/:name/aliases/:alias", need(authn.Functions), h.functions.PutAlias)
+	f.Delete("/:name/aliases/:alias", need(authn.Functions), h.functions.DeleteAlias)
 
-	functions := api.Group("/functions", s.stateful)
-	functions.Get("", need(authn.Execute), s.listFunctions)
-	functions.Put("/:name", need(authn.Functions), s.putFunction)
-	functions.Get("/:name", need(authn.Execute), s.getFunction)
-	functions.Delete("/:name", need(authn.Functions), s.deleteFunction)
-	functions.Post("/:name/invoke", need(authn.Execute), s.idempotent(s.invokeFunction))
-	functions.Post("/:name/rollback", need(authn.Functions), s.changing(s.rollbackFunction))
-	functions.Post("/:name/hook/dry-run", need(authn.Functions), s.idempotent(s.dryRun))
-	functions.Post("/:name/hook/redeliver", need(authn.Functions), s.changing(s.redeliver))
-	functions.Get("/:name/diff", need(authn.Execute), s.diffFunction)
-	functions.Get("/:name/versions", need(authn.Execute), s.listVersions)
-	functions.Get("/:name/versions/:version", need(authn.Execute), s.getVersion)
-	functions.Get("/:name/aliases", need(authn.Execute), s.listAliases)
-	functions.Get("/:name/aliases/:alias", need(authn.Execute), s.getAlias)
-	functions.Put("/:name/aliases/:alias", need(authn.Functions), s.putAlias)
-	functions.Delete("/:name/aliases/:alias", need(authn.Functions), s.deleteAlias)
+	app.Post(hooks.PathPrefix+"/:name", h.background.requireState, h.hooks.Deliver)
+	app.Post(hooks.PathPrefix+"/:tenant/:name", h.background.requireState, h.hooks.Deliver)
 
-	s.app.Post("/hooks/:name", s.stateful, s.hook)
-	s.app.Post("/hooks/:tenant/:name", s.stateful, s.hook)
+	app.Post("/mcp", authenticate, limit, h.agents.Serve)
+	app.Get("/mcp", authenticate, limit, h.agents.Serve)
+	app.Delete("/mcp", authenticate, limit, h.agents.Serve)
+}
 
-	agents := s.serveMCP()
-	s.app.Post("/mcp", s.authenticate, s.limit, agents)
-	s.app.Get("/mcp", s.authenticate, s.limit, agents)
-	s.app.Delete("/mcp", s.authenticate, s.limit, agents)
+var pathParameter = regexp.MustCompile(`:(\w+)`)
+
+// Routes returns the API that is served, as "GET /api/result/{id}", in order. It leaves out HEAD, which every GET
+// has, and the routes that only browsers use.
+func (s *Server) Routes() []string {
+	var routes []string
+	for _, r := range s.app.GetRoutes(true) {
+		if r.Method != fiber.MethodHead && r.Name != dashboard.RouteName {
+			routes = append(routes, r.Method+" "+pathParameter.ReplaceAllString(r.Path, "{$1}"))
+		}
+	}
+	slices.Sort(routes)
+	return slices.Compact(routes)
 }

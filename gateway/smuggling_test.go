@@ -20,7 +20,8 @@ const (
 	smuggled = "GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
 )
 
-// More shapes that two parsers could read differently. Each gets at most one answer, a refusal, and the connection ends.
+// More shapes that two parsers could read differently. Each gets at most one answer, a refusal, and the connection
+// ends.
 func TestSmugglingShapesRefused(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{config: gateway.Config{ReadTimeout: time.Second, IdleTimeout: time.Second / 2}})

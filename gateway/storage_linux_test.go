@@ -15,8 +15,8 @@ import (
 	"github.com/airlock-run/airlock/infra/state/statetest"
 )
 
-// When the disk of the state is full, what would change it is 507 and /readyz is 503 with the reason, what needs no state goes
-// on, and all is well again with the disk.
+// When the disk of the state is full, what would change it is 507 and /readyz is 503 with the reason, what needs no
+// state goes on, and all is well again with the disk.
 func TestFullDisk(t *testing.T) {
 	disk := statetest.NewDisk(t, 8<<20)
 	if disk == nil {
@@ -123,8 +123,8 @@ func (f faulty) Function(context.Context, string, string) (execution.SavedFuncti
 
 func (f faulty) Submit(context.Context, execution.Job) error { return fmt.Errorf("submit: %w", f.err) }
 
-// Each fault of the store has its status, its code and, where trying again helps, Retry-After; none is 500, and /readyz says
-// which it is.
+// Each fault of the store has its status, its code and, where trying again helps, Retry-After; none is 500, and
+// /readyz says which it is.
 func TestFaultsOfTheStore(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -19,7 +19,9 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/access"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/gateway/ratelimit"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
@@ -138,9 +140,9 @@ type options struct {
 	store   gateway.Records // in place of records
 	state   gateway.State
 	log     *slog.Logger // none when left out
-	quotas  gateway.Quotas
+	quotas  access.Quotas
 	// attached are tools of servers that the deployment attaches.
-	attached gateway.Attached
+	attached mcp.ToolSource
 	health   []gateway.Health
 }
 
@@ -195,8 +197,9 @@ func serve(t testing.TB, o options) *served {
 		t.Fatal(err)
 	}
 	s, err := gateway.New(o.config, gateway.Deps{
-		Invoker: &function{o.invoke, o.ready}, Records: o.store, Policy: o.policy, Reader: o.reader, Limiter: limiter, Auth: auth, Logins: logins,
-		State: o.state, Attached: o.attached, Quotas: o.quotas, Health: o.health, Logger: o.log, Now: time.Now, NewID: func() string { return "exec_" + ulid.Make().String() },
+		Invoker: &function{o.invoke, o.ready}, Records: o.store, Policy: o.policy, Reader: o.reader, Auth: auth,
+		Limits: access.Limits{Limiter: limiter, Logins: logins, Quotas: o.quotas},
+		State:  o.state, RemoteTools: o.attached, Health: o.health, Logger: o.log, Now: time.Now, NewID: func() string { return "exec_" + ulid.Make().String() },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -2,19 +2,37 @@ package gateway
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/meter"
+	"github.com/airlock-run/airlock/gateway/queue"
+	"github.com/airlock-run/airlock/gateway/results"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// list is the shape of every list.
-type list[T any] struct {
-	Items []T     `json:"items"`
-	Next  *string `json:"next"`
+// system serves what the gateway says about itself.
+type system struct {
+	invoker Invoker
+	records Records
+	state   State // may be nil
+	health  []Health
+	tiers   func() []policy.Tier
+	fleet   func() meter.Fleet // nil if the functions are not processes of this machine
+	meter   *meter.Meter
+	exposed *meter.Exposition
+	queue   *queue.Queue
+	places  int
+	depth   int
+	results *results.Store[results.Finished]
+	started time.Time
+	now     clock
+	logger  *slog.Logger
 }
 
 type engine struct {
@@ -25,27 +43,30 @@ type engine struct {
 	Note       string `json:"note,omitempty"`
 }
 
-// engines is GET /api/engines.
-func (s *Server) engines(c *fiber.Ctx) error {
+// engines serves GET /api/engines.
+func (s *system) engines(c *fiber.Ctx) error {
 	used := s.meter.Totals().ByEngine
 	const absent = "known by name, not available in this build"
-	return s.send(c, list[engine]{Items: []engine{
-		{Name: "quickjs", Available: true, Default: true, Executions: used["quickjs"], Note: "QuickJS in WebAssembly, a new instance for every execution"},
+	return api.Send(c, api.List[engine]{Items: []engine{
+		{
+			Name: "quickjs", Available: true, Default: true, Executions: used["quickjs"],
+			Note: "QuickJS in WebAssembly, a new instance for every execution",
+		},
 		{Name: "v8", Note: absent},
 		{Name: "jsc", Note: absent},
 	}})
 }
 
-// policies is GET /api/policies.
-func (s *Server) policies(c *fiber.Ctx) error {
+// policies serves GET /api/policies.
+func (s *system) policies(c *fiber.Ctx) error {
 	type tiers struct {
-		list[policy.Tier]
+		api.List[policy.Tier]
 		Default string `json:"default"`
 	}
-	return s.send(c, tiers{list[policy.Tier]{Items: s.deps.Policy.Tiers()}, policy.DefaultTier})
+	return api.Send(c, tiers{api.List[policy.Tier]{Items: s.tiers()}, policy.DefaultTier})
 }
 
-// load is the queue at one moment.
+// load is the load of the queue at one moment.
 type load struct {
 	Running int `json:"running"`
 	Waiting int `json:"waiting"`
@@ -53,89 +74,144 @@ type load struct {
 	Depth   int `json:"depth"`
 }
 
-func (s *Server) load() load {
+func (s *system) load() load {
 	running, waiting := s.queue.Load()
-	return load{running, waiting, s.cfg.Places, s.cfg.QueueDepth}
+	return load{running, waiting, s.places, s.depth}
 }
 
-// fleet is the state of the function processes; nil where they are not processes of this machine.
-func (s *Server) fleet() *Fleet {
-	if s.deps.Fleet == nil {
+// fleetNow returns the state of the function processes, or nil if they are not processes of this machine.
+func (s *system) fleetNow() *meter.Fleet {
+	if s.fleet == nil {
 		return nil
 	}
-	state := s.deps.Fleet()
-	return &state
+	now := s.fleet()
+	return &now
 }
 
-// stats is GET /api/stats.
-func (s *Server) stats(c *fiber.Ctx) error {
-	type room struct {
+// stats serves GET /api/stats.
+func (s *system) stats(c *fiber.Ctx) error {
+	type size struct {
 		Count int `json:"count"`
 		Bytes int `json:"bytes"`
 	}
-	now := s.deps.Now()
-	return s.send(c, struct {
+	return api.Send(c, struct {
 		StartedAt time.Time `json:"startedAt"`
 		UptimeMs  int64     `json:"uptimeMs"`
 		meter.Totals
 		Queue   load `json:"queue"`
-		Results room `json:"results"`
-		// Functions is null where the functions are not processes of this machine.
-		Functions *Fleet `json:"functions"`
+		Results size `json:"results"`
+		// Functions is null if the functions are not processes of this machine.
+		Functions *meter.Fleet `json:"functions"`
 	}{
-		s.started.UTC(), now.Sub(s.started).Milliseconds(), s.meter.Totals(), s.load(), room{s.kept.Len(), s.kept.Bytes()}, s.fleet(),
+		s.started.UTC(), s.now().Sub(s.started).Milliseconds(), s.meter.Totals(), s.load(),
+		size{s.results.Len(), s.results.Bytes()}, s.fleetNow(),
 	})
 }
 
-// healthz is GET /healthz: this process answers.
-func (s *Server) healthz(c *fiber.Ctx) error {
-	return s.send(c, map[string]string{"status": "ok"})
+// metrics serves GET /metrics. It asks for a credential, if there are any, but for no scope, and it is not limited: a
+// scraper reads it every few seconds.
+func (s *system) metrics(c *fiber.Ctx) error {
+	text, err := s.exposed.Text()
+	if err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderContentType, meter.ExpositionType)
+	return c.Send(text)
 }
 
-// readyz is GET /readyz: an execution could run and be recorded now.
-func (s *Server) readyz(c *fiber.Ctx) error {
-	ctx, cancel := context.WithTimeout(s.base, 2*time.Second)
+// healthz serves GET /healthz: the process responds.
+func (s *system) healthz(c *fiber.Ctx) error { return api.Send(c, map[string]string{"status": "ok"}) }
+
+// readyz serves GET /readyz: an execution could run and be recorded now.
+func (s *system) readyz(c *fiber.Ctx) error {
+	ctx, cancel := context.WithTimeout(c.UserContext(), 2*time.Second)
 	defer cancel()
-	if err := s.deps.Invoker.Ready(ctx); err != nil {
-		return &problem{status: 503, code: "not_ready", detail: "no function can take an execution", retryAfter: time.Second, cause: err}
+	if err := s.invoker.Ready(ctx); err != nil {
+		return notReady("no function can take an execution", err)
 	}
 	if err := s.recordsReady(ctx); err != nil {
-		return &problem{status: 503, code: "not_ready", detail: "the audit store cannot be reached", retryAfter: time.Second, cause: err}
+		return notReady("the audit store cannot be reached", err)
 	}
 	parts := map[string]string{"status": "ready", "invoker": "ok", "records": "ok"}
 	if s.state != nil {
 		if err := s.state.Ready(ctx); err != nil {
-			return &problem{status: 503, code: "not_ready", detail: stateDetail(err), retryAfter: time.Second, cause: err}
+			return notReady(stateDetail(err), err)
 		}
 		parts["state"] = "ok"
 	}
-	for _, part := range s.deps.Health {
+	for _, part := range s.health {
 		switch err := part.Ready(ctx); {
 		case err == nil:
 			parts[part.Name] = "ok"
 		case part.Optional:
 			parts[part.Name] = "degraded"
-			s.deps.Logger.Warn("a part of the deployment is not ready", "part", part.Name, "error", err)
+			s.logger.Warn("a part of the deployment is not ready", "part", part.Name, "error", err)
 		default:
-			return &problem{status: 503, code: "not_ready", detail: part.Name + " does not answer", retryAfter: time.Second, cause: err}
+			return notReady(part.Name+" does not answer", err)
 		}
 	}
-	return s.send(c, parts)
+	return api.Send(c, parts)
 }
 
-// stateDetail says what is wrong with the state, by the code that requests are answered with.
+func notReady(detail string, cause error) error {
+	return &api.Problem{Status: 503, Code: "not_ready", Detail: detail, RetryAfter: time.Second, Cause: cause}
+}
+
+// stateDetail names what is wrong with the state by the code of the problem that requests get.
 func stateDetail(err error) string {
-	if p := ofState(err); p != nil {
-		return "the store of functions and jobs: " + p.code
+	if p := stateProblem(err); p != nil {
+		return "the store of functions and jobs: " + p.Code
 	}
 	return "the store of functions and jobs cannot be reached"
 }
 
-// recordsReady asks the store itself where it can tell whether it could write, else whether it can be read.
-func (s *Server) recordsReady(ctx context.Context) error {
-	if r, ok := s.deps.Records.(interface{ Ready(context.Context) error }); ok {
+// recordsReady asks the store whether it could write, if the store can tell, and otherwise reads from it.
+func (s *system) recordsReady(ctx context.Context) error {
+	if r, ok := s.records.(interface{ Ready(context.Context) error }); ok {
 		return r.Ready(ctx)
 	}
-	_, err := s.deps.Records.List(ctx, audit.Query{Limit: 1})
+	_, err := s.records.List(ctx, audit.Query{Limit: 1})
 	return err
+}
+
+// expose registers what Prometheus reads besides the counters.
+func (s *system) expose(pageReports func() int64) error {
+	running := func() float64 { n, _ := s.queue.Load(); return float64(n) }
+	waiting := func() float64 { _, n := s.queue.Load(); return float64(n) }
+	var err error
+	s.exposed, err = meter.NewExposition(s.meter,
+		meter.Gauge{Name: "airlock_executions_running", Help: "Executions that have a place.", Value: running},
+		meter.Gauge{Name: "airlock_executions_waiting", Help: "Executions in line for a place.", Value: waiting},
+		meter.Gauge{
+			Name: "airlock_places", Help: "Executions that can run at once.",
+			Value: func() float64 { return float64(s.places) },
+		},
+		meter.Gauge{
+			Name:  "airlock_csp_reports",
+			Help:  "Violations of the web pages' policy that browsers told of since the start.",
+			Value: func() float64 { return float64(pageReports()) },
+		},
+		meter.Gauge{
+			Name: "airlock_results_kept", Help: "Results that can be read back.",
+			Value: func() float64 { return float64(s.results.Len()) },
+		},
+		meter.Gauge{
+			Name: "airlock_results_kept_bytes", Help: "What they take.",
+			Value: func() float64 { return float64(s.results.Bytes()) },
+		},
+	)
+	if err != nil {
+		return err
+	}
+	if s.fleet != nil {
+		if err := s.exposed.Add(meter.FleetCollector(s.fleet)); err != nil {
+			return err
+		}
+	}
+	if state, ok := s.state.(interface {
+		Figures(ctx context.Context) (execution.StorageFigures, error)
+	}); ok {
+		return s.exposed.Add(meter.StorageCollector{Figures: state.Figures, Logger: s.logger})
+	}
+	return nil
 }

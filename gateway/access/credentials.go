@@ -1,4 +1,4 @@
-package gateway
+package access
 
 import (
 	"context"
@@ -8,15 +8,14 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
 
-	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
-	"github.com/airlock-run/airlock/gateway/hooks"
 	"github.com/airlock-run/airlock/gateway/ratelimit"
 )
 
 // Logins bounds how often credentials can be guessed. It is safe for concurrent use.
 type Logins interface {
-	// Admit returns the verdict on an attempt before anybody looks whether its credential is right.
+	// Admit returns the verdict on an attempt before its credential is checked.
 	Admit(ctx context.Context, a ratelimit.Attempt) (ratelimit.Verdict, error)
 	// Failed counts an attempt whose credential was wrong.
 	Failed(ctx context.Context, a ratelimit.Attempt) (ratelimit.Verdict, error)
@@ -24,13 +23,12 @@ type Logins interface {
 	Succeeded(a ratelimit.Attempt)
 }
 
-// What a gateway without Deps.Logins allows.
+// What the default Logins allows.
 const (
 	loginWindow   = time.Minute
 	loginFailures = 30
 )
 
-// newLogins returns the Logins of a gateway that was given none.
 func newLogins(now func() time.Time) (Logins, error) {
 	tally, err := ratelimit.New(ratelimit.Config{Window: loginWindow, Max: loginFailures, Now: now})
 	if err != nil {
@@ -39,41 +37,72 @@ func newLogins(now func() time.Time) (Logins, error) {
 	return ratelimit.NewLogins(ratelimit.LoginsConfig{Tally: tally, Window: loginWindow, Most: loginFailures, Now: now})
 }
 
-// recognise checks a credential, unless too many were wrong. One that is genuine and not accepted, such as a token that
-// has expired, is no guess: like a request without a credential it counts against the address alone, and locks nobody out.
-func (s *Server) recognise(c *fiber.Ctx, authorization, apiKey string) (authn.Identity, error) {
+// Authenticate is the middleware that recognizes the caller.
+func (a *Control) Authenticate(c *fiber.Ctx) error {
+	headers := &c.Request().Header
+	given := headers.PeekAll(fiber.HeaderAuthorization)
+	if len(given) > 1 || len(headers.PeekAll("X-Api-Key")) > 1 {
+		return &authn.Refusal{Reason: "credentials are given more than once"}
+	}
+	authorization, apiKey := Credentials(c)
+	caller, err := a.Recognize(c, authorization, apiKey)
+	if err != nil {
+		return err
+	}
+	api.SetCaller(c, caller)
+	return c.Next()
+}
+
+// Credentials returns copies of the headers that carry credentials.
+func Credentials(c *fiber.Ctx) (authorization, apiKey string) {
+	return utils.CopyString(c.Get(fiber.HeaderAuthorization)), utils.CopyString(c.Get("X-Api-Key"))
+}
+
+// Recognize checks a credential, unless too many were wrong. A credential that is genuine but not accepted, such as
+// an expired token, is not a guess: like a request without a credential, it counts against the address alone and
+// locks nobody out.
+func (a *Control) Recognize(c *fiber.Ctx, authorization, apiKey string) (authn.Identity, error) {
 	credential := authn.Credential(authorization, apiKey)
-	if s.deps.Auth.Open() || credential == "" {
-		id, err := s.deps.Auth.Authenticate(authorization, apiKey)
+	if a.Open() || credential == "" {
+		id, err := a.auth.Authenticate(authorization, apiKey)
 		if err != nil {
-			return id, s.counted(c, err)
+			return id, a.CountRefused(c, err)
 		}
 		return id, nil
 	}
 	attempt := ratelimit.Attempt{
-		Address: utils.CopyString(c.IP()), Credential: credential, Name: func() string { return authn.ClaimedName(credential) },
+		Address: utils.CopyString(c.IP()), Credential: credential,
+		Name: func() string { return authn.ClaimedName(credential) },
 	}
-	if err := s.admit(c, attempt); err != nil {
+	if err := a.Admit(c, attempt); err != nil {
 		return authn.Identity{}, err
 	}
-	id, err := s.deps.Auth.Authenticate(authorization, apiKey)
+	id, err := a.auth.Authenticate(authorization, apiKey)
 	if err == nil {
-		s.deps.Logins.Succeeded(attempt)
+		a.Logins.Succeeded(attempt)
 		return id, nil
 	}
 	refusal := (*authn.Refusal)(nil)
 	switch known := errors.As(err, &refusal); {
 	case known && refusal.Unavailable:
-		return id, &problem{status: 503, code: "identity_unavailable", detail: refusal.Reason, retryAfter: 10 * time.Second}
+		return id, &api.Problem{
+			Status: 503, Code: "identity_unavailable", Detail: refusal.Reason, RetryAfter: 10 * time.Second,
+		}
 	case known && refusal.Genuine:
-		return id, s.counted(c, err)
+		return id, a.CountRefused(c, err)
 	}
-	return id, s.failed(c, attempt, err)
+	return id, a.Failed(c, attempt, err)
 }
 
-// admit refuses an attempt where too many others failed.
-func (s *Server) admit(c *fiber.Ctx, attempt ratelimit.Attempt) error {
-	verdict, err := s.deps.Logins.Admit(context.WithoutCancel(s.base), attempt)
+// Valid checks a credential that was accepted before, and counts nothing.
+func (a *Control) Valid(authorization, apiKey string) error {
+	_, err := a.auth.Authenticate(authorization, apiKey)
+	return err
+}
+
+// Admit refuses an attempt if too many others failed.
+func (a *Control) Admit(c *fiber.Ctx, attempt ratelimit.Attempt) error {
+	verdict, err := a.Logins.Admit(uncancelled(c), attempt)
 	if err != nil {
 		return err
 	}
@@ -83,9 +112,9 @@ func (s *Server) admit(c *fiber.Ctx, attempt ratelimit.Attempt) error {
 	return nil
 }
 
-// failed counts an attempt that failed, and returns the error to answer it with.
-func (s *Server) failed(c *fiber.Ctx, attempt ratelimit.Attempt, err error) error {
-	verdict, counting := s.deps.Logins.Failed(context.WithoutCancel(s.base), attempt)
+// Failed counts an attempt that failed, and returns the error to respond with: err, or that of too many attempts.
+func (a *Control) Failed(c *fiber.Ctx, attempt ratelimit.Attempt, err error) error {
+	verdict, counting := a.Logins.Failed(uncancelled(c), attempt)
 	if counting != nil {
 		return counting
 	}
@@ -95,42 +124,13 @@ func (s *Server) failed(c *fiber.Ctx, attempt ratelimit.Attempt, err error) erro
 	return err
 }
 
+// Succeeded remembers that an attempt succeeded.
+func (a *Control) Succeeded(attempt ratelimit.Attempt) { a.Logins.Succeeded(attempt) }
+
 func tooManyFailed(c *fiber.Ctx, v ratelimit.Verdict) error {
 	announce(c, v)
-	return &problem{
-		status: 429, code: "rate_limited", retryAfter: max(v.Reset, 1),
-		detail: "too many credentials from this address, or for this name, were wrong; see Retry-After",
+	return &api.Problem{
+		Status: 429, Code: "rate_limited", RetryAfter: max(v.Reset, 1),
+		Detail: "too many credentials from this address, or for this name, were wrong; see Retry-After",
 	}
-}
-
-// sessionAttempt is the attempt to use a session's name.
-func sessionAttempt(c *fiber.Ctx, name string) ratelimit.Attempt {
-	return ratelimit.Attempt{Address: utils.CopyString(c.IP()), Credential: name, Name: func() string { return "session" }}
-}
-
-// proved runs the check of a webhook's delivery. A scheme whose secret stands in the request lets it be guessed: there it
-// is an attempt to log in, counted for the hook alone. Signatures cannot be guessed, so that nobody locks a sender out
-// with wrong ones; they count against the address alone.
-func (s *Server) proved(c *fiber.Ctx, f execution.SavedFunction, check func() (hooks.Proof, error)) (hooks.Proof, error) {
-	if f.Hook.Scheme != hooks.SharedHeader {
-		proof, err := check()
-		if err != nil {
-			return proof, s.counted(c, err)
-		}
-		return proof, nil
-	}
-	given := ""
-	for _, name := range hooks.Headers(*f.Hook) {
-		given += utils.CopyString(c.Get(name)) + "\x00"
-	}
-	attempt := ratelimit.Attempt{Door: "hook " + authn.Hook(f.Tenant, f.Name).Owner(), Address: utils.CopyString(c.IP()), Credential: given}
-	if err := s.admit(c, attempt); err != nil {
-		return hooks.Proof{}, err
-	}
-	proof, err := check()
-	if err != nil {
-		return proof, s.failed(c, attempt, err)
-	}
-	s.deps.Logins.Succeeded(attempt)
-	return proof, nil
 }

@@ -1,53 +1,77 @@
-package gateway
+package api
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
+	"context"
 	"mime"
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
 
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/httpconn"
 )
 
-// job reads an execution request. What it gives shares no memory with the connection.
-func (s *Server) job(c *fiber.Ctx) (Job, error) {
-	received := s.deps.Now()
-	if err := plainJSON(c); err != nil {
-		return Job{}, err
-	}
-	request, err := decoded(s, c, execution.DecodeRequest)
-	if err != nil {
-		return Job{}, err
-	}
-	caller := callerOf(c)
-	if request.Priority == "high" && !caller.May(authn.Priority) {
-		return Job{}, lacks(authn.Priority)
-	}
-	return Job{
-		Request: request, Caller: caller, IP: utils.CopyString(c.IP()), Via: execution.ViaHTTP, ReceivedAt: received.UTC(),
-		TraceParent: traceOf(c), Fresh: directive(c.Get(fiber.HeaderCacheControl), "no-store"),
-	}, nil
+// DisconnectContext returns a context that ends when the caller hangs up, or when a shutdown runs out of patience.
+// release must be called before the handler returns, or when the response has been streamed.
+func DisconnectContext(c *fiber.Ctx) (ctx context.Context, release func()) {
+	return httpconn.DisconnectContext(c.UserContext(), c.Context().Conn())
 }
 
-// longBody is the size from which on decoding a body takes a turn: it may cost some ten milliseconds.
+// RequireJSON refuses a body that is not application/json in UTF-8 without a content coding. A body is never
+// unpacked, so it cannot be a compression bomb, and a web form is not mistaken for a request.
+func RequireJSON(c *fiber.Ctx) error {
+	if len(c.Request().Body()) == 0 && !httpconn.Framed(&c.Request().Header) {
+		return &Problem{Status: 411}
+	}
+	if err := RequireNoCoding(c); err != nil {
+		return err
+	}
+	kind, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
+	if err != nil || kind != fiber.MIMEApplicationJSON {
+		return &Problem{
+			Status: 415,
+			Detail: "the Content-Type must be application/json; with curl add -H 'Content-Type: application/json'",
+		}
+	}
+	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
+		return &Problem{Status: 415, Detail: "JSON is sent in UTF-8; the charset must be utf-8 or left out"}
+	}
+	return nil
+}
+
+// RequireNoCoding refuses a body with a content coding.
+func RequireNoCoding(c *fiber.Ctx) error {
+	if coding := c.Get(fiber.HeaderContentEncoding); coding != "" && !strings.EqualFold(coding, "identity") {
+		return &Problem{
+			Status: 415, Detail: "the body has a content coding; send it as it is, without Content-Encoding",
+		}
+	}
+	return nil
+}
+
+// Turns hands out turns at the time of this process, fairly between tenants.
+type Turns interface {
+	Turn(ctx context.Context, tenant, subject string) (release func(), err error)
+}
+
+// longBody is the size from which on decoding takes a turn, because it may cost some ten milliseconds.
 const longBody = 32 << 10
 
-// decoded decodes the body of a request. The callers of long ones take turns, so that nobody has all of this process's time.
-func decoded[T any](s *Server, c *fiber.Ctx, decode func([]byte) (T, error)) (T, error) {
+// Decode decodes the body of a request. The callers of long bodies take turns, so that no caller has all of this
+// process's time.
+func Decode[T any](c *fiber.Ctx, turns Turns, decode func([]byte) (T, error)) (T, error) {
 	body := c.Request().Body()
 	if len(body) < longBody {
 		return decode(body)
 	}
 	var none T
-	ctx, release := s.attached(c)
+	ctx, release := DisconnectContext(c)
 	defer release()
-	caller := callerOf(c)
-	end, err := s.decider.turn(ctx, caller.Tenant, caller.Subject)
+	caller := CallerOf(c)
+	end, err := turns.Turn(ctx, caller.Tenant, caller.Subject)
 	if err != nil {
 		return none, err
 	}
@@ -55,27 +79,44 @@ func decoded[T any](s *Server, c *fiber.Ctx, decode func([]byte) (T, error)) (T,
 	return decode(body)
 }
 
-// plainJSON takes application/json in UTF-8 and no content coding: a body is never unpacked, so none can be a bomb, and
-// a form or a text of some web page is not mistaken for a request.
-func plainJSON(c *fiber.Ctx) error {
-	if len(c.Request().Body()) == 0 && !framed(&c.Request().Header) {
-		return &problem{status: 411}
+// DecodeSmall decodes a body of a few fields into v. what describes the object that is expected.
+func DecodeSmall(c *fiber.Ctx, v any, what string) error {
+	if err := RequireJSON(c); err != nil {
+		return err
 	}
-	if coding := c.Get(fiber.HeaderContentEncoding); coding != "" && !strings.EqualFold(coding, "identity") {
-		return &problem{status: 415, detail: "the body has a content coding; send it as it is, without Content-Encoding"}
+	body := c.Request().Body()
+	if _, _, err := execution.TakeMembers(body); err != nil {
+		return err
 	}
-	kind, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
-	if err != nil || kind != fiber.MIMEApplicationJSON {
-		return &problem{status: 415, detail: "the Content-Type must be application/json; with curl add -H 'Content-Type: application/json'"}
-	}
-	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
-		return &problem{status: 415, detail: "JSON is sent in UTF-8; the charset must be utf-8 or left out"}
-	}
-	return nil
+	return execution.DecodeMember("", body, v, what)
 }
 
-// directive reports whether a list such as Cache-Control's has a name in it.
-func directive(header, name string) bool {
+// Query returns the parameters of a request. It refuses unknown and repeated parameters and leaves out empty ones.
+func Query(c *fiber.Ctx, known ...string) (map[string]string, error) {
+	values, err := url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return nil, Invalid("", "the query string does not parse")
+	}
+	given := make(map[string]string, len(values))
+	for name, v := range values {
+		if !slices.Contains(known, name) {
+			return nil, Invalid(name, "is not a known parameter; accepted here: "+strings.Join(known, ", "))
+		}
+		if len(v) > 1 {
+			return nil, Invalid(name, "is given more than once")
+		}
+		if v[0] != "" {
+			given[name] = v[0]
+		}
+	}
+	return given, nil
+}
+
+// Param returns a copy of a parameter of the path.
+func Param(c *fiber.Ctx, name string) string { return utils.CopyString(c.Params(name)) }
+
+// HasDirective reports whether a list of directives, such as Cache-Control, contains name.
+func HasDirective(header, name string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		if strings.EqualFold(strings.TrimSpace(part), name) {
 			return true
@@ -84,23 +125,15 @@ func directive(header, name string) bool {
 	return false
 }
 
-// encode writes JSON as people read it: without the escapes that only HTML needs.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("encode an answer: %w", err)
+// RespondAsync reports whether the caller prefers not to wait (RFC 7240 §4.1).
+func RespondAsync(c *fiber.Ctx) bool {
+	for _, header := range c.Request().Header.PeekAll("Prefer") {
+		for part := range strings.SplitSeq(string(header), ",") {
+			name, _, _ := strings.Cut(part, ";")
+			if strings.EqualFold(strings.TrimSpace(name), "respond-async") {
+				return true
+			}
+		}
 	}
-	return b.Bytes(), nil
-}
-
-// send answers 200 with v.
-func (s *Server) send(c *fiber.Ctx, v any) error {
-	body, err := encode(v)
-	if err != nil {
-		return err
-	}
-	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
-	return c.Send(body)
+	return false
 }

@@ -2,6 +2,7 @@ package authn
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
@@ -130,4 +131,17 @@ func (i Identity) Owns(other Identity) bool {
 	}
 	sub, isToken := execution.TokenSub(i.Subject)
 	return i.Subject == other.Subject || isToken && other.Subject == kindFormer+sub
+}
+
+// RestrictingScopes returns the scopes that the policy decides by. The others only open endpoints of the gateway.
+func RestrictingScopes(scopes []string) []string {
+	var out []string
+	for _, s := range scopes {
+		kind, _, _ := strings.Cut(s, ":")
+		switch kind {
+		case "tier", "host", "secret", "tool":
+			out = append(out, s)
+		}
+	}
+	return out
 }

@@ -26,8 +26,8 @@ import (
 // timeout is what a receiver may take, connecting included: what the specification recommends at most.
 const timeout = 20 * time.Second
 
-// limits bound what a receiver can make a sender do. How many callbacks of a tenant are made at the same time is bounded
-// by its jobs: a bound for each host would let one tenant's slow receiver hold up another's on the same host.
+// limits bound what a receiver can make a sender do. How many callbacks of a tenant are made at the same time is
+// bounded by its jobs: a bound for each host would let one tenant's slow receiver hold up another's on the same host.
 func limits() outbound.Limits {
 	return outbound.Limits{Body: 64 << 10, Total: timeout}
 }

@@ -1,4 +1,4 @@
-package gateway
+package dashboard
 
 import (
 	"slices"
@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 )
 
-// ongoing is an execution that waits for its place or runs.
-type ongoing struct {
+// Ongoing is an execution that waits for its place or runs.
+type Ongoing struct {
 	ID         string                 `json:"id"`
 	State      string                 `json:"state"` // waiting, running
 	ReceivedAt time.Time              `json:"receivedAt"`
@@ -21,30 +22,31 @@ type ongoing struct {
 	Function   *execution.FunctionRef `json:"function,omitempty"`
 }
 
-// activity is what goes on now. The zero value is ready, and safe for concurrent use.
-type activity struct {
+// Activity is the set of executions that wait or run now. The zero value is ready for use. It is safe for concurrent
+// use.
+type Activity struct {
 	mu      sync.Mutex
-	all     map[string]ongoing
-	changed chan struct{} // closed with the next change; nil while nobody waits for it
-	over    bool
+	all     map[string]Ongoing
+	changed chan struct{} // closed at the next change; nil while nobody waits for it
+	closed  bool
 }
 
-// begin says that an execution waits.
-func (a *activity) begin(r *run) {
+// Waiting adds an execution that waits for its place.
+func (a *Activity) Waiting(s api.Submission, tier string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.all == nil {
-		a.all = map[string]ongoing{}
+		a.all = map[string]Ongoing{}
 	}
-	a.all[r.id] = ongoing{
-		ID: r.id, State: "waiting", ReceivedAt: r.job.ReceivedAt.UTC(), Tenant: r.job.Caller.Tenant, Subject: r.job.Caller.Subject,
-		Policy: r.decision.Tier, Via: r.job.Via, Function: r.job.Function,
+	a.all[s.ID] = Ongoing{
+		ID: s.ID, State: "waiting", ReceivedAt: s.ReceivedAt.UTC(), Tenant: s.Caller.Tenant, Subject: s.Caller.Subject,
+		Policy: tier, Via: s.Via, Function: s.Function,
 	}
 	a.notify()
 }
 
-// running says that it has its place.
-func (a *activity) running(id string) {
+// Running says that an execution has its place.
+func (a *Activity) Running(id string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if o, ok := a.all[id]; ok {
@@ -54,56 +56,56 @@ func (a *activity) running(id string) {
 	}
 }
 
-// end says that it has ended, however it did.
-func (a *activity) end(id string) {
+// Ended removes an execution.
+func (a *Activity) Ended(id string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.all, id)
 	a.notify()
 }
 
-// happened says that something ended that did not go on here.
-func (a *activity) happened() {
+// Changed says that something changed that is not in the set, such as the records.
+func (a *Activity) Changed() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.notify()
 }
 
-// close says that nothing more is to be waited for.
-func (a *activity) close() {
+// Close says that nothing changes any more.
+func (a *Activity) Close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.over = true
+	a.closed = true
 	a.notify()
 }
 
-func (a *activity) notify() {
+func (a *Activity) notify() {
 	if a.changed != nil {
 		close(a.changed)
 		a.changed = nil
 	}
 }
 
-// next gives a channel that is closed when something changes; over is true when nothing will.
-func (a *activity) next() (changed <-chan struct{}, over bool) {
+// next returns a channel that is closed at the next change. closed reports that there will be none.
+func (a *Activity) next() (changed <-chan struct{}, closed bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.changed == nil {
 		a.changed = make(chan struct{})
 	}
-	return a.changed, a.over
+	return a.changed, a.closed
 }
 
-// list gives what goes on for a tenant ("" for all), oldest first, most at the limit.
-func (a *activity) list(tenant string, limit int) []ongoing {
+// list returns the executions of a tenant ("" for all), oldest first, at most limit.
+func (a *Activity) list(tenant string, limit int) []Ongoing {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	out := []ongoing{}
+	out := []Ongoing{}
 	for _, o := range a.all {
 		if tenant == "" || o.Tenant == tenant {
 			out = append(out, o)
 		}
 	}
-	slices.SortFunc(out, func(a, b ongoing) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b Ongoing) int { return strings.Compare(a.ID, b.ID) })
 	return out[:min(len(out), limit)]
 }

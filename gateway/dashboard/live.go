@@ -1,49 +1,40 @@
-package gateway
+package dashboard
 
 import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/gofiber/fiber/v2/utils"
 
-	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/access"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/bounds"
+	"github.com/airlock-run/airlock/gateway/httpconn"
 )
 
 const (
-	// livePause is the least time between two looks of one stream, and liveTick the most while nothing happens here: other
-	// gateways may share the records.
+	// livePause is the least time between two refreshes of a stream. liveTick is the most while nothing changes here,
+	// because other gateways may share the records.
 	livePause = time.Second
 	liveTick  = 5 * time.Second
 )
 
-// picture is one event of a live stream, and scene looks again.
-type (
-	picture struct {
-		name string
-		of   any
-	}
-	scene func() ([]picture, error)
-)
-
-// live is GET /api/live?view=dashboard: what the pages show, as server-sent events. Each event is a whole picture, so
-// nothing is lost with one that was missed, and one that would be as the last is not sent.
-func (s *Server) live(c *fiber.Ctx) error {
-	look, err := s.sceneFor(c)
+// Live serves GET /api/live?view=dashboard: what the pages show, as server-sent events. Each event is a whole panel,
+// so a missed event loses nothing, and a panel that has not changed is not sent.
+func (h *Handlers) Live(c *fiber.Ctx) error {
+	panels, err := h.view(c)
 	if err != nil {
 		return err
 	}
-	leave, err := enter(c, s.places.live, bounds.Live)
+	leave, err := access.Enter(c, h.cfg.Places, bounds.Live)
 	if err != nil {
 		return err
 	}
-	changed, _ := s.activity.next()
-	pictures, err := look()
+	changed, _ := h.cfg.Activity.next()
+	first, err := panels()
 	if err != nil {
 		leave()
 		return err
@@ -51,56 +42,38 @@ func (s *Server) live(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderContentType, "text/event-stream; charset=utf-8")
 	c.Set("X-Accel-Buffering", "no")
 	conn := c.Context().Conn()
-	ctx, release := watch(s.base, conn)
-	f := film{
-		s: s, look: look, good: s.stillGood(c), sent: map[string][]byte{}, changed: changed,
-		before: func() { extend(conn, s.cfg.WriteTimeout) },
+	ctx, release := api.DisconnectContext(c)
+	stream := liveStream{
+		h: h, panels: panels, valid: h.stillValid(c), sent: map[string][]byte{}, changed: changed,
+		beforeFlush: func() { httpconn.ExtendWrite(conn, h.cfg.WriteTimeout) },
 	}
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 		defer release()
 		defer leave()
-		f.out = w
-		if err := f.run(ctx, pictures); err != nil {
-			s.deps.Logger.Debug("a live page ended early", "error", err)
+		stream.out = w
+		if err := stream.run(ctx, first); err != nil {
+			h.cfg.Logger.Debug("a live stream ended early", "error", err)
 		}
 	})
 	return nil
 }
 
-// stillGood gives what tells whether the credential of a stream would still be taken.
-func (s *Server) stillGood(c *fiber.Ctx) func() bool {
-	authorization, apiKey := utils.CopyString(c.Get(fiber.HeaderAuthorization)), utils.CopyString(c.Get("X-Api-Key"))
-	held, bySession := c.Locals(sessionKey{}).(heldSession)
-	return func() bool {
-		if bySession {
-			if _, ok := s.web.sessions.Credential(held.name, held.requestToken); !ok {
-				return false
-			}
-		}
-		_, err := s.deps.Auth.Authenticate(authorization, apiKey)
-		if refusal := (*authn.Refusal)(nil); bySession && errors.As(err, &refusal) && !refusal.Unavailable {
-			s.web.sessions.End(held.name)
-		}
-		return err == nil
-	}
+// liveStream sends panels to one page.
+type liveStream struct {
+	h           *Handlers
+	out         *bufio.Writer
+	panels      func() ([]panel, error)
+	valid       func() bool
+	sent        map[string][]byte
+	changed     <-chan struct{}
+	beforeFlush func()
 }
 
-// film is a live stream on its way out.
-type film struct {
-	s       *Server
-	out     *bufio.Writer
-	look    scene
-	good    func() bool
-	sent    map[string][]byte
-	changed <-chan struct{}
-	before  func() // ahead of each flush
-}
-
-func (f *film) run(ctx context.Context, pictures []picture) error {
+func (s *liveStream) run(ctx context.Context, panels []panel) error {
 	pause := time.NewTimer(livePause)
 	defer pause.Stop()
 	for {
-		if err := f.show(pictures); err != nil {
+		if err := s.send(panels); err != nil {
 			return err
 		}
 		pause.Reset(livePause)
@@ -113,54 +86,52 @@ func (f *film) run(ctx context.Context, pictures []picture) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-f.changed:
+		case <-s.changed:
 		case <-pause.C:
 		}
-		var over bool
-		f.changed, over = f.s.activity.next()
-		if over {
+		var closed bool
+		s.changed, closed = s.h.cfg.Activity.next()
+		if closed {
 			return nil
 		}
-		if !f.good() {
-			return f.write("expired", []byte(`{"reason":"the login has ended"}`))
+		if !s.valid() {
+			return s.write("expired", []byte(`{"reason":"the login has ended"}`))
 		}
-		again, err := f.look()
+		refreshed, err := s.panels()
 		if err != nil {
-			p := problemOf(err)
-			again = []picture{{"trouble", map[string]string{"detail": p.detail}}}
-			f.s.deps.Logger.Warn("a live page could not be kept up to date", "error", err)
+			refreshed = []panel{{"trouble", map[string]string{"detail": s.h.cfg.Detail(err)}}}
+			s.h.cfg.Logger.Warn("a live stream could not be refreshed", "error", err)
 		}
-		pictures = again
+		panels = refreshed
 	}
 }
 
-// show sends the pictures that are not as they were; and a comment when there is none, so that a connection that broke
-// is noticed.
-func (f *film) show(pictures []picture) error {
+// send sends the panels that have changed, or a comment if none has, so that a broken connection is noticed.
+func (s *liveStream) send(panels []panel) error {
 	quiet := true
-	for _, p := range pictures {
-		body, err := encode(p.of)
+	for _, p := range panels {
+		body, err := api.Encode(p.content)
 		if err != nil {
 			return err
 		}
-		if body = bytes.TrimSuffix(body, []byte("\n")); bytes.Equal(body, f.sent[p.name]) {
+		if body = bytes.TrimSuffix(body, []byte("\n")); bytes.Equal(body, s.sent[p.name]) {
 			continue
 		}
-		f.sent[p.name], quiet = body, false
-		if err := f.write(p.name, body); err != nil {
+		s.sent[p.name], quiet = body, false
+		if err := s.write(p.name, body); err != nil {
 			return err
 		}
 	}
 	if !quiet {
 		return nil
 	}
-	_, _ = f.out.WriteString(": as before\n\n") // a bufio.Writer keeps its error for Flush
-	f.before()
-	return f.out.Flush()
+	_, _ = s.out.WriteString(": as before\n\n") // a bufio.Writer keeps its error for Flush
+	s.beforeFlush()
+	return s.out.Flush()
 }
 
-func (f *film) write(name string, body []byte) error {
-	_, _ = fmt.Fprintf(f.out, "event: %s\ndata: %s\n\n", name, body)
-	f.before()
-	return f.out.Flush()
+func (s *liveStream) write(name string, body []byte) error {
+	_, _ = fmt.Fprintf(s.out, "event: %s\ndata: %s\n\n", name, body)
+	s.beforeFlush()
+	return s.out.Flush()
 }

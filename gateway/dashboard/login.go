@@ -1,4 +1,4 @@
-package gateway
+package dashboard
 
 import (
 	"errors"
@@ -10,60 +10,75 @@ import (
 	"github.com/gofiber/fiber/v2/utils"
 	"github.com/valyala/fasthttp"
 
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/console"
+	"github.com/airlock-run/airlock/gateway/ratelimit"
 )
 
-// The cookie's name where the page came by https, and elsewhere. Browsers take the first from this very host alone.
+// The name of the cookie if the page came by https, and otherwise. Browsers accept the first from this very host alone.
 const (
 	secureCookie = "__Host-airlock"
 	plainCookie  = "airlock"
 )
 
-// requestToken is the header in which scripts of our pages send the second secret of their session. No page of another
-// origin can set it: it is not among the headers that CORS allows.
+// requestToken is the header in which scripts of our pages send the second secret of their session. Pages of other
+// origins cannot set it, because CORS does not allow it.
 const requestToken = "X-Airlock-Request-Token"
 
-// sessionKey is where a request that a session made has its session.
+// sessionKey is the local with the session of a request.
 type sessionKey struct{}
 
 // heldSession is the two secrets of a session.
 type heldSession struct{ name, requestToken string }
 
-// session replaces the two secrets of a session by the credential that its owner logged in with; what follows sees
-// no difference. The cookie alone is nobody's credential. A session counts for requests of our own pages alone,
-// and only where no credential is sent otherwise. It ends when its credential is refused.
-func (s *Server) session(c *fiber.Ctx) error {
-	h := &c.Request().Header
+// Session is the middleware that replaces the two secrets of a session by the credential that its owner logged in
+// with, so that later handlers see no difference. The cookie alone is not a credential. A session counts only for
+// requests of our own pages that send no other credential. It ends when its credential is refused.
+func (h *Handlers) Session(c *fiber.Ctx) error {
+	header := &c.Request().Header
 	held := heldSession{sessionOf(c), utils.CopyString(c.Get(requestToken))}
-	if held.name == "" || s.deps.Auth.Open() || showsCredential(h) {
+	if held.name == "" || h.cfg.Access.Open() || hasCredential(header) {
 		return c.Next()
 	}
 	attempt := sessionAttempt(c, held.name)
-	if err := s.admit(c, attempt); err != nil {
+	if err := h.cfg.Access.Admit(c, attempt); err != nil {
 		return err
 	}
-	if _, ok := s.web.sessions.Visitor(held.name); !ok {
+	if _, ok := h.sessions.Visitor(held.name); !ok {
 		return c.Next()
 	}
-	s.deps.Logins.Succeeded(attempt)
-	if !askedBy(c).SameOrigin() {
-		return foreign()
+	h.cfg.Access.Succeeded(attempt)
+	if !originOf(c).SameOrigin() {
+		return api.ForeignOrigin()
 	}
-	credential, ok := s.web.sessions.Credential(held.name, held.requestToken)
+	credential, ok := h.sessions.Credential(held.name, held.requestToken)
 	if !ok {
 		return c.Next()
 	}
-	h.Set(fiber.HeaderAuthorization, "Bearer "+credential)
+	header.Set(fiber.HeaderAuthorization, "Bearer "+credential)
 	c.Locals(sessionKey{}, held)
 	err := c.Next()
-	if refusal := (*authn.Refusal)(nil); errors.As(err, &refusal) && !refusal.Unavailable {
-		s.web.sessions.End(held.name)
+	if rejected(err) {
+		h.sessions.End(held.name)
 	}
 	return err
 }
 
-func showsCredential(h *fasthttp.RequestHeader) bool {
+// rejected reports whether err says that a credential is not accepted, and not only that it cannot be checked now.
+func rejected(err error) bool {
+	refusal := (*authn.Refusal)(nil)
+	return errors.As(err, &refusal) && !refusal.Unavailable
+}
+
+// sessionAttempt is the attempt to use the name of a session.
+func sessionAttempt(c *fiber.Ctx, name string) ratelimit.Attempt {
+	return ratelimit.Attempt{
+		Address: utils.CopyString(c.IP()), Credential: name, Name: func() string { return "session" },
+	}
+}
+
+func hasCredential(h *fasthttp.RequestHeader) bool {
 	return len(h.Peek(fiber.HeaderAuthorization)) > 0 || len(h.Peek("X-Api-Key")) > 0
 }
 
@@ -74,47 +89,47 @@ func sessionOf(c *fiber.Ctx) string {
 	return utils.CopyString(c.Cookies(plainCookie))
 }
 
-func askedBy(c *fiber.Ctx) console.Asked {
+func originOf(c *fiber.Ctx) console.Asked {
 	return console.Asked{
 		Method: c.Method(), Host: string(c.Request().Host()), Origin: c.Get(fiber.HeaderOrigin),
 		Site: c.Get("Sec-Fetch-Site"),
 	}
 }
 
-// visitorKey is where a page finds for whom it is rendered.
+// visitorKey is the local with the visitor for whom a page is rendered.
 type visitorKey struct{}
 
-// visitor recognises who opens a page, by a credential or by the cookie of a session. A page says who is logged in
-// and holds no data: its scripts ask the API for that, with the second secret of the session. A browser that shows
-// nothing is sent to the login.
-func (s *Server) visitor(c *fiber.Ctx) error {
-	if s.deps.Auth.Open() || showsCredential(&c.Request().Header) {
-		return s.authenticatedVisitor(c)
+// visitor is the middleware that recognizes who opens a page, by a credential or by the cookie of a session. A page
+// says who is logged in and holds no data: its scripts ask the API for that, with the second secret of the session. A
+// browser without a session is sent to the login.
+func (h *Handlers) visitor(c *fiber.Ctx) error {
+	if h.cfg.Access.Open() || hasCredential(&c.Request().Header) {
+		return h.authenticatedVisitor(c)
 	}
 	name := sessionOf(c)
 	if name != "" {
-		if err := s.admit(c, sessionAttempt(c, name)); err != nil {
+		if err := h.cfg.Access.Admit(c, sessionAttempt(c, name)); err != nil {
 			return err
 		}
 	}
-	who, ok := s.web.sessions.Visitor(name)
+	who, ok := h.sessions.Visitor(name)
 	switch {
-	case ok && !askedBy(c).SameOrigin():
-		return foreign()
+	case ok && !originOf(c).SameOrigin():
+		return api.ForeignOrigin()
 	case ok:
 		c.Locals(visitorKey{}, who)
 		return c.Next()
 	case wantsPage(c):
-		return toLogin(c)
+		return redirectToLogin(c)
 	}
-	return s.authenticate(c)
+	return h.cfg.Access.Authenticate(c)
 }
 
-func (s *Server) authenticatedVisitor(c *fiber.Ctx) error {
-	err := s.authenticate(c)
+func (h *Handlers) authenticatedVisitor(c *fiber.Ctx) error {
+	err := h.cfg.Access.Authenticate(c)
 	refusal := (*authn.Refusal)(nil)
 	if errors.As(err, &refusal) && wantsPage(c) {
-		return toLogin(c)
+		return redirectToLogin(c)
 	}
 	return err
 }
@@ -123,93 +138,99 @@ func wantsPage(c *fiber.Ctx) bool {
 	return strings.Contains(c.Get(fiber.HeaderAccept), fiber.MIMETextHTML)
 }
 
-func toLogin(c *fiber.Ctx) error {
+func redirectToLogin(c *fiber.Ctx) error {
 	return c.Redirect("/login?next="+url.QueryEscape(c.OriginalURL()), fiber.StatusSeeOther)
 }
 
-// loginPage is GET /login.
-func (s *Server) loginPage(c *fiber.Ctx) error {
+// loginPage serves GET /login.
+func (h *Handlers) loginPage(c *fiber.Ctx) error {
 	next := console.Next(c.Query("next"))
-	if s.deps.Auth.Open() {
+	if h.cfg.Access.Open() {
 		return c.Redirect(next, fiber.StatusSeeOther)
 	}
-	return s.askToLogIn(c, next, "")
+	return h.sendLogin(c, next, "")
 }
 
-func (s *Server) askToLogIn(c *fiber.Ctx, next, refused string) error {
-	body, err := s.web.Login(next, refused)
+func (h *Handlers) sendLogin(c *fiber.Ctx, next, refused string) error {
+	body, err := h.console.Login(next, refused)
 	if err != nil {
 		return err
 	}
-	return html(c, console.Page{}.Policy(), body)
+	return sendHTML(c, console.Page{}.Policy(), body)
 }
 
-// login is POST /login: token, next and request_token, as a form. A good token begins a session under a new name.
-// Without a request token, which the login page draws, the session opens pages and nothing else.
-func (s *Server) login(c *fiber.Ctx) error {
-	if from := askedBy(c); (from.Site != "" || from.Origin != "") && !from.SameOrigin() {
-		return foreign()
+// login serves POST /login with the form fields token, next and request_token. A valid token begins a session under a
+// new name. Without a request token, which the login page draws, the session opens pages and does nothing else.
+func (h *Handlers) login(c *fiber.Ctx) error {
+	if from := originOf(c); (from.Site != "" || from.Origin != "") && !from.SameOrigin() {
+		return api.ForeignOrigin()
 	}
 	if !strings.HasPrefix(c.Get(fiber.HeaderContentType), fiber.MIMEApplicationForm) {
-		return &problem{status: 415, detail: "send the login as a form (application/x-www-form-urlencoded) with the field token"}
+		return &api.Problem{
+			Status: 415, Detail: "send the login as a form (application/x-www-form-urlencoded) with the field token",
+		}
 	}
 	form, err := url.ParseQuery(string(c.Body()))
 	if err != nil {
-		return bad("", "the form does not parse")
+		return api.Invalid("", "the form does not parse")
 	}
 	next, token := console.Next(form.Get("next")), strings.TrimSpace(form.Get("token"))
-	if s.deps.Auth.Open() {
+	if h.cfg.Access.Open() {
 		return c.Redirect(next, fiber.StatusSeeOther)
 	}
 	second := form.Get("request_token")
 	if second != "" && !console.ValidRequestToken(second) {
-		return bad("request_token", "must be 43 to 128 letters, digits, - and _, drawn at random by the login page")
+		return api.Invalid("request_token",
+			"must be 43 to 128 letters, digits, - and _, drawn at random by the login page")
 	}
-	who, err := s.recognise(c, "Bearer "+token, "")
+	who, err := h.cfg.Access.Recognize(c, "Bearer "+token, "")
 	if refusal := (*authn.Refusal)(nil); errors.As(err, &refusal) {
 		reason := refusal.Reason
 		if token == "" {
 			reason = "a token or the API key is required"
 		}
 		c.Status(fiber.StatusUnauthorized)
-		return s.askToLogIn(c, next, strings.ToUpper(reason[:1])+reason[1:]+".")
+		return h.sendLogin(c, next, strings.ToUpper(reason[:1])+reason[1:]+".")
 	}
 	if err != nil {
 		return err
 	}
-	s.web.sessions.End(sessionOf(c)) // a login never goes on with an old session
-	name, err := s.web.sessions.Begin(visitorOf(who), token, second)
+	h.sessions.End(sessionOf(c)) // a login never continues an old session
+	name, err := h.sessions.Begin(visitorOf(who), token, second)
 	if err != nil {
 		return err
 	}
-	s.setCookie(c, name, s.deps.Now().Add(console.SessionLifetime))
+	setCookie(c, name, h.cfg.Now().Add(console.SessionLifetime))
 	return c.Redirect(next, fiber.StatusSeeOther)
 }
 
-// visitorOf is an identity as pages show it.
+// visitorOf returns an identity as pages show it.
 func visitorOf(id authn.Identity) console.Visitor {
 	return console.Visitor{Subject: id.Subject, Tenant: id.Tenant, Scopes: id.Scopes}
 }
 
-// logout is POST /logout. It ends every session of the one who logs out, also those on other machines.
-func (s *Server) logout(c *fiber.Ctx) error {
-	if !askedBy(c).SameOrigin() {
-		return foreign()
+// logout serves POST /logout. It ends all sessions of the visitor, also those on other machines.
+func (h *Handlers) logout(c *fiber.Ctx) error {
+	if !originOf(c).SameOrigin() {
+		return api.ForeignOrigin()
 	}
-	s.web.sessions.EndAll(sessionOf(c))
-	s.setCookie(c, "", time.Unix(1, 0))
+	h.sessions.EndAll(sessionOf(c))
+	setCookie(c, "", time.Unix(1, 0))
 	return c.Redirect("/login", fiber.StatusSeeOther)
 }
 
-// setCookie keeps the session from scripts, from other sites and, where the page came by https, from plain
-// connections. The page's own origin tells that behind a proxy too. The path is /, as the prefix __Host- demands
-// and because pages and API have no path in common that leaves /hooks out: the entrance drops cookies there, and a
-// cookie alone may do nothing.
-func (s *Server) setCookie(c *fiber.Ctx, value string, ends time.Time) {
+// setCookie keeps the session from scripts, from other sites and, if the page came by https, from plain connections.
+// Behind a proxy, the origin of the page says which it was. The path is /: the prefix __Host- demands it, and no
+// other path covers pages and API without /hooks. The gateway drops the cookies of webhook requests, and a cookie
+// alone may do nothing.
+func setCookie(c *fiber.Ctx, value string, ends time.Time) {
 	secure := c.Protocol() == "https" || strings.HasPrefix(c.Get(fiber.HeaderOrigin), "https://")
 	name := plainCookie
 	if secure {
 		name = secureCookie
 	}
-	c.Cookie(&fiber.Cookie{Name: name, Value: value, Path: "/", Expires: ends, Secure: secure, HTTPOnly: true, SameSite: fiber.CookieSameSiteStrictMode})
+	c.Cookie(&fiber.Cookie{
+		Name: name, Value: value, Path: "/", Expires: ends, Secure: secure, HTTPOnly: true,
+		SameSite: fiber.CookieSameSiteStrictMode,
+	})
 }

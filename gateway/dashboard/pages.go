@@ -1,104 +1,142 @@
-package gateway
+package dashboard
 
 import (
+	"io/fs"
+	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
 
+	"github.com/airlock-run/airlock/gateway/access"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/console"
 	"github.com/airlock-run/airlock/gateway/console/playground"
+	"github.com/airlock-run/airlock/gateway/meter"
+	"github.com/airlock-run/airlock/gateway/records"
+	"github.com/airlock-run/airlock/policy"
 )
 
-// web is what the pages need.
-type web struct {
-	*console.Console
+// Config is what Handlers need. Fleet and Examples may be nil.
+type Config struct {
+	Access   *access.Control
+	Records  records.Store
+	Verifier *records.Verifier
+	Activity *Activity
+	// Load returns the load of the queue, as it is encoded.
+	Load func() any
+	// Fleet returns the state of the function processes of this machine.
+	Fleet func() *meter.Fleet
+	Tiers func() []policy.Tier
+	// Places bounds the live streams.
+	Places *bounds.Pool
+	// Examples are the scripts that the playground offers.
+	Examples fs.FS
+	// Detail returns the sentence that a problem document would have for an error.
+	Detail       func(error) string
+	WriteTimeout time.Duration // for one event
+	Now          func() time.Time
+	Logger       *slog.Logger
+}
+
+// Handlers serve the web pages, their login and GET /api/live.
+type Handlers struct {
+	cfg        Config
+	started    time.Time
+	console    *console.Console
 	playground console.Page
 	sessions   *console.Sessions
 	reports    console.Reports
 }
 
-func (s *Server) newWeb() error {
-	play, err := playground.New(playground.Config{Examples: s.deps.Examples})
+// New returns Handlers.
+func New(cfg Config) (*Handlers, error) {
+	play, err := playground.New(playground.Config{Examples: cfg.Examples})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	pages, err := console.New(play.Assets())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.web = &web{Console: pages, playground: play.Page(), sessions: console.NewSessions(s.deps.Now)}
-	return nil
+	return &Handlers{
+		cfg: cfg, started: cfg.Now(), console: pages, playground: play.Page(), sessions: console.NewSessions(cfg.Now),
+	}, nil
 }
 
-// ofPages names the routes that people's browsers use; the API description has the others.
-const ofPages = "page"
+// RouteName names the routes that only browsers use. The description of the API does not have them.
+const RouteName = "page"
 
-// pages are the routes of the web pages.
-func (s *Server) pages() {
-	page := func(path string, handlers ...fiber.Handler) { s.app.Get(path, handlers...).Name(ofPages) }
-	page("/assets/*", s.asset)
-	page("/login", s.loginPage)
-	s.app.Post("/login", s.login).Name(ofPages)
-	s.app.Post("/logout", s.logout).Name(ofPages)
-	page("/session", s.session, s.authenticate, s.sessionState)
-	s.app.Post(console.ReportPath, s.cspReport).Name(ofPages)
+// Route adds the routes of the pages.
+func (h *Handlers) Route(app *fiber.App) {
+	page := func(path string, handlers ...fiber.Handler) { app.Get(path, handlers...).Name(RouteName) }
+	page("/assets/*", h.asset)
+	page("/login", h.loginPage)
+	app.Post("/login", h.login).Name(RouteName)
+	app.Post("/logout", h.logout).Name(RouteName)
+	page("/session", h.Session, h.cfg.Access.Authenticate, h.sessionState)
+	app.Post(console.ReportPath, h.policyReport).Name(RouteName)
 	page("/", func(c *fiber.Ctx) error { return c.Redirect("/dashboard", fiber.StatusSeeOther) })
-	page("/playground", s.visitor, s.page(s.web.playground))
+	page("/playground", h.visitor, h.page(h.playground))
 	for path, name := range map[string]string{
 		"/dashboard": "dashboard", "/dashboard/execution/:id": "execution", "/security": "security",
 	} {
-		page(path, s.visitor, s.ownPage(name))
+		page(path, h.visitor, h.ownPage(name))
 	}
 }
 
+// PolicyReports returns how many violations of the pages' Content-Security-Policy browsers reported.
+func (h *Handlers) PolicyReports() int64 { return h.reports.Count() }
+
 // ownPage serves a page of package console.
-func (s *Server) ownPage(name string) fiber.Handler {
+func (h *Handlers) ownPage(name string) fiber.Handler {
 	p, err := console.Own(name)
 	if err != nil {
 		return func(*fiber.Ctx) error { return err }
 	}
-	return s.page(p)
+	return h.page(p)
 }
 
-// page serves a page inside the frame; visitor stands before it.
-func (s *Server) page(p console.Page) fiber.Handler {
-	policy := p.Policy()
+// page serves a page inside the frame. It runs behind visitor.
+func (h *Handlers) page(p console.Page) fiber.Handler {
+	contentPolicy := p.Policy()
 	return func(c *fiber.Ctx) error {
 		who, ok := c.Locals(visitorKey{}).(console.Visitor)
 		if !ok {
-			who = visitorOf(callerOf(c))
-			who.Open = s.deps.Auth.Open()
+			who = visitorOf(api.CallerOf(c))
+			who.Open = h.cfg.Access.Open()
 		}
-		body, err := s.web.Render(p, who)
+		body, err := h.console.Render(p, who)
 		if err != nil {
 			return err
 		}
-		return html(c, policy, body)
+		return sendHTML(c, contentPolicy, body)
 	}
 }
 
-func html(c *fiber.Ctx, policy string, body []byte) error {
+func sendHTML(c *fiber.Ctx, contentPolicy string, body []byte) error {
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
-	c.Set(fiber.HeaderContentSecurityPolicy, policy)
+	c.Set(fiber.HeaderContentSecurityPolicy, contentPolicy)
 	c.Set("Cross-Origin-Opener-Policy", "same-origin")
 	c.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
 	return c.Send(body)
 }
 
-// asset is GET /assets/{name}. Browsers keep assets and ask whether they are still the same.
-func (s *Server) asset(c *fiber.Ctx) error {
-	a, ok := s.web.Asset(utils.CopyString(c.Params("*")))
+// asset serves GET /assets/{name}. Browsers keep assets and revalidate them.
+func (h *Handlers) asset(c *fiber.Ctx) error {
+	a, ok := h.console.Asset(utils.CopyString(c.Params("*")))
 	if !ok {
-		return &problem{status: 404}
+		return &api.Problem{Status: 404}
 	}
 	content, coding, tag := a.Content, "", a.ETag
 	if c.Get(fiber.HeaderAcceptEncoding) != "" && c.AcceptsEncodings("gzip") != "" && a.Packed() != nil {
 		content, coding, tag = a.Packed(), "gzip", strings.TrimSuffix(tag, `"`)+`-gzip"`
 	}
 	c.Set(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
-	if held(c, tag) {
+	if api.NotModified(c, tag) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
 	if coding != "" {
@@ -108,29 +146,47 @@ func (s *Server) asset(c *fiber.Ctx) error {
 	return c.Send(content)
 }
 
-// cspReport is POST /csp-report: a browser stopped something that a page of ours was made to do.
-func (s *Server) cspReport(c *fiber.Ctx) error {
-	directive, ok := s.web.reports.Take(c.Body())
+// policyReport serves POST /csp-report: a browser reports a violation of a page's Content-Security-Policy.
+func (h *Handlers) policyReport(c *fiber.Ctx) error {
+	directive, ok := h.reports.Take(c.Body())
 	if !ok {
-		return bad("", "this is not a report of a Content-Security-Policy")
+		return api.Invalid("", "this is not a report of a Content-Security-Policy")
 	}
-	s.deps.Logger.Debug("a page was stopped by its policy", "directive", directive)
+	h.cfg.Logger.Debug("a browser reported a violation of a page's policy", "directive", directive)
 	return c.SendStatus(fiber.StatusNoContent)
 }
 
-// sessionState is GET /session: who is logged in, and what they may do.
-func (s *Server) sessionState(c *fiber.Ctx) error {
-	caller := callerOf(c)
+// sessionState serves GET /session: who is logged in and what they may do.
+func (h *Handlers) sessionState(c *fiber.Ctx) error {
+	caller := api.CallerOf(c)
 	scopes := caller.Scopes
 	if scopes == nil {
 		scopes = []string{}
 	}
-	return s.send(c, struct {
+	return api.Send(c, struct {
 		Subject string   `json:"subject"`
 		Tenant  string   `json:"tenant"`
 		Scopes  []string `json:"scopes"`
 		Open    bool     `json:"open"`
 		// Audit says whether the pages have anything to show.
 		Audit bool `json:"audit"`
-	}{caller.Subject, caller.Tenant, scopes, s.deps.Auth.Open(), caller.May(authn.AuditRead)})
+	}{caller.Subject, caller.Tenant, scopes, h.cfg.Access.Open(), caller.May(authn.AuditRead)})
+}
+
+// stillValid returns a func that reports whether the credential of a stream is still valid.
+func (h *Handlers) stillValid(c *fiber.Ctx) func() bool {
+	authorization, apiKey := access.Credentials(c)
+	held, bySession := c.Locals(sessionKey{}).(heldSession)
+	return func() bool {
+		if bySession {
+			if _, ok := h.sessions.Credential(held.name, held.requestToken); !ok {
+				return false
+			}
+		}
+		err := h.cfg.Access.Valid(authorization, apiKey)
+		if bySession && rejected(err) {
+			h.sessions.End(held.name)
+		}
+		return err == nil
+	}
 }

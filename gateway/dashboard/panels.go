@@ -1,7 +1,8 @@
-package gateway
+package dashboard
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -10,61 +11,75 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/meter"
+	"github.com/airlock-run/airlock/gateway/records"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
 const (
-	listed   = 25 // executions in a picture; older ones are asked for page by page
-	failures = 8
-	inSight  = 50 // of those that go on
+	listedExecutions = 25 // older ones are read page by page
+	listedFailures   = 8
+	listedOngoing    = 50
 )
 
-// sceneFor reads what a live stream is to show.
-func (s *Server) sceneFor(c *fiber.Ctx) (scene, error) {
-	given, err := query(c, "view", "window", "tenant", "status", "policy")
+// A panel is one event of a live stream.
+type panel struct {
+	name    string
+	content any
+}
+
+// view returns the func that reads the panels which a request asks for.
+func (h *Handlers) view(c *fiber.Ctx) (func() ([]panel, error), error) {
+	given, err := api.Query(c, "view", "window", "tenant", "status", "policy")
 	if err != nil {
 		return nil, err
 	}
-	caller := callerOf(c)
-	show := shown{s: s, all: caller.May(authn.AuditReadAll), status: given["status"], policy: given["policy"]}
-	if show.tenant, err = tenantFor(caller, given["tenant"]); err != nil {
+	caller := api.CallerOf(c)
+	f := filter{
+		Handlers: h, ctx: c.UserContext(), all: caller.May(authn.AuditReadAll),
+		status: given["status"], policy: given["policy"],
+	}
+	if f.tenant, err = records.TenantFor(caller, given["tenant"]); err != nil {
 		return nil, err
 	}
-	if show.window, err = windowOf(given); err != nil {
+	if f.window, err = records.WindowOf(given); err != nil {
 		return nil, err
 	}
-	if show.step, err = stepOf(nil, show.window); err != nil {
+	if f.step, err = records.StepOf(nil, f.window); err != nil {
 		return nil, err
 	}
-	if err := checkStatus(show.status); err != nil {
+	if err := records.CheckStatus(f.status); err != nil {
 		return nil, err
 	}
-	if len(show.policy) > 64 {
-		return nil, bad("policy", "is too long")
+	if len(f.policy) > 64 {
+		return nil, api.Invalid("policy", "is too long")
 	}
 	switch given["view"] {
 	case "dashboard":
-		return show.dashboard, nil
+		return f.dashboard, nil
 	case "security":
-		return show.security, nil
+		return f.security, nil
 	}
-	return nil, bad("view", "must be dashboard or security")
+	return nil, api.Invalid("view", "must be dashboard or security")
 }
 
-// shown is what a page is set to show.
-type shown struct {
-	s              *Server
+// A filter selects what the panels of a stream show.
+type filter struct {
+	*Handlers
+	ctx            context.Context
 	all            bool // the caller may see every tenant
 	tenant         string
-	status, policy string // of the list alone
+	status, policy string // of the list of executions alone
 	window, step   time.Duration
 }
 
-// span is the time that is shown: whole steps, the last of which goes on.
-func (v shown) span() audit.Query {
-	until := v.s.deps.Now().UTC().Truncate(v.step).Add(v.step)
-	return audit.Query{Tenant: v.tenant, Since: until.Add(-(v.window + v.step - 1).Truncate(v.step)), Until: until}
+// query selects the records of the window.
+func (f filter) query() audit.Query {
+	q := audit.Query{Tenant: f.tenant}
+	q.Since, q.Until = records.Span(f.cfg.Now(), f.window, f.step)
+	return q
 }
 
 // brief is a line of a list of executions.
@@ -89,8 +104,8 @@ type brief struct {
 func briefOf(r audit.Record) brief {
 	o := audit.OutlineOf(r)
 	return brief{
-		r.ID, r.Time, r.Status, r.Limit, clip(r.Error, 300), r.Policy, r.Via, r.Caller.Tenant, r.Caller.Subject, r.Function, r.DurationMs,
-		r.Usage.MemoryBytes, o.Score, o.Level, len(o.Findings),
+		r.ID, r.Time, r.Status, r.Limit, api.Clip(r.Error, 300), r.Policy, r.Via, r.Caller.Tenant, r.Caller.Subject,
+		r.Function, r.DurationMs, r.Usage.MemoryBytes, o.Score, o.Level, len(o.Findings),
 	}
 }
 
@@ -102,61 +117,50 @@ func briefsOf(records []audit.Record) []brief {
 	return out
 }
 
-// clip cuts a text after so many bytes, between characters.
-func clip(text string, bytes int) string {
-	if len(text) <= bytes {
-		return text
-	}
-	return strings.ToValidUTF8(text[:bytes], "") + "…"
-}
-
-// chart is what charts are drawn from.
+// chart is the data of the charts.
 type chart struct {
-	WindowMs   int64            `json:"windowMs"`
-	StepMs     int64            `json:"stepMs"`
-	Complete   bool             `json:"complete"` // false while they are over the newest records only
-	Total      point            `json:"total"`
-	ByPolicy   map[string]int64 `json:"byPolicy"`
-	Memory     []bin            `json:"memoryHistogram"`
-	TopTenants []tenantUse      `json:"topTenants"`
-	Items      []point          `json:"items"`
+	WindowMs   int64               `json:"windowMs"`
+	StepMs     int64               `json:"stepMs"`
+	Complete   bool                `json:"complete"` // false if it covers only the newest records
+	Total      records.Point       `json:"total"`
+	ByPolicy   map[string]int64    `json:"byPolicy"`
+	Memory     []records.Bin       `json:"memoryHistogram"`
+	TopTenants []records.TenantUse `json:"topTenants"`
+	Items      []records.Point     `json:"items"`
 }
 
-func (v shown) chart() (chart, audit.Figures, error) {
-	q := v.span()
-	steps, complete, err := v.s.series(q, v.step)
+func (f filter) chart() (chart, audit.Figures, error) {
+	q := f.query()
+	steps, complete, err := records.Series(f.ctx, f.cfg.Records, q, f.step)
 	if err != nil {
 		return chart{}, audit.Figures{}, err
 	}
-	var sum audit.Figures
-	points := make([]point, len(steps))
-	for i, f := range steps {
-		points[i] = pointOf(q.Since.Add(time.Duration(i)*v.step), v.step, f)
-		sum.Merge(f)
-	}
+	points, sum := records.PointsOf(q.Since, f.step, steps)
 	return chart{
-		WindowMs: v.window.Milliseconds(), StepMs: v.step.Milliseconds(), Complete: complete, Total: pointOf(q.Since, q.Until.Sub(q.Since), sum),
-		ByPolicy: counts(sum.ByPolicy), Memory: binsOf(sum), TopTenants: top(sum), Items: points,
+		WindowMs: f.window.Milliseconds(), StepMs: f.step.Milliseconds(), Complete: complete,
+		Total:    records.PointOf(q.Since, q.Until.Sub(q.Since), sum),
+		ByPolicy: records.Counts(sum.ByPolicy), Memory: records.BinsOf(sum), TopTenants: records.TopTenants(sum),
+		Items: points,
 	}, sum, nil
 }
 
-// dashboard is what /dashboard shows: what goes on now, the figures, and the executions that have ended.
-func (v shown) dashboard() ([]picture, error) {
-	figures, sum, err := v.chart()
+// dashboard returns the panels of /dashboard: what happens now, the charts, and the executions that have ended.
+func (f filter) dashboard() ([]panel, error) {
+	figures, sum, err := f.chart()
 	if err != nil {
 		return nil, err
 	}
-	q := v.span()
-	q.Status, q.Policy, q.Limit = v.status, v.policy, listed
-	page, err := v.s.deps.Records.List(v.s.base, q)
+	q := f.query()
+	q.Status, q.Policy, q.Limit = f.status, f.policy, listedExecutions
+	page, err := f.cfg.Records.List(f.ctx, q)
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, api.RecordsUnavailable(err)
 	}
-	failed, err := v.failed()
+	failed, err := f.failed()
 	if err != nil {
 		return nil, err
 	}
-	slowest, err := v.slowest(sum)
+	slowest, err := f.slowest(sum)
 	if err != nil {
 		return nil, err
 	}
@@ -167,87 +171,84 @@ func (v shown) dashboard() ([]picture, error) {
 		Slowest    []brief `json:"slowest"`
 	}
 	names := []string{}
-	for _, t := range v.s.deps.Policy.Tiers() {
+	for _, t := range f.cfg.Tiers() {
 		names = append(names, t.Name)
 	}
-	return []picture{
-		{"policies", map[string][]string{"names": names}}, {"now", v.s.nowFor(v.tenant)}, {"figures", figures}, {"ended", ended{briefsOf(page.Items), page.Next, briefsOf(failed), briefsOf(slowest)}},
+	return []panel{
+		{"policies", map[string][]string{"names": names}},
+		{"now", f.now()},
+		{"figures", figures},
+		{"ended", ended{briefsOf(page.Items), page.Next, briefsOf(failed), briefsOf(slowest)}},
 	}, nil
 }
 
-// now is what goes on.
+// now is what happens at the moment.
 type now struct {
-	Queue     load      `json:"queue"`
-	Running   []ongoing `json:"running"`
-	Functions *Fleet    `json:"functions"` // null where the functions are not processes of this machine
-	StartedAt time.Time `json:"startedAt"`
+	Queue     any          `json:"queue"`
+	Running   []Ongoing    `json:"running"`
+	Functions *meter.Fleet `json:"functions"` // null if the functions are not processes of this machine
+	StartedAt time.Time    `json:"startedAt"`
 }
 
-func (s *Server) nowFor(tenant string) now {
-	return now{s.load(), s.activity.list(tenant, inSight), s.fleet(), s.started.UTC()}
+func (f filter) now() now {
+	return now{f.cfg.Load(), f.cfg.Activity.list(f.tenant, listedOngoing), f.cfg.Fleet(), f.started.UTC()}
 }
 
-// failed are the latest that did not complete.
-func (v shown) failed() ([]audit.Record, error) {
+// failed returns the latest executions that did not complete.
+func (f filter) failed() ([]audit.Record, error) {
 	var all []audit.Record
 	for _, status := range []execution.Status{execution.Failed, execution.TimedOut, execution.Blocked} {
-		q := v.span()
-		q.Status, q.Limit = string(status), failures
-		page, err := v.s.deps.Records.List(v.s.base, q)
+		q := f.query()
+		q.Status, q.Limit = string(status), listedFailures
+		page, err := f.cfg.Records.List(f.ctx, q)
 		if err != nil {
-			return nil, unreadable(err)
+			return nil, api.RecordsUnavailable(err)
 		}
 		all = append(all, page.Items...)
 	}
 	slices.SortFunc(all, func(a, b audit.Record) int {
 		return cmp.Or(b.Time.Compare(a.Time), strings.Compare(b.ID, a.ID))
 	})
-	return all[:min(len(all), failures)], nil
+	return all[:min(len(all), listedFailures)], nil
 }
 
-// slowest are those that the figures name. One whose record is gone by now is left out.
-func (v shown) slowest(sum audit.Figures) ([]audit.Record, error) {
+// slowest returns the records of the slowest executions. A record that has been deleted is left out.
+func (f filter) slowest(sum audit.Figures) ([]audit.Record, error) {
 	var all []audit.Record
 	for _, slow := range sum.Slowest {
-		r, err := v.s.deps.Records.Get(v.s.base, slow.ID)
+		r, err := f.cfg.Records.Get(f.ctx, slow.ID)
 		if errors.Is(err, audit.ErrNotFound) {
 			continue
 		}
 		if err != nil {
-			return nil, unreadable(err)
+			return nil, api.RecordsUnavailable(err)
 		}
 		all = append(all, r)
 	}
 	return all, nil
 }
 
-// security is what /security shows.
-func (v shown) security() ([]picture, error) {
-	figures, sum, err := v.chart()
+// security returns the panels of /security.
+func (f filter) security() ([]panel, error) {
+	figures, sum, err := f.chart()
 	if err != nil {
 		return nil, err
 	}
-	latest, err := v.s.threats(v.span())
+	latest, err := records.Threats(f.ctx, f.cfg.Records, f.query())
 	if err != nil {
 		return nil, err
 	}
-	threats := []flagged{}
-	for _, r := range latest {
-		if t, ok := threatOf(r); ok {
-			threats = append(threats, t)
-		}
+	if f.all {
+		f.cfg.Verifier.Refresh()
 	}
-	if v.all {
-		v.s.verifier.refresh()
-	}
-	return []picture{
+	return []panel{
 		{"figures", figures},
 		{"threats", struct {
 			Flagged map[string]int64 `json:"flaggedByTenant"`
 			Levels  map[string]int64 `json:"byLevel"`
-			Items   []flagged        `json:"items"`
-		}{counts(sum.Flagged), counts(sum.ByLevel, "safe", "low", "medium", "high", "critical"), threats}},
-		{"chain", v.s.verifier.state(v.all)},
-		{"pages", map[string]int64{"policyReports": v.s.web.reports.Count()}},
+			Items   []records.Threat `json:"items"`
+		}{records.Counts(sum.Flagged), records.Counts(sum.ByLevel, records.Levels()...), records.ThreatsOf(latest)}},
+		{"chain", f.cfg.Verifier.State(f.all)},
+		{"pages", map[string]int64{"policyReports": f.reports.Count()}},
 	}, nil
 }

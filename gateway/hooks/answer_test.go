@@ -41,7 +41,8 @@ func TestNewAnswer(t *testing.T) {
 	}
 }
 
-// Headers of an answer pass by an allowlist, X- headers by the deployment's word, and neither what browsers and proxies act on.
+// Headers of an answer pass by an allowlist, X- headers by the deployment's word, and neither what browsers and
+// proxies act on.
 func TestAnswerHeaders(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/webhook"
+	"github.com/airlock-run/airlock/gateway/api"
 )
 
 // Schemes lists every scheme.
@@ -25,24 +26,24 @@ func Check(h execution.FunctionHook) error {
 	}
 	switch {
 	case !known:
-		return bad("hook.scheme", "must be one of "+strings.Join(Schemes(), ", "))
+		return api.Invalid("hook.scheme", "must be one of "+strings.Join(Schemes(), ", "))
 	case h.Scheme == None && h.Secret != "":
-		return bad("hook.secret", "is of no use with the scheme none; leave it out, or choose a scheme that verifies")
+		return api.Invalid("hook.secret", "is of no use with the scheme none; leave it out, or choose a scheme that verifies")
 	case h.Header != "" && h.Scheme != HMAC && h.Scheme != SharedHeader:
-		return bad("hook.header", "can be chosen only with the schemes hmac-sha256 and shared-header")
+		return api.Invalid("hook.header", "can be chosen only with the schemes hmac-sha256 and shared-header")
 	case h.Header != "" && !token(h.Header):
-		return bad("hook.header", "is not the name of a header")
+		return api.Invalid("hook.header", "is not the name of a header")
 	case unusable(h.Header):
-		return bad("hook.header", "names a header that is not the sender's to use; choose another")
+		return api.Invalid("hook.header", "names a header that is not the sender's to use; choose another")
 	case h.ToleranceSeconds < 0 || h.ToleranceSeconds > 24*60*60:
-		return bad("hook.toleranceSeconds", "must be a whole number from 1 to 86400")
+		return api.Invalid("hook.toleranceSeconds", "must be a whole number from 1 to 86400")
 	}
 	if err := checkHeaders(h); err != nil {
 		return err
 	}
 	if h.Secret != "" {
 		if _, err := keyOf(h); err != nil {
-			return bad("hook.secret", err.Error())
+			return api.Invalid("hook.secret", err.Error())
 		}
 	}
 	return nil
@@ -64,17 +65,17 @@ const maxHeaders = 32
 // checkHeaders refuses to have code given a credential, or the header that holds the hook's secret.
 func checkHeaders(h execution.FunctionHook) error {
 	if len(h.Headers) > maxHeaders {
-		return bad("hook.headers", "has more than 32 names")
+		return api.Invalid("hook.headers", "has more than 32 names")
 	}
 	for i, name := range h.Headers {
 		field := "hook.headers[" + strconv.Itoa(i) + "]"
 		switch {
 		case !token(name) || strings.Contains(name, "*"):
-			return bad(field, "is not the name of a header")
+			return api.Invalid(field, "is not the name of a header")
 		case webhook.Credential(name):
-			return bad(field, "names a header that carries credentials, which code is never given; leave it out")
+			return api.Invalid(field, "names a header that carries credentials, which code is never given; leave it out")
 		case !keeps(h, name):
-			return bad(field, "names the header that holds the hook's secret, which code is never given; leave it out")
+			return api.Invalid(field, "names the header that holds the hook's secret, which code is never given; leave it out")
 		}
 	}
 	return nil
@@ -104,8 +105,4 @@ func token(s string) bool {
 		}
 	}
 	return s != "" && len(s) <= 128
-}
-
-func bad(field, message string) error {
-	return &execution.Error{Code: execution.InvalidRequest, Field: field, Message: message}
 }

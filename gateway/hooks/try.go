@@ -1,4 +1,4 @@
-package gateway
+package hooks
 
 import (
 	"encoding/json"
@@ -9,173 +9,180 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
-	"github.com/airlock-run/airlock/gateway/hooks"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// tried is what came of an event that no sender sent.
-type tried struct {
+// trial is the outcome of an event that no sender sent.
+type trial struct {
 	Event     json.RawMessage  `json:"event"`
-	Answer    *hooks.Answer    `json:"answer"` // what the sender would be answered; null where that is a problem
+	Answer    *Answer          `json:"answer"` // to the sender; null if that would be a problem
 	Problem   string           `json:"problem,omitempty"`
 	Execution execution.Result `json:"execution"`
 }
 
-// hookFunction finds the function that the path names, of the caller's tenant, when it has a hook.
-func (s *Server) hookFunction(c *fiber.Ctx) (execution.SavedFunction, error) {
-	f, err := s.found(c)
+// ownTarget returns the function that the path names, of the caller's tenant, if it has a webhook.
+func (h *Handlers) ownTarget(c *fiber.Ctx) (execution.SavedFunction, error) {
+	f, err := h.Functions.Get(c.UserContext(), api.CallerOf(c).Tenant, api.Param(c, "name"))
 	if err == nil && f.Hook == nil {
-		err = &problem{status: 409, code: "no_hook", detail: "the function has no hook; save it with one"}
+		err = &api.Problem{Status: 409, Code: "no_hook", Detail: "the function has no hook; save it with one"}
 	}
 	return f, err
 }
 
-// dryRun is POST /api/functions/{name}/hook/dry-run: a sample goes the way of a delivery, signed with the hook's own secret,
-// and what a sender would be answered is told. Nothing is remembered of it: the same sample can be tried any number of times,
-// and a delivery like it is still taken. The function does run, as the caller, and leaves its record.
-func (s *Server) dryRun(c *fiber.Ctx) error {
-	received := s.deps.Now()
-	f, err := s.hookFunction(c)
+// DryRun serves POST /api/functions/{name}/hook/dry-run: it signs a sample with the webhook's own secret, takes it
+// the way of a delivery, and shows the answer that a sender would get. It remembers nothing: the same sample can be
+// tried again, and a delivery like it is still accepted. The function does run, as the caller, and leaves its record.
+func (h *Handlers) DryRun(c *fiber.Ctx) error {
+	received := h.Now()
+	f, err := h.ownTarget(c)
 	if err != nil {
 		return err
 	}
-	if err := s.hookLimit(c, f); err != nil { // the tenant's quota was taken with the request
+	if err := h.Access.ChargeHook(c, f); err != nil { // the tenant was charged for the request
 		return err
 	}
-	event, err := s.sampled(c, f)
+	event, err := h.chosenEvent(c, f)
 	if err != nil {
 		return err
 	}
-	job, err := s.hooked(c, f, event, s.deps.NewID(), received)
+	s, err := h.submission(c, f, event, h.NewID(), received)
 	if err != nil {
 		return err
 	}
-	job.Caller, job.Via = callerOf(c), execution.ViaHTTP
-	return s.tryEvent(c, job, event)
+	s.Caller, s.Via = api.CallerOf(c), execution.ViaHTTP
+	return h.try(c, s, event)
 }
 
-// sampled gives the event that the body names: a stored sample, or an earlier execution of the hook.
-func (s *Server) sampled(c *fiber.Ctx, f execution.SavedFunction) (json.RawMessage, error) {
+// chosenEvent returns the event that the body names: a stored sample, or that of an earlier execution of the webhook.
+func (h *Handlers) chosenEvent(c *fiber.Ctx, f execution.SavedFunction) (json.RawMessage, error) {
 	var body struct {
 		Sample    string `json:"sample"`
 		Execution string `json:"execution"`
 	}
-	err := s.small(c, &body, "an object with the field sample, or the field execution, a string")
+	err := api.DecodeSmall(c, &body, "an object with the field sample, or the field execution, a string")
 	switch {
 	case err != nil:
 		return nil, err
 	case (body.Sample == "") == (body.Execution == ""):
-		return nil, bad("sample", "is required, or execution in its place: the name of a sample, or the id of an execution of this hook")
+		return nil, api.Invalid("sample",
+			"is required, or execution in its place: the name of a sample, or the id of an execution of this hook")
 	case body.Execution != "":
-		return s.eventOf(f, body.Execution)
+		return h.eventOf(c, f, body.Execution)
 	}
-	known, err := hooks.Samples(f.Hook.Scheme)
+	samples, err := Samples(f.Hook.Scheme)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	for _, k := range known {
-		if names = append(names, k.Name); k.Name == body.Sample {
-			return s.delivered(f, k)
+	for _, sample := range samples {
+		if names = append(names, sample.Name); sample.Name == body.Sample {
+			return h.signedEvent(f, sample)
 		}
 	}
-	return nil, bad("sample", "must be one of "+strings.Join(names, ", "))
+	return nil, api.Invalid("sample", "must be one of "+strings.Join(names, ", "))
 }
 
-// delivered signs a sample and takes it as a delivery is taken.
-func (s *Server) delivered(f execution.SavedFunction, sample hooks.Sample) (json.RawMessage, error) {
-	now, body := s.deps.Now(), []byte(sample.Body)
-	header, err := hooks.Sign(*f.Hook, "msg_"+strings.TrimPrefix(s.deps.NewID(), "exec_"), body, now)
+// signedEvent signs a sample and verifies it like a delivery.
+func (h *Handlers) signedEvent(f execution.SavedFunction, sample Sample) (json.RawMessage, error) {
+	now, body := h.Now(), []byte(sample.Body)
+	header, err := Sign(*f.Hook, "msg_"+strings.TrimPrefix(h.NewID(), "exec_"), body, now)
 	if err != nil {
 		return nil, err
 	}
 	for name, value := range sample.Headers {
 		header.Set(name, value)
 	}
-	if _, err := hooks.Verify(*f.Hook, header, body, now); err != nil {
+	if _, err := Verify(*f.Hook, header, body, now); err != nil {
 		return nil, err
 	}
-	event, err := json.Marshal(hooks.NewEvent(*f.Hook, fiber.MethodPost, hookPath(f.Tenant, f.Name), url.Values{}, header, body))
+	event := NewEvent(*f.Hook, fiber.MethodPost, PathOf(f.Tenant, f.Name), url.Values{}, header, body)
+	input, err := json.Marshal(event)
 	if err != nil {
-		return nil, &problem{status: 500, cause: err}
+		return nil, &api.Problem{Status: 500, Cause: err}
 	}
-	return event, nil
+	return input, nil
 }
 
-// redeliver is POST /api/functions/{name}/hook/redeliver: the event of an earlier execution of the hook is acted upon again,
-// by the function as it is now. Where the hook answers first and runs later, so does this.
-func (s *Server) redeliver(c *fiber.Ctx) error {
-	received := s.deps.Now()
-	f, err := s.hookFunction(c)
+// Redeliver serves POST /api/functions/{name}/hook/redeliver: the function as it is now acts upon the event of an
+// earlier execution of the webhook. Where the webhook responds first and runs later, so does this.
+func (h *Handlers) Redeliver(c *fiber.Ctx) error {
+	received := h.Now()
+	f, err := h.ownTarget(c)
 	if err != nil {
 		return err
 	}
-	if err := s.hookLimit(c, f); err != nil { // the tenant's quota was taken with the request
+	if err := h.Access.ChargeHook(c, f); err != nil { // the tenant was charged for the request
 		return err
 	}
 	var body struct {
 		Execution string `json:"execution"`
 	}
-	if err := s.small(c, &body, "an object with the field execution, a string"); err != nil {
+	if err := api.DecodeSmall(c, &body, "an object with the field execution, a string"); err != nil {
 		return err
 	}
-	event, err := s.eventOf(f, body.Execution)
+	event, err := h.eventOf(c, f, body.Execution)
 	if err != nil {
 		return err
 	}
-	job, err := s.hooked(c, f, event, s.newID(c), received)
+	s, err := h.submission(c, f, event, h.Keys.NewID(c), received)
 	if err != nil {
 		return err
 	}
-	if err := s.state.KeepEvent(s.base, f.Tenant, f.Name, job.ID, event, received); err != nil {
+	if err := h.Store.KeepEvent(c.UserContext(), f.Tenant, f.Name, s.ID, event, received); err != nil {
 		return err
 	}
 	if f.Hook.Async {
-		return s.accept(c, job, nil)
+		return h.Jobs.Accept(c, s, nil)
 	}
-	return s.tryEvent(c, job, event)
+	return h.try(c, s, event)
 }
 
-// eventOf finds what an earlier execution of the hook was given: in the state, or in its audit record, where the deployment
-// has records hold requests.
-func (s *Server) eventOf(f execution.SavedFunction, id string) (json.RawMessage, error) {
+// eventOf returns the event of an earlier execution of the webhook: from the store, or from its audit record if the
+// deployment keeps requests in records.
+func (h *Handlers) eventOf(c *fiber.Ctx, f execution.SavedFunction, id string) (json.RawMessage, error) {
 	if !execution.ValidID(id) {
-		return nil, bad("execution", `must be the id of an execution of this hook: "exec_" and 10 to 64 letters or digits`)
+		return nil, api.Invalid("execution",
+			`must be the id of an execution of this hook: "exec_" and 10 to 64 letters or digits`)
 	}
-	event, err := s.state.Event(s.base, f.Tenant, f.Name, id)
+	event, err := h.Store.Event(c.UserContext(), f.Tenant, f.Name, id)
 	if err == nil {
-		return hooks.Kept(*f.Hook, event), nil
+		return Kept(*f.Hook, event), nil
 	}
 	if !errors.Is(err, execution.ErrNotFound) {
 		return nil, err
 	}
-	record, err := s.deps.Records.Get(s.base, id)
-	mine := err == nil && record.Caller.Tenant == f.Tenant && record.Caller.Subject == authn.Hook(f.Tenant, f.Name).Subject && record.Via == execution.ViaHook
+	record, err := h.Records.Get(c.UserContext(), id)
+	own := err == nil && record.Caller.Tenant == f.Tenant && record.Via == execution.ViaHook &&
+		record.Caller.Subject == authn.Hook(f.Tenant, f.Name).Subject
 	switch {
 	case err != nil && !errors.Is(err, audit.ErrNotFound):
-		return nil, unreadable(err)
-	case !mine:
-		return nil, &problem{status: 404, detail: "there is no execution of this hook with this id"}
+		return nil, api.RecordsUnavailable(err)
+	case !own:
+		return nil, api.NotFound("there is no execution of this hook with this id")
 	}
 	var request execution.Request
 	if json.Unmarshal(record.Request, &request) != nil || len(request.Input) == 0 {
-		return nil, &problem{status: 409, code: "event_gone", detail: "the event is kept no more, and its audit record does not hold it; with AUDIT_CODE=keep records do"}
+		return nil, &api.Problem{
+			Status: 409, Code: "event_gone",
+			Detail: "the event is kept no more, and its audit record does not hold it; with AUDIT_CODE=keep records do",
+		}
 	}
-	return hooks.Kept(*f.Hook, request.Input), nil
+	return Kept(*f.Hook, request.Input), nil
 }
 
-// tryEvent runs the function and tells what the sender would be answered.
-func (s *Server) tryEvent(c *fiber.Ctx, job Job, event json.RawMessage) error {
-	result, err := s.Execute(s.base, job)
+// try runs the function and shows the answer that a sender would get.
+func (h *Handlers) try(c *fiber.Ctx, s api.Submission, event json.RawMessage) error {
+	result, err := h.Executor.Execute(c.UserContext(), s)
 	if err != nil {
 		return err
 	}
-	out := tried{Event: event, Execution: result}
-	if answer, err := s.answerOf(result); err != nil {
-		out.Problem = problemOf(err).detail
+	out := trial{Event: event, Execution: result}
+	if answer, err := h.answerOf(result); err != nil {
+		out.Problem = h.Detail(err)
 	} else {
 		out.Answer = &answer
 	}
-	return s.send(c, out)
+	return api.Send(c, out)
 }

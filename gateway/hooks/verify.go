@@ -32,7 +32,8 @@ const tolerance = 5 * time.Minute
 // remembered is how long a signature without a timestamp is not taken twice.
 const remembered = 24 * time.Hour
 
-// Refusal is the error of a delivery that is not what it should be. Its text tells nothing that the sender does not know.
+// Refusal is the error of a delivery that is not what it should be. Its text tells nothing that the sender does not
+// know.
 type Refusal struct{ Reason string }
 
 // Error gives the reason.

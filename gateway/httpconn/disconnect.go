@@ -1,27 +1,21 @@
-package gateway
+package httpconn
 
 import (
 	"context"
 	"net"
 	"time"
-
-	"github.com/gofiber/fiber/v2"
 )
 
-// attached gives a context that ends when the caller hangs up, or when a shutdown runs out of patience. release must be
-// called before the connection is used again.
+// DisconnectContext returns a context that ends with parent, or when the other side of the connection hangs up. release
+// must be called before the connection is used again.
 //
-// fasthttp reads nothing while a handler runs, so nothing would notice. A goroutine therefore waits for the connection
-// to become readable and asks the kernel whether the other side has closed; it takes no byte, because one could belong to
-// the next request. As in net/http, a half-closed connection counts as hung up.
-func (s *Server) attached(c *fiber.Ctx) (ctx context.Context, release func()) {
-	return watch(s.base, c.Context().Conn())
-}
-
-func watch(parent context.Context, conn net.Conn) (ctx context.Context, release func()) {
+// fasthttp does not read while a handler runs, so it does not notice. A goroutine therefore waits until the
+// connection is readable and asks the kernel whether the other side has closed it. The goroutine takes no byte,
+// because that byte could belong to the next request. As in net/http, a half-closed connection counts as closed.
+func DisconnectContext(parent context.Context, c net.Conn) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancel(parent)
-	raw := rawConn(conn)
-	if raw == nil || conn.SetReadDeadline(time.Time{}) != nil {
+	raw := rawConn(c)
+	if raw == nil || c.SetReadDeadline(time.Time{}) != nil {
 		return ctx, cancel
 	}
 	done := make(chan struct{})
@@ -29,7 +23,7 @@ func watch(parent context.Context, conn net.Conn) (ctx context.Context, release 
 		defer close(done)
 		gone := false
 		err := raw.Read(func(fd uintptr) bool {
-			gone = ctx.Err() == nil && hungUp(fd)
+			gone = ctx.Err() == nil && closedByPeer(fd)
 			return gone || ctx.Err() != nil
 		})
 		if gone || err == nil {
@@ -38,10 +32,13 @@ func watch(parent context.Context, conn net.Conn) (ctx context.Context, release 
 	}()
 	return ctx, func() {
 		cancel()
-		// A deadline in the past wakes the goroutine; the server sets its own before it reads on.
-		if conn.SetReadDeadline(time.Unix(1, 0)) == nil {
+		// A deadline in the past wakes the goroutine. The server sets its own before it reads on.
+		if c.SetReadDeadline(time.Unix(1, 0)) == nil {
 			<-done
-			_ = conn.SetReadDeadline(time.Time{}) // fails only on a connection that is closed by now
+			_ = c.SetReadDeadline(time.Time{}) // fails only on a closed connection
 		}
 	}
 }
+
+// ExtendWrite gives the next write d. On a closed connection it does nothing, and the write fails.
+func ExtendWrite(c net.Conn, d time.Duration) { _ = c.SetWriteDeadline(time.Now().Add(d)) }

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package gateway
+package httpconn
 
 import "golang.org/x/sys/unix"
 

@@ -1,6 +1,6 @@
-package gateway
+package httpconn
 
 import "golang.org/x/sys/unix"
 
-// closedEvents is set when the peer has shut its sending side, even while bytes of it are still unread.
+// closedEvents is set when the peer has closed its sending side, even while bytes of it are unread.
 const closedEvents = unix.POLLRDHUP

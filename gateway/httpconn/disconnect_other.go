@@ -1,13 +1,13 @@
 //go:build !unix
 
-package gateway
+package httpconn
 
 import (
 	"net"
 	"syscall"
 )
 
-// rawConn gives nothing: here a run whose caller hangs up goes on to its own end.
+// rawConn returns nil: on these systems a run continues when its caller hangs up.
 func rawConn(net.Conn) syscall.RawConn { return nil }
 
-func hungUp(uintptr) bool { return false }
+func closedByPeer(uintptr) bool { return false }

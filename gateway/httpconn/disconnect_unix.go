@@ -1,6 +1,6 @@
 //go:build unix
 
-package gateway
+package httpconn
 
 import (
 	"net"
@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func rawConn(conn net.Conn) syscall.RawConn {
-	sc, ok := conn.(syscall.Conn)
+func rawConn(c net.Conn) syscall.RawConn {
+	sc, ok := c.(syscall.Conn)
 	if !ok {
 		return nil
 	}
@@ -21,8 +21,8 @@ func rawConn(conn net.Conn) syscall.RawConn {
 	return raw
 }
 
-// hungUp asks without waiting whether the other side has closed its end.
-func hungUp(fd uintptr) bool {
+// closedByPeer reports, without waiting, whether the other side has closed its end.
+func closedByPeer(fd uintptr) bool {
 	fds := []unix.PollFd{{Fd: int32(fd), Events: closedEvents}} // descriptors are small
 	n, err := unix.Poll(fds, 0)
 	return err == nil && n > 0 && fds[0].Revents&(closedEvents|unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0

@@ -1,4 +1,4 @@
-package gateway
+package httpconn
 
 import (
 	"net"
@@ -8,13 +8,13 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// believe gives a request that came through one of Config.Proxies the address of its caller: the last one in
-// X-Forwarded-For, which is the address that the proxy saw. What stands before it is the caller's own claim, and so is
-// the whole field when anybody else sends it. Everything behind this sees one address and no field to choose from.
-func (s *Server) believe(ctx *fasthttp.RequestCtx) {
-	ctx.SetRemoteAddr(nil) // what the request before it on this connection left
+// ApplyForwardedFor gives a request that a trusted proxy forwarded the address of its caller: the last address in
+// X-Forwarded-For, which is the one that the proxy saw. Addresses before it are the caller's own claim, and so is the
+// whole header when anybody else sends it. Handlers see one address and no header to choose from.
+func ApplyForwardedFor(ctx *fasthttp.RequestCtx, proxies []netip.Prefix) {
+	ctx.SetRemoteAddr(nil) // reset the address of the previous request on this connection
 	peer, ok := netip.AddrFromSlice(ctx.RemoteIP())
-	if !ok || !within(s.cfg.Proxies, peer.Unmap()) {
+	if !ok || !within(proxies, peer.Unmap()) {
 		return
 	}
 	fields := ctx.Request.Header.PeekAll(fasthttp.HeaderXForwardedFor)
@@ -36,4 +36,19 @@ func within(networks []netip.Prefix, a netip.Addr) bool {
 		}
 	}
 	return false
+}
+
+// Network returns what one subscriber usually holds: an IPv4 address, or the /64 of an IPv6 address.
+func Network(ip string) string {
+	a, err := netip.ParseAddr(ip)
+	if err != nil {
+		return "unknown"
+	}
+	a = a.Unmap()
+	if a.Is6() {
+		if p, err := a.Prefix(64); err == nil {
+			return p.String()
+		}
+	}
+	return a.String()
 }

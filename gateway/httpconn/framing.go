@@ -1,4 +1,4 @@
-package gateway
+package httpconn
 
 import (
 	"bytes"
@@ -6,11 +6,12 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// plainHTTP reports whether every parser reads the head of a request as ours did. fasthttp already refuses most shapes
-// of request smuggling; what it still lets through, because RFC 9112 leaves a choice, is refused here: a length beside a
-// coding, folded lines, names that are no tokens, control bytes in values, more or less than one Host or one that is none, and versions
-// other than 1.0 and 1.1. Such a connection is closed, so that what follows is never taken for a request.
-func plainHTTP(h *fasthttp.RequestHeader) bool {
+// WellFormed reports whether every HTTP parser reads the header as fasthttp did. fasthttp already rejects most shapes
+// of request smuggling. WellFormed rejects those that RFC 9112 leaves open: a length together with a transfer coding,
+// folded lines, names that are not tokens, control bytes in values, a missing, repeated or invalid Host, and versions
+// other than 1.0 and 1.1. The connection of such a request must be closed, so that what follows is never taken for a
+// request.
+func WellFormed(h *fasthttp.RequestHeader) bool {
 	version := string(h.Protocol())
 	if version != "HTTP/1.1" && version != "HTTP/1.0" {
 		return false
@@ -49,11 +50,12 @@ func plainHTTP(h *fasthttp.RequestHeader) bool {
 	return lengths+codings <= 1 && (hosts == 1 || hosts == 0 && version == "HTTP/1.0")
 }
 
-// isHost takes what can be a host and a port, and no user, path or second host (RFC 3986 §3.2.2).
+// isHost reports whether b can be a host and a port, without user, path or second host (RFC 3986 §3.2.2).
 func isHost(b []byte) bool { return !bytes.ContainsAny(b, " \t@/\\?#,<>\"^`{|}") }
 
-// framed reports whether a request says where its body ends; fasthttp itself reads silence as an empty body.
-func framed(h *fasthttp.RequestHeader) bool {
+// Framed reports whether a request says where its body ends. fasthttp reads a request that does not say so as one
+// with an empty body.
+func Framed(h *fasthttp.RequestHeader) bool {
 	for line := range bytes.Lines(h.RawHeaders()) {
 		name, _, _ := bytes.Cut(line, []byte(":"))
 		if bytes.EqualFold(name, []byte("Content-Length")) || bytes.EqualFold(name, []byte("Transfer-Encoding")) {
@@ -63,7 +65,7 @@ func framed(h *fasthttp.RequestHeader) bool {
 	return false
 }
 
-// isToken is RFC 9110 §5.6.2.
+// isToken reports whether b is a token (RFC 9110 §5.6.2).
 func isToken(b []byte) bool {
 	for _, c := range b {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
@@ -74,7 +76,7 @@ func isToken(b []byte) bool {
 	return len(b) > 0
 }
 
-// isFieldValue takes visible characters, spaces, tabs and bytes beyond ASCII.
+// isFieldValue reports whether b has only visible characters, spaces, tabs and bytes beyond ASCII.
 func isFieldValue(b []byte) bool {
 	for _, c := range b {
 		if c < ' ' && c != '\t' || c == 0x7f {

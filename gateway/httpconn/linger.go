@@ -1,4 +1,4 @@
-package gateway
+package httpconn
 
 import (
 	"io"
@@ -9,31 +9,31 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// A request refused before its body was read leaves bytes that nobody takes. Closing such a connection makes the kernel
-// reset it, and a reset can overtake the answer: the caller would see a broken pipe where a 413 was sent. So the answer is
-// ended first and what still comes is thrown away for a while, as nginx's lingering_close does (with 5 and 30 seconds).
+// A request that is refused before its body was read leaves unread bytes behind. Closing such a connection makes the
+// kernel reset it, and the reset can overtake the response: the caller sees a broken pipe instead of a 413. Close
+// therefore ends the response first and discards what still arrives for a while, as nginx's lingering_close does.
 const (
 	lingerIdle  = 2 * time.Second  // without a byte
-	lingerTotal = 10 * time.Second // with however many
+	lingerTotal = 10 * time.Second // however many bytes arrive
 )
 
-// lingerer is a connection that can be told to linger, and gives its place back when it is closed.
-type lingerer struct {
+// conn is a connection that can be told to linger. It gives its place back when it is closed.
+type conn struct {
 	*net.TCPConn
-	leave   func()
-	hooks   bool // it came to the listener of webhooks
-	lingers atomic.Bool
+	leave     func()
+	hooksOnly bool
+	lingers   atomic.Bool
 }
 
-// linger marks the connection of a request whose body may not have been read to its end.
-func linger(ctx *fasthttp.RequestCtx) {
-	if conn, ok := ctx.Conn().(*lingerer); ok {
-		conn.lingers.Store(true)
+// Linger marks the connection of a request whose body may not have been read to its end.
+func Linger(ctx *fasthttp.RequestCtx) {
+	if c, ok := ctx.Conn().(*conn); ok {
+		c.lingers.Store(true)
 	}
 }
 
-// Close takes up to lingerTotal on a marked connection, none on any other.
-func (c *lingerer) Close() error {
+// Close takes up to lingerTotal on a connection that lingers, and no time on any other.
+func (c *conn) Close() error {
 	defer c.leave()
 	if c.lingers.Swap(false) && c.CloseWrite() == nil {
 		end := time.Now().Add(lingerTotal)
@@ -46,7 +46,7 @@ func (c *lingerer) Close() error {
 				break
 			}
 			if _, err := io.CopyN(io.Discard, c.TCPConn, 64<<10); err != nil {
-				break // the caller has closed, or said nothing
+				break // the caller closed its end, or sent nothing more
 			}
 		}
 	}

@@ -45,8 +45,8 @@ func (q *Queue) deliver(loop context.Context) {
 	}
 }
 
-// deliverDue takes callbacks that are due and has them made. One for which there is no place, as its tenant's receivers hang, is due
-// again later.
+// deliverDue takes callbacks that are due and has them made. One for which there is no place, as its tenant's
+// receivers hang, is due again later.
 func (q *Queue) deliverDue(ctx context.Context) (found bool, err error) {
 	now := q.cfg.Now()
 	due, err := q.cfg.Store.Callbacks(ctx, now, now.Add(sendTime), together)

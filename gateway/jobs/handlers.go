@@ -1,52 +1,71 @@
-package gateway
+package jobs
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
-	"net/url"
+	"log/slog"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/gofiber/fiber/v2/utils"
 
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/functions/webhook"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
-	"github.com/airlock-run/airlock/gateway/callbacks"
-	"github.com/airlock-run/airlock/gateway/jobs"
-	"github.com/airlock-run/airlock/policy/address"
+	"github.com/airlock-run/airlock/gateway/idempotency"
+	"github.com/airlock-run/airlock/gateway/results"
 )
 
-// respondAsync reports whether the caller prefers not to wait (RFC 7240 §4.1).
-func respondAsync(c *fiber.Ctx) bool {
-	for _, header := range c.Request().Header.PeekAll("Prefer") {
-		for part := range strings.SplitSeq(string(header), ",") {
-			name, _, _ := strings.Cut(part, ";")
-			if strings.EqualFold(strings.TrimSpace(name), "respond-async") {
-				return true
-			}
-		}
-	}
-	return false
+// Executions is the execution path as the handlers need it. It is safe for concurrent use.
+type Executions interface {
+	api.Turns
+	Executor
+	// Check decides about a submission that runs later. Its error is that of a request that is not valid.
+	Check(ctx context.Context, s api.Submission) error
 }
 
-func needsAsync() error {
-	return bad("callback", "needs the header Prefer: respond-async; who waits for the answer is not called back")
+// Callbacks reads who is called back with a result.
+type Callbacks interface {
+	// Accept reads the member callback of a request. made is the signing secret if one was made for it.
+	Accept(member json.RawMessage) (to *execution.Callback, made string, err error)
 }
 
-// executeOrAccept is POST /api/execute: run and wait, or, with Prefer: respond-async, accept and run later.
-func (s *Server) executeOrAccept(c *fiber.Ctx) error {
-	if !respondAsync(c) || s.state == nil {
-		return s.execute(c)
+// Streams are the executions whose callers follow them.
+type Streams interface {
+	// Cancel stops an execution of owner. It reports whether there was one.
+	Cancel(id, owner string) bool
+}
+
+// Handlers serve asynchronous executions and GET and DELETE /api/result/{id}. Queue is nil where the gateway keeps no
+// state.
+type Handlers struct {
+	Queue      *Queue
+	Executions Executions
+	// ExecuteNow serves POST /api/execute for callers who wait.
+	ExecuteNow fiber.Handler
+	Callbacks  Callbacks
+	Results    *results.Store[results.Finished]
+	Streams    Streams
+	Keys       *idempotency.Keys
+	// Wake has a process run a stored job soon. It may be nil: the job is found without it, too, only later.
+	Wake   func(ctx context.Context, id string) error
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+// Execute serves POST /api/execute: it runs the request and waits or, with Prefer: respond-async, stores it as a job.
+func (h *Handlers) Execute(c *fiber.Ctx) error {
+	if !api.RespondAsync(c) || h.Queue == nil {
+		return h.ExecuteNow(c)
 	}
-	received := s.deps.Now()
-	if err := plainJSON(c); err != nil {
+	received := h.Now()
+	if err := api.RequireJSON(c); err != nil {
 		return err
 	}
 	var taken map[string]json.RawMessage
-	request, err := decoded(s, c, func(body []byte) (request execution.Request, err error) {
+	request, err := api.Decode(c, h.Executions, func(body []byte) (request execution.Request, err error) {
 		rest, members, err := execution.TakeMembers(body, "callback")
 		if err != nil {
 			return request, err
@@ -57,137 +76,107 @@ func (s *Server) executeOrAccept(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	caller := callerOf(c)
-	if request.Priority == "high" && !caller.May(authn.Priority) {
-		return lacks(authn.Priority)
+	if err := api.CheckPriority(api.CallerOf(c), request); err != nil {
+		return err
 	}
-	return s.accept(c, Job{
-		Request: request, Caller: caller, IP: utils.CopyString(c.IP()), Via: execution.ViaHTTP, ReceivedAt: received.UTC(),
-		TraceParent: traceOf(c), Fresh: directive(c.Get(fiber.HeaderCacheControl), "no-store"),
-	}, taken["callback"])
+	return h.Accept(c, api.NewSubmission(c, request, received), taken["callback"])
 }
 
-// accept keeps a job and answers 202. From then on the job will have a result, whatever happens to this process.
-func (s *Server) accept(c *fiber.Ctx, job Job, callback json.RawMessage) error {
-	if s.state == nil {
-		return s.stateful(c)
+// Accept stores a submission and responds with 202. From then on the job will have a result, whatever happens to this
+// process. callback is the member of the request, or nil.
+func (h *Handlers) Accept(c *fiber.Ctx, s api.Submission, callback json.RawMessage) error {
+	if h.Queue == nil {
+		return api.Stateless()
 	}
-	ctx, release := s.attached(c)
+	ctx, release := api.DisconnectContext(c)
 	defer release()
-	decision, err := s.decider.decide(ctx, askOf(job))
-	if err != nil {
+	if err := h.Executions.Check(ctx, s); err != nil {
 		return err
 	}
-	if bad, ok := decision.BadField(); ok {
-		return &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}
+	if s.ID == "" {
+		s.ID = h.Keys.NewID(c)
 	}
-	if job.ID == "" {
-		job.ID = s.newID(c)
-	}
-	kept := jobOf(job)
-	given := ""
+	job, made := JobOf(s), ""
 	if callback != nil {
-		to, err := callbacks.Decode(callback)
-		if err != nil {
+		var err error
+		if job.Callback, made, err = h.Callbacks.Accept(callback); err != nil {
 			return err
 		}
-		u, err := url.Parse(to.URL)
-		if err == nil {
-			err = address.Hosts(s.cfg.OpenedHosts).Check(u)
-		}
-		switch {
-		case errors.Is(err, address.ErrRefused):
-			return bad("callback", address.ErrRefused.Error())
-		case err != nil:
-			return bad("callback", "the URL's host is not a valid name or address")
-		}
-		if to.Secret == "" {
-			to.Secret = s.cfg.CallbackSecret
-		}
-		if to.Secret == "" {
-			to.Secret = callbacks.NewSecret()
-			given = to.Secret
-		}
-		kept.Callback = to
 	}
-	if err := s.submit(s.base, kept); err != nil {
+	if err := h.submit(c.UserContext(), job); err != nil {
 		return err
 	}
-	c.Set(fiber.HeaderLocation, "/api/result/"+job.ID)
+	c.Set(fiber.HeaderLocation, "/api/result/"+s.ID)
 	c.Set("Preference-Applied", "respond-async")
 	c.Status(202)
-	return s.send(c, struct {
+	return api.Send(c, struct {
 		ID       string                 `json:"id"`
 		Status   execution.Status       `json:"status"`
 		Location string                 `json:"location"`
 		Function *execution.FunctionRef `json:"function,omitempty"`
-		// CallbackSecret is what the callback will be signed with, when the caller gave no secret and the deployment has none.
+		// CallbackSecret signs the callback if neither the caller nor the deployment gave a secret.
 		CallbackSecret string `json:"callbackSecret,omitempty"`
-	}{job.ID, execution.Queued, "/api/result/" + job.ID, job.Function, given})
+	}{s.ID, execution.Queued, "/api/result/" + s.ID, s.Function, made})
 }
 
-// jobOf is a job as it is kept. Of the caller's scopes only those that restrict are needed later.
-func jobOf(job Job) execution.Job {
-	return execution.Job{
-		ID: job.ID, Tenant: job.Caller.Tenant, Subject: job.Caller.Subject, Kinds: true, Scopes: restricting(job.Caller.Scopes), IP: job.IP, Via: job.Via,
-		Function: job.Function, Fresh: job.Fresh, TraceParent: job.TraceParent, ReceivedAt: job.ReceivedAt, Status: execution.Queued, Request: job.Request,
-	}
+// Submit stores a submission, which will have a result if the error is nil.
+func (h *Handlers) Submit(ctx context.Context, s api.Submission) error {
+	return h.submit(ctx, JobOf(s))
 }
 
-func fromKept(job execution.Job) Job {
-	if job.Via == execution.ViaHook { // an earlier release may have kept credentials
-		job.Request.Input = webhook.WithoutCredentials(job.Request.Input)
-	}
-	return Job{
-		ID: job.ID, Caller: ownerOf(job), IP: job.IP, Via: job.Via, Function: job.Function, Fresh: job.Fresh, TraceParent: job.TraceParent,
-		ReceivedAt: job.ReceivedAt, StartBefore: job.StartBefore, Request: job.Request, called: job.Callback != nil,
-	}
-}
+// wakeTime is how long a caller waits until a process is woken.
+const wakeTime = 5 * time.Second
 
-// ownerOf returns who asked for a job. A webhook or schedule of an older version has a subject of its kind already.
-func ownerOf(job execution.Job) authn.Identity {
-	id := authn.Identity{Subject: job.Subject, Tenant: job.Tenant}
-	if !job.Kinds && job.Via != execution.ViaHook && job.Via != execution.ViaSchedule {
-		id = authn.Former(job.Tenant, job.Subject)
-	}
-	id.Scopes = job.Scopes
-	return id
-}
-
-// resultOrJob is GET /api/result/{id}: the result, or how far the execution is.
-func (s *Server) resultOrJob(c *fiber.Ctx) error {
-	err := s.result(c)
-	if err == nil || s.state == nil {
+func (h *Handlers) submit(ctx context.Context, job execution.Job) error {
+	if err := h.Queue.Submit(ctx, job); err != nil || h.Wake == nil {
 		return err
 	}
-	job, found, failed := s.ownJob(c, true)
-	switch {
-	case failed != nil:
-		return failed
-	case !found:
-		return err
+	waking, cancel := context.WithTimeout(ctx, wakeTime)
+	defer cancel()
+	if err := h.Wake(waking, job.ID); err != nil {
+		h.Logger.Warn("no process was woken for a job; the job waits for the next run of due jobs",
+			"execution", job.ID, "error", err)
 	}
-	return s.sendJob(c, job)
+	return nil
 }
 
-// ownJob finds the job that the path names, when it is the caller's.
-func (s *Server) ownJob(c *fiber.Ctx, reading bool) (job execution.Job, found bool, err error) {
-	id, caller := param(c, "id"), callerOf(c)
+// Result serves GET /api/result/{id}: the result, or how far the execution is. Only the caller who asked for the
+// execution sees it, and whoever may read the records of every tenant.
+func (h *Handlers) Result(c *fiber.Ctx) error {
+	caller := api.CallerOf(c)
+	if kept, ok := h.Results.Get(api.Param(c, "id")); ok && !kept.Job && kept.VisibleTo(caller) {
+		return api.SendJSON(c, kept.Body)
+	}
+	if h.Queue != nil {
+		job, found, err := h.job(c, caller.May(authn.AuditReadAll))
+		if err != nil {
+			return err
+		}
+		if found {
+			return send(c, job)
+		}
+	}
+	return api.NotFound("there is no result with this id; the last results are kept for a while, the audit record for good")
+}
+
+// job returns the job that the path names if the caller owns it, or may see all jobs.
+func (h *Handlers) job(c *fiber.Ctx, all bool) (job execution.Job, found bool, err error) {
+	id := api.Param(c, "id")
 	if !execution.ValidID(id) {
 		return job, false, nil
 	}
-	job, err = s.state.jobs.Job(s.base, id)
+	job, err = h.Queue.Job(c.UserContext(), id)
 	if errors.Is(err, execution.ErrNotFound) {
 		return job, false, nil
 	}
 	if err != nil {
 		return job, false, err
 	}
-	return job, caller.Owns(ownerOf(job)) || reading && caller.May(authn.AuditReadAll), nil
+	return job, api.CallerOf(c).Owns(ownerOf(job)) || all, nil
 }
 
-// toldOf is how far a receiver has been told, for the job's owner.
-type toldOf struct {
+// callbackView is how far a callback is, for the owner of the job.
+type callbackView struct {
 	URL      string `json:"url"`
 	State    string `json:"state"`
 	Attempts int    `json:"attempts"`
@@ -195,79 +184,76 @@ type toldOf struct {
 	Problem  string `json:"problem,omitempty"`
 }
 
-func calledOf(job execution.Job) *toldOf {
+func callbackOf(job execution.Job) *callbackView {
 	if job.Callback == nil {
 		return nil
 	}
 	to := job.Callback
-	return &toldOf{to.URL, to.State, to.Attempts, stamp(to.Next), to.Problem}
+	return &callbackView{to.URL, to.State, to.Attempts, api.Stamp(to.Next), to.Problem}
 }
 
-// sendJob answers with the result of a job, or with how far it is, and with how far its receiver has been told.
-func (s *Server) sendJob(c *fiber.Ctx, job execution.Job) error {
+// send responds with the result of a job or with how far it is, and with how far its callback is.
+func send(c *fiber.Ctx, job execution.Job) error {
 	if job.Ended() {
-		c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 		body := bytes.TrimSpace(job.Result)
-		if to := calledOf(job); to != nil && bytes.HasSuffix(body, []byte("}")) {
-			body = slices.Concat(body[:len(body)-1], []byte(`,"callback":`), raw(to), []byte("}"))
+		if to := callbackOf(job); to != nil && bytes.HasSuffix(body, []byte("}")) {
+			body = slices.Concat(body[:len(body)-1], []byte(`,"callback":`), api.Raw(to), []byte("}"))
 		}
-		return c.Send(append(body, '\n'))
+		return api.SendJSON(c, append(body, '\n'))
 	}
-	return s.send(c, struct {
+	return api.Send(c, struct {
 		ID         string                 `json:"id"`
 		Status     execution.Status       `json:"status"`
 		ReceivedAt string                 `json:"receivedAt"`
 		StartedAt  string                 `json:"startedAt,omitempty"`
 		Function   *execution.FunctionRef `json:"function,omitempty"`
-		Callback   *toldOf                `json:"callback,omitempty"`
-	}{job.ID, job.Status, stamp(job.ReceivedAt), stamp(job.StartedAt), job.Function, calledOf(job)})
+		Callback   *callbackView          `json:"callback,omitempty"`
+	}{job.ID, job.Status, api.Stamp(job.ReceivedAt), api.Stamp(job.StartedAt), job.Function, callbackOf(job)})
 }
 
-// cancelResult is DELETE /api/result/{id}: what waits never runs, what runs is stopped.
-func (s *Server) cancelResult(c *fiber.Ctx) error {
-	if id := param(c, "id"); s.streams.cancel(id, callerOf(c).Owner()) {
+// Cancel serves DELETE /api/result/{id}: a job that waits never runs, and an execution that runs is stopped.
+func (h *Handlers) Cancel(c *fiber.Ctx) error {
+	id, owner, ctx := api.Param(c, "id"), api.CallerOf(c).Owner(), c.UserContext()
+	if h.Streams.Cancel(id, owner) {
 		c.Status(202)
-		return s.send(c, map[string]string{"id": id, "status": "running"})
+		return api.Send(c, map[string]string{"id": id, "status": "running"})
 	}
-	if s.state == nil {
-		return s.stateful(c)
+	if h.Queue == nil {
+		return api.Stateless()
 	}
-	job, found, err := s.ownJob(c, false)
+	job, found, err := h.job(c, false)
 	if err != nil {
 		return err
 	}
 	if !found {
-		if k, ok := s.kept.Get(param(c, "id")); ok && k.owner == callerOf(c).Owner() { // its caller waited for it
-			return jobs.ErrEnded
+		if kept, ok := h.Results.Get(id); ok && kept.Owner == owner { // its caller waited for it
+			return ErrEnded
 		}
-		return &problem{status: 404, detail: "there is no execution with this id to cancel"}
+		return api.NotFound("there is no execution with this id to cancel")
 	}
 	if job.Status == execution.Cancelled {
-		return s.sendJob(c, job)
+		return send(c, job)
 	}
-	r, err := s.begin(s.base, fromKept(job))
+	line := "the execution was cancelled before it began"
+	cancelled, record, err := h.Executions.EndWithoutRun(ctx, SubmissionOf(job),
+		execution.Result{Status: execution.Cancelled, Error: &line})
 	if err != nil {
 		return err
 	}
-	cancelled := r.completed(cancelledBy("the execution was cancelled before it began"))
-	job, began, err := s.state.jobs.Cancel(s.base, job.ID, cancelled)
+	job, began, err := h.Queue.Cancel(ctx, job.ID, cancelled)
 	if err != nil {
 		return err
 	}
 	if !began {
-		if _, err := s.close(s.base, r, cancelled); err != nil {
+		if err := record(ctx); err != nil {
 			return err
 		}
 	}
 	if job.Ended() && job.Status != execution.Cancelled {
-		return jobs.ErrEnded
+		return ErrEnded
 	}
 	if !job.Ended() {
 		c.Status(202)
 	}
-	return s.sendJob(c, job)
-}
-
-func cancelledBy(line string) execution.Result {
-	return execution.Result{Status: execution.Cancelled, Error: &line}
+	return send(c, job)
 }

@@ -29,7 +29,8 @@ const (
 	isLast    = "AIRLOCK_TEST_JOBS_LAST"
 )
 
-// now is the clock of a process. That of the last one is ahead: what those before it held when they died is held no more.
+// now is the clock of a process. That of the last one is ahead: what those before it held when they died is held no
+// more.
 func now() time.Time {
 	if os.Getenv(isLast) != "" {
 		return time.Now().Add(5 * time.Minute)

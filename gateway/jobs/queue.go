@@ -48,8 +48,8 @@ type Outbox interface {
 
 // Upkeep is what has to be seen to now and then.
 type Upkeep interface {
-	// Orphans are the running jobs of processes that have ended, and their functions too. The callbacks that those had taken
-	// are due again, at once or when the time that they were taken for is over.
+	// Orphans are the running jobs of processes that have ended, and their functions too. The callbacks that those had
+	// taken are due again, at once or when the time that they were taken for is over.
 	Orphans(ctx context.Context) ([]execution.Job, error)
 	// Prune forgets what ended before a time.
 	Prune(ctx context.Context, now, before time.Time) error
@@ -60,8 +60,8 @@ type Runner interface {
 	// Run runs a job to its end, or says that it did not begin and when to try again (more than 0). When ctx ends the
 	// result is that of a cancelled execution.
 	Run(ctx context.Context, job execution.Job) (result execution.Result, again time.Duration)
-	// Recorded reports whether a job that was lost has its audit record, and what to answer for it then. It may take as long
-	// as the job did.
+	// Recorded reports whether a job that was lost has its audit record, and what to answer for it then. It may take as
+	// long as the job did.
 	Recorded(ctx context.Context, job execution.Job) (result execution.Result, recorded bool, err error)
 	// Send tells a receiver once.
 	Send(ctx context.Context, job execution.Job) Receipt
@@ -153,9 +153,9 @@ func (q *Queue) Job(ctx context.Context, id string) (execution.Job, error) {
 // patience is how long Cancel waits for a guest to stop.
 const patience = 5 * time.Second
 
-// Cancel ends a job. One that has not begun never will: began is false, and its result is the one given. One that runs
-// is stopped, wherever it runs; what is answered is the job as it has become, usually with its end. The error is ErrEnded
-// when it had ended before.
+// Cancel ends a job. One that has not begun never will: began is false, and its result is the one given. One that
+// runs is stopped, wherever it runs; what is answered is the job as it has become, usually with its end. The error is
+// ErrEnded when it had ended before.
 func (q *Queue) Cancel(ctx context.Context, id string, result execution.Result) (job execution.Job, began bool, err error) {
 	job, err = q.cfg.Store.ChangeJob(ctx, id, func(j *execution.Job) error {
 		switch began = true; {

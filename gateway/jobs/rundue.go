@@ -9,15 +9,16 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// reserve is what a job may take from when it is claimed: waiting for a place, the longest tier, its record and its callback.
+// reserve is what a job may take from when it is claimed: waiting for a place, the longest tier, its record and its
+// callback.
 const reserve = 110 * time.Second
 
-// Turn does what there is to do now, in a process that stands still in between: with an id it runs that job, if nobody has
-// yet; without one it runs whatever is queued, takes over what the dead left and forgets what is old. Callbacks that are due
-// are made either way. It begins no job when less than about two minutes are left until ctx ends (with no more to begin
-// with it fails), and returns when everything that it began has ended. What it could not do is left for the next turn. It
-// must not be called after Start; turns of several processes may go on at once.
-func (q *Queue) Turn(ctx context.Context, id string) error {
+// RunDue does what there is to do now, in a process that stands still in between: with an id it runs that job, if
+// nobody has yet; without one it runs whatever is queued, takes over what the dead left and forgets what is old.
+// Callbacks that are due are made either way. It begins no job when less than about two minutes are left until ctx
+// ends (with no more to begin with it fails), and returns when everything that it began has ended. What it could not
+// do is left for the next turn. It must not be called after Start; turns of several processes may go on at once.
+func (q *Queue) RunDue(ctx context.Context, id string) error {
 	begin := ctx
 	if end, ok := ctx.Deadline(); ok {
 		if left := time.Until(end); left < reserve {

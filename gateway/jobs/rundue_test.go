@@ -14,7 +14,7 @@ import (
 )
 
 // A turn does everything that there is to do, and nothing goes on after it.
-func TestTurn(t *testing.T) { onEach(t, turnOn) }
+func TestRunDue(t *testing.T) { onEach(t, turnOn) }
 
 func turnOn(t *testing.T, open opener) {
 	var mu sync.Mutex
@@ -53,7 +53,7 @@ func turnOn(t *testing.T, open opener) {
 	}
 	turn := func(ctx context.Context, id string) {
 		t.Helper()
-		if err := q.Turn(ctx, id); err != nil {
+		if err := q.RunDue(ctx, id); err != nil {
 			t.Error(err)
 		}
 	}
@@ -65,7 +65,7 @@ func turnOn(t *testing.T, open opener) {
 	// Too little of its time is left to begin anything.
 	short, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := q.Turn(short, ""); err == nil {
+	if err := q.RunDue(short, ""); err == nil {
 		t.Error("a turn of a minute")
 	}
 	check("[]", "[]")
@@ -98,7 +98,7 @@ func cancelInTurnOn(t *testing.T, open opener) {
 		t.Fatal(err)
 	}
 	turned := make(chan error, 1)
-	go func() { turned <- q.Turn(t.Context(), "") }()
+	go func() { turned <- q.RunDue(t.Context(), "") }()
 	<-began
 	job, ran, err := q.Cancel(t.Context(), id(1), execution.Result{Status: execution.Cancelled})
 	if err := errors.Join(err, <-turned); err != nil || !ran || job.Status != execution.Cancelled {

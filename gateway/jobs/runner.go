@@ -1,25 +1,48 @@
-package gateway
+package jobs
 
 import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/queue"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// runner runs the jobs of a server.
-type runner struct{ s *Server }
+// An Executor runs the submissions of jobs. It is safe for concurrent use.
+type Executor interface {
+	api.Executor
+	// EndWithoutRun completes a result that no function made, from the decision about its submission. record writes its
+	// audit record. Even with an error, which is that of a decision that could not be made, the result is complete.
+	EndWithoutRun(ctx context.Context, s api.Submission, result execution.Result) (
+		completed execution.Result, record func(context.Context) error, err error)
+}
 
-// Run takes a job the way of every execution. What found no place is tried again; what has been recorded has ended.
-func (n runner) Run(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
-	mine := fromKept(job)
-	result, err := n.s.Execute(ctx, mine)
+// Records reads audit records. The error is audit.ErrNotFound for one that does not exist.
+type Records interface {
+	Get(ctx context.Context, id string) (audit.Record, error)
+}
+
+// ExecutionRunner is the Runner of a gateway: it runs jobs like every other submission.
+type ExecutionRunner struct {
+	Executor Executor
+	Records  Records
+	// Detail returns the sentence that a problem document would have for an error.
+	Detail func(error) string
+	Logger *slog.Logger
+	// Callback makes one attempt to call a receiver back.
+	Callback func(ctx context.Context, job execution.Job) Receipt
+}
+
+// Run implements Runner. A job that found no place is tried again; a job that was recorded has ended.
+func (r *ExecutionRunner) Run(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
+	s := SubmissionOf(job)
+	result, err := r.Executor.Execute(ctx, s)
 	if err == nil {
 		return result, 0
 	}
@@ -33,20 +56,22 @@ func (n runner) Run(ctx context.Context, job execution.Job) (execution.Result, t
 	case errors.As(err, &exec) && exec.Code == execution.Throttled:
 		return result, max(exec.RetryAfter, time.Second)
 	}
-	n.s.deps.Logger.Warn("a job failed", "execution", job.ID, "error", err)
-	p := problemOf(err)
-	_, line := outcome(p.status)
-	if p.detail != "" {
-		line = p.detail
-	}
-	return n.s.decided(ctx, mine).completed(execution.Result{Status: execution.Failed, Error: &line}), 0
+	r.Logger.Warn("a job failed", "execution", job.ID, "error", err)
+	line := r.Detail(err)
+	return r.ended(ctx, s, execution.Result{Status: execution.Failed, Error: &line}), 0
 }
 
-// Recorded answers for a job whose process died after the execution was recorded and before its result was kept. How it
-// ended is known; what it returned is found out by running it again where that touches nothing outside, and is given only
-// when it is what the record has the hash of.
-func (n runner) Recorded(ctx context.Context, job execution.Job) (execution.Result, bool, error) {
-	record, err := n.s.deps.Records.Get(ctx, job.ID)
+// ended completes a result. What the policy cannot decide any more is left open.
+func (r *ExecutionRunner) ended(ctx context.Context, s api.Submission, result execution.Result) execution.Result {
+	completed, _, _ := r.Executor.EndWithoutRun(ctx, s, result)
+	return completed
+}
+
+// Recorded implements Runner for a job whose process died between the record of the execution and the storing of its
+// result. The record says how the execution ended. Its value is found by running the job again if the execution
+// touched nothing outside, and is returned only if the record has its hash.
+func (r *ExecutionRunner) Recorded(ctx context.Context, job execution.Job) (execution.Result, bool, error) {
+	record, err := r.Records.Get(ctx, job.ID)
 	if errors.Is(err, audit.ErrNotFound) {
 		return execution.Result{}, false, nil
 	}
@@ -62,22 +87,26 @@ func (n runner) Recorded(ctx context.Context, job execution.Job) (execution.Resu
 		result.Limit = &record.Limit
 	}
 	if result.Status == execution.Completed && record.Usage.APICalls == 0 {
-		if found, ok := n.again(ctx, job, record); ok {
+		if found, ok := r.runAgain(ctx, job, record); ok {
 			return found, true, nil
 		}
 	}
 	if result.Status == execution.Completed {
-		result.Status, line = execution.Failed, "the execution completed, and the service was restarted before its result was kept; its audit record tells the rest"
+		result.Status = execution.Failed
+		line = "the execution completed, and the service was restarted before its result was kept; " +
+			"its audit record tells the rest"
 	}
 	result.Error = &line
-	return n.s.decided(ctx, fromKept(job)).completed(result), true, nil
+	return r.ended(ctx, SubmissionOf(job), result), true, nil
 }
 
-// again runs a job once more under an id and a record of its own.
-func (n runner) again(ctx context.Context, job execution.Job, record audit.Record) (execution.Result, bool) {
-	second := fromKept(job)
-	second.ID, second.Fresh = "", true
-	result, err := n.s.Execute(ctx, second)
+// runAgain runs a job once more under an id and a record of its own.
+func (r *ExecutionRunner) runAgain(
+	ctx context.Context, job execution.Job, record audit.Record,
+) (execution.Result, bool) {
+	s := SubmissionOf(job)
+	s.ID, s.Fresh = "", true
+	result, err := r.Executor.Execute(ctx, s)
 	if err != nil || result.Status != execution.Completed {
 		return result, false
 	}
@@ -89,7 +118,7 @@ func (n runner) again(ctx context.Context, job execution.Job, record audit.Recor
 	return result, true
 }
 
-// Send tells a receiver.
-func (n runner) Send(ctx context.Context, job execution.Job) jobs.Receipt {
-	return n.s.state.sender.Send(ctx, job)
+// Send implements Runner.
+func (r *ExecutionRunner) Send(ctx context.Context, job execution.Job) Receipt {
+	return r.Callback(ctx, job)
 }

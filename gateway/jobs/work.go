@@ -80,8 +80,8 @@ func (q *Queue) dispatch(loop, running context.Context) {
 	}
 }
 
-// passedOver are the tenants that may have no more jobs at work while so many workers, with the one that looks, are taken:
-// the last ones are for those that have none.
+// passedOver are the tenants that may have no more jobs at work while so many workers, with the one that looks, are
+// taken: the last ones are for those that have none.
 func (q *Queue) passedOver(taken int) []string {
 	if taken <= q.cfg.Workers {
 		return nil

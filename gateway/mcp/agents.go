@@ -1,251 +1,164 @@
-package gateway
+package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
-
-	"github.com/gofiber/fiber/v2"
-	"github.com/gofiber/fiber/v2/utils"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
-	"github.com/airlock-run/airlock/gateway/bounds"
-	"github.com/airlock-run/airlock/gateway/mcp"
+	"github.com/airlock-run/airlock/gateway/records"
+	"github.com/airlock-run/airlock/gateway/registry"
+	"github.com/airlock-run/airlock/gateway/results"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// agents is what the tools of package mcp are made of.
-type agents struct{ s *Server }
+// Agents carries out the calls of agents in this gateway. It implements Executor, Functions and Tools.
+type Agents struct {
+	Executions api.Executor
+	// Verdict returns what POST /api/analyze responds with.
+	Verdict func(ctx context.Context, s api.Submission) (any, error)
+	// Registry has the saved functions, and Page lists them after a cursor. Both are nil where the gateway keeps no state.
+	Registry    *registry.Registry
+	Page        func(ctx context.Context, tenant, cursor string, limit int) (any, error)
+	RemoteTools *RemoteTools
+	Results     *results.Store[results.Finished]
+	Records     records.Store
+	// Base ends when a shutdown has waited long enough; runs are then stopped.
+	Base context.Context
+	Now  func() time.Time
+}
 
 var (
-	_ mcp.Executor  = agents{}
-	_ mcp.Functions = agents{}
+	_ Executor  = (*Agents)(nil)
+	_ Functions = (*Agents)(nil)
+	_ Tools     = (*Agents)(nil)
 )
 
-// ServeMCP answers one client of the Model Context Protocol over a transport such as stdio, until it leaves or ctx ends.
-// The client may do everything: it started this process.
-func (s *Server) ServeMCP(ctx context.Context, transport sdk.Transport) error {
-	return s.mcp.Serve(ctx, transport, mcp.Caller{
-		Identity: authn.Local(),
-	})
-}
-
-// serveMCP is POST, GET and DELETE /mcp. As the protocol demands, a web page of an origin that is not configured is
-// refused whatever credentials it has. The protocol knows no Idempotency-Key; here one makes sure that a message which is
-// sent again, to the byte, is acted upon once and answered as before.
-func (s *Server) serveMCP() fiber.Handler {
-	serve := s.bridge(s.mcp, func(c *fiber.Ctx, ctx context.Context, cl *claim) context.Context {
-		return mcp.WithCaller(ctx, mcp.Caller{
-			Identity: callerOf(c), IP: utils.CopyString(c.IP()), TraceParent: traceOf(c), Refused: cl.abandon,
-		})
-	})
-	return func(c *fiber.Ctx) error {
-		if origin := c.Get(fiber.HeaderOrigin); origin != "" {
-			host := string(c.Request().Host())
-			known := slices.Contains(s.cfg.CORSOrigins, origin) || slices.Contains(s.cfg.CORSOrigins, "*")
-			if !known && origin != "http://"+host && origin != "https://"+host {
-				return foreign()
-			}
-		}
-		if caller := callerOf(c); !caller.May(authn.Execute) && !caller.May(authn.AuditRead) {
-			return lacks(authn.Execute)
-		}
-		leave, err := enter(c, s.places.mcpStreams, bounds.MCPStreams)
-		if err != nil {
-			return err
-		}
-		if err := s.serveAgent(c, serve, leave); err != nil {
-			leave()
-			return err
-		}
-		return nil
+// Execute implements Executor.
+func (a *Agents) Execute(
+	ctx context.Context, caller Caller, request execution.Request, onLog func(execution.Log),
+) (execution.Result, error) {
+	if err := api.CheckPriority(caller.Identity, request); err != nil {
+		return execution.Result{}, err
 	}
-}
-
-// answerer answers a request under a claim, and calls leave when the answer has ended.
-type answerer func(c *fiber.Ctx, cl *claim, leave func()) error
-
-// serveAgent answers one request of an agent.
-func (s *Server) serveAgent(c *fiber.Ctx, serve answerer, leave func()) error {
-	if c.Method() != fiber.MethodPost {
-		return s.inSession(c, func() error { return serve(c, &claim{}, leave) })
-	}
-	if err := plainJSON(c); err != nil {
-		return err
-	}
-	// A batch would be any number of calls for the price of one request; the protocol has done without since 2025-06-18.
-	if bytes.HasPrefix(bytes.TrimLeft(c.Request().Body(), " \t\r\n"), []byte("[")) {
-		return bad("", "batches are not taken here; send one message in a request")
-	}
-	cl, err := s.claim(c, callerOf(c).Owner(), false)
-	if err != nil {
-		return err
-	}
-	if cl.saved != nil {
-		leave()
-		return sayAgain(c, cl.saved)
-	}
-	if err := s.inSession(c, func() error { return serve(c, cl, leave) }); err != nil {
-		cl.abandon()
-		return err
-	}
-	return nil
-}
-
-const mcpSession = "Mcp-Session-Id"
-
-// inSession counts the session that a request begins, uses or ends. Whether it begins one shows in the answer.
-func (s *Server) inSession(c *fiber.Ctx, serve func() error) error {
-	sessions := s.places.mcpSessions
-	if id := utils.CopyString(c.Get(mcpSession)); id != "" {
-		sessions.Touch(id)
-		err := serve()
-		if err == nil && c.Method() == fiber.MethodDelete && c.Response().StatusCode() < 300 {
-			sessions.End(id)
-		}
-		return err
-	}
-	if c.Method() != fiber.MethodPost || mcp.Sessionless(c.Get("Mcp-Protocol-Version")) {
-		return serve()
-	}
-	leave, err := enter(c, sessions, bounds.MCPSessions)
-	if err != nil {
-		return err
-	}
-	err = serve()
-	if id := string(c.Response().Header.Peek(mcpSession)); id != "" && err == nil {
-		sessions.Hold(id, leave)
-	} else {
-		leave()
-	}
-	return err
-}
-
-// explain says of an error what a tool's caller may know: what a problem document would.
-func (s *Server) explain(err error) mcp.Problem {
-	p := problemOf(err)
-	known := mcp.Problem{Code: p.code, Field: p.field, Error: p.detail, RetryAfter: seconds(p.retryAfter)}
-	code, detail := outcome(p.status)
-	if known.Code == "" {
-		known.Code = code
-	}
-	if known.Error == "" {
-		known.Error = detail
-	}
-	if p.status >= 500 {
-		s.deps.Logger.Warn("a tool call failed", "status", p.status, "code", known.Code, "error", err)
-	}
-	s.meter.Refuse(known.Code)
-	return known
-}
-
-// Execute implements mcp.Executor.
-func (a agents) Execute(ctx context.Context, caller mcp.Caller, request execution.Request, onLog func(execution.Log)) (execution.Result, error) {
-	if request.Priority == "high" && !caller.Identity.May(authn.Priority) {
-		return execution.Result{}, lacks(authn.Priority)
-	}
-	return a.run(ctx, caller, onLog, func(job *Job) error {
-		job.Request = request
+	return a.run(ctx, caller, onLog, func(s *api.Submission) error {
+		s.Request = request
 		return nil
 	})
 }
 
-// run runs what fill puts into a job.
-func (a agents) run(ctx context.Context, caller mcp.Caller, onLog func(execution.Log), fill func(*Job) error) (execution.Result, error) {
-	job := Job{Caller: caller.Identity, IP: caller.IP, Via: execution.ViaMCP, TraceParent: caller.TraceParent, ReceivedAt: a.s.deps.Now().UTC(), OnLog: onLog}
+// run runs the submission that fill completes.
+func (a *Agents) run(
+	ctx context.Context, caller Caller, onLog func(execution.Log), fill func(*api.Submission) error,
+) (execution.Result, error) {
 	if !caller.Identity.May(authn.Execute) {
-		return execution.Result{}, lacks(authn.Execute)
+		return execution.Result{}, api.MissingScope(authn.Execute)
 	}
-	if err := fill(&job); err != nil {
+	s := api.Submission{
+		Caller: caller.Identity, IP: caller.IP, Via: execution.ViaMCP, TraceParent: caller.TraceParent,
+		ReceivedAt: a.Now().UTC(), OnLog: onLog,
+	}
+	if err := fill(&s); err != nil {
 		return execution.Result{}, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(a.s.base, cancel)()
-	return a.s.Execute(ctx, job)
+	defer context.AfterFunc(a.Base, cancel)()
+	return a.Executions.Execute(ctx, s)
 }
 
-// ListFunctions implements mcp.Functions.
-func (a agents) ListFunctions(ctx context.Context, caller mcp.Caller, cursor string) (json.RawMessage, error) {
+// ListFunctions implements Functions.
+func (a *Agents) ListFunctions(ctx context.Context, caller Caller, cursor string) (json.RawMessage, error) {
 	if !caller.Identity.May(authn.Execute) {
-		return nil, lacks(authn.Execute)
+		return nil, api.MissingScope(authn.Execute)
 	}
-	page, err := a.s.functionPage(ctx, caller.Identity.Tenant, cursor, 50)
+	page, err := a.Page(ctx, caller.Identity.Tenant, cursor, 50)
 	if err != nil {
 		return nil, err
 	}
-	return encode(page)
+	return api.Encode(page)
 }
 
-// InvokeFunction implements mcp.Functions.
-func (a agents) InvokeFunction(ctx context.Context, caller mcp.Caller, call mcp.Invocation, onLog func(execution.Log)) (execution.Result, error) {
-	return a.run(ctx, caller, onLog, func(job *Job) error {
-		return a.s.Bind(ctx, Call(call), job)
-	})
+// InvokeFunction implements Functions.
+func (a *Agents) InvokeFunction(
+	ctx context.Context, caller Caller, call registry.Call, onLog func(execution.Log),
+) (execution.Result, error) {
+	return a.run(ctx, caller, onLog, func(s *api.Submission) error { return a.Registry.Bind(ctx, call, s) })
 }
 
-// Analyze implements mcp.Executor.
-func (a agents) Analyze(ctx context.Context, caller mcp.Caller, request execution.Request) (json.RawMessage, error) {
+// Analyze implements Executor.
+func (a *Agents) Analyze(ctx context.Context, caller Caller, request execution.Request) (json.RawMessage, error) {
 	if !caller.Identity.May(authn.Execute) {
-		return nil, lacks(authn.Execute)
+		return nil, api.MissingScope(authn.Execute)
 	}
-	verdict, err := a.s.judge(ctx, Job{Request: request, Caller: caller.Identity})
+	verdict, err := a.Verdict(ctx, api.Submission{Request: request, Caller: caller.Identity})
 	if err != nil {
 		return nil, err
 	}
-	return encode(verdict)
+	return api.Encode(verdict)
 }
 
-// recalled is an execution read back: the fields of its result, and its record.
-type recalled struct {
+// SearchTools implements Tools.
+func (a *Agents) SearchTools(ctx context.Context, caller Caller, q ToolQuery) (json.RawMessage, error) {
+	if !caller.Identity.May(authn.Execute) {
+		return nil, api.MissingScope(authn.Execute)
+	}
+	if q.Limit < 0 || q.Limit > maxFound {
+		return nil, api.Invalid("limit", "must be a whole number from 1 to 100")
+	}
+	return api.Encode(a.RemoteTools.search(ctx, caller.Identity, q))
+}
+
+// foundExecution is an execution that is read back: the fields of its result, and its record.
+type foundExecution struct {
 	execution.Result
 	Record *audit.Record `json:"record"`
 }
 
-// Execution implements mcp.Executor.
-func (a agents) Execution(ctx context.Context, caller mcp.Caller, id string) (json.RawMessage, error) {
+// Execution implements Executor.
+func (a *Agents) Execution(ctx context.Context, caller Caller, id string) (json.RawMessage, error) {
 	if !execution.ValidID(id) {
-		return nil, bad("id", `must be the id of an execution: "exec_" and 10 to 64 letters or digits`)
+		return nil, api.Invalid("id", `must be the id of an execution: "exec_" and 10 to 64 letters or digits`)
 	}
-	var answer recalled
+	var answer foundExecution
 	found := false
-	if k, ok := a.s.kept.Get(id); ok && caller.Identity.May(authn.Execute) && (k.owner == caller.Identity.Owner() || caller.Identity.May(authn.AuditReadAll)) {
-		if err := json.Unmarshal(k.body, &answer.Result); err != nil {
-			return nil, &problem{status: 500, cause: err}
+	if kept, ok := a.Results.Get(id); ok && caller.Identity.May(authn.Execute) && kept.VisibleTo(caller.Identity) {
+		if err := json.Unmarshal(kept.Body, &answer.Result); err != nil {
+			return nil, &api.Problem{Status: 500, Cause: err}
 		}
 		found = true
 	}
 	if caller.Identity.May(authn.AuditRead) {
-		record, err := a.s.deps.Records.Get(ctx, id)
-		tenant := tenantOf(caller.Identity)
+		record, err := a.Records.Get(ctx, id)
+		tenant := records.TenantOf(caller.Identity)
 		switch {
 		case errors.Is(err, audit.ErrNotFound):
 		case err != nil:
-			return nil, unreadable(err)
+			return nil, api.RecordsUnavailable(err)
 		case tenant == "" || record.Caller.Tenant == tenant:
-			record = seen(record, tenant)
+			record = records.ViewOf(record, tenant)
 			answer.Record = &record
 			if !found {
-				answer.Result = told(record)
+				answer.Result = resultFromRecord(record)
 			}
 			found = true
 		}
 	}
 	if !found {
-		return nil, &problem{status: 404, detail: "there is no execution with this id"}
+		return nil, api.NotFound("there is no execution with this id")
 	}
-	return encode(answer)
+	return api.Encode(answer)
 }
 
-// told is what a record knows of a result that is kept no more; the value itself it never had.
-func told(r audit.Record) execution.Result {
+// resultFromRecord rebuilds an expired result from its audit record. Records hold no values, so Result is nil.
+func resultFromRecord(r audit.Record) execution.Result {
 	result := execution.Result{
-		ID: r.ID, Status: execution.Status(r.Status), Engine: r.Engine, Policy: r.Policy, DurationMs: r.DurationMs, Logs: []execution.Log{},
-		Usage: execution.Usage(r.Usage), DangerAnalysis: r.DangerAnalysis, Violations: []string{}, APICallCount: r.Usage.APICalls,
+		ID: r.ID, Status: execution.Status(r.Status), Engine: r.Engine, Policy: r.Policy, DurationMs: r.DurationMs,
+		Logs: []execution.Log{}, Usage: execution.Usage(r.Usage), DangerAnalysis: r.DangerAnalysis,
+		Violations: []string{}, APICallCount: r.Usage.APICalls,
 	}
 	if r.Error != "" {
 		result.Error = &r.Error

@@ -1,4 +1,4 @@
-package gateway
+package mcp
 
 import (
 	"bufio"
@@ -13,65 +13,70 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
 
+	"github.com/airlock-run/airlock/gateway/api"
+	"github.com/airlock-run/airlock/gateway/httpconn"
+	"github.com/airlock-run/airlock/gateway/idempotency"
 	"github.com/airlock-run/airlock/gateway/results"
 )
 
-// bridge answers by a handler of net/http that may stream. prepare gives the handler's request its context, which ends
-// when the client hangs up. What the library's own adaptor lacks is why this is here: it tells no handler of a client
-// that left, and hands out memory that the next request overwrites. An answer under a claim is made, and kept, whether or
-// not its client stays. leave is called when the answer has ended.
-func (s *Server) bridge(h http.Handler, prepare func(*fiber.Ctx, context.Context, *claim) context.Context) func(*fiber.Ctx, *claim, func()) error {
-	return func(c *fiber.Ctx, cl *claim, leave func()) error {
-		conn := c.Context().Conn()
-		// A shutdown ends what runs, and that ends the answer, with its last words.
-		ctx, release := context.WithCancel(context.Background())
-		if cl.keep == nil {
-			release()
-			ctx, release = watch(context.Background(), conn)
-		}
-		stop := release
-		release = func() { stop(); leave() }
-		before := headOf(c)
-		request, err := standardRequest(prepare(c, ctx, cl), c)
-		if err != nil {
-			release()
-			cl.abandon()
-			return &problem{status: 400, cause: err}
-		}
-		w := &bridgeWriter{ctx: ctx, header: http.Header{}, streaming: make(chan struct{}), chunks: make(chan []byte), done: make(chan struct{}), keep: cl.keep != nil}
-		go w.serve(h, request, s.deps.Logger)
-		select {
-		case <-w.streaming:
-		case <-w.done:
-			release()
-			defer cl.abandon()
-			if err := w.whole(c); err != nil || w.status >= 300 {
-				return err
-			}
-			return cl.finish(results.Saved{Status: w.status, Header: headSince(c, before), Body: w.buffer.Bytes()})
-		}
-		w.head(c)
-		c.Set("X-Accel-Buffering", "no")
-		heartbeat := min(s.cfg.Heartbeat, s.cfg.WriteTimeout/2)
-		answer := results.Saved{Status: w.status, Header: headSince(c, before)}
-		c.Context().SetBodyStreamWriter(func(out *bufio.Writer) {
-			defer release()
-			defer cl.abandon()
-			w.copyTo(out, heartbeat, func() { extend(conn, s.cfg.WriteTimeout) })
-			if cl.keep == nil {
-				return
-			}
-			w.drain()
-			answer.Body = w.said
-			if err := cl.finish(answer); err != nil {
-				s.deps.Logger.Warn("an answer cannot be kept under its idempotency key", "error", err)
-			}
-		})
-		return nil
+// bridge responds with the handler of the SDK, which is one of net/http and may stream. Fiber's own adaptor tells a
+// handler nothing about a client that hangs up, and gives it memory that the next request overwrites. A response
+// under a claim is finished and kept whether or not its client stays. leave is called when the response has ended.
+func (h *Handlers) bridge(c *fiber.Ctx, claim *idempotency.Claim, leave func()) error {
+	conn := c.Context().Conn()
+	// The context does not end with a shutdown: that ends the runs, and those end the response with their last events.
+	ctx, release := context.WithCancel(context.Background())
+	if !claim.HasKey() {
+		release()
+		ctx, release = httpconn.DisconnectContext(context.Background(), conn)
 	}
+	stop := release
+	release = func() { stop(); leave() }
+	before := idempotency.Headers(c)
+	request, err := standardRequest(withCaller(ctx, c, claim), c)
+	if err != nil {
+		release()
+		claim.Abandon()
+		return &api.Problem{Status: 400, Cause: err}
+	}
+	w := &bridgeWriter{
+		ctx: ctx, header: http.Header{}, streaming: make(chan struct{}), chunks: make(chan []byte),
+		done: make(chan struct{}), keep: claim.HasKey(),
+	}
+	go w.serve(h.Server, request, h.Logger)
+	select {
+	case <-w.streaming:
+	case <-w.done:
+		release()
+		defer claim.Abandon()
+		if err := w.sendWhole(c); err != nil || w.status >= 300 {
+			return err
+		}
+		return claim.Finish(results.Saved{
+			Status: w.status, Header: idempotency.HeadersAdded(c, before), Body: w.buffer.Bytes(),
+		})
+	}
+	w.sendHeader(c)
+	c.Set("X-Accel-Buffering", "no")
+	heartbeat := min(h.Heartbeat, h.WriteTimeout/2)
+	response := results.Saved{Status: w.status, Header: idempotency.HeadersAdded(c, before)}
+	c.Context().SetBodyStreamWriter(func(out *bufio.Writer) {
+		defer release()
+		defer claim.Abandon()
+		w.copyTo(out, heartbeat, func() { httpconn.ExtendWrite(conn, h.WriteTimeout) })
+		if !claim.HasKey() {
+			return
+		}
+		w.drain()
+		response.Body = w.kept
+		if err := claim.Finish(response); err != nil {
+			h.Logger.Warn("a response cannot be kept under its idempotency key", "error", err)
+		}
+	})
+	return nil
 }
 
-// standardRequest copies a request: its handler may outlive it.
+// standardRequest returns a copy of a request, which its handler may outlive.
 func standardRequest(ctx context.Context, c *fiber.Ctx) (*http.Request, error) {
 	body := bytes.Clone(c.Request().Body())
 	r, err := http.NewRequestWithContext(ctx, utils.CopyString(c.Method()), utils.CopyString(c.OriginalURL()), bytes.NewReader(body))
@@ -86,8 +91,8 @@ func standardRequest(ctx context.Context, c *fiber.Ctx) (*http.Request, error) {
 	return r, nil
 }
 
-// bridgeWriter takes an answer from a handler. Until the first Flush it is kept; from then on every Flush waits until
-// what was written has gone out.
+// bridgeWriter receives the response of a handler. Until the first Flush it buffers the response. From then on, every
+// Flush waits until the written bytes are sent.
 type bridgeWriter struct {
 	ctx       context.Context
 	header    http.Header
@@ -98,7 +103,7 @@ type bridgeWriter struct {
 	chunks    chan []byte
 	done      chan struct{}
 	keep      bool
-	said      []byte // all that was flushed, when it is to be kept
+	kept      []byte // all that was flushed, if keep is set
 }
 
 func (w *bridgeWriter) serve(h http.Handler, r *http.Request, log *slog.Logger) {
@@ -150,7 +155,7 @@ func (w *bridgeWriter) Flush() {
 	chunk := bytes.Clone(w.buffer.Bytes())
 	w.buffer.Reset()
 	if w.keep {
-		w.said = append(w.said, chunk...)
+		w.kept = append(w.kept, chunk...)
 	}
 	select {
 	case w.chunks <- chunk:
@@ -158,8 +163,8 @@ func (w *bridgeWriter) Flush() {
 	}
 }
 
-// head sets the status and headers of the answer. Its caching stays what all answers have.
-func (w *bridgeWriter) head(c *fiber.Ctx) {
+// sendHeader sets the status and headers of the response. Its Cache-Control stays that of all responses.
+func (w *bridgeWriter) sendHeader(c *fiber.Ctx) {
 	c.Status(w.status)
 	for name, values := range w.header {
 		switch name {
@@ -172,27 +177,29 @@ func (w *bridgeWriter) head(c *fiber.Ctx) {
 	}
 }
 
-// whole sends an answer that was not streamed. A line of text that says what was wrong becomes a problem document.
-func (w *bridgeWriter) whole(c *fiber.Ctx) error {
+// sendWhole sends a response that was not streamed. An error in plain text becomes a problem document.
+func (w *bridgeWriter) sendWhole(c *fiber.Ctx) error {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	if kind := w.header.Get(fiber.HeaderContentType); w.status >= 400 && (kind == "" || strings.HasPrefix(kind, "text/plain")) {
+	kind := w.header.Get(fiber.HeaderContentType)
+	if w.status >= 400 && (kind == "" || strings.HasPrefix(kind, "text/plain")) {
 		if allow := w.header.Get(fiber.HeaderAllow); allow != "" {
 			c.Set(fiber.HeaderAllow, allow)
 		}
 		if w.status >= 500 {
-			return fmt.Errorf("the handler answered %d: %s", w.status, w.buffer.String())
+			return fmt.Errorf("the handler responded with %d: %s", w.status, w.buffer.String())
 		}
-		return &problem{status: w.status, detail: strings.TrimSpace(w.buffer.String())}
+		return &api.Problem{Status: w.status, Detail: strings.TrimSpace(w.buffer.String())}
 	}
-	w.head(c)
+	w.sendHeader(c)
 	return c.Send(w.buffer.Bytes())
 }
 
-// copyTo streams until the handler ends or the client is gone. A comment is sent when there is nothing to send for
-// heartbeat: each chunk is whole events, so that it never falls into one.
-func (w *bridgeWriter) copyTo(out *bufio.Writer, heartbeat time.Duration, before func()) {
+// copyTo streams until the handler ends or the client is gone. It sends a comment after each heartbeat without a
+// chunk. A chunk is a number of whole events, so a comment is never inside one. beforeFlush is called before each
+// flush.
+func (w *bridgeWriter) copyTo(out *bufio.Writer, heartbeat time.Duration, beforeFlush func()) {
 	tick := time.NewTicker(heartbeat)
 	defer tick.Stop()
 	for {
@@ -205,7 +212,7 @@ func (w *bridgeWriter) copyTo(out *bufio.Writer, heartbeat time.Duration, before
 		case <-w.done:
 			return
 		}
-		before()
+		beforeFlush()
 		if _, err := out.Write(chunk); err != nil {
 			return
 		}
@@ -215,7 +222,7 @@ func (w *bridgeWriter) copyTo(out *bufio.Writer, heartbeat time.Duration, before
 	}
 }
 
-// drain lets the handler go on to its end.
+// drain lets the handler continue to its end.
 func (w *bridgeWriter) drain() {
 	for {
 		select {

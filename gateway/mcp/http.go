@@ -24,8 +24,8 @@ func WithCaller(ctx context.Context, caller Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, caller)
 }
 
-// ServeHTTP is the streamable HTTP transport. The request's context must have its caller ([WithCaller]) and end when the
-// client hangs up.
+// ServeHTTP is the streamable HTTP transport. The request's context must have its caller ([WithCaller]) and end when
+// the client hangs up.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		waiting, cancel := context.WithCancel(r.Context())
@@ -44,8 +44,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(w, r)
 }
 
-// unknowing answers a caller that names another's session as if there were no such session. The SDK compares the two, and
-// answers 403, which tells whoever tries ids that this one is in use.
+// unknowing answers a caller that names another's session as if there were no such session. The SDK compares the two,
+// and answers 403, which tells whoever tries ids that this one is in use.
 type unknowing struct {
 	http.ResponseWriter
 	refused bool // with 403, and nothing written yet

@@ -10,7 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// What a line is answered with that is no message (JSON-RPC 2.0 §5.1). Nobody knows whose answer it is, so it has no id.
+// What a line is answered with that is no message (JSON-RPC 2.0 §5.1). Nobody knows whose answer it is, so it has no
+// id.
 const (
 	notJSON    = -32700
 	notMessage = -32600
@@ -19,8 +20,8 @@ const (
 // maxLine is the longest line that is taken, in bytes.
 const maxLine = 8 << 20
 
-// lines gives what a client writes, line by line, and answers those that are not JSON itself: the SDK's transport would end
-// with the first of them. Writing is safe for concurrent use.
+// lines gives what a client writes, line by line, and answers those that are not JSON itself: the SDK's transport
+// would end with the first of them. Writing is safe for concurrent use.
 type lines struct {
 	in     *bufio.Reader
 	rest   []byte      // of the line that is being read

@@ -17,6 +17,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/gateway/openapi"
+	"github.com/airlock-run/airlock/gateway/registry"
 )
 
 // gateway answers every request with what it was asked.
@@ -45,7 +46,7 @@ func (gateway) ListFunctions(_ context.Context, _ mcp.Caller, cursor string) (js
 	return json.Marshal(map[string]any{"items": []string{}, "next": cursor})
 }
 
-func (gateway) InvokeFunction(ctx context.Context, caller mcp.Caller, call mcp.Invocation, onLog func(execution.Log)) (execution.Result, error) {
+func (gateway) InvokeFunction(ctx context.Context, caller mcp.Caller, call registry.Call, onLog func(execution.Log)) (execution.Result, error) {
 	result, err := gateway{}.Execute(ctx, caller, call.Request, onLog)
 	result.Function = &execution.FunctionRef{Name: call.Name + call.Alias, Version: call.Version}
 	return result, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/registry"
 )
 
 // Caller is who calls a tool, as the gateway recognised it.
@@ -34,16 +35,7 @@ type Functions interface {
 	// ListFunctions gives a page, {"items", "next"}, after a cursor, which is empty for the first.
 	ListFunctions(ctx context.Context, caller Caller, cursor string) (json.RawMessage, error)
 	// InvokeFunction runs a version and waits.
-	InvokeFunction(ctx context.Context, caller Caller, call Invocation, onLog func(execution.Log)) (execution.Result, error)
-}
-
-// Invocation says which function to run on what. With neither Version nor Alias the latest version runs. Of the Request
-// only Input and Context are set.
-type Invocation struct {
-	Name    string
-	Version int
-	Alias   string
-	Request execution.Request
+	InvokeFunction(ctx context.Context, caller Caller, call registry.Call, onLog func(execution.Log)) (execution.Result, error)
 }
 
 // Problem is an error as callers see it: the members of a problem document that matter here.

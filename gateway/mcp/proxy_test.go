@@ -24,8 +24,8 @@ func (talkative) Execute(ctx context.Context, caller mcp.Caller, request executi
 	return gateway{}.Execute(ctx, caller, request, nil)
 }
 
-// The client of a proxy is told of all progress, in order, before the result: one that stops listening at the result has
-// missed nothing.
+// The client of a proxy is told of all progress, in order, before the result: one that stops listening at the result
+// has missed nothing.
 func TestProxyTellsProgressFirst(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -1,11 +1,10 @@
-package gateway
+package mcp
 
 import (
 	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,105 +12,78 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/declarations"
-	"github.com/airlock-run/airlock/gateway/mcp"
-	"github.com/airlock-run/airlock/policy"
 )
 
-// Attached are the tools of servers that the deployment attaches: named "namespace:name", without a URL. It is safe for
-// concurrent use.
-type Attached interface {
-	// Tools gives them, at once. They must not be changed.
+// A ToolSource has the tools of the MCP servers that the deployment attaches. They are named "namespace:name" and
+// have no URL. It is safe for concurrent use.
+type ToolSource interface {
+	// Tools returns the tools without waiting. They must not be changed.
 	Tools() []execution.Tool
 }
 
-// attachedTo gives the attached tools that a caller may use.
-func (s *Server) attachedTo(caller authn.Identity) []execution.Tool {
-	if s.deps.Attached == nil {
-		return nil
-	}
-	return s.permitted(s.deps.Attached.Tools(), caller)
+// RemoteTools offers the tools of attached MCP servers to executions. It is safe for concurrent use.
+type RemoteTools struct {
+	// Source may be nil: then there are no tools.
+	Source ToolSource
+	// Permitted returns the tools that the policy lets a caller use.
+	Permitted func(ctx context.Context, tools []execution.Tool, caller authn.Identity) []execution.Tool
 }
 
-// permitted leaves out the tools that the policy denies to a caller.
-func (s *Server) permitted(tools []execution.Tool, caller authn.Identity) []execution.Tool {
-	if len(tools) == 0 {
+// all returns every tool.
+func (r *RemoteTools) all() []execution.Tool {
+	if r.Source == nil {
 		return nil
 	}
-	ask := policy.Request{Code: "0", Subject: caller.Subject, Tenant: caller.Tenant, Scopes: caller.Scopes}
-	for _, t := range tools {
-		ask.Tools = append(ask.Tools, t.Name)
-	}
-	denied := map[string]bool{}
-	decision, err := s.decider.decide(s.base, ask)
-	if err != nil {
-		return nil // the gateway is being stopped
-	}
-	for _, r := range decision.Reasons {
-		if r.Rule == "tools" && r.Effect == policy.Deny {
-			denied[r.Field] = true
-		}
-	}
-	if len(denied) == 0 {
-		return tools
-	}
-	var out []execution.Tool
-	for i, t := range tools {
-		if !denied[fmt.Sprintf("tools[%d]", i)] {
-			out = append(out, t)
-		}
-	}
-	return out
+	return r.Source.Tools()
 }
 
-// attach gives a job the attached tools whose namespace its code names. A tool of the request's own, or an entry of its
-// context, comes before a namespace of the same name. Where there are more than an execution may have, those are given
-// whose method the code names too.
-func (s *Server) attach(job Job) Job {
-	if s.deps.Attached == nil {
-		return job
-	}
-	all := s.deps.Attached.Tools()
+// AddTo adds to a submission the tools whose namespace its code names. A tool of the request itself, or an entry of
+// its context, hides a namespace of the same name. If there are more tools than an execution may have, those whose
+// method the code names, too, come first.
+func (r *RemoteTools) AddTo(ctx context.Context, s api.Submission) api.Submission {
+	all := r.all()
 	if len(all) == 0 {
-		return job
+		return s
 	}
-	taken := map[string]bool{}
-	for name := range job.Request.Context {
-		taken[name] = true
+	hidden := map[string]bool{}
+	for name := range s.Request.Context {
+		hidden[name] = true
 	}
-	for _, t := range job.Request.Tools {
+	for _, t := range s.Request.Tools {
 		namespace, _ := execution.ToolGlobal(t.Name)
-		taken[namespace] = true
+		hidden[namespace] = true
 	}
 	var likely, others []execution.Tool
-	names := job.named()
+	names := namedBy(s.Request)
 	for _, t := range all {
 		namespace, method := execution.ToolGlobal(t.Name)
 		switch {
-		case taken[namespace] || !names(namespace):
+		case hidden[namespace] || !names(namespace):
 		case names(method):
 			likely = append(likely, t)
 		default:
 			others = append(others, t)
 		}
 	}
-	given := s.permitted(append(likely, others...), job.Caller)
-	room := max(execution.MaxTools-len(job.Request.Tools), 0)
-	job.Request.Tools = slices.Concat(job.Request.Tools, given[:min(len(given), room)])
-	return job
+	permitted := r.Permitted(ctx, append(likely, others...), s.Caller)
+	room := max(execution.MaxTools-len(s.Request.Tools), 0)
+	s.Request.Tools = slices.Concat(s.Request.Tools, permitted[:min(len(permitted), room)])
+	return s
 }
 
-// named returns a func that reports whether the text of what a job runs has a word in it. It looks for each word once.
-func (j Job) named() func(word string) bool {
+// namedBy returns a func that reports whether the sources of a request contain a word. It searches for each word once.
+func namedBy(request execution.Request) func(word string) bool {
 	known := map[string]bool{}
 	return func(word string) bool {
 		found, ok := known[word]
 		if ok {
 			return found
 		}
-		found = strings.Contains(j.Request.Code, word)
-		for _, content := range j.Request.Files {
+		found = strings.Contains(request.Code, word)
+		for _, content := range request.Files {
 			found = found || bytes.Contains(content, []byte(word))
 		}
 		known[word] = found
@@ -119,32 +91,32 @@ func (j Job) named() func(word string) bool {
 	}
 }
 
-// toolView is an attached tool as it is shown.
+// toolView is a tool as responses show it.
 type toolView struct {
 	Name        string          `json:"name"`
 	Call        string          `json:"call"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
-	// Declaration is TypeScript's.
+	// Declaration is in TypeScript.
 	Declaration string `json:"declaration"`
 }
 
-// maxFound is how many tools a search gives at most; defaultFound when it does not say.
+// A search returns at most maxFound tools, and defaultFound if the query has no limit.
 const (
 	maxFound     = 100
 	defaultFound = 20
 )
 
-// searchTools finds the attached tools that a caller may use, by words of their names and descriptions, best first; no word
-// finds all. A name counts more than a description, and more words more than fewer.
-func (s *Server) searchTools(caller authn.Identity, q mcp.ToolQuery) list[toolView] {
-	words := strings.FieldsFunc(strings.ToLower(q.Query), func(r rune) bool { return r == ' ' || r == ',' || r == ':' || r == '.' || r == '_' || r == '-' })
+// search returns the tools that a caller may use and that match the words of a query, best first. Without words, all
+// match. A word in the name counts more than one in the description, and more words count more than fewer.
+func (r *RemoteTools) search(ctx context.Context, caller authn.Identity, q ToolQuery) api.List[toolView] {
+	words := strings.FieldsFunc(strings.ToLower(q.Query), func(r rune) bool { return strings.ContainsRune(" ,:._-", r) })
 	type hit struct {
 		tool  execution.Tool
 		score int
 	}
 	var hits []hit
-	for _, t := range s.attachedTo(caller) {
+	for _, t := range r.Permitted(ctx, r.all(), caller) {
 		if namespace, _ := execution.ToolGlobal(t.Name); q.Namespace != "" && namespace != q.Namespace {
 			continue
 		}
@@ -162,45 +134,34 @@ func (s *Server) searchTools(caller authn.Identity, q mcp.ToolQuery) list[toolVi
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
-	found := list[toolView]{Items: []toolView{}}
+	found := api.List[toolView]{Items: []toolView{}}
 	for _, h := range hits[:min(len(hits), cmp.Or(q.Limit, defaultFound))] {
 		namespace, method := execution.ToolGlobal(h.tool.Name)
 		found.Items = append(found.Items, toolView{
-			Name: h.tool.Name, Call: namespace + "." + method, Description: h.tool.Description, InputSchema: h.tool.InputSchema,
-			Declaration: declarations.Tools([]execution.Tool{h.tool}),
+			Name: h.tool.Name, Call: namespace + "." + method, Description: h.tool.Description,
+			InputSchema: h.tool.InputSchema, Declaration: declarations.Tools([]execution.Tool{h.tool}),
 		})
 	}
 	return found
 }
 
-// listTools is GET /api/tools?query&namespace&limit: the attached tools, for people and programs that write code.
-func (s *Server) listTools(c *fiber.Ctx) error {
-	given, err := query(c, "query", "namespace", "limit")
+// List serves GET /api/tools?query&namespace&limit, for people and programs that write code.
+func (r *RemoteTools) List(c *fiber.Ctx) error {
+	given, err := api.Query(c, "query", "namespace", "limit")
 	if err != nil {
 		return err
 	}
-	q := mcp.ToolQuery{Query: given["query"], Namespace: given["namespace"]}
+	q := ToolQuery{Query: given["query"], Namespace: given["namespace"]}
 	if text, ok := given["limit"]; ok {
 		if q.Limit, err = strconv.Atoi(text); err != nil || q.Limit < 1 || q.Limit > maxFound {
-			return bad("limit", "must be a whole number from 1 to 100")
+			return api.Invalid("limit", "must be a whole number from 1 to 100")
 		}
 	}
-	return s.send(c, s.searchTools(callerOf(c), q))
+	return api.Send(c, r.search(c.UserContext(), api.CallerOf(c), q))
 }
 
-// declareTools is GET /api/tools.d.ts: what code finds, as TypeScript declares it, the attached tools included.
-func (s *Server) declareTools(c *fiber.Ctx) error {
+// Declarations serves GET /api/tools.d.ts: the globals of code as TypeScript declarations, the tools included.
+func (r *RemoteTools) Declarations(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderContentType, "application/typescript; charset=utf-8")
-	return c.SendString(declarations.For(s.attachedTo(callerOf(c))))
-}
-
-// SearchTools implements mcp.Tools.
-func (a agents) SearchTools(_ context.Context, caller mcp.Caller, q mcp.ToolQuery) (json.RawMessage, error) {
-	if !caller.Identity.May(authn.Execute) {
-		return nil, lacks(authn.Execute)
-	}
-	if q.Limit < 0 || q.Limit > maxFound {
-		return nil, bad("limit", "must be a whole number from 1 to 100")
-	}
-	return encode(a.s.searchTools(caller.Identity, q))
+	return c.SendString(declarations.For(r.Permitted(c.UserContext(), r.all(), api.CallerOf(c))))
 }

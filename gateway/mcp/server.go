@@ -14,7 +14,8 @@ import (
 	"github.com/airlock-run/airlock/gateway/openapi"
 )
 
-// Config is what a Server needs. Functions and Tools may be nil: their tools are then not offered. All else is required.
+// Config is what a Server needs. Functions and Tools may be nil: their tools are then not offered. All else is
+// required.
 type Config struct {
 	Executor  Executor
 	Functions Functions

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/registry"
 )
 
 // runTool carries out one tool. What it gives is an object of JSON; failed says that it tells of a failure.
@@ -55,8 +56,8 @@ func (s *Server) tool(run runTool, callerOf func(*sdk.CallToolRequest) (call, er
 	}
 }
 
-// progressMeta says in a result's _meta how many notifications of progress came before it: clients may handle these later
-// than the result, although they were sent first.
+// progressMeta says in a result's _meta how many notifications of progress came before it: clients may handle these
+// later than the result, although they were sent first.
 const progressMeta = "run.airlock/progress"
 
 // progress tells a caller that asked for it of each log, and counts; onLog is nil when it did not.
@@ -135,7 +136,7 @@ func invokeFunction(ctx context.Context, s *Server, caller Caller, arguments []b
 }
 
 // invocation reads the arguments of invoke_function as strictly as those of execute_code.
-func invocation(arguments []byte) (Invocation, error) {
+func invocation(arguments []byte) (registry.Call, error) {
 	var given struct {
 		Name    string          `json:"name"`
 		Version int             `json:"version"`
@@ -144,7 +145,7 @@ func invocation(arguments []byte) (Invocation, error) {
 		Context json.RawMessage `json:"context"`
 	}
 	if err := decode(arguments, &given, "name, version, alias, input, context"); err != nil {
-		return Invocation{}, err
+		return registry.Call{}, err
 	}
 	members := map[string]json.RawMessage{"code": json.RawMessage(`"0"`)} // the version has the code
 	for name, v := range map[string]json.RawMessage{"input": given.Input, "context": given.Context} {
@@ -154,11 +155,11 @@ func invocation(arguments []byte) (Invocation, error) {
 	}
 	whole, err := json.Marshal(members)
 	if err != nil {
-		return Invocation{}, fmt.Errorf("read the arguments: %w", err)
+		return registry.Call{}, fmt.Errorf("read the arguments: %w", err)
 	}
 	request, err := execution.DecodeRequest(whole)
 	if err != nil {
-		return Invocation{}, err
+		return registry.Call{}, err
 	}
 	switch {
 	case given.Name == "":
@@ -166,7 +167,7 @@ func invocation(arguments []byte) (Invocation, error) {
 	case given.Version < 0:
 		err = &execution.Error{Code: execution.InvalidRequest, Field: "version", Message: "must be a whole number from 1"}
 	}
-	return Invocation{given.Name, given.Version, given.Alias, request}, err
+	return registry.Call{Name: given.Name, Version: given.Version, Alias: given.Alias, Request: request}, err
 }
 
 // encoded gives a result; one that did not complete is a failure that tells all about itself.

@@ -1,4 +1,4 @@
-package gateway
+package meter
 
 import (
 	"strconv"
@@ -7,18 +7,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Fleet is the state of the function processes of this machine at one moment.
+// Fleet is the state of this machine's function processes at one moment.
 type Fleet struct {
-	// Totals since the start: handed to a process, lost because it ended by itself, lost because it was killed.
+	// Totals since the start: executions handed to a process, lost because it crashed, and lost because it was killed.
 	Executions int64 `json:"executions"`
 	Crashed    int64 `json:"crashed"`
 	Killed     int64 `json:"killed"`
-	// Waiting is the calls that have a place in the queue and wait for a process.
+	// Waiting is the number of calls that have a place in the queue and wait for a process.
 	Waiting   int       `json:"waiting"`
 	Processes []Process `json:"processes"`
 }
 
-// Process is one place for a function process and the process that fills it. PID is 0 while there is none.
+// Process is a place for a function process, and the process in it. PID is 0 while there is none.
 type Process struct {
 	PID        int       `json:"pid"`
 	State      string    `json:"state"` // starting, idle, busy, exited
@@ -26,25 +26,27 @@ type Process struct {
 	Executions int64     `json:"executions"` // of this process
 	Restarts   int       `json:"restarts"`   // of this place
 	LastExit   string    `json:"lastExit,omitempty"`
-	// Heartbeat is when the process was last sampled; what follows is of then, and 0 where the system does not tell.
+	// Heartbeat is the time of the last sample. The fields after it are from then, and 0 if the system does not report
+	// them.
 	Heartbeat  time.Time `json:"heartbeat"`
 	RSSBytes   int64     `json:"rssBytes"`
 	CPUSeconds float64   `json:"cpuSeconds"`
 	CPUShare   float64   `json:"cpuShare"`
-	// MemoryTrend is the last samples of resident memory, oldest first; Leaking is what the leak rule says of them.
+	// MemoryTrend holds the last samples of resident memory, oldest first. Leaking is the verdict of the leak rule on
+	// them.
 	MemoryTrend []int64 `json:"memoryTrend"`
 	Leaking     bool    `json:"leaking"`
 }
 
-// fleetMetrics exposes a fleet to Prometheus. Places are numbered, so that a restart does not make a new series.
-type fleetMetrics struct{ state func() Fleet }
+// FleetCollector exposes a fleet to Prometheus. Places are numbered, so that a restart makes no new series.
+type FleetCollector func() Fleet
 
-// Describe implements prometheus.Collector: how many processes there are shows only when they are asked for.
-func (fleetMetrics) Describe(chan<- *prometheus.Desc) {}
+// Describe implements prometheus.Collector. It describes nothing, because the number of processes is not known before.
+func (FleetCollector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
-func (f fleetMetrics) Collect(out chan<- prometheus.Metric) {
-	now := f.state()
+func (f FleetCollector) Collect(out chan<- prometheus.Metric) {
+	now := f()
 	total := func(name, help string, value int64) {
 		out <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), prometheus.CounterValue, float64(value))
 	}
@@ -54,7 +56,8 @@ func (f fleetMetrics) Collect(out chan<- prometheus.Metric) {
 	for n, p := range now.Processes {
 		place := strconv.Itoa(n)
 		figure := func(name, help string, kind prometheus.ValueType, value float64) {
-			out <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, []string{"place"}, nil), kind, value, place)
+			desc := prometheus.NewDesc(name, help, []string{"place"}, nil)
+			out <- prometheus.MustNewConstMetric(desc, kind, value, place)
 		}
 		figure("airlock_function_process_up", "1 while the place has a process.", prometheus.GaugeValue, truth(p.PID != 0))
 		figure("airlock_function_process_restarts_total", "Processes of the place that ended.", prometheus.CounterValue, float64(p.Restarts))

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/airlock-run/airlock/gateway/steady"
 )
 
 const slices = 64
@@ -38,7 +40,7 @@ type Limiter struct {
 	slice time.Duration
 
 	mu      sync.Mutex
-	clock   steady
+	clock   func() time.Duration
 	callers map[string]*list.Element
 	recent  *list.List // of *caller below their limit, most recent first
 	full    *list.List // of *caller at their limit when last seen, likewise
@@ -68,7 +70,7 @@ func New(cfg Config) (*Limiter, error) {
 		cfg.Callers = 1 << 16
 	}
 	return &Limiter{
-		cfg: cfg, slice: (cfg.Window + slices - 1) / slices, clock: steady{now: cfg.Now},
+		cfg: cfg, slice: (cfg.Window + slices - 1) / slices, clock: steady.Elapsed(cfg.Now),
 		callers: make(map[string]*list.Element), recent: list.New(), full: list.New(),
 	}, nil
 }
@@ -83,7 +85,7 @@ func (l *Limiter) Take(ctx context.Context, key string) (Verdict, error) {
 func (l *Limiter) TakeUpTo(_ context.Context, key string, most int) (Verdict, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.clock.read()
+	now := l.clock()
 	c := l.find(key, now)
 	at := c.advance(int64(now / l.slice))
 	allowed := c.total < most

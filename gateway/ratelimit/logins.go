@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/airlock-run/airlock/gateway/steady"
 )
 
 const (
@@ -62,7 +64,7 @@ type Logins struct {
 	secret [sha256.Size]byte
 
 	mu      sync.Mutex
-	clock   steady
+	clock   func() time.Duration
 	attacks *lru[time.Duration] // when the attack on a key of the Tally was first seen
 	good    *lru[struct{}]      // marks of what was good
 }
@@ -75,7 +77,10 @@ func NewLogins(cfg LoginsConfig) (*Logins, error) {
 	if cfg.Remembered == 0 {
 		cfg.Remembered = 1 << 16
 	}
-	l := &Logins{cfg: cfg, clock: steady{now: cfg.Now}, attacks: newLRU[time.Duration](cfg.Remembered, attackKept), good: newLRU[struct{}](cfg.Remembered, goodKept)}
+	l := &Logins{
+		cfg: cfg, clock: steady.Elapsed(cfg.Now), attacks: newLRU[time.Duration](cfg.Remembered, attackKept),
+		good: newLRU[struct{}](cfg.Remembered, goodKept),
+	}
 	_, err := rand.Read(l.secret[:])
 	return l, err
 }
@@ -173,7 +178,7 @@ func (l *Logins) Succeeded(a Attempt) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.clock.read()
+	now := l.clock()
 	for _, mark := range marks {
 		l.good.put(mark, struct{}{}, now)
 	}
@@ -183,7 +188,7 @@ func (l *Logins) Succeeded(a Attempt) {
 func (l *Logins) isGood(mark string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, ok := l.good.get(mark, l.clock.read())
+	_, ok := l.good.get(mark, l.clock())
 	return ok
 }
 
@@ -191,7 +196,7 @@ func (l *Logins) isGood(mark string) bool {
 func (l *Logins) lasts(keys []string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, all := l.clock.read(), true
+	now, all := l.clock(), true
 	for _, key := range keys {
 		since, ok := l.attacks.get(key, now)
 		if !ok {

@@ -28,7 +28,7 @@ var (
 func (l *Limiter) Look(_ context.Context, bounds []Bound) ([]Verdict, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.clock.read()
+	now := l.clock()
 	out := make([]Verdict, 0, len(bounds))
 	for _, b := range bounds {
 		c := &caller{last: int64(now / l.slice)}

@@ -1,7 +1,6 @@
-package gateway
+package records
 
 import (
-	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -9,13 +8,14 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// longestWindow is how far back figures go.
+// longestWindow is how far back aggregates go.
 const longestWindow = 31 * 24 * time.Hour
 
-// quantiles summarise milliseconds. They are at most 1 % off, mean and max are exact; all are 0 for no executions.
+// quantiles summarize milliseconds. They are at most 1 % off; mean and max are exact. All are 0 for no executions.
 type quantiles struct {
 	P50  float64 `json:"p50"`
 	P95  float64 `json:"p95"`
@@ -32,16 +32,17 @@ func quantilesOf(s audit.Spread, sum, peak float64, n int64) quantiles {
 	return quantiles{q[0], q[1], q[2], sum / float64(max(n, 1)), peak}
 }
 
-// bin counts the executions that took at most UpTo bytes and more than the bin before; nil is no bound.
-type bin struct {
+// A Bin counts the executions that used at most UpTo bytes, and more than the bin before. UpTo is nil in the last bin.
+type Bin struct {
 	UpTo  *int64 `json:"upTo"`
 	Count int64  `json:"count"`
 }
 
-func binsOf(f audit.Figures) []bin {
-	bins := make([]bin, 0, audit.MemoryBins)
+// BinsOf returns the histogram of memory.
+func BinsOf(f audit.Figures) []Bin {
+	bins := make([]Bin, 0, audit.MemoryBins)
 	for i, n := range f.Memory {
-		b := bin{Count: n}
+		b := Bin{Count: n}
 		if bound, ok := audit.MemoryBound(i); ok {
 			b.UpTo = &bound
 		}
@@ -50,82 +51,22 @@ func binsOf(f audit.Figures) []bin {
 	return bins
 }
 
-// figures are the totals over the records that a query selects. complete is false when they are over the newest only.
-func (s *Server) figures(q audit.Query) (sum audit.Figures, complete bool, err error) {
-	if index, ok := s.deps.Records.(Index); ok {
-		sum, err := index.Figures(s.base, q)
-		if err == nil {
-			return sum, true, nil
-		}
-		if !errors.Is(err, audit.ErrBehind) {
-			return sum, false, unreadable(err)
-		}
-	}
-	complete, err = s.newest(q, func(r audit.Record) bool {
-		sum.Add(audit.OutlineOf(r))
-		return true
-	})
-	return sum, complete, err
-}
-
-// threats are the newest of a query's records that have a score, 20 at most.
-func (s *Server) threats(q audit.Query) (threats []audit.Record, err error) {
-	if index, ok := s.deps.Records.(Index); ok {
-		q.Limit = recentThreats
-		threats, err = index.Threats(s.base, q)
-		if err == nil {
-			return threats, nil
-		}
-		if !errors.Is(err, audit.ErrBehind) {
-			return nil, unreadable(err)
-		}
-	}
-	_, err = s.newest(q, func(r audit.Record) bool {
-		if audit.OutlineOf(r).Score > 0 {
-			threats = append(threats, r)
-		}
-		return len(threats) < recentThreats
-	})
-	return threats, err
-}
-
-// newest calls fn with a query's records, newest first, until it has had enough or there were many: where there is no
-// index, and while it is behind. It reports whether fn saw all.
-func (s *Server) newest(q audit.Query, fn func(audit.Record) bool) (all bool, err error) {
-	q.Limit = 500
-	for seen := 0; ; {
-		page, err := s.deps.Records.List(s.base, q)
-		if err != nil {
-			return false, unreadable(err)
-		}
-		for _, r := range page.Items {
-			if !fn(r) {
-				return false, nil
-			}
-		}
-		if seen += max(len(page.Items), 1); page.Next == "" || seen >= summaryRecords {
-			return page.Next == "", nil
-		}
-		q.Cursor = page.Next
-	}
-}
-
-// executionMetrics is GET /api/metrics/executions?window=15m: the caller's tenant's executions of the last while.
-func (s *Server) executionMetrics(c *fiber.Ctx) error {
-	given, err := query(c, "window")
+// Metrics serves GET /api/metrics/executions?window=15m: the recent executions of the caller's tenant.
+func (h *Handlers) Metrics(c *fiber.Ctx) error {
+	given, err := api.Query(c, "window")
 	if err != nil {
 		return err
 	}
-	window, err := windowOf(given)
+	window, err := WindowOf(given)
 	if err != nil {
 		return err
 	}
-	q := audit.Query{Tenant: tenantOf(callerOf(c)), Since: s.deps.Now().Add(-window).UTC()}
-	f, complete, err := s.figures(q)
+	q := audit.Query{Tenant: TenantOf(api.CallerOf(c)), Since: h.Now().Add(-window).UTC()}
+	f, complete, err := Totals(c.UserContext(), h.Records, q)
 	if err != nil {
 		return err
 	}
-	return s.send(c, struct {
+	return api.Send(c, struct {
 		Window      string           `json:"window"`
 		WindowMs    int64            `json:"windowMs"`
 		Since       time.Time        `json:"since"`
@@ -136,39 +77,58 @@ func (s *Server) executionMetrics(c *fiber.Ctx) error {
 		Cached      int64            `json:"cached"`
 		DurationMs  quantiles        `json:"durationMs"`
 		QueueMs     quantiles        `json:"queueMs"`
-		Memory      []bin            `json:"memoryHistogram"`
+		Memory      []Bin            `json:"memoryHistogram"`
 		ByStatus    map[string]int64 `json:"byStatus"`
 		Errors      map[string]int64 `json:"errorCategories"`
 	}{
-		window.String(), window.Milliseconds(), q.Since, f.Records, complete, float64(f.Records) / window.Seconds(), successRate(f), f.Reused,
-		quantilesOf(f.Durations, f.DurationMs, f.PeakDurationMs, f.Records), quantilesOf(f.Queues, f.QueueMs, f.PeakQueueMs, f.Records),
-		binsOf(f), counts(f.ByStatus), counts(f.ByFailure),
+		window.String(), window.Milliseconds(), q.Since, f.Records, complete,
+		float64(f.Records) / window.Seconds(), successRate(f), f.Reused,
+		quantilesOf(f.Durations, f.DurationMs, f.PeakDurationMs, f.Records),
+		quantilesOf(f.Queues, f.QueueMs, f.PeakQueueMs, f.Records),
+		BinsOf(f), Counts(f.ByStatus), Counts(f.ByFailure),
 	})
 }
 
-// successRate is the share that completed, from 0 to 1; 0 for none.
+// successRate returns the share of executions that completed, from 0 to 1; it is 0 for none.
 func successRate(f audit.Figures) float64 {
 	return float64(f.ByStatus["completed"]) / float64(max(f.Records, 1))
 }
 
-// windowOf reads how far back figures go: an hour unless something else is given.
-func windowOf(given map[string]string) (time.Duration, error) {
+// WindowOf reads the parameter window: how far back aggregates go, by default an hour.
+func WindowOf(given map[string]string) (time.Duration, error) {
 	text, ok := given["window"]
 	if !ok {
 		return time.Hour, nil
 	}
-	window, err := lengthOf(text)
+	window, err := parseDuration(text)
 	if err != nil || window < time.Second || window > longestWindow {
-		return 0, bad("window", "must be a length of time from 1s to 31d, such as 15m or 7d")
+		return 0, api.Invalid("window", "must be a length of time from 1s to 31d, such as 15m or 7d")
 	}
 	return window, nil
 }
 
-// lengthOf reads a length of time that may be given in days.
-func lengthOf(text string) (time.Duration, error) {
+// parseDuration reads a duration, which may be given in days.
+func parseDuration(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 10)
 		return time.Duration(n) * 24 * time.Hour, err
 	}
 	return time.ParseDuration(text)
 }
+
+// Counts returns m, never nil, with the names that must be present.
+func Counts(m map[string]int64, always ...string) map[string]int64 {
+	all := make(map[string]int64, len(m)+len(always))
+	for _, name := range always {
+		all[name] = 0
+	}
+	for name, n := range m {
+		all[name] = n
+	}
+	return all
+}
+
+// Levels are the threat levels, lowest first.
+func Levels() []string { return []string{"safe", "low", "medium", "high", "critical"} }
+
+func severities() []string { return []string{"critical", "high", "medium", "low"} }

@@ -1,19 +1,109 @@
-package gateway
+package records
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Index is what Records may be besides: an index over all records. Without one, and while it answers audit.ErrBehind,
-// summaries are over the newest records only, and say so.
+// Bounds of what is read.
+const (
+	// scannedRecords is how many records, newest first, are read where there is no index.
+	scannedRecords = 5000
+	recentThreats  = 20
+)
+
+// An Index answers from all records. A Store may implement it. Without one, and while it returns audit.ErrBehind,
+// summaries cover only the newest records, and say so.
 type Index interface {
-	// Figures gives the totals over the query's tenant and time.
+	// Figures returns the totals over the tenant and time of a query.
 	Figures(ctx context.Context, q audit.Query) (audit.Figures, error)
-	// Threats gives the query's newest records, by tenant and time, whose score is above 0; at most q.Limit.
+	// Threats returns the newest records of a query, by tenant and time, whose score is above 0; at most q.Limit.
 	Threats(ctx context.Context, q audit.Query) ([]audit.Record, error)
-	// Series gives the totals over each step from q.Since until q.Until, which are whole steps apart.
+	// Series returns the totals over each step from q.Since to q.Until, which are whole steps apart.
 	Series(ctx context.Context, q audit.Query, step time.Duration) ([]audit.Figures, error)
+}
+
+// Totals returns the totals over the records that a query selects. complete is false if they cover only the newest.
+func Totals(ctx context.Context, store Store, q audit.Query) (sum audit.Figures, complete bool, err error) {
+	if index, ok := store.(Index); ok {
+		sum, err := index.Figures(ctx, q)
+		if err == nil {
+			return sum, true, nil
+		}
+		if !errors.Is(err, audit.ErrBehind) {
+			return sum, false, api.RecordsUnavailable(err)
+		}
+	}
+	complete, err = scan(ctx, store, q, func(r audit.Record) bool {
+		sum.Add(audit.OutlineOf(r))
+		return true
+	})
+	return sum, complete, err
+}
+
+// Threats returns the newest records of a query that have a score, at most 20.
+func Threats(ctx context.Context, store Store, q audit.Query) (threats []audit.Record, err error) {
+	if index, ok := store.(Index); ok {
+		q.Limit = recentThreats
+		threats, err = index.Threats(ctx, q)
+		if err == nil {
+			return threats, nil
+		}
+		if !errors.Is(err, audit.ErrBehind) {
+			return nil, api.RecordsUnavailable(err)
+		}
+	}
+	_, err = scan(ctx, store, q, func(r audit.Record) bool {
+		if audit.OutlineOf(r).Score > 0 {
+			threats = append(threats, r)
+		}
+		return len(threats) < recentThreats
+	})
+	return threats, err
+}
+
+// Series returns the totals over each step of a query. complete is false if they cover only the newest records.
+func Series(
+	ctx context.Context, store Store, q audit.Query, step time.Duration,
+) (steps []audit.Figures, complete bool, err error) {
+	if index, ok := store.(Index); ok {
+		steps, err := index.Series(ctx, q, step)
+		if err == nil {
+			return steps, true, nil
+		}
+		if !errors.Is(err, audit.ErrBehind) {
+			return nil, false, api.RecordsUnavailable(err)
+		}
+	}
+	steps = make([]audit.Figures, q.Until.Sub(q.Since)/step)
+	complete, err = scan(ctx, store, q, func(r audit.Record) bool {
+		steps[r.Time.Sub(q.Since)/step].Add(audit.OutlineOf(r))
+		return true
+	})
+	return steps, complete, err
+}
+
+// scan calls fn with the records of a query, newest first, until fn returns false or many were read. It reports
+// whether fn saw all of them.
+func scan(ctx context.Context, store Store, q audit.Query, fn func(audit.Record) bool) (all bool, err error) {
+	q.Limit = 500
+	for seen := 0; ; {
+		page, err := store.List(ctx, q)
+		if err != nil {
+			return false, api.RecordsUnavailable(err)
+		}
+		for _, r := range page.Items {
+			if !fn(r) {
+				return false, nil
+			}
+		}
+		if seen += max(len(page.Items), 1); page.Next == "" || seen >= scannedRecords {
+			return page.Next == "", nil
+		}
+		q.Cursor = page.Next
+	}
 }

@@ -1,9 +1,9 @@
-package gateway
+package records
 
 import (
 	"cmp"
+	"context"
 	"errors"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,33 +13,52 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/webhook"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// tenantOf is whose records a caller reads: its own tenant's, or everybody's ("").
-func tenantOf(caller authn.Identity) string {
+// A Store has the audit record of every execution. It may be an [Index] and a [ChainVerifier], too. It is safe for
+// concurrent use.
+type Store interface {
+	// Get returns a record, or audit.ErrNotFound.
+	Get(ctx context.Context, id string) (audit.Record, error)
+	// List returns the records that a query selects, newest first. The error is audit.ErrCursor for a cursor that no List
+	// returned.
+	List(ctx context.Context, q audit.Query) (audit.Page, error)
+}
+
+// Handlers serve /api/audit, /api/reports and /api/metrics.
+type Handlers struct {
+	Records  Store
+	Replayer Replayer
+	Verifier *Verifier
+	Now      func() time.Time
+}
+
+// TenantOf returns the tenant whose records a caller reads: its own, or "" for all tenants.
+func TenantOf(caller authn.Identity) string {
 	if caller.May(authn.AuditReadAll) {
 		return ""
 	}
 	return caller.Tenant
 }
 
-// tenantFor is tenantOf for a caller who asks for one tenant, or for none ("").
-func tenantFor(caller authn.Identity, wanted string) (string, error) {
+// TenantFor is TenantOf for a caller who asks for the records of one tenant, or of none in particular ("").
+func TenantFor(caller authn.Identity, wanted string) (string, error) {
 	if len(wanted) > 256 {
-		return "", bad("tenant", "is too long")
+		return "", api.Invalid("tenant", "is too long")
 	}
-	own := tenantOf(caller)
+	own := TenantOf(caller)
 	if wanted != "" && own != "" && wanted != own {
-		return "", &problem{status: 403, detail: "these credentials read the records of their own tenant only"}
+		return "", &api.Problem{Status: 403, Detail: "these credentials read the records of their own tenant only"}
 	}
 	return cmp.Or(own, wanted), nil
 }
 
-// seen is a record as somebody reads it who reads the records of one tenant: the record before it in its chain may be
-// another's.
-func seen(record audit.Record, tenant string) audit.Record {
+// ViewOf returns a record as a reader of one tenant's records ("" for all) sees it. The previous record of the chain
+// may be another tenant's.
+func ViewOf(record audit.Record, tenant string) audit.Record {
 	if tenant != "" {
 		record.Chain.PrevID = ""
 	}
@@ -49,110 +68,105 @@ func seen(record audit.Record, tenant string) audit.Record {
 	return record
 }
 
-// auditRecord is GET /api/audit/execution/{id}.
-func (s *Server) auditRecord(c *fiber.Ctx) error {
-	record, err := s.recordFor(c)
+// Get serves GET /api/audit/execution/{id}.
+func (h *Handlers) Get(c *fiber.Ctx) error {
+	record, err := h.record(c)
 	if err != nil {
 		return err
 	}
-	return s.send(c, record)
+	return api.Send(c, record)
 }
 
-// auditList is GET /api/audit/executions.
-func (s *Server) auditList(c *fiber.Ctx) error {
-	q, err := auditQuery(c)
+// record returns the record that the path names. The record of another tenant looks like none.
+func (h *Handlers) record(c *fiber.Ctx) (audit.Record, error) {
+	missing := api.NotFound("there is no record with this id")
+	id := api.Param(c, "id")
+	if !execution.ValidID(id) {
+		return audit.Record{}, missing
+	}
+	record, err := h.Records.Get(c.UserContext(), id)
+	if errors.Is(err, audit.ErrNotFound) {
+		return audit.Record{}, missing
+	}
+	if err != nil {
+		return audit.Record{}, api.RecordsUnavailable(err)
+	}
+	tenant := TenantOf(api.CallerOf(c))
+	if tenant != "" && record.Caller.Tenant != tenant {
+		return audit.Record{}, missing
+	}
+	return ViewOf(record, tenant), nil
+}
+
+// List serves GET /api/audit/executions.
+func (h *Handlers) List(c *fiber.Ctx) error {
+	q, err := listQuery(c)
 	if err != nil {
 		return err
 	}
-	page, err := s.deps.Records.List(s.base, q)
+	page, err := h.Records.List(c.UserContext(), q)
 	if err != nil {
 		if q.Cursor != "" && errors.Is(err, audit.ErrCursor) {
-			return bad("cursor", "is not one that this service gave out")
+			return api.Invalid("cursor", "is not one that this service gave out")
 		}
-		return unreadable(err)
+		return api.RecordsUnavailable(err)
 	}
-	answer := list[audit.Record]{Items: make([]audit.Record, len(page.Items))}
+	list := api.List[audit.Record]{Items: make([]audit.Record, len(page.Items))}
 	for i, record := range page.Items {
-		answer.Items[i] = seen(record, tenantOf(callerOf(c)))
+		list.Items[i] = ViewOf(record, TenantOf(api.CallerOf(c)))
 	}
 	if page.Next != "" {
-		answer.Next = &page.Next
+		list.Next = &page.Next
 	}
-	return s.send(c, answer)
+	return api.Send(c, list)
 }
 
-func unreadable(err error) error {
-	return &problem{status: 503, code: "unavailable", detail: "the audit store cannot be read now; try again", retryAfter: 5 * time.Second, cause: err}
-}
-
-func bad(field, message string) error {
-	return &execution.Error{Code: execution.InvalidRequest, Field: field, Message: message}
-}
-
-// query gives the parameters of a request, each at most once and none unknown.
-func query(c *fiber.Ctx, known ...string) (map[string]string, error) {
-	values, err := url.ParseQuery(string(c.Request().URI().QueryString()))
-	if err != nil {
-		return nil, bad("", "the query string does not parse")
-	}
-	given := make(map[string]string, len(values))
-	for name, v := range values {
-		if !slices.Contains(known, name) {
-			return nil, bad(name, "is not a known parameter; accepted here: "+strings.Join(known, ", "))
-		}
-		if len(v) > 1 {
-			return nil, bad(name, "is given more than once")
-		}
-		if v[0] != "" {
-			given[name] = v[0]
-		}
-	}
-	return given, nil
-}
-
-func auditQuery(c *fiber.Ctx) (audit.Query, error) {
-	given, err := query(c, "limit", "cursor", "status", "policy", "tenant", "since", "until")
+func listQuery(c *fiber.Ctx) (audit.Query, error) {
+	given, err := api.Query(c, "limit", "cursor", "status", "policy", "tenant", "since", "until")
 	if err != nil {
 		return audit.Query{}, err
 	}
 	q := audit.Query{Cursor: given["cursor"], Status: given["status"], Policy: given["policy"]}
-	if q.Tenant, err = tenantFor(callerOf(c), given["tenant"]); err != nil {
+	if q.Tenant, err = TenantFor(api.CallerOf(c), given["tenant"]); err != nil {
 		return audit.Query{}, err
 	}
 	if v, ok := given["limit"]; ok {
 		if q.Limit, err = strconv.Atoi(v); err != nil || q.Limit < 1 || q.Limit > 500 {
-			return audit.Query{}, bad("limit", "must be a whole number from 1 to 500")
+			return audit.Query{}, api.Invalid("limit", "must be a whole number from 1 to 500")
 		}
 	}
-	if err := checkStatus(q.Status); err != nil {
+	if err := CheckStatus(q.Status); err != nil {
 		return audit.Query{}, err
 	}
 	if len(q.Policy) > 64 || len(q.Cursor) > 1024 {
-		return audit.Query{}, bad("", "policy or cursor is too long")
+		return audit.Query{}, api.Invalid("", "policy or cursor is too long")
 	}
-	if q.Since, err = moment(given, "since"); err != nil {
+	if q.Since, err = timeParam(given, "since"); err != nil {
 		return audit.Query{}, err
 	}
-	if q.Until, err = moment(given, "until"); err != nil {
+	if q.Until, err = timeParam(given, "until"); err != nil {
 		return audit.Query{}, err
 	}
 	if !q.Since.IsZero() && !q.Until.IsZero() && q.Until.Before(q.Since) {
-		return audit.Query{}, bad("until", "must not be before since")
+		return audit.Query{}, api.Invalid("until", "must not be before since")
 	}
 	return q, nil
 }
 
-// checkStatus refuses what is no status of a record, other than none.
-func checkStatus(status string) error {
-	statuses := []string{string(execution.Completed), string(execution.Failed), string(execution.TimedOut), string(execution.Blocked), string(execution.Cancelled)}
+// CheckStatus refuses what is neither empty nor the status of a record.
+func CheckStatus(status string) error {
+	statuses := []string{
+		string(execution.Completed), string(execution.Failed), string(execution.TimedOut), string(execution.Blocked),
+		string(execution.Cancelled),
+	}
 	if status != "" && !slices.Contains(statuses, status) {
-		return bad("status", "must be one of "+strings.Join(statuses, ", "))
+		return api.Invalid("status", "must be one of "+strings.Join(statuses, ", "))
 	}
 	return nil
 }
 
-// moment reads a time, or a day, which starts at midnight UTC.
-func moment(given map[string]string, name string) (time.Time, error) {
+// timeParam reads a time, or a day, which stands for midnight UTC.
+func timeParam(given map[string]string, name string) (time.Time, error) {
 	v, ok := given[name]
 	if !ok {
 		return time.Time{}, nil
@@ -162,5 +176,5 @@ func moment(given map[string]string, name string) (time.Time, error) {
 			return t.UTC(), nil
 		}
 	}
-	return time.Time{}, bad(name, "must be a time such as 2025-01-31T12:00:00Z, or a day such as 2025-01-31")
+	return time.Time{}, api.Invalid(name, "must be a time such as 2025-01-31T12:00:00Z, or a day such as 2025-01-31")
 }

@@ -1,4 +1,4 @@
-package gateway
+package records
 
 import (
 	"bytes"
@@ -13,16 +13,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/gofiber/fiber/v2/utils"
 
-	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// report is GET /api/reports/execution/{id}?format=json|csv: the record of one execution, proved against its hash, as a
-// file. As CSV it has one line for each member that has a value, named by its path.
-func (s *Server) report(c *fiber.Ctx) error {
-	given, err := query(c, "format")
+// Report serves GET /api/reports/execution/{id}?format=json|csv: the record of one execution, checked against its
+// hash, as a file. The CSV has one line for each member that has a value, named by its path.
+func (h *Handlers) Report(c *fiber.Ctx) error {
+	given, err := api.Query(c, "format")
 	if err != nil {
 		return err
 	}
@@ -31,9 +30,9 @@ func (s *Server) report(c *fiber.Ctx) error {
 		format = "json"
 	}
 	if format != "json" && format != "csv" {
-		return bad("format", "must be json or csv")
+		return api.Invalid("format", "must be json or csv")
 	}
-	record, err := s.recordFor(c)
+	record, err := h.record(c)
 	if err != nil {
 		return err
 	}
@@ -41,15 +40,15 @@ func (s *Server) report(c *fiber.Ctx) error {
 		ID          string       `json:"id"`
 		GeneratedAt time.Time    `json:"generatedAt"`
 		Status      string       `json:"status"`
-		Threat      *flagged     `json:"threat"`
+		Threat      *Threat      `json:"threat"`
 		Execution   audit.Record `json:"execution"`
-	}{ID: record.ID, GeneratedAt: s.deps.Now().UTC(), Status: record.Status, Execution: record}
-	if t, ok := threatOf(record); ok {
+	}{ID: record.ID, GeneratedAt: h.Now().UTC(), Status: record.Status, Execution: record}
+	if t, ok := ThreatOf(record); ok {
 		document.Threat = &t
 	}
 	c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+record.ID+`.`+format+`"`)
 	if format == "json" {
-		return s.send(c, document)
+		return api.Send(c, document)
 	}
 	doc, err := json.Marshal(document)
 	if err != nil {
@@ -63,29 +62,8 @@ func (s *Server) report(c *fiber.Ctx) error {
 	return c.Send(table)
 }
 
-// recordFor reads the record that the path names. Another tenant's record does not exist.
-func (s *Server) recordFor(c *fiber.Ctx) (audit.Record, error) {
-	missing := &problem{status: 404, detail: "there is no record with this id"}
-	id := utils.CopyString(c.Params("id"))
-	if !execution.ValidID(id) {
-		return audit.Record{}, missing
-	}
-	record, err := s.deps.Records.Get(s.base, id)
-	if errors.Is(err, audit.ErrNotFound) {
-		return audit.Record{}, missing
-	}
-	if err != nil {
-		return audit.Record{}, unreadable(err)
-	}
-	tenant := tenantOf(callerOf(c))
-	if tenant != "" && record.Caller.Tenant != tenant {
-		return audit.Record{}, missing
-	}
-	return seen(record, tenant), nil
-}
-
-// tabulate makes a table of two columns, field and value, of a JSON document, in the document's own order. Lines end with \n: with \r\n
-// csv.Writer would take every \r out of the cells.
+// tabulate turns a JSON document into a table of two columns, field and value, in the order of the document. Lines
+// end with \n, because with \r\n csv.Writer removes every \r from the cells.
 func tabulate(doc []byte) ([]byte, error) {
 	var b bytes.Buffer
 	out := csv.NewWriter(&b)
@@ -101,8 +79,8 @@ func tabulate(doc []byte) ([]byte, error) {
 	return b.Bytes(), out.Error()
 }
 
-// flatten writes the next value of dec: one line, or those of its members. The depth of a document that json.Marshal
-// made is bounded.
+// flatten writes the next value of dec: one line, or the lines of its members. The depth of a document that
+// json.Marshal made is bounded.
 func flatten(dec *json.Decoder, path string, out *csv.Writer) error {
 	token, err := dec.Token()
 	if err != nil {
@@ -128,7 +106,7 @@ func flatten(dec *json.Decoder, path string, out *csv.Writer) error {
 			return err
 		}
 	}
-	_, err = dec.Token() // what closes it
+	_, err = dec.Token() // the closing delimiter
 	return err
 }
 
@@ -144,12 +122,15 @@ func cellOf(token json.Token) string {
 	return "" // null
 }
 
-// inert keeps a spreadsheet from taking a cell for a formula: by what begins one, in the wide forms of Asian keyboards too,
-// behind whatever a spreadsheet takes away when it reads.
+// inert keeps a spreadsheet from reading a cell as a formula. It looks for the characters that begin a formula, also
+// in the full-width forms of Asian keyboards, behind anything that a spreadsheet removes when it reads.
 func inert(cell string) string {
-	bare := strings.TrimLeftFunc(cell, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) })
+	bare := strings.TrimLeftFunc(cell, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
+	})
 	first, _ := utf8.DecodeRuneInString(bare)
-	if bare != "" && strings.ContainsRune("=+-@＝＋－＠−", first) || cell != "" && strings.ContainsRune("\t\r\n", rune(cell[0])) {
+	formula := bare != "" && strings.ContainsRune("=+-@＝＋－＠−", first)
+	if formula || cell != "" && strings.ContainsRune("\t\r\n", rune(cell[0])) {
 		return "'" + cell
 	}
 	return cell

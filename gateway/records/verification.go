@@ -1,4 +1,4 @@
-package gateway
+package records
 
 import (
 	"context"
@@ -8,30 +8,25 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
 const (
-	// verifiedFor is how long a verification is looked at before the next one begins by itself.
+	// verifiedFor is how long a verification counts as recent. After that, looking at it begins the next one.
 	verifiedFor   = time.Hour
 	namedProblems = 20
 )
 
-// Verifier is what Records may be besides: a store that checks the chains of its own records.
-type Verifier interface {
+// A ChainVerifier is a store that verifies the chains of its own records. A Store may implement it.
+type ChainVerifier interface {
 	Verify(ctx context.Context) (audit.Report, error)
 }
 
-// verifierFunc is a Verifier of one function.
-type verifierFunc func(ctx context.Context) (audit.Report, error)
-
-// Verify implements Verifier.
-func (f verifierFunc) Verify(ctx context.Context) (audit.Report, error) { return f(ctx) }
-
-// verification is the state of the chains as it was last looked at.
-type verification struct {
-	// State: never, sound, broken (Problems say how), failed (they could not be read), unsupported.
+// Verification is the outcome of the last verification.
+type Verification struct {
+	// State is never, sound, broken (Problems say how), failed (the records could not be read) or unsupported.
 	State      string     `json:"state"`
 	Running    bool       `json:"running"`
 	CheckedAt  *time.Time `json:"checkedAt"`
@@ -39,14 +34,15 @@ type verification struct {
 	Records    int64      `json:"records"`
 	Writers    int        `json:"writers"`
 	Count      int        `json:"problemCount"`
-	// Anchors are what the chains were held against besides the store's own account; empty where nothing was.
-	Anchors  []audit.Anchored `json:"anchors"`
-	Problems []audit.Problem  `json:"problems"` // the first 20; none for who reads one tenant's records only
+	// Anchors are what the chains were compared with besides the store's own account.
+	Anchors []audit.Anchored `json:"anchors"`
+	// Problems are the first 20. A reader of one tenant's records sees none.
+	Problems []audit.Problem `json:"problems"`
 }
 
-// verifier checks the chains in the background, one verification at a time. It is safe for concurrent use.
-type verifier struct {
-	of     Verifier // nil when the store cannot
+// A Verifier verifies the chains in the background, one verification at a time. It is safe for concurrent use.
+type Verifier struct {
+	verify func(context.Context) (audit.Report, error) // nil if the store cannot
 	now    func() time.Time
 	log    *slog.Logger
 	notify func()
@@ -55,30 +51,36 @@ type verifier struct {
 	stop context.CancelFunc
 	work sync.WaitGroup
 	mu   sync.Mutex
-	last verification
+	last Verification
 }
 
-func newVerifier(deps Deps, notify func()) *verifier {
-	v := &verifier{now: deps.Now, log: deps.Logger, notify: notify, last: verification{State: "unsupported", Anchors: []audit.Anchored{}, Problems: []audit.Problem{}}}
-	if deps.Verify != nil {
-		v.of, v.last.State = verifierFunc(deps.Verify), "never"
-	} else if of, ok := deps.Records.(Verifier); ok {
-		v.of, v.last.State = of, "never"
+// NewVerifier returns a Verifier that calls verify or, if that is nil, the store if it is a ChainVerifier. notify is
+// called after each verification.
+func NewVerifier(
+	verify func(context.Context) (audit.Report, error), store Store, now func() time.Time, log *slog.Logger, notify func(),
+) *Verifier {
+	v := &Verifier{verify: verify, now: now, log: log, notify: notify}
+	if chains, ok := store.(ChainVerifier); ok && verify == nil {
+		v.verify = chains.Verify
+	}
+	v.last = Verification{State: "unsupported", Anchors: []audit.Anchored{}, Problems: []audit.Problem{}}
+	if v.verify != nil {
+		v.last.State = "never"
 	}
 	v.ctx, v.stop = context.WithCancel(context.Background())
 	return v
 }
 
-// close gives up what runs.
-func (v *verifier) close() {
+// Close cancels a verification that runs.
+func (v *Verifier) Close() {
 	v.mu.Lock()
 	v.stop()
 	v.mu.Unlock()
 	v.work.Wait()
 }
 
-// refresh begins a verification when the last one is old.
-func (v *verifier) refresh() {
+// Refresh begins a verification if the last one is not recent.
+func (v *Verifier) Refresh() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.last.CheckedAt == nil || v.now().Sub(*v.last.CheckedAt) > verifiedFor {
@@ -86,23 +88,26 @@ func (v *verifier) refresh() {
 	}
 }
 
-// start begins one, unless one runs.
-func (v *verifier) start() {
+// start begins a verification unless one runs.
+func (v *Verifier) start() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.begin()
 }
 
-func (v *verifier) begin() {
-	if v.of == nil || v.last.Running || v.ctx.Err() != nil {
+func (v *Verifier) begin() {
+	if v.verify == nil || v.last.Running || v.ctx.Err() != nil {
 		return
 	}
 	v.last.Running = true
 	began := v.now()
 	v.work.Go(func() {
-		report, err := v.of.Verify(v.ctx)
+		report, err := v.verify(v.ctx)
 		done := v.now().UTC()
-		next := verification{State: "sound", CheckedAt: &done, DurationMs: done.Sub(began).Milliseconds(), Records: report.Records, Writers: report.Writers}
+		next := Verification{
+			State: "sound", CheckedAt: &done, DurationMs: done.Sub(began).Milliseconds(),
+			Records: report.Records, Writers: report.Writers,
+		}
 		next.Anchors = append([]audit.Anchored{}, report.Anchors...)
 		next.Count = len(report.Problems) + report.Omitted
 		next.Problems = append([]audit.Problem{}, report.Problems[:min(len(report.Problems), namedProblems)]...)
@@ -114,7 +119,8 @@ func (v *verifier) begin() {
 			}
 		case !report.OK():
 			next.State = "broken"
-			v.log.Error("the chains of the records do not verify", "problems", next.Count, "first", report.Problems[0].String())
+			v.log.Error("the chains of the records do not verify",
+				"problems", next.Count, "first", report.Problems[0].String())
 		}
 		v.mu.Lock()
 		v.last = next
@@ -123,8 +129,9 @@ func (v *verifier) begin() {
 	})
 }
 
-// state is what is known. The problems name records of every tenant.
-func (v *verifier) state(all bool) verification {
+// State returns the outcome of the last verification. Its problems name records of every tenant, and are left out
+// unless all is set.
+func (v *Verifier) State(all bool) Verification {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	known := v.last
@@ -134,17 +141,19 @@ func (v *verifier) state(all bool) verification {
 	return known
 }
 
-// verification is GET /api/audit/verification.
-func (s *Server) verification(c *fiber.Ctx) error {
-	return s.send(c, s.verifier.state(callerOf(c).May(authn.AuditReadAll)))
+// Verification serves GET /api/audit/verification.
+func (h *Handlers) Verification(c *fiber.Ctx) error {
+	return api.Send(c, h.Verifier.State(api.CallerOf(c).May(authn.AuditReadAll)))
 }
 
-// verify is POST /api/audit/verification: it begins one, unless one runs. All records are read.
-func (s *Server) verify(c *fiber.Ctx) error {
-	if s.verifier.of == nil {
-		return &problem{status: 501, detail: "this store of records cannot be verified from here; use airlock audit verify"}
+// Verify serves POST /api/audit/verification: it begins a verification of all records unless one runs.
+func (h *Handlers) Verify(c *fiber.Ctx) error {
+	if h.Verifier.verify == nil {
+		return &api.Problem{
+			Status: 501, Detail: "this store of records cannot be verified from here; use airlock audit verify",
+		}
 	}
-	s.verifier.start()
+	h.Verifier.start()
 	c.Status(fiber.StatusAccepted)
-	return s.send(c, s.verifier.state(true))
+	return api.Send(c, h.Verifier.State(true))
 }

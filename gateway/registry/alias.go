@@ -1,4 +1,4 @@
-package functions
+package registry
 
 import (
 	"context"
@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 )
 
 // Resolve gives the version that a caller means: a number, an alias, or neither, which is latest.
 func Resolve(f execution.SavedFunction, version int, alias string) (int, error) {
 	switch {
 	case version != 0 && alias != "":
-		return 0, bad("alias", "cannot be given together with version; leave one of them out")
+		return 0, api.Invalid("alias", "cannot be given together with version; leave one of them out")
 	case version != 0:
 		if version < 1 || version > len(f.Versions) {
 			return 0, noVersion(f, version)
@@ -49,42 +50,42 @@ func point(f *execution.SavedFunction, alias string, version int, now time.Time)
 }
 
 // Move points an alias, new or not, at a version, at once for everybody.
-func (b *Book) Move(ctx context.Context, tenant, name, alias string, version int) (execution.FunctionAlias, error) {
+func (r *Registry) Move(ctx context.Context, tenant, name, alias string, version int) (execution.FunctionAlias, error) {
 	if !ValidName(alias) {
-		return execution.FunctionAlias{}, bad("alias", "must be 1 to 64 letters, digits, - _ or . with a letter or digit first")
+		return execution.FunctionAlias{}, api.Invalid("alias", "must be 1 to 64 letters, digits, - _ or . with a letter or digit first")
 	}
-	return b.alter(ctx, tenant, name, alias, func(f *execution.SavedFunction, _ execution.FunctionAlias) error {
+	return r.alter(ctx, tenant, name, alias, func(f *execution.SavedFunction, _ execution.FunctionAlias) error {
 		if version < 1 || version > len(f.Versions) {
 			return noVersion(*f, version)
 		}
 		if _, there := f.Aliases[alias]; !there && len(f.Aliases) >= MaxAliases {
 			return &Conflict{fmt.Sprintf("the function has %d aliases, which is as many as it can have", MaxAliases)}
 		}
-		point(f, alias, version, b.now().UTC())
+		point(f, alias, version, r.now().UTC())
 		return nil
 	})
 }
 
 // Rollback points an alias back at where it was before.
-func (b *Book) Rollback(ctx context.Context, tenant, name, alias string) (execution.FunctionAlias, error) {
-	return b.alter(ctx, tenant, name, alias, func(f *execution.SavedFunction, a execution.FunctionAlias) error {
+func (r *Registry) Rollback(ctx context.Context, tenant, name, alias string) (execution.FunctionAlias, error) {
+	return r.alter(ctx, tenant, name, alias, func(f *execution.SavedFunction, a execution.FunctionAlias) error {
 		switch {
 		case a.Version == 0:
 			return noAlias(*f, alias)
 		case a.Previous == 0:
 			return &Conflict{"the alias " + alias + " has pointed nowhere else before"}
 		}
-		point(f, alias, a.Previous, b.now().UTC())
+		point(f, alias, a.Previous, r.now().UTC())
 		return nil
 	})
 }
 
 // Drop takes an alias away.
-func (b *Book) Drop(ctx context.Context, tenant, name, alias string) error {
+func (r *Registry) Drop(ctx context.Context, tenant, name, alias string) error {
 	if alias == Latest {
 		return &Conflict{"every function has the alias latest; it cannot be deleted"}
 	}
-	_, err := b.alter(ctx, tenant, name, alias, func(f *execution.SavedFunction, a execution.FunctionAlias) error {
+	_, err := r.alter(ctx, tenant, name, alias, func(f *execution.SavedFunction, a execution.FunctionAlias) error {
 		if a.Version == 0 {
 			return noAlias(*f, alias)
 		}
@@ -97,16 +98,16 @@ func (b *Book) Drop(ctx context.Context, tenant, name, alias string) error {
 	return err
 }
 
-func (b *Book) alter(ctx context.Context, tenant, name, alias string, fn func(*execution.SavedFunction, execution.FunctionAlias) error) (execution.FunctionAlias, error) {
+func (r *Registry) alter(ctx context.Context, tenant, name, alias string, fn func(*execution.SavedFunction, execution.FunctionAlias) error) (execution.FunctionAlias, error) {
 	var after execution.FunctionAlias
-	err := b.store.Change(ctx, tenant, name, func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
+	err := r.store.Change(ctx, tenant, name, func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
 		if f.CreatedAt.IsZero() {
 			return nil, missing(name)
 		}
 		if err := fn(f, f.Aliases[alias]); err != nil {
 			return nil, err
 		}
-		f.UpdatedAt, after = b.now().UTC(), f.Aliases[alias]
+		f.UpdatedAt, after = r.now().UTC(), f.Aliases[alias]
 		return nil, nil // no new content
 	})
 	return after, err

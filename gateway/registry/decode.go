@@ -1,4 +1,4 @@
-package functions
+package registry
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 )
 
 // Bounds of what is saved.
@@ -33,8 +34,8 @@ var accepted = [...]string{
 	"hosts", "secrets", "schedule", "hook",
 }
 
-// Decode reads a definition strictly. Errors are *execution.Error with the field at fault. What hooks and schedules mean
-// is for others to check.
+// Decode reads a definition strictly. Errors are *execution.Error with the field at fault. What hooks and schedules
+// mean is for others to check.
 func Decode(body []byte) (Definition, error) {
 	given, err := execution.Members(body)
 	if err != nil {
@@ -44,7 +45,7 @@ func Decode(body []byte) (Definition, error) {
 	for _, m := range given {
 		switch {
 		case !slices.Contains(accepted[:], m.Name):
-			return Definition{}, bad(clip(m.Name), "is not a field of a function; accepted here: "+strings.Join(accepted[:], ", "))
+			return Definition{}, api.Invalid(api.Clip(m.Name, 80), "is not a field of a function; accepted here: "+strings.Join(accepted[:], ", "))
 		case m.Name != "env" && m.Name != "schedule" && m.Name != "hook":
 			request = append(request, m)
 		case string(m.Value) != "null":
@@ -63,7 +64,7 @@ func Decode(body []byte) (Definition, error) {
 			return Definition{}, err
 		}
 		if _, clash := d.Content.Request.Context["env"]; clash {
-			return Definition{}, bad("context.env", "is where the entries of env go; leave one of them out")
+			return Definition{}, api.Invalid("context.env", "is where the entries of env go; leave one of them out")
 		}
 	}
 	if raw, ok := own["hook"]; ok {
@@ -104,21 +105,13 @@ func withEntry(members []execution.Member) ([]execution.Member, error) {
 		}
 	}
 	if entry == "" {
-		return nil, bad("entry", "is required: the path among files of the file to run (index.js is found by itself)")
+		return nil, api.Invalid("entry", "is required: the path among files of the file to run (index.js is found by itself)")
 	}
 	encoded, err := json.Marshal(entry)
 	if err != nil {
-		return nil, bad("entry", "is not a path")
+		return nil, api.Invalid("entry", "is not a path")
 	}
 	return append(members, execution.Member{Name: "entry", Value: encoded}), nil
-}
-
-// clip keeps what a caller sent from filling a message.
-func clip(s string) string {
-	if len(s) <= 80 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:80], "") + "…"
 }
 
 func decodeEnv(raw []byte) (map[string]string, error) {
@@ -127,17 +120,17 @@ func decodeEnv(raw []byte) (map[string]string, error) {
 		return nil, err
 	}
 	if len(env) > MaxEnv {
-		return nil, bad("env", "has more than 100 entries")
+		return nil, api.Invalid("env", "has more than 100 entries")
 	}
 	size := 0
 	for name, value := range env {
 		if name == "" || len(name) > 128 || strings.ContainsFunc(name, notInEnv) || name[0] >= '0' && name[0] <= '9' {
-			return nil, bad("env", "has a name that is not made of letters, digits and _")
+			return nil, api.Invalid("env", "has a name that is not made of letters, digits and _")
 		}
 		size += len(name) + len(value)
 	}
 	if size > MaxEnvBytes {
-		return nil, bad("env", "takes more than 16384 bytes")
+		return nil, api.Invalid("env", "takes more than 16384 bytes")
 	}
 	return env, nil
 }
@@ -162,10 +155,10 @@ func decodeHook(raw []byte) (*execution.FunctionHook, error) {
 		return nil, err
 	}
 	if len(wire.Secret) > maxSecretBytes {
-		return nil, bad("hook.secret", "has more than 1024 bytes")
+		return nil, api.Invalid("hook.secret", "has more than 1024 bytes")
 	}
 	if wire.Alias != "" && !ValidName(wire.Alias) {
-		return nil, bad("hook.alias", "is not the name of an alias")
+		return nil, api.Invalid("hook.alias", "is not the name of an alias")
 	}
 	h := execution.FunctionHook(wire)
 	return &h, nil
@@ -198,8 +191,8 @@ func decodedString(raw []byte) string {
 	return s
 }
 
-// ValidName reports whether s can name a function or an alias: 1 to 64 letters, digits, - _ and . with a letter or digit
-// first. Such a name is safe in a URL and in a log.
+// ValidName reports whether s can name a function or an alias: 1 to 64 letters, digits, - _ and . with a letter or
+// digit first. Such a name is safe in a URL and in a log.
 func ValidName(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -209,8 +202,4 @@ func ValidName(s string) bool {
 		}
 	}
 	return s != "" && len(s) <= maxNameBytes
-}
-
-func bad(field, message string) error {
-	return &execution.Error{Code: execution.InvalidRequest, Field: field, Message: message}
 }

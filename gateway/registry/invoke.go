@@ -1,24 +1,22 @@
-package gateway
+package registry
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/gofiber/fiber/v2/utils"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
-	"github.com/airlock-run/airlock/gateway/functions"
 )
 
-// Call is what a caller asks of a saved function. Version and Alias are not given together; neither means latest. Of the
-// Request only Input, Context, Timeout, Seed, Priority and Debug are looked at.
+// A Call asks for a run of a saved function. Version and Alias exclude each other; without either, the latest version
+// runs. Of Request, only Input, Context, Timeout, Seed, Priority and Debug count.
 type Call struct {
 	Name    string
 	Version int
@@ -26,47 +24,45 @@ type Call struct {
 	Request execution.Request
 }
 
-// called are the fields of a call.
-var callFields = [...]string{"input", "context", "version", "alias", "timeout", "seed", "priority", "debug", "callback"}
+// callFields are the fields of a call.
+var callFields = [...]string{
+	"input", "context", "version", "alias", "timeout", "seed", "priority", "debug", "callback",
+}
 
-// invokeFunction is POST /api/functions/{name}/invoke.
-func (s *Server) invokeFunction(c *fiber.Ctx) error {
-	received := s.deps.Now()
-	call, callback, err := s.call(c)
+// Invoke serves POST /api/functions/{name}/invoke.
+func (h *Handlers) Invoke(c *fiber.Ctx) error {
+	received := h.Now()
+	call, callback, err := h.readCall(c)
 	if err != nil {
 		return err
 	}
-	caller := callerOf(c)
-	if call.Request.Priority == "high" && !caller.May(authn.Priority) {
-		return lacks(authn.Priority)
-	}
-	job := Job{
-		Caller: caller, IP: utils.CopyString(c.IP()), Via: execution.ViaHTTP, ReceivedAt: received.UTC(),
-		TraceParent: traceOf(c), Fresh: directive(c.Get(fiber.HeaderCacheControl), "no-store"),
-	}
-	if err := s.Bind(s.base, call, &job); err != nil {
+	if err := api.CheckPriority(api.CallerOf(c), call.Request); err != nil {
 		return err
 	}
-	if respondAsync(c) {
-		return s.accept(c, job, callback)
+	s := api.NewSubmission(c, execution.Request{}, received)
+	if err := h.Registry.Bind(c.UserContext(), call, &s); err != nil {
+		return err
+	}
+	if api.RespondAsync(c) {
+		return h.Accept(c, s, callback)
 	}
 	if callback != nil {
-		return needsAsync()
+		return api.Invalid("callback", "needs the header Prefer: respond-async; who waits for the answer is not called back")
 	}
-	return s.answer(c, job)
+	return h.Respond(c, s)
 }
 
-// call reads a call; its body may be left out.
-func (s *Server) call(c *fiber.Ctx) (Call, json.RawMessage, error) {
-	name := param(c, "name")
+// readCall reads a call. Its body is optional.
+func (h *Handlers) readCall(c *fiber.Ctx) (Call, json.RawMessage, error) {
+	name := api.Param(c, "name")
 	if len(c.Request().Body()) == 0 {
 		return Call{Name: name}, nil, nil
 	}
-	if err := plainJSON(c); err != nil {
+	if err := api.RequireJSON(c); err != nil {
 		return Call{Name: name}, nil, err
 	}
 	var callback json.RawMessage
-	call, err := decoded(s, c, func(body []byte) (call Call, err error) {
+	call, err := api.Decode(c, h.Policy, func(body []byte) (call Call, err error) {
 		call, callback, err = decodeCall(body)
 		return call, err
 	})
@@ -84,7 +80,8 @@ func decodeCall(body []byte) (call Call, callback json.RawMessage, err error) {
 	for _, m := range members {
 		switch {
 		case !slices.Contains(callFields[:], m.Name):
-			return call, nil, bad(clip(m.Name, 80), "is not a field of a call; accepted here: "+strings.Join(callFields[:], ", "))
+			return call, nil, api.Invalid(
+				api.Clip(m.Name, 80), "is not a field of a call; accepted here: "+strings.Join(callFields[:], ", "))
 		case m.Name != "version" && m.Name != "alias" && m.Name != "callback":
 			rest = append(rest, m)
 		case string(m.Value) != "null":
@@ -99,7 +96,7 @@ func decodeCall(body []byte) (call Call, callback json.RawMessage, err error) {
 			return call, nil, err
 		}
 		if call.Version < 1 {
-			return call, nil, bad("version", "must be a whole number from 1")
+			return call, nil, api.Invalid("version", "must be a whole number from 1")
 		}
 	}
 	if v, ok := taken["alias"]; ok {
@@ -110,69 +107,88 @@ func decodeCall(body []byte) (call Call, callback json.RawMessage, err error) {
 	return call, taken["callback"], nil
 }
 
-// Bind finds the function that a call means, of the tenant of the job's caller, and makes it what the job runs.
-func (s *Server) Bind(ctx context.Context, call Call, job *Job) error {
-	f, err := s.state.book.Get(ctx, job.Caller.Tenant, call.Name)
+// requestOf returns the request that a version stands for. Its env becomes the global env.
+func requestOf(content execution.FunctionContent) execution.Request {
+	r := content.Request
+	if len(content.Env) > 0 {
+		global := make(map[string]json.RawMessage, len(r.Context)+1)
+		for name, v := range r.Context {
+			global[name] = v
+		}
+		global["env"] = api.Raw(content.Env)
+		r.Context = global
+	}
+	return r
+}
+
+// Bind finds the function that a call names, of the tenant of the submission's caller, and has the submission run it.
+func (r *Registry) Bind(ctx context.Context, call Call, s *api.Submission) error {
+	f, err := r.Get(ctx, s.Caller.Tenant, call.Name)
 	if err != nil {
 		return err
 	}
-	_, err = s.bind(ctx, f, call, job)
+	_, err = r.bind(ctx, f, call, s)
 	return err
 }
 
-func (s *Server) bind(ctx context.Context, f execution.SavedFunction, call Call, job *Job) (execution.FunctionContent, error) {
-	version, err := functions.Resolve(f, call.Version, call.Alias)
+// BindHook has a submission run the function of a webhook with an event as its input, as the webhook, with the scopes
+// of whoever saved the version.
+func (r *Registry) BindHook(
+	ctx context.Context, f execution.SavedFunction, event json.RawMessage, s *api.Submission,
+) error {
+	call := Call{Name: f.Name, Alias: f.Hook.Alias, Request: execution.Request{Input: event}}
+	content, err := r.bind(ctx, f, call, s)
+	s.Caller = authn.Hook(f.Tenant, f.Name)
+	s.Caller.Scopes = content.Scopes
+	return err
+}
+
+// BindSchedule returns the submission of a function whose scheduled time has come, with the scopes of whoever saved the
+// version.
+func (r *Registry) BindSchedule(
+	ctx context.Context, f execution.SavedFunction, id string, at time.Time,
+) (api.Submission, error) {
+	call := Call{Name: f.Name, Request: execution.Request{Input: f.Schedule.Input}}
+	if call.Request.Input == nil {
+		call.Request.Input = api.Raw(map[string]string{"scheduledAt": api.Stamp(at)})
+	}
+	s := api.Submission{
+		ID: id, Caller: authn.Schedule(f.Tenant, f.Name), Via: execution.ViaSchedule, ReceivedAt: r.now().UTC(),
+		Fresh: true,
+	}
+	content, err := r.bind(ctx, f, call, &s)
+	s.Caller.Scopes = content.Scopes
+	return s, err
+}
+
+func (r *Registry) bind(
+	ctx context.Context, f execution.SavedFunction, call Call, s *api.Submission,
+) (execution.FunctionContent, error) {
+	version, err := Resolve(f, call.Version, call.Alias)
 	if err != nil {
 		return execution.FunctionContent{}, err
 	}
-	content, err := s.state.book.Content(ctx, f, version)
+	content, err := r.Content(ctx, f, version)
 	if err != nil {
 		return content, err
 	}
-	r, q := called(content), call.Request
-	if len(q.Context) > 0 {
-		merged := make(map[string]json.RawMessage, len(r.Context)+len(q.Context))
-		for name, v := range q.Context {
+	request, given := requestOf(content), call.Request
+	if len(given.Context) > 0 {
+		merged := make(map[string]json.RawMessage, len(request.Context)+len(given.Context))
+		for name, v := range given.Context {
 			merged[name] = v
 		}
-		for name, v := range r.Context { // what was saved is not for callers to change
+		for name, v := range request.Context { // a caller cannot change what was saved
 			merged[name] = v
 		}
-		r.Context = merged
+		request.Context = merged
 	}
-	r.Input, r.Seed, r.Priority, r.Debug = q.Input, q.Seed, q.Priority, q.Debug
-	if q.Timeout > 0 && (r.Timeout == 0 || q.Timeout < r.Timeout) {
-		r.Timeout = q.Timeout
+	request.Input, request.Seed = given.Input, given.Seed
+	request.Priority, request.Debug = given.Priority, given.Debug
+	if given.Timeout > 0 && (request.Timeout == 0 || given.Timeout < request.Timeout) {
+		request.Timeout = given.Timeout
 	}
-	job.Request, job.Content, job.Function = r, content.Sum, &execution.FunctionRef{Name: f.Name, Version: version}
+	s.Request, s.Content = request, content.Sum
+	s.Function = &execution.FunctionRef{Name: f.Name, Version: version}
 	return content, nil
-}
-
-// submitScheduled makes a job of a function whose time has come.
-func (s *Server) submitScheduled(ctx context.Context, f execution.SavedFunction, id string, at time.Time) error {
-	call := Call{Name: f.Name, Request: execution.Request{Input: f.Schedule.Input}}
-	if call.Request.Input == nil {
-		call.Request.Input = raw(map[string]string{"scheduledAt": stamp(at)})
-	}
-	job := Job{
-		ID: id, Caller: authn.Schedule(f.Tenant, f.Name), Via: execution.ViaSchedule, ReceivedAt: s.deps.Now().UTC(), Fresh: true,
-	}
-	content, err := s.bind(ctx, f, call, &job)
-	if err != nil {
-		return err
-	}
-	job.Caller.Scopes = content.Scopes
-	return s.submit(ctx, jobOf(job))
-}
-
-// learnStart notes what a run of a saved function told of how it starts. The run does not depend on it.
-func (s *Server) learnStart(ctx context.Context, r *run, result execution.Result) {
-	f := r.job.Function
-	if f == nil || result.Warm == nil || s.state == nil {
-		return
-	}
-	err := s.state.book.Learn(context.WithoutCancel(ctx), r.job.Caller.Tenant, f.Name, f.Version, *result.Warm, result.ColdReason)
-	if err != nil && !errors.Is(err, execution.ErrNotFound) { // it may have been deleted meanwhile
-		s.deps.Logger.Warn("how a function starts was not noted", "function", f.Name, "error", err)
-	}
 }

@@ -1,4 +1,4 @@
-package functions
+package registry
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/results"
 )
@@ -28,8 +29,9 @@ type Reader interface {
 // Store keeps saved functions. It is safe for concurrent use.
 type Store interface {
 	Reader
-	// Change hands a function to fn, empty but for tenant and name when there is none, and keeps what fn makes of it in one
-	// transaction, with the content of the last version when fn gives one. An error of fn changes nothing and is given back.
+	// Change hands a function to fn, empty but for tenant and name when there is none, and keeps what fn makes of it in
+	// one transaction, with the content of the last version when fn gives one. An error of fn changes nothing and is
+	// given back.
 	Change(ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error
 	Delete(ctx context.Context, tenant, name string) error
 }
@@ -49,8 +51,8 @@ func (m *Missing) Error() string { return m.What }
 // Unwrap makes it an execution.ErrNotFound.
 func (m *Missing) Unwrap() error { return execution.ErrNotFound }
 
-// Book is the functions of all tenants. It is safe for concurrent use.
-type Book struct {
+// Registry is the functions of all tenants. It is safe for concurrent use.
+type Registry struct {
 	store    Store
 	now      func() time.Time
 	contents *results.Store[execution.FunctionContent] // versions never change
@@ -58,26 +60,26 @@ type Book struct {
 }
 
 // New opens a book over a store.
-func New(store Store, now func() time.Time) (*Book, error) {
+func New(store Store, now func() time.Time) (*Registry, error) {
 	contents, err := results.New[execution.FunctionContent](bounds.Of(bounds.Contents).Most, bounds.Of(bounds.Contents).Bytes)
 	if err != nil {
 		return nil, err
 	}
 	starts, err := results.New[string](1000, 1<<20)
-	return &Book{store, now, contents, starts}, err
+	return &Registry{store, now, contents, starts}, err
 }
 
 // Put saves a definition. The version is the one that has this content; created says that it was not there before.
-func (b *Book) Put(ctx context.Context, tenant, name, by string, d Definition, needsSecret bool) (f execution.SavedFunction, v execution.FunctionVersion, created bool, err error) {
+func (r *Registry) Put(ctx context.Context, tenant, name, by string, d Definition, needsSecret bool) (f execution.SavedFunction, v execution.FunctionVersion, created bool, err error) {
 	if !ValidName(name) {
-		return f, v, false, bad("name", "must be 1 to 64 letters, digits, - _ or . with a letter or digit first")
+		return f, v, false, api.Invalid("name", "must be 1 to 64 letters, digits, - _ or . with a letter or digit first")
 	}
 	digest, err := digestOf(d.Content)
 	if err != nil {
 		return f, v, false, err
 	}
-	err = b.store.Change(ctx, tenant, name, func(have *execution.SavedFunction) (*execution.FunctionContent, error) {
-		now := b.now().UTC()
+	err = r.store.Change(ctx, tenant, name, func(have *execution.SavedFunction) (*execution.FunctionContent, error) {
+		now := r.now().UTC()
 		if have.CreatedAt.IsZero() {
 			have.CreatedAt, have.Aliases = now, map[string]execution.FunctionAlias{}
 		}
@@ -86,7 +88,7 @@ func (b *Book) Put(ctx context.Context, tenant, name, by string, d Definition, n
 			return nil, err
 		}
 		if d.Hook != nil && d.Hook.Alias != "" && d.Hook.Alias != Latest && have.Aliases[d.Hook.Alias].Version == 0 {
-			return nil, bad("hook.alias", "is not an alias of this function")
+			return nil, api.Invalid("hook.alias", "is not an alias of this function")
 		}
 		if old := have.Schedule; old != nil && d.Schedule != nil && old.Cron == d.Schedule.Cron && old.TimeZone == d.Schedule.TimeZone {
 			d.Schedule.Next = old.Next // saving again makes no time pass over
@@ -110,7 +112,7 @@ func (b *Book) Put(ctx context.Context, tenant, name, by string, d Definition, n
 		return content, nil
 	})
 	if created {
-		b.starts.Put(tenant, startKey(tenant, name, v.Version), "", 0) // one of that name may have been deleted
+		r.starts.Put(tenant, startKey(tenant, name, v.Version), "", 0) // one of that name may have been deleted
 	}
 	return f, v, created, err
 }
@@ -121,7 +123,7 @@ func keepSecret(hook, have *execution.FunctionHook, needed bool) error {
 		return nil
 	}
 	if have == nil || have.Scheme != hook.Scheme || have.Secret == "" {
-		return bad("hook.secret", "is required with the scheme "+hook.Scheme)
+		return api.Invalid("hook.secret", "is required with the scheme "+hook.Scheme)
 	}
 	hook.Secret = have.Secret
 	return nil
@@ -154,11 +156,11 @@ func sourceOf(r execution.Request) []byte {
 }
 
 // Get gives a function.
-func (b *Book) Get(ctx context.Context, tenant, name string) (execution.SavedFunction, error) {
+func (r *Registry) Get(ctx context.Context, tenant, name string) (execution.SavedFunction, error) {
 	if !ValidName(name) {
 		return execution.SavedFunction{}, missing(name)
 	}
-	f, err := b.store.Function(ctx, tenant, name)
+	f, err := r.store.Function(ctx, tenant, name)
 	if errors.Is(err, execution.ErrNotFound) {
 		return f, missing(name)
 	}
@@ -173,13 +175,13 @@ func missing(name string) error {
 }
 
 // List gives at most limit functions after a name.
-func (b *Book) List(ctx context.Context, tenant, after string, limit int) ([]execution.SavedFunction, error) {
-	return b.store.Functions(ctx, tenant, after, limit)
+func (r *Registry) List(ctx context.Context, tenant, after string, limit int) ([]execution.SavedFunction, error) {
+	return r.store.Functions(ctx, tenant, after, limit)
 }
 
 // Delete takes a function away with its versions, aliases, hook and schedule.
-func (b *Book) Delete(ctx context.Context, tenant, name string) error {
-	err := b.store.Delete(ctx, tenant, name)
+func (r *Registry) Delete(ctx context.Context, tenant, name string) error {
+	err := r.store.Delete(ctx, tenant, name)
 	if errors.Is(err, execution.ErrNotFound) {
 		return missing(name)
 	}
@@ -187,20 +189,20 @@ func (b *Book) Delete(ctx context.Context, tenant, name string) error {
 }
 
 // Content gives what a version runs. Nobody may change it.
-func (b *Book) Content(ctx context.Context, f execution.SavedFunction, version int) (execution.FunctionContent, error) {
+func (r *Registry) Content(ctx context.Context, f execution.SavedFunction, version int) (execution.FunctionContent, error) {
 	if version < 1 || version > len(f.Versions) {
 		return execution.FunctionContent{}, noVersion(f, version)
 	}
 	key := f.Tenant + "\x00" + f.Name + "\x00" + f.Versions[version-1].Digest
-	if c, ok := b.contents.Get(key); ok {
+	if c, ok := r.contents.Get(key); ok {
 		return c, nil
 	}
-	c, err := b.store.Content(ctx, f.Tenant, f.Name, version)
+	c, err := r.store.Content(ctx, f.Tenant, f.Name, version)
 	if err != nil {
 		return c, err
 	}
 	c.Sum = c.Request.Sources().Sum()
-	b.contents.Put(f.Tenant, key, c, c.Request.Sources().Bytes()+1024)
+	r.contents.Put(f.Tenant, key, c, c.Request.Sources().Bytes()+1024)
 	return c, nil
 }
 
@@ -209,13 +211,13 @@ func startKey(tenant, name string, version int) string {
 }
 
 // Learn notes what a run of a version told of how it starts: it says so with every run, and is noted once.
-func (b *Book) Learn(ctx context.Context, tenant, name string, version int, warm bool, reason string) error {
+func (r *Registry) Learn(ctx context.Context, tenant, name string, version int, warm bool, reason string) error {
 	key, told := startKey(tenant, name, version), fmt.Sprint(warm, reason)
-	if noted, ok := b.starts.Get(key); ok && noted == told {
+	if noted, ok := r.starts.Get(key); ok && noted == told {
 		return nil
 	}
-	b.starts.Put(tenant, key, told, len(key)+len(told))
-	return b.store.Change(ctx, tenant, name, func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
+	r.starts.Put(tenant, key, told, len(key)+len(told))
+	return r.store.Change(ctx, tenant, name, func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
 		if version < 1 || version > len(f.Versions) {
 			return nil, missing(name) // it was deleted meanwhile
 		}

@@ -1,4 +1,4 @@
-package functions_test
+package registry_test
 
 import (
 	"errors"
@@ -6,18 +6,18 @@ import (
 	"testing"
 
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/gateway/functions"
+	"github.com/airlock-run/airlock/gateway/registry"
 )
 
 func TestValidName(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"a", "A9", "a-b_c.d", strings.Repeat("x", 64)} {
-		if !functions.ValidName(s) {
+		if !registry.ValidName(s) {
 			t.Errorf("%q", s)
 		}
 	}
 	for _, s := range []string{"", ".", "..", "-a", "_a", "a/b", "a b", "ä", "a\x00", strings.Repeat("x", 65)} {
-		if functions.ValidName(s) {
+		if registry.ValidName(s) {
 			t.Errorf("%q", s)
 		}
 	}
@@ -34,14 +34,14 @@ func TestDiff(t *testing.T) {
 	}
 	a, b := file("a.js", "1\n2\n", "same", "x", "bin", "\xff", "gone", "y"), file("a.js", "1\n3\n", "same", "x", "bin", "\xfe")
 	b.Request.Policy, b.Env = "strict", map[string]string{"A": "1"}
-	d, err := functions.Diff(1, 2, a, b)
+	d, err := registry.Diff(1, 2, a, b)
 	if err != nil || d.Same || len(d.Files) != 3 || !strings.Contains(d.Files["a.js"], "-2\n+3\n") || !strings.HasPrefix(d.Files["bin"], "binary") {
 		t.Errorf("%+v %v", d, err)
 	}
 	if len(d.Fields) != 2 || d.Fields[0].Field != "env" || string(d.Fields[1].From) != "null" || string(d.Fields[1].To) != `"strict"` {
 		t.Errorf("%+v", d.Fields)
 	}
-	if d, err = functions.Diff(1, 1, a, a); err != nil || !d.Same {
+	if d, err = registry.Diff(1, 1, a, a); err != nil || !d.Same {
 		t.Errorf("%+v %v", d, err)
 	}
 }
@@ -55,7 +55,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		d, err := functions.Decode(body)
+		d, err := registry.Decode(body)
 		var e *execution.Error
 		if err != nil {
 			if !errors.As(err, &e) || e.Message == "" {

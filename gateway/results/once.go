@@ -32,8 +32,9 @@ const (
 	Reused
 )
 
-// Once makes sure that a request with an idempotency key is carried out once (draft-ietf-httpapi-idempotency-key-header).
-// Answers are kept for a day, or until newer ones need the room. It is safe for concurrent use.
+// Once makes sure that a request with an idempotency key is carried out once
+// (draft-ietf-httpapi-idempotency-key-header). Answers are kept for a day, or until newer ones need the room. It is
+// safe for concurrent use.
 type Once struct {
 	now func() time.Time
 
@@ -57,8 +58,8 @@ func NewOnce(maxCount, maxBytes int, now func() time.Time) (*Once, error) {
 	return &Once{now: steady.Clock(now), flight: map[string]flying{}, saved: saved}, err
 }
 
-// Begin asks for an owner's key on behalf of a request that is told from others by digest. The answer is there when the state is
-// Done.
+// Begin asks for an owner's key on behalf of a request that is told from others by digest. The answer is there when
+// the state is Done.
 func (o *Once) Begin(owner, key string, digest [sha256.Size]byte) (State, *Saved) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Store is a cache with least-recently-used eviction, bounded by count and by bytes. Where there is no room, the owner who
-// takes most of it loses what was used longest ago: who fills the store loses their own. It is safe for concurrent use.
-// Values are shared: nobody may change one after Put.
+// Store is a cache with least-recently-used eviction, bounded by count and by bytes. Where there is no room, the
+// owner who takes most of it loses what was used longest ago: who fills the store loses their own. It is safe for
+// concurrent use. Values are shared: nobody may change one after Put.
 type Store[V any] struct {
 	maxCount int
 	maxBytes int
@@ -74,8 +74,8 @@ func New[V any](maxCount, maxBytes int) (*Store[V], error) {
 	return &Store[V]{maxCount: maxCount, maxBytes: maxBytes, byKey: make(map[string]*list.Element), owners: make(map[string]*shelf)}, nil
 }
 
-// Put keeps an owner's value that takes size bytes, in place of one with the same key, and makes room for it. A value larger
-// than the whole store is not kept.
+// Put keeps an owner's value that takes size bytes, in place of one with the same key, and makes room for it. A value
+// larger than the whole store is not kept.
 func (s *Store[V]) Put(owner, key string, value V, size int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

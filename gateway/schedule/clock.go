@@ -71,7 +71,7 @@ func (c *Clock) Start(ctx context.Context) {
 		ticks := time.NewTicker(time.Second)
 		defer ticks.Stop()
 		for {
-			if err := c.Turn(ctx); err != nil && ctx.Err() == nil {
+			if err := c.RunDue(ctx); err != nil && ctx.Err() == nil {
 				c.cfg.Logger.Error("schedules cannot be run", "error", err)
 			}
 			select {
@@ -100,9 +100,9 @@ const (
 	rounds   = 10
 )
 
-// Turn submits what is due now: tenant by tenant, so that one with thousands of schedules does not delay the others. After a
+// RunDue submits what is due now: tenant by tenant, so that one with thousands of schedules does not delay the others. After a
 // clock was put back, and at the start, it also looks for schedules that the old time moved too far ahead.
-func (c *Clock) Turn(ctx context.Context) error {
+func (c *Clock) RunDue(ctx context.Context) error {
 	now := c.cfg.Now()
 	err := c.catchUp(ctx, now)
 	seen := map[string]bool{} // one that fails is due again in the next turn

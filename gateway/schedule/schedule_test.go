@@ -148,7 +148,7 @@ func TestClock(t *testing.T) {
 	}
 	turn := func(want error, ids int) {
 		t.Helper()
-		if err := c.Turn(t.Context()); !errors.Is(err, want) || len(submitted) != ids {
+		if err := c.RunDue(t.Context()); !errors.Is(err, want) || len(submitted) != ids {
 			t.Errorf("%v, %v", err, submitted)
 		}
 	}
@@ -203,7 +203,7 @@ func TestTurnIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Turn(t.Context()); err != nil {
+	if err := c.RunDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if submitted["many"] == 0 || submitted["many"] > 1000 {

@@ -1,4 +1,10 @@
-// Package steady makes a clock that never goes back.
+// Package steady makes clocks that never go back.
+//
+// With time.Now, whose times carry a monotonic reading, a change of the system's clock is not seen at all. A clock
+// without one stands still while it goes back, and continues from there: a duration between two of its times is never
+// negative, and never longer because somebody set the clock.
+//
+// Any package of the gateway may import it.
 package steady
 
 import (
@@ -6,10 +12,8 @@ import (
 	"time"
 )
 
-// Clock returns a clock that goes as now does, but stands still while now goes back, and goes on from there: what is measured
-// between two of its times is never negative, and never longer because somebody set the clock. With time.Now, whose times
-// carry a monotonic reading, it does not jump ahead either. It is safe for concurrent use if now is. It tells durations, not
-// the time of day.
+// Clock returns a clock that follows now and never goes back. It measures durations and does not tell the time of
+// day. It is safe for concurrent use if now is.
 func Clock(now func() time.Time) func() time.Time {
 	var mu sync.Mutex
 	last := now()
@@ -23,5 +27,22 @@ func Clock(now func() time.Time) func() time.Time {
 		}
 		last = at
 		return told
+	}
+}
+
+// Elapsed returns a func that returns the time since it was first called. It never goes back. It is safe for
+// concurrent use if now is.
+func Elapsed(now func() time.Time) func() time.Duration {
+	var (
+		first sync.Once
+		clock func() time.Time
+		began time.Time
+	)
+	return func() time.Duration {
+		first.Do(func() {
+			clock = Clock(now)
+			began = clock()
+		})
+		return clock().Sub(began)
 	}
 }

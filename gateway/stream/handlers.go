@@ -1,11 +1,11 @@
-package gateway
+package stream
 
 import (
 	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
+	"log/slog"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,148 +15,114 @@ import (
 	"github.com/gofiber/fiber/v2/utils"
 
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/access"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/bounds"
+	"github.com/airlock-run/airlock/gateway/httpconn"
+	"github.com/airlock-run/airlock/gateway/idempotency"
 	"github.com/airlock-run/airlock/gateway/results"
-	"github.com/airlock-run/airlock/gateway/stream"
 )
 
 const (
-	// streamWindow is how many bytes of events one execution may be ahead of its slowest client, and how many a client
-	// that lost its connection can still get.
-	streamWindow = 256 << 10
-	// admission is how long an execution may wait in line before the answer begins; until then a refusal is an ordinary
-	// problem with its own status, afterwards an event.
-	admission = time.Second
+	// window is how many bytes of events an execution may be ahead of its slowest client, and how many a client that
+	// lost its connection can still get.
+	window = 256 << 10
+	// patience is how long an execution may wait in the queue before the response begins. Until then a refusal is an
+	// ordinary problem with its own status; afterwards it is an event.
+	patience = time.Second
 )
 
-// streams are the executions that clients can follow: those that run, and the last ones that have ended.
-type streams struct {
-	ended *results.Store[*following]
-
-	mu      sync.Mutex
-	running map[string]*following
+// Handlers serve POST /api/execute/stream.
+type Handlers struct {
+	Executor api.Executor
+	// Read reads the submission of a request.
+	Read    func(*fiber.Ctx) (api.Submission, error)
+	Running *Running
+	Results *results.Store[results.Finished]
+	Keys    *idempotency.Keys
+	// Places bounds the streams.
+	Places *bounds.Pool
+	// Problem returns the problem document of an error.
+	Problem      func(err error, path, requestID string) []byte
+	Heartbeat    time.Duration // between comments on a silent stream
+	WriteTimeout time.Duration // for one event
+	NewID        func() string
+	Logger       *slog.Logger
 }
 
-// following is one streamed execution, whose it is, and what stops it.
-type following struct {
-	owner string
-	log   *stream.Log
-	stop  context.CancelFunc
-}
-
-func newStreams() (*streams, error) {
-	ended, err := results.New[*following](bounds.Of(bounds.Replays).Most, bounds.Of(bounds.Replays).Bytes)
-	return &streams{ended: ended, running: map[string]*following{}}, err
-}
-
-func (st *streams) find(id string) (*following, bool) {
-	st.mu.Lock()
-	f, ok := st.running[id]
-	st.mu.Unlock()
-	if ok {
-		return f, true
-	}
-	return st.ended.Get(id)
-}
-
-// cancel stops a streamed execution of owner. It reports whether there is one that runs; its stream ends with the result.
-func (st *streams) cancel(id, owner string) bool {
-	st.mu.Lock()
-	f, ok := st.running[id]
-	st.mu.Unlock()
-	if !ok || f.owner != owner {
-		return false
-	}
-	f.stop()
-	return true
-}
-
-func (st *streams) begin(id string, f *following) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.running[id] = f
-}
-
-func (st *streams) end(id string) {
-	st.mu.Lock()
-	f := st.running[id]
-	delete(st.running, id)
-	st.mu.Unlock()
-	f.log.Close()
-	st.ended.Put(f.owner, id, f, f.log.Bytes())
-}
-
-// executeStream is POST /api/execute/stream: the guest's output as it is printed, then the result, as server-sent events.
-// With Last-Event-ID it runs nothing and goes on where that connection was lost.
-func (s *Server) executeStream(c *fiber.Ctx) error {
-	leave, err := enter(c, s.places.streams, bounds.Streams)
+// Execute serves POST /api/execute/stream: the guest's output as it is printed, then the result, as server-sent
+// events. With Last-Event-ID it runs nothing and continues where the connection was lost.
+func (h *Handlers) Execute(c *fiber.Ctx) error {
+	leave, err := access.Enter(c, h.Places, bounds.Streams)
 	if err != nil {
 		return err
 	}
-	if err := s.openStream(c, leave); err != nil {
+	if err := h.open(c, leave); err != nil {
 		leave()
 		return err
 	}
 	return nil
 }
 
-// openStream answers with a stream, and calls leave when that has ended.
-func (s *Server) openStream(c *fiber.Ctx, leave func()) error {
+// open responds with a stream, and calls leave when it has ended.
+func (h *Handlers) open(c *fiber.Ctx, leave func()) error {
 	if last := utils.CopyString(c.Get("Last-Event-ID")); last != "" {
-		return s.resume(c, last, leave)
+		return h.resume(c, last, leave)
 	}
-	job, err := s.job(c)
+	s, err := h.Read(c)
 	if err != nil {
 		return err
 	}
-	claim, err := s.claim(c, job.Caller.Owner(), false)
+	claim, err := h.Keys.Claim(c, s.Caller.Owner(), false)
 	if err != nil {
 		return err
 	}
-	if claim.saved != nil {
-		c.Set(replayed, "true")
-		return s.serveResult(c, claim.saved.Body, leave)
+	if claim.Saved != nil {
+		c.Set(api.Replayed, "true")
+		return h.sendResult(c, claim.Saved.Body, leave)
 	}
-	job.ID = s.deps.NewID()
-	ctx, hangUp := context.WithCancel(s.base)
-	abandoned := hangUp
-	if claim.keep != nil { // its caller means to come back
+	s.ID = h.NewID()
+	ctx, stop := context.WithCancel(c.UserContext())
+	abandoned := stop
+	if claim.HasKey() { // the caller may come back for the result
 		abandoned = nil
 	}
-	log := stream.NewLog(streamWindow, abandoned)
-	s.streams.begin(job.ID, &following{job.Caller.Owner(), log, hangUp})
+	log := NewLog(window, abandoned)
+	h.Running.begin(s.ID, &followed{s.Caller.Owner(), log, stop})
 	follower := log.Follow(0)
 	admitted, refused := make(chan struct{}), make(chan error, 1)
-	job.Admitted = sync.OnceFunc(func() { close(admitted) })
-	go s.runStream(ctx, job, log, claim, refused, dress(c, s.deps.NewID))
-	patience := time.NewTimer(admission)
-	defer patience.Stop()
-	watched, release := s.attached(c)
+	s.Admitted = sync.OnceFunc(func() { close(admitted) })
+	go h.run(ctx, s, log, claim, refused, api.RequestID(c))
+	waiting := time.NewTimer(patience)
+	defer waiting.Stop()
+	connected, release := api.DisconnectContext(c)
 	select {
 	case err := <-refused:
 		release()
 		follower.Close()
 		return err
 	case <-admitted:
-	case <-patience.C:
-	case <-watched.Done():
+	case <-waiting.C:
+	case <-connected.Done():
 		if abandoned != nil {
 			abandoned()
 		}
 	}
 	release()
-	return s.serveStream(c, job.ID, follower, leave)
+	return h.send(c, s.ID, follower, leave)
 }
 
-// runStream runs a job and publishes what becomes of it. An error goes to refused when nobody has been admitted yet, and
-// to the stream in any case.
-func (s *Server) runStream(ctx context.Context, job Job, log *stream.Log, claim *claim, refused chan<- error, requestID string) {
-	defer s.streams.end(job.ID)
-	defer claim.abandon()
+// run runs a submission and publishes its output and result. An error goes to refused, where it counts if the
+// execution was not admitted, and to the stream.
+func (h *Handlers) run(
+	ctx context.Context, s api.Submission, log *Log, claim *idempotency.Claim, refused chan<- error, requestID string,
+) {
+	defer h.Running.end(s.ID)
+	defer claim.Abandon()
+	lasting := context.WithoutCancel(ctx)
 	fail := func(err error) {
 		refused <- err
-		publish(context.WithoutCancel(ctx), log, "error", s.document(err, "/api/execute/stream", requestID))
+		publish(lasting, log, "error", h.Problem(err, "/api/execute/stream", requestID))
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -164,28 +130,28 @@ func (s *Server) runStream(ctx context.Context, job Job, log *stream.Log, claim 
 		}
 	}()
 	index := 0
-	job.OnLog = func(l execution.Log) {
+	s.OnLog = func(l execution.Log) {
 		body, err := json.Marshal(chunk{l.Message + "\n", index, l.Level})
 		if err == nil && log.Publish(ctx, "chunk", body) == nil {
 			index++
 		}
 	}
-	result, err := s.Execute(ctx, job)
+	result, err := h.Executor.Execute(ctx, s)
 	if err != nil {
 		fail(err)
 		return
 	}
-	body, err := encode(result)
+	body, err := api.Encode(result)
 	if err != nil {
 		fail(err)
 		return
 	}
-	if err := claim.finish(results.Saved{Status: 200, Body: body}); err != nil {
+	if err := claim.Finish(results.Saved{Status: 200, Body: body}); err != nil {
 		fail(err)
 		return
 	}
-	job.Admitted()
-	publish(context.WithoutCancel(ctx), log, "complete", body)
+	s.Admitted()
+	publish(lasting, log, "complete", body)
 }
 
 type chunk struct {
@@ -194,62 +160,59 @@ type chunk struct {
 	Level string `json:"level"`
 }
 
-// publish adds an event of one line; it is dropped when ctx has ended, because then nobody reads.
-func publish(ctx context.Context, log *stream.Log, name string, body []byte) {
+// publish adds an event of one line. The event is dropped if ctx has ended, because then nobody reads.
+func publish(ctx context.Context, log *Log, name string, body []byte) {
 	_ = log.Publish(ctx, name, []byte(strings.TrimSuffix(string(body), "\n")))
 }
 
-// resume goes on after the event that Last-Event-ID names. Where the events are no longer kept but the result is, that
-// alone is sent.
-func (s *Server) resume(c *fiber.Ctx, last string, leave func()) error {
+// resume continues after the event that Last-Event-ID names. If only the result is still kept, it is sent alone.
+func (h *Handlers) resume(c *fiber.Ctx, last string, leave func()) error {
 	id, number, _ := strings.Cut(last, ":")
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 0 || !execution.ValidID(id) {
-		return bad("Last-Event-ID", "is not one that this service gave out")
+		return api.Invalid("Last-Event-ID", "is not one that this service gave out")
 	}
-	caller := callerOf(c)
-	if f, ok := s.streams.find(id); ok && f.owner == caller.Owner() {
-		return s.serveStream(c, id, f.log.Follow(n), leave)
+	caller := api.CallerOf(c)
+	if f, ok := h.Running.find(id); ok && f.owner == caller.Owner() {
+		return h.send(c, id, f.log.Follow(n), leave)
 	}
-	if k, ok := s.kept.Get(id); ok && (k.owner == caller.Owner() || caller.May(authn.AuditReadAll)) {
-		return s.serveResult(c, k.body, leave)
+	if kept, ok := h.Results.Get(id); ok && kept.VisibleTo(caller) {
+		return h.sendResult(c, kept.Body, leave)
 	}
-	return &problem{status: 404, detail: "there is no stream with this id any more; the audit record is kept for good"}
+	return api.NotFound("there is no stream with this id any more; the audit record is kept for good")
 }
 
-// serveResult answers with the one event of a result that is there already.
-func (s *Server) serveResult(c *fiber.Ctx, body []byte, leave func()) error {
+// sendResult responds with one event, that of a result which is there already.
+func (h *Handlers) sendResult(c *fiber.Ctx, body []byte, leave func()) error {
 	var result execution.Result
 	if err := json.Unmarshal(body, &result); err != nil {
 		return fmt.Errorf("read a kept result: %w", err)
 	}
-	log := stream.NewLog(streamWindow, nil)
-	publish(s.base, log, "complete", body)
+	log := NewLog(window, nil)
+	publish(c.UserContext(), log, "complete", body)
 	log.Close()
-	return s.serveStream(c, result.ID, log.Follow(0), leave)
+	return h.send(c, result.ID, log.Follow(0), leave)
 }
 
-// serveStream answers with what the follower reads. When the client is gone, or takes longer than the write timeout for
-// one event, the follower leaves; when it was the last one, the run is stopped.
-func (s *Server) serveStream(c *fiber.Ctx, id string, follower *stream.Follower, leave func()) error {
+// send responds with what the follower reads. If the client is gone, or takes longer than the write timeout for one
+// event, the follower leaves. If it was the last follower, the run is stopped.
+func (h *Handlers) send(c *fiber.Ctx, id string, follower *Follower, leave func()) error {
 	c.Set(fiber.HeaderContentType, "text/event-stream; charset=utf-8")
 	c.Set("X-Accel-Buffering", "no")
-	c.Set(executionID, id)
+	c.Set(api.ExecutionID, id)
 	conn := c.Context().Conn()
-	// A shutdown ends the run, and the run ends the stream, with its last event.
-	ctx, release := watch(context.Background(), conn)
-	heartbeat := min(s.cfg.Heartbeat, s.cfg.WriteTimeout/2)
+	// The context does not end with a shutdown: that ends the run, and the run ends the stream with its last event.
+	ctx, release := httpconn.DisconnectContext(context.Background(), conn)
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 		defer leave()
 		defer release()
 		defer follower.Close()
-		err := stream.Write(ctx, w, follower, id, heartbeat, func() { extend(conn, s.cfg.WriteTimeout) })
+		err := Write(ctx, w, follower, id, min(h.Heartbeat, h.WriteTimeout/2), func() {
+			httpconn.ExtendWrite(conn, h.WriteTimeout)
+		})
 		if err != nil {
-			s.deps.Logger.Debug("a stream ended early", "execution", id, "error", err)
+			h.Logger.Debug("a stream ended early", "execution", id, "error", err)
 		}
 	})
 	return nil
 }
-
-// extend gives the next write its time; on a connection that is closed the write itself fails.
-func extend(conn net.Conn, d time.Duration) { _ = conn.SetWriteDeadline(time.Now().Add(d)) }

@@ -30,8 +30,8 @@ type Log struct {
 	abandoned func()
 }
 
-// NewLog makes a Log that keeps about window bytes of events. abandoned, which may be nil, is called, with no lock held,
-// each time the last follower leaves before the Log is closed.
+// NewLog makes a Log that keeps about window bytes of events. abandoned, which may be nil, is called, with no lock
+// held, each time the last follower leaves before the Log is closed.
 func NewLog(window int, abandoned func()) *Log {
 	return &Log{window: window, changed: make(chan struct{}), first: 1, followers: map[*Follower]struct{}{}, abandoned: abandoned}
 }
@@ -72,8 +72,8 @@ func (l *Log) Bytes() int {
 	return l.bytes
 }
 
-// Follow reads the events after the one with the given ID (0 for all); those no longer kept are skipped. A Follower must
-// be closed.
+// Follow reads the events after the one with the given ID (0 for all); those no longer kept are skipped. A Follower
+// must be closed.
 func (l *Log) Follow(after int) *Follower {
 	l.mu.Lock()
 	defer l.mu.Unlock()

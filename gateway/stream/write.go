@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Write sends what f reads as server-sent events until the stream ends, the context does, or the client is gone. Ids are
-// prefix, a colon and the event's number. A comment is sent whenever there was nothing to send for heartbeat. before is
-// called ahead of each flush, to set a deadline for it.
+// Write sends what f reads as server-sent events until the stream ends, the context does, or the client is gone. Ids
+// are prefix, a colon and the event's number. A comment is sent whenever there was nothing to send for heartbeat.
+// before is called ahead of each flush, to set a deadline for it.
 func Write(ctx context.Context, w *bufio.Writer, f *Follower, prefix string, heartbeat time.Duration, before func()) error {
 	flush := func() error {
 		before()

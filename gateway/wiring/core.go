@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 	"github.com/airlock-run/airlock/infra/records"
 )
@@ -22,7 +23,7 @@ type core struct {
 	state gateway.State
 	fleet *Fleet
 	scans *ScanReader
-	tools gateway.Attached
+	tools mcp.ToolSource
 	cleanup
 }
 
@@ -70,7 +71,7 @@ func openCore(ctx context.Context, getenv func(string) string, set settings.Sett
 // deps returns what the gateway uses of the core.
 func (c *core) deps() gateway.Deps {
 	return gateway.Deps{
-		Reader: c.scans, Records: c.store, State: c.state, Attached: c.tools, Logger: c.in.Log, Now: time.Now, NewID: NewID,
+		Reader: c.scans, Records: c.store, State: c.state, RemoteTools: c.tools, Logger: c.in.Log, Now: time.Now, NewID: NewID,
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/meter"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 	"github.com/airlock-run/airlock/infra/invoke/handover"
 	"github.com/airlock-run/airlock/infra/invoke/lambdainvoke"
@@ -174,15 +175,15 @@ func (f *Fleet) described(confined *WallWatch) string {
 }
 
 // state returns what the dashboard shows of the processes; nil on Lambda.
-func (f *Fleet) state() func() gateway.Fleet {
+func (f *Fleet) state() func() meter.Fleet {
 	if f.pool == nil {
 		return nil
 	}
-	return func() gateway.Fleet {
+	return func() meter.Fleet {
 		now := f.pool.Stats()
-		out := gateway.Fleet{Executions: now.Executions, Crashed: now.Crashed, Killed: now.Killed, Waiting: now.Waiting}
+		out := meter.Fleet{Executions: now.Executions, Crashed: now.Crashed, Killed: now.Killed, Waiting: now.Waiting}
 		for _, p := range now.Processes {
-			out.Processes = append(out.Processes, gateway.Process(p))
+			out.Processes = append(out.Processes, meter.Process(p))
 		}
 		return out
 	}

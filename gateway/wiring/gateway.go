@@ -12,6 +12,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/examples"
 	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/callbacks"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 )
 
@@ -183,9 +184,12 @@ func (c *core) server(ctx context.Context, deps gateway.Deps) (*gateway.Server, 
 		return nil, err
 	}
 	return gateway.New(gateway.Config{
-		MaxBodyBytes: set.MaxBody, CORSOrigins: set.CORSOrigins, Places: c.fleet.places, SparePlaces: c.fleet.spare, OpenedHosts: c.hosts,
-		HooksHost: set.Hooks.Host, HookRate: set.Hooks.PerMinute, HookAnswerHeaders: set.Hooks.AnswerHeaders,
-		CallbackSecret: set.CallbackSecret, KeepCode: set.Records.KeepCode, Proxies: set.Proxies,
-		Spread: set.Front != "" || settings.IsBucket(set.State), Frozen: set.Front != "",
+		MaxBodyBytes: set.MaxBody, CORSOrigins: set.CORSOrigins, Places: c.fleet.places, SparePlaces: c.fleet.spare,
+		Callbacks: callbacks.Rules{OpenedHosts: c.hosts, Secret: set.CallbackSecret},
+		Hooks: gateway.HooksConfig{
+			Host: set.Hooks.Host, Rate: set.Hooks.PerMinute, AnswerHeaders: set.Hooks.AnswerHeaders,
+		},
+		KeepCode: set.Records.KeepCode, Proxies: set.Proxies,
+		MultiInstance: set.Front != "" || settings.IsBucket(set.State), NoBackgroundWork: set.Front != "",
 	}, deps)
 }

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/airlock-run/airlock/functions/process"
-	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/records"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 	"github.com/airlock-run/airlock/infra/records/auditindex"
 	"github.com/airlock-run/airlock/infra/records/filerecords"
@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	_ gateway.Index     = (*auditindex.Index)(nil)
+	_ records.Index     = (*auditindex.Index)(nil)
 	_ auditindex.Log    = (*filerecords.Store)(nil)
 	_ auditindex.Bucket = (*s3records.Store)(nil)
 )

@@ -14,7 +14,7 @@ import (
 // serveFront passes Lambda's events to the gateway until the process ends.
 func (g *Gateway) serveFront() {
 	if g.Settings.Front == settings.FrontJobs {
-		events.ServeTurns(g.server.Turn)
+		events.ServeTurns(g.server.RunDue)
 	}
 	events.ServeFront(events.Front(&url.URL{Scheme: "http", Host: g.Address()}), g.Settings.Front == settings.FrontBuffer)
 }

@@ -10,21 +10,22 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/access"
 	"github.com/airlock-run/airlock/gateway/ratelimit"
 	"github.com/airlock-run/airlock/gateway/ratelimit/resp"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 )
 
 var (
-	_ gateway.Limiter = (*ratelimit.Limiter)(nil)
-	_ gateway.Limiter = (*ratelimit.Shared)(nil)
-	_ gateway.Quotas  = (*ratelimit.Quotas)(nil)
-	_ gateway.Logins  = (*ratelimit.Logins)(nil)
+	_ access.Limiter = (*ratelimit.Limiter)(nil)
+	_ access.Limiter = (*ratelimit.Shared)(nil)
+	_ access.Quotas  = (*ratelimit.Quotas)(nil)
+	_ access.Logins  = (*ratelimit.Logins)(nil)
 )
 
 // limiter is implemented by the limiter in this process and by the one in Redis.
 type limiter interface {
-	gateway.Limiter
+	access.Limiter
 	ratelimit.Counter
 	ratelimit.Tally
 }
@@ -75,7 +76,7 @@ func limits(set settings.Settings, policy *Rules, deps *gateway.Deps) error {
 	if err != nil {
 		return err
 	}
-	deps.Logins, err = ratelimit.NewLogins(ratelimit.LoginsConfig{
+	deps.Limits.Logins, err = ratelimit.NewLogins(ratelimit.LoginsConfig{
 		Tally: failures, Window: wrong, Most: min(set.Rate.Max, maxFailures), Now: deps.Now,
 	})
 	if err != nil {
@@ -85,8 +86,8 @@ func limits(set settings.Settings, policy *Rules, deps *gateway.Deps) error {
 	if err != nil {
 		return err
 	}
-	deps.Limiter, deps.HookLimiter = callers, hooks
-	deps.Quotas = &ratelimit.Quotas{Minute: minute, Day: day, Of: policy.Quota}
+	deps.Limits.Limiter, deps.Limits.HookLimiter = callers, hooks
+	deps.Limits.Quotas = &ratelimit.Quotas{Minute: minute, Day: day, Of: policy.Quota}
 	return nil
 }
 

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/process"
-	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/infra/mcptools"
 	"github.com/airlock-run/airlock/policy/address"
 	"github.com/airlock-run/airlock/policy/outbound"
 )
 
-var _ gateway.Attached = (*mcptools.Catalogue)(nil)
+var _ mcp.ToolSource = (*mcptools.Catalogue)(nil)
 
 const (
 	// startTimeout is how long a start waits for the servers to list their tools.
@@ -38,7 +38,7 @@ func (t *RemoteTools) isSet() bool {
 }
 
 // open starts listing the servers' tools. It returns nil if the variable is not set. The second result stops it.
-func (t *RemoteTools) open(ctx context.Context, opened []string, log *slog.Logger) (gateway.Attached, func()) {
+func (t *RemoteTools) open(ctx context.Context, opened []string, log *slog.Logger) (mcp.ToolSource, func()) {
 	if !t.isSet() {
 		return nil, func() {}
 	}

@@ -106,7 +106,7 @@ func life(ctx context.Context, s *s3state.Store, w *world, now time.Time) (ackno
 	if err != nil {
 		return nil, err
 	}
-	if err := clock.Turn(ctx); err != nil {
+	if err := clock.RunDue(ctx); err != nil {
 		return acknowledged, err
 	}
 	const mine = "exec_0000000001"
@@ -207,7 +207,7 @@ func survived(t *testing.T, n int, carry bool) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(clock.Turn(ctx), queue.Turn(ctx, ""), queue.Turn(ctx, "")); err != nil {
+	if err := errors.Join(clock.RunDue(ctx), queue.RunDue(ctx, ""), queue.RunDue(ctx, "")); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
 	for _, id := range append(acknowledged, scheduled) {

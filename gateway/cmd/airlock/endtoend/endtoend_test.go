@@ -22,6 +22,7 @@ import (
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/functions/runner"
 	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/access"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/ratelimit"
 	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
@@ -134,7 +135,7 @@ func serve(t testing.TB, mode string, processes int) *service {
 	t.Cleanup(func() { _ = state.Close() })
 	server, err := gateway.New(gateway.Config{Overhead: grace, Places: processes, KeepCode: !timed}, gateway.Deps{
 		State:   state,
-		Invoker: pool, Records: records, Policy: decider(mode), Reader: scan.New(), Limiter: limiter, Auth: auth, Logger: slog.New(slog.DiscardHandler),
+		Invoker: pool, Records: records, Policy: decider(mode), Reader: scan.New(), Limits: access.Limits{Limiter: limiter}, Auth: auth, Logger: slog.New(slog.DiscardHandler),
 		Now: time.Now, NewID: func() string { return "exec_" + ulid.MustNew(ulid.Now(), rand.Reader).String() },
 	})
 	if err != nil {

@@ -1,0 +1,98 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+// Headers of responses.
+const (
+	// ExecutionID names the execution that a response belongs to, where the body does not.
+	ExecutionID = "X-Execution-Id"
+	// Replayed marks a response that was given before.
+	Replayed = "Idempotency-Replayed"
+)
+
+// A List is the shape of every list.
+type List[T any] struct {
+	Items []T     `json:"items"`
+	Next  *string `json:"next"`
+}
+
+// Encode writes JSON for people: without the escapes that only HTML needs, and with a newline at the end.
+func Encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode a response: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// Raw encodes values that cannot fail to encode, such as the plain types of the policy.
+func Raw(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// Send responds with v. The status is 200 unless it was set before.
+func Send(c *fiber.Ctx, v any) error {
+	body, err := Encode(v)
+	if err != nil {
+		return err
+	}
+	return SendJSON(c, body)
+}
+
+// SendJSON responds with a body that is JSON already.
+func SendJSON(c *fiber.Ctx, body []byte) error {
+	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
+	return c.Send(body)
+}
+
+// NotModified sets the entity tag of a response and reports whether the caller has that version already.
+func NotModified(c *fiber.Ctx, tag string) bool {
+	c.Set(fiber.HeaderCacheControl, "no-cache")
+	c.Set(fiber.HeaderETag, tag)
+	return strings.Contains(c.Get(fiber.HeaderIfNoneMatch), tag)
+}
+
+// Tag returns an entity tag for content.
+func Tag(content []byte) string {
+	sum := sha256.Sum256(content)
+	return `"` + hex.EncodeToString(sum[:16]) + `"`
+}
+
+// Seconds returns d in whole seconds, rounded up: a caller who waits that long is not too early.
+func Seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
+
+// Milliseconds returns d in milliseconds, to the microsecond.
+func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// Stamp returns a time as responses write it, and "" for the zero time.
+func Stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+// Clip cuts a text after a number of bytes, between characters.
+func Clip(text string, bytes int) string {
+	if len(text) <= bytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:bytes], "") + "…"
+}

@@ -1,0 +1,64 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/utils"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/authn"
+)
+
+// A Submission asks for one execution. Every handler that runs code makes one: from a body, a saved function, a
+// webhook, a schedule, a stored job, or the call of an agent.
+type Submission struct {
+	Request    execution.Request
+	Caller     authn.Identity
+	IP         string
+	Via        string // execution.ViaHTTP and the like
+	ReceivedAt time.Time
+	// Function is the saved function that Request was made from, or nil.
+	Function *execution.FunctionRef
+	// Content is the hash of the sources of a saved function. If empty, it is computed.
+	Content string
+	// ID is the id of the execution. If empty, one is made.
+	ID string
+	// TraceParent is the caller's place in a trace (W3C Trace Context), or "".
+	TraceParent string
+	// StartBefore is the time until which a function may begin the execution. Zero means no bound.
+	StartBefore time.Time
+	// Fresh demands a run even where the result of an identical execution is known.
+	Fresh bool
+	// HasCallback says that a receiver is called back with the result, and that the stored job knows how far that is.
+	HasCallback bool
+	// Admitted, which may be nil, is called when the execution has its place in the queue, or its result without one.
+	Admitted func()
+	// OnLog, which may be nil, receives each log as the guest prints it.
+	OnLog func(execution.Log)
+}
+
+// NewSubmission returns the submission of an HTTP request.
+func NewSubmission(c *fiber.Ctx, request execution.Request, received time.Time) Submission {
+	return Submission{
+		Request: request, Caller: CallerOf(c), IP: utils.CopyString(c.IP()), Via: execution.ViaHTTP,
+		ReceivedAt: received.UTC(), TraceParent: TraceParent(c),
+		Fresh: HasDirective(c.Get(fiber.HeaderCacheControl), "no-store"),
+	}
+}
+
+// CheckPriority refuses a priority that the caller may not ask for.
+func CheckPriority(caller authn.Identity, request execution.Request) error {
+	if request.Priority == "high" && !caller.May(authn.Priority) {
+		return MissingScope(authn.Priority)
+	}
+	return nil
+}
+
+// An Executor runs submissions. It is safe for concurrent use.
+type Executor interface {
+	// Execute runs a submission and waits. If the error is nil, the result has its audit record. If ctx ends, the run is
+	// stopped and recorded, and its result says cancelled.
+	Execute(ctx context.Context, s Submission) (execution.Result, error)
+}

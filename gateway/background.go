@@ -1,0 +1,100 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
+	"github.com/airlock-run/airlock/gateway/callbacks"
+	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/gateway/registry"
+	"github.com/airlock-run/airlock/gateway/schedule"
+)
+
+// background runs what nobody waits for: jobs, their callbacks and schedules. It is nil for a gateway without state.
+type background struct {
+	jobs     *jobs.Queue
+	schedule *schedule.Clock
+	sender   *callbacks.Sender
+}
+
+// suspendedGrace is how late a scheduled run may be if due work runs every minute, and sometimes a minute is skipped.
+const suspendedGrace = 5 * time.Minute
+
+func newBackground(cfg Config, deps Deps, e *executor, detail func(error) string) (*background, error) {
+	b := &background{sender: callbacks.NewSender(cfg.Callbacks.OpenedHosts, deps.Now)}
+	var err error
+	b.jobs, err = jobs.New(jobs.Config{
+		Store: deps.State, Workers: cfg.Places + cfg.SparePlaces,
+		Runner: &jobs.ExecutionRunner{
+			Executor: e, Records: deps.Records, Detail: detail, Logger: deps.Logger, Callback: b.sender.Send,
+		},
+		Now: deps.Now, Random: rand.Float64, Logger: deps.Logger,
+	})
+	return b, err
+}
+
+// addSchedules has the clock submit the functions whose time has come.
+func (b *background) addSchedules(
+	cfg Config, deps Deps, functions *registry.Registry, submit func(context.Context, api.Submission) error,
+) (err error) {
+	grace := schedule.Grace
+	if cfg.NoBackgroundWork {
+		grace = suspendedGrace
+	}
+	b.schedule, err = schedule.New(schedule.Config{
+		Store: deps.State, Grace: grace, Now: deps.Now, Logger: deps.Logger,
+		Submit: func(ctx context.Context, f execution.SavedFunction, id string, at time.Time) error {
+			s, err := functions.BindSchedule(ctx, f, id, at)
+			if err != nil {
+				return err
+			}
+			return submit(ctx, s)
+		},
+	})
+	return err
+}
+
+// start begins to work. What runs stops when running ends.
+func (b *background) start(running context.Context) {
+	if b != nil {
+		b.jobs.Start(running)
+		b.schedule.Start(running)
+	}
+}
+
+// stop claims nothing more and waits for what runs.
+func (b *background) stop() error {
+	if b == nil {
+		return nil
+	}
+	b.schedule.Stop()
+	err := b.jobs.Stop(context.Background())
+	b.sender.Close()
+	return err
+}
+
+// runDue does what is due now.
+func (b *background) runDue(ctx context.Context, id string) error {
+	if b == nil {
+		return errors.New("gateway: without state, no work is due")
+	}
+	var err error
+	if id == "" {
+		err = b.schedule.RunDue(ctx)
+	}
+	return errors.Join(err, b.jobs.RunDue(ctx, id))
+}
+
+// requireState is the middleware of routes that need state.
+func (b *background) requireState(c *fiber.Ctx) error {
+	if b == nil {
+		return api.Stateless()
+	}
+	return c.Next()
+}

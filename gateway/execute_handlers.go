@@ -1,0 +1,56 @@
+package gateway
+
+import (
+	"context"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
+)
+
+// Turn implements api.Turns.
+func (e *executor) Turn(ctx context.Context, tenant, subject string) (release func(), err error) {
+	return e.admission.Turn(ctx, tenant, subject)
+}
+
+// Check implements jobs.Executions.
+func (e *executor) Check(ctx context.Context, s api.Submission) error {
+	return e.admission.Check(ctx, s)
+}
+
+// read reads the submission of a request.
+func (e *executor) read(c *fiber.Ctx) (api.Submission, error) { return e.admission.read(c, e.now) }
+
+// serve serves POST /api/execute for a caller who waits.
+func (e *executor) serve(c *fiber.Ctx) error {
+	s, err := e.read(c)
+	if err != nil {
+		return err
+	}
+	return e.respond(c, s)
+}
+
+// respond runs a submission and responds with its result. A caller with an idempotency key may come back for the
+// response, so hanging up does not stop the run.
+func (e *executor) respond(c *fiber.Ctx, s api.Submission) error {
+	ctx := c.UserContext()
+	if len(c.Request().Header.Peek("Idempotency-Key")) == 0 {
+		connected, release := api.DisconnectContext(c)
+		defer release()
+		ctx = connected
+	}
+	result, err := e.Execute(ctx, s)
+	if err != nil {
+		return err
+	}
+	return e.send(c, result)
+}
+
+// send responds with a result. A result that is kept was encoded for that.
+func (e *executor) send(c *fiber.Ctx, result execution.Result) error {
+	if kept, ok := e.results.Get(result.ID); ok {
+		return api.SendJSON(c, kept.Body)
+	}
+	return api.Send(c, result)
+}

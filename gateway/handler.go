@@ -1,0 +1,139 @@
+package gateway
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"github.com/airlock-run/airlock/gateway/api"
+	"github.com/airlock-run/airlock/gateway/hooks"
+	"github.com/airlock-run/airlock/gateway/httpconn"
+)
+
+// wrap puts the checks of this file before all routes.
+func (s *Server) wrap(http *fasthttp.Server) {
+	http.CloseOnShutdown = true
+	http.ExpectHandler = s.expect
+	http.Handler = s.handler(http.Handler)
+	refuse := http.ErrorHandler
+	http.ErrorHandler = func(ctx *fasthttp.RequestCtx, err error) {
+		httpconn.Linger(ctx)
+		refuse(ctx, err)
+	}
+}
+
+// handler returns the outermost handler. A panic costs one request, a request that parsers could read differently
+// costs its connection, and an unknown method gets a problem document, too.
+func (s *Server) handler(next fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		defer func() {
+			if r := recover(); r != nil {
+				s.deps.Logger.Error("a handler panicked", "path", string(ctx.Path()), "panic", fmt.Sprint(r))
+				ctx.Response.Reset()
+				s.refuse(ctx, &api.Problem{Status: 500})
+			}
+		}()
+		if bytes.HasPrefix(ctx.URI().PathOriginal(), []byte(hooks.PathPrefix)) {
+			ctx.Request.Header.DelAllCookies() // nobody is logged in to a webhook
+		}
+		httpconn.ApplyForwardedFor(ctx, s.cfg.Proxies)
+		header := &ctx.Request.Header
+		if !httpconn.WellFormed(header) {
+			ctx.SetConnectionClose()
+			s.refuse(ctx, &api.Problem{Status: 400})
+			return
+		}
+		expected := header.Peek(fiber.HeaderExpect)
+		if len(expected) > 0 && !bytes.EqualFold(expected, []byte("100-continue")) {
+			ctx.SetConnectionClose()
+			s.refuse(ctx, &api.Problem{Status: 417})
+			return
+		}
+		if (header.IsPost() || header.IsPut()) && header.ContentLength() == 0 && !httpconn.Framed(header) {
+			// If there is a body all the same, it would look like the next request, whoever refuses this one.
+			ctx.SetConnectionClose()
+			httpconn.Linger(ctx)
+		}
+		if s.misplaced(ctx) {
+			s.refuse(ctx, &api.Problem{Status: 404})
+			return
+		}
+		switch string(ctx.Method()) {
+		case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodDelete,
+			fiber.MethodOptions, fiber.MethodPatch, fiber.MethodTrace:
+			next(ctx)
+		default:
+			ctx.SetConnectionClose() // anything could follow a CONNECT
+			s.refuse(ctx, &api.Problem{Status: 501, Detail: "this method is not known here"})
+		}
+	}
+}
+
+// expect responds to "Expect: 100-continue" before the body is sent if the body would be refused.
+func (s *Server) expect(ctx *fasthttp.RequestCtx) int {
+	if ctx.Request.Header.ContentLength() > s.cfg.MaxBodyBytes {
+		s.refuse(ctx, &api.Problem{Status: 413})
+		return 413
+	}
+	return 100
+}
+
+// refuse responds to a request that never reached a route.
+func (s *Server) refuse(ctx *fasthttp.RequestCtx, p *api.Problem) {
+	httpconn.Linger(ctx)
+	c := s.app.AcquireCtx(ctx)
+	defer s.app.ReleaseCtx(c)
+	if err := s.problems.respond(c, p); err != nil {
+		s.deps.Logger.Error("a response could not be written", "error", err)
+	}
+}
+
+// misplaced reports whether a request is for a webhook where none are served, or for something else where only
+// webhooks are.
+func (s *Server) misplaced(ctx *fasthttp.RequestCtx) bool {
+	var hooksOnly bool
+	switch {
+	case s.cfg.Hooks.Host != "":
+		hooksOnly = sameHost(string(ctx.Request.Header.Host()), s.cfg.Hooks.Host)
+	case s.hooksApart.Load():
+		hooksOnly = httpconn.HooksOnly(ctx.Conn())
+	default:
+		return false
+	}
+	return hooksOnly != hooksRequest(ctx)
+}
+
+// hooksRequest reports whether a request is below the path of webhooks, both as it was sent and as it was cleaned.
+func hooksRequest(ctx *fasthttp.RequestCtx) bool {
+	below := func(path []byte) bool { return bytes.HasPrefix(path, []byte(hooks.PathPrefix+"/")) }
+	return below(ctx.URI().PathOriginal()) && below(ctx.Path())
+}
+
+// sameHost compares a Host header, without its port, with a name.
+func sameHost(hostport, name string) bool {
+	if host, _, err := net.SplitHostPort(hostport); err == nil {
+		hostport = host
+	}
+	trim := func(s string) string { return strings.TrimSuffix(strings.Trim(s, "[]"), ".") }
+	return strings.EqualFold(trim(hostport), trim(name))
+}
+
+// validHost reports whether host is a DNS name or an address, without a port.
+func validHost(host string) bool {
+	if net.ParseIP(strings.Trim(host, "[]")) != nil {
+		return true
+	}
+	notInLabel := func(c rune) bool {
+		return !(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '-' || c == '_')
+	}
+	for label := range strings.SplitSeq(strings.TrimSuffix(host, "."), ".") {
+		if label == "" || len(label) > 63 || strings.ContainsFunc(label, notInLabel) {
+			return false
+		}
+	}
+	return len(host) <= 253
+}

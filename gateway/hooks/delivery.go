@@ -1,0 +1,158 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
+	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/idempotency"
+)
+
+// runOnce acts upon a delivery once. The same delivery again is refused. A delivery that its sender signed anew, not
+// knowing that it had arrived, gets the answer of the first. The mark that the store keeps ends with the id of the
+// execution, so that what a process accepted before it died is not accepted a second time.
+func (h *Handlers) runOnce(c *fiber.Ctx, f execution.SavedFunction, proof Proof, s api.Submission) error {
+	ctx := c.UserContext()
+	if proof.Key == "" {
+		if err := h.charge(c, f); err != nil {
+			return err
+		}
+		c.Set(api.ExecutionID, s.ID)
+		answer, err := h.act(ctx, f, s)
+		if err != nil {
+			return err
+		}
+		return h.send(c, answer)
+	}
+	name := f.Tenant + "\x00" + f.Name + "\x00" + proof.Key
+	key := execution.Key{
+		Quota: execution.QuotaDeliveries, Tenant: f.Tenant, Subject: authn.Hook(f.Tenant, f.Name).Subject, Name: name,
+	}
+	own := s.ID
+	begun, first, kept, err := h.Store.Begin(ctx, key, proof.Mark+" "+s.ID, s.ReceivedAt, proof.Until)
+	mark, id, _ := strings.Cut(first, " ")
+	switch {
+	case err != nil:
+		return err
+	case !begun && kept == nil:
+		return h.Access.CountRefused(c, &api.Problem{
+			Status: 409, Code: "in_flight", Detail: "this delivery is being answered", RetryAfter: time.Second,
+		})
+	case !begun && mark == proof.Mark:
+		return h.Access.CountRefused(c, &api.Problem{
+			Status: 409, Code: "replayed", Detail: "this delivery was taken before; nothing was run",
+		})
+	case !begun:
+		if err := h.charge(c, f); err != nil {
+			return err
+		}
+		var answer Answer
+		if err := json.Unmarshal(kept, &answer); err != nil {
+			return err
+		}
+		c.Set(api.Replayed, "true")
+		return h.send(c, answer)
+	case f.Hook.Async:
+		s.ID = id
+	}
+	lasting := context.WithoutCancel(ctx)
+	if id == own { // a delivery that a process accepted before it died was charged then
+		if err := h.charge(c, f); err != nil {
+			return errors.Join(err, h.Store.Abandon(lasting, name))
+		}
+	}
+	c.Set(api.ExecutionID, s.ID)
+	answer, err := h.act(ctx, f, s)
+	if err != nil {
+		return errors.Join(err, h.Store.Abandon(lasting, name))
+	}
+	if answer.Status >= 500 {
+		return errors.Join(h.Store.Abandon(lasting, name), h.send(c, answer))
+	}
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	if err := h.Store.Finish(lasting, name, body); err != nil {
+		return err
+	}
+	return h.send(c, answer)
+}
+
+// charge counts a verified delivery against the limit of its webhook and the quota of its tenant. A delivery that was
+// not verified counts against its address alone, so that nobody else can use up either. The error refuses the
+// delivery, which may be made again.
+func (h *Handlers) charge(c *fiber.Ctx, f execution.SavedFunction) error {
+	if err := h.Access.ChargeHook(c, f); err != nil {
+		return err
+	}
+	return h.Access.ChargeTenant(c, f.Tenant)
+}
+
+// act keeps the event, so that it can be delivered again, and then runs the function or stores it as a job.
+func (h *Handlers) act(ctx context.Context, f execution.SavedFunction, s api.Submission) (Answer, error) {
+	if err := h.Store.KeepEvent(ctx, f.Tenant, f.Name, s.ID, s.Request.Input, s.ReceivedAt); err != nil {
+		return Answer{}, err
+	}
+	if f.Hook.Async {
+		if err := h.Jobs.Submit(ctx, s); err != nil {
+			return Answer{}, err
+		}
+		body := api.Raw(map[string]any{"id": s.ID, "status": execution.Queued})
+		headers := map[string]string{"Content-Type": fiber.MIMEApplicationJSON}
+		return Answer{Status: 202, Headers: headers, Body: string(body)}, nil
+	}
+	// The context is not that of the connection: a sender that hangs up after ten seconds has delivered its event.
+	result, err := h.Executor.Execute(ctx, s)
+	if err != nil {
+		return Answer{}, err
+	}
+	return h.answerOf(result)
+}
+
+// answerOf returns the answer to the sender for a result. The error is the problem of a result that is not an answer.
+func (h *Handlers) answerOf(result execution.Result) (Answer, error) {
+	switch result.Status {
+	case execution.Completed:
+	case execution.TimedOut:
+		return Answer{}, &api.Problem{
+			Status: 504, Code: "function_timeout", Detail: "the execution " + result.ID + " took too long",
+		}
+	case execution.Blocked:
+		return Answer{}, &api.Problem{
+			Status: 403, Code: "function_blocked", Detail: "the execution " + result.ID + " was blocked by policy",
+		}
+	default:
+		return Answer{}, failedProblem("the execution " + result.ID + " failed")
+	}
+	answer, ok := NewAnswer(result.Result, h.AnswerHeaders...)
+	if !ok {
+		return Answer{}, failedProblem("the execution " + result.ID + " returned more than an answer can hold")
+	}
+	return answer, nil
+}
+
+func failedProblem(detail string) error {
+	return &api.Problem{Status: 500, Code: "function_failed", Detail: detail}
+}
+
+// send responds with an answer. A page that code returns can run no script and reach nothing of this origin. Headers
+// of an answer that an earlier release kept are dropped if they are not allowed any more.
+func (h *Handlers) send(c *fiber.Ctx, answer Answer) error {
+	answer.Restrict(h.AnswerHeaders)
+	for name, value := range answer.Headers {
+		c.Set(name, value)
+	}
+	c.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'; sandbox")
+	if answer.Status < 500 {
+		idempotency.MarkDone(c)
+	}
+	return c.Status(answer.Status).SendString(answer.Body)
+}

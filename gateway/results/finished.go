@@ -1,0 +1,16 @@
+package results
+
+import "github.com/airlock-run/airlock/gateway/authn"
+
+// Finished is the result of an execution, encoded as its caller received it.
+type Finished struct {
+	Owner string // authn.Identity.Owner of the caller
+	Body  []byte
+	// Job says that the stored job of the execution knows more: how far its callback is.
+	Job bool
+}
+
+// VisibleTo reports whether a caller may see the result.
+func (f Finished) VisibleTo(caller authn.Identity) bool {
+	return f.Owner == caller.Owner() || caller.May(authn.AuditReadAll)
+}
