@@ -186,7 +186,7 @@ func (p *Pool) await(ctx context.Context, proc *process, c *call, cancelID strin
 			switch {
 			case left <= 0:
 				proc.kill(killFor)
-			case proc.usage.resident() > p.cfg.MaxMemory:
+			case proc.usage.Resident() > p.cfg.MaxMemory:
 				proc.kill(memory)
 			default:
 				clock.Reset(min(sampling, left))

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/invoke/localinvoke/internal/child"
 )
 
 // Pool runs executions on a fixed number of function processes. It is safe for concurrent use.
@@ -21,7 +22,7 @@ type Pool struct {
 	arn     string
 	addr    string
 	server  *http.Server // nil where the processes are sealed
-	spawner *spawner
+	spawner *child.Spawner
 	roster  roster
 
 	calls sync.WaitGroup // Invokes in progress
@@ -62,7 +63,7 @@ func New(ctx context.Context, cfg Config) (*Pool, error) {
 			return nil, err
 		}
 	}
-	p.spawner = newSpawner()
+	p.spawner = child.NewSpawner()
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p.stop = stop
 	first := make(chan error, cfg.Processes)
@@ -149,7 +150,7 @@ func (p *Pool) Close(ctx context.Context) error {
 	}
 	p.stop()
 	p.slots.Wait()
-	p.spawner.close()
+	p.spawner.Close()
 	<-ended
 	if p.server != nil {
 		if closing := p.server.Close(); closing != nil {

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"os/exec"
 	"sync"
 	"time"
 
+	"github.com/airlock-run/airlock/infra/invoke/localinvoke/internal/child"
 	"github.com/airlock-run/airlock/infra/invoke/replystream"
 	"github.com/airlock-run/airlock/infra/invoke/sealed"
 )
@@ -33,7 +33,7 @@ type process struct {
 	cmd     *exec.Cmd
 	control *os.File // its standard input: the ids of cancelled executions, one a line; its end means that we are gone
 	printed *printed
-	usage   *usage
+	usage   *child.Usage
 	started time.Time
 
 	assign   chan *call    // hands an invocation to the pending "next" request
@@ -108,7 +108,7 @@ func newProcess(cfg Config, addr string) (*process, error) {
 			fmt.Sprintf("AWS_LAMBDA_FUNCTION_MEMORY_SIZE=%d", cfg.MaxMemory>>20),
 		)
 	}
-	p.cmd.SysProcAttr = attributes()
+	p.cmd.SysProcAttr = child.Attributes()
 	p.cmd.Stdout, p.cmd.Stderr = p.printed, p.printed
 	p.cmd.WaitDelay = time.Second
 	return p, nil
@@ -124,7 +124,7 @@ func (p *process) launch(pool *Pool) error {
 	p.cmd.Stdin, p.control = stdin, control
 	disconnect, err := p.connect(pool)
 	if err == nil {
-		err = pool.spawner.do(p.cmd.Start)
+		err = pool.spawner.Do(p.cmd.Start)
 		for _, inherited := range p.cmd.ExtraFiles {
 			_ = inherited.Close() // the process has its own
 		}
@@ -134,7 +134,7 @@ func (p *process) launch(pool *Pool) error {
 		disconnect()
 		return fmt.Errorf("start a function process: %w", err)
 	}
-	p.usage = newUsage(p.cmd.Process.Pid)
+	p.usage = child.NewUsage(p.cmd.Process.Pid)
 	p.printed.by(p.cmd.Process.Pid)
 	close(p.launched)
 	go p.reap()
@@ -215,14 +215,14 @@ func (p *process) starts() bool {
 
 // reap waits for the end of the process and of whatever it may have started.
 func (p *process) reap() {
-	awaitExit(p.cmd.Process.Pid)
+	child.AwaitExit(p.cmd.Process.Pid)
 	p.mu.Lock()
 	p.ended = true
-	killGroup(p.cmd.Process)
+	child.KillGroup(p.cmd.Process)
 	p.mu.Unlock()
 	_ = p.cmd.Wait() // how it ended is in ProcessState
 	p.control.Close()
-	p.usage.close()
+	p.usage.Close()
 	p.mu.Lock()
 	p.state = exited
 	p.mu.Unlock()
@@ -242,7 +242,7 @@ func (p *process) end(why cause) {
 		p.cause = why
 	}
 	if !p.ended {
-		killGroup(p.cmd.Process)
+		child.KillGroup(p.cmd.Process)
 	}
 }
 
@@ -260,9 +260,6 @@ func (p *process) cancel(id string) error {
 	_, err := p.control.WriteString(id + "\n")
 	return err
 }
-
-// unknown is a reading of a clock that cannot be read. Nothing was used since then.
-const unknown = time.Duration(math.MaxInt64)
 
 // used is the processor time that the process, which is gone, used since it was handed c.
 func (p *process) used(c *call) time.Duration {
@@ -290,7 +287,7 @@ func (p *process) begin(c *call) {
 	defer p.mu.Unlock()
 	p.state, p.current = busy, c
 	p.executions++
-	c.usedBefore = p.usage.clock()
+	c.usedBefore = p.usage.Clock()
 	p.printed.fresh()
 }
 

@@ -88,11 +88,11 @@ func (p *Pool) sample(s *slot) {
 	}
 	executions, _ := proc.served()
 	now := p.cfg.Now()
-	s.trend.add(now, proc.usage.resident(), proc.usage.processor(), executions)
+	s.trend.add(now, proc.usage.Resident(), proc.usage.Processor(), executions)
 	resident, leaks := s.trend.last(), s.trend.leaks()
 	p.mu.Unlock()
 	proc.endSilent(now.Add(-p.cfg.StartTimeout))
-	if proc.usage.stopped() && p.roster.take(proc) {
+	if proc.usage.Stopped() && p.roster.take(proc) {
 		proc.kill(silence)
 	}
 	over := resident > p.cfg.MaxMemory

@@ -1,4 +1,4 @@
-package localinvoke
+package child
 
 import (
 	"bytes"
@@ -13,41 +13,42 @@ import (
 // ticksPerSecond is USER_HZ, which is 100 on every architecture Go runs on.
 const ticksPerSecond = 100
 
-// usage reads what a process uses, from outside. The files stay open, so that a later process with the same id is never
-// taken for this one.
-type usage struct {
+// Usage reads the resources that a process uses. Its files stay open, so that it never reads a later process with the same
+// id.
+type Usage struct {
 	pid         int
 	statm, stat *os.File
 }
 
-func newUsage(pid int) *usage {
-	u := &usage{pid: pid}
-	// A process that ended already has no files: it uses nothing.
+// NewUsage returns the Usage of a process.
+func NewUsage(pid int) *Usage {
+	u := &Usage{pid: pid}
+	// A process that has ended has no files and uses nothing.
 	u.statm, _ = os.Open(fmt.Sprintf("/proc/%d/statm", pid))
 	u.stat, _ = os.Open(fmt.Sprintf("/proc/%d/stat", pid))
 	return u
 }
 
-// resident gives the resident memory in bytes; 0 when the process has ended.
-func (u *usage) resident() int64 {
+// Resident returns the resident memory in bytes; 0 if the process has ended.
+func (u *Usage) Resident() int64 {
 	pages, _ := field(u.statm, 1)
 	return pages * int64(os.Getpagesize())
 }
 
-// processor gives the processor time used so far; 0 when the process has ended.
-func (u *usage) processor() time.Duration {
+// Processor returns the processor time used so far, in ticks of 10 ms; 0 if the process has ended.
+func (u *Usage) Processor() time.Duration {
 	// Fields 14 and 15 of proc(5), counted after the command, which may itself hold spaces.
 	user, _ := field(u.stat, 11)
 	system, _ := field(u.stat, 12)
 	return time.Duration(user+system) * time.Second / ticksPerSecond
 }
 
-// clock returns the processor time used so far, to the nanosecond; unknown when it cannot be read. It takes one system
-// call. The process must not have been reaped: its id may be another's.
-func (u *usage) clock() time.Duration {
+// Clock returns the processor time used so far to the nanosecond, or Unknown. It costs one system call. The process must not
+// have been reaped, because its id may belong to another.
+func (u *Usage) Clock() time.Duration {
 	var ts unix.Timespec
 	if unix.ClockGettime(int32(^u.pid)<<3|cpuClockSched, &ts) != nil {
-		return unknown
+		return Unknown
 	}
 	return time.Duration(ts.Nano())
 }
@@ -56,15 +57,16 @@ func (u *usage) clock() time.Duration {
 // clock_getcpuclockid(3) returns.
 const cpuClockSched = 2
 
-// stopped reports whether somebody has stopped the process, so that it would not see what it is handed.
-func (u *usage) stopped() bool {
+// Stopped reports whether the process is stopped by a signal, so that it would not read its work.
+func (u *Usage) Stopped() bool {
 	var buf [512]byte
-	n, _ := u.stat.ReadAt(buf[:], 0) // what it read is looked at
+	n, _ := u.stat.ReadAt(buf[:], 0) // a short read is checked below
 	_, state, ok := bytes.Cut(buf[:n], []byte(") "))
 	return ok && bytes.HasPrefix(state, []byte("T"))
 }
 
-func (u *usage) close() {
+// Close closes the files.
+func (u *Usage) Close() {
 	u.statm.Close()
 	u.stat.Close()
 }
