@@ -11,12 +11,12 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Claim makes the next queued job this process's own, and running: that of the first tenant in the order of keys after the
-// one given, without those to pass over, its highest priority first, then the oldest. The error is execution.ErrNotFound
-// when no job may begin now.
+// Claim claims the next queued job and marks it as running. It takes the first tenant in key order after the given one that
+// is not in passOver; of that tenant the highest priority, and then the oldest job. The error is execution.ErrNotFound if no
+// job may start now.
 func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver []string) (execution.Job, error) {
-	glance := s.glanceAt(queuedList)
-	seen, quiet := glance.look(now)
+	idle := s.idleCacheOf(queuedList)
+	seen, quiet := idle.check(now)
 	if quiet {
 		return execution.Job{}, execution.ErrNotFound
 	}
@@ -30,28 +30,28 @@ func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver
 		job, err = walk.through(ctx, "", last)
 	}
 	if errors.Is(err, execution.ErrNotFound) && len(passOver) == 0 {
-		glance.nothing(seen, now, walk.soonest)
+		idle.setIdle(seen, now, walk.soonest)
 	}
 	return job, err
 }
 
-// behind gives a key that comes after all below a folder: "0" is the next after "/".
-func behind(folder string) string { return marksFolder + strings.TrimSuffix(folder, "/") + "0" }
+// behind returns a key that sorts after everything in a folder: "0" follows "/".
+func behind(folder string) string { return dueFolder + strings.TrimSuffix(folder, "/") + "0" }
 
-// walk is one look through the queues.
+// A walk is one pass through the queues.
 type walk struct {
 	store   *Store
 	now     time.Time
 	past    map[string]bool // the tenants to pass over
-	soonest time.Time       // of those that are to wait
+	soonest time.Time       // of the jobs that must wait
 }
 
 const page = 100
 
-// through looks at the marks after a key, up to another.
+// through claims a job between two keys.
 func (w *walk) through(ctx context.Context, from, to string) (execution.Job, error) {
 	for {
-		keys, err := w.store.objects.List(ctx, marksFolder+queuedList+"/", from, page)
+		keys, err := w.store.objects.List(ctx, dueFolder+queuedList+"/", from, page)
 		if err != nil {
 			return execution.Job{}, fmt.Errorf("claim a job: %w", err)
 		}
@@ -59,15 +59,15 @@ func (w *walk) through(ctx context.Context, from, to string) (execution.Job, err
 			if to != "" && key > to {
 				return execution.Job{}, execution.ErrNotFound
 			}
-			m, ok := parseMark(key)
+			e, ok := parseDueEntry(key)
 			if !ok {
-				return execution.Job{}, fmt.Errorf("claim a job: %q is no mark", key)
+				return execution.Job{}, fmt.Errorf("claim a job: %q is not a due-entry", key)
 			}
-			if from = key; w.skips(m) {
-				from = w.next(m)
+			if from = key; w.skips(e) {
+				from = w.next(e)
 				break
 			}
-			job, err := w.store.claimMarked(ctx, w.now, m)
+			job, err := w.store.claimDue(ctx, w.now, e)
 			if !errors.Is(err, errPassed) {
 				return job, err
 			}
@@ -78,26 +78,26 @@ func (w *walk) through(ctx context.Context, from, to string) (execution.Job, err
 	}
 }
 
-// tenantOf gives the part of a queue's name that tells the tenant.
+// tenantOf returns the part of a queue's name that identifies the tenant.
 func tenantOf(queue string) string {
 	return queue[len(queuedList) : strings.LastIndexByte(queue, '/')+1]
 }
 
-func (w *walk) skips(m mark) bool { return m.when > millis(w.now) || w.past[tenantOf(m.list)] }
+func (w *walk) skips(e dueEntry) bool { return e.when > millis(w.now) || w.past[tenantOf(e.list)] }
 
-// next gives where to go on after a mark that is skipped: the rest of its class waits longer, and of a tenant that is
-// passed over, all.
-func (w *walk) next(m mark) string {
-	if w.past[tenantOf(m.list)] {
-		return behind(queuedList + tenantOf(m.list))
+// next returns the key to continue from after a skipped entry: the rest of its class is due later, and a tenant that is
+// passed over is skipped as a whole.
+func (w *walk) next(e dueEntry) string {
+	if w.past[tenantOf(e.list)] {
+		return behind(queuedList + tenantOf(e.list))
 	}
-	if at := time.UnixMilli(m.when); w.soonest.IsZero() || at.Before(w.soonest) {
+	if at := time.UnixMilli(e.when); w.soonest.IsZero() || at.Before(w.soonest) {
 		w.soonest = at
 	}
-	return behind(m.list)
+	return behind(e.list)
 }
 
-// Take claims the job with an id, if it is queued and may begin now; the error is execution.ErrNotFound otherwise.
+// Take claims the job with an ID if it is queued and may start now. Otherwise the error is execution.ErrNotFound.
 func (s *Store) Take(ctx context.Context, now time.Time, id string) (execution.Job, error) {
 	if !execution.ValidID(id) {
 		return execution.Job{}, execution.ErrNotFound
@@ -110,23 +110,23 @@ func (s *Store) Take(ctx context.Context, now time.Time, id string) (execution.J
 	})
 }
 
-// claimMarked claims the job that a mark is of; errPassed when the mark does not count any more.
-func (s *Store) claimMarked(ctx context.Context, now time.Time, m mark) (execution.Job, error) {
+// claimDue claims the job of a due-entry. The error is errPassed if the entry is stale.
+func (s *Store) claimDue(ctx context.Context, now time.Time, e dueEntry) (execution.Job, error) {
 	step, there := int64(0), false
-	job, err := s.claim(ctx, now, m.name, func(d *jobDocument) error {
-		if step, there = d.Step, true; d.mark() != m {
+	job, err := s.claim(ctx, now, e.name, func(d *jobDocument) error {
+		if step, there = d.Step, true; d.dueEntry() != e {
 			return errPassed
 		}
 		return nil
 	})
 	if errors.Is(err, execution.ErrNotFound) || errors.Is(err, errPassed) {
-		s.settle(ctx, m, there, step)
+		s.settle(ctx, e, there, step)
 		return job, errPassed
 	}
 	return job, err
 }
 
-// claim makes a job this process's own, unless may fails.
+// claim claims a job unless may returns an error.
 func (s *Store) claim(ctx context.Context, now time.Time, id string, may func(*jobDocument) error) (job execution.Job, err error) {
 	claim := rand.Text()
 	err = change(ctx, s, jobKey(id), maxJob, func(d *jobDocument, there bool) error {

@@ -14,9 +14,9 @@ import (
 
 const maxDelivery = 64 << 20 // an answer, twice in base64
 
-// taken is a key as it is stored.
+// taken is a stored key.
 type taken struct {
-	// By tells apart who took it: two who ask for the same at once must not both read their own bytes.
+	// By identifies the taker: of two concurrent takers only one must read its own value back.
 	By       string    `json:"by"`
 	Mark     string    `json:"mark"`
 	Until    time.Time `json:"until"`
@@ -29,9 +29,9 @@ var errTaken = errors.New("the key is taken")
 
 func keyOf(key string) string { return "deliveries/" + hash([]byte(key)) }
 
-// Begin takes the key of a webhook delivery, or of a request, until a time. When it is taken already, begun is false and
-// the mark it was taken with and the answer it was given (nil while it is being answered) are those of the first. When
-// whoever took it gave no answer for as long as the lease, begun is true and the mark is still the first.
+// Begin takes the key of a webhook delivery or of a request until a time. If the key is taken, begun is false, and firstMark
+// and answer are those of the first taker; answer is nil until it has answered. If the first taker does not answer within
+// the lease, begun is true and firstMark is still its mark.
 func (s *Store) Begin(ctx context.Context, key execution.Key, mark string, now, until time.Time) (begun bool, firstMark string, answer []byte, err error) {
 	by := rand.Text()
 	err = change(ctx, s, keyOf(key.Name), maxDelivery, func(t *taken, there bool) error {
@@ -61,7 +61,7 @@ func (s *Store) Begin(ctx context.Context, key execution.Key, mark string, now, 
 	return true, firstMark, nil, nil
 }
 
-// Finish keeps the answer to a delivery that Begin gave.
+// Finish stores the answer to a delivery that Begin has taken.
 func (s *Store) Finish(ctx context.Context, key string, answer []byte) error {
 	err := change(ctx, s, keyOf(key), maxDelivery, func(t *taken, there bool) error {
 		if !there {
@@ -76,13 +76,13 @@ func (s *Store) Finish(ctx context.Context, key string, answer []byte) error {
 	return nil
 }
 
-// Abandon gives a key back: the delivery came to nothing and may be made again.
+// Abandon releases a key, so that the delivery may be repeated.
 func (s *Store) Abandon(ctx context.Context, key string) error {
 	err := change(ctx, s, keyOf(key), maxDelivery, func(t *taken, there bool) error {
 		if !there || t.Answered {
 			return errTaken
 		}
-		*t = taken{} // its time is over
+		*t = taken{} // expired
 		return nil
 	})
 	if err != nil && !errors.Is(err, errTaken) {
@@ -91,7 +91,7 @@ func (s *Store) Abandon(ctx context.Context, key string) error {
 	return nil
 }
 
-// KeepEvent keeps what a delivery brought under the execution that it began.
+// KeepEvent stores the event of a delivery under the execution that it started.
 func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, event []byte, _ time.Time) error {
 	at, ok := eventKey(tenant, function, id)
 	if !ok {
@@ -107,7 +107,7 @@ func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, even
 	return nil
 }
 
-// Event gives an event that is still kept, or execution.ErrNotFound.
+// Event returns a stored event, or execution.ErrNotFound.
 func (s *Store) Event(ctx context.Context, tenant, function, id string) (event []byte, err error) {
 	at, ok := eventKey(tenant, function, id)
 	if !ok {

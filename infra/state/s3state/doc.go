@@ -1,30 +1,31 @@
-// Package s3state is the state of gateways that run in many places at once, on S3: saved functions, jobs, schedules, webhook
-// deliveries and the idempotency of requests. Whichever gateway is asked answers the same.
+// Package s3state is the state that several gateways share, in an S3 bucket: saved functions, jobs, schedules, webhook
+// deliveries and the idempotency of requests. Every gateway sees the same state.
 //
 //	functions/t<tenant in hex>/<name>                 the function and its versions; replaced by compare-and-swap
-//	contents/t<tenant in hex>/<name>/<sha256>         what a version runs; never replaced, and read by its hash
+//	contents/t<tenant in hex>/<name>/<sha256>         the content of a version; never replaced, verified by its hash
 //	jobs/<execution id>                               a job, its request and its result; replaced by compare-and-swap
-//	marks/<list>/<when>.<step>.<which>                what has to be looked at, and when (marks.go)
-//	gone/t<tenant in hex>/<sha256 of the URL>         a receiver of callbacks that said it is gone
-//	deliveries/<sha256 of the key>                    a key that was taken, and the answer it was given
-//	events/t<tenant in hex>/<name>/<execution id>     what a webhook delivered
+//	marks/<list>/<when>.<step>.<document>             a due-entry: when a document is due (due.go)
+//	gone/t<tenant in hex>/<sha256 of the URL>         a receiver of callbacks that is gone
+//	deliveries/<sha256 of the key>                    a key that is taken, and its answer
+//	events/t<tenant in hex>/<name>/<execution id>     the event of a webhook
 //
-// Every change is made on the very object that was read, and made again on the newer one when another gateway was faster.
-// A key is taken for as long as a request may last: a gateway that dies with it gives it back by that. What deliveries,
-// events and receivers leave behind is for the bucket's lifecycle to remove; jobs are forgotten by Prune.
+// A change applies to the version of the object that was read. If another gateway was faster, the change is repeated on the
+// newer version. A key is taken for as long as a request may last, so the key of a gateway that died becomes free by itself.
+// The bucket's lifecycle removes deliveries, events and receivers; Prune removes jobs.
 //
-// # What is not bounded here
+// # Limits
 //
-// No storage quota (execution.Storage) counts here but the number of jobs of a tenant that have not begun, and that by
-// counting now and then. Functions, results, deliveries, idempotency keys and events grow until the bucket's lifecycle, or
-// Prune, removes them; a bucket has no end that one tenant could reach for the others. Leases, keys and schedules go by the
-// clocks of the gateways: one whose clock is put back looks at them later, and one whose clock runs ahead looks sooner than
-// it should.
+// The only quota of execution.Storage that counts here is the number of queued jobs of a tenant, which is counted now and
+// then. Functions, results, deliveries, idempotency keys and events grow until the bucket's lifecycle or Prune removes them:
+// a bucket has no end that one tenant could exhaust for others. Leases, keys and schedules follow the clocks of the
+// gateways: a slow clock acts late, a fast one early.
 //
-// # Why a job is run once
+// # Why a job runs once
 //
-// Of those who claim a job one replaces the object. The job is that one's for the time of a lease, and has to be begun in
-// the first third of it: a function refuses what comes later (execution.Invocation.StartBefore). When the lease is over, so is
-// whatever was begun under it, and its audit record tells whether it has happened. Clocks may differ by as much as two thirds of
-// the lease are longer than a function lives, which is about a minute as the template has it.
+// Of several gateways that claim a job, one replaces the object. It owns the job for a lease, and the job must start within
+// the first third of it: a function refuses a later start (execution.Invocation.StartBefore). When the lease has ended,
+// whatever started under it has ended too, and its audit record says whether the job ran. Clocks may differ by the time by
+// which two thirds of the lease exceed the life of a function, about a minute with the template's settings.
+//
+// Only package wiring and tests import this package. Start with change in store.go.
 package s3state

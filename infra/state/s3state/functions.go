@@ -19,26 +19,26 @@ import (
 const (
 	maxDocument = 4 << 20
 	maxContent  = execution.MaxRequestBytes + 1<<20
-	readers     = 16 // requests that one list makes at once
+	readers     = 16 // concurrent requests of one list
 )
 
-// document is a function as it is stored.
+// A document is a stored function.
 type document struct {
 	steps
 	Function execution.SavedFunction `json:"function"`
-	// Contents are the hashes of what the versions run, by their numbers.
+	// Contents maps version numbers to content hashes.
 	Contents map[int]string `json:"contents"`
 }
 
-func (d *document) mark() mark {
+func (d *document) dueEntry() dueEntry {
 	f := d.Function
 	if f.Schedule == nil || f.Schedule.Next.IsZero() {
-		return mark{}
+		return dueEntry{}
 	}
-	return mark{list: schedulesList, when: millis(f.Schedule.Next), step: d.Step, name: hex.EncodeToString([]byte(f.Tenant)) + "." + f.Name}
+	return dueEntry{list: schedulesList, when: millis(f.Schedule.Next), step: d.Step, name: hex.EncodeToString([]byte(f.Tenant)) + "." + f.Name}
 }
 
-// Function gives a saved function. The error is execution.ErrNotFound when there is none.
+// Function returns a saved function. The error is execution.ErrNotFound if there is none.
 func (s *Store) Function(ctx context.Context, tenant, name string) (execution.SavedFunction, error) {
 	d, err := s.document(ctx, tenant, name)
 	return d.Function, err
@@ -62,7 +62,7 @@ func (s *Store) document(ctx context.Context, tenant, name string) (d document, 
 	return d, nil
 }
 
-// Functions gives at most limit functions of a tenant whose names come after a name, in the order of names.
+// Functions returns at most limit functions of a tenant in the order of names, starting after a name.
 func (s *Store) Functions(ctx context.Context, tenant, after string, limit int) ([]execution.SavedFunction, error) {
 	prefix := "functions" + tenantPart(tenant)
 	if after != "" {
@@ -96,7 +96,7 @@ func (s *Store) Functions(ctx context.Context, tenant, after string, limit int) 
 	return out, nil
 }
 
-// Content gives what a version runs, which is what was saved: it is read by its hash.
+// Content returns the content of a version, verified by its hash.
 func (s *Store) Content(ctx context.Context, tenant, name string, version int) (c execution.FunctionContent, err error) {
 	d, err := s.document(ctx, tenant, name)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *Store) Content(ctx context.Context, tenant, name string, version int) (
 		return c, execution.ErrNotFound // deleted meanwhile
 	}
 	if err == nil && hash(body) != sum {
-		err = errors.New("it is not what was saved")
+		err = errors.New("the content differs from what was saved")
 	}
 	if err == nil {
 		err = json.Unmarshal(body, &c)
@@ -128,9 +128,9 @@ func hash(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Change hands a function, empty but for its tenant and name when there is none, to fn and keeps what fn makes of it, all
-// or nothing. fn may be called more than once. Content, when fn gives one, is that of the last version. An error of fn
-// changes nothing and is given back as it is.
+// Change passes a function to fn, or an empty one with tenant and name, and stores the result atomically. fn may be called
+// more than once. If fn returns content, it is that of the last version. If fn fails, nothing changes and its error is
+// returned.
 func (s *Store) Change(ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error {
 	key, ok := place("functions", tenant, name)
 	if !ok {
@@ -156,7 +156,7 @@ func (s *Store) Change(ctx context.Context, tenant, name string, fn func(*execut
 		sum := hash(body)
 		d.Contents[d.Function.Versions[len(d.Function.Versions)-1].Version] = sum
 		at, _ := place("contents", tenant, name)
-		// One of the same hash is the same content. One that is left over when the change fails is found by nobody.
+		// The same hash means the same content. Content that is left over from a failed change is unreachable.
 		if _, err := s.objects.Create(ctx, at+"/"+sum, body); err != nil && !errors.Is(err, s3objects.ErrChanged) {
 			return err
 		}
@@ -164,7 +164,7 @@ func (s *Store) Change(ctx context.Context, tenant, name string, fn func(*execut
 	})
 }
 
-// Delete takes a function away with all its versions.
+// Delete deletes a function with all its versions.
 func (s *Store) Delete(ctx context.Context, tenant, name string) error {
 	if _, err := s.document(ctx, tenant, name); err != nil {
 		return err
@@ -181,43 +181,43 @@ func (s *Store) Delete(ctx context.Context, tenant, name string) error {
 	return err
 }
 
-// stale is how long a mark may be ahead of its function: no change takes that long.
+// stale is how long a due-entry may be ahead of its function. No change takes that long.
 const stale = time.Hour
 
-// Scheduled returns functions with a schedule that come after a tenant's name. Here that is the order of their next times,
-// and those that do not fit into one answer are left out.
+// Scheduled returns at most limit functions with a schedule, in the order of their next times. It does not page: after the
+// first page it returns nothing.
 func (s *Store) Scheduled(ctx context.Context, tenant, name string, limit int) ([]execution.SavedFunction, error) {
 	if tenant != "" || name != "" {
-		return nil, nil // all there is to see has been seen
+		return nil, nil // the first page was the only one
 	}
 	const farAway = 100 * 366 * 24 * time.Hour
 	return s.Due(ctx, s.cfg.Now().Add(farAway), limit)
 }
 
-// Due gives at most limit functions whose next time has come.
+// Due returns at most limit functions whose next time has come.
 func (s *Store) Due(ctx context.Context, now time.Time, limit int) ([]execution.SavedFunction, error) {
-	marks, err := s.due(ctx, schedulesList, now, limit)
+	entries, err := s.due(ctx, schedulesList, now, limit)
 	if err != nil {
 		return nil, fmt.Errorf("look for schedules: %w", err)
 	}
 	var out []execution.SavedFunction
-	for _, m := range marks {
-		tenant, name, _ := strings.Cut(m.name, ".")
+	for _, e := range entries {
+		tenant, name, _ := strings.Cut(e.name, ".")
 		text, err := hex.DecodeString(tenant)
 		if err != nil {
-			return nil, fmt.Errorf("look for schedules: %q is no mark", m.key())
+			return nil, fmt.Errorf("look for schedules: %q is not a due-entry", e.key())
 		}
 		d, err := s.document(ctx, string(text), name)
 		if err != nil && !errors.Is(err, execution.ErrNotFound) {
 			return nil, err
 		}
 		switch there := err == nil; {
-		case there && d.mark() == m:
+		case there && d.dueEntry() == e:
 			out = append(out, d.Function)
-		case now.Sub(time.UnixMilli(m.when)) > stale:
-			s.erase(ctx, m)
+		case now.Sub(time.UnixMilli(e.when)) > stale:
+			s.erase(ctx, e)
 		default:
-			s.settle(ctx, m, there, d.Step)
+			s.settle(ctx, e, there, d.Step)
 		}
 	}
 	return out, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-const maxJob = 64 << 20 // the request, and the result twice in base64 at worst
+const maxJob = 64 << 20 // the request, and the result at most twice in base64
 
 // jobDocument is a job as it is stored.
 type jobDocument struct {
@@ -19,29 +19,29 @@ type jobDocument struct {
 	Job     execution.Job     `json:"job"`
 	Request execution.Request `json:"request"`
 	Result  json.RawMessage   `json:"result,omitempty"`
-	// Lease is until when the job is its owner's.
+	// Lease is when the owner's claim ends.
 	Lease time.Time `json:"lease,omitzero"`
-	// Telling is until when somebody makes its callback.
+	// Telling is when the current attempt at its callback ends.
 	Telling time.Time `json:"telling,omitzero"`
 }
 
-func (d *jobDocument) mark() mark {
+func (d *jobDocument) dueEntry() dueEntry {
 	j := d.Job
-	m := mark{step: d.Step, name: j.ID}
+	e := dueEntry{step: d.Step, name: j.ID}
 	switch {
 	case j.Status == execution.Queued:
-		m.list, m.when = queuedList+tenantPart(j.Tenant)+class(d.Request.Priority), max(millis(j.ReceivedAt), millis(j.NotBefore))
+		e.list, e.when = queuedList+tenantPart(j.Tenant)+class(d.Request.Priority), max(millis(j.ReceivedAt), millis(j.NotBefore))
 	case j.Status == execution.Running:
-		m.list, m.when = runningList, millis(d.Lease)
+		e.list, e.when = runningList, millis(d.Lease)
 	case j.Callback != nil && j.Callback.State == execution.CallbackPending:
-		m.list, m.when = tellingList, max(millis(j.Callback.Next), millis(d.Telling))
+		e.list, e.when = tellingList, max(millis(j.Callback.Next), millis(d.Telling))
 	default:
-		m.list, m.when = endedList, millis(j.EndedAt)
+		e.list, e.when = endedList, millis(j.EndedAt)
 	}
-	return m
+	return e
 }
 
-// class sorts a priority: the highest first.
+// class maps a priority to a key part that sorts the highest first.
 func class(priority string) string {
 	switch priority {
 	case "low":
@@ -65,12 +65,12 @@ func (d *jobDocument) job() execution.Job {
 func jobKey(id string) string { return "jobs/" + id }
 
 var (
-	errThere  = errors.New("the job is there already")
-	errPassed = errors.New("the job is on another list by now")
+	errThere  = errors.New("the job exists")
+	errPassed = errors.New("the job has moved to another list")
 )
 
-// Submit keeps a job. Once it returns nil the job survives whatever happens to this process. A job whose id is there
-// already is left as it is. The error is execution.ErrFull when about too many jobs of its tenant have not begun.
+// Submit stores a job durably. A job whose ID exists stays as it is. The error is execution.ErrFull if the tenant has too many
+// queued jobs.
 func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	switch {
 	case s.cfg.NoJobs:
@@ -81,10 +81,10 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	if err := s.room(ctx, job.Tenant); err != nil {
 		return fmt.Errorf("submit job: %w", err)
 	}
-	var now mark
+	var now dueEntry
 	err := change(ctx, s, jobKey(job.ID), maxJob, func(d *jobDocument, there bool) error {
 		if there {
-			now = d.mark()
+			now = d.dueEntry()
 			return errThere
 		}
 		d.take(job)
@@ -92,7 +92,7 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	})
 	if errors.Is(err, errThere) {
 		err = nil
-		if strings.HasPrefix(now.list, queuedList) { // whoever submitted it may have died before its mark was made
+		if strings.HasPrefix(now.list, queuedList) { // its submitter may have died before it wrote the due-entry
 			err = s.put(ctx, now)
 		}
 	}
@@ -102,7 +102,7 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	return nil
 }
 
-// waiting is how many jobs of a tenant have not begun.
+// waiting is the number of queued jobs of a tenant.
 type waiting struct {
 	jobs    int
 	counted time.Time
@@ -110,17 +110,17 @@ type waiting struct {
 
 const (
 	recount   = 10 * time.Second
-	maxCounts = 10_000 // tenants whose count is remembered
+	maxCounts = 10_000 // tenants whose count is cached
 )
 
-// room counts one more job of a tenant, unless there are too many.
+// room counts one more job of a tenant, or returns execution.ErrFull.
 func (s *Store) room(ctx context.Context, tenant string) error {
 	now := s.cfg.Now()
 	s.mu.Lock()
 	w := s.waiting[tenant]
 	s.mu.Unlock()
 	if now.Sub(w.counted) > recount || w.counted.After(now) {
-		keys, err := s.objects.List(ctx, marksFolder+queuedList+tenantPart(tenant), "", s.cfg.MaxJobsPerTenant)
+		keys, err := s.objects.List(ctx, dueFolder+queuedList+tenantPart(tenant), "", s.cfg.MaxJobsPerTenant)
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (s *Store) room(ctx context.Context, tenant string) error {
 		clear(s.waiting)
 	}
 	if have := s.waiting[tenant]; have.counted.Equal(w.counted) {
-		w.jobs = max(w.jobs, have.jobs) // others were submitted meanwhile
+		w.jobs = max(w.jobs, have.jobs) // more jobs were submitted meanwhile
 	}
 	if w.jobs >= s.cfg.MaxJobsPerTenant {
 		s.waiting[tenant] = w
@@ -143,7 +143,7 @@ func (s *Store) room(ctx context.Context, tenant string) error {
 	return nil
 }
 
-// Job gives a job. The error is execution.ErrNotFound when there is none.
+// Job returns a job. The error is execution.ErrNotFound if there is none.
 func (s *Store) Job(ctx context.Context, id string) (execution.Job, error) {
 	var d jobDocument
 	if !execution.ValidID(id) {

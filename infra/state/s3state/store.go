@@ -17,37 +17,37 @@ import (
 	"github.com/airlock-run/airlock/infra/s3objects"
 )
 
-// Store is the state below a prefix of a bucket. It is safe for concurrent use, by any number of processes.
+// A Store is the state below a prefix of a bucket. It is safe for concurrent use, by any number of processes.
 type Store struct {
 	objects *s3objects.Store
 	cfg     Config
-	glances map[string]*glance
+	idle    map[string]*idleCache
 
 	mu      sync.Mutex
-	mine    map[string]string // the jobs that this process runs, and as whose
-	asked   time.Time         // when it was last asked whether they are to be stopped
+	mine    map[string]string // the claims of the jobs that this process runs
+	asked   time.Time         // when their cancellation was last checked
 	waiting map[string]waiting
 }
 
-// Config is what the URL does not say. The zero value is ready for use.
+// Config configures a Store. The zero value has the defaults.
 type Config struct {
-	// Access says how S3 is reached.
+	// Access configures the S3 client.
 	Access s3objects.Access
-	// Lease is how long a taken key waits for its answer before it may be taken again, and a claimed job for its result before
-	// it is an orphan. A job is begun within the first third of it or not at all, so that two thirds must be longer than any
-	// function lives, and than clocks differ. Default 3 minutes.
+	// Lease is how long a key is taken without an answer, and how long a job is claimed without a result, before others may
+	// take it. A job starts within the first third of its lease or not at all, so two thirds must exceed the life of a function
+	// plus the difference between clocks. Default 3 minutes.
 	Lease time.Duration
-	// Poll is how soon a process sees what others have left to be done. Default 5 s.
+	// Poll is how soon a process sees the work of others. Default 5 s.
 	Poll time.Duration
-	// MaxJobsPerTenant bounds the jobs that have not begun, about: they are counted every few seconds. Default 20,000.
+	// MaxJobsPerTenant is the approximate limit on queued jobs, which are counted every few seconds. Default 20,000.
 	MaxJobsPerTenant int
-	// NoJobs refuses jobs and schedules with execution.ErrNotKept: there is nobody to run them.
+	// NoJobs refuses jobs and schedules with execution.ErrNotKept, because nothing runs them.
 	NoJobs bool
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
 }
 
-// Open opens the state at a URL, s3://bucket/prefix. It asks S3 nothing yet; see Ready.
+// Open returns the state at a URL, s3://bucket/prefix. It sends no request; see Ready.
 func Open(ctx context.Context, url string, cfg Config) (*Store, error) {
 	objects, err := s3objects.Open(ctx, url, cfg.Access)
 	if err != nil {
@@ -62,38 +62,38 @@ func Open(ctx context.Context, url string, cfg Config) (*Store, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Store{objects: objects, cfg: cfg, glances: map[string]*glance{}, mine: map[string]string{}, waiting: map[string]waiting{}}
+	s := &Store{objects: objects, cfg: cfg, idle: map[string]*idleCache{}, mine: map[string]string{}, waiting: map[string]waiting{}}
 	for _, list := range []string{queuedList, runningList, tellingList, endedList, schedulesList} {
-		s.glances[list] = &glance{poll: cfg.Poll}
+		s.idle[list] = &idleCache{poll: cfg.Poll}
 	}
 	return s, nil
 }
 
-// Ready reports whether the bucket is there.
+// Ready returns an error if the bucket is not available.
 func (s *Store) Ready(ctx context.Context) error { return s.objects.Ready(ctx) }
 
-// Close does nothing: nothing is kept here.
+// Close does nothing.
 func (s *Store) Close() error { return nil }
 
-// plainName is what the name of a function may look like in a key.
+// plainName matches the function names that may be part of a key.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// place gives the key of what belongs to a function; false when nothing can have that name.
+// place returns the key of an object that belongs to a function, and whether the name is valid.
 func place(kind, tenant, name string) (string, bool) {
 	return kind + tenantPart(tenant) + name, plainName.MatchString(name)
 }
 
 func tenantPart(tenant string) string { return "/t" + hex.EncodeToString([]byte(tenant)) + "/" }
 
-// attempts is how often a change is tried that others are faster than; each is made on what those left.
+// attempts is how often a change is tried on a document that others change too.
 const attempts = 100
 
-// change hands the document under a key to fn, empty when there is none, and keeps what fn makes of it. An error of fn
-// changes nothing and is given back as it is. A document that moves from one list to another has its new mark before the
-// change, and one that is made after it: of that nobody has been told yet.
+// change passes the document under a key to fn, or an empty one, and stores what fn makes of it. fn may be called more than
+// once. If fn fails, nothing changes and its error is returned. The due-entry of a change is written before the change; that
+// of a new document after it, because nobody knows the document yet.
 func change[D any](ctx context.Context, s *Store, key string, most int64, fn func(doc *D, there bool) error) error {
 	by := rand.Text()
-	var was, now mark
+	var was, now dueEntry
 	for n := range attempts {
 		var doc D
 		tag, there, err := s.read(ctx, key, most, &doc)
@@ -101,12 +101,12 @@ func change[D any](ctx context.Context, s *Store, key string, most int64, fn fun
 			return err
 		}
 		l, moves := any(&doc).(listed)
-		if there && moves && l.progress().By == by { // an attempt whose answer got lost
+		if there && moves && l.progress().By == by { // an earlier attempt succeeded and its answer was lost
 			s.erase(ctx, was)
 			return nil
 		}
 		if moves && there {
-			was = l.mark()
+			was = l.dueEntry()
 		}
 		if err := fn(&doc, there); err != nil {
 			return err
@@ -132,20 +132,20 @@ func change[D any](ctx context.Context, s *Store, key string, most int64, fn fun
 			return err
 		}
 	}
-	return &execution.Error{Code: execution.Unavailable, Message: "too many change this at once; try again", RetryAfter: time.Second}
+	return &execution.Error{Code: execution.Unavailable, Message: "too many changes at once; try again", RetryAfter: time.Second}
 }
 
-// step signs a change, and gives the mark that the document has with it.
-func (s *Store) step(l listed, was mark, there bool, by string) mark {
+// step signs a change and returns the due-entry of the changed document.
+func (s *Store) step(l listed, was dueEntry, there bool, by string) dueEntry {
 	steps := l.progress()
 	steps.By = by
-	if l.mark() == was && there {
+	if l.dueEntry() == was && there {
 		return was
 	}
 	if steps.Step++; steps.Step == 1 {
 		steps.Step = s.cfg.Now().UnixNano()
 	}
-	return l.mark()
+	return l.dueEntry()
 }
 
 func (s *Store) read(ctx context.Context, key string, most int64, doc any) (tag string, there bool, err error) {
@@ -162,14 +162,14 @@ func (s *Store) read(ctx context.Context, key string, most int64, doc any) (tag 
 	return tag, true, nil
 }
 
-// write puts a document in the place of the one that was read, or makes it when there was none.
+// write replaces the document that was read, or creates it if there was none.
 func (s *Store) write(ctx context.Context, key string, most int64, doc any, tag string) error {
 	body, err := json.Marshal(doc)
 	switch {
 	case err != nil:
 		return err
 	case int64(len(body)) > most:
-		return &execution.Error{Code: execution.TooLarge, Message: fmt.Sprintf("what is to be kept has more than %d bytes", most)}
+		return &execution.Error{Code: execution.TooLarge, Message: fmt.Sprintf("the document has more than %d bytes", most)}
 	case tag == "":
 		_, err = s.objects.Create(ctx, key, body)
 	default:
@@ -178,7 +178,7 @@ func (s *Store) write(ctx context.Context, key string, most int64, doc any, tag 
 	return err
 }
 
-// pause lets the others be first.
+// pause waits before the next attempt.
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

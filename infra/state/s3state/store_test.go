@@ -167,7 +167,7 @@ func TestAlteredContent(t *testing.T) {
 			}
 		}
 	}
-	if c, err := one.Content(t.Context(), "a", "f", 1); err == nil || !strings.Contains(err.Error(), "not what was saved") {
+	if c, err := one.Content(t.Context(), "a", "f", 1); err == nil || !strings.Contains(err.Error(), "differs from what was saved") {
 		t.Errorf("%v %v", c.Request.Code, err)
 	}
 }

@@ -13,34 +13,34 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// some is how many marks of a list are looked at in one go.
+// some is the number of entries that one pass reads.
 const some = 100
 
-// Orphans gives the running jobs whose time is over: whoever claimed them has died, and so have the functions that ran them.
+// Orphans returns the running jobs whose lease has ended. Their gateway and their function have died.
 func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
-	marks, err := s.due(ctx, runningList, s.cfg.Now(), some)
+	entries, err := s.due(ctx, runningList, s.cfg.Now(), some)
 	if err != nil {
 		return nil, fmt.Errorf("look for orphans: %w", err)
 	}
-	return s.marked(ctx, marks)
+	return s.jobsOf(ctx, entries)
 }
 
-// marked gives the jobs that marks are of, and erases those marks that do not count any more.
-func (s *Store) marked(ctx context.Context, marks []mark) ([]execution.Job, error) {
-	found := make([]*jobDocument, len(marks))
+// jobsOf returns the jobs of due-entries and deletes stale entries.
+func (s *Store) jobsOf(ctx context.Context, entries []dueEntry) ([]execution.Job, error) {
+	found := make([]*jobDocument, len(entries))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(readers)
-	for i, m := range marks {
+	for i, e := range entries {
 		group.Go(func() error {
 			var d jobDocument
-			_, there, err := s.read(ctx, jobKey(m.name), maxJob, &d)
+			_, there, err := s.read(ctx, jobKey(e.name), maxJob, &d)
 			switch {
 			case err != nil:
 				return fmt.Errorf("read job: %w", err)
-			case there && d.mark() == m:
+			case there && d.dueEntry() == e:
 				found[i] = &d
 			default:
-				s.settle(ctx, m, there, d.Step)
+				s.settle(ctx, e, there, d.Step)
 			}
 			return nil
 		})
@@ -57,7 +57,7 @@ func (s *Store) marked(ctx context.Context, marks []mark) ([]execution.Job, erro
 	return out, nil
 }
 
-// Cancelled gives the ids of this process's running jobs that are to be stopped. It asks once in the time of a poll.
+// Cancelled returns the IDs of this process's running jobs that are to be stopped. It asks S3 once per Config.Poll.
 func (s *Store) Cancelled(ctx context.Context) ([]string, error) {
 	now := s.cfg.Now()
 	s.mu.Lock()
@@ -87,19 +87,18 @@ func (s *Store) Cancelled(ctx context.Context) ([]string, error) {
 	return out, group.Wait()
 }
 
-// Callbacks takes at most limit callbacks that are due, and makes them due again at a later time, so that one process at a
-// time delivers each.
+// Callbacks claims at most limit callbacks that are due until a later time, so that one process at a time delivers each.
 func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) ([]execution.Job, error) {
-	marks, err := s.due(ctx, tellingList, now, limit)
+	entries, err := s.due(ctx, tellingList, now, limit)
 	if err != nil {
 		return nil, fmt.Errorf("take callbacks: %w", err)
 	}
 	var out []execution.Job
-	for _, m := range marks {
+	for _, e := range entries {
 		step, there := int64(0), false
 		var job execution.Job
-		err := change(ctx, s, jobKey(m.name), maxJob, func(d *jobDocument, is bool) error {
-			if step, there = d.Step, is; !is || d.mark() != m {
+		err := change(ctx, s, jobKey(e.name), maxJob, func(d *jobDocument, is bool) error {
+			if step, there = d.Step, is; !is || d.dueEntry() != e {
 				return errPassed
 			}
 			d.Telling, job = again.UTC(), d.job()
@@ -107,7 +106,7 @@ func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) 
 		})
 		switch {
 		case errors.Is(err, errPassed):
-			s.settle(ctx, m, there, step)
+			s.settle(ctx, e, there, step)
 		case err != nil:
 			return out, fmt.Errorf("take callbacks: %w", err)
 		default:
@@ -117,12 +116,12 @@ func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) 
 	return out, nil
 }
 
-// goneReceiver is a receiver as it is stored.
+// A goneReceiver is a stored receiver that is gone.
 type goneReceiver struct {
 	Until time.Time `json:"until"`
 }
 
-// Gone reports whether a tenant's receiver has said that it is gone; with a time, it is remembered as gone until then.
+// Gone reports whether a tenant's receiver is gone. If until is set, Gone marks it as gone until then.
 func (s *Store) Gone(ctx context.Context, tenant, url string, now, until time.Time) (bool, error) {
 	key := "gone" + tenantPart(tenant) + hash([]byte(url))
 	if !until.IsZero() {
@@ -137,15 +136,14 @@ func (s *Store) Gone(ctx context.Context, tenant, url string, now, until time.Ti
 	return g.Until.After(now), err
 }
 
-// Prune forgets the jobs that ended before a time and have told everybody, some at a time. What else has served its time is
-// for the bucket's lifecycle to remove.
+// Prune deletes the jobs that ended before a time and have no callback left. The bucket's lifecycle removes everything else.
 func (s *Store) Prune(ctx context.Context, _, before time.Time) error {
 	for {
-		marks, err := s.due(ctx, endedList, before, some)
-		if err != nil || len(marks) == 0 {
+		entries, err := s.due(ctx, endedList, before, some)
+		if err != nil || len(entries) == 0 {
 			return err
 		}
-		jobs, err := s.marked(ctx, marks)
+		jobs, err := s.jobsOf(ctx, entries)
 		if err != nil {
 			return err
 		}
@@ -154,8 +152,8 @@ func (s *Store) Prune(ctx context.Context, _, before time.Time) error {
 				return err
 			}
 		}
-		for _, m := range marks { // nobody has been about to make one of these for so long
-			if err := s.objects.Erase(ctx, m.key()); err != nil {
+		for _, e := range entries { // no change that writes one of these takes that long
+			if err := s.objects.Erase(ctx, e.key()); err != nil {
 				return err
 			}
 		}
