@@ -26,19 +26,44 @@ const (
 // Over returns the path to the first value in text, which is JSON, that nests deeper than limit, such as
 // "result.a[3].b…". It returns "" when none does. root names text itself. The time it takes is linear in text.
 func Over(text []byte, root string, limit int) string {
-	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) <= limit {
+	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) <= limit || !deeper(text, limit) {
 		return ""
 	}
 	w := walk{text: text, limit: limit}
-	if !w.over() {
-		return ""
-	}
+	w.over()
 	var path strings.Builder
 	path.WriteString(root)
 	for _, s := range w.steps[:min(limit, shown)] {
 		s.write(&path)
 	}
 	return strings.TrimPrefix(path.String(), ".") + "…"
+}
+
+// kinds are the bytes that matter for the depth; all others are 0.
+var kinds = [256]int8{'"': quote, '{': opens, '[': opens, '}': closes, ']': closes}
+
+const (
+	quote  = 1
+	opens  = 2
+	closes = 3
+)
+
+// deeper is walk.over without the path.
+func deeper(text []byte, limit int) bool {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch kinds[text[i]] {
+		case quote:
+			i = stringEnd(text, i) - 1
+		case opens:
+			if depth++; depth > limit {
+				return true
+			}
+		case closes:
+			depth = max(depth-1, 0)
+		}
+	}
+	return false
 }
 
 // Message returns what is said of a value that Over has found.

@@ -29,7 +29,8 @@
   };
 
   // levels gives a function for a replacer of JSON.stringify(v) to call with an object that it gives and its holder; fresh forgets
-  // those before. When they nest deeper than any limit, refuse is called with the path, which begins with root; it has to throw.
+  // those before. It returns how many it knows that the object lies in, itself included. When they nest deeper than any limit,
+  // refuse is called with the path, which begins with root; it has to throw.
   internal.levels = (v, root, refuse) => {
     const open = filled();
     let depth = 0;
@@ -38,12 +39,13 @@
       while (depth > 0 && open[depth - 1] !== holder) depth--;
       if (depth < deepest) {
         open[depth++] = out;
-        return;
+        return depth;
       }
       const steps = descent(v, deepest) ?? [];
       let path = root;
       for (let i = 1; i <= shown && i <= steps.length; i++) path += steps[steps.length - i];
       refuse(`${path}…`);
+      return depth;
     };
   };
 

@@ -3,7 +3,7 @@
 (host, internal) => {
   'use strict';
   const { p, op } = internal;
-  let budget = 0, objects = 0, whole, enter;
+  let budget = 0, objects = 0, next = 0, followed = 0, whole, enter;
 
   const convert = function (key, v) {
     if (--budget < 0) host(op.limit, 0, 0, 0); // does not return: every value is at least one byte of output
@@ -18,14 +18,19 @@
       const proto = p.getPrototypeOf(v);
       if (proto !== p.ObjectPrototype && proto !== null) v = collection(v);
     }
-    // Following the depth takes as long as all else. What nests beyond all bounds is found in a part of the objects; the host
-    // looks at the whole text.
-    const n = ++objects & 16383;
-    if (n >= 2048 && n < 3200) {
-      enter ??= internal.levels(whole, 'result', tooDeep);
-      enter(this, v, n === 2048);
-    }
+    if (++objects >= next) next = follow(this, v);
     return v;
+  };
+  // Following the depth takes as long as all else. What nests beyond all bounds is found in a part of the objects, and a part
+  // that is flat at its beginning is left; the host looks at the whole text.
+  const first = 2048, part = 1152, beginning = 128, period = 16384;
+  const follow = (holder, v) => {
+    enter ??= internal.levels(whole, 'result', tooDeep);
+    const depth = enter(holder, v, followed === 0);
+    followed++;
+    if (followed < part && (followed !== beginning || depth > beginning / 2)) return 0;
+    followed = 0;
+    return objects + period - part;
   };
   const tooDeep = (path) => { host(op.deep, path, 0, 0); }; // does not return
 
@@ -71,7 +76,8 @@
   internal.serialise = (v, limit) => {
     if (v === undefined) return 'null';
     budget = limit;
-    objects = 0;
+    objects = followed = 0;
+    next = first;
     whole = v;
     enter = undefined;
     try {
