@@ -48,10 +48,13 @@ func (d *inspector) sample(r *run, in *quickjs.Instance) {
 }
 
 // logged notes where the last console call came from.
-func (d *inspector) logged(r *run, in *quickjs.Instance) {
-	if d.asked.StackTraces {
-		d.report.StackTraces = append(d.report.StackTraces, LogTrace{len(r.result.Logs) - 1, d.stack(r, in)})
+func (d *inspector) logged(r *run, in *quickjs.Instance) error {
+	if !d.asked.StackTraces {
+		return nil
 	}
+	stack := d.stack(r, in)
+	d.report.StackTraces = append(d.report.StackTraces, LogTrace{len(r.result.Logs) - 1, stack})
+	return r.memory.Charge(int64(len(stack)))
 }
 
 // stepOp(line) notes a statement that is about to run.

@@ -105,7 +105,9 @@ func (r *run) log(in *quickjs.Instance, a quickjs.Args) error {
 		Level: levels[level], Message: hostops.CutChars(text, r.limits.LogChars), AtMs: milliseconds(r.outside.elapsed()), Line: text,
 	}
 	r.result.Logs = append(r.result.Logs, entry)
-	r.inspector.logged(r, in)
+	if err := r.inspector.logged(r, in); err != nil {
+		return err
+	}
 	if r.grants.OnLog != nil {
 		r.grants.OnLog(entry)
 		runtime.Gosched() // the goroutine that passes the log on may share this processor

@@ -4,10 +4,15 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
-// maxSamples bounds the samples of a profile.
-const maxSamples = 1_000
+// The guest names its functions, so a profile has at most so many samples, so many frames and names of so many bytes.
+const (
+	maxSamples = 1_000
+	maxFrames  = 4_000
+	maxName    = 200
+)
 
 // Profile has the samples of one run. When there are too many, every other sample is dropped, and from then on only every
 // other tick is sampled. Its zero value is empty.
@@ -43,13 +48,7 @@ func (p *Profile) Add(ticks int64, stack string) {
 		if !ok {
 			continue
 		}
-		at, known := p.index[f]
-		if !known {
-			at = len(p.frames)
-			p.index[f] = at
-			p.frames = append(p.frames, f)
-		}
-		sample = append(sample, at)
+		sample = append(sample, p.indexOf(f))
 	}
 	if len(sample) == 0 {
 		return
@@ -61,6 +60,36 @@ func (p *Profile) Add(ticks int64, stack string) {
 		}
 		p.samples, p.stride = kept, p.stride*2
 	}
+}
+
+// indexOf returns the index of a frame. When there are as many as there may be, all others count as one.
+func (p *Profile) indexOf(f frame) int {
+	f.Name, f.File = cut(f.Name), cut(f.File)
+	at, known := p.index[f]
+	if !known && len(p.frames) >= maxFrames {
+		f = frame{Name: "(other functions)"}
+		at, known = p.index[f]
+	}
+	if known {
+		return at
+	}
+	f.Name, f.File = strings.Clone(f.Name), strings.Clone(f.File) // they are parts of the text of a whole stack
+	at = len(p.frames)
+	p.index[f] = at
+	p.frames = append(p.frames, f)
+	return at
+}
+
+// cut shortens a name to maxName bytes.
+func cut(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	n := maxName
+	for n > 0 && !utf8.RuneStart(name[n]) {
+		n--
+	}
+	return name[:n]
 }
 
 // frameOf reads "    at name (file:line:column)". Samples of one function count together: its line is left out.
