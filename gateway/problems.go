@@ -216,24 +216,33 @@ func quotaProblem(e *execution.QuotaError) *api.Problem {
 
 // faultProblem is the problem of a store that does not work. Each code has a runbook in OPERATIONS.md.
 func faultProblem(e *execution.StoreError) *api.Problem {
-	p := &api.Problem{
-		Status: 503, Code: "store_lost", Detail: "the disk of the state fails; nothing was changed",
-		RetryAfter: time.Minute, Cause: e,
-	}
+	const soon, later = time.Second, time.Minute
 	switch e.Fault {
 	case execution.StoreFull:
-		p.Status, p.RetryAfter = 507, 0
-		p.Code, p.Detail = "store_full", "the disk of the state is full; nothing was changed"
+		return &api.Problem{
+			Status: 507, Code: "store_full", Detail: "the disk of the state is full; nothing was changed", Cause: e,
+		}
 	case execution.StoreBusy:
-		p.RetryAfter = time.Second
-		p.Code, p.Detail = "store_busy", "another process holds the lock of the state; nothing was changed"
+		return &api.Problem{
+			Status: 503, Code: "store_busy", RetryAfter: soon, Cause: e,
+			Detail: "another process holds the lock of the state; nothing was changed",
+		}
 	case execution.StoreCorrupt:
-		p.Code, p.Detail = "store_corrupt", "the state is damaged; nothing is read from it or written to it"
+		return &api.Problem{
+			Status: 503, Code: "store_corrupt", RetryAfter: later, Cause: e,
+			Detail: "the state is damaged; nothing is read from it or written to it",
+		}
 	case execution.StoreReadOnly:
-		p.Code, p.Detail = "store_read_only", "the state cannot be written to; nothing was changed"
+		return &api.Problem{
+			Status: 503, Code: "store_read_only", RetryAfter: later, Cause: e,
+			Detail: "the state cannot be written to; nothing was changed",
+		}
 	case execution.StoreLost:
 	}
-	return p
+	return &api.Problem{
+		Status: 503, Code: "store_lost", RetryAfter: later, Cause: e,
+		Detail: "the disk of the state fails; nothing was changed",
+	}
 }
 
 // respond is the error handler: it renders every error of every handler and of the HTTP library.

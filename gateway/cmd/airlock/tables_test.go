@@ -208,7 +208,7 @@ func TestDocumentedCategories(t *testing.T) {
 }
 
 var (
-	codeLiteral   = regexp.MustCompile(`status: (\d+), code: "(\w+)"|code: "(\w+)"`)
+	codeLiteral   = regexp.MustCompile(`Status: (\d+), Code: "(\w+)"`)
 	outcomeReturn = regexp.MustCompile(`case (\d+):\s+return "(\w+)"`)
 	platformCodes = regexp.MustCompile(`Code = "(\w+)"`)
 )
@@ -226,6 +226,11 @@ func TestDocumentedErrors(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
+	rooms, err := filepath.Glob("../../*/*.go")
+	if err != nil || len(rooms) == 0 {
+		t.Fatal(rooms, err)
+	}
+	files = append(files, rooms...)
 	for _, name := range append(files, "../../../functions/execution/error.go") {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
@@ -235,7 +240,7 @@ func TestDocumentedErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range codeLiteral.FindAllStringSubmatch(string(text), -1) {
-			add(m[2]+m[3], m[1])
+			add(m[2], m[1])
 		}
 		for _, m := range outcomeReturn.FindAllStringSubmatch(string(text), -1) {
 			add(m[2], m[1])
