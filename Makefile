@@ -19,8 +19,8 @@ run: build ## build and serve on 127.0.0.1:3000
 
 build: toolchain $(EDITOR) ## bin/airlock, bin/bootstrap and the compiled engine in bin/cache
 	@mkdir -p bin
-	$(GO) build -trimpath -o bin/airlock ./gateway/cmd/airlock
-	$(GO) build -trimpath -tags lambda.norpc -o bin/bootstrap ./functions/lambda
+	$(GO) build -trimpath -ldflags '-s -w' -o bin/airlock ./gateway/cmd/airlock
+	$(GO) build -trimpath -ldflags '-s -w' -tags lambda.norpc -o bin/bootstrap ./functions/lambda
 	@bin/bootstrap -fill-cache bin/cache
 
 toolchain:
