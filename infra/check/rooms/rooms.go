@@ -89,6 +89,9 @@ func Violations(p Package) []string {
 		if allowed := allowed(path); !permits(allowed, target, path) {
 			out = append(out, fmt.Sprintf("%s imports %s; it may import only %v", path, target, allowed))
 		}
+		if line := layerViolation(path, target); line != "" {
+			out = append(out, line)
+		}
 	}
 	for _, mod := range unlinked[path] {
 		if i := slices.IndexFunc(p.Deps, func(dep string) bool { return within(dep, mod) }); i >= 0 {
