@@ -87,7 +87,7 @@ bench-index: ## an index over a million records: making it, against reading them
 scan-report: ## precision and recall of the threat scan, by category
 	$(GO) test ./policy/scan -run ScanReport -v
 
-conformance: ## test262 and the web platform tests, in the sandbox (TEST262_DIR, WPT_DIR: their checkouts; FILTER, FAILURES=1, RECORD=folder)
+conformance: ## test262, the web platform tests and quickjs-ng's own, in the sandbox (TEST262_DIR, WPT_DIR, QUICKJS_DIR: their checkouts; ENGINE_BUILD, FILTER, FAILURES=1, RECORD=folder)
 	@$(GO) run ./sandbox/conformance/cmd
 
 conformance-mcp: ## the Model Context Protocol's own conformance suite and inspector (installs them from npm)

@@ -1,13 +1,23 @@
 package conformance
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/airlock-run/airlock/sandbox"
+)
 
 // The expectations that belong to this repository can be read.
 func TestExpectationsAreRead(t *testing.T) {
-	for name, text := range map[string]string{"test262": test262Expected, "wpt": wptExpected} {
-		expected, err := readExpected(text)
-		if err != nil || len(expected) == 0 {
-			t.Errorf("%s: %d folders, %v", name, len(expected), err)
+	for _, build := range sandbox.EngineBuilds() {
+		for _, suite := range []string{"test262", "wpt", "quickjs"} {
+			text, err := expectations.ReadFile("expected/" + suite + "-" + build + ".txt")
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if expected, err := readExpected(string(text)); err != nil || len(expected) == 0 {
+				t.Errorf("%s on %s: %d folders, %v", suite, build, len(expected), err)
+			}
 		}
 	}
 	expected, err := readExpected("a folder: of several words 1/2 3.5%\n")

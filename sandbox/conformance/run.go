@@ -2,7 +2,7 @@ package conformance
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +17,9 @@ import (
 
 // Config says what to run. A suite without a path is left out.
 type Config struct {
-	Test262Dir, WPTDir string
+	Test262Dir, WPTDir, QuickJSDir string
+	// EngineBuild is the engine build to run them on (see sandbox.Config).
+	EngineBuild string
 	// Filter keeps the tests whose path contains it; the expectations are left out then.
 	Filter string
 	// CacheDir is the engines' (see sandbox.Config).
@@ -28,34 +30,35 @@ type Config struct {
 	Failures bool
 }
 
-//go:embed test262.expected
-var test262Expected string
-
-//go:embed wpt.expected
-var wptExpected string
+// expectations holds a file for each suite and engine build: expected/SUITE-BUILD.txt.
+//
+//go:embed expected
+var expectations embed.FS
 
 // ErrFailed says that a suite did worse than expected; what was printed says where.
 var ErrFailed = errors.New("a conformance suite did worse than expected")
 
 // ErrNoSuite says how to name a suite.
-var ErrNoSuite = errors.New(`no suite is given. Check one out and name it, or both:
+var ErrNoSuite = errors.New(`no suite is given. Check out what you want to run and name it:
   git clone --depth 1 https://github.com/tc39/test262
   git clone --depth 1 https://github.com/web-platform-tests/wpt
-  make conformance TEST262_DIR=$PWD/test262 WPT_DIR=$PWD/wpt`)
+  git clone --depth 1 https://github.com/quickjs-ng/quickjs
+  make conformance TEST262_DIR=$PWD/test262 WPT_DIR=$PWD/wpt QUICKJS_DIR=$PWD/quickjs`)
 
 // Run runs the suites and prints their reports to w.
 func Run(ctx context.Context, cfg Config, w io.Writer) (err error) {
-	if cfg.Test262Dir == "" && cfg.WPTDir == "" {
+	if cfg.Test262Dir == "" && cfg.WPTDir == "" && cfg.QuickJSDir == "" {
 		return ErrNoSuite
 	}
-	ours, err := sandbox.New(ctx, sandbox.Config{CacheDir: cfg.CacheDir})
+	ours, err := sandbox.New(ctx, sandbox.Config{CacheDir: cfg.CacheDir, EngineBuild: cfg.EngineBuild})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, ours.Close(ctx)) }()
+	cfg.EngineBuild = ours.EngineBuild()
 	good := true
 	if cfg.Test262Dir != "" {
-		plain, err := sandbox.NewPlain(ctx, sandbox.Config{CacheDir: cfg.CacheDir}, raw.Plain{})
+		plain, err := sandbox.NewPlain(ctx, sandbox.Config{CacheDir: cfg.CacheDir, EngineBuild: cfg.EngineBuild}, raw.Plain{})
 		if err != nil {
 			return err
 		}
@@ -65,7 +68,7 @@ func Run(ctx context.Context, cfg Config, w io.Writer) (err error) {
 		if err != nil {
 			return err
 		}
-		ok, err := cfg.conclude(w, "test262", report, test262Expected, func(string) float64 { return 0 })
+		ok, err := cfg.conclude(w, "test262", report, func(string) float64 { return 0 })
 		if err != nil {
 			return err
 		}
@@ -77,7 +80,19 @@ func Run(ctx context.Context, cfg Config, w io.Writer) (err error) {
 		if err != nil {
 			return err
 		}
-		ok, err := cfg.conclude(w, "wpt", report, wptExpected, wptFloor)
+		ok, err := cfg.conclude(w, "wpt", report, wptFloor)
+		if err != nil {
+			return err
+		}
+		good = good && ok
+	}
+	if cfg.QuickJSDir != "" {
+		suite := &quickjs{dir: cfg.QuickJSDir, filter: cfg.Filter, engine: ours, progress: cfg.progress(w, "quickjs")}
+		report, err := suite.run(ctx)
+		if err != nil {
+			return err
+		}
+		ok, err := cfg.conclude(w, "quickjs", report, func(string) float64 { return 0 })
 		if err != nil {
 			return err
 		}
@@ -93,8 +108,9 @@ func (cfg Config) progress(w io.Writer, suite string) *progress {
 	return &progress{w: w, suite: suite, every: 10 * time.Second}
 }
 
-func (cfg Config) conclude(w io.Writer, suite string, report *Report, expected string, floor func(string) float64) (bool, error) {
-	fmt.Fprintf(w, "\n%s\n", suite)
+func (cfg Config) conclude(w io.Writer, suite string, report *Report, floor func(string) float64) (bool, error) {
+	file := suite + "-" + cfg.EngineBuild + ".txt"
+	fmt.Fprintf(w, "\n%s on %s\n", suite, cfg.EngineBuild)
 	if cfg.Failures {
 		for _, line := range report.Failures {
 			fmt.Fprintln(w, "failed:", strings.ReplaceAll(line, "\n", " | "))
@@ -102,9 +118,12 @@ func (cfg Config) conclude(w io.Writer, suite string, report *Report, expected s
 	}
 	var want map[string]expectation
 	if cfg.Filter == "" && cfg.Record == "" {
-		var err error
-		if want, err = readExpected(expected); err != nil {
-			return false, fmt.Errorf("%s.expected: %w", suite, err)
+		expected, err := expectations.ReadFile("expected/" + file)
+		if err != nil {
+			return false, fmt.Errorf("no expectations for this build: %w", err)
+		}
+		if want, err = readExpected(string(expected)); err != nil {
+			return false, fmt.Errorf("%s: %w", file, err)
 		}
 	}
 	good := report.judge(w, want)
@@ -112,5 +131,5 @@ func (cfg Config) conclude(w io.Writer, suite string, report *Report, expected s
 		return good, nil
 	}
 	header := "# folder passed/total, and the least percentage for a suite of another version. Written by make conformance with RECORD.\n"
-	return good, os.WriteFile(filepath.Join(cfg.Record, suite+".expected"), []byte(header+report.lines(floor)), 0o644)
+	return good, os.WriteFile(filepath.Join(cfg.Record, file), []byte(header+report.lines(floor)), 0o644)
 }

@@ -1,5 +1,5 @@
-// Command cmd runs the conformance suites whose paths are given: TEST262_DIR, WPT_DIR. FILTER keeps the tests whose path
-// contains it, FAILURES=1 prints each failure, RECORD is a folder that new expectation files are written to.
+// Command cmd runs the conformance suites whose paths are given: TEST262_DIR, WPT_DIR, QUICKJS_DIR.
+// ENGINE_BUILD names the engine build to run them on, FILTER keeps the tests whose path contains it, FAILURES=1 prints each failure, RECORD is a folder that new expectation files are written to.
 package main
 
 import (
@@ -19,7 +19,8 @@ func run(env func(string) string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	err := conformance.Run(ctx, conformance.Config{
-		Test262Dir: env("TEST262_DIR"), WPTDir: env("WPT_DIR"), Filter: env("FILTER"), Record: env("RECORD"),
+		Test262Dir: env("TEST262_DIR"), WPTDir: env("WPT_DIR"), QuickJSDir: env("QUICKJS_DIR"),
+		EngineBuild: env("ENGINE_BUILD"), Filter: env("FILTER"), Record: env("RECORD"),
 		Failures: env("FAILURES") != "", CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache"),
 	}, stdout)
 	if err != nil {
