@@ -129,7 +129,7 @@ func (r *run) record(result execution.Result, keepCode bool) audit.Record {
 		ID: r.ID, Time: r.ReceivedAt.UTC(), DurationMs: result.DurationMs,
 		Caller: audit.Caller{Subject: r.Caller.Subject, Tenant: r.Caller.Tenant, IP: r.IP}, Via: r.Via,
 		CodeSHA256: hash([]byte(source)), CodeBytes: len(source), Language: r.Request.MainLanguage(),
-		Policy: result.Policy, Engine: result.Engine, Grants: api.Raw(r.decision.Grants),
+		Policy: result.Policy, Engine: result.Engine, EngineBuild: result.EngineBuild, Grants: api.Raw(r.decision.Grants),
 		Reasons:        r.decision.ReasonLines(),
 		DangerAnalysis: result.DangerAnalysis, ASTTelemetry: api.Raw(r.decision.Telemetry),
 		Status: string(result.Status), OutputBytes: int64(len(result.Output)), Seed: r.Request.Seed,
@@ -168,7 +168,7 @@ func hash(b []byte) string {
 // sampleOf returns what the meter counts of a result.
 func sampleOf(result execution.Result) meter.Sample {
 	s := meter.Sample{
-		Status: string(result.Status), Policy: result.Policy, Engine: result.Engine, Cached: result.Cached,
+		Status: string(result.Status), Policy: result.Policy, Engine: result.Engine, EngineBuild: result.EngineBuild, Cached: result.Cached,
 		DurationMs: result.DurationMs,
 	}
 	if result.Limit != nil {

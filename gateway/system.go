@@ -3,6 +3,8 @@ package gateway
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -41,16 +43,28 @@ type engine struct {
 	Default    bool   `json:"default"`
 	Executions int64  `json:"executions"`
 	Note       string `json:"note,omitempty"`
+	// Builds are those that executions have run on since the start, by name.
+	Builds []engineBuild `json:"builds,omitempty"`
+}
+
+type engineBuild struct {
+	Name       string `json:"name"`
+	Executions int64  `json:"executions"`
 }
 
 // engines serves GET /api/engines.
 func (s *system) engines(c *fiber.Ctx) error {
-	used := s.meter.Totals().ByEngine
+	totals := s.meter.Totals()
+	used := totals.ByEngine
+	var builds []engineBuild
+	for _, name := range slices.Sorted(maps.Keys(totals.ByEngineBuild)) {
+		builds = append(builds, engineBuild{name, totals.ByEngineBuild[name]})
+	}
 	const absent = "known by name, not available in this build"
 	return api.Send(c, api.List[engine]{Items: []engine{
 		{
 			Name: "quickjs", Available: true, Default: true, Executions: used["quickjs"],
-			Note: "QuickJS in WebAssembly, a new instance for every execution",
+			Note: "QuickJS in WebAssembly, a new instance for every execution", Builds: builds,
 		},
 		{Name: "v8", Note: absent},
 		{Name: "jsc", Note: absent},

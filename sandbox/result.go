@@ -32,6 +32,8 @@ type Result struct {
 	// would not: what the code does while it loads. Both are empty for scripts without a Version.
 	Warm bool
 	Cold string
+	// EngineBuild names the build of the engine that ran (see Config.EngineBuild).
+	EngineBuild string
 	// Debug is what Grants.Debug asked for; nil when it asked for nothing.
 	Debug *DebugReport
 	// Journal is what reached the run from outside.

@@ -241,7 +241,7 @@ func (r *run) compileAnew(in *quickjs.Instance) (quickjs.Value, error) {
 // finish completes the result. in is nil if the code never reached a guest.
 func (r *run) finish(in *quickjs.Instance) Result {
 	res := &r.result
-	res.Output = string(r.output)
+	res.Output, res.EngineBuild = string(r.output), r.engine.EngineBuild()
 	if res.Error != "" {
 		res.Value = nil
 	}

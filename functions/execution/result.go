@@ -41,8 +41,10 @@ type Result struct {
 	Error     *string    `json:"error"`
 	Exception *Exception `json:"exception"`
 	// Limit names the one cap that ended the run; nil when none did.
-	Limit          *string         `json:"limit"`
-	Engine         string          `json:"engine"`
+	Limit  *string `json:"limit"`
+	Engine string  `json:"engine"`
+	// EngineBuild names the build of the engine that ran, such as quickjs-ng-0.15.1; empty when nothing ran.
+	EngineBuild    string          `json:"engineBuild,omitempty"`
 	Policy         string          `json:"policy"`
 	DurationMs     float64         `json:"durationMs"`
 	Usage          Usage           `json:"usage"`

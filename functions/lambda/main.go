@@ -22,7 +22,11 @@ func run(args []string, getenv func(string) string, _, stderr io.Writer) int {
 			fmt.Fprintln(stderr, "usage: bootstrap [-fill-cache DIR]")
 			return 2
 		}
-		if err := process.FillCache(context.Background(), args[1]); err != nil {
+		build, err := process.EngineBuild(getenv)
+		if err == nil {
+			err = process.FillCache(context.Background(), args[1], build)
+		}
+		if err != nil {
 			fmt.Fprintln(stderr, "execute:", err)
 			return 1
 		}

@@ -7,9 +7,10 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// FillCache compiles the engine into dir, for function processes of this architecture to load from.
-func FillCache(ctx context.Context, dir string) error {
-	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: dir})
+// FillCache compiles an engine build (see EngineBuild) into dir, for function processes of this architecture to load
+// from.
+func FillCache(ctx context.Context, dir, build string) error {
+	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: dir, EngineBuild: build})
 	if err != nil {
 		return fmt.Errorf("fill the compilation cache %q: %w", dir, err)
 	}

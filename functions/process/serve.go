@@ -119,7 +119,7 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 func open(
 	ctx context.Context, set Settings, rules *boundedRules, link *sealed.Function, outside *sealed.Outside, log *slog.Logger, startup *Startup,
 ) (*runner.Runner, *sandbox.Engine, error) {
-	cfg := sandbox.Config{CacheDir: set.CacheDir}
+	cfg := sandbox.Config{CacheDir: set.CacheDir, EngineBuild: set.EngineBuild}
 	if set.Sealed {
 		cfg.Egress = egressOf(set, outside)
 	}
@@ -130,6 +130,7 @@ func open(
 	startup.engine(engine.Startup())
 	how := runner.Config{
 		Sandbox: engine, Policy: rules, MaxMemoryBytes: set.MemoryBytes, Secret: set.Secret, RemoteTools: attached(set), Log: log,
+		EngineBuild: set.EngineBuild, OpenBuild: new(OtherBuilds).Open, // no cache: the process is locked down by then
 	}
 	if set.Sealed {
 		how.Records, how.KeepCode = link, set.Records.KeepCode // the owner redacts

@@ -20,6 +20,8 @@ import (
 type Settings struct {
 	// CacheDir holds the compiled engine; "" compiles it anew at each start.
 	CacheDir string
+	// EngineBuild is the engine build that guests run on.
+	EngineBuild string
 	// Store is the URL of the audit store; RecordDir the folder that it writes to, "" when it is a bucket without a spool.
 	Store, RecordDir string
 	// Records is how they are kept there.
@@ -62,6 +64,9 @@ func ReadSettings(getenv func(string) string, executable string) (Settings, erro
 		wrong = append(wrong, errors.New("AWS_LAMBDA_RUNTIME_API: is not set; a function process is started by Lambda, or by airlock serve, and not by hand"))
 	}
 	var err error
+	if s.EngineBuild, err = EngineBuild(getenv); err != nil {
+		wrong = append(wrong, err)
+	}
 	if s.Rules, _, err = ReadRules(getenv); err != nil {
 		wrong = append(wrong, err)
 	}

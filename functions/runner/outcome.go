@@ -53,6 +53,7 @@ func (o *outcome) blocked() execution.Result {
 func (o *outcome) result(out sandbox.Result) execution.Result {
 	r := o.base()
 	r.Result, r.Output, r.Pure, r.DurationMs = out.Value, out.Output, out.Pure, out.Usage.WallMs
+	r.EngineBuild = out.EngineBuild
 	r.Status = status(out)
 	for _, l := range out.Logs {
 		r.Logs = append(r.Logs, logOf(l))
@@ -116,7 +117,7 @@ func (o *outcome) record(r execution.Result) audit.Record {
 		ID: o.inv.ID, Time: o.inv.ReceivedAt.UTC(), DurationMs: r.DurationMs,
 		Caller: audit.Caller(o.inv.Caller), Via: o.inv.Via,
 		CodeSHA256: o.codeSHA256, CodeBytes: len(source), Language: q.MainLanguage(),
-		Policy: r.Policy, Engine: r.Engine, Grants: encoded(o.decision.Grants), Reasons: o.decision.ReasonLines(),
+		Policy: r.Policy, Engine: r.Engine, EngineBuild: r.EngineBuild, Grants: encoded(o.decision.Grants), Reasons: o.decision.ReasonLines(),
 		DangerAnalysis: r.DangerAnalysis, ASTTelemetry: encoded(o.decision.Telemetry),
 		Status: string(r.Status), OutputBytes: r.Usage.OutputBytes, Usage: audit.Usage(r.Usage), Custody: o.custody,
 	}

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,12 +65,35 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 		return Replayed{}, err
 	}
 	grants.Replay = &journal
-	out, err := r.cfg.Sandbox.Run(ctx, scriptOf(o.inv), grants)
+	engine, err := r.engineOf(ctx, rec)
+	if err != nil {
+		return Replayed{}, err
+	}
+	out, err := engine.Run(ctx, scriptOf(o.inv), grants)
 	if err != nil {
 		return Replayed{}, fmt.Errorf("the sandbox could not run the code: %w", err)
 	}
 	result := o.result(out)
 	return Replayed{Result: result, Differences: rec.Differences(outcomeOf(result))}, nil
+}
+
+// firstBuild ran every execution whose record names no build.
+const firstBuild = "quickjs-ng-0.10.1"
+
+// engineOf returns the engine of the build that a record names: other builds count other ticks.
+func (r *Runner) engineOf(ctx context.Context, rec audit.Record) (Sandbox, error) {
+	build := cmp.Or(rec.EngineBuild, firstBuild)
+	if build == cmp.Or(r.cfg.EngineBuild, build) {
+		return r.cfg.Sandbox, nil
+	}
+	if r.cfg.OpenBuild == nil {
+		return nil, fmt.Errorf("it ran on the engine build %s; set ENGINE_BUILD to it and replay again", build)
+	}
+	engine, err := r.cfg.OpenBuild(ctx, build)
+	if err != nil {
+		return nil, fmt.Errorf("it ran on the engine build %s, which cannot be opened: %w", build, err)
+	}
+	return engine, nil
 }
 
 // journalOf returns a record's journal. A pure execution has none: its seed and time are enough.

@@ -54,6 +54,10 @@ type Config struct {
 	RemoteTools RemoteTools
 	// Redact removes secrets from a record before it is stored; nil changes nothing.
 	Redact func(*audit.Record)
+	// EngineBuild is the build that Sandbox runs. OpenBuild opens another for the replay of a record that names it, and may
+	// return the same Sandbox again; nil refuses such a replay.
+	EngineBuild string
+	OpenBuild   func(ctx context.Context, build string) (Sandbox, error)
 	// Now is the clock; default time.Now.
 	Now func() time.Time
 	// Log receives the causes of platform failures, which callers do not see; the default discards them.

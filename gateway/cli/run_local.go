@@ -102,8 +102,13 @@ func localRunner(ctx context.Context, con terminal.Console, store string) (*loca
 		}
 		appender, closeStore = opened, opened.Close
 	}
+	build, err := process.EngineBuild(con.Getenv)
+	if err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	cache := process.CacheDir(con.Getenv, executable)
 	prepared := con.Progress("preparing the engine")
-	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: process.CacheDir(con.Getenv, executable)})
+	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: cache, EngineBuild: build})
 	prepared()
 	if err != nil {
 		return nil, exit.With(exit.Platform, errors.Join(fmt.Errorf("build the sandbox: %w; airlock doctor says what to do", err), closeStore()))
@@ -116,7 +121,7 @@ func localRunner(ctx context.Context, con terminal.Console, store string) (*loca
 	}
 	r, err := runner.New(runner.Config{
 		Sandbox: punctual{engine, con.Stderr, os.Exit}, Policy: rules, Records: appender, Log: log, KeepCode: keeping.KeepCode,
-		Secret: secret, Redact: redactor.Apply,
+		Secret: secret, Redact: redactor.Apply, EngineBuild: build, OpenBuild: (&process.OtherBuilds{CacheDir: cache}).Open,
 	})
 	if err != nil {
 		closeAll()

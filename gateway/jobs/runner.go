@@ -80,7 +80,7 @@ func (r *ExecutionRunner) Recorded(ctx context.Context, job execution.Job) (exec
 	}
 	result := execution.Result{
 		Status: execution.Status(record.Status), DurationMs: record.DurationMs, Usage: execution.Usage(record.Usage),
-		DangerAnalysis: record.DangerAnalysis, Engine: record.Engine, Policy: record.Policy,
+		DangerAnalysis: record.DangerAnalysis, Engine: record.Engine, EngineBuild: record.EngineBuild, Policy: record.Policy,
 	}
 	line := record.Error
 	if record.Limit != "" {

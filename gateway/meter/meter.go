@@ -7,12 +7,14 @@ import (
 
 // Sample is one finished execution.
 type Sample struct {
-	Status     string
-	Limit      string // "" when none ended the run
-	Policy     string
-	Engine     string
-	Cached     bool
-	DurationMs float64
+	Status string
+	Limit  string // "" when none ended the run
+	Policy string
+	Engine string
+	// EngineBuild is empty if nothing ran.
+	EngineBuild string
+	Cached      bool
+	DurationMs  float64
 }
 
 // Totals are counts since the start.
@@ -22,7 +24,9 @@ type Totals struct {
 	ByStatus   map[string]int64 `json:"byStatus"`
 	ByPolicy   map[string]int64 `json:"byPolicy"`
 	ByEngine   map[string]int64 `json:"byEngine"`
-	ByLimit    map[string]int64 `json:"byLimit"`
+	// ByEngineBuild counts executions that ran, by the build of their engine.
+	ByEngineBuild map[string]int64 `json:"byEngineBuild"`
+	ByLimit       map[string]int64 `json:"byLimit"`
 	// Refused counts answers that were problems, by code.
 	Refused map[string]int64 `json:"refused"`
 	// AverageDurationMs is over all executions.
@@ -41,7 +45,7 @@ type Meter struct {
 // New makes a meter.
 func New() *Meter {
 	return &Meter{durations: make([]uint64, len(durationBounds())+1), totals: Totals{
-		ByStatus: map[string]int64{}, ByPolicy: map[string]int64{}, ByEngine: map[string]int64{},
+		ByStatus: map[string]int64{}, ByPolicy: map[string]int64{}, ByEngine: map[string]int64{}, ByEngineBuild: map[string]int64{},
 		ByLimit: map[string]int64{}, Refused: map[string]int64{},
 	}}
 }
@@ -54,6 +58,9 @@ func (m *Meter) Observe(s Sample) {
 	m.totals.ByStatus[s.Status]++
 	m.totals.ByPolicy[s.Policy]++
 	m.totals.ByEngine[s.Engine]++
+	if s.EngineBuild != "" {
+		m.totals.ByEngineBuild[s.EngineBuild]++
+	}
 	if s.Limit != "" {
 		m.totals.ByLimit[s.Limit]++
 	}
@@ -77,6 +84,7 @@ func (m *Meter) Totals() Totals {
 	defer m.mu.Unlock()
 	t := m.totals
 	t.ByStatus, t.ByPolicy, t.ByEngine = maps.Clone(t.ByStatus), maps.Clone(t.ByPolicy), maps.Clone(t.ByEngine)
+	t.ByEngineBuild = maps.Clone(t.ByEngineBuild)
 	t.ByLimit, t.Refused = maps.Clone(t.ByLimit), maps.Clone(t.Refused)
 	if t.Executions > 0 {
 		t.AverageDurationMs = m.duration / float64(t.Executions)

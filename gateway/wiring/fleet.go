@@ -191,7 +191,7 @@ func (f *Fleet) state() func() meter.Fleet {
 
 // forwarded are the only variables that function processes inherit. None is a secret: keys, credentials and the record
 // store's address stay in this process.
-var forwarded = []string{"AIRLOCK_CACHE_DIR", "EGRESS_ALLOW", "HOME", "SANDBOX_MEMORY_MB", "XDG_CACHE_HOME"}
+var forwarded = []string{"AIRLOCK_CACHE_DIR", "EGRESS_ALLOW", "ENGINE_BUILD", "HOME", "SANDBOX_MEMORY_MB", "XDG_CACHE_HOME"}
 
 // recordVariables say how records and large requests are stored.
 var recordVariables = []string{"AUDIT_CHAIN_KEY", "AUDIT_CODE", "AUDIT_REDACT", "AUDIT_SYNC", "HANDOVER_STORE", "S3_ENDPOINT"}

@@ -15,10 +15,12 @@ type Record struct {
 	CodeSHA256 string    `json:"codeSha256"`
 	CodeBytes  int       `json:"codeBytes"`
 	// Code is kept only where the deployment says so.
-	Code           string          `json:"code,omitempty"`
-	Language       string          `json:"language,omitempty"`
-	Policy         string          `json:"policy"`
-	Engine         string          `json:"engine"`
+	Code     string `json:"code,omitempty"`
+	Language string `json:"language,omitempty"`
+	Policy   string `json:"policy"`
+	Engine   string `json:"engine"`
+	// EngineBuild is the build of the engine that ran, which a replay uses. Records before it was kept are of quickjs-ng 0.10.1.
+	EngineBuild    string          `json:"engineBuild,omitempty"`
 	Grants         json.RawMessage `json:"grants,omitempty"`
 	Reasons        []string        `json:"reasons,omitempty"` // why the policy decided as it did
 	DangerAnalysis json.RawMessage `json:"dangerAnalysis,omitempty"`

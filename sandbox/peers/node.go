@@ -26,7 +26,7 @@ func install(ctx context.Context, stderr io.Writer) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("no folder for the peers; set AIRLOCK_PEERS_DIR: %w", err)
 		}
-		dir = filepath.Join(cache, "airlock", "peers")
+		dir = filepath.Join(cache, "airlock-peers", "npm") // not in the engine's cache, which allows no links
 	}
 	if err := os.CopyFS(dir, overwrite(dir)); err != nil {
 		return "", fmt.Errorf("write %s: %w", dir, err)
@@ -54,7 +54,7 @@ func sandboxes(ctx context.Context, dir string) ([]*series, error) {
 	if err != nil {
 		return nil, err
 	}
-	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: filepath.Join(filepath.Dir(dir), "peers-cache")})
+	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: filepath.Join(filepath.Dir(dir), "engine")})
 	if err != nil {
 		return nil, err
 	}

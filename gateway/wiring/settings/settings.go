@@ -116,6 +116,9 @@ func Read(getenv func(string) string, now func() time.Time) (Settings, error) {
 	}
 	s.Processes = r.number("FUNCTION_PROCESSES", 0, 1, 1024)
 	r.number("SANDBOX_MEMORY_MB", 0, 1, 4096)
+	if _, err := process.EngineBuild(getenv); err != nil {
+		r.wrong = append(r.wrong, err)
+	}
 	if s.Host == "" {
 		s.Host = "127.0.0.1"
 	}

@@ -43,6 +43,7 @@ var Groups = []Group{
 		{"GOMEMLIMIT", "half the memory", "the gateway's own memory, which it keeps to while it can; half the container's, or the machine's"},
 	}},
 	{"What runs, and by what rules", []Variable{
+		{"ENGINE_BUILD", "quickjs-ng-0.10.1", "the engine build that guests run on: quickjs-ng-0.10.1 or quickjs-ng-0.15.1"},
 		{"AIRLOCK_POLICY_FILE", "none", "YAML that tightens or adds tiers, opens hosts, sets quotas; read again on SIGHUP"},
 		{"EGRESS_ALLOW", "none", "hosts that guests and tools may reach, parted by commas"},
 		{"AIRLOCK_SECRET_*", "none", "the value of the secret that the policy file calls *"},
