@@ -40,7 +40,10 @@ type Sender struct {
 
 // NewSender makes a sender that reaches public addresses and the hosts that the deployment opened.
 func NewSender(opened []string, now func() time.Time) *Sender {
-	dialer := address.Dialer{Opened: opened, Timeout: timeout}
+	return newSender(address.Dialer{Opened: opened, Timeout: timeout}, now)
+}
+
+func newSender(dialer address.Dialer, now func() time.Time) *Sender {
 	return &Sender{client: limits().Client(outbound.Options{Dial: dialer.DialContext}), now: now}
 }
 

@@ -15,6 +15,9 @@ const (
 	// sendTime is more than one attempt takes: a process that takes longer to say what came of it has died.
 	sendTime = time.Minute
 	together = 8 // callbacks are taken at a time
+	// patient is how long a callback waits for a place, and inLine how many of a tenant do; all others are due again later.
+	// Waiting and sending take less than sendTime together.
+	patient, inLine = 20 * time.Second, 8
 	// gone is how long a receiver that answered 410 is not called by anybody of its tenant.
 	gone = 24 * time.Hour
 )
@@ -45,22 +48,60 @@ func (q *Queue) deliver(loop context.Context) {
 	}
 }
 
-// deliverDue takes callbacks that are due and has them made. One for which there is no place, as its tenant's
-// receivers hang, is due again later.
+// deliverDue takes callbacks that are due and has them made. When receivers hang and there is no place for a callback, it
+// waits for one, or is due again later.
 func (q *Queue) deliverDue(ctx context.Context) (found bool, err error) {
 	now := q.cfg.Now()
 	due, err := q.cfg.Store.Callbacks(ctx, now, now.Add(sendTime), together)
 	for _, job := range due {
-		leave, full := q.telling.Enter(bounds.Owner{Tenant: job.Tenant})
-		if full != nil {
+		owner := bounds.Owner{Tenant: job.Tenant}
+		leave, full := q.telling.Enter(owner)
+		if full != nil && !q.line(job.Tenant, +1) {
 			continue
 		}
 		q.busy.Go(func() {
-			defer leave()
-			q.tell(ctx, job)
+			if full != nil {
+				leave = q.place(ctx, owner)
+				q.line(job.Tenant, -1)
+			}
+			if leave != nil {
+				defer leave()
+				q.tell(ctx, job)
+			}
 		})
 	}
 	return len(due) > 0, err
+}
+
+// line adds a callback of a tenant to those that wait for a place, or removes one. It reports whether there was room.
+func (q *Queue) line(tenant string, n int) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.waiting[tenant]+n > inLine {
+		return false
+	}
+	if q.waiting[tenant] += n; q.waiting[tenant] == 0 {
+		delete(q.waiting, tenant)
+	}
+	return true
+}
+
+// place waits for a place. It returns nil when none falls free in time.
+func (q *Queue) place(ctx context.Context, owner bounds.Owner) (leave func()) {
+	ctx, cancel := context.WithTimeout(ctx, patient)
+	defer cancel()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-look.C:
+		}
+		if leave, err := q.telling.Enter(owner); err == nil {
+			return leave
+		}
+	}
 }
 
 // tell makes one attempt.

@@ -104,6 +104,7 @@ type Queue struct {
 	stop     context.CancelFunc // nil before Start and Stop
 	running  map[string]context.CancelFunc
 	atWork   map[string]int // jobs of each tenant that has some
+	waiting  map[string]int // callbacks of each tenant that wait for a place
 	adopting map[string]bool
 }
 
@@ -123,7 +124,7 @@ func New(cfg Config) (*Queue, error) {
 	}
 	return &Queue{
 		cfg: cfg, wake: make(chan struct{}, 1), telling: bounds.NewPool(bounds.Of(bounds.Callbacks).Most),
-		running: map[string]context.CancelFunc{}, atWork: map[string]int{}, adopting: map[string]bool{},
+		running: map[string]context.CancelFunc{}, atWork: map[string]int{}, waiting: map[string]int{}, adopting: map[string]bool{},
 	}, nil
 }
 

@@ -1,7 +1,6 @@
 package address_test
 
 import (
-	"context"
 	"errors"
 	"net"
 	"net/netip"
@@ -10,64 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/dns/dnsmessage"
-
 	"github.com/airlock-run/airlock/policy/address"
+	"github.com/airlock-run/airlock/policy/address/addresstest"
 )
-
-// nameServer is a DNS server. Each question gets the next of its answers, and the last one from then on.
-type nameServer struct {
-	conn    net.PacketConn
-	answers [][]netip.Addr
-	asked   atomic.Int64 // questions for IPv4 addresses
-}
-
-func serveNames(t *testing.T, answers ...[]netip.Addr) (*nameServer, *net.Resolver) {
-	t.Helper()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &nameServer{conn: conn, answers: answers}
-	done := make(chan struct{})
-	go func() { defer close(done); s.serve() }()
-	t.Cleanup(func() { _ = conn.Close(); <-done })
-	return s, &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
-	}}
-}
-
-func (s *nameServer) serve() {
-	buf := make([]byte, 4096)
-	for {
-		n, from, err := s.conn.ReadFrom(buf)
-		if err != nil {
-			return
-		}
-		var m dnsmessage.Message
-		if m.Unpack(buf[:n]) != nil || len(m.Questions) != 1 {
-			continue
-		}
-		q := m.Questions[0]
-		at := s.asked.Load()
-		if q.Type == dnsmessage.TypeA {
-			at = s.asked.Add(1) - 1
-		}
-		m.Response, m.Additionals = true, nil
-		for _, a := range s.answers[min(int(at), len(s.answers)-1)] {
-			h := dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}
-			switch {
-			case a.Is4() && q.Type == dnsmessage.TypeA:
-				m.Answers = append(m.Answers, dnsmessage.Resource{Header: h, Body: &dnsmessage.AResource{A: a.As4()}})
-			case a.Is6() && q.Type == dnsmessage.TypeAAAA:
-				m.Answers = append(m.Answers, dnsmessage.Resource{Header: h, Body: &dnsmessage.AAAAResource{AAAA: a.As16()}})
-			}
-		}
-		if out, err := m.Pack(); err == nil {
-			_, _ = s.conn.WriteTo(out, from) // a lost answer is asked for again
-		}
-	}
-}
 
 func addresses(texts ...string) []netip.Addr {
 	var out []netip.Addr
@@ -129,7 +73,7 @@ func TestDial(t *testing.T) {
 		"this network":                      {address.Hosts{"0.0.0.0"}, "0.0.0.0", nil, false},
 		"this network over IPv6":            {address.Hosts{"[::]"}, "::", nil, false},
 	} {
-		_, resolver := serveNames(t, c.answers)
+		_, resolver := addresstest.Names(t, c.answers)
 		d := address.Dialer{Opened: c.opened, Timeout: 20 * time.Second, Resolver: resolver}
 		port, accepted := reachable(t)
 		conn, err := d.DialContext(t.Context(), "tcp", net.JoinHostPort(c.host, port))
@@ -151,7 +95,7 @@ func TestDial(t *testing.T) {
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	port, accepted := reachable(t)
-	s, resolver := serveNames(t, addresses("93.184.216.34"), addresses("127.0.0.1"))
+	s, resolver := addresstest.Names(t, addresses("93.184.216.34"), addresses("127.0.0.1"))
 	first, err := resolver.LookupNetIP(t.Context(), "ip4", "rebinding.example")
 	if err != nil || len(first) != 1 || !address.ToPublic.Permits(first[0]) {
 		t.Fatal(first, err)
@@ -166,8 +110,8 @@ func TestRebinding(t *testing.T) {
 			t.Errorf("dialled: %v", err)
 		}
 	}
-	if s.asked.Load() < 2 || accepted.Load() != 0 {
-		t.Errorf("%d questions, %d connections", s.asked.Load(), accepted.Load())
+	if s.Asked() < 2 || accepted.Load() != 0 {
+		t.Errorf("%d questions, %d connections", s.Asked(), accepted.Load())
 	}
 }
 

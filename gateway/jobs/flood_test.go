@@ -1,0 +1,98 @@
+package jobs_test
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/bounds"
+	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
+)
+
+// A tenant floods one receiver with callbacks, which hangs. At most the tenant's share of them is made at once, the callbacks
+// of another tenant are made meanwhile, and each callback is tried a bounded number of times.
+func TestFloodOfCallbacks(t *testing.T) {
+	t.Parallel()
+	const flood = 200
+	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{MaxJobsPerTenant: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	var at, most, attempts atomic.Int64
+	release := make(chan struct{})
+	c := &clock{}
+	q, err := jobs.New(jobs.Config{Store: store, Workers: 8, Now: c.now, Random: func() float64 { return 0.5 }, Logger: slog.New(slog.DiscardHandler), Runner: &script{
+		run: done, send: func(job execution.Job) jobs.Receipt {
+			if job.Tenant != "flood" {
+				return jobs.Receipt{Delivered: true}
+			}
+			n := at.Add(1)
+			defer at.Add(-1)
+			attempts.Add(1)
+			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			}
+			<-release
+			return jobs.Receipt{Problem: "the receiver answered 500"}
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Start(t.Context())
+	t.Cleanup(func() {
+		stopping, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := q.Stop(stopping); err != nil {
+			t.Error(err)
+		}
+	})
+	submit := func(n int, tenant string) {
+		t.Helper()
+		if err := q.Submit(t.Context(), execution.Job{ID: id(n), Tenant: tenant, Callback: &execution.Callback{URL: "http://victim.example/x", State: execution.CallbackWaiting}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range flood {
+		submit(n, "flood")
+	}
+
+	for n := range flood {
+		until(t, q, id(n), execution.Job.Ended)
+	}
+	places := int64(bounds.Of(bounds.Callbacks).Most)
+	for begin := time.Now(); at.Load() < places*8/10; time.Sleep(10 * time.Millisecond) {
+		if time.Since(begin) > 30*time.Second {
+			t.Fatalf("only %d of the flood are on their way", at.Load())
+		}
+	}
+	begun := time.Now()
+	for n := range 5 {
+		submit(flood+n, "other")
+	}
+	for n := range 5 {
+		until(t, q, id(flood+n), func(j execution.Job) bool { return j.Callback.State == execution.CallbackDelivered })
+	}
+	if took := time.Since(begun); took > 30*time.Second {
+		t.Errorf("the callbacks of another tenant took %v", took)
+	}
+	if n := most.Load(); n >= places {
+		t.Errorf("%d callbacks of one tenant at once, of %d places", n, places)
+	}
+	close(release)
+	for range jobs.MaxAttempts + 2 {
+		c.add(2 * time.Hour)
+		time.Sleep(300 * time.Millisecond) // a round of the queue
+	}
+	if n := attempts.Load(); n > flood*jobs.MaxAttempts {
+		t.Errorf("%d attempts of %d callbacks", n, flood)
+	}
+}
