@@ -58,21 +58,20 @@ func (s *analysis) source(code, language string, work int) *scanned {
 	if out.syntax != nil && start > 0 {
 		out.syntax = moved(out.syntax, &out.src, text, start)
 	}
-	w := newScanner(s, b)
+	w := newWalker(s, b)
 	if t != nil {
-		w.text, w.buf = t.text, t.buf
+		w.cursor.text, w.cursor.buf = t.text, t.buf
 		w.walk(t.list)
-		w.tele.IsValid = true
+		w.facts.IsValid = true
 	}
-	out.hits = w.hits
+	out.hits = w.findings.hits
 	out.work = work - b.left
-	if t == nil || w.tooDeep || b.exceeded {
+	if t == nil || w.guard.tooDeep || b.exceeded {
 		out.unanalysed, out.costly = true, out.costly || b.exceeded
 		if s.cheap {
 			return out // somebody else reads it
 		}
-		w.text = text
-		out.hits = append(out.hits, w.scanTokens(text)...)
+		out.hits = append(out.hits, newTokenScan(w).scanTokens(text)...)
 		if out.syntax != nil {
 			out.stuckAt = out.src.at(out.syntax)
 		}
@@ -88,8 +87,8 @@ func (s *analysis) source(code, language string, work int) *scanned {
 		out.hits[i].offset += start
 	}
 	w.finish(code, text)
-	out.tele = *w.tele
-	out.dropped = w.dropped
+	out.tele = w.facts.Telemetry
+	out.dropped = w.findings.dropped
 	return out
 }
 
@@ -173,27 +172,52 @@ func unwrapped(list []js.IStmt) []js.IStmt {
 	return list
 }
 
-func newScanner(s *analysis, b *budget) *scanner {
-	w := &scanner{
-		cat: s.catalogue, budget: b, files: s.files, vars: map[*js.Var]*variable{}, fns: map[any]*function{}, props: map[string]*value{},
-		imports: map[string]*value{}, free: map[string]struct{}{}, tele: &threat.Telemetry{},
+// newWalker returns a walker of the tree, with everything that it needs.
+func newWalker(s *analysis, b *budget) *walker {
+	f := &facts{free: map[string]struct{}{}}
+	found := &findings{budget: b}
+	at := &cursor{budget: b}
+	sc := &scope{}
+	vs := &values{budget: b}
+	ts := &timers{}
+	p := &program{
+		scope: sc, values: vs, facts: f,
+		vars: map[*js.Var]*variable{}, fns: map[any]*function{}, props: map[string]*value{}, imports: map[string]*value{},
+	}
+	h := &host{
+		budget: b, cat: s.catalogue, findings: found, facts: f, cursor: at, scope: sc, values: vs, program: p, timers: ts,
 	}
 	if len(s.globals) > 0 {
-		w.globals = make(map[string]bool, len(s.globals))
+		h.globals = make(map[string]bool, len(s.globals))
 		for _, g := range s.globals {
-			w.globals[g] = true
+			h.globals[g] = true
 		}
 	}
+	l := &loader{budget: b, cat: s.catalogue, findings: found, facts: f, values: vs, files: s.files}
+	g := &guard{budget: b, facts: f}
+	cs := &calls{
+		budget: b, cat: s.catalogue, findings: found, facts: f, cursor: at, scope: sc, values: vs, program: p, host: h, loader: l,
+		timers: ts,
+	}
+	ex := &expressions{
+		budget: b, cat: s.catalogue, findings: found, facts: f, cursor: at, scope: sc, guard: g, values: vs, program: p, host: h,
+		loader: l, calls: cs,
+	}
+	w := &walker{
+		budget: b, findings: found, facts: f, cursor: at, scope: sc, guard: g, values: vs, program: p, host: h, loader: l,
+		timers: ts, calls: cs, expressions: ex,
+	}
+	cs.walker, ex.walker = w, w
 	return w
 }
 
 // finish completes the telemetry.
-func (w *scanner) finish(code, text string) {
-	t := w.tele
+func (w *walker) finish(code, text string) {
+	t := w.facts
 	t.Metrics.Bytes = len(code)
 	t.Metrics.Lines = 1 + strings.Count(strings.TrimSuffix(text, "\n"), "\n")
-	t.AccessedIdentifiers = make([]string, 0, len(w.free))
-	for name := range w.free {
+	t.AccessedIdentifiers = make([]string, 0, len(w.facts.free))
+	for name := range w.facts.free {
 		switch name {
 		case "undefined", "NaN", "Infinity", "arguments":
 		default:
@@ -204,21 +228,21 @@ func (w *scanner) finish(code, text string) {
 }
 
 // scanNested looks into a constant string that is run as code; what it finds counts at the place that runs it.
-func (w *scanner) scanNested(code string, at int) {
-	if w.nestedScans >= maxNestedScans || !w.budget.take(nestedWork+len(code)*2) {
+func (cs *calls) scanNested(code string, at int) {
+	if cs.nestedScans >= maxNestedScans || !cs.budget.take(nestedWork+len(code)*2) {
 		return
 	}
-	w.nestedScans++
+	cs.nestedScans++
 	o := outlineOf(code)
-	t, err := parseTree(&o, w.budget)
+	t, err := parseTree(&o, cs.budget)
 	if err != nil {
 		return // what does not parse does not run
 	}
-	inner := newScanner(&analysis{catalogue: w.cat, files: w.files}, w.budget)
-	inner.nested = w.nested + 1
-	inner.text, inner.buf = t.text, t.buf
+	inner := newWalker(&analysis{catalogue: cs.cat, files: cs.loader.files}, cs.budget)
+	inner.calls.nested = cs.nested + 1
+	inner.cursor.text, inner.cursor.buf = t.text, t.buf
 	inner.walk(t.list)
-	for _, h := range inner.hits {
-		w.hit(h.category, h.power, h.module, at, "in a string run as code: ", h.message)
+	for _, h := range inner.findings.hits {
+		cs.findings.add(h.category, h.power, h.module, at, "in a string run as code: ", h.message)
 	}
 }

@@ -26,19 +26,19 @@ func (c call) arg(i int) *value {
 	return nil
 }
 
-func (w *scanner) call(e *js.CallExpr) *value {
+func (ex *expressions) call(e *js.CallExpr) *value {
 	if lit, ok := e.X.(*js.LiteralExpr); ok && lit.TokenType == js.ImportToken {
-		return w.dynamicImport(e, lit)
+		return ex.dynamicImport(e, lit)
 	}
-	callee := w.loud(e.X)
-	at := w.at
-	c := call{at: at, args: w.args(e.Args.List), received: hasReceiver(e.X)}
-	w.pollution(e.X, c)
+	callee := ex.loud(e.X)
+	at := ex.cursor.at
+	c := call{at: at, args: ex.args(e.Args.List), received: hasReceiver(e.X)}
+	ex.calls.pollution(e.X, c)
 	v := c.arg(0)
 	if !isInterop(e.X) {
-		v = w.invoke(callee, c)
+		v = ex.calls.invoke(callee, c)
 	}
-	w.at = at
+	ex.cursor.at = at
 	return v
 }
 
@@ -81,27 +81,27 @@ func hasReceiver(callee js.IExpr) bool {
 	return false
 }
 
-func (w *scanner) construct(e *js.NewExpr) *value {
-	callee := w.loud(e.X)
-	c := call{at: w.at, isNew: true}
+func (ex *expressions) construct(e *js.NewExpr) *value {
+	callee := ex.loud(e.X)
+	c := call{at: ex.cursor.at, isNew: true}
 	if e.Args != nil {
-		c.args = w.args(e.Args.List)
+		c.args = ex.args(e.Args.List)
 	}
-	v := w.invoke(callee, c)
-	w.at = c.at
+	v := ex.calls.invoke(callee, c)
+	ex.cursor.at = c.at
 	return v
 }
 
 // args walks the arguments.
-func (w *scanner) args(list []js.Arg) []*value {
+func (ex *expressions) args(list []js.Arg) []*value {
 	if len(list) == 0 {
 		return nil
 	}
 	out := make([]*value, 0, len(list))
 	for _, a := range list {
-		v := w.loud(a.Value)
+		v := ex.loud(a.Value)
 		if a.Rest {
-			if v != nil && v.kind == kindArray && w.budget.take(len(v.obj.elems)*elementWork) {
+			if v != nil && v.kind == kindArray && ex.budget.take(len(v.obj.elems)*elementWork) {
 				out = append(out, v.obj.elems...)
 				continue
 			}
@@ -113,139 +113,139 @@ func (w *scanner) args(list []js.Arg) []*value {
 }
 
 // invoke gives what calling the value may return.
-func (w *scanner) invoke(callee *value, c call) *value {
-	if c.depth++; c.depth > 8 || !w.budget.take(valueWork*(1+len(c.args))) {
+func (cs *calls) invoke(callee *value, c call) *value {
+	if c.depth++; c.depth > 8 || !cs.budget.take(valueWork*(1+len(c.args))) {
 		return nil
 	}
 	var out *value
 	for f := callee; f != nil; f = f.alt {
-		out = w.either(out, w.invokeOne(f, c))
+		out = cs.values.either(out, cs.invokeOne(f, c))
 	}
 	return out
 }
 
-func (w *scanner) invokeOne(f *value, c call) *value {
+func (cs *calls) invokeOne(f *value, c call) *value {
 	switch f.kind {
 	case kindSymbol:
-		return w.invokeSymbol(f.sym, c)
+		return cs.invokeSymbol(f.sym, c)
 	case kindMethod:
-		return w.invokeMethod(f, c)
+		return cs.invokeMethod(f, c)
 	case kindFunction:
-		return w.invokeFunction(f.fn, c)
+		return cs.invokeFunction(f.fn, c)
 	case kindConstructor:
 		if len(c.args) > 0 && c.args[len(c.args)-1] != nil && c.args[len(c.args)-1].kind == kindText {
 			return &value{kind: kindBuilt}
 		}
 	case kindBuilt:
-		w.hit(threat.CodeInjection, evalPower, "", c.at, "a constructor reached through an object builds code from a string")
+		cs.findings.add(threat.CodeInjection, evalPower, "", c.at, "a constructor reached through an object builds code from a string")
 	case kindPrototype, kindBuiltin:
-		w.escapes(c)
+		cs.escapes(c)
 	}
 	return nil
 }
 
 // escapes reports Function handed to something that will call it.
-func (w *scanner) escapes(c call) {
+func (cs *calls) escapes(c call) {
 	for _, a := range c.args {
 		for v := a; v != nil; v = v.alt {
 			if v.kind == kindSymbol && v.sym.role == roleFunction {
-				w.tele.Flags.HasEval = true
-				w.found(v.sym, c.at)
+				cs.facts.Flags.HasEval = true
+				cs.findings.found(v.sym, c.at)
 			}
 		}
 	}
 }
 
-func (w *scanner) invokeFunction(f *function, c call) *value {
-	w.timers.calls(w.frame, f)
+func (cs *calls) invokeFunction(f *function, c call) *value {
+	cs.timers.calls(cs.scope.frame, f)
 	f.called = true
 	for i, p := range f.params.List[:min(len(f.params.List), len(c.args))] {
 		if c.arg(i) == nil {
 			continue
 		}
 		if v, ok := p.Binding.(*js.Var); ok {
-			info := w.variable(v)
+			info := cs.program.variable(v)
 			if info.home == nil {
 				info.home, info.branch = f, -1
 			}
-			w.assign(v, c.args[i])
+			cs.program.assign(v, c.args[i])
 		} else if c.args[i].powerful() {
-			cursor := w.cursor
-			w.bind(p.Binding, c.args[i])
-			w.cursor = cursor
+			cursor := cs.cursor.offset
+			cs.walker.bind(p.Binding, c.args[i])
+			cs.cursor.offset = cursor
 		}
 	}
 	if f.plain && !c.isNew && !c.received && f.ret.holds(&value{kind: kindMaybeGlobal}) {
-		return w.either(&value{kind: kindGlobal}, f.ret)
+		return cs.values.either(&value{kind: kindGlobal}, f.ret)
 	}
 	return f.ret
 }
 
-func (w *scanner) invokeSymbol(s *symbol, c call) *value {
+func (cs *calls) invokeSymbol(s *symbol, c call) *value {
 	if s.onUse {
-		w.found(s, c.at)
+		cs.findings.found(s, c.at)
 	}
-	if v, done := w.invokeLoader(s, c); done {
+	if v, done := cs.loader.invokeLoader(s, c); done {
 		return v
 	}
 	switch s.role {
 	case roleEval, roleFunction:
-		w.tele.Flags.HasEval = true
-		w.codeString(c)
-		return w.built(s, c)
+		cs.facts.Flags.HasEval = true
+		cs.codeString(c)
+		return cs.built(s, c)
 	case roleReflectGet:
-		return w.computed(c.arg(0), c.arg(1), c.at)
+		return cs.host.computed(c.arg(0), c.arg(1), c.at)
 	case roleReflectApply:
-		return w.invoke(c.arg(0), call{args: elements(c.arg(2)), at: c.at, depth: c.depth})
+		return cs.invoke(c.arg(0), call{args: elements(c.arg(2)), at: c.at, depth: c.depth})
 	case roleReflectConstruct:
-		return w.invoke(c.arg(0), call{args: elements(c.arg(1)), at: c.at, isNew: true, depth: c.depth})
+		return cs.invoke(c.arg(0), call{args: elements(c.arg(1)), at: c.at, isNew: true, depth: c.depth})
 	case roleReflectSet, roleDefine, roleAssign:
-		return w.change(s, c)
+		return cs.change(s, c)
 	case roleGetPrototype:
-		return w.givenPrototype(c.arg(0))
+		return cs.givenPrototype(c.arg(0))
 	case roleDescriptor:
-		if key, ok := w.textOf(c.arg(1)); ok {
-			return &value{kind: kindDescriptor, of: w.member(c.arg(0), key, c.at, false)}
+		if key, ok := cs.values.textOf(c.arg(1)); ok {
+			return &value{kind: kindDescriptor, of: cs.host.member(c.arg(0), key, c.at, false)}
 		}
 	case roleDescriptors:
-		return w.mapped(c.arg(0), func(v *value) *value {
+		return cs.values.mapped(c.arg(0), func(v *value) *value {
 			return &value{kind: kindObject, obj: &object{rest: v}}
 		})
 	case roleIdentity, rolePromise:
 		return c.arg(0)
 	case roleValues:
-		w.escapes(c)
+		cs.escapes(c)
 	case roleTimeout, roleInterval:
-		w.timer(s, c)
+		cs.timer(s, c)
 	case roleTask:
-		w.escapes(c)
-		w.task(c)
+		cs.escapes(c)
+		cs.task(c)
 	case roleKeys:
 		return keysOf(c.arg(0))
 	case roleParse:
-		return w.parsed(c)
+		return cs.values.parsed(c)
 	case roleWorker:
 	default:
-		if v := c.arg(0); v == nil || w.budget.take(len(v.text)/textBytes) {
-			return w.invokeText(s, c)
+		if v := c.arg(0); v == nil || cs.budget.take(len(v.text)/textBytes) {
+			return cs.invokeText(s, c)
 		}
 	}
 	return nil
 }
 
 // mapped applies f to each alternative.
-func (w *scanner) mapped(v *value, f func(*value) *value) *value {
+func (vs *values) mapped(v *value, f func(*value) *value) *value {
 	var out *value
 	for ; v != nil; v = v.alt {
 		one := *v
 		one.alt = nil
-		out = w.either(out, f(&one))
+		out = vs.either(out, f(&one))
 	}
 	return out
 }
 
 // givenPrototype is what Object.getPrototypeOf gives: only a literal's prototype is surely one that others share.
-func (w *scanner) givenPrototype(v *value) *value {
+func (cs *calls) givenPrototype(v *value) *value {
 	for b := v; b != nil; b = b.alt {
 		switch {
 		case b.callableKind():
@@ -259,25 +259,25 @@ func (w *scanner) givenPrototype(v *value) *value {
 }
 
 // change covers what writes members by call: Object.assign, Object.defineProperty, Reflect.set.
-func (w *scanner) change(s *symbol, c call) *value {
+func (cs *calls) change(s *symbol, c call) *value {
 	for b := c.arg(0); b != nil; b = b.alt {
 		if b.kind == kindPrototype {
-			w.hit(threat.PrototypePollution, neverGranted, "", c.at, s.name, " changes a prototype that others share")
+			cs.findings.add(threat.PrototypePollution, neverGranted, "", c.at, s.name, " changes a prototype that others share")
 		}
 	}
 	if s.role == roleAssign {
 		var out *value
 		for _, a := range c.args {
-			out = w.either(a, out)
+			out = cs.values.either(a, out)
 		}
 		return out
 	}
-	if key, ok := w.textOf(c.arg(1)); ok && key == "__proto__" {
-		w.tele.Flags.HasProtoAccess = true
-		w.hit(threat.PrototypePollution, neverGranted, "", c.at, s.name, " writes __proto__")
+	if key, ok := cs.values.textOf(c.arg(1)); ok && key == "__proto__" {
+		cs.facts.Flags.HasProtoAccess = true
+		cs.findings.add(threat.PrototypePollution, neverGranted, "", c.at, s.name, " writes __proto__")
 	}
-	if key, ok := w.textOf(c.arg(1)); ok && s.role == roleReflectSet {
-		w.keep(c.arg(0), key, c.arg(2))
+	if key, ok := cs.values.textOf(c.arg(1)); ok && s.role == roleReflectSet {
+		cs.program.keep(c.arg(0), key, c.arg(2))
 	}
 	return c.arg(0)
 }
@@ -291,21 +291,21 @@ func elements(v *value) []*value {
 }
 
 // invokeMethod covers call, apply, bind and the methods of what is known.
-func (w *scanner) invokeMethod(m *value, c call) *value {
+func (cs *calls) invokeMethod(m *value, c call) *value {
 	switch {
 	case m.of == nil:
-		if s := w.cat.methods[m.text]; s != nil {
-			w.found(s, c.at)
+		if s := cs.cat.methods[m.text]; s != nil {
+			cs.findings.found(s, c.at)
 		}
 		return nil
 	case m.of.kind == kindPrototype && (m.text == "__defineGetter__" || m.text == "__defineSetter__"):
-		w.changes(m.of, c.at)
+		cs.host.changes(m.of, c.at)
 		return nil
 	case m.text == "then" || m.text == "catch" || m.text == "finally":
-		return w.invoke(c.arg(0), call{args: []*value{m.of}, at: c.at, depth: c.depth})
+		return cs.invoke(c.arg(0), call{args: []*value{m.of}, at: c.at, depth: c.depth})
 	case m.of.kind == kindText || m.of.kind == kindNumber || m.of.kind == kindArray:
-		w.escapes(c)
-		return w.fold(m.of, m.text, c)
+		cs.escapes(c)
+		return cs.fold(m.of, m.text, c)
 	case m.of.kind == kindBytes:
 		if m.text == "toString" {
 			return m.of.of
@@ -314,11 +314,11 @@ func (w *scanner) invokeMethod(m *value, c call) *value {
 	}
 	switch m.text {
 	case "call":
-		w.escapes(call{args: c.args, at: c.at})
-		return w.invoke(m.of, call{args: rest(c.args), at: c.at, depth: c.depth, template: c.template})
+		cs.escapes(call{args: c.args, at: c.at})
+		return cs.invoke(m.of, call{args: rest(c.args), at: c.at, depth: c.depth, template: c.template})
 	case "apply":
-		w.escapes(call{args: c.args, at: c.at})
-		return w.invoke(m.of, call{args: elements(c.arg(1)), at: c.at, depth: c.depth})
+		cs.escapes(call{args: c.args, at: c.at})
+		return cs.invoke(m.of, call{args: elements(c.arg(1)), at: c.at, depth: c.depth})
 	case "bind":
 		if m.of.kind == kindMethod && (m.of.text == "call" || m.of.text == "apply") {
 			// f.call.bind(g) is g with its receiver as the first argument, whatever f is.
@@ -347,17 +347,17 @@ func (v *value) decodedText() *value {
 }
 
 // codeString scans a constant string that is run as code, and reports one that came out of a decoder.
-func (w *scanner) codeString(c call) {
+func (cs *calls) codeString(c call) {
 	v := c.arg(len(c.args) - 1)
 	if c.template != nil {
 		v = c.template
 	}
 	if v.isDecoded() {
-		w.hit(threat.EncodingTricks, neverGranted, "", c.at, "a decoded string is run as code")
+		cs.findings.add(threat.EncodingTricks, neverGranted, "", c.at, "a decoded string is run as code")
 	}
-	for ; v != nil && w.nestedScans < maxNestedScans; v = v.alt {
-		if v.kind == kindText && v.text != "" && w.nested < 2 && len(v.text) <= maxFoldedBytes && w.budget.take(len(v.text)/textBytes) && strings.ContainsAny(v.text, "(.[`") {
-			w.scanNested(v.text, c.at)
+	for ; v != nil && cs.nestedScans < maxNestedScans; v = v.alt {
+		if v.kind == kindText && v.text != "" && cs.nested < 2 && len(v.text) <= maxFoldedBytes && cs.budget.take(len(v.text)/textBytes) && strings.ContainsAny(v.text, "(.[`") {
+			cs.scanNested(v.text, c.at)
 		}
 	}
 }

@@ -11,22 +11,22 @@ import (
 )
 
 // invokeText covers the functions that make text: String, fromCharCode, atob, Buffer.from and their like.
-func (w *scanner) invokeText(s *symbol, c call) *value {
+func (cs *calls) invokeText(s *symbol, c call) *value {
 	switch s.role {
 	case roleCharCode:
-		return w.charCodes(c.args)
+		return cs.charCodes(c.args)
 	case roleDecode:
-		return w.decode(s, c)
+		return cs.decode(s, c)
 	case roleEncode:
 		if c.arg(0).isCoded() {
-			w.hit(threat.EncodingTricks, neverGranted, "", c.at, "a chain of atob and btoa hides what a string holds")
+			cs.findings.add(threat.EncodingTricks, neverGranted, "", c.at, "a chain of atob and btoa hides what a string holds")
 			return &value{kind: kindDecoded, coded: true}
 		}
-		if text, ok := w.textOf(c.arg(0)); ok && len(text) <= maxFoldedBytes {
+		if text, ok := cs.values.textOf(c.arg(0)); ok && len(text) <= maxFoldedBytes {
 			return textValue(base64.StdEncoding.EncodeToString([]byte(text)))
 		}
 	case rolePercent:
-		if text, ok := w.textOf(c.arg(0)); ok && len(text) <= maxFoldedBytes {
+		if text, ok := cs.values.textOf(c.arg(0)); ok && len(text) <= maxFoldedBytes {
 			return &value{kind: kindText, text: url.PathEscape(text), decoded: c.arg(0).isDecoded(), coded: c.arg(0).isCoded()}
 		}
 		if c.arg(0).isDecoded() {
@@ -34,27 +34,27 @@ func (w *scanner) invokeText(s *symbol, c call) *value {
 		}
 		return &value{kind: kindPercent}
 	case roleEscape:
-		if text, ok := w.textOf(c.arg(0)); ok && !strings.ContainsFunc(text, func(r rune) bool { return r > 0x7f }) {
+		if text, ok := cs.values.textOf(c.arg(0)); ok && !strings.ContainsFunc(text, func(r rune) bool { return r > 0x7f }) {
 			return &value{kind: kindText, text: text, decoded: c.arg(0).isDecoded(), coded: c.arg(0).isCoded()}
 		}
 		return c.arg(0).decodedText()
 	case roleSymbol:
-		if text, ok := w.textOf(c.arg(0)); ok {
+		if text, ok := cs.values.textOf(c.arg(0)); ok {
 			o := &object{}
-			w.set(o, "description", textValue(text))
+			cs.values.set(o, "description", textValue(text))
 			return &value{kind: kindObject, obj: o}
 		}
 	case roleSpread:
-		return w.spreadOf(c.arg(0))
+		return cs.values.spreadOf(c.arg(0))
 	case roleRaw:
 		return c.template
 	case roleString:
-		if text, ok := w.textOf(c.arg(0)); ok {
+		if text, ok := cs.values.textOf(c.arg(0)); ok {
 			return &value{kind: kindText, text: text, decoded: c.arg(0).isDecoded()}
 		}
 		return c.arg(0).decodedText()
 	case roleParseInt:
-		if text, ok := w.textOf(c.arg(0)); ok {
+		if text, ok := cs.values.textOf(c.arg(0)); ok {
 			if base, ok := intArg(c.arg(1), 10); ok && (base == 0 || base >= 2 && base <= 36) {
 				if n, err := strconv.ParseInt(text, base, 53); err == nil {
 					return &value{kind: kindNumber, num: float64(n)}
@@ -65,7 +65,7 @@ func (w *scanner) invokeText(s *symbol, c call) *value {
 	return nil
 }
 
-func (w *scanner) charCodes(args []*value) *value {
+func (cs *calls) charCodes(args []*value) *value {
 	var b strings.Builder
 	for _, a := range args {
 		if a == nil || a.alt != nil || a.kind != kindNumber || a.num < 0 || a.num > 0x10ffff || b.Len() > maxFoldedBytes {
@@ -80,20 +80,20 @@ func (w *scanner) charCodes(args []*value) *value {
 }
 
 // decode gives what a decoder makes of a constant, and reports decoders applied to one another.
-func (w *scanner) decode(s *symbol, c call) *value {
+func (cs *calls) decode(s *symbol, c call) *value {
 	in := c.arg(0)
-	encoding, _ := w.textOf(c.arg(1))
+	encoding, _ := cs.values.textOf(c.arg(1))
 	fromBuffer := s.name == "Buffer.from"
 	if fromBuffer && encoding == "" {
 		return in
 	}
 	if s.name == "atob" && in.isCoded() {
-		w.hit(threat.EncodingTricks, neverGranted, "", c.at, "a chain of decoders hides what a string holds")
+		cs.findings.add(threat.EncodingTricks, neverGranted, "", c.at, "a chain of decoders hides what a string holds")
 	}
 	if in != nil && in.kind == kindPercent {
 		return nil // unescape(encodeURIComponent(s)): bytes of UTF-8, nothing hidden
 	}
-	text, ok := w.textOf(in)
+	text, ok := cs.values.textOf(in)
 	if !ok || len(text) > maxFoldedBytes {
 		if fromBuffer {
 			return &value{kind: kindBytes, of: &value{kind: kindDecoded, coded: true}}
@@ -138,12 +138,12 @@ func decodeText(decoder, encoding, text string) (string, bool) {
 }
 
 // spreadOf gives the array that iterating over a value makes.
-func (w *scanner) spreadOf(v *value) *value {
+func (vs *values) spreadOf(v *value) *value {
 	if v != nil && v.kind == kindArray {
 		return v
 	}
-	if text, ok := w.textOf(v); ok && v.kind == kindText && len(text) <= maxElements {
-		return &value{kind: kindArray, obj: &object{elems: w.characters(v, text)}}
+	if text, ok := vs.textOf(v); ok && v.kind == kindText && len(text) <= maxElements {
+		return &value{kind: kindArray, obj: &object{elems: vs.characters(v, text)}}
 	}
 	return nil
 }

@@ -9,95 +9,95 @@ import (
 )
 
 // expr walks an expression in source order and gives what is known of its value. It leaves w.at at the place to report.
-func (w *scanner) expr(e js.IExpr) *value {
-	if e == nil || !w.visit() {
+func (ex *expressions) expr(e js.IExpr) *value {
+	if e == nil || !ex.guard.enter() {
 		return nil
 	}
-	v := w.valueOf(e)
-	w.leave()
+	v := ex.valueOf(e)
+	ex.guard.leave()
 	return v
 }
 
-func (w *scanner) valueOf(e js.IExpr) *value {
+func (ex *expressions) valueOf(e js.IExpr) *value {
 	switch e := e.(type) {
 	case *js.Var:
-		return w.read(e)
+		return ex.read(e)
 	case *js.LiteralExpr:
-		return w.literal(e)
+		return ex.literal(e)
 	case *js.GroupExpr:
-		return w.expr(e.X)
+		return ex.expr(e.X)
 	case *js.DotExpr:
-		return w.dot(e)
+		return ex.dot(e)
 	case *js.IndexExpr:
-		return w.index(e)
+		return ex.index(e)
 	case *js.CallExpr:
-		return w.call(e)
+		return ex.call(e)
 	case *js.NewExpr:
-		return w.construct(e)
+		return ex.construct(e)
 	case *js.BinaryExpr:
-		return w.binary(e)
+		return ex.binary(e)
 	case *js.UnaryExpr:
-		return w.unary(e)
+		return ex.unary(e)
 	case *js.CondExpr:
-		w.tele.Metrics.Cyclomatic++
-		w.test(e.Cond)
-		return w.either(w.expr(e.X), w.expr(e.Y))
+		ex.facts.Metrics.Cyclomatic++
+		ex.test(e.Cond)
+		return ex.values.either(ex.expr(e.X), ex.expr(e.Y))
 	case *js.CommaExpr:
 		var last *value
 		for _, x := range e.List {
-			last = w.expr(x)
+			last = ex.expr(x)
 		}
 		return last
 	case *js.FuncDecl:
-		return w.funcDecl(e)
+		return ex.walker.funcDecl(e)
 	case *js.ArrowFunc:
-		f := w.function(e, e.Params, false)
-		w.body(f, e.Params, e.Body.List, nil)
+		f := ex.program.function(e, e.Params, false)
+		ex.walker.body(f, e.Params, e.Body.List, nil)
 		return &value{kind: kindFunction, fn: f}
 	case *js.ClassDecl:
-		return w.class(e)
+		return ex.class(e)
 	case *js.VarDecl:
-		w.varDecl(e)
+		ex.walker.varDecl(e)
 		return nil
 	}
-	return w.compound(e)
+	return ex.compound(e)
 }
 
 // compound walks the expressions that hold parts.
-func (w *scanner) compound(e js.IExpr) *value {
+func (ex *expressions) compound(e js.IExpr) *value {
 	switch e := e.(type) {
 	case *js.ArrayExpr:
-		return w.array(e)
+		return ex.array(e)
 	case *js.ObjectExpr:
-		return w.object(e)
+		return ex.object(e)
 	case *js.TemplateExpr:
-		return w.template(e)
+		return ex.template(e)
 	case *js.YieldExpr:
-		w.returns(w.expr(e.X))
+		ex.program.returns(ex.expr(e.X))
 	case *js.MethodDecl:
-		return w.method(e, w.this)
+		return ex.method(e, ex.scope.this)
 	case *js.ImportMetaExpr:
-		w.at = w.locate([]byte("import"))
-		return symbolValue(w.cat.importMeta)
+		ex.cursor.at = ex.cursor.locate([]byte("import"))
+		return symbolValue(ex.cat.importMeta)
 	}
 	return nil
 }
 
-func (w *scanner) literal(e *js.LiteralExpr) *value {
-	at := w.pass(e.Data)
-	w.at = at
+func (ex *expressions) literal(e *js.LiteralExpr) *value {
+	at := ex.cursor.pass(e.Data)
+	ex.cursor.at = at
 	switch e.TokenType {
 	case js.StringToken:
-		return textValue(w.stringText(e.Data))
+		return textValue(ex.cursor.stringText(e.Data))
 	case js.RegExpToken:
 		return &value{kind: kindRegExp, text: regExpSource(e.Data)}
 	case js.ThisToken:
-		return w.this
+		return ex.scope.this
 	case js.SuperToken:
 		return &value{kind: kindObject, obj: &object{}}
 	}
 	if js.IsNumeric(e.TokenType) {
-		if n, ok := parseNumber(w.source(e.Data)); ok {
+		if n, ok := parseNumber(ex.cursor.source(e.Data)); ok {
 			return &value{kind: kindNumber, num: n}
 		}
 	}
@@ -113,11 +113,11 @@ func regExpSource(data []byte) string {
 }
 
 // stringText gives the content of a string literal.
-func (w *scanner) stringText(data []byte) string {
+func (c *cursor) stringText(data []byte) string {
 	if len(data) < 2 {
 		return ""
 	}
-	plain, _ := unescape(w.source(data[1 : len(data)-1]))
+	plain, _ := unescape(c.source(data[1 : len(data)-1]))
 	return plain
 }
 
@@ -139,12 +139,12 @@ func formatNumber(n float64) string {
 }
 
 // test walks an expression of which only the truth matters.
-func (w *scanner) test(e js.IExpr) {
-	w.compared(e)
+func (ex *expressions) test(e js.IExpr) {
+	ex.compared(e)
 }
 
 // compared walks an operand that is only looked at: naming a power there does not acquire it.
-func (w *scanner) compared(e js.IExpr) *value {
+func (ex *expressions) compared(e js.IExpr) *value {
 	inner := e
 	for {
 		g, ok := inner.(*js.GroupExpr)
@@ -155,83 +155,83 @@ func (w *scanner) compared(e js.IExpr) *value {
 	}
 	switch inner.(type) {
 	case *js.Var, *js.DotExpr, *js.IndexExpr, *js.ObjectExpr:
-		was := w.quiet
-		w.quiet = true
-		v := w.expr(inner)
-		w.quiet = was
+		was := ex.scope.quiet
+		ex.scope.quiet = true
+		v := ex.expr(inner)
+		ex.scope.quiet = was
 		return v
 	}
-	return w.expr(e)
+	return ex.expr(e)
 }
 
 // loud walks an operand whose value is used whatever surrounds it.
-func (w *scanner) loud(e js.IExpr) *value {
-	was := w.quiet
-	w.quiet = false
-	v := w.expr(e)
-	w.quiet = was
+func (ex *expressions) loud(e js.IExpr) *value {
+	was := ex.scope.quiet
+	ex.scope.quiet = false
+	v := ex.expr(e)
+	ex.scope.quiet = was
 	return v
 }
 
-func (w *scanner) unary(e *js.UnaryExpr) *value {
+func (ex *expressions) unary(e *js.UnaryExpr) *value {
 	switch e.Op {
 	case js.TypeofToken, js.NotToken, js.VoidToken:
-		w.compared(e.X)
+		ex.compared(e.X)
 		return nil
 	case js.DeleteToken:
-		was := w.quiet
-		w.quiet = true
-		w.target(e.X)
-		w.quiet = was
+		was := ex.scope.quiet
+		ex.scope.quiet = true
+		ex.target(e.X)
+		ex.scope.quiet = was
 		return nil
 	case js.PreIncrToken, js.PreDecrToken, js.PostIncrToken, js.PostDecrToken:
-		w.target(e.X)
+		ex.target(e.X)
 		return nil
 	case js.AwaitToken:
-		return w.expr(e.X)
+		return ex.expr(e.X)
 	case js.NegToken:
-		v := w.expr(e.X)
+		v := ex.expr(e.X)
 		if v != nil && v.alt == nil && v.kind == kindNumber {
 			return &value{kind: kindNumber, num: -v.num}
 		}
 		return nil
 	}
-	w.expr(e.X)
+	ex.expr(e.X)
 	return nil
 }
 
-func (w *scanner) binary(e *js.BinaryExpr) *value {
+func (ex *expressions) binary(e *js.BinaryExpr) *value {
 	// A long chain of operators leans to the left: walk its spine in a loop, not by recursion.
-	if spine := w.spine(e); spine != nil {
-		return w.chain(spine)
+	if spine := ex.spine(e); spine != nil {
+		return ex.chain(spine)
 	}
 	switch e.Op {
 	case js.EqToken:
-		return w.assignment(e)
+		return ex.assignment(e)
 	case js.EqEqToken, js.EqEqEqToken, js.NotEqToken, js.NotEqEqToken, js.InstanceofToken, js.InToken:
-		w.compared(e.X)
-		w.compared(e.Y)
+		ex.compared(e.X)
+		ex.compared(e.Y)
 		return nil
 	case js.AndToken:
-		w.tele.Metrics.Cyclomatic++
-		w.test(e.X)
-		return w.expr(e.Y)
+		ex.facts.Metrics.Cyclomatic++
+		ex.test(e.X)
+		return ex.expr(e.Y)
 	case js.OrToken, js.NullishToken:
-		w.tele.Metrics.Cyclomatic++
-		return w.either(w.expr(e.X), w.expr(e.Y))
+		ex.facts.Metrics.Cyclomatic++
+		return ex.values.either(ex.expr(e.X), ex.expr(e.Y))
 	case js.AddToken:
-		return w.concat(w.expr(e.X), w.expr(e.Y))
+		return ex.values.concat(ex.expr(e.X), ex.expr(e.Y))
 	}
 	if isAssignment(e.Op) {
-		return w.update(e)
+		return ex.update(e)
 	}
-	w.expr(e.X)
-	w.expr(e.Y)
+	ex.expr(e.X)
+	ex.expr(e.Y)
 	return nil
 }
 
 // spine gives the operands of a chain of additions, first to last, when there are many.
-func (w *scanner) spine(e *js.BinaryExpr) []js.IExpr {
+func (ex *expressions) spine(e *js.BinaryExpr) []js.IExpr {
 	n := 0
 	for x := js.IExpr(e); ; n++ {
 		b, ok := x.(*js.BinaryExpr)
@@ -250,14 +250,14 @@ func (w *scanner) spine(e *js.BinaryExpr) []js.IExpr {
 		x = b.X
 		out[0] = x
 	}
-	w.tele.Metrics.ASTNodeCount += len(out) - 2
+	ex.facts.Metrics.ASTNodeCount += len(out) - 2
 	return out
 }
 
-func (w *scanner) chain(operands []js.IExpr) *value {
-	sum := w.expr(operands[0])
+func (ex *expressions) chain(operands []js.IExpr) *value {
+	sum := ex.expr(operands[0])
 	for _, x := range operands[1:] {
-		sum = w.concat(sum, w.expr(x))
+		sum = ex.values.concat(sum, ex.expr(x))
 	}
 	return sum
 }
@@ -273,37 +273,37 @@ func isAssignment(op js.TokenType) bool {
 }
 
 // update walks x op= y.
-func (w *scanner) update(e *js.BinaryExpr) *value {
-	old := w.target(e.X)
-	v := w.expr(e.Y)
+func (ex *expressions) update(e *js.BinaryExpr) *value {
+	old := ex.target(e.X)
+	v := ex.expr(e.Y)
 	switch e.Op {
 	case js.AddEqToken:
-		v = w.concat(old, v)
+		v = ex.values.concat(old, v)
 	case js.AndEqToken, js.OrEqToken, js.NullishEqToken:
-		v = w.either(old, v)
+		v = ex.values.either(old, v)
 	default:
 		v = nil
 	}
 	if target, ok := e.X.(*js.Var); ok {
-		w.assign(target, v)
+		ex.program.assign(target, v)
 	}
 	return v
 }
 
 // assignment walks x = y.
-func (w *scanner) assignment(e *js.BinaryExpr) *value {
+func (ex *expressions) assignment(e *js.BinaryExpr) *value {
 	switch target := e.X.(type) {
 	case *js.Var:
-		w.passName(target)
-		v := w.expr(e.Y)
-		w.assign(target, v)
+		ex.cursor.passName(target)
+		v := ex.expr(e.Y)
+		ex.program.assign(target, v)
 		return v
 	case *js.DotExpr, *js.IndexExpr:
-		return w.store(target, e.Y)
+		return ex.store(target, e.Y)
 	}
-	pattern := w.expr(e.X)
-	v := w.expr(e.Y)
-	w.spread(e.X, v)
+	pattern := ex.expr(e.X)
+	v := ex.expr(e.Y)
+	ex.spread(e.X, v)
 	if v == nil {
 		return pattern
 	}
@@ -311,33 +311,33 @@ func (w *scanner) assignment(e *js.BinaryExpr) *value {
 }
 
 // spread gives the variables of an assignment pattern their parts of v. The pattern has been walked already.
-func (w *scanner) spread(target js.IExpr, v *value) {
-	if v == nil || !w.visit() {
+func (ex *expressions) spread(target js.IExpr, v *value) {
+	if v == nil || !ex.guard.enter() {
 		return
 	}
-	defer w.leave()
+	defer ex.guard.leave()
 	switch t := target.(type) {
 	case *js.Var:
-		w.assign(t, v)
+		ex.program.assign(t, v)
 	case *js.GroupExpr:
-		w.spread(t.X, v)
+		ex.spread(t.X, v)
 	case *js.BinaryExpr:
 		if t.Op == js.EqToken {
-			w.spread(t.X, v)
+			ex.spread(t.X, v)
 		}
 	case *js.ObjectExpr:
 		for _, p := range t.List {
 			switch {
 			case p.Spread:
-				w.spread(p.Value, v)
+				ex.spread(p.Value, v)
 			case p.Name != nil && p.Name.Computed == nil:
-				w.spread(p.Value, w.member(v, w.propertyText(p.Name.Literal), w.at, true))
+				ex.spread(p.Value, ex.host.member(v, ex.cursor.propertyText(p.Name.Literal), ex.cursor.at, true))
 			}
 		}
 	case *js.ArrayExpr:
 		for i, el := range t.List {
 			if el.Value != nil {
-				w.spread(el.Value, w.elementOf(v, i))
+				ex.spread(el.Value, ex.values.elementOf(v, i))
 			}
 		}
 	}

@@ -8,14 +8,14 @@ import (
 )
 
 // concat gives a + b.
-func (w *scanner) concat(a, b *value) *value {
+func (vs *values) concat(a, b *value) *value {
 	if a == nil && b == nil {
 		return nil
 	}
 	var out *value
 	for x := a; x != nil; x = x.alt {
 		for y := b; y != nil; y = y.alt {
-			out = w.either(out, w.concatOne(x, y))
+			out = vs.either(out, vs.concatOne(x, y))
 		}
 	}
 	if out == nil && (a.isDecoded() || b.isDecoded()) {
@@ -24,17 +24,17 @@ func (w *scanner) concat(a, b *value) *value {
 	return out
 }
 
-func (w *scanner) concatOne(x, y *value) *value {
+func (vs *values) concatOne(x, y *value) *value {
 	decoded := x.decoded || x.kind == kindDecoded || y.decoded || y.kind == kindDecoded
 	coded := x.coded || y.coded
-	if !w.budget.take(valueWork) {
+	if !vs.budget.take(valueWork) {
 		return nil
 	}
 	if x.kind == kindNumber && y.kind == kindNumber {
 		return &value{kind: kindNumber, num: x.num + y.num}
 	}
-	ls, lok := w.textOfOne(x)
-	rs, rok := w.textOfOne(y)
+	ls, lok := vs.textOfOne(x)
+	rs, rok := vs.textOfOne(y)
 	switch {
 	case lok && rok && len(ls)+len(rs) <= maxFoldedBytes:
 		return &value{kind: kindText, text: ls + rs, decoded: decoded, coded: coded}
@@ -44,7 +44,7 @@ func (w *scanner) concatOne(x, y *value) *value {
 	return nil
 }
 
-func (w *scanner) joined(o *object, sep string) (string, bool) {
+func (vs *values) joined(o *object, sep string) (string, bool) {
 	if len(o.elems) > 512 {
 		return "", false
 	}
@@ -53,7 +53,7 @@ func (w *scanner) joined(o *object, sep string) (string, bool) {
 		if e == nil || e.kind == kindArray {
 			return "", false
 		}
-		s, ok := w.textOf(e)
+		s, ok := vs.textOf(e)
 		if !ok || b.Len()+len(s) > maxFoldedBytes {
 			return "", false
 		}
@@ -66,7 +66,7 @@ func (w *scanner) joined(o *object, sep string) (string, bool) {
 }
 
 // fold gives the result of a method of a constant string, number or array.
-func (w *scanner) fold(of *value, name string, c call) *value {
+func (cs *calls) fold(of *value, name string, c call) *value {
 	if of.alt != nil {
 		one := *of
 		one.alt = nil
@@ -74,17 +74,17 @@ func (w *scanner) fold(of *value, name string, c call) *value {
 	}
 	switch of.kind {
 	case kindArray:
-		return w.foldArray(of, name, c)
+		return cs.foldArray(of, name, c)
 	case kindNumber:
 		if base, ok := intArg(c.arg(0), 10); ok && name == "toString" && base >= 2 && base <= 36 && of.num == float64(int64(of.num)) {
 			return textValue(strconv.FormatInt(int64(of.num), base))
 		}
 		return nil
 	}
-	if !w.budget.take(valueWork + len(of.text)/textBytes) {
+	if !cs.budget.take(valueWork + len(of.text)/textBytes) {
 		return nil
 	}
-	if out := w.foldText(of.text, name, c); out != nil && w.budget.take(len(out.text)/textBytes) {
+	if out := cs.values.foldText(of.text, name, c); out != nil && cs.budget.take(len(out.text)/textBytes) {
 		out.decoded, out.coded = of.decoded, of.coded
 		if out.kind == kindArray {
 			for _, e := range out.obj.elems {
@@ -109,8 +109,8 @@ func intArg(v *value, otherwise int) (int, bool) {
 	return 0, false
 }
 
-func (w *scanner) foldText(s, name string, c call) *value {
-	arg, hasArg := w.textOf(c.arg(0))
+func (vs *values) foldText(s, name string, c call) *value {
+	arg, hasArg := vs.textOf(c.arg(0))
 	i, iok := intArg(c.arg(0), 0)
 	j, jok := intArg(c.arg(1), len(s))
 	switch name {
@@ -118,7 +118,7 @@ func (w *scanner) foldText(s, name string, c call) *value {
 		return textValue(s)
 	case "concat":
 		for k := range c.args {
-			a, ok := w.textOf(c.args[k])
+			a, ok := vs.textOf(c.args[k])
 			if !ok || len(s)+len(a) > maxFoldedBytes {
 				return nil
 			}
@@ -130,7 +130,7 @@ func (w *scanner) foldText(s, name string, c call) *value {
 			return nil
 		}
 		out := &object{}
-		if !w.budget.take((1 + strings.Count(s, arg)) * elementWork) {
+		if !vs.budget.take((1 + strings.Count(s, arg)) * elementWork) {
 			return nil
 		}
 		for part := range strings.SplitSeq(s, arg) {
@@ -168,9 +168,9 @@ func (w *scanner) foldText(s, name string, c call) *value {
 			return textValue(strings.Repeat(s, i))
 		}
 	case "replace", "replaceAll":
-		with, ok := w.textOf(c.arg(1))
+		with, ok := vs.textOf(c.arg(1))
 		if r := c.arg(0); ok && r != nil && r.alt == nil && r.kind == kindRegExp {
-			return w.replaced(s, r, with)
+			return vs.replaced(s, r, with)
 		}
 		if hasArg && ok && len(s)*(len(with)+1) <= maxFoldedBytes {
 			n := 1
@@ -185,9 +185,9 @@ func (w *scanner) foldText(s, name string, c call) *value {
 
 // replaced gives what replacing a pattern's matches gives, where Go reads the pattern as JavaScript does: it runs in linear
 // time.
-func (w *scanner) replaced(s string, pattern *value, with string) *value {
-	w.patterns++
-	if w.patterns > maxPatterns || !w.budget.take(patternWork) || len(pattern.text) > 60 || len(s) > 256 || strings.ContainsRune(with, '$') || strings.ContainsRune(pattern.text, '{') {
+func (vs *values) replaced(s string, pattern *value, with string) *value {
+	vs.patterns++
+	if vs.patterns > maxPatterns || !vs.budget.take(patternWork) || len(pattern.text) > 60 || len(s) > 256 || strings.ContainsRune(with, '$') || strings.ContainsRune(pattern.text, '{') {
 		return nil
 	}
 	re, err := regexp.Compile(pattern.text)
@@ -232,22 +232,22 @@ func cutText(s, how string, i, j int, second bool) string {
 	return s[i:j]
 }
 
-func (w *scanner) foldArray(of *value, name string, c call) *value {
+func (cs *calls) foldArray(of *value, name string, c call) *value {
 	elems := of.obj.elems
-	if !w.budget.take(valueWork + len(elems)) {
+	if !cs.budget.take(valueWork + len(elems)) {
 		return nil
 	}
 	switch name {
 	case "join", "toString":
 		sep := ","
 		if name == "join" && len(c.args) > 0 {
-			s, ok := w.textOf(c.args[0])
+			s, ok := cs.values.textOf(c.args[0])
 			if !ok {
 				return nil
 			}
 			sep = s
 		}
-		if s, ok := w.joined(of.obj, sep); ok {
+		if s, ok := cs.values.joined(of.obj, sep); ok {
 			decoded := slices.ContainsFunc(elems, func(e *value) bool { return e.isDecoded() })
 			return &value{kind: kindText, text: s, decoded: decoded}
 		}
@@ -273,7 +273,7 @@ func (w *scanner) foldArray(of *value, name string, c call) *value {
 	case "slice":
 		return of
 	case "at", "pop", "shift", "find", "reduce":
-		return w.itemsVia(of, c)
+		return cs.itemsVia(of, c)
 	case "push", "unshift":
 		for _, a := range c.args {
 			if a.powerful() && len(of.obj.elems) < maxElements {
@@ -281,7 +281,7 @@ func (w *scanner) foldArray(of *value, name string, c call) *value {
 			}
 		}
 	case "map", "forEach", "filter", "some", "every", "flatMap":
-		ret := w.itemsVia(of, c)
+		ret := cs.itemsVia(of, c)
 		if name == "map" && ret != nil {
 			return &value{kind: kindArray, obj: &object{elems: []*value{ret}}}
 		}
@@ -293,10 +293,10 @@ func (w *scanner) foldArray(of *value, name string, c call) *value {
 }
 
 // itemsVia hands the items to a callback and gives what it returns, or the items when there is none.
-func (w *scanner) itemsVia(of *value, c call) *value {
-	items := w.itemsOf(of)
+func (cs *calls) itemsVia(of *value, c call) *value {
+	items := cs.values.itemsOf(of)
 	if f := c.arg(0); f != nil && f.kind != kindNumber {
-		return w.invoke(f, call{args: []*value{items}, at: c.at, depth: c.depth})
+		return cs.invoke(f, call{args: []*value{items}, at: c.at, depth: c.depth})
 	}
 	return items
 }

@@ -41,9 +41,9 @@ func sortedKeys(m map[string]*value) []string {
 const smuggled = "smuggled"
 
 // parsed gives what JSON.parse makes of a constant.
-func (w *scanner) parsed(c call) *value {
-	text, ok := w.textOf(c.arg(0))
-	if w.parsedBytes += len(text) + 64; !ok || w.parsedBytes > maxParsed || !w.budget.take(len(text)*elementWork) {
+func (vs *values) parsed(c call) *value {
+	text, ok := vs.textOf(c.arg(0))
+	if vs.parsedBytes += len(text) + 64; !ok || vs.parsedBytes > maxParsed || !vs.budget.take(len(text)*elementWork) {
 		return nil
 	}
 	dec := json.NewDecoder(strings.NewReader(text))
@@ -51,7 +51,7 @@ func (w *scanner) parsed(c call) *value {
 	if dec.Decode(&doc) != nil {
 		return nil
 	}
-	v := w.fromJSON(doc)
+	v := vs.fromJSON(doc)
 	if v != nil && v.kind == kindObject && pollutes(doc) {
 		v.text = smuggled
 	}
@@ -75,7 +75,7 @@ func pollutes(doc any) bool {
 	return false
 }
 
-func (w *scanner) fromJSON(doc any) *value {
+func (vs *values) fromJSON(doc any) *value {
 	switch d := doc.(type) {
 	case string:
 		return textValue(d)
@@ -84,14 +84,14 @@ func (w *scanner) fromJSON(doc any) *value {
 	case []any:
 		out := &object{}
 		for _, e := range d {
-			out.elems = append(out.elems, w.fromJSON(e))
+			out.elems = append(out.elems, vs.fromJSON(e))
 		}
 		return &value{kind: kindArray, obj: out}
 	case map[string]any:
 		out := &object{}
 		for key, e := range d {
-			if v := w.fromJSON(e); v != nil {
-				w.set(out, key, v)
+			if v := vs.fromJSON(e); v != nil {
+				vs.set(out, key, v)
 			}
 		}
 		return &value{kind: kindObject, obj: out}
@@ -121,21 +121,21 @@ func isMerger(name string) bool {
 
 // pollution reports a call that writes to a path through a prototype, set(o, "__proto__.x", v), or that merges an object
 // which brings such a key.
-func (w *scanner) pollution(callee js.IExpr, c call) {
+func (cs *calls) pollution(callee js.IExpr, c call) {
 	name := ""
 	switch e := callee.(type) {
 	case *js.Var:
-		name = w.source(e.Data)
+		name = cs.cursor.source(e.Data)
 	case *js.DotExpr:
 		if l, ok := e.Y.(js.LiteralExpr); ok {
-			name = w.propertyText(l)
+			name = cs.cursor.propertyText(l)
 		}
 	}
 	if isMerger(name) {
 		for _, a := range c.args {
 			if a != nil && a.kind == kindObject && a.text == smuggled {
-				w.tele.Flags.HasProtoAccess = true
-				w.hit(threat.PrototypePollution, neverGranted, "", c.at, name, " is handed an object whose keys reach a prototype")
+				cs.facts.Flags.HasProtoAccess = true
+				cs.findings.add(threat.PrototypePollution, neverGranted, "", c.at, name, " is handed an object whose keys reach a prototype")
 			}
 		}
 	}
@@ -143,68 +143,68 @@ func (w *scanner) pollution(callee js.IExpr, c call) {
 		return
 	}
 	for _, a := range c.args[:min(len(c.args), 2)] {
-		if a == nil || a.alt != nil || !w.budget.take(len(a.text)/textBytes) {
+		if a == nil || a.alt != nil || !cs.budget.take(len(a.text)/textBytes) {
 			continue
 		}
 		steps := []string{}
 		switch a.kind {
 		case kindText:
-			if !strings.Contains(a.text, "__proto__") && !strings.Contains(a.text, "prototype") || !w.budget.take(len(a.text)*valueWork) {
+			if !strings.Contains(a.text, "__proto__") && !strings.Contains(a.text, "prototype") || !cs.budget.take(len(a.text)*valueWork) {
 				continue
 			}
 			steps = strings.FieldsFunc(a.text, func(r rune) bool { return r == '.' || r == '[' || r == ']' || r == '/' })
 		case kindArray:
-			if !w.budget.take(len(a.obj.elems) * elementWork) {
+			if !cs.budget.take(len(a.obj.elems) * elementWork) {
 				continue
 			}
 			for _, e := range a.obj.elems {
-				text, _ := w.textOf(e)
+				text, _ := cs.values.textOf(e)
 				steps = append(steps, text)
 			}
 		}
 		at := slices.Index(steps, "constructor")
 		if len(steps) > 1 && (slices.Contains(steps, "__proto__") || at >= 0 && at+1 < len(steps) && steps[at+1] == "prototype") {
-			w.tele.Flags.HasProtoAccess = true
-			w.hit(threat.PrototypePollution, neverGranted, "", c.at, name, " writes to a path that leads through a prototype")
+			cs.facts.Flags.HasProtoAccess = true
+			cs.findings.add(threat.PrototypePollution, neverGranted, "", c.at, name, " writes to a path that leads through a prototype")
 		}
 	}
 }
 
 // built gives what eval of a name is, and what a function gives that was made of nothing but "return name": the way old
 // code finds the global object.
-func (w *scanner) built(s *symbol, c call) *value {
-	text, ok := w.textOf(c.arg(len(c.args) - 1))
+func (cs *calls) built(s *symbol, c call) *value {
+	text, ok := cs.values.textOf(c.arg(len(c.args) - 1))
 	if !ok {
-		text, ok = w.textOf(c.template)
+		text, ok = cs.values.textOf(c.template)
 	}
 	if !ok || len(text) > 200 {
 		return nil
 	}
 	text = strings.TrimRight(strings.TrimSpace(text), "; ")
 	if s.role == roleEval {
-		return w.named(text, c.at)
+		return cs.named(text, c.at)
 	}
 	name, ok := strings.CutPrefix(text, "return")
 	if !ok {
 		return nil
 	}
-	if v := w.named(strings.TrimSpace(name), c.at); v != nil {
+	if v := cs.named(strings.TrimSpace(name), c.at); v != nil {
 		return &value{kind: kindFunction, fn: &function{ret: v}}
 	}
 	return nil
 }
 
 // named gives the value of a name that code in a string mentions.
-func (w *scanner) named(name string, at int) *value {
+func (cs *calls) named(name string, at int) *value {
 	if name == "this" {
 		return &value{kind: kindGlobal}
 	}
 	if bytes.ContainsFunc([]byte(name), func(r rune) bool { return r > 0x7f || !isWordByte(byte(r)) }) {
 		return nil
 	}
-	was := w.quiet
-	w.quiet = true
-	v := w.global(name, at)
-	w.quiet = was
+	was := cs.scope.quiet
+	cs.scope.quiet = true
+	v := cs.host.global(name, at)
+	cs.scope.quiet = was
 	return v
 }

@@ -11,58 +11,58 @@ import (
 )
 
 // invokeLoader covers the calls that load modules.
-func (w *scanner) invokeLoader(s *symbol, c call) (*value, bool) {
+func (l *loader) invokeLoader(s *symbol, c call) (*value, bool) {
 	switch s.role {
 	case roleRequire:
-		w.tele.Flags.HasRequire = true
-		return w.load(c.arg(0), c.at, "require"), true
+		l.facts.Flags.HasRequire = true
+		return l.load(c.arg(0), c.at, "require"), true
 	case roleMakeRequire:
 		return symbolValue(&symbol{name: "require", role: roleRequire, callable: true}), true
 	}
 	return nil, false
 }
 
-func (w *scanner) dynamicImport(e *js.CallExpr, lit *js.LiteralExpr) *value {
-	at := w.locate(lit.Data)
-	w.tele.Flags.HasDynamicImport = true
-	args := w.args(e.Args.List)
+func (ex *expressions) dynamicImport(e *js.CallExpr, lit *js.LiteralExpr) *value {
+	at := ex.cursor.locate(lit.Data)
+	ex.facts.Flags.HasDynamicImport = true
+	args := ex.args(e.Args.List)
 	var name *value
 	if len(args) > 0 {
 		name = args[0]
 	}
-	v := w.load(name, at, "import")
-	w.at = at
+	v := ex.loader.load(name, at, "import")
+	ex.cursor.at = at
 	return v
 }
 
 // load reports what loading a module means and gives the module.
-func (w *scanner) load(name *value, at int, how string) *value {
+func (l *loader) load(name *value, at int, how string) *value {
 	var out *value
 	known := false
 	for n := name; n != nil; n = n.alt {
-		if n.kind == kindText && w.budget.take(valueWork*(5+len(n.text))) {
+		if n.kind == kindText && l.budget.take(valueWork*(5+len(n.text))) {
 			known = true
 			if n.isDecoded() {
-				w.hit(threat.EncodingTricks, neverGranted, "", at, "the name of a module is hidden behind a decoder")
+				l.findings.add(threat.EncodingTricks, neverGranted, "", at, "the name of a module is hidden behind a decoder")
 			}
-			out = w.either(out, w.loadNamed(n.text, at, how))
+			out = l.values.either(out, l.loadNamed(n.text, at, how))
 		}
 	}
 	if !known {
 		if name.isDecoded() {
-			w.hit(threat.EncodingTricks, neverGranted, "", at, "the name of a module is hidden behind a decoder")
+			l.findings.add(threat.EncodingTricks, neverGranted, "", at, "the name of a module is hidden behind a decoder")
 		}
-		w.hit(threat.ModuleLoading, modulePower, AnyModule, at, how, " of a module whose name is only known at run time")
-		return symbolValue(w.cat.anyModule)
+		l.findings.add(threat.ModuleLoading, modulePower, AnyModule, at, how, " of a module whose name is only known at run time")
+		return symbolValue(l.cat.anyModule)
 	}
 	return out
 }
 
-func (w *scanner) loadNamed(spec string, at int, how string) *value {
+func (l *loader) loadNamed(spec string, at int, how string) *value {
 	name := strings.TrimPrefix(spec, "node:")
 	named := func(category string, p power, module, before, between, after string) {
-		if !w.full(category, p, module) {
-			w.hit(category, p, module, at, before, between, quote.Clipped(spec), after)
+		if !l.findings.full(category, p, module) {
+			l.findings.add(category, p, module, at, before, between, quote.Clipped(spec), after)
 		}
 	}
 	switch {
@@ -70,13 +70,13 @@ func (w *scanner) loadNamed(spec string, at int, how string) *value {
 		if strings.HasSuffix(spec, ".wasm") {
 			named(threat.WebAssembly, neverGranted, "", how, " of ", " runs WebAssembly")
 		}
-		if how == "static import" || w.hasFile(spec) {
+		if how == "static import" || l.hasFile(spec) {
 			return nil
 		}
 		named(threat.ModuleLoading, neverGranted, "", how, " of ", ", which is not among the request's files")
 		return nil
 	case strings.HasPrefix(spec, "data:"), strings.HasPrefix(spec, "blob:"):
-		w.hit(threat.CodeInjection, neverGranted, "", at, how, " runs the code inside a URL")
+		l.findings.add(threat.CodeInjection, neverGranted, "", at, how, " runs the code inside a URL")
 	case strings.HasPrefix(spec, "http:"), strings.HasPrefix(spec, "https:"):
 		named(threat.NetworkRequest, neverGranted, "", how, " fetches code from ", "")
 	}
@@ -84,86 +84,86 @@ func (w *scanner) loadNamed(spec string, at int, how string) *value {
 	if name == "child_process" || name == "cluster" {
 		named(threat.CommandExecution, neverGranted, name, "module ", "", " runs commands on the host")
 	}
-	if category := w.cat.packages[name]; category != "" {
+	if category := l.cat.packages[name]; category != "" {
 		named(category, powerOf(category), name, "package ", "", purpose(category))
 	}
 	if strings.HasSuffix(name, ".wasm") {
 		named(threat.WebAssembly, neverGranted, "", how, " of ", " runs WebAssembly")
 	}
 	if name == "process" {
-		w.tele.Flags.HasProcess = true
+		l.facts.Flags.HasProcess = true
 	}
-	if s := w.cat.modules[wrapped(name)]; s != nil {
+	if s := l.cat.modules[wrapped(name)]; s != nil {
 		return symbolValue(s)
 	}
 	return &value{kind: kindSymbol, sym: &symbol{name: name, module: name}}
 }
 
 // hasFile reports whether the request brought the file that a relative specifier may mean.
-func (w *scanner) hasFile(spec string) bool {
+func (l *loader) hasFile(spec string) bool {
 	base := strings.TrimPrefix(path.Clean("/"+spec), "/")
 	for _, ext := range []string{"", ".js", ".mjs", ".cjs", ".ts", ".json", "/index.js", "/index.ts"} {
-		if w.files[base+ext] {
+		if l.files[base+ext] {
 			return true
 		}
 	}
 	return false
 }
 
-func (w *scanner) importStmt(s *js.ImportStmt) {
+func (w *walker) importStmt(s *js.ImportStmt) {
 	type binding struct {
 		name, as string
 		at       int
 	}
 	var names []binding
 	if s.Default != nil {
-		names = append(names, binding{"default", string(s.Default), w.pass(s.Default)})
+		names = append(names, binding{"default", string(s.Default), w.cursor.pass(s.Default)})
 	}
 	for _, a := range s.List {
-		b := binding{name: string(a.Name), as: string(a.Binding), at: w.cursor}
+		b := binding{name: string(a.Name), as: string(a.Binding), at: w.cursor.offset}
 		switch {
 		case a.Binding == nil:
 			continue
 		case a.Name == nil:
 			b.name = b.as
-			b.at = w.pass(a.Binding)
+			b.at = w.cursor.pass(a.Binding)
 		default:
-			b.at = w.pass(a.Name)
+			b.at = w.cursor.pass(a.Name)
 			b.name, _ = unescape(strings.Trim(b.name, "\"'"))
-			w.pass(a.Binding)
+			w.cursor.pass(a.Binding)
 		}
 		names = append(names, b)
 	}
-	at := w.pass(s.Module)
-	module := w.load(textValue(w.stringText(s.Module)), at, "static import")
+	at := w.cursor.pass(s.Module)
+	module := w.loader.load(textValue(w.cursor.stringText(s.Module)), at, "static import")
 	for _, b := range names {
 		v := module
 		if b.name != "*" && b.name != "default" && module != nil {
-			v = w.member(module, b.name, b.at, true)
+			v = w.host.member(module, b.name, b.at, true)
 		}
-		w.imports[b.as] = v
+		w.program.imports[b.as] = v
 	}
 }
 
-func (w *scanner) exportStmt(s *js.ExportStmt) {
+func (w *walker) exportStmt(s *js.ExportStmt) {
 	if s.Decl != nil {
 		if d, ok := s.Decl.(js.IStmt); ok {
 			w.stmt(d)
 			return
 		}
-		w.expr(s.Decl)
+		w.expressions.expr(s.Decl)
 		return
 	}
 	for _, a := range s.List {
 		if a.Name != nil {
-			w.pass(a.Name)
+			w.cursor.pass(a.Name)
 		}
 		if a.Binding != nil {
-			w.pass(a.Binding)
+			w.cursor.pass(a.Binding)
 		}
 	}
 	if s.Module != nil {
-		at := w.pass(s.Module)
-		w.load(textValue(w.stringText(s.Module)), at, "static import")
+		at := w.cursor.pass(s.Module)
+		w.loader.load(textValue(w.cursor.stringText(s.Module)), at, "static import")
 	}
 }

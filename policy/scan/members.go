@@ -10,8 +10,8 @@ import (
 )
 
 // propertyText gives the name that a literal property key stands for.
-func (w *scanner) propertyText(l js.LiteralExpr) string {
-	s := w.source(l.Data)
+func (c *cursor) propertyText(l js.LiteralExpr) string {
+	s := c.source(l.Data)
 	if l.TokenType == js.StringToken && len(s) >= 2 {
 		s = s[1 : len(s)-1]
 	}
@@ -20,81 +20,81 @@ func (w *scanner) propertyText(l js.LiteralExpr) string {
 }
 
 // dot walks x.name and x?.name.
-func (w *scanner) dot(e *js.DotExpr) *value {
-	base, key, at := w.dotted(e)
-	return w.member(base, key, at, true)
+func (ex *expressions) dot(e *js.DotExpr) *value {
+	base, key, at := ex.dotted(e)
+	return ex.host.member(base, key, at, true)
 }
 
-func (w *scanner) dotted(e *js.DotExpr) (base *value, key string, at int) {
-	base, at = w.operand(e.X), w.at
+func (ex *expressions) dotted(e *js.DotExpr) (base *value, key string, at int) {
+	base, at = ex.operand(e.X), ex.cursor.at
 	switch y := e.Y.(type) {
 	case js.LiteralExpr:
-		off := w.pass(y.Data)
+		off := ex.cursor.pass(y.Data)
 		if _, simple := e.X.(*js.Var); !simple {
 			at = off
 		}
-		key = w.propertyText(y)
+		key = ex.cursor.propertyText(y)
 	case *js.Var: // a private name
-		w.passName(y)
-		key = w.source(y.Data)
+		ex.cursor.passName(y)
+		key = ex.cursor.source(y.Data)
 	}
-	w.at = at
+	ex.cursor.at = at
 	return base, key, at
 }
 
 // index walks x[y] and x?.[y].
-func (w *scanner) index(e *js.IndexExpr) *value {
-	base, key, at := w.indexed(e)
-	return w.computed(base, key, at)
+func (ex *expressions) index(e *js.IndexExpr) *value {
+	base, key, at := ex.indexed(e)
+	return ex.host.computed(base, key, at)
 }
 
-func (w *scanner) indexed(e *js.IndexExpr) (base, key *value, at int) {
-	base, at = w.operand(e.X), w.at
-	key = w.loud(e.Y)
-	w.at = at
+func (ex *expressions) indexed(e *js.IndexExpr) (base, key *value, at int) {
+	base, at = ex.operand(e.X), ex.cursor.at
+	key = ex.loud(e.Y)
+	ex.cursor.at = at
 	return base, key, at
 }
 
 // operand walks what a member is read from. Reading a member of a power is what counts, unless the member is nothing.
-func (w *scanner) operand(e js.IExpr) *value { return w.loud(e) }
+func (ex *expressions) operand(e js.IExpr) *value { return ex.loud(e) }
 
 // computed gives the member that a computed key may name.
-func (w *scanner) computed(base, key *value, at int) *value {
+func (h *host) computed(base, key *value, at int) *value {
 	var out *value
 	known := false
 	for k := key; k != nil; k = k.alt {
-		name, ok := w.textOfOne(k)
+		name, ok := h.values.textOfOne(k)
 		if !ok {
 			continue
 		}
 		known = true
-		if k.isDecoded() && w.reachable(base, name) {
-			w.hit(threat.EncodingTricks, neverGranted, "", at, "the name ", strconv.Quote(quote.Clip(name, 40)), " is hidden behind a decoder")
+		if k.isDecoded() && h.reachable(base, name) {
+			h.findings.add(threat.EncodingTricks, neverGranted, "", at, "the name ", strconv.Quote(quote.Clip(name, 40)), " is hidden behind a decoder")
 		}
-		out = w.either(out, w.member(base, name, at, false))
+		out = h.values.either(out, h.member(base, name, at, false))
 	}
 	if !known && base != nil {
-		if base.isGlobal() && !w.dynamicKey {
-			w.again = true // what the name is may be known by the next walk
+		if base.isGlobal() && !h.program.dynamicKey {
+			h.program.again = true // what the name is may be known by the next walk
 		}
-		w.dynamicKey = true
+		h.program.dynamicKey = true
 		if key.isDecoded() && base.powerful() {
-			w.hit(threat.EncodingTricks, neverGranted, "", at, "a decoded string names a member of a host object")
+			h.findings.add(threat.EncodingTricks, neverGranted, "", at, "a decoded string names a member of a host object")
 			if base.isGlobal() {
-				w.hit(threat.CodeInjection, evalPower, "", at, "a global that only a decoder names may be eval or Function")
+				h.findings.add(threat.CodeInjection, evalPower, "", at, "a global that only a decoder names may be eval or Function")
 			}
 		}
-		out = w.itemsOf(base)
+		out = h.values.itemsOf(base)
 	}
 	return out
 }
 
 // reachable reports whether a name on the base is a power.
-func (w *scanner) reachable(base *value, name string) bool {
+func (h *host) reachable(base *value, name string) bool {
 	for b := base; b != nil; b = b.alt {
 		switch b.kind {
 		case kindGlobal, kindMaybeGlobal:
-			if w.cat.globals[name] != nil {
+			if h.cat.globals[name] != nil {
 				return true
 			}
 		case kindSymbol:
@@ -108,63 +108,63 @@ func (w *scanner) reachable(base *value, name string) bool {
 const reported = "reported"
 
 // member gives what base.name may be, and reports it when it is a power. Plain says that the name stands in the source.
-func (w *scanner) member(base *value, name string, at int, plain bool) *value {
+func (h *host) member(base *value, name string, at int, plain bool) *value {
 	if name == "__proto__" {
-		w.tele.Flags.HasProtoAccess = true
-		if !w.quiet {
-			w.hit(threat.PrototypePollution, neverGranted, "", at, "__proto__ reaches an object's prototype")
+		h.facts.Flags.HasProtoAccess = true
+		if !h.scope.quiet {
+			h.findings.add(threat.PrototypePollution, neverGranted, "", at, "__proto__ reaches an object's prototype")
 		}
-		proto := w.prototypeOf(base)
+		proto := h.prototypeOf(base)
 		proto.text = reported
 		return proto
 	}
 	if base == nil {
-		return w.memberOfUnknown(name)
+		return h.memberOfUnknown(name)
 	}
 	var out *value
-	for b := base; b != nil && w.budget.take(valueWork); b = b.alt {
-		out = w.either(out, w.memberOf(b, name, at, plain))
+	for b := base; b != nil && h.budget.take(valueWork); b = b.alt {
+		out = h.values.either(out, h.memberOf(b, name, at, plain))
 	}
 	return out
 }
 
-func (w *scanner) memberOfUnknown(name string) *value {
+func (h *host) memberOfUnknown(name string) *value {
 	if name == "constructor" {
 		return &value{kind: kindConstructor}
 	}
-	if v := w.props[name]; v != nil {
+	if v := h.program.props[name]; v != nil {
 		return v
 	}
 	if name == "mainModule" { // only process has one
-		return symbolValue(w.cat.modules["process"].members[name])
+		return symbolValue(h.cat.modules["process"].members[name])
 	}
-	if w.cat.methods[name] != nil {
+	if h.cat.methods[name] != nil {
 		return &value{kind: kindMethod, text: name}
 	}
 	return nil
 }
 
-func (w *scanner) memberOf(b *value, name string, at int, plain bool) *value {
+func (h *host) memberOf(b *value, name string, at int, plain bool) *value {
 	switch b.kind {
 	case kindGlobal:
 		switch {
-		case w.globals[name]:
+		case h.globals[name]:
 			return nil
 		case name == "constructor":
 			return &value{kind: kindConstructor}
 		}
-		return w.global(name, at)
+		return h.global(name, at)
 	case kindMaybeGlobal:
 		if plain || name == "constructor" {
-			return w.memberOfUnknown(name)
+			return h.memberOfUnknown(name)
 		}
-		return w.global(name, at)
+		return h.global(name, at)
 	case kindSymbol:
-		return w.memberOfSymbol(b, name, at)
+		return h.memberOfSymbol(b, name, at)
 	case kindObject:
-		return w.memberOfObject(b, name)
+		return h.memberOfObject(b, name)
 	case kindArray:
-		return w.memberOfArray(b, name)
+		return h.memberOfArray(b, name)
 	case kindDescriptor:
 		if name == "value" || name == "get" || name == "set" {
 			return b.of
@@ -173,25 +173,25 @@ func (w *scanner) memberOf(b *value, name string, at int, plain bool) *value {
 	case kindPrototype:
 		if name == "constructor" {
 			if b.of != nil && b.of.callableKind() {
-				return symbolValue(w.cat.function)
+				return symbolValue(h.cat.function)
 			}
 			return &value{kind: kindConstructor}
 		}
 		return &value{kind: kindMethod, text: name, of: b}
 	case kindConstructor:
-		return w.memberOfConstructor(name, at)
+		return h.memberOfConstructor(name, at)
 	}
-	return w.memberOfPlain(b, name)
+	return h.memberOfPlain(b, name)
 }
 
-func (w *scanner) memberOfConstructor(name string, at int) *value {
+func (h *host) memberOfConstructor(name string, at int) *value {
 	switch name {
 	case "constructor":
-		return symbolValue(w.cat.function)
+		return symbolValue(h.cat.function)
 	case "prototype":
-		w.tele.Flags.HasProtoAccess = true
-		if !w.quiet {
-			w.hit(threat.PrototypePollution, neverGranted, "", at, "constructor.prototype reaches a prototype that others share")
+		h.facts.Flags.HasProtoAccess = true
+		if !h.scope.quiet {
+			h.findings.add(threat.PrototypePollution, neverGranted, "", at, "constructor.prototype reaches a prototype that others share")
 		}
 		return &value{kind: kindPrototype, text: reported}
 	}
@@ -199,10 +199,10 @@ func (w *scanner) memberOfConstructor(name string, at int) *value {
 }
 
 // memberOfPlain covers strings, numbers, regular expressions and functions.
-func (w *scanner) memberOfPlain(b *value, name string) *value {
+func (h *host) memberOfPlain(b *value, name string) *value {
 	switch {
 	case name == "constructor" && b.callableKind():
-		return symbolValue(w.cat.function)
+		return symbolValue(h.cat.function)
 	case name == "constructor":
 		return &value{kind: kindConstructor}
 	case name == "source" && b.kind == kindRegExp:
@@ -219,26 +219,26 @@ func (w *scanner) memberOfPlain(b *value, name string) *value {
 			return nil
 		}
 	case b.kind == kindFunction && name != "call" && name != "apply" && name != "bind" && name != "toString":
-		return w.props[name] // a static member, or one that was added
+		return h.program.props[name] // a static member, or one that was added
 	}
 	return &value{kind: kindMethod, text: name, of: b}
 }
 
-func (w *scanner) memberOfSymbol(b *value, name string, at int) *value {
+func (h *host) memberOfSymbol(b *value, name string, at int) *value {
 	s := b.sym
 	if name == "prototype" && s.class {
 		return &value{kind: kindPrototype, of: functionPrototype(s)}
 	}
 	if m := s.member(name); m != nil {
-		if !w.quiet && m.category != "" && !m.onUse && !w.full(m.category, m.power, m.module) {
-			w.hit(m.category, m.power, m.module, at, explain(&symbol{name: memberName(m, name), category: m.category, power: m.power}))
+		if !h.scope.quiet && m.category != "" && !m.onUse && !h.findings.full(m.category, m.power, m.module) {
+			h.findings.add(m.category, m.power, m.module, at, explain(&symbol{name: memberName(m, name), category: m.category, power: m.power}))
 		}
-		w.flag(m)
+		h.flag(m)
 		return symbolValue(m)
 	}
 	switch {
 	case name == "constructor" && s.isFunction():
-		return symbolValue(w.cat.function)
+		return symbolValue(h.cat.function)
 	case name == "constructor":
 		return &value{kind: kindConstructor}
 	case name == "default" && s.module != "":
@@ -265,12 +265,12 @@ func memberName(m *symbol, name string) string {
 	return m.name
 }
 
-func (w *scanner) memberOfObject(b *value, name string) *value {
+func (h *host) memberOfObject(b *value, name string) *value {
 	if v, ok := b.obj.props[name]; ok {
 		return v
 	}
 	if b.obj.rest != nil {
-		return w.member(b.obj.rest, name, w.at, true)
+		return h.member(b.obj.rest, name, h.cursor.at, true)
 	}
 	switch name {
 	case "constructor":
@@ -278,10 +278,10 @@ func (w *scanner) memberOfObject(b *value, name string) *value {
 	case "toString", "valueOf", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString":
 		return &value{kind: kindBuiltin}
 	}
-	return w.props[name]
+	return h.program.props[name]
 }
 
-func (w *scanner) memberOfArray(b *value, name string) *value {
+func (h *host) memberOfArray(b *value, name string) *value {
 	if i, err := strconv.Atoi(name); err == nil {
 		if i >= 0 && i < len(b.obj.elems) {
 			return b.obj.elems[i]
@@ -298,7 +298,7 @@ func (w *scanner) memberOfArray(b *value, name string) *value {
 }
 
 // prototypeOf gives the prototype of a value: that of all functions, or one that others share.
-func (w *scanner) prototypeOf(base *value) *value {
+func (h *host) prototypeOf(base *value) *value {
 	for b := base; b != nil; b = b.alt {
 		if b.callableKind() {
 			return &value{kind: kindPrototype, of: &value{kind: kindBuiltin}}

@@ -22,49 +22,149 @@ const (
 	maxParsed   = 32 << 10
 )
 
-// scanner walks one syntax tree and follows values through it. It walks again, at most maxRounds times, while values turn
-// up that were needed before they were known.
-type scanner struct {
-	cat     *catalogue
-	budget  *budget
-	globals map[string]bool
-	files   map[string]bool
-	text    string // what was parsed
-	buf     []byte // the same, as the parser holds it: names are slices of it
+// walker walks the statements of one syntax tree, and calls expressions for what they hold. It walks again, at most
+// maxRounds times, while values turn up that were needed before they were known.
+type walker struct {
+	budget      *budget
+	findings    *findings
+	facts       *facts
+	cursor      *cursor
+	scope       *scope
+	guard       *guard
+	values      *values
+	program     *program
+	host        *host
+	loader      *loader
+	timers      *timers
+	calls       *calls
+	expressions *expressions
+}
 
-	cursor      int // offset behind the last name or literal passed, in source order
-	searched    int // the furthest offset that locate has looked at in this walk
-	at          int // best position of the expression just walked
-	depth       int
-	branch      int // nesting of branches, loops and functions
-	loops       int // nesting of loops in the current function
-	endless     int
-	quiet       bool   // the value is only compared or tested
-	this, with  *value // with is what with statements around are about
-	frame       *function
+// expressions walks expressions and returns what is known of their values.
+type expressions struct {
+	budget   *budget
+	cat      *catalogue
+	findings *findings
+	facts    *facts
+	cursor   *cursor
+	scope    *scope
+	guard    *guard
+	values   *values
+	program  *program
+	host     *host
+	loader   *loader
+	calls    *calls
+	walker   *walker
+}
+
+// calls follows calls: into functions of the program, and into what built-in functions return.
+type calls struct {
+	budget   *budget
+	cat      *catalogue
+	findings *findings
+	facts    *facts
+	cursor   *cursor
+	scope    *scope
+	values   *values
+	program  *program
+	host     *host
+	loader   *loader
+	timers   *timers
+	walker   *walker // binds the parameters of functions
+
 	nested      int // depth of code inside code strings
 	nestedScans int
-	patterns    int
-	parsedBytes int
+}
+
+// host resolves names and members to what the host provides by them, and reports the powers among them.
+type host struct {
+	budget   *budget
+	cat      *catalogue
+	findings *findings
+	facts    *facts
+	cursor   *cursor
+	scope    *scope
+	values   *values
+	program  *program
+	timers   *timers
+	globals  map[string]bool // names that the caller defines
+}
+
+// loader resolves the modules that the code loads, and reports them.
+type loader struct {
+	budget   *budget
+	cat      *catalogue
+	findings *findings
+	facts    *facts
+	values   *values
+	files    map[string]bool
+}
+
+// program holds what is known of the code's own variables and functions. It stays from one walk to the next.
+type program struct {
+	scope  *scope
+	values *values
+	facts  *facts
 
 	vars    map[*js.Var]*variable
 	imports map[string]*value
 	props   map[string]*value // by name: powerful values assigned to members of unknown objects
 	fns     map[any]*function
-	timers  timers
 
 	round      int
-	again      bool
+	again      bool // another walk may find more
 	dynamicKey bool
 	tasks      bool // queueMicrotask or its like was called
-	tooDeep    bool
-	dropped    bool // there were more findings than are kept
+}
 
-	hits  []hit
-	seen  map[hitKey]struct{}
-	count map[hitClass]int
-	tele  *threat.Telemetry
-	free  map[string]struct{}
+// values computes with constant values.
+type values struct {
+	budget      *budget
+	patterns    int // regular expressions run in this walk
+	parsedBytes int // bytes of JSON read in this walk
+}
+
+// findings gathers what one walk finds, once per category and place.
+type findings struct {
+	budget  *budget
+	hits    []hit
+	seen    map[hitKey]struct{}
+	count   map[hitClass]int
+	dropped bool // there were more findings than are kept
+}
+
+// facts gathers the telemetry, and the names that the code does not declare.
+type facts struct {
+	threat.Telemetry
+	free map[string]struct{}
+}
+
+// cursor finds the places of names and literals in the source.
+type cursor struct {
+	budget   *budget
+	text     string // what was parsed
+	buf      []byte // the same, as the parser holds it: names are slices of it
+	offset   int    // behind the last name or literal passed, in source order
+	searched int    // the furthest offset that locate has looked at in this walk
+	at       int    // best position of the expression just walked
+}
+
+// scope is the place of the walk in the program.
+type scope struct {
+	this, with *value // with is the value of the with statements around
+	frame      *function
+	branch     int // nesting of branches, loops and functions
+	loops      int // nesting of loops in the current function
+	endless    int
+	quiet      bool // the value is only compared or tested
+}
+
+// guard counts nodes and bounds the depth of the walk.
+type guard struct {
+	budget  *budget
+	facts   *facts
+	depth   int
+	tooDeep bool
 }
 
 // variable is what one binding may hold.
@@ -102,75 +202,75 @@ type hitKey struct {
 }
 
 // walk analyses the tree until nothing new turns up. A walk that was not finished adds to what the one before it found.
-func (w *scanner) walk(list []js.IStmt) {
+func (w *walker) walk(list []js.IStmt) {
 	var before []hit
 	var metrics threat.Metrics
-	for w.round = range maxRounds {
+	for w.program.round = range maxRounds {
 		left := w.budget.left
 		w.start()
 		w.block(list)
-		w.timers.report(w)
-		if w.round > 0 && w.budget.exceeded {
-			w.hits, w.tele.Metrics = append(before, w.hits...), metrics
+		w.timers.report(w.budget, w.findings)
+		if w.program.round > 0 && w.budget.exceeded {
+			w.findings.hits, w.facts.Metrics = append(before, w.findings.hits...), metrics
 		}
-		if !w.again || w.tooDeep || w.budget.exceeded {
+		if !w.program.again || w.guard.tooDeep || w.budget.exceeded {
 			return
 		}
 		if taken := left - w.budget.left; taken > w.budget.left {
-			w.budget.exceeded = w.round == 0 // a third walk seldom finds what the second did not
+			w.budget.exceeded = w.program.round == 0 // a third walk seldom finds what the second did not
 			return
 		}
-		before, metrics = slices.Clone(w.hits), w.tele.Metrics
+		before, metrics = slices.Clone(w.findings.hits), w.facts.Metrics
 	}
 }
 
 // start makes ready for another walk over the same tree. What is known of variables and functions stays.
-func (w *scanner) start() {
-	w.again = false
-	w.cursor, w.searched, w.at, w.depth, w.branch, w.loops, w.endless, w.quiet = 0, 0, 0, 0, 0, 0, 0, false
-	w.this, w.with = &value{kind: kindGlobal}, nil
-	w.hits, w.seen, w.count, w.nestedScans, w.dropped = w.hits[:0], nil, nil, 0, false
-	w.patterns, w.parsedBytes = 0, 0
+func (w *walker) start() {
+	w.program.again = false
+	w.cursor.offset, w.cursor.searched, w.cursor.at, w.guard.depth, w.scope.branch, w.scope.loops, w.scope.endless, w.scope.quiet = 0, 0, 0, 0, 0, 0, 0, false
+	w.scope.this, w.scope.with = &value{kind: kindGlobal}, nil
+	w.findings.hits, w.findings.seen, w.findings.count, w.calls.nestedScans, w.findings.dropped = w.findings.hits[:0], nil, nil, 0, false
+	w.values.patterns, w.values.parsedBytes = 0, 0
 	w.timers.reset()
-	w.tele.Metrics = threat.Metrics{Cyclomatic: 1}
+	w.facts.Metrics = threat.Metrics{Cyclomatic: 1}
 }
 
 // hit records a finding once per category and place.
-func (w *scanner) hit(category string, p power, module string, offset int, message ...string) {
-	if w.full(category, p, module) {
+func (f *findings) add(category string, p power, module string, offset int, message ...string) {
+	if f.full(category, p, module) {
 		return
 	}
 	key := hitKey{category, offset}
-	if _, ok := w.seen[key]; ok {
+	if _, ok := f.seen[key]; ok {
 		return
 	}
-	if w.seen == nil {
-		w.seen, w.count = map[hitKey]struct{}{}, map[hitClass]int{}
+	if f.seen == nil {
+		f.seen, f.count = map[hitKey]struct{}{}, map[hitClass]int{}
 	}
-	w.seen[key] = struct{}{}
-	w.count[hitClass{category, p, module}]++
-	w.hits = append(w.hits, hit{category: category, power: p, module: module, offset: offset, message: strings.Join(message, "")})
+	f.seen[key] = struct{}{}
+	f.count[hitClass{category, p, module}]++
+	f.hits = append(f.hits, hit{category: category, power: p, module: module, offset: offset, message: strings.Join(message, "")})
 }
 
 // full reports that another finding of a class would only be counted. Two of each class are enough for every tier's score;
 // only modules have names without end, and those count alike.
-func (w *scanner) full(category string, p power, module string) bool {
-	if len(w.hits) < maxFindings {
+func (f *findings) full(category string, p power, module string) bool {
+	if len(f.hits) < maxFindings {
 		return false
 	}
-	full := p == modulePower && len(w.hits) >= maxHits
+	full := p == modulePower && len(f.hits) >= maxHits
 	if !full {
-		w.budget.take(2 * valueWork)
-		full = w.count[hitClass{category, p, module}] >= 2
+		f.budget.take(2 * valueWork)
+		full = f.count[hitClass{category, p, module}] >= 2
 	}
-	w.dropped = w.dropped || full
+	f.dropped = f.dropped || full
 	return full
 }
 
 // found records the finding of a symbol.
-func (w *scanner) found(s *symbol, offset int) {
-	if s.category != "" && !w.full(s.category, s.power, s.module) {
-		w.hit(s.category, s.power, s.module, offset, explain(s))
+func (f *findings) found(s *symbol, offset int) {
+	if s.category != "" && !f.full(s.category, s.power, s.module) {
+		f.add(s.category, s.power, s.module, offset, explain(s))
 	}
 }
 
@@ -205,48 +305,48 @@ func explain(s *symbol) string {
 
 // offsetOf gives the place of a slice of the parsed text. The parser keeps no positions, but names and literals are slices of
 // its buffer: the distance between two addresses is the place. Nothing is read through them.
-func (w *scanner) offsetOf(b []byte) (int, bool) {
-	if len(b) == 0 || len(w.buf) == 0 {
+func (c *cursor) offsetOf(b []byte) (int, bool) {
+	if len(b) == 0 || len(c.buf) == 0 {
 		return 0, false
 	}
-	off := uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(w.buf)))
-	if off >= uintptr(len(w.buf)) {
+	off := uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(c.buf)))
+	if off >= uintptr(len(c.buf)) {
 		return 0, false
 	}
 	return int(off), true
 }
 
 // source gives the text of a slice of what was parsed, without a copy.
-func (w *scanner) source(b []byte) string {
-	if off, ok := w.offsetOf(b); ok && off+len(b) <= len(w.text) && w.text[off:off+len(b)] == string(b) {
-		return w.text[off : off+len(b)]
+func (c *cursor) source(b []byte) string {
+	if off, ok := c.offsetOf(b); ok && off+len(b) <= len(c.text) && c.text[off:off+len(b)] == string(b) {
+		return c.text[off : off+len(b)]
 	}
 	return string(b)
 }
 
 // pass moves the cursor behind a name or literal and gives its place.
-func (w *scanner) pass(b []byte) int {
-	if off, ok := w.offsetOf(b); ok {
-		w.cursor = off + len(b)
+func (c *cursor) pass(b []byte) int {
+	if off, ok := c.offsetOf(b); ok {
+		c.offset = off + len(b)
 		return off
 	}
-	return w.locate(b)
+	return c.locate(b)
 }
 
 // locate returns the offset of the next mention of a name and moves the cursor behind it. The tree gives every mention of a
 // variable the bytes of the first one, but the walk follows the source, so only punctuation, keywords and comments stand
 // between the cursor and the mention. Text that locate looks at a second time is charged to the budget.
-func (w *scanner) locate(name []byte) int {
+func (c *cursor) locate(name []byte) int {
 	if len(name) > 1 && name[0] == '#' {
 		name = name[1:]
 	}
-	from := w.cursor
-	at, cursor, seen := mentionOf(name, w.text, from)
-	w.cursor = cursor
-	if again := min(seen, w.searched) - from; again > 0 {
-		w.budget.take(again / textBytes)
+	from := c.offset
+	at, cursor, seen := mentionOf(name, c.text, from)
+	c.offset = cursor
+	if again := min(seen, c.searched) - from; again > 0 {
+		c.budget.take(again / textBytes)
 	}
-	w.searched = max(w.searched, seen)
+	c.searched = max(c.searched, seen)
 	return at
 }
 
@@ -324,21 +424,21 @@ func passable(word string) bool {
 }
 
 // visit counts a node and guards depth and work; leave must follow when it reports true.
-func (w *scanner) visit() bool {
-	if !w.budget.take(nodeWork) {
+func (g *guard) enter() bool {
+	if !g.budget.take(nodeWork) {
 		return false
 	}
-	w.depth++
-	w.tele.Metrics.ASTNodeCount++
-	if w.depth > w.tele.Metrics.MaxDepth {
-		w.tele.Metrics.MaxDepth = w.depth
+	g.depth++
+	g.facts.Metrics.ASTNodeCount++
+	if g.depth > g.facts.Metrics.MaxDepth {
+		g.facts.Metrics.MaxDepth = g.depth
 	}
-	if w.depth > maxDepth {
-		w.tooDeep = true
-		w.depth--
+	if g.depth > maxDepth {
+		g.tooDeep = true
+		g.depth--
 		return false
 	}
 	return true
 }
 
-func (w *scanner) leave() { w.depth-- }
+func (g *guard) leave() { g.depth-- }

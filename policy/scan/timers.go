@@ -39,24 +39,24 @@ func (t *timers) calls(frame, f *function) {
 }
 
 // timer covers a call of setTimeout, setImmediate or setInterval.
-func (w *scanner) timer(s *symbol, c call) {
-	w.tele.Flags.HasTimers = true
-	t := &w.timers
+func (cs *calls) timer(s *symbol, c call) {
+	cs.facts.Flags.HasTimers = true
+	t := cs.timers
 	for f := c.arg(0); f != nil; f = f.alt {
 		switch {
 		case f.kind == kindText:
-			w.hit(threat.CodeInjection, evalPower, "", c.at, s.name, " is handed a string to run as code")
-			w.codeString(call{args: c.args[:1], at: c.at})
+			cs.findings.add(threat.CodeInjection, evalPower, "", c.at, s.name, " is handed a string to run as code")
+			cs.codeString(call{args: c.args[:1], at: c.at})
 		case f.kind == kindDecoded:
-			w.hit(threat.CodeInjection, evalPower, "", c.at, s.name, " is handed a string to run as code")
-			w.codeString(call{args: c.args[:1], at: c.at})
+			cs.findings.add(threat.CodeInjection, evalPower, "", c.at, s.name, " is handed a string to run as code")
+			cs.codeString(call{args: c.args[:1], at: c.at})
 		case f.kind == kindSymbol && f.sym.role == roleCallee:
-			w.hit(threat.TimerAbuse, neverGranted, "", c.at, s.name, " sets the running function going again")
+			cs.findings.add(threat.TimerAbuse, neverGranted, "", c.at, s.name, " sets the running function going again")
 		case f.kind == kindSymbol && f.sym.role == roleFunction:
-			w.found(f.sym, c.at)
+			cs.findings.found(f.sym, c.at)
 		case f.kind == kindFunction:
-			if w.frame != nil {
-				t.add(edge{from: w.frame.id, to: f.fn.id, timer: true, at: c.at})
+			if cs.scope.frame != nil {
+				t.add(edge{from: cs.scope.frame.id, to: f.fn.id, timer: true, at: c.at})
 			}
 			if s.role == roleInterval {
 				if t.callbacks == nil {
@@ -67,50 +67,50 @@ func (w *scanner) timer(s *symbol, c call) {
 		}
 	}
 	switch {
-	case s.role == roleInterval && w.loops > 0:
-		w.hit(threat.TimerAbuse, neverGranted, "", c.at, s.name, " in a loop floods the event loop")
+	case s.role == roleInterval && cs.scope.loops > 0:
+		cs.findings.add(threat.TimerAbuse, neverGranted, "", c.at, s.name, " in a loop floods the event loop")
 	case s.role == roleInterval:
 		t.intervals = append(t.intervals, c.at)
-		if w.frame != nil {
-			t.add(edge{from: w.frame.id, to: -1, timer: true, at: c.at})
+		if cs.scope.frame != nil {
+			t.add(edge{from: cs.scope.frame.id, to: -1, timer: true, at: c.at})
 		}
-	case w.endless > 0:
-		w.hit(threat.TimerAbuse, neverGranted, "", c.at, s.name, " in an endless or long loop floods the event loop")
+	case cs.scope.endless > 0:
+		cs.findings.add(threat.TimerAbuse, neverGranted, "", c.at, s.name, " in an endless or long loop floods the event loop")
 	}
 }
 
 // task covers a call of queueMicrotask and its like.
-func (w *scanner) task(c call) {
-	w.tasks = true
+func (cs *calls) task(c call) {
+	cs.program.tasks = true
 	for f := c.arg(0); f != nil; f = f.alt {
-		if f.kind == kindFunction && w.frame != nil {
-			w.timers.add(edge{from: w.frame.id, to: f.fn.id, timer: true, at: c.at})
+		if f.kind == kindFunction && cs.scope.frame != nil {
+			cs.timers.add(edge{from: cs.scope.frame.id, to: f.fn.id, timer: true, at: c.at})
 		}
 	}
 }
 
 // report adds what only the whole program tells.
-func (t *timers) report(w *scanner) {
+func (t *timers) report(b *budget, f *findings) {
 	next := map[int][]int{}
 	for _, e := range t.edges {
 		next[e.from] = append(next[e.from], e.to)
 	}
 	checked := 0
 	for _, e := range t.edges {
-		if !e.timer || checked >= maxTimerChecks || !w.budget.take(len(t.edges)*elementWork) {
+		if !e.timer || checked >= maxTimerChecks || !b.take(len(t.edges)*elementWork) {
 			continue
 		}
 		checked++
 		switch {
 		case e.to == -1 && t.callbacks[e.from]:
-			w.hit(threat.TimerAbuse, neverGranted, "", e.at, "setInterval inside an interval multiplies timers")
+			f.add(threat.TimerAbuse, neverGranted, "", e.at, "setInterval inside an interval multiplies timers")
 		case e.to >= 0 && reaches(next, e.to, e.from):
-			w.hit(threat.TimerAbuse, neverGranted, "", e.at, "a function sets a timer for itself, again and again")
+			f.add(threat.TimerAbuse, neverGranted, "", e.at, "a function sets a timer for itself, again and again")
 		}
 	}
 	if !t.cleared {
 		for _, at := range t.intervals {
-			w.hit(threat.TimerAbuse, neverGranted, "", at, "setInterval that is never cleared runs until the deadline")
+			f.add(threat.TimerAbuse, neverGranted, "", at, "setInterval that is never cleared runs until the deadline")
 		}
 	}
 }

@@ -6,11 +6,26 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
+// tokenScan scans code by its tokens.
+type tokenScan struct {
+	budget   *budget
+	cat      *catalogue
+	findings *findings
+	facts    *facts
+	host     *host
+	loader   *loader
+}
+
+// newTokenScan returns a tokenScan that adds to what a walk that was not finished knows.
+func newTokenScan(w *walker) *tokenScan {
+	return &tokenScan{w.budget, w.host.cat, w.findings, w.facts, w.host, w.loader}
+}
+
 // scanTokens scans code that has no syntax tree: names that stand for powers, with the members written after them. It knows
 // no scopes and follows no values.
-func (w *scanner) scanTokens(text string) []hit {
-	w.hits, w.seen, w.count = nil, nil, nil
-	w.budget = &budget{left: workFor(len(text))}
+func (ts *tokenScan) scanTokens(text string) []hit {
+	ts.findings.hits, ts.findings.seen, ts.findings.count = nil, nil, nil
+	*ts.budget = budget{left: workFor(len(text))}
 	l := lexer{src: text}
 	var before, t token
 	t = l.next()
@@ -30,43 +45,43 @@ func (w *scanner) scanTokens(text string) []hit {
 		switch {
 		case declared:
 		case name == "__proto__":
-			w.member(nil, name, at, true)
+			ts.host.member(nil, name, at, true)
 		case member:
-			w.tokenMethod(name, at, l.text(t))
+			ts.tokenMethod(name, at, l.text(t))
 		default:
-			before, t = w.tokenChain(&l, name, at, before, t)
+			before, t = ts.tokenChain(&l, name, at, before, t)
 		}
 	}
-	return w.hits
+	return ts.findings.hits
 }
 
 // tokenMethod covers a member of something unknown.
-func (w *scanner) tokenMethod(name string, at int, next string) {
-	if s := w.cat.methods[name]; s != nil && next == "(" {
-		w.found(s, at)
+func (ts *tokenScan) tokenMethod(name string, at int, next string) {
+	if s := ts.cat.methods[name]; s != nil && next == "(" {
+		ts.findings.found(s, at)
 	}
 	if name == "constructor" && next == "." {
-		w.hit(threat.CodeInjection, evalPower, "", at, "a constructor's members may reach Function")
+		ts.findings.add(threat.CodeInjection, evalPower, "", at, "a constructor's members may reach Function")
 	}
 }
 
 // tokenChain follows name.member.member( through the catalogue.
-func (w *scanner) tokenChain(l *lexer, name string, at int, before, t token) (token, token) {
+func (ts *tokenScan) tokenChain(l *lexer, name string, at int, before, t token) (token, token) {
 	if name == "import" && l.text(t) == "(" {
-		w.tele.Flags.HasDynamicImport = true
-		w.tokenLoad(l, at, "import")
+		ts.facts.Flags.HasDynamicImport = true
+		ts.tokenLoad(l, at, "import")
 		return t, l.next()
 	}
-	v := w.global(name, at)
+	v := ts.host.global(name, at)
 	if v != nil {
-		w.free[name] = struct{}{}
+		ts.facts.free[name] = struct{}{}
 	}
 	for v != nil && (l.text(t) == "." || l.text(t) == "?.") {
 		before, t = t, l.next()
 		if t.kind != tokenWord {
 			return before, t
 		}
-		v = w.member(v, l.text(t), at, true)
+		v = ts.host.member(v, l.text(t), at, true)
 		before, t = t, l.next()
 	}
 	if v == nil || v.kind != kindSymbol || l.text(t) != "(" {
@@ -74,29 +89,29 @@ func (w *scanner) tokenChain(l *lexer, name string, at int, before, t token) (to
 	}
 	switch s := v.sym; {
 	case s.role == roleRequire:
-		w.tele.Flags.HasRequire = true
-		w.tokenLoad(l, at, "require")
+		ts.facts.Flags.HasRequire = true
+		ts.tokenLoad(l, at, "require")
 		return t, l.next()
 	case s.onUse:
-		w.found(s, at)
+		ts.findings.found(s, at)
 		if s.role == roleFunction {
-			w.tele.Flags.HasEval = true
+			ts.facts.Flags.HasEval = true
 		}
 	}
 	return before, t
 }
 
 // tokenLoad reads the argument of require or import on a copy of the lexer.
-func (w *scanner) tokenLoad(l *lexer, at int, how string) {
+func (ts *tokenScan) tokenLoad(l *lexer, at int, how string) {
 	ahead := *l // it may write behind the end of the stack that both have, which nobody reads
 	arg := ahead.next()
 	var name *value
 	if arg.kind == tokenString && arg.end-arg.start >= 2 {
 		plain, _ := unescape(ahead.src[arg.start+1 : arg.end-1])
-		if w.full(threat.ModuleLoading, modulePower, strings.TrimPrefix(plain, "node:")) {
+		if ts.findings.full(threat.ModuleLoading, modulePower, strings.TrimPrefix(plain, "node:")) {
 			return // what else the module means was found when it was loaded first
 		}
 		name = textValue(plain)
 	}
-	w.load(name, at, how)
+	ts.loader.load(name, at, how)
 }

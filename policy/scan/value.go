@@ -97,7 +97,7 @@ func (v *value) holds(o *value) bool {
 }
 
 // either gives a value that may be what a is or what b is, up to maxAlternatives. What is dangerous is kept first.
-func (w *scanner) either(a, b *value) *value {
+func (vs *values) either(a, b *value) *value {
 	if a == nil || b == nil || a == b {
 		if a == nil {
 			return b
@@ -109,7 +109,7 @@ func (w *scanner) either(a, b *value) *value {
 		n++
 	}
 	for v := b; v != nil && n < maxAlternatives; v = v.alt {
-		if !w.budget.take(n * (valueWork + len(v.text)/copiedBytes)) {
+		if !vs.budget.take(n * (valueWork + len(v.text)/copiedBytes)) {
 			return out
 		}
 		if !out.holds(v) {
@@ -159,24 +159,24 @@ func (v *value) dangerous() bool {
 }
 
 // textOf gives the constant text of a value without alternatives. It spends the work of passing over the text.
-func (w *scanner) textOf(v *value) (string, bool) {
+func (vs *values) textOf(v *value) (string, bool) {
 	if v == nil || v.alt != nil {
 		return "", false
 	}
-	return w.textOfOne(v)
+	return vs.textOfOne(v)
 }
 
 // textOfOne is textOf whatever the alternatives are.
-func (w *scanner) textOfOne(v *value) (text string, ok bool) {
+func (vs *values) textOfOne(v *value) (text string, ok bool) {
 	switch v.kind {
 	case kindText:
 		text, ok = v.text, true
 	case kindNumber:
 		text, ok = formatNumber(v.num), true
 	case kindArray:
-		text, ok = w.joined(v.obj, ",")
+		text, ok = vs.joined(v.obj, ",")
 	}
-	return text, ok && w.budget.take(valueWork+len(text)/copiedBytes)
+	return text, ok && vs.budget.take(valueWork+len(text)/copiedBytes)
 }
 
 // isDecoded reports whether any part of the value came out of a decoder.

@@ -9,59 +9,59 @@ func resolved(v *js.Var) *js.Var {
 	return v
 }
 
-func (w *scanner) variable(v *js.Var) *variable {
+func (p *program) variable(v *js.Var) *variable {
 	v = resolved(v)
-	info := w.vars[v]
+	info := p.vars[v]
 	if info == nil {
-		info = &variable{home: w.frame, branch: w.branch}
-		w.vars[v] = info
+		info = &variable{home: p.scope.frame, branch: p.scope.branch}
+		p.vars[v] = info
 	}
 	return info
 }
 
 // passName moves the cursor behind the next mention of a variable.
-func (w *scanner) passName(v *js.Var) { w.at = w.locate(v.Data) }
+func (c *cursor) passName(v *js.Var) { c.at = c.locate(v.Data) }
 
 // assign gives a variable a value: in place of the old one on a straight line, beside it behind a branch.
-func (w *scanner) assign(v *js.Var, val *value) {
-	if val == nil && w.vars[resolved(v)] == nil {
+func (p *program) assign(v *js.Var, val *value) {
+	if val == nil && p.vars[resolved(v)] == nil {
 		return
 	}
-	info := w.variable(v)
-	if val != nil && info.early && w.matters(val) && !info.all.holds(val) {
-		w.again = true
+	info := p.variable(v)
+	if val != nil && info.early && p.matters(val) && !info.all.holds(val) {
+		p.again = true
 	}
-	if info.home == w.frame && info.branch == w.branch {
+	if info.home == p.scope.frame && info.branch == p.scope.branch {
 		info.now = val
 	} else if val != nil {
-		info.now = w.either(val, info.now)
+		info.now = p.values.either(val, info.now)
 	}
 	if val != nil {
-		info.all = w.either(val, info.all)
+		info.all = p.values.either(val, info.all)
 	}
 }
 
 // matters reports whether a value that turned up after it was needed is worth another walk.
-func (w *scanner) matters(v *value) bool {
+func (p *program) matters(v *value) bool {
 	switch v.kind {
 	case kindText:
-		return w.dynamicKey
+		return p.dynamicKey
 	case kindFunction, kindObject:
 		// Functions matter where timers do: they may set themselves going. Objects are new in every walk.
-		return (w.tele.Flags.HasTimers || w.tasks) && w.round == 0
+		return (p.facts.Flags.HasTimers || p.tasks) && p.round == 0
 	}
 	return v.powerful()
 }
 
 // read gives what a variable may hold where it is mentioned, and reports what the name itself gives away.
-func (w *scanner) read(v *js.Var) *value {
-	w.passName(v)
-	info := w.variable(v)
+func (ex *expressions) read(v *js.Var) *value {
+	ex.cursor.passName(v)
+	info := ex.program.variable(v)
 	if v = resolved(v); v.Decl == js.NoDecl {
-		return w.readFree(v, info)
+		return ex.readFree(v, info)
 	}
 	val := info.all
-	if info.home == w.frame && w.loops == 0 {
+	if info.home == ex.scope.frame && ex.scope.loops == 0 {
 		val = info.now
 	}
 	if val == nil {
@@ -71,62 +71,62 @@ func (w *scanner) read(v *js.Var) *value {
 }
 
 // readFree resolves a name that the code does not declare.
-func (w *scanner) readFree(v *js.Var, info *variable) *value {
+func (ex *expressions) readFree(v *js.Var, info *variable) *value {
 	if info.free == "" {
-		info.free, _ = unescape(w.source(v.Data))
-		info.stands = w.standsFor(info.free)
+		info.free, _ = unescape(ex.cursor.source(v.Data))
+		info.stands = ex.host.standsFor(info.free)
 	}
 	name := info.free
-	if val, ok := w.imports[name]; ok {
+	if val, ok := ex.program.imports[name]; ok {
 		return val
 	}
 	if name[0] == '#' {
-		return w.props[name]
+		return ex.program.props[name]
 	}
 	if !info.listed {
-		w.free[name], info.listed = struct{}{}, true
+		ex.facts.free[name], info.listed = struct{}{}, true
 	}
-	if w.globals[name] {
+	if ex.host.globals[name] {
 		return nil
 	}
 	if info.all != nil {
 		return info.all
 	}
-	if w.with != nil && (info.stands == nil || info.stands.kind == kindGlobal) {
-		return w.member(w.with, name, w.at, true)
+	if ex.scope.with != nil && (info.stands == nil || info.stands.kind == kindGlobal) {
+		return ex.host.member(ex.scope.with, name, ex.cursor.at, true)
 	}
-	return w.mentioned(info.stands, w.at)
+	return ex.host.mentioned(info.stands, ex.cursor.at)
 }
 
 // global resolves a member of the global object by name.
-func (w *scanner) global(name string, at int) *value { return w.mentioned(w.standsFor(name), at) }
+func (h *host) global(name string, at int) *value { return h.mentioned(h.standsFor(name), at) }
 
 // standsFor gives what the host's global object has by a name.
-func (w *scanner) standsFor(name string) *value {
+func (h *host) standsFor(name string) *value {
 	switch name {
 	case "globalThis", "global", "window", "self", "top", "frames":
 		return &value{kind: kindGlobal}
 	}
-	if name == "" || w.cat.lengths[name[0]]>>len(name)&1 == 0 {
+	if name == "" || h.cat.lengths[name[0]]>>len(name)&1 == 0 {
 		return nil
 	}
-	return symbolValue(w.cat.globals[name])
+	return symbolValue(h.cat.globals[name])
 }
 
 // mentioned notes that a global was named.
-func (w *scanner) mentioned(v *value, at int) *value {
+func (h *host) mentioned(v *value, at int) *value {
 	if v != nil && v.kind == kindSymbol {
-		w.flag(v.sym)
-		if v.sym.category != "" && !v.sym.onUse && !w.quiet {
-			w.found(v.sym, at)
+		h.flag(v.sym)
+		if v.sym.category != "" && !v.sym.onUse && !h.scope.quiet {
+			h.findings.found(v.sym, at)
 		}
 	}
 	return v
 }
 
 // flag notes a global in the telemetry.
-func (w *scanner) flag(s *symbol) {
-	f := &w.tele.Flags
+func (h *host) flag(s *symbol) {
+	f := &h.facts.Flags
 	switch s.role {
 	case roleEval:
 		f.HasEval = true
@@ -135,7 +135,7 @@ func (w *scanner) flag(s *symbol) {
 	case roleTimeout, roleInterval:
 		f.HasTimers = true
 	case roleClear:
-		w.timers.cleared = true
+		h.timers.cleared = true
 	}
 	switch s.name {
 	case "process":
@@ -148,37 +148,37 @@ func (w *scanner) flag(s *symbol) {
 }
 
 // function gives the record of a function node, the same one in every round.
-func (w *scanner) function(node any, params js.Params, plain bool) *function {
-	f := w.fns[node]
+func (p *program) function(node any, params js.Params, plain bool) *function {
+	f := p.fns[node]
 	if f == nil {
-		f = &function{params: params, plain: plain, id: len(w.fns) + 1}
-		w.fns[node] = f
+		f = &function{params: params, plain: plain, id: len(p.fns) + 1}
+		p.fns[node] = f
 	}
 	return f
 }
 
 // funcDecl walks a function declaration or expression.
-func (w *scanner) funcDecl(d *js.FuncDecl) *value {
-	f := w.function(d, d.Params, true)
+func (w *walker) funcDecl(d *js.FuncDecl) *value {
+	f := w.program.function(d, d.Params, true)
 	v := &value{kind: kindFunction, fn: f}
 	if d.Name != nil {
-		w.passName(d.Name)
-		info := w.variable(d.Name)
-		info.now, info.all = w.either(v, info.now), w.either(v, info.all)
+		w.cursor.passName(d.Name)
+		info := w.program.variable(d.Name)
+		info.now, info.all = w.values.either(v, info.now), w.values.either(v, info.all)
 	}
 	w.body(f, d.Params, d.Body.List, &value{kind: kindMaybeGlobal})
 	return v
 }
 
 // body walks parameters and statements of a function. A nil this is the one around it.
-func (w *scanner) body(f *function, params js.Params, list []js.IStmt, this *value) {
-	w.tele.Metrics.FunctionCount++
-	frame, outer, loops, endless, quiet := w.frame, w.this, w.loops, w.endless, w.quiet
-	w.frame, w.loops, w.endless, w.quiet = f, 0, 0, false
+func (w *walker) body(f *function, params js.Params, list []js.IStmt, this *value) {
+	w.facts.Metrics.FunctionCount++
+	frame, outer, loops, endless, quiet := w.scope.frame, w.scope.this, w.scope.loops, w.scope.endless, w.scope.quiet
+	w.scope.frame, w.scope.loops, w.scope.endless, w.scope.quiet = f, 0, 0, false
 	if this != nil {
-		w.this = this
+		w.scope.this = this
 	}
-	w.branch++
+	w.scope.branch++
 	for _, p := range params.List {
 		// Calls bind the parameters; here only what stands in the source is walked.
 		w.bindParam(p)
@@ -187,17 +187,17 @@ func (w *scanner) body(f *function, params js.Params, list []js.IStmt, this *val
 		w.bind(params.Rest, nil)
 	}
 	w.block(list)
-	w.branch--
-	w.frame, w.this, w.loops, w.endless, w.quiet = frame, outer, loops, endless, quiet
+	w.scope.branch--
+	w.scope.frame, w.scope.this, w.scope.loops, w.scope.endless, w.scope.quiet = frame, outer, loops, endless, quiet
 }
 
-func (w *scanner) bindParam(p js.BindingElement) {
+func (w *walker) bindParam(p js.BindingElement) {
 	if v, ok := p.Binding.(*js.Var); ok {
-		w.passName(v)
+		w.cursor.passName(v)
 		if p.Default != nil {
-			if d := w.expr(p.Default); d != nil {
-				w.variable(v).branch = -1 // a default never replaces what calls bring
-				w.assign(v, d)
+			if d := w.expressions.expr(p.Default); d != nil {
+				w.program.variable(v).branch = -1 // a default never replaces what calls bring
+				w.program.assign(v, d)
 			}
 		}
 		return
@@ -206,12 +206,12 @@ func (w *scanner) bindParam(p js.BindingElement) {
 }
 
 // returns notes a value that the current function may return.
-func (w *scanner) returns(v *value) {
-	if w.frame == nil || v == nil || w.frame.ret.holds(v) {
+func (p *program) returns(v *value) {
+	if p.scope.frame == nil || v == nil || p.scope.frame.ret.holds(v) {
 		return
 	}
-	if w.frame.called && w.matters(v) {
-		w.again = true
+	if p.scope.frame.called && p.matters(v) {
+		p.again = true
 	}
-	w.frame.ret = w.either(v, w.frame.ret)
+	p.scope.frame.ret = p.values.either(v, p.scope.frame.ret)
 }
