@@ -49,6 +49,12 @@ const operandBit = 0x80
 func (b bracket) open() byte    { return byte(b &^ operandBit) }
 func (b bracket) operand() bool { return b&operandBit != 0 }
 
+// newLexer returns a lexer of the source.
+func newLexer(src string) *lexer { return &lexer{src: src, stack: make([]bracket, 0, 32)} }
+
+// depth returns the number of open brackets.
+func (l *lexer) depth() int { return len(l.stack) }
+
 func (l *lexer) text(t token) string { return l.src[t.start:t.end] }
 
 // next gives the next token and keeps the bracket stack up to date.
@@ -320,4 +326,16 @@ func (l *lexer) skipSpace() (newline bool) {
 		}
 	}
 	return newline
+}
+
+// spaceAt returns the length of the line separator or space outside ASCII that s begins with, or 0.
+func spaceAt(s string) int {
+	if s[0] < utf8.RuneSelf {
+		return 0
+	}
+	switch r, n := utf8.DecodeRuneInString(s); r {
+	case '\u2028', '\u2029', '\u00a0', '\ufeff':
+		return n
+	}
+	return 0
 }

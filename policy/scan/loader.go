@@ -52,7 +52,7 @@ func (l *loader) load(name *value, at int, how string) *value {
 		if name.isDecoded() {
 			l.findings.add(threat.EncodingTricks, neverGranted, "", at, "the name of a module is hidden behind a decoder")
 		}
-		l.findings.add(threat.ModuleLoading, modulePower, AnyModule, at, how, " of a module whose name is only known at run time")
+		l.findings.add(threat.ModuleLoading, modulePower, anyModuleName, at, how, " of a module whose name is only known at run time")
 		return symbolValue(l.cat.anyModule)
 	}
 	return out

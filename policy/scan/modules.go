@@ -3,7 +3,7 @@ package scan
 import "slices"
 
 // AnyModule in a module list stands for every module that the sandbox provides.
-const AnyModule = "*"
+const AnyModule = anyModuleName
 
 // HasModule reports whether a module list holds a module.
 func HasModule(modules []string, name string) bool {

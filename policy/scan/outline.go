@@ -78,22 +78,22 @@ func (f *frame) many() bool { return bits.OnesCount64(f.seen) >= 48 }
 
 func outlineOf(src string) outline {
 	o := outline{src: src}
-	l := lexer{src: src, stack: make([]bracket, 0, 32)}
+	l := newLexer(src)
 	frames := make([]frame, 1, 33)
 	work := workFor(len(src))
 	var names, declared nameSet
 	chains, fns, serial := 0, 0, uint32(0)
 	var before token
 	for {
-		depth := len(l.stack)
+		depth := l.depth()
 		t := l.next()
 		if t.kind == tokenEnd || o.tokens*leastWork > work || depth > maxBrackets {
 			o.whole = t.kind == tokenEnd
 			return o
 		}
 		o.tokens++
-		closes := len(l.stack) < depth || t.kind == tokenTemplate && src[t.start] == '}'
-		opens := len(l.stack) > depth || closes && len(l.stack) == depth
+		closes := l.depth() < depth || t.kind == tokenTemplate && src[t.start] == '}'
+		opens := l.depth() > depth || closes && l.depth() == depth
 		if closes {
 			f := &frames[len(frames)-1]
 			chains -= int(f.chain)
@@ -116,11 +116,11 @@ func outlineOf(src string) outline {
 			}
 			listed := !group && (src[t.start] == '(' || src[t.start] == '[' && !l.operand(before))
 			frames = append(frames, frame{serial: serial, group: group, listed: listed})
-			o.brackets = max(o.brackets, len(l.stack))
+			o.brackets = max(o.brackets, l.depth())
 		}
 		top := &frames[len(frames)-1]
 		text := l.text(t)
-		if endsChain(&l, before, t, text) {
+		if endsChain(l, before, t, text) {
 			chains -= int(top.chain)
 			fns -= int(top.fns)
 			top.chain, top.fns, top.suffixes = 0, 0, 0
@@ -133,10 +133,10 @@ func outlineOf(src string) outline {
 			top.suffixes++
 		}
 		o.suffixes = max(o.suffixes, int(top.suffixes))
-		added := nestsRight(&l, before, t, text)
+		added := nestsRight(l, before, t, text)
 		top.chain += int32(added)
 		chains += added
-		o.nesting = max(o.nesting, len(l.stack)+chains)
+		o.nesting = max(o.nesting, l.depth()+chains)
 		if text == "=>" || text == "function" {
 			top.fns++
 			fns++
@@ -155,11 +155,11 @@ func outlineOf(src string) outline {
 			}
 			names.add(h, 0)
 			o.names = names.n
-			if binds(&l, before) && !declared.add(h, top.serial) {
+			if binds(l, before) && !declared.add(h, top.serial) {
 				o.redeclared++
 			}
-			if len(l.stack) == 0 && (text == "import" || text == "export") && l.src[max(before.end-1, 0)] != '.' {
-				o.module = o.module || startsModule(l, text)
+			if l.depth() == 0 && (text == "import" || text == "export") && l.src[max(before.end-1, 0)] != '.' {
+				o.module = o.module || startsModule(*l, text)
 			}
 			o.escaped(t.start, text, true)
 		case tokenString, tokenTemplate:

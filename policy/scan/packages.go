@@ -2,6 +2,9 @@ package scan
 
 import "github.com/airlock-run/airlock/policy/threat"
 
+// anyModuleName stands for every module, and for one whose name is only known at run time.
+const anyModuleName = "*"
+
 // packages are the well-known packages of registries that have one purpose, by what loading them is for. Those that wrap a
 // module of Node's are that module.
 func packages() map[string]string {

@@ -63,9 +63,9 @@ func (s *Scanner) ScanCheap(in Input) (Result, bool) {
 
 // countCheap counts tokens up to a limit.
 func countCheap(text string, most int) (tokens int, ok bool) {
-	l := lexer{src: text}
+	l := newLexer(text)
 	for l.next().kind != tokenEnd {
-		if tokens++; tokens > most || len(l.stack) > cheapBrackets {
+		if tokens++; tokens > most || l.depth() > cheapBrackets {
 			return tokens, false
 		}
 	}
@@ -110,7 +110,7 @@ const syntaxFactor = 4
 
 // firstError returns the first syntax error of the sources in turn, unless the work for the search runs out.
 func (in *Input) firstError() *threat.SyntaxError {
-	b := &budget{left: syntaxFactor * workFor(in.Bytes())}
+	b := newBudget(syntaxFactor * workFor(in.Bytes()))
 	for _, p := range in.parts() {
 		if e := syntaxIn(p.text, p.language, b); e != nil {
 			e.File = p.file
@@ -118,22 +118,6 @@ func (in *Input) firstError() *threat.SyntaxError {
 		}
 	}
 	return nil
-}
-
-// syntaxIn returns the syntax error of one source, unless the search takes more work than is left.
-func syntaxIn(code, language string, b *budget) *threat.SyntaxError {
-	start, end := scripttext.Body(code)
-	text := code[start:end]
-	o := outlineOf(text)
-	if !o.transformable() || !b.take(o.transformWork()) {
-		return nil
-	}
-	_, syntax := transform(text, language, o.module, false)
-	if syntax == nil {
-		return nil
-	}
-	src := source{text: code}
-	return moved(syntax, &src, text, start)
 }
 
 // matches searches the sources for the patterns, strings and comments included.
@@ -150,7 +134,7 @@ func (s *Scanner) matches(in *Input) []Match {
 			if at == nil {
 				continue
 			}
-			src := source{text: p.text}
+			src := newSource(p.text)
 			m := Match{Pattern: i, Field: "code", Excerpt: quote.Clip(src.excerpt(start+at[0]), 120)}
 			if p.file != "" {
 				m.Field = "files." + p.file

@@ -12,7 +12,6 @@ import (
 )
 
 const (
-	maxFindings = 100
 	maxHits     = 400
 	maxDepth    = 2500
 	maxRounds   = 3
@@ -274,35 +273,6 @@ func (f *findings) found(s *symbol, offset int) {
 	}
 }
 
-func explain(s *symbol) string {
-	name := s.name
-	switch s.category {
-	case threat.CommandExecution:
-		return name + " runs commands or native code on the host"
-	case threat.CodeInjection:
-		return name + " runs code that is built at run time"
-	case threat.FilesystemAccess:
-		if s.power == readPower {
-			return name + " reads files"
-		}
-		return name + " changes files"
-	case threat.NetworkRequest:
-		return name + " talks to the network"
-	case threat.PrototypePollution:
-		return name + " replaces an object's prototype"
-	case threat.ModuleLoading:
-		return name + " reaches the module system"
-	case threat.EnvironmentAccess:
-		return name + " reaches the host process or its environment"
-	case threat.BufferManipulation:
-		return name + " allocates raw memory"
-	case threat.WebAssembly:
-		return name + " compiles or runs WebAssembly"
-	default:
-		return name + " is a known threat"
-	}
-}
-
 // offsetOf gives the place of a slice of the parsed text. The parser keeps no positions, but names and literals are slices of
 // its buffer: the distance between two addresses is the place. Nothing is read through them.
 func (c *cursor) offsetOf(b []byte) (int, bool) {
@@ -395,18 +365,6 @@ func wordEnd(s string, i int) int {
 	for i++; i < len(s) && isWordByte(s[i]) && spaceAt(s[i:]) == 0; i++ {
 	}
 	return i
-}
-
-// spaceAt returns the length of the line separator or space outside ASCII that s begins with, or 0.
-func spaceAt(s string) int {
-	if s[0] < utf8.RuneSelf {
-		return 0
-	}
-	switch r, n := utf8.DecodeRuneInString(s); r {
-	case '\u2028', '\u2029', '\u00a0', '\ufeff':
-		return n
-	}
-	return 0
 }
 
 // passable reports the words that have no node of their own and may stand between the cursor and a name.

@@ -45,7 +45,7 @@ func (s *scored) add(file string, from *scanned, g *Powers) {
 		if !h.granted(g) {
 			f.Score = threat.Weight(h.category)
 		}
-		s.found = append(s.found, place{f, &from.src, h.offset})
+		s.found = append(s.found, place{f, from.src, h.offset})
 	}
 	s.analysis.Truncated = s.analysis.Truncated || from.dropped
 	if !from.unanalysed {
@@ -57,7 +57,7 @@ func (s *scored) add(file string, from *scanned, g *Powers) {
 		why = "this code would take more work than a scan may"
 	}
 	s.found = append(s.found, place{threat.Finding{Category: threat.Unanalysed, Severity: threat.Severity(threat.Unanalysed), Score: threat.MediumScore, File: file,
-		Message: why + "; it was scanned by tokens"}, &from.src, from.stuckAt})
+		Message: why + "; it was scanned by tokens"}, from.src, from.stuckAt})
 }
 
 // finish sorts, scores, cuts and places the findings.

@@ -16,6 +16,9 @@ type source struct {
 	gauge gauge
 }
 
+// newSource returns a source of the text.
+func newSource(text string) *source { return &source{text: text} }
+
 // line gives the line of an offset, counting from 1.
 func (s *source) line(offset int) int {
 	s.index()

@@ -23,7 +23,7 @@ type tree struct {
 // expression that only makes sense in parentheses. The error is the parser's, or says that it gave up.
 func parseTree(o *outline, b *budget) (*tree, error) {
 	text := scripttext.CommentShebang(o.src)
-	if !o.parseable() || !b.worthParsing(o) {
+	if !o.parseable() || !o.worthParsing(b) {
 		return nil, errTooMuch
 	}
 	t, err := parseText(text, "", "", o.module)
@@ -32,7 +32,7 @@ func parseTree(o *outline, b *budget) (*tree, error) {
 		return t, nil
 	case !o.module && !mayBeExpression(text):
 		return nil, err
-	case !b.worthParsing(o):
+	case !o.worthParsing(b):
 		return nil, errTooMuch
 	case o.module:
 		return parseText(text, "", "", false)
@@ -48,7 +48,7 @@ var errTooMuch = errors.New("more work than a scan may take")
 // mayBeExpression reports code that may make sense in parentheses though it does not as statements: an object literal, or
 // a function or class without a name.
 func mayBeExpression(text string) bool {
-	l := lexer{src: text}
+	l := newLexer(text)
 	switch l.text(l.next()) {
 	case "{", "function", "async", "class":
 		return true

@@ -25,8 +25,8 @@ func newTokenScan(w *walker) *tokenScan {
 // no scopes and follows no values.
 func (ts *tokenScan) scanTokens(text string) []hit {
 	ts.findings.hits, ts.findings.seen, ts.findings.count = nil, nil, nil
-	*ts.budget = budget{left: workFor(len(text))}
-	l := lexer{src: text}
+	ts.budget.reset(workFor(len(text)))
+	l := newLexer(text)
 	var before, t token
 	t = l.next()
 	for t.kind != tokenEnd {
@@ -49,7 +49,7 @@ func (ts *tokenScan) scanTokens(text string) []hit {
 		case member:
 			ts.tokenMethod(name, at, l.text(t))
 		default:
-			before, t = ts.tokenChain(&l, name, at, before, t)
+			before, t = ts.tokenChain(l, name, at, before, t)
 		}
 	}
 	return ts.findings.hits

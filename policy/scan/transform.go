@@ -5,10 +5,100 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/go-sourcemap/sourcemap"
+	"github.com/tdewolff/parse/v2/js"
 
 	"github.com/airlock-run/airlock/policy/scripttext"
 	"github.com/airlock-run/airlock/policy/threat"
 )
+
+// parseSource parses one source. Code that the tree parser does not accept, and TypeScript, goes through esbuild unless direct is
+// set. The tree is nil if nothing accepts the code; costly then reports that esbuild would take too much work.
+func parseSource(o *outline, language string, direct bool, b *budget) (t *tree, err *threat.SyntaxError, costly bool) {
+	if language != scripttext.TypeScript && language != scripttext.TSX {
+		// The reason of the tree parser does not matter: esbuild accepts the code, or its error is the one to show.
+		t, _ = parseTree(o, b)
+	}
+	if t != nil || direct {
+		return t, nil, false
+	}
+	if !o.transformable() || !b.take(o.transformWork()) {
+		return nil, nil, true
+	}
+	t, err = transformTree(o, language, b)
+	return t, err, false
+}
+
+// transformTree parses code by way of esbuild.
+func transformTree(o *outline, language string, b *budget) (*tree, *threat.SyntaxError) {
+	g, syntax := transform(o.src, language, o.module, true)
+	if g == nil {
+		return nil, syntax
+	}
+	made := outlineOf(g.code)
+	made.module = o.module
+	if !b.take(made.tokens * outlineWork) {
+		return nil, nil
+	}
+	t, err := parseTree(&made, b)
+	if err != nil {
+		return nil, nil
+	}
+	inner := t.place
+	outer := g.place(o.src)
+	t.place = func(offset int) int {
+		if inner != nil {
+			offset = inner(offset)
+		}
+		return outer(offset)
+	}
+	if g.prefix > 1 {
+		t.list = unwrapped(t.list)
+	}
+	return t, nil
+}
+
+// unwrapped gives the statements inside the function that wrapping put around the program.
+func unwrapped(list []js.IStmt) []js.IStmt {
+	if len(list) != 1 {
+		return list
+	}
+	s, ok := list[0].(*js.ExprStmt)
+	if !ok {
+		return list
+	}
+	g, ok := s.Value.(*js.GroupExpr)
+	if !ok {
+		return list
+	}
+	if f, ok := g.X.(*js.FuncDecl); ok {
+		return f.Body.List
+	}
+	return list
+}
+
+// syntaxIn returns the syntax error of one source, unless the search takes more work than is left.
+func syntaxIn(code, language string, b *budget) *threat.SyntaxError {
+	start, end := scripttext.Body(code)
+	text := code[start:end]
+	o := outlineOf(text)
+	if !o.transformable() || !b.take(o.transformWork()) {
+		return nil
+	}
+	_, syntax := transform(text, language, o.module, false)
+	if syntax == nil {
+		return nil
+	}
+	src := newSource(code)
+	return moved(syntax, src, text, start)
+}
+
+// moved returns a syntax error of the code inside fences with its place in the source around them.
+func moved(e *threat.SyntaxError, src *source, text string, start int) *threat.SyntaxError {
+	inner := source{text: text}
+	at := inner.offset(e.Line, 0)
+	line, _ := src.position(start + at)
+	return &threat.SyntaxError{Message: e.Message, Line: line, Column: e.Column}
+}
 
 // wrapping makes code of one shape a program.
 type wrapping struct{ prefix, suffix string }

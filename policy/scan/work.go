@@ -1,7 +1,5 @@
 package scan
 
-import "strings"
-
 // What a scan costs is counted, not timed, so that the same code always has the same answer. A unit of work is some ten
 // nanoseconds. What a parser will need is foretold from the outline; a walk counts what it does. Code that would take more
 // than its share is scanned by tokens, and the finding threat.Unanalysed says so.
@@ -35,7 +33,10 @@ const (
 	copiedBytes  = 64 // bytes of text that one unit compares or copies
 )
 
-// workFor gives the work that code of so many bytes may take.
+// maxFindings bounds the findings of a scan that are listed.
+const maxFindings = 100
+
+// workFor returns the work that code of so many bytes may take.
 func workFor(bytes int) int { return workOfMost * max(bytes, sizeOfMost) / sizeOfMost }
 
 // budget is the work that is left of one scan, the strings that it runs as code included.
@@ -45,10 +46,14 @@ type budget struct {
 	exceeded bool
 }
 
-// budgetFor returns what is left of work after the outline, and after what scanning by tokens would need in the end.
-func budgetFor(o *outline, work int) *budget {
-	return &budget{left: work - len(o.src)/4 - o.tokens*(outlineWork+roughWork)}
-}
+// newBudget returns a budget of so much work.
+func newBudget(work int) *budget { return &budget{left: work} }
+
+// noBudget returns a budget that is exceeded already.
+func noBudget() *budget { return &budget{exceeded: true} }
+
+// reset makes a budget of so much work of b, which others share.
+func (b *budget) reset(work int) { *b = budget{left: work} }
 
 // take spends work, unless there is too little of it left.
 func (b *budget) take(work int) bool {
@@ -58,62 +63,4 @@ func (b *budget) take(work int) bool {
 	}
 	b.left -= work
 	return true
-}
-
-// The bounds of what parsers may have on their stack, which is not a matter of time: esbuild has no limit of its own and kills
-// the process when it recurses too deep. Within these it stays under 2 MiB.
-const (
-	maxBrackets      = 900
-	maxNesting       = 600
-	maxFunctionWork  = 300_000
-	maxRawOpenings   = 60_000
-	maxRawOperators  = 80_000
-	maxSuffixes      = 4_000
-	maxRedeclared    = 1_000
-	maxEscapeReports = maxFindings
-)
-
-// parseable reports whether the tree parser may have the code at all.
-func (o *outline) parseable() bool { return o.whole && o.brackets <= maxBrackets }
-
-// worthParsing reports whether what is left would do for the parser and for the walk after it: what is begun and left undone costs
-// as much, and the scan by tokens comes on top.
-func (b *budget) worthParsing(o *outline) bool {
-	work := o.parseWork()
-	if b.left < work+o.tokens*walkWork {
-		b.exceeded = true
-		return false
-	}
-	return b.take(work)
-}
-
-// parseWork foretells what the tree parser needs.
-func (o *outline) parseWork() int {
-	return len(o.src)/3 + o.tokens*tokenWork + o.names*nameWork + o.scopeWork + o.functions*functionWork + o.groups*groupWork + o.arrowWork*5/4
-}
-
-// transformable reports whether esbuild may have the code at all.
-func (o *outline) transformable() bool {
-	o.countRaw()
-	return o.parseable() && o.nesting <= maxNesting && o.functionWork <= maxFunctionWork &&
-		o.openings <= maxRawOpenings && o.operators <= maxRawOperators && o.suffixes <= maxSuffixes && o.redeclared <= maxRedeclared
-}
-
-// transformWork foretells what esbuild needs.
-func (o *outline) transformWork() int {
-	lines := strings.Count(o.src, "\n") + strings.Count(o.src, "\r")
-	return callWork + len(o.src)/3 + o.tokens*esbuildWork + o.functions*4*functionWork + lines*10 + o.linkWork*linkWork + o.privateWork*privateWork
-}
-
-// countRaw counts over the raw bytes.
-func (o *outline) countRaw() {
-	o.openings, o.operators = 0, 0
-	for i := range len(o.src) {
-		switch o.src[i] {
-		case '(', '[', '{', '<':
-			o.openings++
-		case '!', '~', '-', '+', '=', '?', ':', '*', '&', '|':
-			o.operators++
-		}
-	}
 }
