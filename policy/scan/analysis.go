@@ -2,6 +2,10 @@ package scan
 
 import (
 	"github.com/airlock-run/airlock/policy/internal/quote"
+	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
+	"github.com/airlock-run/airlock/policy/scan/internal/cost"
+	"github.com/airlock-run/airlock/policy/scan/internal/flow"
+	"github.com/airlock-run/airlock/policy/scan/internal/syntax"
 	"github.com/airlock-run/airlock/policy/scripttext"
 	"github.com/airlock-run/airlock/policy/threat"
 )
@@ -9,8 +13,8 @@ import (
 // scanned is the outcome of one source, before it is weighed by the granted powers. Offsets are into the source as the
 // caller wrote it.
 type scanned struct {
-	src        *source
-	hits       []hit
+	src        *syntax.Source
+	hits       []flow.Hit
 	tele       threat.Telemetry
 	unanalysed bool
 	// costly reports that the code is unanalysed because it would take more work than a scan may.
@@ -24,7 +28,7 @@ type scanned struct {
 
 // analysis holds what the analyses of all sources of an input share.
 type analysis struct {
-	catalogue *catalogue
+	catalogue *catalogue.Catalogue
 	globals   []string
 	files     map[string]bool // the paths of all files beside the code
 	// cheap leaves code unanalysed that needs esbuild. shallow leaves all code unanalysed.
@@ -33,58 +37,58 @@ type analysis struct {
 
 // source analyses one source within the given work. It never panics on any input.
 func (a *analysis) source(code, language string, work int) *scanned {
-	out := &scanned{src: newSource(code)}
+	out := &scanned{src: syntax.NewSource(code)}
 	start, end := scripttext.Body(code)
 	text := code[start:end]
-	o := outline{src: text}
-	b := noBudget()
-	var t *tree
+	o := syntax.Outline{Src: text}
+	b := cost.Exhausted()
+	var t *syntax.Tree
 	if !a.shallow {
-		o = outlineOf(text)
-		b = budgetFor(&o, work)
-		t, out.syntax, out.costly = parseSource(&o, language, a.cheap, b)
+		o = syntax.OutlineOf(text)
+		b = syntax.BudgetFor(&o, work)
+		t, out.syntax, out.costly = syntax.Parse(&o, language, a.cheap, b)
 	}
 	if t == nil {
 		out.stuckAt = start
 	}
 	if out.syntax != nil && start > 0 {
-		out.syntax = moved(out.syntax, out.src, text, start)
+		out.syntax = syntax.Moved(out.syntax, out.src, text, start)
 	}
-	f := newFlow(a.catalogue, a.globals, a.files, b)
+	f := flow.New(a.catalogue, a.globals, a.files, b)
 	if t != nil {
-		f.walkTree(t)
+		f.Walk(t)
 	}
-	out.hits = f.hits()
-	out.work = work - b.left
-	if t == nil || f.tooDeep() || b.exceeded {
-		out.unanalysed, out.costly = true, out.costly || b.exceeded
+	out.hits = f.Hits()
+	out.work = work - b.Left
+	if t == nil || f.TooDeep() || b.Exceeded {
+		out.unanalysed, out.costly = true, out.costly || b.Exceeded
 		if a.cheap {
 			return out // a full scan follows
 		}
-		out.hits = append(out.hits, f.scanTokens(text)...)
+		out.hits = append(out.hits, f.ScanTokens(text)...)
 		if out.syntax != nil {
-			out.stuckAt = out.src.at(out.syntax)
+			out.stuckAt = out.src.At(out.syntax)
 		}
-	} else if t.place != nil {
+	} else if t.Place != nil {
 		for i := range out.hits {
-			out.hits[i].offset = t.place(out.hits[i].offset)
+			out.hits[i].Offset = t.Place(out.hits[i].Offset)
 		}
 	}
-	for _, e := range o.escapes {
+	for _, e := range o.Escapes {
 		out.hits = append(out.hits, hitOf(e))
 	}
 	for i := range out.hits {
-		out.hits[i].offset += start
+		out.hits[i].Offset += start
 	}
-	out.tele, out.dropped = f.telemetry(code, text), f.dropped()
+	out.tele, out.dropped = f.Telemetry(code, text), f.Dropped()
 	return out
 }
 
 // hitOf returns the finding of an escape that hides plain characters.
-func hitOf(e escape) hit {
-	h := hit{category: threat.EncodingTricks, offset: e.offset, message: "escapes in a string hide " + quote.Clipped(e.text)}
-	if e.ident {
-		h.message = "unicode escapes hide the name " + quote.Clipped(e.text)
+func hitOf(e syntax.Escape) flow.Hit {
+	h := flow.Hit{Category: threat.EncodingTricks, Offset: e.Offset, Message: "escapes in a string hide " + quote.Clipped(e.Text)}
+	if e.Ident {
+		h.Message = "unicode escapes hide the name " + quote.Clipped(e.Text)
 	}
 	return h
 }

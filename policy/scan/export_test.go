@@ -1,7 +1,12 @@
 package scan
 
+import (
+	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
+	"github.com/airlock-run/airlock/policy/scan/internal/cost"
+)
+
 // Work returns what scanning the code takes, in units, and what it may take.
 func Work(code, language string) (taken, most int) {
-	a := analysis{catalogue: newCatalogue()}
-	return a.source(code, language, workFor(len(code))).work, workFor(len(code))
+	a := analysis{catalogue: catalogue.New()}
+	return a.source(code, language, cost.WorkFor(len(code))).work, cost.WorkFor(len(code))
 }

@@ -1,9 +1,13 @@
 package scan
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
+)
 
 // AnyModule in a module list stands for every module that the sandbox provides.
-const AnyModule = anyModuleName
+const AnyModule = catalogue.AnyModule
 
 // HasModule reports whether a module list holds a module.
 func HasModule(modules []string, name string) bool {

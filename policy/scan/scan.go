@@ -6,18 +6,22 @@ import (
 	"sync"
 
 	"github.com/airlock-run/airlock/policy/internal/quote"
+	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
+	"github.com/airlock-run/airlock/policy/scan/internal/cost"
+	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
+	"github.com/airlock-run/airlock/policy/scan/internal/syntax"
 	"github.com/airlock-run/airlock/policy/scripttext"
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
 // A Scanner scans code in this process. It is safe for concurrent use.
 type Scanner struct {
-	catalogue *catalogue
+	catalogue *catalogue.Catalogue
 	patterns  sync.Map // of *regexp.Regexp by string: those of one deployment
 }
 
 // New returns a Scanner.
-func New() *Scanner { return &Scanner{catalogue: newCatalogue()} }
+func New() *Scanner { return &Scanner{catalogue: catalogue.New()} }
 
 // Source scans one JavaScript source under the granted powers, like [Scanner.Scan].
 func Source(code string, granted Powers) Result {
@@ -63,9 +67,9 @@ func (s *Scanner) ScanCheap(in Input) (Result, bool) {
 
 // countCheap counts tokens up to a limit.
 func countCheap(text string, most int) (tokens int, ok bool) {
-	l := newLexer(text)
-	for l.next().kind != tokenEnd {
-		if tokens++; tokens > most || l.depth() > cheapBrackets {
+	l := lexer.New(text)
+	for l.Next().Kind != lexer.End {
+		if tokens++; tokens > most || l.Depth() > cheapBrackets {
 			return tokens, false
 		}
 	}
@@ -76,14 +80,14 @@ func countCheap(text string, most int) (tokens int, ok bool) {
 func (s *Scanner) scan(in *Input, cheap bool) Result {
 	out := Result{Analysis: threat.Analysis{Level: threat.Safe}}
 	total := scored{analysis: &out.Analysis}
-	left := filesFactor * workFor(in.Bytes())
+	left := filesFactor * cost.WorkFor(in.Bytes())
 	if cheap {
 		left = cheapWork
 	}
 	paths := in.paths()
 	for i, p := range in.parts() {
 		a := analysis{catalogue: s.catalogue, globals: in.Globals, files: paths, cheap: cheap, shallow: in.Shallow}
-		found := a.source(p.text, p.language, min(left, workFor(len(p.text))))
+		found := a.source(p.text, p.language, min(left, cost.WorkFor(len(p.text))))
 		if cheap && found.unanalysed {
 			return Result{Unfinished: true}
 		}
@@ -110,9 +114,9 @@ const syntaxFactor = 4
 
 // firstError returns the first syntax error of the sources in turn, unless the work for the search runs out.
 func (in *Input) firstError() *threat.SyntaxError {
-	b := newBudget(syntaxFactor * workFor(in.Bytes()))
+	b := cost.New(syntaxFactor * cost.WorkFor(in.Bytes()))
 	for _, p := range in.parts() {
-		if e := syntaxIn(p.text, p.language, b); e != nil {
+		if e := syntax.ErrorIn(p.text, p.language, b); e != nil {
 			e.File = p.file
 			return e
 		}
@@ -134,12 +138,12 @@ func (s *Scanner) matches(in *Input) []Match {
 			if at == nil {
 				continue
 			}
-			src := newSource(p.text)
-			m := Match{Pattern: i, Field: "code", Excerpt: quote.Clip(src.excerpt(start+at[0]), 120)}
+			src := syntax.NewSource(p.text)
+			m := Match{Pattern: i, Field: "code", Excerpt: quote.Clip(src.Excerpt(start+at[0]), 120)}
 			if p.file != "" {
 				m.Field = "files." + p.file
 			}
-			m.Line, m.Column = src.position(start + at[0])
+			m.Line, m.Column = src.Position(start + at[0])
 			out = append(out, m)
 		}
 	}

@@ -5,23 +5,27 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
+	"github.com/airlock-run/airlock/policy/scan/internal/cost"
+	"github.com/airlock-run/airlock/policy/scan/internal/flow"
+	"github.com/airlock-run/airlock/policy/scan/internal/syntax"
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
 // granted reports whether the powers cover what a finding does: then it is no threat.
-func (h hit) granted(g *Powers) bool {
-	switch h.power {
-	case evalPower:
+func granted(h *flow.Hit, g *Powers) bool {
+	switch h.Power {
+	case catalogue.EvalPower:
 		return g.Eval
-	case networkPower:
+	case catalogue.NetworkPower:
 		return g.Network
-	case readPower:
+	case catalogue.ReadPower:
 		return g.ReadFiles
-	case writePower:
+	case catalogue.WritePower:
 		return g.WriteFiles
-	case modulePower:
-		base, _, _ := strings.Cut(h.module, "/")
-		return !NeverProvided(base) && (HasModule(g.Modules, h.module) || HasModule(g.Modules, base))
+	case catalogue.ModulePower:
+		base, _, _ := strings.Cut(h.Module, "/")
+		return !NeverProvided(base) && (HasModule(g.Modules, h.Module) || HasModule(g.Modules, base))
 	}
 	return false
 }
@@ -35,17 +39,17 @@ type scored struct {
 // place is a finding whose position is not worked out yet.
 type place struct {
 	threat.Finding
-	src    *source
+	src    *syntax.Source
 	offset int
 }
 
 func (s *scored) add(file string, from *scanned, g *Powers) {
 	for _, h := range from.hits {
-		f := threat.Finding{Category: h.category, Severity: threat.Severity(h.category), Message: h.message, File: file}
-		if !h.granted(g) {
-			f.Score = threat.Weight(h.category)
+		f := threat.Finding{Category: h.Category, Severity: threat.Severity(h.Category), Message: h.Message, File: file}
+		if !granted(&h, g) {
+			f.Score = threat.Weight(h.Category)
 		}
-		s.found = append(s.found, place{f, from.src, h.offset})
+		s.found = append(s.found, place{f, from.src, h.Offset})
 	}
 	s.analysis.Truncated = s.analysis.Truncated || from.dropped
 	if !from.unanalysed {
@@ -80,15 +84,15 @@ func (s *scored) finish() {
 		a.Score = max(a.Score, threat.MediumScore)
 	}
 	a.Level = threat.LevelOf(a.Score)
-	if len(s.found) > maxFindings {
+	if len(s.found) > cost.MaxFindings {
 		a.Truncated = true
 		slices.SortStableFunc(s.found, func(x, y place) int { return cmp.Compare(min(y.Score, 1), min(x.Score, 1)) })
-		s.found = s.found[:maxFindings]
+		s.found = s.found[:cost.MaxFindings]
 		inOrder(s.found)
 	}
 	for _, f := range s.found {
-		f.Line, f.Column = f.src.position(f.offset)
-		f.Excerpt = f.src.excerpt(f.offset)
+		f.Line, f.Column = f.src.Position(f.offset)
+		f.Excerpt = f.src.Excerpt(f.offset)
 		a.Findings = append(a.Findings, f.Finding)
 	}
 }

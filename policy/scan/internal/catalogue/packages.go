@@ -1,0 +1,68 @@
+package catalogue
+
+import "github.com/airlock-run/airlock/policy/threat"
+
+// anyModuleName stands for every module, and for one whose name is only known at run time.
+const AnyModule = "*"
+
+// packages are the well-known packages of registries that have one purpose, by what loading them is for. Those that wrap a
+// module of Node's are that module.
+func packages() map[string]string {
+	out := map[string]string{}
+	add := func(category string, names ...string) {
+		for _, n := range names {
+			out[n] = category
+		}
+	}
+	add(threat.NetworkRequest, "axios", "node-fetch", "cross-fetch", "isomorphic-fetch", "isomorphic-unfetch", "unfetch", "whatwg-fetch", "got",
+		"ky", "undici", "request", "request-promise", "request-promise-native", "superagent", "needle", "bent", "phin", "wretch",
+		"follow-redirects", "xmlhttprequest", "ws", "websocket", "socket.io-client", "engine.io-client", "nodemailer", "ssh2",
+		"node-ssh", "ftp", "basic-ftp", "mqtt", "amqplib", "puppeteer", "playwright")
+	add(threat.CommandExecution, "shelljs", "execa", "cross-spawn", "node-pty", "zx", "child-process-promise", "node-cmd", "sudo-prompt")
+	add(threat.CodeInjection, "vm2", "isolated-vm", "safe-eval", "node-eval", "require-from-string", "ses")
+	add(threat.FilesystemAccess, "rimraf", "mkdirp", "del", "chokidar", "write-file-atomic", "jsonfile", "tmp")
+	add(threat.WebAssembly, "wasi", "wabt", "wasmer", "@wasmer/wasi")
+	add(threat.EnvironmentAccess, "dotenv", "systeminformation", "env-var")
+	return out
+}
+
+// wrapped gives the module of Node's that a package stands for, or the name itself.
+func Wrapped(name string) string {
+	switch name {
+	case "fs-extra", "graceful-fs":
+		return "fs"
+	case "child-process":
+		return "child_process"
+	}
+	return name
+}
+
+// powerOf is what a tier must grant for a package of that category to be no threat.
+func PowerOf(category string) Power {
+	switch category {
+	case threat.NetworkRequest:
+		return NetworkPower
+	case threat.FilesystemAccess:
+		return WritePower
+	case threat.CodeInjection:
+		return EvalPower
+	}
+	return NeverGranted
+}
+
+func Purpose(category string) string {
+	switch category {
+	case threat.NetworkRequest:
+		return " talks to the network"
+	case threat.CommandExecution:
+		return " runs commands on the host"
+	case threat.CodeInjection:
+		return " runs code that is built at run time"
+	case threat.FilesystemAccess:
+		return " works on files"
+	case threat.WebAssembly:
+		return " runs WebAssembly"
+	default:
+		return " reads the host's environment"
+	}
+}

@@ -1,0 +1,110 @@
+package catalogue
+
+// power is what a tier must grant for a symbol to be no threat.
+type Power uint8
+
+const (
+	NeverGranted Power = iota
+	EvalPower
+	NetworkPower
+	ReadPower
+	WritePower
+	ModulePower // the module that the finding names
+)
+
+// role is what a call of a symbol means to the analyser beyond being a finding.
+type role uint8
+
+const (
+	NoRole role = iota
+	RoleEval
+	RoleFunction // Function and its relatives: builds code from strings
+	RoleRequire  // require(name), createRequire's result, _load
+	RoleMakeRequire
+	RoleReflectGet
+	RoleReflectApply
+	RoleReflectConstruct
+	RoleReflectSet
+	RoleGetPrototype
+	RoleDescriptor
+	RoleDescriptors
+	RoleIdentity // gives its first argument: Proxy, Object.create, Object.freeze …
+	RoleAssign   // Object.assign(target, …)
+	RoleDefine   // Object.defineProperty(target, …)
+	RoleValues   // Object.values, Object.entries: the members come out unnamed
+	RoleCharCode
+	RoleDecode // atob, unescape, decodeURIComponent, Buffer.from
+	RoleEncode // btoa
+	RoleTimeout
+	RoleInterval
+	RoleClear
+	RoleRaw // String.raw
+	RoleString
+	RoleParseInt
+	RoleWorker // takes a source text when told to
+	RoleCallee // arguments.callee
+	RolePromise
+	RoleSpread  // Array.from
+	RoleKeys    // Object.keys
+	RoleParse   // JSON.parse
+	RoleEscape  // escape
+	RolePercent // encodeURIComponent
+	RoleSymbol  // Symbol(description)
+	RoleTask    // queueMicrotask and its like: calls a function soon
+)
+
+// symbol is one name of the catalogue: a global, a module, or a member of one.
+type Symbol struct {
+	Name     string
+	Category string
+	Power    Power
+	Role     role
+	// onUse makes only a call or construction a finding; otherwise reading the name already is one.
+	OnUse bool
+	// module names the module that a symbol stands for.
+	Module string
+	// class marks a built-in constructor, whose prototype is everybody's.
+	Class bool
+	// callable marks a function, whose constructor is Function.
+	Callable bool
+	Members  map[string]*Symbol
+	// rest stands for every member that is not listed; nil means that those are nothing special.
+	rest *Symbol
+}
+
+// member gives the symbol of one member, or nil.
+func (s *Symbol) Member(name string) *Symbol {
+	if m, ok := s.Members[name]; ok {
+		return m
+	}
+	if name == "constructor" || name == "__esModule" {
+		return nil // every object has the one, and compilers ask every module for the other
+	}
+	return s.rest
+}
+
+func (s *Symbol) IsFunction() bool {
+	return s.Callable || s.Class || s.Role != NoRole || s.OnUse || s.Category != "" && s.Module == ""
+}
+
+// group makes one symbol per name, all alike but for their names.
+func group(prefix string, like Symbol, names ...string) map[string]*Symbol {
+	out := make(map[string]*Symbol, len(names))
+	for _, n := range names {
+		s := like
+		s.Name = prefix + n
+		out[n] = &s
+	}
+	return out
+}
+
+// join puts maps of symbols together; a later one wins.
+func join(parts ...map[string]*Symbol) map[string]*Symbol {
+	out := map[string]*Symbol{}
+	for _, p := range parts {
+		for name, s := range p {
+			out[name] = s
+		}
+	}
+	return out
+}

@@ -1,0 +1,365 @@
+package flow
+
+import (
+	"strings"
+
+	"github.com/tdewolff/parse/v2/js"
+
+	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
+	"github.com/airlock-run/airlock/policy/scan/internal/cost"
+	"github.com/airlock-run/airlock/policy/threat"
+)
+
+// call is one call or construction of a value.
+type call struct {
+	args  []*value
+	at    int
+	isNew bool
+	// received marks a call on a receiver, x.f(): then a plain function's this is x, not the global object.
+	received bool
+	template *value // the text of a tagged template
+	depth    int
+}
+
+func (c call) arg(i int) *value {
+	if i >= 0 && i < len(c.args) {
+		return c.args[i]
+	}
+	return nil
+}
+
+func (ex *expressions) call(e *js.CallExpr) *value {
+	if lit, ok := e.X.(*js.LiteralExpr); ok && lit.TokenType == js.ImportToken {
+		return ex.dynamicImport(e, lit)
+	}
+	callee := ex.loud(e.X)
+	at := ex.cursor.at
+	c := call{at: at, args: ex.args(e.Args.List), received: hasReceiver(e.X)}
+	ex.calls.pollution(e.X, c)
+	v := c.arg(0)
+	if !isInterop(e.X) {
+		v = ex.calls.invoke(callee, c)
+	}
+	ex.cursor.at = at
+	return v
+}
+
+// isInterop knows the helpers that compilers put around require: what they give stands for the module. Followed like
+// other functions, each would give every module that it is ever called with.
+func isInterop(callee js.IExpr) bool {
+	for {
+		switch e := callee.(type) {
+		case *js.GroupExpr:
+			callee = e.X
+			continue
+		case *js.CommaExpr: // (0, tslib.__importDefault)(…)
+			callee = e.List[len(e.List)-1]
+			continue
+		case *js.Var:
+			return isInteropName(string(e.Data))
+		case *js.DotExpr:
+			l, ok := e.Y.(js.LiteralExpr)
+			return ok && isInteropName(string(l.Data))
+		}
+		return false
+	}
+}
+
+func isInteropName(name string) bool {
+	switch name {
+	case "__importDefault", "__importStar", "__toESM", "__toCommonJS", "_interopRequireDefault", "_interopRequireWildcard",
+		"_interopDefault", "_interopDefaultLegacy", "_interopDefaultCompat", "_interopNamespace", "_interopNamespaceDefault",
+		"_interop_require_default", "_interop_require_wildcard", "interopDefault":
+		return true
+	}
+	return false
+}
+
+func hasReceiver(callee js.IExpr) bool {
+	switch callee.(type) {
+	case *js.DotExpr, *js.IndexExpr:
+		return true
+	}
+	return false
+}
+
+func (ex *expressions) construct(e *js.NewExpr) *value {
+	callee := ex.loud(e.X)
+	c := call{at: ex.cursor.at, isNew: true}
+	if e.Args != nil {
+		c.args = ex.args(e.Args.List)
+	}
+	v := ex.calls.invoke(callee, c)
+	ex.cursor.at = c.at
+	return v
+}
+
+// args walks the arguments.
+func (ex *expressions) args(list []js.Arg) []*value {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]*value, 0, len(list))
+	for _, a := range list {
+		v := ex.loud(a.Value)
+		if a.Rest {
+			if v != nil && v.kind == kindArray && ex.budget.Take(len(v.obj.elems)*cost.ElementWork) {
+				out = append(out, v.obj.elems...)
+				continue
+			}
+			v = nil
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// invoke gives what calling the value may return.
+func (cs *calls) invoke(callee *value, c call) *value {
+	if c.depth++; c.depth > 8 || !cs.budget.Take(cost.ValueWork*(1+len(c.args))) {
+		return nil
+	}
+	var out *value
+	for f := callee; f != nil; f = f.alt {
+		out = cs.values.either(out, cs.invokeOne(f, c))
+	}
+	return out
+}
+
+func (cs *calls) invokeOne(f *value, c call) *value {
+	switch f.kind {
+	case kindSymbol:
+		return cs.invokeSymbol(f.sym, c)
+	case kindMethod:
+		return cs.invokeMethod(f, c)
+	case kindFunction:
+		return cs.invokeFunction(f.fn, c)
+	case kindConstructor:
+		if len(c.args) > 0 && c.args[len(c.args)-1] != nil && c.args[len(c.args)-1].kind == kindText {
+			return &value{kind: kindBuilt}
+		}
+	case kindBuilt:
+		cs.findings.add(threat.CodeInjection, catalogue.EvalPower, "", c.at, "a constructor reached through an object builds code from a string")
+	case kindPrototype, kindBuiltin:
+		cs.escapes(c)
+	}
+	return nil
+}
+
+// escapes reports Function handed to something that will call it.
+func (cs *calls) escapes(c call) {
+	for _, a := range c.args {
+		for v := a; v != nil; v = v.alt {
+			if v.kind == kindSymbol && v.sym.Role == catalogue.RoleFunction {
+				cs.facts.Flags.HasEval = true
+				cs.findings.found(v.sym, c.at)
+			}
+		}
+	}
+}
+
+func (cs *calls) invokeFunction(f *function, c call) *value {
+	cs.timers.calls(cs.scope.frame, f)
+	f.called = true
+	for i, p := range f.params.List[:min(len(f.params.List), len(c.args))] {
+		if c.arg(i) == nil {
+			continue
+		}
+		if v, ok := p.Binding.(*js.Var); ok {
+			info := cs.program.variable(v)
+			if info.home == nil {
+				info.home, info.branch = f, -1
+			}
+			cs.program.assign(v, c.args[i])
+		} else if c.args[i].powerful() {
+			cursor := cs.cursor.offset
+			cs.walker.bind(p.Binding, c.args[i])
+			cs.cursor.offset = cursor
+		}
+	}
+	if f.plain && !c.isNew && !c.received && f.ret.holds(&value{kind: kindMaybeGlobal}) {
+		return cs.values.either(&value{kind: kindGlobal}, f.ret)
+	}
+	return f.ret
+}
+
+func (cs *calls) invokeSymbol(s *catalogue.Symbol, c call) *value {
+	if s.OnUse {
+		cs.findings.found(s, c.at)
+	}
+	if v, done := cs.loader.invokeLoader(s, c); done {
+		return v
+	}
+	switch s.Role {
+	case catalogue.RoleEval, catalogue.RoleFunction:
+		cs.facts.Flags.HasEval = true
+		cs.codeString(c)
+		return cs.built(s, c)
+	case catalogue.RoleReflectGet:
+		return cs.host.computed(c.arg(0), c.arg(1), c.at)
+	case catalogue.RoleReflectApply:
+		return cs.invoke(c.arg(0), call{args: elements(c.arg(2)), at: c.at, depth: c.depth})
+	case catalogue.RoleReflectConstruct:
+		return cs.invoke(c.arg(0), call{args: elements(c.arg(1)), at: c.at, isNew: true, depth: c.depth})
+	case catalogue.RoleReflectSet, catalogue.RoleDefine, catalogue.RoleAssign:
+		return cs.change(s, c)
+	case catalogue.RoleGetPrototype:
+		return cs.givenPrototype(c.arg(0))
+	case catalogue.RoleDescriptor:
+		if key, ok := cs.values.textOf(c.arg(1)); ok {
+			return &value{kind: kindDescriptor, of: cs.host.member(c.arg(0), key, c.at, false)}
+		}
+	case catalogue.RoleDescriptors:
+		return cs.values.mapped(c.arg(0), func(v *value) *value {
+			return &value{kind: kindObject, obj: &object{rest: v}}
+		})
+	case catalogue.RoleIdentity, catalogue.RolePromise:
+		return c.arg(0)
+	case catalogue.RoleValues:
+		cs.escapes(c)
+	case catalogue.RoleTimeout, catalogue.RoleInterval:
+		cs.timer(s, c)
+	case catalogue.RoleTask:
+		cs.escapes(c)
+		cs.task(c)
+	case catalogue.RoleKeys:
+		return keysOf(c.arg(0))
+	case catalogue.RoleParse:
+		return cs.values.parsed(c)
+	case catalogue.RoleWorker:
+	default:
+		if v := c.arg(0); v == nil || cs.budget.Take(len(v.text)/cost.TextBytes) {
+			return cs.invokeText(s, c)
+		}
+	}
+	return nil
+}
+
+// mapped applies f to each alternative.
+func (vs *values) mapped(v *value, f func(*value) *value) *value {
+	var out *value
+	for ; v != nil; v = v.alt {
+		one := *v
+		one.alt = nil
+		out = vs.either(out, f(&one))
+	}
+	return out
+}
+
+// givenPrototype is what Object.getPrototypeOf gives: only a literal's prototype is surely one that others share.
+func (cs *calls) givenPrototype(v *value) *value {
+	for b := v; b != nil; b = b.alt {
+		switch {
+		case b.callableKind():
+			return &value{kind: kindPrototype, of: &value{kind: kindBuiltin}}
+		case b.kind == kindArray, b.kind == kindText, b.kind == kindNumber, b.kind == kindRegExp,
+			b.kind == kindObject && b.obj.rest == nil, b.kind == kindPrototype:
+			return &value{kind: kindPrototype}
+		}
+	}
+	return nil
+}
+
+// change covers what writes members by call: Object.assign, Object.defineProperty, Reflect.set.
+func (cs *calls) change(s *catalogue.Symbol, c call) *value {
+	for b := c.arg(0); b != nil; b = b.alt {
+		if b.kind == kindPrototype {
+			cs.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", c.at, s.Name, " changes a prototype that others share")
+		}
+	}
+	if s.Role == catalogue.RoleAssign {
+		var out *value
+		for _, a := range c.args {
+			out = cs.values.either(a, out)
+		}
+		return out
+	}
+	if key, ok := cs.values.textOf(c.arg(1)); ok && key == "__proto__" {
+		cs.facts.Flags.HasProtoAccess = true
+		cs.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", c.at, s.Name, " writes __proto__")
+	}
+	if key, ok := cs.values.textOf(c.arg(1)); ok && s.Role == catalogue.RoleReflectSet {
+		cs.program.keep(c.arg(0), key, c.arg(2))
+	}
+	return c.arg(0)
+}
+
+// elements gives an array's members, for apply.
+func elements(v *value) []*value {
+	if v == nil || v.kind != kindArray {
+		return nil
+	}
+	return v.obj.elems
+}
+
+// invokeMethod covers call, apply, bind and the methods of what is known.
+func (cs *calls) invokeMethod(m *value, c call) *value {
+	switch {
+	case m.of == nil:
+		if s := cs.cat.Methods[m.text]; s != nil {
+			cs.findings.found(s, c.at)
+		}
+		return nil
+	case m.of.kind == kindPrototype && (m.text == "__defineGetter__" || m.text == "__defineSetter__"):
+		cs.host.changes(m.of, c.at)
+		return nil
+	case m.text == "then" || m.text == "catch" || m.text == "finally":
+		return cs.invoke(c.arg(0), call{args: []*value{m.of}, at: c.at, depth: c.depth})
+	case m.of.kind == kindText || m.of.kind == kindNumber || m.of.kind == kindArray:
+		cs.escapes(c)
+		return cs.fold(m.of, m.text, c)
+	case m.of.kind == kindBytes:
+		if m.text == "toString" {
+			return m.of.of
+		}
+		return m.of
+	}
+	switch m.text {
+	case "call":
+		cs.escapes(call{args: c.args, at: c.at})
+		return cs.invoke(m.of, call{args: rest(c.args), at: c.at, depth: c.depth, template: c.template})
+	case "apply":
+		cs.escapes(call{args: c.args, at: c.at})
+		return cs.invoke(m.of, call{args: elements(c.arg(1)), at: c.at, depth: c.depth})
+	case "bind":
+		if m.of.kind == kindMethod && (m.of.text == "call" || m.of.text == "apply") {
+			// f.call.bind(g) is g with its receiver as the first argument, whatever f is.
+			return &value{kind: kindMethod, text: m.of.text, of: c.arg(0)}
+		}
+		return m.of
+	case "toString":
+		return m.of.decodedText()
+	}
+	return nil
+}
+
+func rest(args []*value) []*value {
+	if len(args) == 0 {
+		return nil
+	}
+	return args[1:]
+}
+
+// decodedText keeps sight of text on its way through Buffer.from(…).toString().
+func (v *value) decodedText() *value {
+	if v.isDecoded() {
+		return v
+	}
+	return nil
+}
+
+// codeString scans a constant string that is run as code, and reports one that came out of a decoder.
+func (cs *calls) codeString(c call) {
+	v := c.arg(len(c.args) - 1)
+	if c.template != nil {
+		v = c.template
+	}
+	if v.isDecoded() {
+		cs.findings.add(threat.EncodingTricks, catalogue.NeverGranted, "", c.at, "a decoded string is run as code")
+	}
+	for ; v != nil && cs.nestedScans < maxNestedScans; v = v.alt {
+		if v.kind == kindText && v.text != "" && cs.nested < 2 && len(v.text) <= maxFoldedBytes && cs.budget.Take(len(v.text)/cost.TextBytes) && strings.ContainsAny(v.text, "(.[`") {
+			cs.scanNested(v.text, c.at)
+		}
+	}
+}

@@ -1,0 +1,346 @@
+package flow
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/tdewolff/parse/v2/js"
+
+	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
+)
+
+// expr walks an expression in source order and gives what is known of its value. It leaves w.at at the place to report.
+func (ex *expressions) expr(e js.IExpr) *value {
+	if e == nil || !ex.guard.enter() {
+		return nil
+	}
+	v := ex.valueOf(e)
+	ex.guard.leave()
+	return v
+}
+
+func (ex *expressions) valueOf(e js.IExpr) *value {
+	switch e := e.(type) {
+	case *js.Var:
+		return ex.read(e)
+	case *js.LiteralExpr:
+		return ex.literal(e)
+	case *js.GroupExpr:
+		return ex.expr(e.X)
+	case *js.DotExpr:
+		return ex.dot(e)
+	case *js.IndexExpr:
+		return ex.index(e)
+	case *js.CallExpr:
+		return ex.call(e)
+	case *js.NewExpr:
+		return ex.construct(e)
+	case *js.BinaryExpr:
+		return ex.binary(e)
+	case *js.UnaryExpr:
+		return ex.unary(e)
+	case *js.CondExpr:
+		ex.facts.Metrics.Cyclomatic++
+		ex.test(e.Cond)
+		return ex.values.either(ex.expr(e.X), ex.expr(e.Y))
+	case *js.CommaExpr:
+		var last *value
+		for _, x := range e.List {
+			last = ex.expr(x)
+		}
+		return last
+	case *js.FuncDecl:
+		return ex.walker.funcDecl(e)
+	case *js.ArrowFunc:
+		f := ex.program.function(e, e.Params, false)
+		ex.walker.body(f, e.Params, e.Body.List, nil)
+		return &value{kind: kindFunction, fn: f}
+	case *js.ClassDecl:
+		return ex.class(e)
+	case *js.VarDecl:
+		ex.walker.varDecl(e)
+		return nil
+	}
+	return ex.compound(e)
+}
+
+// compound walks the expressions that hold parts.
+func (ex *expressions) compound(e js.IExpr) *value {
+	switch e := e.(type) {
+	case *js.ArrayExpr:
+		return ex.array(e)
+	case *js.ObjectExpr:
+		return ex.object(e)
+	case *js.TemplateExpr:
+		return ex.template(e)
+	case *js.YieldExpr:
+		ex.program.returns(ex.expr(e.X))
+	case *js.MethodDecl:
+		return ex.method(e, ex.scope.this)
+	case *js.ImportMetaExpr:
+		ex.cursor.at = ex.cursor.locate([]byte("import"))
+		return symbolValue(ex.cat.ImportMeta)
+	}
+	return nil
+}
+
+func (ex *expressions) literal(e *js.LiteralExpr) *value {
+	at := ex.cursor.pass(e.Data)
+	ex.cursor.at = at
+	switch e.TokenType {
+	case js.StringToken:
+		return textValue(ex.cursor.stringText(e.Data))
+	case js.RegExpToken:
+		return &value{kind: kindRegExp, text: regExpSource(e.Data)}
+	case js.ThisToken:
+		return ex.scope.this
+	case js.SuperToken:
+		return &value{kind: kindObject, obj: &object{}}
+	}
+	if js.IsNumeric(e.TokenType) {
+		if n, ok := parseNumber(ex.cursor.source(e.Data)); ok {
+			return &value{kind: kindNumber, num: n}
+		}
+	}
+	return nil
+}
+
+// regExpSource gives the pattern of a regular expression literal.
+func regExpSource(data []byte) string {
+	if end := bytes.LastIndexByte(data, '/'); end > 0 {
+		return string(data[1:end])
+	}
+	return ""
+}
+
+// stringText gives the content of a string literal.
+func (c *cursor) stringText(data []byte) string {
+	if len(data) < 2 {
+		return ""
+	}
+	plain, _ := lexer.Unescape(c.source(data[1 : len(data)-1]))
+	return plain
+}
+
+func parseNumber(s string) (float64, bool) {
+	s = strings.ReplaceAll(s, "_", "")
+	if len(s) > 2 && s[0] == '0' && strings.ContainsAny(s[1:2], "xXoObB") {
+		n, err := strconv.ParseUint(s, 0, 53)
+		return float64(n), err == nil
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	return n, err == nil
+}
+
+func formatNumber(n float64) string {
+	if n == float64(int64(n)) && n > -1e15 && n < 1e15 {
+		return strconv.FormatInt(int64(n), 10)
+	}
+	return strconv.FormatFloat(n, 'g', -1, 64)
+}
+
+// test walks an expression of which only the truth matters.
+func (ex *expressions) test(e js.IExpr) {
+	ex.compared(e)
+}
+
+// compared walks an operand that is only looked at: naming a power there does not acquire it.
+func (ex *expressions) compared(e js.IExpr) *value {
+	inner := e
+	for {
+		g, ok := inner.(*js.GroupExpr)
+		if !ok {
+			break
+		}
+		inner = g.X
+	}
+	switch inner.(type) {
+	case *js.Var, *js.DotExpr, *js.IndexExpr, *js.ObjectExpr:
+		was := ex.scope.quiet
+		ex.scope.quiet = true
+		v := ex.expr(inner)
+		ex.scope.quiet = was
+		return v
+	}
+	return ex.expr(e)
+}
+
+// loud walks an operand whose value is used whatever surrounds it.
+func (ex *expressions) loud(e js.IExpr) *value {
+	was := ex.scope.quiet
+	ex.scope.quiet = false
+	v := ex.expr(e)
+	ex.scope.quiet = was
+	return v
+}
+
+func (ex *expressions) unary(e *js.UnaryExpr) *value {
+	switch e.Op {
+	case js.TypeofToken, js.NotToken, js.VoidToken:
+		ex.compared(e.X)
+		return nil
+	case js.DeleteToken:
+		was := ex.scope.quiet
+		ex.scope.quiet = true
+		ex.target(e.X)
+		ex.scope.quiet = was
+		return nil
+	case js.PreIncrToken, js.PreDecrToken, js.PostIncrToken, js.PostDecrToken:
+		ex.target(e.X)
+		return nil
+	case js.AwaitToken:
+		return ex.expr(e.X)
+	case js.NegToken:
+		v := ex.expr(e.X)
+		if v != nil && v.alt == nil && v.kind == kindNumber {
+			return &value{kind: kindNumber, num: -v.num}
+		}
+		return nil
+	}
+	ex.expr(e.X)
+	return nil
+}
+
+func (ex *expressions) binary(e *js.BinaryExpr) *value {
+	// A long chain of operators leans to the left: walk its spine in a loop, not by recursion.
+	if spine := ex.spine(e); spine != nil {
+		return ex.chain(spine)
+	}
+	switch e.Op {
+	case js.EqToken:
+		return ex.assignment(e)
+	case js.EqEqToken, js.EqEqEqToken, js.NotEqToken, js.NotEqEqToken, js.InstanceofToken, js.InToken:
+		ex.compared(e.X)
+		ex.compared(e.Y)
+		return nil
+	case js.AndToken:
+		ex.facts.Metrics.Cyclomatic++
+		ex.test(e.X)
+		return ex.expr(e.Y)
+	case js.OrToken, js.NullishToken:
+		ex.facts.Metrics.Cyclomatic++
+		return ex.values.either(ex.expr(e.X), ex.expr(e.Y))
+	case js.AddToken:
+		return ex.values.concat(ex.expr(e.X), ex.expr(e.Y))
+	}
+	if isAssignment(e.Op) {
+		return ex.update(e)
+	}
+	ex.expr(e.X)
+	ex.expr(e.Y)
+	return nil
+}
+
+// spine gives the operands of a chain of additions, first to last, when there are many.
+func (ex *expressions) spine(e *js.BinaryExpr) []js.IExpr {
+	n := 0
+	for x := js.IExpr(e); ; n++ {
+		b, ok := x.(*js.BinaryExpr)
+		if !ok || b.Op != js.AddToken {
+			break
+		}
+		x = b.X
+	}
+	if n < 8 {
+		return nil
+	}
+	out := make([]js.IExpr, n+1)
+	for x := js.IExpr(e); n > 0; n-- {
+		b := x.(*js.BinaryExpr)
+		out[n] = b.Y
+		x = b.X
+		out[0] = x
+	}
+	ex.facts.Metrics.ASTNodeCount += len(out) - 2
+	return out
+}
+
+func (ex *expressions) chain(operands []js.IExpr) *value {
+	sum := ex.expr(operands[0])
+	for _, x := range operands[1:] {
+		sum = ex.values.concat(sum, ex.expr(x))
+	}
+	return sum
+}
+
+func isAssignment(op js.TokenType) bool {
+	switch op {
+	case js.MulEqToken, js.DivEqToken, js.ModEqToken, js.ExpEqToken, js.AddEqToken, js.SubEqToken, js.LtLtEqToken,
+		js.GtGtEqToken, js.GtGtGtEqToken, js.BitAndEqToken, js.BitXorEqToken, js.BitOrEqToken, js.AndEqToken, js.OrEqToken,
+		js.NullishEqToken:
+		return true
+	}
+	return false
+}
+
+// update walks x op= y.
+func (ex *expressions) update(e *js.BinaryExpr) *value {
+	old := ex.target(e.X)
+	v := ex.expr(e.Y)
+	switch e.Op {
+	case js.AddEqToken:
+		v = ex.values.concat(old, v)
+	case js.AndEqToken, js.OrEqToken, js.NullishEqToken:
+		v = ex.values.either(old, v)
+	default:
+		v = nil
+	}
+	if target, ok := e.X.(*js.Var); ok {
+		ex.program.assign(target, v)
+	}
+	return v
+}
+
+// assignment walks x = y.
+func (ex *expressions) assignment(e *js.BinaryExpr) *value {
+	switch target := e.X.(type) {
+	case *js.Var:
+		ex.cursor.passName(target)
+		v := ex.expr(e.Y)
+		ex.program.assign(target, v)
+		return v
+	case *js.DotExpr, *js.IndexExpr:
+		return ex.store(target, e.Y)
+	}
+	pattern := ex.expr(e.X)
+	v := ex.expr(e.Y)
+	ex.spread(e.X, v)
+	if v == nil {
+		return pattern
+	}
+	return v
+}
+
+// spread gives the variables of an assignment pattern their parts of v. The pattern has been walked already.
+func (ex *expressions) spread(target js.IExpr, v *value) {
+	if v == nil || !ex.guard.enter() {
+		return
+	}
+	defer ex.guard.leave()
+	switch t := target.(type) {
+	case *js.Var:
+		ex.program.assign(t, v)
+	case *js.GroupExpr:
+		ex.spread(t.X, v)
+	case *js.BinaryExpr:
+		if t.Op == js.EqToken {
+			ex.spread(t.X, v)
+		}
+	case *js.ObjectExpr:
+		for _, p := range t.List {
+			switch {
+			case p.Spread:
+				ex.spread(p.Value, v)
+			case p.Name != nil && p.Name.Computed == nil:
+				ex.spread(p.Value, ex.host.member(v, ex.cursor.propertyText(p.Name.Literal), ex.cursor.at, true))
+			}
+		}
+	case *js.ArrayExpr:
+		for i, el := range t.List {
+			if el.Value != nil {
+				ex.spread(el.Value, ex.values.elementOf(v, i))
+			}
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package flow
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tdewolff/parse/v2/js"
+
+	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
+	"github.com/airlock-run/airlock/policy/scan/internal/cost"
+	"github.com/airlock-run/airlock/policy/scan/internal/syntax"
+	"github.com/airlock-run/airlock/policy/threat"
+)
+
+// maxNestedScans bounds how many strings of code one walk looks into.
+const maxNestedScans = 32
+
+// flow follows the values of one source.
+type flow struct{ walker *walker }
+
+// newFlow returns a flow. Globals are the names that the caller defines, files the paths of the files beside the code.
+func New(c *catalogue.Catalogue, globals []string, files map[string]bool, b *cost.Budget) *flow {
+	return &flow{newWalker(c, globals, files, b)}
+}
+
+// walkTree follows the values of a parsed source.
+func (f *flow) Walk(t *syntax.Tree) {
+	w := f.walker
+	w.cursor.text, w.cursor.buf = t.Text, t.Buf
+	w.walk(t.List)
+	w.facts.IsValid = true
+}
+
+// hits returns what the walk found.
+func (f *flow) Hits() []Hit { return f.walker.findings.hits }
+
+// dropped reports whether there were more findings than are kept.
+func (f *flow) Dropped() bool { return f.walker.findings.dropped }
+
+// tooDeep reports whether the tree is too deep to be walked to its end.
+func (f *flow) TooDeep() bool { return f.walker.guard.tooDeep }
+
+// scanTokens scans a text by its tokens and returns what it found.
+func (f *flow) ScanTokens(text string) []Hit { return newTokenScan(f.walker).scanTokens(text) }
+
+// telemetry returns the telemetry of the source. Text is the part of code inside fences.
+func (f *flow) Telemetry(code, text string) threat.Telemetry {
+	f.walker.finish(code, text)
+	return f.walker.facts.Telemetry
+}
+
+// newWalker returns a walker with everything that it needs.
+func newWalker(cat *catalogue.Catalogue, globals []string, files map[string]bool, b *cost.Budget) *walker {
+	f := &facts{free: map[string]struct{}{}}
+	found := &findings{budget: b}
+	at := &cursor{budget: b}
+	sc := &scope{}
+	vs := &values{budget: b}
+	ts := &timers{}
+	p := &program{
+		scope: sc, values: vs, facts: f,
+		vars: map[*js.Var]*variable{}, fns: map[any]*function{}, props: map[string]*value{}, imports: map[string]*value{},
+	}
+	h := &host{
+		budget: b, cat: cat, findings: found, facts: f, cursor: at, scope: sc, values: vs, program: p, timers: ts,
+	}
+	if len(globals) > 0 {
+		h.globals = make(map[string]bool, len(globals))
+		for _, g := range globals {
+			h.globals[g] = true
+		}
+	}
+	l := &loader{budget: b, cat: cat, findings: found, facts: f, values: vs, files: files}
+	g := &guard{budget: b, facts: f}
+	cs := &calls{
+		budget: b, cat: cat, findings: found, facts: f, cursor: at, scope: sc, values: vs, program: p, host: h, loader: l,
+		timers: ts,
+	}
+	ex := &expressions{
+		budget: b, cat: cat, findings: found, facts: f, cursor: at, scope: sc, guard: g, values: vs, program: p, host: h,
+		loader: l, calls: cs,
+	}
+	w := &walker{
+		budget: b, findings: found, facts: f, cursor: at, scope: sc, guard: g, values: vs, program: p, host: h, loader: l,
+		timers: ts, calls: cs, expressions: ex,
+	}
+	cs.walker, ex.walker = w, w
+	return w
+}
+
+// finish completes the telemetry.
+func (w *walker) finish(code, text string) {
+	t := w.facts
+	t.Metrics.Bytes = len(code)
+	t.Metrics.Lines = 1 + strings.Count(strings.TrimSuffix(text, "\n"), "\n")
+	t.AccessedIdentifiers = make([]string, 0, len(w.facts.free))
+	for name := range w.facts.free {
+		switch name {
+		case "undefined", "NaN", "Infinity", "arguments":
+		default:
+			t.AccessedIdentifiers = append(t.AccessedIdentifiers, name)
+		}
+	}
+	slices.Sort(t.AccessedIdentifiers)
+}
+
+// scanNested looks into a constant string that is run as code; what it finds counts at the place that runs it.
+func (cs *calls) scanNested(code string, at int) {
+	if cs.nestedScans >= maxNestedScans || !cs.budget.Take(cost.NestedWork+len(code)*2) {
+		return
+	}
+	cs.nestedScans++
+	o := syntax.OutlineOf(code)
+	t, err := syntax.ParseTree(&o, cs.budget)
+	if err != nil {
+		return // what does not parse does not run
+	}
+	inner := newWalker(cs.cat, nil, cs.loader.files, cs.budget)
+	inner.calls.nested = cs.nested + 1
+	inner.cursor.text, inner.cursor.buf = t.Text, t.Buf
+	inner.walk(t.List)
+	for _, h := range inner.findings.hits {
+		cs.findings.add(h.Category, h.Power, h.Module, at, "in a string run as code: ", h.Message)
+	}
+}

@@ -1,0 +1,213 @@
+package flow
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/tdewolff/parse/v2/js"
+
+	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
+	"github.com/airlock-run/airlock/policy/scan/internal/cost"
+	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
+	"github.com/airlock-run/airlock/policy/threat"
+)
+
+// keysOf gives the names of an object's members, as Object.keys and for-in do.
+func keysOf(v *value) *value {
+	out := &object{}
+	for ; v != nil; v = v.alt {
+		if v.kind != kindObject || v.obj.rest != nil || len(v.obj.props) > maxAlternatives {
+			continue
+		}
+		for _, name := range sortedKeys(v.obj.props) {
+			out.elems = append(out.elems, textValue(name))
+		}
+	}
+	if len(out.elems) == 0 {
+		return nil
+	}
+	return &value{kind: kindArray, obj: out}
+}
+
+func sortedKeys(m map[string]*value) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// smuggled marks an object that brings a key that reaches a prototype: harmless until it is merged into another.
+const smuggled = "smuggled"
+
+// parsed gives what JSON.parse makes of a constant.
+func (vs *values) parsed(c call) *value {
+	text, ok := vs.textOf(c.arg(0))
+	if vs.parsedBytes += len(text) + 64; !ok || vs.parsedBytes > maxParsed || !vs.budget.Take(len(text)*cost.ElementWork) {
+		return nil
+	}
+	dec := json.NewDecoder(strings.NewReader(text))
+	var doc any
+	if dec.Decode(&doc) != nil {
+		return nil
+	}
+	v := vs.fromJSON(doc)
+	if v != nil && v.kind == kindObject && pollutes(doc) {
+		v.text = smuggled
+	}
+	return v
+}
+
+// pollutes looks for the keys that reach a prototype. The decoder bounds the depth.
+func pollutes(doc any) bool {
+	switch d := doc.(type) {
+	case []any:
+		return slices.ContainsFunc(d, pollutes)
+	case map[string]any:
+		for key, v := range d {
+			inner, isObject := v.(map[string]any)
+			_, reaches := inner["prototype"]
+			if key == "__proto__" || key == "constructor" && isObject && reaches || pollutes(v) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (vs *values) fromJSON(doc any) *value {
+	switch d := doc.(type) {
+	case string:
+		return textValue(d)
+	case float64:
+		return &value{kind: kindNumber, num: d}
+	case []any:
+		out := &object{}
+		for _, e := range d {
+			out.elems = append(out.elems, vs.fromJSON(e))
+		}
+		return &value{kind: kindArray, obj: out}
+	case map[string]any:
+		out := &object{}
+		for key, e := range d {
+			if v := vs.fromJSON(e); v != nil {
+				vs.set(out, key, v)
+			}
+		}
+		return &value{kind: kindObject, obj: out}
+	}
+	return nil
+}
+
+// isSetter knows the names that functions go by which write to a path in an object.
+func isSetter(name string) bool {
+	switch name {
+	case "set", "setWith", "setIn", "setValue", "setPath", "setProperty", "setDeep", "deepSet", "dset", "assocPath", "put", "update",
+		"updateWith", "updateIn", "unset", "unsetIn":
+		return true
+	}
+	return false
+}
+
+// isMerger knows the names that functions go by which copy members deeply.
+func isMerger(name string) bool {
+	switch name {
+	case "merge", "mergeDeep", "deepMerge", "mergeWith", "mergeAll", "deepmerge", "extend", "extendDeep", "deepExtend", "defaults",
+		"defaultsDeep", "deepAssign", "assignDeep", "mixin", "mixinDeep", "deepCopy":
+		return true
+	}
+	return false
+}
+
+// pollution reports a call that writes to a path through a prototype, set(o, "__proto__.x", v), or that merges an object
+// which brings such a key.
+func (cs *calls) pollution(callee js.IExpr, c call) {
+	name := ""
+	switch e := callee.(type) {
+	case *js.Var:
+		name = cs.cursor.source(e.Data)
+	case *js.DotExpr:
+		if l, ok := e.Y.(js.LiteralExpr); ok {
+			name = cs.cursor.propertyText(l)
+		}
+	}
+	if isMerger(name) {
+		for _, a := range c.args {
+			if a != nil && a.kind == kindObject && a.text == smuggled {
+				cs.facts.Flags.HasProtoAccess = true
+				cs.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", c.at, name, " is handed an object whose keys reach a prototype")
+			}
+		}
+	}
+	if !isSetter(name) {
+		return
+	}
+	for _, a := range c.args[:min(len(c.args), 2)] {
+		if a == nil || a.alt != nil || !cs.budget.Take(len(a.text)/cost.TextBytes) {
+			continue
+		}
+		steps := []string{}
+		switch a.kind {
+		case kindText:
+			if !strings.Contains(a.text, "__proto__") && !strings.Contains(a.text, "prototype") || !cs.budget.Take(len(a.text)*cost.ValueWork) {
+				continue
+			}
+			steps = strings.FieldsFunc(a.text, func(r rune) bool { return r == '.' || r == '[' || r == ']' || r == '/' })
+		case kindArray:
+			if !cs.budget.Take(len(a.obj.elems) * cost.ElementWork) {
+				continue
+			}
+			for _, e := range a.obj.elems {
+				text, _ := cs.values.textOf(e)
+				steps = append(steps, text)
+			}
+		}
+		at := slices.Index(steps, "constructor")
+		if len(steps) > 1 && (slices.Contains(steps, "__proto__") || at >= 0 && at+1 < len(steps) && steps[at+1] == "prototype") {
+			cs.facts.Flags.HasProtoAccess = true
+			cs.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", c.at, name, " writes to a path that leads through a prototype")
+		}
+	}
+}
+
+// built gives what eval of a name is, and what a function gives that was made of nothing but "return name": the way old
+// code finds the global object.
+func (cs *calls) built(s *catalogue.Symbol, c call) *value {
+	text, ok := cs.values.textOf(c.arg(len(c.args) - 1))
+	if !ok {
+		text, ok = cs.values.textOf(c.template)
+	}
+	if !ok || len(text) > 200 {
+		return nil
+	}
+	text = strings.TrimRight(strings.TrimSpace(text), "; ")
+	if s.Role == catalogue.RoleEval {
+		return cs.named(text, c.at)
+	}
+	name, ok := strings.CutPrefix(text, "return")
+	if !ok {
+		return nil
+	}
+	if v := cs.named(strings.TrimSpace(name), c.at); v != nil {
+		return &value{kind: kindFunction, fn: &function{ret: v}}
+	}
+	return nil
+}
+
+// named gives the value of a name that code in a string mentions.
+func (cs *calls) named(name string, at int) *value {
+	if name == "this" {
+		return &value{kind: kindGlobal}
+	}
+	if bytes.ContainsFunc([]byte(name), func(r rune) bool { return r > 0x7f || !lexer.IsWordByte(byte(r)) }) {
+		return nil
+	}
+	was := cs.scope.quiet
+	cs.scope.quiet = true
+	v := cs.host.global(name, at)
+	cs.scope.quiet = was
+	return v
+}

@@ -1,0 +1,249 @@
+package flow
+
+import (
+	"github.com/tdewolff/parse/v2/js"
+
+	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
+	"github.com/airlock-run/airlock/policy/scan/internal/cost"
+	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
+	"github.com/airlock-run/airlock/policy/threat"
+)
+
+func (ex *expressions) array(e *js.ArrayExpr) *value {
+	out := &object{}
+	start := ex.cursor.offset
+	for _, el := range e.List {
+		v := ex.expr(el.Value)
+		if el.Spread {
+			if v != nil && v.kind == kindArray && len(out.elems)+len(v.obj.elems) <= maxElements && ex.budget.Take(len(v.obj.elems)) {
+				out.elems = append(out.elems, v.obj.elems...)
+				continue
+			}
+			if text, ok := ex.values.textOf(v); ok && len(text) <= maxElements {
+				out.elems = append(out.elems, ex.values.characters(v, text)...)
+				continue
+			}
+			v = nil
+		}
+		if len(out.elems) < maxElements {
+			out.elems = append(out.elems, v)
+		}
+	}
+	ex.cursor.at = start
+	return &value{kind: kindArray, obj: out}
+}
+
+// characters gives a string's characters as values.
+func (vs *values) characters(of *value, text string) []*value {
+	if !vs.budget.Take(len(text) * cost.ElementWork) {
+		return nil
+	}
+	out := make([]*value, 0, len(text))
+	for _, r := range text {
+		out = append(out, &value{kind: kindText, text: string(r), decoded: of.decoded, coded: of.coded})
+	}
+	return out
+}
+
+// object walks an object literal. Methods see it as their this.
+func (ex *expressions) object(e *js.ObjectExpr) *value {
+	out := &value{kind: kindObject, obj: &object{}}
+	// Methods are known to one another, whatever their order.
+	for _, p := range e.List {
+		if m, ok := p.Value.(*js.MethodDecl); ok && m.Name.Computed == nil && !m.Get && !m.Set {
+			ex.values.set(out.obj, ex.cursor.propertyText(m.Name.Literal), &value{kind: kindFunction, fn: ex.program.function(m, m.Params, false)})
+		}
+	}
+	for _, p := range e.List {
+		if p.Spread {
+			out.obj.rest = ex.values.either(ex.expr(p.Value), out.obj.rest)
+			continue
+		}
+		if m, ok := p.Value.(*js.MethodDecl); ok {
+			ex.give(out, m, ex.method(m, out))
+			continue
+		}
+		key, known := "", false
+		shorthand := false
+		if p.Name != nil {
+			key, known = ex.propertyName(p.Name)
+			if v, ok := p.Value.(*js.Var); ok {
+				_, inSource := ex.cursor.offsetOf(p.Name.Literal.Data)
+				shorthand = p.Name.Computed == nil && !inSource && string(v.Data) == string(p.Name.Literal.Data)
+			}
+		}
+		if shorthand {
+			ex.cursor.offset = max(ex.cursor.offset-len(p.Name.Literal.Data), 0)
+		}
+		at := ex.cursor.at
+		v := ex.expr(p.Value)
+		if p.Init != nil {
+			v = ex.values.either(v, ex.expr(p.Init))
+		}
+		if known && key == "__proto__" && !shorthand && !isNull(p.Value) {
+			ex.facts.Flags.HasProtoAccess = true
+			if !ex.scope.quiet {
+				ex.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", at, "__proto__ in an object literal sets its prototype, or smuggles the key into a merge")
+			}
+		}
+		if known && v != nil {
+			ex.values.set(out.obj, key, v)
+		}
+	}
+	return out
+}
+
+func isNull(e js.IExpr) bool {
+	l, ok := e.(*js.LiteralExpr)
+	return ok && l.TokenType == js.NullToken
+}
+
+// propertyName walks a property's key.
+func (ex *expressions) propertyName(n *js.PropertyName) (string, bool) {
+	if n.Computed != nil {
+		return ex.values.textOf(ex.loud(n.Computed))
+	}
+	ex.cursor.at = ex.cursor.pass(n.Literal.Data)
+	return ex.cursor.propertyText(n.Literal), true
+}
+
+// give puts what a getter returns, and a method whose name is computed, into the object that has it.
+func (ex *expressions) give(to *value, m *js.MethodDecl, v *value) {
+	name, known := "", m.Name.Private != nil
+	switch {
+	case known:
+		name = ex.cursor.source(m.Name.Private.Data)
+	case m.Name.Computed == nil:
+		name, known = ex.cursor.propertyText(m.Name.Literal), true
+	default:
+		name, known = ex.constant(m.Name.Computed)
+	}
+	switch {
+	case !known || m.Set:
+	case m.Get && v.fn.ret != nil:
+		ex.values.set(to.obj, name, v.fn.ret)
+	case !m.Get && m.Name.Computed != nil:
+		ex.values.set(to.obj, name, v)
+	}
+}
+
+// constant gives the text of a key that needs no walk: a literal.
+func (ex *expressions) constant(e js.IExpr) (string, bool) {
+	if l, ok := e.(*js.LiteralExpr); ok && l.TokenType == js.StringToken {
+		return ex.cursor.propertyText(*l), true
+	}
+	return "", false
+}
+
+func (ex *expressions) method(m *js.MethodDecl, this *value) *value {
+	if m.Name.Private != nil {
+		ex.cursor.passName(m.Name.Private)
+	} else {
+		ex.propertyName(&m.Name.PropertyName)
+	}
+	f := ex.program.function(m, m.Params, false)
+	ex.walker.body(f, m.Params, m.Body.List, this)
+	return &value{kind: kindFunction, fn: f}
+}
+
+// class walks a class. Instances and the class itself are one object here: this in either.
+func (ex *expressions) class(c *js.ClassDecl) *value {
+	if c.Name != nil {
+		ex.cursor.passName(c.Name)
+	}
+	self := &value{kind: kindObject, obj: &object{}}
+	if c.Extends != nil {
+		// A class that extends Function builds code from strings as Function does; of others, what counts is its use.
+		base := ex.expr(c.Extends)
+		ex.calls.escapes(call{args: []*value{base}, at: ex.cursor.at})
+		for b := base; b != nil; b = b.alt {
+			if b.kind == kindSymbol && b.sym.OnUse && b.sym.Role == catalogue.NoRole {
+				ex.findings.found(b.sym, ex.cursor.at)
+			}
+		}
+	}
+	// Methods are known to one another, whatever their order.
+	for _, el := range c.List {
+		if m := el.Method; m != nil && m.Name.Computed == nil && !m.Get && !m.Set {
+			name := ex.cursor.propertyText(m.Name.Literal)
+			if m.Name.Private != nil {
+				name = ex.cursor.source(m.Name.Private.Data)
+			}
+			ex.values.set(self.obj, name, &value{kind: kindFunction, fn: ex.program.function(m, m.Params, false)})
+		}
+	}
+	outer := ex.scope.this
+	ex.scope.this = self
+	for _, el := range c.List {
+		switch {
+		case el.StaticBlock != nil:
+			ex.walker.branched(func() { ex.walker.block(el.StaticBlock.List) })
+		case el.Method != nil:
+			ex.give(self, el.Method, ex.method(el.Method, self))
+		default:
+			ex.field(el.Field, self)
+		}
+	}
+	ex.scope.this = outer
+	f := ex.program.function(c, js.Params{}, false)
+	f.ret = self
+	return &value{kind: kindFunction, fn: f}
+}
+
+func (ex *expressions) field(f js.Field, self *value) {
+	key, known := "", false
+	if f.Name.Private != nil {
+		ex.cursor.passName(f.Name.Private)
+		key, known = ex.cursor.source(f.Name.Private.Data), true
+	} else {
+		key, known = ex.propertyName(&f.Name.PropertyName)
+	}
+	if v := ex.expr(f.Init); v != nil && known {
+		ex.program.keep(self, key, v)
+	}
+}
+
+// template walks a template literal, with or without a tag.
+func (ex *expressions) template(e *js.TemplateExpr) *value {
+	var tag *value
+	if e.Tag != nil {
+		tag = ex.expr(e.Tag)
+	}
+	at := ex.cursor.at
+	sum := textValue("")
+	args := []*value{{kind: kindArray, obj: &object{}}}
+	for _, p := range e.List {
+		ex.cursor.pass(p.Value)
+		sum = ex.values.concat(sum, templateText(p.Value))
+		v := ex.loud(p.Expr)
+		args = append(args, v)
+		sum = ex.values.concat(sum, v)
+	}
+	ex.cursor.pass(e.Tail)
+	sum = ex.values.concat(sum, templateText(e.Tail))
+	if e.Tag == nil {
+		ex.cursor.at = at
+		return sum
+	}
+	args[0].obj.elems = []*value{templateText(e.Tail)}
+	if len(e.List) > 0 {
+		args[0].obj.elems[0] = templateText(e.List[0].Value)
+	}
+	return ex.calls.invoke(tag, call{args: args, at: at, template: sum})
+}
+
+// templateText gives the content of one stretch of template text, delimiters taken off.
+func templateText(raw []byte) *value {
+	s := string(raw)
+	if len(s) > 0 && (s[0] == '`' || s[0] == '}') {
+		s = s[1:]
+	}
+	switch n := len(s); {
+	case n > 0 && s[n-1] == '`':
+		s = s[:n-1]
+	case n > 1 && s[n-2:] == "${":
+		s = s[:n-2]
+	}
+	plain, _ := lexer.Unescape(s)
+	return textValue(plain)
+}

@@ -1,0 +1,120 @@
+package flow
+
+import (
+	"strings"
+
+	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
+	"github.com/airlock-run/airlock/policy/scan/internal/cost"
+	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
+	"github.com/airlock-run/airlock/policy/threat"
+)
+
+// tokenScan scans code by its tokens.
+type tokenScan struct {
+	budget   *cost.Budget
+	cat      *catalogue.Catalogue
+	findings *findings
+	facts    *facts
+	host     *host
+	loader   *loader
+}
+
+// newTokenScan returns a tokenScan that adds to what a walk that was not finished knows.
+func newTokenScan(w *walker) *tokenScan {
+	return &tokenScan{w.budget, w.host.cat, w.findings, w.facts, w.host, w.loader}
+}
+
+// scanTokens scans code that has no syntax tree: names that stand for powers, with the members written after them. It knows
+// no scopes and follows no values.
+func (ts *tokenScan) scanTokens(text string) []Hit {
+	ts.findings.hits, ts.findings.seen, ts.findings.count = nil, nil, nil
+	ts.budget.Reset(cost.WorkFor(len(text)))
+	l := lexer.New(text)
+	var before, t lexer.Token
+	t = l.Next()
+	for t.Kind != lexer.End {
+		if t.Kind != lexer.Word {
+			before, t = t, l.Next()
+			continue
+		}
+		name := l.Text(t)
+		if strings.IndexByte(name, '\\') >= 0 {
+			name, _ = lexer.Unescape(name)
+		}
+		member := before.Kind == lexer.Punct && strings.HasSuffix(text[before.Start:before.End], ".")
+		declared := before.Kind == lexer.Word && (text[before.Start:before.End] == "function" || text[before.Start:before.End] == "class")
+		at := t.Start
+		before, t = t, l.Next()
+		switch {
+		case declared:
+		case name == "__proto__":
+			ts.host.member(nil, name, at, true)
+		case member:
+			ts.tokenMethod(name, at, l.Text(t))
+		default:
+			before, t = ts.tokenChain(l, name, at, before, t)
+		}
+	}
+	return ts.findings.hits
+}
+
+// tokenMethod covers a member of something unknown.
+func (ts *tokenScan) tokenMethod(name string, at int, next string) {
+	if s := ts.cat.Methods[name]; s != nil && next == "(" {
+		ts.findings.found(s, at)
+	}
+	if name == "constructor" && next == "." {
+		ts.findings.add(threat.CodeInjection, catalogue.EvalPower, "", at, "a constructor's members may reach Function")
+	}
+}
+
+// tokenChain follows name.member.member( through the catalogue.
+func (ts *tokenScan) tokenChain(l *lexer.Lexer, name string, at int, before, t lexer.Token) (lexer.Token, lexer.Token) {
+	if name == "import" && l.Text(t) == "(" {
+		ts.facts.Flags.HasDynamicImport = true
+		ts.tokenLoad(l, at, "import")
+		return t, l.Next()
+	}
+	v := ts.host.global(name, at)
+	if v != nil {
+		ts.facts.free[name] = struct{}{}
+	}
+	for v != nil && (l.Text(t) == "." || l.Text(t) == "?.") {
+		before, t = t, l.Next()
+		if t.Kind != lexer.Word {
+			return before, t
+		}
+		v = ts.host.member(v, l.Text(t), at, true)
+		before, t = t, l.Next()
+	}
+	if v == nil || v.kind != kindSymbol || l.Text(t) != "(" {
+		return before, t
+	}
+	switch s := v.sym; {
+	case s.Role == catalogue.RoleRequire:
+		ts.facts.Flags.HasRequire = true
+		ts.tokenLoad(l, at, "require")
+		return t, l.Next()
+	case s.OnUse:
+		ts.findings.found(s, at)
+		if s.Role == catalogue.RoleFunction {
+			ts.facts.Flags.HasEval = true
+		}
+	}
+	return before, t
+}
+
+// tokenLoad reads the argument of require or import on a copy of the lexer.
+func (ts *tokenScan) tokenLoad(l *lexer.Lexer, at int, how string) {
+	ahead := *l // it may write behind the end of the stack that both have, which nobody reads
+	arg := ahead.Next()
+	var name *value
+	if arg.Kind == lexer.String && arg.End-arg.Start >= 2 {
+		plain, _ := lexer.Unescape(ahead.Src[arg.Start+1 : arg.End-1])
+		if ts.findings.full(threat.ModuleLoading, catalogue.ModulePower, strings.TrimPrefix(plain, "node:")) {
+			return // what else the module means was found when it was loaded first
+		}
+		name = textValue(plain)
+	}
+	ts.loader.load(name, at, how)
+}

@@ -1,0 +1,87 @@
+package syntax
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tdewolff/parse/v2"
+	"github.com/tdewolff/parse/v2/js"
+
+	"github.com/airlock-run/airlock/policy/scan/internal/cost"
+	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
+	"github.com/airlock-run/airlock/policy/scripttext"
+)
+
+// tree is a parsed program and the text that its names are slices of.
+type Tree struct {
+	List []js.IStmt
+	Buf  []byte
+	Text string
+	// place gives the offset in the caller's code of an offset in text; nil means that they are the same.
+	Place func(int) int
+}
+
+// parseTree parses code of any shape that executions take: statements as in the body of an async function, a module, or one
+// expression that only makes sense in parentheses. The error is the parser's, or says that it gave up.
+func ParseTree(o *Outline, b *cost.Budget) (*Tree, error) {
+	text := scripttext.CommentShebang(o.Src)
+	if !o.parseable() || !o.worthParsing(b) {
+		return nil, errTooMuch
+	}
+	t, err := parseText(text, "", "", o.module)
+	switch {
+	case err == nil:
+		return t, nil
+	case !o.module && !mayBeExpression(text):
+		return nil, err
+	case !o.worthParsing(b):
+		return nil, errTooMuch
+	case o.module:
+		return parseText(text, "", "", false)
+	}
+	if t, err := parseText(text, "(", "\n)", false); err == nil {
+		return t, nil
+	}
+	return nil, err
+}
+
+var errTooMuch = errors.New("more work than a scan may take")
+
+// mayBeExpression reports code that may make sense in parentheses though it does not as statements: an object literal, or
+// a function or class without a name.
+func mayBeExpression(text string) bool {
+	l := lexer.New(text)
+	switch l.Text(l.Next()) {
+	case "{", "function", "async", "class":
+		return true
+	}
+	return false
+}
+
+// parseText parses prefix+text+suffix. The parser is a library and its input hostile: a panic is an error.
+func parseText(text, prefix, suffix string, module bool) (t *Tree, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			t, err = nil, fmt.Errorf("the parser failed: %v", r)
+		}
+	}()
+	n := len(prefix) + len(text) + len(suffix)
+	if n == 0 {
+		return &Tree{}, nil
+	}
+	buf := make([]byte, 0, n+1)
+	buf = append(append(append(buf, prefix...), text...), suffix...)
+	ast, err := js.Parse(parse.NewInputBytes(buf), js.Options{Inline: !module})
+	if err != nil {
+		return nil, err
+	}
+	if ast == nil {
+		return nil, errors.New("the parser gave nothing")
+	}
+	t = &Tree{List: ast.List, Buf: buf, Text: text}
+	if prefix != "" {
+		t.Text = string(buf)
+		t.Place = func(offset int) int { return max(0, offset-len(prefix)) }
+	}
+	return t, nil
+}
