@@ -35,7 +35,7 @@ type Sealed struct {
 	Line []byte
 }
 
-// Head gives what the writer's next record is chained to.
+// Head returns what the writer's next record is chained to.
 func (s Sealed) Head() Head {
 	return Head{Writer: s.Chain.Writer, Seq: s.Chain.Seq, Hash: s.Chain.Hash, ID: s.ID}
 }

@@ -47,7 +47,7 @@ type analysis struct {
 	Findings []Mark `json:"findings"`
 }
 
-// OutlineOf gives the outline of a record. An analysis that does not read counts as none.
+// OutlineOf returns the outline of a record. An analysis that does not read counts as none.
 func OutlineOf(r Record) Outline {
 	o := Outline{
 		ID: r.ID, Time: r.Time, Tenant: r.Caller.Tenant, Status: r.Status, Policy: r.Policy, Via: r.Via, Limit: r.Limit,
@@ -61,7 +61,7 @@ func OutlineOf(r Record) Outline {
 	return o
 }
 
-// failure gives Outline.Failure. What guests throw under names of their own is told by the status.
+// failure returns Outline.Failure. What guests throw under names of their own is told by the status.
 func failure(status, limit, line string) string {
 	switch {
 	case status == "completed":

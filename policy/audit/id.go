@@ -26,7 +26,7 @@ func ValidID(id string) bool {
 	return true
 }
 
-// IDTime gives the instant in an id of the form exec_ + ULID, in UTC, and whether it has that form.
+// IDTime returns the instant in an id of the form exec_ + ULID, in UTC, and whether it has that form.
 func IDTime(id string) (time.Time, bool) {
 	if len(id) != len(idPrefix)+ulid.EncodedSize || id[:len(idPrefix)] != idPrefix {
 		return time.Time{}, false
@@ -38,7 +38,7 @@ func IDTime(id string) (time.Time, bool) {
 	return ulid.Time(u.Time()).UTC(), true
 }
 
-// Day gives the UTC day (2006-01-02) that a record is filed under. It is the day in the id, so that the same id always
+// Day returns the UTC day (2006-01-02) that a record is filed under. It is the day in the id, so that the same id always
 // has the same place and a second record of that id is found out; only an id without a time is filed by received.
 func Day(id string, received time.Time) string {
 	if t, ok := IDTime(id); ok {

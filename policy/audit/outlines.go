@@ -171,7 +171,7 @@ func (r *Outlines) text(to *string, often bool) bool {
 	return true
 }
 
-// shared gives the same string for the same text, unless there are too many.
+// shared returns the same string for the same text, unless there are too many.
 func (r *Outlines) shared(text []byte) string {
 	if known, ok := r.names[string(text)]; ok {
 		return known

@@ -176,7 +176,7 @@ func (r *Redactor) value(v any, named bool) (any, bool) {
 	return v, changed
 }
 
-// pairName gives the name of what is a header as a list has them: ["Set-Cookie", "a=b"].
+// pairName returns the name of what is a header as a list has them: ["Set-Cookie", "a=b"].
 func pairName(v []any) (string, bool) {
 	if len(v) != 2 {
 		return "", false

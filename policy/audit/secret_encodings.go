@@ -22,7 +22,7 @@ type guise struct {
 // shortestRun is the least of base64 that is taken for a secret; less stands in ordinary text too.
 const shortestRun = 8
 
-// guises gives what a secret looks like as it is, in URLs, in JSON texts, also in one that is a string of another, in
+// guises returns what a secret looks like as it is, in URLs, in JSON texts, also in one that is a string of another, in
 // hexadecimal, and within anything that is in base64; longest first.
 func guises(secret string) []guise {
 	component := strings.ReplaceAll(url.QueryEscape(secret), "+", "%20")
@@ -68,7 +68,7 @@ func hexCase(s string, fn func(string) string) string {
 	return strings.Join(parts, "%")
 }
 
-// jsonTexts gives s as JSON has it between quotes: as JSON.stringify writes it, as Go does, and in ASCII alone.
+// jsonTexts returns s as JSON has it between quotes: as JSON.stringify writes it, as Go does, and in ASCII alone.
 func jsonTexts(s string) []string {
 	var plain bytes.Buffer
 	enc := json.NewEncoder(&plain)

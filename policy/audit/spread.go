@@ -38,7 +38,7 @@ func (s *Spread) Merge(o Spread) {
 	}
 }
 
-// Quantiles gives for each p, from 0 to 1, what that share of the numbers does not exceed (nearest rank), within 1 %; 0
+// Quantiles returns for each p, from 0 to 1, what that share of the numbers does not exceed (nearest rank), within 1 %; 0
 // where there are none.
 func (s Spread) Quantiles(p ...float64) []float64 {
 	out := make([]float64, len(p))

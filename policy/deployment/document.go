@@ -21,7 +21,7 @@ type Error struct {
 	Reason string
 }
 
-// Error gives "file:line: reason".
+// Error returns "file:line: reason".
 func (e *Error) Error() string {
 	return e.File + ":" + strconv.Itoa(e.Line) + ": " + e.Reason
 }

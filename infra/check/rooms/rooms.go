@@ -15,8 +15,8 @@ import (
 const Module = "github.com/airlock-run/airlock/"
 
 // room maps a folder to the packages of this repository that the packages in it may import, besides the leaves and their
-// own subpackages. The longest folder that contains a package counts. "gateway", "infra" and "sandbox" as an entry stand for
-// everything below them; any other entry is one package.
+// own subpackages. The longest folder that contains a package counts. An entry that ends in "/..." stands for a package and
+// everything below it; any other entry is one package.
 //
 // Main packages and tests may import anything.
 var room = map[string][]string{
@@ -24,19 +24,19 @@ var room = map[string][]string{
 	"functions/execution": {},
 	"functions/runner":    {"functions/execution", "functions/webhook", "policy", "policy/audit", "sandbox"},
 	"functions/webhook":   {"functions/execution"},
-	"gateway":             {"gateway", "functions/execution", "functions/webhook", "policy", "policy/audit", "policy/scan"},
-	"infra":               {"infra", "functions/execution", "policy/audit"},
+	"gateway":             {"gateway/...", "functions/execution", "functions/webhook", "policy", "policy/audit", "policy/scan"},
+	"infra":               {"infra/...", "functions/execution", "policy/audit"},
 	"policy":              {},
 	"policy/address":      {},
 	"policy/audit":        {},
 	"policy/deployment":   {"policy", "policy/internal/quote", "policy/scan"},
 	"policy/depth":        {},
 	"policy/outbound":     {},
-	"policy/scan":         {"policy/internal/quote"},
+	"policy/scan":         {"policy/scan/...", "policy/internal/quote"},
 	"policy/scripttext":   {},
 	"policy/threat":       {},
 	"policy/toolname":     {},
-	"sandbox":             {"sandbox"},
+	"sandbox":             {"sandbox/..."},
 }
 
 // leaves are the packages that every room may import, so that no rule is written twice. They import only one another.
@@ -51,9 +51,9 @@ var roots = []string{"functions/process", "gateway/cli", "gateway/wiring"}
 var foreign = map[string][]string{
 	"github.com/aws/aws-lambda-go":  {"functions/events", "functions/lambda"},
 	"github.com/aws/aws-sdk-go-v2":  {"infra"},
-	"github.com/fastschema/qjs":     {"sandbox"},
+	"github.com/fastschema/qjs":     {"sandbox/..."},
 	"github.com/gofiber/fiber":      {"gateway"},
-	"github.com/tetratelabs/wazero": {"sandbox"},
+	"github.com/tetratelabs/wazero": {"sandbox/..."},
 	"github.com/valyala/fasthttp":   {"gateway"},
 }
 
@@ -119,7 +119,8 @@ func permits(allowed []string, target, self string) bool {
 		return self != "policy" || !within(target, "policy/audit")
 	}
 	return slices.ContainsFunc(allowed, func(a string) bool {
-		return target == a || (a == "gateway" || a == "infra" || a == "sandbox") && within(target, a)
+		folder, below := strings.CutSuffix(a, "/...")
+		return target == a || below && within(target, folder)
 	})
 }
 

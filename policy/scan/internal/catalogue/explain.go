@@ -2,7 +2,7 @@ package catalogue
 
 import "github.com/airlock-run/airlock/policy/threat"
 
-// explain returns the message of the finding of a symbol.
+// Explain returns the message of the finding of a symbol.
 func Explain(s *Symbol) string {
 	name := s.Name
 	switch s.Category {

@@ -2,7 +2,7 @@ package catalogue
 
 import "github.com/airlock-run/airlock/policy/threat"
 
-// globals gives the names that the global object answers to.
+// globals returns the names that the global object answers to.
 func globals(mods map[string]*Symbol) map[string]*Symbol {
 	plain := func(name string, r role) *Symbol { return &Symbol{Name: name, Role: r, Callable: true} }
 	found := func(name, category string, p Power) *Symbol {

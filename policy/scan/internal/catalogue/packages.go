@@ -26,7 +26,7 @@ func packages() map[string]string {
 	return out
 }
 
-// wrapped gives the module of Node's that a package stands for, or the name itself.
+// Wrapped returns the module of Node's that a package stands for, or the name itself.
 func Wrapped(name string) string {
 	switch name {
 	case "fs-extra", "graceful-fs":
@@ -37,7 +37,7 @@ func Wrapped(name string) string {
 	return name
 }
 
-// powerOf is what a tier must grant for a package of that category to be no threat.
+// PowerOf is what a tier must grant for a package of that category to be no threat.
 func PowerOf(category string) Power {
 	switch category {
 	case threat.NetworkRequest:

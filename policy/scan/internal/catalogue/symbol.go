@@ -1,6 +1,6 @@
 package catalogue
 
-// power is what a tier must grant for a symbol to be no threat.
+// Power is what a tier must grant for a symbol to be no threat.
 type Power uint8
 
 const (
@@ -53,7 +53,7 @@ const (
 	RoleTask    // queueMicrotask and its like: calls a function soon
 )
 
-// symbol is one name of the catalogue: a global, a module, or a member of one.
+// Symbol is one name of the catalogue: a global, a module, or a member of one.
 type Symbol struct {
 	Name     string
 	Category string
@@ -72,7 +72,7 @@ type Symbol struct {
 	rest *Symbol
 }
 
-// member gives the symbol of one member, or nil.
+// Member returns the symbol of one member, or nil.
 func (s *Symbol) Member(name string) *Symbol {
 	if m, ok := s.Members[name]; ok {
 		return m

@@ -1,8 +1,6 @@
 package flow
 
 import (
-	"strings"
-
 	"github.com/tdewolff/parse/v2/js"
 
 	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
@@ -21,27 +19,30 @@ type call struct {
 	depth    int
 }
 
+// calls follows calls: into functions of the program, and into what built-in functions return.
+type calls struct {
+	budget   *cost.Budget
+	cat      *catalogue.Catalogue
+	findings *findings
+	facts    *facts
+	cursor   *cursor
+	scope    *scope
+	values   *values
+	program  *program
+	host     *host
+	loader   *loader
+	timers   *timers
+	walker   *walker // binds the parameters of functions
+
+	nested      int // depth of code inside code strings
+	nestedScans int
+}
+
 func (c call) arg(i int) *value {
 	if i >= 0 && i < len(c.args) {
 		return c.args[i]
 	}
 	return nil
-}
-
-func (ex *expressions) call(e *js.CallExpr) *value {
-	if lit, ok := e.X.(*js.LiteralExpr); ok && lit.TokenType == js.ImportToken {
-		return ex.dynamicImport(e, lit)
-	}
-	callee := ex.loud(e.X)
-	at := ex.cursor.at
-	c := call{at: at, args: ex.args(e.Args.List), received: hasReceiver(e.X)}
-	ex.calls.pollution(e.X, c)
-	v := c.arg(0)
-	if !isInterop(e.X) {
-		v = ex.calls.invoke(callee, c)
-	}
-	ex.cursor.at = at
-	return v
 }
 
 // isInterop knows the helpers that compilers put around require: what they give stands for the module. Followed like
@@ -83,38 +84,7 @@ func hasReceiver(callee js.IExpr) bool {
 	return false
 }
 
-func (ex *expressions) construct(e *js.NewExpr) *value {
-	callee := ex.loud(e.X)
-	c := call{at: ex.cursor.at, isNew: true}
-	if e.Args != nil {
-		c.args = ex.args(e.Args.List)
-	}
-	v := ex.calls.invoke(callee, c)
-	ex.cursor.at = c.at
-	return v
-}
-
-// args walks the arguments.
-func (ex *expressions) args(list []js.Arg) []*value {
-	if len(list) == 0 {
-		return nil
-	}
-	out := make([]*value, 0, len(list))
-	for _, a := range list {
-		v := ex.loud(a.Value)
-		if a.Rest {
-			if v != nil && v.kind == kindArray && ex.budget.Take(len(v.obj.elems)*cost.ElementWork) {
-				out = append(out, v.obj.elems...)
-				continue
-			}
-			v = nil
-		}
-		out = append(out, v)
-	}
-	return out
-}
-
-// invoke gives what calling the value may return.
+// invoke returns what calling the value may return.
 func (cs *calls) invoke(callee *value, c call) *value {
 	if c.depth++; c.depth > 8 || !cs.budget.Take(cost.ValueWork*(1+len(c.args))) {
 		return nil
@@ -235,17 +205,6 @@ func (cs *calls) invokeSymbol(s *catalogue.Symbol, c call) *value {
 	return nil
 }
 
-// mapped applies f to each alternative.
-func (vs *values) mapped(v *value, f func(*value) *value) *value {
-	var out *value
-	for ; v != nil; v = v.alt {
-		one := *v
-		one.alt = nil
-		out = vs.either(out, f(&one))
-	}
-	return out
-}
-
 // givenPrototype is what Object.getPrototypeOf gives: only a literal's prototype is surely one that others share.
 func (cs *calls) givenPrototype(v *value) *value {
 	for b := v; b != nil; b = b.alt {
@@ -284,7 +243,7 @@ func (cs *calls) change(s *catalogue.Symbol, c call) *value {
 	return c.arg(0)
 }
 
-// elements gives an array's members, for apply.
+// elements returns an array's members, for apply.
 func elements(v *value) []*value {
 	if v == nil || v.kind != kindArray {
 		return nil
@@ -346,20 +305,4 @@ func (v *value) decodedText() *value {
 		return v
 	}
 	return nil
-}
-
-// codeString scans a constant string that is run as code, and reports one that came out of a decoder.
-func (cs *calls) codeString(c call) {
-	v := c.arg(len(c.args) - 1)
-	if c.template != nil {
-		v = c.template
-	}
-	if v.isDecoded() {
-		cs.findings.add(threat.EncodingTricks, catalogue.NeverGranted, "", c.at, "a decoded string is run as code")
-	}
-	for ; v != nil && cs.nestedScans < maxNestedScans; v = v.alt {
-		if v.kind == kindText && v.text != "" && cs.nested < 2 && len(v.text) <= maxFoldedBytes && cs.budget.Take(len(v.text)/cost.TextBytes) && strings.ContainsAny(v.text, "(.[`") {
-			cs.scanNested(v.text, c.at)
-		}
-	}
 }

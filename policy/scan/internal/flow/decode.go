@@ -80,7 +80,7 @@ func (cs *calls) charCodes(args []*value) *value {
 	return &value{kind: kindText, text: b.String(), decoded: true}
 }
 
-// decode gives what a decoder makes of a constant, and reports decoders applied to one another.
+// decode returns what a decoder makes of a constant, and reports decoders applied to one another.
 func (cs *calls) decode(s *catalogue.Symbol, c call) *value {
 	in := c.arg(0)
 	encoding, _ := cs.values.textOf(c.arg(1))
@@ -136,15 +136,4 @@ func decodeText(decoder, encoding, text string) (string, bool) {
 	}
 	plain, err := url.PathUnescape(text)
 	return plain, err == nil
-}
-
-// spreadOf gives the array that iterating over a value makes.
-func (vs *values) spreadOf(v *value) *value {
-	if v != nil && v.kind == kindArray {
-		return v
-	}
-	if text, ok := vs.textOf(v); ok && v.kind == kindText && len(text) <= maxElements {
-		return &value{kind: kindArray, obj: &object{elems: vs.characters(v, text)}}
-	}
-	return nil
 }

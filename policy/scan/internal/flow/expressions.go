@@ -7,8 +7,74 @@ import (
 
 	"github.com/tdewolff/parse/v2/js"
 
+	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
+	"github.com/airlock-run/airlock/policy/scan/internal/cost"
 	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
 )
+
+// expressions walks expressions and returns what is known of their values.
+type expressions struct {
+	budget   *cost.Budget
+	cat      *catalogue.Catalogue
+	findings *findings
+	facts    *facts
+	cursor   *cursor
+	scope    *scope
+	guard    *guard
+	values   *values
+	program  *program
+	host     *host
+	loader   *loader
+	calls    *calls
+	walker   *walker
+}
+
+func (ex *expressions) call(e *js.CallExpr) *value {
+	if lit, ok := e.X.(*js.LiteralExpr); ok && lit.TokenType == js.ImportToken {
+		return ex.dynamicImport(e, lit)
+	}
+	callee := ex.loud(e.X)
+	at := ex.cursor.at
+	c := call{at: at, args: ex.args(e.Args.List), received: hasReceiver(e.X)}
+	ex.calls.pollution(e.X, c)
+	v := c.arg(0)
+	if !isInterop(e.X) {
+		v = ex.calls.invoke(callee, c)
+	}
+	ex.cursor.at = at
+	return v
+}
+
+func (ex *expressions) construct(e *js.NewExpr) *value {
+	callee := ex.loud(e.X)
+	c := call{at: ex.cursor.at, isNew: true}
+	if e.Args != nil {
+		c.args = ex.args(e.Args.List)
+	}
+	v := ex.calls.invoke(callee, c)
+	ex.cursor.at = c.at
+	return v
+}
+
+// args walks the arguments.
+func (ex *expressions) args(list []js.Arg) []*value {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]*value, 0, len(list))
+	for _, a := range list {
+		v := ex.loud(a.Value)
+		if a.Rest {
+			if v != nil && v.kind == kindArray && ex.budget.Take(len(v.obj.elems)*cost.ElementWork) {
+				out = append(out, v.obj.elems...)
+				continue
+			}
+			v = nil
+		}
+		out = append(out, v)
+	}
+	return out
+}
 
 // expr walks an expression in source order and gives what is known of its value. It leaves w.at at the place to report.
 func (ex *expressions) expr(e js.IExpr) *value {
@@ -106,21 +172,12 @@ func (ex *expressions) literal(e *js.LiteralExpr) *value {
 	return nil
 }
 
-// regExpSource gives the pattern of a regular expression literal.
+// regExpSource returns the pattern of a regular expression literal.
 func regExpSource(data []byte) string {
 	if end := bytes.LastIndexByte(data, '/'); end > 0 {
 		return string(data[1:end])
 	}
 	return ""
-}
-
-// stringText gives the content of a string literal.
-func (c *cursor) stringText(data []byte) string {
-	if len(data) < 2 {
-		return ""
-	}
-	plain, _ := lexer.Unescape(c.source(data[1 : len(data)-1]))
-	return plain
 }
 
 func parseNumber(s string) (float64, bool) {
@@ -232,7 +289,7 @@ func (ex *expressions) binary(e *js.BinaryExpr) *value {
 	return nil
 }
 
-// spine gives the operands of a chain of additions, first to last, when there are many.
+// spine returns the operands of a chain of additions, first to last, when there are many.
 func (ex *expressions) spine(e *js.BinaryExpr) []js.IExpr {
 	n := 0
 	for x := js.IExpr(e); ; n++ {
@@ -312,7 +369,7 @@ func (ex *expressions) assignment(e *js.BinaryExpr) *value {
 	return v
 }
 
-// spread gives the variables of an assignment pattern their parts of v. The pattern has been walked already.
+// spread returns the variables of an assignment pattern their parts of v. The pattern has been walked already.
 func (ex *expressions) spread(target js.IExpr, v *value) {
 	if v == nil || !ex.guard.enter() {
 		return
@@ -343,4 +400,62 @@ func (ex *expressions) spread(target js.IExpr, v *value) {
 			}
 		}
 	}
+}
+
+func (ex *expressions) dynamicImport(e *js.CallExpr, lit *js.LiteralExpr) *value {
+	at := ex.cursor.locate(lit.Data)
+	ex.facts.Flags.HasDynamicImport = true
+	args := ex.args(e.Args.List)
+	var name *value
+	if len(args) > 0 {
+		name = args[0]
+	}
+	v := ex.loader.load(name, at, "import")
+	ex.cursor.at = at
+	return v
+}
+
+// read returns what a variable may hold where it is mentioned, and reports what the name itself gives away.
+func (ex *expressions) read(v *js.Var) *value {
+	ex.cursor.passName(v)
+	info := ex.program.variable(v)
+	if v = resolved(v); v.Decl == js.NoDecl {
+		return ex.readFree(v, info)
+	}
+	val := info.all
+	if info.home == ex.scope.frame && ex.scope.loops == 0 {
+		val = info.now
+	}
+	if val == nil {
+		info.early = true
+	}
+	return val
+}
+
+// readFree resolves a name that the code does not declare.
+func (ex *expressions) readFree(v *js.Var, info *variable) *value {
+	if info.free == "" {
+		info.free, _ = lexer.Unescape(ex.cursor.source(v.Data))
+		info.stands = ex.host.standsFor(info.free)
+	}
+	name := info.free
+	if val, ok := ex.program.imports[name]; ok {
+		return val
+	}
+	if name[0] == '#' {
+		return ex.program.props[name]
+	}
+	if !info.listed {
+		ex.facts.free[name], info.listed = struct{}{}, true
+	}
+	if ex.host.globals[name] {
+		return nil
+	}
+	if info.all != nil {
+		return info.all
+	}
+	if ex.scope.with != nil && (info.stands == nil || info.stands.kind == kindGlobal) {
+		return ex.host.member(ex.scope.with, name, ex.cursor.at, true)
+	}
+	return ex.host.mentioned(info.stands, ex.cursor.at)
 }

@@ -12,18 +12,15 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// maxNestedScans bounds how many strings of code one walk looks into.
-const maxNestedScans = 32
-
 // flow follows the values of one source.
 type flow struct{ walker *walker }
 
-// newFlow returns a flow. Globals are the names that the caller defines, files the paths of the files beside the code.
+// New returns a flow. Globals are the names that the caller defines, files the paths of the files beside the code.
 func New(c *catalogue.Catalogue, globals []string, files map[string]bool, b *cost.Budget) *flow {
 	return &flow{newWalker(c, globals, files, b)}
 }
 
-// walkTree follows the values of a parsed source.
+// Walk follows the values of a parsed source.
 func (f *flow) Walk(t *syntax.Tree) {
 	w := f.walker
 	w.cursor.text, w.cursor.buf = t.Text, t.Buf
@@ -31,19 +28,19 @@ func (f *flow) Walk(t *syntax.Tree) {
 	w.facts.IsValid = true
 }
 
-// hits returns what the walk found.
+// Hits returns what the walk found.
 func (f *flow) Hits() []Hit { return f.walker.findings.hits }
 
-// dropped reports whether there were more findings than are kept.
+// Dropped reports whether there were more findings than are kept.
 func (f *flow) Dropped() bool { return f.walker.findings.dropped }
 
-// tooDeep reports whether the tree is too deep to be walked to its end.
+// TooDeep reports whether the tree is too deep to be walked to its end.
 func (f *flow) TooDeep() bool { return f.walker.guard.tooDeep }
 
-// scanTokens scans a text by its tokens and returns what it found.
+// ScanTokens scans a text by its tokens and returns what it found.
 func (f *flow) ScanTokens(text string) []Hit { return newTokenScan(f.walker).scanTokens(text) }
 
-// telemetry returns the telemetry of the source. Text is the part of code inside fences.
+// Telemetry returns the telemetry of the source. Text is the part of code inside fences.
 func (f *flow) Telemetry(code, text string) threat.Telemetry {
 	f.walker.finish(code, text)
 	return f.walker.facts.Telemetry
@@ -102,24 +99,4 @@ func (w *walker) finish(code, text string) {
 		}
 	}
 	slices.Sort(t.AccessedIdentifiers)
-}
-
-// scanNested looks into a constant string that is run as code; what it finds counts at the place that runs it.
-func (cs *calls) scanNested(code string, at int) {
-	if cs.nestedScans >= maxNestedScans || !cs.budget.Take(cost.NestedWork+len(code)*2) {
-		return
-	}
-	cs.nestedScans++
-	o := syntax.OutlineOf(code)
-	t, err := syntax.ParseTree(&o, cs.budget)
-	if err != nil {
-		return // what does not parse does not run
-	}
-	inner := newWalker(cs.cat, nil, cs.loader.files, cs.budget)
-	inner.calls.nested = cs.nested + 1
-	inner.cursor.text, inner.cursor.buf = t.Text, t.Buf
-	inner.walk(t.List)
-	for _, h := range inner.findings.hits {
-		cs.findings.add(h.Category, h.Power, h.Module, at, "in a string run as code: ", h.Message)
-	}
 }

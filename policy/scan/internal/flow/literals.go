@@ -4,7 +4,6 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 
 	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
-	"github.com/airlock-run/airlock/policy/scan/internal/cost"
 	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
 	"github.com/airlock-run/airlock/policy/threat"
 )
@@ -31,18 +30,6 @@ func (ex *expressions) array(e *js.ArrayExpr) *value {
 	}
 	ex.cursor.at = start
 	return &value{kind: kindArray, obj: out}
-}
-
-// characters gives a string's characters as values.
-func (vs *values) characters(of *value, text string) []*value {
-	if !vs.budget.Take(len(text) * cost.ElementWork) {
-		return nil
-	}
-	out := make([]*value, 0, len(text))
-	for _, r := range text {
-		out = append(out, &value{kind: kindText, text: string(r), decoded: of.decoded, coded: of.coded})
-	}
-	return out
 }
 
 // object walks an object literal. Methods see it as their this.
@@ -127,7 +114,7 @@ func (ex *expressions) give(to *value, m *js.MethodDecl, v *value) {
 	}
 }
 
-// constant gives the text of a key that needs no walk: a literal.
+// constant returns the text of a key that needs no walk: a literal.
 func (ex *expressions) constant(e js.IExpr) (string, bool) {
 	if l, ok := e.(*js.LiteralExpr); ok && l.TokenType == js.StringToken {
 		return ex.cursor.propertyText(*l), true
@@ -232,7 +219,7 @@ func (ex *expressions) template(e *js.TemplateExpr) *value {
 	return ex.calls.invoke(tag, call{args: args, at: at, template: sum})
 }
 
-// templateText gives the content of one stretch of template text, delimiters taken off.
+// templateText returns the content of one stretch of template text, delimiters taken off.
 func templateText(raw []byte) *value {
 	s := string(raw)
 	if len(s) > 0 && (s[0] == '`' || s[0] == '}') {

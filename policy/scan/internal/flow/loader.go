@@ -4,14 +4,21 @@ import (
 	"path"
 	"strings"
 
-	"github.com/tdewolff/parse/v2/js"
-
 	"github.com/airlock-run/airlock/policy/internal/quote"
 	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
 	"github.com/airlock-run/airlock/policy/scan/internal/cost"
-	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
 	"github.com/airlock-run/airlock/policy/threat"
 )
+
+// loader resolves the modules that the code loads, and reports them.
+type loader struct {
+	budget   *cost.Budget
+	cat      *catalogue.Catalogue
+	findings *findings
+	facts    *facts
+	values   *values
+	files    map[string]bool
+}
 
 // invokeLoader covers the calls that load modules.
 func (l *loader) invokeLoader(s *catalogue.Symbol, c call) (*value, bool) {
@@ -23,19 +30,6 @@ func (l *loader) invokeLoader(s *catalogue.Symbol, c call) (*value, bool) {
 		return symbolValue(&catalogue.Symbol{Name: "require", Role: catalogue.RoleRequire, Callable: true}), true
 	}
 	return nil, false
-}
-
-func (ex *expressions) dynamicImport(e *js.CallExpr, lit *js.LiteralExpr) *value {
-	at := ex.cursor.locate(lit.Data)
-	ex.facts.Flags.HasDynamicImport = true
-	args := ex.args(e.Args.List)
-	var name *value
-	if len(args) > 0 {
-		name = args[0]
-	}
-	v := ex.loader.load(name, at, "import")
-	ex.cursor.at = at
-	return v
 }
 
 // load reports what loading a module means and gives the module.
@@ -111,62 +105,4 @@ func (l *loader) hasFile(spec string) bool {
 		}
 	}
 	return false
-}
-
-func (w *walker) importStmt(s *js.ImportStmt) {
-	type binding struct {
-		name, as string
-		at       int
-	}
-	var names []binding
-	if s.Default != nil {
-		names = append(names, binding{"default", string(s.Default), w.cursor.pass(s.Default)})
-	}
-	for _, a := range s.List {
-		b := binding{name: string(a.Name), as: string(a.Binding), at: w.cursor.offset}
-		switch {
-		case a.Binding == nil:
-			continue
-		case a.Name == nil:
-			b.name = b.as
-			b.at = w.cursor.pass(a.Binding)
-		default:
-			b.at = w.cursor.pass(a.Name)
-			b.name, _ = lexer.Unescape(strings.Trim(b.name, "\"'"))
-			w.cursor.pass(a.Binding)
-		}
-		names = append(names, b)
-	}
-	at := w.cursor.pass(s.Module)
-	module := w.loader.load(textValue(w.cursor.stringText(s.Module)), at, "static import")
-	for _, b := range names {
-		v := module
-		if b.name != "*" && b.name != "default" && module != nil {
-			v = w.host.member(module, b.name, b.at, true)
-		}
-		w.program.imports[b.as] = v
-	}
-}
-
-func (w *walker) exportStmt(s *js.ExportStmt) {
-	if s.Decl != nil {
-		if d, ok := s.Decl.(js.IStmt); ok {
-			w.stmt(d)
-			return
-		}
-		w.expressions.expr(s.Decl)
-		return
-	}
-	for _, a := range s.List {
-		if a.Name != nil {
-			w.cursor.pass(a.Name)
-		}
-		if a.Binding != nil {
-			w.cursor.pass(a.Binding)
-		}
-	}
-	if s.Module != nil {
-		at := w.cursor.pass(s.Module)
-		w.loader.load(textValue(w.cursor.stringText(s.Module)), at, "static import")
-	}
 }

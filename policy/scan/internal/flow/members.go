@@ -1,26 +1,6 @@
 package flow
 
-import (
-	"strconv"
-
-	"github.com/tdewolff/parse/v2/js"
-
-	"github.com/airlock-run/airlock/policy/internal/quote"
-	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
-	"github.com/airlock-run/airlock/policy/scan/internal/cost"
-	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
-	"github.com/airlock-run/airlock/policy/threat"
-)
-
-// propertyText gives the name that a literal property key stands for.
-func (c *cursor) propertyText(l js.LiteralExpr) string {
-	s := c.source(l.Data)
-	if l.TokenType == js.StringToken && len(s) >= 2 {
-		s = s[1 : len(s)-1]
-	}
-	plain, _ := lexer.Unescape(s)
-	return plain
-}
+import "github.com/tdewolff/parse/v2/js"
 
 // dot walks x.name and x?.name.
 func (ex *expressions) dot(e *js.DotExpr) *value {
@@ -61,251 +41,73 @@ func (ex *expressions) indexed(e *js.IndexExpr) (base, key *value, at int) {
 // operand walks what a member is read from. Reading a member of a power is what counts, unless the member is nothing.
 func (ex *expressions) operand(e js.IExpr) *value { return ex.loud(e) }
 
-// computed gives the member that a computed key may name.
-func (h *host) computed(base, key *value, at int) *value {
-	var out *value
-	known := false
-	for k := key; k != nil; k = k.alt {
-		name, ok := h.values.textOfOne(k)
+// store walks target = y for a member: x.name or x[key].
+func (ex *expressions) store(target js.IExpr, y js.IExpr) *value {
+	var base *value
+	key, known := "", false
+	switch t := target.(type) {
+	case *js.DotExpr:
+		base = ex.operand(t.X)
+		if name, ok := t.Y.(js.LiteralExpr); ok {
+			key, known = ex.cursor.propertyText(name), true
+			off := ex.cursor.pass(name.Data)
+			if _, simple := t.X.(*js.Var); !simple {
+				ex.cursor.at = off
+			}
+		} else if private, ok := t.Y.(*js.Var); ok {
+			ex.cursor.passName(private)
+			key, known = ex.cursor.source(private.Data), true
+		}
+	case *js.IndexExpr:
+		base = ex.operand(t.X)
+		at := ex.cursor.at
+		key, known = ex.values.textOf(ex.loud(t.Y))
+		ex.cursor.at = at
+	}
+	at := ex.cursor.at
+	ex.host.changes(base, at)
+	for b := base; b != nil; b = b.alt {
+		if b.kind == kindSymbol && known && (b.sym.Member(key) != nil || key == "prototype") {
+			ex.host.member(b, key, at, true)
+		}
+	}
+	if known && key == "__proto__" {
+		ex.host.member(base, key, at, true)
+	}
+	v := ex.expr(y)
+	if known {
+		ex.program.keep(base, key, v)
+	}
+	ex.cursor.at = at
+	return v
+}
+
+// target walks an expression that is also written to, or deleted: x += 1, x++, delete x.
+func (ex *expressions) target(e js.IExpr) *value {
+	for {
+		g, ok := e.(*js.GroupExpr)
 		if !ok {
-			continue
+			break
 		}
-		known = true
-		if k.isDecoded() && h.reachable(base, name) {
-			h.findings.add(threat.EncodingTricks, catalogue.NeverGranted, "", at, "the name ", strconv.Quote(quote.Clip(name, 40)), " is hidden behind a decoder")
-		}
-		out = h.values.either(out, h.member(base, name, at, false))
+		e = g.X
 	}
-	if !known && base != nil {
-		if base.isGlobal() && !h.program.dynamicKey {
-			h.program.again = true // what the name is may be known by the next walk
-		}
-		h.program.dynamicKey = true
-		if key.isDecoded() && base.powerful() {
-			h.findings.add(threat.EncodingTricks, catalogue.NeverGranted, "", at, "a decoded string names a member of a host object")
-			if base.isGlobal() {
-				h.findings.add(threat.CodeInjection, catalogue.EvalPower, "", at, "a global that only a decoder names may be eval or Function")
-			}
-		}
-		out = h.values.itemsOf(base)
-	}
-	return out
-}
-
-// reachable reports whether a name on the base is a power.
-func (h *host) reachable(base *value, name string) bool {
-	for b := base; b != nil; b = b.alt {
-		switch b.kind {
-		case kindGlobal, kindMaybeGlobal:
-			if h.cat.Globals[name] != nil {
-				return true
-			}
-		case kindSymbol:
-			return true
-		}
-	}
-	return name == "constructor" || name == "__proto__" || name == "prototype"
-}
-
-// reported marks a prototype whose reaching was a finding already, so that changing it is not another.
-const reported = "reported"
-
-// member gives what base.name may be, and reports it when it is a power. Plain says that the name stands in the source.
-func (h *host) member(base *value, name string, at int, plain bool) *value {
-	if name == "__proto__" {
-		h.facts.Flags.HasProtoAccess = true
-		if !h.scope.quiet {
-			h.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", at, "__proto__ reaches an object's prototype")
-		}
-		proto := h.prototypeOf(base)
-		proto.text = reported
-		return proto
-	}
-	if base == nil {
-		return h.memberOfUnknown(name)
-	}
-	var out *value
-	for b := base; b != nil && h.budget.Take(cost.ValueWork); b = b.alt {
-		out = h.values.either(out, h.memberOf(b, name, at, plain))
-	}
-	return out
-}
-
-func (h *host) memberOfUnknown(name string) *value {
-	if name == "constructor" {
-		return &value{kind: kindConstructor}
-	}
-	if v := h.program.props[name]; v != nil {
-		return v
-	}
-	if name == "mainModule" { // only process has one
-		return symbolValue(h.cat.Modules["process"].Members[name])
-	}
-	if h.cat.Methods[name] != nil {
-		return &value{kind: kindMethod, text: name}
-	}
-	return nil
-}
-
-func (h *host) memberOf(b *value, name string, at int, plain bool) *value {
-	switch b.kind {
-	case kindGlobal:
-		switch {
-		case h.globals[name]:
-			return nil
-		case name == "constructor":
-			return &value{kind: kindConstructor}
-		}
-		return h.global(name, at)
-	case kindMaybeGlobal:
-		if plain || name == "constructor" {
-			return h.memberOfUnknown(name)
-		}
-		return h.global(name, at)
-	case kindSymbol:
-		return h.memberOfSymbol(b, name, at)
-	case kindObject:
-		return h.memberOfObject(b, name)
-	case kindArray:
-		return h.memberOfArray(b, name)
-	case kindDescriptor:
-		if name == "value" || name == "get" || name == "set" {
-			return b.of
-		}
-		return nil
-	case kindPrototype:
-		if name == "constructor" {
-			if b.of != nil && b.of.callableKind() {
-				return symbolValue(h.cat.Function)
-			}
-			return &value{kind: kindConstructor}
-		}
-		return &value{kind: kindMethod, text: name, of: b}
-	case kindConstructor:
-		return h.memberOfConstructor(name, at)
-	}
-	return h.memberOfPlain(b, name)
-}
-
-func (h *host) memberOfConstructor(name string, at int) *value {
-	switch name {
-	case "constructor":
-		return symbolValue(h.cat.Function)
-	case "prototype":
-		h.facts.Flags.HasProtoAccess = true
-		if !h.scope.quiet {
-			h.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", at, "constructor.prototype reaches a prototype that others share")
-		}
-		return &value{kind: kindPrototype, text: reported}
-	}
-	return nil
-}
-
-// memberOfPlain covers strings, numbers, regular expressions and functions.
-func (h *host) memberOfPlain(b *value, name string) *value {
-	switch {
-	case name == "constructor" && b.callableKind():
-		return symbolValue(h.cat.Function)
-	case name == "constructor":
-		return &value{kind: kindConstructor}
-	case name == "source" && b.kind == kindRegExp:
-		return textValue(b.text)
-	case name == "length" && b.kind == kindText:
-		return &value{kind: kindNumber, num: float64(len(b.text))}
-	case name == "prototype":
-		return nil
-	case b.kind == kindText:
-		if i, err := strconv.Atoi(name); err == nil {
-			if i >= 0 && i < len(b.text) {
-				return &value{kind: kindText, text: b.text[i : i+1], decoded: b.decoded}
-			}
+	switch t := e.(type) {
+	case *js.DotExpr:
+		if !ex.guard.enter() {
 			return nil
 		}
-	case b.kind == kindFunction && name != "call" && name != "apply" && name != "bind" && name != "toString":
-		return h.program.props[name] // a static member, or one that was added
-	}
-	return &value{kind: kindMethod, text: name, of: b}
-}
-
-func (h *host) memberOfSymbol(b *value, name string, at int) *value {
-	s := b.sym
-	if name == "prototype" && s.Class {
-		return &value{kind: kindPrototype, of: functionPrototype(s)}
-	}
-	if m := s.Member(name); m != nil {
-		if !h.scope.quiet && m.Category != "" && !m.OnUse && !h.findings.full(m.Category, m.Power, m.Module) {
-			h.findings.add(m.Category, m.Power, m.Module, at, catalogue.Explain(&catalogue.Symbol{Name: memberName(m, name), Category: m.Category, Power: m.Power}))
+		defer ex.guard.leave()
+		base, key, at := ex.dotted(t)
+		ex.host.changes(base, at)
+		return ex.host.member(base, key, at, true)
+	case *js.IndexExpr:
+		if !ex.guard.enter() {
+			return nil
 		}
-		h.flag(m)
-		return symbolValue(m)
+		defer ex.guard.leave()
+		base, key, at := ex.indexed(t)
+		ex.host.changes(base, at)
+		return ex.host.computed(base, key, at)
 	}
-	switch {
-	case name == "constructor" && s.IsFunction():
-		return symbolValue(h.cat.Function)
-	case name == "constructor":
-		return &value{kind: kindConstructor}
-	case name == "default" && s.Module != "":
-		return b
-	case s.IsFunction():
-		return &value{kind: kindMethod, text: name, of: b}
-	}
-	return nil
-}
-
-// functionPrototype marks Function.prototype, whose constructor is Function.
-func functionPrototype(s *catalogue.Symbol) *value {
-	if s.Role == catalogue.RoleFunction {
-		return &value{kind: kindBuiltin}
-	}
-	return nil
-}
-
-// memberName replaces the star of a symbol that stands for any member.
-func memberName(m *catalogue.Symbol, name string) string {
-	if n := len(m.Name); n > 0 && m.Name[n-1] == '*' {
-		return m.Name[:n-1] + quote.Clip(name, 60)
-	}
-	return m.Name
-}
-
-func (h *host) memberOfObject(b *value, name string) *value {
-	if v, ok := b.obj.props[name]; ok {
-		return v
-	}
-	if b.obj.rest != nil {
-		return h.member(b.obj.rest, name, h.cursor.at, true)
-	}
-	switch name {
-	case "constructor":
-		return &value{kind: kindConstructor}
-	case "toString", "valueOf", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString":
-		return &value{kind: kindBuiltin}
-	}
-	return h.program.props[name]
-}
-
-func (h *host) memberOfArray(b *value, name string) *value {
-	if i, err := strconv.Atoi(name); err == nil {
-		if i >= 0 && i < len(b.obj.elems) {
-			return b.obj.elems[i]
-		}
-		return nil
-	}
-	switch name {
-	case "constructor":
-		return &value{kind: kindConstructor}
-	case "length":
-		return &value{kind: kindNumber, num: float64(len(b.obj.elems))}
-	}
-	return &value{kind: kindMethod, text: name, of: b}
-}
-
-// prototypeOf gives the prototype of a value: that of all functions, or one that others share.
-func (h *host) prototypeOf(base *value) *value {
-	for b := base; b != nil; b = b.alt {
-		if b.callableKind() {
-			return &value{kind: kindPrototype, of: &value{kind: kindBuiltin}}
-		}
-	}
-	return &value{kind: kindPrototype}
+	return ex.expr(e)
 }

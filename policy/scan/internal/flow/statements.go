@@ -1,6 +1,73 @@
 package flow
 
-import "github.com/tdewolff/parse/v2/js"
+import (
+	"strings"
+
+	"github.com/tdewolff/parse/v2/js"
+
+	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
+)
+
+// manyRounds is from how many rounds on a loop that sets timers is a flood.
+const manyRounds = 1000
+
+func (w *walker) importStmt(s *js.ImportStmt) {
+	type binding struct {
+		name, as string
+		at       int
+	}
+	var names []binding
+	if s.Default != nil {
+		names = append(names, binding{"default", string(s.Default), w.cursor.pass(s.Default)})
+	}
+	for _, a := range s.List {
+		b := binding{name: string(a.Name), as: string(a.Binding), at: w.cursor.offset}
+		switch {
+		case a.Binding == nil:
+			continue
+		case a.Name == nil:
+			b.name = b.as
+			b.at = w.cursor.pass(a.Binding)
+		default:
+			b.at = w.cursor.pass(a.Name)
+			b.name, _ = lexer.Unescape(strings.Trim(b.name, "\"'"))
+			w.cursor.pass(a.Binding)
+		}
+		names = append(names, b)
+	}
+	at := w.cursor.pass(s.Module)
+	module := w.loader.load(textValue(w.cursor.stringText(s.Module)), at, "static import")
+	for _, b := range names {
+		v := module
+		if b.name != "*" && b.name != "default" && module != nil {
+			v = w.host.member(module, b.name, b.at, true)
+		}
+		w.program.imports[b.as] = v
+	}
+}
+
+func (w *walker) exportStmt(s *js.ExportStmt) {
+	if s.Decl != nil {
+		if d, ok := s.Decl.(js.IStmt); ok {
+			w.stmt(d)
+			return
+		}
+		w.expressions.expr(s.Decl)
+		return
+	}
+	for _, a := range s.List {
+		if a.Name != nil {
+			w.cursor.pass(a.Name)
+		}
+		if a.Binding != nil {
+			w.cursor.pass(a.Binding)
+		}
+	}
+	if s.Module != nil {
+		at := w.cursor.pass(s.Module)
+		w.loader.load(textValue(w.cursor.stringText(s.Module)), at, "static import")
+	}
+}
 
 // block walks statements in order. Functions are declared first, as the language hoists them.
 func (w *walker) block(list []js.IStmt) {
@@ -111,19 +178,6 @@ func (w *walker) loop(s js.IStmt) {
 	}
 }
 
-// itemsOf gives what iterating over a value yields.
-func (vs *values) itemsOf(v *value) *value {
-	var out *value
-	for ; v != nil; v = v.alt {
-		if v.kind == kindArray && vs.budget.Take(len(v.obj.elems)) {
-			for _, e := range v.obj.elems {
-				out = vs.either(out, e)
-			}
-		}
-	}
-	return out
-}
-
 // forTarget walks a loop's target, or, given values, binds it without walking it again.
 func (w *walker) forTarget(init js.IExpr, items *value) {
 	decl, declares := init.(*js.VarDecl)
@@ -160,9 +214,6 @@ func (w *walker) branched(body func()) {
 	body()
 	w.scope.branch--
 }
-
-// manyRounds is from how many rounds on a loop that sets timers is a flood.
-const manyRounds = 1000
 
 // isLong reports a loop's condition of the sort i < 100000.
 func isLong(e js.IExpr) bool {
@@ -202,115 +253,3 @@ func (w *walker) varDecl(d *js.VarDecl) {
 		w.destructure(item.Binding, item.Default)
 	}
 }
-
-// destructure walks a pattern and what it takes apart. In source the pattern stands first.
-func (w *walker) destructure(b js.IBinding, from js.IExpr) {
-	if from == nil {
-		w.bind(b, nil)
-		return
-	}
-	if b == nil {
-		w.expressions.expr(from)
-		return
-	}
-	start := w.cursor.offset
-	hits := w.muted()
-	w.bind(b, nil)
-	w.unmute(hits)
-	v := w.expressions.expr(from)
-	if v != nil {
-		end := w.cursor.offset
-		w.cursor.offset = start
-		w.bind(b, v)
-		w.cursor.offset = max(end, w.cursor.offset)
-	}
-}
-
-// bind walks a pattern and gives its variables the parts of v.
-func (w *walker) bind(b js.IBinding, v *value) {
-	if b != nil && w.guard.enter() {
-		w.pattern(b, v)
-		w.guard.leave()
-	}
-}
-
-func (w *walker) pattern(b js.IBinding, v *value) {
-	switch b := b.(type) {
-	case *js.Var:
-		w.cursor.passName(b)
-		w.program.assign(b, v)
-	case *js.BindingObject:
-		for _, item := range b.List {
-			part, at := w.bindKey(item, v)
-			w.cursor.at = at
-			if item.Value.Default != nil {
-				w.bindDefault(item.Value, part)
-			} else {
-				w.bind(item.Value.Binding, part)
-			}
-		}
-		if b.Rest != nil {
-			w.cursor.passName(b.Rest)
-			w.program.assign(b.Rest, v)
-		}
-	case *js.BindingArray:
-		for i, item := range b.List {
-			w.bindDefault(item, w.values.elementOf(v, i))
-		}
-		w.bind(b.Rest, v)
-	}
-}
-
-func (w *walker) bindDefault(item js.BindingElement, v *value) {
-	w.bind(item.Binding, v)
-	if item.Default != nil {
-		d := w.expressions.expr(item.Default)
-		if target, ok := item.Binding.(*js.Var); ok && d != nil {
-			w.program.assign(target, w.values.either(v, d))
-		}
-	}
-}
-
-// bindKey gives the member of v that one item of an object pattern takes.
-func (w *walker) bindKey(item js.BindingObjectItem, v *value) (*value, int) {
-	if item.Key == nil {
-		return nil, w.cursor.at
-	}
-	key, ok := "", false
-	if item.Key.Computed != nil {
-		key, ok = w.values.textOf(w.expressions.expr(item.Key.Computed))
-	} else {
-		key, ok = w.cursor.propertyText(item.Key.Literal), true
-		w.cursor.pass(item.Key.Literal.Data)
-		if off, inSource := w.cursor.offsetOf(item.Key.Literal.Data); inSource {
-			w.cursor.at = off
-		} else {
-			w.cursor.offset = max(w.cursor.offset-len(item.Key.Literal.Data), 0) // a short-hand binding is passed with its variable
-			w.cursor.at = w.cursor.offset
-		}
-	}
-	if !ok {
-		return nil, w.cursor.at
-	}
-	at := w.cursor.at
-	return w.host.member(v, key, at, true), at
-}
-
-func (vs *values) elementOf(v *value, i int) *value {
-	var out *value
-	for ; v != nil; v = v.alt {
-		if v.kind == kindArray && i < len(v.obj.elems) {
-			out = vs.either(out, v.obj.elems[i])
-		}
-	}
-	return out
-}
-
-// muted sets the findings aside while a part of the source is walked for its positions only.
-func (w *walker) muted() bool {
-	was := w.scope.quiet
-	w.scope.quiet = true
-	return was
-}
-
-func (w *walker) unmute(was bool) { w.scope.quiet = was }

@@ -6,6 +6,9 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
+// maxTimerChecks bounds the searches for timers that come back to where they were set.
+const maxTimerChecks = 25
+
 // timers watches what the code sets going: functions that set a timer for themselves, intervals that nobody clears,
 // timers set in loops.
 type timers struct {
@@ -16,9 +19,6 @@ type timers struct {
 	intervals []int
 	callbacks map[int]bool
 }
-
-// maxTimerChecks bounds the searches for timers that come back to where they were set.
-const maxTimerChecks = 25
 
 // edge says that one function calls another, directly or, when timer is set, by way of a timer set at that place.
 type edge struct {

@@ -4,11 +4,7 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 
 	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
-	"github.com/airlock-run/airlock/policy/scan/internal/cost"
 )
-
-// kind says what the analyser knows of a value. Nothing known is a nil *value.
-type kind uint8
 
 const (
 	kindText        kind = iota + 1 // a constant string
@@ -30,6 +26,15 @@ const (
 	kindBytes       // a Buffer made of the text of
 	kindPercent     // unknown text that was just percent-encoded
 )
+
+const (
+	maxAlternatives = 6
+	maxFoldedBytes  = 4096
+	maxElements     = 4096
+)
+
+// kind says what the analyser knows of a value. Nothing known is a nil *value.
+type kind uint8
 
 // value is one possible value of an expression; alt links to another that it may have as well. Values are immutable.
 type value struct {
@@ -66,12 +71,6 @@ type function struct {
 	id int
 }
 
-const (
-	maxAlternatives = 6
-	maxFoldedBytes  = 4096
-	maxElements     = 4096
-)
-
 func textValue(s string) *value { return &value{kind: kindText, text: s} }
 
 func symbolValue(s *catalogue.Symbol) *value {
@@ -99,32 +98,6 @@ func (v *value) holds(o *value) bool {
 		}
 	}
 	return false
-}
-
-// either gives a value that may be what a is or what b is, up to maxAlternatives. What is dangerous is kept first.
-func (vs *values) either(a, b *value) *value {
-	if a == nil || b == nil || a == b {
-		if a == nil {
-			return b
-		}
-		return a
-	}
-	out, n := a, 0
-	for v := a; v != nil; v = v.alt {
-		n++
-	}
-	for v := b; v != nil && n < maxAlternatives; v = v.alt {
-		if !vs.budget.Take(n * (cost.ValueWork + len(v.text)/cost.CopiedBytes)) {
-			return out
-		}
-		if !out.holds(v) {
-			c := *v
-			c.alt = out
-			out = &c
-			n++
-		}
-	}
-	return out
 }
 
 // powerful reports whether following the value matters: it can lead to a finding by itself.
@@ -161,27 +134,6 @@ func (v *value) dangerous() bool {
 		}
 	}
 	return false
-}
-
-// textOf gives the constant text of a value without alternatives. It spends the work of passing over the text.
-func (vs *values) textOf(v *value) (string, bool) {
-	if v == nil || v.alt != nil {
-		return "", false
-	}
-	return vs.textOfOne(v)
-}
-
-// textOfOne is textOf whatever the alternatives are.
-func (vs *values) textOfOne(v *value) (text string, ok bool) {
-	switch v.kind {
-	case kindText:
-		text, ok = v.text, true
-	case kindNumber:
-		text, ok = formatNumber(v.num), true
-	case kindArray:
-		text, ok = vs.joined(v.obj, ",")
-	}
-	return text, ok && vs.budget.Take(cost.ValueWork+len(text)/cost.CopiedBytes)
 }
 
 // isDecoded reports whether any part of the value came out of a decoder.

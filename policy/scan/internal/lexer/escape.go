@@ -16,7 +16,7 @@ func IsIdentifier(s string) bool {
 	return s != ""
 }
 
-// unescape resolves the escapes of a string, template or identifier (\n, \xHH, \uHHHH, \u{H…}, octal, line continuation) and
+// Unescape resolves the escapes of a string, template or identifier (\n, \xHH, \uHHHH, \u{H…}, octal, line continuation) and
 // counts the ASCII letters, digits, _ and $ that were written as \x or \u escapes.
 func Unescape(s string) (plain string, hidden int) {
 	if strings.IndexByte(s, '\\') < 0 {

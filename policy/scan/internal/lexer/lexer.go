@@ -25,7 +25,7 @@ type Token struct {
 	Newline bool
 }
 
-// lexer cuts JavaScript or TypeScript into tokens well enough to measure nesting and to scan what no parser takes. It
+// Lexer cuts JavaScript or TypeScript into tokens well enough to measure nesting and to scan what no parser takes. It
 // accepts any bytes, always advances, and takes linear time. Whether a slash divides or opens a regular expression is
 // told from the token before it.
 type Lexer struct {
@@ -49,15 +49,15 @@ const operandBit = 0x80
 func (b bracket) Open() byte    { return byte(b &^ operandBit) }
 func (b bracket) Operand() bool { return b&operandBit != 0 }
 
-// newLexer returns a lexer of the source.
+// New returns a lexer of the source.
 func New(src string) *Lexer { return &Lexer{Src: src, stack: make([]bracket, 0, 32)} }
 
-// depth returns the number of open brackets.
+// Depth returns the number of open brackets.
 func (l *Lexer) Depth() int { return len(l.stack) }
 
 func (l *Lexer) Text(t Token) string { return l.Src[t.Start:t.End] }
 
-// next gives the next token and keeps the bracket stack up to date.
+// Next returns the next token and keeps the bracket stack up to date.
 func (l *Lexer) Next() Token {
 	newline := l.skipSpace()
 	t := Token{Start: l.pos, Newline: newline}
@@ -95,7 +95,7 @@ func (l *Lexer) Next() Token {
 	return t
 }
 
-// isWordByte reports the bytes of names: letters, digits, _, $, the backslash of an escape, and what is not ASCII.
+// IsWordByte reports the bytes of names: letters, digits, _, $, the backslash of an escape, and what is not ASCII.
 func IsWordByte(c byte) bool {
 	const digits, letters = 0x03ff_0010_0000_0000, 0x07ff_fffe_97ff_fffe // a bit for each of 0-63, and of 64-127
 	switch c >> 6 {
@@ -259,7 +259,7 @@ func (l *Lexer) closesOperand(c byte) bool {
 // afterOperand reports whether the token before the current position ends an operand.
 func (l *Lexer) afterOperand() bool { return l.Operand(l.prev) }
 
-// operand reports whether a token ends an operand. It is one of the last two.
+// Operand reports whether a token ends an operand. It is one of the last two.
 func (l *Lexer) Operand(t Token) bool {
 	switch t.Kind {
 	case End:
@@ -278,7 +278,7 @@ func (l *Lexer) Operand(t Token) bool {
 	}
 }
 
-// isKeyword reports the words after which an expression begins.
+// IsKeyword reports the words after which an expression begins.
 func IsKeyword(w string) bool {
 	switch w {
 	case "return", "typeof", "case", "do", "else", "in", "instanceof", "new", "void", "delete", "throw", "yield", "await",
@@ -328,7 +328,7 @@ func (l *Lexer) skipSpace() (newline bool) {
 	return newline
 }
 
-// spaceAt returns the length of the line separator or space outside ASCII that s begins with, or 0.
+// SpaceAt returns the length of the line separator or space outside ASCII that s begins with, or 0.
 func SpaceAt(s string) int {
 	if s[0] < utf8.RuneSelf {
 		return 0

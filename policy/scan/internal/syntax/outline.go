@@ -8,7 +8,7 @@ import (
 	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
 )
 
-// outline is what one rough pass over the code tells before any parser sees it: whether it is a module, how deep it nests,
+// Outline is what one rough pass over the code tells before any parser sees it: whether it is a module, how deep it nests,
 // how hard it would be to parse, and which escapes hide plain characters.
 type Outline struct {
 	Src    string
@@ -33,7 +33,7 @@ type Outline struct {
 	Escapes               []Escape
 }
 
-// escape is a place where an escape hides what could have been written plainly.
+// Escape is a place where an escape hides what could have been written plainly.
 type Escape struct {
 	Offset int
 	Ident  bool
@@ -68,7 +68,7 @@ func (f *frame) hoisting(outer *frame, names int) int {
 	return n*cost.ValueWork + bits.OnesCount64(f.seen&^outer.seen)*cost.HoistWork
 }
 
-// distinct gives roughly how many different names the frame has had; where there are too many to tell, all of them.
+// distinct returns roughly how many different names the frame has had; where there are too many to tell, all of them.
 func (f *frame) distinct() int {
 	if f.many() {
 		return int(f.words)
@@ -220,7 +220,7 @@ func endsChain(l *lexer.Lexer, before, t lexer.Token, text string) bool {
 	}
 }
 
-// nestsRight gives how many levels a token may add to what a parser has on its stack.
+// nestsRight returns how many levels a token may add to what a parser has on its stack.
 func nestsRight(l *lexer.Lexer, before, t lexer.Token, text string) int {
 	switch t.Kind {
 	case lexer.Punct:

@@ -6,7 +6,7 @@ import (
 	"github.com/airlock-run/airlock/policy/scan/internal/cost"
 )
 
-// budgetFor returns what is left of work after the outline, and after what scanning by tokens would need in the end.
+// BudgetFor returns what is left of work after the outline, and after what scanning by tokens would need in the end.
 func BudgetFor(o *Outline, work int) *cost.Budget {
 	return cost.New(work - len(o.Src)/4 - o.tokens*(cost.OutlineWork+cost.RoughWork))
 }

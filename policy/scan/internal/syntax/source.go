@@ -8,7 +8,7 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// source is one text as the caller wrote it. Offsets are bytes into it.
+// Source is one text as the caller wrote it. Offsets are bytes into it.
 type Source struct {
 	text string
 	// lines holds the offset of each line's first byte; built when a position is first asked for.
@@ -16,16 +16,16 @@ type Source struct {
 	gauge gauge
 }
 
-// newSource returns a source of the text.
+// NewSource returns a source of the text.
 func NewSource(text string) *Source { return &Source{text: text} }
 
-// line gives the line of an offset, counting from 1.
+// line returns the line of an offset, counting from 1.
 func (s *Source) line(offset int) int {
 	s.index()
 	return sort.SearchInts(s.lines, max(0, min(offset, len(s.text)))+1)
 }
 
-// position gives line and column (in characters) of an offset, counting from 1.
+// Position returns line and column (in characters) of an offset, counting from 1.
 func (s *Source) Position(offset int) (line, column int) {
 	offset = max(0, min(offset, len(s.text)))
 	line = s.line(offset)
@@ -63,7 +63,7 @@ func (s *Source) unitsIn(start, units int) int {
 	return min(max(s.gauge.find(s.text, before+units), start), end)
 }
 
-// at gives the offset of a syntax error's position.
+// At returns the offset of a syntax error's position.
 func (s *Source) At(e *threat.SyntaxError) int {
 	start := s.offset(e.Line, 0)
 	for range e.Column - 1 {
@@ -159,7 +159,7 @@ func (g *gauge) find(text string, units int) int {
 
 const excerptChars = 80
 
-// excerpt gives the line around an offset, trimmed, at most some 80 characters with an ellipsis where it was cut.
+// Excerpt returns the line around an offset, trimmed, at most some 80 characters with an ellipsis where it was cut.
 func (s *Source) Excerpt(offset int) string {
 	s.index()
 	offset = max(0, min(offset, len(s.text)))

@@ -12,7 +12,7 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// parseSource parses one source. Code that the tree parser does not accept, and TypeScript, goes through esbuild unless direct is
+// Parse parses one source. Code that the tree parser does not accept, and TypeScript, goes through esbuild unless direct is
 // set. The tree is nil if nothing accepts the code; costly then reports that esbuild would take too much work.
 func Parse(o *Outline, language string, direct bool, b *cost.Budget) (t *Tree, err *threat.SyntaxError, costly bool) {
 	if language != scripttext.TypeScript && language != scripttext.TSX {
@@ -58,7 +58,7 @@ func transformTree(o *Outline, language string, b *cost.Budget) (*Tree, *threat.
 	return t, nil
 }
 
-// unwrapped gives the statements inside the function that wrapping put around the program.
+// unwrapped returns the statements inside the function that wrapping put around the program.
 func unwrapped(list []js.IStmt) []js.IStmt {
 	if len(list) != 1 {
 		return list
@@ -77,7 +77,7 @@ func unwrapped(list []js.IStmt) []js.IStmt {
 	return list
 }
 
-// syntaxIn returns the syntax error of one source, unless the search takes more work than is left.
+// ErrorIn returns the syntax error of one source, unless the search takes more work than is left.
 func ErrorIn(code, language string, b *cost.Budget) *threat.SyntaxError {
 	start, end := scripttext.Body(code)
 	text := code[start:end]
@@ -93,7 +93,7 @@ func ErrorIn(code, language string, b *cost.Budget) *threat.SyntaxError {
 	return Moved(syntax, src, text, start)
 }
 
-// moved returns a syntax error of the code inside fences with its place in the source around them.
+// Moved returns a syntax error of the code inside fences with its place in the source around them.
 func Moved(e *threat.SyntaxError, src *Source, text string, start int) *threat.SyntaxError {
 	inner := Source{text: text}
 	at := inner.offset(e.Line, 0)
@@ -104,7 +104,7 @@ func Moved(e *threat.SyntaxError, src *Source, text string, start int) *threat.S
 // wrapping makes code of one shape a program.
 type wrapping struct{ prefix, suffix string }
 
-// wrappings gives the shapes to try in turn: a module as it is; else the body of an async function, then an expression.
+// wrappings returns the shapes to try in turn: a module as it is; else the body of an async function, then an expression.
 func wrappings(module bool) []wrapping {
 	if module {
 		return []wrapping{{}}

@@ -1,15 +1,43 @@
 package flow
 
 import (
+	"encoding/json"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/airlock-run/airlock/policy/scan/internal/cost"
 )
 
-// concat gives a + b.
+// values computes with constant values.
+type values struct {
+	budget      *cost.Budget
+	patterns    int // regular expressions run in this walk
+	parsedBytes int // bytes of JSON read in this walk
+}
+
+// mapped applies f to each alternative.
+func (vs *values) mapped(v *value, f func(*value) *value) *value {
+	var out *value
+	for ; v != nil; v = v.alt {
+		one := *v
+		one.alt = nil
+		out = vs.either(out, f(&one))
+	}
+	return out
+}
+
+// spreadOf returns the array that iterating over a value makes.
+func (vs *values) spreadOf(v *value) *value {
+	if v != nil && v.kind == kindArray {
+		return v
+	}
+	if text, ok := vs.textOf(v); ok && v.kind == kindText && len(text) <= maxElements {
+		return &value{kind: kindArray, obj: &object{elems: vs.characters(v, text)}}
+	}
+	return nil
+}
+
+// concat returns a + b.
 func (vs *values) concat(a, b *value) *value {
 	if a == nil && b == nil {
 		return nil
@@ -65,40 +93,6 @@ func (vs *values) joined(o *object, sep string) (string, bool) {
 		b.WriteString(s)
 	}
 	return b.String(), true
-}
-
-// fold gives the result of a method of a constant string, number or array.
-func (cs *calls) fold(of *value, name string, c call) *value {
-	if of.alt != nil {
-		one := *of
-		one.alt = nil
-		of = &one
-	}
-	switch of.kind {
-	case kindArray:
-		return cs.foldArray(of, name, c)
-	case kindNumber:
-		if base, ok := intArg(c.arg(0), 10); ok && name == "toString" && base >= 2 && base <= 36 && of.num == float64(int64(of.num)) {
-			return textValue(strconv.FormatInt(int64(of.num), base))
-		}
-		return nil
-	}
-	if !cs.budget.Take(cost.ValueWork + len(of.text)/cost.TextBytes) {
-		return nil
-	}
-	if out := cs.values.foldText(of.text, name, c); out != nil && cs.budget.Take(len(out.text)/cost.TextBytes) {
-		out.decoded, out.coded = of.decoded, of.coded
-		if out.kind == kindArray {
-			for _, e := range out.obj.elems {
-				e.decoded, e.coded = of.decoded, of.coded
-			}
-		}
-		return out
-	}
-	if of.isDecoded() {
-		return &value{kind: kindDecoded}
-	}
-	return nil
 }
 
 func intArg(v *value, otherwise int) (int, bool) {
@@ -185,7 +179,7 @@ func (vs *values) foldText(s, name string, c call) *value {
 	return nil
 }
 
-// replaced gives what replacing a pattern's matches gives, where Go reads the pattern as JavaScript does: it runs in linear
+// replaced returns what replacing a pattern's matches gives, where Go reads the pattern as JavaScript does: it runs in linear
 // time.
 func (vs *values) replaced(s string, pattern *value, with string) *value {
 	vs.patterns++
@@ -234,71 +228,134 @@ func cutText(s, how string, i, j int, second bool) string {
 	return s[i:j]
 }
 
-func (cs *calls) foldArray(of *value, name string, c call) *value {
-	elems := of.obj.elems
-	if !cs.budget.Take(cost.ValueWork + len(elems)) {
+// characters returns a string's characters as values.
+func (vs *values) characters(of *value, text string) []*value {
+	if !vs.budget.Take(len(text) * cost.ElementWork) {
 		return nil
 	}
-	switch name {
-	case "join", "toString":
-		sep := ","
-		if name == "join" && len(c.args) > 0 {
-			s, ok := cs.values.textOf(c.args[0])
-			if !ok {
-				return nil
-			}
-			sep = s
-		}
-		if s, ok := cs.values.joined(of.obj, sep); ok {
-			decoded := slices.ContainsFunc(elems, func(e *value) bool { return e.isDecoded() })
-			return &value{kind: kindText, text: s, decoded: decoded}
-		}
-		if slices.ContainsFunc(elems, func(e *value) bool { return e.isDecoded() }) {
-			return &value{kind: kindDecoded}
-		}
-	case "reverse", "toReversed":
-		out := slices.Clone(elems)
-		slices.Reverse(out)
-		return &value{kind: kindArray, obj: &object{elems: out}}
-	case "concat":
-		out := slices.Clone(elems)
-		for _, a := range c.args {
-			if a != nil && a.kind == kindArray {
-				out = append(out, a.obj.elems...)
-			} else {
-				out = append(out, a)
+	out := make([]*value, 0, len(text))
+	for _, r := range text {
+		out = append(out, &value{kind: kindText, text: string(r), decoded: of.decoded, coded: of.coded})
+	}
+	return out
+}
+
+// itemsOf returns what iterating over a value yields.
+func (vs *values) itemsOf(v *value) *value {
+	var out *value
+	for ; v != nil; v = v.alt {
+		if v.kind == kindArray && vs.budget.Take(len(v.obj.elems)) {
+			for _, e := range v.obj.elems {
+				out = vs.either(out, e)
 			}
 		}
-		if len(out) <= maxElements {
-			return &value{kind: kindArray, obj: &object{elems: out}}
+	}
+	return out
+}
+
+func (vs *values) elementOf(v *value, i int) *value {
+	var out *value
+	for ; v != nil; v = v.alt {
+		if v.kind == kindArray && i < len(v.obj.elems) {
+			out = vs.either(out, v.obj.elems[i])
 		}
-	case "slice":
-		return of
-	case "at", "pop", "shift", "find", "reduce":
-		return cs.itemsVia(of, c)
-	case "push", "unshift":
-		for _, a := range c.args {
-			if a.powerful() && len(of.obj.elems) < maxElements {
-				of.obj.elems = append(of.obj.elems, a)
+	}
+	return out
+}
+
+// set returns an object a member, beside what the member may hold already.
+func (vs *values) set(o *object, key string, v *value) {
+	if o.props == nil {
+		o.props = map[string]*value{}
+	}
+	o.props[key] = vs.either(v, o.props[key])
+}
+
+// parsed returns what JSON.parse makes of a constant.
+func (vs *values) parsed(c call) *value {
+	text, ok := vs.textOf(c.arg(0))
+	if vs.parsedBytes += len(text) + 64; !ok || vs.parsedBytes > maxParsed || !vs.budget.Take(len(text)*cost.ElementWork) {
+		return nil
+	}
+	dec := json.NewDecoder(strings.NewReader(text))
+	var doc any
+	if dec.Decode(&doc) != nil {
+		return nil
+	}
+	v := vs.fromJSON(doc)
+	if v != nil && v.kind == kindObject && pollutes(doc) {
+		v.text = smuggled
+	}
+	return v
+}
+
+func (vs *values) fromJSON(doc any) *value {
+	switch d := doc.(type) {
+	case string:
+		return textValue(d)
+	case float64:
+		return &value{kind: kindNumber, num: d}
+	case []any:
+		out := &object{}
+		for _, e := range d {
+			out.elems = append(out.elems, vs.fromJSON(e))
+		}
+		return &value{kind: kindArray, obj: out}
+	case map[string]any:
+		out := &object{}
+		for key, e := range d {
+			if v := vs.fromJSON(e); v != nil {
+				vs.set(out, key, v)
 			}
 		}
-	case "map", "forEach", "filter", "some", "every", "flatMap":
-		ret := cs.itemsVia(of, c)
-		if name == "map" && ret != nil {
-			return &value{kind: kindArray, obj: &object{elems: []*value{ret}}}
-		}
-		if name == "filter" {
-			return of
-		}
+		return &value{kind: kindObject, obj: out}
 	}
 	return nil
 }
 
-// itemsVia hands the items to a callback and gives what it returns, or the items when there is none.
-func (cs *calls) itemsVia(of *value, c call) *value {
-	items := cs.values.itemsOf(of)
-	if f := c.arg(0); f != nil && f.kind != kindNumber {
-		return cs.invoke(f, call{args: []*value{items}, at: c.at, depth: c.depth})
+// either returns a value that may be what a is or what b is, up to maxAlternatives. What is dangerous is kept first.
+func (vs *values) either(a, b *value) *value {
+	if a == nil || b == nil || a == b {
+		if a == nil {
+			return b
+		}
+		return a
 	}
-	return items
+	out, n := a, 0
+	for v := a; v != nil; v = v.alt {
+		n++
+	}
+	for v := b; v != nil && n < maxAlternatives; v = v.alt {
+		if !vs.budget.Take(n * (cost.ValueWork + len(v.text)/cost.CopiedBytes)) {
+			return out
+		}
+		if !out.holds(v) {
+			c := *v
+			c.alt = out
+			out = &c
+			n++
+		}
+	}
+	return out
+}
+
+// textOf returns the constant text of a value without alternatives. It spends the work of passing over the text.
+func (vs *values) textOf(v *value) (string, bool) {
+	if v == nil || v.alt != nil {
+		return "", false
+	}
+	return vs.textOfOne(v)
+}
+
+// textOfOne is textOf whatever the alternatives are.
+func (vs *values) textOfOne(v *value) (text string, ok bool) {
+	switch v.kind {
+	case kindText:
+		text, ok = v.text, true
+	case kindNumber:
+		text, ok = formatNumber(v.num), true
+	case kindArray:
+		text, ok = vs.joined(v.obj, ",")
+	}
+	return text, ok && vs.budget.Take(cost.ValueWork+len(text)/cost.CopiedBytes)
 }

@@ -2,7 +2,6 @@ package flow
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -11,10 +10,53 @@ import (
 	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
 	"github.com/airlock-run/airlock/policy/scan/internal/cost"
 	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
+	"github.com/airlock-run/airlock/policy/scan/internal/syntax"
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// keysOf gives the names of an object's members, as Object.keys and for-in do.
+// maxNestedScans bounds how many strings of code one walk looks into.
+const maxNestedScans = 32
+
+// smuggled marks an object that brings a key that reaches a prototype: harmless until it is merged into another.
+const smuggled = "smuggled"
+
+// codeString scans a constant string that is run as code, and reports one that came out of a decoder.
+func (cs *calls) codeString(c call) {
+	v := c.arg(len(c.args) - 1)
+	if c.template != nil {
+		v = c.template
+	}
+	if v.isDecoded() {
+		cs.findings.add(threat.EncodingTricks, catalogue.NeverGranted, "", c.at, "a decoded string is run as code")
+	}
+	for ; v != nil && cs.nestedScans < maxNestedScans; v = v.alt {
+		if v.kind == kindText && v.text != "" && cs.nested < 2 && len(v.text) <= maxFoldedBytes && cs.budget.Take(len(v.text)/cost.TextBytes) && strings.ContainsAny(v.text, "(.[`") {
+			cs.scanNested(v.text, c.at)
+		}
+	}
+}
+
+// scanNested looks into a constant string that is run as code; what it finds counts at the place that runs it.
+func (cs *calls) scanNested(code string, at int) {
+	if cs.nestedScans >= maxNestedScans || !cs.budget.Take(cost.NestedWork+len(code)*2) {
+		return
+	}
+	cs.nestedScans++
+	o := syntax.OutlineOf(code)
+	t, err := syntax.ParseTree(&o, cs.budget)
+	if err != nil {
+		return // what does not parse does not run
+	}
+	inner := newWalker(cs.cat, nil, cs.loader.files, cs.budget)
+	inner.calls.nested = cs.nested + 1
+	inner.cursor.text, inner.cursor.buf = t.Text, t.Buf
+	inner.walk(t.List)
+	for _, h := range inner.findings.hits {
+		cs.findings.add(h.Category, h.Power, h.Module, at, "in a string run as code: ", h.Message)
+	}
+}
+
+// keysOf returns the names of an object's members, as Object.keys and for-in do.
 func keysOf(v *value) *value {
 	out := &object{}
 	for ; v != nil; v = v.alt {
@@ -40,27 +82,6 @@ func sortedKeys(m map[string]*value) []string {
 	return names
 }
 
-// smuggled marks an object that brings a key that reaches a prototype: harmless until it is merged into another.
-const smuggled = "smuggled"
-
-// parsed gives what JSON.parse makes of a constant.
-func (vs *values) parsed(c call) *value {
-	text, ok := vs.textOf(c.arg(0))
-	if vs.parsedBytes += len(text) + 64; !ok || vs.parsedBytes > maxParsed || !vs.budget.Take(len(text)*cost.ElementWork) {
-		return nil
-	}
-	dec := json.NewDecoder(strings.NewReader(text))
-	var doc any
-	if dec.Decode(&doc) != nil {
-		return nil
-	}
-	v := vs.fromJSON(doc)
-	if v != nil && v.kind == kindObject && pollutes(doc) {
-		v.text = smuggled
-	}
-	return v
-}
-
 // pollutes looks for the keys that reach a prototype. The decoder bounds the depth.
 func pollutes(doc any) bool {
 	switch d := doc.(type) {
@@ -76,30 +97,6 @@ func pollutes(doc any) bool {
 		}
 	}
 	return false
-}
-
-func (vs *values) fromJSON(doc any) *value {
-	switch d := doc.(type) {
-	case string:
-		return textValue(d)
-	case float64:
-		return &value{kind: kindNumber, num: d}
-	case []any:
-		out := &object{}
-		for _, e := range d {
-			out.elems = append(out.elems, vs.fromJSON(e))
-		}
-		return &value{kind: kindArray, obj: out}
-	case map[string]any:
-		out := &object{}
-		for key, e := range d {
-			if v := vs.fromJSON(e); v != nil {
-				vs.set(out, key, v)
-			}
-		}
-		return &value{kind: kindObject, obj: out}
-	}
-	return nil
 }
 
 // isSetter knows the names that functions go by which write to a path in an object.
@@ -173,7 +170,7 @@ func (cs *calls) pollution(callee js.IExpr, c call) {
 	}
 }
 
-// built gives what eval of a name is, and what a function gives that was made of nothing but "return name": the way old
+// built returns what eval of a name is, and what a function gives that was made of nothing but "return name": the way old
 // code finds the global object.
 func (cs *calls) built(s *catalogue.Symbol, c call) *value {
 	text, ok := cs.values.textOf(c.arg(len(c.args) - 1))
@@ -197,7 +194,7 @@ func (cs *calls) built(s *catalogue.Symbol, c call) *value {
 	return nil
 }
 
-// named gives the value of a name that code in a string mentions.
+// named returns the value of a name that code in a string mentions.
 func (cs *calls) named(name string, at int) *value {
 	if name == "this" {
 		return &value{kind: kindGlobal}

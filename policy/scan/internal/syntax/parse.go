@@ -12,7 +12,7 @@ import (
 	"github.com/airlock-run/airlock/policy/scripttext"
 )
 
-// tree is a parsed program and the text that its names are slices of.
+// Tree is a parsed program and the text that its names are slices of.
 type Tree struct {
 	List []js.IStmt
 	Buf  []byte
@@ -21,7 +21,7 @@ type Tree struct {
 	Place func(int) int
 }
 
-// parseTree parses code of any shape that executions take: statements as in the body of an async function, a module, or one
+// ParseTree parses code of any shape that executions take: statements as in the body of an async function, a module, or one
 // expression that only makes sense in parentheses. The error is the parser's, or says that it gave up.
 func ParseTree(o *Outline, b *cost.Budget) (*Tree, error) {
 	text := scripttext.CommentShebang(o.Src)

@@ -36,26 +36,26 @@ const (
 // maxFindings bounds the findings of a scan that are listed.
 const MaxFindings = 100
 
-// workFor returns the work that code of so many bytes may take.
+// WorkFor returns the work that code of so many bytes may take.
 func WorkFor(bytes int) int { return workOfMost * max(bytes, sizeOfMost) / sizeOfMost }
 
-// budget is the work that is left of one scan, the strings that it runs as code included.
+// Budget is the work that is left of one scan, the strings that it runs as code included.
 type Budget struct {
 	Left int
 	// exceeded reports that something was left undone.
 	Exceeded bool
 }
 
-// newBudget returns a budget of so much work.
+// New returns a budget of so much work.
 func New(work int) *Budget { return &Budget{Left: work} }
 
-// noBudget returns a budget that is exceeded already.
+// Exhausted returns a budget that is exceeded already.
 func Exhausted() *Budget { return &Budget{Exceeded: true} }
 
-// reset makes a budget of so much work of b, which others share.
+// Reset makes a budget of so much work of b, which others share.
 func (b *Budget) Reset(work int) { *b = Budget{Left: work} }
 
-// take spends work, unless there is too little of it left.
+// Take spends work, unless there is too little of it left.
 func (b *Budget) Take(work int) bool {
 	if work > b.Left {
 		b.Exceeded = true

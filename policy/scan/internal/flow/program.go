@@ -1,0 +1,118 @@
+package flow
+
+import "github.com/tdewolff/parse/v2/js"
+
+// program holds what is known of the code's own variables and functions. It stays from one walk to the next.
+type program struct {
+	scope  *scope
+	values *values
+	facts  *facts
+
+	vars    map[*js.Var]*variable
+	imports map[string]*value
+	props   map[string]*value // by name: powerful values assigned to members of unknown objects
+	fns     map[any]*function
+
+	round      int
+	again      bool // another walk may find more
+	dynamicKey bool
+	tasks      bool // queueMicrotask or its like was called
+}
+
+// variable is what one binding may hold.
+type variable struct {
+	now, all *value
+	home     *function
+	branch   int
+	// free is the name of one that the code does not declare, stands what the host's global object has by that name.
+	free   string
+	stands *value
+	listed bool // among the names that the code does not declare
+	// early marks a variable that was read before its values were known.
+	early bool
+}
+
+// keep notes what a member was given.
+func (p *program) keep(base *value, key string, v *value) {
+	if v == nil {
+		return
+	}
+	for b := base; b != nil; b = b.alt {
+		if b.kind == kindObject {
+			p.values.set(b.obj, key, v)
+		}
+	}
+	if v.dangerous() && !p.props[key].holds(v) {
+		p.props[key] = p.values.either(v, p.props[key])
+		p.again = true
+	}
+}
+
+func resolved(v *js.Var) *js.Var {
+	for v.Link != nil {
+		v = v.Link
+	}
+	return v
+}
+
+func (p *program) variable(v *js.Var) *variable {
+	v = resolved(v)
+	info := p.vars[v]
+	if info == nil {
+		info = &variable{home: p.scope.frame, branch: p.scope.branch}
+		p.vars[v] = info
+	}
+	return info
+}
+
+// assign returns a variable a value: in place of the old one on a straight line, beside it behind a branch.
+func (p *program) assign(v *js.Var, val *value) {
+	if val == nil && p.vars[resolved(v)] == nil {
+		return
+	}
+	info := p.variable(v)
+	if val != nil && info.early && p.matters(val) && !info.all.holds(val) {
+		p.again = true
+	}
+	if info.home == p.scope.frame && info.branch == p.scope.branch {
+		info.now = val
+	} else if val != nil {
+		info.now = p.values.either(val, info.now)
+	}
+	if val != nil {
+		info.all = p.values.either(val, info.all)
+	}
+}
+
+// matters reports whether a value that turned up after it was needed is worth another walk.
+func (p *program) matters(v *value) bool {
+	switch v.kind {
+	case kindText:
+		return p.dynamicKey
+	case kindFunction, kindObject:
+		// Functions matter where timers do: they may set themselves going. Objects are new in every walk.
+		return (p.facts.Flags.HasTimers || p.tasks) && p.round == 0
+	}
+	return v.powerful()
+}
+
+// function returns the record of a function node, the same one in every round.
+func (p *program) function(node any, params js.Params, plain bool) *function {
+	f := p.fns[node]
+	if f == nil {
+		f = &function{params: params, plain: plain, id: len(p.fns) + 1}
+		p.fns[node] = f
+	}
+	return f
+}
+
+// returns notes a value that the current function may return.
+func (p *program) returns(v *value) {
+	if p.scope.frame == nil || v == nil || p.scope.frame.ret.holds(v) {
+		return
+	}
+	if p.scope.frame.called && p.matters(v) {
+		p.again = true
+	}
+	p.scope.frame.ret = p.values.either(v, p.scope.frame.ret)
+}

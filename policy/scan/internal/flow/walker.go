@@ -1,0 +1,110 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/tdewolff/parse/v2/js"
+
+	"github.com/airlock-run/airlock/policy/scan/internal/cost"
+	"github.com/airlock-run/airlock/policy/threat"
+)
+
+const (
+	maxHits   = 400
+	maxDepth  = 2500
+	maxRounds = 3
+	maxEdges  = 2048
+	// maxPatterns bounds the regular expressions that are run, and maxParsed the bytes of JSON that are read, in one walk.
+	maxPatterns = 20
+	maxParsed   = 32 << 10
+)
+
+// walker walks the statements of one syntax tree, and calls expressions for what they hold. It walks again, at most
+// maxRounds times, while values turn up that were needed before they were known.
+type walker struct {
+	budget      *cost.Budget
+	findings    *findings
+	facts       *facts
+	cursor      *cursor
+	scope       *scope
+	guard       *guard
+	values      *values
+	program     *program
+	host        *host
+	loader      *loader
+	timers      *timers
+	calls       *calls
+	expressions *expressions
+}
+
+// scope is the place of the walk in the program.
+type scope struct {
+	this, with *value // with is the value of the with statements around
+	frame      *function
+	branch     int // nesting of branches, loops and functions
+	loops      int // nesting of loops in the current function
+	endless    int
+	quiet      bool // the value is only compared or tested
+}
+
+// guard counts nodes and bounds the depth of the walk.
+type guard struct {
+	budget  *cost.Budget
+	facts   *facts
+	depth   int
+	tooDeep bool
+}
+
+// walk analyses the tree until nothing new turns up. A walk that was not finished adds to what the one before it found.
+func (w *walker) walk(list []js.IStmt) {
+	var before []Hit
+	var metrics threat.Metrics
+	for w.program.round = range maxRounds {
+		left := w.budget.Left
+		w.start()
+		w.block(list)
+		w.timers.report(w.budget, w.findings)
+		if w.program.round > 0 && w.budget.Exceeded {
+			w.findings.hits, w.facts.Metrics = append(before, w.findings.hits...), metrics
+		}
+		if !w.program.again || w.guard.tooDeep || w.budget.Exceeded {
+			return
+		}
+		if taken := left - w.budget.Left; taken > w.budget.Left {
+			w.budget.Exceeded = w.program.round == 0 // a third walk seldom finds what the second did not
+			return
+		}
+		before, metrics = slices.Clone(w.findings.hits), w.facts.Metrics
+	}
+}
+
+// start makes ready for another walk over the same tree. What is known of variables and functions stays.
+func (w *walker) start() {
+	w.program.again = false
+	w.cursor.offset, w.cursor.searched, w.cursor.at, w.guard.depth, w.scope.branch, w.scope.loops, w.scope.endless, w.scope.quiet = 0, 0, 0, 0, 0, 0, 0, false
+	w.scope.this, w.scope.with = &value{kind: kindGlobal}, nil
+	w.findings.hits, w.findings.seen, w.findings.count, w.calls.nestedScans, w.findings.dropped = w.findings.hits[:0], nil, nil, 0, false
+	w.values.patterns, w.values.parsedBytes = 0, 0
+	w.timers.reset()
+	w.facts.Metrics = threat.Metrics{Cyclomatic: 1}
+}
+
+// enter counts a node and guards depth and work; leave must follow when it reports true.
+func (g *guard) enter() bool {
+	if !g.budget.Take(cost.NodeWork) {
+		return false
+	}
+	g.depth++
+	g.facts.Metrics.ASTNodeCount++
+	if g.depth > g.facts.Metrics.MaxDepth {
+		g.facts.Metrics.MaxDepth = g.depth
+	}
+	if g.depth > maxDepth {
+		g.tooDeep = true
+		g.depth--
+		return false
+	}
+	return true
+}
+
+func (g *guard) leave() { g.depth-- }
