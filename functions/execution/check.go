@@ -27,8 +27,8 @@ func ValidID(s string) bool {
 	return true
 }
 
-// ParseMemory reads a size such as "32mb": a positive decimal number and b, kb, mb or gb in any case, in powers of
-// 1024. It gives whole bytes.
+// ParseMemory reads a size such as "32mb": a positive decimal number followed by b, kb, mb or gb in any case, in
+// powers of 1024. It returns whole bytes.
 func ParseMemory(s string) (int64, error) {
 	const want = `must be a positive size with its unit, such as "32mb" (b, kb, mb or gb)`
 	text := strings.ToLower(strings.TrimSpace(s))
@@ -54,7 +54,8 @@ func checkCode(code string) *Error {
 		return invalid("code", "has %d bytes; at most %d are accepted", len(code), MaxCodeBytes)
 	}
 	if i := strings.IndexByte(code, 0); i >= 0 {
-		return invalid("code", "contains a NUL byte (line %d); NUL is not accepted in source text", 1+strings.Count(code[:i], "\n"))
+		return invalid("code", "contains a NUL byte (line %d); NUL is not accepted in source text",
+			1+strings.Count(code[:i], "\n"))
 	}
 	return nil
 }
@@ -71,7 +72,7 @@ func tierName(s string) bool {
 	return true
 }
 
-// checkFiles keeps paths relative and inside the execution's own file system.
+// checkFiles rejects paths that are absolute or leave the execution's file system.
 func checkFiles(files map[string]File) *Error {
 	if len(files) > MaxFiles {
 		return invalid("files", "has %d entries; at most %d are accepted", len(files), MaxFiles)
@@ -95,7 +96,8 @@ func checkTool(i int, t Tool, before []Tool) *Error {
 	field := "tools[" + strconv.Itoa(i) + "]"
 	ns, method := ToolGlobal(t.Name)
 	if len(t.Name) > 128 || !identifier(ns) {
-		return invalid(field+".name", `must be "namespace:method", "namespace.method" or "namespace", of at most 128 bytes and not beginning with a digit; got %q`, clip(t.Name, 80))
+		return invalid(field+".name",
+			`must be "namespace:method", "namespace.method" or "namespace", of at most 128 bytes and not beginning with a digit; got %q`, clip(t.Name, 80))
 	}
 	if toolname.Reserved(ns) {
 		return invalid(field+".name", "the namespace %s is a name of the language or of the sandbox; choose another", ns)
@@ -105,7 +107,8 @@ func checkTool(i int, t Tool, before []Tool) *Error {
 	}
 	for _, b := range before {
 		if otherNS, other := ToolGlobal(b.Name); otherNS == ns && other == method {
-			return invalid(field+".name", "%q is called as %s.%s, and so is %q: no method may be given more than once", clip(t.Name, 80), ns, method, clip(b.Name, 80))
+			return invalid(field+".name", "%q is called as %s.%s, and so is %q: no method may be given more than once",
+				clip(t.Name, 80), ns, method, clip(b.Name, 80))
 		}
 	}
 	if len(t.Description) > 4096 {
@@ -121,7 +124,8 @@ func checkTool(i int, t Tool, before []Tool) *Error {
 		return nil
 	}
 	u, err := url.Parse(t.URL)
-	if err != nil || len(t.URL) > 2048 || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" || u.User != nil {
+	if err != nil || len(t.URL) > 2048 || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" ||
+		u.User != nil {
 		return invalid(field+".url", "must be an absolute http or https URL of at most 2048 bytes without user information")
 	}
 	return nil
@@ -135,7 +139,8 @@ func checkHosts(hosts []string) *Error {
 	}
 	for i, h := range hosts {
 		if len(h) > 253 || !hostPattern.MatchString(h) {
-			return invalid("hosts["+strconv.Itoa(i)+"]", `must be a host name such as api.example.com, or *.example.com; got %q`, clip(h, 80))
+			return invalid("hosts["+strconv.Itoa(i)+"]", `must be a host name such as api.example.com, or *.example.com; got %q`,
+				clip(h, 80))
 		}
 	}
 	return nil
@@ -147,7 +152,8 @@ func checkSecrets(names []string) *Error {
 	}
 	for i, n := range names {
 		if len(n) > 128 || !identifier(n) {
-			return invalid("secrets["+strconv.Itoa(i)+"]", "must be the name of a secret (letters, digits and _); got %q", clip(n, 80))
+			return invalid("secrets["+strconv.Itoa(i)+"]", "must be the name of a secret (letters, digits and _); got %q",
+				clip(n, 80))
 		}
 	}
 	return nil

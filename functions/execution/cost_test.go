@@ -27,16 +27,27 @@ func costlyBodies() map[string]string {
 	input := func(value string) string { return `{"code":"1","input":` + value + `}` }
 	with := func(member string) string { return `{"code":"1",` + member + `}` }
 	return map[string]string{
-		"zeros": input("[0" + fill(",0") + "]"), "arrays": input("[[]" + fill(",[]") + "]"), "nested arrays": input(strings.Repeat("[", 120) + fill("[],") + "0" + strings.Repeat("]", 120)),
-		"names": input(object(`"%x":0`)), "long names": input(object(`"` + strings.Repeat("a", 60) + `%x":0`)), "escaped names": input(object(`"\u0061%x":0`)),
-		"names in objects": input("[{}" + fill(`,{"a":0,"b":0}`) + "]"), "names of members": object(`"%x":0`), "names in context": with(`"context":` + object(`"a%x":0`)),
-		"digits of timeout": with(`"timeout":` + fill("9")), "digits of seed": with(`"seed":` + fill("9")), "digits of input": input(fill("9")), "digits of memory": with(`"memory":"` + fill("9") + `"`),
-		"escapes in code": `{"code":"` + fill(`\u0061`) + `"}`, "escapes in input": input(`"` + fill(`\n`) + `"`), "line separators": input(`"` + fill("\u2028") + `"`), "spaces": with(fill(" ") + `"input":0`),
-		"deep file names": with(`"files":{` + deepFiles() + `}`), "one file": with(`"files":{"a":{"base64":"` + fill("AAAA") + `"}}`), "files": with(`"files":` + object(`"%x":""`)),
-		"tools": with(`"tools":[{"name":"a"}` + fill(`,{"name":"a"}`) + `]`), "a schema": with(`"tools":[{"name":"a","inputSchema":{"a":[0` + fill(`,0`) + `]}}]`),
-		"hosts": with(`"hosts":["a"` + fill(`,"a"`) + `]`), "one host": with(`"hosts":["` + fill("a-") + `"]`), "secrets": with(`"secrets":["a"` + fill(`,"a"`) + `]`),
-		"escaped hosts": with(`"h\u006fsts":["a"` + fill(`,"a"`) + `]`), "no end": `{"code":"1","input":[0` + fill(",0"), "open objects": fill(`{"a":`), "open arrays": fill("["),
-		"the same member": `{"code":"1"` + fill(`,"input":0`) + `}`, "one name": `{"` + fill("a") + `":0}`, "a name of slashes": with(`"context":{"` + fill("~/") + `":}`), "a policy": with(`"policy":"` + fill("a") + `"`),
+		"zeros": input("[0" + fill(",0") + "]"), "arrays": input("[[]" + fill(",[]") + "]"),
+		"nested arrays": input(strings.Repeat("[", 120) + fill("[],") + "0" + strings.Repeat("]", 120)),
+		"names":         input(object(`"%x":0`)), "long names": input(object(`"` + strings.Repeat("a", 60) + `%x":0`)),
+		"escaped names":    input(object(`"\u0061%x":0`)),
+		"names in objects": input("[{}" + fill(`,{"a":0,"b":0}`) + "]"), "names of members": object(`"%x":0`),
+		"names in context":  with(`"context":` + object(`"a%x":0`)),
+		"digits of timeout": with(`"timeout":` + fill("9")), "digits of seed": with(`"seed":` + fill("9")),
+		"digits of input": input(fill("9")), "digits of memory": with(`"memory":"` + fill("9") + `"`),
+		"escapes in code": `{"code":"` + fill(`\u0061`) + `"}`, "escapes in input": input(`"` + fill(`\n`) + `"`),
+		"line separators": input(`"` + fill("\u2028") + `"`), "spaces": with(fill(" ") + `"input":0`),
+		"deep file names": with(`"files":{` + deepFiles() + `}`),
+		"one file":        with(`"files":{"a":{"base64":"` + fill("AAAA") + `"}}`),
+			"files": with(`"files":` + object(`"%x":""`)),
+		"tools":    with(`"tools":[{"name":"a"}` + fill(`,{"name":"a"}`) + `]`),
+		"a schema": with(`"tools":[{"name":"a","inputSchema":{"a":[0` + fill(`,0`) + `]}}]`),
+		"hosts":    with(`"hosts":["a"` + fill(`,"a"`) + `]`), "one host": with(`"hosts":["` + fill("a-") + `"]`),
+		"secrets":       with(`"secrets":["a"` + fill(`,"a"`) + `]`),
+		"escaped hosts": with(`"h\u006fsts":["a"` + fill(`,"a"`) + `]`), "no end": `{"code":"1","input":[0` + fill(",0"),
+		"open objects": fill(`{"a":`), "open arrays": fill("["),
+		"the same member": `{"code":"1"` + fill(`,"input":0`) + `}`, "one name": `{"` + fill("a") + `":0}`,
+		"a name of slashes": with(`"context":{"` + fill("~/") + `":}`), "a policy": with(`"policy":"` + fill("a") + `"`),
 	}
 }
 
@@ -102,13 +113,16 @@ func BenchmarkDecodingCosts(b *testing.B) {
 	}
 }
 
-// FuzzDuplicates holds that what is decoded has no name twice, which the decoder itself does not look for: what it takes, a
-// strict reader takes.
+// FuzzDuplicates holds that what is decoded has no name twice, which the decoder itself does not look for: what it
+// takes, a strict reader takes.
 func FuzzDuplicates(f *testing.F) {
 	for _, body := range []string{
-		`{"code":"1","input":{"a":1,"a":2}}`, `{"code":"1","input":{"a":1,"\u0061":2}}`, `{"code":"1","input":[{"a":{"b":1}},{"a":{"b":1}}]}`,
-		`{"code":"1", "input" : {"a" :1 , "a": 2}}`, `{"code":"1","c\u006fde":"2"}`, `{"code":"\"a\":1,\"a\":2"}`, `{"code":"1","input":{"":1,"":2}}`,
-		`{"code":"1","input":[{"a":1},"a",{"a":[{"a":1,"b":{"a":2}}]}]}`, `{"code":"1","input":{"a\\":1,"a\\":2}}`, `{"code":"1","input":{"é":1,"\u00e9":2}}`,
+		`{"code":"1","input":{"a":1,"a":2}}`, `{"code":"1","input":{"a":1,"\u0061":2}}`,
+		`{"code":"1","input":[{"a":{"b":1}},{"a":{"b":1}}]}`,
+		`{"code":"1", "input" : {"a" :1 , "a": 2}}`, `{"code":"1","c\u006fde":"2"}`, `{"code":"\"a\":1,\"a\":2"}`,
+		`{"code":"1","input":{"":1,"":2}}`,
+		`{"code":"1","input":[{"a":1},"a",{"a":[{"a":1,"b":{"a":2}}]}]}`, `{"code":"1","input":{"a\\":1,"a\\":2}}`,
+		`{"code":"1","input":{"é":1,"\u00e9":2}}`,
 	} {
 		f.Add([]byte(body))
 	}
@@ -120,7 +134,8 @@ func FuzzDuplicates(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if value := taken["input"]; !jsontext.Value(b).IsValid() || !jsontext.Value(rest).IsValid() || value != nil && !jsontext.Value(value).IsValid() {
+		if value := taken["input"]; !jsontext.Value(b).IsValid() || !jsontext.Value(rest).IsValid() ||
+			value != nil && !jsontext.Value(value).IsValid() {
 			t.Errorf("members of %q were taken: %q and %q", b, rest, value)
 		}
 	})

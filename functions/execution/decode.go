@@ -16,7 +16,7 @@ import (
 	"github.com/airlock-run/airlock/policy/depth"
 )
 
-// The bounds of what is decoded. They hold whichever way a request came in; a tier may be tighter.
+// The bounds of decoded values. They apply to every request; a tier may be tighter.
 const (
 	MaxCodeBytes    = 1 << 20       // of Request.Code
 	MaxRequestBytes = 16 << 20      // of a whole payload; the gateway's body limit is usually far below
@@ -29,11 +29,11 @@ const (
 	MaxScopes       = 256 // of Invocation.Scopes
 )
 
-// DecodeRequest reads one request strictly: unknown and duplicate members, wrong types, invalid UTF-8, NUL in code,
-// nesting beyond [MaxDepth] and values outside what [Request] documents are refused. The error is always an *[Error]
-// with code [InvalidRequest] ([TooLarge] beyond [MaxRequestBytes]) whose Field says where, as "limits.cpuMs" or
-// "tools[2].url", and whose Message says what is accepted. Nothing of b is kept. Whether a tier of that name exists is
-// for the policy to say.
+// DecodeRequest reads one request strictly. It refuses unknown and duplicate members, wrong types, invalid UTF-8, NUL
+// in code, nesting beyond [MaxDepth], and values outside what [Request] documents. The error is always an *[Error]
+// with code [InvalidRequest], or [TooLarge] beyond [MaxRequestBytes]. Its Field names the place, such as
+// "limits.cpuMs" or "tools[2].url", and its Message says what is accepted. The result does not alias b. The policy
+// decides whether the named tier exists.
 func DecodeRequest(b []byte) (Request, error) {
 	duplicates, err := precheck(b)
 	if err != nil {
@@ -46,9 +46,9 @@ func DecodeRequest(b []byte) (Request, error) {
 	return w.request()
 }
 
-// DecodeInvocation reads what a function was sent: an envelope made by a gateway (it has the member "airlock"), or a
+// DecodeInvocation reads the payload of a function: an envelope from a gateway, which has the member "airlock", or a
 // bare request, which becomes an Invocation without an ID, with Via [ViaLambda] and Airlock zero. It is as strict as
-// [DecodeRequest] about both; the caller's claims in an envelope are data, not proof.
+// [DecodeRequest]. The caller's claims in an envelope are data, not proof.
 func DecodeInvocation(b []byte) (Invocation, error) {
 	duplicates, err := precheck(b)
 	if err != nil {
@@ -72,17 +72,17 @@ func invalid(field, format string, args ...any) *Error {
 	return &Error{Code: InvalidRequest, Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-// envelopeDepth is how deep a value may lie in a payload: replay.request.context.name of an invocation.
+// envelopeDepth is the depth of the deepest value in a payload: replay.request.context.name of an invocation.
 const envelopeDepth = 4
 
-// tooDeep names the field at which path begins.
+// tooDeep returns the error for the field at which path begins.
 func tooDeep(path string, most int) *Error {
 	field, _, _ := strings.Cut(path, "[")
 	field, _, _ = strings.Cut(strings.TrimSuffix(field, "…"), ".")
 	return invalid(field, "is nested more than %d levels deep: %s", most, path)
 }
 
-// checkDepth refuses values that nest deeper than a result may.
+// checkDepth returns an error if a value nests deeper than a result may.
 func checkDepth(r Request) *Error {
 	if path := depth.Over(r.Input, "input", MaxDepth); path != "" {
 		return tooDeep(path, MaxDepth)
@@ -95,7 +95,7 @@ func checkDepth(r Request) *Error {
 	return nil
 }
 
-// hasMember reports whether b is an object with a top-level member of that name. Syntax is judged later.
+// hasMember reports whether b is an object with a top-level member of that name. It does not check the syntax.
 func hasMember(b []byte, name string) bool {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(true))
 	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
@@ -116,7 +116,8 @@ func hasMember(b []byte, name string) bool {
 	return false
 }
 
-// decodeStrict is one pass that also finds unknown members, lone surrogates and, where there may be some, duplicate names.
+// decodeStrict decodes b and finds unknown members, lone surrogates and, if there may be some, duplicate names in the
+// same pass.
 func decodeStrict(b []byte, v any, duplicates bool) error {
 	err := json.Unmarshal(b, v, json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(!duplicates))
 	if err == nil {
@@ -143,7 +144,7 @@ func decodeStrict(b []byte, v any, duplicates bool) error {
 	return invalid("", "the body is not valid JSON: it ends too early")
 }
 
-// semantic words a value that is JSON and not what its place takes.
+// semantic returns the error for a value that is valid JSON of the wrong kind.
 func semantic(e *json.SemanticError, b []byte) error {
 	field := fieldOf(e.JSONPointer)
 	var own *Error
@@ -171,7 +172,7 @@ func semantic(e *json.SemanticError, b []byte) error {
 	return invalid(field, "must be %s; got %s", want, kindName(e.JSONKind))
 }
 
-// alsoUnknown names the other members of the body that are not accepted, a few of them.
+// alsoUnknown returns text that names a few other unknown members of the body.
 func alsoUnknown(b []byte, field, accepted string) string {
 	known := strings.Split(accepted, ", ")
 	var names []string
@@ -198,7 +199,7 @@ func alsoUnknown(b []byte, field, accepted string) string {
 	return ", and neither is " + strings.Join(names, ", nor ")
 }
 
-// plain takes the package's own prefix off a parser's message.
+// plain removes the package's prefix from a parser's message.
 func plain(err error) string {
 	if err == nil {
 		return "it ends too early"
@@ -224,7 +225,7 @@ func kindName(k jsontext.Kind) string {
 	return "something else"
 }
 
-// raw drops an explicit null, which means the same as leaving the member out.
+// raw returns v, or nil for an explicit null, which means the same as an absent member.
 func raw(v jsontext.Value) stdjson.RawMessage {
 	if len(v) == 0 || v.Kind() == 'n' {
 		return nil

@@ -33,18 +33,22 @@ func TestDecodeRequestRefuses(t *testing.T) {
 		{"broken UTF-8", "{\"code\":\"\xff\"}", "", "UTF-8 (byte 9)"},
 		{"overlong UTF-8", "{\"code\":\"\xc0\xaf\"}", "", "UTF-8"},
 		{"lone surrogate", `{"code":"\ud800"}`, "code", "surrogate"},
-		{"deep input", `{"code":"1","input":` + deep + `}`, "input", "is nested more than 512 levels deep: input[0][0][0][0][0][0]…"},
-		{"deep context", `{"code":"1","context":{"b":1,"a":{"x y":` + deep[1:len(deep)-1] + `}}}`, "context", `is nested more than 512 levels deep: context.a["x y"][0]`},
+		{"deep input", `{"code":"1","input":` + deep + `}`, "input",
+			"is nested more than 512 levels deep: input[0][0][0][0][0][0]…"},
+		{"deep context", `{"code":"1","context":{"b":1,"a":{"x y":` + deep[1:len(deep)-1] + `}}}`, "context",
+			`is nested more than 512 levels deep: context.a["x y"][0]`},
 		{"deep anything", `{"code":"1","nothing":[1,` + strings.Repeat("[", 100_000) + `}`, "nothing", "is nested more than"},
 		{"duplicate", `{"code":"1","code":"2"}`, "code", "more than once"},
 		{"duplicate by escape", `{"code":"1","c\u006fde":"2"}`, "code", "more than once"},
 		{"duplicate inside input", `{"code":"1","input":{"a":{"b":1,"b":2}}}`, "input.a.b", "more than once"},
-		{"many unknown", `{"b":1,"code":"1","cod":"2","tools":[],"z":{"code":1}}`, "b", "not a known field, and neither is cod, nor z; accepted here: code"},
+		{"many unknown", `{"b":1,"code":"1","cod":"2","tools":[],"z":{"code":1}}`, "b",
+			"not a known field, and neither is cod, nor z; accepted here: code"},
 		{"unknown", `{"code":"1","cod":"2"}`, "cod", "not a known field; accepted here: code, language"},
 		{"case matters", `{"Code":"1"}`, "Code", "not a known field"},
 		{"unknown limit", `{"code":"1","limits":{"wallMs":1}}`, "limits.wallMs", "accepted here: cpuMs, outputBytes"},
 		{"unknown debug", `{"code":"1","debug":{"trace":true}}`, "debug.trace", "stackTraces, profile, steps"},
-		{"unknown tool field", `{"code":"1","tools":[{"name":"a:b"},{"name":"a:c","nope":1}]}`, "tools[1].nope", "name, description"},
+		{"unknown tool field", `{"code":"1","tools":[{"name":"a:b"},{"name":"a:c","nope":1}]}`, "tools[1].nope",
+			"name, description"},
 		{"no code", `{}`, "code", "required"},
 		{"null code", `{"code":null}`, "code", "required"},
 		{"empty code", `{"code":""}`, "code", "non-empty"},
@@ -79,7 +83,8 @@ func TestDecodeRequestRefuses(t *testing.T) {
 		{"context builtin", `{"code":"1","context":{"JSON":1}}`, "context.JSON", "shadow"},
 		{"context console", `{"code":"1","context":{"console":1}}`, "context.console", "shadow"},
 		{"context proto", `{"code":"1","context":{"__proto__":{}}}`, "context.__proto__", "shadow"},
-		{"context too many", `{"code":"1","context":{` + many(257, func(i int) string { return fmt.Sprintf(`"k%d":1`, i) }) + `}}`, "context", "at most 256"},
+		{"context too many", `{"code":"1","context":{` + many(257, func(i int) string { return fmt.Sprintf(`"k%d":1`, i) }) +
+			`}}`, "context", "at most 256"},
 		{"tools object", `{"code":"1","tools":{}}`, "tools", "an array of tools"},
 		{"tool no name", `{"code":"1","tools":[{}]}`, "tools[0].name", "namespace:method"},
 		{"tool bad name", `{"code":"1","tools":[{"name":"1st:search"}]}`, "tools[0].name", "namespace:method"},
@@ -89,7 +94,8 @@ func TestDecodeRequestRefuses(t *testing.T) {
 		{"tool url", `{"code":"1","tools":[{"name":"a:b","url":"file:///etc/passwd"}]}`, "tools[0].url", "http or https"},
 		{"tool url user", `{"code":"1","tools":[{"name":"a:b","url":"https://u:p@h/"}]}`, "tools[0].url", "without user"},
 		{"tool schema", `{"code":"1","tools":[{"name":"a:b","inputSchema":[1]}]}`, "tools[0].inputSchema", "JSON Schema"},
-		{"too many tools", `{"code":"1","tools":[` + many(129, func(i int) string { return fmt.Sprintf(`{"name":"a:b%d"}`, i) }) + `]}`, "tools", "at most 128"},
+		{"too many tools", `{"code":"1","tools":[` +
+			many(129, func(i int) string { return fmt.Sprintf(`{"name":"a:b%d"}`, i) }) + `]}`, "tools", "at most 128"},
 		{"limits array", `{"code":"1","limits":[]}`, "limits", "cpuMs, outputBytes"},
 		{"limit zero", `{"code":"1","limits":{"apiCalls":0}}`, "limits.apiCalls", "positive whole number"},
 		{"limit negative", `{"code":"1","limits":{"cpuMs":-1}}`, "limits.cpuMs", "positive"},
@@ -153,11 +159,14 @@ func TestDecodeInvocationRefuses(t *testing.T) {
 		{"code", `{"airlock":1,"id":"exec_0123456789","request":{},"via":"http"}`, "code"},
 		{"code type", `{"airlock":1,"id":"exec_0123456789","request":{"code":1},"via":"http"}`, "code"},
 		{"extra", `{"airlock":1,"id":"exec_0123456789","request":{"code":"1"},"via":"http","admin":true}`, "admin"},
-		{"caller", `{"airlock":1,"id":"exec_0123456789","request":{"code":"1"},"via":"http","caller":{"tenant":"` + strings.Repeat("t", 300) + `"}}`, "caller.tenant"},
+		{"caller", `{"airlock":1,"id":"exec_0123456789","request":{"code":"1"},"via":"http","caller":{"tenant":"` +
+			strings.Repeat("t", 300) + `"}}`, "caller.tenant"},
 		{"queue", `{"airlock":1,"id":"exec_0123456789","request":{"code":"1"},"via":"http","queueMs":-1}`, "queueMs"},
 		{"scopes", `{"airlock":1,"id":"exec_0123456789","request":{"code":"1"},"via":"http","scopes":[""]}`, "scopes"},
-		{"scopes type", `{"airlock":1,"id":"exec_0123456789","request":{"code":"1"},"via":"http","scopes":"tier:x"}`, "scopes"},
-		{"time", `{"airlock":1,"id":"exec_0123456789","request":{"code":"1"},"via":"http","receivedAt":"noon"}`, "receivedAt"},
+		{"scopes type", `{"airlock":1,"id":"exec_0123456789","request":{"code":"1"},"via":"http","scopes":"tier:x"}`,
+			"scopes"},
+		{"time", `{"airlock":1,"id":"exec_0123456789","request":{"code":"1"},"via":"http","receivedAt":"noon"}`,
+			"receivedAt"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -181,7 +190,8 @@ func TestDecodeInvocationBareRequest(t *testing.T) {
 
 func TestParseMemory(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int64{"32mb": 32 << 20, "1GB": 1 << 30, "512 kb": 512 << 10, "100b": 100, "1.5mb": 3 << 19} {
+	for text, want := range map[string]int64{"32mb": 32 << 20, "1GB": 1 << 30, "512 kb": 512 << 10, "100b": 100,
+		"1.5mb": 3 << 19} {
 		if got, err := execution.ParseMemory(text); err != nil || got != want {
 			t.Errorf("%q: got %d, %v, want %d", text, got, err, want)
 		}
@@ -198,7 +208,8 @@ func TestValidID(t *testing.T) {
 	if !execution.ValidID("exec_01JD0123456789ABCDEFGHJKMN") {
 		t.Error("a ULID is refused")
 	}
-	for _, id := range []string{"", "exec_", "exec_short", "01JD0123456789ABCDEFGHJKMN", "exec_01JD/123456789", "exec_01JD0123456789\x00", "exec_" + strings.Repeat("a", 65)} {
+	for _, id := range []string{"", "exec_", "exec_short", "01JD0123456789ABCDEFGHJKMN", "exec_01JD/123456789",
+		"exec_01JD0123456789\x00", "exec_" + strings.Repeat("a", 65)} {
 		if execution.ValidID(id) {
 			t.Errorf("%q is accepted", id)
 		}

@@ -1,9 +1,12 @@
-// Package execution is the contract: what a caller sends to have code run, and what comes back.
+// Package execution is the wire contract: what a caller sends to run code, and what it gets back.
 //
-// A [Request] travels as JSON over HTTPS, MCP, a webhook or a direct Lambda invocation; the same request gives the
-// same [Result] whichever way it came. Between gateway and function it rides in an [Invocation], which adds who is
-// asking and under which id. A function that streams answers with a sequence of [Event] lines.
+// A [Request] travels as JSON over HTTPS, MCP, a webhook or a direct Lambda invocation, and gives the same [Result]
+// every way. Between gateway and function it travels in an [Invocation], which adds the caller and the ID. A function
+// that streams answers with a sequence of [Event] lines.
 //
-// The package holds types and their JSON and nothing else: no policy, no sandbox, no transport. Field names are fixed;
-// old documents keep decoding. Every string code is append-only.
+// The package holds types and their JSON only: no policy, no sandbox, no transport. It imports nothing but leaf
+// packages, and every room may import it. Field names are fixed, old documents keep decoding, and string codes are
+// append-only.
+//
+// Start with [Request] and [Result].
 package execution

@@ -2,29 +2,31 @@ package execution
 
 import "time"
 
-// Code says what kind of platform failure happened. Codes are append-only.
+// Code is the kind of a platform failure. Codes are append-only.
 type Code string
 
 // The platform failures.
 const (
-	// InvalidRequest: the request itself is at fault; Field names where.
+	// InvalidRequest means that the request is at fault; Field names the place.
 	InvalidRequest Code = "invalid_request"
-	// Unavailable: no function could take the execution, or it was lost before an answer. It may be tried again.
+	// Unavailable means that no function could take the execution, or that it was lost before an answer. The caller may
+	// retry.
 	Unavailable Code = "unavailable"
-	// Throttled: too many at once; RetryAfter says when to come back.
+	// Throttled means that too many executions run; RetryAfter says when to retry.
 	Throttled Code = "throttled"
-	// TooLarge: a payload above what the way to the function can carry.
+	// TooLarge means that the payload exceeds what can be carried to the function.
 	TooLarge Code = "too_large"
-	// Unrecorded: the execution ended and its audit record could not be written; its result is withheld.
+	// Unrecorded means that the audit record could not be written; the result is withheld.
 	Unrecorded Code = "unrecorded"
-	// SourcesNeeded: the function does not have the sources that the invocation only names (Invocation.Content). Nothing ran.
+	// SourcesNeeded means that the function does not have the sources that the invocation names (Invocation.Content).
+	// Nothing ran.
 	SourcesNeeded Code = "sources_needed"
-	// Internal: anything else of ours.
+	// Internal means any other failure of the platform.
 	Internal Code = "internal"
 )
 
-// Error is a failure of the platform or of the request, never of the guest. Message is safe to show to the caller; the
-// wrapped error is not.
+// Error is a failure of the platform or of the request, never of the guest. Message may be shown to the caller; the
+// wrapped error may not.
 type Error struct {
 	Code       Code          `json:"code"`
 	Field      string        `json:"field,omitempty"`
@@ -33,7 +35,7 @@ type Error struct {
 	Err        error         `json:"-"`
 }
 
-// Error gives the message, with the field in front when there is one.
+// Error returns the message, prefixed with the field if there is one.
 func (e *Error) Error() string {
 	s := e.Message
 	if e.Field != "" {
@@ -45,5 +47,5 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Facts are what a request asks for, in the plain values that a policy judges.
+// Facts are the values of a request that a policy decides on.
 type Facts struct {
-	// Files are those beside what runs, by path.
+	// Files holds the files other than the entry, by path.
 	Files map[string]string
-	// Timeout and CPU are at most a day, which is more than any tier grants; 0 asks for nothing.
+	// Timeout and CPU are at most a day, which exceeds every tier; 0 means the tier's.
 	Timeout, CPU time.Duration
 	MemoryBytes  int64 // 0 asks for nothing
 	Tools        []string
 	Globals      []string // the names that context and tools take
 }
 
-// Facts gives those of a request that was decoded.
+// Facts returns the facts of a decoded request.
 func (r Request) Facts() Facts {
 	memory, err := ParseMemory(r.Memory)
 	if err != nil {
@@ -44,7 +44,7 @@ func (r Request) Facts() Facts {
 	return f
 }
 
-// Main is what runs: the request's code, or its entry file.
+// Main returns the code that runs: Code, or the entry file.
 func (r Request) Main() string {
 	if r.Entry != "" {
 		return string(r.Files[r.Entry])
@@ -52,7 +52,8 @@ func (r Request) Main() string {
 	return r.Code
 }
 
-// MainLanguage is the language of what runs, "javascript" or "typescript": an entry's name says it too.
+// MainLanguage returns the language of the code that runs, "javascript" or "typescript". The extension of an entry
+// file decides first.
 func (r Request) MainLanguage() string {
 	switch path.Ext(r.Entry) {
 	case ".ts", ".mts", ".cts", ".tsx":

@@ -16,7 +16,8 @@ func TestFacts(t *testing.T) {
 		memory                  int64
 	}{
 		{`{"code":"1"}`, "1", "javascript", 0, 0},
-		{`{"code":"1","language":"typescript","timeout":1.5,"memory":"32mb"}`, "1", "typescript", 1500 * time.Microsecond, 32 << 20},
+		{`{"code":"1","language":"typescript","timeout":1.5,"memory":"32mb"}`, "1", "typescript", 1500 * time.Microsecond,
+			32 << 20},
 		{`{"files":{"a.ts":"2","b.js":"3"},"entry":"a.ts","timeout":1e300}`, "2", "typescript", 24 * time.Hour, 0},
 		{`{"files":{"a.js":"2"},"entry":"a.js"}`, "2", "javascript", 0, 0},
 	} {
@@ -33,7 +34,8 @@ func TestFacts(t *testing.T) {
 		}
 	}
 	r, err := execution.DecodeRequest([]byte(`{"code":"1","context":{"a":1},"tools":[{"name":"b:c-d","url":"https://b.example"}]}`))
-	if f := r.Facts(); err != nil || !slices.Equal(f.Tools, []string{"b:c-d"}) || !slices.Equal(f.Globals, []string{"a", "b"}) {
+	if f := r.Facts(); err != nil || !slices.Equal(f.Tools, []string{"b:c-d"}) ||
+		!slices.Equal(f.Globals, []string{"a", "b"}) {
 		t.Errorf("%+v %v", f, err)
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxPointer is how much of a JSON pointer is looked at: a caller's names may be as long as the body.
+// maxPointer is how much of a JSON pointer is read: a caller's names may be as long as the body.
 const maxPointer = 4 << 10
 
-// fieldOf writes a JSON pointer the way callers write it in code: tools[2].url.
+// fieldOf writes a JSON pointer as callers write it in code, such as tools[2].url.
 func fieldOf(p jsontext.Pointer) string {
 	p = p[:min(len(p), maxPointer)]
 	var b strings.Builder
@@ -27,7 +27,7 @@ func fieldOf(p jsontext.Pointer) string {
 	return strings.TrimPrefix(b.String(), "request.")
 }
 
-// patternOf is fieldOf with every index as [].
+// patternOf returns fieldOf with every index as [].
 func patternOf(p jsontext.Pointer) string {
 	field := fieldOf(p)
 	var b strings.Builder
@@ -46,7 +46,7 @@ func patternOf(p jsontext.Pointer) string {
 	return b.String() + field
 }
 
-// clip keeps what a caller sent from filling a message.
+// clip shortens text of the caller for use in a message.
 func clip(s string, max int) string {
 	if len(s) <= max {
 		return s
@@ -58,7 +58,7 @@ func clip(s string, max int) string {
 	return s[:cut] + "…"
 }
 
-// accepted says what a field takes, for the sentence "must be …".
+// accepted returns what a field accepts, for the sentence "must be …".
 func accepted(pattern string) (string, bool) {
 	switch pattern {
 	case "code", "language", "engine", "policy", "priority", "entry":
@@ -107,7 +107,7 @@ func accepted(pattern string) (string, bool) {
 	return "", false
 }
 
-// members lists the names an object takes.
+// members returns the member names that an object accepts.
 func members(pattern string) string {
 	switch pattern {
 	case "limits":

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// File is the content of one file. Its JSON is a string when it is valid UTF-8, else {"base64": "…"}.
+// A File is the content of one file. Its JSON is a string if it is valid UTF-8, and {"base64": "…"} otherwise.
 type File []byte
 
 // MarshalJSON implements json.Marshaler.

@@ -6,20 +6,20 @@ import (
 	"fmt"
 )
 
-// Handover stands for an [Invocation] that is larger than an invocation can carry: its JSON lies in a store that the
-// gateway and the function share, and the function is sent this in its place, as {"airlock": 1, "handover": {…}}.
+// A Handover replaces an [Invocation] that is too large for its transport. The invocation's JSON lies in a store that
+// the gateway and the function share, and the function receives {"airlock": 1, "handover": {…}}.
 //
-// Nobody gains by writing one. It names its bytes by their hash and not by a place, so that whoever can name them has had
-// them before, and nothing that was not handed over can be named at all.
+// A forged handover gains nothing: it names its bytes by their hash and not by a location, so whoever can name them
+// already has them.
 type Handover struct {
-	// ID is that of the execution.
+	// ID is the ID of the execution.
 	ID string `json:"id"`
-	// SHA256 is the hash of the bytes, in 64 lower-case hexadecimal digits; Bytes is their number.
+	// SHA256 is the hash of the bytes in 64 lower-case hexadecimal digits; Bytes is their number.
 	SHA256 string `json:"sha256"`
 	Bytes  int    `json:"bytes"`
 }
 
-// NewHandover names the JSON of an invocation.
+// NewHandover returns the handover of an invocation's JSON.
 func NewHandover(id string, payload []byte) Handover {
 	sum := sha256.Sum256(payload)
 	return Handover{ID: id, SHA256: hex.EncodeToString(sum[:]), Bytes: len(payload)}
@@ -30,16 +30,17 @@ type wireHandover struct {
 	Handover Handover `json:"handover"`
 }
 
-// Payload gives what a function is sent.
+// Payload returns the payload that the function receives.
 func (h Handover) Payload() []byte {
-	return fmt.Appendf(nil, `{"airlock":%d,"handover":{"id":%q,"sha256":%q,"bytes":%d}}`, InvocationVersion, h.ID, h.SHA256, h.Bytes)
+	return fmt.Appendf(nil, `{"airlock":%d,"handover":{"id":%q,"sha256":%q,"bytes":%d}}`, InvocationVersion, h.ID,
+		h.SHA256, h.Bytes)
 }
 
-// Is reports whether payload is the bytes that h names.
+// Is reports whether payload has the bytes that h names.
 func (h Handover) Is(payload []byte) bool { return h == NewHandover(h.ID, payload) }
 
-// DecodeHandover reads what a function was sent. is says whether it is a handover at all; the error, an *[Error] with code
-// [InvalidRequest], that it is one and not a good one.
+// DecodeHandover reads the payload of a function. is reports whether it is a handover. If it is an invalid one, the
+// error is an *[Error] with code [InvalidRequest].
 func DecodeHandover(b []byte) (h Handover, is bool, err error) {
 	if len(b) > 1024 || !hasMember(b, "airlock") || !hasMember(b, "handover") {
 		return Handover{}, false, nil
@@ -55,7 +56,8 @@ func DecodeHandover(b []byte) (h Handover, is bool, err error) {
 	h = w.Handover
 	switch sum, bad := hex.DecodeString(h.SHA256); {
 	case w.Airlock != InvocationVersion:
-		return Handover{}, true, invalid("airlock", "must be %d, the version of the envelope this build understands; got %d", InvocationVersion, w.Airlock)
+		return Handover{}, true, invalid("airlock", "must be %d, the version of the envelope this build understands; got %d",
+			InvocationVersion, w.Airlock)
 	case !ValidID(h.ID):
 		return Handover{}, true, invalid("handover.id", `must be "exec_" and 10 to 64 letters or digits`)
 	case bad != nil || len(sum) != sha256.Size || hex.EncodeToString(sum) != h.SHA256:

@@ -45,7 +45,8 @@ func TestHandoverRefused(t *testing.T) {
 			t.Errorf("%s: %v %v, want field %s", payload, is, err, field)
 		}
 	}
-	for _, other := range []string{``, `{}`, `{"code":"1"}`, `{"handover":{}}`, `{"airlock":1,"id":"x"}`, `[{"airlock":1,"handover":{}}]`, strings.Repeat(" ", 2000) + good} {
+	for _, other := range []string{``, `{}`, `{"code":"1"}`, `{"handover":{}}`, `{"airlock":1,"id":"x"}`,
+		`[{"airlock":1,"handover":{}}]`, strings.Repeat(" ", 2000) + good} {
 		if _, is, err := execution.DecodeHandover([]byte(other)); is || err != nil {
 			t.Errorf("%s is a handover: %v", other, err)
 		}
@@ -60,7 +61,8 @@ func FuzzDecodeHandover(f *testing.F) {
 		if !is || err != nil {
 			return
 		}
-		if !execution.ValidID(h.ID) || len(h.SHA256) != 64 || strings.ContainsAny(h.ID+h.SHA256, "/.%\\") || !json.Valid(h.Payload()) {
+		if !execution.ValidID(h.ID) || len(h.SHA256) != 64 || strings.ContainsAny(h.ID+h.SHA256, "/.%\\") ||
+			!json.Valid(h.Payload()) {
 			t.Fatalf("%+v", h)
 		}
 		if again, is, err := execution.DecodeHandover(h.Payload()); err != nil || !is || again != h {

@@ -12,14 +12,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Member is one member of a JSON object: its name, and its value as it was written, in the memory of the object.
+// A Member is one member of a JSON object: its name, and its value as it was written. Both alias the object.
 type Member struct {
 	Name  string
 	Value stdjson.RawMessage
 }
 
-// Members returns the members of a JSON object in their order. It refuses what [DecodeRequest] refuses of the object as a
-// whole: duplicate names, nesting that is too deep, what is no JSON. Values may still have numbers or strings that are refused.
+// Members returns the members of a JSON object in their order. It refuses what [DecodeRequest] refuses of an object:
+// duplicate names, deep nesting, invalid JSON. Values may still hold numbers or strings that DecodeRequest refuses.
 func Members(b []byte) ([]Member, error) {
 	duplicates, err := precheck(b)
 	if err != nil {
@@ -94,8 +94,8 @@ func JoinMembers(members []Member) []byte {
 	return append(out, '}')
 }
 
-// TakeMembers takes the named members out of a JSON object, for requests that say more than a [Request] does. It returns
-// the object that is left, for [DecodeRequest], and the members that were there. An explicit null is as good as none.
+// TakeMembers removes the named members from a JSON object, for requests that extend a [Request]. It returns the rest
+// for [DecodeRequest] and the members that were present. An explicit null counts as absent.
 func TakeMembers(b []byte, names ...string) (rest []byte, taken map[string]stdjson.RawMessage, err error) {
 	members, err := Members(b)
 	if err != nil {
@@ -113,8 +113,8 @@ func TakeMembers(b []byte, names ...string) (rest []byte, taken map[string]stdjs
 	return JoinMembers(left), taken, nil
 }
 
-// DecodeMember reads one member that TakeMembers gave into v, a pointer to a struct or a plain type, strictly: unknown
-// members, duplicate names and wrong types are refused. what says what the member takes.
+// DecodeMember reads a member that TakeMembers returned into v, a pointer to a struct or a plain type. It refuses
+// unknown members, duplicate names and wrong types. what says what the member accepts.
 func DecodeMember(field string, b []byte, v any, what string) error {
 	if err := json.Unmarshal(b, v, json.RejectUnknownMembers(true)); err != nil {
 		return invalid(field, "must be %s", what)

@@ -6,7 +6,7 @@ import (
 	"github.com/airlock-run/airlock/policy/toolname"
 )
 
-// checkGlobal decides whether a context entry may become a global of that name.
+// checkGlobal returns an error if a context entry may not become a global of that name.
 func checkGlobal(name string) *Error {
 	field := "context." + clip(name, 80)
 	switch {
@@ -21,7 +21,8 @@ func checkGlobal(name string) *Error {
 // identifier reports whether s is an ECMAScript IdentifierName written without escapes.
 func identifier(s string) bool {
 	for i, r := range s {
-		start := r == '$' || r == '_' || unicode.IsLetter(r) || unicode.Is(unicode.Nl, r) || unicode.Is(unicode.Other_ID_Start, r)
+		start := r == '$' || r == '_' || unicode.IsLetter(r) || unicode.Is(unicode.Nl, r) ||
+			unicode.Is(unicode.Other_ID_Start, r)
 		if start {
 			continue
 		}
@@ -34,8 +35,8 @@ func identifier(s string) bool {
 	return s != ""
 }
 
-// FreeGlobal reports whether a name can be that of a namespace of tools: an identifier that is neither the language's nor
-// the sandbox's.
+// FreeGlobal reports whether a name may be a namespace of tools: an identifier that neither the language nor the
+// sandbox uses.
 func FreeGlobal(name string) bool {
 	return checkGlobal(name) == nil && toolname.Check(name+":method") == nil
 }

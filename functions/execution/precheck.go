@@ -11,15 +11,15 @@ import (
 	"github.com/airlock-run/airlock/policy/depth"
 )
 
-// precheck refuses by one pass over the bytes what no later step should have to meet, and reports whether an object may have
-// a name twice. Of a body that is JSON it misses no such name: later steps need not look, which would cost them ten times
-// this pass.
+// precheck scans the bytes once, before anything is decoded, and reports whether an object may have a duplicate name.
+// It finds every duplicate in valid JSON, so later steps need not check, which would cost ten times this pass.
 func precheck(b []byte) (duplicates bool, err error) {
 	switch {
 	case len(b) == 0:
 		return false, invalid("", "the body is empty; send a JSON object with the member code")
 	case len(b) > MaxRequestBytes:
-		return false, &Error{Code: TooLarge, Message: fmt.Sprintf("the request has %d bytes; at most %d are accepted", len(b), MaxRequestBytes)}
+		return false, &Error{Code: TooLarge, Message: fmt.Sprintf("the request has %d bytes; at most %d are accepted", len(b),
+			MaxRequestBytes)}
 	case !utf8.Valid(b):
 		return false, invalid("", "the body is not valid UTF-8 (byte %d)", firstInvalid(b))
 	}
@@ -27,15 +27,15 @@ func precheck(b []byte) (duplicates bool, err error) {
 	return s.walk()
 }
 
-// shape is the pass of precheck.
+// shape is the state of precheck.
 type shape struct {
 	b     []byte
 	depth int
-	// objects is, for each depth, the number of the object there, or 0 for an array.
+	// objects holds, for each depth, the number of the object there, or 0 for an array.
 	objects [MaxDepth + envelopeDepth + 1]uint32
 	serial  uint32
 	names   memberNames
-	// most is how many entries the member of the outermost object may have that is being passed; 0 is any number.
+	// most is the number of entries that the current member of the outermost object may have; 0 means any number.
 	most, entries int
 	member        string
 }
@@ -55,7 +55,7 @@ func (s *shape) walk() (duplicates bool, err error) {
 			i = end - 1
 		case '{', '[':
 			if s.depth++; s.depth > MaxDepth+envelopeDepth {
-				// A value inside the envelope is deeper than MaxDepth then.
+				// Only a value inside the envelope can be deeper than MaxDepth here.
 				return false, tooDeep(depth.Over(s.b, "", MaxDepth+envelopeDepth), MaxDepth)
 			}
 			s.objects[s.depth] = 0
@@ -77,7 +77,7 @@ func (s *shape) walk() (duplicates bool, err error) {
 	return duplicates, nil
 }
 
-// mostEntries returns how many entries a member of a request may have; 0 is any number.
+// mostEntries returns how many entries a member of a request may have; 0 means any number.
 func mostEntries(member string) int {
 	switch member {
 	case "context":
@@ -119,7 +119,7 @@ func namesMember(b []byte, at int) bool {
 	return false
 }
 
-// plainName returns the name that a string in JSON stands for, or "" when it is longer than any that is known.
+// plainName returns the name that a JSON string stands for, or "" if it is longer than every known name.
 func plainName(quoted []byte) string {
 	if len(quoted) > 128 {
 		return ""
@@ -131,14 +131,14 @@ func plainName(quoted []byte) string {
 	return string(plain)
 }
 
-// memberNames are the names of all objects of a body, in a table that grows: a sixteenth of the cost of a map.
+// memberNames holds the names of all objects of a body in a growing table, at a sixteenth of the cost of a map.
 type memberNames struct {
 	seed  maphash.Seed
 	slots []memberName
 	n     int
 }
 
-// memberName is where a name stands. A start of 0 is none: no name begins a body.
+// memberName is the position of a name. A start of 0 means none, because no body begins with a name.
 type memberName struct {
 	hash       uint64
 	object     uint32
@@ -149,9 +149,10 @@ func newMemberNames() memberNames {
 	return memberNames{seed: maphash.MakeSeed(), slots: make([]memberName, 64)}
 }
 
-// add reports whether the object had the name already.
+// add reports whether the object already had the name.
 func (m *memberNames) add(b []byte, start, end int, object uint32) bool {
-	added := memberName{maphash.Bytes(m.seed, unescaped(b[start:end])) + uint64(object)*0x9e3779b97f4a7c15, object, int32(start), int32(end)}
+	added := memberName{maphash.Bytes(m.seed, unescaped(b[start:end])) + uint64(object)*0x9e3779b97f4a7c15, object,
+		int32(start), int32(end)}
 	if 2*m.n >= len(m.slots) {
 		old := m.slots
 		m.slots = make([]memberName, 2*len(old))
@@ -182,7 +183,7 @@ func (m *memberNames) free(hash uint64) uint64 {
 	return at
 }
 
-// unescaped returns what a string in JSON stands for, or the string itself where it is none.
+// unescaped returns the text of a JSON string, or the argument if it is not one.
 func unescaped(quoted []byte) []byte {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return quoted

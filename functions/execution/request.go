@@ -2,8 +2,8 @@ package execution
 
 import "encoding/json"
 
-// Request is one execution as a caller asks for it. The zero value of every optional field means "what the tier says";
-// numbers only ever lower a tier's limits.
+// A Request asks for one execution. The zero value of an optional field means the tier's value; numbers only lower a
+// tier's limits.
 type Request struct {
 	// Code is JavaScript or TypeScript: an expression, statements, a function, or a module. Markdown fences are stripped.
 	Code string `json:"code"`
@@ -21,9 +21,9 @@ type Request struct {
 	Context map[string]json.RawMessage `json:"context,omitempty"`
 	// Input is the global input; absent means null.
 	Input json.RawMessage `json:"input,omitempty"`
-	// Tools are functions the guest may call; each call is made by the host.
+	// Tools are functions that the guest may call; the host makes the calls.
 	Tools []Tool `json:"tools,omitempty"`
-	// Limits lowers single caps of the tier.
+	// Limits lowers single limits of the tier.
 	Limits Limits `json:"limits,omitzero"`
 	// Seed fixes Math.random and the clock, for replay.
 	Seed *int64 `json:"seed,omitempty"`
@@ -31,46 +31,46 @@ type Request struct {
 	Priority string `json:"priority,omitempty"`
 	// Debug asks for more to be reported.
 	Debug *Debug `json:"debug,omitempty"`
-	// Files fills the execution's in-memory file system, by relative path.
+	// Files are the initial files of the execution, by relative path.
 	Files map[string]File `json:"files,omitempty"`
-	// Entry is the path in Files to run in place of Code.
+	// Entry is the path in Files that runs instead of Code.
 	Entry string `json:"entry,omitempty"`
-	// Hosts asks for network access to these hosts (exact names, or "*.example.com"); the deployment decides.
+	// Hosts asks for network access to hosts (exact names, or "*.example.com"). The deployment decides.
 	Hosts []string `json:"hosts,omitempty"`
-	// Secrets names secrets of the deployment that requests to their own hosts may carry.
+	// Secrets names secrets of the deployment that requests to their hosts may carry.
 	Secrets []string `json:"secrets,omitempty"`
 }
 
-// Limits lowers a tier's caps. Zero means the tier's own value, never "unlimited".
+// Limits lowers a tier's limits. Zero means the tier's value, never "unlimited".
 type Limits struct {
 	CPUMs       float64 `json:"cpuMs,omitempty"`
 	OutputBytes int64   `json:"outputBytes,omitempty"`
 	LogEntries  int     `json:"logEntries,omitempty"`
 	APICalls    int     `json:"apiCalls,omitempty"`
-	// Ticks is work in [Usage.Ticks], which are the same on every machine; hitting it is the limit "cpu".
+	// Ticks is work in [Usage.Ticks], the same on every machine. Reaching it is the limit "cpu".
 	Ticks int64 `json:"ticks,omitempty"`
-	// FetchBytes is of bodies sent and received, FileBytes of files in the file system.
+	// FetchBytes counts bodies sent and received, FileBytes the files in the file system.
 	FetchBytes int64 `json:"fetchBytes,omitempty"`
 	FileBytes  int64 `json:"fileBytes,omitempty"`
 }
 
-// Debug asks for more to be reported. It grants nothing.
+// Debug asks for more output. It grants nothing.
 type Debug struct {
 	StackTraces bool `json:"stackTraces,omitempty"`
 	Profile     bool `json:"profile,omitempty"`
 	Steps       bool `json:"steps,omitempty"`
 }
 
-// Tool is a function that the host calls for the guest: POST {"tool","params","executionId"} to URL.
+// A Tool is a function that the host calls for the guest: POST {"tool","params","executionId"} to URL.
 type Tool struct {
-	// Name says how the guest calls it; see [ToolGlobal].
+	// Name is how the guest calls it; see [ToolGlobal].
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
-	// InputSchema and OutputSchema are JSON Schemas that parameters and answers are held against.
+	// InputSchema and OutputSchema are the JSON Schemas of parameters and answers.
 	InputSchema  json.RawMessage `json:"inputSchema,omitempty"`
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 	URL          string          `json:"url,omitempty"`
-	// Server identifies the attached server that listed the tool; "" for a tool of the request's own. It travels in
+	// Server identifies the server that listed a remote tool; "" for a tool of the request. It travels in
 	// [Invocation.Servers].
 	Server string `json:"-"`
 }

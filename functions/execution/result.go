@@ -2,10 +2,10 @@ package execution
 
 import "encoding/json"
 
-// Status says how an execution ended. Codes are append-only.
+// Status is how an execution ended. Codes are append-only.
 type Status string
 
-// The statuses. Queued and Running appear only where a result is polled.
+// The statuses. Queued and Running occur only where a result is polled.
 const (
 	Completed Status = "completed"
 	Failed    Status = "error"
@@ -16,7 +16,7 @@ const (
 	Running   Status = "running"
 )
 
-// The limits by the names they have in [Result.Limit]. Codes are append-only.
+// The values of [Result.Limit]. Codes are append-only.
 const (
 	LimitWall       = "wall"
 	LimitCPU        = "cpu"
@@ -29,7 +29,8 @@ const (
 	LimitFetchBytes = "fetchBytes"
 )
 
-// Result is what one execution came to. A guest's failure is in it; a platform failure never is (see [Error]).
+// A Result is the outcome of one execution. A guest's failure is part of it; a platform failure never is (see
+// [Error]).
 type Result struct {
 	ID     string          `json:"id"`
 	Status Status          `json:"status"`
@@ -37,13 +38,13 @@ type Result struct {
 	// Output is the console's text, one line per call, capped by Limits.OutputBytes.
 	Output string `json:"output"`
 	Logs   []Log  `json:"logs"`
-	// Error is one line; nil when the execution completed.
+	// Error is one line; nil if the execution completed.
 	Error     *string    `json:"error"`
 	Exception *Exception `json:"exception"`
-	// Limit names the one cap that ended the run; nil when none did.
+	// Limit is the limit that ended the run; nil if none did.
 	Limit  *string `json:"limit"`
 	Engine string  `json:"engine"`
-	// EngineBuild names the build of the engine that ran, such as quickjs-ng-0.15.1; empty when nothing ran.
+	// EngineBuild names the build of the engine that ran, such as quickjs-ng-0.15.1; empty if nothing ran.
 	EngineBuild    string          `json:"engineBuild,omitempty"`
 	Policy         string          `json:"policy"`
 	DurationMs     float64         `json:"durationMs"`
@@ -52,45 +53,48 @@ type Result struct {
 	Violations     []string        `json:"violations"`
 	Cached         bool            `json:"cached"`
 	APICallCount   int             `json:"apiCallCount"`
-	// Pure reports that neither clock, randomness nor a host call was touched: the same request gives the same result.
+	// Pure reports that the run used neither clock nor randomness nor host calls: the same request gives the same
+	// result.
 	Pure     bool            `json:"pure,omitempty"`
 	FilesOut map[string]File `json:"filesOut,omitempty"`
 	Debug    json.RawMessage `json:"debug,omitempty"`
-	// Function is set when a saved function ran.
+	// Function is set if a saved function ran.
 	Function *FunctionRef `json:"function,omitempty"`
-	// Warm says, of a saved function, whether the run started where the version's top level ends; ColdReason why it cannot.
+	// Warm reports whether a saved function started from its warm state, after its top level; ColdReason says why it
+	// could not.
 	Warm       *bool  `json:"warm,omitempty"`
 	ColdReason string `json:"coldReason,omitempty"`
 }
 
-// FunctionRef names the version of a saved function.
+// A FunctionRef names the version of a saved function.
 type FunctionRef struct {
 	Name    string `json:"name"`
 	Version int    `json:"version"`
 }
 
-// Log is one console call.
+// A Log is one console call.
 type Log struct {
 	// Level is log, info, warn, error or debug.
 	Level string `json:"level"`
-	// Message is cut, with an ellipsis, at the tier's length in characters.
+	// Message is cut at the tier's length in characters, with an ellipsis.
 	Message string `json:"message"`
-	// AtMs is milliseconds since the run started.
+	// AtMs is the time since the start of the run in milliseconds.
 	AtMs float64 `json:"atMs"`
 }
 
-// Exception is what the guest threw, in the caller's own source. Line and Column count from 1; 0 means unknown.
+// An Exception is what the guest threw, in terms of the caller's source. Line and Column count from 1; 0 means
+// unknown.
 type Exception struct {
 	Name    string `json:"name"`
 	Message string `json:"message"`
 	Stack   string `json:"stack"`
 	Line    int    `json:"line"`
 	Column  int    `json:"column"`
-	// File is the one of the request's files that Line counts in; empty for Request.Code.
+	// File is the file of the request that Line refers to; empty for Request.Code.
 	File string `json:"file,omitempty"`
 }
 
-// Usage is what an execution consumed. Ticks are deterministic: the same code counts the same everywhere.
+// Usage is what an execution consumed. Ticks are deterministic: the same code has the same count on every machine.
 type Usage struct {
 	WallMs      float64 `json:"wallMs"`
 	CPUMs       float64 `json:"cpuMs"`

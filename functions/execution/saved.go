@@ -7,69 +7,69 @@ import (
 	"time"
 )
 
-// The answers of stores of functions and jobs. Nothing was changed.
+// The errors of stores of functions and jobs. Nothing was changed.
 var (
 	ErrNotFound = errors.New("there is nothing with this name or id")
 	ErrFull     = errors.New("there is no room for more")
 	ErrNotKept  = errors.New("this deployment keeps nothing of the kind")
 )
 
-// SavedFunction is a function that was saved under a name: its versions, which never change, and what points at them.
+// A SavedFunction is a named function with its immutable versions and the aliases that point at them.
 type SavedFunction struct {
 	Tenant    string    `json:"tenant"`
 	Name      string    `json:"name"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
-	// Versions are in ascending order; numbers count from 1.
+	// Versions are in ascending order, numbered from 1.
 	Versions []FunctionVersion        `json:"versions"`
 	Aliases  map[string]FunctionAlias `json:"aliases"`
 	Hook     *FunctionHook            `json:"hook,omitempty"`
 	Schedule *FunctionSchedule        `json:"schedule,omitempty"`
 }
 
-// FunctionVersion describes one version. Its content is kept apart.
+// A FunctionVersion describes one version. Its content is stored separately.
 type FunctionVersion struct {
 	Version int `json:"version"`
-	// Digest tells contents apart: the same content is the same version.
+	// Digest identifies the content: the same content is the same version.
 	Digest     string    `json:"digest"`
 	CodeSHA256 string    `json:"codeSha256"`
 	CodeBytes  int       `json:"codeBytes"`
 	CreatedAt  time.Time `json:"createdAt"`
 	CreatedBy  string    `json:"createdBy"`
-	// Warm says whether runs start where the top level of the code ends, and ColdReason why they cannot; nil until a run has
-	// told.
+	// Warm reports whether runs start from the warm state, and ColdReason why they cannot; nil until a run has shown
+	// it.
 	Warm       *bool  `json:"warm,omitempty"`
 	ColdReason string `json:"coldReason,omitempty"`
 }
 
-// FunctionContent is what a version runs.
+// FunctionContent is the content of a version.
 type FunctionContent struct {
 	Request Request           `json:"request"`
 	Env     map[string]string `json:"env,omitempty"`
-	// Scopes are the restricting scopes of whoever saved it. They hold when the function runs on nobody's behalf: for a
-	// webhook, or by the clock.
+	// Scopes are the restricting scopes of the caller that saved it. They apply if no caller runs the function: for a
+	// webhook or a schedule.
 	Scopes []string `json:"scopes,omitempty"`
-	// Sum is the [Sources.Sum] of Request. It is worked out when the content is read.
+	// Sum is the [Sources.Sum] of Request, computed when the content is read.
 	Sum string `json:"-"`
 }
 
-// FunctionAlias points at a version. Previous is where it pointed before, 0 when nowhere.
+// A FunctionAlias points at a version. Previous is the version that it pointed at before; 0 if there was none.
 type FunctionAlias struct {
 	Version  int       `json:"version"`
 	Previous int       `json:"previous,omitempty"`
 	MovedAt  time.Time `json:"movedAt"`
 }
 
-// FunctionHook says which webhooks run a function.
+// A FunctionHook configures the webhook of a function.
 type FunctionHook struct {
 	Scheme string `json:"scheme"`
-	// Secret is never shown again once it was set.
+	// Secret is never shown after it was set.
 	Secret string `json:"secret,omitempty"`
-	// Header carries the signature or the secret, for the schemes that leave it open.
+	// Header is the header with the signature or the secret, for schemes that do not fix it.
 	Header string `json:"header,omitempty"`
-	// Headers are further request headers that the code is given. None of them may carry credentials.
+	// Headers are further request headers that the code receives. None may carry credentials.
 	Headers []string `json:"headers,omitempty"`
-	// ToleranceSeconds is how far a timestamp may be off; 0 means the scheme's own.
+	// ToleranceSeconds bounds the error of a timestamp; 0 means the scheme's bound.
 	ToleranceSeconds int `json:"toleranceSeconds,omitempty"`
 	// Async answers 202 at once and runs later.
 	Async bool `json:"async,omitempty"`
@@ -80,29 +80,29 @@ type FunctionHook struct {
 // LogValue keeps the secret out of logs.
 func (h FunctionHook) LogValue() slog.Value { return slog.StringValue("hook " + h.Scheme) }
 
-// String keeps the secret out of whatever is printed.
+// String keeps the secret out of printed text.
 func (h FunctionHook) String() string { return "hook " + h.Scheme }
 
-// GoString is String.
+// GoString returns String.
 func (h FunctionHook) GoString() string { return h.String() }
 
-// FunctionSchedule runs a function by the clock.
+// A FunctionSchedule runs a function at given times.
 type FunctionSchedule struct {
 	Cron     string `json:"cron"`
 	TimeZone string `json:"timeZone"`
-	// Missed says what becomes of times that passed while nothing was there to run them: skip, once or all.
+	// Missed is what happens to times that passed while nothing ran: skip, once or all.
 	Missed string          `json:"missed"`
 	Input  json.RawMessage `json:"input,omitempty"`
-	// Next is when it runs next; zero means never.
+	// Next is the next time; zero means never.
 	Next time.Time `json:"next,omitzero"`
 }
 
-// Job is an execution that somebody asked for and does not wait for.
+// A Job is an execution that is stored and runs later.
 type Job struct {
 	ID      string `json:"id"`
 	Tenant  string `json:"tenant"`
 	Subject string `json:"subject"`
-	// Kinds says that Subject carries its kind. Jobs of older versions lack it.
+	// Kinds reports that Subject begins with its kind. Jobs of older versions lack it.
 	Kinds      bool         `json:"kinds,omitempty"`
 	Scopes     []string     `json:"scopes,omitempty"`
 	IP         string       `json:"ip,omitempty"`
@@ -110,16 +110,16 @@ type Job struct {
 	Function   *FunctionRef `json:"function,omitempty"`
 	Fresh      bool         `json:"fresh,omitempty"`
 	ReceivedAt time.Time    `json:"receivedAt"`
-	// TraceParent is where it was accepted in a trace, as in an Invocation.
+	// TraceParent is the job's place in a trace, as in an Invocation.
 	TraceParent string `json:"traceParent,omitempty"`
-	// Status is Queued, Running, or how it ended.
+	// Status is Queued, Running, or how the job ended.
 	Status    Status    `json:"status"`
 	NotBefore time.Time `json:"notBefore,omitzero"`
 	StartedAt time.Time `json:"startedAt,omitzero"`
 	EndedAt   time.Time `json:"endedAt,omitzero"`
-	// StartBefore is until when its owner may have a function begin it; zero is no bound.
+	// StartBefore is the latest start by its owner; zero sets no limit.
 	StartBefore time.Time `json:"startBefore,omitzero"`
-	// Attempts counts the times a place was looked for in vain.
+	// Attempts counts how often no place was free.
 	Attempts int `json:"attempts,omitempty"`
 	// Owner is the process that runs it.
 	Owner string `json:"owner,omitempty"`
@@ -127,7 +127,7 @@ type Job struct {
 	Cancel   bool      `json:"cancel,omitempty"`
 	Callback *Callback `json:"callback,omitempty"`
 
-	// Request and Result are kept apart from the rest.
+	// Request and Result are stored separately.
 	Request Request         `json:"-"`
 	Result  json.RawMessage `json:"-"`
 }
@@ -141,25 +141,25 @@ const (
 	CallbackPending   = "pending"
 	CallbackDelivered = "delivered"
 	CallbackFailed    = "failed"
-	CallbackDisabled  = "disabled" // the receiver said 410
+	CallbackDisabled  = "disabled" // the receiver answered 410
 )
 
-// Callback is whom to tell when a job has ended.
+// A Callback is the URL that is called when a job has ended.
 type Callback struct {
 	URL      string    `json:"url"`
 	Secret   string    `json:"secret"`
 	State    string    `json:"state"`
 	Attempts int       `json:"attempts,omitempty"`
 	Next     time.Time `json:"next,omitzero"`
-	// Problem is why the last attempt failed, in words for the job's owner.
+	// Problem says why the last attempt failed, for the job's owner.
 	Problem string `json:"problem,omitempty"`
 }
 
 // LogValue keeps the secret out of logs.
 func (c Callback) LogValue() slog.Value { return slog.StringValue("callback " + c.State) }
 
-// String keeps the secret out of whatever is printed.
+// String keeps the secret out of printed text.
 func (c Callback) String() string { return "callback " + c.State }
 
-// GoString is String.
+// GoString returns String.
 func (c Callback) GoString() string { return c.String() }

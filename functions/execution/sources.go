@@ -8,22 +8,22 @@ import (
 	"slices"
 )
 
-// Sources are the part of a [Request] that is the same in every call of one version of a saved function: what runs.
+// Sources are the part of a [Request] that is the same in every call of one version of a saved function.
 type Sources struct {
 	Code, Language, Entry string
 	Files                 map[string]File
 }
 
-// Sources gives the sources of r. The files are shared with it.
+// Sources returns the sources of r. They share its files.
 func (r Request) Sources() Sources { return Sources{r.Code, r.Language, r.Entry, r.Files} }
 
-// WithSources gives r with other sources.
+// WithSources returns r with other sources.
 func (r Request) WithSources(s Sources) Request {
 	r.Code, r.Language, r.Entry, r.Files = s.Code, s.Language, s.Entry, s.Files
 	return r
 }
 
-// Sum is the SHA-256 of the sources, in hexadecimal digits.
+// Sum returns the SHA-256 of the sources in hexadecimal digits.
 func (s Sources) Sum() string {
 	h := sha256.New()
 	put := func(b []byte) {
@@ -40,7 +40,7 @@ func (s Sources) Sum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Bytes is how much room the sources take.
+// Bytes returns the size of the sources.
 func (s Sources) Bytes() int {
 	n := len(s.Code)
 	for name, content := range s.Files {

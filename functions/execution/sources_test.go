@@ -19,8 +19,10 @@ func TestSources(t *testing.T) {
 	}
 	seen := map[string]int{}
 	for i, s := range []execution.Sources{
-		{}, {Code: "1"}, {Code: "1", Language: "typescript"}, {Entry: "a", Files: files("a", "1")}, {Entry: "b", Files: files("a", "1", "b", "")},
-		{Entry: "a", Files: files("a", "1", "b", "")}, {Entry: "a", Files: files("a", "", "b", "1")}, {Code: "11:1"}, {Entry: "a", Files: files("a", "11:b0:")},
+		{}, {Code: "1"}, {Code: "1", Language: "typescript"}, {Entry: "a", Files: files("a", "1")},
+		{Entry: "b", Files: files("a", "1", "b", "")},
+		{Entry: "a", Files: files("a", "1", "b", "")}, {Entry: "a", Files: files("a", "", "b", "1")}, {Code: "11:1"},
+		{Entry: "a", Files: files("a", "11:b0:")},
 	} {
 		if other, taken := seen[s.Sum()]; taken {
 			t.Errorf("%d and %d have one sum", i, other)
@@ -37,7 +39,8 @@ func TestSources(t *testing.T) {
 func TestNamedSourcesDecode(t *testing.T) {
 	sum := strings.Repeat("0a", 32)
 	inv := execution.Invocation{
-		Airlock: 1, ID: "exec_0123456789", Via: execution.ViaHTTP, Request: execution.Request{Policy: "strict", Input: json.RawMessage("1")},
+		Airlock: 1, ID: "exec_0123456789", Via: execution.ViaHTTP,
+		Request:  execution.Request{Policy: "strict", Input: json.RawMessage("1")},
 		Function: &execution.FunctionRef{Name: "f", Version: 1}, Content: sum,
 	}
 	text, err := json.Marshal(inv)
@@ -45,7 +48,8 @@ func TestNamedSourcesDecode(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := execution.DecodeInvocation(text)
-	if err != nil || got.Content != sum || got.Request.Code != "" || got.Request.Policy != "strict" || string(got.Request.Input) != "1" {
+	if err != nil || got.Content != sum || got.Request.Code != "" || got.Request.Policy != "strict" ||
+		string(got.Request.Input) != "1" {
 		t.Errorf("%+v %v", got, err)
 	}
 	for _, c := range []struct{ change, to, field string }{

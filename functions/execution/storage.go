@@ -15,7 +15,7 @@ const (
 	QuotaSchedules  = "schedules"
 )
 
-// Storage is what one tenant may keep in the state. Zero means the default.
+// Storage is the quota of a tenant's stored state. Zero means the default.
 type Storage struct {
 	Functions  int64 // bytes of functions and all their versions; 128 MiB
 	Jobs       int64 // bytes of jobs that have not ended; 64 MiB
@@ -29,7 +29,7 @@ type Storage struct {
 	KeepKeys    time.Duration // how long an idempotency key is known; 24 hours, which is also the most
 }
 
-// DefaultStorage returns what a tenant may keep unless the deployment says otherwise.
+// DefaultStorage returns the quota of a tenant unless the deployment sets another.
 func DefaultStorage() Storage {
 	const mb, day = 1 << 20, 24 * time.Hour
 	return Storage{
@@ -38,11 +38,12 @@ func DefaultStorage() Storage {
 	}
 }
 
-// OrDefault returns s with the default in place of every zero.
+// OrDefault returns s with the default for every zero.
 func (s Storage) OrDefault() Storage {
 	d := DefaultStorage()
 	for _, pair := range []struct{ have, fallback *int64 }{
-		{&s.Functions, &d.Functions}, {&s.Jobs, &d.Jobs}, {&s.Results, &d.Results}, {&s.Deliveries, &d.Deliveries}, {&s.Keys, &d.Keys},
+		{&s.Functions, &d.Functions}, {&s.Jobs, &d.Jobs}, {&s.Results, &d.Results}, {&s.Deliveries, &d.Deliveries},
+		{&s.Keys, &d.Keys},
 		{&s.Schedules, &d.Schedules},
 	} {
 		if *pair.have <= 0 {
@@ -59,23 +60,23 @@ func (s Storage) OrDefault() Storage {
 	return s
 }
 
-// Key names a webhook delivery or a request that must not be taken twice.
+// A Key names a webhook delivery or a request that must not be processed twice.
 type Key struct {
 	// Quota is the quota that the key counts against: QuotaDeliveries or QuotaKeys.
 	Quota string
-	// Tenant and Subject are whose quota it is. Subject is empty where there is none.
+	// Tenant and Subject own the quota. Subject may be empty.
 	Tenant, Subject string
 	// Name is unique among all keys of all tenants.
 	Name string
 }
 
-// QuotaError is the error of a change that would exceed what a tenant may keep. Nothing was changed.
+// A QuotaError reports a change that would exceed a tenant's quota. Nothing was changed.
 type QuotaError struct {
 	// Quota is one of the Quota constants.
 	Quota string
-	// Used is what the tenant has, and Limit what it may have: bytes, or a number of QuotaSchedules.
+	// Used is the tenant's use, and Limit its quota: bytes, or a number of QuotaSchedules.
 	Used, Limit int64
-	// After is when there may be room again without anybody deleting anything; 0 when only deleting helps.
+	// After is when there may be room again by itself; 0 if only deleting helps.
 	After time.Duration
 }
 
@@ -88,7 +89,7 @@ func (e *QuotaError) Error() string {
 	return fmt.Sprintf("the tenant's storage quota %q is used up: %d of %d %s", e.Quota, e.Used, e.Limit, unit)
 }
 
-// StoreFault says why a store cannot do its work. Codes are append-only.
+// StoreFault is why a store cannot work. Codes are append-only.
 type StoreFault string
 
 // The faults of a store.
@@ -100,7 +101,7 @@ const (
 	StoreLost     StoreFault = "lost"      // it cannot be reached, or its disk fails
 )
 
-// StoreError is the error of a store that cannot do its work. Nothing was changed.
+// A StoreError reports a store that cannot work. Nothing was changed.
 type StoreError struct {
 	Fault StoreFault
 	Err   error
@@ -112,14 +113,14 @@ func (e *StoreError) Error() string { return "the store is " + string(e.Fault) +
 // Unwrap returns the cause.
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// StorageFigures is what a store holds.
+// StorageFigures is the content of a store.
 type StorageFigures struct {
-	// FileBytes is what the store takes on its disk, FreeBytes the part of it that can be used again; 0 where unknown.
+	// FileBytes is the size of the store on disk, FreeBytes the reusable part of it; 0 if unknown.
 	FileBytes, FreeBytes int64
 	Usage                []StorageUsage
 }
 
-// StorageUsage is what one tenant has of one kind.
+// StorageUsage is one tenant's use of one kind.
 type StorageUsage struct {
 	Tenant string
 	Quota  string

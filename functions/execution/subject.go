@@ -5,7 +5,7 @@ import "strings"
 // MaxSubjectBytes bounds Caller.Subject.
 const MaxSubjectBytes = 1024
 
-// The kinds of callers, as a Caller.Subject begins with them. No two kinds share a subject. A gateway adds kinds of its
+// The kinds of callers, with which a Caller.Subject begins. No two kinds share a subject. A gateway adds kinds of its
 // own; see package authn.
 const (
 	KindToken      = "jwt:"        // a JSON Web Token; see TokenSubject
@@ -16,7 +16,7 @@ const (
 	KindBus        = "events:"     // the source of an event, or the rule of a scheduled one
 )
 
-// Subject returns the subject of a kind of caller; "" where the caller has no name.
+// Subject returns the subject of a kind of caller, or "" if the caller has no name.
 func Subject(kind, name string) string {
 	if name == "" {
 		return ""
@@ -24,13 +24,13 @@ func Subject(kind, name string) string {
 	return kind + name
 }
 
-// TokenSubject returns the subject of a token by its iss and sub. A % or / of sub is written %25 or %2F, so that the last /
-// parts the two.
+// TokenSubject returns the subject of a token from its iss and sub. It writes % and / of sub as %25 and %2F, so that
+// the last / separates the two.
 func TokenSubject(issuer, sub string) string {
 	return KindToken + issuer + "/" + strings.NewReplacer("%", "%25", "/", "%2F").Replace(sub)
 }
 
-// TokenSub returns the sub of a subject that TokenSubject made; false for any other.
+// TokenSub returns the sub of a subject that TokenSubject made. isToken is false for any other subject.
 func TokenSub(subject string) (sub string, isToken bool) {
 	if !strings.HasPrefix(subject, KindToken) {
 		return "", false

@@ -2,10 +2,10 @@ package execution
 
 import "github.com/airlock-run/airlock/policy/toolname"
 
-// ToolGlobal returns the global and its method by which the guest calls a tool; see [toolname.Global].
+// ToolGlobal returns the global and the method by which the guest calls a tool; see [toolname.Global].
 func ToolGlobal(name string) (namespace, method string) { return toolname.Global(name) }
 
-// ServersOf returns the servers of attached tools by namespace; nil without any.
+// ServersOf returns the servers of remote tools by namespace; nil if there are none.
 func ServersOf(tools []Tool) map[string]string {
 	var servers map[string]string
 	for _, t := range tools {

@@ -2,7 +2,8 @@ package execution
 
 import "fmt"
 
-// TurnPayload is what the function that runs jobs is invoked with when one was kept: {"airlock": 1, "turn": {"job": id}}.
+// TurnPayload returns the payload that tells the function for jobs about a stored job: {"airlock": 1, "turn": {"job":
+// id}}.
 func TurnPayload(job string) []byte {
 	return fmt.Appendf(nil, `{"airlock":%d,"turn":{"job":%q}}`, InvocationVersion, job)
 }
@@ -14,8 +15,8 @@ type wireTurn struct {
 	} `json:"turn"`
 }
 
-// DecodeTurn reads what [TurnPayload] wrote. is says whether it is that at all; the error, an *[Error] with code
-// [InvalidRequest], that it is and not a good one.
+// DecodeTurn reads what [TurnPayload] wrote. is reports whether b is such a payload. If it is an invalid one, the
+// error is an *[Error] with code [InvalidRequest].
 func DecodeTurn(b []byte) (job string, is bool, err error) {
 	if len(b) > 1024 || !hasMember(b, "airlock") || !hasMember(b, "turn") {
 		return "", false, nil
@@ -30,7 +31,8 @@ func DecodeTurn(b []byte) (job string, is bool, err error) {
 	}
 	switch {
 	case w.Airlock != InvocationVersion:
-		return "", true, invalid("airlock", "must be %d, the version of the envelope this build understands; got %d", InvocationVersion, w.Airlock)
+		return "", true, invalid("airlock", "must be %d, the version of the envelope this build understands; got %d",
+			InvocationVersion, w.Airlock)
 	case !ValidID(w.Turn.Job):
 		return "", true, invalid("turn.job", `must be "exec_" and 10 to 64 letters or digits`)
 	}

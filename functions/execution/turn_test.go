@@ -22,11 +22,13 @@ func TestTurnPayload(t *testing.T) {
 		strings.Replace(good, `{"airlock"`, `{"code":"1","airlock"`, 1): "turn",
 	} {
 		var e *execution.Error
-		if _, is, err := execution.DecodeTurn([]byte(payload)); !is || !errors.As(err, &e) || e.Code != execution.InvalidRequest || e.Field != field {
+		if _, is, err := execution.DecodeTurn([]byte(payload)); !is || !errors.As(err, &e) ||
+			e.Code != execution.InvalidRequest || e.Field != field {
 			t.Errorf("%s: %v %v, want field %s", payload, is, err, field)
 		}
 	}
-	for _, other := range []string{``, `{}`, `{"code":"1"}`, `{"turn":{}}`, `{"airlock":1,"id":"x"}`, `[` + good + `]`, strings.Repeat(" ", 2000) + good} {
+	for _, other := range []string{``, `{}`, `{"code":"1"}`, `{"turn":{}}`, `{"airlock":1,"id":"x"}`, `[` + good + `]`,
+		strings.Repeat(" ", 2000) + good} {
 		if _, is, err := execution.DecodeTurn([]byte(other)); is || err != nil {
 			t.Errorf("%s is a turn: %v", other, err)
 		}

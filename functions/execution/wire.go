@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The wire types tell an absent member from a zero one, which the contract's types need not.
+// The wire types distinguish an absent member from a zero one, which the contract's types need not.
 type (
 	wireRequest struct {
 		Code     *string                   `json:"code"`
@@ -68,7 +68,7 @@ type (
 		Content    string         `json:"content"`
 		Replay     jsontext.Value `json:"replay"`
 		Before     time.Time      `json:"startBefore"`
-		// Servers has one for each namespace of the tools at most.
+		// Servers has at most one entry for each namespace of the tools.
 		Servers map[string]string `json:"servers"`
 	}
 	wireCaller struct {
@@ -84,7 +84,8 @@ var traceParent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$
 
 func (w *wireInvocation) invocation() (Invocation, error) {
 	if w.Airlock != InvocationVersion {
-		return Invocation{}, invalid("airlock", "must be %d, the version of the envelope this build understands; got %d", InvocationVersion, w.Airlock)
+		return Invocation{}, invalid("airlock", "must be %d, the version of the envelope this build understands; got %d",
+			InvocationVersion, w.Airlock)
 	}
 	if !ValidID(w.ID) {
 		return Invocation{}, invalid("id", `must be "exec_" and 10 to 64 letters or digits`)
@@ -97,7 +98,8 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 	for _, f := range []struct {
 		field, given string
 		most         int
-	}{{"caller.subject", w.Caller.Subject, MaxSubjectBytes}, {"caller.tenant", w.Caller.Tenant, 256}, {"caller.ip", w.Caller.IP, 256}} {
+	}{{"caller.subject", w.Caller.Subject, MaxSubjectBytes}, {"caller.tenant", w.Caller.Tenant, 256},
+		{"caller.ip", w.Caller.IP, 256}} {
 		if len(f.given) > f.most {
 			return Invocation{}, invalid(f.field, "has %d bytes; at most %d are accepted", len(f.given), f.most)
 		}
@@ -126,11 +128,12 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 	return Invocation{
 		Airlock: w.Airlock, ID: w.ID, Request: r, Caller: Caller(w.Caller), Via: w.Via,
 		ReceivedAt: w.ReceivedAt.UTC(), QueueMs: w.QueueMs, Stream: w.Stream, Scopes: w.Scopes,
-		TraceParent: w.Trace, Function: w.Function, Content: w.Content, Replay: stdjson.RawMessage(w.Replay), StartBefore: w.Before.UTC(), Servers: w.Servers,
+		TraceParent: w.Trace, Function: w.Function, Content: w.Content, Replay: stdjson.RawMessage(w.Replay),
+		StartBefore: w.Before.UTC(), Servers: w.Servers,
 	}, nil
 }
 
-// sources gives the request, which may leave out its sources where it names them.
+// sources returns the request, which may omit its sources if it names them.
 func (w *wireInvocation) sources() (Request, error) {
 	q := &w.Request
 	if w.Content == "" {
@@ -151,7 +154,7 @@ func (w *wireInvocation) sources() (Request, error) {
 	return r, err
 }
 
-// request checks every field and gives the contract's type.
+// request checks every field and returns the contract's type.
 func (w *wireRequest) request() (Request, error) {
 	r := Request{Hosts: w.Hosts, Secrets: w.Secrets, Input: raw(w.Input), Seed: w.Seed}
 	steps := []func(*Request) *Error{
@@ -218,7 +221,8 @@ func (w *wireRequest) fillChoices(r *Request) *Error {
 	if w.Policy != nil {
 		r.Policy = *w.Policy
 		if !tierName(r.Policy) {
-			return invalid("policy", "must be the name of a tier, such as strict, standard, extended or agent; got %q", clip(r.Policy, 40))
+			return invalid("policy", "must be the name of a tier, such as strict, standard, extended or agent; got %q",
+				clip(r.Policy, 40))
 		}
 	}
 	return nil
@@ -297,7 +301,8 @@ func (w *wireRequest) fillTools(r *Request) *Error {
 		return invalid("tools", "has %d entries; at most %d are accepted", len(w.Tools), MaxTools)
 	}
 	for i, t := range w.Tools {
-		tool := Tool{Description: t.Description, InputSchema: raw(t.InputSchema), OutputSchema: raw(t.OutputSchema), URL: t.URL}
+		tool := Tool{Description: t.Description, InputSchema: raw(t.InputSchema), OutputSchema: raw(t.OutputSchema),
+			URL: t.URL}
 		if t.Name != nil {
 			tool.Name = *t.Name
 		}
@@ -309,7 +314,7 @@ func (w *wireRequest) fillTools(r *Request) *Error {
 	return nil
 }
 
-// wireFile is a File that says what is wrong with it.
+// A wireFile is a File whose decoding says what is wrong with it.
 type wireFile []byte
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
