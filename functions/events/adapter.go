@@ -16,8 +16,8 @@ import (
 // DefaultMaxBody is the largest HTTP body, in bytes, that is looked at unless AdapterConfig says otherwise.
 const DefaultMaxBody = 1 << 20
 
-// AdapterConfig is what a deployment decides about events. The zero value serves messages and refuses HTTP requests that
-// the provider has not authenticated.
+// AdapterConfig is what a deployment decides about events. The zero value serves messages and refuses HTTP requests
+// that the provider has not authenticated.
 type AdapterConfig struct {
 	// Bound gives, by kind, the request to run for events that carry none: the event becomes its input. Without an entry
 	// the event itself must carry a request: as HTTP body, SQS or SNS message, or EventBridge detail. Direct and Enveloped
@@ -28,8 +28,8 @@ type AdapterConfig struct {
 	Verify func(header http.Header, body []byte) error
 	// OpenHTTP serves HTTP requests that nobody has authenticated. Only for a deployment that authenticates in front.
 	OpenHTTP bool
-	// Headers are request headers that bound code is given beside those that package webhook lets through. None of them may
-	// carry credentials.
+	// Headers are request headers that bound code is given beside those that package webhook lets through. None of them
+	// may carry credentials.
 	Headers []string
 	// AnswerHeaders are X- headers that bound code may set on its answers beside those that package webhook lets through.
 	AnswerHeaders []string
@@ -40,7 +40,8 @@ type AdapterConfig struct {
 	Budget func(execution.Request) time.Duration
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-	// Log is told why messages and notifications were not carried out: their senders are not there to be told. nil discards.
+	// Log is told why messages and notifications were not carried out: their senders are not there to be told. nil
+	// discards.
 	Log *slog.Logger
 }
 
@@ -106,10 +107,11 @@ func ParseBound(data []byte) (map[Kind]execution.Request, error) {
 	return bound, nil
 }
 
-// Answer serves one event of any kind but Direct and Enveloped with the executions that run makes of it, and gives the
-// JSON that its source expects: an HTTP answer, a list of failed messages, or the Result. HTTP kinds always have an answer;
-// SQS always has one unless the batch cannot be read. For the others an *execution.Error asks the provider to keep the event
-// or deliver it again, as the deployment says: nothing is dropped. The invocations that run is given have no ID yet.
+// Answer serves one event of any kind but Direct and Enveloped with the executions that run makes of it, and gives
+// the JSON that its source expects: an HTTP answer, a list of failed messages, or the Result. HTTP kinds always have
+// an answer; SQS always has one unless the batch cannot be read. For the others an *execution.Error asks the provider
+// to keep the event or deliver it again, as the deployment says: nothing is dropped. The invocations that run is
+// given have no ID yet.
 func (a *Adapter) Answer(ctx context.Context, run Run, kind Kind, payload []byte) (json.RawMessage, error) {
 	w := work{cfg: a.cfg, run: run}
 	switch kind {
@@ -134,7 +136,8 @@ type work struct {
 }
 
 // execute runs one request on behalf of an event; its logs are in the result.
-func (w work) execute(ctx context.Context, kind Kind, caller execution.Caller, request execution.Request) (execution.Result, error) {
+func (w work) execute(ctx context.Context, kind Kind, caller execution.Caller,
+	request execution.Request) (execution.Result, error) {
 	_, bound := w.cfg.Bound[kind]
 	return w.run(ctx, execution.Invocation{
 		Airlock:    execution.InvocationVersion,
@@ -153,7 +156,8 @@ func (w work) request(kind Kind, carried []byte, event any) (execution.Request, 
 	}
 	input, err := json.Marshal(event)
 	if err != nil {
-		return request, &execution.Error{Code: execution.Internal, Message: "the event cannot be handed to the code", Err: err}
+		return request, &execution.Error{Code: execution.Internal, Message: "the event cannot be handed to the code",
+			Err: err}
 	}
 	request.Input = input
 	return request, nil

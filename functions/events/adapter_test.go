@@ -168,9 +168,11 @@ func TestNewAdapterRefuses(t *testing.T) {
 		cfg  events.AdapterConfig
 		want string
 	}{
-		"bound direct":  {events.AdapterConfig{Bound: map[events.Kind]execution.Request{events.Direct: {Code: "1"}}}, "kind direct"},
-		"bound nothing": {events.AdapterConfig{Bound: map[events.Kind]execution.Request{events.Queue: {}}}, "sqs has no code"},
-		"body":          {events.AdapterConfig{MaxBody: -1}, "MaxBody"},
+		"bound direct": {events.AdapterConfig{Bound: map[events.Kind]execution.Request{events.Direct: {Code: "1"}}},
+			"kind direct"},
+		"bound nothing": {events.AdapterConfig{Bound: map[events.Kind]execution.Request{events.Queue: {}}},
+			"sqs has no code"},
+		"body": {events.AdapterConfig{MaxBody: -1}, "MaxBody"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -21,26 +21,30 @@ func TestDetect(t *testing.T) {
 		kind    events.Kind
 		refusal string
 	}{
-		"bare":                   {`{"code":"1"}`, events.Direct, ""},
-		"bare, space around":     {" \n{\"code\":\"1\"}\t", events.Direct, ""},
-		"bare, wrong type":       {`{"code":1}`, events.Direct, ""},
-		"bare, other typo":       {`{"code":"1","polcy":"strict"}`, events.Direct, ""},
-		"bare without code":      {`{"input":1,"policy":"strict"}`, events.Direct, ""},
-		"entry":                  {`{"entry":"a.js","files":{"a.js":"1"}}`, events.Direct, ""},
-		"envelope":               {`{"airlock":1,"request":{"code":"1"}}`, events.Enveloped, ""},
-		"bus":                    {`{` + bus + `,"source":"shop","detail-type":"Order","detail":{}}`, events.Bus, ""},
-		"schedule":               {`{` + bus + `,"source":"aws.events","detail-type":"Scheduled Event","detail":{}}`, events.Schedule, ""},
-		"scheduler":              {`{` + bus + `,"source":"aws.scheduler","detail-type":"Scheduled Event","detail":"{}"}`, events.Schedule, ""},
-		"pretends to be clock":   {`{` + bus + `,"source":"shop","detail-type":"Scheduled Event","detail":{}}`, events.Bus, ""},
-		"typo":                   {`{"cod":"1"}`, "", `an object with the field "cod"`},
-		"empty object":           {`{}`, "", "an object with no fields"},
-		"many fields":            {`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1}`, "", "and 2 more"},
-		"array":                  {`[{"code":"1"}]`, "", "a JSON array"},
-		"string":                 {`"code"`, "", "a JSON string"},
-		"null":                   {`null`, "", "a JSON null"},
-		"number":                 {`1`, "", "a JSON number"},
-		"two kinds":              {`{"code":"1","airlock":1}`, "", "both direct and enveloped"},
-		"code and records":       {`{"code":"1","Records":[{"eventSource":"aws:sqs","messageId":"1","body":""}]}`, "", "both direct and sqs"},
+		"bare":               {`{"code":"1"}`, events.Direct, ""},
+		"bare, space around": {" \n{\"code\":\"1\"}\t", events.Direct, ""},
+		"bare, wrong type":   {`{"code":1}`, events.Direct, ""},
+		"bare, other typo":   {`{"code":"1","polcy":"strict"}`, events.Direct, ""},
+		"bare without code":  {`{"input":1,"policy":"strict"}`, events.Direct, ""},
+		"entry":              {`{"entry":"a.js","files":{"a.js":"1"}}`, events.Direct, ""},
+		"envelope":           {`{"airlock":1,"request":{"code":"1"}}`, events.Enveloped, ""},
+		"bus":                {`{` + bus + `,"source":"shop","detail-type":"Order","detail":{}}`, events.Bus, ""},
+		"schedule": {`{` + bus + `,"source":"aws.events","detail-type":"Scheduled Event","detail":{}}`,
+			events.Schedule, ""},
+		"scheduler": {`{` + bus + `,"source":"aws.scheduler","detail-type":"Scheduled Event","detail":"{}"}`,
+			events.Schedule, ""},
+		"pretends to be clock": {`{` + bus + `,"source":"shop","detail-type":"Scheduled Event","detail":{}}`, events.Bus,
+			""},
+		"typo":         {`{"cod":"1"}`, "", `an object with the field "cod"`},
+		"empty object": {`{}`, "", "an object with no fields"},
+		"many fields":  {`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1}`, "", "and 2 more"},
+		"array":        {`[{"code":"1"}]`, "", "a JSON array"},
+		"string":       {`"code"`, "", "a JSON string"},
+		"null":         {`null`, "", "a JSON null"},
+		"number":       {`1`, "", "a JSON number"},
+		"two kinds":    {`{"code":"1","airlock":1}`, "", "both direct and enveloped"},
+		"code and records": {`{"code":"1","Records":[{"eventSource":"aws:sqs","messageId":"1","body":""}]}`, "",
+			"both direct and sqs"},
 		"s3":                     {`{"Records":[{"eventSource":"aws:s3"}]}`, "", `an event of "aws:s3"`},
 		"mixed records":          {`{"Records":[{"eventSource":"aws:sqs","messageId":"1","body":""},{"EventSource":"aws:sns","Sns":{}}]}`, "", `both "aws:sqs" and "aws:sns"`},
 		"no records":             {`{"Records":[]}`, "", "not a list of records"},
@@ -51,7 +55,8 @@ func TestDetect(t *testing.T) {
 		"lattice":                {`{"version":"2.0","path":"/","method":"GET","requestContext":{"serviceArn":"a","targetGroupArn":"b"}}`, "", "VPC Lattice"},
 		"custom resource":        {`{"StackId":"a","LogicalResourceId":"b","ResponseURL":"c"}`, "", "custom resource"},
 		"unknown requestContext": {`{"requestContext":{}}`, "", `the field "requestContext"`},
-		"not quite http":         {`{"version":"3.0","rawPath":"/","requestContext":{"http":{"method":"GET","path":"/"}}}`, "", "an object with"},
+		"not quite http": {`{"version":"3.0","rawPath":"/","requestContext":{"http":{"method":"GET","path":"/"}}}`,
+			"", "an object with"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +117,8 @@ func TestEveryPublishedSample(t *testing.T) {
 		}
 		kind, err := events.Detect(read(t, file))
 		if got[name] = string(kind); err != nil {
-			got[name] = "refused: " + strings.TrimSuffix(err.Error(), err.Error()[strings.Index(err.Error()+" is not an event", " is not an event"):])
+			got[name] = "refused: " + strings.TrimSuffix(err.Error(),
+				err.Error()[strings.Index(err.Error()+" is not an event", " is not an event"):])
 		}
 	}
 	const golden = "testdata/golden/published.txt"
@@ -130,8 +136,8 @@ func TestEveryPublishedSample(t *testing.T) {
 	}
 }
 
-// FuzzDetect: detection is a function of the bytes alone, and whatever is detected is answered without a panic, HTTP with
-// a status and batches with a list.
+// FuzzDetect: detection is a function of the bytes alone, and whatever is detected is answered without a panic, HTTP
+// with a status and batches with a list.
 func FuzzDetect(f *testing.F) {
 	for _, file := range samples(f, "testdata/provider") {
 		f.Add(read(f, file))
@@ -165,7 +171,8 @@ func FuzzDetect(f *testing.F) {
 // TestDeployEvents: the events that the deployment's documents offer for trying out are what they are called there.
 func TestDeployEvents(t *testing.T) {
 	want := map[string]events.Kind{
-		"direct": events.Direct, "enveloped": events.Enveloped, "function-url": events.FunctionURL, "http-api": events.HTTPAPI,
+		"direct": events.Direct, "enveloped": events.Enveloped, "function-url": events.FunctionURL,
+		"http-api": events.HTTPAPI,
 		"rest-api": events.RESTAPI, "load-balancer": events.LoadBalancer, "sqs": events.Queue, "sns": events.Topic,
 		"eventbridge": events.Bus, "scheduled": events.Schedule,
 	}

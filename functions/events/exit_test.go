@@ -31,7 +31,8 @@ func TestExitWhenSpent(t *testing.T) {
 		return execution.Result{}, errors.New("no")
 	}
 	for _, spent := range []bool{false, true} {
-		h := events.NewHandler(fail, events.ExitWhen(func() bool { return spent }, func() { t.Error("it exits before its error was sent") }))
+		h := events.NewHandler(fail, events.ExitWhen(func() bool { return spent },
+			func() { t.Error("it exits before its error was sent") }))
 		_, err := h(t.Context(), json.RawMessage(`{"code":"1"}`))
 		var answer messages.InvokeResponse_Error
 		if !errors.As(err, &answer) || answer.ShouldExit != spent {

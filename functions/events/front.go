@@ -26,9 +26,10 @@ func frontLimits() outbound.Limits {
 	return outbound.Limits{Body: 200 << 20, Total: 15 * time.Minute, Stream: 15 * time.Minute}
 }
 
-// Front puts an HTTP server that listens in the same environment behind a Function URL: each event becomes a request to
-// target, and its answer streams back as it is written (server-sent events included). The Function URL must have the
-// invoke mode RESPONSE_STREAM. The server sees the client's address in X-Forwarded-For, alone, whatever the client sent.
+// Front puts an HTTP server that listens in the same environment behind a Function URL: each event becomes a request
+// to target, and its answer streams back as it is written (server-sent events included). The Function URL must have
+// the invoke mode RESPONSE_STREAM. The server sees the client's address in X-Forwarded-For, alone, whatever the
+// client sent.
 func Front(target *url.URL) http.Handler {
 	proxy := &httputil.ReverseProxy{
 		FlushInterval: -1,
@@ -58,9 +59,9 @@ func Front(target *url.URL) http.Handler {
 	return proxy
 }
 
-// ServeFront answers Function URL events from the Lambda Runtime API out of handler until the process ends; it does not
-// return. With buffered it serves API Gateway HTTP APIs, which take whole answers only: an event stream then arrives when it
-// has ended, and no more than 6 MiB of it.
+// ServeFront answers Function URL events from the Lambda Runtime API out of handler until the process ends; it does
+// not return. With buffered it serves API Gateway HTTP APIs, which take whole answers only: an event stream then
+// arrives when it has ended, and no more than 6 MiB of it.
 func ServeFront(handler http.Handler, buffered bool) {
 	if buffered {
 		lambda.Start(Buffered(handler))
@@ -70,7 +71,8 @@ func ServeFront(handler http.Handler, buffered bool) {
 }
 
 // Buffered turns an http.Handler into a Lambda handler for API Gateway HTTP APIs (payload 2.0).
-func Buffered(handler http.Handler) func(context.Context, *lambdaevents.LambdaFunctionURLRequest) (json.RawMessage, error) {
+func Buffered(handler http.Handler) func(context.Context, *lambdaevents.LambdaFunctionURLRequest) (json.RawMessage,
+	error) {
 	streaming := lambdaurl.Wrap(handler)
 	return func(ctx context.Context, event *lambdaevents.LambdaFunctionURLRequest) (json.RawMessage, error) {
 		if event.RequestContext.HTTP.Method == "" {
@@ -93,7 +95,9 @@ func Buffered(handler http.Handler) func(context.Context, *lambdaevents.LambdaFu
 		if wire, err := json.Marshal(answer); err == nil && len(wire) < maxAnswer {
 			return wire, nil
 		}
-		r := problem(&execution.Error{Code: execution.Internal, Message: fmt.Sprintf("the answer is larger than the %d bytes that can be sent here", maxAnswer)})
-		return json.Marshal(lambdaevents.LambdaFunctionURLResponse{StatusCode: r.status, Headers: single(r.header), Body: r.body})
+		r := problem(&execution.Error{Code: execution.Internal,
+			Message: fmt.Sprintf("the answer is larger than the %d bytes that can be sent here", maxAnswer)})
+		return json.Marshal(lambdaevents.LambdaFunctionURLResponse{StatusCode: r.status, Headers: single(r.header),
+			Body: r.body})
 	}
 }

@@ -27,7 +27,8 @@ func behind(t *testing.T, h http.HandlerFunc) http.Handler {
 	return events.Front(target)
 }
 
-func urlRequest(t *testing.T, change func(*lambdaevents.LambdaFunctionURLRequest)) *lambdaevents.LambdaFunctionURLRequest {
+func urlRequest(t *testing.T,
+	change func(*lambdaevents.LambdaFunctionURLRequest)) *lambdaevents.LambdaFunctionURLRequest {
 	t.Helper()
 	var event lambdaevents.LambdaFunctionURLRequest
 	if err := json.Unmarshal(read(t, "../../infra/deploy/events/function-url.json"), &event); err != nil {
@@ -71,7 +72,8 @@ func TestFrontPassesTheRequestOn(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		http.SetCookie(w, &http.Cookie{Name: "s", Value: "1"})
 		w.WriteHeader(http.StatusTeapot)
-		fmt.Fprintf(w, "%s %s %s|%s|%s|%s|%s", r.Method, r.Host, r.URL, body, r.Header.Get("X-Forwarded-For"), r.Header.Get("Cookie"), r.Header.Get("Forwarded"))
+		fmt.Fprintf(w, "%s %s %s|%s|%s|%s|%s", r.Method, r.Host, r.URL, body, r.Header.Get("X-Forwarded-For"),
+			r.Header.Get("Cookie"), r.Header.Get("Forwarded"))
 	})
 	event := urlRequest(t, func(e *lambdaevents.LambdaFunctionURLRequest) {
 		e.RawPath, e.RawQueryString, e.Cookies = "/api/execute", "a=1&b=%20", []string{"s=0", "t=1"}
@@ -141,7 +143,8 @@ func TestFrontWithoutServer(t *testing.T) {
 	server.Close()
 	raw, err := events.Buffered(events.Front(target))(t.Context(), urlRequest(t, nil))
 	var a httpAnswer
-	if err != nil || json.Unmarshal(raw, &a) != nil || a.StatusCode != 503 || a.header("Retry-After") != "1" || strings.Contains(a.Body, "127.0.0.1") {
+	if err != nil || json.Unmarshal(raw, &a) != nil || a.StatusCode != 503 || a.header("Retry-After") != "1" ||
+		strings.Contains(a.Body, "127.0.0.1") {
 		t.Errorf("got %s, %v", raw, err)
 	}
 }

@@ -14,7 +14,8 @@ import (
 // An invocation that lies elsewhere is run as if it had come by itself; nothing else that lies there is.
 func TestHandedOver(t *testing.T) {
 	const id = "exec_01JD0000000000000000000000"
-	invocation, err := json.Marshal(execution.Invocation{Airlock: 1, ID: id, Via: execution.ViaHTTP, Request: execution.Request{Code: "6 * 7"}})
+	invocation, err := json.Marshal(execution.Invocation{Airlock: 1, ID: id, Via: execution.ViaHTTP,
+		Request: execution.Request{Code: "6 * 7"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,24 +34,26 @@ func TestHandedOver(t *testing.T) {
 		want string // in the answer or its error
 		ran  bool
 	}{
-		"an invocation":        {lies: invocation, want: `"result":42`, ran: true},
-		"another's invocation": {lies: []byte(strings.Replace(string(invocation), id, "exec_01JD0000000000000000000001", 1)), want: "handover.id"},
-		"a bare request":       {lies: []byte(`{"code":"1"}`), want: "handover.id"},
-		"another handover":     {lies: execution.NewHandover(id, invocation).Payload(), want: "invalid_request"},
-		"an event":             {lies: read(t, "../../infra/deploy/events/function-url.json"), want: "invalid_request"},
-		"nothing":              {err: &execution.Error{Code: execution.Unavailable, Message: "away"}, want: "unavailable"},
+		"an invocation": {lies: invocation, want: `"result":42`, ran: true},
+		"another's invocation": {lies: []byte(strings.Replace(string(invocation), id, "exec_01JD0000000000000000000001", 1)),
+			want: "handover.id"},
+		"a bare request":   {lies: []byte(`{"code":"1"}`), want: "handover.id"},
+		"another handover": {lies: execution.NewHandover(id, invocation).Payload(), want: "invalid_request"},
+		"an event":         {lies: read(t, "../../infra/deploy/events/function-url.json"), want: "invalid_request"},
+		"nothing":          {err: &execution.Error{Code: execution.Unavailable, Message: "away"}, want: "unavailable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ran = ""
-			handler := events.NewHandler(run, events.Adapted(adapter), events.HandedOver(func(_ context.Context, h execution.Handover) ([]byte, error) {
-				if h != execution.NewHandover(id, invocation) {
-					t.Errorf("asked for %+v", h)
-				}
-				if c.err != nil {
-					return nil, c.err
-				}
-				return c.lies, nil
-			}))
+			handler := events.NewHandler(run, events.Adapted(adapter),
+				events.HandedOver(func(_ context.Context, h execution.Handover) ([]byte, error) {
+					if h != execution.NewHandover(id, invocation) {
+						t.Errorf("asked for %+v", h)
+					}
+					if c.err != nil {
+						return nil, c.err
+					}
+					return c.lies, nil
+				}))
 			out, err := handler(t.Context(), execution.NewHandover(id, invocation).Payload())
 			got := ""
 			if err != nil {
@@ -64,7 +67,8 @@ func TestHandedOver(t *testing.T) {
 			}
 		})
 	}
-	if _, err := events.NewHandler(run)(t.Context(), execution.NewHandover(id, invocation).Payload()); err == nil || !strings.Contains(err.Error(), "HANDOVER_STORE") {
+	if _, err := events.NewHandler(run)(t.Context(), execution.NewHandover(id, invocation).Payload()); err == nil ||
+		!strings.Contains(err.Error(), "HANDOVER_STORE") {
 		t.Errorf("without a store: %v", err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/airlock-run/airlock/functions/webhook"
 )
 
-// chosen answers as the bound code wants to: a value {status, headers, body} is the answer, any other value is its body.
-// When the code did not complete, the sender learns that and the execution's id, and nothing of the code.
+// chosen answers as the bound code wants to: a value {status, headers, body} is the answer, any other value is its
+// body. When the code did not complete, the sender learns that and the execution's id, and nothing of the code.
 func chosen(result execution.Result, named []string) reply {
 	switch result.Status {
 	case execution.Completed:

@@ -32,10 +32,12 @@ func TestHookInput(t *testing.T) {
 	}
 }
 
-// What works for whoever holds it does not reach the code, whatever kind of event carries it and whoever is authenticated.
+// What works for whoever holds it does not reach the code, whatever kind of event carries it and whoever is
+// authenticated.
 func TestHookInputHidesCredentials(t *testing.T) {
 	names := []string{
-		"authorization", "proxy-authorization", "cookie", "Set-Cookie", "X-Api-Key", "x_api_key", "x-auth-token", "x-amz-security-token",
+		"authorization", "proxy-authorization", "cookie", "Set-Cookie", "X-Api-Key", "x_api_key", "x-auth-token",
+		"x-amz-security-token",
 		"x-amzn-oidc-data", "x-forwarded-access-token", "x-unknown", "x-forwarded-for", "referer",
 	}
 	header := func(e map[string]any) {
@@ -51,7 +53,8 @@ func TestHookInputHidesCredentials(t *testing.T) {
 	a := adapter(t, rec, func(c *events.AdapterConfig) {
 		c.OpenHTTP, c.Bound, c.Headers = true, boundToAll("input"), []string{"X-Wanted"}
 	})
-	for _, file := range []string{"apigw-v2-request-no-authorizer", "lambda-urls-request", "apigw-request", "alb-lambda-target-request-headers-only"} {
+	for _, file := range []string{"apigw-v2-request-no-authorizer", "lambda-urls-request", "apigw-request",
+		"alb-lambda-target-request-headers-only"} {
 		var e map[string]any
 		if err := json.Unmarshal(read(t, "testdata/provider/"+file+".json"), &e); err != nil {
 			t.Fatal(err)
@@ -75,7 +78,8 @@ func TestHookInputHidesCredentials(t *testing.T) {
 		e["cookies"] = []string{"SECRET=SECRET"}
 	}))
 	for _, file := range []string{"sqs", "sns"} {
-		payload := strings.ReplaceAll(string(read(t, "../../infra/deploy/events/"+file+".json")), `"UnsubscribeUrl": "EXAMPLE"`, `"UnsubscribeUrl": "SECRET"`)
+		payload := strings.ReplaceAll(string(read(t, "../../infra/deploy/events/"+file+".json")),
+			`"UnsubscribeUrl": "EXAMPLE"`, `"UnsubscribeUrl": "SECRET"`)
 		payload = strings.ReplaceAll(payload, "AQEB", "SECRET")
 		payload = strings.NewReplacer(
 			`"messageAttributes": {}`, `"messageAttributes": {"Authorization":{"stringValue":"SECRET","dataType":"String"}}`,
@@ -129,10 +133,14 @@ func TestHookAnswers(t *testing.T) {
 		"status is a word":   {`{"status":"paid"}`, 200, "application/json", `{"status":"paid"}`},
 		"status is not HTTP": {`{"status":42}`, 200, "application/json", `{"status":42}`},
 		"more fields":        {`{"status":201,"user":1}`, 200, "application/json", `{"status":201,"user":1}`},
-		"split header":       {`{"status":200,"headers":{"X-A":"a\r\nX-B: b"}}`, 200, "application/json", `{"status":200,"headers":{"X-A":"a\r\nX-B: b"}}`},
-		"bad header name":    {`{"status":200,"headers":{"X A":"a"}}`, 200, "application/json", `{"status":200,"headers":{"X A":"a"}}`},
-		"header object":      {`{"status":200,"headers":{"X-A":{}}}`, 200, "application/json", `{"status":200,"headers":{"X-A":{}}}`},
-		"framing header":     {`{"status":200,"headers":{"content-length":"0","transfer-encoding":"chunked"},"body":"1"}`, 200, "application/json", "1"},
+		"split header": {`{"status":200,"headers":{"X-A":"a\r\nX-B: b"}}`, 200, "application/json",
+			`{"status":200,"headers":{"X-A":"a\r\nX-B: b"}}`},
+		"bad header name": {`{"status":200,"headers":{"X A":"a"}}`, 200, "application/json",
+			`{"status":200,"headers":{"X A":"a"}}`},
+		"header object": {`{"status":200,"headers":{"X-A":{}}}`, 200, "application/json",
+			`{"status":200,"headers":{"X-A":{}}}`},
+		"framing header": {`{"status":200,"headers":{"content-length":"0","transfer-encoding":"chunked"},"body":"1"}`,
+			200, "application/json", "1"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -58,7 +58,8 @@ func (w work) serveHTTP(ctx context.Context, x exchange) reply {
 	}
 	if wire, err := json.Marshal(answer.body); err != nil || len(wire)+4096 > limit {
 		return problem(&execution.Error{Code: execution.Internal,
-			Message: fmt.Sprintf("execution %s ended and was recorded, but its result is larger than the %d bytes that can be answered here", result.ID, limit-4096)})
+			Message: fmt.Sprintf("execution %s ended and was recorded, but its result is larger than the %d bytes that can "+
+				"be answered here", result.ID, limit-4096)})
 	}
 	return answer
 }
@@ -79,7 +80,8 @@ func (w work) admit(x exchange) (execution.Request, bool, *reply) {
 		return refuse(status(http.StatusUnauthorized, "the request carries no credentials that are accepted here", ""))
 	}
 	if !bound && x.method != http.MethodPost {
-		r := status(http.StatusMethodNotAllowed, fmt.Sprintf("%s is not served here; POST an execution request", clip(x.method)), "")
+		r := status(http.StatusMethodNotAllowed,
+			fmt.Sprintf("%s is not served here; POST an execution request", clip(x.method)), "")
 		r.header.Set("Allow", http.MethodPost)
 		return refuse(r)
 	}

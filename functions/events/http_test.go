@@ -76,10 +76,12 @@ func TestHTTPRuns(t *testing.T) {
 			rec := &recorder{}
 			a := adapter(t, rec, func(c *events.AdapterConfig) { c.OpenHTTP = name == "load-balancer" })
 			got := exchange(t, a, read(t, "../../infra/deploy/events/"+name+".json"))
-			if got.StatusCode != 200 || got.header("Content-Type") != "application/json" || !strings.Contains(got.Body, `"result":{"ran":true}`) {
+			if got.StatusCode != 200 || got.header("Content-Type") != "application/json" ||
+				!strings.Contains(got.Body, `"result":{"ran":true}`) {
 				t.Fatalf("got %+v", got)
 			}
-			if len(rec.seen) != 1 || rec.seen[0].Caller != caller || rec.seen[0].Via != execution.ViaHTTP || rec.seen[0].Request.Code != "6 * 7" {
+			if len(rec.seen) != 1 || rec.seen[0].Caller != caller || rec.seen[0].Via != execution.ViaHTTP ||
+				rec.seen[0].Request.Code != "6 * 7" {
 				t.Errorf("ran %+v", rec.seen)
 			}
 			if name == "load-balancer" && got.StatusDescription != "200 OK" {
@@ -161,7 +163,8 @@ func TestHTTPRefuses(t *testing.T) {
 			if err := json.Unmarshal([]byte(got.Body), &p); err != nil {
 				t.Fatalf("%v in %q", err, got.Body)
 			}
-			if got.StatusCode != tc.status || p.Status != tc.status || p.Detail != p.Error || !strings.Contains(p.Detail, tc.detail) {
+			if got.StatusCode != tc.status || p.Status != tc.status || p.Detail != p.Error ||
+				!strings.Contains(p.Detail, tc.detail) {
 				t.Errorf("got %d %+v, want %d with %q", got.StatusCode, p, tc.status, tc.detail)
 			}
 			if got.header("Content-Type") != "application/problem+json" || len(rec.seen) != 0 {
@@ -200,7 +203,8 @@ func TestHTTPGuestFailureIsAnAnswer(t *testing.T) {
 		r.Status, r.Error = execution.Failed, &message
 		return r, nil
 	}}
-	if got := exchange(t, adapter(t, rec, nil), urlEvent(t, nil)); got.StatusCode != 200 || !strings.Contains(got.Body, `"status":"error"`) {
+	if got := exchange(t, adapter(t, rec, nil), urlEvent(t, nil)); got.StatusCode != 200 ||
+		!strings.Contains(got.Body, `"status":"error"`) {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -51,9 +51,10 @@ func (e *UnknownEventError) Error() string {
 		"Function URL, API Gateway, load balancer, SQS, SNS and EventBridge events"
 }
 
-// Detect tells what a payload is from the fields that only that kind has. A payload that bears the marks of no kind, or of
-// two, is refused with an *UnknownEventError; JSON that does not parse, repeats a name or is not UTF-8 is refused with an
-// *execution.Error. It never guesses, and does not look at the parts of a payload that callers control.
+// Detect tells what a payload is from the fields that only that kind has. A payload that bears the marks of no kind,
+// or of two, is refused with an *UnknownEventError; JSON that does not parse, repeats a name or is not UTF-8 is
+// refused with an *execution.Error. It never guesses, and does not look at the parts of a payload that callers
+// control.
 func Detect(payload []byte) (Kind, error) {
 	var top fields
 	kind := jsontext.Value(bytes.TrimSpace(payload)).Kind()
@@ -107,7 +108,8 @@ func marks(top fields) ([]Kind, error) {
 	}
 	if top.has("detail-type", "source", "detail", "id", "time", "region", "account") {
 		kind := Bus
-		if top.text("detail-type") == "Scheduled Event" && slices.Contains([]string{"aws.events", "aws.scheduler"}, top.text("source")) {
+		if top.text("detail-type") == "Scheduled Event" &&
+			slices.Contains([]string{"aws.events", "aws.scheduler"}, top.text("source")) {
 			kind = Schedule
 		}
 		kinds = append(kinds, kind)
@@ -141,7 +143,8 @@ func recordsKind(records jsontext.Value) (Kind, error) {
 	source := recordSource(list[0])
 	for _, record := range list[1:] {
 		if other := recordSource(record); other != source {
-			return "", &UnknownEventError{Name: fmt.Sprintf("an event with records of both %q and %q", clip(source), clip(other))}
+			return "", &UnknownEventError{Name: fmt.Sprintf("an event with records of both %q and %q", clip(source),
+				clip(other))}
 		}
 	}
 	switch {

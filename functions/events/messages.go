@@ -16,9 +16,9 @@ import (
 // leaveMargin is what a queued message's execution needs beside its own time: recording, and answering the provider.
 const leaveMargin = 2 * time.Second
 
-// answerQueue runs a batch in order and names the messages to deliver again. An execution that ended, well or badly, is
-// recorded and its message done with; only what the platform could not run or record comes back. In a FIFO queue, a failed
-// message holds back the later ones of its group, so that order survives.
+// answerQueue runs a batch in order and names the messages to deliver again. An execution that ended, well or badly,
+// is recorded and its message done with; only what the platform could not run or record comes back. In a FIFO queue,
+// a failed message holds back the later ones of its group, so that order survives.
 func (w work) answerQueue(ctx context.Context, payload []byte) (json.RawMessage, error) {
 	var batch lambdaevents.SQSEvent
 	if err := json.Unmarshal(payload, &batch); err != nil {
@@ -35,8 +35,10 @@ func (w work) answerQueue(ctx context.Context, payload []byte) (json.RawMessage,
 		}
 		if err != nil {
 			held[group] = true
-			w.cfg.Log.Warn("message comes back", "message", message.MessageId, "receives", message.Attributes["ApproximateReceiveCount"], "error", platform(err).Error())
-			answer.BatchItemFailures = append(answer.BatchItemFailures, lambdaevents.SQSBatchItemFailure{ItemIdentifier: message.MessageId})
+			w.cfg.Log.Warn("message comes back", "message", message.MessageId, "receives",
+				message.Attributes["ApproximateReceiveCount"], "error", platform(err).Error())
+			answer.BatchItemFailures = append(answer.BatchItemFailures,
+				lambdaevents.SQSBatchItemFailure{ItemIdentifier: message.MessageId})
 		}
 	}
 	return json.Marshal(answer)
@@ -44,7 +46,8 @@ func (w work) answerQueue(ctx context.Context, payload []byte) (json.RawMessage,
 
 func (w work) runMessage(ctx context.Context, message lambdaevents.SQSMessage) error {
 	message.ReceiptHandle = "" // lets its holder delete the message: no business of the code
-	maps.DeleteFunc(message.MessageAttributes, func(name string, _ lambdaevents.SQSMessageAttribute) bool { return webhook.Credential(name) })
+	maps.DeleteFunc(message.MessageAttributes,
+		func(name string, _ lambdaevents.SQSMessageAttribute) bool { return webhook.Credential(name) })
 	request, err := w.request(Queue, []byte(message.Body), message)
 	if err != nil {
 		return err
@@ -52,13 +55,14 @@ func (w work) runMessage(ctx context.Context, message lambdaevents.SQSMessage) e
 	if !w.enoughTime(ctx, request) {
 		return &execution.Error{Code: execution.Unavailable, Message: "too little time is left of this invocation"}
 	}
-	caller := execution.Caller{Subject: execution.Subject(execution.KindQueue, message.Attributes["SenderId"]), Tenant: tenant(ctx)}
+	caller := execution.Caller{Subject: execution.Subject(execution.KindQueue, message.Attributes["SenderId"]),
+		Tenant: tenant(ctx)}
 	_, err = w.execute(ctx, Queue, caller, request)
 	return err
 }
 
-// enoughTime reports whether an execution can be finished and recorded before the invocation ends: one that is cut short
-// by its neighbours would be delivered again after it has had its effects.
+// enoughTime reports whether an execution can be finished and recorded before the invocation ends: one that is cut
+// short by its neighbours would be delivered again after it has had its effects.
 func (w work) enoughTime(ctx context.Context, request execution.Request) bool {
 	if ctx.Err() != nil {
 		return false
@@ -85,7 +89,8 @@ func (w work) answerTopic(ctx context.Context, payload []byte) (json.RawMessage,
 	if err != nil {
 		return nil, err
 	}
-	return w.result(ctx, Topic, execution.Caller{Subject: execution.Subject(execution.KindTopic, sns.TopicArn), Tenant: tenant(ctx)}, request)
+	return w.result(ctx, Topic, execution.Caller{Subject: execution.Subject(execution.KindTopic, sns.TopicArn),
+		Tenant: tenant(ctx)}, request)
 }
 
 // answerBus runs what an EventBridge event asks for. Its detail is a request, unless the deployment has bound one.
@@ -95,7 +100,8 @@ func (w work) answerBus(ctx context.Context, kind Kind, payload []byte) (json.Ra
 		return nil, invalid("", "is not an EventBridge event")
 	}
 	if _, bound := w.cfg.Bound[kind]; !bound && kind == Schedule {
-		return nil, invalid("detail", "a scheduled event carries no request: bind one to \"schedule\", or have the schedule send an execution request as its input")
+		return nil, invalid("detail", "a scheduled event carries no request: bind one to \"schedule\", or have the "+
+			"schedule send an execution request as its input")
 	}
 	request, err := w.request(kind, event.Detail, json.RawMessage(payload))
 	if err != nil {
@@ -105,11 +111,13 @@ func (w work) answerBus(ctx context.Context, kind Kind, payload []byte) (json.Ra
 	if kind == Schedule && len(event.Resources) > 0 {
 		subject = event.Resources[0]
 	}
-	return w.result(ctx, kind, execution.Caller{Subject: execution.Subject(execution.KindBus, subject), Tenant: tenant(ctx)}, request)
+	return w.result(ctx, kind, execution.Caller{Subject: execution.Subject(execution.KindBus, subject),
+		Tenant: tenant(ctx)}, request)
 }
 
 // result runs a request and gives its Result as JSON, for the destination that an asynchronous invocation may have.
-func (w work) result(ctx context.Context, kind Kind, caller execution.Caller, request execution.Request) (json.RawMessage, error) {
+func (w work) result(ctx context.Context, kind Kind, caller execution.Caller,
+	request execution.Request) (json.RawMessage, error) {
 	result, err := w.execute(ctx, kind, caller, request)
 	if err != nil {
 		return nil, platform(err)

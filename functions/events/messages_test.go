@@ -78,11 +78,13 @@ func TestQueue(t *testing.T) {
 		failed   []string
 		ran      string
 	}{
-		"all well":            {"q", [][3]string{{"1", "", ok}, {"2", "", ok}}, []string{}, "ok ok"},
-		"guest failure":       {"q", [][3]string{{"1", "", throw}}, []string{}, "throw"},
-		"platform failure":    {"q", [][3]string{{"1", "", ok}, {"2", "", down}, {"3", "", ok}}, []string{"2"}, "ok down ok"},
-		"poison":              {"q", [][3]string{{"1", "", broken}, {"2", "", ok}, {"3", "", `{"code":"1","cod":1}`}}, []string{"1", "3"}, "ok"},
-		"fifo holds back":     {"q.fifo", [][3]string{{"1", "a", down}, {"2", "b", ok}, {"3", "a", ok}, {"4", "b", ok}}, []string{"1", "3"}, "down ok ok"},
+		"all well":         {"q", [][3]string{{"1", "", ok}, {"2", "", ok}}, []string{}, "ok ok"},
+		"guest failure":    {"q", [][3]string{{"1", "", throw}}, []string{}, "throw"},
+		"platform failure": {"q", [][3]string{{"1", "", ok}, {"2", "", down}, {"3", "", ok}}, []string{"2"}, "ok down ok"},
+		"poison": {"q", [][3]string{{"1", "", broken}, {"2", "", ok}, {"3", "", `{"code":"1","cod":1}`}},
+			[]string{"1", "3"}, "ok"},
+		"fifo holds back": {"q.fifo", [][3]string{{"1", "a", down}, {"2", "b", ok}, {"3", "a", ok}, {"4", "b", ok}},
+			[]string{"1", "3"}, "down ok ok"},
 		"fifo poison":         {"q.fifo", [][3]string{{"1", "a", broken}, {"2", "a", ok}}, []string{"1", "2"}, ""},
 		"standard with group": {"q", [][3]string{{"1", "a", down}, {"2", "a", ok}}, []string{"1"}, "down ok"},
 	}
@@ -129,7 +131,8 @@ func TestQueueLeavesWhatItCannotFinish(t *testing.T) {
 	}
 	over, stop := context.WithCancel(t.Context())
 	stop()
-	if raw, err = a.Answer(over, events.Queue, batch(t, "q", [3]string{"1", "", `{"code":"a"}`})); err != nil || len(failures(t, raw)) != 1 {
+	if raw, err = a.Answer(over, events.Queue, batch(t, "q", [3]string{"1", "", `{"code":"a"}`})); err != nil ||
+		len(failures(t, raw)) != 1 {
 		t.Errorf("after the end: %s, %v", raw, err)
 	}
 }

@@ -36,7 +36,8 @@ func (w work) answerV2(ctx context.Context, kind Kind, payload []byte) (json.Raw
 		x.authenticated = true
 	}
 	r := w.serveHTTP(ctx, x)
-	return json.Marshal(map[string]any{"statusCode": r.status, "headers": single(r.header), "body": r.body, "isBase64Encoded": false})
+	return json.Marshal(map[string]any{"statusCode": r.status, "headers": single(r.header), "body": r.body,
+		"isBase64Encoded": false})
 }
 
 // v2Subject is who the authorizer says it is; "" when it does not say.

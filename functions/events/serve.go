@@ -46,7 +46,8 @@ func Random(r io.Reader) Option { return func(s *server) { s.random = r } }
 // When r ends, nothing happens.
 func CancelFrom(r io.Reader) Option { return func(s *server) { s.cancels = r } }
 
-// Adapted makes events of other sources (HTTP, SQS, SNS, EventBridge) answerable through a; without it they are refused.
+// Adapted makes events of other sources (HTTP, SQS, SNS, EventBridge) answerable through a; without it they are
+// refused.
 func Adapted(a *Adapter) Option { return func(s *server) { s.adapter = a } }
 
 // HandedOver takes invocations that were too large to be carried from where they lie; without it they are refused. The
@@ -55,8 +56,8 @@ func HandedOver(fetch func(context.Context, execution.Handover) ([]byte, error))
 	return func(s *server) { s.fetch = fetch }
 }
 
-// ExitWhen has Serve end the process after an answer was sent when spent reports that the process should take no further
-// invocation: exit is called with no invocation in progress, and must not return.
+// ExitWhen has Serve end the process after an answer was sent when spent reports that the process should take no
+// further invocation: exit is called with no invocation in progress, and must not return.
 func ExitWhen(spent func() bool, exit func()) Option {
 	return func(s *server) {
 		s.answered = func() {
@@ -109,9 +110,9 @@ func Serve(run Run, opts ...Option) {
 	lambda.Start(NewHandler(run, opts...))
 }
 
-// Answer answers one invocation for a loop that is not Lambda's. tenant is Lambda's tenant id, or empty. A kind that is not
-// empty, which is the code of an [execution.Error], reports a failure in place of an answer. The body may have the method
-// Ended, which reports whether all of it has been read, and must be closed where it can be.
+// Answer answers one invocation for a loop that is not Lambda's. tenant is Lambda's tenant id, or empty. A kind that
+// is not empty, which is the code of an [execution.Error], reports a failure in place of an answer. The body may have
+// the method Ended, which reports whether all of it has been read, and must be closed where it can be.
 func (h Handler) Answer(ctx context.Context, tenant string, payload []byte) (body io.Reader, kind, message string) {
 	if tenant != "" {
 		ctx = lambdacontext.NewContext(ctx, &lambdacontext.LambdaContext{TenantID: tenant})
@@ -134,7 +135,8 @@ func (s *server) handle(ctx context.Context, payload json.RawMessage) (io.Reader
 	}
 	inv, err := execution.DecodeInvocation(payload)
 	if err == nil && handed != "" && inv.ID != handed {
-		err = &execution.Error{Code: execution.InvalidRequest, Field: "handover.id", Message: "is not that of the invocation that was handed over"}
+		err = &execution.Error{Code: execution.InvalidRequest, Field: "handover.id",
+			Message: "is not that of the invocation that was handed over"}
 	}
 	if err == nil {
 		err = s.complete(&inv)
@@ -149,7 +151,8 @@ func (s *server) handle(ctx context.Context, payload json.RawMessage) (io.Reader
 		}
 	}
 	if err == nil && !inv.StartBefore.IsZero() && s.now().After(inv.StartBefore) {
-		err = &execution.Error{Code: execution.Throttled, Message: "came after the time at which it was to begin at the latest", RetryAfter: time.Second}
+		err = &execution.Error{Code: execution.Throttled,
+			Message: "came after the time at which it was to begin at the latest", RetryAfter: time.Second}
 	}
 	if err != nil {
 		return nil, s.functionError(s.failure(inv.ID, err))
@@ -182,7 +185,8 @@ func (s *server) whole(ctx context.Context, payload []byte) (whole []byte, hande
 		return payload, "", err
 	}
 	if s.fetch == nil {
-		return nil, h.ID, &execution.Error{Code: execution.InvalidRequest, Field: "handover", Message: "this function has no store that requests are handed over in; set HANDOVER_STORE"}
+		return nil, h.ID, &execution.Error{Code: execution.InvalidRequest, Field: "handover",
+			Message: "this function has no store that requests are handed over in; set HANDOVER_STORE"}
 	}
 	whole, err = s.fetch(ctx, h)
 	return whole, h.ID, err
@@ -197,9 +201,10 @@ func (s *server) adapt(ctx context.Context, kind Kind, payload []byte) (io.Reade
 	return document{bytes.NewReader(answer), s.answered}, nil
 }
 
-// fresh runs one execution that an event asks for as if it had come by itself: under an id of its own, and told of in the
-// log when it fails.
-func (s *server) fresh(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error) {
+// fresh runs one execution that an event asks for as if it had come by itself: under an id of its own, and told of in
+// the log when it fails.
+func (s *server) fresh(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result,
+	error) {
 	if err := s.complete(&inv); err != nil {
 		return execution.Result{}, s.failure("", err)
 	}
@@ -230,7 +235,8 @@ func (s *server) complete(inv *execution.Invocation) error {
 }
 
 // guarded turns a panic of Run into an error. The process goes on: each execution has a sandbox of its own.
-func (s *server) guarded(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (res execution.Result, err error) {
+func (s *server) guarded(ctx context.Context, inv execution.Invocation,
+	onLog func(execution.Log)) (res execution.Result, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &execution.Error{
@@ -257,8 +263,8 @@ func (s *server) failure(id string, err error) *execution.Error {
 	return &public
 }
 
-// functionError is how a failure leaves an invocation that does not stream: errorType is the code. The process of a spent
-// sandbox exits after it.
+// functionError is how a failure leaves an invocation that does not stream: errorType is the code. The process of a
+// spent sandbox exits after it.
 func (s *server) functionError(e *execution.Error) error {
 	return messages.InvokeResponse_Error{Type: string(e.Code), Message: e.Error(), ShouldExit: s.spent()}
 }

@@ -46,17 +46,20 @@ func handled(t *testing.T, h events.Handler, payload string) string {
 
 func TestBareRequest(t *testing.T) {
 	var got execution.Invocation
-	h := events.NewHandler(func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error) {
+	h := events.NewHandler(func(ctx context.Context, inv execution.Invocation,
+		onLog func(execution.Log)) (execution.Result, error) {
 		got = inv
 		onLog(execution.Log{Message: "heard by nobody"})
 		return done(ctx, inv, onLog)
-	}, events.Clock(func() time.Time { return time.Unix(1_700_000_000, 0) }), events.Random(strings.NewReader(strings.Repeat("x", 10))))
+	}, events.Clock(func() time.Time { return time.Unix(1_700_000_000, 0) }),
+		events.Random(strings.NewReader(strings.Repeat("x", 10))))
 	text := handled(t, h, `{"code":"1+1"}`)
 	var r execution.Result
 	if err := json.Unmarshal([]byte(text), &r); err != nil || r.Status != execution.Completed {
 		t.Fatalf("%s: %v", text, err)
 	}
-	if !execution.ValidID(got.ID) || r.ID != got.ID || got.Via != execution.ViaLambda || got.ReceivedAt.Unix() != 1_700_000_000 || got.Request.Code != "1+1" {
+	if !execution.ValidID(got.ID) || r.ID != got.ID || got.Via != execution.ViaLambda ||
+		got.ReceivedAt.Unix() != 1_700_000_000 || got.Request.Code != "1+1" {
 		t.Errorf("%+v", got)
 	}
 	if !strings.Contains(text, `"<b>"`) {
@@ -66,7 +69,8 @@ func TestBareRequest(t *testing.T) {
 
 func TestEnvelope(t *testing.T) {
 	var got execution.Invocation
-	h := events.NewHandler(func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error) {
+	h := events.NewHandler(func(ctx context.Context, inv execution.Invocation,
+		onLog func(execution.Log)) (execution.Result, error) {
 		got = inv
 		return done(ctx, inv, onLog)
 	})
@@ -74,14 +78,16 @@ func TestEnvelope(t *testing.T) {
 	if !strings.HasPrefix(text, `{"id":"exec_0123456789","status":"completed"`) {
 		t.Error(text)
 	}
-	if got.ID != "exec_0123456789" || got.Caller.Tenant != "t" || got.Via != "http" || got.QueueMs != 1.5 || got.ReceivedAt.Year() != 2026 {
+	if got.ID != "exec_0123456789" || got.Caller.Tenant != "t" || got.Via != "http" || got.QueueMs != 1.5 ||
+		got.ReceivedAt.Year() != 2026 {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestStreamFlushesEachLog(t *testing.T) {
 	heard := make(chan struct{})
-	h := events.NewHandler(func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error) {
+	h := events.NewHandler(func(ctx context.Context, inv execution.Invocation,
+		onLog func(execution.Log)) (execution.Result, error) {
 		onLog(execution.Log{Level: "log", Message: "one"})
 		<-heard // that the first log can be read while the code runs is the point
 		onLog(execution.Log{Level: "warn", Message: "two"})
@@ -101,7 +107,8 @@ func TestStreamFlushesEachLog(t *testing.T) {
 	for lines.Scan() {
 		rest = append(rest, lines.Text())
 	}
-	if len(rest) != 2 || !strings.Contains(rest[0], "two") || !strings.HasPrefix(rest[1], `{"result":{"id":"exec_0123456789"`) {
+	if len(rest) != 2 || !strings.Contains(rest[0], "two") ||
+		!strings.HasPrefix(rest[1], `{"result":{"id":"exec_0123456789"`) {
 		t.Errorf("rest: %q", rest)
 	}
 }
@@ -114,7 +121,8 @@ func TestFailures(t *testing.T) {
 		says string
 	}{
 		"typed": {func(context.Context, execution.Invocation, func(execution.Log)) (execution.Result, error) {
-			return execution.Result{}, &execution.Error{Code: execution.Unrecorded, Field: "f", Message: "no record", Err: secret}
+			return execution.Result{}, &execution.Error{Code: execution.Unrecorded, Field: "f", Message: "no record",
+				Err: secret}
 		}, "unrecorded", "no record"},
 		"untyped": {func(context.Context, execution.Invocation, func(execution.Log)) (execution.Result, error) {
 			return execution.Result{}, secret
@@ -132,12 +140,14 @@ func TestFailures(t *testing.T) {
 			h := events.NewHandler(c.run, events.Logger(slog.New(slog.NewTextHandler(&log, nil))))
 			line := handled(t, h, envelope)
 			var e execution.Event
-			if err := json.Unmarshal([]byte(line), &e); err != nil || e.Error == nil || string(e.Error.Code) != c.code || !strings.Contains(e.Error.Message, c.says) {
+			if err := json.Unmarshal([]byte(line), &e); err != nil || e.Error == nil || string(e.Error.Code) != c.code ||
+				!strings.Contains(e.Error.Message, c.says) {
 				t.Errorf("streamed: %s", line)
 			}
 			_, err := h(t.Context(), json.RawMessage(`{"code":"1"}`))
 			var typed messages.InvokeResponse_Error
-			if !errors.As(err, &typed) || typed.Type != c.code || !strings.Contains(typed.Message, c.says) || typed.ShouldExit || typed.StackTrace != nil {
+			if !errors.As(err, &typed) || typed.Type != c.code || !strings.Contains(typed.Message, c.says) || typed.ShouldExit ||
+				typed.StackTrace != nil {
 				t.Errorf("not streamed: %#v", err)
 			}
 			if strings.Contains(line, "secret") || strings.Contains(typed.Message, "secret") {
@@ -202,7 +212,8 @@ func TestCancelFrom(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if text := handled(t, h, strings.Replace(envelope, "exec_0123456789", "exec_early000000", 1)); !strings.Contains(text, `"status":"cancelled"`) {
+	if text := handled(t, h, strings.Replace(envelope, "exec_0123456789", "exec_early000000", 1)); !strings.Contains(text,
+		`"status":"cancelled"`) {
 		t.Error(text)
 	}
 }
@@ -211,7 +222,8 @@ func TestCloseEndsTheExecution(t *testing.T) {
 	began := make(chan struct{}, 1)
 	ended := false
 	run := waiting(began)
-	h := events.NewHandler(func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error) {
+	h := events.NewHandler(func(ctx context.Context, inv execution.Invocation,
+		onLog func(execution.Log)) (execution.Result, error) {
 		defer func() { ended = true }()
 		return run(ctx, inv, onLog)
 	})

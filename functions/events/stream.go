@@ -111,7 +111,8 @@ func (s *server) newDocument(res execution.Result) (io.Reader, error) {
 // ContentType is sent with the answer.
 func (document) ContentType() string { return "application/json" }
 
-// MarshalJSON says to the Lambda runtime that this is not a value to encode: it takes whatever encodes to {} as a reader.
+// MarshalJSON says to the Lambda runtime that this is not a value to encode: it takes whatever encodes to {} as a
+// reader.
 func (document) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
 
 // MarshalJSON is as for document.

@@ -9,9 +9,9 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Turns gives the handler of a function that runs jobs: turn is called with the job that an [execution.TurnPayload] names,
-// and with "" when the clock says so (kind [Schedule]). Every other payload is refused by name. The answer is null; an error
-// of turn has the service invoke it again, which does no harm: what is done is not done twice.
+// Turns gives the handler of a function that runs jobs: turn is called with the job that an [execution.TurnPayload]
+// names, and with "" when the clock says so (kind [Schedule]). Every other payload is refused by name. The answer is
+// null; an error of turn has the service invoke it again, which does no harm: what is done is not done twice.
 func Turns(turn func(ctx context.Context, job string) error) func(context.Context, json.RawMessage) error {
 	return func(ctx context.Context, payload json.RawMessage) error {
 		job, is, err := execution.DecodeTurn(payload)
@@ -24,7 +24,8 @@ func Turns(turn func(ctx context.Context, job string) error) func(context.Contex
 				return err
 			}
 			if kind != Schedule {
-				return invalid("", "an event of kind "+string(kind)+" is none that this function serves: it runs jobs, and is called by the gateway and by the clock")
+				return invalid("", "an event of kind "+string(kind)+" is none that this function serves: it runs jobs, and is "+
+					"called by the gateway and by the clock")
 			}
 		}
 		return turn(ctx, job)

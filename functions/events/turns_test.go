@@ -32,12 +32,14 @@ func TestTurns(t *testing.T) {
 		{`{`, "none", "JSON"},
 	} {
 		got := "none"
-		err := events.Turns(func(_ context.Context, job string) error { got = job; return nil })(t.Context(), json.RawMessage(c.payload))
+		err := events.Turns(func(_ context.Context, job string) error { got = job; return nil })(t.Context(),
+			json.RawMessage(c.payload))
 		if got != c.job || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%.60s: job %q, %v", c.payload, got, err)
 		}
 	}
-	if err := events.Turns(func(context.Context, string) error { return own })(t.Context(), execution.TurnPayload(id)); !errors.Is(err, own) {
+	if err := events.Turns(func(context.Context, string) error { return own })(t.Context(),
+		execution.TurnPayload(id)); !errors.Is(err, own) {
 		t.Errorf("the service is not told of a failure: %v", err)
 	}
 }
@@ -49,13 +51,15 @@ func TestStartBefore(t *testing.T) {
 	payload := strings.Replace(envelope, `"stream":true`, `"startBefore":"2026-01-02T03:04:05Z"`, 1)
 	for late, runs := range map[time.Duration]bool{-time.Second: true, 0: true, time.Nanosecond: false} {
 		ran := false
-		h := events.NewHandler(func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error) {
+		h := events.NewHandler(func(ctx context.Context, inv execution.Invocation,
+			onLog func(execution.Log)) (execution.Result, error) {
 			ran = true
 			return done(ctx, inv, onLog)
 		}, events.Clock(func() time.Time { return bound.Add(late) }))
 		_, err := h(t.Context(), json.RawMessage(payload))
 		var refused messages.InvokeResponse_Error
-		if ran != runs || runs != (err == nil) || err != nil && (!errors.As(err, &refused) || refused.Type != string(execution.Throttled)) {
+		if ran != runs || runs != (err == nil) ||
+			err != nil && (!errors.As(err, &refused) || refused.Type != string(execution.Throttled)) {
 			t.Errorf("%v late: ran %v, %v", late, ran, err)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 // adapted answers events of other sources than a gateway, as the settings say.
 func adapted(set Settings, log *slog.Logger) (*events.Adapter, error) {
 	a, err := events.NewAdapter(events.AdapterConfig{
-		Bound: set.EventRequests, OpenHTTP: set.OpenHTTP, Headers: set.EventHeaders, AnswerHeaders: set.EventAnswerHeaders, Budget: set.budget, Log: log,
+		Bound: set.EventRequests, OpenHTTP: set.OpenHTTP, Headers: set.EventHeaders, AnswerHeaders: set.EventAnswerHeaders,
+		Budget: set.budget, Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("EVENT_REQUESTS, EVENT_HEADERS, EVENT_ANSWER_HEADERS: %w", err)

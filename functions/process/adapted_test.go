@@ -28,11 +28,13 @@ func TestEventSettings(t *testing.T) {
 		t.Fatalf("got %+v, %v", set, err)
 	}
 	for name, value := range map[string]string{"EVENT_REQUESTS": `{"schedule":{"cod":"1"}}`, "EVENT_HTTP": "yes"} {
-		if _, err := ReadSettings(environment(map[string]string{name: value}), "/nowhere/bootstrap"); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := ReadSettings(environment(map[string]string{name: value}), "/nowhere/bootstrap"); err == nil ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s=%s: got %v", name, value, err)
 		}
 	}
-	if _, err := adapted(Settings{EventRequests: map[events.Kind]execution.Request{"s3": {Code: "1"}}}, slog.New(slog.DiscardHandler)); err == nil {
+	if _, err := adapted(Settings{EventRequests: map[events.Kind]execution.Request{"s3": {Code: "1"}}},
+		slog.New(slog.DiscardHandler)); err == nil {
 		t.Error("a request was bound to a kind that is not served")
 	}
 }

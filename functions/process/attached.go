@@ -27,7 +27,8 @@ func ReadAttached(getenv func(string) string) ([]mcptools.Server, error) {
 	if text[0] != '[' {
 		var err error
 		if list, err = readAttachedFile(text); err != nil {
-			return nil, fmt.Errorf("%s: must be a JSON list of servers, or the path of a file that holds one: %w", AttachedVariable, err)
+			return nil, fmt.Errorf("%s: must be a JSON list of servers, or the path of a file that holds one: %w",
+				AttachedVariable, err)
 		}
 	}
 	servers, err := mcptools.Parse(list)

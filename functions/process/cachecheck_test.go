@@ -21,16 +21,27 @@ func TestCheckCache(t *testing.T) {
 		change func(above, dir, file string) error
 		says   []string // empty: it is trusted
 	}{
-		"as it is made":                {func(_, _, _ string) error { return nil }, nil},
-		"the folder is a group's":      {func(_, dir, _ string) error { return os.Chmod(dir, 0o770) }, []string{"cache", "written by others", "chmod go-w"}},
-		"the folder is everybody's":    {func(_, dir, _ string) error { return os.Chmod(dir, 0o707) }, []string{"cache", "chmod go-w"}},
-		"sticky and everybody's":       {func(_, dir, _ string) error { return os.Chmod(dir, 0o777|os.ModeSticky) }, []string{"cache", "chmod go-w"}},
-		"a file is everybody's":        {func(_, _, file string) error { return os.Chmod(file, 0o666) }, []string{"image-x", "chmod go-w"}},
-		"the folder above is":          {func(above, _, _ string) error { return os.Chmod(above, 0o777) }, []string{"above", "chmod go-w"}},
+		"as it is made": {func(_, _, _ string) error { return nil }, nil},
+		"the folder is a group's": {func(_, dir, _ string) error { return os.Chmod(dir, 0o770) },
+			[]string{"cache", "written by others", "chmod go-w"}},
+		"the folder is everybody's": {func(_, dir, _ string) error { return os.Chmod(dir, 0o707) },
+			[]string{"cache", "chmod go-w"}},
+		"sticky and everybody's": {func(_, dir, _ string) error { return os.Chmod(dir, 0o777|os.ModeSticky) },
+			[]string{"cache", "chmod go-w"}},
+		"a file is everybody's": {func(_, _, file string) error { return os.Chmod(file, 0o666) },
+			[]string{"image-x", "chmod go-w"}},
+		"the folder above is": {func(above, _, _ string) error { return os.Chmod(above, 0o777) },
+			[]string{"above", "chmod go-w"}},
 		"the folder above, but sticky": {func(above, _, _ string) error { return os.Chmod(above, 0o777|os.ModeSticky) }, nil},
-		"a link in it":                 {func(_, dir, _ string) error { return os.Symlink("/etc/passwd", filepath.Join(dir, "link")) }, []string{"link", "remove it"}},
-		"it does not exist":            {func(_, dir, _ string) error { return os.RemoveAll(dir) }, nil},
-		"nor may it be made safely":    {func(above, dir, _ string) error { return joinErrors(os.RemoveAll(dir), os.Chmod(above, 0o777)) }, []string{"above", "chmod go-w"}},
+		"a link in it": {func(_, dir,
+			_ string) error {
+			return os.Symlink("/etc/passwd", filepath.Join(dir, "link"))
+		}, []string{"link", "remove it"}},
+		"it does not exist": {func(_, dir, _ string) error { return os.RemoveAll(dir) }, nil},
+		"nor may it be made safely": {func(above, dir,
+			_ string) error {
+			return joinErrors(os.RemoveAll(dir), os.Chmod(above, 0o777))
+		}, []string{"above", "chmod go-w"}},
 		"a folder in it is everybody's": {func(_, dir, _ string) error {
 			return joinErrors(os.Mkdir(filepath.Join(dir, "wazero"), 0o700), os.Chmod(filepath.Join(dir, "wazero"), 0o777))
 		}, []string{"wazero", "chmod go-w"}},
@@ -70,7 +81,8 @@ func TestCheckCache(t *testing.T) {
 			if err := os.Symlink(dir, linked); err != nil {
 				t.Fatal(err)
 			}
-			if viaLink := process.CheckCache(linked, self); (err == nil || !strings.Contains(name, "made safely")) && name != "it does not exist" && (viaLink == nil) != (err == nil) {
+			if viaLink := process.CheckCache(linked, self); (err == nil || !strings.Contains(name, "made safely")) &&
+				name != "it does not exist" && (viaLink == nil) != (err == nil) {
 				t.Errorf("by a link: %v", viaLink)
 			}
 		})

@@ -15,10 +15,10 @@ import (
 // maxCacheFiles is many times what a cache folder has.
 const maxCacheFiles = 100_000
 
-// CheckCache reports why the files of a cache folder must not be run: they are machine code, so nobody may be able to write
-// them but this user, root and the owner of the program, which owns this process anyway. The same goes for the folder and
-// for each folder above it, where one with the sticky bit may be everybody's. A folder that does not exist yet is fine where
-// it would be made. The error names the path and what to do.
+// CheckCache reports why the files of a cache folder must not be run: they are machine code, so nobody may be able to
+// write them but this user, root and the owner of the program, which owns this process anyway. The same goes for the
+// folder and for each folder above it, where one with the sticky bit may be everybody's. A folder that does not exist
+// yet is fine where it would be made. The error names the path and what to do.
 func CheckCache(dir, executable string) error {
 	if dir == "" {
 		return nil
@@ -79,7 +79,8 @@ func (c *cacheCheck) file(path string, entry fs.DirEntry, err error) error {
 		return fmt.Errorf("cache folder: %w", err)
 	}
 	if c.files++; c.files > maxCacheFiles {
-		return fmt.Errorf("cache folder: more than %d files are below it; set AIRLOCK_CACHE_DIR to a folder of its own", maxCacheFiles)
+		return fmt.Errorf("cache folder: more than %d files are below it; set AIRLOCK_CACHE_DIR to a folder of its own",
+			maxCacheFiles)
 	}
 	info, err := entry.Info()
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,8 +14,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Outside decides what executions in sealed processes reach, in the process that owns them: by the policy in force there
-// and by the invocation, whatever the process says.
+// Outside decides what executions in sealed processes reach, in the process that owns them: by the policy in force
+// there and by the invocation, whatever the process says.
 type Outside struct {
 	// Rules decides.
 	Rules runner.Decider

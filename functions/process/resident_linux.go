@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startUp says what only starting needed, so that it can be given back: the parts of this program that were read in (the
-// tables of every library that it links) and the garbage.
+// startUp says what only starting needed, so that it can be given back: the parts of this program that were read in
+// (the tables of every library that it links) and the garbage.
 type startUp struct{ program [][]byte }
 
 // recordStartUp looks at where the program lies. It must be called before the walls go up, which hide /proc.

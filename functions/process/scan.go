@@ -9,8 +9,8 @@ import (
 	"github.com/airlock-run/airlock/policy/scan"
 )
 
-// scanTime is how long a function process reads code for its own decision, and scanTimePerMiB how much longer for each MiB:
-// a hundred times what the scan may need by its own count. The gateway has had the same code read already.
+// scanTime is how long a function process reads code for its own decision, and scanTimePerMiB how much longer for
+// each MiB: a hundred times what the scan may need by its own count. The gateway has had the same code read already.
 const (
 	scanTime       = 2 * time.Second
 	scanTimePerMiB = 2 * time.Second

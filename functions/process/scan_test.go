@@ -9,13 +9,15 @@ import (
 	"github.com/airlock-run/airlock/policy/scan"
 )
 
-// A scan that would go on for ever has a named result: what its tokens say, marked as unanalysed; and the process is spent
-// until it has ended.
+// A scan that would go on for ever has a named result: what its tokens say, marked as unanalysed; and the process is
+// spent until it has ended.
 func TestScanGivenUp(t *testing.T) {
 	t.Parallel()
 	r := newBoundedRules(policy.Default())
 	for _, code := range []string{"eval('1')", "1 + 1", "let a: number"} {
-		if got, want := r.Decide(policy.Request{Code: code}), policy.Default().Decide(policy.Request{Code: code}); got.Effect != want.Effect || got.Analysis.Score != want.Analysis.Score {
+		if got, want := r.Decide(policy.Request{Code: code}),
+			policy.Default().Decide(policy.Request{Code: code}); got.Effect != want.Effect ||
+			got.Analysis.Score != want.Analysis.Score {
 			t.Errorf("%s: %v, without a bound %v", code, got.ReasonLines(), want.ReasonLines())
 		}
 	}
@@ -30,7 +32,8 @@ func TestScanGivenUp(t *testing.T) {
 		return scan.Result{}, nil
 	}
 	d := r.Decide(policy.Request{Code: "require('child_process').exec('ls')", Tier: "agent"})
-	if d.Effect != policy.Deny || !d.Analysis.Unanalysed || !strings.Contains(strings.Join(d.Violations, "\n"), "command_execution") {
+	if d.Effect != policy.Deny || !d.Analysis.Unanalysed ||
+		!strings.Contains(strings.Join(d.Violations, "\n"), "command_execution") {
 		t.Errorf("%v", d.ReasonLines())
 	}
 	if !r.Spent() {

@@ -21,11 +21,12 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// gcPercent is GOGC. An execution leaves some ten kilobytes of garbage, in a process that has little of its own in memory:
-// collecting half as often as Go would costs a few megabytes.
+// gcPercent is GOGC. An execution leaves some ten kilobytes of garbage, in a process that has little of its own in
+// memory: collecting half as often as Go would costs a few megabytes.
 const gcPercent = 200
 
-// goMemory is where the collector stops waiting for garbage to pile up: preparing large code must not count its garbage.
+// goMemory is where the collector stops waiting for garbage to pile up: preparing large code must not count its
+// garbage.
 const goMemory = 192 << 20
 
 // Wrap takes the place of what runs invocations in a process that is open and locked down. outside is nil in a process
@@ -64,7 +65,8 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 		}
 		set.Secret = outside.Secret
 	}
-	// What starting leaves as garbage is thrown away at once, below: collecting it on the way would take half as long again.
+	// What starting leaves as garbage is thrown away at once, below: collecting it on the way would take half as long
+	// again.
 	debug.SetGCPercent(-1)
 	rules := newBoundedRules(set.Rules)
 	run, engine, err := open(ctx, set, rules, link, outside, log, &startup)
@@ -81,7 +83,8 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	spent := func() bool {
 		is := engine.Spent() || rules.Spent()
 		if is {
-			log.Warn("reading or preparing the code of an execution outlived it and cannot be stopped; this process exits to be replaced")
+			log.Warn("reading or preparing the code of an execution outlived it and cannot be stopped; this process exits to " +
+				"be replaced")
 		}
 		return is
 	}
@@ -114,10 +117,11 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	return nil
 }
 
-// open opens the sandbox, the policy and the record store of set, and returns the runner over them. They stay open until
-// the process ends. A sealed process has link and outside in place of a store and a network.
+// open opens the sandbox, the policy and the record store of set, and returns the runner over them. They stay open
+// until the process ends. A sealed process has link and outside in place of a store and a network.
 func open(
-	ctx context.Context, set Settings, rules *boundedRules, link *sealed.Function, outside *sealed.Outside, log *slog.Logger, startup *Startup,
+	ctx context.Context, set Settings, rules *boundedRules, link *sealed.Function, outside *sealed.Outside,
+	log *slog.Logger, startup *Startup,
 ) (*runner.Runner, *sandbox.Engine, error) {
 	cfg := sandbox.Config{CacheDir: set.CacheDir, EngineBuild: set.EngineBuild}
 	if set.Sealed {
@@ -129,7 +133,8 @@ func open(
 	}
 	startup.engine(engine.Startup())
 	how := runner.Config{
-		Sandbox: engine, Policy: rules, MaxMemoryBytes: set.MemoryBytes, Secret: set.Secret, RemoteTools: attached(set), Log: log,
+		Sandbox: engine, Policy: rules, MaxMemoryBytes: set.MemoryBytes, Secret: set.Secret, RemoteTools: attached(set),
+		Log:         log,
 		EngineBuild: set.EngineBuild, OpenBuild: new(OtherBuilds).Open, // no cache: the process is locked down by then
 	}
 	if set.Sealed {

@@ -48,13 +48,15 @@ func TestServe(t *testing.T) {
 		}
 	})
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Stats().Processes[0].PID))
-	if err != nil || !strings.Contains(string(status), "Seccomp:\t2") || !strings.Contains(string(status), "NoNewPrivs:\t1") {
+	if err != nil || !strings.Contains(string(status), "Seccomp:\t2") ||
+		!strings.Contains(string(status), "NoNewPrivs:\t1") {
 		t.Errorf("the process is not locked down (%v):\n%s", err, status)
 	}
 	run := func(n int, ctx context.Context, code string, onLog func(execution.Log)) execution.Result {
 		t.Helper()
 		r, err := p.Invoke(ctx, execution.Invocation{
-			ID: fmt.Sprintf("exec_%026d", n), Request: execution.Request{Code: code}, Via: execution.ViaHTTP, ReceivedAt: time.Now(),
+			ID: fmt.Sprintf("exec_%026d", n), Request: execution.Request{Code: code}, Via: execution.ViaHTTP,
+			ReceivedAt: time.Now(),
 		}, onLog)
 		if err != nil {
 			t.Fatal(err)
@@ -67,13 +69,15 @@ func TestServe(t *testing.T) {
 	if r := run(1, t.Context(), "console.log('hello'); 6*7", nil); string(r.Result) != "42" || r.Output != "hello\n" {
 		t.Errorf("%+v", r)
 	}
-	if r := run(2, t.Context(), "throw new TypeError('no')", nil); r.Status != execution.Failed || r.Exception.Name != "TypeError" {
+	if r := run(2, t.Context(), "throw new TypeError('no')", nil); r.Status != execution.Failed ||
+		r.Exception.Name != "TypeError" {
 		t.Errorf("%+v", r)
 	}
 	// A caller that hangs up ends the guest, and the account of it is kept.
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if r := run(3, ctx, "console.log('on'); for(;;){}", func(execution.Log) { cancel() }); r.Status != execution.Cancelled || r.Output != "on\n" {
+	if r := run(3, ctx, "console.log('on'); for(;;){}",
+		func(execution.Log) { cancel() }); r.Status != execution.Cancelled || r.Output != "on\n" {
 		t.Errorf("%+v", r)
 	}
 	for n := 1; n <= 3; n++ {
@@ -115,14 +119,16 @@ func TestServeRefusesToStart(t *testing.T) {
 			t.Errorf("%s: %v", env, err)
 		}
 	}
-	if err := process.Serve(t.Context(), func(string) string { return "" }, strings.NewReader(""), io.Discard); err == nil || !strings.Contains(err.Error(), "AWS_LAMBDA_RUNTIME_API") {
+	if err := process.Serve(t.Context(), func(string) string { return "" }, strings.NewReader(""),
+		io.Discard); err == nil || !strings.Contains(err.Error(), "AWS_LAMBDA_RUNTIME_API") {
 		t.Errorf("by hand: %v", err)
 	}
 }
 
 // A process in which the preparation of code cannot be stopped answers in time, records, and is replaced.
 func TestSpentProcessIsReplaced(t *testing.T) {
-	p, err := localinvoke.New(t.Context(), config(t, "AUDIT_STORE=file://"+t.TempDir(), "AIRLOCK_CACHE_DIR="+filepath.Join(os.TempDir(), "airlock-test-cache")))
+	p, err := localinvoke.New(t.Context(), config(t, "AUDIT_STORE=file://"+t.TempDir(),
+		"AIRLOCK_CACHE_DIR="+filepath.Join(os.TempDir(), "airlock-test-cache")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,11 +146,13 @@ func TestSpentProcessIsReplaced(t *testing.T) {
 		r, err := p.Invoke(t.Context(), execution.Invocation{
 			ID: fmt.Sprintf("exec_%026d", 2*n), Request: endless, Via: execution.ViaHTTP, ReceivedAt: time.Now(),
 		}, onLog)
-		if err != nil || !r.Recorded || r.Result.Status != execution.TimedOut || r.Result.Limit == nil || *r.Result.Limit != "wall" {
+		if err != nil || !r.Recorded || r.Result.Status != execution.TimedOut || r.Result.Limit == nil ||
+			*r.Result.Limit != "wall" {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		after, err := p.Invoke(t.Context(), execution.Invocation{
-			ID: fmt.Sprintf("exec_%026d", 2*n+1), Request: execution.Request{Code: "6 * 7"}, Via: execution.ViaHTTP, ReceivedAt: time.Now(),
+			ID: fmt.Sprintf("exec_%026d", 2*n+1), Request: execution.Request{Code: "6 * 7"}, Via: execution.ViaHTTP,
+			ReceivedAt: time.Now(),
 		}, nil)
 		if err != nil || string(after.Result.Result) != "42" {
 			t.Fatalf("%+v, %v", after, err)

@@ -30,12 +30,13 @@ type Settings struct {
 	Handover string
 	// TokenDir is the folder of the token that AWS's credentials are renewed with, "" where there is none.
 	TokenDir string
-	// Secret gives the value of a secret that the policy names, from the variable SecretPrefix + name; "" where it is not set.
+	// Secret gives the value of a secret that the policy names, from the variable SecretPrefix + name; "" where it is
+	// not set.
 	Secret func(name string) string
 	// Attached are the servers whose tools guests may call.
 	Attached []mcptools.Server
-	// Sealed says that the process has an owner on this machine, which records for it and connects for it. Store, RecordDir,
-	// Handover, TokenDir and RuntimeAPI are empty then, and no secret is known.
+	// Sealed says that the process has an owner on this machine, which records for it and connects for it. Store,
+	// RecordDir, Handover, TokenDir and RuntimeAPI are empty then, and no secret is known.
 	Sealed bool
 	// Rules are the tiers and what the deployment makes of them.
 	Rules *policy.Set
@@ -59,9 +60,11 @@ const SecretPrefix = "AIRLOCK_SECRET_"
 // AIRLOCK_CACHE_DIR and the user's own. The error names every variable that is wrong.
 func ReadSettings(getenv func(string) string, executable string) (Settings, error) {
 	var wrong []error
-	s := Settings{CacheDir: CacheDir(getenv, executable), RuntimeAPI: getenv("AWS_LAMBDA_RUNTIME_API"), Sealed: getenv(sealed.Variable) != ""}
+	s := Settings{CacheDir: CacheDir(getenv, executable), RuntimeAPI: getenv("AWS_LAMBDA_RUNTIME_API"),
+		Sealed: getenv(sealed.Variable) != ""}
 	if s.RuntimeAPI == "" && !s.Sealed {
-		wrong = append(wrong, errors.New("AWS_LAMBDA_RUNTIME_API: is not set; a function process is started by Lambda, or by airlock serve, and not by hand"))
+		wrong = append(wrong, errors.New("AWS_LAMBDA_RUNTIME_API: is not set; a function process is started by Lambda, or "+
+			"by airlock serve, and not by hand"))
 	}
 	var err error
 	if s.EngineBuild, err = EngineBuild(getenv); err != nil {
@@ -126,7 +129,8 @@ func (s *Settings) readKeeping(getenv func(string) string) (wrong []error) {
 			wrong = append(wrong, fmt.Errorf("AUDIT_STORE: %w", err))
 		}
 	default:
-		wrong = append(wrong, fmt.Errorf("AUDIT_STORE: must be file:// and the absolute path of a folder, or s3://bucket/prefix; got %q", s.Store))
+		wrong = append(wrong, fmt.Errorf("AUDIT_STORE: must be file:// and the absolute path of a folder, or "+
+			"s3://bucket/prefix; got %q", s.Store))
 	}
 	if s.Handover, err = Handover(getenv); err != nil {
 		wrong = append(wrong, err)
@@ -148,7 +152,8 @@ func names(text string) []string {
 // Handover gives HANDOVER_STORE, which the gateway and its functions share.
 func Handover(getenv func(string) string) (string, error) {
 	text := strings.TrimSpace(getenv("HANDOVER_STORE"))
-	if bucket, _, _ := strings.Cut(strings.TrimPrefix(text, "s3://"), "/"); text != "" && (!strings.HasPrefix(text, "s3://") || bucket == "") {
+	if bucket, _, _ := strings.Cut(strings.TrimPrefix(text, "s3://"), "/"); text != "" &&
+		(!strings.HasPrefix(text, "s3://") || bucket == "") {
 		return "", fmt.Errorf("HANDOVER_STORE: must be s3://bucket/prefix, or not be set; got %q", text)
 	}
 	return text, nil
@@ -163,8 +168,8 @@ func CacheDir(getenv func(string) string, executable string) string {
 	return OwnCacheDir(getenv)
 }
 
-// OwnCacheDir gives the folder of what this user may lose: AIRLOCK_CACHE_DIR, or airlock in the user's cache; "" when there is
-// none.
+// OwnCacheDir gives the folder of what this user may lose: AIRLOCK_CACHE_DIR, or airlock in the user's cache; "" when
+// there is none.
 func OwnCacheDir(getenv func(string) string) string {
 	if dir := getenv("AIRLOCK_CACHE_DIR"); dir != "" {
 		return dir

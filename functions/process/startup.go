@@ -6,8 +6,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Startup is how long the parts of a start took, in milliseconds; it is logged when the process is ready. What came before
-// Began is the system's and the Go runtime's.
+// Startup is how long the parts of a start took, in milliseconds; it is logged when the process is ready. What came
+// before Began is the system's and the Go runtime's.
 type Startup struct {
 	Began      time.Time `json:"began"`
 	ModuleMs   float64   `json:"moduleMs"`   // the compiled engine

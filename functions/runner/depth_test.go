@@ -49,8 +49,10 @@ func TestDepthOfTheTier(t *testing.T) {
 		c.request.Code, c.request.Policy = "1", "strict"
 		_, err := r.Run(t.Context(), execution.Invocation{ID: "exec_0123456789", Request: c.request}, nil)
 		var refused *execution.Error
-		if c.field == "" && (err != nil || grants.Limits.Depth != 3) || c.field != "" && (!errors.As(err, &refused) || refused.Field != c.field ||
-			refused.Code != execution.InvalidRequest || !strings.Contains(refused.Message, "more than 3 levels deep: "+c.field+"[0][0][0]…")) {
+		if c.field == "" && (err != nil || grants.Limits.Depth != 3) ||
+			c.field != "" && (!errors.As(err, &refused) || refused.Field != c.field ||
+				refused.Code != execution.InvalidRequest ||
+				!strings.Contains(refused.Message, "more than 3 levels deep: "+c.field+"[0][0][0]…")) {
 			t.Errorf("%s: %v, depth %d", c.name, err, grants.Limits.Depth)
 		}
 	}

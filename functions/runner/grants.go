@@ -21,7 +21,8 @@ func PolicyRequest(inv execution.Invocation) policy.Request {
 	}
 	f := q.Facts()
 	return policy.Request{
-		Code: q.Main(), Entry: q.Entry, Language: q.MainLanguage(), Files: f.Files, Sum: sum, Saved: inv.Function != nil, Tier: q.Policy,
+		Code: q.Main(), Entry: q.Entry, Language: q.MainLanguage(), Files: f.Files, Sum: sum, Saved: inv.Function != nil,
+		Tier: q.Policy,
 		Limits: policy.Limits{
 			Timeout: f.Timeout, CPU: f.CPU, MemoryBytes: f.MemoryBytes,
 			OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
@@ -46,12 +47,14 @@ func scriptOf(inv execution.Invocation) sandbox.Script {
 	return s
 }
 
-// version identifies the warm state that a saved function may start from. No two tenants, functions, versions or tiers share it.
+// version identifies the warm state that a saved function may start from. No two tenants, functions, versions or
+// tiers share it.
 func version(inv execution.Invocation) string {
 	if inv.Function == nil {
 		return ""
 	}
-	return fmt.Sprintf("%q %q %d %q %s", inv.Caller.Tenant, inv.Function.Name, inv.Function.Version, inv.Request.Policy, inv.Content)
+	return fmt.Sprintf("%q %q %d %q %s", inv.Caller.Tenant, inv.Function.Name, inv.Function.Version, inv.Request.Policy,
+		inv.Content)
 }
 
 // grantsOf returns the sandbox's grants: the policy's, with the tools of the request that it grants.
@@ -64,7 +67,8 @@ func (r *Runner) grantsOf(g policy.Grants, q execution.Request, calls ToolCalls)
 		Limits: sandbox.Limits{
 			Wall: g.Timeout, CPU: g.CPU, MemoryBytes: memory, OutputBytes: int(g.OutputBytes),
 			LogEntries: g.LogEntries, LogChars: g.LogChars, APICalls: g.APICalls, Depth: g.Depth,
-			Ticks: q.Limits.Ticks, FetchBytes: min(q.Limits.FetchBytes, sandbox.DefaultFetchBytes), FileBytes: min(q.Limits.FileBytes, sandbox.DefaultFileBytes),
+			Ticks: q.Limits.Ticks, FetchBytes: min(q.Limits.FetchBytes, sandbox.DefaultFetchBytes),
+			FileBytes: min(q.Limits.FileBytes, sandbox.DefaultFileBytes),
 		},
 		Eval: g.Eval, Files: fileAccess(g.Files), Modules: g.Modules, ModuleHint: moduleHint(q.Policy),
 		Network: NetworkOf(g),
@@ -118,7 +122,8 @@ func moduleHint(tier string) func(string) string {
 	}
 	return func(name string) string {
 		for _, t := range policy.Builtin() {
-			has := slices.Contains(t.Modules, name) || slices.Contains(t.Modules, policy.AnyModule) || name == "fs" && t.Files != policy.FilesNone
+			has := slices.Contains(t.Modules, name) || slices.Contains(t.Modules, policy.AnyModule) ||
+				name == "fs" && t.Files != policy.FilesNone
 			if has && t.Name != tier {
 				return fmt.Sprintf("policy %s does not have it, policy %s does", tier, t.Name)
 			}
@@ -148,15 +153,16 @@ func (r *Runner) secretsOf(g policy.Grants) []sandbox.Secret {
 	return out
 }
 
-// shallow returns an error if the values of a request nest deeper than its tier accepts. Decoding enforces the limit of all
-// tiers.
+// shallow returns an error if the values of a request nest deeper than its tier accepts. Decoding enforces the limit
+// of all tiers.
 func shallow(q execution.Request, most int) error {
 	if most <= 0 || most >= execution.MaxDepth {
 		return nil
 	}
 	refuse := func(field string, value []byte) error {
 		if path := depth.Over(value, field, most); path != "" {
-			return &execution.Error{Code: execution.InvalidRequest, Field: field, Message: "is nested more than " + strconv.Itoa(most) + " levels deep: " + path}
+			return &execution.Error{Code: execution.InvalidRequest, Field: field,
+				Message: "is nested more than " + strconv.Itoa(most) + " levels deep: " + path}
 		}
 		return nil
 	}

@@ -62,7 +62,8 @@ func (o *outcome) result(out sandbox.Result) execution.Result {
 		r.Error = &out.Error
 	}
 	if ex := out.Exception; ex != nil {
-		r.Exception = &execution.Exception{Name: ex.Name, Message: ex.Message, Stack: ex.Stack, Line: ex.Line, Column: ex.Column}
+		r.Exception = &execution.Exception{Name: ex.Name, Message: ex.Message, Stack: ex.Stack, Line: ex.Line,
+			Column: ex.Column}
 		if o.inv.Request.Files[ex.File] != nil {
 			r.Exception.File = ex.File
 		}
@@ -117,7 +118,8 @@ func (o *outcome) record(r execution.Result) audit.Record {
 		ID: o.inv.ID, Time: o.inv.ReceivedAt.UTC(), DurationMs: r.DurationMs,
 		Caller: audit.Caller(o.inv.Caller), Via: o.inv.Via,
 		CodeSHA256: o.codeSHA256, CodeBytes: len(source), Language: q.MainLanguage(),
-		Policy: r.Policy, Engine: r.Engine, EngineBuild: r.EngineBuild, Grants: encoded(o.decision.Grants), Reasons: o.decision.ReasonLines(),
+		Policy: r.Policy, Engine: r.Engine, EngineBuild: r.EngineBuild, Grants: encoded(o.decision.Grants),
+		Reasons:        o.decision.ReasonLines(),
 		DangerAnalysis: r.DangerAnalysis, ASTTelemetry: encoded(o.decision.Telemetry),
 		Status: string(r.Status), OutputBytes: r.Usage.OutputBytes, Usage: audit.Usage(r.Usage), Custody: o.custody,
 	}

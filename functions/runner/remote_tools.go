@@ -11,7 +11,8 @@ import (
 )
 
 // CallVia returns a func that calls a tool over a network.
-type CallVia = func(network http.RoundTripper) func(ctx context.Context, params json.RawMessage) (json.RawMessage, error)
+type CallVia = func(network http.RoundTripper) func(ctx context.Context, params json.RawMessage) (json.RawMessage,
+	error)
 
 // calls returns the calls of one execution.
 func (r *Runner) calls() ToolCalls {
@@ -29,8 +30,8 @@ func (r *Runner) callsOf(inv execution.Invocation) ToolCalls {
 	return grantedCalls{r.calls(), inv.Servers}
 }
 
-// grantedCalls refuses to call a tool on a server other than the one that listed it when it was granted. The list of servers
-// may have changed while the execution waited.
+// grantedCalls refuses to call a tool on a server other than the one that listed it when it was granted. The list of
+// servers may have changed while the execution waited.
 type grantedCalls struct {
 	ToolCalls
 	servers map[string]string // by namespace
@@ -43,7 +44,8 @@ func (g grantedCalls) Tool(name string) (call CallVia, timeout time.Duration, ok
 	if was := g.servers[namespace]; ok && was != "" && was != g.Server(name) {
 		call = func(http.RoundTripper) func(context.Context, json.RawMessage) (json.RawMessage, error) {
 			return func(context.Context, json.RawMessage) (json.RawMessage, error) {
-				return nil, errors.New("the server of " + namespace + " was replaced after the tool was granted; run the code again")
+				return nil, errors.New("the server of " + namespace +
+					" was replaced after the tool was granted; run the code again")
 			}
 		}
 	}

@@ -69,7 +69,8 @@ func TestServerReplaced(t *testing.T) {
 		}
 		sent, err := json.Marshal(execution.Invocation{
 			Airlock: execution.InvocationVersion, ID: "exec_0123456789", Via: execution.ViaHTTP, Servers: c.granted,
-			Request: execution.Request{Code: "await weather.get()", Policy: "agent", Tools: []execution.Tool{{Name: "weather:get"}}},
+			Request: execution.Request{Code: "await weather.get()", Policy: "agent",
+				Tools: []execution.Tool{{Name: "weather:get"}}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -81,7 +82,8 @@ func TestServerReplaced(t *testing.T) {
 		if _, err := r.Run(t.Context(), inv, nil); err != nil {
 			t.Fatal(name, err)
 		}
-		if refused := did.err != nil && strings.Contains(did.err.Error(), "was replaced"); refused == c.ok || servers.called == 0 == c.ok {
+		if refused := did.err != nil && strings.Contains(did.err.Error(), "was replaced"); refused == c.ok ||
+			servers.called == 0 == c.ok {
 			t.Errorf("%s: %v, called %d times", name, did.err, servers.called)
 		}
 	}

@@ -21,9 +21,9 @@ type Replayed struct {
 	Differences []string
 }
 
-// Replay runs a recorded execution again. Its host calls are answered from the journal in the record; nothing outside is
-// reached and nothing is recorded. Replay fails if the record has no request or no complete journal, if nothing ran, if the
-// execution was cancelled, or if the current policy refuses it.
+// Replay runs a recorded execution again. Its host calls are answered from the journal in the record; nothing outside
+// is reached and nothing is recorded. Replay fails if the record has no request or no complete journal, if nothing
+// ran, if the execution was cancelled, or if the current policy refuses it.
 func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error) {
 	switch {
 	case rec.Status == string(execution.Blocked):
@@ -47,7 +47,8 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 		q.Input = webhook.WithoutCredentials(q.Input)
 	}
 	journal.Seeded = q.Seed != nil
-	o := &outcome{inv: execution.Invocation{ID: rec.ID, Request: q, Caller: execution.Caller(rec.Caller), Via: rec.Via, ReceivedAt: rec.Time}, now: r.cfg.Now}
+	o := &outcome{inv: execution.Invocation{ID: rec.ID, Request: q, Caller: execution.Caller(rec.Caller), Via: rec.Via,
+		ReceivedAt: rec.Time}, now: r.cfg.Now}
 	if f := rec.Function; f != nil {
 		o.inv.Function = &execution.FunctionRef{Name: f.Name, Version: f.Version}
 	}
@@ -119,7 +120,8 @@ func journalOf(rec audit.Record) (sandbox.Journal, error) {
 // outcomeOf returns the parts of a result that replay compares with the record.
 func outcomeOf(result execution.Result) audit.Outcome {
 	o := audit.Outcome{
-		Status: string(result.Status), Result: result.Result, OutputBytes: result.Usage.OutputBytes, Ticks: result.Usage.Ticks,
+		Status: string(result.Status), Result: result.Result, OutputBytes: result.Usage.OutputBytes,
+		Ticks:    result.Usage.Ticks,
 		APICalls: result.Usage.APICalls,
 	}
 	if result.Error != nil {
@@ -135,7 +137,8 @@ func outcomeOf(result execution.Result) audit.Outcome {
 func (r *Runner) replayed(ctx context.Context, inv execution.Invocation) (execution.Result, error) {
 	var rec audit.Record
 	if err := json.Unmarshal(inv.Replay, &rec); err != nil {
-		return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: "replay", Message: "must be the record of an execution"}
+		return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: "replay",
+			Message: "must be the record of an execution"}
 	}
 	again, err := r.Replay(ctx, rec)
 	var public *execution.Error
@@ -145,7 +148,8 @@ func (r *Runner) replayed(ctx context.Context, inv execution.Invocation) (execut
 	case err != nil:
 		return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: "replay", Message: err.Error()}
 	}
-	r.cfg.Log.InfoContext(ctx, "an execution was replayed; nothing is recorded", "id", inv.ID, "of", rec.ID, "differences", len(again.Differences))
+	r.cfg.Log.InfoContext(ctx, "an execution was replayed; nothing is recorded", "id", inv.ID, "of", rec.ID, "differences",
+		len(again.Differences))
 	again.Result.ID = inv.ID
 	return again.Result, nil
 }

@@ -28,11 +28,13 @@ func TestReplayBuild(t *testing.T) {
 		{name: "its own build, and no other", recorded: own},
 		{name: "another build", recorded: other, opens: true, opened: other},
 		{name: "a record without a build", opens: true, opened: first},
-		{name: "another build, which cannot be opened", recorded: other, opens: true, openErr: errors.New("no such build"), err: "no such build"},
+		{name: "another build, which cannot be opened", recorded: other, opens: true, openErr: errors.New("no such build"),
+			err: "no such build"},
 		{name: "another build, and none is opened", recorded: other, err: "set ENGINE_BUILD"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			here, there := &fixture{result: sandbox.Result{Value: json.RawMessage("1")}}, &fixture{result: sandbox.Result{Value: json.RawMessage("1")}}
+			here, there := &fixture{result: sandbox.Result{Value: json.RawMessage("1")}},
+				&fixture{result: sandbox.Result{Value: json.RawMessage("1")}}
 			var opened string
 			r := newRunner(t, here, policy.Default(), func(cfg *runner.Config) {
 				cfg.EngineBuild = own
@@ -65,7 +67,8 @@ func TestReplayBuild(t *testing.T) {
 				wantHere, wantThere = 0, 1
 			}
 			if here.runs != wantHere || there.runs != wantThere || opened != c.opened {
-				t.Errorf("ran %d times here and %d there, opened %q; want %d, %d and %q", here.runs, there.runs, opened, wantHere, wantThere, c.opened)
+				t.Errorf("ran %d times here and %d there, opened %q; want %d, %d and %q", here.runs, there.runs, opened, wantHere,
+					wantThere, c.opened)
 			}
 		})
 	}

@@ -47,15 +47,15 @@ type Config struct {
 	MaxMemoryBytes int64
 	// KeepCode records the code and the whole request, which replay needs, and not only the code's hash.
 	KeepCode bool
-	// Secret returns the value of a secret that the policy names, or "". Neither guests nor records see values. The default
-	// has no secrets.
+	// Secret returns the value of a secret that the policy names, or "". Neither guests nor records see values. The
+	// default has no secrets.
 	Secret func(name string) string
 	// RemoteTools calls tools that have no URL of their own; nil calls none.
 	RemoteTools RemoteTools
 	// Redact removes secrets from a record before it is stored; nil changes nothing.
 	Redact func(*audit.Record)
-	// EngineBuild is the build that Sandbox runs. OpenBuild opens another for the replay of a record that names it, and may
-	// return the same Sandbox again; nil refuses such a replay.
+	// EngineBuild is the build that Sandbox runs. OpenBuild opens another for the replay of a record that names it, and
+	// may return the same Sandbox again; nil refuses such a replay.
 	EngineBuild string
 	OpenBuild   func(ctx context.Context, build string) (Sandbox, error)
 	// Now is the clock; default time.Now.
@@ -92,9 +92,11 @@ func New(cfg Config) (*Runner, error) {
 	return &Runner{cfg: cfg}, nil
 }
 
-// Run decides, runs and records one invocation. onLog, which may be nil, is called for each console call as it happens.
-// Errors are of type *execution.Error. If ctx is cancelled, the guest is stopped and the execution recorded as cancelled.
-func (r *Runner) Run(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error) {
+// Run decides, runs and records one invocation. onLog, which may be nil, is called for each console call as it
+// happens. Errors are of type *execution.Error. If ctx is cancelled, the guest is stopped and the execution recorded
+// as cancelled.
+func (r *Runner) Run(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result,
+	error) {
 	if len(inv.Replay) > 0 {
 		return r.replayed(ctx, inv)
 	}
@@ -140,7 +142,8 @@ func (r *Runner) sandboxed(ctx context.Context, o *outcome, onLog func(execution
 	out, err := r.cfg.Sandbox.Run(ctx, scriptOf(o.inv), grants)
 	if err != nil {
 		r.cfg.Log.ErrorContext(ctx, "sandbox failed", "id", o.inv.ID, "err", err)
-		return execution.Result{}, &execution.Error{Code: execution.Internal, Message: "the sandbox could not run the code", Err: err}
+		return execution.Result{}, &execution.Error{Code: execution.Internal, Message: "the sandbox could not run the code",
+			Err: err}
 	}
 	o.step(audit.Finished)
 	o.seed = out.Seed
@@ -150,8 +153,8 @@ func (r *Runner) sandboxed(ctx context.Context, o *outcome, onLog func(execution
 	return o.result(out), nil
 }
 
-// recorded stores the record and then returns result. If the record cannot be stored, it withholds the result. A caller that
-// hangs up does not cancel the record.
+// recorded stores the record and then returns result. If the record cannot be stored, it withholds the result. A
+// caller that hangs up does not cancel the record.
 func (r *Runner) recorded(ctx context.Context, o *outcome, result execution.Result) (execution.Result, error) {
 	record := o.record(result)
 	if r.cfg.Redact != nil {
@@ -160,7 +163,8 @@ func (r *Runner) recorded(ctx context.Context, o *outcome, result execution.Resu
 	if err := r.cfg.Records.Append(context.WithoutCancel(ctx), record); err != nil {
 		r.cfg.Log.ErrorContext(ctx, "audit record not written, result withheld", "id", o.inv.ID, "err", err)
 		return execution.Result{}, &execution.Error{
-			Code: execution.Unrecorded, Message: "the execution's audit record could not be written; its result is withheld", Err: err,
+			Code: execution.Unrecorded, Message: "the execution's audit record could not be written; its result is withheld",
+			Err: err,
 		}
 	}
 	return result, nil

@@ -87,7 +87,8 @@ var outcomes = []struct {
 	{"files", "1", sandbox.Result{Error: "full", Limit: sandbox.LimitFiles}, execution.Failed, "files"},
 	{"fetched bytes", "1", sandbox.Result{Error: "many", Limit: sandbox.LimitFetchBytes}, execution.Failed, "fetchBytes"},
 	{"cancelled", "1", sandbox.Result{Error: "cancelled", Cancelled: true}, execution.Cancelled, ""},
-	{"cancelled at a limit", "1", sandbox.Result{Error: "c", Cancelled: true, Limit: sandbox.LimitWall}, execution.Cancelled, "wall"},
+	{"cancelled at a limit", "1", sandbox.Result{Error: "c", Cancelled: true, Limit: sandbox.LimitWall},
+		execution.Cancelled, "wall"},
 	{"blocked", dangerous, sandbox.Result{}, execution.Blocked, ""},
 }
 
@@ -205,8 +206,8 @@ func TestErrorsLeaveNoRecord(t *testing.T) {
 	}
 }
 
-// The gateway has decided before, by its own policy; what it decided reaches the function as the request's fields and the
-// token's scopes. The function decides again: the tighter of the two holds.
+// The gateway has decided before, by its own policy; what it decided reaches the function as the request's fields and
+// the token's scopes. The function decides again: the tighter of the two holds.
 func TestTighterDecisionHolds(t *testing.T) {
 	rules := func(text string) runner.Decider {
 		set, err := deployment.Parse("policy.yaml", []byte("version: 1\n"+text))
@@ -226,14 +227,19 @@ func TestTighterDecisionHolds(t *testing.T) {
 		wall    time.Duration
 		bytes   int64
 	}{
-		{name: "the gateway lowers the time", rules: lowered, request: execution.Request{Timeout: 500}, wall: 500 * time.Millisecond},
-		{name: "the function's time is lower", rules: lowered, request: execution.Request{Timeout: 9000}, wall: 2 * time.Second},
-		{name: "the gateway lowers the memory", rules: lowered, request: execution.Request{Memory: "4mb"}, memory: 8 << 20, bytes: 4 << 20},
-		{name: "the function's memory is lower", rules: lowered, request: execution.Request{Memory: "32mb"}, memory: 8 << 20, bytes: 8 << 20},
+		{name: "the gateway lowers the time", rules: lowered, request: execution.Request{Timeout: 500},
+			wall: 500 * time.Millisecond},
+		{name: "the function's time is lower", rules: lowered, request: execution.Request{Timeout: 9000},
+			wall: 2 * time.Second},
+		{name: "the gateway lowers the memory", rules: lowered, request: execution.Request{Memory: "4mb"}, memory: 8 << 20,
+			bytes: 4 << 20},
+		{name: "the function's memory is lower", rules: lowered, request: execution.Request{Memory: "32mb"}, memory: 8 << 20,
+			bytes: 8 << 20},
 		{name: "only the function forbids", rules: rules("forbid: {categories: [timer_abuse]}\n"),
 			request: execution.Request{Code: "setInterval(() => {}, 0)"}, status: execution.Blocked},
-		{name: "only the token forbids", rules: policy.Default(), request: execution.Request{Policy: "agent", Hosts: []string{"b.test"}},
-			scopes: []string{"host:a.test"}, status: execution.Blocked},
+		{name: "only the token forbids", rules: policy.Default(),
+			request: execution.Request{Policy: "agent", Hosts: []string{"b.test"}},
+			scopes:  []string{"host:a.test"}, status: execution.Blocked},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := &fixture{result: sandbox.Result{Value: json.RawMessage("1")}}

@@ -8,11 +8,12 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// sourceCacheBytes bounds the sources that a function keeps. A full cache is emptied; gateways send sources again on demand.
+// sourceCacheBytes bounds the sources that a function keeps. A full cache is emptied; gateways send sources again on
+// demand.
 const sourceCacheBytes = 32 << 20
 
-// A sourceCache keeps the sources of saved functions, so that later invocations can name them by their hash. It is safe for
-// concurrent use.
+// A sourceCache keeps the sources of saved functions, so that later invocations can name them by their hash. It is
+// safe for concurrent use.
 type sourceCache struct {
 	mu      sync.Mutex
 	entries map[sourceKey]sourceEntry
@@ -27,8 +28,8 @@ type sourceEntry struct {
 	codeSHA256 string
 }
 
-// complete adds the cached sources to an invocation that names them, and caches the sources of one that carries them. It sets
-// inv.Content for every saved function.
+// complete adds the cached sources to an invocation that names them, and caches the sources of one that carries them.
+// It sets inv.Content for every saved function.
 func (s *sourceCache) complete(inv *execution.Invocation) (codeSHA256 string, err error) {
 	if inv.Function == nil {
 		return hashOf(inv.Request.Main()), nil
@@ -47,7 +48,8 @@ func (s *sourceCache) complete(inv *execution.Invocation) (codeSHA256 string, er
 	}
 	sum := brought.Sum()
 	if inv.Content != "" && inv.Content != sum {
-		return "", &execution.Error{Code: execution.InvalidRequest, Field: "content", Message: "is not the sum of the sources that come with it"}
+		return "", &execution.Error{Code: execution.InvalidRequest, Field: "content",
+			Message: "is not the sum of the sources that come with it"}
 	}
 	inv.Content, key.sum = sum, sum
 	found := sourceEntry{brought, hashOf(inv.Request.Main())}

@@ -29,15 +29,16 @@ func (r *ran) Append(_ context.Context, rec audit.Record) error {
 	return nil
 }
 
-// Sources that were met may be named from then on, by the same tenant alone; what comes with another sum is refused; and
-// versions are told apart by all that makes them different.
+// Sources that were met may be named from then on, by the same tenant alone; what comes with another sum is refused;
+// and versions are told apart by all that makes them different.
 func TestSourceCache(t *testing.T) {
 	did := &ran{}
 	r, err := runner.New(runner.Config{Sandbox: did, Policy: policy.Default(), Records: did})
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := execution.Request{Entry: "a.ts", Files: map[string]execution.File{"a.ts": execution.File("export default () => 1"), "b.json": execution.File("{}")}}
+	whole := execution.Request{Entry: "a.ts",
+		Files: map[string]execution.File{"a.ts": execution.File("export default () => 1"), "b.json": execution.File("{}")}}
 	named := whole.WithSources(execution.Sources{})
 	sum := whole.Sources().Sum()
 	inv := func(tenant string, version int, content string, q execution.Request) execution.Invocation {
@@ -76,14 +77,16 @@ func TestSourceCache(t *testing.T) {
 	versions := map[string]int{}
 	for i, s := range did.scripts {
 		versions[s.Version]++
-		if string(s.Files["a.ts"]) != "export default () => 1" || s.Entry != "a.ts" || s.Version == "" || did.records[i].CodeBytes != 22 || did.records[i].CodeSHA256 != did.records[0].CodeSHA256 {
+		if string(s.Files["a.ts"]) != "export default () => 1" || s.Entry != "a.ts" || s.Version == "" ||
+			did.records[i].CodeBytes != 22 || did.records[i].CodeSHA256 != did.records[0].CodeSHA256 {
 			t.Errorf("run %d: %+v %+v", i, s, did.records[i])
 		}
 	}
 	if len(versions) != 3 {
 		t.Errorf("the versions are %v", versions)
 	}
-	if _, err := r.Run(t.Context(), execution.Invocation{ID: "exec_0123456789", Request: execution.Request{Code: "1"}}, nil); err != nil || did.scripts[len(did.scripts)-1].Version != "" {
+	if _, err := r.Run(t.Context(), execution.Invocation{ID: "exec_0123456789", Request: execution.Request{Code: "1"}},
+		nil); err != nil || did.scripts[len(did.scripts)-1].Version != "" {
 		t.Errorf("code of no function has a version: %v", err)
 	}
 }

@@ -13,18 +13,24 @@ import (
 func TestCredential(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"authorization", "Proxy-Authorization", "AUTHORIZATION", "Authentication-Info", "cookie", "Cookie2", "Set-Cookie", "x-api-key", "X_API_KEY", "x.api.key",
-		"apikey", "X-Auth-Token", "x-accesstoken", "private-token", "x-csrf-token", "x-xsrf", "x-session", "x-sess-id", "phpsessid", "x-jwt", "x-oidc-claims",
-		"x-amz-security-token", "x-vault-token", "x-functions-key", "x-parse-master-key", "x-forwarded-user", "x-forwarded-client-cert", "ssl-client-cert",
-		"remote-user", "x-remote-user", "x-secret", "x-password", "x-passwd", "dpop", "x-auth-request-email", "x-goog-iap-jwt-assertion", "key",
+		"authorization", "Proxy-Authorization", "AUTHORIZATION", "Authentication-Info", "cookie", "Cookie2", "Set-Cookie",
+		"x-api-key", "X_API_KEY", "x.api.key",
+		"apikey", "X-Auth-Token", "x-accesstoken", "private-token", "x-csrf-token", "x-xsrf", "x-session", "x-sess-id",
+		"phpsessid", "x-jwt", "x-oidc-claims",
+		"x-amz-security-token", "x-vault-token", "x-functions-key", "x-parse-master-key", "x-forwarded-user",
+		"x-forwarded-client-cert", "ssl-client-cert",
+		"remote-user", "x-remote-user", "x-secret", "x-password", "x-passwd", "dpop", "x-auth-request-email",
+		"x-goog-iap-jwt-assertion", "key",
 	} {
 		if !webhook.Credential(name) {
 			t.Errorf("%s is taken for harmless", name)
 		}
 	}
 	for _, name := range []string{
-		"content-type", "user-agent", "x-event-key", "x-author", "x-github-event", "x-hub-signature-256", "stripe-signature", "webhook-id", "webhook-signature",
-		"x-slack-request-timestamp", "x-shopify-topic", "x-shopify-hmac-sha256", "x-monkey", "x-keyboard", "idempotency-key", "ce-id",
+		"content-type", "user-agent", "x-event-key", "x-author", "x-github-event", "x-hub-signature-256", "stripe-signature",
+		"webhook-id", "webhook-signature",
+		"x-slack-request-timestamp", "x-shopify-topic", "x-shopify-hmac-sha256", "x-monkey", "x-keyboard", "idempotency-key",
+		"ce-id",
 	} {
 		if webhook.Credential(name) {
 			t.Errorf("%s is taken for a credential", name)
@@ -41,9 +47,11 @@ func TestProvidersNameNoCredentials(t *testing.T) {
 		}
 	}
 	got := webhook.Visible(http.Header{
-		"X-Github-Event": {"push", "pull"}, "X-Github-Token": {"t"}, "X-Githubb": {"x"}, "x-github-event": {"again"}, "Content-Type": {"a/b"}, "X": {"y"},
+		"X-Github-Event": {"push", "pull"}, "X-Github-Token": {"t"}, "X-Githubb": {"x"}, "x-github-event": {"again"},
+		"Content-Type": {"a/b"}, "X": {"y"},
 	}, webhook.Sees(webhook.GitHubHeaders(), []string{"Authorization", "X-Github-Token"}))
-	if len(got) != 2 || got["content-type"] != "a/b" || !strings.Contains(got["x-github-event"], "push, pull") || !strings.Contains(got["x-github-event"], "again") {
+	if len(got) != 2 || got["content-type"] != "a/b" || !strings.Contains(got["x-github-event"], "push, pull") ||
+		!strings.Contains(got["x-github-event"], "again") {
 		t.Errorf("%v", got)
 	}
 }
@@ -51,8 +59,9 @@ func TestProvidersNameNoCredentials(t *testing.T) {
 func TestWithout(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ event, want string }{
-		"nothing to take":         {`{"headers": {"x-event":"a"},"body":1}`, `{"headers": {"x-event":"a"},"body":1}`},
-		"a cookie":                {`{"headers":{"Cookie":"a","x-event":"b"},"body":1}`, `{"body":1,"headers":{"x-event":"b"}}`},
+		"nothing to take": {`{"headers": {"x-event":"a"},"body":1}`, `{"headers": {"x-event":"a"},"body":1}`},
+		"a cookie": {`{"headers":{"Cookie":"a","x-event":"b"},"body":1}`,
+			`{"body":1,"headers":{"x-event":"b"}}`},
 		"no headers":              {`{"body":1}`, `{"body":1}`},
 		"headers of another form": {`{"headers":{"cookie":["a"]}}`, `{"headers":{}}`},
 		"headers that are a list": {`{"headers":["cookie"]}`, `{"headers":{}}`},
@@ -70,7 +79,8 @@ func TestWithout(t *testing.T) {
 }
 
 func FuzzVisible(f *testing.F) {
-	for _, name := range []string{"Authorization", "x_api_key", "X-GitHub-Event", "X-Github-Token", "ſession", "coo\u212aie", "", "*"} {
+	for _, name := range []string{"Authorization", "x_api_key", "X-GitHub-Event", "X-Github-Token", "ſession",
+		"coo\u212aie", "", "*"} {
 		f.Add(name, "value", name)
 	}
 	f.Fuzz(func(t *testing.T, name, value, asked string) {
@@ -79,7 +89,8 @@ func FuzzVisible(f *testing.F) {
 			if webhook.Credential(seen) || webhook.Credential(name) {
 				t.Errorf("%q passes as %q", name, seen)
 			}
-			if !slices.Contains(sees, seen) && !slices.ContainsFunc(sees, func(p string) bool { return strings.HasSuffix(p, "*") }) {
+			if !slices.Contains(sees, seen) && !slices.ContainsFunc(sees,
+				func(p string) bool { return strings.HasSuffix(p, "*") }) {
 				t.Errorf("%q passes and nothing lets it through", seen)
 			}
 			if _, err := json.Marshal(v); err != nil {

@@ -42,7 +42,8 @@ func auditCommand(con terminal.Console) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.PersistentFlags().StringVar(&tool.store, "store", "", "file:///path or s3://bucket/prefix (default AUDIT_STORE, else ./audit)")
+	cmd.PersistentFlags().StringVar(&tool.store, "store", "",
+		"file:///path or s3://bucket/prefix (default AUDIT_STORE, else ./audit)")
 	cmd.AddCommand(tool.verifyCommand(), tool.listCommand(), tool.showCommand(), tool.exportCommand(), tool.pruneCommand(),
 		tool.checkpointCommand(), tool.keygenCommand())
 	return cmd
@@ -67,7 +68,8 @@ func (a *auditTool) open(cmd *cobra.Command) (records.Store, error) {
 		return nil, err
 	}
 	store, err := records.OpenReader(cmd.Context(), name, records.Config{
-		Key: []byte(a.con.Getenv("AUDIT_CHAIN_KEY")), S3: s3records.Config{Endpoint: a.con.Getenv("S3_ENDPOINT"), Keeps: keeps},
+		Key: []byte(a.con.Getenv("AUDIT_CHAIN_KEY")),
+		S3:  s3records.Config{Endpoint: a.con.Getenv("S3_ENDPOINT"), Keeps: keeps},
 	})
 	if err != nil {
 		return nil, exit.With(exit.Platform, fmt.Errorf("%s: %w", source, err))
@@ -76,7 +78,8 @@ func (a *auditTool) open(cmd *cobra.Command) (records.Store, error) {
 }
 
 // with runs fn on the open store.
-func (a *auditTool) with(fn func(cmd *cobra.Command, store records.Store, args []string) error) func(*cobra.Command, []string) error {
+func (a *auditTool) with(fn func(cmd *cobra.Command, store records.Store, args []string) error) func(*cobra.Command,
+	[]string) error {
 	return func(cmd *cobra.Command, args []string) (err error) {
 		store, err := a.open(cmd)
 		if err != nil {
@@ -96,7 +99,8 @@ func (a *auditTool) verifyCommand() *cobra.Command {
 		Long: "Check every record against its hash, its chain, and the store's own account of each writer.\n" +
 			"Each bad record is named on a line of its own and the exit code is 1.\n\n" +
 			"A store that was put back to an older state as a whole, or emptied, agrees with itself. It does not agree with an\n" +
-			"anchor: the one that the gateway keeps in AIRLOCK_STATE, a checkpoint, or a head that you noted. The last line says\n" +
+			"anchor: the one that the gateway keeps in AIRLOCK_STATE, a checkpoint, or a head that you noted. The last line " +
+			"says\n" +
 			"what the records were held against.",
 		Example: "  airlock audit verify\n  airlock audit verify --json --store file:///var/lib/airlock/audit\n" +
 			"  airlock audit verify --checkpoint records.checkpoint --checkpoint-key checkpoint.pub",
@@ -121,16 +125,21 @@ func (a *auditTool) verifyCommand() *cobra.Command {
 				return exit.With(exit.Platform, err)
 			}
 			if !report.OK() {
-				return exit.With(exit.Guest, fmt.Errorf("%d problems in %d records", len(report.Problems)+report.Omitted, report.Records))
+				return exit.With(exit.Guest, fmt.Errorf("%d problems in %d records", len(report.Problems)+report.Omitted,
+					report.Records))
 			}
 			return nil
 		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
-	cmd.Flags().StringArrayVar(&against.heads, "expect-head", nil, "a head that the records must have, as airlock audit checkpoint prints it: writer:number:hash; may be repeated")
-	cmd.Flags().StringVar(&against.checkpoint, "checkpoint", "", "a file with a checkpoint that the records must agree with")
-	cmd.Flags().StringVar(&against.key, "checkpoint-key", "", "the public key that the checkpoint must be signed with, or its file")
-	cmd.Flags().StringVar(&a.keeps, "lifecycle", "", "how long a bucket's lifecycle rules keep records, such as 90d (default: ask the bucket)")
+	cmd.Flags().StringArrayVar(&against.heads, "expect-head", nil,
+		"a head that the records must have, as airlock audit checkpoint prints it: writer:number:hash; may be repeated")
+	cmd.Flags().StringVar(&against.checkpoint, "checkpoint", "",
+		"a file with a checkpoint that the records must agree with")
+	cmd.Flags().StringVar(&against.key, "checkpoint-key", "",
+		"the public key that the checkpoint must be signed with, or its file")
+	cmd.Flags().StringVar(&a.keeps, "lifecycle", "",
+		"how long a bucket's lifecycle rules keep records, such as 90d (default: ask the bucket)")
 	return cmd
 }
 
@@ -156,7 +165,8 @@ func (a *auditTool) tell(report audit.Report) error {
 		fmt.Fprintln(out)
 	}
 	if len(report.Anchors) == 0 {
-		fmt.Fprintln(out, "not anchored: this cannot tell whether the whole store was put back to an older state; see airlock audit checkpoint")
+		fmt.Fprintln(out, "not anchored: this cannot tell whether the whole store was put back to an older state; see "+
+			"airlock audit checkpoint")
 	}
 	return out.Flush()
 }
@@ -182,8 +192,10 @@ func (a *auditTool) listCommand() *cobra.Command {
 		if q.Limit < 1 || q.Limit > 500 {
 			return exit.With(exit.Usage, errors.New("--limit: must be from 1 to 500"))
 		}
-		if statuses := []string{"completed", "error", "timeout", "blocked", "cancelled"}; q.Status != "" && !slices.Contains(statuses, q.Status) {
-			return exit.With(exit.Usage, fmt.Errorf("--status: must be one of %s; got %q", strings.Join(statuses, ", "), q.Status))
+		if statuses := []string{"completed", "error", "timeout", "blocked", "cancelled"}; q.Status != "" &&
+			!slices.Contains(statuses, q.Status) {
+			return exit.With(exit.Usage, fmt.Errorf("--status: must be one of %s; got %q", strings.Join(statuses, ", "),
+				q.Status))
 		}
 		page, err := store.List(cmd.Context(), q)
 		if errors.Is(err, audit.ErrCursor) {
@@ -206,7 +218,8 @@ func (a *auditTool) listCommand() *cobra.Command {
 	f.StringVar(&q.Status, "status", "", "only completed, error, timeout, blocked or cancelled ones")
 	f.StringVar(&q.Policy, "policy", "", "only those under this tier")
 	f.StringVar(&q.Tenant, "tenant", "", "only those of this tenant")
-	f.StringVar(&since, "since", "", "only those received at that time or later (2006-01-02, 2006-01-02T15:04:05Z, or 36h ago)")
+	f.StringVar(&since, "since", "", "only those received at that time or later (2006-01-02, 2006-01-02T15:04:05Z, or "+
+		"36h ago)")
 	f.StringVar(&until, "until", "", "only those received before that time")
 	f.BoolVar(&asJSON, "json", false, `print {"items": […], "next": "cursor" or null}`)
 	return cmd
@@ -226,7 +239,8 @@ func (a *auditTool) print(page audit.Page, asJSON bool) error {
 	w := tabwriter.NewWriter(a.con.Stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "TIME\tID\tSTATUS\tPOLICY\tTENANT\tMS")
 	for _, r := range page.Items {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.1f\n", r.Time.UTC().Format(time.RFC3339), terminal.OneLine(r.ID), terminal.OneLine(r.Status),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.1f\n", r.Time.UTC().Format(time.RFC3339), terminal.OneLine(r.ID),
+			terminal.OneLine(r.Status),
 			terminal.OneLine(r.Policy), terminal.OneLine(r.Caller.Tenant), r.DurationMs)
 	}
 	return w.Flush()
@@ -283,11 +297,13 @@ func (a *auditTool) exportCommand() *cobra.Command {
 			return exit.With(exit.Platform, fmt.Errorf("export: %w", err))
 		}
 		if bad > 0 {
-			return exit.With(exit.Guest, fmt.Errorf("export: %d lines are no records and were left out; airlock audit verify names them", bad))
+			return exit.With(exit.Guest, fmt.Errorf("export: %d lines are no records and were left out; airlock audit verify "+
+				"names them", bad))
 		}
 		return nil
 	})
-	cmd.Flags().StringVar(&since, "since", "", "only records received at that time or later (2006-01-02, 2006-01-02T15:04:05Z, or 36h ago)")
+	cmd.Flags().StringVar(&since, "since", "",
+		"only records received at that time or later (2006-01-02, 2006-01-02T15:04:05Z, or 36h ago)")
 	return cmd
 }
 
@@ -312,5 +328,7 @@ func instant(flag, text string) (time.Time, error) {
 	if d, err := settings.ParseAge(flag, text); err == nil {
 		return time.Now().Add(-d).UTC(), nil
 	}
-	return time.Time{}, exit.With(exit.Usage, fmt.Errorf("%s: %q is neither a day (2006-01-02), a time (2006-01-02T15:04:05Z) nor a length such as 36h or 7d", flag, text))
+	return time.Time{}, exit.With(exit.Usage,
+		fmt.Errorf("%s: %q is neither a day (2006-01-02), a time (2006-01-02T15:04:05Z) nor a length such as 36h or 7d", flag,
+			text))
 }

@@ -80,9 +80,11 @@ func (a *auditTool) anchorInState(ctx context.Context) (audit.Anchor, bool, erro
 func readCheckpoint(file, key string) (audit.Anchor, error) {
 	switch {
 	case file == "":
-		return audit.Anchor{}, exit.With(exit.Usage, errors.New("--checkpoint-key: give the checkpoint too, with --checkpoint"))
+		return audit.Anchor{}, exit.With(exit.Usage,
+			errors.New("--checkpoint-key: give the checkpoint too, with --checkpoint"))
 	case key == "":
-		return audit.Anchor{}, exit.With(exit.Usage, errors.New("--checkpoint: give the key that it must be signed with, with --checkpoint-key"))
+		return audit.Anchor{}, exit.With(exit.Usage,
+			errors.New("--checkpoint: give the key that it must be signed with, with --checkpoint-key"))
 	}
 	text, err := keyText(key)
 	if err != nil {
@@ -90,7 +92,8 @@ func readCheckpoint(file, key string) (audit.Anchor, error) {
 	}
 	verifier, err := note.NewVerifier(text)
 	if err != nil {
-		return audit.Anchor{}, exit.With(exit.Usage, errors.New("--checkpoint-key: is no public key, such as airlock audit keygen prints"))
+		return audit.Anchor{}, exit.With(exit.Usage,
+			errors.New("--checkpoint-key: is no public key, such as airlock audit keygen prints"))
 	}
 	doc, err := readAtMost(file, audit.MaxCheckpointBytes)
 	if err != nil {

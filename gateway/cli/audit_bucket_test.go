@@ -59,7 +59,8 @@ func TestAuditVerifyOverABucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	evil := bytes.Replace(line.Bytes(), []byte("acme"), []byte("evil"), 1)
-	if _, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &keys[1], Body: bytes.NewReader(evil)}); err != nil {
+	if _, err := client.PutObject(t.Context(),
+		&s3.PutObjectInput{Bucket: &bucket, Key: &keys[1], Body: bytes.NewReader(evil)}); err != nil {
 		t.Fatal(err)
 	}
 	expect(1, "altered "+ids[1], "verify")

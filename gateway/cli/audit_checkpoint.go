@@ -23,8 +23,10 @@ func (a *auditTool) checkpointCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "checkpoint",
 		Short: "Print a signed checkpoint of the chains, to be kept elsewhere",
-		Long: "Print how far each writer's chain has come, as a signed checkpoint (c2sp.org/tlog-checkpoint), or with no key as lines\n" +
-			"for --expect-head. Keep it where whoever can write to the records cannot: airlock audit verify --checkpoint then finds\n" +
+		Long: "Print how far each writer's chain has come, as a signed checkpoint (c2sp.org/tlog-checkpoint), or with no " +
+			"key as lines\n" +
+			"for --expect-head. Keep it where whoever can write to the records cannot: airlock audit verify --checkpoint " +
+			"then finds\n" +
 			"records that were taken back or rewritten since, even all of them. A checkpoint says nothing of later records.",
 		Example: "  airlock audit checkpoint --key checkpoint.key > records.checkpoint\n" +
 			"  airlock audit verify --checkpoint records.checkpoint --checkpoint-key checkpoint.pub",
@@ -38,7 +40,8 @@ func (a *auditTool) checkpointCommand() *cobra.Command {
 				signer, err = note.NewSigner(strings.TrimSpace(string(text)))
 			}
 			if err != nil {
-				return exit.With(exit.Usage, fmt.Errorf("--key: %s is no key that airlock audit keygen made", terminal.OneLine(keyFile)))
+				return exit.With(exit.Usage, fmt.Errorf("--key: %s is no key that airlock audit keygen made",
+					terminal.OneLine(keyFile)))
 			}
 		}
 		heads, err := store.Heads(cmd.Context())
@@ -57,12 +60,14 @@ func (a *auditTool) checkpointCommand() *cobra.Command {
 		if err != nil {
 			return exit.With(exit.Platform, err)
 		}
-		if _, err := terminal.Exact(a.con.Stdout).Write(doc); err != nil { // its bytes are what was signed; they hold nothing that steers
+		// its bytes are what was signed; they hold nothing that steers
+		if _, err := terminal.Exact(a.con.Stdout).Write(doc); err != nil {
 			return exit.With(exit.Platform, err)
 		}
 		return nil
 	})
-	cmd.Flags().StringVar(&keyFile, "key", "", "the file with the private key that airlock audit keygen made (default: no signature, plain heads)")
+	cmd.Flags().StringVar(&keyFile, "key", "",
+		"the file with the private key that airlock audit keygen made (default: no signature, plain heads)")
 	return cmd
 }
 
@@ -72,8 +77,10 @@ func (a *auditTool) keygenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keygen NAME",
 		Short: "Make the keys that checkpoints are signed and checked with",
-		Long: "Make an Ed25519 key for checkpoints: the private half goes to a new file that only you can read, the public half is\n" +
-			"printed. NAME is in every checkpoint; by custom it is a URL without its scheme. Keep the private key away from the\n" +
+		Long: "Make an Ed25519 key for checkpoints: the private half goes to a new file that only you can read, the " +
+			"public half is\n" +
+			"printed. NAME is in every checkpoint; by custom it is a URL without its scheme. Keep the private key away from " +
+			"the\n" +
 			"machines that write records: whoever has it can sign any state of them.",
 		Example: "  airlock audit keygen example.com/airlock/audit --out checkpoint.key > checkpoint.pub",
 		Args:    cobra.ExactArgs(1),
@@ -84,7 +91,8 @@ func (a *auditTool) keygenCommand() *cobra.Command {
 			_, err = note.NewSigner(private)
 		}
 		if err != nil || terminal.OneLine(args[0]) != args[0] {
-			return exit.With(exit.Usage, fmt.Errorf("%q is no name for a key; take letters, digits, dots and slashes, such as example.com/airlock/audit", args[0]))
+			return exit.With(exit.Usage, fmt.Errorf("%q is no name for a key; take letters, digits, dots and slashes, such "+
+				"as example.com/airlock/audit", args[0]))
 		}
 		f, err := os.OpenFile(out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err != nil {

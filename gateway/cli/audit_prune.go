@@ -19,7 +19,8 @@ func (a *auditTool) pruneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prune",
 		Short: "Remove whole days of old records from a folder, so that verify still holds",
-		Long: "Remove whole days of records, oldest first, and note in the store's ledger which part of which chain they held.\n" +
+		Long: "Remove whole days of records, oldest first, and note in the store's ledger which part of which chain they " +
+			"held.\n" +
 			"Today and yesterday always stay. Buckets are pruned by their own lifecycle rules.",
 		Example: "  airlock audit prune --max-age 90d --max-bytes 20gb",
 		Args:    cobra.NoArgs,

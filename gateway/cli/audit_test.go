@@ -20,7 +20,8 @@ import (
 func auditRun(t *testing.T, env map[string]string, args ...string) (stdout string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	cmd := auditCommand(terminal.Console{Getenv: func(name string) string { return env[name] }, Stdout: &out, Stderr: &errs})
+	cmd := auditCommand(terminal.Console{Getenv: func(name string) string { return env[name] }, Stdout: &out,
+		Stderr: &errs})
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs(args)
 	cmd.SetOut(&out)
@@ -68,14 +69,16 @@ func TestAuditCommands(t *testing.T) {
 	expect(exit.Platform, "--store", "verify", "--store", "ftp://x")
 	expect(exit.Usage, "--lifecycle", "verify", "--lifecycle", "soon")
 	expect(0, "ok: 5 records", "verify", "--lifecycle", "90d")
-	if out := expect(0, ids[4], "list", "--status", "completed", "--limit", "2"); strings.Contains(out, ids[0]) || strings.Contains(out, ids[3]) {
+	if out := expect(0, ids[4], "list", "--status", "completed", "--limit", "2"); strings.Contains(out, ids[0]) ||
+		strings.Contains(out, ids[3]) {
 		t.Errorf("list: %s", out)
 	}
 	var page struct {
 		Items []audit.Record
 		Next  *string
 	}
-	if err := json.Unmarshal([]byte(expect(0, "", "list", "--json", "--since", "3d")), &page); err != nil || len(page.Items) != 2 || page.Next != nil {
+	if err := json.Unmarshal([]byte(expect(0, "", "list", "--json", "--since", "3d")), &page); err != nil ||
+		len(page.Items) != 2 || page.Next != nil {
 		t.Errorf("list --json: %v %+v", err, page)
 	}
 	expect(exit.Usage, "--since", "list", "--since", "yesterday")
@@ -115,7 +118,8 @@ func TestAuditCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out := expect(exit.Guest, "altered "+ids[1], "verify"); !strings.Contains(out, "altered "+ids[2]) || !strings.Contains(out, "2 problems in 4 records") {
+	if out := expect(exit.Guest, "altered "+ids[1], "verify"); !strings.Contains(out, "altered "+ids[2]) ||
+		!strings.Contains(out, "2 problems in 4 records") {
 		t.Errorf("verify: %s", out)
 	}
 	expect(exit.Guest, "does not match its hash", "show", ids[1])

@@ -28,8 +28,10 @@ func doctorCommand(con terminal.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Check settings and machine, and say what to do",
-		Long: "Check what airlock serve would find here: the settings and their spelling, the policy, the port, the record store, the\n" +
-			"folder of functions and jobs, the cache of the compiled engine, Redis where REDIS_URL names one, an execution in a\n" +
+		Long: "Check what airlock serve would find here: the settings and their spelling, the policy, the port, the " +
+			"record store, the\n" +
+			"folder of functions and jobs, the cache of the compiled engine, Redis where REDIS_URL names one, an execution " +
+			"in a\n" +
 			"function process, and the kernel's walls around it.\n\n" +
 			"Exit codes: 0 all is well, 5 something is not, and the line says what to do about it.",
 		Example: "  airlock doctor\n  HOST=0.0.0.0 airlock doctor",
@@ -80,7 +82,8 @@ func examine(ctx context.Context, con terminal.Console) error {
 		if text == "" {
 			continue
 		}
-		if _, err := fmt.Fprintf(con.Stdout, "%s %-10s %s\n", mark, c.name, strings.ReplaceAll(text, "\n", "\n                ")); err != nil {
+		if _, err := fmt.Fprintf(con.Stdout, "%s %-10s %s\n", mark, c.name,
+			strings.ReplaceAll(text, "\n", "\n                ")); err != nil {
 			return exit.With(exit.Platform, err)
 		}
 	}
@@ -134,7 +137,8 @@ func lookAtPort(set settings.Settings) (string, error) {
 func lookAtStore(ctx context.Context, set settings.Settings) (string, error) {
 	store, err := set.Records.Open(ctx, set.AuditStore, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return "", fmt.Errorf("%w; set AUDIT_STORE to a folder that this user can write, or to a bucket that its credentials can", err)
+		return "", fmt.Errorf("%w; set AUDIT_STORE to a folder that this user can write, or to a bucket that its "+
+			"credentials can", err)
 	}
 	return set.AuditStore + " can be written", store.Close()
 }
@@ -146,7 +150,8 @@ func lookAtCache(getenv func(string) string) (string, error) {
 	}
 	dir := process.CacheDir(getenv, executable)
 	if dir == "" {
-		return "none: each function process compiles the engine when it starts; set AIRLOCK_CACHE_DIR to a folder to start faster", nil
+		return "none: each function process compiles the engine when it starts; set AIRLOCK_CACHE_DIR to a folder to " +
+			"start faster", nil
 	}
 	if err := process.CheckCache(dir, executable); err != nil {
 		return "", err
@@ -180,8 +185,8 @@ func lookAtRedis(ctx context.Context, set settings.Settings) (string, error) {
 	return "answers", nil
 }
 
-// lookAtFunctions has a function process run something. Its record goes to a folder that is thrown away: the store is for
-// what callers did.
+// lookAtFunctions has a function process run something. Its record goes to a folder that is thrown away: the store is
+// for what callers did.
 func lookAtFunctions(ctx context.Context, con terminal.Console, set settings.Settings) (found string, err error) {
 	confined := wiring.WatchWalls(slog.DiscardHandler)
 	in, err := wiring.OpenInputs(con.Getenv, set, slog.New(confined))
@@ -213,13 +218,16 @@ func lookAtFunctions(ctx context.Context, con terminal.Console, set settings.Set
 	defer func() { err = errors.Join(err, pool.Close(context.WithoutCancel(ctx))) }()
 	began := time.Now()
 	reply, err := pool.Invoke(ctx, execution.Invocation{
-		Airlock: execution.InvocationVersion, ID: wiring.NewID(), Request: execution.Request{Code: "6 * 7"}, Via: execution.ViaCLI, ReceivedAt: began,
+		Airlock: execution.InvocationVersion, ID: wiring.NewID(), Request: execution.Request{Code: "6 * 7"},
+		Via: execution.ViaCLI, ReceivedAt: began,
 	}, nil)
 	switch {
 	case err != nil:
 		return "", err
 	case string(reply.Result.Result) != "42" || !reply.Recorded:
-		return "", fmt.Errorf("6 * 7 gives %s, status %s, and the record is written: %t", reply.Result.Result, reply.Result.Status, reply.Recorded)
+		return "", fmt.Errorf("6 * 7 gives %s, status %s, and the record is written: %t", reply.Result.Result,
+			reply.Result.Status, reply.Recorded)
 	}
-	return fmt.Sprintf("6 * 7 is 42 after %s, %s", time.Since(began).Round(100*time.Microsecond), confined.First(time.Second)), nil
+	return fmt.Sprintf("6 * 7 is 42 after %s, %s", time.Since(began).Round(100*time.Microsecond),
+		confined.First(time.Second)), nil
 }

@@ -27,7 +27,8 @@ func functionsCommand(con terminal.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "functions",
 		Short: "Save, run and version functions of a gateway",
-		Long: "Save, run and version functions of a gateway: the one of --server or AIRLOCK_SERVER, else the one on this machine.\n" +
+		Long: "Save, run and version functions of a gateway: the one of --server or AIRLOCK_SERVER, else the one on this " +
+			"machine.\n" +
 			"Saving makes an immutable version and moves the alias latest; aliases move at once, and back.\n\n" + exit.Codes,
 		Example: "  airlock functions put greet greet.js --policy strict\n" +
 			"  airlock functions invoke greet --input '{\"name\": \"Ada\"}'\n" +
@@ -39,12 +40,14 @@ func functionsCommand(con terminal.Console) *cobra.Command {
 	}
 	tool.gateway.declare(cmd, con, "http://127.0.0.1:"+cmp.Or(con.Getenv("PORT"), "3000"))
 	cmd.PersistentFlags().BoolVar(&tool.json, "json", false, "print what the gateway answers as JSON")
-	cmd.AddCommand(tool.list(), tool.get(), tool.put(), tool.delete(), tool.invoke(), tool.versions(), tool.diff(), tool.alias(), tool.rollback())
+	cmd.AddCommand(tool.list(), tool.get(), tool.put(), tool.delete(), tool.invoke(), tool.versions(), tool.diff(),
+		tool.alias(), tool.rollback())
 	return cmd
 }
 
 // with runs fn on the gateway. What it gives is printed as JSON when that was asked for; else say prints it.
-func with[T any](f *functionsTool, fn func(ctx context.Context, c *client.Client, args []string) (T, error), say func(T) error) func(*cobra.Command, []string) error {
+func with[T any](f *functionsTool, fn func(ctx context.Context, c *client.Client, args []string) (T, error),
+	say func(T) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := f.gateway.client(f.con)
 		if err != nil {
@@ -164,10 +167,12 @@ func (f *functionsTool) invoke() *cobra.Command {
 	var call client.Call
 	var input string
 	cmd := &cobra.Command{
-		Use:               "invoke NAME",
-		Short:             "Run a function and wait",
-		Long:              "Run a function and wait. The console is printed when it ends, then the result as JSON.\n\n" + exit.Codes,
-		Example:           "  airlock functions invoke greet --input '{\"name\": \"Ada\"}'\n  airlock functions invoke greet --alias live --input @event.json --json",
+		Use:   "invoke NAME",
+		Short: "Run a function and wait",
+		Long: "Run a function and wait. The console is printed when it ends, then the result as JSON.\n\n" +
+			exit.Codes,
+		Example: "  airlock functions invoke greet --input '{\"name\": \"Ada\"}'\n  airlock functions invoke " +
+			"greet --alias live --input @event.json --json",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: f.names,
 	}

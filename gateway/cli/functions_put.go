@@ -88,7 +88,8 @@ func (p *putFlags) read(con terminal.Console, args []string) (client.Definition,
 		return p.whole(con)
 	}
 	d := client.Definition{
-		Policy: p.policy, Language: p.language, Entry: p.entry, Memory: p.memory, Env: p.env, Hosts: p.hosts, Secrets: p.secrets,
+		Policy: p.policy, Language: p.language, Entry: p.entry, Memory: p.memory, Env: p.env, Hosts: p.hosts,
+		Secrets: p.secrets,
 		Timeout: p.timeout.milliseconds(),
 	}
 	if len(args) == 0 {

@@ -28,7 +28,9 @@ func (f *functionsTool) versions() *cobra.Command {
 			w := tabwriter.NewWriter(f.con.Stdout, 0, 4, 2, ' ', 0)
 			fmt.Fprintln(w, "VERSION\tCREATED\tBY\tBYTES\tSHA256\tALIASES")
 			for _, v := range all {
-				fmt.Fprintf(w, "%d\t%s\t%s\t%d\t%.12s\t%s\n", v.Version, terminal.OneLine(v.CreatedAt), terminal.OneLine(v.CreatedBy), v.CodeBytes, terminal.OneLine(v.CodeSHA256), terminal.OneLine(strings.Join(v.Aliases, " ")))
+				fmt.Fprintf(w, "%d\t%s\t%s\t%d\t%.12s\t%s\n", v.Version, terminal.OneLine(v.CreatedAt),
+					terminal.OneLine(v.CreatedBy), v.CodeBytes, terminal.OneLine(v.CodeSHA256),
+					terminal.OneLine(strings.Join(v.Aliases, " ")))
 			}
 			return w.Flush()
 		}),
@@ -75,7 +77,8 @@ func (f *functionsTool) show(d client.Difference) error {
 		return err
 	}
 	for _, field := range d.Fields {
-		fmt.Fprintf(out, "%s: %s → %s\n", terminal.OneLine(field.Field), terminal.OneLine(string(field.From)), terminal.OneLine(string(field.To)))
+		fmt.Fprintf(out, "%s: %s → %s\n", terminal.OneLine(field.Field), terminal.OneLine(string(field.From)),
+			terminal.OneLine(string(field.To)))
 	}
 	for _, path := range slices.Sorted(maps.Keys(d.Files)) {
 		for line := range strings.Lines(d.Files[path]) {
@@ -143,7 +146,8 @@ func (f *functionsTool) showAliases(all []client.Alias) error {
 		if a.Previous > 0 {
 			before = fmt.Sprintf(" (before: %d)", a.Previous)
 		}
-		if _, err := fmt.Fprintf(f.con.Stdout, "%s → version %d%s\n", terminal.OneLine(a.Alias), a.Version, before); err != nil {
+		if _, err := fmt.Fprintf(f.con.Stdout, "%s → version %d%s\n", terminal.OneLine(a.Alias), a.Version,
+			before); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,8 @@ func TestHelpHasExamples(t *testing.T) {
 			}
 			for _, word := range rest {
 				name, isFlag := strings.CutPrefix(word, "--")
-				if name, _, _ = strings.Cut(name, "="); isFlag && found.Flags().Lookup(name) == nil && found.InheritedFlags().Lookup(name) == nil {
+				if name, _, _ = strings.Cut(name, "="); isFlag && found.Flags().Lookup(name) == nil &&
+					found.InheritedFlags().Lookup(name) == nil {
 					t.Errorf("%s: %q has no flag --%s", c.CommandPath(), call[0], name)
 				}
 			}

@@ -28,7 +28,8 @@ func lambdaLocalCommand(con terminal.Console) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lambda-local",
 		Short: "Serve the Lambda API for local functions",
-		Long: "Serve the two operations of the AWS Lambda API that invoke functions, with function processes of this machine behind\n" +
+		Long: "Serve the two operations of the AWS Lambda API that invoke functions, with function processes of this " +
+			"machine behind\n" +
 			"them, on 127.0.0.1. AWS SDKs and the AWS CLI can call it, and so can airlock serve with INVOKER=lambda and\n" +
 			"LAMBDA_ENDPOINT. Signatures are not checked. AUDIT_STORE, SANDBOX_MEMORY_MB, EGRESS_ALLOW, FUNCTION_PROCESSES and\n" +
 			"AIRLOCK_CACHE_DIR apply.",

@@ -31,7 +31,8 @@ func mcpCommand(con terminal.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve the Model Context Protocol on stdin and stdout",
-		Long: "Serve agents on this machine over stdin and stdout: execute_code, analyze_code, get_execution, list_functions,\n" +
+		Long: "Serve agents on this machine over stdin and stdout: execute_code, analyze_code, get_execution, " +
+			"list_functions,\n" +
 			"invoke_function.\n\n" +
 			"Without --server it runs code with its own pool of function processes and the settings of airlock serve that\n" +
 			"concern execution (AUDIT_STORE, AUDIT_CHAIN_KEY, EGRESS_ALLOW, FUNCTION_PROCESSES, SANDBOX_MEMORY_MB,\n" +
@@ -52,7 +53,8 @@ func mcpCommand(con terminal.Console) *cobra.Command {
 			return localMCP(ctx, con, stdio)
 		},
 	}
-	cmd.Flags().StringVar(&server, "server", con.Getenv("AIRLOCK_SERVER"), "the gateway to pass calls on to, such as https://airlock.example.com (AIRLOCK_SERVER)")
+	cmd.Flags().StringVar(&server, "server", con.Getenv("AIRLOCK_SERVER"),
+		"the gateway to pass calls on to, such as https://airlock.example.com (AIRLOCK_SERVER)")
 	cmd.Flags().StringVar(&token, "token", "", "its token or API key (AIRLOCK_TOKEN)")
 	return cmd
 }
@@ -75,7 +77,8 @@ func ProxyMCP(ctx context.Context, con terminal.Console, server, token string, s
 	}
 	u, err := url.Parse(server)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil {
-		return exit.With(exit.Usage, fmt.Errorf("--server: %q is not the address of a gateway; write it as https://airlock.example.com", server))
+		return exit.With(exit.Usage, fmt.Errorf("--server: %q is not the address of a gateway; write it as "+
+			"https://airlock.example.com", server))
 	}
 	if token != "" && u.Scheme == "http" && !settings.Loopback(u.Hostname()) {
 		return exit.With(exit.Usage, errors.New("--server: a token is sent over https only, except to this machine"))
@@ -88,7 +91,8 @@ func ProxyMCP(ctx context.Context, con terminal.Console, server, token string, s
 	limits := outbound.Limits{Body: 32 << 20, Total: 15 * time.Minute, Stream: 24 * time.Hour}
 	network := limits.Transport(outbound.Options{Proxy: http.ProxyFromEnvironment})
 	client := outbound.Over(&authorized{network, token, u.Host})
-	if err := mcp.Proxy(ctx, &sdk.StreamableClientTransport{Endpoint: endpoint, HTTPClient: client}, stdio, wiring.Version()); err != nil {
+	if err := mcp.Proxy(ctx, &sdk.StreamableClientTransport{Endpoint: endpoint, HTTPClient: client}, stdio,
+		wiring.Version()); err != nil {
 		return exit.With(exit.Platform, fmt.Errorf("--server %s: %w", server, err))
 	}
 	return nil

@@ -21,16 +21,19 @@ func replayCommand(con terminal.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay ID",
 		Short: "Run a recorded execution again and compare",
-		Long: "Run a recorded execution again from its record: request, seed, clock and the journal of what its host calls answered.\n" +
+		Long: "Run a recorded execution again from its record: request, seed, clock and the journal of what its host " +
+			"calls answered.\n" +
 			"Nothing outside is reached and nothing is recorded. Records keep what this needs where AUDIT_CODE=keep is set.\n\n" +
 			"Exit codes: 0 the same execution, 1 it differs (the differences are printed), 2 usage, 5 it cannot be replayed.",
 		Example: "  airlock replay exec_01JD5Z6Q8V0000000000000000 --store file:///var/lib/airlock/audit",
 		Args:    cobra.ExactArgs(1),
 	}
-	cmd.Flags().StringVar(&tool.store, "store", "", "file:///path or s3://bucket/prefix (default AUDIT_STORE, else ./audit)")
+	cmd.Flags().StringVar(&tool.store, "store", "",
+		"file:///path or s3://bucket/prefix (default AUDIT_STORE, else ./audit)")
 	cmd.RunE = tool.with(func(cmd *cobra.Command, store records.Store, args []string) error {
 		if !execution.ValidID(args[0]) {
-			return exit.With(exit.Usage, fmt.Errorf("%q is not the id of an execution, such as exec_01JD5Z6Q8V0000000000000000", args[0]))
+			return exit.With(exit.Usage, fmt.Errorf("%q is not the id of an execution, such as exec_01JD5Z6Q8V0000000000000000",
+				args[0]))
 		}
 		ctx, stop := terminal.Interruptible(cmd.Context())
 		defer stop()
@@ -61,7 +64,8 @@ func replayCommand(con terminal.Console) *cobra.Command {
 		if len(again.Differences) > 0 {
 			return exit.With(exit.Guest, fmt.Errorf("%s differs from its record", rec.ID))
 		}
-		_, err = fmt.Fprintf(con.Stdout, "%s: the same execution (%s, %d ticks)\n", rec.ID, again.Result.Status, again.Result.Usage.Ticks)
+		_, err = fmt.Fprintf(con.Stdout, "%s: the same execution (%s, %d ticks)\n", rec.ID, again.Result.Status,
+			again.Result.Usage.Ticks)
 		return err
 	})
 	return cmd

@@ -31,9 +31,12 @@ func rootCommand(con terminal.Console) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "airlock",
 		Short: "Run untrusted JavaScript: a gateway, sandboxed functions, and a record of everything",
-		Long: "Run untrusted JavaScript: a gateway, sandboxed functions, and a record of everything.\n\n" + exit.Codes + "\n" +
-			"Colours are for terminals, and NO_COLOR switches them off. What could steer a terminal, or hide, is printed as an escape:\n" +
-			"\\u{1b} for a character, \\xff for a byte that is no text. JSON has its own escapes and stays the same to who reads it.\n" +
+		Long: "Run untrusted JavaScript: a gateway, sandboxed functions, and a record of everything.\n\n" + exit.Codes +
+			"\n" +
+			"Colours are for terminals, and NO_COLOR switches them off. What could steer a terminal, or hide, is printed as " +
+			"an escape:\n" +
+			"\\u{1b} for a character, \\xff for a byte that is no text. JSON has its own escapes and stays the same to who " +
+			"reads it.\n" +
 			"What a guest prints, a function's code and audit export are exact in a pipe or a file, and escaped on a terminal.",
 		Example: "  airlock run -e '6 * 7'\n" +
 			"  airlock serve\n" +
@@ -53,7 +56,8 @@ func rootCommand(con terminal.Console) *cobra.Command {
 	audit := auditCommand(con)
 	audit.AddCommand(replayCommand(con))
 	root.AddCommand(
-		serveCommand(con), mcpCommand(con), runCommand(con), replayCommand(con), scanCommand(con), tokenCommand(con), functionCommand(con), scannerCommand(con),
+		serveCommand(con), mcpCommand(con), runCommand(con), replayCommand(con), scanCommand(con), tokenCommand(con),
+		functionCommand(con), scannerCommand(con),
 		functionsCommand(con), audit, lambdaLocalCommand(con), doctorCommand(con),
 	)
 	return root

@@ -29,15 +29,17 @@ func runCommand(con terminal.Console) *cobra.Command {
 		Use:   "run FILE | - | -e CODE",
 		Short: "Run a script in the sandbox, here and now",
 		Long: "Run a script in the sandbox of this process: a file, standard input (-, or a pipe), or the code after -e.\n" +
-			"With --server a gateway runs it. The console is printed as it happens, then the result as JSON. EGRESS_ALLOW opens\n" +
+			"With --server a gateway runs it. The console is printed as it happens, then the result as JSON. EGRESS_ALLOW " +
+			"opens\n" +
 			"hosts. The execution is recorded where --store or AUDIT_STORE says so. Ctrl-C stops the guest.\n\n" + exit.Codes,
 		Example: "  airlock run script.ts --policy strict --input '{\"n\": 3}'\n" +
 			"  airlock run -e 'input.n * 2' --input '{\"n\": 21}'\n" +
 			"  cat script.js | airlock run --json | jq .usage\n" +
 			"  airlock run report.js --input @figures.json --watch\n" +
 			"  airlock run script.js --server https://airlock.example.com",
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: cobra.FixedCompletions([]string{"js", "mjs", "cjs", "ts", "mts", "cts"}, cobra.ShellCompDirectiveFilterFileExt),
+		Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.FixedCompletions([]string{"js", "mjs", "cjs", "ts", "mts", "cts"},
+			cobra.ShellCompDirectiveFilterFileExt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.watch && (len(args) == 0 || args[0] == "-") {
 				return exit.With(exit.Usage, errors.New("--watch: needs a file to watch"))
@@ -71,7 +73,8 @@ func runCommand(con terminal.Console) *cobra.Command {
 	flags.StringVar(&f.memory, "memory", "", "less memory than the tier gives, such as 16mb")
 	flags.BoolVar(&f.json, "json", false, "print the whole execution result as JSON, and nothing else")
 	flags.BoolVar(&f.watch, "watch", false, "run again whenever the file changes, until Ctrl-C")
-	flags.StringVar(&f.store, "store", "", "record into file:///path or s3://bucket/prefix (default AUDIT_STORE, else nowhere)")
+	flags.StringVar(&f.store, "store", "", "record into file:///path or s3://bucket/prefix (default AUDIT_STORE, else "+
+		"nowhere)")
 	f.gateway.declare(cmd, con, "")
 	completeTiers(cmd, con)
 	return cmd
@@ -89,7 +92,8 @@ type place struct {
 func (f *runFlags) where(ctx context.Context, con terminal.Console) (place, error) {
 	if f.gateway.server != "" {
 		if f.store != "" {
-			return place{}, exit.With(exit.Usage, errors.New("--store: the gateway of --server keeps the records; give one of them"))
+			return place{}, exit.With(exit.Usage, errors.New("--store: the gateway of --server keeps the records; give one "+
+				"of them"))
 		}
 		c, err := f.gateway.client(con)
 		if err != nil {

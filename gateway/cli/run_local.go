@@ -21,7 +21,8 @@ import (
 )
 
 // execute runs a request somewhere and gives onLog, which may be nil, what the guest prints as it prints it.
-type execute func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result, error)
+type execute func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result,
+	error)
 
 // lateGrace is how long a run may outlast its wall time before the process exits without its result: the guest and the
 // preparation of its code end by themselves well before that, unless the platform fails.
@@ -37,7 +38,8 @@ type punctual struct {
 // Run implements runner.Sandbox.
 func (p punctual) Run(ctx context.Context, script sandbox.Script, grants sandbox.Grants) (sandbox.Result, error) {
 	late := time.AfterFunc(grants.MaxWall()+lateGrace, func() {
-		_, _ = fmt.Fprintln(p.stderr, "airlock: the run did not end at its limit; this process exits without its result or record")
+		_, _ = fmt.Fprintln(p.stderr, "airlock: the run did not end at its limit; this process exits without its result "+
+			"or record")
 		p.exit(exit.Limit)
 	})
 	defer late.Stop()
@@ -52,7 +54,8 @@ func executeHere(r *runner.Runner) execute {
 			heard = func(l execution.Log) { onLog(l.Level, l.Message+"\n") }
 		}
 		return r.Run(ctx, execution.Invocation{
-			Airlock: execution.InvocationVersion, ID: wiring.NewID(), Request: request, Via: execution.ViaCLI, ReceivedAt: time.Now(),
+			Airlock: execution.InvocationVersion, ID: wiring.NewID(), Request: request, Via: execution.ViaCLI,
+			ReceivedAt: time.Now(),
 		}, heard)
 	}
 }
@@ -111,7 +114,8 @@ func localRunner(ctx context.Context, con terminal.Console, store string) (*loca
 	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: cache, EngineBuild: build})
 	prepared()
 	if err != nil {
-		return nil, exit.With(exit.Platform, errors.Join(fmt.Errorf("build the sandbox: %w; airlock doctor says what to do", err), closeStore()))
+		return nil, exit.With(exit.Platform, errors.Join(fmt.Errorf("build the sandbox: %w; airlock doctor says what to do",
+			err), closeStore()))
 	}
 	log := slog.New(slog.NewTextHandler(con.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	closeAll := func() {
@@ -120,8 +124,9 @@ func localRunner(ctx context.Context, con terminal.Console, store string) (*loca
 		}
 	}
 	r, err := runner.New(runner.Config{
-		Sandbox: punctual{engine, con.Stderr, os.Exit}, Policy: rules, Records: appender, Log: log, KeepCode: keeping.KeepCode,
-		Secret: secret, Redact: redactor.Apply, EngineBuild: build, OpenBuild: (&process.OtherBuilds{CacheDir: cache}).Open,
+		Sandbox: punctual{engine, con.Stderr, os.Exit}, Policy: rules, Records: appender, Log: log,
+		KeepCode: keeping.KeepCode,
+		Secret:   secret, Redact: redactor.Apply, EngineBuild: build, OpenBuild: (&process.OtherBuilds{CacheDir: cache}).Open,
 	})
 	if err != nil {
 		closeAll()

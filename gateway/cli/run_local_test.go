@@ -25,7 +25,8 @@ func TestLateRunEndsTheProcess(t *testing.T) {
 	var errs bytes.Buffer
 	release, code := make(stuck), 0
 	p := punctual{release, &errs, func(c int) { code = c; close(release) }}
-	if _, err := p.Run(t.Context(), sandbox.Script{}, sandbox.Grants{Limits: sandbox.Limits{Wall: time.Millisecond}}); err != nil {
+	if _, err := p.Run(t.Context(), sandbox.Script{},
+		sandbox.Grants{Limits: sandbox.Limits{Wall: time.Millisecond}}); err != nil {
 		t.Fatal(err)
 	}
 	if code != exit.Limit || !strings.Contains(errs.String(), "did not end at its limit") {

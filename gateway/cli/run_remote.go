@@ -27,7 +27,8 @@ func (g *gatewayFlags) declare(cmd *cobra.Command, con terminal.Console, fallbac
 		server = fallback
 	}
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&g.server, "server", server, "the gateway to call, such as https://airlock.example.com (AIRLOCK_SERVER)")
+	flags.StringVar(&g.server, "server", server,
+		"the gateway to call, such as https://airlock.example.com (AIRLOCK_SERVER)")
 	flags.StringVar(&g.token, "token", "", "a token or API key for it (AIRLOCK_TOKEN)")
 }
 
@@ -43,7 +44,8 @@ func (g *gatewayFlags) client(con terminal.Console) (*client.Client, error) {
 	}
 	c, err := client.New(client.Config{URL: g.server, Token: token})
 	if err != nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("--server: %q is not the address of a gateway; write it as https://airlock.example.com", g.server))
+		return nil, exit.With(exit.Usage, fmt.Errorf("--server: %q is not the address of a gateway; write it as "+
+			"https://airlock.example.com", g.server))
 	}
 	return c, nil
 }

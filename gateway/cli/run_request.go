@@ -28,7 +28,8 @@ func (f *runFlags) request(stdin io.Reader, args []string) (execution.Request, e
 	case f.code != "":
 		fields["code"] = f.code
 	case len(args) == 0:
-		return execution.Request{}, errors.New("give a file, - for standard input, or -e CODE; airlock run --help shows examples")
+		return execution.Request{}, errors.New("give a file, - for standard input, or -e CODE; airlock run --help shows " +
+			"examples")
 	case args[0] == "-" && f.input == "@-":
 		return execution.Request{}, errors.New("--input @-: standard input is the code already; give one of them as a file")
 	default:
@@ -84,13 +85,14 @@ func jsonFlag(flag, text string, stdin io.Reader) (json.RawMessage, error) {
 	case text == "" && !isFile:
 		return nil, nil
 	case !json.Valid([]byte(text)):
-		return nil, fmt.Errorf("%s: is not valid JSON; a string needs quotes of its own: '\"text\"'; @FILE reads a file", flag)
+		return nil, fmt.Errorf("%s: is not valid JSON; a string needs quotes of its own: '\"text\"'; @FILE reads a file",
+			flag)
 	}
 	return json.RawMessage(text), nil
 }
 
-// source reads a file, or standard input for -, no further than most and one byte: that it is longer is said by others. A
-// byte order mark is no part of the text.
+// source reads a file, or standard input for -, no further than most and one byte: that it is longer is said by
+// others. A byte order mark is no part of the text.
 func source(stdin io.Reader, name string, most int64) ([]byte, error) {
 	from := stdin
 	if name != "-" {

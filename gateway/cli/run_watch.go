@@ -18,8 +18,8 @@ import (
 // settled is how long a file must be left alone before it counts as written: editors write in several steps.
 const settled = 50 * time.Millisecond
 
-// watchFile runs the file, and again after each change, until ctx ends. A run that is under way when the file changes is
-// stopped. What goes wrong is printed, and ends nothing but the preparation of code that cannot be stopped.
+// watchFile runs the file, and again after each change, until ctx ends. A run that is under way when the file changes
+// is stopped. What goes wrong is printed, and ends nothing but the preparation of code that cannot be stopped.
 func (f *runFlags) watchFile(ctx context.Context, con terminal.Console, args []string, at place) error {
 	path, err := filepath.Abs(args[0])
 	if err != nil {
@@ -51,7 +51,8 @@ func (f *runFlags) watchFile(ctx context.Context, con terminal.Console, args []s
 			return err
 		}
 		if at.spent() {
-			return exit.With(exit.Limit, errors.New("--watch: preparing the code outlived its run and cannot be stopped; start again"))
+			return exit.With(exit.Limit, errors.New("--watch: preparing the code outlived its run and cannot be stopped; "+
+				"start again"))
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// The part of SARIF 2.1.0 that says where something was found and how bad it is, with what code scanning services ask for
-// beyond it.
+// The part of SARIF 2.1.0 that says where something was found and how bad it is, with what code scanning services ask
+// for beyond it.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -86,8 +86,10 @@ const (
 )
 
 func sarifOf(all []scanned, unread []error) sarifLog {
-	run := sarifRun{ColumnKind: "utf16CodeUnits", NewLines: []string{"\r\n", "\n", "\r", "\u2028", "\u2029"}, Results: []sarifResult{}}
-	run.Tool.Driver = sarifDriver{Name: "airlock", Version: wiring.Version(), InformationURI: "https://github.com/airlock-run/airlock", Rules: sarifRules()}
+	run := sarifRun{ColumnKind: "utf16CodeUnits", NewLines: []string{"\r\n", "\n", "\r", "\u2028", "\u2029"},
+		Results: []sarifResult{}}
+	run.Tool.Driver = sarifDriver{Name: "airlock", Version: wiring.Version(),
+		InformationURI: "https://github.com/airlock-run/airlock", Rules: sarifRules()}
 	invocation := sarifInvocation{Successful: len(unread) == 0, Notifications: []sarifNote{}}
 	for _, err := range unread {
 		invocation.Notifications = append(invocation.Notifications, sarifNote{"error", sarifText{err.Error()}})
@@ -115,8 +117,8 @@ func (run *sarifRun) add(s scanned, rule, level, message string, region sarifReg
 	run.Results = append(run.Results, r)
 }
 
-// region turns a place that the policy gives, in characters, into UTF-16 units: those that SARIF counts unless it is told
-// otherwise, and that not every service can be told to count otherwise.
+// region turns a place that the policy gives, in characters, into UTF-16 units: those that SARIF counts unless it is
+// told otherwise, and that not every service can be told to count otherwise.
 func (s scanned) region(line, column int, excerpt string) sarifRegion {
 	line, column = max(line, 1), max(column, 1)
 	region := sarifRegion{StartLine: line, StartColumn: column}
@@ -169,22 +171,31 @@ func sarifLevel(f threat.Finding) string {
 func sarifRules() []sarifRule {
 	var rules []sarifRule
 	for _, r := range []struct{ id, severity, what, help string }{
-		{threat.CommandExecution, "9.5", "Runs commands of the host", "There is no host to run commands on: take the call out."},
-		{threat.CodeInjection, "9.5", "Makes code out of data", "Write the code out, or choose among functions by name; JSON.parse reads data."},
-		{threat.FilesystemAccess, "7.5", "Reads or changes files", "Pass what is needed as input, or use a tier that grants files."},
-		{threat.NetworkRequest, "7.5", "Reaches the network", "Use a tier that grants the network, and have the host opened by the deployment."},
-		{threat.PrototypePollution, "7.5", "Changes prototypes that all objects share", "Keep data in a Map or in Object.create(null), and refuse such keys."},
+		{threat.CommandExecution, "9.5", "Runs commands of the host",
+			"There is no host to run commands on: take the call out."},
+		{threat.CodeInjection, "9.5", "Makes code out of data",
+			"Write the code out, or choose among functions by name; JSON.parse reads data."},
+		{threat.FilesystemAccess, "7.5", "Reads or changes files",
+			"Pass what is needed as input, or use a tier that grants files."},
+		{threat.NetworkRequest, "7.5", "Reaches the network",
+			"Use a tier that grants the network, and have the host opened by the deployment."},
+		{threat.PrototypePollution, "7.5", "Changes prototypes that all objects share",
+			"Keep data in a Map or in Object.create(null), and refuse such keys."},
 		{threat.ModuleLoading, "5.0", "Loads modules", "Use modules that the tier provides, by a name that is written out."},
-		{threat.EnvironmentAccess, "5.0", "Reads or ends the process it runs in", "Pass settings as input or env; return instead of exiting."},
+		{threat.EnvironmentAccess, "5.0", "Reads or ends the process it runs in",
+			"Pass settings as input or env; return instead of exiting."},
 		{threat.BufferManipulation, "5.0", "Allocates raw memory", "Allocate what is needed, in a size that is written out."},
 		{threat.TimerAbuse, "2.0", "Keeps timers going without an end", "End every timer; the run is over when its time is."},
-		{threat.WebAssembly, "5.0", "Compiles WebAssembly", "Write it in JavaScript: there is no WebAssembly in the sandbox."},
+		{threat.WebAssembly, "5.0", "Compiles WebAssembly",
+			"Write it in JavaScript: there is no WebAssembly in the sandbox."},
 		{threat.EncodingTricks, "2.0", "Hides names behind encodings", "Write names as they are read."},
-		{threat.Unanalysed, "5.0", "Could not be parsed and was scanned by tokens only", "Use syntax that is understood, and smaller sources."},
+		{threat.Unanalysed, "5.0", "Could not be parsed and was scanned by tokens only",
+			"Use syntax that is understood, and smaller sources."},
 		{ruleSyntax, "", "Is not valid source text", "Correct the syntax at the place that is named."},
 		{ruleBlocked, "", "Would be blocked by the policy", "Remove what was found, or use a tier that permits it."},
 	} {
-		rule := sarifRule{ID: r.id, ShortDescription: sarifText{r.what}, FullDescription: sarifText{r.what + "."}, Help: sarifText{r.help}}
+		rule := sarifRule{ID: r.id, ShortDescription: sarifText{r.what}, FullDescription: sarifText{r.what + "."},
+			Help: sarifText{r.help}}
 		rule.Properties.Tags, rule.Properties.SecuritySeverity = []string{"security"}, r.severity
 		rules = append(rules, rule)
 	}

@@ -43,7 +43,8 @@ func scanCommand(con terminal.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scan FILE… | -",
 		Short: "Say what the policy thinks of scripts, without running them",
-		Long: "Say what the policy thinks of scripts, without running them: files, folders, or standard input (-). Of a folder\n" +
+		Long: "Say what the policy thinks of scripts, without running them: files, folders, or standard input (-). Of a " +
+			"folder\n" +
 			"it is the files that end in " + strings.Join(scriptEndings(), ", ") + ", without node_modules and\n" +
 			"what begins with a dot.\n\n" +
 			"Each finding is a line: file:line:column: severity category: message. AIRLOCK_POLICY_FILE counts as it does\n" +
@@ -86,7 +87,8 @@ func (f *scanFlags) scan(ctx context.Context, con terminal.Console, names []stri
 			unread = append(unread, err)
 			continue
 		}
-		d, err := rules.AnalyzeWith(ctx, policy.Request{Code: string(text), Language: f.languageOf(name), Tier: f.policy}, reader.Scan)
+		d, err := rules.AnalyzeWith(ctx, policy.Request{Code: string(text), Language: f.languageOf(name), Tier: f.policy},
+			reader.Scan)
 		if err != nil {
 			return exit.With(exit.Platform, fmt.Errorf("%s: it could not be analysed: %w", name, err))
 		}
@@ -109,7 +111,8 @@ func (f *scanFlags) scan(ctx context.Context, con terminal.Console, names []stri
 // scriptEndings are those of the files that are looked for in folders.
 func scriptEndings() []string { return []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"} }
 
-// scripts gives the files that names stand for, folders in the order of their names. Standard input can be read but once.
+// scripts gives the files that names stand for, folders in the order of their names. Standard input can be read but
+// once.
 func scripts(names []string) (files []string, unread []error) {
 	for _, name := range names {
 		if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
@@ -244,7 +247,10 @@ func verdictOf(all []scanned, unread []error) error {
 	if len(refused) == 0 {
 		return nil
 	}
-	worst := slices.MaxFunc(refused, func(a, b scanned) int { return cmp.Compare(a.decision.Analysis.Score, b.decision.Analysis.Score) })
+	worst := slices.MaxFunc(refused, func(a,
+		b scanned) int {
+		return cmp.Compare(a.decision.Analysis.Score, b.decision.Analysis.Score)
+	})
 	return exit.With(exit.Blocked, fmt.Errorf("policy %s would block %d of %d; the worst is %s with a score of %d",
 		worst.decision.Tier, len(refused), len(all), worst.name, worst.decision.Analysis.Score))
 }

@@ -27,7 +27,8 @@ func serveCommand(con terminal.Console) *cobra.Command {
 		Long: "Serve the HTTP API with a pool of local function processes.\n\n" +
 			"All settings are environment variables, checked at start. With none set it serves on 127.0.0.1:3000 without\n" +
 			"credentials, records into ./audit and keeps functions and jobs in ./state.\n\n" + settings.Help() +
-			"SIGHUP reads the files of AIRLOCK_POLICY_FILE and MCP_SERVERS again. SIGTERM or Ctrl-C lets what runs finish; a second one ends it at once.",
+			"SIGHUP reads the files of AIRLOCK_POLICY_FILE and MCP_SERVERS again. SIGTERM or Ctrl-C lets what runs finish; a " +
+			"second one ends it at once.",
 		Example: "  airlock serve\n" +
 			"  PORT=8080 RATE_LIMIT_MAX_REQUESTS=1000 airlock serve\n" +
 			"  HOST=0.0.0.0 API_KEY=$(openssl rand -hex 32) AUDIT_STORE=s3://bucket/records airlock serve",

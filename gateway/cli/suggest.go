@@ -32,7 +32,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	})
 	hint := ""
-	if meant := settings.Nearest(unknown.GetSpecifiedName(), names); meant != "" && unknown.GetSpecifiedShortnames() == "" {
+	if meant := settings.Nearest(unknown.GetSpecifiedName(), names); meant != "" &&
+		unknown.GetSpecifiedShortnames() == "" {
 		hint = "; did you mean --" + meant + "?"
 	}
 	return fmt.Errorf("%w%s%s", err, hint, where)
@@ -49,5 +50,6 @@ func subcommand(cmd *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	return fmt.Errorf("unknown command %q for %q%s (%s --help lists the commands)", args[0], cmd.CommandPath(), didYouMean(args[0], names), cmd.CommandPath())
+	return fmt.Errorf("unknown command %q for %q%s (%s --help lists the commands)", args[0], cmd.CommandPath(),
+		didYouMean(args[0], names), cmd.CommandPath())
 }

@@ -35,7 +35,8 @@ func noSteering(t *testing.T, what, output string) {
 	for _, r := range output {
 		switch {
 		case r == '\n' || r == '\t':
-		case r < ' ', r >= 0x7f && r < 0xa0, r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f,
+		case r < ' ', r >= 0x7f && r < 0xa0, r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e,
+			r >= 0x2060 && r <= 0x206f,
 			r == 0xad, r == 0x34f, r == 0x3164, r == 0xfeff, r >= 0xe0000 && r <= 0xe01ef:
 			t.Errorf("%s: U+%04X is printed raw: %q", what, r, output)
 			return
@@ -63,7 +64,8 @@ func paths(cmd *cobra.Command, before []string) (out [][]string) {
 func TestNoCommandPrintsWhatSteersATerminal(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	if err := os.WriteFile(fileName, []byte("eval('"+strings.NewReplacer("\n", "", "\r", "").Replace(steering)+"');(("), 0o600); err != nil {
+	if err := os.WriteFile(fileName, []byte("eval('"+strings.NewReplacer("\n", "", "\r", "").Replace(steering)+"');(("),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	store, err := filerecords.Open("records", filerecords.Config{})
@@ -112,14 +114,22 @@ func TestNoCommandPrintsWhatSteersATerminal(t *testing.T) {
 		})
 	}
 	for _, args := range [][]string{
-		{steering}, {"scan", steering}, {"scan", fileName}, {"scan", fileName, "--json"}, {"scan", fileName, "--sarif"}, {"scan", dir},
-		{"scan", fileName, "--policy", steering}, {"run", steering}, {"run", "-e", "1", "--policy", steering}, {"run", "-e", "1", "--timeout", steering},
-		{"run", "-e", "1", "--input", steering}, {"run", "-e", "1", "--server", steering}, {"run", "-e", "throw 1", "--language", steering},
-		{"audit", "list", "--store", "records"}, {"audit", "list", "--store", "records", "--json"}, {"audit", "list", "--store", "records", "--status", steering},
-		{"audit", "list", "--store", "records", "--since", steering}, {"audit", "list", "--store", steering}, {"audit", "show", "--store", "records", r.ID},
-		{"audit", "show", "--store", "records", steering}, {"audit", "verify", "--store", "records"}, {"audit", "verify", "--store", "records", "--json"},
-		{"audit", "prune", "--max-age", steering}, {"audit", "list", "--store", "s3://" + steering}, {"replay", "--store", "records", steering},
-		{"token", "--sub", steering}, {"token", "--ttl", steering}, {"__complete", "scan", steering}, {"completion", steering}, {"help", steering},
+		{steering}, {"scan", steering}, {"scan", fileName}, {"scan", fileName, "--json"}, {"scan", fileName, "--sarif"},
+		{"scan", dir},
+		{"scan", fileName, "--policy", steering}, {"run", steering}, {"run", "-e", "1", "--policy", steering},
+		{"run", "-e", "1", "--timeout", steering},
+		{"run", "-e", "1", "--input", steering}, {"run", "-e", "1", "--server", steering},
+		{"run", "-e", "throw 1", "--language", steering},
+		{"audit", "list", "--store", "records"}, {"audit", "list", "--store", "records", "--json"},
+		{"audit", "list", "--store", "records", "--status", steering},
+		{"audit", "list", "--store", "records", "--since", steering}, {"audit", "list", "--store", steering},
+		{"audit", "show", "--store", "records", r.ID},
+		{"audit", "show", "--store", "records", steering}, {"audit", "verify", "--store", "records"},
+		{"audit", "verify", "--store", "records", "--json"},
+		{"audit", "prune", "--max-age", steering}, {"audit", "list", "--store", "s3://" + steering},
+		{"replay", "--store", "records", steering},
+		{"token", "--sub", steering}, {"token", "--ttl", steering}, {"__complete", "scan", steering},
+		{"completion", steering}, {"help", steering},
 	} {
 		t.Run(fmt.Sprintf("%.40q", args), func(t *testing.T) {
 			stdout, stderr := printed(t, env("JWT_SECRET=a secret of this test with 32 bytes"), args...)
@@ -129,9 +139,12 @@ func TestNoCommandPrintsWhatSteersATerminal(t *testing.T) {
 		})
 	}
 	for _, args := range [][]string{
-		{"functions", "list"}, {"functions", "get", "f"}, {"functions", "get", "f", "--json"}, {"functions", "versions", "f"}, {"functions", "diff", "f"},
-		{"functions", "alias", "f"}, {"functions", "rollback", "f"}, {"functions", "delete", "refused"}, {"functions", "list", "--json"},
-		{"run", "-e", "1", "--json"}, {"functions", "invoke", "f", "--json"}, {"functions", "invoke", "refused"}, {"functions", "get", "refused"},
+		{"functions", "list"}, {"functions", "get", "f"}, {"functions", "get", "f", "--json"}, {"functions", "versions", "f"},
+		{"functions", "diff", "f"},
+		{"functions", "alias", "f"}, {"functions", "rollback", "f"}, {"functions", "delete", "refused"},
+		{"functions", "list", "--json"},
+		{"run", "-e", "1", "--json"}, {"functions", "invoke", "f", "--json"}, {"functions", "invoke", "refused"},
+		{"functions", "get", "refused"},
 	} {
 		t.Run(fmt.Sprintf("%q of a gateway", args), func(t *testing.T) {
 			if args[len(args)-1] == "f" && args[1] == "get" {
@@ -150,16 +163,20 @@ func steeringGateway() http.Handler {
 		if strings.Contains(r.URL.Path, "refused") {
 			w.Header().Set("Content-Type", "application/problem+json")
 			w.WriteHeader(409)
-			_ = json.NewEncoder(w).Encode(map[string]any{"status": 409, "title": text, "detail": text, "error": text, "code": text, "field": text})
+			_ = json.NewEncoder(w).Encode(map[string]any{"status": 409, "title": text, "detail": text, "error": text,
+				"code": text, "field": text})
 			return
 		}
-		item := map[string]any{"name": text, "version": 1, "createdAt": text, "createdBy": text, "codeSha256": text, "aliases": []string{text}, "alias": text, "movedAt": text}
+		item := map[string]any{"name": text, "version": 1, "createdAt": text, "createdBy": text, "codeSha256": text,
+			"aliases": []string{text}, "alias": text, "movedAt": text}
 		if !strings.Contains(r.URL.Path, "/versions") {
 			item["aliases"] = map[string]int{text: 1}
 		}
 		answer := map[string]any{
-			"items": []any{item}, "next": nil, "code": text, "from": 1, "to": 2, "fields": []any{map[string]any{"field": text, "from": text, "to": text}},
-			"files": map[string]string{text: "+" + strings.ReplaceAll(text, "\n", "")}, "id": "exec_01JD5Z6Q8V0000000000000000", "status": "error", "error": text,
+			"items": []any{item}, "next": nil, "code": text, "from": 1, "to": 2,
+			"fields": []any{map[string]any{"field": text, "from": text, "to": text}},
+			"files":  map[string]string{text: "+" + strings.ReplaceAll(text, "\n", "")}, "id": "exec_01JD5Z6Q8V0000000000000000",
+			"status": "error", "error": text,
 			"logs": []any{}, "result": text, "alias": text, "version": 1, "name": text,
 		}
 		if strings.Contains(r.URL.Path, "/versions/") || r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/f") {

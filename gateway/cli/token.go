@@ -21,7 +21,8 @@ func tokenCommand(con terminal.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
 		Short: "Print a development token signed with JWT_SECRET",
-		Long: "Print a token (HS256) that a gateway with the same JWT_SECRET accepts, for JWT_ISSUER and JWT_AUDIENCE where set.\n" +
+		Long: "Print a token (HS256) that a gateway with the same JWT_SECRET accepts, for JWT_ISSUER and JWT_AUDIENCE " +
+			"where set.\n" +
 			"Scopes: " + strings.Join(authn.Scopes(), ", ") + ".\n" +
 			"For production let an identity provider sign, and give the gateway its public key.",
 		Example: "  export JWT_SECRET=$(openssl rand -base64 48)\n" +
@@ -30,7 +31,8 @@ func tokenCommand(con terminal.Console) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			secret := con.Getenv("JWT_SECRET")
 			if secret == "" {
-				return exit.With(exit.Usage, errors.New("JWT_SECRET: is not set; use the gateway's own, or make one with: openssl rand -base64 48"))
+				return exit.With(exit.Usage, errors.New("JWT_SECRET: is not set; use the gateway's own, or make one with: "+
+					"openssl rand -base64 48"))
 			}
 			if _, err := authn.SecretKey([]byte(secret)); err != nil {
 				return exit.With(exit.Usage, fmt.Errorf("JWT_SECRET: %w", err))
@@ -42,7 +44,8 @@ func tokenCommand(con terminal.Console) *cobra.Command {
 			claims := jwt.MapClaims{
 				"sub": subject, "scope": scope, "iat": now.Unix(), "exp": now.Add(ttl).Unix(),
 			}
-			for claim, value := range map[string]string{"tenant": tenant, "iss": con.Getenv("JWT_ISSUER"), "aud": con.Getenv("JWT_AUDIENCE")} {
+			for claim, value := range map[string]string{"tenant": tenant, "iss": con.Getenv("JWT_ISSUER"),
+				"aud": con.Getenv("JWT_AUDIENCE")} {
 				if value != "" {
 					claims[claim] = value
 				}
@@ -71,7 +74,8 @@ func mintedIsAccepted(token, secret string, con terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	auth, err := authn.New(authn.Config{Keys: []authn.Key{key}, Issuer: con.Getenv("JWT_ISSUER"), Audience: con.Getenv("JWT_AUDIENCE"), Now: time.Now})
+	auth, err := authn.New(authn.Config{Keys: []authn.Key{key}, Issuer: con.Getenv("JWT_ISSUER"),
+		Audience: con.Getenv("JWT_AUDIENCE"), Now: time.Now})
 	if err != nil {
 		return err
 	}

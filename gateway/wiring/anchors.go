@@ -27,9 +27,10 @@ func OpenAnchor(ctx context.Context, state, store string, key []byte, s3Endpoint
 	return anchors.Open(ctx, state, store, anchors.Config{Key: key, Access: s3objects.Access{Endpoint: s3Endpoint}})
 }
 
-// keepAnchored raises the anchor at once, at each tick, and once more when stop is called. An anchor that cannot be raised
-// lags behind.
-func keepAnchored(ctx context.Context, store records.Store, anchor *anchors.Store, tick <-chan time.Time, log *slog.Logger) (stop func()) {
+// keepAnchored raises the anchor at once, at each tick, and once more when stop is called. An anchor that cannot be
+// raised lags behind.
+func keepAnchored(ctx context.Context, store records.Store, anchor *anchors.Store, tick <-chan time.Time,
+	log *slog.Logger) (stop func()) {
 	if anchor == nil {
 		return func() {}
 	}

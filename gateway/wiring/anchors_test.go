@@ -75,7 +75,8 @@ func TestVerifySaysWhatItIsAnchoredTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The gateway's anchor.
-	anchor, err := wiring.OpenAnchor(t.Context(), filepath.Join(dir, "state"), "file://"+filepath.Join(dir, "audit"), nil, "")
+	anchor, err := wiring.OpenAnchor(t.Context(), filepath.Join(dir, "state"), "file://"+filepath.Join(dir, "audit"), nil,
+		"")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,13 +88,16 @@ func TestVerifySaysWhatItIsAnchoredTo(t *testing.T) {
 	wiring.KeepAnchored(t.Context(), store, anchor, nil, slog.New(slog.DiscardHandler))()
 
 	held := map[string][]string{
-		"anchored to the checkpoint checkpoint, signed by example.com/audit: 2 writers as of ": {"verify", "--checkpoint", "checkpoint", "--checkpoint-key", "public"},
-		"anchored to --expect-head: 1 writers":                                                 {"verify", "--expect-head", heads[0], "--expect-head", heads[1]},
+		"anchored to the checkpoint checkpoint, signed by example.com/audit: 2 writers as of ": {"verify", "--checkpoint",
+			"checkpoint", "--checkpoint-key", "public"},
+		"anchored to --expect-head: 1 writers": {"verify", "--expect-head",
+			heads[0], "--expect-head", heads[1]},
 	}
 	for says, args := range held {
 		expect(none, 0, says, args...)
 	}
-	expect(none, 0, "anchored to the checkpoint", "verify", "--checkpoint", "checkpoint", "--checkpoint-key", strings.TrimSpace(public))
+	expect(none, 0, "anchored to the checkpoint", "verify", "--checkpoint", "checkpoint", "--checkpoint-key",
+		strings.TrimSpace(public))
 	expect(unset, 0, "anchored to AIRLOCK_STATE (", "verify")
 	expect(unset, 0, `"anchors":[{"source":"AIRLOCK_STATE (`, "verify", "--json")
 	expect(none, 0, `"anchors":[]`, "verify", "--json")
@@ -101,7 +105,8 @@ func TestVerifySaysWhatItIsAnchoredTo(t *testing.T) {
 	expect(none, 2, "--checkpoint-key", "verify", "--checkpoint", "checkpoint")
 	expect(none, 2, "--checkpoint", "verify", "--checkpoint-key", "public")
 	expect(none, 2, "--expect-head", "verify", "--expect-head", "x")
-	if report, err := wiring.VerifyAnchored(store, anchor)(t.Context()); err != nil || !report.OK() || len(report.Anchors) != 1 {
+	if report, err := wiring.VerifyAnchored(store, anchor)(t.Context()); err != nil || !report.OK() ||
+		len(report.Anchors) != 1 {
 		t.Errorf("the gateway's own verification: %+v %v", report, err)
 	}
 
@@ -124,7 +129,8 @@ func TestVerifySaysWhatItIsAnchoredTo(t *testing.T) {
 		if report, err := wiring.VerifyAnchored(again, anchor)(t.Context()); err != nil || report.OK() {
 			t.Errorf("%s: the gateway finds nothing: %+v %v", name, report, err)
 		}
-		wiring.KeepAnchored(t.Context(), again, anchor, nil, slog.New(slog.DiscardHandler))() // a gateway that starts changes no evidence
+		// a gateway that starts changes no evidence
+		wiring.KeepAnchored(t.Context(), again, anchor, nil, slog.New(slog.DiscardHandler))()
 		expect(unset, 1, "truncated", "verify")
 		if err := again.Close(); err != nil {
 			t.Fatal(err)

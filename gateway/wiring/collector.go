@@ -21,9 +21,9 @@ const (
 	collectorAnswer  = 1 << 20
 )
 
-// CollectorClient returns the client that sends spans or metrics. The SDK's own client follows redirects to any address.
-// With another client the SDK ignores its connection settings, so they are read here: OTEL_EXPORTER_OTLP_TIMEOUT,
-// _CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY, or those of the signal.
+// CollectorClient returns the client that sends spans or metrics. The SDK's own client follows redirects to any
+// address. With another client the SDK ignores its connection settings, so they are read here:
+// OTEL_EXPORTER_OTLP_TIMEOUT, _CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY, or those of the signal.
 func CollectorClient(getenv func(string) string, signal string) (*http.Client, error) {
 	setting := func(name string) (key, value string) {
 		own := strings.Replace(name, "OTLP_", "OTLP_"+signal+"_", 1)
@@ -47,7 +47,8 @@ func CollectorClient(getenv func(string) string, signal string) (*http.Client, e
 		return nil, err
 	}
 	_, endpoint := setting("OTEL_EXPORTER_OTLP_ENDPOINT")
-	dialer := address.Dialer{Opened: append(address.Named(endpoint), settings.ProxyHosts(getenv)...), Timeout: limits.Total}
+	dialer := address.Dialer{Opened: append(address.Named(endpoint), settings.ProxyHosts(getenv)...),
+		Timeout: limits.Total}
 	return limits.Client(outbound.Options{Dial: dialer.DialContext, Proxy: http.ProxyFromEnvironment, TLS: trust}), nil
 }
 

@@ -33,7 +33,8 @@ func TestCollectorClient(t *testing.T) {
 	}))
 	t.Cleanup(collector.Close)
 	authority := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: collector.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE",
+		Bytes: collector.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	open := func(pairs ...string) *http.Client {
@@ -58,13 +59,15 @@ func TestCollectorClient(t *testing.T) {
 	if _, err := post(open(endpoint), collector.URL); err == nil {
 		t.Error("a certificate that nobody vouches for is taken")
 	}
-	if status, err := post(open(endpoint, trusted), collector.URL+"/away"); err != nil || status != 307 || inside.Load() != 0 {
+	if status, err := post(open(endpoint, trusted), collector.URL+"/away"); err != nil || status != 307 ||
+		inside.Load() != 0 {
 		t.Error("a redirect is followed:", status, err)
 	}
 	if _, err := post(open(endpoint, trusted), elsewhere.URL); !errors.Is(err, address.ErrRefused) {
 		t.Error("another server of this machine:", err)
 	}
-	if _, err := post(open(endpoint, trusted, "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT=200"), collector.URL+"/slow"); !errors.Is(err, outbound.ErrTooSlow) {
+	if _, err := post(open(endpoint, trusted, "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT=200"),
+		collector.URL+"/slow"); !errors.Is(err, outbound.ErrTooSlow) {
 		t.Error("a slow collector:", err)
 	}
 	for _, wrong := range []string{

@@ -28,7 +28,8 @@ type core struct {
 }
 
 // openCore opens the records, the policy, the state, the fleet, the scan workers and the MCP servers.
-func openCore(ctx context.Context, getenv func(string) string, set settings.Settings, log *slog.Logger) (_ *core, err error) {
+func openCore(ctx context.Context, getenv func(string) string, set settings.Settings, log *slog.Logger) (_ *core,
+	err error) {
 	c := &core{}
 	defer func() {
 		if err != nil {
@@ -71,12 +72,14 @@ func openCore(ctx context.Context, getenv func(string) string, set settings.Sett
 // deps returns what the gateway uses of the core.
 func (c *core) deps() gateway.Deps {
 	return gateway.Deps{
-		Reader: c.scans, Records: c.store, State: c.state, RemoteTools: c.tools, Logger: c.in.Log, Now: time.Now, NewID: NewID,
+		Reader: c.scans, Records: c.store, State: c.state, RemoteTools: c.tools, Logger: c.in.Log, Now: time.Now,
+		NewID: NewID,
 	}
 }
 
 // ServeMCP serves one agent over stdio with a gateway of its own, until the agent hangs up or ctx ends.
-func ServeMCP(ctx context.Context, getenv func(string) string, set settings.Settings, log *slog.Logger, stdio sdk.Transport) (err error) {
+func ServeMCP(ctx context.Context, getenv func(string) string, set settings.Settings, log *slog.Logger,
+	stdio sdk.Transport) (err error) {
 	limitMemory(set, log)
 	c, err := openCore(ctx, getenv, set, log)
 	if err != nil {

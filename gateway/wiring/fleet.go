@@ -49,7 +49,8 @@ func (in *Inputs) OpenFleet(ctx context.Context) (*Fleet, error) {
 		if err != nil {
 			return nil, settings.Wrong(fmt.Errorf("INVOKER: %w", err))
 		}
-		where := fmt.Sprintf("Lambda function %s, at most %d executions at a time", set.Lambda.Function, set.Lambda.Concurrency)
+		where := fmt.Sprintf("Lambda function %s, at most %d executions at a time", set.Lambda.Function,
+			set.Lambda.Concurrency)
 		spare := spare(set.Auth, set.Lambda.Concurrency)
 		return &Fleet{Invoker: client, places: set.Lambda.Concurrency - spare, spare: spare, Where: where}, nil
 	}
@@ -66,7 +67,8 @@ func (in *Inputs) OpenFleet(ctx context.Context) (*Fleet, error) {
 	if set.Auth.Tenanted() {
 		where += ", each of one tenant for its life"
 	}
-	return &Fleet{Invoker: pool.Pool, places: places - spareProcesses, spare: spareProcesses, pool: pool, Where: where}, nil
+	return &Fleet{Invoker: pool.Pool, places: places - spareProcesses, spare: spareProcesses, pool: pool, Where: where},
+		nil
 }
 
 // A Pool is a pool of function processes with the stores that their records go to.
@@ -75,8 +77,8 @@ type Pool struct {
 	records *writers
 }
 
-// OpenPool starts function processes whose records go to store. change, which may be nil, changes the configuration last.
-// The pool must be closed.
+// OpenPool starts function processes whose records go to store. change, which may be nil, changes the configuration
+// last. The pool must be closed.
 func (in *Inputs) OpenPool(ctx context.Context, store string, change func(*localinvoke.Config)) (*Pool, error) {
 	executable, err := os.Executable()
 	if err != nil {
@@ -128,8 +130,8 @@ func lambdaConfig(set settings.Lambda, rules *Rules) lambdainvoke.Config {
 	return cfg
 }
 
-// spare returns how many of a number of places are kept spare if tokens tell tenants apart: from three places on, one for
-// tenants that have no place, and from eight on, one more for tenants that want no more than their share.
+// spare returns how many of a number of places are kept spare if tokens tell tenants apart: from three places on, one
+// for tenants that have no place, and from eight on, one more for tenants that want no more than their share.
 func spare(auth settings.Auth, places int) int {
 	switch {
 	case !auth.Tenanted() || places < 3:
@@ -191,16 +193,18 @@ func (f *Fleet) state() func() meter.Fleet {
 
 // forwarded are the only variables that function processes inherit. None is a secret: keys, credentials and the record
 // store's address stay in this process.
-var forwarded = []string{"AIRLOCK_CACHE_DIR", "EGRESS_ALLOW", "ENGINE_BUILD", "HOME", "SANDBOX_MEMORY_MB", "XDG_CACHE_HOME"}
+var forwarded = []string{"AIRLOCK_CACHE_DIR", "EGRESS_ALLOW", "ENGINE_BUILD", "HOME", "SANDBOX_MEMORY_MB",
+	"XDG_CACHE_HOME"}
 
 // recordVariables say how records and large requests are stored.
-var recordVariables = []string{"AUDIT_CHAIN_KEY", "AUDIT_CODE", "AUDIT_REDACT", "AUDIT_SYNC", "HANDOVER_STORE", "S3_ENDPOINT"}
+var recordVariables = []string{"AUDIT_CHAIN_KEY", "AUDIT_CODE", "AUDIT_REDACT", "AUDIT_SYNC", "HANDOVER_STORE",
+	"S3_ENDPOINT"}
 
 // poolConfig returns the configuration of the pool, without what stores records.
 func (in *Inputs) poolConfig(ctx context.Context) (localinvoke.Config, error) {
 	set := in.Settings
-	// GOGC=off lasts until process.Serve sets its own: collecting garbage during package initialisation takes a fifth of the
-	// start, and much more on a busy machine.
+	// GOGC=off lasts until process.Serve sets its own: collecting garbage during package initialisation takes a fifth
+	// of the start, and much more on a busy machine.
 	cfg := localinvoke.Config{Env: []string{"GOGC=off"}, Processes: set.Processes, Logger: in.Log}
 	cfg.EnvNow = func() []string { return append(in.Tools.environment(), in.Rules.environment()...) }
 	if set.Processes == 0 {
@@ -227,15 +231,17 @@ func (in *Inputs) poolConfig(ctx context.Context) (localinvoke.Config, error) {
 	return cfg, nil
 }
 
-// ExecutionEnv returns getenv without the variables that concern serving: an agent's own gateway listens nowhere and asks
-// for no credentials.
+// ExecutionEnv returns getenv without the variables that concern serving: an agent's own gateway listens nowhere and
+// asks for no credentials.
 func ExecutionEnv(getenv func(string) string) func(string) string {
 	others := []string{
 		"AIRLOCK_POLICY_FILE", "AIRLOCK_STATE", "AUDIT_STORE", "FUNCTION_PROCESSES", "INVOKER", process.AttachedVariable,
 	}
 	return func(name string) string {
-		if slices.Contains(forwarded, name) || slices.Contains(recordVariables, name) || slices.Contains(settings.AWSVariables, name) ||
-			slices.Contains(others, name) || strings.HasPrefix(name, "LAMBDA_") || strings.HasPrefix(name, process.SecretPrefix) {
+		if slices.Contains(forwarded, name) || slices.Contains(recordVariables, name) ||
+			slices.Contains(settings.AWSVariables, name) ||
+			slices.Contains(others, name) || strings.HasPrefix(name, "LAMBDA_") ||
+			strings.HasPrefix(name, process.SecretPrefix) {
 			return getenv(name)
 		}
 		return ""

@@ -32,7 +32,8 @@ type Gateway struct {
 }
 
 // Open opens everything that the settings name and listens. The log goes to stderr. The gateway must be closed.
-func Open(ctx context.Context, getenv func(string) string, set settings.Settings, stderr io.Writer) (_ *Gateway, err error) {
+func Open(ctx context.Context, getenv func(string) string, set settings.Settings, stderr io.Writer) (_ *Gateway,
+	err error) {
 	g := &Gateway{Settings: set, walls: WatchWalls(slog.NewTextHandler(stderr, nil))}
 	defer func() {
 		if err != nil {
@@ -127,8 +128,8 @@ func (g *Gateway) Tiers() (names []string) {
 // Functions describes where executions run and, once the first process has reported, behind which walls.
 func (g *Gateway) Functions() string { return g.core.fleet.described(g.walls) }
 
-// Run serves until ctx ends and then lets running executions finish. It calls started once it serves, and restoreSignals
-// when ctx has ended, so that a second signal ends the process.
+// Run serves until ctx ends and then lets running executions finish. It calls started once it serves, and
+// restoreSignals when ctx has ended, so that a second signal ends the process.
 func (g *Gateway) Run(ctx context.Context, started, restoreSignals func()) error {
 	failed := make(chan error, 2)
 	if g.hooks != nil {

@@ -22,9 +22,9 @@ var (
 	_ auditindex.Bucket = (*s3records.Store)(nil)
 )
 
-// indexFolder returns the folder of the index over the records: in the state or, if the state is a bucket, in this user's
-// cache, one folder per record store. It returns "" without a state, and on Lambda, where no disk lasts and nothing can
-// follow the records between requests.
+// indexFolder returns the folder of the index over the records: in the state or, if the state is a bucket, in this
+// user's cache, one folder per record store. It returns "" without a state, and on Lambda, where no disk lasts and
+// nothing can follow the records between requests.
 func indexFolder(set settings.Settings, getenv func(string) string) string {
 	switch {
 	case set.State == "" || set.Front != "":
@@ -42,7 +42,8 @@ func indexFolder(set settings.Settings, getenv func(string) string) string {
 
 // indexRecords puts an index in front of the records. Without an index everything works, over fewer records at once.
 // release must be called before the records are closed.
-func indexRecords(ctx context.Context, store audit.Store, folder string, log *slog.Logger) (indexed audit.Store, release func() error) {
+func indexRecords(ctx context.Context, store audit.Store, folder string, log *slog.Logger) (indexed audit.Store,
+	release func() error) {
 	none := func() error { return nil }
 	if folder == "" {
 		return store, none

@@ -33,8 +33,8 @@ func OpenInputs(getenv func(string) string, set settings.Settings, log *slog.Log
 // Close removes temporary copies.
 func (in *Inputs) Close() error { return in.Rules.Close() }
 
-// reloadOnHangUp reads the policy file and the list of MCP servers again at each SIGHUP, and then replaces the processes of
-// fleet, until stop is called. An invalid file changes nothing, and the log says why.
+// reloadOnHangUp reads the policy file and the list of MCP servers again at each SIGHUP, and then replaces the
+// processes of fleet, until stop is called. An invalid file changes nothing, and the log says why.
 func (in *Inputs) reloadOnHangUp(ctx context.Context, fleet *Fleet) (stop func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP)

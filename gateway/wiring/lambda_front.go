@@ -24,7 +24,8 @@ func wakeJobsFunction(ctx context.Context, set settings.Settings, deps *gateway.
 	if set.JobsFunction == "" {
 		return nil
 	}
-	waker, err := lambdainvoke.NewWaker(ctx, lambdainvoke.Config{Function: set.JobsFunction, Endpoint: set.Lambda.Endpoint})
+	waker, err := lambdainvoke.NewWaker(ctx,
+		lambdainvoke.Config{Function: set.JobsFunction, Endpoint: set.Lambda.Endpoint})
 	if err != nil {
 		return fmt.Errorf("LAMBDA_JOBS_FUNCTION: %w", err)
 	}

@@ -30,8 +30,8 @@ type limiter interface {
 	ratelimit.Tally
 }
 
-// The bounds on wrong credentials, whatever the request limit is: a gateway without a request limit still bounds guesses,
-// and no setting locks an address out for longer than a quarter of an hour.
+// The bounds on wrong credentials, whatever the request limit is: a gateway without a request limit still bounds
+// guesses, and no setting locks an address out for longer than a quarter of an hour.
 const (
 	maxFailures      = 30
 	minFailureWindow = time.Second
@@ -91,14 +91,15 @@ func limits(set settings.Settings, policy *Rules, deps *gateway.Deps) error {
 	return nil
 }
 
-// RedisClient returns a client that has not connected yet. It never retries, because the limiter has a fallback, and bounds
-// what the server may send.
+// RedisClient returns a client that has not connected yet. It never retries, because the limiter has a fallback, and
+// bounds what the server may send.
 func RedisClient(url string) (redis.UniversalClient, error) {
 	options, err := redis.ParseURL(url)
 	if err != nil {
 		return nil, fmt.Errorf("REDIS_URL: %w", err)
 	}
-	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = 250*time.Millisecond, 250*time.Millisecond, 250*time.Millisecond
+	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = 250*time.Millisecond, 250*time.Millisecond,
+		250*time.Millisecond
 	options.DialerRetries = 1
 	options.MaxRetries, options.ContextTimeoutEnabled = -1, true
 	options.PoolTimeout = 250 * time.Millisecond
@@ -113,7 +114,8 @@ func RedisClient(url string) (redis.UniversalClient, error) {
 	return redis.NewClient(options), nil
 }
 
-// RedisLog sends the messages of the Redis client library to Log at debug level. The errors that it returns say what matters.
+// RedisLog sends the messages of the Redis client library to Log at debug level. The errors that it returns say what
+// matters.
 type RedisLog struct{ Log *slog.Logger }
 
 // Printf implements the library's logger.

@@ -7,8 +7,8 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// redaction removes from records the current values of the secrets that the policy and the MCP servers name, the gateway's
-// credentials, and the fields of AUDIT_REDACT. It is safe for concurrent use.
+// redaction removes from records the current values of the secrets that the policy and the MCP servers name, the
+// gateway's credentials, and the fields of AUDIT_REDACT. It is safe for concurrent use.
 type redaction struct {
 	in     *Inputs
 	secret func(name string) string

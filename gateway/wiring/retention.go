@@ -20,7 +20,8 @@ var _ pruner = (*filerecords.Store)(nil)
 const pruneEvery = time.Hour
 
 // retain removes records that are too old or too many, at once and at each tick, until stop is called.
-func retain(ctx context.Context, store any, keep filerecords.Retention, tick <-chan time.Time, log *slog.Logger) (stop func()) {
+func retain(ctx context.Context, store any, keep filerecords.Retention, tick <-chan time.Time,
+	log *slog.Logger) (stop func()) {
 	p, ok := store.(pruner)
 	if !ok || keep == (filerecords.Retention{}) {
 		return func() {}

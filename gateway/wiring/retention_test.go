@@ -44,7 +44,8 @@ func TestRetain(t *testing.T) {
 	add(0)
 	add(40)
 	tick, told := make(chan time.Time), make(lines, 10)
-	stop := retain(t.Context(), s, filerecords.Retention{MaxAge: 30 * 24 * time.Hour}, tick, slog.New(slog.NewTextHandler(told, nil)))
+	stop := retain(t.Context(), s, filerecords.Retention{MaxAge: 30 * 24 * time.Hour}, tick,
+		slog.New(slog.NewTextHandler(told, nil)))
 	defer stop()
 	told.expect(t, "records=1")
 	add(35)

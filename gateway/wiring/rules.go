@@ -20,9 +20,9 @@ var _ gateway.Decider = (*Rules)(nil)
 
 // Rules is the policy in force. It can be reloaded; an invalid file changes nothing.
 //
-// Function processes read a copy of the file that holds only valid content, so a process that starts while the file is being
-// edited starts with the policy in force. The copy is named after its content in this user's cache: the next gateway reuses
-// what a killed gateway left.
+// Function processes read a copy of the file that holds only valid content, so a process that starts while the file
+// is being edited starts with the policy in force. The copy is named after its content in this user's cache: the next
+// gateway reuses what a killed gateway left.
 type Rules struct {
 	getenv  func(string) string
 	set     atomic.Pointer[policy.Set]
@@ -65,8 +65,8 @@ func (r *Rules) reload() error {
 	return nil
 }
 
-// keep writes a copy of the file for function processes: to this user's cache or, if that is not writable, to a folder that
-// Close removes.
+// keep writes a copy of the file for function processes: to this user's cache or, if that is not writable, to a
+// folder that Close removes.
 func (r *Rules) keep(text []byte) (err error) {
 	name, path := filepath.Base(r.getenv("AIRLOCK_POLICY_FILE")), ""
 	if cache := process.OwnCacheDir(r.getenv); cache != "" {

@@ -29,13 +29,14 @@ func TestPolicyReloadTorn(t *testing.T) {
 			t.Errorf("%q was taken for a policy", text)
 		}
 	}
-	if d, err := rules.DecideWith(t.Context(), policy.Request{Code: "setInterval(() => {}, 0)"}, scan.New().Scan); err != nil || d.Effect != policy.Deny {
+	if d, err := rules.DecideWith(t.Context(), policy.Request{Code: "setInterval(() => {}, 0)"},
+		scan.New().Scan); err != nil || d.Effect != policy.Deny {
 		t.Error("the old policy is not in force")
 	}
 }
 
-// What a gateway keeps for its function processes is in the cache of its user, the same for every start: one that is killed
-// leaves nothing behind that the next does not use.
+// What a gateway keeps for its function processes is in the cache of its user, the same for every start: one that is
+// killed leaves nothing behind that the next does not use.
 func TestPolicyCopies(t *testing.T) {
 	scratch, cache := t.TempDir(), t.TempDir()
 	t.Setenv("TMPDIR", scratch)
@@ -55,7 +56,8 @@ func TestPolicyCopies(t *testing.T) {
 		return found
 	}
 	write("version: 1\nhosts: [a.test]\nsecrets: {ONE: [a.test]}\n")
-	getenv := environment("AIRLOCK_POLICY_FILE="+file, "AIRLOCK_CACHE_DIR="+cache, "AIRLOCK_SECRET_ONE=first", "AIRLOCK_SECRET_TWO=second")
+	getenv := environment("AIRLOCK_POLICY_FILE="+file, "AIRLOCK_CACHE_DIR="+cache, "AIRLOCK_SECRET_ONE=first",
+		"AIRLOCK_SECRET_TWO=second")
 	var told []string
 	for range 3 { // none of them is closed, as when it is killed
 		rules, err := OpenRules(getenv)
@@ -90,7 +92,8 @@ func TestPolicyCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, told := copies(filepath.Join(scratch, "airlock-policy-*")), rules.environment(); len(found) != 1 || told[0] != "AIRLOCK_POLICY_FILE="+found[0] {
+	if found, told := copies(filepath.Join(scratch, "airlock-policy-*")), rules.environment(); len(found) != 1 ||
+		told[0] != "AIRLOCK_POLICY_FILE="+found[0] {
 		t.Errorf("told %q, kept %q", told, found)
 	}
 	if err := rules.Close(); err != nil {

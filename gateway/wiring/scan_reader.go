@@ -46,7 +46,8 @@ func OpenScanReader(workers int, log *slog.Logger) (*ScanReader, error) {
 	return &ScanReader{pool, readTimeOf}, nil
 }
 
-// warm starts a worker in the background and logs a failure: without workers, code that is not cheap to read is refused.
+// warm starts a worker in the background and logs a failure: without workers, code that is not cheap to read is
+// refused.
 func (r *ScanReader) warm(ctx context.Context, log *slog.Logger) {
 	go func() {
 		if err := r.pool.Warm(ctx); err != nil && ctx.Err() == nil {

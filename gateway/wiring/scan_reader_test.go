@@ -30,7 +30,8 @@ func TestScanReader(t *testing.T) {
 	r, here := testReader(t), scan.New()
 	for _, text := range []scan.Input{
 		{Code: "eval(x)", Language: "javascript"},
-		{Code: "const n: number = \u2028require('./a')", Language: "typescript", Syntax: true, Files: map[string]string{"a.ts": "let x: = 1"}, Names: []string{"b.json"}},
+		{Code: "const n: number = \u2028require('./a')", Language: "typescript", Syntax: true,
+			Files: map[string]string{"a.ts": "let x: = 1"}, Names: []string{"b.json"}},
 		{Code: "// SECRET\nfetch(x)", Language: "javascript", Patterns: []string{"SEC+"}, Powers: scan.Powers{Network: true}},
 		{Code: "class A{" + strings.Repeat("#p\n", 40_000) + "}", Language: "javascript", Syntax: true},
 		{Code: strings.Repeat("a\u2028", 65_000), Language: "typescript"},
@@ -38,7 +39,8 @@ func TestScanReader(t *testing.T) {
 	} {
 		got, err := r.Scan(t.Context(), text)
 		want, _ := here.Scan(t.Context(), text)
-		if err != nil || got.Unfinished || !reflect.DeepEqual(got.Analysis, want.Analysis) || !reflect.DeepEqual(got.Matches, want.Matches) ||
+		if err != nil || got.Unfinished || !reflect.DeepEqual(got.Analysis, want.Analysis) ||
+			!reflect.DeepEqual(got.Matches, want.Matches) ||
 			!reflect.DeepEqual(got.Syntax, want.Syntax) || !reflect.DeepEqual(got.Telemetry, want.Telemetry) {
 			t.Errorf("%.30q: a worker reads %+v, this process %+v: %v", text.Code, got, want, err)
 		}
@@ -77,7 +79,9 @@ func TestScanReaderStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, err := strict.DecideWith(t.Context(), policy.Request{Code: strings.Repeat("let a: number = 1;\n", 10_000), Language: "typescript"}, r.Scan); err != nil || d.Effect == policy.Allow {
+	if d, err := strict.DecideWith(t.Context(),
+		policy.Request{Code: strings.Repeat("let a: number = 1;\n", 10_000), Language: "typescript"}, r.Scan); err != nil ||
+		d.Effect == policy.Allow {
 		t.Errorf("unanalysed code although it is forbidden: %v %v", d.ReasonLines(), err)
 	}
 	r.allowed = func(scan.Input) time.Duration { return time.Nanosecond }
@@ -89,7 +93,8 @@ func TestScanReaderStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, err := (&ScanReader{pool, readTimeOf}).Scan(t.Context(), scan.Input{Code: "1", Language: "typescript"}); err == nil {
+	if found, err := (&ScanReader{pool, readTimeOf}).Scan(t.Context(),
+		scan.Input{Code: "1", Language: "typescript"}); err == nil {
 		t.Errorf("read without a worker: %+v", found)
 	}
 }

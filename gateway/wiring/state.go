@@ -20,7 +20,8 @@ var (
 )
 
 // openState opens the state that AIRLOCK_STATE names, or returns nil if it names none.
-func openState(ctx context.Context, set settings.Settings, quota func(tenant string) policy.Quota) (gateway.State, func() error, error) {
+func openState(ctx context.Context, set settings.Settings, quota func(tenant string) policy.Quota) (gateway.State,
+	func() error, error) {
 	if set.State == "" {
 		return nil, func() error { return nil }, nil
 	}

@@ -22,11 +22,12 @@ import (
 const lastSending = 5 * time.Second
 
 // telemetry reports whether a signal (TRACES or METRICS) is to be sent: where OTEL_EXPORTER_OTLP_ENDPOINT, or its own
-// OTEL_EXPORTER_OTLP_<signal>_ENDPOINT, says where to, unless OTEL_SDK_DISABLED or OTEL_<signal>_EXPORTER=none. All other
-// settings of OpenTelemetry are read by its SDK under their usual names.
+// OTEL_EXPORTER_OTLP_<signal>_ENDPOINT, says where to, unless OTEL_SDK_DISABLED or OTEL_<signal>_EXPORTER=none. All
+// other settings of OpenTelemetry are read by its SDK under their usual names.
 func telemetry(getenv func(string) string, signal string) (bool, error) {
 	own := "OTEL_EXPORTER_OTLP_" + signal
-	if getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == "" && getenv(own+"_ENDPOINT") == "" || getenv("OTEL_SDK_DISABLED") == "true" {
+	if getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == "" && getenv(own+"_ENDPOINT") == "" ||
+		getenv("OTEL_SDK_DISABLED") == "true" {
 		return false, nil
 	}
 	switch exporter := "OTEL_" + signal + "_EXPORTER"; getenv(exporter) {
@@ -55,8 +56,8 @@ func aboutThis(ctx context.Context) (*resource.Resource, error) {
 	return about, nil
 }
 
-// openTracer gives what makes spans and sends them off by OTLP over HTTP, and what flushes it at the end. The tracer is nil
-// when none are to be sent.
+// openTracer gives what makes spans and sends them off by OTLP over HTTP, and what flushes it at the end. The tracer
+// is nil when none are to be sent.
 func openTracer(ctx context.Context, getenv func(string) string) (trace.Tracer, func(*slog.Logger), error) {
 	idle := func(*slog.Logger) {}
 	if wanted, err := telemetry(getenv, "TRACES"); !wanted {
@@ -78,9 +79,10 @@ func openTracer(ctx context.Context, getenv func(string) string) (trace.Tracer, 
 	return provider.Tracer("github.com/airlock-run/airlock/gateway"), flushing(ctx, "spans", provider.Shutdown), nil
 }
 
-// sendMetrics sends what /metrics has by OTLP over HTTP too, every OTEL_METRIC_EXPORT_INTERVAL (a minute). It gives what
-// sends it a last time.
-func sendMetrics(ctx context.Context, getenv func(string) string, from prometheus.Gatherer) (func(*slog.Logger), error) {
+// sendMetrics sends what /metrics has by OTLP over HTTP too, every OTEL_METRIC_EXPORT_INTERVAL (a minute). It gives
+// what sends it a last time.
+func sendMetrics(ctx context.Context, getenv func(string) string, from prometheus.Gatherer) (func(*slog.Logger),
+	error) {
 	idle := func(*slog.Logger) {}
 	if wanted, err := telemetry(getenv, "METRICS"); !wanted {
 		return idle, err
@@ -97,7 +99,8 @@ func sendMetrics(ctx context.Context, getenv func(string) string, from prometheu
 	if err != nil {
 		return idle, errors.Join(err, exporter.Shutdown(ctx))
 	}
-	reader := sdkmetric.NewPeriodicReader(exporter, sdkmetric.WithProducer(bridge.NewMetricProducer(bridge.WithGatherer(from))))
+	reader := sdkmetric.NewPeriodicReader(exporter,
+		sdkmetric.WithProducer(bridge.NewMetricProducer(bridge.WithGatherer(from))))
 	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(about))
 	return flushing(ctx, "metrics", provider.Shutdown), nil
 }

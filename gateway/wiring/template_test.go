@@ -25,7 +25,8 @@ func asked(pairs ...string) (getenv func(string) string, names map[string]bool) 
 // lambdaEnv is what the template sets for the gateway on Lambda, apart from what Lambda sets itself.
 var lambdaEnv = []string{
 	"INVOKER=lambda", "LAMBDA_FUNCTION=airlock-{policy}", "LAMBDA_TENANCY=shared", "AUDIT_STORE=s3://bucket/audit",
-	"JWT_SECRET=a secret of the tests with 32 bytes or more", "REDIS_URL=", "JWT_JWKS_URL=", "JWT_ISSUER=", "JWT_AUDIENCE=", "CORS_ORIGINS=",
+	"JWT_SECRET=a secret of the tests with 32 bytes or more", "REDIS_URL=", "JWT_JWKS_URL=", "JWT_ISSUER=",
+	"JWT_AUDIENCE=", "CORS_ORIGINS=",
 }
 
 // Every variable that the templates set is one that the program which gets it reads: a slip would be silently nothing.
@@ -41,7 +42,8 @@ func TestTemplatesSetWhatIsRead(t *testing.T) {
 		}
 		return names
 	}
-	runs, function := asked("AWS_LAMBDA_RUNTIME_API=127.0.0.1:9001", "AUDIT_STORE=s3://bucket/audit", "HANDOVER_STORE=s3://bucket/handover")
+	runs, function := asked("AWS_LAMBDA_RUNTIME_API=127.0.0.1:9001", "AUDIT_STORE=s3://bucket/audit",
+		"HANDOVER_STORE=s3://bucket/handover")
 	if _, err := process.ReadSettings(runs, "/var/task/bootstrap"); err != nil {
 		t.Fatal(err)
 	}

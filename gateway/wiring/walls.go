@@ -23,8 +23,8 @@ func (w walls) String() string {
 	return line
 }
 
-// A WallWatch is a log handler that records the walls of the first process that is ready. It keeps those messages out of the
-// log.
+// A WallWatch is a log handler that records the walls of the first process that is ready. It keeps those messages out
+// of the log.
 type WallWatch struct {
 	slog.Handler
 	heard chan walls // of size 1
@@ -73,7 +73,8 @@ func (h *WallWatch) WithGroup(name string) slog.Handler {
 	return &WallWatch{h.Handler.WithGroup(name), h.heard}
 }
 
-// First describes the walls of the first process that is ready. It waits for its message, which may still be on its way.
+// First describes the walls of the first process that is ready. It waits for its message, which may still be on its
+// way.
 func (h *WallWatch) First(patience time.Duration) string {
 	select {
 	case w := <-h.heard:

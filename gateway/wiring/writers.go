@@ -14,8 +14,8 @@ import (
 // maxWriters is the number of records that are stored at the same time at most.
 const maxWriters = 8
 
-// writers opens one record store several times, each with its own hash chain. One opening stores one record after the other;
-// function processes answer side by side. It is safe for concurrent use.
+// writers opens one record store several times, each with its own hash chain. One opening stores one record after the
+// other; function processes answer side by side. It is safe for concurrent use.
 type writers struct {
 	mu    sync.Mutex
 	ready sync.Cond // signalled when an opening is free
@@ -26,7 +26,8 @@ type writers struct {
 var _ audit.Appender = (*writers)(nil)
 
 // openWriters opens a store for a number of processes. It must be closed.
-func openWriters(ctx context.Context, records process.Records, store string, processes int, log *slog.Logger) (*writers, error) {
+func openWriters(ctx context.Context, records process.Records, store string, processes int, log *slog.Logger) (*writers,
+	error) {
 	w := &writers{}
 	w.ready.L = &w.mu
 	for range max(1, min(processes, maxWriters)) {

@@ -43,7 +43,10 @@ func attempts(p plan) map[string]func() error {
 		"file parent's environment":    read(fmt.Sprintf("/proc/%d/environ", parent)),
 		"file written where read only": func() error { return os.WriteFile(filepath.Join(p.Read, "new"), nil, 0o600) },
 		"file removed where read only": func() error { return os.Remove(filepath.Join(p.Read, "known")) },
-		"file moved out":               func() error { return os.Rename(filepath.Join(p.Write, "known"), filepath.Join(p.Other, "x")) },
+		"file moved out": func() error {
+			return os.Rename(filepath.Join(p.Write, "known"),
+				filepath.Join(p.Other, "x"))
+		},
 
 		"exec":            func() error { return exec.Command("/bin/true").Run() },
 		"exec in place":   func() error { return syscall.Exec("/bin/true", []string{"true"}, nil) },
@@ -58,25 +61,26 @@ func attempts(p plan) map[string]func() error {
 		"signal parent":   func() error { return syscall.Kill(parent, 0) },
 		"open parent":     raw(unix.SYS_PIDFD_OPEN, uintptr(parent), 0),
 		"limit parent":    raw(unix.SYS_PRLIMIT64, uintptr(parent), unix.RLIMIT_NOFILE, 0, 0),
-		"raise own limit": raw(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_CORE, uintptr(unsafe.Pointer(&unix.Rlimit{Cur: 1, Max: 1})), 0),
-		"dump again":      func() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0) },
-		"mount":           func() error { return unix.Mount("none", p.Write, "tmpfs", 0, "") },
-		"chroot":          func() error { return unix.Chroot(p.Write) },
-		"bpf":             raw(unix.SYS_BPF),
-		"io_uring":        raw(unix.SYS_IO_URING_SETUP, 1),
-		"keyctl":          raw(unix.SYS_KEYCTL),
-		"userfaultfd":     raw(unix.SYS_USERFAULTFD),
-		"perf":            raw(unix.SYS_PERF_EVENT_OPEN),
-		"become another":  func() error { return syscall.Setuid(65534) },
-		"change modes":    func() error { return os.Chmod("/tmp", 0o1777) },
-		"raw socket":      socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP),
-		"packet socket":   socket(unix.AF_PACKET, unix.SOCK_RAW, 0),
-		"unix socket":     socket(unix.AF_UNIX, unix.SOCK_STREAM, 0),
-		"netlink socket":  socket(unix.AF_NETLINK, unix.SOCK_RAW, 0),
-		"vsock socket":    socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0),
-		"alg socket":      socket(unix.AF_ALG, unix.SOCK_SEQPACKET, 0),
-		"multipath tcp":   socket(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP),
-		"listen":          func() error { _, err := net.Listen("tcp", "127.0.0.1:0"); return err },
+		"raise own limit": raw(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_CORE, uintptr(unsafe.Pointer(&unix.Rlimit{Cur: 1, Max: 1})),
+			0),
+		"dump again":     func() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0) },
+		"mount":          func() error { return unix.Mount("none", p.Write, "tmpfs", 0, "") },
+		"chroot":         func() error { return unix.Chroot(p.Write) },
+		"bpf":            raw(unix.SYS_BPF),
+		"io_uring":       raw(unix.SYS_IO_URING_SETUP, 1),
+		"keyctl":         raw(unix.SYS_KEYCTL),
+		"userfaultfd":    raw(unix.SYS_USERFAULTFD),
+		"perf":           raw(unix.SYS_PERF_EVENT_OPEN),
+		"become another": func() error { return syscall.Setuid(65534) },
+		"change modes":   func() error { return os.Chmod("/tmp", 0o1777) },
+		"raw socket":     socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP),
+		"packet socket":  socket(unix.AF_PACKET, unix.SOCK_RAW, 0),
+		"unix socket":    socket(unix.AF_UNIX, unix.SOCK_STREAM, 0),
+		"netlink socket": socket(unix.AF_NETLINK, unix.SOCK_RAW, 0),
+		"vsock socket":   socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0),
+		"alg socket":     socket(unix.AF_ALG, unix.SOCK_SEQPACKET, 0),
+		"multipath tcp":  socket(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP),
+		"listen":         func() error { _, err := net.Listen("tcp", "127.0.0.1:0"); return err },
 		// Numbers of allowed calls in the places of refused arguments.
 		"socket of kind read":  socket(unix.SYS_READ, unix.SYS_WRITE, unix.SYS_CLOSE),
 		"socket of kind mmap":  socket(unix.AF_INET, unix.SYS_MMAP, unix.SYS_MMAP),
@@ -86,7 +90,8 @@ func attempts(p plan) map[string]func() error {
 	}
 }
 
-// raw makes a system call. For those that read their arguments, "bad address" is what the kernel says when no filter does.
+// raw makes a system call. For those that read their arguments, "bad address" is what the kernel says when no filter
+// does.
 func raw(nr uintptr, args ...uintptr) func() error {
 	return func() error {
 		var a [6]uintptr

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Enforce builds the walls around the whole process, every thread of it, for good. It is called once. An error means that
-// a wall that the kernel has could not be built, or that a folder of cfg does not exist: do not go on then. Without an
-// error the walls that could not be built are those in Walls.Missing.
+// Enforce builds the walls around the whole process, every thread of it, for good. It is called once. An error means
+// that a wall that the kernel has could not be built, or that a folder of cfg does not exist: do not go on then.
+// Without an error the walls that could not be built are those in Walls.Missing.
 func Enforce(cfg Config) (Walls, error) {
 	w := Walls{Standing: []Wall{}, Missing: []Wall{}}
 	if cfg.Sealed && (len(cfg.Read)+len(cfg.Write)+len(cfg.Ports) > 0 || cfg.Network) {

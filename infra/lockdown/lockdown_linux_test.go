@@ -82,14 +82,16 @@ func locked(t *testing.T, network bool) report {
 	t.Cleanup(ok.Close)
 	other := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(other.Close)
-	p := plan{Read: t.TempDir(), Write: t.TempDir(), Other: t.TempDir(), Served: ok.URL, Refused: other.Listener.Addr().String()}
+	p := plan{Read: t.TempDir(), Write: t.TempDir(), Other: t.TempDir(), Served: ok.URL,
+		Refused: other.Listener.Addr().String()}
 	for _, dir := range []string{p.Read, p.Write, p.Other} {
 		if err := os.WriteFile(filepath.Join(dir, "known"), []byte("text"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	port := ok.Listener.Addr().(*net.TCPAddr).Port
-	p.Config = lockdown.Config{Read: []string{p.Read}, Write: []string{p.Write}, Ports: []uint16{uint16(port)}, Network: network}
+	p.Config = lockdown.Config{Read: []string{p.Read}, Write: []string{p.Write}, Ports: []uint16{uint16(port)},
+		Network: network}
 	encoded, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)

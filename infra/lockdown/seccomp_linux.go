@@ -45,9 +45,11 @@ func filter(cfg Config) error {
 		}
 		group := seccomp.SyscallGroup{Action: seccomp.ActionErrno}
 		for _, conditions := range use.when {
-			group.NamesWithCondtions = append(group.NamesWithCondtions, seccomp.NameWithConditions{Name: use.name, Conditions: conditions})
+			group.NamesWithCondtions = append(group.NamesWithCondtions,
+				seccomp.NameWithConditions{Name: use.name, Conditions: conditions})
 		}
-		policies = append(policies, seccomp.Policy{DefaultAction: seccomp.ActionAllow, Syscalls: []seccomp.SyscallGroup{group}})
+		policies = append(policies, seccomp.Policy{DefaultAction: seccomp.ActionAllow,
+			Syscalls: []seccomp.SyscallGroup{group}})
 	}
 	// Last, because it refuses to load filters.
 	policies = append(policies, seccomp.Policy{
@@ -61,7 +63,8 @@ func filter(cfg Config) error {
 	runtime.LockOSThread() // no_new_privs is of the thread until the first filter takes it to the others
 	defer runtime.UnlockOSThread()
 	for i, policy := range policies {
-		if err := seccomp.LoadFilter(seccomp.Filter{NoNewPrivs: i == 0, Flag: seccomp.FilterFlagTSync, Policy: policy}); err != nil {
+		if err := seccomp.LoadFilter(seccomp.Filter{NoNewPrivs: i == 0, Flag: seccomp.FilterFlagTSync,
+			Policy: policy}); err != nil {
 			return err
 		}
 	}
@@ -116,7 +119,8 @@ func signalling(cfg Config) []seccomp.ArgumentConditions {
 	if cfg.Sealed {
 		var all seccomp.ArgumentConditions
 		for _, needed := range []uint64{
-			unix.F_DUPFD, unix.F_DUPFD_CLOEXEC, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL, unix.F_SETFL, unix.F_ADD_SEALS, unix.F_GET_SEALS,
+			unix.F_DUPFD, unix.F_DUPFD_CLOEXEC, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL, unix.F_SETFL, unix.F_ADD_SEALS,
+			unix.F_GET_SEALS,
 		} {
 			all = append(all, arg(1, seccomp.NotEqual, needed))
 		}

@@ -1,9 +1,9 @@
 package lockdown
 
-// The system calls that a function process makes. Names that an architecture does not have are left out there. Not among
-// them, on purpose: everything that starts a program, becomes another user, mounts, traces or looks into another process,
-// changes modes, owners or attributes (Landlock does not govern those), loads code into the kernel, or queues calls past
-// these filters (io_uring).
+// The system calls that a function process makes. Names that an architecture does not have are left out there. Not
+// among them, on purpose: everything that starts a program, becomes another user, mounts, traces or looks into
+// another process, changes modes, owners or attributes (Landlock does not govern those), loads code into the kernel,
+// or queues calls past these filters (io_uring).
 
 // computing names what a Go program needs that computes.
 func computing() []string {
@@ -24,9 +24,9 @@ func computing() []string {
 	}
 }
 
-// inherited names what works on a descriptor that is open, be it inherited or received, and can give the process no other
-// than those. A socket is read and written like a file; sendto, sendmsg and setsockopt are not here, because they could lead
-// a connected socket elsewhere, and hand descriptors over.
+// inherited names what works on a descriptor that is open, be it inherited or received, and can give the process no
+// other than those. A socket is read and written like a file; sendto, sendmsg and setsockopt are not here, because
+// they could lead a connected socket elsewhere, and hand descriptors over.
 func inherited() []string {
 	return []string{
 		"close", "close_range", "dup", "dup2", "dup3", "fcntl", "fstat", "ftruncate", "getpeername", "getsockname",

@@ -41,8 +41,8 @@ type followed struct {
 	tools  []execution.Tool // belongs to the catalogue's lock
 }
 
-// Open asks every server for its tools, waits no longer than ctx for the answers, and asks again whenever the server says
-// that they have changed, and every minute, until Close. A server that does not answer keeps the tools it had.
+// Open asks every server for its tools, waits no longer than ctx for the answers, and asks again whenever the server
+// says that they have changed, and every minute, until Close. A server that does not answer keeps the tools it had.
 func Open(ctx context.Context, servers *Servers, network http.RoundTripper, log *slog.Logger) *Catalogue {
 	c := &Catalogue{network: network, log: log, followed: map[Server]*followed{}, reading: make(chan struct{}, atOnce)}
 	c.running, c.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -50,8 +50,8 @@ func Open(ctx context.Context, servers *Servers, network http.RoundTripper, log 
 	return c
 }
 
-// Replace puts other servers in the place of those that there were. It asks those that are new, and waits no longer than
-// ctx for their answers; what is known of the others stays.
+// Replace puts other servers in the place of those that there were. It asks those that are new, and waits no longer
+// than ctx for their answers; what is known of the others stays.
 func (c *Catalogue) Replace(ctx context.Context, servers *Servers) {
 	c.mu.Lock()
 	c.servers = servers
@@ -101,8 +101,8 @@ func (c *Catalogue) Tools() []execution.Tool {
 	return all
 }
 
-// follow keeps the tools of one server as they are. The session stays open to hear of changes; one that was lost is opened
-// anew at the next look.
+// follow keeps the tools of one server as they are. The session stays open to hear of changes; one that was lost is
+// opened anew at the next look.
 func (c *Catalogue) follow(ctx context.Context, f *followed) {
 	defer f.stop()
 	changed := make(chan struct{}, 1)
@@ -112,7 +112,8 @@ func (c *Catalogue) follow(ctx context.Context, f *followed) {
 	for failing, asked := false, false; ; {
 		var err error
 		if session, err = c.look(ctx, f, session, changed); err != nil && ctx.Err() == nil && !failing {
-			c.log.Warn("the tools of an attached server cannot be listed; it is asked again every minute", "namespace", f.server.Namespace, "error", err)
+			c.log.Warn("the tools of an attached server cannot be listed; it is asked again every minute", "namespace",
+				f.server.Namespace, "error", err)
 		}
 		failing = err != nil
 		if !asked {
@@ -164,9 +165,10 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// look lists a server's tools, over the session that there is or a new one. It gives the session to use next, nil when that
-// one is of no use.
-func (c *Catalogue) look(ctx context.Context, f *followed, session *sdk.ClientSession, changed chan<- struct{}) (*sdk.ClientSession, error) {
+// look lists a server's tools, over the session that there is or a new one. It gives the session to use next, nil
+// when that one is of no use.
+func (c *Catalogue) look(ctx context.Context, f *followed, session *sdk.ClientSession,
+	changed chan<- struct{}) (*sdk.ClientSession, error) {
 	ctx, cancel := context.WithTimeout(ctx, min(listing, f.server.Timeout))
 	defer cancel()
 	if session != nil {

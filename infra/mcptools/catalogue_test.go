@@ -25,9 +25,10 @@ type changing struct {
 }
 
 func (c *changing) offer(name string) {
-	c.AddTool(&sdk.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		return &sdk.CallToolResult{}, nil
-	})
+	c.AddTool(&sdk.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{}, nil
+		})
 }
 
 func serveChanging(t *testing.T) *changing {
@@ -36,7 +37,8 @@ func serveChanging(t *testing.T) *changing {
 	c.offer("first")
 	give := func(*http.Request) *sdk.Server { return c.Server }
 	sessions := sdk.NewStreamableHTTPHandler(give, nil)
-	sessionless := sdk.NewStreamableHTTPHandler(give, &sdk.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
+	sessionless := sdk.NewStreamableHTTPHandler(give,
+		&sdk.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch newest := r.Header.Get("Mcp-Protocol-Version") >= "2026-07-28"; {
 		case r.Method == http.MethodGet && c.deaf.Load():
@@ -96,7 +98,8 @@ func TestCatalogueHearsOfChanges(t *testing.T) {
 	for _, old := range []bool{false, true} {
 		upstream := serveChanging(t)
 		upstream.old.Store(old)
-		c := mcptools.Open(t.Context(), listed(t, `[{"namespace":"a","url":"`+upstream.url+`"}]`), http.DefaultTransport, slog.New(slog.DiscardHandler))
+		c := mcptools.Open(t.Context(), listed(t, `[{"namespace":"a","url":"`+upstream.url+`"}]`), http.DefaultTransport,
+			slog.New(slog.DiscardHandler))
 		until(t, c, "a:first")
 		upstream.offer("second")
 		until(t, c, "a:first", "a:second")
@@ -112,7 +115,8 @@ func TestCatalogueOfDeafServer(t *testing.T) {
 	upstream := serveChanging(t)
 	upstream.deaf.Store(true)
 	upstream.old.Store(true)
-	c := mcptools.Open(t.Context(), listed(t, `[{"namespace":"a","url":"`+upstream.url+`"}]`), http.DefaultTransport, slog.New(slog.DiscardHandler))
+	c := mcptools.Open(t.Context(), listed(t, `[{"namespace":"a","url":"`+upstream.url+`"}]`), http.DefaultTransport,
+		slog.New(slog.DiscardHandler))
 	defer c.Close()
 	until(t, c, "a:first")
 }
@@ -124,7 +128,8 @@ func TestCatalogueReplace(t *testing.T) {
 	entry := func(namespace string, c *changing) string {
 		return `{"namespace":"` + namespace + `","url":"` + c.url + `"}`
 	}
-	c := mcptools.Open(t.Context(), listed(t, `[`+entry("a", one)+`,`+entry("b", two)+`]`), http.DefaultTransport, slog.New(slog.DiscardHandler))
+	c := mcptools.Open(t.Context(), listed(t, `[`+entry("a", one)+`,`+entry("b", two)+`]`), http.DefaultTransport,
+		slog.New(slog.DiscardHandler))
 	defer c.Close()
 	until(t, c, "a:first", "b:first")
 	c.Replace(t.Context(), listed(t, `[`+entry("c", three)+`,`+entry("a", one)+`]`))

@@ -20,9 +20,10 @@ const (
 	hidden     = "[secret]"
 )
 
-// connect opens a session. Its context bounds the opening alone. With changed, which may be nil, it listens besides, and
-// calls that whenever the server says that its tools have changed.
-func connect(ctx context.Context, server *Server, network http.RoundTripper, changed func()) (*sdk.ClientSession, error) {
+// connect opens a session. Its context bounds the opening alone. With changed, which may be nil, it listens besides,
+// and calls that whenever the server says that its tools have changed.
+func connect(ctx context.Context, server *Server, network http.RoundTripper, changed func()) (*sdk.ClientSession,
+	error) {
 	options := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}
 	if changed != nil {
 		options.ToolListChangedHandler = func(context.Context, *sdk.ToolListChangedRequest) { changed() }
@@ -99,7 +100,8 @@ func (a *authorized) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case r.Method == http.MethodGet && res.StatusCode >= 400: // it will not be listened to, and may be asked all the same
 		res.StatusCode = http.StatusMethodNotAllowed
-	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden, res.StatusCode == http.StatusTooManyRequests, res.StatusCode >= 500:
+	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden,
+		res.StatusCode == http.StatusTooManyRequests, res.StatusCode >= 500:
 		_ = res.Body.Close() // nothing more is wanted of it
 		return nil, &brokenError{status: res.StatusCode}
 	}
@@ -116,8 +118,8 @@ func hide(text, secret string) string {
 	return strings.ReplaceAll(text, secret, hidden)
 }
 
-// value makes a guest's value of a tool's result: its structured content; else its text, as the object or list that it is
-// the JSON of, or as it is; else the list of its content. A failure is an error with the text.
+// value makes a guest's value of a tool's result: its structured content; else its text, as the object or list that
+// it is the JSON of, or as it is; else the list of its content. A failure is an error with the text.
 func value(result *sdk.CallToolResult, secret string) (json.RawMessage, error) {
 	var texts []string
 	for _, c := range result.Content {

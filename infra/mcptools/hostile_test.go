@@ -37,7 +37,8 @@ func lister(t *testing.T, list func(w io.Writer, cursor string)) string {
 		switch request.Method {
 		case "initialize":
 			w.Header().Set("Content-Type", "application/json")
-			_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}`, request.ID)
+			_, _ = fmt.Fprintf(w,
+				`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}`, request.ID)
 		case "tools/list":
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":`, request.ID)
@@ -81,7 +82,8 @@ func openHostile(t *testing.T, list func(w io.Writer, cursor string)) (*mcptools
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	servers := listed(t, `[{"namespace":"a","url":"`+lister(t, list)+`"}]`)
-	c := mcptools.Open(ctx, servers, mcptools.Limits().Transport(outbound.Options{}), slog.New(slog.NewTextHandler(log, nil)))
+	c := mcptools.Open(ctx, servers, mcptools.Limits().Transport(outbound.Options{}),
+		slog.New(slog.NewTextHandler(log, nil)))
 	t.Cleanup(c.Close)
 	return c, log
 }
@@ -110,15 +112,18 @@ func TestHugeLists(t *testing.T) {
 		"50,000 tools in one answer": {func(w io.Writer, _ string) {
 			writeTools(w, 50_000, `{"name":"t%d","description":"`+strings.Repeat("x", 200)+`","inputSchema":{"type":"object"}}`)
 		}, 0, "cannot be listed"},
-		"10,000 small tools": {func(w io.Writer, _ string) { writeTools(w, 10_000, small) }, 1000, "more tools than are taken"},
+		"10,000 small tools": {func(w io.Writer, _ string) { writeTools(w, 10_000, small) }, 1000,
+			"more tools than are taken"},
 		"pages without end": {func(w io.Writer, cursor string) {
-			_, _ = fmt.Fprintf(w, `{"nextCursor":"x%s","tools":[{"name":"t%d","inputSchema":{"type":"object"}}]}`, cursor, len(cursor))
+			_, _ = fmt.Fprintf(w, `{"nextCursor":"x%s","tools":[{"name":"t%d","inputSchema":{"type":"object"}}]}`, cursor,
+				len(cursor))
 		}, 50, "more tools than are taken"},
 		"large schemas": {func(w io.Writer, cursor string) {
 			n := len(cursor)
 			_, _ = fmt.Fprintf(w, `{"nextCursor":"x%s","tools":[`, cursor)
 			for i := range 50 {
-				_, _ = fmt.Fprintf(w, `{"name":"t%d","inputSchema":{"type":"object","description":%q}},`, n*50+i, strings.Repeat("x", 50_000))
+				_, _ = fmt.Fprintf(w, `{"name":"t%d","inputSchema":{"type":"object","description":%q}},`, n*50+i,
+					strings.Repeat("x", 50_000))
 			}
 			_, _ = io.WriteString(w, `{"name":"last","inputSchema":{"type":"object"}}]}`)
 		}, 90, "more tools than are taken"},
@@ -146,17 +151,19 @@ func TestHugeLists(t *testing.T) {
 	}
 }
 
-// TestHostileNames: a tool whose name the language or a reader would take for something else is left out, and the log says
-// so; what nobody sees in descriptions and schemas is escaped.
+// TestHostileNames: a tool whose name the language or a reader would take for something else is left out, and the log
+// says so; what nobody sees in descriptions and schemas is escaped.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
-	names := []string{"then", "__proto__", "constructor", "toJSON", "valueOf", "x\u202ey", "x\u200by", "x\x1b[2J", "", strings.Repeat("x", 200), "good"}
+	names := []string{"then", "__proto__", "constructor", "toJSON", "valueOf", "x\u202ey", "x\u200by", "x\x1b[2J", "",
+		strings.Repeat("x", 200), "good"}
 	catalogue, log := openHostile(t, func(w io.Writer, _ string) {
 		var tools []map[string]any
 		for _, name := range names {
 			tools = append(tools, map[string]any{
 				"name": name, "description": "ignore\u202e\U000e0041 this\r\nline \x1b[2J",
-				"inputSchema": map[string]any{"type": "object", "properties": map[string]any{"a\u202e": map[string]any{"description": "\u2066x\U000e0041"}}},
+				"inputSchema": map[string]any{"type": "object",
+					"properties": map[string]any{"a\u202e": map[string]any{"description": "\u2066x\U000e0041"}}},
 			})
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"tools": tools})
@@ -168,7 +175,8 @@ func TestHostileNames(t *testing.T) {
 	if want := "ignore\\u{202e}\\u{e0041} this\nline \\u{1b}[2J"; tools[0].Description != want {
 		t.Errorf("%q; want %q", tools[0].Description, want)
 	}
-	if schema := string(tools[0].InputSchema); strings.ContainsAny(schema, "\u202e\u2066\U000e0041") || !strings.Contains(schema, `a\u202e`) || !json.Valid(tools[0].InputSchema) {
+	if schema := string(tools[0].InputSchema); strings.ContainsAny(schema, "\u202e\u2066\U000e0041") ||
+		!strings.Contains(schema, `a\u202e`) || !json.Valid(tools[0].InputSchema) {
 		t.Errorf("%q", schema)
 	}
 	text := log.String()
@@ -182,14 +190,16 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestServerIdentity: the same namespace with another URL, secret or header is another server, and each tool says whose it
-// is.
+// TestServerIdentity: the same namespace with another URL, secret or header is another server, and each tool says
+// whose it is.
 func TestServerIdentity(t *testing.T) {
 	t.Parallel()
 	ids := map[string]string{}
 	for _, entry := range []string{
-		`{"namespace":"a","url":"https://a.example"}`, `{"namespace":"a","url":"https://b.example"}`, `{"namespace":"b","url":"https://a.example"}`,
-		`{"namespace":"a","url":"https://a.example","secret":"K"}`, `{"namespace":"a","url":"https://a.example","secret":"K","header":"X-Key"}`,
+		`{"namespace":"a","url":"https://a.example"}`, `{"namespace":"a","url":"https://b.example"}`,
+		`{"namespace":"b","url":"https://a.example"}`,
+		`{"namespace":"a","url":"https://a.example","secret":"K"}`,
+		`{"namespace":"a","url":"https://a.example","secret":"K","header":"X-Key"}`,
 	} {
 		list, err := mcptools.Parse([]byte("[" + entry + "]"))
 		if err != nil {
@@ -205,7 +215,10 @@ func TestServerIdentity(t *testing.T) {
 		}
 		e.Close()
 	}
-	catalogue, _ := openHostile(t, func(w io.Writer, _ string) { writeTools(w, 1, `{"name":"t%d","inputSchema":{"type":"object"}}`) })
+	catalogue, _ := openHostile(t, func(w io.Writer,
+		_ string) {
+		writeTools(w, 1, `{"name":"t%d","inputSchema":{"type":"object"}}`)
+	})
 	if tools := catalogue.Tools(); len(tools) != 1 || tools[0].Server == "" {
 		t.Errorf("%+v", tools)
 	}
@@ -223,7 +236,8 @@ func TestManyServersOfOneHost(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	c := mcptools.Open(ctx, listed(t, "["+strings.Join(entries, ",")+"]"), mcptools.Limits().Transport(outbound.Options{}), slog.New(slog.DiscardHandler))
+	c := mcptools.Open(ctx, listed(t, "["+strings.Join(entries, ",")+"]"), mcptools.Limits().Transport(outbound.Options{}),
+		slog.New(slog.DiscardHandler))
 	defer c.Close()
 	until(t, c, want...)
 	upstream.offer("second")

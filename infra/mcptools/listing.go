@@ -24,9 +24,9 @@ const (
 	atOnce    = 4        // lists that are read at the same time
 )
 
-// Limits bound what the catalogue reads of a server. A stream on which a server tells of changes lasts an hour, or as many
-// bytes as any answer; the next look opens another. Connections to a host are not bounded: each of the servers there, 64 at
-// most, keeps one for its stream.
+// Limits bound what the catalogue reads of a server. A stream on which a server tells of changes lasts an hour, or as
+// many bytes as any answer; the next look opens another. Connections to a host are not bounded: each of the servers
+// there, 64 at most, keeps one for its stream.
 func Limits() outbound.Limits {
 	return outbound.Limits{Body: maxAnswer, Total: listing, Stream: time.Hour}
 }
@@ -86,7 +86,8 @@ func (l *list) add(t *sdk.Tool) bool {
 	}
 	if err != nil {
 		l.left++
-		l.log.Warn("a tool of an attached server is left out", "namespace", l.server.Namespace, "tool", toolname.Plain(clip(t.Name)), "reason", err)
+		l.log.Warn("a tool of an attached server is left out", "namespace", l.server.Namespace, "tool",
+			toolname.Plain(clip(t.Name)), "reason", err)
 		return true
 	}
 	l.bytes += len(tool.Name) + len(tool.Description) + len(tool.InputSchema) + len(tool.OutputSchema)
@@ -99,13 +100,15 @@ func (l *list) add(t *sdk.Tool) bool {
 }
 
 func (l *list) full(what string, most int) {
-	l.log.Warn("an attached server has more tools than are taken", "namespace", l.server.Namespace, "taken", len(l.tools), what, most)
+	l.log.Warn("an attached server has more tools than are taken", "namespace", l.server.Namespace, "taken", len(l.tools),
+		what, most)
 }
 
 // toolOf makes a server's tool a guest's. What nobody would see in its description and its schemas is escaped.
 func toolOf(server *Server, t *sdk.Tool) (execution.Tool, error) {
 	tool := execution.Tool{
-		Name: server.Namespace + ":" + t.Name, Description: toolname.Plain(clipTo(t.Description, maxText)), Server: server.ID(),
+		Name: server.Namespace + ":" + t.Name, Description: toolname.Plain(clipTo(t.Description, maxText)),
+		Server: server.ID(),
 	}
 	if t.Name == "" || len(tool.Name) > 128 {
 		return tool, errors.New("its name is empty or too long")

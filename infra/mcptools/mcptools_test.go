@@ -40,30 +40,34 @@ func serve(t *testing.T) *upstream {
 	get := func(*http.Request) *sdk.Server {
 		s := sdk.NewServer(&sdk.Implementation{Name: "upstream", Version: "1"}, nil)
 		total := 0
-		sdk.AddTool(s, &sdk.Tool{Name: "add", Description: "Add n to what this session has."}, func(_ context.Context, _ *sdk.CallToolRequest, in counted) (*sdk.CallToolResult, counted, error) {
-			total += in.N
-			return nil, counted{total}, nil
-		})
-		text := func(name, text string, failed bool) {
-			s.AddTool(&sdk.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: failed}, nil
+		sdk.AddTool(s, &sdk.Tool{Name: "add", Description: "Add n to what this session has."},
+			func(_ context.Context, _ *sdk.CallToolRequest, in counted) (*sdk.CallToolResult, counted, error) {
+				total += in.N
+				return nil, counted{total}, nil
 			})
+		text := func(name, text string, failed bool) {
+			s.AddTool(&sdk.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)},
+				func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+					return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: failed}, nil
+				})
 		}
 		text("plain", "just text", false)
 		text("json", `{"a":[1]}`, false)
 		text("fails", "it is broken", true)
 		text("leaks", "the token is "+token, false)
 		text("dash-ed.name", "7", false)
-		s.AddTool(&sdk.Tool{Name: "picture", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.ImageContent{Data: []byte("x"), MIMEType: "image/png"}}}, nil
-		})
-		s.AddTool(&sdk.Tool{Name: "never", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			select {
-			case <-ctx.Done():
-			case <-u.over:
-			}
-			return nil, errors.New("too late")
-		})
+		s.AddTool(&sdk.Tool{Name: "picture", InputSchema: json.RawMessage(`{"type":"object"}`)},
+			func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.ImageContent{Data: []byte("x"), MIMEType: "image/png"}}}, nil
+			})
+		s.AddTool(&sdk.Tool{Name: "never", InputSchema: json.RawMessage(`{"type":"object"}`)},
+			func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+				select {
+				case <-ctx.Done():
+				case <-u.over:
+				}
+				return nil, errors.New("too late")
+			})
 		return s
 	}
 	handler := sdk.NewStreamableHTTPHandler(get, &sdk.StreamableHTTPOptions{PropagateRequestCancellation: true})
@@ -118,8 +122,10 @@ func TestCalls(t *testing.T) {
 	u := serve(t)
 	e := u.servers(t, "").Begin()
 	for _, c := range [][3]string{
-		{"add", `{"n":2}`, `{"n":2}`}, {"add", `{"n":3}`, `{"n":5}`}, {"plain", `{}`, `"just text"`}, {"json", `{}`, `{"a":[1]}`},
-		{"leaks", `{}`, `"the token is [secret]"`}, {"picture", `{}`, `[{"type":"image","mimeType":"image/png","data":"eA=="}]`}, {"dash-ed.name", `{}`, `"7"`},
+		{"add", `{"n":2}`, `{"n":2}`}, {"add", `{"n":3}`, `{"n":5}`}, {"plain", `{}`, `"just text"`},
+		{"json", `{}`, `{"a":[1]}`},
+		{"leaks", `{}`, `"the token is [secret]"`},
+		{"picture", `{}`, `[{"type":"image","mimeType":"image/png","data":"eA=="}]`}, {"dash-ed.name", `{}`, `"7"`},
 	} {
 		if out, err := call(t, e, c[0], c[1]); err != nil || out != c[2] {
 			t.Errorf("%s: %s %v", c[0], out, err)
@@ -189,9 +195,11 @@ func TestUnreachable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, servers := range map[string]*mcptools.Servers{"no credential": mcptools.New(wrong, func(string) string { return "" })} {
+	for name, servers := range map[string]*mcptools.Servers{"no credential": mcptools.New(wrong,
+		func(string) string { return "" })} {
 		e := servers.Begin()
-		if _, err := call(t, e, "add", `{"n":1}`); err == nil || !strings.Contains(err.Error(), "sums") || strings.Contains(err.Error(), "127.0.0.1") {
+		if _, err := call(t, e, "add", `{"n":1}`); err == nil || !strings.Contains(err.Error(), "sums") ||
+			strings.Contains(err.Error(), "127.0.0.1") {
 			t.Errorf("%s: %v", name, err)
 		}
 		e.Close()
@@ -208,7 +216,8 @@ func TestCatalogue(t *testing.T) {
 	names := map[string]bool{}
 	for _, tool := range c.Tools() {
 		names[tool.Name] = true
-		if tool.Name == "sums:add" && (tool.Description != "Add n to what this session has." || !strings.Contains(string(tool.InputSchema), `"n"`) || tool.URL != "") {
+		if tool.Name == "sums:add" && (tool.Description != "Add n to what this session has." ||
+			!strings.Contains(string(tool.InputSchema), `"n"`) || tool.URL != "") {
 			t.Errorf("%+v", tool)
 		}
 	}
@@ -228,7 +237,8 @@ func TestCatalogue(t *testing.T) {
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
-		`{}`: "list", `[1]`: "list", `[] x`: "nothing after", `[{"namespace":"a","url":"https://a.example","more":1}]`: "more",
+		`{}`: "list", `[1]`: "list", `[] x`: "nothing after",
+		`[{"namespace":"a","url":"https://a.example","more":1}]`:                                                "more",
 		`[{"namespace":"","url":"https://a.example"}]`:                                                          "[0].namespace",
 		`[{"namespace":"a-b","url":"https://a.example"}]`:                                                       "[0].namespace",
 		`[{"namespace":"console","url":"https://a.example"}]`:                                                   "[0].namespace",
@@ -271,7 +281,8 @@ func FuzzParse(f *testing.F) {
 			}
 			seen[s.Namespace] = true
 		}
-		if again, err := mcptools.Parse([]byte(mcptools.Format(list))); err != nil || !slices.Equal(list, again) || len(mcptools.Format(list)) > 128<<10 {
+		if again, err := mcptools.Parse([]byte(mcptools.Format(list))); err != nil || !slices.Equal(list, again) ||
+			len(mcptools.Format(list)) > 128<<10 {
 			t.Errorf("%+v became %+v, %v", list, again, err)
 		}
 	})

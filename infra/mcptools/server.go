@@ -78,7 +78,8 @@ func Parse(text []byte) ([]Server, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&wire); err != nil {
-		return nil, fmt.Errorf("must be a JSON list of objects with the fields namespace, url, secret, header and timeoutMs: %w", err)
+		return nil, fmt.Errorf("must be a JSON list of objects with the fields namespace, url, secret, header and "+
+			"timeoutMs: %w", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("must be one JSON list, with nothing after it")
@@ -93,7 +94,8 @@ func Parse(text []byte) ([]Server, error) {
 		}
 		s := Server{Namespace: w.Namespace, URL: w.URL, Secret: w.Secret, Header: w.Header, Timeout: defaultTimeout}
 		if !namespaces.MatchString(s.Namespace) || !execution.FreeGlobal(s.Namespace) {
-			return nil, bad("namespace", "must be a JavaScript identifier that names nothing of the language or of the sandbox; got %q", w.Namespace)
+			return nil, bad("namespace", "must be a JavaScript identifier that names nothing of the language or of the "+
+				"sandbox; got %q", w.Namespace)
 		}
 		for _, other := range out {
 			if other.Namespace == s.Namespace {
@@ -101,17 +103,21 @@ func Parse(text []byte) ([]Server, error) {
 			}
 		}
 		u, err := url.Parse(s.URL)
-		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.Fragment != "" || len(s.URL) > maxURL {
-			return nil, bad("url", "must be an absolute http or https URL of at most %d bytes, without user information or fragment", maxURL)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil ||
+			u.Fragment != "" || len(s.URL) > maxURL {
+			return nil, bad("url", "must be an absolute http or https URL of at most %d bytes, without user information or "+
+				"fragment", maxURL)
 		}
 		if s.Secret != "" && !namespaces.MatchString(s.Secret) {
-			return nil, bad("secret", "must be the name of a secret (letters, digits and _), whose value is in AIRLOCK_SECRET_ and that name")
+			return nil, bad("secret", "must be the name of a secret (letters, digits and _), whose value is in "+
+				"AIRLOCK_SECRET_ and that name")
 		}
 		if s.Header != "" && (!headers.MatchString(s.Header) || s.Secret == "" || strings.EqualFold(s.Header, "Host")) {
 			return nil, bad("header", "must be the name of the header that carries the secret, and goes with a secret")
 		}
 		if w.TimeoutMs != 0 {
-			if s.Timeout = time.Duration(math.Round(w.TimeoutMs * float64(time.Millisecond))); w.TimeoutMs < 1 || w.TimeoutMs > float64(maxTimeout/time.Millisecond) {
+			if s.Timeout = time.Duration(math.Round(w.TimeoutMs * float64(time.Millisecond))); w.TimeoutMs < 1 ||
+				w.TimeoutMs > float64(maxTimeout/time.Millisecond) {
 				return nil, bad("timeoutMs", "must be a number of milliseconds from 1 to %d", maxTimeout/time.Millisecond)
 			}
 		}

@@ -59,9 +59,10 @@ type connection struct {
 // goodbye is how long closing a session may take.
 const goodbye = time.Second
 
-// Tool gives how a tool is called over a network, and how long one call may take; ok is false when no attached server has
-// its namespace.
-func (e *Execution) Tool(name string) (over func(http.RoundTripper) func(context.Context, json.RawMessage) (json.RawMessage, error), timeout time.Duration, ok bool) {
+// Tool gives how a tool is called over a network, and how long one call may take; ok is false when no attached server
+// has its namespace.
+func (e *Execution) Tool(name string) (over func(http.RoundTripper) func(context.Context,
+	json.RawMessage) (json.RawMessage, error), timeout time.Duration, ok bool) {
 	server, method, ok := e.servers.find(name)
 	if !ok {
 		return nil, 0, false
@@ -113,10 +114,11 @@ func (e *Execution) Close() {
 	}
 }
 
-// call calls a tool, over a session of the execution. A session that the server does not know any more is opened again,
-// once; a call that was lost in any other way may have been carried out, and is not made a second time. A session outlives
-// the connection that a call was lost on.
-func (e *Execution) call(ctx context.Context, server *Server, method string, params json.RawMessage, network http.RoundTripper) (json.RawMessage, error) {
+// call calls a tool, over a session of the execution. A session that the server does not know any more is opened
+// again, once; a call that was lost in any other way may have been carried out, and is not made a second time. A
+// session outlives the connection that a call was lost on.
+func (e *Execution) call(ctx context.Context, server *Server, method string, params json.RawMessage,
+	network http.RoundTripper) (json.RawMessage, error) {
 	for again := true; ; again = false {
 		c, err := e.session(ctx, server, network)
 		if err != nil {

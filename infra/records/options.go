@@ -14,8 +14,8 @@ import (
 // known are the options of a bucket's URL.
 const known = "kms, lock, retain, class, tag, spool and spool-bytes"
 
-// options reads what stands behind the ? of a bucket's URL into cfg. What its values mean, and which of them go together, is
-// for package s3records to say.
+// options reads what stands behind the ? of a bucket's URL into cfg. What its values mean, and which of them go
+// together, is for package s3records to say.
 func options(query string, cfg *s3records.Config) error {
 	values, err := url.ParseQuery(query)
 	if err != nil {

@@ -96,8 +96,8 @@ func (c Config) bucket(at place) (s3records.Config, error) {
 	return cfg, err
 }
 
-// Folder gives the folder of this machine that the store writes to: its own, the spool of a bucket, or "" where a bucket
-// has none. The error says what is wrong with the URL.
+// Folder gives the folder of this machine that the store writes to: its own, the spool of a bucket, or "" where a
+// bucket has none. The error says what is wrong with the URL.
 func Folder(store string) (string, error) {
 	at, err := parse(store)
 	if err != nil || at.bucket == "" {

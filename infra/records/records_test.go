@@ -55,10 +55,14 @@ func TestOpen(t *testing.T) {
 	for store, why := range map[string]string{
 		"": "no folder", "file://": "no folder", "s3://": "no bucket", "s3:///x": "no bucket", "ftp://x/y": "are supported",
 		"s3://bucket/pre//fix": "cannot be part of a key", "s3://bucket/prefix": "cannot be used",
-		"s3://bucket/p?lok=x": "\"lok\" is not one; there are kms", "s3://bucket?spool=spool": "absolute path", "s3://bucket?retain=long": "90d or 36h",
-		"s3://bucket?retain=90d": "both a mode and a retention", "s3://bucket?lock=some&retain=1d": "COMPLIANCE are the modes",
-		"s3://bucket?kms=": "has no value", "s3://bucket?kms=a&kms=b": "more than once", "s3://bucket?tag=x": "name:value",
-		"s3://bucket?class=GOLD": "storage class", "s3://bucket?spool-bytes=many": "number of bytes", "s3://bucket?%zz": "store options",
+		"s3://bucket/p?lok=x": "\"lok\" is not one; there are kms", "s3://bucket?spool=spool": "absolute path",
+		"s3://bucket?retain=long":         "90d or 36h",
+		"s3://bucket?retain=90d":          "both a mode and a retention",
+		"s3://bucket?lock=some&retain=1d": "COMPLIANCE are the modes",
+		"s3://bucket?kms=":                "has no value", "s3://bucket?kms=a&kms=b": "more than once",
+		"s3://bucket?tag=x":      "name:value",
+		"s3://bucket?class=GOLD": "storage class", "s3://bucket?spool-bytes=many": "number of bytes",
+		"s3://bucket?%zz": "store options",
 	} {
 		if _, err := records.Open(t.Context(), store, cfg); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v, want %q", store, err, why)
@@ -68,8 +72,9 @@ func TestOpen(t *testing.T) {
 
 func TestFolder(t *testing.T) {
 	for store, want := range map[string]string{
-		"file:///var/audit": "/var/audit", "s3://bucket/prefix": "", "s3://bucket?kms=aws&lock=governance&retain=36h&class=STANDARD_IA&tag=keep:long&tag=a:b": "",
-		"s3://bucket/p?spool=/var/spool/airlock&spool-bytes=1000": "/var/spool/airlock",
+		"file:///var/audit": "/var/audit", "s3://bucket/prefix": "",
+		"s3://bucket?kms=aws&lock=governance&retain=36h&class=STANDARD_IA&tag=keep:long&tag=a:b": "",
+		"s3://bucket/p?spool=/var/spool/airlock&spool-bytes=1000":                                "/var/spool/airlock",
 	} {
 		if got, err := records.Folder(store); got != want || err != nil {
 			t.Errorf("%s: %q %v", store, got, err)
@@ -83,7 +88,8 @@ func TestFolder(t *testing.T) {
 }
 
 func FuzzFolder(f *testing.F) {
-	for _, store := range []string{"file:///a", "s3://b/p?kms=k&lock=compliance&retain=9d&tag=a:b&spool=/s", "s3://b?%", "x"} {
+	for _, store := range []string{"file:///a", "s3://b/p?kms=k&lock=compliance&retain=9d&tag=a:b&spool=/s", "s3://b?%",
+		"x"} {
 		f.Add(store)
 	}
 	f.Fuzz(func(t *testing.T, store string) {

@@ -63,8 +63,8 @@ func Connect(ctx context.Context, a Access) (*s3.Client, error) {
 	}), nil
 }
 
-// The bytes that are read of an object, which is at most a request or a record, and of any other answer: a list has 1000
-// keys of 1 KiB, written as XML.
+// The bytes that are read of an object, which is at most a request or a record, and of any other answer: a list has
+// 1000 keys of 1 KiB, written as XML.
 const (
 	maxObject = 96 << 20
 	maxAnswer = 8 << 20

@@ -52,8 +52,9 @@ func Open(ctx context.Context, url string, a Access) (*Store, error) {
 	return &Store{bucket: bucket, prefix: prefix, client: client}, nil
 }
 
-// Create keeps body under a key that is not taken, and gives its tag; ErrChanged when another object is there. That the first
-// answer got lost and the second attempt met its own object is a success, and so is meeting one of the same bytes.
+// Create keeps body under a key that is not taken, and gives its tag; ErrChanged when another object is there. That
+// the first answer got lost and the second attempt met its own object is a success, and so is meeting one of the same
+// bytes.
 func (s *Store) Create(ctx context.Context, key string, body []byte) (tag string, err error) {
 	for range conflicts {
 		if tag, err = s.put(ctx, key, body, ""); err == nil {
@@ -94,8 +95,9 @@ func (s *Store) Replace(ctx context.Context, key string, body []byte, tag string
 
 func (s *Store) put(ctx context.Context, key string, body []byte, tag string) (string, error) {
 	in := &s3.PutObjectInput{
-		Bucket: &s.bucket, Key: aws.String(s.prefix + key), Body: bytes.NewReader(body), ContentLength: aws.Int64(int64(len(body))),
-		ContentType: aws.String("application/json"), ChecksumAlgorithm: types.ChecksumAlgorithmCrc32,
+		Bucket: &s.bucket, Key: aws.String(s.prefix + key), Body: bytes.NewReader(body),
+		ContentLength: aws.Int64(int64(len(body))),
+		ContentType:   aws.String("application/json"), ChecksumAlgorithm: types.ChecksumAlgorithmCrc32,
 	}
 	if tag == "" {
 		in.IfNoneMatch = aws.String("*")
@@ -112,10 +114,11 @@ func (s *Store) put(ctx context.Context, key string, body []byte, tag string) (s
 	return "", fmt.Errorf("store object %q: %w", key, err)
 }
 
-// Get gives the object of a key and the tag of what it is now; ErrMissing when there is none. One of more than most bytes
-// is an error.
+// Get gives the object of a key and the tag of what it is now; ErrMissing when there is none. One of more than most
+// bytes is an error.
 func (s *Store) Get(ctx context.Context, key string, most int64) (body []byte, tag string, err error) {
-	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: aws.String(s.prefix + key), ChecksumMode: types.ChecksumModeEnabled})
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: aws.String(s.prefix + key),
+		ChecksumMode: types.ChecksumModeEnabled})
 	if status(err) == 404 {
 		return nil, "", ErrMissing
 	}
@@ -134,21 +137,23 @@ func (s *Store) Get(ctx context.Context, key string, most int64) (body []byte, t
 
 // Delete takes an object away; one that is not there is no error.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	if _, err := s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.bucket, Key: aws.String(s.prefix + key)}); err != nil && status(err) != 404 {
+	if _, err := s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.bucket,
+		Key: aws.String(s.prefix + key)}); err != nil && status(err) != 404 {
 		return fmt.Errorf("delete object %q: %w", key, err)
 	}
 	return nil
 }
 
-// Erase takes an object away with nothing left of it, also in a bucket that keeps versions: the marker that Delete leaves
-// there would be passed by every List to come. Only for an object that was created once and never replaced.
+// Erase takes an object away with nothing left of it, also in a bucket that keeps versions: the marker that Delete
+// leaves there would be passed by every List to come. Only for an object that was created once and never replaced.
 func (s *Store) Erase(ctx context.Context, key string) error {
 	head, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.bucket, Key: aws.String(s.prefix + key)})
 	if status(err) == 404 {
 		return nil
 	}
 	if err == nil {
-		_, err = s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.bucket, Key: aws.String(s.prefix + key), VersionId: head.VersionId})
+		_, err = s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.bucket, Key: aws.String(s.prefix + key),
+			VersionId: head.VersionId})
 	}
 	if err != nil && status(err) != 404 {
 		return fmt.Errorf("erase object %q: %w", key, err)
@@ -158,7 +163,8 @@ func (s *Store) Erase(ctx context.Context, key string) error {
 
 // List gives at most limit keys that begin with a prefix and come after a key, in their order.
 func (s *Store) List(ctx context.Context, prefix, after string, limit int) ([]string, error) {
-	in := &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: aws.String(s.prefix + prefix), MaxKeys: aws.Int32(int32(min(limit, 1000)))}
+	in := &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: aws.String(s.prefix + prefix),
+		MaxKeys: aws.Int32(int32(min(limit, 1000)))}
 	if after != "" {
 		in.StartAfter = aws.String(s.prefix + after)
 	}

@@ -96,7 +96,8 @@ func TestCreateOnce(t *testing.T) {
 	}
 }
 
-// A server that refuses an object before it has read it, and hangs up, has its refusal lost: what is there is looked at.
+// A server that refuses an object before it has read it, and hangs up, has its refusal lost: what is there is looked
+// at.
 func TestRefusalLost(t *testing.T) {
 	bucket := server.Bucket(t)
 	real, err := url.Parse(server.Endpoint)

@@ -68,8 +68,8 @@ func (p *Pool) Warm(ctx context.Context) error {
 	return nil
 }
 
-// Do has a worker answer a task within so much processor time. The error is ErrKilled when the task took more, or ended its
-// worker; ErrUnavailable when no worker starts; or the context's.
+// Do has a worker answer a task within so much processor time. The error is ErrKilled when the task took more, or
+// ended its worker; ErrUnavailable when no worker starts; or the context's.
 func (p *Pool) Do(ctx context.Context, task []byte, processor time.Duration) ([]byte, error) {
 	select {
 	case p.places <- struct{}{}:

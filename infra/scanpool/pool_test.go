@@ -101,7 +101,8 @@ func TestKilled(t *testing.T) {
 	for _, c := range []struct {
 		task      string
 		processor time.Duration
-	}{{"spin", 50 * time.Millisecond}, {"sleep", 10 * time.Millisecond}, {"die", ample}, {"fill", ample}, {"long", ample}} {
+	}{{"spin", 50 * time.Millisecond}, {"sleep", 10 * time.Millisecond}, {"die", ample}, {"fill", ample},
+		{"long", ample}} {
 		p := pool(t, scanpool.Config{Workers: 1, MaxAnswer: 1 << 20})
 		_, err := p.Do(t.Context(), []byte(c.task), c.processor)
 		if !errors.Is(err, scanpool.ErrKilled) {
@@ -197,7 +198,8 @@ func TestClosed(t *testing.T) {
 func TestServeEnds(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]string{
-		"nothing": "", "half a length": "\x00\x00", "too long a frame": "\xff\xff\xff\xffx", "half a frame": "\x00\x00\x00\x09x", "a task that never ends": "\x00\x00\x00\x01x",
+		"nothing": "", "half a length": "\x00\x00", "too long a frame": "\xff\xff\xff\xffx",
+		"half a frame": "\x00\x00\x00\x09x", "a task that never ends": "\x00\x00\x00\x01x",
 	} {
 		err := scanpool.Serve(strings.NewReader(in), &bytes.Buffer{}, "ready", func([]byte) []byte { select {} })
 		if clean := name == "nothing" || name == "a task that never ends"; clean != (err == nil) {

@@ -28,15 +28,16 @@ const (
 	niceness     = 5
 )
 
-// Confine puts limits upon this process, for good: memory, processor time, no files written, and less of the processor than
-// processes that serve.
+// Confine puts limits upon this process, for good: memory, processor time, no files written, and less of the
+// processor than processes that serve.
 func Confine() error {
 	for _, l := range []struct {
 		name     string
 		resource int
 		most     uint64
 	}{
-		{"memory", unix.RLIMIT_DATA, maxData}, {"processor time", unix.RLIMIT_CPU, maxProcessor}, {"file size", unix.RLIMIT_FSIZE, 0},
+		{"memory", unix.RLIMIT_DATA, maxData}, {"processor time", unix.RLIMIT_CPU, maxProcessor},
+		{"file size", unix.RLIMIT_FSIZE, 0},
 	} {
 		if err := unix.Setrlimit(l.resource, &unix.Rlimit{Cur: l.most, Max: l.most}); err != nil {
 			return fmt.Errorf("limit the %s: %w", l.name, err)

@@ -57,7 +57,8 @@ func start(ctx context.Context, cfg Config) (*worker, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open a pipe from a scan worker: %w", err), tasks.Close(), ours.Close())
 	}
-	w := &worker{cmd: exec.Command(cfg.Command[0], cfg.Command[1:]...), tasks: ours, answer: theirs, most: cfg.MaxAnswer, gone: make(chan struct{})}
+	w := &worker{cmd: exec.Command(cfg.Command[0], cfg.Command[1:]...), tasks: ours, answer: theirs, most: cfg.MaxAnswer,
+		gone: make(chan struct{})}
 	w.cmd.Dir = "/"
 	w.cmd.Env = append([]string{}, cfg.Env...)
 	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = tasks, answer, &w.print
@@ -93,8 +94,8 @@ func (w *worker) do(ctx context.Context, task []byte, processor, clock time.Dura
 	return answer, errors.Join(err, <-sent)
 }
 
-// receive waits for a frame until the worker has used so much processor time, or the clock has run so long. When the context
-// ends it waits on until the worker has used patience.
+// receive waits for a frame until the worker has used so much processor time, or the clock has run so long. When the
+// context ends it waits on until the worker has used patience.
 func (w *worker) receive(ctx context.Context, processor, clock, patience time.Duration) ([]byte, error) {
 	type frame struct {
 		payload []byte

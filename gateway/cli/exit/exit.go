@@ -41,8 +41,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // With returns err with an exit code.
 func With(code int, err error) error { return &Error{code, err} }
 
-// Wiring returns an error of package wiring with its exit code: Usage if a setting is wrong, Platform otherwise. It returns
-// nil if err is nil.
+// Wiring returns an error of package wiring with its exit code: Usage if a setting is wrong, Platform otherwise. It
+// returns nil if err is nil.
 func Wiring(err error) error {
 	if err == nil {
 		return nil

@@ -39,8 +39,8 @@ func New(getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) 
 	return Console{getenv, stdin, out, errs}, func() { out.flush(); errs.flush() }
 }
 
-// Paint colours text for a terminal, unless NO_COLOR (no-color.org) or a dumb terminal forbids it. The text must be written
-// to to, which alone recognises the colour.
+// Paint colours text for a terminal, unless NO_COLOR (no-color.org) or a dumb terminal forbids it. The text must be
+// written to to, which alone recognises the colour.
 func (con Console) Paint(to io.Writer, colour, text string) string {
 	t, ok := to.(*textWriter)
 	if !ok || !IsTerminal(to) || con.Getenv("NO_COLOR") != "" || con.Getenv("TERM") == "dumb" {
@@ -70,8 +70,8 @@ func OfGuests(to io.Writer) io.Writer {
 // progressAfter is how long something may take before its progress is shown.
 const progressAfter = 400 * time.Millisecond
 
-// Progress shows on a terminal's standard error that something is still going on once it takes a while. done wipes the line;
-// it must be called before anything else is printed and may be called again.
+// Progress shows on a terminal's standard error that something is still going on once it takes a while. done wipes
+// the line; it must be called before anything else is printed and may be called again.
 func (con Console) Progress(what string) (done func()) {
 	if !IsTerminal(con.Stderr) || con.Getenv("TERM") == "dumb" {
 		return func() {}
@@ -107,8 +107,8 @@ func (con Console) Progress(what string) (done func()) {
 // signalGrace is how long a command may take to end after a signal before the process exits without it.
 const signalGrace = 3 * time.Second
 
-// Interruptible returns a context that the first SIGINT or SIGTERM cancels, with the exit code as its cause. A second signal
-// ends the program, and so does the first if the returned function is not called within signalGrace.
+// Interruptible returns a context that the first SIGINT or SIGTERM cancels, with the exit code as its cause. A second
+// signal ends the program, and so does the first if the returned function is not called within signalGrace.
 func Interruptible(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	ended := make(chan struct{})

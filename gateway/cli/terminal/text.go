@@ -14,9 +14,9 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// A textWriter writes a command's text for people. It escapes everything that could steer a terminal, reorder a line or hide:
-// control, bidirectional and invisible characters as \u{…}, bytes that are not UTF-8 as \x… . Line ends and tabs stay, and
-// so do this program's own colours, which [Console.Paint] marks. It is safe for concurrent use.
+// A textWriter writes a command's text for people. It escapes everything that could steer a terminal, reorder a line
+// or hide: control, bidirectional and invisible characters as \u{…}, bytes that are not UTF-8 as \x… . Line ends and
+// tabs stay, and so do this program's own colours, which [Console.Paint] marks. It is safe for concurrent use.
 type textWriter struct {
 	to io.Writer
 	// json uses the escapes of JSON, so that a document keeps its meaning.
@@ -126,8 +126,8 @@ func (t *textWriter) ownColour(text string) (code, rest string, ok bool) {
 	return strings.Cut(rest, "m")
 }
 
-// unprintable reports whether a character is escaped: it is not printable, or it prints as nothing. Variation selectors, as
-// emoji use them, stay.
+// unprintable reports whether a character is escaped: it is not printable, or it prints as nothing. Variation
+// selectors, as emoji use them, stay.
 func unprintable(r rune) bool {
 	switch r {
 	case '\n', '\t':
@@ -140,7 +140,8 @@ func unprintable(r rune) bool {
 
 // OneLine returns text for use within a line: quoted and escaped if it would end the line or needs escapes.
 func OneLine(text string) string {
-	if strings.ContainsFunc(text, func(r rune) bool { return unprintable(r) || r == '\n' || r == '\t' }) || !utf8.ValidString(text) {
+	if strings.ContainsFunc(text, func(r rune) bool { return unprintable(r) || r == '\n' || r == '\t' }) ||
+		!utf8.ValidString(text) {
 		return inQuotes(text)
 	}
 	return text
@@ -159,8 +160,8 @@ func (t *textWriter) quote(text string) {
 	_, _ = io.WriteString(t.to, `"`+t.escaped(text)+`"`) // a strings.Builder never fails
 }
 
-// ErrorLines returns the text of an error, one line per joined error. A line end within one error is escaped, unless the error
-// is of type [Lines].
+// ErrorLines returns the text of an error, one line per joined error. A line end within one error is escaped, unless
+// the error is of type [Lines].
 func ErrorLines(err error) []string {
 	text := err.Error()
 	if report, ok := err.(Lines); ok {

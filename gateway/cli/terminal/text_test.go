@@ -23,7 +23,8 @@ func noSteering(t *testing.T, what, output string) {
 	for _, r := range output {
 		switch {
 		case r == '\n' || r == '\t':
-		case r < ' ', r >= 0x7f && r < 0xa0, r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f,
+		case r < ' ', r >= 0x7f && r < 0xa0, r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e,
+			r >= 0x2060 && r <= 0x206f,
 			r == 0xad, r == 0x34f, r == 0x3164, r == 0xfeff, r >= 0xe0000 && r <= 0xe01ef:
 			t.Errorf("%s: U+%04X is printed raw: %q", what, r, output)
 			return
@@ -38,7 +39,8 @@ func noSteering(t *testing.T, what, output string) {
 
 func TestDocumentsStayTheSame(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{steering[:strings.IndexByte(steering, 0xff)], "plain", "ünï \U0001f469\u200d\U0001f4bb \u26a0\ufe0f", `\ " /`, "\x00"} {
+	for _, text := range []string{steering[:strings.IndexByte(steering, 0xff)], "plain",
+		"ünï \U0001f469\u200d\U0001f4bb \u26a0\ufe0f", `\ " /`, "\x00"} {
 		var out bytes.Buffer
 		want := map[string]string{text: text}
 		if err := json.NewEncoder(JSON(newTextWriter(&out))).Encode(want); err != nil {
@@ -46,7 +48,8 @@ func TestDocumentsStayTheSame(t *testing.T) {
 		}
 		noSteering(t, text, out.String())
 		var got map[string]string
-		if err := json.Unmarshal(out.Bytes(), &got); err != nil || got[strings.ToValidUTF8(text, "\ufffd")] != strings.ToValidUTF8(text, "\ufffd") {
+		if err := json.Unmarshal(out.Bytes(), &got); err != nil ||
+			got[strings.ToValidUTF8(text, "\ufffd")] != strings.ToValidUTF8(text, "\ufffd") {
 			t.Errorf("%q reads back as %q: %v", text, got, err)
 		}
 	}
@@ -109,7 +112,8 @@ func FuzzTextWriter(f *testing.F) {
 		}
 		w.flush()
 		v.flush()
-		if whole.String() != parts.String() || !utf8.ValidString(whole.String()) || strings.ContainsFunc(whole.String(), unprintable) {
+		if whole.String() != parts.String() || !utf8.ValidString(whole.String()) ||
+			strings.ContainsFunc(whole.String(), unprintable) {
 			t.Errorf("%q is %q, in parts %q", text, whole.String(), parts.String())
 		}
 	})

@@ -27,12 +27,13 @@ type weather struct {
 func forecasts(t *testing.T) *httptest.Server {
 	t.Helper()
 	s := sdk.NewServer(&sdk.Implementation{Name: "forecasts", Version: "1"}, nil)
-	sdk.AddTool(s, &sdk.Tool{Name: "get-today", Description: "The weather of today in a city."}, func(_ context.Context, _ *sdk.CallToolRequest, in city) (*sdk.CallToolResult, weather, error) {
-		if in.City == "Atlantis" {
-			return nil, weather{}, fmt.Errorf("there is no such city")
-		}
-		return nil, weather{len(in.City)}, nil
-	})
+	sdk.AddTool(s, &sdk.Tool{Name: "get-today", Description: "The weather of today in a city."},
+		func(_ context.Context, _ *sdk.CallToolRequest, in city) (*sdk.CallToolResult, weather, error) {
+			if in.City == "Atlantis" {
+				return nil, weather{}, fmt.Errorf("there is no such city")
+			}
+			return nil, weather{len(in.City)}, nil
+		})
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer of-the-forecasts" {
@@ -50,26 +51,33 @@ func TestAttachedServers(t *testing.T) {
 	t.Parallel()
 	upstream := forecasts(t)
 	servers := `MCP_SERVERS=[{"namespace":"weather","url":"` + upstream.URL + `","secret":"FORECASTS"}]`
-	environment := []string{servers, "AIRLOCK_SECRET_FORECASTS=of-the-forecasts", "EGRESS_ALLOW=127.0.0.1", "RATE_LIMIT_MAX_REQUESTS=1000"}
+	environment := []string{servers, "AIRLOCK_SECRET_FORECASTS=of-the-forecasts", "EGRESS_ALLOW=127.0.0.1",
+		"RATE_LIMIT_MAX_REQUESTS=1000"}
 	p := start(t, environment...)
 	const script = `const [a, b] = await Promise.all(["Rome", "Berlin"].map(city => weather.get_today({city}))); return a.degrees + b.degrees`
 	for _, tier := range []string{"strict", "standard", "agent"} {
-		if status, v := p.post(t.Context(), t, "/api/execute", `{"policy":"`+tier+`","code":`+quoted(script)+`}`); status != 200 || v["result"] != 10.0 || v["apiCallCount"] != 2.0 {
+		if status, v := p.post(t.Context(), t, "/api/execute",
+			`{"policy":"`+tier+`","code":`+quoted(script)+`}`); status != 200 || v["result"] != 10.0 ||
+			v["apiCallCount"] != 2.0 {
 			t.Errorf("%s: %d %v", tier, status, v)
 		}
 	}
-	_, v := p.post(t.Context(), t, "/api/execute", `{"code":`+quoted(`try { await weather.get_today({city: "Atlantis"}) } catch (e) { return e.message }`)+`}`)
+	_, v := p.post(t.Context(), t, "/api/execute",
+		`{"code":`+quoted(`try { await weather.get_today({city: "Atlantis"}) } catch (e) { return e.message }`)+`}`)
 	if v["result"] != "tool weather:get-today: there is no such city" {
 		t.Error(v)
 	}
-	if _, v = p.post(t.Context(), t, "/api/execute", `{"code":`+quoted(`try { await weather.get_today({city: 7}) } catch (e) { return e.name }`)+`}`); v["result"] != "TypeError" {
+	if _, v = p.post(t.Context(), t, "/api/execute",
+		`{"code":`+quoted(`try { await weather.get_today({city: 7}) } catch (e) { return e.name }`)+`}`); v["result"] != "TypeError" {
 		t.Error(v)
 	}
 	// What code does not name it does not have, and what the request brings comes first.
-	if _, v = p.post(t.Context(), t, "/api/execute", `{"code":"typeof globalThis['wea' + 'ther']"}`); v["result"] != "undefined" {
+	if _, v = p.post(t.Context(), t, "/api/execute",
+		`{"code":"typeof globalThis['wea' + 'ther']"}`); v["result"] != "undefined" {
 		t.Error(v)
 	}
-	if _, v = p.post(t.Context(), t, "/api/execute", `{"code":"weather.own","context":{"weather":{"own":1}}}`); v["result"] != 1.0 {
+	if _, v = p.post(t.Context(), t, "/api/execute",
+		`{"code":"weather.own","context":{"weather":{"own":1}}}`); v["result"] != 1.0 {
 		t.Error(v)
 	}
 	res, err := http.Get(p.url + "/api/tools.d.ts")
@@ -77,7 +85,8 @@ func TestAttachedServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if text, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(text), "declare const weather: {") || !strings.Contains(string(text), "declare const input") {
+	if text, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(text), "declare const weather: {") ||
+		!strings.Contains(string(text), "declare const input") {
 		t.Errorf("%s %v", text, err)
 	}
 	session := agent(t, nil, environment)
@@ -87,13 +96,17 @@ func TestAttachedServers(t *testing.T) {
 		t.Fatal(found)
 	}
 	tool := items[0].(map[string]any)
-	if tool["call"] != "weather.get_today" || !strings.Contains(tool["declaration"].(string), "get_today(params: {\n    /** the name of a city */\n    city: string;\n  }): Promise<{\n    degrees: number;\n  }>;") {
+	if tool["call"] != "weather.get_today" ||
+		!strings.Contains(tool["declaration"].(string),
+			"get_today(params: {\n    /** the name of a city */\n    city: string;\n  }): Promise<{\n    degrees: number;\n  }>;") {
 		t.Error(tool)
 	}
-	if result, failed := call(t, session, "execute_code", map[string]any{"code": script}); failed || result["result"] != 10.0 {
+	if result, failed := call(t, session, "execute_code", map[string]any{"code": script}); failed ||
+		result["result"] != 10.0 {
 		t.Error(result)
 	}
-	if found, _ := call(t, session, "search_tools", map[string]any{"query": "submarine"}); len(found["items"].([]any)) != 0 {
+	if found, _ := call(t, session, "search_tools",
+		map[string]any{"query": "submarine"}); len(found["items"].([]any)) != 0 {
 		t.Error(found)
 	}
 }
@@ -109,10 +122,12 @@ func TestAttachedServersReload(t *testing.T) {
 	entry := func(namespace string) string {
 		return `{"namespace":"` + namespace + `","url":"` + upstream.URL + `","secret":"FORECASTS"}`
 	}
-	p := start(t, "MCP_SERVERS="+file, "AIRLOCK_SECRET_FORECASTS=of-the-forecasts", "EGRESS_ALLOW=127.0.0.1", "RATE_LIMIT_MAX_REQUESTS=100000")
+	p := start(t, "MCP_SERVERS="+file, "AIRLOCK_SECRET_FORECASTS=of-the-forecasts", "EGRESS_ALLOW=127.0.0.1",
+		"RATE_LIMIT_MAX_REQUESTS=100000")
 	has := func(namespace string) func() bool {
 		return func() bool {
-			status, v := p.post(t.Context(), t, "/api/execute", `{"code":`+quoted(`typeof `+namespace+` === "object" ? (await `+namespace+`.get_today({city: "Rome"})).degrees : 0`)+`}`)
+			status, v := p.post(t.Context(), t, "/api/execute",
+				`{"code":`+quoted(`typeof `+namespace+` === "object" ? (await `+namespace+`.get_today({city: "Rome"})).degrees : 0`)+`}`)
 			return status == 200 && v["result"] == 4.0
 		}
 	}
@@ -141,13 +156,17 @@ func TestAttachedServersReload(t *testing.T) {
 func TestAttachedServersObeyEgress(t *testing.T) {
 	t.Parallel()
 	upstream := forecasts(t)
-	p := start(t, `MCP_SERVERS=[{"namespace":"weather","url":"`+upstream.URL+`","secret":"FORECASTS"}]`, "AIRLOCK_SECRET_FORECASTS=of-the-forecasts", "RATE_LIMIT_MAX_REQUESTS=1000")
+	p := start(t, `MCP_SERVERS=[{"namespace":"weather","url":"`+upstream.URL+`","secret":"FORECASTS"}]`,
+		"AIRLOCK_SECRET_FORECASTS=of-the-forecasts", "RATE_LIMIT_MAX_REQUESTS=1000")
 	// The gateway could not list its tools either, so the request names one.
-	status, v := p.post(t.Context(), t, "/api/execute", `{"policy":"agent","tools":[{"name":"weather:get-today"}],"code":`+quoted(`try { return await weather.get_today({city: "Rome"}) } catch (e) { return e.message }`)+`}`)
+	status, v := p.post(t.Context(), t, "/api/execute",
+		`{"policy":"agent","tools":[{"name":"weather:get-today"}],"code":`+quoted(`try { return await weather.get_today({city: "Rome"}) } catch (e) { return e.message }`)+`}`)
 	if text, _ := v["result"].(string); status != 200 || !strings.Contains(text, "not a public one") {
 		t.Error(status, v)
 	}
-	if _, v = p.post(t.Context(), t, "/api/execute", `{"policy":"agent","code":"JSON.stringify([Object.keys(secrets), process.env])"}`); strings.Contains(fmt.Sprint(v), "forecasts") {
+	if _, v = p.post(t.Context(), t, "/api/execute",
+		`{"policy":"agent","code":"JSON.stringify([Object.keys(secrets), process.env])"}`); strings.Contains(fmt.Sprint(v),
+		"forecasts") {
 		t.Error(v)
 	}
 }
@@ -157,9 +176,11 @@ func quoted(text string) string { return fmt.Sprintf("%q", text) }
 func TestAttachedSettings(t *testing.T) {
 	t.Parallel()
 	for value, says := range map[string]string{
-		"[{}]": "MCP_SERVERS: [0].namespace", "/nowhere": "MCP_SERVERS: must be a JSON list", `[{"namespace":"a","url":"x"}]`: "MCP_SERVERS: [0].url",
+		"[{}]": "MCP_SERVERS: [0].namespace", "/nowhere": "MCP_SERVERS: must be a JSON list",
+		`[{"namespace":"a","url":"x"}]`: "MCP_SERVERS: [0].url",
 	} {
-		if code, _, errs := command(t, env("PORT=0", "MCP_SERVERS="+value), "serve"); code != exitUsage || !strings.Contains(errs, says) {
+		if code, _, errs := command(t, env("PORT=0", "MCP_SERVERS="+value), "serve"); code != exitUsage ||
+			!strings.Contains(errs, says) {
 			t.Errorf("%s: %d %s", value, code, errs)
 		}
 	}

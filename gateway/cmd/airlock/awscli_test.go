@@ -14,7 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 )
 
-// The AWS CLI, of either major version, as a client of airlock lambda-local. Where it is not installed nothing is claimed.
+// The AWS CLI, of either major version, as a client of airlock lambda-local. Where it is not installed nothing is
+// claimed.
 func TestAWSCommandLine(t *testing.T) {
 	t.Parallel()
 	version, err := exec.Command("aws", "--version").CombinedOutput()
@@ -25,13 +26,16 @@ func TestAWSCommandLine(t *testing.T) {
 	endpoint := startLambdaLocal(t, "fn", "AUDIT_STORE=file://"+filepath.Join(dir, "audit"))
 	invoke := func(function, payload string, more ...string) (meta map[string]any, answer string, err error) {
 		out := filepath.Join(dir, "out.json")
-		args := []string{"lambda", "invoke", "--endpoint-url", endpoint, "--function-name", function, "--payload", payload, "--output", "json"}
+		args := []string{"lambda", "invoke", "--endpoint-url", endpoint, "--function-name", function, "--payload", payload,
+			"--output", "json"}
 		if !strings.HasPrefix(string(version), "aws-cli/1") {
 			args = append(args, "--cli-binary-format", "raw-in-base64-out")
 		}
 		cmd := exec.Command("aws", append(append(args, more...), out)...)
-		cmd.Env = append(os.Environ(), "AWS_ACCESS_KEY_ID=any", "AWS_SECRET_ACCESS_KEY=thing", "AWS_REGION=eu-central-1", "AWS_DEFAULT_REGION=eu-central-1",
-			"AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "AWS_PAGER=", "AWS_MAX_ATTEMPTS=1")
+		cmd.Env = append(os.Environ(), "AWS_ACCESS_KEY_ID=any", "AWS_SECRET_ACCESS_KEY=thing", "AWS_REGION=eu-central-1",
+			"AWS_DEFAULT_REGION=eu-central-1",
+			"AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull,
+			"AWS_PAGER=", "AWS_MAX_ATTEMPTS=1")
 		text, err := cmd.CombinedOutput()
 		if err != nil {
 			return nil, string(text), err
@@ -45,22 +49,28 @@ func TestAWSCommandLine(t *testing.T) {
 		}
 		return meta, string(body), nil
 	}
-	if meta, answer, err := invoke("fn", `{"code":"console.log('hello'); 6 * 7","policy":"strict"}`, "--log-type", "Tail"); err != nil || meta["StatusCode"] != 200.0 ||
-		meta["ExecutedVersion"] != "$LATEST" || meta["FunctionError"] != nil || !strings.Contains(answer, `"result":42`) || !strings.Contains(answer, `"output":"hello\n"`) {
+	if meta, answer, err := invoke("fn", `{"code":"console.log('hello'); 6 * 7","policy":"strict"}`, "--log-type",
+		"Tail"); err != nil || meta["StatusCode"] != 200.0 ||
+		meta["ExecutedVersion"] != "$LATEST" || meta["FunctionError"] != nil || !strings.Contains(answer, `"result":42`) ||
+		!strings.Contains(answer, `"output":"hello\n"`) {
 		t.Errorf("%v %v %s", err, meta, answer)
 	} else if _, err := base64.StdEncoding.DecodeString(meta["LogResult"].(string)); err != nil {
 		t.Error(err)
 	}
-	if meta, answer, err := invoke("arn:aws:lambda:eu-central-1:123456789012:function:fn", `{"cod":"1"}`); err != nil || meta["FunctionError"] != "Unhandled" || !strings.Contains(answer, `"errorType":"invalid_request"`) {
+	if meta, answer, err := invoke("arn:aws:lambda:eu-central-1:123456789012:function:fn", `{"cod":"1"}`); err != nil ||
+		meta["FunctionError"] != "Unhandled" || !strings.Contains(answer, `"errorType":"invalid_request"`) {
 		t.Errorf("%v %v %s", err, meta, answer)
 	}
-	if meta, _, err := invoke("fn", `{"code":"1"}`, "--invocation-type", "DryRun"); err != nil || meta["StatusCode"] != 204.0 {
+	if meta, _, err := invoke("fn", `{"code":"1"}`, "--invocation-type", "DryRun"); err != nil ||
+		meta["StatusCode"] != 204.0 {
 		t.Errorf("%v %v", err, meta)
 	}
-	if meta, _, err := invoke("fn", `{"code":"1"}`, "--invocation-type", "Event"); err != nil || meta["StatusCode"] != 202.0 {
+	if meta, _, err := invoke("fn", `{"code":"1"}`, "--invocation-type", "Event"); err != nil ||
+		meta["StatusCode"] != 202.0 {
 		t.Errorf("%v %v", err, meta)
 	}
-	if _, text, err := invoke("other", `{"code":"1"}`); err == nil || !strings.Contains(text, "ResourceNotFoundException") {
+	if _, text, err := invoke("other", `{"code":"1"}`); err == nil ||
+		!strings.Contains(text, "ResourceNotFoundException") {
 		t.Errorf("%v %s", err, text)
 	}
 	if _, text, err := invoke("fn", `{"code":`); err == nil || !strings.Contains(text, "InvalidRequestContentException") {
@@ -72,10 +82,12 @@ func TestAWSCommandLine(t *testing.T) {
 func TestSDKStreamsFromLambdaLocal(t *testing.T) {
 	t.Parallel()
 	endpoint := startLambdaLocal(t, "fn", "AUDIT_STORE=file://"+filepath.Join(t.TempDir(), "audit"))
-	client := lambda.New(lambda.Options{BaseEndpoint: &endpoint, Region: "eu-central-1", Credentials: aws.AnonymousCredentials{}})
+	client := lambda.New(lambda.Options{BaseEndpoint: &endpoint, Region: "eu-central-1",
+		Credentials: aws.AnonymousCredentials{}})
 	payload := `{"airlock":1,"id":"exec_01JD0000000000000000000000","stream":true,"via":"lambda","receivedAt":"2026-01-02T03:04:05Z","queueMs":0,"caller":{},` +
 		`"request":{"code":"console.log('a'); console.log('b'); 6 * 7"}}`
-	out, err := client.InvokeWithResponseStream(t.Context(), &lambda.InvokeWithResponseStreamInput{FunctionName: aws.String("fn"), Payload: []byte(payload)})
+	out, err := client.InvokeWithResponseStream(t.Context(),
+		&lambda.InvokeWithResponseStreamInput{FunctionName: aws.String("fn"), Payload: []byte(payload)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +104,8 @@ func TestSDKStreamsFromLambdaLocal(t *testing.T) {
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	if !complete || len(lines) != 3 || !strings.Contains(lines[0], `"message":"a"`) || !strings.Contains(lines[1], `"message":"b"`) || !strings.Contains(lines[2], `"result":42`) {
+	if !complete || len(lines) != 3 || !strings.Contains(lines[0], `"message":"a"`) ||
+		!strings.Contains(lines[1], `"message":"b"`) || !strings.Contains(lines[2], `"result":42`) {
 		t.Errorf("complete %v: %s", complete, text)
 	}
 }

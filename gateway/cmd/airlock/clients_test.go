@@ -55,7 +55,8 @@ var clients = map[string][]struct {
 	"gateway/callbacks": {{"callback", 2 << 20, func(ctx context.Context, _ *testing.T, url string) error {
 		s := callbacks.NewSender([]string{"127.0.0.1"}, time.Now)
 		defer s.Close()
-		r := s.Send(ctx, execution.Job{ID: "exec_1", Status: execution.Completed, Result: json.RawMessage("{}"), Callback: &execution.Callback{URL: url, Secret: callbacks.NewSecret()}})
+		r := s.Send(ctx, execution.Job{ID: "exec_1", Status: execution.Completed, Result: json.RawMessage("{}"),
+			Callback: &execution.Callback{URL: url, Secret: callbacks.NewSecret()}})
 		return errors.New(r.Problem)
 	}}},
 	"gateway/client": {{"client", 70 << 20, func(ctx context.Context, t *testing.T, url string) error {
@@ -68,10 +69,11 @@ var clients = map[string][]struct {
 	}}},
 	"gateway/cli":    {{"agent's proxy", 70 << 20, callProxy}},
 	"gateway/wiring": {{"collector", 4 << 20, callCollector}},
-	"gateway/console/playground/bundle/registry": {{"registry", 20 << 20, func(ctx context.Context, t *testing.T, url string) error {
-		_, err := registry.Source{Cache: t.TempDir(), URL: url}.Fetch(ctx, []registry.Package{{Name: "a", Version: "1.0.0"}})
-		return err
-	}}},
+	"gateway/console/playground/bundle/registry": {{"registry", 20 << 20,
+		func(ctx context.Context, t *testing.T, url string) error {
+			_, err := registry.Source{Cache: t.TempDir(), URL: url}.Fetch(ctx, []registry.Package{{Name: "a", Version: "1.0.0"}})
+			return err
+		}}},
 	"infra/invoke/lambdainvoke": {{"invoke", 50 << 20, callLambda(false)}, {"buffered", 50 << 20, callLambda(true)}},
 	"infra/mcptools":            {{"catalogue", 12 << 20, callCatalogue}},
 	"infra/s3objects":           {{"object", 220 << 20, callS3(false)}, {"list", 40 << 20, callS3(true)}},
@@ -159,7 +161,8 @@ func callProxy(ctx context.Context, _ *testing.T, url string) error {
 
 func callLambda(buffered bool) func(context.Context, *testing.T, string) error {
 	return func(ctx context.Context, t *testing.T, url string) error {
-		c, err := lambdainvoke.New(ctx, lambdainvoke.Config{Function: "f", Endpoint: url, Region: "us-east-1", Buffered: buffered, Credentials: nobody{}})
+		c, err := lambdainvoke.New(ctx, lambdainvoke.Config{Function: "f", Endpoint: url, Region: "us-east-1",
+			Buffered: buffered, Credentials: nobody{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +184,8 @@ func callS3(list bool) func(context.Context, *testing.T, string) error {
 	return func(ctx context.Context, t *testing.T, url string) error {
 		t.Setenv("AWS_ACCESS_KEY_ID", "a")
 		t.Setenv("AWS_SECRET_ACCESS_KEY", "b")
-		s, err := s3objects.Open(ctx, "s3://bucket/x", s3objects.Access{Endpoint: url, Region: "us-east-1", Attempts: 2, AttemptTimeout: 5 * time.Second})
+		s, err := s3objects.Open(ctx, "s3://bucket/x",
+			s3objects.Access{Endpoint: url, Region: "us-east-1", Attempts: 2, AttemptTimeout: 5 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +204,8 @@ func callCatalogue(ctx context.Context, t *testing.T, url string) error {
 		t.Fatal(err)
 	}
 	network := mcptools.Limits().Transport(outbound.Options{})
-	c := mcptools.Open(ctx, mcptools.New(servers, func(string) string { return "" }), network, slog.New(slog.DiscardHandler))
+	c := mcptools.Open(ctx, mcptools.New(servers, func(string) string { return "" }), network,
+		slog.New(slog.DiscardHandler))
 	defer c.Close()
 	if n := len(c.Tools()); n > 0 {
 		return nil
@@ -217,12 +222,14 @@ func callTool(ctx context.Context, t *testing.T, url string) error {
 }
 
 func inSandbox(ctx context.Context, t *testing.T, code string, tool sandbox.Tool) error {
-	e, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache"), SkipSelfTest: true})
+	e, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache"),
+		SkipSelfTest: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
-	g := sandbox.Grants{Limits: sandbox.Limits{FetchBytes: 1 << 20, Wall: 3 * time.Second}, Network: sandbox.Network{Mode: sandbox.NetworkPublic, OpenedHosts: []string{"127.0.0.1"}}}
+	g := sandbox.Grants{Limits: sandbox.Limits{FetchBytes: 1 << 20, Wall: 3 * time.Second},
+		Network: sandbox.Network{Mode: sandbox.NetworkPublic, OpenedHosts: []string{"127.0.0.1"}}}
 	if tool.Name != "" {
 		g.Tools = []sandbox.Tool{tool}
 	}
@@ -251,7 +258,8 @@ var hostile = map[string]func(conn io.Writer) error{
 		return pour(w, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", "data: {}\n\n")
 	},
 	"endless frames": func(w io.Writer) error {
-		return pour(w, "HTTP/1.1 200 OK\r\nContent-Type: application/vnd.amazon.eventstream\r\n\r\n", "\x00\x00\x00\x10\x00\x00\x00\x00")
+		return pour(w, "HTTP/1.1 200 OK\r\nContent-Type: application/vnd.amazon.eventstream\r\n\r\n",
+			"\x00\x00\x00\x10\x00\x00\x00\x00")
 	},
 	"huge": func(w io.Writer) error {
 		return pour(w, "HTTP/1.1 200 OK\r\nContent-Length: 999999999999\r\n\r\n", "xxxxxxxx")
@@ -358,14 +366,18 @@ var makers = map[string][]string{
 	"net":        {"Dialer", "Dial", "DialTimeout", "DialTCP", "DialUDP", "DialIP", "DialUnix"},
 	"crypto/tls": {"Dial", "DialWithDialer", "Dialer"},
 
-	"github.com/aws/aws-sdk-go-v2/config":                               {"LoadDefaultConfig"},
-	"github.com/redis/go-redis/v9":                                      {"NewClient", "NewClusterClient", "NewUniversalClient", "NewFailoverClient", "NewRing"},
+	"github.com/aws/aws-sdk-go-v2/config": {"LoadDefaultConfig"},
+	"github.com/redis/go-redis/v9": {"NewClient", "NewClusterClient",
+		"NewUniversalClient", "NewFailoverClient", "NewRing"},
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp":   {"New", "NewClient"},
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp": {"New"},
-	"github.com/MicahParks/jwkset":                                      {"NewDefaultHTTPClient", "NewDefaultHTTPClientCtx", "NewHTTPClient", "NewStorageFromHTTP"},
-	"github.com/MicahParks/keyfunc/v3":                                  {"NewDefault", "NewDefaultCtx", "NewDefaultOverrideCtx"},
-	"github.com/modelcontextprotocol/go-sdk/mcp":                        {"StreamableClientTransport", "SSEClientTransport", "CommandTransport"},
-	"github.com/airlock-run/airlock/policy/outbound":                    {"Limits"},
+	"github.com/MicahParks/jwkset": {"NewDefaultHTTPClient",
+		"NewDefaultHTTPClientCtx", "NewHTTPClient", "NewStorageFromHTTP"},
+	"github.com/MicahParks/keyfunc/v3": {"NewDefault", "NewDefaultCtx",
+		"NewDefaultOverrideCtx"},
+	"github.com/modelcontextprotocol/go-sdk/mcp": {"StreamableClientTransport",
+		"SSEClientTransport", "CommandTransport"},
+	"github.com/airlock-run/airlock/policy/outbound": {"Limits"},
 }
 
 // mayMake says which files may use a maker, and why that is no hole.
@@ -382,8 +394,8 @@ var mayMake = map[string]string{
 	"sandbox/peers/http.go":               "a program that measures",
 }
 
-// TestEveryClientIsBounded: nothing in the program makes a client, a transport or a connection besides the packages that
-// bound them, and every folder that has limits is among the clients that meet hostile servers.
+// TestEveryClientIsBounded: nothing in the program makes a client, a transport or a connection besides the packages
+// that bound them, and every folder that has limits is among the clients that meet hostile servers.
 func TestEveryClientIsBounded(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	folders := map[string]bool{}
@@ -429,7 +441,8 @@ func madeIn(t *testing.T, path string) []string {
 		}
 		name := imported[strings.LastIndexByte(imported, '/')+1:]
 		if strings.HasPrefix(name, "v") && len(name) == 2 {
-			name = map[string]string{"github.com/redis/go-redis/v9": "redis", "github.com/MicahParks/keyfunc/v3": "keyfunc"}[imported]
+			name = map[string]string{"github.com/redis/go-redis/v9": "redis",
+				"github.com/MicahParks/keyfunc/v3": "keyfunc"}[imported]
 		}
 		if i.Name != nil {
 			name = i.Name.Name

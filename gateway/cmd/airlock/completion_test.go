@@ -28,7 +28,8 @@ func TestCompletionInShells(t *testing.T) {
 	t.Parallel()
 	gateway := start(t, "RATE_LIMIT_MAX_REQUESTS=1000")
 	dir := t.TempDir()
-	wrapper := fmt.Sprintf("#!/bin/sh\nAIRLOCK_TEST_AS_PROGRAM=1 AIRLOCK_SERVER=%s exec %s \"$@\"\n", gateway.url, os.Args[0])
+	wrapper := fmt.Sprintf("#!/bin/sh\nAIRLOCK_TEST_AS_PROGRAM=1 AIRLOCK_SERVER=%s exec %s \"$@\"\n", gateway.url,
+		os.Args[0])
 	if err := os.WriteFile(filepath.Join(dir, "airlock"), []byte(wrapper), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,10 @@ func TestCompletionInShells(t *testing.T) {
 				}
 				got := map[string]bool{}
 				for row := range strings.Lines(string(out)) {
-					if fields := strings.FieldsFunc(row, func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == ':' }); len(fields) > 0 {
+					if fields := strings.FieldsFunc(row, func(r rune) bool {
+						return r == ' ' || r == '\t' || r == '\n' ||
+							r == ':'
+					}); len(fields) > 0 {
 						got[fields[0]] = true
 					}
 				}

@@ -11,7 +11,8 @@ import (
 
 // volatile are the members that differ from run to run.
 var volatile = []string{
-	"id", "requestId", "atMs", "durationMs", "wallMs", "cpuMs", "ticks", "memoryBytes", "queueMs", "createdAt", "updatedAt", "time", "movedAt",
+	"id", "requestId", "atMs", "durationMs", "wallMs", "cpuMs", "ticks", "memoryBytes", "queueMs", "createdAt",
+	"updatedAt", "time", "movedAt",
 	"hash", "prev", "writer", "seq", "seed", "instance", "location", "executionId", "createdBy",
 }
 

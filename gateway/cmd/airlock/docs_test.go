@@ -21,7 +21,8 @@ import (
 
 // The documents whose snippets are run, from top to bottom, as a reader would.
 var documents = []string{
-	"README.md", "CONTRIBUTING.md", "functions/README.md", "functions/MIGRATION.md", "functions/examples/README.md", "gateway/API.md",
+	"README.md", "CONTRIBUTING.md", "functions/README.md", "functions/MIGRATION.md", "functions/examples/README.md",
+	"gateway/API.md",
 	"gateway/OPERATIONS.md", "gateway/cmd/airlock/README.md", "gateway/hooks/README.md", "gateway/mcp/README.md",
 	"policy/README.md", "sandbox/COMPARISON.md", "sandbox/SECURITY-MODEL.md", "infra/deploy/README.md",
 }
@@ -55,7 +56,8 @@ func snippets(text string) []snippet {
 	var out []snippet
 	for _, m := range fence.FindAllStringSubmatchIndex(text, -1) {
 		out = append(out, snippet{
-			line: 1 + strings.Count(text[:m[0]], "\n"), language: text[m[2]:m[3]], marks: strings.Fields(text[m[4]:m[5]]), text: text[m[6]:m[7]],
+			line: 1 + strings.Count(text[:m[0]], "\n"), language: text[m[2]:m[3]], marks: strings.Fields(text[m[4]:m[5]]),
+			text: text[m[6]:m[7]],
 		})
 	}
 	return out
@@ -251,7 +253,8 @@ func (r *documentReader) serve(s snippet) {
 	}
 	text := strings.ReplaceAll(s.text, "make run", "bin/airlock serve")
 	script := "set -eu\n" + text
-	if at := strings.LastIndex(strings.TrimRight(script, "\n"), "\n"); at >= 0 { // signals are for airlock, not for the shell
+	// signals are for airlock, not for the shell
+	if at := strings.LastIndex(strings.TrimRight(script, "\n"), "\n"); at >= 0 {
 		last := strings.TrimSpace(script[at:])
 		assigned := regexp.MustCompile(`^((?:[A-Z_0-9]+=\S* )*)(\S*airlock serve)$`).FindStringSubmatch(last)
 		if assigned == nil {

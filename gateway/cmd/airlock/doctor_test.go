@@ -16,7 +16,8 @@ func TestDoctor(t *testing.T) {
 	if code != 0 || errs != "" {
 		t.Fatalf("%d\n%s%s", code, out, errs)
 	}
-	for _, want := range []string{"ok   settings", "ok   policy", "ok   port", "ok   records", "ok   cache", "ok   functions  6 * 7 is 42 after", "behind "} {
+	for _, want := range []string{"ok   settings", "ok   policy", "ok   port", "ok   records", "ok   cache",
+		"ok   functions  6 * 7 is 42 after", "behind "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing in\n%s", want, out)
 		}
@@ -34,7 +35,8 @@ func TestDoctorFindsFaults(t *testing.T) {
 	}
 	defer taken.Close()
 	_, port, _ := net.SplitHostPort(taken.Addr().String())
-	good := []string{"AUDIT_STORE=" + t.TempDir(), "AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")}
+	good := []string{"AUDIT_STORE=" + t.TempDir(),
+		"AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")}
 	for fault, says := range map[string]string{
 		"MAX_BODY_SIZE=x":                   "FAIL settings   MAX_BODY_SIZE: must be",
 		"PORT=" + port:                      "is in use; stop what listens there",

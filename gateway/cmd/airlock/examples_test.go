@@ -13,7 +13,8 @@ import (
 
 var tierLine = regexp.MustCompile(`(?m)^// tier: (\w+)$`)
 
-// The examples print and give the same through a gateway's stream as they do in their own test, and as airlock run here.
+// The examples print and give the same through a gateway's stream as they do in their own test, and as airlock run
+// here.
 func TestExamplesThroughAGateway(t *testing.T) {
 	t.Parallel()
 	p := start(t, "RATE_LIMIT_MAX_REQUESTS=1000")

@@ -82,8 +82,10 @@ func TestFunctionsCommand(t *testing.T) {
 		{"lst", 2, "", "did you mean list?"},
 	} {
 		code, out, errs := command(t, getenv, append([]string{"functions"}, strings.Fields(step.args)...)...)
-		if code != step.code || !strings.Contains(out, step.stdout) || !strings.Contains(errs, step.stderr) || step.stderr == "" && code == 0 && errs != "" {
-			t.Errorf("%s: exit %d, want %d\nstdout %q, want %q\nstderr %q, want %q", step.args, code, step.code, out, step.stdout, errs, step.stderr)
+		if code != step.code || !strings.Contains(out, step.stdout) || !strings.Contains(errs, step.stderr) ||
+			step.stderr == "" && code == 0 && errs != "" {
+			t.Errorf("%s: exit %d, want %d\nstdout %q, want %q\nstderr %q, want %q", step.args, code, step.code, out,
+				step.stdout, errs, step.stderr)
 		}
 	}
 	_, out, _ := command(t, getenv, "functions", "get", "shop", "--json")
@@ -119,9 +121,12 @@ func TestRunOnAGateway(t *testing.T) {
 		{[]string{"-e", "1", "--server", "http://192.0.2.1"}, 2, "", "over https only"},
 		{[]string{"-e", "1", "--server", "http://127.0.0.1:1"}, 5, "", "is airlock serve running there?"},
 	} {
-		code, out, errs := command(t, env("AIRLOCK_SERVER="+p.url, "AIRLOCK_TOKEN=sk-of-the-tests-here"), append([]string{"run"}, c.args...)...)
-		if code != c.code || !strings.Contains(out, c.stdout) || !strings.Contains(errs, c.stderr) || c.stdout == "" && out != "" {
-			t.Errorf("%v: exit %d, want %d\nstdout %q, want %q\nstderr %q, want %q", c.args, code, c.code, out, c.stdout, errs, c.stderr)
+		code, out, errs := command(t, env("AIRLOCK_SERVER="+p.url, "AIRLOCK_TOKEN=sk-of-the-tests-here"),
+			append([]string{"run"}, c.args...)...)
+		if code != c.code || !strings.Contains(out, c.stdout) || !strings.Contains(errs, c.stderr) ||
+			c.stdout == "" && out != "" {
+			t.Errorf("%v: exit %d, want %d\nstdout %q, want %q\nstderr %q, want %q", c.args, code, c.code, out, c.stdout, errs,
+				c.stderr)
 		}
 	}
 }

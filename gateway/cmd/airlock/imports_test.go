@@ -22,7 +22,8 @@ func TestImportRules(t *testing.T) {
 
 func listPackages(t *testing.T) []rooms.Package {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps=false", "-json=ImportPath,Name,Imports,Deps", rooms.Module+"...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps=false", "-json=ImportPath,Name,Imports,Deps",
+		rooms.Module+"...")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)

@@ -9,8 +9,8 @@ import (
 	"github.com/airlock-run/airlock/infra/s3objects/s3test"
 )
 
-// A gateway whose records are in a bucket answers from an index over all of them, also after it was started again with a
-// state of its own, or with one in a bucket: then the index is in the user's cache.
+// A gateway whose records are in a bucket answers from an index over all of them, also after it was started again
+// with a state of its own, or with one in a bucket: then the index is in the user's cache.
 func TestIndexOverABucket(t *testing.T) {
 	t.Parallel()
 	s3, err := s3test.Start()
@@ -18,7 +18,8 @@ func TestIndexOverABucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s3.Stop)
-	store := append(s3test.Environment(), "AUDIT_STORE=s3://"+s3.Bucket(t)+"/audit", "S3_ENDPOINT="+s3.Endpoint, "RATE_LIMIT_MAX_REQUESTS=1000")
+	store := append(s3test.Environment(), "AUDIT_STORE=s3://"+s3.Bucket(t)+"/audit", "S3_ENDPOINT="+s3.Endpoint,
+		"RATE_LIMIT_MAX_REQUESTS=1000")
 	states := []string{t.TempDir(), t.TempDir(), "s3://" + s3.Bucket(t) + "/state", ""}
 	states[3] = states[2]
 	cache := t.TempDir()
@@ -26,14 +27,17 @@ func TestIndexOverABucket(t *testing.T) {
 		round := i + 1
 		p := start(t, append(store, "AIRLOCK_STATE="+state, "XDG_CACHE_HOME="+cache)...)
 		for n := range 3 {
-			if status, v := p.post(t.Context(), t, "/api/execute", fmt.Sprintf(`{"code": "%d"}`, n)); status != 200 || v["status"] != "completed" {
+			if status, v := p.post(t.Context(), t, "/api/execute", fmt.Sprintf(`{"code": "%d"}`, n)); status != 200 ||
+				v["status"] != "completed" {
 				t.Fatalf("%d %v", status, v)
 			}
 		}
-		if status, v := p.post(t.Context(), t, "/api/execute", `{"code": "eval('1')"}`); status != 200 || v["status"] != "blocked" {
+		if status, v := p.post(t.Context(), t, "/api/execute", `{"code": "eval('1')"}`); status != 200 ||
+			v["status"] != "blocked" {
 			t.Fatalf("%d %v", status, v)
 		}
-		if status, v := p.post(t.Context(), t, "/api/execute", `{"code": "null.x"}`); status != 200 || v["status"] != "error" {
+		if status, v := p.post(t.Context(), t, "/api/execute", `{"code": "null.x"}`); status != 200 ||
+			v["status"] != "error" {
 			t.Fatalf("%d %v", status, v)
 		}
 		count := float64(5 * round)
@@ -44,11 +48,13 @@ func TestIndexOverABucket(t *testing.T) {
 				t.Errorf("round %d, %s: %v, complete %v; want %v", round, path, v[member], v["complete"], count)
 			}
 		}
-		if errors := got(t, p.url+"/api/metrics/executions?window=1d")["errorCategories"].(map[string]any); errors["TypeError"] != float64(round) || errors["blocked"] != float64(round) || len(errors) != 2 {
+		if errors := got(t,
+			p.url+"/api/metrics/executions?window=1d")["errorCategories"].(map[string]any); errors["TypeError"] != float64(round) || errors["blocked"] != float64(round) || len(errors) != 2 {
 			t.Errorf("round %d: %v", round, errors)
 		}
 		series := got(t, p.url+"/api/metrics/series?window=1h")
-		if total := series["total"].(map[string]any); total["executions"] != count || total["blocked"] != float64(round) || series["complete"] != true {
+		if total := series["total"].(map[string]any); total["executions"] != count || total["blocked"] != float64(round) ||
+			series["complete"] != true {
 			t.Errorf("round %d: %v", round, total)
 		}
 		if items := got(t, p.url+"/api/audit/executions?limit=500")["items"].([]any); len(items) != 5*round {

@@ -14,7 +14,8 @@ func tooling(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("MCP_TOOLS")
 	if dir == "" {
-		t.Skip("MCP_TOOLS is not set; make conformance-mcp installs the protocol's tools from npm and runs this test with them")
+		t.Skip("MCP_TOOLS is not set; make conformance-mcp installs the protocol's tools from npm and runs this test with " +
+			"them")
 	}
 	return filepath.Join(dir, "node_modules", "@modelcontextprotocol")
 }
@@ -40,7 +41,8 @@ func TestMCPConformance(t *testing.T) {
 		"server-initialize", "ping", "tools-list", "logging-set-level", "server-sse-polling", "server-sse-multiple-streams",
 		"resources-list", "prompts-list", "dns-rebinding-protection",
 	} {
-		if out := node(t, suite, "server", "--url", p.url+"/mcp", "--scenario", scenario); !strings.Contains(out, ", 0 failed") {
+		if out := node(t, suite, "server", "--url", p.url+"/mcp", "--scenario", scenario); !strings.Contains(out,
+			", 0 failed") {
 			t.Errorf("%s:\n%s", scenario, out)
 		}
 	}
@@ -67,7 +69,8 @@ func TestMCPInspector(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The inspector hands no more of its environment on than it is told to.
-	program := []string{"-e", "AIRLOCK_TEST_AS_PROGRAM=1", "-e", "FUNCTION_PROCESSES=1", "-e", "AIRLOCK_CACHE_DIR=" + filepath.Join(cache, "airlock"), os.Args[0], "mcp"}
+	program := []string{"-e", "AIRLOCK_TEST_AS_PROGRAM=1", "-e", "FUNCTION_PROCESSES=1", "-e",
+		"AIRLOCK_CACHE_DIR=" + filepath.Join(cache, "airlock"), os.Args[0], "mcp"}
 	for name, target := range map[string][]string{"http": {p.url + "/mcp", "--transport", "http"}, "stdio": program} {
 		inspect := func(args ...string) string {
 			return node(t, append(append([]string{inspector, "--cli"}, target...), args...)...)
@@ -78,7 +81,8 @@ func TestMCPInspector(t *testing.T) {
 				t.Errorf("%s: no %s:\n%s", name, tool, list)
 			}
 		}
-		if out := inspect("--method", "tools/call", "--tool-name", "execute_code", "--tool-arg", "code=6*7"); !strings.Contains(out, `"result": 42`) {
+		if out := inspect("--method", "tools/call", "--tool-name", "execute_code", "--tool-arg",
+			"code=6*7"); !strings.Contains(out, `"result": 42`) {
 			t.Errorf("%s: %s", name, out)
 		}
 	}

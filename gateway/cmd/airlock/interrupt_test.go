@@ -16,7 +16,8 @@ import (
 func asProgram(t *testing.T, environment []string, args ...string) (*exec.Cmd, *bufio.Scanner, *bytes.Buffer) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append([]string{"AIRLOCK_TEST_AS_PROGRAM=1", "AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")}, environment...)
+	cmd.Env = append([]string{"AIRLOCK_TEST_AS_PROGRAM=1",
+		"AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")}, environment...)
 	errs := &bytes.Buffer{}
 	cmd.Stderr = errs
 	out, err := cmd.StdoutPipe()
@@ -50,7 +51,8 @@ func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	gateway := start(t, "RATE_LIMIT_MAX_REQUESTS=1000")
 	store := filepath.Join(t.TempDir(), "audit")
-	for name, environment := range map[string][]string{"here": {"AUDIT_STORE=" + store}, "gateway": {"AIRLOCK_SERVER=" + gateway.url}} {
+	for name, environment := range map[string][]string{"here": {"AUDIT_STORE=" + store},
+		"gateway": {"AIRLOCK_SERVER=" + gateway.url}} {
 		for signal, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 			cmd, lines, errs := asProgram(t, environment, "run", "-e", "console.log('running'); for (;;);", "--policy", "agent")
 			awaitLine(t, lines, "running")
@@ -103,7 +105,8 @@ func TestWatch(t *testing.T) {
 	if cmd.ProcessState.ExitCode() != 130 || !strings.Contains(errs.String(), "waiting for "+file+" to change") {
 		t.Errorf("%d: %s", cmd.ProcessState.ExitCode(), errs)
 	}
-	for _, args := range [][]string{{"run", "--watch", "-"}, {"run", "--watch", "-e", "1"}, {"run", "--watch", file + ".no"}} {
+	for _, args := range [][]string{{"run", "--watch", "-"}, {"run", "--watch", "-e", "1"},
+		{"run", "--watch", file + ".no"}} {
 		if code, _, _ := command(t, env(), args...); code != exitUsage {
 			t.Errorf("%v: %d", args, code)
 		}
@@ -115,7 +118,8 @@ func TestPipedCode(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]string{"6 * 7": "42\n", "": ""} {
 		cmd := exec.Command(os.Args[0], "run")
-		cmd.Env = []string{"AIRLOCK_TEST_AS_PROGRAM=1", "AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")}
+		cmd.Env = []string{"AIRLOCK_TEST_AS_PROGRAM=1",
+			"AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")}
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)

@@ -62,7 +62,8 @@ func engineCache(t *testing.T) string {
 	return filepath.Join(cache, "airlock")
 }
 
-// startOnLambda starts airlock serve as a function of a Runtime API server, and gives a client of the Lambda API before it.
+// startOnLambda starts airlock serve as a function of a Runtime API server, and gives a client of the Lambda API
+// before it.
 func startOnLambda(t *testing.T, environment ...string) *lambda.Client {
 	t.Helper()
 	pool, err := localinvoke.New(t.Context(), localinvoke.Config{
@@ -90,7 +91,8 @@ func httpEvent(ip, method, path, body string, headers map[string]string) []byte 
 	event, _ := json.Marshal(map[string]any{
 		"version": "2.0", "rawPath": path, "headers": headers, "body": body, "isBase64Encoded": false,
 		"requestContext": map[string]any{
-			"domainName": "abc.lambda-url.eu-central-1.on.aws", "http": map[string]any{"method": method, "path": path, "sourceIp": ip},
+			"domainName": "abc.lambda-url.eu-central-1.on.aws",
+			"http":       map[string]any{"method": method, "path": path, "sourceIp": ip},
 		},
 	})
 	return event
@@ -99,7 +101,8 @@ func httpEvent(ip, method, path, body string, headers map[string]string) []byte 
 // streamed invokes the gateway as a Function URL does: a head in JSON, eight zero bytes, and the body as it comes.
 func streamed(t *testing.T, client *lambda.Client, event []byte, seen func(body string)) (status int, body string) {
 	t.Helper()
-	out, err := client.InvokeWithResponseStream(t.Context(), &lambda.InvokeWithResponseStreamInput{FunctionName: aws.String("gateway"), Payload: event})
+	out, err := client.InvokeWithResponseStream(t.Context(),
+		&lambda.InvokeWithResponseStreamInput{FunctionName: aws.String("gateway"), Payload: event})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,8 +130,8 @@ func streamed(t *testing.T, client *lambda.Client, event []byte, seen func(body 
 	return answer.StatusCode, string(rest)
 }
 
-// The gateway as Lambda runs it, behind a Function URL that streams: real processes on both sides of the Lambda API, and a
-// real S3 server for their records.
+// The gateway as Lambda runs it, behind a Function URL that streams: real processes on both sides of the Lambda API,
+// and a real S3 server for their records.
 func TestServeOnLambda(t *testing.T) {
 	t.Parallel()
 	s3, err := s3test.Start()
@@ -145,24 +148,30 @@ func TestServeOnLambda(t *testing.T) {
 		_, _ = io.WriteString(w, `{"result":"seen"}`)
 	}))
 	t.Cleanup(tool.Close)
-	common := append(s3test.Environment(), "AUDIT_STORE=s3://"+s3.Bucket(t)+"/audit", "HANDOVER_STORE=s3://"+s3.Bucket(t)+"/handover",
+	common := append(s3test.Environment(), "AUDIT_STORE=s3://"+s3.Bucket(t)+"/audit",
+		"HANDOVER_STORE=s3://"+s3.Bucket(t)+"/handover",
 		"S3_ENDPOINT="+s3.Endpoint, "EGRESS_ALLOW=127.0.0.1")
 	functions := startLambdaLocal(t, "fn", common...)
-	gateway := append(common, "INVOKER=lambda", "LAMBDA_FUNCTION=fn", "LAMBDA_ENDPOINT="+functions, "API_KEY=the-key-of-the-test",
-		"REDIS_URL=", "JWT_JWKS_URL=", "CORS_ORIGINS=", "RATE_LIMIT_MAX_REQUESTS=8", "AIRLOCK_STATE=s3://"+s3.Bucket(t)+"/state")
+	gateway := append(common, "INVOKER=lambda", "LAMBDA_FUNCTION=fn", "LAMBDA_ENDPOINT="+functions,
+		"API_KEY=the-key-of-the-test",
+		"REDIS_URL=", "JWT_JWKS_URL=", "CORS_ORIGINS=", "RATE_LIMIT_MAX_REQUESTS=8",
+		"AIRLOCK_STATE=s3://"+s3.Bucket(t)+"/state")
 	client := startOnLambda(t, gateway...)
-	headers := map[string]string{"content-type": "application/json", "authorization": "Bearer the-key-of-the-test", "x-forwarded-for": "203.0.113.9"}
+	headers := map[string]string{"content-type": "application/json", "authorization": "Bearer the-key-of-the-test",
+		"x-forwarded-for": "203.0.113.9"}
 
 	// The first chunk is with the caller while the guest is still waiting for the tool, which waits for the caller.
 	body := fmt.Sprintf(`{"code":"console.log('one'); const r = await t.wait({}); console.log(r); return 6 * 7","policy":"agent","tools":[{"name":"t:wait","url":%q}]}`, tool.URL)
 	first, once := false, map[string]any{}
-	status, events := streamed(t, client, httpEvent("192.0.2.7", "POST", "/api/execute/stream", body, headers), func(body string) {
-		if !first && strings.Contains(body, `"chunk":"one\n"`) {
-			first = true
-			close(seen)
-		}
-	})
-	if status != 200 || !strings.Contains(events, "event: complete") || !strings.Contains(events, `"result":42`) || !strings.Contains(events, `"chunk":"seen\n"`) {
+	status, events := streamed(t, client, httpEvent("192.0.2.7", "POST", "/api/execute/stream", body, headers),
+		func(body string) {
+			if !first && strings.Contains(body, `"chunk":"one\n"`) {
+				first = true
+				close(seen)
+			}
+		})
+	if status != 200 || !strings.Contains(events, "event: complete") || !strings.Contains(events, `"result":42`) ||
+		!strings.Contains(events, `"chunk":"seen\n"`) {
 		t.Fatalf("%d\n%s", status, events)
 	}
 	// Its record is in the bucket, with the address that the event names.
@@ -172,7 +181,8 @@ func TestServeOnLambda(t *testing.T) {
 	}
 	// No address and no loopback is a credential; guesses count against the address that the event names.
 	for n := range 10 {
-		event := httpEvent("198.51.100.1", "POST", "/api/execute", `{"code":"1"}`, map[string]string{"content-type": "application/json", "x-forwarded-for": fmt.Sprint("203.0.113.", n)})
+		event := httpEvent("198.51.100.1", "POST", "/api/execute", `{"code":"1"}`,
+			map[string]string{"content-type": "application/json", "x-forwarded-for": fmt.Sprint("203.0.113.", n)})
 		want := 401
 		if n >= 8 {
 			want = 429
@@ -181,37 +191,44 @@ func TestServeOnLambda(t *testing.T) {
 			t.Errorf("attempt %d: %d %s", n, status, body)
 		}
 	}
-	if status, body := streamed(t, client, httpEvent("198.51.100.2", "POST", "/api/execute", `{"code":"1"}`, nil), nil); status != 401 {
+	if status, body := streamed(t, client, httpEvent("198.51.100.2", "POST", "/api/execute", `{"code":"1"}`, nil),
+		nil); status != 401 {
 		t.Errorf("another address: %d %s", status, body)
 	}
 	// Nobody is there to run a job later.
 	headers["prefer"] = "respond-async"
-	if status, body := streamed(t, client, httpEvent("192.0.2.7", "POST", "/api/execute", `{"code":"1"}`, headers), nil); status != 501 || !strings.Contains(body, "stateless") {
+	if status, body := streamed(t, client, httpEvent("192.0.2.7", "POST", "/api/execute", `{"code":"1"}`, headers),
+		nil); status != 501 || !strings.Contains(body, "stateless") {
 		t.Errorf("a job: %d %s", status, body)
 	}
 	delete(headers, "prefer")
 
 	// What one gateway was told another knows: a function that was saved, and a key whose request was answered.
-	if status, body := streamed(t, client, httpEvent("192.0.2.7", "PUT", "/api/functions/f", `{"code":"export default n => n * 2"}`, headers), nil); status != 201 {
+	if status, body := streamed(t, client, httpEvent("192.0.2.7", "PUT", "/api/functions/f",
+		`{"code":"export default n => n * 2"}`, headers), nil); status != 201 {
 		t.Errorf("saving a function: %d %s", status, body)
 	}
 	headers["idempotency-key"] = "once"
-	if status, body := streamed(t, client, httpEvent("192.0.2.7", "POST", "/api/execute", `{"code":"Math.random()"}`, headers), nil); status != 200 {
+	if status, body := streamed(t, client, httpEvent("192.0.2.7", "POST", "/api/execute", `{"code":"Math.random()"}`,
+		headers), nil); status != 200 {
 		t.Errorf("%d %s", status, body)
 	} else if err := json.Unmarshal([]byte(body), &once); err != nil {
 		t.Error(err)
 	}
 	elsewhere := start(t, append(gateway, "MAX_BODY_SIZE=12000000")...)
 	const authorization = "Authorization: Bearer the-key-of-the-test"
-	if status, v := elsewhere.post(t.Context(), t, "/api/functions/f/invoke", `{"input":21}`, authorization); status != 200 || v["result"] != 42.0 {
+	if status, v := elsewhere.post(t.Context(), t, "/api/functions/f/invoke", `{"input":21}`,
+		authorization); status != 200 || v["result"] != 42.0 {
 		t.Errorf("another gateway's function: %d %v", status, v)
 	}
-	if status, v := elsewhere.post(t.Context(), t, "/api/execute", `{"code":"Math.random()"}`, authorization, "Idempotency-Key: once"); status != 200 || v["id"] != once["id"] || v["result"] != once["result"] {
+	if status, v := elsewhere.post(t.Context(), t, "/api/execute", `{"code":"Math.random()"}`, authorization,
+		"Idempotency-Key: once"); status != 200 || v["id"] != once["id"] || v["result"] != once["result"] {
 		t.Errorf("another gateway's answer: %d %v, want %v", status, v, once)
 	}
 
 	// An input that no invocation carries, by way of the bucket.
-	status, v := elsewhere.post(t.Context(), t, "/api/execute", `{"code":"input.length","policy":"agent","input":"`+strings.Repeat("x", 7<<20)+`"}`,
+	status, v := elsewhere.post(t.Context(), t, "/api/execute",
+		`{"code":"input.length","policy":"agent","input":"`+strings.Repeat("x", 7<<20)+`"}`,
 		authorization)
 	if status != 200 || v["result"] != float64(7<<20) {
 		t.Errorf("7 MiB of input: %d %v", status, v)
@@ -225,13 +242,14 @@ func TestServeOnLambda(t *testing.T) {
 		StatusCode int
 		Body       string
 	}
-	if err != nil || json.Unmarshal(out.Payload, &answer) != nil || answer.StatusCode != 200 || !strings.Contains(answer.Body, "event: complete") {
+	if err != nil || json.Unmarshal(out.Payload, &answer) != nil || answer.StatusCode != 200 ||
+		!strings.Contains(answer.Body, "event: complete") {
 		t.Errorf("%v %s", err, out.Payload)
 	}
 }
 
-// Jobs on Lambda: the gateway keeps them and wakes a function that runs them, whose own calls find by the clock what nobody
-// was woken for. Real processes, Lambda's API between them, and a real S3 server under them.
+// Jobs on Lambda: the gateway keeps them and wakes a function that runs them, whose own calls find by the clock what
+// nobody was woken for. Real processes, Lambda's API between them, and a real S3 server under them.
 func TestJobsOnLambda(t *testing.T) {
 	t.Parallel()
 	s3, err := s3test.Start()
@@ -245,8 +263,10 @@ func TestJobsOnLambda(t *testing.T) {
 		calls <- string(body)
 	}))
 	t.Cleanup(receiver.Close)
-	common := append(s3test.Environment(), "AUDIT_STORE=s3://"+s3.Bucket(t)+"/audit", "S3_ENDPOINT="+s3.Endpoint, "EGRESS_ALLOW=127.0.0.1",
-		"AIRLOCK_STATE=s3://"+s3.Bucket(t)+"/state", "INVOKER=lambda", "LAMBDA_FUNCTION=fn", "LAMBDA_ENDPOINT="+startLambdaLocal(t, "fn", append(s3test.Environment(),
+	common := append(s3test.Environment(), "AUDIT_STORE=s3://"+s3.Bucket(t)+"/audit", "S3_ENDPOINT="+s3.Endpoint,
+		"EGRESS_ALLOW=127.0.0.1",
+		"AIRLOCK_STATE=s3://"+s3.Bucket(t)+"/state", "INVOKER=lambda", "LAMBDA_FUNCTION=fn",
+		"LAMBDA_ENDPOINT="+startLambdaLocal(t, "fn", append(s3test.Environment(),
 			"S3_ENDPOINT="+s3.Endpoint, "AUDIT_STORE=s3://"+s3.Bucket(t)+"/functions")...))
 	worker := startOnLambda(t, slices.Concat(common, []string{"LAMBDA_FRONT=jobs"})...)
 	// What the gateway asks of Lambda: asleep is a function that was not woken.
@@ -260,20 +280,24 @@ func TestJobsOnLambda(t *testing.T) {
 		payload, _ := io.ReadAll(r.Body)
 		w.WriteHeader(http.StatusAccepted)
 		later.Go(func() { // as the service does
-			out, err := worker.Invoke(context.WithoutCancel(t.Context()), &lambda.InvokeInput{FunctionName: aws.String("gateway"), Payload: payload})
+			out, err := worker.Invoke(context.WithoutCancel(t.Context()),
+				&lambda.InvokeInput{FunctionName: aws.String("gateway"), Payload: payload})
 			if err != nil || out.FunctionError != nil {
 				t.Errorf("%v %v", err, out)
 			}
 		})
 	}))
 	t.Cleanup(func() { lambdaAPI.Close(); later.Wait() })
-	gateway := slices.Concat(common, []string{"LAMBDA_ENDPOINT=" + lambdaAPI.URL, "API_KEY=the-key-of-the-test", "RATE_LIMIT_MAX_REQUESTS=1000000", "CALLBACK_SECRET=whsec_c2VjcmV0IG9mIHRoZSB0ZXN0"})
+	gateway := slices.Concat(common, []string{"LAMBDA_ENDPOINT=" + lambdaAPI.URL, "API_KEY=the-key-of-the-test",
+		"RATE_LIMIT_MAX_REQUESTS=1000000", "CALLBACK_SECRET=whsec_c2VjcmV0IG9mIHRoZSB0ZXN0"})
 	awake := startOnLambda(t, slices.Concat(gateway, []string{"LAMBDA_JOBS_FUNCTION=jobs"})...)
 	sleeping := startOnLambda(t, slices.Concat(gateway, []string{"LAMBDA_JOBS_FUNCTION=asleep"})...)
-	headers := map[string]string{"content-type": "application/json", "authorization": "Bearer the-key-of-the-test", "prefer": "respond-async"}
+	headers := map[string]string{"content-type": "application/json", "authorization": "Bearer the-key-of-the-test",
+		"prefer": "respond-async"}
 	submit := func(client *lambda.Client, code string) (id string) {
 		t.Helper()
-		status, body := streamed(t, client, httpEvent("192.0.2.7", "POST", "/api/execute", fmt.Sprintf(`{"code":%q,"callback":{"url":%q}}`, code, receiver.URL), headers), nil)
+		status, body := streamed(t, client, httpEvent("192.0.2.7", "POST", "/api/execute",
+			fmt.Sprintf(`{"code":%q,"callback":{"url":%q}}`, code, receiver.URL), headers), nil)
 		var kept struct{ ID, Status string }
 		if err := json.Unmarshal([]byte(body), &kept); err != nil || status != 202 || kept.Status != "queued" {
 			t.Fatalf("%d %s", status, body)
@@ -327,7 +351,8 @@ func TestJobsOnLambda(t *testing.T) {
 	}
 	// A schedule is kept, and what waits can be cancelled by whichever gateway is asked.
 	delete(headers, "prefer")
-	status, body := streamed(t, awake, httpEvent("192.0.2.7", "PUT", "/api/functions/f", `{"code":"1","schedule":{"cron":"0 0 1 1 *"}}`, headers), nil)
+	status, body := streamed(t, awake, httpEvent("192.0.2.7", "PUT", "/api/functions/f",
+		`{"code":"1","schedule":{"cron":"0 0 1 1 *"}}`, headers), nil)
 	if status != 201 {
 		t.Errorf("%d %s", status, body)
 	}
@@ -338,7 +363,8 @@ func TestJobsOnLambda(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	// The function that runs jobs serves nobody else.
-	out, err := worker.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("gateway"), Payload: httpEvent("192.0.2.7", "GET", "/healthz", "", nil)})
+	out, err := worker.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("gateway"),
+		Payload: httpEvent("192.0.2.7", "GET", "/healthz", "", nil)})
 	if err != nil || out.FunctionError == nil || !strings.Contains(string(out.Payload), "it runs jobs") {
 		t.Errorf("%v %s", err, out.Payload)
 	}

@@ -11,7 +11,8 @@ func TestServeOverLambda(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "audit")
 	endpoint := startLambdaLocal(t, "fn", "AUDIT_STORE=file://"+store)
-	p := start(t, "INVOKER=lambda", "LAMBDA_FUNCTION=fn", "LAMBDA_ENDPOINT="+endpoint, "AUDIT_STORE=file://"+store, "AWS_EC2_METADATA_DISABLED=true")
+	p := start(t, "INVOKER=lambda", "LAMBDA_FUNCTION=fn", "LAMBDA_ENDPOINT="+endpoint, "AUDIT_STORE=file://"+store,
+		"AWS_EC2_METADATA_DISABLED=true")
 	if !strings.Contains(p.start, "Lambda function fn") {
 		t.Error(p.start)
 	}
@@ -19,7 +20,8 @@ func TestServeOverLambda(t *testing.T) {
 	if status != 200 || v["result"] != 42.0 || v["output"] != "far\n" {
 		t.Fatalf("%d %v", status, v)
 	}
-	if !strings.Contains(fetch(t, p.url+"/readyz"), "ready") || !strings.Contains(fetch(t, p.url+"/api/stats"), `"functions":null`) {
+	if !strings.Contains(fetch(t, p.url+"/readyz"), "ready") ||
+		!strings.Contains(fetch(t, p.url+"/api/stats"), `"functions":null`) {
 		t.Error(fetch(t, p.url+"/readyz"), fetch(t, p.url+"/api/stats"))
 	}
 	if record := fetch(t, p.url+"/api/audit/execution/"+v["id"].(string)); !strings.Contains(record, `"via":"http"`) {

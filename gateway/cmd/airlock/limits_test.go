@@ -42,7 +42,8 @@ func TestHostileRedis(t *testing.T) {
 			}
 			defer client.Close()
 			l, err := ratelimit.NewShared(ratelimit.SharedConfig{
-				Config: ratelimit.Config{Window: time.Hour, Max: 5, Now: time.Now}, Client: client, Log: slog.New(slog.DiscardHandler),
+				Config: ratelimit.Config{Window: time.Hour, Max: 5, Now: time.Now}, Client: client,
+				Log: slog.New(slog.DiscardHandler),
 			})
 			if err != nil {
 				t.Fatal(err)

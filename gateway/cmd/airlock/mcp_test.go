@@ -24,7 +24,8 @@ func agent(t *testing.T, progress chan<- string, environment []string, args ...s
 	}
 	cmd := exec.Command(os.Args[0], append([]string{"mcp"}, args...)...)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
-	cmd.Env = append([]string{"AIRLOCK_TEST_AS_PROGRAM=1", "FUNCTION_PROCESSES=1", "AIRLOCK_CACHE_DIR=" + filepath.Join(cache, "airlock")}, environment...)
+	cmd.Env = append([]string{"AIRLOCK_TEST_AS_PROGRAM=1", "FUNCTION_PROCESSES=1",
+		"AIRLOCK_CACHE_DIR=" + filepath.Join(cache, "airlock")}, environment...)
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			if progress != nil {
@@ -71,7 +72,8 @@ func TestMCP(t *testing.T) {
 			t.Parallel()
 			progress := make(chan string, 10)
 			session := connect(t, progress)
-			v, failed := call(t, session, "execute_code", map[string]any{"code": "console.log('seen'); return input.n * 2", "input": map[string]any{"n": 21}})
+			v, failed := call(t, session, "execute_code",
+				map[string]any{"code": "console.log('seen'); return input.n * 2", "input": map[string]any{"n": 21}})
 			if failed || v["result"] != 42.0 || v["status"] != "completed" {
 				t.Fatal(v)
 			}
@@ -105,14 +107,16 @@ func stops(t *testing.T, session *sdk.ClientSession) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := session.CallTool(ctx, &sdk.CallToolParams{Name: "execute_code", Arguments: map[string]any{"code": "for(;;);", "policy": "agent"}})
+		_, err := session.CallTool(ctx, &sdk.CallToolParams{Name: "execute_code",
+			Arguments: map[string]any{"code": "for(;;);", "policy": "agent"}})
 		ended <- err
 	}()
 	cancel()
 	if err := <-ended; err == nil {
 		t.Error("a cancelled call has a result")
 	}
-	if v, failed := call(t, session, "execute_code", map[string]any{"code": "'next'"}); failed || v["result"] != "next" || v["usage"].(map[string]any)["queueMs"].(float64) > 10_000 {
+	if v, failed := call(t, session, "execute_code", map[string]any{"code": "'next'"}); failed || v["result"] != "next" ||
+		v["usage"].(map[string]any)["queueMs"].(float64) > 10_000 {
 		t.Error(v)
 	}
 }
@@ -138,7 +142,8 @@ func TestMCPDeclaresTheGuest(t *testing.T) {
 		}
 		_, name, _ := strings.Cut(rest, " ")
 		// output is the code's to make; secrets are there when the request names some.
-		if name = strings.TrimRight(name[:strings.IndexAny(name, ":(<= {[")], " "); name != "" && name != "output" && name != "secrets" {
+		if name = strings.TrimRight(name[:strings.IndexAny(name, ":(<= {[")], " "); name != "" && name != "output" &&
+			name != "secrets" {
 			names = append(names, name)
 		}
 	}
@@ -149,7 +154,9 @@ func TestMCPDeclaresTheGuest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, failed := call(t, session, "execute_code", map[string]any{"code": "input.filter(name => !(name in globalThis))", "input": json.RawMessage(list), "policy": "agent"})
+	v, failed := call(t, session, "execute_code",
+		map[string]any{"code": "input.filter(name => !(name in globalThis))", "input": json.RawMessage(list),
+			"policy": "agent"})
 	if missing, ok := v["result"].([]any); failed || !ok || len(missing) > 0 {
 		t.Errorf("declared, and not there: %v", v["result"])
 	}
@@ -189,21 +196,25 @@ func TestMCPInvokesSavedFunctions(t *testing.T) {
 	if err != nil || saved.Version != 1 {
 		t.Fatal(saved, err)
 	}
-	if direct, err := c.Invoke(t.Context(), "double", client.Call{Input: json.RawMessage(`{"n":4}`)}); err != nil || string(direct.Result) != "8" {
+	if direct, err := c.Invoke(t.Context(), "double", client.Call{Input: json.RawMessage(`{"n":4}`)}); err != nil ||
+		string(direct.Result) != "8" {
 		t.Error(direct, err)
 	}
 	for _, session := range []*sdk.ClientSession{
 		agent(t, nil, nil, "--server", p.url), agent(t, nil, []string{"AIRLOCK_STATE=" + filepath.Join(p.dir, "state")}),
 	} {
 		v, failed := call(t, session, "list_functions", map[string]any{})
-		if items, ok := v["items"].([]any); failed || !ok || len(items) != 1 || items[0].(map[string]any)["name"] != "double" {
+		if items, ok := v["items"].([]any); failed || !ok || len(items) != 1 ||
+			items[0].(map[string]any)["name"] != "double" {
 			t.Error(v)
 		}
 		v, failed = call(t, session, "invoke_function", map[string]any{"name": "double", "input": map[string]any{"n": 21}})
-		if f, ok := v["function"].(map[string]any); failed || v["result"] != 42.0 || !ok || f["name"] != "double" || f["version"] != 1.0 {
+		if f, ok := v["function"].(map[string]any); failed || v["result"] != 42.0 || !ok || f["name"] != "double" ||
+			f["version"] != 1.0 {
 			t.Error(v)
 		}
-		if v, failed = call(t, session, "invoke_function", map[string]any{"name": "absent"}); !failed || v["code"] != "not_found" {
+		if v, failed = call(t, session, "invoke_function", map[string]any{"name": "absent"}); !failed ||
+			v["code"] != "not_found" {
 			t.Error(v)
 		}
 	}
@@ -222,7 +233,8 @@ func TestMCPAnswersWhatWasPiped(t *testing.T) {
 	}
 	cmd := exec.Command(os.Args[0], "mcp")
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
-	cmd.Env = []string{"AIRLOCK_TEST_AS_PROGRAM=1", "FUNCTION_PROCESSES=1", "AIRLOCK_CACHE_DIR=" + filepath.Join(cache, "airlock")}
+	cmd.Env = []string{"AIRLOCK_TEST_AS_PROGRAM=1", "FUNCTION_PROCESSES=1",
+		"AIRLOCK_CACHE_DIR=" + filepath.Join(cache, "airlock")}
 	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"6 * 7"}}}
@@ -231,7 +243,8 @@ func TestMCPAnswersWhatWasPiped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Split(strings.TrimSpace(string(out)), "\n"); len(lines) != 2 || !strings.Contains(lines[0], `"id":1`) || !strings.Contains(lines[1], `"result":42`) {
+	if lines := strings.Split(strings.TrimSpace(string(out)), "\n"); len(lines) != 2 ||
+		!strings.Contains(lines[0], `"id":1`) || !strings.Contains(lines[1], `"result":42`) {
 		t.Errorf("%s", out)
 	}
 }

@@ -133,7 +133,8 @@ func (e every) carryOut(t *testing.T, p *program, schemas *jsonschema.Compiler, 
 
 // accepted gives the id of an execution that runs until it is cancelled.
 func accepted(t *testing.T, p *program) string {
-	status, v := p.post(t.Context(), t, "/api/execute", `{"code": "for (;;);", "policy": "agent"}`, "Prefer: respond-async")
+	status, v := p.post(t.Context(), t, "/api/execute", `{"code": "for (;;);", "policy": "agent"}`,
+		"Prefer: respond-async")
 	id, ok := v["id"].(string)
 	if status != 202 || !ok {
 		t.Fatalf("%d %v", status, v)
@@ -214,7 +215,8 @@ func (e every) judge(t *testing.T, schemas *jsonschema.Compiler, res *http.Respo
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := "openapi.json#/paths/" + escape(e.path) + "/" + strings.ToLower(e.method) + "/responses/" + strconv.Itoa(res.StatusCode) + "/content/" + escape(kind) + "/schema"
+	at := "openapi.json#/paths/" + escape(e.path) + "/" + strings.ToLower(e.method) + "/responses/" +
+		strconv.Itoa(res.StatusCode) + "/content/" + escape(kind) + "/schema"
 	if answer.Value.Content[kind] != nil {
 		schema, err := schemas.Compile(at)
 		if err != nil {
@@ -254,7 +256,8 @@ func TestClient(t *testing.T) {
 		t.Error(record, err)
 	}
 	var printed string
-	streamed, err := c.ExecuteStream(ctx, execution.Request{Code: "for (const n of [1, 2]) console.log(n); return 'end'"}, func(chunk client.Chunk) { printed += chunk.Chunk })
+	streamed, err := c.ExecuteStream(ctx, execution.Request{Code: "for (const n of [1, 2]) console.log(n); return 'end'"},
+		func(chunk client.Chunk) { printed += chunk.Chunk })
 	if err != nil || string(streamed.Result) != `"end"` || printed != "1\n2\n" {
 		t.Error(streamed, printed, err)
 	}
@@ -262,10 +265,12 @@ func TestClient(t *testing.T) {
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != streamed.ID || page.Next == "" {
 		t.Error(page, err)
 	}
-	if next, err := c.Records(ctx, audit.Query{Limit: 1, Cursor: page.Next}); err != nil || len(next.Items) != 1 || next.Items[0].ID != result.ID {
+	if next, err := c.Records(ctx, audit.Query{Limit: 1, Cursor: page.Next}); err != nil || len(next.Items) != 1 ||
+		next.Items[0].ID != result.ID {
 		t.Error(next, err)
 	}
-	if analysis, err := c.Analyze(ctx, execution.Request{Code: "const = 1"}); err != nil || analysis.SyntaxError == nil || analysis.SyntaxError.Line != 1 {
+	if analysis, err := c.Analyze(ctx, execution.Request{Code: "const = 1"}); err != nil || analysis.SyntaxError == nil ||
+		analysis.SyntaxError.Line != 1 {
 		t.Error(analysis, err)
 	}
 }

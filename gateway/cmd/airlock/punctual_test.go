@@ -13,9 +13,11 @@ import (
 func TestPreparationEndsWithTheCommand(t *testing.T) {
 	t.Parallel()
 	endless := "enum E{" + strings.Repeat("a,", 40_000) + "}"
-	cmd, _, errs := asProgram(t, nil, "run", "-e", endless, "--language", "typescript", "--policy", "agent", "--timeout", "200ms")
+	cmd, _, errs := asProgram(t, nil, "run", "-e", endless, "--language", "typescript", "--policy", "agent", "--timeout",
+		"200ms")
 	_ = cmd.Wait() // the code says it
-	if code := cmd.ProcessState.ExitCode(); code != exitLimit || !strings.Contains(errs.String(), "timed out after 200ms") {
+	if code := cmd.ProcessState.ExitCode(); code != exitLimit ||
+		!strings.Contains(errs.String(), "timed out after 200ms") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 }
@@ -35,7 +37,8 @@ func TestSignalEndsWhatCannotBeInterrupted(t *testing.T) {
 	t.Cleanup(bucket.Close)
 	t.Cleanup(func() { close(release) })
 	cmd, _, errs := asProgram(t, []string{
-		"AUDIT_STORE=s3://bucket/records", "S3_ENDPOINT=" + bucket.URL, "AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b", "AWS_REGION=us-east-1",
+		"AUDIT_STORE=s3://bucket/records", "S3_ENDPOINT=" + bucket.URL, "AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b",
+		"AWS_REGION=us-east-1",
 	}, "run", "-e", "1")
 	<-asked // it writes the record, which no signal interrupts
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {

@@ -87,7 +87,8 @@ func TestPolicyReload(t *testing.T) {
 		all := stats.Functions.Processes
 		return len(all) == 1 && all[0].PID > 0 && all[0].Restarts > 0 && all[0].Leaking != nil
 	})
-	for _, want := range []string{`airlock_function_process_up{place="0"} 1`, "airlock_function_process_restarts_total", "airlock_function_process_leaking"} {
+	for _, want := range []string{`airlock_function_process_up{place="0"} 1`, "airlock_function_process_restarts_total",
+		"airlock_function_process_leaking"} {
 		if text := fetch(t, p.url+"/metrics"); !strings.Contains(text, want) {
 			t.Errorf("%s is missing in /metrics", want)
 		}
@@ -112,7 +113,8 @@ func TestPolicyFileRefused(t *testing.T) {
 func TestTenantQuota(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "deployment.yaml")
-	if err := os.WriteFile(file, []byte("version: 1\ntenants:\n  \"*\":\n    quota:\n      perMinute: 2\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("version: 1\ntenants:\n  \"*\":\n    quota:\n      perMinute: 2\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := start(t, "AIRLOCK_POLICY_FILE="+file)

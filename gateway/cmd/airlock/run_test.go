@@ -29,7 +29,8 @@ func TestRunCommand(t *testing.T) {
 		{"console", []string{"-e", "console.log('out'); console.error('err')"}, "", 0, "out\n", "err\n"},
 		{"file", []string{script, "--input", "21"}, "", 0, "42\n", ""},
 		{"standard input", []string{"-"}, "input === null", 0, "true\n", ""},
-		{"guest error", []string{"-e", "\nthrow new TypeError('no')"}, "", 1, "", "airlock: TypeError: no\n    at <anonymous> (script.js:2:"},
+		{"guest error", []string{"-e", "\nthrow new TypeError('no')"}, "", 1, "",
+			"airlock: TypeError: no\n    at <anonymous> (script.js:2:"},
 		{"nothing", nil, "", 2, "", "airlock: give a file"},
 		{"both", []string{script, "-e", "1"}, "", 2, "", "not both"},
 		{"no such file", []string{filepath.Join(dir, "nope.js")}, "", 2, "", "no such file"},
@@ -43,24 +44,29 @@ func TestRunCommand(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			code := run(append([]string{"run"}, c.args...), func(name string) string { return env[name] }, strings.NewReader(c.stdin), &stdout, &stderr)
+			code := run(append([]string{"run"}, c.args...), func(name string) string { return env[name] },
+				strings.NewReader(c.stdin), &stdout, &stderr)
 			if code != c.code || stdout.String() != c.stdout || !strings.Contains(stderr.String(), c.stderr) {
-				t.Errorf("exit %d, want %d\nstdout %q, want %q\nstderr %q, want %q", code, c.code, stdout.String(), c.stdout, stderr.String(), c.stderr)
+				t.Errorf("exit %d, want %d\nstdout %q, want %q\nstderr %q, want %q", code, c.code, stdout.String(), c.stdout,
+					stderr.String(), c.stderr)
 			}
 		})
 	}
 	t.Run("json and a record", func(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		env["AUDIT_STORE"] = "file://" + filepath.Join(dir, "audit")
-		if code := run([]string{"run", "-e", "throw 1", "--json"}, func(name string) string { return env[name] }, strings.NewReader(""), &stdout, &stderr); code != 1 {
+		if code := run([]string{"run", "-e", "throw 1", "--json"}, func(name string) string { return env[name] },
+			strings.NewReader(""), &stdout, &stderr); code != 1 {
 			t.Fatalf("exit %d: %s", code, stderr.String())
 		}
 		var result execution.Result
-		if err := json.Unmarshal(stdout.Bytes(), &result); err != nil || result.Status != execution.Failed || stderr.Len() > 0 {
+		if err := json.Unmarshal(stdout.Bytes(), &result); err != nil || result.Status != execution.Failed ||
+			stderr.Len() > 0 {
 			t.Fatalf("%v: %s %s", err, stdout.String(), stderr.String())
 		}
 		stdout.Reset()
-		if code := run([]string{"audit", "show", result.ID}, func(name string) string { return env[name] }, strings.NewReader(""), &stdout, &stderr); code != 0 || !strings.Contains(stdout.String(), `"cli"`) {
+		if code := run([]string{"audit", "show", result.ID}, func(name string) string { return env[name] },
+			strings.NewReader(""), &stdout, &stderr); code != 0 || !strings.Contains(stdout.String(), `"cli"`) {
 			t.Fatalf("exit %d: %s %s", code, stdout.String(), stderr.String())
 		}
 	})
@@ -83,12 +89,14 @@ func TestReplayCommand(t *testing.T) {
 			t.Fatalf("%v: %s %s", err, stdout.String(), stderr.String())
 		}
 		stdout.Reset()
-		if exit := run([]string{"replay", result.ID}, getenv, strings.NewReader(""), &stdout, &stderr); exit != 0 || !strings.Contains(stdout.String(), "the same execution") {
+		if exit := run([]string{"replay", result.ID}, getenv, strings.NewReader(""), &stdout, &stderr); exit != 0 ||
+			!strings.Contains(stdout.String(), "the same execution") {
 			t.Errorf("%s: exit %d: %s %s", code, exit, stdout.String(), stderr.String())
 		}
 	}
 	var stdout, stderr bytes.Buffer
-	if exit := run([]string{"replay", "exec_00000000000000000000000000"}, getenv, strings.NewReader(""), &stdout, &stderr); exit != 5 || !strings.Contains(stderr.String(), "no record") {
+	if exit := run([]string{"replay", "exec_00000000000000000000000000"}, getenv, strings.NewReader(""), &stdout,
+		&stderr); exit != 5 || !strings.Contains(stderr.String(), "no record") {
 		t.Errorf("no record: exit %d: %s", exit, stderr.String())
 	}
 	if exit := run([]string{"replay", "nope"}, getenv, strings.NewReader(""), &stdout, &stderr); exit != 2 {

@@ -18,10 +18,12 @@ func scanFolder(t *testing.T) string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"clean.js": "const a = [1, 2];\na.map((n) => n * 2)", "typed.ts": "const n: number = 1; n",
-		"attack.js": "const cp = require('child_process');\ncp.execSync('id')", "high.js": "Object.setPrototypeOf(Array, null)\nprocess.env.HOME",
-		"wrong.js": "const = 3", "big.js": strings.Repeat("a;", 150_000), "mark.js": "\ufeffeval(x)",
+		"attack.js": "const cp = require('child_process');\ncp.execSync('id')",
+		"high.js":   "Object.setPrototypeOf(Array, null)\nprocess.env.HOME",
+		"wrong.js":  "const = 3", "big.js": strings.Repeat("a;", 150_000), "mark.js": "\ufeffeval(x)",
 		"separator.js": "let s = '\u2028';\u2029let c = = 2", "wide.js": "const s = '😀é'\r\nconst t = '😀é'; eval(t)",
-		"sub/a.js": "1", "sub/deep/b.mjs": "eval(x)", "sub/c.txt": "eval(x)", "sub/.hidden.js": "eval(x)", "sub/.git/hook.js": "eval(x)",
+		"sub/a.js": "1", "sub/deep/b.mjs": "eval(x)", "sub/c.txt": "eval(x)", "sub/.hidden.js": "eval(x)",
+		"sub/.git/hook.js":            "eval(x)",
 		"sub/node_modules/p/index.js": "eval(x)", "none/readme.md": "eval(x)",
 	} {
 		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
@@ -56,13 +58,17 @@ func TestScan(t *testing.T) {
 		{"attack", []string{"clean.js", "attack.js"}, "", 3, "attack.js:2:", "would block 1 of 2; the worst is attack.js"},
 		{"a line a finding", []string{"attack.js"}, "", 3, ": critical command_execution: ", ""},
 		{"by the tier: standard", []string{"high.js"}, "", 0, "high.js:1:", ""},
-		{"by the tier: strict", []string{"high.js", "--policy", "strict"}, "", 3, "high.js: blocked under strict", "policy strict"},
+		{"by the tier: strict", []string{"high.js", "--policy", "strict"}, "", 3, "high.js: blocked under strict",
+			"policy strict"},
 		{"standard input", []string{"-"}, "eval(x)", 3, "-:1:1: critical code_injection", ""},
 		{"language", []string{"-", "--language", "typescript"}, "const n: number = 1", 0, "", ""},
 		{"syntax", []string{"wrong.js"}, "", 2, "wrong.js:1:", "wrong.js:1:"},
-		{"no such file, and the others all the same", []string{"nope.js", "attack.js"}, "", 2, "attack.js:2:", "read nope.js: no such file"},
-		{"too much code, and the others all the same", []string{"big.js", "attack.js"}, "", 2, "attack.js:2:", "big.js: code has 300000 bytes"},
-		{"a folder", []string{"sub"}, "", 3, filepath.Join("sub", "deep", "b.mjs") + ":1:1: critical", "would block 1 of 2; the worst is " + filepath.Join("sub", "deep", "b.mjs")},
+		{"no such file, and the others all the same", []string{"nope.js", "attack.js"}, "", 2, "attack.js:2:",
+			"read nope.js: no such file"},
+		{"too much code, and the others all the same", []string{"big.js", "attack.js"}, "", 2, "attack.js:2:",
+			"big.js: code has 300000 bytes"},
+		{"a folder", []string{"sub"}, "", 3, filepath.Join("sub", "deep", "b.mjs") + ":1:1: critical",
+			"would block 1 of 2; the worst is " + filepath.Join("sub", "deep", "b.mjs")},
 		{"a folder and a file", []string{"attack.js", "sub/"}, "", 3, "attack.js:2:", "would block 2 of 3"},
 		{"a folder without scripts", []string{"clean.js", "none"}, "", 2, "", "none: there are no scripts in this folder"},
 		{"standard input twice", []string{"-", "-"}, "1", 2, "", "standard input (-) is named twice"},
@@ -75,8 +81,10 @@ func TestScan(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, stdout, stderr := runScan(c.stdin, c.args...)
-			if code != c.code || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) || code == 0 && stderr != "" {
-				t.Errorf("exit %d, want %d\nstdout %q, want %q\nstderr %q, want %q", code, c.code, stdout, c.stdout, stderr, c.stderr)
+			if code != c.code || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) ||
+				code == 0 && stderr != "" {
+				t.Errorf("exit %d, want %d\nstdout %q, want %q\nstderr %q, want %q", code, c.code, stdout, c.stdout, stderr,
+					c.stderr)
 			}
 		})
 	}
@@ -102,7 +110,8 @@ func TestScanJSON(t *testing.T) {
 	if r := reports[0]; r.File != "clean.js" || !r.Allow || r.DangerAnalysis.Level != "safe" || r.Violations == nil {
 		t.Errorf("%+v", r)
 	}
-	if r := reports[1]; r.Allow || r.DangerAnalysis.Level != "critical" || len(r.Violations) == 0 || r.Policy != "standard" {
+	if r := reports[1]; r.Allow || r.DangerAnalysis.Level != "critical" || len(r.Violations) == 0 ||
+		r.Policy != "standard" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -165,26 +174,31 @@ func TestScanSARIF(t *testing.T) {
 	}
 	for _, r := range run.Results {
 		seen[r.RuleID] = true
-		if run.Tool.Driver.Rules[r.RuleIndex].ID != r.RuleID || !slices.Contains([]string{"error", "warning", "note"}, r.Level) || r.Message.Text == "" || len(r.Locations) != 1 {
+		if run.Tool.Driver.Rules[r.RuleIndex].ID != r.RuleID ||
+			!slices.Contains([]string{"error", "warning", "note"}, r.Level) || r.Message.Text == "" || len(r.Locations) != 1 {
 			t.Errorf("%+v", r)
 			continue
 		}
 		at := r.Locations[0].PhysicalLocation
-		if !slices.Contains([]string{"attack.js", "wrong.js", "wide.js"}, at.ArtifactLocation.URI) && !strings.HasPrefix(at.ArtifactLocation.URI, "file:///") {
+		if !slices.Contains([]string{"attack.js", "wrong.js", "wide.js"}, at.ArtifactLocation.URI) &&
+			!strings.HasPrefix(at.ArtifactLocation.URI, "file:///") {
 			t.Errorf("uri %q", at.ArtifactLocation.URI)
 		}
 		if at.Region == nil || at.Region.StartLine < 1 || at.Region.StartColumn < 1 {
 			t.Fatalf("region %+v", at.Region)
 		}
 		// In UTF-16 units: the one character before eval that takes two counts two.
-		if at.ArtifactLocation.URI == "wide.js" && r.RuleID == "code_injection" && (at.Region.StartLine != 2 || at.Region.StartColumn != 18) {
+		if at.ArtifactLocation.URI == "wide.js" && r.RuleID == "code_injection" &&
+			(at.Region.StartLine != 2 || at.Region.StartColumn != 18) {
 			t.Errorf("region %+v", at.Region)
 		}
 	}
-	if run.Tool.Driver.Name != "airlock" || run.ColumnKind != "utf16CodeUnits" || !seen["command_execution"] || !seen["syntax"] || !seen["blocked"] {
+	if run.Tool.Driver.Name != "airlock" || run.ColumnKind != "utf16CodeUnits" || !seen["command_execution"] ||
+		!seen["syntax"] || !seen["blocked"] {
 		t.Errorf("%s", stdout)
 	}
-	if i := run.Invocations[0]; i.ExecutionSuccessful || len(i.ToolExecutionNotifications) != 1 || !strings.Contains(i.ToolExecutionNotifications[0].Message.Text, "missing.js") {
+	if i := run.Invocations[0]; i.ExecutionSuccessful || len(i.ToolExecutionNotifications) != 1 ||
+		!strings.Contains(i.ToolExecutionNotifications[0].Message.Text, "missing.js") {
 		t.Errorf("%+v", i)
 	}
 }

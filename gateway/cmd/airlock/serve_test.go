@@ -44,7 +44,8 @@ func command(t *testing.T, getenv func(string) string, args ...string) (code int
 func TestToken(t *testing.T) {
 	t.Parallel()
 	getenv := env("JWT_SECRET="+secret, "JWT_ISSUER=https://issuer.example", "JWT_AUDIENCE=airlock")
-	code, out, errs := command(t, getenv, "token", "--sub", "alice", "--scope", "execute priority", "--tenant", "acme", "--ttl", "5m")
+	code, out, errs := command(t, getenv, "token", "--sub", "alice", "--scope", "execute priority", "--tenant", "acme",
+		"--ttl", "5m")
 	if code != 0 || errs != "" {
 		t.Fatal(code, errs)
 	}
@@ -52,12 +53,14 @@ func TestToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := authn.New(authn.Config{Keys: []authn.Key{key}, Issuer: "https://issuer.example", Audience: "airlock", Now: func() time.Time { return time.Now().Add(4 * time.Minute) }})
+	a, err := authn.New(authn.Config{Keys: []authn.Key{key}, Issuer: "https://issuer.example", Audience: "airlock",
+		Now: func() time.Time { return time.Now().Add(4 * time.Minute) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	id, err := a.Authenticate("Bearer "+strings.TrimSpace(out), "")
-	if err != nil || id.Subject != "jwt:https://issuer.example/alice" || id.Tenant != "acme" || !id.May(authn.Priority) || id.May(authn.AuditRead) {
+	if err != nil || id.Subject != "jwt:https://issuer.example/alice" || id.Tenant != "acme" || !id.May(authn.Priority) ||
+		id.May(authn.AuditRead) {
 		t.Errorf("%+v, %v", id, err)
 	}
 	for _, c := range []struct {
@@ -72,7 +75,8 @@ func TestToken(t *testing.T) {
 		{getenv, []string{"extra"}, "unknown command"},
 		{getenv, []string{"--nope"}, "unknown flag"},
 	} {
-		if code, _, errs := command(t, c.getenv, append([]string{"token"}, c.args...)...); code != exitUsage || !strings.Contains(errs, c.says) || strings.Count(errs, "\n") != 1 {
+		if code, _, errs := command(t, c.getenv, append([]string{"token"}, c.args...)...); code != exitUsage ||
+			!strings.Contains(errs, c.says) || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%v: %d %q", c.args, code, errs)
 		}
 	}
@@ -124,7 +128,9 @@ func start(t *testing.T, environment ...string) *program {
 		cache = dir
 	}
 	cache = filepath.Join(cache, "airlock")
-	return startCommand(t, dir, exec.Command(os.Args[0], "serve"), append([]string{"AIRLOCK_TEST_AS_PROGRAM=1", "PORT=0", "FUNCTION_PROCESSES=1", "AIRLOCK_CACHE_DIR=" + cache}, environment...))
+	return startCommand(t, dir, exec.Command(os.Args[0], "serve"),
+		append([]string{"AIRLOCK_TEST_AS_PROGRAM=1", "PORT=0", "FUNCTION_PROCESSES=1", "AIRLOCK_CACHE_DIR=" + cache},
+			environment...))
 }
 
 // startCommand runs a command in a folder until it says that it serves.
@@ -191,12 +197,14 @@ func (p *program) post(ctx context.Context, t *testing.T, path, body string, hea
 func TestServe(t *testing.T) {
 	t.Parallel()
 	p := start(t, "RATE_LIMIT_MAX_REQUESTS=1000")
-	for _, want := range []string{"no credentials: this machine only", "policy     standard", "records    file://", "1 processes", "behind ", "1000 requests", "curl -s http://127.0.0.1:"} {
+	for _, want := range []string{"no credentials: this machine only", "policy     standard", "records    file://",
+		"1 processes", "behind ", "1000 requests", "curl -s http://127.0.0.1:"} {
 		if !strings.Contains(p.start, want) {
 			t.Errorf("%q is missing in\n%s", want, p.start)
 		}
 	}
-	status, v := p.post(t.Context(), t, "/api/execute", `{"code":"console.log(input.n); return input.n * 2","input":{"n":21}}`)
+	status, v := p.post(t.Context(), t, "/api/execute",
+		`{"code":"console.log(input.n); return input.n * 2","input":{"n":21}}`)
 	if status != 200 || v["status"] != "completed" || v["result"] != 42.0 || v["output"] != "21\n" {
 		t.Fatalf("%d %v", status, v)
 	}
@@ -209,7 +217,8 @@ func TestServe(t *testing.T) {
 	running := make(chan struct{})
 	go func() {
 		close(running)
-		_, v := p.post(context.WithoutCancel(t.Context()), t, "/api/execute", `{"code":"await new Promise(r => setTimeout(r, 700)); return 'finished'"}`)
+		_, v := p.post(context.WithoutCancel(t.Context()), t, "/api/execute",
+			`{"code":"await new Promise(r => setTimeout(r, 700)); return 'finished'"}`)
 		slow <- v
 	}()
 	<-running
@@ -253,7 +262,8 @@ func TestServeWithCredentials(t *testing.T) {
 	}
 	_, token, _ := command(t, env("JWT_SECRET="+secret), "token")
 	for _, credential := range []string{"sk-of-the-tests-here", strings.TrimSpace(token)} {
-		if status, v := p.post(t.Context(), t, "/api/execute", `{"code":"1+1"}`, "Authorization: Bearer "+credential); status != 200 || v["result"] != 2.0 {
+		if status, v := p.post(t.Context(), t, "/api/execute", `{"code":"1+1"}`,
+			"Authorization: Bearer "+credential); status != 200 || v["result"] != 2.0 {
 			t.Errorf("%d %v", status, v)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/airlock-run/airlock/infra/s3objects/s3test"
 )
 
-// With a spool nobody waits for a bucket that is away: the record of a function process that is locked down lies on this
-// machine's disk, and the answer goes out.
+// With a spool nobody waits for a bucket that is away: the record of a function process that is locked down lies on
+// this machine's disk, and the answer goes out.
 func TestServeWithSpool(t *testing.T) {
 	t.Parallel()
 	s3, err := s3test.Start()
@@ -24,7 +24,8 @@ func TestServeWithSpool(t *testing.T) {
 		}
 	})
 	spool := filepath.Join(t.TempDir(), "spool")
-	p := start(t, append(s3test.Environment(), "S3_ENDPOINT="+s3.Endpoint, "AUDIT_STORE=s3://"+s3.Bucket(t)+"/audit?spool="+spool)...)
+	p := start(t, append(s3test.Environment(), "S3_ENDPOINT="+s3.Endpoint,
+		"AUDIT_STORE=s3://"+s3.Bucket(t)+"/audit?spool="+spool)...)
 	if status, v := p.post(t.Context(), t, "/api/execute", `{"code":"1"}`); status != 200 {
 		t.Fatalf("%d %v", status, v)
 	}

@@ -33,9 +33,11 @@ func TestStateFolder(t *testing.T) {
 			t.Errorf("%s: %s %v", c.env, s.State, err)
 		}
 	}
-	for _, wrong := range []string{"AIRLOCK_STATE=s3://", "AIRLOCK_STATE=http://host/state", "CALLBACK_SECRET=short", "CALLBACK_SECRET=whsec_c2hvcnQ=", "CALLBACK_SECRET=whsec_!"} {
+	for _, wrong := range []string{"AIRLOCK_STATE=s3://", "AIRLOCK_STATE=http://host/state", "CALLBACK_SECRET=short",
+		"CALLBACK_SECRET=whsec_c2hvcnQ=", "CALLBACK_SECRET=whsec_!"} {
 		name, value, _ := strings.Cut(wrong, "=")
-		if _, err := settings.Read(env(wrong), time.Now); err == nil || !strings.Contains(err.Error(), name+": ") || name == "CALLBACK_SECRET" && strings.Contains(err.Error(), value) {
+		if _, err := settings.Read(env(wrong), time.Now); err == nil || !strings.Contains(err.Error(), name+": ") ||
+			name == "CALLBACK_SECRET" && strings.Contains(err.Error(), value) {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}
@@ -69,7 +71,8 @@ func TestServeKilled(t *testing.T) {
 	const n = 12
 	var ids []string
 	for i := range n {
-		status, v := first.post(t.Context(), t, "/api/functions/f/invoke", fmt.Sprintf(`{"input":%d}`, i), "Prefer: respond-async")
+		status, v := first.post(t.Context(), t, "/api/functions/f/invoke", fmt.Sprintf(`{"input":%d}`, i),
+			"Prefer: respond-async")
 		if status != 202 {
 			t.Fatal(status, v)
 		}
@@ -86,7 +89,8 @@ func TestServeKilled(t *testing.T) {
 		for {
 			body := get(t, second.url+"/api/result/"+id)
 			if strings.Contains(body, `"status":"completed"`) {
-				if !strings.Contains(body, fmt.Sprintf(`"result":%d,`, 2*i)) || !strings.Contains(body, `"function":{"name":"f","version":1}`) {
+				if !strings.Contains(body, fmt.Sprintf(`"result":%d,`, 2*i)) ||
+					!strings.Contains(body, `"function":{"name":"f","version":1}`) {
 					t.Errorf("%s", body)
 				}
 				break

@@ -322,7 +322,8 @@ func TestDocumentedMetrics(t *testing.T) {
 	for _, r := range rows {
 		for _, m := range quotedName.FindAllStringSubmatch(r[0], -1) {
 			for _, label := range quotedName.FindAllStringSubmatch(r[1], -1) {
-				if !regexp.MustCompile(m[1]+`(_bucket)?\{([^}]*,)?`+label[1]+`="`).MatchString(text) && !strings.Contains(m[1], "heartbeat") {
+				if !regexp.MustCompile(m[1]+`(_bucket)?\{([^}]*,)?`+label[1]+`="`).MatchString(text) &&
+					!strings.Contains(m[1], "heartbeat") {
 					t.Errorf("%s has no label %s", m[1], label[1])
 				}
 			}
@@ -379,13 +380,17 @@ func TestDocumentedTools(t *testing.T) {
 
 func TestDocumentedNames(t *testing.T) {
 	t.Parallel()
-	sameNames(t, "gateway/hooks/README.md", quotedNames(table(t, "gateway/hooks/README.md", "| scheme | signature | replay |"), 0), hooks.Schemes())
+	sameNames(t, "gateway/hooks/README.md", quotedNames(table(t, "gateway/hooks/README.md",
+		"| scheme | signature | replay |"), 0), hooks.Schemes())
 	scopes := quotedNames(table(t, "gateway/API.md", "| scope | permits |"), 0)
-	sameNames(t, "gateway/API.md", scopes, append(authn.Scopes(), "tier:NAME", "host:PATTERN", "secret:NAME", "tool:PATTERN"))
+	sameNames(t, "gateway/API.md", scopes, append(authn.Scopes(), "tier:NAME", "host:PATTERN", "secret:NAME",
+		"tool:PATTERN"))
 
-	for _, pattern := range quotedNames(table(t, "sandbox/SECURITY-MODEL.md", "| wall | what it stops | what happens if it falls | held by |"), 3) {
+	for _, pattern := range quotedNames(table(t, "sandbox/SECURITY-MODEL.md",
+		"| wall | what it stops | what happens if it falls | held by |"), 3) {
 		pattern = strings.TrimSuffix(pattern, "-*") + "*.js"
-		if found, err := filepath.Glob(filepath.Join(repository, "sandbox/testdata/hostile", pattern)); err != nil || len(found) == 0 && !strings.Contains(pattern, " ") && !strings.HasPrefix(pattern, "-") {
+		if found, err := filepath.Glob(filepath.Join(repository, "sandbox/testdata/hostile", pattern)); err != nil ||
+			len(found) == 0 && !strings.Contains(pattern, " ") && !strings.HasPrefix(pattern, "-") {
 			t.Errorf("sandbox/SECURITY-MODEL.md names hostile files %s, of which there are none", pattern)
 		}
 	}

@@ -25,7 +25,8 @@ func openTerminal(t *testing.T) (ours, theirs *os.File) {
 	}
 	t.Cleanup(func() { _ = ours.Close() })
 	locked := int32(0)
-	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, ours.Fd(), unix.TIOCSPTLCK, uintptr(unsafe.Pointer(&locked))); errno != 0 {
+	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, ours.Fd(), unix.TIOCSPTLCK,
+		uintptr(unsafe.Pointer(&locked))); errno != 0 {
 		t.Fatal(errno)
 	}
 	n, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
@@ -82,7 +83,8 @@ func onTerminal(t *testing.T, environment []string, args ...string) (*exec.Cmd, 
 	t.Helper()
 	ours, theirs := openTerminal(t)
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append([]string{"AIRLOCK_TEST_AS_PROGRAM=1", "AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")}, environment...)
+	cmd.Env = append([]string{"AIRLOCK_TEST_AS_PROGRAM=1",
+		"AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")}, environment...)
 	cmd.Stdout, cmd.Stderr = theirs, theirs
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -119,14 +121,18 @@ func TestColours(t *testing.T) {
 	}{{nil, true}, {[]string{"NO_COLOR=1"}, false}, {[]string{"TERM=dumb"}, false}} {
 		cmd, s := onTerminal(t, c.environment, "run", "-e", code)
 		exit, text := finish(cmd, s)
-		if exit != exitGuest || strings.Contains(text, "\x1b[2J") || strings.Contains(text, "\x1b]0;") || !strings.Contains(text, `\u{1b}]0;owned\u{7}`) {
+		if exit != exitGuest || strings.Contains(text, "\x1b[2J") || strings.Contains(text, "\x1b]0;") ||
+			!strings.Contains(text, `\u{1b}]0;owned\u{7}`) {
 			t.Errorf("%v: %d %q", c.environment, exit, text)
 		}
-		if coloured := strings.Contains(text, "\x1b[33mw") && strings.Contains(text, "\x1b[31mairlock:"); coloured != c.coloured || !c.coloured && strings.Contains(text, "\x1b[3") {
+		if coloured := strings.Contains(text, "\x1b[33mw") &&
+			strings.Contains(text, "\x1b[31mairlock:"); coloured != c.coloured ||
+			!c.coloured && strings.Contains(text, "\x1b[3") {
 			t.Errorf("%v: %q", c.environment, text)
 		}
 	}
-	if code, out, errs := command(t, env("AIRLOCK_CACHE_DIR="+filepath.Join(os.TempDir(), "airlock-test-cache")), "run", "-e", `console.log('\u001b[1m')`); code != 0 || out != "\x1b[1m\n" {
+	if code, out, errs := command(t, env("AIRLOCK_CACHE_DIR="+filepath.Join(os.TempDir(), "airlock-test-cache")), "run",
+		"-e", `console.log('\u001b[1m')`); code != 0 || out != "\x1b[1m\n" {
 		t.Errorf("a pipe gets %q %q", out, errs)
 	}
 }

@@ -79,7 +79,8 @@ func TestTracing(t *testing.T) {
 	if request == nil || run == nil {
 		t.Fatalf("spans: %v", spans)
 	}
-	if hex.EncodeToString(request.TraceId) != traceID || hex.EncodeToString(request.ParentSpanId) != caller || string(run.ParentSpanId) != string(request.SpanId) || service != "airlock" {
+	if hex.EncodeToString(request.TraceId) != traceID || hex.EncodeToString(request.ParentSpanId) != caller ||
+		string(run.ParentSpanId) != string(request.SpanId) || service != "airlock" {
 		t.Errorf("%s: %v\n%v", service, request, run)
 	}
 	if text := run.String(); !strings.Contains(text, v["id"].(string)) || !strings.Contains(text, "completed") {
@@ -128,7 +129,8 @@ func TestMetricsAreSent(t *testing.T) {
 	if executions == nil || durations == nil || found["airlock_places"] == nil || found["go_goroutines"] == nil {
 		t.Fatalf("%d metrics", len(found))
 	}
-	if points := executions.GetSum().GetDataPoints(); len(points) != 1 || points[0].GetAsDouble() != 1 || points[0].Attributes[0].Value.GetStringValue() != "completed" {
+	if points := executions.GetSum().GetDataPoints(); len(points) != 1 || points[0].GetAsDouble() != 1 ||
+		points[0].Attributes[0].Value.GetStringValue() != "completed" {
 		t.Error(executions)
 	}
 	if points := durations.GetHistogram().GetDataPoints(); len(points) != 1 || points[0].Count != 1 {

@@ -23,8 +23,8 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/sealed"
 )
 
-// withinMark begins the code of an execution that is native code in a function process: what follows in the comment is the
-// plan of what it tries.
+// withinMark begins the code of an execution that is native code in a function process: what follows in the comment
+// is the plan of what it tries.
 const withinMark = "/*within "
 
 // withinPlan is what the attempts are aimed at.
@@ -56,7 +56,8 @@ func within(run events.Run, outside *sealed.Outside) events.Run {
 		if err := json.Unmarshal([]byte(plan), &p); err != nil {
 			return res, err
 		}
-		report := withinReport{Attempts: map[string]string{}, Environment: os.Environ(), Parent: os.Getppid(), Syscalls: sweep()}
+		report := withinReport{Attempts: map[string]string{}, Environment: os.Environ(), Parent: os.Getppid(),
+			Syscalls: sweep()}
 		for name, attempt := range withinAttempts(p, outside) {
 			report.Attempts[name] = ""
 			if err := attempt(); err != nil {
@@ -82,8 +83,11 @@ func withinAttempts(p withinPlan, outside *sealed.Outside) map[string]func() err
 		"make a folder":            func() error { return os.Mkdir(filepath.Join(p.Records, "new"), 0o700) },
 		"replace the engine":       func() error { return os.WriteFile(filepath.Join(p.Cache, "image-forged"), nil, 0o600) },
 		"write to the working dir": func() error { return os.WriteFile(filepath.Join(p.Working, "x"), nil, 0o600) },
-		"write to /tmp":            func() error { return os.WriteFile(filepath.Join(os.TempDir(), "airlock-within"), nil, 0o600) },
-		"change folder":            func() error { return os.Chdir(p.Records) },
+		"write to /tmp": func() error {
+			return os.WriteFile(filepath.Join(os.TempDir(), "airlock-within"), nil,
+				0o600)
+		},
+		"change folder": func() error { return os.Chdir(p.Records) },
 
 		"signal the parent":         func() error { return syscall.Kill(parent, 0) },
 		"signal everything":         func() error { return syscall.Kill(-1, 0) },
@@ -106,9 +110,12 @@ func withinAttempts(p withinPlan, outside *sealed.Outside) map[string]func() err
 		"a socket of a raw message": func() error { return errnoOf(unix.SYS_SENDMSG, 3, 0, 0)() },
 	}
 	for _, path := range []string{
-		p.Records, p.Record, p.State, p.Cache, p.Working, "/etc/passwd", "/etc/hosts", "/etc/ssl/certs", "/", "/tmp", "/proc", "/sys",
-		"/dev/null", "/proc/self/environ", "/proc/self/mem", "/proc/self/maps", "/proc/self/fd", "/proc/self/exe", of("environ"), of("mem"),
-		of("maps"), of("fd"), of("fd/3"), of("cmdline"), of("root/etc/passwd"), of("cwd"), of("task"), "/proc/1/environ", "/proc/net/tcp",
+		p.Records, p.Record, p.State, p.Cache, p.Working, "/etc/passwd", "/etc/hosts", "/etc/ssl/certs", "/", "/tmp", "/proc",
+		"/sys",
+		"/dev/null", "/proc/self/environ", "/proc/self/mem", "/proc/self/maps", "/proc/self/fd", "/proc/self/exe",
+		of("environ"), of("mem"),
+		of("maps"), of("fd"), of("fd/3"), of("cmdline"), of("root/etc/passwd"), of("cwd"), of("task"), "/proc/1/environ",
+		"/proc/net/tcp",
 	} {
 		out["open "+path] = func() error {
 			f, err := os.Open(path)
@@ -121,7 +128,8 @@ func withinAttempts(p withinPlan, outside *sealed.Outside) map[string]func() err
 		out["follow "+path] = errnoPath(path)
 	}
 	for name, host := range map[string]string{
-		"the gateway": p.Gateway, "the metadata service": "169.254.169.254:80", "this machine": "127.0.0.1:22", "over IPv6": "[::1]:22",
+		"the gateway": p.Gateway, "the metadata service": "169.254.169.254:80", "this machine": "127.0.0.1:22",
+		"over IPv6":         "[::1]:22",
 		"a private network": "10.0.0.1:443", "anybody": "93.184.216.34:443",
 	} {
 		out[name+" over TCP"] = dialed("tcp", host)
@@ -199,7 +207,8 @@ func errnoPath(path string) func() error {
 	return func() error {
 		name, buf := append([]byte(path), 0), make([]byte, 256)
 		at := unix.AT_FDCWD
-		_, _, errno := syscall.RawSyscall6(unix.SYS_READLINKAT, uintptr(at), uintptr(unsafe.Pointer(&name[0])), uintptr(unsafe.Pointer(&buf[0])), 256, 0, 0)
+		_, _, errno := syscall.RawSyscall6(unix.SYS_READLINKAT, uintptr(at), uintptr(unsafe.Pointer(&name[0])),
+			uintptr(unsafe.Pointer(&buf[0])), 256, 0, 0)
 		if errno == unix.EPERM {
 			return errno
 		}

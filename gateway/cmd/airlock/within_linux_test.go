@@ -15,12 +15,15 @@ import (
 	"testing"
 )
 
-// Native code in a function process of airlock serve, with records, state, a chain key, secrets and credentials beside it,
-// reaches none of them: no file, no socket, no process, no system call but those that compute. What its execution was
-// granted it reaches by the counter, and nothing else.
+// Native code in a function process of airlock serve, with records, state, a chain key, secrets and credentials
+// beside it, reaches none of them: no file, no socket, no process, no system call but those that compute. What its
+// execution was granted it reaches by the counter, and nothing else.
 func TestFromWithin(t *testing.T) {
 	t.Parallel()
-	granted := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "granted") }))
+	granted := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_,
+			_ = io.WriteString(w, "granted")
+	}))
 	defer granted.Close()
 	name := "airlock-within-" + strconv.Itoa(os.Getpid())
 	abstract, err := net.Listen("unix", "@"+name)
@@ -33,10 +36,12 @@ func TestFromWithin(t *testing.T) {
 		t.Fatal(err)
 	}
 	confidential := map[string]string{
-		"AUDIT_CHAIN_KEY": "a chain key of this test", "AIRLOCK_SECRET_HELD": "a secret of this test", "AWS_SECRET_ACCESS_KEY": "a credential of this test",
-		"CALLBACK_SECRET": "whsec_" + strings.Repeat("c2VjcmV0", 6),
+		"AUDIT_CHAIN_KEY": "a chain key of this test", "AIRLOCK_SECRET_HELD": "a secret of this test",
+		"AWS_SECRET_ACCESS_KEY": "a credential of this test",
+		"CALLBACK_SECRET":       "whsec_" + strings.Repeat("c2VjcmV0", 6),
 	}
-	environment := []string{"RATE_LIMIT_MAX_REQUESTS=1000", "AIRLOCK_POLICY_FILE=" + policyFile, "EGRESS_ALLOW=" + granted.Listener.Addr().String(), "AUDIT_CODE=keep"}
+	environment := []string{"RATE_LIMIT_MAX_REQUESTS=1000", "AIRLOCK_POLICY_FILE=" + policyFile,
+		"EGRESS_ALLOW=" + granted.Listener.Addr().String(), "AUDIT_CODE=keep"}
 	for name, value := range confidential {
 		environment = append(environment, name+"="+value)
 	}
@@ -74,7 +79,8 @@ func TestFromWithin(t *testing.T) {
 	if _, err := os.Stat(records[0]); err != nil {
 		t.Error(err)
 	}
-	if code, out, errs := command(t, env("AUDIT_CHAIN_KEY="+confidential["AUDIT_CHAIN_KEY"]), "audit", "verify", "--store", filepath.Join(p.dir, "audit")); code != 0 {
+	if code, out, errs := command(t, env("AUDIT_CHAIN_KEY="+confidential["AUDIT_CHAIN_KEY"]), "audit", "verify", "--store",
+		filepath.Join(p.dir, "audit")); code != 0 {
 		t.Errorf("audit verify: %d\n%s%s", code, out, errs)
 	}
 }
@@ -97,7 +103,8 @@ func judgeWithin(t *testing.T, tier string, report withinReport, confidential ma
 	for _, call := range report.Syscalls {
 		t.Errorf("the system call %s is not refused", call)
 	}
-	may := []string{"AIRLOCK_CACHE_DIR", "AIRLOCK_POLICY_FILE", "AIRLOCK_SEALED", "EGRESS_ALLOW", "GOGC", "GOTRACEBACK", "HOME"}
+	may := []string{"AIRLOCK_CACHE_DIR", "AIRLOCK_POLICY_FILE", "AIRLOCK_SEALED", "EGRESS_ALLOW", "GOGC", "GOTRACEBACK",
+		"HOME"}
 	for _, entry := range report.Environment {
 		name, value, _ := strings.Cut(entry, "=")
 		if !slices.Contains(may, name) {
@@ -114,21 +121,27 @@ func judgeWithin(t *testing.T, tier string, report withinReport, confidential ma
 // What was granted is reached through the counter: a host that the deployment opened, by a guest and with its own name.
 func TestGrantedByTheCounter(t *testing.T) {
 	t.Parallel()
-	granted := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Header.Get("X-Key")) }))
+	granted := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_,
+			_ = io.WriteString(w, r.Header.Get("X-Key"))
+	}))
 	defer granted.Close()
 	host := granted.Listener.Addr().String()
 	policyFile := filepath.Join(t.TempDir(), "policy.yaml")
-	if err := os.WriteFile(policyFile, []byte(fmt.Sprintf("version: 1\nsecrets: {MINE: [%q]}\n", host)), 0o600); err != nil {
+	if err := os.WriteFile(policyFile, []byte(fmt.Sprintf("version: 1\nsecrets: {MINE: [%q]}\n", host)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, "AIRLOCK_POLICY_FILE="+policyFile, "EGRESS_ALLOW="+host, "AIRLOCK_SECRET_MINE=the value of it", "RATE_LIMIT_MAX_REQUESTS=1000")
+	p := start(t, "AIRLOCK_POLICY_FILE="+policyFile, "EGRESS_ALLOW="+host, "AIRLOCK_SECRET_MINE=the value of it",
+		"RATE_LIMIT_MAX_REQUESTS=1000")
 	fetch := fmt.Sprintf(`const r = await fetch("http://%s/", {headers: {"X-Key": typeof secrets === "undefined" ? "none" : "" + secrets.MINE}}); (await r.text()).length`, host)
 	for what, c := range map[string]struct {
 		request map[string]any
 		want    any
 	}{
-		"an opened host":     {map[string]any{"code": fetch}, 4.0},
-		"and a secret there": {map[string]any{"code": fetch, "secrets": []string{"MINE"}}, 39.0}, // the placeholder, in place of what the server saw
+		"an opened host": {map[string]any{"code": fetch}, 4.0},
+		// the placeholder, in place of what the server saw
+		"and a secret there": {map[string]any{"code": fetch, "secrets": []string{"MINE"}}, 39.0},
 	} {
 		body, err := json.Marshal(c.request)
 		if err != nil {
@@ -138,7 +151,8 @@ func TestGrantedByTheCounter(t *testing.T) {
 			t.Errorf("%s: %d %v", what, status, v)
 		}
 	}
-	_, v := p.post(t.Context(), t, "/api/execute", fmt.Sprintf(`{"code":"await fetch('%s').catch(e => e.message)","policy":"agent"}`, p.url))
+	_, v := p.post(t.Context(), t, "/api/execute",
+		fmt.Sprintf(`{"code":"await fetch('%s').catch(e => e.message)","policy":"agent"}`, p.url))
 	if text, _ := v["result"].(string); !strings.Contains(text, "is not a public one") {
 		t.Errorf("the gateway itself: %v", v)
 	}

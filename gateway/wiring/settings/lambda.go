@@ -22,7 +22,8 @@ func (r *reader) lambda() Lambda {
 		Concurrency: r.number("LAMBDA_CONCURRENCY", 50, 1, 100_000),
 	}
 	if l.Function == "" {
-		r.fail("LAMBDA_FUNCTION", "is not set; INVOKER=lambda needs the name or the ARN of a function, with {policy} in it when every tier has its own")
+		r.fail("LAMBDA_FUNCTION", "is not set; INVOKER=lambda needs the name or the ARN of a function, with {policy} in "+
+			"it when every tier has its own")
 	}
 	if l.Endpoint != "" && !isHTTP(l.Endpoint) {
 		r.fail("LAMBDA_ENDPOINT", "must be a URL such as http://127.0.0.1:9001; got %q", l.Endpoint)
@@ -32,7 +33,8 @@ func (r *reader) lambda() Lambda {
 	case "per-tenant":
 		l.PerTenant = true
 	default:
-		r.fail("LAMBDA_TENANCY", "must be shared (the default), or per-tenant for a function whose TenancyConfig is PER_TENANT; got %q", text)
+		r.fail("LAMBDA_TENANCY", "must be shared (the default), or per-tenant for a function whose TenancyConfig is "+
+			"PER_TENANT; got %q", text)
 	}
 	var err error
 	if l.Handover, err = process.Handover(r.getenv); err != nil {
@@ -48,7 +50,8 @@ func (r *reader) redis() string {
 		return ""
 	}
 	// The URL may hold a password, so it is not repeated.
-	if u, err := url.Parse(text); err != nil || u.Scheme != "redis" && u.Scheme != "rediss" && u.Scheme != "unix" || u.Host == "" && u.Path == "" {
+	if u, err := url.Parse(text); err != nil || u.Scheme != "redis" && u.Scheme != "rediss" && u.Scheme != "unix" ||
+		u.Host == "" && u.Path == "" {
 		r.fail("REDIS_URL", "must be a URL such as redis://127.0.0.1:6379/0, or rediss:// for TLS")
 	}
 	return text

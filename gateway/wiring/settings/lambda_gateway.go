@@ -12,9 +12,9 @@ const (
 	FrontJobs   = "jobs"   // nothing: the function runs the jobs that other gateways store
 )
 
-// lambdaGateway changes the settings of a gateway that runs on Lambda, where AWS_LAMBDA_RUNTIME_API is set. There the front
-// calls the gateway over the loopback for anybody, so a loopback address does not stand for a credential. What an
-// execution environment stores is lost with it, and the next request may reach another one.
+// lambdaGateway changes the settings of a gateway that runs on Lambda, where AWS_LAMBDA_RUNTIME_API is set. There the
+// front calls the gateway over the loopback for anybody, so a loopback address does not stand for a credential. What
+// an execution environment stores is lost with it, and the next request may reach another one.
 func (r *reader) lambdaGateway(s *Settings) {
 	if r.getenv("AWS_LAMBDA_RUNTIME_API") == "" {
 		return
@@ -24,19 +24,24 @@ func (r *reader) lambdaGateway(s *Settings) {
 		s.Front = FrontStream
 	case FrontStream, FrontBuffer, FrontJobs:
 	default:
-		r.fail("LAMBDA_FRONT", "must be stream, for a Function URL with RESPONSE_STREAM, buffer, for an HTTP API, or jobs, for the function that runs jobs; got %q", s.Front)
+		r.fail("LAMBDA_FRONT", "must be stream, for a Function URL with RESPONSE_STREAM, buffer, for an HTTP API, or "+
+			"jobs, for the function that runs jobs; got %q", s.Front)
 	}
 	if s.Auth.Open && s.Front != FrontJobs {
-		r.fail("API_KEY", "is not set, and neither is another credential; on Lambda anybody may reach this gateway: set API_KEY, JWT_SECRET, JWT_PUBLIC_KEY or JWT_JWKS_URL")
+		r.fail("API_KEY", "is not set, and neither is another credential; on Lambda anybody may reach this gateway: set "+
+			"API_KEY, JWT_SECRET, JWT_PUBLIC_KEY or JWT_JWKS_URL")
 	}
 	if s.Invoker == "local" {
-		r.fail("INVOKER", "must be lambda on Lambda: function processes would stand still whenever no request is being answered")
+		r.fail("INVOKER", "must be lambda on Lambda: function processes would stand still whenever no request is being "+
+			"answered")
 	}
 	if !IsBucket(s.AuditStore) {
-		r.fail("AUDIT_STORE", "must be s3://bucket/prefix on Lambda: a folder is gone with its environment, and the records in it")
+		r.fail("AUDIT_STORE", "must be s3://bucket/prefix on Lambda: a folder is gone with its environment, and the "+
+			"records in it")
 	}
 	if s.State != "" && !IsBucket(s.State) {
-		r.fail("AIRLOCK_STATE", "must be s3://bucket/prefix or none on Lambda: a folder is gone with its environment, and what was promised with it")
+		r.fail("AIRLOCK_STATE", "must be s3://bucket/prefix or none on Lambda: a folder is gone with its environment, and "+
+			"what was promised with it")
 	}
 	if s.Front == FrontJobs && !IsBucket(s.State) {
 		r.fail("AIRLOCK_STATE", "must be s3://bucket/prefix where LAMBDA_FRONT is jobs: that is where the jobs are")
@@ -55,7 +60,8 @@ func (r *reader) trustedProxies() []netip.Prefix {
 			network, err = netip.PrefixFrom(a, a.BitLen()), nil
 		}
 		if err != nil {
-			r.fail("TRUSTED_PROXIES", "%q is no network; list those of the proxies in front, such as 10.0.0.0/16,192.0.2.1", text)
+			r.fail("TRUSTED_PROXIES", "%q is no network; list those of the proxies in front, such as 10.0.0.0/16,192.0.2.1",
+				text)
 			continue
 		}
 		out = append(out, network.Masked())

@@ -9,7 +9,8 @@ import (
 // lambdaEnv is what the template sets for the gateway on Lambda.
 var lambdaEnv = []string{
 	"AWS_LAMBDA_RUNTIME_API=127.0.0.1:9001", "INVOKER=lambda", "LAMBDA_FUNCTION=airlock-{policy}", "LAMBDA_TENANCY=shared",
-	"AUDIT_STORE=s3://bucket/audit", "JWT_SECRET=" + secret, "REDIS_URL=", "JWT_JWKS_URL=", "JWT_ISSUER=", "JWT_AUDIENCE=", "CORS_ORIGINS=",
+	"AUDIT_STORE=s3://bucket/audit", "JWT_SECRET=" + secret, "REDIS_URL=", "JWT_JWKS_URL=", "JWT_ISSUER=", "JWT_AUDIENCE=",
+	"CORS_ORIGINS=",
 }
 
 func TestSettingsOnLambda(t *testing.T) {
@@ -20,7 +21,8 @@ func TestSettingsOnLambda(t *testing.T) {
 		says, state string
 	}{
 		{nil, "stream", "", ""},
-		{[]string{"LAMBDA_FRONT=buffer", "HOST=0.0.0.0", "PORT=80", "AIRLOCK_STATE=none", "LAMBDA_TENANCY=per-tenant"}, "buffer", "", ""},
+		{[]string{"LAMBDA_FRONT=buffer", "HOST=0.0.0.0", "PORT=80", "AIRLOCK_STATE=none", "LAMBDA_TENANCY=per-tenant"},
+			"buffer", "", ""},
 		{[]string{"LAMBDA_FRONT="}, "stream", "", ""},
 		{[]string{"LAMBDA_FRONT=url"}, "", "LAMBDA_FRONT: must be stream", ""},
 		{[]string{"LAMBDA_FRONT=jobs", "JWT_SECRET=", "AIRLOCK_STATE=s3://bucket/state"}, "jobs", "", "s3://bucket/state"},
@@ -39,7 +41,8 @@ func TestSettingsOnLambda(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || s.Front != c.front || s.Address() != "127.0.0.1:0" || s.Auth.Open && c.front != "jobs" || s.State != c.state || len(s.Proxies) != 1 ||
+		if err != nil || s.Front != c.front || s.Address() != "127.0.0.1:0" || s.Auth.Open && c.front != "jobs" ||
+			s.State != c.state || len(s.Proxies) != 1 ||
 			s.Proxies[0].String() != "127.0.0.1/32" || s.Rate.Redis != "" || s.CORSOrigins != nil {
 			t.Errorf("%q: %v %+v", c.change, err, s)
 		}

@@ -7,9 +7,9 @@ import (
 	"github.com/airlock-run/airlock/policy/address"
 )
 
-// providers reads the identity providers that publish their keys at a URL. JWT_JWKS_URL names the URL; without it, and
-// without JWT_SECRET and JWT_PUBLIC_KEY, the OpenID configuration of JWT_ISSUER names it. Both may be comma-separated lists
-// in the same order.
+// providers reads the identity providers that publish their keys at a URL. JWT_JWKS_URL names the URL; without it,
+// and without JWT_SECRET and JWT_PUBLIC_KEY, the OpenID configuration of JWT_ISSUER names it. Both may be
+// comma-separated lists in the same order.
 func (r *reader) providers(auth *authn.Config) []authn.ProviderConfig {
 	issuers, urls := r.list("JWT_ISSUER"), r.list("JWT_JWKS_URL")
 	if len(auth.Keys) > 0 && len(issuers) > 1 {
@@ -25,10 +25,12 @@ func (r *reader) providers(auth *authn.Config) []authn.ProviderConfig {
 		}
 		return nil
 	case len(urls) > 1 && len(urls) != len(issuers):
-		r.fail("JWT_JWKS_URL", "lists %d URLs for %d issuers; list one for each, in the order of JWT_ISSUER", len(urls), len(issuers))
+		r.fail("JWT_JWKS_URL", "lists %d URLs for %d issuers; list one for each, in the order of JWT_ISSUER", len(urls),
+			len(issuers))
 		return nil
 	case len(urls) == 1 && len(issuers) > 1:
-		r.fail("JWT_JWKS_URL", "is one URL for %d issuers; list one for each, or leave it out and the issuers are asked", len(issuers))
+		r.fail("JWT_JWKS_URL", "is one URL for %d issuers; list one for each, or leave it out and the issuers are asked",
+			len(issuers))
 		return nil
 	}
 	var out []authn.ProviderConfig
@@ -60,7 +62,8 @@ func (r *reader) list(name string) []string {
 	return out
 }
 
-// ProxyHosts returns the hosts of the proxies that the environment names (https_proxy and the like). They may be private.
+// ProxyHosts returns the hosts of the proxies that the environment names (https_proxy and the like). They may be
+// private.
 func ProxyHosts(getenv func(string) string) address.Hosts {
 	var urls []string
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {

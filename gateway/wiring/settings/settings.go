@@ -172,7 +172,8 @@ func Loopback(host string) bool {
 
 // auth reads the credentials.
 func (r *reader) auth(now func() time.Time) authn.Config {
-	cfg := authn.Config{APIKey: r.getenv("API_KEY"), Issuer: r.getenv("JWT_ISSUER"), Audience: r.getenv("JWT_AUDIENCE"), Now: now}
+	cfg := authn.Config{APIKey: r.getenv("API_KEY"), Issuer: r.getenv("JWT_ISSUER"), Audience: r.getenv("JWT_AUDIENCE"),
+		Now: now}
 	if cfg.APIKey != "" {
 		if err := authn.CheckAPIKey(cfg.APIKey); err != nil {
 			r.fail("API_KEY", "%v", err)
@@ -223,13 +224,16 @@ func (r *reader) origins(open bool) []string {
 		}
 		if o == "*" {
 			if open {
-				r.fail("CORS_ORIGINS", "* would let every web page use this gateway, which asks for no credentials: list the origins, or set API_KEY")
+				r.fail("CORS_ORIGINS", "* would let every web page use this gateway, which asks for no credentials: list the "+
+					"origins, or set API_KEY")
 			}
 			return []string{"*"}
 		}
 		u, err := url.Parse(o)
-		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Scheme+"://"+u.Host != o || strings.ContainsAny(o, "* ") {
-			r.fail("CORS_ORIGINS", "%q is not an origin; list exact origins parted by commas, such as https://app.example.com", o)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Scheme+"://"+u.Host != o ||
+			strings.ContainsAny(o, "* ") {
+			r.fail("CORS_ORIGINS", "%q is not an origin; list exact origins parted by commas, such as https://app.example.com",
+				o)
 			continue
 		}
 		origins = append(origins, strings.ToLower(o))

@@ -32,7 +32,8 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Address() != "127.0.0.1:3000" || !s.Auth.Open || s.MaxBody != 1<<20 || s.Rate.Max != 30 || s.Rate.Window != time.Minute || s.Invoker != "local" ||
+	if s.Address() != "127.0.0.1:3000" || !s.Auth.Open || s.MaxBody != 1<<20 || s.Rate.Max != 30 ||
+		s.Rate.Window != time.Minute || s.Invoker != "local" ||
 		!strings.HasPrefix(s.AuditStore, "file:///") || !strings.HasSuffix(s.AuditStore, "/audit") || s.CORSOrigins != nil {
 		t.Errorf("%+v", s)
 	}
@@ -54,11 +55,14 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range []string{text, strings.ReplaceAll(text, "\n", `\n`), file} {
-		s, err := Read(env("HOST=0.0.0.0", "PORT=0", "JWT_SECRET="+secret, "JWT_PUBLIC_KEY="+key, "CORS_ORIGINS= https://App.example.com/, http://localhost:5173,", "AUDIT_STORE=file:///var/audit"), time.Now)
+		s, err := Read(env("HOST=0.0.0.0", "PORT=0", "JWT_SECRET="+secret, "JWT_PUBLIC_KEY="+key,
+			"CORS_ORIGINS= https://App.example.com/, http://localhost:5173,", "AUDIT_STORE=file:///var/audit"), time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Auth.Open || len(s.Auth.Config.Keys) != 2 || s.Address() != "0.0.0.0:0" || strings.Join(s.CORSOrigins, " ") != "https://app.example.com http://localhost:5173" || s.AuditStore != "file:///var/audit" {
+		if s.Auth.Open || len(s.Auth.Config.Keys) != 2 || s.Address() != "0.0.0.0:0" ||
+			strings.Join(s.CORSOrigins, " ") != "https://app.example.com http://localhost:5173" ||
+			s.AuditStore != "file:///var/audit" {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -90,7 +94,8 @@ func TestSettingsRefused(t *testing.T) {
 		{"API_KEY=fifteen-bytes-1", "API_KEY: has 15 bytes"},
 		{"JWT_SECRET=short", "JWT_SECRET: has 5 bytes; HS256 needs at least 32"},
 		{"JWT_PUBLIC_KEY=hello", "JWT_PUBLIC_KEY: must be a PEM"},
-		{"JWT_PUBLIC_KEY=-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----", "JWT_PUBLIC_KEY: has a PUBLIC KEY block that does not parse"},
+		{"JWT_PUBLIC_KEY=-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----",
+			"JWT_PUBLIC_KEY: has a PUBLIC KEY block that does not parse"},
 		{"JWT_JWKS_URL=http://id.example.com/keys", "JWT_JWKS_URL: \"http://id.example.com/keys\" must be https"},
 		{"JWT_JWKS_URL=https://a.example/keys,https://b.example/keys", "JWT_JWKS_URL: lists 2 URLs for 0 issuers"},
 		{"JWT_ISSUER=somebody", "JWT_ISSUER: \"somebody\" is not a URL"},
@@ -124,7 +129,8 @@ func TestSettingsRefused(t *testing.T) {
 		}
 	}
 	tenancy := []string{"INVOKER=lambda", "LAMBDA_FUNCTION=f", "LAMBDA_TENANCY=on"}
-	if _, err := Read(env(tenancy...), time.Now); err == nil || !strings.Contains(err.Error(), "LAMBDA_TENANCY: must be shared") {
+	if _, err := Read(env(tenancy...), time.Now); err == nil ||
+		!strings.Contains(err.Error(), "LAMBDA_TENANCY: must be shared") {
 		t.Errorf("LAMBDA_TENANCY=on: %v", err)
 	}
 	if _, err := Read(env("PORT=x", "MAX_BODY_SIZE=y"), time.Now); err == nil || strings.Count(err.Error(), "\n") != 1 {

@@ -9,8 +9,8 @@ import (
 )
 
 // state returns AIRLOCK_STATE: the absolute path of the folder of saved functions and jobs, the URL of a bucket that
-// several gateways share, or "" for none. The default is a folder beside the folder of the audit records, such as ./state
-// beside ./audit, and none on Lambda.
+// several gateways share, or "" for none. The default is a folder beside the folder of the audit records, such as
+// ./state beside ./audit, and none on Lambda.
 func (r *reader) state(auditStore string) string {
 	dir := strings.TrimPrefix(strings.TrimSpace(r.getenv("AIRLOCK_STATE")), "file://")
 	if dir == "none" || dir == "" && r.getenv("AWS_LAMBDA_RUNTIME_API") != "" {
@@ -56,7 +56,8 @@ func (r *reader) callbackSecret() string {
 		return ""
 	}
 	if !callbacks.ValidSecret(secret) {
-		r.fail("CALLBACK_SECRET", "must be whsec_ and base64 of 16 to 64 bytes after it, such as whsec_$(openssl rand -base64 24)")
+		r.fail("CALLBACK_SECRET", "must be whsec_ and base64 of 16 to 64 bytes after it, such as whsec_$(openssl rand "+
+			"-base64 24)")
 		return ""
 	}
 	return secret

@@ -30,7 +30,8 @@ var Groups = []Group{
 		{"TRUSTED_PROXIES", "none", "networks of the proxies in front, whose word on a caller's address counts"},
 		{"CORS_ORIGINS", "none", "web pages that may call, as exact origins parted by commas"},
 		{"HOOKS_HOST", "none", "serves webhooks alone, and nowhere else: a host's name, or host:port to listen on"},
-		{"HOOKS_ANSWER_HEADERS", "none", "X- headers that functions may set on what they answer to webhooks, parted by commas"},
+		{"HOOKS_ANSWER_HEADERS", "none",
+			"X- headers that functions may set on what they answer to webhooks, parted by commas"},
 	}},
 	{"How much", []Variable{
 		{"MAX_BODY_SIZE", "1048576", "bytes of a request's body"},
@@ -40,22 +41,26 @@ var Groups = []Group{
 		{"REDIS_URL", "none", "counts the limits of several gateways together"},
 		{"SANDBOX_MEMORY_MB", "the tier's", "megabytes that a guest gets at most, whatever its tier says"},
 		{"FUNCTION_PROCESSES", "by the machine", "function processes; each runs one execution at a time"},
-		{"GOMEMLIMIT", "half the memory", "the gateway's own memory, which it keeps to while it can; half the container's, or the machine's"},
+		{"GOMEMLIMIT", "half the memory", "the gateway's own memory, which it keeps to while it can; half the " +
+			"container's, or the machine's"},
 	}},
 	{"What runs, and by what rules", []Variable{
 		{"ENGINE_BUILD", "quickjs-ng-0.10.1", "the engine build that guests run on: quickjs-ng-0.10.1 or quickjs-ng-0.15.1"},
 		{"AIRLOCK_POLICY_FILE", "none", "YAML that tightens or adds tiers, opens hosts, sets quotas; read again on SIGHUP"},
 		{"EGRESS_ALLOW", "none", "hosts that guests and tools may reach, parted by commas"},
 		{"AIRLOCK_SECRET_*", "none", "the value of the secret that the policy file calls *"},
-		{"MCP_SERVERS", "none", "MCP servers whose tools code may call, as a JSON list, or the file that holds it, read again on SIGHUP"},
+		{"MCP_SERVERS", "none", "MCP servers whose tools code may call, as a JSON list, or the file that holds it, read " +
+			"again on SIGHUP"},
 		{"INVOKER", "local", "local function processes, or lambda"},
 		{"LAMBDA_FUNCTION", "none", "with INVOKER=lambda: name or ARN of the function; {policy} in it stands for the tier"},
 		{"LAMBDA_ENDPOINT", "AWS", "with INVOKER=lambda: where the Lambda API is, such as airlock lambda-local"},
 		{"LAMBDA_CONCURRENCY", "50", "with INVOKER=lambda: executions at a time"},
 		{"LAMBDA_TENANCY", "shared", "with INVOKER=lambda: per-tenant, for functions in tenant isolation mode"},
 		{"HANDOVER_STORE", "none", "with INVOKER=lambda: s3://bucket/prefix that requests over 6 MiB are handed over in"},
-		{"LAMBDA_FRONT", "stream", "where Lambda runs the gateway: stream for a Function URL, buffer for an HTTP API, jobs for the function that runs jobs"},
-		{"LAMBDA_JOBS_FUNCTION", "none", "where Lambda runs the gateway: the function that runs its jobs; without one it refuses them"},
+		{"LAMBDA_FRONT", "stream", "where Lambda runs the gateway: stream for a Function URL, buffer for an HTTP API, " +
+			"jobs for the function that runs jobs"},
+		{"LAMBDA_JOBS_FUNCTION", "none", "where Lambda runs the gateway: the function that runs its jobs; without one it " +
+			"refuses them"},
 		{"AIRLOCK_CACHE_DIR", "~/.cache/airlock", "keeps the compiled engine"},
 	}},
 	{"What is kept", []Variable{
@@ -65,9 +70,11 @@ var Groups = []Group{
 		{"AUDIT_REDACT", "none", "fields of a record whose values are not stored, parted by commas"},
 		{"AUDIT_SYNC", "false", "true: a record is on the disk before its result is given"},
 		{"AUDIT_MAX_AGE", "for ever", "how long records are kept in a folder, such as 90d; buckets have lifecycle rules"},
-		{"AUDIT_MAX_BYTES", "no limit", "what the records of a folder may take together, such as 20gb; whole days go, oldest first"},
+		{"AUDIT_MAX_BYTES", "no limit", "what the records of a folder may take together, such as 20gb; whole days go, " +
+			"oldest first"},
 		{"S3_ENDPOINT", "AWS", "where buckets are, for stores that speak S3"},
-		{"AIRLOCK_STATE", "./state", "folder of saved functions, jobs and the index over the records; s3://bucket/prefix for what several gateways share; none"},
+		{"AIRLOCK_STATE", "./state", "folder of saved functions, jobs and the index over the records; s3://bucket/prefix " +
+			"for what several gateways share; none"},
 		{"CALLBACK_SECRET", "one for each", "signs callbacks whose callers gave no secret; whsec_ and base64"},
 	}},
 	{"Tracing", []Variable{
@@ -153,6 +160,7 @@ func Misspelt(environ []string) []string {
 // foreignVariable reports whether a name that looks like a misspelt setting belongs to the deployment (secrets) or to
 // another program.
 func foreignVariable(name string) bool {
-	return strings.HasPrefix(name, "AIRLOCK_SECRET_") || strings.HasPrefix(name, "AIRLOCK_TEST_") || strings.HasPrefix(name, "OTEL_") ||
+	return strings.HasPrefix(name, "AIRLOCK_SECRET_") || strings.HasPrefix(name, "AIRLOCK_TEST_") ||
+		strings.HasPrefix(name, "OTEL_") ||
 		strings.HasPrefix(name, "AWS_")
 }

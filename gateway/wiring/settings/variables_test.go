@@ -47,8 +47,10 @@ var settingName = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$|^(HOST|PORT|
 // notSettings are names that the sources read and that are no settings of airlock serve: what others set, or what a
 // function process on Lambda has for itself.
 var notSettings = []string{
-	"NO_COLOR", "XDG_CACHE_HOME", "AWS_LAMBDA_RUNTIME_API", "AWS_LAMBDA_FUNCTION_NAME", "EVENT_REQUESTS", "EVENT_HEADERS", "EVENT_ANSWER_HEADERS", "EVENT_HTTP",
-	"OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_RESOURCE_ATTRIBUTES", "OTEL_EXPORTER_OTLP_TIMEOUT",
+	"NO_COLOR", "XDG_CACHE_HOME", "AWS_LAMBDA_RUNTIME_API", "AWS_LAMBDA_FUNCTION_NAME", "EVENT_REQUESTS", "EVENT_HEADERS",
+	"EVENT_ANSWER_HEADERS", "EVENT_HTTP",
+	"OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_RESOURCE_ATTRIBUTES",
+	"OTEL_EXPORTER_OTLP_TIMEOUT",
 	"OTEL_EXPORTER_OTLP_CERTIFICATE", "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "OTEL_EXPORTER_OTLP_CLIENT_KEY",
 	"HTTPS_PROXY", "HTTP_PROXY",
 }
@@ -88,10 +90,12 @@ func TestSettingsAreListed(t *testing.T) {
 	}
 	help := Help()
 	for _, name := range known {
-		if !read[name] && name != "AIRLOCK_SECRET_*" && !strings.HasPrefix(name, "OTEL_") && name != "GOMEMLIMIT" { // the runtime reads it
+		// the runtime reads it
+		if !read[name] && name != "AIRLOCK_SECRET_*" && !strings.HasPrefix(name, "OTEL_") && name != "GOMEMLIMIT" {
 			t.Errorf("%s is listed and nothing reads it", name)
 		}
-		if !slices.ContainsFunc(clientVariables, func(v Variable) bool { return v.Name == name }) && !strings.Contains(help, "\n  "+name) {
+		if !slices.ContainsFunc(clientVariables, func(v Variable) bool { return v.Name == name }) &&
+			!strings.Contains(help, "\n  "+name) {
 			t.Errorf("%s is not in the help of airlock serve", name)
 		}
 	}

@@ -26,7 +26,8 @@ func statements(t *template) []statement {
 			}
 		}
 	}
-	for _, name := range t.each("AWS::IAM::Role", "AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::Serverless::Function") {
+	for _, name := range t.each("AWS::IAM::Role", "AWS::IAM::Policy", "AWS::IAM::ManagedPolicy",
+		"AWS::Serverless::Function") {
 		props := t.resources[name].props
 		document(name, true, props["PolicyDocument"])
 		for _, p := range list(props["Policies"]) {
@@ -80,13 +81,15 @@ func checkStatements(t *template, r *report) {
 		if publicPrincipal(props["Principal"]) && !throughURL {
 			r.add("principal-wildcard", name, "lets everybody invoke the function")
 		}
-		if principal := text(props["Principal"]); strings.HasSuffix(principal, ".amazonaws.com") && props["SourceArn"] == nil {
+		if principal := text(props["Principal"]); strings.HasSuffix(principal, ".amazonaws.com") &&
+			props["SourceArn"] == nil {
 			r.add("principal-wildcard", name, "lets %s invoke on behalf of any account: SourceArn is missing", principal)
 		}
 	}
 }
 
-// broad reports whether an ARN leaves open which resource it means. A wildcard after the resource's own name is its content.
+// broad reports whether an ARN leaves open which resource it means. A wildcard after the resource's own name is its
+// content.
 func broad(arn string) bool {
 	if arn == "*" || arn == "" {
 		return arn == "*"
@@ -118,8 +121,8 @@ func publicPrincipal(v any) bool {
 	return false
 }
 
-// checkWriteOnly: the role that runs code adds audit records and can do nothing else to them; and it reads what was handed
-// over to it, and nothing else of any bucket.
+// checkWriteOnly: the role that runs code adds audit records and can do nothing else to them; and it reads what was
+// handed over to it, and nothing else of any bucket.
 func checkWriteOnly(t *template, r *report) {
 	running := map[string]bool{}
 	for _, name := range t.each("AWS::Serverless::Function", "AWS::Lambda::Function") {
@@ -140,7 +143,8 @@ func checkWriteOnly(t *template, r *report) {
 			if bucket.props["ObjectLockEnabled"] != true {
 				for _, action := range list(s.body["Action"]) {
 					if text(action) != "s3:GetObject" || !strings.HasSuffix(text(res), "/handover/*") {
-						r.add("read-only", s.in, "may %s on %s; code may be given s3:GetObject below handover/ alone", text(action), text(res))
+						r.add("read-only", s.in, "may %s on %s; code may be given s3:GetObject below handover/ alone", text(action),
+							text(res))
 					}
 				}
 				continue
@@ -151,7 +155,8 @@ func checkWriteOnly(t *template, r *report) {
 				}
 			}
 			if !strings.HasSuffix(text(res), "/audit/executions/*") && !strings.HasSuffix(text(res), "/audit/writers/*") {
-				r.add("write-only", s.in, "may write to the audit store outside audit/executions/ and audit/writers/: %s", text(res))
+				r.add("write-only", s.in, "may write to the audit store outside audit/executions/ and audit/writers/: %s",
+					text(res))
 			}
 		}
 	}

@@ -34,8 +34,8 @@ func (r *report) add(rule, resource, format string, args ...any) {
 	r.found = append(r.found, Violation{Rule: rule, Resource: resource, Detail: fmt.Sprintf(format, args...)})
 }
 
-// Check holds a template against the contract. Every tier must have a function, unless tiers is empty. The error is for a
-// template that cannot be read at all.
+// Check holds a template against the contract. Every tier must have a function, unless tiers is empty. The error is
+// for a template that cannot be read at all.
 func Check(data []byte, tiers []Tier) ([]Violation, error) {
 	t, err := parse(data)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The room, beyond a tier's own time, that its function has: enough to decide, record and answer, and little enough that a
-// stuck process is ended soon.
+// The room, beyond a tier's own time, that its function has: enough to decide, record and answer, and little enough
+// that a stuck process is ended soon.
 const (
 	leastGrace = 3 * time.Second
 	mostGrace  = 15 * time.Second
@@ -39,7 +39,8 @@ func checkFunctions(t *template, tiers []Tier, r *report) {
 func checkTier(name string, tier Tier, timeout, memory int64, r *report) {
 	grace := time.Duration(timeout)*time.Second - tier.Timeout
 	if timeout > 0 && (grace < leastGrace || grace > mostGrace) {
-		r.add("function-timeout", name, "tier %s runs for up to %v: Timeout must be %v to %v more, not %v", tier.Name, tier.Timeout, leastGrace, mostGrace, grace)
+		r.add("function-timeout", name, "tier %s runs for up to %v: Timeout must be %v to %v more, not %v", tier.Name,
+			tier.Timeout, leastGrace, mostGrace, grace)
 	}
 	if need := (tier.MemoryBytes + ProcessBytes) >> 20; memory > 0 && memory < need {
 		r.add("function-memory", name, "tier %s needs %d MiB, not %d", tier.Name, need, memory)
@@ -102,7 +103,8 @@ func checkSources(t *template, r *report) {
 		if get(t.resources[name].props, "Environment", "Variables", "INVOKER") != nil {
 			continue
 		}
-		if number(invoke["MaximumRetryAttempts"]) != 0 || invoke["MaximumRetryAttempts"] == nil || get(invoke, "DestinationConfig", "OnFailure") == nil {
+		if number(invoke["MaximumRetryAttempts"]) != 0 || invoke["MaximumRetryAttempts"] == nil ||
+			get(invoke, "DestinationConfig", "OnFailure") == nil {
 			r.add("async-failure", name, "asynchronous events must not be run again, and be kept when they fail")
 		}
 	}

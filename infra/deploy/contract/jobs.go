@@ -19,15 +19,18 @@ func checkJobs(t *template, r *report) {
 		props := t.resources[name].props
 		running[text(props["FunctionName"])] = true
 		if timeout := number(props["Timeout"]); timeout > 0 && time.Duration(timeout)*time.Second < jobTime {
-			r.add("jobs-time", name, "Timeout must be %v or more: a job is begun only while there is time for all of it", jobTime)
+			r.add("jobs-time", name, "Timeout must be %v or more: a job is begun only while there is time for all of it",
+				jobTime)
 		}
 		if !clocked(t, name) {
-			r.add("jobs-clock", name, "must be called every minute by a rule, and let that rule call it: jobs that nobody was woken for, callbacks and schedules wait for that")
+			r.add("jobs-clock", name, "must be called every minute by a rule, and let that rule call it: jobs that nobody "+
+				"was woken for, callbacks and schedules wait for that")
 		}
 	}
 	for _, name := range t.each("AWS::Serverless::Function", "AWS::Lambda::Function") {
 		if function := variable(name, "LAMBDA_JOBS_FUNCTION"); function != "" && !running[function] {
-			r.add("jobs-function", name, "LAMBDA_JOBS_FUNCTION is %s, which no function here is with LAMBDA_FRONT=jobs", function)
+			r.add("jobs-function", name, "LAMBDA_JOBS_FUNCTION is %s, which no function here is with LAMBDA_FRONT=jobs",
+				function)
 		}
 	}
 }
@@ -45,7 +48,8 @@ func clocked(t *template, function string) bool {
 		}
 		for _, permission := range t.each("AWS::Lambda::Permission") {
 			may := t.resources[permission].props
-			if target(may["FunctionName"]) == function && target(may["SourceArn"]) == rule && text(may["Principal"]) == "events.amazonaws.com" {
+			if target(may["FunctionName"]) == function && target(may["SourceArn"]) == rule &&
+				text(may["Principal"]) == "events.amazonaws.com" {
 				return true
 			}
 		}

@@ -8,7 +8,8 @@ func checkBuckets(t *template, r *report) {
 		encrypted := false
 		for _, rule := range list(get(b.props, "BucketEncryption", "ServerSideEncryptionConfiguration")) {
 			by := get(rule, "ServerSideEncryptionByDefault")
-			encrypted = encrypted || text(get(by, "SSEAlgorithm")) == "aws:kms" && t.resources[target(get(by, "KMSMasterKeyID"))].kind == "AWS::KMS::Key"
+			encrypted = encrypted || text(get(by, "SSEAlgorithm")) == "aws:kms" &&
+				t.resources[target(get(by, "KMSMasterKeyID"))].kind == "AWS::KMS::Key"
 		}
 		if !encrypted {
 			r.add("bucket-encryption", name, "must be encrypted with aws:kms under the stack's own key")
@@ -28,7 +29,8 @@ func checkBuckets(t *template, r *report) {
 			r.add("bucket-retain", name, "DeletionPolicy and UpdateReplacePolicy must be Retain")
 		}
 		if strings.HasPrefix(name, "Audit") {
-			locked := b.props["ObjectLockEnabled"] == true && get(b.props, "ObjectLockConfiguration", "Rule", "DefaultRetention", "Mode") != nil
+			locked := b.props["ObjectLockEnabled"] == true &&
+				get(b.props, "ObjectLockConfiguration", "Rule", "DefaultRetention", "Mode") != nil
 			if !locked {
 				r.add("bucket-lock", name, "must have Object Lock with a default retention")
 			}
@@ -66,7 +68,8 @@ func deniesPlain(s any) bool {
 		everything = everything || text(action) == "*" || strings.HasSuffix(text(action), ":*")
 	}
 	insecure := get(s, "Condition", "Bool", "aws:SecureTransport")
-	return everything && text(get(s, "Effect")) == "Deny" && publicPrincipal(get(s, "Principal")) && (insecure == "false" || insecure == false)
+	return everything && text(get(s, "Effect")) == "Deny" && publicPrincipal(get(s, "Principal")) &&
+		(insecure == "false" || insecure == false)
 }
 
 func checkQueues(t *template, r *report) {
@@ -114,7 +117,8 @@ func checkLogs(t *template, r *report) {
 func checkSecrets(t *template, r *report) {
 	secret := func(name string) bool {
 		upper := strings.ToUpper(name)
-		return strings.HasSuffix(upper, "SECRET") || strings.HasSuffix(upper, "API_KEY") || strings.HasSuffix(upper, "PASSWORD") || strings.HasSuffix(upper, "TOKEN")
+		return strings.HasSuffix(upper, "SECRET") || strings.HasSuffix(upper, "API_KEY") ||
+			strings.HasSuffix(upper, "PASSWORD") || strings.HasSuffix(upper, "TOKEN")
 	}
 	for name, p := range asObject(t.root["Parameters"]) {
 		if secret(name) && get(p, "NoEcho") != true {

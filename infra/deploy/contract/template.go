@@ -9,7 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// object is a JSON-like object of the template. Short forms of intrinsic functions are spelled out: !Ref x is {"Ref": "x"}.
+// object is a JSON-like object of the template. Short forms of intrinsic functions are spelled out: !Ref x is {"Ref":
+// "x"}.
 type object = map[string]any
 
 // template is one parsed template, with SAM's Globals already part of each function.

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Variables gives the names of the environment variables that a template sets, by the logical name of the function or task
-// definition, in order.
+// Variables gives the names of the environment variables that a template sets, by the logical name of the function or
+// task definition, in order.
 func Variables(data []byte) (map[string][]string, error) {
 	t, err := parse(data)
 	if err != nil {

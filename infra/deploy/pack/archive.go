@@ -35,7 +35,10 @@ func archive(entries []entry, tree string) ([]byte, error) {
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
-	w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) { return flate.NewWriter(out, flate.BestCompression) })
+	w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser,
+		error) {
+		return flate.NewWriter(out, flate.BestCompression)
+	})
 	for _, e := range entries {
 		data := e.data
 		if e.from != "" {

@@ -22,12 +22,14 @@ func fill(ctx context.Context, t target, bootstrap, cache string) error {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return err
 	}
-	_, err := answer(ctx, t, bootstrap, func(context.Context, http.Handler) error { return nil }, "AIRLOCK_CACHE_DIR="+cache)
+	_, err := answer(ctx, t, bootstrap, func(context.Context, http.Handler) error { return nil },
+		"AIRLOCK_CACHE_DIR="+cache)
 	return err
 }
 
-// check unpacks a function's zip and has it run code from there, and answer each of the documented events. The cache that it brings must be complete: a function
-// that had to compile would be slow at every cold start, and could not keep what it compiled.
+// check unpacks a function's zip and has it run code from there, and answer each of the documented events. The cache
+// that it brings must be complete: a function that had to compile would be slow at every cold start, and could not
+// keep what it compiled.
 func check(ctx context.Context, t target, data []byte) (result string, err error) {
 	dir, err := os.MkdirTemp("", "airlock-check-")
 	if err != nil {
@@ -55,9 +57,10 @@ func check(ctx context.Context, t target, data []byte) (result string, err error
 	return fmt.Sprintf("ran code from the zip %s, start to answer %v", t.how(), took.Round(time.Millisecond)), nil
 }
 
-// answer starts one function process against a Runtime API of our own, has it run code, does what else is wanted through
-// the Lambda API before it, and ends it. It gives the time from start to answer.
-func answer(ctx context.Context, t target, bootstrap string, then func(context.Context, http.Handler) error, env ...string) (took time.Duration, err error) {
+// answer starts one function process against a Runtime API of our own, has it run code, does what else is wanted
+// through the Lambda API before it, and ends it. It gives the time from start to answer.
+func answer(ctx context.Context, t target, bootstrap string, then func(context.Context, http.Handler) error,
+	env ...string) (took time.Duration, err error) {
 	command, err := t.command(bootstrap)
 	if err != nil {
 		return 0, err
@@ -99,7 +102,8 @@ func answer(ctx context.Context, t target, bootstrap string, then func(context.C
 		if reply.Result.Error != nil {
 			message = *reply.Result.Error
 		}
-		return 0, fmt.Errorf("the function answered %s %s %s\n%s", reply.Result.Status, got, message, strings.TrimSpace(log.String()))
+		return 0, fmt.Errorf("the function answered %s %s %s\n%s", reply.Result.Status, got, message,
+			strings.TrimSpace(log.String()))
 	}
 	return took, nil
 }

@@ -27,15 +27,16 @@ type start struct {
 	program, module, image, selfTest, others, run, total float64
 }
 
-// cold starts the packaged function n times, each time as a fresh process from a folder that cannot be written, and prints
-// the medians of its parts: with everything that the zip holds, and without the image.
+// cold starts the packaged function n times, each time as a fresh process from a folder that cannot be written, and
+// prints the medians of its parts: with everything that the zip holds, and without the image.
 func cold(ctx context.Context, t target, data []byte, n int, log io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "airlock-cold-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, writable(dir), os.RemoveAll(dir)) }()
-	fmt.Fprintf(log, "%-30s %8s %8s %8s %8s %8s %8s %8s %8s\n", "medians of "+fmt.Sprint(n)+" starts, ms", "program", "module", "image", "selftest", "others", "run", "TOTAL", "slowest")
+	fmt.Fprintf(log, "%-30s %8s %8s %8s %8s %8s %8s %8s %8s\n", "medians of "+fmt.Sprint(n)+" starts, ms", "program",
+		"module", "image", "selftest", "others", "run", "TOTAL", "slowest")
 	for _, variant := range []string{"as packaged", "image built at every start"} {
 		task := filepath.Join(dir, strings.Fields(variant)[0])
 		if err := unpack(data, task); err != nil {
@@ -76,8 +77,10 @@ func cold(ctx context.Context, t target, data []byte, n int, log io.Writer) (err
 
 func report(log io.Writer, name string, starts []start) {
 	parts := []func(start) float64{
-		func(s start) float64 { return s.program }, func(s start) float64 { return s.module }, func(s start) float64 { return s.image },
-		func(s start) float64 { return s.selfTest }, func(s start) float64 { return s.others }, func(s start) float64 { return s.run },
+		func(s start) float64 { return s.program }, func(s start) float64 { return s.module },
+		func(s start) float64 { return s.image },
+		func(s start) float64 { return s.selfTest }, func(s start) float64 { return s.others },
+		func(s start) float64 { return s.run },
 		func(s start) float64 { return s.total },
 	}
 	fmt.Fprintf(log, "%-30s", name)
@@ -119,7 +122,8 @@ func coldStart(ctx context.Context, t target, bootstrap string) (_ start, err er
 	}
 	defer func() { err = errors.Join(err, pool.Close(ctx)) }()
 	reply, err := pool.Invoke(ctx, execution.Invocation{
-		ID: "exec_00000000000000000000000000", Via: execution.ViaCLI, ReceivedAt: began.UTC(), Request: execution.Request{Code: "6 * 7", Policy: "strict"},
+		ID: "exec_00000000000000000000000000", Via: execution.ViaCLI, ReceivedAt: began.UTC(),
+		Request: execution.Request{Code: "6 * 7", Policy: "strict"},
 	}, nil)
 	total := time.Since(began)
 	if err != nil {
@@ -144,7 +148,8 @@ func coldStart(ctx context.Context, t target, bootstrap string) (_ start, err er
 	}
 	s := line.Startup
 	program := milliseconds(s.Began.Sub(began))
-	return start{program, s.ModuleMs, s.ImageMs, s.SelfTestMs, s.OthersMs, milliseconds(total) - program - s.TotalMs, milliseconds(total)}, nil
+	return start{program, s.ModuleMs, s.ImageMs, s.SelfTestMs, s.OthersMs, milliseconds(total) - program - s.TotalMs,
+		milliseconds(total)}, nil
 }
 
 // lines is a log that gives the line that a function process writes when it is ready.

@@ -29,7 +29,8 @@ func answersEvents(ctx context.Context, api http.Handler) error {
 		if err != nil {
 			return fmt.Errorf("pack runs in the repository's root: %w", err)
 		}
-		request := httptest.NewRequestWithContext(ctx, http.MethodPost, "/2015-03-31/functions/airlock/invocations", bytes.NewReader(event))
+		request := httptest.NewRequestWithContext(ctx, http.MethodPost, "/2015-03-31/functions/airlock/invocations",
+			bytes.NewReader(event))
 		response := httptest.NewRecorder()
 		api.ServeHTTP(response, request)
 		got := response.Body.String()

@@ -16,8 +16,9 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
 )
 
-// checkGateway unpacks a gateway's zip and has it answer from there as a function behind a Function URL: that it is well, and
-// that nobody gets in without a credential. The services that it would talk to say only that it may not look.
+// checkGateway unpacks a gateway's zip and has it answer from there as a function behind a Function URL: that it is
+// well, and that nobody gets in without a credential. The services that it would talk to say only that it may not
+// look.
 func checkGateway(ctx context.Context, t target, data []byte) (result string, err error) {
 	dir, err := os.MkdirTemp("", "airlock-check-")
 	if err != nil {
@@ -35,16 +36,22 @@ func checkGateway(ctx context.Context, t target, data []byte) (result string, er
 		}
 		command, patience = append(command, "serve"), 5*time.Minute
 	}
-	services := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	services := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+	}))
 	defer services.Close()
 	var log bytes.Buffer
 	began := time.Now()
 	pool, err := localinvoke.New(ctx, localinvoke.Config{
-		Command: command, Processes: 1, StartTimeout: patience, MaxExecution: patience, MaxMemory: 2 << 30, FunctionName: "gateway",
-		Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		Command: command, Processes: 1, StartTimeout: patience, MaxExecution: patience, MaxMemory: 2 << 30,
+		FunctionName: "gateway",
+		Logger:       slog.New(slog.NewTextHandler(&log, nil)),
 		Env: []string{
-			"LAMBDA_TASK_ROOT=" + dir, "PATH=" + os.Getenv("PATH"), "API_KEY=a-key-of-this-check", "INVOKER=lambda", "LAMBDA_FUNCTION=airlock-{policy}",
-			"LAMBDA_ENDPOINT=" + services.URL, "S3_ENDPOINT=" + services.URL, "AUDIT_STORE=s3://bucket/audit", "AIRLOCK_STATE=s3://bucket/state",
+			"LAMBDA_TASK_ROOT=" + dir, "PATH=" + os.Getenv("PATH"), "API_KEY=a-key-of-this-check", "INVOKER=lambda",
+			"LAMBDA_FUNCTION=airlock-{policy}",
+			"LAMBDA_ENDPOINT=" + services.URL, "S3_ENDPOINT=" + services.URL, "AUDIT_STORE=s3://bucket/audit",
+			"AIRLOCK_STATE=s3://bucket/state",
 			"AWS_ACCESS_KEY_ID=any", "AWS_SECRET_ACCESS_KEY=thing", "AWS_REGION=us-east-1", "AWS_EC2_METADATA_DISABLED=true",
 		},
 	})
@@ -66,8 +73,10 @@ func checkGateway(ctx context.Context, t target, data []byte) (result string, er
 // answersRequest sends one request to the gateway behind api, as a Function URL that streams would.
 func answersRequest(ctx context.Context, api http.Handler, method, path, want string) error {
 	event := fmt.Sprintf(`{"version":"2.0","rawPath":%q,"headers":{"content-type":"application/json"},"body":"{\"code\":\"1\"}",`+
-		`"requestContext":{"domainName":"airlock.example","http":{"method":%q,"path":%[1]q,"sourceIp":"192.0.2.7"}}}`, path, method)
-	request := httptest.NewRequestWithContext(ctx, http.MethodPost, "/2021-11-15/functions/gateway/response-streaming-invocations", strings.NewReader(event))
+		`"requestContext":{"domainName":"airlock.example","http":{"method":%q,"path":%[1]q,"sourceIp":"192.0.2.7"}}}`, path,
+		method)
+	request := httptest.NewRequestWithContext(ctx, http.MethodPost,
+		"/2021-11-15/functions/gateway/response-streaming-invocations", strings.NewReader(event))
 	response := httptest.NewRecorder()
 	api.ServeHTTP(response, request)
 	if got := response.Body.String(); !strings.Contains(got, want) {

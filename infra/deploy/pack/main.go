@@ -19,7 +19,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	out := flags.String("out", "dist", "folder for the zips")
 	archs := flags.String("arch", "arm64,x86_64", "architectures to make, by their Lambda names")
 	use := flags.String("use", "", "architecture to copy to function.zip and gateway.zip")
-	colds := flags.Int("cold", 0, "start the function of this machine's architecture so many times, and print what a start is made of")
+	colds := flags.Int("cold", 0, "start the function of this machine's architecture so many times, and print what a "+
+		"start is made of")
 	twice := flags.Bool("twice", false, "make everything twice and compare")
 	if err := flags.Parse(args); err != nil {
 		return 2

@@ -26,8 +26,8 @@ func targetNamed(name string) (target, error) {
 	return target{}, fmt.Errorf("architecture %q: must be arm64 or x86_64", name)
 }
 
-// build compiles one main package for the target. Nothing of this machine or of the checkout's state gets in: no cgo, no
-// paths, no version-control stamp, no build id, and no Go settings of whoever builds.
+// build compiles one main package for the target. Nothing of this machine or of the checkout's state gets in: no cgo,
+// no paths, no version-control stamp, no build id, and no Go settings of whoever builds.
 func (t target) build(ctx context.Context, pkg, out string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc",
 		"-ldflags", "-s -w -buildid=", "-o", out, pkg)
@@ -37,7 +37,8 @@ func (t target) build(ctx context.Context, pkg, out string) error {
 			cmd.Env = append(cmd.Env, pair)
 		}
 	}
-	cmd.Env = append(cmd.Env, "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+t.goarch, "GOAMD64=v1", "GOARM64=v8.0", "GOWORK=off", "GOFLAGS=-mod=readonly")
+	cmd.Env = append(cmd.Env, "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+t.goarch, "GOAMD64=v1", "GOARM64=v8.0",
+		"GOWORK=off", "GOFLAGS=-mod=readonly")
 	text, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("build %s: %w\n%s", pkg, err, text)

@@ -29,7 +29,8 @@ type module struct {
 
 // linked lists the modules of the packages and their dependencies, sorted by path, the main module apart.
 func linked(ctx context.Context, packages []string) (main module, deps []module, err error) {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-deps", "-tags", "lambda.norpc", "-json=Module"}, packages...)...)
+	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-deps", "-tags", "lambda.norpc", "-json=Module"},
+		packages...)...)
 	cmd.Env = append(os.Environ(), "GOOS=linux", "CGO_ENABLED=0")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -70,14 +71,16 @@ func linked(ctx context.Context, packages []string) (main module, deps []module,
 // MPL-2.0, whose files we do not change.
 func allowed(id string) bool {
 	return slices.Contains([]string{
-		"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "CC0-1.0", "ISC", "MIT", "MIT-0", "MPL-2.0", "Unlicense", "Zlib",
+		"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "CC0-1.0", "ISC", "MIT", "MIT-0", "MPL-2.0",
+		"Unlicense", "Zlib",
 	}, id)
 }
 
 // identifier is the line by which a file names its licence.
 var identifier = regexp.MustCompile(`(?m)^[/*#\s]*SPDX-License-Identifier:\s*([A-Za-z0-9.+ -]+?)[\s*/]*$`)
 
-// choice gives the licences that a text names by its SPDX line; of those that it leaves to choose from, the first allowed.
+// choice gives the licences that a text names by its SPDX line; of those that it leaves to choose from, the first
+// allowed.
 func choice(text []byte) []string {
 	line := identifier.FindSubmatch(text)
 	if line == nil {

@@ -34,20 +34,23 @@ func TestReleasedPrograms(t *testing.T) {
 		Components             []struct{ Name, Version, Purl string }
 		SerialNumber           string
 	}
-	if err := json.Unmarshal(first, &bill); err != nil || bill.BOMFormat != "CycloneDX" || bill.SpecVersion != "1.6" || bill.SerialNumber != "" {
+	if err := json.Unmarshal(first, &bill); err != nil || bill.BOMFormat != "CycloneDX" || bill.SpecVersion != "1.6" ||
+		bill.SerialNumber != "" {
 		t.Fatalf("got %+v, %v", bill, err)
 	}
 	named := map[string]bool{}
 	for _, c := range bill.Components {
 		named[c.Name] = c.Version != "" && strings.HasPrefix(c.Purl, "pkg:golang/"+c.Name+"@v")
 	}
-	for _, must := range []string{"github.com/tetratelabs/wazero", "github.com/fastschema/qjs", "github.com/aws/aws-lambda-go", "github.com/gofiber/fiber/v2"} {
+	for _, must := range []string{"github.com/tetratelabs/wazero", "github.com/fastschema/qjs",
+		"github.com/aws/aws-lambda-go", "github.com/gofiber/fiber/v2"} {
 		if !named[must] {
 			t.Errorf("%s is not in the bill as it should be", must)
 		}
 	}
 	text, err := os.ReadFile(licenses)
-	if err != nil || !bytes.Contains(text, []byte("Apache License")) || !bytes.Contains(text, []byte("Permission is hereby granted")) {
+	if err != nil || !bytes.Contains(text, []byte("Apache License")) ||
+		!bytes.Contains(text, []byte("Permission is hereby granted")) {
 		t.Errorf("the licence texts are missing: %v", err)
 	}
 }
@@ -62,11 +65,18 @@ func TestLicenses(t *testing.T) {
 	}{
 		"mit":     {"LICENSE", string(mit), "MIT", ""},
 		"british": {"Licence.md", string(mit), "MIT", ""},
-		"choice":  {"License", "/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */\n\nOne or the other.", "BSD-3-Clause", ""},
+		"choice": {"License", "/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */\n\nOne or the other.",
+			"BSD-3-Clause", ""},
 		"spdx":    {"License", "# SPDX-License-Identifier: AGPL-3.0-only\n", "", "is not on the list"},
 		"none":    {"README", string(mit), "", "no licence that can be told"},
 		"unknown": {"LICENSE", "You may look at this.", "", "no licence that can be told"},
-		"gpl":     {"COPYING", "SPDX-License-Identifier: GPL-3.0-only\n\nThis program is free software: you can redistribute it and/or modify it under the terms of the GNU General Public License as published by the Free Software Foundation, either version 3 of the License, or (at your option) any later version.\n\nThis program is distributed in the hope that it will be useful, but WITHOUT ANY WARRANTY; without even the implied warranty of MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE. See the GNU General Public License for more details.\n\nYou should have received a copy of the GNU General Public License along with this program. If not, see <https://www.gnu.org/licenses/>.", "", "is not on the list"},
+		"gpl": {"COPYING", "SPDX-License-Identifier: GPL-3.0-only\n\nThis program is free software: you can " +
+			"redistribute it and/or modify it under the terms of the GNU General Public License as published by the Free " +
+			"Software Foundation, either version 3 of the License, or (at your option) any later version.\n\nThis program is " +
+			"distributed in the hope that it will be useful, but WITHOUT ANY WARRANTY; without even the implied warranty of " +
+			"MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE. See the GNU General Public License for more " +
+			"details.\n\nYou should have received a copy of the GNU General Public License along with this program. If not, " +
+			"see <https://www.gnu.org/licenses/>.", "", "is not on the list"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -75,7 +85,8 @@ func TestLicenses(t *testing.T) {
 			}
 			m := module{Path: "example.com/m", Version: "v1.0.0", Dir: dir}
 			err := m.examine()
-			if m.license != tc.license || (err == nil) != (tc.wrong == "") || err != nil && !strings.Contains(err.Error(), tc.wrong) {
+			if m.license != tc.license || (err == nil) != (tc.wrong == "") ||
+				err != nil && !strings.Contains(err.Error(), tc.wrong) {
 				t.Errorf("got %q, %v", m.license, err)
 			}
 		})

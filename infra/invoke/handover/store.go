@@ -12,7 +12,8 @@ import (
 // Store is where invocations are handed over. It is safe for concurrent use.
 type Store struct{ objects *s3objects.Store }
 
-// Open opens the store at a URL, s3://bucket/prefix; endpoint is that of something other than AWS. It asks S3 nothing yet.
+// Open opens the store at a URL, s3://bucket/prefix; endpoint is that of something other than AWS. It asks S3 nothing
+// yet.
 func Open(ctx context.Context, url, endpoint string) (*Store, error) {
 	objects, err := s3objects.Open(ctx, url, s3objects.Access{Endpoint: endpoint})
 	if err != nil {
@@ -39,7 +40,8 @@ func (s *Store) Get(ctx context.Context, h execution.Handover) ([]byte, error) {
 	payload, _, err := s.objects.Get(ctx, key(h), int64(h.Bytes))
 	switch {
 	case errors.Is(err, s3objects.ErrMissing):
-		return nil, &execution.Error{Code: execution.InvalidRequest, Field: "handover", Message: "names nothing that was handed over"}
+		return nil, &execution.Error{Code: execution.InvalidRequest, Field: "handover",
+			Message: "names nothing that was handed over"}
 	case err != nil:
 		return nil, unavailable("the request that was handed over could not be read", err)
 	case !h.Is(payload):

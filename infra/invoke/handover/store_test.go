@@ -83,7 +83,8 @@ func deploy(t *testing.T) *deployment {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.client, err = lambdainvoke.New(t.Context(), lambdainvoke.Config{Function: "airlock", Endpoint: d.url, Handover: store})
+	d.client, err = lambdainvoke.New(t.Context(),
+		lambdainvoke.Config{Function: "airlock", Endpoint: d.url, Handover: store})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,8 @@ func (d *deployment) keys(t *testing.T) (keys []string) {
 // direct invokes the function past the gateway, as somebody who may do that would.
 func (d *deployment) direct(t *testing.T, payload []byte) (answer string) {
 	t.Helper()
-	api := lambda.New(lambda.Options{BaseEndpoint: &d.url, Region: "us-east-1", Credentials: aws.AnonymousCredentials{}, RetryMaxAttempts: 1})
+	api := lambda.New(lambda.Options{BaseEndpoint: &d.url, Region: "us-east-1", Credentials: aws.AnonymousCredentials{},
+		RetryMaxAttempts: 1})
 	out, err := api.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("airlock"), Payload: payload})
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +147,8 @@ func TestTooLargeForAll(t *testing.T) {
 	huge.Request.Input = input(17 << 20)
 	_, err := d.client.Invoke(t.Context(), huge, nil)
 	var e *execution.Error
-	if !errors.As(err, &e) || e.Code != execution.TooLarge || !strings.Contains(e.Message, "16777216") || d.asked.Load() != 0 || len(d.keys(t)) != 0 {
+	if !errors.As(err, &e) || e.Code != execution.TooLarge || !strings.Contains(e.Message, "16777216") ||
+		d.asked.Load() != 0 || len(d.keys(t)) != 0 {
 		t.Errorf("%v after %d calls, %q", err, d.asked.Load(), d.keys(t))
 	}
 }
@@ -182,7 +185,8 @@ func TestForgedHandovers(t *testing.T) {
 		"handover/exec_01JD0000000000000000000000/" + strings.Repeat("2", 64) + ".json": `{"code":"echo"}`,
 	} {
 		// Names with dots in them are no keys for every server: then there is nothing to be named either.
-		_, _ = server.Client(t).PutObject(t.Context(), &s3.PutObjectInput{Bucket: &d.bucket, Key: &key, Body: strings.NewReader(body)})
+		_, _ = server.Client(t).PutObject(t.Context(),
+			&s3.PutObjectInput{Bucket: &d.bucket, Key: &key, Body: strings.NewReader(body)})
 	}
 	whole, err := server.Client(t).GetObject(t.Context(), &s3.GetObjectInput{Bucket: &d.bucket, Key: &victimKey})
 	if err != nil {
@@ -192,14 +196,22 @@ func TestForgedHandovers(t *testing.T) {
 	sum := strings.TrimSuffix(victimKey[strings.LastIndex(victimKey, "/")+1:], ".json")
 	other := "exec_01JD0000000000000000000000"
 	for name, c := range map[string]struct{ payload, want string }{
-		"its id, a guessed hash":      {fmt.Sprintf(`{"airlock":1,"handover":{"id":%q,"sha256":%q,"bytes":%d}}`, victim.ID, strings.Repeat("a", 64), size), `"errorType":"invalid_request"`},
-		"its hash, another id":        {fmt.Sprintf(`{"airlock":1,"handover":{"id":%q,"sha256":%q,"bytes":%d}}`, other, sum, size), `"errorType":"invalid_request"`},
-		"fewer bytes than there are":  {fmt.Sprintf(`{"airlock":1,"handover":{"id":%q,"sha256":%q,"bytes":1}}`, victim.ID, sum), `"errorType":"unavailable"`},
-		"more bytes than there are":   {fmt.Sprintf(`{"airlock":1,"handover":{"id":%q,"sha256":%q,"bytes":%d}}`, victim.ID, sum, size+1), `"errorType":"internal"`},
-		"bytes that are not the hash": {fmt.Sprintf(`{"airlock":1,"handover":{"id":%q,"sha256":%q,"bytes":15}}`, victim.ID, strings.Repeat("0", 64)), `"errorType":"internal"`},
-		"a path as the id":            {fmt.Sprintf(`{"airlock":1,"handover":{"id":"../audit/executions","sha256":%q,"bytes":2}}`, sum), `handover.id`},
-		"a path as the hash":          {fmt.Sprintf(`{"airlock":1,"handover":{"id":%q,"sha256":"../../audit/x","bytes":2}}`, victim.ID), `handover.sha256`},
-		"a key":                       {fmt.Sprintf(`{"airlock":1,"handover":{"id":%q,"sha256":%q,"bytes":%d,"key":"audit/x"}}`, victim.ID, sum, size), `"errorType":"invalid_request"`},
+		"its id, a guessed hash": {fmt.Sprintf(`{"airlock":1,"handover":{"id":%q,"sha256":%q,"bytes":%d}}`, victim.ID,
+			strings.Repeat("a", 64), size), `"errorType":"invalid_request"`},
+		"its hash, another id": {fmt.Sprintf(`{"airlock":1,"handover":{"id":%q,"sha256":%q,"bytes":%d}}`, other, sum,
+			size), `"errorType":"invalid_request"`},
+		"fewer bytes than there are": {fmt.Sprintf(`{"airlock":1,"handover":{"id":%q,"sha256":%q,"bytes":1}}`, victim.ID,
+			sum), `"errorType":"unavailable"`},
+		"more bytes than there are": {fmt.Sprintf(`{"airlock":1,"handover":{"id":%q,"sha256":%q,"bytes":%d}}`, victim.ID,
+			sum, size+1), `"errorType":"internal"`},
+		"bytes that are not the hash": {fmt.Sprintf(`{"airlock":1,"handover":{"id":%q,"sha256":%q,"bytes":15}}`, victim.ID,
+			strings.Repeat("0", 64)), `"errorType":"internal"`},
+		"a path as the id": {fmt.Sprintf(`{"airlock":1,"handover":{"id":"../audit/executions","sha256":%q,"bytes":2}}`, sum),
+			`handover.id`},
+		"a path as the hash": {fmt.Sprintf(`{"airlock":1,"handover":{"id":%q,"sha256":"../../audit/x","bytes":2}}`,
+			victim.ID), `handover.sha256`},
+		"a key": {fmt.Sprintf(`{"airlock":1,"handover":{"id":%q,"sha256":%q,"bytes":%d,"key":"audit/x"}}`, victim.ID, sum,
+			size), `"errorType":"invalid_request"`},
 	} {
 		if got := d.direct(t, []byte(c.payload)); !strings.Contains(got, c.want) || strings.Contains(got, `"status"`) {
 			t.Errorf("%s: %.200s", name, got)

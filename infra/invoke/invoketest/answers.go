@@ -16,7 +16,8 @@ func (s Suite) results(t *testing.T) {
 		t.Fatalf("not ready: %v", err)
 	}
 	echoes(t, v, 1)
-	for i, status := range []execution.Status{execution.Completed, execution.Failed, execution.TimedOut, execution.Blocked, execution.Cancelled} {
+	for i, status := range []execution.Status{execution.Completed, execution.Failed, execution.TimedOut, execution.Blocked,
+		execution.Cancelled} {
 		r := run(t, v, i, "status "+string(status), nil)
 		if r.Result.Status != status || !r.Recorded {
 			t.Errorf("status %s came back as %s (recorded: %v)", status, r.Result.Status, r.Recorded)

@@ -21,7 +21,8 @@ func (s Suite) cancel(t *testing.T) {
 
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r, err := v.Invoke(gone, Invocation(1, "echo"), nil); err != nil || r.Result.Status != execution.Cancelled || r.Recorded {
+	if r, err := v.Invoke(gone, Invocation(1, "echo"), nil); err != nil || r.Result.Status != execution.Cancelled ||
+		r.Recorded {
 		t.Errorf("cancelled before it began: %s, recorded %v, %v", r.Result.Status, r.Recorded, err)
 	}
 

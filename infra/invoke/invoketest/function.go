@@ -45,7 +45,8 @@ func Function(ctx context.Context, inv execution.Invocation, onLog func(executio
 	case "limit":
 		return r.limited(arg), nil
 	case "fail":
-		return execution.Result{}, &execution.Error{Code: execution.Code(arg), Field: "code", Message: "as asked", Err: os.ErrInvalid}
+		return execution.Result{}, &execution.Error{Code: execution.Code(arg), Field: "code", Message: "as asked",
+			Err: os.ErrInvalid}
 	case "keep":
 		n, err := strconv.Atoi(arg)
 		keep(n)
@@ -76,7 +77,8 @@ func Function(ctx context.Context, inv execution.Invocation, onLog func(executio
 	case "hog":
 		hog()
 	}
-	return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: "code", Message: fmt.Sprintf("%q is not a command", command)}
+	return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: "code",
+		Message: fmt.Sprintf("%q is not a command", command)}
 }
 
 type performance struct {

@@ -31,14 +31,17 @@ type Client struct {
 // printed: in order, never concurrently, never after Invoke has returned.
 //
 // The deadline of ctx is the execution's; Config.Grace after it Invoke gives up and reports a timeout. When ctx is
-// cancelled it gives up at once; Lambda has no way to stop the function, which ends at its own limit. Both, and a function
-// that crashes, is killed or runs out of memory, give a Reply that is not Recorded, with the logs that had arrived. The
-// error is always an *execution.Error: Throttled, TooLarge, Unavailable, Internal, or what the function itself reported.
-func (c *Client) Invoke(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+// cancelled it gives up at once; Lambda has no way to stop the function, which ends at its own limit. Both, and a
+// function that crashes, is killed or runs out of memory, give a Reply that is not Recorded, with the logs that had
+// arrived. The error is always an *execution.Error: Throttled, TooLarge, Unavailable, Internal, or what the function
+// itself reported.
+func (c *Client) Invoke(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply,
+	error) {
 	return replystream.Named(ctx, inv, onLog, c.invoke)
 }
 
-func (c *Client) invoke(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+func (c *Client) invoke(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply,
+	error) {
 	began := c.cfg.Now()
 	inv.Airlock, inv.Stream = execution.InvocationVersion, true
 	a := replystream.New(inv, onLog)
@@ -80,8 +83,9 @@ func (c *Client) payload(ctx context.Context, inv execution.Invocation) ([]byte,
 	switch {
 	case len(payload) > most:
 		return nil, &execution.Error{
-			Code:    execution.TooLarge,
-			Message: fmt.Sprintf("the request takes %d bytes on its way to the function; at most %d can be carried", len(payload), most),
+			Code: execution.TooLarge,
+			Message: fmt.Sprintf("the request takes %d bytes on its way to the function; at most %d can be carried",
+				len(payload), most),
 		}
 	case len(payload) <= maxRequest:
 		return payload, nil
@@ -110,7 +114,8 @@ func (c *Client) patient(ctx context.Context) (context.Context, func()) {
 }
 
 // stream carries an invocation by InvokeWithResponseStream.
-func (c *Client) stream(ctx context.Context, inv execution.Invocation, payload []byte, a *replystream.Answer) (*replystream.Failure, error) {
+func (c *Client) stream(ctx context.Context, inv execution.Invocation, payload []byte,
+	a *replystream.Answer) (*replystream.Failure, error) {
 	out, err := c.api.InvokeWithResponseStream(ctx, &lambda.InvokeWithResponseStreamInput{
 		FunctionName: c.function(inv.Request.Policy),
 		Qualifier:    optional(c.cfg.Qualifier),
@@ -160,7 +165,8 @@ func completed(e types.InvokeWithResponseStreamCompleteEvent) *replystream.Failu
 }
 
 // buffer carries an invocation by Invoke.
-func (c *Client) buffer(ctx context.Context, inv execution.Invocation, payload []byte, a *replystream.Answer) (*replystream.Failure, error) {
+func (c *Client) buffer(ctx context.Context, inv execution.Invocation, payload []byte,
+	a *replystream.Answer) (*replystream.Failure, error) {
 	out, err := c.api.Invoke(ctx, &lambda.InvokeInput{
 		FunctionName: c.function(inv.Request.Policy),
 		Qualifier:    optional(c.cfg.Qualifier),
@@ -211,7 +217,8 @@ func (c *Client) Ready(ctx context.Context) error {
 		policies = []string{""}
 	}
 	for _, policy := range policies {
-		input := &lambda.InvokeInput{FunctionName: c.function(policy), Qualifier: optional(c.cfg.Qualifier), InvocationType: types.InvocationTypeDryRun}
+		input := &lambda.InvokeInput{FunctionName: c.function(policy), Qualifier: optional(c.cfg.Qualifier),
+			InvocationType: types.InvocationTypeDryRun}
 		if c.cfg.Tenants {
 			input.TenantId = aws.String(noTenant)
 		}

@@ -40,16 +40,16 @@ type Config struct {
 	// Function is a name or an ARN; Qualifier a version or alias, "" the latest. "{policy}" in a Function stands for the
 	// tier of each request: a function of its own for every tier.
 	Function, Qualifier string
-	// Policies are the tiers that have a function, for a Function with "{policy}". The first is that of requests which name
-	// none; Ready asks for all of them.
+	// Policies are the tiers that have a function, for a Function with "{policy}". The first is that of requests which
+	// name none; Ready asks for all of them.
 	Policies []string
 	// Endpoint replaces the service's own, for an emulator. Where no credentials are found for it, none are used.
 	Endpoint string
 	// Region and Credentials replace what the SDK finds.
 	Region      string
 	Credentials aws.CredentialsProvider
-	// Tenants passes Caller.Tenant on as the tenant id: for a function whose TenancyConfig is PER_TENANT, and only for one.
-	// Executions without a tenant then go to the tenant "none".
+	// Tenants passes Caller.Tenant on as the tenant id: for a function whose TenancyConfig is PER_TENANT, and only for
+	// one. Executions without a tenant then go to the tenant "none".
 	Tenants bool
 	// Buffered uses Invoke, for emulators that cannot stream: logs arrive with the end, answers are at most 6 MiB.
 	Buffered bool
@@ -115,7 +115,8 @@ func load(ctx context.Context, cfg Config) (aws.Config, error) {
 	}
 	if cfg.Endpoint == "" {
 		if account.Region == "" {
-			return account, errors.New("lambda invoker: AWS_REGION is not set, and neither does the AWS configuration name a region")
+			return account, errors.New("lambda invoker: AWS_REGION is not set, and neither does the AWS configuration name a " +
+				"region")
 		}
 		return account, nil
 	}
@@ -130,7 +131,8 @@ func load(ctx context.Context, cfg Config) (aws.Config, error) {
 	return account, nil
 }
 
-// limits bound what is read of the service. A streamed answer is framed in events; a function runs for 15 minutes at most.
+// limits bound what is read of the service. A streamed answer is framed in events; a function runs for 15 minutes at
+// most.
 func limits() outbound.Limits {
 	return outbound.Limits{Body: 2 * maxStreamed, Total: 16 * time.Minute}
 }
@@ -143,9 +145,10 @@ func (b bounded) Do(r *http.Request) (*http.Response, error) {
 	return limits().Bound(outbound.RoundTripperFunc(b.next.Do)).RoundTrip(r)
 }
 
-// plainBodies hides from net/http that the SDK's request bodies are io.WriterTo. The SDK closes the body of a request as
-// soon as the response begins, which a streaming service may do while the client still looks for the end of that body; a
-// WriterTo that was closed gives io.EOF as an error, and net/http then gives up the connection, and with it the answer.
+// plainBodies hides from net/http that the SDK's request bodies are io.WriterTo. The SDK closes the body of a request
+// as soon as the response begins, which a streaming service may do while the client still looks for the end of that
+// body; a WriterTo that was closed gives io.EOF as an error, and net/http then gives up the connection, and with it
+// the answer.
 type plainBodies struct{ lambda.HTTPClient }
 
 // Do implements lambda.HTTPClient.

@@ -38,7 +38,8 @@ func timedOut(text string) bool {
 }
 
 // lost says what a call that failed on the way means. What may have run is never reported as if it had not.
-func (c *Client) lost(ctx context.Context, a *replystream.Answer, err error, took time.Duration) (execution.Reply, error) {
+func (c *Client) lost(ctx context.Context, a *replystream.Answer, err error, took time.Duration) (execution.Reply,
+	error) {
 	var api smithy.APIError
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
@@ -78,9 +79,12 @@ func refused(err error) *execution.Error {
 	case "TooManyRequestsException", "ThrottlingException", "Throttling", "EC2ThrottledException":
 		return throttledError(err, "")
 	case "RequestTooLargeException", "RequestEntityTooLargeException":
-		return &execution.Error{Code: execution.TooLarge, Message: "the request is too large to be carried to the function", Err: err}
-	case "ResourceNotFoundException", "AccessDeniedException", "InvalidParameterValueException", "InvalidRequestContentException",
-		"UnrecognizedClientException", "InvalidSignatureException", "ExpiredTokenException", "MissingAuthenticationTokenException",
+		return &execution.Error{Code: execution.TooLarge, Message: "the request is too large to be carried to the function",
+			Err: err}
+	case "ResourceNotFoundException", "AccessDeniedException", "InvalidParameterValueException",
+		"InvalidRequestContentException",
+		"UnrecognizedClientException", "InvalidSignatureException", "ExpiredTokenException",
+		"MissingAuthenticationTokenException",
 		"InvalidRuntimeException", "UnsupportedMediaTypeException", "RecursiveInvocationException":
 		return replystream.Internal(err) // the deployment is wrong; no second try will help
 	}
@@ -96,5 +100,6 @@ func throttledError(err error, after string) *execution.Error {
 }
 
 func unavailable(err error) *execution.Error {
-	return &execution.Error{Code: execution.Unavailable, Message: "the function cannot be reached", RetryAfter: time.Second, Err: err}
+	return &execution.Error{Code: execution.Unavailable, Message: "the function cannot be reached",
+		RetryAfter: time.Second, Err: err}
 }

@@ -96,37 +96,52 @@ func TestOutcomes(t *testing.T) {
 		recorded bool
 		logs     int
 	}{
-		"a stream":               {answer: streams(whole), status: execution.Completed, recorded: true},
-		"a stream in bits":       {answer: streams(eventStream("{}", logLine[:9], logLine[9:]+resultLine[:3], resultLine[3:])), status: execution.Completed, recorded: true},
-		"throttled":              {answer: says(429, "TooManyRequestsException", `{"message":"Rate Exceeded."}`, "Retry-After", "7"), code: execution.Throttled},
-		"not found":              {answer: says(404, "ResourceNotFoundException", `{}`), code: execution.Internal},
-		"forbidden":              {answer: says(403, "AccessDeniedException", `{"message":"arn:aws:iam::1:role/x"}`), code: execution.Internal},
-		"too large":              {answer: says(413, "RequestTooLargeException", `{}`), code: execution.TooLarge},
-		"service failure":        {answer: says(500, "ServiceException", `{}`), code: execution.Unavailable},
-		"a proxy's page":         {answer: says(502, "", "<html>Bad gateway</html>"), status: execution.Failed}, // it may have run
-		"a stream without end":   {answer: streams(eventStream("", logLine)), status: execution.Failed, logs: 1},
-		"a stream cut in two":    {answer: streams(whole[:len(whole)-20]), status: execution.Failed, logs: 1},
-		"a stream that is none":  {answer: streams([]byte("hello, this is not an event stream at all")), status: execution.Failed},
-		"a lost connection":      {answer: breaks(eventStream("", logLine)), status: execution.Failed, logs: 1},
-		"nothing at all":         {answer: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, status: execution.Failed},
+		"a stream": {answer: streams(whole), status: execution.Completed, recorded: true},
+		"a stream in bits": {answer: streams(eventStream("{}", logLine[:9], logLine[9:]+resultLine[:3],
+			resultLine[3:])), status: execution.Completed, recorded: true},
+		"throttled": {answer: says(429, "TooManyRequestsException", `{"message":"Rate Exceeded."}`,
+			"Retry-After", "7"), code: execution.Throttled},
+		"not found": {answer: says(404, "ResourceNotFoundException", `{}`), code: execution.Internal},
+		"forbidden": {answer: says(403, "AccessDeniedException", `{"message":"arn:aws:iam::1:role/x"}`),
+			code: execution.Internal},
+		"too large":       {answer: says(413, "RequestTooLargeException", `{}`), code: execution.TooLarge},
+		"service failure": {answer: says(500, "ServiceException", `{}`), code: execution.Unavailable},
+		// it may have run
+		"a proxy's page":       {answer: says(502, "", "<html>Bad gateway</html>"), status: execution.Failed},
+		"a stream without end": {answer: streams(eventStream("", logLine)), status: execution.Failed, logs: 1},
+		"a stream cut in two":  {answer: streams(whole[:len(whole)-20]), status: execution.Failed, logs: 1},
+		"a stream that is none": {answer: streams([]byte("hello, this is not an event stream at all")),
+			status: execution.Failed},
+		"a lost connection": {answer: breaks(eventStream("", logLine)), status: execution.Failed, logs: 1},
+		"nothing at all": {answer: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+			status: execution.Failed},
 		"a timeout":              {answer: streams(eventStream(`{"ErrorCode":"Sandbox.Timedout","ErrorDetails":"Task timed out after 3.00 seconds"}`, logLine)), status: execution.TimedOut, limit: "wall", logs: 1},
 		"a timeout by its words": {answer: streams(eventStream(`{"ErrorCode":"Unhandled","ErrorDetails":"2026 id Task timed out after 3.00 seconds"}`)), status: execution.TimedOut, limit: "wall"},
 		"out of memory":          {answer: streams(eventStream(`{"ErrorCode":"Runtime.OutOfMemory","ErrorDetails":"signal: killed"}`)), status: execution.Failed, limit: "memory"},
 		"a crash":                {answer: streams(eventStream(`{"ErrorCode":"Runtime.ExitError","ErrorDetails":"exit status 1"}`, logLine)), status: execution.Failed, logs: 1},
-		"a crash after the end":  {answer: streams(eventStream(`{"ErrorCode":"Runtime.ExitError"}`, resultLine)), status: execution.Completed, recorded: true},
-		"a panic":                {answer: streams(eventStream(`{"ErrorCode":"Unhandled","ErrorDetails":"{\"errorType\":\"runtimeError\",\"errorMessage\":\"secret\"}"}`)), code: execution.Internal},
-		"a typed error":          {answer: streams(eventStream(`{"ErrorCode":"unrecorded","ErrorDetails":"no store"}`)), code: execution.Unrecorded},
-		"garbage inside":         {answer: streams(eventStream("{}", "hello\n")), code: execution.Internal},
+		"a crash after the end": {answer: streams(eventStream(`{"ErrorCode":"Runtime.ExitError"}`, resultLine)),
+			status: execution.Completed, recorded: true},
+		"a panic": {answer: streams(eventStream(`{"ErrorCode":"Unhandled","ErrorDetails":"{\"errorType\":\"runtimeError\",\"errorMessage\":\"secret\"}"}`)), code: execution.Internal},
+		"a typed error": {answer: streams(eventStream(`{"ErrorCode":"unrecorded","ErrorDetails":"no store"}`)),
+			code: execution.Unrecorded},
+		"garbage inside": {answer: streams(eventStream("{}", "hello\n")), code: execution.Internal},
 
-		"buffered":                     {buffered: true, answer: says(200, "", logLine+resultLine), status: execution.Completed, recorded: true},
-		"buffered function error":      {buffered: true, answer: says(200, "", `{"errorType":"Runtime.ExitError","errorMessage":"exit status 1"}`, "X-Amz-Function-Error", "Unhandled"), status: execution.Failed},
-		"buffered error without a say": {buffered: true, answer: says(200, "", `{"errorType":"invalid_request","errorMessage":"no code"}`), code: execution.InvalidRequest},
-		"buffered timeout in words":    {buffered: true, answer: says(200, "", `2026-01-01 Task timed out after 3.00 seconds`), status: execution.TimedOut, limit: "wall"},
-		"buffered garbage":             {buffered: true, answer: says(200, "", `hello`), code: execution.Internal},
-		"buffered nothing":             {buffered: true, answer: says(200, "", ``), code: execution.Internal},
-		"buffered cut off":             {buffered: true, answer: says(200, "", resultLine[:30]), code: execution.Internal},
-		"buffered error of no shape":   {buffered: true, answer: says(200, "", `oh`, "X-Amz-Function-Error", "Unhandled"), code: execution.Internal},
-		"buffered throttled":           {buffered: true, answer: says(429, "TooManyRequestsException", `{}`), code: execution.Throttled},
+		"buffered": {buffered: true, answer: says(200, "", logLine+resultLine),
+			status: execution.Completed, recorded: true},
+		"buffered function error": {buffered: true,
+			answer: says(200, "", `{"errorType":"Runtime.ExitError","errorMessage":"exit status 1"}`, "X-Amz-Function-Error",
+				"Unhandled"), status: execution.Failed},
+		"buffered error without a say": {buffered: true,
+			answer: says(200, "", `{"errorType":"invalid_request","errorMessage":"no code"}`), code: execution.InvalidRequest},
+		"buffered timeout in words": {buffered: true,
+			answer: says(200, "", `2026-01-01 Task timed out after 3.00 seconds`), status: execution.TimedOut, limit: "wall"},
+		"buffered garbage": {buffered: true, answer: says(200, "", `hello`), code: execution.Internal},
+		"buffered nothing": {buffered: true, answer: says(200, "", ``), code: execution.Internal},
+		"buffered cut off": {buffered: true, answer: says(200, "", resultLine[:30]), code: execution.Internal},
+		"buffered error of no shape": {buffered: true, answer: says(200, "", `oh`, "X-Amz-Function-Error", "Unhandled"),
+			code: execution.Internal},
+		"buffered throttled": {buffered: true, answer: says(429, "TooManyRequestsException", `{}`),
+			code: execution.Throttled},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -158,7 +173,8 @@ func TestOutcomes(t *testing.T) {
 				limit = *r.Result.Limit
 			}
 			if r.Result.Status != c.status || r.Recorded != c.recorded || limit != c.limit {
-				t.Errorf("%s, recorded %v, limit %q; want %s, %v, %q", r.Result.Status, r.Recorded, limit, c.status, c.recorded, c.limit)
+				t.Errorf("%s, recorded %v, limit %q; want %s, %v, %q", r.Result.Status, r.Recorded, limit, c.status, c.recorded,
+					c.limit)
 			}
 			if !c.recorded && (logs != c.logs || len(r.Result.Logs) != c.logs) {
 				t.Errorf("%d logs were streamed and %d returned, want %d", logs, len(r.Result.Logs), c.logs)
@@ -172,7 +188,8 @@ func TestUnreachable(t *testing.T) {
 	server.Close()
 	v := newClient(t, lambdainvoke.Config{Endpoint: server.URL})
 	var e *execution.Error
-	if _, err := v.Invoke(t.Context(), invoketest.Invocation(1, "x"), nil); !errors.As(err, &e) || e.Code != execution.Unavailable || e.RetryAfter == 0 {
+	if _, err := v.Invoke(t.Context(), invoketest.Invocation(1, "x"), nil); !errors.As(err, &e) ||
+		e.Code != execution.Unavailable || e.RetryAfter == 0 {
 		t.Errorf("got %v", err)
 	}
 	if err := v.Ready(t.Context()); !errors.As(err, &e) || e.Code != execution.Unavailable {
@@ -214,7 +231,8 @@ func TestWhatIsSent(t *testing.T) {
 			if got := r.Header.Get("X-Amz-Tenant-Id"); got != want {
 				t.Errorf("tenant %q with tenants %v: sent %q", tenant, tenants, got)
 			}
-			if r.URL.Query().Get("Qualifier") != "live" || !strings.Contains(r.URL.Path, arn) || r.Header.Get("Authorization") == "" {
+			if r.URL.Query().Get("Qualifier") != "live" || !strings.Contains(r.URL.Path, arn) ||
+				r.Header.Get("Authorization") == "" {
 				t.Errorf("%s, signed %v", r.URL, r.Header.Get("Authorization") != "")
 			}
 		}

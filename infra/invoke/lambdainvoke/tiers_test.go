@@ -27,8 +27,10 @@ func TestFunctionOfEachTier(t *testing.T) {
 	})
 	arn := "arn:aws:lambda:eu-central-1:123456789012:function:stack-"
 	for _, function := range []string{"stack-", arn} {
-		v := newClient(t, lambdainvoke.Config{Endpoint: url, Function: function + "{policy}", Policies: []string{"standard", "strict", "agent"}})
-		for policy, want := range map[string]string{"": "standard", "standard": "standard", "agent": "agent", "strict": "strict", "of-our-own": "of-our-own"} {
+		v := newClient(t, lambdainvoke.Config{Endpoint: url, Function: function + "{policy}",
+			Policies: []string{"standard", "strict", "agent"}})
+		for policy, want := range map[string]string{"": "standard", "standard": "standard", "agent": "agent",
+			"strict": "strict", "of-our-own": "of-our-own"} {
 			inv := invoketest.Invocation(1, "x")
 			inv.Request.Policy = policy
 			if _, err := v.Invoke(t.Context(), inv, nil); err != nil {
@@ -54,7 +56,8 @@ func TestReadyAsksForEachTier(t *testing.T) {
 		says(204, "", "")(w, r)
 	})
 	cfg := lambdainvoke.Config{Endpoint: url, Function: "stack-{policy}", Policies: []string{"standard", "strict"}}
-	if err := newClient(t, cfg).Ready(t.Context()); err != nil || !asked["stack-standard"] || !asked["stack-strict"] || len(asked) != 2 {
+	if err := newClient(t, cfg).Ready(t.Context()); err != nil || !asked["stack-standard"] || !asked["stack-strict"] ||
+		len(asked) != 2 {
 		t.Errorf("%v, asked for %v", err, asked)
 	}
 	missing = "stack-strict"

@@ -26,7 +26,8 @@ func TestWake(t *testing.T) {
 		w.WriteHeader(answers[min(len(calls), len(answers))-1])
 	}))
 	t.Cleanup(server.Close)
-	w, err := lambdainvoke.NewWaker(t.Context(), lambdainvoke.Config{Function: "jobs", Endpoint: server.URL, Credentials: keys{}})
+	w, err := lambdainvoke.NewWaker(t.Context(),
+		lambdainvoke.Config{Function: "jobs", Endpoint: server.URL, Credentials: keys{}})
 	if err != nil {
 		t.Fatal(err)
 	}

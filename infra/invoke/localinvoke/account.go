@@ -17,10 +17,10 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// A sealed process sends the account of an execution and stores nothing. What it says is its own word: whoever took it
-// over writes what he likes. So an account becomes a record only after everything that is known on this side has been put
-// in its place: which execution it is, who asked for what, what was decided, and what was answered. Left to the process
-// are the seed, the journal, the times of its steps and, where nobody else decided, its decision.
+// A sealed process sends the account of an execution and stores nothing. What it says is its own word: whoever took
+// it over writes what he likes. So an account becomes a record only after everything that is known on this side has
+// been put in its place: which execution it is, who asked for what, what was decided, and what was answered. Left to
+// the process are the seed, the journal, the times of its steps and, where nobody else decided, its decision.
 
 const (
 	// maxAccountBytes is more than an account takes: its journal has at most a few megabytes.
@@ -32,7 +32,8 @@ const (
 var errAccount = errors.New("the account of the execution is not one of it")
 
 // accounted gives the reply to an invocation once its record is stored.
-func (p *Pool) accounted(ctx context.Context, inv *execution.Invocation, a *replystream.Answer, end ending) (execution.Reply, error) {
+func (p *Pool) accounted(ctx context.Context, inv *execution.Invocation, a *replystream.Answer,
+	end ending) (execution.Reply, error) {
 	var (
 		reply execution.Reply
 		err   error
@@ -77,7 +78,8 @@ func (p *Pool) store(ctx context.Context, known vouched, accounts [][]byte) erro
 		if err := p.append(ctx, rec); err != nil {
 			p.cfg.Logger.Error("audit record not written, result withheld", "id", rec.ID, "error", err)
 			return &execution.Error{
-				Code: execution.Unrecorded, Message: "the execution's audit record could not be written; its result is withheld", Err: err,
+				Code: execution.Unrecorded, Message: "the execution's audit record could not be written; its result is withheld",
+				Err: err,
 			}
 		}
 	}
@@ -137,7 +139,8 @@ func (v vouched) fresh(id string) bool {
 		return false
 	}
 	drawn, err := ulid.ParseStrict(text)
-	return err == nil && !ulid.Time(drawn.Time()).Before(v.handed.Truncate(time.Millisecond)) && !ulid.Time(drawn.Time()).After(v.now)
+	return err == nil && !ulid.Time(drawn.Time()).Before(v.handed.Truncate(time.Millisecond)) &&
+		!ulid.Time(drawn.Time()).After(v.now)
 }
 
 // request fills in what was asked, and by whom.
@@ -180,7 +183,8 @@ func (v vouched) request(rec *audit.Record, keepCode bool) error {
 func (v vouched) outcome(rec *audit.Record) {
 	r := v.result
 	r.Usage.QueueMs = v.inv.QueueMs
-	rec.Status, rec.DurationMs, rec.Usage, rec.OutputBytes = string(r.Status), r.DurationMs, audit.Usage(r.Usage), r.Usage.OutputBytes
+	rec.Status, rec.DurationMs, rec.Usage, rec.OutputBytes = string(r.Status), r.DurationMs, audit.Usage(r.Usage),
+		r.Usage.OutputBytes
 	said := rec.ResultSHA256
 	rec.Error, rec.Limit, rec.ResultSHA256 = "", "", ""
 	if r.Error != nil {

@@ -13,11 +13,12 @@ import (
 
 // call is one invocation on its way through a process.
 type call struct {
-	id       string // the Lambda request id
-	payload  []byte
-	tenant   string                // Lambda's tenant id
-	owner    string                // the tenant whose process it needs
-	deadline time.Time             // when the process will be killed; zero: Config.MaxExecution after it was handed the call
+	id      string // the Lambda request id
+	payload []byte
+	tenant  string // Lambda's tenant id
+	owner   string // the tenant whose process it needs
+	// when the process will be killed; zero: Config.MaxExecution after it was handed the call
+	deadline time.Time
 	lines    bool                  // the answer is read line by line
 	inv      *execution.Invocation // what the payload says, where the invoker made it; else nil
 
@@ -67,8 +68,8 @@ func (c *call) send(p part) bool {
 	}
 }
 
-// read fills b with the next piece of the answer. Where that is lines it goes on until one is whole: a single read brings
-// only what the process happened to write at once.
+// read fills b with the next piece of the answer. Where that is lines it goes on until one is whole: a single read
+// brings only what the process happened to write at once.
 func (c *call) read(r io.Reader, b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		var m int
@@ -120,10 +121,11 @@ func (p *Pool) place(ctx context.Context, c *call) (*process, error) {
 	}
 }
 
-// carry runs c to its end and gives each piece of the answer to take. An invocation that a dying process did not read is
-// handed to the next. waiting ends the wait for a process; running, when it is cancelled (not when its deadline passes),
-// has the process asked to end the execution cancelID, if there is one, and killed when it does not.
-func (p *Pool) carry(waiting, running context.Context, c *call, cancelID string, take func([]byte)) (*process, ending, error) {
+// carry runs c to its end and gives each piece of the answer to take. An invocation that a dying process did not read
+// is handed to the next. waiting ends the wait for a process; running, when it is cancelled (not when its deadline
+// passes), has the process asked to end the execution cancelID, if there is one, and killed when it does not.
+func (p *Pool) carry(waiting, running context.Context, c *call, cancelID string, take func([]byte)) (*process, ending,
+	error) {
 	for {
 		proc, err := p.place(waiting, c)
 		if err != nil {

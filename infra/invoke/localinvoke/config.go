@@ -37,11 +37,11 @@ type Config struct {
 	// MaxExecution is when the process of an execution is killed whose context has no earlier deadline. Default 65 s: the
 	// longest tier and some more.
 	MaxExecution time.Duration
-	// Grace is how long after it was cancelled an execution may take to end by itself before its process is killed. Default
-	// 500 ms.
+	// Grace is how long after it was cancelled an execution may take to end by itself before its process is killed.
+	// Default 500 ms.
 	Grace time.Duration
-	// StartTimeout is how long a process may take until it asks for its first invocation, and after an answer for the next.
-	// Default 10 s.
+	// StartTimeout is how long a process may take until it asks for its first invocation, and after an answer for the
+	// next. Default 10 s.
 	StartTimeout time.Duration
 	// MaxMemory is the resident memory, in bytes, past which a process is killed (Linux only). Default 512 MiB.
 	MaxMemory int64
@@ -142,7 +142,8 @@ func (c Config) checked() (Config, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if min(c.Processes, c.MaxWaiting) < 1 || min(c.MaxExecution, c.Grace, c.StartTimeout, c.Heartbeat) < 0 || min(c.MaxMemory, c.MaxAnswer) < 0 {
+	if min(c.Processes, c.MaxWaiting) < 1 || min(c.MaxExecution, c.Grace, c.StartTimeout, c.Heartbeat) < 0 ||
+		min(c.MaxMemory, c.MaxAnswer) < 0 {
 		return c, errors.New("function pool: a count, duration or size is negative")
 	}
 	if c.Sealed != nil {
@@ -153,7 +154,8 @@ func (c Config) checked() (Config, error) {
 	}
 	at, err := netip.ParseAddrPort(c.Listen)
 	if err != nil || !at.Addr().IsLoopback() {
-		return c, fmt.Errorf("function pool: Listen must be a loopback address and a port such as 127.0.0.1:9001, not %q", c.Listen)
+		return c, fmt.Errorf("function pool: Listen must be a loopback address and a port such as 127.0.0.1:9001, not %q",
+			c.Listen)
 	}
 	return c, nil
 }

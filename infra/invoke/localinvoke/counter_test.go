@@ -19,9 +19,9 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/sealed"
 )
 
-// asks runs one command of a sealed process against its counter. "connect HOST PORT" returns what the other side sends,
-// "leave HOST PORT" stops waiting for a connection once it was asked for, "secret NAME" returns a secret, and "secrets N"
-// returns how many of N requests were granted.
+// asks runs one command of a sealed process against its counter. "connect HOST PORT" returns what the other side
+// sends, "leave HOST PORT" stops waiting for a connection once it was asked for, "secret NAME" returns a secret, and
+// "secrets N" returns how many of N requests were granted.
 func asks(ctx context.Context, outside *sealed.Outside, code string) (json.RawMessage, bool) {
 	words := strings.Fields(code)
 	text := func(s string) (json.RawMessage, bool) {
@@ -186,7 +186,8 @@ func TestCounter(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-outside.endings
-	if r, err := p.Invoke(t.Context(), invocation("connect granted 80"), nil); err != nil || string(r.Result.Result) != `"hello from outside"` || !outside.late.Load() {
+	if r, err := p.Invoke(t.Context(), invocation("connect granted 80"), nil); err != nil ||
+		string(r.Result.Result) != `"hello from outside"` || !outside.late.Load() {
 		t.Errorf("afterwards: %s, %v", r.Result.Result, err)
 	}
 	if restarts := p.Stats().Processes[0].Restarts; restarts != 0 {

@@ -26,14 +26,16 @@ func lend() {
 	untilKilled()
 }
 
-// FuzzRuntimeAPI lets anything be sent to the Runtime API by a process that owes an answer: the server never panics, the
-// caller gets one reply or one typed error, and the next call is served.
+// FuzzRuntimeAPI lets anything be sent to the Runtime API by a process that owes an answer: the server never panics,
+// the caller gets one reply or one typed error, and the next call is served.
 func FuzzRuntimeAPI(f *testing.F) {
 	const good = `{"result":{"id":"exec_0123456789","status":"completed"}}` + "\n"
 	f.Add("POST", "invocation/ID/response", []byte(good), "", "")
-	f.Add("POST", "invocation/ID/response", []byte(`{"log":{"level":"log","message":"x"}}`+"\n"+good), "application/x-ndjson", "")
+	f.Add("POST", "invocation/ID/response", []byte(`{"log":{"level":"log","message":"x"}}`+"\n"+good),
+		"application/x-ndjson", "")
 	f.Add("POST", "invocation/ID/response", []byte("half"), "", "Runtime.Broken")
-	f.Add("POST", "invocation/ID/error", []byte(`{"errorType":"unrecorded","errorMessage":"x"}`), "application/json", "Unhandled")
+	f.Add("POST", "invocation/ID/error", []byte(`{"errorType":"unrecorded","errorMessage":"x"}`), "application/json",
+		"Unhandled")
 	f.Add("POST", "invocation/ID/error", []byte(`[`), "", "")
 	f.Add("POST", "invocation/other/response", []byte(good), "", "")
 	f.Add("GET", "invocation/next", []byte(nil), "", "")

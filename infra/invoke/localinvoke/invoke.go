@@ -10,23 +10,28 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/replystream"
 )
 
-// Invoke runs inv on a function process and returns when it has ended. onLog, which may be nil, is given each log as it
-// is printed: in order, never concurrently, never after Invoke has returned. The slower onLog is, the later the answer.
+// Invoke runs inv on a function process and returns when it has ended. onLog, which may be nil, is given each log as
+// it is printed: in order, never concurrently, never after Invoke has returned. The slower onLog is, the later the
+// answer.
 //
 // At the deadline of ctx the process is killed, so that is later than the execution's own. When ctx is cancelled the
-// execution is ended and the Reply's status is cancelled. A process that crashes, is killed or runs out of memory gives a
-// Reply that is not Recorded, with the logs that had arrived. The error is always an *execution.Error: Throttled when too
-// many wait, Unavailable when there is no process or the deadline passed before one was free (nothing has run then),
-// Internal when the function did not keep to the protocol, or what the function itself reported.
-func (p *Pool) Invoke(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+// execution is ended and the Reply's status is cancelled. A process that crashes, is killed or runs out of memory
+// gives a Reply that is not Recorded, with the logs that had arrived. The error is always an *execution.Error:
+// Throttled when too many wait, Unavailable when there is no process or the deadline passed before one was free
+// (nothing has run then), Internal when the function did not keep to the protocol, or what the function itself
+// reported.
+func (p *Pool) Invoke(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply,
+	error) {
 	whole := inv
-	return replystream.Named(ctx, inv, onLog, func(ctx context.Context, sent execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
-		return p.call(ctx, &whole, sent, onLog)
-	})
+	return replystream.Named(ctx, inv, onLog,
+		func(ctx context.Context, sent execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+			return p.call(ctx, &whole, sent, onLog)
+		})
 }
 
 // call sends an invocation, which may name its sources; whole has them.
-func (p *Pool) call(ctx context.Context, whole *execution.Invocation, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+func (p *Pool) call(ctx context.Context, whole *execution.Invocation, inv execution.Invocation,
+	onLog func(execution.Log)) (execution.Reply, error) {
 	if err := p.enter(); err != nil {
 		return execution.Reply{}, unavailable(err)
 	}
@@ -35,7 +40,8 @@ func (p *Pool) call(ctx context.Context, whole *execution.Invocation, inv execut
 	inv.Airlock, inv.Stream = execution.InvocationVersion, true
 	payload, err := inv.Encode()
 	if err != nil {
-		return execution.Reply{}, &execution.Error{Code: execution.InvalidRequest, Message: "the request does not encode as JSON", Err: err}
+		return execution.Reply{}, &execution.Error{Code: execution.InvalidRequest,
+			Message: "the request does not encode as JSON", Err: err}
 	}
 	id, err := p.requestID()
 	if err != nil {

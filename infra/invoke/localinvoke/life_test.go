@@ -24,7 +24,8 @@ import (
 // failInit is a function process that reports why it cannot start, as Lambda's runtimes do.
 func failInit() {
 	body := strings.NewReader(`{"errorType":"Runtime.NoStore","errorMessage":"the store is away"}`)
-	resp, err := http.Post("http://"+os.Getenv("AWS_LAMBDA_RUNTIME_API")+"/2018-06-01/runtime/init/error", "application/json", body)
+	resp, err := http.Post("http://"+os.Getenv("AWS_LAMBDA_RUNTIME_API")+"/2018-06-01/runtime/init/error",
+		"application/json", body)
 	if err != nil || resp.StatusCode != http.StatusAccepted {
 		os.Exit(8)
 	}
@@ -37,7 +38,8 @@ func beParent() {
 	if err != nil {
 		os.Exit(8)
 	}
-	p, err := localinvoke.New(context.Background(), localinvoke.Config{Command: []string{self}, Env: []string{"FUNCTION=1"}, Processes: 1})
+	p, err := localinvoke.New(context.Background(),
+		localinvoke.Config{Command: []string{self}, Env: []string{"FUNCTION=1"}, Processes: 1})
 	if err != nil {
 		os.Exit(9)
 	}
@@ -59,8 +61,10 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		"a missing program":   {func(c *localinvoke.Config) { c.Command = []string{"/no/such/program"} }, "/no/such/program"},
 		"a folder as program": {func(c *localinvoke.Config) { c.Command = []string{t.TempDir()} }, t.TempDir()[:5]},
-		"a crash at start":    {func(c *localinvoke.Config) { c.Env = []string{"FUNCTION=crash"} }, "exit status 3): no audit store"},
-		"an init error":       {func(c *localinvoke.Config) { c.Env = []string{"FUNCTION=init error"} }, "Runtime.NoStore: the store is away"},
+		"a crash at start": {func(c *localinvoke.Config) { c.Env = []string{"FUNCTION=crash"} },
+			"exit status 3): no audit store"},
+		"an init error": {func(c *localinvoke.Config) { c.Env = []string{"FUNCTION=init error"} },
+			"Runtime.NoStore: the store is away"},
 		"silence": {func(c *localinvoke.Config) {
 			c.Env, c.StartTimeout = []string{"FUNCTION=mute"}, 50*time.Millisecond
 		}, "not ready after 50ms"},

@@ -101,7 +101,8 @@ func (l *link) take(c *call, kind sealed.Kind, n int) error {
 	}
 	if l.size += int64(n) + 1; l.size > l.pool.cfg.MaxAnswer {
 		// What is left of it is never read: the process is ended.
-		c.send(part{end: true, failure: &replystream.Failure{Type: replystream.TooLarge, Message: "the answer is larger than " + strconv.FormatInt(l.pool.cfg.MaxAnswer, 10) + " bytes"}})
+		c.send(part{end: true, failure: &replystream.Failure{Type: replystream.TooLarge,
+			Message: "the answer is larger than " + strconv.FormatInt(l.pool.cfg.MaxAnswer, 10) + " bytes"}})
 		return sealed.ErrProtocol
 	}
 	if kind == sealed.KindPart {

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pending gives the error that a connection has and nobody has been told of; nil when there is none or it cannot be known.
+// pending gives the error that a connection has and nobody has been told of; nil when there is none or it cannot be
+// known.
 func pending(c net.Conn) error {
 	sc, ok := c.(syscall.Conn)
 	if !ok {
@@ -20,7 +21,8 @@ func pending(c net.Conn) error {
 		return nil
 	}
 	errno := 0
-	if raw.Control(func(fd uintptr) { errno, err = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_ERROR) }) != nil || err != nil || errno == 0 {
+	if raw.Control(func(fd uintptr) { errno, err = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_ERROR) }) != nil ||
+		err != nil || errno == 0 {
 		return nil
 	}
 	return syscall.Errno(errno)

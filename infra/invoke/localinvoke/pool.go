@@ -41,9 +41,9 @@ type Pool struct {
 
 var errClosed = errors.New("the function pool is shut down")
 
-// New starts the server and the processes, and returns when the first process is ready. It fails when a process cannot be
-// started, ends before it is ready, or takes longer than Config.StartTimeout or ctx allows; nothing is left behind then.
-// The pool outlives ctx and must be closed.
+// New starts the server and the processes, and returns when the first process is ready. It fails when a process
+// cannot be started, ends before it is ready, or takes longer than Config.StartTimeout or ctx allows; nothing is left
+// behind then. The pool outlives ctx and must be closed.
 func New(ctx context.Context, cfg Config) (*Pool, error) {
 	cfg, err := cfg.checked()
 	if err != nil {

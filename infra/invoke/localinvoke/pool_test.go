@@ -88,7 +88,8 @@ func newPool(t testing.TB, cfg localinvoke.Config) *localinvoke.Pool {
 }
 
 func invocation(code string) execution.Invocation {
-	return execution.Invocation{ID: "exec_0123456789", Request: execution.Request{Code: code, Input: json.RawMessage(`{"a":1}`)}, Via: execution.ViaHTTP}
+	return execution.Invocation{ID: "exec_0123456789",
+		Request: execution.Request{Code: code, Input: json.RawMessage(`{"a":1}`)}, Via: execution.ViaHTTP}
 }
 
 func TestEcho(t *testing.T) {

@@ -24,8 +24,8 @@ func (p *Pool) renew(proc *process) {
 	}
 }
 
-// offer makes a process that has asked for work idle, unless it is to be replaced: then it is ended. It reports false for
-// a process that must not ask.
+// offer makes a process that has asked for work idle, unless it is to be replaced: then it is ended. It reports false
+// for a process that must not ask.
 func (p *Pool) offer(proc *process, over *conn) bool {
 	if !proc.rest(over) {
 		return false

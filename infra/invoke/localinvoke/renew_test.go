@@ -24,7 +24,8 @@ func TestRenew(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	for n := range 4 {
-		inv := execution.Invocation{ID: "exec_0123456789" + string(rune('a'+n)), Request: execution.Request{Code: "pid"}, Via: execution.ViaHTTP, ReceivedAt: time.Now()}
+		inv := execution.Invocation{ID: "exec_0123456789" + string(rune('a'+n)), Request: execution.Request{Code: "pid"},
+			Via: execution.ViaHTTP, ReceivedAt: time.Now()}
 		if _, err := p.Invoke(ctx, inv, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -59,9 +59,13 @@ func acts() map[string]func(rogue) {
 		"many logs": func(r rogue) {
 			r.answer(strings.Repeat(`{"log":{"level":"log","message":"x"}}`+"\n", 10_001) + r.good())
 		},
-		"endless":               func(r rogue) { r.post("/invocation/"+r.id+"/response", endless{}) },
-		"long line":             func(r rogue) { r.answer(`{"log":{"level":"` + strings.Repeat("x", 3<<20)) },
-		"wrong request":         func(r rogue) { r.post("/invocation/other/response", strings.NewReader(r.good())); r.answer(r.good()) },
+		"endless":   func(r rogue) { r.post("/invocation/"+r.id+"/response", endless{}) },
+		"long line": func(r rogue) { r.answer(`{"log":{"level":"` + strings.Repeat("x", 3<<20)) },
+		"wrong request": func(r rogue) {
+			r.post("/invocation/other/response",
+				strings.NewReader(r.good()))
+			r.answer(r.good())
+		},
 		"wrong process":         func(r rogue) { r.elsewhere(); r.answer(r.good()) },
 		"asks for no more":      func(r rogue) { r.answer(r.good()); untilKilled() },
 		"answers twice":         func(r rogue) { r.answer(r.good()); r.answer(r.good()) },
@@ -116,7 +120,8 @@ func TestRogueFunction(t *testing.T) {
 	cfg.StartTimeout, cfg.Heartbeat = 3*time.Second, 10*time.Millisecond
 	p := newPool(t, cfg)
 	harmless := map[string]bool{
-		"wrong request": true, "wrong process": true, "answers twice": true, "asks too early": true, "asks while it answers": true, "inits late": true,
+		"wrong request": true, "wrong process": true, "answers twice": true, "asks too early": true,
+		"asks while it answers": true, "inits late": true,
 		"asks for no more": true,
 	}
 	for act := range acts() {

@@ -13,16 +13,16 @@ var errBusy = errors.New("too many calls are waiting for a function process")
 // roster holds the processes that wait for work and the calls that wait for a process. Calls are served in the order
 // they came; the process used last goes first, so that its memory is warm.
 //
-// Where tenants are kept apart a process serves the tenant of its first call, and no other, for its life. A call takes a
-// process of its own tenant, or one of nobody's. When there is neither, the process that was idle longest is evicted, and
-// the call waits for what takes its place.
+// Where tenants are kept apart a process serves the tenant of its first call, and no other, for its life. A call
+// takes a process of its own tenant, or one of nobody's. When there is neither, the process that was idle longest is
+// evicted, and the call waits for what takes its place.
 type roster struct {
 	mu      sync.Mutex
 	idle    []*process // the one used last is the last
 	waiting []*waiter
 	limit   int
-	// apart keeps tenants apart; evict ends an idle process, which is the roster's no more; reserve is how many processes of
-	// nobody's it tries to have idle.
+	// apart keeps tenants apart; evict ends an idle process, which is the roster's no more; reserve is how many
+	// processes of nobody's it tries to have idle.
 	apart   bool
 	evict   func(*process)
 	reserve int
@@ -86,8 +86,8 @@ func (r *roster) claim(ctx context.Context, tenant string) (*process, error) {
 	return nil, ctx.Err()
 }
 
-// put offers a process that is ready for work. The first call that waits gets it; a process that may not serve that call
-// is evicted for one that may.
+// put offers a process that is ready for work. The first call that waits gets it; a process that may not serve that
+// call is evicted for one that may.
 func (r *roster) put(p *process) {
 	r.mu.Lock()
 	if !p.bound && r.coming > 0 {
@@ -142,8 +142,8 @@ func (r *roster) bind(p *process, tenant string) {
 	}
 }
 
-// refill takes the process that was idle longest out of the roster when too few of nobody's are idle; nil otherwise. What
-// takes its place is nobody's.
+// refill takes the process that was idle longest out of the roster when too few of nobody's are idle; nil otherwise.
+// What takes its place is nobody's.
 func (r *roster) refill() *process {
 	if !r.apart {
 		return nil

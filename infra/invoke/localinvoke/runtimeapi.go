@@ -89,7 +89,8 @@ func (p *Pool) response(w http.ResponseWriter, r *http.Request, proc *process) {
 		switch {
 		case size > p.cfg.MaxAnswer:
 			proc.finish(c, p.cfg.Now())
-			c.send(part{end: true, failure: &replystream.Failure{Type: replystream.TooLarge, Message: "the answer is larger than " + strconv.FormatInt(p.cfg.MaxAnswer, 10) + " bytes"}})
+			c.send(part{end: true, failure: &replystream.Failure{Type: replystream.TooLarge,
+				Message: "the answer is larger than " + strconv.FormatInt(p.cfg.MaxAnswer, 10) + " bytes"}})
 			refuse(w, http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "the answer is too large")
 			return
 		case errors.Is(err, io.EOF):

@@ -125,7 +125,8 @@ func takenPool(t *testing.T, s *localinvoke.Sealed) *localinvoke.Pool {
 	return newPool(t, cfg)
 }
 
-// Whatever a process that was taken over sends, nobody is given a result without its record, and the next execution runs.
+// Whatever a process that was taken over sends, nobody is given a result without its record, and the next execution
+// runs.
 func TestTakenProcess(t *testing.T) {
 	harmless := map[string]bool{"account after end": true, "end twice": true}
 	for act := range takenActs() {

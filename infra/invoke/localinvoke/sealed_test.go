@@ -40,7 +40,8 @@ func beSealed() {
 			return forge(ctx, link, inv)
 		}
 		if asked, ok := asks(ctx, outside, inv.Request.Code); ok {
-			return execution.Result{ID: inv.ID, Status: execution.Completed, Result: asked}, link.Append(ctx, audit.Record{ID: inv.ID})
+			return execution.Result{ID: inv.ID, Status: execution.Completed, Result: asked},
+				link.Append(ctx, audit.Record{ID: inv.ID})
 		}
 		res, err := invoketest.Function(ctx, inv, onLog)
 		if err == nil {
@@ -48,7 +49,8 @@ func beSealed() {
 		}
 		return res, err
 	}
-	if err := link.Serve(context.Background(), events.NewHandler(run, events.CancelFrom(os.Stdin)).Answer, nil); err != nil {
+	if err := link.Serve(context.Background(), events.NewHandler(run, events.CancelFrom(os.Stdin)).Answer,
+		nil); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(9)
 	}
@@ -58,15 +60,21 @@ func beSealed() {
 // forge gives an account in which everything is false.
 func forge(ctx context.Context, link *sealed.Function, inv execution.Invocation) (execution.Result, error) {
 	seed := int64(1)
-	return execution.Result{ID: inv.ID, Status: execution.Completed, Result: json.RawMessage("1"), Engine: "quickjs", DurationMs: 1}, link.Append(ctx, audit.Record{
-		ID: inv.ID, Time: time.Unix(1, 0), DurationMs: 99, Caller: audit.Caller{Subject: "mallory", Tenant: "other", IP: "203.0.113.9"}, Via: "cli",
-		CodeSHA256: "00", CodeBytes: 1, Code: "harmless", Language: "typescript", Policy: "agent", Engine: "quickjs",
-		Grants: json.RawMessage(`{"network":"public"}`), Reasons: []string{"forged"}, DangerAnalysis: json.RawMessage(`{"level":"forged"}`),
-		ASTTelemetry: json.RawMessage(`[1]`), Status: "blocked", Limit: "wall", Error: "forged", OutputBytes: 9, Usage: audit.Usage{CPUMs: 9, QueueMs: 9},
-		Custody: []audit.Step{{Step: audit.Received, AtMs: -5}, {Step: "forged", AtMs: 1e300}}, Seed: &seed, Request: json.RawMessage(`{"code":"harmless"}`),
-		Journal: json.RawMessage(`{"mine":true}`), ResultSHA256: "00", Function: &audit.FunctionRef{Name: "g", Version: 9}, Reused: "exec_9999999999",
-		Chain: audit.Chain{Writer: "forged", Seq: 9, Prev: "x", Hash: "y", MAC: "z"},
-	})
+	return execution.Result{ID: inv.ID, Status: execution.Completed, Result: json.RawMessage("1"), Engine: "quickjs",
+			DurationMs: 1}, link.Append(ctx, audit.Record{
+			ID: inv.ID, Time: time.Unix(1, 0), DurationMs: 99,
+			Caller: audit.Caller{Subject: "mallory", Tenant: "other", IP: "203.0.113.9"}, Via: "cli",
+			CodeSHA256: "00", CodeBytes: 1, Code: "harmless", Language: "typescript", Policy: "agent", Engine: "quickjs",
+			Grants: json.RawMessage(`{"network":"public"}`), Reasons: []string{"forged"},
+			DangerAnalysis: json.RawMessage(`{"level":"forged"}`),
+			ASTTelemetry:   json.RawMessage(`[1]`), Status: "blocked", Limit: "wall", Error: "forged", OutputBytes: 9,
+			Usage:   audit.Usage{CPUMs: 9, QueueMs: 9},
+			Custody: []audit.Step{{Step: audit.Received, AtMs: -5}, {Step: "forged", AtMs: 1e300}}, Seed: &seed,
+			Request: json.RawMessage(`{"code":"harmless"}`),
+			Journal: json.RawMessage(`{"mine":true}`), ResultSHA256: "00", Function: &audit.FunctionRef{Name: "g", Version: 9},
+			Reused: "exec_9999999999",
+			Chain:  audit.Chain{Writer: "forged", Seq: 9, Prev: "x", Hash: "y", MAC: "z"},
+		})
 }
 
 // shelf keeps records in memory. It refuses those that it holds the reason for.
@@ -100,15 +108,19 @@ func sealedPool(records audit.Appender) *localinvoke.Sealed {
 func TestForgedAccount(t *testing.T) {
 	store := &shelf{}
 	cfg := config(t)
-	cfg.Env, cfg.Sealed, cfg.Processes = []string{"FUNCTION=sealed"}, &localinvoke.Sealed{Records: store, KeepCode: true, Redact: func(r *audit.Record) { r.Caller.IP = "redacted" }}, 1
+	cfg.Env, cfg.Sealed, cfg.Processes = []string{"FUNCTION=sealed"},
+		&localinvoke.Sealed{Records: store, KeepCode: true, Redact: func(r *audit.Record) { r.Caller.IP = "redacted" }}, 1
 	p := newPool(t, cfg)
 	received, seed := time.Now().Add(-time.Second).UTC(), int64(7)
 	inv := execution.Invocation{
-		ID: "exec_0123456789", Request: execution.Request{Code: "forge", Policy: "strict", Seed: &seed}, Via: execution.ViaHTTP, ReceivedAt: received, QueueMs: 2,
+		ID: "exec_0123456789", Request: execution.Request{Code: "forge", Policy: "strict", Seed: &seed},
+		Via: execution.ViaHTTP, ReceivedAt: received, QueueMs: 2,
 		Caller:   execution.Caller{Subject: "alice", Tenant: "acme", IP: "192.0.2.1"},
 		Function: &execution.FunctionRef{Name: "f", Version: 3},
 		Decision: func() execution.Decision {
-			return execution.Decision{Grants: json.RawMessage(`{"network":"none"}`), DangerAnalysis: json.RawMessage(`{"level":"safe"}`), ASTTelemetry: json.RawMessage(`{}`), Reasons: []string{"allow"}}
+			return execution.Decision{Grants: json.RawMessage(`{"network":"none"}`),
+				DangerAnalysis: json.RawMessage(`{"level":"safe"}`), ASTTelemetry: json.RawMessage(`{}`),
+				Reasons: []string{"allow"}}
 		},
 	}
 	r, err := p.Invoke(t.Context(), inv, nil)
@@ -124,11 +136,14 @@ func TestForgedAccount(t *testing.T) {
 	steps := got.Custody
 	got.Custody = nil
 	want := audit.Record{
-		ID: inv.ID, Time: received, DurationMs: 1, Caller: audit.Caller{Subject: "alice", Tenant: "acme", IP: "redacted"}, Via: "http",
+		ID: inv.ID, Time: received, DurationMs: 1, Caller: audit.Caller{Subject: "alice", Tenant: "acme", IP: "redacted"},
+		Via:        "http",
 		CodeSHA256: sum("forge"), CodeBytes: 5, Code: "forge", Language: "javascript", Policy: "strict", Engine: "quickjs",
-		Grants: json.RawMessage(`{"network":"none"}`), DangerAnalysis: json.RawMessage(`{"level":"safe"}`), ASTTelemetry: json.RawMessage(`{}`), Reasons: []string{"allow"},
-		Status: "completed", Usage: audit.Usage{QueueMs: 2}, Seed: &seed, Request: got.Request, ResultSHA256: sum("1"), Function: &audit.FunctionRef{Name: "f", Version: 3},
-		Journal: json.RawMessage(`{"mine":true}`),
+		Grants: json.RawMessage(`{"network":"none"}`), DangerAnalysis: json.RawMessage(`{"level":"safe"}`),
+		ASTTelemetry: json.RawMessage(`{}`), Reasons: []string{"allow"},
+		Status: "completed", Usage: audit.Usage{QueueMs: 2}, Seed: &seed, Request: got.Request, ResultSHA256: sum("1"),
+		Function: &audit.FunctionRef{Name: "f", Version: 3},
+		Journal:  json.RawMessage(`{"mine":true}`),
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -153,12 +168,14 @@ func TestUnrecorded(t *testing.T) {
 	p := newPool(t, cfg)
 	var e *execution.Error
 	r, err := p.Invoke(t.Context(), invocation("echo"), nil)
-	if !errors.As(err, &e) || e.Code != execution.Unrecorded || strings.Contains(e.Message, "disk") || len(r.Result.Result) > 0 {
+	if !errors.As(err, &e) || e.Code != execution.Unrecorded || strings.Contains(e.Message, "disk") ||
+		len(r.Result.Result) > 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	api := httptest.NewServer(p.ServiceHandler())
 	defer api.Close()
-	for _, path := range []string{"/2015-03-31/functions/airlock/invocations", "/2021-11-15/functions/airlock/response-streaming-invocations"} {
+	for _, path := range []string{"/2015-03-31/functions/airlock/invocations",
+		"/2021-11-15/functions/airlock/response-streaming-invocations"} {
 		res, err := http.Post(api.URL+path, "application/json", strings.NewReader(`{"code":"echo","input":"confidential"}`))
 		if err != nil {
 			t.Fatal(err)
@@ -188,7 +205,8 @@ func TestServiceRecords(t *testing.T) {
 	p := newPool(t, cfg)
 	api := httptest.NewServer(p.ServiceHandler())
 	defer api.Close()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, api.URL+"/2015-03-31/functions/airlock/invocations", strings.NewReader(`{"code":"echo","input":1}`))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+		api.URL+"/2015-03-31/functions/airlock/invocations", strings.NewReader(`{"code":"echo","input":1}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +217,8 @@ func TestServiceRecords(t *testing.T) {
 	}
 	_ = res.Body.Close() // what it says is not looked at
 	got := store.all()
-	if res.StatusCode != http.StatusOK || len(got) != 1 || got[0].Caller.Tenant != "acme" || got[0].Via != execution.ViaLambda || got[0].CodeBytes != 4 {
+	if res.StatusCode != http.StatusOK || len(got) != 1 || got[0].Caller.Tenant != "acme" ||
+		got[0].Via != execution.ViaLambda || got[0].CodeBytes != 4 {
 		t.Errorf("%s, %+v", res.Status, got)
 	}
 }
@@ -268,7 +287,8 @@ func TestTenantsApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := p.Invoke(t.Context(), inv, nil); err != nil || string(again.Result.Result) != string(first.Result.Result) {
+	if again, err := p.Invoke(t.Context(), inv, nil); err != nil ||
+		string(again.Result.Result) != string(first.Result.Result) {
 		t.Errorf("the tenant's own process was not found: %s then %s, %v", first.Result.Result, again.Result.Result, err)
 	}
 }

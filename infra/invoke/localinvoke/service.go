@@ -38,10 +38,10 @@ const (
 //	POST /2015-03-31/functions/{name}/invocations                        Invoke
 //	POST /2021-11-15/functions/{name}/response-streaming-invocations     InvokeWithResponseStream
 //
-// {name} is Config.FunctionName, plain or as an ARN. Signatures are not checked: the server listens on a loopback address.
-// As on Lambda, a caller that hangs up does not stop the function, a function that takes longer than Config.MaxExecution
-// is killed, and a payload is at most 6 MiB. Unlike Lambda, a call waits when every process is busy, and an asynchronous
-// one that fails is not tried again.
+// {name} is Config.FunctionName, plain or as an ARN. Signatures are not checked: the server listens on a loopback
+// address. As on Lambda, a caller that hangs up does not stop the function, a function that takes longer than
+// Config.MaxExecution is killed, and a payload is at most 6 MiB. Unlike Lambda, a call waits when every process is
+// busy, and an asynchronous one that fails is not tried again.
 func (p *Pool) ServiceHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /2015-03-31/functions/{name}/invocations", p.invoke)
@@ -59,7 +59,8 @@ func (p *Pool) request(w http.ResponseWriter, r *http.Request) *call {
 	}
 	w.Header().Set(headerServiceID, id)
 	if name := r.PathValue("name"); !p.named(name) {
-		p.refuseService(w, http.StatusNotFound, "ResourceNotFoundException", "Function not found: "+name[:min(len(name), maxFunctionNames)])
+		p.refuseService(w, http.StatusNotFound, "ResourceNotFoundException",
+			"Function not found: "+name[:min(len(name), maxFunctionNames)])
 		return nil
 	}
 	limit := int64(maxPayload)
@@ -71,7 +72,8 @@ func (p *Pool) request(w http.ResponseWriter, r *http.Request) *call {
 	case err != nil:
 		return nil // the caller has gone
 	case int64(len(payload)) > limit:
-		p.refuseService(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException", fmt.Sprintf("Request must be smaller than %d bytes for the InvokeFunction operation", limit))
+		p.refuseService(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException",
+			fmt.Sprintf("Request must be smaller than %d bytes for the InvokeFunction operation", limit))
 		return nil
 	case len(bytes.TrimSpace(payload)) == 0:
 		payload = []byte("{}")
@@ -113,7 +115,8 @@ func (p *Pool) invoke(w http.ResponseWriter, r *http.Request) {
 	case "DryRun":
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		p.refuseService(w, http.StatusBadRequest, "InvalidParameterValueException", "the invocation type must be RequestResponse, Event or DryRun")
+		p.refuseService(w, http.StatusBadRequest, "InvalidParameterValueException",
+			"the invocation type must be RequestResponse, Event or DryRun")
 	}
 }
 
@@ -130,7 +133,8 @@ func (p *Pool) invokeAndWait(w http.ResponseWriter, r *http.Request, c *call) {
 	}
 	f := end.asFailure(c, p.cfg.MaxExecution)
 	if f == nil && out.Len() > maxPayload {
-		f = &replystream.Failure{Type: replystream.TooLarge, Message: fmt.Sprintf("Response payload size exceeded maximum allowed payload size (%d bytes).", maxPayload)}
+		f = &replystream.Failure{Type: replystream.TooLarge,
+			Message: fmt.Sprintf("Response payload size exceeded maximum allowed payload size (%d bytes).", maxPayload)}
 	}
 	h := w.Header()
 	h.Set("Content-Type", typeJSON)

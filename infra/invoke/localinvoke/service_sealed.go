@@ -61,7 +61,8 @@ func (p *Pool) vouch(ctx context.Context, c *call) (vouched, error) {
 		return known, nil //nolint:nilerr // the process says what is wrong with it, or takes it for an event
 	}
 	if is && inv.ID != h.ID {
-		return known, &execution.Error{Code: execution.InvalidRequest, Field: "handover.id", Message: "is not that of the invocation that was handed over"}
+		return known, &execution.Error{Code: execution.InvalidRequest, Field: "handover.id",
+			Message: "is not that of the invocation that was handed over"}
 	}
 	if inv.ReceivedAt.IsZero() {
 		inv.ReceivedAt = known.handed
@@ -114,7 +115,8 @@ func (w *withheld) add(data []byte) {
 	}
 }
 
-// outcome is the result that the whole answer holds, or failed where it holds an error. It is not ok when it holds neither.
+// outcome is the result that the whole answer holds, or failed where it holds an error. It is not ok when it holds
+// neither.
 func (w *withheld) outcome() (result *execution.Result, failed, ok bool) {
 	w.buffer.Write(w.rest)
 	w.rest = nil

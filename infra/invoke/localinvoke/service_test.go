@@ -29,7 +29,8 @@ func TestServiceAPI(t *testing.T) {
 	cfg.MaxExecution, cfg.Grace = 300*time.Millisecond, 10*time.Millisecond
 	hasty := httptest.NewServer(newPool(t, cfg).ServiceHandler())
 	defer hasty.Close()
-	const buffered, streaming = "/2015-03-31/functions/%s/invocations", "/2021-11-15/functions/%s/response-streaming-invocations"
+	const buffered, streaming = "/2015-03-31/functions/%s/invocations",
+		"/2021-11-15/functions/%s/response-streaming-invocations"
 	cases := []struct {
 		name, path, function, body string
 		header                     map[string]string
@@ -37,22 +38,35 @@ func TestServiceAPI(t *testing.T) {
 		says                       string // in the body
 		carries                    map[string]string
 	}{
-		{name: "by name", body: request("echo"), status: 200, says: `"result":7`, carries: map[string]string{"X-Amz-Function-Error": "", "X-Amz-Executed-Version": "$LATEST"}},
-		{name: "by ARN", function: "arn:aws:lambda:eu-central-1:123456789012:function:airlock", body: request("echo"), status: 200, says: `"result":7`},
-		{name: "by ARN with version", function: "arn:aws:lambda:eu-central-1:123456789012:function:airlock:live", body: request("echo"), status: 200},
+		{name: "by name", body: request("echo"), status: 200, says: `"result":7`,
+			carries: map[string]string{"X-Amz-Function-Error": "", "X-Amz-Executed-Version": "$LATEST"}},
+		{name: "by ARN", function: "arn:aws:lambda:eu-central-1:123456789012:function:airlock", body: request("echo"),
+			status: 200, says: `"result":7`},
+		{name: "by ARN with version", function: "arn:aws:lambda:eu-central-1:123456789012:function:airlock:live",
+			body: request("echo"), status: 200},
 		{name: "by partial ARN", function: "123456789012:function:airlock", body: request("echo"), status: 200},
-		{name: "unknown", function: "other", body: request("echo"), status: 404, says: "Function not found", carries: map[string]string{"X-Amzn-Errortype": "ResourceNotFoundException"}},
-		{name: "not JSON", body: "{", status: 400, carries: map[string]string{"X-Amzn-Errortype": "InvalidRequestContentException"}},
-		{name: "too large", body: `"` + strings.Repeat("x", 7<<20) + `"`, status: 413, carries: map[string]string{"X-Amzn-Errortype": "RequestTooLargeException"}},
-		{name: "empty", body: "", status: 200, says: `"errorType":"invalid_request"`, carries: map[string]string{"X-Amz-Function-Error": "Unhandled"}},
-		{name: "bad request", body: `{"cod":1}`, status: 200, says: `"errorType":"invalid_request"`, carries: map[string]string{"X-Amz-Function-Error": "Unhandled"}},
-		{name: "failure", body: request("fail unrecorded"), status: 200, says: `"errorType":"unrecorded"`, carries: map[string]string{"X-Amz-Function-Error": "Unhandled"}},
-		{name: "crash", body: request("exit 3"), status: 200, says: `"Runtime.ExitError"`, carries: map[string]string{"X-Amz-Function-Error": "Unhandled"}},
-		{name: "timeout", body: request("deaf"), status: 200, says: "Task timed out after 0.30 seconds", carries: map[string]string{"X-Amz-Function-Error": "Unhandled"}},
-		{name: "large answer", body: request("large 6400000"), status: 200, says: "Function.ResponseSizeTooLarge", carries: map[string]string{"X-Amz-Function-Error": "Unhandled"}},
+		{name: "unknown", function: "other", body: request("echo"), status: 404, says: "Function not found",
+			carries: map[string]string{"X-Amzn-Errortype": "ResourceNotFoundException"}},
+		{name: "not JSON", body: "{", status: 400,
+			carries: map[string]string{"X-Amzn-Errortype": "InvalidRequestContentException"}},
+		{name: "too large", body: `"` + strings.Repeat("x", 7<<20) + `"`, status: 413,
+			carries: map[string]string{"X-Amzn-Errortype": "RequestTooLargeException"}},
+		{name: "empty", body: "", status: 200, says: `"errorType":"invalid_request"`,
+			carries: map[string]string{"X-Amz-Function-Error": "Unhandled"}},
+		{name: "bad request", body: `{"cod":1}`, status: 200, says: `"errorType":"invalid_request"`,
+			carries: map[string]string{"X-Amz-Function-Error": "Unhandled"}},
+		{name: "failure", body: request("fail unrecorded"), status: 200, says: `"errorType":"unrecorded"`,
+			carries: map[string]string{"X-Amz-Function-Error": "Unhandled"}},
+		{name: "crash", body: request("exit 3"), status: 200, says: `"Runtime.ExitError"`,
+			carries: map[string]string{"X-Amz-Function-Error": "Unhandled"}},
+		{name: "timeout", body: request("deaf"), status: 200, says: "Task timed out after 0.30 seconds",
+			carries: map[string]string{"X-Amz-Function-Error": "Unhandled"}},
+		{name: "large answer", body: request("large 6400000"), status: 200, says: "Function.ResponseSizeTooLarge",
+			carries: map[string]string{"X-Amz-Function-Error": "Unhandled"}},
 		{name: "dry run", header: map[string]string{"X-Amz-Invocation-Type": "DryRun"}, body: request("echo"), status: 204},
 		{name: "later", header: map[string]string{"X-Amz-Invocation-Type": "Event"}, body: request("echo"), status: 202},
-		{name: "later, too large", header: map[string]string{"X-Amz-Invocation-Type": "Event"}, body: `"` + strings.Repeat("x", 2<<20) + `"`, status: 413},
+		{name: "later, too large", header: map[string]string{"X-Amz-Invocation-Type": "Event"},
+			body: `"` + strings.Repeat("x", 2<<20) + `"`, status: 413},
 		{name: "some day", header: map[string]string{"X-Amz-Invocation-Type": "Perhaps"}, body: request("echo"), status: 400},
 		{name: "streaming unknown", path: streaming, function: "other", body: request("echo"), status: 404},
 	}
@@ -69,7 +83,8 @@ func TestServiceAPI(t *testing.T) {
 			if c.name == "timeout" {
 				at = hasty.URL
 			}
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at+strings.Replace(path, "%s", url.PathEscape(name), 1), strings.NewReader(c.body))
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+				at+strings.Replace(path, "%s", url.PathEscape(name), 1), strings.NewReader(c.body))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +118,8 @@ func TestServiceAPI(t *testing.T) {
 func TestServiceAPILogTail(t *testing.T) {
 	server := httptest.NewServer(newPool(t, config(t)).ServiceHandler())
 	defer server.Close()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/2015-03-31/functions/airlock/invocations", strings.NewReader(request("exit 3")))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+		server.URL+"/2015-03-31/functions/airlock/invocations", strings.NewReader(request("exit 3")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +146,8 @@ func TestServiceAPIStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := http.Post(server.URL+"/2021-11-15/functions/airlock/response-streaming-invocations", "application/json", strings.NewReader(string(body)))
+		resp, err := http.Post(server.URL+"/2021-11-15/functions/airlock/response-streaming-invocations", "application/json",
+			strings.NewReader(string(body)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +172,8 @@ func TestServiceAPIStreams(t *testing.T) {
 	if chunks, complete := stream("logs 2"); strings.Count(chunks, "\n") != 3 || len(complete) != 0 {
 		t.Errorf("%q, %q", chunks, complete)
 	}
-	if _, complete := stream("exit 2"); complete["ErrorCode"] != "Runtime.ExitError" || !strings.Contains(complete["ErrorDetails"], "exit status 2") {
+	if _, complete := stream("exit 2"); complete["ErrorCode"] != "Runtime.ExitError" ||
+		!strings.Contains(complete["ErrorDetails"], "exit status 2") {
 		t.Errorf("%q", complete)
 	}
 }

@@ -29,8 +29,8 @@ type slot struct {
 	trend    trend
 }
 
-// keep runs one process after another until ctx is done. It sends to first what became of the first one: nil when it was
-// ready, else the reason.
+// keep runs one process after another until ctx is done. It sends to first what became of the first one: nil when it
+// was ready, else the reason.
 func (s *slot) keep(ctx context.Context, first chan<- error) {
 	report := func(err error) {
 		if first != nil {
@@ -121,7 +121,8 @@ func (s *slot) once(ctx context.Context, onReady func()) (short bool, err error)
 func (s *slot) judge(proc *process) (short bool, err error) {
 	why, how := proc.why()
 	executions, initError := proc.served()
-	s.pool.cfg.Logger.Info("function process ended", "pid", proc.cmd.Process.Pid, "cause", why, "how", how, "executions", executions)
+	s.pool.cfg.Logger.Info("function process ended", "pid", proc.cmd.Process.Pid, "cause", why, "how", how, "executions",
+		executions)
 	s.pool.mu.Lock()
 	s.lastExit = how
 	s.pool.mu.Unlock()

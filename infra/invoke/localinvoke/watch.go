@@ -76,9 +76,9 @@ func (p *Pool) watch(ctx context.Context) {
 	}
 }
 
-// sample looks at the process of s, and replaces one that leaks: at once when it is idle, else when it has answered. One
-// that is over the limit is not waited for; nor is one that does nothing where it should, stopped or stuck between two
-// executions.
+// sample looks at the process of s, and replaces one that leaks: at once when it is idle, else when it has answered.
+// One that is over the limit is not waited for; nor is one that does nothing where it should, stopped or stuck
+// between two executions.
 func (p *Pool) sample(s *slot) {
 	p.mu.Lock()
 	proc := s.current

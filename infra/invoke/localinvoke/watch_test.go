@@ -18,7 +18,8 @@ func TestLeakingProcessIsReplaced(t *testing.T) {
 	p := newPool(t, cfg)
 	first := p.Stats().Processes[0].PID
 	for n := 0; ; n++ {
-		if r, err := p.Invoke(t.Context(), invocation("keep 400000"), nil); err != nil || r.Result.Status != execution.Completed {
+		if r, err := p.Invoke(t.Context(), invocation("keep 400000"), nil); err != nil ||
+			r.Result.Status != execution.Completed {
 			t.Fatalf("call %d: %s, %v", n, r.Result.Status, err)
 		}
 		if p.Stats().Processes[0].Restarts > 0 {

@@ -38,22 +38,23 @@ func TestReply(t *testing.T) {
 		text string
 		code execution.Code // "" is a good result
 	}{
-		"a result":                 {result, ""},
-		"logs and a result":        {log + log + result, ""},
-		"an error":                 {log + `{"error":{"code":"unrecorded","message":"x"}}` + "\n", execution.Unrecorded},
-		"an unknown error":         {`{"error":{"code":"other","message":"x"}}` + "\n", execution.Internal},
-		"nothing":                  {"", execution.Internal},
-		"logs only":                {log, execution.Internal},
-		"no end of line":           {strings.TrimSpace(result), execution.Internal},
-		"two results":              {result + result, execution.Internal},
-		"an empty line":            {"\n" + result, execution.Internal},
-		"of another execution":     {strings.Replace(result, "exec_0", "exec_1", 1), execution.Internal},
-		"a status of none":         {strings.Replace(result, "completed", "queued", 1), execution.Internal},
-		"log and result in one":    {strings.Replace(result, "{", `{"log":{},`, 1), execution.Internal},
-		"something else":           {`{"hello":1}` + "\n", execution.Internal},
-		"what is not JSON":         {"hello\n", execution.Internal},
-		"something after its end":  {result + "x", execution.Internal},
-		"a negative wait in error": {`{"error":{"code":"throttled","message":"x","retryAfter":-5}}` + "\n", execution.Throttled},
+		"a result":                {result, ""},
+		"logs and a result":       {log + log + result, ""},
+		"an error":                {log + `{"error":{"code":"unrecorded","message":"x"}}` + "\n", execution.Unrecorded},
+		"an unknown error":        {`{"error":{"code":"other","message":"x"}}` + "\n", execution.Internal},
+		"nothing":                 {"", execution.Internal},
+		"logs only":               {log, execution.Internal},
+		"no end of line":          {strings.TrimSpace(result), execution.Internal},
+		"two results":             {result + result, execution.Internal},
+		"an empty line":           {"\n" + result, execution.Internal},
+		"of another execution":    {strings.Replace(result, "exec_0", "exec_1", 1), execution.Internal},
+		"a status of none":        {strings.Replace(result, "completed", "queued", 1), execution.Internal},
+		"log and result in one":   {strings.Replace(result, "{", `{"log":{},`, 1), execution.Internal},
+		"something else":          {`{"hello":1}` + "\n", execution.Internal},
+		"what is not JSON":        {"hello\n", execution.Internal},
+		"something after its end": {result + "x", execution.Internal},
+		"a negative wait in error": {`{"error":{"code":"throttled","message":"x","retryAfter":-5}}` + "\n",
+			execution.Throttled},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -76,10 +77,12 @@ func TestCutShort(t *testing.T) {
 	a.Take([]byte(log + log + `{"log":{"level":"lo`))
 	r := a.CutShort(replystream.TimedOut, 1500*time.Microsecond, 700*time.Microsecond)
 	if r.Recorded || r.Result.Status != execution.TimedOut || *r.Result.Limit != execution.LimitWall ||
-		r.Result.Output != "one\none\n" || len(r.Result.Logs) != 2 || r.Result.Usage.WallMs != 1.5 || r.Result.Usage.CPUMs != 0.7 {
+		r.Result.Output != "one\none\n" || len(r.Result.Logs) != 2 || r.Result.Usage.WallMs != 1.5 ||
+		r.Result.Usage.CPUMs != 0.7 {
 		t.Errorf("%+v", r.Result)
 	}
-	for _, end := range []replystream.Ending{replystream.Crashed, replystream.OutOfMemory, replystream.Cancelled, replystream.Stopped} {
+	for _, end := range []replystream.Ending{replystream.Crashed, replystream.OutOfMemory, replystream.Cancelled,
+		replystream.Stopped} {
 		r := replystream.New(invocation(), nil).CutShort(end, 0, 0)
 		if r.Result.Error == nil || r.Result.Logs == nil || r.Result.Engine != "quickjs" || r.Result.Policy != "standard" {
 			t.Errorf("%d: %+v", end, r.Result)
@@ -89,7 +92,8 @@ func TestCutShort(t *testing.T) {
 
 // FuzzTake checks that however an answer is cut it comes to the same, and that a good one keeps the contract.
 func FuzzTake(f *testing.F) {
-	for _, text := range []string{"", log, result, log + result, log + result + log, "{}\n", "\xff\n", `{"result":{"id":"exec_0123456789","status":"error"}}` + "\n"} {
+	for _, text := range []string{"", log, result, log + result, log + result + log, "{}\n", "\xff\n",
+		`{"result":{"id":"exec_0123456789","status":"error"}}` + "\n"} {
 		f.Add(text, uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, text string, n uint8) {

@@ -19,8 +19,8 @@ const (
 	Stopped                   // the service shuts down
 )
 
-// CutShort puts a reply together, which is not Recorded, from what had arrived. used is the processor time, 0 where nobody
-// knows.
+// CutShort puts a reply together, which is not Recorded, from what had arrived. used is the processor time, 0 where
+// nobody knows.
 func (a *Answer) CutShort(end Ending, took, used time.Duration) execution.Reply {
 	var text strings.Builder
 	for _, l := range a.logs {
@@ -36,7 +36,8 @@ func (a *Answer) CutShort(end Ending, took, used time.Duration) execution.Reply 
 		Policy:     orElse(a.inv.Request.Policy, "standard"),
 		DurationMs: ms,
 		Violations: []string{},
-		Usage:      execution.Usage{WallMs: ms, CPUMs: float64(used.Microseconds()) / 1000, OutputBytes: int64(text.Len()), QueueMs: a.inv.QueueMs},
+		Usage: execution.Usage{WallMs: ms, CPUMs: float64(used.Microseconds()) / 1000, OutputBytes: int64(text.Len()),
+			QueueMs: a.inv.QueueMs},
 	}
 	var line, limit string
 	switch end {

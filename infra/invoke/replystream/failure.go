@@ -37,16 +37,18 @@ func (f *Failure) Read(report []byte) bool {
 // Public makes of a failure an error that a caller may see.
 func (f *Failure) Public() *execution.Error {
 	if f.Type == TooLarge {
-		return &execution.Error{Code: execution.TooLarge, Message: "the result is too large to be returned", Err: errors.New(f.Message)}
+		return &execution.Error{Code: execution.TooLarge, Message: "the result is too large to be returned",
+			Err: errors.New(f.Message)}
 	}
 	return Public(execution.Error{Code: execution.Code(f.Type), Message: f.Message})
 }
 
-// Public keeps of an error that a function reported what the contract allows. Anything that is not one of its codes, such
-// as a panic, is internal, and its words are for the log only.
+// Public keeps of an error that a function reported what the contract allows. Anything that is not one of its codes,
+// such as a panic, is internal, and its words are for the log only.
 func Public(e execution.Error) *execution.Error {
 	switch e.Code {
-	case execution.InvalidRequest, execution.Unavailable, execution.Throttled, execution.TooLarge, execution.Unrecorded, execution.SourcesNeeded:
+	case execution.InvalidRequest, execution.Unavailable, execution.Throttled, execution.TooLarge, execution.Unrecorded,
+		execution.SourcesNeeded:
 	case execution.Internal:
 		return Internal(errors.New(e.Message))
 	default:

@@ -11,7 +11,8 @@ import (
 
 // Sources are named first and sent when they are asked for; what is no saved function's goes as it is.
 func TestNamed(t *testing.T) {
-	whole := execution.Invocation{ID: "exec_0123456789", Request: execution.Request{Code: "1", Policy: "strict"}, Function: &execution.FunctionRef{Name: "f", Version: 1}, Content: "sum"}
+	whole := execution.Invocation{ID: "exec_0123456789", Request: execution.Request{Code: "1", Policy: "strict"},
+		Function: &execution.FunctionRef{Name: "f", Version: 1}, Content: "sum"}
 	bare, unknown := whole, whole
 	bare.Function, bare.Content = nil, ""
 	unknown.Content = ""
@@ -30,16 +31,17 @@ func TestNamed(t *testing.T) {
 		{"without a hash", unknown, false, nil, []string{"1"}},
 	} {
 		var got []string
-		_, err := replystream.Named(t.Context(), c.inv, nil, func(_ context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
-			got = append(got, inv.Request.Code)
-			if inv.Request.Policy != "strict" {
-				t.Errorf("%s: more than the sources is left out", c.what)
-			}
-			if inv.Request.Code == "" && !c.met {
-				return execution.Reply{}, &execution.Error{Code: execution.SourcesNeeded}
-			}
-			return execution.Reply{}, c.fail
-		})
+		_, err := replystream.Named(t.Context(), c.inv, nil,
+			func(_ context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
+				got = append(got, inv.Request.Code)
+				if inv.Request.Policy != "strict" {
+					t.Errorf("%s: more than the sources is left out", c.what)
+				}
+				if inv.Request.Code == "" && !c.met {
+					return execution.Reply{}, &execution.Error{Code: execution.SourcesNeeded}
+				}
+				return execution.Reply{}, c.fail
+			})
 		if !errors.Is(err, c.fail) || len(got) != len(c.want) || got[len(got)-1] != c.want[len(got)-1] {
 			t.Errorf("%s: calls with %q, %v", c.what, got, err)
 		}

@@ -24,8 +24,8 @@ const (
 	readBuffer    = 64 << 10
 )
 
-// Handle answers one invocation. The body is read to its end, and closed where it can be; then the answer is complete. A
-// kind that is not empty reports a failure in its place.
+// Handle answers one invocation. The body is read to its end, and closed where it can be; then the answer is
+// complete. A kind that is not empty reports a failure in its place.
 //
 // A body that has the method Ended, which reports that everything has been read, spares the owner a wake-up.
 type Handle func(ctx context.Context, tenant string, payload []byte) (body io.Reader, kind, message string)
@@ -96,7 +96,8 @@ func (f *Function) next() (Invocation, error) {
 }
 
 // answer handles one invocation and writes its answer.
-func (f *Function) answer(ctx context.Context, inv Invocation, handle Handle, spent func() bool) (last bool, err error) {
+func (f *Function) answer(ctx context.Context, inv Invocation, handle Handle, spent func() bool) (last bool,
+	err error) {
 	ctx, cancel := context.WithDeadline(ctx, inv.Deadline)
 	defer cancel()
 	body, kind, message := handle(ctx, inv.Tenant, inv.Payload)

@@ -12,14 +12,15 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/sealed"
 )
 
-// FuzzReadRequest: whatever comes over a counter is a request that reads back as it was, or an error; no more is read and
-// allocated than a request has.
+// FuzzReadRequest: whatever comes over a counter is a request that reads back as it was, or an error; no more is read
+// and allocated than a request has.
 func FuzzReadRequest(f *testing.F) {
 	whole, err := sealed.Request{ID: 7, Verb: sealed.VerbConnect, Name: "example.com", Port: 443}.Message()
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range [][]byte{whole, whole[:5], {}, bytes.Repeat([]byte{0xff}, 64), append(bytes.Clone(whole), whole...)} {
+	for _, seed := range [][]byte{whole, whole[:5], {}, bytes.Repeat([]byte{0xff}, 64),
+		append(bytes.Clone(whole), whole...)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -35,8 +36,8 @@ func FuzzReadRequest(f *testing.F) {
 	})
 }
 
-// FuzzFunction: an invocation that a function reads is the one that was sent, and bytes that are none end it with an error
-// and no answer.
+// FuzzFunction: an invocation that a function reads is the one that was sent, and bytes that are none end it with an
+// error and no answer.
 func FuzzFunction(f *testing.F) {
 	f.Add("id", "tenant", []byte("{}"), []byte{})
 	f.Add("", "", []byte{}, []byte("i\x00\x00\x00\x01x"))

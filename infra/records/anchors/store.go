@@ -51,7 +51,8 @@ type Store struct {
 	objects *s3objects.Store // nil in a folder
 }
 
-// Open opens the anchor of the records at a URL in a state: a folder, or s3://bucket/prefix. It makes and asks nothing yet.
+// Open opens the anchor of the records at a URL in a state: a folder, or s3://bucket/prefix. It makes and asks
+// nothing yet.
 func Open(ctx context.Context, state, records string, cfg Config) (*Store, error) {
 	if state == "" || records == "" {
 		return nil, errors.New("anchors: a state and a store of records are needed")

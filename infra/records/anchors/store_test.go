@@ -26,7 +26,8 @@ func head(writer int, seq int64) audit.Head {
 
 func open(t *testing.T, state, of string, key []byte) *anchors.Store {
 	t.Helper()
-	s, err := anchors.Open(t.Context(), state, of, anchors.Config{Key: key, Now: func() time.Time { return time.Unix(1, 0) }})
+	s, err := anchors.Open(t.Context(), state, of,
+		anchors.Config{Key: key, Now: func() time.Time { return time.Unix(1, 0) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,10 +134,12 @@ func TestDamagedAnchorsAreRefused(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if err := open(t, dir, records, []byte("a chain key of the tests")).Raise(t.Context(), []audit.Head{head(1, 5)}); err != nil {
+	if err := open(t, dir, records, []byte("a chain key of the tests")).Raise(t.Context(),
+		[]audit.Head{head(1, 5)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := open(t, dir, records, []byte("another key of the tests")).Read(t.Context()); !errors.Is(err, anchors.ErrUnreadable) {
+	if _, _, err := open(t, dir, records, []byte("another key of the tests")).Read(t.Context()); !errors.Is(err,
+		anchors.ErrUnreadable) {
 		t.Errorf("another chain key: %v", err)
 	}
 }

@@ -88,7 +88,8 @@ func BenchmarkIndex(b *testing.B) {
 		for b.Loop() {
 			lines, bytes := 0, 0
 			began := time.Now()
-			if err := s.Each(b.Context(), time.Time{}, func(line []byte) error { lines++; bytes += len(line); return nil }); err != nil || lines != n {
+			if err := s.Each(b.Context(), time.Time{},
+				func(line []byte) error { lines++; bytes += len(line); return nil }); err != nil || lines != n {
 				b.Fatal(lines, err)
 			}
 			scan = time.Since(began)
@@ -152,7 +153,8 @@ func BenchmarkIndex(b *testing.B) {
 	}
 	end := dawn.Add(30 * 24 * time.Hour)
 	for name, span := range map[string][2]time.Duration{
-		"hour": {time.Hour, time.Minute}, "day": {24 * time.Hour, 30 * time.Minute}, "month": {30 * 24 * time.Hour, 12 * time.Hour},
+		"hour": {time.Hour, time.Minute}, "day": {24 * time.Hour, 30 * time.Minute},
+		"month": {30 * 24 * time.Hour, 12 * time.Hour},
 	} {
 		window, step := span[0], span[1]
 		q := audit.Query{Since: end.Add(-window - 77*time.Second), Until: end.Add(-77 * time.Second)}

@@ -10,8 +10,8 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Bucket is a store that has each record as an object of its own, filed by day under a name that begins with the id, and
-// so with the time at which the id was made.
+// Bucket is a store that has each record as an object of its own, filed by day under a name that begins with the id,
+// and so with the time at which the id was made.
 type Bucket interface {
 	audit.Store
 	// Place names the store; another place holds other records.
@@ -25,9 +25,9 @@ type Bucket interface {
 	Objects(ctx context.Context, day string, names []string, fn func(name string, line []byte) error) error
 }
 
-// Records do not appear in the order of their ids: an execution that was accepted early may run late, and a spool may be
-// sent hours after. So the names of the last while are listed before each question, and those of whole days from time to
-// time, in the background: for a twentieth of the time at most, and not more often than every sweepPause.
+// Records do not appear in the order of their ids: an execution that was accepted early may run late, and a spool may
+// be sent hours after. So the names of the last while are listed before each question, and those of whole days from
+// time to time, in the background: for a twentieth of the time at most, and not more often than every sweepPause.
 const (
 	sweepPause = 10 * time.Second
 	sweepShare = 20
@@ -153,7 +153,8 @@ func (x *bucketFeed) list(ctx context.Context, f file, since time.Time) error {
 	before := f.offset
 	f.offset = x.cfg.Now().UnixMilli()
 	had, found := 0, 0
-	if err := x.db.QueryRowContext(ctx, "SELECT count(*) FROM names WHERE file = ? AND ?", f.id, since.IsZero()).Scan(&had); err != nil {
+	if err := x.db.QueryRowContext(ctx, "SELECT count(*) FROM names WHERE file = ? AND ?", f.id,
+		since.IsZero()).Scan(&had); err != nil {
 		return err
 	}
 	var fresh []string
@@ -230,7 +231,8 @@ func (x *bucketFeed) take(ctx context.Context, f *file, names []string, whole bo
 		if err != nil {
 			return err
 		}
-		if err := w.write(f.id, slices.DeleteFunc(rows, func(r row) bool { return !taken[r.at.(string)] })); err != nil || !whole {
+		if err := w.write(f.id, slices.DeleteFunc(rows, func(r row) bool { return !taken[r.at.(string)] })); err != nil ||
+			!whole {
 			return err
 		}
 		return w.seen(file{id: f.id, offset: f.offset, mark: []byte{}})
@@ -267,7 +269,8 @@ func (x *bucketFeed) lines(ctx context.Context, places []place, fn func(at place
 		days[p.day] = append(days[p.day], p.at)
 	}
 	for day, names := range days {
-		err := x.bucket.Objects(ctx, day, names, func(name string, line []byte) error { return fn(wanted[object{day, name}], line) })
+		err := x.bucket.Objects(ctx, day, names,
+			func(name string, line []byte) error { return fn(wanted[object{day, name}], line) })
 		if err != nil {
 			return err
 		}

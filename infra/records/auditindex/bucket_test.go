@@ -190,8 +190,10 @@ func TestFollowsABucketWithOtherThings(t *testing.T) {
 	at.set(dawn.Add(60 * time.Hour))
 	all := fill(t, s, 0, 10)
 	day := "audit/here/executions/dt=" + all[0].Time.Format(time.DateOnly) + "/"
-	for key, body := range map[string]string{"readme.txt": "x", "exec_01ARZ3NDEKTSV4RRFFQ69G5FAV.json": "{", "zzz.json": "[]", "~.json": ""} {
-		if _, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &name, Key: new(day + key), Body: strings.NewReader(body)}); err != nil {
+	for key, body := range map[string]string{"readme.txt": "x", "exec_01ARZ3NDEKTSV4RRFFQ69G5FAV.json": "{",
+		"zzz.json": "[]", "~.json": ""} {
+		if _, err := client.PutObject(t.Context(),
+			&s3.PutObjectInput{Bucket: &name, Key: new(day + key), Body: strings.NewReader(body)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -25,15 +25,17 @@ func (x *Index) Figures(ctx context.Context, q audit.Query) (audit.Figures, erro
 	return sum, nil
 }
 
-// Series gives the totals over each step of a query's time: the first over those from q.Since until a step later, the last
-// over those before q.Until. The time must be whole steps, 10,000 at most. It is audit.ErrBehind while the index is.
+// Series gives the totals over each step of a query's time: the first over those from q.Since until a step later, the
+// last over those before q.Until. The time must be whole steps, 10,000 at most. It is audit.ErrBehind while the index
+// is.
 func (x *Index) Series(ctx context.Context, q audit.Query, step time.Duration) ([]audit.Figures, error) {
 	if err := x.fresh(ctx); err != nil {
 		return nil, err
 	}
 	low, high, length := nanos(q.Since), nanos(q.Until), int64(step)
 	if length <= 0 || high-low < 0 || (high-low)%length != 0 || (high-low)/length > 10_000 {
-		return nil, fmt.Errorf("a series from %s until %s by %s: it must be whole steps, 10,000 at most", q.Since, q.Until, step)
+		return nil, fmt.Errorf("a series from %s until %s by %s: it must be whole steps, 10,000 at most", q.Since, q.Until,
+			step)
 	}
 	all := make([]audit.Figures, (high-low)/length)
 	at := func(start int64) *audit.Figures { return &all[(start-low)/length] }
@@ -139,7 +141,8 @@ func down(t, length int64) int64 {
 
 func (s *summing) cells(low, high int64, span int, to func(int64) *audit.Figures) (err error) {
 	second := int64(time.Second)
-	rows, err := s.tx.Query("SELECT start, doc FROM figures WHERE span = ? AND tenant = ? AND start >= ? AND start < ?", span, s.tenant, low/second, high/second)
+	rows, err := s.tx.Query("SELECT start, doc FROM figures WHERE span = ? AND tenant = ? AND start >= ? AND start < ?",
+		span, s.tenant, low/second, high/second)
 	if err != nil {
 		return err
 	}
@@ -160,7 +163,8 @@ func (s *summing) cells(low, high int64, span int, to func(int64) *audit.Figures
 }
 
 func (s *summing) records(low, high int64, to func(int64) *audit.Figures) (err error) {
-	rows, err := s.tx.Query("SELECT time, id, outline FROM records WHERE time >= ?1 AND time < ?2 AND (?3 = 0 OR tenant = ?3)", low, high, s.tenant)
+	rows, err := s.tx.Query("SELECT time, id, outline FROM records WHERE time >= ?1 AND time < ?2 AND (?3 = 0 OR "+
+		"tenant = ?3)", low, high, s.tenant)
 	if err != nil {
 		return err
 	}

@@ -187,7 +187,8 @@ func (x *logFeed) same(ctx context.Context, f file) (bool, error) {
 // forget takes a day out of the index.
 func (x *Index) forget(ctx context.Context, f file) error {
 	return x.change(ctx, func(tx *sql.Tx) error {
-		for _, q := range []string{"DELETE FROM records WHERE file = ?", "DELETE FROM figures WHERE file = ?", "DELETE FROM names WHERE file = ?", "DELETE FROM files WHERE id = ?"} {
+		for _, q := range []string{"DELETE FROM records WHERE file = ?", "DELETE FROM figures WHERE file = ?",
+			"DELETE FROM names WHERE file = ?", "DELETE FROM files WHERE id = ?"} {
 			if _, err := tx.Exec(q, f.id); err != nil {
 				return err
 			}

@@ -25,8 +25,8 @@ type Config struct {
 	Patience time.Duration
 	// Batch is how many lines are taken in at once; 10,000.
 	Batch int
-	// Late is how long after its id was made a record in a bucket usually appears; 2 min. Later ones are found too, but not
-	// at once.
+	// Late is how long after its id was made a record in a bucket usually appears; 2 min. Later ones are found too, but
+	// not at once.
 	Late time.Duration
 	// Now tells the time; default: the clock.
 	Now func() time.Time
@@ -226,7 +226,8 @@ func (x *Index) openFile(ctx context.Context) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	dsn := url.URL{Scheme: "file", Path: x.path, RawQuery: "_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=cache_size(-65536)&_pragma=wal_autocheckpoint(8000)"}
+	dsn := url.URL{Scheme: "file", Path: x.path,
+		RawQuery: "_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=cache_size(-65536)&_pragma=wal_autocheckpoint(8000)"}
 	x.db, err = sql.Open("sqlite", dsn.String())
 	if err != nil {
 		return err

@@ -113,7 +113,8 @@ func selected(all []audit.Record, q audit.Query) []audit.Record {
 	var some []audit.Record
 	for _, r := range all {
 		if (q.Status == "" || r.Status == q.Status) && (q.Policy == "" || r.Policy == q.Policy) &&
-			(q.Tenant == "" || r.Caller.Tenant == q.Tenant) && !r.Time.Before(q.Since) && (q.Until.IsZero() || r.Time.Before(q.Until)) {
+			(q.Tenant == "" || r.Caller.Tenant == q.Tenant) && !r.Time.Before(q.Since) &&
+			(q.Until.IsZero() || r.Time.Before(q.Until)) {
 			some = append(some, r)
 		}
 	}
@@ -130,7 +131,8 @@ func queries() []audit.Query {
 			for _, tenant := range []string{"", "acme", "nobody"} {
 				for _, since := range []time.Time{{}, dawn.Add(100 * time.Minute), dawn.Add(3*time.Hour + 30*time.Minute)} {
 					for _, until := range []time.Time{{}, dawn.Add(4 * time.Hour), dawn.Add(40*time.Hour + time.Second)} {
-						all = append(all, audit.Query{Limit: 9, Status: status, Policy: policy, Tenant: tenant, Since: since, Until: until})
+						all = append(all, audit.Query{Limit: 9, Status: status, Policy: policy, Tenant: tenant, Since: since,
+							Until: until})
 					}
 				}
 			}
@@ -172,7 +174,8 @@ func check(t *testing.T, x *auditindex.Index, all []audit.Record) {
 // Series have in every step what the records have, whatever its length.
 func checkSeries(t *testing.T, x *auditindex.Index, all []audit.Record) {
 	t.Helper()
-	for _, step := range []time.Duration{10 * time.Second, time.Minute, 7 * time.Minute, 15 * time.Minute, time.Hour, 5 * time.Hour, 24 * time.Hour, 48 * time.Hour} {
+	for _, step := range []time.Duration{10 * time.Second, time.Minute, 7 * time.Minute, 15 * time.Minute, time.Hour,
+		5 * time.Hour, 24 * time.Hour, 48 * time.Hour} {
 		for _, tenant := range []string{"", "acme", "nobody"} {
 			q := audit.Query{Tenant: tenant, Since: dawn.Add(3 * time.Hour).Truncate(step)}
 			q.Until = q.Since.Add(20 * step)
@@ -189,7 +192,8 @@ func checkSeries(t *testing.T, x *auditindex.Index, all []audit.Record) {
 			}
 		}
 	}
-	for _, bad := range []audit.Query{{Since: dawn}, {Since: dawn, Until: dawn.Add(-time.Hour)}, {Since: dawn, Until: dawn.Add(time.Second)}, {Since: dawn, Until: dawn.Add(1e5 * time.Minute)}} {
+	for _, bad := range []audit.Query{{Since: dawn}, {Since: dawn, Until: dawn.Add(-time.Hour)},
+		{Since: dawn, Until: dawn.Add(time.Second)}, {Since: dawn, Until: dawn.Add(1e5 * time.Minute)}} {
 		if _, err := x.Series(t.Context(), bad, time.Minute); err == nil {
 			t.Errorf("%+v: no error", bad)
 		}

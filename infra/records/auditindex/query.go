@@ -122,7 +122,8 @@ func (x *Index) places(ctx context.Context, q audit.Query, from place, limit int
 }
 
 func (x *Index) classes(ctx context.Context, q audit.Query) (_ []int64, err error) {
-	rows, err := x.db.QueryContext(ctx, "SELECT id FROM classes WHERE (?1 = '' OR status = ?1) AND (?2 = '' OR policy = ?2)", q.Status, q.Policy)
+	rows, err := x.db.QueryContext(ctx, "SELECT id FROM classes WHERE (?1 = '' OR status = ?1) AND (?2 = '' OR policy "+
+		"= ?2)", q.Status, q.Policy)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,8 @@ func (x *Index) classes(ctx context.Context, q audit.Query) (_ []int64, err erro
 }
 
 // window is the condition for the time of a record and for its place after from. It has one upper bound, the place of
-// the cursor or that of q.Until: SQLite would begin at the first of two, and pass over all that is not below the second.
+// the cursor or that of q.Until: SQLite would begin at the first of two, and pass over all that is not below the
+// second.
 func window(q audit.Query, from place) (string, []any) {
 	if !q.Until.IsZero() && nanos(q.Until) <= from.time {
 		from = place{time: nanos(q.Until)}
@@ -169,7 +171,8 @@ func (x *Index) find(ctx context.Context, index, where string, args []any, limit
 	if index != "" {
 		hint = "INDEXED BY " + index
 	}
-	rows, err := x.db.QueryContext(ctx, "SELECT time, id, (SELECT day FROM files WHERE files.id = file), at FROM records "+hint+" WHERE "+where+" ORDER BY time DESC, id DESC LIMIT ?", append(slices.Clip(args), limit)...)
+	rows, err := x.db.QueryContext(ctx,
+		"SELECT time, id, (SELECT day FROM files WHERE files.id = file), at FROM records "+hint+" WHERE "+where+" ORDER BY time DESC, id DESC LIMIT ?", append(slices.Clip(args), limit)...)
 	if err != nil {
 		return nil, err
 	}

@@ -112,7 +112,8 @@ func (w *writer) open(f *file, b batch) error {
 }
 
 func (w *writer) add(f *file) error {
-	return w.tx.QueryRow("INSERT INTO files (day, offset, last, mark) VALUES (?, 0, 0, '') RETURNING id", f.day).Scan(&f.id)
+	return w.tx.QueryRow("INSERT INTO files (day, offset, last, mark) VALUES (?, 0, 0, '') RETURNING id",
+		f.day).Scan(&f.id)
 }
 
 // chunk is how many records one statement adds.
@@ -121,7 +122,8 @@ const chunk = 64
 // rows adds records, many in one statement. Where the index has one of them already, which is seldom, the statement is
 // taken back and they are added one by one: a line that is there twice counts once.
 func (w *writer) rows(file int64, rows []row) (err error) {
-	const add, values = "INSERT OR IGNORE INTO records (time, id, tenant, class, file, at, score, outline) VALUES ", "(?, ?, ?, ?, ?, ?, ?, ?)"
+	const add, values = "INSERT OR IGNORE INTO records (time, id, tenant, class, file, at, score, outline) VALUES ",
+		"(?, ?, ?, ?, ?, ?, ?, ?)"
 	one, err := w.tx.Prepare(add + values)
 	if err != nil {
 		return err
@@ -216,7 +218,8 @@ func (w *writer) tenant(name string) (int64, error) {
 		return id, nil
 	}
 	var id int64
-	err := w.tx.QueryRow("INSERT INTO tenants (name) VALUES (?) ON CONFLICT DO UPDATE SET name = name RETURNING id", name).Scan(&id)
+	err := w.tx.QueryRow("INSERT INTO tenants (name) VALUES (?) ON CONFLICT DO UPDATE SET name = name RETURNING id",
+		name).Scan(&id)
 	w.tenants[name] = id
 	return id, err
 }
@@ -227,7 +230,8 @@ func (w *writer) class(status, policy string) (int64, error) {
 		return id, nil
 	}
 	var id int64
-	err := w.tx.QueryRow("INSERT INTO classes (status, policy) VALUES (?, ?) ON CONFLICT DO UPDATE SET policy = policy RETURNING id", status, policy).Scan(&id)
+	err := w.tx.QueryRow("INSERT INTO classes (status, policy) VALUES (?, ?) ON CONFLICT DO UPDATE SET policy = policy "+
+		"RETURNING id", status, policy).Scan(&id)
 	w.classes[key] = id
 	return id, err
 }
@@ -254,7 +258,8 @@ func (w *writer) figures(file int64) (err error) {
 		}
 	}
 	// Most are new: of these one statement is enough.
-	insert, err := w.tx.Prepare("INSERT INTO figures (span, tenant, start, file, doc) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
+	insert, err := w.tx.Prepare("INSERT INTO figures (span, tenant, start, file, doc) VALUES (?, ?, ?, ?, ?) ON " +
+		"CONFLICT DO NOTHING")
 	if err != nil {
 		return err
 	}

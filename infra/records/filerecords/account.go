@@ -20,7 +20,8 @@ type account struct {
 	problems []audit.Problem
 }
 
-// account reads the heads of open writers and the ledger, in that order: a writer that ends meanwhile is in one of them.
+// account reads the heads of open writers and the ledger, in that order: a writer that ends meanwhile is in one of
+// them.
 func (s *Store) account() (account, error) {
 	a := account{heads: map[string]head{}}
 	names, err := list(s.root, writersDir)
@@ -47,7 +48,8 @@ func (s *Store) account() (account, error) {
 			err = fmt.Errorf("it is that of %.40q", h.Writer)
 		}
 		if err != nil {
-			a.problems = append(a.problems, audit.Problem{Fault: audit.Unreadable, Writer: writer, Place: writersDir + "/" + name, Detail: err.Error()})
+			a.problems = append(a.problems, audit.Problem{Fault: audit.Unreadable, Writer: writer,
+				Place: writersDir + "/" + name, Detail: err.Error()})
 			continue
 		}
 		a.heads[writer] = h
@@ -69,7 +71,8 @@ func (s *Store) readLedger(a *account) error {
 	return eachLine(file{fd, place, size}, 0, func(line []byte, _ int64) error {
 		n++
 		bad := func(detail string) {
-			a.problems = append(a.problems, audit.Problem{Fault: audit.Unreadable, Place: fmt.Sprintf("%s:%d", place, n), Detail: detail})
+			a.problems = append(a.problems, audit.Problem{Fault: audit.Unreadable, Place: fmt.Sprintf("%s:%d", place, n),
+				Detail: detail})
 		}
 		var e entry
 		line = line[:len(line)-1]

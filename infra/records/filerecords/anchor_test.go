@@ -129,7 +129,8 @@ func replaceFolder(t *testing.T, dir, from string) {
 	}
 }
 
-// forgeRetention takes every record away and writes into the ledger that retention did, days from now as it would have to be.
+// forgeRetention takes every record away and writes into the ledger that retention did, days from now as it would
+// have to be.
 func forgeRetention(t *testing.T, dir string) {
 	t.Helper()
 	later := time.Now().Add(5 * 24 * time.Hour)

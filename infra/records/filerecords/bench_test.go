@@ -21,13 +21,16 @@ func sample() audit.Record {
 		Grants:         json.RawMessage(`{"network":[],"modules":["buffer","crypto","url","util"]}`),
 		DangerAnalysis: json.RawMessage(`{"score":0,"level":"safe","findings":[]}`),
 		ASTTelemetry:   json.RawMessage(`{"isValid":true,"accessedIdentifiers":["JSON","console"],"metrics":{"loopCount":1,"functionCount":2,"astNodeCount":31,"maxDepth":5,"cyclomatic":3,"bytes":311,"lines":10},"flags":{"hasEval":false,"hasRequire":false}}`),
-		Status:         "completed", OutputBytes: 3, Usage: audit.Usage{WallMs: 1.25, CPUMs: 1.1, Ticks: 31, MemoryBytes: 1310720},
-		Custody: []audit.Step{{Step: audit.Received}, {Step: audit.Decided, AtMs: .1}, {Step: audit.Started, AtMs: .2}, {Step: audit.Finished, AtMs: 1.4}, {Step: audit.Recorded, AtMs: 1.5}},
+		Status:         "completed", OutputBytes: 3,
+		Usage: audit.Usage{WallMs: 1.25, CPUMs: 1.1, Ticks: 31, MemoryBytes: 1310720},
+		Custody: []audit.Step{{Step: audit.Received}, {Step: audit.Decided, AtMs: .1}, {Step: audit.Started, AtMs: .2},
+			{Step: audit.Finished, AtMs: 1.4}, {Step: audit.Recorded, AtMs: 1.5}},
 	}
 }
 
 func BenchmarkAppend(b *testing.B) {
-	for name, cfg := range map[string]filerecords.Config{"process": {}, "sync": {Sync: true}, "key": {Key: []byte("0123456789abcdef")}} {
+	for name, cfg := range map[string]filerecords.Config{"process": {}, "sync": {Sync: true},
+		"key": {Key: []byte("0123456789abcdef")}} {
 		b.Run(name, func(b *testing.B) {
 			s, err := filerecords.Open(b.TempDir(), cfg)
 			if err != nil {

@@ -111,7 +111,8 @@ func (s *Store) pruneDay(day string) (records int64, err error) {
 			runs[w][n-1].Seq, runs[w][n-1].Hash = r.Chain.Seq, r.Chain.Hash
 			return nil
 		}
-		runs[w] = append(runs[w], entry{Kind: kindPruned, Writer: w, From: r.Chain.Seq, Seq: r.Chain.Seq, Hash: r.Chain.Hash, Day: day})
+		runs[w] = append(runs[w], entry{Kind: kindPruned, Writer: w, From: r.Chain.Seq, Seq: r.Chain.Seq, Hash: r.Chain.Hash,
+			Day: day})
 		return nil
 	})
 	if err != nil {

@@ -94,7 +94,8 @@ func TestPrune(t *testing.T) {
 			}
 			for _, id := range ids {
 				_, err := s.Get(t.Context(), id)
-				if gone := slices.Contains(pruned.Days, dayOf(id)); gone != errors.Is(err, audit.ErrNotFound) || !gone && err != nil {
+				if gone := slices.Contains(pruned.Days, dayOf(id)); gone != errors.Is(err, audit.ErrNotFound) ||
+					!gone && err != nil {
 					t.Errorf("%s of %s: %v", id, dayOf(id), err)
 				}
 			}

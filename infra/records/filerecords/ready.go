@@ -13,8 +13,8 @@ import (
 // readyFor is how long Ready believes that nothing has changed: whoever asks often does not keep the disk busy.
 const readyFor = time.Second
 
-// Ready reports whether a record could be stored now: it writes as much to the folder as a small record takes, reads it back,
-// and removes it. That it could may be a second ago.
+// Ready reports whether a record could be stored now: it writes as much to the folder as a small record takes, reads
+// it back, and removes it. That it could may be a second ago.
 func (s *Store) Ready(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -16,12 +16,13 @@ import (
 func TestReady(t *testing.T) {
 	full, now, calls := false, time.Unix(1_800_000_000, 0), 0
 	dir := t.TempDir()
-	s, err := filerecords.Open(dir, filerecords.Config{Now: func() time.Time { return now }, Intercept: func(call, _ string, _ int) error {
-		if calls++; full && (call == "write" || call == "pwrite") {
-			return unix.ENOSPC
-		}
-		return nil
-	}})
+	s, err := filerecords.Open(dir, filerecords.Config{Now: func() time.Time { return now },
+		Intercept: func(call, _ string, _ int) error {
+			if calls++; full && (call == "write" || call == "pwrite") {
+				return unix.ENOSPC
+			}
+			return nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,8 @@ func TestReady(t *testing.T) {
 		full  bool
 		later time.Duration
 		ready bool
-	}{{false, 0, true}, {true, time.Millisecond, true}, {true, time.Second, false}, {true, time.Millisecond, false}, {false, time.Millisecond, true}} {
+	}{{false, 0, true}, {true, time.Millisecond, true}, {true, time.Second, false}, {true, time.Millisecond, false},
+		{false, time.Millisecond, true}} {
 		full, now = c.full, now.Add(c.later)
 		if err := s.Ready(t.Context()); (err == nil) != c.ready || !c.ready && !errors.Is(err, unix.ENOSPC) {
 			t.Errorf("%+v: %v", c, err)

@@ -13,12 +13,13 @@ import (
 // With Sync every part of a record is flushed before Append returns, the announcement before the record has its name.
 func TestSyncFlushesEverything(t *testing.T) {
 	var calls []string
-	s, err := filerecords.Open(t.TempDir(), filerecords.Config{Sync: true, Intercept: func(call, path string, _ int) error {
-		if call == "sync" || call == "rename" {
-			calls = append(calls, call)
-		}
-		return nil
-	}})
+	s, err := filerecords.Open(t.TempDir(), filerecords.Config{Sync: true,
+		Intercept: func(call, path string, _ int) error {
+			if call == "sync" || call == "rename" {
+				calls = append(calls, call)
+			}
+			return nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

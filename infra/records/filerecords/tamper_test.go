@@ -132,7 +132,8 @@ func TestVerifyNamesWhatWasDone(t *testing.T) {
 		{"newest object removed", func(f folder) { f.remove(f.object(9)) }, audit.Missing, 9, true},
 		{"newest line removed", func(f folder) { f.cut(9) }, audit.Missing, 9, true},
 		{"newest record removed", func(f folder) { f.remove(f.object(9)); f.cut(9) }, audit.Truncated, 9, true},
-		{"day removed", func(f folder) { f.remove(filepath.Dir(f.object(9))); f.remove(f.log(9)) }, audit.Truncated, 9, false},
+		{"day removed", func(f folder) { f.remove(filepath.Dir(f.object(9))); f.remove(f.log(9)) }, audit.Truncated, 9,
+			false},
 		{"line altered", func(f folder) {
 			n := f.line(4)
 			f.change(f.log(4), func(l []string) []string { l[n] = strings.Replace(l[n], "acme", "evil", 1); return l })
@@ -146,7 +147,8 @@ func TestVerifyNamesWhatWasDone(t *testing.T) {
 		{"field added to an object", func(f folder) {
 			f.change(f.object(4), func(l []string) []string { l[0] = `{"status":"blocked",` + l[0][1:]; return l })
 		}, audit.Altered, 4, true},
-		{"object emptied", func(f folder) { f.change(f.object(4), func([]string) []string { return nil }) }, audit.Altered, 4, true},
+		{"object emptied", func(f folder) { f.change(f.object(4), func([]string) []string { return nil }) }, audit.Altered, 4,
+			true},
 		{"object forged", func(f folder) {
 			forged := f.forge(4)
 			f.change(f.object(4), func([]string) []string { return []string{forged} })
@@ -209,7 +211,8 @@ func TestVerifyNamesWhatWasDone(t *testing.T) {
 			}
 			f.change(f.log(9), func(l []string) []string { return append(l, string(s.Line)) })
 		}, audit.Unknown, -1, false},
-		{"ledger removed", func(f folder) { f.remove(filepath.Join(f.dir, "writers", "ledger.jsonl")) }, audit.Unknown, 9, true},
+		{"ledger removed", func(f folder) { f.remove(filepath.Join(f.dir, "writers", "ledger.jsonl")) }, audit.Unknown, 9,
+			true},
 		{"ledger altered", func(f folder) {
 			f.change(filepath.Join(f.dir, "writers", "ledger.jsonl"), func(l []string) []string {
 				l[0] = strings.Replace(l[0], `"seq":10`, `"seq":9`, 1)

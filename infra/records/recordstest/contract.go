@@ -19,7 +19,8 @@ func appendAndGet(t *testing.T, s Suite) {
 	full := Sample(time.Now())
 	full.Code, full.Error, full.Limit = "1 + 1 // \x00\u2028<b>\"\\", "line\nbreak\r\n", "wall"
 	full.Seed, full.Function = &seed, &audit.FunctionRef{Name: "f", Version: 3}
-	full.Request, full.Journal = []byte(`{ "code" : "x\u0000" }`), []byte(`[{"big":`+`"`+strings.Repeat("é", 200_000)+`"}]`)
+	full.Request, full.Journal = []byte(`{ "code" : "x\u0000" }`),
+		[]byte(`[{"big":`+`"`+strings.Repeat("é", 200_000)+`"}]`)
 	for _, want := range []audit.Record{Sample(time.Now()), full} {
 		mustAppend(t, store, want)
 		got, err := store.Get(t.Context(), want.ID)
@@ -42,7 +43,8 @@ func appendAndGet(t *testing.T, s Suite) {
 			t.Errorf("got  %.300s\nwant %.300s", have, wanted)
 		}
 	}
-	for _, id := range []string{NewID(time.Now()), "exec_", "", "../../etc/passwd", "exec_01ARZ3NDEKTSV4RRFFQ69G5FAV", strings.Repeat("a", 5000)} {
+	for _, id := range []string{NewID(time.Now()), "exec_", "", "../../etc/passwd", "exec_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+		strings.Repeat("a", 5000)} {
 		if _, err := store.Get(t.Context(), id); !errors.Is(err, audit.ErrNotFound) {
 			t.Errorf("get %.40q: %v", id, err)
 		}
@@ -112,7 +114,8 @@ func listing(t *testing.T, s Suite) {
 	// Three days, so that pages cross their borders. Two executions overlap: the one that began first ends last.
 	now := time.Now().Truncate(time.Millisecond)
 	var want []string
-	for _, age := range []time.Duration{49 * time.Hour, 48 * time.Hour, 25 * time.Hour, 24 * time.Hour, time.Hour, time.Minute} {
+	for _, age := range []time.Duration{49 * time.Hour, 48 * time.Hour, 25 * time.Hour, 24 * time.Hour, time.Hour,
+		time.Minute} {
 		early, late := Sample(now.Add(-age)), Sample(now.Add(-age+time.Second))
 		early.DurationMs = 5000
 		mustAppend(t, store, late, early)

@@ -165,7 +165,8 @@ func (c *child) wait(t *testing.T) heard {
 	return c.heard
 }
 
-// killedUnderLoad lets several processes write at once and kills them at moments of no particular kind, again and again.
+// killedUnderLoad lets several processes write at once and kills them at moments of no particular kind, again and
+// again.
 func killedUnderLoad(t *testing.T, s Suite) {
 	place := s.New(t)
 	must, may := map[string]bool{}, map[string]bool{}

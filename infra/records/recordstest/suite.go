@@ -125,7 +125,8 @@ func verified(t *testing.T, store Store) {
 	verifiedAfter(t, store, nil)
 }
 
-// verifiedAfter is verified after writers of place were killed: settled, which may be nil, is waited for when something is wrong.
+// verifiedAfter is verified after writers of place were killed: settled, which may be nil, is waited for when
+// something is wrong.
 func verifiedAfter(t *testing.T, store Store, settled func()) {
 	t.Helper()
 	for try := 0; ; try++ {
@@ -207,7 +208,8 @@ func holds(t *testing.T, store Store, must, may map[string]bool, settled func())
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(may)) {
-		if _, err := store.Get(t.Context(), id); found[id] != (err == nil) || err != nil && !errors.Is(err, audit.ErrNotFound) {
+		if _, err := store.Get(t.Context(), id); found[id] != (err == nil) ||
+			err != nil && !errors.Is(err, audit.ErrNotFound) {
 			t.Errorf("%s: listed %v, get says %v", id, found[id], err)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// A bucket that is emptied with its writers' heads agrees with itself, and not with an anchor; one whose days lifecycle rules
-// took agrees with both. The anchor is in a bucket too.
+// A bucket that is emptied with its writers' heads agrees with itself, and not with an anchor; one whose days
+// lifecycle rules took agrees with both. The anchor is in a bucket too.
 func TestAnchoredBucket(t *testing.T) {
 	now := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
 	v := vault{t: t, s3: client(t), bucket: newBucket(t)}
@@ -45,7 +45,8 @@ func TestAnchoredBucket(t *testing.T) {
 	if err != nil || len(heads) != 2 || heads[0].Seq != 3 || heads[0].ID != v.ids[2] {
 		t.Fatalf("%v %v", heads, err)
 	}
-	anchor, err := anchors.Open(t.Context(), "s3://"+v.bucket+"/state", "s3://"+v.bucket+"/audit", anchors.Config{Access: s3objects.Access{Endpoint: endpoint}})
+	anchor, err := anchors.Open(t.Context(), "s3://"+v.bucket+"/state", "s3://"+v.bucket+"/audit",
+		anchors.Config{Access: s3objects.Access{Endpoint: endpoint}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,8 @@ func TestAnchoredBucket(t *testing.T) {
 	for _, i := range []int{2, 5} {
 		v.remove(v.key(i))
 	}
-	out, err := v.s3.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &v.bucket, Prefix: aws.String("audit/writers/")})
+	out, err := v.s3.ListObjectsV2(t.Context(),
+		&s3.ListObjectsV2Input{Bucket: &v.bucket, Prefix: aws.String("audit/writers/")})
 	if err != nil || len(out.Contents) != 2 {
 		t.Fatal(len(out.Contents), err)
 	}

@@ -34,16 +34,16 @@ type Config struct {
 	// Lock is "", "GOVERNANCE" or "COMPLIANCE"; with it each record is locked for Retain from when it is written.
 	Lock   string
 	Retain time.Duration
-	// Keeps is how long the bucket's lifecycle rules keep records, for Verify: whole days that are older may be gone. 0 asks
-	// the bucket for its rules; where it does not tell, nothing may be gone.
+	// Keeps is how long the bucket's lifecycle rules keep records, for Verify: whole days that are older may be gone. 0
+	// asks the bucket for its rules; where it does not tell, nothing may be gone.
 	Keeps time.Duration
 	// StorageClass is "" for the bucket's default, or one of S3's.
 	StorageClass string
 	// Tags are put on every object, for lifecycle rules; at most ten.
 	Tags map[string]string
 
-	// Spool is a folder that keeps records while S3 cannot be reached; empty means none. It must be on a disk that outlives
-	// the process. Processes may share it.
+	// Spool is a folder that keeps records while S3 cannot be reached; empty means none. It must be on a disk that
+	// outlives the process. Processes may share it.
 	Spool string
 	// SpoolBytes bounds what this process keeps there; default 64 MiB.
 	SpoolBytes int64
@@ -80,11 +80,13 @@ func (c *Config) check() error {
 	switch {
 	case c.Bucket == "":
 		return errors.New("no bucket is named; write s3://bucket/prefix")
-	case strings.Contains(c.Prefix, "//") || strings.ContainsFunc(c.Prefix, func(r rune) bool { return r < ' ' || r == 127 }):
+	case strings.Contains(c.Prefix, "//") ||
+		strings.ContainsFunc(c.Prefix, func(r rune) bool { return r < ' ' || r == 127 }):
 		return fmt.Errorf("prefix %q cannot be part of a key", c.Prefix)
 	case len(c.Key) > 0 && len(c.Key) < 16:
 		return fmt.Errorf("the chain key has %d bytes, at least 16 are needed", len(c.Key))
-	case c.Lock != "" && c.Lock != string(types.ObjectLockModeGovernance) && c.Lock != string(types.ObjectLockModeCompliance):
+	case c.Lock != "" && c.Lock != string(types.ObjectLockModeGovernance) &&
+		c.Lock != string(types.ObjectLockModeCompliance):
 		return fmt.Errorf("object lock %q: GOVERNANCE and COMPLIANCE are the modes", c.Lock)
 	case c.Keeps < 0:
 		return errors.New("how long records are kept must not be negative")

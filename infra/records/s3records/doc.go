@@ -8,9 +8,9 @@
 //
 // # When the answer does not come
 //
-// A request that was cut off may have been carried out. Append asks again; told then that the object exists, it compares:
-// its own bytes mean that the first attempt arrived. When no attempt gets an answer, what happens depends on the
-// spool:
+// A request that was cut off may have been carried out. Append asks again; told then that the object exists, it
+// compares: its own bytes mean that the first attempt arrived. When no attempt gets an answer, what happens depends
+// on the spool:
 //
 //   - Without one (on Lambda: nothing there outlives the environment) Append fails, and the record may or may not be
 //     there. The chain waits for the truth: before the next record is written that one is sent again. Appending the same
@@ -26,6 +26,6 @@
 // Missing, altered and exchanged records by hash and chain; a chain's missing tail as far as the writer's head object
 // got; and in a bucket with versioning every deletion and every overwriting, because the older versions are still
 // there. With Object Lock in compliance mode neither is possible before the retention ends. Of days that the bucket's
-// lifecycle rules may have taken, the writers' heads say which part of which chain they held; what is missing of other
-// days is found all the same.
+// lifecycle rules may have taken, the writers' heads say which part of which chain they held; what is missing of
+// other days is found all the same.
 package s3records

@@ -22,7 +22,8 @@ func (s *Store) expiry(ctx context.Context) expiry {
 	if e.keeps > 0 {
 		return e
 	}
-	rules, err := s.client.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: &s.cfg.Bucket})
+	rules, err := s.client.GetBucketLifecycleConfiguration(ctx,
+		&s3.GetBucketLifecycleConfigurationInput{Bucket: &s.cfg.Bucket})
 	if err != nil {
 		return e // it has none, this role may not read them, or the server does not know them: nothing may be gone
 	}

@@ -28,7 +28,8 @@ func putting(n int, what damage) func(*http.Request, int) damage {
 // Whatever happens to a request on its way, the record is there once, and its chain holds.
 func TestOneDamagedExchange(t *testing.T) {
 	for name, what := range map[string]damage{
-		"dropped": drop, "answer lost": reset, "stalled": stall, "slow": trickle, "503": busy, "clock skew": skew, "garbled": garbled,
+		"dropped": drop, "answer lost": reset, "stalled": stall, "slow": trickle, "503": busy, "clock skew": skew,
+		"garbled": garbled,
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, bucket := newProxy(t), newBucket(t)
@@ -61,7 +62,8 @@ func TestOneDamagedExchange(t *testing.T) {
 func TestSpool(t *testing.T) {
 	p, bucket, dir := newProxy(t), newBucket(t), t.TempDir()
 	away := func(*http.Request, int) damage { return drop }
-	cfg := s3records.Config{Bucket: bucket, Endpoint: p.URL, Spool: dir, Attempts: 2, AttemptTimeout: 100 * time.Millisecond}
+	cfg := s3records.Config{Bucket: bucket, Endpoint: p.URL, Spool: dir, Attempts: 2,
+		AttemptTimeout: 100 * time.Millisecond}
 	p.set(away)
 	s := opened(t, cfg)
 	var ids []string
@@ -133,7 +135,8 @@ func drained(t *testing.T, dir string) {
 func TestSpoolIsBounded(t *testing.T) {
 	p, spool := newProxy(t), t.TempDir()
 	s := opened(t, s3records.Config{
-		Bucket: newBucket(t), Endpoint: p.URL, Spool: spool, SpoolBytes: 2500, Attempts: 1, AttemptTimeout: 100 * time.Millisecond,
+		Bucket: newBucket(t), Endpoint: p.URL, Spool: spool, SpoolBytes: 2500, Attempts: 1,
+		AttemptTimeout: 100 * time.Millisecond,
 	})
 	p.set(func(*http.Request, int) damage { return drop })
 	var kept []audit.Record
@@ -164,7 +167,8 @@ func TestSpoolIsBounded(t *testing.T) {
 // A spooled record whose id somebody else stored meanwhile is kept beside the other.
 func TestSpoolConflict(t *testing.T) {
 	p, bucket, dir := newProxy(t), newBucket(t), t.TempDir()
-	s := opened(t, s3records.Config{Bucket: bucket, Endpoint: p.URL, Spool: dir, Attempts: 1, AttemptTimeout: 100 * time.Millisecond})
+	s := opened(t, s3records.Config{Bucket: bucket, Endpoint: p.URL, Spool: dir, Attempts: 1,
+		AttemptTimeout: 100 * time.Millisecond})
 	other := opened(t, s3records.Config{Bucket: bucket})
 	p.set(func(*http.Request, int) damage { return drop })
 	r := recordstest.Sample(time.Now())
@@ -193,7 +197,8 @@ func TestDoubt(t *testing.T) {
 	for name, arrived := range map[string]bool{"it arrived": true, "it did not": false} {
 		t.Run(name, func(t *testing.T) {
 			p, bucket := newProxy(t), newBucket(t)
-			s := opened(t, s3records.Config{Bucket: bucket, Endpoint: p.URL, Attempts: 2, AttemptTimeout: 100 * time.Millisecond})
+			s := opened(t, s3records.Config{Bucket: bucket, Endpoint: p.URL, Attempts: 2,
+				AttemptTimeout: 100 * time.Millisecond})
 			what := drop
 			if arrived {
 				what = reset
@@ -236,7 +241,8 @@ func TestWriteOnlyRole(t *testing.T) {
 		return pass
 	})
 	s := opened(t, s3records.Config{Bucket: bucket, Endpoint: p.URL, Attempts: 2, AttemptTimeout: 100 * time.Millisecond})
-	records := []audit.Record{recordstest.Sample(time.Now()), recordstest.Sample(time.Now()), recordstest.Sample(time.Now())}
+	records := []audit.Record{recordstest.Sample(time.Now()), recordstest.Sample(time.Now()),
+		recordstest.Sample(time.Now())}
 	if err := s.Append(t.Context(), records[0]); err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +252,8 @@ func TestWriteOnlyRole(t *testing.T) {
 	p.mu.Lock()
 	lose = 1
 	p.mu.Unlock()
-	if err := s.Append(t.Context(), records[1]); err == nil || errors.Is(err, audit.ErrExists) || !strings.Contains(err.Error(), "s3:GetObject") {
+	if err := s.Append(t.Context(), records[1]); err == nil || errors.Is(err, audit.ErrExists) ||
+		!strings.Contains(err.Error(), "s3:GetObject") {
 		t.Errorf("a lost answer: %v", err)
 	}
 	if err := s.Append(t.Context(), records[2]); err != nil {

@@ -19,8 +19,8 @@ func (s *Store) Days(ctx context.Context) ([]string, error) {
 	return days, nil
 }
 
-// Names calls fn with the names of a day's objects, about 1,000 at a time and in order: all those with ids made at since
-// or later. What waits on the spool is not among them. A name is an id, or an id, a ~ and a writer.
+// Names calls fn with the names of a day's objects, about 1,000 at a time and in order: all those with ids made at
+// since or later. What waits on the spool is not among them. A name is an id, or an id, a ~ and a writer.
 func (s *Store) Names(ctx context.Context, day string, since time.Time, fn func(names []string) error) error {
 	low := ""
 	if !since.IsZero() {
@@ -46,7 +46,8 @@ func (s *Store) Names(ctx context.Context, day string, since time.Time, fn func(
 
 // Objects calls fn with the lines of a day's objects, in the order of names; several are read at once. Those that are
 // gone are left out.
-func (s *Store) Objects(ctx context.Context, day string, names []string, fn func(name string, line []byte) error) error {
+func (s *Store) Objects(ctx context.Context, day string, names []string,
+	fn func(name string, line []byte) error) error {
 	keys := make([]string, len(names))
 	for i, name := range names {
 		keys[i] = s.dayPrefix(day) + name + suffix

@@ -49,7 +49,8 @@ type run struct {
 const maxRuns = 2000
 
 func keepHead(s *Store) *headKeeper {
-	k := &headKeeper{store: s, wake: make(chan struct{}, 1), done: make(chan struct{}), pending: map[string]note{}, runs: map[string][]run{}}
+	k := &headKeeper{store: s, wake: make(chan struct{}, 1), done: make(chan struct{}), pending: map[string]note{},
+		runs: map[string][]run{}}
 	go k.run()
 	return k
 }
@@ -78,8 +79,8 @@ func extended(runs []run, more ...run) []run {
 	return runs[max(len(runs)-maxRuns, 0):]
 }
 
-// recalled puts before the runs of another's chain, whose spooled records this process sends, what its head says of those
-// before them.
+// recalled puts before the runs of another's chain, whose spooled records this process sends, what its head says of
+// those before them.
 func (k *headKeeper) recalled(n note) note {
 	if len(n.Runs) == 0 || n.Runs[0].From == 1 {
 		return n

@@ -12,15 +12,17 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Heads returns the newest record of each writer that its head names, sorted by writer, without the chains of which lifecycle
-// rules may have taken all. A head is written after its record, so a later state of the bucket has them all.
+// Heads returns the newest record of each writer that its head names, sorted by writer, without the chains of which
+// lifecycle rules may have taken all. A head is written after its record, so a later state of the bucket has them
+// all.
 func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 	if err := s.usable(ctx); err != nil {
 		return nil, err
 	}
 	gone := s.expiry(ctx)
 	var heads []audit.Head
-	pages := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(writers))})
+	pages := s3.NewListObjectsV2Paginator(s.client,
+		&s3.ListObjectsV2Input{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(writers))})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {

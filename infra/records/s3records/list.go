@@ -21,9 +21,9 @@ const (
 	maxKeys = 2000
 )
 
-// List gives records newest first, by their ids. S3 lists forwards only, so it goes back in time step by step, as long
-// as the records are dense. It reads every record that it looks at, and it looks at 5,000 at most: a page may hold fewer
-// than asked for, even none, and have a Next. What waits on the spool is not listed yet.
+// List gives records newest first, by their ids. S3 lists forwards only, so it goes back in time step by step, as
+// long as the records are dense. It reads every record that it looks at, and it looks at 5,000 at most: a page may
+// hold fewer than asked for, even none, and have a Next. What waits on the spool is not listed yet.
 func (s *Store) List(ctx context.Context, q audit.Query) (audit.Page, error) {
 	if err := s.usable(ctx); err != nil {
 		return audit.Page{}, err

@@ -80,8 +80,8 @@ func suite() recordstest.Suite {
 	}
 }
 
-// uploaded waits until the server shows no upload that is under way, as S3 never does: it lists its own temporary files until
-// it has noticed that who sent them is dead.
+// uploaded waits until the server shows no upload that is under way, as S3 never does: it lists its own temporary
+// files until it has noticed that who sent them is dead.
 func uploaded(t *testing.T, place string) {
 	t.Helper()
 	_, bucket, _ := strings.Cut(place, "|")
@@ -204,7 +204,8 @@ func (p *proxy) exchange(w http.ResponseWriter, r *http.Request, forward http.Ha
 		w.Header().Set("Content-Type", "application/xml")
 		w.Header().Set("Date", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
 		w.WriteHeader(http.StatusForbidden)
-		_, _ = io.WriteString(w, `<Error><Code>RequestTimeTooSkewed</Code><Message>The difference is too large.</Message></Error>`)
+		_, _ = io.WriteString(w,
+			`<Error><Code>RequestTimeTooSkewed</Code><Message>The difference is too large.</Message></Error>`)
 	case forbid:
 		w.Header().Set("Content-Type", "application/xml")
 		w.WriteHeader(http.StatusForbidden)

@@ -71,7 +71,8 @@ func (s *spool) adopt() error {
 	}
 	for _, e := range entries {
 		if writer, ok := strings.CutSuffix(e.Name(), lockSuffix); ok {
-			if err := s.lock(writer, filepath.Join(s.dir, e.Name()), os.O_RDWR); err != nil && !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, os.ErrNotExist) {
+			if err := s.lock(writer, filepath.Join(s.dir, e.Name()), os.O_RDWR); err != nil &&
+				!errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, os.ErrNotExist) {
 				return err
 			}
 		}
@@ -253,7 +254,8 @@ func (s *spool) release() {
 	for writer, f := range s.locks {
 		left, err := filepath.Glob(filepath.Join(s.dir, writer+".*"+suffix))
 		if err == nil && len(left) == 0 {
-			err = errors.Join(os.RemoveAll(filepath.Join(s.dir, writer+draftSuffix)), os.RemoveAll(filepath.Join(s.dir, writer+lockSuffix)))
+			err = errors.Join(os.RemoveAll(filepath.Join(s.dir, writer+draftSuffix)),
+				os.RemoveAll(filepath.Join(s.dir, writer+lockSuffix)))
 		}
 		if err = errors.Join(err, f.Close()); err != nil {
 			s.warn("the spool was not tidied up", "writer", writer, "error", err)

@@ -32,7 +32,8 @@ var errReader = errors.New("the record store was opened for reading only")
 
 // errUnread is about a record that was sent more than once, by a role that may not read: its key is taken, by itself or
 // by another.
-var errUnread = errors.New("an answer was lost, and this role may not look whether the record arrived; allow it s3:GetObject on its own prefix")
+var errUnread = errors.New("an answer was lost, and this role may not look whether the record arrived; allow it " +
+	"s3:GetObject on its own prefix")
 
 // Store keeps records in a bucket. It is safe for concurrent use; its appends are made one after the other.
 type Store struct {
@@ -204,7 +205,8 @@ func (s *Store) settle(ctx context.Context, r audit.Record) (again bool, err err
 func (s *Store) put(ctx context.Context, key string, line []byte, again bool) error {
 	in := &s3.PutObjectInput{
 		Bucket: &s.cfg.Bucket, Key: &key, Body: bytes.NewReader(line), ContentLength: aws.Int64(int64(len(line))),
-		ContentType: aws.String("application/json"), ChecksumAlgorithm: types.ChecksumAlgorithmCrc32, IfNoneMatch: aws.String("*"),
+		ContentType: aws.String("application/json"), ChecksumAlgorithm: types.ChecksumAlgorithmCrc32,
+		IfNoneMatch:  aws.String("*"),
 		StorageClass: types.StorageClass(s.cfg.StorageClass),
 	}
 	s.encrypt(in)
@@ -246,7 +248,8 @@ func (s *Store) put(ctx context.Context, key string, line []byte, again bool) er
 // counting counts how often a request is really made.
 func counting(n *int) func(*s3.Options) {
 	count := middleware.FinalizeMiddlewareFunc("airlock.count",
-		func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
+		func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput,
+			middleware.Metadata, error) {
 			*n++
 			return next.HandleFinalize(ctx, in)
 		})
@@ -270,7 +273,8 @@ func (s *Store) encrypt(in *s3.PutObjectInput) {
 
 // read gets an object of at most audit.MaxBytes.
 func (s *Store) read(ctx context.Context, key string) ([]byte, error) {
-	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.cfg.Bucket, Key: &key, ChecksumMode: types.ChecksumModeEnabled})
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.cfg.Bucket, Key: &key,
+		ChecksumMode: types.ChecksumModeEnabled})
 	if err != nil {
 		return nil, err
 	}

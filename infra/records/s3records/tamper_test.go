@@ -45,7 +45,8 @@ func (v vault) get(i int) []byte {
 
 func (v vault) put(key *string, doc []byte) {
 	v.t.Helper()
-	if _, err := v.s3.PutObject(v.t.Context(), &s3.PutObjectInput{Bucket: &v.bucket, Key: key, Body: bytes.NewReader(doc)}); err != nil {
+	if _, err := v.s3.PutObject(v.t.Context(),
+		&s3.PutObjectInput{Bucket: &v.bucket, Key: key, Body: bytes.NewReader(doc)}); err != nil {
 		v.t.Fatal(err)
 	}
 }
@@ -118,7 +119,8 @@ func TestVerifyNamesWhatWasDone(t *testing.T) {
 					t.Fatal(err)
 				}
 				c.act(v)
-				reader, err := s3records.OpenReader(t.Context(), s3records.Config{Bucket: v.bucket, Prefix: "audit", Endpoint: endpoint})
+				reader, err := s3records.OpenReader(t.Context(),
+					s3records.Config{Bucket: v.bucket, Prefix: "audit", Endpoint: endpoint})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -132,7 +134,8 @@ func TestVerifyNamesWhatWasDone(t *testing.T) {
 					recorded = recorded || strings.Contains(p.Detail, "earlier version") || strings.Contains(p.Detail, "was deleted")
 				}
 				inPlace := c.fault != "" && c.name != "copied" && c.name != "invented"
-				if !named || recorded != (versioned && inPlace) || !versioned && !c.twice && c.fault != "" && len(report.Problems) != 1 || c.fault == "" && !report.OK() {
+				if !named || recorded != (versioned && inPlace) ||
+					!versioned && !c.twice && c.fault != "" && len(report.Problems) != 1 || c.fault == "" && !report.OK() {
 					t.Errorf("want %s %d, got:", c.fault, c.who)
 					for _, p := range report.Problems {
 						t.Errorf("  %s", p)
@@ -155,14 +158,16 @@ func TestSettingsOfObjects(t *testing.T) {
 	})
 	until := time.Now().Add(time.Hour)
 	s := opened(t, s3records.Config{
-		Bucket: bucket, Endpoint: p.URL, Lock: "GOVERNANCE", Retain: time.Hour, Tags: map[string]string{"kind": "audit", "a b": "c=d"},
+		Bucket: bucket, Endpoint: p.URL, Lock: "GOVERNANCE", Retain: time.Hour,
+		Tags: map[string]string{"kind": "audit", "a b": "c=d"},
 	})
 	r := recordstest.Sample(time.Now())
 	if err := s.Append(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
 	head := <-sent
-	for name, want := range map[string]string{"If-None-Match": "*", "Content-Type": "application/json", "X-Amz-Tagging": "a+b=c%3Dd&kind=audit"} {
+	for name, want := range map[string]string{"If-None-Match": "*", "Content-Type": "application/json",
+		"X-Amz-Tagging": "a+b=c%3Dd&kind=audit"} {
 		if got := head.Get(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
@@ -172,7 +177,8 @@ func TestSettingsOfObjects(t *testing.T) {
 	}
 	key := aws.String("executions/dt=" + audit.Day(r.ID, r.Time) + "/" + r.ID + ".json")
 	kept, err := client(t).GetObjectRetention(t.Context(), &s3.GetObjectRetentionInput{Bucket: &bucket, Key: key})
-	if err != nil || kept.Retention.Mode != types.ObjectLockRetentionModeGovernance || kept.Retention.RetainUntilDate.Before(until.Add(-time.Minute)) {
+	if err != nil || kept.Retention.Mode != types.ObjectLockRetentionModeGovernance ||
+		kept.Retention.RetainUntilDate.Before(until.Add(-time.Minute)) {
 		t.Errorf("retention: %v %+v", err, kept)
 	}
 	tags, err := client(t).GetObjectTagging(t.Context(), &s3.GetObjectTaggingInput{Bucket: &bucket, Key: key})
@@ -181,10 +187,12 @@ func TestSettingsOfObjects(t *testing.T) {
 	}
 	// The server here has neither KMS nor storage classes: what counts is that they are asked for.
 	for kms, want := range map[string]string{"alias/records": "alias/records", "aws": ""} {
-		s := opened(t, s3records.Config{Bucket: bucket, Endpoint: p.URL, KMSKey: kms, StorageClass: "STANDARD_IA", Attempts: 1})
+		s := opened(t, s3records.Config{Bucket: bucket, Endpoint: p.URL, KMSKey: kms, StorageClass: "STANDARD_IA",
+			Attempts: 1})
 		_ = s.Append(t.Context(), recordstest.Sample(time.Now()))
 		head := <-sent
-		if head.Get("X-Amz-Server-Side-Encryption") != "aws:kms" || head.Get("X-Amz-Server-Side-Encryption-Aws-Kms-Key-Id") != want || head.Get("X-Amz-Storage-Class") != "STANDARD_IA" {
+		if head.Get("X-Amz-Server-Side-Encryption") != "aws:kms" ||
+			head.Get("X-Amz-Server-Side-Encryption-Aws-Kms-Key-Id") != want || head.Get("X-Amz-Storage-Class") != "STANDARD_IA" {
 			t.Errorf("kms %q: %v", kms, head)
 		}
 	}

@@ -15,7 +15,8 @@ import (
 )
 
 // Verify reads every record and compares it with its hash, its key and its chain; the chains' ends with the writers'
-// heads; and in a bucket with versioning it finds what was deleted or overwritten. It may run while records are written.
+// heads; and in a bucket with versioning it finds what was deleted or overwritten. It may run while records are
+// written.
 func (s *Store) Verify(ctx context.Context) (audit.Report, error) { return s.VerifyAgainst(ctx, nil) }
 
 // VerifyAgainst is Verify that holds the chains against anchors too.
@@ -80,7 +81,8 @@ func (s *Store) spooled() (map[string][]byte, error) {
 // verifyHeads tells the verifier how far the writers say that they came. A head is written after its record, so it
 // bounds a chain from below only. Of days that lifecycle rules may have taken it says what the chain was there.
 func (s *Store) verifyHeads(ctx context.Context, v *audit.Verifier, gone expiry) error {
-	pages := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(writers))})
+	pages := s3.NewListObjectsV2Paginator(s.client,
+		&s3.ListObjectsV2Input{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(writers))})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -117,13 +119,15 @@ func (s *Store) verifyHeads(ctx context.Context, v *audit.Verifier, gone expiry)
 // verifyVersions names every record that has more than the one version it was written as.
 func (s *Store) verifyVersions(ctx context.Context, v *audit.Verifier, gone expiry) error {
 	state, err := s.client.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: &s.cfg.Bucket})
-	if status(err) == 403 || status(err) == 404 || status(err) == 501 || err == nil && state.Status != types.BucketVersioningStatusEnabled {
+	if status(err) == 403 || status(err) == 404 || status(err) == 501 ||
+		err == nil && state.Status != types.BucketVersioningStatusEnabled {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	pages := s3.NewListObjectVersionsPaginator(s.client, &s3.ListObjectVersionsInput{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(executions))})
+	pages := s3.NewListObjectVersionsPaginator(s.client,
+		&s3.ListObjectVersionsInput{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(executions))})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if status(err) == 403 {
@@ -140,7 +144,8 @@ func (s *Store) verifyVersions(ctx context.Context, v *audit.Verifier, gone expi
 		}
 		for _, o := range page.Versions {
 			if !aws.ToBool(o.IsLatest) && !gone.took(s.dayOf(aws.ToString(o.Key))) {
-				s.tampered(v, audit.Altered, o.Key, "an earlier version of it is there, written at "+aws.ToTime(o.LastModified).UTC().String())
+				s.tampered(v, audit.Altered, o.Key,
+					"an earlier version of it is there, written at "+aws.ToTime(o.LastModified).UTC().String())
 			}
 		}
 	}
@@ -171,7 +176,8 @@ func (s *Store) verifyDay(ctx context.Context, v *audit.Verifier, day string, wa
 			}
 			r, err := v.Line(line, key, "")
 			if err == nil && r.ID != name {
-				v.Problem(audit.Problem{Fault: audit.Altered, ID: name, Place: key, Detail: fmt.Sprintf("the object holds record %.40q", r.ID)})
+				v.Problem(audit.Problem{Fault: audit.Altered, ID: name, Place: key,
+					Detail: fmt.Sprintf("the object holds record %.40q", r.ID)})
 			}
 			if at, ok := audit.IDTime(name); ok && audit.Day(name, at) != day {
 				v.Problem(audit.Problem{Fault: audit.Unknown, ID: name, Place: key, Detail: "its id belongs to another day"})

@@ -11,9 +11,9 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Claim claims the next queued job and marks it as running. It takes the first tenant in key order after the given one that
-// is not in passOver; of that tenant the highest priority, and then the oldest job. The error is execution.ErrNotFound if no
-// job may start now.
+// Claim claims the next queued job and marks it as running. It takes the first tenant in key order after the given
+// one that is not in passOver; of that tenant the highest priority, and then the oldest job. The error is
+// execution.ErrNotFound if no job may start now.
 func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver []string) (execution.Job, error) {
 	idle := s.idleCacheOf(queuedList)
 	seen, quiet := idle.check(now)
@@ -127,7 +127,8 @@ func (s *Store) claimDue(ctx context.Context, now time.Time, e dueEntry) (execut
 }
 
 // claim claims a job unless may returns an error.
-func (s *Store) claim(ctx context.Context, now time.Time, id string, may func(*jobDocument) error) (job execution.Job, err error) {
+func (s *Store) claim(ctx context.Context, now time.Time, id string, may func(*jobDocument) error) (job execution.Job,
+	err error) {
 	claim := rand.Text()
 	err = change(ctx, s, jobKey(id), maxJob, func(d *jobDocument, there bool) error {
 		if !there {

@@ -63,13 +63,14 @@ func TestConformance(t *testing.T) {
 	statetest.Test(t, func(t *testing.T) statetest.State { return newShared(t) })
 }
 
-// In a bucket that keeps versions the marks of a job leave nothing behind: not even the markers of what was deleted, which
-// every look at a list would have to pass.
+// In a bucket that keeps versions the marks of a job leave nothing behind: not even the markers of what was deleted,
+// which every look at a list would have to pass.
 func TestMarksLeaveNothing(t *testing.T) {
 	t.Parallel()
 	state, client := newShared(t), server.Client(t)
 	_, err := client.PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{
-		Bucket: &state.bucket, VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled},
+		Bucket:                  &state.bucket,
+		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +96,8 @@ func TestMarksLeaveNothing(t *testing.T) {
 	if err := s.Prune(t.Context(), now, now.Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	left, err := client.ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: &state.bucket, Prefix: aws.String("state/marks/")})
+	left, err := client.ListObjectVersions(t.Context(),
+		&s3.ListObjectVersionsInput{Bucket: &state.bucket, Prefix: aws.String("state/marks/")})
 	if err != nil || len(left.Versions)+len(left.DeleteMarkers) != 0 {
 		t.Errorf("%d versions and %d markers, %v", len(left.Versions), len(left.DeleteMarkers), err)
 	}

@@ -92,10 +92,11 @@ func (w *world) Send(_ context.Context, job execution.Job) jobs.Receipt {
 
 const every = "* * * * *"
 
-// life is what a process does from day to day, one request after the other, until it dies of one. It gives the jobs that it
-// was told are kept.
+// life is what a process does from day to day, one request after the other, until it dies of one. It gives the jobs
+// that it was told are kept.
 func life(ctx context.Context, s *s3state.Store, w *world, now time.Time) (acknowledged []string, err error) {
-	clock, err := schedule.New(schedule.Config{Store: s, Now: func() time.Time { return now }, Logger: slog.New(slog.DiscardHandler),
+	clock, err := schedule.New(schedule.Config{Store: s, Now: func() time.Time { return now },
+		Logger: slog.New(slog.DiscardHandler),
 		Submit: func(ctx context.Context, f execution.SavedFunction, id string, _ time.Time) error {
 			err := s.Submit(ctx, execution.Job{ID: id, Tenant: f.Tenant, Status: execution.Queued})
 			if err == nil {
@@ -110,7 +111,8 @@ func life(ctx context.Context, s *s3state.Store, w *world, now time.Time) (ackno
 		return acknowledged, err
 	}
 	const mine = "exec_0000000001"
-	job := execution.Job{ID: mine, Tenant: "t", Status: execution.Queued, Callback: &execution.Callback{URL: "http://x", State: execution.CallbackWaiting}}
+	job := execution.Job{ID: mine, Tenant: "t", Status: execution.Queued,
+		Callback: &execution.Callback{URL: "http://x", State: execution.CallbackWaiting}}
 	if err := s.Submit(ctx, job); err != nil {
 		return acknowledged, err
 	}
@@ -148,7 +150,8 @@ func life(ctx context.Context, s *s3state.Store, w *world, now time.Time) (ackno
 	}
 	for _, job := range due {
 		w.Send(ctx, job)
-		_, err := s.ChangeJob(ctx, job.ID, func(j *execution.Job) error { j.Callback.State = execution.CallbackDelivered; return nil })
+		_, err := s.ChangeJob(ctx, job.ID,
+			func(j *execution.Job) error { j.Callback.State = execution.CallbackDelivered; return nil })
 		if err != nil {
 			return acknowledged, err
 		}
@@ -156,8 +159,8 @@ func life(ctx context.Context, s *s3state.Store, w *world, now time.Time) (ackno
 	return acknowledged, nil
 }
 
-// Wherever a process dies, between any two of its requests or between one and its answer: what was acknowledged is ended
-// by whoever comes after, has run once, and its receiver was told.
+// Wherever a process dies, between any two of its requests or between one and its answer: what was acknowledged is
+// ended by whoever comes after, has run once, and its receiver was told.
 func TestDeathBetweenAnyTwoSteps(t *testing.T) {
 	t.Parallel()
 	for name, carry := range map[string]bool{"before a request": false, "before its answer": true} {
@@ -181,7 +184,8 @@ func survived(t *testing.T, n int, carry bool) bool {
 	heir := state.at(t, server.Endpoint, 3)
 	began := state.Now()
 	err := heir.Change(ctx, "t", "f", func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
-		f.Schedule = &execution.FunctionSchedule{Cron: every, TimeZone: "UTC", Missed: schedule.All, Next: began.Truncate(time.Minute)}
+		f.Schedule = &execution.FunctionSchedule{Cron: every, TimeZone: "UTC", Missed: schedule.All,
+			Next: began.Truncate(time.Minute)}
 		return nil, nil //nolint:nilnil // no new content
 	})
 	if err != nil {
@@ -194,12 +198,14 @@ func survived(t *testing.T, n int, carry bool) bool {
 	}
 	state.Kill(t, nil) // the lease is over, and so is the minute for which callbacks are taken
 	now := state.Now()
-	queue, err := jobs.New(jobs.Config{Store: heir, Runner: w, Now: state.Now, Random: func() float64 { return 0 }, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	queue, err := jobs.New(jobs.Config{Store: heir, Runner: w, Now: state.Now, Random: func() float64 { return 0 },
+		Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	scheduled := ""
-	clock, err := schedule.New(schedule.Config{Store: heir, Now: func() time.Time { return began }, Logger: slog.New(slog.DiscardHandler),
+	clock, err := schedule.New(schedule.Config{Store: heir, Now: func() time.Time { return began },
+		Logger: slog.New(slog.DiscardHandler),
 		Submit: func(ctx context.Context, f execution.SavedFunction, id string, _ time.Time) error {
 			scheduled = id
 			return queue.Submit(ctx, execution.Job{ID: id, Tenant: f.Tenant})
@@ -215,7 +221,8 @@ func survived(t *testing.T, n int, carry bool) bool {
 			continue // the dead had moved the schedule on
 		}
 		job, err := heir.Job(ctx, id)
-		if err != nil || job.Status != execution.Completed || w.runs[id] != 1 || job.Callback != nil && job.Callback.State != execution.CallbackDelivered {
+		if err != nil || job.Status != execution.Completed || w.runs[id] != 1 ||
+			job.Callback != nil && job.Callback.State != execution.CallbackDelivered {
 			t.Errorf("%s: %s is %s, ran %d times, %+v, %v", what, id, job.Status, w.runs[id], job.Callback, err)
 		}
 		if job.Callback != nil && (w.told[id] < 1 || w.told[id] > 2) {
@@ -230,7 +237,8 @@ func survived(t *testing.T, n int, carry bool) bool {
 			t.Errorf("%s: %s ran %d times", what, id, times)
 		}
 	}
-	if left, err := heir.Due(ctx, now.Add(time.Hour), 10); err != nil || len(left) != 1 || !left[0].Schedule.Next.After(began) {
+	if left, err := heir.Due(ctx, now.Add(time.Hour), 10); err != nil || len(left) != 1 ||
+		!left[0].Schedule.Next.After(began) {
 		t.Errorf("%s: the schedule is %v, %v", what, left, err)
 	}
 	return !m.dead()

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// A dueEntry says that a document is due at a time. It is an object whose key holds the list, the time and the document, so
-// that listing the keys in order finds what is due.
+// A dueEntry says that a document is due at a time. It is an object whose key holds the list, the time and the
+// document, so that listing the keys in order finds what is due.
 //
-// The document is authoritative: an entry is valid only if the document names it. Each entry of a document has another step,
-// so a stale entry never becomes valid again and any process may delete it. The entry of a change is written before the
-// change: a process that dies in between leaves an entry too many, never one too few.
+// The document is authoritative: an entry is valid only if the document names it. Each entry of a document has
+// another step, so a stale entry never becomes valid again and any process may delete it. The entry of a change is
+// written before the change: a process that dies in between leaves an entry too many, never one too few.
 type dueEntry struct {
 	list string // "" means no entry
 	when int64  // milliseconds since 1970
@@ -98,7 +98,8 @@ func (s *Store) erase(ctx context.Context, e dueEntry) {
 	}
 }
 
-// settle deletes a stale due-entry. An entry that is ahead of its document belongs to a change that is still being made.
+// settle deletes a stale due-entry. An entry that is ahead of its document belongs to a change that is still being
+// made.
 func (s *Store) settle(ctx context.Context, e dueEntry, there bool, step int64) {
 	if !there || e.step <= step {
 		s.erase(ctx, e)
@@ -136,8 +137,8 @@ func (s *Store) due(ctx context.Context, list string, now time.Time, limit int) 
 	return out, nil
 }
 
-// An idleCache remembers that nothing on a list is due, so that polling costs no request. Entries of this process are seen at
-// once, those of other processes within Config.Poll.
+// An idleCache remembers that nothing on a list is due, so that polling costs no request. Entries of this process are
+// seen at once, those of other processes within Config.Poll.
 type idleCache struct {
 	poll time.Duration
 

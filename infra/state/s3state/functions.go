@@ -35,7 +35,8 @@ func (d *document) dueEntry() dueEntry {
 	if f.Schedule == nil || f.Schedule.Next.IsZero() {
 		return dueEntry{}
 	}
-	return dueEntry{list: schedulesList, when: millis(f.Schedule.Next), step: d.Step, name: hex.EncodeToString([]byte(f.Tenant)) + "." + f.Name}
+	return dueEntry{list: schedulesList, when: millis(f.Schedule.Next), step: d.Step,
+		name: hex.EncodeToString([]byte(f.Tenant)) + "." + f.Name}
 }
 
 // Function returns a saved function. The error is execution.ErrNotFound if there is none.
@@ -97,7 +98,8 @@ func (s *Store) Functions(ctx context.Context, tenant, after string, limit int) 
 }
 
 // Content returns the content of a version, verified by its hash.
-func (s *Store) Content(ctx context.Context, tenant, name string, version int) (c execution.FunctionContent, err error) {
+func (s *Store) Content(ctx context.Context, tenant, name string, version int) (c execution.FunctionContent,
+	err error) {
 	d, err := s.document(ctx, tenant, name)
 	if err != nil {
 		return c, err
@@ -128,10 +130,11 @@ func hash(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Change passes a function to fn, or an empty one with tenant and name, and stores the result atomically. fn may be called
-// more than once. If fn returns content, it is that of the last version. If fn fails, nothing changes and its error is
-// returned.
-func (s *Store) Change(ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error {
+// Change passes a function to fn, or an empty one with tenant and name, and stores the result atomically. fn may be
+// called more than once. If fn returns content, it is that of the last version. If fn fails, nothing changes and its
+// error is returned.
+func (s *Store) Change(ctx context.Context, tenant, name string,
+	fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error {
 	key, ok := place("functions", tenant, name)
 	if !ok {
 		return fmt.Errorf("save function %q: the name cannot be part of a key", name)
@@ -184,8 +187,8 @@ func (s *Store) Delete(ctx context.Context, tenant, name string) error {
 // stale is how long a due-entry may be ahead of its function. No change takes that long.
 const stale = time.Hour
 
-// Scheduled returns at most limit functions with a schedule, in the order of their next times. It does not page: after the
-// first page it returns nothing.
+// Scheduled returns at most limit functions with a schedule, in the order of their next times. It does not page:
+// after the first page it returns nothing.
 func (s *Store) Scheduled(ctx context.Context, tenant, name string, limit int) ([]execution.SavedFunction, error) {
 	if tenant != "" || name != "" {
 		return nil, nil // the first page was the only one

@@ -30,7 +30,8 @@ func (d *jobDocument) dueEntry() dueEntry {
 	e := dueEntry{step: d.Step, name: j.ID}
 	switch {
 	case j.Status == execution.Queued:
-		e.list, e.when = queuedList+tenantPart(j.Tenant)+class(d.Request.Priority), max(millis(j.ReceivedAt), millis(j.NotBefore))
+		e.list, e.when = queuedList+tenantPart(j.Tenant)+class(d.Request.Priority),
+			max(millis(j.ReceivedAt), millis(j.NotBefore))
 	case j.Status == execution.Running:
 		e.list, e.when = runningList, millis(d.Lease)
 	case j.Callback != nil && j.Callback.State == execution.CallbackPending:
@@ -69,8 +70,8 @@ var (
 	errPassed = errors.New("the job has moved to another list")
 )
 
-// Submit stores a job durably. A job whose ID exists stays as it is. The error is execution.ErrFull if the tenant has too many
-// queued jobs.
+// Submit stores a job durably. A job whose ID exists stays as it is. The error is execution.ErrFull if the tenant has
+// too many queued jobs.
 func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	switch {
 	case s.cfg.NoJobs:
@@ -159,8 +160,8 @@ func (s *Store) Job(ctx context.Context, id string) (execution.Job, error) {
 	return d.job(), nil
 }
 
-// ChangeJob hands a job to fn and keeps what fn makes of it, all or nothing. fn may be called more than once. An error of fn
-// changes nothing and is given back as it is.
+// ChangeJob hands a job to fn and keeps what fn makes of it, all or nothing. fn may be called more than once. An
+// error of fn changes nothing and is given back as it is.
 func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {
 	var job execution.Job
 	if !execution.ValidID(id) {

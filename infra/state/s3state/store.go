@@ -33,9 +33,9 @@ type Store struct {
 type Config struct {
 	// Access configures the S3 client.
 	Access s3objects.Access
-	// Lease is how long a key is taken without an answer, and how long a job is claimed without a result, before others may
-	// take it. A job starts within the first third of its lease or not at all, so two thirds must exceed the life of a function
-	// plus the difference between clocks. Default 3 minutes.
+	// Lease is how long a key is taken without an answer, and how long a job is claimed without a result, before others
+	// may take it. A job starts within the first third of its lease or not at all, so two thirds must exceed the life
+	// of a function plus the difference between clocks. Default 3 minutes.
 	Lease time.Duration
 	// Poll is how soon a process sees the work of others. Default 5 s.
 	Poll time.Duration
@@ -62,7 +62,8 @@ func Open(ctx context.Context, url string, cfg Config) (*Store, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Store{objects: objects, cfg: cfg, idle: map[string]*idleCache{}, mine: map[string]string{}, waiting: map[string]waiting{}}
+	s := &Store{objects: objects, cfg: cfg, idle: map[string]*idleCache{}, mine: map[string]string{},
+		waiting: map[string]waiting{}}
 	for _, list := range []string{queuedList, runningList, tellingList, endedList, schedulesList} {
 		s.idle[list] = &idleCache{poll: cfg.Poll}
 	}
@@ -88,9 +89,9 @@ func tenantPart(tenant string) string { return "/t" + hex.EncodeToString([]byte(
 // attempts is how often a change is tried on a document that others change too.
 const attempts = 100
 
-// change passes the document under a key to fn, or an empty one, and stores what fn makes of it. fn may be called more than
-// once. If fn fails, nothing changes and its error is returned. The due-entry of a change is written before the change; that
-// of a new document after it, because nobody knows the document yet.
+// change passes the document under a key to fn, or an empty one, and stores what fn makes of it. fn may be called
+// more than once. If fn fails, nothing changes and its error is returned. The due-entry of a change is written before
+// the change; that of a new document after it, because nobody knows the document yet.
 func change[D any](ctx context.Context, s *Store, key string, most int64, fn func(doc *D, there bool) error) error {
 	by := rand.Text()
 	var was, now dueEntry
@@ -132,7 +133,8 @@ func change[D any](ctx context.Context, s *Store, key string, most int64, fn fun
 			return err
 		}
 	}
-	return &execution.Error{Code: execution.Unavailable, Message: "too many changes at once; try again", RetryAfter: time.Second}
+	return &execution.Error{Code: execution.Unavailable, Message: "too many changes at once; try again",
+		RetryAfter: time.Second}
 }
 
 // step signs a change and returns the due-entry of the changed document.

@@ -35,7 +35,8 @@ func open(t *testing.T, bucket string) (one, other *s3state.Store) {
 	t.Helper()
 	for _, s := range []**s3state.Store{&one, &other} {
 		var err error
-		*s, err = s3state.Open(t.Context(), "s3://"+bucket+"/state", s3state.Config{Access: s3objects.Access{Endpoint: server.Endpoint}, Lease: time.Minute})
+		*s, err = s3state.Open(t.Context(), "s3://"+bucket+"/state",
+			s3state.Config{Access: s3objects.Access{Endpoint: server.Endpoint}, Lease: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,19 +163,23 @@ func TestAlteredContent(t *testing.T) {
 	}
 	for _, key := range keys(t, bucket) {
 		if strings.Contains(key, "/contents/") {
-			if _, err := server.Client(t).PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(`{"request":{"code":"evil()"}}`)}); err != nil {
+			if _, err := server.Client(t).PutObject(t.Context(),
+				&s3.PutObjectInput{Bucket: &bucket, Key: &key,
+					Body: strings.NewReader(`{"request":{"code":"evil()"}}`)}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if c, err := one.Content(t.Context(), "a", "f", 1); err == nil || !strings.Contains(err.Error(), "differs from what was saved") {
+	if c, err := one.Content(t.Context(), "a", "f", 1); err == nil ||
+		!strings.Contains(err.Error(), "differs from what was saved") {
 		t.Errorf("%v %v", c.Request.Code, err)
 	}
 }
 
 func TestNotKept(t *testing.T) {
 	bucket := server.Bucket(t)
-	one, err := s3state.Open(t.Context(), "s3://"+bucket+"/state", s3state.Config{Access: s3objects.Access{Endpoint: server.Endpoint}, NoJobs: true})
+	one, err := s3state.Open(t.Context(), "s3://"+bucket+"/state",
+		s3state.Config{Access: s3objects.Access{Endpoint: server.Endpoint}, NoJobs: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +187,8 @@ func TestNotKept(t *testing.T) {
 		f.Schedule = &execution.FunctionSchedule{Cron: "* * * * *"}
 		return add("1")(f)
 	})
-	if !errors.Is(err, execution.ErrNotKept) || !errors.Is(one.Submit(t.Context(), execution.Job{}), execution.ErrNotKept) {
+	if !errors.Is(err, execution.ErrNotKept) ||
+		!errors.Is(one.Submit(t.Context(), execution.Job{}), execution.ErrNotKept) {
 		t.Errorf("a schedule: %v", err)
 	}
 	for _, name := range []string{"", "../f", "a/b", "a b", ".f", strings.Repeat("x", 65), "a\x00"} {
@@ -206,7 +212,8 @@ func TestDeliveries(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range 16 {
 		all.Go(func() {
-			begun, _, answer, err := []*s3state.Store{one, other}[n%2].Begin(ctx, execution.Key{Name: "k\x00/.."}, "mark", now, until)
+			begun, _, answer, err := []*s3state.Store{one, other}[n%2].Begin(ctx, execution.Key{Name: "k\x00/.."}, "mark", now,
+				until)
 			if err != nil || answer != nil {
 				t.Error(err, answer)
 			}
@@ -219,24 +226,28 @@ func TestDeliveries(t *testing.T) {
 	if winners.Load() != 1 {
 		t.Fatalf("%d gateways took one key", winners.Load())
 	}
-	if begun, mark, answer, err := other.Begin(ctx, execution.Key{Name: "k\x00/.."}, "another", now, until); begun || mark != "mark" || answer != nil || err != nil {
+	if begun, mark, answer, err := other.Begin(ctx, execution.Key{Name: "k\x00/.."}, "another", now, until); begun ||
+		mark != "mark" || answer != nil || err != nil {
 		t.Errorf("%v %q %q %v", begun, mark, answer, err)
 	}
 	if err := one.Finish(ctx, "k\x00/..", []byte("answer")); err != nil {
 		t.Fatal(err)
 	}
 	for _, at := range []time.Time{now, now.Add(59 * time.Minute)} {
-		if begun, mark, answer, err := other.Begin(ctx, execution.Key{Name: "k\x00/.."}, "mark", at, until); begun || mark != "mark" || string(answer) != "answer" || err != nil {
+		if begun, mark, answer, err := other.Begin(ctx, execution.Key{Name: "k\x00/.."}, "mark", at, until); begun ||
+			mark != "mark" || string(answer) != "answer" || err != nil {
 			t.Errorf("%v %q %q %v", begun, mark, answer, err)
 		}
 	}
 	if err := other.Abandon(ctx, "k\x00/.."); err != nil {
 		t.Error(err)
 	}
-	if begun, _, answer, err := one.Begin(ctx, execution.Key{Name: "k\x00/.."}, "mark", now, until); begun || string(answer) != "answer" || err != nil {
+	if begun, _, answer, err := one.Begin(ctx, execution.Key{Name: "k\x00/.."}, "mark", now, until); begun ||
+		string(answer) != "answer" || err != nil {
 		t.Errorf("what was answered was given back: %v %q %v", begun, answer, err)
 	}
-	if begun, mark, _, err := one.Begin(ctx, execution.Key{Name: "k\x00/.."}, "new", until, until.Add(time.Hour)); !begun || mark != "new" || err != nil {
+	if begun, mark, _, err := one.Begin(ctx, execution.Key{Name: "k\x00/.."}, "new", until,
+		until.Add(time.Hour)); !begun || mark != "new" || err != nil {
 		t.Errorf("after its time: %v %q %v", begun, mark, err)
 	}
 	// Nobody answers: the key is taken again, with the first mark, when the lease is over.
@@ -244,24 +255,28 @@ func TestDeliveries(t *testing.T) {
 		after time.Duration
 		begun bool
 	}{{0, true}, {59 * time.Second, false}, {61 * time.Second, true}, {62 * time.Second, false}} {
-		if begun, mark, _, err := other.Begin(ctx, execution.Key{Name: "dead"}, "first", now.Add(c.after), until); begun != c.begun || mark != "first" || err != nil {
+		if begun, mark, _, err := other.Begin(ctx, execution.Key{Name: "dead"}, "first", now.Add(c.after),
+			until); begun != c.begun || mark != "first" || err != nil {
 			t.Errorf("after %v: %v %q %v", c.after, begun, mark, err)
 		}
 	}
 	if err := one.Abandon(ctx, "dead"); err != nil {
 		t.Fatal(err)
 	}
-	if begun, mark, _, err := other.Begin(ctx, execution.Key{Name: "dead"}, "second", now, until); !begun || mark != "second" || err != nil {
+	if begun, mark, _, err := other.Begin(ctx, execution.Key{Name: "dead"}, "second", now, until); !begun ||
+		mark != "second" || err != nil {
 		t.Errorf("given back: %v %q %v", begun, mark, err)
 	}
 	if err := one.Finish(ctx, "never begun", nil); !errors.Is(err, execution.ErrNotFound) {
 		t.Error(err)
 	}
 	// An empty answer is an answer.
-	if _, _, _, err := one.Begin(ctx, execution.Key{Name: "e"}, "m", now, until); err != nil || one.Finish(ctx, "e", nil) != nil {
+	if _, _, _, err := one.Begin(ctx, execution.Key{Name: "e"}, "m", now, until); err != nil ||
+		one.Finish(ctx, "e", nil) != nil {
 		t.Fatal(err)
 	}
-	if begun, _, answer, err := one.Begin(ctx, execution.Key{Name: "e"}, "m", now, until); begun || answer == nil || err != nil {
+	if begun, _, answer, err := one.Begin(ctx, execution.Key{Name: "e"}, "m", now, until); begun || answer == nil ||
+		err != nil {
 		t.Errorf("%v %v %v", begun, answer, err)
 	}
 }
@@ -275,7 +290,8 @@ func TestEvents(t *testing.T) {
 	if event, err := other.Event(t.Context(), "a", "f", id); string(event) != "event \xff" || err != nil {
 		t.Errorf("%q %v", event, err)
 	}
-	for _, none := range [][3]string{{"b", "f", id}, {"a", "g", id}, {"a", "f", "exec_01JD0000000000000000000001"}, {"a", "f", "../x"}} {
+	for _, none := range [][3]string{{"b", "f", id}, {"a", "g", id}, {"a", "f", "exec_01JD0000000000000000000001"},
+		{"a", "f", "../x"}} {
 		if _, err := one.Event(t.Context(), none[0], none[1], none[2]); !errors.Is(err, execution.ErrNotFound) {
 			t.Errorf("%q: %v", none, err)
 		}

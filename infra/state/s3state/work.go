@@ -87,7 +87,8 @@ func (s *Store) Cancelled(ctx context.Context) ([]string, error) {
 	return out, group.Wait()
 }
 
-// Callbacks claims at most limit callbacks that are due until a later time, so that one process at a time delivers each.
+// Callbacks claims at most limit callbacks that are due until a later time, so that one process at a time delivers
+// each.
 func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) ([]execution.Job, error) {
 	entries, err := s.due(ctx, tellingList, now, limit)
 	if err != nil {
@@ -136,7 +137,8 @@ func (s *Store) Gone(ctx context.Context, tenant, url string, now, until time.Ti
 	return g.Until.After(now), err
 }
 
-// Prune deletes the jobs that ended before a time and have no callback left. The bucket's lifecycle removes everything else.
+// Prune deletes the jobs that ended before a time and have no callback left. The bucket's lifecycle removes
+// everything else.
 func (s *Store) Prune(ctx context.Context, _, before time.Time) error {
 	for {
 		entries, err := s.due(ctx, endedList, before, some)

@@ -11,11 +11,12 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Begin takes the key of a webhook delivery, or of a request, until a time. When it is taken already, begun is false and
-// the mark it was taken with and the answer it was given (nil while it is being answered) are those of the first. When the
-// process that took it has died without an answer, begun is true and the mark is still the first. The error is an
-// *execution.QuotaError when the tenant may keep no more.
-func (s *Store) Begin(ctx context.Context, key execution.Key, mark string, now, until time.Time) (begun bool, firstMark string, answer []byte, err error) {
+// Begin takes the key of a webhook delivery, or of a request, until a time. When it is taken already, begun is false
+// and the mark it was taken with and the answer it was given (nil while it is being answered) are those of the first.
+// When the process that took it has died without an answer, begun is true and the mark is still the first. The error
+// is an *execution.QuotaError when the tenant may keep no more.
+func (s *Store) Begin(ctx context.Context, key execution.Key, mark string, now, until time.Time) (begun bool,
+	firstMark string, answer []byte, err error) {
 	allowed := s.storage(key.Tenant)
 	if key.Quota == execution.QuotaKeys {
 		until = earlier(until, now.Add(allowed.KeepKeys))
@@ -28,7 +29,8 @@ func (s *Store) Begin(ctx context.Context, key execution.Key, mark string, now, 
 		case errors.Is(err, sql.ErrNoRows):
 		case err != nil:
 			return err
-		case end > millis(now) && (answer != nil || owner == s.owner || !ownerGone(filepath.Join(s.dir, ownersFolder, filepath.Base(owner)))):
+		case end > millis(now) && (answer != nil || owner == s.owner ||
+			!ownerGone(filepath.Join(s.dir, ownersFolder, filepath.Base(owner)))):
 			return nil
 		}
 		if begun, answer = true, nil; firstMark == "" || end <= millis(now) {
@@ -64,7 +66,8 @@ func quotaOf(key execution.Key) string {
 	return execution.QuotaKeys
 }
 
-// keyWithin refuses a key that was just added when its tenant has too much, once what has served its time has made room.
+// keyWithin refuses a key that was just added when its tenant has too much, once what has served its time has made
+// room.
 func (s *Store) keyWithin(ctx context.Context, tx *sql.Tx, key execution.Key, now time.Time, bytes int64) error {
 	quota, allowed := quotaOf(key), s.storage(key.Tenant)
 	most := allowed.Keys
@@ -115,8 +118,8 @@ func (s *Store) Abandon(ctx context.Context, key string) error {
 // keptEvents is how many events of one function are kept, the newest.
 const keptEvents = 100
 
-// KeepEvent keeps the event of a delivery under the execution that it began. Older ones of the function make room, and the
-// oldest of the tenant when it has more bytes than it may.
+// KeepEvent keeps the event of a delivery under the execution that it began. Older ones of the function make room,
+// and the oldest of the tenant when it has more bytes than it may.
 func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, event []byte, at time.Time) error {
 	err := s.change(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO events (tenant, name, id, at, event) VALUES (?, ?, ?, ?, ?)
@@ -140,7 +143,8 @@ func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, even
 // Event returns an event that is still kept, or execution.ErrNotFound.
 func (s *Store) Event(ctx context.Context, tenant, function, id string) (event []byte, err error) {
 	err = s.read(ctx, func() error {
-		row := s.db.QueryRowContext(ctx, "SELECT event FROM events WHERE tenant = ? AND name = ? AND id = ?", tenant, function, id)
+		row := s.db.QueryRowContext(ctx, "SELECT event FROM events WHERE tenant = ? AND name = ? AND id = ?", tenant,
+			function, id)
 		if err := row.Scan(&event); !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}

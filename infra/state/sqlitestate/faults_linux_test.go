@@ -37,7 +37,8 @@ func changes(t *testing.T, s *sqlitestate.Store) map[string]func() error {
 		"save": func() error { return s.Change(ctx, "t", "f", add(large)) },
 		"submit": func() error {
 			n++
-			return s.Submit(ctx, execution.Job{ID: fmt.Sprintf("exec_%010d", n), Tenant: "t", Status: execution.Queued, Request: execution.Request{Code: large}})
+			return s.Submit(ctx, execution.Job{ID: fmt.Sprintf("exec_%010d", n), Tenant: "t", Status: execution.Queued,
+				Request: execution.Request{Code: large}})
 		},
 		"begin": func() error {
 			_, _, _, err := s.Begin(ctx, execution.Key{Name: large}, "m", now, now.Add(time.Hour))
@@ -55,8 +56,8 @@ func (c *clock) now() time.Time { return time.Unix(1e9, 0).Add(time.Duration(c.a
 // forward makes everything old that is known of the file.
 func (c *clock) forward() { c.ahead.Add(int64(time.Hour)) }
 
-// Where the disk is full or cannot be written to, every change says so and is not made, Ready says so too, and all is well
-// again as soon as the disk is.
+// Where the disk is full or cannot be written to, every change says so and is not made, Ready says so too, and all is
+// well again as soon as the disk is.
 func TestDiskFaults(t *testing.T) {
 	disk := statetest.NewDisk(t, 4<<20)
 	if disk == nil {
@@ -117,7 +118,8 @@ func TestReadOnlyFolder(t *testing.T) {
 	if got := faultOf(s.Ready(t.Context())); got != "read_only" {
 		t.Errorf("ready: %s", got)
 	}
-	if another, err := sqlitestate.Open(disk.Dir, sqlitestate.Config{}); err == nil || !strings.Contains(err.Error(), "read-only") {
+	if another, err := sqlitestate.Open(disk.Dir, sqlitestate.Config{}); err == nil ||
+		!strings.Contains(err.Error(), "read-only") {
 		t.Errorf("opened: %v, %v", another, err)
 	}
 	disk.Writable()
@@ -215,7 +217,8 @@ func TestDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 			for n := range 200 {
-				if err := s.Submit(t.Context(), execution.Job{ID: fmt.Sprintf("exec_%010d", n), Tenant: "t", Status: execution.Queued, Request: execution.Request{Code: strings.Repeat("c", 3000)}}); err != nil {
+				if err := s.Submit(t.Context(), execution.Job{ID: fmt.Sprintf("exec_%010d", n), Tenant: "t",
+					Status: execution.Queued, Request: execution.Request{Code: strings.Repeat("c", 3000)}}); err != nil {
 					t.Fatal(err)
 				}
 			}

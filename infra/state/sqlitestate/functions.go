@@ -15,7 +15,8 @@ import (
 // Function returns a saved function. The error is execution.ErrNotFound when there is none.
 func (s *Store) Function(ctx context.Context, tenant, name string) (f execution.SavedFunction, err error) {
 	err = s.read(ctx, func() error {
-		f, err = scanFunction(s.db.QueryRowContext(ctx, "SELECT doc FROM functions WHERE tenant = ? AND name = ?", tenant, name))
+		f, err = scanFunction(s.db.QueryRowContext(ctx, "SELECT doc FROM functions WHERE tenant = ? AND name = ?", tenant,
+			name))
 		return err
 	})
 	return f, err
@@ -23,7 +24,8 @@ func (s *Store) Function(ctx context.Context, tenant, name string) (f execution.
 
 // Functions returns at most limit functions of a tenant whose names come after a name, in the order of names.
 func (s *Store) Functions(ctx context.Context, tenant, after string, limit int) ([]execution.SavedFunction, error) {
-	return s.functions(ctx, "SELECT doc FROM functions WHERE tenant = ? AND name > ? ORDER BY name LIMIT ?", tenant, after, limit)
+	return s.functions(ctx, "SELECT doc FROM functions WHERE tenant = ? AND name > ? ORDER BY name LIMIT ?", tenant, after,
+		limit)
 }
 
 // Due returns at most limit functions whose next time has come, fairly: each tenant has its part of the limit.
@@ -47,10 +49,11 @@ func (s *Store) Due(ctx context.Context, now time.Time, limit int) ([]execution.
 	return out, nil
 }
 
-// Scheduled returns at most limit functions with a schedule that come after a tenant's name, in the order of tenants and
-// names: those that are not due too.
+// Scheduled returns at most limit functions with a schedule that come after a tenant's name, in the order of tenants
+// and names: those that are not due too.
 func (s *Store) Scheduled(ctx context.Context, tenant, name string, limit int) ([]execution.SavedFunction, error) {
-	const query = "SELECT doc FROM functions WHERE next IS NOT NULL AND (tenant, name) > (?, ?) ORDER BY tenant, name LIMIT ?"
+	const query = "SELECT doc FROM functions WHERE next IS NOT NULL AND (tenant, name) > (?, ?) ORDER BY tenant, name " +
+		"LIMIT ?"
 	return s.functions(ctx, query, tenant, name, limit)
 }
 
@@ -78,13 +81,15 @@ func (s *Store) Content(ctx context.Context, tenant, name string, version int) (
 	return c, err
 }
 
-// Change hands a function, empty but for its tenant and name when there is none, to fn and keeps what fn makes of it, in
-// one transaction. Content, when fn returns one, is that of the last version. An error of fn changes nothing and is returned
-// as it is. The error is an *execution.QuotaError when the tenant may keep no more.
-func (s *Store) Change(ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error {
+// Change hands a function, empty but for its tenant and name when there is none, to fn and keeps what fn makes of it,
+// in one transaction. Content, when fn returns one, is that of the last version. An error of fn changes nothing and
+// is returned as it is. The error is an *execution.QuotaError when the tenant may keep no more.
+func (s *Store) Change(ctx context.Context, tenant, name string,
+	fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error {
 	var own error
 	err := s.change(ctx, func(tx *sql.Tx) error {
-		f, err := scanFunction(tx.QueryRowContext(ctx, "SELECT doc FROM functions WHERE tenant = ? AND name = ?", tenant, name))
+		f, err := scanFunction(tx.QueryRowContext(ctx, "SELECT doc FROM functions WHERE tenant = ? AND name = ?", tenant,
+			name))
 		if errors.Is(err, execution.ErrNotFound) {
 			f, err = execution.SavedFunction{Tenant: tenant, Name: name}, nil
 		}
@@ -108,7 +113,8 @@ func (s *Store) Change(ctx context.Context, tenant, name string, fn func(*execut
 }
 
 // keepFunction writes a function and the content of its last version, within the tenant's quotas.
-func (s *Store) keepFunction(ctx context.Context, tx *sql.Tx, f execution.SavedFunction, content *execution.FunctionContent) error {
+func (s *Store) keepFunction(ctx context.Context, tx *sql.Tx, f execution.SavedFunction,
+	content *execution.FunctionContent) error {
 	_, had, err := measure(ctx, tx, f.Tenant, "", execution.QuotaFunctions)
 	if err != nil {
 		return err
@@ -123,7 +129,8 @@ func (s *Store) keepFunction(ctx context.Context, tx *sql.Tx, f execution.SavedF
 			return err
 		}
 		last := f.Versions[len(f.Versions)-1].Version
-		_, err = tx.ExecContext(ctx, "INSERT INTO versions (tenant, name, version, content) VALUES (?, ?, ?, ?)", f.Tenant, f.Name, last, raw)
+		_, err = tx.ExecContext(ctx, "INSERT INTO versions (tenant, name, version, content) VALUES (?, ?, ?, ?)", f.Tenant,
+			f.Name, last, raw)
 		if err != nil {
 			return err
 		}
@@ -144,9 +151,10 @@ func (s *Store) keepFunction(ctx context.Context, tx *sql.Tx, f execution.SavedF
 	return s.functionsWithin(ctx, tx, f.Tenant, had, scheduled, content != nil)
 }
 
-// functionsWithin refuses a change that takes a tenant beyond its quotas, and none that makes it smaller. What is noted of a
-// function without a new version may take a little more.
-func (s *Store) functionsWithin(ctx context.Context, tx *sql.Tx, tenant string, had, scheduled int64, versioned bool) error {
+// functionsWithin refuses a change that takes a tenant beyond its quotas, and none that makes it smaller. What is
+// noted of a function without a new version may take a little more.
+func (s *Store) functionsWithin(ctx context.Context, tx *sql.Tx, tenant string, had, scheduled int64,
+	versioned bool) error {
 	allowed := s.storage(tenant)
 	_, has, err := measure(ctx, tx, tenant, "", execution.QuotaFunctions)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 const (
 	// readyFor is how long Ready believes that nothing has changed: whoever asks often does not keep the disk busy.
 	readyFor = time.Second
-	// checkAtOpen and checkAgain bound the time that a check of the whole file may take. What it has not reached by then is
-	// taken to be whole until a statement finds otherwise.
+	// checkAtOpen and checkAgain bound the time that a check of the whole file may take. What it has not reached by
+	// then is taken to be whole until a statement finds otherwise.
 	checkAtOpen = 5 * time.Second
 	checkAgain  = 500 * time.Millisecond
 	// A check comes after at least checkEvery, and takes at most one part in checkShare of the time.
@@ -70,7 +70,8 @@ func (s *Store) Ready(ctx context.Context) error {
 // probe writes and reads back what it wrote.
 func (s *Store) probe(ctx context.Context) error {
 	text, back := rand.Text(), ""
-	if err := s.exec(ctx, "INSERT INTO probe (id, told) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET told = excluded.told", text); err != nil {
+	if err := s.exec(ctx, "INSERT INTO probe (id, told) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET told = excluded.told",
+		text); err != nil {
 		return lost(err)
 	}
 	err := s.read(ctx, func() error {
@@ -124,8 +125,8 @@ func (s *Store) quickCheck(ctx context.Context, most time.Duration) (err error) 
 	return nil
 }
 
-// makeShrinkable rewrites a file that an older version made, so that it can give pages back to the disk. It is left as it is
-// when it is large, in use, or when there is no room: its free pages are used again all the same.
+// makeShrinkable rewrites a file that an older version made, so that it can give pages back to the disk. It is left
+// as it is when it is large, in use, or when there is no room: its free pages are used again all the same.
 func (s *Store) makeShrinkable(ctx context.Context) {
 	const largest = 1 << 30
 	info, err := os.Stat(s.path())

@@ -19,8 +19,8 @@ const (
 )
 
 // Submit keeps a job. Once it returns nil the job survives whatever happens to this process. A job whose id is there
-// already is left as it is. The error is execution.ErrFull when too many jobs, of all or of its tenant, have not begun, and an
-// *execution.QuotaError when the tenant may keep no more bytes.
+// already is left as it is. The error is execution.ErrFull when too many jobs, of all or of its tenant, have not
+// begun, and an *execution.QuotaError when the tenant may keep no more bytes.
 func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	doc, err := json.Marshal(job)
 	if err != nil {
@@ -33,7 +33,8 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	err = s.change(ctx, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `INSERT INTO jobs (id, tenant, subject, status, priority, not_before, owner, cancel, doc, request)
 			VALUES (?, ?, ?, ?, ?, ?, '', 0, ?, ?) ON CONFLICT (id) DO NOTHING`,
-			job.ID, job.Tenant, job.Subject, string(job.Status), priority(job.Request.Priority), millis(job.NotBefore), doc, request)
+			job.ID, job.Tenant, job.Subject, string(job.Status), priority(job.Request.Priority), millis(job.NotBefore), doc,
+			request)
 		if err != nil {
 			return err
 		}
@@ -51,7 +52,8 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 // jobsWithin refuses a job that was just added when there are too many, or too much of its tenant.
 func (s *Store) jobsWithin(ctx context.Context, tx *sql.Tx, job execution.Job, bytes int64) error {
 	var all int64
-	if err := tx.QueryRowContext(ctx, "SELECT coalesce(sum(n), 0) FROM usage WHERE kind = ? AND subject = ''", kindQueued).Scan(&all); err != nil {
+	if err := tx.QueryRowContext(ctx, "SELECT coalesce(sum(n), 0) FROM usage WHERE kind = ? AND subject = ''",
+		kindQueued).Scan(&all); err != nil {
 		return err
 	}
 	tenant, _, err := measure(ctx, tx, job.Tenant, "", kindQueued)
@@ -77,7 +79,8 @@ func (s *Store) jobsWithin(ctx context.Context, tx *sql.Tx, job execution.Job, b
 	if _, kept, err := measure(ctx, tx, job.Tenant, "", execution.QuotaResults); err != nil || kept <= allowed.Results {
 		return err
 	}
-	return within(ctx, tx, execution.QuotaResults, job.Tenant, job.Subject, 0, allowed.Results, later, execution.QuotaResults)
+	return within(ctx, tx, execution.QuotaResults, job.Tenant, job.Subject, 0, allowed.Results, later,
+		execution.QuotaResults)
 }
 
 func priority(name string) int {
@@ -104,9 +107,10 @@ func (s *Store) Job(ctx context.Context, id string) (job execution.Job, err erro
 // answer serves all in turn. The error is execution.ErrNotFound when no job may begin now.
 func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver []string) (execution.Job, error) {
 	var job execution.Job
-	// Reading waits for no writer: looking in vain costs next to nothing. No job waits for an hour: a time that is further away
-	// was set by a clock that has been put back since.
-	const due = " FROM jobs WHERE status = 'queued' AND (not_before <= ?1 OR not_before > ?1 + 3600000) AND tenant NOT IN (SELECT value FROM json_each(?2))"
+	// Reading waits for no writer: looking in vain costs next to nothing. No job waits for an hour: a time that is
+	// further away was set by a clock that has been put back since.
+	const due = " FROM jobs WHERE status = 'queued' AND (not_before <= ?1 OR not_before > ?1 + 3600000) AND tenant NOT " +
+		"IN (SELECT value FROM json_each(?2))"
 	over := "[]"
 	if len(passOver) > 0 {
 		list, err := json.Marshal(passOver)
@@ -123,7 +127,8 @@ func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver
 		const next = "SELECT " + jobColumns + due + " AND tenant "
 		const order = " ORDER BY tenant, priority DESC, seq LIMIT 1"
 		var err error
-		if job, err = scanJob(tx.QueryRowContext(ctx, next+"> ?3"+order, millis(now), over, after)); errors.Is(err, execution.ErrNotFound) {
+		if job, err = scanJob(tx.QueryRowContext(ctx, next+"> ?3"+order, millis(now), over, after)); errors.Is(err,
+			execution.ErrNotFound) {
 			job, err = scanJob(tx.QueryRowContext(ctx, next+"<= ?3"+order, millis(now), over, after))
 		}
 		if err != nil {
@@ -178,7 +183,8 @@ func (s *Store) write(ctx context.Context, tx *sql.Tx, job execution.Job) error 
 	// Nobody asks for the request of a job that has ended.
 	_, err = tx.ExecContext(ctx, `UPDATE jobs SET status = ?, not_before = ?, owner = ?, cancel = ?, callback = ?, ended = ?6, doc = ?, result = ?,
 		request = CASE WHEN ?6 IS NULL THEN request ELSE CAST('{}' AS BLOB) END WHERE id = ?`,
-		string(job.Status), millis(job.NotBefore), job.Owner, job.Cancel, callback, orNull(job.EndedAt), doc, []byte(job.Result), job.ID)
+		string(job.Status), millis(job.NotBefore), job.Owner, job.Cancel, callback, orNull(job.EndedAt), doc,
+		[]byte(job.Result), job.ID)
 	if err != nil || job.EndedAt.IsZero() {
 		return err
 	}
@@ -197,7 +203,8 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 		if !ownerGone(filepath.Join(s.dir, ownersFolder, filepath.Base(owner))) {
 			continue
 		}
-		if err := s.exec(ctx, "UPDATE jobs SET callback = 0, owner = '' WHERE callback IS NOT NULL AND owner = ?", owner); err != nil {
+		if err := s.exec(ctx, "UPDATE jobs SET callback = 0, owner = '' WHERE callback IS NOT NULL AND owner = ?",
+			owner); err != nil {
 			return nil, fmt.Errorf("free callbacks: %w", err)
 		}
 		jobs, err := s.jobs(ctx, "SELECT "+jobColumns+" FROM jobs WHERE status = 'running' AND owner = ?", owner)
@@ -214,8 +221,8 @@ func (s *Store) Cancelled(ctx context.Context) ([]string, error) {
 	return s.strings(ctx, "SELECT id FROM jobs WHERE status = 'running' AND owner = ? AND cancel = 1", s.owner)
 }
 
-// Callbacks takes at most limit callbacks that are due, fairly: each tenant has its part of the limit. They are due again at a
-// later time, so that one process at a time delivers each.
+// Callbacks takes at most limit callbacks that are due, fairly: each tenant has its part of the limit. They are due
+// again at a later time, so that one process at a time delivers each.
 func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) ([]execution.Job, error) {
 	tenants, part, err := s.dueTenants(ctx, "jobs", "callback", now, limit)
 	if err != nil || len(tenants) == 0 {
@@ -225,7 +232,8 @@ func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) 
 	err = s.change(ctx, func(tx *sql.Tx) error {
 		out = nil
 		for _, tenant := range tenants {
-			const query = "SELECT " + jobColumns + " FROM jobs WHERE tenant = ? AND callback IS NOT NULL AND callback <= ? ORDER BY callback LIMIT ?"
+			const query = "SELECT " + jobColumns + " FROM jobs WHERE tenant = ? AND callback IS NOT NULL AND callback <= ? " +
+				"ORDER BY callback LIMIT ?"
 			rows, err := tx.QueryContext(ctx, query, tenant, millis(now), min(part, limit-len(out)))
 			if err != nil {
 				return err
@@ -235,7 +243,8 @@ func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) 
 				return err
 			}
 			for _, job := range due {
-				if _, err := tx.ExecContext(ctx, "UPDATE jobs SET callback = ?, owner = ? WHERE id = ?", millis(again), s.owner, job.ID); err != nil {
+				if _, err := tx.ExecContext(ctx, "UPDATE jobs SET callback = ?, owner = ? WHERE id = ?", millis(again), s.owner,
+					job.ID); err != nil {
 					return err
 				}
 			}

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// longestMemory is more than anything is remembered for. What is to be remembered for longer was noted by a clock that has
-	// been put back since.
+	// longestMemory is more than anything is remembered for. What is to be remembered for longer was noted by a clock
+	// that has been put back since.
 	longestMemory = 48 * time.Hour
 	// rowsAtOnce are deleted in one transaction, so that writers get between.
 	rowsAtOnce = 500
 )
 
-// Prune forgets the jobs that ended before a time and have told everybody, and what else has served its time. A tenant's own
-// ages count where it has some. What was deleted is given back to the disk.
+// Prune forgets the jobs that ended before a time and have told everybody, and what else has served its time. A
+// tenant's own ages count where it has some. What was deleted is given back to the disk.
 func (s *Store) Prune(ctx context.Context, now, before time.Time) error {
 	err := s.pruneTenants(ctx, now, before)
 	for _, step := range []struct {
@@ -39,8 +39,8 @@ func (s *Store) Prune(ctx context.Context, now, before time.Time) error {
 	return s.reclaim(ctx)
 }
 
-// setRight corrects times that lie further ahead than any can: a clock that has been put back since has set them. A key is
-// then kept for as long as a new one, a callback is due, and what ended has ended now.
+// setRight corrects times that lie further ahead than any can: a clock that has been put back since has set them. A
+// key is then kept for as long as a new one, a callback is due, and what ended has ended now.
 func (s *Store) setRight(ctx context.Context, now time.Time) error {
 	var err error
 	const hour = time.Hour
@@ -74,7 +74,8 @@ func (s *Store) pruneTenants(ctx context.Context, now, before time.Time) error {
 			events = now.Add(-own.KeepEvents)
 		}
 		err = errors.Join(err,
-			s.deleteSome(ctx, "jobs", "tenant = ? AND ended IS NOT NULL AND ended < ? AND callback IS NULL", tenant, millis(results)),
+			s.deleteSome(ctx, "jobs", "tenant = ? AND ended IS NOT NULL AND ended < ? AND callback IS NULL", tenant,
+				millis(results)),
 			s.deleteSome(ctx, "events", "tenant = ? AND at < ?", tenant, millis(events)))
 	}
 	return err
@@ -87,7 +88,8 @@ func (s *Store) deleteSome(ctx context.Context, table, where string, args ...any
 	if columns == "" {
 		columns = id
 	}
-	query := fmt.Sprintf("DELETE FROM %s WHERE %s IN (SELECT %s FROM %[1]s WHERE %[4]s LIMIT %[5]d)", table, id, columns, where, rowsAtOnce)
+	query := fmt.Sprintf("DELETE FROM %s WHERE %s IN (SELECT %s FROM %[1]s WHERE %[4]s LIMIT %[5]d)", table, id, columns,
+		where, rowsAtOnce)
 	for {
 		var n int64
 		err := s.change(ctx, func(tx *sql.Tx) error {

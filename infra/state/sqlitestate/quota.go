@@ -9,15 +9,15 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// The last tenth of a quota is kept for those who have next to nothing: one token of a tenant that uses up what there is
-// does not lock the tenant's other tokens out.
+// The last tenth of a quota is kept for those who have next to nothing: one token of a tenant that uses up what there
+// is does not lock the tenant's other tokens out.
 const (
 	reservedPart = 10
 	smallPart    = 100
 )
 
-// beyond reports whether somebody who has own, with what is being added, goes beyond what all may have, of which used is
-// taken with it.
+// beyond reports whether somebody who has own, with what is being added, goes beyond what all may have, of which used
+// is taken with it.
 func beyond(used, own, added, most int64) bool {
 	if used > most {
 		return true
@@ -29,7 +29,8 @@ func beyond(used, own, added, most int64) bool {
 func measure(ctx context.Context, tx *sql.Tx, tenant, subject string, kinds ...string) (n, bytes int64, err error) {
 	for _, kind := range kinds {
 		var rows, size int64
-		err := tx.QueryRowContext(ctx, "SELECT n, bytes FROM usage WHERE tenant = ? AND kind = ? AND subject = ?", tenant, kind, subject).Scan(&rows, &size)
+		err := tx.QueryRowContext(ctx, "SELECT n, bytes FROM usage WHERE tenant = ? AND kind = ? AND subject = ?", tenant,
+			kind, subject).Scan(&rows, &size)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return 0, 0, err
 		}
@@ -38,9 +39,10 @@ func measure(ctx context.Context, tx *sql.Tx, tenant, subject string, kinds ...s
 	return n, bytes, nil
 }
 
-// within returns a QuotaError when what was just added takes a tenant beyond its bytes of a quota. The change then has to be
-// rolled back.
-func within(ctx context.Context, tx *sql.Tx, quota, tenant, subject string, added, most int64, after time.Duration, kinds ...string) error {
+// within returns a QuotaError when what was just added takes a tenant beyond its bytes of a quota. The change then
+// has to be rolled back.
+func within(ctx context.Context, tx *sql.Tx, quota, tenant, subject string, added, most int64, after time.Duration,
+	kinds ...string) error {
 	_, used, err := measure(ctx, tx, tenant, "", kinds...)
 	if err != nil {
 		return err
@@ -57,8 +59,8 @@ func within(ctx context.Context, tx *sql.Tx, quota, tenant, subject string, adde
 	return nil
 }
 
-// makeRoomForResults forgets the oldest results of a tenant that has more than it may keep, but for the one that was just
-// added and those whose receivers have not been told.
+// makeRoomForResults forgets the oldest results of a tenant that has more than it may keep, but for the one that was
+// just added and those whose receivers have not been told.
 func (s *Store) makeRoomForResults(ctx context.Context, tx *sql.Tx, tenant, but string) error {
 	most := s.storage(tenant).Results
 	return s.makeRoom(ctx, tx, tenant, execution.QuotaResults, most, "DELETE FROM jobs WHERE seq = ?",
@@ -74,7 +76,8 @@ func (s *Store) makeRoomForDeliveries(ctx context.Context, tx *sql.Tx, tenant st
 }
 
 // makeRoom deletes rows that a query finds, oldest first, until a tenant keeps within its quota or there are none.
-func (s *Store) makeRoom(ctx context.Context, tx *sql.Tx, tenant, quota string, most int64, remove, oldest string, args ...any) error {
+func (s *Store) makeRoom(ctx context.Context, tx *sql.Tx, tenant, quota string, most int64, remove, oldest string,
+	args ...any) error {
 	for {
 		_, used, err := measure(ctx, tx, tenant, "", quota)
 		if err != nil || used <= most {

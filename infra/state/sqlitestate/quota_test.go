@@ -18,7 +18,8 @@ const mb = 1 << 20
 
 // small are quotas that are used up quickly.
 func small(string) execution.Storage {
-	return execution.Storage{Functions: mb, Jobs: mb, Results: mb, Deliveries: mb, Keys: mb, Schedules: 3, KeepResults: time.Hour, KeepEvents: time.Hour, KeepKeys: time.Hour}
+	return execution.Storage{Functions: mb, Jobs: mb, Results: mb, Deliveries: mb, Keys: mb, Schedules: 3,
+		KeepResults: time.Hour, KeepEvents: time.Hour, KeepKeys: time.Hour}
 }
 
 func limited(t *testing.T, dir string) *sqlitestate.Store {
@@ -59,13 +60,15 @@ func TestQuotas(t *testing.T) {
 			return s.Change(t.Context(), tenant, fmt.Sprint("f", n), add(large))
 		}},
 		{execution.QuotaSchedules, false, func(s *sqlitestate.Store, tenant string, n int) error {
-			return s.Change(t.Context(), tenant, fmt.Sprint("f", n), func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
-				f.Schedule = &execution.FunctionSchedule{Next: now}
-				return nil, nil // no content
-			})
+			return s.Change(t.Context(), tenant, fmt.Sprint("f", n),
+				func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
+					f.Schedule = &execution.FunctionSchedule{Next: now}
+					return nil, nil // no content
+				})
 		}},
 		{execution.QuotaJobs, true, func(s *sqlitestate.Store, tenant string, n int) error {
-			return s.Submit(t.Context(), execution.Job{ID: fmt.Sprintf("exec_%s%010d", tenant, n), Tenant: tenant, Subject: "s", Status: execution.Queued, Request: execution.Request{Code: large}})
+			return s.Submit(t.Context(), execution.Job{ID: fmt.Sprintf("exec_%s%010d", tenant, n), Tenant: tenant, Subject: "s",
+				Status: execution.Queued, Request: execution.Request{Code: large}})
 		}},
 		{execution.QuotaKeys, true, func(s *sqlitestate.Store, tenant string, n int) error {
 			key := execution.Key{Quota: execution.QuotaKeys, Tenant: tenant, Subject: "s", Name: fmt.Sprint(tenant, n)}
@@ -99,7 +102,8 @@ func TestQuotas(t *testing.T) {
 					break
 				}
 			}
-			if refused == nil || refused.Quota != c.quota || refused.Used > refused.Limit+200<<10 || (refused.After > 0) != c.waits {
+			if refused == nil || refused.Quota != c.quota || refused.Used > refused.Limit+200<<10 ||
+				(refused.After > 0) != c.waits {
 				t.Fatalf("%d times, then %+v", n, refused)
 			}
 			if bytes := used(t, stores[0], "a", c.quota); bytes > mb+300<<10 {
@@ -123,7 +127,8 @@ func TestSubjectsShare(t *testing.T) {
 	n := 0
 	submit := func(subject string) error {
 		n++
-		return s.Submit(t.Context(), execution.Job{ID: fmt.Sprintf("exec_%010d", n), Tenant: "t", Subject: subject, Status: execution.Queued})
+		return s.Submit(t.Context(), execution.Job{ID: fmt.Sprintf("exec_%010d", n), Tenant: "t", Subject: subject,
+			Status: execution.Queued})
 	}
 	for range 90 {
 		if err := submit("greedy"); err != nil {
@@ -138,15 +143,16 @@ func TestSubjectsShare(t *testing.T) {
 	}
 }
 
-// The results of a tenant make room for newer ones, but for those whose receivers have not been told; when only such are
-// left, nothing more is taken.
+// The results of a tenant make room for newer ones, but for those whose receivers have not been told; when only such
+// are left, nothing more is taken.
 func TestResultsMakeRoom(t *testing.T) {
 	t.Parallel()
 	s, now := limited(t, t.TempDir()), time.Now()
 	body := []byte(`"` + strings.Repeat("x", 100<<10) + `"`)
 	run := func(n int, callback *execution.Callback) error {
 		id := fmt.Sprintf("exec_%010d", n)
-		if err := s.Submit(t.Context(), execution.Job{ID: id, Tenant: "t", Status: execution.Queued, Callback: callback}); err != nil {
+		if err := s.Submit(t.Context(), execution.Job{ID: id, Tenant: "t", Status: execution.Queued,
+			Callback: callback}); err != nil {
 			return err
 		}
 		_, err := s.ChangeJob(t.Context(), id, func(j *execution.Job) error {
@@ -190,7 +196,8 @@ func TestUsageAddsUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		id := fmt.Sprintf("exec_%010d", n)
-		if err := s.Submit(t.Context(), execution.Job{ID: id, Tenant: "t", Subject: "s", Status: execution.Queued}); err != nil {
+		if err := s.Submit(t.Context(), execution.Job{ID: id, Tenant: "t", Subject: "s",
+			Status: execution.Queued}); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.KeepEvent(t.Context(), "t", "f0", id, []byte("event"), now); err != nil {
@@ -212,14 +219,16 @@ func TestUsageAddsUp(t *testing.T) {
 			}
 		}
 	}
-	if used(t, s, "t", execution.QuotaFunctions) == 0 || used(t, s, "t", execution.QuotaJobs) == 0 || used(t, s, "t", execution.QuotaKeys) == 0 {
+	if used(t, s, "t", execution.QuotaFunctions) == 0 || used(t, s, "t", execution.QuotaJobs) == 0 ||
+		used(t, s, "t", execution.QuotaKeys) == 0 {
 		t.Error("nothing is counted")
 	}
 	for n := range 4 {
 		if err := s.Abandon(t.Context(), fmt.Sprintf("exec_%010d", n)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.ChangeJob(t.Context(), fmt.Sprintf("exec_%010d", n), func(j *execution.Job) error { j.Status, j.EndedAt = execution.Cancelled, now; return nil }); err != nil {
+		if _, err := s.ChangeJob(t.Context(), fmt.Sprintf("exec_%010d", n),
+			func(j *execution.Job) error { j.Status, j.EndedAt = execution.Cancelled, now; return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -300,7 +309,8 @@ func TestOlderFile(t *testing.T) {
 	s := open(t, dir)
 	defer shut(t, s)
 	f, err := s.Function(t.Context(), "t", "old")
-	if err != nil || f.Name != "old" || used(t, s, "t", execution.QuotaFunctions) < 500 || used(t, s, "t", execution.QuotaJobs) < 500 {
+	if err != nil || f.Name != "old" || used(t, s, "t", execution.QuotaFunctions) < 500 ||
+		used(t, s, "t", execution.QuotaJobs) < 500 {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if job, err := s.Claim(t.Context(), time.Now(), "", nil); err != nil || job.ID != "exec_0000000001" {
@@ -311,7 +321,8 @@ func TestOlderFile(t *testing.T) {
 // A tenant with thousands of functions or callbacks that are due leaves room for another's one.
 func TestDueIsFair(t *testing.T) {
 	t.Parallel()
-	s, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{Storage: func(string) execution.Storage { return execution.Storage{Schedules: 5000} }})
+	s, err := sqlitestate.Open(t.TempDir(),
+		sqlitestate.Config{Storage: func(string) execution.Storage { return execution.Storage{Schedules: 5000} }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,18 +333,21 @@ func TestDueIsFair(t *testing.T) {
 		if n == 299 {
 			tenant = "one"
 		}
-		if err := s.Change(t.Context(), tenant, fmt.Sprint("f", n), func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
-			f.Schedule = &execution.FunctionSchedule{Next: now.Add(time.Duration(n-300) * time.Minute)}
-			return nil, nil // no content
-		}); err != nil {
+		if err := s.Change(t.Context(), tenant, fmt.Sprint("f", n),
+			func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
+				f.Schedule = &execution.FunctionSchedule{Next: now.Add(time.Duration(n-300) * time.Minute)}
+				return nil, nil // no content
+			}); err != nil {
 			t.Fatal(err)
 		}
 		id := fmt.Sprintf("exec_%010d", n)
-		if err := s.Submit(t.Context(), execution.Job{ID: id, Tenant: tenant, Status: execution.Queued, Callback: &execution.Callback{URL: "http://x"}}); err != nil {
+		if err := s.Submit(t.Context(), execution.Job{ID: id, Tenant: tenant, Status: execution.Queued,
+			Callback: &execution.Callback{URL: "http://x"}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.ChangeJob(t.Context(), id, func(j *execution.Job) error {
-			j.Status, j.EndedAt, j.Callback.State, j.Callback.Next = execution.Completed, now, execution.CallbackPending, now.Add(time.Duration(n-300)*time.Second)
+			j.Status, j.EndedAt, j.Callback.State, j.Callback.Next = execution.Completed, now, execution.CallbackPending,
+				now.Add(time.Duration(n-300)*time.Second)
 			return nil
 		}); err != nil {
 			t.Fatal(err)

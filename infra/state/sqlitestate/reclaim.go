@@ -80,7 +80,8 @@ func (s *Store) Figures(ctx context.Context) (execution.StorageFigures, error) {
 	err := s.read(ctx, func() error {
 		f.Usage = nil
 		var free, size int64
-		if err := s.db.QueryRowContext(ctx, "SELECT freelist_count, page_size FROM pragma_freelist_count, pragma_page_size").Scan(&free, &size); err != nil {
+		if err := s.db.QueryRowContext(ctx,
+			"SELECT freelist_count, page_size FROM pragma_freelist_count, pragma_page_size").Scan(&free, &size); err != nil {
 			return err
 		}
 		f.FreeBytes = free * size

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noRoom reports whether the disk of a folder is full. SQLite calls it an I/O error when the file that it shares with other
-// processes cannot grow.
+// noRoom reports whether the disk of a folder is full. SQLite calls it an I/O error when the file that it shares with
+// other processes cannot grow.
 func noRoom(dir string) bool {
 	var disk unix.Statfs_t
 	const least = 64 << 10

@@ -55,8 +55,8 @@ CREATE TABLE events (
 CREATE INDEX events_at ON events (at);
 `
 
-// stepUsage makes room for what is counted. Keys that were there before are of no tenant: they count against nobody, and are
-// forgotten in a day.
+// stepUsage makes room for what is counted. Keys that were there before are of no tenant: they count against nobody,
+// and are forgotten in a day.
 const stepUsage = `
 CREATE TABLE usage (
 	tenant TEXT NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL, n INTEGER NOT NULL, bytes INTEGER NOT NULL,
@@ -81,14 +81,17 @@ type counted struct {
 	where                               string // which rows count; "" for all
 }
 
-// counters returns triggers that keep the usage, whoever changes a table, in the transaction of the change; and counts what
-// is there.
+// counters returns triggers that keep the usage, whoever changes a table, in the transaction of the change; and
+// counts what is there.
 func counters() string {
 	var b strings.Builder
 	for n, c := range []counted{
-		{table: "functions", tenant: "R.tenant", kind: quoted(execution.QuotaFunctions), subject: "''", bytes: "length(R.doc)", changes: "doc"},
-		{table: "functions", tenant: "R.tenant", kind: quoted(execution.QuotaSchedules), subject: "''", bytes: "0", changes: "next", where: "R.next IS NOT NULL"},
-		{table: "versions", tenant: "R.tenant", kind: quoted(execution.QuotaFunctions), subject: "''", bytes: "length(R.content)", changes: "content"},
+		{table: "functions", tenant: "R.tenant", kind: quoted(execution.QuotaFunctions), subject: "''",
+			bytes: "length(R.doc)", changes: "doc"},
+		{table: "functions", tenant: "R.tenant", kind: quoted(execution.QuotaSchedules), subject: "''", bytes: "0",
+			changes: "next", where: "R.next IS NOT NULL"},
+		{table: "versions", tenant: "R.tenant", kind: quoted(execution.QuotaFunctions), subject: "''",
+			bytes: "length(R.content)", changes: "content"},
 		{
 			table: "jobs", tenant: "R.tenant", subject: "R.subject", changes: "status, ended, doc, request, result",
 			kind: "CASE WHEN R.ended IS NOT NULL THEN " + quoted(execution.QuotaResults) + " WHEN R.status = 'queued' THEN " +
@@ -96,15 +99,18 @@ func counters() string {
 			bytes: "length(R.doc) + length(R.request) + ifnull(length(R.result), 0)",
 		},
 		{
-			table: "deliveries", tenant: "R.tenant", kind: "R.kind", subject: "R.subject", changes: "answer, tenant, subject, kind",
-			bytes: "length(R.mark) + length(CAST(R.key AS BLOB)) + ifnull(length(R.answer), 0)",
+			table: "deliveries", tenant: "R.tenant", kind: "R.kind", subject: "R.subject",
+			changes: "answer, tenant, subject, kind",
+			bytes:   "length(R.mark) + length(CAST(R.key AS BLOB)) + ifnull(length(R.answer), 0)",
 		},
-		{table: "events", tenant: "R.tenant", kind: quoted(execution.QuotaDeliveries), subject: "''", bytes: "length(R.event)", changes: "event"},
+		{table: "events", tenant: "R.tenant", kind: quoted(execution.QuotaDeliveries), subject: "''",
+			bytes: "length(R.event)", changes: "event"},
 	} {
 		before, after := c.count("OLD", -1), c.count("NEW", 1)
 		fmt.Fprintf(&b, "CREATE TRIGGER counted_%d_in AFTER INSERT ON %s BEGIN %s END;\n", n, c.table, after)
 		fmt.Fprintf(&b, "CREATE TRIGGER counted_%d_out AFTER DELETE ON %s BEGIN %s END;\n", n, c.table, before)
-		fmt.Fprintf(&b, "CREATE TRIGGER counted_%d_up AFTER UPDATE OF %s ON %s BEGIN %s %s END;\n", n, c.changes, c.table, after, before)
+		fmt.Fprintf(&b, "CREATE TRIGGER counted_%d_up AFTER UPDATE OF %s ON %s BEGIN %s %s END;\n", n, c.changes, c.table,
+			after, before)
 		b.WriteString(c.there())
 	}
 	return b.String()
@@ -112,8 +118,8 @@ func counters() string {
 
 func quoted(kind string) string { return "'" + kind + "'" }
 
-// count returns the statements that add a row to the usage of its tenant, and of its subject where it has one, or take it
-// away.
+// count returns the statements that add a row to the usage of its tenant, and of its subject where it has one, or
+// take it away.
 func (c counted) count(row string, sign int) string {
 	of := func(expression string) string { return strings.ReplaceAll(expression, "R.", row+".") }
 	where := "true"
@@ -121,7 +127,8 @@ func (c counted) count(row string, sign int) string {
 		where = of(c.where)
 	}
 	var b strings.Builder
-	for _, level := range []struct{ subject, where string }{{"''", where}, {of(c.subject), where + " AND " + of(c.subject) + " <> ''"}} {
+	for _, level := range []struct{ subject, where string }{{"''", where},
+		{of(c.subject), where + " AND " + of(c.subject) + " <> ''"}} {
 		if c.subject == "''" && level.where != where {
 			continue
 		}
@@ -130,7 +137,8 @@ func (c counted) count(row string, sign int) string {
 			of(c.tenant), of(c.kind), level.subject, sign, sign, rowBytes, of(c.bytes), level.where)
 	}
 	if sign < 0 {
-		fmt.Fprintf(&b, " DELETE FROM usage WHERE tenant = %s AND kind = %s AND subject IN ('', %s) AND n <= 0;", of(c.tenant), of(c.kind), of(c.subject))
+		fmt.Fprintf(&b, " DELETE FROM usage WHERE tenant = %s AND kind = %s AND subject IN ('', %s) AND n <= 0;",
+			of(c.tenant), of(c.kind), of(c.subject))
 	}
 	return b.String()
 }

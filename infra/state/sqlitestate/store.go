@@ -41,8 +41,8 @@ type Store struct {
 type Config struct {
 	MaxJobs          int // jobs that have not begun; 100,000
 	MaxJobsPerTenant int // 20,000
-	// Storage returns what a tenant may keep, as it is now. It must be safe for concurrent use. Nil, or a zero field, means the
-	// default.
+	// Storage returns what a tenant may keep, as it is now. It must be safe for concurrent use. Nil, or a zero field,
+	// means the default.
 	Storage func(tenant string) execution.Storage
 	// CheckTime bounds a check of the whole file. Default 5 seconds when it is opened, and half a second later on.
 	CheckTime time.Duration
@@ -70,8 +70,8 @@ func (s *Store) storage(tenant string) execution.Storage {
 	return s.cfg.Storage(tenant).OrDefault()
 }
 
-// Open opens the state in a folder, which is made when it is not there. A file that is damaged is opened all the same: Ready
-// and everything else then say so, and nothing is written to it.
+// Open opens the state in a folder, which is made when it is not there. A file that is damaged is opened all the
+// same: Ready and everything else then say so, and nothing is written to it.
 func Open(dir string, cfg Config) (*Store, error) {
 	cfg, err := cfg.checked()
 	if err != nil {
@@ -110,18 +110,21 @@ func Open(dir string, cfg Config) (*Store, error) {
 // connections is how many statements run at once. One of them at most writes.
 const connections = 4
 
-// dataSource names the file and how it is opened. Free pages can be given back to the disk (auto_vacuum, which has to come
-// before the journal mode), and the journal shrinks after a burst. SQLite's own wait for a lock is short: see wait.
+// dataSource names the file and how it is opened. Free pages can be given back to the disk (auto_vacuum, which has to
+// come before the journal mode), and the journal shrinks after a burst. SQLite's own wait for a lock is short: see
+// wait.
 func dataSource(path string) string {
-	return (&url.URL{Scheme: "file", Path: path, RawQuery: "_txlock=immediate&_pragma=busy_timeout(5)&_pragma=auto_vacuum(2)" +
-		"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=journal_size_limit(4194304)"}).String()
+	return (&url.URL{Scheme: "file", Path: path,
+		RawQuery: "_txlock=immediate&_pragma=busy_timeout(5)&_pragma=auto_vacuum(2)" +
+			"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=journal_size_limit(4194304)"}).String()
 }
 
 // prepare brings the file up to date and looks whether it is whole.
 func (s *Store) prepare() error {
 	ctx := context.Background()
 	err := s.migrate(ctx)
-	if fault := (*execution.StoreError)(nil); errors.As(err, &fault) && fault.Fault == execution.StoreCorrupt && !notDatabase(err) {
+	if fault := (*execution.StoreError)(nil); errors.As(err, &fault) && fault.Fault == execution.StoreCorrupt &&
+		!notDatabase(err) {
 		return nil // the fault is kept; Ready says so
 	}
 	if err != nil {

@@ -119,7 +119,8 @@ func TestShared(t *testing.T) {
 	defer shut(t, b)
 	const n = 30
 	for i := range n {
-		if err := a.Submit(ctx, execution.Job{ID: fmt.Sprintf("exec_%010d", i), Tenant: "t", Status: execution.Queued}); err != nil {
+		if err := a.Submit(ctx, execution.Job{ID: fmt.Sprintf("exec_%010d", i), Tenant: "t",
+			Status: execution.Queued}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -163,7 +164,8 @@ func TestShared(t *testing.T) {
 	if err != nil || !begun {
 		t.Error(begun, err)
 	}
-	if begun, _, answer, err := b.Begin(ctx, execution.Key{Name: "k"}, "m2", now, now.Add(time.Hour)); err != nil || begun || answer != nil {
+	if begun, _, answer, err := b.Begin(ctx, execution.Key{Name: "k"}, "m2", now, now.Add(time.Hour)); err != nil ||
+		begun || answer != nil {
 		t.Error("a delivery in progress was taken twice", err)
 	}
 	shut(t, a)
@@ -215,17 +217,21 @@ func TestDeliveryOfTheDead(t *testing.T) {
 	dir, ctx, now := t.TempDir(), t.Context(), time.Now()
 	first, second := open(t, dir), open(t, dir)
 	defer shut(t, second)
-	if begun, _, _, err := first.Begin(ctx, execution.Key{Name: "key"}, "1", now, now.Add(time.Minute)); err != nil || !begun {
+	if begun, _, _, err := first.Begin(ctx, execution.Key{Name: "key"}, "1", now, now.Add(time.Minute)); err != nil ||
+		!begun {
 		t.Fatal(begun, err)
 	}
-	if begun, mark, answer, err := second.Begin(ctx, execution.Key{Name: "key"}, "2", now, now.Add(time.Minute)); err != nil || begun || mark != "1" || answer != nil {
+	if begun, mark, answer, err := second.Begin(ctx, execution.Key{Name: "key"}, "2", now,
+		now.Add(time.Minute)); err != nil || begun || mark != "1" || answer != nil {
 		t.Error("while the first lives:", begun, mark, answer, err)
 	}
 	shut(t, first)
-	if begun, mark, _, err := second.Begin(ctx, execution.Key{Name: "key"}, "3", now, now.Add(time.Minute)); err != nil || !begun || mark != "1" {
+	if begun, mark, _, err := second.Begin(ctx, execution.Key{Name: "key"}, "3", now, now.Add(time.Minute)); err != nil ||
+		!begun || mark != "1" {
 		t.Error("after it:", begun, mark, err)
 	}
-	if begun, mark, _, err := second.Begin(ctx, execution.Key{Name: "key"}, "4", now.Add(time.Hour), now.Add(2*time.Hour)); err != nil || !begun || mark != "4" {
+	if begun, mark, _, err := second.Begin(ctx, execution.Key{Name: "key"}, "4", now.Add(time.Hour),
+		now.Add(2*time.Hour)); err != nil || !begun || mark != "4" {
 		t.Error("after its time:", begun, mark, err)
 	}
 }
@@ -236,7 +242,8 @@ func TestEvents(t *testing.T) {
 	s, ctx, now := open(t, t.TempDir()), t.Context(), time.Now()
 	defer shut(t, s)
 	for n := range 103 {
-		if err := s.KeepEvent(ctx, "t", "f", fmt.Sprint("exec_", n), []byte(fmt.Sprint(n)), now.Add(time.Duration(n/10)*time.Second)); err != nil {
+		if err := s.KeepEvent(ctx, "t", "f", fmt.Sprint("exec_", n), []byte(fmt.Sprint(n)),
+			now.Add(time.Duration(n/10)*time.Second)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -261,7 +268,8 @@ func TestEvents(t *testing.T) {
 			t.Errorf("%v: %s", c, got)
 		}
 	}
-	if err := s.Prune(ctx, now, now.Add(-time.Minute)); err != nil || event("t", "g", "exec_0") != "none" || event("t", "f", "exec_3") != "3" {
+	if err := s.Prune(ctx, now, now.Add(-time.Minute)); err != nil || event("t", "g", "exec_0") != "none" ||
+		event("t", "f", "exec_3") != "3" {
 		t.Error("pruned", err)
 	}
 }
@@ -316,7 +324,8 @@ func TestOpenRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "state.db"), []byte("this is no database, and long enough to be seen as none at all"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "state.db"),
+		[]byte("this is no database, and long enough to be seen as none at all"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{file, dir} {

@@ -19,8 +19,8 @@ type Disk struct {
 	t   *testing.T
 }
 
-// NewDisk mounts a file system of a size. Where this user may not, it runs the test again in a user namespace, where it may,
-// and returns nil: the test is then over.
+// NewDisk mounts a file system of a size. Where this user may not, it runs the test again in a user namespace, where
+// it may, and returns nil: the test is then over.
 func NewDisk(t *testing.T, bytes int) *Disk {
 	t.Helper()
 	dir := t.TempDir()

@@ -31,7 +31,8 @@ func claimedOnce(t *testing.T, state State) {
 					return
 				}
 				mu.Lock()
-				if err != nil || job.Status != execution.Running || job.Owner == "" || job.StartedAt.IsZero() || claimed[job.ID] != "" {
+				if err != nil || job.Status != execution.Running || job.Owner == "" || job.StartedAt.IsZero() ||
+					claimed[job.ID] != "" {
 					t.Errorf("%+v %v", job, err)
 				}
 				claimed[job.ID], owners[job.Owner] = job.Request.Code, true
@@ -54,8 +55,10 @@ func claimedOnce(t *testing.T, state State) {
 func inTurn(t *testing.T, state State) {
 	s, now := state.Process(t), state.Now()
 	for n, job := range []execution.Job{
-		{Tenant: "b", Request: execution.Request{Priority: "low"}}, {Tenant: "b"}, {Tenant: "b", Request: execution.Request{Priority: "high"}},
-		{Tenant: "a"}, {Tenant: "a"}, {Tenant: "a/../b"}, {Tenant: ""}, {Tenant: "b", Request: execution.Request{Priority: "normal"}},
+		{Tenant: "b", Request: execution.Request{Priority: "low"}}, {Tenant: "b"},
+		{Tenant: "b", Request: execution.Request{Priority: "high"}},
+		{Tenant: "a"}, {Tenant: "a"}, {Tenant: "a/../b"}, {Tenant: ""},
+		{Tenant: "b", Request: execution.Request{Priority: "normal"}},
 	} {
 		job.ID, job.ReceivedAt = id(n), now.Add(time.Duration(n-20)*time.Millisecond)
 		submit(t, s, job)
@@ -74,7 +77,8 @@ func inTurn(t *testing.T, state State) {
 		after, want string
 		over        []string
 	}{
-		{"a", id(5), nil}, {"a/../b", id(2), nil}, {"b", id(6), nil}, {"", id(3), nil}, {"a", id(1), nil}, {"b", id(7), []string{"a"}},
+		{"a", id(5), nil}, {"a/../b", id(2), nil}, {"b", id(6), nil}, {"", id(3), nil}, {"a", id(1), nil},
+		{"b", id(7), []string{"a"}},
 		{"", "none", []string{"a", "b"}}, {"zz", id(4), []string{"", "b"}}, {"b", id(0), nil}, {"", "none", nil},
 	} {
 		if got := next(step.after, step.over...); got != step.want {
@@ -145,7 +149,8 @@ func submittedAgain(t *testing.T, state State) {
 	if job, err := a.Claim(t.Context(), now, "", nil); !errors.Is(err, execution.ErrNotFound) {
 		t.Errorf("it runs again: %+v %v", job, err)
 	}
-	if job, err := a.Job(t.Context(), id(1)); err != nil || job.Status != execution.Completed || string(job.Result) != `{"status":"completed"}` {
+	if job, err := a.Job(t.Context(), id(1)); err != nil || job.Status != execution.Completed ||
+		string(job.Result) != `{"status":"completed"}` {
 		t.Errorf("%+v %v", job, err)
 	}
 }
@@ -155,7 +160,8 @@ func full(t *testing.T, state State) {
 	for n := range 50 {
 		submit(t, s, execution.Job{ID: id(n), Tenant: "a"})
 	}
-	if err := s.Submit(t.Context(), execution.Job{ID: id(50), Tenant: "a", Status: execution.Queued}); !errors.Is(err, execution.ErrFull) {
+	if err := s.Submit(t.Context(), execution.Job{ID: id(50), Tenant: "a", Status: execution.Queued}); !errors.Is(err,
+		execution.ErrFull) {
 		t.Errorf("the 51st: %v", err)
 	}
 	if _, err := s.Job(t.Context(), id(50)); !errors.Is(err, execution.ErrNotFound) {
@@ -171,14 +177,16 @@ func changesAddUp(t *testing.T, state State) {
 	var all sync.WaitGroup
 	for n := range 12 {
 		all.Go(func() {
-			if _, err := []Store{a, b}[n%2].ChangeJob(t.Context(), id(1), func(j *execution.Job) error { j.Attempts++; return nil }); err != nil {
+			if _, err := []Store{a, b}[n%2].ChangeJob(t.Context(), id(1),
+				func(j *execution.Job) error { j.Attempts++; return nil }); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
 	own := errors.New("mine")
-	if _, err := a.ChangeJob(t.Context(), id(1), func(j *execution.Job) error { j.Attempts = 0; return own }); !errors.Is(err, own) {
+	if _, err := a.ChangeJob(t.Context(), id(1),
+		func(j *execution.Job) error { j.Attempts = 0; return own }); !errors.Is(err, own) {
 		t.Error(err)
 	}
 	if job, err := b.Job(t.Context(), id(1)); err != nil || job.Attempts != 12 {
@@ -202,11 +210,13 @@ func orphans(t *testing.T, state State) {
 	state.Kill(t, a)
 	left, err := b.Orphans(t.Context())
 	slices.SortFunc(left, func(x, y execution.Job) int { return strings.Compare(x.ID, y.ID) })
-	if err != nil || len(left) != 2 || left[0].ID != id(1) || left[0].Status != execution.Running || left[0].Request.Code != "1" || left[1].ID != id(2) {
+	if err != nil || len(left) != 2 || left[0].ID != id(1) || left[0].Status != execution.Running ||
+		left[0].Request.Code != "1" || left[1].ID != id(2) {
 		t.Fatalf("%+v %v", left, err)
 	}
 	change(t, b, id(1), func(j *execution.Job) error { j.Status, j.Owner = execution.Queued, ""; return nil })
-	if job, err := b.Claim(t.Context(), state.Now(), "", nil); err != nil || job.ID != id(1) || job.Owner == left[0].Owner {
+	if job, err := b.Claim(t.Context(), state.Now(), "", nil); err != nil || job.ID != id(1) ||
+		job.Owner == left[0].Owner {
 		t.Errorf("%+v %v", job, err)
 	}
 }

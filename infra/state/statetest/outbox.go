@@ -15,7 +15,8 @@ func callbacks(t *testing.T, state State) {
 	a, b, now := state.Process(t), state.Process(t), state.Now()
 	const jobs = 9
 	for n := range jobs {
-		submit(t, a, execution.Job{ID: id(n), Tenant: "t", Callback: &execution.Callback{URL: "http://x", State: execution.CallbackWaiting}})
+		submit(t, a, execution.Job{ID: id(n), Tenant: "t",
+			Callback: &execution.Callback{URL: "http://x", State: execution.CallbackWaiting}})
 	}
 	if due, err := b.Callbacks(t.Context(), now, now.Add(time.Minute), 8); err != nil || len(due) != 0 {
 		t.Errorf("of jobs that have not ended: %v %v", due, err)
@@ -97,7 +98,8 @@ func gone(t *testing.T, state State) {
 		after       time.Duration
 		gone        bool
 	}{
-		{"t", "http://x/../y", 0, true}, {"t", "http://x/../y", time.Hour - time.Second, true}, {"t", "http://x/../y", time.Hour, false},
+		{"t", "http://x/../y", 0, true}, {"t", "http://x/../y", time.Hour - time.Second, true},
+		{"t", "http://x/../y", time.Hour, false},
 		{"u", "http://x/../y", 0, false}, {"t", "http://x/y", 0, false},
 	} {
 		if is, err := b.Gone(t.Context(), c.tenant, c.url, now.Add(c.after), time.Time{}); err != nil || is != c.gone {
@@ -185,7 +187,8 @@ func movedSchedules(t *testing.T, state State) {
 		at   time.Time
 		want string
 	}{
-		{next(now), now, "t/f "}, {next(now.Add(time.Minute)), now, ""}, {nil, now.Add(time.Minute), "t/f "}, {none, now.Add(2 * time.Minute), ""},
+		{next(now), now, "t/f "}, {next(now.Add(time.Minute)), now, ""}, {nil, now.Add(time.Minute), "t/f "},
+		{none, now.Add(2 * time.Minute), ""},
 		{next(now), now.Add(2 * time.Minute), "t/f "}, // the same time again
 	} {
 		if step.fn != nil {

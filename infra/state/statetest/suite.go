@@ -22,7 +22,8 @@ type Store interface {
 	Orphans(ctx context.Context) ([]execution.Job, error)
 	Prune(ctx context.Context, now, before time.Time) error
 	Due(ctx context.Context, now time.Time, limit int) ([]execution.SavedFunction, error)
-	Change(ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error
+	Change(ctx context.Context, tenant, name string,
+		fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error
 	Delete(ctx context.Context, tenant, name string) error
 }
 

@@ -53,8 +53,8 @@ func TestLogin(t *testing.T) {
 	b.wait(`location.pathname === "/login"`)
 }
 
-// A session takes the cookie and what the scripts of this origin send: neither a request without it, nor a link by itself,
-// has the visitor's powers. Other tabs go on, and a report is still a click away.
+// A session takes the cookie and what the scripts of this origin send: neither a request without it, nor a link by
+// itself, has the visitor's powers. Other tabs go on, and a report is still a click away.
 func TestSessionTakesItsScripts(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)
@@ -66,7 +66,8 @@ func TestSessionTakesItsScripts(t *testing.T) {
 	if status := eval[int](b, `fetch("/api/stats").then(a => a.status)`); status != 401 {
 		t.Errorf("the cookie alone is answered %d", status)
 	}
-	if status := eval[int](b, `import("/assets/session.js").then(m => m.ask("/api/stats")).then(a => a.status)`); status != 200 {
+	if status := eval[int](b,
+		`import("/assets/session.js").then(m => m.ask("/api/stats")).then(a => a.status)`); status != 200 {
 		t.Errorf("a script of the pages is answered %d", status)
 	}
 	report := eval[string](b, `new Promise(done => {

@@ -29,7 +29,8 @@ func (b *tab) legend(chart string) string {
 // row is what the data of a chart has under a name.
 func (b *tab) row(chart, name string) string {
 	b.t.Helper()
-	return eval[string](b, `[...document.querySelectorAll(`+quote(chart+" .data tbody tr")+`)].find(r => r.cells[0].textContent === `+quote(name)+`)?.textContent ?? "none"`)
+	return eval[string](b,
+		`[...document.querySelectorAll(`+quote(chart+" .data tbody tr")+`)].find(r => r.cells[0].textContent === `+quote(name)+`)?.textContent ?? "none"`)
 }
 
 // The figures, the charts' data and the lists are those of the executions that were run.
@@ -39,7 +40,8 @@ func TestDashboard(t *testing.T) {
 	all := s.seeded(t)
 	b := s.open(t, "/dashboard?window=15m")
 	b.wait(ready)
-	for id, want := range map[string]string{"#k-executions": "7", "#k-success": "42.9 %", "#k-running": "0", "#k-processes": "1 / 1"} {
+	for id, want := range map[string]string{"#k-executions": "7", "#k-success": "42.9 %", "#k-running": "0",
+		"#k-processes": "1 / 1"} {
 		if got := b.text(id); got != want {
 			t.Errorf("%s is %q, want %q", id, got, want)
 		}
@@ -55,8 +57,10 @@ func TestDashboard(t *testing.T) {
 		t.Errorf("over the steps: %v", sums)
 	}
 	for _, c := range []struct{ chart, name, want string }{
-		{"#c-status", "error", "error2"}, {"#c-policy", "strict", "strict2"}, {"#c-policy", "agent", "agent1"}, {"#c-errors", "TypeError", "TypeError1"},
-		{"#c-errors", "limit: memory", "limit: memory1"}, {"#c-errors", "limit: wall", "limit: wall1"}, {"#c-memory", "≤ 16 MB", "≤ 16 MB1"},
+		{"#c-status", "error", "error2"}, {"#c-policy", "strict", "strict2"}, {"#c-policy", "agent", "agent1"},
+		{"#c-errors", "TypeError", "TypeError1"},
+		{"#c-errors", "limit: memory", "limit: memory1"}, {"#c-errors", "limit: wall", "limit: wall1"},
+		{"#c-memory", "≤ 16 MB", "≤ 16 MB1"},
 	} {
 		if got := b.row(c.chart, c.name); got != c.want {
 			t.Errorf("%s: %q, want %q", c.chart, got, c.want)
@@ -67,10 +71,13 @@ func TestDashboard(t *testing.T) {
 		slowest = max(slowest, r.DurationMs)
 	}
 	_, p99, _ := strings.Cut(b.legend("#c-latency"), " p99 ")
-	if shown, err := time.ParseDuration(strings.ReplaceAll(p99, " ", "")); err != nil || math.Abs(float64(shown)/1e6-slowest) > .02*slowest {
+	if shown, err := time.ParseDuration(strings.ReplaceAll(p99, " ", "")); err != nil ||
+		math.Abs(float64(shown)/1e6-slowest) > .02*slowest {
 		t.Errorf("p99 is %q, and the slowest ran %v ms", p99, slowest)
 	}
-	if id := eval[string](b, `document.querySelector("#slowest a").title`); !slices.ContainsFunc(slices.Collect(maps.Values(all)), func(r execution.Result) bool { return r.ID == id && r.DurationMs == slowest }) {
+	if id := eval[string](b,
+		`document.querySelector("#slowest a").title`); !slices.ContainsFunc(slices.Collect(maps.Values(all)),
+		func(r execution.Result) bool { return r.ID == id && r.DurationMs == slowest }) {
 		t.Errorf("the slowest is said to be %s", id)
 	}
 	failed := eval[[]string](b, `[...document.querySelectorAll("#failures a")].map(a => a.title)`)
@@ -78,7 +85,8 @@ func TestDashboard(t *testing.T) {
 		t.Errorf("%d failures are listed", len(failed))
 	}
 	b.click(`#executions a[title="` + all["thrown"].ID + `"]`)
-	b.wait(`location.pathname === "/dashboard/execution/` + all["thrown"].ID + `" && !document.querySelector("#execution").hidden`)
+	b.wait(`location.pathname === "/dashboard/execution/` + all["thrown"].ID +
+		`" && !document.querySelector("#execution").hidden`)
 }
 
 // What happens while the page is open is seen: a run while it runs, and its record when it has ended.
@@ -94,7 +102,8 @@ func TestDashboardIsLive(t *testing.T) {
 		t.Errorf("an empty chart says %q", nothing)
 	}
 	quick := s.execute(t, map[string]any{"code": "1 + 1"})
-	b.wait(`document.querySelector('#executions a[title="` + quick.ID + `"]') && document.querySelector("#k-executions").textContent === "1"`)
+	b.wait(`document.querySelector('#executions a[title="` + quick.ID +
+		`"]') && document.querySelector("#k-executions").textContent === "1"`)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	hungUp := make(chan error)
@@ -119,7 +128,8 @@ func TestDashboardFilters(t *testing.T) {
 	b.wait(ready)
 	b.wait(`document.querySelectorAll("#executions a").length === 1 && document.querySelector("#executions a").title === "` + all["blocked"].ID + `"`)
 	b.wait(`document.querySelectorAll("select[name=policy] option").length === 5`)
-	if got := eval[[]string](b, `[...document.querySelectorAll("#filters select")].map(s => s.value)`); strings.Join(got, " ") != "6h blocked " {
+	if got := eval[[]string](b, `[...document.querySelectorAll("#filters select")].map(s => s.value)`); strings.Join(got,
+		" ") != "6h blocked " {
 		t.Errorf("the controls show %q", got)
 	}
 	choose := func(name, value string) {
@@ -153,7 +163,8 @@ func TestDashboardOlder(t *testing.T) {
 	b.wait(`document.querySelectorAll("#executions a").length === 25`)
 	b.click("#more")
 	b.wait(`document.querySelectorAll("#older a").length === 5 && document.querySelector("#more").hidden`)
-	if n := eval[int](b, `new Set([...document.querySelectorAll("#executions a, #older a")].map(a => a.title)).size`); n != 30 {
+	if n := eval[int](b,
+		`new Set([...document.querySelectorAll("#executions a, #older a")].map(a => a.title)).size`); n != 30 {
 		t.Errorf("%d executions are shown", n)
 	}
 }

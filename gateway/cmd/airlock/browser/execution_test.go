@@ -13,8 +13,10 @@ func TestExecution(t *testing.T) {
 	b := s.open(t, "/dashboard/execution/"+all["thrown"].ID)
 	b.wait(`!document.querySelector("#execution").hidden && document.querySelector("#logs li")`)
 	for place, wants := range map[string][]string{
-		"#state": {"error"}, "#error": {"TypeError: cannot read property 'name' of undefined"}, "#code": {"const user = undefined;", "return user.name;"},
-		"#logs": {"warn", "about to fail"}, "#result": {"TypeError", "script.js:"}, "#facts": {"default", "local", "http", "standard", "quickjs"},
+		"#state": {"error"}, "#error": {"TypeError: cannot read property 'name' of undefined"},
+		"#code": {"const user = undefined;", "return user.name;"},
+		"#logs": {"warn", "about to fail"}, "#result": {"TypeError", "script.js:"},
+		"#facts": {"default", "local", "http", "standard", "quickjs"},
 		"#usage": {"Time", "of 15 s", "of 64 MB"}, "#decision": {"Network"}, "#chain": {"Hash"},
 	} {
 		text := b.text(place)
@@ -24,18 +26,24 @@ func TestExecution(t *testing.T) {
 			}
 		}
 	}
-	if steps := eval[[]string](b, `[...document.querySelectorAll("#custody .step")].map(s => s.textContent)`); strings.Join(steps, " ") != "received decided started finished recorded" {
+	if steps := eval[[]string](b,
+		`[...document.querySelectorAll("#custody .step")].map(s => s.textContent)`); strings.Join(steps,
+		" ") != "received decided started finished recorded" {
 		t.Errorf("the custody is %v", steps)
 	}
-	if report := eval[string](b, `fetch(document.querySelector('#actions a[href$="json"]').href).then(r => r.json()).then(r => r.execution.id)`); report != all["thrown"].ID {
+	if report := eval[string](b,
+		`fetch(document.querySelector('#actions a[href$="json"]').href).then(r => r.json()).then(r => r.execution.id)`); report != all["thrown"].ID {
 		t.Errorf("the report is of %s", report)
 	}
-	if table := eval[string](b, `fetch(document.querySelector('#actions a[href$="csv"]').href).then(r => r.text())`); !strings.HasPrefix(table, "field,value\nid,"+all["thrown"].ID) {
+	if table := eval[string](b,
+		`fetch(document.querySelector('#actions a[href$="csv"]').href).then(r => r.text())`); !strings.HasPrefix(table,
+		"field,value\nid,"+all["thrown"].ID) {
 		t.Errorf("the report is\n%s", table)
 	}
 	b.visit("/dashboard/execution/" + all["wary"].ID)
 	b.wait(`document.querySelector("#findings li strong")`)
-	if mark := eval[string](b, `document.querySelector("#code li[data-mark]").textContent`); !strings.Contains(mark, "new Function") {
+	if mark := eval[string](b, `document.querySelector("#code li[data-mark]").textContent`); !strings.Contains(mark,
+		"new Function") {
 		t.Errorf("the marked line is %q", mark)
 	}
 	if !strings.Contains(b.text("#findings"), "code_injection") {

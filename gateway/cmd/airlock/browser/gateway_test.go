@@ -150,7 +150,8 @@ func (s *server) request(t *testing.T, status int, method, path, body string, he
 
 // hold runs what does not end by itself until ctx ends.
 func (s *server) hold(ctx context.Context) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/api/execute", strings.NewReader(`{"code": "await new Promise(() => setTimeout(() => {}, 1e9))", "policy": "agent"}`))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/api/execute",
+		strings.NewReader(`{"code": "await new Promise(() => setTimeout(() => {}, 1e9))", "policy": "agent"}`))
 	if err != nil {
 		return err
 	}

@@ -26,14 +26,19 @@ func (s *server) hostileRecord(t *testing.T) string {
 		return b
 	}
 	const id = "exec_01JD5Z6Q8V0000000000000001"
-	finding := map[string]any{"category": hostile, "severity": hostile, "score": 90, "message": hostile, "line": 1, "column": 1, "excerpt": hostile, "file": hostile}
+	finding := map[string]any{"category": hostile, "severity": hostile, "score": 90, "message": hostile, "line": 1,
+		"column": 1, "excerpt": hostile, "file": hostile}
 	err = store.Append(t.Context(), audit.Record{
-		ID: id, Time: time.Now().UTC(), DurationMs: 1e6, Caller: audit.Caller{Subject: hostile, Tenant: hostile, IP: hostile}, Via: hostile, CodeSHA256: hostile,
-		Code: hostile + "\n" + hostile, Language: hostile, Policy: hostile, Engine: hostile, Status: "error", Limit: hostile, Error: hostile, Reasons: []string{hostile},
-		Grants:         encoded(map[string]any{"network": hostile, "hosts": []string{hostile}, "files": hostile, "modules": []string{hostile}, "tools": []string{hostile}}),
+		ID: id, Time: time.Now().UTC(), DurationMs: 1e6, Caller: audit.Caller{Subject: hostile, Tenant: hostile, IP: hostile},
+		Via: hostile, CodeSHA256: hostile,
+		Code: hostile + "\n" + hostile, Language: hostile, Policy: hostile, Engine: hostile, Status: "error", Limit: hostile,
+		Error: hostile, Reasons: []string{hostile},
+		Grants: encoded(map[string]any{"network": hostile, "hosts": []string{hostile}, "files": hostile,
+			"modules": []string{hostile}, "tools": []string{hostile}}),
 		DangerAnalysis: encoded(map[string]any{"score": 90, "level": hostile, "findings": []any{finding}}),
-		Custody:        []audit.Step{{Step: hostile}}, ResultSHA256: hostile, Function: &audit.FunctionRef{Name: hostile, Version: 1},
-		Reused: hostile,
+		Custody:        []audit.Step{{Step: hostile}}, ResultSHA256: hostile,
+		Function: &audit.FunctionRef{Name: hostile, Version: 1},
+		Reused:   hostile,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +52,8 @@ func (s *server) hostileRecord(t *testing.T) string {
 // harmless checks that what was shown is text: it is there to be read, and nothing came of it.
 func (b *tab) harmless(name string) {
 	b.t.Helper()
-	if n := eval[int](b, `document.querySelectorAll("img[src=x], main script, [onload], [onerror], [style], main b").length`); n != 0 {
+	if n := eval[int](b,
+		`document.querySelectorAll("img[src=x], main script, [onload], [onerror], [style], main b").length`); n != 0 {
 		b.t.Errorf("%s: %d elements were made of text", name, n)
 	}
 	if eval[bool](b, `"stung" in window`) {
@@ -65,7 +71,8 @@ func TestHostileText(t *testing.T) {
 	id := s.hostileRecord(t)
 	text := quote(hostile)
 	guest := s.execute(t, map[string]any{
-		"code":   "// " + hostile + "\nconsole.log(" + text + "); console.error(" + text + ");\nconst e = new Error(" + text + "); e.name = " + text + "; eval('1'); throw e;",
+		"code": "// " + hostile + "\nconsole.log(" + text + "); console.error(" + text + ");\nconst e = new Error(" + text +
+			"); e.name = " + text + "; eval('1'); throw e;",
 		"policy": "agent",
 	})
 	b := s.open(t, "/dashboard?window=15m")
@@ -87,7 +94,8 @@ func TestHostileText(t *testing.T) {
 	if n := eval[int](b, `document.querySelectorAll("img[src=x], main script").length`); n != 0 {
 		t.Error("the address became markup")
 	}
-	if reports := s.request(t, 200, "GET", "/metrics", ""); !strings.Contains(string(reports), "\nairlock_csp_reports 0\n") {
+	if reports := s.request(t, 200, "GET", "/metrics", ""); !strings.Contains(string(reports),
+		"\nairlock_csp_reports 0\n") {
 		t.Error("a page was stopped by its policy")
 	}
 }

@@ -31,7 +31,8 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "airlock")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "github.com/airlock-run/airlock/gateway/cmd/airlock").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program,
+		"github.com/airlock-run/airlock/gateway/cmd/airlock").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build the gateway: %v\n%s", err, out)
 		return 1
 	}

@@ -14,7 +14,8 @@ import (
 )
 
 // odd is code that whoever quotes badly breaks.
-const odd = "// it's \"odd\": $HOME $(id) `id` \\ %s !1 \ufeff é 😀\nJSON\nEOF = '</script>'\n;[`it's \"${input.name}\" $HOME \\\\\u2028`, '\ufeff'.length, EOF, '\\ud800'.length]"
+const odd = "// it's \"odd\": $HOME $(id) `id` \\ %s !1 \ufeff é 😀\nJSON\nEOF = '</script>'\n;[`it's " +
+	"\"${input.name}\" $HOME \\\\\u2028`, '\ufeff'.length, EOF, '\\ud800'.length]"
 
 // asked fills the page with what odd needs.
 func (b bench) asked() {
@@ -45,7 +46,8 @@ func TestPlaygroundCopy(t *testing.T) {
 	b.click("#copy")
 	copied := func(kind string) string {
 		b.click("input[value=" + kind + "]")
-		b.wait(`document.querySelector("#copied").textContent.includes(` + quote(map[string]string{"curl": "curl -sS", "go": "package main", "mcp": "tools/call"}[kind]) + `)`)
+		b.wait(`document.querySelector("#copied").textContent.includes(` +
+			quote(map[string]string{"curl": "curl -sS", "go": "package main", "mcp": "tools/call"}[kind]) + `)`)
 		return eval[string](b.tab, `document.querySelector("#copied").textContent`)
 	}
 	dir := t.TempDir()
@@ -70,7 +72,8 @@ func TestPlaygroundCopy(t *testing.T) {
 			Status, Policy string
 			Result         []any
 		}
-		if err := json.Unmarshal(answer, &result); err != nil || result.Status != "completed" || result.Policy != "strict" || !slices.Equal(result.Result, oddResult) {
+		if err := json.Unmarshal(answer, &result); err != nil || result.Status != "completed" || result.Policy != "strict" ||
+			!slices.Equal(result.Result, oddResult) {
 			t.Errorf("%s: %v\n%s", kind, err, answer)
 		}
 	}
@@ -84,12 +87,14 @@ func TestPlaygroundCopy(t *testing.T) {
 		JSONRPC, Method string
 		Params          *sdk.CallToolParams
 	}
-	if err := json.Unmarshal([]byte(copied("mcp")), &call); err != nil || call.JSONRPC != "2.0" || call.Method != "tools/call" {
+	if err := json.Unmarshal([]byte(copied("mcp")), &call); err != nil || call.JSONRPC != "2.0" ||
+		call.Method != "tools/call" {
 		t.Fatalf("%+v, %v", call, err)
 	}
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.StreamableClientTransport{
-		Endpoint: s.url + "/mcp", HTTPClient: &http.Client{Transport: authorized(key)},
-	}, nil)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+		&sdk.StreamableClientTransport{
+			Endpoint: s.url + "/mcp", HTTPClient: &http.Client{Transport: authorized(key)},
+		}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,12 +146,15 @@ func TestPlaygroundShare(t *testing.T) {
 		}
 		c.click("#run")
 		c.ended("completed")
-		if got := eval[[]any](c.tab, `JSON.parse(document.querySelector("#result").textContent)`); !slices.Equal(got, oddResult) {
+		if got := eval[[]any](c.tab, `JSON.parse(document.querySelector("#result").textContent)`); !slices.Equal(got,
+			oddResult) {
 			t.Errorf("got %q, want %q", got, oddResult)
 		}
 		// Another link in the same window.
-		eval[bool](c.tab, `(async () => { const { encode } = await import("/assets/playground/share.js"); location.hash = await encode({ code: "'another'" }); return true; })()`)
-		c.wait(strings.Replace(`CODE.includes("'another'")`, "CODE", content+`.textContent.concat(`+content+`.value ?? "")`, 1))
+		eval[bool](c.tab,
+			`(async () => { const { encode } = await import("/assets/playground/share.js"); location.hash = await encode({ code: "'another'" }); return true; })()`)
+		c.wait(strings.Replace(`CODE.includes("'another'")`, "CODE", content+`.textContent.concat(`+content+`.value ?? "")`,
+			1))
 	})
 }
 

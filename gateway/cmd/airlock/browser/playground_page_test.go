@@ -26,12 +26,14 @@ func TestPlaygroundHostile(t *testing.T) {
 			if text := b.text(selector); !strings.Contains(text, "<img src=x onerror=") {
 				t.Errorf("%s: shown as %q", what, text)
 			}
-			if eval[bool](b.tab, `window.pwned !== undefined || document.querySelector("main img, main script, main svg") !== null`) {
+			if eval[bool](b.tab,
+				`window.pwned !== undefined || document.querySelector("main img, main script, main svg") !== null`) {
 				t.Errorf("%s became markup", what)
 			}
 		}
 		quoted := quote(markup)
-		b.write("const evil = " + quoted + ";\nfor (const level of ['log', 'info', 'debug', 'warn', 'error']) console[level](evil);\n({ [evil]: evil })")
+		b.write("const evil = " + quoted + ";\nfor (const level of ['log', 'info', 'debug', 'warn', 'error']) " +
+			"console[level](evil);\n({ [evil]: evil })")
 		b.click("#run")
 		b.ended("completed")
 		harmless("a log", "#output")
@@ -43,15 +45,18 @@ func TestPlaygroundHostile(t *testing.T) {
 		b.write("require(" + quoted + ")")
 		b.wait(`document.querySelector("#findings li") !== null`)
 		harmless("a finding", "#findings")
-		request := map[string]any{"code": "'" + markup + "'", "policy": markup, "language": markup, "timeout": markup, "memory": markup, "limits": markup, "input": markup}
+		request := map[string]any{"code": "'" + markup + "'", "policy": markup, "language": markup, "timeout": markup,
+			"memory": markup, "limits": markup, "input": markup}
 		body, err := json.Marshal(request)
 		if err != nil {
 			t.Fatal(err)
 		}
-		eval[bool](b.tab, `(async () => { const { encode } = await import("/assets/playground/share.js"); location.hash = await encode(`+string(body)+`); return true; })()`)
+		eval[bool](b.tab,
+			`(async () => { const { encode } = await import("/assets/playground/share.js"); location.hash = await encode(`+string(body)+`); return true; })()`)
 		b.wait(`document.querySelector("#policy").value.includes("onerror")`)
 		harmless("a policy", "#policy")
-		if got := eval[string](b.tab, `document.querySelector("#language").value + document.querySelector("#timeout").value`); got != "javascript" {
+		if got := eval[string](b.tab,
+			`document.querySelector("#language").value + document.querySelector("#timeout").value`); got != "javascript" {
 			t.Errorf("a link set %q", got)
 		}
 		b.expect("400") // there is no such policy
@@ -63,7 +68,8 @@ func TestPlaygroundHostile(t *testing.T) {
 		b.click("#copy")
 		harmless("a copy", "#copied")
 	})
-	if metrics := string(s.request(t, 200, "GET", "/metrics", "")); !strings.Contains(metrics, "\nairlock_csp_reports 0\n") {
+	if metrics := string(s.request(t, 200, "GET", "/metrics", "")); !strings.Contains(metrics,
+		"\nairlock_csp_reports 0\n") {
 		t.Error("the policy of the page stopped something")
 	}
 }
@@ -86,14 +92,16 @@ func TestPlaygroundExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		printed := eval[string](b.tab, `[...document.querySelectorAll("#output .pg-said")].map(l => l.textContent + "\n").join("")`)
+		printed := eval[string](b.tab,
+			`[...document.querySelectorAll("#output .pg-said")].map(l => l.textContent + "\n").join("")`)
 		if b.text("#state")[:7] == "Blocked" {
 			if first, _, _ := strings.Cut(string(kept), "\n"); "blocked: "+b.text("#failure .pg-message") != first {
 				t.Errorf("%s: %q, want %q", name, b.text("#failure"), first)
 			}
 			continue
 		}
-		got := printed + "=> " + eval[string](b.tab, `JSON.stringify(JSON.parse(document.querySelector("#result").textContent))`) + "\n"
+		got := printed + "=> " + eval[string](b.tab,
+			`JSON.stringify(JSON.parse(document.querySelector("#result").textContent))`) + "\n"
 		if got != string(kept) {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, kept)
 		}
@@ -179,9 +187,10 @@ func TestPlaygroundVisitor(t *testing.T) {
 	}
 	b.write("'kept through a login'")
 	b.wait(`sessionStorage.getItem("playground")?.includes("kept through a login")`)
-	// What checks the code as it is written may find before the run does that there is no session any more: then the page leaves
-	// by itself, and nothing that is waited for in it would come.
-	eval[bool](b.tab, `(void fetch("/logout", { method: "POST" }).then(() => document.querySelector("#run").click()), true)`)
+	// What checks the code as it is written may find before the run does that there is no session any more: then the
+	// page leaves by itself, and nothing that is waited for in it would come.
+	eval[bool](b.tab,
+		`(void fetch("/logout", { method: "POST" }).then(() => document.querySelector("#run").click()), true)`)
 	logIn("execute")
 	if code := b.code(); code != "'kept through a login'" {
 		t.Errorf("after the login the code is %q", code)
@@ -233,7 +242,12 @@ func TestPlaygroundLooks(t *testing.T) {
 		b := s.playground(t, query)
 		name := "playground" + strings.TrimPrefix(strings.ReplaceAll(query, "?editor=", "-"), "?")
 		b.looked(name, func() {})
-		b.write("interface Order { id: string; lines: { price: number; count: number }[] }\n\n// Sums up what was ordered.\nexport default async function total(order: Order) {\n  console.log('order', order.id);\n  console.info(`${order.lines.length} lines`);\n  console.warn('prices are net');\n  const sum = order.lines.reduce((sum, { price, count }) => sum + price * count, 0);\n  if (Math.random() < 2) console.error('no rate for', null, /x+/g, true);\n  process.env.HOME;\n  return { sum, lines: order.missing.length };\n}\n")
+		b.write("interface Order { id: string; lines: { price: number; count: number }[] }\n\n// Sums up what was " +
+			"ordered.\nexport default async function total(order: Order) {\n  console.log('order', order.id);\n  " +
+			"console.info(`${order.lines.length} lines`);\n  console.warn('prices are net');\n  const sum = " +
+			"order.lines.reduce((sum, { price, count }) => sum + price * count, 0);\n  if (Math.random() < 2) " +
+			"console.error('no rate for', null, /x+/g, true);\n  process.env.HOME;\n  return { sum, lines: " +
+			"order.missing.length };\n}\n")
 		b.pick("#language", "typescript")
 		b.click("#tab-input")
 		b.typed("#input", `{"id": "A-17", "lines": [{"price": 12.5, "count": 3}]}`)

@@ -71,7 +71,8 @@ func (b bench) ended(state string) {
 
 func (b bench) code() string {
 	b.t.Helper()
-	return eval[string](b.tab, content+`.value ?? [...`+content+`.querySelectorAll(".cm-line")].map(l => l.textContent).join("\n")`)
+	return eval[string](b.tab,
+		content+`.value ?? [...`+content+`.querySelectorAll(".cm-line")].map(l => l.textContent).join("\n")`)
 }
 
 // Somebody types code, runs it with the keyboard, and sees what it prints, gives and uses.
@@ -95,7 +96,8 @@ func TestPlayground(t *testing.T) {
 		if code := b.code(); !strings.HasSuffix(code, "6 * 7") {
 			t.Errorf("the shortcut changed the code: %q", code)
 		}
-		if used := b.text("#meters"); !strings.Contains(used, "of 15") || !strings.Contains(used, "of 64 MB") || !strings.Contains(used, "2 of 100") {
+		if used := b.text("#meters"); !strings.Contains(used, "of 15") || !strings.Contains(used, "of 64 MB") ||
+			!strings.Contains(used, "2 of 100") {
 			t.Errorf("used %q", used)
 		}
 	})
@@ -107,7 +109,8 @@ func TestPlaygroundLive(t *testing.T) {
 	s := serve(t)
 	editors(t, func(t *testing.T, query string) {
 		b := s.playground(t, query)
-		b.write("console.log('begun');\nfor (let n = 1; ; n++) { await new Promise(done => setTimeout(done, 50)); if (n % 2) console.log(n); }")
+		b.write("console.log('begun');\nfor (let n = 1; ; n++) { await new Promise(done => setTimeout(done, 50)); if (n % " +
+			"2) console.log(n); }")
 		b.click("#run")
 		b.wait(`document.querySelector("#output").innerText.includes("begun\n1\n3")`)
 		if state := b.text("#state"); state != "Running" {
@@ -121,7 +124,8 @@ func TestPlaygroundLive(t *testing.T) {
 		b.wait(`!document.querySelector("#record").hidden`)
 		id := eval[string](b.tab, `document.querySelector("#record").title`)
 		var record struct{ Status string }
-		if err := json.Unmarshal(s.request(t, 200, "GET", "/api/audit/execution/"+id, ""), &record); err != nil || record.Status != "cancelled" {
+		if err := json.Unmarshal(s.request(t, 200, "GET", "/api/audit/execution/"+id, ""), &record); err != nil ||
+			record.Status != "cancelled" {
 			t.Errorf("the record says %q, %v", record.Status, err)
 		}
 		if got := b.text("#output"); !strings.HasPrefix(got, "begun\n1\n3") {
@@ -144,7 +148,8 @@ func TestPlaygroundError(t *testing.T) {
 	editors(t, func(t *testing.T, query string) {
 		b := s.playground(t, query)
 		b.pick("#language", "typescript")
-		b.write("interface Point { x: number }\nconst where: Point | null = null;\nconsole.log('before');\nconsole.log(where!.x);\n")
+		b.write("interface Point { x: number }\nconst where: Point | null = " +
+			"null;\nconsole.log('before');\nconsole.log(where!.x);\n")
 		b.click("#run")
 		b.ended("error")
 		if said := b.text("#failure"); !strings.Contains(said, "TypeError") || !strings.Contains(said, "Go to line 4") {
@@ -195,7 +200,8 @@ func TestPlaygroundFindings(t *testing.T) {
 		}
 		b.wait(`document.querySelector("#verdict").innerText === "Blocked under standard"`)
 		b.wait(b.markAt(1, "error"))
-		if list := b.text("#findings"); !strings.Contains(list, "critical") || !strings.Contains(list, "code injection") || !strings.Contains(list, "1:1") {
+		if list := b.text("#findings"); !strings.Contains(list, "critical") || !strings.Contains(list, "code injection") ||
+			!strings.Contains(list, "1:1") {
 			t.Errorf("the list has %q", list)
 		}
 		if n := b.text("#count"); n != "1" {
@@ -218,7 +224,8 @@ func TestPlaygroundFindings(t *testing.T) {
 // pick chooses an option, as somebody who uses the list.
 func (b bench) pick(selector, value string) {
 	b.t.Helper()
-	eval[bool](b.tab, `(() => { const e = document.querySelector(`+quote(selector)+`); e.value = `+quote(value)+`; return e.dispatchEvent(new Event("change", { bubbles: true })); })()`)
+	eval[bool](b.tab,
+		`(() => { const e = document.querySelector(`+quote(selector)+`); e.value = `+quote(value)+`; return e.dispatchEvent(new Event("change", { bubbles: true })); })()`)
 }
 
 // Where a minute's requests are few, looking at the code leaves some for running it.

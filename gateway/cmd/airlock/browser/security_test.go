@@ -41,7 +41,8 @@ func TestSecurity(t *testing.T) {
 	b.click("#verify")
 	b.wait(`document.querySelector("#chain").textContent.includes("8 records")`)
 	b.click(`#threats a`)
-	b.wait(`location.pathname === "/dashboard/execution/` + all["blocked"].ID + `" && !document.querySelector("#execution").hidden`)
+	b.wait(`location.pathname === "/dashboard/execution/` + all["blocked"].ID +
+		`" && !document.querySelector("#execution").hidden`)
 }
 
 // A browser that stops something tells the gateway; ours have nothing to tell.
@@ -83,9 +84,11 @@ func TestAccessibility(t *testing.T) {
 		b := s.open(t, "/healthz")
 		b.bypassPolicy()
 		for path, then := range map[string]string{
-			"/dashboard?window=15m": ready + ` && document.querySelector("#executions a")`, "/security?window=15m": ready + ` && document.querySelector("#threats a")`,
-			"/dashboard/execution/" + all["wary"].ID: `!document.querySelector("#execution").hidden`, "/dashboard?window=15m&policy=none": ready,
-			"/dashboard/execution/exec_nothing": `document.querySelector("#trouble").textContent !== ""`,
+			"/dashboard?window=15m":                  ready + ` && document.querySelector("#executions a")`,
+			"/security?window=15m":                   ready + ` && document.querySelector("#threats a")`,
+			"/dashboard/execution/" + all["wary"].ID: `!document.querySelector("#execution").hidden`,
+			"/dashboard?window=15m&policy=none":      ready,
+			"/dashboard/execution/exec_nothing":      `document.querySelector("#trouble").textContent !== ""`,
 		} {
 			b.expect("404") // of the execution that is not there
 			b.look(map[string]int64{"light": 360, "dark": 1440}[theme], 900, theme)

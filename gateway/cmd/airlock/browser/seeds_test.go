@@ -14,7 +14,8 @@ func (s *server) seeded(t *testing.T) map[string]execution.Result {
 	t.Helper()
 	all := map[string]execution.Result{}
 	for name, request := range map[string]map[string]any{
-		"fast":    {"code": "const sum = input.reduce((a, b) => a + b, 0);\nconsole.log('sum', sum);\nreturn { sum };", "input": []int{1, 2, 3}, "policy": "strict"},
+		"fast": {"code": "const sum = input.reduce((a, b) => a + b, 0);\nconsole.log('sum', sum);\nreturn { sum };",
+			"input": []int{1, 2, 3}, "policy": "strict"},
 		"slow":    {"code": "await new Promise(r => setTimeout(r, 120)); return 'late'"},
 		"thrown":  {"code": "const user = undefined;\nconsole.warn('about to fail');\nreturn user.name;"},
 		"endless": {"code": "for (;;);", "timeout": 60, "policy": "extended"},

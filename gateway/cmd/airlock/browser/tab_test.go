@@ -123,7 +123,8 @@ func ask[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 func (b *tab) visible() string {
 	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Second)
 	defer cancel()
-	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText.slice(0, 2000)`))
+	text, err := chromedp.Run(ctx,
+		chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText.slice(0, 2000)`))
 	if err != nil {
 		return err.Error()
 	}

@@ -28,7 +28,8 @@ func TestTenants(t *testing.T) {
 	}
 	b.visit("/security?window=15m")
 	b.wait(ready + ` && document.querySelectorAll("#threats a").length === 1`)
-	if text := eval[string](b, `document.body.textContent`); strings.Contains(text, "globex") || eval[bool](b, `!document.querySelector("#verify").hidden`) {
+	if text := eval[string](b, `document.body.textContent`); strings.Contains(text, "globex") ||
+		eval[bool](b, `!document.querySelector("#verify").hidden`) {
 		t.Error("it shows more than its own")
 	}
 	b.expect("404")

@@ -112,9 +112,11 @@ func serve(t testing.TB, mode string, processes int) *service {
 		t.Cleanup(func() { replayed(t, records, mode) })
 	}
 	pool, err := localinvoke.New(t.Context(), localinvoke.Config{
-		Command: []string{os.Args[0], "function"}, Processes: processes, MaxMemory: maxMemory, Grace: grace, StartTimeout: 30 * time.Second,
-		Env:    []string{"POLICY=" + mode, "AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")},
-		Sealed: &localinvoke.Sealed{Records: records, KeepCode: !timed, Outside: process.Outside{Rules: decider(mode), Secret: func(string) string { return "" }}},
+		Command: []string{os.Args[0], "function"}, Processes: processes, MaxMemory: maxMemory, Grace: grace,
+		StartTimeout: 30 * time.Second,
+		Env:          []string{"POLICY=" + mode, "AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")},
+		Sealed: &localinvoke.Sealed{Records: records, KeepCode: !timed,
+			Outside: process.Outside{Rules: decider(mode), Secret: func(string) string { return "" }}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +137,8 @@ func serve(t testing.TB, mode string, processes int) *service {
 	t.Cleanup(func() { _ = state.Close() })
 	server, err := gateway.New(gateway.Config{Overhead: grace, Places: processes, KeepCode: !timed}, gateway.Deps{
 		State:   state,
-		Invoker: pool, Records: records, Policy: decider(mode), Reader: scan.New(), Limits: access.Limits{Limiter: limiter}, Auth: auth, Logger: slog.New(slog.DiscardHandler),
+		Invoker: pool, Records: records, Policy: decider(mode), Reader: scan.New(), Limits: access.Limits{Limiter: limiter},
+		Auth: auth, Logger: slog.New(slog.DiscardHandler),
 		Now: time.Now, NewID: func() string { return "exec_" + ulid.MustNew(ulid.Now(), rand.Reader).String() },
 	})
 	if err != nil {

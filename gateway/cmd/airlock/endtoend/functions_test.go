@@ -64,31 +64,41 @@ func (s *service) invoke(t testing.TB, name string, call map[string]any) executi
 // from an image where the top level allows it, each call a guest of its own, errors at the caller's own positions.
 func TestFunctions(t *testing.T) {
 	s := serve(t, "on", 2)
-	lib := "export type Row = { n: number };\nexport const rows: Row[] = [{ n: 1 }, { n: 2 }];\nexport function fail(x: number): never {\n  throw new RangeError(`no ${x}`);\n}\n"
+	lib := "export type Row = { n: number };\nexport const rows: Row[] = [{ n: 1 }, { n: 2 }];\nexport function " +
+		"fail(x: number): never {\n  throw new RangeError(`no ${x}`);\n}\n"
 	for _, c := range []struct {
 		name       string
 		definition map[string]any
 		want       string // of input {"n":3} and context {"k":"v"}
 		cold       string
 	}{
-		{"default", map[string]any{"code": "let calls = 0; export default async (input, context) => [input.n, context.k, k, ++calls]"}, `[3,"v","v",1]`, ""},
+		{"default", map[string]any{"code": "let calls = 0; export default async (input, context) => [input.n, context.k, " +
+			"k, ++calls]"}, `[3,"v","v",1]`, ""},
 		{"named", map[string]any{"code": "export default async function main(input) { return input.n + 1 }"}, "4", ""},
 		{"handler", map[string]any{"code": "export function handler(input) { return input.n * 2 }"}, "6", ""},
 		{"commonjs", map[string]any{"code": "module.exports = async (input) => input.n * 3"}, "9", ""},
 		{"arrow", map[string]any{"code": "async (input) => input.n * 4"}, "12", ""},
 		{"statements", map[string]any{"code": "const n = input.n; n * 5"}, "15", ""},
-		{"typescript", map[string]any{"language": "typescript", "code": "type In = { n: number };\nexport default (input: In): number => input.n * 6"}, "18", ""},
+		{"typescript", map[string]any{"language": "typescript",
+			"code": "type In = { n: number };\nexport default (input: In): number => input.n * 6"}, "18", ""},
 		{"files", map[string]any{"entry": "main.ts", "files": map[string]any{
-			"main.ts": "import { rows, type Row } from './lib/rows.js';\nimport settings from './settings.json';\nexport default (input: Row) => [rows.length, settings.unit, input.n];", "lib/rows.ts": lib, "settings.json": `{"unit":"mm"}`,
+			"main.ts": "import { rows, type Row } from './lib/rows.js';\nimport settings from './settings.json';\nexport " +
+				"default (input: Row) => [rows.length, settings.unit, input.n];", "lib/rows.ts": lib,
+			"settings.json": `{"unit":"mm"}`,
 		}}, `[2,"mm",3]`, ""},
-		{"env", map[string]any{"env": map[string]any{"BASE": "b"}, "code": "const base = env.BASE; export default () => base"}, `"b"`, "it looks for env while it loads, which each run has anew"},
-		{"clock", map[string]any{"code": "const at = Date.now(); export default (input) => at > 1e12 && input.n"}, "3", "it reads the clock while it loads"},
+		{"env", map[string]any{"env": map[string]any{"BASE": "b"},
+			"code": "const base = env.BASE; export default () => base"}, `"b"`,
+			"it looks for env while it loads, which each run has anew"},
+		{"clock", map[string]any{"code": "const at = Date.now(); export default (input) => at > 1e12 && input.n"}, "3",
+			"it reads the clock while it loads"},
 	} {
 		s.put(t, c.name, c.definition)
 		for i := range 4 {
 			r := s.invoke(t, c.name, map[string]any{"input": map[string]any{"n": 3}, "context": map[string]any{"k": "v"}})
-			if string(r.Result) != c.want || r.Function == nil || r.Function.Name != c.name || r.Warm == nil || *r.Warm != (c.cold == "") || r.ColdReason != c.cold {
-				t.Errorf("%s, call %d: %s %v warm %v %q %v", c.name, i, r.Result, deref(r.Error), deref(r.Warm), r.ColdReason, r.Function)
+			if string(r.Result) != c.want || r.Function == nil || r.Function.Name != c.name || r.Warm == nil ||
+				*r.Warm != (c.cold == "") || r.ColdReason != c.cold {
+				t.Errorf("%s, call %d: %s %v warm %v %q %v", c.name, i, r.Result, deref(r.Error), deref(r.Warm), r.ColdReason,
+					r.Function)
 			}
 			if record := s.recorded(t, r); record.Function == nil || record.Function.Name != c.name || record.CodeBytes == 0 {
 				t.Errorf("%s: the record does not tell of the function: %+v", c.name, record.Function)
@@ -99,20 +109,25 @@ func TestFunctions(t *testing.T) {
 			Warm       *bool
 			ColdReason string
 		}
-		if err := json.Unmarshal(text, &shown); err != nil || status != 200 || shown.Warm == nil || *shown.Warm != (c.cold == "") || shown.ColdReason != c.cold {
+		if err := json.Unmarshal(text, &shown); err != nil || status != 200 || shown.Warm == nil ||
+			*shown.Warm != (c.cold == "") || shown.ColdReason != c.cold {
 			t.Errorf("%s is described as %s", c.name, text)
 		}
 	}
 	s.put(t, "failing", map[string]any{"entry": "src/main.ts", "files": map[string]any{
-		"src/main.ts": "import { fail } from '../lib.js';\n\ninterface In { n: number }\nexport default function (input: In) {\n  const twice: number = input.n * 2;\n  return fail(twice);\n}\n", "lib.ts": lib,
+		"src/main.ts": "import { fail } from '../lib.js';\n\ninterface In { n: number }\nexport default function (input: " +
+			"In) {\n  const twice: number = input.n * 2;\n  return fail(twice);\n}\n", "lib.ts": lib,
 	}})
 	for i := range 3 {
 		r := s.invoke(t, "failing", map[string]any{"input": map[string]any{"n": 3}})
-		if ex := r.Exception; ex == nil || ex.Name != "RangeError" || ex.Message != "no 6" || ex.File != "lib.ts" || ex.Line != 4 || !strings.Contains(ex.Stack, "src/main.ts:6:") {
+		if ex := r.Exception; ex == nil || ex.Name != "RangeError" || ex.Message != "no 6" || ex.File != "lib.ts" ||
+			ex.Line != 4 || !strings.Contains(ex.Stack, "src/main.ts:6:") {
 			t.Errorf("call %d: %+v", i, ex)
 		}
 	}
-	if status, text := s.call(t, http.MethodPut, "/api/functions/broken", map[string]any{"code": "\n\n  export default = 5"}); status != 400 || !strings.Contains(string(text), `"line":3,"column":18`) {
+	if status, text := s.call(t, http.MethodPut, "/api/functions/broken",
+		map[string]any{"code": "\n\n  export default = 5"}); status != 400 ||
+		!strings.Contains(string(text), `"line":3,"column":18`) {
 		t.Errorf("%d %s", status, text)
 	}
 	s.put(t, "broken", map[string]any{"code": "export default /(/"}) // only the engine looks into it
@@ -142,9 +157,12 @@ func bundleOf(n int) string {
 	var out strings.Builder
 	out.WriteString("const modules = {};\n")
 	for i := 0; out.Len() < n; i++ {
-		fmt.Fprintf(&out, "modules.m%[1]d = (() => { const table = { name: 'module %[1]d', weights: [%[1]d, %[1]d * 2, 3] };\n"+
-			"  class Shape { #area = %[1]d; constructor(side) { this.side = side; } get area() { return this.#area * this.side; } }\n"+
-			"  const score = (input) => table.weights.reduce((sum, w) => sum + w * input.n, 0); return { table, Shape, score }; })();\n", i)
+		fmt.Fprintf(&out, "modules.m%[1]d = (() => { const table = { name: 'module %[1]d', weights: [%[1]d, %[1]d * 2, 3] "+
+			"};\n"+
+			"  class Shape { #area = %[1]d; constructor(side) { this.side = side; } get area() { return this.#area * "+
+			"this.side; } }\n"+
+			"  const score = (input) => table.weights.reduce((sum, w) => sum + w * input.n, 0); return { table, Shape, score "+
+			"}; })();\n", i)
 	}
 	out.WriteString("export default (input) => modules.m7.score(input);")
 	return out.String()

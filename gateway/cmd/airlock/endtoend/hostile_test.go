@@ -61,13 +61,15 @@ func attack(t *testing.T, s *service, file string, blockable bool) {
 		t.Errorf("%s: want %s, got status %s, %s", name, expect, r.Status, wrong)
 	}
 	s.recorded(t, r)
-	clean := s.execute(t, map[string]any{"code": "globalThis.mark = (globalThis.mark ?? 0) + 1; [mark, Object.keys(Object.prototype).length]"})
+	clean := s.execute(t, map[string]any{"code": "globalThis.mark = (globalThis.mark ?? 0) + 1; [mark, " +
+		"Object.keys(Object.prototype).length]"})
 	if string(clean.Result) != "[1,0]" {
 		t.Errorf("after %s the next execution gave %s", name, clean.Result)
 	}
 }
 
-// judge returns what differs from what a hostile file expects, which may have alternatives; see sandbox's own test of them.
+// judge returns what differs from what a hostile file expects, which may have alternatives; see sandbox's own test of
+// them.
 func judge(expect string, r execution.Result) (wrong string) {
 	for one := range strings.SplitSeq(expect, " or ") {
 		if wrong = judgeOne(one, r); wrong == "" {

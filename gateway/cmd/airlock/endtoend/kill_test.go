@@ -61,9 +61,11 @@ func TestKilled(t *testing.T) {
 	}
 	store := filepath.Join(dir, "audit")
 	k := &killing{
-		t: t, program: program, random: rand.New(rand.NewPCG(seed, 0)), answered: map[string]execution.Status{}, // moments, not secrets
+		// moments, not secrets
+		t: t, program: program, random: rand.New(rand.NewPCG(seed, 0)), answered: map[string]execution.Status{},
 		env: []string{
-			"PORT=0", "FUNCTION_PROCESSES=2", "RATE_LIMIT_MAX_REQUESTS=1000000000", "AUDIT_STORE=file://" + store, "AUDIT_CODE=keep",
+			"PORT=0", "FUNCTION_PROCESSES=2", "RATE_LIMIT_MAX_REQUESTS=1000000000", "AUDIT_STORE=file://" + store,
+			"AUDIT_CODE=keep",
 			"AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache"),
 		},
 	}
@@ -71,7 +73,8 @@ func TestKilled(t *testing.T) {
 	for end := time.Now().Add(length); time.Now().Before(end); lives++ {
 		kills += k.life(lives)
 	}
-	t.Logf("%d gateways and %d function processes killed; %d executions answered, %d requests failed", lives, kills, len(k.answered), k.failed)
+	t.Logf("%d gateways and %d function processes killed; %d executions answered, %d requests failed", lives, kills,
+		len(k.answered), k.failed)
 	if len(k.answered) < 20 || kills == 0 {
 		t.Errorf("that is too little to prove anything")
 	}

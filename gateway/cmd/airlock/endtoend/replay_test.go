@@ -22,7 +22,8 @@ var replaying = sync.OnceValues(func() (*sandbox.Engine, error) {
 
 // irreplayable are the only reasons for which a record may not be repeated.
 var irreplayable = []string{
-	"it was blocked: nothing ran", "nothing ran: the result of", "it was cancelled from outside", "its function ended without a word",
+	"it was blocked: nothing ran", "nothing ran: the result of", "it was cancelled from outside",
+	"its function ended without a word",
 	"its journal grew too large",
 }
 

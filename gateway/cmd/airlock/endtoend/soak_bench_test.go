@@ -25,8 +25,10 @@ func BenchmarkSoak(b *testing.B) {
 				wg.Go(func() {
 					for range count / 2 {
 						inv := execution.Invocation{
-							Airlock: execution.InvocationVersion, ID: "exec_" + ulid.MustNew(ulid.Now(), rand.Reader).String(), Via: execution.ViaHTTP,
-							ReceivedAt: time.Now(), Request: execution.Request{Code: "const a = Array.from({ length: 100 }, (_, i) => ({ i })); a.length"},
+							Airlock: execution.InvocationVersion, ID: "exec_" + ulid.MustNew(ulid.Now(), rand.Reader).String(),
+							Via:        execution.ViaHTTP,
+							ReceivedAt: time.Now(), Request: execution.Request{Code: "const a = Array.from({ length: 100 }, (_, i) => ({ " +
+								"i })); a.length"},
 						}
 						if r, err := s.pool.Invoke(b.Context(), inv, nil); err != nil || r.Result.Status != execution.Completed {
 							b.Errorf("%+v %v", r, err)

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Attributes returns the attributes of a child: a process group of its own, so that a terminal's signals do not reach it, and
-// death when its parent dies.
+// Attributes returns the attributes of a child: a process group of its own, so that a terminal's signals do not reach
+// it, and death when its parent dies.
 func Attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

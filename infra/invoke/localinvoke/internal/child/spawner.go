@@ -2,8 +2,8 @@ package child
 
 import "runtime"
 
-// A Spawner starts processes from one thread that lives until Close. The kernel kills a child when the thread that started it
-// ends (Pdeathsig), and the Go runtime may end any other thread.
+// A Spawner starts processes from one thread that lives until Close. The kernel kills a child when the thread that
+// started it ends (Pdeathsig), and the Go runtime may end any other thread.
 type Spawner struct{ jobs chan func() }
 
 // NewSpawner starts the thread.

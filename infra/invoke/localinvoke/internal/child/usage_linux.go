@@ -13,8 +13,8 @@ import (
 // ticksPerSecond is USER_HZ, which is 100 on every architecture Go runs on.
 const ticksPerSecond = 100
 
-// Usage reads the resources that a process uses. Its files stay open, so that it never reads a later process with the same
-// id.
+// Usage reads the resources that a process uses. Its files stay open, so that it never reads a later process with the
+// same id.
 type Usage struct {
 	pid         int
 	statm, stat *os.File
@@ -43,8 +43,8 @@ func (u *Usage) Processor() time.Duration {
 	return time.Duration(user+system) * time.Second / ticksPerSecond
 }
 
-// Clock returns the processor time used so far to the nanosecond, or Unknown. It costs one system call. The process must not
-// have been reaped, because its id may belong to another.
+// Clock returns the processor time used so far to the nanosecond, or Unknown. It costs one system call. The process
+// must not have been reaped, because its id may belong to another.
 func (u *Usage) Clock() time.Duration {
 	var ts unix.Timespec
 	if unix.ClockGettime(int32(^u.pid)<<3|cpuClockSched, &ts) != nil {
