@@ -9,21 +9,22 @@ import (
 	"time"
 )
 
-// Config says which credentials are good. With neither an API key nor a key, every caller is the local user: the
-// gateway then serves on a loopback address only.
+// Config says which credentials are valid. With neither an API key nor a key, every caller is the local user, and the
+// gateway serves on a loopback address only.
 type Config struct {
 	APIKey   string
 	Keys     []Key  // at most one per algorithm
 	Issuer   string // compared with iss when set
 	Audience string // must be among aud when set
-	// Providers are identity providers whose keys are had by URL; one that names no issuer must be the only one.
+	// Providers are identity providers whose keys are fetched from a URL. A provider that names no issuer must be the
+	// only one.
 	Providers []*Provider
 	// TenantClaim is the claim that names the tenant; "" means "tenant".
 	TenantClaim string
 	Now         func() time.Time
 }
 
-// Authenticator recognises callers. It is safe for concurrent use.
+// An Authenticator recognizes callers. It is safe for concurrent use.
 type Authenticator struct {
 	apiKey [sha256.Size]byte
 	hasKey bool
@@ -33,21 +34,22 @@ type Authenticator struct {
 	tenantClaim string
 }
 
-// Refusal is why a credential was not accepted. Reason is one line that is safe to show.
+// Refusal is the error of a credential that was not accepted. Reason is one line that is safe to show.
 type Refusal struct {
 	Reason string
-	// Absent is true when there was no credential at all.
+	// Absent is true if there was no credential at all.
 	Absent bool
-	// Genuine is true when the credential was made by whom it should be, and is not accepted: it has expired, say.
+	// Genuine is true if the credential was issued by whom it should be, and is not accepted: it has expired, for
+	// example.
 	Genuine bool
-	// Unavailable is true when the credential may be good, and what it has to be checked against cannot be had now.
+	// Unavailable is true if the credential may be valid, but what it has to be checked against is not available now.
 	Unavailable bool
 }
 
-// Error gives the reason.
+// Error returns the reason.
 func (r *Refusal) Error() string { return r.Reason }
 
-// New checks the configuration.
+// New checks the configuration and returns an Authenticator.
 func New(cfg Config) (*Authenticator, error) {
 	a := &Authenticator{tokens: make(map[string]*verifier, len(cfg.Keys))}
 	if cfg.APIKey != "" {
@@ -80,11 +82,11 @@ func New(cfg Config) (*Authenticator, error) {
 	return a, nil
 }
 
-// Open reports that no credential is configured.
+// Open reports whether no credential is configured.
 func (a *Authenticator) Open() bool { return !a.hasKey && len(a.tokens) == 0 && len(a.providers) == 0 }
 
-// Authenticate recognises the caller by the values of the headers Authorization ("Bearer …", the API key or a token)
-// and X-API-Key; Authorization counts when both are there. The error is always a *Refusal.
+// Authenticate recognizes the caller by the values of the headers Authorization ("Bearer …", the API key or a token)
+// and X-API-Key. If both are present, Authorization counts. The error is always a *Refusal.
 func (a *Authenticator) Authenticate(authorization, apiKey string) (Identity, error) {
 	if a.Open() {
 		return Local(), nil
@@ -112,7 +114,8 @@ func (a *Authenticator) Authenticate(authorization, apiKey string) (Identity, er
 	return a.token(credential)
 }
 
-// isAPIKey takes the same time whatever was sent: digests of equal size are compared, not the keys.
+// isAPIKey reports whether a text is the API key. It takes the same time for every text, because it compares digests
+// of equal size.
 func (a *Authenticator) isAPIKey(s string) bool {
 	sum := sha256.Sum256([]byte(s))
 	return subtle.ConstantTimeCompare(sum[:], a.apiKey[:]) == 1 && a.hasKey

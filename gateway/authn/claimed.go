@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Credential returns what Authenticate looks at of the two headers: a token or an API key, or "".
+// Credential returns the credential in the two headers that Authenticate checks: a token or an API key, or "".
 func Credential(authorization, apiKey string) string {
 	if authorization == "" {
 		return apiKey
@@ -16,7 +16,7 @@ func Credential(authorization, apiKey string) string {
 	return strings.TrimSpace(credential)
 }
 
-// ClaimedName returns the name that a credential claims, before anybody has checked it: the API key's, or the key id,
+// ClaimedName returns the name that a credential claims before it is checked: that of the API key, or the key ID,
 // issuer and subject of a token.
 func ClaimedName(credential string) string {
 	const key = "the API key"

@@ -21,14 +21,14 @@ const (
 	AuditReadAll = "audit:read:all"
 )
 
-// Scopes lists every scope there is.
+// Scopes returns every scope.
 func Scopes() []string { return []string{Execute, Functions, Priority, AuditRead, AuditReadAll} }
 
 // DefaultTenant is the tenant of the operator, of the local user and of tokens without a tenant claim. A token may not
 // name it.
 const DefaultTenant = "default"
 
-// The subjects that are not made of a name, and the kinds of those that are. A kind ends with its colon.
+// The subjects that are not made from a name, and the kinds of those that are. A kind ends with its colon.
 const (
 	operatorSubject = "key:operator"
 	localSubject    = "local"
@@ -44,7 +44,7 @@ const (
 	formerLocal    = "local"
 )
 
-// Identity is a caller who was recognised. The zero value may do nothing.
+// An Identity is a caller who was recognized. The zero value may do nothing.
 type Identity struct {
 	// Subject says who the caller is, and begins with the kind of credential that says so:
 	//
@@ -80,8 +80,8 @@ func Schedule(tenant, function string) Identity {
 	return Identity{Subject: kindSchedule + function, Tenant: tenant}
 }
 
-// Former returns the identity that an older version stored without a kind. Its subject equals nobody's; [Identity.Owns]
-// says who may have what it owns.
+// Former returns the identity that an older version stored without a kind. Its subject equals nobody's.
+// [Identity.Owns] says who owns what it owns.
 func Former(tenant, subject string) Identity {
 	switch {
 	case tenant == DefaultTenant && subject == formerOperator:
@@ -92,7 +92,7 @@ func Former(tenant, subject string) Identity {
 	return Identity{Subject: kindFormer + subject, Tenant: tenant}
 }
 
-// Anonymous reports whether the identity is of a token that does not say who it speaks for.
+// Anonymous reports whether the identity is that of a token that does not name its subject.
 func (i Identity) Anonymous() bool {
 	sub, isToken := execution.TokenSub(i.Subject)
 	return isToken && sub == "" || i.Subject == ""
@@ -106,11 +106,11 @@ func (i Identity) May(scope string) bool {
 	return slices.Contains(i.Scopes, scope)
 }
 
-// Owner returns the key under which what this caller asked for is kept: nobody else is given it.
+// Owner returns the key under which the gateway keeps what this caller asked for. Nobody else has it.
 func (i Identity) Owner() string { return i.Tenant + "\x00" + i.Subject }
 
-// FormerOwner returns the key under which an older version kept what this caller asked for; "" where it would be shared
-// with another kind, or is the same as Owner.
+// FormerOwner returns the key under which an older version kept what this caller asked for. It is "" if that key
+// would be shared with another kind, or equals Owner.
 func (i Identity) FormerOwner() string {
 	if i.Subject == operatorSubject {
 		return i.Tenant + "\x00" + formerOperator
@@ -122,9 +122,9 @@ func (i Identity) FormerOwner() string {
 	return i.Tenant + "\x00" + sub
 }
 
-// Owns reports whether what is kept for the other identity is this caller's. What an older version kept for a token goes
-// by tenant and sub alone, as it did then: that version knew no issuer. What it kept for the API key or the local user is
-// theirs, and no token's.
+// Owns reports whether this caller owns what is kept for the other identity. What an older version kept for a token
+// belongs to any token with its tenant and sub, as it did then, because that version knew no issuer. What it kept for
+// the API key or the local user belongs to them, and to no token.
 func (i Identity) Owns(other Identity) bool {
 	if i.Tenant != other.Tenant {
 		return false

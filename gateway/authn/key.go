@@ -15,13 +15,13 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// MinSecretBytes is the shortest HS256 secret taken: the size of the hash (RFC 7518 §3.2).
+// MinSecretBytes is the shortest HS256 secret that is accepted: the size of the hash (RFC 7518 §3.2).
 const MinSecretBytes = 32
 
-// MinAPIKeyBytes is the shortest API key taken: 128 bits where the key is random.
+// MinAPIKeyBytes is the shortest API key that is accepted: 128 bits of a random key.
 const MinAPIKeyBytes = 16
 
-// CheckAPIKey reports why a text may not be the deployment's API key. The error never holds the key.
+// CheckAPIKey reports why a text may not be the deployment's API key. The error never contains the key.
 func CheckAPIKey(key string) error {
 	switch {
 	case strings.ContainsFunc(key, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
@@ -32,16 +32,16 @@ func CheckAPIKey(key string) error {
 	return nil
 }
 
-// Key verifies tokens under exactly one algorithm. The zero value verifies nothing.
+// A Key verifies tokens under exactly one algorithm. The zero value verifies nothing.
 type Key struct {
 	algorithm string
 	material  any
 }
 
-// Algorithm is the one JWS algorithm this key is good for.
+// Algorithm returns the one JWS algorithm of the key.
 func (k Key) Algorithm() string { return k.algorithm }
 
-// SecretKey makes an HS256 key of a shared secret.
+// SecretKey returns an HS256 key of a shared secret.
 func SecretKey(secret []byte) (Key, error) {
 	if len(secret) < MinSecretBytes {
 		return Key{}, fmt.Errorf("has %d bytes; HS256 needs at least %d (try: openssl rand -base64 48)", len(secret), MinSecretBytes)
@@ -49,8 +49,8 @@ func SecretKey(secret []byte) (Key, error) {
 	return Key{jwt.SigningMethodHS256.Alg(), append([]byte(nil), secret...)}, nil
 }
 
-// PublicKey reads one PEM block, a public key or a certificate, and pins the algorithm its kind stands for: RS256 for
-// RSA of 2048 bits or more, ES256 for P-256, EdDSA for Ed25519.
+// PublicKey reads one PEM block, a public key or a certificate, and fixes the algorithm of its kind: RS256 for RSA of
+// 2048 bits or more, ES256 for P-256, EdDSA for Ed25519.
 func PublicKey(text []byte) (Key, error) {
 	block, rest := pem.Decode(text)
 	if block == nil {

@@ -15,10 +15,11 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// maxModulus bounds an RSA key: checking a signature takes time with the square of its bits.
+// maxModulus bounds an RSA key, because checking a signature takes time with the square of its bits.
 const maxModulus = 8192
 
-// find returns the key that a token's header names. A key that is not known is asked for, if that may be done now.
+// find returns the key that a token's header names. It fetches the keys if the key is not known and a fetch is
+// allowed now.
 func (p *Provider) find(token *jwt.Token) (any, error) {
 	key, err := p.look(token)
 	if err == nil || !errors.Is(err, errNoKeys) && !errors.Is(err, jwkset.ErrKeyNotFound) {
@@ -27,7 +28,7 @@ func (p *Provider) find(token *jwt.Token) (any, error) {
 	if fetched := p.refreshFor(); fetched != nil && !p.wait(fetched) {
 		return nil, errNoKeys
 	}
-	return p.look(token) // others may have had them fetched since
+	return p.look(token) // another caller may have had them fetched since
 }
 
 func (p *Provider) look(token *jwt.Token) (any, error) {
@@ -44,7 +45,8 @@ func (p *Provider) known() keyfunc.Keyfunc {
 	return p.keys
 }
 
-// wait returns when a fetch has ended, and false when it did not end in time or too many wait for it already.
+// wait returns when a fetch has ended. It reports false if the fetch did not end in time, or too many callers wait
+// for it.
 func (p *Provider) wait(fetched <-chan struct{}) bool {
 	select {
 	case p.waiting <- struct{}{}:
@@ -62,7 +64,7 @@ func (p *Provider) wait(fetched <-chan struct{}) bool {
 	}
 }
 
-// refreshFor fetches the keys for a caller. It returns nil when a caller caused a fetch a moment ago.
+// refreshFor fetches the keys for a caller. It returns nil if a caller caused a fetch a moment ago.
 func (p *Provider) refreshFor() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +88,7 @@ func (p *Provider) refresh() <-chan struct{} {
 	return p.depart()
 }
 
-// depart begins a fetch; the lock is held.
+// depart begins a fetch. The lock is held.
 func (p *Provider) depart() <-chan struct{} {
 	landed, keysURL := make(chan struct{}), p.keysURL
 	p.flight = landed
@@ -106,7 +108,7 @@ func (p *Provider) depart() <-chan struct{} {
 	return landed
 }
 
-// fetch finds out where the keys are, when that is not known, and reads them.
+// fetch finds out where the keys are, if that is not known, and reads them.
 func (p *Provider) fetch(keysURL string) (string, keyfunc.Keyfunc, error) {
 	var err error
 	if keysURL == "" {
@@ -159,7 +161,7 @@ func (p *Provider) discover() (string, error) {
 	return doc.KeysURL, CheckProviderURL(doc.KeysURL)
 }
 
-// get reads one document of JSON.
+// get reads one JSON document.
 func (p *Provider) get(from, what string, into any) error {
 	ctx, cancel := context.WithTimeout(p.ctx, fetchTimeout)
 	defer cancel()

@@ -10,7 +10,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// providerAlgorithms are those taken of a provider; a key that names its algorithm is good for that one alone.
+// providerAlgorithms are the algorithms that a provider may use. A key that names its algorithm verifies that one
+// alone.
 func providerAlgorithms() []string {
 	return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 }
@@ -34,7 +35,7 @@ func (p *provided) verify(compact string, claims jwt.MapClaims) error {
 	return err
 }
 
-// key finds the key that a token's header names.
+// key returns the key that a token's header names.
 func (p *provided) key(token *jwt.Token) (any, error) {
 	key, err := p.find(token)
 	if err != nil {

@@ -18,37 +18,37 @@ import (
 )
 
 const (
-	// refreshEvery is how long a key that was withdrawn may still be good.
+	// refreshEvery is how long a key that was withdrawn may still be valid.
 	refreshEvery = 15 * time.Minute
-	// askAgain is the shortest pause between questions that callers cause: tokens with made-up key ids cost the identity
-	// provider no more than one request in that time.
+	// askAgain is the shortest pause between fetches that callers cause. Tokens with made-up key IDs cost the identity
+	// provider at most one request in that time.
 	askAgain     = 10 * time.Second
 	fetchTimeout = 5 * time.Second
 	maxDocument  = 1 << 20
 	maxKeys      = 100
-	// maxWaiting is how many callers may wait for keys at the same time.
+	// maxWaiting is how many callers may wait for keys at once.
 	maxWaiting = 256
 )
 
-// ProviderConfig names an identity provider whose keys are had by URL.
+// ProviderConfig names an identity provider whose keys are fetched from a URL.
 type ProviderConfig struct {
-	// Issuer is compared with iss. It may be empty where KeysURL is set: any iss is then good.
+	// Issuer is compared with iss. It may be empty if KeysURL is set; any iss is then valid.
 	Issuer string
-	// KeysURL is where the JWK set is; "" asks the OpenID configuration of Issuer for it.
+	// KeysURL is where the JWK set is. If empty, the OpenID configuration of Issuer says where.
 	KeysURL string
-	// Opened are hosts that may be private. Those of Issuer and KeysURL may be, too; one that only the OpenID configuration
-	// names may not.
+	// Opened are hosts that may be private. The hosts of Issuer and KeysURL may be, too; a host that only the OpenID
+	// configuration names may not.
 	Opened address.Hosts
-	// Proxy chooses a proxy, as in http.Transport; nil uses none.
+	// Proxy chooses a proxy, as in http.Transport; nil means none.
 	Proxy func(*http.Request) (*url.URL, error)
 	Now   func() time.Time
 	Log   *slog.Logger
 }
 
-// Provider is an identity provider and the keys that it signs with now. The keys are fetched when it is made, every 15
-// minutes, and when a token names one that is not known, at most once in 10 seconds. Callers that need them meanwhile wait
-// for the one fetch that is under way. When fetching fails the keys stay as they are; while there have never been any,
-// tokens are refused with a Refusal that is Unavailable. A Provider is safe for concurrent use.
+// Provider is an identity provider and its current keys. The keys are fetched when it is created, every 15 minutes,
+// and when a token names an unknown key, at most once in 10 seconds. Callers that need them meanwhile wait for the
+// fetch that is under way. If a fetch fails, the keys stay as they are; until the first fetch has succeeded, tokens
+// are refused with a Refusal that is Unavailable. A Provider is safe for concurrent use.
 type Provider struct {
 	cfg     ProviderConfig
 	ctx     context.Context // ends the refreshing, which outlives every call
@@ -62,8 +62,8 @@ type Provider struct {
 	asked   time.Time       // when a caller last caused a fetch
 }
 
-// NewProvider checks the configuration and fetches for the first time. A provider that cannot be reached is no error: it
-// is asked again. Refreshing ends with ctx.
+// NewProvider checks the configuration and fetches the keys for the first time. A provider that cannot be reached is
+// not an error: it is asked again. Refreshing ends with ctx.
 func NewProvider(ctx context.Context, cfg ProviderConfig) (*Provider, error) {
 	from := cfg.KeysURL
 	if from == "" {
@@ -104,7 +104,7 @@ func (p *Provider) follow() {
 	}
 }
 
-// CheckProviderURL takes https, and http of this machine.
+// CheckProviderURL reports why a URL is neither https nor http of this machine.
 func CheckProviderURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {

@@ -14,10 +14,10 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// maxTokenBytes bounds the work an unauthenticated caller can ask for.
+// maxTokenBytes bounds the work that an unauthenticated caller can cause.
 const maxTokenBytes = 8 << 10
 
-// maxScopes is as many as an execution.Invocation carries.
+// maxScopes is how many scopes an execution.Invocation carries.
 const maxScopes = 256
 
 // verifier checks tokens of one algorithm under one key.
@@ -31,7 +31,7 @@ func newVerifier(k Key, cfg Config) *verifier {
 	return &verifier{jwt.NewParser(parsing(cfg, []string{k.algorithm})...), func(*jwt.Token) (any, error) { return material, nil }}
 }
 
-// parsing is what is asked of every token.
+// parsing returns the checks that apply to every token.
 func parsing(cfg Config, algorithms []string) []jwt.ParserOption {
 	options := []jwt.ParserOption{
 		jwt.WithValidMethods(algorithms),
@@ -49,7 +49,7 @@ func parsing(cfg Config, algorithms []string) []jwt.ParserOption {
 	return options
 }
 
-// token verifies a compact JWS and reads who it speaks for.
+// token verifies a compact JWS and returns the identity that it speaks for.
 func (a *Authenticator) token(compact string) (Identity, error) {
 	if len(compact) > maxTokenBytes {
 		return Identity{}, &Refusal{Reason: "the token is too long"}
@@ -81,7 +81,7 @@ func (a *Authenticator) token(compact string) (Identity, error) {
 	return id, err
 }
 
-// provider is the one that a token says it comes from; nil when none does, or it is signed as no provider's tokens are.
+// provider returns the provider that a token names, or nil if none does or no provider signs tokens that way.
 func (a *Authenticator) provider(algorithm, issuer string) *provided {
 	if !slices.Contains(providerAlgorithms(), algorithm) {
 		return nil
@@ -94,8 +94,8 @@ func (a *Authenticator) provider(algorithm, issuer string) *provided {
 	return nil
 }
 
-// precheck refuses what the library would let through, and gives the algorithm and the issuer that the token claims.
-// Nothing is trusted yet: they only select the key that is pinned to them.
+// precheck refuses what the library would accept, and returns the algorithm and the issuer that the token claims.
+// Nothing is trusted yet: they only select the key that belongs to them.
 func precheck(compact string) (algorithm, issuer string, err error) {
 	malformed := &Refusal{Reason: "the token is malformed"}
 	parts := strings.Split(compact, ".")
@@ -225,7 +225,8 @@ func optional(claims jwt.MapClaims, name string) (string, bool) {
 	return s, ok
 }
 
-// notTenant keeps to what AWS Lambda takes as a tenant id, without its spaces.
+// notTenant reports whether a character may not be in a tenant. Tenants have the characters of an AWS Lambda tenant
+// ID, without its spaces.
 func notTenant(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._:@/=+-", r))
 }

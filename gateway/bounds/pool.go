@@ -8,10 +8,10 @@ import (
 	"github.com/airlock-run/airlock/gateway/steady"
 )
 
-// Owner is who holds a place.
+// Owner is the holder of a place.
 type Owner struct {
 	Tenant, Subject string
-	// Operator marks who runs the deployment: the last place is theirs.
+	// Operator marks who runs the deployment: the last place is for them.
 	Operator bool
 }
 
@@ -28,12 +28,12 @@ type Pool struct {
 	owners  map[Owner]int
 }
 
-// NewPool makes a pool with at least one place.
+// NewPool returns a pool with at least one place.
 func NewPool(most int) *Pool {
 	return &Pool{most: max(most, 1), tenants: map[string]int{}, owners: map[Owner]int{}}
 }
 
-// Enter takes a place until leave is called; calls after the first do nothing. The error is ErrFull.
+// Enter takes a place until leave is called. Calls of leave after the first do nothing. The error is ErrFull.
 func (p *Pool) Enter(o Owner) (leave func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,8 +58,9 @@ func (p *Pool) leave(o Owner) {
 	}
 }
 
-// kept is how many free places are not for an owner: for one that has some, a tenth; for one that is new, of a tenant that
-// has some, half of that; for a new tenant the operator's one. A pool of few places keeps no more than half of them.
+// kept returns how many free places are not for an owner: a tenth for an owner that has some, half of that for a new
+// owner of a tenant that has some, and the operator's place for a new tenant. A pool of few places keeps at most half
+// of them.
 func (p *Pool) kept(o Owner) int {
 	tenth := min(max(p.most/10, 3), p.most/2)
 	switch {
@@ -80,8 +81,8 @@ func (p *Pool) Used() (used, most int) {
 	return p.used, p.most
 }
 
-// Leases is a pool of places that are held by name, and fall free when they have not been used for a while. It is safe for
-// concurrent use.
+// Leases is a pool of places that are held by name and become free when they have not been used for a while. It is
+// safe for concurrent use.
 type Leases struct {
 	*Pool
 	idle time.Duration
@@ -96,12 +97,12 @@ type lease struct {
 	last  time.Time
 }
 
-// NewLeases makes leases that end after idle.
+// NewLeases returns leases that end after idle.
 func NewLeases(most int, idle time.Duration, now func() time.Time) *Leases {
 	return &Leases{Pool: NewPool(most), idle: idle, now: steady.Clock(now), all: map[string]*lease{}}
 }
 
-// Enter is Pool.Enter, once leases that were not used for too long have ended.
+// Enter is Pool.Enter. If the pool is full, it first ends the leases that were not used for too long.
 func (l *Leases) Enter(o Owner) (leave func(), err error) {
 	leave, err = l.Pool.Enter(o)
 	if err == nil {
@@ -111,7 +112,7 @@ func (l *Leases) Enter(o Owner) (leave func(), err error) {
 	return l.Pool.Enter(o)
 }
 
-// Hold gives a place that was entered a name.
+// Hold names a place that was entered.
 func (l *Leases) Hold(name string, leave func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -140,7 +141,7 @@ func (l *Leases) End(name string) {
 	}
 }
 
-// sweep ends what was not used for too long.
+// sweep ends the leases that were not used for too long.
 func (l *Leases) sweep() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

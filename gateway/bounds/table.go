@@ -28,19 +28,19 @@ const (
 	Images      = "function_images"
 )
 
-// Bound is one resource that callers share.
+// A Bound is one resource that callers share.
 type Bound struct {
 	Resource string
 	What     string
-	// Most is how many there may be; 0 where a setting or the machine says.
+	// Most is the largest number of them; it is 0 if a setting or the machine decides.
 	Most int
-	// Bytes is what they may take together; 0 where their number bounds it.
+	// Bytes is what they may take together; it is 0 if their number bounds it.
 	Bytes int
 	// Owner says whose share is counted: that of a token (with its tenant), a tenant or an address.
 	Owner string
 	// Share is what one owner may have.
 	Share string
-	// Answer is what happens to who asks for more.
+	// Answer is what happens to a caller who asks for more.
 	Answer string
 }
 
@@ -59,10 +59,10 @@ const (
 // LoginsOfOne is how many logins one person may have.
 const LoginsOfOne = 100
 
-// SessionIdle is how long an MCP session is kept that sends nothing.
+// SessionIdle is how long a silent MCP session is kept.
 const SessionIdle = 30 * time.Minute
 
-// Table returns every bound there is.
+// Table returns every bound.
 func Table() []Bound {
 	return []Bound{
 		{Connections, "open connections", 16 << 10, 0, byAddress, allButATenth, "closed at once"},
@@ -87,7 +87,7 @@ func Table() []Bound {
 	}
 }
 
-// Of returns the bound of a resource. It is for resources of the table alone.
+// Of returns the bound of a resource, which must be in the table.
 func Of(resource string) Bound {
 	for _, b := range Table() {
 		if b.Resource == resource {

@@ -23,22 +23,23 @@ import (
 	"github.com/airlock-run/airlock/policy/outbound"
 )
 
-// timeout is what a receiver may take, connecting included: what the specification recommends at most.
+// timeout is how long a receiver may take, connecting included: the longest time that the specification recommends.
 const timeout = 20 * time.Second
 
-// limits bound what a receiver can make a sender do. How many callbacks of a tenant are made at the same time is
-// bounded by its jobs: a bound for each host would let one tenant's slow receiver hold up another's on the same host.
+// limits returns the bounds on what a receiver can make a sender do. The jobs of a tenant bound how many of its
+// callbacks are made at once. A bound for each host would let the slow receiver of one tenant delay another's on the
+// same host.
 func limits() outbound.Limits {
 	return outbound.Limits{Body: 64 << 10, Total: timeout}
 }
 
-// Sender makes callbacks. It is safe for concurrent use.
+// A Sender makes callbacks. It is safe for concurrent use.
 type Sender struct {
 	client *http.Client
 	now    func() time.Time
 }
 
-// NewSender makes a sender that reaches public addresses and the hosts that the deployment opened.
+// NewSender returns a sender that reaches public addresses and the hosts that the deployment opened.
 func NewSender(opened []string, now func() time.Time) *Sender {
 	return newSender(address.Dialer{Opened: opened, Timeout: timeout}, now)
 }
@@ -47,10 +48,10 @@ func newSender(dialer address.Dialer, now func() time.Time) *Sender {
 	return &Sender{client: limits().Client(outbound.Options{Dial: dialer.DialContext}), now: now}
 }
 
-// Close drops idle connections.
+// Close closes idle connections.
 func (s *Sender) Close() { s.client.CloseIdleConnections() }
 
-// NewSecret makes a signing secret.
+// NewSecret returns a new signing secret.
 func NewSecret() string {
 	b := make([]byte, 24)
 	_, _ = rand.Read(b) // never fails
@@ -64,7 +65,7 @@ func ValidSecret(secret string) bool {
 	return ok && err == nil && !strings.ContainsAny(text, "\r\n") && len(key) >= 16 && len(key) <= 64
 }
 
-// Decode reads the member callback of a request: a URL, or an object of url and secret. The error is an
+// Decode reads the member callback of a request: a URL, or an object with url and secret. The error is an
 // *execution.Error.
 func Decode(raw []byte) (*execution.Callback, error) {
 	var wire struct {
@@ -91,8 +92,8 @@ func Decode(raw []byte) (*execution.Callback, error) {
 	return &execution.Callback{URL: wire.URL, Secret: wire.Secret, State: execution.CallbackWaiting}, nil
 }
 
-// Send tells the receiver of a job once. Whatever the receiver answers is read to a limit and dropped; a redirect is a
-// failure.
+// Send makes one attempt to call the receiver of a job back. It reads the receiver's response up to a limit and drops
+// it. A redirect is a failure.
 func (s *Sender) Send(ctx context.Context, job execution.Job) jobs.Receipt {
 	request, err := s.request(ctx, job)
 	if err != nil {
@@ -157,7 +158,7 @@ func (s *Sender) request(ctx context.Context, job execution.Job) (*http.Request,
 	return r, nil
 }
 
-// retryAfter reads the seconds of a Retry-After; a date there is left to the backoff.
+// retryAfter returns the seconds of a Retry-After. A date is ignored, and the backoff applies.
 func retryAfter(h http.Header) time.Duration {
 	n, err := strconv.Atoi(h.Get("Retry-After"))
 	if err != nil || n < 0 || n > 24*60*60 {

@@ -19,10 +19,10 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// maxAnswerBytes bounds what is read of one answer, or of one event.
+// maxAnswerBytes bounds what is read of one response, or of one event.
 const maxAnswerBytes = 64 << 20
 
-// What an answer, and a stream, may take. An execution waits for its turn and then runs.
+// How long a response and a stream may take. An execution waits for its place and then runs.
 const (
 	maxAnswerTime = 15 * time.Minute
 	maxStreamTime = 24 * time.Hour
@@ -32,19 +32,19 @@ const (
 type Config struct {
 	URL   string // such as https://airlock.example.com
 	Token string // a token, or the API key; sent to that host alone
-	// HTTP sends the requests. Its Timeout bounds streams too: better none. Default a client that reads at most 64 MiB of an
-	// answer, for 15 minutes at most and of a stream for a day.
+	// HTTP sends the requests. Its Timeout bounds streams, too, so it should have none. The default reads at most 64 MiB
+	// of a response, for at most 15 minutes, and of a stream for at most a day.
 	HTTP *http.Client
 }
 
-// Client calls one gateway.
+// A Client calls one gateway.
 type Client struct {
 	base  string
 	token string
 	http  *http.Client
 }
 
-// New checks the address.
+// New checks the address and returns a Client.
 func New(cfg Config) (*Client, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -58,7 +58,7 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Problem is what a gateway says when it refuses: RFC 9457, with a code for programs.
+// Problem is the problem document (RFC 9457) of what the gateway refused, with a code for programs.
 type Problem struct {
 	Status    int    `json:"status"`
 	Code      string `json:"code"`
@@ -67,11 +67,11 @@ type Problem struct {
 	Line      int    `json:"line"` // in code that does not parse, with Column; 0 otherwise
 	Column    int    `json:"column"`
 	RequestID string `json:"requestId"`
-	// RetryAfter is when trying again may help; zero when nothing was said.
+	// RetryAfter is when trying again may help; it is zero if the gateway did not say.
 	RetryAfter time.Duration `json:"-"`
 }
 
-// Error gives the detail.
+// Error returns the detail.
 func (p *Problem) Error() string {
 	if p.Detail == "" {
 		return "the gateway answered " + strconv.Itoa(p.Status)
@@ -79,7 +79,7 @@ func (p *Problem) Error() string {
 	return p.Detail
 }
 
-// Analysis is what the policy says of code.
+// Analysis is the policy's verdict on code.
 type Analysis struct {
 	DangerAnalysis threat.Analysis  `json:"dangerAnalysis"`
 	ASTTelemetry   threat.Telemetry `json:"astTelemetry"`
@@ -97,12 +97,12 @@ func (c *Client) Execute(ctx context.Context, request execution.Request) (result
 	return result, c.do(ctx, http.MethodPost, "/api/execute", nil, request, &result)
 }
 
-// Analyze says what the policy thinks of code, without running it.
+// Analyze returns the policy's verdict on code, which does not run.
 func (c *Client) Analyze(ctx context.Context, request execution.Request) (analysis Analysis, err error) {
 	return analysis, c.do(ctx, http.MethodPost, "/api/analyze", nil, request, &analysis)
 }
 
-// Result reads a result back while it is kept. Its status is queued or running for an execution that has not ended.
+// Result reads a result back while it is kept. The status of an execution that has not ended is queued or running.
 func (c *Client) Result(ctx context.Context, id string) (result execution.Result, err error) {
 	return result, c.do(ctx, http.MethodGet, "/api/result/"+url.PathEscape(id), nil, nil, &result)
 }
@@ -112,7 +112,7 @@ func (c *Client) Record(ctx context.Context, id string) (record audit.Record, er
 	return record, c.do(ctx, http.MethodGet, "/api/audit/execution/"+url.PathEscape(id), nil, nil, &record)
 }
 
-// Records lists audit records, newest first. Of q everything counts but Tenant: that is the caller's own.
+// Records lists audit records, newest first. It ignores the Tenant of q, which is always the caller's own.
 func (c *Client) Records(ctx context.Context, q audit.Query) (audit.Page, error) {
 	given := url.Values{}
 	set := func(name, value string) {
@@ -145,7 +145,7 @@ func (c *Client) Records(ctx context.Context, q audit.Query) (audit.Page, error)
 	return answer, nil
 }
 
-// do sends body, which may be nil, as JSON, and reads the answer into out, which may be nil.
+// do sends body, which may be nil, as JSON, and reads the response into out, which may be nil.
 func (c *Client) do(ctx context.Context, method, path string, query url.Values, body, out any) error {
 	answer, err := c.send(ctx, method, path, query, body, nil)
 	if err != nil {
@@ -167,7 +167,7 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 	return nil
 }
 
-// send gives an answer of success; its body must be closed. Any other is an error.
+// send returns a response with a status of success, whose body must be closed. Any other status is an error.
 func (c *Client) send(ctx context.Context, method, path string, query url.Values, body any, headers http.Header) (*http.Response, error) {
 	var payload io.Reader
 	if body != nil {

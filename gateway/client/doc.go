@@ -1,7 +1,9 @@
-// Package client calls a gateway over HTTP: executions that are waited for or followed, results and records read back,
-// code analysed, saved functions invoked.
+// Package client calls a gateway over HTTP: it runs code and waits for or follows it, reads results and records back,
+// analyses code, and saves and invokes functions.
 //
-// A guest's failure is in the [execution.Result]; every error is of the request, the caller or the platform. What the
-// gateway refused is a *[Problem]. A [Client] is safe for concurrent use, and tries nothing twice but the rest of a
-// stream that was lost.
+// A guest's failure is in the [execution.Result]. An error means that the request, the caller or the platform is at
+// fault; the error of what the gateway refused is a *[Problem]. A [Client] is safe for concurrent use. It repeats
+// nothing but the request for the rest of a stream that was lost.
+//
+// Any program may import it. Start with [New].
 package client

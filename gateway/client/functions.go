@@ -18,8 +18,8 @@ type Function struct {
 	Aliases    map[string]int `json:"aliases"`
 }
 
-// Definition is what a function is saved with: the members of an execution request that say what runs, and by what
-// rules; and what calls it.
+// A Definition is what a function is saved with: the members of an execution request that say what runs and under
+// which rules, and what calls it.
 type Definition struct {
 	Code     string                     `json:"code,omitempty"`
 	Files    map[string]execution.File  `json:"files,omitempty"`
@@ -38,7 +38,7 @@ type Definition struct {
 	Hook     *Hook                      `json:"hook,omitempty"`
 }
 
-// Schedule is when a function runs by itself: five fields of cron, in UTC unless TimeZone names another.
+// Schedule is when a function runs by itself: five fields of cron, in UTC unless TimeZone names another time zone.
 type Schedule struct {
 	Cron     string          `json:"cron"`
 	TimeZone string          `json:"timeZone,omitempty"`
@@ -46,19 +46,19 @@ type Schedule struct {
 	Input    json.RawMessage `json:"input,omitempty"`
 }
 
-// Hook is who may call a function at POST /hooks/{name}, and how that is proved.
+// Hook says who may call a function at POST /hooks/{name}, and how they prove it.
 type Hook struct {
 	Scheme string `json:"scheme"`
 	Secret string `json:"secret,omitempty"`
 	Header string `json:"header,omitempty"`
-	// Headers are further request headers that the function is given.
+	// Headers are further request headers that the function sees.
 	Headers          []string `json:"headers,omitempty"`
 	ToleranceSeconds int      `json:"toleranceSeconds,omitempty"`
 	Async            bool     `json:"async,omitempty"`
 	Alias            string   `json:"alias,omitempty"`
 }
 
-// Call says what a saved function is run on. With neither Version nor Alias the latest version runs.
+// A Call asks for a run of a saved function. Without Version and Alias, the latest version runs.
 type Call struct {
 	Version int                        `json:"version,omitempty"`
 	Alias   string                     `json:"alias,omitempty"`
@@ -71,7 +71,7 @@ func (c *Client) SaveFunction(ctx context.Context, name string, definition Defin
 	return saved, c.do(ctx, http.MethodPut, "/api/functions/"+url.PathEscape(name), nil, definition, &saved)
 }
 
-// Functions gives a page of the saved functions, and the cursor of the next, which is empty on the last.
+// Functions returns a page of the saved functions, and the cursor of the next page, which is empty on the last.
 func (c *Client) Functions(ctx context.Context, cursor string) (items []Function, next string, err error) {
 	given := url.Values{}
 	if cursor != "" {

@@ -13,19 +13,19 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Chunk is what a guest printed with one call of its console.
+// A Chunk is what a guest printed with one call of its console.
 type Chunk struct {
 	Chunk string `json:"chunk"`
 	Index int    `json:"index"`
 	Level string `json:"level"`
 }
 
-// resumptions is how often the rest of one lost stream is asked for.
+// resumptions bounds how often the rest of one lost stream is requested.
 const resumptions = 3
 
-// ExecuteStream runs code, gives onChunk what the guest prints as it is printed, and then the result. onChunk is called
-// by the calling goroutine: while it takes its time, the guest waits. When the connection is lost, the rest is read over
-// a new one; nothing is run, or given, twice. Ending ctx stops the run.
+// ExecuteStream runs code, passes to onChunk what the guest prints as it is printed, and returns the result. The
+// calling goroutine calls onChunk; while it takes its time, the guest waits. If the connection is lost, the rest is
+// read over a new one, and nothing runs or is passed twice. Ending ctx stops the run.
 func (c *Client) ExecuteStream(ctx context.Context, request execution.Request, onChunk func(Chunk)) (execution.Result, error) {
 	f := follower{onChunk: onChunk}
 	for lost := 0; ; lost++ {
@@ -49,14 +49,14 @@ func (c *Client) ExecuteStream(ctx context.Context, request execution.Request, o
 	}
 }
 
-// follower reads events until the one that ends a stream.
+// follower reads events up to the one that ends a stream.
 type follower struct {
 	onChunk func(Chunk)
 	last    string
 	result  *execution.Result
 }
 
-// read follows one connection. The error is nil only when there is a result.
+// read follows one connection. The error is nil only if there is a result.
 func (f *follower) read(body io.Reader) error {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, maxAnswerBytes)

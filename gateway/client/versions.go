@@ -8,14 +8,14 @@ import (
 	"strconv"
 )
 
-// Saved is a function with what one of its versions runs. Hook and schedule are as the gateway shows them: a secret is
-// never among it.
+// Saved is a function with what one of its versions runs. Hook and schedule are as the gateway shows them, without
+// secrets.
 type Saved struct {
 	Function
 	Definition
 }
 
-// Version is one of the versions of a function.
+// Version is one version of a function.
 type Version struct {
 	Version    int      `json:"version"`
 	CodeSHA256 string   `json:"codeSha256"`
@@ -25,7 +25,8 @@ type Version struct {
 	Aliases    []string `json:"aliases"`
 }
 
-// Alias is a name for a version. Previous is where a rollback takes it, 0 when it was never moved.
+// Alias is a name for a version. Previous is the version that a rollback restores; it is 0 if the alias was never
+// moved.
 type Alias struct {
 	Alias    string `json:"alias"`
 	Version  int    `json:"version"`
@@ -33,7 +34,7 @@ type Alias struct {
 	MovedAt  string `json:"movedAt"`
 }
 
-// Difference is what tells two versions apart: fields by name, and unified diffs of the sources by path.
+// Difference is the difference between two versions: fields by name, and unified diffs of the sources by path.
 type Difference struct {
 	From   int  `json:"from"`
 	To     int  `json:"to"`
@@ -76,7 +77,7 @@ func (c *Client) Versions(ctx context.Context, name string) ([]Version, error) {
 	return page.Items, err
 }
 
-// Diff compares two versions: with 0 for to the latest, and with 0 for from the one before.
+// Diff compares two versions. A to of 0 is the latest version, and a from of 0 the one before.
 func (c *Client) Diff(ctx context.Context, name string, from, to int) (d Difference, err error) {
 	given := url.Values{}
 	for key, n := range map[string]int{"from": from, "to": to} {
@@ -102,12 +103,12 @@ func (c *Client) SetAlias(ctx context.Context, name, alias string, version int) 
 	return a, c.do(ctx, http.MethodPut, functionPath(name, "aliases", alias), nil, body, &a)
 }
 
-// DeleteAlias deletes an alias. What it pointed at stays.
+// DeleteAlias deletes an alias, and not the version that it points at.
 func (c *Client) DeleteAlias(ctx context.Context, name, alias string) error {
 	return c.do(ctx, http.MethodDelete, functionPath(name, "aliases", alias), nil, nil, nil)
 }
 
-// Rollback points an alias where it pointed before; the empty one is latest.
+// Rollback points an alias at the version that it pointed at before. An empty alias is latest.
 func (c *Client) Rollback(ctx context.Context, name, alias string) (a Alias, err error) {
 	body := map[string]string{}
 	if alias != "" {

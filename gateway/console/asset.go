@@ -12,16 +12,16 @@ import (
 	"sync"
 )
 
-// Asset is a file that pages load.
+// An Asset is a file that pages load.
 type Asset struct {
 	Content []byte
 	Type    string // media type
 	ETag    string
-	// Packed gives Content compressed (gzip, RFC 1952), worked out once; nil where that is no shorter.
+	// Packed returns Content compressed (gzip, RFC 1952), or nil if that is no shorter. It compresses once.
 	Packed func() []byte
 }
 
-// Asset gives the file that is served as /assets/{name}.
+// Asset returns the file that is served as /assets/{name}.
 func (c *Console) Asset(name string) (Asset, bool) {
 	a, ok := c.assets[name]
 	return a, ok

@@ -15,23 +15,24 @@ var pages embed.FS
 //go:embed assets
 var ownAssets embed.FS
 
-// Console renders pages and has what they load. It is safe for concurrent use.
+// Console renders pages and has the assets that they load. It is safe for concurrent use.
 type Console struct {
 	frame  *template.Template
 	login  *template.Template
 	assets map[string]Asset
 }
 
-// Page is one page inside the frame.
+// A Page is one page inside the frame.
 type Page struct {
-	// Path is where it is served; the entry of the navigation that begins it is marked as the current one.
+	// Path is where the page is served. The navigation marks the entry that it begins with as current.
 	Path  string
 	Title string
 	// Main is the markup inside <main>.
 	Main template.HTML
 	// Styles and Modules are paths of style sheets and ES modules, loaded after those of the frame.
 	Styles, Modules []string
-	// Directives are added to the Content-Security-Policy, such as "worker-src 'self'"; they replace those of the same name.
+	// Directives are added to the Content-Security-Policy, such as "worker-src 'self'". They replace those of the same
+	// name.
 	Directives []string
 }
 
@@ -39,12 +40,12 @@ type Page struct {
 type Visitor struct {
 	Subject, Tenant string
 	Scopes          []string
-	// Open is true where no credential is configured: there is nothing to log out of.
+	// Open is true if no credential is configured, so that there is nothing to log out of.
 	Open bool
 }
 
-// New makes a console whose assets are its own and, under a folder for each name, those of others: what "playground" has
-// as "main.js" is served as /assets/playground/main.js.
+// New returns a console with its own assets and those of others under a folder for each name: main.js of "playground"
+// is served as /assets/playground/main.js.
 func New(others map[string]fs.FS) (*Console, error) {
 	c := &Console{assets: map[string]Asset{}}
 	own, err := fs.Sub(ownAssets, "assets")
@@ -68,7 +69,7 @@ func New(others map[string]fs.FS) (*Console, error) {
 	return c, nil
 }
 
-// Own gives a page of this package: "dashboard", "security" or "execution".
+// Own returns a page of this package: "dashboard", "security" or "execution".
 func Own(name string) (Page, error) {
 	main, err := pages.ReadFile("pages/" + name + ".html")
 	if err != nil {
@@ -88,7 +89,7 @@ func navigation() []entry {
 	return []entry{{"/dashboard", "Dashboard"}, {"/security", "Security"}, {"/playground", "Playground"}, {"/docs", "API"}}
 }
 
-// Render gives the whole page as the visitor sees it.
+// Render returns the whole page as the visitor sees it.
 func (c *Console) Render(p Page, v Visitor) ([]byte, error) {
 	return render(c.frame, struct {
 		Page
@@ -98,7 +99,8 @@ func (c *Console) Render(p Page, v Visitor) ([]byte, error) {
 	}{p, v, strings.Join(v.Scopes, " "), navigation()})
 }
 
-// Login gives the login page. next is where a good login leads; refused, if any, is why the last one failed.
+// Login returns the login page. next is where a successful login leads. refused, if not empty, is why the last one
+// failed.
 func (c *Console) Login(next, refused string) ([]byte, error) {
 	return render(c.login, struct{ Next, Refused string }{next, refused})
 }

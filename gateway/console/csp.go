@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// ReportPath is where browsers tell of what the policy stopped.
+// ReportPath is where browsers report violations of the policy.
 const ReportPath = "/csp-report"
 
 func directives() []string {
@@ -19,7 +19,7 @@ func directives() []string {
 	}
 }
 
-// Policy is the Content-Security-Policy of the page.
+// Policy returns the Content-Security-Policy of the page.
 func (p Page) Policy() string {
 	all := directives()
 	for _, d := range p.Directives {
@@ -34,15 +34,15 @@ func (p Page) Policy() string {
 	return strings.Join(all, "; ")
 }
 
-// Reports counts violations of the policy that browsers told of. The zero value is ready, and safe for concurrent use.
+// Reports counts the violations that browsers report. The zero value is ready for use. It is safe for concurrent use.
 type Reports struct{ n atomic.Int64 }
 
-// Count is how many there were.
+// Count returns the number of reports.
 func (r *Reports) Count() int64 { return r.n.Load() }
 
-// Take counts a report, in either of the forms that browsers send (CSP Level 2 §4.4, Reporting API §3). It gives the
-// directive that was violated; ok is false for what is no report. Whoever wants to can send one: they are counted, and
-// nothing else is made of them.
+// Take counts a report, in either of the forms that browsers send (CSP Level 2 §4.4, Reporting API §3). It returns
+// the directive that was violated; ok is false for what is not a report. Anybody can send reports, so they are
+// counted and not used otherwise.
 func (r *Reports) Take(body []byte) (directive string, ok bool) {
 	var old struct {
 		Report *struct {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Asked is what a browser says of where a request comes from.
+// Asked is what a browser says about the origin of a request.
 type Asked struct {
 	Method string
 	Host   string // the Host header
@@ -14,9 +14,9 @@ type Asked struct {
 	Site   string // Sec-Fetch-Site
 }
 
-// SameOrigin reports whether a request that carries a session comes from one of our own pages. A read may say nothing of
-// where it comes from; anything else must, as every browser does, and what cannot be told is refused. (A sibling host is
-// the same site to SameSite cookies, and another origin here.)
+// SameOrigin reports whether a request with a session comes from one of our own pages. A read may leave its origin
+// out. Anything else must name it, as every browser does, and is refused if the origin cannot be told. (A sibling
+// host is the same site for SameSite cookies, but another origin here.)
 func (a Asked) SameOrigin() bool {
 	read := a.Method == "GET" || a.Method == "HEAD"
 	switch a.Site {
@@ -35,7 +35,7 @@ func (a Asked) SameOrigin() bool {
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && a.Host != "" && strings.EqualFold(u.Host, a.Host)
 }
 
-// Next is where a login leads: one of our own pages, whatever was asked for.
+// Next returns where a login leads: one of our own pages, whatever was asked for.
 func Next(asked string) string {
 	u, err := url.Parse(asked)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.Opaque != "" || u.User != nil || u.Path != path.Clean(u.Path) || strings.ContainsAny(asked, "\\\t\r\n ") {

@@ -15,30 +15,29 @@ import (
 const (
 	// SessionLifetime is how long a login is valid at most.
 	SessionLifetime = 12 * time.Hour
-	// SessionIdle is how long a login is valid without being used.
+	// SessionIdle is how long a login is valid without use.
 	SessionIdle = 30 * time.Minute
-	// A request token is made by the login page: 32 random bytes in base64url, or more.
+	// The login page makes request tokens: 32 random bytes in base64url, or more.
 	minRequestToken, maxRequestToken = 43, 128
 )
 
 // Sessions are the logins of one gateway. It is safe for concurrent use.
 //
-// A session has two secrets. Its name is in a cookie, which a browser sends to every port of the host and which
-// may therefore be seen by others. Its request token is known to the scripts of our own pages alone: the login
-// page draws it, keeps it in the storage of its origin, and sends it once, with the login; from then on it is in a
-// header of each request of our scripts, and never in a cookie, a URL or an answer. The name alone says whose
-// pages to render. What the session may do takes both: the credential is encrypted under them, and neither is
-// kept.
+// A session has two secrets. Its name is in a cookie, which a browser sends to every port of the host, so others may
+// see it. Only the scripts of our own pages know its request token: the login page draws it, keeps it in the storage
+// of its origin, and sends it once, with the login. From then on it is in a header of each request of our scripts,
+// and never in a cookie, a URL or a response. The name alone says for whom pages are rendered. Everything else needs
+// both secrets: the credential is encrypted under them, and neither is kept.
 type Sessions struct {
 	now func() time.Time
 
 	mu  sync.Mutex
-	all map[[sha256.Size]byte]*login // by the digest of the name: the time a comparison takes tells nothing
+	all map[[sha256.Size]byte]*login // by the digest of the name, so that a comparison's time reveals nothing
 }
 
 type login struct {
 	visitor Visitor
-	// sealed is the credential under a key that both secrets make; nil when the login brought no request token.
+	// sealed is the credential under a key that both secrets make. It is nil if the login had no request token.
 	sealed     []byte
 	used, ends time.Time
 }
@@ -59,8 +58,8 @@ func ValidRequestToken(token string) bool {
 	return len(token) >= minRequestToken && len(token) <= maxRequestToken
 }
 
-// Begin keeps a login and returns the name of its session, which nobody can guess. Without a valid request token
-// the session renders pages, and never returns the credential.
+// Begin keeps a login and returns the name of its session, which cannot be guessed. Without a valid request token,
+// the session renders pages and never returns the credential.
 func (s *Sessions) Begin(who Visitor, credential, requestToken string) (name string, err error) {
 	name = rand.Text()
 	l := &login{visitor: who}
@@ -69,7 +68,7 @@ func (s *Sessions) Begin(who Visitor, credential, requestToken string) (name str
 		if err != nil {
 			return "", err
 		}
-		// The key is used once, so the nonce may be any.
+		// The key is used once, so any nonce will do.
 		l.sealed = aead.Seal(nil, make([]byte, aead.NonceSize()), []byte(credential), nil)
 	}
 	now := s.now()
@@ -97,12 +96,12 @@ func sealer(name, requestToken string) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// over reports whether a session has ended. A clock that was put back ends it too.
+// over reports whether a session has ended. Setting the clock back ends it, too.
 func (l *login) over(now time.Time) bool {
 	return !now.Before(l.ends) || now.Sub(l.used) >= SessionIdle || l.used.Sub(now) >= SessionIdle
 }
 
-// drop removes the sessions that have ended and, when there are none, the one that will end first.
+// drop removes the sessions that have ended or, if there are none, the one that ends first.
 func (s *Sessions) drop(now time.Time) {
 	var first [sha256.Size]byte
 	var ends time.Time
@@ -119,7 +118,7 @@ func (s *Sessions) drop(now time.Time) {
 	}
 }
 
-// dropOf ends the session that a visitor used longest ago, when there are as many as one may have.
+// dropOf ends the least recently used session of a visitor who has as many as allowed.
 func (s *Sessions) dropOf(who Visitor) {
 	var oldest [sha256.Size]byte
 	var used time.Time
@@ -148,8 +147,8 @@ func (s *Sessions) find(name string) *login {
 	return l
 }
 
-// Visitor returns who logged in; false when there is no such session, or it has ended. Looking does not count as use: a
-// stolen name cannot keep a session alive.
+// Visitor returns who logged in. It is false if there is no such session, or it has ended. It does not count as use,
+// so a stolen name cannot keep a session alive.
 func (s *Sessions) Visitor(name string) (Visitor, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,8 +159,8 @@ func (s *Sessions) Visitor(name string) (Visitor, bool) {
 	return l.visitor, true
 }
 
-// Credential returns what the session's owner logged in with. It is false when there is no such session, it has
-// ended, or the request token is not the one of its login.
+// Credential returns what the session's owner logged in with. It is false if there is no such session, it has ended,
+// or the request token is not that of its login.
 func (s *Sessions) Credential(name, requestToken string) (string, bool) {
 	s.mu.Lock()
 	l := s.find(name)
@@ -187,14 +186,14 @@ func (s *Sessions) Credential(name, requestToken string) (string, bool) {
 	return string(credential), true
 }
 
-// End forgets a session.
+// End deletes a session.
 func (s *Sessions) End(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.all, sha256.Sum256([]byte(name)))
 }
 
-// EndAll forgets every session of whom this one belongs to.
+// EndAll deletes all sessions of the visitor whose session this is.
 func (s *Sessions) EndAll(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

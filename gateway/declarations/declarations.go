@@ -13,11 +13,12 @@ import (
 //go:embed guest.d.ts
 var globals string
 
-// Globals declares what every execution has, as far as code needs to be told: the web's and Node's own declarations say
-// more, where an editor has them.
+// Globals returns the declarations of what every execution has. It leaves out what the declarations of the web and of
+// Node say, which editors have.
 func Globals() string { return globals }
 
-// For declares the globals and the given tools, grouped by namespace in the order in which these come first.
+// For returns the declarations of the globals and of the given tools, grouped by namespace in the order of first
+// occurrence.
 func For(tools []execution.Tool) string {
 	var out strings.Builder
 	out.WriteString(globals)
@@ -27,7 +28,7 @@ func For(tools []execution.Tool) string {
 	return out.String()
 }
 
-// Tools declares the given tools alone; "" for none.
+// Tools returns the declarations of the given tools alone, and "" for none.
 func Tools(tools []execution.Tool) string {
 	var order []string
 	methods := map[string][]string{}
@@ -45,7 +46,7 @@ func Tools(tools []execution.Tool) string {
 		}
 		fmt.Fprintf(&out, "declare const %s: {\n%s};\n", namespace, strings.Join(methods[namespace], ""))
 	}
-	return string(toolname.PlainJSON([]byte(out.String()))) // names and constants, which stand in quotes
+	return string(toolname.PlainJSON([]byte(out.String()))) // names and constants in quotes
 }
 
 func declare(t execution.Tool, method string) string {
@@ -57,7 +58,7 @@ func declare(t execution.Tool, method string) string {
 	return comment(t.Description, "  ") + fmt.Sprintf("  %s(params%s: %s): Promise<%s>;\n", property(method), optional, params, typeOf(t.OutputSchema, "  "))
 }
 
-// comment writes a doc comment; the text cannot end it, and has nothing that a reader would not see.
+// comment writes a doc comment. The text cannot end it, and contains nothing invisible.
 func comment(text, indent string) string {
 	text = strings.TrimSpace(strings.ReplaceAll(toolname.Plain(text), "*/", "* /"))
 	if text == "" {
@@ -76,7 +77,7 @@ func comment(text, indent string) string {
 	return out.String()
 }
 
-// property writes a name as a member's, in quotes where it is no identifier.
+// property returns the name of a member, in quotes if it is not an identifier.
 func property(name string) string {
 	plain := name != "" && !(name[0] >= '0' && name[0] <= '9') && !slices.ContainsFunc([]byte(name), func(c byte) bool {
 		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$')

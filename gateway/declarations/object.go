@@ -41,7 +41,7 @@ func (w *writer) object(n node, indent string, depth int) typ {
 	return typ{text: "{\n" + out.String() + indent + "}"}
 }
 
-// others is the type of members that properties do not name.
+// others returns the type of members that properties do not name.
 func (w *writer) others(n node, indent string, depth int) typ {
 	if len(n.Patterns) == 0 {
 		if len(n.Additional) == 0 {
@@ -59,7 +59,7 @@ func (w *writer) others(n node, indent string, depth int) typ {
 	return union(list, func(s json.RawMessage) typ { return w.of(s, indent, depth+1) })
 }
 
-// constant writes a JSON value as a literal type.
+// constant returns a JSON value as a literal type.
 func constant(v json.RawMessage) typ {
 	if len(v) > maxLiteral {
 		return anything
@@ -95,7 +95,7 @@ func literalType(v json.RawMessage, depth int) typ {
 		return typ{text: string(v)}
 	case v[0] == '-' || v[0] >= '0' && v[0] <= '9':
 		var number float64
-		if json.Unmarshal(v, &number) == nil { // else it is too large for a number
+		if json.Unmarshal(v, &number) == nil { // otherwise it is too large for a number
 			return typ{text: string(v)}
 		}
 		return typ{text: "number"}
@@ -107,6 +107,6 @@ func literal(s string) string {
 	var out strings.Builder
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always encodes; U+2028 and U+2029 come out escaped
+	_ = enc.Encode(s) // a string always encodes; U+2028 and U+2029 are escaped
 	return strings.TrimSuffix(out.String(), "\n")
 }

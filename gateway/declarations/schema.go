@@ -12,14 +12,15 @@ import (
 const (
 	unknown  = "any"
 	maxDepth = 8
-	// maxMembers bounds what one object, union or tuple is written out to, and maxNodes a whole schema: it is a caller's.
+	// maxMembers bounds how many members of one object, union or tuple are written, and maxNodes a whole schema, because
+	// callers write schemas.
 	maxMembers = 64
 	maxNodes   = 512
 	// maxLiteral bounds a constant, in bytes of JSON.
 	maxLiteral = 1 << 10
 )
 
-// node is what a JSON Schema (2020-12, and what was before it of items) says that a type can say.
+// node is the part of a JSON Schema (2020-12, and the items of earlier drafts) that a type can express.
 type node struct {
 	Type        json.RawMessage            `json:"type"`
 	Description string                     `json:"description"`
@@ -39,22 +40,22 @@ type node struct {
 	Ref         string                     `json:"$ref"`
 }
 
-// writer turns one schema into a type that every value which the schema takes has. What a type cannot say is left out:
-// a declaration helps, the host checks.
+// writer turns one schema into a type that every value of the schema has. It leaves out what a type cannot express: a
+// declaration helps, and the host checks.
 type writer struct {
 	root json.RawMessage
-	left int // nodes to be written
+	left int // nodes that may still be written
 }
 
 // typ is a type as text, and how loosely it binds.
 type typ struct {
 	text string
-	rank int // 0 nothing to be put in parentheses, 1 an intersection, 2 a union
+	rank int // 0 needs no parentheses, 1 is an intersection, 2 a union
 }
 
 var anything = typ{text: unknown}
 
-// within gives the type as an operand that must bind at least as tightly as rank.
+// within returns the type as an operand that must bind at least as tightly as rank.
 func (t typ) within(rank int) string {
 	if t.rank > rank {
 		return "(" + t.text + ")"
@@ -62,7 +63,7 @@ func (t typ) within(rank int) string {
 	return t.text
 }
 
-// typeOf gives the TypeScript type of a schema, its lines after the first indented by indent.
+// typeOf returns the TypeScript type of a schema, with its lines after the first indented by indent.
 func typeOf(schema json.RawMessage, indent string) string {
 	if len(schema) == 0 {
 		return unknown
@@ -71,7 +72,7 @@ func typeOf(schema json.RawMessage, indent string) string {
 	return w.of(schema, indent, 0).text
 }
 
-// optionalObject reports a schema of an object of which nothing is required.
+// optionalObject reports whether a schema is that of an object without required members.
 func optionalObject(schema json.RawMessage) bool {
 	var n node
 	return len(schema) > 0 && json.Unmarshal(schema, &n) == nil && n.Ref == "" && len(n.Required) == 0 && len(n.AnyOf)+len(n.OneOf)+len(n.AllOf) == 0
@@ -112,7 +113,7 @@ func (w *writer) of(schema json.RawMessage, indent string, depth int) typ {
 	return intersection(parts)
 }
 
-// plain is what the keywords say that are not about other schemas.
+// plain returns what the keywords say that are not about other schemas.
 func (w *writer) plain(n node, indent string, depth int) typ {
 	var types []string
 	var one string
@@ -148,7 +149,7 @@ func (w *writer) simple(t string, n node, indent string, depth int) typ {
 
 func (w *writer) array(n node, indent string, depth int) typ {
 	first, rest := n.PrefixItems, n.Items
-	if len(first) == 0 && json.Unmarshal(n.Items, &first) == nil { // as schemas before 2020-12 wrote it
+	if len(first) == 0 && json.Unmarshal(n.Items, &first) == nil { // as schemas before 2020-12 write it
 		rest = n.MoreItems
 	}
 	more := anything
@@ -173,7 +174,7 @@ func (w *writer) array(n node, indent string, depth int) typ {
 	return typ{text: "[" + strings.Join(items, ", ") + "]"}
 }
 
-// find follows a reference within the schema.
+// find returns the target of a reference within the schema.
 func (w *writer) find(ref string) (json.RawMessage, bool) {
 	path, ok := strings.CutPrefix(ref, "#")
 	if decoded, err := url.PathUnescape(path); err == nil {
@@ -197,7 +198,7 @@ func (w *writer) find(ref string) (json.RawMessage, bool) {
 	return at, true
 }
 
-// union is what any of the schemas takes.
+// union returns the type of what any of the schemas accepts.
 func union(list []json.RawMessage, of func(json.RawMessage) typ) typ {
 	if len(list) > maxMembers {
 		return anything
@@ -205,7 +206,7 @@ func union(list []json.RawMessage, of func(json.RawMessage) typ) typ {
 	return joined(list, " | ", 2, of)
 }
 
-// intersection is what all of the types take.
+// intersection returns the type of what all of the types accept.
 func intersection(parts []typ) typ {
 	parts = slices.DeleteFunc(parts, func(t typ) bool { return t == anything })
 	if len(parts) == 0 {
@@ -214,7 +215,7 @@ func intersection(parts []typ) typ {
 	return joined(parts, " & ", 1, func(t typ) typ { return t })
 }
 
-// joined writes operands that are told apart. One that takes anything makes a union take anything.
+// joined returns operands without duplicates. An operand that accepts anything makes a union accept anything.
 func joined[T any](list []T, operator string, rank int, of func(T) typ) typ {
 	var kept []typ
 	for _, x := range list {

@@ -10,7 +10,7 @@ import (
 	"github.com/airlock-run/airlock/functions/webhook"
 )
 
-// Answer is what a sender is answered.
+// An Answer is the response to the sender of a webhook.
 type Answer struct {
 	Status  int               `json:"status"`
 	Headers map[string]string `json:"headers,omitempty"`
@@ -18,16 +18,16 @@ type Answer struct {
 }
 
 const (
-	// MaxAnswerBytes is how long the body of an answer may be.
+	// MaxAnswerBytes bounds the body of an answer.
 	MaxAnswerBytes   = 1 << 20
 	maxAnswerHeaders = 64
 	jsonType         = "application/json"
 )
 
-// NewAnswer makes an answer of what code returned: {status, headers, body} as it says, anything else as a JSON
-// body, and nothing as 204. What only resembles an answer is taken as a value. ok is false when it is too long. Of
-// the headers that code chose those stay that [webhook.AnswerHeader] lets through; named are the X- headers that
-// the deployment adds to them.
+// NewAnswer returns the answer for what code returned: {status, headers, body} as it is, anything else as a JSON
+// body, and nothing as 204. A value that only resembles an answer counts as a value. ok is false if the answer is too
+// long. Headers that [webhook.AnswerHeader] does not allow are dropped; named are the X- headers that the deployment
+// allows besides.
 func NewAnswer(value json.RawMessage, named ...string) (a Answer, ok bool) {
 	if explicit, is := explicit(value); is {
 		explicit.Restrict(named)
@@ -73,7 +73,7 @@ func explicit(value json.RawMessage) (Answer, bool) {
 	return a, true
 }
 
-// Restrict takes away what code may not choose: headers, and the body of an answer that has none.
+// Restrict removes what code may not choose: headers, and the body of an answer that has none.
 func (a *Answer) Restrict(named []string) {
 	maps.DeleteFunc(a.Headers, func(name, value string) bool { return !webhook.AnswerHeader(a.Status, name, value, named) })
 	if !webhook.HasBody(a.Status) {
@@ -81,7 +81,7 @@ func (a *Answer) Restrict(named []string) {
 	}
 }
 
-// setHeaders reads the headers that code chose.
+// setHeaders reads the headers that code chose. It reports whether they are an object of strings.
 func (a *Answer) setHeaders(raw json.RawMessage) bool {
 	if len(raw) == 0 || string(raw) == "null" {
 		return true
@@ -105,8 +105,8 @@ func (a *Answer) setHeaders(raw json.RawMessage) bool {
 	return true
 }
 
-// fieldValue reports whether s can be a header's value: printable ASCII and tabs (RFC 9110 §5.5, without obsolete
-// text).
+// fieldValue reports whether s can be the value of a header: printable ASCII and tabs (RFC 9110 §5.5, without
+// obsolete text).
 func fieldValue(s string) bool {
 	return len(s) <= 4096 && !strings.ContainsFunc(s, func(c rune) bool { return c != '\t' && (c < ' ' || c > '~') })
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/airlock-run/airlock/gateway/api"
 )
 
-// Schemes lists every scheme.
+// Schemes returns every scheme.
 func Schemes() []string {
 	return []string{None, Standard, GitHub, Stripe, Slack, Shopify, HMAC, SharedHeader}
 }
 
-// NeedsSecret reports whether a scheme does.
+// NeedsSecret reports whether a scheme needs a secret.
 func NeedsSecret(scheme string) bool { return scheme != None }
 
-// Check refuses a hook that could not verify anything, or whose secret could be guessed. It takes a hook without a
-// secret: one that is saved again may keep the secret it has.
+// Check refuses a hook that could not verify anything, or whose secret could be guessed. It accepts a hook without a
+// secret, because a hook that is saved again may keep the secret it has.
 func Check(h execution.FunctionHook) error {
 	known := false
 	for _, s := range Schemes() {
@@ -49,7 +49,7 @@ func Check(h execution.FunctionHook) error {
 	return nil
 }
 
-// unusable reports whether a header never reaches a hook, or means something to HTTP itself.
+// unusable reports whether a header never reaches a hook, or has a meaning for HTTP itself.
 func unusable(name string) bool {
 	switch strings.ToLower(name) {
 	case "cookie", "cookie2", "set-cookie", "set-cookie2", "host", "connection", "content-length", "content-type",
@@ -62,7 +62,7 @@ func unusable(name string) bool {
 // maxHeaders bounds how many headers a hook may ask for.
 const maxHeaders = 32
 
-// checkHeaders refuses to have code given a credential, or the header that holds the hook's secret.
+// checkHeaders refuses to show code a credential, or the header that carries the hook's secret.
 func checkHeaders(h execution.FunctionHook) error {
 	if len(h.Headers) > maxHeaders {
 		return api.Invalid("hook.headers", "has more than 32 names")
@@ -81,7 +81,7 @@ func checkHeaders(h execution.FunctionHook) error {
 	return nil
 }
 
-// Headers are where a scheme looks for the signature or the secret: the header that the hook names, else the usual
+// Headers returns where a scheme looks for the signature or the secret: the header that the hook names, or the usual
 // ones.
 func Headers(h execution.FunctionHook) []string {
 	switch {
@@ -95,7 +95,7 @@ func Headers(h execution.FunctionHook) []string {
 	return nil
 }
 
-// token reports whether s can be a header's name (RFC 9110 §5.6.2).
+// token reports whether s can be the name of a header (RFC 9110 §5.6.2).
 func token(s string) bool {
 	for i := range len(s) {
 		c := s[i]

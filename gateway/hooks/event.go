@@ -10,7 +10,7 @@ import (
 	"github.com/airlock-run/airlock/functions/webhook"
 )
 
-// NewEvent describes a delivery to code. See [Sees] for the headers that are in it.
+// NewEvent returns the description of a delivery for code. See [Sees] for the headers in it.
 func NewEvent(h execution.FunctionHook, method, path string, query url.Values, header http.Header, body []byte) webhook.Event {
 	values := make(map[string]string, len(query))
 	for name, all := range query {
@@ -25,15 +25,16 @@ func NewEvent(h execution.FunctionHook, method, path string, query url.Values, h
 	return e
 }
 
-// Kept returns a stored event as the hook would have it described today: one that an earlier release stored may hold
-// credentials.
+// Kept returns a stored event as the hook would describe it today. An event that an earlier release stored may
+// contain credentials.
 func Kept(h execution.FunctionHook, event []byte) json.RawMessage {
 	sees := webhook.Keeps(Sees(h))
 	return webhook.Without(event, func(name string) bool { return sees(name) && keeps(h, name) })
 }
 
-// Sees returns the headers that code is given, in lower case: the content type, the user agent, those of the scheme's
-// provider, the signature, and those that the hook asks for. A name that ends with * stands for all that begin with it.
+// Sees returns the headers that code sees, in lower case: the content type, the user agent, those of the scheme's
+// provider, the signature, and those that the hook asks for. A name that ends with * stands for all that begin with
+// it.
 func Sees(h execution.FunctionHook) []string {
 	var provider []string
 	switch h.Scheme {
@@ -55,7 +56,7 @@ func Sees(h execution.FunctionHook) []string {
 	return webhook.Sees(provider, h.Headers)
 }
 
-// keeps reports whether a header may be shown at all: one in which the hook looks for its secret may not.
+// keeps reports whether a header may be shown. The header that carries the hook's secret may not.
 func keeps(h execution.FunctionHook, name string) bool {
 	if h.Scheme != SharedHeader {
 		return true

@@ -10,17 +10,17 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// MinSecretBytes is how long a key must be, after decoding.
+// MinSecretBytes is the least length of a key, after decoding.
 const MinSecretBytes = 16
 
 const secretPrefix = "whsec_"
 
-// errShort refuses a key that could be guessed.
+// errShort is the error of a key that could be guessed.
 var errShort = errors.New("is too short: 16 bytes or more are required, after decoding and without whsec_; " +
 	"openssl rand -hex 32 makes one")
 
-// keyOf returns the key of a hook. A secret that is empty, blank or short is none, whoever stored it. Only
-// Standard Webhooks decode what stands after whsec_, but it is as strong as its bytes for every scheme.
+// keyOf returns the key of a hook. A secret that is empty, blank or short counts as none, whoever stored it. Only
+// Standard Webhooks decode what follows whsec_, but for every scheme the secret is as strong as its bytes.
 func keyOf(h execution.FunctionHook) ([]byte, error) {
 	text, prefixed := strings.CutPrefix(h.Secret, secretPrefix)
 	decoded, err := strictBase64(text)
@@ -39,7 +39,7 @@ func keyOf(h execution.FunctionHook) ([]byte, error) {
 	return key, nil
 }
 
-// standardKey returns the key as the library of Standard Webhooks takes it.
+// standardKey returns the key in the form that the library of Standard Webhooks accepts.
 func standardKey(h execution.FunctionHook) (*standardwebhooks.Webhook, error) {
 	key, err := keyOf(h)
 	if err != nil {
@@ -48,7 +48,8 @@ func standardKey(h execution.FunctionHook) (*standardwebhooks.Webhook, error) {
 	return standardwebhooks.NewWebhookRaw(key)
 }
 
-// strictBase64 decodes standard base64 in its one form: padded, without white space, and with unused bits at zero.
+// strictBase64 returns the bytes of standard base64 in its canonical form: padded, without white space, and with
+// unused bits at zero.
 func strictBase64(text string) ([]byte, error) {
 	if strings.ContainsAny(text, "\r\n") {
 		return nil, base64.CorruptInputError(0)

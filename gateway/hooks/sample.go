@@ -13,9 +13,9 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Sample is a delivery as its sender makes it, without the signature.
+// A Sample is a delivery as its sender makes it, without the signature.
 type Sample struct {
-	Scheme  string            `json:"scheme"` // "any" goes with every scheme
+	Scheme  string            `json:"scheme"` // "any" suits every scheme
 	Name    string            `json:"name"`
 	Headers map[string]string `json:"headers"`
 	Body    string            `json:"body"`
@@ -24,7 +24,7 @@ type Sample struct {
 //go:embed samples.json
 var samples []byte
 
-// Samples lists those that fit a scheme, its own first. They are after the senders' documentation.
+// Samples returns the samples for a scheme, its own first. They follow the senders' documentation.
 func Samples(scheme string) ([]Sample, error) {
 	var all, fit, others []Sample
 	if err := json.Unmarshal(samples, &all); err != nil {
@@ -41,8 +41,8 @@ func Samples(scheme string) ([]Sample, error) {
 	return append(fit, others...), nil
 }
 
-// Sign gives the headers that a sender who knows the hook's secret adds to a body at a time; id names the message where
-// the scheme has ids.
+// Sign returns the headers that a sender who knows the hook's secret adds to a body. id names the message if the
+// scheme has IDs.
 func Sign(h execution.FunctionHook, id string, body []byte, now time.Time) (http.Header, error) {
 	header, at, secret := http.Header{}, strconv.FormatInt(now.Unix(), 10), []byte(h.Secret)
 	if _, err := keyOf(h); err != nil && h.Scheme != None {

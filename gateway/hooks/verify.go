@@ -25,31 +25,31 @@ const (
 	SharedHeader = "shared-header" // the secret itself
 )
 
-// tolerance is how far a timestamp may be off where the hook does not say: what Stripe, Slack and the Standard Webhooks
-// libraries take.
+// tolerance is how far a timestamp may be off if the hook does not say: the value of Stripe, Slack and the Standard
+// Webhooks libraries.
 const tolerance = 5 * time.Minute
 
-// remembered is how long a signature without a timestamp is not taken twice.
+// remembered is how long a signature without a timestamp is refused a second time.
 const remembered = 24 * time.Hour
 
-// Refusal is the error of a delivery that is not what it should be. Its text tells nothing that the sender does not
+// Refusal is the error of a delivery that could not be verified. Its text reveals nothing that the sender does not
 // know.
 type Refusal struct{ Reason string }
 
-// Error gives the reason.
+// Error returns the reason.
 func (r *Refusal) Error() string { return r.Reason }
 
-// Proof identifies a delivery that was verified. The zero Proof is that of a scheme that signs nothing.
+// A Proof identifies a verified delivery. The zero Proof is that of a scheme that signs nothing.
 type Proof struct {
 	// Key is the same for the same message.
 	Key string
-	// Mark is the same for the same sending of it: a message that is sent again by whom it comes from has another mark.
+	// Mark is the same for the same sending of a message. A message that its sender sends again has another mark.
 	Mark string
-	// Until is when a delivery with this Key would be refused for its age.
+	// Until is when a delivery with this Key would be refused because of its age.
 	Until time.Time
 }
 
-// Verify checks a delivery. The error is a *Refusal.
+// Verify verifies a delivery. The error is a *Refusal.
 func Verify(h execution.FunctionHook, header http.Header, body []byte, now time.Time) (Proof, error) {
 	if h.Scheme == None {
 		return Proof{}, nil
@@ -78,7 +78,7 @@ func Verify(h execution.FunctionHook, header http.Header, body []byte, now time.
 
 func refused(reason string) error { return &Refusal{reason} }
 
-// one gives a header that must be there once.
+// one returns a header that must occur once.
 func one(header http.Header, name string) (string, error) {
 	values := header.Values(name)
 	switch {
@@ -90,7 +90,7 @@ func one(header http.Header, name string) (string, error) {
 	return values[0], nil
 }
 
-// timely checks seconds since 1970, and returns the time from which on they would be too old.
+// timely checks seconds since 1970, and returns the time from which on they are too old.
 func timely(h execution.FunctionHook, text string, now time.Time) (until time.Time, err error) {
 	seconds, ok := decimal(text)
 	if !ok {
@@ -118,7 +118,7 @@ func mac(secret []byte, parts ...[]byte) []byte {
 	return m.Sum(nil)
 }
 
-// same compares without telling by its time where two values differ, or how long either is.
+// same reports whether two values are equal, in a time that reveals neither where they differ nor how long they are.
 func same(a, b []byte) bool {
 	x, y := sha256.Sum256(a), sha256.Sum256(b)
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
@@ -154,7 +154,7 @@ func verifyStandard(h execution.FunctionHook, header http.Header, body []byte, n
 	if err != nil || key.VerifyIgnoringTimestamp(body, header) != nil {
 		return Proof{}, refused("the signature is not valid")
 	}
-	// The message keeps its id when it is sent again, hours later even, and is signed anew.
+	// A message keeps its ID when it is sent again, even hours later, and is signed anew.
 	return Proof{Key: digest(Standard, values[0]), Mark: digest(values[1]), Until: later(until, now.Add(remembered))}, nil
 }
 
@@ -165,7 +165,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// bodySigned checks an HMAC-SHA256 of the body alone. Nothing in it is bound to a time, so the signature is remembered.
+// bodySigned verifies an HMAC-SHA256 of the body alone. It is not bound to a time, so the signature is remembered.
 func bodySigned(h execution.FunctionHook, header http.Header, names []string, prefix string, body []byte, now time.Time, decode func(string) ([]byte, error)) (Proof, error) {
 	name := names[0]
 	for _, n := range names {
@@ -225,8 +225,8 @@ func verifySlack(h execution.FunctionHook, header http.Header, body []byte, now 
 	return anyOf(Slack, []string{signature}, mac([]byte(h.Secret), []byte("v0:"+at+":"), body), until)
 }
 
-// anyOf takes the signature when it is among those given, in hexadecimal: while a secret is being changed senders sign
-// with both.
+// anyOf reports whether the signature is among those given, in hexadecimal. A sender that is changing its secret
+// signs with both.
 func anyOf(scheme string, signatures []string, want []byte, until time.Time) (Proof, error) {
 	good := false
 	for _, s := range signatures {

@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	// MaxAttempts is how often a receiver is told in vain, over about five hours.
+	// MaxAttempts is how often a receiver is called in vain, over about five hours.
 	MaxAttempts = 15
 	longest     = time.Hour
-	// sendTime is more than one attempt takes: a process that takes longer to say what came of it has died.
+	// sendTime is longer than one attempt takes. A process that does not report an outcome within it has died.
 	sendTime = time.Minute
 	together = 8 // callbacks are taken at a time
-	// patient is how long a callback waits for a place, and inLine how many of a tenant do; all others are due again later.
-	// Waiting and sending take less than sendTime together.
+	// patient is how long a callback waits for a place, and inLine how many callbacks of a tenant wait. Others become due
+	// again later. Waiting and sending together take less than sendTime.
 	patient, inLine = 20 * time.Second, 8
-	// gone is how long a receiver that answered 410 is not called by anybody of its tenant.
+	// gone is how long nobody of a tenant calls a receiver that responded with 410.
 	gone = 24 * time.Hour
 )
 
-// backoff doubles from a second to an hour, less up to half of it by chance, so that those who failed together do not
-// come back together.
+// backoff returns a pause that doubles from a second to an hour, less a random part of up to half, so that calls that
+// failed together are not repeated together.
 func (q *Queue) backoff(attempt int) time.Duration {
 	d := longest
 	if attempt < 12 {
@@ -32,7 +32,7 @@ func (q *Queue) backoff(attempt int) time.Duration {
 	return d - time.Duration(q.cfg.Random()*float64(d)/2)
 }
 
-// deliver makes callbacks that are due.
+// deliver makes callbacks as they become due.
 func (q *Queue) deliver(loop context.Context) {
 	clock := time.NewTicker(tick / 4)
 	defer clock.Stop()
@@ -48,8 +48,8 @@ func (q *Queue) deliver(loop context.Context) {
 	}
 }
 
-// deliverDue takes callbacks that are due and has them made. When receivers hang and there is no place for a callback, it
-// waits for one, or is due again later.
+// deliverDue makes the callbacks that are due. If receivers hang and a callback has no place, it waits for one, or
+// becomes due again later.
 func (q *Queue) deliverDue(ctx context.Context) (found bool, err error) {
 	now := q.cfg.Now()
 	due, err := q.cfg.Store.Callbacks(ctx, now, now.Add(sendTime), together)
@@ -86,7 +86,7 @@ func (q *Queue) line(tenant string, n int) bool {
 	return true
 }
 
-// place waits for a place. It returns nil when none falls free in time.
+// place waits for a place. It returns nil if none becomes free in time.
 func (q *Queue) place(ctx context.Context, owner bounds.Owner) (leave func()) {
 	ctx, cancel := context.WithTimeout(ctx, patient)
 	defer cancel()
@@ -104,7 +104,7 @@ func (q *Queue) place(ctx context.Context, owner bounds.Owner) (leave func()) {
 	}
 }
 
-// tell makes one attempt.
+// tell makes one attempt to call a receiver back and stores its outcome.
 func (q *Queue) tell(ctx context.Context, job execution.Job) {
 	now := q.cfg.Now()
 	away, err := q.cfg.Store.Gone(ctx, job.Tenant, job.Callback.URL, now, time.Time{})

@@ -1,10 +1,14 @@
-// Package jobs runs executions that nobody waits for. A job that was submitted is in the [Store], on the disk, before
-// anybody is told so; from there it is claimed, run, and finished with its result, each step one transaction. A
-// process that dies leaves orphans. The next process, or another one with the same store, runs those again that left
-// no audit record under their id, and ends the others: what was recorded has happened and does not happen twice.
-// [Queue.Start] does that in the background; where a process stands still between requests, [Queue.RunDue] does it
-// whenever it is called.
+// Package jobs runs executions that nobody waits for.
 //
-// Who asked to be called back is called when the result is kept, and again, later and later, until it has been
-// received.
+// A submitted job is in the [Store], on disk, before its caller gets a response. From there it is claimed, run, and
+// finished with its result; each step is one transaction. A process that dies leaves orphans. The next process, or
+// another one with the same store, runs the orphans again that left no audit record under their ID, and ends the
+// others: what was recorded has happened, and does not happen twice. [Queue.Start] does that in the background. In a
+// process that is suspended between requests, [Queue.RunDue] does it when it is called.
+//
+// A receiver that was named with a job is called back when the result is stored, and again with growing pauses until
+// it has accepted the call.
+//
+// The handlers of asynchronous executions and of GET /api/result are in handlers.go. Package gateway imports this
+// package, and package callbacks for the receipt of a call. Start with [Queue].
 package jobs

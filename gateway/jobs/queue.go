@@ -13,65 +13,67 @@ import (
 	"github.com/airlock-run/airlock/gateway/bounds"
 )
 
-// Store keeps jobs. It is safe for concurrent use, by several processes too. Errors are execution.ErrNotFound and
-// execution.ErrFull where they say so.
+// Store keeps jobs. It is safe for concurrent use, also by several processes. Its methods return
+// execution.ErrNotFound and execution.ErrFull where their comments say so.
 type Store interface {
-	// Submit keeps a job for good, unless one with its id is there. ErrFull when there are too many.
+	// Submit stores a job, unless one with its ID exists. The error is ErrFull if there are too many.
 	Submit(ctx context.Context, job execution.Job) error
-	// Job finds one, or ErrNotFound.
+	// Job returns a job, or ErrNotFound.
 	Job(ctx context.Context, id string) (execution.Job, error)
-	// ChangeJob hands a job to fn and keeps what fn makes of it in one transaction, unless fn fails.
+	// ChangeJob passes a job to fn and stores what fn makes of it in one transaction, unless fn fails.
 	ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error)
 	Work
 	Outbox
 	Upkeep
 }
 
-// Work is how a process comes by what it is to run.
+// Work is how a process gets jobs to run.
 type Work interface {
-	// Claim makes the next job of a tenant that is not passed over this process's own: of the first such tenant in order
-	// after the one given, so that all are served in turn. ErrNotFound when there is none.
+	// Claim makes this process the owner of the next job of a tenant that is not passed over: the first such tenant in
+	// order after the given one, so that all are served in turn. The error is ErrNotFound if there is none.
 	Claim(ctx context.Context, now time.Time, after string, passOver []string) (execution.Job, error)
-	// Take makes the job with an id this process's own; ErrNotFound when it may not begin, or not any more.
+	// Take makes this process the owner of the job with an ID. The error is ErrNotFound if the job may not begin, or has
+	// begun.
 	Take(ctx context.Context, now time.Time, id string) (execution.Job, error)
-	// Cancelled are this process's running jobs that are to be stopped.
+	// Cancelled returns the jobs that this process runs and that are to be stopped.
 	Cancelled(ctx context.Context) ([]string, error)
 }
 
-// Outbox is the callbacks to be made.
+// Outbox holds the callbacks that are to be made.
 type Outbox interface {
-	// Callbacks takes callbacks that are due; each is due again at a later time unless ChangeJob says otherwise.
+	// Callbacks takes callbacks that are due. Each is due again at a later time unless ChangeJob says otherwise.
 	Callbacks(ctx context.Context, now, again time.Time, limit int) ([]execution.Job, error)
-	// Gone reports whether a receiver is gone; with an until, it is from now on.
+	// Gone reports whether a receiver is gone. With an until, the receiver counts as gone until then.
 	Gone(ctx context.Context, tenant, url string, now, until time.Time) (bool, error)
 }
 
-// Upkeep is what has to be seen to now and then.
+// Upkeep is regular maintenance.
 type Upkeep interface {
-	// Orphans are the running jobs of processes that have ended, and their functions too. The callbacks that those had
-	// taken are due again, at once or when the time that they were taken for is over.
+	// Orphans returns the running jobs of processes that have ended, and whose functions have ended, too. The callbacks
+	// that those processes had taken become due again, at once or when the time that they were taken for is over.
 	Orphans(ctx context.Context) ([]execution.Job, error)
-	// Prune forgets what ended before a time.
+	// Prune deletes what ended before a time.
 	Prune(ctx context.Context, now, before time.Time) error
 }
 
-// Runner is how jobs are run and told of.
+// A Runner runs jobs and makes their callbacks.
 type Runner interface {
-	// Run runs a job to its end, or says that it did not begin and when to try again (more than 0). When ctx ends the
-	// result is that of a cancelled execution.
+	// Run runs a job to its end. If the job did not begin, again says when to try again, and is more than 0. When ctx
+	// ends, the result is that of a cancelled execution.
 	Run(ctx context.Context, job execution.Job) (result execution.Result, again time.Duration)
-	// Recorded reports whether a job that was lost has its audit record, and what to answer for it then. It may take as
-	// long as the job did.
+	// Recorded reports whether a lost job has its audit record, and returns the result to give in that case. It may take
+	// as long as the job did.
 	Recorded(ctx context.Context, job execution.Job) (result execution.Result, recorded bool, err error)
-	// Send tells a receiver once.
+	// Send makes one attempt to call the receiver back.
 	Send(ctx context.Context, job execution.Job) Receipt
 }
 
-// Receipt is what came of one attempt to tell a receiver.
+// Receipt is the outcome of one attempt to call a receiver back.
 type Receipt struct {
 	Delivered bool
 	Gone      bool
-	// Problem is why not, for the job's owner; After is when the receiver wants to be asked again, if it said so.
+	// Problem tells the owner of the job why the call failed. After is when the receiver wants to be called again, if it
+	// said so.
 	Problem string
 	After   time.Duration
 }
@@ -81,30 +83,30 @@ type Config struct {
 	Store   Store
 	Runner  Runner
 	Workers int // jobs at once; 2
-	// Spare is how many more there may be of tenants that have none at work: however long the jobs of others take, who
-	// comes anew does not wait for them. 16.
+	// Spare is how many additional jobs may run of tenants that run none: however long the jobs of others take, a tenant
+	// that was idle does not wait for them. 16.
 	Spare  int
-	Keep   time.Duration // how long what ended can be asked for; 7 days
+	Keep   time.Duration // how long ended jobs are kept; 7 days
 	Now    func() time.Time
 	Random func() float64 // uniform in [0, 1)
 	Logger *slog.Logger
 }
 
-// ErrEnded is the error of cancelling what has ended.
+// ErrEnded is the error of cancelling a job that has ended.
 var ErrEnded = errors.New("the job has ended")
 
 // Queue runs the jobs of a store. It is safe for concurrent use.
 type Queue struct {
 	cfg     Config
 	wake    chan struct{}
-	telling *bounds.Pool   // a place for each callback that is made at once
+	telling *bounds.Pool   // a place for each callback that is being made
 	busy    sync.WaitGroup // loops, jobs and callbacks
 
 	mu       sync.Mutex
 	stop     context.CancelFunc // nil before Start and Stop
 	running  map[string]context.CancelFunc
-	atWork   map[string]int // jobs of each tenant that has some
-	waiting  map[string]int // callbacks of each tenant that wait for a place
+	atWork   map[string]int // jobs that run, by tenant
+	waiting  map[string]int // callbacks that wait for a place, by tenant
 	adopting map[string]bool
 }
 
@@ -128,8 +130,8 @@ func New(cfg Config) (*Queue, error) {
 	}, nil
 }
 
-// Submit keeps a job; once it returns nil the job will have a result. The error is execution.ErrFull when there are too
-// many.
+// Submit stores a job. If the error is nil, the job will have a result. The error is execution.ErrFull if there are
+// too many.
 func (q *Queue) Submit(ctx context.Context, job execution.Job) error {
 	job.Status = execution.Queued
 	if err := q.cfg.Store.Submit(ctx, job); err != nil {
@@ -146,7 +148,7 @@ func (q *Queue) nudge() {
 	}
 }
 
-// Job finds a job; execution.ErrNotFound when there is none.
+// Job returns a job, or execution.ErrNotFound.
 func (q *Queue) Job(ctx context.Context, id string) (execution.Job, error) {
 	return q.cfg.Store.Job(ctx, id)
 }
@@ -154,9 +156,9 @@ func (q *Queue) Job(ctx context.Context, id string) (execution.Job, error) {
 // patience is how long Cancel waits for a guest to stop.
 const patience = 5 * time.Second
 
-// Cancel ends a job. One that has not begun never will: began is false, and its result is the one given. One that
-// runs is stopped, wherever it runs; what is answered is the job as it has become, usually with its end. The error is
-// ErrEnded when it had ended before.
+// Cancel ends a job. A job that has not begun never begins: began is false, and its result is the given one. A job
+// that runs is stopped, wherever it runs; the job returned is its latest state, usually with its end. The error is
+// ErrEnded if the job had ended before.
 func (q *Queue) Cancel(ctx context.Context, id string, result execution.Result) (job execution.Job, began bool, err error) {
 	job, err = q.cfg.Store.ChangeJob(ctx, id, func(j *execution.Job) error {
 		switch began = true; {
@@ -200,7 +202,7 @@ func (q *Queue) interrupt(id string) {
 	}
 }
 
-// end puts a result into a job, and its callback on the way.
+// end stores a result in a job and makes its callback due.
 func (q *Queue) end(j *execution.Job, result execution.Result) error {
 	body, err := json.Marshal(result)
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// reserve is what a job may take from when it is claimed: waiting for a place, the longest tier, its record and its
+// reserve is how long a job may take after it was claimed: waiting for a place, the longest tier, its record and its
 // callback.
 const reserve = 110 * time.Second
 
-// RunDue does what there is to do now, in a process that stands still in between: with an id it runs that job, if
-// nobody has yet; without one it runs whatever is queued, takes over what the dead left and forgets what is old.
-// Callbacks that are due are made either way. It begins no job when less than about two minutes are left until ctx
-// ends (with no more to begin with it fails), and returns when everything that it began has ended. What it could not
-// do is left for the next turn. It must not be called after Start; turns of several processes may go on at once.
+// RunDue does the work that is due now, in a process that is suspended in between. With an ID, it runs that job if
+// nobody has. Without one, it runs all queued jobs, adopts orphans and deletes old jobs. Either way, it makes the
+// callbacks that are due. It begins no job when less than about two minutes are left until ctx ends (and fails if
+// there was less from the start), and returns when everything that it began has ended. What is left is done by the
+// next call. It must not be called after Start. Several processes may call it at once.
 func (q *Queue) RunDue(ctx context.Context, id string) error {
 	begin := ctx
 	if end, ok := ctx.Deadline(); ok {
@@ -28,7 +28,7 @@ func (q *Queue) RunDue(ctx context.Context, id string) error {
 		begin, cancel = context.WithDeadline(ctx, end.Add(-reserve))
 		defer cancel()
 	}
-	// Who is cut off at the end of ctx leaves an orphan, and not one that was cancelled.
+	// A process that is cut off at the end of ctx leaves an orphan, and not a cancelled job.
 	running, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
 	watched := make(chan struct{})
@@ -43,7 +43,7 @@ func (q *Queue) RunDue(ctx context.Context, id string) error {
 	return errors.Join(q.adoptAll(running), q.deliverAll(running), q.drain(begin, running), q.deliverAll(running), q.prune(running))
 }
 
-// watch stops what is cancelled meanwhile.
+// watch stops jobs that are cancelled meanwhile.
 func (q *Queue) watch(ctx context.Context) {
 	clock := time.NewTicker(tick)
 	defer clock.Stop()
@@ -95,7 +95,7 @@ func (q *Queue) drain(begin, running context.Context) error {
 	}
 }
 
-// adoptAll waits for what it adopts.
+// adoptAll adopts orphans and waits for them.
 func (q *Queue) adoptAll(ctx context.Context) error {
 	defer q.busy.Wait()
 	return q.adopt(ctx)

@@ -10,11 +10,10 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// tick is how often a queue looks for what others have left: jobs of other processes, cancellations, times that came.
+// tick is how often a queue looks for work that others left: jobs of other processes, cancellations, due times.
 const tick = time.Second
 
-// Start adopts orphans and begins to work, once, unless Stop was first. Jobs hang on running: when it ends they are
-// cancelled.
+// Start adopts orphans and begins to work, once, unless Stop came first. Jobs are cancelled when running ends.
 func (q *Queue) Start(running context.Context) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -28,7 +27,8 @@ func (q *Queue) Start(running context.Context) {
 	q.busy.Go(func() { q.tidy(loop) })
 }
 
-// Stop claims no more and waits for what runs. When ctx ends first its error is given, and what runs goes on.
+// Stop stops claiming jobs and waits for those that run. If ctx ends first, its error is returned, and the jobs
+// continue.
 func (q *Queue) Stop(ctx context.Context) error {
 	q.mu.Lock()
 	if q.stop == nil {
@@ -80,8 +80,8 @@ func (q *Queue) dispatch(loop, running context.Context) {
 	}
 }
 
-// passedOver are the tenants that may have no more jobs at work while so many workers, with the one that looks, are
-// taken: the last ones are for those that have none.
+// passedOver returns the tenants that may run no more jobs while this many workers, including the one that asks, are
+// taken: the last workers are for tenants that run none.
 func (q *Queue) passedOver(taken int) []string {
 	if taken <= q.cfg.Workers {
 		return nil
@@ -91,7 +91,7 @@ func (q *Queue) passedOver(taken int) []string {
 	return slices.Collect(maps.Keys(q.atWork))
 }
 
-// at counts the jobs of a tenant that are at work.
+// at changes the number of jobs that a tenant runs.
 func (q *Queue) at(tenant string, change int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -103,7 +103,7 @@ func (q *Queue) at(tenant string, change int) {
 // errTaken ends a change that came too late.
 var errTaken = errors.New("the job is another's by now")
 
-// run has one job run and keeps its result.
+// run runs a job and stores its result.
 func (q *Queue) run(running context.Context, job execution.Job) {
 	ctx, cancel := context.WithCancel(running)
 	defer cancel()
@@ -129,7 +129,7 @@ func (q *Queue) run(running context.Context, job execution.Job) {
 	})
 }
 
-// keep changes a job whatever happens meanwhile to the disk: a result that cannot be written is not given up at once.
+// keep changes a job. It retries, because a result must not be lost to a disk that fails for a moment.
 func (q *Queue) keep(ctx context.Context, job execution.Job, fn func(*execution.Job) error) {
 	for attempt := range 6 {
 		_, err := q.cfg.Store.ChangeJob(ctx, job.ID, fn)
@@ -142,7 +142,7 @@ func (q *Queue) keep(ctx context.Context, job execution.Job, fn func(*execution.
 	}
 }
 
-// adopt takes over what processes that ended were running. A job with an audit record has happened.
+// adopt takes over what ended processes were running. A job with an audit record has happened.
 func (q *Queue) adopt(ctx context.Context) error {
 	orphans, err := q.cfg.Store.Orphans(ctx)
 	for _, job := range orphans {
@@ -157,7 +157,7 @@ func (q *Queue) adopt(ctx context.Context) error {
 	return err
 }
 
-// take ends an orphan that has happened, and has any other run again.
+// take ends an orphan that has happened, and has any other orphan run again.
 func (q *Queue) take(ctx context.Context, job execution.Job) {
 	defer func() {
 		q.mu.Lock()
@@ -191,7 +191,7 @@ func (q *Queue) complain(ctx context.Context, what string, err error) {
 	}
 }
 
-// tidy adopts, stops and forgets.
+// tidy adopts orphans, stops cancelled jobs and deletes old ones.
 func (q *Queue) tidy(loop context.Context) {
 	clock := time.NewTicker(tick)
 	defer clock.Stop()

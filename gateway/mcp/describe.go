@@ -13,12 +13,12 @@ const instructions = "Airlock runs JavaScript and TypeScript in a fresh sandbox 
 	"Use execute_code to compute, to transform data, or to combine several tool calls in one script; print with console.log and return the value. " +
 	"A run that fails is a result with isError whose status, error, exception and limit say why: mend the code and call again."
 
-// described is a tool as clients are told of it, and how it is carried out.
+// described is a tool as clients see it, and the func that carries it out.
 type described struct {
 	tool  *sdk.Tool
 	run   runTool
-	saved bool // it needs the store of saved functions
-	// attached: it needs the tools of attached servers.
+	saved bool // it needs saved functions
+	// attached marks a tool that needs the tools of attached servers.
 	attached bool
 }
 
@@ -35,7 +35,7 @@ func descriptions(schemas *openapi.Document) ([]described, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Providers of models take no alternatives at the top of a tool's schema; code may be "" where entry is given.
+	// Providers of models accept no alternatives at the top of a tool's schema. code may be "" if entry is given.
 	delete(request, "anyOf")
 	request["required"] = []any{"code"}
 	properties, ok := request["properties"].(map[string]any)
@@ -103,7 +103,8 @@ func object(required []any, properties map[string]any) map[string]any {
 	return schema
 }
 
-// anyResult describes the structured content of a tool without forbidding a problem, which has the same place.
+// anyResult returns a schema of the structured content of a tool that also allows a problem, which has the same
+// place.
 func anyResult(schema map[string]any) map[string]any {
 	return map[string]any{"type": "object", "properties": schema["properties"]}
 }

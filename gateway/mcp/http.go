@@ -11,7 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// call is who made a call, and a context that ends when it can no longer be answered.
+// call is the caller of a tool, and a context that ends when the call can no longer be answered.
 type call struct {
 	caller Caller
 	gone   context.Context
@@ -19,13 +19,13 @@ type call struct {
 
 type callerKey struct{}
 
-// WithCaller puts the recognised caller of an HTTP request where ServeHTTP finds it.
+// WithCaller puts the authenticated caller of an HTTP request where ServeHTTP finds it.
 func WithCaller(ctx context.Context, caller Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, caller)
 }
 
-// ServeHTTP is the streamable HTTP transport. The request's context must have its caller ([WithCaller]) and end when
-// the client hangs up.
+// ServeHTTP serves the streamable HTTP transport. The request's context must have its caller ([WithCaller]) and end
+// when the client hangs up.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		waiting, cancel := context.WithCancel(r.Context())
@@ -33,7 +33,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer context.AfterFunc(s.leaving, cancel)()
 		r = r.WithContext(waiting)
 	}
-	// The SDK carries who calls from its bearer middleware to sessions and tools. The credential itself stays behind.
+	// The SDK carries the caller from its bearer middleware to sessions and tools. The credential itself is removed.
 	r = r.WithContext(r.Context())
 	r.Header = r.Header.Clone()
 	r.Header.Del("X-Api-Key")
@@ -44,14 +44,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(w, r)
 }
 
-// unknowing answers a caller that names another's session as if there were no such session. The SDK compares the two,
-// and answers 403, which tells whoever tries ids that this one is in use.
+// unknowing makes the session of another caller look like no session. The SDK compares the callers and responds with
+// 403, which tells anybody who tries IDs that this one is in use.
 type unknowing struct {
 	http.ResponseWriter
 	refused bool // with 403, and nothing written yet
 }
 
-// What the SDK writes for a session of another caller, and for none.
+// What the SDK writes for a session of another caller, and for an unknown session.
 const (
 	othersSession = "session user mismatch"
 	noSession     = "session not found"
@@ -90,7 +90,7 @@ func (u *unknowing) Flush() {
 	}
 }
 
-// tokenOf gives the SDK the caller that the gateway recognised.
+// tokenOf returns to the SDK the caller that the gateway authenticated.
 func tokenOf(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
 	caller, ok := ctx.Value(callerKey{}).(Caller)
 	if !ok {
@@ -102,7 +102,7 @@ func tokenOf(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, e
 	}, nil
 }
 
-// ofRequest finds the caller of a tool call that came over HTTP.
+// ofRequest returns the caller of a tool call that came over HTTP.
 func ofRequest(request *sdk.CallToolRequest) (call, error) {
 	if request.Extra != nil && request.Extra.TokenInfo != nil {
 		if c, ok := request.Extra.TokenInfo.Extra["call"].(call); ok {

@@ -10,18 +10,18 @@ import (
 	"sync/atomic"
 )
 
-// What a line is answered with that is no message (JSON-RPC 2.0 §5.1). Nobody knows whose answer it is, so it has no
-// id.
+// The response to a line that is not a message (JSON-RPC 2.0 §5.1). It is unknown which call it answers, so it has no
+// ID.
 const (
 	notJSON    = -32700
 	notMessage = -32600
 )
 
-// maxLine is the longest line that is taken, in bytes.
+// maxLine is the longest line that is accepted, in bytes.
 const maxLine = 8 << 20
 
-// lines gives what a client writes, line by line, and answers those that are not JSON itself: the SDK's transport
-// would end with the first of them. Writing is safe for concurrent use.
+// lines reads what a client writes, line by line, and answers the lines that are not JSON itself, because the SDK's
+// transport would end with the first of them. Writing is safe for concurrent use.
 type lines struct {
 	in     *bufio.Reader
 	rest   []byte      // of the line that is being read
@@ -56,7 +56,7 @@ func (l *lines) Read(p []byte) (int, error) {
 
 func (l *lines) failed() bool { return l.broken.Load() }
 
-// next reads a line, of one that is too long no more than shows it.
+// next reads a line. Of a line that is too long, it returns no more than shows it.
 func (l *lines) next() (line []byte, err error) {
 	for {
 		part, err := l.in.ReadSlice('\n')
@@ -69,7 +69,7 @@ func (l *lines) next() (line []byte, err error) {
 	}
 }
 
-// refuse answers what is no message.
+// refuse answers a line that is not a message.
 func (l *lines) refuse(code int, message string) {
 	type failure struct {
 		Code    int    `json:"code"`
@@ -81,7 +81,7 @@ func (l *lines) refuse(code int, message string) {
 		Error   failure `json:"error"`
 	}{"2.0", nil, failure{code, message}})
 	if err == nil {
-		_, _ = l.Write(append(text, '\n')) // when it cannot be told, nothing can: the next answer fails too
+		_, _ = l.Write(append(text, '\n')) // if it cannot be written, the next answer fails, too
 	}
 }
 

@@ -9,30 +9,30 @@ import (
 	"github.com/airlock-run/airlock/gateway/registry"
 )
 
-// Caller is who calls a tool, as the gateway recognised it.
+// Caller is the authenticated caller of a tool.
 type Caller struct {
 	Identity authn.Identity
 	IP       string
-	// TraceParent is the caller's trace context (W3C), or empty.
+	// TraceParent is the caller's trace context (W3C), or "".
 	TraceParent string
-	// Refused, which may be nil, is told that a call came to nothing: it was refused, or ended before its answer.
+	// Refused, which may be nil, is called if a call was not carried out: it was refused, or ended before its answer.
 	Refused func()
 }
 
 // Executor is the gateway as the tools see it. It is safe for concurrent use, and checks what the caller may do.
 type Executor interface {
-	// Execute runs a request and waits. onLog, which may be nil, is given every log as it is printed. When ctx ends the
+	// Execute runs a request and waits. onLog, which may be nil, receives every log as it is printed. When ctx ends, the
 	// run is stopped.
 	Execute(ctx context.Context, caller Caller, request execution.Request, onLog func(execution.Log)) (execution.Result, error)
-	// Analyze gives the answer of POST /api/analyze.
+	// Analyze returns the response of POST /api/analyze.
 	Analyze(ctx context.Context, caller Caller, request execution.Request) (json.RawMessage, error)
-	// Execution gives what is known of an execution: its result while that is kept, and its audit record.
+	// Execution returns what is known of an execution: its result while that is kept, and its audit record.
 	Execution(ctx context.Context, caller Caller, id string) (json.RawMessage, error)
 }
 
-// Functions is the store of saved functions. It is safe for concurrent use, and checks what the caller may do.
+// Functions are the saved functions. It is safe for concurrent use, and checks what the caller may do.
 type Functions interface {
-	// ListFunctions gives a page, {"items", "next"}, after a cursor, which is empty for the first.
+	// ListFunctions returns a page, {"items", "next"}, after a cursor, which is empty for the first page.
 	ListFunctions(ctx context.Context, caller Caller, cursor string) (json.RawMessage, error)
 	// InvokeFunction runs a version and waits.
 	InvokeFunction(ctx context.Context, caller Caller, call registry.Call, onLog func(execution.Log)) (execution.Result, error)
@@ -46,13 +46,13 @@ type Problem struct {
 	RetryAfter int    `json:"retryAfter,omitempty"` // seconds
 }
 
-// Tools finds what code can call of the servers that the deployment attaches. It is safe for concurrent use.
+// Tools finds the remote tools that code can call. It is safe for concurrent use.
 type Tools interface {
-	// SearchTools gives the tools that fit, {"items", "next"}, best first, each with its declaration.
+	// SearchTools returns the tools that match, {"items", "next"}, best first, each with its declaration.
 	SearchTools(ctx context.Context, caller Caller, q ToolQuery) (json.RawMessage, error)
 }
 
-// ToolQuery says which tools are looked for. The zero value means all, as many as are given by default.
+// ToolQuery says which tools are searched for. The zero value means all, up to the default limit.
 type ToolQuery struct {
 	Query     string `json:"query"`
 	Namespace string `json:"namespace"`

@@ -12,8 +12,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Proxy serves the tools of the server behind remote to the one client behind local, until that leaves or ctx ends.
-// Progress, cancellation and failures pass through as they are.
+// Proxy serves the tools of the server behind remote to the one client behind local, until the client leaves or ctx
+// ends. Progress, cancellation and failures pass through unchanged.
 func Proxy(ctx context.Context, remote, local sdk.Transport, version string) error {
 	p := &proxy{waiting: map[string]*listener{}}
 	about := &sdk.Implementation{Name: "airlock", Title: "Airlock", Version: version}
@@ -22,7 +22,7 @@ func Proxy(ctx context.Context, remote, local sdk.Transport, version string) err
 	if err != nil {
 		return fmt.Errorf("connect to the gateway: %w", err)
 	}
-	defer func() { _ = session.Close() }() // the gateway forgets a session by itself
+	defer func() { _ = session.Close() }() // the gateway ends sessions by itself
 	p.session = session
 	server := sdk.NewServer(about, &sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
 	for tool, err := range session.Tools(ctx, nil) {
@@ -46,14 +46,14 @@ type proxy struct {
 	waiting map[string]*listener
 }
 
-// listener is a call whose client wants to be told of its progress.
+// listener is a call whose client asked for progress.
 type listener struct {
 	tell func(*sdk.ProgressNotificationParams)
 	told chan struct{} // one for each notification that was passed on
 }
 
-// lateProgress is how long the next of the notifications that were sent before a result, and are handled after it, is
-// waited for.
+// lateProgress is how long the proxy waits for the next notification that was sent before a result and is handled
+// after it.
 const lateProgress = 5 * time.Second
 
 func (p *proxy) call(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -69,7 +69,7 @@ func (p *proxy) call(ctx context.Context, request *sdk.CallToolRequest) (*sdk.Ca
 	ours := "p" + strconv.FormatInt(p.tokens.Add(1), 10)
 	params.SetProgressToken(ours)
 	l := &listener{told: make(chan struct{}, maxProgress), tell: func(told *sdk.ProgressNotificationParams) {
-		// When it cannot be told, its answer cannot either.
+		// If it cannot be sent, neither can the answer.
 		_ = request.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
 			ProgressToken: token, Progress: told.Progress, Total: told.Total, Message: told.Message,
 		})
@@ -89,7 +89,7 @@ func (p *proxy) call(ctx context.Context, request *sdk.CallToolRequest) (*sdk.Ca
 	return result, err
 }
 
-// maxProgress is more than the logs of one execution.
+// maxProgress is more than the number of logs of one execution.
 const maxProgress = 1 << 16
 
 // wait passes on what the server sent before the result.

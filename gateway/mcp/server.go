@@ -14,13 +14,13 @@ import (
 	"github.com/airlock-run/airlock/gateway/openapi"
 )
 
-// Config is what a Server needs. Functions and Tools may be nil: their tools are then not offered. All else is
+// Config is what a Server needs. If Functions or Tools is nil, their tools are not offered. Everything else is
 // required.
 type Config struct {
 	Executor  Executor
 	Functions Functions
 	Tools     Tools
-	// Explain says of an error what callers may know.
+	// Explain returns what callers may know of an error.
 	Explain func(error) Problem
 	Schemas *openapi.Document
 	Version string
@@ -38,7 +38,7 @@ type Server struct {
 	describe []described
 }
 
-// New checks cfg.
+// New checks the configuration and returns a Server.
 func New(cfg Config) (*Server, error) {
 	if cfg.Executor == nil || cfg.Explain == nil || cfg.Schemas == nil || cfg.Logger == nil || cfg.MaxBodyBytes <= 0 {
 		return nil, errors.New("mcp: every dependency but Functions and Tools is required")
@@ -54,7 +54,7 @@ func New(cfg Config) (*Server, error) {
 	sessions := sdk.NewStreamableHTTPHandler(give, &sdk.StreamableHTTPOptions{
 		SessionTimeout: bounds.SessionIdle, MaxRequestBodyBytes: int64(cfg.MaxBodyBytes), Logger: cfg.Logger,
 	})
-	// From 2026-07-28 on the protocol has no sessions: a request is whole in itself.
+	// From 2026-07-28 on, the protocol has no sessions: each request is complete in itself.
 	sessionless := sdk.NewStreamableHTTPHandler(give, &sdk.StreamableHTTPOptions{
 		Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: int64(cfg.MaxBodyBytes), Logger: cfg.Logger,
 	})
@@ -72,10 +72,11 @@ func New(cfg Config) (*Server, error) {
 // Sessionless reports whether a version of the protocol has no sessions.
 func Sessionless(version string) bool { return version >= "2026-07-28" }
 
-// Close ends the streams on which clients only wait, so that a shutdown need not. Calls that run finish.
+// Close ends the streams on which clients only wait, so that a shutdown need not wait for them. Running calls finish.
 func (s *Server) Close() { s.leave() }
 
-// Serve answers one client over a transport such as stdio until it leaves or ctx ends; caller is who that client is.
+// Serve serves one client over a transport such as stdio until the client leaves or ctx ends. caller is who that
+// client is.
 func (s *Server) Serve(ctx context.Context, transport sdk.Transport, caller Caller) error {
 	server := s.server(func(*sdk.CallToolRequest) (call, error) { return call{caller, ctx}, nil })
 	if err := server.Run(ctx, transport); err != nil && ctx.Err() == nil {
@@ -84,13 +85,13 @@ func (s *Server) Serve(ctx context.Context, transport sdk.Transport, caller Call
 	return nil
 }
 
-// server is the SDK's, with our tools; callerOf says who made a call.
+// server returns a server of the SDK with our tools. callerOf returns who made a call.
 func (s *Server) server(callerOf func(*sdk.CallToolRequest) (call, error)) *sdk.Server {
 	server := sdk.NewServer(
 		&sdk.Implementation{Name: "airlock", Title: "Airlock", Version: s.cfg.Version},
 		&sdk.ServerOptions{
 			Instructions: instructions, Logger: s.cfg.Logger,
-			// The tools stay the same as long as the process lives.
+			// The tools do not change while the process lives.
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
 		})
 	server.AddReceivingMiddleware(s.untilClosed)
@@ -103,7 +104,7 @@ func (s *Server) server(callerOf func(*sdk.CallToolRequest) (call, error)) *sdk.
 	return server
 }
 
-// untilClosed ends the calls that only wait for news when the server leaves.
+// untilClosed ends the calls that only wait for news when the server closes.
 func (s *Server) untilClosed(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
 		if method == "subscriptions/listen" {

@@ -14,10 +14,10 @@ import (
 	"github.com/airlock-run/airlock/gateway/registry"
 )
 
-// runTool carries out one tool. What it gives is an object of JSON; failed says that it tells of a failure.
+// runTool carries out one tool. Its answer is a JSON object; failed says that it describes a failure.
 type runTool func(ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log)) (answer []byte, failed bool, err error)
 
-// tool makes a handler of the SDK's.
+// tool returns a handler of the SDK.
 func (s *Server) tool(run runTool, callerOf func(*sdk.CallToolRequest) (call, error)) sdk.ToolHandler {
 	return func(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		c, err := callerOf(request)
@@ -56,11 +56,12 @@ func (s *Server) tool(run runTool, callerOf func(*sdk.CallToolRequest) (call, er
 	}
 }
 
-// progressMeta says in a result's _meta how many notifications of progress came before it: clients may handle these
-// later than the result, although they were sent first.
+// progressMeta is the member of a result's _meta that says how many notifications of progress came before it. Clients
+// may handle them later than the result, although they were sent first.
 const progressMeta = "run.airlock/progress"
 
-// progress tells a caller that asked for it of each log, and counts; onLog is nil when it did not.
+// progress returns a func that sends each log to a caller that asked for progress, and counts them. onLog is nil if
+// the caller did not.
 func progress(ctx context.Context, request *sdk.CallToolRequest) (onLog func(execution.Log), told *int) {
 	told = new(int)
 	token := request.Params.GetProgressToken()
@@ -69,7 +70,7 @@ func progress(ctx context.Context, request *sdk.CallToolRequest) (onLog func(exe
 	}
 	return func(l execution.Log) {
 		*told++
-		// When it cannot be told, its answer cannot either: the end of ctx stops the run.
+		// If it cannot be sent, neither can the answer: the end of ctx stops the run.
 		_ = request.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: float64(*told), Message: l.Message})
 	}, told
 }
@@ -170,7 +171,7 @@ func invocation(arguments []byte) (registry.Call, error) {
 	return registry.Call{Name: given.Name, Version: given.Version, Alias: given.Alias, Request: request}, err
 }
 
-// encoded gives a result; one that did not complete is a failure that tells all about itself.
+// encoded returns an encoded result. A result that did not complete is a failure that describes itself.
 func encoded(result execution.Result, err error) ([]byte, bool, error) {
 	if err != nil {
 		return nil, false, err

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Sample is one finished execution.
+// A Sample is one finished execution.
 type Sample struct {
 	Status string
 	Limit  string // "" when none ended the run
@@ -27,22 +27,22 @@ type Totals struct {
 	// ByEngineBuild counts executions that ran, by the build of their engine.
 	ByEngineBuild map[string]int64 `json:"byEngineBuild"`
 	ByLimit       map[string]int64 `json:"byLimit"`
-	// Refused counts answers that were problems, by code.
+	// Refused counts problem documents, by code.
 	Refused map[string]int64 `json:"refused"`
 	// AverageDurationMs is over all executions.
 	AverageDurationMs float64 `json:"averageDurationMs"`
 }
 
-// Meter counts. It is safe for concurrent use.
+// A Meter counts. It is safe for concurrent use.
 type Meter struct {
 	mu       sync.Mutex
 	totals   Totals
 	duration float64 // of all executions, in milliseconds
-	// durations counts executions by durationBounds; the last is beyond them all.
+	// durations counts executions by durationBounds; the last element counts those beyond all bounds.
 	durations []uint64
 }
 
-// New makes a meter.
+// New returns a meter.
 func New() *Meter {
 	return &Meter{durations: make([]uint64, len(durationBounds())+1), totals: Totals{
 		ByStatus: map[string]int64{}, ByPolicy: map[string]int64{}, ByEngine: map[string]int64{}, ByEngineBuild: map[string]int64{},
@@ -50,7 +50,7 @@ func New() *Meter {
 	}}
 }
 
-// Observe counts one execution. Its strings must be from small sets: each gets a counter of its own.
+// Observe counts one execution. Its strings must be from small sets, because each gets a counter of its own.
 func (m *Meter) Observe(s Sample) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,14 +71,14 @@ func (m *Meter) Observe(s Sample) {
 	m.durations[bucketOf(s.DurationMs)]++
 }
 
-// Refuse counts one answer that was a problem.
+// Refuse counts one problem document.
 func (m *Meter) Refuse(code string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.totals.Refused[code]++
 }
 
-// Totals gives the counts so far.
+// Totals returns the counts so far.
 func (m *Meter) Totals() Totals {
 	m.mu.Lock()
 	defer m.mu.Unlock()

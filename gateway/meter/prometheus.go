@@ -11,12 +11,12 @@ import (
 	"github.com/prometheus/common/expfmt"
 )
 
-// durationBounds are the upper bounds, in seconds, of the histogram of execution times.
+// durationBounds returns the upper bounds, in seconds, of the histogram of execution times.
 func durationBounds() []float64 {
 	return []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 }
 
-// Gauge is a figure that is read when metrics are.
+// A Gauge is a value that is read when the metrics are.
 type Gauge struct {
 	Name, Help string
 	Value      func() float64
@@ -27,10 +27,10 @@ type Exposition struct {
 	registry *prometheus.Registry
 }
 
-// ExpositionType is the media type of what Text gives.
+// ExpositionType is the media type of Exposition.Text.
 const ExpositionType = "text/plain; version=0.0.4; charset=utf-8"
 
-// NewExposition exposes what m counts, the gauges, and the figures of the Go runtime and the process.
+// NewExposition exposes what m counts, the gauges, and the metrics of the Go runtime and the process.
 func NewExposition(m *Meter, gauges ...Gauge) (*Exposition, error) {
 	e := &Exposition{prometheus.NewRegistry()}
 	all := []prometheus.Collector{m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})}
@@ -45,7 +45,7 @@ func NewExposition(m *Meter, gauges ...Gauge) (*Exposition, error) {
 	return e, nil
 }
 
-// Add exposes what one more collector has.
+// Add exposes one more collector.
 func (e *Exposition) Add(c prometheus.Collector) error {
 	if err := e.registry.Register(c); err != nil {
 		return fmt.Errorf("register metrics: %w", err)
@@ -56,7 +56,7 @@ func (e *Exposition) Add(c prometheus.Collector) error {
 // Gather implements prometheus.Gatherer, for exporters of other kinds.
 func (e *Exposition) Gather() ([]*dto.MetricFamily, error) { return e.registry.Gather() }
 
-// Text gives the metrics as they are now.
+// Text returns the metrics as they are now.
 func (e *Exposition) Text() ([]byte, error) {
 	families, err := e.registry.Gather()
 	if err != nil {
@@ -71,7 +71,7 @@ func (e *Exposition) Text() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Describe implements prometheus.Collector: what is collected depends on what has happened, so nothing is promised.
+// Describe implements prometheus.Collector. It describes nothing, because the labels are not known before.
 func (m *Meter) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
@@ -103,7 +103,7 @@ func (m *Meter) Collect(out chan<- prometheus.Metric) {
 		"How long executions ran.", nil, nil), count, sum, buckets)
 }
 
-// bucketOf is the index of the histogram's bucket that a duration falls into.
+// bucketOf returns the index of the histogram's bucket that a duration falls into.
 func bucketOf(ms float64) int {
 	i, _ := slices.BinarySearch(durationBounds(), ms/1000)
 	return i

@@ -13,7 +13,7 @@ import (
 //go:embed document
 var source embed.FS
 
-// Document is a whole OpenAPI document. It is never changed, and safe for concurrent use.
+// Document is a whole OpenAPI document. It never changes, and is safe for concurrent use.
 type Document struct {
 	root   map[string]any
 	json   []byte
@@ -21,7 +21,7 @@ type Document struct {
 	policy string
 }
 
-// New puts the document together. version is the one of the build that serves it.
+// New assembles the document. version is that of the build that serves it.
 func New(version string) (*Document, error) {
 	root, err := read("document/document.json")
 	if err != nil {
@@ -56,10 +56,10 @@ func New(version string) (*Document, error) {
 	return d, nil
 }
 
-// JSON is the document as it is served. It must not be changed.
+// JSON returns the document as it is served. It must not be changed.
 func (d *Document) JSON() []byte { return d.json }
 
-// Schema gives one of the document's schemas, complete in itself: what it refers to is put in place. The caller owns it.
+// Schema returns one of the document's schemas with its references resolved. The caller owns it.
 func (d *Document) Schema(name string) (map[string]any, error) {
 	schema, ok := d.component("#/components/schemas/" + name).(map[string]any)
 	if !ok {
@@ -72,7 +72,7 @@ func (d *Document) Schema(name string) (map[string]any, error) {
 	return whole, nil
 }
 
-// component finds what a reference within the document names.
+// component returns what a reference within the document names.
 func (d *Document) component(ref string) any {
 	var at any = d.root
 	for part := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
@@ -82,9 +82,9 @@ func (d *Document) component(ref string) any {
 	return at
 }
 
-// inline copies a schema without its references; nil when one cannot be resolved.
+// inline returns a copy of a schema without its references, or nil if one cannot be resolved.
 func (d *Document) inline(v any, depth int) any {
-	const deepest = 32 // far beyond any real schema: only a cycle gets there
+	const deepest = 32 // far beyond any real schema; only a cycle gets there
 	if depth > deepest {
 		return nil
 	}
@@ -124,7 +124,7 @@ func read(name string) (map[string]any, error) {
 	return v, nil
 }
 
-// gather joins the files of a folder; no member may be in two of them.
+// gather joins the files of a folder. No member may be in two of them.
 func gather(folder string) (map[string]any, error) {
 	all := map[string]any{}
 	files, err := fs.Glob(source, folder+"/*.json")

@@ -19,10 +19,10 @@ var pageSource string
 //go:embed page.css
 var pageStyle string
 
-// Page is the document as one HTML page. It loads nothing and has no script. It must not be changed.
+// Page returns the document as one HTML page. It loads nothing and has no script. It must not be changed.
 func (d *Document) Page() []byte { return d.page }
 
-// PagePolicy is the Content-Security-Policy that the page is served with: its own style by digest, and nothing else.
+// PagePolicy returns the Content-Security-Policy of the page: its own style by digest, and nothing else.
 func (d *Document) PagePolicy() string { return d.policy }
 
 // group, operation, example and field are what the page shows.
@@ -66,7 +66,7 @@ func (d *Document) render() error {
 	return nil
 }
 
-// groups are the operations by their tags, in the order of the tags.
+// groups returns the operations by their tags, in the order of the tags.
 func (d *Document) groups() []group {
 	var groups []group
 	for _, tag := range listOf(d.root["tags"]) {
@@ -113,7 +113,7 @@ func (d *Document) operation(method, path string, op map[string]any) operation {
 	return o
 }
 
-// schemas are the objects, with their members.
+// schemas returns the objects with their members.
 func (d *Document) schemas() []schema {
 	var all []schema
 	components := objectOf(objectOf(d.root["components"])["schemas"])
@@ -130,7 +130,7 @@ func (d *Document) schemas() []schema {
 	return all
 }
 
-// kind says in a word or two what a member holds.
+// kind describes in a word or two what a member holds.
 func kind(m map[string]any) string {
 	if ref := text(m, "$ref"); ref != "" {
 		return ref[strings.LastIndexByte(ref, '/')+1:]

@@ -2,7 +2,7 @@ package queue
 
 import "container/list"
 
-// waiter is one execution in line. Its fields belong to the queue's lock until done is closed.
+// waiter is an execution in line. Its fields belong to the queue's lock until done is closed.
 type waiter struct {
 	class   Class
 	tenant  string
@@ -12,16 +12,16 @@ type waiter struct {
 	err     error
 }
 
-// line is what one tenant has waiting in one class. Its subjects take turns too.
+// line holds what one tenant has waiting in one class. Its subjects take turns, too.
 type line struct {
 	tenant   string
 	n        int
 	subjects map[string]*file
-	order    *list.List // of *file: whose turn it is first
+	order    *list.List // of *file, in the order of turns
 	turn     *list.Element
 }
 
-// file is what one subject of a tenant has waiting, oldest first.
+// file holds what one subject of a tenant has waiting, oldest first.
 type file struct {
 	waiters *list.List
 	turn    *list.Element
@@ -55,12 +55,12 @@ func (l *line) remove(w *waiter) {
 
 // next returns the oldest waiter of the subject whose turn it is, and puts that subject at the back.
 func (l *line) next() *waiter {
-	f := l.order.Front().Value.(*file) // a line that is empty is no line
+	f := l.order.Front().Value.(*file) // a line is never empty
 	l.order.MoveToBack(f.turn)
 	return f.waiters.Front().Value.(*waiter)
 }
 
-// youngest returns the youngest waiter of the subject that has most, and how many that is.
+// youngest returns the youngest waiter of the subject that has the most, and the number of that subject's waiters.
 func (l *line) youngest() (w *waiter, of int) {
 	var most *file
 	for e := l.order.Front(); e != nil; e = e.Next() {
@@ -71,7 +71,7 @@ func (l *line) youngest() (w *waiter, of int) {
 	return most.waiters.Back().Value.(*waiter), most.waiters.Len()
 }
 
-// of returns how many waiters a subject has.
+// of returns the number of a subject's waiters.
 func (l *line) of(subject string) int {
 	if f := l.subjects[subject]; f != nil {
 		return f.waiters.Len()
@@ -79,7 +79,7 @@ func (l *line) of(subject string) int {
 	return 0
 }
 
-// class is the lines of one priority; turns holds those that are not empty, whose turn it is first.
+// class holds the lines of one priority. turns has the lines that are not empty, in the order of turns.
 type class struct {
 	byTenant map[string]*line
 	turns    *list.List
@@ -104,8 +104,8 @@ func (c *class) remove(w *waiter) {
 	}
 }
 
-// turn is the line whose turn it is: of the tenants that may have one more place the one that holds the fewest, and among
-// equals the one that has waited longest for a turn. It is nil when there is none.
+// turn returns the line whose turn it is: of the tenants that may have one more place, the one that holds the fewest,
+// and among equals the one that has waited longest for a turn. It returns nil if there is none.
 func (c *class) turn(of *shares) *line {
 	var best *line
 	for e := c.turns.Front(); e != nil; e = e.Next() {
@@ -117,7 +117,7 @@ func (c *class) turn(of *shares) *line {
 	return best
 }
 
-// next takes a waiter of a line; the tenant then goes to the back.
+// next removes and returns a waiter of a line, and puts the tenant at the back.
 func (c *class) next(l *line) *waiter {
 	w := l.next()
 	c.turns.MoveToBack(l.turn)
@@ -125,7 +125,7 @@ func (c *class) next(l *line) *waiter {
 	return w
 }
 
-// longest is the tenant with the most waiting; nil when nobody waits.
+// longest returns the line of the tenant with the most waiters, or nil if nobody waits.
 func (c *class) longest() *line {
 	var longest *line
 	for e := c.turns.Front(); e != nil; e = e.Next() {

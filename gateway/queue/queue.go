@@ -21,29 +21,29 @@ const (
 	classes
 )
 
-// weights is the share of free places a class gets while others wait too.
+// weights returns the share of free places that a class gets while others wait, too.
 func weights(c Class) int { return [classes]int{1, 3, 6}[c] }
 
 // Config sizes a Queue.
 type Config struct {
 	Places int // executions at once; at least 1
-	// Spare is how many more there may be of tenants that have none: however long others hold all the places, who comes
-	// anew does not wait for them. All but one of them are also for tenants that want no more than all places, while others
-	// are about.
+	// Spare is the number of additional places for tenants that hold none: however long others hold all places, the
+	// first execution of such a tenant does not wait. All but one of them are also for tenants that need no more than
+	// Places while others are active.
 	Spare int
 	Depth int // waiters at once; at least 0
 	Now   func() time.Time
-	// Concurrent is how many places a tenant may hold at once; 0, or a nil function, sets no bound.
+	// Concurrent returns how many places a tenant may hold at once. 0, or a nil func, means no bound.
 	Concurrent func(tenant string) int
 }
 
 // Full is the error of an arrival that was turned away, or of a waiter that had to give way.
 type Full struct {
-	// RetryAfter is a guess, from the time executions take, between 1 and 60 seconds.
+	// RetryAfter is estimated from how long executions take. It is between 1 and 60 seconds.
 	RetryAfter time.Duration
 }
 
-// Error says so.
+// Error implements error.
 func (*Full) Error() string { return "the queue is full" }
 
 // Queue hands out places. It is safe for concurrent use.
@@ -58,7 +58,7 @@ type Queue struct {
 	service time.Duration // moving average of how long a place is held
 }
 
-// New checks the configuration.
+// New checks the configuration and returns a Queue.
 func New(cfg Config) (*Queue, error) {
 	if cfg.Places < 1 || cfg.Spare < 0 || cfg.Depth < 0 || cfg.Now == nil {
 		return nil, errors.New("queue: at least one place, a depth and a number of spare places of at least 0, and a clock are needed")
@@ -74,9 +74,9 @@ func New(cfg Config) (*Queue, error) {
 	return q, nil
 }
 
-// Place is the right to run one execution.
+// A Place is the right to run one execution.
 type Place struct {
-	// Waited is how long it took to get.
+	// Waited is how long the caller waited for it.
 	Waited  time.Duration
 	tenant  string
 	q       *Queue
@@ -84,13 +84,13 @@ type Place struct {
 	once    sync.Once
 }
 
-// Acquire waits for a place for a tenant. The error is a *Full, or the context's when it ended first. Every Place must be
-// released.
+// Acquire waits for a place for a tenant. The error is a *Full, or the context's if it ended first. Every Place must
+// be released.
 func (q *Queue) Acquire(ctx context.Context, c Class, tenant string) (*Place, error) {
 	return q.AcquireFor(ctx, c, tenant, "")
 }
 
-// AcquireFor is Acquire for one subject of a tenant: the subjects of a tenant take turns, as tenants do.
+// AcquireFor is Acquire for one subject of a tenant. The subjects of a tenant take turns, as tenants do.
 func (q *Queue) AcquireFor(ctx context.Context, c Class, tenant, subject string) (*Place, error) {
 	arrived := q.cfg.Now()
 	w, err := q.enter(c, tenant, subject)
@@ -126,14 +126,14 @@ func (p *Place) Release() {
 	})
 }
 
-// Load is a snapshot: executions running and waiting.
+// Load returns the number of executions that run and that wait.
 func (q *Queue) Load() (running, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.cfg.Places + q.cfg.Spare - q.shares.free, q.waiting
 }
 
-// enter takes a free place at once (nil, nil) or joins the line.
+// enter takes a free place at once and returns nil, or joins the line.
 func (q *Queue) enter(c Class, tenant, subject string) (*waiter, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -158,7 +158,7 @@ func (q *Queue) enter(c Class, tenant, subject string) (*waiter, error) {
 	return w, nil
 }
 
-// leave takes a waiter whose caller has gone out of the line. It reports false when the waiter was served meanwhile.
+// leave removes a waiter whose caller has gone. It reports false if the waiter was served meanwhile.
 func (q *Queue) leave(w *waiter) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -180,7 +180,7 @@ func (q *Queue) full() *Full {
 	return &Full{RetryAfter: min(max(after.Round(time.Second), time.Second), time.Minute)}
 }
 
-// grant hands free places to waiters whose tenants may have one more; the lock is held.
+// grant gives free places to waiters whose tenants may have one more. The lock is held.
 func (q *Queue) grant() {
 	for q.shares.free > 0 && q.waiting > 0 {
 		best, total := Class(-1), 0
@@ -207,7 +207,7 @@ func (q *Queue) grant() {
 	}
 }
 
-// victim chooses who gives way to an arrival when the line is full; nil means the arrival itself.
+// victim returns the waiter that gives way to an arrival when the line is full; nil means the arrival itself.
 func (q *Queue) victim(c Class, tenant, subject string) *waiter {
 	for lower := Low; lower < c; lower++ {
 		if longest := q.lines[lower].longest(); longest != nil {

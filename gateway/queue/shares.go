@@ -5,34 +5,34 @@ import (
 	"time"
 )
 
-// about is how long a tenant counts as being about after it last asked for a place, and the window over which it is
-// remembered how many it needed at once.
+// about is how long a tenant counts as active after it last asked for a place. It is also the window over which the
+// number of places that it needed at once is remembered.
 const about = 10 * time.Second
 
 // shares says how many places each tenant has and may have. It belongs to the queue's lock.
 type shares struct {
 	places int
 	spare  int
-	free   int // of both
+	free   int // places and spare places
 	bound  func(tenant string) int
 
-	tenants map[string]*share // those that are about, or hold places
-	asked   *list.List        // of *share: those that are about, who asked longest ago first
-	each    int               // what each of them may always have: its part of the places, at least one
+	tenants map[string]*share // tenants that are active, or hold places
+	asked   *list.List        // of *share: active tenants, least recently asked first
+	each    int               // what each active tenant may always have: its part of the places, at least one
 	claimed int               // the sum of their claims
-	floods  int               // how many of them lately asked for more than all places
+	floods  int               // how many of them recently asked for more than all places
 }
 
-// share is what one tenant has, and what it needs.
+// share is what one tenant has and needs.
 type share struct {
 	tenant        string
 	held, waiting int
 	at            time.Time     // when it asked last
-	turn          *list.Element // in asked; nil when it is not about
-	// most is how many places it held and waited for at once, at the highest, in this window and the one before.
+	turn          *list.Element // in asked; nil if it is not active
+	// most is the largest number of places that it held and waited for at once, in this window and the one before.
 	most, recent int
 	since        time.Time // when this window began
-	claim        int       // places that it has not and may ask for any moment
+	claim        int       // places that it does not hold and may ask for at any moment
 	flood        bool      // whether most is more than all places
 }
 
@@ -43,7 +43,7 @@ func newShares(cfg Config) shares {
 	}
 }
 
-// arrived notes that a tenant asks; take or left follows.
+// arrived notes that a tenant asks. Either take or left follows.
 func (s *shares) arrived(tenant string, now time.Time) {
 	t := s.tenants[tenant]
 	if t == nil {
@@ -65,7 +65,7 @@ func (s *shares) arrived(tenant string, now time.Time) {
 	s.count(t)
 }
 
-// pass forgets those that have not asked for a while and wait for nothing.
+// pass forgets the tenants that have not asked for a while and wait for nothing.
 func (s *shares) pass(now time.Time) {
 	for e := s.asked.Front(); e != nil; e = s.asked.Front() {
 		t := e.Value.(*share)
@@ -91,7 +91,7 @@ func (s *shares) pass(now time.Time) {
 	}
 }
 
-// count brings what is known of a tenant's needs up to date, and forgets a tenant of which nothing is left.
+// count updates what is known of a tenant's needs, and forgets a tenant of which nothing is left.
 func (s *shares) count(t *share) {
 	if flood := t.most > s.places; flood != t.flood {
 		if t.flood = flood; flood {
@@ -107,7 +107,7 @@ func (s *shares) count(t *share) {
 	}
 }
 
-// take gives one who asks a place.
+// take gives a place to a tenant that asked.
 func (s *shares) take(tenant string) {
 	t := s.tenants[tenant]
 	s.free--
@@ -116,7 +116,7 @@ func (s *shares) take(tenant string) {
 	s.count(t)
 }
 
-// left notes that one who asked waits no longer.
+// left notes that a tenant waits for one place less.
 func (s *shares) left(tenant string) { s.tenants[tenant].waiting-- }
 
 func (s *shares) release(tenant string, now time.Time) {
@@ -129,9 +129,9 @@ func (s *shares) release(tenant string, now time.Time) {
 
 func (s *shares) held(tenant string) int { return s.tenants[tenant].held }
 
-// may reports whether a tenant that asks may have one more place, of those that are free: not past its bound, not a spare
-// one unless one is kept for it, and beyond its part of the places none that others claim, who may claim half of all. The
-// only place there is may always be had.
+// may reports whether a tenant may have one more of the free places. A tenant may not exceed its limit, take spare
+// places that are kept for others, or take more than its share while others claim theirs (at most half of all). If
+// there is only one place, any tenant may have it.
 func (s *shares) may(tenant string) bool {
 	t := s.tenants[tenant]
 	kept := s.kept(t)
@@ -144,9 +144,9 @@ func (s *shares) may(tenant string) bool {
 	return t.held < s.each+s.spare-kept || s.free-s.spare > min(s.claimed-t.claim, s.places/2)
 }
 
-// kept is how many places are not for a tenant. The spare ones are for those that have none, and all but the last of them
-// also for those that lately needed no more than all places, beyond their part of these: who fills the places when it is
-// alone has more than its half of them beside one that never has enough.
+// kept returns how many places are not for a tenant. The spare places are for tenants that hold none. All but the
+// last of them are also for tenants that recently needed no more than Places, beyond their share of the others: a
+// tenant that fills the places when it is alone gets more than half of them beside a tenant that floods.
 func (s *shares) kept(t *share) int {
 	switch {
 	case t.held == 0:

@@ -20,21 +20,21 @@ type Config struct {
 	Now     func() time.Time
 }
 
-// Verdict is the answer to one request.
+// Verdict is the response to one request.
 type Verdict struct {
 	Allowed   bool
 	Limit     int
 	Remaining int
 	Window    time.Duration
-	// Reset is when the oldest request counted leaves the window: at that time at least one more is allowed.
+	// Reset is when the oldest counted request leaves the window. At that time, at least one more is allowed.
 	Reset time.Duration
 }
 
 // Limiter is a sliding-window limiter in memory. It is safe for concurrent use.
 //
-// It measures time that passes, not the time of day: a clock that is put back or forward by a day locks nobody out for a
-// day. When the memory is full, callers below their limit are forgotten first, the one seen least recently before the
-// others. To have a caller at its limit forgotten, somebody must bring as many others to theirs as are remembered.
+// It measures elapsed time and not the time of day: a clock that is set forward or back by a day locks nobody out for
+// a day. When the memory is full, callers below their limit are forgotten first, least recently seen first. To have a
+// caller at its limit forgotten, somebody must bring as many others to theirs as are remembered.
 type Limiter struct {
 	cfg   Config
 	slice time.Duration
@@ -43,7 +43,7 @@ type Limiter struct {
 	clock   func() time.Duration
 	callers map[string]*list.Element
 	recent  *list.List // of *caller below their limit, most recent first
-	full    *list.List // of *caller at their limit when last seen, likewise
+	full    *list.List // of *caller at their limit when last seen, most recent first
 }
 
 type caller struct {
@@ -54,7 +54,7 @@ type caller struct {
 	counts [slices + 1]uint32
 }
 
-// New checks the configuration.
+// New checks the configuration and returns a Limiter.
 func New(cfg Config) (*Limiter, error) {
 	switch {
 	case cfg.Window < time.Millisecond:
@@ -75,13 +75,13 @@ func New(cfg Config) (*Limiter, error) {
 	}, nil
 }
 
-// Take counts one request of the caller if it is allowed. A refused request does not count. It never fails; the
-// context and the error are there for limiters that ask another machine.
+// Take counts one request of the caller if it is allowed. A refused request does not count. Take never fails and does
+// not use the context; they are there for limiters that ask another machine.
 func (l *Limiter) Take(ctx context.Context, key string) (Verdict, error) {
 	return l.TakeUpTo(ctx, key, l.cfg.Max)
 }
 
-// TakeUpTo is Take with a limit of its own in place of Config.Max, for callers whose limits differ.
+// TakeUpTo is Take with a limit in place of Config.Max, for callers whose limits differ.
 func (l *Limiter) TakeUpTo(_ context.Context, key string, most int) (Verdict, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +97,7 @@ func (l *Limiter) TakeUpTo(_ context.Context, key string, most int) (Verdict, er
 	return l.verdict(c, most, allowed, now), nil
 }
 
-// verdict is the answer to a request of the caller.
+// verdict returns the response to a request of the caller.
 func (l *Limiter) verdict(c *caller, most int, allowed bool, now time.Duration) Verdict {
 	return Verdict{
 		Allowed: allowed, Limit: most, Remaining: max(most-c.total, 0), Window: l.cfg.Window,
@@ -105,7 +105,7 @@ func (l *Limiter) verdict(c *caller, most int, allowed bool, now time.Duration) 
 	}
 }
 
-// find returns the caller, making room for one that is not known.
+// find returns the caller, and makes room for one that is not known.
 func (l *Limiter) find(key string, now time.Duration) *caller {
 	if e, ok := l.callers[key]; ok {
 		return e.Value.(*caller) // the lists hold nothing else
@@ -118,7 +118,8 @@ func (l *Limiter) find(key string, now time.Duration) *caller {
 	return c
 }
 
-// forget drops one caller: one at its limit whose window is over, else one below its limit, else one at its limit.
+// forget drops one caller: one at its limit whose window is over, otherwise one below its limit, otherwise one at its
+// limit.
 func (l *Limiter) forget(now time.Duration) {
 	last := l.full.Back()
 	if last == nil || int64(now/l.slice)-last.Value.(*caller).last <= slices {
@@ -146,7 +147,7 @@ func (l *Limiter) keep(c *caller, most int) {
 	l.callers[c.key] = to.PushFront(c)
 }
 
-// advance forgets the slices that have left the window and gives the current one.
+// advance forgets the slices that have left the window, and returns the current one.
 func (c *caller) advance(now int64) int64 {
 	if now <= c.last {
 		return c.last
@@ -163,7 +164,7 @@ func (c *caller) advance(now int64) int64 {
 	return now
 }
 
-// oldest is the earliest slice that still counts, or the current one.
+// oldest returns the earliest slice that still counts, or the current one.
 func (c *caller) oldest() int64 {
 	for s := c.last - slices; s < c.last; s++ {
 		if s >= 0 && c.counts[s%(slices+1)] > 0 {

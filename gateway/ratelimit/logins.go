@@ -17,48 +17,47 @@ import (
 )
 
 const (
-	// perSubnet and perSite are how many times the limit of an IPv6 /64 its /56 and its /48 may use: what a subscriber and
-	// a site are given, so that a caller who owns 65,536 networks has 16 limits.
+	// perSubnet and perSite multiply the limit of an IPv6 /64 for its /56 and its /48, which is what a subscriber and a
+	// site are given. A caller who owns 65,536 networks therefore has 16 limits.
 	perSubnet = 4
 	perSite   = 16
-	// perName is how many times the limit of an address all addresses together may use of one name.
+	// perName multiplies the limit of an address for the use of one name by all addresses together.
 	perName = 10
-	// spared is how often a credential that was good before may fail in a window while its address is refused.
+	// spared is how often a credential that was valid before may fail in a window while its address is refused.
 	spared = 5
-	// attackKept is how long an attack is remembered after its last refusal, and goodKept for how long a credential that was
-	// good is.
+	// attackKept is how long an attack is remembered after its last refusal. goodKept is how long a valid credential is.
 	attackKept = time.Hour
 	goodKept   = 12 * time.Hour
 )
 
 // LoginsConfig sizes Logins.
 type LoginsConfig struct {
-	// Tally counts failures. Its window is how long they count.
+	// Tally counts failures. They count for the length of its window.
 	Tally Tally
-	// Window is that of the Tally.
+	// Window is the window of the Tally.
 	Window time.Duration
 	// Most is how many attempts of one address may fail in a window; at least 1.
 	Most int
-	// Remembered bounds the attacks and the good credentials that are remembered; 0 means 65,536 of each.
+	// Remembered bounds the attacks and the valid credentials that are remembered; 0 means 65,536 of each.
 	Remembered int
 	Now        func() time.Time
 }
 
-// Logins bounds how often credentials can be guessed. Attempts that fail count against
+// Logins bounds how often credentials can be guessed. Failed attempts count against
 //
-//   - the address: an IPv4 address, or the /64 of an IPv6 one, and at a multiple its /56 and /48;
-//   - the name that the credential claims (the deployment's API key, the key id, issuer and subject of a token), over all
-//     addresses from which no credential of that name was good lately.
+//   - the address: an IPv4 address, or the /64 of an IPv6 one, and with a higher limit its /56 and /48;
+//   - the name that the credential claims (the deployment's API key, the key ID, issuer and subject of a token), over all
+//     addresses from which no credential of that name was valid recently.
 //
-// While one of them is used up an attempt is refused before anybody looks whether its credential is right, with the same
-// work for every credential.
+// While one of them is used up, an attempt is refused before its credential is checked, with the same work for every
+// credential.
 //
-// Somebody who fails on purpose must not lock others out for ever. A credential that was good from the same address within
-// 12 hours (for a name: from any address) is looked at again once an attack has lasted for a window, and may then fail 5
-// times in a window. Credentials are told apart by 16 bits of a keyed hash, so this tells nobody more than those 5 attempts
-// do. An attack is over when nothing was refused for an hour.
+// Somebody who fails on purpose must not lock others out for ever. Once an attack has lasted for a window, a
+// credential that was valid from the same address within 12 hours (for a name: from any address) is checked again,
+// and may then fail 5 times in a window. Credentials are told apart by 16 bits of a keyed hash, so this reveals no
+// more than those 5 attempts do. An attack is over when nothing was refused for an hour.
 //
-// The memory is bounded: that of a Tally, and Remembered entries of each kind. Logins is safe for concurrent use.
+// Memory is bounded: that of a Tally, and Remembered entries of each kind. Logins is safe for concurrent use.
 type Logins struct {
 	cfg    LoginsConfig
 	secret [sha256.Size]byte
@@ -66,10 +65,10 @@ type Logins struct {
 	mu      sync.Mutex
 	clock   func() time.Duration
 	attacks *lru[time.Duration] // when the attack on a key of the Tally was first seen
-	good    *lru[struct{}]      // marks of what was good
+	good    *lru[struct{}]      // marks of valid credentials
 }
 
-// NewLogins checks the configuration.
+// NewLogins checks the configuration and returns Logins.
 func NewLogins(cfg LoginsConfig) (*Logins, error) {
 	if cfg.Tally == nil || cfg.Now == nil || cfg.Window <= 0 || cfg.Most < 1 || cfg.Remembered < 0 {
 		return nil, errors.New("rate limit: failed logins need a tally, its window, a clock and a limit of at least 1")
@@ -85,19 +84,20 @@ func NewLogins(cfg LoginsConfig) (*Logins, error) {
 	return l, err
 }
 
-// Attempt is one attempt to log in.
+// An Attempt is one attempt to log in.
 type Attempt struct {
-	// Door parts what is counted: failures at one do not count at another. "" is where callers show their credentials.
+	// Door separates counts: failures at one door do not count at another. "" is where callers present their
+	// credentials.
 	Door string
-	// Address is where the attempt comes from, without what a caller can claim.
+	// Address is where the attempt comes from. The caller cannot choose it.
 	Address string
-	// Credential is what was shown.
+	// Credential is the credential that was presented.
 	Credential string
-	// Name returns the name that the credential claims. It is not asked for while the address is refused.
+	// Name returns the name that the credential claims. It is not called while the address is refused.
 	Name func() string
 }
 
-// Admit returns the verdict on an attempt that nobody has looked at yet.
+// Admit returns the verdict on an attempt whose credential has not been checked.
 func (l *Logins) Admit(ctx context.Context, a Attempt) (Verdict, error) {
 	from, credential := l.networks(a), l.mark(a.Credential)
 	home := from[0].Key
@@ -113,7 +113,8 @@ func (l *Logins) Admit(ctx context.Context, a Attempt) (Verdict, error) {
 	return l.admit(ctx, []Bound{name}, "spare"+credential, l.isGood(credential))
 }
 
-// admit refuses while one of the bounds is used up, unless the attack has lasted and the credential was good before.
+// admit refuses an attempt while one of its bounds is used up, unless the attack has lasted and the credential was
+// valid before.
 func (l *Logins) admit(ctx context.Context, bounds []Bound, spare string, good bool) (Verdict, error) {
 	asked := bounds
 	if good {
@@ -144,8 +145,8 @@ func worst(verdicts []Verdict, bounds []Bound) (refused Verdict, keys []string) 
 	return refused, keys
 }
 
-// Failed counts an attempt whose credential was wrong. The verdict refuses where other attempts at the same time have used
-// up the limit: the caller is then told so, and not that the credential was wrong.
+// Failed counts an attempt whose credential was wrong. The verdict refuses if other attempts at the same time have
+// used up the limit. The caller then gets that refusal, and not the one of a wrong credential.
 func (l *Logins) Failed(ctx context.Context, a Attempt) (Verdict, error) {
 	from, credential := l.networks(a), l.mark(a.Credential)
 	home, bounds, spares := from[0].Key, from, []Bound(nil)
@@ -184,7 +185,7 @@ func (l *Logins) Succeeded(a Attempt) {
 	}
 }
 
-// isGood reports whether what the mark stands for was good lately.
+// isGood reports whether the credential of a mark was valid recently.
 func (l *Logins) isGood(mark string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -192,7 +193,8 @@ func (l *Logins) isGood(mark string) bool {
 	return ok
 }
 
-// lasts reports whether attacks on all of these keys have lasted for a window. It remembers those that begin now.
+// lasts reports whether the attacks on all of these keys have lasted for a window. It remembers attacks that begin
+// now.
 func (l *Logins) lasts(keys []string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -208,7 +210,7 @@ func (l *Logins) lasts(keys []string) bool {
 	return all
 }
 
-// networks returns what an attempt counts against by its address, the closest first.
+// networks returns the keys of an attempt's address, the closest network first.
 func (l *Logins) networks(a Attempt) []Bound {
 	door := "failed " + strconv.Quote(a.Door) + " "
 	address, err := netip.ParseAddr(a.Address)
@@ -229,7 +231,7 @@ func (l *Logins) networks(a Attempt) []Bound {
 	return bounds
 }
 
-// name returns what an attempt counts against by the name it claims. Callers choose names: a hash bounds them.
+// name returns the key of the name that an attempt claims. Callers choose names, so a hash bounds their length.
 func (l *Logins) name(a Attempt) Bound {
 	name := ""
 	if a.Name != nil {
@@ -239,7 +241,7 @@ func (l *Logins) name(a Attempt) Bound {
 	return Bound{" name " + hex.EncodeToString(sum[:16]), perName * l.cfg.Most}
 }
 
-// mark tells credentials apart, most of the time: 16 bits that nobody outside can compute.
+// mark returns 16 bits that tell credentials apart most of the time, and that nobody outside can compute.
 func (l *Logins) mark(credential string) string {
 	h := hmac.New(sha256.New, l.secret[:])
 	h.Write([]byte(credential))

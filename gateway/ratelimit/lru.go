@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// lru remembers a bounded number of values for a time since each was last put. It is not safe for concurrent use.
+// lru remembers a bounded number of values for a time after each was last put. It is not safe for concurrent use.
 type lru[V any] struct {
 	most  int
 	keeps time.Duration
 	of    map[string]*list.Element
-	order *list.List // of entry[V], the one put last first
+	order *list.List // of entry[V], most recently put first
 }
 
 type entry[V any] struct {

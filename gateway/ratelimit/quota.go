@@ -6,7 +6,7 @@ import (
 	"github.com/airlock-run/airlock/policy"
 )
 
-// Counter counts requests up to a limit that is given with each; a Limiter and a Shared are counters.
+// A Counter counts requests up to a limit that is given with each. Limiter and Shared are counters.
 type Counter interface {
 	TakeUpTo(ctx context.Context, key string, most int) (Verdict, error)
 }
@@ -20,12 +20,12 @@ var (
 type Quotas struct {
 	// Minute and Day count over a minute and over a day.
 	Minute, Day Counter
-	// Of gives a tenant's quota as it is now.
+	// Of returns a tenant's quota as it is now.
 	Of func(tenant string) policy.Quota
 }
 
-// Take counts one request of the tenant. The verdict is that of the limit that refuses, else of the one that is nearer to
-// its end; its Limit is 0 where the tenant has none.
+// Take counts one request of the tenant. The verdict is that of the limit that refuses, or of the one that is closer
+// to its end. Its Limit is 0 if the tenant has no limit.
 func (q *Quotas) Take(ctx context.Context, tenant string) (Verdict, error) {
 	quota := q.Of(tenant)
 	verdict := Verdict{Allowed: true}
@@ -50,5 +50,5 @@ func (q *Quotas) Take(ctx context.Context, tenant string) (Verdict, error) {
 	return verdict, nil
 }
 
-// Concurrent is how many executions the tenant may have at once; 0 sets no bound.
+// Concurrent returns how many executions the tenant may run at once; 0 means no bound.
 func (q *Quotas) Concurrent(tenant string) int { return q.Of(tenant).Concurrent }

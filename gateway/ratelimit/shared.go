@@ -17,37 +17,39 @@ import (
 //go:embed window.lua
 var windowScript string
 
-// cooling is how long Redis is left alone after it failed: a caller in a thousand pays for finding out, not every one.
+// cooling is how long Redis is not asked after it failed, so that one caller in a thousand pays for the attempt and
+// not each.
 const cooling = time.Second
 
-// SharedConfig is what a Shared limiter needs beside the Config of the local one that it falls back to.
+// SharedConfig is what a Shared limiter needs besides the Config of the local limiter that it falls back to.
 type SharedConfig struct {
 	Config
 	// Client speaks to Redis 5 or later, or to Valkey.
 	Client redis.UniversalClient
-	// Prefix stands before every key, so that other users of the server are not met. Gateways that share it, share counts.
+	// Prefix begins every key and keeps them apart from those of other users of the server. Gateways with the same
+	// Prefix share counts.
 	Prefix string
 	// Timeout bounds one question to Redis; 0 means 250 ms.
 	Timeout time.Duration
-	// Log hears when Redis is lost and when it is back.
+	// Log receives when Redis is lost and when it is back.
 	Log *slog.Logger
 }
 
-// Shared is a sliding-window limiter whose counts are in Redis or Valkey, so that many gateways keep one limit. It counts
-// as [Limiter] does, by the server's clock, in one script: no race between gateways lets one request too many through.
+// Shared is a sliding-window limiter whose counts are in Redis or Valkey, so that many gateways share one limit. It
+// counts as [Limiter] does, by the server's clock, in one script: no race between gateways admits a request too many.
 //
-// While Redis cannot be reached, each gateway limits by itself: a caller then gets at most the limit at each gateway, and
-// is not refused because a server of ours is down. What Redis allowed is counted locally too, so an outage gives nobody a
-// second allowance at the gateway that served them. Shared is safe for concurrent use.
+// While Redis cannot be reached, each gateway limits by itself: a caller then gets at most the limit at each gateway,
+// and is not refused because a server of the deployment is down. What Redis allowed is counted locally, too, so an
+// outage gives nobody a second allowance at the gateway that served them. Shared is safe for concurrent use.
 type Shared struct {
 	cfg    SharedConfig
 	local  *Limiter
 	script *redis.Script
-	// lostUntil is when Redis is asked again, in nanoseconds; 0 while it answers.
+	// lostUntil is when Redis is asked again, in nanoseconds; it is 0 while Redis answers.
 	lostUntil atomic.Int64
 }
 
-// NewShared checks the configuration. It does not connect.
+// NewShared checks the configuration and returns a Shared limiter. It does not connect.
 func NewShared(cfg SharedConfig) (*Shared, error) {
 	local, err := New(cfg.Config)
 	if err != nil {
@@ -104,7 +106,7 @@ func (s *Shared) run(ctx context.Context, bounds []Bound, count bool) ([]Verdict
 	return verdicts, nil
 }
 
-// key hides who the caller is from others that read the server.
+// key returns a key that hides who the caller is from others that read the server.
 func (s *Shared) key(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return s.cfg.Prefix + s.cfg.Window.String() + ":" + base64.RawURLEncoding.EncodeToString(sum[:16])

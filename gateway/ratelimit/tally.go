@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Bound is a key and the most that any window may hold of it.
+// A Bound is a key and the most that any window may hold of it.
 type Bound struct {
 	Key  string
 	Most int
 }
 
-// Tally counts several keys at once; a Limiter and a Shared are tallies. Verdicts come in the order of the bounds.
+// A Tally counts several keys at once. Limiter and Shared are tallies. Verdicts are in the order of the bounds.
 type Tally interface {
 	// Look returns what Count would allow, and counts nothing.
 	Look(ctx context.Context, bounds []Bound) ([]Verdict, error)
@@ -64,7 +64,7 @@ func (s *Shared) Count(ctx context.Context, bounds []Bound) ([]Verdict, error) {
 	return s.together(ctx, bounds, true)
 }
 
-// together asks Redis, and this process alone while Redis does not answer. What Redis counts is counted here too.
+// together asks Redis, or this process alone while Redis does not answer. What Redis counts is counted here, too.
 func (s *Shared) together(ctx context.Context, bounds []Bound, count bool) ([]Verdict, error) {
 	verdicts, answered := s.ask(ctx, bounds, count)
 	if answered && !count {
@@ -86,7 +86,7 @@ func (s *Shared) together(ctx context.Context, bounds []Bound, count bool) ([]Ve
 	return own, err
 }
 
-// ask has Redis look or count; false while it does not answer.
+// ask has Redis look or count. It reports false while Redis does not answer.
 func (s *Shared) ask(ctx context.Context, bounds []Bound, count bool) ([]Verdict, bool) {
 	now := s.cfg.Now()
 	lost := s.lostUntil.Load()
@@ -109,8 +109,8 @@ func (s *Shared) ask(ctx context.Context, bounds []Bound, count bool) ([]Verdict
 	return verdicts, true
 }
 
-// mayTry reports whether a caller is the one that finds out whether Redis is back: one in each period, while the others
-// go on without waiting. A clock that was put back begins the period anew.
+// mayTry reports whether this caller is the one that finds out whether Redis is back: one in each period, while the
+// others continue without waiting. A clock that was set back begins the period again.
 func (s *Shared) mayTry(lost int64, now time.Time) bool {
 	wait := time.Duration(lost - now.UnixNano())
 	if wait > 0 && wait <= cooling {

@@ -9,7 +9,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/api"
 )
 
-// Resolve gives the version that a caller means: a number, an alias, or neither, which is latest.
+// Resolve returns the version that a caller names by a number, by an alias, or by neither, which means latest.
 func Resolve(f execution.SavedFunction, version int, alias string) (int, error) {
 	switch {
 	case version != 0 && alias != "":
@@ -40,7 +40,7 @@ func noAlias(f execution.SavedFunction, alias string) error {
 	return &Missing{"the function " + f.Name + " has no alias " + alias}
 }
 
-// point moves an alias; it remembers where it was.
+// point moves an alias and remembers where it pointed.
 func point(f *execution.SavedFunction, alias string, version int, now time.Time) {
 	a := f.Aliases[alias]
 	if a.Version == version {
@@ -49,7 +49,7 @@ func point(f *execution.SavedFunction, alias string, version int, now time.Time)
 	f.Aliases[alias] = execution.FunctionAlias{Version: version, Previous: a.Version, MovedAt: now}
 }
 
-// Move points an alias, new or not, at a version, at once for everybody.
+// Move points an alias, which may be new, at a version, for all callers at once.
 func (r *Registry) Move(ctx context.Context, tenant, name, alias string, version int) (execution.FunctionAlias, error) {
 	if !ValidName(alias) {
 		return execution.FunctionAlias{}, api.Invalid("alias", "must be 1 to 64 letters, digits, - _ or . with a letter or digit first")
@@ -66,7 +66,7 @@ func (r *Registry) Move(ctx context.Context, tenant, name, alias string, version
 	})
 }
 
-// Rollback points an alias back at where it was before.
+// Rollback points an alias at the version that it pointed at before.
 func (r *Registry) Rollback(ctx context.Context, tenant, name, alias string) (execution.FunctionAlias, error) {
 	return r.alter(ctx, tenant, name, alias, func(f *execution.SavedFunction, a execution.FunctionAlias) error {
 		switch {
@@ -80,7 +80,7 @@ func (r *Registry) Rollback(ctx context.Context, tenant, name, alias string) (ex
 	})
 }
 
-// Drop takes an alias away.
+// Drop deletes an alias.
 func (r *Registry) Drop(ctx context.Context, tenant, name, alias string) error {
 	if alias == Latest {
 		return &Conflict{"every function has the alias latest; it cannot be deleted"}

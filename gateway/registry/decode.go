@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/api"
 )
 
-// Bounds of what is saved.
+// Bounds of a definition.
 const (
 	MaxVersions    = 1000 // of one function
 	MaxAliases     = 100  // of one function, latest included
@@ -21,21 +21,21 @@ const (
 	maxSecretBytes = 1024
 )
 
-// Definition is what a caller saves.
+// A Definition is what a caller saves.
 type Definition struct {
 	Content  execution.FunctionContent
 	Hook     *execution.FunctionHook
 	Schedule *execution.FunctionSchedule
 }
 
-// accepted are the fields of a definition; those of an execution that belong to one call are not among them.
+// accepted are the fields of a definition. The fields of an execution that belong to one call are not among them.
 var accepted = [...]string{
 	"code", "files", "entry", "language", "engine", "policy", "timeout", "memory", "limits", "tools", "context", "env",
 	"hosts", "secrets", "schedule", "hook",
 }
 
-// Decode reads a definition strictly. Errors are *execution.Error with the field at fault. What hooks and schedules
-// mean is for others to check.
+// Decode reads a definition strictly. Errors are *execution.Error with the field at fault. It does not check what
+// hooks and schedules mean.
 func Decode(body []byte) (Definition, error) {
 	given, err := execution.Members(body)
 	if err != nil {
@@ -78,7 +78,7 @@ func Decode(body []byte) (Definition, error) {
 	return d, err
 }
 
-// withEntry names the file to run when files are given without code and without entry.
+// withEntry adds the entry to files that are given without code and without entry.
 func withEntry(members []execution.Member) ([]execution.Member, error) {
 	var sources json.RawMessage
 	for _, m := range members {
@@ -91,7 +91,7 @@ func withEntry(members []execution.Member) ([]execution.Member, error) {
 	}
 	var files map[string]json.RawMessage
 	if sources == nil || json.Unmarshal(sources, &files) != nil {
-		return members, nil // what is wrong with it is said where it is decoded
+		return members, nil // execution.DecodeRequest reports what is wrong with it
 	}
 	entry := ""
 	for _, name := range []string{"index.ts", "index.js", "index.mjs", "main.ts", "main.js"} {
@@ -164,12 +164,12 @@ func decodeHook(raw []byte) (*execution.FunctionHook, error) {
 	return &h, nil
 }
 
-// decodeSchedule takes a cron expression alone, or an object.
+// decodeSchedule reads a cron expression alone, or an object.
 func decodeSchedule(raw []byte) (*execution.FunctionSchedule, error) {
 	var wire struct {
 		Cron     string          `json:"cron"`
 		TimeZone string          `json:"timeZone"`
-		Timezone string          `json:"timezone"` // as many write it
+		Timezone string          `json:"timezone"` // a common spelling
 		Missed   string          `json:"missed"`
 		Input    json.RawMessage `json:"input"`
 	}

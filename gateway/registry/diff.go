@@ -13,24 +13,24 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Difference is what tells two versions apart. Fields other than sources are given by their names and values.
+// Difference is the difference between two versions. Fields other than sources are listed by name and value.
 type Difference struct {
 	From   int           `json:"from"`
 	To     int           `json:"to"`
 	Same   bool          `json:"same"`
 	Fields []FieldChange `json:"fields"`
-	// Files are unified diffs by path; the code of a function without files is at "code".
+	// Files are unified diffs by path. The code of a function without files is at "code".
 	Files map[string]string `json:"files"`
 }
 
-// FieldChange is one field that differs; null where a version does not have it.
+// FieldChange is one field that differs. A value is null if a version does not have the field.
 type FieldChange struct {
 	Field string          `json:"field"`
 	From  json.RawMessage `json:"from"`
 	To    json.RawMessage `json:"to"`
 }
 
-// Diff compares what two versions run.
+// Diff returns the difference between what two versions run.
 func Diff(from, to int, a, b execution.FunctionContent) (Difference, error) {
 	d := Difference{From: from, To: to, Fields: []FieldChange{}, Files: map[string]string{}}
 	left, right := sources(a.Request), sources(b.Request)
@@ -72,7 +72,7 @@ func sources(r execution.Request) map[string]execution.File {
 	return out
 }
 
-// fields are the rest of a content, by name.
+// fields returns the fields of a content other than its sources, by name.
 func fields(c execution.FunctionContent) (map[string]json.RawMessage, error) {
 	c.Request.Code, c.Request.Files = "", nil
 	raw, err := json.Marshal(c.Request)

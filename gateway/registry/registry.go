@@ -18,10 +18,10 @@ import (
 // Latest is the alias that saving moves.
 const Latest = "latest"
 
-// Reader finds saved functions. Errors are execution.ErrNotFound where there is nothing.
+// A Reader finds saved functions. The error is execution.ErrNotFound if there is none.
 type Reader interface {
 	Function(ctx context.Context, tenant, name string) (execution.SavedFunction, error)
-	// Functions gives at most limit functions whose names come after a name, in the order of names.
+	// Functions returns at most limit functions whose names come after a name, in the order of names.
 	Functions(ctx context.Context, tenant, after string, limit int) ([]execution.SavedFunction, error)
 	Content(ctx context.Context, tenant, name string, version int) (execution.FunctionContent, error)
 }
@@ -29,9 +29,9 @@ type Reader interface {
 // Store keeps saved functions. It is safe for concurrent use.
 type Store interface {
 	Reader
-	// Change hands a function to fn, empty but for tenant and name when there is none, and keeps what fn makes of it in
-	// one transaction, with the content of the last version when fn gives one. An error of fn changes nothing and is
-	// given back.
+	// Change passes a function to fn, empty but for tenant and name if there is none, and stores what fn makes of it in
+	// one transaction, with the content of the last version if fn returns one. If fn fails, nothing changes, and its
+	// error is returned.
 	Change(ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error
 	Delete(ctx context.Context, tenant, name string) error
 }
@@ -39,19 +39,19 @@ type Store interface {
 // Conflict is the error of a change that the state of a function does not allow. Its text is for the caller.
 type Conflict struct{ Reason string }
 
-// Error gives the reason.
+// Error returns the reason.
 func (c *Conflict) Error() string { return c.Reason }
 
-// Missing is the error of a name, version or alias that is not there. Its text is for the caller.
+// Missing is the error of a name, version or alias that does not exist. Its text is for the caller.
 type Missing struct{ What string }
 
-// Error says what is missing.
+// Error returns what is missing.
 func (m *Missing) Error() string { return m.What }
 
-// Unwrap makes it an execution.ErrNotFound.
+// Unwrap returns execution.ErrNotFound.
 func (m *Missing) Unwrap() error { return execution.ErrNotFound }
 
-// Registry is the functions of all tenants. It is safe for concurrent use.
+// Registry holds the functions of all tenants. It is safe for concurrent use.
 type Registry struct {
 	store    Store
 	now      func() time.Time
@@ -59,7 +59,7 @@ type Registry struct {
 	starts   *results.Store[string]                    // what Learn noted
 }
 
-// New opens a book over a store.
+// New returns a Registry over a store.
 func New(store Store, now func() time.Time) (*Registry, error) {
 	contents, err := results.New[execution.FunctionContent](bounds.Of(bounds.Contents).Most, bounds.Of(bounds.Contents).Bytes)
 	if err != nil {
@@ -69,7 +69,7 @@ func New(store Store, now func() time.Time) (*Registry, error) {
 	return &Registry{store, now, contents, starts}, err
 }
 
-// Put saves a definition. The version is the one that has this content; created says that it was not there before.
+// Put saves a definition. It returns the version that has this content; created reports that the version is new.
 func (r *Registry) Put(ctx context.Context, tenant, name, by string, d Definition, needsSecret bool) (f execution.SavedFunction, v execution.FunctionVersion, created bool, err error) {
 	if !ValidName(name) {
 		return f, v, false, api.Invalid("name", "must be 1 to 64 letters, digits, - _ or . with a letter or digit first")
@@ -91,7 +91,7 @@ func (r *Registry) Put(ctx context.Context, tenant, name, by string, d Definitio
 			return nil, api.Invalid("hook.alias", "is not an alias of this function")
 		}
 		if old := have.Schedule; old != nil && d.Schedule != nil && old.Cron == d.Schedule.Cron && old.TimeZone == d.Schedule.TimeZone {
-			d.Schedule.Next = old.Next // saving again makes no time pass over
+			d.Schedule.Next = old.Next // saving again skips no time
 		}
 		have.Hook, have.Schedule = d.Hook, d.Schedule
 		var content *execution.FunctionContent
@@ -112,12 +112,13 @@ func (r *Registry) Put(ctx context.Context, tenant, name, by string, d Definitio
 		return content, nil
 	})
 	if created {
-		r.starts.Put(tenant, startKey(tenant, name, v.Version), "", 0) // one of that name may have been deleted
+		r.starts.Put(tenant, startKey(tenant, name, v.Version), "", 0) // a function of this name may have been deleted
 	}
 	return f, v, created, err
 }
 
-// keepSecret lets a hook that is saved again without its secret, which nobody is ever shown, keep the one it has.
+// keepSecret keeps the secret of a hook that is saved again without it. Secrets are never shown, so a caller cannot
+// repeat them.
 func keepSecret(hook, have *execution.FunctionHook, needed bool) error {
 	if hook == nil || hook.Secret != "" || !needed {
 		return nil
@@ -129,7 +130,7 @@ func keepSecret(hook, have *execution.FunctionHook, needed bool) error {
 	return nil
 }
 
-// find gives the version with a content; missing says that there is none.
+// find returns the version with a content; missing reports that there is none.
 func find(f execution.SavedFunction, digest string) (v execution.FunctionVersion, missing bool) {
 	for _, v := range f.Versions {
 		if v.Digest == digest {
@@ -155,7 +156,7 @@ func sourceOf(r execution.Request) []byte {
 	return []byte(r.Code)
 }
 
-// Get gives a function.
+// Get returns a function.
 func (r *Registry) Get(ctx context.Context, tenant, name string) (execution.SavedFunction, error) {
 	if !ValidName(name) {
 		return execution.SavedFunction{}, missing(name)
@@ -174,12 +175,12 @@ func missing(name string) error {
 	return &Missing{"there is no function with this name"}
 }
 
-// List gives at most limit functions after a name.
+// List returns at most limit functions after a name.
 func (r *Registry) List(ctx context.Context, tenant, after string, limit int) ([]execution.SavedFunction, error) {
 	return r.store.Functions(ctx, tenant, after, limit)
 }
 
-// Delete takes a function away with its versions, aliases, hook and schedule.
+// Delete deletes a function with its versions, aliases, hook and schedule.
 func (r *Registry) Delete(ctx context.Context, tenant, name string) error {
 	err := r.store.Delete(ctx, tenant, name)
 	if errors.Is(err, execution.ErrNotFound) {
@@ -188,7 +189,7 @@ func (r *Registry) Delete(ctx context.Context, tenant, name string) error {
 	return err
 }
 
-// Content gives what a version runs. Nobody may change it.
+// Content returns what a version runs. It must not be changed.
 func (r *Registry) Content(ctx context.Context, f execution.SavedFunction, version int) (execution.FunctionContent, error) {
 	if version < 1 || version > len(f.Versions) {
 		return execution.FunctionContent{}, noVersion(f, version)
@@ -210,7 +211,7 @@ func startKey(tenant, name string, version int) string {
 	return fmt.Sprintf("%q %q %d", tenant, name, version)
 }
 
-// Learn notes what a run of a version told of how it starts: it says so with every run, and is noted once.
+// Learn notes how runs of a version start. Every run reports it; it is stored when it changes.
 func (r *Registry) Learn(ctx context.Context, tenant, name string, version int, warm bool, reason string) error {
 	key, told := startKey(tenant, name, version), fmt.Sprint(warm, reason)
 	if noted, ok := r.starts.Get(key); ok && noted == told {

@@ -1,3 +1,5 @@
-// Package results keeps finished answers in memory for as long as there is room: the last thousand or so, and never
-// more than a number of bytes. What is asked for stays longest.
+// Package results keeps finished results and responses in memory as long as there is room, bounded by count and by
+// bytes. The least recently used ones go first.
+//
+// Any package of the gateway above it may import it. Start with [Store].
 package results

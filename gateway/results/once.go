@@ -8,7 +8,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/steady"
 )
 
-// Saved is an answer that can be given again.
+// Saved is a response that can be given again.
 type Saved struct {
 	Status int
 	Header map[string]string
@@ -17,23 +17,23 @@ type Saved struct {
 	at     time.Time
 }
 
-// State says what is known of a key.
+// State is what is known of a key.
 type State int
 
 // The states.
 const (
-	// Fresh: the key is the caller's now, to be given back by Finish or Abandon.
+	// Fresh: the key now belongs to this request, until Finish or Abandon.
 	Fresh State = iota
-	// InFlight: the same request is being answered.
+	// InFlight: the same request is being carried out.
 	InFlight
-	// Done: the same request was answered.
+	// Done: the same request was carried out.
 	Done
 	// Reused: the key belongs to another request.
 	Reused
 )
 
 // Once makes sure that a request with an idempotency key is carried out once
-// (draft-ietf-httpapi-idempotency-key-header). Answers are kept for a day, or until newer ones need the room. It is
+// (draft-ietf-httpapi-idempotency-key-header). Responses are kept for a day, or until newer ones need the room. It is
 // safe for concurrent use.
 type Once struct {
 	now func() time.Time
@@ -43,23 +43,22 @@ type Once struct {
 	saved  *Store[*Saved]
 }
 
-// flying is a request that is being answered.
+// flying is a request that is being carried out.
 type flying struct {
 	owner  string
 	digest [sha256.Size]byte
 }
 
-// keptFor is how long an answer is given again.
+// keptFor is how long a response is given again.
 const keptFor = 24 * time.Hour
 
-// NewOnce makes a Once that keeps at most maxCount answers of maxBytes bytes together.
+// NewOnce returns a Once that keeps at most maxCount responses of maxBytes bytes together.
 func NewOnce(maxCount, maxBytes int, now func() time.Time) (*Once, error) {
 	saved, err := New[*Saved](maxCount, maxBytes)
 	return &Once{now: steady.Clock(now), flight: map[string]flying{}, saved: saved}, err
 }
 
-// Begin asks for an owner's key on behalf of a request that is told from others by digest. The answer is there when
-// the state is Done.
+// Begin asks for an owner's key for a request with a digest. If the state is Done, it returns the response.
 func (o *Once) Begin(owner, key string, digest [sha256.Size]byte) (State, *Saved) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -79,7 +78,7 @@ func (o *Once) Begin(owner, key string, digest [sha256.Size]byte) (State, *Saved
 	return Fresh, nil
 }
 
-// Finish saves the answer under a key that Begin gave.
+// Finish saves the response under a key that Begin gave to the request.
 func (o *Once) Finish(key string, answer Saved) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -93,7 +92,7 @@ func (o *Once) Finish(key string, answer Saved) {
 	o.saved.Put(request.owner, key, &answer, size)
 }
 
-// Abandon gives a key back: the request came to nothing and may be tried again.
+// Abandon gives a key back: the request was not carried out, and may be tried again.
 func (o *Once) Abandon(key string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Store is a cache with least-recently-used eviction, bounded by count and by bytes. Where there is no room, the
-// owner who takes most of it loses what was used longest ago: who fills the store loses their own. It is safe for
-// concurrent use. Values are shared: nobody may change one after Put.
+// Store is a cache with least-recently-used eviction, bounded by count and by bytes. If there is no room, the owner
+// who uses most of it loses their least recently used value: an owner who fills the store evicts their own values. It
+// is safe for concurrent use. Values are shared and must not be changed after Put.
 type Store[V any] struct {
 	maxCount int
 	maxBytes int
@@ -28,7 +28,7 @@ type entry[V any] struct {
 	of    *shelf
 }
 
-// shelf is what one owner has, most recent first.
+// shelf holds the values of one owner, most recent first.
 type shelf struct {
 	owner  string
 	recent *list.List
@@ -37,7 +37,7 @@ type shelf struct {
 	share  float64 // of the store, by count or by bytes, whichever is more
 }
 
-// shelves is a heap: who has most is first.
+// shelves is a heap whose first element has the largest share.
 type shelves []*shelf
 
 // Len implements heap.Interface.
@@ -66,7 +66,7 @@ func (s *shelves) Pop() any {
 	return last
 }
 
-// New makes a store for at most maxCount entries and maxBytes bytes; both must be positive.
+// New returns a store for at most maxCount entries and maxBytes bytes. Both must be positive.
 func New[V any](maxCount, maxBytes int) (*Store[V], error) {
 	if maxCount < 1 || maxBytes < 1 {
 		return nil, errors.New("results: room for at least one entry and one byte is needed")
@@ -74,8 +74,8 @@ func New[V any](maxCount, maxBytes int) (*Store[V], error) {
 	return &Store[V]{maxCount: maxCount, maxBytes: maxBytes, byKey: make(map[string]*list.Element), owners: make(map[string]*shelf)}, nil
 }
 
-// Put keeps an owner's value that takes size bytes, in place of one with the same key, and makes room for it. A value
-// larger than the whole store is not kept.
+// Put keeps a value of an owner that takes size bytes, replaces the value with the same key, and makes room for it.
+// It does not keep a value larger than the whole store.
 func (s *Store[V]) Put(owner, key string, value V, size int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +99,7 @@ func (s *Store[V]) Put(owner, key string, value V, size int) {
 	}
 }
 
-// Get returns the value kept under key.
+// Get returns the value of a key.
 func (s *Store[V]) Get(key string) (V, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +120,7 @@ func (s *Store[V]) Len() int {
 	return len(s.byKey)
 }
 
-// Bytes returns what the kept values take.
+// Bytes returns the size of the kept values.
 func (s *Store[V]) Bytes() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +134,7 @@ func (s *Store[V]) drop(e *list.Element) {
 	s.change(old.of, -old.size)
 }
 
-// change counts what an owner has more, or less, and forgets an owner who has nothing.
+// change adds to the size of what an owner has, and forgets an owner who has nothing.
 func (s *Store[V]) change(of *shelf, bytes int) {
 	s.bytes += bytes
 	of.bytes += bytes

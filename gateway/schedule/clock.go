@@ -14,28 +14,30 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Store keeps functions with their schedules. It is safe for concurrent use.
+// A Store keeps functions with their schedules. It is safe for concurrent use.
 type Store interface {
-	// Due gives functions whose next time has come.
+	// Due returns functions whose next time has come.
 	Due(ctx context.Context, now time.Time, limit int) ([]execution.SavedFunction, error)
-	// Scheduled gives functions with a schedule that come after a tenant's name, in the order of tenants and names.
+	// Scheduled returns functions with a schedule that come after a tenant's name, in the order of tenants and names.
 	Scheduled(ctx context.Context, tenant, name string, limit int) ([]execution.SavedFunction, error)
-	// Change hands a function to fn and keeps what fn makes of it in one transaction, unless fn fails.
+	// Change passes a function to fn and stores what fn makes of it in one transaction, unless fn fails.
 	Change(ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error
 }
 
-// Config is what a Clock needs; all of it is required but Grace.
+// Config is what a Clock needs. All of it is required but Grace.
 type Config struct {
 	Store Store
-	// Submit makes a job with this id of a function and the time it was to run; a second one with the same id is none.
+	// Submit makes a job with this ID of a function and the time it was to run. A second job with the same ID is not
+	// made.
 	Submit func(ctx context.Context, f execution.SavedFunction, id string, at time.Time) error
-	// Grace is how late a run may be without counting as missed; more than what lies between two turns. Default [Grace].
+	// Grace is how late a run may be without counting as missed. It must be longer than the time between two calls of
+	// RunDue. Default [Grace].
 	Grace  time.Duration
 	Now    func() time.Time
 	Logger *slog.Logger
 }
 
-// Clock submits jobs when their times come.
+// A Clock submits jobs when their times come.
 type Clock struct {
 	cfg  Config
 	busy sync.WaitGroup
@@ -43,8 +45,8 @@ type Clock struct {
 	mu   sync.Mutex
 	stop context.CancelFunc // nil before Start and Stop
 
-	looking sync.Mutex // over the following: turns may overlap
-	last    time.Time  // the time of the last turn
+	looking sync.Mutex // guards the following: calls of RunDue may overlap
+	last    time.Time  // the time of the last call
 	behind  bool       // whether some schedules have not been checked against the clock
 	tenant  string     // the last that was checked
 	name    string
@@ -59,7 +61,7 @@ func New(cfg Config) (*Clock, error) {
 	return &Clock{cfg: cfg, behind: true}, nil
 }
 
-// Start watches the time until ctx ends or Stop, once, unless Stop was first.
+// Start watches the time until ctx ends or Stop is called, once, unless Stop came first.
 func (c *Clock) Start(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,18 +96,19 @@ func (c *Clock) Stop() {
 	c.busy.Wait()
 }
 
-// A turn takes this many functions at a time, and comes back for more at most as often. What is left is due in the next turn.
+// RunDue takes this many functions at a time, and at most this often. What is left is due at the next call.
 const (
 	together = 100
 	rounds   = 10
 )
 
-// RunDue submits what is due now: tenant by tenant, so that one with thousands of schedules does not delay the others. After a
-// clock was put back, and at the start, it also looks for schedules that the old time moved too far ahead.
+// RunDue submits what is due now, tenant by tenant, so that a tenant with thousands of schedules does not delay the
+// others. After the clock was set back, and at the start, it also looks for schedules that the old time moved too far
+// ahead.
 func (c *Clock) RunDue(ctx context.Context) error {
 	now := c.cfg.Now()
 	err := c.catchUp(ctx, now)
-	seen := map[string]bool{} // one that fails is due again in the next turn
+	seen := map[string]bool{} // one that fails is due again at the next call
 	for range rounds {
 		due, failed := c.cfg.Store.Due(ctx, now, together)
 		err = first(err, failed)
@@ -123,7 +126,7 @@ func (c *Clock) RunDue(ctx context.Context) error {
 	return err
 }
 
-// first keeps the first error: a thousand functions may fail for one reason.
+// first returns the first error, because a thousand functions may fail for one reason.
 func first(err, next error) error {
 	if err != nil {
 		return err
@@ -131,12 +134,12 @@ func first(err, next error) error {
 	return next
 }
 
-// catchUp puts right what a clock that ran ahead has done, a few functions in each turn: a schedule whose next time is later
-// than the next there is.
+// catchUp corrects what a clock that ran ahead has done, a few functions in each call: a schedule whose next time is
+// later than the next one there is.
 func (c *Clock) catchUp(ctx context.Context, now time.Time) error {
 	c.looking.Lock()
 	defer c.looking.Unlock()
-	if now.Round(0).Before(c.last.Round(0)) { // by the wall, not by the monotonic clock
+	if now.Round(0).Before(c.last.Round(0)) { // by the time of day, not by the monotonic clock
 		c.behind, c.tenant, c.name = true, "", ""
 	}
 	if c.last = now; !c.behind {
@@ -154,10 +157,10 @@ func (c *Clock) catchUp(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// errMoved ends a change of a schedule that is not what it was.
+// errMoved ends a change of a schedule that somebody else has changed.
 var errMoved = errors.New("the schedule has moved on")
 
-// fire submits first and moves the schedule on afterwards: dying in between submits the same ids again.
+// fire submits first and moves the schedule on afterwards. A process that dies in between submits the same IDs again.
 func (c *Clock) fire(ctx context.Context, f execution.SavedFunction) error {
 	times, next, err := Due(*f.Schedule, c.cfg.Now(), c.cfg.Grace)
 	if err != nil {
@@ -187,7 +190,8 @@ func (c *Clock) move(ctx context.Context, f execution.SavedFunction, next time.T
 	return err
 }
 
-// jobID is the same for the same function and time: for one that was deleted and made again it is another.
+// jobID returns the same ID for the same function and time. A function that was deleted and created again has other
+// IDs.
 func jobID(f execution.SavedFunction, at time.Time) string {
 	sum := sha256.Sum256([]byte(f.Tenant + "\x00" + f.Name + "\x00" + strconv.FormatInt(f.CreatedAt.UnixNano(), 10) + "\x00" + strconv.FormatInt(at.Unix(), 10)))
 	return "exec_" + hex.EncodeToString(sum[:13])

@@ -9,7 +9,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// What becomes of times that passed while nothing ran. Codes are append-only.
+// What happens to times that passed while nothing ran. Codes are append-only.
 const (
 	Skip = "skip" // the default
 	Once = "once" // one run for all of them
@@ -22,7 +22,7 @@ const MaxMissed = 100
 // Grace is how late a run may be without counting as missed, unless Config says otherwise.
 const Grace = time.Minute
 
-// Check refuses a schedule that does not parse, names no time zone of the IANA data, or never comes. It fills in the
+// Check refuses a schedule that does not parse, names no time zone of the IANA data, or never occurs. It fills in the
 // defaults and the first time after now.
 func Check(s *execution.FunctionSchedule, now time.Time) error {
 	if s.TimeZone == "" {
@@ -45,7 +45,7 @@ func Check(s *execution.FunctionSchedule, now time.Time) error {
 	return nil
 }
 
-// Next returns the first time of a schedule after another, in UTC; zero when there is none within five years.
+// Next returns the first time of a schedule after another, in UTC. It is zero if there is none within five years.
 func Next(s execution.FunctionSchedule, after time.Time) (time.Time, error) {
 	c, err := parse(s)
 	if err != nil {
@@ -54,7 +54,7 @@ func Next(s execution.FunctionSchedule, after time.Time) (time.Time, error) {
 	return c.next(after), nil
 }
 
-// calendar is a schedule that was parsed.
+// calendar is a parsed schedule.
 type calendar struct {
 	zone      *time.Location
 	times     cron.Schedule
@@ -79,7 +79,7 @@ func parse(s execution.FunctionSchedule) (c calendar, err error) {
 	return c, nil
 }
 
-// next returns the first time after another, in UTC; zero when there is none.
+// next returns the first time after another, in UTC, or zero if there is none.
 func (c calendar) next(after time.Time) time.Time {
 	next := c.times.Next(after.In(c.zone))
 	for !c.everyHour && again(next) {
@@ -88,7 +88,7 @@ func (c calendar) next(after time.Time) time.Time {
 	return next.UTC()
 }
 
-// between returns at most n times after one until another, and whether these are all.
+// between returns at most n times after one until another, and reports whether these are all.
 func (c calendar) between(after, until time.Time, n int) (times []time.Time, all bool) {
 	for at := c.next(after); !at.IsZero() && !at.After(until); at = c.next(at) {
 		if len(times) == n {
@@ -99,8 +99,8 @@ func (c calendar) between(after, until time.Time, n int) (times []time.Time, all
 	return times, true
 }
 
-// latest returns the last n times after one until another. It looks at no more than a few thousand times, however long ago
-// the first was and however many there are: a schedule that was asleep for a year is as cheap as any.
+// latest returns the last n times after one until another. It looks at no more than a few thousand times, however
+// long ago the first was and however many there are: a schedule that was suspended for a year is as cheap as any.
 func (c calendar) latest(after, until time.Time, n int) []time.Time {
 	times, all := c.between(after, until, n)
 	for late := until; !all; {
@@ -116,14 +116,15 @@ func (c calendar) latest(after, until time.Time, n int) []time.Time {
 	return times
 }
 
-// everyHour reports whether an expression means a rhythm rather than times of the day: such a schedule goes on through
-// an hour that comes twice.
+// everyHour reports whether an expression means a rhythm rather than times of the day. Such a schedule continues
+// through an hour that occurs twice.
 func everyHour(expression string) bool {
 	fields := strings.Fields(expression)
 	return len(fields) > 1 && strings.HasPrefix(fields[1], "*") || expression == "@hourly"
 }
 
-// again reports whether the clock on the wall showed the same time before: it was put back, by an hour or by half of one.
+// again reports whether the clock on the wall showed the same time before: it was set back, by an hour or by half an
+// hour.
 func again(t time.Time) bool {
 	const clock = "2006-01-02 15:04"
 	return !t.IsZero() && (t.Add(-time.Hour).Format(clock) == t.Format(clock) || t.Add(-time.Hour/2).Format(clock) == t.Format(clock))
@@ -133,8 +134,8 @@ func bad(field, message string) error {
 	return &execution.Error{Code: execution.InvalidRequest, Field: field, Message: message}
 }
 
-// Due returns the times of a schedule that are to be run now, the latest last, and the next time to come. A time that is
-// further away than grace was missed. Its cost does not grow with the time that has passed.
+// Due returns the times of a schedule that are to run now, the latest last, and the next time. A time that is further
+// in the past than grace was missed. The cost does not grow with the time that has passed.
 func Due(s execution.FunctionSchedule, now time.Time, grace time.Duration) (run []time.Time, next time.Time, err error) {
 	if s.Next.IsZero() || s.Next.After(now) {
 		return nil, s.Next, nil
@@ -145,7 +146,7 @@ func Due(s execution.FunctionSchedule, now time.Time, grace time.Duration) (run 
 	}
 	next = c.next(now)
 	switch missed := now.Sub(s.Next) > grace; {
-	case missed && s.Missed == Once: // one run makes up for all, one that is on time for those before
+	case missed && s.Missed == Once: // one run makes up for all
 		if run = c.latest(s.Next, now, 1); len(run) == 0 {
 			run = []time.Time{s.Next}
 		}

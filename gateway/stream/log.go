@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// Event is one event. ID counts from 1 within its Log; Data is one line.
+// An Event is one event. ID counts from 1 within its Log; Data is one line.
 type Event struct {
 	ID   int
 	Name string
 	Data []byte
 }
 
-// ErrEnd is what Next gives after the last event of a Log that was closed.
+// ErrEnd is the error of Next after the last event of a Log that was closed.
 var ErrEnd = errors.New("the stream has ended")
 
-// Log is the events of one execution. It is safe for concurrent use.
+// A Log has the events of one execution. It is safe for concurrent use.
 type Log struct {
 	window int
 
@@ -30,8 +30,8 @@ type Log struct {
 	abandoned func()
 }
 
-// NewLog makes a Log that keeps about window bytes of events. abandoned, which may be nil, is called, with no lock
-// held, each time the last follower leaves before the Log is closed.
+// NewLog returns a Log that keeps about window bytes of events. abandoned, which may be nil, is called without a lock
+// each time the last follower leaves before the Log is closed.
 func NewLog(window int, abandoned func()) *Log {
 	return &Log{window: window, changed: make(chan struct{}), first: 1, followers: map[*Follower]struct{}{}, abandoned: abandoned}
 }
@@ -47,7 +47,7 @@ func (l *Log) Publish(ctx context.Context, name string, data []byte) error {
 	}
 	l.events = append(l.events, Event{ID: l.first + len(l.events), Name: name, Data: data})
 	l.bytes += len(data)
-	// What every follower has read may go; the newest event always stays.
+	// What every follower has read may go. The newest event always stays.
 	for l.bytes > l.window && len(l.events) > 1 && l.events[0].ID < l.slowest() {
 		l.bytes -= len(l.events[0].Data)
 		l.events = l.events[1:]
@@ -65,15 +65,15 @@ func (l *Log) Close() {
 	l.notify()
 }
 
-// Bytes is what the kept events take.
+// Bytes returns the size of the kept events.
 func (l *Log) Bytes() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.bytes
 }
 
-// Follow reads the events after the one with the given ID (0 for all); those no longer kept are skipped. A Follower
-// must be closed.
+// Follow returns a Follower that reads the events after the one with the given ID (0 for all). Events that are no
+// longer kept are skipped. A Follower must be closed.
 func (l *Log) Follow(after int) *Follower {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,7 +82,7 @@ func (l *Log) Follow(after int) *Follower {
 	return f
 }
 
-// behind is how many bytes the slowest follower has not read; the lock is held.
+// behind returns how many bytes the slowest follower has not read. The lock is held.
 func (l *Log) behind() int {
 	n := 0
 	for _, e := range l.events[min(max(l.slowest()-l.first, 0), len(l.events)):] {
@@ -91,7 +91,7 @@ func (l *Log) behind() int {
 	return n
 }
 
-// slowest is the ID that the slowest follower reads next; without followers, the one that comes next.
+// slowest returns the ID that the slowest follower reads next or, without followers, the ID of the next event.
 func (l *Log) slowest() int {
 	next := l.first + len(l.events)
 	for f := range l.followers {
@@ -118,13 +118,13 @@ func (l *Log) notify() {
 	l.changed = make(chan struct{})
 }
 
-// Follower reads a Log. It belongs to one goroutine.
+// A Follower reads a Log. It belongs to one goroutine.
 type Follower struct {
 	log  *Log
 	next int
 }
 
-// Next gives the next event and waits for it. The error is ErrEnd, or the context's.
+// Next waits for the next event and returns it. The error is ErrEnd, or the context's.
 func (f *Follower) Next(ctx context.Context) (Event, error) {
 	l := f.log
 	l.mu.Lock()
@@ -145,7 +145,7 @@ func (f *Follower) Next(ctx context.Context) (Event, error) {
 	}
 }
 
-// Close leaves. Calls after the first do nothing.
+// Close ends the follower. Calls after the first do nothing.
 func (f *Follower) Close() {
 	l := f.log
 	l.mu.Lock()

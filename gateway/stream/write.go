@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Write sends what f reads as server-sent events until the stream ends, the context does, or the client is gone. Ids
-// are prefix, a colon and the event's number. A comment is sent whenever there was nothing to send for heartbeat.
-// before is called ahead of each flush, to set a deadline for it.
+// Write sends what f reads as server-sent events until the stream ends, the context does, or the client is gone. IDs
+// are prefix, a colon and the number of the event. After each heartbeat without an event, it sends a comment. before
+// is called ahead of each flush, to set a deadline for it.
 func Write(ctx context.Context, w *bufio.Writer, f *Follower, prefix string, heartbeat time.Duration, before func()) error {
 	flush := func() error {
 		before()
 		return w.Flush()
 	}
-	// The head of the answer and a first comment go out at once: the client knows that it is connected.
+	// The headers and a first comment are sent at once, so that the client knows that it is connected.
 	if _, err := w.WriteString(": connected\n\n"); err != nil {
 		return err
 	}

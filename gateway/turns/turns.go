@@ -1,8 +1,10 @@
-// Package turns hands out a few places to work that is short, in turn: between tenants, and between the callers of a tenant.
+// Package turns hands out a few places to short work, fairly between tenants and between the callers of a tenant.
 //
-// A free place goes to the tenant that holds the fewest, of its callers to the one that holds the fewest, and among equals to
-// the one that has waited longest for a turn. One place is kept for tenants that hold none, and one for callers that hold
-// none: whoever comes first does not wait, whatever others have waiting.
+// A free place goes to the tenant that holds the fewest, and of its callers to the one that holds the fewest; among
+// equals, it goes to the one that has waited longest for a turn. One place is kept for tenants that hold none, and
+// one for callers that hold none, so that a first request does not wait, whatever others have waiting.
+//
+// Package gateway imports it. Start with [Turns.Take].
 package turns
 
 import (
@@ -17,11 +19,11 @@ type Turns struct {
 	mu      sync.Mutex
 	free    int
 	tenants map[string]*tenant
-	// waiting holds the tenants that wait for a place, who had a turn last behind the others.
+	// waiting holds the tenants that wait for a place, in the order of turns.
 	waiting *list.List
 }
 
-// tenant is one that holds a place or waits for one.
+// tenant is a tenant that holds a place or waits for one.
 type tenant struct {
 	held    int
 	callers map[string]*caller
@@ -44,11 +46,11 @@ type waiter struct {
 const (
 	keptForTenants = 1
 	keptForCallers = 1
-	// Kept is how many places there are beyond those that one caller may hold.
+	// Kept is the number of places beyond those that one caller may hold.
 	Kept = keptForTenants + keptForCallers
 )
 
-// New returns Turns of which one caller may hold so many places; there are Kept more.
+// New returns Turns with places for one caller, and Kept more.
 func New(places int) (*Turns, error) {
 	if places < 1 {
 		return nil, errors.New("turns: at least one place is needed")
@@ -56,7 +58,7 @@ func New(places int) (*Turns, error) {
 	return &Turns{free: places + Kept, tenants: make(map[string]*tenant), waiting: list.New()}, nil
 }
 
-// Take waits for a place. The error is the context's; without one release must be called, once.
+// Take waits for a place. The error is the context's. If there is none, release must be called once.
 func (t *Turns) Take(ctx context.Context, tenantName, callerName string) (release func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -91,7 +93,7 @@ func (t *Turns) Waiting() int {
 	return n
 }
 
-// may reports whether one that holds so many places may have one more.
+// may reports whether a caller may have one more place.
 func (t *Turns) may(of *tenant, c *caller) bool {
 	kept := 0
 	if of.held > 0 {
@@ -103,7 +105,7 @@ func (t *Turns) may(of *tenant, c *caller) bool {
 	return t.free > kept
 }
 
-// enter takes a place (nil), or joins the line.
+// enter takes a place and returns nil, or joins the line.
 func (t *Turns) enter(tenantName, callerName string) *waiter {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -138,7 +140,7 @@ func (t *Turns) take(of *tenant, c *caller) {
 	c.held++
 }
 
-// leave takes a waiter out of the line. It reports false when it has its place already.
+// leave removes a waiter from the line. It reports false if the waiter has its place already.
 func (t *Turns) leave(w *waiter, tenantName, callerName string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -151,7 +153,7 @@ func (t *Turns) leave(w *waiter, tenantName, callerName string) bool {
 	return true
 }
 
-// remove takes a waiter out of its line, and lines out of which nobody waits.
+// remove removes a waiter from its line, and lines without waiters.
 func (t *Turns) remove(of *tenant, c *caller, w *waiter) {
 	c.waiting.Remove(w.element)
 	w.element = nil
@@ -165,7 +167,7 @@ func (t *Turns) remove(of *tenant, c *caller, w *waiter) {
 	}
 }
 
-// forget drops what is known of one that neither holds a place nor waits.
+// forget drops what is known of a caller that neither holds a place nor waits.
 func (t *Turns) forget(tenantName, callerName string) {
 	of := t.tenants[tenantName]
 	if c := of.callers[callerName]; c.held == 0 && c.waiting.Len() == 0 {
@@ -188,7 +190,7 @@ func (t *Turns) release(tenantName, callerName string) {
 	}
 }
 
-// grant gives a place to the next in line. It reports false when nobody in line may have one.
+// grant gives a place to the next in line. It reports false if nobody in line may have one.
 func (t *Turns) grant() bool {
 	var of *tenant
 	var c *caller
@@ -213,7 +215,7 @@ func (t *Turns) grant() bool {
 	return true
 }
 
-// next returns the caller whose turn it is; nil when none may have a place.
+// next returns the caller whose turn it is, or nil if none may have a place.
 func (of *tenant) next(t *Turns) *caller {
 	var best *caller
 	for e := of.waiting.Front(); e != nil; e = e.Next() {

@@ -24,7 +24,7 @@ var bundled embed.FS
 //go:embed page.html
 var pageSource string
 
-// Playground is the page and what it loads. It is never changed, and safe for concurrent use.
+// Playground is the page and what it loads. It never changes, and is safe for concurrent use.
 type Playground struct {
 	page   console.Page
 	assets map[string]fs.FS
@@ -32,14 +32,14 @@ type Playground struct {
 
 // Config says what a playground offers. Its zero value is the embedded editor and no examples.
 type Config struct {
-	// Examples are scripts to pick: NAME.js, whose first lines are "// what it shows" and, last, "// tier: NAME", and NAME.json,
-	// its input, where it takes one. Nil offers none.
+	// Examples are scripts to choose from: NAME.js, whose first lines are "// what it shows" and, last, "// tier: NAME",
+	// and NAME.json, its input, if it has one.
 	Examples fs.FS
-	// Editor has the bundled editor.js in place of the embedded one.
+	// Editor has the bundled editor.js to use in place of the embedded one.
 	Editor fs.FS
 }
 
-// New makes the page. It refuses examples without their first lines.
+// New returns the playground. It refuses examples without their first lines.
 func New(cfg Config) (*Playground, error) {
 	own, err := fs.Sub(assets, "assets")
 	if err != nil {
@@ -78,10 +78,10 @@ func New(cfg Config) (*Playground, error) {
 	return p, nil
 }
 
-// Page is the page for the console's frame.
+// Page returns the page for the console's frame.
 func (p *Playground) Page() console.Page { return p.page }
 
-// Assets are the files that the page loads, by the folder under /assets where it looks for them.
+// Assets returns the files that the page loads, by the folder under /assets where it looks for them.
 func (p *Playground) Assets() map[string]fs.FS { return p.assets }
 
 type example struct {
@@ -92,7 +92,7 @@ type example struct {
 // head is the comment that an example begins with.
 var head = regexp.MustCompile(`^((?:// .+\n)+?)// tier: (\w+)\n`)
 
-// read gives the examples by group and name. The first word of a name is its group, as in realworld-code-runner.
+// read returns the examples by group and name. The first word of a name is its group, as in realworld-code-runner.
 func read(files fs.FS) ([]example, error) {
 	names, err := fs.Glob(files, "*.js")
 	if err != nil {
@@ -127,7 +127,7 @@ func about(comment []byte) string {
 
 func groups() []string { return []string{"First steps", "Moderate", "Advanced", "Real world"} }
 
-// titled gives a name as people read it, and its group.
+// titled returns a name as people read it, and its group.
 func titled(name string) (group, title string) {
 	group = "First steps"
 	for prefix, g := range map[string]string{"moderate-": "Moderate", "advanced-": "Advanced", "complex-": "Advanced", "realworld-": "Real world"} {

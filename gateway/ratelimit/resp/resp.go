@@ -1,7 +1,9 @@
-// Package resp bounds what a Redis server may announce. A client library allocates what a reply says that it will have:
-// one line that announces two thousand million elements makes it allocate 24 GB before the first of them arrives. The
-// connection is therefore read through a scanner of the protocol (redis.io/docs/latest/develop/reference/protocol-spec),
-// which refuses such a line before the library sees it whole.
+// Package resp bounds what a Redis server may announce. A client library allocates what a reply announces: one line
+// with two thousand million elements makes it allocate 24 GB before the first of them arrives. The connection is
+// therefore read through a scanner of the protocol (redis.io/docs/latest/develop/reference/protocol-spec), which
+// refuses such a line before the library sees all of it.
+//
+// Package wiring imports it. Start with [Bound].
 package resp
 
 import (
@@ -11,10 +13,11 @@ import (
 	"syscall"
 )
 
-// ErrRefused is the error of a connection whose server announced, or sent, more than is read. It is closed then.
+// ErrRefused is the error of a connection whose server announced or sent more than is read. The connection is then
+// closed.
 var ErrRefused = errors.New("the Redis server sends what is no reply, or a larger one than is read")
 
-// The bounds suit what a limiter asks: a few numbers, and what a server says of itself at the start.
+// The bounds suit what a limiter asks: a few numbers, and what a server says about itself at the start.
 const (
 	maxLine     = 16 << 10
 	maxBulk     = 64 << 10
@@ -38,7 +41,7 @@ type bounded struct {
 	failed atomic.Bool
 }
 
-// checked lets the library look whether the connection is still open.
+// checked lets the library check whether the connection is still open.
 type checked struct {
 	*bounded
 	syscall.Conn
@@ -55,14 +58,14 @@ func (b *bounded) Read(p []byte) (int, error) {
 		return n, err
 	}
 	b.failed.Store(true)
-	_ = b.Conn.Close() // nothing more is wanted of it
+	_ = b.Conn.Close() // nothing more is read from it
 	if good == 0 {
 		return 0, refused
 	}
 	return good, nil
 }
 
-// Scanner follows the replies of a server. The zero value is at the start of one.
+// Scanner follows the replies of a server. The zero value is at the start of a reply.
 type Scanner struct {
 	kind   byte  // of the line that is read; 0 at the start of a value
 	length int   // bytes of that line so far
@@ -73,7 +76,7 @@ type Scanner struct {
 	open   []int64
 }
 
-// Scan takes the next bytes. It returns how many of them may be handed on, and ErrRefused when that is not all.
+// Scan takes the next bytes. It returns how many of them may be passed on, and ErrRefused if that is not all.
 func (s *Scanner) Scan(b []byte) (good int, err error) {
 	for i := 0; i < len(b); {
 		if s.bulk > 0 {
@@ -95,7 +98,7 @@ func (s *Scanner) Scan(b []byte) (good int, err error) {
 	return len(b), nil
 }
 
-// next takes a byte of a line. It reports whether it can be one.
+// next takes a byte of a line. It reports whether the byte can be one.
 func (s *Scanner) next(c byte) bool {
 	if s.kind == 0 {
 		s.kind, s.length, s.number, s.null = c, 0, 0, false
@@ -125,7 +128,7 @@ func (s *Scanner) next(c byte) bool {
 	return false
 }
 
-// announced ends a line that says how much follows.
+// announced ends a line that says how much follows. It reports whether that is within the bounds.
 func (s *Scanner) announced() bool {
 	switch {
 	case s.null:
@@ -149,7 +152,7 @@ func (s *Scanner) announced() bool {
 	return true
 }
 
-// ended closes a value, and the lists that it was the last element of.
+// ended closes a value, and the lists whose last element it was.
 func (s *Scanner) ended() {
 	s.kind = 0
 	for len(s.open) > 0 {

@@ -17,10 +17,10 @@ import (
 	"github.com/airlock-run/airlock/gateway/console/playground/bundle/registry"
 )
 
-// licences that a bundle may be served under; another one is for a person to look at.
+// licences are those that a bundle may be served under. A person must look at any other one.
 var licences = []string{"MIT", "ISC", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0"}
 
-// sources are our own files that go into the bundle.
+// sources are the files of this repository that go into the bundle.
 var sources = []string{"editor.js", "declared.js"}
 
 // bundle makes room/bundled of room/bundle/editor.
@@ -42,7 +42,7 @@ func bundle(ctx context.Context, room string, getenv func(string) string, stdout
 	if err != nil {
 		return err
 	}
-	// Apart from the checkout, so that no other node_modules is ever looked into.
+	// Outside the checkout, so that no other node_modules is searched.
 	dir, err := os.MkdirTemp("", "airlock-editor-")
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func bundle(ctx context.Context, room string, getenv func(string) string, stdout
 		return err
 	}
 	out := filepath.Join(room, "bundled")
-	// The script last: its age is what make compares.
+	// The script comes last, because make compares its age.
 	if err := replace(filepath.Join(out, "licences.txt"), notice); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func bundle(ctx context.Context, room string, getenv func(string) string, stdout
 	return err
 }
 
-// origin is where packages come from by the environment.
+// origin returns where packages come from, by the environment.
 func origin(getenv func(string) string) (registry.Source, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -96,7 +96,7 @@ func lay(dir, source string, packages []registry.Package, archives [][]byte) err
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // it was only a handle of the folder
+	defer func() { _ = root.Close() }() // it only held the folder open
 	for i, p := range packages {
 		if err := registry.Unpack(archives[i], root, "node_modules/"+p.Name); err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
@@ -114,7 +114,7 @@ func lay(dir, source string, packages []registry.Package, archives [][]byte) err
 	return nil
 }
 
-// build gives the script and the names of the packages that are in it.
+// build returns the script and the names of the packages that are in it.
 func build(dir string) ([]byte, []string, error) {
 	result := api.Build(api.BuildOptions{
 		AbsWorkingDir: dir, EntryPoints: []string{"editor.js"}, Outfile: "out.js", Write: false, Bundle: true, Metafile: true,
@@ -151,7 +151,7 @@ func build(dir string) ([]byte, []string, error) {
 	return result.OutputFiles[0].Contents, slices.Compact(used), nil
 }
 
-// noticeOf gathers the licences of the packages that are used.
+// noticeOf returns the licences of the packages that are used.
 func noticeOf(dir string, packages []registry.Package, used []string) ([]byte, error) {
 	var notice strings.Builder
 	notice.WriteString("The playground's editor contains the following packages.\n")

@@ -1,3 +1,5 @@
-// Package registry brings the packages that a package-lock.json pins onto this machine: from its cache, or from an npm
-// registry. Nothing is used whose SHA-512 is not the lock's, and nothing of a package is ever run.
+// Package registry fetches the packages that a package-lock.json pins: from a cache, or from an npm registry. It
+// accepts nothing whose SHA-512 is not that of the lock, and runs nothing of a package.
+//
+// Only the command bundle imports it. Start with [Source.Fetch].
 package registry

@@ -19,25 +19,25 @@ import (
 	"github.com/airlock-run/airlock/policy/outbound"
 )
 
-// maxArchive bounds one archive as it is downloaded; the largest pinned one has under 1 MiB.
+// maxArchive bounds the download of one archive; the largest pinned one has less than 1 MiB.
 const maxArchive = 16 << 20
 
 // Source is where archives come from.
 type Source struct {
-	// Cache is a folder that keeps them by digest; it is made when it is missing.
+	// Cache is a folder that keeps them by digest. It is created if it does not exist.
 	Cache string
-	// NPM is the npm program, which knows the user's registry, proxy and credentials; "" where there is none.
+	// NPM is the npm program, which knows the user's registry, proxy and credentials; "" means that there is none.
 	NPM string
-	// URL is the registry to ask where there is no npm; "" asks none.
+	// URL is the registry to ask without npm; "" asks none.
 	URL string
-	// HTTP asks it. Default a client that follows no redirect and takes a minute for an archive at most.
+	// HTTP asks the registry. The default client follows no redirect and takes at most a minute for an archive.
 	HTTP *http.Client
 }
 
-// ErrNoRegistry is what Fetch gives when archives are missing and nobody can be asked for them.
+// ErrNoRegistry is the error of Fetch if archives are missing and there is no registry to ask.
 var ErrNoRegistry = errors.New("there is no npm here, and npm_config_registry names no registry")
 
-// Fetch gives the archives of the packages, in their order. It asks only for what the cache lacks.
+// Fetch returns the archives of the packages, in their order. It asks only for what the cache lacks.
 func (s Source) Fetch(ctx context.Context, packages []Package) ([][]byte, error) {
 	if err := os.MkdirAll(s.Cache, 0o700); err != nil {
 		return nil, fmt.Errorf("make the cache of packages: %w", err)
@@ -154,7 +154,7 @@ func (s Source) path(p Package) string {
 	return filepath.Join(s.Cache, hex.EncodeToString(p.Sum[:])+".tgz")
 }
 
-// cached gives an archive of the cache if it is whole.
+// cached returns an archive of the cache if it is whole.
 func (s Source) cached(p Package) ([]byte, error) {
 	archive, err := os.ReadFile(s.path(p))
 	if err != nil {
@@ -163,7 +163,7 @@ func (s Source) cached(p Package) ([]byte, error) {
 	return archive, check(p, archive)
 }
 
-// keep puts an archive into the cache, whole or not at all.
+// keep stores an archive in the cache, whole or not at all.
 func (s Source) keep(p Package, archive []byte) error {
 	if err := check(p, archive); err != nil {
 		return err

@@ -20,11 +20,11 @@ type Package struct {
 	Sum     [sha512.Size]byte
 }
 
-// File is the name that the package's archive has in registries.
+// File returns the name that the package's archive has in registries.
 func (p Package) File() string { return path.Base(p.Name) + "-" + p.Version + ".tgz" }
 
 var (
-	// packageName is the rule of the registry: lower case, at most one scope, nothing that means something in a path.
+	// packageName is the rule of the registry: lower case, at most one scope, nothing with a meaning in a path.
 	packageName = regexp.MustCompile(`^(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*$`)
 	version     = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`)
 )
@@ -32,8 +32,8 @@ var (
 // maxName is the registry's own limit for a name, in bytes.
 const maxName = 214
 
-// ReadLock gives the packages of a package-lock.json of version 3, by name. It refuses a lock that nests packages, links
-// them, or leaves one without a SHA-512.
+// ReadLock returns the packages of a package-lock.json of version 3, by name. It refuses a lock that nests packages,
+// links them, or leaves one without a SHA-512.
 func ReadLock(text []byte) ([]Package, error) {
 	var lock struct {
 		Version  int `json:"lockfileVersion"`

@@ -20,13 +20,13 @@ const (
 )
 
 // Unpack writes the files of a package's archive to dir under root, without the folder that archives put around them.
-// Only plain files and folders are taken: a link, a device, or a name that leaves the folder is an error.
+// It accepts only plain files and folders: a link, a device, or a name that leaves the folder is an error.
 func Unpack(archive []byte, root *os.Root, dir string) error {
 	zipped, err := gzip.NewReader(bytes.NewReader(archive))
 	if err != nil {
 		return fmt.Errorf("unpack: %w", err)
 	}
-	// One reader bounds everything, also what the archive has between its files.
+	// One reader bounds everything, including what the archive has between its files.
 	bounded := &io.LimitedReader{R: zipped, N: maxUnpacked}
 	files := tar.NewReader(bounded)
 	for n := 0; ; n++ {
@@ -57,7 +57,7 @@ func write(root *os.Root, name string, content io.Reader) error {
 	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return fmt.Errorf("unpack: %w", err)
 	}
-	// O_EXCL: an archive that has a file twice is not one that a registry made.
+	// O_EXCL: a registry makes no archive that contains a file twice.
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("unpack: %w", err)
