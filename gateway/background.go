@@ -39,7 +39,7 @@ func newBackground(cfg Config, deps Deps, e *executor, detail func(error) string
 	return b, err
 }
 
-// addSchedules has the clock submit the functions whose time has come.
+// addSchedules makes the clock that submits the functions whose time has come.
 func (b *background) addSchedules(
 	cfg Config, deps Deps, functions *registry.Registry, submit func(context.Context, api.Submission) error,
 ) (err error) {
@@ -91,7 +91,7 @@ func (b *background) runDue(ctx context.Context, id string) error {
 	return errors.Join(err, b.jobs.RunDue(ctx, id))
 }
 
-// requireState is the middleware of routes that need state.
+// requireState refuses requests to routes that need state. It is middleware.
 func (b *background) requireState(c *fiber.Ctx) error {
 	if b == nil {
 		return api.Stateless()

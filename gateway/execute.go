@@ -52,7 +52,7 @@ func (e *executor) Execute(ctx context.Context, s api.Submission) (execution.Res
 	return result, err
 }
 
-// execute is the path of every execution: decide, wait for a place, invoke a function, record.
+// execute takes a submission along the path of every execution: decide, wait for a place, invoke a function, record.
 func (e *executor) execute(ctx context.Context, s api.Submission) (execution.Result, error) {
 	r, err := e.begin(ctx, s)
 	if err != nil && ctx.Err() != nil {
@@ -120,7 +120,7 @@ func classOf(priority string) queue.Class {
 	return queue.Normal
 }
 
-// invoke has a function run the submission within the time of its tier.
+// invoke invokes a function, within the time of the tier.
 func (e *executor) invoke(ctx context.Context, r *run) (execution.Reply, error) {
 	running, cancel := context.WithTimeout(ctx, r.decision.Grants.Timeout+e.overhead)
 	defer cancel()

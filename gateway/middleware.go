@@ -25,7 +25,7 @@ type middleware struct {
 	origins []string
 }
 
-// prepare gives the request its context and its id, and the response its common headers.
+// prepare sets the context and the ID of the request, and the common headers of the response.
 func (m *middleware) prepare(c *fiber.Ctx) error {
 	c.SetUserContext(m.base)
 	setCommonHeaders(c, m.newID)

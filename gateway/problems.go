@@ -195,8 +195,8 @@ func stateProblem(err error) *api.Problem {
 	return nil
 }
 
-// quotaProblem is 507 if only deleting makes room, and 429 if waiting does. Both name the quota, its use, and what to
-// do.
+// quotaProblem returns 507 if only deleting makes room, and 429 if waiting does. Both name the quota, its use, and
+// what to do.
 func quotaProblem(e *execution.QuotaError) *api.Problem {
 	unit := "bytes"
 	if e.Quota == execution.QuotaSchedules {
@@ -214,7 +214,7 @@ func quotaProblem(e *execution.QuotaError) *api.Problem {
 	}
 }
 
-// faultProblem is the problem of a store that does not work. Each code has a runbook in OPERATIONS.md.
+// faultProblem returns the problem of a store that does not work. Each code has a runbook in OPERATIONS.md.
 func faultProblem(e *execution.StoreError) *api.Problem {
 	const soon, later = time.Second, time.Minute
 	switch e.Fault {
@@ -245,7 +245,7 @@ func faultProblem(e *execution.StoreError) *api.Problem {
 	}
 }
 
-// respond is the error handler: it renders every error of every handler and of the HTTP library.
+// respond renders every error of every handler and of the HTTP library. It is the error handler.
 func (p *problems) respond(c *fiber.Ctx, err error) error {
 	id := setCommonHeaders(c, p.newID)
 	if answeredOptions(c, err) {

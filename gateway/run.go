@@ -30,8 +30,8 @@ type run struct {
 	reused   string // the id of the execution whose result this one gets
 }
 
-// begin gives a submission its id and has the policy decide. With an error there is no decision, and the run may only
-// be recorded.
+// begin sets the ID of a submission and asks the policy for a decision. With an error there is no decision, and the
+// run may only be recorded.
 func (e *executor) begin(ctx context.Context, s api.Submission) (*run, error) {
 	s.ID = cmp.Or(s.ID, e.newID())
 	if s.Function != nil && s.Content == "" {
@@ -60,14 +60,14 @@ func (r *run) step(name string) {
 	r.custody = append(r.custody, audit.Step{Step: name, AtMs: api.Milliseconds(r.now().Sub(r.ReceivedAt))})
 }
 
-// admit tells the caller that the execution has its place, or its result without one.
+// admit notifies the caller that the execution has its place, or its result without one.
 func (r *run) admit() {
 	if r.Admitted != nil {
 		r.Admitted()
 	}
 }
 
-// blockedResult is the result of a run that the policy refused.
+// blockedResult returns the result of a run that the policy refused.
 func (r *run) blockedResult() execution.Result {
 	line := "blocked by policy"
 	if len(r.decision.Violations) > 0 {
@@ -76,7 +76,7 @@ func (r *run) blockedResult() execution.Result {
 	return execution.Result{Status: execution.Blocked, Error: &line, Violations: r.decision.Violations}
 }
 
-// cancelledResult is the result of a run whose caller hung up.
+// cancelledResult returns the result of a run whose caller hung up.
 func cancelledResult() execution.Result {
 	line := "the execution was cancelled: the caller hung up, or the service is shutting down"
 	return execution.Result{Status: execution.Cancelled, Error: &line}

@@ -92,7 +92,7 @@ func (s *Server) Serve(l net.Listener) error {
 	return s.app.Listener(httpconn.Listener{Listener: l, Pool: s.places.Connections, Proxies: s.cfg.Proxies})
 }
 
-// KeepHooksApart has ServeHooks alone serve webhooks. It must be called before Serve.
+// KeepHooksApart reserves webhooks for ServeHooks. It must be called before Serve.
 func (s *Server) KeepHooksApart() error {
 	if s.cfg.Hooks.Host != "" {
 		return errors.New("gateway: webhooks have a host of their own; they cannot have a listener too")

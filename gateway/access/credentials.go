@@ -37,7 +37,7 @@ func newLogins(now func() time.Time) (Logins, error) {
 	return ratelimit.NewLogins(ratelimit.LoginsConfig{Tally: tally, Window: loginWindow, Most: loginFailures, Now: now})
 }
 
-// Authenticate is the middleware that recognizes the caller.
+// Authenticate recognizes the caller. It is middleware.
 func (a *Control) Authenticate(c *fiber.Ctx) error {
 	headers := &c.Request().Header
 	given := headers.PeekAll(fiber.HeaderAuthorization)

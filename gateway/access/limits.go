@@ -46,8 +46,8 @@ type Control struct {
 	Limits
 }
 
-// New returns a Control with defaults for the limits that are left out. The default HookLimiter allows hookRate deliveries in
-// a minute.
+// New returns a Control with defaults for the limits that are left out. The default HookLimiter allows hookRate
+// deliveries in a minute.
 func New(auth *authn.Authenticator, limits Limits, hookRate int, now func() time.Time) (*Control, error) {
 	var err error
 	if limits.HookLimiter == nil {
@@ -67,8 +67,8 @@ func New(auth *authn.Authenticator, limits Limits, hookRate int, now func() time
 // Open reports whether the gateway asks for no credentials.
 func (a *Control) Open() bool { return a.auth.Open() }
 
-// Limit is the middleware that counts the request of an authenticated caller: by tenant and subject, or by address if a
-// token names no subject or the gateway asks for no credentials.
+// Limit counts the request of an authenticated caller. It is middleware. It counts by tenant and subject, or by
+// address if a token names no subject or the gateway asks for no credentials.
 func (a *Control) Limit(c *fiber.Ctx) error {
 	caller := api.CallerOf(c)
 	key := "subject:" + caller.Owner()

@@ -10,7 +10,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// providerAlgorithms are the algorithms that a provider may use. A key that names its algorithm verifies that one
+// providerAlgorithms returns the algorithms that a provider may use. A key that names its algorithm verifies that one
 // alone.
 func providerAlgorithms() []string {
 	return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}

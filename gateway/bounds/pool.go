@@ -102,7 +102,7 @@ func NewLeases(most int, idle time.Duration, now func() time.Time) *Leases {
 	return &Leases{Pool: NewPool(most), idle: idle, now: steady.Clock(now), all: map[string]*lease{}}
 }
 
-// Enter is Pool.Enter. If the pool is full, it first ends the leases that were not used for too long.
+// Enter takes a place like Pool.Enter. If the pool is full, it first ends the leases that were not used for too long.
 func (l *Leases) Enter(o Owner) (leave func(), err error) {
 	leave, err = l.Pool.Enter(o)
 	if err == nil {

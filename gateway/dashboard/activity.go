@@ -45,7 +45,7 @@ func (a *Activity) Waiting(s api.Submission, tier string) {
 	a.notify()
 }
 
-// Running says that an execution has its place.
+// Running notes that an execution has its place.
 func (a *Activity) Running(id string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -64,14 +64,14 @@ func (a *Activity) Ended(id string) {
 	a.notify()
 }
 
-// Changed says that something changed that is not in the set, such as the records.
+// Changed notes that something changed that is not in the set, such as the records.
 func (a *Activity) Changed() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.notify()
 }
 
-// Close says that nothing changes any more.
+// Close notes that nothing changes any more.
 func (a *Activity) Close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

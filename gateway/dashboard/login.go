@@ -32,8 +32,8 @@ type sessionKey struct{}
 // heldSession is the two secrets of a session.
 type heldSession struct{ name, requestToken string }
 
-// Session is the middleware that replaces the two secrets of a session by the credential that its owner logged in
-// with, so that later handlers see no difference. The cookie alone is not a credential. A session counts only for
+// Session replaces the two secrets of a session by the credential that its owner logged in with, so that later
+// handlers see no difference. It is middleware. The cookie alone is not a credential. A session counts only for
 // requests of our own pages that send no other credential. It ends when its credential is refused.
 func (h *Handlers) Session(c *fiber.Ctx) error {
 	header := &c.Request().Header
@@ -71,7 +71,7 @@ func rejected(err error) bool {
 	return errors.As(err, &refusal) && !refusal.Unavailable
 }
 
-// sessionAttempt is the attempt to use the name of a session.
+// sessionAttempt returns the attempt to use the name of a session.
 func sessionAttempt(c *fiber.Ctx, name string) ratelimit.Attempt {
 	return ratelimit.Attempt{
 		Address: utils.CopyString(c.IP()), Credential: name, Name: func() string { return "session" },
@@ -99,7 +99,7 @@ func originOf(c *fiber.Ctx) console.Asked {
 // visitorKey is the local with the visitor for whom a page is rendered.
 type visitorKey struct{}
 
-// visitor is the middleware that recognizes who opens a page, by a credential or by the cookie of a session. A page
+// visitor recognizes who opens a page, by a credential or by the cookie of a session. A page
 // says who is logged in and holds no data: its scripts ask the API for that, with the second secret of the session. A
 // browser without a session is sent to the login.
 func (h *Handlers) visitor(c *fiber.Ctx) error {

@@ -40,5 +40,5 @@ func DisconnectContext(parent context.Context, c net.Conn) (ctx context.Context,
 	}
 }
 
-// ExtendWrite gives the next write d. On a closed connection it does nothing, and the write fails.
+// ExtendWrite allows the next write to take d. On a closed connection it does nothing, and the write fails.
 func ExtendWrite(c net.Conn, d time.Duration) { _ = c.SetWriteDeadline(time.Now().Add(d)) }

@@ -21,7 +21,7 @@ func rawConn(c net.Conn) syscall.RawConn {
 	return raw
 }
 
-// closedByPeer reports, without waiting, whether the other side has closed its end.
+// closedByPeer reports whether the other side has closed its end. It does not wait.
 func closedByPeer(fd uintptr) bool {
 	fds := []unix.PollFd{{Fd: int32(fd), Events: closedEvents}} // descriptors are small
 	n, err := unix.Poll(fds, 0)

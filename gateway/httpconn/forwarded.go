@@ -8,9 +8,10 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// ApplyForwardedFor gives a request that a trusted proxy forwarded the address of its caller: the last address in
-// X-Forwarded-For, which is the one that the proxy saw. Addresses before it are the caller's own claim, and so is the
-// whole header when anybody else sends it. Handlers see one address and no header to choose from.
+// ApplyForwardedFor replaces the peer address of a request that a trusted proxy forwarded by the address of its
+// caller: the last address in X-Forwarded-For, which is the one that the proxy saw. Addresses before it are the
+// caller's own claim, and so is the whole header when anybody else sends it. Handlers see one address and no header
+// to choose from.
 func ApplyForwardedFor(ctx *fasthttp.RequestCtx, proxies []netip.Prefix) {
 	ctx.SetRemoteAddr(nil) // reset the address of the previous request on this connection
 	peer, ok := netip.AddrFromSlice(ctx.RemoteIP())

@@ -34,7 +34,7 @@ func (cl *Claim) Finish(response results.Saved) (err error) {
 	return err
 }
 
-// Abandon gives the key back if the request was not carried out.
+// Abandon returns the key if the request was not carried out.
 func (cl *Claim) Abandon() {
 	if cl.giveBack != nil {
 		cl.ended.Do(cl.giveBack)
@@ -52,7 +52,7 @@ func Replay(c *fiber.Ctx, saved *results.Saved) error {
 
 type doneKey struct{}
 
-// MarkDone says that the request was carried out, so that its response is kept whatever its status.
+// MarkDone notes that the request was carried out, so that its response is kept whatever its status.
 func MarkDone(c *fiber.Ctx) { c.Locals(doneKey{}, true) }
 
 // Headers returns the headers of the response so far.

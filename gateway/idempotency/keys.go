@@ -155,8 +155,9 @@ func (k *Keys) Claim(c *fiber.Ctx, owner string, lasting bool) (*Claim, error) {
 	return cl, nil
 }
 
-// claimStoredOrFormer is claimStored for a key that an older version may have kept under its own name of the caller.
-// Such keys expire, so the former name is not looked up once this process has run for their lifetime.
+// claimStoredOrFormer takes a key in the state like claimStored, for a key that an older version may have kept under
+// its own name of the caller. Such keys expire, so the former name is not looked up once this process has run for
+// their lifetime.
 func (k *Keys) claimStoredOrFormer(c *fiber.Ctx, owner, key, digest string) (*Claim, error) {
 	caller, ctx := api.CallerOf(c), c.UserContext()
 	former := caller.FormerOwner()

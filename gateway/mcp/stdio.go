@@ -15,9 +15,9 @@ import (
 // lastWords is how long calls that were sent before the end of the input may still take.
 const lastWords = 5 * time.Second
 
-// Stdio is the transport over a process's input and output. When the input ends, calls that are under way are still
-// answered, so that a few messages can be piped in; those that take longer than five seconds are cancelled. A line
-// that is not a message gets an error, and the next line is read.
+// Stdio returns the transport over a process's input and output. When the input ends, calls that are under way are
+// still answered, so that a few messages can be piped in; those that take longer than five seconds are cancelled. A
+// line that is not a message gets an error, and the next line is read.
 func Stdio(in io.ReadCloser, out io.WriteCloser) sdk.Transport {
 	return &stdio{in, &lines{in: bufio.NewReader(in), out: out}}
 }

@@ -90,7 +90,7 @@ func (q *Queue) Acquire(ctx context.Context, c Class, tenant string) (*Place, er
 	return q.AcquireFor(ctx, c, tenant, "")
 }
 
-// AcquireFor is Acquire for one subject of a tenant. The subjects of a tenant take turns, as tenants do.
+// AcquireFor waits like Acquire, for one subject of a tenant. The subjects of a tenant take turns, as tenants do.
 func (q *Queue) AcquireFor(ctx context.Context, c Class, tenant, subject string) (*Place, error) {
 	arrived := q.cfg.Now()
 	w, err := q.enter(c, tenant, subject)
@@ -113,7 +113,7 @@ func (q *Queue) AcquireFor(ctx context.Context, c Class, tenant, subject string)
 	return &Place{q: q, tenant: tenant, granted: now, Waited: now.Sub(arrived)}, nil
 }
 
-// Release gives the place to the next in line. Calls after the first do nothing.
+// Release passes the place to the next in line. Calls after the first do nothing.
 func (p *Place) Release() {
 	p.once.Do(func() {
 		now := p.q.cfg.Now()
@@ -180,7 +180,7 @@ func (q *Queue) full() *Full {
 	return &Full{RetryAfter: min(max(after.Round(time.Second), time.Second), time.Minute)}
 }
 
-// grant gives free places to waiters whose tenants may have one more. The lock is held.
+// grant hands free places to waiters whose tenants may have one more. The lock is held.
 func (q *Queue) grant() {
 	for q.shares.free > 0 && q.waiting > 0 {
 		best, total := Class(-1), 0

@@ -107,7 +107,7 @@ func (s *shares) count(t *share) {
 	}
 }
 
-// take gives a place to a tenant that asked.
+// take hands a place to a tenant that asked.
 func (s *shares) take(tenant string) {
 	t := s.tenants[tenant]
 	s.free--

@@ -81,7 +81,7 @@ func (l *Limiter) Take(ctx context.Context, key string) (Verdict, error) {
 	return l.TakeUpTo(ctx, key, l.cfg.Max)
 }
 
-// TakeUpTo is Take with a limit in place of Config.Max, for callers whose limits differ.
+// TakeUpTo counts like Take, with a limit in place of Config.Max, for callers whose limits differ.
 func (l *Limiter) TakeUpTo(_ context.Context, key string, most int) (Verdict, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

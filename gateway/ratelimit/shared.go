@@ -64,12 +64,12 @@ func NewShared(cfg SharedConfig) (*Shared, error) {
 	return &Shared{cfg: cfg, local: local, script: redis.NewScript(windowScript)}, nil
 }
 
-// Take is [Limiter.Take] over all gateways.
+// Take counts like [Limiter.Take], over all gateways.
 func (s *Shared) Take(ctx context.Context, key string) (Verdict, error) {
 	return s.TakeUpTo(ctx, key, s.cfg.Max)
 }
 
-// TakeUpTo is [Limiter.TakeUpTo] over all gateways.
+// TakeUpTo counts like [Limiter.TakeUpTo], over all gateways.
 func (s *Shared) TakeUpTo(ctx context.Context, key string, most int) (Verdict, error) {
 	verdicts, err := s.Count(ctx, []Bound{{key, most}})
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Shared) TakeUpTo(ctx context.Context, key string, most int) (Verdict, e
 	return verdicts[0], nil
 }
 
-// run has the script look at all keys, or count one for each.
+// run runs the script, which looks at all keys or counts one for each.
 func (s *Shared) run(ctx context.Context, bounds []Bound, count bool) ([]Verdict, error) {
 	asking, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()

@@ -86,7 +86,7 @@ func (s *Shared) together(ctx context.Context, bounds []Bound, count bool) ([]Ve
 	return own, err
 }
 
-// ask has Redis look or count. It reports false while Redis does not answer.
+// ask asks Redis to look or count. It reports false while Redis does not answer.
 func (s *Shared) ask(ctx context.Context, bounds []Bound, count bool) ([]Verdict, bool) {
 	now := s.cfg.Now()
 	lost := s.lostUntil.Load()

@@ -128,7 +128,7 @@ func Counts(m map[string]int64, always ...string) map[string]int64 {
 	return all
 }
 
-// Levels are the threat levels, lowest first.
+// Levels returns the threat levels, lowest first.
 func Levels() []string { return []string{"safe", "low", "medium", "high", "critical"} }
 
 func severities() []string { return []string{"critical", "high", "medium", "low"} }

@@ -44,7 +44,8 @@ func TenantOf(caller authn.Identity) string {
 	return caller.Tenant
 }
 
-// TenantFor is TenantOf for a caller who asks for the records of one tenant, or of none in particular ("").
+// TenantFor returns the tenant like TenantOf, for a caller who asks for the records of one tenant, or of none in
+// particular ("").
 func TenantFor(caller authn.Identity, wanted string) (string, error) {
 	if len(wanted) > 256 {
 		return "", api.Invalid("tenant", "is too long")

@@ -121,7 +121,7 @@ func requestOf(content execution.FunctionContent) execution.Request {
 	return r
 }
 
-// Bind finds the function that a call names, of the tenant of the submission's caller, and has the submission run it.
+// Bind makes a submission run the function that a call names, of the tenant of its caller.
 func (r *Registry) Bind(ctx context.Context, call Call, s *api.Submission) error {
 	f, err := r.Get(ctx, s.Caller.Tenant, call.Name)
 	if err != nil {
@@ -131,7 +131,7 @@ func (r *Registry) Bind(ctx context.Context, call Call, s *api.Submission) error
 	return err
 }
 
-// BindHook has a submission run the function of a webhook with an event as its input, as the webhook, with the scopes
+// BindHook makes a submission run the function of a webhook with an event as its input, as the webhook, with the scopes
 // of whoever saved the version.
 func (r *Registry) BindHook(
 	ctx context.Context, f execution.SavedFunction, event json.RawMessage, s *api.Submission,

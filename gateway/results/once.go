@@ -92,7 +92,7 @@ func (o *Once) Finish(key string, answer Saved) {
 	o.saved.Put(request.owner, key, &answer, size)
 }
 
-// Abandon gives a key back: the request was not carried out, and may be tried again.
+// Abandon releases a key: the request was not carried out, and may be tried again.
 func (o *Once) Abandon(key string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

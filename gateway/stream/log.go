@@ -57,7 +57,7 @@ func (l *Log) Publish(ctx context.Context, name string, data []byte) error {
 	return nil
 }
 
-// Close says that no event follows.
+// Close ends the log: no event follows.
 func (l *Log) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

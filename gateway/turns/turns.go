@@ -190,7 +190,7 @@ func (t *Turns) release(tenantName, callerName string) {
 	}
 }
 
-// grant gives a place to the next in line. It reports false if nobody in line may have one.
+// grant hands a place to the next in line. It reports false if nobody in line may have one.
 func (t *Turns) grant() bool {
 	var of *tenant
 	var c *caller

@@ -73,7 +73,7 @@ func (s Source) download(ctx context.Context, packages []Package) error {
 	return ErrNoRegistry
 }
 
-// pack has npm fetch archives. It runs no scripts, and nothing of the packages.
+// pack fetches archives by npm. It runs no scripts, and nothing of the packages.
 func (s Source) pack(ctx context.Context, packages []Package) (err error) {
 	dir, err := os.MkdirTemp(s.Cache, "npm-")
 	if err != nil {
