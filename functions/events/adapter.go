@@ -13,45 +13,44 @@ import (
 	"github.com/airlock-run/airlock/functions/webhook"
 )
 
-// DefaultMaxBody is the largest HTTP body, in bytes, that is looked at unless AdapterConfig says otherwise.
+// DefaultMaxBody is the default limit of an HTTP body in bytes.
 const DefaultMaxBody = 1 << 20
 
-// AdapterConfig is what a deployment decides about events. The zero value serves messages and refuses HTTP requests
-// that the provider has not authenticated.
+// AdapterConfig configures how events run. The zero value serves messages and refuses HTTP requests that the provider
+// has not authenticated.
 type AdapterConfig struct {
-	// Bound gives, by kind, the request to run for events that carry none: the event becomes its input. Without an entry
-	// the event itself must carry a request: as HTTP body, SQS or SNS message, or EventBridge detail. Direct and Enveloped
-	// cannot be bound.
+	// Bound maps a kind to the request that its events run; the event becomes the input. Without an entry the event
+	// itself must carry a request: as HTTP body, SQS or SNS message, or EventBridge detail. Direct and Enveloped cannot
+	// be bound.
 	Bound map[Kind]execution.Request
-	// Verify accepts or refuses an HTTP request that the provider has not authenticated, by its headers and raw body (a
-	// webhook signature, say). Its error is not shown to the caller. nil refuses all of them.
+	// Verify authenticates an HTTP request that the provider has not authenticated by its headers and raw body, such as
+	// a webhook signature. Its error is not shown to the caller. nil refuses all such requests.
 	Verify func(header http.Header, body []byte) error
-	// OpenHTTP serves HTTP requests that nobody has authenticated. Only for a deployment that authenticates in front.
+	// OpenHTTP serves unauthenticated HTTP requests. Set it only if something in front authenticates them.
 	OpenHTTP bool
-	// Headers are request headers that bound code is given beside those that package webhook lets through. None of them
-	// may carry credentials.
+	// Headers are request headers that bound code receives in addition to those of package webhook. None may carry
+	// credentials.
 	Headers []string
-	// AnswerHeaders are X- headers that bound code may set on its answers beside those that package webhook lets through.
+	// AnswerHeaders are X- headers that bound code may set in addition to those of package webhook.
 	AnswerHeaders []string
 	// MaxBody is the largest HTTP body in bytes; 0 means DefaultMaxBody.
 	MaxBody int64
-	// Budget says how long a request may run at most. A queued message is left for a later delivery when less than that
-	// remains of the invocation. nil looks only at whether the invocation is over.
+	// Budget returns the longest time of a request. A queued message is left for a later delivery if less time than
+	// that remains of the invocation. With nil only the end of the invocation counts.
 	Budget func(execution.Request) time.Duration
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-	// Log is told why messages and notifications were not carried out: their senders are not there to be told. nil
-	// discards.
+	// Log receives why messages and notifications failed, because their senders are gone. nil discards it.
 	Log *slog.Logger
 }
 
-// Adapter turns events into executions and their results into the answer that the source of the event expects. It is
-// immutable and safe for concurrent use.
+// An Adapter turns events into executions and their results into the answers that the sources expect. It is immutable
+// and safe for concurrent use.
 type Adapter struct {
 	cfg AdapterConfig
 }
 
-// NewAdapter checks the configuration.
+// NewAdapter returns an Adapter, or an error if cfg is invalid.
 func NewAdapter(cfg AdapterConfig) (*Adapter, error) {
 	for kind, request := range cfg.Bound {
 		switch kind {
@@ -129,13 +128,13 @@ func (a *Adapter) Answer(ctx context.Context, run Run, kind Kind, payload []byte
 	return nil, &UnknownEventError{Name: "a payload of kind \"" + clip(string(kind)) + "\""}
 }
 
-// work is one event being answered.
+// work is the answering of one event.
 type work struct {
 	cfg AdapterConfig
 	run Run
 }
 
-// execute runs one request on behalf of an event; its logs are in the result.
+// execute runs one request of an event; its logs are in the result.
 func (w work) execute(ctx context.Context, kind Kind, caller execution.Caller,
 	request execution.Request) (execution.Result, error) {
 	_, bound := w.cfg.Bound[kind]
@@ -148,7 +147,8 @@ func (w work) execute(ctx context.Context, kind Kind, caller execution.Caller,
 	}, func(execution.Log) {})
 }
 
-// request gives what to run for an event: the bound request with the event as its input, or the one that it carries.
+// request returns the request to run for an event: the bound request with the event as its input, or the request in
+// the event.
 func (w work) request(kind Kind, carried []byte, event any) (execution.Request, error) {
 	request, bound := w.cfg.Bound[kind]
 	if !bound {
@@ -163,7 +163,7 @@ func (w work) request(kind Kind, carried []byte, event any) (execution.Request, 
 	return request, nil
 }
 
-// platform gives any error its code; what has none is ours, and its words stay here.
+// platform returns err as an *execution.Error. An error without a code is internal, and its text is not shown.
 func platform(err error) *execution.Error {
 	var e *execution.Error
 	if errors.As(err, &e) {

@@ -10,10 +10,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// fields is a JSON object taken apart one level deep.
+// fields is a JSON object, parsed one level deep.
 type fields map[string]jsontext.Value
 
-// has reports whether every name is there, whatever its value.
+// has reports whether every name is present, whatever its value.
 func (f fields) has(names ...string) bool {
 	for _, name := range names {
 		if _, ok := f[name]; !ok {
@@ -23,7 +23,7 @@ func (f fields) has(names ...string) bool {
 	return true
 }
 
-// only reports whether there is a name, and none but the given ones.
+// only reports whether the object has a name and none but the given ones.
 func (f fields) only(names []string) bool {
 	for name := range f {
 		if !slices.Contains(names, name) {
@@ -33,7 +33,7 @@ func (f fields) only(names []string) bool {
 	return len(f) > 0
 }
 
-// text gives a string field, or "" when it is absent or no string.
+// text returns a string field, or "" if it is absent or not a string.
 func (f fields) text(name string) string {
 	var s string
 	if f[name].Kind() != jsontext.KindString || json.Unmarshal(f[name], &s) != nil {
@@ -42,7 +42,7 @@ func (f fields) text(name string) string {
 	return s
 }
 
-// object gives an object field, or nil when it is absent or no object.
+// object returns an object field, or nil if it is absent or not an object.
 func (f fields) object(name string) fields {
 	var o fields
 	if f[name].Kind() != jsontext.KindBeginObject || json.Unmarshal(f[name], &o) != nil {
@@ -51,7 +51,7 @@ func (f fields) object(name string) fields {
 	return o
 }
 
-// names lists the object's names for a message: sorted, quoted, no more than a handful.
+// names returns the object's names for a message: sorted, quoted, and only a few.
 func (f fields) names() string {
 	if len(f) == 0 {
 		return "no fields"
@@ -71,7 +71,7 @@ func (f fields) names() string {
 	return "the fields " + strings.Join(names, ", ")
 }
 
-// clip keeps what an event says of itself short enough for one line.
+// clip shortens text of an event to fit one line.
 func clip(s string) string {
 	const most = 64
 	if len(s) <= most {
@@ -94,7 +94,7 @@ func kindName(kind jsontext.Kind) string {
 	return "boolean"
 }
 
-// jsonProblem puts a decoder's complaint about syntax into one line for a caller.
+// jsonProblem returns a decoder's syntax error as one line for a caller.
 func jsonProblem(err error) string {
 	var syntax *jsontext.SyntacticError
 	if !errors.As(err, &syntax) {

@@ -2,8 +2,8 @@ package events
 
 import "strings"
 
-// foreign names the provider's events that are known and not served, so that a wrong wiring is told apart from a
-// mistyped request. It runs before the served kinds are looked for, because some of these bear their marks too.
+// foreign recognises events of the provider that are known and not served, so that wrong wiring is not reported as a
+// malformed request. It runs before the served kinds are detected, because some of these events match them too.
 func foreign(top fields) (name string, known bool) {
 	rc := top.object("requestContext")
 	switch {

@@ -21,15 +21,16 @@ import (
 	"github.com/aws/aws-lambda-go/lambdaurl"
 )
 
-// frontLimits bound what is read of the server behind: Lambda ends an invocation after 15 minutes, and streams 200 MB.
+// frontLimits returns the limits on reading from the server: Lambda ends an invocation after 15 minutes and streams
+// 200 MB.
 func frontLimits() outbound.Limits {
 	return outbound.Limits{Body: 200 << 20, Total: 15 * time.Minute, Stream: 15 * time.Minute}
 }
 
-// Front puts an HTTP server that listens in the same environment behind a Function URL: each event becomes a request
-// to target, and its answer streams back as it is written (server-sent events included). The Function URL must have
-// the invoke mode RESPONSE_STREAM. The server sees the client's address in X-Forwarded-For, alone, whatever the
-// client sent.
+// Front returns a handler that puts an HTTP server in the same environment behind a Function URL: each event becomes
+// a request to target, and the answer streams back as it is written, including server-sent events. The Function URL
+// must have the invoke mode RESPONSE_STREAM. The server sees only the client's address in X-Forwarded-For, whatever
+// the client sent.
 func Front(target *url.URL) http.Handler {
 	proxy := &httputil.ReverseProxy{
 		FlushInterval: -1,
@@ -52,16 +53,16 @@ func Front(target *url.URL) http.Handler {
 				w.Header()[name] = values
 			}
 			w.WriteHeader(answer.status)
-			// The client is gone when this fails; there is nobody to tell.
+			// If this fails, the client is gone.
 			_, _ = io.WriteString(w, answer.body)
 		},
 	}
 	return proxy
 }
 
-// ServeFront answers Function URL events from the Lambda Runtime API out of handler until the process ends; it does
-// not return. With buffered it serves API Gateway HTTP APIs, which take whole answers only: an event stream then
-// arrives when it has ended, and no more than 6 MiB of it.
+// ServeFront answers Function URL events from the Lambda Runtime API with handler until the process ends; it does not
+// return. If buffered is set, it serves API Gateway HTTP APIs, which accept whole answers only: an event stream
+// arrives when it has ended, and at most 6 MiB of it.
 func ServeFront(handler http.Handler, buffered bool) {
 	if buffered {
 		lambda.Start(Buffered(handler))
@@ -70,7 +71,7 @@ func ServeFront(handler http.Handler, buffered bool) {
 	lambdaurl.Start(handler)
 }
 
-// Buffered turns an http.Handler into a Lambda handler for API Gateway HTTP APIs (payload 2.0).
+// Buffered returns a Lambda handler for API Gateway HTTP APIs (payload 2.0) that calls an http.Handler.
 func Buffered(handler http.Handler) func(context.Context, *lambdaevents.LambdaFunctionURLRequest) (json.RawMessage,
 	error) {
 	streaming := lambdaurl.Wrap(handler)

@@ -10,8 +10,8 @@ import (
 	"github.com/airlock-run/airlock/functions/webhook"
 )
 
-// chosen answers as the bound code wants to: a value {status, headers, body} is the answer, any other value is its
-// body. When the code did not complete, the sender learns that and the execution's id, and nothing of the code.
+// chosen returns the answer of bound code: a value {status, headers, body} is the whole answer, any other value its
+// body. If the code did not complete, the answer holds the fact and the ID, and nothing of the code.
 func chosen(result execution.Result, named []string) reply {
 	switch result.Status {
 	case execution.Completed:
@@ -70,7 +70,7 @@ func explicit(value json.RawMessage, named []string) (reply, bool) {
 	return r, true
 }
 
-// setHeaders adds the headers that code may choose, and none that could split the answer.
+// setHeaders adds the headers that code may set, and none that could split the answer.
 func (r *reply) setHeaders(raw json.RawMessage, named []string) bool {
 	if len(raw) == 0 {
 		return true
@@ -96,7 +96,7 @@ func (r *reply) setHeaders(raw json.RawMessage, named []string) bool {
 	return true
 }
 
-// isToken reports whether s can be a header's name (RFC 9110 §5.6.2).
+// isToken reports whether s is valid as a header name (RFC 9110 §5.6.2).
 func isToken(s string) bool {
 	for _, c := range s {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
@@ -107,7 +107,7 @@ func isToken(s string) bool {
 	return s != "" && len(s) <= 128
 }
 
-// isFieldValue reports whether s can be a header's value: printable ASCII and tabs (RFC 9110 §5.5, without obsolete text).
+// isFieldValue reports whether s is valid as a header value: printable ASCII and tabs (RFC 9110 §5.5).
 func isFieldValue(s string) bool {
 	return len(s) <= 4096 && !strings.ContainsFunc(s, func(c rune) bool { return c != '\t' && (c < ' ' || c > '~') })
 }

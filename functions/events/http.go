@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 )
 
-// exchange is one HTTP request, whichever way it reached the function.
+// exchange is one HTTP request, from any source.
 type exchange struct {
 	kind          Kind
 	method, path  string
@@ -25,20 +25,20 @@ type exchange struct {
 	authenticated bool // by the provider, before the function was called
 }
 
-// reply is one HTTP answer. Its body is UTF-8 text.
+// reply is one HTTP answer with a UTF-8 body.
 type reply struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// The largest answers, in bytes of JSON, that get back to the client.
+// The largest answers that reach the client, in bytes of JSON.
 const (
 	maxAnswer             = 6 << 20 // of any synchronous invocation
 	maxLoadBalancerAnswer = 1 << 20
 )
 
-// serveHTTP runs what one HTTP request asks for. It always has an answer.
+// serveHTTP runs the execution that an HTTP request asks for. It always returns an answer.
 func (w work) serveHTTP(ctx context.Context, x exchange) reply {
 	request, bound, refused := w.admit(x)
 	if refused != nil {
@@ -64,7 +64,7 @@ func (w work) serveHTTP(ctx context.Context, x exchange) reply {
 	return answer
 }
 
-// admit decides whether an HTTP request may have something run, and what.
+// admit returns the request to run for an HTTP request, or an error if it may not run.
 func (w work) admit(x exchange) (execution.Request, bool, *reply) {
 	_, bound := w.cfg.Bound[x.kind]
 	refuse := func(r reply) (execution.Request, bool, *reply) { return execution.Request{}, bound, &r }
@@ -100,7 +100,7 @@ func (x exchange) content() ([]byte, error) {
 	return []byte(x.body), nil
 }
 
-// plain answers with the whole result.
+// plain returns an answer with the whole result.
 func plain(result execution.Result) reply {
 	body, err := json.Marshal(result)
 	if err != nil {
@@ -109,7 +109,7 @@ func plain(result execution.Result) reply {
 	return reply{status: http.StatusOK, header: jsonHeader("application/json"), body: string(body)}
 }
 
-// statuses is what each platform failure is over HTTP.
+// statuses returns the HTTP status of a platform failure.
 func statuses(code execution.Code) int {
 	switch code {
 	case execution.InvalidRequest:
@@ -124,7 +124,7 @@ func statuses(code execution.Code) int {
 	return http.StatusInternalServerError
 }
 
-// problem answers with a platform failure (RFC 9457). What an error wraps is not shown.
+// problem returns the answer to a platform failure (RFC 9457). The wrapped error is not shown.
 func problem(e *execution.Error) reply {
 	code := statuses(e.Code)
 	detail := e.Message
@@ -139,7 +139,7 @@ func problem(e *execution.Error) reply {
 	return r
 }
 
-// status answers with a problem document.
+// status returns an answer with a problem document.
 func status(code int, detail, field string) reply {
 	detail = validText(detail)
 	body, err := json.Marshal(struct {
@@ -171,7 +171,7 @@ func validText(s string) string {
 	return string([]rune(s))
 }
 
-// tenant is the tenant that the invocation was isolated for, when the function isolates tenants.
+// tenant returns the tenant that Lambda isolated the invocation for, or "".
 func tenant(ctx context.Context) string {
 	if lc, ok := lambdacontext.FromContext(ctx); ok {
 		return lc.TenantID

@@ -12,14 +12,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Kind names what a payload is. Codes are append-only.
+// Kind is the kind of a payload. Codes are append-only.
 type Kind string
 
-// The kinds that are served.
+// The served kinds.
 const (
-	// Direct is a bare execution.Request: the payload of a direct invocation, or what a scheduler was told to send.
+	// Direct is a bare execution.Request: a direct invocation or a scheduler's input.
 	Direct Kind = "direct"
-	// Enveloped is an execution.Invocation: a Request sent on by a gateway.
+	// Enveloped is an execution.Invocation from a gateway.
 	Enveloped Kind = "enveloped"
 	// FunctionURL is an HTTP request to the function's own URL (payload 2.0).
 	FunctionURL Kind = "function-url"
@@ -35,26 +35,25 @@ const (
 	Topic Kind = "sns"
 	// Bus is an EventBridge event.
 	Bus Kind = "eventbridge"
-	// Schedule is the EventBridge event of a rule or schedule that fires by the clock.
+	// Schedule is the EventBridge event of a rule or a schedule.
 	Schedule Kind = "schedule"
 )
 
-// UnknownEventError refuses a payload that is none of the kinds that are served.
+// An UnknownEventError reports a payload of no served kind.
 type UnknownEventError struct {
-	// Name says what the payload is, as far as its own fields tell: "aws:s3", "Cognito user pool trigger".
+	// Name describes the payload by its own fields, such as "aws:s3" or "Cognito user pool trigger".
 	Name string
 }
 
-// Error names the event and what would have been accepted.
+// Error names the event and the accepted kinds.
 func (e *UnknownEventError) Error() string {
 	return e.Name + " is not an event that this function serves; it takes an execution request (an object with \"code\"), " +
 		"Function URL, API Gateway, load balancer, SQS, SNS and EventBridge events"
 }
 
-// Detect tells what a payload is from the fields that only that kind has. A payload that bears the marks of no kind,
-// or of two, is refused with an *UnknownEventError; JSON that does not parse, repeats a name or is not UTF-8 is
-// refused with an *execution.Error. It never guesses, and does not look at the parts of a payload that callers
-// control.
+// Detect returns the kind of a payload from fields that only that kind has. A payload that matches no kind, or two,
+// is refused with an *UnknownEventError; invalid JSON is refused with an *execution.Error. Detect never guesses and
+// ignores the parts of a payload that callers control.
 func Detect(payload []byte) (Kind, error) {
 	var top fields
 	kind := jsontext.Value(bytes.TrimSpace(payload)).Kind()
@@ -80,12 +79,12 @@ func Detect(payload []byte) (Kind, error) {
 	return "", &UnknownEventError{Name: fmt.Sprintf("an object that looks like both %s and %s", kinds[0], kinds[1])}
 }
 
-// Unwrap makes it an invalid request to whoever asks for an *execution.Error.
+// Unwrap returns an *execution.Error with code InvalidRequest.
 func (e *UnknownEventError) Unwrap() error {
 	return invalid("", e.Error())
 }
 
-// marks lists every kind whose marks the payload bears.
+// marks returns every kind that the payload matches.
 func marks(top fields) ([]Kind, error) {
 	var kinds []Kind
 	if top.has("code") || top.has("entry") || top.only(requestFields()) {
@@ -117,7 +116,7 @@ func marks(top fields) ([]Kind, error) {
 	return kinds, nil
 }
 
-// httpKind tells the HTTP kinds apart by what their requestContext holds.
+// httpKind returns the HTTP kind by the content of requestContext.
 func httpKind(top fields) (Kind, bool) {
 	rc := top.object("requestContext")
 	switch {
@@ -134,7 +133,7 @@ func httpKind(top fields) (Kind, bool) {
 	return "", false
 }
 
-// recordsKind gives the one kind that all records are of.
+// recordsKind returns the one kind of all records.
 func recordsKind(records jsontext.Value) (Kind, error) {
 	var list []fields
 	if err := json.Unmarshal(records, &list); err != nil || len(list) == 0 {
@@ -174,7 +173,7 @@ func (k Kind) isHTTP() bool {
 	return k == FunctionURL || k == HTTPAPI || k == RESTAPI || k == LoadBalancer
 }
 
-// via is how executions of this kind appear in the audit record.
+// via returns the value of the audit record's Via for executions of this kind.
 func (k Kind) via(bound bool) string {
 	switch {
 	case k.isHTTP() && bound:
@@ -185,7 +184,7 @@ func (k Kind) via(bound bool) string {
 	return execution.ViaLambda
 }
 
-// requestFields lists the names that an execution request can have.
+// requestFields returns the member names of an execution request.
 func requestFields() []string {
 	t := reflect.TypeFor[execution.Request]()
 	names := make([]string, 0, t.NumField())

@@ -13,12 +13,13 @@ import (
 	lambdaevents "github.com/aws/aws-lambda-go/events"
 )
 
-// leaveMargin is what a queued message's execution needs beside its own time: recording, and answering the provider.
+// leaveMargin is the time that a queued message's execution needs beyond its own: to record and to answer the
+// provider.
 const leaveMargin = 2 * time.Second
 
-// answerQueue runs a batch in order and names the messages to deliver again. An execution that ended, well or badly,
-// is recorded and its message done with; only what the platform could not run or record comes back. In a FIFO queue,
-// a failed message holds back the later ones of its group, so that order survives.
+// answerQueue runs a batch in order and returns the messages to deliver again. An execution that ended, well or
+// badly, is recorded and its message is done; only what the platform could not run or record is delivered again. In a
+// FIFO queue a failed message holds back later ones of its group, so that their order stays.
 func (w work) answerQueue(ctx context.Context, payload []byte) (json.RawMessage, error) {
 	var batch lambdaevents.SQSEvent
 	if err := json.Unmarshal(payload, &batch); err != nil {
@@ -61,8 +62,8 @@ func (w work) runMessage(ctx context.Context, message lambdaevents.SQSMessage) e
 	return err
 }
 
-// enoughTime reports whether an execution can be finished and recorded before the invocation ends: one that is cut
-// short by its neighbours would be delivered again after it has had its effects.
+// enoughTime reports whether an execution can end and be recorded before the invocation ends. Otherwise it would be
+// cut short and delivered again after it had effects.
 func (w work) enoughTime(ctx context.Context, request execution.Request) bool {
 	if ctx.Err() != nil {
 		return false
@@ -72,8 +73,8 @@ func (w work) enoughTime(ctx context.Context, request execution.Request) bool {
 	return !limited || budget == 0 || deadline.Sub(w.cfg.Now()) >= budget+leaveMargin
 }
 
-// answerTopic runs the message of a notification. The provider sends one record at a time; more would make a redelivery
-// run the others twice, so they are refused.
+// answerTopic runs the message of a notification. The provider sends one record at a time. Several records are
+// refused, because a redelivery would run all of them again.
 func (w work) answerTopic(ctx context.Context, payload []byte) (json.RawMessage, error) {
 	var event lambdaevents.SNSEvent
 	if err := json.Unmarshal(payload, &event); err != nil {
@@ -93,7 +94,7 @@ func (w work) answerTopic(ctx context.Context, payload []byte) (json.RawMessage,
 		Tenant: tenant(ctx)}, request)
 }
 
-// answerBus runs what an EventBridge event asks for. Its detail is a request, unless the deployment has bound one.
+// answerBus runs the request of an EventBridge event: its detail, or the bound request.
 func (w work) answerBus(ctx context.Context, kind Kind, payload []byte) (json.RawMessage, error) {
 	var event lambdaevents.EventBridgeEvent
 	if err := json.Unmarshal(payload, &event); err != nil {
@@ -115,7 +116,7 @@ func (w work) answerBus(ctx context.Context, kind Kind, payload []byte) (json.Ra
 		Tenant: tenant(ctx)}, request)
 }
 
-// result runs a request and gives its Result as JSON, for the destination that an asynchronous invocation may have.
+// result runs a request and returns its Result as JSON, for the destination of an asynchronous invocation.
 func (w work) result(ctx context.Context, kind Kind, caller execution.Caller,
 	request execution.Request) (json.RawMessage, error) {
 	result, err := w.execute(ctx, kind, caller, request)

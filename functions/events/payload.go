@@ -40,7 +40,7 @@ func (w work) answerV2(ctx context.Context, kind Kind, payload []byte) (json.Raw
 		"isBase64Encoded": false})
 }
 
-// v2Subject is who the authorizer says it is; "" when it does not say.
+// v2Subject returns the subject that the authorizer names, or "".
 func v2Subject(auth *lambdaevents.APIGatewayV2HTTPRequestContextAuthorizerDescription) string {
 	switch {
 	case auth.IAM != nil:
@@ -53,7 +53,7 @@ func v2Subject(auth *lambdaevents.APIGatewayV2HTTPRequestContextAuthorizerDescri
 	return execution.Subject(execution.KindAuthorizer, principal(auth.Lambda))
 }
 
-// answerV1 serves payload 1.0, of REST APIs and HTTP APIs, and the load balancer's, which is like it.
+// answerV1 serves payload 1.0, of REST APIs and HTTP APIs, and the similar payload of the load balancer.
 func (w work) answerV1(ctx context.Context, kind Kind, payload []byte) (json.RawMessage, error) {
 	var event lambdaevents.APIGatewayProxyRequest
 	if err := json.Unmarshal(payload, &event); err != nil {
@@ -68,7 +68,7 @@ func (w work) answerV1(ctx context.Context, kind Kind, payload []byte) (json.Raw
 		caller: execution.Caller{Tenant: tenant(ctx), IP: event.RequestContext.Identity.SourceIP},
 	}
 	if kind == LoadBalancer {
-		// The load balancer appends the peer it saw; everything before that is the caller's own claim.
+		// The load balancer appends the peer that it saw; everything before that is the caller's claim.
 		hops := strings.Split(x.header.Get("X-Forwarded-For"), ",")
 		x.caller.IP = strings.TrimSpace(hops[len(hops)-1])
 	} else {
@@ -103,13 +103,13 @@ func v1Subject(rc lambdaevents.APIGatewayProxyRequestContext) string {
 	return execution.Subject(execution.KindIAM, rc.Identity.UserArn)
 }
 
-// principal is the principalId of a custom authorizer.
+// principal returns the principalId of a custom authorizer.
 func principal(auth map[string]any) string {
 	who, _ := auth["principalId"].(string)
 	return who
 }
 
-// joined gives one header from an event that has them once, many times, or both ways.
+// joined returns one header of an event that may have single values, lists, or both.
 func joined(one map[string]string, many map[string][]string) http.Header {
 	header := http.Header{}
 	for name, values := range many {
@@ -125,7 +125,7 @@ func joined(one map[string]string, many map[string][]string) http.Header {
 	return header
 }
 
-// single writes each header once, as sources without multi-value headers want it.
+// single returns each header once, for sources without multi-value headers.
 func single(header http.Header) map[string]string {
 	out := make(map[string]string, len(header))
 	for name, values := range header {
@@ -134,7 +134,7 @@ func single(header http.Header) map[string]string {
 	return out
 }
 
-// lastOf gives each query parameter's last value, as API Gateway itself does.
+// lastOf returns each query parameter's last value, as API Gateway does.
 func lastOf(one map[string]string, many map[string][]string) map[string]string {
 	out := maps.Clone(one)
 	for name, values := range many {

@@ -7,18 +7,18 @@ import (
 	"sync"
 )
 
-// running knows the executions in progress, so that they can be cancelled by id.
+// running holds the executions in progress, so that they can be cancelled by ID.
 type running struct {
 	mu      sync.Mutex
 	cancels map[string]context.CancelFunc
-	// early is an id that was cancelled before its invocation arrived: the two come by different ways. One is enough,
-	// because the sender has at most one execution on its way.
+	// early is an ID that was cancelled before its invocation arrived over the other channel. One is enough, because
+	// the sender has at most one execution on its way.
 	early string
 }
 
 func newRunning() *running { return &running{cancels: map[string]context.CancelFunc{}} }
 
-// start gives the context of one execution and the function that ends it.
+// start returns the context of one execution and the func that ends it.
 func (r *running) start(ctx context.Context, id string) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	r.mu.Lock()
@@ -36,7 +36,7 @@ func (r *running) start(ctx context.Context, id string) (context.Context, func()
 	}
 }
 
-// follow cancels the ids that in names, one a line, until it ends.
+// follow cancels the IDs that it reads from in, one per line, until in ends.
 func (r *running) follow(in io.Reader) {
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		if id := lines.Text(); id != "" {

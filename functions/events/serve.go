@@ -20,44 +20,43 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Run executes one invocation. It calls onLog for each console call, in order and never after it has returned. An error
-// is a platform failure: an *execution.Error, or anything else, which callers see as execution.Internal. When ctx is
-// cancelled it ends soon, with a Result that says so.
+// Run executes one invocation. It calls onLog for each console call, in order and never after it has returned. An
+// error is a platform failure: an *execution.Error, or any other error, which callers see as execution.Internal. If
+// ctx is cancelled, it ends soon with a cancelled Result.
 type Run func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error)
 
-// Handler answers one Lambda invocation. It is safe for concurrent use when its Run is.
+// A Handler answers one Lambda invocation. It is safe for concurrent use if its Run is.
 type Handler func(ctx context.Context, payload json.RawMessage) (io.Reader, error)
 
-// Option changes how a Handler works.
+// An Option configures a Handler.
 type Option func(*server)
 
-// Logger receives what callers are not told: the causes of internal errors and the stacks of panics. Default: nothing
-// is logged.
+// Logger sets the log for what callers do not see: the causes of internal errors and the stacks of panics. By default
+// nothing is logged.
 func Logger(l *slog.Logger) Option { return func(s *server) { s.log = l } }
 
 // Clock replaces time.Now.
 func Clock(now func() time.Time) Option { return func(s *server) { s.now = now } }
 
-// Random replaces crypto/rand.Reader as the source of new ids.
+// Random replaces crypto/rand.Reader as the source of new IDs.
 func Random(r io.Reader) Option { return func(s *server) { s.random = r } }
 
-// CancelFrom reads execution ids from r, one a line, and cancels the execution of that id, whether it runs already or
-// is still on its way. It is how the owner of a local function process says that nobody waits for an answer any more.
-// When r ends, nothing happens.
+// CancelFrom reads execution IDs from r, one per line, and cancels those executions, whether they run or are still on
+// their way. The owner of a local function process uses it when nobody waits for an answer any more. The end of r has
+// no effect.
 func CancelFrom(r io.Reader) Option { return func(s *server) { s.cancels = r } }
 
-// Adapted makes events of other sources (HTTP, SQS, SNS, EventBridge) answerable through a; without it they are
-// refused.
+// Adapted answers events of other sources (HTTP, SQS, SNS, EventBridge) through a. Without it they are refused.
 func Adapted(a *Adapter) Option { return func(s *server) { s.adapter = a } }
 
-// HandedOver takes invocations that were too large to be carried from where they lie; without it they are refused. The
-// error of fetch is an *execution.Error.
+// HandedOver fetches invocations that were too large to send. Without it they are refused. The error of fetch is an
+// *execution.Error.
 func HandedOver(fetch func(context.Context, execution.Handover) ([]byte, error)) Option {
 	return func(s *server) { s.fetch = fetch }
 }
 
-// ExitWhen has Serve end the process after an answer was sent when spent reports that the process should take no
-// further invocation: exit is called with no invocation in progress, and must not return.
+// ExitWhen ends the process after an answer was sent if spent reports that the process should not take another
+// invocation. exit is called with no invocation in progress and must not return.
 func ExitWhen(spent func() bool, exit func()) Option {
 	return func(s *server) {
 		s.answered = func() {
@@ -78,12 +77,12 @@ type server struct {
 	random  io.Reader
 	cancels io.Reader
 	running *running
-	// spent reports that this process should answer nothing more; answered is called when an answer was sent.
+	// spent reports that the process should not answer again; answered is called when an answer was sent.
 	spent    func() bool
 	answered func()
 }
 
-// NewHandler gives the handler that Serve runs.
+// NewHandler returns the handler that Serve runs.
 func NewHandler(run Run, opts ...Option) Handler {
 	s := &server{
 		run:     run,
@@ -104,15 +103,15 @@ func NewHandler(run Run, opts ...Option) Handler {
 	return s.handle
 }
 
-// Serve answers invocations from the Lambda Runtime API at $AWS_LAMBDA_RUNTIME_API until the process ends. It does not
-// return; when the Runtime API goes away the process exits with status 1.
+// Serve answers invocations from the Lambda Runtime API at $AWS_LAMBDA_RUNTIME_API until the process ends. It does
+// not return; if the Runtime API fails, the process exits with status 1.
 func Serve(run Run, opts ...Option) {
 	lambda.Start(NewHandler(run, opts...))
 }
 
-// Answer answers one invocation for a loop that is not Lambda's. tenant is Lambda's tenant id, or empty. A kind that
-// is not empty, which is the code of an [execution.Error], reports a failure in place of an answer. The body may have
-// the method Ended, which reports whether all of it has been read, and must be closed where it can be.
+// Answer answers one invocation for a loop other than Lambda's. tenant is Lambda's tenant ID, or empty. A non-empty
+// kind is the code of an [execution.Error] and reports a failure instead of an answer. The body may have a method
+// Ended, which reports whether all of it was read, and must be closed if it can be.
 func (h Handler) Answer(ctx context.Context, tenant string, payload []byte) (body io.Reader, kind, message string) {
 	if tenant != "" {
 		ctx = lambdacontext.NewContext(ctx, &lambdacontext.LambdaContext{TenantID: tenant})
@@ -178,7 +177,7 @@ func (s *server) handle(ctx context.Context, payload json.RawMessage) (io.Reader
 	return s.newDocument(res)
 }
 
-// whole gives the payload, or the invocation that it stands for and the id of that.
+// whole returns the payload, or the invocation that a handover names, with its ID.
 func (s *server) whole(ctx context.Context, payload []byte) (whole []byte, handed string, err error) {
 	h, is, err := execution.DecodeHandover(payload)
 	if err != nil || !is {
@@ -192,7 +191,7 @@ func (s *server) whole(ctx context.Context, payload []byte) (whole []byte, hande
 	return whole, h.ID, err
 }
 
-// adapt answers an event of another source in that source's own way.
+// adapt answers an event of another source in the form of that source.
 func (s *server) adapt(ctx context.Context, kind Kind, payload []byte) (io.Reader, error) {
 	answer, err := s.adapter.Answer(ctx, s.fresh, kind, payload)
 	if err != nil {
@@ -201,8 +200,7 @@ func (s *server) adapt(ctx context.Context, kind Kind, payload []byte) (io.Reade
 	return document{bytes.NewReader(answer), s.answered}, nil
 }
 
-// fresh runs one execution that an event asks for as if it had come by itself: under an id of its own, and told of in
-// the log when it fails.
+// fresh runs one execution of an event under an ID of its own and logs its failure.
 func (s *server) fresh(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result,
 	error) {
 	if err := s.complete(&inv); err != nil {
@@ -217,7 +215,7 @@ func (s *server) fresh(ctx context.Context, inv execution.Invocation, onLog func
 	return res, nil
 }
 
-// complete fills in what an invocation may leave out.
+// complete sets the fields that an invocation may omit.
 func (s *server) complete(inv *execution.Invocation) error {
 	now := s.now()
 	if inv.ReceivedAt.IsZero() {
@@ -234,7 +232,8 @@ func (s *server) complete(inv *execution.Invocation) error {
 	return nil
 }
 
-// guarded turns a panic of Run into an error. The process goes on: each execution has a sandbox of its own.
+// guarded runs an invocation and turns a panic into an error. The process goes on, because each execution has its own
+// sandbox.
 func (s *server) guarded(ctx context.Context, inv execution.Invocation,
 	onLog func(execution.Log)) (res execution.Result, err error) {
 	defer func() {
@@ -249,7 +248,7 @@ func (s *server) guarded(ctx context.Context, inv execution.Invocation,
 	return s.run(ctx, inv, onLog)
 }
 
-// failure makes of any error one that may be shown, and logs what may not.
+// failure returns an error that may be shown, and logs the rest.
 func (s *server) failure(id string, err error) *execution.Error {
 	var e *execution.Error
 	if !errors.As(err, &e) {
@@ -263,7 +262,7 @@ func (s *server) failure(id string, err error) *execution.Error {
 	return &public
 }
 
-// functionError is how a failure leaves an invocation that does not stream: errorType is the code. The process of a
+// functionError returns the error of an invocation that does not stream; its errorType is the code. The process of a
 // spent sandbox exits after it.
 func (s *server) functionError(e *execution.Error) error {
 	return messages.InvokeResponse_Error{Type: string(e.Code), Message: e.Error(), ShouldExit: s.spent()}

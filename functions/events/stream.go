@@ -9,8 +9,8 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// stream is an answer in the making: Event lines are added at one end and read at the other. Adding never waits for the
-// reader, so that a slow one cannot hold up the guest; what is held is bounded by the caps on logs and output.
+// A stream is an answer in progress: Event lines are written at one end and read at the other. Writing never waits
+// for the reader, so a slow reader does not hold up the guest; the limits on logs and output bound the buffer.
 type stream struct {
 	mu    sync.Mutex
 	more  *sync.Cond
@@ -28,7 +28,7 @@ func newStream(done, sent func()) *stream {
 
 func (st *stream) log(l execution.Log) { st.add(execution.Event{Log: &l}, false) }
 
-// end adds the last line.
+// end writes the last line.
 func (st *stream) end(e execution.Event) { st.add(e, true) }
 
 func (st *stream) add(e execution.Event, last bool) {
@@ -41,7 +41,7 @@ func (st *stream) add(e execution.Event, last bool) {
 	enc := json.NewEncoder(&st.lines)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(e); err != nil {
-		// Only a Result whose raw fields are not JSON gets here: a fault of ours.
+		// This happens only if the raw fields of a Result are not JSON, which is a bug.
 		st.lines.Truncate(whole)
 		st.lines.WriteString(`{"error":{"code":"internal","message":"the result could not be encoded"}}` + "\n")
 		last = true
@@ -50,7 +50,7 @@ func (st *stream) add(e execution.Event, last bool) {
 	st.more.Broadcast()
 }
 
-// Read implements io.Reader. It waits for a line, and gives as much as is there.
+// Read implements io.Reader. It waits for a line and returns what is available.
 func (st *stream) Read(p []byte) (int, error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -63,15 +63,15 @@ func (st *stream) Read(p []byte) (int, error) {
 	return st.lines.Read(p)
 }
 
-// Ended reports whether everything has been read.
+// Ended reports whether everything was read.
 func (st *stream) Ended() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.ended && st.lines.Len() == 0
 }
 
-// Close is called when the answer was sent, or could not be: the execution is cancelled when it still runs, and Close
-// returns when it has ended, so that the process never runs two.
+// Close implements io.Closer. The runtime calls it when the answer was sent or could not be. It cancels an execution
+// that still runs and waits for its end, so that the process never runs two.
 func (st *stream) Close() error {
 	st.done()
 	st.mu.Lock()
@@ -83,10 +83,10 @@ func (st *stream) Close() error {
 	return nil
 }
 
-// ContentType is sent with the answer.
+// ContentType returns the content type of the answer.
 func (st *stream) ContentType() string { return "application/x-ndjson" }
 
-// document is an answer that is one JSON value. The Lambda runtime closes it when it was sent.
+// A document is an answer of one JSON value. The Lambda runtime closes it after it was sent.
 type document struct {
 	*bytes.Reader
 	sent func()
@@ -108,14 +108,13 @@ func (s *server) newDocument(res execution.Result) (io.Reader, error) {
 	return document{bytes.NewReader(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), s.answered}, nil
 }
 
-// ContentType is sent with the answer.
+// ContentType returns the content type of the answer.
 func (document) ContentType() string { return "application/json" }
 
-// MarshalJSON says to the Lambda runtime that this is not a value to encode: it takes whatever encodes to {} as a
-// reader.
+// MarshalJSON returns {}, which makes the Lambda runtime treat the answer as a reader.
 func (document) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
 
-// MarshalJSON is as for document.
+// MarshalJSON returns {}, as for document.
 func (*stream) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
 
 var (

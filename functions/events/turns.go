@@ -9,9 +9,9 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Turns gives the handler of a function that runs jobs: turn is called with the job that an [execution.TurnPayload]
-// names, and with "" when the clock says so (kind [Schedule]). Every other payload is refused by name. The answer is
-// null; an error of turn has the service invoke it again, which does no harm: what is done is not done twice.
+// Turns returns the handler of a function that runs jobs. It calls turn with the job that an [execution.TurnPayload]
+// names, and with "" for an event of kind [Schedule]. Every other payload is refused by name. The answer is null. If
+// turn fails, the service invokes the function again, which is harmless because finished work is not repeated.
 func Turns(turn func(ctx context.Context, job string) error) func(context.Context, json.RawMessage) error {
 	return func(ctx context.Context, payload json.RawMessage) error {
 		job, is, err := execution.DecodeTurn(payload)
@@ -32,5 +32,5 @@ func Turns(turn func(ctx context.Context, job string) error) func(context.Contex
 	}
 }
 
-// ServeTurns answers invocations from the Lambda Runtime API by [Turns] until the process ends; it does not return.
+// ServeTurns answers invocations from the Lambda Runtime API with [Turns] until the process ends; it does not return.
 func ServeTurns(turn func(ctx context.Context, job string) error) { lambda.Start(Turns(turn)) }

@@ -8,5 +8,5 @@ import (
 //go:embed *.js *.json
 var files embed.FS
 
-// Files has every NAME.js and NAME.json.
+// Files returns every NAME.js and NAME.json.
 func Files() fs.FS { return files }

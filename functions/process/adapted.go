@@ -10,7 +10,7 @@ import (
 	"github.com/airlock-run/airlock/policy"
 )
 
-// adapted answers events of other sources than a gateway, as the settings say.
+// adapted returns the adapter for events of sources other than a gateway.
 func adapted(set Settings, log *slog.Logger) (*events.Adapter, error) {
 	a, err := events.NewAdapter(events.AdapterConfig{
 		Bound: set.EventRequests, OpenHTTP: set.OpenHTTP, Headers: set.EventHeaders, AnswerHeaders: set.EventAnswerHeaders,
@@ -22,8 +22,8 @@ func adapted(set Settings, log *slog.Logger) (*events.Adapter, error) {
 	return a, nil
 }
 
-// budget is the longest that a request may run: its tier's time, or what it lowers that to. A tier that is not known is
-// refused soon enough where the request is decided.
+// budget returns the longest time that a request may run: its tier's time, or less if the request asks for less. The
+// decision refuses an unknown tier.
 func (s Settings) budget(r execution.Request) time.Duration {
 	name := r.Policy
 	if name == "" {

@@ -10,11 +10,11 @@ import (
 	"github.com/airlock-run/airlock/infra/mcptools"
 )
 
-// AttachedVariable names the MCP servers whose tools guests may call: a JSON list of {"namespace", "url", "secret",
-// "header", "timeoutMs"}, or the path of a file that holds one.
+// AttachedVariable is the variable with the MCP servers whose tools guests may call: a JSON list of {"namespace",
+// "url", "secret", "header", "timeoutMs"}, or the path of a file with such a list.
 const AttachedVariable = "MCP_SERVERS"
 
-// maxAttachedBytes is more than any list of servers takes.
+// maxAttachedBytes bounds the file with the list of servers.
 const maxAttachedBytes = 1 << 20
 
 // ReadAttached reads MCP_SERVERS. The error names the variable, the entry and the field.
@@ -47,7 +47,7 @@ func readAttachedFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxAttachedBytes))
 }
 
-// Secrets gives the values of secrets by name.
+// Secrets returns a func that returns the value of a secret by its name.
 func Secrets(getenv func(string) string) func(name string) string {
 	return func(name string) string {
 		if name == "" {
@@ -57,7 +57,7 @@ func Secrets(getenv func(string) string) func(name string) string {
 	}
 }
 
-// servers is a set of attached servers as the runner knows it.
+// servers adapts the MCP servers to the runner.
 type servers struct{ *mcptools.Servers }
 
 // Begin implements runner.RemoteTools.

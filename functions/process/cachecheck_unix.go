@@ -12,13 +12,13 @@ import (
 	"syscall"
 )
 
-// maxCacheFiles is many times what a cache folder has.
+// maxCacheFiles bounds the files of a cache folder.
 const maxCacheFiles = 100_000
 
-// CheckCache reports why the files of a cache folder must not be run: they are machine code, so nobody may be able to
-// write them but this user, root and the owner of the program, which owns this process anyway. The same goes for the
-// folder and for each folder above it, where one with the sticky bit may be everybody's. A folder that does not exist
-// yet is fine where it would be made. The error names the path and what to do.
+// CheckCache returns an error if the files of a cache folder must not run. They are machine code, so only this user,
+// root and the owner of the program may be able to write them. The same applies to the folder and to each folder
+// above it, of which one with the sticky bit may be writable for everybody. A folder that does not exist is fine if
+// its parents are. The error names the path and what to do.
 func CheckCache(dir, executable string) error {
 	if dir == "" {
 		return nil
@@ -95,7 +95,7 @@ func (c *cacheCheck) file(path string, entry fs.DirEntry, err error) error {
 	return c.judge(path, info, false)
 }
 
-// above checks a folder on the way to the cache.
+// above checks a folder above the cache.
 func (c *cacheCheck) above(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -14,22 +14,23 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Outside decides what executions in sealed processes reach, in the process that owns them: by the policy in force
-// there and by the invocation, whatever the process says.
+// Outside decides in the owner what executions in sealed processes may reach: by the policy in force and by the
+// invocation, whatever the process says.
 type Outside struct {
-	// Rules decides.
+	// Rules makes the decision.
 	Rules runner.Decider
-	// Attached returns the servers whose tools guests may call; nil attaches none.
+	// Attached returns the MCP servers whose tools guests may call; nil means none.
 	Attached func() []mcptools.Server
-	// Secret gives the value of a secret, "" where there is none.
+	// Secret returns the value of a secret, or "".
 	Secret func(name string) string
-	// Egress is how connections are made.
+	// Egress makes the connections.
 	Egress sandbox.Egress
 }
 
 var _ localinvoke.Outside = Outside{}
 
-// Begin implements localinvoke.Outside. The code is not looked at: it has been, and does not change what is granted.
+// Begin implements localinvoke.Outside. It does not scan the code, which has been scanned and does not change the
+// grants.
 func (o Outside) Begin(inv execution.Invocation) localinvoke.Access {
 	inv.Content = "unread" // the sum of sources that nobody needs here
 	ask := runner.PolicyRequest(inv)
@@ -53,7 +54,7 @@ func (o Outside) Begin(inv execution.Invocation) localinvoke.Access {
 	return a
 }
 
-// access is what one execution reaches.
+// access is what one execution may reach.
 type access struct {
 	outside Outside
 	network sandbox.Network

@@ -14,18 +14,18 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Records says how records are kept. The gateway and its function processes read the same variables, so that both write
-// one kind of record into one store.
+// Records configures how records are stored. The gateway and its function processes read the same variables, so that
+// both write the same records into one store.
 type Records struct {
-	// ChainKey, when it is set, adds a code to every record.
+	// ChainKey, if set, adds a keyed code to every record.
 	ChainKey []byte
-	// S3Endpoint is where buckets are, "" for AWS.
+	// S3Endpoint is the S3 service; "" means AWS.
 	S3Endpoint string
-	// Sync is AUDIT_SYNC: a record in a folder is on the disk, not only with the kernel, when its result is given.
+	// Sync is AUDIT_SYNC: a record in a folder is flushed to disk before its result is returned.
 	Sync bool
 	// KeepCode is AUDIT_CODE=keep: records hold the code and the whole request, which replay needs.
 	KeepCode bool
-	// RedactFields is AUDIT_REDACT: paths into a record whose values are not stored.
+	// RedactFields is AUDIT_REDACT: paths in a record whose values are not stored.
 	RedactFields []string
 }
 
@@ -64,10 +64,10 @@ func ReadRecords(getenv func(string) string) (Records, error) {
 	return r, errors.Join(wrong...)
 }
 
-// keep is what AUDIT_CODE is where records hold the code.
+// keep is the value of AUDIT_CODE that records the code.
 const keep = "keep"
 
-// checkEndpoint takes the URL of a service, or nothing.
+// checkEndpoint returns an error unless text is empty or the URL of a service.
 func checkEndpoint(text string) error {
 	if text == "" {
 		return nil
@@ -78,7 +78,7 @@ func checkEndpoint(text string) error {
 	return nil
 }
 
-// Open opens a store, a URL, for reading and writing.
+// Open opens the store at a URL for reading and writing.
 func (r Records) Open(ctx context.Context, store string, log *slog.Logger) (records.Store, error) {
 	opened, err := records.Open(ctx, store, records.Config{
 		Key: r.ChainKey, Sync: r.Sync, S3: s3records.Config{Endpoint: r.S3Endpoint}, Log: log,
@@ -89,11 +89,11 @@ func (r Records) Open(ctx context.Context, store string, log *slog.Logger) (reco
 	return opened, nil
 }
 
-// shortestSecret is below what a redactor takes: shorter values stand in ordinary text too.
+// shortestSecret is the shortest secret that is redacted; shorter values occur in ordinary text.
 const shortestSecret = 6
 
-// Redactor takes the secrets, credentials by their looks, and RedactFields out of records. Secrets shorter than 6 bytes
-// are left out.
+// Redactor returns a redactor that removes the secrets, values that look like credentials, and RedactFields from
+// records. It ignores secrets of less than 6 bytes.
 func (r Records) Redactor(secrets ...string) (*audit.Redactor, error) {
 	cfg := audit.RedactConfig{Fields: r.RedactFields}
 	for _, s := range secrets {

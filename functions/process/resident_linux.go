@@ -11,11 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startUp says what only starting needed, so that it can be given back: the parts of this program that were read in
-// (the tables of every library that it links) and the garbage.
+// startUp is the memory that only the start needs: the pages of the program that were read then, and the garbage.
 type startUp struct{ program [][]byte }
 
-// recordStartUp looks at where the program lies. It must be called before the walls go up, which hide /proc.
+// recordStartUp finds the pages of the program. It must run before the walls go up, which hide /proc.
 func recordStartUp() startUp {
 	var s startUp
 	f, err := os.Open("/proc/self/smaps")
@@ -46,7 +45,7 @@ func recordStartUp() startUp {
 	return s
 }
 
-// mapping gives the memory that lies at "from-to".
+// mapping returns the memory at "from-to".
 func mapping(addresses string) []byte {
 	low, high, _ := strings.Cut(addresses, "-")
 	from, err1 := strconv.ParseUint(low, 16, 64)
@@ -57,14 +56,14 @@ func mapping(addresses string) []byte {
 	return unsafe.Slice((*byte)(addressOf(from)), to-from)
 }
 
-// addressOf is for addresses outside Go's heap.
+// addressOf returns a pointer to an address outside Go's heap.
 func addressOf(a uint64) unsafe.Pointer {
 	p := uintptr(a)
 	return *(*unsafe.Pointer)(unsafe.Pointer(&p))
 }
 
-// giveBack returns the memory. Pages of the program that are needed again come from the page cache, which all function
-// processes share.
+// giveBack releases the memory. Pages that are needed again come from the page cache, which all function processes
+// share.
 func (s startUp) giveBack() {
 	debug.FreeOSMemory()
 	for _, part := range s.program {

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// bundles are where distributions keep the authorities that TLS servers are judged by, as crypto/x509 knows them.
+// bundles returns the files in which distributions keep root certificates, in the order of crypto/x509.
 func bundles() []string {
 	return []string{
 		"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
@@ -16,11 +16,11 @@ func bundles() []string {
 	}
 }
 
-// maxBundleBytes is many times what a bundle has.
+// maxBundleBytes bounds a bundle.
 const maxBundleBytes = 16 << 20
 
-// systemRoots opens the system's authorities while there are files, and returns what reads them when they are first
-// needed: reading takes half as long as the whole start of a process, and most executions need none.
+// systemRoots opens the root certificates while files are available and returns a func that parses them on first use:
+// parsing takes half as long as the whole start of a process, and most executions need none.
 func systemRoots() func() *x509.CertPool {
 	for _, path := range bundles() {
 		if f, err := os.Open(path); err == nil {

@@ -4,5 +4,5 @@ package process
 
 import "crypto/x509"
 
-// systemRoots is nil: files can be read whenever they are needed.
+// systemRoots returns nil: files can be read later.
 func systemRoots() func() *x509.CertPool { return nil }

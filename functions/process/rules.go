@@ -11,18 +11,18 @@ import (
 	"github.com/airlock-run/airlock/policy/deployment"
 )
 
-// maxPolicyBytes is more than a policy file may have, so that a longer one is refused for its length and not cut.
+// maxPolicyBytes exceeds the limit of a policy file, so that a longer file is refused and not cut.
 const maxPolicyBytes = 2 << 20
 
-// ReadRules gives the built-in tiers, what the file that AIRLOCK_POLICY_FILE names makes of them, and the hosts that
-// EGRESS_ALLOW opens. text is the file's, nil without one. The error names the variable, and for the file each line.
+// ReadRules returns the built-in tiers as changed by the file AIRLOCK_POLICY_FILE, with the hosts that EGRESS_ALLOW
+// opens. text is the content of the file, nil if there is none. The error names the variable and each wrong line.
 func ReadRules(getenv func(string) string) (rules *policy.Set, text []byte, err error) {
 	rules = policy.Default()
 	if path := getenv("AIRLOCK_POLICY_FILE"); path != "" {
 		if text, err = readPolicy(path); err != nil {
 			return nil, nil, fmt.Errorf("AIRLOCK_POLICY_FILE: %w", err)
 		}
-		// Reasons are given to callers, and name the file: not where it lies.
+		// Callers see the reasons, which name the file without its folder.
 		if rules, err = deployment.Parse(filepath.Base(path), text); err != nil {
 			return nil, nil, fmt.Errorf("AIRLOCK_POLICY_FILE: %w", err)
 		}

@@ -9,18 +9,19 @@ import (
 	"github.com/airlock-run/airlock/policy/scan"
 )
 
-// scanTime is how long a function process reads code for its own decision, and scanTimePerMiB how much longer for
-// each MiB: a hundred times what the scan may need by its own count. The gateway has had the same code read already.
+// scanTime and scanTimePerMiB bound the scan of a function process's own decision: a hundred times what the scan
+// allows itself. The gateway has scanned the same code before.
 const (
 	scanTime       = 2 * time.Second
 	scanTimePerMiB = 2 * time.Second
 )
 
-// boundedRules decide by a policy whose reading of code is given up after a while: what a parser needs cannot be known
-// beforehand, nor stopped. Code that was given up is scanned by tokens, as in a gateway. It is safe for concurrent use.
+// boundedRules decides by a policy with a time limit on scanning code, because a parser's time is neither known
+// before nor interruptible. Code beyond the limit is scanned by tokens, as in a gateway. It is safe for concurrent
+// use.
 type boundedRules struct {
 	set *policy.Set
-	// whole reads a whole text, tokens one that is Shallow.
+	// whole scans a whole text, tokens a Shallow one.
 	whole, tokens scan.Func
 	allowed       time.Duration
 	abandoned     atomic.Int64 // readings that are still at work
@@ -40,7 +41,7 @@ func (r *boundedRules) Decide(ask policy.Request) policy.Decision {
 	return d
 }
 
-// Spent reports whether a reading that was given up is still at work: the process then takes a processor for nothing.
+// Spent reports whether an abandoned scan is still running, so that the process wastes a processor.
 func (r *boundedRules) Spent() bool { return r.abandoned.Load() > 0 }
 
 func (r *boundedRules) read(ctx context.Context, t scan.Input) (scan.Result, error) {

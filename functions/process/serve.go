@@ -21,24 +21,24 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// gcPercent is GOGC. An execution leaves some ten kilobytes of garbage, in a process that has little of its own in
-// memory: collecting half as often as Go would costs a few megabytes.
+// gcPercent is GOGC. An execution leaves some ten kilobytes of garbage in a small heap: collecting half as often as
+// Go's default costs a few megabytes.
 const gcPercent = 200
 
-// goMemory is where the collector stops waiting for garbage to pile up: preparing large code must not count its
+// goMemory is the heap size at which the collector stops waiting: preparing large code must not be charged for
 // garbage.
 const goMemory = 192 << 20
 
-// Wrap takes the place of what runs invocations in a process that is open and locked down. outside is nil in a process
-// that is not sealed. Tests try from within what a process can reach.
+// A Wrap replaces the func that runs invocations in an open and locked-down process. outside is nil if the process is
+// not sealed. Tests use it to try what a process can reach.
 type Wrap func(run events.Run, outside *sealed.Outside) events.Run
 
-// Serve opens everything, locks the process down, and serves invocations until the process ends. It returns only with
-// an error, which names what could not be opened. stdin carries the ids of cancelled executions, one a line; stderr is
-// the log, one JSON object a line.
+// Serve opens everything, locks the process down and serves invocations until the process ends. It returns only with
+// an error that names what could not be opened. stdin carries the IDs of cancelled executions, one per line; stderr
+// is the log, one JSON object per line.
 func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, stderr io.Writer, wraps ...Wrap) error {
-	// One execution at a time needs one processor. More of them cost a third of a millisecond an execution, in threads
-	// that wake each other and spin.
+	// One execution at a time needs one processor. More cost a third of a millisecond per execution, in threads that
+	// wake each other and spin.
 	runtime.GOMAXPROCS(1)
 	startup := Startup{Began: time.Now()}
 	log := slog.New(slog.NewJSONHandler(stderr, nil))
@@ -65,8 +65,7 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 		}
 		set.Secret = outside.Secret
 	}
-	// What starting leaves as garbage is thrown away at once, below: collecting it on the way would take half as long
-	// again.
+	// The garbage of the start is released at once, below. Collecting it meanwhile would take half as long again.
 	debug.SetGCPercent(-1)
 	rules := newBoundedRules(set.Rules)
 	run, engine, err := open(ctx, set, rules, link, outside, log, &startup)
@@ -104,7 +103,7 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 		return fmt.Errorf("lock the process down: %w", err)
 	}
 	log.Info("function process ready", "walls", walls.Standing, "missing", walls.Missing, "startup", startup.ready())
-	// That garbage is many times what a function at work ever has: give the memory back, while nobody waits.
+	// The start leaves far more garbage than a function ever has: release it while nobody waits.
 	go start.giveBack()
 	serve := events.Run(run.Run)
 	for _, wrap := range wraps {
@@ -117,8 +116,8 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	return nil
 }
 
-// open opens the sandbox, the policy and the record store of set, and returns the runner over them. They stay open
-// until the process ends. A sealed process has link and outside in place of a store and a network.
+// open opens the sandbox, the policy and the record store, and returns the runner over them. They stay open until the
+// process ends. A sealed process has link and outside instead of a store and a network.
 func open(
 	ctx context.Context, set Settings, rules *boundedRules, link *sealed.Function, outside *sealed.Outside,
 	log *slog.Logger, startup *Startup,
@@ -155,7 +154,8 @@ func open(
 	return run, engine, err
 }
 
-// egressOf connects by the owner. The authorities that servers are judged by are opened now: later there are no files.
+// egressOf returns the egress of a sealed process, which connects through the owner. It opens the root certificates
+// now, because later there are no files.
 func egressOf(set Settings, outside *sealed.Outside) sandbox.Egress {
 	e := sandbox.Egress{Connect: outside.Connect}
 	if networked(set) {
@@ -164,7 +164,7 @@ func egressOf(set Settings, outside *sealed.Outside) sandbox.Egress {
 	return e
 }
 
-// secrets are the values of the secrets that the policy and the attached servers name.
+// secrets returns the values of the secrets that the policy and the MCP servers name.
 func (s Settings) secrets() []string {
 	var values []string
 	for _, name := range s.Rules.Secrets() {
@@ -176,8 +176,8 @@ func (s Settings) secrets() []string {
 	return values
 }
 
-// confinement is what a process with these settings still needs once it is open: its records, the Runtime API, and the
-// network where a tier grants it or the records are elsewhere. The compiled engine is in memory by then.
+// confinement returns what an open process still needs: its records, the Runtime API, and the network if a tier
+// grants it or the records are remote. The compiled engine is in memory by then.
 func confinement(set Settings) lockdown.Config {
 	if set.Sealed {
 		return lockdown.Config{Sealed: true}
@@ -199,7 +199,7 @@ func confinement(set Settings) lockdown.Config {
 	return cfg
 }
 
-// networked reports whether any tier lets code reach the network, or tools anywhere.
+// networked reports whether a tier lets code reach the network, or tools anywhere.
 func networked(set Settings) bool {
 	if len(set.Attached)+len(set.Rules.Hosts()) > 0 {
 		return true

@@ -16,48 +16,47 @@ import (
 	"github.com/airlock-run/airlock/policy"
 )
 
-// Settings are what the environment says, checked.
+// Settings are the checked environment variables of a function process.
 type Settings struct {
-	// CacheDir holds the compiled engine; "" compiles it anew at each start.
+	// CacheDir holds the compiled engine; "" compiles it at each start.
 	CacheDir string
 	// EngineBuild is the engine build that guests run on.
 	EngineBuild string
-	// Store is the URL of the audit store; RecordDir the folder that it writes to, "" when it is a bucket without a spool.
+	// Store is the URL of the audit store; RecordDir is the folder that it writes to, "" for a bucket without a spool.
 	Store, RecordDir string
-	// Records is how they are kept there.
+	// Records configures how records are stored.
 	Records Records
-	// Handover is the URL of the bucket where requests lie that are too large for an invocation; "" takes none.
+	// Handover is the URL of the bucket for requests that are too large for an invocation; "" refuses them.
 	Handover string
-	// TokenDir is the folder of the token that AWS's credentials are renewed with, "" where there is none.
+	// TokenDir is the folder of the token that renews AWS credentials; "" if there is none.
 	TokenDir string
-	// Secret gives the value of a secret that the policy names, from the variable SecretPrefix + name; "" where it is
-	// not set.
+	// Secret returns the value of a secret that the policy names, from the variable SecretPrefix + name, or "".
 	Secret func(name string) string
-	// Attached are the servers whose tools guests may call.
+	// Attached are the MCP servers whose tools guests may call.
 	Attached []mcptools.Server
-	// Sealed says that the process has an owner on this machine, which records for it and connects for it. Store,
-	// RecordDir, Handover, TokenDir and RuntimeAPI are empty then, and no secret is known.
+	// Sealed means that an owner on this machine records and connects for the process. Store, RecordDir, Handover,
+	// TokenDir and RuntimeAPI are then empty, and no secret is known.
 	Sealed bool
-	// Rules are the tiers and what the deployment makes of them.
+	// Rules is the policy.
 	Rules *policy.Set
-	// MemoryBytes lowers what any tier gives a guest; 0 leaves the tiers as they are.
+	// MemoryBytes lowers the memory of every tier; 0 leaves the tiers as they are.
 	MemoryBytes int64
-	// RuntimeAPI is host:port of the Lambda Runtime API, followed by a path where that is a local one.
+	// RuntimeAPI is host:port of the Lambda Runtime API, followed by a path for a local one.
 	RuntimeAPI string
 	// EventRequests are what EVENT_REQUESTS binds to kinds of events; OpenHTTP is EVENT_HTTP=open.
 	EventRequests map[events.Kind]execution.Request
 	OpenHTTP      bool
-	// EventHeaders are request headers that EVENT_HEADERS has the code of EVENT_REQUESTS be given.
+	// EventHeaders are the request headers that EVENT_HEADERS passes to the code of EVENT_REQUESTS.
 	EventHeaders []string
-	// EventAnswerHeaders are X- headers that EVENT_ANSWER_HEADERS lets that code set.
+	// EventAnswerHeaders are the X- headers that EVENT_ANSWER_HEADERS lets that code set.
 	EventAnswerHeaders []string
 }
 
-// SecretPrefix stands in front of a secret's name in the environment.
+// SecretPrefix precedes a secret's name in the environment.
 const SecretPrefix = "AIRLOCK_SECRET_"
 
-// ReadSettings reads the environment. executable is the path of this program: a folder "cache" beside it comes before
-// AIRLOCK_CACHE_DIR and the user's own. The error names every variable that is wrong.
+// ReadSettings reads the environment. executable is the path of this program; a folder "cache" beside it precedes
+// AIRLOCK_CACHE_DIR and the user's cache. The error names every wrong variable.
 func ReadSettings(getenv func(string) string, executable string) (Settings, error) {
 	var wrong []error
 	s := Settings{CacheDir: CacheDir(getenv, executable), RuntimeAPI: getenv("AWS_LAMBDA_RUNTIME_API"),
@@ -107,7 +106,7 @@ func ReadSettings(getenv func(string) string, executable string) (Settings, erro
 	return s, errors.Join(wrong...)
 }
 
-// readKeeping reads what a process needs that stores records by itself.
+// readKeeping reads the variables of a process that stores records itself.
 func (s *Settings) readKeeping(getenv func(string) string) (wrong []error) {
 	var err error
 	if s.Records, err = ReadRecords(getenv); err != nil {
@@ -138,7 +137,7 @@ func (s *Settings) readKeeping(getenv func(string) string) (wrong []error) {
 	return wrong
 }
 
-// names reads a list parted by commas.
+// names splits a comma-separated list.
 func names(text string) []string {
 	var out []string
 	for name := range strings.SplitSeq(text, ",") {
@@ -149,7 +148,7 @@ func names(text string) []string {
 	return out
 }
 
-// Handover gives HANDOVER_STORE, which the gateway and its functions share.
+// Handover returns HANDOVER_STORE, which the gateway and its functions share.
 func Handover(getenv func(string) string) (string, error) {
 	text := strings.TrimSpace(getenv("HANDOVER_STORE"))
 	if bucket, _, _ := strings.Cut(strings.TrimPrefix(text, "s3://"), "/"); text != "" &&
@@ -159,7 +158,8 @@ func Handover(getenv func(string) string) (string, error) {
 	return text, nil
 }
 
-// CacheDir finds the folder for compiled code: one that was shipped, one that was named, or the user's.
+// CacheDir returns the folder for compiled code: the one shipped with the program, the one that AIRLOCK_CACHE_DIR
+// names, or the user's.
 func CacheDir(getenv func(string) string, executable string) string {
 	shipped := filepath.Join(filepath.Dir(executable), "cache")
 	if info, err := os.Stat(shipped); err == nil && info.IsDir() {
@@ -168,8 +168,8 @@ func CacheDir(getenv func(string) string, executable string) string {
 	return OwnCacheDir(getenv)
 }
 
-// OwnCacheDir gives the folder of what this user may lose: AIRLOCK_CACHE_DIR, or airlock in the user's cache; "" when
-// there is none.
+// OwnCacheDir returns the folder of data that this user may lose: AIRLOCK_CACHE_DIR, or airlock in the user's cache;
+// "" if there is none.
 func OwnCacheDir(getenv func(string) string) string {
 	if dir := getenv("AIRLOCK_CACHE_DIR"); dir != "" {
 		return dir

@@ -6,8 +6,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Startup is how long the parts of a start took, in milliseconds; it is logged when the process is ready. What came
-// before Began is the system's and the Go runtime's.
+// Startup holds the durations of the parts of a start in milliseconds. It is logged when the process is ready. The
+// time before Began belongs to the system and the Go runtime.
 type Startup struct {
 	Began      time.Time `json:"began"`
 	ModuleMs   float64   `json:"moduleMs"`   // the compiled engine
@@ -21,7 +21,7 @@ func (s *Startup) engine(e sandbox.Startup) {
 	s.ModuleMs, s.ImageMs, s.SelfTestMs = milliseconds(e.Module), milliseconds(e.Image), milliseconds(e.SelfTest)
 }
 
-// ready fills in the rest.
+// ready returns s with the total.
 func (s Startup) ready() Startup {
 	s.TotalMs = milliseconds(time.Since(s.Began))
 	s.OthersMs = s.TotalMs - s.ModuleMs - s.ImageMs - s.SelfTestMs

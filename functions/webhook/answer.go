@@ -11,10 +11,9 @@ import (
 	"strings"
 )
 
-// AnswerHeader reports whether code may set a header of an answer with this status to this value. Headers pass by
-// an allowlist: those that describe the body and how long it may be kept, where to go next, and when to come
-// again. What tells a browser, a proxy or a cache to treat this origin otherwise never passes. X- headers pass
-// where the deployment names them.
+// AnswerHeader reports whether code may set a header of an answer with this status to this value. An allowlist passes
+// headers that describe the body and its caching, a redirect, and when to retry. A header that makes a browser, a
+// proxy or a cache treat this origin differently never passes. X- headers pass if the deployment names them.
 func AnswerHeader(status int, name, value string, named []string) bool {
 	switch lower := strings.ToLower(name); lower {
 	case "content-type":
@@ -44,8 +43,8 @@ func HasBody(status int) bool {
 	return status >= 200
 }
 
-// safeLocation takes an absolute http or https URL, or a path of this host: nothing that a browser would run, and
-// no other host in disguise.
+// safeLocation reports whether value is an absolute http or https URL, or a path of this host: nothing that a browser
+// would run, and no other host in disguise.
 func safeLocation(value string) bool {
 	u, err := url.Parse(value)
 	if err != nil || len(value) > 2048 || strings.ContainsAny(value, "\\ \t<>\"") || u.User != nil || u.Opaque != "" {
@@ -60,11 +59,11 @@ func safeLocation(value string) bool {
 	return false
 }
 
-// answerHeader is the form of a header that a deployment may name.
+// answerHeader matches a header that a deployment may name.
 var answerHeader = regexp.MustCompile(`^[xX]-[A-Za-z0-9-]{1,64}$`)
 
-// CheckAnswerHeaders refuses names that a deployment may not let code set: all but X- headers, and those of them that
-// browsers, proxies or this service act on.
+// CheckAnswerHeaders returns an error for names that a deployment may not let code set: all but X- headers, and X-
+// headers that browsers, proxies or this service act on.
 func CheckAnswerHeaders(names []string) error {
 	for _, name := range names {
 		lower := strings.ToLower(name)
@@ -78,7 +77,7 @@ func CheckAnswerHeaders(names []string) error {
 	return nil
 }
 
-// actedOn reports whether an X- header is more than information.
+// actedOn reports whether something acts on an X- header.
 func actedOn(name string) bool {
 	for _, prefix := range []string{
 		"x-accel-", "x-airlock-", "x-cache-", "x-forwarded-", "x-frame-", "x-http-method", "x-lighttpd-", "x-litespeed-",

@@ -13,19 +13,19 @@ import (
 	"github.com/airlock-run/airlock/policy/depth"
 )
 
-// Event is what code sees of a webhook, as its input.
+// An Event is a webhook as code sees it in its input.
 type Event struct {
 	Method  string            `json:"method"`
 	Path    string            `json:"path"`
 	Query   map[string]string `json:"query"`
 	Headers map[string]string `json:"headers"`
-	// Body is the value when the body is JSON that an execution request could hold, else its text; null when there
-	// is none.
+	// Body is the value if the body is JSON that an execution request could hold, otherwise its text; null if there is
+	// none.
 	Body    any    `json:"body"`
 	RawBody string `json:"rawBody"`
 }
 
-// NewEvent describes a request to code. Only the headers that sees lets through are in it: see [Visible].
+// NewEvent returns the event of a request, with the headers that sees passes: see [Visible].
 func NewEvent(method, path string, query map[string]string, header http.Header, sees []string, body []byte) Event {
 	e := Event{
 		Method: method, Path: path, Query: query, Headers: Visible(header, sees),
@@ -44,8 +44,8 @@ func NewEvent(method, path string, query map[string]string, header http.Header, 
 	return e
 }
 
-// Without returns a stored event without the headers that keep refuses. An event that has none of those comes back
-// as it is. Headers that cannot be read are left out altogether.
+// Without returns a stored event without the headers that keep rejects. An event without such headers is returned
+// unchanged. Headers that cannot be read are removed as a whole.
 func Without(event []byte, keep func(name string) bool) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(event, &members) != nil || len(members["headers"]) == 0 {
@@ -73,12 +73,12 @@ func Without(event []byte, keep func(name string) bool) json.RawMessage {
 	return out
 }
 
-// WithoutCredentials is [Without] for an event whose door is no longer known.
+// WithoutCredentials returns [Without] of an event whose source is unknown.
 func WithoutCredentials(event []byte) json.RawMessage {
 	return Without(event, func(name string) bool { return !Credential(name) })
 }
 
-// RequestWithoutCredentials is [WithoutCredentials] for the input of a recorded execution request.
+// RequestWithoutCredentials returns [WithoutCredentials] of the input of a recorded execution request.
 func RequestWithoutCredentials(request []byte) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(request, &members) != nil || len(members["input"]) == 0 {
@@ -101,5 +101,5 @@ func Keeps(sees []string) func(name string) bool {
 	return func(name string) bool { return passes(name, sees) }
 }
 
-// shallow keeps bodies nested beyond what an execution request may be from being handed on as values.
+// shallow reports whether a body nests no deeper than an execution request may.
 func shallow(body []byte) bool { return depth.Over(body, "", execution.MaxDepth-2) == "" }

@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// common returns the headers that describe the body and its sender. Code sees them whoever sends.
+// common returns the headers that describe the body and its sender. Code sees them from every provider.
 func common() []string { return []string{"content-type", "user-agent"} }
 
-// StandardHeaders are those of Standard Webhooks.
+// StandardHeaders returns the headers of Standard Webhooks.
 func StandardHeaders() []string {
 	return []string{"webhook-id", "webhook-signature", "webhook-timestamp"}
 }
 
-// GitHubHeaders are those of GitHub. A pattern that ends with * stands for every name that begins with it.
+// GitHubHeaders returns the headers of GitHub. A pattern that ends with * matches every name with that prefix.
 func GitHubHeaders() []string {
 	return []string{"x-github-*", "x-hub-signature", "x-hub-signature-256"}
 }
 
-// StripeHeaders are those of Stripe.
+// StripeHeaders returns the headers of Stripe.
 func StripeHeaders() []string { return []string{"stripe-signature"} }
 
-// SlackHeaders are those of Slack.
+// SlackHeaders returns the headers of Slack.
 func SlackHeaders() []string { return []string{"x-slack-*"} }
 
-// ShopifyHeaders are those of Shopify.
+// ShopifyHeaders returns the headers of Shopify.
 func ShopifyHeaders() []string { return []string{"x-shopify-*"} }
 
-// AnyHeaders are those of every provider known here, for doors that do not say who sends.
+// AnyHeaders returns the headers of every known provider, for entries that do not know the sender.
 func AnyHeaders() []string {
 	return slices.Concat(StandardHeaders(), GitHubHeaders(), StripeHeaders(), SlackHeaders(), ShopifyHeaders(), []string{
 		"x-gitlab-event", "x-gitlab-event-uuid", "x-gitlab-instance", "x-gitlab-webhook-uuid", // GitLab
@@ -46,7 +46,7 @@ func AnyHeaders() []string {
 	})
 }
 
-// Sees returns what a door lets through in all: the common headers, those of the provider, and those asked for by name.
+// Sees returns all headers that an entry passes: the common ones, the provider's, and those asked for by name.
 func Sees(provider, asked []string) []string {
 	all := slices.Concat(common(), provider, asked)
 	for i := range all {
@@ -56,8 +56,8 @@ func Sees(provider, asked []string) []string {
 	return slices.Compact(all)
 }
 
-// Visible returns the headers that sees lets through and that carry no credential. Names are in lower case;
-// several values of one name are joined by commas.
+// Visible returns the headers that sees passes and that carry no credential. Names are in lower case; several values
+// of a name are joined by commas.
 func Visible(header http.Header, sees []string) map[string]string {
 	out := map[string]string{}
 	for name, values := range header {
@@ -72,7 +72,7 @@ func Visible(header http.Header, sees []string) map[string]string {
 	return out
 }
 
-// passes reports whether a name in lower case is let through.
+// passes reports whether a name in lower case passes.
 func passes(name string, sees []string) bool {
 	if Credential(name) {
 		return false
@@ -83,10 +83,10 @@ func passes(name string, sees []string) bool {
 	})
 }
 
-// Credential reports whether a header's name says that it carries a credential, an identity that a proxy vouches
-// for, or a cookie. It errs on the side of yes: no code is given such a header, whoever asks for it.
+// Credential reports whether a header's name says that it carries a credential, an identity that a proxy vouches for,
+// or a cookie. It errs on the safe side: no code receives such a header.
 func Credential(name string) bool {
-	// Some servers take "_" and "." for "-".
+	// Some servers treat "_" and "." as "-".
 	name = strings.Map(func(c rune) rune {
 		if c == '_' || c == '.' {
 			return '-'
