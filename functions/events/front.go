@@ -72,8 +72,8 @@ func ServeFront(handler http.Handler, buffered bool) {
 }
 
 // Buffered returns a Lambda handler for API Gateway HTTP APIs (payload 2.0) that calls an http.Handler.
-func Buffered(handler http.Handler) func(context.Context, *lambdaevents.LambdaFunctionURLRequest) (json.RawMessage,
-	error) {
+func Buffered(handler http.Handler) func(context.Context,
+	*lambdaevents.LambdaFunctionURLRequest) (json.RawMessage, error) {
 	streaming := lambdaurl.Wrap(handler)
 	return func(ctx context.Context, event *lambdaevents.LambdaFunctionURLRequest) (json.RawMessage, error) {
 		if event.RequestContext.HTTP.Method == "" {

@@ -201,8 +201,8 @@ func (s *server) adapt(ctx context.Context, kind Kind, payload []byte) (io.Reade
 }
 
 // fresh runs one execution of an event under an ID of its own and logs its failure.
-func (s *server) fresh(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result,
-	error) {
+func (s *server) fresh(ctx context.Context, inv execution.Invocation,
+	onLog func(execution.Log)) (execution.Result, error) {
 	if err := s.complete(&inv); err != nil {
 		return execution.Result{}, s.failure("", err)
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// auditTool is what the audit commands share.
+// auditTool holds what the audit commands share.
 type auditTool struct {
 	con   terminal.Console
 	store string
@@ -49,7 +49,7 @@ func auditCommand(con terminal.Console) *cobra.Command {
 	return cmd
 }
 
-// name gives the store's URL and where it was named.
+// name returns the store's URL and the flag or variable that names it.
 func (a *auditTool) name() (store, source string) {
 	if a.store != "" {
 		return a.store, "--store"
@@ -77,7 +77,7 @@ func (a *auditTool) open(cmd *cobra.Command) (records.Store, error) {
 	return store, nil
 }
 
-// with runs fn on the open store.
+// with returns a RunE that runs fn on the open store.
 func (a *auditTool) with(fn func(cmd *cobra.Command, store records.Store, args []string) error) func(*cobra.Command,
 	[]string) error {
 	return func(cmd *cobra.Command, args []string) (err error) {

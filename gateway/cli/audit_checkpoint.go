@@ -17,7 +17,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// checkpointCommand signs how far the chains have come, for somebody to keep elsewhere.
+// checkpointCommand prints a signed checkpoint of the chains, to be stored elsewhere.
 func (a *auditTool) checkpointCommand() *cobra.Command {
 	var keyFile string
 	cmd := &cobra.Command{
@@ -71,7 +71,7 @@ func (a *auditTool) checkpointCommand() *cobra.Command {
 	return cmd
 }
 
-// keygenCommand makes a pair of keys for checkpoints.
+// keygenCommand generates a key pair for checkpoints.
 func (a *auditTool) keygenCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{

@@ -12,8 +12,8 @@ import (
 	"github.com/airlock-run/airlock/infra/records/filerecords"
 )
 
-// pruneCommand applies a retention to a folder. In a bucket that is the work of lifecycle rules: nobody who writes
-// records may also delete them there.
+// pruneCommand applies a retention to a folder. Buckets have lifecycle rules for that: whoever writes records there
+// may not delete them.
 func (a *auditTool) pruneCommand() *cobra.Command {
 	var age, size string
 	cmd := &cobra.Command{

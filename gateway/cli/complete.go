@@ -10,7 +10,7 @@ import (
 
 var languages = []string{"javascript", "typescript"}
 
-// completeTiers has shells complete --policy, by the policy file where one is set, and --language.
+// completeTiers adds shell completion of --policy, by the policy file if one is set, and of --language.
 func completeTiers(cmd *cobra.Command, con terminal.Console) {
 	tiers := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		names := builtinTiers()

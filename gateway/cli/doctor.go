@@ -23,7 +23,7 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
 )
 
-// doctorCommand looks at what airlock serve needs.
+// doctorCommand checks what airlock serve needs.
 func doctorCommand(con terminal.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
@@ -46,7 +46,7 @@ func doctorCommand(con terminal.Console) *cobra.Command {
 	}
 }
 
-// check is one thing that was looked at: what was found, or what is wrong and what to do.
+// check is one check. look returns what it found, or an error that says what to do.
 type check struct {
 	name string
 	look func(context.Context) (found string, err error)
@@ -105,7 +105,7 @@ func lookAtPolicy(getenv func(string) string) (string, error) {
 	return found, nil
 }
 
-// misspeltErrors are what misspelt finds.
+// misspeltErrors returns the warnings of settings.Misspelt as errors.
 func misspeltErrors(environ []string) []error {
 	var wrong []error
 	for _, line := range settings.Misspelt(environ) {
@@ -185,8 +185,8 @@ func lookAtRedis(ctx context.Context, set settings.Settings) (string, error) {
 	return "answers", nil
 }
 
-// lookAtFunctions has a function process run something. Its record goes to a folder that is thrown away: the store is
-// for what callers did.
+// lookAtFunctions runs an execution in a function process. Its record goes to a temporary folder, because the store
+// is for callers' executions.
 func lookAtFunctions(ctx context.Context, con terminal.Console, set settings.Settings) (found string, err error) {
 	confined := wiring.WatchWalls(slog.DiscardHandler)
 	in, err := wiring.OpenInputs(con.Getenv, set, slog.New(confined))

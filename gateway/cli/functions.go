@@ -14,14 +14,14 @@ import (
 	"github.com/airlock-run/airlock/gateway/client"
 )
 
-// functionsTool is what the commands for saved functions share.
+// functionsTool holds what the commands for saved functions share.
 type functionsTool struct {
 	con     terminal.Console
 	gateway gatewayFlags
 	json    bool
 }
 
-// functionsCommand manages the functions that a gateway keeps.
+// functionsCommand manages the saved functions of a gateway.
 func functionsCommand(con terminal.Console) *cobra.Command {
 	tool := &functionsTool{con: con}
 	cmd := &cobra.Command{
@@ -45,7 +45,8 @@ func functionsCommand(con terminal.Console) *cobra.Command {
 	return cmd
 }
 
-// with runs fn on the gateway. What it gives is printed as JSON when that was asked for; else say prints it.
+// with returns a RunE that calls fn with a client of the gateway. It prints the result as JSON if --json is set, and
+// with say otherwise.
 func with[T any](f *functionsTool, fn func(ctx context.Context, c *client.Client, args []string) (T, error),
 	say func(T) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
@@ -75,7 +76,7 @@ func with[T any](f *functionsTool, fn func(ctx context.Context, c *client.Client
 	}
 }
 
-// names completes the name of a function by asking the gateway.
+// names completes function names by asking the gateway.
 func (f *functionsTool) names(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	c, err := f.gateway.client(f.con)
 	if err != nil || len(args) > 0 {

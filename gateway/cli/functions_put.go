@@ -17,7 +17,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/client"
 )
 
-// putFlags are those of airlock functions put.
+// putFlags holds the flags of airlock functions put.
 type putFlags struct {
 	policy, language, entry, memory, schedule, hook, hookSecret, definition string
 	timeout                                                                 wallTime
@@ -69,7 +69,7 @@ func (f *functionsTool) put() *cobra.Command {
 	return cmd
 }
 
-// complete offers names, then files.
+// complete returns a completion of names, then files.
 func (p *putFlags) complete(f *functionsTool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
@@ -79,7 +79,7 @@ func (p *putFlags) complete(f *functionsTool) cobra.CompletionFunc {
 	}
 }
 
-// read makes the definition of the flags and of what args name.
+// read returns the definition that the flags and args describe.
 func (p *putFlags) read(con terminal.Console, args []string) (client.Definition, error) {
 	if p.definition != "" {
 		if len(args) > 0 {

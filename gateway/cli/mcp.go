@@ -70,7 +70,7 @@ func localMCP(ctx context.Context, con terminal.Console, stdio sdk.Transport) er
 	return exit.Wiring(wiring.ServeMCP(ctx, getenv, set, log, stdio))
 }
 
-// ProxyMCP passes everything that the agent on stdio sends on to a gateway.
+// ProxyMCP forwards everything that the agent on stdio sends to a gateway.
 func ProxyMCP(ctx context.Context, con terminal.Console, server, token string, stdio sdk.Transport) error {
 	if token == "" {
 		token = con.Getenv("AIRLOCK_TOKEN")
@@ -87,7 +87,7 @@ func ProxyMCP(ctx context.Context, con terminal.Console, server, token string, s
 	if !strings.HasSuffix(endpoint, "/mcp") {
 		endpoint += "/mcp"
 	}
-	// A session may stay open as long as the agent's, and its stream with it.
+	// A session and its stream may last as long as the agent.
 	limits := outbound.Limits{Body: 32 << 20, Total: 15 * time.Minute, Stream: 24 * time.Hour}
 	network := limits.Transport(outbound.Options{Proxy: http.ProxyFromEnvironment})
 	client := outbound.Over(&authorized{network, token, u.Host})
@@ -98,7 +98,7 @@ func ProxyMCP(ctx context.Context, con terminal.Console, server, token string, s
 	return nil
 }
 
-// authorized sends the token to the gateway, and to no host that it redirects to.
+// authorized sends the token to the gateway only, and to no host that it redirects to.
 type authorized struct {
 	next  http.RoundTripper
 	token string

@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/client"
 )
 
-// runFlags are those of airlock run.
+// runFlags holds the flags of airlock run.
 type runFlags struct {
 	code, policy, language, input, memory, store string
 	timeout                                      wallTime
@@ -22,7 +22,7 @@ type runFlags struct {
 	gateway                                      gatewayFlags
 }
 
-// runCommand runs a script, in this process or by a gateway.
+// runCommand runs a script in this process or on a gateway.
 func runCommand(con terminal.Console) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
@@ -160,7 +160,8 @@ func (f *runFlags) print(con terminal.Console, result execution.Result) error {
 	return err
 }
 
-// outcome is the exit of an execution. With quiet the reason is not printed: it is in the JSON.
+// outcome returns the error of an execution with its exit code. With quiet the error has no text, because the JSON
+// output holds it.
 func outcome(result execution.Result, quiet bool) error {
 	code := exit.Guest
 	switch {
@@ -181,7 +182,7 @@ func outcome(result execution.Result, quiet bool) error {
 	return exit.With(code, terminal.Lines(text))
 }
 
-// platformCode tells a request that is at fault from what is ours.
+// platformCode returns the exit code of an error: Usage if the request is at fault, Platform otherwise.
 func platformCode(err error) int {
 	var e *execution.Error
 	if errors.As(err, &e) && e.Code == execution.InvalidRequest {
@@ -194,7 +195,7 @@ func platformCode(err error) int {
 	return exit.Platform
 }
 
-// explained adds what was probably meant by a value that is none of those accepted.
+// explained adds a suggestion to the error about a value that is not accepted.
 func (f *runFlags) explained(err error) error {
 	field := ""
 	var e *execution.Error

@@ -20,15 +20,15 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// execute runs a request somewhere and gives onLog, which may be nil, what the guest prints as it prints it.
+// execute runs a request. onLog, which may be nil, receives the guest's output as it is printed.
 type execute func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result,
 	error)
 
-// lateGrace is how long a run may outlast its wall time before the process exits without its result: the guest and the
-// preparation of its code end by themselves well before that, unless the platform fails.
+// lateGrace is how long a run may exceed its wall time before the process exits without its result. The guest and the
+// preparation of its code end well before that unless the platform fails.
 const lateGrace = 2 * time.Second
 
-// punctual is a sandbox whose runs end in time, if need be with the process.
+// punctual is a sandbox that ends the process if a run does not end in time.
 type punctual struct {
 	runner.Sandbox
 	stderr io.Writer
@@ -46,7 +46,7 @@ func (p punctual) Run(ctx context.Context, script sandbox.Script, grants sandbox
 	return p.Sandbox.Run(ctx, script, grants)
 }
 
-// executeHere runs in a sandbox of this process.
+// executeHere returns an execute that runs in this process.
 func executeHere(r *runner.Runner) execute {
 	return func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result, error) {
 		var heard func(execution.Log)
@@ -60,14 +60,14 @@ func executeHere(r *runner.Runner) execute {
 	}
 }
 
-// local is what a function process has, in this process.
+// local is the runner of a function process in this process.
 type local struct {
 	*runner.Runner
 	spent func() bool
 	close func()
 }
 
-// localRunner puts a local together.
+// localRunner returns a local.
 func localRunner(ctx context.Context, con terminal.Console, store string) (*local, error) {
 	rules, _, err := process.ReadRules(con.Getenv)
 	if err != nil {
@@ -135,7 +135,7 @@ func localRunner(ctx context.Context, con terminal.Console, store string) (*loca
 	return &local{r, engine.Spent, closeAll}, nil
 }
 
-// unrecorded is the store of a run at the command line that names none: its only witness is who typed it.
+// unrecorded is the record store of a run that names none.
 type unrecorded struct{}
 
 func (unrecorded) Append(context.Context, audit.Record) error { return nil }

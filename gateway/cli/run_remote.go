@@ -17,10 +17,10 @@ import (
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 )
 
-// gatewayFlags say which gateway is called, and with what credential.
+// gatewayFlags holds the address and the credential of a gateway.
 type gatewayFlags struct{ server, token string }
 
-// declare adds the flags. fallback is the gateway when none is named, "" for none.
+// declare adds the flags. fallback is the default gateway, or "".
 func (g *gatewayFlags) declare(cmd *cobra.Command, con terminal.Console, fallback string) {
 	server := con.Getenv("AIRLOCK_SERVER")
 	if server == "" {
@@ -32,7 +32,7 @@ func (g *gatewayFlags) declare(cmd *cobra.Command, con terminal.Console, fallbac
 	flags.StringVar(&g.token, "token", "", "a token or API key for it (AIRLOCK_TOKEN)")
 }
 
-// client checks the flags. A credential is never sent in clear text to another machine.
+// client returns a client for the flags. It never sends a credential in clear text to another machine.
 func (g *gatewayFlags) client(con terminal.Console) (*client.Client, error) {
 	token := g.token
 	if token == "" {
@@ -50,7 +50,7 @@ func (g *gatewayFlags) client(con terminal.Console) (*client.Client, error) {
 	return c, nil
 }
 
-// executeThere has a gateway run, and follows what the guest prints.
+// executeThere returns an execute that runs on a gateway and follows the guest's output.
 func executeThere(c *client.Client) execute {
 	return func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result, error) {
 		if onLog == nil {
@@ -62,7 +62,7 @@ func executeThere(c *client.Client) execute {
 	}
 }
 
-// called words what went wrong with a call for one who stands at a terminal.
+// called returns the error of a call with advice for the user.
 func called(err error) error {
 	var p *client.Problem
 	var network *net.OpError

@@ -16,7 +16,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 )
 
-// request is what the command line asks for, checked as a request over HTTP is.
+// request returns the request of the command line, checked as one over HTTP is.
 func (f *runFlags) request(stdin io.Reader, args []string) (execution.Request, error) {
 	fields := map[string]any{}
 	if f.code == "" && len(args) == 0 && terminal.Piped(stdin) {
@@ -126,7 +126,7 @@ type wallTime time.Duration
 
 func (w *wallTime) String() string { return time.Duration(*w).String() }
 
-// Type is what the help calls the value.
+// Type returns the name of the value in the help.
 func (w *wallTime) Type() string { return "time" }
 
 func (w *wallTime) milliseconds() float64 { return float64(*w) / float64(time.Millisecond) }

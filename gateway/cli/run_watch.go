@@ -15,11 +15,11 @@ import (
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 )
 
-// settled is how long a file must be left alone before it counts as written: editors write in several steps.
+// settled is how long a file must stay unchanged before it counts as written: editors write in several steps.
 const settled = 50 * time.Millisecond
 
-// watchFile runs the file, and again after each change, until ctx ends. A run that is under way when the file changes
-// is stopped. What goes wrong is printed, and ends nothing but the preparation of code that cannot be stopped.
+// watchFile runs the file, and again after each change, until ctx ends. A change stops the current run. Errors are
+// printed and do not end the watch, unless a preparation cannot be stopped.
 func (f *runFlags) watchFile(ctx context.Context, con terminal.Console, args []string, at place) error {
 	path, err := filepath.Abs(args[0])
 	if err != nil {
@@ -33,7 +33,7 @@ func (f *runFlags) watchFile(ctx context.Context, con terminal.Console, args []s
 		return exit.With(exit.Platform, fmt.Errorf("--watch: %w", err))
 	}
 	defer func() { _ = watcher.Close() }() // it only watched
-	// The folder is watched, since many editors put a new file in the place of the old one.
+	// Watch the folder, because many editors replace the file.
 	if err := watcher.Add(filepath.Dir(path)); err != nil {
 		return exit.With(exit.Platform, fmt.Errorf("--watch: %w", err))
 	}
@@ -57,7 +57,7 @@ func (f *runFlags) watchFile(ctx context.Context, con terminal.Console, args []s
 	}
 }
 
-// again is one run of the file as it is now.
+// again runs the current file once.
 func (f *runFlags) again(ctx context.Context, con terminal.Console, args []string, run execute) {
 	request, err := f.request(con.Stdin, args)
 	if err == nil {
@@ -73,7 +73,7 @@ func (f *runFlags) again(ctx context.Context, con terminal.Console, args []strin
 	_, _ = fmt.Fprintf(con.Stderr, "%s; waiting for %s to change\n", note, terminal.OneLine(args[0]))
 }
 
-// changed waits until the file has changed and is left alone. The error is the end of ctx, or of the watching.
+// changed waits until the file has changed and settled. It fails if ctx ends or watching fails.
 func changed(ctx context.Context, watcher *fsnotify.Watcher, path string) error {
 	var quiet <-chan time.Time
 	for {

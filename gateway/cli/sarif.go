@@ -10,8 +10,7 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// The part of SARIF 2.1.0 that says where something was found and how bad it is, with what code scanning services ask
-// for beyond it.
+// The part of SARIF 2.1.0 that describes findings, with the extensions that code scanning services ask for.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -40,11 +39,11 @@ type (
 		Help             sarifText `json:"help"`
 		Properties       struct {
 			Tags []string `json:"tags"`
-			// SecuritySeverity is from 0 to 10, by which services tell critical, high, medium and low.
+			// SecuritySeverity is a number from 0 to 10, which services map to critical, high, medium and low.
 			SecuritySeverity string `json:"security-severity,omitempty"`
 		} `json:"properties"`
 	}
-	// sarifInvocation tells of the files that could not be looked at.
+	// sarifInvocation lists the files that could not be scanned.
 	sarifInvocation struct {
 		Successful    bool        `json:"executionSuccessful"`
 		Notifications []sarifNote `json:"toolExecutionNotifications"`
@@ -79,7 +78,7 @@ type (
 	}
 )
 
-// The rules that are no category of the scan.
+// The rules that are not categories of the scan.
 const (
 	ruleSyntax  = "syntax"
 	ruleBlocked = "blocked"
@@ -117,8 +116,8 @@ func (run *sarifRun) add(s scanned, rule, level, message string, region sarifReg
 	run.Results = append(run.Results, r)
 }
 
-// region turns a place that the policy gives, in characters, into UTF-16 units: those that SARIF counts unless it is
-// told otherwise, and that not every service can be told to count otherwise.
+// region converts a position in characters into UTF-16 units, which SARIF counts by default and which not every
+// service can be told to change.
 func (s scanned) region(line, column int, excerpt string) sarifRegion {
 	line, column = max(line, 1), max(column, 1)
 	region := sarifRegion{StartLine: line, StartColumn: column}
@@ -154,7 +153,7 @@ func sarifURI(name string) string {
 	return u.String()
 }
 
-// sarifLevel leaves a power that the tier grants anyway as a note.
+// sarifLevel returns the level of a finding. A power that the tier grants anyway is a note.
 func sarifLevel(f threat.Finding) string {
 	switch {
 	case f.Score == 0:
@@ -167,7 +166,7 @@ func sarifLevel(f threat.Finding) string {
 	return "note"
 }
 
-// sarifRules are the categories of the scan, and what is none of them.
+// sarifRules returns the categories of the scan and the other rules.
 func sarifRules() []sarifRule {
 	var rules []sarifRule
 	for _, r := range []struct{ id, severity, what, help string }{

@@ -25,19 +25,19 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// scanFlags are those of airlock scan.
+// scanFlags holds the flags of airlock scan.
 type scanFlags struct {
 	policy, language string
 	json, sarif      bool
 }
 
-// scanned is what the policy says of one source.
+// scanned is the policy's decision on one source.
 type scanned struct {
 	name, text string
 	decision   policy.Decision
 }
 
-// scanCommand says what the policy would say, without running anything: for a build's checks.
+// scanCommand prints the policy's decision on scripts without running them.
 func scanCommand(con terminal.Console) *cobra.Command {
 	var f scanFlags
 	cmd := &cobra.Command{
@@ -108,11 +108,10 @@ func (f *scanFlags) scan(ctx context.Context, con terminal.Console, names []stri
 	return verdictOf(all, unread)
 }
 
-// scriptEndings are those of the files that are looked for in folders.
+// scriptEndings returns the extensions of the files that are scanned in folders.
 func scriptEndings() []string { return []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"} }
 
-// scripts gives the files that names stand for, folders in the order of their names. Standard input can be read but
-// once.
+// scripts returns the files that names stand for, folders expanded in order. Standard input can be read only once.
 func scripts(names []string) (files []string, unread []error) {
 	for _, name := range names {
 		if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
@@ -147,7 +146,7 @@ func scripts(names []string) (files []string, unread []error) {
 	return files, unread
 }
 
-// languageOf goes by the flag, then by the file's name.
+// languageOf returns the language by the flag, otherwise by the file's name.
 func (f *scanFlags) languageOf(name string) string {
 	switch {
 	case f.language != "":
@@ -184,7 +183,7 @@ func printJSON(w io.Writer, v any) error {
 
 func (s scanned) blocked() bool { return s.decision.Effect != policy.Allow }
 
-// lines are for people and for editors, which jump to file:line:column.
+// lines returns the findings for people and for editors, which jump to file:line:column.
 func (s scanned) lines() []string {
 	var out []string
 	name := terminal.OneLine(s.name)
@@ -200,7 +199,7 @@ func (s scanned) lines() []string {
 	return out
 }
 
-// refusals are the violations that do not merely repeat a finding.
+// refusals returns the violations that do not repeat a finding.
 func (s scanned) refusals() []string {
 	return slices.DeleteFunc(slices.Clone(s.decision.Violations), func(violation string) bool {
 		return slices.ContainsFunc(s.decision.Analysis.Findings, func(f threat.Finding) bool {
@@ -209,7 +208,7 @@ func (s scanned) refusals() []string {
 	})
 }
 
-// scanReport is one file's entry in the output of --json.
+// scanReport is the entry of one file in the output of --json.
 type scanReport struct {
 	File           string              `json:"file"`
 	Policy         string              `json:"policy"`
@@ -233,7 +232,8 @@ func scanReports(all []scanned) []scanReport {
 	return out
 }
 
-// verdictOf is the exit. A file that cannot be judged weighs more than one that is refused: nobody looked at it.
+// verdictOf returns the error of the scan with its exit code. A file that cannot be scanned weighs more than one that
+// is blocked.
 func verdictOf(all []scanned, unread []error) error {
 	for _, s := range all {
 		if e := s.decision.SyntaxError; e != nil {

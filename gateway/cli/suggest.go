@@ -10,7 +10,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 )
 
-// didYouMean is what to add to a message about typed.
+// didYouMean returns a suggestion to append to a message about typed.
 func didYouMean(typed string, candidates []string) string {
 	if meant := settings.Nearest(typed, candidates); meant != "" {
 		return "; did you mean " + meant + "?"
@@ -18,7 +18,7 @@ func didYouMean(typed string, candidates []string) string {
 	return ""
 }
 
-// flagError says which flag was probably meant, and where they are listed.
+// flagError adds a suggestion and the help command to an error about a flag.
 func flagError(cmd *cobra.Command, err error) error {
 	where := " (" + cmd.CommandPath() + " --help lists the flags)"
 	var unknown *pflag.NotExistError
@@ -39,7 +39,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s%s", err, hint, where)
 }
 
-// subcommand takes no arguments: whatever is there was meant to be a command.
+// subcommand accepts no arguments: any argument was meant to be a command.
 func subcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 )
 
-// tokenCommand mints tokens for development with the secret that the gateway verifies them by.
+// tokenCommand mints development tokens with the secret that verifies them.
 func tokenCommand(con terminal.Console) *cobra.Command {
 	var subject, tenant, scope string
 	var ttl time.Duration
@@ -68,7 +68,7 @@ func tokenCommand(con terminal.Console) *cobra.Command {
 	return cmd
 }
 
-// mintedIsAccepted has the gateway's own rules judge the token, so that a bad flag is found here and not by a 401.
+// mintedIsAccepted checks the token with the gateway's own rules, so that a bad flag fails here and not with a 401.
 func mintedIsAccepted(token, secret string, con terminal.Console) error {
 	key, err := authn.SecretKey([]byte(secret))
 	if err != nil {

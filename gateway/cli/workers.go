@@ -9,7 +9,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/wiring"
 )
 
-// functionCommand is a function process of a local pool.
+// functionCommand serves as a function process of a local pool.
 func functionCommand(con terminal.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:    "function",
@@ -25,7 +25,7 @@ func functionCommand(con terminal.Console) *cobra.Command {
 	}
 }
 
-// scannerCommand is a scan worker of a gateway.
+// scannerCommand serves as a scan worker of a gateway.
 func scannerCommand(con terminal.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:    "scanner",

@@ -13,8 +13,8 @@ import (
 
 // authenticator asks the identity providers for their keys, until ctx ends. opened are the hosts that EGRESS_ALLOW
 // opens.
-func authenticator(ctx context.Context, set settings.Settings, opened []string, log *slog.Logger) (*authn.Authenticator,
-	error) {
+func authenticator(ctx context.Context, set settings.Settings, opened []string,
+	log *slog.Logger) (*authn.Authenticator, error) {
 	cfg := set.Auth.Config
 	for _, p := range set.Auth.Providers {
 		p.Opened, p.Proxy, p.Now, p.Log = append(set.ProxyHosts, opened...), http.ProxyFromEnvironment, time.Now, log

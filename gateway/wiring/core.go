@@ -28,8 +28,8 @@ type core struct {
 }
 
 // openCore opens the records, the policy, the state, the fleet, the scan workers and the MCP servers.
-func openCore(ctx context.Context, getenv func(string) string, set settings.Settings, log *slog.Logger) (_ *core,
-	err error) {
+func openCore(ctx context.Context, getenv func(string) string, set settings.Settings,
+	log *slog.Logger) (_ *core, err error) {
 	c := &core{}
 	defer func() {
 		if err != nil {

@@ -77,7 +77,7 @@ type Pool struct {
 	records *writers
 }
 
-// OpenPool starts function processes whose records go to store. change, which may be nil, changes the configuration
+// OpenPool starts function processes whose records go to store. change, which may be nil, adjusts the configuration
 // last. The pool must be closed.
 func (in *Inputs) OpenPool(ctx context.Context, store string, change func(*localinvoke.Config)) (*Pool, error) {
 	executable, err := os.Executable()
@@ -168,7 +168,7 @@ func (f *Fleet) renew() {
 	}
 }
 
-// described says where executions run and, once the first process has reported, behind which walls.
+// described returns where executions run and, once the first process has reported, behind which walls.
 func (f *Fleet) described(confined *WallWatch) string {
 	if f.pool == nil {
 		return f.Where

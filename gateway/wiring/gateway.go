@@ -21,7 +21,7 @@ const Patience = 65 * time.Second
 
 // A Gateway serves the HTTP API.
 type Gateway struct {
-	// Settings are those that it was opened with; Hooks.Address holds the port that was picked.
+	// Settings are the gateway's settings. Hooks.Address holds the port that was picked.
 	Settings settings.Settings
 	core     *core
 	server   *gateway.Server
@@ -32,8 +32,8 @@ type Gateway struct {
 }
 
 // Open opens everything that the settings name and listens. The log goes to stderr. The gateway must be closed.
-func Open(ctx context.Context, getenv func(string) string, set settings.Settings, stderr io.Writer) (_ *Gateway,
-	err error) {
+func Open(ctx context.Context, getenv func(string) string, set settings.Settings,
+	stderr io.Writer) (_ *Gateway, err error) {
 	g := &Gateway{Settings: set, walls: WatchWalls(slog.NewTextHandler(stderr, nil))}
 	defer func() {
 		if err != nil {
@@ -152,7 +152,7 @@ func (g *Gateway) Run(ctx context.Context, started, restoreSignals func()) error
 	return g.server.Shutdown(ending)
 }
 
-// ListenError says why the gateway's address is not available and what to do.
+// ListenError returns why the gateway's address is not available and what to do.
 func ListenError(set settings.Settings, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):

@@ -101,7 +101,7 @@ func (r *ScanReader) Close() error { return r.pool.Close() }
 // scanMemory is the memory limit of a worker's garbage collector; scanpool.Confine sets the hard limit.
 const scanMemory = 256 << 20
 
-// ServeScans is the worker's side of ScanReader: it confines this process and serves tasks until stdin ends.
+// ServeScans serves as a worker of a ScanReader: it confines this process and serves tasks until stdin ends.
 func ServeScans(stdin io.Reader, stdout io.Writer) error {
 	runtime.GOMAXPROCS(1)
 	debug.SetMemoryLimit(scanMemory)

@@ -18,12 +18,12 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// lastSending is how long an end waits for what is still to be sent.
+// lastSending bounds the sending of what is left at the end.
 const lastSending = 5 * time.Second
 
-// telemetry reports whether a signal (TRACES or METRICS) is to be sent: where OTEL_EXPORTER_OTLP_ENDPOINT, or its own
-// OTEL_EXPORTER_OTLP_<signal>_ENDPOINT, says where to, unless OTEL_SDK_DISABLED or OTEL_<signal>_EXPORTER=none. All
-// other settings of OpenTelemetry are read by its SDK under their usual names.
+// telemetry reports whether a signal (TRACES or METRICS) is sent: if OTEL_EXPORTER_OTLP_ENDPOINT or
+// OTEL_EXPORTER_OTLP_<signal>_ENDPOINT is set, unless OTEL_SDK_DISABLED or OTEL_<signal>_EXPORTER=none disables it.
+// The SDK reads all other settings under their usual names.
 func telemetry(getenv func(string) string, signal string) (bool, error) {
 	own := "OTEL_EXPORTER_OTLP_" + signal
 	if getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == "" && getenv(own+"_ENDPOINT") == "" ||
@@ -45,7 +45,7 @@ func telemetry(getenv func(string) string, signal string) (bool, error) {
 	return true, nil
 }
 
-// aboutThis describes this service to a collector.
+// aboutThis returns the description of this service for a collector.
 func aboutThis(ctx context.Context) (*resource.Resource, error) {
 	about, err := resource.New(ctx,
 		resource.WithAttributes(attribute.String("service.name", "airlock"), attribute.String("service.version", Version())),
@@ -56,8 +56,8 @@ func aboutThis(ctx context.Context) (*resource.Resource, error) {
 	return about, nil
 }
 
-// openTracer gives what makes spans and sends them off by OTLP over HTTP, and what flushes it at the end. The tracer
-// is nil when none are to be sent.
+// openTracer returns a tracer that sends spans by OTLP over HTTP, and a func that flushes it. The tracer is nil if no
+// spans are to be sent.
 func openTracer(ctx context.Context, getenv func(string) string) (trace.Tracer, func(*slog.Logger), error) {
 	idle := func(*slog.Logger) {}
 	if wanted, err := telemetry(getenv, "TRACES"); !wanted {
@@ -79,8 +79,8 @@ func openTracer(ctx context.Context, getenv func(string) string) (trace.Tracer, 
 	return provider.Tracer("github.com/airlock-run/airlock/gateway"), flushing(ctx, "spans", provider.Shutdown), nil
 }
 
-// sendMetrics sends what /metrics has by OTLP over HTTP too, every OTEL_METRIC_EXPORT_INTERVAL (a minute). It gives
-// what sends it a last time.
+// sendMetrics also sends the metrics of /metrics by OTLP over HTTP, every OTEL_METRIC_EXPORT_INTERVAL (a minute). It
+// returns a func that sends them a last time.
 func sendMetrics(ctx context.Context, getenv func(string) string, from prometheus.Gatherer) (func(*slog.Logger),
 	error) {
 	idle := func(*slog.Logger) {}
@@ -105,7 +105,7 @@ func sendMetrics(ctx context.Context, getenv func(string) string, from prometheu
 	return flushing(ctx, "metrics", provider.Shutdown), nil
 }
 
-// flushing gives what sends the rest.
+// flushing returns a func that sends the rest.
 func flushing(ctx context.Context, what string, shutdown func(context.Context) error) func(*slog.Logger) {
 	return func(log *slog.Logger) {
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSending)

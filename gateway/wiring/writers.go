@@ -26,8 +26,8 @@ type writers struct {
 var _ audit.Appender = (*writers)(nil)
 
 // openWriters opens a store for a number of processes. It must be closed.
-func openWriters(ctx context.Context, records process.Records, store string, processes int, log *slog.Logger) (*writers,
-	error) {
+func openWriters(ctx context.Context, records process.Records, store string, processes int,
+	log *slog.Logger) (*writers, error) {
 	w := &writers{}
 	w.ready.L = &w.mu
 	for range max(1, min(processes, maxWriters)) {

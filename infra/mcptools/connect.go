@@ -22,8 +22,8 @@ const (
 
 // connect opens a session. Its context bounds the opening alone. With changed, which may be nil, it listens besides,
 // and calls that whenever the server says that its tools have changed.
-func connect(ctx context.Context, server *Server, network http.RoundTripper, changed func()) (*sdk.ClientSession,
-	error) {
+func connect(ctx context.Context, server *Server, network http.RoundTripper,
+	changed func()) (*sdk.ClientSession, error) {
 	options := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}
 	if changed != nil {
 		options.ToolListChangedHandler = func(context.Context, *sdk.ToolListChangedRequest) { changed() }

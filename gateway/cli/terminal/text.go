@@ -147,7 +147,7 @@ func OneLine(text string) string {
 	return text
 }
 
-// inQuotes is like strconv.Quote and shows invisible characters.
+// inQuotes returns text as strconv.Quote does, with invisible characters escaped.
 func inQuotes(text string) string {
 	var b strings.Builder
 	(&textWriter{to: &b}).quote(text)

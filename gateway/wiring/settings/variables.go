@@ -145,7 +145,7 @@ func Misspelt(environ []string) []string {
 			continue
 		}
 		meant := Nearest(name, known)
-		// Short names, such as POST, are near to one another by chance.
+		// Short names, such as POST, resemble one another by chance.
 		switch {
 		case meant != "" && (ours || len(name) > 6 || strings.EqualFold(name, meant)):
 			lines = append(lines, fmt.Sprintf("%s is not a setting; did you mean %s?", name, meant))
@@ -157,8 +157,8 @@ func Misspelt(environ []string) []string {
 	return lines
 }
 
-// foreignVariable reports whether a name that looks like a misspelt setting belongs to the deployment (secrets) or to
-// another program.
+// foreignVariable reports whether a name that resembles a setting belongs to the deployment (secrets) or to another
+// program.
 func foreignVariable(name string) bool {
 	return strings.HasPrefix(name, "AIRLOCK_SECRET_") || strings.HasPrefix(name, "AIRLOCK_TEST_") ||
 		strings.HasPrefix(name, "OTEL_") ||

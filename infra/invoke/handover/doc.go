@@ -1,12 +1,13 @@
-// Package handover carries invocations that are larger than Lambda's 6 MiB from the gateway to the function through
-// S3.
+// Package handover carries invocations that exceed Lambda's 6 MiB from the gateway to the function through S3.
 //
-// The gateway puts the invocation's JSON under a key made of the execution's id and the hash of the bytes, and sends
-// an [execution.Handover] in its place. The function makes the same key from it, reads, and believes the bytes only
-// when they have that hash. A caller who may invoke the function directly can thus name nothing but what it knows
-// byte for byte: the key of somebody else's input takes the hash of that input, and no path, bucket or prefix can be
-// written into it.
+// The gateway stores the invocation's JSON under a key made of the execution's ID and the hash of the bytes, and
+// sends an [execution.Handover] instead. The function makes the same key, reads the object, and accepts the bytes
+// only if they have that hash. A caller who invokes the function directly can thus name only what it knows byte for
+// byte: the key of another caller's input requires the hash of that input, and no path, bucket or prefix can be
+// injected.
 //
-// Nobody deletes: the bucket's lifecycle does, after a day. The gateway may add and not read, the function read and
-// not add.
+// Nothing here deletes: the bucket's lifecycle does, after a day. The gateway may write and not read; the function
+// may read and not write.
+//
+// Packages wiring and process import it. Start with [Store.Put] and [Store.Get].
 package handover

@@ -9,11 +9,11 @@ import (
 	"github.com/airlock-run/airlock/infra/s3objects"
 )
 
-// Store is where invocations are handed over. It is safe for concurrent use.
+// A Store carries invocations from gateway to function. It is safe for concurrent use.
 type Store struct{ objects *s3objects.Store }
 
-// Open opens the store at a URL, s3://bucket/prefix; endpoint is that of something other than AWS. It asks S3 nothing
-// yet.
+// Open returns the store at a URL, s3://bucket/prefix; endpoint is that of a service other than AWS. It sends no
+// request.
 func Open(ctx context.Context, url, endpoint string) (*Store, error) {
 	objects, err := s3objects.Open(ctx, url, s3objects.Access{Endpoint: endpoint})
 	if err != nil {
@@ -24,18 +24,18 @@ func Open(ctx context.Context, url, endpoint string) (*Store, error) {
 
 func key(h execution.Handover) string { return h.ID + "/" + h.SHA256 + ".json" }
 
-// Put keeps the JSON of an invocation for the function and gives what stands for it. The error is an *execution.Error:
-// nothing has run then.
+// Put stores the JSON of an invocation and returns its handover. If it fails with an *execution.Error, nothing has
+// run.
 func (s *Store) Put(ctx context.Context, id string, payload []byte) (execution.Handover, error) {
 	h := execution.NewHandover(id, payload)
-	// One of the same id and hash is the same invocation.
+	// An object with the same ID and hash is the same invocation.
 	if _, err := s.objects.Create(ctx, key(h), payload); err != nil && !errors.Is(err, s3objects.ErrChanged) {
 		return h, unavailable("the request could not be handed over to the function", err)
 	}
 	return h, nil
 }
 
-// Get gives the JSON that h stands for. The error is an *execution.Error: nothing has run then.
+// Get returns the JSON of a handover. If it fails with an *execution.Error, nothing has run.
 func (s *Store) Get(ctx context.Context, h execution.Handover) ([]byte, error) {
 	payload, _, err := s.objects.Get(ctx, key(h), int64(h.Bytes))
 	switch {

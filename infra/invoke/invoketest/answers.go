@@ -41,7 +41,7 @@ func (s Suite) limits(t *testing.T) {
 	}
 }
 
-// late: what arrives after the time by which it was to begin does not begin.
+// late checks that an invocation that arrives after its latest start does not start.
 func (s Suite) late(t *testing.T) {
 	v := s.New(t, usual())
 	for before, runs := range map[time.Duration]bool{time.Hour: true, -time.Second: false} {

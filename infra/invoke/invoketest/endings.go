@@ -26,7 +26,7 @@ func (s Suite) cancel(t *testing.T) {
 		t.Errorf("cancelled before it began: %s, recorded %v, %v", r.Result.Status, r.Recorded, err)
 	}
 
-	// That the log arrives while the function still waits is what streaming means.
+	// The log must arrive while the function still waits: that is streaming.
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r, err := v.Invoke(ctx, Invocation(2, "wait"), func(execution.Log) { cancel() })
@@ -47,7 +47,7 @@ func (s Suite) cancel(t *testing.T) {
 	echoes(t, v, 5)
 }
 
-// deaths checks what becomes of an execution whose process does not live to answer.
+// deaths checks the reply of an execution whose process dies before its answer.
 func (s Suite) deaths(t *testing.T) {
 	o := usual()
 	o.Processes, o.MaxExecution, o.Grace, o.MaxMemory = 1, 2500*time.Millisecond, 200*time.Millisecond, 256<<20
@@ -72,7 +72,7 @@ func (s Suite) deaths(t *testing.T) {
 		c.check(t, v, 100+i, pid)
 		echoes(t, v, 200+i)
 	}
-	// A deadline of the caller's own counts too.
+	// An earlier deadline of the caller counts too.
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	r, err := v.Invoke(ctx, Invocation(300, "deaf"), nil)
@@ -81,7 +81,7 @@ func (s Suite) deaths(t *testing.T) {
 	}
 }
 
-// death is one way for a process to end before its answer.
+// A death is one way for a process to end before its answer.
 type death struct {
 	code   string
 	status execution.Status
@@ -117,7 +117,7 @@ func (d death) check(t *testing.T, v Invoker, n, pid int) {
 	if r.Result.DurationMs <= 0 || r.Result.Usage.WallMs <= 0 {
 		t.Errorf("%s: took %v ms", d.code, r.Result.DurationMs)
 	}
-	// A process that ends in the same instant may take its last words with it; one that stays has them heard.
+	// A process that ends at once may lose its last words; one that stays does not.
 	if d.code == "deaf" && len(seen) != 1 || !slices.Equal(seen, r.Result.Logs) {
 		t.Errorf("%s: %d logs were streamed and %d returned", d.code, len(seen), len(r.Result.Logs))
 	}
@@ -126,7 +126,7 @@ func (d death) check(t *testing.T, v Invoker, n, pid int) {
 	}
 }
 
-// crowd runs far more calls at once than there are processes.
+// crowd runs far more concurrent calls than there are processes.
 func (s Suite) crowd(t *testing.T) {
 	v := s.New(t, usual())
 	var wg sync.WaitGroup
@@ -142,7 +142,7 @@ func (s Suite) crowd(t *testing.T) {
 	wg.Wait()
 }
 
-// neighbours checks that calls succeed while processes die under others.
+// neighbours checks that calls succeed while processes of other calls die.
 func (s Suite) neighbours(t *testing.T) {
 	o := usual()
 	o.Processes, o.MaxExecution, o.Grace = 3, 2*time.Second, 100*time.Millisecond

@@ -2,5 +2,5 @@
 
 package invoketest
 
-// freeze never returns, which is as near to a frozen process as this system lets us get.
+// freeze never returns, which is the closest that this system has to a frozen process.
 func freeze() { select {} }

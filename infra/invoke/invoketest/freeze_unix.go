@@ -4,7 +4,7 @@ package invoketest
 
 import "syscall"
 
-// freeze stops this process: not one instruction of it runs any more.
+// freeze stops this process.
 func freeze() {
 	// A process may always signal itself.
 	_ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP)

@@ -141,7 +141,7 @@ func (r *performance) exit(arg string) (execution.Result, error) {
 	panic("unreachable")
 }
 
-// keep leaks n bytes: a goroutine holds them for ever.
+// keep leaks n bytes: a goroutine holds them forever.
 func keep(n int) {
 	page, never := make([]byte, n), make(chan struct{})
 	for i := 0; i < n; i += 4096 {
@@ -153,7 +153,7 @@ func keep(n int) {
 	}()
 }
 
-// hog uses memory as fast as it can be written to.
+// hog uses memory as fast as it can write to it.
 func hog() {
 	var held [][]byte
 	for {

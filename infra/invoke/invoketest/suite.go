@@ -10,13 +10,13 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Invoker is what is tested.
+// An Invoker is the invoker under test.
 type Invoker interface {
 	Invoke(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error)
 	Ready(ctx context.Context) error
 }
 
-// Options are what a test needs of the functions behind an invoker.
+// Options are a test's requirements on the functions behind an invoker.
 type Options struct {
 	Processes    int           // how many run [Function]
 	MaxExecution time.Duration // when the platform kills one, at the latest
@@ -24,13 +24,14 @@ type Options struct {
 	MaxMemory    int64         // resident bytes at which it is killed
 }
 
-// Suite is how the suite gets its invokers.
+// A Suite creates invokers for the tests.
 type Suite struct {
-	// New gives an invoker in front of functions that run Function. It registers its own clean-up.
+	// New returns an invoker of functions that run Function. It registers its own clean-up.
 	New func(t testing.TB, o Options) Invoker
-	// CancelReaches says that a cancelled execution is ended in the function too, and recorded there. On Lambda it is not.
+	// CancelReaches means that a cancelled execution ends in the function too, and is recorded there. On Lambda it does
+	// not.
 	CancelReaches bool
-	// Memory says that the platform kills a function that takes too much memory.
+	// Memory means that the platform kills a function that uses too much memory.
 	Memory bool
 }
 
@@ -48,15 +49,15 @@ func Test(t *testing.T, s Suite) {
 	t.Run("neighbours", s.neighbours)
 }
 
-// usual is enough for tests in which nothing is meant to be killed.
+// usual returns the options of tests in which nothing is killed.
 func usual() Options {
 	return Options{Processes: 2, MaxExecution: 20 * time.Second, Grace: 2 * time.Second, MaxMemory: 512 << 20}
 }
 
-// ids makes execution ids that differ.
+// id returns the execution ID with a number.
 func id(n int) string { return fmt.Sprintf("exec_%026d", n) }
 
-// Invocation is one with the code as its command.
+// Invocation returns an invocation with a command as its code.
 func Invocation(n int, code string) execution.Invocation {
 	return execution.Invocation{
 		Airlock:    execution.InvocationVersion,
@@ -68,7 +69,7 @@ func Invocation(n int, code string) execution.Invocation {
 	}
 }
 
-// run invokes and reports an error, from any goroutine.
+// run invokes v and reports an error, from any goroutine.
 func run(t *testing.T, v Invoker, n int, code string, onLog func(execution.Log)) execution.Reply {
 	t.Helper()
 	r, err := v.Invoke(t.Context(), Invocation(n, code), onLog)

@@ -18,7 +18,7 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/replystream"
 )
 
-// Client runs executions on a Lambda function, or on one for each tier. It is safe for concurrent use.
+// A Client runs executions on a Lambda function, or on one function per tier. It is safe for concurrent use.
 type Client struct {
 	cfg Config
 	api *lambda.Client
@@ -27,21 +27,21 @@ type Client struct {
 	readyAt time.Time // of the last successful probe
 }
 
-// Invoke runs inv on the function and returns when it has ended. onLog, which may be nil, is given each log as it is
-// printed: in order, never concurrently, never after Invoke has returned.
+// Invoke runs inv on the function and returns when it has ended. onLog, which may be nil, receives each log as it is
+// printed: in order, never concurrently, and never after Invoke has returned.
 //
-// The deadline of ctx is the execution's; Config.Grace after it Invoke gives up and reports a timeout. When ctx is
-// cancelled it gives up at once; Lambda has no way to stop the function, which ends at its own limit. Both, and a
-// function that crashes, is killed or runs out of memory, give a Reply that is not Recorded, with the logs that had
-// arrived. The error is always an *execution.Error: Throttled, TooLarge, Unavailable, Internal, or what the function
-// itself reported.
-func (c *Client) Invoke(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply,
-	error) {
+// The deadline of ctx is the execution's; Config.Grace after it, Invoke gives up and reports a timeout. If ctx is
+// cancelled, Invoke gives up at once; Lambda cannot stop the function, which ends at its own limit. In both cases,
+// and if a function crashes, is killed or runs out of memory, the Reply is not Recorded and has the logs that had
+// arrived. The error is always an *execution.Error: Throttled, TooLarge, Unavailable, Internal, or the function's
+// own.
+func (c *Client) Invoke(ctx context.Context, inv execution.Invocation,
+	onLog func(execution.Log)) (execution.Reply, error) {
 	return replystream.Named(ctx, inv, onLog, c.invoke)
 }
 
-func (c *Client) invoke(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply,
-	error) {
+func (c *Client) invoke(ctx context.Context, inv execution.Invocation,
+	onLog func(execution.Log)) (execution.Reply, error) {
 	began := c.cfg.Now()
 	inv.Airlock, inv.Stream = execution.InvocationVersion, true
 	a := replystream.New(inv, onLog)
@@ -70,7 +70,7 @@ func (c *Client) invoke(ctx context.Context, inv execution.Invocation, onLog fun
 	return failed(a, failure, took)
 }
 
-// payload gives what is sent: the invocation, or where it is too large to be carried what stands for it.
+// payload returns the payload to send: the invocation, or a handover if it is too large.
 func (c *Client) payload(ctx context.Context, inv execution.Invocation) ([]byte, error) {
 	payload, err := inv.Encode()
 	if err != nil {
@@ -97,7 +97,7 @@ func (c *Client) payload(ctx context.Context, inv execution.Invocation) ([]byte,
 	return handed.Payload(), nil
 }
 
-// patient gives the context of a call: it ends when ctx is cancelled, and Config.Grace after ctx's deadline.
+// patient returns the context of a call: it ends when ctx is cancelled, and Config.Grace after ctx's deadline.
 func (c *Client) patient(ctx context.Context) (context.Context, func()) {
 	calling, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(ctx, func() {
@@ -113,7 +113,7 @@ func (c *Client) patient(ctx context.Context) (context.Context, func()) {
 	return calling, func() { unhook(); cancel() }
 }
 
-// stream carries an invocation by InvokeWithResponseStream.
+// stream sends an invocation by InvokeWithResponseStream.
 func (c *Client) stream(ctx context.Context, inv execution.Invocation, payload []byte,
 	a *replystream.Answer) (*replystream.Failure, error) {
 	out, err := c.api.InvokeWithResponseStream(ctx, &lambda.InvokeWithResponseStreamInput{
@@ -129,7 +129,7 @@ func (c *Client) stream(ctx context.Context, inv execution.Invocation, payload [
 	defer events.Close() // what matters of its error is in Err, below
 	var last *types.InvokeWithResponseStreamCompleteEvent
 	size := 0
-	// The loop goes on to the end of the stream, past its last event: the connection can be used again only then.
+	// Read to the end of the stream, beyond its last event: only then can the connection be reused.
 	for event := range events.Events() {
 		switch e := event.(type) {
 		case *types.InvokeWithResponseStreamResponseEventMemberPayloadChunk:
@@ -150,8 +150,8 @@ func (c *Client) stream(ctx context.Context, inv execution.Invocation, payload [
 	return completed(*last), nil
 }
 
-// ownDecoder gives a call a protocol of its own: all streams of one protocol share its event decoder, which is not safe
-// for concurrent use (smithy-go 1.28.8), and one caller's answer must never be mixed with another's.
+// ownDecoder sets a protocol for one call. All streams of one protocol share its event decoder, which is not safe for
+// concurrent use (smithy-go 1.28.8), and answers of callers must never mix.
 func ownDecoder(o *lambda.Options) { o.Protocol = restjson1.New(schemas.AWSGirApiService) }
 
 // completed reads the last event of a stream; nil is success.
@@ -164,7 +164,7 @@ func completed(e types.InvokeWithResponseStreamCompleteEvent) *replystream.Failu
 	return f
 }
 
-// buffer carries an invocation by Invoke.
+// buffer sends an invocation by Invoke.
 func (c *Client) buffer(ctx context.Context, inv execution.Invocation, payload []byte,
 	a *replystream.Answer) (*replystream.Failure, error) {
 	out, err := c.api.Invoke(ctx, &lambda.InvokeInput{
@@ -179,7 +179,7 @@ func (c *Client) buffer(ctx context.Context, inv execution.Invocation, payload [
 	if len(out.Payload) > maxBuffered+1024 {
 		return &replystream.Failure{Type: replystream.TooLarge}, nil
 	}
-	// Emulators answer errors without saying that they are, and timeouts with a line of text.
+	// Emulators return errors without marking them, and timeouts as a line of text.
 	f := &replystream.Failure{Type: "Unhandled"}
 	switch {
 	case f.Read(out.Payload):
@@ -192,7 +192,7 @@ func (c *Client) buffer(ctx context.Context, inv execution.Invocation, payload [
 	return nil, nil
 }
 
-// function names the function for a tier; "" is the default tier.
+// function returns the function of a tier; "" is the default tier.
 func (c *Client) function(policy string) *string {
 	if len(c.cfg.Policies) == 0 {
 		return &c.cfg.Function
@@ -203,7 +203,7 @@ func (c *Client) function(policy string) *string {
 	return aws.String(strings.ReplaceAll(c.cfg.Function, placeholder, policy))
 }
 
-// Ready asks Lambda whether each function exists and may be invoked. A good answer is kept for Config.ReadyFor.
+// Ready asks Lambda whether each function exists and may be invoked. It caches success for Config.ReadyFor.
 func (c *Client) Ready(ctx context.Context) error {
 	now := c.cfg.Now()
 	c.mu.Lock()
@@ -232,7 +232,7 @@ func (c *Client) Ready(ctx context.Context) error {
 	return nil
 }
 
-// noTenant stands for callers that belong to none: a function with tenants takes no call without one.
+// noTenant is the tenant ID of callers without a tenant: a function with tenants requires one.
 const noTenant = "none"
 
 func (c *Client) tenant(inv execution.Invocation) *string {

@@ -18,53 +18,53 @@ import (
 	"github.com/airlock-run/airlock/policy/outbound"
 )
 
-// The service's limits, in bytes: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+// The limits of the service in bytes: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 const (
 	maxRequest  = 6 << 20
 	maxBuffered = 6 << 20
 	maxStreamed = 20 << 20
 )
 
-// Handover is a store that gateway and function share.
+// Handover is a store that the gateway and the function share.
 type Handover interface {
-	// Put keeps the JSON of an invocation and gives what stands for it. The error is an *execution.Error.
+	// Put stores the JSON of an invocation and returns its handover. The error is an *execution.Error.
 	Put(ctx context.Context, id string, payload []byte) (execution.Handover, error)
 }
 
 // placeholder stands for the tier in Config.Function.
 const placeholder = "{policy}"
 
-// Config says which function to invoke. Function is required; credentials and region come from where the AWS SDK looks
-// for them unless they are set here.
+// Config selects the function. Function is required; credentials and region come from the AWS SDK unless they are set
+// here.
 type Config struct {
-	// Function is a name or an ARN; Qualifier a version or alias, "" the latest. "{policy}" in a Function stands for the
-	// tier of each request: a function of its own for every tier.
+	// Function is a name or an ARN; Qualifier is a version or alias, "" for the latest. "{policy}" in Function stands
+	// for the tier of each request, so that every tier has its own function.
 	Function, Qualifier string
-	// Policies are the tiers that have a function, for a Function with "{policy}". The first is that of requests which
-	// name none; Ready asks for all of them.
+	// Policies are the tiers with a function if Function contains "{policy}". The first is the default tier; Ready
+	// checks all.
 	Policies []string
-	// Endpoint replaces the service's own, for an emulator. Where no credentials are found for it, none are used.
+	// Endpoint replaces the service's endpoint, for an emulator. Without credentials for it, requests are unsigned.
 	Endpoint string
-	// Region and Credentials replace what the SDK finds.
+	// Region and Credentials replace those of the SDK.
 	Region      string
 	Credentials aws.CredentialsProvider
-	// Tenants passes Caller.Tenant on as the tenant id: for a function whose TenancyConfig is PER_TENANT, and only for
-	// one. Executions without a tenant then go to the tenant "none".
+	// Tenants passes Caller.Tenant on as the tenant ID, for a function whose TenancyConfig is PER_TENANT only.
+	// Executions without a tenant go to the tenant "none".
 	Tenants bool
-	// Buffered uses Invoke, for emulators that cannot stream: logs arrive with the end, answers are at most 6 MiB.
+	// Buffered uses Invoke, for emulators that cannot stream: logs arrive at the end, and answers have at most 6 MiB.
 	Buffered bool
-	// Handover keeps requests that are too large to be carried, where the function finds them; nil refuses them.
+	// Handover stores requests that are too large to send, for the function to fetch; nil refuses them.
 	Handover Handover
-	// Grace is how long after the deadline of an execution its own report of that is waited for. Default 2 s.
+	// Grace is how long after an execution's deadline to wait for its own report. Default 2 s.
 	Grace time.Duration
-	// ReadyFor is how long a successful Ready holds good, so that probes do not use up the account's request rate.
+	// ReadyFor is how long a successful Ready is cached, so that probes do not use up the account's request rate.
 	// Default 10 s.
 	ReadyFor time.Duration
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
 }
 
-// New checks cfg and makes a Client. It does not talk to Lambda; see [Client.Ready].
+// New returns a Client, or an error if cfg is invalid. It sends no request; see [Client.Ready].
 func New(ctx context.Context, cfg Config) (*Client, error) {
 	if cfg.Function == "" {
 		return nil, errors.New("lambda invoker: Function is not set")
@@ -98,7 +98,7 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 	return &Client{cfg: cfg, api: api}, nil
 }
 
-// load finds region and credentials.
+// load returns the region and the credentials.
 func load(ctx context.Context, cfg Config) (aws.Config, error) {
 	options := []func(*config.LoadOptions) error{
 		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(limits().Shape)),
@@ -131,13 +131,13 @@ func load(ctx context.Context, cfg Config) (aws.Config, error) {
 	return account, nil
 }
 
-// limits bound what is read of the service. A streamed answer is framed in events; a function runs for 15 minutes at
-// most.
+// limits returns the limits on reading from the service. A streamed answer is framed in events; a function runs for
+// at most 15 minutes.
 func limits() outbound.Limits {
 	return outbound.Limits{Body: 2 * maxStreamed, Total: 16 * time.Minute}
 }
 
-// bounded keeps the exchanges of a client within limits.
+// bounded applies limits to the exchanges of a client.
 type bounded struct{ next lambda.HTTPClient }
 
 // Do implements lambda.HTTPClient.
@@ -145,10 +145,9 @@ func (b bounded) Do(r *http.Request) (*http.Response, error) {
 	return limits().Bound(outbound.RoundTripperFunc(b.next.Do)).RoundTrip(r)
 }
 
-// plainBodies hides from net/http that the SDK's request bodies are io.WriterTo. The SDK closes the body of a request
-// as soon as the response begins, which a streaming service may do while the client still looks for the end of that
-// body; a WriterTo that was closed gives io.EOF as an error, and net/http then gives up the connection, and with it
-// the answer.
+// plainBodies hides from net/http that the SDK's request bodies are io.WriterTo. The SDK closes a request's body as
+// soon as the response begins, which a streaming service may do before the client has read the end of that body. A
+// closed WriterTo returns io.EOF as an error, and net/http then closes the connection and loses the answer.
 type plainBodies struct{ lambda.HTTPClient }
 
 // Do implements lambda.HTTPClient.

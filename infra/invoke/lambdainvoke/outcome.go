@@ -16,7 +16,7 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/replystream"
 )
 
-// failed says what the error that a function ended with means.
+// failed returns the reply or the error for a function's error.
 func failed(a *replystream.Answer, f *replystream.Failure, took time.Duration) (execution.Reply, error) {
 	family, _, dotted := strings.Cut(f.Type, ".")
 	switch {
@@ -32,14 +32,15 @@ func failed(a *replystream.Answer, f *replystream.Failure, took time.Duration) (
 	return execution.Reply{}, f.Public()
 }
 
-// timedOut reports whether text is what Lambda says of a function that it killed for its time.
+// timedOut reports whether text is Lambda's message about a function that it killed for its time.
 func timedOut(text string) bool {
 	return strings.Contains(text, "Task timed out after ") && len(text) < 1024
 }
 
-// lost says what a call that failed on the way means. What may have run is never reported as if it had not.
-func (c *Client) lost(ctx context.Context, a *replystream.Answer, err error, took time.Duration) (execution.Reply,
-	error) {
+// lost returns the reply or the error for a call that failed on the way. An execution that may have run is never
+// reported as one that did not.
+func (c *Client) lost(ctx context.Context, a *replystream.Answer, err error,
+	took time.Duration) (execution.Reply, error) {
 	var api smithy.APIError
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
@@ -54,7 +55,7 @@ func (c *Client) lost(ctx context.Context, a *replystream.Answer, err error, too
 	return a.CutShort(replystream.Crashed, took, 0), nil
 }
 
-// unsent reports whether a call failed before anything of it was sent.
+// unsent reports whether a call failed before anything was sent.
 func unsent(err error) bool {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "dial" {
@@ -65,7 +66,7 @@ func unsent(err error) bool {
 	return errors.As(err, &name) || errors.As(err, &signing)
 }
 
-// refused says what an error of the service means: the function did not run.
+// refused returns the error for an error of the service: the function did not run.
 func refused(err error) *execution.Error {
 	var throttled *types.TooManyRequestsException
 	if errors.As(err, &throttled) {

@@ -12,13 +12,13 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Waker has the function that runs jobs called for one that was just kept. It is safe for concurrent use.
+// A Waker invokes the function that runs jobs for a stored job. It is safe for concurrent use.
 type Waker struct {
 	function string
 	api      *lambda.Client
 }
 
-// NewWaker makes a Waker of the function, credentials, region and endpoint in cfg. It does not talk to Lambda.
+// NewWaker returns a Waker for the function, credentials, region and endpoint in cfg. It sends no request.
 func NewWaker(ctx context.Context, cfg Config) (*Waker, error) {
 	if cfg.Function == "" {
 		return nil, errors.New("lambda waker: Function is not set")
@@ -27,7 +27,7 @@ func NewWaker(ctx context.Context, cfg Config) (*Waker, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Unlike an execution, a call repeated by the SDK does no harm: a job is claimed once.
+	// Unlike an execution, this call may be repeated by the SDK: a job is claimed once.
 	return &Waker{cfg.Function, lambda.NewFromConfig(account, func(o *lambda.Options) {
 		o.HTTPClient = bounded{o.HTTPClient}
 		if cfg.Endpoint != "" {
@@ -36,7 +36,7 @@ func NewWaker(ctx context.Context, cfg Config) (*Waker, error) {
 	})}, nil
 }
 
-// Wake invokes the function asynchronously, and returns when the service has taken the invocation.
+// Wake invokes the function asynchronously and returns when the service has accepted the invocation.
 func (w *Waker) Wake(ctx context.Context, job string) error {
 	_, err := w.api.Invoke(ctx, &lambda.InvokeInput{
 		FunctionName: &w.function, InvocationType: types.InvocationTypeEvent, Payload: execution.TurnPayload(job),

@@ -17,21 +17,21 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// A sealed process sends the account of an execution and stores nothing. What it says is its own word: whoever took
-// it over writes what he likes. So an account becomes a record only after everything that is known on this side has
-// been put in its place: which execution it is, who asked for what, what was decided, and what was answered. Left to
-// the process are the seed, the journal, the times of its steps and, where nobody else decided, its decision.
+// A sealed process sends the account of an execution and stores nothing. A guest that has taken the process over
+// controls what it sends. So before an account becomes a record, the pool replaces everything that it knows itself:
+// which execution it is, who asked for what, the decision, and the answer. From the process come only the seed, the
+// journal, the times of its steps and, if nobody else decided, its decision.
 
 const (
-	// maxAccountBytes is more than an account takes: its journal has at most a few megabytes.
+	// maxAccountBytes bounds an account; its journal has at most a few megabytes.
 	maxAccountBytes = 8 << 20
-	// maxAccounts is how many executions one event can ask for.
+	// maxAccounts bounds the executions of one event.
 	maxAccounts = 10_000
 )
 
 var errAccount = errors.New("the account of the execution is not one of it")
 
-// accounted gives the reply to an invocation once its record is stored.
+// accounted stores the record of an invocation and returns its reply.
 func (p *Pool) accounted(ctx context.Context, inv *execution.Invocation, a *replystream.Answer,
 	end ending) (execution.Reply, error) {
 	var (
@@ -86,14 +86,14 @@ func (p *Pool) store(ctx context.Context, known vouched, accounts [][]byte) erro
 	return nil
 }
 
-// append stores a record. A caller that hangs up loses none.
+// append stores a record. A caller that hangs up does not cancel it.
 func (p *Pool) append(ctx context.Context, rec audit.Record) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.cfg.Sealed.WriteTimeout)
 	defer cancel()
 	return p.cfg.Sealed.Records.Append(ctx, rec)
 }
 
-// vouched is what this side knows of an execution by itself.
+// vouched holds what the pool itself knows of an execution.
 type vouched struct {
 	inv    *execution.Invocation // nil for an event, which the process makes executions of
 	tenant string                // where inv is nil
@@ -102,7 +102,7 @@ type vouched struct {
 	now    time.Time
 }
 
-// correct makes a record of an account.
+// correct replaces in an account everything that the pool knows.
 func (v vouched) correct(rec *audit.Record, keepCode bool) error {
 	rec.Reused, rec.Chain = "", audit.Chain{}
 	if v.inv == nil || v.inv.ID == "" {
@@ -132,7 +132,7 @@ func (v vouched) correct(rec *audit.Record, keepCode bool) error {
 	return nil
 }
 
-// fresh reports whether a process may have drawn an id while it had the event.
+// fresh reports whether a process may have drawn an ID while it had the event.
 func (v vouched) fresh(id string) bool {
 	text, ok := strings.CutPrefix(id, "exec_")
 	if !ok {
@@ -143,7 +143,7 @@ func (v vouched) fresh(id string) bool {
 		!ulid.Time(drawn.Time()).After(v.now)
 }
 
-// request fills in what was asked, and by whom.
+// request sets what was asked for, and by whom.
 func (v vouched) request(rec *audit.Record, keepCode bool) error {
 	inv := v.inv
 	q := inv.Request
@@ -179,7 +179,7 @@ func (v vouched) request(rec *audit.Record, keepCode bool) error {
 	return nil
 }
 
-// outcome fills in what is answered.
+// outcome sets the answer.
 func (v vouched) outcome(rec *audit.Record) {
 	r := v.result
 	r.Usage.QueueMs = v.inv.QueueMs
@@ -193,7 +193,7 @@ func (v vouched) outcome(rec *audit.Record) {
 	if r.Limit != nil {
 		rec.Limit = *r.Limit
 	}
-	// No result travels as null, which the process alone can tell from the value null.
+	// A missing result travels as null. Only the process can tell it from the value null.
 	if len(r.Result) > 0 && (string(r.Result) != "null" || said != "") {
 		sum := sha256.Sum256(r.Result)
 		rec.ResultSHA256 = hex.EncodeToString(sum[:])
@@ -203,7 +203,7 @@ func (v vouched) outcome(rec *audit.Record) {
 	}
 }
 
-// custody keeps the steps of an account that can be true, and ends with the storing.
+// custody returns the plausible steps of an account, followed by the storing.
 func custody(steps []audit.Step, nowMs float64) []audit.Step {
 	nowMs = max(nowMs, 0)
 	out := make([]audit.Step, 0, 5)
@@ -225,7 +225,7 @@ func custody(steps []audit.Step, nowMs float64) []audit.Step {
 	return append(out, audit.Step{Step: audit.Recorded, AtMs: nowMs})
 }
 
-// inside moves a time into a span.
+// inside clamps a time to a span.
 func inside(t, from, to time.Time) time.Time {
 	switch {
 	case t.Before(from):

@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/replystream"
 )
 
-// call is one invocation on its way through a process.
+// A call is one invocation on its way through a process.
 type call struct {
 	id      string // the Lambda request id
 	payload []byte
@@ -36,11 +36,11 @@ type call struct {
 	requests int       // how often the process asked; belongs to its counter
 }
 
-// part is a piece of an answer.
+// A part is a piece of an answer.
 type part struct {
 	data []byte
 	end  bool
-	// failure is set, with end, when the function answered with an error; broken when the answer broke off.
+	// failure is set, with end, if the function answered with an error; broken if the answer is incomplete.
 	failure *replystream.Failure
 	broken  bool
 }
@@ -58,7 +58,7 @@ func newCall(id string, payload []byte, tenant string, deadline time.Time) *call
 	}
 }
 
-// send passes a part on, unless nobody is there to take it any more.
+// send passes a part on, unless nobody receives it any more.
 func (c *call) send(p part) bool {
 	select {
 	case c.parts <- p:
@@ -68,8 +68,8 @@ func (c *call) send(p part) bool {
 	}
 }
 
-// read fills b with the next piece of the answer. Where that is lines it goes on until one is whole: a single read
-// brings only what the process happened to write at once.
+// read fills b with the next piece of the answer. If the answer consists of lines, it reads until one is complete,
+// because a single read returns only what the process wrote at once.
 func (c *call) read(r io.Reader, b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		var m int
@@ -82,7 +82,7 @@ func (c *call) read(r io.Reader, b []byte) (n int, err error) {
 	return n, err
 }
 
-// ending is how a call ended.
+// An ending is how a call ended.
 type ending struct {
 	cause    cause                // why the process was killed, if it was
 	crash    string               // how the process ended by itself, if it did
@@ -93,17 +93,17 @@ type ending struct {
 }
 
 const (
-	// sampling is how often the memory of a busy process is looked at.
+	// sampling is the interval between memory samples of a busy process.
 	sampling = 20 * time.Millisecond
-	// settling is how long the answer of a process that has ended may take to turn up; reading is how long it may take
-	// to be read once it has: it is all in our own socket buffers.
+	// settling bounds the wait for the answer of a process that has ended; reading bounds the reading of it, all of
+	// which is in our socket buffers.
 	settling = 20 * time.Millisecond
 	reading  = time.Second
-	// memoryMark is what a Go program prints when it cannot get memory.
+	// memoryMark is what a Go program prints if it cannot allocate memory.
 	memoryMark = "out of memory"
 )
 
-// place hands c to a process. The error is that of the context, or says why there is no process; c has not run then.
+// place gives c to a process. The error is that of the context, or why there is no process; c has not run then.
 func (p *Pool) place(ctx context.Context, c *call) (*process, error) {
 	for {
 		proc, err := p.roster.claim(ctx, c.owner)
@@ -117,15 +117,15 @@ func (p *Pool) place(ctx context.Context, c *call) (*process, error) {
 		if proc.hand(c) {
 			return proc, nil
 		}
-		// It died idle, before it could see the call: the next one gets it.
+		// It died idle before it saw the call: the next one gets it.
 	}
 }
 
-// carry runs c to its end and gives each piece of the answer to take. An invocation that a dying process did not read
-// is handed to the next. waiting ends the wait for a process; running, when it is cancelled (not when its deadline
-// passes), has the process asked to end the execution cancelID, if there is one, and killed when it does not.
-func (p *Pool) carry(waiting, running context.Context, c *call, cancelID string, take func([]byte)) (*process, ending,
-	error) {
+// carry runs c to its end and passes each piece of the answer to take. If a dying process did not read the
+// invocation, the next one gets it. waiting bounds the wait for a process. If running is cancelled (not if its
+// deadline passes), the process is asked to end the execution cancelID, and killed if it does not.
+func (p *Pool) carry(waiting, running context.Context, c *call, cancelID string,
+	take func([]byte)) (*process, ending, error) {
 	for {
 		proc, err := p.place(waiting, c)
 		if err != nil {
@@ -141,7 +141,7 @@ func (p *Pool) carry(waiting, running context.Context, c *call, cancelID string,
 	}
 }
 
-// again gives a call for the same invocation, after c got lost.
+// again returns a call for the same invocation, after c got lost.
 func (c *call) again() *call {
 	n := newCall(c.id, c.payload, c.tenant, c.deadline)
 	n.lines, n.inv, n.owner = c.lines, c.inv, c.owner
@@ -151,7 +151,7 @@ func (c *call) again() *call {
 // await follows c on proc to its end.
 func (p *Pool) await(ctx context.Context, proc *process, c *call, cancelID string, take func([]byte)) ending {
 	defer close(c.over)
-	// The loop below stands still while take does, and take may wait for a caller who does not read.
+	// The loop below blocks in take, which may wait for a slow caller.
 	late := time.AfterFunc(c.deadline.Sub(p.cfg.Now()), func() { proc.killDuring(c, deadline) })
 	defer late.Stop()
 	hangUp := ctx.Done()
@@ -163,7 +163,7 @@ func (p *Pool) await(ctx context.Context, proc *process, c *call, cancelID strin
 		case part := <-c.parts:
 			take(part.data)
 			if part.broken {
-				// The connection was lost: so is the process.
+				// A lost connection makes the process useless.
 				proc.kill(protocol)
 				<-proc.gone
 				return p.post(proc, c)
@@ -226,7 +226,7 @@ func drain(c *call, take func([]byte)) (ending, bool) {
 	}
 }
 
-// post says why a process ended that owed an answer.
+// post returns why a process ended without an answer.
 func (p *Pool) post(proc *process, c *call) ending {
 	why, how := proc.why()
 	if why == notKilled && proc.printed.has(memoryMark) {
@@ -235,7 +235,7 @@ func (p *Pool) post(proc *process, c *call) ending {
 	return ending{cause: why, crash: how, unread: proc.unread(), cpu: proc.used(c)}
 }
 
-// ending is what the end of a process means for its execution.
+// ending returns how the end of a process ended its execution.
 func (e ending) ending() replystream.Ending {
 	switch e.cause {
 	case deadline:

@@ -17,75 +17,74 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Config says what a Pool runs and where it draws the line. The zero value of every field is its default.
+// Config configures a Pool. The zero value of every field means its default.
 type Config struct {
 	// Command is the program and its arguments. Default: this program with the argument "function".
 	Command []string
-	// Env is the environment of the processes, as "NAME=value". Nothing else is inherited; the AWS_LAMBDA_ variables of
-	// the Runtime API are added.
+	// Env is the environment of the processes, as "NAME=value". They inherit nothing else; the pool adds the
+	// AWS_LAMBDA_ variables of the Runtime API.
 	Env []string
-	// EnvNow, which may be nil, is asked at each start of a process for more of it.
+	// EnvNow, which may be nil, returns further variables at each start of a process.
 	EnvNow func() []string
 	// Dir is their working directory. Default "/".
 	Dir string
-	// Processes is how many run. Default: the processors Go uses, at least 2, at most 8.
+	// Processes is the number of processes. Default: the processors that Go uses, at least 2 and at most 8.
 	Processes int
-	// Spare is how many more run besides. Default none.
+	// Spare is the number of additional processes. Default 0.
 	Spare int
-	// MaxWaiting is how many calls may wait for a process; one more is refused as throttled. Default 1024.
+	// MaxWaiting is the number of calls that may wait for a process; further calls are throttled. Default 1024.
 	MaxWaiting int
-	// MaxExecution is when the process of an execution is killed whose context has no earlier deadline. Default 65 s: the
-	// longest tier and some more.
+	// MaxExecution is when a process is killed if its execution has no earlier deadline. Default 65 s: the longest tier
+	// and a margin.
 	MaxExecution time.Duration
-	// Grace is how long after it was cancelled an execution may take to end by itself before its process is killed.
-	// Default 500 ms.
+	// Grace is the time that a cancelled execution has to end before its process is killed. Default 500 ms.
 	Grace time.Duration
-	// StartTimeout is how long a process may take until it asks for its first invocation, and after an answer for the
-	// next. Default 10 s.
+	// StartTimeout bounds the time until a process asks for its first invocation, and after an answer for the next.
+	// Default 10 s.
 	StartTimeout time.Duration
-	// MaxMemory is the resident memory, in bytes, past which a process is killed (Linux only). Default 512 MiB.
+	// MaxMemory is the resident memory in bytes above which a process is killed (Linux only). Default 512 MiB.
 	MaxMemory int64
-	// MaxAnswer is the size of an answer, in bytes, past which it is refused. Default 20 MiB, as on Lambda.
+	// MaxAnswer is the size in bytes above which an answer is refused. Default 20 MiB, as on Lambda.
 	MaxAnswer int64
-	// Heartbeat is how often memory and processor time of each process are sampled. Default 5 s.
+	// Heartbeat is the interval between samples of memory and processor time. Default 5 s.
 	Heartbeat time.Duration
-	// Sealed is for processes of this program's own kind (functions/process): they have no sockets of their own, and what
-	// they record the pool stores. Nil is for every other client of the Lambda Runtime API, over TCP.
+	// Sealed configures processes of this program (functions/process), which have no sockets of their own and whose
+	// records the pool stores. Nil is for any other client of the Lambda Runtime API, over TCP.
 	Sealed *Sealed
-	// Listen is the loopback address of the Runtime API's server, which a pool of sealed processes does not have. Default
+	// Listen is the loopback address of the Runtime API, which a pool of sealed processes does not have. Default
 	// "127.0.0.1:0".
 	Listen string
-	// FunctionName is the name the function goes by. Default "airlock".
+	// FunctionName is the name of the function. Default "airlock".
 	FunctionName string
-	// Logger receives what happens to processes and what they print. Default: nothing is logged.
+	// Logger receives the events of processes and what they print. Default: nothing is logged.
 	Logger *slog.Logger
-	// Random is where ids come from. Default crypto/rand.
+	// Random is the source of IDs. Default crypto/rand.
 	Random io.Reader
-	// Now is the clock that deadlines are told by. Default time.Now.
+	// Now is the clock of deadlines. Default time.Now.
 	Now func() time.Time
 }
 
-// Sealed is what a pool does for processes that can do nothing for themselves.
+// Sealed configures what a pool does for sealed processes.
 type Sealed struct {
-	// Records stores the accounts of executions. A result whose record could not be stored is withheld. Required.
+	// Records stores the records of executions. A result whose record cannot be stored is withheld. Required.
 	Records audit.Appender
-	// Redact takes secrets out of a record before it is stored; nil changes nothing.
+	// Redact removes secrets from a record before it is stored; nil changes nothing.
 	Redact func(*audit.Record)
-	// KeepCode stores the code and the whole request in the record, in place of the code's hash alone.
+	// KeepCode records the code and the whole request, and not only the code's hash.
 	KeepCode bool
 	// WriteTimeout bounds the storing of one record. Default 10 s.
 	WriteTimeout time.Duration
-	// Outside decides what executions reach; nil is nothing.
+	// Outside decides what executions may reach; nil allows nothing.
 	Outside Outside
-	// MaxRequests is how often one execution may ask for a connection or a secret. Default 1024.
+	// MaxRequests bounds the requests of one execution for connections and secrets. Default 1024.
 	MaxRequests int
-	// PerTenant binds each process to the tenant of its first execution, for its life. A process of another tenant is
-	// replaced when no other is free.
+	// PerTenant binds each process to the tenant of its first execution. If no process is free for a tenant, one of
+	// another tenant is replaced.
 	PerTenant bool
-	// Reserve is how many processes the pool has besides Processes, so that one that is bound to nobody is ready when a
-	// tenant comes that has none. It goes with PerTenant. Default none.
+	// Reserve is the number of additional processes that keeps an unbound one ready for a tenant without a process. It
+	// requires PerTenant. Default 0.
 	Reserve int
-	// Fetch reads an invocation that was too large to be sent; nil refuses it.
+	// Fetch reads an invocation that was too large to send; nil refuses it.
 	Fetch func(context.Context, execution.Handover) ([]byte, error)
 }
 
@@ -105,7 +104,7 @@ func (s *Sealed) checked() (*Sealed, error) {
 	return &c, nil
 }
 
-// checked gives c with its defaults filled in, or says what is wrong with it.
+// checked returns c with its defaults, or an error.
 func (c Config) checked() (Config, error) {
 	if len(c.Command) == 0 {
 		self, err := os.Executable()

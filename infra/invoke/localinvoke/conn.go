@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// conn is a connection of a function process that remembers how it ended. A process that dies with an invocation unread
-// in its socket, or before it got there, resets the connection; one that had read it closes it. That tells whether the
-// invocation may be given to another process.
+// A conn is a connection of a function process that remembers how it ended. A process that dies with an unread
+// invocation in its socket resets the connection; one that has read it closes it. This tells whether the invocation
+// may go to another process.
 type conn struct {
 	net.Conn
 
@@ -33,7 +33,7 @@ func (c *conn) Read(b []byte) (int, error) {
 // Close implements net.Conn.
 func (c *conn) Close() error {
 	c.once.Do(func() {
-		// A reset that came after the other side's end of stream is never read.
+		// A reset after the other side's end of stream is never read.
 		c.note(pending(c.Conn))
 		close(c.closed)
 	})
@@ -48,8 +48,8 @@ func (c *conn) note(err error) {
 	}
 }
 
-// wasReset reports whether the other side, which is gone, reset the connection. The server closes it soon; ctx bounds
-// the wait for that.
+// wasReset reports whether the other side, which has ended, reset the connection. The server closes it soon; ctx
+// bounds the wait.
 func (c *conn) wasReset(ctx context.Context) bool {
 	select {
 	case <-c.closed:
@@ -60,7 +60,7 @@ func (c *conn) wasReset(ctx context.Context) bool {
 	return c.reset
 }
 
-// listener makes every connection a conn.
+// A listener returns every connection as a conn.
 type listener struct{ net.Listener }
 
 // Accept implements net.Listener.
@@ -74,7 +74,7 @@ func (l listener) Accept() (net.Conn, error) {
 
 type connKey struct{}
 
-// withConn is http.Server.ConnContext: it lets handlers find their connection.
+// withConn returns ctx with the connection, so that handlers find it (http.Server.ConnContext).
 func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }

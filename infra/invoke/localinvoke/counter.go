@@ -12,26 +12,26 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/sealed"
 )
 
-// Outside decides what executions reach outside their process. It is safe for concurrent use.
+// Outside decides what executions may reach outside their process. It is safe for concurrent use.
 type Outside interface {
-	// Begin returns what one execution may reach. It is called at most once for an execution, when that asks for the first
-	// time, and decides by inv alone, which is the invocation as it was handed to the process.
+	// Begin returns what one execution may reach. It is called at most once per execution, at its first request, and
+	// decides by inv alone, which is the invocation that the process received.
 	Begin(inv execution.Invocation) Access
 }
 
 // Access is what one execution may reach. It is safe for concurrent use.
 type Access interface {
-	// Connect connects to a host and port. An error with the method Refused, which reports true, is one of the rules, in
-	// words for guests.
+	// Connect connects to a host and port. If the rules refuse, the error has a method Refused that returns true, and
+	// its text is for guests.
 	Connect(ctx context.Context, host string, port uint16) (net.Conn, error)
-	// Secret returns the value of a secret that the execution was granted; ok is false for any other.
+	// Secret returns the value of a granted secret; ok is false for any other.
 	Secret(name string) (value string, ok bool)
 }
 
-// atOnce is how many requests of one process are worked on at a time.
+// atOnce is the number of concurrent requests of one process.
 const atOnce = 16
 
-// counter serves the requests of one process.
+// A counter serves the requests of one process.
 type counter struct {
 	pool   *Pool
 	proc   *process
@@ -43,7 +43,7 @@ func newCounter(p *Pool, proc *process, conn *net.UnixConn) *counter {
 	return &counter{pool: p, proc: proc, conn: conn, places: make(chan struct{}, atOnce)}
 }
 
-// serve answers requests until the process ends. A process that breaks the protocol is ended.
+// serve answers requests until the process ends. It ends a process that breaks the protocol.
 func (k *counter) serve() {
 	in := bufio.NewReaderSize(k.conn, 4<<10)
 	for {
@@ -98,7 +98,7 @@ func (k *counter) answer(c *call, q sealed.Request) {
 	k.reply(c, reply, nil)
 }
 
-// outcomeOf classifies what Connect returned. Only the words of a refusal are for guests.
+// outcomeOf classifies an error of Connect. Guests see only the text of a refusal.
 func outcomeOf(err error) (sealed.Outcome, string) {
 	var refusal interface {
 		error
@@ -116,8 +116,8 @@ func outcomeOf(err error) (sealed.Outcome, string) {
 	return sealed.Failed, ""
 }
 
-// reply sends a reply if c, which may be nil, is still what the process is doing. A process that does not read its
-// replies gets no more, and is ended with its execution like one that does not answer.
+// reply sends a reply if c, which may be nil, is still the current call. A process that does not read its replies
+// gets no more and is ended with its execution.
 func (k *counter) reply(c *call, p sealed.Reply, conn net.Conn) {
 	err := sealed.Send(k.conn, p, conn, func(attempt func()) bool { return k.proc.while(c, attempt) })
 	if err != nil && !errors.Is(err, net.ErrClosed) {
@@ -125,7 +125,7 @@ func (k *counter) reply(c *call, p sealed.Reply, conn net.Conn) {
 	}
 }
 
-// reach returns what the execution may reach; nil is nothing.
+// reach returns what the execution may reach; nil means nothing.
 func (c *call) reach(outside Outside) Access {
 	c.asked.Do(func() {
 		if outside == nil {
@@ -133,7 +133,7 @@ func (c *call) reach(outside Outside) Access {
 		}
 		inv := c.inv
 		if inv == nil {
-			// Lambda's own clients send requests without an envelope, and events. An event has the default of everything.
+			// Lambda's clients send requests without an envelope, and events. An event has the defaults.
 			decoded, err := execution.DecodeInvocation(c.payload)
 			if err != nil {
 				decoded = execution.Invocation{}
@@ -148,7 +148,7 @@ func (c *call) reach(outside Outside) Access {
 	return c.access
 }
 
-// context ends when the execution does.
+// context returns a context that ends with the execution.
 func (c *call) context() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithDeadline(context.Background(), c.deadline)
 	go func() {

@@ -10,18 +10,17 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/replystream"
 )
 
-// Invoke runs inv on a function process and returns when it has ended. onLog, which may be nil, is given each log as
-// it is printed: in order, never concurrently, never after Invoke has returned. The slower onLog is, the later the
-// answer.
+// Invoke runs inv on a function process and returns when it has ended. onLog, which may be nil, receives each log as
+// it is printed: in order, never concurrently, and never after Invoke has returned. A slow onLog delays the answer.
 //
-// At the deadline of ctx the process is killed, so that is later than the execution's own. When ctx is cancelled the
-// execution is ended and the Reply's status is cancelled. A process that crashes, is killed or runs out of memory
-// gives a Reply that is not Recorded, with the logs that had arrived. The error is always an *execution.Error:
-// Throttled when too many wait, Unavailable when there is no process or the deadline passed before one was free
-// (nothing has run then), Internal when the function did not keep to the protocol, or what the function itself
-// reported.
-func (p *Pool) Invoke(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply,
-	error) {
+// At the deadline of ctx the process is killed, so that deadline must be later than the execution's. If ctx is
+// cancelled, the execution is ended and the Reply has the status cancelled. A process that crashes, is killed or runs
+// out of memory yields a Reply that is not Recorded, with the logs that had arrived. The error is always an
+// *execution.Error: Throttled if too many calls wait, Unavailable if there is no process or the deadline passed
+// before one was free (nothing has run then), Internal if the function broke the protocol, or the function's own
+// error.
+func (p *Pool) Invoke(ctx context.Context, inv execution.Invocation,
+	onLog func(execution.Log)) (execution.Reply, error) {
 	whole := inv
 	return replystream.Named(ctx, inv, onLog,
 		func(ctx context.Context, sent execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
@@ -29,7 +28,7 @@ func (p *Pool) Invoke(ctx context.Context, inv execution.Invocation, onLog func(
 		})
 }
 
-// call sends an invocation, which may name its sources; whole has them.
+// call sends an invocation, which may only name its sources; whole has them.
 func (p *Pool) call(ctx context.Context, whole *execution.Invocation, inv execution.Invocation,
 	onLog func(execution.Log)) (execution.Reply, error) {
 	if err := p.enter(); err != nil {
@@ -68,7 +67,7 @@ func (p *Pool) call(ctx context.Context, whole *execution.Invocation, inv execut
 	return a.Reply()
 }
 
-// killAt is when the process of a call that began now is killed.
+// killAt returns when the process of a call that starts now is killed.
 func (p *Pool) killAt(ctx context.Context, now time.Time) time.Time {
 	at := now.Add(p.cfg.MaxExecution)
 	if d, ok := ctx.Deadline(); ok && d.Before(at) {
@@ -77,7 +76,7 @@ func (p *Pool) killAt(ctx context.Context, now time.Time) time.Time {
 	return at
 }
 
-// refusal says why a call has no process.
+// refusal returns the error of a call that got no process.
 func refusal(err error) *execution.Error {
 	if errors.Is(err, errBusy) || errors.Is(err, context.DeadlineExceeded) {
 		return &execution.Error{

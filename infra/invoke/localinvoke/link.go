@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// directBytes is how much of an invocation the empty buffer of a socket always takes, so that the write cannot wait.
+	// directBytes is how much of an invocation fits into the empty buffer of a socket, so that the write cannot block.
 	directBytes = 64 << 10
-	// partBytes is how much of an answer is passed on at once.
+	// partBytes is the size of the parts in which an answer is passed on.
 	partBytes = 256 << 10
 )
 
-// link is the owner's side of the link to one process.
+// A link is the owner's side of the link to one process.
 type link struct {
 	pool   *Pool
 	proc   *process
@@ -39,8 +39,8 @@ func newLink(p *Pool, proc *process, conn *net.UnixConn) *link {
 	return &link{pool: p, proc: proc, conn: conn, in: bufio.NewReaderSize(conn, 32<<10), closed: make(chan struct{})}
 }
 
-// hand writes an invocation. An error means that the process is ending and has not read it; one that does not read is
-// killed at the call's deadline like any other.
+// hand writes an invocation. An error means that the process is ending and has not read it. A process that does not
+// read is killed at the call's deadline.
 func (l *link) hand(c *call) error {
 	message := sealed.Invocation{ID: c.id, Tenant: c.tenant, Deadline: c.deadline, Payload: c.payload}.Message()
 	if len(message) > directBytes {
@@ -55,7 +55,7 @@ func (l *link) hand(c *call) error {
 	return err
 }
 
-// follow reads what the process sends until the link ends, and then ends the process, which is of no use without it.
+// follow reads what the process sends until the link ends, and then ends the process.
 func (l *link) follow() {
 	err := l.read()
 	l.reset = errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
@@ -100,7 +100,7 @@ func (l *link) take(c *call, kind sealed.Kind, n int) error {
 		close(c.begun)
 	}
 	if l.size += int64(n) + 1; l.size > l.pool.cfg.MaxAnswer {
-		// What is left of it is never read: the process is ended.
+		// The rest is never read: the process is ended.
 		c.send(part{end: true, failure: &replystream.Failure{Type: replystream.TooLarge,
 			Message: "the answer is larger than " + strconv.FormatInt(l.pool.cfg.MaxAnswer, 10) + " bytes"}})
 		return sealed.ErrProtocol
@@ -155,7 +155,7 @@ func (l *link) part(c *call, n int) error {
 	return nil
 }
 
-// unread reports whether the process, which is gone, never read what it was handed last: nothing of it has run.
+// unread reports whether the process, which has ended, never read its last invocation, so that nothing of it has run.
 func (l *link) unread() bool {
 	late := time.NewTimer(settling) // something that the process started may hold the link open
 	defer late.Stop()

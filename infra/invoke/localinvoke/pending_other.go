@@ -4,5 +4,5 @@ package localinvoke
 
 import "net"
 
-// pending is not known here.
+// pending returns nil: pending errors are unknown on this system.
 func pending(net.Conn) error { return nil }

@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pending gives the error that a connection has and nobody has been told of; nil when there is none or it cannot be
-// known.
+// pending returns the pending error of a connection that nobody has read; nil if there is none or it is unknown.
 func pending(c net.Conn) error {
 	sc, ok := c.(syscall.Conn)
 	if !ok {

@@ -16,7 +16,7 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/localinvoke/internal/child"
 )
 
-// Pool runs executions on a fixed number of function processes. It is safe for concurrent use.
+// A Pool runs executions on a fixed number of function processes. It is safe for concurrent use.
 type Pool struct {
 	cfg     Config
 	arn     string
@@ -41,9 +41,9 @@ type Pool struct {
 
 var errClosed = errors.New("the function pool is shut down")
 
-// New starts the server and the processes, and returns when the first process is ready. It fails when a process
-// cannot be started, ends before it is ready, or takes longer than Config.StartTimeout or ctx allows; nothing is left
-// behind then. The pool outlives ctx and must be closed.
+// New starts the server and the processes and returns when the first process is ready. It fails if a process cannot
+// be started, ends before it is ready, or takes longer than Config.StartTimeout or ctx allow; nothing is left running
+// then. The pool outlives ctx and must be closed.
 func New(ctx context.Context, cfg Config) (*Pool, error) {
 	cfg, err := cfg.checked()
 	if err != nil {
@@ -109,11 +109,11 @@ func (p *Pool) listen() error {
 	return nil
 }
 
-// Addr is the address of the Runtime API, host:port; "" where the processes are sealed.
+// Addr returns the address of the Runtime API, host:port; "" if the processes are sealed.
 func (p *Pool) Addr() string { return p.addr }
 
-// Ready reports whether an execution could run: nil when at least one process has started, else an
-// *execution.Error that says why not. It does not wait.
+// Ready returns nil if at least one process has started, and otherwise an *execution.Error that says why not. It does
+// not wait.
 func (p *Pool) Ready(context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,8 +126,8 @@ func (p *Pool) Ready(context.Context) error {
 	return nil
 }
 
-// Close refuses new calls, lets those in progress end until ctx is done, and then ends every process. When it returns
-// no process is left. Closing twice does nothing.
+// Close refuses new calls, lets running ones end until ctx is done, and then ends every process. When it returns, no
+// process is left. Closing twice is safe.
 func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Lock()
 	closed := p.closed
@@ -160,7 +160,7 @@ func (p *Pool) Close(ctx context.Context) error {
 	return err
 }
 
-// enter counts a call in, or refuses it.
+// enter counts a call, or refuses it.
 func (p *Pool) enter() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -171,14 +171,14 @@ func (p *Pool) enter() error {
 	return nil
 }
 
-// byEnv finds a process by the secret in its address.
+// byEnv returns the process by the secret in its address.
 func (p *Pool) byEnv(env string) *process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.byAddress[env]
 }
 
-// requestID draws an id for one Lambda request.
+// requestID returns a random ID for a Lambda request.
 func (p *Pool) requestID() (string, error) {
 	id, err := uuid.NewRandomFromReader(p.cfg.Random)
 	return id.String(), err

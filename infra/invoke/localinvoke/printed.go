@@ -11,13 +11,13 @@ import (
 	"sync"
 )
 
-// The caps on what a function process may print, per execution: a guest that got out must not be able to fill a disk.
+// The limits on what a function process may print per execution: an escaped guest must not fill a disk.
 const (
 	printedLines = 100
 	printedBytes = 4096 // of one line, and of the tail that is kept
 )
 
-// printed passes what a process prints on to the log, line by line, and keeps the end of it.
+// printed passes what a process prints to the log, line by line, and keeps the last of it.
 type printed struct {
 	log   *slog.Logger
 	mu    sync.Mutex
@@ -54,7 +54,7 @@ func (w *printed) flush() {
 	w.line = w.line[:0]
 }
 
-// pass logs one line. One that is a record of the function's own log is taken apart, so that it reads as one of ours.
+// pass logs one line. A line of the function's own log is parsed, so that it reads as one of the gateway's.
 func (w *printed) pass(line []byte) {
 	record := map[string]any{}
 	level := slog.LevelInfo
@@ -79,21 +79,21 @@ func (w *printed) pass(line []byte) {
 	w.log.LogAttrs(context.Background(), level, message, attrs...)
 }
 
-// by says which process prints.
+// by sets the process that prints.
 func (w *printed) by(pid int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.log = w.log.With("pid", pid)
 }
 
-// fresh forgets what was printed before, and starts the count of lines anew.
+// fresh forgets earlier output and resets the count of lines.
 func (w *printed) fresh() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lines, w.tail = 0, w.tail[:0]
 }
 
-// last gives the end of what was printed.
+// last returns the last output.
 func (w *printed) last() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,7 +107,7 @@ func (w *printed) has(s string) bool {
 	return bytes.Contains(w.tail, []byte(s))
 }
 
-// first gives the first line of the last output, which is where a Go program says what it died of.
+// first returns the first line of the last output, where a Go program says why it died.
 func (w *printed) first() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/sealed"
 )
 
-// state is what a process is doing.
+// state is the current activity of a process.
 type state string
 
 const (
@@ -26,9 +26,9 @@ const (
 	exited   state = "exited"
 )
 
-// process is one function process, from its start to its end. It belongs to one slot and is never started again.
+// A process is one function process from its start to its end. It belongs to one slot and is never restarted.
 type process struct {
-	// env is the unguessable part of the address that only this process knows.
+	// env is the secret part of the address that only this process knows.
 	env     string
 	cmd     *exec.Cmd
 	control *os.File // its standard input: the ids of cancelled executions, one a line; its end means that we are gone
@@ -58,7 +58,7 @@ type process struct {
 	ended      bool  // it may be reaped: its id must not be signalled any more
 }
 
-// cause is why a process was killed by us.
+// cause is why the pool killed a process.
 type cause string
 
 const (
@@ -76,7 +76,7 @@ const (
 	shutdown  cause = "shutdown"
 )
 
-// newProcess prepares a function process that will find the Runtime API at addr.
+// newProcess returns a function process that will find the Runtime API at addr.
 func newProcess(cfg Config, addr string) (*process, error) {
 	var secret [16]byte
 	if _, err := io.ReadFull(cfg.Random, secret[:]); err != nil {
@@ -145,7 +145,7 @@ func (p *process) launch(pool *Pool) error {
 	return nil
 }
 
-// connect gives a process that is about to start its link and its counter. disconnect takes them away again.
+// connect gives a process that is about to start its link and its counter. disconnect undoes that.
 func (p *process) connect(pool *Pool) (disconnect func(), err error) {
 	if pool.cfg.Sealed == nil {
 		return func() {}, nil
@@ -163,7 +163,7 @@ func (p *process) connect(pool *Pool) (disconnect func(), err error) {
 	return func() { _, _ = link.Owner.Close(), counter.Owner.Close() }, nil
 }
 
-// hand gives the process its invocation. It reports false when the process has ended and could not see it.
+// hand gives the process its invocation. It reports false if the process has ended and cannot have seen it.
 func (p *process) hand(c *call) bool {
 	if p.link != nil {
 		if p.link.hand(c) == nil {
@@ -180,7 +180,7 @@ func (p *process) hand(c *call) bool {
 	}
 }
 
-// owed returns the call that the process, which answers over a link, has not finished; nil when there is none.
+// owed returns the unfinished call of a process that answers over a link; nil if there is none.
 func (p *process) owed() *call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -190,8 +190,7 @@ func (p *process) owed() *call {
 	return p.current
 }
 
-// while runs attempt if c is what the process is doing and has not finished, and reports whether it is. Nil stands for
-// doing nothing.
+// while runs attempt if c is the current, unfinished call, and reports whether it is. A nil c stands for no call.
 func (p *process) while(c *call, attempt func()) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -229,14 +228,14 @@ func (p *process) reap() {
 	close(p.gone)
 }
 
-// kill ends the process at once. The first cause is the one that counts.
+// kill ends the process at once. The first cause is kept.
 func (p *process) kill(why cause) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.end(why)
 }
 
-// end does so with mu held.
+// end ends the process like kill; the caller holds mu.
 func (p *process) end(why cause) {
 	if p.cause == notKilled {
 		p.cause = why
@@ -246,7 +245,7 @@ func (p *process) end(why cause) {
 	}
 }
 
-// killDuring ends the process at once if c is what it is doing.
+// killDuring ends the process at once if c is its current call.
 func (p *process) killDuring(c *call, why cause) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -255,13 +254,13 @@ func (p *process) killDuring(c *call, why cause) {
 	}
 }
 
-// cancel asks the process to end the execution id.
+// cancel asks the process to end an execution.
 func (p *process) cancel(id string) error {
 	_, err := p.control.WriteString(id + "\n")
 	return err
 }
 
-// used is the processor time that the process, which is gone, used since it was handed c.
+// used returns the processor time that the process, which has ended, spent since it received c.
 func (p *process) used(c *call) time.Duration {
 	s := p.cmd.ProcessState
 	if s == nil {
@@ -270,7 +269,7 @@ func (p *process) used(c *call) time.Duration {
 	return max(s.UserTime()+s.SystemTime()-c.usedBefore, 0)
 }
 
-// why gives the cause of the end, and a line about it that names nothing of this machine.
+// why returns the cause of the end, and a line about it that names nothing of this machine.
 func (p *process) why() (cause, string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -281,7 +280,7 @@ func (p *process) why() (cause, string) {
 	return p.cause, text
 }
 
-// begin records that the process was handed c.
+// begin records that the process received c.
 func (p *process) begin(c *call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -291,7 +290,7 @@ func (p *process) begin(c *call) {
 	p.printed.fresh()
 }
 
-// claim gives the call that id stands for, for its one answer; nil when there is none, or it was answered.
+// claim returns the call of an ID, for its one answer; nil if there is none or it was answered.
 func (p *process) claim(id string) (c *call, known bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -312,7 +311,7 @@ func (p *process) finish(c *call, at time.Time) {
 	c.finished, p.answered = true, at
 }
 
-// endSilent ends a process that has answered and has asked for no more since: it is stuck, and nobody waits for it.
+// endSilent ends a process that has answered and not asked for work since: it is stuck.
 func (p *process) endSilent(since time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -321,7 +320,7 @@ func (p *process) endSilent(since time.Time) {
 	}
 }
 
-// rest makes the process idle. It reports false when the process owes an answer or is idle already: it must not ask.
+// rest makes the process idle. It reports false if the process owes an answer or is idle already: it must not ask.
 func (p *process) rest(over *conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -335,7 +334,7 @@ func (p *process) rest(over *conn) bool {
 	return true
 }
 
-// unread reports whether the process, which is gone, never read what it was handed last.
+// unread reports whether the process, which has ended, never read its last invocation.
 func (p *process) unread() bool {
 	p.mu.Lock()
 	over, c := p.asked, p.current
@@ -352,7 +351,7 @@ func (p *process) unread() bool {
 	return over.wasReset(ctx)
 }
 
-// failInit records why the process cannot start. It reports false when it had started.
+// failInit records why the process cannot start. It reports false if the process had started.
 func (p *process) failInit(why string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -363,14 +362,14 @@ func (p *process) failInit(why string) bool {
 	return true
 }
 
-// served gives the number of executions, and why the process said it could not start.
+// served returns the number of executions, and why the process said it could not start.
 func (p *process) served() (executions int64, initError string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.executions, p.initError
 }
 
-// wear marks the process for replacement, and reports whether that is news.
+// wear marks the process for replacement and reports whether it was not marked before.
 func (p *process) wear(why cause) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -381,7 +380,7 @@ func (p *process) wear(why cause) bool {
 	return news
 }
 
-// wornBy gives why, if it is.
+// wornBy returns why the process is to be replaced, if it is.
 func (p *process) wornBy() cause {
 	p.mu.Lock()
 	defer p.mu.Unlock()

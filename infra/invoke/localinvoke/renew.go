@@ -1,7 +1,7 @@
 package localinvoke
 
-// Renew replaces every process, because what they read when they started has changed: an idle one at once, a busy one
-// when it has answered. It does not wait for that. Calls that find no process meanwhile wait for one.
+// Renew replaces every process, because the files that they read at their start have changed: an idle one at once, a
+// busy one after its answer. It does not wait. Calls wait for a new process meanwhile.
 func (p *Pool) Renew() {
 	p.mu.Lock()
 	p.renewals++
@@ -24,8 +24,8 @@ func (p *Pool) renew(proc *process) {
 	}
 }
 
-// offer makes a process that has asked for work idle, unless it is to be replaced: then it is ended. It reports false
-// for a process that must not ask.
+// offer makes a process that asks for work idle, or ends it if it is to be replaced. It reports false for a process
+// that must not ask.
 func (p *Pool) offer(proc *process, over *conn) bool {
 	if !proc.rest(over) {
 		return false

@@ -7,27 +7,27 @@ import (
 	"sync"
 )
 
-// errBusy refuses a call because too many wait already.
+// errBusy refuses a call because too many calls wait.
 var errBusy = errors.New("too many calls are waiting for a function process")
 
-// roster holds the processes that wait for work and the calls that wait for a process. Calls are served in the order
-// they came; the process used last goes first, so that its memory is warm.
+// A roster holds the processes that wait for work and the calls that wait for a process. Calls are served in order;
+// the most recently used process goes first, because its memory is warm.
 //
-// Where tenants are kept apart a process serves the tenant of its first call, and no other, for its life. A call
-// takes a process of its own tenant, or one of nobody's. When there is neither, the process that was idle longest is
-// evicted, and the call waits for what takes its place.
+// If tenants are kept apart, a process serves only the tenant of its first call. A call takes a process of its own
+// tenant or an unbound one. If there is neither, the process that was idle longest is evicted, and the call waits for
+// its replacement.
 type roster struct {
 	mu      sync.Mutex
 	idle    []*process // the one used last is the last
 	waiting []*waiter
 	limit   int
-	// apart keeps tenants apart; evict ends an idle process, which is the roster's no more; reserve is how many
-	// processes of nobody's it tries to have idle.
+	// apart keeps tenants apart; evict ends an idle process that has left the roster; reserve is the number of unbound
+	// processes to keep idle.
 	apart   bool
 	evict   func(*process)
 	reserve int
 	coming  int // evicted processes whose successors are not ready yet
-	// down, when set, is why nobody will come: claims fail at once with it.
+	// down, if set, is why no process will come: claims fail with it at once.
 	down error
 }
 
@@ -86,8 +86,8 @@ func (r *roster) claim(ctx context.Context, tenant string) (*process, error) {
 	return nil, ctx.Err()
 }
 
-// put offers a process that is ready for work. The first call that waits gets it; a process that may not serve that
-// call is evicted for one that may.
+// put offers a process that is ready for work. The first waiting call gets it; a process that may not serve that call
+// is evicted for one that may.
 func (r *roster) put(p *process) {
 	r.mu.Lock()
 	if !p.bound && r.coming > 0 {
@@ -111,7 +111,7 @@ func (r *roster) put(p *process) {
 	r.end(evicted)
 }
 
-// pick takes the idle process that a tenant's call is best served by; nil when none may serve it.
+// pick takes the idle process that serves a tenant's call best; nil if none may serve it.
 func (r *roster) pick(tenant string) *process {
 	best := -1
 	for i := len(r.idle) - 1; i >= 0 && best < 0; i-- {
@@ -142,8 +142,8 @@ func (r *roster) bind(p *process, tenant string) {
 	}
 }
 
-// refill takes the process that was idle longest out of the roster when too few of nobody's are idle; nil otherwise.
-// What takes its place is nobody's.
+// refill takes the process that was idle longest out of the roster if too few unbound ones are idle, and returns it;
+// its replacement is unbound.
 func (r *roster) refill() *process {
 	if !r.apart {
 		return nil
@@ -163,7 +163,7 @@ func (r *roster) refill() *process {
 	return r.remove(oldest)
 }
 
-// makeRoom takes an idle process out of the roster for a call that none of them may serve.
+// makeRoom takes an idle process out of the roster for a call that no process may serve.
 func (r *roster) makeRoom() *process {
 	if len(r.idle) == 0 || r.coming >= len(r.waiting) {
 		return nil
@@ -185,7 +185,7 @@ func (r *roster) end(p *process) {
 	}
 }
 
-// take removes p, and reports whether it was idle: if so it belongs to the caller now.
+// take removes p and reports whether it was idle; if so, the caller owns it.
 func (r *roster) take(p *process) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -197,7 +197,7 @@ func (r *roster) take(p *process) bool {
 	return true
 }
 
-// setDown makes all who wait, and all who come, fail with err until it is nil again. Idle processes stay claimable.
+// setDown makes all waiting and new claims fail with err until it is nil again. Idle processes stay claimable.
 func (r *roster) setDown(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/replystream"
 )
 
-// The Lambda Runtime API, https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html, under a prefix that only one
-// process knows.
+// runtimeAPI returns the Lambda Runtime API, https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html, under a
+// prefix that only one process knows.
 func (p *Pool) runtimeAPI() http.Handler {
 	const base = "/e/{env}/2018-06-01/runtime/"
 	mux := http.NewServeMux()
@@ -23,7 +23,7 @@ func (p *Pool) runtimeAPI() http.Handler {
 	return mux
 }
 
-// The headers and trailers of the Runtime API that carry something.
+// The headers and trailers of the Runtime API.
 const (
 	headerRequestID = "Lambda-Runtime-Aws-Request-Id"
 	headerDeadline  = "Lambda-Runtime-Deadline-Ms"
@@ -33,10 +33,10 @@ const (
 	headerErrorBody = "Lambda-Runtime-Function-Error-Body"
 )
 
-// maxFailure is how much of an error report is read, in bytes.
+// maxFailure bounds an error report in bytes.
 const maxFailure = 64 << 10
 
-// known finds the process that a request's prefix belongs to.
+// known adds the process of a request's prefix.
 func (p *Pool) known(h func(http.ResponseWriter, *http.Request, *process)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		proc := p.byEnv(r.PathValue("env"))
@@ -49,7 +49,7 @@ func (p *Pool) known(h func(http.ResponseWriter, *http.Request, *process)) http.
 	}
 }
 
-// next answers when there is an invocation for this process.
+// next answers as soon as there is an invocation for the process.
 func (p *Pool) next(w http.ResponseWriter, r *http.Request, proc *process) {
 	if !p.offer(proc, connOf(r.Context())) {
 		refuse(w, http.StatusForbidden, "InvalidStateTransition", "the invocation before this one has no answer yet")
@@ -75,7 +75,7 @@ func (p *Pool) next(w http.ResponseWriter, r *http.Request, proc *process) {
 	}
 }
 
-// response takes the answer to an invocation, piece by piece.
+// response reads the answer to an invocation, piece by piece.
 func (p *Pool) response(w http.ResponseWriter, r *http.Request, proc *process) {
 	c := p.owed(w, r, proc)
 	if c == nil {
@@ -109,7 +109,7 @@ func (p *Pool) response(w http.ResponseWriter, r *http.Request, proc *process) {
 	}
 }
 
-// trailed gives the error that a streamed answer ended with, if it did.
+// trailed returns the error with which a streamed answer ended, if it did.
 func trailed(h http.Header) *replystream.Failure {
 	kind := h.Get(headerErrorType)
 	if kind == "" {
@@ -122,7 +122,7 @@ func trailed(h http.Header) *replystream.Failure {
 	return f
 }
 
-// failed takes the report that an invocation failed.
+// failed reads the report that an invocation failed.
 func (p *Pool) failed(w http.ResponseWriter, r *http.Request, proc *process) {
 	c := p.owed(w, r, proc)
 	if c == nil {
@@ -140,7 +140,7 @@ func (p *Pool) failed(w http.ResponseWriter, r *http.Request, proc *process) {
 	accept(w)
 }
 
-// initFailed takes the report that a process cannot start.
+// initFailed reads the report that a process cannot start.
 func (p *Pool) initFailed(w http.ResponseWriter, r *http.Request, proc *process) {
 	f := &replystream.Failure{Type: r.Header.Get(headerErrorType)}
 	if body, err := io.ReadAll(io.LimitReader(r.Body, maxFailure)); err == nil {
@@ -153,7 +153,7 @@ func (p *Pool) initFailed(w http.ResponseWriter, r *http.Request, proc *process)
 	accept(w)
 }
 
-// owed gives the call that a request answers. When there is none it refuses the request and gives nil.
+// owed returns the call that a request answers. If there is none, it refuses the request and returns nil.
 func (p *Pool) owed(w http.ResponseWriter, r *http.Request, proc *process) *call {
 	c, known := proc.claim(r.PathValue("id"))
 	switch {
@@ -170,7 +170,7 @@ func (p *Pool) owed(w http.ResponseWriter, r *http.Request, proc *process) *call
 func accept(w http.ResponseWriter) {
 	w.Header()["Content-Type"] = []string{"application/json"}
 	w.WriteHeader(http.StatusAccepted)
-	// A process that does not read this finds out at its next request.
+	// A process that does not read this notices at its next request.
 	_, _ = io.WriteString(w, `{"status":"OK"}`+"\n")
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/replystream"
 )
 
-// The service's own limits, in bytes.
+// The limits of the Lambda service in bytes.
 const (
 	maxPayload       = 6<<20 + 100 // 6,291,556: of a request, and of an answer that is not streamed
 	maxAsyncPayload  = 1 << 20
@@ -49,7 +49,7 @@ func (p *Pool) ServiceHandler() http.Handler {
 	return mux
 }
 
-// request reads what both operations have in common. When it is not a good request it answers and gives nil.
+// request reads the parts that both operations share. It answers a bad request and returns nil.
 func (p *Pool) request(w http.ResponseWriter, r *http.Request) *call {
 	id, err := p.requestID()
 	if err != nil {
@@ -161,7 +161,8 @@ func (p *Pool) invokeLater(c *call) {
 	}
 }
 
-// serve runs c for a caller of the service API: its hanging up ends the wait for a process, not the call.
+// serve runs c for a caller of the service API. If the caller hangs up, the wait for a process ends, but not the
+// call.
 func (p *Pool) serve(ctx context.Context, c *call, take func([]byte)) (*process, ending, error) {
 	if err := p.enter(); err != nil {
 		return nil, ending{}, err
@@ -173,7 +174,7 @@ func (p *Pool) serve(ctx context.Context, c *call, take func([]byte)) (*process,
 	return p.carry(ctx, context.WithoutCancel(ctx), c, "", take)
 }
 
-// asFailure words an ending as Lambda does; nil is success.
+// asFailure returns an ending in the words of Lambda; nil means success.
 func (e ending) asFailure(c *call, timeout time.Duration) *replystream.Failure {
 	says := func(kind, text string) *replystream.Failure {
 		return &replystream.Failure{Type: kind, Message: "RequestId: " + c.id + " Error: " + text}
@@ -202,7 +203,7 @@ func (p *Pool) refuseCall(w http.ResponseWriter, err error) {
 	p.refuseService(w, http.StatusServiceUnavailable, "ServiceException", "no function process can take the call")
 }
 
-// refuseService answers with an error of the service itself.
+// refuseService answers with an error of the service.
 func (p *Pool) refuseService(w http.ResponseWriter, status int, kind, message string) {
 	by := "User"
 	if status >= http.StatusInternalServerError {

@@ -10,7 +10,7 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/replystream"
 )
 
-// serveSealed runs c on a sealed process. Only logs are passed on before the executions it made have their records.
+// serveSealed runs c on a sealed process. Before the records of its executions are stored, it passes on logs only.
 func (p *Pool) serveSealed(ctx context.Context, c *call, take func([]byte)) (*process, ending, error) {
 	known, err := p.vouch(ctx, c)
 	if err != nil {
@@ -30,7 +30,7 @@ func (p *Pool) serveSealed(ctx context.Context, c *call, take func([]byte)) (*pr
 	return proc, end, nil
 }
 
-// settle stores what is owed for a whole answer.
+// settle stores the records of a whole answer.
 func (p *Pool) settle(ctx context.Context, known vouched, held *withheld, end ending) error {
 	known.now = p.cfg.Now()
 	if known.inv != nil && len(known.inv.Replay) > 0 {
@@ -46,8 +46,8 @@ func (p *Pool) settle(ctx context.Context, known vouched, held *withheld, end en
 	return p.store(ctx, known, end.accounts)
 }
 
-// vouch reads what a caller of the service asks for. An invocation that was handed over is fetched, and takes the
-// payload's place. What is no invocation is an event, which the process knows how to read.
+// vouch reads the request of a caller of the service. It fetches an invocation that was handed over and replaces the
+// payload by it. Anything else is an event, which the process can read.
 func (p *Pool) vouch(ctx context.Context, c *call) (vouched, error) {
 	known := vouched{tenant: c.tenant, handed: p.cfg.Now()}
 	h, is, err := execution.DecodeHandover(c.payload)
@@ -74,7 +74,7 @@ func (p *Pool) vouch(ctx context.Context, c *call) (vouched, error) {
 	return known, nil
 }
 
-// failureOf words an error as a function does.
+// failureOf returns an error in the form of a function's error.
 func failureOf(err error) *replystream.Failure {
 	var e *execution.Error
 	if !errors.As(err, &e) {
@@ -83,7 +83,7 @@ func failureOf(err error) *replystream.Failure {
 	return &replystream.Failure{Type: string(e.Code), Message: e.Error()}
 }
 
-// withheld is an answer that nobody may see yet, but for its logs.
+// withheld is an answer that nobody may see yet, except for its logs.
 type withheld struct {
 	take   func([]byte)
 	lines  bool
@@ -115,8 +115,8 @@ func (w *withheld) add(data []byte) {
 	}
 }
 
-// outcome is the result that the whole answer holds, or failed where it holds an error. It is not ok when it holds
-// neither.
+// outcome returns the result in the whole answer; failed reports that it holds an error instead. ok is false if it
+// holds neither.
 func (w *withheld) outcome() (result *execution.Result, failed, ok bool) {
 	w.buffer.Write(w.rest)
 	w.rest = nil

@@ -8,7 +8,7 @@ import (
 )
 
 // invokeStreaming serves InvokeWithResponseStream: each piece of the answer is an event as soon as it arrives, and an
-// InvokeComplete event says how it ended.
+// InvokeComplete event reports the end.
 func (p *Pool) invokeStreaming(w http.ResponseWriter, r *http.Request) {
 	c := p.request(w, r)
 	if c == nil {
@@ -28,7 +28,7 @@ func (p *Pool) invokeStreaming(w http.ResponseWriter, r *http.Request) {
 	s.event("InvokeComplete", typeJSON, body)
 }
 
-// eventWriter writes an AWS event stream. After the caller has gone it writes nothing; the function goes on.
+// An eventWriter writes an AWS event stream. After the caller has gone it writes nothing; the function goes on.
 type eventWriter struct {
 	w       http.ResponseWriter
 	encoder *eventstream.Encoder

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// firstPause and longestPause bound the pause before a process that failed is started again; it doubles each time.
+	// firstPause and longestPause bound the pause before a failed process is restarted; it doubles each time.
 	firstPause   = 50 * time.Millisecond
 	longestPause = 5 * time.Second
-	// settled is how long a process that did nothing must have lived for its end not to look like the start of a loop,
-	// and patience how many such ends in a row are still answered at once.
+	// settled is how long a process without work must have lived for its end not to count as a failed start; patience
+	// is the number of such ends in a row that are answered at once.
 	settled  = time.Second
 	patience = 3
 )
 
-// slot keeps one process running.
+// A slot keeps one process running.
 type slot struct {
 	pool *Pool
 
@@ -29,8 +29,8 @@ type slot struct {
 	trend    trend
 }
 
-// keep runs one process after another until ctx is done. It sends to first what became of the first one: nil when it
-// was ready, else the reason.
+// keep runs one process after another until ctx is done. It sends to first the error of the first process, nil when
+// it is ready.
 func (s *slot) keep(ctx context.Context, first chan<- error) {
 	report := func(err error) {
 		if first != nil {
@@ -64,8 +64,8 @@ func (s *slot) keep(ctx context.Context, first chan<- error) {
 	report(ctx.Err())
 }
 
-// once runs one process to its end. The error says why it was never ready; short, that it was, and soon ended by itself
-// before it had done anything.
+// once runs one process to its end. The error says why it was never ready; short reports that it was ready and soon
+// ended without work.
 func (s *slot) once(ctx context.Context, onReady func()) (short bool, err error) {
 	p := s.pool
 	p.mu.Lock()
@@ -75,7 +75,7 @@ func (s *slot) once(ctx context.Context, onReady func()) (short bool, err error)
 	if err != nil {
 		return false, err
 	}
-	// It may ask for work before we are told that it has started.
+	// The process may ask for work before its start is recorded.
 	p.mu.Lock()
 	p.byAddress[proc.env] = proc
 	p.mu.Unlock()
@@ -117,7 +117,7 @@ func (s *slot) once(ctx context.Context, onReady func()) (short bool, err error)
 	}
 }
 
-// judge says what the end of proc means for its slot.
+// judge returns the meaning of proc's end for its slot.
 func (s *slot) judge(proc *process) (short bool, err error) {
 	why, how := proc.why()
 	executions, initError := proc.served()
@@ -143,7 +143,7 @@ func (s *slot) judge(proc *process) (short bool, err error) {
 	return false, fmt.Errorf("function process ended at once (%s)", how)
 }
 
-// started records that the process of this slot is ready for work.
+// started records that the process of the slot is ready.
 func (s *slot) started() {
 	p := s.pool
 	p.mu.Lock()
@@ -157,7 +157,7 @@ func (s *slot) started() {
 	}
 }
 
-// restarted records the end of a process. When no slot has one that starts, all who wait are told.
+// restarted records the end of a process. If no slot has a starting process, all waiting calls fail.
 func (s *slot) restarted(err error) {
 	p := s.pool
 	p.mu.Lock()

@@ -2,21 +2,21 @@ package localinvoke
 
 import "time"
 
-// Counts are totals since the pool was made.
+// Counts are totals since the pool was created.
 type Counts struct {
 	Executions int64 `json:"executions"` // handed to a process
 	Crashed    int64 `json:"crashed"`    // their process ended by itself
 	Killed     int64 `json:"killed"`     // their process was killed: deadline, memory, cancelled
 }
 
-// Stats is the state of a pool at one moment.
+// Stats is a snapshot of a pool.
 type Stats struct {
 	Counts
 	Waiting   int            `json:"waiting"` // calls that wait for a process
 	Processes []ProcessStats `json:"processes"`
 }
 
-// ProcessStats is one place for a process and the process that fills it. PID is 0 while there is none.
+// ProcessStats describes a place and the process in it. PID is 0 if there is none.
 type ProcessStats struct {
 	PID        int       `json:"pid"`
 	State      string    `json:"state"` // starting, idle, busy, exited
@@ -24,18 +24,18 @@ type ProcessStats struct {
 	Executions int64     `json:"executions"` // of this process
 	Restarts   int       `json:"restarts"`   // of this place
 	LastExit   string    `json:"lastExit,omitempty"`
-	// Heartbeat is when the process was last sampled; RSSBytes, CPUSeconds and the share of a processor since the
-	// sample before are of then. They are 0 where the system does not tell.
+	// Heartbeat is the time of the last sample. RSSBytes, CPUSeconds and the share of a processor since the sample
+	// before are from then; 0 if the system does not report them.
 	Heartbeat  time.Time `json:"heartbeat"`
 	RSSBytes   int64     `json:"rssBytes"`
 	CPUSeconds float64   `json:"cpuSeconds"`
 	CPUShare   float64   `json:"cpuShare"`
-	// MemoryTrend is the last samples of resident memory, oldest first; Leaking is what the leak rule says of them.
+	// MemoryTrend holds the last samples of resident memory, oldest first; Leaking is the result of the leak rule.
 	MemoryTrend []int64 `json:"memoryTrend"`
 	Leaking     bool    `json:"leaking"`
 }
 
-// Stats gives the state of the pool.
+// Stats returns a snapshot of the pool.
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,7 +56,7 @@ func (p *Pool) Stats() Stats {
 	return st
 }
 
-// count adds one ended call.
+// count counts a call that ended.
 func (p *Pool) count(end ending) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// The leak rule: of the last samples nearly all rose.
+// The leak rule: nearly all of the last samples rose.
 const (
 	trendSamples = 10
 	trendRising  = 8
-	// trendNoise is what a sample must rise by to count; an allocator's reserves come and go in less.
+	// trendNoise is the smallest rise that counts; an allocator's reserves vary by less.
 	trendNoise = 128 << 10
-	// warmUp is how many executions a process is given to reach its size.
+	// warmUp is the number of executions after which a process has reached its size.
 	warmUp = 100
 )
 
-// trend is what the samples of one process say.
+// trend holds the samples of one process.
 type trend struct {
 	at         time.Time
 	samples    []int64 // resident memory in bytes, oldest first
@@ -25,7 +25,7 @@ type trend struct {
 	executions int64
 }
 
-// add takes a sample. Memory counts towards the trend only when the process did something since the last one.
+// add adds a sample. Memory counts towards the trend only if the process did something since the last sample.
 func (t *trend) add(at time.Time, resident int64, cpu time.Duration, executions int64) {
 	if since := at.Sub(t.at); !t.at.IsZero() && since > 0 {
 		t.share = float64(cpu-t.cpu) / float64(since)
@@ -76,9 +76,8 @@ func (p *Pool) watch(ctx context.Context) {
 	}
 }
 
-// sample looks at the process of s, and replaces one that leaks: at once when it is idle, else when it has answered.
-// One that is over the limit is not waited for; nor is one that does nothing where it should, stopped or stuck
-// between two executions.
+// sample checks the process of s and replaces one that leaks: an idle one at once, a busy one after its answer. A
+// process over the memory limit, and one that is stopped or stuck between two executions, is killed at once.
 func (p *Pool) sample(s *slot) {
 	p.mu.Lock()
 	proc := s.current
@@ -110,7 +109,7 @@ func (p *Pool) sample(s *slot) {
 	}
 }
 
-// replaced kills a process that is to be replaced, now that it owes nobody an answer.
+// replaced kills a process that is to be replaced and owes no answer, and reports whether it did.
 func (p *Pool) replaced(proc *process) bool {
 	why := proc.wornBy()
 	if why == notKilled {

@@ -9,10 +9,10 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// maxLogs is more than any tier allows.
+// maxLogs exceeds the limit of every tier.
 const maxLogs = 10_000
 
-// Answer is one answer as it arrives. It is not safe for concurrent use.
+// An Answer is an answer that is being received. It is not safe for concurrent use.
 type Answer struct {
 	inv   execution.Invocation
 	onLog func(execution.Log)
@@ -23,12 +23,12 @@ type Answer struct {
 	broken error            // the first breach of the contract
 }
 
-// New awaits the answer to inv. onLog, which may be nil, is given each log as Take meets it.
+// New returns an Answer to inv. onLog, which may be nil, receives each log that Take reads.
 func New(inv execution.Invocation, onLog func(execution.Log)) *Answer {
 	return &Answer{inv: inv, onLog: onLog}
 }
 
-// Take reads the next piece of the stream. It keeps nothing of data.
+// Take reads the next piece of the stream. It does not keep data.
 func (a *Answer) Take(data []byte) {
 	for a.broken == nil && len(data) > 0 {
 		line, after, whole := bytes.Cut(data, []byte("\n"))
@@ -71,7 +71,7 @@ func (a *Answer) line(line []byte) error {
 	return nil
 }
 
-// check refuses a result that is not one of this execution, and fills in what must not be null.
+// check returns an error if a result does not belong to this execution, and fills in fields that must not be null.
 func (a *Answer) check(r *execution.Result) error {
 	if r.ID != a.inv.ID {
 		return errors.New("the result is of another execution")
@@ -90,8 +90,8 @@ func (a *Answer) check(r *execution.Result) error {
 	return nil
 }
 
-// Reply gives what the whole answer came to. The error is an *execution.Error: what the function reported, or Internal
-// when the answer is not one that the contract allows.
+// Reply returns the reply of the whole answer. The error is an *execution.Error: the function's own, or Internal if
+// the answer violates the contract.
 func (a *Answer) Reply() (execution.Reply, error) {
 	switch {
 	case a.broken == nil && len(bytes.TrimSpace(a.rest)) > 0:

@@ -1,4 +1,6 @@
-// Package replystream puts together what a function streams back: lines of [execution.Event], however they were cut
-// on the way. The invokers share it. A function may have been taken over by its guest, so nothing is believed that
-// the contract does not allow.
+// Package replystream reads what a function streams back: lines of [execution.Event], cut into arbitrary pieces. The
+// invokers share it. A guest may have taken the function over, so everything that the contract does not allow is
+// rejected.
+//
+// Only the packages below invoke import it. Start with [Answer].
 package replystream

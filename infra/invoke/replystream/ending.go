@@ -7,10 +7,10 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Ending is how an execution ended whose function did not live to say so.
+// Ending is how an execution ended if its function died without an answer.
 type Ending int
 
-// The endings. The zero value is the one that claims least.
+// The endings. The zero value claims least.
 const (
 	Crashed     Ending = iota // the process ended by itself, or nobody knows how
 	TimedOut                  // it was killed at its deadline
@@ -19,8 +19,7 @@ const (
 	Stopped                   // the service shuts down
 )
 
-// CutShort puts a reply together, which is not Recorded, from what had arrived. used is the processor time, 0 where
-// nobody knows.
+// CutShort returns a reply that is not Recorded from what had arrived. used is the processor time; 0 if unknown.
 func (a *Answer) CutShort(end Ending, took, used time.Duration) execution.Reply {
 	var text strings.Builder
 	for _, l := range a.logs {

@@ -9,19 +9,19 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// maxMessage is how much of a function's own words is passed on, in bytes.
+// maxMessage bounds the part of a function's text that is passed on, in bytes.
 const maxMessage = 1000
 
-// TooLarge is the type of the failure that an answer is larger than the way back carries; the name is Lambda's.
+// TooLarge is Lambda's error type for an answer that is too large.
 const TooLarge = "Function.ResponseSizeTooLarge"
 
-// Failure is an error as a Lambda function reports it.
+// A Failure is an error in the form of a Lambda function.
 type Failure struct {
 	Type    string `json:"errorType"`
 	Message string `json:"errorMessage"`
 }
 
-// Read fills f from the JSON of an error report. A report that is none leaves f as it is, and gives false.
+// Read fills f from the JSON of an error report. It returns false and leaves f as it is if the report is invalid.
 func (f *Failure) Read(report []byte) bool {
 	var read Failure
 	if json.Unmarshal(report, &read) != nil || read == (Failure{}) {
@@ -34,7 +34,7 @@ func (f *Failure) Read(report []byte) bool {
 	return true
 }
 
-// Public makes of a failure an error that a caller may see.
+// Public returns the failure as an error that a caller may see.
 func (f *Failure) Public() *execution.Error {
 	if f.Type == TooLarge {
 		return &execution.Error{Code: execution.TooLarge, Message: "the result is too large to be returned",
@@ -43,8 +43,8 @@ func (f *Failure) Public() *execution.Error {
 	return Public(execution.Error{Code: execution.Code(f.Type), Message: f.Message})
 }
 
-// Public keeps of an error that a function reported what the contract allows. Anything that is not one of its codes,
-// such as a panic, is internal, and its words are for the log only.
+// Public returns a function's error as far as the contract allows. Anything with an unknown code, such as a panic, is
+// internal, and its text is for the log only.
 func Public(e execution.Error) *execution.Error {
 	switch e.Code {
 	case execution.InvalidRequest, execution.Unavailable, execution.Throttled, execution.TooLarge, execution.Unrecorded,
@@ -59,12 +59,12 @@ func Public(e execution.Error) *execution.Error {
 	return &e
 }
 
-// Internal is the error for everything that callers are told nothing about.
+// Internal returns the error for a cause that callers must not see.
 func Internal(cause error) *execution.Error {
 	return &execution.Error{Code: execution.Internal, Message: "the execution failed inside the platform", Err: cause}
 }
 
-// OneLine makes text that came from a function fit for an error message.
+// OneLine returns text of a function in a form that fits an error message.
 func OneLine(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
 	if len(s) > maxMessage {

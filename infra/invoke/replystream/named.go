@@ -7,13 +7,13 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Invoke has one invocation run by a function.
+// Invoke runs one invocation on a function.
 type Invoke func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error)
 
-// Named has a saved function's sources, which are the same in every call, named by their hash, and sent only to a
-// function process that has not met them. Other invocations go as they are.
-func Named(ctx context.Context, inv execution.Invocation, onLog func(execution.Log), invoke Invoke) (execution.Reply,
-	error) {
+// Named sends a saved function's sources, which are the same in every call, by their hash, and in full only to a
+// function process that does not have them cached. Other invocations are sent as they are.
+func Named(ctx context.Context, inv execution.Invocation, onLog func(execution.Log),
+	invoke Invoke) (execution.Reply, error) {
 	if inv.Function == nil || inv.Content == "" {
 		return invoke(ctx, inv, onLog)
 	}

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// Verb says what a request at the counter is for.
+// Verb is the kind of a request at the counter.
 type Verb byte
 
 // The verbs.
@@ -16,7 +16,7 @@ const (
 	VerbSecret  Verb = 's' // called Name
 )
 
-// Request is one request at the counter.
+// A Request is one request at the counter.
 type Request struct {
 	ID   uint32 // repeated in the reply
 	Verb Verb
@@ -24,10 +24,10 @@ type Request struct {
 	Name string
 }
 
-// Outcome says how a request ended.
+// Outcome is how a request ended.
 type Outcome byte
 
-// The outcomes. The zero value is none.
+// The outcomes. The zero value is invalid.
 const (
 	Granted     Outcome = 'g' // a connection comes with the reply, or Text is the secret
 	Refused     Outcome = 'r' // by the rules; Text says why, in words for guests
@@ -36,7 +36,7 @@ const (
 	Failed      Outcome = 'f' // in any other way
 )
 
-// Reply is the answer to a request. Connections travel beside it.
+// A Reply is the answer to a request. A connection travels beside it.
 type Reply struct {
 	ID      uint32
 	Outcome Outcome
@@ -93,7 +93,7 @@ func (p Reply) message() []byte {
 	return append(b, text...)
 }
 
-// parseReply takes the first reply off b; ok is false while it is not whole.
+// parseReply cuts the first reply off b; ok is false if it is incomplete.
 func parseReply(b []byte) (p Reply, rest []byte, ok bool, err error) {
 	if len(b) < replyHead {
 		return p, b, false, nil

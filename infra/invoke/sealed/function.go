@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// Variable is set to 1 in the environment of a process that inherits the two sockets.
+	// Variable is 1 in the environment of a process that inherits the two sockets.
 	Variable = "AIRLOCK_SEALED"
 
 	linkDescriptor    = 3
 	counterDescriptor = 4
 
-	// maxInvocation is more than any invoker hands over, in bytes.
+	// maxInvocation bounds an invocation in bytes; no invoker sends more.
 	maxInvocation = 256 << 20
 	readBuffer    = 64 << 10
 )
 
-// Handle answers one invocation. The body is read to its end, and closed where it can be; then the answer is
-// complete. A kind that is not empty reports a failure in its place.
+// Handle answers one invocation. The body is read to its end and closed if it can be; then the answer is complete. A
+// non-empty kind reports a failure instead.
 //
-// A body that has the method Ended, which reports that everything has been read, spares the owner a wake-up.
+// A body with the method Ended, which reports that everything was read, saves the owner a wake-up.
 type Handle func(ctx context.Context, tenant string, payload []byte) (body io.Reader, kind, message string)
 
-// Function is the function's side of a link. It is an [audit.Appender] whose records go to the owner.
+// A Function is the function's side of a link. It is an [audit.Appender] whose records go to the owner.
 type Function struct {
 	link io.ReadWriter
 	in   *bufio.Reader
@@ -46,8 +46,8 @@ func NewFunction(link io.ReadWriter) *Function {
 	return &Function{link: link, in: bufio.NewReaderSize(link, readBuffer)}
 }
 
-// Append sends a record to the owner together with the end of the answer. The owner stores it, and withholds the
-// answer when it cannot.
+// Append sends a record to the owner together with the end of the answer. The owner stores it, or withholds the
+// answer.
 func (f *Function) Append(_ context.Context, r audit.Record) error {
 	account, err := json.Marshal(r)
 	if err != nil {
@@ -59,8 +59,8 @@ func (f *Function) Append(_ context.Context, r audit.Record) error {
 	return nil
 }
 
-// Serve answers invocations until the owner ends the link, which gives nil. spent, which may be nil, reports after an
-// answer that the process takes no more: the answer says so, and Serve returns nil.
+// Serve answers invocations until the owner closes the link, and then returns nil. spent, which may be nil, reports
+// after an answer that the process takes no more: the answer says so, and Serve returns nil.
 func (f *Function) Serve(ctx context.Context, handle Handle, spent func() bool) error {
 	if err := f.write(appendMessage(nil, KindReady)); err != nil {
 		return err
@@ -96,8 +96,8 @@ func (f *Function) next() (Invocation, error) {
 }
 
 // answer handles one invocation and writes its answer.
-func (f *Function) answer(ctx context.Context, inv Invocation, handle Handle, spent func() bool) (last bool,
-	err error) {
+func (f *Function) answer(ctx context.Context, inv Invocation, handle Handle,
+	spent func() bool) (last bool, err error) {
 	ctx, cancel := context.WithDeadline(ctx, inv.Deadline)
 	defer cancel()
 	body, kind, message := handle(ctx, inv.Tenant, inv.Payload)
@@ -134,7 +134,7 @@ func (f *Function) answer(ctx context.Context, inv Invocation, handle Handle, sp
 	return last, f.write(out)
 }
 
-// copy writes body in parts, as they come, and returns the last one unwritten.
+// copy writes body in parts as they arrive and returns the last one unwritten.
 func (f *Function) copy(body io.Reader) (tail []byte, err error) {
 	if body == nil {
 		return nil, nil

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Kind says what a message on the link is.
+// Kind is the kind of a message on the link.
 type Kind byte
 
-// The kinds. The first is the owner's, the others are the function's.
+// The kinds. The owner sends the first, the function the others.
 const (
 	KindInvocation Kind = 'i'
 	KindReady      Kind = 'r'
@@ -25,7 +25,7 @@ const (
 
 const headBytes = 5
 
-// ErrProtocol is returned for bytes that the protocol does not allow.
+// ErrProtocol means that the other side broke the protocol.
 var ErrProtocol = errors.New("the other side of the link breaks the protocol")
 
 // Head reads the head of a message: its kind, and the length of the body that follows.
@@ -55,9 +55,9 @@ func appendMessage(to []byte, kind Kind, body ...[]byte) []byte {
 	return to
 }
 
-// Invocation is one invocation on its way into a function process.
+// An Invocation is one invocation on its way into a function process.
 type Invocation struct {
-	// ID is the invoker's, for the log.
+	// ID is the invoker's ID, for the log.
 	ID string
 	// Tenant is the Lambda tenant id, or empty.
 	Tenant string
@@ -66,20 +66,20 @@ type Invocation struct {
 	Payload  []byte
 }
 
-// Message returns the message that hands inv over.
+// Message returns the message with inv.
 func (inv Invocation) Message() []byte {
 	to := make([]byte, 0, headBytes+8+4+len(inv.ID)+len(inv.Tenant)+len(inv.Payload))
 	deadline := binary.BigEndian.AppendUint64(nil, uint64(inv.Deadline.UnixMilli()))
 	return appendMessage(to, KindInvocation, deadline, sized(inv.ID), sized(inv.Tenant), inv.Payload)
 }
 
-// sized is a short string after its length. What is longer is cut: ids and tenants are not that long.
+// sized returns a short string after its length. It cuts longer ones: IDs and tenants are shorter.
 func sized(s string) []byte {
 	s = s[:min(len(s), math.MaxUint16)]
 	return append(binary.BigEndian.AppendUint16(nil, uint16(len(s))), s...)
 }
 
-// parseInvocation reads the body of such a message. The payload is a part of body.
+// parseInvocation reads the body of an invocation message. The payload aliases body.
 func parseInvocation(body []byte) (Invocation, error) {
 	var inv Invocation
 	if len(body) < 8 {
@@ -101,7 +101,7 @@ func parseInvocation(body []byte) (Invocation, error) {
 	return inv, nil
 }
 
-// Failure is what a function reports in place of an answer. The names are those of the Lambda Runtime API.
+// A Failure is a function's error. The names are those of the Lambda Runtime API.
 type Failure struct {
 	Type    string `json:"errorType"`
 	Message string `json:"errorMessage"`
@@ -115,7 +115,8 @@ func (f Failure) body() []byte {
 	return b
 }
 
-// Ended reads the body of an end or of a failure: whether the process takes no more invocations, and what follows that.
+// Ended reads the body of an end or of a failure: last reports that the process takes no more invocations; rest is
+// what follows.
 func Ended(body []byte) (last bool, rest []byte, err error) {
 	if len(body) == 0 || body[0] > 1 {
 		return false, nil, fmt.Errorf("end of an answer: %w", ErrProtocol)

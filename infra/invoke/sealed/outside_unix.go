@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Outside is the function's side of a counter: all that it can have from outside. It is safe for concurrent use.
+// Outside is the function's side of a counter, its only access to the outside. It is safe for concurrent use.
 type Outside struct {
 	counter *net.UnixConn
 
@@ -23,18 +23,18 @@ type Outside struct {
 	broken  error
 }
 
-// delivery is a reply and the connection that came with it.
+// A delivery is a reply and the connection that came with it.
 type delivery struct {
 	reply Reply
 	conn  net.Conn
 }
 
-// RefusedError is a request that the owner's rules refuse, in words for guests.
+// A RefusedError means that the owner's rules refuse a request. Its text is for guests.
 type RefusedError string
 
 func (e RefusedError) Error() string { return string(e) }
 
-// Refused tells a refusal from failures of the network itself.
+// Refused reports true, which distinguishes a refusal from a network failure.
 func (e RefusedError) Refused() bool { return true }
 
 type timeoutError struct{}
@@ -51,7 +51,7 @@ func newOutside(counter *net.UnixConn) *Outside {
 	return o
 }
 
-// Connect returns a connection to a host that the execution at hand may reach. The owner resolves the name.
+// Connect returns a connection to a host that the current execution may reach. The owner resolves the name.
 func (o *Outside) Connect(ctx context.Context, host string, port uint16) (net.Conn, error) {
 	d, err := o.ask(ctx, Request{Verb: VerbConnect, Name: host, Port: port})
 	if err != nil {
@@ -72,7 +72,7 @@ func (o *Outside) Connect(ctx context.Context, host string, port uint16) (net.Co
 	return nil, errors.New("the connection failed")
 }
 
-// Secret returns the value of a secret that the execution at hand was granted; "" for any other.
+// Secret returns the value of a secret that the current execution was granted; "" for any other.
 func (o *Outside) Secret(name string) string {
 	if name == "" {
 		return ""
@@ -122,7 +122,7 @@ func (o *Outside) ask(ctx context.Context, q Request) (delivery, error) {
 	return delivery{}, ctx.Err()
 }
 
-// receive hands replies out until the counter closes.
+// receive passes replies on until the counter closes.
 func (o *Outside) receive() {
 	err := o.deliver()
 	o.mu.Lock()
@@ -135,7 +135,7 @@ func (o *Outside) receive() {
 }
 
 func (o *Outside) deliver() error {
-	// One connection comes with a read at most: the kernel ends a read behind the bytes that a descriptor came with.
+	// A read returns at most one connection: the kernel ends a read after the bytes that came with a descriptor.
 	var (
 		pending []byte
 		files   []*os.File

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Pair is one connected pair of sockets: the owner keeps one end and gives the other to the process that it starts.
+// A Pair is a connected pair of sockets: the owner keeps one end and gives the other to the process that it starts.
 type Pair struct {
 	Owner    *net.UnixConn
 	Function *os.File
@@ -38,7 +38,7 @@ func NewPair() (Pair, error) {
 	return Pair{owner, function}, nil
 }
 
-// connOf takes a file over.
+// connOf returns a connection that takes over a file.
 func connOf(f *os.File) (*net.UnixConn, error) {
 	c, err := net.FileConn(f)
 	if err = errors.Join(err, f.Close()); err != nil {
@@ -64,9 +64,9 @@ func Inherited() (*Function, *Outside, error) {
 	return NewFunction(link), newOutside(counter), nil
 }
 
-// Send writes a reply, and with it a connection, which may be nil and stays the caller's to close. It waits for room.
-// Each attempt is made by current, which reports whether the reply still belongs to the
-// execution that asked; otherwise Send returns net.ErrClosed and nothing is sent.
+// Send writes a reply, with a connection, which may be nil and which the caller closes. It waits for room. It makes
+// each attempt through current, which reports whether the reply still belongs to the execution that asked; if not,
+// Send returns net.ErrClosed and sends nothing.
 func Send(counter *net.UnixConn, p Reply, conn net.Conn, current func(attempt func()) bool) error {
 	raw, err := counter.SyscallConn()
 	if err != nil {
@@ -99,7 +99,7 @@ func Send(counter *net.UnixConn, p Reply, conn net.Conn, current func(attempt fu
 	return errors.Join(err, sent)
 }
 
-// sendMessage does not wait for room.
+// sendMessage sends a message without waiting for room.
 func sendMessage(fd int, message, rights []byte) error {
 	n, err := unix.SendmsgN(fd, message, rights, nil, unix.MSG_DONTWAIT)
 	if err == nil && n != len(message) {

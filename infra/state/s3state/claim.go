@@ -127,8 +127,8 @@ func (s *Store) claimDue(ctx context.Context, now time.Time, e dueEntry) (execut
 }
 
 // claim claims a job unless may returns an error.
-func (s *Store) claim(ctx context.Context, now time.Time, id string, may func(*jobDocument) error) (job execution.Job,
-	err error) {
+func (s *Store) claim(ctx context.Context, now time.Time, id string,
+	may func(*jobDocument) error) (job execution.Job, err error) {
 	claim := rand.Text()
 	err = change(ctx, s, jobKey(id), maxJob, func(d *jobDocument, there bool) error {
 		if !there {

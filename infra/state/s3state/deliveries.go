@@ -32,8 +32,8 @@ func keyOf(key string) string { return "deliveries/" + hash([]byte(key)) }
 // Begin takes the key of a webhook delivery or of a request until a time. If the key is taken, begun is false, and
 // firstMark and answer are those of the first taker; answer is nil until it has answered. If the first taker does not
 // answer within the lease, begun is true and firstMark is still its mark.
-func (s *Store) Begin(ctx context.Context, key execution.Key, mark string, now, until time.Time) (begun bool,
-	firstMark string, answer []byte, err error) {
+func (s *Store) Begin(ctx context.Context, key execution.Key, mark string, now,
+	until time.Time) (begun bool, firstMark string, answer []byte, err error) {
 	by := rand.Text()
 	err = change(ctx, s, keyOf(key.Name), maxDelivery, func(t *taken, there bool) error {
 		if there && t.By == by {

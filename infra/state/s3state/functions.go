@@ -98,8 +98,8 @@ func (s *Store) Functions(ctx context.Context, tenant, after string, limit int) 
 }
 
 // Content returns the content of a version, verified by its hash.
-func (s *Store) Content(ctx context.Context, tenant, name string, version int) (c execution.FunctionContent,
-	err error) {
+func (s *Store) Content(ctx context.Context, tenant, name string,
+	version int) (c execution.FunctionContent, err error) {
 	d, err := s.document(ctx, tenant, name)
 	if err != nil {
 		return c, err

@@ -15,8 +15,8 @@ import (
 // and the mark it was taken with and the answer it was given (nil while it is being answered) are those of the first.
 // When the process that took it has died without an answer, begun is true and the mark is still the first. The error
 // is an *execution.QuotaError when the tenant may keep no more.
-func (s *Store) Begin(ctx context.Context, key execution.Key, mark string, now, until time.Time) (begun bool,
-	firstMark string, answer []byte, err error) {
+func (s *Store) Begin(ctx context.Context, key execution.Key, mark string, now,
+	until time.Time) (begun bool, firstMark string, answer []byte, err error) {
 	allowed := s.storage(key.Tenant)
 	if key.Quota == execution.QuotaKeys {
 		until = earlier(until, now.Add(allowed.KeepKeys))
