@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/policy/internal/quote"
 )
 
-// Error is one fault in a deployment's policy file. ParseDeployment joins all it finds; errors.As gives the first.
+// An Error is one fault in a policy file. [Parse] joins all faults; errors.As finds the first.
 type Error struct {
 	File   string
 	Line   int // from 1
@@ -26,7 +26,7 @@ func (e *Error) Error() string {
 	return e.File + ":" + strconv.Itoa(e.Line) + ": " + e.Reason
 }
 
-// document reads one YAML file strictly and gathers what is wrong with it.
+// document reads one YAML file strictly and collects its faults.
 type document struct {
 	file string
 	errs []error
@@ -36,10 +36,10 @@ func (d *document) fail(n *yaml.Node, format string, args ...any) {
 	d.errs = append(d.errs, &Error{File: d.file, Line: max(n.Line, 1), Reason: fmt.Sprintf(format, args...)})
 }
 
-// at names a place as the source of a rule.
+// at returns the place of a node as the source of a rule.
 func (d *document) at(n *yaml.Node) string { return d.file + ":" + strconv.Itoa(n.Line) }
 
-// root parses the text into its one mapping; nil with errors noted when there is none.
+// root parses the text and returns its one mapping. It returns nil and records faults if there is none.
 func (d *document) root(text []byte) *yaml.Node {
 	var doc, more yaml.Node
 	reader := yaml.NewDecoder(bytes.NewReader(text))
@@ -66,7 +66,7 @@ func (d *document) root(text []byte) *yaml.Node {
 	return doc.Content[0]
 }
 
-// yamlError takes the line out of the YAML reader's message: "yaml: line 3: …".
+// yamlError splits the YAML reader's message, "yaml: line 3: …", into line and reason.
 func yamlError(err error) (int, string) {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	if rest, ok := strings.CutPrefix(text, "line "); ok {
@@ -93,7 +93,7 @@ func firstAlias(n *yaml.Node) *yaml.Node {
 	return nil
 }
 
-// fields walks a mapping: each key must be known and may stand once.
+// fields walks a mapping whose keys are known and unique.
 func (d *document) fields(n *yaml.Node, what string, known map[string]func(*yaml.Node)) {
 	d.entries(n, what, func(key, value *yaml.Node) {
 		read, ok := known[key.Value]
@@ -109,7 +109,7 @@ func (d *document) fields(n *yaml.Node, what string, known map[string]func(*yaml
 	})
 }
 
-// entries walks a mapping with any keys.
+// entries walks a mapping with any unique keys.
 func (d *document) entries(n *yaml.Node, what string, read func(key, value *yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
 		d.fail(n, "%s must be a mapping", what)
@@ -139,7 +139,7 @@ func (d *document) text(n *yaml.Node, what string) string {
 	return n.Value
 }
 
-// list reads a sequence of texts; it is never nil, because an empty list leaves nothing.
+// list reads a sequence of texts. It is never nil, because an empty list leaves nothing.
 func (d *document) list(n *yaml.Node, what string) []string {
 	out := []string{}
 	if n.Kind != yaml.SequenceNode {
@@ -179,7 +179,7 @@ func (d *document) duration(n *yaml.Node, what string) time.Duration {
 	return v
 }
 
-// digitsFirst reports a time whose every number begins with a digit, as the schema has it: 0.5s, not .5s.
+// digitsFirst reports whether every number of a time begins with a digit, as in the schema: 0.5s, not .5s.
 func digitsFirst(s string) bool {
 	before := 'x'
 	for _, c := range s {
@@ -199,7 +199,7 @@ func (d *document) size(n *yaml.Node, what string) int64 {
 	return v
 }
 
-// parseSize reads a whole number and its unit: b, kb, mb or gb, in powers of 1024.
+// parseSize parses a whole number and its unit: b, kb, mb or gb, in powers of 1024.
 func parseSize(s string) (int64, error) {
 	text := strings.ToLower(s)
 	digits := strings.TrimRight(text, "kmgb")
@@ -211,14 +211,14 @@ func parseSize(s string) (int64, error) {
 	return n << shift, nil
 }
 
-// version is a number.
+// version accepts the number 1.
 func (d *document) version(n *yaml.Node) {
 	if d.choice(n, "version", "1") != "" && n.Tag != "!!int" {
 		d.fail(n, "version must be the number 1")
 	}
 }
 
-// choice reads one of some words.
+// choice reads one of the accepted words.
 func (d *document) choice(n *yaml.Node, what string, accepted ...string) string {
 	for _, a := range accepted {
 		if n.Kind == yaml.ScalarNode && n.Value == a {

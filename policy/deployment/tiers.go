@@ -45,7 +45,7 @@ func (d *document) tiers(n *yaml.Node, r *policy.Rules) {
 	})
 }
 
-// base finds the built-in tier that an added one starts from: strict unless it says otherwise.
+// base returns the built-in tier that an added one starts from. The default is strict.
 func (d *document) base(n *yaml.Node) policy.Tier {
 	tiers := policy.Builtin()
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {

@@ -12,7 +12,7 @@ import (
 // An Input is everything that a scan depends on: the sources, and what findings are weighed by.
 type Input struct {
 	Code string
-	// Language is one of those of package script.
+	// Language is one of those of package scripttext.
 	Language string
 	// Files holds the further sources that the engine could run, by path. Names holds the paths of all other files.
 	Files map[string]string

@@ -12,7 +12,7 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// granted reports whether the powers cover what a finding does: then it is no threat.
+// granted reports whether the powers cover what a finding does, so that it is no threat.
 func granted(h *flow.Hit, g *Powers) bool {
 	switch h.Power {
 	case catalogue.EvalPower:
@@ -36,7 +36,7 @@ type scored struct {
 	found    []place
 }
 
-// place is a finding whose position is not worked out yet.
+// place is a finding whose line and column are not computed yet.
 type place struct {
 	threat.Finding
 	src    *syntax.Source
@@ -64,7 +64,7 @@ func (s *scored) add(file string, from *scanned, g *Powers) {
 		Message: why + "; it was scanned by tokens"}, from.src, from.stuckAt})
 }
 
-// finish sorts, scores, cuts and places the findings.
+// finish sorts, scores, cuts and locates the findings.
 func (s *scored) finish() {
 	a := s.analysis
 	inOrder(s.found)

@@ -21,7 +21,7 @@ type inputHead struct {
 	Shallow  bool     `json:"shallow,omitempty"`
 }
 
-// named is the path and the bytes of one file.
+// named holds the path and the size of one file.
 type named struct {
 	Name  string `json:"name"`
 	Bytes int    `json:"bytes"`

@@ -2,21 +2,20 @@ package catalogue
 
 import "github.com/airlock-run/airlock/policy/threat"
 
-// Catalogue is what the analyser knows by name: the globals of JavaScript hosts and their modules. It is built once per Set
-// and only read afterwards.
+// A Catalogue holds what a scan knows by name: the globals of JavaScript hosts and their modules. It never changes.
 type Catalogue struct {
 	Globals map[string]*Symbol
 	Modules map[string]*Symbol
-	// packages gives the category of packages that have one purpose.
+	// Packages maps packages that have one purpose to a category.
 	Packages map[string]string
-	// anyModule stands for a module loaded under a name that could not be told: its members are known by their own names.
+	// AnyModule stands for a module whose name is not known. Its members are known by their own names.
 	AnyModule *Symbol
-	// methods are members so telling that they count on a receiver nothing is known of.
+	// Methods are members that count even on an unknown receiver.
 	Methods    map[string]*Symbol
 	ImportMeta *Symbol
-	// function is Function; eval is eval.
+	// Function is the constructor of functions.
 	Function, eval *Symbol
-	// lengths has a bit for each length of the globals' names that begin with a byte: most names of programs are none of them.
+	// Lengths has, by the first byte of a global's name, a bit for each length. Most names of programs match none.
 	Lengths [256]uint64
 }
 

@@ -2,7 +2,7 @@ package catalogue
 
 import "github.com/airlock-run/airlock/policy/threat"
 
-// globals returns the names that the global object answers to.
+// globals returns the names of the global object.
 func globals(mods map[string]*Symbol) map[string]*Symbol {
 	plain := func(name string, r role) *Symbol { return &Symbol{Name: name, Role: r, Callable: true} }
 	found := func(name, category string, p Power) *Symbol {
@@ -85,7 +85,7 @@ func globals(mods map[string]*Symbol) map[string]*Symbol {
 	for _, name := range []string{"exec", "execSync", "execFile", "execFileSync", "spawn", "spawnSync"} {
 		out[name] = called(name, threat.CommandExecution, NeverGranted, NoRole)
 	}
-	// Names that Node's own shell defines and that example code takes for granted.
+	// Names that Node's own shell defines and that example code uses without require.
 	for _, name := range []string{"fs", "child_process", "vm", "http", "https", "net", "dgram", "tls", "dns", "http2", "process",
 		"cluster", "worker_threads"} {
 		out[name] = mods[name]
@@ -143,7 +143,7 @@ func globals(mods map[string]*Symbol) map[string]*Symbol {
 	return out
 }
 
-// deno lists the powers of Deno's one global.
+// deno returns the global of Deno.
 func deno() *Symbol {
 	return &Symbol{Name: "Deno", Members: join(
 		group("Deno.", Symbol{Category: threat.CommandExecution, Callable: true}, "run", "Command", "dlopen"),

@@ -76,7 +76,7 @@ func modules() map[string]*Symbol {
 	}
 }
 
-// bufferClass is Node's Buffer: what hands out raw or uninitialised memory is a finding, from and concat are not.
+// bufferClass returns Node's Buffer. What allocates raw memory is a finding; from and concat are not.
 func bufferClass() *Symbol {
 	return &Symbol{Name: "Buffer", Category: threat.BufferManipulation, OnUse: true, Members: join(
 		group("Buffer.", Symbol{Category: threat.BufferManipulation, Callable: true}, "alloc", "allocUnsafe", "allocUnsafeSlow"),

@@ -2,11 +2,11 @@ package catalogue
 
 import "github.com/airlock-run/airlock/policy/threat"
 
-// anyModuleName stands for every module, and for one whose name is only known at run time.
+// AnyModule stands for every module in a list, and for one whose name is only known at run time.
 const AnyModule = "*"
 
-// packages are the well-known packages of registries that have one purpose, by what loading them is for. Those that wrap a
-// module of Node's are that module.
+// packages returns well-known packages that have one purpose, with its category. A package that wraps a module of Node's
+// has that module's.
 func packages() map[string]string {
 	out := map[string]string{}
 	add := func(category string, names ...string) {
@@ -26,7 +26,7 @@ func packages() map[string]string {
 	return out
 }
 
-// Wrapped returns the module of Node's that a package stands for, or the name itself.
+// Wrapped returns the module of Node's that a package wraps, or the name itself.
 func Wrapped(name string) string {
 	switch name {
 	case "fs-extra", "graceful-fs":
@@ -37,7 +37,7 @@ func Wrapped(name string) string {
 	return name
 }
 
-// PowerOf is what a tier must grant for a package of that category to be no threat.
+// PowerOf returns the power that covers packages of a category.
 func PowerOf(category string) Power {
 	switch category {
 	case threat.NetworkRequest:

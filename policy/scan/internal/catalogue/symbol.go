@@ -1,6 +1,6 @@
 package catalogue
 
-// Power is what a tier must grant for a symbol to be no threat.
+// Power is what a tier must grant so that a symbol is no threat.
 type Power uint8
 
 const (
@@ -12,7 +12,7 @@ const (
 	ModulePower // the module that the finding names
 )
 
-// role is what a call of a symbol means to the analyser beyond being a finding.
+// Role is what a call of a symbol means to the analysis, besides being a finding.
 type role uint8
 
 const (
@@ -53,22 +53,22 @@ const (
 	RoleTask    // queueMicrotask and its like: calls a function soon
 )
 
-// Symbol is one name of the catalogue: a global, a module, or a member of one.
+// A Symbol is one name of the catalogue: a global, a module, or a member of one.
 type Symbol struct {
 	Name     string
 	Category string
 	Power    Power
 	Role     role
-	// onUse makes only a call or construction a finding; otherwise reading the name already is one.
+	// OnUse makes only a call or construction a finding. Otherwise reading the name is one already.
 	OnUse bool
-	// module names the module that a symbol stands for.
+	// Module is the name of the module that a symbol stands for.
 	Module string
-	// class marks a built-in constructor, whose prototype is everybody's.
+	// Class marks a built-in constructor, whose prototype is shared.
 	Class bool
-	// callable marks a function, whose constructor is Function.
+	// Callable marks a function, whose constructor is Function.
 	Callable bool
 	Members  map[string]*Symbol
-	// rest stands for every member that is not listed; nil means that those are nothing special.
+	// rest stands for every member that is not listed. If it is nil, those are nothing special.
 	rest *Symbol
 }
 
@@ -87,7 +87,7 @@ func (s *Symbol) IsFunction() bool {
 	return s.Callable || s.Class || s.Role != NoRole || s.OnUse || s.Category != "" && s.Module == ""
 }
 
-// group makes one symbol per name, all alike but for their names.
+// group returns one symbol per name. They differ only in their names.
 func group(prefix string, like Symbol, names ...string) map[string]*Symbol {
 	out := make(map[string]*Symbol, len(names))
 	for _, n := range names {
@@ -98,7 +98,7 @@ func group(prefix string, like Symbol, names ...string) map[string]*Symbol {
 	return out
 }
 
-// join puts maps of symbols together; a later one wins.
+// join returns the union of maps of symbols. A later map wins.
 func join(parts ...map[string]*Symbol) map[string]*Symbol {
 	out := map[string]*Symbol{}
 	for _, p := range parts {

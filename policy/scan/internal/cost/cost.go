@@ -1,10 +1,8 @@
 package cost
 
-// What a scan costs is counted, not timed, so that the same code always has the same answer. A unit of work is some ten
-// nanoseconds. What a parser will need is foretold from the outline; a walk counts what it does. Code that would take more
-// than its share is scanned by tokens, and the finding threat.Unanalysed says so.
+// The costs, by what is counted. A parser's costs are predicted from the outline; a walk counts its own.
 const (
-	// workOfMost is what code of up to sizeOfMost bytes may take; longer code has in proportion.
+	// workOfMost is the work that code of up to sizeOfMost bytes may take. Longer code may take more in proportion.
 	workOfMost = 2_000_000
 	sizeOfMost = 256 << 10
 
@@ -33,29 +31,29 @@ const (
 	CopiedBytes  = 64 // bytes of text that one unit compares or copies
 )
 
-// maxFindings bounds the findings of a scan that are listed.
+// MaxFindings bounds the findings that a result lists.
 const MaxFindings = 100
 
 // WorkFor returns the work that code of so many bytes may take.
 func WorkFor(bytes int) int { return workOfMost * max(bytes, sizeOfMost) / sizeOfMost }
 
-// Budget is the work that is left of one scan, the strings that it runs as code included.
+// A Budget is the work that is left of one scan, including the strings that the code runs as code.
 type Budget struct {
 	Left int
-	// exceeded reports that something was left undone.
+	// Exceeded reports whether something was left undone.
 	Exceeded bool
 }
 
-// New returns a budget of so much work.
+// New returns a budget of the given work.
 func New(work int) *Budget { return &Budget{Left: work} }
 
-// Exhausted returns a budget that is exceeded already.
+// Exhausted returns a budget that is already exceeded.
 func Exhausted() *Budget { return &Budget{Exceeded: true} }
 
-// Reset makes a budget of so much work of b, which others share.
+// Reset starts a new budget in place, for everything that shares b.
 func (b *Budget) Reset(work int) { *b = Budget{Left: work} }
 
-// Take spends work, unless there is too little of it left.
+// Take spends work and reports whether there was enough left.
 func (b *Budget) Take(work int) bool {
 	if work > b.Left {
 		b.Exceeded = true

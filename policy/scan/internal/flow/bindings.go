@@ -2,7 +2,7 @@ package flow
 
 import "github.com/tdewolff/parse/v2/js"
 
-// destructure walks a pattern and what it takes apart. In source the pattern stands first.
+// destructure walks a pattern and the value that it destructures. In source the pattern is first.
 func (w *walker) destructure(b js.IBinding, from js.IExpr) {
 	if from == nil {
 		w.bind(b, nil)
@@ -25,7 +25,7 @@ func (w *walker) destructure(b js.IBinding, from js.IExpr) {
 	}
 }
 
-// bind walks a pattern and gives its variables the parts of v.
+// bind walks a pattern and assigns the parts of v to its variables.
 func (w *walker) bind(b js.IBinding, v *value) {
 	if b != nil && w.guard.enter() {
 		w.pattern(b, v)
@@ -70,7 +70,7 @@ func (w *walker) bindDefault(item js.BindingElement, v *value) {
 	}
 }
 
-// bindKey returns the member of v that one item of an object pattern takes.
+// bindKey returns the member of v that one item of an object pattern names, and its place.
 func (w *walker) bindKey(item js.BindingObjectItem, v *value) (*value, int) {
 	if item.Key == nil {
 		return nil, w.cursor.at
@@ -95,7 +95,7 @@ func (w *walker) bindKey(item js.BindingObjectItem, v *value) (*value, int) {
 	return w.host.member(v, key, at, true), at
 }
 
-// muted sets the findings aside while a part of the source is walked for its positions only.
+// muted silences the findings while part of the source is walked only for its positions.
 func (w *walker) muted() bool {
 	was := w.scope.quiet
 	w.scope.quiet = true
@@ -117,7 +117,7 @@ func (w *walker) funcDecl(d *js.FuncDecl) *value {
 	return v
 }
 
-// body walks parameters and statements of a function. A nil this is the one around it.
+// body walks the parameters and statements of a function. A nil this means that of the surrounding function.
 func (w *walker) body(f *function, params js.Params, list []js.IStmt, this *value) {
 	w.facts.Metrics.FunctionCount++
 	frame, outer, loops, endless, quiet := w.scope.frame, w.scope.this, w.scope.loops, w.scope.endless, w.scope.quiet
@@ -127,7 +127,7 @@ func (w *walker) body(f *function, params js.Params, list []js.IStmt, this *valu
 	}
 	w.scope.branch++
 	for _, p := range params.List {
-		// Calls bind the parameters; here only what stands in the source is walked.
+		// Calls bind the parameters. Here only the source of the parameters is walked.
 		w.bindParam(p)
 	}
 	if params.Rest != nil {

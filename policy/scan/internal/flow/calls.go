@@ -8,18 +8,18 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// call is one call or construction of a value.
+// call holds one call or construction.
 type call struct {
 	args  []*value
 	at    int
 	isNew bool
-	// received marks a call on a receiver, x.f(): then a plain function's this is x, not the global object.
+	// received marks a call on a receiver, x.f(), so that this in a plain function is x instead of the global object.
 	received bool
 	template *value // the text of a tagged template
 	depth    int
 }
 
-// calls follows calls: into functions of the program, and into what built-in functions return.
+// calls follows calls into functions of the program, and computes what built-in functions return.
 type calls struct {
 	budget   *cost.Budget
 	cat      *catalogue.Catalogue
@@ -45,8 +45,8 @@ func (c call) arg(i int) *value {
 	return nil
 }
 
-// isInterop knows the helpers that compilers put around require: what they give stands for the module. Followed like
-// other functions, each would give every module that it is ever called with.
+// isInterop reports whether a callee is one of the helpers that compilers put around require. Their result stands for the
+// module. If they were followed like other functions, each would return every module that it is ever called with.
 func isInterop(callee js.IExpr) bool {
 	for {
 		switch e := callee.(type) {
@@ -84,7 +84,7 @@ func hasReceiver(callee js.IExpr) bool {
 	return false
 }
 
-// invoke returns what calling the value may return.
+// invoke returns the values that a call may return.
 func (cs *calls) invoke(callee *value, c call) *value {
 	if c.depth++; c.depth > 8 || !cs.budget.Take(cost.ValueWork*(1+len(c.args))) {
 		return nil
@@ -116,7 +116,7 @@ func (cs *calls) invokeOne(f *value, c call) *value {
 	return nil
 }
 
-// escapes reports Function handed to something that will call it.
+// escapes reports Function when it is an argument of something that will call it.
 func (cs *calls) escapes(c call) {
 	for _, a := range c.args {
 		for v := a; v != nil; v = v.alt {
@@ -205,7 +205,7 @@ func (cs *calls) invokeSymbol(s *catalogue.Symbol, c call) *value {
 	return nil
 }
 
-// givenPrototype is what Object.getPrototypeOf gives: only a literal's prototype is surely one that others share.
+// givenPrototype returns the result of Object.getPrototypeOf. Only the prototype of a literal is certain to be shared.
 func (cs *calls) givenPrototype(v *value) *value {
 	for b := v; b != nil; b = b.alt {
 		switch {
@@ -219,7 +219,7 @@ func (cs *calls) givenPrototype(v *value) *value {
 	return nil
 }
 
-// change covers what writes members by call: Object.assign, Object.defineProperty, Reflect.set.
+// change handles the calls that write members: Object.assign, Object.defineProperty, Reflect.set.
 func (cs *calls) change(s *catalogue.Symbol, c call) *value {
 	for b := c.arg(0); b != nil; b = b.alt {
 		if b.kind == kindPrototype {
@@ -243,7 +243,7 @@ func (cs *calls) change(s *catalogue.Symbol, c call) *value {
 	return c.arg(0)
 }
 
-// elements returns an array's members, for apply.
+// elements returns the elements of an array, for apply.
 func elements(v *value) []*value {
 	if v == nil || v.kind != kindArray {
 		return nil
@@ -251,7 +251,7 @@ func elements(v *value) []*value {
 	return v.obj.elems
 }
 
-// invokeMethod covers call, apply, bind and the methods of what is known.
+// invokeMethod handles call, apply, bind and the methods of known values.
 func (cs *calls) invokeMethod(m *value, c call) *value {
 	switch {
 	case m.of == nil:
@@ -282,7 +282,7 @@ func (cs *calls) invokeMethod(m *value, c call) *value {
 		return cs.invoke(m.of, call{args: elements(c.arg(1)), at: c.at, depth: c.depth})
 	case "bind":
 		if m.of.kind == kindMethod && (m.of.text == "call" || m.of.text == "apply") {
-			// f.call.bind(g) is g with its receiver as the first argument, whatever f is.
+			// f.call.bind(g) is g with its receiver as the first argument, for any f.
 			return &value{kind: kindMethod, text: m.of.text, of: c.arg(0)}
 		}
 		return m.of
@@ -299,7 +299,7 @@ func rest(args []*value) []*value {
 	return args[1:]
 }
 
-// decodedText keeps sight of text on its way through Buffer.from(…).toString().
+// decodedText returns v if it came out of a decoder, so that Buffer.from(…).toString() keeps it.
 func (v *value) decodedText() *value {
 	if v.isDecoded() {
 		return v

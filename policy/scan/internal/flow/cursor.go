@@ -43,8 +43,8 @@ func (c *cursor) propertyText(l js.LiteralExpr) string {
 // passName moves the cursor behind the next mention of a variable.
 func (c *cursor) passName(v *js.Var) { c.at = c.locate(v.Data) }
 
-// offsetOf returns the place of a slice of the parsed text. The parser keeps no positions, but names and literals are slices of
-// its buffer: the distance between two addresses is the place. Nothing is read through them.
+// offsetOf returns the offset of a slice of the parsed text. The parser keeps no positions, but names and literals are
+// slices of its buffer, so the distance between two addresses is the offset. Nothing is read through them.
 func (c *cursor) offsetOf(b []byte) (int, bool) {
 	if len(b) == 0 || len(c.buf) == 0 {
 		return 0, false
@@ -64,7 +64,7 @@ func (c *cursor) source(b []byte) string {
 	return string(b)
 }
 
-// pass moves the cursor behind a name or literal and gives its place.
+// pass moves the cursor behind a name or literal and returns its offset.
 func (c *cursor) pass(b []byte) int {
 	if off, ok := c.offsetOf(b); ok {
 		c.offset = off + len(b)
@@ -73,9 +73,9 @@ func (c *cursor) pass(b []byte) int {
 	return c.locate(b)
 }
 
-// locate returns the offset of the next mention of a name and moves the cursor behind it. The tree gives every mention of a
-// variable the bytes of the first one, but the walk follows the source, so only punctuation, keywords and comments stand
-// between the cursor and the mention. Text that locate looks at a second time is charged to the budget.
+// locate returns the offset of the next mention of a name and moves the cursor behind it. The tree gives every mention of
+// a variable the bytes of the first one, but the walk follows the source, so only punctuation, keywords and comments are
+// between the cursor and the mention. Text that locate searches a second time is charged to the budget.
 func (c *cursor) locate(name []byte) int {
 	if len(name) > 1 && name[0] == '#' {
 		name = name[1:]
@@ -90,8 +90,8 @@ func (c *cursor) locate(name []byte) int {
 	return at
 }
 
-// mentionOf searches s for name, from an offset on. It returns the offset of the mention, the offset to go on from, and how
-// far it has looked. Where something else stands in the way it returns the offset of that.
+// mentionOf searches s for name, starting at from. It returns the offset of the mention, the offset to continue from, and
+// the end of what it searched. If something else is in the way it returns the offset of that.
 func mentionOf(name []byte, s string, from int) (at, next, seen int) {
 	for i := from; i < len(s); {
 		switch c := s[i]; {
@@ -137,7 +137,7 @@ func wordEnd(s string, i int) int {
 	return i
 }
 
-// passable reports the words that have no node of their own and may stand between the cursor and a name.
+// passable reports whether a word has no node of its own and so may be between the cursor and a name.
 func passable(word string) bool {
 	switch word {
 	case "\u2028", "\u2029", "\u00a0", "\ufeff":

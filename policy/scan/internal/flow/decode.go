@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// invokeText covers the functions that make text: String, fromCharCode, atob, Buffer.from and their like.
+// invokeText handles the functions that return text: String, fromCharCode, atob, Buffer.from and their like.
 func (cs *calls) invokeText(s *catalogue.Symbol, c call) *value {
 	switch s.Role {
 	case catalogue.RoleCharCode:
@@ -80,7 +80,7 @@ func (cs *calls) charCodes(args []*value) *value {
 	return &value{kind: kindText, text: b.String(), decoded: true}
 }
 
-// decode returns what a decoder makes of a constant, and reports decoders applied to one another.
+// decode returns what a decoder makes of a constant, and reports chains of decoders.
 func (cs *calls) decode(s *catalogue.Symbol, c call) *value {
 	in := c.arg(0)
 	encoding, _ := cs.values.textOf(c.arg(1))

@@ -56,7 +56,7 @@ func (ex *expressions) construct(e *js.NewExpr) *value {
 	return v
 }
 
-// args walks the arguments.
+// args walks the arguments and returns their values.
 func (ex *expressions) args(list []js.Arg) []*value {
 	if len(list) == 0 {
 		return nil
@@ -76,7 +76,7 @@ func (ex *expressions) args(list []js.Arg) []*value {
 	return out
 }
 
-// expr walks an expression in source order and gives what is known of its value. It leaves w.at at the place to report.
+// expr walks an expression in source order and returns its value. It leaves the place to report in cursor.at.
 func (ex *expressions) expr(e js.IExpr) *value {
 	if e == nil || !ex.guard.enter() {
 		return nil
@@ -131,7 +131,7 @@ func (ex *expressions) valueOf(e js.IExpr) *value {
 	return ex.compound(e)
 }
 
-// compound walks the expressions that hold parts.
+// compound walks the expressions that consist of parts.
 func (ex *expressions) compound(e js.IExpr) *value {
 	switch e := e.(type) {
 	case *js.ArrayExpr:
@@ -202,7 +202,7 @@ func (ex *expressions) test(e js.IExpr) {
 	ex.compared(e)
 }
 
-// compared walks an operand that is only looked at: naming a power there does not acquire it.
+// compared walks an operand that is only compared. Naming a power there does not acquire it.
 func (ex *expressions) compared(e js.IExpr) *value {
 	inner := e
 	for {
@@ -223,7 +223,7 @@ func (ex *expressions) compared(e js.IExpr) *value {
 	return ex.expr(e)
 }
 
-// loud walks an operand whose value is used whatever surrounds it.
+// loud walks an operand whose value is used, whatever surrounds it.
 func (ex *expressions) loud(e js.IExpr) *value {
 	was := ex.scope.quiet
 	ex.scope.quiet = false
@@ -260,7 +260,7 @@ func (ex *expressions) unary(e *js.UnaryExpr) *value {
 }
 
 func (ex *expressions) binary(e *js.BinaryExpr) *value {
-	// A long chain of operators leans to the left: walk its spine in a loop, not by recursion.
+	// A long chain of operators leans to the left. A loop walks its spine, because recursion would be too deep.
 	if spine := ex.spine(e); spine != nil {
 		return ex.chain(spine)
 	}
@@ -289,7 +289,7 @@ func (ex *expressions) binary(e *js.BinaryExpr) *value {
 	return nil
 }
 
-// spine returns the operands of a chain of additions, first to last, when there are many.
+// spine returns the operands of a long chain of additions, first to last, or nil.
 func (ex *expressions) spine(e *js.BinaryExpr) []js.IExpr {
 	n := 0
 	for x := js.IExpr(e); ; n++ {
@@ -369,7 +369,7 @@ func (ex *expressions) assignment(e *js.BinaryExpr) *value {
 	return v
 }
 
-// spread returns the variables of an assignment pattern their parts of v. The pattern has been walked already.
+// spread assigns the parts of v to the variables of an assignment pattern, which was walked before.
 func (ex *expressions) spread(target js.IExpr, v *value) {
 	if v == nil || !ex.guard.enter() {
 		return
@@ -415,7 +415,7 @@ func (ex *expressions) dynamicImport(e *js.CallExpr, lit *js.LiteralExpr) *value
 	return v
 }
 
-// read returns what a variable may hold where it is mentioned, and reports what the name itself gives away.
+// read returns the values that a variable may have where it is mentioned, and reports a name that is a power.
 func (ex *expressions) read(v *js.Var) *value {
 	ex.cursor.passName(v)
 	info := ex.program.variable(v)

@@ -23,7 +23,7 @@ type facts struct {
 	free map[string]struct{}
 }
 
-// Hit is a finding before it is scored.
+// A Hit is a finding before it is scored.
 type Hit struct {
 	Category string
 	Power    catalogue.Power
@@ -32,7 +32,7 @@ type Hit struct {
 	Message  string
 }
 
-// hitClass is what grants tell apart.
+// hitClass holds what grants distinguish findings by.
 type hitClass struct {
 	category string
 	power    catalogue.Power
@@ -61,8 +61,8 @@ func (f *findings) add(category string, p catalogue.Power, module string, offset
 	f.hits = append(f.hits, Hit{Category: category, Power: p, Module: module, Offset: offset, Message: strings.Join(message, "")})
 }
 
-// full reports that another finding of a class would only be counted. Two of each class are enough for every tier's score;
-// only modules have names without end, and those count alike.
+// full reports whether another finding of a class would only be counted. Two of each class are enough for every tier's
+// score. Only modules have unlimited names, and all of them count alike.
 func (f *findings) full(category string, p catalogue.Power, module string) bool {
 	if len(f.hits) < cost.MaxFindings {
 		return false

@@ -12,16 +12,16 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// flow follows the values of one source.
-type flow struct{ walker *walker }
+// A Flow follows the values of one source.
+type Flow struct{ walker *walker }
 
-// New returns a flow. Globals are the names that the caller defines, files the paths of the files beside the code.
-func New(c *catalogue.Catalogue, globals []string, files map[string]bool, b *cost.Budget) *flow {
-	return &flow{newWalker(c, globals, files, b)}
+// New returns a Flow. Globals are the names that the caller defines, files the paths of the files beside the code.
+func New(c *catalogue.Catalogue, globals []string, files map[string]bool, b *cost.Budget) *Flow {
+	return &Flow{newWalker(c, globals, files, b)}
 }
 
-// Walk follows the values of a parsed source.
-func (f *flow) Walk(t *syntax.Tree) {
+// Walk follows the values of a parsed source. It is called at most once.
+func (f *Flow) Walk(t *syntax.Tree) {
 	w := f.walker
 	w.cursor.text, w.cursor.buf = t.Text, t.Buf
 	w.walk(t.List)
@@ -29,19 +29,19 @@ func (f *flow) Walk(t *syntax.Tree) {
 }
 
 // Hits returns what the walk found.
-func (f *flow) Hits() []Hit { return f.walker.findings.hits }
+func (f *Flow) Hits() []Hit { return f.walker.findings.hits }
 
 // Dropped reports whether there were more findings than are kept.
-func (f *flow) Dropped() bool { return f.walker.findings.dropped }
+func (f *Flow) Dropped() bool { return f.walker.findings.dropped }
 
 // TooDeep reports whether the tree is too deep to be walked to its end.
-func (f *flow) TooDeep() bool { return f.walker.guard.tooDeep }
+func (f *Flow) TooDeep() bool { return f.walker.guard.tooDeep }
 
 // ScanTokens scans a text by its tokens and returns what it found.
-func (f *flow) ScanTokens(text string) []Hit { return newTokenScan(f.walker).scanTokens(text) }
+func (f *Flow) ScanTokens(text string) []Hit { return newTokenScan(f.walker).scanTokens(text) }
 
 // Telemetry returns the telemetry of the source. Text is the part of code inside fences.
-func (f *flow) Telemetry(code, text string) threat.Telemetry {
+func (f *Flow) Telemetry(code, text string) threat.Telemetry {
 	f.walker.finish(code, text)
 	return f.walker.facts.Telemetry
 }

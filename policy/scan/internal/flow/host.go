@@ -9,10 +9,10 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// reported marks a prototype whose reaching was a finding already, so that changing it is not another.
+// reported marks a prototype whose access was already a finding, so that changing it is not another.
 const reported = "reported"
 
-// host resolves names and members to what the host provides by them, and reports the powers among them.
+// host resolves names and members to what the host provides under them, and reports the powers among them.
 type host struct {
 	budget   *cost.Budget
 	cat      *catalogue.Catalogue
@@ -26,7 +26,7 @@ type host struct {
 	globals  map[string]bool // names that the caller defines
 }
 
-// computed returns the member that a computed key may name.
+// computed returns the members that a computed key may name.
 func (h *host) computed(base, key *value, at int) *value {
 	var out *value
 	known := false
@@ -72,7 +72,7 @@ func (h *host) reachable(base *value, name string) bool {
 	return name == "constructor" || name == "__proto__" || name == "prototype"
 }
 
-// member returns what base.name may be, and reports it when it is a power. Plain says that the name stands in the source.
+// member returns the values that base.name may have, and reports powers. Plain says that the source spells the name.
 func (h *host) member(base *value, name string, at int, plain bool) *value {
 	if name == "__proto__" {
 		h.facts.Flags.HasProtoAccess = true
@@ -163,7 +163,7 @@ func (h *host) memberOfConstructor(name string, at int) *value {
 	return nil
 }
 
-// memberOfPlain covers strings, numbers, regular expressions and functions.
+// memberOfPlain handles strings, numbers, regular expressions and functions.
 func (h *host) memberOfPlain(b *value, name string) *value {
 	switch {
 	case name == "constructor" && b.callableKind():
@@ -214,7 +214,7 @@ func (h *host) memberOfSymbol(b *value, name string, at int) *value {
 	return nil
 }
 
-// functionPrototype marks Function.prototype, whose constructor is Function.
+// functionPrototype returns the prototype's owner if s is Function, so that its constructor is Function.
 func functionPrototype(s *catalogue.Symbol) *value {
 	if s.Role == catalogue.RoleFunction {
 		return &value{kind: kindBuiltin}
@@ -222,7 +222,7 @@ func functionPrototype(s *catalogue.Symbol) *value {
 	return nil
 }
 
-// memberName replaces the star of a symbol that stands for any member.
+// memberName returns the name of a member. The star of a symbol that stands for any member is replaced.
 func memberName(m *catalogue.Symbol, name string) string {
 	if n := len(m.Name); n > 0 && m.Name[n-1] == '*' {
 		return m.Name[:n-1] + quote.Clip(name, 60)
@@ -262,7 +262,7 @@ func (h *host) memberOfArray(b *value, name string) *value {
 	return &value{kind: kindMethod, text: name, of: b}
 }
 
-// prototypeOf returns the prototype of a value: that of all functions, or one that others share.
+// prototypeOf returns the prototype of a value: that of all functions, or one that objects share.
 func (h *host) prototypeOf(base *value) *value {
 	for b := base; b != nil; b = b.alt {
 		if b.callableKind() {
@@ -272,7 +272,7 @@ func (h *host) prototypeOf(base *value) *value {
 	return &value{kind: kindPrototype}
 }
 
-// changes reports a write to a member of a prototype that others share.
+// changes reports a write to a member of a shared prototype.
 func (h *host) changes(base *value, at int) {
 	for b := base; b != nil; b = b.alt {
 		if b.kind == kindPrototype && b.text == "" {
@@ -284,7 +284,7 @@ func (h *host) changes(base *value, at int) {
 // global resolves a member of the global object by name.
 func (h *host) global(name string, at int) *value { return h.mentioned(h.standsFor(name), at) }
 
-// standsFor returns what the host's global object has by a name.
+// standsFor returns the host's global of a name, or nil.
 func (h *host) standsFor(name string) *value {
 	switch name {
 	case "globalThis", "global", "window", "self", "top", "frames":
@@ -296,7 +296,7 @@ func (h *host) standsFor(name string) *value {
 	return symbolValue(h.cat.Globals[name])
 }
 
-// mentioned notes that a global was named.
+// mentioned records that a global was named.
 func (h *host) mentioned(v *value, at int) *value {
 	if v != nil && v.kind == kindSymbol {
 		h.flag(v.sym)
@@ -307,7 +307,7 @@ func (h *host) mentioned(v *value, at int) *value {
 	return v
 }
 
-// flag notes a global in the telemetry.
+// flag records a global in the telemetry.
 func (h *host) flag(s *catalogue.Symbol) {
 	f := &h.facts.Flags
 	switch s.Role {

@@ -32,10 +32,10 @@ func (ex *expressions) array(e *js.ArrayExpr) *value {
 	return &value{kind: kindArray, obj: out}
 }
 
-// object walks an object literal. Methods see it as their this.
+// object walks an object literal. Its methods have it as their this.
 func (ex *expressions) object(e *js.ObjectExpr) *value {
 	out := &value{kind: kindObject, obj: &object{}}
-	// Methods are known to one another, whatever their order.
+	// Methods can use one another in any order.
 	for _, p := range e.List {
 		if m, ok := p.Value.(*js.MethodDecl); ok && m.Name.Computed == nil && !m.Get && !m.Set {
 			ex.values.set(out.obj, ex.cursor.propertyText(m.Name.Literal), &value{kind: kindFunction, fn: ex.program.function(m, m.Params, false)})
@@ -85,7 +85,7 @@ func isNull(e js.IExpr) bool {
 	return ok && l.TokenType == js.NullToken
 }
 
-// propertyName walks a property's key.
+// propertyName walks the key of a property and returns its name, if it is known.
 func (ex *expressions) propertyName(n *js.PropertyName) (string, bool) {
 	if n.Computed != nil {
 		return ex.values.textOf(ex.loud(n.Computed))
@@ -94,7 +94,7 @@ func (ex *expressions) propertyName(n *js.PropertyName) (string, bool) {
 	return ex.cursor.propertyText(n.Literal), true
 }
 
-// give puts what a getter returns, and a method whose name is computed, into the object that has it.
+// give adds to an object what a getter returns, or a method whose name is computed.
 func (ex *expressions) give(to *value, m *js.MethodDecl, v *value) {
 	name, known := "", m.Name.Private != nil
 	switch {
@@ -114,7 +114,7 @@ func (ex *expressions) give(to *value, m *js.MethodDecl, v *value) {
 	}
 }
 
-// constant returns the text of a key that needs no walk: a literal.
+// constant returns the text of a key that is a literal and needs no walk.
 func (ex *expressions) constant(e js.IExpr) (string, bool) {
 	if l, ok := e.(*js.LiteralExpr); ok && l.TokenType == js.StringToken {
 		return ex.cursor.propertyText(*l), true
@@ -133,14 +133,14 @@ func (ex *expressions) method(m *js.MethodDecl, this *value) *value {
 	return &value{kind: kindFunction, fn: f}
 }
 
-// class walks a class. Instances and the class itself are one object here: this in either.
+// class walks a class. Instances and the class itself are one object here, which is this in either.
 func (ex *expressions) class(c *js.ClassDecl) *value {
 	if c.Name != nil {
 		ex.cursor.passName(c.Name)
 	}
 	self := &value{kind: kindObject, obj: &object{}}
 	if c.Extends != nil {
-		// A class that extends Function builds code from strings as Function does; of others, what counts is its use.
+		// A class that extends Function builds code from strings, as Function does. Extending other powers is a use.
 		base := ex.expr(c.Extends)
 		ex.calls.escapes(call{args: []*value{base}, at: ex.cursor.at})
 		for b := base; b != nil; b = b.alt {
@@ -149,7 +149,7 @@ func (ex *expressions) class(c *js.ClassDecl) *value {
 			}
 		}
 	}
-	// Methods are known to one another, whatever their order.
+	// Methods can use one another in any order.
 	for _, el := range c.List {
 		if m := el.Method; m != nil && m.Name.Computed == nil && !m.Get && !m.Set {
 			name := ex.cursor.propertyText(m.Name.Literal)
@@ -219,7 +219,7 @@ func (ex *expressions) template(e *js.TemplateExpr) *value {
 	return ex.calls.invoke(tag, call{args: args, at: at, template: sum})
 }
 
-// templateText returns the content of one stretch of template text, delimiters taken off.
+// templateText returns the content of one piece of template text without delimiters.
 func templateText(raw []byte) *value {
 	s := string(raw)
 	if len(s) > 0 && (s[0] == '`' || s[0] == '}') {

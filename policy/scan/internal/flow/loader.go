@@ -20,7 +20,7 @@ type loader struct {
 	files    map[string]bool
 }
 
-// invokeLoader covers the calls that load modules.
+// invokeLoader handles the calls that load modules.
 func (l *loader) invokeLoader(s *catalogue.Symbol, c call) (*value, bool) {
 	switch s.Role {
 	case catalogue.RoleRequire:
@@ -32,7 +32,7 @@ func (l *loader) invokeLoader(s *catalogue.Symbol, c call) (*value, bool) {
 	return nil, false
 }
 
-// load reports what loading a module means and gives the module.
+// load reports the loading of a module and returns the module.
 func (l *loader) load(name *value, at int, how string) *value {
 	var out *value
 	known := false
@@ -96,7 +96,7 @@ func (l *loader) loadNamed(spec string, at int, how string) *value {
 	return &value{kind: kindSymbol, sym: &catalogue.Symbol{Name: name, Module: name}}
 }
 
-// hasFile reports whether the request brought the file that a relative specifier may mean.
+// hasFile reports whether the request has the file that a relative specifier may mean.
 func (l *loader) hasFile(spec string) bool {
 	base := strings.TrimPrefix(path.Clean("/"+spec), "/")
 	for _, ext := range []string{"", ".js", ".mjs", ".cjs", ".ts", ".json", "/index.js", "/index.ts"} {

@@ -38,7 +38,7 @@ func (ex *expressions) indexed(e *js.IndexExpr) (base, key *value, at int) {
 	return base, key, at
 }
 
-// operand walks what a member is read from. Reading a member of a power is what counts, unless the member is nothing.
+// operand walks the object that a member is read from.
 func (ex *expressions) operand(e js.IExpr) *value { return ex.loud(e) }
 
 // store walks target = y for a member: x.name or x[key].
@@ -82,7 +82,7 @@ func (ex *expressions) store(target js.IExpr, y js.IExpr) *value {
 	return v
 }
 
-// target walks an expression that is also written to, or deleted: x += 1, x++, delete x.
+// target walks an expression that is also written to or deleted: x += 1, x++, delete x.
 func (ex *expressions) target(e js.IExpr) *value {
 	for {
 		g, ok := e.(*js.GroupExpr)

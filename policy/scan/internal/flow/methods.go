@@ -101,7 +101,7 @@ func (cs *calls) foldArray(of *value, name string, c call) *value {
 	return nil
 }
 
-// itemsVia hands the items to a callback and gives what it returns, or the items when there is none.
+// itemsVia calls a callback with the items and returns its result, or the items if there is no callback.
 func (cs *calls) itemsVia(of *value, c call) *value {
 	items := cs.values.itemsOf(of)
 	if f := c.arg(0); f != nil && f.kind != kindNumber {

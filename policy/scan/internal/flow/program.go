@@ -2,7 +2,7 @@ package flow
 
 import "github.com/tdewolff/parse/v2/js"
 
-// program holds what is known of the code's own variables and functions. It stays from one walk to the next.
+// program holds what is known of the code's own variables and functions. Walks add to it.
 type program struct {
 	scope  *scope
 	values *values
@@ -19,12 +19,12 @@ type program struct {
 	tasks      bool // queueMicrotask or its like was called
 }
 
-// variable is what one binding may hold.
+// variable holds the values that one binding may have.
 type variable struct {
 	now, all *value
 	home     *function
 	branch   int
-	// free is the name of one that the code does not declare, stands what the host's global object has by that name.
+	// free is the name of a variable that the code does not declare, stands the host's global of that name.
 	free   string
 	stands *value
 	listed bool // among the names that the code does not declare
@@ -32,7 +32,7 @@ type variable struct {
 	early bool
 }
 
-// keep notes what a member was given.
+// keep records the value that was assigned to a member.
 func (p *program) keep(base *value, key string, v *value) {
 	if v == nil {
 		return
@@ -65,7 +65,7 @@ func (p *program) variable(v *js.Var) *variable {
 	return info
 }
 
-// assign returns a variable a value: in place of the old one on a straight line, beside it behind a branch.
+// assign sets a variable. On a straight line the value replaces the old one, behind a branch it joins it.
 func (p *program) assign(v *js.Var, val *value) {
 	if val == nil && p.vars[resolved(v)] == nil {
 		return
@@ -84,19 +84,19 @@ func (p *program) assign(v *js.Var, val *value) {
 	}
 }
 
-// matters reports whether a value that turned up after it was needed is worth another walk.
+// matters reports whether a value that turned up after it was needed justifies another walk.
 func (p *program) matters(v *value) bool {
 	switch v.kind {
 	case kindText:
 		return p.dynamicKey
 	case kindFunction, kindObject:
-		// Functions matter where timers do: they may set themselves going. Objects are new in every walk.
+		// Functions matter where timers do: they may set timers for themselves. Objects are new in every walk.
 		return (p.facts.Flags.HasTimers || p.tasks) && p.round == 0
 	}
 	return v.powerful()
 }
 
-// function returns the record of a function node, the same one in every round.
+// function returns the record of a function node. It is the same in every round.
 func (p *program) function(node any, params js.Params, plain bool) *function {
 	f := p.fns[node]
 	if f == nil {
@@ -106,7 +106,7 @@ func (p *program) function(node any, params js.Params, plain bool) *function {
 	return f
 }
 
-// returns notes a value that the current function may return.
+// returns records a value that the current function may return.
 func (p *program) returns(v *value) {
 	if p.scope.frame == nil || v == nil || p.scope.frame.ret.holds(v) {
 		return

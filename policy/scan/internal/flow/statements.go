@@ -8,7 +8,7 @@ import (
 	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
 )
 
-// manyRounds is from how many rounds on a loop that sets timers is a flood.
+// manyRounds is the number of rounds from which a loop that sets timers is a flood.
 const manyRounds = 1000
 
 func (w *walker) importStmt(s *js.ImportStmt) {
@@ -69,7 +69,7 @@ func (w *walker) exportStmt(s *js.ExportStmt) {
 	}
 }
 
-// block walks statements in order. Functions are declared first, as the language hoists them.
+// block walks statements in order. It declares functions first, because the language hoists them.
 func (w *walker) block(list []js.IStmt) {
 	for _, s := range list {
 		if f, ok := s.(*js.FuncDecl); ok && f.Name != nil {
@@ -170,7 +170,7 @@ func (w *walker) loop(s js.IStmt) {
 		w.forTarget(s.Init, w.values.itemsOf(keys))
 		w.looped(false, func() { w.block(s.Body.List) })
 	case *js.ForOfStmt:
-		// The target stands before what it iterates over, in source and so in the walk; its values are bound afterwards.
+		// The target is before the iterated value in source, and so in the walk. Its values are bound afterwards.
 		w.forTarget(s.Init, nil)
 		items := w.expressions.expr(s.Value)
 		w.forTarget(s.Init, w.values.itemsOf(items))
@@ -178,7 +178,7 @@ func (w *walker) loop(s js.IStmt) {
 	}
 }
 
-// forTarget walks a loop's target, or, given values, binds it without walking it again.
+// forTarget walks the target of a loop. Given values, it binds them without another walk.
 func (w *walker) forTarget(init js.IExpr, items *value) {
 	decl, declares := init.(*js.VarDecl)
 	switch {
@@ -215,7 +215,7 @@ func (w *walker) branched(body func()) {
 	w.scope.branch--
 }
 
-// isLong reports a loop's condition of the sort i < 100000.
+// isLong reports whether a loop's condition is of the form i < 100000.
 func isLong(e js.IExpr) bool {
 	b, ok := e.(*js.BinaryExpr)
 	if !ok || b.Op != js.LtToken && b.Op != js.LtEqToken {

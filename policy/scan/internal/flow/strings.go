@@ -14,13 +14,13 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// maxNestedScans bounds how many strings of code one walk looks into.
+// maxNestedScans bounds the strings of code that one walk scans.
 const maxNestedScans = 32
 
-// smuggled marks an object that brings a key that reaches a prototype: harmless until it is merged into another.
+// smuggled marks an object that has a key that reaches a prototype. It is harmless until it is merged into another.
 const smuggled = "smuggled"
 
-// codeString scans a constant string that is run as code, and reports one that came out of a decoder.
+// codeString scans a constant string that is run as code, and reports a string that came out of a decoder.
 func (cs *calls) codeString(c call) {
 	v := c.arg(len(c.args) - 1)
 	if c.template != nil {
@@ -36,7 +36,7 @@ func (cs *calls) codeString(c call) {
 	}
 }
 
-// scanNested looks into a constant string that is run as code; what it finds counts at the place that runs it.
+// scanNested scans a constant string that is run as code. Its findings have the place that runs it.
 func (cs *calls) scanNested(code string, at int) {
 	if cs.nestedScans >= maxNestedScans || !cs.budget.Take(cost.NestedWork+len(code)*2) {
 		return
@@ -82,7 +82,7 @@ func sortedKeys(m map[string]*value) []string {
 	return names
 }
 
-// pollutes looks for the keys that reach a prototype. The decoder bounds the depth.
+// pollutes reports whether a document has keys that reach a prototype. The decoder bounds the depth.
 func pollutes(doc any) bool {
 	switch d := doc.(type) {
 	case []any:
@@ -99,7 +99,7 @@ func pollutes(doc any) bool {
 	return false
 }
 
-// isSetter knows the names that functions go by which write to a path in an object.
+// isSetter reports whether name is a usual name of functions that write to a path in an object.
 func isSetter(name string) bool {
 	switch name {
 	case "set", "setWith", "setIn", "setValue", "setPath", "setProperty", "setDeep", "deepSet", "dset", "assocPath", "put", "update",
@@ -109,7 +109,7 @@ func isSetter(name string) bool {
 	return false
 }
 
-// isMerger knows the names that functions go by which copy members deeply.
+// isMerger reports whether name is a usual name of functions that copy members deeply.
 func isMerger(name string) bool {
 	switch name {
 	case "merge", "mergeDeep", "deepMerge", "mergeWith", "mergeAll", "deepmerge", "extend", "extendDeep", "deepExtend", "defaults",
@@ -120,7 +120,7 @@ func isMerger(name string) bool {
 }
 
 // pollution reports a call that writes to a path through a prototype, set(o, "__proto__.x", v), or that merges an object
-// which brings such a key.
+// with such a key.
 func (cs *calls) pollution(callee js.IExpr, c call) {
 	name := ""
 	switch e := callee.(type) {
@@ -170,8 +170,8 @@ func (cs *calls) pollution(callee js.IExpr, c call) {
 	}
 }
 
-// built returns what eval of a name is, and what a function gives that was made of nothing but "return name": the way old
-// code finds the global object.
+// built returns the value of eval of a name, or a function made of nothing but "return name". Old code finds the global
+// object this way.
 func (cs *calls) built(s *catalogue.Symbol, c call) *value {
 	text, ok := cs.values.textOf(c.arg(len(c.args) - 1))
 	if !ok {

@@ -6,21 +6,21 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// maxTimerChecks bounds the searches for timers that come back to where they were set.
+// maxTimerChecks bounds the searches for timers that set themselves again.
 const maxTimerChecks = 25
 
-// timers watches what the code sets going: functions that set a timer for themselves, intervals that nobody clears,
-// timers set in loops.
+// timers records the timers that the code sets: functions that set a timer for themselves, intervals that nobody clears,
+// timers in loops.
 type timers struct {
 	// cleared reports that clearInterval or clearTimeout is mentioned.
 	cleared bool
 	edges   []edge
-	// intervals are the places of setInterval, callbacks the functions handed to it.
+	// intervals are the places of setInterval, callbacks the IDs of the functions that it calls.
 	intervals []int
 	callbacks map[int]bool
 }
 
-// edge says that one function calls another, directly or, when timer is set, by way of a timer set at that place.
+// edge records that one function calls another: directly or, if timer is set, through a timer set at that place.
 type edge struct {
 	from, to int
 	timer    bool
@@ -35,14 +35,14 @@ func (t *timers) add(e edge) {
 	}
 }
 
-// calls notes that code in frame calls f. The program itself is never called.
+// calls records that code in frame calls f. The program itself is never called.
 func (t *timers) calls(frame, f *function) {
 	if frame != nil {
 		t.add(edge{from: frame.id, to: f.id})
 	}
 }
 
-// timer covers a call of setTimeout, setImmediate or setInterval.
+// timer handles a call of setTimeout, setImmediate or setInterval.
 func (cs *calls) timer(s *catalogue.Symbol, c call) {
 	cs.facts.Flags.HasTimers = true
 	t := cs.timers
@@ -83,7 +83,7 @@ func (cs *calls) timer(s *catalogue.Symbol, c call) {
 	}
 }
 
-// task covers a call of queueMicrotask and its like.
+// task handles a call of queueMicrotask and its like.
 func (cs *calls) task(c call) {
 	cs.program.tasks = true
 	for f := c.arg(0); f != nil; f = f.alt {
@@ -93,7 +93,7 @@ func (cs *calls) task(c call) {
 	}
 }
 
-// report adds what only the whole program tells.
+// report adds the findings that depend on the whole program.
 func (t *timers) report(b *cost.Budget, f *findings) {
 	next := map[int][]int{}
 	for _, e := range t.edges {

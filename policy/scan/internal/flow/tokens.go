@@ -19,13 +19,13 @@ type tokenScan struct {
 	loader   *loader
 }
 
-// newTokenScan returns a tokenScan that adds to what a walk that was not finished knows.
+// newTokenScan returns a tokenScan that shares what an unfinished walk knows.
 func newTokenScan(w *walker) *tokenScan {
 	return &tokenScan{w.budget, w.host.cat, w.findings, w.facts, w.host, w.loader}
 }
 
-// scanTokens scans code that has no syntax tree: names that stand for powers, with the members written after them. It knows
-// no scopes and follows no values.
+// scanTokens scans code that has no syntax tree for names that are powers, with the members behind them. It knows no
+// scopes and follows no values.
 func (ts *tokenScan) scanTokens(text string) []Hit {
 	ts.findings.hits, ts.findings.seen, ts.findings.count = nil, nil, nil
 	ts.budget.Reset(cost.WorkFor(len(text)))
@@ -58,7 +58,7 @@ func (ts *tokenScan) scanTokens(text string) []Hit {
 	return ts.findings.hits
 }
 
-// tokenMethod covers a member of something unknown.
+// tokenMethod handles a member of an unknown object.
 func (ts *tokenScan) tokenMethod(name string, at int, next string) {
 	if s := ts.cat.Methods[name]; s != nil && next == "(" {
 		ts.findings.found(s, at)

@@ -33,13 +33,13 @@ const (
 	maxElements     = 4096
 )
 
-// kind says what the analyser knows of a value. Nothing known is a nil *value.
+// kind is what the analysis knows of a value. A nil *value means nothing is known.
 type kind uint8
 
-// value is one possible value of an expression; alt links to another that it may have as well. Values are immutable.
+// value is one possible value of an expression. alt links to another possible value. Values are immutable.
 type value struct {
 	kind kind
-	// decoded marks text that came out of a decoder or out of character codes, coded what came out of base64 or the like.
+	// decoded marks text that came out of a decoder or of character codes, coded text that came out of base64 or the like.
 	decoded bool
 	coded   bool
 	num     float64
@@ -51,23 +51,23 @@ type value struct {
 	alt     *value
 }
 
-// object holds what is known of an object's or array's members. Members are only ever added.
+// object holds the known members of an object or array. Members are only ever added.
 type object struct {
 	props map[string]*value
 	elems []*value
-	// rest stands for members that are not known, from a spread.
+	// rest stands for the unknown members that a spread added.
 	rest *value
 }
 
-// function is a function of the code: what its parameters may be and what it may return.
+// function is a function of the code: the values of its parameters and of its result.
 type function struct {
 	params js.Params
 	ret    *value
-	// called marks a function that was called, perhaps before what it returns was known.
+	// called marks a function that was called, perhaps before its result was known.
 	called bool
-	// plain marks functions whose this is whatever they are called on.
+	// plain marks functions whose this is their receiver.
 	plain bool
-	// id numbers functions in the order they were met, for the timer graph.
+	// id numbers functions in the order of the walk, for the graph of timers.
 	id int
 }
 
@@ -80,13 +80,13 @@ func symbolValue(s *catalogue.Symbol) *value {
 	return &value{kind: kindSymbol, sym: s}
 }
 
-// same reports whether two values (alternatives apart) say the same.
+// same reports whether two values are equal, alternatives aside.
 func (v *value) same(o *value) bool {
 	return v.kind == o.kind && v.text == o.text && v.num == o.num && v.sym == o.sym && v.obj == o.obj && v.fn == o.fn &&
 		v.decoded == o.decoded && v.coded == o.coded && sameReceiver(v.of, o.of)
 }
 
-// sameReceiver compares receivers only so far as they were made of the same thing: each walk makes new ones.
+// sameReceiver reports whether two receivers are of the same kind and origin. Each walk makes new ones.
 func sameReceiver(a, b *value) bool {
 	return a == b || a != nil && b != nil && a.kind == b.kind && a.text == b.text && a.sym == b.sym && a.fn == b.fn
 }
@@ -100,7 +100,7 @@ func (v *value) holds(o *value) bool {
 	return false
 }
 
-// powerful reports whether following the value matters: it can lead to a finding by itself.
+// powerful reports whether the value can lead to a finding by itself.
 func (v *value) powerful() bool {
 	for ; v != nil; v = v.alt {
 		switch v.kind {
@@ -122,7 +122,7 @@ func (v *value) isGlobal() bool {
 	return false
 }
 
-// dangerous reports whether the value is worth following through members of objects that nothing else is known of.
+// dangerous reports whether the value is worth following through members of unknown objects.
 func (v *value) dangerous() bool {
 	for ; v != nil; v = v.alt {
 		switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/airlock-run/airlock/policy/scan/internal/cost"
 )
 
-// values computes with constant values.
+// values folds constants within the budget.
 type values struct {
 	budget      *cost.Budget
 	patterns    int // regular expressions run in this walk
@@ -26,7 +26,7 @@ func (vs *values) mapped(v *value, f func(*value) *value) *value {
 	return out
 }
 
-// spreadOf returns the array that iterating over a value makes.
+// spreadOf returns the array that iterating over a value yields.
 func (vs *values) spreadOf(v *value) *value {
 	if v != nil && v.kind == kindArray {
 		return v
@@ -179,8 +179,8 @@ func (vs *values) foldText(s, name string, c call) *value {
 	return nil
 }
 
-// replaced returns what replacing a pattern's matches gives, where Go reads the pattern as JavaScript does: it runs in linear
-// time.
+// replaced returns the result of replacing the matches of a pattern, if Go reads the pattern as JavaScript does. Go's
+// engine takes linear time.
 func (vs *values) replaced(s string, pattern *value, with string) *value {
 	vs.patterns++
 	if vs.patterns > maxPatterns || !vs.budget.Take(cost.PatternWork) || len(pattern.text) > 60 || len(s) > 256 || strings.ContainsRune(with, '$') || strings.ContainsRune(pattern.text, '{') {
@@ -263,7 +263,7 @@ func (vs *values) elementOf(v *value, i int) *value {
 	return out
 }
 
-// set returns an object a member, beside what the member may hold already.
+// set adds a value to those that a member of an object may have.
 func (vs *values) set(o *object, key string, v *value) {
 	if o.props == nil {
 		o.props = map[string]*value{}
@@ -271,7 +271,7 @@ func (vs *values) set(o *object, key string, v *value) {
 	o.props[key] = vs.either(v, o.props[key])
 }
 
-// parsed returns what JSON.parse makes of a constant.
+// parsed returns the result of JSON.parse on a constant.
 func (vs *values) parsed(c call) *value {
 	text, ok := vs.textOf(c.arg(0))
 	if vs.parsedBytes += len(text) + 64; !ok || vs.parsedBytes > maxParsed || !vs.budget.Take(len(text)*cost.ElementWork) {
@@ -313,7 +313,7 @@ func (vs *values) fromJSON(doc any) *value {
 	return nil
 }
 
-// either returns a value that may be what a is or what b is, up to maxAlternatives. What is dangerous is kept first.
+// either returns a value that may be a or b, with at most maxAlternatives. It keeps a's first.
 func (vs *values) either(a, b *value) *value {
 	if a == nil || b == nil || a == b {
 		if a == nil {
@@ -339,7 +339,7 @@ func (vs *values) either(a, b *value) *value {
 	return out
 }
 
-// textOf returns the constant text of a value without alternatives. It spends the work of passing over the text.
+// textOf returns the constant text of a value without alternatives, and charges for reading it.
 func (vs *values) textOf(v *value) (string, bool) {
 	if v == nil || v.alt != nil {
 		return "", false
@@ -347,7 +347,7 @@ func (vs *values) textOf(v *value) (string, bool) {
 	return vs.textOfOne(v)
 }
 
-// textOfOne is textOf whatever the alternatives are.
+// textOfOne returns the constant text of the first alternative of a value.
 func (vs *values) textOfOne(v *value) (text string, ok bool) {
 	switch v.kind {
 	case kindText:

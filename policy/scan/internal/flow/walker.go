@@ -14,12 +14,12 @@ const (
 	maxDepth  = 2500
 	maxRounds = 3
 	maxEdges  = 2048
-	// maxPatterns bounds the regular expressions that are run, and maxParsed the bytes of JSON that are read, in one walk.
+	// maxPatterns bounds the regular expressions that one walk runs, maxParsed the bytes of JSON that it parses.
 	maxPatterns = 20
 	maxParsed   = 32 << 10
 )
 
-// walker walks the statements of one syntax tree, and calls expressions for what they hold. It walks again, at most
+// walker walks the statements of one syntax tree, and has expressions walk what they hold. It repeats the walk, at most
 // maxRounds times, while values turn up that were needed before they were known.
 type walker struct {
 	budget      *cost.Budget
@@ -37,7 +37,7 @@ type walker struct {
 	expressions *expressions
 }
 
-// scope is the place of the walk in the program.
+// scope holds the position of the walk in the program's structure.
 type scope struct {
 	this, with *value // with is the value of the with statements around
 	frame      *function
@@ -55,7 +55,7 @@ type guard struct {
 	tooDeep bool
 }
 
-// walk analyses the tree until nothing new turns up. A walk that was not finished adds to what the one before it found.
+// walk repeats the walk until nothing new turns up. A walk that runs out of work adds to the findings of the one before.
 func (w *walker) walk(list []js.IStmt) {
 	var before []Hit
 	var metrics threat.Metrics
@@ -78,7 +78,7 @@ func (w *walker) walk(list []js.IStmt) {
 	}
 }
 
-// start makes ready for another walk over the same tree. What is known of variables and functions stays.
+// start prepares another walk over the same tree. What is known of variables and functions stays.
 func (w *walker) start() {
 	w.program.again = false
 	w.cursor.offset, w.cursor.searched, w.cursor.at, w.guard.depth, w.scope.branch, w.scope.loops, w.scope.endless, w.scope.quiet = 0, 0, 0, 0, 0, 0, 0, false
@@ -89,7 +89,7 @@ func (w *walker) start() {
 	w.facts.Metrics = threat.Metrics{Cyclomatic: 1}
 }
 
-// enter counts a node and guards depth and work; leave must follow when it reports true.
+// enter counts a node and reports whether depth and work permit walking it. Then leave must follow.
 func (g *guard) enter() bool {
 	if !g.budget.Take(cost.NodeWork) {
 		return false

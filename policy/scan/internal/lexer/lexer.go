@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// tokenKind is what the rough lexer tells apart.
+// Kind is the kind of a token.
 type tokenKind uint8
 
 const (
@@ -21,27 +21,26 @@ const (
 type Token struct {
 	Kind       tokenKind
 	Start, End int
-	// newline reports a line end before the token.
+	// Newline reports a line end before the token.
 	Newline bool
 }
 
-// Lexer cuts JavaScript or TypeScript into tokens well enough to measure nesting and to scan what no parser takes. It
-// accepts any bytes, always advances, and takes linear time. Whether a slash divides or opens a regular expression is
-// told from the token before it.
+// A Lexer cuts source into tokens. The token before a slash decides whether the slash divides or opens a regular
+// expression.
 type Lexer struct {
 	Src  string
 	pos  int
 	prev Token
 	// stack holds the open brackets.
 	stack []bracket
-	// regexMiss is where a line was found to hold no further regular expression end, so that it is not searched again.
+	// regexMiss is the end of a line that holds no further end of a regular expression. It is not searched again.
 	regexMiss int
-	// closed is the bracket that the last closing token closed.
+	// Closed is the bracket that the last closing token closed.
 	Closed bracket
 }
 
-// bracket is one open bracket: ( [ { or $ for a template's hole, and whether what it closes is an operand, after which a
-// slash divides.
+// bracket is one open bracket: ( [ { or $ for the hole of a template. A bit says whether what it closes is an operand,
+// after which a slash divides.
 type bracket byte
 
 const operandBit = 0x80
@@ -95,7 +94,7 @@ func (l *Lexer) Next() Token {
 	return t
 }
 
-// IsWordByte reports the bytes of names: letters, digits, _, $, the backslash of an escape, and what is not ASCII.
+// IsWordByte reports whether a byte belongs to names: letters, digits, _, $, the backslash of an escape, and non-ASCII.
 func IsWordByte(c byte) bool {
 	const digits, letters = 0x03ff_0010_0000_0000, 0x07ff_fffe_97ff_fffe // a bit for each of 0-63, and of 64-127
 	switch c >> 6 {
@@ -107,7 +106,7 @@ func IsWordByte(c byte) bool {
 	return true
 }
 
-// word reads on over an identifier; \u{…} belongs to it.
+// word skips the rest of an identifier, including \u{…}.
 func (l *Lexer) word() {
 	if l.Src[l.pos-1] == '\\' {
 		l.escape()
@@ -133,7 +132,7 @@ func (l *Lexer) escape() {
 	}
 }
 
-// quoted reads a string, which ends at its quote or, when it is broken, before the line's end.
+// quoted skips a string. It ends at its quote or, if it is broken, before the end of the line.
 func (l *Lexer) quoted(quote byte) {
 	for l.pos++; l.pos < len(l.Src); l.pos++ {
 		switch l.Src[l.pos] {
@@ -149,7 +148,7 @@ func (l *Lexer) quoted(quote byte) {
 	l.pos = min(l.pos, len(l.Src))
 }
 
-// template reads template text up to its end or its next hole, which it opens.
+// template skips template text to its end or its next hole, which it opens.
 func (l *Lexer) template() {
 	for l.pos++; l.pos < len(l.Src); l.pos++ {
 		switch l.Src[l.pos] {
@@ -169,7 +168,7 @@ func (l *Lexer) template() {
 	l.pos = min(l.pos, len(l.Src))
 }
 
-// regExp reads a regular expression; without an end on the line it is none.
+// regExp skips a regular expression and reports whether it ends on its line.
 func (l *Lexer) regExp() bool {
 	if l.pos < l.regexMiss {
 		return false
@@ -237,7 +236,7 @@ func (l *Lexer) punct(c byte) {
 	}
 }
 
-// closesOperand foretells, when a bracket opens, whether its end is the end of an operand.
+// closesOperand reports whether the bracket that opens here will close an operand.
 func (l *Lexer) closesOperand(c byte) bool {
 	if l.prev.Kind == End {
 		return c != '{'
@@ -259,7 +258,7 @@ func (l *Lexer) closesOperand(c byte) bool {
 // afterOperand reports whether the token before the current position ends an operand.
 func (l *Lexer) afterOperand() bool { return l.Operand(l.prev) }
 
-// Operand reports whether a token ends an operand. It is one of the last two.
+// Operand reports whether a token ends an operand. It must be one of the last two tokens.
 func (l *Lexer) Operand(t Token) bool {
 	switch t.Kind {
 	case End:
@@ -278,7 +277,7 @@ func (l *Lexer) Operand(t Token) bool {
 	}
 }
 
-// IsKeyword reports the words after which an expression begins.
+// IsKeyword reports whether an expression begins after a word.
 func IsKeyword(w string) bool {
 	switch w {
 	case "return", "typeof", "case", "do", "else", "in", "instanceof", "new", "void", "delete", "throw", "yield", "await",
@@ -288,7 +287,7 @@ func IsKeyword(w string) bool {
 	return false
 }
 
-// skipSpace passes white space and comments and reports whether a line ended among them.
+// skipSpace skips white space and comments and reports whether a line ended in them.
 func (l *Lexer) skipSpace() (newline bool) {
 	for l.pos < len(l.Src) {
 		switch c := l.Src[l.pos]; {
@@ -328,7 +327,7 @@ func (l *Lexer) skipSpace() (newline bool) {
 	return newline
 }
 
-// SpaceAt returns the length of the line separator or space outside ASCII that s begins with, or 0.
+// SpaceAt returns the length of the line separator or non-ASCII space that s begins with, or 0.
 func SpaceAt(s string) int {
 	if s[0] < utf8.RuneSelf {
 		return 0

@@ -6,7 +6,7 @@ import (
 	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
 )
 
-// manyEscapes is how many plainly writable characters a string may escape before it counts as hidden on purpose.
+// manyEscapes is the number of needlessly escaped characters from which a string counts as hidden.
 const manyEscapes = 8
 
 // escaped records a word or string that hides plain ASCII letters or digits behind escapes.
@@ -27,7 +27,7 @@ func (o *Outline) escaped(offset int, text string, ident bool) {
 	}
 }
 
-// hidesPower reports whether text names something worth hiding.
+// hidesPower reports whether text contains the name of a power.
 func hidesPower(s string) bool {
 	for _, w := range [...]string{"eval", "Function", "constructor", "__proto__", "prototype", "process", "require", "import",
 		"exec", "spawn", "fetch", "globalThis", "WebAssembly"} {

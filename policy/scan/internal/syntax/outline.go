@@ -8,55 +8,55 @@ import (
 	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
 )
 
-// Outline is what one rough pass over the code tells before any parser sees it: whether it is a module, how deep it nests,
-// how hard it would be to parse, and which escapes hide plain characters.
+// An Outline is the result of one rough pass over the code before any parser: whether it is a module, how deep it nests,
+// how costly it is to parse, and which escapes hide plain characters.
 type Outline struct {
 	Src    string
 	module bool
-	// whole reports that the pass came to the end of the code, which it does unless it met far too much.
+	// whole reports that the pass reached the end of the code. It stops early if the code is far too costly.
 	whole bool
-	// brackets is the deepest nesting of brackets, nesting of brackets and of all that nests to the right without them.
+	// brackets is the deepest nesting of brackets. nesting also counts what nests to the right without brackets.
 	brackets, nesting int
-	// openings and operators are counted over the raw bytes: they bound the depth even where the rough pass errs.
+	// openings and operators are counted over the raw bytes. They bound the depth even if the rough pass errs.
 	openings, operators int
 	tokens, functions   int
-	// groups counts parentheses that are no calls, and the brackets right inside them.
+	// groups counts parentheses that are no calls, and the brackets directly inside them.
 	groups int
 	names  int // distinct, roughly
-	// scopeWork is how many names go from scopes to those around them, arrowWork how many names stand before an arrow.
+	// scopeWork is the number of names that scopes pass to surrounding ones, arrowWork that of names before an arrow.
 	scopeWork, arrowWork, functionWork int
 	// suffixes is the longest chain of members and calls, redeclared the number of names that look declared twice.
 	suffixes, redeclared int
-	// linkWork and privateWork grow with the square of the longest chains of operators and commas, and of the private names of
-	// a class: esbuild looks at all that came before with each one.
+	// linkWork and privateWork grow with the square of the longest chains of operators and commas, and of the private names
+	// of a class: esbuild visits all previous ones for each.
 	linkWork, privateWork int
 	Escapes               []Escape
 }
 
-// Escape is a place where an escape hides what could have been written plainly.
+// An Escape is a place where an escape hides what could be written plainly.
 type Escape struct {
 	Offset int
 	Ident  bool
 	Text   string
 }
 
-// frame is what the outline knows of one open bracket, or of the program.
+// frame holds the measures of one open bracket, or of the program.
 type frame struct {
-	// chain counts what nests to the right without a bracket since the frame's last reset, fns the functions among it,
-	// words the names in the frame so far, seen a bit for each of these.
+	// chain counts what nests to the right without a bracket since the last reset, fns the functions among it. words counts
+	// the names in the frame, and seen has a bit for each.
 	chain, fns, words int32
 	seen              uint64
-	// suffixes counts members and calls since the reset; serial tells frames apart.
+	// suffixes counts members and calls since the reset. serial distinguishes frames.
 	suffixes int32
 	serial   uint32
 	// links counts operators and commas since the last reset, privates the private names.
 	links, privates int32
-	// group marks parentheses that are no call, listed brackets whose commas separate elements.
+	// group marks parentheses that are no call, listed marks brackets whose commas separate elements.
 	group, listed bool
 }
 
-// hoisting foretells the work of handing the frame's names to the one around it: few names are compared one by one, of many the
-// parser keeps maps, into which what is new goes.
+// hoisting predicts the work of passing the frame's names to the surrounding one. The parser compares few names one by
+// one, and keeps maps of many.
 func (f *frame) hoisting(outer *frame, names int) int {
 	n := min(f.distinct(), names)
 	switch {
@@ -68,7 +68,7 @@ func (f *frame) hoisting(outer *frame, names int) int {
 	return n*cost.ValueWork + bits.OnesCount64(f.seen&^outer.seen)*cost.HoistWork
 }
 
-// distinct returns roughly how many different names the frame has had; where there are too many to tell, all of them.
+// distinct returns about how many different names the frame has. If there are too many to tell, it returns all.
 func (f *frame) distinct() int {
 	if f.many() {
 		return int(f.words)
@@ -187,7 +187,7 @@ func (o *Outline) countLinks(top *frame, t lexer.Token, text string) {
 	}
 }
 
-// startsModule looks past "import" or "export" at the program's top level, on a copy of the lexer.
+// startsModule reports whether "import" or "export" at the top level begins a module. It reads ahead on a copy.
 func startsModule(l lexer.Lexer, word string) bool {
 	next := l.Next()
 	switch text := l.Text(next); {
@@ -198,8 +198,8 @@ func startsModule(l lexer.Lexer, word string) bool {
 	}
 }
 
-// endsChain reports whether what nested to the right in this frame is over: at a separator, or where one statement ends
-// and another begins without one.
+// endsChain reports whether the nesting to the right in this frame ends: at a separator, or where a statement ends and
+// another begins without one.
 func endsChain(l *lexer.Lexer, before, t lexer.Token, text string) bool {
 	if t.Kind != lexer.Word || before.Kind == lexer.End {
 		return t.Kind == lexer.Punct && (text[0] == ',' || text[0] == ';')
@@ -220,7 +220,7 @@ func endsChain(l *lexer.Lexer, before, t lexer.Token, text string) bool {
 	}
 }
 
-// nestsRight returns how many levels a token may add to what a parser has on its stack.
+// nestsRight returns how many levels a token may add to the stack of a parser.
 func nestsRight(l *lexer.Lexer, before, t lexer.Token, text string) int {
 	switch t.Kind {
 	case lexer.Punct:

@@ -12,17 +12,17 @@ import (
 	"github.com/airlock-run/airlock/policy/scripttext"
 )
 
-// Tree is a parsed program and the text that its names are slices of.
+// A Tree is a parsed program and the text that its names are slices of.
 type Tree struct {
 	List []js.IStmt
 	Buf  []byte
 	Text string
-	// place gives the offset in the caller's code of an offset in text; nil means that they are the same.
+	// Place maps an offset in Text to one in the caller's code. Nil means that they are the same.
 	Place func(int) int
 }
 
-// ParseTree parses code of any shape that executions take: statements as in the body of an async function, a module, or one
-// expression that only makes sense in parentheses. The error is the parser's, or says that it gave up.
+// ParseTree parses code of any shape that executions accept: statements as in the body of an async function, a module, or
+// one expression that is only valid in parentheses. The error is the parser's, or says that it gave up.
 func ParseTree(o *Outline, b *cost.Budget) (*Tree, error) {
 	text := scripttext.CommentShebang(o.Src)
 	if !o.parseable() || !o.worthParsing(b) {
@@ -47,7 +47,7 @@ func ParseTree(o *Outline, b *cost.Budget) (*Tree, error) {
 
 var errTooMuch = errors.New("more work than a scan may take")
 
-// mayBeExpression reports code that may make sense in parentheses though it does not as statements: an object literal, or
+// mayBeExpression reports whether code may be valid in parentheses though it is not as statements: an object literal, or
 // a function or class without a name.
 func mayBeExpression(text string) bool {
 	l := lexer.New(text)
@@ -58,7 +58,7 @@ func mayBeExpression(text string) bool {
 	return false
 }
 
-// parseText parses prefix+text+suffix. The parser is a library and its input hostile: a panic is an error.
+// parseText parses prefix+text+suffix. The input is hostile and the parser a library, so a panic becomes an error.
 func parseText(text, prefix, suffix string, module bool) (t *Tree, err error) {
 	defer func() {
 		if r := recover(); r != nil {

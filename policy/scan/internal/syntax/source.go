@@ -8,10 +8,10 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// Source is one text as the caller wrote it. Offsets are bytes into it.
+// A Source is one text as the caller wrote it. Offsets are in bytes.
 type Source struct {
 	text string
-	// lines holds the offset of each line's first byte; built when a position is first asked for.
+	// lines holds the offset of the first byte of each line. It is built for the first position.
 	lines []int
 	gauge gauge
 }
@@ -34,7 +34,7 @@ func (s *Source) Position(offset int) (line, column int) {
 	return line, 1 + chars - before
 }
 
-// offset is the inverse of position for a column counted in bytes from 0; what lies outside gives the nearest place.
+// offset returns the offset of a line, and of a column counted in bytes from 0. Outside the text it returns the nearest.
 func (s *Source) offset(line, column int) int {
 	s.index()
 	if line < 1 {
@@ -53,7 +53,7 @@ func (s *Source) unitsTo(start, offset int) int {
 	return units - before
 }
 
-// unitsIn returns the offset that lies so many UTF-16 units behind the start of a line, or the line's end.
+// unitsIn returns the offset that is so many UTF-16 units behind the start of a line, or the end of the line.
 func (s *Source) unitsIn(start, units int) int {
 	end := len(s.text)
 	if n := s.line(start); n < len(s.lines) {
@@ -73,7 +73,7 @@ func (s *Source) At(e *threat.SyntaxError) int {
 	return start
 }
 
-// index finds the lines: ended by what ends them in JavaScript, LF, CR LF, CR, LINE SEPARATOR and PARAGRAPH SEPARATOR.
+// index finds the lines. They end as in JavaScript: LF, CR LF, CR, LINE SEPARATOR and PARAGRAPH SEPARATOR.
 func (s *Source) index() {
 	if s.lines != nil {
 		return
@@ -97,14 +97,14 @@ func (s *Source) index() {
 	}
 }
 
-// separator is what U+2028 and U+2029 begin with; their last byte is 0xa8 or 0xa9.
+// separator is the common prefix of U+2028 and U+2029. Their last byte is 0xa8 or 0xa9.
 const separator = "\xe2\x80"
 
-// gauge measures a text in characters and in UTF-16 units. It counts the text once and then needs at most gaugeStep bytes
-// for an answer, however long the lines are.
+// gauge measures a text in characters and in UTF-16 units. It counts the text once. After that an answer takes at most
+// gaugeStep bytes, however long the lines are.
 type gauge struct{ marks []gaugeMark }
 
-// gaugeMark is the characters and UTF-16 units in front of an offset.
+// gaugeMark counts the characters and UTF-16 units before an offset.
 type gaugeMark struct{ chars, units int }
 
 const gaugeStep = 256
@@ -135,7 +135,7 @@ func (g *gauge) fill(text string) {
 	}
 }
 
-// measure returns the characters and the UTF-16 units in front of an offset.
+// measure returns the characters and the UTF-16 units before an offset.
 func (g *gauge) measure(text string, offset int) (chars, units int) {
 	g.fill(text)
 	m := g.marks[offset/gaugeStep]
@@ -145,7 +145,7 @@ func (g *gauge) measure(text string, offset int) (chars, units int) {
 	return m.chars, m.units
 }
 
-// find returns the offset of the character in front of which there are so many units.
+// find returns the offset of the character before which there are so many units.
 func (g *gauge) find(text string, units int) int {
 	g.fill(text)
 	n := max(sort.Search(len(g.marks), func(i int) bool { return g.marks[i].units > units })-1, 0)
@@ -159,7 +159,7 @@ func (g *gauge) find(text string, units int) int {
 
 const excerptChars = 80
 
-// Excerpt returns the line around an offset, trimmed, at most some 80 characters with an ellipsis where it was cut.
+// Excerpt returns the line around an offset, trimmed and cut to about 80 characters, with an ellipsis at each cut.
 func (s *Source) Excerpt(offset int) string {
 	s.index()
 	offset = max(0, min(offset, len(s.text)))

@@ -12,8 +12,8 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// Parse parses one source. Code that the tree parser does not accept, and TypeScript, goes through esbuild unless direct is
-// set. The tree is nil if nothing accepts the code; costly then reports that esbuild would take too much work.
+// Parse parses one source. Unless direct is set, TypeScript and what the tree parser does not accept go through esbuild.
+// The tree is nil if nothing accepts the code. costly then reports that esbuild would take too much work.
 func Parse(o *Outline, language string, direct bool, b *cost.Budget) (t *Tree, err *threat.SyntaxError, costly bool) {
 	if language != scripttext.TypeScript && language != scripttext.TSX {
 		// The reason of the tree parser does not matter: esbuild accepts the code, or its error is the one to show.
@@ -101,10 +101,11 @@ func Moved(e *threat.SyntaxError, src *Source, text string, start int) *threat.S
 	return &threat.SyntaxError{Message: e.Message, Line: line, Column: e.Column}
 }
 
-// wrapping makes code of one shape a program.
+// wrapping turns code of one shape into a program.
 type wrapping struct{ prefix, suffix string }
 
-// wrappings returns the shapes to try in turn: a module as it is; else the body of an async function, then an expression.
+// wrappings returns the shapes to try in turn: a module as it is; otherwise the body of an async function, then an
+// expression.
 func wrappings(module bool) []wrapping {
 	if module {
 		return []wrapping{{}}
@@ -112,8 +113,8 @@ func wrappings(module bool) []wrapping {
 	return []wrapping{{"(async function(){", "\n})"}, {"(", "\n)"}}
 }
 
-// transform has esbuild turn TypeScript, or JavaScript that the tree parser does not take, into plain JavaScript with a map
-// back. The error is the caller's syntax error; of several shapes' errors it is the one that got furthest.
+// transform returns TypeScript, or JavaScript that the tree parser does not accept, as plain JavaScript with a map back.
+// The error is the caller's syntax error: of several shapes, that of the one that got furthest.
 func transform(code, language string, module, mapped bool) (*generated, *threat.SyntaxError) {
 	loader := api.LoaderJS
 	switch language {
@@ -144,7 +145,7 @@ func transform(code, language string, module, mapped bool) (*generated, *threat.
 	return nil, worst
 }
 
-// syntaxError places an error in the caller's code. What the wrapping itself is blamed for is that the code ends.
+// syntaxError returns an error with its place in the caller's code. An error in the wrapping means that the code ended.
 func syntaxError(m api.Message, code string, prefix int) *threat.SyntaxError {
 	e := &threat.SyntaxError{Message: m.Text, Line: 1, Column: 1}
 	if m.Location == nil {
@@ -162,7 +163,7 @@ func syntaxError(m api.Message, code string, prefix int) *threat.SyntaxError {
 	return e
 }
 
-// generated is code that esbuild made, with the way back.
+// generated is code that esbuild generated, with the map back.
 type generated struct {
 	code   string
 	rawMap []byte
@@ -171,7 +172,8 @@ type generated struct {
 	broken bool
 }
 
-// place returns the function from offsets in the generated code to offsets in the caller's. Columns of the map count UTF-16 units.
+// place returns the function from offsets in the generated code to those in the caller's. Columns of the map count UTF-16
+// units.
 func (g *generated) place(caller string) func(int) int {
 	original := &Source{text: caller}
 	made := &Source{text: g.code}
