@@ -25,14 +25,16 @@ func checkRequest(e *evaluation) error {
 		negative bool
 	}{
 		{"timeout", l.Timeout < 0}, {"limits.cpuMs", l.CPU < 0}, {"memory", l.MemoryBytes < 0},
-		{"limits.outputBytes", l.OutputBytes < 0}, {"limits.logEntries", l.LogEntries < 0}, {"limits.apiCalls", l.APICalls < 0},
+		{"limits.outputBytes", l.OutputBytes < 0}, {"limits.logEntries", l.LogEntries < 0},
+		{"limits.apiCalls", l.APICalls < 0},
 	} {
 		if n.negative {
 			bad(n.field, "%s must not be negative", n.field)
 		}
 	}
 	if l := r.Language; l != "" && l != scripttext.JavaScript && l != scripttext.TypeScript {
-		bad("language", "unknown language %q; accepted are %s and %s", quote.Clip(l, 40), scripttext.JavaScript, scripttext.TypeScript)
+		bad("language", "unknown language %q; accepted are %s and %s", quote.Clip(l, 40), scripttext.JavaScript,
+			scripttext.TypeScript)
 	}
 	for i, h := range r.Hosts {
 		if _, err := address.ParsePattern(h); err != nil {
@@ -71,7 +73,8 @@ func checkSize(e *evaluation) error {
 	check := func(field string, size int) {
 		if size > e.grants.CodeBytes {
 			e.deny(Reason{Rule: "code-size", Source: e.tier.Source, Field: field, Invalid: true,
-				Message: fmt.Sprintf("%s has %d bytes; policy %q accepts at most %d", field, size, e.tier.Name, e.grants.CodeBytes)})
+				Message: fmt.Sprintf("%s has %d bytes; policy %q accepts at most %d", field, size, e.tier.Name,
+					e.grants.CodeBytes)})
 		}
 	}
 	check("code", len(e.request.Code))

@@ -8,9 +8,9 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// Decide reports whether code may run, and with what powers. It does no I/O, reads no clock and never panics: a check that
-// fails denies with its name as the reason. It scans the code itself, however long a parser takes (see [scan.Scanner.Scan]),
-// so a service that answers several callers uses DecideWith instead.
+// Decide reports whether code may run, and with what powers. It does no I/O, reads no clock and never panics: a check
+// that fails denies with its name as the reason. It scans the code itself, however long a parser takes (see
+// [scan.Scanner.Scan]), so a service that answers several callers uses DecideWith instead.
 func (s *Set) Decide(r Request) Decision {
 	d, _ := s.decide(context.Background(), r, false, s.scanner.Scan) // this scan never fails
 	return d
@@ -21,8 +21,8 @@ func (s *Set) DecideWith(ctx context.Context, r Request, scanner scan.Func) (Dec
 	return s.decide(ctx, r, false, scanner)
 }
 
-// Analyze is Decide for code that is not going to run. The decision is the same, and it also holds a syntax error that the
-// scan did not notice, or one in a file beside the code. It costs a second parse.
+// Analyze is Decide for code that is not going to run. The decision is the same, and it also holds a syntax error that
+// the scan did not notice, or one in a file beside the code. It costs a second parse.
 func (s *Set) Analyze(r Request) Decision {
 	d, _ := s.decide(context.Background(), r, true, s.scanner.Scan) // this scan never fails
 	return d

@@ -33,7 +33,8 @@ func TestFirstExecution(t *testing.T) {
 	if err != nil || string(got) != `{"score":0,"level":"safe","findings":[]}` {
 		t.Errorf("%s %v", got, err)
 	}
-	if !d.Telemetry.IsValid || !slices.Equal(d.Telemetry.AccessedIdentifiers, []string{"console"}) || d.Telemetry.Metrics.FunctionCount != 1 {
+	if !d.Telemetry.IsValid || !slices.Equal(d.Telemetry.AccessedIdentifiers, []string{"console"}) ||
+		d.Telemetry.Metrics.FunctionCount != 1 {
 		t.Errorf("telemetry %+v", d.Telemetry)
 	}
 }
@@ -65,34 +66,56 @@ func TestDecide(t *testing.T) {
 		field  string
 		bad    bool // the request is at fault
 	}{
-		"default tier":          {ask: policy.Request{Code: ok}, effect: policy.Allow},
-		"unknown tier":          {ask: policy.Request{Code: ok, Tier: "root"}, rule: "tier", field: "policy", bad: true},
-		"unknown language":      {ask: policy.Request{Code: ok, Language: "python"}, rule: "request", field: "language", bad: true},
-		"negative timeout":      {ask: policy.Request{Code: ok, Limits: policy.Limits{Timeout: -1}}, rule: "request", field: "timeout", bad: true},
-		"negative memory":       {ask: policy.Request{Code: ok, Limits: policy.Limits{MemoryBytes: -1}}, rule: "request", field: "memory", bad: true},
-		"code too large":        {ask: policy.Request{Code: strings.Repeat(" ", 256<<10+1)}, rule: "code-size", field: "code", bad: true},
-		"largest code":          {ask: policy.Request{Code: strings.Repeat(" ", 256<<10)}, effect: policy.Allow},
-		"file too large":        {ask: policy.Request{Code: ok, Files: map[string]string{"a.js": strings.Repeat(" ", 256<<10+1)}}, rule: "code-size", field: "files.a.js", bad: true},
-		"dangerous file":        {ask: policy.Request{Code: ok, Files: map[string]string{"a.js": "eval('1')"}}, rule: "threat-level", field: "code"},
-		"dangerous text file":   {ask: policy.Request{Code: ok, Files: map[string]string{"a.txt": "eval('1')"}}, effect: policy.Allow},
-		"listed host":           {ask: policy.Request{Code: ok, Hosts: []string{"API.example.com"}}, effect: policy.Allow},
-		"host under a wildcard": {ask: policy.Request{Code: ok, Hosts: []string{"db.internal.test:8443"}}, effect: policy.Allow},
-		"wrong port":            {ask: policy.Request{Code: ok, Hosts: []string{"db.internal.test:22"}}, rule: "hosts", field: "hosts[0]"},
-		"unlisted host":         {ask: policy.Request{Code: ok, Hosts: []string{"evil.test"}}, rule: "hosts", field: "hosts[0]"},
-		"host without network":  {ask: policy.Request{Code: ok, Tier: "strict", Hosts: []string{"api.example.com"}}, rule: "hosts", field: "hosts[0]"},
-		"any host under agent":  {ask: policy.Request{Code: ok, Tier: "agent", Hosts: []string{"evil.test"}}, effect: policy.Allow},
-		"broken host":           {ask: policy.Request{Code: ok, Tier: "agent", Hosts: []string{"a..b"}}, rule: "request", field: "hosts[0]", bad: true},
-		"unknown secret":        {ask: policy.Request{Code: ok, Secrets: []string{"KEY"}}, rule: "secrets", field: "secrets[0]"},
-		"token without tier":    {ask: policy.Request{Code: ok, Scopes: []string{"tier:strict"}}, rule: "token", field: "policy"},
-		"token with tier":       {ask: policy.Request{Code: ok, Scopes: []string{"tier:standard", "execute"}}, effect: policy.Allow},
-		"token without tool":    {ask: policy.Request{Code: ok, Tools: []string{"mail:send"}, Scopes: []string{"tool:weather.*"}}, rule: "tools", field: "tools[0]"},
-		"token with tool":       {ask: policy.Request{Code: ok, Tools: []string{"weather:now"}, Scopes: []string{"tool:weather.*"}}, effect: policy.Allow},
-		"eval under agent":      {ask: policy.Request{Code: "eval('1')", Tier: "agent"}, effect: policy.Allow},
-		"eval under standard":   {ask: policy.Request{Code: "eval('1')"}, rule: "threat-level", field: "code"},
-		"commands under agent":  {ask: policy.Request{Code: "require('child_process')", Tier: "agent"}, rule: "threat-level", field: "code"},
-		"high under strict":     {ask: policy.Request{Code: "require('fs').readFileSync('x')", Tier: "strict"}, rule: "threat-level", field: "code"},
-		"high under standard":   {ask: policy.Request{Code: "Object.setPrototypeOf(a, b); process.env.X"}, effect: policy.Allow},
-		"broken code":           {ask: policy.Request{Code: "let x = ;"}, effect: policy.Allow},
+		"default tier": {ask: policy.Request{Code: ok}, effect: policy.Allow},
+		"unknown tier": {ask: policy.Request{Code: ok, Tier: "root"}, rule: "tier", field: "policy", bad: true},
+		"unknown language": {ask: policy.Request{Code: ok, Language: "python"}, rule: "request", field: "language",
+			bad: true},
+		"negative timeout": {ask: policy.Request{Code: ok, Limits: policy.Limits{Timeout: -1}}, rule: "request",
+			field: "timeout", bad: true},
+		"negative memory": {ask: policy.Request{Code: ok, Limits: policy.Limits{MemoryBytes: -1}}, rule: "request",
+			field: "memory", bad: true},
+		"code too large": {ask: policy.Request{Code: strings.Repeat(" ", 256<<10+1)}, rule: "code-size", field: "code",
+			bad: true},
+		"largest code": {ask: policy.Request{Code: strings.Repeat(" ", 256<<10)}, effect: policy.Allow},
+		"file too large": {ask: policy.Request{Code: ok,
+			Files: map[string]string{"a.js": strings.Repeat(" ", 256<<10+1)}}, rule: "code-size", field: "files.a.js",
+			bad: true},
+		"dangerous file": {ask: policy.Request{Code: ok, Files: map[string]string{"a.js": "eval('1')"}},
+			rule: "threat-level", field: "code"},
+		"dangerous text file": {ask: policy.Request{Code: ok, Files: map[string]string{"a.txt": "eval('1')"}},
+			effect: policy.Allow},
+		"listed host": {ask: policy.Request{Code: ok, Hosts: []string{"API.example.com"}}, effect: policy.Allow},
+		"host under a wildcard": {ask: policy.Request{Code: ok, Hosts: []string{"db.internal.test:8443"}},
+			effect: policy.Allow},
+		"wrong port": {ask: policy.Request{Code: ok, Hosts: []string{"db.internal.test:22"}}, rule: "hosts",
+			field: "hosts[0]"},
+		"unlisted host": {ask: policy.Request{Code: ok, Hosts: []string{"evil.test"}}, rule: "hosts",
+			field: "hosts[0]"},
+		"host without network": {ask: policy.Request{Code: ok, Tier: "strict", Hosts: []string{"api.example.com"}},
+			rule: "hosts", field: "hosts[0]"},
+		"any host under agent": {ask: policy.Request{Code: ok, Tier: "agent", Hosts: []string{"evil.test"}},
+			effect: policy.Allow},
+		"broken host": {ask: policy.Request{Code: ok, Tier: "agent", Hosts: []string{"a..b"}}, rule: "request",
+			field: "hosts[0]", bad: true},
+		"unknown secret": {ask: policy.Request{Code: ok, Secrets: []string{"KEY"}}, rule: "secrets",
+			field: "secrets[0]"},
+		"token without tier": {ask: policy.Request{Code: ok, Scopes: []string{"tier:strict"}}, rule: "token",
+			field: "policy"},
+		"token with tier": {ask: policy.Request{Code: ok, Scopes: []string{"tier:standard", "execute"}},
+			effect: policy.Allow},
+		"token without tool": {ask: policy.Request{Code: ok, Tools: []string{"mail:send"},
+			Scopes: []string{"tool:weather.*"}}, rule: "tools", field: "tools[0]"},
+		"token with tool": {ask: policy.Request{Code: ok, Tools: []string{"weather:now"},
+			Scopes: []string{"tool:weather.*"}}, effect: policy.Allow},
+		"eval under agent":    {ask: policy.Request{Code: "eval('1')", Tier: "agent"}, effect: policy.Allow},
+		"eval under standard": {ask: policy.Request{Code: "eval('1')"}, rule: "threat-level", field: "code"},
+		"commands under agent": {ask: policy.Request{Code: "require('child_process')", Tier: "agent"}, rule: "threat-level",
+			field: "code"},
+		"high under strict": {ask: policy.Request{Code: "require('fs').readFileSync('x')", Tier: "strict"},
+			rule: "threat-level", field: "code"},
+		"high under standard": {ask: policy.Request{Code: "Object.setPrototypeOf(a, b); process.env.X"},
+			effect: policy.Allow},
+		"broken code": {ask: policy.Request{Code: "let x = ;"}, effect: policy.Allow},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := set.Decide(c.ask)
@@ -130,7 +153,8 @@ func TestLimitsOnlyLower(t *testing.T) {
 	d := set.Decide(policy.Request{Code: "1", Modules: []string{"url", "fs"},
 		Limits: policy.Limits{Timeout: time.Hour, MemoryBytes: 1 << 40, LogEntries: 7, CPU: time.Millisecond}})
 	g := d.Grants
-	if g.Timeout != 15*time.Second || g.MemoryBytes != 64<<20 || g.LogEntries != 7 || g.CPU != time.Millisecond || !slices.Equal(g.Modules, []string{"url"}) {
+	if g.Timeout != 15*time.Second || g.MemoryBytes != 64<<20 || g.LogEntries != 7 || g.CPU != time.Millisecond ||
+		!slices.Equal(g.Modules, []string{"url"}) {
 		t.Errorf("got %+v", g)
 	}
 	if d := set.Decide(policy.Request{Code: "1", Limits: policy.Limits{Timeout: time.Nanosecond}}); d.Grants.Timeout <= 0 || d.Grants.CPU <= 0 {

@@ -11,7 +11,8 @@ import (
 	"github.com/airlock-run/airlock/policy/scan"
 )
 
-// TestDecideWith holds that a decision with a reader is the same as without one, and that there is none without a reading.
+// TestDecideWith holds that a decision with a reader is the same as without one, and that there is none without a
+// reading.
 func TestDecideWith(t *testing.T) {
 	t.Parallel()
 	set := parsed(t, "forbid: {patterns: [{name: marker, pattern: 'SEC' }, {name: other, pattern: 'x+y'}], categories: [webassembly]}\n")
@@ -28,9 +29,12 @@ func TestDecideWith(t *testing.T) {
 		return reader.Scan(ctx, there)
 	}
 	for _, ask := range []policy.Request{
-		{Code: "eval(1)"}, {Code: "let x: number = ", Language: "typescript"}, {Code: "WebAssembly.compile(x) // SECRET"}, {Code: fib, Tier: "strict"},
-		{Code: "require('./a'); fetch(x)", Files: map[string]string{"a.js": "xxy", "b.ts": "let n: = 1", "data.json": "{}"}, Globals: []string{"fetch"}, Tier: "agent"},
-		{Code: "import y from './nope'", Tier: "agent", Modules: []string{"crypto"}}, {Code: "x", Tier: "none"}, {Code: strings.Repeat("x", 300<<10)},
+		{Code: "eval(1)"}, {Code: "let x: number = ", Language: "typescript"}, {Code: "WebAssembly.compile(x) // SECRET"},
+		{Code: fib, Tier: "strict"},
+		{Code: "require('./a'); fetch(x)", Files: map[string]string{"a.js": "xxy", "b.ts": "let n: = 1", "data.json": "{}"},
+			Globals: []string{"fetch"}, Tier: "agent"},
+		{Code: "import y from './nope'", Tier: "agent", Modules: []string{"crypto"}}, {Code: "x", Tier: "none"},
+		{Code: strings.Repeat("x", 300<<10)},
 	} {
 		if got, err := set.DecideWith(t.Context(), ask, wired); err != nil || !reflect.DeepEqual(got, set.Decide(ask)) {
 			t.Errorf("%.30q: with a reader %+v, %v", ask.Code, got, err)
@@ -43,7 +47,8 @@ func TestDecideWith(t *testing.T) {
 		return scan.Result{}, os.ErrDeadlineExceeded
 	}
 	for _, sum := range []string{"", "a"} {
-		if d, err := set.DecideWith(t.Context(), policy.Request{Code: "1", Sum: sum}, broken); err == nil || d.Effect == policy.Allow {
+		if d, err := set.DecideWith(t.Context(), policy.Request{Code: "1", Sum: sum}, broken); err == nil ||
+			d.Effect == policy.Allow {
 			t.Errorf("unread code: %v %v", d.Effect, err)
 		}
 	}

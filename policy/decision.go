@@ -24,7 +24,8 @@ func (e Effect) String() string {
 // MarshalText writes the effect as its String.
 func (e Effect) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
-// A Decision is the answer to a [Request]. Only Effect == Allow permits the run, within Grants; a denial grants nothing.
+// A Decision is the answer to a [Request]. Only Effect == Allow permits the run, within Grants; a denial grants
+// nothing.
 type Decision struct {
 	Effect Effect `json:"effect"`
 	Tier   string `json:"tier"`

@@ -55,7 +55,8 @@ func (g Grants) MarshalJSON() ([]byte, error) {
 		Files       string   `json:"files"`
 		Modules     []string `json:"modules"`
 	}{
-		g.Timeout.Milliseconds(), g.CPU.Milliseconds(), g.MemoryBytes, g.OutputBytes, g.LogEntries, g.LogChars, g.APICalls, g.Depth,
+		g.Timeout.Milliseconds(), g.CPU.Milliseconds(), g.MemoryBytes, g.OutputBytes, g.LogEntries, g.LogChars, g.APICalls,
+		g.Depth,
 		g.CodeBytes, g.Eval, cmp.Or(g.Network, NetworkNone), listed(g.Hosts), listed(g.OpenedHosts), listed(g.Secrets),
 		listed(g.Tools), cmp.Or(g.Files, FilesNone), listed(g.Modules),
 	})

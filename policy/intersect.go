@@ -88,8 +88,8 @@ func intersectNetwork(e *evaluation) error {
 	return nil
 }
 
-// hostsFrom returns the place of the rule that makes a host unavailable: the tier if it has no network, otherwise the first
-// layer that does not list the host, otherwise the setting that opens hosts.
+// hostsFrom returns the place of the rule that makes a host unavailable: the tier if it has no network, otherwise the
+// first layer that does not list the host, otherwise the setting that opens hosts.
 func (e *evaluation) hostsFrom(host string) string {
 	if e.grants.Network == NetworkNone {
 		return e.tier.Source

@@ -10,8 +10,8 @@ import (
 )
 
 // memo remembers the scans of code that runs again and again (Request.Sum). A scan depends only on its input, so a memo
-// changes no decision. Tenants share no entries: the time of an answer must not tell one tenant what another runs. It is
-// safe for concurrent use. Callers must not change a remembered result.
+// changes no decision. Tenants share no entries: the time of an answer must not tell one tenant what another runs. It
+// is safe for concurrent use. Callers must not change a remembered result.
 type memo struct {
 	mu    sync.Mutex
 	known map[string]scan.Result

@@ -13,10 +13,12 @@ import (
 func TestSum(t *testing.T) {
 	set := policy.Default()
 	var asks []policy.Request
-	for _, code := range []string{"eval('1'); fetch('http://x/'); require('child_process')", "const x = ;", "env.A + process.env.HOME", "export default () => 1"} {
+	for _, code := range []string{"eval('1'); fetch('http://x/'); require('child_process')", "const x = ;",
+		"env.A + process.env.HOME", "export default () => 1"} {
 		for _, tier := range []string{"strict", "standard", "agent", "nope"} {
 			for _, globals := range [][]string{nil, {"env"}, {"process", "env"}, {"fetch"}} {
-				asks = append(asks, policy.Request{Code: code, Tier: tier, Globals: globals, Files: map[string]string{"lib.js": "while (true) {}"}, Saved: true})
+				asks = append(asks, policy.Request{Code: code, Tier: tier, Globals: globals,
+					Files: map[string]string{"lib.js": "while (true) {}"}, Saved: true})
 			}
 		}
 	}
@@ -43,7 +45,8 @@ func TestSavedCodeBytes(t *testing.T) {
 	for _, c := range []struct {
 		bytes        int
 		saved, allow bool
-	}{{256 << 10, false, true}, {256<<10 + 1, false, false}, {256<<10 + 1, true, true}, {1 << 20, true, true}, {1<<20 + 1, true, false}} {
+	}{{256 << 10, false, true}, {256<<10 + 1, false, false}, {256<<10 + 1, true, true}, {1 << 20, true, true},
+		{1<<20 + 1, true, false}} {
 		code := "'" + strings.Repeat("x", c.bytes-2) + "'"
 		for _, a := range []policy.Request{{Code: code}, {Code: "0", Files: map[string]string{"a.js": code}}} {
 			a.Saved = c.saved
@@ -57,7 +60,8 @@ func TestSavedCodeBytes(t *testing.T) {
 // What a scan of one tenant's code came to is not used for another's.
 func TestSumOfTenants(t *testing.T) {
 	set := policy.Default()
-	for _, a := range []policy.Request{{Tenant: "a", Code: "eval('1')"}, {Tenant: "b", Code: "1"}, {Code: "2"}, {Tenant: "a", Code: "eval('1')"}} {
+	for _, a := range []policy.Request{{Tenant: "a", Code: "eval('1')"}, {Tenant: "b", Code: "1"}, {Code: "2"},
+		{Tenant: "a", Code: "eval('1')"}} {
 		want := set.Decide(a)
 		a.Sum = "the same"
 		if got := set.Decide(a); !reflect.DeepEqual(got, want) {

@@ -21,7 +21,8 @@ var restrictions = map[string][]string{
 		"  limits: {timeout: 3s, memory: 8mb, apiCalls: 2}",
 	},
 	"tenants": {
-		"  acme: {tiers: [standard]}", "  '*': {tiers: [strict, agent], limits: {output: 1kb}}", "  other: {tools: [], hosts: []}",
+		"  acme: {tiers: [standard]}", "  '*': {tiers: [strict, agent], limits: {output: 1kb}}",
+		"  other: {tools: [], hosts: []}",
 	},
 	"forbid": {
 		"  categories: [network_request, module_loading]", "  lists: [legacy]", "  patterns: [{name: x, pattern: 'return'}]",
@@ -61,7 +62,8 @@ func randomAsk(r *rand.Rand) policy.Request {
 		return []string{pick(options...)}
 	}
 	return policy.Request{
-		Code:    pick(fib, "return 1", "eval('1')", "await fetch('https://a.test')", "require('crypto')", "require('fs').readFileSync('x')", "let = ;"),
+		Code: pick(fib, "return 1", "eval('1')", "await fetch('https://a.test')", "require('crypto')",
+			"require('fs').readFileSync('x')", "let = ;"),
 		Tier:    pick("", "strict", "standard", "extended", "agent"),
 		Tenant:  pick("", "acme", "other", "third"),
 		Hosts:   some("a.test", "x.b.test", "c.test"),
@@ -73,7 +75,8 @@ func randomAsk(r *rand.Rand) policy.Request {
 	}
 }
 
-// TestRestrictionsNeverAllowMore adds one restriction at a time to random deployments and asks random questions of both.
+// TestRestrictionsNeverAllowMore adds one restriction at a time to random deployments and asks random questions of
+// both.
 func TestRestrictionsNeverAllowMore(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -129,14 +132,16 @@ func exceeds(a, b policy.Decision) string {
 	x, y := a.Grants, b.Grants
 	rank := map[string]int{"none": 0, "allowlist": 1, "read": 1, "public": 2, "write": 2}
 	switch {
-	case x.Timeout > y.Timeout, x.CPU > y.CPU, x.MemoryBytes > y.MemoryBytes, x.OutputBytes > y.OutputBytes, x.LogEntries > y.LogEntries,
+	case x.Timeout > y.Timeout, x.CPU > y.CPU, x.MemoryBytes > y.MemoryBytes, x.OutputBytes > y.OutputBytes,
+		x.LogEntries > y.LogEntries,
 		x.LogChars > y.LogChars, x.APICalls > y.APICalls, x.CodeBytes > y.CodeBytes:
 		return fmt.Sprintf("a limit grew: %+v over %+v", x, y)
 	case x.Eval && !y.Eval, rank[x.Network] > rank[y.Network], rank[x.Files] > rank[y.Files]:
 		return fmt.Sprintf("a power grew: %+v over %+v", x, y)
 	case x.Network == "public" && len(x.Hosts) == 0 && len(y.Hosts) > 0:
 		return "hosts were opened"
-	case !within(x.Modules, y.Modules) || !within(x.Secrets, y.Secrets) || !within(x.Tools, y.Tools) || !within(x.OpenedHosts, y.OpenedHosts):
+	case !within(x.Modules, y.Modules) || !within(x.Secrets, y.Secrets) || !within(x.Tools, y.Tools) ||
+		!within(x.OpenedHosts, y.OpenedHosts):
 		return fmt.Sprintf("a list grew: %+v over %+v", x, y)
 	case !within(x.Hosts, y.Hosts) && !(y.Network == "public" && len(y.Hosts) == 0):
 		return fmt.Sprintf("hosts grew: %v over %v", x.Hosts, y.Hosts)

@@ -8,8 +8,8 @@ import (
 	"github.com/airlock-run/airlock/policy/scripttext"
 )
 
-// A Request asks for the permission to run some code. The zero value of every optional field means "what the tier says";
-// numbers and lists only narrow. A negative number is refused.
+// A Request asks for the permission to run some code. The zero value of every optional field means "what the tier
+// says"; numbers and lists only narrow. A negative number is refused.
 type Request struct {
 	Code string
 	// Language is "javascript" (default) or "typescript".

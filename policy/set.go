@@ -52,8 +52,8 @@ func (s *Set) Secrets() []string { return slices.Sorted(maps.Keys(s.rules.Secret
 // Quota returns a tenant's quota: its own, otherwise that of the tenant "*".
 func (s *Set) Quota(tenant string) Quota { return s.rules.tenant(tenant).Quota }
 
-// WithHosts returns a Set that opens more hosts: exact names or addresses, "*.example.com", each with an optional ":port".
-// Source names the setting in reasons, such as "EGRESS_ALLOW".
+// WithHosts returns a Set that opens more hosts: exact names or addresses, "*.example.com", each with an optional
+// ":port". Source names the setting in reasons, such as "EGRESS_ALLOW".
 func (s *Set) WithHosts(source string, hosts ...string) (*Set, error) {
 	out := *s
 	r := &out.rules

@@ -98,7 +98,8 @@ func TestClassOf(t *testing.T) {
 		for name, check := range map[string]struct {
 			a    netip.Addr
 			want address.Class
-		}{"first": {first, c.class}, "last": {last, c.class}, "before": {first.Prev(), c.before}, "after": {last.Next(), c.after}} {
+		}{"first": {first, c.class}, "last": {last, c.class}, "before": {first.Prev(), c.before},
+			"after": {last.Next(), c.after}} {
 			if got := address.ClassOf(check.a); check.a.IsValid() && got != check.want {
 				t.Errorf("%s: the %s address %s is %s; want %s", c.block, name, check.a, got, check.want)
 			}
@@ -157,8 +158,9 @@ func TestCarriers(t *testing.T) {
 func TestReach(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][3]bool{
-		"8.8.8.8": {true, true, true}, "10.0.0.1": {false, true, true}, "127.0.0.1": {false, false, true}, "169.254.169.254": {},
-		"2606:4700::1": {true, true, true}, "fd12::1": {false, true, true}, "::1": {false, false, true}, "fe80::1": {},
+		"8.8.8.8": {true, true, true}, "10.0.0.1": {false, true, true}, "127.0.0.1": {false, false, true},
+		"169.254.169.254": {},
+		"2606:4700::1":    {true, true, true}, "fd12::1": {false, true, true}, "::1": {false, false, true}, "fe80::1": {},
 	} {
 		for i, reach := range []address.Reach{address.ToPublic, address.ToPrivate, address.ToLoopback} {
 			if got := reach.Permits(netip.MustParseAddr(text)); got != want[i] {
@@ -167,7 +169,8 @@ func TestReach(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct{ network, to string }{
-		"datagrams": {"udp4", "8.8.8.8:53"}, "sockets of this machine": {"unix", "/run/x"}, "no address": {"tcp4", ":80"}, "a name": {"tcp", "example.com:80"}, "a zone": {"tcp6", "[fe80::1%eth0]:80"},
+		"datagrams": {"udp4", "8.8.8.8:53"}, "sockets of this machine": {"unix", "/run/x"}, "no address": {"tcp4", ":80"},
+		"a name": {"tcp", "example.com:80"}, "a zone": {"tcp6", "[fe80::1%eth0]:80"},
 	} {
 		if err := address.ToLoopback.Control(c.network, c.to, nil); !errors.Is(err, address.ErrRefused) {
 			t.Errorf("%s: %v", name, err)
@@ -181,13 +184,20 @@ func TestReach(t *testing.T) {
 func TestHost(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{
-		"example.com": "example.com", "EXAMPLE.com.": "example.com", "bücher.example": "xn--bcher-kva.example", "a_b.example": "a_b.example",
-		"127.0.0.1": "127.0.0.1", "127.1": "127.0.0.1", "127.0.0.1.": "127.0.0.1", "2130706433": "127.0.0.1", "0x7f.1": "127.0.0.1", "0X7F000001": "127.0.0.1",
-		"0177.0.0.1": "127.0.0.1", "017700000001": "127.0.0.1", "0": "0.0.0.0", "0x": "0.0.0.0", "①②⑦.⓪.⓪.①": "127.0.0.1", "127。0。0。1": "127.0.0.1",
-		"127．0．0．1": "127.0.0.1", "127｡0｡0｡1": "127.0.0.1", "example。com": "example.com", "example.com。": "example.com", "２１３０７０６４３３": "127.0.0.1",
-		"::1": "::1", "0:0:0:0:0:0:0:1": "::1", "::ffff:127.0.0.1": "127.0.0.1", "::FFFF:7f00:1": "127.0.0.1", "0169.0254.0251.0376": "", "0251.0376.0251.0376": "169.254.169.254",
-		"": "", ".": "", "a..b": "", "1.2.3.4.5": "", "256.1.1.1": "", "1.2.3.0x100": "", "4294967296": "", "1.16777216": "", "fe80::1%eth0": "", "fe80::1%251": "", "[::1]": "", "::g": "",
-		"a b": "", "a/b": "", "a\x00b": "", "%31%32%37.0.0.1": "", "example.com..": "", "99999999999999999999999": "", "foo.0x": "", "foo.09": "",
+		"example.com": "example.com", "EXAMPLE.com.": "example.com", "bücher.example": "xn--bcher-kva.example",
+		"a_b.example": "a_b.example",
+		"127.0.0.1":   "127.0.0.1", "127.1": "127.0.0.1", "127.0.0.1.": "127.0.0.1", "2130706433": "127.0.0.1",
+		"0x7f.1": "127.0.0.1", "0X7F000001": "127.0.0.1",
+		"0177.0.0.1": "127.0.0.1", "017700000001": "127.0.0.1", "0": "0.0.0.0", "0x": "0.0.0.0", "①②⑦.⓪.⓪.①": "127.0.0.1",
+		"127。0。0。1": "127.0.0.1",
+		"127．0．0．1": "127.0.0.1", "127｡0｡0｡1": "127.0.0.1", "example。com": "example.com", "example.com。": "example.com",
+		"２１３０７０６４３３": "127.0.0.1",
+		"::1":        "::1", "0:0:0:0:0:0:0:1": "::1", "::ffff:127.0.0.1": "127.0.0.1", "::FFFF:7f00:1": "127.0.0.1",
+		"0169.0254.0251.0376": "", "0251.0376.0251.0376": "169.254.169.254",
+		"": "", ".": "", "a..b": "", "1.2.3.4.5": "", "256.1.1.1": "", "1.2.3.0x100": "", "4294967296": "", "1.16777216": "",
+		"fe80::1%eth0": "", "fe80::1%251": "", "[::1]": "", "::g": "",
+		"a b": "", "a/b": "", "a\x00b": "", "%31%32%37.0.0.1": "", "example.com..": "", "99999999999999999999999": "",
+		"foo.0x": "", "foo.09": "",
 	} {
 		got, addr, err := address.Host(host)
 		if got != want || (err == nil) != (want != "") {
@@ -226,7 +236,8 @@ func TestMatch(t *testing.T) {
 	} {
 		got := address.Hosts{"other.example", c.pattern}.Match(c.host, c.port)
 		if got != c.want || got.Reach() != c.reach {
-			t.Errorf("%s, %s:%d: %+v, reach %d; want %+v, reach %d", c.pattern, c.host, c.port, got, got.Reach(), c.want, c.reach)
+			t.Errorf("%s, %s:%d: %+v, reach %d; want %+v, reach %d", c.pattern, c.host, c.port, got, got.Reach(), c.want,
+				c.reach)
 		}
 	}
 }
@@ -235,10 +246,14 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	opened := address.Hosts{"127.0.0.1:80", "[::1]", "169.254.169.254", "*.corp"}
 	for text, want := range map[string]error{
-		"https://example.com": nil, "http://localhost": nil, "https://8.8.8.8/x": nil, "http://127.0.0.1:80": nil, "http://127.0.0.1": nil, "http://0x7f.1": nil,
-		"http://127.0.0.1:81": address.ErrRefused, "http://[::1]": nil, "http://[::1]:5": nil, "https://10.0.0.1": address.ErrRefused, "https://0x0a.1": address.ErrRefused,
-		"http://[::ffff:10.0.0.1]": address.ErrRefused, "http://169.254.169.254/": address.ErrRefused, "http://2852039166/": address.ErrRefused, "http://[fd00::1]": address.ErrRefused,
-		"http://[fe80::1%25eth0]/": address.ErrHost, "http://a..b/": address.ErrHost, "http://x:0/": address.ErrHost, "http://x:65536/": address.ErrHost, "ftp://x/": address.ErrHost,
+		"https://example.com": nil, "http://localhost": nil, "https://8.8.8.8/x": nil, "http://127.0.0.1:80": nil,
+		"http://127.0.0.1": nil, "http://0x7f.1": nil,
+		"http://127.0.0.1:81": address.ErrRefused, "http://[::1]": nil, "http://[::1]:5": nil,
+		"https://10.0.0.1": address.ErrRefused, "https://0x0a.1": address.ErrRefused,
+		"http://[::ffff:10.0.0.1]": address.ErrRefused, "http://169.254.169.254/": address.ErrRefused,
+		"http://2852039166/": address.ErrRefused, "http://[fd00::1]": address.ErrRefused,
+		"http://[fe80::1%25eth0]/": address.ErrHost, "http://a..b/": address.ErrHost, "http://x:0/": address.ErrHost,
+		"http://x:65536/": address.ErrHost, "ftp://x/": address.ErrHost,
 	} {
 		u, err := url.Parse(text)
 		if err != nil {
@@ -252,7 +267,9 @@ func TestCheck(t *testing.T) {
 
 // FuzzHost: a host has one spelling, which stays what it is, and an address inside is never taken for a public one.
 func FuzzHost(f *testing.F) {
-	for _, s := range []string{"example.com", "EXAMPLE.com.", "127.1", "0x7f.1", "2130706433", "::1", "::ffff:10.0.0.1", "bücher.example", "①②⑦.0.0.1", "a..b", "1.2.3.4.5", "0x", "a_b.example", "-a.b", "xn--a", "example.com。", "0.。", "a_。"} {
+	for _, s := range []string{"example.com", "EXAMPLE.com.", "127.1", "0x7f.1", "2130706433", "::1", "::ffff:10.0.0.1",
+		"bücher.example", "①②⑦.0.0.1", "a..b", "1.2.3.4.5", "0x", "a_b.example", "-a.b", "xn--a", "example.com。", "0.。",
+		"a_。"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -272,7 +289,8 @@ func FuzzHost(f *testing.F) {
 
 // FuzzClassOf: what the standard library knows not to be a global unicast address is not public.
 func FuzzClassOf(f *testing.F) {
-	for _, s := range []string{"1.1.1.1", "10.0.0.1", "::1", "2606:4700::1", "fe80::1", "::ffff:127.0.0.1", "2002:7f00:1::"} {
+	for _, s := range []string{"1.1.1.1", "10.0.0.1", "::1", "2606:4700::1", "fe80::1", "::ffff:127.0.0.1",
+		"2002:7f00:1::"} {
 		a := netip.MustParseAddr(s).As16()
 		f.Add(a[:])
 	}

@@ -39,8 +39,8 @@ func (r Reach) Permits(a netip.Addr) bool {
 	return false
 }
 
-// Control refuses a connection before it is made. It is a [net.Dialer]'s Control, which is called with each address that
-// is tried, after names were resolved.
+// Control refuses a connection before it is made. It is a [net.Dialer]'s Control, which is called with each address
+// that is tried, after names were resolved.
 func (r Reach) Control(network, addressAndPort string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(addressAndPort)
 	if err != nil || network != "tcp4" && network != "tcp6" && network != "tcp" || !r.Permits(to.Addr()) {
@@ -58,8 +58,8 @@ func (r Reach) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 // example.com itself), each with an optional ":port" without which any port is meant.
 type Hosts []string
 
-// Named returns the patterns of the hosts of URLs, with their ports, for servers that the operator named. What is no URL
-// is left out.
+// Named returns the patterns of the hosts of URLs, with their ports, for servers that the operator named. What is no
+// URL is left out.
 func Named(urls ...string) Hosts {
 	var hosts Hosts
 	for _, text := range urls {

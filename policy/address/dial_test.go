@@ -45,8 +45,8 @@ func reachable(t *testing.T) (port string, accepted *atomic.Int64) {
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), accepted
 }
 
-// TestDial: the address that is connected to obeys the rules, whatever a name server answers and however often it changes
-// its mind.
+// TestDial: the address that is connected to obeys the rules, whatever a name server answers and however often it
+// changes its mind.
 func TestDial(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -55,23 +55,28 @@ func TestDial(t *testing.T) {
 		answers []netip.Addr
 		ok      bool
 	}{
-		"closed name":                       {nil, "inside.example", addresses("127.0.0.1"), false},
-		"every address is checked":          {nil, "inside.example", addresses("127.0.0.1", "::1", "::ffff:127.0.0.1", "10.0.0.1", "169.254.169.254"), false},
-		"mapped":                            {nil, "inside.example", addresses("::ffff:127.0.0.1"), false},
-		"opened name":                       {address.Hosts{"inside.example"}, "inside.example", addresses("127.0.0.1"), true},
-		"opened name, one address is never": {address.Hosts{"inside.example"}, "inside.example", addresses("169.254.169.254", "127.0.0.1"), true},
-		"opened name, another port":         {address.Hosts{"inside.example:1"}, "inside.example", addresses("127.0.0.1"), false},
-		"opened name to metadata":           {address.Hosts{"inside.example"}, "inside.example", addresses("169.254.169.254", "168.63.129.16", "fd00:ec2::254", "fe80::1"), false},
-		"wildcard to metadata":              {address.Hosts{"*.corp"}, "meta.corp", addresses("169.254.169.254"), false},
-		"wildcard to this machine":          {address.Hosts{"*.corp"}, "self.corp", addresses("127.0.0.1"), false},
-		"opened address":                    {address.Hosts{"127.0.0.1"}, "127.0.0.1", nil, true},
-		"opened address, hexadecimal":       {address.Hosts{"127.0.0.1"}, "0x7f.1", nil, true},
-		"closed address":                    {nil, "127.0.0.1", nil, false},
-		"closed address, decimal":           {nil, "2130706433", nil, false},
-		"closed address, octal":             {nil, "0177.0.0.1", nil, false},
-		"closed address, full width dots":   {nil, "127。0。0。1", nil, false},
-		"this network":                      {address.Hosts{"0.0.0.0"}, "0.0.0.0", nil, false},
-		"this network over IPv6":            {address.Hosts{"[::]"}, "::", nil, false},
+		"closed name": {nil, "inside.example", addresses("127.0.0.1"), false},
+		"every address is checked": {nil, "inside.example",
+			addresses("127.0.0.1", "::1", "::ffff:127.0.0.1", "10.0.0.1", "169.254.169.254"), false},
+		"mapped": {nil, "inside.example", addresses("::ffff:127.0.0.1"), false},
+		"opened name": {address.Hosts{"inside.example"}, "inside.example", addresses("127.0.0.1"),
+			true},
+		"opened name, one address is never": {address.Hosts{"inside.example"}, "inside.example",
+			addresses("169.254.169.254", "127.0.0.1"), true},
+		"opened name, another port": {address.Hosts{"inside.example:1"}, "inside.example", addresses("127.0.0.1"),
+			false},
+		"opened name to metadata": {address.Hosts{"inside.example"}, "inside.example",
+			addresses("169.254.169.254", "168.63.129.16", "fd00:ec2::254", "fe80::1"), false},
+		"wildcard to metadata":            {address.Hosts{"*.corp"}, "meta.corp", addresses("169.254.169.254"), false},
+		"wildcard to this machine":        {address.Hosts{"*.corp"}, "self.corp", addresses("127.0.0.1"), false},
+		"opened address":                  {address.Hosts{"127.0.0.1"}, "127.0.0.1", nil, true},
+		"opened address, hexadecimal":     {address.Hosts{"127.0.0.1"}, "0x7f.1", nil, true},
+		"closed address":                  {nil, "127.0.0.1", nil, false},
+		"closed address, decimal":         {nil, "2130706433", nil, false},
+		"closed address, octal":           {nil, "0177.0.0.1", nil, false},
+		"closed address, full width dots": {nil, "127。0。0。1", nil, false},
+		"this network":                    {address.Hosts{"0.0.0.0"}, "0.0.0.0", nil, false},
+		"this network over IPv6":          {address.Hosts{"[::]"}, "::", nil, false},
 	} {
 		_, resolver := addresstest.Names(t, c.answers)
 		d := address.Dialer{Opened: c.opened, Timeout: 20 * time.Second, Resolver: resolver}
@@ -117,7 +122,8 @@ func TestRebinding(t *testing.T) {
 
 func TestDialRefusesWhatIsNoHost(t *testing.T) {
 	t.Parallel()
-	for name, to := range map[string]string{"no port": "example.com", "no host": ":80", "zone": "[fe80::1%lo]:80", "port name": "example.com:http", "port 0": "example.com:0"} {
+	for name, to := range map[string]string{"no port": "example.com", "no host": ":80", "zone": "[fe80::1%lo]:80",
+		"port name": "example.com:http", "port 0": "example.com:0"} {
 		conn, err := address.Dialer{}.DialContext(t.Context(), "tcp", to)
 		if err == nil {
 			_ = conn.Close()

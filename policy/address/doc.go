@@ -18,8 +18,8 @@
 // [Reach.Control] sees the address that the kernel is about to connect to, for every address that is tried. Between
 // that check and the connection nothing is resolved again.
 //
-// An opened name may lead to public and private addresses, and to loopback ones if its pattern is exact. A wildcard does
-// not reach this machine, because anybody who can create a record below the domain could point it here.
+// An opened name may lead to public and private addresses, and to loopback ones if its pattern is exact. A wildcard
+// does not reach this machine, because anybody who can create a record below the domain could point it here.
 //
 // NAT64 with a prefix of the network's own choice cannot be recognised: its addresses look like any others.
 package address

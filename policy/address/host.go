@@ -13,8 +13,8 @@ import (
 var ErrHost = errors.New("the host is not a valid name or address")
 
 // Host returns the one spelling of a URL's host: an address as netip prints it, or a name in lower-case ASCII without a
-// trailing dot. Numeric hosts are read as the URL Standard reads them: parts in decimal, octal or hexadecimal. A zone is
-// an error. The address is invalid for a name.
+// trailing dot. Numeric hosts are read as the URL Standard reads them: parts in decimal, octal or hexadecimal. A zone
+// is an error. The address is invalid for a name.
 func Host(host string) (name string, addr netip.Addr, err error) {
 	if len(host) > 512 {
 		return "", addr, ErrHost

@@ -31,10 +31,11 @@ type entry struct {
 	class  Class
 }
 
-// table holds the IANA IPv4 and IPv6 Special-Purpose Address Registries (iana.org/assignments/iana-ipv4-special-registry
-// and iana-ipv6-special-registry, up to their entries of April 2025, the newest of which is RFC 9780), multicast, what is
-// deprecated or unallocated, and the metadata services of clouds. The longest prefix decides. Registered blocks that are
-// globally reachable but serve a protocol (anycast sinks and relays) count as private: no web server is there.
+// table holds the IANA IPv4 and IPv6 Special-Purpose Address Registries
+// (iana.org/assignments/iana-ipv4-special-registry and iana-ipv6-special-registry, up to their entries of April 2025,
+// the newest of which is RFC 9780), multicast, what is deprecated or unallocated, and the metadata services of clouds.
+// The longest prefix decides. Registered blocks that are globally reachable but serve a protocol (anycast sinks and
+// relays) count as private: no web server is there.
 var table = []entry{
 	{netip.MustParsePrefix("0.0.0.0/0"), Public},
 	{netip.MustParsePrefix("0.0.0.0/8"), Never},          // this network, RFC 791
@@ -58,10 +59,12 @@ var table = []entry{
 	{netip.MustParsePrefix("224.0.0.0/4"), Never},        // multicast, RFC 1112
 	{netip.MustParsePrefix("240.0.0.0/4"), Never},        // reserved, RFC 1112, and broadcast
 
-	{netip.MustParsePrefix("::/0"), Never},                   // unallocated, IPv4-compatible, IPv4-translated, NAT64, discard, SRv6
-	{netip.MustParsePrefix("::1/128"), Loopback},             // RFC 4291
-	{netip.MustParsePrefix("2000::/3"), Public},              // global unicast, RFC 4291
-	{netip.MustParsePrefix("2001::/23"), Never},              // IETF protocol assignments, RFC 2928, with Teredo, ORCHID and anycast
+	// unallocated, IPv4-compatible, IPv4-translated, NAT64, discard, SRv6
+	{netip.MustParsePrefix("::/0"), Never},
+	{netip.MustParsePrefix("::1/128"), Loopback}, // RFC 4291
+	{netip.MustParsePrefix("2000::/3"), Public},  // global unicast, RFC 4291
+	// IETF protocol assignments, RFC 2928, with Teredo, ORCHID and anycast
+	{netip.MustParsePrefix("2001::/23"), Never},
 	{netip.MustParsePrefix("2001:2::/48"), Private},          // benchmarking, RFC 5180
 	{netip.MustParsePrefix("2001:db8::/32"), Private},        // documentation, RFC 3849
 	{netip.MustParsePrefix("2002::/16"), Never},              // 6to4, RFC 3056
@@ -95,7 +98,8 @@ func ClassOf(a netip.Addr) Class {
 	return best.class
 }
 
-// carriesISATAP reports whether the interface identifier of a holds an IPv4 address that a tunnel would lead to (RFC 5214).
+// carriesISATAP reports whether the interface identifier of a holds an IPv4 address that a tunnel would lead to (RFC
+// 5214).
 func carriesISATAP(a netip.Addr) bool {
 	b := a.As16()
 	return a.Is6() && b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe

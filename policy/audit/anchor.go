@@ -12,14 +12,15 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// Anchor is how far chains had come at some time, as somebody knows it apart from the store. A store that was rolled back,
-// or emptied, agrees with itself and not with its anchor. Writers go on, so an anchor is a lower bound: it may be old.
+// Anchor is how far chains had come at some time, as somebody knows it apart from the store. A store that was rolled
+// back, or emptied, agrees with itself and not with its anchor. Writers go on, so an anchor is a lower bound: it may be
+// old.
 type Anchor struct {
 	// Source says where the anchor is from, for the report.
 	Source string
 	At     time.Time
-	// Since is the first day (2006-01-02) that retention cannot have taken when it is verified; "" for none. What is gone of
-	// such a day is missing, whatever the store says of retention.
+	// Since is the first day (2006-01-02) that retention cannot have taken when it is verified; "" for none. What is gone
+	// of such a day is missing, whatever the store says of retention.
 	Since string
 	Heads []Head
 }
@@ -82,7 +83,8 @@ func (v *Verifier) kept(c *chain) {
 			v.report.Anchors[p.anchor].Pruned++
 			if day := dayIn(p.ID); day != "" && p.since != "" && day >= p.since {
 				v.report.add(Problem{Fault: Missing, ID: p.ID, Writer: p.Writer, Seq: p.Seq,
-					Detail: "the store says that retention took this record of " + day + ", which " + source + " names and retention still keeps"})
+					Detail: "the store says that retention took this record of " + day + ", which " + source +
+						" names and retention still keeps"})
 			}
 			if p.Seq == g.Seq && p.Hash != g.Hash {
 				v.report.add(Problem{Fault: Altered, ID: p.ID, Writer: p.Writer, Seq: p.Seq,
@@ -102,10 +104,13 @@ func dayIn(id string) string {
 	return at.Format(time.DateOnly)
 }
 
-// Pruning returns the heads without those whose every record retention has taken by these gaps: nothing is left of such a
-// chain that could be compared.
+// Pruning returns the heads without those whose every record retention has taken by these gaps: nothing is left of such
+// a chain that could be compared.
 func Pruning(heads []Head, gaps []Gap) []Head {
-	slices.SortFunc(gaps, func(a, b Gap) int { return cmp.Or(cmp.Compare(a.Writer, b.Writer), cmp.Compare(a.From, b.From)) })
+	slices.SortFunc(gaps, func(a, b Gap) int {
+		return cmp.Or(cmp.Compare(a.Writer, b.Writer),
+			cmp.Compare(a.From, b.From))
+	})
 	end := map[string]int64{}
 	for _, g := range gaps {
 		if g.From <= end[g.Writer]+1 {
@@ -135,7 +140,8 @@ func ParseHead(line string) (Head, error) {
 		h.ID = fields[3]
 	}
 	var err error
-	if h.Seq, err = strconv.ParseInt(fields[1], 10, 64); err != nil || h.Seq < 1 || strconv.FormatInt(h.Seq, 10) != fields[1] {
+	if h.Seq, err = strconv.ParseInt(fields[1], 10, 64); err != nil || h.Seq < 1 ||
+		strconv.FormatInt(h.Seq, 10) != fields[1] {
 		return Head{}, errors.New("the number of a record is a whole number from 1 on")
 	}
 	if _, err := ulid.ParseStrict(h.Writer); err != nil {

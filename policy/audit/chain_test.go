@@ -65,7 +65,8 @@ func TestUnsealSeesEveryByte(t *testing.T) {
 		line := string(sealed(t, 2, key)[1].Line)
 		line = strings.TrimSuffix(line, "\n")
 		for i := range line {
-			for _, bad := range []string{line[:i] + line[i+1:], line[:i] + line[i:i+1] + line[i:], line[:i] + string(line[i]^1) + line[i+1:], line[:i] + " " + line[i:]} {
+			for _, bad := range []string{line[:i] + line[i+1:], line[:i] + line[i:i+1] + line[i:],
+				line[:i] + string(line[i]^1) + line[i+1:], line[:i] + " " + line[i:]} {
 				if bad == line {
 					continue // one of two equal neighbours was removed and put back
 				}
@@ -98,7 +99,8 @@ func TestVerifier(t *testing.T) {
 		{"first missing", []int{1, 2, 3, 4, 5, 6, 7}, nil, []string{"missing 1"}},
 		{"several missing", []int{0, 3, 4, 7}, nil, []string{"missing 2", "missing 3", "missing 6", "missing 7"}},
 		{"cut", []int{0, 1, 2, 3, 4}, nil, []string{"truncated 6", "truncated 7", "truncated 8"}},
-		{"all gone", nil, nil, []string{"truncated 1", "truncated 2", "truncated 3", "truncated 4", "truncated 5", "truncated 6", "truncated 7", "truncated 8"}},
+		{"all gone", nil, nil, []string{"truncated 1", "truncated 2", "truncated 3", "truncated 4", "truncated 5",
+			"truncated 6", "truncated 7", "truncated 8"}},
 		{"doubled", []int{0, 1, 1, 2, 3, 4, 5, 6, 7}, nil, []string{"duplicated 2"}},
 		{"doubled early", []int{0, 3, 3, 1, 2, 4, 5, 6, 7}, nil, []string{"duplicated 4"}},
 		{"pruned", []int{3, 4, 5, 6, 7}, &audit.Gap{From: 1, Head: lines[2].Head()}, nil},
@@ -106,7 +108,8 @@ func TestVerifier(t *testing.T) {
 		{"pruned to the end", []int{0, 1}, &audit.Gap{From: 3, Head: lines[7].Head()}, nil},
 		{"pruning interrupted", []int{1, 2, 3, 4, 5, 6, 7}, &audit.Gap{From: 1, Head: lines[2].Head()}, nil},
 		{"pruned and then one missing", []int{4, 5, 6, 7}, &audit.Gap{From: 1, Head: lines[2].Head()}, []string{"missing 4"}},
-		{"pruned by a lie", []int{3, 4, 5, 6, 7}, &audit.Gap{From: 1, Head: audit.Head{Writer: head.Writer, Seq: 3, Hash: strings.Repeat("0", 64)}}, []string{"altered 4"}},
+		{"pruned by a lie", []int{3, 4, 5, 6, 7}, &audit.Gap{From: 1,
+			Head: audit.Head{Writer: head.Writer, Seq: 3, Hash: strings.Repeat("0", 64)}}, []string{"altered 4"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := audit.NewVerifier(nil)
@@ -123,7 +126,8 @@ func TestVerifier(t *testing.T) {
 			for _, p := range v.Report(true).Problems {
 				got = append(got, string(p.Fault)+" "+string(rune('0'+p.Seq)))
 				// Of each run that is gone the last one has a name: the record behind it, or the writer's head, knows it.
-				if last := !slices.Contains(c.want, string(p.Fault)+" "+string(rune('1'+p.Seq))); (p.ID == "exec_"+string(rune('`'+p.Seq))) != last && p.Fault != audit.Duplicated {
+				if last := !slices.Contains(c.want, string(p.Fault)+" "+string(rune('1'+p.Seq))); (p.ID == "exec_"+
+					string(rune('`'+p.Seq))) != last && p.Fault != audit.Duplicated {
 					t.Errorf("%s has the name %q", got[len(got)-1], p.ID)
 				}
 			}

@@ -53,8 +53,8 @@ func SignCheckpoint(heads []Head, at time.Time, signer note.Signer) ([]byte, err
 	return note.Sign(&note.Note{Text: text}, signer)
 }
 
-// OpenCheckpoint proves a checkpoint's signature by a key that the verifier has, and reads it. The error says what is wrong
-// with it.
+// OpenCheckpoint proves a checkpoint's signature by a key that the verifier has, and reads it. The error says what is
+// wrong with it.
 func OpenCheckpoint(doc []byte, verifier note.Verifier) (Anchor, error) {
 	if len(doc) > MaxCheckpointBytes {
 		return Anchor{}, fmt.Errorf("has %d bytes; at most %d are read", len(doc), MaxCheckpointBytes)

@@ -33,7 +33,8 @@ func checkpointKeys(t testing.TB, name string) (note.Signer, note.Verifier) {
 func someHeads(n int) []audit.Head {
 	heads := make([]audit.Head, 0, n)
 	for i := range n {
-		heads = append(heads, audit.Head{Writer: "01JD5Z6Q8V00000000000000" + string([]byte{'A' + byte(i/20), 'A' + byte(i%5)}), Seq: int64(i + 1),
+		heads = append(heads, audit.Head{Writer: "01JD5Z6Q8V00000000000000" +
+			string([]byte{'A' + byte(i/20), 'A' + byte(i%5)}), Seq: int64(i + 1),
 			Hash: strings.Repeat("0123456789abcdef", 4), ID: "exec_01JD5Z6Q8V0000000000000000"})
 	}
 	return heads
@@ -107,8 +108,10 @@ func TestParseHead(t *testing.T) {
 		}
 	}
 	for _, line := range []string{
-		"", "x", "01JD5Z6Q8V00000000000000AA 0 " + h.Hash, "01JD5Z6Q8V00000000000000AA 01 " + h.Hash, "01JD5Z6Q8V00000000000000AA -1 " + h.Hash, "../x 1 " + h.Hash,
-		"01JD5Z6Q8V00000000000000AA 1 " + h.Hash[1:], "01JD5Z6Q8V00000000000000AA 1 " + strings.ToUpper(h.Hash), h.String() + " more",
+		"", "x", "01JD5Z6Q8V00000000000000AA 0 " + h.Hash, "01JD5Z6Q8V00000000000000AA 01 " + h.Hash,
+		"01JD5Z6Q8V00000000000000AA -1 " + h.Hash, "../x 1 " + h.Hash,
+		"01JD5Z6Q8V00000000000000AA 1 " + h.Hash[1:], "01JD5Z6Q8V00000000000000AA 1 " + strings.ToUpper(h.Hash),
+		h.String() + " more",
 		"01JD5Z6Q8V00000000000000AA 1 " + h.Hash + " a/b", "01JD5Z6Q8V00000000000000AA 99999999999999999999 " + h.Hash,
 	} {
 		if got, err := audit.ParseHead(line); err == nil {

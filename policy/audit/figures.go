@@ -52,7 +52,8 @@ func OutlineOf(r Record) Outline {
 	o := Outline{
 		ID: r.ID, Time: r.Time, Tenant: r.Caller.Tenant, Status: r.Status, Policy: r.Policy, Via: r.Via, Limit: r.Limit,
 		DurationMs: r.DurationMs, QueueMs: r.Usage.QueueMs, CPUMs: r.Usage.CPUMs, Memory: r.Usage.MemoryBytes,
-		Output: r.OutputBytes, APICalls: r.Usage.APICalls, Reused: r.Reused != "", Failure: failure(r.Status, r.Limit, r.Error),
+		Output: r.OutputBytes, APICalls: r.Usage.APICalls, Reused: r.Reused != "",
+		Failure: failure(r.Status, r.Limit, r.Error),
 	}
 	var a analysis
 	if json.Unmarshal(r.DangerAnalysis, &a) == nil {
@@ -71,7 +72,8 @@ func failure(status, limit, line string) string {
 	}
 	name, _, _ := strings.Cut(line, ":")
 	switch name {
-	case "Error", "TypeError", "RangeError", "ReferenceError", "SyntaxError", "EvalError", "URIError", "InternalError", "AggregateError":
+	case "Error", "TypeError", "RangeError", "ReferenceError", "SyntaxError", "EvalError", "URIError", "InternalError",
+		"AggregateError":
 		if status == "error" {
 			return name
 		}

@@ -18,7 +18,8 @@ func TestOutlines(t *testing.T) {
 		"", `null`, `{}`, `[1]`, `{"score":"x"}`, `{"score":55,"level":"high","findings":[{"category":"eval","severity":"high","line":3}]}`,
 	} {
 		r := audit.Record{
-			ID: "exec_1", Time: time.Unix(1e9, 5).UTC(), DurationMs: 2, Caller: audit.Caller{Tenant: "acme"}, Via: "mcp", Policy: "strict",
+			ID: "exec_1", Time: time.Unix(1e9, 5).UTC(), DurationMs: 2, Caller: audit.Caller{Tenant: "acme"}, Via: "mcp",
+			Policy: "strict",
 			Status: "error", Limit: "memory", OutputBytes: 7, Usage: audit.Usage{CPUMs: 1, MemoryBytes: 3, APICalls: 4},
 			DangerAnalysis: json.RawMessage(analysis),
 		}
@@ -40,8 +41,10 @@ func TestOutlines(t *testing.T) {
 
 // FuzzOutlines holds that any line is read or refused, and that a line read has the id that the whole record has.
 func FuzzOutlines(f *testing.F) {
-	for _, line := range []string{"", "[]", "{}", `{"id":"a"}`, `{"id":"\u0061","caller":{"tenant":"t"},"usage":{"cpuMs":1e3},"dangerAnalysis":{"findings":[{"category":"c"}]}}`,
-		`{"id":"a","time":"2006-01-02T15:04:05Z","caller":null,"usage":[],"outputBytes":1.5}`, `{"id":"a"}}`, `{"dangerAnalysis":{"findings":[[`} {
+	for _, line := range []string{"", "[]", "{}", `{"id":"a"}`,
+		`{"id":"\u0061","caller":{"tenant":"t"},"usage":{"cpuMs":1e3},"dangerAnalysis":{"findings":[{"category":"c"}]}}`,
+		`{"id":"a","time":"2006-01-02T15:04:05Z","caller":null,"usage":[],"outputBytes":1.5}`, `{"id":"a"}}`,
+		`{"dangerAnalysis":{"findings":[[`} {
 		f.Add([]byte(line))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
@@ -49,7 +52,8 @@ func FuzzOutlines(f *testing.F) {
 		for range 2 { // what one line left behind has no part in the next
 			o, err := outlines.Read(line)
 			r, failed := audit.Decode(line)
-			if err == nil && failed == nil && !strings.EqualFold(o.ID, r.ID) && !bytes.Contains(bytes.ToLower(line), []byte(`\u`)) && bytes.Count(bytes.ToLower(line), []byte(`"id"`)) == 1 {
+			if err == nil && failed == nil && !strings.EqualFold(o.ID, r.ID) &&
+				!bytes.Contains(bytes.ToLower(line), []byte(`\u`)) && bytes.Count(bytes.ToLower(line), []byte(`"id"`)) == 1 {
 				t.Errorf("%q: id %q, of the whole record %q", line, o.ID, r.ID)
 			}
 			if err != nil && failed == nil {
@@ -62,7 +66,8 @@ func FuzzOutlines(f *testing.F) {
 func TestFiguresMerge(t *testing.T) {
 	var whole, first, second, both audit.Figures
 	for i, status := range []string{"completed", "blocked", "completed"} {
-		o := audit.Outline{Time: time.Unix(int64(1000-i), 0), Tenant: "acme", Status: status, Memory: int64(i), Score: 9, Level: "low", Findings: []audit.Mark{{Severity: "low", Category: "eval"}}}
+		o := audit.Outline{Time: time.Unix(int64(1000-i), 0), Tenant: "acme", Status: status, Memory: int64(i), Score: 9,
+			Level: "low", Findings: []audit.Mark{{Severity: "low", Category: "eval"}}}
 		whole.Add(o)
 		if i < 2 {
 			first.Add(o)

@@ -38,8 +38,9 @@ func IDTime(id string) (time.Time, bool) {
 	return ulid.Time(u.Time()).UTC(), true
 }
 
-// Day returns the UTC day (2006-01-02) that a record is filed under. It is the day in the id, so that the same id always
-// has the same place and a second record of that id is found out; only an id without a time is filed by received.
+// Day returns the UTC day (2006-01-02) that a record is filed under. It is the day in the id, so that the same id
+// always has the same place and a second record of that id is found out; only an id without a time is filed by
+// received.
 func Day(id string, received time.Time) string {
 	if t, ok := IDTime(id); ok {
 		received = t

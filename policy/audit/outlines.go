@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Outlines reads the outlines of stored lines, unproved: that is much cheaper than [Decode]. The zero value is ready for
-// use, by one goroutine.
+// Outlines reads the outlines of stored lines, unproved: that is much cheaper than [Decode]. The zero value is ready
+// for use, by one goroutine.
 type Outlines struct {
 	line  bytes.Reader
 	dec   *jsontext.Decoder

@@ -19,7 +19,8 @@ type Record struct {
 	Language string `json:"language,omitempty"`
 	Policy   string `json:"policy"`
 	Engine   string `json:"engine"`
-	// EngineBuild is the build of the engine that ran, which a replay uses. Records before it was kept are of quickjs-ng 0.10.1.
+	// EngineBuild is the build of the engine that ran, which a replay uses. Records before it was kept are of quickjs-ng
+	// 0.10.1.
 	EngineBuild    string          `json:"engineBuild,omitempty"`
 	Grants         json.RawMessage `json:"grants,omitempty"`
 	Reasons        []string        `json:"reasons,omitempty"` // why the policy decided as it did

@@ -14,8 +14,8 @@ const Redacted = "[redacted]"
 
 // RedactConfig says what a [Redactor] takes out, on top of what looks like a credential by itself.
 type RedactConfig struct {
-	// Secrets are known values, such as the deployment's own API key, which are found in URLs, JSON, base64 and hexadecimal
-	// too. Each needs at least 6 bytes: shorter ones would eat ordinary text.
+	// Secrets are known values, such as the deployment's own API key, which are found in URLs, JSON, base64 and
+	// hexadecimal too. Each needs at least 6 bytes: shorter ones would eat ordinary text.
 	Secrets []string
 	// Fields are paths into the record whose values are not stored: "caller.ip", "request.context.customer". A "*" stands
 	// for any member or element; a path that leads nowhere in a record changes nothing there.
@@ -25,10 +25,12 @@ type RedactConfig struct {
 	Names []string
 }
 
-// DefaultNames are members that are taken for secrets unless a deployment says otherwise. Case, "-" and "_" do not count.
+// DefaultNames are members that are taken for secrets unless a deployment says otherwise. Case, "-" and "_" do not
+// count.
 func DefaultNames() []string {
 	return []string{"accesstoken", "apikey", "authorization", "clientsecret", "cookie", "idtoken", "passphrase", "passwd",
-		"password", "privatekey", "proxyauthorization", "refreshtoken", "secret", "secretkey", "sessiontoken", "setcookie", "xapikey"}
+		"password", "privatekey", "proxyauthorization", "refreshtoken", "secret", "secretkey", "sessiontoken", "setcookie",
+		"xapikey"}
 }
 
 // Redactor takes secrets out of records before they are stored. It is immutable and safe for concurrent use.

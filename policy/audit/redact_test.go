@@ -82,22 +82,27 @@ func TestRedactGuises(t *testing.T) {
 		return string(b)
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"as it is":           {secret, whole},
-		"query":              {"https://x.test/?a=1&k=" + url.QueryEscape(secret) + "&b=2", "https://x.test/?a=1&k=" + whole + "&b=2"},
-		"query, lower case":  {"k=p%2fw%2b%22quo%20te%5cx%26%c3%a9%e2%80%a8-ZZ9*", "k=" + whole},
-		"path":               {"https://x.test/" + url.PathEscape(secret) + "/", "https://x.test/" + whole + "/"},
-		"JSON":               {`{"a":` + quoted(secret) + `}`, `{"a":"` + whole + `"}`},
-		"JSON.stringify":     {`{"a":"p/w+\"quo te\\x&é` + "\u2028" + `-ZZ9*"}`, `{"a":"` + whole + `"}`},
-		"JSON in ASCII":      {`{"a":"p/w+\"quo te\\x&\u00e9\u2028-ZZ9*"}`, `{"a":"` + whole + `"}`},
-		"JSON in JSON":       {quoted(`{"a":` + quoted(secret) + `}`), quoted(`{"a":"` + whole + `"}`)},
-		"hexadecimal":        {"(" + hex.EncodeToString([]byte(secret)) + ")", "(" + whole + ")"},
-		"HEXADECIMAL":        {strings.ToUpper(hex.EncodeToString([]byte(secret))), whole},
-		"base64":             {"<" + base64.StdEncoding.EncodeToString([]byte(secret)) + ">", "<" + whole + ">"},
-		"base64 of URLs":     {base64.RawURLEncoding.EncodeToString([]byte(secret)), whole},
-		"base64, with a":     {"x " + base64.StdEncoding.EncodeToString([]byte("a"+secret+"tail")) + " y", "x " + whole + " y"},
-		"base64, with user:": {"x " + base64.RawURLEncoding.EncodeToString([]byte("user:"+secret)) + " y", "x " + whole + " y"},
-		"twice":              {"plain-key-0123456789 cGxhaW4ta2V5LTAxMjM0NTY3ODk= plain-key-0123456789", whole + " " + whole + " " + whole},
-		"something else":     {"cGxhaW4ta2V5LTk5OTk5OTk5OTk= plain-key-012345678", "cGxhaW4ta2V5LTk5OTk5OTk5OTk= plain-key-012345678"},
+		"as it is": {secret, whole},
+		"query": {"https://x.test/?a=1&k=" + url.QueryEscape(secret) + "&b=2",
+			"https://x.test/?a=1&k=" + whole + "&b=2"},
+		"query, lower case": {"k=p%2fw%2b%22quo%20te%5cx%26%c3%a9%e2%80%a8-ZZ9*", "k=" + whole},
+		"path":              {"https://x.test/" + url.PathEscape(secret) + "/", "https://x.test/" + whole + "/"},
+		"JSON":              {`{"a":` + quoted(secret) + `}`, `{"a":"` + whole + `"}`},
+		"JSON.stringify":    {`{"a":"p/w+\"quo te\\x&é` + "\u2028" + `-ZZ9*"}`, `{"a":"` + whole + `"}`},
+		"JSON in ASCII":     {`{"a":"p/w+\"quo te\\x&\u00e9\u2028-ZZ9*"}`, `{"a":"` + whole + `"}`},
+		"JSON in JSON":      {quoted(`{"a":` + quoted(secret) + `}`), quoted(`{"a":"` + whole + `"}`)},
+		"hexadecimal":       {"(" + hex.EncodeToString([]byte(secret)) + ")", "(" + whole + ")"},
+		"HEXADECIMAL":       {strings.ToUpper(hex.EncodeToString([]byte(secret))), whole},
+		"base64":            {"<" + base64.StdEncoding.EncodeToString([]byte(secret)) + ">", "<" + whole + ">"},
+		"base64 of URLs":    {base64.RawURLEncoding.EncodeToString([]byte(secret)), whole},
+		"base64, with a": {"x " + base64.StdEncoding.EncodeToString([]byte("a"+secret+"tail")) + " y",
+			"x " + whole + " y"},
+		"base64, with user:": {"x " + base64.RawURLEncoding.EncodeToString([]byte("user:"+secret)) + " y",
+			"x " + whole + " y"},
+		"twice": {"plain-key-0123456789 cGxhaW4ta2V5LTAxMjM0NTY3ODk= plain-key-0123456789",
+			whole + " " + whole + " " + whole},
+		"something else": {"cGxhaW4ta2V5LTk5OTk5OTk5OTk= plain-key-012345678",
+			"cGxhaW4ta2V5LTk5OTk5OTk5OTk= plain-key-012345678"},
 	} {
 		if got := r.Text(c.text); got != c.want {
 			t.Errorf("%s: %s\n got %s\nwant %s", name, c.text, got, c.want)
@@ -112,7 +117,8 @@ func TestRedactRecord(t *testing.T) {
 	})
 	rec := audit.Record{
 		ID: "exec_1", Caller: audit.Caller{Subject: "bob hunter22", IP: "192.0.2.1"}, Code: "fetch('x', '" + jwt + "')",
-		Error: "hunter22 is wrong", Reasons: []string{"fine", "hunter22"}, Usage: audit.Usage{Ticks: 7, MemoryBytes: 9007199254740993},
+		Error: "hunter22 is wrong", Reasons: []string{"fine", "hunter22"},
+		Usage:          audit.Usage{Ticks: 7, MemoryBytes: 9007199254740993},
 		DangerAnalysis: []byte(`{"findings":[{"excerpt":"\u0041KIAIOSFODNN7EXAMPLE"}]}`),
 		Grants:         []byte(`{"big":12345678901234567890}`),
 		Request:        []byte(`{"context":{"customer":{"name":"Ann"},"Api-Key":"x","password":"","n":1.50},"hunter22":1,"code":"quo\"te\u003cd>é"}`),
@@ -121,7 +127,8 @@ func TestRedactRecord(t *testing.T) {
 	r.Apply(&rec)
 	want := audit.Record{
 		ID: "exec_1", Caller: audit.Caller{Subject: "bob [redacted]", IP: "[redacted]"}, Code: "fetch('x', '[redacted:jwt]')",
-		Error: "[redacted] is wrong", Reasons: []string{"fine", "[redacted]"}, Usage: audit.Usage{MemoryBytes: 9007199254740993},
+		Error: "[redacted] is wrong", Reasons: []string{"fine", "[redacted]"},
+		Usage:          audit.Usage{MemoryBytes: 9007199254740993},
 		DangerAnalysis: []byte(`{"findings":[{"excerpt":"[redacted:aws key id]"}]}`),
 		Grants:         []byte(`{"big":12345678901234567890}`),
 		Request:        []byte(`{"[redacted]":1,"code":"[redacted]","context":{"Api-Key":"[redacted]","customer":{},"n":1.50,"password":""}}`),
@@ -134,7 +141,8 @@ func TestRedactRecord(t *testing.T) {
 	}
 	clean := audit.Record{ID: "exec_2", Grants: []byte(`{ "a" : [ ] }`), Reasons: []string{"x"}}
 	r.Apply(&clean)
-	if redactor(t, audit.RedactConfig{}).Apply(&clean); string(clean.Grants) != `{"a":[]}` && string(clean.Grants) != `{ "a" : [ ] }` {
+	if redactor(t, audit.RedactConfig{}).Apply(&clean); string(clean.Grants) != `{"a":[]}` &&
+		string(clean.Grants) != `{ "a" : [ ] }` {
 		t.Errorf("grants: %s", clean.Grants)
 	}
 	broken := audit.Record{Request: []byte(`{"password":"x"`)}

@@ -61,8 +61,8 @@ type Report struct {
 	Problems []Problem `json:"problems"`
 	// Omitted counts the problems beyond the first 10,000.
 	Omitted int `json:"omitted,omitempty"`
-	// Anchors are what the chains were held against besides the store's own account. Without any, a store that was put back
-	// to an older state as a whole, or emptied, is not found out.
+	// Anchors are what the chains were held against besides the store's own account. Without any, a store that was put
+	// back to an older state as a whole, or emptied, is not found out.
 	Anchors []Anchored `json:"anchors"`
 }
 

@@ -26,8 +26,10 @@ const shortestRun = 8
 // hexadecimal, and within anything that is in base64; longest first.
 func guises(secret string) []guise {
 	component := strings.ReplaceAll(url.QueryEscape(secret), "+", "%20")
-	script := strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(component) // encodeURIComponent
-	texts := []string{secret, component, script, url.QueryEscape(secret), url.PathEscape(secret), hex.EncodeToString([]byte(secret))}
+	// encodeURIComponent
+	script := strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(component)
+	texts := []string{secret, component, script, url.QueryEscape(secret), url.PathEscape(secret),
+		hex.EncodeToString([]byte(secret))}
 	for _, quoted := range jsonTexts(secret) {
 		texts = append(append(texts, quoted), jsonTexts(quoted)...)
 	}

@@ -38,8 +38,8 @@ func (s *Spread) Merge(o Spread) {
 	}
 }
 
-// Quantiles returns for each p, from 0 to 1, what that share of the numbers does not exceed (nearest rank), within 1 %; 0
-// where there are none.
+// Quantiles returns for each p, from 0 to 1, what that share of the numbers does not exceed (nearest rank), within 1 %;
+// 0 where there are none.
 func (s Spread) Quantiles(p ...float64) []float64 {
 	out := make([]float64, len(p))
 	sizes := make([]int, 0, len(s))
@@ -71,8 +71,8 @@ func middle(size int) float64 {
 // MemoryBins is how many bins the histogram of memory has.
 const MemoryBins = 10
 
-// MemoryBound is the upper end, in bytes, of a bin of that histogram, from 1 MiB doubling to 256 MiB; false for the last
-// bin, which has none.
+// MemoryBound is the upper end, in bytes, of a bin of that histogram, from 1 MiB doubling to 256 MiB; false for the
+// last bin, which has none.
 func MemoryBound(bin int) (int64, bool) {
 	if bin < 0 || bin >= MemoryBins-1 {
 		return 0, false

@@ -180,7 +180,8 @@ func (v *Verifier) join(writer string, c *chain, l link) {
 		v.report.add(p)
 	}
 	if c.known && l.seq > c.to.Seq {
-		v.report.add(Problem{Fault: Unknown, ID: l.id, Writer: writer, Seq: l.seq, Place: l.place, Detail: "the writer never got this far"})
+		v.report.add(Problem{Fault: Unknown, ID: l.id, Writer: writer, Seq: l.seq, Place: l.place,
+			Detail: "the writer never got this far"})
 	}
 	v.promised(c, l)
 	c.last, c.next = l, l.seq+1

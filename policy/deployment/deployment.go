@@ -25,11 +25,11 @@ var schema []byte
 // caller owns it.
 func Schema() []byte { return slices.Clone(schema) }
 
-// Parse reads a policy file over the built-in tiers and returns the set of its rules. The error joins an [*Error] for every
-// fault, with file, line and reason; the Set is then nil, and a server that reloads its file keeps the old one.
+// Parse reads a policy file over the built-in tiers and returns the set of its rules. The error joins an [*Error] for
+// every fault, with file, line and reason; the Set is then nil, and a server that reloads its file keeps the old one.
 //
-// The file can tighten the built-in tiers (loosening one is a fault), add tiers, open hosts, name secrets with the hosts
-// they may go to, restrict everybody or single tenants, set tenants' quotas, and forbid categories and patterns.
+// The file can tighten the built-in tiers (loosening one is a fault), add tiers, open hosts, name secrets with the
+// hosts they may go to, restrict everybody or single tenants, set tenants' quotas, and forbid categories and patterns.
 func Parse(filename string, content []byte) (*policy.Set, error) {
 	d := &document{file: filename}
 	r := policy.BuiltinRules()
@@ -240,7 +240,8 @@ func anyPublic(r *policy.Rules) bool {
 	return slices.ContainsFunc(r.Tiers, func(t policy.SourcedTier) bool { return t.Network == policy.NetworkPublic })
 }
 
-// isSecretName reports whether s can name a secret: it does not begin with a digit and has only bytes of JavaScript names.
+// isSecretName reports whether s can name a secret: it does not begin with a digit and has only bytes of JavaScript
+// names.
 func isSecretName(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -257,8 +258,8 @@ func sortedList(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// legacyPatterns returns the patterns that older sandboxes forbid in the text of the code, comments and strings included:
-// no modules, no process, no paths, no code from strings, no timers.
+// legacyPatterns returns the patterns that older sandboxes forbid in the text of the code, comments and strings
+// included: no modules, no process, no paths, no code from strings, no timers.
 func legacyPatterns() []struct{ name, expr string } {
 	return []struct{ name, expr string }{
 		{"require", `require\s*\(`},

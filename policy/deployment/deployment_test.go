@@ -18,8 +18,9 @@ import (
 	"github.com/airlock-run/airlock/policy/deployment"
 )
 
-// TestDeploymentCorpus checks every file of the corpus against both readers: ParseDeployment and the JSON Schema. The comment
-// of a bad file is the error that ParseDeployment gives; one that starts with "only here" is beyond what a schema can say.
+// TestDeploymentCorpus checks every file of the corpus against both readers: ParseDeployment and the JSON Schema. The
+// comment of a bad file is the error that ParseDeployment gives; one that starts with "only here" is beyond what a
+// schema can say.
 func TestDeploymentCorpus(t *testing.T) {
 	schema := compiledSchema(t)
 	archives, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
@@ -107,10 +108,12 @@ func TestDeploymentDecides(t *testing.T) {
 		t.Error(valid)
 	}
 	tiers := set.Tiers()
-	if len(tiers) != 5 || tiers[4].Name != "batch" || tiers[4].Base != "extended" || tiers[0].Timeout.Seconds() != 2 || tiers[0].CPU.Seconds() != 2 {
+	if len(tiers) != 5 || tiers[4].Name != "batch" || tiers[4].Base != "extended" || tiers[0].Timeout.Seconds() != 2 ||
+		tiers[0].CPU.Seconds() != 2 {
 		t.Errorf("tiers %+v", tiers)
 	}
-	if q := set.Quota("acme"); q.PerMinute != 600 || q.Concurrent != 8 || set.Quota("other").Concurrent != 2 || set.Quota("").Concurrent != 2 {
+	if q := set.Quota("acme"); q.PerMinute != 600 || q.Concurrent != 8 || set.Quota("other").Concurrent != 2 ||
+		set.Quota("").Concurrent != 2 {
 		t.Errorf("quotas %+v", q)
 	}
 	want := policy.Storage{
@@ -124,21 +127,32 @@ func TestDeploymentDecides(t *testing.T) {
 		ask    policy.Request
 		reason string // of the last denial; empty for allow
 	}{
-		"own tier":       {policy.Request{Code: "eval('1')", Tier: "batch", Tenant: "acme"}, ""},
-		"tenant's tiers": {policy.Request{Code: "1", Tier: "agent", Tenant: "acme"}, `deny by tenant (policy.yaml:28): the tenant does not permit policy "agent", only standard, batch`},
-		"other tenants":  {policy.Request{Code: "1", Tier: "batch", Tenant: "other"}, `deny by tenant (policy.yaml:40): the tenant does not permit policy "batch", only strict, standard`},
-		"tenant's host":  {policy.Request{Code: "1", Tenant: "acme", Hosts: []string{"api.acme.test"}}, ""},
-		"another's host": {policy.Request{Code: "1", Tenant: "acme", Hosts: []string{"db.internal.test"}}, `deny by hosts (policy.yaml:28): host "db.internal.test" is not available under policy "standard": it is not among the hosts opened to this caller`},
-		"nobody's host":  {policy.Request{Code: "1", Hosts: []string{"x.test"}}, `deny by hosts (policy.yaml:14): host "x.test" is not available under policy "standard": it is not among the hosts opened to this caller`},
-		"token's host": {policy.Request{Code: "1", Hosts: []string{"db.internal.test"}, Scopes: []string{"host:api.acme.test"}},
+		"own tier": {policy.Request{Code: "eval('1')", Tier: "batch", Tenant: "acme"}, ""},
+		"tenant's tiers": {policy.Request{Code: "1", Tier: "agent", Tenant: "acme"},
+			`deny by tenant (policy.yaml:28): the tenant does not permit policy "agent", only standard, batch`},
+		"other tenants": {policy.Request{Code: "1", Tier: "batch", Tenant: "other"},
+			`deny by tenant (policy.yaml:40): the tenant does not permit policy "batch", only strict, standard`},
+		"tenant's host": {policy.Request{Code: "1", Tenant: "acme", Hosts: []string{"api.acme.test"}}, ""},
+		"another's host": {policy.Request{Code: "1", Tenant: "acme", Hosts: []string{"db.internal.test"}},
+			`deny by hosts (policy.yaml:28): host "db.internal.test" is not available under policy "standard": it is not among the hosts opened to this caller`},
+		"nobody's host": {policy.Request{Code: "1", Hosts: []string{"x.test"}},
+			`deny by hosts (policy.yaml:14): host "x.test" is not available under policy "standard": it is not among the hosts opened to this caller`},
+		"token's host": {policy.Request{Code: "1", Hosts: []string{"db.internal.test"},
+			Scopes: []string{"host:api.acme.test"}},
 			`deny by hosts (token): host "db.internal.test" is not available under policy "standard": it is not among the hosts opened to this caller`},
-		"no network":       {policy.Request{Code: "1", Tier: "strict", Hosts: []string{"api.acme.test"}}, `deny by hosts (policy.yaml:4): host "api.acme.test" is not available under policy "strict": it has no network`},
-		"tenant's secret":  {policy.Request{Code: "1", Tenant: "acme", Secrets: []string{"ACME_KEY"}}, ""},
-		"another's secret": {policy.Request{Code: "1", Tenant: "acme", Secrets: []string{"ROOT_KEY"}}, `deny by secrets (policy.yaml:28): secret "ROOT_KEY" is not available to this caller`},
-		"tenant's tool":    {policy.Request{Code: "1", Tenant: "acme", Tools: []string{"mail:send"}}, `deny by tools (policy.yaml:28): tool "mail:send" is not available to this caller`},
-		"category":         {policy.Request{Code: "let a;\nWebAssembly.compile(a)", Tenant: "acme"}, `deny by forbidden-category (policy.yaml:46): webassembly is forbidden here: WebAssembly.compile compiles or runs WebAssembly (line 2, column 1)`},
-		"pattern":          {policy.Request{Code: "// TODO\n// hack", Tenant: "acme"}, `deny by forbidden-pattern (policy.yaml:49): forbidden pattern no-hacks at line 2, column 4: // hack`},
-		"legacy list":      {policy.Request{Code: "'child_process'", Tenant: "acme"}, `deny by forbidden-pattern (policy.yaml:47): forbidden pattern child_process at line 1, column 2: 'child_process'`},
+		"no network": {policy.Request{Code: "1", Tier: "strict", Hosts: []string{"api.acme.test"}},
+			`deny by hosts (policy.yaml:4): host "api.acme.test" is not available under policy "strict": it has no network`},
+		"tenant's secret": {policy.Request{Code: "1", Tenant: "acme", Secrets: []string{"ACME_KEY"}}, ""},
+		"another's secret": {policy.Request{Code: "1", Tenant: "acme", Secrets: []string{"ROOT_KEY"}},
+			`deny by secrets (policy.yaml:28): secret "ROOT_KEY" is not available to this caller`},
+		"tenant's tool": {policy.Request{Code: "1", Tenant: "acme", Tools: []string{"mail:send"}},
+			`deny by tools (policy.yaml:28): tool "mail:send" is not available to this caller`},
+		"category": {policy.Request{Code: "let a;\nWebAssembly.compile(a)", Tenant: "acme"},
+			`deny by forbidden-category (policy.yaml:46): webassembly is forbidden here: WebAssembly.compile compiles or runs WebAssembly (line 2, column 1)`},
+		"pattern": {policy.Request{Code: "// TODO\n// hack", Tenant: "acme"},
+			`deny by forbidden-pattern (policy.yaml:49): forbidden pattern no-hacks at line 2, column 4: // hack`},
+		"legacy list": {policy.Request{Code: "'child_process'", Tenant: "acme"},
+			`deny by forbidden-pattern (policy.yaml:47): forbidden pattern child_process at line 1, column 2: 'child_process'`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ask := c.ask
@@ -201,7 +215,8 @@ func FuzzParseDeployment(f *testing.F) {
 		}
 		// Whatever a file says, it never grants more than the built-in tiers under their own names.
 		for i, built := range policy.Builtin() {
-			if got := set.Tiers()[i]; got.Name != built.Name || got.Timeout > built.Timeout || got.MemoryBytes > built.MemoryBytes || got.Eval && !built.Eval {
+			if got := set.Tiers()[i]; got.Name != built.Name || got.Timeout > built.Timeout ||
+				got.MemoryBytes > built.MemoryBytes || got.Eval && !built.Eval {
 				t.Fatalf("loosened: %+v", got)
 			}
 		}

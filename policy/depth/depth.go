@@ -48,7 +48,7 @@ const (
 	closes = 3
 )
 
-// deeper is walk.over without the path.
+// deeper reports whether a value nests too deep. Unlike walk.over it finds no path.
 func deeper(text []byte, limit int) bool {
 	depth := 0
 	for i := 0; i < len(text); i++ {

@@ -58,7 +58,8 @@ func FuzzOver(f *testing.F) {
 	})
 }
 
-// levels counts how deep a decoded value nests. Members of the same name hide one another from it, which keep the text's depth.
+// levels counts how deep a decoded value nests. Members of the same name hide one another from it, which keep the
+// text's depth.
 func levels(v any) int {
 	most := 0
 	switch v := v.(type) {

@@ -49,8 +49,8 @@ const StreamBuffer = 256 << 10
 // DialFunc connects to "host:port".
 type DialFunc func(ctx context.Context, network, hostAndPort string) (net.Conn, error)
 
-// Options are what a transport has besides its limits. The zero value dials wherever it is told to, which is for servers
-// that the operator named, uses no proxy and trusts the system's certificates.
+// Options are what a transport has besides its limits. The zero value dials wherever it is told to, which is for
+// servers that the operator named, uses no proxy and trusts the system's certificates.
 type Options struct {
 	// Dial makes the connections; an address.Dialer's keeps to the rules for addresses.
 	Dial DialFunc

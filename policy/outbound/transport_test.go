@@ -89,28 +89,36 @@ func TestHostileServers(t *testing.T) {
 		decode bool
 		want   error // nil: any
 	}{
-		"endless body": {func(c net.Conn) { _, _ = io.WriteString(c, ok+"\r\n"); endless(c, "x") }, patience, false, outbound.ErrTooLarge},
+		"endless body": {func(c net.Conn) { _, _ = io.WriteString(c, ok+"\r\n"); endless(c, "x") }, patience, false,
+			outbound.ErrTooLarge},
 		"endless chunks": {func(c net.Conn) {
 			_, _ = io.WriteString(c, ok+"Transfer-Encoding: chunked\r\n\r\n")
 			endless(c, "1\r\nx\r\n")
 		}, patience, false, outbound.ErrTooLarge},
-		"announced and huge": {func(c net.Conn) { _, _ = io.WriteString(c, ok+"Content-Length: 99999999999\r\n\r\n") }, patience, false, outbound.ErrTooLarge},
-		"endless status":     {func(c net.Conn) { endless(c, "x") }, patience, false, nil},
-		"endless header":     {func(c net.Conn) { _, _ = io.WriteString(c, ok+"X: "); endless(c, "x") }, patience, false, nil},
-		"endless headers":    {func(c net.Conn) { _, _ = io.WriteString(c, ok); endless(c, "X: y\r\n") }, patience, false, nil},
+		"announced and huge": {func(c net.Conn) { _, _ = io.WriteString(c, ok+"Content-Length: 99999999999\r\n\r\n") },
+			patience, false, outbound.ErrTooLarge},
+		"endless status": {func(c net.Conn) { endless(c, "x") }, patience, false, nil},
+		"endless header": {func(c net.Conn) { _, _ = io.WriteString(c, ok+"X: "); endless(c, "x") }, patience, false,
+			nil},
+		"endless headers": {func(c net.Conn) { _, _ = io.WriteString(c, ok); endless(c, "X: y\r\n") }, patience, false,
+			nil},
 		"endless trailers": {func(c net.Conn) {
 			_, _ = io.WriteString(c, ok+"Transfer-Encoding: chunked\r\n\r\n0\r\n")
 			endless(c, "X: y\r\n")
 		}, patience, false, nil},
-		"endless early answers": {func(c net.Conn) { endless(c, "HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n") }, patience, false, nil},
-		"garbage":               {func(c net.Conn) { _, _ = c.Write(bytes.Repeat([]byte{0, 255, 13, 10}, 100)) }, patience, false, nil},
-		"nothing":               {func(net.Conn) {}, patience, false, nil},
-		"silence":               {func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, 200 * time.Millisecond, false, outbound.ErrTooSlow},
+		"endless early answers": {func(c net.Conn) { endless(c, "HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n") }, patience,
+			false, nil},
+		"garbage": {func(c net.Conn) { _, _ = c.Write(bytes.Repeat([]byte{0, 255, 13, 10}, 100)) }, patience,
+			false, nil},
+		"nothing": {func(net.Conn) {}, patience, false, nil},
+		"silence": {func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, 200 * time.Millisecond, false,
+			outbound.ErrTooSlow},
 		"silence after headers": {func(c net.Conn) {
 			_, _ = io.WriteString(c, ok+"Content-Length: 5\r\n\r\n")
 			_, _ = io.Copy(io.Discard, c)
 		}, 200 * time.Millisecond, false, outbound.ErrTooSlow},
-		"one byte after another":   {slow(ok+"Content-Length: 60000\r\n\r\n", "x"), 300 * time.Millisecond, false, outbound.ErrTooSlow},
+		"one byte after another": {slow(ok+"Content-Length: 60000\r\n\r\n", "x"), 300 * time.Millisecond, false,
+			outbound.ErrTooSlow},
 		"one header after another": {slow(ok, "X: y\r\n"), 300 * time.Millisecond, false, outbound.ErrTooSlow},
 		"compressed zeros": {func(c net.Conn) {
 			_, _ = io.WriteString(c, ok+"Content-Encoding: gzip\r\nConnection: close\r\n\r\n")
@@ -146,7 +154,8 @@ func TestHostileServers(t *testing.T) {
 // TestBodyBounds: a body of as many bytes as are read is read whole, and one byte more is an error.
 func TestBodyBounds(t *testing.T) {
 	t.Parallel()
-	for size, want := range map[int]error{0: nil, 1: nil, 99: nil, 100: nil, 101: outbound.ErrTooLarge, 5000: outbound.ErrTooLarge} {
+	for size, want := range map[int]error{0: nil, 1: nil, 99: nil, 100: nil, 101: outbound.ErrTooLarge,
+		5000: outbound.ErrTooLarge} {
 		for _, chunked := range []bool{false, true} {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				if chunked {
@@ -173,9 +182,11 @@ func TestStream(t *testing.T) {
 		})
 	}
 	limits := outbound.Limits{Body: 1 << 10, Total: 100 * time.Millisecond, Stream: 700 * time.Millisecond}
-	for kind, least := range map[string]time.Duration{"text/event-stream; charset=utf-8": 700 * time.Millisecond, "text/plain": 100 * time.Millisecond} {
+	for kind, least := range map[string]time.Duration{"text/event-stream; charset=utf-8": 700 * time.Millisecond,
+		"text/plain": 100 * time.Millisecond} {
 		began := time.Now()
-		if _, err := exchange(limits, outbound.Options{}, write(kind)); !errors.Is(err, outbound.ErrTooSlow) || time.Since(began) < least {
+		if _, err := exchange(limits, outbound.Options{}, write(kind)); !errors.Is(err, outbound.ErrTooSlow) ||
+			time.Since(began) < least {
 			t.Errorf("%s: %v after %v", kind, err, time.Since(began))
 		}
 	}
@@ -247,14 +258,18 @@ func TestAddresses(t *testing.T) {
 	} {
 		d := address.Dialer{Opened: strings.Fields(c.opened), Timeout: patience}
 		_, err := exchange(outbound.Limits{Body: 10, Total: patience}, outbound.Options{Dial: d.DialContext}, c.url)
-		if (err == nil) != c.ok || err != nil && !errors.Is(err, address.ErrRefused) && !strings.Contains(err.Error(), "lookup") {
+		if (err == nil) != c.ok || err != nil && !errors.Is(err, address.ErrRefused) &&
+			!strings.Contains(err.Error(), "lookup") {
 			t.Errorf("%q: %s: %v", c.opened, c.url, err)
 		}
 	}
 }
 
 func ExampleLimits_Client() {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_,
+			_ = io.WriteString(w, "hello")
+	}))
 	defer server.Close()
 	dialer := address.Dialer{Opened: address.Named(server.URL)}
 	client := outbound.Limits{Body: 4, Total: time.Minute}.Client(outbound.Options{Dial: dialer.DialContext})

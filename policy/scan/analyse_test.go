@@ -28,12 +28,13 @@ func TestShapesAndPositions(t *testing.T) {
 		code, language string
 		want           []string
 	}{
-		"expression":            {code: "eval('1')", want: []string{"1:1 code_injection"}},
-		"object literal":        {code: "{a: 1, b: eval('1')}", want: []string{"1:11 code_injection"}},
-		"anonymous function":    {code: "function () {\n  return eval('1');\n}", want: []string{"2:10 code_injection"}},
-		"async arrow":           {code: "async () => {\n  await 0; eval('1') }", want: []string{"2:12 code_injection"}},
-		"return and await":      {code: "const x = await 1;\nreturn eval(x);", want: []string{"2:8 code_injection"}},
-		"module":                {code: "import { inspect } from 'util';\nexport default () => eval('1');", want: []string{"2:22 code_injection"}},
+		"expression":         {code: "eval('1')", want: []string{"1:1 code_injection"}},
+		"object literal":     {code: "{a: 1, b: eval('1')}", want: []string{"1:11 code_injection"}},
+		"anonymous function": {code: "function () {\n  return eval('1');\n}", want: []string{"2:10 code_injection"}},
+		"async arrow":        {code: "async () => {\n  await 0; eval('1') }", want: []string{"2:12 code_injection"}},
+		"return and await":   {code: "const x = await 1;\nreturn eval(x);", want: []string{"2:8 code_injection"}},
+		"module": {code: "import { inspect } from 'util';\nexport default () => eval('1');",
+			want: []string{"2:22 code_injection"}},
 		"shebang":               {code: "#!/usr/bin/env node\neval('1')", want: []string{"2:1 code_injection"}},
 		"fences":                {code: "\n```js\nlet a;\neval('1')\n```\n", want: []string{"4:1 code_injection"}},
 		"fence inside":          {code: "```js\n0\n```\n`;eval('1');\n```", want: []string{"4:3 code_injection"}},
@@ -41,25 +42,35 @@ func TestShapesAndPositions(t *testing.T) {
 		"not a fence":           {code: "'```js'; eval('1')", want: []string{"1:10 code_injection"}},
 		"carriage returns":      {code: "let a;\r\nlet b;\r\neval('1')", want: []string{"3:1 code_injection"}},
 		"columns in characters": {code: "'äöü€😀'; eval('1')", want: []string{"1:10 code_injection"}},
-		"every use":             {code: "eval('1');\nlet f = 1; // eval\n  eval('2');", want: []string{"1:1 code_injection", "3:3 code_injection"}},
-		"alias counts once":     {code: "const e = eval;\ne('1');\ne('2');", want: []string{"1:11 code_injection"}},
-		"after comments":        {code: "/* eval */ x /* eval( */ = // eval\n eval", want: []string{"2:2 code_injection"}},
-		"after strings":         {code: "f('eval', `eval ${1} eval`, /eval/, eval)", want: []string{"1:37 code_injection"}},
-		"in a template hole":    {code: "`a ${ eval('1') } b`", want: []string{"1:7 code_injection"}},
-		"in a class":            {code: "class A {\n  static x = eval('1');\n  #y() { return eval('2') }\n}", want: []string{"2:14 code_injection", "3:17 code_injection"}},
-		"in a default":          {code: "const f = ({ a = eval('1') }, b = eval) => a;", want: []string{"1:18 code_injection", "1:35 code_injection"}},
-		"labels and switch":     {code: "out: for (;;) { switch (x) { case 1: break out; default: eval('1') } }", want: []string{"1:58 code_injection"}},
-		"do while":              {code: "do { x() } while (eval('1'))", want: []string{"1:19 code_injection"}},
-		"with":                  {code: "with (globalThis) { eval('1') }", want: []string{"1:21 code_injection"}},
-		"decorator":             {code: "const d = () => {};\n@d class A {}\neval('1')", want: []string{"3:1 code_injection"}},
-		"import attributes":     {code: "import a from './a.json' with { type: 'json' };\neval('1')", want: []string{"2:1 code_injection"}},
-		"typescript": {code: "interface A<T> { x: T }\nconst a: A<number> = { x: 1 };\nconst r = <any>eval('1' as string);", language: "typescript",
-			want: []string{"3:16 code_injection"}},
+		"every use": {code: "eval('1');\nlet f = 1; // eval\n  eval('2');",
+			want: []string{"1:1 code_injection", "3:3 code_injection"}},
+		"alias counts once":  {code: "const e = eval;\ne('1');\ne('2');", want: []string{"1:11 code_injection"}},
+		"after comments":     {code: "/* eval */ x /* eval( */ = // eval\n eval", want: []string{"2:2 code_injection"}},
+		"after strings":      {code: "f('eval', `eval ${1} eval`, /eval/, eval)", want: []string{"1:37 code_injection"}},
+		"in a template hole": {code: "`a ${ eval('1') } b`", want: []string{"1:7 code_injection"}},
+		"in a class": {code: "class A {\n  static x = eval('1');\n  #y() { return eval('2') }\n}",
+			want: []string{"2:14 code_injection", "3:17 code_injection"}},
+		"in a default": {code: "const f = ({ a = eval('1') }, b = eval) => a;",
+			want: []string{"1:18 code_injection", "1:35 code_injection"}},
+		"labels and switch": {code: "out: for (;;) { switch (x) { case 1: break out; default: eval('1') } }",
+			want: []string{"1:58 code_injection"}},
+		"do while": {code: "do { x() } while (eval('1'))", want: []string{"1:19 code_injection"}},
+		"with":     {code: "with (globalThis) { eval('1') }", want: []string{"1:21 code_injection"}},
+		"decorator": {code: "const d = () => {};\n@d class A {}\neval('1')",
+			want: []string{"3:1 code_injection"}},
+		"import attributes": {code: "import a from './a.json' with { type: 'json' };\neval('1')",
+			want: []string{"2:1 code_injection"}},
+		"typescript": {code: "interface A<T> { x: T }\nconst a: A<number> = { x: 1 };\nconst r = <any>eval('1' as string);",
+			language: "typescript",
+			want:     []string{"3:16 code_injection"}},
 		"typescript module": {code: "import type { X } from 'fs';\nimport { inspect } from 'util';\nexport const a: X = inspect(eval('1'));", language: "typescript",
 			want: []string{"3:29 code_injection"}},
-		"typescript return":  {code: "enum E { A }\nreturn eval(E.A as any);", language: "typescript", want: []string{"2:8 code_injection"}},
-		"typescript astral":  {code: "const s: string = '😀😀'; eval(s);", language: "typescript", want: []string{"1:25 code_injection"}},
-		"code in a string":   {code: "eval(\"require('child_process')\")", want: []string{"1:1 code_injection", "1:1 command_execution", "1:1 module_loading"}},
+		"typescript return": {code: "enum E { A }\nreturn eval(E.A as any);", language: "typescript",
+			want: []string{"2:8 code_injection"}},
+		"typescript astral": {code: "const s: string = '😀😀'; eval(s);", language: "typescript",
+			want: []string{"1:25 code_injection"}},
+		"code in a string": {code: "eval(\"require('child_process')\")",
+			want: []string{"1:1 code_injection", "1:1 command_execution", "1:1 module_loading"}},
 		"caller's own names": {code: "mine.exec('a'); exec2(fetch2)", want: []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +78,10 @@ func TestShapesAndPositions(t *testing.T) {
 			if d.Analysis.Unanalysed {
 				t.Fatalf("not analysed: %+v", d.SyntaxError)
 			}
-			got := slices.DeleteFunc(places(d), func(s string) bool { return strings.HasSuffix(s, "module_loading") && name != "code in a string" })
+			got := slices.DeleteFunc(places(d), func(s string) bool {
+				return strings.HasSuffix(s, "module_loading") &&
+					name != "code in a string"
+			})
 			if !slices.Equal(got, c.want) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
@@ -84,7 +98,8 @@ func TestGlobalsOfTheRequestShadow(t *testing.T) {
 }
 
 func TestFilesOfTheRequestAreModules(t *testing.T) {
-	ask := policy.Request{Code: "const { a } = require('./lib/a'); require('./b.js')", Tier: "strict", Files: map[string]string{"lib/a.js": "exports", "b.js": ""}}
+	ask := policy.Request{Code: "const { a } = require('./lib/a'); require('./b.js')", Tier: "strict",
+		Files: map[string]string{"lib/a.js": "exports", "b.js": ""}}
 	if d := policy.Default().Decide(ask); d.Analysis.Score != 0 {
 		t.Errorf("got %+v", d.Analysis)
 	}
@@ -113,7 +128,8 @@ func TestSyntaxErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := set.Analyze(policy.Request{Code: c.code, Language: c.language, Tier: "standard"})
-			if d.SyntaxError == nil || d.SyntaxError.Line != c.line || d.SyntaxError.Column != c.column || d.SyntaxError.Message == "" {
+			if d.SyntaxError == nil || d.SyntaxError.Line != c.line || d.SyntaxError.Column != c.column ||
+				d.SyntaxError.Message == "" {
 				t.Errorf("got %+v", d.SyntaxError)
 			}
 			if d.Telemetry.IsValid || d.Effect != policy.Allow {
@@ -121,13 +137,17 @@ func TestSyntaxErrors(t *testing.T) {
 			}
 		})
 	}
-	for code, language := range map[string]string{"function f() {\n": "", "f(1": "", "[1, 2": "", "const x = {a: 1": "typescript"} {
-		if d := set.Analyze(policy.Request{Code: code, Language: language, Tier: "standard"}); d.SyntaxError == nil || d.SyntaxError.Message != "Unexpected end of file" {
+	for code, language := range map[string]string{"function f() {\n": "", "f(1": "", "[1, 2": "",
+		"const x = {a: 1": "typescript"} {
+		if d := set.Analyze(policy.Request{Code: code, Language: language, Tier: "standard"}); d.SyntaxError == nil ||
+			d.SyntaxError.Message != "Unexpected end of file" {
 			t.Errorf("%q: %+v", code, d.SyntaxError)
 		}
 	}
-	for _, code := range []string{fib, "return 1", "await 1", "function(){}", "{a:1,b:2}", "import 'x'; export {}", "async () => 1", "var yield; let async = 1", "", "#!/usr/bin/env node\n1"} {
-		if d := set.Analyze(policy.Request{Code: code, Language: "javascript", Tier: "standard"}); d.SyntaxError != nil || !d.Telemetry.IsValid {
+	for _, code := range []string{fib, "return 1", "await 1", "function(){}", "{a:1,b:2}", "import 'x'; export {}",
+		"async () => 1", "var yield; let async = 1", "", "#!/usr/bin/env node\n1"} {
+		if d := set.Analyze(policy.Request{Code: code, Language: "javascript", Tier: "standard"}); d.SyntaxError != nil ||
+			!d.Telemetry.IsValid {
 			t.Errorf("%q: %+v", code, d.SyntaxError)
 		}
 	}
@@ -136,18 +156,21 @@ func TestSyntaxErrors(t *testing.T) {
 func TestSyntaxErrorsInFiles(t *testing.T) {
 	set := policy.Default()
 	ask := policy.Request{Code: "import './lib/a.ts'", Tier: "standard", Files: map[string]string{
-		"lib/a.ts": "let n: number", "lib/b.jsx": "export default <a b='c'>{1}</a>", "lib/c.tsx": "let n: number = <b/> as any", "notes.txt": "let x = ;",
+		"lib/a.ts": "let n: number", "lib/b.jsx": "export default <a b='c'>{1}</a>",
+		"lib/c.tsx": "let n: number = <b/> as any", "notes.txt": "let x = ;",
 	}}
 	if d := set.Analyze(ask); d.SyntaxError != nil {
 		t.Errorf("got %+v", d.SyntaxError)
 	}
 	for _, entry := range []string{"lib/b.jsx", "lib/c.tsx"} {
-		if d := set.Analyze(policy.Request{Code: ask.Files[entry], Entry: entry, Tier: "standard"}); d.SyntaxError != nil || !d.Telemetry.IsValid {
+		if d := set.Analyze(policy.Request{Code: ask.Files[entry], Entry: entry, Tier: "standard"}); d.SyntaxError != nil ||
+			!d.Telemetry.IsValid {
 			t.Errorf("%s: %+v", entry, d.SyntaxError)
 		}
 	}
 	ask.Files["lib/d.ts"] = "let n: number\nlet m: ="
-	if d := set.Analyze(ask); d.SyntaxError == nil || d.SyntaxError.File != "lib/d.ts" || d.SyntaxError.Line != 2 || !d.Telemetry.IsValid {
+	if d := set.Analyze(ask); d.SyntaxError == nil || d.SyntaxError.File != "lib/d.ts" || d.SyntaxError.Line != 2 ||
+		!d.Telemetry.IsValid {
 		t.Errorf("got %+v", d.SyntaxError)
 	}
 }
@@ -158,11 +181,13 @@ func TestUnanalysedIsScannedByTokens(t *testing.T) {
 	if !d.Analysis.Unanalysed || d.Analysis.Level != threat.Critical || d.Telemetry.IsValid {
 		t.Errorf("got %+v", d.Analysis)
 	}
-	want := []string{"1:14 unanalysed", "2:1 command_execution", "2:1 module_loading", "3:3 command_execution", "3:22 code_injection", "3:37 environment_access"}
+	want := []string{"1:14 unanalysed", "2:1 command_execution", "2:1 module_loading", "3:3 command_execution",
+		"3:22 code_injection", "3:37 environment_access"}
 	if got := places(d); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if d := policy.Default().Decide(policy.Request{Code: "let x = ;"}); d.Analysis.Level != threat.Medium || d.Analysis.Score != 4 {
+	if d := policy.Default().Decide(policy.Request{Code: "let x = ;"}); d.Analysis.Level != threat.Medium ||
+		d.Analysis.Score != 4 {
 		t.Errorf("got %+v", d.Analysis)
 	}
 }
@@ -171,7 +196,8 @@ func TestTelemetry(t *testing.T) {
 	code := `for (const x of input) { if (x && process.env) setTimeout(() => fetch(x)); }
 while (y) { y.__proto__; eval(z); } await import('a'); require('b'); WebAssembly;`
 	tele := policy.Default().Decide(policy.Request{Code: code}).Telemetry
-	flags := threat.Flags{HasEval: true, HasRequire: true, HasProcess: true, HasDynamicImport: true, HasFetch: true, HasTimers: true, HasWebAssembly: true, HasProtoAccess: true}
+	flags := threat.Flags{HasEval: true, HasRequire: true, HasProcess: true, HasDynamicImport: true, HasFetch: true,
+		HasTimers: true, HasWebAssembly: true, HasProtoAccess: true}
 	if tele.Flags != flags {
 		t.Errorf("flags %+v", tele.Flags)
 	}
@@ -180,7 +206,8 @@ while (y) { y.__proto__; eval(z); } await import('a'); require('b'); WebAssembly
 		t.Errorf("identifiers %v", tele.AccessedIdentifiers)
 	}
 	m := tele.Metrics
-	if m.LoopCount != 2 || m.FunctionCount != 1 || m.Cyclomatic != 5 || m.Lines != 2 || m.Bytes != len(code) || m.ASTNodeCount < 30 || m.MaxDepth < 5 {
+	if m.LoopCount != 2 || m.FunctionCount != 1 || m.Cyclomatic != 5 || m.Lines != 2 || m.Bytes != len(code) ||
+		m.ASTNodeCount < 30 || m.MaxDepth < 5 {
 		t.Errorf("metrics %+v", m)
 	}
 }

@@ -86,7 +86,8 @@ func (a *analysis) source(code, language string, work int) *scanned {
 
 // hitOf returns the finding of an escape that hides plain characters.
 func hitOf(e syntax.Escape) flow.Hit {
-	h := flow.Hit{Category: threat.EncodingTricks, Offset: e.Offset, Message: "escapes in a string hide " + quote.Clipped(e.Text)}
+	h := flow.Hit{Category: threat.EncodingTricks, Offset: e.Offset,
+		Message: "escapes in a string hide " + quote.Clipped(e.Text)}
 	if e.Ident {
 		h.Message = "unicode escapes hide the name " + quote.Clipped(e.Text)
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/airlock-run/airlock/policy/scan"
 )
 
-// FuzzScan checks that any bytes get a decision that holds together, for no more work than a scan may take, and in no more
-// time than the largest ordinary code: a machine may be slow, but what costs far more than the work that was counted for it
-// is seen.
+// FuzzScan checks that any bytes get a decision that holds together, for no more work than a scan may take, and in no
+// more time than the largest ordinary code: a machine may be slow, but what costs far more than the work that was
+// counted for it is seen.
 func FuzzScan(f *testing.F) {
 	archives, _ := filepath.Glob(filepath.Join("testdata", "corpus", "*.txtar"))
 	for _, name := range archives {
@@ -73,7 +73,8 @@ func FuzzScan(f *testing.F) {
 		}
 		lines := 1 + strings.Count(code, "\n") + strings.Count(code, "\r")
 		for _, x := range strict.Analysis.Findings {
-			if x.Line < 1 || x.Line > lines || x.Column < 1 || x.Category == "" || x.Message == "" || strings.ContainsAny(x.Excerpt, "\n\r") {
+			if x.Line < 1 || x.Line > lines || x.Column < 1 || x.Category == "" || x.Message == "" ||
+				strings.ContainsAny(x.Excerpt, "\n\r") {
 				t.Errorf("finding %+v", x)
 			}
 		}
@@ -95,9 +96,13 @@ func fastest(run func()) time.Duration {
 func hostileShapes() []string {
 	repeat := func(s string) string { return strings.Repeat(s, 40) }
 	return []string{
-		repeat("("), repeat("["), repeat("{"), "let " + repeat("["), repeat("!"), repeat("a=>"), repeat("a?"), repeat("`${"), repeat("if(a)"),
-		repeat("if(a);else "), repeat("a+") + "1", repeat("a.") + "a", "a" + repeat("()"), repeat("a=") + "1", repeat("class A{};"), repeat("``"),
-		repeat("new "), repeat("a:"), repeat("async "), repeat("a<"), repeat("function f(){"), repeat("({a(){"), repeat("/"), repeat("'"), repeat("\\u{"),
-		repeat("<!--"), repeat("import a from 'b';"), repeat("x?.["), repeat("yield "), repeat("**"), repeat("\u2028"), repeat("#a"), repeat("..."),
+		repeat("("), repeat("["), repeat("{"), "let " + repeat("["), repeat("!"), repeat("a=>"), repeat("a?"), repeat("`${"),
+		repeat("if(a)"),
+		repeat("if(a);else "), repeat("a+") + "1", repeat("a.") + "a", "a" + repeat("()"), repeat("a=") + "1",
+		repeat("class A{};"), repeat("``"),
+		repeat("new "), repeat("a:"), repeat("async "), repeat("a<"), repeat("function f(){"), repeat("({a(){"), repeat("/"),
+		repeat("'"), repeat("\\u{"),
+		repeat("<!--"), repeat("import a from 'b';"), repeat("x?.["), repeat("yield "), repeat("**"), repeat("\u2028"),
+		repeat("#a"), repeat("..."),
 	}
 }

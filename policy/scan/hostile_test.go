@@ -43,8 +43,10 @@ func hostileSizes() map[string]string {
 	for name, code := range costlyValues() {
 		out[name] = code
 	}
-	for _, unit := range []string{"eval(x);", "e=eval;e(e);", "o.x=eval;o.x();", "f=f||eval;", "f.bind(", "require('a');", "var{a:{b}}=x;",
-		"function f(){setTimeout(f)}", "'ab'.split('').reverse().join('');", "eval('eval(1)');", "/* x */a;", "case 1:", "é;", "\x00", "\r", "a;", "`"} {
+	for _, unit := range []string{"eval(x);", "e=eval;e(e);", "o.x=eval;o.x();", "f=f||eval;", "f.bind(", "require('a');",
+		"var{a:{b}}=x;",
+		"function f(){setTimeout(f)}", "'ab'.split('').reverse().join('');", "eval('eval(1)');", "/* x */a;", "case 1:", "é;",
+		"\x00", "\r", "a;", "`"} {
 		out[unit] = fill(unit)
 	}
 	return out
@@ -54,20 +56,29 @@ func hostileSizes() map[string]string {
 func costlyValues() map[string]string {
 	text := "s='" + strings.Repeat("ab", 2000) + "';"
 	letters := text + "q=[...s];"
-	choices := "a=x?'" + strings.Repeat("b", 2000) + "':'" + strings.Repeat("c", 2000) + "';a=y?a:'" + strings.Repeat("d", 2000) + "';"
+	choices := "a=x?'" + strings.Repeat("b", 2000) + "':'" + strings.Repeat("c", 2000) + "';a=y?a:'" +
+		strings.Repeat("d", 2000) + "';"
 	out := map[string]string{
 		"patterns that call":   "function f({a=f(eval)+f(eval)}){};f(eval);",
 		"patterns in patterns": strings.Repeat("let{a=()=>{", 40) + strings.Repeat("}}=globalThis;", 40),
 	}
 	for _, c := range []struct{ before, unit string }{
-		{text, "s.split('');"}, {text, "[...s];"}, {text, "atob(s);"}, {text, "s.trim();"}, {text, "eval(s);"}, {text, "`${s}${s}`;"}, {choices, "a+a;"},
-		{letters, "q[z];"}, {letters, "for(i of q);"}, {letters, "q.map(f);"}, {letters, "q.concat(q);"}, {letters, "q.reverse();"}, {letters, "f(...q);"},
-		{letters, "f.apply(a,q);"}, {letters, "String(q);"}, {letters, "o.set(q);"}, {text + "q=s.split('',500);", "q+q;"}, {text, "o.set(s);"},
-		{"function f(" + strings.Repeat("a,", 1000) + "a){};", "f();"}, {"", "s=x?s+'a':s+'b';"}, {"", "JSON.parse('[[[[1]]]]');"}, {"", "'a'.replace(/a/,'b');"},
-		{"", "import('fs');"}, {"", "({a,b:{c}}=globalThis);"}, {"", "(a=>a)(eval);"}, {"", "\\u0065val(1);"}, {"", "setInterval(()=>setInterval(f));"},
-		{text, "setTimeout(s);"}, {text + "s='./'+s;", "require(s);"}, {"", "'a'.repeat(4096);"}, {"o={};", "o={...o};o.x;"}, {"o={};", "if(a)o={...o};o.x;"},
-		{letters + "function f(" + strings.Repeat("a,", 1000) + "a){};", "f.apply(a,q);"}, {letters, "String.fromCharCode.apply(a,q);"}, {text, "encodeURIComponent(s);"},
-		{"", "f=f.call;f();"}, {"f=x?eval:fetch;", "f.call.call.call(f);"}, {"", "function f(){setTimeout(g)}function g(){f()}"},
+		{text, "s.split('');"}, {text, "[...s];"}, {text, "atob(s);"}, {text, "s.trim();"}, {text, "eval(s);"},
+		{text, "`${s}${s}`;"}, {choices, "a+a;"},
+		{letters, "q[z];"}, {letters, "for(i of q);"}, {letters, "q.map(f);"}, {letters, "q.concat(q);"},
+		{letters, "q.reverse();"}, {letters, "f(...q);"},
+		{letters, "f.apply(a,q);"}, {letters, "String(q);"}, {letters, "o.set(q);"}, {text + "q=s.split('',500);", "q+q;"},
+		{text, "o.set(s);"},
+		{"function f(" + strings.Repeat("a,", 1000) + "a){};", "f();"}, {"", "s=x?s+'a':s+'b';"},
+		{"", "JSON.parse('[[[[1]]]]');"}, {"", "'a'.replace(/a/,'b');"},
+		{"", "import('fs');"}, {"", "({a,b:{c}}=globalThis);"}, {"", "(a=>a)(eval);"}, {"", "\\u0065val(1);"},
+		{"", "setInterval(()=>setInterval(f));"},
+		{text, "setTimeout(s);"}, {text + "s='./'+s;", "require(s);"}, {"", "'a'.repeat(4096);"}, {"o={};", "o={...o};o.x;"},
+		{"o={};", "if(a)o={...o};o.x;"},
+		{letters + "function f(" + strings.Repeat("a,", 1000) + "a){};", "f.apply(a,q);"},
+		{letters, "String.fromCharCode.apply(a,q);"}, {text, "encodeURIComponent(s);"},
+		{"", "f=f.call;f();"}, {"f=x?eval:fetch;", "f.call.call.call(f);"},
+		{"", "function f(){setTimeout(g)}function g(){f()}"},
 	} {
 		// Spaces keep the tokens few enough for the tree parser.
 		unit := c.unit + strings.Repeat(" ", 2*len(c.unit))
@@ -76,8 +87,9 @@ func costlyValues() map[string]string {
 	return out
 }
 
-// TestHostileSizes gives every shape in both languages to the scan. What would cost too much is scanned by tokens instead;
-// without the bounds some of these take minutes, and others overflow the Go stack, which nothing can recover from.
+// TestHostileSizes gives every shape in both languages to the scan. What would cost too much is scanned by tokens
+// instead; without the bounds some of these take minutes, and others overflow the Go stack, which nothing can recover
+// from.
 func TestHostileSizes(t *testing.T) {
 	set := policy.Default()
 	for name, code := range hostileSizes() {
@@ -100,9 +112,11 @@ func TestHostileSizes(t *testing.T) {
 
 // TestEvasionByNoise puts an attack behind shapes that make the parser give up: the tokens still tell.
 func TestEvasionByNoise(t *testing.T) {
-	for _, noise := range []string{strings.Repeat("[", 2000) + strings.Repeat("]", 2000), strings.Repeat("a;", 90_000), strings.Repeat("a+", 3000) + "1",
+	for _, noise := range []string{strings.Repeat("[", 2000) + strings.Repeat("]", 2000), strings.Repeat("a;", 90_000),
+		strings.Repeat("a+", 3000) + "1",
 		strings.Repeat("if(a){}else ", 2000) + ";", "x = y /re'`/ 2;", "@@@@"} {
-		for _, code := range []string{noise + ";\nrequire('child_process').exec('ls')", "require('child_process').exec('ls');\n" + noise} {
+		for _, code := range []string{noise + ";\nrequire('child_process').exec('ls')",
+			"require('child_process').exec('ls');\n" + noise} {
 			d := policy.Default().Decide(policy.Request{Code: code, Tier: "agent"})
 			if d.Effect != policy.Deny {
 				t.Errorf("%.20q…: %v", code, d.ReasonLines())
@@ -111,11 +125,12 @@ func TestEvasionByNoise(t *testing.T) {
 	}
 }
 
-// TestTooMuchWork holds that code whose values cost too much to follow is not passed over in silence: a finding says so, and
-// the tokens still tell.
+// TestTooMuchWork holds that code whose values cost too much to follow is not passed over in silence: a finding says
+// so, and the tokens still tell.
 func TestTooMuchWork(t *testing.T) {
 	for name, code := range costlyValues() {
-		d := policy.Default().Decide(policy.Request{Code: code[:min(len(code), full-100)] + "*/\n;require('child_process').exec('ls')", Tier: "agent"})
+		d := policy.Default().Decide(policy.Request{Code: code[:min(len(code), full-100)] +
+			"*/\n;require('child_process').exec('ls')", Tier: "agent"})
 		if d.Effect != policy.Deny {
 			t.Errorf("%.20q…: %v", name, d.ReasonLines())
 		}
@@ -132,14 +147,15 @@ func TestTooMuchWork(t *testing.T) {
 	t.Errorf("no finding says why: %+v", d.Analysis.Findings)
 }
 
-// TestLargeCodeIsAnalysed holds that the bounds leave room for large programs: dense ones, and the largest of those with the
-// usual share of comments and indentation.
+// TestLargeCodeIsAnalysed holds that the bounds leave room for large programs: dense ones, and the largest of those
+// with the usual share of comments and indentation.
 func TestLargeCodeIsAnalysed(t *testing.T) {
 	spaced := "// What the next function is for, in a line.\n" + strings.ReplaceAll(ordinaryUnit, "\n", "\n    ")
 	for name, code := range map[string]string{
 		"dense": strings.Repeat(ordinaryUnit, most/len(ordinaryUnit)), "spaced": strings.Repeat(spaced, full/len(spaced)),
 	} {
-		if d := policy.Default().Decide(policy.Request{Code: code, Tier: "strict"}); d.Analysis.Unanalysed || d.Analysis.Score != 0 {
+		if d := policy.Default().Decide(policy.Request{Code: code, Tier: "strict"}); d.Analysis.Unanalysed ||
+			d.Analysis.Score != 0 {
 			t.Errorf("%s: %+v", name, d.Analysis)
 		}
 	}

@@ -58,8 +58,8 @@ type Match struct {
 	Excerpt string `json:"excerpt"`
 }
 
-// A Func scans an input. Hostile code may cost a parser far more than its size, so a Func that serves several callers scans
-// where it can be stopped. An error means that nothing is known of the code.
+// A Func scans an input. Hostile code may cost a parser far more than its size, so a Func that serves several callers
+// scans where it can be stopped. An error means that nothing is known of the code.
 type Func func(ctx context.Context, in Input) (Result, error)
 
 // Bytes returns the size of the sources.

@@ -20,10 +20,11 @@ func payloads() map[string]policy.Request {
 	repeat := strings.Repeat
 	commas := "1" + repeat(",1", 20_000)
 	return map[string]policy.Request{
-		"line separators":         {Code: repeat("a\u2028", 65_500)},
-		"spaces outside ASCII":    {Code: repeat("a\u00a0;", 60_000)},
-		"commas":                  {Code: "1" + repeat(",1", 40_000)},
-		"six files of commas":     {Code: "1", Files: map[string]string{"a.js": commas, "b.js": commas, "c.js": commas, "d.js": commas, "e.js": commas, "f.js": commas}},
+		"line separators":      {Code: repeat("a\u2028", 65_500)},
+		"spaces outside ASCII": {Code: repeat("a\u00a0;", 60_000)},
+		"commas":               {Code: "1" + repeat(",1", 40_000)},
+		"six files of commas": {Code: "1", Files: map[string]string{"a.js": commas, "b.js": commas, "c.js": commas,
+			"d.js": commas, "e.js": commas, "f.js": commas}},
 		"commas in TypeScript":    {Code: "1" + repeat(",1", 16_000), Language: "typescript"},
 		"operators in a template": {Code: "[`${" + repeat("+/*c*/", 40_000) + "1}`]"},
 		"private names":           {Code: "class A{" + repeat("#p\n", 40_000) + "}"},
@@ -63,8 +64,8 @@ func processorTime() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// TestPayloads holds that none costs far more than ordinary code of its size: before the work of parsers was foretold each
-// took five seconds or more. The bound leaves room for a busy machine and for the race detector.
+// TestPayloads holds that none costs far more than ordinary code of its size: before the work of parsers was foretold
+// each took five seconds or more. The bound leaves room for a busy machine and for the race detector.
 func TestPayloads(t *testing.T) {
 	set := policy.Default()
 	for name, ask := range payloads() {
@@ -97,8 +98,8 @@ func BenchmarkPayloads(b *testing.B) {
 	}
 }
 
-// TestCheapReading holds that a cheap reading is the whole reading, for all of the corpus, and that none of the payloads, nor
-// what esbuild has to parse, is taken for cheap.
+// TestCheapReading holds that a cheap reading is the whole reading, for all of the corpus, and that none of the
+// payloads, nor what esbuild has to parse, is taken for cheap.
 func TestCheapReading(t *testing.T) {
 	t.Parallel()
 	reader := scan.New()
@@ -138,10 +139,13 @@ func TestCheapReading(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]scan.Input{
-		"TypeScript": {Code: "1", Language: "typescript"}, "a TypeScript file": {Code: "1", Language: "javascript", Files: map[string]string{"a.ts": "1"}},
-		"a syntax check": {Code: "1", Language: "javascript", Syntax: true}, "what does not parse": {Code: "let let = ;", Language: "javascript"},
-		"tokens over all files": {Code: strings.Repeat("a;", 600), Language: "javascript", Files: map[string]string{"a.js": strings.Repeat("a;", 600)}},
-		"patterns times bytes":  {Code: strings.Repeat(" ", 40<<10), Language: "javascript", Patterns: []string{"a", "b"}},
+		"TypeScript":          {Code: "1", Language: "typescript"},
+		"a TypeScript file":   {Code: "1", Language: "javascript", Files: map[string]string{"a.ts": "1"}},
+		"a syntax check":      {Code: "1", Language: "javascript", Syntax: true},
+		"what does not parse": {Code: "let let = ;", Language: "javascript"},
+		"tokens over all files": {Code: strings.Repeat("a;", 600), Language: "javascript",
+			Files: map[string]string{"a.js": strings.Repeat("a;", 600)}},
+		"patterns times bytes": {Code: strings.Repeat(" ", 40<<10), Language: "javascript", Patterns: []string{"a", "b"}},
 	} {
 		if _, ok := reader.ScanCheap(text); ok {
 			t.Errorf("%s is taken for cheap", name)
@@ -153,7 +157,8 @@ func TestCheapReading(t *testing.T) {
 func TestShallowReading(t *testing.T) {
 	t.Parallel()
 	found, err := scan.New().Scan(t.Context(), scan.Input{
-		Code: "require('child_process').exec('ls')", Language: "javascript", Files: map[string]string{"a.ts": "eval('1')"}, Shallow: true,
+		Code: "require('child_process').exec('ls')", Language: "javascript", Files: map[string]string{"a.ts": "eval('1')"},
+		Shallow: true,
 	})
 	if err != nil || !found.Analysis.Unanalysed || found.Analysis.Level != threat.Critical {
 		t.Fatalf("%+v %v", found, err)
@@ -170,7 +175,8 @@ func TestShallowReading(t *testing.T) {
 }
 
 func FuzzInput(f *testing.F) {
-	b, err := scan.Input{Code: "a", Language: "typescript", Files: map[string]string{"b.js": "b\n", "c.js": ""}, Syntax: true}.MarshalBinary()
+	b, err := scan.Input{Code: "a", Language: "typescript", Files: map[string]string{"b.js": "b\n", "c.js": ""},
+		Syntax: true}.MarshalBinary()
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -29,13 +29,13 @@ func Source(code string, granted Powers) Result {
 }
 
 // Scan implements [Func]. It scans all sources, however long a parser takes: the work is bounded as far as it can be
-// predicted, but nothing stops a parser that needs more. A service calls it only in a process that may be killed. The error
-// is always nil.
+// predicted, but nothing stops a parser that needs more. A service calls it only in a process that may be killed. The
+// error is always nil.
 func (s *Scanner) Scan(_ context.Context, in Input) (Result, error) { return s.scan(&in, false), nil }
 
-// The limits of ScanCheap. If a parser needed time in proportion to the square of the tokens, at ten nanoseconds each, which
-// is more than any known shape costs, cheapTokens would still take no more than 40 ms. Patterns search at most cheapBytes
-// together.
+// The limits of ScanCheap. If a parser needed time in proportion to the square of the tokens, at ten nanoseconds each,
+// which is more than any known shape costs, cheapTokens would still take no more than 40 ms. Patterns search at most
+// cheapBytes together.
 const (
 	cheapBytes    = 64 << 10
 	cheapTokens   = 2_000
@@ -43,8 +43,8 @@ const (
 	cheapWork     = 500_000
 )
 
-// ScanCheap scans an input that one linear pass proves cheap: plain JavaScript of few tokens. It reports false, after at
-// most a few milliseconds, for any other input.
+// ScanCheap scans an input that one linear pass proves cheap: plain JavaScript of few tokens. It reports false, after
+// at most a few milliseconds, for any other input.
 func (s *Scanner) ScanCheap(in Input) (Result, bool) {
 	if bytes := in.Bytes(); in.Syntax || in.Shallow || bytes > cheapBytes || bytes*len(in.Patterns) > cheapBytes {
 		return Result{}, false

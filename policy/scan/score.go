@@ -60,7 +60,8 @@ func (s *scored) add(file string, from *scanned, g *Powers) {
 	if from.costly {
 		why = "this code would take more work than a scan may"
 	}
-	s.found = append(s.found, place{threat.Finding{Category: threat.Unanalysed, Severity: threat.Severity(threat.Unanalysed), Score: threat.MediumScore, File: file,
+	s.found = append(s.found, place{threat.Finding{Category: threat.Unanalysed,
+		Severity: threat.Severity(threat.Unanalysed), Score: threat.MediumScore, File: file,
 		Message: why + "; it was scanned by tokens"}, from.src, from.stuckAt})
 }
 
@@ -99,6 +100,7 @@ func (s *scored) finish() {
 
 func inOrder(found []place) {
 	slices.SortStableFunc(found, func(x, y place) int {
-		return cmp.Or(strings.Compare(x.File, y.File), cmp.Compare(x.offset, y.offset), strings.Compare(x.Category, y.Category))
+		return cmp.Or(strings.Compare(x.File, y.File), cmp.Compare(x.offset, y.offset),
+			strings.Compare(x.Category, y.Category))
 	})
 }

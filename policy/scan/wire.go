@@ -27,11 +27,13 @@ type named struct {
 	Bytes int    `json:"bytes"`
 }
 
-// MarshalBinary writes the input for a scan in another process: a head in JSON, a line feed, and the sources byte by byte.
+// MarshalBinary writes the input for a scan in another process: a head in JSON, a line feed, and the sources byte by
+// byte.
 func (in Input) MarshalBinary() ([]byte, error) {
 	head := inputHead{
-		Language: in.Language, Code: len(in.Code), Names: in.Names, Globals: in.Globals, Powers: in.Powers, Patterns: in.Patterns,
-		Syntax: in.Syntax, Shallow: in.Shallow,
+		Language: in.Language, Code: len(in.Code), Names: in.Names, Globals: in.Globals, Powers: in.Powers,
+		Patterns: in.Patterns,
+		Syntax:   in.Syntax, Shallow: in.Shallow,
 	}
 	files := slices.Sorted(maps.Keys(in.Files))
 	for _, name := range files {

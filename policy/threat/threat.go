@@ -98,8 +98,8 @@ func Rank(level string) int {
 	}
 }
 
-// A Finding is one place in the caller's own source that acquires or uses a power. Line and Column count from 1, columns
-// in characters. A Score of 0 notes a power that the tier grants.
+// A Finding is one place in the caller's own source that acquires or uses a power. Line and Column count from 1,
+// columns in characters. A Score of 0 notes a power that the tier grants.
 type Finding struct {
 	Category string `json:"category"`
 	Severity string `json:"severity"`
@@ -113,8 +113,8 @@ type Finding struct {
 	File string `json:"file,omitempty"`
 }
 
-// Analysis holds what a scan found; it is dangerAnalysis in the API. Findings is never nil in a decision. It is in source
-// order and holds at most 100 entries, which does not change the score.
+// Analysis holds what a scan found; it is dangerAnalysis in the API. Findings is never nil in a decision. It is in
+// source order and holds at most 100 entries, which does not change the score.
 type Analysis struct {
 	// Score adds the weight of each category once, and once more when it repeats.
 	Score    int       `json:"score"`
@@ -126,8 +126,8 @@ type Analysis struct {
 	Truncated bool `json:"truncated,omitempty"`
 }
 
-// Telemetry describes the structure of the code; it is astTelemetry in the API. AccessedIdentifiers holds the names that
-// the code uses and does not declare, sorted; it is never nil in a decision.
+// Telemetry describes the structure of the code; it is astTelemetry in the API. AccessedIdentifiers holds the names
+// that the code uses and does not declare, sorted; it is never nil in a decision.
 type Telemetry struct {
 	IsValid             bool     `json:"isValid"`
 	AccessedIdentifiers []string `json:"accessedIdentifiers"`
@@ -158,8 +158,8 @@ type Flags struct {
 	HasProtoAccess   bool `json:"hasProtoAccess"`
 }
 
-// A SyntaxError is the place where the caller's code stops making sense. Line and Column count from 1. File is the path of
-// the source among the files beside the code; it is empty for the code itself.
+// A SyntaxError is the place where the caller's code stops making sense. Line and Column count from 1. File is the path
+// of the source among the files beside the code; it is empty for the code itself.
 type SyntaxError struct {
 	File    string `json:"file,omitempty"`
 	Message string `json:"message"`

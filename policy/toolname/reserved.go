@@ -12,7 +12,8 @@ func Reserved(name string) bool {
 	case "globalThis", "undefined", "NaN", "Infinity", "eval", "arguments", "isFinite", "isNaN", "parseFloat", "parseInt",
 		"decodeURI", "decodeURIComponent", "encodeURI", "encodeURIComponent", "escape", "unescape",
 		"AggregateError", "Array", "ArrayBuffer", "AsyncDisposableStack", "AsyncFunction", "AsyncGenerator",
-		"AsyncIterator", "Atomics", "BigInt", "BigInt64Array", "BigUint64Array", "Boolean", "DataView", "Date", "DisposableStack", "DOMException",
+		"AsyncIterator", "Atomics", "BigInt", "BigInt64Array", "BigUint64Array", "Boolean", "DataView", "Date",
+		"DisposableStack", "DOMException",
 		"Error", "EvalError",
 		"FinalizationRegistry", "Float16Array", "Float32Array", "Float64Array", "Function", "Generator", "Int16Array",
 		"Int32Array", "Int8Array", "InternalError", "Intl", "Iterator", "JSON", "Map", "Math", "Number", "Object",
@@ -31,8 +32,8 @@ func Reserved(name string) bool {
 	return inherited(name)
 }
 
-// builtin reports whether the sandbox has a global of this name that is not reserved: context may replace it, while tools
-// would become members of it.
+// builtin reports whether the sandbox has a global of this name that is not reserved: context may replace it, while
+// tools would become members of it.
 func builtin(name string) bool {
 	switch name {
 	case "api", "secrets", "addEventListener", "removeEventListener", "dispatchEvent", "onerror", "reportError", "Crypto",

@@ -41,9 +41,9 @@ func sanitized(name string) string {
 	return out.String()
 }
 
-// Check returns what is wrong with a tool's name. A name is refused whose namespace is a keyword or a name of the language
-// or the sandbox, whose method the language calls by itself (await calls then, JSON.stringify calls toJSON), or that a
-// reader could take for another.
+// Check returns what is wrong with a tool's name. A name is refused whose namespace is a keyword or a name of the
+// language or the sandbox, whose method the language calls by itself (await calls then, JSON.stringify calls toJSON),
+// or that a reader could take for another.
 func Check(name string) error {
 	namespace, method := Global(name)
 	switch {
@@ -118,8 +118,8 @@ func PlainJSON(text []byte) []byte {
 	return []byte(out.String())
 }
 
-// hidden reports whether a reader does not see a character, or sees others elsewhere for it. The joiners are part of how
-// some scripts and emoji are written.
+// hidden reports whether a reader does not see a character, or sees others elsewhere for it. The joiners are part of
+// how some scripts and emoji are written.
 func hidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\u200c' || r == '\u200d':

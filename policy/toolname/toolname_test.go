@@ -71,9 +71,12 @@ func TestCheck(t *testing.T) {
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"plain": "plain", "two\nlines\tand a tab": "two\nlines\tand a tab", "日本語 🙂 👩‍💻 می\u200cخواهم": "日本語 🙂 👩‍💻 می\u200cخواهم", "a\r\nb": "a\nb",
-		"a\rb": `a\u{d}b`, "\x1b[2J": `\u{1b}[2J`, "x\u202ey": `x\u{202e}y`, "\u2066x\u2069": `\u{2066}x\u{2069}`, "\u200bx": `\u{200b}x`, "a\u2028b": `a\u{2028}b`,
-		"\U000e0049\U000e0067": `\u{e0049}\u{e0067}`, "a\U000e0101": `a\u{e0101}`, "\xffa\xc3": `\xffa\xc3`, "\ufffd": "\ufffd", "\x00": `\u{0}`, "\u0085": `\u{85}`, "\ufeffx": `\u{feff}x`,
+		"plain": "plain", "two\nlines\tand a tab": "two\nlines\tand a tab",
+		"日本語 🙂 👩‍💻 می\u200cخواهم": "日本語 🙂 👩‍💻 می\u200cخواهم", "a\r\nb": "a\nb",
+		"a\rb": `a\u{d}b`, "\x1b[2J": `\u{1b}[2J`, "x\u202ey": `x\u{202e}y`, "\u2066x\u2069": `\u{2066}x\u{2069}`,
+		"\u200bx": `\u{200b}x`, "a\u2028b": `a\u{2028}b`,
+		"\U000e0049\U000e0067": `\u{e0049}\u{e0067}`, "a\U000e0101": `a\u{e0101}`, "\xffa\xc3": `\xffa\xc3`,
+		"\ufffd": "\ufffd", "\x00": `\u{0}`, "\u0085": `\u{85}`, "\ufeffx": `\u{feff}x`,
 	} {
 		if got := toolname.Plain(text); got != want {
 			t.Errorf("%q is written %q; want %q", text, got, want)
@@ -84,7 +87,8 @@ func TestPlain(t *testing.T) {
 func TestPlainJSON(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{"a": "b"}`: `{"a": "b"}`, "{\n\"a\":\"\u202e\"}": "{\n\"a\":\"\\u202e\"}", "\"\U000e0041\"": `"\udb40\udc41"`, "\"\u2028\u007f\"": `"\u2028\u007f"`,
+		`{"a": "b"}`: `{"a": "b"}`, "{\n\"a\":\"\u202e\"}": "{\n\"a\":\"\\u202e\"}", "\"\U000e0041\"": `"\udb40\udc41"`,
+		"\"\u2028\u007f\"": `"\u2028\u007f"`,
 	} {
 		if got := string(toolname.PlainJSON([]byte(text))); got != want {
 			t.Errorf("%q is written %q; want %q", text, got, want)
@@ -113,7 +117,8 @@ func FuzzPlain(f *testing.F) {
 			t.Fatal(err)
 		}
 		var before, after string
-		if json.Unmarshal(quoted, &before) != nil || json.Unmarshal(toolname.PlainJSON(quoted), &after) != nil || before != after {
+		if json.Unmarshal(quoted, &before) != nil || json.Unmarshal(toolname.PlainJSON(quoted), &after) != nil ||
+			before != after {
 			t.Errorf("%q became %q", before, after)
 		}
 	})

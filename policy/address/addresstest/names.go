@@ -1,5 +1,5 @@
-// Package addresstest has a name server for tests of what dials by name: it can change its mind between two questions. Only
-// tests import it. Start reading at [Names].
+// Package addresstest has a name server for tests of what dials by name: it can change its mind between two questions.
+// Only tests import it. Start reading at [Names].
 package addresstest
 
 import (

@@ -28,7 +28,8 @@ func New() *Catalogue {
 	c.Function = c.Globals["Function"]
 	c.eval = c.Globals["eval"]
 	telling := map[string]*Symbol{}
-	for _, name := range []string{"fs", "vm", "child_process", "net", "dgram", "http", "https", "tls", "http2", "process"} {
+	for _, name := range []string{"fs", "vm", "child_process", "net", "dgram", "http", "https", "tls", "http2",
+		"process"} {
 		for member, s := range c.Modules[name].Members {
 			if s.Category != "" {
 				telling[member] = s

@@ -4,16 +4,17 @@ import "github.com/airlock-run/airlock/policy/threat"
 
 // globals returns the names of the global object.
 func globals(mods map[string]*Symbol) map[string]*Symbol {
-	plain := func(name string, r role) *Symbol { return &Symbol{Name: name, Role: r, Callable: true} }
+	plain := func(name string, r Role) *Symbol { return &Symbol{Name: name, Role: r, Callable: true} }
 	found := func(name, category string, p Power) *Symbol {
 		return &Symbol{Name: name, Category: category, Power: p, Callable: true}
 	}
-	called := func(name, category string, p Power, r role) *Symbol {
+	called := func(name, category string, p Power, r Role) *Symbol {
 		return &Symbol{Name: name, Category: category, Power: p, Role: r, OnUse: true, Callable: true}
 	}
 	out := map[string]*Symbol{}
 
-	for _, name := range []string{"Array", "String", "Number", "Boolean", "RegExp", "Date", "Promise", "Map", "Set", "WeakMap",
+	for _, name := range []string{"Array", "String", "Number", "Boolean", "RegExp", "Date", "Promise", "Map", "Set",
+		"WeakMap",
 		"WeakSet", "Symbol", "BigInt", "Error", "TypeError", "RangeError", "SyntaxError", "EvalError", "ReferenceError",
 		"URIError", "AggregateError", "DataView", "Int8Array", "Uint8Array", "Uint8ClampedArray", "Int16Array", "Uint16Array",
 		"Int32Array", "Uint32Array", "Float32Array", "Float64Array", "BigInt64Array", "BigUint64Array", "URL",
@@ -86,7 +87,8 @@ func globals(mods map[string]*Symbol) map[string]*Symbol {
 		out[name] = called(name, threat.CommandExecution, NeverGranted, NoRole)
 	}
 	// Names that Node's own shell defines and that example code uses without require.
-	for _, name := range []string{"fs", "child_process", "vm", "http", "https", "net", "dgram", "tls", "dns", "http2", "process",
+	for _, name := range []string{"fs", "child_process", "vm", "http", "https", "net", "dgram", "tls", "dns", "http2",
+		"process",
 		"cluster", "worker_threads"} {
 		out[name] = mods[name]
 	}
@@ -105,8 +107,10 @@ func globals(mods map[string]*Symbol) map[string]*Symbol {
 		"sendBeacon": found("navigator.sendBeacon", threat.NetworkRequest, NeverGranted)}}
 
 	out["require"] = plain("require", RoleRequire)
-	out["require"].Members = join(group("require.", Symbol{Category: threat.ModuleLoading}, "cache", "resolve", "extensions"),
-		map[string]*Symbol{"main": {Name: "require.main", Members: map[string]*Symbol{"require": plain("require", RoleRequire)}}})
+	out["require"].Members = join(group("require.", Symbol{Category: threat.ModuleLoading}, "cache", "resolve",
+		"extensions"),
+		map[string]*Symbol{"main": {Name: "require.main",
+			Members: map[string]*Symbol{"require": plain("require", RoleRequire)}}})
 	out["module"] = &Symbol{Name: "module", Members: map[string]*Symbol{
 		"exports":     {Name: "module.exports", Category: threat.ModuleLoading},
 		"require":     plain("require", RoleRequire),
@@ -139,7 +143,8 @@ func globals(mods map[string]*Symbol) map[string]*Symbol {
 	out["decodeURIComponent"] = plain("decodeURIComponent", RoleDecode)
 	out["decodeURI"] = plain("decodeURI", RoleDecode)
 	out["btoa"] = plain("btoa", RoleEncode)
-	out["arguments"] = &Symbol{Name: "arguments", Members: map[string]*Symbol{"callee": plain("arguments.callee", RoleCallee)}}
+	out["arguments"] = &Symbol{Name: "arguments", Members: map[string]*Symbol{"callee": plain("arguments.callee",
+		RoleCallee)}}
 	return out
 }
 
@@ -148,7 +153,8 @@ func deno() *Symbol {
 	return &Symbol{Name: "Deno", Members: join(
 		group("Deno.", Symbol{Category: threat.CommandExecution, Callable: true}, "run", "Command", "dlopen"),
 		group("Deno.", Symbol{Category: threat.FilesystemAccess, Callable: true}, "readFile", "readFileSync", "readTextFile",
-			"readTextFileSync", "writeFile", "writeFileSync", "writeTextFile", "writeTextFileSync", "remove", "removeSync", "open",
+			"readTextFileSync", "writeFile", "writeFileSync", "writeTextFile", "writeTextFileSync", "remove", "removeSync",
+			"open",
 			"openSync", "mkdir", "readDir", "readDirSync"),
 		group("Deno.", Symbol{Category: threat.NetworkRequest, Callable: true}, "connect", "listen", "serve", "connectTls"),
 		group("Deno.", Symbol{Category: threat.EnvironmentAccess, Callable: true}, "env", "exit", "kill", "args", "cwd"))}

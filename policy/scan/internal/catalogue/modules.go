@@ -11,7 +11,8 @@ func modules() map[string]*Symbol {
 	}
 	plain := Symbol{}
 
-	reads := group("fs.", finding(threat.FilesystemAccess, ReadPower), "readFile", "readFileSync", "readdir", "readdirSync", "stat",
+	reads := group("fs.", finding(threat.FilesystemAccess, ReadPower), "readFile", "readFileSync", "readdir",
+		"readdirSync", "stat",
 		"statSync", "lstat", "lstatSync", "exists", "existsSync", "access", "accessSync", "createReadStream", "realpath",
 		"realpathSync", "readlink", "readlinkSync", "opendir", "opendirSync", "watch", "watchFile", "statfs", "glob")
 	writes := group("fs.", finding(threat.FilesystemAccess, WritePower), "writeFile", "writeFileSync", "appendFile",
@@ -30,10 +31,12 @@ func modules() map[string]*Symbol {
 			group(name+".", finding(threat.NetworkRequest, NetworkPower), "request", "get"),
 			group(name+".", finding(threat.NetworkRequest, NeverGranted), "createServer", "Server"))}
 	}
-	childProcess := all("child_process", threat.CommandExecution, group("child_process.", finding(threat.CommandExecution, NeverGranted),
-		"exec", "execSync", "execFile", "execFileSync", "spawn", "spawnSync", "fork", "ChildProcess"))
+	childProcess := all("child_process", threat.CommandExecution,
+		group("child_process.", finding(threat.CommandExecution, NeverGranted),
+			"exec", "execSync", "execFile", "execFileSync", "spawn", "spawnSync", "fork", "ChildProcess"))
 	vm := all("vm", threat.CodeInjection, join(
-		group("vm.", finding(threat.CodeInjection, NeverGranted), "runInContext", "runInNewContext", "runInThisContext", "Script",
+		group("vm.", finding(threat.CodeInjection, NeverGranted), "runInContext", "runInNewContext", "runInThisContext",
+			"Script",
 			"compileFunction", "SourceTextModule", "SyntheticModule", "createContext"),
 		group("vm.", plain, "isContext", "constants", "measureMemory")))
 	loader := &Symbol{Name: "module", Module: "module", Role: NoRole, Members: map[string]*Symbol{}}
@@ -41,20 +44,25 @@ func modules() map[string]*Symbol {
 	loader.Members["_load"] = &Symbol{Name: "module._load", Role: RoleRequire, Callable: true}
 	loader.Members["Module"] = loader
 	process := &Symbol{Name: "process", Module: "process", Members: join(
-		group("process.", Symbol{Category: threat.EnvironmentAccess}, "env", "argv", "execPath", "execArgv", "mainModule", "config",
+		group("process.", Symbol{Category: threat.EnvironmentAccess}, "env", "argv", "execPath", "execArgv", "mainModule",
+			"config",
 			"pid", "ppid", "title", "debugPort", "report", "permission", "stdin", "features", "release"),
-		group("process.", finding(threat.EnvironmentAccess, NeverGranted), "exit", "kill", "abort", "reallyExit", "cwd", "chdir",
+		group("process.", finding(threat.EnvironmentAccess, NeverGranted), "exit", "kill", "abort", "reallyExit", "cwd",
+			"chdir",
 			"umask", "setuid", "setgid", "getuid", "getgid", "geteuid", "getegid", "getgroups", "initgroups", "_debugProcess",
 			"loadEnvFile", "_getActiveHandles", "_kill"),
-		group("process.", finding(threat.CommandExecution, NeverGranted), "binding", "_linkedBinding", "dlopen", "getBuiltinModule"))}
+		group("process.", finding(threat.CommandExecution, NeverGranted), "binding", "_linkedBinding", "dlopen",
+			"getBuiltinModule"))}
 	process.Members["nextTick"] = &Symbol{Name: "process.nextTick", Role: RoleTask, Callable: true}
 	process.Members["getBuiltinModule"] = &Symbol{Name: "process.getBuiltinModule", Role: RoleRequire, Callable: true}
-	process.Members["mainModule"] = &Symbol{Name: "process.mainModule", Category: threat.EnvironmentAccess, Members: map[string]*Symbol{
-		"require":     {Name: "require", Role: RoleRequire, Callable: true},
-		"constructor": loader,
-	}}
-	buffer := &Symbol{Name: "buffer", Module: "buffer", Members: map[string]*Symbol{"Buffer": bufferClass(), "SlowBuffer": {
-		Name: "SlowBuffer", Category: threat.BufferManipulation, OnUse: true}}}
+	process.Members["mainModule"] = &Symbol{Name: "process.mainModule", Category: threat.EnvironmentAccess,
+		Members: map[string]*Symbol{
+			"require":     {Name: "require", Role: RoleRequire, Callable: true},
+			"constructor": loader,
+		}}
+	buffer := &Symbol{Name: "buffer", Module: "buffer",
+		Members: map[string]*Symbol{"Buffer": bufferClass(), "SlowBuffer": {
+			Name: "SlowBuffer", Category: threat.BufferManipulation, OnUse: true}}}
 	sockets := func(name string, members ...string) *Symbol {
 		return all(name, threat.NetworkRequest, group(name+".", finding(threat.NetworkRequest, NeverGranted), members...))
 	}
@@ -65,11 +73,13 @@ func modules() map[string]*Symbol {
 	os := all("os", threat.EnvironmentAccess, group("os.", plain, "EOL", "constants", "devNull"))
 	worker := Symbol{Name: "Worker", Category: threat.CodeInjection, OnUse: true, Role: RoleWorker}
 	return map[string]*Symbol{
-		"fs": fs, "fs/promises": promises, "child_process": childProcess, "vm": vm, "http": web("http"), "https": web("https"),
-		"net": net, "dgram": sockets("dgram", "createSocket", "Socket"), "tls": sockets("tls", "connect", "createServer"),
+		"fs": fs, "fs/promises": promises, "child_process": childProcess, "vm": vm, "http": web("http"),
+		"https": web("https"),
+		"net":   net, "dgram": sockets("dgram", "createSocket", "Socket"), "tls": sockets("tls", "connect", "createServer"),
 		"dns": sockets("dns", "lookup", "resolve"), "dns/promises": sockets("dns/promises", "lookup", "resolve"),
 		"http2": http2, "module": loader, "process": process, "buffer": buffer, "os": os,
-		"cluster":        all("cluster", threat.CommandExecution, group("cluster.", plain, "isMaster", "isPrimary", "isWorker")),
+		"cluster": all("cluster", threat.CommandExecution,
+			group("cluster.", plain, "isMaster", "isPrimary", "isWorker")),
 		"worker_threads": {Name: "worker_threads", Module: "worker_threads", Members: map[string]*Symbol{"Worker": &worker}},
 		"inspector":      all("inspector", threat.CodeInjection, nil), "repl": all("repl", threat.CodeInjection, nil),
 		"v8": {Name: "v8", Module: "v8"}, "wasi": all("wasi", threat.WebAssembly, nil),
@@ -79,6 +89,7 @@ func modules() map[string]*Symbol {
 // bufferClass returns Node's Buffer. What allocates raw memory is a finding; from and concat are not.
 func bufferClass() *Symbol {
 	return &Symbol{Name: "Buffer", Category: threat.BufferManipulation, OnUse: true, Members: join(
-		group("Buffer.", Symbol{Category: threat.BufferManipulation, Callable: true}, "alloc", "allocUnsafe", "allocUnsafeSlow"),
+		group("Buffer.", Symbol{Category: threat.BufferManipulation, Callable: true}, "alloc", "allocUnsafe",
+			"allocUnsafeSlow"),
 		map[string]*Symbol{"from": {Name: "Buffer.from", Role: RoleDecode, Callable: true}})}
 }

@@ -5,8 +5,8 @@ import "github.com/airlock-run/airlock/policy/threat"
 // AnyModule stands for every module in a list, and for one whose name is only known at run time.
 const AnyModule = "*"
 
-// packages returns well-known packages that have one purpose, with its category. A package that wraps a module of Node's
-// has that module's.
+// packages returns well-known packages that have one purpose, with its category. A package that wraps a module of
+// Node's has that module's.
 func packages() map[string]string {
 	out := map[string]string{}
 	add := func(category string, names ...string) {
@@ -14,11 +14,14 @@ func packages() map[string]string {
 			out[n] = category
 		}
 	}
-	add(threat.NetworkRequest, "axios", "node-fetch", "cross-fetch", "isomorphic-fetch", "isomorphic-unfetch", "unfetch", "whatwg-fetch", "got",
-		"ky", "undici", "request", "request-promise", "request-promise-native", "superagent", "needle", "bent", "phin", "wretch",
+	add(threat.NetworkRequest, "axios", "node-fetch", "cross-fetch", "isomorphic-fetch", "isomorphic-unfetch", "unfetch",
+		"whatwg-fetch", "got",
+		"ky", "undici", "request", "request-promise", "request-promise-native", "superagent", "needle", "bent", "phin",
+		"wretch",
 		"follow-redirects", "xmlhttprequest", "ws", "websocket", "socket.io-client", "engine.io-client", "nodemailer", "ssh2",
 		"node-ssh", "ftp", "basic-ftp", "mqtt", "amqplib", "puppeteer", "playwright")
-	add(threat.CommandExecution, "shelljs", "execa", "cross-spawn", "node-pty", "zx", "child-process-promise", "node-cmd", "sudo-prompt")
+	add(threat.CommandExecution, "shelljs", "execa", "cross-spawn", "node-pty", "zx", "child-process-promise", "node-cmd",
+		"sudo-prompt")
 	add(threat.CodeInjection, "vm2", "isolated-vm", "safe-eval", "node-eval", "require-from-string", "ses")
 	add(threat.FilesystemAccess, "rimraf", "mkdirp", "del", "chokidar", "write-file-atomic", "jsonfile", "tmp")
 	add(threat.WebAssembly, "wasi", "wabt", "wasmer", "@wasmer/wasi")

@@ -13,10 +13,10 @@ const (
 )
 
 // Role is what a call of a symbol means to the analysis, besides being a finding.
-type role uint8
+type Role uint8
 
 const (
-	NoRole role = iota
+	NoRole Role = iota
 	RoleEval
 	RoleFunction // Function and its relatives: builds code from strings
 	RoleRequire  // require(name), createRequire's result, _load
@@ -58,7 +58,7 @@ type Symbol struct {
 	Name     string
 	Category string
 	Power    Power
-	Role     role
+	Role     Role
 	// OnUse makes only a call or construction a finding. Otherwise reading the name is one already.
 	OnUse bool
 	// Module is the name of the module that a symbol stands for.

@@ -84,7 +84,8 @@ func (w *walker) bindKey(item js.BindingObjectItem, v *value) (*value, int) {
 		if off, inSource := w.cursor.offsetOf(item.Key.Literal.Data); inSource {
 			w.cursor.at = off
 		} else {
-			w.cursor.offset = max(w.cursor.offset-len(item.Key.Literal.Data), 0) // a short-hand binding is passed with its variable
+			// a short-hand binding is passed with its variable
+			w.cursor.offset = max(w.cursor.offset-len(item.Key.Literal.Data), 0)
 			w.cursor.at = w.cursor.offset
 		}
 	}

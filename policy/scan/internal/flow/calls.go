@@ -45,8 +45,8 @@ func (c call) arg(i int) *value {
 	return nil
 }
 
-// isInterop reports whether a callee is one of the helpers that compilers put around require. Their result stands for the
-// module. If they were followed like other functions, each would return every module that it is ever called with.
+// isInterop reports whether a callee is one of the helpers that compilers put around require. Their result stands for
+// the module. If they were followed like other functions, each would return every module that it is ever called with.
 func isInterop(callee js.IExpr) bool {
 	for {
 		switch e := callee.(type) {
@@ -109,7 +109,8 @@ func (cs *calls) invokeOne(f *value, c call) *value {
 			return &value{kind: kindBuilt}
 		}
 	case kindBuilt:
-		cs.findings.add(threat.CodeInjection, catalogue.EvalPower, "", c.at, "a constructor reached through an object builds code from a string")
+		cs.findings.add(threat.CodeInjection, catalogue.EvalPower, "", c.at,
+			"a constructor reached through an object builds code from a string")
 	case kindPrototype, kindBuiltin:
 		cs.escapes(c)
 	}
@@ -223,7 +224,8 @@ func (cs *calls) givenPrototype(v *value) *value {
 func (cs *calls) change(s *catalogue.Symbol, c call) *value {
 	for b := c.arg(0); b != nil; b = b.alt {
 		if b.kind == kindPrototype {
-			cs.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", c.at, s.Name, " changes a prototype that others share")
+			cs.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", c.at, s.Name,
+				" changes a prototype that others share")
 		}
 	}
 	if s.Role == catalogue.RoleAssign {

@@ -73,9 +73,9 @@ func (c *cursor) pass(b []byte) int {
 	return c.locate(b)
 }
 
-// locate returns the offset of the next mention of a name and moves the cursor behind it. The tree gives every mention of
-// a variable the bytes of the first one, but the walk follows the source, so only punctuation, keywords and comments are
-// between the cursor and the mention. Text that locate searches a second time is charged to the budget.
+// locate returns the offset of the next mention of a name and moves the cursor behind it. The tree gives every mention
+// of a variable the bytes of the first one, but the walk follows the source, so only punctuation, keywords and comments
+// are between the cursor and the mention. Text that locate searches a second time is charged to the budget.
 func (c *cursor) locate(name []byte) int {
 	if len(name) > 1 && name[0] == '#' {
 		name = name[1:]
@@ -90,8 +90,8 @@ func (c *cursor) locate(name []byte) int {
 	return at
 }
 
-// mentionOf searches s for name, starting at from. It returns the offset of the mention, the offset to continue from, and
-// the end of what it searched. If something else is in the way it returns the offset of that.
+// mentionOf searches s for name, starting at from. It returns the offset of the mention, the offset to continue from,
+// and the end of what it searched. If something else is in the way it returns the offset of that.
 func mentionOf(name []byte, s string, from int) (at, next, seen int) {
 	for i := from; i < len(s); {
 		switch c := s[i]; {
@@ -142,7 +142,8 @@ func passable(word string) bool {
 	switch word {
 	case "\u2028", "\u2029", "\u00a0", "\ufeff":
 		return true
-	case "var", "let", "const", "function", "class", "extends", "new", "return", "typeof", "void", "delete", "await", "yield",
+	case "var", "let", "const", "function", "class", "extends", "new", "return", "typeof", "void", "delete", "await",
+		"yield",
 		"throw", "in", "of", "instanceof", "if", "else", "for", "while", "do", "switch", "case", "default", "try", "catch",
 		"finally", "with", "async", "static", "get", "set", "export", "import", "as", "from", "break", "continue", "debugger",
 		"meta", "target", "super", "this", "null", "true", "false":

@@ -20,7 +20,8 @@ func (cs *calls) invokeText(s *catalogue.Symbol, c call) *value {
 		return cs.decode(s, c)
 	case catalogue.RoleEncode:
 		if c.arg(0).isCoded() {
-			cs.findings.add(threat.EncodingTricks, catalogue.NeverGranted, "", c.at, "a chain of atob and btoa hides what a string holds")
+			cs.findings.add(threat.EncodingTricks, catalogue.NeverGranted, "", c.at,
+				"a chain of atob and btoa hides what a string holds")
 			return &value{kind: kindDecoded, coded: true}
 		}
 		if text, ok := cs.values.textOf(c.arg(0)); ok && len(text) <= maxFoldedBytes {
@@ -89,7 +90,8 @@ func (cs *calls) decode(s *catalogue.Symbol, c call) *value {
 		return in
 	}
 	if s.Name == "atob" && in.isCoded() {
-		cs.findings.add(threat.EncodingTricks, catalogue.NeverGranted, "", c.at, "a chain of decoders hides what a string holds")
+		cs.findings.add(threat.EncodingTricks, catalogue.NeverGranted, "", c.at,
+			"a chain of decoders hides what a string holds")
 	}
 	if in != nil && in.kind == kindPercent {
 		return nil // unescape(encodeURIComponent(s)): bytes of UTF-8, nothing hidden
@@ -108,7 +110,8 @@ func (cs *calls) decode(s *catalogue.Symbol, c call) *value {
 	if !ok {
 		return &value{kind: kindDecoded, coded: true}
 	}
-	out := &value{kind: kindText, text: plain, decoded: plain != text, coded: plain != text && (s.Name == "atob" || fromBuffer)}
+	out := &value{kind: kindText, text: plain, decoded: plain != text,
+		coded: plain != text && (s.Name == "atob" || fromBuffer)}
 	out.decoded, out.coded = out.decoded || in.isDecoded(), out.coded || in.isCoded()
 	if fromBuffer {
 		return &value{kind: kindBytes, of: out}

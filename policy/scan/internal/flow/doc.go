@@ -1,7 +1,7 @@
 // Package flow follows values through a syntax tree and reports the powers that code acquires or uses.
 //
-// One walk passes over the statements and expressions in source order and keeps, for each variable and member, the values
-// that it may hold. It walks again while values turn up that were needed before they were known.
+// One walk passes over the statements and expressions in source order and keeps, for each variable and member, the
+// values that it may hold. It walks again while values turn up that were needed before they were known.
 //
 //	walker       statements, patterns and functions
 //	expressions  expressions and their values

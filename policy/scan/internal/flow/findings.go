@@ -58,7 +58,8 @@ func (f *findings) add(category string, p catalogue.Power, module string, offset
 	}
 	f.seen[key] = struct{}{}
 	f.count[hitClass{category, p, module}]++
-	f.hits = append(f.hits, Hit{Category: category, Power: p, Module: module, Offset: offset, Message: strings.Join(message, "")})
+	f.hits = append(f.hits, Hit{Category: category, Power: p, Module: module, Offset: offset,
+		Message: strings.Join(message, "")})
 }
 
 // full reports whether another finding of a class would only be counted. Two of each class are enough for every tier's

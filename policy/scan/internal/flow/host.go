@@ -37,7 +37,8 @@ func (h *host) computed(base, key *value, at int) *value {
 		}
 		known = true
 		if k.isDecoded() && h.reachable(base, name) {
-			h.findings.add(threat.EncodingTricks, catalogue.NeverGranted, "", at, "the name ", strconv.Quote(quote.Clip(name, 40)), " is hidden behind a decoder")
+			h.findings.add(threat.EncodingTricks, catalogue.NeverGranted, "", at, "the name ",
+				strconv.Quote(quote.Clip(name, 40)), " is hidden behind a decoder")
 		}
 		out = h.values.either(out, h.member(base, name, at, false))
 	}
@@ -47,9 +48,11 @@ func (h *host) computed(base, key *value, at int) *value {
 		}
 		h.program.dynamicKey = true
 		if key.isDecoded() && base.powerful() {
-			h.findings.add(threat.EncodingTricks, catalogue.NeverGranted, "", at, "a decoded string names a member of a host object")
+			h.findings.add(threat.EncodingTricks, catalogue.NeverGranted, "", at,
+				"a decoded string names a member of a host object")
 			if base.isGlobal() {
-				h.findings.add(threat.CodeInjection, catalogue.EvalPower, "", at, "a global that only a decoder names may be eval or Function")
+				h.findings.add(threat.CodeInjection, catalogue.EvalPower, "", at,
+					"a global that only a decoder names may be eval or Function")
 			}
 		}
 		out = h.values.itemsOf(base)
@@ -156,7 +159,8 @@ func (h *host) memberOfConstructor(name string, at int) *value {
 	case "prototype":
 		h.facts.Flags.HasProtoAccess = true
 		if !h.scope.quiet {
-			h.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", at, "constructor.prototype reaches a prototype that others share")
+			h.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", at,
+				"constructor.prototype reaches a prototype that others share")
 		}
 		return &value{kind: kindPrototype, text: reported}
 	}
@@ -196,7 +200,8 @@ func (h *host) memberOfSymbol(b *value, name string, at int) *value {
 	}
 	if m := s.Member(name); m != nil {
 		if !h.scope.quiet && m.Category != "" && !m.OnUse && !h.findings.full(m.Category, m.Power, m.Module) {
-			h.findings.add(m.Category, m.Power, m.Module, at, catalogue.Explain(&catalogue.Symbol{Name: memberName(m, name), Category: m.Category, Power: m.Power}))
+			h.findings.add(m.Category, m.Power, m.Module, at,
+				catalogue.Explain(&catalogue.Symbol{Name: memberName(m, name), Category: m.Category, Power: m.Power}))
 		}
 		h.flag(m)
 		return symbolValue(m)

@@ -14,7 +14,8 @@ func (ex *expressions) array(e *js.ArrayExpr) *value {
 	for _, el := range e.List {
 		v := ex.expr(el.Value)
 		if el.Spread {
-			if v != nil && v.kind == kindArray && len(out.elems)+len(v.obj.elems) <= maxElements && ex.budget.Take(len(v.obj.elems)) {
+			if v != nil && v.kind == kindArray && len(out.elems)+len(v.obj.elems) <= maxElements &&
+				ex.budget.Take(len(v.obj.elems)) {
 				out.elems = append(out.elems, v.obj.elems...)
 				continue
 			}
@@ -38,7 +39,8 @@ func (ex *expressions) object(e *js.ObjectExpr) *value {
 	// Methods can use one another in any order.
 	for _, p := range e.List {
 		if m, ok := p.Value.(*js.MethodDecl); ok && m.Name.Computed == nil && !m.Get && !m.Set {
-			ex.values.set(out.obj, ex.cursor.propertyText(m.Name.Literal), &value{kind: kindFunction, fn: ex.program.function(m, m.Params, false)})
+			ex.values.set(out.obj, ex.cursor.propertyText(m.Name.Literal),
+				&value{kind: kindFunction, fn: ex.program.function(m, m.Params, false)})
 		}
 	}
 	for _, p := range e.List {
@@ -70,7 +72,8 @@ func (ex *expressions) object(e *js.ObjectExpr) *value {
 		if known && key == "__proto__" && !shorthand && !isNull(p.Value) {
 			ex.facts.Flags.HasProtoAccess = true
 			if !ex.scope.quiet {
-				ex.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", at, "__proto__ in an object literal sets its prototype, or smuggles the key into a merge")
+				ex.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", at,
+					"__proto__ in an object literal sets its prototype, or smuggles the key into a merge")
 			}
 		}
 		if known && v != nil {

@@ -40,16 +40,19 @@ func (l *loader) load(name *value, at int, how string) *value {
 		if n.kind == kindText && l.budget.Take(cost.ValueWork*(5+len(n.text))) {
 			known = true
 			if n.isDecoded() {
-				l.findings.add(threat.EncodingTricks, catalogue.NeverGranted, "", at, "the name of a module is hidden behind a decoder")
+				l.findings.add(threat.EncodingTricks, catalogue.NeverGranted, "", at,
+					"the name of a module is hidden behind a decoder")
 			}
 			out = l.values.either(out, l.loadNamed(n.text, at, how))
 		}
 	}
 	if !known {
 		if name.isDecoded() {
-			l.findings.add(threat.EncodingTricks, catalogue.NeverGranted, "", at, "the name of a module is hidden behind a decoder")
+			l.findings.add(threat.EncodingTricks, catalogue.NeverGranted, "", at,
+				"the name of a module is hidden behind a decoder")
 		}
-		l.findings.add(threat.ModuleLoading, catalogue.ModulePower, catalogue.AnyModule, at, how, " of a module whose name is only known at run time")
+		l.findings.add(threat.ModuleLoading, catalogue.ModulePower, catalogue.AnyModule, at, how,
+			" of a module whose name is only known at run time")
 		return symbolValue(l.cat.AnyModule)
 	}
 	return out

@@ -18,7 +18,8 @@ func (cs *calls) fold(of *value, name string, c call) *value {
 	case kindArray:
 		return cs.foldArray(of, name, c)
 	case kindNumber:
-		if base, ok := intArg(c.arg(0), 10); ok && name == "toString" && base >= 2 && base <= 36 && of.num == float64(int64(of.num)) {
+		if base, ok := intArg(c.arg(0), 10); ok && name == "toString" && base >= 2 && base <= 36 &&
+			of.num == float64(int64(of.num)) {
 			return textValue(strconv.FormatInt(int64(of.num), base))
 		}
 		return nil

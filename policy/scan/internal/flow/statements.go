@@ -163,7 +163,8 @@ func (w *walker) loop(s js.IStmt) {
 		w.looped(isTrue(s.Cond), func() { w.stmt(s.Body); w.expressions.test(s.Cond) })
 	case *js.ForStmt:
 		w.expressions.expr(s.Init)
-		w.looped(s.Cond == nil || isTrue(s.Cond) || isLong(s.Cond), func() { w.expressions.test(s.Cond); w.expressions.expr(s.Post); w.block(s.Body.List) })
+		w.looped(s.Cond == nil || isTrue(s.Cond) || isLong(s.Cond),
+			func() { w.expressions.test(s.Cond); w.expressions.expr(s.Post); w.block(s.Body.List) })
 	case *js.ForInStmt:
 		w.forTarget(s.Init, nil)
 		keys := keysOf(w.expressions.expr(s.Value))

@@ -30,7 +30,8 @@ func (cs *calls) codeString(c call) {
 		cs.findings.add(threat.EncodingTricks, catalogue.NeverGranted, "", c.at, "a decoded string is run as code")
 	}
 	for ; v != nil && cs.nestedScans < maxNestedScans; v = v.alt {
-		if v.kind == kindText && v.text != "" && cs.nested < 2 && len(v.text) <= maxFoldedBytes && cs.budget.Take(len(v.text)/cost.TextBytes) && strings.ContainsAny(v.text, "(.[`") {
+		if v.kind == kindText && v.text != "" && cs.nested < 2 && len(v.text) <= maxFoldedBytes &&
+			cs.budget.Take(len(v.text)/cost.TextBytes) && strings.ContainsAny(v.text, "(.[`") {
 			cs.scanNested(v.text, c.at)
 		}
 	}
@@ -102,7 +103,8 @@ func pollutes(doc any) bool {
 // isSetter reports whether name is a usual name of functions that write to a path in an object.
 func isSetter(name string) bool {
 	switch name {
-	case "set", "setWith", "setIn", "setValue", "setPath", "setProperty", "setDeep", "deepSet", "dset", "assocPath", "put", "update",
+	case "set", "setWith", "setIn", "setValue", "setPath", "setProperty", "setDeep", "deepSet", "dset", "assocPath", "put",
+		"update",
 		"updateWith", "updateIn", "unset", "unsetIn":
 		return true
 	}
@@ -112,15 +114,16 @@ func isSetter(name string) bool {
 // isMerger reports whether name is a usual name of functions that copy members deeply.
 func isMerger(name string) bool {
 	switch name {
-	case "merge", "mergeDeep", "deepMerge", "mergeWith", "mergeAll", "deepmerge", "extend", "extendDeep", "deepExtend", "defaults",
+	case "merge", "mergeDeep", "deepMerge", "mergeWith", "mergeAll", "deepmerge", "extend", "extendDeep", "deepExtend",
+		"defaults",
 		"defaultsDeep", "deepAssign", "assignDeep", "mixin", "mixinDeep", "deepCopy":
 		return true
 	}
 	return false
 }
 
-// pollution reports a call that writes to a path through a prototype, set(o, "__proto__.x", v), or that merges an object
-// with such a key.
+// pollution reports a call that writes to a path through a prototype, set(o, "__proto__.x", v), or that merges an
+// object with such a key.
 func (cs *calls) pollution(callee js.IExpr, c call) {
 	name := ""
 	switch e := callee.(type) {
@@ -135,7 +138,8 @@ func (cs *calls) pollution(callee js.IExpr, c call) {
 		for _, a := range c.args {
 			if a != nil && a.kind == kindObject && a.text == smuggled {
 				cs.facts.Flags.HasProtoAccess = true
-				cs.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", c.at, name, " is handed an object whose keys reach a prototype")
+				cs.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", c.at, name,
+					" is handed an object whose keys reach a prototype")
 			}
 		}
 	}
@@ -149,7 +153,8 @@ func (cs *calls) pollution(callee js.IExpr, c call) {
 		steps := []string{}
 		switch a.kind {
 		case kindText:
-			if !strings.Contains(a.text, "__proto__") && !strings.Contains(a.text, "prototype") || !cs.budget.Take(len(a.text)*cost.ValueWork) {
+			if !strings.Contains(a.text, "__proto__") && !strings.Contains(a.text, "prototype") ||
+				!cs.budget.Take(len(a.text)*cost.ValueWork) {
 				continue
 			}
 			steps = strings.FieldsFunc(a.text, func(r rune) bool { return r == '.' || r == '[' || r == ']' || r == '/' })
@@ -163,9 +168,11 @@ func (cs *calls) pollution(callee js.IExpr, c call) {
 			}
 		}
 		at := slices.Index(steps, "constructor")
-		if len(steps) > 1 && (slices.Contains(steps, "__proto__") || at >= 0 && at+1 < len(steps) && steps[at+1] == "prototype") {
+		if len(steps) > 1 && (slices.Contains(steps, "__proto__") ||
+			at >= 0 && at+1 < len(steps) && steps[at+1] == "prototype") {
 			cs.facts.Flags.HasProtoAccess = true
-			cs.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", c.at, name, " writes to a path that leads through a prototype")
+			cs.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", c.at, name,
+				" writes to a path that leads through a prototype")
 		}
 	}
 }

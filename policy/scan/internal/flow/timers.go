@@ -9,8 +9,8 @@ import (
 // maxTimerChecks bounds the searches for timers that set themselves again.
 const maxTimerChecks = 25
 
-// timers records the timers that the code sets: functions that set a timer for themselves, intervals that nobody clears,
-// timers in loops.
+// timers records the timers that the code sets: functions that set a timer for themselves, intervals that nobody
+// clears, timers in loops.
 type timers struct {
 	// cleared reports that clearInterval or clearTimeout is mentioned.
 	cleared bool
@@ -55,7 +55,8 @@ func (cs *calls) timer(s *catalogue.Symbol, c call) {
 			cs.findings.add(threat.CodeInjection, catalogue.EvalPower, "", c.at, s.Name, " is handed a string to run as code")
 			cs.codeString(call{args: c.args[:1], at: c.at})
 		case f.kind == kindSymbol && f.sym.Role == catalogue.RoleCallee:
-			cs.findings.add(threat.TimerAbuse, catalogue.NeverGranted, "", c.at, s.Name, " sets the running function going again")
+			cs.findings.add(threat.TimerAbuse, catalogue.NeverGranted, "", c.at, s.Name,
+				" sets the running function going again")
 		case f.kind == kindSymbol && f.sym.Role == catalogue.RoleFunction:
 			cs.findings.found(f.sym, c.at)
 		case f.kind == kindFunction:
@@ -79,7 +80,8 @@ func (cs *calls) timer(s *catalogue.Symbol, c call) {
 			t.add(edge{from: cs.scope.frame.id, to: -1, timer: true, at: c.at})
 		}
 	case cs.scope.endless > 0:
-		cs.findings.add(threat.TimerAbuse, catalogue.NeverGranted, "", c.at, s.Name, " in an endless or long loop floods the event loop")
+		cs.findings.add(threat.TimerAbuse, catalogue.NeverGranted, "", c.at, s.Name,
+			" in an endless or long loop floods the event loop")
 	}
 }
 

@@ -42,7 +42,8 @@ func (ts *tokenScan) scanTokens(text string) []Hit {
 			name, _ = lexer.Unescape(name)
 		}
 		member := before.Kind == lexer.Punct && strings.HasSuffix(text[before.Start:before.End], ".")
-		declared := before.Kind == lexer.Word && (text[before.Start:before.End] == "function" || text[before.Start:before.End] == "class")
+		declared := before.Kind == lexer.Word && (text[before.Start:before.End] == "function" ||
+			text[before.Start:before.End] == "class")
 		at := t.Start
 		before, t = t, l.Next()
 		switch {

@@ -183,7 +183,8 @@ func (vs *values) foldText(s, name string, c call) *value {
 // engine takes linear time.
 func (vs *values) replaced(s string, pattern *value, with string) *value {
 	vs.patterns++
-	if vs.patterns > maxPatterns || !vs.budget.Take(cost.PatternWork) || len(pattern.text) > 60 || len(s) > 256 || strings.ContainsRune(with, '$') || strings.ContainsRune(pattern.text, '{') {
+	if vs.patterns > maxPatterns || !vs.budget.Take(cost.PatternWork) || len(pattern.text) > 60 || len(s) > 256 ||
+		strings.ContainsRune(with, '$') || strings.ContainsRune(pattern.text, '{') {
 		return nil
 	}
 	re, err := regexp.Compile(pattern.text)

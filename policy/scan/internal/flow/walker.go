@@ -55,7 +55,8 @@ type guard struct {
 	tooDeep bool
 }
 
-// walk repeats the walk until nothing new turns up. A walk that runs out of work adds to the findings of the one before.
+// walk repeats the walk until nothing new turns up. A walk that runs out of work adds to the findings of the one
+// before.
 func (w *walker) walk(list []js.IStmt) {
 	var before []Hit
 	var metrics threat.Metrics
@@ -81,9 +82,11 @@ func (w *walker) walk(list []js.IStmt) {
 // start prepares another walk over the same tree. What is known of variables and functions stays.
 func (w *walker) start() {
 	w.program.again = false
-	w.cursor.offset, w.cursor.searched, w.cursor.at, w.guard.depth, w.scope.branch, w.scope.loops, w.scope.endless, w.scope.quiet = 0, 0, 0, 0, 0, 0, 0, false
+	w.cursor.offset, w.cursor.searched, w.cursor.at, w.guard.depth, w.scope.branch, w.scope.loops, w.scope.endless,
+		w.scope.quiet = 0, 0, 0, 0, 0, 0, 0, false
 	w.scope.this, w.scope.with = &value{kind: kindGlobal}, nil
-	w.findings.hits, w.findings.seen, w.findings.count, w.calls.nestedScans, w.findings.dropped = w.findings.hits[:0], nil, nil, 0, false
+	w.findings.hits, w.findings.seen, w.findings.count, w.calls.nestedScans, w.findings.dropped = w.findings.hits[:0], nil,
+		nil, 0, false
 	w.values.patterns, w.values.parsedBytes = 0, 0
 	w.timers.reset()
 	w.facts.Metrics = threat.Metrics{Cyclomatic: 1}

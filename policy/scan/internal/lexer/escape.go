@@ -16,8 +16,8 @@ func IsIdentifier(s string) bool {
 	return s != ""
 }
 
-// Unescape resolves the escapes of a string, template or identifier: \n, \xHH, \uHHHH, \u{H…}, octal, line continuation.
-// It counts the ASCII letters, digits, _ and $ that were written as \x or \u escapes.
+// Unescape resolves the escapes of a string, template or identifier: \n, \xHH, \uHHHH, \u{H…}, octal, line
+// continuation. It counts the ASCII letters, digits, _ and $ that were written as \x or \u escapes.
 func Unescape(s string) (plain string, hidden int) {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s, 0
@@ -82,7 +82,8 @@ func Unescape(s string) (plain string, hidden int) {
 	return string(out), hidden
 }
 
-// hexEscape decodes what follows the backslash of \xHH, \uHHHH or \u{H…}. It returns the character and its length, or 0.
+// hexEscape decodes what follows the backslash of \xHH, \uHHHH or \u{H…}. It returns the character and its length, or
+// 0.
 func hexEscape(s string) (rune, int) {
 	digits, end := "", 0
 	switch {

@@ -6,10 +6,10 @@ import (
 )
 
 // Kind is the kind of a token.
-type tokenKind uint8
+type Kind uint8
 
 const (
-	End tokenKind = iota
+	End Kind = iota
 	Word
 	String
 	Template // one stretch of template text, delimiters included
@@ -19,7 +19,7 @@ const (
 )
 
 type Token struct {
-	Kind       tokenKind
+	Kind       Kind
 	Start, End int
 	// Newline reports a line end before the token.
 	Newline bool

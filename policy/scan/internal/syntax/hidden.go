@@ -29,7 +29,8 @@ func (o *Outline) escaped(offset int, text string, ident bool) {
 
 // hidesPower reports whether text contains the name of a power.
 func hidesPower(s string) bool {
-	for _, w := range [...]string{"eval", "Function", "constructor", "__proto__", "prototype", "process", "require", "import",
+	for _, w := range [...]string{"eval", "Function", "constructor", "__proto__", "prototype", "process", "require",
+		"import",
 		"exec", "spawn", "fetch", "globalThis", "WebAssembly"} {
 		if strings.Contains(s, w) {
 			return true

@@ -8,8 +8,8 @@ import (
 	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
 )
 
-// An Outline is the result of one rough pass over the code before any parser: whether it is a module, how deep it nests,
-// how costly it is to parse, and which escapes hide plain characters.
+// An Outline is the result of one rough pass over the code before any parser: whether it is a module, how deep it
+// nests, how costly it is to parse, and which escapes hide plain characters.
 type Outline struct {
 	Src    string
 	module bool
@@ -27,8 +27,8 @@ type Outline struct {
 	scopeWork, arrowWork, functionWork int
 	// suffixes is the longest chain of members and calls, redeclared the number of names that look declared twice.
 	suffixes, redeclared int
-	// linkWork and privateWork grow with the square of the longest chains of operators and commas, and of the private names
-	// of a class: esbuild visits all previous ones for each.
+	// linkWork and privateWork grow with the square of the longest chains of operators and commas, and of the private
+	// names of a class: esbuild visits all previous ones for each.
 	linkWork, privateWork int
 	Escapes               []Escape
 }
@@ -42,8 +42,8 @@ type Escape struct {
 
 // frame holds the measures of one open bracket, or of the program.
 type frame struct {
-	// chain counts what nests to the right without a bracket since the last reset, fns the functions among it. words counts
-	// the names in the frame, and seen has a bit for each.
+	// chain counts what nests to the right without a bracket since the last reset, fns the functions among it. words
+	// counts the names in the frame, and seen has a bit for each.
 	chain, fns, words int32
 	seen              uint64
 	// suffixes counts members and calls since the reset. serial distinguishes frames.
@@ -232,7 +232,8 @@ func nestsRight(l *lexer.Lexer, before, t lexer.Token, text string) int {
 				return 1
 			}
 		case '+', '-':
-			if len(text) == 2 || before.Kind == lexer.Punct && l.Src[before.End-1] != ')' && l.Src[before.End-1] != ']' || before.Kind == lexer.End {
+			if len(text) == 2 || before.Kind == lexer.Punct && l.Src[before.End-1] != ')' && l.Src[before.End-1] != ']' ||
+				before.Kind == lexer.End {
 				return 1
 			}
 		}

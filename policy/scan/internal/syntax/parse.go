@@ -21,8 +21,8 @@ type Tree struct {
 	Place func(int) int
 }
 
-// ParseTree parses code of any shape that executions accept: statements as in the body of an async function, a module, or
-// one expression that is only valid in parentheses. The error is the parser's, or says that it gave up.
+// ParseTree parses code of any shape that executions accept: statements as in the body of an async function, a module,
+// or one expression that is only valid in parentheses. The error is the parser's, or says that it gave up.
 func ParseTree(o *Outline, b *cost.Budget) (*Tree, error) {
 	text := scripttext.CommentShebang(o.Src)
 	if !o.parseable() || !o.worthParsing(b) {
@@ -47,8 +47,8 @@ func ParseTree(o *Outline, b *cost.Budget) (*Tree, error) {
 
 var errTooMuch = errors.New("more work than a scan may take")
 
-// mayBeExpression reports whether code may be valid in parentheses though it is not as statements: an object literal, or
-// a function or class without a name.
+// mayBeExpression reports whether code may be valid in parentheses though it is not as statements: an object literal,
+// or a function or class without a name.
 func mayBeExpression(text string) bool {
 	l := lexer.New(text)
 	switch l.Text(l.Next()) {

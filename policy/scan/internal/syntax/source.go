@@ -34,7 +34,8 @@ func (s *Source) Position(offset int) (line, column int) {
 	return line, 1 + chars - before
 }
 
-// offset returns the offset of a line, and of a column counted in bytes from 0. Outside the text it returns the nearest.
+// offset returns the offset of a line, and of a column counted in bytes from 0. Outside the text it returns the
+// nearest.
 func (s *Source) offset(line, column int) int {
 	s.index()
 	if line < 1 {

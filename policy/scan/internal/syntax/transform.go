@@ -12,8 +12,8 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// Parse parses one source. Unless direct is set, TypeScript and what the tree parser does not accept go through esbuild.
-// The tree is nil if nothing accepts the code. costly then reports that esbuild would take too much work.
+// Parse parses one source. Unless direct is set, TypeScript and what the tree parser does not accept go through
+// esbuild. The tree is nil if nothing accepts the code. costly then reports that esbuild would take too much work.
 func Parse(o *Outline, language string, direct bool, b *cost.Budget) (t *Tree, err *threat.SyntaxError, costly bool) {
 	if language != scripttext.TypeScript && language != scripttext.TSX {
 		// The reason of the tree parser does not matter: esbuild accepts the code, or its error is the one to show.
@@ -113,8 +113,8 @@ func wrappings(module bool) []wrapping {
 	return []wrapping{{"(async function(){", "\n})"}, {"(", "\n)"}}
 }
 
-// transform returns TypeScript, or JavaScript that the tree parser does not accept, as plain JavaScript with a map back.
-// The error is the caller's syntax error: of several shapes, that of the one that got furthest.
+// transform returns TypeScript, or JavaScript that the tree parser does not accept, as plain JavaScript with a map
+// back. The error is the caller's syntax error: of several shapes, that of the one that got furthest.
 func transform(code, language string, module, mapped bool) (*generated, *threat.SyntaxError) {
 	loader := api.LoaderJS
 	switch language {
@@ -128,8 +128,9 @@ func transform(code, language string, module, mapped bool) (*generated, *threat.
 	code = scripttext.CommentShebang(code) // a shebang behind the wrapping would be an error
 	var worst *threat.SyntaxError
 	for _, wrap := range wrappings(module) {
-		options := api.TransformOptions{Loader: loader, Target: api.ES2022, LogLevel: api.LogLevelSilent, LogLimit: 1, SourcesContent: api.SourcesContentExclude,
-			Charset: api.CharsetUTF8, Supported: map[string]bool{"import-attributes": false}}
+		options := api.TransformOptions{Loader: loader, Target: api.ES2022, LogLevel: api.LogLevelSilent, LogLimit: 1,
+			SourcesContent: api.SourcesContentExclude,
+			Charset:        api.CharsetUTF8, Supported: map[string]bool{"import-attributes": false}}
 		if mapped {
 			options.Sourcemap = api.SourceMapExternal
 		}
@@ -152,7 +153,8 @@ func syntaxError(m api.Message, code string, prefix int) *threat.SyntaxError {
 		return e
 	}
 	src := Source{text: code}
-	if src.index(); m.Location.Line > len(src.lines) && (strings.HasPrefix(m.Text, "Unexpected ") || strings.HasPrefix(m.Text, "Expected ")) {
+	if src.index(); m.Location.Line > len(src.lines) &&
+		(strings.HasPrefix(m.Text, "Unexpected ") || strings.HasPrefix(m.Text, "Expected ")) {
 		e.Message = "Unexpected end of file"
 	}
 	column := m.Location.Column
@@ -172,8 +174,8 @@ type generated struct {
 	broken bool
 }
 
-// place returns the function from offsets in the generated code to those in the caller's. Columns of the map count UTF-16
-// units.
+// place returns the function from offsets in the generated code to those in the caller's. Columns of the map count
+// UTF-16 units.
 func (g *generated) place(caller string) func(int) int {
 	original := &Source{text: caller}
 	made := &Source{text: g.code}
