@@ -51,9 +51,9 @@ var roots = []string{"functions/process", "gateway/cli", "gateway/wiring"}
 var foreign = map[string][]string{
 	"github.com/aws/aws-lambda-go":  {"functions/events", "functions/lambda"},
 	"github.com/aws/aws-sdk-go-v2":  {"infra"},
-	"github.com/fastschema/qjs":     {"sandbox/..."},
+	"github.com/fastschema/qjs":     {"sandbox"},
 	"github.com/gofiber/fiber":      {"gateway"},
-	"github.com/tetratelabs/wazero": {"sandbox/..."},
+	"github.com/tetratelabs/wazero": {"sandbox"},
 	"github.com/valyala/fasthttp":   {"gateway"},
 }
 
