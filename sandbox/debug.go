@@ -2,8 +2,8 @@ package sandbox
 
 import (
 	"strings"
+	"time"
 
-	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 	"github.com/airlock-run/airlock/sandbox/internal/profile"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 	"github.com/airlock-run/airlock/sandbox/stdlib"
@@ -57,16 +57,15 @@ func (d *inspector) logged(r *run, in *quickjs.Instance) error {
 	return r.memory.Charge(int64(len(stack)))
 }
 
-// stepOp(line) notes a statement that is about to run.
-func (r *run) stepOp(_ *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
-	d := &r.inspector
+// step notes a statement that is about to run.
+func (d *inspector) step(a []quickjs.Value, at time.Duration) (quickjs.Value, error) {
 	line, ok := a[0].Int()
 	switch {
 	case !ok || !d.asked.Steps:
 	case len(d.report.Steps) >= maxReported:
 		d.report.StepsTruncated = true
 	default:
-		d.report.Steps = append(d.report.Steps, Step{int(line), milliseconds(r.outside.elapsed())})
+		d.report.Steps = append(d.report.Steps, Step{int(line), milliseconds(at)})
 	}
 	return quickjs.Undefined, nil
 }

@@ -34,7 +34,7 @@ func NewExposed(ctx context.Context, cfg Config, now func() time.Time, entropy i
 // and those that are answered later.
 func Operations(ctx context.Context, e *Engine, g Grants) (sync, async []string, err error) {
 	r := e.newRun(ctx, g)
-	defer r.beginRequests()()
+	defer r.requests.begin(ctx)()
 	end, err := r.grant(Script{})
 	if err != nil {
 		return nil, nil, err

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 	"github.com/airlock-run/airlock/sandbox/internal/raw"
@@ -24,40 +23,31 @@ func (e *Engine) RunGlobal(ctx context.Context, program raw.Program, seed int64,
 	}
 	in.SetRandom(mix(uint64(seed)))
 	in.SetTimeOrigin(r.outside.began)
-	defer r.beginRequests()()
+	defer r.requests.begin(ctx)()
 	if !grants.Eval {
 		in.DisableEval()
 	}
-	if err := r.classify(r.evaluate(in, program)); err != nil {
+	if err := r.classify((&guest{r, in}).evaluate(program)); err != nil {
 		return Result{}, err
 	}
 	return r.finish(in), nil
 }
 
 // evaluate runs each source, and then what they left to wait for.
-func (r *run) evaluate(in *quickjs.Instance, program raw.Program) error {
-	r.stage.compiled = true
+func (g *guest) evaluate(program raw.Program) error {
+	g.stage.compiled = true
 	for _, s := range program.Sources {
-		if err := r.evaluateOne(in, s); err != nil || r.stage.failed {
+		err := g.enter(func() error { return g.in.Evaluate(s.Name, s.Text, s.Module) })
+		if err != nil || g.stage.failed {
 			return err
 		}
 	}
-	for !r.stage.failed && !r.idle() {
-		if err := r.wait(in); err != nil {
+	for !g.stage.failed && !g.idle() {
+		if err := g.wait(); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (r *run) evaluateOne(in *quickjs.Instance, s raw.Source) error {
-	r.cpu.Enter()
-	defer r.cpu.Leave()
-	err := in.Evaluate(s.Name, s.Text, s.Module)
-	if errors.Is(err, quickjs.ErrException) {
-		return r.pending(in)
-	}
-	return err
 }
 
 // plainLibrary prints, and answers the host's calls with nothing.

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/airlock-run/airlock/policy/depth"
@@ -153,4 +154,72 @@ const maxOpName = 256
 
 func errNotGranted(name string) *hostops.Exception {
 	return hostops.Throwf("TypeError", "%s is not available to this execution", name)
+}
+
+// Poll implements quickjs.Host: the only place where a computing guest is stopped.
+func (r *run) Poll(in *quickjs.Instance) error {
+	r.ops.Checked()
+	r.inspector.sample(r, in)
+	ticks := r.loaded.ticks + in.Ticks()
+	if err := r.limits.outOfTicks(ticks); err != nil {
+		return err
+	}
+	if r.outside.tape.Playing() {
+		return r.pollPlayed(ticks)
+	}
+	if r.outside.elapsed() >= r.limits.Wall {
+		return r.limits.exceeded(LimitWall)
+	}
+	if r.limits.CPU < r.limits.Wall && r.cpu.Used() >= r.limits.CPU {
+		return r.limits.exceeded(LimitCPU)
+	}
+	return r.ctx.Err()
+}
+
+// pollPlayed stops a repeated run where it was stopped before, or when it takes far longer than it may.
+func (r *run) pollPlayed(ticks int64) error {
+	j := r.grants.Replay
+	switch {
+	case r.outside.tape.Err() != nil:
+		return r.outside.tape.Err()
+	case (j.Limit == LimitWall || j.Limit == LimitCPU) && ticks >= j.Ticks:
+		return r.limits.exceeded(j.Limit)
+	case r.outside.elapsed() >= r.grants.MaxWall():
+		return r.limits.exceeded(LimitWall)
+	}
+	return r.ctx.Err()
+}
+
+// MemoryRefused implements quickjs.Host.
+func (r *run) MemoryRefused() error { return r.limits.exceeded(LimitMemory) }
+
+// Trace implements quickjs.Host.
+func (r *run) Trace(in *quickjs.Instance, frames string) (string, error) {
+	text, work := r.source.Trace(frames)
+	in.Spend(work / traceCost)
+	return text, nil
+}
+
+// traceCost is how many bytes of frames the host handles in the time of a call or back-edge of the guest.
+const traceCost = 16
+
+// Now implements quickjs.Host.
+func (r *run) Now() time.Duration { return r.outside.clock() }
+
+// maxRejected bounds the rejected promises that are kept.
+const maxRejected = 100
+
+// Rejected implements quickjs.Host.
+func (r *run) Rejected(in *quickjs.Instance, promise quickjs.Value, handled bool) {
+	if !handled {
+		if len(r.rejected) < maxRejected {
+			in.Retain(promise)
+			r.rejected = append(r.rejected, promise)
+		}
+		return
+	}
+	if i := slices.Index(r.rejected, promise); i >= 0 {
+		in.Release(promise)
+		r.rejected = slices.Delete(r.rejected, i, i+1)
+	}
 }

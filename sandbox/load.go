@@ -137,7 +137,7 @@ func (r *run) loadVersion(v *version) error {
 	const state = 1 // of Math.random: code that draws from it has no image
 	in.SetRandom(state)
 	in.SetTimeOrigin(0)
-	err = r.evaluateTop(in, v.key.globals)
+	err = (&guest{r, in}).evaluateTop(v.key.globals)
 	r.loaded = usage{in.Ticks(), r.memory.Peak()}
 	var why *coldError
 	switch {
@@ -175,17 +175,17 @@ func (r *run) loadVersion(v *version) error {
 }
 
 // evaluateTop compiles the code and evaluates its top level.
-func (r *run) evaluateTop(in *quickjs.Instance, globals string) error {
-	fn, err := r.compile(in)
+func (g *guest) evaluateTop(globals string) error {
+	fn, err := g.compile()
 	if err != nil {
 		return err
 	}
-	if !r.grants.Eval {
-		in.DisableEval()
+	if !g.grants.Eval {
+		g.in.DisableEval()
 	}
-	names, err := in.ParseJSON([]byte(globals))
+	names, err := g.in.ParseJSON([]byte(globals))
 	if err != nil {
 		return fmt.Errorf("names of globals: %w", err)
 	}
-	return r.guest(in, r.image.Root(stdlib.RootLoad), fn, names, quickjs.Bool(!r.source.Loads()))
+	return g.call(g.image.Root(stdlib.RootLoad), fn, names, quickjs.Bool(!g.source.Loads()))
 }

@@ -96,40 +96,40 @@ func (r *run) failDeep(what, path string) error {
 
 // pending fails the code with the exception that is pending in the guest: of code that does not compile, or of a library
 // function that ran out of stack.
-func (r *run) pending(in *quickjs.Instance) error {
-	v, err := in.Exception()
+func (g *guest) pending() error {
+	v, err := g.in.Exception()
 	if err != nil {
 		return err
 	}
-	if r.stage.failed {
+	if g.stage.failed {
 		return errThrown
 	}
-	r.stage.failed = true
-	name, message, stack, err := in.Describe(v, maxErrorText)
+	g.stage.failed = true
+	name, message, stack, err := g.in.Describe(v, maxErrorText)
 	if err != nil {
 		return err
 	}
-	ex := r.source.Exception(name, message, stack)
-	r.throw(ex)
-	if !r.stage.compiled && name == "SyntaxError" {
-		if err := r.locate(ex); err != nil {
+	ex := g.source.Exception(name, message, stack)
+	g.throw(ex)
+	if !g.stage.compiled && name == "SyntaxError" {
+		if err := g.locate(ex); err != nil {
 			return err
 		}
 	}
-	if in.IsStackOverflow(v) {
-		r.result.Limit = LimitStack
+	if g.in.IsStackOverflow(v) {
+		g.result.Limit = LimitStack
 	}
 	return errThrown
 }
 
 // escaping fails code that closes the function around it and goes on outside.
-func (r *run) escaping() error {
-	r.stage.failed = true
+func (g *guest) escaping() error {
+	g.stage.failed = true
 	ex := &source.Exception{
-		Name: "SyntaxError", Message: "the code closes the function that it is the body of", Line: r.source.FirstLine(), Column: 1,
+		Name: "SyntaxError", Message: "the code closes the function that it is the body of", Line: g.source.FirstLine(), Column: 1,
 	}
-	r.throw(ex)
-	if err := r.locate(ex); err != nil {
+	g.throw(ex)
+	if err := g.locate(ex); err != nil {
 		return err
 	}
 	return errThrown

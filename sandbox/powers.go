@@ -41,10 +41,10 @@ func joined(parts ...map[string]hostops.Op) map[string]hostops.Op {
 
 // own are the synchronous operations that every guest may call and that look at its run.
 var own = map[string]func(*run, *hostops.Call, []quickjs.Value) (quickjs.Value, error){
-	"exit":         (*run).exitOp,
-	"module":       (*run).moduleOp,
-	"stack.frames": (*run).framesOp,
-	"timeOrigin":   (*run).timeOriginOp,
+	"exit":         exitOp,
+	"module":       moduleOp,
+	"stack.frames": framesOp,
+	"timeOrigin":   timeOriginOp,
 }
 
 // powers are what the grants of a run come to.
@@ -109,7 +109,9 @@ func (r *run) grant(script Script) (end func(), err error) {
 		return nil, err
 	}
 	if told.Steps = g.Debug.Steps; told.Steps {
-		r.powers.sync["step"] = r.stepOp
+		r.powers.sync["step"] = func(_ *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+			return r.inspector.step(a, r.outside.elapsed())
+		}
 	}
 	if g.Debug.Profile || g.Debug.StackTraces {
 		told.Depth = sampleDepth
@@ -191,7 +193,7 @@ func (r *run) grantFiles(files map[string][]byte) (err error) {
 }
 
 // exitOp(code, result) ends the run.
-func (r *run) exitOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+func exitOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	code, _ := a[0].Int()
 	if c.In.Len(a[1]) > r.limits.OutputBytes {
 		return 0, r.limits.exceeded(LimitOutput)
@@ -207,14 +209,14 @@ func (r *run) exitOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) 
 }
 
 // moduleOp(id) answers whether the run may load a module.
-func (r *run) moduleOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+func moduleOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	g := node.Grants{Modules: r.grants.Modules, Files: r.grants.Files >= FilesRead, Hint: r.grants.ModuleHint}
 	return node.Load(c, a, &g)
 }
 
 // framesOp(stack) returns where the frames begin in a stack that the engine has made, in UTF-16 units. It returns -1 for a
 // stack that the guest has set.
-func (r *run) framesOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+func framesOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	stack, ok := c.Word(a[0], maxErrorText)
 	if err := c.Work(4 * len(stack)); err != nil {
 		return 0, err
@@ -230,6 +232,6 @@ func (r *run) framesOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error
 }
 
 // timeOriginOp() returns when the run began, in milliseconds since the Unix epoch.
-func (r *run) timeOriginOp(c *hostops.Call, _ []quickjs.Value) (quickjs.Value, error) {
+func timeOriginOp(r *run, c *hostops.Call, _ []quickjs.Value) (quickjs.Value, error) {
 	return c.NewJSON(float64(r.outside.origin()) / float64(time.Millisecond))
 }

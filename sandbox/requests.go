@@ -6,11 +6,9 @@ import (
 	"encoding/hex"
 	"sync/atomic"
 
-	"github.com/airlock-run/airlock/policy/depth"
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 	"github.com/airlock-run/airlock/sandbox/internal/hostops/crypto"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
-	"github.com/airlock-run/airlock/sandbox/stdlib"
 )
 
 // requests are the asynchronous operations of a run: internal.request(name, payload) returns a promise, and the host works
@@ -41,10 +39,9 @@ const (
 	requestRoom = 16 << 10
 )
 
-// beginRequests makes the context of the run's operations and returns what ends it.
-func (r *run) beginRequests() context.CancelFunc {
-	var end context.CancelFunc
-	r.requests.ctx, end = context.WithCancel(r.ctx)
+// begin makes the context of the run's operations and returns what ends it.
+func (q *requests) begin(ctx context.Context) (end context.CancelFunc) {
+	q.ctx, end = context.WithCancel(ctx)
 	return end
 }
 
@@ -130,37 +127,6 @@ func hashOf(c *hostops.Call, text string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
-// settle hands an answer to the guest.
-func (r *run) settle(in *quickjs.Instance, c completion) error {
-	r.requests.outstanding--
-	r.memory.ReleaseAside(c.held)
-	r.outside.tape.Answered(c.id, c.answer.JSON, c.answer.Bytes, recordedError(c.err))
-	if path := depth.Over(c.answer.JSON, "answer", r.limits.Depth); path != "" && c.err == nil {
-		c.err = hostops.Throw("RangeError", depth.Message("the answer", path, r.limits.Depth))
-	}
-	if limit := hostops.AsLimit(c.err); limit != nil {
-		return limit
-	}
-	var value quickjs.Value
-	var err error
-	failed := quickjs.Int(0)
-	switch {
-	case c.err != nil:
-		failed = quickjs.Int(1)
-		value, err = hostops.ErrorValue(in, c.err)
-	case c.answer.Bytes != nil:
-		value, err = in.Bytes(c.answer.Bytes)
-	case len(c.answer.JSON) == 0:
-		value = quickjs.Undefined
-	default:
-		value, err = in.ParseJSON(c.answer.JSON)
-	}
-	if err != nil {
-		return err
-	}
-	return r.guest(in, r.image.Root(stdlib.RootSettle), quickjs.Int(c.id), failed, value)
-}
-
 // recordedError returns an error as a journal has it, nil for none: the name and the message of an exception, or "limit"
 // and the name of the limit, which ends a repeated run by itself.
 func recordedError(err error) *[2]string {
@@ -174,13 +140,13 @@ func recordedError(err error) *[2]string {
 	return &[2]string{e.Name, e.Message}
 }
 
-// playedError is the way back from recordedError.
-func (r *run) playedError(recorded *[2]string) error {
+// playedError returns the error that recordedError recorded.
+func (l Limits) playedError(recorded *[2]string) error {
 	if recorded == nil {
 		return nil
 	}
 	if recorded[0] == "limit" {
-		return r.limits.exceeded(Limit(recorded[1]))
+		return l.exceeded(Limit(recorded[1]))
 	}
 	return hostops.Throw(recorded[0], recorded[1])
 }

@@ -82,7 +82,7 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 	if err := r.begin(script.Seed); err != nil {
 		return Result{}, err
 	}
-	defer r.beginRequests()()
+	defer r.requests.begin(ctx)()
 	closePowers, err := r.grant(script)
 	if err != nil {
 		return r.failEarly(err)
@@ -99,7 +99,7 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 	random := mix(uint64(r.outside.seed))
 	in.SetRandom(random)
 	in.SetTimeOrigin(r.outside.began)
-	if err = r.execute(in, script); err == nil {
+	if err = (&guest{r, in}).execute(script); err == nil {
 		err = r.outside.tape.End()
 	}
 	if in.Random() != random {
@@ -142,53 +142,53 @@ const (
 )
 
 // execute runs the code in a fresh guest to its end.
-func (r *run) execute(in *quickjs.Instance, script Script) error {
+func (g *guest) execute(script Script) error {
 	fn, flags := quickjs.Undefined, int32(0)
-	if r.result.Warm {
+	if g.result.Warm {
 		flags |= startLoaded
 	} else {
 		var err error
-		if fn, err = r.compile(in); err != nil {
+		if fn, err = g.compile(); err != nil {
 			return err
 		}
 	}
-	r.stage.compiled = true
-	if r.grants.stackBytes > 0 {
-		in.LimitStack(r.grants.stackBytes)
+	g.stage.compiled = true
+	if g.grants.stackBytes > 0 {
+		g.in.LimitStack(g.grants.stackBytes)
 	}
-	if !r.grants.Eval {
-		in.DisableEval()
+	if !g.grants.Eval {
+		g.in.DisableEval()
 	}
-	if err := r.checkDepth(script); err != nil {
+	if err := g.checkDepth(script); err != nil {
 		return err
 	}
-	data, err := in.ParseJSON(contextJSON(script.Context))
+	data, err := g.in.ParseJSON(contextJSON(script.Context))
 	if err != nil {
 		return fmt.Errorf("context: %w", err)
 	}
 	input := quickjs.Null
 	if len(script.Input) > 0 {
-		if input, err = in.ParseJSON(script.Input); err != nil {
+		if input, err = g.in.ParseJSON(script.Input); err != nil {
 			return fmt.Errorf("input: %w", err)
 		}
 	}
-	if r.source.Called {
+	if g.source.Called {
 		flags |= startCalled
 	}
-	if r.powers.setup != nil {
+	if g.powers.setup != nil {
 		flags |= startSetup
 	}
-	if r.source.LeavesScript(r.result.Warm) {
+	if g.source.LeavesScript(g.result.Warm) {
 		flags |= startScript
 	}
-	limit := quickjs.Int(int32(min(r.limits.OutputBytes, 1<<30)))
-	if err := r.guest(in, r.image.Root(stdlib.RootStart), fn, data, input, quickjs.Int(flags), limit); err != nil {
+	limit := quickjs.Int(int32(min(g.limits.OutputBytes, 1<<30)))
+	if err := g.call(g.image.Root(stdlib.RootStart), fn, data, input, quickjs.Int(flags), limit); err != nil {
 		return err
 	}
-	if err := r.loop(in); err != nil || r.stage.failed {
+	if err := g.loop(); err != nil || g.stage.failed {
 		return err
 	}
-	return r.guest(in, r.image.Root(stdlib.RootFinish))
+	return g.call(g.image.Root(stdlib.RootFinish))
 }
 
 // checkDepth refuses input and context that nest too deeply.
@@ -206,34 +206,34 @@ func (r *run) checkDepth(s Script) error {
 
 // compile returns the caller's code as a function of which nothing has run yet. Code that ran before is not compiled again:
 // the guest is given what compiling would leave. A run with reports compiles, so that the reports show it.
-func (r *run) compile(in *quickjs.Instance) (quickjs.Value, error) {
-	if !r.cached || r.grants.Debug != (Debug{}) {
-		return r.compileAnew(in)
+func (g *guest) compile() (quickjs.Value, error) {
+	if !g.cached || g.grants.Debug != (Debug{}) {
+		return g.compileAnew()
 	}
-	sources := &r.engine.sources
-	if c := sources.Compiled(r.source); c != nil {
-		if fn, ok := in.Take(c); ok {
-			return fn, r.limits.outOfTicks(r.loaded.ticks + c.Ticks())
+	sources := &g.engine.sources
+	if c := sources.Compiled(g.source); c != nil {
+		if fn, ok := g.in.Take(c); ok {
+			return fn, g.limits.outOfTicks(g.loaded.ticks + c.Ticks())
 		}
 	}
-	fn, err := r.compileAnew(in)
+	fn, err := g.compileAnew()
 	if err == nil {
-		sources.KeepCompiled(r.source, in.Compiled(fn))
+		sources.KeepCompiled(g.source, g.in.Compiled(fn))
 	}
 	return fn, err
 }
 
-func (r *run) compileAnew(in *quickjs.Instance) (quickjs.Value, error) {
-	compile := in.Compile
-	if r.source.Bundled() {
-		compile = in.Assemble
+func (g *guest) compileAnew() (quickjs.Value, error) {
+	compile := g.in.Compile
+	if g.source.Bundled() {
+		compile = g.in.Assemble
 	}
-	fn, err := compile(r.source.Text)
+	fn, err := compile(g.source.Text)
 	switch {
 	case errors.Is(err, quickjs.ErrNotFunction):
-		return 0, r.escaping()
+		return 0, g.escaping()
 	case errors.Is(err, quickjs.ErrException):
-		return 0, r.pending(in)
+		return 0, g.pending()
 	}
 	return fn, err
 }

@@ -66,15 +66,17 @@ func (r *run) grantTools(executionID string, client *egress.Client, told *setup)
 		}
 		told.Tools = append(told.Tools, setupTool{namespace, method, t.Name, t.Blocking, i >= len(g.Tools)})
 	}
-	r.powers.sync["tool"] = func(c *hostops.Call, args []quickjs.Value) (quickjs.Value, error) { return r.toolOp(c, args, tools) }
+	r.powers.sync["tool"] = func(c *hostops.Call, args []quickjs.Value) (quickjs.Value, error) {
+		return tools.call(r, c, args)
+	}
 	return nil
 }
 
-// toolOp(name, params) is the synchronous call of a tool. The guest stands still, its deadline does not.
-func (r *run) toolOp(c *hostops.Call, args []quickjs.Value, tools toolset) (quickjs.Value, error) {
+// call answers tool(name, params), the synchronous call of a tool. The guest stands still, its deadline does not.
+func (t toolset) call(r *run, c *hostops.Call, args []quickjs.Value) (quickjs.Value, error) {
 	name, ok := c.Word(args[0], maxOpName)
-	t := tools[name]
-	if !ok || t == nil {
+	named := t[name]
+	if !ok || named == nil {
 		return 0, hostops.Throw("TypeError", "no such tool")
 	}
 	params, ok, err := c.Str(args[1], tool.MaxParams)
@@ -93,7 +95,7 @@ func (r *run) toolOp(c *hostops.Call, args []quickjs.Value, tools toolset) (quic
 	if err := c.Work(len(params)); err != nil {
 		return 0, err
 	}
-	out, err := r.callTool(ctx, t, params)
+	out, err := callTool(ctx, r, named, params)
 	switch {
 	case errors.Is(err, journal.ErrDiverged):
 		return 0, err
@@ -115,7 +117,7 @@ func (r *run) toolOp(c *hostops.Call, args []quickjs.Value, tools toolset) (quic
 var errWall = errors.New("the run's time is over")
 
 // callTool calls a tool and records the answer, or plays back what it answered when the run was recorded.
-func (r *run) callTool(ctx context.Context, t *tool.Tool, params string) (json.RawMessage, error) {
+func callTool(ctx context.Context, r *run, t *tool.Tool, params string) (json.RawMessage, error) {
 	sum := sha256.Sum256([]byte(params))
 	ask := hex.EncodeToString(sum[:8])
 	tape := &r.outside.tape
@@ -124,7 +126,7 @@ func (r *run) callTool(ctx context.Context, t *tool.Tool, params string) (json.R
 		if err != nil {
 			return nil, err
 		}
-		return e.JSON, r.playedError(e.Error)
+		return e.JSON, r.limits.playedError(e.Error)
 	}
 	out, err := tool.Beside(ctx, func() (json.RawMessage, error) { return t.Call(ctx, params) })
 	tape.Called(t.Name(), ask, out, recordedError(err))
