@@ -39,21 +39,29 @@ var ErrNotLive = errors.New("instance is not live")
 
 // Instance is one guest: a copy-on-write view of an Image. It is used by one goroutine at a time and never reused.
 type Instance struct {
+	heap
+	host  Host
+	ticks int64
+	// interrupted reports that the last poll came from interpreted code.
+	interrupted bool
+	overflow    Value // the RangeError of the last stack overflow
+}
+
+// heap is the guest memory of an Instance: the host reads and makes values in it. Everything in it is hostile.
+type heap struct {
+	machine
+	// lent are strings that were made for the host to look at (see joined).
+	lent []Value
+}
+
+// machine is the WebAssembly module of an Instance, and the way into it.
+type machine struct {
 	image  *Image
-	host   Host
 	mod    api.Module
 	memory *region
 	ctx    instanceContext
 	dead   bool
 	cause  error // what ended it; nil after Close
-
-	ticks int64
-	// interrupted says that the last poll came from interpreted code.
-	interrupted bool
-	overflow    Value // the RangeError of the last stack overflow
-
-	// lent are strings that were made for the host to look at (see joined).
-	lent []Value
 
 	entry  api.Function
 	stack  [maxEnter]uint64
@@ -94,7 +102,8 @@ func (noRandom) Read([]byte) (int, error) { return 0, errors.New("no randomness 
 
 // instantiate makes an instance over memory m, without a host yet. On failure m is given back.
 func (r *Runtime) instantiate(ctx context.Context, m *region) (*Instance, error) {
-	in := &Instance{memory: m}
+	in := &Instance{}
+	in.memory = m
 	in.ctx = instanceContext{Context: ctx, in: in}
 	alloc := experimental.MemoryAllocatorFunc(func(_, _ uint64) experimental.LinearMemory { return m })
 	mod, err := r.wazero.InstantiateModule(experimental.WithMemoryAllocator(ctx, alloc), r.module,
@@ -129,7 +138,7 @@ func (in *Instance) Spend(n int) {
 }
 
 // drop gives back the module and the memory.
-func (in *Instance) drop() {
+func (in *machine) drop() {
 	in.dead = true
 	in.stacks.takeBack(in.entry)
 	_ = in.mod.Close(context.Background()) // closing a module without a close hook cannot fail
@@ -151,14 +160,14 @@ func (in *Instance) IsStackOverflow(v Value) bool {
 	return in.overflow != 0 && v == in.overflow && v.tag() == tagObject
 }
 
-func (in *Instance) pendingException() Value {
+func (in *machine) pendingException() Value {
 	v, _ := in.mod.Memory().ReadUint64Le(in.image.rt + in.image.runtime.facts.RtCurrentException)
 	return Value(v)
 }
 
 // enter calls one of the engine's functions behind the module's enter function. An error means that the run was ended
 // or the engine trapped: the instance is dead.
-func (in *Instance) enter(op, a uint64, b, c Value, d, e uint64) (Value, error) {
+func (in *machine) enter(op, a uint64, b, c Value, d, e uint64) (Value, error) {
 	if in.dead {
 		return 0, in.ended()
 	}
@@ -177,7 +186,7 @@ func (in *Instance) enter(op, a uint64, b, c Value, d, e uint64) (Value, error) 
 
 // enterNested is enter for a host call that works on the guest's heap. Nothing it calls runs guest code, so it is never
 // deeper than this. An error ends the outer call too, when the host call hands it on.
-func (in *Instance) enterNested(op, a uint64, b, c Value, d, e uint64) (Value, error) {
+func (in *machine) enterNested(op, a uint64, b, c Value, d, e uint64) (Value, error) {
 	if in.nested == nil {
 		in.nested = in.mod.ExportedFunction(rewrite.Enter)
 	}
@@ -191,14 +200,14 @@ func (in *Instance) enterNested(op, a uint64, b, c Value, d, e uint64) (Value, e
 }
 
 // end ends the life of the instance by an error, and returns it.
-func (in *Instance) end(err error) error {
+func (in *machine) end(err error) error {
 	in.dead, in.cause = true, err
 	return err
 }
 
 // ended returns what ended the instance: an operation that looks at a value and finds it unreadable goes on, and the next
 // call returns why.
-func (in *Instance) ended() error {
+func (in *machine) ended() error {
 	if in.cause != nil {
 		return in.cause
 	}
@@ -206,7 +215,7 @@ func (in *Instance) ended() error {
 }
 
 // invokeName calls an export that no ordinary run needs.
-func (in *Instance) invokeName(name string, params ...uint64) (Value, error) {
+func (in *machine) invokeName(name string, params ...uint64) (Value, error) {
 	if in.dead {
 		return 0, in.ended()
 	}

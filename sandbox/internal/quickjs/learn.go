@@ -54,24 +54,24 @@ func (b *builder) learn(ctx context.Context, r *Runtime, segments []segment) (l 
 	if err := b.boot(in, segments); err != nil {
 		return l, err
 	}
-	if err := in.evaluateModule(probeModule, probeSource); err != nil {
+	if err := in.Evaluate(probeModule, probeSource, true); err != nil {
 		return l, fmt.Errorf("a module that imports itself: %w", err)
 	}
-	if l.Kinds, err = in.learnKinds(); err != nil {
+	if l.Kinds, err = learnKinds(in); err != nil {
 		return l, err
 	}
-	if l.FunctionCode, err = in.learnFunctions(); err != nil {
+	if l.FunctionCode, err = learnFunctions(in); err != nil {
 		return l, err
 	}
-	if l.Strings, err = in.learnStrings(); err != nil {
+	if l.Strings, err = learnStrings(in); err != nil {
 		return l, err
 	}
 	im.learned = l
-	return l, in.prove()
+	return l, prove(in)
 }
 
-// value returns the value of an expression. Evaluating it by itself would wait for a promise in some builds.
-func (in *Instance) value(expression string) (Value, error) {
+// valueOf returns the value of an expression. Evaluating it by itself would wait for a promise in some builds.
+func valueOf(in *Instance, expression string) (Value, error) {
 	f, err := in.evaluate("() => (" + expression + ")")
 	if err != nil {
 		return 0, err
@@ -79,10 +79,10 @@ func (in *Instance) value(expression string) (Value, error) {
 	return in.apply(f)
 }
 
-func (in *Instance) learnKinds() (map[uint16]Kind, error) {
+func learnKinds(in *Instance) (map[uint16]Kind, error) {
 	kinds := map[uint16]Kind{}
 	class := func(source string) (uint16, error) {
-		v, err := in.value(source)
+		v, err := valueOf(in, source)
 		if err != nil || v.tag() != tagObject {
 			return 0, errors.Join(err, fmt.Errorf("%s is not an object", source))
 		}
@@ -108,7 +108,7 @@ func (in *Instance) learnKinds() (map[uint16]Kind, error) {
 
 // learnFunctions compiles functions of the kinds that the host compiles. Arrow functions may use this of the script around
 // them, which then stores it first, and one that calls eval may use all that there is.
-func (in *Instance) learnFunctions() (codes [][]byte, err error) {
+func learnFunctions(in *Instance) (codes [][]byte, err error) {
 	for _, head := range []string{"(function () {", "(() => {", "(async () => {"} {
 		for _, body := range []string{"", "this", "eval('')", "this; eval('')", "return () => this", "eval(''); return () => this"} {
 			v, err := in.evalAt(in.image.scratch.filename, head+body+"})", evalCompileOnly)
@@ -149,7 +149,7 @@ func (k stringKinds) kind(word uint32) uint32 {
 }
 
 // learnStrings makes a string that builds with slices make as one. Its hash has not been computed yet.
-func (in *Instance) learnStrings() (stringKinds, error) {
+func learnStrings(in *Instance) (stringKinds, error) {
 	v, err := in.evaluate("'x'.repeat(9000).slice(100, 8000)")
 	if err != nil || v.tag() != tagString {
 		return 0, errors.Join(err, errors.New("a part of a string is no string"))
@@ -163,7 +163,7 @@ func (in *Instance) learnStrings() (stringKinds, error) {
 }
 
 // prove checks on values what layout.go says of them.
-func (in *Instance) prove() error {
+func prove(in *Instance) error {
 	is := func(source, want string) error {
 		v, err := in.evaluate(source)
 		if err != nil {
@@ -206,7 +206,7 @@ func (in *Instance) prove() error {
 			return err == nil && of == Undefined
 		},
 	} {
-		v, err := in.value(source)
+		v, err := valueOf(in, source)
 		if err == nil && !check(v) {
 			err = errors.New("is not read as what it is")
 		}
@@ -214,11 +214,11 @@ func (in *Instance) prove() error {
 			errs = append(errs, fmt.Errorf("%s: %w", source, err))
 		}
 	}
-	return errors.Join(append(errs, in.proveContext())...)
+	return errors.Join(append(errs, proveContext(in))...)
 }
 
 // proveContext checks the fields of JSContext that the host sets.
-func (in *Instance) proveContext() error {
+func proveContext(in *Instance) error {
 	in.SetRandom(42)
 	if _, err := in.evaluate("Math.random()"); err != nil || in.Random() == 42 {
 		return errors.Join(err, errors.New("the state of Math.random does not change"))

@@ -19,7 +19,7 @@ const (
 )
 
 // Kind tells what v is. Guest memory is hostile: it may claim that an object is of any kind.
-func (in *Instance) Kind(v Value) Kind {
+func (in *heap) Kind(v Value) Kind {
 	if v.tag() != tagObject {
 		return KindOther
 	}
@@ -28,7 +28,7 @@ func (in *Instance) Kind(v Value) Kind {
 }
 
 // PromiseResult tells whether the promise v is pending (0), fulfilled (1) or rejected (2), and with what.
-func (in *Instance) PromiseResult(v Value) (state uint32, result Value) {
+func (in *heap) PromiseResult(v Value) (state uint32, result Value) {
 	if in.Kind(v) != KindPromise {
 		return 0, Undefined
 	}
@@ -40,7 +40,7 @@ func (in *Instance) PromiseResult(v Value) (state uint32, result Value) {
 }
 
 // ProxyParts gives the target and the handler of the proxy v; both are Null when it was revoked.
-func (in *Instance) ProxyParts(v Value) (target, handler Value) {
+func (in *heap) ProxyParts(v Value) (target, handler Value) {
 	if in.Kind(v) != KindProxy {
 		return Null, Null
 	}
@@ -57,7 +57,7 @@ func (in *Instance) ProxyParts(v Value) (target, handler Value) {
 // IteratorParts gives what an iterator of a map or set goes through, whether it gives keys (0), values (1) or both (2), and how
 // many it has given. An iterator that has come to its end goes through Undefined. work is called before every recordsAtOnce
 // records; its error ends the walk.
-func (in *Instance) IteratorParts(v Value, work func(records int) error) (of Value, gives, given int32, err error) {
+func (in *heap) IteratorParts(v Value, work func(records int) error) (of Value, gives, given int32, err error) {
 	if k := in.Kind(v); k != KindMapIterator && k != KindSetIterator {
 		return Undefined, 0, 0, nil
 	}
@@ -100,7 +100,7 @@ const (
 
 // duplicate counts one more reference to v, which is to be handed to the guest. A value that is none is Undefined: what
 // is not a reference holds no address, and a forged address only damages the guest's own memory.
-func (in *Instance) duplicate(v Value) Value {
+func (in *heap) duplicate(v Value) Value {
 	if int32(v.tag()) >= 0 || v.tag() < firstReference {
 		return v
 	}
@@ -114,10 +114,10 @@ func (in *Instance) duplicate(v Value) Value {
 }
 
 // Retain keeps v from being freed until Release.
-func (in *Instance) Retain(v Value) { in.duplicate(v) }
+func (in *heap) Retain(v Value) { in.duplicate(v) }
 
 // Release ends what Retain began. Something else still refers to v.
-func (in *Instance) Release(v Value) {
+func (in *heap) Release(v Value) {
 	memory := in.mod.Memory()
 	if n, ok := memory.ReadUint32Le(uint32(v)); ok && n > 1 {
 		memory.WriteUint32Le(uint32(v), n-1)

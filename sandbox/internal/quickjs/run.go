@@ -184,9 +184,6 @@ func (in *Instance) Evaluate(name, source string, module bool) error {
 	return in.drain()
 }
 
-// evaluateModule runs source as a module and the microtasks that it left.
-func (in *Instance) evaluateModule(name, source string) error { return in.Evaluate(name, source, true) }
-
 func (in *Instance) evaluate(source string) (Value, error) {
 	return in.evalAt(in.image.scratch.filename, source, 0)
 }
@@ -299,12 +296,12 @@ func (in *Instance) Collect() error {
 }
 
 // Exception takes the pending exception; after it there is none.
-func (in *Instance) Exception() (Value, error) {
+func (in *heap) Exception() (Value, error) {
 	return in.enter(rewrite.OpThrown, uint64(in.image.qctx), 0, 0, 0, 0)
 }
 
 // ParseJSON makes a value from JSON text without running any guest code.
-func (in *Instance) ParseJSON(text []byte) (Value, error) {
+func (in *heap) ParseJSON(text []byte) (Value, error) {
 	p, err := in.room(len(text) + 1)
 	if err != nil {
 		return 0, err
@@ -316,7 +313,7 @@ func (in *Instance) ParseJSON(text []byte) (Value, error) {
 }
 
 // Bytes makes an ArrayBuffer that holds a copy of b.
-func (in *Instance) Bytes(b []byte) (Value, error) {
+func (in *heap) Bytes(b []byte) (Value, error) {
 	p, err := in.alloc(b)
 	if err != nil {
 		return 0, err
@@ -325,7 +322,7 @@ func (in *Instance) Bytes(b []byte) (Value, error) {
 }
 
 // String makes a string of text.
-func (in *Instance) String(text string) (Value, error) {
+func (in *heap) String(text string) (Value, error) {
 	p, err := in.room(len(text))
 	if err != nil {
 		return 0, err
@@ -335,7 +332,7 @@ func (in *Instance) String(text string) (Value, error) {
 }
 
 // made calls the function that makes a value from the allocation p, and frees p.
-func (in *Instance) made(p uint32, op, d, e uint64) (Value, error) {
+func (in *heap) made(p uint32, op, d, e uint64) (Value, error) {
 	v, err := in.enter(op, uint64(in.image.qctx), Value(in.image.scratch.filename), 0, d, e)
 	if err != nil {
 		return 0, err
@@ -351,7 +348,7 @@ func (in *Instance) made(p uint32, op, d, e uint64) (Value, error) {
 
 // View returns the bytes of the ArrayBuffer v (not a view of one) where they lie in guest memory. They are the guest's: valid
 // until it runs again, and changed by whatever is written to its memory. ok is false when v is anything else.
-func (in *Instance) View(v Value) (b []byte, ok bool, err error) {
+func (in *heap) View(v Value) (b []byte, ok bool, err error) {
 	if v.tag() != tagObject {
 		return nil, false, nil
 	}
@@ -378,7 +375,7 @@ func (in *Instance) View(v Value) (b []byte, ok bool, err error) {
 }
 
 // alloc copies b into memory of the guest's heap.
-func (in *Instance) alloc(b []byte) (uint32, error) {
+func (in *machine) alloc(b []byte) (uint32, error) {
 	p, err := in.room(len(b))
 	if err == nil {
 		in.mod.Memory().Write(p, b)
@@ -387,7 +384,7 @@ func (in *Instance) alloc(b []byte) (uint32, error) {
 }
 
 // room allocates n bytes of the guest's heap, which lie in its memory.
-func (in *Instance) room(n int) (uint32, error) {
+func (in *machine) room(n int) (uint32, error) {
 	p, err := in.enter(rewrite.OpMalloc, 0, 0, 0, uint64(max(n, 1)), 0)
 	if err != nil {
 		return 0, err
@@ -400,7 +397,7 @@ func (in *Instance) room(n int) (uint32, error) {
 
 // Describe gives the name, message and stack of an exception without running guest code: it reads properties only where
 // the engine's own error objects have them as plain strings, and gives "" for anything else.
-func (in *Instance) Describe(v Value, limit int) (name, message, stack string, err error) {
+func (in *heap) Describe(v Value, limit int) (name, message, stack string, err error) {
 	if v.IsString() {
 		s, _ := in.Str(v, limit)
 		return "Error", s, "", nil
@@ -421,7 +418,7 @@ func (in *Instance) Describe(v Value, limit int) (name, message, stack string, e
 }
 
 // Prefix copies at most n UTF-16 units from the start of the string v, as Str does.
-func (in *Instance) Prefix(v Value, n int) string {
+func (in *heap) Prefix(v Value, n int) string {
 	t, ok := in.Text(v)
 	if !ok {
 		return ""

@@ -56,7 +56,7 @@ type Text struct {
 }
 
 // Text returns the string v. ok is false when v is not a string, or does not lie in memory.
-func (in *Instance) Text(v Value) (t Text, ok bool) {
+func (in *heap) Text(v Value) (t Text, ok bool) {
 	if v.tag() == tagRope {
 		if v, ok = in.joined(v); !ok {
 			return Text{}, false
@@ -83,7 +83,7 @@ func (in *Instance) Text(v Value) (t Text, ok bool) {
 }
 
 // joined returns the flat string that the rope v is. It lives until the guest runs again.
-func (in *Instance) joined(v Value) (flat Value, ok bool) {
+func (in *heap) joined(v Value) (flat Value, ok bool) {
 	flat, err := in.enter(rewrite.OpToString, uint64(in.image.qctx), v, 0, 0, 0)
 	if err != nil || flat.tag() != tagString {
 		return 0, false
@@ -93,7 +93,7 @@ func (in *Instance) joined(v Value) (flat Value, ok bool) {
 }
 
 // reclaim ends the life of the strings that joined made. Its callers let the guest run next.
-func (in *Instance) reclaim() {
+func (in *heap) reclaim() {
 	for _, v := range in.lent {
 		_, _ = in.enter(rewrite.OpRelease, uint64(in.image.qctx), v, 0, 0, 0) // a failure ends the run by itself
 	}
@@ -101,7 +101,7 @@ func (in *Instance) reclaim() {
 }
 
 // characters returns the address of the characters of the string at addr.
-func (in *Instance) characters(addr uint32) (at uint32, ok bool) {
+func (in *heap) characters(addr uint32) (at uint32, ok bool) {
 	mem := in.mod.Memory()
 	word, _ := mem.ReadUint32Le(addr + strKind)
 	switch in.image.learned.Strings.kind(word) {
@@ -211,7 +211,7 @@ func (t Text) String() string {
 
 // Str copies the string v out of guest memory as UTF-8; lone surrogates become U+FFFD. ok is false when v is not a
 // string, does not lie in memory, or has more than limit UTF-16 units.
-func (in *Instance) Str(v Value, limit int) (s string, ok bool) {
+func (in *heap) Str(v Value, limit int) (s string, ok bool) {
 	t, ok := in.Text(v)
 	if !ok || t.Len() > limit {
 		return "", false
@@ -220,7 +220,7 @@ func (in *Instance) Str(v Value, limit int) (s string, ok bool) {
 }
 
 // Len returns the length of the string v in UTF-16 units, or -1.
-func (in *Instance) Len(v Value) int {
+func (in *heap) Len(v Value) int {
 	header, ok := in.mod.Memory().ReadUint32Le(uint32(v) + strLength)
 	if !ok || !v.IsString() {
 		return -1
