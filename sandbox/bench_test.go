@@ -24,7 +24,8 @@ const sum = numbers.reduce((a, b) => a + b, 0);
 
 func BenchmarkRun(b *testing.B) {
 	e := newEngine(b)
-	for name, code := range map[string]string{"empty": "0", "ten lines": tenLines, "log": "console.log(55)", "throw": "throw new Error('x')"} {
+	for name, code := range map[string]string{"empty": "0", "ten lines": tenLines, "log": "console.log(55)",
+		"throw": "throw new Error('x')"} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -50,7 +51,8 @@ func BenchmarkNew(b *testing.B) {
 	for _, skip := range []bool{true, false} {
 		b.Run(fmt.Sprintf("selftest=%v", !skip), func(b *testing.B) {
 			for b.Loop() {
-				e, err := sandbox.New(b.Context(), sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache"), SkipSelfTest: skip})
+				e, err := sandbox.New(b.Context(),
+					sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache"), SkipSelfTest: skip})
 				if err != nil {
 					b.Fatal(err)
 				}

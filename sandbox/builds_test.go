@@ -23,7 +23,8 @@ const buildVariable = "AIRLOCK_TEST_ENGINE_BUILD"
 // TestMain runs the tests on every engine build. Benchmarks and fuzzing, which take a single build, run on the default.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if flag.Lookup("test.bench").Value.String() != "" || flag.Lookup("test.fuzz").Value.String() != "" || flag.Lookup("test.fuzzworker").Value.String() == "true" {
+	if flag.Lookup("test.bench").Value.String() != "" || flag.Lookup("test.fuzz").Value.String() != "" ||
+		flag.Lookup("test.fuzzworker").Value.String() == "true" {
 		os.Exit(m.Run())
 	}
 	if testBuild = os.Getenv(buildVariable); testBuild != "" { // a process that a test has started
@@ -42,7 +43,8 @@ func TestMain(m *testing.M) {
 
 func engineOf(t testing.TB, build string) *sandbox.Engine {
 	t.Helper()
-	e, err := sandbox.New(t.Context(), sandbox.Config{EngineBuild: build, CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")})
+	e, err := sandbox.New(t.Context(),
+		sandbox.Config{EngineBuild: build, CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,8 @@ func oldBuild() bool { return testBuild == "quickjs-ng-0.10.1" }
 
 // A build that does not exist is refused by its name.
 func TestUnknownBuild(t *testing.T) {
-	if _, err := sandbox.New(t.Context(), sandbox.Config{EngineBuild: "v8"}); err == nil || !strings.Contains(err.Error(), `"v8"`) {
+	if _, err := sandbox.New(t.Context(), sandbox.Config{EngineBuild: "v8"}); err == nil ||
+		!strings.Contains(err.Error(), `"v8"`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -96,11 +99,16 @@ func FuzzBuilds(f *testing.F) {
 		f.Add(string(b))
 	}
 	for _, code := range []string{
-		"[1, 2, 3].map((n) => n * 2)", "'ab'.repeat(4000).slice(100, 7000).length", "btoa('ab'.repeat(4000).slice(100, 7000))",
-		"new TextEncoder().encode('ab'.repeat(4000).slice(101, 7000) + 'x').slice(0, 9)", "let s = ''; for (let i = 0; i < 3000; i++) s += i; s.length + s.slice(2000, 2010)",
-		"class A { #x = 1; get x() { return this.#x } } new A().x", "[..'x'.matchAll(/x/g)]", "/(?<y>\\d+)/.exec('a12').groups.y",
-		"JSON.stringify({ a: [1, { b: 2n.toString() }] })", "new Date(0).toISOString()", "[3, 1, 2].toSorted()", "Object.groupBy([1, 2], (n) => n % 2)",
-		"(function* () { yield* [1, 2] })().next()", "await Promise.allSettled([1, Promise.reject(2)])", "0.1 + 0.2", "(25).toString(36)", "1e21 + ''", "parseFloat('1e-7')",
+		"[1, 2, 3].map((n) => n * 2)", "'ab'.repeat(4000).slice(100, 7000).length",
+		"btoa('ab'.repeat(4000).slice(100, 7000))",
+		"new TextEncoder().encode('ab'.repeat(4000).slice(101, 7000) + 'x').slice(0, 9)",
+		"let s = ''; for (let i = 0; i < 3000; i++) s += i; s.length + s.slice(2000, 2010)",
+		"class A { #x = 1; get x() { return this.#x } } new A().x", "[..'x'.matchAll(/x/g)]",
+		"/(?<y>\\d+)/.exec('a12').groups.y",
+		"JSON.stringify({ a: [1, { b: 2n.toString() }] })", "new Date(0).toISOString()", "[3, 1, 2].toSorted()",
+		"Object.groupBy([1, 2], (n) => n % 2)",
+		"(function* () { yield* [1, 2] })().next()", "await Promise.allSettled([1, Promise.reject(2)])", "0.1 + 0.2",
+		"(25).toString(36)", "1e21 + ''", "parseFloat('1e-7')",
 	} {
 		f.Add(code)
 	}
@@ -117,14 +125,17 @@ func FuzzBuilds(f *testing.F) {
 		seed := int64(1)
 		var results []sandbox.Result
 		for _, e := range engines {
-			results = append(results, run(t, e, sandbox.Script{Code: code, Seed: &seed}, sandbox.Grants{Limits: sandbox.Limits{Wall: 2 * time.Second}, Modules: []string{"*"}}))
+			results = append(results,
+				run(t, e, sandbox.Script{Code: code, Seed: &seed},
+					sandbox.Grants{Limits: sandbox.Limits{Wall: 2 * time.Second}, Modules: []string{"*"}}))
 		}
 		a, b := results[0], results[1]
 		if cmp.Or(a.Error, b.Error, string(a.Limit), string(b.Limit)) != "" {
 			return // builds word errors, and spend their limits, in their own ways
 		}
 		if string(a.Value) != string(b.Value) || a.Output != b.Output {
-			t.Errorf("%q\n%s: %s %q\n%s: %s %q", code, sandbox.EngineBuilds()[0], a.Value, a.Output, sandbox.EngineBuilds()[1], b.Value, b.Output)
+			t.Errorf("%q\n%s: %s %q\n%s: %s %q", code, sandbox.EngineBuilds()[0], a.Value, a.Output, sandbox.EngineBuilds()[1],
+				b.Value, b.Output)
 		}
 	})
 }

@@ -28,7 +28,8 @@ func TestNothingRunsWhileCompiling(t *testing.T) {
 	} {
 		for range 3 {
 			r := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{Limits: sandbox.Limits{Wall: 5 * time.Second}})
-			if r.Exception == nil || r.Exception.Name != "SyntaxError" || r.Limit != "" || !r.Pure || r.Exception.Line != 1 && r.Exception.Line != 2 {
+			if r.Exception == nil || r.Exception.Name != "SyntaxError" || r.Limit != "" || !r.Pure ||
+				r.Exception.Line != 1 && r.Exception.Line != 2 {
 				t.Errorf("%q: %q %q %+v", code, r.Limit, r.Error, r.Exception)
 			}
 		}

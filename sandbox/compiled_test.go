@@ -17,7 +17,8 @@ func TestCompiledOnce(t *testing.T) {
 	for _, s := range []sandbox.Script{
 		{Code: "return [Math.random(), Date.now(), performance.timeOrigin, input, typeof a, crypto.randomUUID()]"},
 		{Code: "globalThis.n = (globalThis.n ?? 0) + 1; Object.prototype.x = n; Array.prototype.push = null; n"},
-		{Code: "const f = () => f; f.n = (f.n ?? 0) + 1; `a${f.n}`.concat(((s, ...v) => (s.raw.n = (s.raw.n ?? 0) + 1, s.raw.n))`t${1}`)"},
+		{Code: "const f = () => f; f.n = (f.n ?? 0) + 1; `a${f.n}`.concat(((s, ...v) => (s.raw.n = (s.raw.n ?? 0) + 1, " +
+			"s.raw.n))`t${1}`)"},
 		{Code: "console.log(1);\n\nnull.x"},
 		{Code: "function f(n) {\n  if (!n) throw new TypeError('deep');\n  f(n - 1);\n}\nf(3)"},
 		{Code: "const a: number = 1;\nenum E { A = 3 }\nnull!.x + E.A + a", TypeScript: true},
@@ -66,7 +67,8 @@ func FuzzCompiled(f *testing.F) {
 	for _, a := range attacks(f) {
 		f.Add(a.code, false)
 	}
-	for _, code := range []string{"1 + 1", "a\n++b", "`${`${1}`}`", "<!-- x", "eval('1 + x')", "export default () => this", "const a: number = 1; a", "}); (async () => {"} {
+	for _, code := range []string{"1 + 1", "a\n++b", "`${`${1}`}`", "<!-- x", "eval('1 + x')",
+		"export default () => this", "const a: number = 1; a", "}); (async () => {"} {
 		f.Add(code, false)
 		f.Add(code, true)
 	}

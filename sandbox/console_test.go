@@ -32,14 +32,28 @@ func TestConsolePrintsAsNode(t *testing.T) {
 func TestConsoleMethods(t *testing.T) {
 	e := newEngine(t)
 	for _, c := range []struct{ code, want string }{
-		{"console.group('a'); console.log('b\\nc'); console.group(); console.warn({d: 1}); console.groupEnd(); console.groupEnd(); console.groupEnd(); console.log('e')", "a\n  b\n  c\n    { d: 1 }\ne\n"},
-		{"console.count(); console.count('x'); console.count(); console.countReset(); console.count(); console.countReset('y')", "default: 1\nx: 1\ndefault: 2\ndefault: 1\nWarning: Count for 'y' does not exist\n"},
-		{"console.assert(1 === 1, 'no'); console.assert(false, 'n %d', 1); console.assert(0, {a: 1}); console.assert()", "Assertion failed: n 1\nAssertion failed: { a: 1 }\nAssertion failed\n"},
+		{
+			"console.group('a'); console.log('b\\nc'); console.group(); console.warn({d: 1}); console.groupEnd(); " +
+				"console.groupEnd(); console.groupEnd(); console.log('e')", "a\n  b\n  c\n    { d: 1 }\ne\n",
+		},
+		{
+			"console.count(); console.count('x'); console.count(); console.countReset(); console.count(); " +
+				"console.countReset('y')", "default: 1\nx: 1\ndefault: 2\ndefault: 1\nWarning: Count for 'y' does not exist\n",
+		},
+		{"console.assert(1 === 1, 'no'); console.assert(false, 'n %d', 1); console.assert(0, {a: 1}); console.assert()",
+			"Assertion failed: n 1\nAssertion failed: { a: 1 }\nAssertion failed\n"},
 		{"console.dir({a: {b: {c: {}}}}, {depth: 0}); console.dirxml([1]); console.clear()", "{ a: [Object] }\n[ 1 ]\n"},
-		{"console.time('t'); console.timeLog('t', 'so far', {n: 1}); console.timeEnd('t'); console.timeEnd('t')", "t: 0ms so far { n: 1 }\nt: 0ms\nWarning: No such label 't' for console.timeEnd()\n"},
-		{"console.table([{a: 1, b: 'x'}, {a: 2, c: true}])", "┌─────────┬───┬─────┬──────┐\n│ (index) │ a │ b   │ c    │\n├─────────┼───┼─────┼──────┤\n│ 0       │ 1 │ 'x' │      │\n│ 1       │ 2 │     │ true │\n└─────────┴───┴─────┴──────┘\n"},
-		{"console.table(new Map([['k', 1]])); console.table(5)", "┌───────────────────┬─────┬────────┐\n│ (iteration index) │ Key │ Values │\n├───────────────────┼─────┼────────┤\n│ 0                 │ 'k' │ 1      │\n└───────────────────┴─────┴────────┘\n5\n"},
-		{"function f() { console.trace('here', 1) }\nf()", "Trace: here 1\n    at f (script.js:1:24)\n    at <anonymous> (script.js:2:1)\n"},
+		{"console.time('t'); console.timeLog('t', 'so far', {n: 1}); console.timeEnd('t'); console.timeEnd('t')",
+			"t: 0ms so far { n: 1 }\nt: 0ms\nWarning: No such label 't' for console.timeEnd()\n"},
+		{"console.table([{a: 1, b: 'x'}, {a: 2, c: true}])",
+			"┌─────────┬───┬─────┬──────┐\n│ (index) │ a │ b   │ c    │\n├─────────┼───┼─────┼──────┤\n│ 0       │ 1 │ 'x' " +
+				"│      │\n│ 1       │ 2 │     │ true │\n└─────────┴───┴─────┴──────┘\n"},
+		{"console.table(new Map([['k', 1]])); console.table(5)",
+			"┌───────────────────┬─────┬────────┐\n│ (iteration index) │ Key │ Values │\n" +
+				"├───────────────────┼─────┼────────┤\n│ 0                 │ 'k' │ 1      │\n" +
+				"└───────────────────┴─────┴────────┘\n5\n"},
+		{"function f() { console.trace('here', 1) }\nf()",
+			"Trace: here 1\n    at f (script.js:1:24)\n    at <anonymous> (script.js:2:1)\n"},
 		{"console.log(new TypeError('bad'))", "TypeError: bad\n    at <anonymous> (script.js:1:17)\n"},
 	} {
 		seed := int64(1)

@@ -21,7 +21,8 @@ for (let n = 0; Date.now() < end; n++) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	r := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{Debug: sandbox.Debug{Profile: true}, Limits: sandbox.Limits{Wall: 10 * time.Second}})
+	r := run(t, e, sandbox.Script{Code: code},
+		sandbox.Grants{Debug: sandbox.Debug{Profile: true}, Limits: sandbox.Limits{Wall: 10 * time.Second}})
 	var file struct {
 		Shared struct{ Frames []struct{ Name string } }
 	}
@@ -50,8 +51,11 @@ func TestStacksOfLogsAreCharged(t *testing.T) {
 	code := `let f = () => console.log('x');
 for (let d = 0; d < 9; d++) { const inner = f; f = () => inner(); Object.defineProperty(f, 'name', { value: 'n'.repeat(3000) }); }
 for (let i = 0; i < 10000; i++) f();`
-	r := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{Debug: sandbox.Debug{StackTraces: true}, Limits: sandbox.Limits{Wall: 30 * time.Second, LogEntries: 10_000, MemoryBytes: 32 << 20}})
+	r := run(t, e, sandbox.Script{Code: code},
+		sandbox.Grants{Debug: sandbox.Debug{StackTraces: true},
+			Limits: sandbox.Limits{Wall: 30 * time.Second, LogEntries: 10_000, MemoryBytes: 32 << 20}})
 	if r.Limit != sandbox.LimitMemory {
-		t.Errorf("limit %q, error %s, %d stacks of %d bytes", r.Limit, r.Error, len(r.Debug.StackTraces), len(r.Debug.StackTraces[0].Stack))
+		t.Errorf("limit %q, error %s, %d stacks of %d bytes", r.Limit, r.Error, len(r.Debug.StackTraces),
+			len(r.Debug.StackTraces[0].Stack))
 	}
 }

@@ -22,7 +22,9 @@ for (let i = 0; i < 2; i++) {
   o.b++
 }
 o.b`
-	r, err := e.Run(t.Context(), sandbox.Script{Code: code}, sandbox.Grants{Debug: sandbox.Debug{StackTraces: true, Profile: true, Steps: true}, Limits: sandbox.Limits{Wall: 10 * time.Second}})
+	r, err := e.Run(t.Context(), sandbox.Script{Code: code},
+		sandbox.Grants{Debug: sandbox.Debug{StackTraces: true, Profile: true, Steps: true},
+			Limits: sandbox.Limits{Wall: 10 * time.Second}})
 	if err != nil || string(r.Value) != "3" {
 		t.Fatalf("%s %s %v", r.Value, r.Error, err)
 	}
@@ -47,7 +49,8 @@ o.b`
 			Weights []int64
 		}
 	}
-	if err := json.Unmarshal(d.Profile, &file); err != nil || len(file.Profiles) != 1 || len(file.Profiles[0].Samples) == 0 {
+	if err := json.Unmarshal(d.Profile, &file); err != nil || len(file.Profiles) != 1 ||
+		len(file.Profiles[0].Samples) == 0 {
 		t.Fatalf("profile: %v %s", err, d.Profile)
 	}
 	var names []string
@@ -64,7 +67,10 @@ func TestEntrySteps(t *testing.T) {
 	e := newEngine(t)
 	script := sandbox.Script{
 		Entry: "src/main.ts", Version: "v", Input: []byte("2"),
-		Files: files("src/main.ts", "import { twice } from './twice.js';\nlet seen: number = 0;\nexport default (n: number) => {\n  const m = twice(n);\n  return m + seen;\n};\n", "src/twice.ts", "export const twice = (n: number) => {\n  return n * 2;\n};\n"),
+		Files: files("src/main.ts",
+			"import { twice } from './twice.js';\nlet seen: number = 0;\nexport default (n: number) => {\n  const m = "+
+				"twice(n);\n  return m + seen;\n};\n", "src/twice.ts",
+			"export const twice = (n: number) => {\n  return n * 2;\n};\n"),
 	}
 	r := run(t, e, script, sandbox.Grants{Debug: sandbox.Debug{Steps: true}})
 	lines := []int{}
@@ -98,12 +104,15 @@ func TestDebugChangesNothing(t *testing.T) {
 		{"import {a} from './a.js'; a", "1"},
 	} {
 		script := sandbox.Script{Code: c.code, Files: files("a.js", "export const a = 1")}
-		r, err := e.Run(t.Context(), script, sandbox.Grants{Debug: sandbox.Debug{StackTraces: true, Profile: true, Steps: true}})
+		r, err := e.Run(t.Context(), script,
+			sandbox.Grants{Debug: sandbox.Debug{StackTraces: true, Profile: true, Steps: true}})
 		if err != nil || string(r.Value) != c.want {
 			t.Errorf("%s: %s %s %v, want %s", c.code, r.Value, r.Error, err, c.want)
 		}
 	}
-	r, err := e.Run(t.Context(), sandbox.Script{Code: "Error.stackTraceLimit = 0; Object.defineProperty(Error, 'stackTraceLimit', {get() { throw 1 }}); Error.prepareStackTrace = () => { throw 2 }; for (;;) [1].map(x => x)"},
+	r, err := e.Run(t.Context(),
+		sandbox.Script{Code: "Error.stackTraceLimit = 0; Object.defineProperty(Error, 'stackTraceLimit', {get() { throw " +
+			"1 }}); Error.prepareStackTrace = () => { throw 2 }; for (;;) [1].map(x => x)"},
 		sandbox.Grants{Debug: sandbox.Debug{Profile: true, Steps: true}, Limits: sandbox.Limits{Wall: 50 * time.Millisecond}})
 	if err != nil || r.Limit != sandbox.LimitWall || r.Debug == nil {
 		t.Errorf("hostile: %+v %v", r, err)

@@ -10,37 +10,53 @@ import (
 func TestEnds(t *testing.T) {
 	e := newEngine(t)
 	for _, c := range []struct{ code, value, output, err string }{
-		{"async function main() { await null; throw new Error('m') }\nmain(); console.log('started')", "", "started\n", "Error: m"},
+		{"async function main() { await null; throw new Error('m') }\nmain(); console.log('started')", "", "started\n",
+			"Error: m"},
 		{"setTimeout(() => { Promise.reject(new TypeError('late')) }, 1)", "", "", "TypeError: late"},
 		{"Promise.reject('text'); undefined", "", "", "Error: text"},
 		{"const p = Promise.reject(1); setTimeout(() => p.catch(() => {}), 1); undefined", "null", "", ""},
-		{"async function f() { throw 1 }\ntry { await f() } catch {}\nawait Promise.allSettled([f(), f()]); await f().catch(() => {})", "null", "", ""},
+		{
+			"async function f() { throw 1 }\ntry { await f() } catch {}\nawait Promise.allSettled([f(), f()]); await " +
+				"f().catch(() => {})", "null", "", "",
+		},
 		{"Promise.reject(1); 'value'", `"value"`, "", ""},
 		{"Promise.reject(1); output = 2; undefined", "2", "", ""},
 		{"Promise.reject(new Error('why')); await new Promise(() => {})", "", "", "Error: why"},
-		{"process.on('unhandledRejection', (e, p) => console.log(e, p instanceof Promise)); Promise.reject(1); undefined", "null", "1 true\n", ""},
-		{"process.on('unhandledRejection', () => { throw new Error('again') }); Promise.reject(1); undefined", "", "", "Error: again"},
+		{"process.on('unhandledRejection', (e, p) => console.log(e, p instanceof Promise)); Promise.reject(1); undefined",
+			"null", "1 true\n", ""},
+		{"process.on('unhandledRejection', () => { throw new Error('again') }); Promise.reject(1); undefined", "", "",
+			"Error: again"},
 		{"for (let i = 0; i < 1e4; i++) Promise.reject(i)", "", "", "Error: 0"},
-		{"for (let i = 0; i < 1e5; i++) { const p = Promise.reject({ n: 'x'.repeat(1000) }); try { await p } catch {} }", "null", "", ""},
+		{"for (let i = 0; i < 1e5; i++) { const p = Promise.reject({ n: 'x'.repeat(1000) }); try { await p } catch {} }",
+			"null", "", ""},
 		{"console.log(1); process.exit(0); console.log(2)", "null", "1\n", ""},
 		{"output = { a: 1 }; process.stdout.write('part'); process.exit()", `{"a":1}`, "part\n", ""},
 		{"try { process.exit(3) } catch {} finally { console.log('no') }", "", "", "the code called process.exit(3)"},
-		{"process.exitCode = 4; (async () => { await null; process.exit() })(); await new Promise(() => {})", "", "", "the code called process.exit(4)"},
-		{"output = []; output.push(output); process.exit()", "", "", "TypeError: the result has a cycle and cannot be returned as JSON: $[0] refers back to $"},
-		{"async function main() { await null; console.log(require.main === module) }\nif (require.main === module) main();\nmodule.exports = { main };", "null", "true\n", ""},
+		{"process.exitCode = 4; (async () => { await null; process.exit() })(); await new Promise(() => {})", "", "",
+			"the code called process.exit(4)"},
+		{"output = []; output.push(output); process.exit()", "", "",
+			"TypeError: the result has a cycle and cannot be returned as JSON: $[0] refers back to $"},
+		{
+			"async function main() { await null; console.log(require.main === module) }\nif (require.main === module) " +
+				"main();\nmodule.exports = { main };", "null", "true\n", "",
+		},
 		{"'use strict'; if (require.main === module) console.log(typeof exports)", "null", "object\n", ""},
 		{"exports.handler = () => 5;\nif (require.main === module) console.log('no');", "5", "", ""},
-		{"let text = ''; process.stdin.on('data', (c) => text += c).on('end', () => console.log([text])); undefined", "null", "[ '' ]\n", ""},
+		{"let text = ''; process.stdin.on('data', (c) => text += c).on('end', () => console.log([text])); undefined",
+			"null", "[ '' ]\n", ""},
 		{"[require('fs').readFileSync(0, 'utf8'), require('fs').readFileSync('/dev/stdin').length]", `["",0]`, "", ""},
 	} {
 		for _, version := range []string{"", c.code} {
-			r := run(t, e, sandbox.Script{Code: c.code, Version: version}, sandbox.Grants{Modules: []string{"*"}, Files: sandbox.FilesRead})
+			r := run(t, e, sandbox.Script{Code: c.code, Version: version},
+				sandbox.Grants{Modules: []string{"*"}, Files: sandbox.FilesRead})
 			if string(r.Value) != c.value || r.Output != c.output || r.Error != c.err || r.Limit != "" {
-				t.Errorf("%s (version %t)\n got %s, %q, %q %s\nwant %s, %q, %q", c.code, version != "", r.Value, r.Output, r.Error, r.Limit, c.value, c.output, c.err)
+				t.Errorf("%s (version %t)\n got %s, %q, %q %s\nwant %s, %q, %q", c.code, version != "", r.Value, r.Output,
+					r.Error, r.Limit, c.value, c.output, c.err)
 			}
 		}
 	}
-	r := run(t, e, sandbox.Script{Code: "Promise.reject(1);\nexport default () => 2", Version: "rejecting"}, sandbox.Grants{})
+	r := run(t, e, sandbox.Script{Code: "Promise.reject(1);\nexport default () => 2", Version: "rejecting"},
+		sandbox.Grants{})
 	if string(r.Value) != "2" || r.Cold == "" {
 		t.Errorf("a rejection while loading: %s %s, cold %q", r.Value, r.Error, r.Cold)
 	}

@@ -107,7 +107,8 @@ func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
 			return nil, fmt.Errorf("read standard library: %w", err)
 		}
 	}
-	ic := quickjs.ImageConfig{Roots: stdlib.Roots, MaxMemoryBytes: uint64(cfg.MaxMemoryBytes), Hidden: hidden, CacheDir: cfg.CacheDir}
+	ic := quickjs.ImageConfig{Roots: stdlib.Roots, MaxMemoryBytes: uint64(cfg.MaxMemoryBytes), Hidden: hidden,
+		CacheDir: cfg.CacheDir}
 	for _, f := range library {
 		ic.Library = append(ic.Library, quickjs.Script{Name: f.Name, Source: f.Source})
 	}

@@ -19,7 +19,8 @@ func NewExposed(ctx context.Context, cfg Config, now func() time.Time, entropy i
 	if err != nil {
 		return nil, err
 	}
-	at := 1 + slices.IndexFunc(library, func(f stdlib.File) bool { return f.Name == "host.js" || f.Name == "airlock:host.js" })
+	at := 1 +
+		slices.IndexFunc(library, func(f stdlib.File) bool { return f.Name == "host.js" || f.Name == "airlock:host.js" })
 	cfg.library = slices.Insert(library, at, stdlib.File{Name: "airlock:exposed.js", Source: `(host, internal) => {
 		globalThis.$sync = internal.sync;
 		globalThis.$request = internal.request;
@@ -40,7 +41,8 @@ func Operations(ctx context.Context, e *Engine, g Grants) (sync, async []string,
 		return nil, nil, err
 	}
 	defer end()
-	sync = slices.Concat(slices.Collect(maps.Keys(platform)), slices.Collect(maps.Keys(own)), slices.Collect(maps.Keys(r.powers.sync)))
+	sync = slices.Concat(slices.Collect(maps.Keys(platform)), slices.Collect(maps.Keys(own)),
+		slices.Collect(maps.Keys(r.powers.sync)))
 	async = slices.Concat(slices.Collect(maps.Keys(r.requests.counted)), slices.Collect(maps.Keys(r.requests.followUps)))
 	slices.Sort(sync)
 	slices.Sort(async)

@@ -15,9 +15,10 @@ import (
 var interruptible = map[string]string{
 	"calls":      "const f = (n) => (n < 2 ? n : f(n - 1) + f(n - 2)); f(24)",
 	"arithmetic": "let s = 0; for (let i = 0; i < 1e6; i++) s += i % 7; s",
-	"json":       "const o = Array.from({ length: 5000 }, (_, i) => ({ i, s: 'x' + i })); JSON.stringify(JSON.parse(JSON.stringify(o))).length",
-	"sort":       "Array.from({ length: 3e4 }, (_, i) => (i * 7919) % 1000003).sort((a, b) => a - b).length",
-	"strings":    "'abc '.repeat(3e4).split(' ').map((s) => s.toUpperCase()).join('-').length",
+	"json": "const o = Array.from({ length: 5000 }, (_, i) => ({ i, s: 'x' + i })); " +
+		"JSON.stringify(JSON.parse(JSON.stringify(o))).length",
+	"sort":    "Array.from({ length: 3e4 }, (_, i) => (i * 7919) % 1000003).sort((a, b) => a - b).length",
+	"strings": "'abc '.repeat(3e4).split(' ').map((s) => s.toUpperCase()).join('-').length",
 }
 
 // BenchmarkFuel measures what it costs that loops inside the engine can be stopped: each workload in turns with and

@@ -13,7 +13,8 @@ func FuzzRun(f *testing.F) {
 	for _, a := range attacks(f) {
 		f.Add(a.code, false)
 	}
-	for _, code := range []string{"1 + 1", "{a: 1}", "```js\n1\n```", "return 1; 2", "enum E { A }; E.A", "a\n++b", "`${`${1}`}`", "/[/]/ / 2", "<!-- x", "async", "}{", "\x00", "\xff", "#!x\n1"} {
+	for _, code := range []string{"1 + 1", "{a: 1}", "```js\n1\n```", "return 1; 2", "enum E { A }; E.A", "a\n++b",
+		"`${`${1}`}`", "/[/]/ / 2", "<!-- x", "async", "}{", "\x00", "\xff", "#!x\n1"} {
 		f.Add(code, false)
 		f.Add(code, true)
 	}

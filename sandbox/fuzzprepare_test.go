@@ -15,7 +15,8 @@ func FuzzPreparationTime(f *testing.F) {
 	f.Add("", "import('./' + ", "a", ")", uint16(4_000), false)
 	var c preparer
 	f.Fuzz(func(t *testing.T, head, unit, middle, tail string, size uint16, typescript bool) {
-		p := preparation{Code: repeated(int(size), head, unit, middle, tail), TypeScript: typescript, Wall: 100 * time.Millisecond}
+		p := preparation{Code: repeated(int(size), head, unit, middle, tail), TypeScript: typescript,
+			Wall: 100 * time.Millisecond}
 		p.Files = map[string]string{"a.ts": p.Code}
 		if r := c.run(t, p); r.Elapsed > p.Wall+prepareGrace || r.Spent && r.Result.Limit == "" {
 			t.Fatalf("%v (%s): limit %q, spent %v", r.Elapsed, p, r.Result.Limit, r.Spent)

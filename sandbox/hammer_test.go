@@ -35,7 +35,9 @@ func TestHammer(t *testing.T) {
 		for w := range workers {
 			wg.Go(func() {
 				for i := w; i < count; i += workers {
-					r, err := e.Run(t.Context(), sandbox.Script{Code: code, Context: map[string]json.RawMessage{"id": json.RawMessage(strconv.Itoa(i))}}, sandbox.Grants{})
+					r, err := e.Run(t.Context(),
+						sandbox.Script{Code: code, Context: map[string]json.RawMessage{"id": json.RawMessage(strconv.Itoa(i))}},
+						sandbox.Grants{})
 					want := fmt.Sprintf("[%d,0,", i)
 					if err != nil || !strings.HasPrefix(string(r.Value), want) {
 						t.Errorf("execution %d gave %s (%s, %v)", i, r.Value, r.Error, err)

@@ -103,7 +103,8 @@ func (r *run) log(in *quickjs.Instance, a quickjs.Args) error {
 		r.output = r.output[:r.limits.OutputBytes]
 	}
 	entry := Log{
-		Level: levels[level], Message: hostops.CutChars(text, r.limits.LogChars), AtMs: milliseconds(r.outside.elapsed()), Line: text,
+		Level: levels[level], Message: hostops.CutChars(text, r.limits.LogChars), AtMs: milliseconds(r.outside.elapsed()),
+		Line: text,
 	}
 	r.result.Logs = append(r.result.Logs, entry)
 	if err := r.inspector.logged(r, in); err != nil {

@@ -28,25 +28,32 @@ const (
 
 // hoarders have the host hold as much as it will. All end at the memory limit.
 var hoarders = map[string]string{
-	"AES-CBC of 80 MB":       "$sync('crypto.aes', 'CBC', 1, buf(32), buf(16), buf(80 * M), buf(0))",
-	"AES-GCM":                "try { $sync('crypto.aes', 'GCM:32', 0, buf(32), buf(12), buf(24 * M), buf(0)) } catch {} $sync('cipher', 'aes-128-ecb', 2, buf(16), buf(0), buf(90 * M), buf(0))",
-	"a form of many names":   "new URLSearchParams('a&'.repeat(4 << 20))",
-	"a form to be written":   "const big = str(16 * M, '\\u0001'); new URLSearchParams([[big, '']]).toString()",
-	"atob of 40 MB":          "atob(str(40 * M, '////'))",
-	"btoa of wide text":      "btoa(str(70 * M, 'é'))",
-	"a decoder":              "new TextDecoder('gb18030').decode(new Uint8Array(40 * M).fill(0x80))",
-	"a decoder that streams": "new TextDecoder('windows-1252').decode(new Uint8Array(40 * M).fill(0x80), { stream: true })",
-	"an encoder":             "new TextEncoder().encode(str(90 * M, '日'))",
-	"hexadecimal":            "Buffer.alloc(60 * M, 7).toString('hex')",
-	"a long word":            "$sync('intl.segment', 'grapheme', str(40 * M, 'a b '))",
-	"compression streams":    "for (let i = 0; i < 16; i++) { const id = $sync('zip.open', 'brotli'); $sync('zip.write', id, noise(16 * M), 0); }",
-	"decompression streams":  "const b = $sync('zlib', 'brotli', 6, 1 << 30, noise(2 * M)); for (let i = 0; i < 64; i++) $sync('unzip.step', $sync('unzip.open', 'brotli'), b, 0)",
-	"files":                  "const fs = require('fs'); for (let i = 0; ; i++) fs.writeFileSync('/f' + i, new Uint8Array(8 * M))",
-	"a file that grows":      "const fs = require('fs'); const some = new Uint8Array(4 * M); for (;;) fs.appendFileSync('/f', some)",
-	"uploads":                "for (let i = 0; ; i++) $sync('fetch.send', i, buf(4 * M))",
-	"requests":               "for (let i = 0; ; i++) $host(8, i, 'nothing', str(M))",
-	"small requests":         "for (let i = 0; ; i++) $host(8, i, 'nothing', '')",
-	"guest and host":         "const kept = []; for (;;) { kept.push(new Uint8Array(4 * M)); $sync('crypto.aes', 'CBC', 1, buf(32), buf(16), kept[0].buffer, buf(0)); }",
+	"AES-CBC of 80 MB": "$sync('crypto.aes', 'CBC', 1, buf(32), buf(16), buf(80 * M), buf(0))",
+	"AES-GCM": "try { $sync('crypto.aes', 'GCM:32', 0, buf(32), buf(12), buf(24 * M), buf(0)) } catch " +
+		"{} $sync('cipher', 'aes-128-ecb', 2, buf(16), buf(0), buf(90 * M), buf(0))",
+	"a form of many names": "new URLSearchParams('a&'.repeat(4 << 20))",
+	"a form to be written": "const big = str(16 * M, '\\u0001'); new URLSearchParams([[big, '']]).toString()",
+	"atob of 40 MB":        "atob(str(40 * M, '////'))",
+	"btoa of wide text":    "btoa(str(70 * M, 'é'))",
+	"a decoder":            "new TextDecoder('gb18030').decode(new Uint8Array(40 * M).fill(0x80))",
+	"a decoder that streams": "new TextDecoder('windows-1252').decode(new Uint8Array(40 * M).fill(0x80), { stream: " +
+		"true })",
+	"an encoder":  "new TextEncoder().encode(str(90 * M, '日'))",
+	"hexadecimal": "Buffer.alloc(60 * M, 7).toString('hex')",
+	"a long word": "$sync('intl.segment', 'grapheme', str(40 * M, 'a b '))",
+	"compression streams": "for (let i = 0; i < 16; i++) { const id = $sync('zip.open', 'brotli'); " +
+		"$sync('zip.write', id, noise(16 * M), 0); }",
+	"decompression streams": "const b = $sync('zlib', 'brotli', 6, 1 << 30, noise(2 * M)); for (let i = 0; i < 64; " +
+		"i++) $sync('unzip.step', $sync('unzip.open', 'brotli'), b, 0)",
+	"files": "const fs = require('fs'); for (let i = 0; ; i++) fs.writeFileSync('/f' + i, new " +
+		"Uint8Array(8 * M))",
+	"a file that grows": "const fs = require('fs'); const some = new Uint8Array(4 * M); for (;;) " +
+		"fs.appendFileSync('/f', some)",
+	"uploads":        "for (let i = 0; ; i++) $sync('fetch.send', i, buf(4 * M))",
+	"requests":       "for (let i = 0; ; i++) $host(8, i, 'nothing', str(M))",
+	"small requests": "for (let i = 0; ; i++) $host(8, i, 'nothing', '')",
+	"guest and host": "const kept = []; for (;;) { kept.push(new Uint8Array(4 * M)); $sync('crypto.aes', " +
+		"'CBC', 1, buf(32), buf(16), kept[0].buffer, buf(0)); }",
 }
 
 // Whatever guests have the host do, the process stays within their limit and a constant, and lives.
@@ -69,7 +76,8 @@ func TestHostMemoryCounts(t *testing.T) {
 	peak, _ := strconv.ParseInt(string(m[2]), 10, 64)
 	t.Logf("%d MiB resident at the beginning, %d MiB at most", begin>>20, peak>>20)
 	if most := int64(hostMemoryLimit + hostMemoryRest); peak > most && !raceEnabled {
-		t.Errorf("the process had %d MiB resident, at most %d are allowed for a limit of %d", peak>>20, most>>20, hostMemoryLimit>>20)
+		t.Errorf("the process had %d MiB resident, at most %d are allowed for a limit of %d", peak>>20, most>>20,
+			hostMemoryLimit>>20)
 	}
 }
 
@@ -78,12 +86,14 @@ func hoard(t *testing.T) {
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(200)
 	debug.SetMemoryLimit(192 << 20) // as functions/process sets it
-	e, err := sandbox.NewExposed(t.Context(), sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")}, nil, nil)
+	e, err := sandbox.NewExposed(t.Context(),
+		sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	grants := allGrants(func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil })
-	grants.Limits = sandbox.Limits{Wall: 60 * time.Second, MemoryBytes: hostMemoryLimit, APICalls: 1 << 20, FetchBytes: 1 << 30, FileBytes: 1 << 30, LogEntries: 1 << 20, OutputBytes: 16 << 20}
+	grants.Limits = sandbox.Limits{Wall: 60 * time.Second, MemoryBytes: hostMemoryLimit, APICalls: 1 << 20,
+		FetchBytes: 1 << 30, FileBytes: 1 << 30, LogEntries: 1 << 20, OutputBytes: 16 << 20}
 	keys := material(t)
 	begin := peakResident(t)
 	for name, code := range hoarders {

@@ -54,7 +54,8 @@ func hostCases(t *testing.T, e *sandbox.Engine, grants sandbox.Grants, repeated 
 		add(name, "const given = [%[2]s]; console.log('called'); $sync('%[1]s', ...given)", args, 1)
 	}
 	for _, name := range async {
-		add(name, "const given = [%[2]s]; console.log('called'); $request('%[1]s', ...given).catch(() => {})", laterArguments, 1)
+		add(name, "const given = [%[2]s]; console.log('called'); $request('%[1]s', ...given).catch(() => {})",
+			laterArguments, 1)
 	}
 	for _, call := range forged {
 		add("$host", "console.log('called'); %[2]s", map[string][]string{"$host": {call}}, 0)
@@ -73,7 +74,8 @@ func TestHostOperationsEndInTime(t *testing.T) {
 	const limit = 100 * time.Millisecond
 	e := exposed(t, nil, nil)
 	grants := allGrants(func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) { return nil, nil })
-	grants.Limits = sandbox.Limits{Wall: 20 * time.Second, CPU: limit, MemoryBytes: 256 << 20, LogEntries: 1 << 20, OutputBytes: 32 << 20, APICalls: 10, FetchBytes: 64 << 20, FileBytes: 32 << 20}
+	grants.Limits = sandbox.Limits{Wall: 20 * time.Second, CPU: limit, MemoryBytes: 256 << 20, LogEntries: 1 << 20,
+		OutputBytes: 32 << 20, APICalls: 10, FetchBytes: 64 << 20, FileBytes: 32 << 20}
 	keys := material(t)
 	slack := limit / 2 // that is, by half as much again
 	if raceEnabled {
@@ -86,7 +88,9 @@ func TestHostOperationsEndInTime(t *testing.T) {
 		for try := range time.Duration(6) { // processor time, too, is longer on a machine that others use
 			e.TakeLongestWork()
 			grants.Limits.CPU = limit * (1 + try/2) // making the arguments is part of it
-			r, err = e.Run(t.Context(), sandbox.Script{Code: c.code, Context: keys, Files: map[string][]byte{"a": []byte("a"), "big": make([]byte, 4<<20)}}, grants)
+			r, err = e.Run(t.Context(),
+				sandbox.Script{Code: c.code, Context: keys,
+					Files: map[string][]byte{"a": []byte("a"), "big": make([]byte, 4<<20)}}, grants)
 			if err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}

@@ -33,10 +33,13 @@ func TestIntlSaysWhatItLacks(t *testing.T) {
 		{"new Intl.DateTimeFormat('fr').resolvedOptions().locale", `"fr"`},
 		{"Intl.PluralRules.supportedLocalesOf(['pl', 'en-GB'])", `["en-GB"]`},
 		{"try { new Intl.NumberFormat('x') } catch (e) { return e.name }", `"RangeError"`},
-		{"try { new Intl.DateTimeFormat('en', {timeZone: 'Mars/Base'}) } catch (e) { return e.message }", `"Invalid time zone specified: Mars/Base"`},
-		{"try { new Date(0).toLocaleString('en', {timeZone: '../../etc/passwd'}) } catch (e) { return e.name }", `"RangeError"`},
+		{"try { new Intl.DateTimeFormat('en', {timeZone: 'Mars/Base'}) } catch (e) { return e.message }",
+			`"Invalid time zone specified: Mars/Base"`},
+		{"try { new Date(0).toLocaleString('en', {timeZone: '../../etc/passwd'}) } catch (e) { return e.name }",
+			`"RangeError"`},
 		{"(1.005).toLocaleString('en', {maximumFractionDigits: 2})", `"1.01"`},
-		{"new Intl.NumberFormat('en').format('123456789012345678901234567890.125')", `"123,456,789,012,345,678,901,234,567,890.125"`},
+		{"new Intl.NumberFormat('en').format('123456789012345678901234567890.125')",
+			`"123,456,789,012,345,678,901,234,567,890.125"`},
 	} {
 		r := run(t, e, sandbox.Script{Code: c.code}, sandbox.Grants{})
 		if string(r.Value) != c.want {

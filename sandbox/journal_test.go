@@ -17,8 +17,10 @@ func same(a, b sandbox.Result) string {
 		what string
 		a, b any
 	}{
-		{"value", string(a.Value), string(b.Value)}, {"output", a.Output, b.Output}, {"error", a.Error, b.Error}, {"limit", a.Limit, b.Limit},
-		{"ticks", a.Usage.Ticks, b.Usage.Ticks}, {"api calls", a.Usage.APICalls, b.Usage.APICalls}, {"memory", a.Usage.MemoryBytes, b.Usage.MemoryBytes},
+		{"value", string(a.Value), string(b.Value)}, {"output", a.Output, b.Output}, {"error", a.Error, b.Error},
+		{"limit", a.Limit, b.Limit},
+		{"ticks", a.Usage.Ticks, b.Usage.Ticks}, {"api calls", a.Usage.APICalls, b.Usage.APICalls},
+		{"memory", a.Usage.MemoryBytes, b.Usage.MemoryBytes},
 		{"files", fmt.Sprint(a.Files), fmt.Sprint(b.Files)}, {"exception", fmt.Sprint(a.Exception), fmt.Sprint(b.Exception)},
 	} {
 		if c.a != c.b {
@@ -34,7 +36,8 @@ func TestReplay(t *testing.T) {
 	calls := 0
 	grants := sandbox.Grants{
 		Limits: sandbox.Limits{Wall: 300 * time.Millisecond, APICalls: 10}, Modules: []string{"*"}, Files: sandbox.FilesWrite,
-		Network: sandbox.Network{Mode: sandbox.NetworkPublic, Secrets: []sandbox.Secret{{Name: "K", Value: "hidden value", Hosts: []string{"example.com"}}}},
+		Network: sandbox.Network{Mode: sandbox.NetworkPublic,
+			Secrets: []sandbox.Secret{{Name: "K", Value: "hidden value", Hosts: []string{"example.com"}}}},
 		Tools: []sandbox.Tool{{Name: "a:count", Call: func(context.Context, json.RawMessage) (json.RawMessage, error) {
 			calls++
 			return json.Marshal(calls)
@@ -45,18 +48,23 @@ func TestReplay(t *testing.T) {
 	seed := int64(7)
 	for _, code := range []string{
 		"1 + 1",
-		"[Date.now(), Math.random(), performance.now(), new Date().toISOString(), crypto.randomUUID(), require('crypto').randomBytes(70000).toString('hex').slice(-9)]",
+		"[Date.now(), Math.random(), performance.now(), new Date().toISOString(), crypto.randomUUID(), " +
+			"require('crypto').randomBytes(70000).toString('hex').slice(-9)]",
 		"const t = []; for (let i = 0; i < 300; i++) { t.push(Date.now()); for (let j = 0; j < 2000; j++); } t",
-		"const out = []; setTimeout(() => out.push('b', Date.now()), 3); setTimeout(() => out.push('a'), 1); const i = setInterval(() => out.push(out.length) > 9 && clearInterval(i), 1); await new Promise(r => setTimeout(r, 15)); out",
+		"const out = []; setTimeout(() => out.push('b', Date.now()), 3); setTimeout(() => out.push('a'), 1); const i = " +
+			"setInterval(() => out.push(out.length) > 9 && clearInterval(i), 1); await new Promise(r => setTimeout(r, 15)); out",
 		"const r = await Promise.all([1, 2, 3, 4].map(async (n) => [n, await a.count({n}), Date.now()])); r",
-		"[a.count.sync(), await a.count(), await a.fail().catch(e => e.message), (() => { try { a.fail.sync() } catch (e) { return e.message } })()]",
-		"const r = await fetch('http://example.com/' + secrets.K, {headers: {'X-Key': secrets.K}}); console.log(r.status, await r.text(), secrets.K)",
+		"[a.count.sync(), await a.count(), await a.fail().catch(e => e.message), (() => { try { a.fail.sync() } catch " +
+			"(e) { return e.message } })()]",
+		"const r = await fetch('http://example.com/' + secrets.K, {headers: {'X-Key': secrets.K}}); " +
+			"console.log(r.status, await r.text(), secrets.K)",
 		"let s = ''; for await (const c of (await fetch('http://example.com/stream')).body) s += c.length + ','; s",
 		"await fetch('http://nowhere.example/').catch(e => e.message)",
 		"await fetch('http://example.com/slow', {signal: AbortSignal.timeout(5)}).then(r => r.text()).catch(e => e.name)",
 		"require('fs').writeFileSync('/a.txt', String(Date.now())); require('fs').statSync('/a.txt').mtimeMs",
 		"throw new Error('at ' + Date.now())",
-		"const k = await crypto.subtle?.generateKey?.({name: 'AES-GCM', length: 128}, true, ['encrypt']); k ? Buffer.from(await crypto.subtle.exportKey('raw', k)).toString('hex') : 0",
+		"const k = await crypto.subtle?.generateKey?.({name: 'AES-GCM', length: 128}, true, ['encrypt']); k ? " +
+			"Buffer.from(await crypto.subtle.exportKey('raw', k)).toString('hex') : 0",
 		"for (;;) await a.count()",
 		"for (;;);",
 		"for (;;) Date.now()",
@@ -102,7 +110,8 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	grants.Replay = r.Journal
-	for _, code := range []string{"[await a.count({x: 2}), Date.now()]", "Date.now(), Date.now(), Date.now()", "1", "await new Promise(r => setTimeout(r, 1))", "a.count.sync()"} {
+	for _, code := range []string{"[await a.count({x: 2}), Date.now()]", "Date.now(), Date.now(), Date.now()", "1",
+		"await new Promise(r => setTimeout(r, 1))", "a.count.sync()"} {
 		r, err := e.Run(t.Context(), sandbox.Script{Code: code}, grants)
 		if err != nil || !strings.HasPrefix(r.Error, "the run diverges from its journal: ") {
 			t.Errorf("%s: %s %s %v", code, r.Value, r.Error, err)

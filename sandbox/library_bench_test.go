@@ -17,7 +17,8 @@ import (
 // instance alone (made, given an empty global script, and dropped). It reports the median of each and how many times as
 // long it takes with the library; copy-on-write has to keep that within 1.1.
 func BenchmarkLibrary(b *testing.B) {
-	basic, err := sandbox.NewBasic(b.Context(), sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")}, raw.Basic{})
+	basic, err := sandbox.NewBasic(b.Context(),
+		sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")}, raw.Basic{})
 	if err != nil {
 		b.Fatal(err)
 	}

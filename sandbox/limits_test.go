@@ -12,7 +12,8 @@ import (
 // Each cap ends the run under its own name, whatever the guest catches, and keeps what was there before.
 func TestLimits(t *testing.T) {
 	e := newEngine(t)
-	small := sandbox.Limits{Wall: 200 * time.Millisecond, MemoryBytes: 8 << 20, OutputBytes: 1000, LogEntries: 5, LogChars: 10}
+	small := sandbox.Limits{Wall: 200 * time.Millisecond, MemoryBytes: 8 << 20, OutputBytes: 1000, LogEntries: 5,
+		LogChars: 10}
 	for _, c := range []struct {
 		name, code string
 		limits     sandbox.Limits
@@ -21,8 +22,10 @@ func TestLimits(t *testing.T) {
 		{"wall", "for (;;) { try { for (;;) {} } catch {} }", small, sandbox.LimitWall},
 		{"wall while waiting", "await new Promise((done) => setTimeout(done, 1e6))", small, sandbox.LimitWall},
 		{"cpu", "for (;;) {}", sandbox.Limits{Wall: time.Minute, CPU: 50 * time.Millisecond}, sandbox.LimitCPU},
-		{"cpu in pieces", "for (;;) { await new Promise((r) => setTimeout(r, 0)); for (let i = 0; i < 1e5; i++); }", sandbox.Limits{Wall: time.Minute, CPU: 50 * time.Millisecond}, sandbox.LimitCPU},
-		{"memory", "const a = []; for (;;) { try { a.push(new Array(1000).fill(1)) } catch {} }", sandbox.Limits{MemoryBytes: 8 << 20}, sandbox.LimitMemory},
+		{"cpu in pieces", "for (;;) { await new Promise((r) => setTimeout(r, 0)); for (let i = 0; i < 1e5; i++); }",
+			sandbox.Limits{Wall: time.Minute, CPU: 50 * time.Millisecond}, sandbox.LimitCPU},
+		{"memory", "const a = []; for (;;) { try { a.push(new Array(1000).fill(1)) } catch {} }",
+			sandbox.Limits{MemoryBytes: 8 << 20}, sandbox.LimitMemory},
 		{"stack", "(function f() { f() })()", sandbox.Limits{}, sandbox.LimitStack},
 		{"logs", "for (;;) { try { console.log(1) } catch {} }", small, sandbox.LimitLogs},
 		{"output", "console.log('x'.repeat(2000))", small, sandbox.LimitOutput},
@@ -46,7 +49,9 @@ func TestLimits(t *testing.T) {
 
 func TestCaughtStackOverflowIsNotALimit(t *testing.T) {
 	e := newEngine(t)
-	r := run(t, e, sandbox.Script{Code: "try { (function f() { f() })() } catch (e) { console.log(e.name) }\nthrow new RangeError('Maximum call stack size exceeded')"}, sandbox.Grants{})
+	r := run(t, e,
+		sandbox.Script{Code: "try { (function f() { f() })() } catch (e) { console.log(e.name) }\nthrow new " +
+			"RangeError('Maximum call stack size exceeded')"}, sandbox.Grants{})
 	if r.Limit != "" || r.Output != "RangeError\n" {
 		t.Errorf("limit %q, output %q", r.Limit, r.Output)
 	}
@@ -54,7 +59,8 @@ func TestCaughtStackOverflowIsNotALimit(t *testing.T) {
 
 func TestLogsAreCut(t *testing.T) {
 	e := newEngine(t)
-	r := run(t, e, sandbox.Script{Code: "console.warn('日本語'.repeat(10)); console.log('short')"}, sandbox.Grants{Limits: sandbox.Limits{LogChars: 7}})
+	r := run(t, e, sandbox.Script{Code: "console.warn('日本語'.repeat(10)); console.log('short')"},
+		sandbox.Grants{Limits: sandbox.Limits{LogChars: 7}})
 	if len(r.Logs) != 2 || r.Logs[0].Message != "日本語日本語日..." || r.Logs[0].Level != "warn" || r.Logs[1].Message != "short" {
 		t.Errorf("logs %+v", r.Logs)
 	}
@@ -65,7 +71,8 @@ func TestLogsAreCut(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	e := newEngine(t)
-	for _, code := range []string{"console.log('go'); for (;;) {}", "console.log('go'); await new Promise((r) => setTimeout(r, 1e6))"} {
+	for _, code := range []string{"console.log('go'); for (;;) {}",
+		"console.log('go'); await new Promise((r) => setTimeout(r, 1e6))"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		r, err := e.Run(ctx, sandbox.Script{Code: code}, sandbox.Grants{OnLog: func(sandbox.Log) { cancel() }})
 		if err != nil || !r.Cancelled || r.Output != "go\n" || r.Limit != "" {
@@ -80,7 +87,8 @@ func TestTicksLimit(t *testing.T) {
 	for _, s := range []sandbox.Script{
 		{Code: "let n = 0; for (;;) { n++; if (n % 10000 === 0) console.log(n) }"},
 		{Code: "let n = 0; for (;;) { n++; if (n % 10000 === 0) globalThis.n = n } export default n", Version: "loading"},
-		{Code: "const a = []; for (let i = 0; i < 200000; i++) a.push(i); export default () => { for (;;) a.push(1) }", Version: "loaded"},
+		{Code: "const a = []; for (let i = 0; i < 200000; i++) a.push(i); export default () => { for (;;) a.push(1) }",
+			Version: "loaded"},
 	} {
 		grants := sandbox.Grants{Limits: sandbox.Limits{Ticks: 60, LogEntries: 1000}}
 		first := run(t, e, s, grants)
@@ -96,7 +104,8 @@ func TestTicksLimit(t *testing.T) {
 			t.Errorf("%s: again: %s", s.Code, d)
 		}
 	}
-	s := sandbox.Script{Code: "const a = []; for (let i = 0; i < 200000; i++) a.push(i); export default () => a.length", Version: "heavy"}
+	s := sandbox.Script{Code: "const a = []; for (let i = 0; i < 200000; i++) a.push(i); export default () => a.length",
+		Version: "heavy"}
 	if r := run(t, e, s, sandbox.Grants{}); !r.Warm || r.Usage.Ticks < 10 {
 		t.Fatalf("%v %d ticks", r.Warm, r.Usage.Ticks)
 	}
@@ -107,10 +116,12 @@ func TestTicksLimit(t *testing.T) {
 
 func TestTicksDependOnTheCodeAlone(t *testing.T) {
 	e := newEngine(t)
-	code := "const a = Array.from({ length: 5000 }, (_, i) => (i * 7919) % 10007).sort(); let s = 0; for (let i = 0; i < 3e5; i++) s += a[i % 5000]; return s"
+	code := "const a = Array.from({ length: 5000 }, (_, i) => (i * 7919) % 10007).sort(); let s = 0; for (let i = 0; " +
+		"i < 3e5; i++) s += a[i % 5000]; return s"
 	first := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{})
 	for range 3 {
-		if again := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{}); again.Usage.Ticks != first.Usage.Ticks || first.Usage.Ticks == 0 {
+		if again := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{}); again.Usage.Ticks != first.Usage.Ticks ||
+			first.Usage.Ticks == 0 {
 			t.Errorf("%d ticks, then %d", first.Usage.Ticks, again.Usage.Ticks)
 		}
 	}

@@ -9,8 +9,10 @@ import (
 // Decorators and using are put into other words, in JavaScript and TypeScript, and errors keep their places.
 func TestDecoratorsAndUsing(t *testing.T) {
 	e := newEngine(t)
-	const decorated = "function twice(f) {\n  return function (...a) { return 2 * f.apply(this, a) };\n}\nclass A {\n  @twice m() { return 21 }\n}\nreturn new A().m();"
-	const used = "const out = [];\n{\n  using a = { [Symbol.dispose]() { out.push('a') } };\n  await using b = { async [Symbol.asyncDispose]() { out.push('b') } };\n}\nout"
+	const decorated = "function twice(f) {\n  return function (...a) { return 2 * f.apply(this, a) };\n}\nclass A {\n" +
+		"  @twice m() { return 21 }\n}\nreturn new A().m();"
+	const used = "const out = [];\n{\n  using a = { [Symbol.dispose]() { out.push('a') } };\n  await using b = { " +
+		"async [Symbol.asyncDispose]() { out.push('b') } };\n}\nout"
 	const failing = "const log = () => {};\nclass A {\n  @log m() {}\n}\nnull.x"
 	for _, c := range []struct {
 		script sandbox.Script
@@ -42,14 +44,17 @@ func TestDecoratorsAndUsing(t *testing.T) {
 // Iterators of maps and sets are printed with what they have not given yet, which stays theirs.
 func TestPrintedIterators(t *testing.T) {
 	e := newEngine(t)
-	r := run(t, e, sandbox.Script{Code: `const m = new Map([['a', 1], ['b', { c: [2] }], ['d', 3]]), s = new Set([1, 2, 3]);
+	r := run(t, e,
+		sandbox.Script{Code: `const m = new Map([['a', 1], ['b', { c: [2] }], ['d', 3]]), s = new Set([1, 2, 3]);
 const keys = m.keys(); keys.next(); m.delete('a');
 const rest = s.values(); rest.next(); s.delete(1); s.delete(2); s.add(4);
 console.log(keys, m.values(), m.entries());
 console.log(rest);
 console.log(rest, s.entries(), new Map().keys(), [...rest], rest);`}, sandbox.Grants{})
-	want := "[Map Iterator] { 'b', 'd' } [Map Iterator] { { c: [ 2 ] }, 3 } [Map Entries] { [ 'b', { c: [ 2 ] } ], [ 'd', 3 ] }\n" +
-		"[Set Iterator] { 3, 4 }\n[Set Iterator] {  } [Set Entries] { [ 3, 3 ], [ 4, 4 ] } [Map Iterator] {  } [ 3, 4 ] [Set Iterator] {  }\n"
+	want := "[Map Iterator] { 'b', 'd' } [Map Iterator] { { c: [ 2 ] }, 3 } [Map Entries] { [ 'b', { c: [ 2 ] } ], [ " +
+		"'d', 3 ] }\n" +
+		"[Set Iterator] { 3, 4 }\n[Set Iterator] {  } [Set Entries] { [ 3, 3 ], [ 4, 4 ] } [Map Iterator] {  } [ 3, 4 ] " +
+		"[Set Iterator] {  }\n"
 	if r.Output != want || r.Error != "" {
 		t.Errorf("printed\n%s(%s), want\n%s", r.Output, r.Error, want)
 	}

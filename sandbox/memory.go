@@ -64,7 +64,9 @@ func (e *Engine) discard(n int64) {
 	}
 	e.garbage.Store(0)
 	unused := []metrics.Sample{{Name: "/memory/classes/heap/free:bytes"}}
-	if metrics.Read(unused); unused[0].Value.Kind() == metrics.KindUint64 && int64(unused[0].Value.Uint64())+garbage > maxGarbage+maxUnused {
+	metrics.Read(unused)
+	v := unused[0].Value
+	if v.Kind() == metrics.KindUint64 && int64(v.Uint64())+garbage > maxGarbage+maxUnused {
 		debug.FreeOSMemory()
 		return
 	}

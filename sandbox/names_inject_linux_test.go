@@ -16,7 +16,8 @@ func TestSourceMapCommentsOpenNothing(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, comment := range []string{"//# sourceMappingURL=file://" + pipe, "/*@ sourceMappingURL=file://localhost" + pipe + " */"} {
+	for _, comment := range []string{"//# sourceMappingURL=file://" + pipe,
+		"/*@ sourceMappingURL=file://localhost" + pipe + " */"} {
 		files := map[string][]byte{"n.js": []byte("export default 7;\n" + comment)}
 		for _, s := range []sandbox.Script{
 			{Code: "import n from './n.js';\nn", Files: files},

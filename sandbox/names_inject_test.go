@@ -15,9 +15,12 @@ import (
 // hostileNames are names that leave a string, a template, a comment, a pattern or a line where they are not quoted for the
 // language that they stand in, or become other names where they are quoted for another language.
 var hostileNames = []string{
-	"'", `"`, "`", `\`, "${hit=1}", "`+(hit=1)+`", "');hit=1;('", `");hit=1;("`, "*/hit=1;/*", "*/ }; hit=1; ({ /*", "//", "<!--", "-->", "</script>",
-	"\u2028hit=1//", "\u2029hit=1//", "\nhit=1//", "\rhit=1//", "\x07", "\x0b", "\x7f", "\u0085", "\u200b", "\u202e", "\ufeff", "\U0001f600", "\U000e0041", "a\u0301",
-	`\u0061`, `\x61`, `\u{61}`, "__proto__", "constructor", "prototype", "then", "default", "await", "eval", "arguments", "this", "0", "-1", "a b", "a-b", "a.b", "[x]", "%s", "$&", "$airlock", "$airlock_table",
+	"'", `"`, "`", `\`, "${hit=1}", "`+(hit=1)+`", "');hit=1;('", `");hit=1;("`, "*/hit=1;/*", "*/ }; hit=1; ({ /*",
+	"//", "<!--", "-->", "</script>",
+	"\u2028hit=1//", "\u2029hit=1//", "\nhit=1//", "\rhit=1//", "\x07", "\x0b", "\x7f", "\u0085", "\u200b", "\u202e",
+	"\ufeff", "\U0001f600", "\U000e0041", "a\u0301",
+	`\u0061`, `\x61`, `\u{61}`, "__proto__", "constructor", "prototype", "then", "default", "await", "eval", "arguments",
+	"this", "0", "-1", "a b", "a-b", "a.b", "[x]", "%s", "$&", "$airlock", "$airlock_table",
 	"//# sourceMappingURL=file:///etc/passwd", "//# sourceURL=hit", "#!hit", "}])", "{{hit}}", "a=hit=1", "{a:x=hit=1}",
 }
 
@@ -37,7 +40,8 @@ func TestExportNamesDoNotInject(t *testing.T) {
 			"CommonJS":  {"m.js": "module.exports = { __proto__: null, [" + q + "]: 7 }"},
 			"JSON":      {"m.js": "export { default as " + q + " } from './n.json'", "n.json": "7"},
 		} {
-			code := "import { " + q + " as x } from './m.js'; import * as all from './m.js'; [x.seven ?? x, all[" + q + "] === x, typeof hit]"
+			code := "import { " + q + " as x } from './m.js'; import * as all from './m.js'; [x.seven ?? x, all[" + q +
+				"] === x, typeof hit]"
 			if form == "CommonJS" {
 				if name == "default" || name == "__proto__" {
 					continue // esbuild's rules for CommonJS: a default is the whole, and a prototype is none of its names
@@ -73,7 +77,8 @@ func TestFileNamesDoNotInject(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := sandbox.Script{Code: fmt.Sprintf(form.code, specifier), Files: map[string][]byte{
-				name + ".js": []byte("module.exports = { n: 7 }"), "a.js": []byte("module.exports = { n: 'another file' }"), "n.js": []byte("module.exports = 1"),
+				name + ".js": []byte("module.exports = { n: 7 }"), "a.js": []byte("module.exports = { n: 'another file' }"),
+				"n.js": []byte("module.exports = 1"),
 			}}
 			if r := run(t, e, s, sandbox.Grants{}); string(r.Value) != `[7,"undefined"]` {
 				t.Errorf("%s of %q: %s, %s", form.what, name, r.Value, r.Error)
@@ -83,7 +88,11 @@ func TestFileNamesDoNotInject(t *testing.T) {
 			continue
 		}
 		entry := name + ".js"
-		s := sandbox.Script{Entry: entry, Files: map[string][]byte{entry: []byte("import n from './n.js'; export default () => [import.meta.url, n, typeof hit]"), "n.js": []byte("export default 7")}}
+		s := sandbox.Script{Entry: entry,
+			Files: map[string][]byte{
+				entry:  []byte("import n from './n.js'; export default () => [import.meta.url, n, typeof hit]"),
+				"n.js": []byte("export default 7"),
+			}}
 		url, err := json.Marshal("file:///" + entry)
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +105,8 @@ func TestFileNamesDoNotInject(t *testing.T) {
 			t.Errorf("import.meta.url of %q is %s, want %s", name, again, url)
 		}
 		s.Files[entry] = []byte("export default () => { throw new Error('where') }")
-		if r := run(t, e, s, sandbox.Grants{}); r.Exception == nil || r.Exception.Message != "where" || r.Exception.Line != 1 {
+		if r := run(t, e, s, sandbox.Grants{}); r.Exception == nil || r.Exception.Message != "where" ||
+			r.Exception.Line != 1 {
 			t.Errorf("error of entry %q: %+v %s", name, r.Exception, r.Error)
 		}
 	}
@@ -112,16 +122,22 @@ func TestMissingSpecifiersDoNotInject(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, code := range []string{
-				"import './n.js'; const hits = []; try { await import(%s); hits.push('found') } catch (e) { if (!(e instanceof Error)) hits.push('odd') } [hits, typeof hit]",
-				"import './n.js'; const hits = []; try { require(%s); hits.push('found') } catch (e) { if (!(e instanceof Error)) hits.push('odd') } [hits, typeof hit]",
-				"import './n.js'; const hits = []; try { require([%s][0]); hits.push('found') } catch (e) { if (!(e instanceof Error)) hits.push('odd') } [hits, typeof hit]",
+				"import './n.js'; const hits = []; try { await import(%s); hits.push('found') } catch (e) { if (!(e " +
+					"instanceof Error)) hits.push('odd') } [hits, typeof hit]",
+				"import './n.js'; const hits = []; try { require(%s); hits.push('found') } catch (e) { if (!(e instanceof " +
+					"Error)) hits.push('odd') } [hits, typeof hit]",
+				"import './n.js'; const hits = []; try { require([%s][0]); hits.push('found') } catch (e) { if (!(e " +
+					"instanceof Error)) hits.push('odd') } [hits, typeof hit]",
 			} {
-				r := run(t, e, sandbox.Script{Code: fmt.Sprintf(code, specifier), Files: map[string][]byte{"n.js": []byte("")}}, sandbox.Grants{Modules: []string{"*"}})
+				r := run(t, e, sandbox.Script{Code: fmt.Sprintf(code, specifier), Files: map[string][]byte{"n.js": []byte("")}},
+					sandbox.Grants{Modules: []string{"*"}})
 				if string(r.Value) != `[[],"undefined"]` {
 					t.Errorf("%s of %q: %s, %s", prefix, name, r.Value, r.Error)
 				}
 			}
-			r := run(t, e, sandbox.Script{Code: fmt.Sprintf("import %s; 1", specifier), Files: map[string][]byte{"n.js": []byte("")}}, sandbox.Grants{})
+			r := run(t, e,
+				sandbox.Script{Code: fmt.Sprintf("import %s; 1", specifier), Files: map[string][]byte{"n.js": []byte("")}},
+				sandbox.Grants{})
 			if r.Value != nil || r.Error == "" {
 				t.Errorf("import of %q: %s", prefix+name, r.Value)
 			}
@@ -140,14 +156,23 @@ func TestKeysDoNotInject(t *testing.T) {
 		q := string(quoted)
 		data := []byte("{" + q + ": 7}")
 		for _, code := range []string{
-			"import d from './d.json'; [Object.keys(d), Object.getOwnPropertyDescriptor(d, " + q + ").value, Object.getPrototypeOf(d) === Object.prototype, typeof hit]",
-			"import './n.js'; const d = require(['./d', '.json'].join('')); [Object.keys(d), Object.getOwnPropertyDescriptor(d, " + q + ").value, Object.getPrototypeOf(d) === Object.prototype, typeof hit]",
-			"const d = input; [Object.keys(d), Object.getOwnPropertyDescriptor(d, " + q + ").value, Object.getPrototypeOf(d) === Object.prototype, typeof hit]",
-			"const d = held; [Object.keys(d), Object.getOwnPropertyDescriptor(d, " + q + ").value, Object.getPrototypeOf(d) === Object.prototype, typeof hit]",
+			"import d from './d.json'; [Object.keys(d), Object.getOwnPropertyDescriptor(d, " + q +
+				").value, Object.getPrototypeOf(d) === Object.prototype, typeof hit]",
+			"import './n.js'; const d = require(['./d', '.json'].join('')); [Object.keys(d), " +
+				"Object.getOwnPropertyDescriptor(d, " + q + ").value, Object.getPrototypeOf(d) === Object.prototype, typeof hit]",
+			"const d = input; [Object.keys(d), Object.getOwnPropertyDescriptor(d, " + q +
+				").value, Object.getPrototypeOf(d) === Object.prototype, typeof hit]",
+			"const d = held; [Object.keys(d), Object.getOwnPropertyDescriptor(d, " + q +
+				").value, Object.getPrototypeOf(d) === Object.prototype, typeof hit]",
 		} {
-			r := run(t, e, sandbox.Script{Code: code, Input: data, Context: map[string]json.RawMessage{"held": data, "a" + name: json.RawMessage("1")}, Files: map[string][]byte{"d.json": data, "n.js": nil}}, sandbox.Grants{})
+			r := run(t, e,
+				sandbox.Script{Code: code, Input: data,
+					Context: map[string]json.RawMessage{"held": data, "a" + name: json.RawMessage("1")},
+					Files:   map[string][]byte{"d.json": data, "n.js": nil}}, sandbox.Grants{})
 			var got []any
-			if err := json.Unmarshal(r.Value, &got); err != nil || len(got) != 4 || fmt.Sprint(got[0]) != "["+name+"]" || got[1] != 7.0 || got[2] != true || got[3] != "undefined" {
+			if err := json.Unmarshal(r.Value,
+				&got); err != nil || len(got) != 4 || fmt.Sprint(got[0]) != "["+name+"]" || got[1] != 7.0 || got[2] != true ||
+				got[3] != "undefined" {
 				t.Errorf("%q in %.30s: %s, %s", name, code, r.Value, r.Error)
 			}
 		}
@@ -158,7 +183,9 @@ func TestKeysDoNotInject(t *testing.T) {
 func TestScriptsUseEveryName(t *testing.T) {
 	e := newEngine(t)
 	files := map[string][]byte{"m.js": []byte("export default 7"), "c.js": []byte("module.exports = 7")}
-	for _, name := range []string{"$airlock_table", "table", "script", "script_default", "start", "name", "host", "__require", "__commonJS", "__export", "__toESM", "import_m", "m_default", "require_c", "airlock", "default_1", "stdin"} {
+	for _, name := range []string{"$airlock_table", "table", "script", "script_default", "start", "name", "host",
+		"__require", "__commonJS", "__export", "__toESM", "import_m", "m_default", "require_c", "airlock", "default_1",
+		"stdin"} {
 		for _, code := range []string{
 			"import x from './m.js'; let %[1]s = x; %[1]s",
 			"import x from './m.js'; const f = function %[1]s() { return x }; f()",
@@ -170,7 +197,8 @@ func TestScriptsUseEveryName(t *testing.T) {
 			"export default function handler(a, b, %[1]s = 7) { return %[1]s }",
 			"import x from './m.js'; export function handler() { var %[1]s = x; return %[1]s }",
 		} {
-			if r := run(t, e, sandbox.Script{Code: fmt.Sprintf(code, name), Files: files}, sandbox.Grants{}); string(r.Value) != "7" {
+			if r := run(t, e, sandbox.Script{Code: fmt.Sprintf(code, name), Files: files},
+				sandbox.Grants{}); string(r.Value) != "7" {
 				t.Errorf(code+": %[2]s, %[3]s", name, r.Value, r.Error)
 			}
 		}
@@ -185,20 +213,33 @@ func TestSourceMapComments(t *testing.T) {
 	if err := os.WriteFile(file, []byte(sourceMap), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, url := range []string{"file://" + file, "file://localhost" + file, strings.Repeat("../", 400) + file[1:], "data:application/json;base64," + base64.StdEncoding.EncodeToString([]byte(sourceMap)), "data:application/json,%7B%22version%22:3%7D", "elsewhere.js"} {
-		for _, comment := range []string{"//# sourceMappingURL=%s", "//@ sourceMappingURL=%s", "/*# sourceMappingURL=%s */", "/*@ sourceMappingURL=%s */", "//# sourceURL=%s", "x = '//# sourceMappingURL=%s'", "x = /[/]*# sourceMappingURL=/; //# sourceMappingURL=%s"} {
-			for _, code := range []string{"import './n.js';\nlet x;\nthrow new Error('where');\n", "import type { T } from './t.ts';\nlet x: any;\nthrow new Error('where');\n", "let x;\n\nthrow new Error('where');\n", "import { f } from './f.js';\n\nf();let x;\n"} {
-				s := sandbox.Script{Code: code + fmt.Sprintf(comment, url), TypeScript: strings.Contains(code, "any"), Files: map[string][]byte{
-					"n.js": nil, "t.ts": []byte("export type T = 1"), "f.js": []byte("\nlet x; export const f = () => { throw new Error('where') };\n" + fmt.Sprintf(comment, url)),
-				}}
+	for _, url := range []string{"file://" + file, "file://localhost" + file, strings.Repeat("../", 400) + file[1:],
+		"data:application/json;base64," + base64.StdEncoding.EncodeToString([]byte(sourceMap)),
+		"data:application/json,%7B%22version%22:3%7D", "elsewhere.js"} {
+		for _, comment := range []string{"//# sourceMappingURL=%s", "//@ sourceMappingURL=%s", "/*# sourceMappingURL=%s */",
+			"/*@ sourceMappingURL=%s */", "//# sourceURL=%s", "x = '//# sourceMappingURL=%s'",
+			"x = /[/]*# sourceMappingURL=/; //# sourceMappingURL=%s"} {
+			for _, code := range []string{"import './n.js';\nlet x;\nthrow new Error('where');\n",
+				"import type { T } from './t.ts';\nlet x: any;\nthrow new Error('where');\n",
+				"let x;\n\nthrow new Error('where');\n", "import { f } from './f.js';\n\nf();let x;\n"} {
+				s := sandbox.Script{Code: code + fmt.Sprintf(comment, url), TypeScript: strings.Contains(code, "any"),
+					Files: map[string][]byte{
+						"n.js": nil, "t.ts": []byte("export type T = 1"),
+						"f.js": []byte("\nlet x; export const f = () => { throw new Error('where') };\n" + fmt.Sprintf(comment, url)),
+					}}
 				r := run(t, e, s, sandbox.Grants{})
-				if r.Exception == nil || r.Exception.Line > 3 || strings.Contains(r.Exception.Stack, "424") || strings.Contains(r.Exception.Stack, "elsewhere") {
+				if r.Exception == nil || r.Exception.Line > 3 || strings.Contains(r.Exception.Stack, "424") ||
+					strings.Contains(r.Exception.Stack, "elsewhere") {
 					t.Errorf("%s after %q: %+v %s", fmt.Sprintf(comment, url[:min(len(url), 40)]), code, r.Exception, r.Error)
 				}
 			}
 		}
 	}
-	r := run(t, e, sandbox.Script{Code: "import './n.js'; ['//# sourceMappingURL=a', `/*@ sourceMappingURL=b`, /\\/\\/# sourceMappingURL=/.test('//# sourceMappingURL=')]", Files: map[string][]byte{"n.js": nil}}, sandbox.Grants{})
+	r := run(t, e,
+		sandbox.Script{
+			Code: "import './n.js'; ['//# sourceMappingURL=a', `/*@ sourceMappingURL=b`, /\\/\\/# " +
+				"sourceMappingURL=/.test('//# sourceMappingURL=')]", Files: map[string][]byte{"n.js": nil},
+		}, sandbox.Grants{})
 	if string(r.Value) != `["//# sourceMappingURL=a","/*@ sourceMappingURL=b",true]` {
 		t.Errorf("strings like such comments: %s, %s", r.Value, r.Error)
 	}

@@ -70,7 +70,8 @@ func (e Egress) ConnectFor(ctx context.Context, n Network, forTools bool, host s
 }
 
 func (e Egress) dialer() egress.Dialer {
-	return egress.Dialer{Resolver: e.Resolver, Dial: e.Dial, Connect: e.Connect, RootCAs: e.RootCAs, LoadRootCAs: e.LoadRootCAs}
+	return egress.Dialer{Resolver: e.Resolver, Dial: e.Dial, Connect: e.Connect, RootCAs: e.RootCAs,
+		LoadRootCAs: e.LoadRootCAs}
 }
 
 func (n Network) rules() egress.Rules {

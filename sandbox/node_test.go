@@ -85,7 +85,8 @@ func canonical(text string) string {
 func writeGolden(t *testing.T, name string, lines []string) {
 	t.Helper()
 	var script bytes.Buffer
-	script.WriteString("(async () => {\nconst plain = (k, v) => v === undefined ? null : typeof v === 'bigint' ? String(v) : v;\n")
+	script.WriteString(
+		"(async () => {\nconst plain = (k, v) => v === undefined ? null : typeof v === 'bigint' ? String(v) : v;\n")
 	for _, line := range lines {
 		fmt.Fprintf(&script, "console.log(JSON.stringify(%s, plain));\n", fmt.Sprintf(nodeHarness, line))
 	}

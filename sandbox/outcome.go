@@ -126,7 +126,8 @@ func (g *guest) pending() error {
 func (g *guest) escaping() error {
 	g.stage.failed = true
 	ex := &source.Exception{
-		Name: "SyntaxError", Message: "the code closes the function that it is the body of", Line: g.source.FirstLine(), Column: 1,
+		Name: "SyntaxError", Message: "the code closes the function that it is the body of", Line: g.source.FirstLine(),
+		Column: 1,
 	}
 	g.throw(ex)
 	if err := g.locate(ex); err != nil {

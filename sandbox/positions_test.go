@@ -59,16 +59,23 @@ func TestPositionsOfErrors(t *testing.T) {
 				continue
 			}
 			line, _, _ := strings.Cut(c.at, ":")
-			if typescript && fmt.Sprint(r.Exception.Line) != line || !typescript && fmt.Sprintf("%d:%d", r.Exception.Line, r.Exception.Column) != c.at {
-				t.Errorf("%s (TypeScript: %v)\n%d:%d, want %s: %s", c.code, typescript, r.Exception.Line, r.Exception.Column, c.at, r.Error)
+			if typescript && fmt.Sprint(r.Exception.Line) != line ||
+				!typescript && fmt.Sprintf("%d:%d", r.Exception.Line, r.Exception.Column) != c.at {
+				t.Errorf("%s (TypeScript: %v)\n%d:%d, want %s: %s", c.code, typescript, r.Exception.Line, r.Exception.Column,
+					c.at, r.Error)
 			}
 		}
 	}
-	r := run(t, e, sandbox.Script{Code: before + "const wrap = (f, ...rest) => f(...rest);\nwrap(\n  thrower,\n  1,\n);"}, sandbox.Grants{})
-	if r.Exception == nil || !strings.Contains(r.Exception.Stack, "thrower (script.js:2:32)") || !strings.Contains(r.Exception.Stack, "wrap (script.js:3:30)") || !strings.Contains(r.Exception.Stack, "<anonymous> (script.js:4:1)") {
+	r := run(t, e,
+		sandbox.Script{Code: before + "const wrap = (f, ...rest) => f(...rest);\nwrap(\n  thrower,\n  1,\n);"},
+		sandbox.Grants{})
+	if r.Exception == nil || !strings.Contains(r.Exception.Stack, "thrower (script.js:2:32)") ||
+		!strings.Contains(r.Exception.Stack, "wrap (script.js:3:30)") ||
+		!strings.Contains(r.Exception.Stack, "<anonymous> (script.js:4:1)") {
 		t.Errorf("%+v", r.Exception)
 	}
-	own := run(t, e, sandbox.Script{Code: "let at;\ntry {\n  null.x;\n} catch (e) {\n  at = e.stack;\n}\nat"}, sandbox.Grants{})
+	own := run(t, e, sandbox.Script{Code: "let at;\ntry {\n  null.x;\n} catch (e) {\n  at = e.stack;\n}\nat"},
+		sandbox.Grants{})
 	if !strings.Contains(string(own.Value), "(script.js:3:3)") {
 		t.Errorf("the guest reads %s", own.Value)
 	}

@@ -133,7 +133,8 @@ func (r *run) grant(script Script) (end func(), err error) {
 func (r *run) newClient(traceParent string) *egress.Client {
 	return egress.NewClient(egress.Config{
 		Rules: r.grants.Network.rules(), Dialer: r.engine.egress.dialer(), Seed: r.outside.seed, Wall: r.limits.Wall,
-		MaxBytes: r.limits.FetchBytes, TooMuch: r.limits.exceeded(LimitFetchBytes), Memory: &r.memory, TraceParent: traceParent,
+		MaxBytes: r.limits.FetchBytes, TooMuch: r.limits.exceeded(LimitFetchBytes), Memory: &r.memory,
+		TraceParent: traceParent,
 	})
 }
 

@@ -141,7 +141,8 @@ func (w *watch) beat() error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	samples := [...]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	samples := [...]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(samples[:])
 	heap, stack := int64(samples[0].Value.Uint64()), int64(samples[1].Value.Uint64())
 	if w.beats++; w.beats == 1 {
@@ -161,7 +162,8 @@ func (l Limits) unprepared(limit Limit) error {
 	switch limit {
 	case LimitMemory:
 		return &hostops.LimitError{
-			Limit: string(limit), Message: "memory limit exceeded: preparing the code takes more than " + bytesText(prepareBytes),
+			Limit:   string(limit),
+			Message: "memory limit exceeded: preparing the code takes more than " + bytesText(prepareBytes),
 		}
 	case LimitStack:
 		return &hostops.LimitError{Limit: string(limit), Message: "stack limit exceeded: the code is nested too deeply"}

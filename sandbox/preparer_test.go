@@ -42,7 +42,8 @@ func TestPreparer(t *testing.T) {
 	if os.Getenv("AIRLOCK_TEST_PREPARER") == "" {
 		return
 	}
-	e, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache"), SkipSelfTest: true})
+	e, err := sandbox.New(t.Context(),
+		sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache"), SkipSelfTest: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,8 @@ func TestPreparer(t *testing.T) {
 			files[name] = []byte(text)
 		}
 		began := time.Now()
-		r, err := e.Run(t.Context(), sandbox.Script{Code: p.Code, TypeScript: p.TypeScript, Files: files}, sandbox.Grants{Limits: sandbox.Limits{Wall: p.Wall, CPU: p.CPU}})
+		r, err := e.Run(t.Context(), sandbox.Script{Code: p.Code, TypeScript: p.TypeScript, Files: files},
+			sandbox.Grants{Limits: sandbox.Limits{Wall: p.Wall, CPU: p.CPU}})
 		answer := preparedResult{Result: r, Elapsed: time.Since(began), Spent: e.Spent()}
 		if err != nil {
 			answer.Err = err.Error()

@@ -23,7 +23,8 @@ func TestProgramsPrintAsNode(t *testing.T) {
 		t.Fatal(names, err)
 	}
 	e := newEngine(t)
-	grants := sandbox.Grants{Files: sandbox.FilesWrite, Modules: []string{"*"}, Limits: sandbox.Limits{Wall: 30 * time.Second, LogChars: 1 << 16}}
+	grants := sandbox.Grants{Files: sandbox.FilesWrite, Modules: []string{"*"},
+		Limits: sandbox.Limits{Wall: 30 * time.Second, LogChars: 1 << 16}}
 	for _, name := range names {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".js"), func(t *testing.T) {
 			code, err := os.ReadFile(name)

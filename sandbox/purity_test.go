@@ -27,7 +27,8 @@ func worlds(t *testing.T) (a, b world) {
 	one := func(year int, random byte) world {
 		var read atomic.Int64
 		now := func() time.Time {
-			return time.Date(year, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(read.Add(1)) * time.Duration(random) * time.Second)
+			return time.Date(year, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(read.Add(1)) * time.Duration(random) *
+				time.Second)
 		}
 		grants := allGrants(func(context.Context, json.RawMessage) (json.RawMessage, error) { return json.Marshal(year) })
 		grants.Limits = sandbox.Limits{Wall: 20 * time.Second, CPU: 150 * time.Millisecond, FileBytes: 64 << 20}
@@ -63,7 +64,8 @@ func seen(r sandbox.Result) string {
 // compare runs code in both worlds. It reports whether it was pure, and complains when it was and came to different things.
 func compare(t *testing.T, a, b world, name, code string, context map[string]json.RawMessage) (pure, ended bool) {
 	t.Helper()
-	script := sandbox.Script{Code: code, Context: context, Files: map[string][]byte{"a": []byte("a"), "big": bytes.Repeat([]byte("b"), 1<<16)}}
+	script := sandbox.Script{Code: code, Context: context,
+		Files: map[string][]byte{"a": []byte("a"), "big": bytes.Repeat([]byte("b"), 1<<16)}}
 	first, err := a.Run(t.Context(), script, a.grants)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
@@ -89,7 +91,8 @@ func compare(t *testing.T, a, b world, name, code string, context map[string]jso
 
 // reaching are the operations by which something from outside comes in. All others leave a run pure.
 var reaching = map[string]bool{
-	"random": true, "timeOrigin": true, "setup": true, "tool": true, "fetch.send": true, "fetch.abort": true, "crypto.generate": true, "crypto.oaep": true,
+	"random": true, "timeOrigin": true, "setup": true, "tool": true, "fetch.send": true, "fetch.abort": true,
+	"crypto.generate": true, "crypto.oaep": true,
 	"crypto.sign": true, "garbage": true,
 }
 
@@ -104,9 +107,11 @@ func TestPurityOfHostOperations(t *testing.T) {
 		name, _, _ := strings.Cut(c.name, " ")
 		code := strings.Replace(c.code, prelude, small, 1)
 		code = strings.Replace(code, "$sync('"+name+"', ...given)", "show($sync('"+name+"', ...given))", 1)
-		code = "const show = (v) => console.log(v instanceof ArrayBuffer ? $sync('buffer.encode', 'hex', v) : JSON.stringify(v));" + code
+		code = "const show = (v) => console.log(v instanceof ArrayBuffer ? $sync('buffer.encode', 'hex', v) : " +
+			"JSON.stringify(v));" + code
 		pure, ended := compare(t, a, b, c.name, code, keys)
-		if !ended && !pure && !reaching[name] && strings.HasPrefix(c.code, prelude+"let i = 0; try { const given") && !strings.Contains(c.code, "$request") {
+		if !ended && !pure && !reaching[name] && strings.HasPrefix(c.code, prelude+"let i = 0; try { const given") &&
+			!strings.Contains(c.code, "$request") {
 			t.Errorf("%s: computing makes the run impure", c.name)
 		}
 	}
@@ -160,8 +165,10 @@ func TestPurityOfPrograms(t *testing.T) {
 		"[...crypto.getRandomValues(new Uint8Array(9))]":   false,
 		"require('crypto').randomInt(1e9)":                 false,
 		"require('crypto').randomBytes(9).toString('hex')": false,
-		"(await crypto.subtle.exportKey('raw', await crypto.subtle.generateKey({ name: 'AES-GCM', length: 128 }, true, ['encrypt']))).byteLength": false,
-		"await new Request('http://a/', { method: 'POST', body: new FormData() }).text()":                                                         false,
+		"(await crypto.subtle.exportKey('raw', await crypto.subtle.generateKey({ name: 'AES-GCM', length: 128 }, true, " +
+			"['encrypt']))).byteLength": false,
+		"await new Request('http://a/', { method: 'POST', body: new FormData() " +
+			"}).text()": false,
 		"require('fs').statSync('/a').mtimeMs":                        false,
 		"require('fs').statSync('/a').birthtime":                      false,
 		"JSON.stringify(require('fs').statSync('/a'))":                false,

@@ -100,9 +100,11 @@ func TestExceptions(t *testing.T) {
 		{"}); (async () => {", false, "SyntaxError: ", 1, 2},
 		{"a\x00b", false, "SyntaxError: a NUL byte is not allowed in code", 1, 2},
 		{"1;\n'\xff'", false, "SyntaxError: code is not valid UTF-8", 2, 2},
-		{"const n: number = 1", false, "SyntaxError: missing initializer for " + kind + "; as TypeScript it is correct: set language to typescript", 1, 8},
+		{"const n: number = 1", false,
+			"SyntaxError: missing initializer for " + kind + "; as TypeScript it is correct: set language to typescript", 1, 8},
 		{"throw 'text'", false, "Error: text", 0, 0},
-		{"type A = { x: number };\n\nfunction f(a: A) {\n  const é = 1; throw new Error('ts');\n}\nf({ x: 1 })", true, "Error: ts", 4, 26},
+		{"type A = { x: number };\n\nfunction f(a: A) {\n  const é = 1; throw new Error('ts');\n}\nf({ x: 1 })", true,
+			"Error: ts", 4, 26},
 		{"const a: number = f(1", true, "SyntaxError: unexpected end of input", 1, 22},
 		{"'日本'; let x: = 1", true, `SyntaxError: Unexpected "="`, 1, 14},
 		{"let x: = 1", true, `SyntaxError: Unexpected "="`, 1, 8},
@@ -145,14 +147,16 @@ func TestTypeScript(t *testing.T) {
 func TestSeedRepeatsARun(t *testing.T) {
 	e := newEngine(t)
 	seed := int64(42)
-	code := "const a = [Math.random(), Date.now(), performance.now()]; await new Promise((r) => setTimeout(r, 3)); return [a, Math.random(), Date.now()]"
+	code := "const a = [Math.random(), Date.now(), performance.now()]; await new Promise((r) => setTimeout(r, 3)); " +
+		"return [a, Math.random(), Date.now()]"
 	first := run(t, e, sandbox.Script{Code: code, Seed: &seed}, sandbox.Grants{})
 	second := run(t, e, sandbox.Script{Code: code, Seed: &seed}, sandbox.Grants{})
 	if first.Error != "" || string(first.Value) != string(second.Value) || first.Usage.Ticks != second.Usage.Ticks {
 		t.Errorf("the same seed gave %s and %s (%s)", first.Value, second.Value, first.Error)
 	}
 	other := int64(43)
-	if third := run(t, e, sandbox.Script{Code: code, Seed: &other}, sandbox.Grants{}); string(third.Value) == string(first.Value) {
+	if third := run(t, e, sandbox.Script{Code: code, Seed: &other}, sandbox.Grants{}); string(third.Value) ==
+		string(first.Value) {
 		t.Errorf("another seed gave the same %s", third.Value)
 	}
 }

@@ -30,7 +30,8 @@ func TestCodeThatRunsAgain(t *testing.T) {
 				if r := run(t, e, sandbox.Script{Code: filler}, sandbox.Grants{}); string(r.Value) != fmt.Sprint(i) {
 					t.Errorf("%s %s", r.Value, r.Error)
 				}
-				if r := run(t, e, sandbox.Script{Code: "input + 1", Input: fmt.Append(nil, i)}, sandbox.Grants{}); string(r.Value) != fmt.Sprint(i+1) {
+				if r := run(t, e, sandbox.Script{Code: "input + 1", Input: fmt.Append(nil, i)},
+					sandbox.Grants{}); string(r.Value) != fmt.Sprint(i+1) {
 					t.Errorf("%s, want %d", r.Value, i+1)
 				}
 			}

@@ -19,32 +19,37 @@ func echo(_ context.Context, params json.RawMessage) (json.RawMessage, error) { 
 
 func TestTools(t *testing.T) {
 	e := newEngine(t)
-	number := json.RawMessage(`{"type":"object","properties":{"n":{"type":"number"}},"required":["n"],"additionalProperties":false}`)
+	number := json.RawMessage(
+		`{"type":"object","properties":{"n":{"type":"number"}},"required":["n"],"additionalProperties":false}`)
 	grants := sandbox.Grants{
 		Tools: []sandbox.Tool{
-			{Name: "math:double", InputSchema: number, OutputSchema: json.RawMessage(`{"type":"number"}`), Call: func(_ context.Context, p json.RawMessage) (json.RawMessage, error) {
-				var in struct{ N float64 }
-				if err := json.Unmarshal(p, &in); err != nil {
-					return nil, err
-				}
-				if in.N < 0 {
-					return json.RawMessage(`"negative"`), nil
-				}
-				return json.Marshal(2 * in.N)
-			}},
+			{Name: "math:double", InputSchema: number, OutputSchema: json.RawMessage(`{"type":"number"}`),
+				Call: func(_ context.Context, p json.RawMessage) (json.RawMessage, error) {
+					var in struct{ N float64 }
+					if err := json.Unmarshal(p, &in); err != nil {
+						return nil, err
+					}
+					if in.N < 0 {
+						return json.RawMessage(`"negative"`), nil
+					}
+					return json.Marshal(2 * in.N)
+				}},
 			{Name: "my-ns.do.it now", Call: echo},
 			{Name: "alone", Call: echo},
 			{Name: "now:blocking", Call: echo, Blocking: true},
-			{Name: "bad:error", Call: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, errors.New("no luck") }},
+			{Name: "bad:error",
+				Call: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, errors.New("no luck") }},
 			{Name: "bad:panic", Call: func(context.Context, json.RawMessage) (json.RawMessage, error) { panic("x") }},
-			{Name: "bad:json", Call: func(context.Context, json.RawMessage) (json.RawMessage, error) { return json.RawMessage("{"), nil }},
+			{Name: "bad:json",
+				Call: func(context.Context, json.RawMessage) (json.RawMessage, error) { return json.RawMessage("{"), nil }},
 			{Name: "bad:deep", Call: func(context.Context, json.RawMessage) (json.RawMessage, error) {
 				return json.RawMessage(strings.Repeat("[", 100000) + strings.Repeat("]", 100000)), nil
 			}},
-			{Name: "bad:slow", Timeout: time.Millisecond, Call: func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
-				<-make(chan struct{})
-				return nil, nil
-			}},
+			{Name: "bad:slow", Timeout: time.Millisecond,
+				Call: func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+					<-make(chan struct{})
+					return nil, nil
+				}},
 		},
 		HostCalls: map[string]sandbox.HostCall{"host.echo": echo},
 	}
@@ -56,17 +61,22 @@ func TestTools(t *testing.T) {
 		{"now.blocking({a: 1}).a + (await now.blocking({a: 2})).a", "3"},
 		{"await host.echo()", "null"},
 		{"(await Promise.all([1, 2, 3].map(n => math.double({n})))).join()", `"2,4,6"`},
-		{"try { await math.double({n: 'x'}) } catch (e) { return [e.name, e.tool, e.message] }", `["TypeError","math:double","tool math:double: the parameters do not fit: n: got string, want number"]`},
-		{"try { await math.double({}) } catch (e) { return e.message }", `"tool math:double: the parameters do not fit: the value: missing property 'n'"`},
-		{"try { await math.double({n: -1}) } catch (e) { return e.message }", `"tool math:double: the answer does not fit: the value: got string, want number"`},
+		{"try { await math.double({n: 'x'}) } catch (e) { return [e.name, e.tool, e.message] }",
+			`["TypeError","math:double","tool math:double: the parameters do not fit: n: got string, want number"]`},
+		{"try { await math.double({}) } catch (e) { return e.message }",
+			`"tool math:double: the parameters do not fit: the value: missing property 'n'"`},
+		{"try { await math.double({n: -1}) } catch (e) { return e.message }",
+			`"tool math:double: the answer does not fit: the value: got string, want number"`},
 		{"try { math.double.sync(1) } catch (e) { return [e.tool, e instanceof TypeError] }", `["math:double",true]`},
 		{"try { await bad.error() } catch (e) { return e.message }", `"tool bad:error: no luck"`},
 		{"try { await bad.panic() } catch (e) { return e.message }", `"tool bad:panic: the call failed"`},
 		{"try { await bad.json() } catch (e) { return e.message }", `"tool bad:json: the answer is not valid JSON"`},
-		{"try { await bad.deep() } catch (e) { return e.message }", `"tool bad:deep: the answer is nested more than 512 levels deep: answer[0][0][0][0][0][0]…"`},
+		{"try { await bad.deep() } catch (e) { return e.message }",
+			`"tool bad:deep: the answer is nested more than 512 levels deep: answer[0][0][0][0][0][0]…"`},
 		{"try { await bad.slow() } catch (e) { return e.message }", `"tool bad:slow: no answer within 1ms"`},
 		{"let o = {}; o.o = o; try { await alone.call(o) } catch (e) { return e.name }", `"TypeError"`},
-		{"try { await alone.call(() => 1) } catch (e) { return e.message }", `"tool alone: the parameters cannot be written as JSON"`},
+		{"try { await alone.call(() => 1) } catch (e) { return e.message }",
+			`"tool alone: the parameters cannot be written as JSON"`},
 		{"Object.prototype.toJSON = () => 'patched'; Array.prototype[0] = 9; await alone.call({a: 1})", `"patched"`},
 	} {
 		r, err := e.Run(t.Context(), sandbox.Script{Code: c.code}, grants)
@@ -81,10 +91,11 @@ func TestTools(t *testing.T) {
 	if err != nil || r.Limit != sandbox.LimitAPICalls || r.Usage.APICalls != 50 {
 		t.Errorf("calls without end: %+v %v", r, err)
 	}
-	slow := sandbox.Grants{Limits: sandbox.Limits{Wall: 20 * time.Millisecond}, HostCalls: map[string]sandbox.HostCall{"a.b": func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
-		<-make(chan struct{})
-		return nil, nil
-	}}}
+	slow := sandbox.Grants{Limits: sandbox.Limits{Wall: 20 * time.Millisecond},
+		HostCalls: map[string]sandbox.HostCall{"a.b": func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+			<-make(chan struct{})
+			return nil, nil
+		}}}
 	for _, code := range []string{"a.b.sync()", "await a.b()"} {
 		r, err := e.Run(t.Context(), sandbox.Script{Code: code}, slow)
 		if err != nil || r.Limit != sandbox.LimitWall {
@@ -107,14 +118,17 @@ func TestHostileSchemas(t *testing.T) {
 		{"meta", `{"$schema":"http://169.254.169.254/latest"}`, "", "must not refer to"},
 		{"look-behind", `{"pattern":"(?<=a)b"}`, "", "not a regular expression of the RE2 kind"},
 		{"huge pattern", `{"pattern":"[a-z]{900}[a-z]{900}[a-z]{900}"}`, "", "too large"},
-		{"deep", strings.Repeat(`{"not":`, 100) + "true" + strings.Repeat("}", 100), "", "nested more than 32 levels deep: schema.not.not"},
+		{"deep", strings.Repeat(`{"not":`, 100) + "true" + strings.Repeat("}", 100), "",
+			"nested more than 32 levels deep: schema.not.not"},
 		{"long", `{"description":"` + strings.Repeat("x", 70000) + `"}`, "", "at most 65536"},
 		{"not a schema", `{"type":7}`, "", "not a valid JSON Schema"},
 		{"doubling", `{"$defs":{` + defs + `},"$ref":"#/$defs/a29"}`, "{}", "too many steps"},
 		{"tree", tree, nested, "too many steps"},
 		{"endless", `{"$ref":"#"}`, "{}", ""},
-		{"backtracking", `{"properties":{"s":{"pattern":"^(a+)+$"}}}`, `{"s":"` + strings.Repeat("a", 30000) + `!"}`, "does not match"},
-		{"long match", `{"properties":{"s":{"pattern":"(x?){400}y"}}}`, `{"s":"` + strings.Repeat("x", 900000) + `"}`, "too many steps"},
+		{"backtracking", `{"properties":{"s":{"pattern":"^(a+)+$"}}}`, `{"s":"` + strings.Repeat("a", 30000) + `!"}`,
+			"does not match"},
+		{"long match", `{"properties":{"s":{"pattern":"(x?){400}y"}}}`, `{"s":"` + strings.Repeat("x", 900000) + `"}`,
+			"too many steps"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tool := sandbox.Tool{Name: "a:b", InputSchema: json.RawMessage(c.schema), Call: echo}
@@ -131,7 +145,8 @@ func TestHostileSchemas(t *testing.T) {
 				}
 				t.Fatal(err)
 			}
-			r, err := e.Run(t.Context(), sandbox.Script{Code: "await a.b(input)", Input: json.RawMessage(c.params)}, sandbox.Grants{Tools: []sandbox.Tool{tool}})
+			r, err := e.Run(t.Context(), sandbox.Script{Code: "await a.b(input)", Input: json.RawMessage(c.params)},
+				sandbox.Grants{Tools: []sandbox.Tool{tool}})
 			if err != nil || !strings.Contains(r.Error, c.want) || r.Error == "" {
 				t.Fatalf("got %s %s %v, want %q", r.Value, r.Error, err, c.want)
 			}
@@ -168,7 +183,8 @@ func TestHTTPTools(t *testing.T) {
 	tool := func(path string) sandbox.Tool { return sandbox.Tool{Name: "t:" + path[1:], URL: server.URL + path} }
 	grants := sandbox.Grants{
 		Network: sandbox.Network{OpenedHosts: []string{host}},
-		Tools:   []sandbox.Tool{tool("/wrapped"), tool("/bare"), tool("/broken"), tool("/text"), tool("/empty"), tool("/elsewhere"), tool("/huge")},
+		Tools: []sandbox.Tool{tool("/wrapped"), tool("/bare"), tool("/broken"), tool("/text"), tool("/empty"),
+			tool("/elsewhere"), tool("/huge")},
 	}
 	for _, c := range []struct{ code, want string }{
 		{"await t.wrapped({a: [1]})", `{"tool":"t:wrapped","params":{"a":[1]},"executionId":"exec_1"}`},
@@ -176,7 +192,9 @@ func TestHTTPTools(t *testing.T) {
 		{"await t.empty()", "null"},
 		{"await t.broken().catch(e => e.message)", `"tool t:broken: the tool's server answered 500: out of cheese"`},
 		{"await t.text().catch(e => e.message)", `"tool t:text: the answer is not valid JSON"`},
-		{"await t.elsewhere().catch(e => e.message)", `"tool t:elsewhere: ` + host + ` redirects elsewhere: the host 127.0.0.2:9 is not among the hosts that this execution may reach"`},
+		{"await t.elsewhere().catch(e => e.message)",
+			`"tool t:elsewhere: ` + host +
+				` redirects elsewhere: the host 127.0.0.2:9 is not among the hosts that this execution may reach"`},
 		{"await t.huge().catch(e => e.message)", `"tool t:huge: the answer has 4194305 bytes; at most 4194304 are accepted"`},
 	} {
 		r, err := e.Run(t.Context(), sandbox.Script{ID: "exec_1", Code: c.code}, grants)
@@ -193,7 +211,8 @@ func TestHTTPTools(t *testing.T) {
 
 func TestToolNames(t *testing.T) {
 	for name, want := range map[string]string{
-		"ns:method": "ns.method", "ns.method": "ns.method", "ns": "ns.call", "a:b:c": "a.b_c", "a.b.c": "a.b_c", "a:b.c": "a.b_c",
+		"ns:method": "ns.method", "ns.method": "ns.method", "ns": "ns.call", "a:b:c": "a.b_c", "a.b.c": "a.b_c",
+		"a:b.c":       "a.b_c",
 		"my-ns:do it": "my_ns.do_it", "ns:": "ns.call", "ünï:$x": "_n_.$x", "a:😀": "a.__",
 	} {
 		namespace, method := sandbox.ToolGlobal(name)
@@ -207,8 +226,11 @@ func TestToolNames(t *testing.T) {
 // that the language calls by itself is none.
 func TestGlobalsAreNoNamespaces(t *testing.T) {
 	e := newEngine(t)
-	grants := sandbox.Grants{Network: sandbox.Network{Mode: sandbox.NetworkPublic, Secrets: []sandbox.Secret{{Name: "A", Value: "b"}}}}
-	r := run(t, e, sandbox.Script{Code: "[...Object.getOwnPropertyNames(globalThis), ...Object.getOwnPropertyNames(Object.prototype)]"}, grants)
+	grants := sandbox.Grants{Network: sandbox.Network{Mode: sandbox.NetworkPublic,
+		Secrets: []sandbox.Secret{{Name: "A", Value: "b"}}}}
+	r := run(t, e,
+		sandbox.Script{Code: "[...Object.getOwnPropertyNames(globalThis), " +
+			"...Object.getOwnPropertyNames(Object.prototype)]"}, grants)
 	var names []string
 	if err := json.Unmarshal(r.Value, &names); err != nil || len(names) < 100 {
 		t.Fatal(r.Error, err, len(names))

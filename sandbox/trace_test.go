@@ -17,7 +17,8 @@ func TestTrace(t *testing.T) {
 		Network: sandbox.Network{Mode: sandbox.NetworkPublic, OpenedHosts: []string{"example.com"}},
 		Tools:   []sandbox.Tool{{Name: "a:b", URL: "http://example.com/tool"}},
 	}
-	code := "await fetch('http://example.com/1'); await fetch('http://example.com/2', {headers: {traceparent: '" + own + "'}}); await fetch('http://example.com/to/302?url=/3'); await a.b().catch(() => {})"
+	code := "await fetch('http://example.com/1'); await fetch('http://example.com/2', {headers: {traceparent: '" + own +
+		"'}}); await fetch('http://example.com/to/302?url=/3'); await a.b().catch(() => {})"
 	for _, given := range []string{trace, ""} {
 		o.seen = nil
 		if r := run(t, e, sandbox.Script{Code: code, TraceParent: given}, grants); r.Error != "" {

@@ -18,7 +18,8 @@ import (
 // without a version.
 func TestWarmCode(t *testing.T) {
 	e := newEngine(t)
-	tools := []sandbox.Tool{{Name: "a:b", Call: func(context.Context, json.RawMessage) (json.RawMessage, error) { return json.RawMessage("7"), nil }}}
+	tools := []sandbox.Tool{{Name: "a:b",
+		Call: func(context.Context, json.RawMessage) (json.RawMessage, error) { return json.RawMessage("7"), nil }}}
 	for _, c := range []struct{ code, cold string }{
 		{"export default (x) => x.n + 1", ""},
 		{"export default function main(x, context) { return [x.n, context.k, k, input.n, typeof output] }", ""},
@@ -30,22 +31,40 @@ func TestWarmCode(t *testing.T) {
 		{"export default 5; globalThis.output = 6", ""},
 		{"globalThis.output = 6; export default undefined", ""},
 		{"export default () => undefined; globalThis.output = 7", ""},
-		{"const m = new Map([[1, {}]]); const w = new WeakMap(); class A { #x = 1; get x() { return this.#x } } export default () => [m.size, new A().x, w.has(m)]", ""},
+		{
+			"const m = new Map([[1, {}]]); const w = new WeakMap(); class A { #x = 1; get x() { return this.#x } } export " +
+				"default () => [m.size, new A().x, w.has(m)]", "",
+		},
 		{"const p = Promise.resolve(3); export default async () => await p", ""},
 		{"const x = await Promise.all([1, Promise.resolve(2)]); export default () => x", ""},
 		{"import lib from './lib.js'; export default (x) => lib(x.n)", ""},
 		{"import lib from './lib.js'; lib(input.n) + k", ""},
 		{"import data from './data.json'; const twice = data.n * 2; export default () => twice", ""},
-		{"import {createHash} from 'node:crypto'; const h = createHash('sha256').update('a').digest('hex'); export default () => h", ""},
-		{"const d = Buffer.from(await crypto.subtle.digest('SHA-256', new Uint8Array(3))).toString('hex'); export default () => d", ""},
-		{"const u = new URL('http://h/p?a=1'); const t = new TextDecoder().decode(new TextEncoder().encode('é')); export default () => [u.searchParams.get('a'), t, structuredClone({a: 1}), atob('YQ==')]", ""},
+		{
+			"import {createHash} from 'node:crypto'; const h = createHash('sha256').update('a').digest('hex'); export " +
+				"default () => h", "",
+		},
+		{
+			"const d = Buffer.from(await crypto.subtle.digest('SHA-256', new Uint8Array(3))).toString('hex'); export " +
+				"default () => d", "",
+		},
+		{
+			"const u = new URL('http://h/p?a=1'); const t = new TextDecoder().decode(new TextEncoder().encode('é')); " +
+				"export default () => [u.searchParams.get('a'), t, structuredClone({a: 1}), atob('YQ==')]", "",
+		},
 		{"const f = new Intl.NumberFormat('en', {minimumFractionDigits: 2}); export default () => f.format(1234.5)", ""},
 		{"let ok; try { require('child_process') } catch (e) { ok = e.code } export default () => ok", ""},
-		{"let deep = 0; const f = () => { deep++; f() }; try { f() } catch (e) { deep = e instanceof RangeError } export default () => deep", ""},
+		{
+			"let deep = 0; const f = () => { deep++; f() }; try { f() } catch (e) { deep = e instanceof RangeError } " +
+				"export default () => deep", "",
+		},
 		{"export default async () => await a.b()", ""},
 		{"export default async () => (await fetch('http://x.invalid/').catch((e) => e.name))", ""},
 		{"export default () => { throw new TypeError('late') }", ""},
-		{"Object.prototype.polluted = 1; Array.prototype.map = () => 'mine'; export default () => [({}).polluted, [1].map(String)]", ""},
+		{
+			"Object.prototype.polluted = 1; Array.prototype.map = () => 'mine'; export default () => [({}).polluted, " +
+				"[1].map(String)]", "",
+		},
 		{"globalThis.fetch = () => 'mine'; export default () => fetch()", ""},
 		{"(x) => x.n", ""},
 		{"async function main(x) { return x.n }", ""},
@@ -60,8 +79,12 @@ func TestWarmCode(t *testing.T) {
 		{"const t = performance.timeOrigin; export default () => typeof t", "it reads the clock while it loads"},
 		{"const t = Math.random(); export default () => t < 1", "it draws random numbers while it loads"},
 		{"const t = crypto.randomUUID(); export default () => t.length", "it draws random numbers while it loads"},
-		{"const t = crypto.getRandomValues(new Uint8Array(2)); export default () => t.length", "it draws random numbers while it loads"},
-		{"const t = await crypto.subtle.generateKey({name: 'HMAC', hash: 'SHA-256'}, true, ['sign']); export default () => t.type", "it draws random numbers while it loads"},
+		{"const t = crypto.getRandomValues(new Uint8Array(2)); export default () => t.length",
+			"it draws random numbers while it loads"},
+		{
+			"const t = await crypto.subtle.generateKey({name: 'HMAC', hash: 'SHA-256'}, true, ['sign']); export default () " +
+				"=> t.type", "it draws random numbers while it loads",
+		},
 		{"setTimeout(() => {}, 1); export default () => 1", "it sets a timer while it loads"},
 		{"await new Promise((done) => setTimeout(done, 1)); export default () => 1", "it sets a timer while it loads"},
 		{"console.log('loaded'); export default () => 1", "it prints while it loads"},
@@ -71,13 +94,21 @@ func TestWarmCode(t *testing.T) {
 		{"input = 9; export default () => input", "it looks for input while it loads"},
 		{"const v = k; export default () => v", "it looks for k while it loads"},
 		{"const v = {...globalThis}; export default () => v.k", "it looks for k while it loads"},
-		{"Object.defineProperty(globalThis, 'input', {value: 1}); export default () => input", "it looks for input while it loads"},
+		{"Object.defineProperty(globalThis, 'input', {value: 1}); export default () => input",
+			"it looks for input while it loads"},
 		{"Object.freeze(globalThis); export default () => 1", "it looks for "},
 		{"Object.preventExtensions(globalThis); export default () => input.n", "it looks for globalThis while it loads"},
-		{"let r; try { r = await fetch('http://x.invalid/') } catch (e) { r = e.name } export default () => r", "it calls the host while it loads (fetch"},
-		{"const b = await new Response(new Blob(['x']).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer(); export default () => typeof b", "it calls the host while it loads (zip.open)"},
-		{"require('fs').writeFileSync('/x', 'y'); export default () => require('fs').readFileSync('/x', 'utf8')", "it uses files while it loads"},
-		{"const s = require('fs').readFileSync('/data.json', 'utf8'); export default () => s", "it uses files while it loads"},
+		{"let r; try { r = await fetch('http://x.invalid/') } catch (e) { r = e.name } export default () => r",
+			"it calls the host while it loads (fetch"},
+		{
+			"const b = await new Response(new Blob(['x']).stream().pipeThrough(new " +
+				"CompressionStream('gzip'))).arrayBuffer(); export default () => typeof b",
+			"it calls the host while it loads (zip.open)",
+		},
+		{"require('fs').writeFileSync('/x', 'y'); export default () => require('fs').readFileSync('/x', 'utf8')",
+			"it uses files while it loads"},
+		{"const s = require('fs').readFileSync('/data.json', 'utf8'); export default () => s",
+			"it uses files while it loads"},
 		{"throw new TypeError('early'); export default () => 1", "it throws while it loads"},
 		{"import './bad.js'; export default () => 1", "it throws while it loads"},
 		{"const f = () => f(); f(); export default f", "it throws while it loads"},
@@ -88,9 +119,11 @@ func TestWarmCode(t *testing.T) {
 	} {
 		script := sandbox.Script{
 			Code: c.code, Input: json.RawMessage(`{"n":3}`), Context: map[string]json.RawMessage{"k": json.RawMessage(`"v"`)},
-			Files: map[string][]byte{"lib.js": []byte("const table = [1, 2, 3]; export default (n) => table[n - 1] * 10;"), "data.json": []byte(`{"n": 4}`), "bad.js": []byte("\n  null.x;")},
+			Files: map[string][]byte{"lib.js": []byte("const table = [1, 2, 3]; export default (n) => table[n - 1] * 10;"),
+				"data.json": []byte(`{"n": 4}`), "bad.js": []byte("\n  null.x;")},
 		}
-		grants := sandbox.Grants{Tools: tools, Files: sandbox.FilesWrite, Modules: []string{"*"}, Network: sandbox.Network{Mode: sandbox.NetworkPublic}}
+		grants := sandbox.Grants{Tools: tools, Files: sandbox.FilesWrite, Modules: []string{"*"},
+			Network: sandbox.Network{Mode: sandbox.NetworkPublic}}
 		want := run(t, e, script, grants)
 		if want.Warm || want.Cold != "" {
 			t.Fatalf("%s: warm without a version", c.code)
@@ -100,9 +133,11 @@ func TestWarmCode(t *testing.T) {
 		for i := range ticks {
 			got := run(t, e, script, grants)
 			ticks[i] = got.Usage.Ticks
-			if string(got.Value) != string(want.Value) || got.Error != want.Error || got.Output != want.Output || fmt.Sprint(got.Exception) != fmt.Sprint(want.Exception) ||
+			if string(got.Value) != string(want.Value) || got.Error != want.Error || got.Output != want.Output ||
+				fmt.Sprint(got.Exception) != fmt.Sprint(want.Exception) ||
 				got.Pure != want.Pure || got.Usage.APICalls != want.Usage.APICalls {
-				t.Errorf("%s\nrun %d: %s %q %v, without a version %s %q %v", c.code, i, got.Value, got.Error, got.Exception, want.Value, want.Error, want.Exception)
+				t.Errorf("%s\nrun %d: %s %q %v, without a version %s %q %v", c.code, i, got.Value, got.Error, got.Exception,
+					want.Value, want.Error, want.Exception)
 			}
 			switch {
 			case c.cold == "none":
@@ -143,7 +178,8 @@ export default (x) => {
 		if err := json.Unmarshal(r.Value, &got); err != nil {
 			t.Fatal(err)
 		}
-		if got.N != 1 || got.Dirt != 1 || len(got.Keys) != 1 || got.Keys[0] != i || len(got.Shared) != 1 || len(got.Left) != 1 {
+		if got.N != 1 || got.Dirt != 1 || len(got.Keys) != 1 || got.Keys[0] != i || len(got.Shared) != 1 ||
+			len(got.Left) != 1 {
 			t.Fatalf("run %d sees another: %s", i, r.Value)
 		}
 		if age := time.Since(time.UnixMilli(got.Now)); age < -time.Second || age > time.Minute {
@@ -154,14 +190,18 @@ export default (x) => {
 		} else {
 			seen[r] = true
 		}
-		other := run(t, e, sandbox.Script{Code: "[typeof shared, ({}).dirt ?? 0, Object.keys(globalThis).filter((k) => k.startsWith('left'))]"}, sandbox.Grants{})
+		other := run(t, e,
+			sandbox.Script{Code: "[typeof shared, ({}).dirt ?? 0, Object.keys(globalThis).filter((k) => " +
+				"k.startsWith('left'))]"}, sandbox.Grants{})
 		if string(other.Value) != `["undefined",0,[]]` {
 			t.Fatalf("another script sees %s", other.Value)
 		}
 	}
 	seed := int64(5)
-	draws := sandbox.Script{Version: "draws", Code: "export default () => [Math.random(), crypto.randomUUID(), Date.now()]", Seed: &seed}
-	if a, b := run(t, e, draws, sandbox.Grants{}), run(t, e, draws, sandbox.Grants{}); string(a.Value) != string(b.Value) || !a.Warm || len(a.Value) == 0 {
+	draws := sandbox.Script{Version: "draws",
+		Code: "export default () => [Math.random(), crypto.randomUUID(), Date.now()]", Seed: &seed}
+	if a, b := run(t, e, draws, sandbox.Grants{}), run(t, e, draws,
+		sandbox.Grants{}); string(a.Value) != string(b.Value) || !a.Warm || len(a.Value) == 0 {
 		t.Errorf("the same seed gives %s and %s", a.Value, b.Value)
 	}
 }
@@ -215,8 +255,10 @@ func TestWarmHostile(t *testing.T) {
 			if c.limit == sandbox.LimitMemory {
 				wall = 10 * time.Second
 			}
-			r := run(t, e, sandbox.Script{Version: c.code, Code: c.code}, sandbox.Grants{Limits: sandbox.Limits{Wall: wall, MemoryBytes: 16 << 20}})
-			if c.limit != "" && r.Limit != c.limit || r.Limit == "" || r.Usage.MemoryBytes > 16<<20 || r.Usage.Ticks == 0 && r.Limit == sandbox.LimitWall {
+			r := run(t, e, sandbox.Script{Version: c.code, Code: c.code},
+				sandbox.Grants{Limits: sandbox.Limits{Wall: wall, MemoryBytes: 16 << 20}})
+			if c.limit != "" && r.Limit != c.limit || r.Limit == "" || r.Usage.MemoryBytes > 16<<20 ||
+				r.Usage.Ticks == 0 && r.Limit == sandbox.LimitWall {
 				t.Errorf("%s: run %d: %q %q %+v", c.code, i, r.Limit, r.Error, r.Usage)
 			}
 			if took := time.Since(start); took > 20*time.Second {
@@ -224,16 +266,19 @@ func TestWarmHostile(t *testing.T) {
 			}
 		}
 	}
-	fat := sandbox.Script{Version: "fat", Code: "const a = new Uint8Array(12 << 20).fill(1); export default () => a.length"}
+	fat := sandbox.Script{Version: "fat",
+		Code: "const a = new Uint8Array(12 << 20).fill(1); export default () => a.length"}
 	if r := run(t, e, fat, sandbox.Grants{}); !r.Warm || r.Usage.MemoryBytes < 12<<20 {
 		t.Errorf("%v %q: %d bytes", r.Warm, r.Error, r.Usage.MemoryBytes)
 	}
 	if r := run(t, e, fat, sandbox.Grants{Limits: sandbox.Limits{MemoryBytes: 8 << 20}}); r.Limit != sandbox.LimitMemory {
 		t.Errorf("what loading took does not count: %q %q", r.Limit, r.Error)
 	}
-	huge := sandbox.Script{Version: "huge", Code: "const a = new Uint8Array(30 << 20).fill(1); export default () => a.length"}
+	huge := sandbox.Script{Version: "huge",
+		Code: "const a = new Uint8Array(30 << 20).fill(1); export default () => a.length"}
 	for range 2 {
-		if r := run(t, e, huge, sandbox.Grants{}); r.Warm || !strings.Contains(r.Cold, "too much to be kept") || string(r.Value) != fmt.Sprint(30<<20) {
+		if r := run(t, e, huge, sandbox.Grants{}); r.Warm || !strings.Contains(r.Cold, "too much to be kept") ||
+			string(r.Value) != fmt.Sprint(30<<20) {
 			t.Errorf("%v %q %s %q", r.Warm, r.Cold, r.Value, r.Error)
 		}
 	}
@@ -243,14 +288,16 @@ func TestWarmHostile(t *testing.T) {
 func TestWarmReplay(t *testing.T) {
 	first, second := newEngine(t), newEngine(t)
 	for _, code := range []string{
-		"const t = []; for (let i = 0; i < 50000; i++) t.push({i}); export default () => [t.length, Date.now(), Math.random(), crypto.randomUUID()]",
+		"const t = []; for (let i = 0; i < 50000; i++) t.push({i}); export default () => [t.length, Date.now(), " +
+			"Math.random(), crypto.randomUUID()]",
 		"const t = Date.now(); export default () => [t, Math.random()]",
 		"const t = []; for (let i = 0; i < 30000; i++) t.push(i); export default () => { for (;;) t.push(Date.now()) }",
 		"for (;;) Math.sqrt(2); export default 1",
 		"import lib from './lib.js'; await new Promise((d) => setTimeout(d, 2)); [lib, Date.now()]",
 	} {
 		grants := sandbox.Grants{Limits: sandbox.Limits{CPU: 100 * time.Millisecond}}
-		script := sandbox.Script{Version: code, Code: code, Files: map[string][]byte{"lib.js": []byte("export default [1, 2].map((x) => x * 2)")}}
+		script := sandbox.Script{Version: code, Code: code,
+			Files: map[string][]byte{"lib.js": []byte("export default [1, 2].map((x) => x * 2)")}}
 		for range 2 {
 			was := run(t, first, script, grants)
 			again := grants
@@ -283,7 +330,9 @@ func images(t *testing.T) int {
 // TestWarmBounded: the images of many versions take no more than they may, whoever runs them at once.
 func TestWarmBounded(t *testing.T) {
 	before := images(t)
-	e, err := sandbox.New(t.Context(), sandbox.Config{EngineBuild: testBuild, CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache"), WarmBytes: 20 << 20})
+	e, err := sandbox.New(t.Context(),
+		sandbox.Config{EngineBuild: testBuild, CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache"),
+			WarmBytes: 20 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

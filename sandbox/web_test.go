@@ -38,8 +38,12 @@ func TestWebPlatform(t *testing.T) {
 		{decode("gb18030", "0xa6, 0xd9, 0x82, 0x35, 0x90, 0x37"), `"` + "\ufe10\u9fb4" + `"`},
 		{decode("gbk", "0x81, 0x30, 0x41"), `"` + "\ufffd0A" + `"`},
 		{decode("gbk", "0x81, 0x30"), `"` + "\ufffd" + `"`},
-		{"(() => { const d = new TextDecoder('gb18030'); return [0x81, 0x30, 0x81, 0x30].map((b) => d.decode(new Uint8Array([b]), {stream: true})).join('|') })()", `"|||` + "\u0080" + `"`},
-		{"[String(URL), `${setTimeout}`, String((x) => x)]", `["function URL() {\n    [native code]\n}","function setTimeout() {\n    [native code]\n}","(x) => x"]`},
+		{
+			"(() => { const d = new TextDecoder('gb18030'); return [0x81, 0x30, 0x81, 0x30].map((b) => d.decode(new " +
+				"Uint8Array([b]), {stream: true})).join('|') })()", `"|||` + "\u0080" + `"`,
+		},
+		{"[String(URL), `${setTimeout}`, String((x) => x)]",
+			`["function URL() {\n    [native code]\n}","function setTimeout() {\n    [native code]\n}","(x) => x"]`},
 		{"try { Function.prototype.toString.call({}) } catch (e) { return e.name }", `"TypeError"`},
 		{"String(new Date(0))", `"Thu Jan 01 1970 00:00:00 GMT+0000 (Coordinated Universal Time)"`},
 		{"Intl.NumberFormat.supportedLocalesOf(['xx', 'de'])", `["de"]`},

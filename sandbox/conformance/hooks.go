@@ -28,7 +28,9 @@ func forbidden(fm frontmatter, text string) string {
 	if slices.Contains(fm.Includes, "nativeFunctionMatcher.js") {
 		return ""
 	}
-	if slices.Contains(fm.Flags, "module") && (strings.Contains(text, "from '") || strings.Contains(text, "from \"") || strings.Contains(text, "import '") || strings.Contains(text, "import \"")) || strings.Contains(text, "import(") || strings.Contains(text, "_FIXTURE") {
+	if slices.Contains(fm.Flags, "module") &&
+		(strings.Contains(text, "from '") || strings.Contains(text, "from \"") || strings.Contains(text, "import '") ||
+			strings.Contains(text, "import \"")) || strings.Contains(text, "import(") || strings.Contains(text, "_FIXTURE") {
 		return "module-loader"
 	}
 	if slices.Contains(fm.Flags, "CanBlockIsFalse") {

@@ -75,7 +75,8 @@ func (s *quickjs) run(ctx context.Context) (*Report, error) {
 }
 
 func (s *quickjs) one(ctx context.Context, name string, files map[string][]byte) error {
-	limits := sandbox.Limits{Wall: 2 * time.Minute, CPU: 10 * time.Second, MemoryBytes: 256 << 20, OutputBytes: 1 << 20, LogEntries: 10_000}
+	limits := sandbox.Limits{Wall: 2 * time.Minute, CPU: 10 * time.Second, MemoryBytes: 256 << 20, OutputBytes: 1 << 20,
+		LogEntries: 10_000}
 	script := sandbox.Script{Code: fmt.Sprintf("import './airlock-host.js'; import './%s';", name), Files: files}
 	if text := string(files[name]); !importing.MatchString(text) {
 		script = sandbox.Script{Code: quickjsHost["airlock-host.js"] + text, Files: files}

@@ -63,7 +63,8 @@ func Run(ctx context.Context, cfg Config, w io.Writer) (err error) {
 			return err
 		}
 		defer func() { _ = plain.Close(ctx) }() // what matters of it has been reported
-		suite := &test262{dir: cfg.Test262Dir, filter: cfg.Filter, ours: ours, plain: plain, progress: cfg.progress(w, "test262")}
+		suite := &test262{dir: cfg.Test262Dir, filter: cfg.Filter, ours: ours, plain: plain,
+			progress: cfg.progress(w, "test262")}
 		report, err := suite.run(ctx)
 		if err != nil {
 			return err
@@ -130,6 +131,7 @@ func (cfg Config) conclude(w io.Writer, suite string, report *Report, floor func
 	if cfg.Record == "" {
 		return good, nil
 	}
-	header := "# folder passed/total, and the least percentage for a suite of another version. Written by make conformance with RECORD.\n"
+	header := "# folder passed/total, and the least percentage for a suite of another version. Written by make " +
+		"conformance with RECORD.\n"
 	return good, os.WriteFile(filepath.Join(cfg.Record, file), []byte(header+report.lines(floor)), 0o644)
 }

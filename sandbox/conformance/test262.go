@@ -192,7 +192,8 @@ func (s *test262) runs(rel, text string) ([]testRun, string, error) {
 
 // in runs a test and says why it failed, or "".
 func (r testRun) in(ctx context.Context, e *sandbox.Engine) (string, error) {
-	limits := sandbox.Limits{Wall: 5 * time.Minute, CPU: 10 * time.Second, MemoryBytes: 128 << 20, OutputBytes: 1 << 20, LogEntries: 1000}
+	limits := sandbox.Limits{Wall: 5 * time.Minute, CPU: 10 * time.Second, MemoryBytes: 128 << 20, OutputBytes: 1 << 20,
+		LogEntries: 1000}
 	result, err := e.RunGlobal(ctx, r.program, 1, sandbox.Grants{Limits: limits, Eval: true})
 	if err != nil {
 		return "", err

@@ -20,8 +20,10 @@ import (
 
 // wptFolders are run, and counted by these names. A test belongs to the first that fits.
 var wptFolders = []string{
-	"url", "encoding", "compression", "streams", "fetch/api/headers", "fetch/api/body", "fetch/api/request", "fetch/api/response",
-	"html/webappapis/timers", "html/webappapis/microtask-queuing", "html/webappapis/structured-clone", "html/webappapis/atob",
+	"url", "encoding", "compression", "streams", "fetch/api/headers", "fetch/api/body", "fetch/api/request",
+	"fetch/api/response",
+	"html/webappapis/timers", "html/webappapis/microtask-queuing", "html/webappapis/structured-clone",
+	"html/webappapis/atob",
 	"WebCryptoAPI", "FileAPI/blob", "FileAPI/file", "xhr/formdata", "dom/abort", "dom/events", "console",
 	"webidl/ecmascript-binding/es-exceptions",
 }
@@ -134,7 +136,8 @@ func (s *wpt) file(ctx context.Context, rel string) error {
 		variants = []string{""}
 	}
 	for _, variant := range variants {
-		if err := s.variant(ctx, rel, variant, data, append(slices.Clone(sources), raw.Source{Name: rel, Text: test})); err != nil {
+		if err := s.variant(ctx, rel, variant, data,
+			append(slices.Clone(sources), raw.Source{Name: rel, Text: test})); err != nil {
 			return err
 		}
 	}
@@ -174,7 +177,9 @@ type outcome struct {
 }
 
 // elsewhere finds tests of interfaces that the sandbox does not have and does not promise.
-var elsewhere = regexp.MustCompile(`\b(XMLHttpRequest|MessageChannel|MessagePort|WebAssembly|VideoFrame|Worker|FileReader|document|window|onload) is not defined`)
+var elsewhere = regexp.MustCompile(
+	`\b(XMLHttpRequest|MessageChannel|MessagePort|WebAssembly|VideoFrame|Worker|FileReader|document|window|onload) ` +
+		`is not defined`)
 
 // callsDone finds tests that end themselves.
 var callsDone = regexp.MustCompile(`(explicit_done|single_test)\s*:\s*true`)
@@ -198,7 +203,8 @@ func (s *wpt) variant(ctx context.Context, rel, variant string, data map[string]
 	if !callsDone.MatchString(sources[len(sources)-1].Text) {
 		program.Sources = append(program.Sources, raw.Source{Name: "done.js", Text: "done();"})
 	}
-	limits := sandbox.Limits{Wall: 5 * time.Minute, CPU: time.Minute, MemoryBytes: 256 << 20, OutputBytes: 64 << 20, LogEntries: 1 << 20}
+	limits := sandbox.Limits{Wall: 5 * time.Minute, CPU: time.Minute, MemoryBytes: 256 << 20, OutputBytes: 64 << 20,
+		LogEntries: 1 << 20}
 	result, err := s.engine.RunGlobal(ctx, program, 1, sandbox.Grants{Limits: limits, Eval: true})
 	if err != nil {
 		return fmt.Errorf("%s: %w", rel, err)
@@ -215,7 +221,7 @@ func (s *wpt) variant(ctx context.Context, rel, variant string, data map[string]
 	}
 	passed, total := 0, 0
 	for _, t := range o.Tests {
-		if t.Status == 4 || elsewhere.MatchString(t.Message) { // the test itself says that it does not apply, or is of another API
+		if t.Status == 4 || elsewhere.MatchString(t.Message) { // it does not apply, or is of another API
 			continue
 		}
 		total++
@@ -223,7 +229,8 @@ func (s *wpt) variant(ctx context.Context, rel, variant string, data map[string]
 			passed++
 			continue
 		}
-		report.Failures = append(report.Failures, fmt.Sprintf("%s: %s: %s: %s", name, t.Name, statusNames[t.Status], t.Message))
+		report.Failures = append(report.Failures,
+			fmt.Sprintf("%s: %s: %s: %s", name, t.Name, statusNames[t.Status], t.Message))
 	}
 	if o.Status == 1 { // the file itself failed
 		total++

@@ -131,7 +131,8 @@ func startAirlock(ctx context.Context, stderr io.Writer) (url string, stop func(
 		return "", nil, err
 	}
 	cmd := exec.CommandContext(ctx, binary, "serve")
-	cmd.Env = append(os.Environ(), "HOST=127.0.0.1", "PORT="+port, "RATE_LIMIT_MAX_REQUESTS=100000000", "AUDIT_STORE=file://"+records)
+	cmd.Env = append(os.Environ(), "HOST=127.0.0.1", "PORT="+port, "RATE_LIMIT_MAX_REQUESTS=100000000",
+		"AUDIT_STORE=file://"+records)
 	cmd.Stderr = stderr
 	if err := cmd.Start(); err != nil {
 		return "", nil, err

@@ -88,7 +88,8 @@ func print(w io.Writer, title string, all []*series) {
 	fmt.Fprintln(t, "\tp50\tp99\tp50 / Airlock's\tper second\tAirlock's / per second\t")
 	own := all[0]
 	for _, s := range all {
-		fmt.Fprintf(t, "%s\t%v\t%v\t%.2f\t", s.name, s.quantile(0.5).Round(time.Microsecond), s.quantile(0.99).Round(time.Microsecond),
+		fmt.Fprintf(t, "%s\t%v\t%v\t%.2f\t", s.name, s.quantile(0.5).Round(time.Microsecond),
+			s.quantile(0.99).Round(time.Microsecond),
 			float64(s.quantile(0.5))/float64(own.quantile(0.5)))
 		if s.rate > 0 {
 			fmt.Fprintf(t, "%.0f\t%.2f\t", s.rate, own.rate/s.rate)

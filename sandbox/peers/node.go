@@ -31,7 +31,8 @@ func install(ctx context.Context, stderr io.Writer) (string, error) {
 	if err := os.CopyFS(dir, overwrite(dir)); err != nil {
 		return "", fmt.Errorf("write %s: %w", dir, err)
 	}
-	fmt.Fprintln(stderr, "installing isolated-vm and quickjs-emscripten into", dir, "(isolated-vm may be compiled: a minute)")
+	fmt.Fprintln(stderr, "installing isolated-vm and quickjs-emscripten into", dir,
+		"(isolated-vm may be compiled: a minute)")
 	cmd := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--loglevel=error")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, stderr, stderr
 	if err := cmd.Run(); err != nil {
@@ -73,7 +74,8 @@ func sandboxes(ctx context.Context, dir string) ([]*series, error) {
 		return nil, fmt.Errorf("start node: %w", err)
 	}
 	answers := bufio.NewReader(stdout)
-	all := []*series{{name: again}, {name: another}, {name: "isolated-vm"}, {name: "quickjs-emscripten-context"}, {name: "quickjs-emscripten-instance"}}
+	all := []*series{{name: again}, {name: another}, {name: "isolated-vm"}, {name: "quickjs-emscripten-context"},
+		{name: "quickjs-emscripten-instance"}}
 	for round := range rounds + 1 { // the first warms everything up
 		for _, s := range all {
 			var turn []time.Duration

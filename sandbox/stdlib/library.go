@@ -7,15 +7,18 @@ var files embed.FS
 
 // order is the order of evaluation; each file builds on those before it.
 var order = [...]string{
-	"primordials.js", "native.js", "language.js", "date.js", "errors.js", "host.js", "garbage.js", "webidl.js", "inspect.js", "inspect_layout.js",
+	"primordials.js", "native.js", "language.js", "date.js", "errors.js", "host.js", "garbage.js", "webidl.js",
+	"inspect.js", "inspect_layout.js",
 	"inspect_errors.js", "inspect_kinds.js", "inspect_table.js", "json.js", "format.js", "console.js", "result.js",
 	"events.js", "performance.js", "abort.js", "timers.js", "url.js", "encoding.js", "clone.js",
-	"streams_base.js", "streams_readable.js", "streams_default.js", "streams_byob.js", "streams_byte.js", "streams_writable.js", "streams_transform.js",
+	"streams_base.js", "streams_readable.js", "streams_default.js", "streams_byob.js", "streams_byte.js",
+	"streams_writable.js", "streams_transform.js",
 	"streams_pipe.js", "streams_tee.js", "streams_text.js",
 	"blob.js", "formdata.js", "headers.js", "body.js", "response.js", "request.js",
 	"compression.js", "inspect_platform.js", "crypto.js", "crypto_algorithms.js", "crypto_keys.js", "crypto_subtle.js",
 	"intl.js", "intl_number.js", "intl_date.js", "intl_text.js", "intl_words.js",
-	"modules.js", "node_buffer.js", "node_numbers.js", "node_path.js", "node_events.js", "node_util.js", "node_assert.js", "node_text.js",
+	"modules.js", "node_buffer.js", "node_numbers.js", "node_path.js", "node_events.js", "node_util.js",
+	"node_assert.js", "node_text.js",
 	"node_process.js", "node_stream.js", "node_writable.js", "node_crypto.js", "node_zlib.js", "fs.js", "node_fs_async.js",
 	"fetch.js", "node_http.js",
 	"tools.js", "start.js",
@@ -41,7 +44,8 @@ const (
 // basics are what a guest of console, timers and results alone needs: what benchmarks hold the whole library against.
 var basics = [...]string{
 	"primordials.js", "errors.js", "host.js", "webidl.js", "inspect.js", "inspect_layout.js", "inspect_errors.js",
-	"inspect_kinds.js", "inspect_table.js", "json.js", "format.js", "console.js", "result.js", "events.js", "timers.js", "start.js",
+	"inspect_kinds.js", "inspect_table.js", "json.js", "format.js", "console.js", "result.js", "events.js", "timers.js",
+	"start.js",
 }
 
 // Library gives the files in the order of their evaluation.

@@ -104,7 +104,8 @@ func (e *Client) Do(ctx context.Context, out Request) (*Response, error) {
 		_ = res.Body.Close() // nothing more is wanted of it
 		switch {
 		case out.Redirect == "error":
-			return nil, hostops.Throw("TypeError", "fetch failed: "+t.authority()+" redirects, and the request says that this is an error")
+			return nil, hostops.Throw("TypeError",
+				"fetch failed: "+t.authority()+" redirects, and the request says that this is an error")
 		case hop >= maxRedirects:
 			return nil, hostops.Throw("TypeError", fmt.Sprintf("fetch failed: more than %d redirects", maxRedirects))
 		}
@@ -132,7 +133,9 @@ func (e *Client) Do(ctx context.Context, out Request) (*Response, error) {
 }
 
 // roundTrip makes one request without following redirects.
-func (e *Client) roundTrip(ctx context.Context, t *target, method string, header http.Header, body []byte) (*http.Response, []swap, error) {
+func (e *Client) roundTrip(
+	ctx context.Context, t *target, method string, header http.Header, body []byte,
+) (*http.Response, []swap, error) {
 	e.once.Do(func() { e.transport = e.Dialer.transport(e.Wall) })
 	swaps := e.swaps(t)
 	sent := http.Header{}
@@ -160,7 +163,8 @@ func (e *Client) roundTrip(ctx context.Context, t *target, method string, header
 		}
 		content = bytes.NewReader(body)
 	}
-	req, err := http.NewRequestWithContext(context.WithValue(ctx, targetKey{}, t), method, inURL(t.url, swaps).String(), content)
+	ctx = context.WithValue(ctx, targetKey{}, t)
+	req, err := http.NewRequestWithContext(ctx, method, inURL(t.url, swaps).String(), content)
 	if err != nil {
 		return nil, nil, refusal("the request is not valid")
 	}

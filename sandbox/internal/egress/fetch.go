@@ -44,7 +44,8 @@ const maxFetchRequest = 512 << 10
 // NewExchanges returns the exchanges of one run. Close ends them.
 func NewExchanges(client *Client, memory hostops.Background) *Exchanges {
 	return &Exchanges{
-		client: client, memory: memory, uploads: map[int32][]byte{}, cancels: map[int32]context.CancelFunc{}, bodies: map[int32]io.ReadCloser{},
+		client: client, memory: memory, uploads: map[int32][]byte{}, cancels: map[int32]context.CancelFunc{},
+		bodies: map[int32]io.ReadCloser{},
 	}
 }
 
@@ -89,7 +90,8 @@ func (x *Exchanges) Fetch(ctx context.Context, payload string) (hostops.Answer, 
 	}
 	if !ok {
 		cancel()
-		return hostops.Answer{}, hostops.Throw("TypeError", fmt.Sprintf("fetch failed: more than %d answers are open; read or cancel their bodies", maxBodies))
+		return hostops.Answer{}, hostops.Throw("TypeError",
+			fmt.Sprintf("fetch failed: more than %d answers are open; read or cancel their bodies", maxBodies))
 	}
 	if !q.HasBody {
 		body = nil

@@ -123,10 +123,12 @@ func (p *Profile) Speedscope(ticks int64) json.RawMessage {
 		p.samples, p.frames = [][]int{}, []frame{}
 	}
 	text, err := json.Marshal(map[string]any{
-		"$schema": "https://www.speedscope.app/file-format-schema.json", "name": "airlock", "exporter": "airlock", "activeProfileIndex": 0,
-		"shared": map[string]any{"frames": p.frames},
+		"$schema": "https://www.speedscope.app/file-format-schema.json", "name": "airlock", "exporter": "airlock",
+		"activeProfileIndex": 0,
+		"shared":             map[string]any{"frames": p.frames},
 		"profiles": []any{map[string]any{
-			"type": "sampled", "name": "ticks", "unit": "none", "startValue": 0, "endValue": max(total, ticks), "samples": p.samples, "weights": weights,
+			"type": "sampled", "name": "ticks", "unit": "none", "startValue": 0, "endValue": max(total, ticks),
+			"samples": p.samples, "weights": weights,
 		}},
 	})
 	if err != nil {

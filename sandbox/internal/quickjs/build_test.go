@@ -11,7 +11,8 @@ func TestAlteredBuildIsRefused(t *testing.T) {
 	for _, b := range Builds() {
 		b.wasm = append([]byte(nil), b.wasm...)
 		b.wasm[len(b.wasm)/2] ^= 1
-		if _, err := NewRuntime(context.Background(), RuntimeConfig{Build: b}); err == nil || !strings.Contains(err.Error(), b.Name) {
+		if _, err := NewRuntime(context.Background(), RuntimeConfig{Build: b}); err == nil ||
+			!strings.Contains(err.Error(), b.Name) {
 			t.Errorf("%s: %v", b.Name, err)
 		}
 	}

@@ -40,7 +40,8 @@ func newCallStacks(f api.Function) *callStacks {
 	stack, ok1 := t.FieldByName("stack")
 	top, ok2 := t.FieldByName("stackTop")
 	ctx, ok3 := t.FieldByName("execCtx")
-	if !ok1 || !ok2 || !ok3 || stack.Type != reflect.TypeFor[[]byte]() || top.Type.Kind() != reflect.Uintptr || ctx.Type.Kind() != reflect.Struct {
+	if !ok1 || !ok2 || !ok3 || stack.Type != reflect.TypeFor[[]byte]() || top.Type.Kind() != reflect.Uintptr ||
+		ctx.Type.Kind() != reflect.Struct {
 		return s
 	}
 	bottom, ok := ctx.Type.FieldByName("stackBottomPtr")
@@ -59,7 +60,8 @@ func (s *callStacks) consistent(engine unsafe.Pointer) bool {
 }
 
 func (l callLayout) at(engine unsafe.Pointer) (stack *[]byte, top *uintptr, bottom **byte) {
-	return (*[]byte)(unsafe.Add(engine, l.stack)), (*uintptr)(unsafe.Add(engine, l.top)), (**byte)(unsafe.Add(engine, l.bottom))
+	stack = (*[]byte)(unsafe.Add(engine, l.stack))
+	return stack, (*uintptr)(unsafe.Add(engine, l.top)), (**byte)(unsafe.Add(engine, l.bottom))
 }
 
 // topOf is the highest address of a stack that is aligned to 16 bytes.

@@ -288,7 +288,8 @@ func (b *builder) allocate(in *Instance) error {
 	for _, a := range []struct {
 		addr *uint32
 		size uint64
-	}{{&s.options, optionsSize}, {&s.arguments, 8 * maxArgs}, {&s.filename, uint64(len(ScriptName) + 1)}, {&s.source, sourceRoom}, {&s.job, 4}} {
+	}{{&s.options, optionsSize}, {&s.arguments, 8 * maxArgs}, {&s.filename, uint64(len(ScriptName) + 1)},
+		{&s.source, sourceRoom}, {&s.job, 4}} {
 		p, err := in.invokeName("malloc", a.size)
 		if err != nil || p == 0 {
 			return errors.Join(err, errors.New("no memory for scratch space"))
@@ -332,7 +333,8 @@ func (b *builder) hostFunction(in *Instance) (Value, error) {
 		if err != nil {
 			return 0, err
 		}
-		return in.invokeName("JS_NewCFunction2", uint64(in.image.qctx), uint64(in.image.runtime.facts.HostCallEntry), uint64(name), arguments, generic, magic)
+		return in.invokeName("JS_NewCFunction2", uint64(in.image.qctx), uint64(in.image.runtime.facts.HostCallEntry),
+			uint64(name), arguments, generic, magic)
 	}
 	wrapper, err := in.invokeName("QJS_CreateFunctionProxy", uint64(in.image.qctx), 0, 0, 0)
 	if err != nil {

@@ -80,7 +80,8 @@ func (im *Image) decode(file []byte, roots int) ([]byte, error) {
 		return nil, errors.Join(errImageFile, err)
 	}
 	memory := rest[n:]
-	if len(h.Roots) != roots || uint64(len(memory)) != uint64(h.Size) || h.Size%rewrite.PageSize != 0 || len(h.Learned.FunctionCode) == 0 {
+	if len(h.Roots) != roots || uint64(len(memory)) != uint64(h.Size) || h.Size%rewrite.PageSize != 0 ||
+		len(h.Learned.FunctionCode) == 0 {
 		return nil, errImageFile
 	}
 	im.size, im.qctx, im.rt, im.roots, im.learned = h.Size, h.Context, h.Runtime, h.Roots, h.Learned

@@ -25,7 +25,8 @@ func testImageCache(t *testing.T, build Build) {
 		t.Fatal(err)
 	}
 	defer r.Close(ctx)
-	cfg := ImageConfig{CacheDir: t.TempDir(), Roots: 1, MaxMemoryBytes: 8 << 20, Library: []Script{{"a.js", "(host) => host(() => 1, 2, 3, 4)"}}}
+	cfg := ImageConfig{CacheDir: t.TempDir(), Roots: 1, MaxMemoryBytes: 8 << 20,
+		Library: []Script{{"a.js", "(host) => host(() => 1, 2, 3, 4)"}}}
 	memory := func() ([]byte, Value) {
 		im, err := r.BuildImage(ctx, cfg)
 		if err != nil {
@@ -52,7 +53,8 @@ func testImageCache(t *testing.T, build Build) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, damage := range map[string][]byte{"empty": {}, "half": file[:len(file)/2], "altered": append(append(bytes.Clone(file[:5000]), file[5000]^1), file[5001:]...)} {
+	for name, damage := range map[string][]byte{"empty": {}, "half": file[:len(file)/2],
+		"altered": append(append(bytes.Clone(file[:5000]), file[5000]^1), file[5001:]...)} {
 		if err := os.WriteFile(path, damage, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +80,8 @@ func testImageIsReproducible(t *testing.T, build Build) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg := ImageConfig{CacheDir: t.TempDir(), Roots: 1, MaxMemoryBytes: 8 << 20, Library: []Script{{"a.js", "(host) => host(() => 1, Math.random(), Date.now(), {})"}}}
+		cfg := ImageConfig{CacheDir: t.TempDir(), Roots: 1, MaxMemoryBytes: 8 << 20,
+			Library: []Script{{"a.js", "(host) => host(() => 1, Math.random(), Date.now(), {})"}}}
 		im, err := r.BuildImage(ctx, cfg)
 		if err != nil {
 			t.Fatal(err)

@@ -110,7 +110,9 @@ func learnKinds(in *Instance) (map[uint16]Kind, error) {
 // them, which then stores it first, and one that calls eval may use all that there is.
 func learnFunctions(in *Instance) (codes [][]byte, err error) {
 	for _, head := range []string{"(function () {", "(() => {", "(async () => {"} {
-		for _, body := range []string{"", "this", "eval('')", "this; eval('')", "return () => this", "eval(''); return () => this"} {
+		for _, body := range []string{
+			"", "this", "eval('')", "this; eval('')", "return () => this", "eval(''); return () => this",
+		} {
 			v, err := in.evalAt(in.image.scratch.filename, head+body+"})", evalCompileOnly)
 			if err != nil {
 				return nil, err
@@ -197,7 +199,9 @@ func prove(in *Instance) error {
 			target, handler := in.ProxyParts(v)
 			return target == Null && handler == Null
 		},
-		"(() => { const i = new Map([[1, 2], [3, 4], [5, 6]]).entries(); i.next(); i.next(); return i })()": func(v Value) bool {
+		"(() => { const i = new Map([[1, 2], [3, 4], [5, 6]]).entries(); i.next(); i.next(); return i })()": func(
+			v Value,
+		) bool {
 			of, gives, given, err := in.IteratorParts(v, free)
 			return err == nil && of.tag() == tagObject && gives == 2 && given == 2
 		},

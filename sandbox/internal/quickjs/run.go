@@ -266,7 +266,8 @@ func (in *Instance) apply(f Value, args ...Value) (Value, error) {
 		binary.LittleEndian.PutUint64(raw[8*i:], uint64(a))
 	}
 	in.mod.Memory().Write(in.image.scratch.arguments, raw[:8*len(args)])
-	v, err := in.enter(rewrite.OpCall, uint64(in.image.qctx), f, Undefined, uint64(len(args)), uint64(in.image.scratch.arguments))
+	v, err := in.enter(rewrite.OpCall, uint64(in.image.qctx), f, Undefined, uint64(len(args)),
+		uint64(in.image.scratch.arguments))
 	if err != nil {
 		return 0, err
 	}

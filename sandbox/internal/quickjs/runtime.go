@@ -130,7 +130,8 @@ func (r *Runtime) link(ctx context.Context) error {
 		if modules[module] == nil {
 			modules[module] = r.wazero.NewHostModuleBuilder(module)
 		}
-		modules[module] = modules[module].NewFunctionBuilder().WithGoModuleFunction(hostFunction(module, name), f.ParamTypes(), f.ResultTypes()).Export(name)
+		modules[module] = modules[module].NewFunctionBuilder().
+			WithGoModuleFunction(hostFunction(module, name), f.ParamTypes(), f.ResultTypes()).Export(name)
 	}
 	for _, b := range modules {
 		if _, err := b.Instantiate(ctx); err != nil {

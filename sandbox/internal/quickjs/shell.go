@@ -46,7 +46,8 @@ func shell(module []byte, facts rewrite.Host) ([]byte, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(module)
-	out := wasm.AppendSection([]byte(wasm.Header), wasm.SectionCustom, append(append(wasm.AppendBlock(nil, []byte(shellSection)), sum[:]...), known...))
+	out := wasm.AppendSection([]byte(wasm.Header), wasm.SectionCustom,
+		append(append(wasm.AppendBlock(nil, []byte(shellSection)), sum[:]...), known...))
 	for _, s := range sections {
 		if s.ID == wasm.SectionCode {
 			code := &wasm.Reader{B: s.Body}

@@ -30,7 +30,8 @@ func testShell(t *testing.T, build Build) {
 		if err := r.hasMark(ctx); err != nil {
 			t.Error(err)
 		}
-		im, err := r.BuildImage(ctx, ImageConfig{Roots: 1, MaxMemoryBytes: 8 << 20, Library: []Script{{"a.js", "(host) => host(() => 1, 2, 3, 4)"}}})
+		im, err := r.BuildImage(ctx,
+			ImageConfig{Roots: 1, MaxMemoryBytes: 8 << 20, Library: []Script{{"a.js", "(host) => host(() => 1, 2, 3, 4)"}}})
 		if err != nil {
 			t.Fatal(err)
 		}

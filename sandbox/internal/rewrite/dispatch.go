@@ -52,7 +52,8 @@ func (x *Facts) dispatch() (*dispatch, error) {
 	}
 	for i, function := range []int{addedInterrupt, addedHostCall} {
 		encoded := addedSignatures[function]
-		d.add(wasm.FuncType{Params: int(encoded[0]), Encoded: encoded}, entry{uint64(x.tableEnd() + uint32(i)), uint64(function), true})
+		d.add(wasm.FuncType{Params: int(encoded[0]), Encoded: encoded},
+			entry{uint64(x.tableEnd() + uint32(i)), uint64(function), true})
 	}
 	return d, nil
 }

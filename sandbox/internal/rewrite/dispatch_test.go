@@ -24,20 +24,25 @@ func indirect() []byte {
 	}
 	code := func(body ...byte) []byte { return append([]byte{byte(len(body) + 2), 0}, append(body, wasm.End)...) }
 	const i32 = wasm.TypeI32
-	none, pair, lone := []byte{wasm.TypeFunc, 0, 1, i32}, []byte{wasm.TypeFunc, 2, i32, i32, 1, i32}, []byte{wasm.TypeFunc, 1, i32, 1, i32}
+	none, pair, lone := []byte{wasm.TypeFunc, 0, 1, i32}, []byte{wasm.TypeFunc, 2, i32, i32, 1,
+		i32}, []byte{wasm.TypeFunc, 1, i32, 1, i32}
 	const first = 1 // after the import
 	export := func(name byte, f byte) []byte { return []byte{1, name, 0, f} }
 	out := []byte(wasm.Header)
 	for _, s := range []wasm.Section{
 		{ID: wasm.SectionType, Body: vector(none, pair, lone, pair)}, // types 1 and 3 are the same
 		{ID: wasm.SectionImport, Body: vector([]byte{1, 'm', 1, 'f', 0, 0})},
-		{ID: wasm.SectionFunction, Body: vector([]byte{0}, []byte{1}, []byte{3}, []byte{0}, []byte{2}, []byte{2}, []byte{2}, []byte{2})},
+		{ID: wasm.SectionFunction,
+			Body: vector([]byte{0}, []byte{1}, []byte{3}, []byte{0}, []byte{2}, []byte{2}, []byte{2}, []byte{2})},
 		{ID: wasm.SectionTable, Body: vector([]byte{0x70, 1, 7, 7})},
 		{ID: wasm.SectionMemory, Body: []byte{1, 0, 1}},
-		{ID: wasm.SectionExport, Body: vector(export('a', first+4), export('b', first+5), export('c', first+6), export('d', first+7))},
-		{ID: wasm.SectionElement, Body: vector([]byte{0, wasm.I32Const, 2, wasm.End, 4, first, first + 1, first + 2, first + 3})},
+		{ID: wasm.SectionExport,
+			Body: vector(export('a', first+4), export('b', first+5), export('c', first+6), export('d', first+7))},
+		{ID: wasm.SectionElement,
+			Body: vector([]byte{0, wasm.I32Const, 2, wasm.End, 4, first, first + 1, first + 2, first + 3})},
 		{ID: wasm.SectionCode, Body: vector(
-			code(wasm.I32Const, 11), code(wasm.LocalGet, 0, wasm.LocalGet, 1, wasm.I32Sub), code(wasm.LocalGet, 1), code(wasm.I32Const, 14),
+			code(wasm.I32Const, 11), code(wasm.LocalGet, 0, wasm.LocalGet, 1, wasm.I32Sub), code(wasm.LocalGet, 1),
+			code(wasm.I32Const, 14),
 			code(wasm.LocalGet, 0, wasm.Indirect, 0, 0),
 			code(wasm.I32Const, 40, wasm.I32Const, 9, wasm.LocalGet, 0, wasm.Indirect, 1, 0),
 			code(wasm.I32Const, 40, wasm.I32Const, 9, wasm.LocalGet, 0, wasm.Indirect, 3, 0),
@@ -59,7 +64,8 @@ func TestDispatchersStandForTheTable(t *testing.T) {
 	if _, err := host.Instantiate(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := rt.NewHostModuleBuilder("m").NewFunctionBuilder().WithFunc(func() uint32 { return 0 }).Export("f").Instantiate(ctx); err != nil {
+	if _, err := rt.NewHostModuleBuilder("m").NewFunctionBuilder().WithFunc(func() uint32 { return 0 }).Export(
+		"f").Instantiate(ctx); err != nil {
 		t.Fatal(err)
 	}
 	instantiate := func(wasm []byte) api.Module {

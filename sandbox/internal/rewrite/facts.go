@@ -141,7 +141,8 @@ func (f *finder) usableSize() uint64 {
 	}
 	allocates := func(at uint64) bool {
 		code := f.of(at)
-		if !f.hasType(at, "ii", "i") || len(code) != 3 || code[0].Op != wasm.LocalGet || code[0].Imm != 1 || code[1].Op != wasm.Call {
+		if !f.hasType(at, "ii", "i") || len(code) != 3 || code[0].Op != wasm.LocalGet || code[0].Imm != 1 ||
+			code[1].Op != wasm.Call {
 			return false
 		}
 		// The export may be a function that calls the allocator.
@@ -213,7 +214,8 @@ func (x *Facts) runtimeFields(f *finder) {
 }
 
 // threshold are the instructions of size + (size >> 1), stored.
-var threshold = []int{wasm.I32Load, wasm.LocalTee, wasm.I32Const, wasm.I32ShrU, wasm.LocalGet, wasm.I32Add, wasm.I32Store}
+var threshold = []int{wasm.I32Load, wasm.LocalTee, wasm.I32Const, wasm.I32ShrU, wasm.LocalGet, wasm.I32Add,
+	wasm.I32Store}
 
 // maxPoll bounds the length of __js_poll_interrupts, so that no large function is taken for it.
 const maxPoll = 100
@@ -258,7 +260,8 @@ func (x *Facts) contextFields(f *finder) {
 		}
 		native := f.hasType(function, typeFunction, "l")
 		if native && wide(multiplier) {
-			sequence(code, []int{wasm.LocalGet, wasm.I64Load}, func(run []wasm.Instruction) { random = append(random, uint64(run[1].Imm)) })
+			sequence(code, []int{wasm.LocalGet, wasm.I64Load},
+				func(run []wasm.Instruction) { random = append(random, uint64(run[1].Imm)) })
 		}
 		if native && wide(second) {
 			sequence(code, []int{wasm.LocalGet, wasm.F64Load}, func(run []wasm.Instruction) {

@@ -106,7 +106,8 @@ func mentions(code []wasm.Instruction, value int64) bool {
 
 // calls reports whether code calls a function.
 func calls(code []wasm.Instruction, function uint64) bool {
-	return slices.ContainsFunc(code, func(i wasm.Instruction) bool { return i.Op == wasm.Call && uint64(i.Imm) == function })
+	return slices.ContainsFunc(code,
+		func(i wasm.Instruction) bool { return i.Op == wasm.Call && uint64(i.Imm) == function })
 }
 
 // callsIndirectly reports whether code makes an indirect call of a type.

@@ -52,7 +52,8 @@ func (p positions) at(function uint64) (e edits) {
 		e.begin = p.write(p.assemble()).bytes()
 		e.note = remember
 	case p.parser.note:
-		e.begin = p.changed(p.assemble(), 0, 0, 0).op(wasm.I32Eqz).ifThen().op(wasm.Return, wasm.End).get(0).call(p.added(addedRemember)).bytes()
+		e.begin = p.changed(p.assemble(), 0, 0, 0).op(wasm.I32Eqz).ifThen().op(wasm.Return, wasm.End).
+			get(0).call(p.added(addedRemember)).bytes()
 	case p.parser.binary:
 		e.note = remember
 	case p.parser.postfix:
@@ -95,7 +96,8 @@ func (p positions) changed(a *assembler, function, line, column uint64) *assembl
 		local  uint64
 		field  int64
 	}{
-		{globalNoteFunction, function, parseFunction}, {globalNoteLine, line, parseLine}, {globalNoteColumn, column, parseColumn},
+		{globalNoteFunction, function, parseFunction}, {globalNoteLine, line, parseLine},
+		{globalNoteColumn, column, parseColumn},
 	} {
 		a.getGlobal(note.global).get(note.local)
 		if note.local == 0 {
@@ -136,7 +138,8 @@ func (p positions) noteCallBody() []byte {
 func (p positions) parseBody() []byte {
 	const flags, function, line, column, ofCall, result, tokenLine, tokenColumn = 1, 2, 3, 4, 5, 6, 7, 8
 	a := p.assemble().declare(7, wasm.TypeI32)
-	a.getGlobal(globalNoteFunction).set(function).getGlobal(globalNoteLine).set(line).getGlobal(globalNoteColumn).set(column)
+	a.getGlobal(globalNoteFunction).set(function).getGlobal(globalNoteLine).set(line).
+		getGlobal(globalNoteColumn).set(column)
 	a.getGlobal(globalNoteOfCall).set(ofCall)
 	for i, is := range []struct {
 		value int64

@@ -85,7 +85,8 @@ func FuzzRewrite(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if out, _, err := rewrite.Module(module, facts, max(fuel, 0)); err == nil && !bytes.HasPrefix(out, []byte(wasm.Header)) {
+		if out, _, err := rewrite.Module(module, facts, max(fuel, 0)); err == nil &&
+			!bytes.HasPrefix(out, []byte(wasm.Header)) {
 			t.Fatal("not a module")
 		}
 	})

@@ -45,7 +45,9 @@ type importText struct {
 }
 
 // newBundle makes s of a script's own code and what it imports from files.
-func newBundle(s *Source, files map[string][]byte, code string, form moduleForm, typescript bool) (*Source, *Exception) {
+func newBundle(
+	s *Source, files map[string][]byte, code string, form moduleForm, typescript bool,
+) (*Source, *Exception) {
 	b := &bundle{source: s, files: files, path: s.name, loader: api.LoaderJS}
 	if ex := b.prepare(code, form, typescript); ex != nil {
 		return nil, ex
@@ -91,7 +93,8 @@ func (b *bundle) prepare(code string, found moduleForm, typescript bool) *Except
 	s.code = body
 	s.shape(body)
 	if s.doubtful {
-		out := api.Transform(otherHead+body+otherTail, api.TransformOptions{Loader: api.LoaderJS, Target: api.ESNext, LogLevel: api.LogLevelSilent})
+		out := api.Transform(otherHead+body+otherTail,
+			api.TransformOptions{Loader: api.LoaderJS, Target: api.ESNext, LogLevel: api.LogLevelSilent})
 		if len(out.Errors) > 0 {
 			ex := syntaxError(body, out.Errors[0])
 			ex.Line += s.skipped
@@ -112,7 +115,8 @@ func (b *bundle) withoutTypes(body string, head []string) (string, []string, *Ex
 	const open, end = "async () => {\n", "};\n"
 	front := strings.Join(append(head, open), "\n")
 	out := api.Transform(withoutMaps(front+body+"\n}"), api.TransformOptions{
-		Loader: api.LoaderTS, Target: api.ESNext, Supported: lacking, Sourcemap: api.SourceMapExternal, Sourcefile: b.path, LogLevel: api.LogLevelSilent,
+		Loader: api.LoaderTS, Target: api.ESNext, Supported: lacking, Sourcemap: api.SourceMapExternal, Sourcefile: b.path,
+		LogLevel: api.LogLevelSilent,
 	})
 	lines := strings.Count(front, "\n")
 	if len(out.Errors) > 0 {
@@ -173,13 +177,15 @@ func textOf(out api.BuildResult, suffix string) string {
 
 func (b *bundle) run() api.BuildResult {
 	return api.Build(api.BuildOptions{
-		EntryPoints: []string{"start"}, Bundle: true, Format: api.FormatESModule, Target: api.ESNext, Platform: api.PlatformNeutral,
-		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, Outfile: "/bundle.js", AbsWorkingDir: "/",
-		TsconfigRaw: "{}", LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent,
+		EntryPoints: []string{"start"}, Bundle: true, Outfile: "/bundle.js", AbsWorkingDir: "/", TsconfigRaw: "{}",
+		Format: api.FormatESModule, Target: api.ESNext, Platform: api.PlatformNeutral,
+		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude,
+		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent,
 		Supported: map[string]bool{"dynamic-import": false, "import-meta": false, "decorators": false, "using": false},
 		Define:    map[string]string{"import.meta.url": quoted("file:///" + b.path), "import.meta.main": "true"},
 		Plugins: []api.Plugin{{Name: "airlock", Setup: func(p api.PluginBuild) {
-			p.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) { return b.resolve(a), nil })
+			p.OnResolve(api.OnResolveOptions{Filter: ".*"},
+				func(a api.OnResolveArgs) (api.OnResolveResult, error) { return b.resolve(a), nil })
 			p.OnLoad(api.OnLoadOptions{Filter: ".*"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) { return b.load(a), nil })
 		}}},
 	})
@@ -221,7 +227,8 @@ func (b *bundle) notFound(specifier, importer string) string {
 	case strings.HasPrefix(specifier, ".") || strings.HasPrefix(specifier, "/"):
 		return fmt.Sprintf("Cannot find module '%s' imported from %s: it is not among the files", specifier, importer)
 	}
-	return fmt.Sprintf("Cannot find package '%s' imported from %s: nothing is installed at run time; give its files as node_modules/%s/…", specifier, importer, specifier)
+	return fmt.Sprintf("Cannot find package '%s' imported from %s: "+
+		"nothing is installed at run time; give its files as node_modules/%s/…", specifier, importer, specifier)
 }
 
 // start is what runs first: it leaves the script's value, and where names are made up at run time, all files.
@@ -248,7 +255,8 @@ func (b *bundle) start(named string) string {
 		out.WriteString(`import script from "script"; $airlock = script`)
 	} else {
 		out.WriteString(`import * as script from "script"; `)
-		out.WriteString("$airlock = typeof script.default !== 'function' && typeof script.handler === 'function' ? script.handler : script.default")
+		out.WriteString("$airlock = typeof script.default !== 'function' && typeof script.handler === 'function' ? " +
+			"script.handler : script.default")
 	}
 	return out.String()
 }

@@ -21,7 +21,8 @@ func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
 		text = "module.exports = globalThis.require(" + quoted("node:"+a.Path) + ")"
 	case ofMissing:
 		message, _ := a.PluginData.(string)
-		text = "module.exports = (() => { throw Object.assign(new Error(" + quoted(message) + "), {code: 'MODULE_NOT_FOUND'}) })()"
+		text = "module.exports = (() => { throw Object.assign(new Error(" + quoted(message) +
+			"), {code: 'MODULE_NOT_FOUND'}) })()"
 	default:
 		text, loader = string(b.files[a.Path]), loaderOf(a.Path)
 	}

@@ -29,7 +29,9 @@ func refuseDeep(code, what string) *Exception {
 	}
 	line, col := lineColumn(code, at)
 	return &Exception{
-		Name: "SyntaxError", Message: fmt.Sprintf("the code is nested too deeply%s: more than %d brackets or %d levels", what, maxNesting, maxChain),
+		Name: "SyntaxError",
+		Message: fmt.Sprintf("the code is nested too deeply%s: more than %d brackets or %d levels",
+			what, maxNesting, maxChain),
 		Line: line, Column: utf8.RuneCountInString(code[at-col+1:at]) + 1,
 	}
 }
@@ -157,7 +159,8 @@ func (n *nesting) step() {
 }
 
 func wordByte(c byte) bool {
-	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c >= utf8.RuneSelf || c == '_' || c == '$' || c == '#' || c == '\\'
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c >= utf8.RuneSelf ||
+		c == '_' || c == '$' || c == '#' || c == '\\'
 }
 
 // word reads a name, a keyword or a number, or space beyond ASCII.
@@ -214,10 +217,11 @@ func (n *nesting) keyword(text string) (class tokenClass, control bool) {
 		return classPrefix, false
 	case "await": // for await (
 		return classPrefix, n.control
-	case "new", "typeof", "void", "delete", "yield", "async", "return", "throw", "case", "default", "in", "of", "instanceof", "as", "satisfies",
-		"extends", "implements", "keyof", "infer", "readonly", "unique", "asserts", "is", "abstract", "declare", "export", "import", "static", "get",
-		"set", "let", "const", "var", "function", "class", "namespace", "module", "enum", "type", "interface", "public", "private", "protected",
-		"override", "accessor":
+	case "new", "typeof", "void", "delete", "yield", "async", "return", "throw", "case", "default", "in", "of",
+		"instanceof", "as", "satisfies", "extends", "implements", "keyof", "infer", "readonly", "unique", "asserts",
+		"is", "abstract", "declare", "export", "import", "static", "get", "set", "let", "const", "var", "function",
+		"class", "namespace", "module", "enum", "type", "interface", "public", "private", "protected", "override",
+		"accessor":
 		return classPrefix, false
 	}
 	return classWord, false

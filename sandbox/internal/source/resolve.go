@@ -17,7 +17,8 @@ func resolve(files map[string][]byte, importer, specifier string) (string, bool)
 	switch {
 	case strings.HasPrefix(specifier, "/"):
 		return resolveFile(files, path.Clean(specifier[1:]))
-	case specifier == "." || specifier == ".." || strings.HasPrefix(specifier, "./") || strings.HasPrefix(specifier, "../"):
+	case specifier == "." || specifier == ".." || strings.HasPrefix(specifier, "./") ||
+		strings.HasPrefix(specifier, "../"):
 		return resolveFile(files, path.Join(path.Dir(importer), specifier))
 	}
 	for dir := path.Dir(importer); ; dir = path.Dir(dir) {
@@ -132,7 +133,8 @@ func exported(raw json.RawMessage, key string, depth int) string {
 	for i := len(patterns) - 1; i >= 0; i-- { // the longer of two with a common head comes first
 		pattern, next := patterns[i], entries[patterns[i]]
 		head, tail, ok := strings.Cut(pattern, "*")
-		if ok && key != "" && len(key) >= len(head)+len(tail) && strings.HasPrefix(key, head) && strings.HasSuffix(key, tail) {
+		fits := len(key) >= len(head)+len(tail) && strings.HasPrefix(key, head) && strings.HasSuffix(key, tail)
+		if ok && key != "" && fits {
 			return strings.Replace(exported(next, "", depth+1), "*", key[len(head):len(key)-len(tail)], 1)
 		}
 	}

@@ -158,7 +158,8 @@ func boundaries(code string) (at []place, certain bool) {
 // startsExpression tells whether an expression can begin with tt.
 func startsExpression(tt js.TokenType) bool {
 	switch tt {
-	case js.OpenParenToken, js.OpenBracketToken, js.OpenBraceToken, js.AddToken, js.SubToken, js.NotToken, js.BitNotToken, js.IncrToken, js.DecrToken:
+	case js.OpenParenToken, js.OpenBracketToken, js.OpenBraceToken, js.AddToken, js.SubToken, js.NotToken,
+		js.BitNotToken, js.IncrToken, js.DecrToken:
 		return true
 	}
 	return !js.IsPunctuator(tt) && !js.IsOperator(tt)
@@ -168,7 +169,8 @@ func startsExpression(tt js.TokenType) bool {
 // parenthesis it may be either: the guess is only a guess, since start verifies what comes of it.
 func endsOperand(tt js.TokenType) bool {
 	switch tt {
-	case js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken, js.StringToken, js.TemplateToken, js.TemplateEndToken, js.RegExpToken,
+	case js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken, js.StringToken, js.TemplateToken,
+		js.TemplateEndToken, js.RegExpToken,
 		js.IncrToken, js.DecrToken, js.ThisToken, js.NullToken, js.TrueToken, js.FalseToken, js.SuperToken:
 		return true
 	}

@@ -35,7 +35,8 @@ func withSteps(code string, typescript bool, firstLine int) string {
 	for _, bold := range []bool{true, false} {
 		out := insertSteps(code, bold, firstLine)
 		for _, w := range wrappings {
-			if len(api.Transform(w.head+out+w.tail, api.TransformOptions{Loader: loader, Target: api.ESNext, LogLevel: api.LogLevelSilent}).Errors) == 0 {
+			options := api.TransformOptions{Loader: loader, Target: api.ESNext, LogLevel: api.LogLevelSilent}
+			if len(api.Transform(w.head+out+w.tail, options).Errors) == 0 {
 				return out
 			}
 		}
@@ -76,7 +77,8 @@ func opensBlock(tokens []token, i int) bool {
 		return true
 	}
 	switch tokens[i-1].kind {
-	case js.CloseParenToken, js.ArrowToken, js.ElseToken, js.DoToken, js.TryToken, js.FinallyToken, js.SemicolonToken, js.OpenBraceToken, js.CloseBraceToken:
+	case js.CloseParenToken, js.ArrowToken, js.ElseToken, js.DoToken, js.TryToken, js.FinallyToken, js.SemicolonToken,
+		js.OpenBraceToken, js.CloseBraceToken:
 		return true
 	case js.CatchToken:
 		return true
@@ -92,8 +94,10 @@ func opensFunction(tokens []token, i int) bool {
 func startsStatement(tokens []token, i int, top, bold bool) bool {
 	t := tokens[i]
 	switch t.kind {
-	case js.CloseBraceToken, js.ElseToken, js.CatchToken, js.FinallyToken, js.SemicolonToken, js.CaseToken, js.DefaultToken, js.StringToken, js.ImportToken, js.ExportToken,
-		js.FunctionToken, js.ClassToken, js.OpenBraceToken, js.OpenParenToken, js.OpenBracketToken, js.DotToken, js.OptChainToken, js.CommaToken, js.ColonToken, js.QuestionToken:
+	case js.CloseBraceToken, js.ElseToken, js.CatchToken, js.FinallyToken, js.SemicolonToken, js.CaseToken,
+		js.DefaultToken, js.StringToken, js.ImportToken, js.ExportToken,
+		js.FunctionToken, js.ClassToken, js.OpenBraceToken, js.OpenParenToken, js.OpenBracketToken, js.DotToken,
+		js.OptChainToken, js.CommaToken, js.ColonToken, js.QuestionToken:
 		return false
 	}
 	if i == 0 {

@@ -86,7 +86,8 @@ func (s *Source) Trace(frames string) (text string, work int) {
 
 // frame is Trace for one frame.
 func (s *Source) frame(line string) (frame string, work int, ok bool) {
-	if strings.Contains(line, "airlock:") || strings.HasSuffix(line, "(native)") || strings.HasPrefix(line, framePrefix+"<input>:") {
+	if strings.Contains(line, "airlock:") || strings.HasSuffix(line, "(native)") ||
+		strings.HasPrefix(line, framePrefix+"<input>:") {
 		return "", 0, false
 	}
 	file, l, c, ok := frameAt(line)

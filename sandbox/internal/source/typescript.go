@@ -36,7 +36,8 @@ func (s *Source) transpile(code string, loader api.Loader) (string, *Exception) 
 	}
 	for _, w := range order {
 		out := api.Transform(w.head+withoutMaps(code)+w.tail, api.TransformOptions{
-			Loader: loader, Target: api.ESNext, Supported: lacking, Sourcemap: api.SourceMapExternal, Sourcefile: s.name, LogLevel: api.LogLevelSilent,
+			Loader: loader, Target: api.ESNext, Supported: lacking, Sourcemap: api.SourceMapExternal, Sourcefile: s.name,
+			LogLevel: api.LogLevelSilent,
 		})
 		if len(out.Errors) > 0 {
 			if first == nil {
@@ -72,7 +73,8 @@ func (s *Source) Locate(ex *Exception) {
 	}
 	w := wrappings[0]
 	as := func(loader api.Loader) api.TransformResult {
-		return api.Transform(w.head+s.code+w.tail, api.TransformOptions{Loader: loader, Target: api.ESNext, LogLevel: api.LogLevelSilent})
+		return api.Transform(w.head+s.code+w.tail,
+			api.TransformOptions{Loader: loader, Target: api.ESNext, LogLevel: api.LogLevelSilent})
 	}
 	out := as(api.LoaderJS)
 	if len(out.Errors) == 0 || out.Errors[0].Location == nil {

@@ -9,7 +9,9 @@ import (
 
 // FuzzSchema: a hostile schema and a hostile value are judged or refused in bounded time, without a panic.
 func FuzzSchema(f *testing.F) {
-	for _, s := range []string{`{"type":"object"}`, `{"$ref":"#"}`, `{"pattern":"(a+)+$"}`, `{"anyOf":[{"properties":{"x":{"$ref":"#"}}},{"properties":{"x":{"$ref":"#"}}}]}`, `{"$id":"a","$ref":"b"}`, `{"uniqueItems":true}`, `{"format":"regex"}`} {
+	for _, s := range []string{`{"type":"object"}`, `{"$ref":"#"}`, `{"pattern":"(a+)+$"}`,
+		`{"anyOf":[{"properties":{"x":{"$ref":"#"}}},{"properties":{"x":{"$ref":"#"}}}]}`, `{"$id":"a","$ref":"b"}`,
+		`{"uniqueItems":true}`, `{"format":"regex"}`} {
 		f.Add(s, `{"x":{"x":1}}`)
 	}
 	f.Fuzz(func(t *testing.T, text, value string) {

@@ -202,7 +202,8 @@ func (m *Module) imports(r *Reader) error {
 func (m *Module) elements(r *Reader) error {
 	segments, flags, op, first, end := r.Uint(), r.Uint(), r.Byte(), r.Int(), r.Byte()
 	n := r.Uint()
-	if r.Err != nil || segments != 1 || flags != 0 || op != I32Const || end != End || first < 0 || first > maxTable || n > maxTable {
+	if r.Err != nil || segments != 1 || flags != 0 || op != I32Const || end != End || first < 0 || first > maxTable ||
+		n > maxTable {
 		return errors.Join(r.Err, errTable)
 	}
 	for i := range n {

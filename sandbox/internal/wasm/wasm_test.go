@@ -10,7 +10,8 @@ import (
 )
 
 func TestNumbersSurvive(t *testing.T) {
-	for _, v := range []int64{0, 1, -1, 63, 64, -64, -65, 127, 128, math.MaxInt32, math.MinInt32, math.MaxInt64, math.MinInt64} {
+	for _, v := range []int64{0, 1, -1, 63, 64, -64, -65, 127, 128, math.MaxInt32, math.MinInt32, math.MaxInt64,
+		math.MinInt64} {
 		signed := &wasm.Reader{B: wasm.AppendInt(nil, v)}
 		if got := signed.Int(); got != v || signed.Err != nil || signed.More() {
 			t.Errorf("%d is read as %d (%v)", v, got, signed.Err)
@@ -79,7 +80,8 @@ func TestParse(t *testing.T) {
 		}
 	}
 	code, err := wasm.Instructions(m.Body(1))
-	if err != nil || len(code) != 2 || code[0].Op != wasm.I64Const || code[0].Imm != 5 || code[0].Start != 3 || code[0].End != 5 {
+	if err != nil || len(code) != 2 || code[0].Op != wasm.I64Const || code[0].Imm != 5 || code[0].Start != 3 ||
+		code[0].End != 5 {
 		t.Errorf("%+v, %v", code, err)
 	}
 }

@@ -82,7 +82,8 @@ func (f *feed) ReadByte() (byte, error) {
 const pieceSize = 64 << 10
 
 func newDecompressor(ctx context.Context, open func(io.Reader) (io.Reader, error)) *decompressor {
-	d := &decompressor{events: make(chan event), resume: make(chan struct{}), feed: feed{ctx: ctx, more: make(chan struct{})}}
+	d := &decompressor{events: make(chan event), resume: make(chan struct{}),
+		feed: feed{ctx: ctx, more: make(chan struct{})}}
 	tell := func(e event) {
 		select {
 		case d.events <- e:

@@ -71,7 +71,9 @@ func AnnounceGCM(c *hostops.Call, times int, parts ...[]byte) error {
 }
 
 // aesGCM takes any length of iv and any tag that WebCrypto allows: a short tag is the start of the whole one.
-func aesGCM(c *hostops.Call, block cipher.Block, encrypt bool, iv, data, additional []byte, bits string) ([]byte, error) {
+func aesGCM(
+	c *hostops.Call, block cipher.Block, encrypt bool, iv, data, additional []byte, bits string,
+) ([]byte, error) {
 	n, err := strconv.Atoi(bits)
 	if err != nil || n < 32 || n > 128 || n%8 != 0 {
 		return nil, hostops.ErrForged

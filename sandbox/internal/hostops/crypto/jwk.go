@@ -278,6 +278,7 @@ func (k *jwk) setPrivate(key any) {
 	case *rsa.PrivateKey:
 		key.Precompute()
 		k.D, k.P, k.Q = encodeField(key.D.Bytes()), encodeField(key.Primes[0].Bytes()), encodeField(key.Primes[1].Bytes())
-		k.DP, k.DQ, k.QI = encodeField(key.Precomputed.Dp.Bytes()), encodeField(key.Precomputed.Dq.Bytes()), encodeField(key.Precomputed.Qinv.Bytes())
+		pre := &key.Precomputed
+		k.DP, k.DQ, k.QI = encodeField(pre.Dp.Bytes()), encodeField(pre.Dq.Bytes()), encodeField(pre.Qinv.Bytes())
 	}
 }

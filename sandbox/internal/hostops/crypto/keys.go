@@ -239,7 +239,8 @@ func generateEC(random io.Reader, curve elliptic.Curve) (*ecdsa.PrivateKey, erro
 // generateRSA draws two primes.
 func generateRSA(c *hostops.Call, bits int) (*rsa.PrivateKey, error) {
 	if bits < minRSABits || bits > maxRSABits || bits%2 != 0 {
-		return nil, hostops.Throwf("OperationError", "RSA keys have an even number of %d to %d bits here", minRSABits, maxRSABits)
+		return nil, hostops.Throwf("OperationError",
+			"RSA keys have an even number of %d to %d bits here", minRSABits, maxRSABits)
 	}
 	const exponent = 65537
 	one, e := big.NewInt(1), big.NewInt(exponent)
@@ -275,7 +276,10 @@ func generateRSA(c *hostops.Call, bits int) (*rsa.PrivateKey, error) {
 			return nil, err
 		}
 		totient := new(big.Int).Mul(new(big.Int).Sub(p, one), new(big.Int).Sub(q, one))
-		key := &rsa.PrivateKey{PublicKey: rsa.PublicKey{N: new(big.Int).Mul(p, q), E: exponent}, D: new(big.Int).ModInverse(e, totient), Primes: []*big.Int{p, q}}
+		key := &rsa.PrivateKey{
+			PublicKey: rsa.PublicKey{N: new(big.Int).Mul(p, q), E: exponent},
+			D:         new(big.Int).ModInverse(e, totient), Primes: []*big.Int{p, q},
+		}
 		key.Precompute()
 		if p.Cmp(q) != 0 && key.Validate() == nil {
 			return key, nil

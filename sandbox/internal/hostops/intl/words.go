@@ -65,7 +65,7 @@ func intlSegment(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 			end += int32(utf16.RuneLen(r))
 		}
 		marked := end
-		if granularity == "word" && !strings.ContainsFunc(segment, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+		if granularity == "word" && !strings.ContainsFunc(segment, inWord) {
 			marked = -end
 		}
 		if err := ends.Room(4); err != nil {
@@ -75,6 +75,9 @@ func intlSegment(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	}
 	return c.NewBytes(ends.B)
 }
+
+// inWord reports whether a segment with r is a word.
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // intlLikely(tag, minimize) adds the likely subtags of a language tag, or takes them away.
 func intlLikely(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {

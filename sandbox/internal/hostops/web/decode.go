@@ -24,12 +24,17 @@ func textLabel(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	if name := encodingName(label); ok && name != "" {
 		return c.NewString(name)
 	}
-	return 0, hostops.Throwf("RangeError", "The encoding label provided ('%s') is invalid.", hostops.CutChars(strings.ReplaceAll(label, "\x00", ""), 40))
+	return 0, hostops.Throwf("RangeError", "The encoding label provided ('%s') is invalid.",
+		hostops.CutChars(strings.ReplaceAll(label, "\x00", ""), 40))
 }
 
 // newLabels are labels younger than the table of x/text.
-var newLabels = map[string]string{"unicode11utf8": "utf-8", "unicode20utf8": "utf-8", "x-unicode20utf8": "utf-8", "unicodefffe": "utf-16be",
-	"ucs-2": "utf-16le", "iso-10646-ucs-2": "utf-16le", "csunicode": "utf-16le", "unicode": "utf-16le", "unicodefeff": "utf-16le"}
+var newLabels = map[string]string{
+	"unicode11utf8": "utf-8", "unicode20utf8": "utf-8", "x-unicode20utf8": "utf-8",
+	"unicodefffe": "utf-16be",
+	"ucs-2":       "utf-16le", "iso-10646-ucs-2": "utf-16le", "csunicode": "utf-16le", "unicode": "utf-16le",
+	"unicodefeff": "utf-16le",
+}
 
 func encodingName(label string) string {
 	label = strings.Trim(label, "\t\n\f\r ")

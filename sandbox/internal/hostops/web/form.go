@@ -241,7 +241,7 @@ func (f *formWriter) unit() rune {
 // byte writes a byte as a form has it. There is room.
 func (f *formWriter) byte(b byte) {
 	switch {
-	case b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '-' || b == '_' || b == '.' || b == '*':
+	case b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b >= '0' && b <= '9', strings.IndexByte("-_.*", b) >= 0:
 		f.out.B = append(f.out.B, b)
 	case b == ' ':
 		f.out.B = append(f.out.B, '+')

@@ -26,7 +26,11 @@ func domainToASCII(host string) (string, bool) {
 		return "", false
 	}
 	for label := range strings.SplitSeq(ascii, ".") {
-		if decoded, err := idna.Punycode.ToUnicode(label); strings.HasPrefix(label, "xn--") && (err != nil || decoded == "" || strings.HasPrefix(decoded, "xn--")) {
+		if !strings.HasPrefix(label, "xn--") {
+			continue
+		}
+		decoded, err := idna.Punycode.ToUnicode(label)
+		if err != nil || decoded == "" || strings.HasPrefix(decoded, "xn--") {
 			return "", false
 		}
 	}

@@ -36,7 +36,9 @@ func mimeParse(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	}
 	charset, _ := found.get("charset")
 	boundary, _ := found.get("boundary")
-	return c.NewJSON(map[string]string{"essence": found.essence, "text": found.String(), "charset": charset, "boundary": boundary})
+	return c.NewJSON(map[string]string{
+		"essence": found.essence, "text": found.String(), "charset": charset, "boundary": boundary,
+	})
 }
 
 // mediaType is a MIME type as the MIME Sniffing standard has it: parameters keep their order, and values may be anything

@@ -37,7 +37,8 @@ func base64Encode(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	err := c.Parts(t, 2, func(part quickjs.Text) error {
 		for _, r := range part.String() {
 			if r > 0xff {
-				return hostops.Throwf("InvalidCharacterError", "The string to be encoded contains characters outside of the Latin1 range.")
+				return hostops.Throwf("InvalidCharacterError",
+					"The string to be encoded contains characters outside of the Latin1 range.")
 			}
 			b.B = append(b.B, byte(r))
 		}

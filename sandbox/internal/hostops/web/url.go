@@ -142,7 +142,9 @@ func answerURL(c *hostops.Call, u *whatwg.Url, parts urlParts) (quickjs.Value, e
 	if err := out.Text("["); err != nil {
 		return 0, err
 	}
-	answer := [...]string{href, origin(u), u.Protocol(), u.Username(), u.Password(), u.Host(), u.Hostname(), u.Port(), path, search, hash}
+	answer := [...]string{
+		href, origin(u), u.Protocol(), u.Username(), u.Password(), u.Host(), u.Hostname(), u.Port(), path, search, hash,
+	}
 	for i, s := range answer {
 		if i > 0 {
 			out.B = append(out.B, ',')

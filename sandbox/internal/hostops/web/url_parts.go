@@ -62,7 +62,8 @@ func divide(c *hostops.Call, text string) (urlParts, error) {
 	return p, nil
 }
 
-const controlsAndSpace = "\x00\x01\x02\x03\x04\x05\x06\a\b\t\n\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f "
+const controlsAndSpace = "\x00\x01\x02\x03\x04\x05\x06\a\b\t\n" +
+	"\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f "
 
 // withoutBreaks leaves out tabs and line breaks, as the parser does.
 func withoutBreaks(c *hostops.Call, text string) (string, error) {
