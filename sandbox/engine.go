@@ -154,10 +154,10 @@ type Startup struct {
 	SelfTest time.Duration
 }
 
-// Startup tells how long the parts of New took.
+// Startup returns how long the parts of New took.
 func (e *Engine) Startup() Startup { return e.startup }
 
-// lap gives the time since *from, and sets *from to now.
+// lap returns the time since *from, and sets *from to now.
 func lap(from *time.Time) time.Duration {
 	now := time.Now()
 	took := now.Sub(*from)

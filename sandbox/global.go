@@ -9,7 +9,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/stdlib"
 )
 
-// RunGlobal is Run for conformance suites, which are global scripts. Only packages below this one can make its program.
+// RunGlobal runs global scripts, as conformance suites are made of. Only packages below this one can make a Program.
 func (e *Engine) RunGlobal(ctx context.Context, program raw.Program, seed int64, grants Grants) (Result, error) {
 	r := e.newRun(ctx, grants)
 	r.source = source.Named(quickjs.ScriptName)

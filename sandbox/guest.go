@@ -33,7 +33,8 @@ func (g *guest) enter(f func() error) error {
 	return err
 }
 
-// loop is the event loop of the guest. It returns when the code has its value, failed, or has nothing left to wait for.
+// loop runs the event loop of the guest. It returns when the code has its value, has failed, or has nothing left to
+// wait for.
 func (g *guest) loop() error {
 	for !g.stage.failed && !(g.stage.settled && g.stage.hasValue) {
 		if !g.idle() {

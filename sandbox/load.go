@@ -100,7 +100,7 @@ func (l *loader) compute(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, e
 	return v, err
 }
 
-// load has the run start from the image of its version, if it has one. It loads a version that is new.
+// load makes the run start from the image of its version, if it has one. It loads a version that is new.
 func (r *run) load(v *version) error {
 	if v == nil {
 		return nil

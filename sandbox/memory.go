@@ -33,7 +33,7 @@ func (m *memory) Release(n int64) {
 	m.engine.discard(n)
 }
 
-// ChargeAside is Charge for what is held for work on other goroutines.
+// ChargeAside charges n bytes that are held for work on other goroutines.
 func (m *memory) ChargeAside(n int64) error {
 	if !m.HoldAside(n) {
 		return m.limits.exceeded(LimitMemory)

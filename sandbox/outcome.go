@@ -136,7 +136,7 @@ func (g *guest) escaping() error {
 	return errThrown
 }
 
-// locate gives a syntax error its position, within the limits of the run.
+// locate sets the position of a syntax error, within the limits of the run.
 func (r *run) locate(ex *source.Exception) error {
 	code, located := r.source, *ex
 	found, err := prepare(r, func() source.Exception {

@@ -193,7 +193,7 @@ func (r *run) grantFiles(files map[string][]byte) (err error) {
 	return err
 }
 
-// exitOp(code, result) ends the run.
+// exitOp answers exit(code, result): it ends the run.
 func exitOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	code, _ := a[0].Int()
 	if c.In.Len(a[1]) > r.limits.OutputBytes {
@@ -209,14 +209,14 @@ func exitOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return 0, &exited{code, []byte(value)}
 }
 
-// moduleOp(id) answers whether the run may load a module.
+// moduleOp answers module(id): it returns whether the run may load a module.
 func moduleOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	g := node.Grants{Modules: r.grants.Modules, Files: r.grants.Files >= FilesRead, Hint: r.grants.ModuleHint}
 	return node.Load(c, a, &g)
 }
 
-// framesOp(stack) returns where the frames begin in a stack that the engine has made, in UTF-16 units. It returns -1 for a
-// stack that the guest has set.
+// framesOp answers stack.frames(stack): it returns where the frames begin in a stack that the engine has made, in
+// UTF-16 units. It returns -1 for a stack that the guest has set.
 func framesOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	stack, ok := c.Word(a[0], maxErrorText)
 	if err := c.Work(4 * len(stack)); err != nil {
@@ -232,7 +232,7 @@ func framesOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error)
 	return quickjs.Int(int32(len(utf16.Encode([]rune(stack[:at]))))), nil
 }
 
-// timeOriginOp() returns when the run began, in milliseconds since the Unix epoch.
+// timeOriginOp answers timeOrigin(): it returns when the run began, in milliseconds since the Unix epoch.
 func timeOriginOp(r *run, c *hostops.Call, _ []quickjs.Value) (quickjs.Value, error) {
 	return c.NewJSON(float64(r.outside.origin()) / float64(time.Millisecond))
 }

@@ -33,19 +33,19 @@ const (
 	abandoned
 )
 
-// Spent reports whether preparations that outlived their runs are still at work. Nothing can stop them inside this process,
-// and each may take a processor and hundreds of megabytes until it has ended: a process that must not be slowed down
-// answers what it has, exits, and is replaced.
+// Spent reports whether preparations that outlived their runs are still at work. Nothing can stop them inside this
+// process, and each may take a processor and hundreds of megabytes until it ends. A process that must not slow down
+// returns its last result, exits, and is replaced.
 func (e *Engine) Spent() bool { return e.abandoned.Load() > 0 }
 
-// outcome is what a preparation came to.
+// outcome is the result of a preparation.
 type outcome[T any] struct {
 	value T
 	panic any
 }
 
-// prepare returns the value of work, which runs on a goroutine of its own, or the limit that ended the run before work did.
-// work must not use the run: it may go on after it. A panic of work is a panic of prepare.
+// prepare returns the value of work, which runs on a goroutine of its own, or the limit that ended the run before
+// work did. work must not use the run, which it may outlive. A panic of work is a panic of prepare.
 func prepare[T any](r *run, work func() T) (T, error) {
 	var state atomic.Int32
 	done := make(chan outcome[T], 1)
@@ -95,7 +95,7 @@ func prepare[T any](r *run, work func() T) (T, error) {
 	return out.value, err
 }
 
-// watch holds the limits of a run against its preparation.
+// watch checks the limits of a run during a preparation.
 type watch struct {
 	r     *run
 	began time.Time
@@ -107,21 +107,22 @@ type watch struct {
 
 func (r *run) watch() *watch { return &watch{r: r, began: time.Now(), cpu: cputime.Process()} }
 
-// used is the processor time of the work: the process's since it began, in equal parts with the other runs in progress, and
-// no more than the time that passed. The work itself is spread over goroutines that cannot be told apart.
+// used returns the processor time of the work: that of the process since it began, shared equally with the other runs
+// in progress, and no more than the time that has passed. The work itself is spread over goroutines that cannot be
+// told apart.
 func (w *watch) used() time.Duration {
 	return min((cputime.Process()-w.cpu)/time.Duration(w.runs()), time.Since(w.began))
 }
 
-// runs is the number of runs in progress.
+// runs returns the number of runs in progress.
 func (w *watch) runs() int64 { return max(w.r.engine.running.Load(), 1) }
 
-// pause is the time to the next beat.
+// pause returns the time to the next beat.
 func (w *watch) pause() time.Duration {
 	return max(min(prepareBeat, w.r.grants.MaxWall()-w.r.outside.elapsed()), 0)
 }
 
-// check returns the limit of time that was hit.
+// check returns the time limit that was hit.
 func (w *watch) check() error {
 	r := w.r
 	if err := r.ctx.Err(); err != nil {
@@ -136,7 +137,7 @@ func (w *watch) check() error {
 	return nil
 }
 
-// beat is check with the memory of the process, which takes longer to find out.
+// beat checks the memory of the process too, which takes longer to find out.
 func (w *watch) beat() error {
 	if err := w.check(); err != nil {
 		return err
@@ -171,7 +172,8 @@ func (l Limits) unprepared(limit Limit) error {
 	return l.exceeded(limit)
 }
 
-// takeSource turns the code into what the engine compiles. An error ends the run; the result says how the code is at fault.
+// takeSource turns the code into what the engine compiles. An error ends the run; the result says what is wrong with
+// the code.
 func (r *run) takeSource(script Script, v *version) error {
 	if v != nil && v.loaded {
 		r.source = v.source

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// selfTest proves on this machine what everything else rests on: guests are stopped wherever they loop, run out of stack
-// in an orderly way, and share neither state nor randomness.
+// selfTest proves on this machine what everything else relies on: guests are stopped wherever they loop, exhaust
+// their stack in an orderly way, and share neither state nor randomness.
 func (e *Engine) selfTest(ctx context.Context) error {
 	short := Grants{Limits: Limits{Wall: time.Millisecond}}
 	for _, code := range []string{"for(;;){}", "Array.prototype.indexOf.call({length: 2**40}, 1)"} {

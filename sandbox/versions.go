@@ -11,13 +11,13 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/source"
 )
 
-// DefaultWarmBytes is what the images of versions may take unless Config says otherwise.
+// DefaultWarmBytes is the value of Config.WarmBytes if it is not set.
 const DefaultWarmBytes = 48 << 20
 
 // maxVersions bounds the versions that are remembered, with an image or without.
 const maxVersions = 64
 
-// versionKey tells apart what can be told apart while code loads: two runs with the same key see the same.
+// versionKey holds everything that loading code can observe: two runs with the same key load the same.
 type versionKey struct {
 	version string
 	eval    bool
@@ -26,8 +26,8 @@ type versionKey struct {
 	globals string // names that the run brings along, and whether they are enumerable, as JSON
 }
 
-// version is what the code of a Script.Version comes to before it is called. Its fields but the last two are set once, by
-// the run that loads it, before others see it.
+// version is the loaded code of a Script.Version. Its fields but the last two are set once, by the run that loads it,
+// before others see it.
 type version struct {
 	key    versionKey
 	owner  string
@@ -56,8 +56,8 @@ func newVersions(limit int64) *versions {
 	return &versions{limit: limit, by: map[versionKey]*list.Element{}, order: list.New()}
 }
 
-// take gives the version of a script, new when it is not known; nil when the script is of none, or is watched too closely
-// for a start in the middle. What take gave is given back by release.
+// take returns the version of a script, a new one if it is unknown. It returns nil if the script has no version, or
+// if its run reports on every statement and so must begin at the first. release ends what take began.
 func (v *versions) take(script Script, grants Grants) (*version, error) {
 	if script.Version == "" || grants.Debug != (Debug{}) {
 		return nil, nil // no version
@@ -77,7 +77,7 @@ func (v *versions) take(script Script, grants Grants) (*version, error) {
 	return &version{key: key, owner: script.Owner, users: 1}, nil
 }
 
-// keep makes a version that was loaded known. Another run may have been faster: then this one serves its own run alone.
+// keep adds a version that was loaded. If another run was faster, it serves its own run alone.
 func (v *versions) keep(x *version) {
 	x.bytes = int64(len(x.source.Text))*4 + 1<<10 // with its source map
 	if x.image != nil {
@@ -100,8 +100,8 @@ func (v *versions) keep(x *version) {
 	}
 }
 
-// oldestOfLargest returns the version that was used longest ago of the owner whose versions take most, but for one version:
-// an owner with thousands of functions pushes out their own.
+// oldestOfLargest returns the least recently used version of the owner whose versions take most, but never the
+// version but: an owner with thousands of functions evicts their own.
 func (v *versions) oldestOfLargest(but *version) *version {
 	bytes := map[string]int64{}
 	for e := v.order.Front(); e != nil; e = e.Next() {
@@ -118,7 +118,7 @@ func (v *versions) oldestOfLargest(but *version) *version {
 	return found
 }
 
-// drop forgets x; its image goes when its last run has ended.
+// drop removes x. Its image is closed when its last run has ended.
 func (v *versions) drop(x *version) {
 	v.order.Remove(v.by[x.key])
 	delete(v.by, x.key)
@@ -129,7 +129,7 @@ func (v *versions) drop(x *version) {
 	}
 }
 
-// release gives back what take gave.
+// release ends the use of a version that take returned.
 func (v *versions) release(x *version) {
 	if x == nil {
 		return
@@ -159,7 +159,7 @@ func (x *version) close() error {
 	return x.image.Close()
 }
 
-// keyOf gives all that code can tell of a run's grants, and of what it brings along, while it loads.
+// keyOf returns what code can observe, while it loads, of the grants of its run and of the globals that the run adds.
 func keyOf(script Script, g Grants) (versionKey, error) {
 	modules, err := json.Marshal(slices.Sorted(slices.Values(g.Modules)))
 	if err != nil {
@@ -169,7 +169,7 @@ func keyOf(script Script, g Grants) (versionKey, error) {
 	return versionKey{script.Version, g.Eval, g.Files, string(modules), string(globals)}, err
 }
 
-// broughtAlong are the globals that a run has and its library has not, and whether they are enumerable.
+// broughtAlong returns the globals that a run has and the library has not, and whether they are enumerable.
 func broughtAlong(script Script, g Grants) map[string]bool {
 	names := map[string]bool{"input": false}
 	for _, t := range g.Tools {

@@ -20,7 +20,7 @@ func (t Tally) percent() float64 {
 	return 100 * float64(t.Passed) / float64(t.Total)
 }
 
-// Report is what a suite came to, by folder.
+// Report is the outcome of a suite, by folder.
 type Report struct {
 	Folders map[string]Tally
 	// Failures name each test that failed, with the reason.
@@ -60,7 +60,7 @@ func readExpected(text string) (map[string]expectation, error) {
 	return out, scanner.Err()
 }
 
-// judge prints the report beside what was expected and says whether nothing got worse.
+// judge prints the report beside what was expected and reports whether nothing got worse.
 func (r *Report) judge(w io.Writer, expected map[string]expectation) bool {
 	good := len(r.Regressions) == 0
 	for _, folder := range slices.Sorted(maps.Keys(r.Folders)) {
@@ -90,7 +90,7 @@ func (r *Report) judge(w io.Writer, expected map[string]expectation) bool {
 	return good
 }
 
-// lines gives the report in the form of an expectation file. floor gives a folder's floor.
+// lines returns the report as lines of an expectation file. floor returns the floor of a folder.
 func (r *Report) lines(floor func(folder string) float64) string {
 	var b strings.Builder
 	for _, folder := range slices.SortedFunc(maps.Keys(r.Folders), cmp.Compare) {

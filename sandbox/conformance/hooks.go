@@ -17,8 +17,8 @@ var $262 = {
 	AbstractModuleSource: undefined,
 };`
 
-// forbidden names the host hook that a test needs and that no guest is given, or gives "". A guest is one realm, one
-// thread and one program: it makes no others. Modules reach it bundled, never by a loader of its own.
+// forbidden returns the host hook that a test needs and no guest gets, or "". A guest is one realm, one thread and
+// one program, and makes no others. Modules reach it bundled, never by a loader of its own.
 func forbidden(fm frontmatter, text string) string {
 	for _, hook := range []string{"createRealm", "evalScript", "agent", "AbstractModuleSource", "IsHTMLDDA"} {
 		if strings.Contains(text, "$262."+hook) || slices.Contains(fm.Features, hook) {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// each calls f with every item, on as many goroutines as there are processors, and gives the first error.
+// each calls f with every item, on as many goroutines as there are processors, and returns the first error.
 func each(items []string, p *progress, f func(item string) error) error {
 	defer p.start(len(items))()
 	g, ctx := errgroup.WithContext(context.Background())
@@ -30,7 +30,7 @@ func each(items []string, p *progress, f func(item string) error) error {
 	return g.Wait()
 }
 
-// progress tells every few seconds how far a suite has come.
+// progress prints every few seconds how far a suite has come.
 type progress struct {
 	w     io.Writer
 	suite string
@@ -38,7 +38,7 @@ type progress struct {
 	done  atomic.Int64
 }
 
-// start begins telling; what it gives ends it.
+// start begins printing. It returns what ends it.
 func (p *progress) start(total int) (stop func()) {
 	began, ticker, ended, quiet := time.Now(), time.NewTicker(p.every), make(chan struct{}), make(chan struct{})
 	tell := func() {

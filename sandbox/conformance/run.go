@@ -35,7 +35,7 @@ type Config struct {
 //go:embed expected
 var expectations embed.FS
 
-// ErrFailed says that a suite did worse than expected; what was printed says where.
+// ErrFailed reports that a suite did worse than expected. The output says where.
 var ErrFailed = errors.New("a conformance suite did worse than expected")
 
 // ErrNoSuite says how to name a suite.

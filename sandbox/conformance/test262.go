@@ -141,7 +141,7 @@ func (s *test262) one(ctx context.Context, rel string) error {
 // way of running them is enough, and takes minutes.
 const tablesOnly = "built-ins/RegExp/property-escapes/generated/"
 
-// runs gives the ways in which a test is to be run, and the hook it uses that the sandbox forbids.
+// runs returns the ways in which a test runs, and the hook that it uses and the sandbox forbids.
 func (s *test262) runs(rel, text string) ([]testRun, string, error) {
 	var fm frontmatter
 	if _, rest, ok := strings.Cut(text, "/*---"); ok {

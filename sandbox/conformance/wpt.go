@@ -28,7 +28,7 @@ var wptFolders = []string{
 	"webidl/ecmascript-binding/es-exceptions",
 }
 
-// wptFloor is what a folder must pass at least, in percent, whatever the suite's version.
+// wptFloor returns the percentage that a folder must pass in every version of the suite.
 func wptFloor(folder string) float64 {
 	if folder == "url" || folder == "encoding" {
 		return 95
@@ -74,13 +74,13 @@ func (s *wpt) run(ctx context.Context) (*Report, error) {
 	return &s.report, err
 }
 
-// folderOf gives the folder that a test is counted in.
+// folderOf returns the folder that a test counts in.
 func folderOf(rel string) string {
 	i := slices.IndexFunc(wptFolders, func(folder string) bool { return strings.HasPrefix(rel, folder+"/") })
 	return wptFolders[i]
 }
 
-// runnable keeps what can run in any global scope.
+// runnable reports whether a test can run in any global scope.
 func runnable(rel string) bool {
 	if strings.HasPrefix(rel, "fetch/api/request/request-cache-") {
 		return false // they test a browser's cache against the suite's own server
@@ -165,7 +165,7 @@ func (s *wpt) collect(data map[string][]byte, rel, code string) {
 	}
 }
 
-// outcome is what the harness told of the tests of one file.
+// outcome is what the harness reports of the tests of one file.
 type outcome struct {
 	Status  int    `json:"status"`
 	Message string `json:"message"`

@@ -1,7 +1,7 @@
 package conformance
 
-// wptBefore is what a test finds around it: its location, the files it fetches, and which global scope it is in. The two
-// verbs are JSON.
+// wptBefore is what a test finds around it: its location, the files that it fetches, and which global scope it is in.
+// The two verbs are JSON.
 const wptBefore = `(() => {
 	const url = new URL(%s), files = %s; // base64
 	const define = (name, value) => Object.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
@@ -33,7 +33,7 @@ const wptBefore = `(() => {
 	if (!globalThis.WebAssembly) define('WebAssembly', { Memory: class { buffer = new SharedArrayBuffer(0); } });
 })();`
 
-// wptAfter tells the outcome once every test has ended.
+// wptAfter prints the outcome once every test has ended.
 const wptAfter = `(() => {
 	const { stringify } = JSON, { log } = console, text = String, end = reportError;
 	setup({ explicit_done: true }); // or the first microtask would end the tests

@@ -52,7 +52,7 @@ func compare(ctx context.Context, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// series is what one contestant took, turn after turn.
+// series is the times of one contestant, turn after turn.
 type series struct {
 	name  string
 	times []time.Duration
@@ -68,7 +68,7 @@ const (
 	another = "Airlock, another text each time"
 )
 
-// text is the script for the next execution of a series.
+// text returns the script for the next execution of a series.
 func (s *series) text(code string) string {
 	if s.name == another {
 		return fmt.Sprintf("%s // %d", strings.TrimRight(code, "\n"), s.texts.Add(1))

@@ -41,7 +41,7 @@ func install(ctx context.Context, stderr io.Writer) (string, error) {
 	return dir, nil
 }
 
-// overwrite gives the files after removing what an earlier run left in their places.
+// overwrite writes the files after removing what an earlier run left in their places.
 func overwrite(dir string) embed.FS {
 	for _, name := range []string{"package.json", "peers.mjs", "server.mjs", "script.js"} {
 		_ = os.Remove(filepath.Join(dir, name)) // not there is as good

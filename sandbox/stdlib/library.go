@@ -5,7 +5,7 @@ import "embed"
 //go:embed *.js
 var files embed.FS
 
-// order is the order of evaluation; each file builds on those before it.
+// order is the order of evaluation. Each file builds on those before it.
 var order = [...]string{
 	"primordials.js", "native.js", "language.js", "date.js", "errors.js", "host.js", "garbage.js", "webidl.js",
 	"inspect.js", "inspect_layout.js",
@@ -41,17 +41,18 @@ const (
 	Roots
 )
 
-// basics are what a guest of console, timers and results alone needs: what benchmarks hold the whole library against.
+// basics are the files of a guest that has only console, timers and results. Benchmarks compare the whole library
+// with it.
 var basics = [...]string{
 	"primordials.js", "errors.js", "host.js", "webidl.js", "inspect.js", "inspect_layout.js", "inspect_errors.js",
 	"inspect_kinds.js", "inspect_table.js", "json.js", "format.js", "console.js", "result.js", "events.js", "timers.js",
 	"start.js",
 }
 
-// Library gives the files in the order of their evaluation.
+// Library returns the files in the order of their evaluation.
 func Library() ([]File, error) { return read(order[:]) }
 
-// Basics gives the files of a library of console, timers and results alone.
+// Basics returns the files of a library of console, timers and results alone.
 func Basics() ([]File, error) { return read(basics[:]) }
 
 func read(names []string) ([]File, error) {

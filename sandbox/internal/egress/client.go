@@ -52,7 +52,7 @@ func (e *Client) Close() {
 	}
 }
 
-// Request is a request as the guest put it. Everything in it is hostile.
+// Request is a request as the guest made it. Everything in it is hostile.
 type Request struct {
 	Method, URL string
 	Header      [][2]string
@@ -190,7 +190,7 @@ func (e *Client) answer(res *http.Response, t *target, method string, swaps []sw
 	return in
 }
 
-// counted charges what is read of a body.
+// counted is a body whose bytes count as they are read.
 type counted struct {
 	io.ReadCloser
 	client *Client
@@ -221,7 +221,7 @@ func becomesGet(status int, method string) bool {
 		status == 303 && method != http.MethodGet && method != http.MethodHead
 }
 
-// methodOf checks a method. CONNECT, TRACE and TRACK are not to be had (Fetch Standard, forbidden methods).
+// methodOf checks a method and returns its canonical form. CONNECT, TRACE and TRACK are forbidden (Fetch Standard).
 func methodOf(method string) (string, error) {
 	if method == "" {
 		return http.MethodGet, nil
@@ -239,7 +239,7 @@ func methodOf(method string) (string, error) {
 	return method, nil
 }
 
-// headerOf checks the guest's headers. Those that belong to the connection are left out, as browsers do.
+// headerOf checks the guest's headers. It leaves out those that belong to the connection, as browsers do.
 func headerOf(list [][2]string) (http.Header, error) {
 	header, size := http.Header{}, 0
 	for _, h := range list {

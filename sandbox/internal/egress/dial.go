@@ -38,8 +38,8 @@ type Resolver interface {
 // targetKey is the context key of the target of a connection.
 type targetKey struct{}
 
-// transport makes the connections of one run. None is ever shared with another run, so none outlives its check. charge
-// counts the bytes of bodies, for all exchanges of the run together.
+// transport returns the transport of one run. No connection is shared with another run, so none outlives its check.
+// It bounds no body: Client counts the bytes of all exchanges together.
 func (d Dialer) transport(wall time.Duration) *outbound.Transport {
 	roots := d.RootCAs
 	if roots == nil && d.LoadRootCAs != nil {
@@ -64,9 +64,7 @@ func (d Dialer) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return d.reach(ctx, t)
 }
 
-// ConnectFor connects to host and port if a run with the grants of n could, and under the same rules. forTools says that the
-// run has tools, which reach the opened hosts whatever the mode is. An error with the method Refused, which reports
-// true, is in words for guests.
+// ConnectFor connects to host and port under the rules of a run; see sandbox.Egress.ConnectFor.
 func (d Dialer) ConnectFor(ctx context.Context, r Rules, forTools bool, host string, port uint16) (net.Conn, error) {
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
@@ -84,7 +82,7 @@ func (d Dialer) ConnectFor(ctx context.Context, r Rules, forTools bool, host str
 	return d.reach(ctx, t)
 }
 
-// reach resolves t and connects to the first of its addresses that it permits and that answers.
+// reach resolves t and connects to the first permitted address that answers.
 func (d Dialer) reach(ctx context.Context, t *target) (net.Conn, error) {
 	addrs := []netip.Addr{t.addr}
 	if !t.addr.IsValid() {
@@ -120,7 +118,7 @@ func (d Dialer) resolver() Resolver {
 	return net.DefaultResolver
 }
 
-// connect makes one connection to an address that t permits.
+// connect connects to one address that t permits.
 func (d Dialer) connect(ctx context.Context, t *target, to netip.AddrPort) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
@@ -138,7 +136,7 @@ func tlsConfig(roots *x509.CertPool) *tls.Config {
 	return &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 }
 
-// networkError says in words for the guest why a request failed. Nothing of this machine is in it.
+// networkError returns why a request failed, in words for the guest. They tell nothing about this machine.
 func networkError(ctx context.Context, host string, err error) string {
 	var refused interface {
 		error

@@ -22,8 +22,8 @@ const chunkBytes = 64 << 10
 // maxBodies bounds answers whose bodies the guest has not read to the end.
 const maxBodies = 256
 
-// Exchanges are the requests of a run that are under way: what the guest has put together to be sent, what can be
-// aborted, and bodies that are being read. Ids are the guest's own.
+// Exchanges holds the requests of a run that are under way: uploads, what aborts a request, and bodies that are being
+// read. IDs are the guest's own.
 type Exchanges struct {
 	client *Client
 	memory hostops.Background
@@ -59,7 +59,7 @@ type fetchRequest struct {
 	Redirect string      `json:"redirect"`
 }
 
-// fetchAnswer is what it gives.
+// fetchAnswer is the answer to the operation "fetch".
 type fetchAnswer struct {
 	Status     int         `json:"status"`
 	StatusText string      `json:"statusText"`
@@ -69,6 +69,7 @@ type fetchAnswer struct {
 	HasBody    bool        `json:"hasBody"`
 }
 
+// Fetch sends a request and returns the head of the response. Its payload is a fetchRequest.
 func (x *Exchanges) Fetch(ctx context.Context, payload string) (hostops.Answer, error) {
 	var q fetchRequest
 	if len(payload) > maxFetchRequest {
@@ -118,7 +119,7 @@ func (x *Exchanges) Fetch(ctx context.Context, payload string) (hostops.Answer, 
 	return hostops.Answer{JSON: text}, err
 }
 
-// heldBody is a body that is charged until it is closed.
+// heldBody is a body that stays charged until it is closed.
 type heldBody struct {
 	io.ReadCloser
 	held *hostops.Holding
@@ -129,7 +130,7 @@ func (b heldBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// begin takes what the guest wants to be sent, and keeps what ends the exchange.
+// begin takes the body that the guest has uploaded, and keeps what ends the exchange.
 func (x *Exchanges) begin(id int32, cancel context.CancelFunc) (body []byte, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -142,7 +143,7 @@ func (x *Exchanges) begin(id int32, cancel context.CancelFunc) (body []byte, ok 
 	return body, true
 }
 
-// listHeader gives headers in a fixed order, each value by itself.
+// listHeader returns headers in a fixed order, one value each.
 func listHeader(h http.Header) [][2]string {
 	out := [][2]string{}
 	for name, values := range h {
@@ -162,7 +163,7 @@ func listHeader(h http.Header) [][2]string {
 	return out
 }
 
-// read gives the next piece of a body, or null at its end. Its payload is the id.
+// Read returns the next piece of a body, or null at its end. Its payload is the ID of the exchange.
 func (x *Exchanges) Read(ctx context.Context, payload string) (hostops.Answer, error) {
 	n, err := strconv.ParseInt(payload, 10, 32)
 	if err != nil {
@@ -193,7 +194,7 @@ func (x *Exchanges) Read(ctx context.Context, payload string) (hostops.Answer, e
 	return hostops.Answer{}, hostops.Throw("TypeError", "the body ended early: "+networkError(ctx, "the server", err))
 }
 
-// abort gives up a request, or the rest of its body.
+// abort ends an exchange and drops the rest of its body.
 func (x *Exchanges) abort(id int32) {
 	x.mu.Lock()
 	cancel, body := x.cancels[id], x.bodies[id]
@@ -208,6 +209,7 @@ func (x *Exchanges) abort(id int32) {
 	}
 }
 
+// Close ends all exchanges.
 func (x *Exchanges) Close() {
 	x.mu.Lock()
 	ids := make([]int32, 0, len(x.cancels))
@@ -221,8 +223,8 @@ func (x *Exchanges) Close() {
 	x.client.Close()
 }
 
-// Upload adds an ArrayBuffer to what a request will send: fetch.send(id, bytes). It is charged until the run has ended, or
-// the request was answered.
+// Upload answers fetch.send(id, bytes): it adds bytes to the body of a request. They stay charged until the request
+// is answered or the run ends.
 func (x *Exchanges) Upload(c *hostops.Call, args []quickjs.Value) (quickjs.Value, error) {
 	c.Taint()
 	id, ok := args[0].Int()
@@ -265,7 +267,7 @@ func (x *Exchanges) Upload(c *hostops.Call, args []quickjs.Value) (quickjs.Value
 // uploadRoom is what an upload takes besides its bytes.
 const uploadRoom = 128
 
-// Abort is abort for the guest: fetch.abort(id).
+// Abort answers fetch.abort(id): it ends an exchange.
 func (x *Exchanges) Abort(c *hostops.Call, args []quickjs.Value) (quickjs.Value, error) {
 	c.Taint()
 	if id, ok := args[0].Int(); ok {

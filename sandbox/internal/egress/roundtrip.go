@@ -36,5 +36,5 @@ func (n roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// Refused tells a refusal from failures of the network itself.
+// Refused reports true: the rules refused the request, and the network did not fail.
 func (e refusal) Refused() bool { return true }

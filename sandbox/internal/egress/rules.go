@@ -50,7 +50,7 @@ var badPorts = []int{
 	6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 }
 
-// target is where a request goes, in its one spelling.
+// target is where a request goes, in canonical form.
 type target struct {
 	url    *url.URL
 	host   string // a name or an address
@@ -60,12 +60,12 @@ type target struct {
 	reach  address.Reach
 }
 
-// refusal is a request that the grants do not cover, in words for the guest.
+// refusal is the error of a request that the grants do not cover, in words for the guest.
 type refusal string
 
 func (e refusal) Error() string { return string(e) }
 
-// locate reads a URL and decides whether the run may go there. forTool says that a tool's own URL is asked for.
+// locate parses a URL and decides whether the run may go there. forTool reports that the URL is a tool's own.
 func (r *Rules) locate(raw string, forTool bool) (*target, error) {
 	if len(raw) > maxURL {
 		return nil, refusal(fmt.Sprintf("the URL has %d bytes; at most %d are accepted", len(raw), maxURL))
@@ -124,7 +124,7 @@ func notPublic(host string) string {
 	return fmt.Sprintf("the address of %s is not a public one", host)
 }
 
-// authority is host and port as they are written in a URL.
+// authority returns host and port as a URL has them.
 func (t *target) authority() string {
 	host := t.host
 	if t.addr.Is6() {

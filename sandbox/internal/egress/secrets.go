@@ -25,10 +25,10 @@ func Placeholder(seed int64, name string) string {
 	return "secret_" + hex.EncodeToString(sum[:16])
 }
 
-// swap is a placeholder and what stands for it towards one host.
+// swap is a placeholder and the value that replaces it towards one host.
 type swap struct{ placeholder, value string }
 
-// swaps are the secrets that may go to t.
+// swaps returns the secrets that may go to t.
 func (e *Client) swaps(t *target) []swap {
 	if t.url.Scheme != "https" && !t.opened {
 		return nil
@@ -42,8 +42,8 @@ func (e *Client) swaps(t *target) []swap {
 	return out
 }
 
-// echoes are the forms in which an answer may repeat secrets: as they are, as a JSON string has them, escaped for a URL,
-// and in base64. A server that the secret was meant for can always hand it on in some other form.
+// echoes returns the forms in which an answer may repeat secrets: plain, as in a JSON string, escaped for a URL, and
+// in base64. A server that the secret is meant for can always pass it on in some other form.
 func echoes(swaps []swap) []swap {
 	var out []swap
 	for _, s := range swaps {
@@ -60,7 +60,7 @@ func echoes(swaps []swap) []swap {
 	return out
 }
 
-// plainJSON is a JSON string as encoders other than Go's write it.
+// plainJSON returns a JSON string as encoders other than Go's write it.
 func plainJSON(s string) string {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -80,7 +80,7 @@ func replaced(text string, swaps []swap, escape func(string) string) string {
 
 func asIs(s string) string { return s }
 
-// inHeader puts secrets into a header's value; Basic credentials are taken apart for it.
+// inHeader puts secrets into the value of a header. Basic credentials are decoded for it.
 func inHeader(value string, swaps []swap) string {
 	if scheme, encoded, ok := strings.Cut(value, " "); ok && strings.EqualFold(scheme, "Basic") {
 		if plain, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded)); err == nil {
@@ -99,7 +99,8 @@ func inURL(u *url.URL, swaps []swap) *url.URL {
 	return &out
 }
 
-// inBody puts secrets into a body, escaped as its content type wants. What it then has is charged to held, and at most limit.
+// inBody puts secrets into a body, escaped as its content type needs. It charges the new body to held. The body may
+// have at most limit bytes.
 func inBody(body []byte, contentType string, swaps []swap, limit int64, held *hostops.Holding) ([]byte, error) {
 	escape := asIs
 	switch kind, _, _ := strings.Cut(strings.ToLower(contentType), ";"); {
@@ -129,7 +130,7 @@ func inBody(body []byte, contentType string, swaps []swap, limit int64, held *ho
 	return body, nil
 }
 
-// hide puts placeholders where an answer repeats secrets.
+// hide replaces secrets that an answer repeats by their placeholders.
 func hide(text string, swaps []swap) string {
 	for _, s := range swaps {
 		text = strings.ReplaceAll(text, s.value, s.placeholder)
@@ -145,7 +146,7 @@ func hideHeader(h http.Header, swaps []swap) {
 	}
 }
 
-// hider is a body in which secrets are replaced by their placeholders, across the borders of reads too.
+// hider is a body in which placeholders replace secrets, also across the borders of reads.
 type hider struct {
 	from    io.ReadCloser
 	swaps   []swap
@@ -184,7 +185,7 @@ func (h *hider) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// look moves to ready what cannot be the start of a secret any more.
+// look moves to ready what can no longer be the start of a secret.
 func (h *hider) look() {
 	var out []byte
 	for {

@@ -70,7 +70,7 @@ func (c *Call) Pieces(b []byte, weight int, f func([]byte) error) error {
 	return nil
 }
 
-// Parts is Pieces for a string, with weight units for each UTF-16 unit.
+// Parts calls f with consecutive parts of a string and announces each as weight units a UTF-16 unit.
 func (c *Call) Parts(t quickjs.Text, weight int, f func(quickjs.Text) error) error {
 	for t.Len() > 0 {
 		var part quickjs.Text
@@ -155,7 +155,7 @@ func (c *Call) View(v quickjs.Value) ([]byte, error) {
 	return b, err
 }
 
-// Views is View for several buffers.
+// Views returns the bytes of several ArrayBuffers; see View.
 func (c *Call) Views(args ...quickjs.Value) ([][]byte, error) {
 	out := make([][]byte, len(args))
 	for i, a := range args {

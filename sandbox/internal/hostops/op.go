@@ -32,7 +32,7 @@ func (e *Exception) Error() string { return e.Name + ": " + e.Message }
 // Throw returns an exception: a DOMException if name is one of its names, else an Error of that name.
 func Throw(name, message string) *Exception { return &Exception{name, message} }
 
-// Throwf is [Throw] with a formatted message.
+// Throwf returns an exception with a formatted message; see [Throw].
 func Throwf(name, format string, args ...any) *Exception {
 	return &Exception{name, fmt.Sprintf(format, args...)}
 }

@@ -2,7 +2,7 @@ package quickjs
 
 import "sync/atomic"
 
-// Budget is the memory of one run. The guest's linear memory and what the host holds for the guest share one limit.
+// Budget is the memory limit of one run. The guest's linear memory and what the host holds for the guest share it.
 type Budget struct {
 	limit int64
 	guest atomic.Int64 // the size of linear memory
@@ -11,11 +11,12 @@ type Budget struct {
 	peak  atomic.Int64 // of guest and held
 }
 
-// NewBudget returns a Budget of limit bytes of which nothing is taken.
+// NewBudget returns a Budget of limit bytes, all of them free.
 func NewBudget(limit int64) *Budget { return &Budget{limit: limit} }
 
-// Hold charges n bytes that the host is about to hold. It reports false, and charges nothing, when they exceed the limit. It
-// must be called on the guest's goroutine: what it charges is part of Peak, which depends on the code alone.
+// Hold charges n bytes that the host is about to hold. It reports false, and charges nothing, if they exceed the
+// limit. It must be called on the guest's goroutine: what it charges is part of Peak, which depends on the code
+// alone.
 func (b *Budget) Hold(n int64) bool {
 	if n < 0 || b.held.Add(n)+b.guest.Load()+b.aside.Load() > b.limit {
 		b.held.Add(-n)
@@ -28,7 +29,7 @@ func (b *Budget) Hold(n int64) bool {
 // Release returns n bytes that Hold charged.
 func (b *Budget) Release(n int64) { b.held.Add(-n) }
 
-// HoldAside is Hold for work on other goroutines. What it charges counts against the limit, and is not part of Peak.
+// HoldAside charges n bytes for work on other goroutines. They count against the limit and are not part of Peak.
 func (b *Budget) HoldAside(n int64) bool {
 	if n < 0 || b.aside.Add(n)+b.guest.Load()+b.held.Load() > b.limit {
 		b.aside.Add(-n)
@@ -56,7 +57,7 @@ func (b *Budget) grow(size int64) bool {
 	return true
 }
 
-// begin charges the linear memory of a new guest. What an earlier one took is forgotten.
+// begin charges the linear memory of a new guest. What an earlier guest took is forgotten.
 func (b *Budget) begin(size int64) {
 	b.guest.Store(size)
 	b.peak.Store(0)

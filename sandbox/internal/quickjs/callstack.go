@@ -8,13 +8,13 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// callStacks lends wazero's call engines a stack that has been grown by an earlier run. wazero starts every exported
-// function with 10 KiB and doubles it by copying: a script a dozen calls deep costs 300 KB of garbage and the page
-// faults that go with it, a third of a short run. Native stacks hold no guest-readable state: compiled code writes every
+// callStacks lends wazero's call engines a stack that an earlier run has grown. wazero starts every exported function
+// with 10 KiB and doubles it by copying: a script a dozen calls deep costs 300 KB of garbage and the page faults that
+// go with it, a third of a short run. Native stacks hold nothing that a guest can read: compiled code writes every
 // slot before it reads it.
 //
-// wazero has no option for this, so the fields are reached by their names. A wazero that has other fields is left alone:
-// fits then says no, and every run pays for its own stack.
+// wazero has no option for this, so the fields are found by their names. If wazero has other fields, fits is false
+// and every run pays for its own stack.
 type callStacks struct {
 	layout callLayout
 	fits   bool
@@ -27,7 +27,7 @@ type callLayout struct {
 	stack, top, bottom uintptr
 }
 
-// keptStack bounds the stacks that are kept: what deep recursion needed is given back.
+// keptStack bounds the stacks that are kept. Those of deep recursion are given back.
 const keptStack = 1 << 20
 
 func newCallStacks(f api.Function) *callStacks {
@@ -64,12 +64,12 @@ func (l callLayout) at(engine unsafe.Pointer) (stack *[]byte, top *uintptr, bott
 	return stack, (*uintptr)(unsafe.Add(engine, l.top)), (**byte)(unsafe.Add(engine, l.bottom))
 }
 
-// topOf is the highest address of a stack that is aligned to 16 bytes.
+// topOf returns the highest address of a stack that is aligned to 16 bytes.
 func topOf(stack []byte) uintptr {
 	return uintptr(unsafe.Pointer(&stack[len(stack)-1])) &^ 15
 }
 
-// lend gives f a grown stack if there is one. f must not have been called yet.
+// lend lends f a grown stack if there is one. f must not have been called yet.
 func (s *callStacks) lend(f api.Function) {
 	if !s.fits || reflect.TypeOf(f).Elem() != s.layout.typ {
 		return

@@ -19,14 +19,14 @@ type Compiled struct {
 	data    []byte // of all changes, one after the other
 }
 
-// change is n bytes that are other than the image's.
+// change is a range of n bytes that differ from the image.
 type change struct{ at, n uint32 }
 
-// changeGap is how many bytes that are the image's may stand inside a change.
+// changeGap is how many unchanged bytes a change may contain.
 const changeGap = 32
 
-// Compiled gives what has been compiled in in, a fresh instance in which nothing has run; v is the value of it. It is nil when
-// that took more memory than the image has.
+// Compiled returns what was compiled in a fresh instance in which nothing has run; v is its value. It returns nil if
+// compiling took more memory than the image has.
 func (in *Instance) Compiled(v Value) *Compiled {
 	memory, ok := in.mod.Memory().Read(0, in.mod.Memory().Size())
 	if !ok || in.dead || uint32(len(memory)) != in.image.size {
@@ -44,7 +44,7 @@ func (in *Instance) Compiled(v Value) *Compiled {
 	return c
 }
 
-// compare adds where a and b, which are at an address, differ.
+// compare adds the differences of a and b, which are at an address.
 func (c *Compiled) compare(a, b []byte, at uint32) {
 	const word = 8
 	end := 0 // of the last change
@@ -63,14 +63,14 @@ func (c *Compiled) compare(a, b []byte, at uint32) {
 	}
 }
 
-// Bytes is about what c takes.
+// Bytes returns about how much memory c takes.
 func (c *Compiled) Bytes() int { return len(c.data) + 8*len(c.changes) }
 
-// Ticks is the work that compiling was.
+// Ticks returns the work that compiling took.
 func (c *Compiled) Ticks() int64 { return c.ticks }
 
-// Take does to in, a fresh instance of the same image, what compiling did, and gives the value. ok is false for an instance of
-// another image.
+// Take does to a fresh instance of the same image what compiling did, and returns the value. ok is false for an
+// instance of another image.
 func (in *Instance) Take(c *Compiled) (v Value, ok bool) {
 	memory, read := in.mod.Memory().Read(0, in.mod.Memory().Size())
 	if !read || in.dead || in.image != c.image {
@@ -93,7 +93,7 @@ func (in *Instance) Take(c *Compiled) (v Value, ok bool) {
 	return c.value, true
 }
 
-// ownFields is the number of fields that are set in an instance for its run, and kept when it takes what was compiled.
+// ownFields is the number of fields that belong to a run. They are kept when an instance takes what was compiled.
 const ownFields = 3
 
 func (im *Image) ownFields() [ownFields]change {

@@ -5,10 +5,10 @@ import (
 	"runtime"
 )
 
-// Freeze gives an image whose instances start as in is now: with the library, and with what guest code has left in memory.
-// No call may be running in in, which lives on by itself. Memory of such an image is hostile from the start; what the host
-// goes by (roots, scratch addresses) is what the library's image has, and the fields that stop a guest are set in every
-// instance. Close the image before the one that in came from.
+// Freeze returns an image whose instances start as in is now: with the library, and with what guest code has left in
+// memory. No call may be running in in, which stays usable. The memory of such an image is hostile from the start.
+// What the host relies on (roots, scratch addresses) comes from the library's image, and the fields that stop a guest
+// are set in every instance. Close the image before the one that in came from.
 func (in *Instance) Freeze() (*Image, error) {
 	from := in.image
 	memory, ok := in.mod.Memory().Read(0, in.mod.Memory().Size())

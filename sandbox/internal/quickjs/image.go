@@ -37,7 +37,7 @@ type ImageConfig struct {
 	Hidden []string
 }
 
-// Image is a guest in which the library has been evaluated, frozen. It is safe for concurrent use.
+// Image is a frozen guest in which the library has been evaluated. It is safe for concurrent use.
 type Image struct {
 	runtime *Runtime
 	regions *regions
@@ -54,7 +54,7 @@ type Image struct {
 	background sync.WaitGroup
 }
 
-// scratch are addresses allocated while the image is built, so that a run needs no allocation of its own for them.
+// scratch holds addresses that are allocated while the image is built, so that a run need not allocate them.
 type scratch struct {
 	options, arguments, filename, source, job uint32
 }
@@ -71,7 +71,7 @@ const (
 // moduleNames are the engine's own modules. Their names are overwritten in the image, so no import finds them.
 var moduleNames = [...]string{"qjs:std", "qjs:os", "qjs:bjson"}
 
-// BuildImage evaluates the library in a fresh guest and freezes the result, or takes what an earlier process froze.
+// BuildImage evaluates the library in a fresh guest and freezes the result, or loads what an earlier process froze.
 // Close the image before the runtime.
 func (r *Runtime) BuildImage(ctx context.Context, cfg ImageConfig) (*Image, error) {
 	ahead := runtime.GOMAXPROCS(0)
@@ -119,7 +119,7 @@ func (r *Runtime) BuildImage(ctx context.Context, cfg ImageConfig) (*Image, erro
 	return im, im.freeze(memory, cfg)
 }
 
-// freeze makes memory what every instance starts with.
+// freeze sets the memory that every instance starts with.
 func (im *Image) freeze(memory []byte, cfg ImageConfig) error {
 	back, err := newBacking(memory)
 	if err != nil {
@@ -135,7 +135,7 @@ func (im *Image) Close() error {
 	return im.regions.close()
 }
 
-// settle waits for work in the background and drops the guests made ahead.
+// settle waits for background work and drops the guests made ahead.
 func (im *Image) settle() {
 	im.background.Wait()
 	for {
@@ -148,15 +148,15 @@ func (im *Image) settle() {
 	}
 }
 
-// Size is the linear memory that every instance starts with, in bytes.
+// Size returns the linear memory that every instance starts with, in bytes.
 func (im *Image) Size() uint64 { return uint64(im.size) }
 
-// Root gives the i'th of the functions that the library left for the host.
+// Root returns the i'th of the functions that the library left for the host.
 func (im *Image) Root(i int) Value { return im.roots[i] }
 
-// hide overwrites every occurrence of name with bytes that no source text can spell: 0xFF stands nowhere in UTF-8, and a
-// string of U+00FF has another hash than the one that the engine keeps beside the name. They are the same bytes each time, so
-// that an image depends on nothing but what it is built from.
+// hide overwrites every occurrence of name with bytes that no source text can spell: 0xFF stands nowhere in UTF-8,
+// and a string of U+00FF has another hash than the one that the engine keeps beside the name. The bytes are the same
+// each time, so that an image depends only on what it is built from.
 func hide(mem []byte, name string) {
 	for i := 0; ; {
 		k := bytes.Index(mem[i:], []byte(name))
@@ -174,7 +174,7 @@ type builder struct {
 	captured Args
 }
 
-// instance makes an instance with memory of its own for building. free releases it.
+// instance makes an instance with memory of its own. free releases it.
 func (b *builder) instance(ctx context.Context, im *Image) (in *Instance, free func(), err error) {
 	mem, err := anonymous(buildMemory)
 	if err != nil {
@@ -189,22 +189,22 @@ func (b *builder) instance(ctx context.Context, im *Image) (in *Instance, free f
 	return in, func() { in.drop(); unmap() }, nil
 }
 
-// Now is the epoch: an image must not depend on when it was built.
+// Now returns the epoch: an image must not depend on when it was built.
 func (b *builder) Now() time.Duration { return 0 }
 
 // Trace leaves frames as they are.
 func (b *builder) Trace(_ *Instance, frames string) (string, error) { return "\n" + frames, nil }
 
-// Rejected is of no interest while an image is built.
+// Rejected does nothing: nobody asks for rejections while an image is built.
 func (b *builder) Rejected(*Instance, Value, bool) {}
 
-// MemoryRefused is never asked: the builder's memory has no cap but its own size.
+// MemoryRefused returns an error that nothing asks for: only its own size limits the builder's memory.
 func (b *builder) MemoryRefused() error { return errors.New("the library does not fit into memory") }
 
-// Poll lets the library go on.
+// Poll lets the library continue.
 func (b *builder) Poll(*Instance) error { return nil }
 
-// Call keeps what the library hands over last: its roots. Each is given a reference that is never dropped.
+// Call keeps what the library hands over last: its roots. Each gets a reference that is never dropped.
 func (b *builder) Call(in *Instance, args Args) (Value, error) {
 	b.captured = args
 	for _, v := range args {

@@ -23,8 +23,8 @@ const imageMagic = "airlock image 5\n"
 
 var errImageFile = errors.New("not an image file")
 
-// cachePath gives the file of the image that cfg builds on r; "" when there is no folder. The rewritten module and the
-// library stand for all that goes into an image but the steps of builder: who changes those changes imageMagic.
+// cachePath returns the file of the image that cfg builds on r, or "" without a folder. Its name depends on the
+// rewritten module and the library, and on imageMagic in place of the steps of builder: change imageMagic with them.
 func (r *Runtime) cachePath(cfg ImageConfig) string {
 	if cfg.CacheDir == "" {
 		return ""
@@ -44,7 +44,7 @@ func (r *Runtime) cachePath(cfg ImageConfig) string {
 	return filepath.Join(cfg.CacheDir, "image-"+hex.EncodeToString(h.Sum(nil)[:16]))
 }
 
-// imageHeader is what is kept of an image beside its memory.
+// imageHeader is the part of an image that is not memory.
 type imageHeader struct {
 	Size, Context, Runtime                        uint32
 	Options, Arguments, Filename, Source, Pending uint32
@@ -65,7 +65,7 @@ func (im *Image) encode(memory []byte) ([]byte, error) {
 	return append(append(out, header...), memory...), nil
 }
 
-// decode sets im from a file and returns the memory, which is part of it.
+// decode sets im from a file and returns the memory, which is a part of the file.
 func (im *Image) decode(file []byte, roots int) ([]byte, error) {
 	rest, ok := bytes.CutPrefix(file, []byte(imageMagic))
 	if !ok || len(rest) < 4 {

@@ -13,7 +13,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
 )
 
-// Args are the arguments of a host call; missing ones are Undefined.
+// Args are the arguments of a host call. Missing ones are Undefined.
 type Args [maxArgs]Value
 
 // Host is what a guest reaches outside its memory. Calls come from the goroutine that runs the guest.
@@ -33,8 +33,8 @@ type Host interface {
 	Rejected(in *Instance, promise Value, handled bool)
 }
 
-// ErrNotLive is what every method returns after Close, and after a run has been ended from outside the guest where what
-// ended it is not known.
+// ErrNotLive is the error of every method after Close, and after the run was ended from outside the guest by an
+// unknown cause.
 var ErrNotLive = errors.New("instance is not live")
 
 // Instance is one guest: a copy-on-write view of an Image. It is used by one goroutine at a time and never reused.
@@ -95,12 +95,12 @@ func instanceOf(ctx context.Context) *Instance {
 	return in
 }
 
-// noRandom stands in for wazero's own source, which is seeded anew, at some cost, for every instance. Nothing reads it.
+// noRandom replaces wazero's own source of randomness, which is costly to seed for every instance. Nothing reads it.
 type noRandom struct{}
 
 func (noRandom) Read([]byte) (int, error) { return 0, errors.New("no randomness here") }
 
-// instantiate makes an instance over memory m, without a host yet. On failure m is given back.
+// instantiate makes an instance over the memory m, still without a host. On failure m is released.
 func (r *Runtime) instantiate(ctx context.Context, m *region) (*Instance, error) {
 	in := &Instance{}
 	in.memory = m
@@ -122,14 +122,14 @@ func (r *Runtime) instantiate(ctx context.Context, m *region) (*Instance, error)
 	return in, nil
 }
 
-// Close ends the use of the instance; it is dropped beside what the caller does next. It may be called once, when no
-// call is running.
+// Close ends the use of the instance, which is dropped in the background. It may be called once, while no call is
+// running.
 func (in *Instance) Close() {
 	in.dead = true
 	in.image.replace(in)
 }
 
-// Spend has the guest come out as much sooner as n calls or back-edges of interpreted code would: what the host does for it
+// Spend brings the next poll forward by n calls or back-edges of interpreted code: what the host does for the guest
 // takes time too.
 func (in *Instance) Spend(n int) {
 	memory, at := in.mod.Memory(), in.image.qctx+in.image.runtime.facts.CtxInterruptCounter
@@ -137,25 +137,25 @@ func (in *Instance) Spend(n int) {
 	memory.WriteUint32Le(at, uint32(max(int64(int32(left))-int64(n), 1)))
 }
 
-// drop gives back the module and the memory.
+// drop releases the module and the memory.
 func (in *machine) drop() {
 	in.dead = true
 	in.stacks.takeBack(in.entry)
 	_ = in.mod.Close(context.Background()) // closing a module without a close hook cannot fail
 }
 
-// Ticks is how often the guest has come out to Go: a measure of its work that is the same on every machine.
+// Ticks returns how often the guest has been polled: a measure of its work that is the same on every machine.
 func (in *Instance) Ticks() int64 { return in.ticks }
 
-// Interrupted tells, during a poll, that the guest was interrupted between two instructions of interpreted code, where
-// its functions may be called, and not inside one of the engine's own.
+// Interrupted reports whether the last poll came between two instructions of interpreted code, and not from inside a
+// function of the engine. Only then may functions of the guest be called.
 func (in *Instance) Interrupted() bool { return in.interrupted }
 
-// MemoryBytes is the size of the guest's linear memory, which never shrinks: its peak.
+// MemoryBytes returns the size of the guest's linear memory. It never shrinks, so this is its peak.
 func (in *Instance) MemoryBytes() int64 { return int64(in.memory.size) }
 
-// IsStackOverflow tells whether v is the very RangeError that the engine threw when its stack was exhausted, and not
-// one that the guest made.
+// IsStackOverflow reports whether v is the RangeError that the engine threw when its stack was exhausted, and not one
+// that the guest made.
 func (in *Instance) IsStackOverflow(v Value) bool {
 	return in.overflow != 0 && v == in.overflow && v.tag() == tagObject
 }
@@ -165,8 +165,8 @@ func (in *machine) pendingException() Value {
 	return Value(v)
 }
 
-// enter calls one of the engine's functions behind the module's enter function. An error means that the run was ended
-// or the engine trapped: the instance is dead.
+// enter calls one of the engine's functions behind the module's enter function. After an error the instance is dead:
+// the run was ended or the engine trapped.
 func (in *machine) enter(op, a uint64, b, c Value, d, e uint64) (Value, error) {
 	if in.dead {
 		return 0, in.ended()
@@ -184,8 +184,8 @@ func (in *machine) enter(op, a uint64, b, c Value, d, e uint64) (Value, error) {
 	return Value(in.stack[0]), nil
 }
 
-// enterNested is enter for a host call that works on the guest's heap. Nothing it calls runs guest code, so it is never
-// deeper than this. An error ends the outer call too, when the host call hands it on.
+// enterNested enters the engine from a host call that works on the guest's heap. Nothing it calls runs guest code, so
+// there is no deeper level. An error ends the outer call too if the host call returns it.
 func (in *machine) enterNested(op, a uint64, b, c Value, d, e uint64) (Value, error) {
 	if in.nested == nil {
 		in.nested = in.mod.ExportedFunction(rewrite.Enter)
@@ -199,14 +199,14 @@ func (in *machine) enterNested(op, a uint64, b, c Value, d, e uint64) (Value, er
 	return Value(out[0]), nil
 }
 
-// end ends the life of the instance by an error, and returns it.
+// end marks the instance dead because of an error, and returns the error.
 func (in *machine) end(err error) error {
 	in.dead, in.cause = true, err
 	return err
 }
 
-// ended returns what ended the instance: an operation that looks at a value and finds it unreadable goes on, and the next
-// call returns why.
+// ended returns what ended the instance: an operation that finds a value unreadable continues, and the next call
+// returns why.
 func (in *machine) ended() error {
 	if in.cause != nil {
 		return in.cause

@@ -12,7 +12,7 @@ import (
 
 var errHalf = errors.New("the file is not whole")
 
-// readKept gives what writeKept wrote.
+// readKept returns what writeKept wrote.
 func readKept(path string) ([]byte, error) {
 	file, err := os.ReadFile(path)
 	if err != nil {

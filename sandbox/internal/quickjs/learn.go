@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// learned is what a running guest shows of its build. It is kept with the image.
+// learned holds what a running guest reveals about its build. It is kept with the image.
 type learned struct {
 	// Kinds are the classes of objects by number (JS_CLASS_…).
 	Kinds map[uint16]Kind
@@ -42,8 +42,8 @@ const (
 	probeSource = `import * as self from "probe.js"; globalThis.namespace = self;`
 )
 
-// learn runs the engine in an instance of its own, which no image comes from, looks at what the host must know of the
-// build, and proves what layout.go says of it.
+// learn runs the engine in an instance of its own, which no image comes from. It learns what the host must know of
+// the build, and proves what layout.go says of it.
 func (b *builder) learn(ctx context.Context, r *Runtime, segments []segment) (l learned, err error) {
 	im := &Image{runtime: r}
 	in, free, err := b.instance(ctx, im)
@@ -150,7 +150,8 @@ func (k stringKinds) kind(word uint32) uint32 {
 	return kindNormal
 }
 
-// learnStrings makes a string that builds with slices make as one. Its hash has not been computed yet.
+// learnStrings finds how the build marks slices. It makes a string that builds with slices make as one and whose hash
+// is not computed yet.
 func learnStrings(in *Instance) (stringKinds, error) {
 	v, err := in.evaluate("'x'.repeat(9000).slice(100, 8000)")
 	if err != nil || v.tag() != tagString {
@@ -164,7 +165,7 @@ func learnStrings(in *Instance) (stringKinds, error) {
 	return k, nil
 }
 
-// prove checks on values what layout.go says of them.
+// prove checks what layout.go says of values.
 func prove(in *Instance) error {
 	is := func(source, want string) error {
 		v, err := in.evaluate(source)

@@ -37,9 +37,10 @@ func (r *region) Reallocate(size uint64) []byte {
 	return r.mem[:size:size]
 }
 
-// setCollectAt: the engine frees at once what nothing refers to, and looks for cycles when half as much again is in use as
-// was after it last did. That may be more than it is given. So that no run ends which could go on, it also looks when its
-// memory has doubled, and when half of what it still may take is gone.
+// setCollectAt sets when the guest collects its garbage next. The engine frees at once what nothing refers to, and
+// looks for cycles when half as much again is in use as after it last did. That may be more than the guest may take.
+// So that no run ends that could continue, the engine also looks when its memory has doubled, and when half of what
+// it may still take is gone.
 func (r *region) setCollectAt() {
 	r.collectAt = min(2*r.size, r.size+(r.cap-r.size)/2)
 }
@@ -78,7 +79,7 @@ func (p *regions) get() (*region, error) {
 	return r, nil
 }
 
-// put brings every page of r back to the image and keeps the range for the next instance.
+// put restores every page of r to the image and keeps the range for the next instance.
 func (p *regions) put(r *region) {
 	if err := p.image.reset(r.mem, r.size); err != nil {
 		_ = unmapRange(r.mem) // the range is lost to us either way

@@ -29,7 +29,7 @@ func newBacking(image []byte) (*backing, error) {
 	return b, err
 }
 
-// another holds another image. Where the system hides the page map by now, b's tells of its pages too.
+// another returns the backing of another image. It shares b's page map, which the system may refuse by now.
 func (b *backing) another(image []byte) (*backing, error) {
 	x, err := fileBacking(image)
 	if err == nil {
@@ -89,9 +89,9 @@ const (
 )
 
 // reset undoes every write of a guest that grew to used bytes. A page fault costs more than copying a page, and every
-// run writes to the same few dozen pages: those are copied back from the image (or cleared, where the image ends) and
-// stay; pages that were only read stay as they are. After a run that wrote to many, all are dropped, and come back as
-// the image or as zeros when they are touched.
+// run writes to the same few dozen pages: reset copies those back from the image (or clears them where the image
+// ends) and keeps them. Pages that were only read stay as they are. After a run that wrote to many pages, reset drops
+// all of them; they come back as the image or as zeros when they are touched.
 func (b *backing) reset(mem []byte, used uint64) error {
 	end := max(used, b.size)
 	written, ok := b.written(mem, end)
@@ -117,8 +117,8 @@ func (b *backing) touched(mem []byte, end uint64) []uint32 {
 	return allPages(end)
 }
 
-// written lists the pages of mem[:end] that are not the image's own any more: a write to a page of a private mapping
-// replaces it by an anonymous one. ok is false when the kernel did not tell.
+// written lists the pages of mem[:end] that are no longer the image's: a write to a page of a private mapping
+// replaces it by an anonymous one. ok is false if the kernel does not say.
 func (b *backing) written(mem []byte, end uint64) (pages []uint32, ok bool) {
 	if b.pagemap == nil || os.Getpagesize() != osPage {
 		return nil, false

@@ -1,6 +1,6 @@
 package quickjs
 
-// Kind is what an object is by its internal slots, where JavaScript itself has no way to ask.
+// Kind is what an object is by its internal slots, which JavaScript cannot read.
 type Kind int32
 
 // The kinds that printing and cloning values needs to tell apart.
@@ -18,7 +18,7 @@ const (
 	KindModuleNamespace
 )
 
-// Kind tells what v is. Guest memory is hostile: it may claim that an object is of any kind.
+// Kind returns what v is. Guest memory is hostile: it may claim that an object is of any kind.
 func (in *heap) Kind(v Value) Kind {
 	if v.tag() != tagObject {
 		return KindOther
@@ -27,7 +27,7 @@ func (in *heap) Kind(v Value) Kind {
 	return in.image.learned.Kinds[class]
 }
 
-// PromiseResult tells whether the promise v is pending (0), fulfilled (1) or rejected (2), and with what.
+// PromiseResult returns whether the promise v is pending (0), fulfilled (1) or rejected (2), and with what.
 func (in *heap) PromiseResult(v Value) (state uint32, result Value) {
 	if in.Kind(v) != KindPromise {
 		return 0, Undefined
@@ -39,7 +39,7 @@ func (in *heap) PromiseResult(v Value) (state uint32, result Value) {
 	return state, in.duplicate(Value(raw))
 }
 
-// ProxyParts gives the target and the handler of the proxy v; both are Null when it was revoked.
+// ProxyParts returns the target and the handler of the proxy v. Both are Null if it was revoked.
 func (in *heap) ProxyParts(v Value) (target, handler Value) {
 	if in.Kind(v) != KindProxy {
 		return Null, Null
@@ -54,9 +54,9 @@ func (in *heap) ProxyParts(v Value) (target, handler Value) {
 	return in.duplicate(Value(t)), in.duplicate(Value(h))
 }
 
-// IteratorParts gives what an iterator of a map or set goes through, whether it gives keys (0), values (1) or both (2), and how
-// many it has given. An iterator that has come to its end goes through Undefined. work is called before every recordsAtOnce
-// records; its error ends the walk.
+// IteratorParts returns the map or set of an iterator, whether the iterator returns keys (0), values (1) or both (2),
+// and how many entries it has returned. The map of an exhausted iterator is Undefined. work is called before every
+// recordsAtOnce records; its error ends the walk.
 func (in *heap) IteratorParts(v Value, work func(records int) error) (of Value, gives, given int32, err error) {
 	if k := in.Kind(v); k != KindMapIterator && k != KindSetIterator {
 		return Undefined, 0, 0, nil
@@ -98,8 +98,8 @@ const (
 	recordsAtOnce = 4096
 )
 
-// duplicate counts one more reference to v, which is to be handed to the guest. A value that is none is Undefined: what
-// is not a reference holds no address, and a forged address only damages the guest's own memory.
+// duplicate counts one more reference to v, which goes to the guest. It returns Undefined for a reference that lies
+// outside memory. A forged address damages only the guest's own memory.
 func (in *heap) duplicate(v Value) Value {
 	if int32(v.tag()) >= 0 || v.tag() < firstReference {
 		return v
@@ -116,7 +116,7 @@ func (in *heap) duplicate(v Value) Value {
 // Retain keeps v from being freed until Release.
 func (in *heap) Retain(v Value) { in.duplicate(v) }
 
-// Release ends what Retain began. Something else still refers to v.
+// Release ends what Retain began. Something else must still refer to v.
 func (in *heap) Release(v Value) {
 	memory := in.mod.Memory()
 	if n, ok := memory.ReadUint32Le(uint32(v)); ok && n > 1 {

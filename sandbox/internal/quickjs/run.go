@@ -14,8 +14,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
 )
 
-// NewInstance returns a fresh guest whose memory is charged to budget (at least the image's own size, at most what the
-// image reserves). Its address range and its module were made ahead where there was time. Close it.
+// NewInstance returns a fresh guest whose memory is charged to budget (at least the image's own size, at most what
+// the image reserves). Its address range and its module were made ahead if there was time. Close it.
 func (im *Image) NewInstance(ctx context.Context, budget *Budget, host Host) (*Instance, error) {
 	var in *Instance
 	select {
@@ -35,8 +35,8 @@ func (im *Image) NewInstance(ctx context.Context, budget *Budget, host Host) (*I
 	return in, nil
 }
 
-// collectAfter is how many bytes a guest has in use, beyond those of the image, before it looks for garbage in cycles the
-// first time. Looking goes through all of the library too, and costs some milliseconds.
+// collectAfter is how many bytes a guest has in use, beyond those of the image, before it looks for garbage in cycles
+// the first time. Looking visits all of the library too, and costs some milliseconds.
 const collectAfter = 4 << 20
 
 // collectFrom sets when the guest looks for garbage in cycles.
@@ -49,7 +49,7 @@ func (in *Instance) collectFrom(rt uint32) {
 	m.setCollectAt()
 }
 
-// prepare makes a guest that belongs to nobody yet.
+// prepare makes a guest that has no owner yet.
 func (im *Image) prepare(ctx context.Context) (*Instance, error) {
 	m, err := im.regions.get()
 	if err != nil {
@@ -68,8 +68,8 @@ func (im *Image) prepare(ctx context.Context) (*Instance, error) {
 	return in, nil
 }
 
-// replace drops a used instance and makes another one ahead, while its owner goes on. Owners that come faster than this
-// is done do it themselves, so that what is to be dropped cannot pile up.
+// replace drops a used instance and makes another one ahead, while its owner continues. Owners that come faster than
+// that drop their instance themselves, so that dropped instances cannot pile up.
 func (im *Image) replace(used *Instance) {
 	select {
 	case im.busy <- struct{}{}:
@@ -95,7 +95,7 @@ func (im *Image) replace(used *Instance) {
 	})
 }
 
-// SetRandom seeds Math.random. Zero is not a state of its generator and is replaced.
+// SetRandom seeds Math.random. Zero is no state of its generator and is replaced.
 func (in *Instance) SetRandom(seed uint64) {
 	if seed == 0 {
 		seed = 1
@@ -103,7 +103,7 @@ func (in *Instance) SetRandom(seed uint64) {
 	in.mod.Memory().WriteUint64Le(in.image.qctx+in.image.runtime.facts.CtxRandomState, seed)
 }
 
-// Random gives the state of Math.random's generator; it differs from what SetRandom set once the guest has drawn.
+// Random returns the state of Math.random's generator. It differs from what SetRandom set once the guest has drawn.
 func (in *Instance) Random() uint64 {
 	v, _ := in.mod.Memory().ReadUint64Le(in.image.qctx + in.image.runtime.facts.CtxRandomState)
 	return v
@@ -125,14 +125,14 @@ func (in *Instance) LimitStack(n uint32) {
 	in.mod.Memory().WriteUint32Le(in.image.rt+in.image.runtime.facts.RtStackLimit, in.image.runtime.facts.StackTop-n)
 }
 
-// ErrException says that JavaScript threw; Exception gives what.
+// ErrException reports that JavaScript threw. Exception returns what.
 var ErrException = errors.New("JavaScript exception")
 
-// ErrNotFunction says that source is more than a function.
+// ErrNotFunction reports that source is more than a function.
 var ErrNotFunction = errors.New("the source is not a function and nothing else")
 
-// Compile gives the function that source is: an expression in parentheses. Nothing of it runs, nor of a source that is more
-// than that: what would run is looked at before it does.
+// Compile returns the function that source is: an expression in parentheses. Nothing of source runs, even if it is
+// more than that: the compiled code is checked before it runs.
 func (in *Instance) Compile(source string) (Value, error) {
 	v, err := in.evalAt(in.image.scratch.filename, source, evalCompileOnly)
 	if err != nil {
@@ -147,7 +147,8 @@ func (in *Instance) Compile(source string) (Value, error) {
 	return v, err
 }
 
-// Assemble evaluates source, of which nothing but the host's own code may run by itself: what a printer made of a syntax tree.
+// Assemble evaluates source, of which only the host's own code may run by itself: a printer made it from a syntax
+// tree.
 func (in *Instance) Assemble(source string) (Value, error) { return in.evaluate(source) }
 
 // makesFunction reports whether the code of a compiled source makes one function and returns it.
@@ -156,7 +157,7 @@ func (in *Instance) makesFunction(v Value) bool {
 	return ok && slices.ContainsFunc(in.image.learned.FunctionCode, func(f []byte) bool { return bytes.Equal(f, code) })
 }
 
-// bytecode returns the code of what has been compiled.
+// bytecode returns the code of a compiled source.
 func (in *Instance) bytecode(v Value) (code []byte, ok bool) {
 	memory, p := in.mod.Memory(), uint32(v)
 	n, _ := memory.ReadUint32Le(p + codeLength)
@@ -165,8 +166,8 @@ func (in *Instance) bytecode(v Value) (code []byte, ok bool) {
 	return code, ok && v.tag() == tagBytecode
 }
 
-// Evaluate runs source as a global script, or as a module that imports nothing, and the microtasks that it left. It is
-// for conformance suites: a script whose value is a promise would be waited for inside the guest, so its value is not.
+// Evaluate runs source as a global script, or as a module that imports nothing, and the microtasks that it left. It
+// is for conformance suites. A guest would wait for a script's value that is a promise, so scripts have no value.
 func (in *Instance) Evaluate(name, source string, module bool) error {
 	p, err := in.alloc([]byte(name + "\x00"))
 	if err != nil {
@@ -188,7 +189,7 @@ func (in *Instance) evaluate(source string) (Value, error) {
 	return in.evalAt(in.image.scratch.filename, source, 0)
 }
 
-// evaluateAs is evaluate with another file name, which must outlive the instance: it is for building images.
+// evaluateAs evaluates source under another file name, which must outlive the instance. It is for building images.
 func (in *Instance) evaluateAs(name, source string) (Value, error) {
 	p, err := in.alloc([]byte(name + "\x00"))
 	if err != nil {
@@ -246,8 +247,8 @@ func (in *Instance) Call(f Value, args ...Value) error {
 	return in.drain()
 }
 
-// Apply calls f, a function of the library that runs no guest code, and gives its value. It may be called during a poll
-// or a host call.
+// Apply calls f, a function of the library that runs no guest code, and returns its value. It may be called during a
+// poll or a host call.
 func (in *Instance) Apply(f Value) (Value, error) {
 	v, err := in.apply(f)
 	if errors.Is(err, ErrException) {
@@ -256,7 +257,7 @@ func (in *Instance) Apply(f Value) (Value, error) {
 	return v, err
 }
 
-// apply calls f and gives its value.
+// apply calls f and returns its value.
 func (in *Instance) apply(f Value, args ...Value) (Value, error) {
 	var raw [8 * maxArgs]byte
 	if len(args) > maxArgs {
@@ -347,8 +348,8 @@ func (in *heap) made(p uint32, op, d, e uint64) (Value, error) {
 	return v, nil
 }
 
-// View returns the bytes of the ArrayBuffer v (not a view of one) where they lie in guest memory. They are the guest's: valid
-// until it runs again, and changed by whatever is written to its memory. ok is false when v is anything else.
+// View returns the bytes of the ArrayBuffer v (not of a view of one) where they lie in guest memory. They are valid
+// until the guest runs again, and change with its memory. ok is false if v is anything else.
 func (in *heap) View(v Value) (b []byte, ok bool, err error) {
 	if v.tag() != tagObject {
 		return nil, false, nil
@@ -396,8 +397,8 @@ func (in *machine) room(n int) (uint32, error) {
 	return uint32(p), nil
 }
 
-// Describe gives the name, message and stack of an exception without running guest code: it reads properties only where
-// the engine's own error objects have them as plain strings, and gives "" for anything else.
+// Describe returns the name, message and stack of an exception without running guest code. It reads properties only
+// where the engine's own error objects have them as plain strings, and returns "" for anything else.
 func (in *heap) Describe(v Value, limit int) (name, message, stack string, err error) {
 	if v.IsString() {
 		s, _ := in.Str(v, limit)

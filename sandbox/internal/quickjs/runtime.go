@@ -44,8 +44,8 @@ type Runtime struct {
 	stacks *callStacks
 }
 
-// NewRuntime returns an engine build, checked, rewritten and compiled: by an earlier process, where the cache folder has
-// it. A build in which not everything that the host needs is found is refused.
+// NewRuntime returns an engine build that is checked, rewritten and compiled, or loaded if an earlier process has
+// left it in the cache folder. It refuses a build in which it does not find everything that the host needs.
 func NewRuntime(ctx context.Context, cfg RuntimeConfig) (*Runtime, error) {
 	if cfg.Build.Name == "" {
 		cfg.Build = Builds()[0]
@@ -115,8 +115,8 @@ func (r *Runtime) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// link gives the engine what it imports: the poll and the host call that the rewriting added, and whatever else the build
-// imports besides WASI, which nothing calls.
+// link defines what the engine imports: the poll and the host call that the rewriting added, and whatever else the
+// build imports besides WASI, which nothing calls.
 func (r *Runtime) link(ctx context.Context) error {
 	if err := instantiateWASI(ctx, r.wazero, r.module); err != nil {
 		return err
@@ -152,7 +152,7 @@ func hostFunction(module, name string) api.GoModuleFunc {
 	return func(context.Context, api.Module, []uint64) { panic(errExit) }
 }
 
-// maxArgs is how many arguments of a host call are looked at.
+// maxArgs is how many arguments of a host call are read.
 const maxArgs = 8
 
 // hostCall answers call(context, this, argument count, argument address).
@@ -201,11 +201,11 @@ func hostCall(ctx context.Context, _ api.Module, stack []uint64) {
 	stack[0] = uint64(v)
 }
 
-// maxFrames bounds the bytes of a list of frames that are looked at: the guest names the functions in it.
+// maxFrames bounds the bytes of a list of frames that are read: the guest names the functions in it.
 const maxFrames = 256 << 10
 
-// trace returns a string of the frames in guest memory as the host words them. While the guest runs for the host's own
-// sake, the host makes nothing of what it lists.
+// trace returns a string of the frames in guest memory, as the host words them. It returns Undefined while the guest
+// runs for the host's own sake.
 func (in *Instance) trace(at, length uint32) (Value, error) {
 	if in.nesting {
 		return Undefined, nil

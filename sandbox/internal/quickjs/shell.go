@@ -80,7 +80,7 @@ func factsOf(shell []byte) (facts rewrite.Host, err error) {
 	return facts, json.Unmarshal(r.B[r.Pos:], &facts)
 }
 
-// loadShell takes the compiled code from the cache folder. An error says why it cannot be had from there.
+// loadShell loads the compiled code from the cache folder. An error says why it cannot.
 func loadShell(ctx context.Context, dir string, build Build) (*Runtime, error) {
 	module, err := readKept(build.shellPath(dir))
 	if err != nil {
@@ -123,8 +123,8 @@ func (r *Runtime) hasMark(ctx context.Context) error {
 	return nil
 }
 
-// compileInto compiles module and has the cache folder bring its code to later starts. A folder that cannot be written costs
-// them time; it costs this one nothing.
+// compileInto compiles module and puts its code into the cache folder for later starts. If the folder cannot be
+// written, those take longer; this one does not.
 func (r *Runtime) compileInto(ctx context.Context, dir string, module []byte) error {
 	work, err := os.MkdirTemp(dir, ".engine-")
 	if err != nil {
@@ -167,7 +167,7 @@ func (r *Runtime) keepCode(ctx context.Context, dir, code, empty string, module 
 	return writeKept(r.build.shellPath(dir), hollow)
 }
 
-// onlyFile gives the path below dir of the one file in the one folder there.
+// onlyFile returns the path below dir of the one file in the one folder there.
 func onlyFile(dir string) (string, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*", "*"))
 	if err != nil || len(paths) != 1 {

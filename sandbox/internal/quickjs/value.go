@@ -10,7 +10,7 @@ import (
 )
 
 // Value is a JSValue as the engine boxes it in WebAssembly: the tag in the high half, an integer or an address in the
-// low half. It means something only within its own instance.
+// low half. It is valid only within its own instance.
 type Value uint64
 
 const (
@@ -30,10 +30,10 @@ const (
 	exception = Value(tagException << 32)
 )
 
-// Int is v as a JavaScript number.
+// Int returns v as a JavaScript number.
 func Int(v int32) Value { return Value(uint32(v)) }
 
-// Bool is v as a JavaScript boolean.
+// Bool returns v as a JavaScript boolean.
 func Bool(v bool) Value {
 	if v {
 		return tagBool<<32 | 1
@@ -46,7 +46,7 @@ func (v Value) tag() uint32 { return uint32(v >> 32) }
 // IsString reports whether v is a string.
 func (v Value) IsString() bool { return v.tag() == tagString || v.tag() == tagRope }
 
-// Int gives the integer v holds; ok is false when v is anything else.
+// Int returns the integer that v holds. ok is false if v is anything else.
 func (v Value) Int() (n int32, ok bool) { return int32(uint32(v)), v.tag() == tagInt }
 
 // Text is a string where it lies in guest memory. It is valid until the guest runs again.
@@ -82,7 +82,7 @@ func (in *heap) Text(v Value) (t Text, ok bool) {
 	return t, ok
 }
 
-// joined returns the flat string that the rope v is. It lives until the guest runs again.
+// joined returns the flat string of the rope v. It lives until the guest runs again.
 func (in *heap) joined(v Value) (flat Value, ok bool) {
 	flat, err := in.enter(rewrite.OpToString, uint64(in.image.qctx), v, 0, 0, 0)
 	if err != nil || flat.tag() != tagString {
@@ -92,7 +92,7 @@ func (in *heap) joined(v Value) (flat Value, ok bool) {
 	return flat, true
 }
 
-// reclaim ends the life of the strings that joined made. Its callers let the guest run next.
+// reclaim frees the strings that joined made. Its callers let the guest run next.
 func (in *heap) reclaim() {
 	for _, v := range in.lent {
 		_, _ = in.enter(rewrite.OpRelease, uint64(in.image.qctx), v, 0, 0, 0) // a failure ends the run by itself
@@ -123,10 +123,10 @@ func (t Text) Len() int {
 	return len(t.raw)
 }
 
-// Latin1 returns one byte for each unit, when the string is kept so.
+// Latin1 returns one byte for each unit, if the string is stored that way.
 func (t Text) Latin1() (b []byte, ok bool) { return t.raw, !t.wide }
 
-// Cut returns the first n units, or n-1 where that would part a surrogate pair, and the rest.
+// Cut returns the first n units, or n-1 if that would split a surrogate pair, and the rest.
 func (t Text) Cut(n int) (first, rest Text) {
 	if n >= t.Len() {
 		return t, Text{nil, t.wide}

@@ -15,8 +15,8 @@ const (
 	errnoNosys = 52
 )
 
-// instantiateWASI gives the engine the WASI functions it imports: the host answers clock reads, and everything else
-// (files, environment, arguments, sleep, exit) is refused.
+// instantiateWASI defines the WASI functions that the engine imports: the host answers clock reads and refuses
+// everything else (files, environment, arguments, sleep, exit).
 func instantiateWASI(ctx context.Context, rt wazero.Runtime, mod wazero.CompiledModule) error {
 	b := rt.NewHostModuleBuilder(wasiModule)
 	for _, f := range mod.ImportedFunctions() {
@@ -52,7 +52,7 @@ func clockTimeGet(ctx context.Context, m api.Module, stack []uint64) {
 	stack[0] = 0
 }
 
-// poll is where a guest comes out to Go. It ends the run by panicking with the host's error, which wazero returns as the
+// poll lets the host stop a guest. It ends the run by panicking with the host's error, which wazero returns as the
 // error of the call; no frame of the guest runs again.
 func poll(ctx context.Context, _ api.Module, stack []uint64) {
 	kind := uint32(stack[0]) // the upper half of an i32 is undefined

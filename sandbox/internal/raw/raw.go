@@ -1,7 +1,7 @@
 package raw
 
-// Program is a list of scripts or one module, evaluated in a fresh guest in their order, as a browser's script elements
-// are. What they print is the run's output.
+// Program is a list of scripts or one module, evaluated in order in a fresh guest, like a browser's script elements.
+// What they print is the output of the run.
 type Program struct {
 	Sources []Source
 }
@@ -12,8 +12,8 @@ type Source struct {
 	Module     bool
 }
 
-// Plain asks for an engine without the library: its guests have print, and nothing else of ours.
+// Plain asks for an engine without the library: its guests have print, and nothing else that the sandbox adds.
 type Plain struct{}
 
-// Basic asks for an engine whose library is console, timers and results alone.
+// Basic asks for an engine whose library is only console, timers and results.
 type Basic struct{}

@@ -16,7 +16,7 @@ type assembler struct {
 
 func (w *rewriter) assemble() *assembler { return &assembler{w: w} }
 
-// declare gives the function n locals of a type.
+// declare adds n locals of a type.
 func (a *assembler) declare(n byte, kind byte) *assembler {
 	a.locals = []byte{1, n, kind}
 	return a

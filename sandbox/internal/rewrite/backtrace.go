@@ -76,8 +76,8 @@ func (w *rewriter) anotherLocal(declarations []byte) (out []byte, local uint64, 
 	return append(out, 1, wasm.TypeI64), local, r.Err
 }
 
-// traceBody is the code of trace. Its parameters are in the order in which they are on the stack when it is called: the
-// arguments of JS_NewStringLen, and the error.
+// traceBody returns the code of trace. Its parameters are in the order in which they are on the stack when it is
+// called: the arguments of JS_NewStringLen, and the error.
 func (w *rewriter) traceBody() []byte {
 	const ctx, frames, length, thrown, pending, head, tail = 0, 1, 2, 3, 4, 5, 6
 	a, t := w.assemble().declare(3, wasm.TypeI64), w.trace

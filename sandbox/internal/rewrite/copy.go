@@ -9,7 +9,7 @@ import (
 // bulkShift: 64 bytes that memory.copy or memory.fill moves cost one unit of fuel.
 const bulkShift = 6
 
-// code is the new code section.
+// code returns the new code section.
 func (w *rewriter) code() ([]byte, error) {
 	added := w.addedBodies()
 	out := wasm.AppendUint(nil, uint64(len(w.module.Bodies)+len(added)))
@@ -30,7 +30,7 @@ func (w *rewriter) code() ([]byte, error) {
 	return out, nil
 }
 
-// addedBodies are the bodies of the added functions. That of addedParse is set when it is met.
+// addedBodies returns the bodies of the added functions. That of addedParse is set later.
 func (w *rewriter) addedBodies() [][]byte {
 	bodies := make([][]byte, addedCount, addedCount+len(w.calls.functions))
 	for i := range bodies {
@@ -52,8 +52,8 @@ func (w *rewriter) addedBodies() [][]byte {
 }
 
 // usableSizeBody reads the size of an allocation from the head that dlmalloc keeps in front of it, and subtracts
-// dlmalloc's own: a word, and another that only some builds use. The engine decides by the bytes in use when to collect
-// garbage; with the stub of WASI builds it counts eight for each allocation.
+// dlmalloc's own: a word, and another that only some builds use. The engine decides by the bytes in use when to
+// collect garbage; with the stub of WASI builds it would count eight for each allocation.
 func (w *rewriter) usableSizeBody() []byte {
 	const load, flags, own = 4, -8, 8 // the low bits of the head are flags
 	a := w.assemble().get(0).ifResult(wasm.TypeI32)
@@ -188,7 +188,7 @@ func (c *copier) direct(i wasm.Instruction) {
 	}
 }
 
-// indirect is what replaces an indirect call of a type.
+// indirect returns what replaces an indirect call of a type.
 func (c *copier) indirect(kind int64) ([]byte, error) {
 	if kind < 0 || kind >= int64(len(c.module.Types)) {
 		return nil, errTypes

@@ -68,7 +68,7 @@ func (d *dispatch) add(t wasm.FuncType, e entry) {
 	d.functions[at].entries = append(d.functions[at].entries, e)
 }
 
-// tableEnd is the first index after the module's own entries.
+// tableEnd returns the first index after the module's own entries.
 func (x *Facts) tableEnd() uint32 {
 	if n := len(x.module.Table); n > 0 {
 		return uint32(x.module.Table[n-1].Index) + 1
@@ -76,14 +76,14 @@ func (x *Facts) tableEnd() uint32 {
 	return 0
 }
 
-// signature is the type of a dispatcher: the index stands after the parameters.
+// signature returns the type of a dispatcher: the index stands after the parameters.
 func (f dispatcher) signature() string {
 	params := f.Encoded[1 : 1+f.Params]
 	return string([]byte{byte(f.Params + 1)}) + params + string([]byte{wasm.TypeI32}) + f.Encoded[1+f.Params:]
 }
 
-// body is the code of a dispatcher: a branch on the index out of as many nested blocks as there are entries, each
-// followed by the call of its entry; an index without an entry ends at the trap inside all of them.
+// body returns the code of a dispatcher: a branch on the index out of as many nested blocks as there are entries,
+// each followed by the call of its entry. An index without an entry ends at the trap inside all of them.
 func (f dispatcher) body(w *rewriter) []byte {
 	lowest, highest := f.entries[0].index, f.entries[len(f.entries)-1].index
 	a := w.assemble()

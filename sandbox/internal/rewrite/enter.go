@@ -33,8 +33,8 @@ const (
 // Mark is what Enter answers to OpMark.
 const Mark = 0x6b636f6c726961 // "airlock"
 
-// enterBody is the code of Enter: one comparison per operation. After compiling, the globals are what they are at the
-// beginning, so that a run takes the same course whether it compiles or copies what an earlier run compiled.
+// enterBody returns the code of Enter: one comparison per operation. After compiling, the globals are reset, so that
+// a run takes the same course whether it compiles or copies what an earlier run compiled.
 func (w *rewriter) enterBody() []byte {
 	const op, a, b, c, d, e = 0, 1, 2, 3, 4, 5
 	api, out := w.api, w.assemble()

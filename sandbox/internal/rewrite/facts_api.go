@@ -2,7 +2,7 @@ package rewrite
 
 import "github.com/airlock-run/airlock/sandbox/internal/wasm"
 
-// apiFacts are the engine's functions that the host calls through enter.
+// apiFacts are the engine's functions that the host calls through Enter.
 type apiFacts struct {
 	eval      uint64 // JS_Eval(ctx, text, length, file, flags) value, or QJS_Eval(ctx, options) value
 	run       uint64 // JS_EvalFunction(ctx, compiled) value

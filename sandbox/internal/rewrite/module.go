@@ -70,7 +70,7 @@ func Module(wasmBytes []byte, facts *Facts, fuel int64) (out []byte, loops int, 
 	return out, w.loops, nil
 }
 
-// section returns the new body of a section, or nil where it goes.
+// section returns the new body of a section, or nil to leave it out.
 func (w *rewriter) section(s wasm.Section) (body []byte, err error) {
 	m := w.module
 	switch s.ID {
@@ -116,7 +116,7 @@ func (w *rewriter) moved(function uint64) uint64 {
 	return function + addedImports
 }
 
-// The indices of the two host functions.
+// poll returns the index of the poll.
 func (w *rewriter) poll() uint64     { return w.module.Imported() }
 func (w *rewriter) hostCall() uint64 { return w.module.Imported() + 1 }
 
@@ -150,7 +150,7 @@ var addedSignatures = [addedCount]string{
 	addedTrack:     signature(typeTracker, ""),
 }
 
-// addedTypes are the types of host functions, added functions and dispatchers.
+// addedTypes returns the types of host functions, added functions and dispatchers.
 func (w *rewriter) addedTypes() (types [][]byte) {
 	add := func(encoded string) { types = append(types, append([]byte{wasm.TypeFunc}, encoded...)) }
 	add(signature("i", ""))
@@ -193,7 +193,8 @@ const (
 // global returns the index of an added global.
 func (w *rewriter) global(i int) byte { return byte(len(w.module.Globals) + i) }
 
-// globals is the new global section. The first global is the stack pointer, which starts at the top of its own pages.
+// globals returns the new global section. The first global is the stack pointer, which starts at the top of its own
+// pages.
 func (w *rewriter) globals() []byte {
 	body := wasm.AppendUint(nil, uint64(len(w.module.Globals)+globalCount))
 	for i, g := range w.module.Globals {
@@ -219,7 +220,7 @@ func (w *rewriter) globals() []byte {
 	return body
 }
 
-// exports is the new export section: the memory, the functions at their new indices, and enter.
+// exports returns the new export section: the memory, the functions at their new indices, and Enter.
 func (w *rewriter) exports() []byte {
 	names := sortedKeys(w.module.Exports)
 	body := wasm.AppendUint(nil, uint64(len(names)+2))

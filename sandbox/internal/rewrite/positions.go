@@ -62,7 +62,7 @@ func (p positions) at(function uint64) (e edits) {
 	return e
 }
 
-// postfix has js_parse_postfix_expr note calls. It notes a constructor's call before it calls itself for what is
+// postfix makes js_parse_postfix_expr note calls. It notes a constructor's call before it calls itself for what is
 // constructed, and a function's call, behind the name that is called, in the same way or in place.
 func (p positions) postfix(e *edits) {
 	ofCall := p.assemble().i32(1).setGlobal(globalNoteOfCall).bytes()
@@ -89,7 +89,7 @@ func (p positions) postfix(e *edits) {
 	}
 }
 
-// changed leaves on the stack whether the last note is another than the three locals hold, or than s where they are 0.
+// changed leaves on the stack whether the last note differs from the three locals, or from s if they are 0.
 func (p positions) changed(a *assembler, function, line, column uint64) *assembler {
 	for i, note := range []struct {
 		global int
@@ -113,7 +113,7 @@ func (p positions) changed(a *assembler, function, line, column uint64) *assembl
 // write notes the position of the token at hand; s is the first local.
 func (p positions) write(a *assembler) *assembler { return a.get(0).original(p.parser.note) }
 
-// rememberBody is the code of addedRemember(s): what is about to be noted becomes the last note.
+// rememberBody returns the code of addedRemember(s): what is about to be noted becomes the last note.
 func (p positions) rememberBody() []byte {
 	return p.remember(p.assemble(), parseLine, parseColumn).i32(0).setGlobal(globalNoteOfCall).end()
 }
@@ -124,7 +124,7 @@ func (p positions) remember(a *assembler, line, column int64) *assembler {
 	return a.get(0).load(column).setGlobal(globalNoteColumn)
 }
 
-// noteCallBody is the code of addedNoteCall(s): it notes a call at the position of the token before.
+// noteCallBody returns the code of addedNoteCall(s): it notes a call at the position of the token before.
 func (p positions) noteCallBody() []byte {
 	const line, column = 1, 2
 	a := p.assemble().declare(2, wasm.TypeI32)
@@ -134,7 +134,7 @@ func (p positions) noteCallBody() []byte {
 	return a.get(0).get(line).store(parseLine).get(0).get(column).store(parseColumn).end()
 }
 
-// parseBody is the code that stands before js_parse_assign_expr2, which is addedParse.
+// parseBody returns the code of addedParse, which stands before js_parse_assign_expr2.
 func (p positions) parseBody() []byte {
 	const flags, function, line, column, ofCall, result, tokenLine, tokenColumn = 1, 2, 3, 4, 5, 6, 7, 8
 	a := p.assemble().declare(7, wasm.TypeI32)

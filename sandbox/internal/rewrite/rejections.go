@@ -10,7 +10,7 @@ import "github.com/airlock-run/airlock/sandbox/internal/wasm"
 // Tracked is set in the argument count of a host call that track makes.
 const Tracked = 1 << 30
 
-// trackBody is the code of track.
+// trackBody returns the code of track.
 func (w *rewriter) trackBody() []byte {
 	a := w.assemble().get(0).get(1).get(3).i32(Tracked).op(wasm.I32Or).i32(0)
 	return a.call(w.hostCall()).op(wasm.Drop).end()

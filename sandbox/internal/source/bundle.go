@@ -22,7 +22,7 @@ const (
 	ofStart   = "airlock-start"   // hands over what the script comes to
 )
 
-// bundle makes one script of the code and what it imports. Nothing but the script's files is read.
+// bundle makes one script of the code and what it imports. It reads nothing but the script's files.
 type bundle struct {
 	source *Source
 	files  map[string][]byte
@@ -38,7 +38,7 @@ type bundle struct {
 	sourceMap *sourcemap.Consumer
 }
 
-// importText is an import declaration, taken out of code at line and column (from 1).
+// importText is an import declaration that was taken out of code at line and column (from 1).
 type importText struct {
 	text      string
 	line, col int
@@ -59,8 +59,8 @@ func newBundle(
 	return s, nil
 }
 
-// prepare gives the script's own code the form of a module. Code that exports is one; any other is shaped as it would be
-// without imports, and these are put in front of it.
+// prepare makes a module of the script's own code. Code that exports is one already. Other code is wrapped as it
+// would be without imports, and its imports go in front of it.
 func (b *bundle) prepare(code string, found moduleForm, typescript bool) *Exception {
 	s := b.source
 	if ex := refuseDeep(code, " to be a module"); ex != nil {
@@ -137,8 +137,8 @@ func (b *bundle) withoutTypes(body string, head []string) (string, []string, *Ex
 	return text, strings.Split(printed, "\n"), nil
 }
 
-// build has esbuild make one text of it all, once more with a table of all files when the code asks for modules by
-// names that are not written out.
+// build makes esbuild bundle everything. If the code imports names that are computed at run time, it builds again
+// with a table of all files.
 func (b *bundle) build() *Exception {
 	out := b.run()
 	if len(out.Errors) > 0 {
@@ -217,7 +217,7 @@ func (b *bundle) resolve(a api.OnResolveArgs) api.OnResolveResult {
 	return api.OnResolveResult{Path: a.Path, Namespace: ofMissing, PluginData: message}
 }
 
-// notFound marks the message of an import that cannot be met.
+// notFound marks the message of an import that cannot be resolved.
 type notFound struct{}
 
 func (b *bundle) notFound(specifier, importer string) string {
@@ -231,7 +231,7 @@ func (b *bundle) notFound(specifier, importer string) string {
 		"nothing is installed at run time; give its files as node_modules/%s/…", specifier, importer, specifier)
 }
 
-// start is what runs first: it leaves the script's value, and where names are made up at run time, all files.
+// start returns what runs first: it leaves the script's value, and all files if names are computed at run time.
 func (b *bundle) start(named string) string {
 	var out strings.Builder
 	if b.table && named == "table" {
@@ -261,7 +261,7 @@ func (b *bundle) start(named string) string {
 	return out.String()
 }
 
-// spellings are the names by which code in folder dir may ask for a file.
+// spellings returns the names by which code in folder dir may import a file.
 func spellings(dir, name string) []string {
 	names := []string{"/" + name}
 	if rest, ok := strings.CutPrefix(name, dir+"/"); ok {

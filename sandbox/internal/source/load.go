@@ -57,8 +57,9 @@ func unfit(text string) string {
 	return ""
 }
 
-// nowhere is a folder that does not exist, so deep that nothing in text leads out of it. esbuild looks in the folder of
-// a module, on the disk, for what import("./" + x) could mean; withoutGlobs leaves it no such import that the lexer saw.
+// nowhere returns a folder that does not exist, so deep that nothing in text leads out of it. esbuild looks in the
+// folder of a module, on the disk, for what import("./" + x) could mean. withoutGlobs leaves no such import that the
+// lexer recognizes.
 func nowhere(text string) string {
 	return "/airlock" + strings.Repeat("/x", len(text)/3+1)
 }

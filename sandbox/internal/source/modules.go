@@ -7,7 +7,7 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// moduleForm is what only modules have, as found in code.
+// moduleForm is the module syntax that was found in code.
 type moduleForm struct {
 	imports []span // import declarations outside brackets
 	exports bool   // an export declaration, or an assignment to module.exports or exports.x
@@ -21,8 +21,8 @@ type moduleForm struct {
 // span is a stretch of code, in bytes.
 type span struct{ from, to int }
 
-// moduleSyntax looks for imports and exports by tokens alone: import and export are reserved words, so that outside
-// brackets they start a declaration wherever they are not a property's name.
+// moduleSyntax finds imports and exports by tokens alone. import and export are reserved words, so outside brackets
+// they start a declaration wherever they are not the name of a property.
 func moduleSyntax(code string) moduleForm {
 	if !strings.Contains(code, "import") && !strings.Contains(code, "export") && !strings.Contains(code, "require") {
 		return moduleForm{}
@@ -68,7 +68,7 @@ func moduleSyntax(code string) moduleForm {
 	return found
 }
 
-// importEnd gives the last token of the import declaration that starts at i.
+// importEnd returns the last token of the import declaration that starts at i.
 func importEnd(tokens []token, i int) int {
 	end, braces := i, 0
 	for j := i + 1; j < len(tokens); j++ {
@@ -107,7 +107,7 @@ func importEnd(tokens []token, i int) int {
 	return end
 }
 
-// token is a token that is neither white space nor a comment; fresh ones are the first of their line.
+// token is a token that is neither white space nor a comment. A fresh one is the first of its line.
 type token struct {
 	kind     js.TokenType
 	text     string
@@ -122,8 +122,8 @@ func at(tokens []token, i int) token {
 	return token{kind: js.ErrorToken}
 }
 
-// significant reads tokens up to the first that is none. After a brace or a parenthesis it may take a division for a
-// regular expression or the other way round; what comes of that is judged by a real parser.
+// significant returns the tokens of code up to the first error. After a brace or a parenthesis it may take a division
+// for a regular expression or the other way round; a real parser judges the outcome.
 func significant(code string) []token {
 	var out []token
 	lexer := js.NewLexer(parse.NewInputString(code))
@@ -148,7 +148,7 @@ func significant(code string) []token {
 	}
 }
 
-// blank replaces spans of code by white space, so that every other position stays as it is.
+// blank replaces spans of code by white space, so that all other positions stay as they are.
 func blank(code string, spans []span) (rest string, cut []string) {
 	out := []byte(code)
 	for _, s := range spans {
@@ -162,8 +162,9 @@ func blank(code string, spans []span) (rest string, cut []string) {
 	return string(out), cut
 }
 
-// withoutGlobs makes imports of names that only start with a written-out path ones that are put together at run time:
-// esbuild must not look on the disk for what they could mean. What is inserted is an empty string that esbuild does not see through.
+// withoutGlobs changes imports whose names begin with a written-out path and continue with an expression, so that
+// esbuild does not look on the disk for what they could mean. It inserts an empty string that esbuild does not
+// evaluate.
 func withoutGlobs(code string) string {
 	if !strings.Contains(code, "import") && !strings.Contains(code, "require") {
 		return code

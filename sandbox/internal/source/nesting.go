@@ -21,7 +21,7 @@ func tooDeep(code string) bool {
 	return deep
 }
 
-// refuseDeep returns the error for code that nests too deeply, nil for other code. what completes the sentence.
+// refuseDeep returns the error for code that nests too deeply, or nil. what completes the sentence.
 func refuseDeep(code, what string) *Exception {
 	at, deep := nestingOf(code)
 	if !deep {
@@ -51,7 +51,7 @@ func nestingOf(code string) (at int, deep bool) {
 	return 0, false
 }
 
-// tokenClass is what the pass knows of a token.
+// tokenClass is what the pass knows about a token.
 type tokenClass uint8
 
 const (
@@ -102,7 +102,7 @@ func (n *nesting) ended() bool {
 	return false
 }
 
-// token notes the token that ends before at.
+// token records the class of the token that ends before at.
 func (n *nesting) token(class tokenClass) {
 	n.before, n.last = n.last, class
 	n.control, n.dotted, n.fresh = false, false, false
@@ -115,8 +115,7 @@ func (n *nesting) endStatement() {
 	top.statement, top.expression, top.angles = 0, 0, 0
 }
 
-// begin is called before a token that can begin a statement: it ends the one before where a semicolon, a closing brace or a
-// line break does.
+// begin ends the statement before a token that can begin one, after a semicolon, a closing brace or a line break.
 func (n *nesting) begin(word string) {
 	switch word {
 	case "else", "in", "instanceof", "of", "as", "satisfies", "extends", "implements", "from", "catch", "finally":
@@ -206,7 +205,7 @@ func (n *nesting) word() {
 	n.control = control
 }
 
-// keyword returns what a word is where it is no property's name.
+// keyword returns the class of a word that is not the name of a property.
 func (n *nesting) keyword(text string) (class tokenClass, control bool) {
 	switch text {
 	case "if", "for", "while", "with":

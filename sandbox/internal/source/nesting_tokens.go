@@ -1,7 +1,7 @@
 package source
 
-// punctuator reads brackets, separators and operators. Operators with two operands that group to the left do not count:
-// the parsers take them in a loop.
+// punctuator reads brackets, separators and operators. Left-associative binary operators do not count: the parsers
+// handle them in a loop.
 func (n *nesting) punctuator(c byte) {
 	switch c {
 	case '(', '[', '{':
@@ -90,7 +90,7 @@ func (n *nesting) operator(c byte) {
 	n.token(classOperator)
 }
 
-// less reads a <: of type arguments, of an element, or a comparison, which all nest until the statement ends.
+// less reads a <: of type arguments, of an element, or a comparison. All of them nest until the statement ends.
 func (n *nesting) less(next byte) {
 	if next == '=' || next == '<' {
 		n.at += 2

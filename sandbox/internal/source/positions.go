@@ -6,7 +6,8 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// origin leads a position in text back to the caller's files. ok is false for what is only ours.
+// origin leads a position in the text back to the caller's files. ok is false for positions that are not the
+// caller's.
 func (s *Source) origin(line, col int) (file string, l, c int, ok bool) {
 	b := s.bundle
 	if b == nil {
@@ -31,7 +32,7 @@ func (s *Source) origin(line, col int) (file string, l, c int, ok bool) {
 	return "", 0, 0, false
 }
 
-// inScript leads a position in the code that was bundled, below lines lines of imports, back to the script's own.
+// inScript leads a position in the bundled code, below so many lines of imports, back to the script's own.
 func (b *bundle) inScript(line, col, lines int) (int, int, bool) {
 	s := b.source
 	switch {
@@ -70,7 +71,7 @@ func (b *bundle) inHead(line, col, skipped int) (int, int, bool) {
 	return 0, 0, false
 }
 
-// exception words what esbuild found wrong. lines is how many lines were put in front of the script's own code.
+// exception converts an error of esbuild. lines is how many lines precede the script's own code.
 func (b *bundle) exception(m api.Message, lines int) *Exception {
 	ex := &Exception{Name: "SyntaxError", Message: plainMessage(m.Text)}
 	if _, ok := m.Detail.(notFound); ok {
@@ -110,7 +111,7 @@ func (b *bundle) errorAt(line, col, lines int) (int, int) {
 	return line, col
 }
 
-// plainMessage takes our namespaces out of esbuild's wording.
+// plainMessage removes the namespaces of the bundle from esbuild's wording.
 func plainMessage(text string) string {
 	for _, namespace := range []string{ofScript, ofFile, ofNode, ofMissing, ofStart} {
 		text = strings.ReplaceAll(text, namespace+":", "")

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// extensions are tried, in this order, on an import that names no file exactly.
+// extensions are tried in this order for an import that names no file exactly.
 var extensions = [...]string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json"}
 
-// resolve finds the file that a specifier stands for in the file importer. Nothing outside the files is ever looked at.
+// resolve returns the file that a specifier means in the file importer. It looks only at files.
 func resolve(files map[string][]byte, importer, specifier string) (string, bool) {
 	specifier, _, _ = strings.Cut(specifier, "?")
 	switch {
@@ -59,8 +59,8 @@ func resolveFile(files map[string][]byte, p string) (string, bool) {
 	return "", false
 }
 
-// resolvePackage finds what a bare specifier (name, @scope/name, or either with a path) stands for in a node_modules
-// folder among the files.
+// resolvePackage returns the file that a bare specifier (name, @scope/name, or either with a path) means in a
+// node_modules folder among the files.
 func resolvePackage(files map[string][]byte, modules, specifier string) (string, bool) {
 	name, sub, _ := strings.Cut(specifier, "/")
 	if strings.HasPrefix(specifier, "@") {
@@ -113,7 +113,7 @@ func resolvePackage(files map[string][]byte, modules, specifier string) (string,
 	return "", false
 }
 
-// exported reads the exports of a package's manifest: a path, conditions, or subpaths, one level of "*" included.
+// exported reads the exports of a package's manifest: a path, conditions, or subpaths with one "*".
 func exported(raw json.RawMessage, key string, depth int) string {
 	var target string
 	if depth > 8 || json.Unmarshal(raw, &target) == nil {

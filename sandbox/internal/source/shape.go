@@ -5,7 +5,7 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// lastStatement gives the last statement that is not empty, and how many statements there are up to it.
+// lastStatement returns the last statement that is not empty, and how many statements there are up to it.
 func lastStatement(list []js.IStmt) (js.IStmt, int) {
 	for n := len(list); n > 0; n-- {
 		if _, empty := list[n-1].(*js.EmptyStmt); !empty {
@@ -25,7 +25,7 @@ func isDeclaredFunction(s js.IStmt) bool {
 	return ok && !f.Generator
 }
 
-// expressionOf gives the expression that a statement is, or nil. A string alone is parsed as a directive.
+// expressionOf returns the expression that a statement is, or nil. The parser takes a string alone for a directive.
 func expressionOf(s js.IStmt) js.IExpr {
 	switch s := s.(type) {
 	case *js.ExprStmt:
@@ -48,8 +48,8 @@ func isFunction(e js.IExpr) bool {
 	return false
 }
 
-// meansNothing reports an expression whose value nobody means to return: a call such as setTimeout(…), which gives a number,
-// or what is assigned to module.exports beside code that runs.
+// meansNothing reports whether the value of an expression is not meant as a result: that of a call such as
+// setTimeout(…), or what is assigned to module.exports beside code that runs.
 func meansNothing(e js.IExpr) bool {
 	switch e := e.(type) {
 	case *js.BinaryExpr:
@@ -63,7 +63,7 @@ func meansNothing(e js.IExpr) bool {
 	return false
 }
 
-// nameOf gives the name that e is, or that it is of a name: a.b. For anything else it gives "".
+// nameOf returns the name that e is, or the two names of a member a.b. It returns "" for anything else.
 func nameOf(e js.IExpr) string {
 	switch e := e.(type) {
 	case *js.Var:
@@ -79,8 +79,8 @@ func nameOf(e js.IExpr) string {
 }
 
 // start finds where the n'th statement of code, an expression and the last, starts. The parser keeps no positions, so
-// the places where a statement can start are collected from the tokens and tried, the last first: the right one has
-// n-1 statements before it and one expression from it on.
+// start collects the places where a statement can begin from the tokens and tries them, the last first: the right one
+// has n-1 statements before it and one expression from it on.
 func start(code string, n int) (int, bool) {
 	places, certain := boundaries(code)
 	if k := len(places) - 1; certain && k >= 0 && places[k].semicolon {
@@ -102,17 +102,17 @@ func start(code string, n int) (int, bool) {
 	return 0, false
 }
 
-// place is an offset at which a statement can start, and whether a semicolon is before it.
+// place is an offset at which a statement can start, and whether a semicolon precedes it.
 type place struct {
 	offset    int
 	semicolon bool
 }
 
-// maxTries bounds the work on code that is all boundaries.
+// maxTries bounds the work on code in which a statement could start anywhere.
 const maxTries = 16
 
-// boundaries gives the places outside brackets at which a statement can start: the first token, and each that follows a
-// semicolon, a closing brace or parenthesis, or a line break. It is certain of the tokens when no slash needed a guess.
+// boundaries returns the places outside brackets at which a statement can start: the first token, and each that
+// follows a semicolon, a closing brace or parenthesis, or a line break. certain reports that no slash needed a guess.
 func boundaries(code string) (at []place, certain bool) {
 	certain = true
 	input := parse.NewInputString(code)
@@ -155,7 +155,7 @@ func boundaries(code string) (at []place, certain bool) {
 	}
 }
 
-// startsExpression tells whether an expression can begin with tt.
+// startsExpression reports whether an expression can begin with tt.
 func startsExpression(tt js.TokenType) bool {
 	switch tt {
 	case js.OpenParenToken, js.OpenBracketToken, js.OpenBraceToken, js.AddToken, js.SubToken, js.NotToken,
@@ -165,8 +165,8 @@ func startsExpression(tt js.TokenType) bool {
 	return !js.IsPunctuator(tt) && !js.IsOperator(tt)
 }
 
-// endsOperand tells whether a slash after tt divides; otherwise it starts a regular expression. After a brace or a
-// parenthesis it may be either: the guess is only a guess, since start verifies what comes of it.
+// endsOperand reports whether a slash after tt divides; otherwise it starts a regular expression. After a brace or a
+// parenthesis it may be either, and endsOperand guesses. start checks the outcome.
 func endsOperand(tt js.TokenType) bool {
 	switch tt {
 	case js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken, js.StringToken, js.TemplateToken,

@@ -15,7 +15,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// source is code in the form the engine compiles, an async function in parentheses, and the way back to the caller's.
+// Source is code in the form that the engine compiles, an async function in parentheses, and the way back to the
+// caller's code.
 type Source struct {
 	Text   string // what is compiled
 	code   string // the same before the edits
@@ -42,7 +43,7 @@ type Source struct {
 	measured sync.Once
 }
 
-// edit says that n bytes were inserted at column col (counting from 1) of line (of the text after all edits).
+// edit is an insertion of n bytes at column col (from 1) of line, which count in the text after all edits.
 type edit struct{ line, col, n int }
 
 // The value of a trailing expression is kept in a parameter and returned at the end: a statement, unlike the operand of
@@ -58,7 +59,7 @@ const (
 	otherTail = "\n}]"
 )
 
-// normalize gives code the shape in which it is run, or says what is wrong with it.
+// normalize returns the form in which a script runs, or what is wrong with it.
 func normalize(code string, typescript bool, head string) (*Source, *Exception) {
 	s := &Source{name: "script.js", head: head}
 	if ex := checkText(code); ex != nil {
@@ -85,7 +86,7 @@ func normalize(code string, typescript bool, head string) (*Source, *Exception) 
 	return s, nil
 }
 
-// checkText refuses what cannot be handed to the engine.
+// checkText refuses text that the engine cannot take.
 func checkText(code string) *Exception {
 	bad := ""
 	i := strings.IndexByte(code, 0)
@@ -114,8 +115,8 @@ func unwrap(text string) (code string, skipped int) {
 	return scripttext.CommentShebang(text[start:end]), strings.Count(text[:start], "\n")
 }
 
-// shape wraps code in an async function. The engine is the judge of syntax: code that the parser here does not take is
-// compiled as a function body as it stands.
+// shape wraps code in an async function. The engine is the judge of syntax: code that the parser here does not accept
+// becomes the body of a function as it stands.
 func (s *Source) shape(code string) {
 	if tooDeep(code) {
 		s.wrap("", "", code)
@@ -156,7 +157,7 @@ func (s *Source) asExpression(code string, called bool) {
 	s.edits = []edit{{1, 1, len(s.head + "return (")}}
 }
 
-// wrap makes before + inserted + after the body of the function.
+// wrap sets the text to a function with the body before + inserted + after.
 func (s *Source) wrap(before, inserted, after string) {
 	s.Text = s.head + before + inserted + after + functionTail
 	s.edits = []edit{{1, 1, len(s.head)}}
@@ -166,8 +167,8 @@ func (s *Source) wrap(before, inserted, after string) {
 	}
 }
 
-// position leads a position in text (the engine counts columns in bytes) back to the caller's source, where columns
-// count characters. A position in the wrapping is at its nearest end of the caller's code.
+// position leads a position in the text (the engine counts columns in bytes) back to the caller's source, where
+// columns count characters. A position in the wrapping is at its nearest end of the caller's code.
 func (s *Source) position(line, col int) (int, int) {
 	for i := len(s.edits) - 1; i >= 0; i-- {
 		if e := s.edits[i]; line == e.line && col >= e.col {
@@ -183,7 +184,7 @@ func (s *Source) position(line, col int) (int, int) {
 	return line + s.skipped, col
 }
 
-// inside clamps a position to code and counts its column in characters.
+// inside clamps a position to the code and counts its column in characters.
 func (s *Source) inside(line, col int) (int, int) {
 	if line < 1 {
 		return 1, 1
@@ -210,7 +211,7 @@ func (s *Source) measure() {
 	}
 }
 
-// lineColumn gives the line and the column, in bytes, of an offset.
+// lineColumn returns the line and the column, in bytes, of an offset.
 func lineColumn(text string, at int) (line, col int) {
 	head := text[:at]
 	return strings.Count(head, "\n") + 1, at - strings.LastIndexByte(head, '\n')

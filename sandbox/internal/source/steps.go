@@ -22,8 +22,8 @@ func (s Input) WithSteps() Input {
 	return s
 }
 
-// withSteps puts a call in front of each statement that it can tell from the tokens: $airlock_step(line). Lines stay
-// as they are. Code that does not parse any more, or did not before, is left alone.
+// withSteps puts $airlock_step(line) in front of each statement that it recognizes from the tokens. Lines stay as
+// they are. It returns code unchanged if the result, or code itself, does not parse.
 func withSteps(code string, typescript bool, firstLine int) string {
 	if tooDeep(code) {
 		return code
@@ -44,7 +44,7 @@ func withSteps(code string, typescript bool, firstLine int) string {
 	return code
 }
 
-// insertSteps works on tokens. bold takes a new line for a new statement where no semicolon says so.
+// insertSteps works on tokens. bold takes a line break for the end of a statement where no semicolon says so.
 func insertSteps(code string, bold bool, firstLine int) string {
 	tokens := significant(code)
 	var out strings.Builder
@@ -86,7 +86,7 @@ func opensBlock(tokens []token, i int) bool {
 	return false
 }
 
-// opensFunction tells the body of a function within an expression or a class.
+// opensFunction reports whether a brace opens the body of a function within an expression or a class.
 func opensFunction(tokens []token, i int) bool {
 	return i > 0 && (tokens[i-1].kind == js.CloseParenToken || tokens[i-1].kind == js.ArrowToken)
 }
@@ -125,7 +125,7 @@ func startsStatement(tokens []token, i int, top, bold bool) bool {
 	}
 }
 
-// headOfControl tells whether the parenthesis that closes at i belongs to if, for, while or with.
+// headOfControl reports whether the parenthesis that closes at i belongs to if, for, while or with.
 func headOfControl(tokens []token, i int) bool {
 	depth := 0
 	for ; i >= 0; i-- {

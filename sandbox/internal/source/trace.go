@@ -7,8 +7,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// Exception is what was thrown. stack is what trace made of the frames, behind a name and a message, unless the code has put
-// something else there. The first frame of the caller's own gives the exception its position.
+// Exception returns what was thrown. stack is what Trace made of the frames, behind a name and a message, unless the
+// code has replaced it. The position is that of the first frame in the caller's code.
 func (s *Source) Exception(name, message, stack string) *Exception {
 	ex := &Exception{Name: name, Message: message, Stack: framesOf(name, message, stack)}
 	for line := range strings.Lines(ex.Stack) {
@@ -20,7 +20,7 @@ func (s *Source) Exception(name, message, stack string) *Exception {
 	return ex
 }
 
-// framesOf is stack without what stands in front of the frames. What has no frames is kept as it is.
+// framesOf returns stack without what precedes the frames. It returns a stack without frames as it is.
 func framesOf(name, message, stack string) string {
 	stack = strings.TrimRight(stack, "\n")
 	if rest, ok := strings.CutPrefix(stack, name+": "+message); ok {
@@ -39,7 +39,7 @@ const (
 	bundledName = "script_default" // what esbuild calls the script among other modules
 )
 
-// frameAt reads where a frame, "    at name (file:line:column)" or "    at file:line:column", stands.
+// frameAt parses a frame, "    at name (file:line:column)" or "    at file:line:column".
 func frameAt(frame string) (file string, line, col int, ok bool) {
 	text, ok := strings.CutPrefix(strings.TrimRight(frame, "\n"), framePrefix)
 	if !ok {
@@ -65,13 +65,13 @@ func cutLast(s string) (before, after string, ok bool) {
 	return s[:i], s[i+1:], true
 }
 
-// has tells whether file is one of the caller's.
+// has reports whether file is one of the caller's.
 func (s *Source) has(file string) bool {
 	return file == s.name || s.bundle != nil && !strings.HasPrefix(file, "<")
 }
 
-// Trace puts the frames that the engine lists into the caller's own source, with a line break before each, and drops those
-// that are not the caller's. work is what that took, in bytes looked at.
+// Trace translates the frames that the engine lists to the caller's source, with a line break before each, and drops
+// those that are not the caller's. work is the bytes that it read.
 func (s *Source) Trace(frames string) (text string, work int) {
 	var out strings.Builder
 	for line := range strings.Lines(frames) {
@@ -84,7 +84,7 @@ func (s *Source) Trace(frames string) (text string, work int) {
 	return out.String(), work + len(frames)
 }
 
-// frame is Trace for one frame.
+// frame translates one frame.
 func (s *Source) frame(line string) (frame string, work int, ok bool) {
 	if strings.Contains(line, "airlock:") || strings.HasSuffix(line, "(native)") ||
 		strings.HasPrefix(line, framePrefix+"<input>:") {

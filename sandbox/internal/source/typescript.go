@@ -10,20 +10,20 @@ import (
 )
 
 // wrapping is one way to make esbuild read code that is not a whole program. head ends its line, so that the caller's
-// columns stay as they are; what esbuild prints for the wrapping itself is cut off again.
+// columns stay as they are. What esbuild prints for the wrapping is cut off again.
 type wrapping struct{ head, tail, printedHead, printedTail string }
 
-// lacking is what the engine does not have and esbuild can put into other words.
+// lacking is syntax that the engine lacks and esbuild can express otherwise.
 var lacking = map[string]bool{"decorators": false, "using": false}
 
-// wrappings are tried in their order; the errors of the first are reported.
+// wrappings are tried in order. The errors of the first are reported.
 var wrappings = [...]wrapping{
 	{"async () => {\n", "\n}", "async () => {\n", "};\n"}, // statements with return and await
 	{"(\n", "\n)", "", ""},                                // a function without a name, an object
 	{"\n", "", "", ""},                                    // what only a whole program may have: namespaces
 }
 
-// transpile removes the types from TypeScript code, and from any what the engine lacks, and keeps the way back to it.
+// transpile removes the types from TypeScript code, and from any code what the engine lacks, and keeps the way back.
 func (s *Source) transpile(code string, loader api.Loader) (string, *Exception) {
 	if ex := refuseDeep(code, " for its types to be removed"); ex != nil {
 		ex.Line += s.skipped
@@ -64,9 +64,9 @@ func (s *Source) transpile(code string, loader api.Loader) (string, *Exception) 
 	return "", first
 }
 
-// Locate replaces the position and, at the end of the code, the message of a syntax error that the engine found: the
-// engine reports the start of some line. What it and esbuild disagree about stays as the engine had it. Code that only lacks
-// its language is told so.
+// Locate corrects the position of a syntax error that the engine found, and the message if the code ends too early:
+// the engine reports the start of some line. It changes nothing where esbuild does not agree that there is an error.
+// It says so if the code is correct as TypeScript.
 func (s *Source) Locate(ex *Exception) {
 	if s.sourceMap != nil || tooDeep(s.code) {
 		return // esbuild has taken this code already, or must not: it recurses without a bound
@@ -91,14 +91,15 @@ func (s *Source) Locate(ex *Exception) {
 	}
 }
 
-// needsLowering tells whether code that only the engine can parse may have what the engine lacks.
+// needsLowering reports whether code that only the engine can parse may have syntax that the engine lacks.
 func needsLowering(code string) bool {
 	return (strings.Contains(code, "@") || strings.Contains(code, "using ")) && !tooDeep(code)
 }
 
 const endOfInput = "unexpected end of input"
 
-// syntaxError is what esbuild found in code behind the line of a head. What the tail is blamed for is that the code ends.
+// syntaxError converts an error that esbuild found in code behind the line of a head. An error in the tail means that
+// the code ends too early.
 func syntaxError(code string, m api.Message) *Exception {
 	ex := &Exception{Name: "SyntaxError", Message: m.Text}
 	if m.Location == nil {

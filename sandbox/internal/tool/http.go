@@ -60,7 +60,7 @@ func HTTP(client *egress.Client, name, url, executionID string) Func {
 	}
 }
 
-// unwrapped gives what stands in {"result": value}, or text itself.
+// unwrapped returns the value of {"result": value}, or text itself.
 func unwrapped(text []byte) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(text, &members) == nil && len(members) == 1 && members["result"] != nil {
@@ -69,7 +69,7 @@ func unwrapped(text []byte) json.RawMessage {
 	return text
 }
 
-// trouble words an answer that is not 2xx, with the server's own message where it gives one.
+// trouble describes an answer that is not 2xx, with the server's own message if there is one.
 func trouble(status int, text []byte) string {
 	line := fmt.Sprintf("the tool's server answered %d", status)
 	var said struct {

@@ -29,8 +29,8 @@ const (
 	maxSteps        = 200_000 // of one judgement
 )
 
-// schema is a JSON Schema (draft 2020-12 unless it says otherwise) that refers to nothing outside itself. Judging stops
-// after a fixed number of steps, so that schemas which branch at every level cannot keep the host busy.
+// schema is a JSON Schema (draft 2020-12 unless it says otherwise) that refers to nothing outside itself. A check
+// stops after a fixed number of steps, so that schemas that branch at every level cannot keep the host busy.
 type schema struct {
 	mu       sync.Mutex
 	compiled *jsonschema.Schema
@@ -40,7 +40,7 @@ type schema struct {
 
 var errJudgement = errors.New("judging it takes too many steps")
 
-// newSchema compiles text; nil for no text.
+// newSchema compiles text. It returns nil for no text.
 func newSchema(text json.RawMessage) (*schema, error) {
 	if len(text) == 0 {
 		return nil, nil
@@ -83,14 +83,14 @@ func newSchema(text json.RawMessage) (*schema, error) {
 	return s, nil
 }
 
-// nothing is a loader of other documents that has none.
+// nothing is a loader without other documents.
 type nothing struct{}
 
 func (nothing) Load(url string) (any, error) {
 	return nil, fmt.Errorf("a schema must not refer to %q: only to itself", hostops.CutBytes(url, 100))
 }
 
-// step counts each time that a schema object is applied to a value.
+// step counts each application of a schema object to a value.
 type step struct{ of *schema }
 
 func (s step) Validate(*jsonschema.ValidatorContext, any) { s.of.charge(1) }
@@ -101,7 +101,7 @@ func (s *schema) charge(n int) {
 	}
 }
 
-// pattern compiles a regular expression; its matching takes linear time and is charged.
+// pattern compiles a regular expression. Matching takes linear time and is charged.
 func (s *schema) pattern(text string) (jsonschema.Regexp, error) {
 	if len(text) > maxPatternBytes {
 		return nil, fmt.Errorf("a pattern has %d bytes; at most %d are accepted", len(text), maxPatternBytes)
@@ -132,7 +132,7 @@ func (p pattern) MatchString(text string) bool {
 	return p.Regexp.MatchString(text)
 }
 
-// check judges a JSON value. It ends with ctx.
+// check validates a JSON value. It ends with ctx.
 func (s *schema) check(ctx context.Context, text json.RawMessage) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
@@ -161,7 +161,7 @@ func (s *schema) bounded(f func() error) (err error) {
 	return f()
 }
 
-// reasonOf words what is wrong: the first few places and what is wanted there.
+// reasonOf describes what is wrong: the first few places and what they need.
 func reasonOf(err error) string {
 	var failed *jsonschema.ValidationError
 	if !errors.As(err, &failed) {
@@ -185,7 +185,7 @@ func reasonOf(err error) string {
 	return strings.Join(reasons, "; ")
 }
 
-// shortened leaves out the middle of what quotes a long value.
+// shortened cuts the middle out of a text that quotes a long value.
 func shortened(text string) string {
 	if len(text) <= 240 {
 		return text
@@ -205,8 +205,8 @@ func leaves(e *jsonschema.ValidationError, visit func(*jsonschema.ValidationErro
 	return true
 }
 
-// decodedBytes is about what text takes when it is decoded: text itself, and some hundred bytes for each value, more for
-// objects.
+// decodedBytes returns about how much memory text takes when it is decoded: text itself, some hundred bytes for each
+// value, and more for objects.
 func decodedBytes(text []byte) int64 {
 	n := int64(len(text)) + 128
 	inString := false

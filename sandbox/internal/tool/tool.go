@@ -112,7 +112,7 @@ func (t *Tool) Call(ctx context.Context, params string) (json.RawMessage, error)
 	return out, nil
 }
 
-// fits checks a value against a schema, nil for none.
+// fits checks a value against a schema; nil accepts everything.
 func (t *Tool) fits(ctx context.Context, s *schema, text json.RawMessage) error {
 	if s == nil {
 		return nil
@@ -127,12 +127,12 @@ func (t *Tool) fits(ctx context.Context, s *schema, text json.RawMessage) error 
 
 var errToolTimeout = errors.New("the tool takes too long")
 
-// answered calls, and waits no longer than ctx even when the callee does.
+// answered calls the function and waits no longer than ctx, even if the function does.
 func (t *Tool) answered(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	return Beside(ctx, func() (json.RawMessage, error) { return t.cfg.Call(ctx, params) })
 }
 
-// Beside calls f on a goroutine of its own, and waits no longer than ctx.
+// Beside calls f on a goroutine of its own and waits no longer than ctx.
 func Beside(ctx context.Context, f func() (json.RawMessage, error)) (json.RawMessage, error) {
 	type outcome struct {
 		out json.RawMessage

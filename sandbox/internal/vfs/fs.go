@@ -46,7 +46,7 @@ type fileNode struct {
 	modified time.Duration // since the Unix epoch, as utimes set it; negative when the run has begun since then
 }
 
-// touch notes that the file changes.
+// touch marks the file as changed.
 func (n *fileNode) touch() { n.changed, n.modified = true, -1 }
 
 // New returns an FS that holds files. The error is Config.TooMuch.
@@ -83,7 +83,7 @@ func New(cfg Config, files map[string][]byte) (*FS, error) {
 	return f, nil
 }
 
-// cleanPath resolves a guest's path against the root: no number of .. leads out of it.
+// cleanPath resolves a guest's path against the root. No number of .. leads out of it.
 func cleanPath(p string) (string, bool) {
 	if len(p) > maxPathBytes || strings.IndexByte(p, 0) >= 0 {
 		return "", false
@@ -107,7 +107,7 @@ func (f *FS) add(p string, folder bool) *fileNode {
 	return n
 }
 
-// parent says whether something can be made at p.
+// parent returns why nothing can be made at p, or "".
 func (f *FS) parent(p string) string {
 	switch n := f.nodes[path.Dir(p)]; {
 	case n == nil:
@@ -120,7 +120,7 @@ func (f *FS) parent(p string) string {
 	return ""
 }
 
-// through says what is wrong on the way to p, which does not exist.
+// through returns what is wrong on the way to p, which does not exist.
 func (f *FS) through(p string) string {
 	for dir := path.Dir(p); dir != "/"; dir = path.Dir(dir) {
 		if n := f.nodes[dir]; n != nil && !n.folder {
@@ -134,7 +134,7 @@ func (f *FS) full() bool {
 	return f.bytes > f.MaxBytes || len(f.nodes) > f.MaxFiles+2
 }
 
-// write puts data at an offset of a file, at its end (-1), or in place of its content (-2). The error is a *limitError.
+// write writes data at an offset of a file, at its end (-1), or in place of its content (-2).
 func (f *FS) write(p string, at int, data []byte) (string, error) {
 	n := f.nodes[p]
 	switch {
@@ -183,8 +183,8 @@ func (f *FS) write(p string, at int, data []byte) (string, error) {
 	return "", nil
 }
 
-// own makes n's content size bytes of the run's own, of which the first keep are what they were. What grows has room to grow
-// again.
+// own makes the content of n size bytes that belong to the run. The first keep bytes stay as they were. A growing
+// file gets room to grow again.
 func (f *FS) own(n *fileNode, keep, size int) error {
 	if n.charged > 0 && size <= cap(n.data) && (keep > 0 || size > cap(n.data)/2) {
 		n.data = n.data[:size]
@@ -251,7 +251,7 @@ func (f *FS) makeFolder(p string, recursive bool) (string, error) {
 	return "", nil
 }
 
-// children gives the names in a folder, sorted.
+// children returns the names in a folder, sorted.
 func (f *FS) children(p string) []string {
 	prefix := p + "/"
 	if p == "/" {
@@ -267,7 +267,7 @@ func (f *FS) children(p string) []string {
 	return names
 }
 
-// remove takes a file, an empty folder, or with recursive a whole one.
+// remove removes a file, an empty folder, or with recursive a whole one.
 func (f *FS) remove(p string, folder, recursive bool) string {
 	n := f.nodes[p]
 	switch {

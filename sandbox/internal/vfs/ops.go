@@ -30,10 +30,10 @@ func (f *FS) Ops() map[string]hostops.Op {
 	return ops
 }
 
-// walkWork is the work of looking at all files, as what concerns a folder does.
+// walkWork announces the work of visiting all files, as operations on folders do.
 func (f *FS) walkWork(c *hostops.Call) error { return c.Work(32 * len(f.nodes)) }
 
-// code answers with a POSIX code, or with true.
+// code answers with a POSIX error code, or with true.
 func code(c *hostops.Call, code string, err error) (quickjs.Value, error) {
 	switch {
 	case err != nil:
@@ -46,8 +46,8 @@ func code(c *hostops.Call, code string, err error) (quickjs.Value, error) {
 
 func flag(v quickjs.Value) bool { return v == quickjs.Bool(true) }
 
-// statOp(path): [folder, size, modified ms, mode, inode]. modified is null for what was last changed in this run, all of which
-// counts as its beginning: whoever wants that time asks for it (timeOrigin).
+// statOp answers fs.stat(path): it returns [folder, size, modified ms, mode, inode]. modified is null for what this
+// run has changed, all of which counts as its beginning; the library asks for that time if it needs it (timeOrigin).
 func (f *FS) statOp(c *hostops.Call, p string, _ []quickjs.Value) (quickjs.Value, error) {
 	n := f.nodes[p]
 	if n == nil {
@@ -64,7 +64,7 @@ func (f *FS) statOp(c *hostops.Call, p string, _ []quickjs.Value) (quickjs.Value
 	return c.NewJSON([]any{n.folder, len(n.data), modified, mode, n.inode})
 }
 
-// readOp(path): the content.
+// readOp answers fs.read(path): it returns the content.
 func (f *FS) readOp(c *hostops.Call, p string, _ []quickjs.Value) (quickjs.Value, error) {
 	n := f.nodes[p]
 	if n == nil {
@@ -76,7 +76,7 @@ func (f *FS) readOp(c *hostops.Call, p string, _ []quickjs.Value) (quickjs.Value
 	return c.NewBytes(n.data)
 }
 
-// writeOp(path, at, bytes).
+// writeOp answers fs.write(path, at, bytes).
 func (f *FS) writeOp(c *hostops.Call, p string, a []quickjs.Value) (quickjs.Value, error) {
 	at, ok := a[0].Int()
 	if !ok || at < -2 {
@@ -96,7 +96,7 @@ func (f *FS) writeOp(c *hostops.Call, p string, a []quickjs.Value) (quickjs.Valu
 	return code(c, result, err)
 }
 
-// truncateOp(path, size).
+// truncateOp answers fs.truncate(path, size).
 func (f *FS) truncateOp(c *hostops.Call, p string, a []quickjs.Value) (quickjs.Value, error) {
 	size, ok := a[0].Int()
 	if !ok || size < 0 {
@@ -106,13 +106,13 @@ func (f *FS) truncateOp(c *hostops.Call, p string, a []quickjs.Value) (quickjs.V
 	return code(c, result, err)
 }
 
-// mkdirOp(path, recursive).
+// mkdirOp answers fs.mkdir(path, recursive).
 func (f *FS) mkdirOp(c *hostops.Call, p string, a []quickjs.Value) (quickjs.Value, error) {
 	result, err := f.makeFolder(p, flag(a[0]))
 	return code(c, result, err)
 }
 
-// removeOp(path, folder, recursive).
+// removeOp answers fs.remove(path, folder, recursive).
 func (f *FS) removeOp(c *hostops.Call, p string, a []quickjs.Value) (quickjs.Value, error) {
 	if err := f.walkWork(c); err != nil {
 		return 0, err
@@ -120,7 +120,7 @@ func (f *FS) removeOp(c *hostops.Call, p string, a []quickjs.Value) (quickjs.Val
 	return code(c, f.remove(p, flag(a[0]), flag(a[1])), nil)
 }
 
-// renameOp(from, to).
+// renameOp answers fs.rename(from, to).
 func (f *FS) renameOp(c *hostops.Call, p string, a []quickjs.Value) (quickjs.Value, error) {
 	if err := f.walkWork(c); err != nil {
 		return 0, err
@@ -133,7 +133,7 @@ func (f *FS) renameOp(c *hostops.Call, p string, a []quickjs.Value) (quickjs.Val
 	return code(c, f.rename(p, to), nil)
 }
 
-// listOp(path): names, each followed by whether it is a folder.
+// listOp answers fs.list(path): it returns names, each followed by whether it is a folder.
 func (f *FS) listOp(c *hostops.Call, p string, _ []quickjs.Value) (quickjs.Value, error) {
 	n := f.nodes[p]
 	if n == nil {
@@ -156,7 +156,7 @@ func (f *FS) listOp(c *hostops.Call, p string, _ []quickjs.Value) (quickjs.Value
 	return c.NewJSON(out)
 }
 
-// changeOp(path, mode or -1, modified seconds or -1): what chmod and utimes do.
+// changeOp answers fs.change(path, mode or -1, modified seconds or -1), which chmod and utimes need.
 func (f *FS) changeOp(c *hostops.Call, p string, a []quickjs.Value) (quickjs.Value, error) {
 	n := f.nodes[p]
 	if n == nil {

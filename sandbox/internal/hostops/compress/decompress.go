@@ -14,8 +14,9 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// decompressor runs a decoder, which pulls its input, on a goroutine that is ever either waiting for input or handing
-// over output: the two sides take turns. So a little input that becomes a lot never makes the host hold more than a piece.
+// decompressor runs a decoder, which pulls its input, on a goroutine of its own. The goroutine always either waits
+// for input or hands over output: the two sides take turns. So a little input that becomes a lot never makes the host
+// hold more than a piece.
 type decompressor struct {
 	feed   feed
 	events chan event
@@ -30,13 +31,14 @@ type decompressor struct {
 	room  int64 // charged, besides input
 }
 
-// event is what the decoder's side came to: a piece of output, hunger (both nil), or its end.
+// event is what the decoder's goroutine reports: a piece of output, the need for input (both fields are nil), or its
+// end.
 type event struct {
 	piece []byte
 	err   error
 }
 
-// feed is the decoder's input. It reads no further than the decoder asks, so what follows the end can be told.
+// feed is the input of a decoder. It reads no further than the decoder asks, so that data after the end is noticed.
 type feed struct {
 	ctx    context.Context
 	chunk  []byte
@@ -78,7 +80,7 @@ func (f *feed) ReadByte() (byte, error) {
 	return c, nil
 }
 
-// pieceSize is how much a decompressor gives out at a time.
+// pieceSize is the most output that a decompressor hands over at a time.
 const pieceSize = 64 << 10
 
 func newDecompressor(ctx context.Context, open func(io.Reader) (io.Reader, error)) *decompressor {
@@ -116,7 +118,7 @@ func newDecompressor(ctx context.Context, open func(io.Reader) (io.Reader, error
 	return d
 }
 
-// unzipOpen(format) gives a number.
+// unzipOpen answers unzip.open(format): it opens a decompression stream and returns its number.
 func unzipOpen(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	if len(streamsOf(c).decompressors.byID) >= maxDecompressors {
 		return 0, hostops.Throwf("QuotaExceededError", "more than %d decompression streams are open", maxDecompressors)
@@ -163,7 +165,7 @@ func dropDecompressor(c *hostops.Call, id int32, d *openDecompressor) {
 	c.Release(d.room + int64(len(d.input)))
 }
 
-// brotliWindow returns the bytes that a decoder keeps, by the first byte of what it decodes (RFC 7932, section 9.1).
+// brotliWindow returns the bytes that a decoder keeps, by the first byte of its input (RFC 7932, section 9.1).
 func brotliWindow(first byte) int64 {
 	bits := 24
 	switch high, low := first>>4&7, first>>1&7; {
@@ -179,7 +181,7 @@ func brotliWindow(first byte) int64 {
 	return unbrotliRoom + 1<<bits
 }
 
-// give adds what the guest has written.
+// give adds input that the guest has written.
 func give(c *hostops.Call, d *openDecompressor, v quickjs.Value) error {
 	data, err := c.View(v)
 	if err != nil {
@@ -197,8 +199,8 @@ func give(c *hostops.Call, d *openDecompressor, v quickjs.Value) error {
 	return nil
 }
 
-// unzipStep(number, bytes or null, last) goes on with more input, or with null after a piece of output. It gives the next
-// piece, or null when it needs input or has come to its end.
+// unzipStep answers unzip.step(number, bytes or null, last): it continues with more input, or with null after a piece
+// of output. It returns the next piece, or null if it needs input or has come to the end.
 func unzipStep(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	d, id, ok := streamsOf(c).decompressors.get(a[0])
 	if !ok {
@@ -255,7 +257,7 @@ func unzipStep(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 
 var errAfterEnd = hostops.Throwf("TypeError", "there is more after the end of the compressed data")
 
-// next lets the decoder go on until it has something to tell.
+// next lets the decoder continue until it reports something.
 func (d *decompressor) next(ctx context.Context) (event, error) {
 	if d.ended {
 		return event{}, nil

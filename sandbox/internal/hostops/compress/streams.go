@@ -30,7 +30,7 @@ type streams struct {
 
 func streamsOf(c *hostops.Call) *streams { return hostops.State[streams](c) }
 
-// handles are what the host keeps for the guest between operations, by numbers that it gives out.
+// handles holds what the host keeps for the guest between operations, under numbers that it gives out.
 type handles[T any] struct {
 	byID map[int32]T
 	next int32
@@ -75,14 +75,15 @@ const (
 	feedBytes        = 8 << 10 // that are handed in between two polls
 )
 
-// packing is how something is compressed.
+// packing is a way to compress.
 type packing struct {
 	open         func(io.Writer) (io.WriteCloser, error)
 	room         int64
 	weight, size int // of work: units a byte, and bytes at a time
 }
 
-// packingOf returns the compression of a format at a level of zlib's, or a quality of brotli's; -1 is its own default.
+// packingOf returns the compression of a format at a level of zlib or a quality of brotli; -1 is the format's
+// default.
 func packingOf(format string, level int) (packing, bool) {
 	p := packing{room: deflateRoom, weight: deflateWork, size: hostops.MinPiece}
 	if level > 6 {
@@ -106,7 +107,7 @@ func packingOf(format string, level int) (packing, bool) {
 	return p, true
 }
 
-// write has w compress data.
+// write compresses data into w.
 func (p packing) write(c *hostops.Call, w io.Writer, data []byte) error {
 	for len(data) > 0 {
 		n := min(len(data), p.size)
@@ -121,14 +122,14 @@ func (p packing) write(c *hostops.Call, w io.Writer, data []byte) error {
 	return c.Work(p.weight * p.size) // closing compresses what is left
 }
 
-// compressor is a compression stream. What it has written goes to the guest at once.
+// compressor is a compression stream. Its output goes to the guest at once.
 type compressor struct {
 	packing
 	io.WriteCloser
 	out hostops.Buffer
 }
 
-// zipOpen(format) gives a number.
+// zipOpen answers zip.open(format): it opens a compression stream and returns its number.
 func zipOpen(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	if len(streamsOf(c).compressors.byID) >= maxCompressors {
 		return 0, hostops.Throwf("QuotaExceededError", "more than %d compression streams are open", maxCompressors)
@@ -153,7 +154,7 @@ func zipOpen(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return quickjs.Int(streamsOf(c).compressors.add(z)), nil
 }
 
-// zipWrite(number, bytes, last) gives what has been compressed by then.
+// zipWrite answers zip.write(number, bytes, last): it returns what was compressed by then.
 func zipWrite(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	z, id, ok := streamsOf(c).compressors.get(a[0])
 	if !ok {
@@ -183,7 +184,7 @@ func dropCompressor(c *hostops.Call, id int32, z *compressor) {
 	c.Release(z.room)
 }
 
-// zipDrop(compresses, number) lets go of a stream that was given up.
+// zipDrop answers zip.drop(compresses, number): it drops a stream that the guest has given up.
 func zipDrop(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	if compresses, _ := a[0].Int(); compresses != 0 {
 		if z, id, ok := streamsOf(c).compressors.get(a[1]); ok {

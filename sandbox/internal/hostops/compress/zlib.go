@@ -16,8 +16,8 @@ import (
 // maxInflated bounds what one call unpacks. The guest's memory and Node's maxOutputLength bound it further.
 const maxInflated = 128 << 20
 
-// zlibOp(format, level, most, data) gives bytes, or the code and the text of an error. What a small input unpacks to is given
-// up as soon as it is too much: more than was asked for, or than there is memory for.
+// zlibOp answers zlib(format, level, most, data): it returns bytes, or the code and the text of an error. It stops as
+// soon as the output is more than was asked for, or than there is memory for.
 func zlibOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	format, _ := c.Word(a[0], 32)
 	level, ok := a[1].Int()
@@ -75,7 +75,7 @@ func pack(c *hostops.Call, p packing, data []byte) ([]byte, error) {
 	return out.B, w.Close()
 }
 
-// meteredReader is data that a decoder reads: its work is announced by what goes in, however little comes out.
+// meteredReader is the input of a decoder. It announces work by what goes in, however little comes out.
 type meteredReader struct {
 	c    *hostops.Call
 	b    []byte
@@ -172,7 +172,7 @@ func unpack(c *hostops.Call, from *meteredReader, format string, most int) ([]by
 	}
 }
 
-// begins tells whether data may be the start of what a format's header says, however short it is.
+// begins reports whether data can be the start of the header of a format, however short data is.
 func begins(format string, data []byte) bool {
 	switch {
 	case format == "gunzip" && len(data) > 1:
@@ -183,7 +183,7 @@ func begins(format string, data []byte) bool {
 	return true
 }
 
-// zlibError gives code and text as zlib words them.
+// zlibError returns code and text as zlib words them.
 func zlibError(format string, err error) [2]string {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):

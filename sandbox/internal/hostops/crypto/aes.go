@@ -24,7 +24,8 @@ const maxSealed = 32 << 20
 // ErrSealed says that a text is too long for AES-GCM.
 var ErrSealed = hostops.Throw("OperationError", fmt.Sprintf("AES-GCM takes at most %d bytes at a time here", maxSealed))
 
-// cryptoAES(mode, encrypt, key, iv, data, additional data). mode is GCM:<tag bits>, CTR:<counter bits>, CBC or KW.
+// cryptoAES answers crypto.aes(mode, encrypt, key, iv, data, additional data). mode is GCM:<tag bits>, CTR:<counter
+// bits>, CBC or KW.
 func cryptoAES(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	text, _ := c.Word(a[0], 16)
 	mode, size, _ := strings.Cut(text, ":")
@@ -58,7 +59,8 @@ func cryptoAES(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.NewBytes(out)
 }
 
-// AnnounceGCM announces what AES-GCM does with some bytes, and refuses what is too long: a quarter of a unit a byte, for each time.
+// AnnounceGCM announces the work of AES-GCM, a quarter of a unit a byte for each of some times, and refuses input
+// that is too long.
 func AnnounceGCM(c *hostops.Call, times int, parts ...[]byte) error {
 	n := 0
 	for _, p := range parts {
@@ -121,7 +123,7 @@ func aesGCM(
 	return plain, nil
 }
 
-// Through has a cipher work on data, piece by piece, into what it returns.
+// Through passes data through a cipher, piece by piece, and returns the output. work handles one piece.
 func Through(c *hostops.Call, data []byte, room int, work func(dst, src []byte)) ([]byte, error) {
 	out, err := c.Make(len(data) + room)
 	if err != nil {
@@ -135,7 +137,7 @@ func Through(c *hostops.Call, data []byte, room int, work func(dst, src []byte))
 	})
 }
 
-// aesCTR counts in the last bits of the counter block alone: they wrap around, and the others stay.
+// aesCTR counts only in the last bits of the counter block: they wrap around, and the others stay.
 func aesCTR(c *hostops.Call, block cipher.Block, counter, data []byte, bits string) ([]byte, error) {
 	n, err := strconv.Atoi(bits)
 	if err != nil || n < 1 || n > 128 || len(counter) != aes.BlockSize {
@@ -199,7 +201,7 @@ func aesCBC(c *hostops.Call, block cipher.Block, encrypt bool, iv, data []byte) 
 	return out[:len(out)-pad], nil
 }
 
-// aesKW is the key wrap of RFC 3394. A step is announced as stepWork.
+// aesKW wraps or unwraps a key (RFC 3394). The work of a step is stepWork.
 func aesKW(c *hostops.Call, block cipher.Block, wrap bool, data []byte) ([]byte, error) {
 	const (
 		stepWork = 16

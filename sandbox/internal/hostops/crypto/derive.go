@@ -23,7 +23,7 @@ func Absorb(c *hostops.Call, h hash.Hash, data []byte) error {
 	})
 }
 
-// MAC returns HMAC with a key of any length. The standard library hashes a long key in one go.
+// MAC returns HMAC with a key of any length. The standard library hashes a long key without a pause.
 func MAC(c *hostops.Call, newHash func() hash.Hash, key []byte) (hash.Hash, error) {
 	if h := newHash(); len(key) > h.BlockSize() {
 		if err := Absorb(c, h, key); err != nil {
@@ -34,7 +34,7 @@ func MAC(c *hostops.Call, newHash func() hash.Hash, key []byte) (hash.Hash, erro
 	return hmac.New(newHash, key), nil
 }
 
-// HKDF derives n bytes, at most 255 hashes.
+// HKDF derives n bytes, at most 255 hashes (RFC 5869).
 func HKDF(c *hostops.Call, newHash func() hash.Hash, secret, salt, info []byte, n int) ([]byte, error) {
 	extract, err := MAC(c, newHash, salt)
 	if err != nil {
@@ -64,7 +64,7 @@ func HKDF(c *hostops.Call, newHash func() hash.Hash, secret, salt, info []byte, 
 // blockWork is the work of one HMAC of a short text: up to four blocks of a hash.
 const blockWork = 512
 
-// PBKDF2 derives n bytes, at most MaxDerived.
+// PBKDF2 derives n bytes, at most MaxDerived (RFC 8018).
 func PBKDF2(c *hostops.Call, newHash func() hash.Hash, password, salt []byte, iterations, n int) ([]byte, error) {
 	h, err := MAC(c, newHash, password)
 	if err != nil {

@@ -41,7 +41,7 @@ var hashes = map[string]crypto.Hash{
 	"SHA3-256": crypto.SHA3_256, "SHA3-384": crypto.SHA3_384, "SHA3-512": crypto.SHA3_512,
 }
 
-// hashArg is the hash that an argument names.
+// hashArg returns the hash that an argument names.
 func hashArg(c *hostops.Call, v quickjs.Value) (crypto.Hash, error) {
 	name, _ := c.Word(v, 32)
 	h, ok := hashes[name]
@@ -51,7 +51,7 @@ func hashArg(c *hostops.Call, v quickjs.Value) (crypto.Hash, error) {
 	return h, nil
 }
 
-// cryptoDigest(hash, data)
+// cryptoDigest answers crypto.digest(hash, data).
 func cryptoDigest(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	algorithm, err := hashArg(c, a[0])
 	if err != nil {
@@ -92,7 +92,7 @@ func macArgs(c *hostops.Call, a []quickjs.Value) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
-// cryptoHMAC(hash, key, data)
+// cryptoHMAC answers crypto.hmac(hash, key, data).
 func cryptoHMAC(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	mac, err := macArgs(c, a)
 	if err != nil {
@@ -101,7 +101,7 @@ func cryptoHMAC(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.NewBytes(mac)
 }
 
-// cryptoHMACVerify(hash, key, data, signature) compares in constant time.
+// cryptoHMACVerify answers crypto.hmacVerify(hash, key, data, signature). It compares in constant time.
 func cryptoHMACVerify(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	mac, err := macArgs(c, a)
 	if err != nil {
@@ -114,7 +114,7 @@ func cryptoHMACVerify(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error)
 	return quickjs.Bool(subtle.ConstantTimeCompare(mac, signature) == 1), nil
 }
 
-// cryptoHKDF(hash, key, salt, info, bytes)
+// cryptoHKDF answers crypto.hkdf(hash, key, salt, info, bytes).
 func cryptoHKDF(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	algorithm, err := hashArg(c, a[0])
 	if err != nil {
@@ -135,7 +135,7 @@ func cryptoHKDF(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.NewBytes(out)
 }
 
-// cryptoPBKDF2(hash, password, salt, iterations, bytes)
+// cryptoPBKDF2 answers crypto.pbkdf2(hash, password, salt, iterations, bytes).
 func cryptoPBKDF2(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	algorithm, err := hashArg(c, a[0])
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// cryptoFromRaw(kind, bytes) makes a public key of its raw form.
+// cryptoFromRaw answers crypto.fromRaw(kind, bytes): it returns the public key that has a raw form.
 func cryptoFromRaw(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	raw, err := c.View(a[1])
 	if err != nil {
@@ -51,7 +51,7 @@ func rawPublic(kind string, raw []byte) (any, error) {
 	return nil, bad
 }
 
-// cryptoToRaw(kind, spki) is the raw form of a public key.
+// cryptoToRaw answers crypto.toRaw(kind, spki): it returns the raw form of a public key.
 func cryptoToRaw(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	der, err := c.View(a[1])
 	if err != nil {
@@ -77,7 +77,7 @@ func cryptoToRaw(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.NewBytes(raw)
 }
 
-// jwk are the members of a JSON Web Key that hold key material, as base64url without padding.
+// jwk holds the members of a JSON Web Key that are key material, as base64url without padding.
 type jwk struct {
 	X  string `json:"x,omitempty"`
 	Y  string `json:"y,omitempty"`
@@ -93,7 +93,7 @@ type jwk struct {
 
 var errJWK = hostops.Throw("DataError", "the JSON Web Key is not valid")
 
-// fields decodes members, none of which may be missing.
+// fields decodes members. None of them may be missing.
 func fields(members ...string) ([][]byte, error) {
 	out := make([][]byte, len(members))
 	for i, m := range members {
@@ -106,7 +106,8 @@ func fields(members ...string) ([][]byte, error) {
 	return out, nil
 }
 
-// cryptoFromJWK(kind, json) makes PKCS #8 of a key with d, and SubjectPublicKeyInfo of one without.
+// cryptoFromJWK answers crypto.fromJwk(kind, json): it returns PKCS #8 for a key with d, and SubjectPublicKeyInfo for
+// a key without.
 func cryptoFromJWK(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	text, ok := c.Word(a[1], hostops.MaxWord)
 	var k jwk
@@ -224,7 +225,7 @@ func (k *jwk) rsa() (any, error) {
 	return key, nil
 }
 
-// cryptoToJWK(kind, private, der) gives the members that hold the key.
+// cryptoToJWK answers crypto.toJwk(kind, private, der): it returns the members that hold the key.
 func cryptoToJWK(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	der, err := c.View(a[2])
 	if err != nil {

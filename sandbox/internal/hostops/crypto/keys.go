@@ -54,7 +54,7 @@ func privateKey(c *hostops.Call, kind string, der []byte) (any, error) {
 	return key, checkSize(key)
 }
 
-// publicKey is the same for SubjectPublicKeyInfo.
+// publicKey parses SubjectPublicKeyInfo and checks that it holds a key of a kind.
 func publicKey(c *hostops.Call, kind string, der []byte) (any, error) {
 	if err := announceKey(c, der); err != nil {
 		return nil, err
@@ -69,7 +69,8 @@ func publicKey(c *hostops.Call, kind string, der []byte) (any, error) {
 	return key, checkSize(key)
 }
 
-// announceKey announces the work of parsing and using a key: by its length, since that of an RSA key tells how much it is.
+// announceKey announces the work of parsing and using a key. It goes by the key's length, which tells how large an
+// RSA key is.
 func announceKey(c *hostops.Call, der []byte) error {
 	if len(der) > maxKeyBytes {
 		return hostops.Throwf("DataError", "the key has %d bytes; at most %d are accepted", len(der), maxKeyBytes)
@@ -77,8 +78,8 @@ func announceKey(c *hostops.Call, der []byte) error {
 	return c.Work(min(keyWork, 1000*(64+len(der))))
 }
 
-// checkPKCS8 looks at the numbers of an RSA key before anything is computed with them: how long that takes depends on what
-// the key claims to be. What is no RSA key is left to the parser.
+// checkPKCS8 checks the numbers of an RSA key before anything is computed with them: how long that takes depends on
+// what the key claims to be. It leaves other keys to the parser.
 func checkPKCS8(der []byte) error {
 	var info struct {
 		Version   int
@@ -166,7 +167,7 @@ func marshalPublic(c *hostops.Call, key any) (quickjs.Value, error) {
 	return c.NewBytes(der)
 }
 
-// publicOf gives the public half of a private key.
+// publicOf returns the public half of a private key.
 func publicOf(key any) any {
 	switch key := key.(type) {
 	case *ecdsa.PrivateKey:
@@ -187,8 +188,9 @@ func kindArg(c *hostops.Call, v quickjs.Value) string {
 	return kind
 }
 
-// cryptoGenerate(kind) makes a private key. For RSA, kind is RSA:<bits>; the public exponent is 65537. All keys are made
-// of the run's own randomness, so that a seed makes the same key again; the standard library's generators refuse that.
+// cryptoGenerate answers crypto.generate(kind): it returns a new private key. For RSA, kind is RSA:<bits> and the
+// public exponent is 65537. Keys are made of the run's own randomness, so that a seed makes the same key again; the
+// standard library's generators refuse that.
 func cryptoGenerate(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	kind, bits, _ := strings.Cut(kindArg(c, a[0]), ":")
 	if err := c.Work(keyWork / 8); err != nil {
@@ -291,8 +293,8 @@ func generateRSA(c *hostops.Call, bits int) (*rsa.PrivateKey, error) {
 // candidates of these sizes a handful of rounds would do (FIPS 186-5, table B.1).
 var smallPrimes = []int64{3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73}
 
-// probablyPrime tests a large odd random number by the rounds of Miller and Rabin. The standard library's test is the same, but
-// does not stop between them.
+// probablyPrime tests a large odd random number by rounds of Miller and Rabin. The standard library has the same test
+// without pauses.
 func probablyPrime(c *hostops.Call, n *big.Int) (bool, error) {
 	if err := c.Work(hostops.OpWork); err != nil {
 		return false, err
@@ -333,7 +335,7 @@ func probablyPrime(c *hostops.Call, n *big.Int) (bool, error) {
 	return true, nil
 }
 
-// cryptoPublic(kind, pkcs8) gives the public half.
+// cryptoPublic answers crypto.public(kind, pkcs8): it returns the public half of a key.
 func cryptoPublic(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	der, err := c.View(a[1])
 	if err != nil {
@@ -346,7 +348,7 @@ func cryptoPublic(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return marshalPublic(c, publicOf(key))
 }
 
-// cryptoCheck(kind, private, der) gives the canonical encoding of a key, or refuses it.
+// cryptoCheck answers crypto.check(kind, private, der): it returns the canonical encoding of a key, or refuses it.
 func cryptoCheck(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	der, err := c.View(a[2])
 	if err != nil {
@@ -366,7 +368,7 @@ func cryptoCheck(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return marshalPublic(c, key)
 }
 
-// cryptoRSAParams(private, der) gives [bits, public exponent].
+// cryptoRSAParams answers crypto.rsaParams(private, der): it returns [bits, public exponent].
 func cryptoRSAParams(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	der, err := c.View(a[1])
 	if err != nil {

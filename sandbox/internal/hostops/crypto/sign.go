@@ -18,7 +18,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// scheme is how something is signed, as the guest names it: <name>:<kind>:<hash>:<salt length>.
+// scheme is a way to sign, as the guest names it: <name>:<kind>:<hash>:<salt length>.
 type scheme struct {
 	name, kind string
 	hash       crypto.Hash
@@ -51,7 +51,7 @@ func (s scheme) digest(c *hostops.Call, data []byte) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
-// cryptoSign(scheme, pkcs8, data)
+// cryptoSign answers crypto.sign(scheme, pkcs8, data).
 func cryptoSign(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	s, err := schemeArg(c, a[0])
 	if err != nil {
@@ -119,7 +119,7 @@ func messageWork(c *hostops.Call, data []byte) error {
 	return c.Work(4 * len(data))
 }
 
-// cryptoVerify(scheme, spki, signature, data)
+// cryptoVerify answers crypto.verify(scheme, spki, signature, data).
 func cryptoVerify(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	s, err := schemeArg(c, a[0])
 	if err != nil {
@@ -164,7 +164,7 @@ func cryptoVerify(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return quickjs.Bool(valid), nil
 }
 
-// plainSignature turns an ASN.1 signature into r and s, each of size bytes.
+// plainSignature converts an ASN.1 signature to r and s, each of size bytes.
 func plainSignature(der []byte, size int) ([]byte, error) {
 	var pair struct{ R, S *big.Int }
 	if _, err := asn1.Unmarshal(der, &pair); err != nil {
@@ -176,8 +176,8 @@ func plainSignature(der []byte, size int) ([]byte, error) {
 	return out, nil
 }
 
-// smallOrder tells whether a point of Curve25519's Edwards form is one of the eight of small order, with which anything
-// verifies: the standard has them refused. Both signs of x and the encodings beyond the field's size count.
+// smallOrder reports whether a point of the Edwards form of Curve25519 is one of the eight of small order. With them
+// anything verifies, and the standard refuses them. Both signs of x and the encodings beyond the field's size count.
 func smallOrder(point []byte) bool {
 	y := bytes.Clone(point)
 	y[31] &= 0x7f
@@ -206,7 +206,8 @@ func fieldEnd(low byte) []byte {
 	return b
 }
 
-// encodePSS is EMSA-PSS of RFC 8017 with an empty salt, which the standard library takes to mean another length.
+// encodePSS encodes a digest as EMSA-PSS of RFC 8017 with an empty salt. The standard library takes an empty salt for
+// another length.
 func encodePSS(hash crypto.Hash, digest []byte, bits int) ([]byte, error) {
 	size, n := hash.Size(), (bits+7)/8
 	if n < size+2 {
@@ -233,7 +234,7 @@ func encodePSS(hash crypto.Hash, digest []byte, bits int) ([]byte, error) {
 	return append(append(db, sum...), 0xbc), nil
 }
 
-// signPSSWithoutSalt computes on big integers: its time depends on the key, which is the guest's own.
+// signPSSWithoutSalt computes with big integers. Its time depends on the key, which is the guest's own.
 func signPSSWithoutSalt(c *hostops.Call, key *rsa.PrivateKey, hash crypto.Hash, digest []byte) ([]byte, error) {
 	em, err := encodePSS(hash, digest, key.N.BitLen()-1)
 	if err != nil {
@@ -272,7 +273,7 @@ func verifyPSSWithoutSalt(key *rsa.PublicKey, hash crypto.Hash, digest, signatur
 // maxLabel bounds the label of RSA-OAEP, which is hashed in one go.
 const maxLabel = 64 << 10
 
-// cryptoOAEP(hash, encrypt, key, data, label): spki encrypts, pkcs8 decrypts.
+// cryptoOAEP answers crypto.oaep(hash, encrypt, key, data, label). An SPKI key encrypts, a PKCS #8 key decrypts.
 func cryptoOAEP(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	hash, err := hashArg(c, a[0])
 	if err != nil {
@@ -308,7 +309,7 @@ func cryptoOAEP(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.NewBytes(out)
 }
 
-// cryptoAgree(kind, pkcs8, spki) is the secret that the two keys share.
+// cryptoAgree answers crypto.agree(kind, pkcs8, spki): it returns the secret that the two keys share.
 func cryptoAgree(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	b, err := c.Views(a[1], a[2])
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// Ops are the operations behind Intl.
+// Ops are the operations by name. Every guest may call them.
 var Ops = map[string]hostops.Op{
 	"intl.zone":    intlZone,
 	"intl.compare": intlCompare,
@@ -24,7 +24,7 @@ var Ops = map[string]hostops.Op{
 	"intl.segment": intlSegment,
 }
 
-// zoneArg is the time zone that an argument names, by its name in the time zone database.
+// zoneArg returns the time zone that an argument names in the time zone database.
 func zoneArg(c *hostops.Call, v quickjs.Value) (*time.Location, bool) {
 	name, ok := c.Word(v, 64)
 	if !ok || name == "" || name == "Local" || strings.Contains(name, "..") {
@@ -37,8 +37,8 @@ func zoneArg(c *hostops.Call, v quickjs.Value) (*time.Location, bool) {
 	return zone, err == nil
 }
 
-// intlZone(zone, milliseconds since the epoch, as text) gives [offset in seconds, abbreviation, is daylight saving time,
-// name]; null when there is no such zone or time.
+// intlZone answers intl.zone(zone, milliseconds since the epoch, as text): it returns [offset in seconds,
+// abbreviation, is daylight saving time, name], or null if there is no such zone or time.
 func intlZone(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	zone, ok := zoneArg(c, a[0])
 	text, ok1 := c.Word(a[1], 32)
@@ -58,8 +58,9 @@ const (
 	compareWork = 800
 )
 
-// intlCompare(locale, flags, a, b) compares two strings as the locale sorts: negative, 0 or positive. The flags are 1 for
-// numbers in order of size, 2 to ignore case, 4 to ignore accents too.
+// intlCompare answers intl.compare(locale, flags, a, b): it compares two strings as the locale sorts and returns a
+// negative number, 0 or a positive one. The flags are 1 to order numbers by size, 2 to ignore case, 4 to ignore
+// accents too.
 func intlCompare(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	locale, _ := c.Word(a[0], 64)
 	flags, _ := a[1].Int()
@@ -85,7 +86,7 @@ func intlCompare(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return quickjs.Int(int32(order)), nil
 }
 
-// maxCollators bounds how many a guest makes the host keep.
+// maxCollators bounds how many collators a guest makes the host keep.
 const maxCollators = 16
 
 type collatorKey struct {
@@ -93,7 +94,7 @@ type collatorKey struct {
 	flags  int32
 }
 
-// collators are those of one run, which are slow to make.
+// collators holds the collators of one run, which are slow to make.
 type collators map[collatorKey]*collate.Collator
 
 func collatorOf(c *hostops.Call, locale string, flags int32) *collate.Collator {
@@ -124,7 +125,7 @@ func collatorOf(c *hostops.Call, locale string, flags int32) *collate.Collator {
 	return made
 }
 
-// intlLocale(tag) gives the canonical form of a language tag, or null when it is none.
+// intlLocale answers intl.locale(tag): it returns the canonical form of a language tag, or null if it is not one.
 func intlLocale(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	text, ok := c.Word(a[0], 128)
 	if !ok || text == "" || strings.ContainsAny(text, "_ ") {
@@ -147,7 +148,7 @@ func intlLocale(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.NewString(canonical.String())
 }
 
-// subtagCase writes a language tag's subtags as RFC 5646 has them: Xxxx for scripts, XX for regions.
+// subtagCase writes the subtags of a language tag as RFC 5646 does: Xxxx for scripts, XX for regions.
 func subtagCase(tag string) string {
 	subtags := strings.Split(strings.ToLower(tag), "-")
 	for i, s := range subtags[1:] {

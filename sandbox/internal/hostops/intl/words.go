@@ -21,8 +21,8 @@ const (
 	segmentWork = 100 // a byte
 )
 
-// intlSegment(granularity, text) gives where a text's segments end, after UAX #29: 32-bit numbers of UTF-16 units, negative
-// for what is no word where the granularity is word.
+// intlSegment answers intl.segment(granularity, text): it returns where the segments of a text end (UAX #29), as
+// 32-bit numbers of UTF-16 units. With the granularity word, segments that are not words have negative numbers.
 func intlSegment(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	granularity, _ := c.Word(a[0], 16)
 	rest, ok, err := c.Str(a[1], hostops.MaxBytes)
@@ -79,7 +79,7 @@ func intlSegment(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 // inWord reports whether a segment with r is a word.
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// intlLikely(tag, minimize) adds the likely subtags of a language tag, or takes them away.
+// intlLikely answers intl.likely(tag, minimize): it adds the likely subtags of a language tag, or removes them.
 func intlLikely(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	text, ok := c.Word(a[0], 128)
 	tag, err := language.Raw.Parse(text)
@@ -105,7 +105,8 @@ func intlLikely(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.NewString(most)
 }
 
-// intlName(type, code) gives the English name of a language, region or script; null when it has none.
+// intlName answers intl.name(type, code): it returns the English name of a language, region or script, or null if it
+// has none.
 func intlName(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	kind, _ := c.Word(a[0], 16)
 	code, ok := c.Word(a[1], 128)

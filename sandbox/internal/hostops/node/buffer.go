@@ -8,7 +8,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// bufferEncode(encoding, bytes) gives text.
+// bufferEncode answers buffer.encode(encoding, bytes): it returns text.
 func bufferEncode(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	encoding, _ := c.Word(a[0], 16)
 	b, err := c.View(a[1])
@@ -37,8 +37,8 @@ func bufferEncode(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return 0, hostops.ErrForged
 }
 
-// bufferDecode(encoding, text) gives bytes. As Node does, hex ends at the first pair that is none, and base64 skips what
-// is not of either alphabet and ends at the first "=".
+// bufferDecode answers buffer.decode(encoding, text): it returns bytes. As in Node, hex ends at the first pair that
+// is not hexadecimal, and base64 skips characters of neither alphabet and ends at the first "=".
 func bufferDecode(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	encoding, _ := c.Word(a[0], 16)
 	t, ok := c.In.Text(a[1])

@@ -24,7 +24,7 @@ var (
 	errPad   = hostops.Throw("Error", "error:1C800064:Provider routines::bad decrypt")
 )
 
-// cipherOp(name, flags, key, iv, data, additional data) encrypts or decrypts all of data with AES.
+// cipherOp answers cipher(name, flags, key, iv, data, additional data): it encrypts or decrypts all of data with AES.
 func cipherOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	name, _ := c.Word(a[0], 32)
 	flags, ok := a[1].Int()
@@ -88,7 +88,7 @@ func gcm(c *hostops.Call, block cipher.Block, flags int32, iv, data, extra []byt
 	return out, nil
 }
 
-// blocks works on whole blocks, with PKCS #7 padding unless it was turned off.
+// blocks encrypts or decrypts whole blocks, with PKCS #7 padding unless it is turned off.
 func blocks(c *hostops.Call, block cipher.Block, mode string, flags int32, iv, data []byte) ([]byte, error) {
 	const n = aes.BlockSize
 	decrypt, pad := flags&cipherDecrypt != 0, flags&cipherPad != 0

@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// hashOf gives a hash by Node's name for it.
+// hashOf returns the hash that Node has under a name.
 func hashOf(name string) func() hash.Hash {
 	switch name {
 	case "md5":
@@ -56,7 +56,7 @@ func hashArgs(c *hostops.Call, a []quickjs.Value, n int) (func() hash.Hash, [][]
 	return h, b, err
 }
 
-// hashOp(name, data).
+// hashOp answers hash(name, data).
 func hashOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	h, b, err := hashArgs(c, a, 1)
 	if err != nil {
@@ -65,7 +65,7 @@ func hashOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return crypto.Sum(c, h(), b[0])
 }
 
-// hmacOp(name, key, data).
+// hmacOp answers hmac(name, key, data).
 func hmacOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	h, b, err := hashArgs(c, a, 2)
 	if err != nil {
@@ -78,7 +78,7 @@ func hmacOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return crypto.Sum(c, mac, b[1])
 }
 
-// pbkdf2Op(hash, password, salt, iterations, length).
+// pbkdf2Op answers pbkdf2(hash, password, salt, iterations, length).
 func pbkdf2Op(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	h, b, err := hashArgs(c, a, 2)
 	if err != nil {
@@ -99,7 +99,7 @@ func pbkdf2Op(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.NewBytes(out)
 }
 
-// hkdfOp(hash, key, salt, info, length).
+// hkdfOp answers hkdf(hash, key, salt, info, length).
 func hkdfOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	h, b, err := hashArgs(c, a, 3)
 	if err != nil {

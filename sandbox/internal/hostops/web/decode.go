@@ -18,7 +18,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// textLabel(label) gives the name of the encoding that the WHATWG Encoding standard has for a label.
+// textLabel answers text.label(label): it returns the name of an encoding (WHATWG Encoding Standard).
 func textLabel(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	label, ok := c.Word(a[0], 256)
 	if name := encodingName(label); ok && name != "" {
@@ -28,7 +28,7 @@ func textLabel(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 		hostops.CutChars(strings.ReplaceAll(label, "\x00", ""), 40))
 }
 
-// newLabels are labels younger than the table of x/text.
+// newLabels are labels that the standard has and the table of x/text lacks.
 var newLabels = map[string]string{
 	"unicode11utf8": "utf-8", "unicode20utf8": "utf-8", "x-unicode20utf8": "utf-8",
 	"unicodefffe": "utf-16be",
@@ -64,8 +64,9 @@ const (
 	decodeStream = 4 // more is to come: the answer is [text, state]
 )
 
-// textDecode(encoding, flags, state, bytes) decodes. A decoder's state between calls is the guest's to keep: it is as
-// short as the longest incomplete sequence, and a forged one decodes to no more than other bytes would.
+// textDecode answers text.decode(encoding, flags, state, bytes). The guest keeps the state of a decoder between
+// calls. The state is as short as the longest incomplete sequence, and a forged one decodes to no more than other
+// bytes would.
 func textDecode(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	name, ok := c.Word(a[0], 64)
 	flags, ok1 := a[1].Int()
@@ -108,7 +109,7 @@ func textDecode(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.In.ParseJSON(answer.B)
 }
 
-// decoder turns bytes into text, piece by piece.
+// decoder converts bytes to text, piece by piece.
 type decoder struct {
 	convert converter
 	pending []byte // an incomplete sequence
@@ -117,7 +118,7 @@ type decoder struct {
 	mode    byte // of ISO-2022-JP
 }
 
-// converter appends src as UTF-8 to dst as far as its sequences are complete. last says that nothing follows.
+// converter appends src as UTF-8 to dst as far as its sequences are complete. last reports that nothing follows.
 type converter func(d *decoder, dst, src []byte, last bool) (out, rest []byte, bad bool)
 
 func newDecoder(name, packed string) (*decoder, bool) {
@@ -163,7 +164,7 @@ func (d *decoder) pack() string {
 	return hex.EncodeToString(append([]byte{begun, d.mode}, d.pending...))
 }
 
-// decode turns the next bytes into text. last says that nothing follows.
+// decode converts the next bytes to text. last reports that nothing follows.
 func (d *decoder) decode(src []byte, last bool) (string, bool) {
 	if len(d.pending) > 0 {
 		src = append(append([]byte(nil), d.pending...), src...)
@@ -173,7 +174,7 @@ func (d *decoder) decode(src []byte, last bool) (string, bool) {
 	return hostops.StringOf(out), bad
 }
 
-// decodeInto is decode piece by piece, into out.
+// decodeInto converts the next bytes piece by piece and appends the text to out.
 func (d *decoder) decodeInto(c *hostops.Call, out *hostops.Buffer, src []byte, last bool) (bad bool, err error) {
 	for {
 		n := min(len(src), hostops.PieceBytes/decodeWork)
@@ -194,7 +195,7 @@ func (d *decoder) decodeInto(c *hostops.Call, out *hostops.Buffer, src []byte, l
 // decodeWork is the work of decoding a byte: of the slowest encodings.
 const decodeWork = 16
 
-// utf8Converter replaces each maximal subpart of an ill-formed sequence by U+FFFD, as the standard has it.
+// utf8Converter replaces each maximal subpart of an ill-formed sequence by U+FFFD, as the standard does.
 func utf8Converter(_ *decoder, dst, src []byte, last bool) (out, rest []byte, bad bool) {
 	for len(src) > 0 {
 		if r, n := utf8.DecodeRune(src); r != utf8.RuneError || n > 1 {
@@ -210,8 +211,8 @@ func utf8Converter(_ *decoder, dst, src []byte, last bool) (out, rest []byte, ba
 	return dst, nil, bad
 }
 
-// subpart gives the length of the longest start of src that could begin a sequence (at least 1), and whether what
-// follows it, or its first byte alone, rules a sequence out.
+// subpart returns the length of the longest start of src that could begin a sequence, at least 1. ruledOut reports
+// that what follows it, or its first byte alone, rules a sequence out.
 func subpart(src []byte) (n int, ruledOut bool) {
 	lower, upper, need := byte(0x80), byte(0xbf), 0
 	switch c := src[0]; {
@@ -280,7 +281,8 @@ func utf16Converter(bigEndian bool) converter {
 	}
 }
 
-// byteConverter decodes encodings of one byte. What the tables of x/text leave open below 0xa0 are control characters.
+// byteConverter decodes single-byte encodings. Bytes below 0xa0 that the tables of x/text lack are control
+// characters.
 func byteConverter(table *charmap.Charmap) converter {
 	return func(_ *decoder, dst, src []byte, _ bool) (out, rest []byte, bad bool) {
 		for _, c := range src {
@@ -295,7 +297,7 @@ func byteConverter(table *charmap.Charmap) converter {
 	}
 }
 
-// tableConverter uses the tables of x/text, which follow the standard's.
+// tableConverter decodes by the tables of x/text, which follow the standard.
 func tableConverter(d *decoder, dst, src []byte, last bool) (out, rest []byte, bad bool) {
 	for {
 		d.table.Reset()
@@ -310,7 +312,7 @@ func tableConverter(d *decoder, dst, src []byte, last bool) (out, rest []byte, b
 	}
 }
 
-// tableRune decodes one sequence by d's table: U+FFFD when it has none.
+// tableRune decodes one sequence by the table of d. It returns U+FFFD if the table has no such sequence.
 func (d *decoder) tableRune(sequence []byte) rune {
 	var out [16]byte
 	d.table.Reset()

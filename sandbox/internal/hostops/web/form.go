@@ -10,7 +10,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// formParse(text) gives the names and values of application/x-www-form-urlencoded text, in turn.
+// formParse answers form.parse(text): it returns the names and values of application/x-www-form-urlencoded text, in
+// turn.
 func formParse(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	s, ok, err := c.Str(a[0], hostops.MaxBytes)
 	if err != nil {
@@ -53,8 +54,8 @@ func formParse(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.In.ParseJSON(out.B)
 }
 
-// formText appends what s, a part of such text, stands for as a JSON string. It takes everything: a percent sign that
-// starts no escape is itself, and bad UTF-8 is replaced.
+// formText appends the decoded form of s, a name or a value, as a JSON string. It accepts everything: a percent sign
+// that starts no escape stands for itself, and bad UTF-8 is replaced.
 func formText(c *hostops.Call, out *hostops.Buffer, s string) error {
 	if len(s) < longPart {
 		s = strings.ReplaceAll(s, "+", " ")
@@ -87,7 +88,7 @@ func formText(c *hostops.Call, out *hostops.Buffer, s string) error {
 	return out.Text(`"`)
 }
 
-// validUTF8 replaces what is ill-formed as the Encoding standard has it.
+// validUTF8 replaces what is ill-formed, as the Encoding Standard does.
 func validUTF8(s string) string {
 	out, _, _ := utf8Converter(nil, nil, []byte(s), true)
 	return string(out)
@@ -109,7 +110,7 @@ func percentDecode(s string) string {
 	return string(b)
 }
 
-// formFormat(json of names and values) gives application/x-www-form-urlencoded text.
+// formFormat answers form.format(JSON of names and values): it returns application/x-www-form-urlencoded text.
 func formFormat(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	t, ok := c.In.Text(a[0])
 	if !ok {
@@ -126,7 +127,8 @@ func formFormat(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.NewString(hostops.StringOf(f.out.B))
 }
 
-// formWriter turns a JSON list of strings into a form, as it reads it: neither the list nor its strings are ever put together.
+// formWriter converts a JSON list of strings to a form as it reads it. Neither the list nor its strings are ever held
+// decoded.
 type formWriter struct {
 	c    *hostops.Call
 	list []byte
@@ -164,7 +166,7 @@ func (f *formWriter) write() error {
 	return nil
 }
 
-// skip reads one byte, where it is c.
+// skip reads one byte if it is c.
 func (f *formWriter) skip(c byte) bool {
 	if f.at == len(f.list) || f.list[f.at] != c {
 		return false
@@ -225,7 +227,7 @@ func (f *formWriter) character() error {
 	return nil
 }
 
-// unit reads four hexadecimal digits; -1 is none.
+// unit reads four hexadecimal digits. It returns -1 if there are none.
 func (f *formWriter) unit() rune {
 	if f.at+4 > len(f.list) {
 		return -1
@@ -238,7 +240,7 @@ func (f *formWriter) unit() rune {
 	return rune(n)
 }
 
-// byte writes a byte as a form has it. There is room.
+// byte writes a byte as forms do. There is room for it.
 func (f *formWriter) byte(b byte) {
 	switch {
 	case b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b >= '0' && b <= '9', strings.IndexByte("-_.*", b) >= 0:

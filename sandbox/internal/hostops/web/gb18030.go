@@ -2,8 +2,8 @@ package web
 
 import "unicode/utf8"
 
-// gb18030 decodes gb18030 and gbk, which the standard decodes alike. The tables are those of x/text, with what GB18030-2022
-// changed; what makes a sequence ill-formed, and how much of one is replaced, is the standard's.
+// gb18030 decodes gb18030 and gbk, which the standard decodes alike. The tables are those of x/text with the changes
+// of GB18030-2022. The standard decides what is ill-formed and how much of a sequence is replaced.
 func gb18030(d *decoder, dst, src []byte, last bool) (out, rest []byte, bad bool) {
 	for len(src) > 0 {
 		r, n := gb18030Rune(d, src)
@@ -19,7 +19,7 @@ func gb18030(d *decoder, dst, src []byte, last bool) (out, rest []byte, bad bool
 	return dst, nil, bad
 }
 
-// gb18030Rune decodes what src starts with: n bytes, U+FFFD where they are ill-formed; 0 bytes where more are needed.
+// gb18030Rune decodes the start of src. It returns U+FFFD if it is ill-formed and n = 0 if more bytes are needed.
 func gb18030Rune(d *decoder, src []byte) (r rune, n int) {
 	within := func(i int, low, high byte) bool { return src[i] >= low && src[i] <= high }
 	switch {

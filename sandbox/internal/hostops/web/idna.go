@@ -19,7 +19,7 @@ var domains = idna.New(
 	idna.Transitional(false), idna.CheckHyphens(false), idna.CheckJoiners(true), idna.VerifyDNSLength(false),
 )
 
-// domainToASCII gives the ASCII form of a host name of a special scheme.
+// domainToASCII returns the ASCII form of a host name of a special scheme.
 func domainToASCII(host string) (string, bool) {
 	ascii, err := domains.ToASCII(strings.Map(domainFold, strings.ReplaceAll(host, "\u1e9e", "ß")))
 	if err != nil || ascii == "" {
@@ -37,7 +37,7 @@ func domainToASCII(host string) (string, bool) {
 	return ascii, true
 }
 
-// domainFold maps what UTS #46 maps since Unicode 15.1 and the tables of x/net, older ones, disallow.
+// domainFold maps characters that UTS #46 maps since Unicode 15.1 and that the older tables of x/net disallow.
 func domainFold(r rune) rune {
 	switch {
 	case r == 0x4c0, r >= 0x10a0 && r <= 0x10c5, r == 0x2132, r == 0x2183:
@@ -57,8 +57,8 @@ const (
 	noHost = "|"
 )
 
-// disguiseHost readies a host for the parser, which checks names by stricter rules than the standard's and takes some for
-// numbers that are none: names become ASCII, with an x before each label, which undisguiseHost takes away.
+// disguiseHost prepares a host for the parser, which checks names by stricter rules than the standard and takes some
+// for numbers that are not. Names become ASCII, with an x before each label that undisguiseHost removes.
 func disguiseHost(u *whatwg.Url, host string) string {
 	if !u.IsSpecialScheme() || strings.HasPrefix(host, "[") || host == "" {
 		return host
@@ -96,7 +96,7 @@ func undisguiseHost(_ *whatwg.Url, host string) string {
 	return strings.Join(labels, ".")
 }
 
-// endsInNumber tells whether the standard takes a host for an IPv4 address.
+// endsInNumber reports whether the standard takes a host for an IPv4 address.
 func endsInNumber(host string) bool {
 	host = strings.TrimSuffix(host, ".")
 	last := host[strings.LastIndexByte(host, '.')+1:]
@@ -104,7 +104,7 @@ func endsInNumber(host string) bool {
 	return isHex && strings.Trim(hex, "0123456789abcdef") == "" || last != "" && strings.Trim(last, "0123456789") == ""
 }
 
-// hostUnicode(host) is a host name with its labels as people write them.
+// hostUnicode answers host.unicode(host): it returns a host name with its labels in Unicode.
 func hostUnicode(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	host, _ := c.Word(a[0], maxHost)
 	if err := c.Work(16 * maxHost); err != nil {

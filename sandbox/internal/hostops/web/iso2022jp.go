@@ -11,7 +11,7 @@ const (
 	isoEscaped = 0x80
 )
 
-// iso2022JP is the decoder of the WHATWG Encoding standard. That of x/text takes more than the standard does.
+// iso2022JP decodes ISO-2022-JP as the WHATWG Encoding Standard says. The decoder of x/text accepts more.
 func iso2022JP(d *decoder, dst, src []byte, last bool) (out, rest []byte, bad bool) {
 	fail := func(n int) {
 		dst, src, bad = append(dst, "\ufffd"...), src[n:], true
@@ -77,7 +77,7 @@ func isoEscape(src []byte) (mode byte, ok bool) {
 	return 0, false
 }
 
-// isoPair decodes two bytes of JIS X 0208 by way of EUC-JP, and says how many were used up.
+// isoPair decodes two bytes of JIS X 0208 by way of EUC-JP. It returns how many bytes it used.
 func isoPair(d *decoder, src []byte) (rune, int) {
 	if len(src) < 2 {
 		return utf8.RuneError, 1

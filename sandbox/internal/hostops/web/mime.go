@@ -7,7 +7,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// mimeParse(text) gives a media type, of several the last: {essence, text, charset, boundary}; null when it is none.
+// mimeParse answers mime.parse(text): it returns a media type, the last of several, as {essence, text, charset,
+// boundary}, or null if there is none.
 func mimeParse(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	s, ok := c.Word(a[0], hostops.MaxWord)
 	if !ok {
@@ -41,7 +42,7 @@ func mimeParse(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	})
 }
 
-// mediaType is a MIME type as the MIME Sniffing standard has it: parameters keep their order, and values may be anything
+// mediaType is a MIME type as in the MIME Sniffing Standard: parameters keep their order, and values may be anything
 // that can be quoted.
 type mediaType struct {
 	essence string
@@ -57,7 +58,7 @@ func (m *mediaType) get(name string) (string, bool) {
 	return "", false
 }
 
-// String serialises.
+// String returns the serialized form.
 func (m *mediaType) String() string {
 	var b strings.Builder
 	b.WriteString(m.essence)
@@ -112,7 +113,7 @@ func parseMediaType(s string) (mediaType, bool) {
 	return m, true
 }
 
-// quotedString reads a string that starts with a quote, and gives what follows it.
+// quotedString reads a string that starts with a quote. It returns the string and what follows it.
 func quotedString(s string) (value, rest string) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
@@ -129,7 +130,7 @@ func quotedString(s string) (value, rest string) {
 	return b.String(), ""
 }
 
-// splitList splits a header's combined value at the commas outside of quoted strings.
+// splitList splits the combined value of a header at the commas outside quoted strings.
 func splitList(s string) []string {
 	var list []string
 	start, quoted := 0, false

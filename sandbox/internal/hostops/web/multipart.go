@@ -14,7 +14,7 @@ import (
 // maxParts bounds the parts of one form.
 const maxParts = 10_000
 
-// formPart is a part of a form: its content is bytes Start to End.
+// formPart is a part of a form. Its content is the bytes from Start to End.
 type formPart struct {
 	Name     string  `json:"name"`
 	Filename *string `json:"filename"` // of a file
@@ -26,7 +26,7 @@ type formPart struct {
 // maxPartHeader bounds the headers of one part, in bytes.
 const maxPartHeader = 16 << 10
 
-// multipartParse(boundary, bytes) finds the parts of multipart/form-data.
+// multipartParse answers multipart.parse(boundary, bytes): it finds the parts of multipart/form-data.
 func multipartParse(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	boundary, ok := c.Word(a[0], 256)
 	if !ok || boundary == "" {
@@ -47,7 +47,7 @@ func multipartParse(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.In.ParseJSON(out.B)
 }
 
-// index is bytes.Index, whose work is announced.
+// index returns the index of sep in b, or -1, and announces its work.
 func index(c *hostops.Call, b, sep []byte) (int, error) {
 	for at := 0; ; at += hostops.PieceBytes {
 		window := b[at:min(len(b), at+hostops.PieceBytes+len(sep)-1)]
@@ -64,7 +64,7 @@ func index(c *hostops.Call, b, sep []byte) (int, error) {
 	}
 }
 
-// formParts writes the parts as JSON, or says what is wrong with the form.
+// formParts writes the parts as JSON. problem is what is wrong with the form.
 func formParts(c *hostops.Call, body []byte, boundary string, out *hostops.Buffer) (problem string, err error) {
 	line := []byte("--" + boundary)
 	end := append([]byte("\r\n"), line...)
@@ -118,7 +118,7 @@ func formParts(c *hostops.Call, body []byte, boundary string, out *hostops.Buffe
 	}
 }
 
-// formHeader reads the headers of the part that starts at an offset, and gives where its content starts.
+// formHeader reads the headers of the part that starts at an offset. It returns where the content starts.
 func formHeader(body []byte, at int) (part formPart, content int, problem string) {
 	named := false
 	part.Type = "text/plain"
@@ -165,7 +165,7 @@ func formHeader(body []byte, at int) (part formPart, content int, problem string
 	return part, at, ""
 }
 
-// dispositionParam reads one parameter. Browsers escape quotes and line breaks in percent form, and nothing else.
+// dispositionParam reads one parameter. Browsers escape only quotes and line breaks, in percent form.
 func dispositionParam(s string) (key, value, rest string) {
 	key, s, _ = strings.Cut(strings.TrimLeft(s, " \t;"), "=")
 	if strings.HasPrefix(s, `"`) {

@@ -8,7 +8,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// utf8Encode(text) gives the bytes of a string.
+// utf8Encode answers utf8.encode(text): it returns the bytes of a string.
 func utf8Encode(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	t, ok := c.In.Text(a[0])
 	if !ok {
@@ -21,7 +21,7 @@ func utf8Encode(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.NewBytes(b)
 }
 
-// base64Encode(text) is btoa: each character is a byte.
+// base64Encode answers base64.btoa(text). Each character is a byte.
 func base64Encode(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	t, ok := c.In.Text(a[0])
 	if !ok {
@@ -50,7 +50,8 @@ func base64Encode(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.NewBase64(base64.StdEncoding, b.B)
 }
 
-// base64Decode(text) is atob, the forgiving-base64 decode of the Infra standard. Bits left over at the end are dropped.
+// base64Decode answers base64.atob(text), the forgiving-base64 decode of the Infra Standard. Bits left over at the
+// end are dropped.
 func base64Decode(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	bad := hostops.Throwf("InvalidCharacterError", "The string to be decoded is not correctly encoded.")
 	t, ok := c.In.Text(a[0])

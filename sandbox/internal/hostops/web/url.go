@@ -12,13 +12,14 @@ import (
 // maxURLUnits bounds a URL's length in UTF-16 units, as browsers do.
 const maxURLUnits = 2 << 20
 
-// urls parses as the WHATWG URL standard says. Its path set lacks a member that the standard got later.
+// urls parses as the WHATWG URL Standard says. The path set of the library lacks a character that the standard has
+// added.
 var urls = whatwg.NewParser(
 	whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
 	whatwg.WithPreParseHostFunc(disguiseHost), whatwg.WithPostParseHostFunc(undisguiseHost),
 )
 
-// urlParse(input, base or null) gives a URL's parts; null when it cannot be parsed.
+// urlParse answers url.parse(input, base or null): it returns the parts of a URL, or null if it cannot be parsed.
 func urlParse(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	input, ok, err := c.Str(a[0], maxURLUnits)
 	if !ok || err != nil {
@@ -64,12 +65,13 @@ func urlParse(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return answerURL(c, u, parts)
 }
 
-// urlWork announces the parsing of text, which is not excessive.
+// urlWork announces the work of parsing text, which is not excessive.
 func urlWork(c *hostops.Call, text string) error {
 	return c.Work(128*len(text) + 2048*min(strings.Count(text, "@"), maxUserSigns))
 }
 
-// urlSet(href, part, value) gives the parts of a URL one of which was set; null when that is refused altogether.
+// urlSet answers url.set(href, part, value): it returns the parts of a URL after one of them was set, or null if that
+// is refused altogether.
 func urlSet(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	href, ok, err := c.Str(a[0], maxURLUnits)
 	if !ok || err != nil {
@@ -126,7 +128,7 @@ func urlSet(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return answerURL(c, u, parts)
 }
 
-// answerURL gives [href, origin, protocol, username, password, host, hostname, port, pathname, search, hash].
+// answerURL returns [href, origin, protocol, username, password, host, hostname, port, pathname, search, hash].
 func answerURL(c *hostops.Call, u *whatwg.Url, parts urlParts) (quickjs.Value, error) {
 	href, path, search, hash, err := parts.whole(c, u)
 	if err != nil {

@@ -11,8 +11,8 @@ const (
 	maxSegments  = 4096
 )
 
-// excessive reports whether text must not be parsed as a URL. Opaque paths (data:), queries and fragments may be as long as
-// the whole (urlparts.go).
+// excessive reports whether text must not be parsed as a URL. Opaque paths (data:), queries and fragments may be as
+// long as the whole (url_parts.go).
 func excessive(text string) bool {
 	if len(text) <= maxUserSigns {
 		return false
@@ -43,7 +43,7 @@ func excessive(text string) bool {
 	return len(authority) > maxAuthority || strings.Count(authority, "@") > maxUserSigns
 }
 
-// excessivePart is excessive for the value that a part of a URL is set to.
+// excessivePart reports whether a part of a URL must not be set to value.
 func excessivePart(part, value string) bool {
 	switch part {
 	case "search", "hash":

@@ -12,13 +12,13 @@ import (
 // The parser of URLs takes some three hundred nanoseconds a character, and does not stop on the way. Opaque paths, queries and
 // fragments are percent-encoded and nothing else: long ones are kept from it, and encoded here. A stand-in is parsed in their place.
 
-// standIn stands for a long part of a URL. No set has a character of it.
+// standIn is parsed in place of a long part of a URL. No percent-encode set has a character of it.
 const standIn = "airlock.long.part"
 
-// longPart is how many bytes of a part are parsed as they are.
+// longPart is the length, in bytes, up to which a part is parsed as it is.
 const longPart = 1024
 
-// urlParts is a URL whose long parts have been taken out.
+// urlParts is a URL whose long parts were taken out.
 type urlParts struct {
 	short                             string
 	path, query, fragment             string // of those that are long
@@ -65,7 +65,7 @@ func divide(c *hostops.Call, text string) (urlParts, error) {
 const controlsAndSpace = "\x00\x01\x02\x03\x04\x05\x06\a\b\t\n" +
 	"\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f "
 
-// withoutBreaks leaves out tabs and line breaks, as the parser does.
+// withoutBreaks removes tabs and line breaks, as the parser does.
 func withoutBreaks(c *hostops.Call, text string) (string, error) {
 	if !strings.ContainsAny(text, "\t\n\r") {
 		return text, nil
@@ -76,7 +76,7 @@ func withoutBreaks(c *hostops.Call, text string) (string, error) {
 	return strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text), nil
 }
 
-// opaque parts text into its scheme, with the colon, and its opaque path, where it has one.
+// opaque splits text into its scheme, with the colon, and its opaque path, if it has one.
 func opaque(text string) (scheme, path string, ok bool) {
 	i := strings.IndexByte(text, ':')
 	if i <= 0 || i > 64 {
@@ -102,7 +102,7 @@ func special(scheme string) bool {
 	return false
 }
 
-// inherit takes over from a base what the parser took over: stand-ins that p has not put there.
+// inherit takes from a base the long parts that the parser took from it: stand-ins that p has not put there.
 func (p *urlParts) inherit(base urlParts, u *whatwg.Url) {
 	if base.longPath && !p.longPath && u.Pathname() == standIn {
 		p.path, p.longPath = base.path, true
@@ -112,7 +112,7 @@ func (p *urlParts) inherit(base urlParts, u *whatwg.Url) {
 	}
 }
 
-// set is what a part of the URL is set to. It returns the value to be parsed.
+// set sets the query or the fragment. It returns the value to be parsed.
 func (p *urlParts) set(c *hostops.Call, part, value string) (string, error) {
 	mark, into, long := "?", &p.query, &p.longQuery
 	if part == "hash" {

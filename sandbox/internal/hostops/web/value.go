@@ -5,12 +5,13 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// valueKind(v) tells what an object is; see quickjs.Kind.
+// valueKind answers value.kind(v): it returns what an object is; see quickjs.Kind.
 func valueKind(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return quickjs.Int(int32(c.In.Kind(a[0]))), nil
 }
 
-// promiseState(promise, 0) is 0, 1 or 2: pending, fulfilled, rejected; promiseState(promise, 1) is the result.
+// promiseState answers value.promise(promise, what). For 0 it returns 0, 1 or 2: pending, fulfilled or rejected. For
+// 1 it returns the result.
 func promiseState(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	state, result := c.In.PromiseResult(a[0])
 	if what, _ := a[1].Int(); what != 0 {
@@ -19,7 +20,8 @@ func promiseState(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return quickjs.Int(int32(state)), nil
 }
 
-// iteratorPart(iterator, 0) is what it goes through; 1, what it gives of that; 2, how many it has given.
+// iteratorPart answers value.iterator(iterator, what). For 0 it returns the map or set, for 1 what the iterator
+// returns of each entry, for 2 how many entries it has returned.
 func iteratorPart(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	what, _ := a[1].Int()
 	of, gives, given, err := c.In.IteratorParts(a[0], func(records int) error { return c.Work(16 * records) })
@@ -35,7 +37,7 @@ func iteratorPart(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return of, nil
 }
 
-// proxyPart(proxy, 0) is the target, proxyPart(proxy, 1) the handler.
+// proxyPart answers value.proxy(proxy, what). For 0 it returns the target, for 1 the handler.
 func proxyPart(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	target, handler := c.In.ProxyParts(a[0])
 	if what, _ := a[1].Int(); what != 0 {

@@ -34,7 +34,7 @@ var Ops = map[string]hostops.Op{
 // maxRandom is how many random bytes the guest gets at a time (Web Cryptography API, getRandomValues).
 const maxRandom = 65536
 
-// randomBytes(n) returns n random bytes.
+// randomBytes answers random(n): it returns n random bytes.
 func randomBytes(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	n, ok := a[0].Int()
 	if !ok || n < 0 || n > maxRandom {
@@ -47,7 +47,7 @@ func randomBytes(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.NewBytes(b)
 }
 
-// garbage() notes that the guest looks at what was collected.
+// garbage answers garbage(): it notes that the guest looks at what was collected.
 func garbage(c *hostops.Call, _ []quickjs.Value) (quickjs.Value, error) {
 	c.Taint()
 	return quickjs.Undefined, nil
