@@ -7,8 +7,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Nothing runs while code is compiled, when eval is still there and no limit has been told to the library: not even of code
-// that closes the function around it.
+// Nothing runs while code is compiled, when eval is still there and no limit has been told to the library: not even of
+// code that closes the function around it.
 func TestNothingRunsWhileCompiling(t *testing.T) {
 	e := newEngine(t)
 	for _, code := range []string{

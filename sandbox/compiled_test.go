@@ -9,8 +9,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Code that comes again is not compiled again. Nothing else may tell: each run is what it would have been alone, whatever
-// the runs before were granted, given, or did.
+// Code that comes again is not compiled again. Nothing else may tell: each run is what it would have been alone,
+// whatever the runs before were granted, given, or did.
 func TestCompiledOnce(t *testing.T) {
 	e := newEngine(t)
 	seed := func(n int64) *int64 { return &n }

@@ -8,8 +8,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// TestConsolePrintsAsNode holds console.log against what Node 20 printed for the same arguments: testdata/console.txt has
-// them, each after ">>> ".
+// TestConsolePrintsAsNode holds console.log against what Node 20 printed for the same arguments: testdata/console.txt
+// has them, each after ">>> ".
 func TestConsolePrintsAsNode(t *testing.T) {
 	b, err := os.ReadFile("testdata/console.txt")
 	if err != nil {

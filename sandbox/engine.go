@@ -27,7 +27,8 @@ type Config struct {
 	// MaxMemoryBytes is the most that Limits.MemoryBytes can ask for. Each run in progress reserves that much address
 	// space (not memory). Default DefaultMaxMemoryBytes.
 	MaxMemoryBytes int64
-	// WarmBytes bounds the images of versions that are kept (Script.Version), the ones used last. Default DefaultWarmBytes.
+	// WarmBytes bounds the images of versions that are kept (Script.Version), the ones used last. Default
+	// DefaultWarmBytes.
 	WarmBytes int64
 	// Egress is how runs that are granted a network reach it.
 	Egress Egress

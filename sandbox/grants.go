@@ -12,9 +12,9 @@ import (
 )
 
 // HostCall is a Go function that a guest may call as an async function. params is the JSON of the call's one argument
-// (null when it has none). It runs on a goroutine of its own, concurrently with the guest and with other calls; ctx ends
-// with the run. The returned JSON resolves the guest's promise; an error rejects it with the error's text, so the text
-// must be fit for guests.
+// (null when it has none). It runs on a goroutine of its own, concurrently with the guest and with other calls; ctx
+// ends with the run. The returned JSON resolves the guest's promise; an error rejects it with the error's text, so the
+// text must be fit for guests.
 type HostCall func(ctx context.Context, params json.RawMessage) (json.RawMessage, error)
 
 // Grants is the whole list of what one run may do. The zero value grants computation under the default Limits.
@@ -47,8 +47,8 @@ type Grants struct {
 	stackBytes uint32
 }
 
-// MaxWall returns how long a run with these grants may take. A repeated run may take longer than the recorded one: machines
-// differ, and are busy.
+// MaxWall returns how long a run with these grants may take. A repeated run may take longer than the recorded one:
+// machines differ, and are busy.
 func (g Grants) MaxWall() time.Duration {
 	wall := g.Limits.Wall
 	if wall <= 0 {
@@ -102,13 +102,13 @@ type Tool struct {
 	// "params", "executionId"}, where the JSON of a 2xx answer is the value, and {"result": value} stands for the value.
 	Call HostCall
 	URL  string
-	// Over, where Call is nil, makes it from the network that the tool may reach: what the run's own network is for the URL
-	// of a tool, in what it lets through, counts and hides.
+	// Over, where Call is nil, makes it from the network that the tool may reach: what the run's own network is for the
+	// URL of a tool, in what it lets through, counts and hides.
 	Over func(network http.RoundTripper) func(ctx context.Context, params json.RawMessage) (json.RawMessage, error)
 }
 
-// CheckTool returns what is wrong with a tool. The error begins with the field, as requests spell it: name, inputSchema,
-// outputSchema or url.
+// CheckTool returns what is wrong with a tool. The error begins with the field, as requests spell it: name,
+// inputSchema, outputSchema or url.
 func CheckTool(t Tool) error {
 	if t.URL != "" || t.Over != nil {
 		t.Call = func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }

@@ -117,7 +117,8 @@ func material(t testing.TB) map[string]json.RawMessage {
 	return map[string]json.RawMessage{"keys": text}
 }
 
-// largeKey returns an RSA key of 4,096 bits, the same each time: its primes are the first after 6 * 2^2045 and 7 * 2^2045.
+// largeKey returns an RSA key of 4,096 bits, the same each time: its primes are the first after 6 * 2^2045 and 7 *
+// 2^2045.
 func largeKey() *rsa.PrivateKey {
 	after := func(n, more int64) *big.Int {
 		x := new(big.Int).Lsh(big.NewInt(n), 2045)
@@ -144,8 +145,8 @@ const list = (n, s) => '[' + str(n - 2, s).slice(0, -1) + ']';
 const zipped = (format, b) => $sync('zlib', format, 9, 1 << 30, b);
 `
 
-// hostArguments has for each operation lists of arguments, as JavaScript: ordinary ones first, then the worst that are known. An operation
-// without any is a failure of the test: whoever adds one says what would hurt most.
+// hostArguments has for each operation lists of arguments, as JavaScript: ordinary ones first, then the worst that are
+// known. An operation without any is a failure of the test: whoever adds one says what would hurt most.
 var hostArguments = map[string][]string{
 	"random":      {"16", "65536", "1e9"},
 	"timeOrigin":  {""},

@@ -10,11 +10,12 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// attack is one file of testdata/hostile. Its first comments say what it is, the expected outcome ("limit NAME", "limit
-// any", "error TEXT", "error any", "value JSON", "any", or alternatives with " or " between them) and what it needs
-// ("grant: eval", "grant: node": modules and files, "grant: agent": all that the widest tier has, "memory: 16 MiB, wall:
-// 10 s"). "expect on quickjs-ng-0.10.1: " states the outcome on the older build where it differs, because of a defect of
-// that engine that stays inside the guest. Files called advisory-* reproduce the class of public advisories, which their comments name.
+// attack is one file of testdata/hostile. Its first comments say what it is, the expected outcome ("limit NAME",
+// "limit any", "error TEXT", "error any", "value JSON", "any", or alternatives with " or " between them) and what it
+// needs ("grant: eval", "grant: node": modules and files, "grant: agent": all that the widest tier has, "memory: 16
+// MiB, wall: 10 s"). "expect on quickjs-ng-0.10.1: " states the outcome on the older build where it differs, because
+// of a defect of that engine that stays inside the guest. Files called advisory-* reproduce the class of public
+// advisories, which their comments name.
 type attack struct {
 	name, code, expect string
 	grants             sandbox.Grants

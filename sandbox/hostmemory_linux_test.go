@@ -20,8 +20,8 @@ import (
 
 const (
 	hostMemoryChild = "AIRLOCK_TEST_HOST_MEMORY_CHILD"
-	// hostMemoryLimit is what guests may take, all in all; hostMemoryRest, what the process takes besides: its own, what garbage waits to
-	// be collected, and the call stack of a guest that recurses as deep as it can.
+	// hostMemoryLimit is what guests may take, all in all; hostMemoryRest, what the process takes besides: its own, what
+	// garbage waits to be collected, and the call stack of a guest that recurses as deep as it can.
 	hostMemoryLimit = 192 << 20
 	hostMemoryRest  = 256 << 20
 )

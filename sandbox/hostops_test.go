@@ -19,7 +19,8 @@ type hostCase struct {
 	ordinary   bool // it is to succeed
 }
 
-// hostCases are all operations with all their arguments, and a few drawn at random. repeated says that each is called until the run ends.
+// hostCases are all operations with all their arguments, and a few drawn at random. repeated says that each is called
+// until the run ends.
 func hostCases(t *testing.T, e *sandbox.Engine, grants sandbox.Grants, repeated bool) []hostCase {
 	t.Helper()
 	sync, async, err := sandbox.Operations(t.Context(), e, grants)
@@ -68,8 +69,8 @@ func hostCases(t *testing.T, e *sandbox.Engine, grants sandbox.Grants, repeated 
 	return cases
 }
 
-// A guest's limit of processor time holds while the host computes for it, whatever it is asked: the run ends within half as much
-// again. Between two looks at the clock no operation announces more than it may.
+// A guest's limit of processor time holds while the host computes for it, whatever it is asked: the run ends within
+// half as much again. Between two looks at the clock no operation announces more than it may.
 func TestHostOperationsEndInTime(t *testing.T) {
 	const limit = 100 * time.Millisecond
 	e := exposed(t, nil, nil)

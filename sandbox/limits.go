@@ -90,8 +90,8 @@ func (l Limits) withDefaults(maxMemory int64) Limits {
 	return l
 }
 
-// outOfTicks returns the error that ends a run once it has done n ticks, nil if it may do more. A LimitError crosses the
-// engine as a Go panic, which no guest can catch.
+// outOfTicks returns the error that ends a run once it has done n ticks, nil if it may do more. A LimitError crosses
+// the engine as a Go panic, which no guest can catch.
 func (l Limits) outOfTicks(n int64) error {
 	if l.Ticks <= 0 || n < l.Ticks {
 		return nil

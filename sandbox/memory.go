@@ -8,9 +8,9 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// memory is the memory limit of one run, which the guest and what the host holds for it share: copies of arguments, what
-// operations build, streams, files, logs, requests and their answers. Everything is charged before it is allocated. What
-// is bounded by a small constant is not charged: timers, the journal, the profile, short strings.
+// memory is the memory limit of one run, which the guest and what the host holds for it share: copies of arguments,
+// what operations build, streams, files, logs, requests and their answers. Everything is charged before it is
+// allocated. What is bounded by a small constant is not charged: timers, the journal, the profile, short strings.
 //
 // memory implements hostops.Memory.
 type memory struct {
@@ -48,11 +48,11 @@ func (m *memory) ReleaseAside(n int64) {
 }
 
 const (
-	// maxGarbage is how much of what was released may wait for the garbage collector. Go alone would wait until the heap has
-	// doubled, so that the process could take several times what its guests may.
+	// maxGarbage is how much of what was released may wait for the garbage collector. Go alone would wait until the heap
+	// has doubled, so that the process could take several times what its guests may.
 	maxGarbage = 32 << 20
-	// maxUnused is how much free heap may then wait to be used again. The rest goes back to the system: while a guest grows
-	// its own memory, Go has no use for it.
+	// maxUnused is how much free heap may then wait to be used again. The rest goes back to the system: while a guest
+	// grows its own memory, Go has no use for it.
 	maxUnused = 32 << 20
 )
 

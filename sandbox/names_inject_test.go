@@ -12,8 +12,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// hostileNames are names that leave a string, a template, a comment, a pattern or a line where they are not quoted for the
-// language that they stand in, or become other names where they are quoted for another language.
+// hostileNames are names that leave a string, a template, a comment, a pattern or a line where they are not quoted for
+// the language that they stand in, or become other names where they are quoted for another language.
 var hostileNames = []string{
 	"'", `"`, "`", `\`, "${hit=1}", "`+(hit=1)+`", "');hit=1;('", `");hit=1;("`, "*/hit=1;/*", "*/ }; hit=1; ({ /*",
 	"//", "<!--", "-->", "</script>",

@@ -7,7 +7,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Names that callers choose (of files, exports, specifiers, globals) are data in the code that is generated around theirs.
+// Names that callers choose (of files, exports, specifiers, globals) are data in the code that is generated around
+// theirs.
 func TestNamesDoNotInject(t *testing.T) {
 	e := newEngine(t)
 	for _, c := range []struct {

@@ -35,8 +35,8 @@ type Network struct {
 }
 
 // Secret is a value that the guest knows as secrets.NAME, a placeholder that is drawn anew for each run. It is put in
-// place of the placeholder in headers (inside Basic credentials too), URL and body of requests to its Hosts, over TLS or
-// to an opened host only. Where an answer repeats the value, the guest sees the placeholder.
+// place of the placeholder in headers (inside Basic credentials too), URL and body of requests to its Hosts, over TLS
+// or to an opened host only. Where an answer repeats the value, the guest sees the placeholder.
 type Secret struct {
 	Name, Value string
 	Hosts       []string // as Network.Hosts
@@ -48,8 +48,8 @@ type Egress struct {
 	Resolver Resolver
 	// Dial connects to an address "ip:port" that was checked; default a net.Dialer, which checks it again.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Connect, when set, makes every connection in place of Resolver and Dial. It resolves the name and checks the addresses
-	// itself. An error with the method Refused, which reports true, is one of its rules, in words for guests.
+	// Connect, when set, makes every connection in place of Resolver and Dial. It resolves the name and checks the
+	// addresses itself. An error with the method Refused, which reports true, is one of its rules, in words for guests.
 	Connect func(ctx context.Context, host string, port uint16) (net.Conn, error)
 	// RootCAs are the authorities that servers are judged by; default the system's.
 	RootCAs *x509.CertPool
@@ -62,9 +62,9 @@ type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// ConnectFor connects to host and port if a run with the grants of n could, and under the same rules. forTools says that the
-// run has tools, which reach the opened hosts whatever the mode is. An error with the method Refused, which reports
-// true, is in words for guests.
+// ConnectFor connects to host and port if a run with the grants of n could, and under the same rules. forTools says
+// that the run has tools, which reach the opened hosts whatever the mode is. An error with the method Refused, which
+// reports true, is in words for guests.
 func (e Egress) ConnectFor(ctx context.Context, n Network, forTools bool, host string, port uint16) (net.Conn, error) {
 	return e.dialer().ConnectFor(ctx, n.rules(), forTools, host, port)
 }

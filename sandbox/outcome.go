@@ -94,8 +94,8 @@ func (r *run) failDeep(what, path string) error {
 	return errThrown
 }
 
-// pending fails the code with the exception that is pending in the guest: of code that does not compile, or of a library
-// function that ran out of stack.
+// pending fails the code with the exception that is pending in the guest: of code that does not compile, or of a
+// library function that ran out of stack.
 func (g *guest) pending() error {
 	v, err := g.in.Exception()
 	if err != nil {

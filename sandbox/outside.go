@@ -17,8 +17,8 @@ const seededEpoch = 946684800 * time.Second
 const clockGrain = 100 * time.Microsecond
 
 // outside is the only way by which time, randomness and the world beyond the sandbox reach a run. What comes in by it
-// taints the run: another run of the same code may come to something else. Everything else that a guest sees is a function
-// of its code, its input and its grants.
+// taints the run: another run of the same code may come to something else. Everything else that a guest sees is a
+// function of its code, its input and its grants.
 type outside struct {
 	// now and entropy are the engine's.
 	now     func() time.Time
@@ -92,7 +92,8 @@ func (o *outside) secretSeed() int64 {
 	return o.seed
 }
 
-// random returns the source of all of a guest's cryptographic randomness: the seed's in a seeded run, else the system's.
+// random returns the source of all of a guest's cryptographic randomness: the seed's in a seeded run, else the
+// system's.
 func (o *outside) random() io.Reader {
 	o.taint()
 	if !o.seeded {
@@ -108,7 +109,8 @@ func (o *outside) random() io.Reader {
 	return o.stream
 }
 
-// mix spreads a seed over all bits (the finalizer of SplitMix64, Steele et al. 2014): near seeds give unrelated numbers.
+// mix spreads a seed over all bits (the finalizer of SplitMix64, Steele et al. 2014): near seeds give unrelated
+// numbers.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

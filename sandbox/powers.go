@@ -25,8 +25,8 @@ import (
 //   - internal.sync(name, …) is answered before it returns: computation that Go does better (hashes, URLs, encodings).
 //   - internal.request(name, payload) returns a promise (requests.go).
 //
-// Which names exist for a run is decided here, from its grants alone. A name that does not exist is refused, whatever the
-// guest did to get at the host call.
+// Which names exist for a run is decided here, from its grants alone. A name that does not exist is refused, whatever
+// the guest did to get at the host call.
 
 // platform are the synchronous operations that every guest may call and that need nothing of the run but its limits.
 var platform = joined(web.Ops, crypto.Ops, compress.Ops, intl.Ops, node.Ops)

@@ -52,8 +52,8 @@ var shapes = map[string][4]string{
 	"static blocks": {"class A{", "static{", "", "}"},
 }
 
-// prepareGrace is how long after its limit a run may answer whose code is still being prepared. On a machine at work only
-// the order of magnitude holds: without a bound these take seconds to hours.
+// prepareGrace is how long after its limit a run may answer whose code is still being prepared. On a machine at work
+// only the order of magnitude holds: without a bound these take seconds to hours.
 const prepareGrace = 1500 * time.Millisecond
 
 // The limits of a run hold while its code is prepared, whatever it is made of and however long it is.

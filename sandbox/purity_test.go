@@ -61,7 +61,8 @@ func seen(r sandbox.Result) string {
 	return fmt.Sprintf("%s|%s|%s|%v", r.Value, r.Output, r.Error, r.Files)
 }
 
-// compare runs code in both worlds. It reports whether it was pure, and complains when it was and came to different things.
+// compare runs code in both worlds. It reports whether it was pure, and complains when it was and came to different
+// things.
 func compare(t *testing.T, a, b world, name, code string, context map[string]json.RawMessage) (pure, ended bool) {
 	t.Helper()
 	script := sandbox.Script{Code: code, Context: context,

@@ -11,8 +11,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// requests are the asynchronous operations of a run: internal.request(name, payload) returns a promise, and the host works
-// on a goroutine of its own.
+// requests are the asynchronous operations of a run: internal.request(name, payload) returns a promise, and the host
+// works on a goroutine of its own.
 type requests struct {
 	ctx context.Context // ends with the run
 	// counted are the operations that count as API calls. followUps continue what one of them began, and do not.
@@ -127,8 +127,8 @@ func hashOf(c *hostops.Call, text string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
-// recordedError returns an error as a journal has it, nil for none: the name and the message of an exception, or "limit"
-// and the name of the limit, which ends a repeated run by itself.
+// recordedError returns an error as a journal has it, nil for none: the name and the message of an exception, or
+// "limit" and the name of the limit, which ends a repeated run by itself.
 func recordedError(err error) *[2]string {
 	if err == nil {
 		return nil

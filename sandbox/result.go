@@ -25,8 +25,8 @@ type Result struct {
 	// Cancelled reports that the context given to Run ended it.
 	Cancelled bool
 	Usage     Usage
-	// Pure reports that nothing from outside reached the guest (the clock, random numbers, secrets, requests, timers, what is
-	// garbage) and that no limit ended the run: every run of the same script and grants comes to this result.
+	// Pure reports that nothing from outside reached the guest (the clock, random numbers, secrets, requests, timers,
+	// what is garbage) and that no limit ended the run: every run of the same script and grants comes to this result.
 	Pure bool
 	// Warm reports that the run started where the top level of its Version ends. Cold says why another run of that Version
 	// would not: what the code does while it loads. Both are empty for scripts without a Version.
@@ -69,8 +69,8 @@ type Usage struct {
 	CPUMs float64
 	// Ticks counts how often the guest came out to the host; it depends on the code alone, not on the machine.
 	Ticks int64
-	// MemoryBytes is the peak of the guest's memory and of what the host held for it while it ran. Requests and answers under way
-	// count against the limit in addition.
+	// MemoryBytes is the peak of the guest's memory and of what the host held for it while it ran. Requests and answers
+	// under way count against the limit in addition.
 	MemoryBytes int64
 	// OutputBytes is the length of the console's text.
 	OutputBytes int64

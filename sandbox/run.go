@@ -63,9 +63,9 @@ type stage struct {
 // usage is ticks of work and bytes of memory.
 type usage struct{ ticks, memory int64 }
 
-// Run runs one script in a brand-new guest and drops the guest. It returns when the code's value is there (or, for code
-// without a value, when its event loop is empty), when it failed, when a limit ended it, or when ctx ended. The Result has
-// everything that happened up to then. An error is about the platform, never about the guest.
+// Run runs one script in a brand-new guest and drops the guest. It returns when the code's value is there (or, for
+// code without a value, when its event loop is empty), when it failed, when a limit ended it, or when ctx ended. The
+// Result has everything that happened up to then. An error is about the platform, never about the guest.
 func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result, error) {
 	e.running.Add(1)
 	defer e.running.Add(-1)
@@ -204,8 +204,8 @@ func (r *run) checkDepth(s Script) error {
 	return nil
 }
 
-// compile returns the caller's code as a function of which nothing has run yet. Code that ran before is not compiled again:
-// the guest is given what compiling would leave. A run with reports compiles, so that the reports show it.
+// compile returns the caller's code as a function of which nothing has run yet. Code that ran before is not compiled
+// again: the guest is given what compiling would leave. A run with reports compiles, so that the reports show it.
 func (g *guest) compile() (quickjs.Value, error) {
 	if !g.cached || g.grants.Debug != (Debug{}) {
 		return g.compileAnew()

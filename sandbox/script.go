@@ -25,11 +25,11 @@ type Script struct {
 	// Input is the JSON value of the global input; nil means null.
 	Input json.RawMessage
 	// Version, when it is not empty, says that this code will be run again: whoever gives the same Version gives the same
-	// Code, Files, Entry and TypeScript, for the same owner and under the same policy. Its top level is evaluated once, where
-	// it needs nothing but itself, and later runs start from there.
+	// Code, Files, Entry and TypeScript, for the same owner and under the same policy. Its top level is evaluated once,
+	// where it needs nothing but itself, and later runs start from there.
 	Version string
-	// Owner is whose code this is. What is remembered of code is used for its owner's runs alone: the time that a run takes
-	// tells nobody what others run.
+	// Owner is whose code this is. What is remembered of code is used for its owner's runs alone: the time that a run
+	// takes tells nobody what others run.
 	Owner string
 	// Seed fixes Math.random and starts the clock at a fixed instant, for replay. Nil draws from crypto/rand.
 	Seed *int64

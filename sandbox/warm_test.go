@@ -14,8 +14,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// TestWarmCode: what can start from an image does, what cannot says why, and either way the run comes to what it comes to
-// without a version.
+// TestWarmCode: what can start from an image does, what cannot says why, and either way the run comes to what it comes
+// to without a version.
 func TestWarmCode(t *testing.T) {
 	e := newEngine(t)
 	tools := []sandbox.Tool{{Name: "a:b",
@@ -151,8 +151,8 @@ func TestWarmCode(t *testing.T) {
 	}
 }
 
-// TestWarmIsolation: what a run does to its memory is not there in the next one of the version, nor in any other; and what
-// differs from run to run is drawn by each.
+// TestWarmIsolation: what a run does to its memory is not there in the next one of the version, nor in any other; and
+// what differs from run to run is drawn by each.
 func TestWarmIsolation(t *testing.T) {
 	e := newEngine(t)
 	code := `const state = {n: 0, keys: []}; globalThis.shared = [];

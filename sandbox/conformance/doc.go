@@ -1,12 +1,13 @@
 // Package conformance runs official test suites in the sandbox: test262 (the language), the web platform tests (the
-// library) and quickjs-ng's own tests (the engine, which must not crash on them). The suites are not part of this repository; their paths are given, as checked out upstream:
+// library) and quickjs-ng's own tests (the engine, which must not crash on them). The suites are not part of this
+// repository; their paths are given, as checked out upstream:
 //
 //	TEST262_DIR=~/test262 WPT_DIR=~/wpt QUICKJS_DIR=~/quickjs make conformance
 //
-// Each test262 test runs twice, in the sandbox and in the engine as it comes: a test that passes there and fails here is
-// always a failure. Beyond that, what passed is compared by folder with a file in expected, of which each suite has one
-// for every engine build (ENGINE_BUILD): fewer than there is a regression. Where a suite's version has other tests than the recorded one, a folder is held
-// against its floor instead.
+// Each test262 test runs twice, in the sandbox and in the engine as it comes: a test that passes there and fails here
+// is always a failure. Beyond that, what passed is compared by folder with a file in expected, of which each suite has
+// one for every engine build (ENGINE_BUILD): fewer than there is a regression. Where a suite's version has other tests
+// than the recorded one, a folder is held against its floor instead.
 //
 // What the sandbox forbids, tests cannot have: hooks.go lists it.
 package conformance

@@ -34,7 +34,8 @@ func (r *Report) add(folder string, passed, total int) {
 	r.Folders[folder] = Tally{t.Passed + passed, t.Total + total}
 }
 
-// expectation is a line of an expectation file: folder, passed, total, and the least percentage where the total differs.
+// expectation is a line of an expectation file: folder, passed, total, and the least percentage where the total
+// differs.
 type expectation struct {
 	Tally
 	floor float64

@@ -26,8 +26,9 @@ var knownCrashes = map[string][]string{
 
 var importing = regexp.MustCompile(`(?m)^(import|export)\b`)
 
-// quickjs runs quickjs-ng's own tests, the files in dir/tests, as ordinary scripts. Many of them need the modules of its
-// command line, which the sandbox does not have, so a failure is only counted. A crash of the engine is a regression.
+// quickjs runs quickjs-ng's own tests, the files in dir/tests, as ordinary scripts. Many of them need the modules of
+// its command line, which the sandbox does not have, so a failure is only counted. A crash of the engine is a
+// regression.
 //
 // A test that imports or exports is run as a module, any other as a script, as upstream does.
 type quickjs struct {

@@ -2,7 +2,8 @@
 // size costs an execution nothing.
 //
 // Files are evaluated in the order of Library. Each is a function of (host, internal): host is the raw host call, and
-// internal a null-prototype object on which the files leave what the later ones need. Three rules keep guests out of it:
+// internal a null-prototype object on which the files leave what the later ones need. Three rules keep guests out of
+// it:
 //
 //   - Everything of the language that a file uses after start-up was captured in primordials.js before guest code ran.
 //   - No iteration protocol, no spread, no assignment to array indexes or ordinary objects' properties: guests can put

@@ -1,5 +1,6 @@
-// Command cmd runs the conformance suites whose paths are given: TEST262_DIR, WPT_DIR, QUICKJS_DIR.
-// ENGINE_BUILD names the engine build to run them on, FILTER keeps the tests whose path contains it, FAILURES=1 prints each failure, RECORD is a folder that new expectation files are written to.
+// Command cmd runs the conformance suites whose paths are given: TEST262_DIR, WPT_DIR, QUICKJS_DIR. ENGINE_BUILD names
+// the engine build to run them on, FILTER keeps the tests whose path contains it, FAILURES=1 prints each failure,
+// RECORD is a folder that new expectation files are written to.
 package main
 
 import (

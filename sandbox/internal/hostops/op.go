@@ -9,12 +9,13 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// Op answers a synchronous call. args are the guest's, from hostile memory; missing ones are Undefined. The guest sees an
-// [*Exception] as a JavaScript exception. Any other error ends the run.
+// Op answers a synchronous call. args are the guest's, from hostile memory; missing ones are Undefined. The guest sees
+// an [*Exception] as a JavaScript exception. Any other error ends the run.
 type Op func(c *Call, args []quickjs.Value) (quickjs.Value, error)
 
-// Request answers an asynchronous call on a goroutine of its own. ctx ends with the run. The answer resolves the guest's
-// promise. An error rejects it: an [*Exception] under its name, a [*LimitError] by ending the run, any other as an Error.
+// Request answers an asynchronous call on a goroutine of its own. ctx ends with the run. The answer resolves the
+// guest's promise. An error rejects it: an [*Exception] under its name, a [*LimitError] by ending the run, any other
+// as an Error.
 type Request func(ctx context.Context, payload string) (Answer, error)
 
 // Answer is the result of a Request: Bytes as an ArrayBuffer if it is not nil, else JSON.

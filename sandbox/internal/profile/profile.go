@@ -14,8 +14,8 @@ const (
 	maxName    = 200
 )
 
-// Profile has the samples of one run. When there are too many, every other sample is dropped, and from then on only every
-// other tick is sampled. Its zero value is empty.
+// Profile has the samples of one run. When there are too many, every other sample is dropped, and from then on only
+// every other tick is sampled. Its zero value is empty.
 type Profile struct {
 	frames  []frame
 	index   map[frame]int

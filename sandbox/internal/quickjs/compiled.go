@@ -6,9 +6,10 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
 )
 
-// Compiling takes longer than a short script runs, and what it does to a fresh guest's memory depends on the text alone. So
-// it can be taken down once, and be done to other fresh guests of the image by copying: some ten kilobytes for a short script.
-// No guest code has run by then. What a run brings along is put there later, or is among ownFields.
+// Compiling takes longer than a short script runs, and what it does to a fresh guest's memory depends on the text
+// alone. So it can be taken down once, and be done to other fresh guests of the image by copying: some ten kilobytes
+// for a short script. No guest code has run by then. What a run brings along is put there later, or is among
+// ownFields.
 
 // Compiled is what compiling left in memory. It is safe for concurrent use.
 type Compiled struct {

@@ -216,8 +216,9 @@ func (b *builder) Call(in *Instance, args Args) (Value, error) {
 	return Undefined, nil
 }
 
-// captureRaw is for builds that make a wrapper around the host function and none without. It takes the engine's host function out of the wrapper that the build puts around it. The wrapper calls
-// proxy.call(this, …): for one call, Function.prototype.call is ours.
+// captureRaw is for builds that make a wrapper around the host function and none without. It takes the engine's host
+// function out of the wrapper that the build puts around it. The wrapper calls proxy.call(this, …): for one call,
+// Function.prototype.call is ours.
 const captureRaw = `wrapper => {
 	const call = Function.prototype.call;
 	let raw;

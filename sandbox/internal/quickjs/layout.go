@@ -1,10 +1,11 @@
 package quickjs
 
-// The fields of the engine's structures that all builds have in the same place. Making an image proves them on a running
-// guest (learn.go). What differs between builds is found in the module (package rewrite) or learned from a guest.
+// The fields of the engine's structures that all builds have in the same place. Making an image proves them on a
+// running guest (learn.go). What differs between builds is found in the module (package rewrite) or learned from a
+// guest.
 
-// Fields of JSString: reference count, length (31 bits) and wide flag (1 bit), hash, next, weak reference, characters. A
-// rope has its length at the same place.
+// Fields of JSString: reference count, length (31 bits) and wide flag (1 bit), hash, next, weak reference, characters.
+// A rope has its length at the same place.
 const (
 	strLength = 4
 	strKind   = 8 // see stringKinds

@@ -106,8 +106,8 @@ func learnKinds(in *Instance) (map[uint16]Kind, error) {
 	return kinds, nil
 }
 
-// learnFunctions compiles functions of the kinds that the host compiles. Arrow functions may use this of the script around
-// them, which then stores it first, and one that calls eval may use all that there is.
+// learnFunctions compiles functions of the kinds that the host compiles. Arrow functions may use this of the script
+// around them, which then stores it first, and one that calls eval may use all that there is.
 func learnFunctions(in *Instance) (codes [][]byte, err error) {
 	for _, head := range []string{"(function () {", "(() => {", "(async () => {"} {
 		for _, body := range []string{
@@ -129,8 +129,8 @@ func learnFunctions(in *Instance) (codes [][]byte, err error) {
 	return codes, nil
 }
 
-// stringKinds is how a build marks strings whose characters are elsewhere: the mark of a slice in the word at strKind. It
-// is 0 in builds without slices.
+// stringKinds is how a build marks strings whose characters are elsewhere: the mark of a slice in the word at strKind.
+// It is 0 in builds without slices.
 type stringKinds uint32
 
 const (

@@ -16,17 +16,18 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/wasm"
 )
 
-// wazero finds compiled code by the hash of the module's bytes, and decodes and checks every function of the module first,
-// which takes half of a start, although the code that it then loads was made from them long ago. So a start that finds
-// compiled code gives wazero a shell: the rewritten module with its types, functions, globals and exports, and nothing in
-// the functions. The cache folder holds the shell, and the code of the rewritten module under the shell's name:
+// wazero finds compiled code by the hash of the module's bytes, and decodes and checks every function of the module
+// first, which takes half of a start, although the code that it then loads was made from them long ago. So a start
+// that finds compiled code gives wazero a shell: the rewritten module with its types, functions, globals and exports,
+// and nothing in the functions. The cache folder holds the shell, and the code of the rewritten module under the
+// shell's name:
 //
 //	engine-<hash of the rewritten module>   the shell
 //	wazero-<version>-<system>/<key>         the compiled code, in wazero's own form; the key has the shell's hash in it
 //
-// The shell names its module, so that no other module's code is found by it, and holds what the host needs to know of the
-// engine. When wazero finds no code, because it was deleted or is another processor's, it compiles the shell: Enter does
-// not answer with its mark then, and the module itself is compiled, as at the first start.
+// The shell names its module, so that no other module's code is found by it, and holds what the host needs to know of
+// the engine. When wazero finds no code, because it was deleted or is another processor's, it compiles the shell:
+// Enter does not answer with its mark then, and the module itself is compiled, as at the first start.
 
 const (
 	shellFile    = "engine-"

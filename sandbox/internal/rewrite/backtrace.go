@@ -6,9 +6,9 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/wasm"
 )
 
-// The engine makes an error's stack when it makes the error: build_backtrace lists the frames, and a string of that list
-// becomes the property. Other engines put the name and the message in front; and the frames name lines of what was
-// compiled, which are not those that its author wrote. So an added function makes the string:
+// The engine makes an error's stack when it makes the error: build_backtrace lists the frames, and a string of that
+// list becomes the property. Other engines put the name and the message in front; and the frames name lines of what
+// was compiled, which are not those that its author wrote. So an added function makes the string:
 //
 //	trace(ctx, error, frames, length):
 //		pending = JS_GetException(ctx)
@@ -30,8 +30,9 @@ const (
 
 var errNoFrames = errors.New("build_backtrace makes no string of the frames")
 
-// backtrace returns the new body of build_backtrace: it keeps the error, its second parameter, in a local of its own and
-// calls trace where it makes the string of the frames. That is the only string whose length is not measured by strlen.
+// backtrace returns the new body of build_backtrace: it keeps the error, its second parameter, in a local of its own
+// and calls trace where it makes the string of the frames. That is the only string whose length is not measured by
+// strlen.
 func (w *rewriter) backtrace(body []byte, e edits) ([]byte, error) {
 	start, err := wasm.Locals(body)
 	if err != nil {

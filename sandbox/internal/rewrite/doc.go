@@ -1,8 +1,9 @@
 // Package rewrite prepares a WebAssembly build of QuickJS for hostile guests.
 //
-// [Find] looks in a module for everything that the host needs to know of it: functions by exports, by the name section,
-// or by what they do; fields of the engine's structures by the functions that use them. No index and no offset of a build
-// is written down here, so another build of the engine needs no change as long as everything can be found in it.
+// [Find] looks in a module for everything that the host needs to know of it: functions by exports, by the name
+// section, or by what they do; fields of the engine's structures by the functions that use them. No index and no
+// offset of a build is written down here, so another build of the engine needs no change as long as everything can be
+// found in it.
 //
 // [Module] then makes the module that is compiled:
 //

@@ -2,9 +2,9 @@ package rewrite
 
 import "github.com/airlock-run/airlock/sandbox/internal/wasm"
 
-// Enter is the exported function through which the host reaches the engine's functions that every run calls. wazero gives
-// each exported function that is called a call stack of its own, which starts small and is doubled by copying: one
-// function means one stack.
+// Enter is the exported function through which the host reaches the engine's functions that every run calls. wazero
+// gives each exported function that is called a call stack of its own, which starts small and is doubled by copying:
+// one function means one stack.
 //
 //	enter(op i32, a i32, b i64, c i64, d i32, e i32) i64
 const Enter = "airlock_enter"

@@ -8,8 +8,9 @@ import (
 )
 
 // Facts are what the host needs to know of an engine build: where its functions are and where its structures keep what
-// the host reads and writes. All of it comes from the module itself, by its exports, by its name section where it has one,
-// and else by what its functions do. BuildImage and the engine's self-test prove on a running guest that it is right.
+// the host reads and writes. All of it comes from the module itself, by its exports, by its name section where it has
+// one, and else by what its functions do. BuildImage and the engine's self-test prove on a running guest that it is
+// right.
 type Facts struct {
 	module *wasm.Module
 	engine bool // the module is an engine; tests rewrite others

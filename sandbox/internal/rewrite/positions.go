@@ -6,12 +6,13 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/wasm"
 )
 
-// The engine knows where calls, operators and expression statements stand, and gives everything else the position of what
-// came before: reading a property of null in a declaration, a condition or a return was reported at an earlier statement.
-// So its parser is made to note more: where each statement begins, where each expression (what may stand between commas)
-// begins, and, behind an argument, the position of its call, so that a call is not taken for its last argument. The
-// position of a call is the name that is called and not, as the engine has it, what follows the parenthesis. Notes are
-// opcodes that the engine removes from the code when it has made its table of positions from them.
+// The engine knows where calls, operators and expression statements stand, and gives everything else the position of
+// what came before: reading a property of null in a declaration, a condition or a return was reported at an earlier
+// statement. So its parser is made to note more: where each statement begins, where each expression (what may stand
+// between commas) begins, and, behind an argument, the position of its call, so that a call is not taken for its last
+// argument. The position of a call is the name that is called and not, as the engine has it, what follows the
+// parenthesis. Notes are opcodes that the engine removes from the code when it has made its table of positions from
+// them.
 //
 //	parse(s, flags):                  // stands before js_parse_assign_expr2
 //		function, line, column, ofCall = last note

@@ -2,8 +2,8 @@ package rewrite
 
 import "github.com/airlock-run/airlock/sandbox/internal/wasm"
 
-// The engine reports each promise that is rejected while nobody handles it, and each whose rejection is handled later, by
-// an indirect call of a type that nothing else has. An added function takes its place:
+// The engine reports each promise that is rejected while nobody handles it, and each whose rejection is handled later,
+// by an indirect call of a type that nothing else has. An added function takes its place:
 //
 //	track(ctx, promise, reason, handled, opaque): hostCall(ctx, promise, handled | Tracked, null)
 

@@ -13,9 +13,9 @@ const (
 	maxCachedBytes = 4 << 20
 )
 
-// Cache holds the sources of single-file scripts and what the engine compiled them to. A script that runs again is parsed
-// once and compiled twice. A Source depends on the code alone and holds nothing of a run. A full cache is emptied. A Cache
-// is safe for concurrent use; its zero value is empty.
+// Cache holds the sources of single-file scripts and what the engine compiled them to. A script that runs again is
+// parsed once and compiled twice. A Source depends on the code alone and holds nothing of a run. A full cache is
+// emptied. A Cache is safe for concurrent use; its zero value is empty.
 type Cache struct {
 	mu    sync.Mutex
 	by    map[Key]*Source

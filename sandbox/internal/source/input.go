@@ -72,12 +72,12 @@ func (m moduleForm) runsAsMain() bool {
 // isModule reports whether code has what only a module may have.
 func (m moduleForm) isModule() bool { return m.exports || len(m.imports) > 0 || m.dynamic || m.meta }
 
-// Bundled reports whether the text was made of several modules. A printer wrote it, so it cannot close the function around
-// itself.
+// Bundled reports whether the text was made of several modules. A printer wrote it, so it cannot close the function
+// around itself.
 func (s *Source) Bundled() bool { return s.bundle != nil }
 
-// Loads reports whether the code has a top level that can be evaluated before the code is called. Statements are evaluated
-// by each run, since their value is the result; the modules that they import are not.
+// Loads reports whether the code has a top level that can be evaluated before the code is called. Statements are
+// evaluated by each run, since their value is the result; the modules that they import are not.
 func (s *Source) Loads() bool { return s.bundle != nil }
 
 // LeavesScript reports whether the compiled text, or what is left once it was loaded, is a function that is the script.

@@ -97,9 +97,9 @@ var noMaps = strings.NewReplacer(
 	"/*# sourceMappingURL=", `/*#\x20sourceMappingURL=`, "/*@ sourceMappingURL=", `/*@\x20sourceMappingURL=`,
 )
 
-// withoutMaps returns code whose comments name no source map: esbuild would read the map, from the disk too, and move the
-// positions of errors by it. It does not ask what is a comment, and what is one for esbuild alone is not missed; a string
-// stays the same string.
+// withoutMaps returns code whose comments name no source map: esbuild would read the map, from the disk too, and move
+// the positions of errors by it. It does not ask what is a comment, and what is one for esbuild alone is not missed; a
+// string stays the same string.
 func withoutMaps(code string) string {
 	if !strings.Contains(code, "sourceMappingURL=") {
 		return code

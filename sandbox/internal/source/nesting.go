@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// The parsers and printers that prepare code recurse, and a Go stack that outgrows its bound takes the process with it.
-// nesting is the linear pass in front of them. It estimates how deep they would recurse from the tokens alone: brackets,
-// and what nests without one, such as "new new", "a.b.c", "if (a) if (b)" and "A<B<C". Where a token is ambiguous it guesses;
-// bounded (prepare.go) catches what the guess misses.
+// The parsers and printers that prepare code recurse, and a Go stack that outgrows its bound takes the process with
+// it. nesting is the linear pass in front of them. It estimates how deep they would recurse from the tokens alone:
+// brackets, and what nests without one, such as "new new", "a.b.c", "if (a) if (b)" and "A<B<C". Where a token is
+// ambiguous it guesses; bounded (prepare.go) catches what the guess misses.
 const (
 	maxNesting = 500   // brackets that are open at once
 	maxChain   = 3_000 // brackets, and everything else that nests

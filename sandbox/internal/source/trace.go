@@ -119,8 +119,8 @@ func OneLine(ex *Exception) string {
 	}
 }
 
-// FrameStart returns where the frames begin in a stack that the engine has made, in bytes. It returns -1 for a stack that
-// the guest has set.
+// FrameStart returns where the frames begin in a stack that the engine has made, in bytes. It returns -1 for a stack
+// that the guest has set.
 func (s *Source) FrameStart(stack string) int {
 	at := strings.Index(stack, "\n"+framePrefix)
 	if at < 0 {

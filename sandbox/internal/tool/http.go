@@ -15,8 +15,8 @@ import (
 // maxTrouble bounds the error message of a tool's server that the guest is shown, in bytes.
 const maxTrouble = 300
 
-// HTTP returns the Func of a tool that is a URL. It posts {"tool", "params", "executionId"}. The JSON of a 2xx answer is the
-// value, and {"result": value} stands for the value.
+// HTTP returns the Func of a tool that is a URL. It posts {"tool", "params", "executionId"}. The JSON of a 2xx answer
+// is the value, and {"result": value} stands for the value.
 func HTTP(client *egress.Client, name, url, executionID string) Func {
 	return func(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 		body, err := json.Marshal(struct {

@@ -37,8 +37,8 @@ type Tool struct {
 	input, output *schema
 }
 
-// New returns a Tool. An error begins with the field that is wrong, as requests spell it: name, inputSchema, outputSchema
-// or url.
+// New returns a Tool. An error begins with the field that is wrong, as requests spell it: name, inputSchema,
+// outputSchema or url.
 func New(cfg Config) (*Tool, error) {
 	if err := toolname.Check(cfg.Name); err != nil {
 		return nil, fmt.Errorf("name: %w", err)

@@ -14,8 +14,8 @@ const (
 	maxNameBytes = 255
 )
 
-// FS is the files of one run. Paths are absolute and clean. Its methods return POSIX error codes as strings, "" for none,
-// and an error if a limit ends the run.
+// FS is the files of one run. Paths are absolute and clean. Its methods return POSIX error codes as strings, "" for
+// none, and an error if a limit ends the run.
 type FS struct {
 	Config
 	nodes  map[string]*fileNode

@@ -4,6 +4,6 @@
 // section. [Next] steps through the instructions of a function body. The package knows nothing of any engine; package
 // quickjs decides what to look for and what to change.
 //
-// Every function is safe on arbitrary bytes: it returns an error instead of reading past the end, and its work is linear
-// in the module's length.
+// Every function is safe on arbitrary bytes: it returns an error instead of reading past the end, and its work is
+// linear in the module's length.
 package wasm

@@ -58,8 +58,9 @@ const (
 	maxDecompressors = 64
 )
 
-// What compressing takes at most, in units a byte and in bytes of the host's memory. A block of brotli is compressed at once.
-// Qualities above maxBrotli would take more than ten times as long for a few hundredths of the size, a block at a time.
+// What compressing takes at most, in units a byte and in bytes of the host's memory. A block of brotli is compressed
+// at once. Qualities above maxBrotli would take more than ten times as long for a few hundredths of the size, a block
+// at a time.
 const (
 	maxBrotli        = 6
 	brotliWork       = 100

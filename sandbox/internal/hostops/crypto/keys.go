@@ -22,7 +22,8 @@ import (
 // A kind of asymmetric key is the name of its curve, or RSA.
 var curves = map[string]elliptic.Curve{"P-256": elliptic.P256(), "P-384": elliptic.P384(), "P-521": elliptic.P521()}
 
-// maxRSABits bounds keys that are made or taken: work on them grows with the third power. Their primes have half as many.
+// maxRSABits bounds keys that are made or taken: work on them grows with the third power. Their primes have half as
+// many.
 const (
 	minRSABits   = 1024
 	maxRSABits   = 4096

@@ -51,8 +51,8 @@ func intlZone(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.NewJSON([]any{offset, name, t.IsDST(), zone.String()})
 }
 
-// maxCompared bounds the UTF-16 units that are compared as a locale sorts, which takes up to three microseconds each and
-// does not stop on the way. What is longer, and alike so far, is compared by code points.
+// maxCompared bounds the UTF-16 units that are compared as a locale sorts, which takes up to three microseconds each
+// and does not stop on the way. What is longer, and alike so far, is compared by code points.
 const (
 	maxCompared = 4 << 10
 	compareWork = 800

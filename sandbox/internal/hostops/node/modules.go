@@ -27,8 +27,8 @@ var free = []string{
 	"stream/consumers", "sys", "timers", "timers/promises", "util/types",
 }
 
-// granted are the modules that the library has and a run must be granted. submodules are those of their submodules that it
-// has.
+// granted are the modules that the library has and a run must be granted. submodules are those of their submodules
+// that it has.
 var (
 	granted = []string{
 		"buffer", "crypto", "fs", "http", "https", "path", "querystring", "stream", "string_decoder", "url", "util", "zlib",

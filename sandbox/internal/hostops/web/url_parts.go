@@ -9,8 +9,9 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 )
 
-// The parser of URLs takes some three hundred nanoseconds a character, and does not stop on the way. Opaque paths, queries and
-// fragments are percent-encoded and nothing else: long ones are kept from it, and encoded here. A stand-in is parsed in their place.
+// The parser of URLs takes some three hundred nanoseconds a character, and does not stop on the way. Opaque paths,
+// queries and fragments are percent-encoded and nothing else: long ones are kept from it, and encoded here. A stand-in
+// is parsed in their place.
 
 // standIn is parsed in place of a long part of a URL. No percent-encode set has a character of it.
 const standIn = "airlock.long.part"
