@@ -36,8 +36,8 @@ func readAllowed(path string) (exceptions, error) {
 	return out, nil
 }
 
-// lower returns the exceptions with the numbers that were found, where these are smaller, and without those that are not
-// needed any more.
+// lower returns the exceptions with the numbers that were found, where these are smaller, and without those that are
+// not needed any more.
 func (a exceptions) lower(found []finding) exceptions {
 	out := exceptions{}
 	for _, f := range found {

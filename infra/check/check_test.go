@@ -31,12 +31,15 @@ func TestMeasure(t *testing.T) {
 	}{
 		{"nothing", map[string]string{"a.go": "// Package x is good.\npackage x\n"}, ""},
 		{"no package comment", map[string]string{"a.go": "package x\n"}, "doc gateway/x 1"},
-		{"the package comment elsewhere", map[string]string{"a.go": "// Package x.\npackage x\n", "b.go": "package x\n"}, "doc gateway/x 1"},
+		{"the package comment elsewhere", map[string]string{"a.go": "// Package x.\npackage x\n", "b.go": "package x\n"},
+			"doc gateway/x 1"},
 		{"too many methods", map[string]string{"doc.go": "// Package x.\npackage x\n" + many}, "methods gateway/x.T 41"},
-		{"methods of tests do not count", map[string]string{"doc.go": "// Package x.\npackage x\n", "a_test.go": "package x\n" + many}, ""},
+		{"methods of tests do not count", map[string]string{"doc.go": "// Package x.\npackage x\n",
+			"a_test.go": "package x\n" + many}, ""},
 		{"too many fields", map[string]string{"doc.go": "// Package x.\npackage x\ntype T struct{ a, b int\n" +
 			strings.Repeat("f int\n", 19) + "}\n"}, "fields gateway/x.T 21"},
-		{"a long line, in characters", map[string]string{"doc.go": "// Package x.\npackage x\n\n// " + strings.Repeat("é", 117) + "\n\n// " +
+		{"a long line, in characters", map[string]string{"doc.go": "// Package x.\npackage x\n\n// " +
+			strings.Repeat("é", 117) + "\n\n// " +
 			strings.Repeat("é", 118) + "\n"}, "lines gateway/x 1"},
 		{"an import that is not allowed", map[string]string{"doc.go": "// Package x.\npackage x\nimport _ \"github.com/airlock-run/airlock/sandbox\"\n"},
 			"imports gateway/x 1"},
@@ -59,7 +62,8 @@ func TestMeasure(t *testing.T) {
 
 func TestExceptionsOnlyShrink(t *testing.T) {
 	a := exceptions{{"lines", "a"}: 5, {"lines", "b"}: 3, {"lines", "c"}: 2}
-	found := []finding{{exception{"lines", "a"}, 4, nil}, {exception{"lines", "b"}, 7, nil}, {exception{"lines", "d"}, 1, nil}}
+	found := []finding{{exception{"lines", "a"}, 4, nil}, {exception{"lines", "b"}, 7, nil},
+		{exception{"lines", "d"}, 1, nil}}
 	got := a.lower(found)
 	if len(got) != 2 || got[exception{"lines", "a"}] != 4 || got[exception{"lines", "b"}] != 3 {
 		t.Errorf("got %v", got)

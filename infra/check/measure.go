@@ -32,12 +32,15 @@ type finding struct {
 // message returns what the finding is, in a few words.
 func (f finding) message(allowed int) string {
 	limits := map[string]string{
-		"files": fmt.Sprintf("files in a package; at most %d", maxFiles), "methods": fmt.Sprintf("methods of a type; at most %d", maxMethods),
-		"fields": fmt.Sprintf("fields of a struct; at most %d", maxFields), "lines": fmt.Sprintf("lines over %d characters", maxLine),
+		"files":   fmt.Sprintf("files in a package; at most %d", maxFiles),
+		"methods": fmt.Sprintf("methods of a type; at most %d", maxMethods),
+		"fields":  fmt.Sprintf("fields of a struct; at most %d", maxFields),
+		"lines":   fmt.Sprintf("lines over %d characters", maxLine),
 		"godoc":   `doc comments that do not begin with "NAME returns", "NAME reports", "A NAME is" or the like`,
 		"doc":     "packages without a doc.go that holds the package comment",
-		"imports": "imports that the import table does not allow", "large": fmt.Sprintf("KB in a tracked file; at most %d", maxFileBytes>>10),
-		"table": "import tables in documents that differ from: go run ./infra/check -imports",
+		"imports": "imports that the import table does not allow",
+		"large":   fmt.Sprintf("KB in a tracked file; at most %d", maxFileBytes>>10),
+		"table":   "import tables in documents that differ from: go run ./infra/check -imports",
 	}
 	text := limits[f.rule]
 	if allowed > 0 {
@@ -127,7 +130,8 @@ func receiver(d *ast.FuncDecl) string {
 	}
 }
 
-// longLines returns the places of the lines that are too long. A tab counts as one character, as in the rulers of editors.
+// longLines returns the places of the lines that are too long. A tab counts as one character, as in the rulers of
+// editors.
 func longLines(p *goPackage) []string {
 	var out []string
 	for _, f := range p.files {

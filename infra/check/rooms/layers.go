@@ -67,6 +67,7 @@ func GatewayMarkdown() string {
 		fmt.Fprintf(&b, "| %d | %s | %s |\n", i+1, quoted(l.packages), l.purpose)
 	}
 	fmt.Fprintf(&b, "\nBesides lower layers, they import %s and the leaves: %s.\n",
-		quoted(slices.DeleteFunc(slices.Clone(room["gateway"]), func(p string) bool { return p == "gateway" })), quoted(leaves))
+		quoted(slices.DeleteFunc(slices.Clone(room["gateway"]), func(p string) bool { return p == "gateway/..." })),
+		quoted(leaves))
 	return b.String()
 }

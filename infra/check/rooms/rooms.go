@@ -1,7 +1,3 @@
-// Package rooms holds the import table of the repository: which package may import which. The check program, the import
-// test and the documents all use this one table.
-//
-// To allow an import, change the table here and run "go run ./infra/check -imports" for the documents.
 package rooms
 
 import (
@@ -14,9 +10,9 @@ import (
 // Module is the prefix of the import paths of this repository.
 const Module = "github.com/airlock-run/airlock/"
 
-// room maps a folder to the packages of this repository that the packages in it may import, besides the leaves and their
-// own subpackages. The longest folder that contains a package counts. An entry that ends in "/..." stands for a package and
-// everything below it; any other entry is one package.
+// room maps a folder to the packages of this repository that the packages in it may import, besides the leaves and
+// their own subpackages. The longest folder that contains a package counts. An entry that ends in "/..." stands for a
+// package and everything below it; any other entry is one package.
 //
 // Main packages and tests may import anything.
 var room = map[string][]string{
@@ -24,19 +20,20 @@ var room = map[string][]string{
 	"functions/execution": {},
 	"functions/runner":    {"functions/execution", "functions/webhook", "policy", "policy/audit", "sandbox"},
 	"functions/webhook":   {"functions/execution"},
-	"gateway":             {"gateway/...", "functions/execution", "functions/webhook", "policy", "policy/audit", "policy/scan"},
-	"infra":               {"infra/...", "functions/execution", "policy/audit"},
-	"policy":              {},
-	"policy/address":      {},
-	"policy/audit":        {},
-	"policy/deployment":   {"policy", "policy/internal/quote", "policy/scan"},
-	"policy/depth":        {},
-	"policy/outbound":     {},
-	"policy/scan":         {"policy/scan/...", "policy/internal/quote"},
-	"policy/scripttext":   {},
-	"policy/threat":       {},
-	"policy/toolname":     {},
-	"sandbox":             {"sandbox/..."},
+	"gateway": {"gateway/...", "functions/execution", "functions/webhook", "policy", "policy/audit",
+		"policy/scan"},
+	"infra":             {"infra/...", "functions/execution", "policy/audit"},
+	"policy":            {},
+	"policy/address":    {},
+	"policy/audit":      {},
+	"policy/deployment": {"policy", "policy/internal/quote", "policy/scan"},
+	"policy/depth":      {},
+	"policy/outbound":   {},
+	"policy/scan":       {"policy/scan/...", "policy/internal/quote"},
+	"policy/scripttext": {},
+	"policy/threat":     {},
+	"policy/toolname":   {},
+	"sandbox":           {"sandbox/..."},
 }
 
 // leaves are the packages that every room may import, so that no rule is written twice. They import only one another.
