@@ -1,9 +1,12 @@
-// Package lockdown takes from this process, for good, what a function process has no use for. It is the wall behind
-// the wasm wall: a guest that got out of its sandbox finds a process that can start no program, touch no other
-// process, and reach no file and no socket but what [Config] leaves it. A sealed process keeps the descriptors that
-// are open, and no call that takes a path or an address.
+// Package lockdown confines this process for good to what a function process needs. It is the wall behind the wasm
+// wall: a guest that escapes from its sandbox finds a process that can start no program, touch no other process, and
+// reach only the files and sockets that [Config] allows. A sealed process keeps its open descriptors and no call that
+// takes a path or an address.
 //
-// [Enforce] is called once, when everything is loaded. On Linux it stacks three walls, from kept pure-Go libraries
-// and without privileges: no_new_privs, Landlock (files, TCP ports, signals to others) and seccomp (system calls).
-// What the kernel lacks is reported, not an error: Lambda's kernel may have no Landlock. Elsewhere no wall stands.
+// [Enforce] is called once, after everything is loaded. On Linux it stacks three walls, from kept pure-Go libraries
+// and without privileges: no_new_privs, Landlock (files, TCP ports, signals to others) and seccomp (system calls). A
+// wall that the kernel lacks is reported and is no error: Lambda's kernel may have no Landlock. Other systems have no
+// walls.
+//
+// Packages process and wiring import it. Start with [Enforce].
 package lockdown

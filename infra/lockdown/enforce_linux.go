@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Enforce builds the walls around the whole process, every thread of it, for good. It is called once. An error means
-// that a wall that the kernel has could not be built, or that a folder of cfg does not exist: do not go on then.
-// Without an error the walls that could not be built are those in Walls.Missing.
+// Enforce builds the walls around all threads of the process for good. It is called once. It fails if a wall that the
+// kernel supports cannot be built or a folder of cfg does not exist; the process must not go on then. Walls.Missing
+// lists the walls that the kernel does not support.
 func Enforce(cfg Config) (Walls, error) {
 	w := Walls{Standing: []Wall{}, Missing: []Wall{}}
 	if cfg.Sealed && (len(cfg.Read)+len(cfg.Write)+len(cfg.Ports) > 0 || cfg.Network) {
@@ -41,18 +41,18 @@ func Enforce(cfg Config) (Walls, error) {
 		w.add(NoFiles, filtered)
 		w.add(NoSockets, filtered)
 	}
-	// Both kinds of wall set it on every thread; without either it would hold for one thread only.
+	// Both kinds of wall set it on every thread; without either it would apply to one thread only.
 	w.add(NoNewPrivs, filtered || abi >= 1)
 	return w, nil
 }
 
-// landlockABI is the version of Landlock that this kernel has; 0 is none.
+// landlockABI returns the kernel's version of Landlock; 0 means none.
 func landlockABI() int {
 	abi, err := ll.LandlockGetABIVersion()
 	if err != nil {
 		return 0 // the kernel does not know the call, or was started without Landlock
 	}
-	// As go-landlock: where scopes have the bug that erratum 2 mends, they are left alone.
+	// As in go-landlock: scopes with the bug of erratum 2 are not used.
 	errata, err := ll.LandlockGetErrata()
 	if abi >= scopesABI && (err != nil || errata&2 == 0) {
 		return scopesABI - 1
@@ -60,7 +60,7 @@ func landlockABI() int {
 	return abi
 }
 
-// noDumps keeps the memory of this process from being written to disk, or read by a process of the same user.
+// noDumps prevents the memory of this process from being written to disk or read by processes of the same user.
 func noDumps() error {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("forbid core dumps: %w", err)

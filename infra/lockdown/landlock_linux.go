@@ -5,17 +5,17 @@ import (
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 )
 
-// scopesABI is the version of Landlock that knows scopes.
+// scopesABI is the first version of Landlock with scopes.
 const scopesABI = 6
 
-// What the folders of Config allow. go-landlock's own RODirs and RWDirs allow to execute, too.
+// The rights on the folders of Config. go-landlock's RODirs and RWDirs would also allow execution.
 const (
 	reading = ll.AccessFSReadFile | ll.AccessFSReadDir
 	writing = reading | ll.AccessFSWriteFile | ll.AccessFSTruncate | ll.AccessFSMakeReg | ll.AccessFSMakeDir |
 		ll.AccessFSRemoveFile | ll.AccessFSRemoveDir
 )
 
-// restrict builds what the kernel has of Landlock. An ABI of 0 is none.
+// restrict builds the walls of Landlock that the kernel supports. An ABI of 0 means none.
 func restrict(cfg Config, abi int) error {
 	if abi < 1 {
 		return nil
@@ -40,16 +40,17 @@ func restrict(cfg Config, abi int) error {
 			rules = append(rules, landlock.ConnectTCP(port))
 		}
 	}
-	// One ruleset for everything: each further one would forbid moving files between folders.
+	// One ruleset for everything: another would forbid moving files between folders.
 	return all.BestEffort().Restrict(rules...)
 }
 
-// resolverFiles are what net reads to turn names into addresses.
+// resolverFiles returns the files that package net reads to resolve names.
 func resolverFiles() []string {
 	return []string{"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/services", "/etc/protocols"}
 }
 
-// certificateFolders are where crypto/x509 looks on the distributions it knows, and where their links lead.
+// certificateFolders returns the folders where crypto/x509 looks for certificates on known distributions, and their
+// link targets.
 func certificateFolders() []string {
 	return []string{
 		"/etc/ssl/certs", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted", "/system/etc/security/cacerts",

@@ -10,11 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// filter refuses, with EPERM, every system call that is not known to be needed, and of some the uses that are not.
+// filter returns the policies that refuse, with EPERM, every system call that is not known to be needed, and unneeded
+// uses of some.
 //
-// Each rule about arguments is a filter of its own; of all filters the kernel obeys the strictest. One filter would not
-// do: once go-seccomp-bpf has looked at an argument it compares that, not the number of the call, with the numbers of
-// the calls that follow, so that an argument could pass for an allowed call.
+// Each rule about arguments is a filter of its own; the kernel obeys the strictest. One filter would not do: once
+// go-seccomp-bpf has loaded an argument, it compares that, and not the number of the call, with the numbers of the
+// calls that follow, so that an argument could pass for an allowed call.
 func filter(cfg Config) error {
 	info, err := arch.GetInfo("")
 	if err != nil {
@@ -51,12 +52,12 @@ func filter(cfg Config) error {
 		policies = append(policies, seccomp.Policy{DefaultAction: seccomp.ActionAllow,
 			Syscalls: []seccomp.SyscallGroup{group}})
 	}
-	// Last, because it refuses to load filters.
+	// Last, because it refuses to load further filters.
 	policies = append(policies, seccomp.Policy{
 		DefaultAction: seccomp.ActionErrno,
 		Syscalls: []seccomp.SyscallGroup{
 			{Action: seccomp.ActionAllow, Names: known(names)},
-			// A C library that is told so uses clone, whose arguments can be looked at.
+			// A C library that gets this error uses clone, whose arguments can be checked.
 			{Action: seccomp.ActionErrno | seccomp.Action(unix.ENOSYS), Names: known([]string{"clone3"})},
 		},
 	})
@@ -71,13 +72,13 @@ func filter(cfg Config) error {
 	return nil
 }
 
-// use is what is refused of an allowed system call: each list of conditions is enough on its own.
+// A use is the refused part of an allowed system call: each list of conditions is sufficient.
 type use struct {
 	name string
 	when []seccomp.ArgumentConditions
 }
 
-// refused lists the uses that nothing here needs.
+// refused returns the uses that nothing here needs.
 func refused(cfg Config) []use {
 	self := uint64(os.Getpid())
 	const plain = unix.SOCK_NONBLOCK | unix.SOCK_CLOEXEC
@@ -93,7 +94,7 @@ func refused(cfg Config) []use {
 			{arg(0, seccomp.BitsNotSet, unix.CLONE_THREAD)},
 			{arg(0, seccomp.BitsSet, namespaces)},
 		}},
-		// Only IP, only as Go opens it; a protocol of its own could go around Landlock.
+		// Only IP, as Go opens it: another protocol could bypass Landlock.
 		{"socket", []seccomp.ArgumentConditions{
 			{arg(0, seccomp.NotEqual, unix.AF_INET), arg(0, seccomp.NotEqual, unix.AF_INET6)},
 			kinds,
@@ -102,19 +103,19 @@ func refused(cfg Config) []use {
 		// Signals to this process only.
 		{"kill", []seccomp.ArgumentConditions{{arg(0, seccomp.NotEqual, self)}}},
 		{"tgkill", []seccomp.ArgumentConditions{{arg(0, seccomp.NotEqual, self)}}},
-		// Own limits, and only to read them.
+		// Only reading the process's own limits.
 		{"prlimit64", []seccomp.ArgumentConditions{
 			{arg(0, seccomp.NotEqual, 0), arg(0, seccomp.NotEqual, self)},
 			{arg(2, seccomp.NotEqual, 0)},
 		}},
-		// A descriptor could send another process signals.
+		// A descriptor could send signals to another process.
 		{"fcntl", signalling(cfg)},
 		// Go names its memory areas.
 		{"prctl", []seccomp.ArgumentConditions{{arg(0, seccomp.NotEqual, unix.PR_SET_VMA)}}},
 	}
 }
 
-// signalling are the uses of fcntl that are refused. A sealed process has those that it needs and no others.
+// signalling returns the refused uses of fcntl. A sealed process has only those that it needs.
 func signalling(cfg Config) []seccomp.ArgumentConditions {
 	if cfg.Sealed {
 		var all seccomp.ArgumentConditions

@@ -1,11 +1,11 @@
 package lockdown
 
-// The system calls that a function process makes. Names that an architecture does not have are left out there. Not
-// among them, on purpose: everything that starts a program, becomes another user, mounts, traces or looks into
-// another process, changes modes, owners or attributes (Landlock does not govern those), loads code into the kernel,
-// or queues calls past these filters (io_uring).
+// The system calls that a function process makes. Names that an architecture lacks are skipped there. Excluded on
+// purpose: everything that starts a program, changes the user, mounts, traces or reads another process, changes
+// modes, owners or attributes (which Landlock does not govern), loads code into the kernel, or queues calls past
+// these filters (io_uring).
 
-// computing names what a Go program needs that computes.
+// computing returns the calls of a Go program that only computes.
 func computing() []string {
 	return []string{
 		// memory
@@ -24,9 +24,9 @@ func computing() []string {
 	}
 }
 
-// inherited names what works on a descriptor that is open, be it inherited or received, and can give the process no
-// other than those. A socket is read and written like a file; sendto, sendmsg and setsockopt are not here, because
-// they could lead a connected socket elsewhere, and hand descriptors over.
+// inherited returns the calls that work on open descriptors, inherited or received, and cannot create others. A
+// socket is read and written like a file; sendto, sendmsg and setsockopt are excluded, because they could redirect a
+// connected socket and pass descriptors on.
 func inherited() []string {
 	return []string{
 		"close", "close_range", "dup", "dup2", "dup3", "fcntl", "fstat", "ftruncate", "getpeername", "getsockname",
@@ -35,7 +35,7 @@ func inherited() []string {
 	}
 }
 
-// filing names what works on files, as far as Landlock lets them be reached.
+// filing returns the calls that work on files, as far as Landlock allows.
 func filing() []string {
 	return []string{
 		"access", "copy_file_range", "faccessat", "faccessat2", "fadvise64", "fallocate", "fdatasync", "flock", "fstatfs",
@@ -45,10 +45,10 @@ func filing() []string {
 	}
 }
 
-// connecting names what a connection to the Lambda Runtime API takes.
+// connecting returns the calls that a connection to the Lambda Runtime API needs.
 func connecting() []string {
 	return []string{"connect", "recvfrom", "sendmsg", "sendto", "setsockopt", "socket"}
 }
 
-// networking names what name resolution needs besides: Go tries out an address to learn which kinds this machine has.
+// networking returns the further calls of name resolution: Go tries an address to learn which kinds the machine has.
 func networking() []string { return []string{"bind", "recvmmsg", "sendmmsg"} }

@@ -1,21 +1,21 @@
 package lockdown
 
-// Config is what the process still needs. The zero value leaves it no files and no network.
+// Config lists what the process still needs. The zero value allows no files and no network.
 type Config struct {
-	// Read and Write are folders, which must exist: below Read files can be read, below Write also written, created,
-	// renamed and removed. Nothing can be executed anywhere.
+	// Read and Write are existing folders: files below Read can be read; files below Write can also be written,
+	// created, renamed and removed. Nothing can be executed anywhere.
 	Read, Write []string
-	// Ports are the TCP ports that may still be connected to, such as the Runtime API's.
+	// Ports are the TCP ports that the process may connect to, such as the Runtime API's.
 	Ports []uint16
-	// Sealed leaves it no files and no sockets but the descriptors that are open already: no call that takes a path or an
-	// address is let through. It goes with nothing else that is set.
+	// Sealed leaves only the open descriptors: no call that takes a path or an address passes. It excludes all other
+	// fields.
 	Sealed bool
-	// Network lets the process connect to every TCP port and use UDP, and read what name resolution and TLS need: the
-	// files of the resolver and the certificates. Listening stays refused.
+	// Network allows connections to every TCP port, UDP, and reading the files of the resolver and the certificates.
+	// Listening stays refused.
 	Network bool
 }
 
-// Wall is one thing that holds.
+// A Wall is one kind of confinement.
 type Wall string
 
 // The walls.
@@ -30,7 +30,7 @@ const (
 	NoFiles    Wall = "no files"         // none can be opened, looked at or removed
 )
 
-// Walls says which walls stand, and which the kernel lacks. It is for the start-up line.
+// Walls lists the walls that stand and those that the kernel lacks, for the start-up log.
 type Walls struct {
 	Standing []Wall
 	Missing  []Wall

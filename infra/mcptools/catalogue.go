@@ -18,7 +18,7 @@ const (
 	listing = 10 * time.Second
 )
 
-// Catalogue knows the tools that the attached servers have. It is safe for concurrent use.
+// A Catalogue holds the tools of the attached servers. It is safe for concurrent use.
 type Catalogue struct {
 	network http.RoundTripper
 	log     *slog.Logger
@@ -32,7 +32,7 @@ type Catalogue struct {
 	followed map[Server]*followed
 }
 
-// followed is a server that is asked for its tools.
+// followed is a server whose tools are listed.
 type followed struct {
 	server Server
 	secret string
@@ -41,8 +41,8 @@ type followed struct {
 	tools  []execution.Tool // belongs to the catalogue's lock
 }
 
-// Open asks every server for its tools, waits no longer than ctx for the answers, and asks again whenever the server
-// says that they have changed, and every minute, until Close. A server that does not answer keeps the tools it had.
+// Open lists the tools of every server, waiting no longer than ctx, and lists them again every minute and whenever a
+// server reports a change, until Close. A server that does not answer keeps its tools.
 func Open(ctx context.Context, servers *Servers, network http.RoundTripper, log *slog.Logger) *Catalogue {
 	c := &Catalogue{network: network, log: log, followed: map[Server]*followed{}, reading: make(chan struct{}, atOnce)}
 	c.running, c.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -50,8 +50,8 @@ func Open(ctx context.Context, servers *Servers, network http.RoundTripper, log 
 	return c
 }
 
-// Replace puts other servers in the place of those that there were. It asks those that are new, and waits no longer
-// than ctx for their answers; what is known of the others stays.
+// Replace replaces the servers. It lists the tools of new ones, waiting no longer than ctx, and keeps what is known
+// of the others.
 func (c *Catalogue) Replace(ctx context.Context, servers *Servers) {
 	c.mu.Lock()
 	c.servers = servers
@@ -84,13 +84,14 @@ func (c *Catalogue) Replace(ctx context.Context, servers *Servers) {
 	}
 }
 
-// Close asks no more.
+// Close stops listing.
 func (c *Catalogue) Close() {
 	c.stop()
 	c.done.Wait()
 }
 
-// Tools gives what is known, by server in their order. It never waits for a server. What it gives must not be changed.
+// Tools returns the known tools, by server in their order. It never waits for a server. Callers must not change the
+// result.
 func (c *Catalogue) Tools() []execution.Tool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,8 +102,8 @@ func (c *Catalogue) Tools() []execution.Tool {
 	return all
 }
 
-// follow keeps the tools of one server as they are. The session stays open to hear of changes; one that was lost is
-// opened anew at the next look.
+// follow keeps the tools of one server up to date. The session stays open for changes; a lost one is opened again at
+// the next look.
 func (c *Catalogue) follow(ctx context.Context, f *followed) {
 	defer f.stop()
 	changed := make(chan struct{}, 1)
@@ -135,7 +136,7 @@ func (c *Catalogue) follow(ctx context.Context, f *followed) {
 	leave(session)
 }
 
-// leave ends a session, and waits no longer than a moment: the server forgets it by itself.
+// leave ends a session, with a short wait: the server forgets it by itself.
 func leave(session *sdk.ClientSession) {
 	if session == nil {
 		return
@@ -153,7 +154,7 @@ func leave(session *sdk.ClientSession) {
 	}
 }
 
-// pause waits, and reports whether ctx is still good.
+// pause waits and reports whether ctx is still valid.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -165,8 +166,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// look lists a server's tools, over the session that there is or a new one. It gives the session to use next, nil
-// when that one is of no use.
+// look lists a server's tools, over the current session or a new one. It returns the session to use next, nil if the
+// current one is unusable.
 func (c *Catalogue) look(ctx context.Context, f *followed, session *sdk.ClientSession,
 	changed chan<- struct{}) (*sdk.ClientSession, error) {
 	ctx, cancel := context.WithTimeout(ctx, min(listing, f.server.Timeout))

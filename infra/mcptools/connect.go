@@ -20,8 +20,8 @@ const (
 	hidden     = "[secret]"
 )
 
-// connect opens a session. Its context bounds the opening alone. With changed, which may be nil, it listens besides,
-// and calls that whenever the server says that its tools have changed.
+// connect opens a session. ctx bounds the opening only. If changed is not nil, connect also listens and calls it
+// whenever the server reports that its tools have changed.
 func connect(ctx context.Context, server *Server, network http.RoundTripper,
 	changed func()) (*sdk.ClientSession, error) {
 	options := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}
@@ -45,7 +45,7 @@ func connect(ctx context.Context, server *Server, network http.RoundTripper,
 	return nil, fmt.Errorf("the server of %s does not speak the protocol", server.Namespace)
 }
 
-// brokenError is a request that the network lost, or that a server refused to take.
+// A brokenError is a request that the network lost or that a server refused.
 type brokenError struct {
 	err    error
 	status int
@@ -60,7 +60,7 @@ func (b *brokenError) Error() string {
 
 func (b *brokenError) Unwrap() error { return b.err }
 
-// told words it for guests. Why the network refused is in words for them already; what else went wrong there is not.
+// told returns the error for guests. A network refusal is already worded for them; other causes are not shown.
 func (b *brokenError) told(server *Server) error {
 	var refused interface {
 		error
@@ -110,7 +110,7 @@ func (a *authorized) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (s *Servers) hidden(server *Server) string { return s.secret(server.Secret) }
 
-// hide takes a secret out of what a server says.
+// hide removes a secret from a server's text.
 func hide(text, secret string) string {
 	if secret == "" {
 		return text
@@ -118,8 +118,8 @@ func hide(text, secret string) string {
 	return strings.ReplaceAll(text, secret, hidden)
 }
 
-// value makes a guest's value of a tool's result: its structured content; else its text, as the object or list that
-// it is the JSON of, or as it is; else the list of its content. A failure is an error with the text.
+// value returns a guest's value for a tool's result: its structured content, or its text, decoded if it is a JSON
+// object or list, or the list of its content. A failure is an error with the text.
 func value(result *sdk.CallToolResult, secret string) (json.RawMessage, error) {
 	var texts []string
 	for _, c := range result.Content {

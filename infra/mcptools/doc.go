@@ -1,12 +1,14 @@
-// Package mcptools makes the tools of Model Context Protocol servers the guest's, as namespace.method(params): the
+// Package mcptools gives guests the tools of Model Context Protocol servers as namespace.method(params). The
 // deployment attaches servers ([Parse]), the gateway lists their tools ([Catalogue]), and the function that runs an
 // execution calls them ([Servers.Begin]).
 //
-// The gateway keeps a session of its own with each server, to list its tools and to hear when they change; the list
-// of servers may be replaced meanwhile ([Catalogue.Replace]).
+// The gateway keeps a session with each server, to list its tools and to learn of changes; the list of servers may be
+// replaced at any time ([Catalogue.Replace]).
 //
-// A session for calls belongs to one execution: it is opened by the first call, used by those that follow, opened
-// anew when it was lost, and closed when the execution ends. What a server remembers of one guest no other guest
-// meets. A server's credential is known to the function and to nobody else: it is sent to the server's own origin
-// only, and where an answer repeats it, it is taken out.
+// A session for calls belongs to one execution: the first call opens it, later calls use it, a lost one is opened
+// again, and the end of the execution closes it. What a server remembers of one guest never reaches another. Only the
+// function knows a server's credential: it is sent to the server's own origin only, and removed from answers that
+// repeat it.
+//
+// Packages wiring, settings and process import it. Start with [Catalogue] and [Execution].
 package mcptools

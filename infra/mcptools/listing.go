@@ -24,14 +24,14 @@ const (
 	atOnce    = 4        // lists that are read at the same time
 )
 
-// Limits bound what the catalogue reads of a server. A stream on which a server tells of changes lasts an hour, or as
-// many bytes as any answer; the next look opens another. Connections to a host are not bounded: each of the servers
-// there, 64 at most, keeps one for its stream.
+// Limits returns the limits on reading from a server. A stream of changes lasts an hour, or as many bytes as any
+// answer; the next look opens another. Connections to a host are not limited: each of its servers, 64 at most, keeps
+// one for its stream.
 func Limits() outbound.Limits {
 	return outbound.Limits{Body: maxAnswer, Total: listing, Stream: time.Hour}
 }
 
-// list asks one server.
+// list lists one server's tools.
 func (c *Catalogue) list(ctx context.Context, f *followed, session *sdk.ClientSession) ([]execution.Tool, error) {
 	select {
 	case c.reading <- struct{}{}:
@@ -60,7 +60,7 @@ func (c *Catalogue) list(ctx context.Context, f *followed, session *sdk.ClientSe
 	return l.tools, nil
 }
 
-// list is what is taken of one server's tools.
+// list is the accepted part of one server's tools.
 type list struct {
 	server *Server
 	log    *slog.Logger
@@ -70,7 +70,7 @@ type list struct {
 	left   int // tools left out
 }
 
-// add takes a tool, or leaves it out. It reports whether there is room for more.
+// add adds a tool, or skips it. It reports whether there is room for more.
 func (l *list) add(t *sdk.Tool) bool {
 	if len(l.tools)+l.left == maxTools {
 		l.full("tools", maxTools)
@@ -104,7 +104,7 @@ func (l *list) full(what string, most int) {
 		what, most)
 }
 
-// toolOf makes a server's tool a guest's. What nobody would see in its description and its schemas is escaped.
+// toolOf returns a server's tool as a guest's. It escapes invisible characters in its description and schemas.
 func toolOf(server *Server, t *sdk.Tool) (execution.Tool, error) {
 	tool := execution.Tool{
 		Name: server.Namespace + ":" + t.Name, Description: toolname.Plain(clipTo(t.Description, maxText)),
@@ -125,7 +125,7 @@ func toolOf(server *Server, t *sdk.Tool) (execution.Tool, error) {
 	return tool, err
 }
 
-// schemaOf writes a schema; one that is larger than any that helps is left out, and the server checks by itself.
+// schemaOf returns a schema as JSON. It omits one that is too large to help; the server checks its input itself.
 func schemaOf(schema any) (json.RawMessage, error) {
 	if schema == nil {
 		return nil, nil

@@ -17,20 +17,20 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Server is a server that the deployment attaches.
+// A Server is a server that the deployment attaches.
 type Server struct {
-	// Namespace is the global that its tools are methods of.
+	// Namespace is the global whose methods are its tools.
 	Namespace string
 	// URL is its streamable HTTP endpoint.
 	URL string
-	// Secret names the secret that is sent to it; "" sends none. Header carries it: Authorization, as a bearer token, when
-	// it is empty.
+	// Secret is the name of the secret that is sent to it; "" sends none. Header carries it; if empty, Authorization
+	// does, as a bearer token.
 	Secret, Header string
-	// Timeout bounds one call, connecting included.
+	// Timeout bounds one call, including the connection.
 	Timeout time.Duration
 }
 
-// ID identifies what the server is: the same namespace with another URL or another credential is another server.
+// ID returns an identity of the server: the same namespace with another URL or credential is another server.
 func (s *Server) ID() string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{s.Namespace, s.URL, s.Secret, s.Header}, "\x00")))
 	return hex.EncodeToString(sum[:8])
@@ -57,8 +57,7 @@ type entry struct {
 	TimeoutMs float64 `json:"timeoutMs,omitempty"`
 }
 
-// Format writes a list that Parse gave, so that Parse gives it again. It takes less than 128 KiB, and so has room in a
-// variable of the environment.
+// Format returns a list of Parse as text for Parse. It is shorter than 128 KiB and so fits an environment variable.
 func Format(list []Server) string {
 	wire := make([]entry, len(list))
 	for i, s := range list {

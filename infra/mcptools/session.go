@@ -14,18 +14,18 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Servers are the attached servers and the secrets for them. It is safe for concurrent use.
+// Servers are the attached servers and their secrets. It is safe for concurrent use.
 type Servers struct {
 	list   []Server
 	secret func(name string) string
 }
 
-// New takes servers that Parse gave; secret gives a secret's value, "" where there is none.
+// New returns the servers of Parse; secret returns a secret's value, or "".
 func New(list []Server, secret func(name string) string) *Servers {
 	return &Servers{list: list, secret: secret}
 }
 
-// find gives the server of a tool "namespace:name", and the tool's own name there.
+// find returns the server of a tool "namespace:name", and the tool's name there.
 func (s *Servers) find(tool string) (*Server, string, bool) {
 	namespace, name, ok := strings.Cut(tool, ":")
 	for i := range s.list {
@@ -36,12 +36,12 @@ func (s *Servers) find(tool string) (*Server, string, bool) {
 	return nil, "", false
 }
 
-// Begin gives the calls of one execution. It must be closed.
+// Begin returns the calls of one execution. It must be closed.
 func (s *Servers) Begin() *Execution {
 	return &Execution{servers: s, open: map[string]*connection{}}
 }
 
-// Execution is what one execution has of the servers. It is safe for concurrent use.
+// An Execution holds the sessions of one execution. It is safe for concurrent use.
 type Execution struct {
 	servers *Servers
 
@@ -56,11 +56,11 @@ type connection struct {
 	err     error
 }
 
-// goodbye is how long closing a session may take.
+// goodbye bounds the closing of a session.
 const goodbye = time.Second
 
-// Tool gives how a tool is called over a network, and how long one call may take; ok is false when no attached server
-// has its namespace.
+// Tool returns how to call a tool over a network and the time that one call may take; ok is false if no server has
+// its namespace.
 func (e *Execution) Tool(name string) (over func(http.RoundTripper) func(context.Context,
 	json.RawMessage) (json.RawMessage, error), timeout time.Duration, ok bool) {
 	server, method, ok := e.servers.find(name)
@@ -74,7 +74,7 @@ func (e *Execution) Tool(name string) (over func(http.RoundTripper) func(context
 	}, server.Timeout, true
 }
 
-// Server identifies the server of a tool; "" when no attached server has its namespace.
+// Server identifies the server of a tool; "" if no server has its namespace.
 func (e *Execution) Server(tool string) string {
 	server, _, ok := e.servers.find(tool)
 	if !ok {
@@ -83,7 +83,7 @@ func (e *Execution) Server(tool string) string {
 	return server.ID()
 }
 
-// Close ends the sessions, and waits for no server longer than a second: it forgets a session by itself.
+// Close ends the sessions and waits at most a second for a server, which forgets a session by itself.
 func (e *Execution) Close() {
 	e.mu.Lock()
 	open := e.open
@@ -114,9 +114,9 @@ func (e *Execution) Close() {
 	}
 }
 
-// call calls a tool, over a session of the execution. A session that the server does not know any more is opened
-// again, once; a call that was lost in any other way may have been carried out, and is not made a second time. A
-// session outlives the connection that a call was lost on.
+// call calls a tool over a session of the execution. A session that the server has forgotten is opened again, once. A
+// call that was lost in any other way may have been carried out and is not repeated. A session outlives the
+// connection of a lost call.
 func (e *Execution) call(ctx context.Context, server *Server, method string, params json.RawMessage,
 	network http.RoundTripper) (json.RawMessage, error) {
 	for again := true; ; again = false {
@@ -147,7 +147,7 @@ func (e *Execution) call(ctx context.Context, server *Server, method string, par
 	}
 }
 
-// session gives the session with a server, which the first call opens for all.
+// session returns the session with a server, which the first call opens for all.
 func (e *Execution) session(ctx context.Context, server *Server, network http.RoundTripper) (*connection, error) {
 	e.mu.Lock()
 	c, opened := e.open[server.Namespace]
@@ -171,7 +171,7 @@ func (e *Execution) session(ctx context.Context, server *Server, network http.Ro
 	}
 }
 
-// drop has the next call open another session.
+// drop makes the next call open another session.
 func (e *Execution) drop(server *Server, c *connection) {
 	e.mu.Lock()
 	if e.open[server.Namespace] == c {

@@ -11,11 +11,10 @@ import (
 	"github.com/airlock-run/airlock/infra/records/s3records"
 )
 
-// known are the options of a bucket's URL.
+// known lists the options of a bucket's URL.
 const known = "kms, lock, retain, class, tag, spool and spool-bytes"
 
-// options reads what stands behind the ? of a bucket's URL into cfg. What its values mean, and which of them go
-// together, is for package s3records to say.
+// options reads the query of a bucket's URL into cfg. Package s3records checks the values and their combination.
 func options(query string, cfg *s3records.Config) error {
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -58,7 +57,7 @@ func options(query string, cfg *s3records.Config) error {
 	return nil
 }
 
-// period reads a time such as 90d, or 36h.
+// period reads a length of time such as 90d or 36h.
 func period(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.ParseUint(days, 10, 16); err == nil {

@@ -16,18 +16,18 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Store is an audit store with what its operators need. It is safe for concurrent use.
+// A Store is an audit store with the operations that operators need. It is safe for concurrent use.
 type Store interface {
 	audit.Store
 	io.Closer
-	// Verify checks every record against its hash, its chain and what the store knows about its writers.
+	// Verify checks every record against its hash, its chain, and what the store knows about its writers.
 	Verify(ctx context.Context) (audit.Report, error)
-	// VerifyAgainst is Verify that holds the chains against anchors too.
+	// VerifyAgainst is Verify that also checks the chains against anchors.
 	VerifyAgainst(ctx context.Context, anchors []audit.Anchor) (audit.Report, error)
 	// Heads returns the newest record of each writer that certainly exists, for an anchor.
 	Heads(ctx context.Context) ([]audit.Head, error)
-	// Each calls fn with the stored line of every record received at since or later, oldest day first, and with what is
-	// stored and is no record. The bytes are valid until fn returns.
+	// Each calls fn with the stored line of every record received at since or later, oldest day first, and with stored
+	// lines that are not records. The bytes are valid until fn returns.
 	Each(ctx context.Context, since time.Time, fn func(line []byte) error) error
 }
 
@@ -36,16 +36,16 @@ var (
 	_ Store = (*s3records.Store)(nil)
 )
 
-// Config is what the URL does not say. The zero value is ready for use.
+// Config configures a store beyond its URL. The zero value is ready for use.
 type Config struct {
 	// Key makes and checks the HMAC of every record; at least 16 bytes.
 	Key []byte
-	// Sync has a folder's records on the disk, not only with the kernel, when Append returns.
+	// Sync flushes a folder's records to disk before Append returns.
 	Sync bool
-	// S3 is the rest of what a bucket needs: endpoint, encryption, lock, spool. Its Bucket, Prefix, Key and Log come from
-	// the URL and from here.
+	// S3 holds the further settings of a bucket: endpoint, encryption, lock, spool. Its Bucket, Prefix, Key and Log
+	// come from the URL and from this Config.
 	S3 s3records.Config
-	// Log hears about recovery and retries; default: nobody.
+	// Log receives recovery and retries; the default discards them.
 	Log *slog.Logger
 }
 
@@ -81,7 +81,7 @@ func OpenReader(ctx context.Context, store string, cfg Config) (Store, error) {
 	return opened(filerecords.OpenReader(at.dir, filerecords.Config{Key: cfg.Key, Log: cfg.Log}))
 }
 
-// opened keeps a nil store from becoming a Store that is not nil.
+// opened returns a nil Store for a nil store.
 func opened[S Store](s S, err error) (Store, error) {
 	if err != nil {
 		return nil, err
@@ -96,8 +96,8 @@ func (c Config) bucket(at place) (s3records.Config, error) {
 	return cfg, err
 }
 
-// Folder gives the folder of this machine that the store writes to: its own, the spool of a bucket, or "" where a
-// bucket has none. The error says what is wrong with the URL.
+// Folder returns the local folder that the store writes to: its own, the spool of a bucket, or "" for a bucket
+// without one. It fails if the URL is invalid.
 func Folder(store string) (string, error) {
 	at, err := parse(store)
 	if err != nil || at.bucket == "" {
@@ -107,13 +107,13 @@ func Folder(store string) (string, error) {
 	return cfg.Spool, err
 }
 
-// place is a URL, taken apart.
+// place is a parsed URL.
 type place struct {
 	dir                   string
 	bucket, prefix, query string
 }
 
-// parse takes a URL, or the path of a folder.
+// parse parses a URL or the path of a folder.
 func parse(store string) (place, error) {
 	scheme, rest, isURL := strings.Cut(store, "://")
 	if !isURL {

@@ -15,21 +15,20 @@ import (
 	"github.com/airlock-run/airlock/policy/outbound"
 )
 
-// Access says how S3 is reached. Credentials come from where the AWS SDK finds them.
+// Access configures the connection to S3. Credentials come from the AWS SDK.
 type Access struct {
-	// Endpoint is the URL of something other than AWS; buckets are then addressed by path.
+	// Endpoint is the URL of a service other than AWS; buckets are then addressed by path.
 	Endpoint string
-	// Region overrides what the environment says.
+	// Region overrides the environment's.
 	Region string
-	// Attempts is how often a request is made before it counts as failed; AttemptTimeout bounds each of them. Both are
-	// required.
+	// Attempts is the number of attempts of a request; AttemptTimeout bounds each. Both are required.
 	Attempts       int
 	AttemptTimeout time.Duration
-	// HTTP carries the requests; default the SDK's client.
+	// HTTP sends the requests; the default is the SDK's client.
 	HTTP aws.HTTPClient
 }
 
-// Connect makes a client. A bare s3.Options would send no checksums; config.LoadDefaultConfig is the way.
+// Connect returns a client. A bare s3.Options would send no checksums; config.LoadDefaultConfig does.
 func Connect(ctx context.Context, a Access) (*s3.Client, error) {
 	options := []func(*config.LoadOptions) error{
 		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(limits(a.AttemptTimeout).Shape)),
@@ -63,8 +62,8 @@ func Connect(ctx context.Context, a Access) (*s3.Client, error) {
 	}), nil
 }
 
-// The bytes that are read of an object, which is at most a request or a record, and of any other answer: a list has
-// 1000 keys of 1 KiB, written as XML.
+// The limits on reading an object, which is at most a request or a record, and any other answer: a list has 1000 keys
+// of 1 KiB in XML.
 const (
 	maxObject = 96 << 20
 	maxAnswer = 8 << 20
@@ -74,7 +73,7 @@ func limits(attempt time.Duration) outbound.Limits {
 	return outbound.Limits{Body: maxAnswer, Total: attempt}
 }
 
-// bounded keeps the exchanges of a client within limits.
+// bounded applies limits to the exchanges of a client.
 type bounded struct {
 	limits outbound.Limits
 	next   aws.HTTPClient
@@ -89,12 +88,12 @@ func (b bounded) Do(r *http.Request) (*http.Response, error) {
 	return within.Bound(outbound.RoundTripperFunc(b.next.Do)).RoundTrip(r)
 }
 
-// OnTheWay are the codes of refusals of a request that was damaged or delayed on its way: it may be made again.
+// OnTheWay returns the error codes of requests that were damaged or delayed on their way and may be repeated.
 func OnTheWay() []string {
 	return []string{"BadDigest", "IncompleteBody", "InvalidDigest", "RequestTimeTooSkewed", "XAmzContentSHA256Mismatch"}
 }
 
-// retryFreely lets every request have its attempts: a bad minute must not use up the retries of the next.
+// retryFreely gives every request its attempts: a bad minute must not use up the retries of the next.
 type retryFreely struct{}
 
 func (retryFreely) GetToken(context.Context, uint) (func() error, error) {

@@ -1,5 +1,6 @@
-// Package s3objects keeps small documents in a bucket, for whatever of a deployment is neither a record nor a file:
-// inputs that are too large for an invocation, saved functions. Every object is sent with its CRC32 and read back
-// with it. Nothing is ever overwritten unseen: an object is made where there is none, or put in the place of the very
-// version that was read.
+// Package s3objects stores small documents in a bucket: state, anchors, and inputs that are too large for an
+// invocation. Every object is written and read with its CRC32. Nothing is overwritten blindly: an object is created
+// if there is none, or replaces the version that was read.
+//
+// The stores of package infra and package wiring import it. Start with [Store].
 package s3objects

@@ -16,19 +16,19 @@ import (
 )
 
 var (
-	// ErrMissing says that there is no object of that key.
+	// ErrMissing means that there is no object with the key.
 	ErrMissing = errors.New("there is no such object")
-	// ErrChanged says that the object is not the one that was read any more, or that there is one already.
+	// ErrChanged means that the object has changed since it was read, or exists already.
 	ErrChanged = errors.New("the object has changed meanwhile")
 )
 
-// Store is the objects below one prefix of a bucket. It is safe for concurrent use, by any number of processes.
+// A Store holds the objects below one prefix of a bucket. It is safe for concurrent use, by any number of processes.
 type Store struct {
 	bucket, prefix string
 	client         *s3.Client
 }
 
-// Open opens the store at a URL, s3://bucket/prefix. It asks S3 nothing yet. Attempts default to 4, of 20 s each.
+// Open returns the store at a URL, s3://bucket/prefix. It sends no request. Attempts default to 4 of 20 s each.
 func Open(ctx context.Context, url string, a Access) (*Store, error) {
 	rest, ok := strings.CutPrefix(url, "s3://")
 	bucket, prefix, _ := strings.Cut(rest, "/")
@@ -52,15 +52,14 @@ func Open(ctx context.Context, url string, a Access) (*Store, error) {
 	return &Store{bucket: bucket, prefix: prefix, client: client}, nil
 }
 
-// Create keeps body under a key that is not taken, and gives its tag; ErrChanged when another object is there. That
-// the first answer got lost and the second attempt met its own object is a success, and so is meeting one of the same
-// bytes.
+// Create stores body under a free key and returns its tag; ErrChanged means that the key is taken. It succeeds if an
+// earlier attempt whose answer was lost created the object, or if the object has the same bytes.
 func (s *Store) Create(ctx context.Context, key string, body []byte) (tag string, err error) {
 	for range conflicts {
 		if tag, err = s.put(ctx, key, body, ""); err == nil {
 			return tag, nil
 		}
-		// A server may refuse a large object before it has read it, and hang up: the refusal is lost then.
+		// A server may refuse a large object before it has read it and hang up, which loses the refusal.
 		silent := status(err) == 0 && !errors.Is(err, ErrChanged)
 		if !silent && !errors.Is(err, ErrChanged) {
 			return "", err
@@ -72,7 +71,7 @@ func (s *Store) Create(ctx context.Context, key string, body []byte) (tag string
 		case silent || !errors.Is(reading, ErrMissing):
 			return "", err
 		}
-		// It is not there: S3 refused only because something else went on at the same time (409), or it is gone again.
+		// The key is free: S3 refused because of a concurrent request (409), or the object was deleted meanwhile.
 		wait := time.NewTimer(10 * time.Millisecond)
 		select {
 		case <-wait.C:
@@ -84,11 +83,11 @@ func (s *Store) Create(ctx context.Context, key string, body []byte) (tag string
 	return "", fmt.Errorf("store object %q: others work on it all the time", key)
 }
 
-// conflicts is how often a key is tried that is not taken and cannot be had.
+// conflicts is the number of attempts at a key that is free and still refused.
 const conflicts = 50
 
-// Replace puts body in the place of the object that Get gave tag for, and gives the new tag; ErrChanged when another is
-// there by now, or none.
+// Replace replaces the object that Get returned tag for, and returns the new tag; ErrChanged means that it has
+// changed or is gone.
 func (s *Store) Replace(ctx context.Context, key string, body []byte, tag string) (string, error) {
 	return s.put(ctx, key, body, tag)
 }
@@ -114,8 +113,8 @@ func (s *Store) put(ctx context.Context, key string, body []byte, tag string) (s
 	return "", fmt.Errorf("store object %q: %w", key, err)
 }
 
-// Get gives the object of a key and the tag of what it is now; ErrMissing when there is none. One of more than most
-// bytes is an error.
+// Get returns an object and its tag; ErrMissing means that there is none. An object of more than most bytes is an
+// error.
 func (s *Store) Get(ctx context.Context, key string, most int64) (body []byte, tag string, err error) {
 	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: aws.String(s.prefix + key),
 		ChecksumMode: types.ChecksumModeEnabled})
@@ -135,7 +134,7 @@ func (s *Store) Get(ctx context.Context, key string, most int64) (body []byte, t
 	return body, aws.ToString(out.ETag), nil
 }
 
-// Delete takes an object away; one that is not there is no error.
+// Delete deletes an object, if there is one.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	if _, err := s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.bucket,
 		Key: aws.String(s.prefix + key)}); err != nil && status(err) != 404 {
@@ -144,8 +143,8 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// Erase takes an object away with nothing left of it, also in a bucket that keeps versions: the marker that Delete
-// leaves there would be passed by every List to come. Only for an object that was created once and never replaced.
+// Erase deletes an object without trace, also in a bucket with versions, where every later List would pass the marker
+// that Delete leaves. It is only for an object that was created once and never replaced.
 func (s *Store) Erase(ctx context.Context, key string) error {
 	head, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.bucket, Key: aws.String(s.prefix + key)})
 	if status(err) == 404 {
@@ -161,7 +160,7 @@ func (s *Store) Erase(ctx context.Context, key string) error {
 	return nil
 }
 
-// List gives at most limit keys that begin with a prefix and come after a key, in their order.
+// List returns at most limit keys with a prefix, after a key, in their order.
 func (s *Store) List(ctx context.Context, prefix, after string, limit int) ([]string, error) {
 	in := &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: aws.String(s.prefix + prefix),
 		MaxKeys: aws.Int32(int32(min(limit, 1000)))}
@@ -183,7 +182,7 @@ func (s *Store) List(ctx context.Context, prefix, after string, limit int) ([]st
 	return keys, nil
 }
 
-// Ready reports whether the bucket is there. A role that may not ask has its answer, too.
+// Ready returns an error if the bucket is not available. A role without the right to ask is fine.
 func (s *Store) Ready(ctx context.Context) error {
 	if _, err := s.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &s.bucket}); err != nil && status(err) != 403 {
 		return fmt.Errorf("bucket %q cannot be used: %w", s.bucket, err)
@@ -191,7 +190,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	return nil
 }
 
-// status gives the HTTP status of an answer; 0 when there was none.
+// status returns the HTTP status of an error; 0 if there was no answer.
 func status(err error) int {
 	var answer *awshttp.ResponseError
 	if errors.As(err, &answer) && answer.Response != nil {

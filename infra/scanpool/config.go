@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// Config says what a Pool runs. The zero value of every field is its default.
+// Config configures a Pool. The zero value of every field means its default.
 type Config struct {
 	// Command is the program and its arguments. Default: this program with the argument "scanner".
 	Command []string
 	// Env is the whole environment of the workers, as "NAME=value". Default none.
 	Env []string
-	// Workers is how many tasks may run at once; more wait. Default 2.
+	// Workers is the number of concurrent tasks; more wait. Default 2.
 	Workers int
-	// MaxAnswer is the size of an answer, in bytes, past which its worker is killed. Default 16 MiB.
+	// MaxAnswer is the size of an answer in bytes above which its worker is killed. Default 16 MiB.
 	MaxAnswer int
-	// Patience is how many times its processor time a task may take by the clock, on a busy machine. Default 10.
+	// Patience is the ratio of wall time to processor time that a task may take, on a busy machine. Default 10.
 	Patience int
-	// StartTimeout is how long a worker may take until it is ready. Default 10 s.
+	// StartTimeout bounds the start of a worker. Default 10 s.
 	StartTimeout time.Duration
-	// RenewAfter is the processor time after which a worker is replaced, between two tasks. Default 30 s.
+	// RenewAfter is the processor time after which a worker is replaced between two tasks. Default 30 s.
 	RenewAfter time.Duration
-	// Logger is told of workers that were killed or failed. Default: nothing is logged.
+	// Logger receives the workers that were killed or failed. Default: nothing is logged.
 	Logger *slog.Logger
 }
 

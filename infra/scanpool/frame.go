@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// maxFrame bounds a frame: more than the largest request, and more than any answer.
+// maxFrame bounds a frame; it exceeds the largest request and answer.
 const maxFrame = 64 << 20
 
 func writeFrame(w io.Writer, payload []byte) error {
@@ -19,7 +19,7 @@ func writeFrame(w io.Writer, payload []byte) error {
 	return err
 }
 
-// readFrame reads a frame of at most so many bytes. It returns io.EOF only between frames.
+// readFrame reads a frame of at most a number of bytes. It returns io.EOF only between frames.
 func readFrame(r io.Reader, most int) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

@@ -10,14 +10,14 @@ import (
 )
 
 var (
-	// ErrKilled says that the task exceeded its time, or ended its worker.
+	// ErrKilled means that the task exceeded its time or ended its worker.
 	ErrKilled = errors.New("scan pool: the task was stopped")
-	// ErrUnavailable says that no worker can be started.
+	// ErrUnavailable means that no worker can be started.
 	ErrUnavailable = errors.New("scan pool: no worker can be started")
 	errClosed      = errors.New("scan pool: closed")
 )
 
-// Pool is a bounded number of workers. It is safe for concurrent use.
+// A Pool is a bounded number of workers. It is safe for concurrent use.
 type Pool struct {
 	cfg    Config
 	places chan struct{}
@@ -52,7 +52,7 @@ func (p *Pool) Stats() Stats {
 	return out
 }
 
-// Warm starts one worker, so that the first task need not wait for it. The error says why none can be started.
+// Warm starts one worker, so that the first task need not wait. It fails if no worker can be started.
 func (p *Pool) Warm(ctx context.Context) error {
 	select {
 	case p.places <- struct{}{}:
@@ -68,8 +68,8 @@ func (p *Pool) Warm(ctx context.Context) error {
 	return nil
 }
 
-// Do has a worker answer a task within so much processor time. The error is ErrKilled when the task took more, or
-// ended its worker; ErrUnavailable when no worker starts; or the context's.
+// Do lets a worker answer a task within a processor time. The error is ErrKilled if the task exceeded it or ended its
+// worker, ErrUnavailable if no worker starts, or the context's.
 func (p *Pool) Do(ctx context.Context, task []byte, processor time.Duration) ([]byte, error) {
 	select {
 	case p.places <- struct{}{}:
@@ -118,7 +118,7 @@ func (p *Pool) take(ctx context.Context) (*worker, error) {
 	}
 	p.stats.Started++
 	p.mu.Unlock()
-	// Whoever asked for it may hang up: the next one finds it.
+	// The caller may hang up: the next one gets the worker.
 	w, err := start(context.WithoutCancel(ctx), p.cfg)
 	if err != nil {
 		p.mu.Lock()
@@ -138,7 +138,7 @@ func (p *Pool) take(ctx context.Context) (*worker, error) {
 	return w, nil
 }
 
-// release makes a worker idle again, or ends one that has worked long enough.
+// release makes a worker idle, or ends one that has worked long enough.
 func (p *Pool) release(w *worker) {
 	p.mu.Lock()
 	if keep := !p.closed && w.processor() < p.cfg.RenewAfter; keep {

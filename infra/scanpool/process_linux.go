@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attributes put a worker in a group of its own: a signal from the terminal does not reach it.
+// attributes returns a process group of its own, so that a terminal's signals do not reach the worker.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// processor returns the processor time that the worker has used so far; 0 when it has ended.
+// processor returns the processor time that the worker has used; 0 if it has ended.
 func (w *worker) processor() time.Duration {
 	const ofProcess = 2 // CPUCLOCK_SCHED of the whole process, as clock_getcpuclockid(3) makes it
 	var t unix.Timespec
@@ -21,15 +21,15 @@ func (w *worker) processor() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// The limits of a worker. A worker is renewed long before it has used its processor time.
+// The limits of a worker. It is renewed long before it has used its processor time.
 const (
 	maxData      = 512 << 20
 	maxProcessor = 120 // seconds
 	niceness     = 5
 )
 
-// Confine puts limits upon this process, for good: memory, processor time, no files written, and less of the
-// processor than processes that serve.
+// Confine limits this process for good: memory, processor time, no written files, and a lower priority than processes
+// that serve.
 func Confine() error {
 	for _, l := range []struct {
 		name     string
@@ -43,7 +43,7 @@ func Confine() error {
 			return fmt.Errorf("limit the %s: %w", l.name, err)
 		}
 	}
-	// Of the group, which is this process alone: of a process only one thread would be meant.
+	// For the group, which is this process alone: for a process it would affect one thread.
 	if err := unix.Setpriority(unix.PRIO_PGRP, 0, niceness); err != nil {
 		return fmt.Errorf("lower the priority: %w", err)
 	}

@@ -9,8 +9,8 @@ import (
 
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
-// processor is not known here: the clock alone stops a task.
+// processor returns 0: only the clock stops a task on this system.
 func (w *worker) processor() time.Duration { return 0 }
 
-// Confine does nothing here.
+// Confine does nothing on this system.
 func Confine() error { return nil }

@@ -5,9 +5,8 @@ import (
 	"io"
 )
 
-// Serve is the worker's side: it says that it is ready, with a line for the log, and has handle answer each task. It
-// returns nil when in ends, at once: a task that is being handled then is given up, so the caller should end the
-// process.
+// Serve serves as a worker: it reports that it is ready, with a line for the log, and answers each task with handle.
+// It returns nil as soon as in ends; a task that runs then is abandoned, so the caller should end the process.
 func Serve(in io.Reader, out io.Writer, ready string, handle func(task []byte) []byte) error {
 	if err := writeFrame(out, []byte(ready)); err != nil {
 		return err

@@ -12,17 +12,18 @@ import (
 )
 
 const (
-	// glance is how often the pool looks at the processor time of a task.
-	glance = 10 * time.Millisecond
-	// abandoned is the processor time that a task still gets whose caller has hung up: another worker would cost as much.
+	// sampling is how often the pool reads the processor time of a task.
+	sampling = 10 * time.Millisecond
+	// abandoned is the processor time that a task may still use after its caller has hung up: another worker would cost
+	// as much.
 	abandoned = 25 * time.Millisecond
-	// maxSaid is how much of what a worker prints is kept for the log.
+	// maxSaid bounds the output of a worker that is kept for the log.
 	maxSaid = 2 << 10
 )
 
 var errTime = errors.New("it took too much time")
 
-// worker is one process. It serves one task at a time.
+// A worker is one process. It serves one task at a time.
 type worker struct {
 	cmd    *exec.Cmd
 	tasks  *os.File
@@ -106,7 +107,7 @@ func (w *worker) receive(ctx context.Context, processor, clock, patience time.Du
 		payload, err := readFrame(w.answer, w.most)
 		got <- frame{payload, err}
 	}()
-	ticks := time.NewTicker(glance)
+	ticks := time.NewTicker(sampling)
 	defer ticks.Stop()
 	late := time.NewTimer(clock)
 	defer late.Stop()

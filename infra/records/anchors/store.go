@@ -22,27 +22,27 @@ import (
 const (
 	folder  = "anchors"
 	version = 1
-	// mostHeads bounds an anchor; the oldest writers go.
+	// mostHeads bounds an anchor; the oldest writers are dropped.
 	mostHeads = 100_000
 	mostBytes = 32 << 20
 	// contended is how often a document that others change is read again.
 	contended = 10
 )
 
-// ErrUnreadable says that there is an anchor and that it is not as it was written.
+// ErrUnreadable means that the anchor was altered.
 var ErrUnreadable = errors.New("the anchor is damaged or was altered")
 
-// Config says what a Store needs. Its zero value is ready for a folder.
+// Config configures a Store. The zero value is ready for a folder.
 type Config struct {
-	// Key is the chain key of the records, where they have one.
+	// Key is the chain key of the records, if they have one.
 	Key []byte
-	// Access says how S3 is reached.
+	// Access configures the S3 client.
 	Access s3objects.Access
 	// Now is the clock; default time.Now.
 	Now func() time.Time
 }
 
-// Store is the anchor of one store of records. It is safe for concurrent use, by any number of processes.
+// A Store is the anchor of one record store. It is safe for concurrent use, by any number of processes.
 type Store struct {
 	cfg     Config
 	records string
@@ -51,8 +51,8 @@ type Store struct {
 	objects *s3objects.Store // nil in a folder
 }
 
-// Open opens the anchor of the records at a URL in a state: a folder, or s3://bucket/prefix. It makes and asks
-// nothing yet.
+// Open returns the anchor of the records at a URL in a state: a folder, or s3://bucket/prefix. It creates and asks
+// nothing.
 func Open(ctx context.Context, state, records string, cfg Config) (*Store, error) {
 	if state == "" || records == "" {
 		return nil, errors.New("anchors: a state and a store of records are needed")
@@ -74,7 +74,7 @@ func Open(ctx context.Context, state, records string, cfg Config) (*Store, error
 	return s, nil
 }
 
-// document is an anchor as it is stored, before its sum.
+// document is a stored anchor before its sum.
 type document struct {
 	Version int       `json:"version"`
 	Records string    `json:"records"`
@@ -82,7 +82,7 @@ type document struct {
 	Heads   []string  `json:"heads"`
 }
 
-// Read returns the anchor; false where there is none.
+// Read returns the anchor, and false if there is none.
 func (s *Store) Read(ctx context.Context) (audit.Anchor, bool, error) {
 	doc, _, err := s.load(ctx)
 	if err != nil || doc == nil {
@@ -92,7 +92,7 @@ func (s *Store) Read(ctx context.Context) (audit.Anchor, bool, error) {
 	return a, err == nil, err
 }
 
-// Raise merges heads into the anchor. Heads that are not higher than those it has change nothing.
+// Raise merges heads into the anchor. Heads that are not higher change nothing.
 func (s *Store) Raise(ctx context.Context, heads []audit.Head) error {
 	if s.objects == nil {
 		unlock, err := s.lock()
@@ -126,8 +126,8 @@ func (s *Store) Raise(ctx context.Context, heads []audit.Head) error {
 	return errors.New("anchors: others change the anchor all the time")
 }
 
-// merge takes the higher head of each writer. Of two that name the same record differently the known one stays: it is
-// evidence.
+// merge returns the higher head of each writer. If two name the same record differently, it keeps the known one,
+// which is evidence.
 func merge(known, heads []audit.Head) (merged []audit.Head, raised bool) {
 	byWriter := map[string]audit.Head{}
 	for _, h := range known {
@@ -175,7 +175,7 @@ func (s *Store) parse(text []byte) (audit.Anchor, error) {
 	return a, nil
 }
 
-// Place says where the anchor is.
+// Place returns where the anchor is.
 func (s *Store) Place() string {
 	if s.objects != nil {
 		return folder + "/" + s.name + " in the state's bucket"
@@ -217,7 +217,7 @@ func (s *Store) save(ctx context.Context, doc []byte, tag string) error {
 	return nil
 }
 
-// lock keeps other gateways of this folder away. A process that dies gives it back.
+// lock excludes other gateways of this folder. A process that dies releases it.
 func (s *Store) lock() (unlock func(), err error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, err
@@ -237,7 +237,7 @@ func (s *Store) lock() (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil // closing gives the lock back
 }
 
-// replace puts a file on the disk as a whole: at any moment the old one or the new one is there.
+// replace replaces a file atomically.
 func replace(dir, name string, doc []byte) error {
 	temporary, err := os.CreateTemp(dir, name+".new-")
 	if err != nil {

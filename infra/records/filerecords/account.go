@@ -13,15 +13,14 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// account is what the folder says, apart from the records, about how far each writer went.
+// account is what the folder says, apart from the records, about how far each writer has come.
 type account struct {
 	heads    map[string]head // the newest known state of each writer
 	gaps     []audit.Gap
 	problems []audit.Problem
 }
 
-// account reads the heads of open writers and the ledger, in that order: a writer that ends meanwhile is in one of
-// them.
+// account reads the heads of open writers and then the ledger: a writer that ends meanwhile is in one of them.
 func (s *Store) account() (account, error) {
 	a := account{heads: map[string]head{}}
 	names, err := list(s.root, writersDir)
@@ -98,7 +97,8 @@ func (s *Store) readLedger(a *account) error {
 	})
 }
 
-// bounds tells the verifier about the writers: before was read before the records, after when their end was settled.
+// bounds gives the verifier the state of the writers: before was read before the records, after when their end was
+// settled.
 func bounds(v *audit.Verifier, before, after account) {
 	for _, g := range after.gaps {
 		v.Pruned(g)

@@ -10,8 +10,8 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Append stores a record. Nil means that it is in both layouts and part of this writer's chain; audit.ErrExists that
-// there was one with its id; any other error that it is not stored. ctx counts only before the work begins.
+// Append stores a record. Nil means that it is in both layouts and part of this writer's chain; audit.ErrExists means
+// that its ID is taken; any other error means that it is not stored. ctx counts only before the work begins.
 func (s *Store) Append(ctx context.Context, r audit.Record) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (s *Store) append(r audit.Record) error {
 	return err
 }
 
-// place brings a sealed record into both layouts, or into none.
+// place writes a sealed record to both layouts, or to none.
 func (s *Store) place(r audit.Sealed) error {
 	name := r.Day
 	d, err := s.day(name)
@@ -82,13 +82,13 @@ func (s *Store) place(r audit.Sealed) error {
 	s.prepare(name)
 	h.Done = true
 	if err := s.writeHead(h); err != nil {
-		// The record is whole and announced: the head without its confirmation says no less.
+		// The record is complete and announced: a head without confirmation says no less.
 		s.cfg.Log.Warn("the head file was not confirmed", "writer", s.writer, "error", err)
 	}
 	return nil
 }
 
-// publish fills the draft and gives it the record's name.
+// publish writes the draft and renames it to the record's name.
 func (s *Store) publish(d *day, draft draft, r audit.Sealed) error {
 	from := draftName(s.writer)
 	err := s.disk.write(draft.fd, from, r.Line, -1)
@@ -111,7 +111,7 @@ func (s *Store) publish(d *day, draft draft, r audit.Sealed) error {
 	return nil
 }
 
-// withdraw removes an object whose line could not be written. Until it has, the store takes no other record.
+// withdraw removes an object whose line could not be written. Until it succeeds, the store accepts no other record.
 func (s *Store) withdraw(d *day, id string) error {
 	day, name := d.name, objectName(id)
 	undo := func() error {
@@ -128,7 +128,7 @@ func (s *Store) withdraw(d *day, id string) error {
 	return nil
 }
 
-// writeHead fills the slot that does not hold the newest state.
+// writeHead writes the slot that does not hold the newest state.
 func (s *Store) writeHead(h head) error {
 	s.rev++
 	h.Rev = s.rev
@@ -136,8 +136,8 @@ func (s *Store) writeHead(h head) error {
 	return s.disk.write(s.headFD, s.writer+headSuffix, s.slots, (s.rev%2)*slotBytes)
 }
 
-// flush puts a file on the disk when the store is one that does. A disk that fails at it may have dropped what it was
-// given: from then on the store refuses, and the next opening looks at what is there.
+// flush flushes a file to disk if Config.Sync is set. A disk that fails at it may have lost data: from then on the
+// store refuses, and the next opening checks what is there.
 func (s *Store) flush(fd int, name string) error {
 	if !s.cfg.Sync {
 		return nil

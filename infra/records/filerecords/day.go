@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxOpenDays bounds the descriptors a store keeps: today, yesterday around midnight, and stragglers.
+// maxOpenDays bounds the open descriptors: today, yesterday around midnight, and stragglers.
 const maxOpenDays = 4
 
 // day is one day's folder of objects and its file of lines.
@@ -22,7 +22,7 @@ func (d *day) shut() {
 	d.log.shut()
 }
 
-// day gives the open day of that name, opening it when it is not, or when retention has taken it away since.
+// day returns an open day, opening it if necessary, also after retention has removed it.
 func (s *Store) day(name string) (*day, error) {
 	if d := s.days[name]; d != nil {
 		return d, nil
@@ -69,7 +69,7 @@ func (s *Store) forget(name string) {
 	}
 }
 
-// errGone says that the file was removed while it was open.
+// errGone means that the file was removed while it was open.
 var errGone = errors.New("the file was removed by retention")
 
 // appendFile is a file of lines that several processes append to.
@@ -98,8 +98,8 @@ func (s *Store) openAppend(at int, name string) (appendFile, error) {
 	return f, nil
 }
 
-// appendLine adds whole lines under the file's lock. Half a line at the end is first moved to the torn folder. After an
-// error the file is as it was; when even that fails, the half line is left for the next append to find.
+// appendLine appends whole lines under the file's lock. It first moves half a line at the end to the torn folder.
+// After an error the file is as it was; if even that fails, the next append finds the half line.
 func (s *Store) appendLine(f *appendFile, lines []byte) (at int64, err error) {
 	if err := s.disk.lock(f.fd, f.name, unix.LOCK_EX); err != nil {
 		return 0, err
@@ -158,7 +158,7 @@ func (s *Store) mend(f *appendFile, size int64) (int64, error) {
 	return end, nil
 }
 
-// lastLineEnd gives the offset after the last \n before size.
+// lastLineEnd returns the offset after the last \n before size.
 func lastLineEnd(fd int, name string, size int64) (int64, error) {
 	buf := make([]byte, 1)
 	for chunk := int64(1); size > 0; chunk = min(64<<10, chunk*256) {

@@ -13,7 +13,7 @@ import (
 // tests can fill the disk and kill the process between any two calls.
 type Interceptor func(call, path string, size int) error
 
-// ShortWrite makes a write stop after N bytes with Err.
+// A ShortWrite stops a write after N bytes with Err.
 type ShortWrite struct {
 	N   int
 	Err error
@@ -22,10 +22,11 @@ type ShortWrite struct {
 // Error implements error.
 func (e *ShortWrite) Error() string { return e.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *ShortWrite) Unwrap() error { return e.Err }
 
-// disk makes the system calls, relative to open folders, so that a process confined to the folder can go on using it.
+// disk makes the system calls, relative to open folders, so that a process that is confined to the folder can still
+// use it.
 type disk struct {
 	before Interceptor
 }
@@ -37,7 +38,7 @@ func (d disk) ask(call, path string, size int) error {
 	return d.before(call, path, size)
 }
 
-// op runs call after asking, again when a signal interrupts it, and dresses its error.
+// op asks the Interceptor, runs call, repeats it if a signal interrupts it, and wraps its error.
 func (d disk) op(name, path string, call func() error) error {
 	if err := d.ask(name, path, 0); err != nil {
 		return &fs.PathError{Op: name, Path: path, Err: err}
@@ -54,7 +55,7 @@ func (d disk) op(name, path string, call func() error) error {
 	}
 }
 
-// mkdir makes a folder unless it is there.
+// mkdir creates a folder unless it exists.
 func (d disk) mkdir(at int, path string) error {
 	err := d.op("mkdir", path, func() error { return unix.Mkdirat(at, path, 0o700) })
 	if errors.Is(err, unix.EEXIST) {
@@ -72,7 +73,7 @@ func (d disk) create(at int, path string, flags int) (fd int, err error) {
 	return fd, err
 }
 
-// open opens an existing file or folder. It changes nothing and is not asked about.
+// open opens an existing file or folder. It changes nothing, so the Interceptor is not asked.
 func open(at int, path string, flags int) (int, error) {
 	for {
 		fd, err := unix.Openat(at, path, flags|unix.O_CLOEXEC, 0)
@@ -86,7 +87,7 @@ func open(at int, path string, flags int) (int, error) {
 	}
 }
 
-// write appends b, or at a place when offset is not negative. After an error a part of it may be there.
+// write appends b, or writes at offset if that is not negative. After an error a part of it may be written.
 func (d disk) write(fd int, path string, b []byte, offset int64) error {
 	name := "write"
 	if offset >= 0 {
@@ -144,15 +145,15 @@ func (d disk) sync(fd int, path string) error {
 	return d.op("sync", path, func() error { return unix.Fsync(fd) })
 }
 
-// lock takes the lock of a file, waiting unless how has LOCK_NB.
+// lock locks a file, waiting unless how has LOCK_NB.
 func (d disk) lock(fd int, path string, how int) error {
 	return d.op("flock", path, func() error { return unix.Flock(fd, how) })
 }
 
-// unlock cannot fail on a descriptor that is open.
+// unlock unlocks a file, which cannot fail on an open descriptor.
 func unlock(fd int) { _ = unix.Flock(fd, unix.LOCK_UN) }
 
-// shut closes a descriptor. Its data has been checked by the writes before; nothing is buffered here.
+// shut closes a descriptor. Earlier writes have checked its data; nothing is buffered.
 func shut(fd int) { _ = unix.Close(fd) }
 
 func stat(fd int, path string) (unix.Stat_t, error) {

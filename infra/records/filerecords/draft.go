@@ -6,19 +6,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// draft is a file without a record's name yet. A store has at most one, always under the same name, so that recovery
-// knows what to remove.
+// A draft is a file that does not have its record's name yet. A store has at most one, always under the same name, so
+// that recovery knows what to remove.
 type draft struct {
 	day string
 	fd  int
 	err error
 }
 
-// draftName is where a writer makes its next record.
+// draftName returns the name of a writer's draft.
 func draftName(writer string) string { return "." + writer }
 
-// prepare makes the next draft while nobody waits: creating a file is the slowest part of an Append on some file
-// systems by far.
+// prepare creates the next draft while nobody waits: on some file systems, creating a file is by far the slowest part
+// of an Append.
 func (s *Store) prepare(day string) {
 	next := make(chan draft, 1)
 	s.next = next
@@ -30,7 +30,7 @@ func (s *Store) newDraft(day string) draft {
 	return draft{day: day, fd: fd, err: err}
 }
 
-// takeDraft gives an empty draft in that day's folder: the prepared one, when there is one that fits.
+// takeDraft returns an empty draft in a day's folder: the prepared one if it fits.
 func (s *Store) takeDraft(day string) (draft, error) {
 	if s.next != nil {
 		d := <-s.next

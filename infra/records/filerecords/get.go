@@ -11,8 +11,8 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Get reads the record with that id; audit.ErrNotFound when there is none, audit.ErrAltered when what is there is not
-// what was written. An id with its time in it costs one file; any other a look into every day.
+// Get returns the record with an ID; audit.ErrNotFound means that there is none, audit.ErrAltered that it was
+// changed. An ID with its time in it costs one file, any other a look into every day.
 func (s *Store) Get(ctx context.Context, id string) (audit.Record, error) {
 	if err := ctx.Err(); err != nil {
 		return audit.Record{}, err
@@ -27,7 +27,7 @@ func (s *Store) Get(ctx context.Context, id string) (audit.Record, error) {
 	return audit.Decode(line)
 }
 
-// Line reads the stored bytes of a record, unproved.
+// Line returns the stored bytes of a record without checking them.
 func (s *Store) Line(id string) ([]byte, error) {
 	if !audit.ValidID(id) {
 		return nil, audit.ErrNotFound
@@ -60,7 +60,7 @@ func (s *Store) Line(id string) ([]byte, error) {
 	return nil, audit.ErrNotFound
 }
 
-// listDays gives the days that have a file of lines, oldest first.
+// listDays returns the days with a file of lines, oldest first.
 func (s *Store) listDays() ([]string, error) {
 	names, err := list(s.root, ".")
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// The file of an open writer holds two slots, written in turn, so that one of them is whole at any moment.
+// The file of an open writer holds two slots that are written in turn, so that one of them is always complete.
 const (
 	slotBytes = 1024
 	headBytes = 2 * slotBytes
 )
 
-// head is the state of one writer. While done is false the record Seq is announced and may not exist; the writer's last
-// certain record is then Seq-1 with hash Prev.
+// A head is the state of one writer. While done is false, record Seq is announced and may not exist; the writer's
+// last certain record is then Seq-1 with hash Prev.
 type head struct {
 	Rev    int64  `json:"rev"`
 	Writer string `json:"writer"`
@@ -30,7 +30,7 @@ type head struct {
 	Done bool  `json:"done"`
 }
 
-// certain gives the newest record that surely exists, and its id where the head has it.
+// certain returns the newest record that certainly exists, and its ID if the head has it.
 func (h head) certain() (last audit.Head, id string) {
 	if h.Done || h.Seq == 0 {
 		return audit.Head{Writer: h.Writer, Seq: h.Seq, Hash: h.Hash}, h.ID
@@ -38,7 +38,7 @@ func (h head) certain() (last audit.Head, id string) {
 	return audit.Head{Writer: h.Writer, Seq: h.Seq - 1, Hash: h.Prev}, ""
 }
 
-// appendSlot writes h as one slot: JSON, its sum, padding and a line end.
+// appendSlot appends h as one slot: JSON, its sum, padding and a line end.
 func appendSlot(b []byte, h head, key []byte) []byte {
 	start := len(b)
 	b = append(b, `{"rev":`...)
@@ -66,7 +66,7 @@ func appendSlot(b []byte, h head, key []byte) []byte {
 	return append(b, '\n')
 }
 
-// readHead gives the newer whole slot.
+// readHead returns the newer complete slot.
 func readHead(b, key []byte) (head, error) {
 	var newest head
 	found := false

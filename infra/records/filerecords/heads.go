@@ -9,8 +9,8 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Heads returns the newest record of each writer that certainly exists, sorted by writer, without the chains that
-// retention has taken whole. They are what an anchor holds: a later state of the folder has them all.
+// Heads returns the newest certain record of each writer, sorted by writer, without the chains that retention has
+// removed whole. An anchor holds them: a later state of the folder has them all.
 func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 	s.life.RLock()
 	defer s.life.RUnlock()

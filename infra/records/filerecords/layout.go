@@ -20,7 +20,7 @@ const (
 
 func logName(day string) string { return logPrefix + day + logSuffix }
 
-// logDay gives the day of a day's file by its name, or "".
+// logDay returns the day of a day's file by its name, or "".
 func logDay(name string) string {
 	day, ok := strings.CutPrefix(name, logPrefix)
 	if !ok {

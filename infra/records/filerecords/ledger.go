@@ -18,7 +18,7 @@ const (
 	kindPruned = "pruned" // retention took a writer's records From to Seq, the last of them with Hash
 )
 
-// entry is one line of the ledger. Its Prev is the sum of the line before it.
+// An entry is one line of the ledger. Its Prev is the sum of the line before it.
 type entry struct {
 	Kind   string    `json:"kind"`
 	Writer string    `json:"writer"`
@@ -32,7 +32,7 @@ type entry struct {
 	Sum    string    `json:"sum,omitempty"` // set by reading
 }
 
-// endWriter writes down where a writer stopped and removes its head file. Done twice, it says the same twice.
+// endWriter records where a writer stopped and removes its head file. Repeating it is harmless.
 func (s *Store) endWriter(writer string, last audit.Head, id string) error {
 	if last.Seq > 0 {
 		if err := s.enter(entry{Kind: kindEnd, Writer: writer, Seq: last.Seq, Hash: last.Hash, ID: id}); err != nil {
@@ -89,7 +89,7 @@ func (s *Store) enter(entries ...entry) error {
 	return s.flush(ledger.fd, ledgerName)
 }
 
-// sumIn gives the sum that a line carries.
+// sumIn returns the sum in a line.
 func sumIn(line []byte) string {
 	var e entry
 	if json.Unmarshal(line, &e) != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// file reads a descriptor without moving its offset.
+// A file reads a descriptor without moving its offset.
 type file struct {
 	fd   int
 	name string
@@ -30,8 +30,8 @@ func (f file) ReadAt(b []byte, offset int64) (int, error) {
 	return int(n), nil
 }
 
-// eachLine calls fn with every whole line from offset on, its \n included, and the offset after it. An unfinished last
-// line is left out. The bytes are valid until fn returns.
+// eachLine calls fn with every whole line from offset on, including its \n, and the offset after it. It skips an
+// unfinished last line. The bytes are valid until fn returns.
 func eachLine(f file, offset int64, fn func(line []byte, next int64) error) error {
 	if offset >= f.size {
 		return nil
@@ -56,23 +56,23 @@ func eachLine(f file, offset int64, fn func(line []byte, next int64) error) erro
 	return sc.Err()
 }
 
-// backward yields the whole lines of a file from its end to its beginning.
+// backward reads the whole lines of a file from its end to its beginning.
 type backward struct {
 	file
 	buf []byte // bytes [start, start+len(buf)) of the file; what follows them has been given out
 	off int64
 }
 
-// newBackward starts before end; when end is not the end of a line, with the last line that ended before it.
+// newBackward starts before end, at the last line that ended there or earlier.
 func newBackward(f file, end int64) (*backward, error) {
 	end, err := lastLineEnd(f.fd, f.name, min(end, f.size))
 	return &backward{file: f, off: end}, err
 }
 
-// pos is where the lines not given out yet end.
+// pos returns where the lines that were not returned yet end.
 func (b *backward) pos() int64 { return b.off + int64(len(b.buf)) }
 
-// next gives the previous line, without its \n, and its offset; io.EOF at the beginning of the file. The bytes are
+// next returns the previous line without its \n, and its offset; io.EOF at the beginning of the file. The bytes are
 // valid until the next call.
 func (b *backward) next() (line []byte, offset int64, err error) {
 	for {

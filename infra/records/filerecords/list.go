@@ -18,13 +18,13 @@ import (
 const (
 	defaultLimit = 50
 	maxLimit     = 500
-	// maxScan bounds what one List reads; it then answers with a short page and a cursor to go on from.
+	// maxScan bounds what one List reads; it then returns a short page and a cursor.
 	maxScan = 256 << 20
 )
 
-// List gives records newest first, by the time they were received. It reads the days' files backwards: no index. A page
-// may hold fewer records than asked for, even none, and have a Next all the same, when few match a filter; records that
-// arrive meanwhile shift nothing. A line that is not a record is passed over: naming it is the work of Verify.
+// List returns records newest first, by the time they were received. It reads the days' files backwards, without an
+// index. A page may hold fewer records than asked for, even none, and still have a Next if few match a filter;
+// records that arrive meanwhile shift nothing. It skips lines that are not records: Verify names them.
 func (s *Store) List(ctx context.Context, q audit.Query) (audit.Page, error) {
 	c, err := parseCursor(q.Cursor)
 	if err != nil {

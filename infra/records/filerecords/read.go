@@ -28,7 +28,7 @@ func readAt(fd int, name string, b []byte, offset int64) error {
 	return nil
 }
 
-// openFile opens a file of lines for reading, and nothing else that may stand in its place: opening a pipe would wait.
+// openFile opens a file of lines for reading, and nothing else in its place: opening a pipe would block.
 func openFile(at int, name string) (fd int, size int64, err error) {
 	fd, err = open(at, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK)
 	if err != nil {
@@ -61,7 +61,7 @@ func readFile(at int, name string) ([]byte, error) {
 	return b, readAt(fd, name, b, 0)
 }
 
-// list gives the names in a folder, in no order.
+// list returns the names in a folder, in no order.
 func list(at int, name string) ([]string, error) {
 	fd, err := open(at, name, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {

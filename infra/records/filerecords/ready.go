@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readyFor is how long Ready believes that nothing has changed: whoever asks often does not keep the disk busy.
+// readyFor is how long Ready caches its result, so that frequent probes do not keep the disk busy.
 const readyFor = time.Second
 
-// Ready reports whether a record could be stored now: it writes as much to the folder as a small record takes, reads
-// it back, and removes it. That it could may be a second ago.
+// Ready returns an error if a record cannot be stored now. It writes as much as a small record takes, reads it back,
+// and removes it. Its result may be a second old.
 func (s *Store) Ready(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	return err
 }
 
-// readBack reports whether a file holds what was written to it.
+// readBack returns an error unless a file holds what was written to it.
 func readBack(fd int, text []byte) error {
 	back := make([]byte, len(text))
 	for read := 0; read < len(back); {
@@ -57,7 +57,7 @@ func readBack(fd int, text []byte) error {
 	return nil
 }
 
-// probe leaves nothing behind that another opening would not remove.
+// probe writes a file and removes it. Another opening would remove what a kill leaves.
 func (s *Store) probe() error {
 	name := s.writer + freshSuffix
 	fd, err := s.disk.create(s.wrs, name, unix.O_RDWR|unix.O_TRUNC)

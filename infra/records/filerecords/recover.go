@@ -11,8 +11,8 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// recover finishes what writers left that are no more. One that cannot be finished now is left as it is, for the next
-// opening or for Verify; it stands in nobody's way.
+// recover finishes what dead writers left. One that cannot be finished now is left for the next opening or for
+// Verify; it blocks nobody.
 func (s *Store) recover() error {
 	names, err := list(s.wrs, ".")
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Store) recover() error {
 	return nil
 }
 
-// bury calls fn with a writer's file when nobody holds its lock, that is, when its process is dead.
+// bury calls fn with a writer's file if nobody holds its lock, so that its process is dead.
 func (s *Store) bury(name string, fn func(fd int) error) error {
 	fd, err := open(s.wrs, name, unix.O_RDWR|unix.O_NOFOLLOW)
 	if errors.Is(err, unix.ENOENT) {
@@ -86,7 +86,7 @@ func (s *Store) finish(writer string, fd int) error {
 	return s.endWriter(writer, last, id)
 }
 
-// clearDraft removes the draft that a dead writer had ready.
+// clearDraft removes a dead writer's draft.
 func (s *Store) clearDraft(h head) error {
 	if !isDay(h.Day) || !audit.ValidID(h.ID) {
 		return fmt.Errorf("its head names day %.20q and id %.40q", h.Day, h.ID)
@@ -98,8 +98,8 @@ func (s *Store) clearDraft(h head) error {
 	return err
 }
 
-// complete reports whether the announced record was made, that is, whether its object has its name, and sees to its
-// line then.
+// complete reports whether the announced record exists, that is, whether its object has its name, and then writes its
+// line if it is missing.
 func (s *Store) complete(h head) (bool, error) {
 	object, err := readFile(s.objs, dayPrefix+h.Day+"/"+objectName(h.ID))
 	if errors.Is(err, unix.ENOENT) {

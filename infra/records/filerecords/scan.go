@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Days gives the UTC days (2006-01-02) that have records, oldest first.
+// Days returns the UTC days (2006-01-02) with records, oldest first.
 func (s *Store) Days(ctx context.Context) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -24,9 +24,9 @@ func (s *Store) Days(ctx context.Context) ([]string, error) {
 	return s.listDays()
 }
 
-// Lines calls fn with the stored lines of a day, in the order in which they were written, from offset on, and with the
-// offset after each: who remembers it reads on from there later. Lines are only ever added. The bytes end with \n and
-// are valid until fn returns. A day without records has no lines.
+// Lines calls fn with the stored lines of a day in the order of writing, from offset on, and with the offset after
+// each, from which a later call may continue. Lines are only ever appended. The bytes end with \n and are valid until
+// fn returns. A day without records has no lines.
 func (s *Store) Lines(ctx context.Context, day string, offset int64, fn func(line []byte, next int64) error) error {
 	s.life.RLock()
 	defer s.life.RUnlock()
@@ -52,8 +52,8 @@ func (s *Store) Lines(ctx context.Context, day string, offset int64, fn func(lin
 	})
 }
 
-// Each calls fn with the stored line of every record received at since or later, day by day, and with lines that are no
-// records.
+// Each calls fn with the stored line of every record received at since or later, day by day, and with lines that are
+// not records.
 func (s *Store) Each(ctx context.Context, since time.Time, fn func(line []byte) error) error {
 	days, err := s.Days(ctx)
 	if err != nil {

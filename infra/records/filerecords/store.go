@@ -16,29 +16,29 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// ErrClosed is what a store answers after Close.
+// ErrClosed is the error of a closed store.
 var ErrClosed = errors.New("the record store is closed")
 
 var errReader = errors.New("the record store was opened for reading only")
 
-// Config says how a Store keeps records. The zero value is ready for use.
+// Config configures a Store. The zero value is ready for use.
 type Config struct {
-	// Sync has Append return only when the record is on the disk, not merely with the kernel.
+	// Sync flushes the record to disk before Append returns.
 	Sync bool
-	// Key, when set, adds an HMAC to every record, head and ledger line. At least 16 bytes, the same for every process,
-	// from the folder's first record on.
+	// Key, if set, adds an HMAC to every record, head and ledger line. It has at least 16 bytes and is the same for
+	// every process from the folder's first record on.
 	Key []byte
-	// Now is the clock for retention and for the ids of writers; default time.Now.
+	// Now is the clock of retention and of writer IDs; default time.Now.
 	Now func() time.Time
-	// Entropy makes the ids of writers unique; default crypto/rand.
+	// Entropy is the randomness of writer IDs; default crypto/rand.
 	Entropy io.Reader
-	// Log hears about what recovery found; default: nobody.
+	// Log receives what recovery found; the default discards it.
 	Log *slog.Logger
 	// Intercept is for tests: see [Interceptor].
 	Intercept Interceptor
 }
 
-// Store is a folder of records. It is safe for concurrent use; its appends are made one after the other.
+// A Store is a folder of records. It is safe for concurrent use and appends one record after the other.
 type Store struct {
 	cfg  Config
 	dir  string
@@ -67,8 +67,8 @@ type Store struct {
 
 var _ audit.Store = (*Store)(nil)
 
-// Open opens the folder for reading and writing, making it if need be, and finishes what killed writers left. It
-// refuses a folder that it cannot write to.
+// Open opens a folder for reading and writing, creates it if necessary, and finishes what killed writers left. It
+// fails if the folder is not writable.
 func Open(dir string, cfg Config) (*Store, error) {
 	s, err := configure(dir, cfg)
 	if err != nil {
@@ -144,7 +144,8 @@ func (s *Store) folder(name string) (int, error) {
 	return open(s.root, name, unix.O_RDONLY|unix.O_DIRECTORY)
 }
 
-// newWriter makes this opening's head file. It gets its lock before it gets its name, so that nobody takes it for dead.
+// newWriter creates this opening's head file. The file is locked before it gets its name, so that nobody takes its
+// writer for dead.
 func (s *Store) newWriter() error {
 	entropy := s.cfg.Entropy
 	if entropy == nil {
@@ -188,7 +189,7 @@ func (s *Store) newWriter() error {
 	}
 }
 
-// Close ends this opening: its writer's last record goes to the ledger. Reading and writing fail afterwards.
+// Close ends this opening and enters its writer's last record in the ledger. Reading and writing fail afterwards.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,7 +207,7 @@ func (s *Store) Close() error {
 	return err
 }
 
-// settle takes back what a failed Append left and ends the writer.
+// settle removes what a failed Append left and ends the writer.
 func (s *Store) settle() error {
 	if s.undo != nil {
 		if err := s.undo(); err != nil {

@@ -15,12 +15,12 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Verify reads every record in both layouts and compares: each with its hash, with its chain, with the writer's own
-// account of how far it went, and the layouts with each other. It may run while records are written, and it writes
-// nothing. The error is for a folder that cannot be read; what is wrong with the records is in the report.
+// Verify reads every record in both layouts and compares each with its hash, its chain, its writer's own account, and
+// the other layout. It may run while records are written, and it writes nothing. It fails only if the folder cannot
+// be read; the report names what is wrong with the records.
 func (s *Store) Verify(ctx context.Context) (audit.Report, error) { return s.VerifyAgainst(ctx, nil) }
 
-// VerifyAgainst is Verify that holds the chains against anchors too.
+// VerifyAgainst verifies the chains against anchors too.
 func (s *Store) VerifyAgainst(ctx context.Context, anchors []audit.Anchor) (audit.Report, error) {
 	s.life.RLock()
 	defer s.life.RUnlock()
@@ -80,7 +80,7 @@ func (s *Store) verify(ctx context.Context, anchors []audit.Anchor) (report audi
 	return c.v.Report(true), len(end.gaps) != len(after.gaps), err
 }
 
-// allDays gives the days that either layout has, oldest first.
+// allDays returns the days of either layout, oldest first.
 func (s *Store) allDays() ([]string, error) {
 	days, err := s.listDays()
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Store) allDays() ([]string, error) {
 	return slices.Compact(days), nil
 }
 
-// check is one verification on its way.
+// check is a verification in progress.
 type check struct {
 	store  *Store
 	v      *audit.Verifier
@@ -150,7 +150,7 @@ func (c *check) day(ctx context.Context, day string, size int64) error {
 	return nil
 }
 
-// log reads the day's lines, up to a size that was there before the heads were read.
+// log reads the day's lines, up to a size that was reached before the heads were read.
 func (c *check) log(ctx context.Context, day string, size int64) error {
 	name := logName(day)
 	fd, _, err := openFile(c.store.root, name)

@@ -13,8 +13,8 @@ import (
 // maxHeld bounds the window, and with it the length of a cursor.
 const maxHeld = 64
 
-// window puts records into the order of their times. The file has them in the order in which they ended, so a record
-// may be given out once an earlier line is known to have ended before it began: no other can be newer.
+// A window sorts records by their times. The file has them in the order in which they ended, so a record may be
+// returned once an earlier line is known to have ended before it began: no other can be newer.
 type window struct {
 	rows  []row     // oldest first
 	ended time.Time // when the record read last ended
@@ -57,7 +57,7 @@ func (w *window) offsets() []int64 {
 	return all
 }
 
-// ended is when a record was about to be stored, as well as it tells.
+// ended returns when a record was about to be stored, as well as it is known.
 func ended(r audit.Record) time.Time {
 	ms := r.DurationMs
 	for _, step := range r.Custody {
@@ -66,8 +66,8 @@ func ended(r audit.Record) time.Time {
 	return r.Time.Add(time.Duration(ms * float64(time.Millisecond)))
 }
 
-// cursor is a place in the walk: the lines of Day before Low are still to come, and of those after it only the ones
-// that begin at Held.
+// A cursor is a position in the walk: the lines of Day before Low are still to come, and of those after it only the
+// ones that begin at Held.
 type cursor struct {
 	Day  string  `json:"d"`
 	Low  int64   `json:"l"`

@@ -2,5 +2,5 @@ package s3test
 
 import "syscall"
 
-// dieWithParent keeps the server from outliving a killed test.
+// dieWithParent returns attributes that end the server with the test.
 func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

@@ -4,5 +4,5 @@ package s3test
 
 import "syscall"
 
-// dieWithParent has no means here.
+// dieWithParent returns nil: this system cannot do it.
 func dieWithParent() *syscall.SysProcAttr { return nil }

@@ -22,7 +22,7 @@ import (
 
 const program = "versitygw-v1.8.0"
 
-// Environment is what makes the AWS SDK take the server's credentials, and no others of this machine.
+// Environment returns variables that make the AWS SDK use the server's credentials and ignore those of this machine.
 func Environment() []string {
 	return []string{
 		"AWS_ACCESS_KEY_ID=" + accessKey, "AWS_SECRET_ACCESS_KEY=" + secretKey, "AWS_REGION=us-east-1",
@@ -32,7 +32,7 @@ func Environment() []string {
 
 const accessKey, secretKey = "tester", "tester-secret"
 
-// Server is a running server. Stop must be called.
+// A Server is a running server. Stop must be called.
 type Server struct {
 	// Endpoint is its URL.
 	Endpoint string
@@ -42,7 +42,7 @@ type Server struct {
 // Stop ends the server and removes what it stored.
 func (s *Server) Stop() { s.stop() }
 
-// MustStart is Start for the beginning of a test program, which ends when there is no server.
+// MustStart starts a server for a test program, and exits if that fails.
 func MustStart() *Server {
 	s, err := Start()
 	if err != nil {
@@ -52,7 +52,7 @@ func MustStart() *Server {
 	return s
 }
 
-// SetEnvironment gives this program the server's credentials (Environment).
+// SetEnvironment sets the variables of Environment in this process.
 func SetEnvironment() {
 	for _, pair := range Environment() {
 		name, value, _ := strings.Cut(pair, "=")
@@ -62,7 +62,7 @@ func SetEnvironment() {
 	}
 }
 
-// Start builds the server, once for all test runs, starts it and returns when it answers.
+// Start builds the server once for all test runs, starts it, and returns when it answers.
 func Start() (*Server, error) {
 	path, err := build()
 	if err != nil {
@@ -113,7 +113,7 @@ func Start() (*Server, error) {
 	}
 }
 
-// build gives the path of the server.
+// build returns the path of the server program.
 func build() (path string, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -147,7 +147,7 @@ func build() (path string, err error) {
 	return path, os.Rename(path+".new", path)
 }
 
-// Client speaks to the server directly.
+// Client returns a client of the server.
 func (s *Server) Client(t testing.TB) *s3.Client {
 	t.Helper()
 	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion("us-east-1"),
@@ -162,7 +162,7 @@ func (s *Server) Client(t testing.TB) *s3.Client {
 
 var buckets atomic.Int64
 
-// Bucket makes a new one, changed by with, and gives its name.
+// Bucket creates a bucket, changed by with, and returns its name.
 func (s *Server) Bucket(t testing.TB, with ...func(*s3.CreateBucketInput)) string {
 	t.Helper()
 	name := fmt.Sprintf("test-%d-%d", os.Getpid(), buckets.Add(1))
