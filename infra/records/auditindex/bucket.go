@@ -10,18 +10,18 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Bucket is a store that has each record as an object of its own, filed by day under a name that begins with the id,
-// and so with the time at which the id was made.
+// A Bucket is a store with one object per record, filed by day under a name that begins with the ID, and so with the
+// time at which the ID was made.
 type Bucket interface {
 	audit.Store
-	// Place names the store; another place holds other records.
+	// Place identifies the store; another place holds other records.
 	Place() string
-	// Days gives the UTC days (2006-01-02) that have records, oldest first.
+	// Days returns the UTC days (2006-01-02) with records, oldest first.
 	Days(ctx context.Context) ([]string, error)
-	// Names calls fn with the names of a day's objects, some at a time: all those with ids made at since or later, which
-	// may be the zero time.
+	// Names calls fn with the names of a day's objects in parts: all those with IDs made at since or later, which may
+	// be the zero time.
 	Names(ctx context.Context, day string, since time.Time, fn func(names []string) error) error
-	// Objects calls fn with the lines of a day's objects, in the order of names. Those that are gone are left out.
+	// Objects calls fn with the lines of a day's objects, in the order of names. It skips objects that are gone.
 	Objects(ctx context.Context, day string, names []string, fn func(name string, line []byte) error) error
 }
 
@@ -31,11 +31,12 @@ type Bucket interface {
 const (
 	sweepPause = 10 * time.Second
 	sweepShare = 20
-	// sweepDays is how many of the newest days are listed again and again. Older ones are when the index is opened.
+	// sweepDays is the number of newest days that are listed repeatedly. Older ones are listed when the index is
+	// opened.
 	sweepDays = 3
 )
 
-// bucketFeed follows a Bucket. Those who hold the turn use it.
+// A bucketFeed follows a Bucket. Only the holder of the turn uses it.
 type bucketFeed struct {
 	*Index
 	bucket   Bucket
@@ -71,7 +72,7 @@ func (x *bucketFeed) follow(ctx context.Context) error {
 	return nil
 }
 
-// endOf is when ids of a day are no longer made, by clocks that are at most an hour wrong.
+// endOf returns when IDs of a day are no longer made, by clocks that are at most an hour off.
 func endOf(day string) time.Time {
 	t, err := time.Parse(time.DateOnly, day)
 	if err != nil {
@@ -80,7 +81,7 @@ func endOf(day string) time.Time {
 	return t.Add(25 * time.Hour)
 }
 
-// sweep lists whole days in the background, when it is time to.
+// sweep lists whole days in the background when it is due.
 func (x *bucketFeed) sweep(days []string) {
 	if x.sweeping || x.cfg.Now().Before(x.due) {
 		return
@@ -107,7 +108,7 @@ func (x *bucketFeed) sweep(days []string) {
 	})
 }
 
-// sweepAll compares day by day, newest first; between them others have their turn.
+// sweepAll compares day by day, newest first, and yields the turn between days.
 func (x *bucketFeed) sweepAll(ctx context.Context, days []string) error {
 	for _, day := range slices.Backward(days) {
 		select {
@@ -124,7 +125,7 @@ func (x *bucketFeed) sweepAll(ctx context.Context, days []string) error {
 	return nil
 }
 
-// compare lists a day from its beginning. One that has lost objects is taken in anew.
+// compare lists a whole day. It indexes a day again that has lost objects.
 func (x *bucketFeed) compare(ctx context.Context, day string) error {
 	known, err := x.files(ctx)
 	if err != nil {
@@ -144,11 +145,11 @@ func (x *bucketFeed) compare(ctx context.Context, day string) error {
 	return err
 }
 
-// errLost says that the index has records that are not there.
+// errLost means that the index has records that are gone.
 var errLost = errors.New("records that were indexed are gone")
 
-// list takes in what is new of a day among the ids made at since or later. When that is all, it is errLost unless what
-// the index had is still there.
+// list indexes the new records of a day among the IDs made at since or later. If that is the whole day and the index
+// had more, it returns errLost.
 func (x *bucketFeed) list(ctx context.Context, f file, since time.Time) error {
 	before := f.offset
 	f.offset = x.cfg.Now().UnixMilli()
@@ -180,7 +181,7 @@ func (x *bucketFeed) list(ctx context.Context, f file, since time.Time) error {
 	return x.take(ctx, &f, fresh, true)
 }
 
-// unknown picks the names that the index does not have.
+// unknown returns the names that the index does not have.
 func (x *Index) unknown(ctx context.Context, file int64, names []string) (_ []string, err error) {
 	if file == 0 {
 		return slices.Clone(names), nil
@@ -203,12 +204,12 @@ func (x *Index) unknown(ctx context.Context, file int64, names []string) (_ []st
 	return all, nil
 }
 
-// take reads objects and takes them in. Only whole says that all of the list has been.
+// take reads and indexes objects. whole means that all of the day was listed.
 func (x *bucketFeed) take(ctx context.Context, f *file, names []string, whole bool) error {
 	rows := make([]row, 0, len(names))
 	var outlines audit.Outlines
 	err := x.bucket.Objects(ctx, f.day, names, func(name string, line []byte) error {
-		// What is not a record is passed over: naming it is the work of Verify.
+		// Skip what is not a record: Verify names it.
 		if o, err := outlines.Read(line); err == nil && o.ID != "" {
 			rows = append(rows, rowOf(o, name))
 		}
@@ -217,7 +218,7 @@ func (x *bucketFeed) take(ctx context.Context, f *file, names []string, whole bo
 	if err != nil {
 		return err
 	}
-	// What was read is kept although nobody waits for it any more.
+	// Keep what was read even if nobody waits for it any more.
 	return x.change(context.WithoutCancel(ctx), func(tx *sql.Tx) error {
 		w := newWriter(tx)
 		err := tx.QueryRow("SELECT id FROM files WHERE day = ?", f.day).Scan(&f.id)
@@ -239,7 +240,7 @@ func (x *bucketFeed) take(ctx context.Context, f *file, names []string, whole bo
 	})
 }
 
-// names adds those that another process has not added meanwhile, and says which.
+// names adds the names that another process has not added meanwhile, and returns them.
 func (w *writer) names(file int64, names []string) (_ map[string]bool, err error) {
 	insert, err := w.tx.Prepare("INSERT OR IGNORE INTO names (file, name) VALUES (?, ?)")
 	if err != nil {

@@ -1,21 +1,23 @@
-// Package auditindex answers questions about many records from a SQLite file beside them.
+// Package auditindex answers queries over many records from a SQLite file beside them.
 //
-// The records stay the only truth. The index holds for each of them where its line is, what lists select by, and what
-// figures are made of; and the figures of every hour and day, ready made. It may be deleted at any time: it is then
-// made again. An index whose file cannot be read, or that was made by another version, is made again too.
+// The records are the only truth. For each record the index holds where its line is, the fields that lists select by,
+// and the fields that figures are made of; it also holds precomputed figures of every hour and day. It may be deleted
+// at any time and is then rebuilt. An index that cannot be read, or that another version made, is rebuilt too.
 //
 // # Following the records
 //
-// Lines are only ever added to a day's file, by whatever process, so the index remembers how far it has read each of
-// them and goes on from there before it answers. Days that retention took away leave the index. The last line read of
-// the newest day, and when the index is opened that of every day, is compared with what is there: a day that was
-// replaced (a restored backup, another folder) is read again from its beginning.
+// Lines are only ever appended to a day's file, by any process, so the index remembers how far it has read each file
+// and continues there before it answers. Days that retention removed leave the index. The last line that was read of
+// the newest day, and on opening that of every day, is compared with the file: a day that was replaced (a restored
+// backup, another folder) is read again from its beginning.
 //
-// In a bucket every record is an object of its own, whose name begins with the time at which its id was made, and
-// there is no other order. Before each question the names of the last while are listed, and the objects that are new
-// are read. Now and then whole days are listed in the background, which finds what came late and what is gone.
+// In a bucket every record is an object whose name begins with the time of its ID, and there is no other order.
+// Before each query the index lists the recent names and reads new objects. Now and then it lists whole days in the
+// background, to find late and deleted records.
 //
-// A question waits a moment for the index to catch up. While it cannot, because it is being built, lists are answered
-// by the record store itself and figures with audit.ErrBehind; the work goes on meanwhile, and nothing is lost when
-// the process dies. Several processes may share an index.
+// A query waits a moment for the index to catch up. If it cannot, because the index is being built, the record store
+// answers lists, and figures fail with audit.ErrBehind. The work continues meanwhile, and nothing is lost if the
+// process dies. Several processes may share an index.
+//
+// Package wiring and tests import it. Start with [Open].
 package auditindex

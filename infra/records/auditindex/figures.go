@@ -12,8 +12,8 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Figures gives the totals over all records of a query's tenant and time; its other fields say nothing. It is
-// audit.ErrBehind while the index is.
+// Figures returns the totals over all records of a query's tenant and time; the other fields of the query are
+// ignored. The error is audit.ErrBehind while the index is behind.
 func (x *Index) Figures(ctx context.Context, q audit.Query) (audit.Figures, error) {
 	if err := x.fresh(ctx); err != nil {
 		return audit.Figures{}, err
@@ -25,9 +25,8 @@ func (x *Index) Figures(ctx context.Context, q audit.Query) (audit.Figures, erro
 	return sum, nil
 }
 
-// Series gives the totals over each step of a query's time: the first over those from q.Since until a step later, the
-// last over those before q.Until. The time must be whole steps, 10,000 at most. It is audit.ErrBehind while the index
-// is.
+// Series returns the totals over each step of a query's time: the first from q.Since, the last before q.Until. The
+// time must consist of whole steps, at most 10,000. The error is audit.ErrBehind while the index is behind.
 func (x *Index) Series(ctx context.Context, q audit.Query, step time.Duration) ([]audit.Figures, error) {
 	if err := x.fresh(ctx); err != nil {
 		return nil, err
@@ -53,8 +52,8 @@ func (x *Index) Series(ctx context.Context, q audit.Query, step time.Duration) (
 	return all, nil
 }
 
-// sum is made of whole days, of whole hours and parts of them before and after, and of single records before and after
-// those, all from one state of the index.
+// sum adds whole days, whole and partial hours before and after them, and single records before and after those, all
+// from one state of the index.
 func (x *Index) sum(ctx context.Context, q audit.Query) (sum audit.Figures, err error) {
 	low, high := int64(math.MinInt64), int64(math.MaxInt64)
 	if !q.Since.IsZero() {
@@ -69,7 +68,7 @@ func (x *Index) sum(ctx context.Context, q audit.Query) (sum audit.Figures, err 
 	return sum, err
 }
 
-// summing calls fn with one state of the index, unless there is nothing of the tenant in it.
+// summing calls fn with one state of the index, unless it has nothing of the tenant.
 func (x *Index) summing(ctx context.Context, name string, fn func(*summing) error) (err error) {
 	tx, err := x.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -94,8 +93,8 @@ type summing struct {
 	tenant int64
 }
 
-// between adds what is from low until before high, in Unix nanoseconds, in spans of at most that length, to what to
-// gives for the beginning of each.
+// between adds what lies from low until before high, in Unix nanoseconds, in spans of at most a length, to what to
+// returns for the beginning of each.
 func (s *summing) between(low, high int64, span int, to func(int64) *audit.Figures) error {
 	if low >= high {
 		return nil

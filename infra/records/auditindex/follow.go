@@ -17,17 +17,17 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Log is a store of records whose lines are filed by day and only ever added to.
+// A Log is a record store whose lines are filed by day and only ever appended.
 type Log interface {
 	audit.Store
-	// Days gives the UTC days (2006-01-02) that have records, oldest first.
+	// Days returns the UTC days (2006-01-02) with records, oldest first.
 	Days(ctx context.Context) ([]string, error)
-	// Lines calls fn with the whole lines of a day from offset on, and with the offset after each. A day without records
-	// has none. The bytes are valid until fn returns.
+	// Lines calls fn with the whole lines of a day from offset on, and with the offset after each. A day without
+	// records has none. The bytes are valid until fn returns.
 	Lines(ctx context.Context, day string, offset int64, fn func(line []byte, next int64) error) error
 }
 
-// logFeed follows a Log. Those who hold the turn use it.
+// A logFeed follows a Log. Only the holder of the turn uses it.
 type logFeed struct {
 	*Index
 	log     Log
@@ -45,7 +45,7 @@ type file struct {
 	mark   []byte // its SHA-256
 }
 
-// row is a record on its way into the index.
+// A row is a record on its way into the index.
 type row struct {
 	audit.Outline
 	at  any    // the offset of its line, or the name of its object
@@ -54,7 +54,7 @@ type row struct {
 
 func rowOf(o audit.Outline, at any) row { return row{o, at, appendOutline(nil, &o)} }
 
-// batch is some lines of a day that follow one another.
+// A batch is a run of consecutive lines of a day.
 type batch struct {
 	of       *file
 	from, to int64
@@ -65,11 +65,11 @@ type batch struct {
 
 var (
 	errEnough = errors.New("enough was read")
-	// errElsewhere says that another process has taken these lines in.
+	// errElsewhere means that another process has indexed these lines.
 	errElsewhere = errors.New("the index was changed by another process")
 )
 
-// catchUp reads what was added to the records. What it had taken in when ctx ends stays.
+// catchUp indexes what was added to the records. What it has indexed when ctx ends stays.
 func (x *Index) catchUp(ctx context.Context) error {
 	select {
 	case <-x.turn:
@@ -88,7 +88,7 @@ func (x *Index) catchUp(ctx context.Context) error {
 	}
 }
 
-// order makes the indexes of the file.
+// order creates the indexes of the file.
 func (x *Index) order(ctx context.Context) error {
 	if x.ordered {
 		return nil
@@ -136,7 +136,7 @@ func (x *logFeed) follow(ctx context.Context) error {
 	return nil
 }
 
-// among gives how far each of the days has been read, and takes every other day out of the index.
+// among returns how far each of the days has been read, and removes every other day from the index.
 func (x *Index) among(ctx context.Context, days []string) (map[string]file, error) {
 	known, err := x.files(ctx)
 	if err != nil {
@@ -184,7 +184,7 @@ func (x *logFeed) same(ctx context.Context, f file) (bool, error) {
 	return same, err
 }
 
-// forget takes a day out of the index.
+// forget removes a day from the index.
 func (x *Index) forget(ctx context.Context, f file) error {
 	return x.change(ctx, func(tx *sql.Tx) error {
 		for _, q := range []string{"DELETE FROM records WHERE file = ?", "DELETE FROM figures WHERE file = ?",
@@ -197,7 +197,7 @@ func (x *Index) forget(ctx context.Context, f file) error {
 	})
 }
 
-// take reads on in days: the lines of one batch are read while those before are written.
+// take reads on in days; it reads the lines of one batch while the previous one is written.
 func (x *logFeed) take(ctx context.Context, files []*file) error {
 	batches := make(chan batch, 1)
 	group, ctx := errgroup.WithContext(ctx)
@@ -212,7 +212,7 @@ func (x *logFeed) take(ctx context.Context, files []*file) error {
 	})
 	group.Go(func() error {
 		for b := range batches {
-			// What was read is kept although nobody waits for it any more.
+			// Keep what was read even if nobody waits for it any more.
 			if err := x.keep(context.WithoutCancel(ctx), b.of, b); err != nil {
 				return err
 			}
@@ -239,7 +239,7 @@ func (x *logFeed) read(ctx context.Context, f *file, batches chan<- batch) error
 		return nil
 	}
 	err := x.log.Lines(ctx, day, begin, func(line []byte, next int64) error {
-		// A line that is not a record is passed over: naming it is the work of Verify.
+		// Skip a line that is not a record: Verify names it.
 		if o, err := outlines.Read(line); err == nil && o.ID != "" {
 			b.rows = append(b.rows, rowOf(o, b.to))
 		}
@@ -270,7 +270,7 @@ func (x *Index) change(ctx context.Context, fn func(*sql.Tx) error) error {
 	return nil
 }
 
-// near is how many bytes of other lines are rather read over than the file opened again.
+// near is the number of bytes of other lines that are skipped rather than opening the file again.
 const near = 64 << 10
 
 func (x *logFeed) lines(ctx context.Context, places []place, fn func(at place, line []byte) error) error {
@@ -312,7 +312,7 @@ func (x *logFeed) lines(ctx context.Context, places []place, fn func(at place, l
 		if err != nil && !errors.Is(err, errEnough) {
 			return err
 		}
-		// What is behind the end of the day is not there any more.
+		// What lies behind the end of the day is gone.
 		for len(wanted) > 0 && err == nil && wanted[0].day == first.day {
 			wanted = wanted[1:]
 		}

@@ -19,22 +19,22 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Config says how an index works. The zero value is ready for use.
+// Config configures an Index. The zero value is ready for use.
 type Config struct {
-	// Patience is how long a question waits for the index to catch up; 1 s.
+	// Patience is how long a query waits for the index to catch up; default 1 s.
 	Patience time.Duration
-	// Batch is how many lines are taken in at once; 10,000.
+	// Batch is the number of lines that are indexed at once; default 10,000.
 	Batch int
-	// Late is how long after its id was made a record in a bucket usually appears; 2 min. Later ones are found too, but
-	// not at once.
+	// Late is how long after its ID was made a record usually appears in a bucket; default 2 min. Later ones are found
+	// with delay.
 	Late time.Duration
-	// Now tells the time; default: the clock.
+	// Now is the clock; default time.Now.
 	Now func() time.Time
-	// Log hears of what went wrong; default: nobody.
+	// Log receives errors; the default discards them.
 	Log *slog.Logger
 }
 
-// Index is a store of records with an index. Records are written to and read from the store itself. It is safe for
+// An Index is a record store with an index. Records are written to and read from the store itself. It is safe for
 // concurrent use.
 type Index struct {
 	audit.Store
@@ -53,21 +53,21 @@ type Index struct {
 	ordered bool        // the file has its indexes; those who hold the turn use it
 }
 
-// feed is how an index follows a kind of store.
+// A feed follows one kind of store.
 type feed interface {
-	// follow takes in what was added to the records. Whoever calls it holds the turn.
+	// follow indexes what was added to the records. The caller holds the turn.
 	follow(ctx context.Context) error
-	// lines reads the lines at places, in any order; a line that is not there is left out.
+	// lines reads the lines at places, in any order; it skips a line that is gone.
 	lines(ctx context.Context, places []place, fn func(at place, line []byte) error) error
-	// place names what is followed, or is "" where that shows in the records themselves.
+	// place identifies what is followed, or is "" if the records themselves show it.
 	place() string
 }
 
-// ErrUnfollowed is what Open answers to a store that is neither a [Log] nor a [Bucket].
+// ErrUnfollowed is the error of Open for a store that is neither a [Log] nor a [Bucket].
 var ErrUnfollowed = errors.New("audit index: records of this kind cannot be followed")
 
-// Open opens the index in a folder, which is made when it is not there, and begins to catch up with a store that is a
-// [Log] or a [Bucket]. The store is not closed with it, and must be closed later than it.
+// Open opens the index in a folder, which it creates if necessary, and starts to follow a store that is a [Log] or a
+// [Bucket]. The store must be closed after the index.
 func Open(ctx context.Context, dir string, store audit.Store, cfg Config) (*Index, error) {
 	if cfg.Patience == 0 {
 		cfg.Patience = time.Second
@@ -134,7 +134,7 @@ func (x *Index) pursue() {
 	})
 }
 
-// Close stops catching up and lets go of the file. A damaged one is removed, to be made again.
+// Close stops following and closes the file. It removes a damaged file, which is then rebuilt.
 func (x *Index) Close() error {
 	x.mu.Lock()
 	x.stop()
@@ -149,7 +149,7 @@ func (x *Index) Close() error {
 	return err
 }
 
-// noted remembers an error that says that the file is damaged.
+// noted notes an error that means that the file is damaged.
 func (x *Index) noted(err error) error {
 	var failed *sqlite.Error
 	if errors.As(err, &failed) {
@@ -161,7 +161,7 @@ func (x *Index) noted(err error) error {
 	return err
 }
 
-// Ready reports whether the records can be used; the index is not needed for that.
+// Ready returns an error if the records are unavailable; the index is not needed for that.
 func (x *Index) Ready(ctx context.Context) error {
 	if r, ok := x.Store.(interface{ Ready(context.Context) error }); ok {
 		return r.Ready(ctx)
@@ -170,7 +170,7 @@ func (x *Index) Ready(ctx context.Context) error {
 	return err
 }
 
-// fresh brings the index up to the records, as they are when it is called.
+// fresh brings the index up to the records as they are now.
 func (x *Index) fresh(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, x.cfg.Patience)
 	defer cancel()
@@ -188,7 +188,7 @@ func (x *Index) fresh(ctx context.Context) error {
 
 const (
 	fileName = "records.db"
-	// version goes up with every change to the schema or to what is put into it.
+	// version increases with every change to the schema or to its content.
 	version = 5
 	schema  = `
 CREATE TABLE files (id INTEGER PRIMARY KEY, day TEXT NOT NULL UNIQUE, offset INTEGER NOT NULL, last INTEGER NOT NULL, mark BLOB NOT NULL);
@@ -206,7 +206,7 @@ CREATE TABLE figures (
 	PRIMARY KEY (span, tenant, start, file)
 ) WITHOUT ROWID;
 `
-	// indexes are made when all records are in: that takes a third of the time of keeping them up meanwhile.
+	// indexes are created when all records are in, in a third of the time of maintaining them meanwhile.
 	indexes = `
 CREATE INDEX IF NOT EXISTS records_class ON records (class, time, id);
 CREATE INDEX IF NOT EXISTS records_tenant ON records (tenant, class, time, id);
@@ -215,7 +215,7 @@ CREATE INDEX IF NOT EXISTS threats_tenant ON records (tenant, time, id) WHERE sc
 `
 )
 
-// errUnusable says that the file must be made again.
+// errUnusable means that the file must be rebuilt.
 var errUnusable = errors.New("the index file is not one that this version made")
 
 func (x *Index) openFile(ctx context.Context) error {

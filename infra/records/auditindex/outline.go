@@ -8,7 +8,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// appendOutline appends the JSON of an outline: there is one for each record, so it is not left to reflection.
+// appendOutline appends the JSON of an outline without reflection: there is one for each record.
 func appendOutline(b []byte, o *audit.Outline) []byte {
 	text := func(name, v string) {
 		if v != "" {
@@ -54,7 +54,7 @@ func appendOutline(b []byte, o *audit.Outline) []byte {
 	return append(appendText(b, o.Status), '}')
 }
 
-// appendText appends a JSON string. What is not UTF-8 becomes U+FFFD.
+// appendText appends a JSON string. Invalid UTF-8 becomes U+FFFD.
 func appendText(b []byte, s string) []byte {
 	b, _ = jsontext.AppendQuote(b, s) // the error says that it was not UTF-8
 	return b

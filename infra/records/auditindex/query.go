@@ -23,7 +23,7 @@ const (
 	maxLimit     = 500
 )
 
-// place is where a record is in the order of time, and where its line is.
+// place is a record's position in the order of time, and the position of its line.
 type place struct {
 	time int64
 	id   string
@@ -31,9 +31,9 @@ type place struct {
 	at   string // an offset, or the name of an object
 }
 
-// List gives records newest first, by the time they were received. Records that arrive meanwhile shift nothing. A line
-// that cannot be read any more is passed over. While the index is behind, the store of the records answers; its cursors
-// are then good to the end of that list.
+// List returns records newest first, by the time they were received. Records that arrive meanwhile shift nothing. It
+// skips lines that cannot be read any more. While the index is behind, the record store answers; its cursors stay
+// valid to the end of that list.
 func (x *Index) List(ctx context.Context, q audit.Query) (audit.Page, error) {
 	from, ours := parseCursor(q.Cursor)
 	if !ours {
@@ -63,8 +63,8 @@ func (x *Index) List(ctx context.Context, q audit.Query) (audit.Page, error) {
 	return page, err
 }
 
-// Threats gives the newest records of a query's tenant and time whose score is above 0, at most q.Limit (50, capped at
-// 500).
+// Threats returns the newest records of a query's tenant and time whose score is above 0, at most q.Limit (default
+// 50, at most 500).
 func (x *Index) Threats(ctx context.Context, q audit.Query) ([]audit.Record, error) {
 	if err := x.fresh(ctx); err != nil {
 		return nil, err
@@ -89,8 +89,8 @@ func (x *Index) Threats(ctx context.Context, q audit.Query) ([]audit.Record, err
 	return x.load(ctx, places)
 }
 
-// places finds the first records after from. A list by tenant, status or policy is merged from the lists of every
-// combination of status and policy, each of which is in order in an index: there are few of them.
+// places returns the first records after from. A list by tenant, status or policy is merged from the lists of all
+// combinations of status and policy, each of which is ordered in an index: there are few.
 func (x *Index) places(ctx context.Context, q audit.Query, from place, limit int) ([]place, error) {
 	where, args := window(q, from)
 	if q.Tenant == "" && q.Status == "" && q.Policy == "" {
@@ -139,9 +139,8 @@ func (x *Index) classes(ctx context.Context, q audit.Query) (_ []int64, err erro
 	return all, rows.Err()
 }
 
-// window is the condition for the time of a record and for its place after from. It has one upper bound, the place of
-// the cursor or that of q.Until: SQLite would begin at the first of two, and pass over all that is not below the
-// second.
+// window returns the condition on the time of a record and on its place after from. It has one upper bound, the
+// cursor's place or that of q.Until: with two, SQLite would start at the first and skip everything above the second.
 func window(q audit.Query, from place) (string, []any) {
 	if !q.Until.IsZero() && nanos(q.Until) <= from.time {
 		from = place{time: nanos(q.Until)}
@@ -153,7 +152,7 @@ func window(q audit.Query, from place) (string, []any) {
 	return where, args
 }
 
-// nanos bounds a time by what the index can hold: the years 1678 to 2261.
+// nanos clamps a time to what the index can hold: the years 1678 to 2261.
 func nanos(t time.Time) int64 {
 	switch {
 	case t.Year() < 1678:
@@ -164,7 +163,7 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// find gives places in order. index names the one to use, or "" for the order of the table itself: without statistics
+// find returns places in order. index names the index to use, or "" for the order of the table: without statistics
 // SQLite would guess.
 func (x *Index) find(ctx context.Context, index, where string, args []any, limit int) (_ []place, err error) {
 	hint := "NOT INDEXED"
@@ -188,7 +187,7 @@ func (x *Index) find(ctx context.Context, index, where string, args []any, limit
 	return all, rows.Err()
 }
 
-// load reads the records at places from the store. They are decoded by several goroutines at once.
+// load reads the records at places from the store. Several goroutines decode them.
 func (x *Index) load(ctx context.Context, places []place) ([]audit.Record, error) {
 	found := make(map[place][]byte, len(places))
 	err := x.feed.lines(ctx, places, func(at place, line []byte) error {
@@ -215,7 +214,7 @@ func (x *Index) load(ctx context.Context, places []place) ([]audit.Record, error
 	return slices.DeleteFunc(records, func(r audit.Record) bool { return r.ID == "" }), nil
 }
 
-// ownMark begins the cursors of an index, and no cursor of a store.
+// ownMark is the prefix of an index's cursors. No store's cursor has it.
 const ownMark = "i."
 
 type position struct {
@@ -228,7 +227,7 @@ func (p place) cursor() string {
 	return ownMark + base64.RawURLEncoding.EncodeToString(doc)
 }
 
-// parseCursor gives the place of a cursor that an index gave out, or of none.
+// parseCursor returns the place of an index's cursor; ours reports whether it is one.
 func parseCursor(text string) (_ place, ours bool) {
 	if text == "" {
 		return place{time: math.MaxInt64}, true

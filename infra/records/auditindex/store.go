@@ -13,7 +13,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// The spans that have ready-made figures.
+// The spans with precomputed figures.
 const (
 	shortest = iota
 	hourly
@@ -33,7 +33,7 @@ func spanOf(span int) time.Duration {
 	return 24 * time.Hour
 }
 
-// cell is where figures are kept. start is in Unix seconds.
+// A cell identifies stored figures. start is in Unix seconds.
 type cell struct {
 	span   int
 	tenant int64
@@ -49,7 +49,7 @@ func startOf(span int, t time.Time) int64 {
 	return t.Unix() - s
 }
 
-// keep writes a batch of a log, and moves f to where it ends.
+// keep writes a batch of a log and moves f to its end.
 func (x *Index) keep(ctx context.Context, f *file, b batch) error {
 	next := *f
 	err := x.change(ctx, func(tx *sql.Tx) error {
@@ -69,7 +69,7 @@ func (x *Index) keep(ctx context.Context, f *file, b batch) error {
 	return err
 }
 
-// writer is one batch being written.
+// A writer writes one batch.
 type writer struct {
 	tx      *sql.Tx
 	tenants map[string]int64
@@ -81,7 +81,7 @@ func newWriter(tx *sql.Tx) *writer {
 	return &writer{tx: tx, tenants: map[string]int64{}, classes: map[[2]string]int64{}, cells: map[cell]*audit.Figures{}}
 }
 
-// write adds records and what they make of the figures.
+// write adds records and their figures.
 func (w *writer) write(file int64, rows []row) error {
 	if err := w.rows(file, rows); err != nil {
 		return err
@@ -89,13 +89,13 @@ func (w *writer) write(file int64, rows []row) error {
 	return w.figures(file)
 }
 
-// seen remembers how far a day has been read.
+// seen stores how far a day has been read.
 func (w *writer) seen(f file) error {
 	_, err := w.tx.Exec("UPDATE files SET offset = ?, last = ?, mark = ? WHERE id = ?", f.offset, f.last, f.mark, f.id)
 	return err
 }
 
-// open makes sure that the batch begins where the index ends.
+// open checks that the batch begins where the index ends.
 func (w *writer) open(f *file, b batch) error {
 	var offset int64
 	err := w.tx.QueryRow("SELECT id, offset FROM files WHERE day = ?", f.day).Scan(&f.id, &offset)
@@ -116,11 +116,11 @@ func (w *writer) add(f *file) error {
 		f.day).Scan(&f.id)
 }
 
-// chunk is how many records one statement adds.
+// chunk is the number of records that one statement adds.
 const chunk = 64
 
-// rows adds records, many in one statement. Where the index has one of them already, which is seldom, the statement is
-// taken back and they are added one by one: a line that is there twice counts once.
+// rows adds records, many in one statement. If the index already has one of them, which is rare, the statement is
+// rolled back and they are added one by one: a duplicate line counts once.
 func (w *writer) rows(file int64, rows []row) (err error) {
 	const add, values = "INSERT OR IGNORE INTO records (time, id, tenant, class, file, at, score, outline) VALUES ",
 		"(?, ?, ?, ?, ?, ?, ?, ?)"
@@ -236,7 +236,7 @@ func (w *writer) class(status, policy string) (int64, error) {
 	return id, err
 }
 
-// figures adds what the batch has to what is kept: of each tenant and of all, by every span.
+// figures adds the batch's figures to the stored ones: of each tenant and of all, by every span.
 func (w *writer) figures(file int64) (err error) {
 	all := w.cells
 	add := func(at cell, figures *audit.Figures) {
@@ -245,7 +245,7 @@ func (w *writer) figures(file int64) (err error) {
 		}
 		all[at].Merge(*figures)
 	}
-	// Of the shorter spans the longer are made, and of the tenants everybody.
+	// Longer spans are made of shorter ones, and everybody of the tenants.
 	for span := shortest; span <= daily; span++ {
 		for _, at := range slices.Collect(maps.Keys(all)) {
 			if at.span != span || at.tenant == everybody {
@@ -257,7 +257,7 @@ func (w *writer) figures(file int64) (err error) {
 			}
 		}
 	}
-	// Most are new: of these one statement is enough.
+	// Most are new, for which one statement is enough.
 	insert, err := w.tx.Prepare("INSERT INTO figures (span, tenant, start, file, doc) VALUES (?, ?, ?, ?, ?) ON " +
 		"CONFLICT DO NOTHING")
 	if err != nil {
@@ -284,7 +284,7 @@ func (w *writer) figures(file int64) (err error) {
 	return nil
 }
 
-// merge adds figures to those that are there.
+// merge adds figures to stored ones.
 func (w *writer) merge(at cell, file int64, figures *audit.Figures) error {
 	const place = " WHERE span = ? AND tenant = ? AND start = ? AND file = ?"
 	var doc []byte

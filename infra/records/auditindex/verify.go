@@ -7,7 +7,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Verify has the store check the chains of its records. The index has no part in it.
+// Verify verifies the chains of the records in the store, without the index.
 func (x *Index) Verify(ctx context.Context) (audit.Report, error) {
 	if v, ok := x.Store.(interface {
 		Verify(ctx context.Context) (audit.Report, error)

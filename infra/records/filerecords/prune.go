@@ -13,24 +13,24 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Retention says what is kept. A zero field sets no limit.
+// Retention limits what is kept. A zero field sets no limit.
 type Retention struct {
-	// MaxAge is how long a record is kept at least; it goes with the last record of its day.
+	// MaxAge is how long a record is kept at least; it is removed with the last record of its day.
 	MaxAge time.Duration
-	// MaxBytes bounds both layouts together. Whole days go, oldest first.
+	// MaxBytes bounds both layouts together. Whole days are removed, oldest first.
 	MaxBytes int64
 }
 
-// Pruned is what retention took away.
+// Pruned lists what retention removed.
 type Pruned struct {
 	Days    []string `json:"days"`
 	Records int64    `json:"records"`
 	Bytes   int64    `json:"bytes"`
 }
 
-// Prune removes whole days, oldest first, and writes into the ledger which part of which chain they held, so that
-// Verify does not miss it. Today and yesterday always stay: they may still be written to. Interrupted at any point it
-// can be called again; several callers at once do each day once.
+// Prune removes whole days, oldest first, and records in the ledger which part of which chain they held, so that
+// Verify does not report them. Today and yesterday always stay, because they may still be written to. After an
+// interruption it can be called again; several callers at once process each day once.
 func (s *Store) Prune(ctx context.Context, keep Retention) (Pruned, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,8 +81,8 @@ func (s *Store) Prune(ctx context.Context, keep Retention) (Pruned, error) {
 	return done, nil
 }
 
-// pruneDay writes the ledger first and removes the lines last: whatever interrupts it, the day is still listed and the
-// next Prune goes on.
+// pruneDay writes the ledger first and removes the lines last: after an interruption the day is still listed, and the
+// next Prune continues.
 func (s *Store) pruneDay(day string) (records int64, err error) {
 	s.forget(day)
 	name := logName(day)

@@ -1,4 +1,4 @@
-// Package recordstest is the conformance suite of audit stores: what every one of them promises, whatever it keeps the
-// records on. A store's test hands [Run] a [Suite] and calls [Main] from TestMain, because the suite starts the test
-// binary again as the process that it kills.
+// Package recordstest is the conformance suite of record stores, whatever they store records on. A store's test
+// passes a [Suite] to [Run] and calls [Main] from TestMain, because the suite starts the test binary again as the
+// process that it kills. Only tests import it.
 package recordstest

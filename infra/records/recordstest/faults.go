@@ -130,7 +130,7 @@ func readWhileWriting(t *testing.T, s Suite) {
 // errBroken stands for any other failure of a disk or a network.
 var errBroken = errors.New("input/output error")
 
-// noRoom fills the place up at every call that takes room, for good, and makes room again.
+// noRoom fills the place at every call that needs room, permanently, and then frees it again.
 func noRoom(t *testing.T, s Suite) {
 	if s.Full == nil {
 		return
@@ -196,7 +196,7 @@ func takesRoom(call string) bool {
 	return call == "create" || call == "write" || call == "mkdir" || call == "put"
 }
 
-// failingCalls fails each call once. What Append says must be what is there.
+// failingCalls fails each call once. Append's result must match what is stored.
 func failingCalls(t *testing.T, s Suite) {
 	for at := int64(1); ; at++ {
 		var calls atomic.Int64

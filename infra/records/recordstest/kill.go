@@ -18,10 +18,10 @@ import (
 	"time"
 )
 
-// childVariable holds the plan of a process that the suite started.
+// childVariable holds the plan of a child process.
 const childVariable = "AIRLOCK_RECORDSTEST_CHILD"
 
-// childPlan is what such a process does: open the place, append, close; and die on the way when KillAt is not 0.
+// childPlan is a child's task: open the place, append, close, and die on the way if KillAt is not 0.
 type childPlan struct {
 	Place   string `json:"place"`
 	Records int    `json:"records"`
@@ -29,10 +29,10 @@ type childPlan struct {
 	Half    bool   `json:"half"`   // let half of it through first, when it is a write
 }
 
-// IsChild reports that this process was started by the suite: nothing but Main is to be done.
+// IsChild reports whether the suite started this process, which must then only call Main.
 func IsChild() bool { return os.Getenv(childVariable) != "" }
 
-// Main is for TestMain: it runs the tests, or, in a process that the suite started, the plan it was given.
+// Main runs the tests from TestMain or, in a child process, its plan.
 func Main(m *testing.M, s Suite) {
 	plan := os.Getenv(childVariable)
 	if plan == "" {
@@ -52,13 +52,13 @@ func (s Suite) obey(doc string) error {
 	}
 	var calls atomic.Int64
 	die := func() {
-		// Nothing of this process runs after the signal; the select is for the moment until it is delivered.
+		// Nothing runs after the signal; the select covers the moment until it is delivered.
 		if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
 			panic(err)
 		}
 		select {}
 	}
-	// After half a write, what the store does about its error is cut short as well.
+	// After half a write, the store's handling of its error is interrupted as well.
 	fail := func(err error) error {
 		if plan.KillAt > 0 {
 			die()
@@ -101,14 +101,14 @@ type child struct {
 	heard  heard
 }
 
-// heard is what a child said before it ended.
+// heard is what a child reported before it ended.
 type heard struct {
 	tried, acked map[string]bool
 	ended        bool
 }
 
-// startChild starts a process on the place. With killAfter not 0 it is killed once it has confirmed that many records,
-// wherever it then is.
+// startChild starts a child on the place. If killAfter is not 0, it is killed once it has confirmed that many
+// records.
 func startChild(t *testing.T, place string, plan childPlan, killAfter int) *child {
 	t.Helper()
 	plan.Place = place
@@ -165,8 +165,7 @@ func (c *child) wait(t *testing.T) heard {
 	return c.heard
 }
 
-// killedUnderLoad lets several processes write at once and kills them at moments of no particular kind, again and
-// again.
+// killedUnderLoad lets several processes write at once and kills them at random moments, repeatedly.
 func killedUnderLoad(t *testing.T, s Suite) {
 	place := s.New(t)
 	must, may := map[string]bool{}, map[string]bool{}
@@ -191,10 +190,10 @@ func killedUnderLoad(t *testing.T, s Suite) {
 	t.Logf("%d records confirmed, %d not", len(must), len(may))
 }
 
-// killedWriter kills a writing process before each call it makes, one process after the other on the same place.
+// killedWriter kills a writing process before each call that it makes, one process after the other on the same place.
 func killedWriter(t *testing.T, s Suite) { killEverywhere(t, s, false) }
 
-// killedInWrite does so in the middle of each write.
+// killedInWrite kills a process in the middle of each write.
 func killedInWrite(t *testing.T, s Suite) {
 	if s.Short != nil {
 		killEverywhere(t, s, true)

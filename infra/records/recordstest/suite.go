@@ -17,33 +17,33 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Store is what the suite needs of a store beside the contract.
+// Store is what the suite needs of a store beyond the contract.
 type Store interface {
 	audit.Store
 	io.Closer
 	Verify(ctx context.Context) (audit.Report, error)
 }
 
-// Fault is asked before each call that a store makes to what keeps its records: the call's name, what it is about, and
-// the number of bytes. It may fail the call by returning an error, or end the process.
+// A Fault is called before each call that a store makes to its storage, with the call's name, its subject and the
+// number of bytes. It may fail the call by returning an error, or end the process.
 type Fault func(call, about string, size int) error
 
-// Suite describes a store to the tests.
+// A Suite describes a store to the tests.
 type Suite struct {
-	// New makes an empty place, named such that Open understands it in other processes too.
+	// New creates an empty place, named such that Open in other processes finds it.
 	New func(t *testing.T) string
 	// Open opens a place; fault may be nil. Each opening is a writer of its own.
 	Open func(place string, fault Fault) (Store, error)
-	// Short makes the error by which a Fault lets n bytes of a write through and then fails it with err. Nil when the
-	// store's writes are whole or not there.
+	// Short returns the error by which a Fault lets n bytes of a write through and then fails it with err. Nil if the
+	// store's writes are atomic.
 	Short func(n int, err error) error
-	// Full is what the store is told when there is no room. Nil when that cannot happen.
+	// Full is the error of a full storage. Nil if that cannot happen.
 	Full error
-	// Settled waits until what stands behind a place has noticed that writers are gone. Nil where nobody has to.
+	// Settled waits until the storage of a place has noticed that writers are gone. Nil if that is not necessary.
 	Settled func(t *testing.T, place string)
 }
 
-// Run puts a store through everything.
+// Run runs the suite.
 func Run(t *testing.T, s Suite) {
 	t.Helper()
 	for _, part := range []struct {
@@ -70,14 +70,14 @@ func Run(t *testing.T, s Suite) {
 	}
 }
 
-// NewID makes an execution's id for that instant.
+// NewID returns an execution ID of that instant.
 func NewID(at time.Time) string {
 	return "exec_" + ulid.MustNew(ulid.Timestamp(at), ulid.DefaultEntropy()).String()
 }
 
 var sampled atomic.Int64
 
-// Sample makes a record of ordinary shape and size, with an id of its own.
+// Sample returns a record of ordinary shape and size with an ID of its own.
 func Sample(at time.Time) audit.Record {
 	n := sampled.Add(1)
 	return audit.Record{
@@ -125,8 +125,8 @@ func verified(t *testing.T, store Store) {
 	verifiedAfter(t, store, nil)
 }
 
-// verifiedAfter is verified after writers of place were killed: settled, which may be nil, is waited for when
-// something is wrong.
+// verifiedAfter checks a store after writers of its place were killed. If something is wrong, it waits for settled,
+// which may be nil.
 func verifiedAfter(t *testing.T, store Store, settled func()) {
 	t.Helper()
 	for try := 0; ; try++ {
@@ -145,7 +145,7 @@ func verifiedAfter(t *testing.T, store Store, settled func()) {
 	}
 }
 
-// settling is Settled for one place, or nil.
+// settling returns Settled for one place, or nil.
 func (s Suite) settling(t *testing.T, place string) func() {
 	if s.Settled == nil {
 		return nil
@@ -153,7 +153,7 @@ func (s Suite) settling(t *testing.T, place string) func() {
 	return func() { s.Settled(t, place) }
 }
 
-// all lists everything that a query selects, by pages of that size, and fails on a record that comes twice.
+// all lists everything that a query selects, in pages of a size, and fails on duplicates.
 func all(t *testing.T, store Store, q audit.Query) []audit.Record {
 	t.Helper()
 	var items []audit.Record

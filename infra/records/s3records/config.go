@@ -17,53 +17,51 @@ import (
 	"github.com/airlock-run/airlock/infra/s3objects"
 )
 
-// Config says where and how records are kept. Bucket is required; credentials and region come from where the AWS SDK
-// finds them.
+// Config configures a Store. Bucket is required; credentials and region come from the AWS SDK.
 type Config struct {
 	Bucket string
-	// Prefix stands before every key, without slashes at its ends. May be empty.
+	// Prefix precedes every key, without slashes at its ends. It may be empty.
 	Prefix string
-	// Endpoint is the URL of something other than AWS; buckets are then addressed by path.
+	// Endpoint is the URL of a service other than AWS; buckets are then addressed by path.
 	Endpoint string
-	// Region overrides what the environment says.
+	// Region overrides the environment's.
 	Region string
 
-	// KMSKey has S3 encrypt with this key (id, ARN or alias); "aws" means the account's own S3 key. Empty leaves it to the
+	// KMSKey is the key that S3 encrypts with (ID, ARN or alias); "aws" means the account's S3 key. Empty means the
 	// bucket's default.
 	KMSKey string
 	// Lock is "", "GOVERNANCE" or "COMPLIANCE"; with it each record is locked for Retain from when it is written.
 	Lock   string
 	Retain time.Duration
-	// Keeps is how long the bucket's lifecycle rules keep records, for Verify: whole days that are older may be gone. 0
-	// asks the bucket for its rules; where it does not tell, nothing may be gone.
+	// Keeps is how long the bucket's lifecycle rules keep records, for Verify: older whole days may be missing. 0 asks
+	// the bucket for its rules; if it does not answer, nothing may be missing.
 	Keeps time.Duration
-	// StorageClass is "" for the bucket's default, or one of S3's.
+	// StorageClass is one of S3's, or "" for the bucket's default.
 	StorageClass string
-	// Tags are put on every object, for lifecycle rules; at most ten.
+	// Tags are set on every object, for lifecycle rules; at most ten.
 	Tags map[string]string
 
-	// Spool is a folder that keeps records while S3 cannot be reached; empty means none. It must be on a disk that
-	// outlives the process. Processes may share it.
+	// Spool is a folder that keeps records while S3 is unavailable; empty means none. Its disk must outlive the
+	// process. Processes may share it.
 	Spool string
-	// SpoolBytes bounds what this process keeps there; default 64 MiB.
+	// SpoolBytes bounds this process's part of the spool; default 64 MiB.
 	SpoolBytes int64
 
-	// Attempts is how often a request is made before it counts as failed; default 4. AttemptTimeout bounds each of them;
-	// default 5 s.
+	// Attempts is the number of attempts of a request; default 4. AttemptTimeout bounds each; default 5 s.
 	Attempts       int
 	AttemptTimeout time.Duration
 	// RetryEvery is the pause between attempts to empty the spool; default 2 s.
 	RetryEvery time.Duration
 
-	// Key, when set, adds an HMAC to every record and head; at least 16 bytes.
+	// Key, if set, adds an HMAC to every record and head; at least 16 bytes.
 	Key []byte
 	// Now is the clock; default time.Now.
 	Now func() time.Time
-	// Entropy makes the ids of writers unique; default crypto/rand.
+	// Entropy is the randomness of writer IDs; default crypto/rand.
 	Entropy io.Reader
-	// Log hears about the spool; default: nobody.
+	// Log receives events of the spool; the default discards them.
 	Log *slog.Logger
-	// HTTP carries the requests; default the SDK's client.
+	// HTTP sends the requests; the default is the SDK's client.
 	HTTP aws.HTTPClient
 }
 
@@ -74,7 +72,7 @@ const (
 	defaultRetryEvery     = 2 * time.Second
 )
 
-// check fills in defaults and names what is wrong.
+// check sets defaults and returns what is wrong.
 func (c *Config) check() error {
 	c.Prefix = strings.Trim(c.Prefix, "/")
 	switch {
@@ -132,7 +130,7 @@ func known(class string) bool {
 	return false
 }
 
-// connect makes the client.
+// connect returns the client.
 func connect(ctx context.Context, c Config) (*s3.Client, error) {
 	return s3objects.Connect(ctx, s3objects.Access{
 		Endpoint: c.Endpoint, Region: c.Region, Attempts: c.Attempts, AttemptTimeout: c.AttemptTimeout, HTTP: c.HTTP,

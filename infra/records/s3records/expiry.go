@@ -10,13 +10,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// expiry says which days lifecycle rules may have taken. The zero value: none.
+// expiry tells which days lifecycle rules may have removed. The zero value means none.
 type expiry struct {
 	keeps time.Duration
 	now   time.Time
 }
 
-// expiry asks the settings, and else the bucket.
+// expiry returns the expiry of the settings, or of the bucket's rules.
 func (s *Store) expiry(ctx context.Context) expiry {
 	e := expiry{keeps: s.cfg.Keeps, now: s.cfg.Now().UTC()}
 	if e.keeps > 0 {
@@ -35,7 +35,7 @@ func (s *Store) expiry(ctx context.Context) expiry {
 	return e
 }
 
-// expires gives after how long a rule takes all that is under a prefix; 0 when it does not.
+// expires returns after how long a rule removes everything under a prefix; 0 if it does not.
 func expires(r types.LifecycleRule, under string) time.Duration {
 	if r.Status != types.ExpirationStatusEnabled || r.Expiration == nil || aws.ToInt32(r.Expiration.Days) < 1 {
 		return 0
@@ -53,13 +53,14 @@ func expires(r types.LifecycleRule, under string) time.Duration {
 	return time.Duration(*r.Expiration.Days) * 24 * time.Hour
 }
 
-// took reports whether a day may be gone. Rules count whole days from the midnight after an object was written.
+// took reports whether a day may have been removed. Rules count whole days from the midnight after an object was
+// written.
 func (e expiry) took(day string) bool {
 	start, err := time.Parse(time.DateOnly, day)
 	return err == nil && e.keeps > 0 && !start.Add(24*time.Hour).Add(e.keeps).After(e.now)
 }
 
-// dayOf gives the day that a key is filed under.
+// dayOf returns the day that a key is filed under.
 func (s *Store) dayOf(key string) string {
 	day, _, _ := strings.Cut(strings.TrimPrefix(key, s.root(executions+dayMark)), "/")
 	return day

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Place names the bucket, the prefix and the server.
+// Place returns the bucket, the prefix and the server.
 func (s *Store) Place() string { return s.cfg.Endpoint + " s3://" + s.cfg.Bucket + "/" + s.cfg.Prefix }
 
-// Days gives the UTC days (2006-01-02) that have records, oldest first.
+// Days returns the UTC days (2006-01-02) with records, oldest first.
 func (s *Store) Days(ctx context.Context) ([]string, error) {
 	days, err := s.days(ctx)
 	if err != nil {
@@ -19,8 +19,8 @@ func (s *Store) Days(ctx context.Context) ([]string, error) {
 	return days, nil
 }
 
-// Names calls fn with the names of a day's objects, about 1,000 at a time and in order: all those with ids made at
-// since or later. What waits on the spool is not among them. A name is an id, or an id, a ~ and a writer.
+// Names calls fn with the names of a day's objects, about 1,000 at a time and in order: all those with IDs made at
+// since or later. It excludes spooled records. A name is an ID, or an ID, a ~ and a writer.
 func (s *Store) Names(ctx context.Context, day string, since time.Time, fn func(names []string) error) error {
 	low := ""
 	if !since.IsZero() {
@@ -44,8 +44,8 @@ func (s *Store) Names(ctx context.Context, day string, since time.Time, fn func(
 	}
 }
 
-// Objects calls fn with the lines of a day's objects, in the order of names; several are read at once. Those that are
-// gone are left out.
+// Objects calls fn with the lines of a day's objects, in the order of names; it reads several at once. It skips
+// objects that are gone.
 func (s *Store) Objects(ctx context.Context, day string, names []string,
 	fn func(name string, line []byte) error) error {
 	keys := make([]string, len(names))

@@ -16,8 +16,9 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// headKeeper writes the object that says how far a writer has come. It runs behind the records, one request at a time,
-// always with the newest; nobody waits for it but Close. A head that was not written is made up for by the next.
+// A headKeeper writes the object that says how far a writer has come. It runs behind the records, one request at a
+// time, always with the newest state; only Close waits for it. The next head makes up for one that could not be
+// written.
 type headKeeper struct {
 	store *Store
 	wake  chan struct{}
@@ -29,15 +30,16 @@ type headKeeper struct {
 	over    bool
 }
 
-// note is a head as it is stored, before its sum.
+// note is a stored head before its sum.
 type note struct {
 	audit.Head
 	ID string `json:"id"`
-	// Runs say which part of the chain is filed under which day, so that a verification knows what lifecycle rules took.
+	// Runs tell which part of the chain is filed under which day, so that a verification knows what lifecycle rules
+	// removed.
 	Runs []run `json:"runs,omitempty"`
 }
 
-// run is records From to Seq of a chain, all of one day; Hash is that of the last.
+// A run is records From to Seq of a chain, all of one day; Hash is that of the last.
 type run struct {
 	Day  string `json:"day"`
 	From int64  `json:"from"`
@@ -45,7 +47,7 @@ type run struct {
 	Hash string `json:"hash"`
 }
 
-// maxRuns bounds a head; the oldest go. Around midnight a chain has some for each day.
+// maxRuns bounds a head; the oldest runs are dropped. Around midnight a chain has several per day.
 const maxRuns = 2000
 
 func keepHead(s *Store) *headKeeper {
@@ -55,7 +57,7 @@ func keepHead(s *Store) *headKeeper {
 	return k
 }
 
-// note remembers that a record is in the bucket.
+// note notes that a record is in the bucket.
 func (k *headKeeper) note(r audit.Sealed) {
 	k.mu.Lock()
 	w := r.Chain.Writer
@@ -67,7 +69,7 @@ func (k *headKeeper) note(r audit.Sealed) {
 	k.poke()
 }
 
-// extended adds a record to runs, or runs to those before them.
+// extended adds a record to runs, or runs to earlier ones.
 func extended(runs []run, more ...run) []run {
 	for _, r := range more {
 		if n := len(runs); n > 0 && runs[n-1].Day == r.Day && runs[n-1].Seq == r.From-1 {
@@ -79,8 +81,7 @@ func extended(runs []run, more ...run) []run {
 	return runs[max(len(runs)-maxRuns, 0):]
 }
 
-// recalled puts before the runs of another's chain, whose spooled records this process sends, what its head says of
-// those before them.
+// recalled adds the earlier runs from the head of another writer, whose spooled records this process sends.
 func (k *headKeeper) recalled(n note) note {
 	if len(n.Runs) == 0 || n.Runs[0].From == 1 {
 		return n
@@ -150,7 +151,7 @@ func (k *headKeeper) write(n note) error {
 	return err
 }
 
-// readNote proves a head that was read.
+// readNote checks and returns a head.
 func readNote(doc, key []byte) (note, error) {
 	var n note
 	if err := audit.CheckSum(doc, key); err != nil {
@@ -162,7 +163,7 @@ func readNote(doc, key []byte) (note, error) {
 	return n, nil
 }
 
-// tagging writes tags the way S3 takes them.
+// tagging returns tags in the form of S3.
 func tagging(tags map[string]string) string {
 	v := url.Values{}
 	for name, value := range tags {
@@ -171,7 +172,7 @@ func tagging(tags map[string]string) string {
 	return v.Encode()
 }
 
-// sorted gives the keys of a map in order.
+// sorted returns the keys of a map in order.
 func sorted[V any](m map[string]V) []string {
 	var keys []string
 	for k := range m {

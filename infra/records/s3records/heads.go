@@ -12,8 +12,8 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Heads returns the newest record of each writer that its head names, sorted by writer, without the chains of which
-// lifecycle rules may have taken all. A head is written after its record, so a later state of the bucket has them
+// Heads returns the newest record of each writer that its head names, sorted by writer, without the chains that
+// lifecycle rules may have removed whole. A head is written after its record, so a later state of the bucket has them
 // all.
 func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 	if err := s.usable(ctx); err != nil {
@@ -53,8 +53,8 @@ func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 	return heads, nil
 }
 
-// expired tells the verifier of anchored records that lifecycle rules may have taken with everything before them, the
-// writer's own head included.
+// expired tells the verifier which anchored records lifecycle rules may have removed with everything before them,
+// including the writer's head.
 func expired(v *audit.Verifier, anchors []audit.Anchor, gone expiry) {
 	for _, a := range anchors {
 		for _, h := range a.Heads {

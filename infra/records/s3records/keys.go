@@ -14,7 +14,7 @@ const (
 	writers    = "writers/"
 	dayMark    = "dt="
 	suffix     = ".json"
-	// besides marks a record that was spooled while another writer stored one of the same id: it is kept beside it.
+	// besides marks a spooled record whose ID another writer used meanwhile: it is stored beside the other.
 	besides = "~"
 )
 
@@ -29,7 +29,7 @@ func (s *Store) dayPrefix(day string) string { return s.root(executions + dayMar
 
 func (s *Store) key(r audit.Sealed) string { return s.dayPrefix(r.Day) + r.ID + suffix }
 
-// idOf gives the id that a key of that day is for, or "".
+// idOf returns the ID of a key of that day, or "".
 func idOf(key, prefix string) string {
 	id, ok := strings.CutPrefix(key, prefix)
 	if !ok {
@@ -41,7 +41,7 @@ func idOf(key, prefix string) string {
 	return id
 }
 
-// keyBefore gives the key that stands before those of all ids made at that instant or later.
+// keyBefore returns the key that precedes those of all IDs made at that instant or later.
 func (s *Store) keyBefore(day string, at time.Time) string {
 	var u ulid.ULID
 	if at.Before(time.Unix(0, 0)) || u.SetTime(ulid.Timestamp(at)) != nil {

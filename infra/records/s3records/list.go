@@ -15,15 +15,15 @@ import (
 const (
 	defaultLimit = 50
 	maxLimit     = 500
-	// maxReads bounds the records that one List looks at; it then answers with a short page and a cursor to go on from.
+	// maxReads bounds the records that one List reads; it then returns a short page and a cursor.
 	maxReads = 5000
-	// maxKeys is how many keys a step back in time may have before it is made smaller.
+	// maxKeys is the number of keys above which a step back in time is made smaller.
 	maxKeys = 2000
 )
 
-// List gives records newest first, by their ids. S3 lists forwards only, so it goes back in time step by step, as
-// long as the records are dense. It reads every record that it looks at, and it looks at 5,000 at most: a page may
-// hold fewer than asked for, even none, and have a Next. What waits on the spool is not listed yet.
+// List returns records newest first, by their IDs. S3 lists forwards only, so List goes back in time in steps that
+// fit the density of records. It reads every record that it considers, at most 5,000: a page may hold fewer than
+// asked for, even none, and still have a Next. It does not list spooled records.
 func (s *Store) List(ctx context.Context, q audit.Query) (audit.Page, error) {
 	if err := s.usable(ctx); err != nil {
 		return audit.Page{}, err
@@ -56,7 +56,7 @@ func (s *Store) List(ctx context.Context, q audit.Query) (audit.Page, error) {
 	return audit.Page{Items: w.items, Next: w.next}, nil
 }
 
-// walk is one List on its way.
+// A walk is a List in progress.
 type walk struct {
 	*Store
 	query audit.Query
@@ -114,7 +114,7 @@ func (w *walk) day(ctx context.Context, day, high string) error {
 	}
 }
 
-// take adds the records under keys that the query wants, and stops with errPage when there is one too many.
+// take adds the records under keys that the query selects, and stops with errPage if there is one too many.
 func (w *walk) take(ctx context.Context, day string, keys []string) error {
 	keys = slices.DeleteFunc(keys, func(key string) bool { return idOf(key, w.dayPrefix(day)) == "" })
 	return w.lines(ctx, keys, func(key string, line []byte) error {
@@ -146,7 +146,7 @@ func wanted(q audit.Query, r audit.Record) bool {
 		(q.Until.IsZero() || r.Time.Before(q.Until))
 }
 
-// cursor is a place in the walk: what comes before that id on that day.
+// A cursor is a position in the walk: what precedes that ID on that day.
 type cursor struct {
 	Day    string `json:"d"`
 	Before string `json:"b"`

@@ -15,11 +15,11 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// readers bounds the requests that one call makes at once.
+// readers bounds the concurrent requests of one call.
 const readers = 16
 
-// Get reads the record with that id, from the bucket or from the spool; audit.ErrNotFound when there is none,
-// audit.ErrAltered when what is there is not what was written. An id without a time in it costs a look into every day.
+// Get returns the record with an ID, from the bucket or the spool; audit.ErrNotFound means that there is none,
+// audit.ErrAltered that it was changed. An ID without a time in it costs a look into every day.
 func (s *Store) Get(ctx context.Context, id string) (audit.Record, error) {
 	if err := s.usable(ctx); err != nil {
 		return audit.Record{}, err
@@ -49,7 +49,7 @@ func (s *Store) usable(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// line finds the stored bytes of a record; nil when there are none.
+// line returns the stored bytes of a record; nil if there are none.
 func (s *Store) line(ctx context.Context, id string) ([]byte, error) {
 	spooled, err := s.spool.find(id)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Store) line(ctx context.Context, id string) ([]byte, error) {
 	return spooled, nil
 }
 
-// days lists the days that have records, oldest first.
+// days returns the days with records, oldest first.
 func (s *Store) days(ctx context.Context) ([]string, error) {
 	var days []string
 	prefix := s.root(executions + dayMark)
@@ -100,8 +100,8 @@ func (s *Store) days(ctx context.Context) ([]string, error) {
 	return days, nil
 }
 
-// keys lists the keys of a day after low and before high, in order; "" is no bound. It stops after about most of them
-// and then says so.
+// keys returns the keys of a day after low and before high, in order; "" is no bound. It stops after about most of
+// them and then says so.
 func (s *Store) keys(ctx context.Context, day, low, high string, most int) (keys []string, whole bool, err error) {
 	in := &s3.ListObjectsV2Input{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.dayPrefix(day))}
 	if low != "" {
@@ -127,7 +127,7 @@ func (s *Store) keys(ctx context.Context, day, low, high string, most int) (keys
 	return keys, true, nil
 }
 
-// lines reads objects, several at once, and hands them out in order. An object that is gone is nil.
+// lines reads objects, several at once, and yields them in order. An object that is gone is nil.
 func (s *Store) lines(ctx context.Context, keys []string, fn func(key string, line []byte) error) error {
 	for batch := range slices.Chunk(keys, readers) {
 		got := make([][]byte, len(batch))
@@ -154,8 +154,8 @@ func (s *Store) lines(ctx context.Context, keys []string, fn func(key string, li
 	return nil
 }
 
-// Each calls fn with the stored line of every record received at since or later, day by day, in the order of their ids.
-// What waits on the spool is not among them.
+// Each calls fn with the stored line of every record received at since or later, day by day, in the order of IDs. It
+// excludes spooled records.
 func (s *Store) Each(ctx context.Context, since time.Time, fn func(line []byte) error) error {
 	if err := s.usable(ctx); err != nil {
 		return err
@@ -194,7 +194,8 @@ func (s *Store) Each(ctx context.Context, since time.Time, fn func(line []byte) 
 	return nil
 }
 
-// outside reports that no record of the day can have a time that the query wants; a day of grace on both sides.
+// outside reports whether no record of the day can have a time that the query selects, with a day of margin on both
+// sides.
 func outside(q audit.Query, day string) bool {
 	t, err := time.Parse(time.DateOnly, day)
 	if err != nil {

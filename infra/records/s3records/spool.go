@@ -16,7 +16,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// ErrSpoolFull is what Append fails with when S3 cannot be reached and the spool has no room.
+// ErrSpoolFull is the error of Append if S3 is unavailable and the spool is full.
 var ErrSpoolFull = errors.New("the spool is full")
 
 const (
@@ -63,7 +63,7 @@ func openSpool(cfg Config, writer string, deliver func(context.Context, []byte) 
 	return s, nil
 }
 
-// adopt takes over the lines of processes that are no more, and its own place.
+// adopt takes over the lines of dead processes and creates its own place.
 func (s *spool) adopt() error {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *spool) adopt() error {
 		s.queue, s.used = append(s.queue, e.Name()), s.used+info.Size()
 	}
 	slices.Sort(s.queue)
-	// Locked before it has its name, so that nobody takes it for a dead one's.
+	// Lock it before it gets its name, so that nobody takes its writer for dead.
 	fresh := filepath.Join(s.dir, s.writer+draftSuffix)
 	if err := s.lock(s.writer, fresh, os.O_RDWR|os.O_CREATE|os.O_EXCL); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (s *spool) lock(writer, path string, how int) error {
 	return nil
 }
 
-// busy reports that lines wait; new ones must go behind them.
+// busy reports whether lines wait; new ones must queue behind them.
 func (s *spool) busy() bool {
 	if s == nil {
 		return false
@@ -122,7 +122,7 @@ func (s *spool) busy() bool {
 	return len(s.queue) > 0
 }
 
-// add puts a line on the disk and flushes it.
+// add writes a line and flushes it.
 func (s *spool) add(r audit.Sealed) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,7 +171,7 @@ func (s *spool) flush() error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// find gives the line of a record that waits here, in whichever process's keeping; nil when none does.
+// find returns the line of a spooled record of any process; nil if there is none.
 func (s *spool) find(id string) ([]byte, error) {
 	if s == nil || !audit.ValidID(id) {
 		return nil, nil
@@ -233,7 +233,7 @@ func (s *spool) send(ctx context.Context, name string) error {
 	return nil
 }
 
-// close stops sending after at most patience, and leaves its place to the next opening.
+// close stops sending after at most patience and leaves the rest to the next opening.
 func (s *spool) close(patience time.Duration) {
 	if s == nil {
 		return
@@ -249,7 +249,7 @@ func (s *spool) close(patience time.Duration) {
 	s.release()
 }
 
-// release gives up the locks, and removes those of writers that have nothing left.
+// release releases the locks and removes those of writers that have nothing left.
 func (s *spool) release() {
 	for writer, f := range s.locks {
 		left, err := filepath.Glob(filepath.Join(s.dir, writer+".*"+suffix))

@@ -25,17 +25,17 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// ErrClosed is what a store answers after Close.
+// ErrClosed is the error of a closed store.
 var ErrClosed = errors.New("the record store is closed")
 
 var errReader = errors.New("the record store was opened for reading only")
 
-// errUnread is about a record that was sent more than once, by a role that may not read: its key is taken, by itself or
-// by another.
+// errUnread is about a record that was sent more than once by a role that may not read: its key is taken, by itself
+// or by another record.
 var errUnread = errors.New("an answer was lost, and this role may not look whether the record arrived; allow it " +
 	"s3:GetObject on its own prefix")
 
-// Store keeps records in a bucket. It is safe for concurrent use; its appends are made one after the other.
+// A Store keeps records in a bucket. It is safe for concurrent use and appends one record after the other.
 type Store struct {
 	cfg    Config
 	client *s3.Client
@@ -57,8 +57,8 @@ type doubt struct {
 
 var _ audit.Store = (*Store)(nil)
 
-// Open opens a store for writing and reading. It asks S3 nothing but whether the bucket is there, and with a spool it
-// opens even when S3 cannot be reached.
+// Open opens a store for writing and reading. It only checks that the bucket exists; with a spool it opens even if S3
+// is unavailable.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s, err := OpenReader(ctx, cfg)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *Store) begin() error {
 	return nil
 }
 
-// OpenReader opens a store for reading only. It asks S3 nothing yet.
+// OpenReader opens a store for reading only. It sends no request.
 func OpenReader(ctx context.Context, cfg Config) (*Store, error) {
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("record store: %w", err)
@@ -112,7 +112,8 @@ func OpenReader(ctx context.Context, cfg Config) (*Store, error) {
 	return &Store{cfg: cfg, client: client, reader: true}, nil
 }
 
-// reach asks for the bucket. A role that may only write records may not ask, and that is an answer too.
+// reach returns an error if the bucket is unavailable. A role that may only write records may not ask, which counts
+// as available.
 func (s *Store) reach(ctx context.Context) error {
 	_, err := s.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &s.cfg.Bucket})
 	if status(err) == 403 {
@@ -121,8 +122,8 @@ func (s *Store) reach(ctx context.Context) error {
 	return err
 }
 
-// Append stores a record. Nil means that it is in the bucket or on the spool; audit.ErrExists that there was one with
-// its id. Any other error means that the answer is no, or, without a spool, that none came: then the same record may be
+// Append stores a record. Nil means that it is in the bucket or on the spool; audit.ErrExists means that its ID is
+// taken. Any other error means that S3 refused or, without a spool, did not answer: then the same record may be
 // appended again. ctx counts only before the work begins.
 func (s *Store) Append(ctx context.Context, r audit.Record) error {
 	if err := ctx.Err(); err != nil {
@@ -180,13 +181,13 @@ func (s *Store) append(ctx context.Context, r audit.Record) error {
 	return nil
 }
 
-// settle finds out about a record in doubt by sending it again. It reports whether r is that very record.
+// settle resolves a record in doubt by sending it again. It reports whether r is that record.
 func (s *Store) settle(ctx context.Context, r audit.Record) (again bool, err error) {
 	d := s.doubt
 	err = s.put(ctx, s.key(d.sealed), d.sealed.Line, true)
 	switch {
 	case errors.Is(err, errUnread):
-		// There or not, it is the last of its chain: the next record begins another.
+		// Stored or not, it is the last of its chain: the next record starts another.
 		s.doubt = nil
 		return false, s.begin()
 	case errors.Is(err, audit.ErrExists) || definite(err):
@@ -200,8 +201,8 @@ func (s *Store) settle(ctx context.Context, r audit.Record) (again bool, err err
 	return reflect.DeepEqual(d.record, r), nil
 }
 
-// put stores a line under a key that is not taken. Its own bytes under that key are a success.
-// again says that the line may have been sent before.
+// put stores a line under a free key. It succeeds if the key holds the same bytes. again means that the line may have
+// been sent before.
 func (s *Store) put(ctx context.Context, key string, line []byte, again bool) error {
 	in := &s3.PutObjectInput{
 		Bucket: &s.cfg.Bucket, Key: &key, Body: bytes.NewReader(line), ContentLength: aws.Int64(int64(len(line))),
@@ -245,7 +246,7 @@ func (s *Store) put(ctx context.Context, key string, line []byte, again bool) er
 	return errors.New("other requests for this key do not end")
 }
 
-// counting counts how often a request is really made.
+// counting counts how often a request is really sent.
 func counting(n *int) func(*s3.Options) {
 	count := middleware.FinalizeMiddlewareFunc("airlock.count",
 		func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput,
@@ -271,7 +272,7 @@ func (s *Store) encrypt(in *s3.PutObjectInput) {
 	}
 }
 
-// read gets an object of at most audit.MaxBytes.
+// read returns an object of at most audit.MaxBytes.
 func (s *Store) read(ctx context.Context, key string) ([]byte, error) {
 	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.cfg.Bucket, Key: &key,
 		ChecksumMode: types.ChecksumModeEnabled})
@@ -288,8 +289,7 @@ func (s *Store) read(ctx context.Context, key string) ([]byte, error) {
 	return line, nil
 }
 
-// Close writes the head for the last time and sends what is spooled, for a moment; what does not get away stays for the
-// next opening.
+// Close writes the head a last time and sends spooled records for a short time; the rest stays for the next opening.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -302,7 +302,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// status gives the HTTP status of an answer; 0 when there was none.
+// status returns the HTTP status of an error; 0 if there was no answer.
 func status(err error) int {
 	var answer *awshttp.ResponseError
 	if errors.As(err, &answer) && answer.Response != nil {
@@ -311,7 +311,7 @@ func status(err error) int {
 	return 0
 }
 
-// definite reports that S3 has said no: nothing was stored.
+// definite reports whether S3 has refused: nothing was stored.
 func definite(err error) bool {
 	var refusal smithy.APIError
 	if errors.As(err, &refusal) && slices.Contains(s3objects.OnTheWay(), refusal.ErrorCode()) {
@@ -321,7 +321,7 @@ func definite(err error) bool {
 	return code >= 400 && code < 500 && code != 408 && code != 409 && code != 429
 }
 
-// deliver sends a spooled line, beside a record of the same id where another writer has stored one meanwhile.
+// deliver sends a spooled line, beside a record of the same ID if another writer has stored one meanwhile.
 func (s *Store) deliver(ctx context.Context, line []byte) error {
 	r, err := audit.Decode(line)
 	if err != nil {
@@ -340,7 +340,7 @@ func (s *Store) deliver(ctx context.Context, line []byte) error {
 	return err
 }
 
-// pause waits, or less when ctx ends.
+// pause waits, or less if ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -14,12 +14,11 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Verify reads every record and compares it with its hash, its key and its chain; the chains' ends with the writers'
-// heads; and in a bucket with versioning it finds what was deleted or overwritten. It may run while records are
-// written.
+// Verify compares every record with its hash, its key and its chain, and the chains' ends with the writers' heads. In
+// a bucket with versioning it also finds what was deleted or overwritten. It may run while records are written.
 func (s *Store) Verify(ctx context.Context) (audit.Report, error) { return s.VerifyAgainst(ctx, nil) }
 
-// VerifyAgainst is Verify that holds the chains against anchors too.
+// VerifyAgainst verifies the chains against anchors too.
 func (s *Store) VerifyAgainst(ctx context.Context, anchors []audit.Anchor) (audit.Report, error) {
 	if err := s.usable(ctx); err != nil {
 		return audit.Report{}, err
@@ -55,7 +54,7 @@ func (s *Store) VerifyAgainst(ctx context.Context, anchors []audit.Anchor) (audi
 	return v.Report(false), nil
 }
 
-// spooled gives the lines that wait on this machine, by file name.
+// spooled returns the lines that wait on this machine, by file name.
 func (s *Store) spooled() (map[string][]byte, error) {
 	lines := map[string][]byte{}
 	if s.cfg.Spool == "" {
@@ -78,8 +77,8 @@ func (s *Store) spooled() (map[string][]byte, error) {
 	return lines, nil
 }
 
-// verifyHeads tells the verifier how far the writers say that they came. A head is written after its record, so it
-// bounds a chain from below only. Of days that lifecycle rules may have taken it says what the chain was there.
+// verifyHeads tells the verifier how far the writers' heads reach. A head is written after its record, so it bounds a
+// chain from below only. For days that lifecycle rules may have removed, it says what the chain was there.
 func (s *Store) verifyHeads(ctx context.Context, v *audit.Verifier, gone expiry) error {
 	pages := s3.NewListObjectsV2Paginator(s.client,
 		&s3.ListObjectsV2Input{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(writers))})
@@ -116,7 +115,7 @@ func (s *Store) verifyHeads(ctx context.Context, v *audit.Verifier, gone expiry)
 	return nil
 }
 
-// verifyVersions names every record that has more than the one version it was written as.
+// verifyVersions reports every record with more than the one version that was written.
 func (s *Store) verifyVersions(ctx context.Context, v *audit.Verifier, gone expiry) error {
 	state, err := s.client.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: &s.cfg.Bucket})
 	if status(err) == 403 || status(err) == 404 || status(err) == 501 ||

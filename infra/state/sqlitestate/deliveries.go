@@ -11,10 +11,9 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Begin takes the key of a webhook delivery, or of a request, until a time. When it is taken already, begun is false
-// and the mark it was taken with and the answer it was given (nil while it is being answered) are those of the first.
-// When the process that took it has died without an answer, begun is true and the mark is still the first. The error
-// is an *execution.QuotaError when the tenant may keep no more.
+// Begin takes the key of a webhook delivery or of a request until a time. If the key is taken, begun is false, and
+// firstMark and answer are those of the first taker; answer is nil until it has answered. If the process that took it
+// has died without an answer, begun is true and firstMark is still its mark.
 func (s *Store) Begin(ctx context.Context, key execution.Key, mark string, now,
 	until time.Time) (begun bool, firstMark string, answer []byte, err error) {
 	allowed := s.storage(key.Tenant)
@@ -66,8 +65,7 @@ func quotaOf(key execution.Key) string {
 	return execution.QuotaKeys
 }
 
-// keyWithin refuses a key that was just added when its tenant has too much, once what has served its time has made
-// room.
+// keyWithin returns an error if a key that was just added exceeds its tenant's quota, after expired keys are removed.
 func (s *Store) keyWithin(ctx context.Context, tx *sql.Tx, key execution.Key, now time.Time, bytes int64) error {
 	quota, allowed := quotaOf(key), s.storage(key.Tenant)
 	most := allowed.Keys
@@ -89,7 +87,7 @@ func (s *Store) keyWithin(ctx context.Context, tx *sql.Tx, key execution.Key, no
 	return within(ctx, tx, quota, key.Tenant, key.Subject, bytes, most, soonestEnd(ctx, tx, key.Tenant, quota, now), quota)
 }
 
-// soonestEnd returns when the first of a tenant's keys has served its time, between a second and an hour.
+// soonestEnd returns when the first of a tenant's keys expires, between a second and an hour.
 func soonestEnd(ctx context.Context, tx *sql.Tx, tenant, quota string, now time.Time) time.Duration {
 	var until sql.NullInt64
 	row := tx.QueryRowContext(ctx, "SELECT min(until) FROM deliveries WHERE tenant = ? AND kind = ?", tenant, quota)
@@ -99,7 +97,7 @@ func soonestEnd(ctx context.Context, tx *sql.Tx, tenant, quota string, now time.
 	return min(max(time.UnixMilli(until.Int64).Sub(now), time.Second), time.Hour)
 }
 
-// Finish keeps the answer to a delivery that Begin took.
+// Finish stores the answer to a delivery that Begin has taken.
 func (s *Store) Finish(ctx context.Context, key string, answer []byte) error {
 	if err := s.exec(ctx, "UPDATE deliveries SET answer = ? WHERE key = ?", answer, key); err != nil {
 		return fmt.Errorf("keep the answer to a delivery: %w", err)
@@ -107,7 +105,7 @@ func (s *Store) Finish(ctx context.Context, key string, answer []byte) error {
 	return nil
 }
 
-// Abandon gives a key back: the delivery came to nothing and may be made again.
+// Abandon releases a key, so that the delivery may be repeated.
 func (s *Store) Abandon(ctx context.Context, key string) error {
 	if err := s.exec(ctx, "DELETE FROM deliveries WHERE key = ? AND answer IS NULL", key); err != nil {
 		return fmt.Errorf("give a delivery back: %w", err)
@@ -115,11 +113,11 @@ func (s *Store) Abandon(ctx context.Context, key string) error {
 	return nil
 }
 
-// keptEvents is how many events of one function are kept, the newest.
+// keptEvents is the number of newest events that are kept of a function.
 const keptEvents = 100
 
-// KeepEvent keeps the event of a delivery under the execution that it began. Older ones of the function make room,
-// and the oldest of the tenant when it has more bytes than it may.
+// KeepEvent stores the event of a delivery under the execution that it started. It removes older events of the
+// function, and the oldest of the tenant above its quota.
 func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, event []byte, at time.Time) error {
 	err := s.change(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO events (tenant, name, id, at, event) VALUES (?, ?, ?, ?, ?)
@@ -140,7 +138,7 @@ func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, even
 	return nil
 }
 
-// Event returns an event that is still kept, or execution.ErrNotFound.
+// Event returns a stored event, or execution.ErrNotFound.
 func (s *Store) Event(ctx context.Context, tenant, function, id string) (event []byte, err error) {
 	err = s.read(ctx, func() error {
 		row := s.db.QueryRowContext(ctx, "SELECT event FROM events WHERE tenant = ? AND name = ? AND id = ?", tenant,

@@ -1,10 +1,11 @@
-// Package sqlitestate keeps saved functions, jobs and accepted webhook deliveries in one SQLite file.
+// Package sqlitestate stores saved functions, jobs and accepted webhook deliveries in one SQLite file.
 //
-// What was acknowledged is on the disk: every change is a transaction of its own, in write-ahead mode, flushed before
-// it is answered. Several processes may open the same folder. Each holds a lock on a file of its own for as long as
-// it lives; the operating system lets go of it when the process dies, however it dies, and that is how the others
-// learn that the jobs it was running are orphans.
+// Everything that was acknowledged is on disk: every change is a transaction in write-ahead mode that is flushed
+// before the answer. Several processes may open the same folder. Each holds a lock on a file of its own for its life;
+// the operating system releases it when the process dies, which tells the others that its running jobs are orphans.
 //
-// Secrets of hooks and callbacks, and the newest events of hooks, are in the file as they are: the folder is made for
-// its owner alone (0700).
+// Secrets of hooks and callbacks, and the newest events of hooks, are stored in clear: only the owner can access the
+// folder (0700).
+//
+// Package wiring and tests import it. Start with [Open].
 package sqlitestate

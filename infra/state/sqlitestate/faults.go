@@ -15,20 +15,20 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// patience is how long a lock of another process is waited for. A caller is told within a second.
+// patience bounds the wait for a lock of another process. A caller gets its answer within a second.
 const patience = 700 * time.Millisecond
 
-// errStuck is the error of who waited behind a writer that could not get the lock.
+// errStuck is the error of callers behind a writer that could not get the lock.
 var errStuck = errors.New("another process holds the lock of the file")
 
-// damage is the error of contents that cannot be what was written.
+// damage is the error of content that cannot have been written.
 type damage struct{ error }
 
 // Unwrap returns the cause.
 func (d damage) Unwrap() error { return d.error }
 
-// begin begins a transaction that writes. Writers of this process take turns, so that only one of them waits for other
-// processes; when that one gives up, so do those behind it. release must be called.
+// begin begins a writing transaction. Writers of this process take turns, so that only one of them waits for other
+// processes; if that one gives up, so do those behind it. release must be called.
 func (s *Store) begin(ctx context.Context) (tx *sql.Tx, release func(), err error) {
 	s.mu.Lock()
 	stuck := s.stuck
@@ -58,8 +58,8 @@ func (s *Store) begin(ctx context.Context) (tx *sql.Tx, release func(), err erro
 	return tx, release, nil
 }
 
-// wait calls fn again and again while it meets a lock of another process. SQLite's own wait grows to 100 ms between two
-// looks: beside a process that writes all the time, it hardly ever sees the lock free.
+// wait repeats fn while another process holds a lock. SQLite's own wait grows to 100 ms between attempts: beside a
+// process that writes continuously, it hardly ever gets the lock.
 func wait(ctx context.Context, fn func() error) error {
 	giveUp := time.NewTimer(patience)
 	defer giveUp.Stop()
@@ -81,7 +81,7 @@ func wait(ctx context.Context, fn func() error) error {
 	}
 }
 
-// judge turns what SQLite says into what callers are to know: a StoreError. It remembers damage, for good.
+// judge returns an error of SQLite as a StoreError, and notes damage for good.
 func (s *Store) judge(err error) error {
 	if err == nil {
 		return nil
@@ -102,7 +102,7 @@ func (s *Store) judge(err error) error {
 
 func (s *Store) path() string { return filepath.Join(s.dir, fileName) }
 
-// faultOf returns the fault that an error of SQLite tells of, or "".
+// faultOf returns the fault behind an error of SQLite, or "".
 func faultOf(err error) execution.StoreFault {
 	var d damage
 	var own *sqlite.Error
@@ -129,7 +129,7 @@ func faultOf(err error) execution.StoreFault {
 	return ""
 }
 
-// notDatabase reports whether a file is something else altogether.
+// notDatabase reports whether a file is not a database.
 func notDatabase(err error) bool {
 	var own *sqlite.Error
 	return errors.As(err, &own) && own.Code()&0xff == sqlite3.SQLITE_NOTADB
@@ -145,7 +145,7 @@ func (s *Store) broken() error {
 	return s.health.broken
 }
 
-// damaged notes for good that the file is damaged: whatever were written to it now could make that worse.
+// damaged notes for good that the file is damaged, because writing to it could make that worse.
 func (s *Store) damaged(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,5 +155,5 @@ func (s *Store) damaged(err error) error {
 	return s.health.broken
 }
 
-// unreadable is the damage of a document that does not parse.
+// unreadable returns the damage of a document that does not parse.
 func unreadable(what string, err error) error { return damage{fmt.Errorf("read %s: %w", what, err)} }

@@ -12,7 +12,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Function returns a saved function. The error is execution.ErrNotFound when there is none.
+// Function returns a saved function. The error is execution.ErrNotFound if there is none.
 func (s *Store) Function(ctx context.Context, tenant, name string) (f execution.SavedFunction, err error) {
 	err = s.read(ctx, func() error {
 		f, err = scanFunction(s.db.QueryRowContext(ctx, "SELECT doc FROM functions WHERE tenant = ? AND name = ?", tenant,
@@ -22,13 +22,13 @@ func (s *Store) Function(ctx context.Context, tenant, name string) (f execution.
 	return f, err
 }
 
-// Functions returns at most limit functions of a tenant whose names come after a name, in the order of names.
+// Functions returns at most limit functions of a tenant in the order of names, starting after a name.
 func (s *Store) Functions(ctx context.Context, tenant, after string, limit int) ([]execution.SavedFunction, error) {
 	return s.functions(ctx, "SELECT doc FROM functions WHERE tenant = ? AND name > ? ORDER BY name LIMIT ?", tenant, after,
 		limit)
 }
 
-// Due returns at most limit functions whose next time has come, fairly: each tenant has its part of the limit.
+// Due returns at most limit functions whose next time has come, fairly: each tenant has its share of the limit.
 func (s *Store) Due(ctx context.Context, now time.Time, limit int) ([]execution.SavedFunction, error) {
 	tenants, part, err := s.dueTenants(ctx, "functions", "next", now, limit)
 	if err != nil {
@@ -49,15 +49,15 @@ func (s *Store) Due(ctx context.Context, now time.Time, limit int) ([]execution.
 	return out, nil
 }
 
-// Scheduled returns at most limit functions with a schedule that come after a tenant's name, in the order of tenants
-// and names: those that are not due too.
+// Scheduled returns at most limit functions with a schedule, due or not, in the order of tenants and names, starting
+// after a tenant's name.
 func (s *Store) Scheduled(ctx context.Context, tenant, name string, limit int) ([]execution.SavedFunction, error) {
 	const query = "SELECT doc FROM functions WHERE next IS NOT NULL AND (tenant, name) > (?, ?) ORDER BY tenant, name " +
 		"LIMIT ?"
 	return s.functions(ctx, query, tenant, name, limit)
 }
 
-// Content returns what a version runs.
+// Content returns the content of a version.
 func (s *Store) Content(ctx context.Context, tenant, name string, version int) (execution.FunctionContent, error) {
 	var raw []byte
 	var c execution.FunctionContent
@@ -81,9 +81,9 @@ func (s *Store) Content(ctx context.Context, tenant, name string, version int) (
 	return c, err
 }
 
-// Change hands a function, empty but for its tenant and name when there is none, to fn and keeps what fn makes of it,
-// in one transaction. Content, when fn returns one, is that of the last version. An error of fn changes nothing and
-// is returned as it is. The error is an *execution.QuotaError when the tenant may keep no more.
+// Change passes a function to fn, or an empty one with tenant and name, and stores the result in one transaction. If
+// fn returns content, it is that of the last version. If fn fails, nothing changes and its error is returned. The
+// error is an *execution.QuotaError if the tenant's quota is exceeded.
 func (s *Store) Change(ctx context.Context, tenant, name string,
 	fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error {
 	var own error
@@ -112,7 +112,7 @@ func (s *Store) Change(ctx context.Context, tenant, name string,
 	return nil
 }
 
-// keepFunction writes a function and the content of its last version, within the tenant's quotas.
+// keepFunction stores a function and the content of its last version within the tenant's quotas.
 func (s *Store) keepFunction(ctx context.Context, tx *sql.Tx, f execution.SavedFunction,
 	content *execution.FunctionContent) error {
 	_, had, err := measure(ctx, tx, f.Tenant, "", execution.QuotaFunctions)
@@ -151,8 +151,8 @@ func (s *Store) keepFunction(ctx context.Context, tx *sql.Tx, f execution.SavedF
 	return s.functionsWithin(ctx, tx, f.Tenant, had, scheduled, content != nil)
 }
 
-// functionsWithin refuses a change that takes a tenant beyond its quotas, and none that makes it smaller. What is
-// noted of a function without a new version may take a little more.
+// functionsWithin returns an error for a change that exceeds a tenant's quotas, but not for one that reduces its use.
+// Notes on a function without a new version may take a little more.
 func (s *Store) functionsWithin(ctx context.Context, tx *sql.Tx, tenant string, had, scheduled int64,
 	versioned bool) error {
 	allowed := s.storage(tenant)
@@ -174,7 +174,7 @@ func (s *Store) functionsWithin(ctx context.Context, tx *sql.Tx, tenant string, 
 	return err
 }
 
-// Delete takes a function away with all its versions and events.
+// Delete deletes a function with all its versions and events.
 func (s *Store) Delete(ctx context.Context, tenant, name string) error {
 	var before, after int64
 	err := s.change(ctx, func(tx *sql.Tx) (err error) {

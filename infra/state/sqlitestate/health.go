@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// readyFor is how long Ready believes that nothing has changed: whoever asks often does not keep the disk busy.
+	// readyFor is how long Ready caches its result, so that frequent probes do not keep the disk busy.
 	readyFor = time.Second
-	// checkAtOpen and checkAgain bound the time that a check of the whole file may take. What it has not reached by
-	// then is taken to be whole until a statement finds otherwise.
+	// checkAtOpen and checkAgain bound a check of the whole file. What it has not reached by then counts as sound until
+	// a statement finds otherwise.
 	checkAtOpen = 5 * time.Second
 	checkAgain  = 500 * time.Millisecond
-	// A check comes after at least checkEvery, and takes at most one part in checkShare of the time.
+	// Checks are at least checkEvery apart and take at most one part in checkShare of the time.
 	checkEvery = 10 * time.Second
 	checkShare = 200
 )
 
-// health is what is known of the file.
+// health is what is known about the file.
 type health struct {
 	broken  *execution.StoreError // the file is damaged, for good
 	probed  time.Time             // when it was last written and read back
@@ -33,8 +33,8 @@ type health struct {
 	took    time.Duration
 }
 
-// Ready reports whether the state can be changed now: it writes, reads back what it wrote, and now and then has SQLite
-// check the whole file. That it could may be a second ago. The error is an *execution.StoreError.
+// Ready returns an error if the state cannot be changed now. It writes, reads back what it wrote, and now and then
+// lets SQLite check the whole file. Its result may be a second old. The error is an *execution.StoreError.
 func (s *Store) Ready(ctx context.Context) error {
 	if err := s.broken(); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (s *Store) probe(ctx context.Context) error {
 	return nil // another process may have written since: its text is as good
 }
 
-// lost makes every other error a StoreError too.
+// lost returns every other error as a StoreError too.
 func lost(err error) error {
 	if known := (*execution.StoreError)(nil); errors.As(err, &known) {
 		return err
@@ -94,7 +94,7 @@ func lost(err error) error {
 	return &execution.StoreError{Fault: execution.StoreLost, Err: err}
 }
 
-// check has SQLite look at the whole file, on a connection that has read none of it, within a time.
+// check lets SQLite check the whole file within a time, on a connection that has read none of it.
 func (s *Store) check(ctx context.Context, most time.Duration) {
 	began := s.cfg.Now()
 	err := s.quickCheck(ctx, most)
@@ -125,8 +125,8 @@ func (s *Store) quickCheck(ctx context.Context, most time.Duration) (err error) 
 	return nil
 }
 
-// makeShrinkable rewrites a file that an older version made, so that it can give pages back to the disk. It is left
-// as it is when it is large, in use, or when there is no room: its free pages are used again all the same.
+// makeShrinkable rewrites a file of an older version, so that it can return pages to the disk. It leaves a file that
+// is large or in use, or if there is no room: its free pages are reused anyway.
 func (s *Store) makeShrinkable(ctx context.Context) {
 	const largest = 1 << 30
 	info, err := os.Stat(s.path())

@@ -18,9 +18,8 @@ const (
 	jobColumns   = "doc, request, result"
 )
 
-// Submit keeps a job. Once it returns nil the job survives whatever happens to this process. A job whose id is there
-// already is left as it is. The error is execution.ErrFull when too many jobs, of all or of its tenant, have not
-// begun, and an *execution.QuotaError when the tenant may keep no more bytes.
+// Submit stores a job durably. A job whose ID exists stays as it is. The error is execution.ErrFull if too many jobs,
+// of all tenants or of this one, are queued, and an *execution.QuotaError if the tenant's quota is exceeded.
 func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	doc, err := json.Marshal(job)
 	if err != nil {
@@ -49,7 +48,7 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	return nil
 }
 
-// jobsWithin refuses a job that was just added when there are too many, or too much of its tenant.
+// jobsWithin returns an error if a job that was just added is one too many or exceeds its tenant's quota.
 func (s *Store) jobsWithin(ctx context.Context, tx *sql.Tx, job execution.Job, bytes int64) error {
 	var all int64
 	if err := tx.QueryRowContext(ctx, "SELECT coalesce(sum(n), 0) FROM usage WHERE kind = ? AND subject = ''",
@@ -75,7 +74,7 @@ func (s *Store) jobsWithin(ctx context.Context, tx *sql.Tx, job execution.Job, b
 	if err != nil {
 		return err
 	}
-	// Results make room for newer ones, unless they wait for their receivers.
+	// Older results make room for newer ones, unless they wait for their receivers.
 	if _, kept, err := measure(ctx, tx, job.Tenant, "", execution.QuotaResults); err != nil || kept <= allowed.Results {
 		return err
 	}
@@ -93,7 +92,7 @@ func priority(name string) int {
 	return 1
 }
 
-// Job returns a job. The error is execution.ErrNotFound when there is none.
+// Job returns a job. The error is execution.ErrNotFound if there is none.
 func (s *Store) Job(ctx context.Context, id string) (job execution.Job, err error) {
 	err = s.read(ctx, func() error {
 		job, err = scanJob(s.db.QueryRowContext(ctx, "SELECT "+jobColumns+" FROM jobs WHERE id = ?", id))
@@ -102,13 +101,13 @@ func (s *Store) Job(ctx context.Context, id string) (job execution.Job, err erro
 	return job, err
 }
 
-// Claim makes the next queued job this process's own, and running: that of the first tenant in order after the one
-// given, without those to pass over, its highest priority first, then the oldest. Claiming with the tenant of the last
-// answer serves all in turn. The error is execution.ErrNotFound when no job may begin now.
+// Claim claims the next queued job and marks it as running. It takes the first tenant in order after the given one
+// that is not in passOver; of that tenant the highest priority, and then the oldest job. Passing the tenant of the
+// last job serves all tenants in turn. The error is execution.ErrNotFound if no job may start now.
 func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver []string) (execution.Job, error) {
 	var job execution.Job
-	// Reading waits for no writer: looking in vain costs next to nothing. No job waits for an hour: a time that is
-	// further away was set by a clock that has been put back since.
+	// A read does not wait for writers, so a vain look costs next to nothing. No job waits for an hour: a time further
+	// ahead was set by a clock that was set back since.
 	const due = " FROM jobs WHERE status = 'queued' AND (not_before <= ?1 OR not_before > ?1 + 3600000) AND tenant NOT " +
 		"IN (SELECT value FROM json_each(?2))"
 	over := "[]"
@@ -143,7 +142,7 @@ func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver
 	return job, nil
 }
 
-// Take claims the job with an id, if it is queued and may begin now; the error is execution.ErrNotFound otherwise.
+// Take claims the job with an ID if it is queued and may start now. Otherwise the error is execution.ErrNotFound.
 func (s *Store) Take(ctx context.Context, now time.Time, id string) (execution.Job, error) {
 	return s.ChangeJob(ctx, id, func(job *execution.Job) error {
 		if job.Status != execution.Queued || job.NotBefore.After(now) && !job.NotBefore.After(now.Add(time.Hour)) {
@@ -154,8 +153,8 @@ func (s *Store) Take(ctx context.Context, now time.Time, id string) (execution.J
 	})
 }
 
-// ChangeJob hands a job to fn and keeps what fn makes of it, in one transaction. An error of fn changes nothing and is
-// given back.
+// ChangeJob passes a job to fn and stores the result in one transaction. If fn fails, nothing changes and its error
+// is returned.
 func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {
 	var job execution.Job
 	err := s.change(ctx, func(tx *sql.Tx) error {
@@ -180,7 +179,7 @@ func (s *Store) write(ctx context.Context, tx *sql.Tx, job execution.Job) error 
 	if job.Callback != nil && job.Callback.State == execution.CallbackPending {
 		callback = sql.NullInt64{Int64: millis(job.Callback.Next), Valid: true}
 	}
-	// Nobody asks for the request of a job that has ended.
+	// Nobody needs the request of a job that has ended.
 	_, err = tx.ExecContext(ctx, `UPDATE jobs SET status = ?, not_before = ?, owner = ?, cancel = ?, callback = ?, ended = ?6, doc = ?, result = ?,
 		request = CASE WHEN ?6 IS NULL THEN request ELSE CAST('{}' AS BLOB) END WHERE id = ?`,
 		string(job.Status), millis(job.NotBefore), job.Owner, job.Cancel, callback, orNull(job.EndedAt), doc,
@@ -191,7 +190,8 @@ func (s *Store) write(ctx context.Context, tx *sql.Tx, job execution.Job) error 
 	return s.makeRoomForResults(ctx, tx, job.Tenant, job.ID)
 }
 
-// Orphans gives the running jobs of processes that have ended. Callbacks that such a process had taken are due again.
+// Orphans returns the running jobs of processes that have ended. Callbacks that such a process had claimed are due
+// again.
 func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 	owners, err := s.strings(ctx, `SELECT DISTINCT owner FROM jobs WHERE status = 'running' AND owner <> ?
 		UNION SELECT DISTINCT owner FROM jobs WHERE callback IS NOT NULL AND owner NOT IN ('', ?)`, s.owner, s.owner)
@@ -216,13 +216,13 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 	return out, nil
 }
 
-// Cancelled gives the ids of this process's running jobs that are to be stopped.
+// Cancelled returns the IDs of this process's running jobs that are to be stopped.
 func (s *Store) Cancelled(ctx context.Context) ([]string, error) {
 	return s.strings(ctx, "SELECT id FROM jobs WHERE status = 'running' AND owner = ? AND cancel = 1", s.owner)
 }
 
-// Callbacks takes at most limit callbacks that are due, fairly: each tenant has its part of the limit. They are due
-// again at a later time, so that one process at a time delivers each.
+// Callbacks claims at most limit callbacks that are due until a later time, so that one process at a time delivers
+// each. Each tenant has its share of the limit.
 func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) ([]execution.Job, error) {
 	tenants, part, err := s.dueTenants(ctx, "jobs", "callback", now, limit)
 	if err != nil || len(tenants) == 0 {
@@ -260,7 +260,7 @@ func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) 
 	return out, nil
 }
 
-// Gone reports whether a tenant's receiver has said that it is gone; with a time, it is remembered as gone until then.
+// Gone reports whether a tenant's receiver is gone. If until is set, Gone marks it as gone until then.
 func (s *Store) Gone(ctx context.Context, tenant, url string, now, until time.Time) (bool, error) {
 	if !until.IsZero() {
 		err := s.exec(ctx, "INSERT OR REPLACE INTO gone (tenant, url, until) VALUES (?, ?, ?)", tenant, url, millis(until))

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// holdOwner makes the file of this process and locks it for as long as it lives.
+// holdOwner creates the file of this process and locks it for the life of the process.
 func holdOwner(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -11,15 +11,14 @@ import (
 )
 
 const (
-	// longestMemory is more than anything is remembered for. What is to be remembered for longer was noted by a clock
-	// that has been put back since.
+	// longestMemory exceeds every retention of notes. A later time was set by a clock that was set back since.
 	longestMemory = 48 * time.Hour
-	// rowsAtOnce are deleted in one transaction, so that writers get between.
+	// rowsAtOnce is the number of rows that one transaction deletes, so that writers get a turn.
 	rowsAtOnce = 500
 )
 
-// Prune forgets the jobs that ended before a time and have told everybody, and what else has served its time. A
-// tenant's own ages count where it has some. What was deleted is given back to the disk.
+// Prune deletes the jobs that ended before a time and have no callback left, and everything else that has expired. A
+// tenant's own ages take precedence. It returns the space to the disk.
 func (s *Store) Prune(ctx context.Context, now, before time.Time) error {
 	err := s.pruneTenants(ctx, now, before)
 	for _, step := range []struct {
@@ -39,8 +38,8 @@ func (s *Store) Prune(ctx context.Context, now, before time.Time) error {
 	return s.reclaim(ctx)
 }
 
-// setRight corrects times that lie further ahead than any can: a clock that has been put back since has set them. A
-// key is then kept for as long as a new one, a callback is due, and what ended has ended now.
+// setRight corrects times that lie impossibly far ahead: a clock that was set back since has set them. A key is then
+// kept as long as a new one, a callback is due, and what ended has ended now.
 func (s *Store) setRight(ctx context.Context, now time.Time) error {
 	var err error
 	const hour = time.Hour
@@ -58,7 +57,7 @@ func (s *Store) setRight(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// pruneTenants forgets results and events by the ages of their tenants.
+// pruneTenants deletes results and events by the ages of their tenants.
 func (s *Store) pruneTenants(ctx context.Context, now, before time.Time) error {
 	tenants, err := s.strings(ctx, "SELECT DISTINCT tenant FROM usage WHERE subject = ''")
 	if err != nil {
@@ -81,7 +80,7 @@ func (s *Store) pruneTenants(ctx context.Context, now, before time.Time) error {
 	return err
 }
 
-// deleteSome deletes rows of a table, a few in each transaction. The names are of this package's making.
+// deleteSome deletes rows of a table, a few per transaction. The names come from this package.
 func (s *Store) deleteSome(ctx context.Context, table, where string, args ...any) error {
 	id := map[string]string{"jobs": "seq", "events": "rowid", "deliveries": "key", "gone": "(tenant, url)"}[table]
 	columns := map[string]string{"gone": "tenant, url"}[table]

@@ -9,15 +9,14 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// The last tenth of a quota is kept for those who have next to nothing: one token of a tenant that uses up what there
-// is does not lock the tenant's other tokens out.
+// The last tenth of a quota is reserved for subjects that use almost nothing: one token that uses up a tenant's quota
+// does not lock out the tenant's other tokens.
 const (
 	reservedPart = 10
 	smallPart    = 100
 )
 
-// beyond reports whether somebody who has own, with what is being added, goes beyond what all may have, of which used
-// is taken with it.
+// beyond reports whether a subject with own and added exceeds what all may use, of which used is taken.
 func beyond(used, own, added, most int64) bool {
 	if used > most {
 		return true
@@ -25,7 +24,7 @@ func beyond(used, own, added, most int64) bool {
 	return used > most-max(most/reservedPart, 1) && own > added && own > max(most/smallPart, 1)
 }
 
-// measure returns what a tenant, or one of its subjects, has of some kinds.
+// measure returns the use of some kinds by a tenant, or by one of its subjects.
 func measure(ctx context.Context, tx *sql.Tx, tenant, subject string, kinds ...string) (n, bytes int64, err error) {
 	for _, kind := range kinds {
 		var rows, size int64
@@ -39,8 +38,7 @@ func measure(ctx context.Context, tx *sql.Tx, tenant, subject string, kinds ...s
 	return n, bytes, nil
 }
 
-// within returns a QuotaError when what was just added takes a tenant beyond its bytes of a quota. The change then
-// has to be rolled back.
+// within returns a QuotaError if what was just added exceeds a tenant's quota. The change must then be rolled back.
 func within(ctx context.Context, tx *sql.Tx, quota, tenant, subject string, added, most int64, after time.Duration,
 	kinds ...string) error {
 	_, used, err := measure(ctx, tx, tenant, "", kinds...)
@@ -59,8 +57,8 @@ func within(ctx context.Context, tx *sql.Tx, quota, tenant, subject string, adde
 	return nil
 }
 
-// makeRoomForResults forgets the oldest results of a tenant that has more than it may keep, but for the one that was
-// just added and those whose receivers have not been told.
+// makeRoomForResults deletes the oldest results of a tenant above its quota, except for the one just added and those
+// whose receivers have not been called.
 func (s *Store) makeRoomForResults(ctx context.Context, tx *sql.Tx, tenant, but string) error {
 	most := s.storage(tenant).Results
 	return s.makeRoom(ctx, tx, tenant, execution.QuotaResults, most, "DELETE FROM jobs WHERE seq = ?",
@@ -68,14 +66,14 @@ func (s *Store) makeRoomForResults(ctx context.Context, tx *sql.Tx, tenant, but 
 		WHERE tenant = ?1 AND ended IS NOT NULL AND callback IS NULL AND id <> ?2 ORDER BY ended LIMIT 100`, tenant, but)
 }
 
-// makeRoomForDeliveries forgets the oldest events of a tenant that has more than it may keep.
+// makeRoomForDeliveries deletes the oldest events of a tenant above its quota.
 func (s *Store) makeRoomForDeliveries(ctx context.Context, tx *sql.Tx, tenant string) error {
 	most := s.storage(tenant).Deliveries
 	return s.makeRoom(ctx, tx, tenant, execution.QuotaDeliveries, most, "DELETE FROM events WHERE rowid = ?",
 		"SELECT rowid, length(event) FROM events WHERE tenant = ?1 ORDER BY at LIMIT 100", tenant)
 }
 
-// makeRoom deletes rows that a query finds, oldest first, until a tenant keeps within its quota or there are none.
+// makeRoom deletes rows that a query finds, oldest first, until a tenant is within its quota or there are none.
 func (s *Store) makeRoom(ctx context.Context, tx *sql.Tx, tenant, quota string, most int64, remove, oldest string,
 	args ...any) error {
 	for {
@@ -100,7 +98,7 @@ func (s *Store) makeRoom(ctx context.Context, tx *sql.Tx, tenant, quota string, 
 	}
 }
 
-// sizedRow is a row and the bytes of its contents.
+// A sizedRow is a row and the size of its content.
 type sizedRow struct{ id, bytes int64 }
 
 func sized(ctx context.Context, tx *sql.Tx, query string, args ...any) (_ []sizedRow, err error) {

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// A step of giving pages back holds the lock for a few milliseconds.
+	// A step of returning pages holds the lock for a few milliseconds.
 	pagesAtOnce = "512"
 	stepsAtOnce = 256
-	// worthwhile is how many bytes have to be free for the file to shrink at once, instead of at the next Prune.
+	// worthwhile is the number of free bytes from which the file shrinks at once, and not at the next Prune.
 	worthwhile = 1 << 20
 )
 
-// reclaim gives free pages back to the disk, a few at a time so that writers get between, and empties the journal.
+// reclaim returns free pages to the disk, a few at a time so that writers get a turn, and empties the journal.
 func (s *Store) reclaim(ctx context.Context) error {
 	for range stepsAtOnce {
 		var free int64
@@ -45,7 +45,7 @@ func (s *Store) reclaim(ctx context.Context) error {
 	})
 }
 
-// stepThrough gives back some pages. The statement gives one page back with each row that is read.
+// stepThrough returns some pages: the statement returns one page with each row that is read.
 func stepThrough(ctx context.Context, tx *sql.Tx) error {
 	rows, err := tx.QueryContext(ctx, "PRAGMA incremental_vacuum("+pagesAtOnce+")")
 	if err != nil {
@@ -61,7 +61,7 @@ func stepThrough(ctx context.Context, tx *sql.Tx) error {
 	return rows.Close()
 }
 
-// deleted notes that contents are gone, and gives their room back when it is worth it.
+// deleted notes that content was deleted, and returns its space if that is worthwhile.
 func (s *Store) deleted(ctx context.Context, bytes int64) {
 	if s.freed.Add(bytes) < worthwhile {
 		return

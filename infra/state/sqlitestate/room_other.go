@@ -2,7 +2,7 @@
 
 package sqlitestate
 
-// noRoom and readOnly cannot tell here.
+// noRoom reports false: it is unknown on this system.
 func noRoom(string) bool { return false }
 
 func readOnly(string) bool { return false }

@@ -13,10 +13,10 @@ const (
 	kindRunning = "running"
 )
 
-// rowBytes is what a row takes beside its contents: the keys, its part of the indexes, and pages that are not full.
+// rowBytes is the size of a row beyond its content: keys, its part of the indexes, and unused space of pages.
 const rowBytes = 512
 
-// schema returns the steps that made the file what it is. It only ever grows; user_version counts its steps.
+// schema returns the steps that built the file. It only ever grows; user_version counts its steps.
 func schema() []string {
 	return []string{stepTables, stepEvents, stepUsage + counters()}
 }
@@ -55,8 +55,7 @@ CREATE TABLE events (
 CREATE INDEX events_at ON events (at);
 `
 
-// stepUsage makes room for what is counted. Keys that were there before are of no tenant: they count against nobody,
-// and are forgotten in a day.
+// stepUsage adds the counters. Earlier keys belong to no tenant: they count against nobody and expire in a day.
 const stepUsage = `
 CREATE TABLE usage (
 	tenant TEXT NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL, n INTEGER NOT NULL, bytes INTEGER NOT NULL,
@@ -74,15 +73,15 @@ CREATE INDEX events_of ON events (tenant, at);
 CREATE INDEX schedules_of ON functions (tenant, next) WHERE next IS NOT NULL;
 `
 
-// counted is a table whose rows count. Each field is an expression over a row that is called R.
+// counted is a table whose rows count. Each field is an expression over a row called R.
 type counted struct {
 	table, tenant, kind, subject, bytes string
 	changes                             string // the columns of which the others depend
 	where                               string // which rows count; "" for all
 }
 
-// counters returns triggers that keep the usage, whoever changes a table, in the transaction of the change; and
-// counts what is there.
+// counters returns triggers that maintain the usage in the transaction of each change, and statements that count
+// existing rows.
 func counters() string {
 	var b strings.Builder
 	for n, c := range []counted{
@@ -118,8 +117,7 @@ func counters() string {
 
 func quoted(kind string) string { return "'" + kind + "'" }
 
-// count returns the statements that add a row to the usage of its tenant, and of its subject where it has one, or
-// take it away.
+// count returns the statements that add a row to the usage of its tenant and subject, or subtract it.
 func (c counted) count(row string, sign int) string {
 	of := func(expression string) string { return strings.ReplaceAll(expression, "R.", row+".") }
 	where := "true"
@@ -143,7 +141,7 @@ func (c counted) count(row string, sign int) string {
 	return b.String()
 }
 
-// there counts the rows that were there before anybody counted.
+// there returns statements that count the rows from before the counters.
 func (c counted) there() string {
 	of := func(expression string) string { return strings.ReplaceAll(expression, "R.", c.table+".") }
 	where := "true"

@@ -22,7 +22,7 @@ import (
 
 const fileName = "state.db"
 
-// Store is the state of one deployment. It is safe for concurrent use.
+// A Store is the state of one deployment. It is safe for concurrent use.
 type Store struct {
 	db    *sql.DB
 	dir   string
@@ -37,14 +37,14 @@ type Store struct {
 	health health
 }
 
-// Config sizes a Store. The zero value means the defaults.
+// Config configures a Store. The zero value has the defaults.
 type Config struct {
 	MaxJobs          int // jobs that have not begun; 100,000
 	MaxJobsPerTenant int // 20,000
-	// Storage returns what a tenant may keep, as it is now. It must be safe for concurrent use. Nil, or a zero field,
-	// means the default.
+	// Storage returns a tenant's current quota. It must be safe for concurrent use. Nil, or a zero field, means the
+	// default.
 	Storage func(tenant string) execution.Storage
-	// CheckTime bounds a check of the whole file. Default 5 seconds when it is opened, and half a second later on.
+	// CheckTime bounds a check of the whole file. Default 5 seconds on opening and half a second later.
 	CheckTime time.Duration
 	// Now is the clock of health checks. Default time.Now.
 	Now func() time.Time
@@ -62,7 +62,7 @@ func (c Config) checked() (Config, error) {
 	return c, nil
 }
 
-// storage returns what a tenant may keep.
+// storage returns a tenant's quota.
 func (s *Store) storage(tenant string) execution.Storage {
 	if s.cfg.Storage == nil {
 		return execution.DefaultStorage()
@@ -70,8 +70,8 @@ func (s *Store) storage(tenant string) execution.Storage {
 	return s.cfg.Storage(tenant).OrDefault()
 }
 
-// Open opens the state in a folder, which is made when it is not there. A file that is damaged is opened all the
-// same: Ready and everything else then say so, and nothing is written to it.
+// Open opens the state in a folder, which it creates if necessary. It opens a damaged file too: Ready and everything
+// else then report the damage, and nothing is written.
 func Open(dir string, cfg Config) (*Store, error) {
 	cfg, err := cfg.checked()
 	if err != nil {
@@ -107,19 +107,18 @@ func Open(dir string, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// connections is how many statements run at once. One of them at most writes.
+// connections is the number of concurrent statements. At most one of them writes.
 const connections = 4
 
-// dataSource names the file and how it is opened. Free pages can be given back to the disk (auto_vacuum, which has to
-// come before the journal mode), and the journal shrinks after a burst. SQLite's own wait for a lock is short: see
-// wait.
+// dataSource returns the file with its options. Free pages can be returned to the disk (auto_vacuum, which must
+// precede the journal mode), and the journal shrinks after a burst. SQLite's own wait for a lock is short: see wait.
 func dataSource(path string) string {
 	return (&url.URL{Scheme: "file", Path: path,
 		RawQuery: "_txlock=immediate&_pragma=busy_timeout(5)&_pragma=auto_vacuum(2)" +
 			"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=journal_size_limit(4194304)"}).String()
 }
 
-// prepare brings the file up to date and looks whether it is whole.
+// prepare updates the schema and checks the file.
 func (s *Store) prepare() error {
 	ctx := context.Background()
 	err := s.migrate(ctx)
@@ -160,12 +159,12 @@ func (s *Store) migrate(ctx context.Context) error {
 	})
 }
 
-// Close lets go of the file. Jobs that this process was still running become orphans.
+// Close closes the file. Jobs that this process was running become orphans.
 func (s *Store) Close() error {
 	return errors.Join(s.db.Close(), s.lock.Close(), os.Remove(s.lock.Name()))
 }
 
-// change runs fn in one transaction, flushed to the disk when it returns nil.
+// change runs fn in one transaction, which is flushed to disk if fn returns nil.
 func (s *Store) change(ctx context.Context, fn func(*sql.Tx) error) error {
 	if err := s.broken(); err != nil {
 		return err
@@ -189,7 +188,7 @@ func (s *Store) exec(ctx context.Context, query string, args ...any) error {
 	})
 }
 
-// read runs fn, which only reads, again while somebody has locked even readers out.
+// read runs fn, which only reads, and repeats it while another process locks out readers.
 func (s *Store) read(ctx context.Context, fn func() error) error {
 	if err := s.broken(); err != nil {
 		return err
@@ -197,7 +196,7 @@ func (s *Store) read(ctx context.Context, fn func() error) error {
 	return s.judge(wait(ctx, fn))
 }
 
-// ended forgives a transaction that its context, or SQLite itself, has rolled back already.
+// ended returns nil for a transaction that its context, or SQLite, has rolled back already.
 func ended(err error) error {
 	if errors.Is(err, sql.ErrTxDone) || err != nil && strings.Contains(err.Error(), "no transaction is active") {
 		return nil

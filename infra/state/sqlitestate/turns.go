@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// dueTenants returns the tenants that have rows of a table which are due, and how many of at most limit rows each may
-// have now. When there are more tenants than that, it returns as many by chance. Its cost does not grow with the rows
-// of one tenant. The names are of this package's making.
+// dueTenants returns the tenants with due rows of a table, and how many of at most limit rows each may have now. If
+// there are more tenants than that, it returns a random selection. Its cost does not grow with the rows of one
+// tenant. The names come from this package.
 func (s *Store) dueTenants(ctx context.Context, table, when string, now time.Time,
 	limit int) (tenants []string, part int, err error) {
 	some, err := s.any(ctx, fmt.Sprintf("SELECT 1 FROM %s WHERE %[2]s IS NOT NULL AND %[2]s <= ? LIMIT 1", table, when),

@@ -12,15 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Disk is a small file system of its own.
+// A Disk is a small file system.
 type Disk struct {
 	// Dir is where it is mounted.
 	Dir string
 	t   *testing.T
 }
 
-// NewDisk mounts a file system of a size. Where this user may not, it runs the test again in a user namespace, where
-// it may, and returns nil: the test is then over.
+// NewDisk mounts a file system of a size. If this user may not mount, it runs the test again in a user namespace,
+// where it may, and returns nil: the test is then over.
 func NewDisk(t *testing.T, bytes int) *Disk {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,7 +54,7 @@ func inNamespace(t *testing.T) {
 	}
 }
 
-// Fill takes all the room that is left.
+// Fill uses up the free space.
 func (d *Disk) Fill() {
 	d.t.Helper()
 	f, err := os.Create(filepath.Join(d.Dir, "filler"))
@@ -73,7 +73,7 @@ func (d *Disk) Fill() {
 	}
 }
 
-// Free gives the room back that Fill took.
+// Free releases the space that Fill took.
 func (d *Disk) Free() {
 	d.t.Helper()
 	if err := os.Remove(filepath.Join(d.Dir, "filler")); err != nil {
@@ -81,7 +81,7 @@ func (d *Disk) Free() {
 	}
 }
 
-// ReadOnly mounts the same files over the folder, read-only. What is open already stays as it was.
+// ReadOnly mounts the same files read-only over the folder. Open files are not affected.
 func (d *Disk) ReadOnly() {
 	d.t.Helper()
 	for _, flags := range []uintptr{unix.MS_BIND, unix.MS_BIND | unix.MS_REMOUNT | unix.MS_RDONLY} {
@@ -91,7 +91,7 @@ func (d *Disk) ReadOnly() {
 	}
 }
 
-// Writable takes back what ReadOnly did.
+// Writable undoes ReadOnly.
 func (d *Disk) Writable() {
 	d.t.Helper()
 	if err := unix.Unmount(d.Dir, unix.MNT_DETACH); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Of many who ask at once, in two processes, one gets each job, whole.
+// claimedOnce checks that one of many concurrent claimants in two processes gets each job.
 func claimedOnce(t *testing.T, state State) {
 	a, b := state.Process(t), state.Process(t)
 	const jobs = 24
@@ -51,7 +51,7 @@ func claimedOnce(t *testing.T, state State) {
 	}
 }
 
-// Tenants are served in turn, each its highest priority first and then the oldest; those to pass over are passed over.
+// inTurn checks that tenants are served in turn, each by priority and then by age, without those to pass over.
 func inTurn(t *testing.T, state State) {
 	s, now := state.Process(t), state.Now()
 	for n, job := range []execution.Job{
@@ -87,7 +87,7 @@ func inTurn(t *testing.T, state State) {
 	}
 }
 
-// A job that is to wait waits, and keeps nobody else waiting.
+// later checks that a job with a later start waits and holds up no other.
 func later(t *testing.T, state State) {
 	s, now := state.Process(t), state.Now()
 	submit(t, s, execution.Job{ID: id(1), Tenant: "t", NotBefore: now.Add(time.Minute)})
@@ -98,7 +98,7 @@ func later(t *testing.T, state State) {
 	if job, err := s.Claim(t.Context(), now, "", nil); err != nil || job.ID != id(2) {
 		t.Errorf("%s %v", job.ID, err)
 	}
-	// It goes back into the queue, as one for which there was no place.
+	// It returns to the queue, like a job that found no place.
 	change(t, s, id(2), func(j *execution.Job) error {
 		j.Status, j.Owner, j.Attempts, j.NotBefore = execution.Queued, "", 1, now.Add(2*time.Minute)
 		return nil
@@ -133,7 +133,7 @@ func taken(t *testing.T, state State) {
 	}
 }
 
-// A job that is there is left as it is, however far it has come.
+// submittedAgain checks that an existing job stays as it is.
 func submittedAgain(t *testing.T, state State) {
 	a, b, now := state.Process(t), state.Process(t), state.Now()
 	first := execution.Job{ID: id(1), Tenant: "t", Request: execution.Request{Code: "first"}}
@@ -170,7 +170,8 @@ func full(t *testing.T, state State) {
 	submit(t, s, execution.Job{ID: id(51), Tenant: "b"})
 }
 
-// Every change is made on what the one before left, whichever process makes it; one that fails leaves nothing.
+// changesAddUp checks that every change applies to the result of the one before, in any process, and that a failed
+// one leaves nothing.
 func changesAddUp(t *testing.T, state State) {
 	a, b := state.Process(t), state.Process(t)
 	submit(t, a, execution.Job{ID: id(1), Tenant: "t"})
@@ -194,7 +195,7 @@ func changesAddUp(t *testing.T, state State) {
 	}
 }
 
-// What a process runs is its own while it lives, and another's to take over when it has died.
+// orphans checks that a process owns its jobs while it lives and that others take them over when it has died.
 func orphans(t *testing.T, state State) {
 	a, b := state.Process(t), state.Process(t)
 	for n := range 3 {
@@ -221,7 +222,7 @@ func orphans(t *testing.T, state State) {
 	}
 }
 
-// Two who take over the same orphan: one of them does.
+// orphanEndsOnce checks that one of two processes takes over an orphan.
 func orphanEndsOnce(t *testing.T, state State) {
 	a, b, c := state.Process(t), state.Process(t), state.Process(t)
 	submit(t, a, execution.Job{ID: id(1), Tenant: "t"})

@@ -10,7 +10,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// A callback that is due is one process's at a time; what it does not finish is due again.
+// callbacks checks that one process at a time owns a due callback, and that an unfinished one is due again.
 func callbacks(t *testing.T, state State) {
 	a, b, now := state.Process(t), state.Process(t), state.Now()
 	const jobs = 9
@@ -75,7 +75,7 @@ func callbacks(t *testing.T, state State) {
 		change(t, a, id(n), told(execution.CallbackDelivered, time.Time{}))
 	}
 	change(t, a, id(7), told(execution.CallbackPending, now.Add(time.Hour)))
-	// The last was taken by one who died.
+	// The last was claimed by a process that died.
 	if ids := take(b, now.Add(59*time.Second)); len(ids) != 0 {
 		t.Errorf("due already: %v", ids)
 	}
@@ -108,7 +108,7 @@ func gone(t *testing.T, state State) {
 	}
 }
 
-// What ended long ago and has told everybody is forgotten, and nothing else.
+// pruned checks that only old jobs without callbacks are deleted.
 func pruned(t *testing.T, state State) {
 	s, now := state.Process(t), state.Now()
 	for n, ended := range []time.Time{now.Add(-2 * time.Hour), now, now.Add(-time.Hour), now.Add(-time.Hour)} {
@@ -134,7 +134,7 @@ func pruned(t *testing.T, state State) {
 	}
 }
 
-// next is the change of a schedule.
+// next returns the change of a schedule's next time.
 func next(at time.Time) func(*execution.SavedFunction) (*execution.FunctionContent, error) {
 	return func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
 		f.Schedule = &execution.FunctionSchedule{Cron: "* * * * *", Next: at}
@@ -169,7 +169,7 @@ func schedules(t *testing.T, state State) {
 	}
 }
 
-// A schedule that moves on, is taken away or comes back is due when it says now.
+// movedSchedules checks that a schedule that moves, is removed or comes back is due at its new time.
 func movedSchedules(t *testing.T, state State) {
 	s, now := state.Process(t), state.Now()
 	set := func(fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) {

@@ -9,7 +9,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Store is what one process has of a state.
+// A Store is one process's view of a state.
 type Store interface {
 	Submit(ctx context.Context, job execution.Job) error
 	Job(ctx context.Context, id string) (execution.Job, error)
@@ -27,17 +27,17 @@ type Store interface {
 	Delete(ctx context.Context, tenant, name string) error
 }
 
-// State is a state that is empty at first.
+// A State is a state that is empty at first.
 type State interface {
-	// Process gives the state to another process, which takes at most 50 jobs of a tenant.
+	// Process returns the state for another process, which accepts at most 50 jobs of a tenant.
 	Process(t *testing.T) Store
-	// Kill ends a process without a word, and waits until others may take over what it did.
+	// Kill ends a process at once and waits until others may take its work over.
 	Kill(t *testing.T, s Store)
 	// Now is the clock of all processes.
 	Now() time.Time
 }
 
-// Test runs the suite; empty makes a new state.
+// Test runs the suite; empty creates a new state.
 func Test(t *testing.T, empty func(t *testing.T) State) {
 	for name, test := range map[string]func(t *testing.T, s State){
 		"claimed once":        claimedOnce,
@@ -74,7 +74,7 @@ func submit(t *testing.T, s Store, job execution.Job) {
 	}
 }
 
-// end is the change that ends a job with its result.
+// end returns the change that ends a job with its result.
 func end(now time.Time) func(*execution.Job) error {
 	return func(j *execution.Job) error {
 		j.Status, j.Owner, j.EndedAt, j.Result = execution.Completed, "", now, []byte(`{"status":"completed"}`)
