@@ -92,9 +92,9 @@ func New(cfg Config) (*Runner, error) {
 	return &Runner{cfg: cfg}, nil
 }
 
-// Run decides, runs and records one invocation. onLog, which may be nil, is called for each console call as it
-// happens. Errors are of type *execution.Error. If ctx is cancelled, the guest is stopped and the execution recorded
-// as cancelled.
+// Run runs one invocation: it decides, runs the code and records. onLog, which may be nil, is called for each console
+// call as it happens. Errors are of type *execution.Error. If ctx is cancelled, the guest is stopped and the
+// execution recorded as cancelled.
 func (r *Runner) Run(ctx context.Context, inv execution.Invocation,
 	onLog func(execution.Log)) (execution.Result, error) {
 	if len(inv.Replay) > 0 {

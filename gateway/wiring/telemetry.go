@@ -79,7 +79,7 @@ func openTracer(ctx context.Context, getenv func(string) string) (trace.Tracer, 
 	return provider.Tracer("github.com/airlock-run/airlock/gateway"), flushing(ctx, "spans", provider.Shutdown), nil
 }
 
-// sendMetrics also sends the metrics of /metrics by OTLP over HTTP, every OTEL_METRIC_EXPORT_INTERVAL (a minute). It
+// sendMetrics sends the metrics of /metrics by OTLP over HTTP too, every OTEL_METRIC_EXPORT_INTERVAL (a minute). It
 // returns a func that sends them a last time.
 func sendMetrics(ctx context.Context, getenv func(string) string, from prometheus.Gatherer) (func(*slog.Logger),
 	error) {

@@ -93,7 +93,7 @@ func OnTheWay() []string {
 	return []string{"BadDigest", "IncompleteBody", "InvalidDigest", "RequestTimeTooSkewed", "XAmzContentSHA256Mismatch"}
 }
 
-// retryFreely gives every request its attempts: a bad minute must not use up the retries of the next.
+// retryFreely is a retryer without a shared budget: a bad minute must not use up the retries of the next.
 type retryFreely struct{}
 
 func (retryFreely) GetToken(context.Context, uint) (func() error, error) {

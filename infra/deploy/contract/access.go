@@ -11,12 +11,13 @@ type statement struct {
 	body     object
 }
 
-// allowedManaged lists the managed policies that may be attached: X-Ray takes no narrower resource than all traces.
+// allowedManaged reports whether a managed policy may be attached: X-Ray accepts no narrower resource than all
+// traces.
 func allowedManaged(arn string) bool {
 	return strings.HasSuffix(arn, ":iam::aws:policy/AWSXRayDaemonWriteAccess")
 }
 
-// statements lists every statement of every policy in the template.
+// statements returns every statement of every policy in the template.
 func statements(t *template) []statement {
 	var out []statement
 	document := func(in string, identity bool, doc any) {
@@ -44,7 +45,7 @@ func statements(t *template) []statement {
 	return out
 }
 
-// checkStatements refuses wildcards in whatever is allowed, and policies that somebody else can widen.
+// checkStatements reports wildcards in allowed actions and resources, and policies that others can widen.
 func checkStatements(t *template, r *report) {
 	for _, s := range statements(t) {
 		if text(s.body["Effect"]) != "Allow" {
@@ -88,7 +89,7 @@ func checkStatements(t *template, r *report) {
 	}
 }
 
-// broad reports whether an ARN leaves open which resource it means. A wildcard after the resource's own name is its
+// broad reports whether an ARN leaves the resource open. A wildcard after the resource's own name stands for its
 // content.
 func broad(arn string) bool {
 	if arn == "*" || arn == "" {
@@ -121,8 +122,8 @@ func publicPrincipal(v any) bool {
 	return false
 }
 
-// checkWriteOnly: the role that runs code adds audit records and can do nothing else to them; and it reads what was
-// handed over to it, and nothing else of any bucket.
+// checkWriteOnly checks that the role that runs code can add audit records and do nothing else to them, and that it
+// reads only what was handed over to it.
 func checkWriteOnly(t *template, r *report) {
 	running := map[string]bool{}
 	for _, name := range t.each("AWS::Serverless::Function", "AWS::Lambda::Function") {

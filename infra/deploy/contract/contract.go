@@ -7,35 +7,35 @@ import (
 	"time"
 )
 
-// Tier is what the template must give to the function that runs one policy tier.
+// A Tier is what the function of one policy tier needs.
 type Tier struct {
 	Name        string
 	Timeout     time.Duration
 	MemoryBytes int64
 }
 
-// ProcessBytes is what a function process needs beside the guest's memory: its own code, image, heap and stacks.
+// ProcessBytes is the memory of a function process beyond the guest's: its code, image, heap and stacks.
 const ProcessBytes = 160 << 20
 
-// Violation is one promise that a resource breaks.
+// A Violation is a rule that a resource breaks.
 type Violation struct {
 	Rule     string // append-only code, "bucket-tls"
 	Resource string // logical name
 	Detail   string
 }
 
-// String gives one line.
+// String returns one line.
 func (v Violation) String() string { return fmt.Sprintf("%s: %s: %s", v.Rule, v.Resource, v.Detail) }
 
-// report collects what rules find.
+// report collects the violations.
 type report struct{ found []Violation }
 
 func (r *report) add(rule, resource, format string, args ...any) {
 	r.found = append(r.found, Violation{Rule: rule, Resource: resource, Detail: fmt.Sprintf(format, args...)})
 }
 
-// Check holds a template against the contract. Every tier must have a function, unless tiers is empty. The error is
-// for a template that cannot be read at all.
+// Check returns the violations of the contract in a template. Every tier must have a function, unless tiers is empty.
+// It fails if the template cannot be read.
 func Check(data []byte, tiers []Tier) ([]Violation, error) {
 	t, err := parse(data)
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package contract holds a CloudFormation template against what the deployment promises: least privilege, encryption,
-// TLS, no public access, bounded and logged functions, no secret in the open. It reads the template's text alone; no
-// account is asked. It knows the resource types that this deployment uses and looks at every branch of every condition.
+// Package contract checks a CloudFormation template against the promises of the deployment: least privilege,
+// encryption, TLS, no public access, bounded and logged functions, no secret in the clear. It reads the template's
+// text only and needs no account. It knows the resource types of this deployment and checks every branch of every
+// condition. Only tests import it. Start with [Check].
 package contract

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The room, beyond a tier's own time, that its function has: enough to decide, record and answer, and little enough
-// that a stuck process is ended soon.
+// The margin of a function beyond its tier's time: enough to decide, record and answer, and short enough that a stuck
+// process ends soon.
 const (
 	leastGrace = 3 * time.Second
 	mostGrace  = 15 * time.Second
@@ -56,7 +56,7 @@ func tierOf(tiers []Tier, functionName string) (Tier, bool) {
 	return Tier{}, false
 }
 
-// checkHygiene is what every function must have.
+// checkHygiene checks what every function must have.
 func checkHygiene(t *template, name string, r *report) {
 	props := t.resources[name].props
 	if text(props["Runtime"]) != "provided.al2023" {
@@ -82,7 +82,7 @@ func checkHygiene(t *template, name string, r *report) {
 	}
 }
 
-// checkSources: events are delivered so that none is lost or run again in silence.
+// checkSources checks that no event is lost or repeated silently.
 func checkSources(t *template, r *report) {
 	for _, name := range t.each("AWS::Lambda::EventSourceMapping") {
 		props := t.resources[name].props
@@ -110,7 +110,7 @@ func checkSources(t *template, r *report) {
 	}
 }
 
-// checkNetwork is for the gateway in a container: TLS outside, no public address and no root inside.
+// checkNetwork checks the gateway in a container: TLS outside, no public address, and no root inside.
 func checkNetwork(t *template, r *report) {
 	for _, name := range t.each("AWS::ElasticLoadBalancingV2::Listener") {
 		props := t.resources[name].props

@@ -2,11 +2,10 @@ package contract
 
 import "time"
 
-// jobTime is the least time that the function which runs jobs must have: what one job may take, and as much again in
-// which to begin some.
+// jobTime is the least timeout of the function that runs jobs: one job, and as much again to start some.
 const jobTime = 4 * time.Minute
 
-// checkJobs: what a gateway on Lambda keeps to be run later has somebody who runs it, woken or not.
+// checkJobs checks that a function runs the stored jobs of a gateway on Lambda, woken or not.
 func checkJobs(t *template, r *report) {
 	variable := func(name, variable string) string {
 		return text(get(t.resources[name].props, "Environment", "Variables", variable))
@@ -35,7 +34,7 @@ func checkJobs(t *template, r *report) {
 	}
 }
 
-// clocked reports whether a rule calls a function every minute, and may.
+// clocked reports whether a rule invokes a function every minute, and has the permission.
 func clocked(t *template, function string) bool {
 	for _, rule := range t.each("AWS::Events::Rule") {
 		props := t.resources[rule].props

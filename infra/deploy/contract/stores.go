@@ -41,7 +41,7 @@ func checkBuckets(t *template, r *report) {
 	}
 }
 
-// tlsOnly reports whether some bucket policy denies everything without TLS to everybody on the bucket and its objects.
+// tlsOnly reports whether a bucket policy denies everything without TLS to everybody, on the bucket and its objects.
 func tlsOnly(t *template, bucket string) bool {
 	for _, name := range t.each("AWS::S3::BucketPolicy") {
 		props := t.resources[name].props
@@ -113,7 +113,7 @@ func checkLogs(t *template, r *report) {
 	}
 }
 
-// checkSecrets refuses secrets written where anybody who may read the template or the stack's parameters sees them.
+// checkSecrets reports secrets that everybody who may read the template or the stack's parameters can see.
 func checkSecrets(t *template, r *report) {
 	secret := func(name string) bool {
 		upper := strings.ToUpper(name)

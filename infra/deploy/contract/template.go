@@ -9,11 +9,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// object is a JSON-like object of the template. Short forms of intrinsic functions are spelled out: !Ref x is {"Ref":
+// object is a JSON-like object of the template. Short forms of intrinsic functions are expanded: !Ref x is {"Ref":
 // "x"}.
 type object = map[string]any
 
-// template is one parsed template, with SAM's Globals already part of each function.
+// template is a parsed template with SAM's Globals merged into each function.
 type template struct {
 	root      object
 	resources map[string]resource
@@ -51,7 +51,7 @@ func parse(data []byte) (*template, error) {
 	return t, nil
 }
 
-// spell turns a node into plain values, with the tags of CloudFormation as the long forms.
+// spell returns a node as plain values, with CloudFormation's tags in their long form.
 func spell(n *yaml.Node) (any, error) {
 	plain, err := untagged(n)
 	if err != nil {
@@ -112,7 +112,8 @@ func untagged(n *yaml.Node) (any, error) {
 	return n.Value, nil
 }
 
-// merge lays one function's properties over the globals, as SAM does: objects are merged, everything else replaced.
+// merge returns a function's properties merged over the globals as SAM does: objects are merged, everything else is
+// replaced.
 func merge(under, over object) object {
 	out := maps.Clone(under)
 	if out == nil {
@@ -139,7 +140,7 @@ func isIntrinsic(o object) bool {
 	return false
 }
 
-// branches gives every value that v can become: both sides of each Fn::If, without AWS::NoValue.
+// branches returns every value that v can have: both sides of each Fn::If, without AWS::NoValue.
 func branches(v any) []any {
 	o := asObject(v)
 	if text(o["Ref"]) == "AWS::NoValue" {
@@ -155,7 +156,7 @@ func branches(v any) []any {
 	return append(branches(sides[1]), branches(sides[2])...)
 }
 
-// list gives every item that v, a list or a single value, can have.
+// list returns every item that v, a list or a single value, can have.
 func list(v any) []any {
 	var out []any
 	for _, branch := range branches(v) {
@@ -183,7 +184,7 @@ func asObject(v any) object {
 	return o
 }
 
-// text gives a string, or the text of a Fn::Sub.
+// text returns a string, or the text of a Fn::Sub.
 func text(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -199,7 +200,7 @@ func text(v any) string {
 	return ""
 }
 
-// target names the resource that v refers to: by Ref, GetAtt or the first ${…} of a Sub.
+// target returns the resource that v refers to: by Ref, GetAtt or the first ${…} of a Sub.
 func target(v any) string {
 	o := asObject(v)
 	if name := text(o["Ref"]); name != "" {
@@ -217,7 +218,7 @@ func target(v any) string {
 	return name
 }
 
-// each gives the resources of the given kinds, in the order of their names.
+// each returns the resources of the given kinds in the order of their names.
 func (t *template) each(kinds ...string) []string {
 	var names []string
 	for name, r := range t.resources {

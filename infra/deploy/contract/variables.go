@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Variables gives the names of the environment variables that a template sets, by the logical name of the function or
-// task definition, in order.
+// Variables returns the names of the environment variables that a template sets, sorted, by the logical ID of the
+// function or task definition.
 func Variables(data []byte) (map[string][]string, error) {
 	t, err := parse(data)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// entry is one file of a zip: from a path, or from data.
+// entry is one file of a zip: from a path or from data.
 type entry struct {
 	name    string
 	from    string
@@ -22,8 +22,8 @@ type entry struct {
 	program bool
 }
 
-// archive makes a zip of entries and, when tree is not empty, of every file below it under its last name. Order, times,
-// modes and compression are fixed, so that the bytes depend on names and contents alone.
+// archive returns a zip of entries and, if tree is not empty, of every file below it under its last name. Order,
+// times, modes and compression are fixed, so that the bytes depend on names and contents only.
 func archive(entries []entry, tree string) ([]byte, error) {
 	if tree != "" {
 		below, err := filesBelow(tree)
@@ -64,7 +64,7 @@ func archive(entries []entry, tree string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// filesBelow lists the regular files of a tree, named from the tree's own last name on.
+// filesBelow returns the regular files of a tree, named from the tree's last name on.
 func filesBelow(tree string) ([]entry, error) {
 	var out []entry
 	err := filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
@@ -84,7 +84,7 @@ func filesBelow(tree string) ([]entry, error) {
 	return out, err
 }
 
-// unpack writes a zip's files below dir, as the Lambda service does, readable and not writable.
+// unpack writes a zip's files below dir, readable and not writable, as the Lambda service does.
 func unpack(data []byte, dir string) error {
 	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {

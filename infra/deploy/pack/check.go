@@ -17,7 +17,7 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
 )
 
-// fill starts a function with an empty compilation cache and has it run code, after which the cache is full.
+// fill starts a function with an empty compilation cache and lets it run code, which fills the cache.
 func fill(ctx context.Context, t target, bootstrap, cache string) error {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return err
@@ -27,9 +27,8 @@ func fill(ctx context.Context, t target, bootstrap, cache string) error {
 	return err
 }
 
-// check unpacks a function's zip and has it run code from there, and answer each of the documented events. The cache
-// that it brings must be complete: a function that had to compile would be slow at every cold start, and could not
-// keep what it compiled.
+// check unpacks a function's zip, runs code from there, and sends it each of the documented events. Its cache must be
+// complete: a function that compiles is slow at every cold start and cannot keep the result.
 func check(ctx context.Context, t target, data []byte) (result string, err error) {
 	dir, err := os.MkdirTemp("", "airlock-check-")
 	if err != nil {
@@ -57,8 +56,8 @@ func check(ctx context.Context, t target, data []byte) (result string, err error
 	return fmt.Sprintf("ran code from the zip %s, start to answer %v", t.how(), took.Round(time.Millisecond)), nil
 }
 
-// answer starts one function process against a Runtime API of our own, has it run code, does what else is wanted
-// through the Lambda API before it, and ends it. It gives the time from start to answer.
+// answer starts one function process against a local Runtime API, runs code, calls more, if set, with the Lambda API,
+// and ends the process. It returns the time from start to answer.
 func answer(ctx context.Context, t target, bootstrap string, then func(context.Context, http.Handler) error,
 	env ...string) (took time.Duration, err error) {
 	command, err := t.command(bootstrap)

@@ -19,16 +19,16 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
 )
 
-// coldGoal is what a fresh process may take to its first answer.
+// coldGoal is the target for a fresh process's first answer.
 const coldGoal = 80 * time.Millisecond
 
-// start is one cold start in parts, in milliseconds, in the order in which they come.
+// start is one cold start in parts, in milliseconds and in order.
 type start struct {
 	program, module, image, selfTest, others, run, total float64
 }
 
-// cold starts the packaged function n times, each time as a fresh process from a folder that cannot be written, and
-// prints the medians of its parts: with everything that the zip holds, and without the image.
+// cold starts the packaged function n times, each time as a fresh process from a read-only folder, and prints the
+// medians of the parts: with everything in the zip, and without the image.
 func cold(ctx context.Context, t target, data []byte, n int, log io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "airlock-cold-")
 	if err != nil {
@@ -100,7 +100,7 @@ func median(starts []start, part func(start) float64) float64 {
 	return values[len(values)/2]
 }
 
-// coldStart starts one process against a Runtime API of our own and has it run code.
+// coldStart starts one process against a local Runtime API and runs code.
 func coldStart(ctx context.Context, t target, bootstrap string) (_ start, err error) {
 	command, err := t.command(bootstrap)
 	if err != nil {
@@ -152,7 +152,7 @@ func coldStart(ctx context.Context, t target, bootstrap string) (_ start, err er
 		milliseconds(total)}, nil
 }
 
-// lines is a log that gives the line that a function process writes when it is ready.
+// lines is a log that passes on the line that a function process writes when it is ready.
 type lines struct{ ready chan []byte }
 
 // Write implements io.Writer; a handler calls it once for each line.
@@ -168,7 +168,7 @@ func (l *lines) Write(line []byte) (int, error) {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// dropImages takes the images out of a cache: a process then has to build its own.
+// dropImages removes the images from a cache, so that a process builds its own.
 func dropImages(cache string) (dropped int, err error) {
 	images, err := filepath.Glob(filepath.Join(cache, "image-*"))
 	for _, image := range images {
@@ -177,7 +177,7 @@ func dropImages(cache string) (dropped int, err error) {
 	return len(images), err
 }
 
-// readOnly takes the right to write from every folder of a tree, as it is in /var/task. It binds nobody who is root.
+// readOnly removes the write permission from every folder of a tree, as in /var/task. It does not restrict root.
 func readOnly(tree string) error { return folders(tree, 0o555) }
 
 func writable(tree string) error { return folders(tree, 0o755) }

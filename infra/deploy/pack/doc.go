@@ -1,14 +1,19 @@
-// Command pack makes the zips that template.yaml ships:
+// Command pack builds the zips that template.yaml deploys:
 //
 //	go run ./infra/deploy/pack [-out dist] [-arch arm64,x86_64] [-use arm64] [-twice] [-cold 20]
 //
-// For each architecture it builds the function and the gateway without cgo and without anything of this machine in
-// them, runs the function once to fill the compilation cache (another architecture's under qemu-user), and writes
+// For each architecture it builds the function and the gateway without cgo and without traces of this machine, runs
+// the function once to fill the compilation cache (another architecture's under qemu-user), and writes
 // airlock-function-ARCH.zip and airlock-gateway-ARCH.zip with sorted entries and fixed times: the same sources and
-// the same Go give the same bytes. It then starts each packaged function from its zip against the local Runtime API
-// and has it run code and answer every event of infra/deploy/events, and each packaged gateway serve as a function
-// behind a Function URL. A zip that does not, that had to compile again, or a function's that is larger than 15 MB,
-// is an error. SHA256SUMS lists what was made. -use copies one architecture's zips to function.zip and gateway.zip,
-// the names in template.yaml. -twice makes everything a second time and compares. -cold starts the packaged function
-// of this machine's architecture so many times, each time as a fresh process, and prints what a start is made of.
+// the same Go give the same bytes.
+//
+// It then starts each packaged function from its zip against a local Runtime API, runs code and sends it every event
+// of infra/deploy/events, and lets each packaged gateway serve as a function behind a Function URL. It fails if one of
+// them does not answer, if a function had to compile, or if a function's zip is larger than 15 MB. SHA256SUMS lists
+// the zips.
+//
+//	-use    copies one architecture's zips to function.zip and gateway.zip, the names in template.yaml
+//	-twice  builds everything a second time and compares
+//	-cold   starts the packaged function of this machine's architecture that many times as a fresh process and prints
+//	        the parts of a start
 package main

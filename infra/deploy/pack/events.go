@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// answersEvents sends each event of infra/deploy/events to the function behind api, as the AWS CLI would.
+// answersEvents sends each event of infra/deploy/events to the function behind api, as the AWS CLI would, and checks
+// the answers.
 func answersEvents(ctx context.Context, api http.Handler) error {
 	for name, want := range map[string]string{
 		"direct":        `"result":42`,

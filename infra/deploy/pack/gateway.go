@@ -16,9 +16,9 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
 )
 
-// checkGateway unpacks a gateway's zip and has it answer from there as a function behind a Function URL: that it is
-// well, and that nobody gets in without a credential. The services that it would talk to say only that it may not
-// look.
+// checkGateway unpacks a gateway's zip and checks that it answers from there as a function behind a Function URL:
+// that it is healthy, and that it refuses requests without a credential. The services that it calls answer that it
+// has no access.
 func checkGateway(ctx context.Context, t target, data []byte) (result string, err error) {
 	dir, err := os.MkdirTemp("", "airlock-check-")
 	if err != nil {
@@ -28,7 +28,7 @@ func checkGateway(ctx context.Context, t target, data []byte) (result string, er
 	if err := unpack(data, dir); err != nil {
 		return "", err
 	}
-	// An emulator runs programs and not scripts: it is given what the script would start.
+	// An emulator runs programs, not scripts: start what the script would start.
 	command, patience := []string{filepath.Join(dir, "bootstrap")}, 20*time.Second
 	if t.emulated() {
 		if command, err = t.command(filepath.Join(dir, "airlock")); err != nil {
@@ -70,7 +70,8 @@ func checkGateway(ctx context.Context, t target, data []byte) (result string, er
 	return fmt.Sprintf("served from the zip %s, start to answers %v", t.how(), took.Round(time.Millisecond)), nil
 }
 
-// answersRequest sends one request to the gateway behind api, as a Function URL that streams would.
+// answersRequest sends one request to the gateway behind api, as a streaming Function URL would, and checks the
+// answer.
 func answersRequest(ctx context.Context, api http.Handler, method, path, want string) error {
 	event := fmt.Sprintf(`{"version":"2.0","rawPath":%q,"headers":{"content-type":"application/json"},"body":"{\"code\":\"1\"}",`+
 		`"requestContext":{"domainName":"airlock.example","http":{"method":%q,"path":%[1]q,"sourceIp":"192.0.2.7"}}}`, path,

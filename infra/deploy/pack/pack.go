@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// maxZip is the largest zip that is shipped: what a cold start has to fetch and unpack.
+// maxZip bounds a zip, which a cold start must fetch and unpack.
 const maxZip = 15_000_000
 
-// packer makes zips. Its log gets one line for each thing made.
+// packer builds zips. Its log gets one line for each.
 type packer struct {
 	out   string
 	use   string
@@ -25,7 +25,7 @@ type packer struct {
 	log   io.Writer
 }
 
-// pack makes and checks every architecture's zips.
+// pack builds and checks every architecture's zips.
 func (p packer) pack(ctx context.Context, names []string) error {
 	var targets []target
 	for _, name := range names {
@@ -100,7 +100,7 @@ func (p packer) packOne(ctx context.Context, t target, sums map[string][]byte) e
 	return nil
 }
 
-// make gives one architecture's zips by name.
+// make returns one architecture's zips by name.
 func (p packer) make(ctx context.Context, t target) (zips map[string][]byte, err error) {
 	work, err := os.MkdirTemp("", "airlock-pack-")
 	if err != nil {
@@ -132,7 +132,7 @@ func (p packer) make(ctx context.Context, t target) (zips map[string][]byte, err
 	return map[string][]byte{"function": function, "gateway": gateway}, nil
 }
 
-// writeSums writes the list that sha256sum -c reads.
+// writeSums writes the list for sha256sum -c.
 func (p packer) writeSums(sums map[string][]byte) error {
 	var lines []string
 	for file, sum := range sums {

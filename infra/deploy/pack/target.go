@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// target is one architecture, by its name on Lambda and in Go.
+// target is an architecture, by its names on Lambda and in Go.
 type target struct {
 	name, goarch string
 	emulator     string // the program of qemu-user for it
@@ -26,8 +26,8 @@ func targetNamed(name string) (target, error) {
 	return target{}, fmt.Errorf("architecture %q: must be arm64 or x86_64", name)
 }
 
-// build compiles one main package for the target. Nothing of this machine or of the checkout's state gets in: no cgo,
-// no paths, no version-control stamp, no build id, and no Go settings of whoever builds.
+// build compiles a main package for the target. Nothing of this machine or the checkout gets in: no cgo, no paths, no
+// version-control stamp, no build ID, no Go settings.
 func (t target) build(ctx context.Context, pkg, out string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc",
 		"-ldflags", "-s -w -buildid=", "-o", out, pkg)
@@ -46,7 +46,7 @@ func (t target) build(ctx context.Context, pkg, out string) error {
 	return nil
 }
 
-// command is how a program of the target runs here: as it is, or under qemu-user.
+// command returns how to run a program of the target here: directly, or under qemu-user.
 func (t target) command(program string) ([]string, error) {
 	if runtime.GOOS == "linux" && runtime.GOARCH == t.goarch {
 		return []string{program}, nil
@@ -60,7 +60,7 @@ func (t target) command(program string) ([]string, error) {
 	return nil, fmt.Errorf("%s is needed to run %s programs here: apt-get install qemu-user", t.emulator, t.name)
 }
 
-// how says in words how programs of the target run here.
+// how returns a description of how programs of the target run here.
 func (t target) how() string {
 	if t.emulated() {
 		return "under " + t.emulator

@@ -11,7 +11,7 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run gives the exit code: 0, 1 for a failure, 2 for a usage error.
+// run returns the exit code: 0, 1 for a failure, 2 for a usage error.
 func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("sbom", flag.ContinueOnError)
 	flags.SetOutput(stderr)

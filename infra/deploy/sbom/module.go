@@ -27,7 +27,7 @@ type module struct {
 	text    string // of the licence file and what belongs to it
 }
 
-// linked lists the modules of the packages and their dependencies, sorted by path, the main module apart.
+// linked returns the modules of the packages and their dependencies, sorted by path, and the main module.
 func linked(ctx context.Context, packages []string) (main module, deps []module, err error) {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-deps", "-tags", "lambda.norpc", "-json=Module"},
 		packages...)...)
@@ -67,8 +67,8 @@ func linked(ctx context.Context, packages []string) (main module, deps []module,
 	return main, deps, nil
 }
 
-// allowed lists the licences, by SPDX id, that may be linked: permissive ones, which ask for their text to be kept, and
-// MPL-2.0, whose files we do not change.
+// allowed reports whether a licence may be linked, by its SPDX ID: permissive ones, which require keeping their text,
+// and MPL-2.0, whose files are not changed.
 func allowed(id string) bool {
 	return slices.Contains([]string{
 		"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "CC0-1.0", "ISC", "MIT", "MIT-0", "MPL-2.0",
@@ -76,11 +76,10 @@ func allowed(id string) bool {
 	}, id)
 }
 
-// identifier is the line by which a file names its licence.
+// identifier matches the line with which a file names its licence.
 var identifier = regexp.MustCompile(`(?m)^[/*#\s]*SPDX-License-Identifier:\s*([A-Za-z0-9.+ -]+?)[\s*/]*$`)
 
-// choice gives the licences that a text names by its SPDX line; of those that it leaves to choose from, the first
-// allowed.
+// choice returns the licences that a text names by its SPDX line; of alternatives, the first allowed.
 func choice(text []byte) []string {
 	line := identifier.FindSubmatch(text)
 	if line == nil {
@@ -93,10 +92,10 @@ func choice(text []byte) []string {
 	return options
 }
 
-// licenseFile is what modules call the files that hold their licence.
+// licenseFile matches the names of licence files.
 var licenseFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|copyright|unlicense)([-._].*)?$`)
 
-// examine reads a module's licence files and tells which licence they are.
+// examine reads a module's licence files and sets its licence.
 func (m *module) examine() error {
 	files, err := os.ReadDir(m.Dir)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// write makes the files asked for and prints one line for each module.
+// write writes the requested files and prints one line per module.
 func write(ctx context.Context, packages []string, sbom, licenses string, out io.Writer) error {
 	main, deps, err := linked(ctx, packages)
 	if err != nil {
@@ -44,7 +44,7 @@ func write(ctx context.Context, packages []string, sbom, licenses string, out io
 	return nil
 }
 
-// materials gives the bill as CycloneDX 1.6 JSON.
+// materials returns the SBOM as CycloneDX 1.6 JSON.
 func materials(main module, deps []module) ([]byte, error) {
 	bom := cyclonedx.NewBOM()
 	bom.Metadata = &cyclonedx.Metadata{Component: &cyclonedx.Component{
@@ -78,7 +78,7 @@ func purl(m module) string {
 	return "pkg:golang/" + m.Path + "@" + m.Version
 }
 
-// texts gives every licence's text under the name of its module, as the licences themselves ask.
+// texts returns every licence's text under the name of its module, as the licences require.
 func texts(deps []module) []byte {
 	var out bytes.Buffer
 	for _, m := range deps {

@@ -103,7 +103,7 @@ const (
 	memoryMark = "out of memory"
 )
 
-// place gives c to a process. The error is that of the context, or why there is no process; c has not run then.
+// place passes c to a process. The error is that of the context, or why there is no process; c has not run then.
 func (p *Pool) place(ctx context.Context, c *call) (*process, error) {
 	for {
 		proc, err := p.roster.claim(ctx, c.owner)

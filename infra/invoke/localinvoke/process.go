@@ -145,7 +145,7 @@ func (p *process) launch(pool *Pool) error {
 	return nil
 }
 
-// connect gives a process that is about to start its link and its counter. disconnect undoes that.
+// connect opens the link and the counter of a process that is about to start. disconnect undoes that.
 func (p *process) connect(pool *Pool) (disconnect func(), err error) {
 	if pool.cfg.Sealed == nil {
 		return func() {}, nil
@@ -163,7 +163,7 @@ func (p *process) connect(pool *Pool) (disconnect func(), err error) {
 	return func() { _, _ = link.Owner.Close(), counter.Owner.Close() }, nil
 }
 
-// hand gives the process its invocation. It reports false if the process has ended and cannot have seen it.
+// hand passes the process its invocation. It reports false if the process has ended and cannot have seen it.
 func (p *process) hand(c *call) bool {
 	if p.link != nil {
 		if p.link.hand(c) == nil {

@@ -116,7 +116,7 @@ func (s *summing) between(low, high int64, span int, to func(int64) *audit.Figur
 	return s.between(end, high, span-1, to)
 }
 
-// up and down round to a multiple of length; the ends of time stay as they are.
+// up rounds up to a multiple of length, and down rounds down; the ends of time stay as they are.
 func up(t, length int64) int64 {
 	if d := down(t, length); d != t {
 		return d + length

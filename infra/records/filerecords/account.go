@@ -97,7 +97,7 @@ func (s *Store) readLedger(a *account) error {
 	})
 }
 
-// bounds gives the verifier the state of the writers: before was read before the records, after when their end was
+// bounds passes the verifier the state of the writers: before was read before the records, after when their end was
 // settled.
 func bounds(v *audit.Verifier, before, after account) {
 	for _, g := range after.gaps {

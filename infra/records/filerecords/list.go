@@ -194,7 +194,7 @@ func (w *walk) match(line []byte) (audit.Record, bool) {
 	return r, ok
 }
 
-// mentions is a cheap look before a line is decoded: whether the value stands in it as a JSON string.
+// mentions reports whether a value occurs in a line as a JSON string, which is cheaper than decoding the line.
 func mentions(line []byte, value string) bool {
 	if value == "" {
 		return true

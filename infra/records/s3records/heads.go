@@ -53,8 +53,8 @@ func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 	return heads, nil
 }
 
-// expired tells the verifier which anchored records lifecycle rules may have removed with everything before them,
-// including the writer's head.
+// expired marks the anchored records that lifecycle rules may have removed with everything before them, including the
+// writer's head.
 func expired(v *audit.Verifier, anchors []audit.Anchor, gone expiry) {
 	for _, a := range anchors {
 		for _, h := range a.Heads {

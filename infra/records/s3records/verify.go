@@ -77,8 +77,8 @@ func (s *Store) spooled() (map[string][]byte, error) {
 	return lines, nil
 }
 
-// verifyHeads tells the verifier how far the writers' heads reach. A head is written after its record, so it bounds a
-// chain from below only. For days that lifecycle rules may have removed, it says what the chain was there.
+// verifyHeads checks how far the writers' heads reach. A head is written after its record, so it bounds a chain from
+// below only. For days that lifecycle rules may have removed, it says what the chain was there.
 func (s *Store) verifyHeads(ctx context.Context, v *audit.Verifier, gone expiry) error {
 	pages := s3.NewListObjectsV2Paginator(s.client,
 		&s3.ListObjectsV2Input{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(writers))})
