@@ -1,11 +1,7 @@
 package sandbox_test
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/airlock-run/airlock/sandbox"
@@ -176,25 +172,4 @@ func TestPurity(t *testing.T) {
 			t.Errorf("%q is pure: %v, want %v (%s)", code, r.Pure, want, r.Error)
 		}
 	}
-}
-
-func ExampleEngine_Run() {
-	ctx := context.Background()
-	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer engine.Close(ctx)
-	for _, code := range []string{"[1, 2, 3].map((n) => n * n)", "for (;;) {}"} {
-		result, err := engine.Run(ctx, sandbox.Script{Code: code}, sandbox.Grants{Limits: sandbox.Limits{Wall: 100_000_000}})
-		if err != nil {
-			fmt.Println("the platform failed:", err)
-			return
-		}
-		fmt.Printf("value %s, error %q, limit %q\n", result.Value, result.Error, result.Limit)
-	}
-	// Output:
-	// value [1,4,9], error "", limit ""
-	// value , error "timed out after 100ms of wall time", limit "wall"
 }
