@@ -14,36 +14,36 @@ import (
 	"github.com/airlock-run/airlock/sandbox/stdlib"
 )
 
-// DefaultMaxMemoryBytes is the most memory any run of an Engine may be given unless Config says otherwise.
+// DefaultMaxMemoryBytes is the value of Config.MaxMemoryBytes if it is not set.
 const DefaultMaxMemoryBytes = 256 << 20
 
 // Config configures an Engine. The zero value works.
 type Config struct {
 	// EngineBuild names the build of the engine, one of EngineBuilds. Default: the first of them.
 	EngineBuild string
-	// CacheDir is a folder for compiled code (created if missing), as trusted as the program. With it filled an Engine is
-	// ready in some 20 ms; without it every New compiles for half a second.
+	// CacheDir is a folder for the compiled engine, created if missing. The first start compiles the engine, which
+	// takes about a second, and leaves 9 MB there; later starts take about 20 ms. Without a folder every start
+	// compiles. The folder must be as trusted as the program.
 	CacheDir string
 	// MaxMemoryBytes is the most that Limits.MemoryBytes can ask for. Each run in progress reserves that much address
 	// space (not memory). Default DefaultMaxMemoryBytes.
 	MaxMemoryBytes int64
-	// WarmBytes bounds the images of versions that are kept (Script.Version), the ones used last. Default
-	// DefaultWarmBytes.
+	// WarmBytes bounds the images of versions that are kept (Script.Version). Default DefaultWarmBytes.
 	WarmBytes int64
-	// Egress is how runs that are granted a network reach it.
+	// Egress is how runs with a network reach it.
 	Egress Egress
-	// SkipSelfTest leaves out the start-up self-test. Only benchmarks of start-up want it.
+	// SkipSelfTest leaves out the self-test at start. Only benchmarks of starts need that.
 	SkipSelfTest bool
-	// withoutFuel builds an engine whose inner loops cannot be stopped, for benchmarks to compare with.
+	// withoutFuel builds an engine whose inner loops cannot be stopped, for benchmarks.
 	withoutFuel bool
-	// library replaces the standard library, for conformance suites to compare with.
+	// library replaces the standard library, for conformance suites.
 	library []stdlib.File
 	// now and entropy replace the system's clock and random numbers, as guests meet them.
 	now     func() time.Time
 	entropy io.Reader
 }
 
-// Engine makes guests. It is safe for concurrent use; runs share nothing but read-only memory.
+// Engine runs scripts. It is safe for concurrent use: runs share nothing but read-only memory.
 type Engine struct {
 	runtime   *quickjs.Runtime
 	image     *quickjs.Image
@@ -56,15 +56,15 @@ type Engine struct {
 	abandoned atomic.Int64 // preparations that outlived their runs (prepare.go)
 	now       func() time.Time
 	entropy   io.Reader
-	garbage   atomic.Int64 // bytes that runs have returned and nobody has collected (memory.go)
+	garbage   atomic.Int64 // bytes that runs have released and Go has not collected (memory.go)
 	longest   atomic.Int64 // work that was announced between two checks of the limits, of all runs
 }
 
 // hidden are the globals of the engine's build that guests must not see.
 var hidden = []string{"std", "os", "bjson", "print", "scriptArgs", "gc", "navigator", "QJS_PROXY_VALUE"}
 
-// New compiles the engine, builds the image and proves by a self-test that guests can be stopped and share nothing. An
-// Engine that fails its self-test is not given out.
+// New compiles the engine, or loads it from Config.CacheDir, builds the image of the standard library, and proves by
+// a self-test that guests can be stopped and share nothing. It returns no Engine that fails the self-test.
 func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
 	if cfg.MaxMemoryBytes == 0 {
 		cfg.MaxMemoryBytes = DefaultMaxMemoryBytes
@@ -137,7 +137,7 @@ func EngineBuilds() (names []string) {
 // EngineBuild returns the name of the build that the engine runs.
 func (e *Engine) EngineBuild() string { return e.runtime.Build() }
 
-// Close releases the engine. No Run may be in progress.
+// Close releases the engine. No run may be in progress.
 func (e *Engine) Close(ctx context.Context) error {
 	first := e.versions.close()
 	if e.image != nil {

@@ -57,10 +57,10 @@ func (g *guest) loop() error {
 	return nil
 }
 
-// idle reports that nothing outside the guest can make it go on.
+// idle reports that nothing outside the guest can make it continue.
 func (g *guest) idle() bool { return g.timers.Empty() && g.requests.outstanding == 0 }
 
-// wait waits for a timer or an answer, and tells the guest.
+// wait waits for a timer or an answer, and hands it to the guest.
 func (g *guest) wait() error {
 	if g.outside.tape.Playing() {
 		return g.playNext()

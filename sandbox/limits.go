@@ -8,7 +8,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 )
 
-// Limit names a cap. The names are part of the contract with callers.
+// Limit names a limit. The names are part of the contract with callers.
 type Limit string
 
 // The caps that can end a run.
@@ -24,7 +24,7 @@ const (
 	LimitFetchBytes Limit = "fetchBytes"
 )
 
-// Limits caps one run. A zero field means the default given there, never "unlimited".
+// Limits bounds one run. A zero field means the default given there, never "unlimited".
 type Limits struct {
 	Wall        time.Duration // 15 s
 	CPU         time.Duration // as Wall
@@ -46,10 +46,10 @@ const (
 	DefaultFileBytes  = 16 << 20
 )
 
-// defaultWall is what Wall is when it is not set.
+// defaultWall is the default of Limits.Wall.
 const defaultWall = 15 * time.Second
 
-// MinMemoryBytes is the least that a guest can start with.
+// MinMemoryBytes is the least memory that a guest can start with.
 const MinMemoryBytes = 4 << 20
 
 func (l Limits) withDefaults(maxMemory int64) Limits {

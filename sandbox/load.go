@@ -13,7 +13,7 @@ import (
 // The top level of a version's code is evaluated once, in a guest that has nothing: no input, no context, no secrets,
 // no tools, no clock, no randomness, and of the host only computation. What is in memory then is the image that each
 // run of the version starts from. Code that asks for anything else while it loads has no image: loading ends at that
-// very call, before anything has happened, and each run evaluates the code anew.
+// very call, before anything has happened, and each run evaluates the code itself.
 
 // loadOps are the synchronous operations that loading code may use. They depend on nothing but their arguments and the
 // version's key, and keep nothing on the host.

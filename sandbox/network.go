@@ -9,7 +9,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/egress"
 )
 
-// NetworkMode is how far a run's network reaches. The zero value is nowhere.
+// NetworkMode is how far the network of a run reaches. The zero value is nowhere.
 type NetworkMode int
 
 // The modes.
@@ -19,41 +19,42 @@ const (
 	NetworkPublic                // any public address, or only Network.Hosts when there are any
 )
 
-// Network is what fetch may reach. Every connection, that of every redirect included, is made to an address that was
-// checked after its name was resolved (package address has the rules): only public ones, except behind OpenedHosts.
+// Network is what fetch may reach. Every connection, also that of a redirect, goes to an address that was checked
+// after its name was resolved (package address has the rules): only public ones, except for OpenedHosts.
 type Network struct {
+	// Mode is how far the network reaches.
 	Mode NetworkMode
-	// Hosts are exact names or addresses, or "*.example.com" (any number of labels, not example.com itself), each with an
-	// optional ":port" without which any port is meant.
+	// Hosts are exact names or addresses, or "*.example.com" (any number of labels, but not example.com itself), each
+	// with an optional ":port". Without a port any port is meant.
 	Hosts []string
-	// OpenedHosts are of the same form. Only behind these may there be a private address, and behind those without a
-	// wildcard a loopback one; never a link-local, metadata, multicast or unspecified one. HTTP tools may reach them
-	// whatever Mode is.
+	// OpenedHosts have the same form. Only they may have a private address, and only those without a wildcard a
+	// loopback one; none may have a link-local, metadata, multicast or unspecified address. HTTP tools may reach them
+	// in every Mode.
 	OpenedHosts []string
-	// Secrets can be used by the guest without being seen by it.
+	// Secrets are values that the guest can use without seeing them.
 	Secrets []Secret
 }
 
-// Secret is a value that the guest knows as secrets.NAME, a placeholder that is drawn anew for each run. It is put in
-// place of the placeholder in headers (inside Basic credentials too), URL and body of requests to its Hosts, over TLS
+// Secret is a value that the guest knows as secrets.NAME, a placeholder that differs from run to run. The value
+// replaces the placeholder in headers (inside Basic credentials too), URL and body of requests to its Hosts, over TLS
 // or to an opened host only. Where an answer repeats the value, the guest sees the placeholder.
 type Secret struct {
 	Name, Value string
 	Hosts       []string // as Network.Hosts
 }
 
-// Egress is how an Engine reaches the network. The zero value is the system's resolver and certificates.
+// Egress is how an Engine reaches the network. The zero value uses the system's resolver and certificates.
 type Egress struct {
 	// Resolver looks names up; default the system's.
 	Resolver Resolver
-	// Dial connects to an address "ip:port" that was checked; default a net.Dialer, which checks it again.
+	// Dial connects to an address "ip:port" that was checked. The default is a net.Dialer that checks it again.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Connect, when set, makes every connection in place of Resolver and Dial. It resolves the name and checks the
-	// addresses itself. An error with the method Refused, which reports true, is one of its rules, in words for guests.
+	// Connect, if set, makes every connection in place of Resolver and Dial. It resolves the name and checks the
+	// addresses itself. An error whose method Refused returns true refuses the connection by rule, in words for guests.
 	Connect func(ctx context.Context, host string, port uint16) (net.Conn, error)
-	// RootCAs are the authorities that servers are judged by; default the system's.
+	// RootCAs are the certificate authorities that servers need; default the system's.
 	RootCAs *x509.CertPool
-	// LoadRootCAs returns them when they are first needed, where RootCAs is nil.
+	// LoadRootCAs returns them when they are first needed, if RootCAs is nil.
 	LoadRootCAs func() *x509.CertPool
 }
 
@@ -62,9 +63,9 @@ type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// ConnectFor connects to host and port if a run with the grants of n could, and under the same rules. forTools says
-// that the run has tools, which reach the opened hosts whatever the mode is. An error with the method Refused, which
-// reports true, is in words for guests.
+// ConnectFor connects to host and port if a run with the network n could, and under the same rules. forTools reports
+// that the run has tools, which reach the opened hosts in every mode. An error whose method Refused returns true is
+// in words for guests.
 func (e Egress) ConnectFor(ctx context.Context, n Network, forTools bool, host string, port uint16) (net.Conn, error) {
 	return e.dialer().ConnectFor(ctx, n.rules(), forTools, host, port)
 }

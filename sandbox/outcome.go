@@ -122,7 +122,7 @@ func (g *guest) pending() error {
 	return errThrown
 }
 
-// escaping fails code that closes the function around it and goes on outside.
+// escaping fails code that closes the function around it and continues outside.
 func (g *guest) escaping() error {
 	g.stage.failed = true
 	ex := &source.Exception{

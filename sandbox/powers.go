@@ -47,11 +47,11 @@ var own = map[string]func(*run, *hostops.Call, []quickjs.Value) (quickjs.Value, 
 	"timeOrigin":   timeOriginOp,
 }
 
-// powers are what the grants of a run come to.
+// powers is what a run can do by its grants.
 type powers struct {
 	// sync are the synchronous operations that only the grants give.
 	sync map[string]hostops.Op
-	// setup is what the library is told of the grants, as JSON; nil if there is nothing to tell.
+	// setup describes the grants to the library, as JSON; nil if there is nothing to describe.
 	setup []byte
 	files *vfs.FS // nil for none
 }
@@ -67,7 +67,7 @@ func (r *run) operation(name string) hostops.Op {
 	return r.powers.sync[name]
 }
 
-// setup is what the library is told of a run's grants before the code starts.
+// setup describes the grants of a run to the library before the code starts.
 type setup struct {
 	Tools   []setupTool       `json:"tools,omitempty"`
 	Secrets map[string]string `json:"secrets,omitempty"` // placeholders by name

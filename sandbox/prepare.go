@@ -15,12 +15,12 @@ import (
 // Parsers, transforms and source maps are other people's Go code with corners in which they take quadratic time or
 // worse, and none of them can be interrupted. Each piece of that work runs on a goroutine of its own, which the run
 // waits for no longer than its limits allow. What is not done by then is abandoned: the run ends under the limit it
-// hit, and the engine is spent until the work has ended by itself.
+// hit, and the engine is spent until the work ends on its own.
 
 const (
 	// prepareBeat is how often a preparation is checked against the limits.
 	prepareBeat = 5 * time.Millisecond
-	// prepareBytes and prepareStackBytes bound what the heap and the stacks of the process grow by meanwhile. nesting
+	// prepareBytes and prepareStackBytes bound the growth of heap and stacks during that time. nesting
 	// keeps stacks below 32 MiB.
 	prepareBytes      = 256 << 20
 	prepareStackBytes = 80 << 20

@@ -6,19 +6,19 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/journal"
 )
 
-// Result is what a run came to.
+// Result is the outcome of a run.
 type Result struct {
-	// Value is the JSON of what the code evaluated to; nil when the run did not complete.
+	// Value is the JSON of what the code evaluated to; nil if the run did not complete.
 	Value json.RawMessage
-	// Output is the console's text, a line per call, at most Limits.OutputBytes long.
+	// Output is the text of the console, a line per call, at most Limits.OutputBytes long.
 	Output string
-	// Files are what the guest made or changed in its file system, by relative path; nil for none.
+	// Files are the files that the guest made or changed, by relative path; nil for none.
 	Files map[string][]byte
-	// Logs are the console's calls, at most Limits.LogEntries.
+	// Logs are the console calls, at most Limits.LogEntries.
 	Logs []Log
-	// Error says in one line why the run did not complete; empty when it did.
+	// Error says in one line why the run did not complete; empty if it did.
 	Error string
-	// Exception is what the code threw, if that is what ended the run.
+	// Exception is what the code threw, if that ended the run.
 	Exception *Exception
 	// Limit names the cap that ended the run; empty when none did.
 	Limit Limit
@@ -26,17 +26,17 @@ type Result struct {
 	Cancelled bool
 	Usage     Usage
 	// Pure reports that nothing from outside reached the guest (the clock, random numbers, secrets, requests, timers,
-	// what is garbage) and that no limit ended the run: every run of the same script and grants comes to this result.
+	// garbage collection) and that no limit ended the run: every run of the same script and grants has this result.
 	Pure bool
-	// Warm reports that the run started where the top level of its Version ends. Cold says why another run of that Version
-	// would not: what the code does while it loads. Both are empty for scripts without a Version.
+	// Warm reports that the run started after the top level of its Version. Cold says why runs of that Version cannot:
+	// what the code does while it loads. Both are empty for scripts without a Version.
 	Warm bool
 	Cold string
 	// EngineBuild names the build of the engine that ran (see Config.EngineBuild).
 	EngineBuild string
-	// Debug is what Grants.Debug asked for; nil when it asked for nothing.
+	// Debug is the report that Grants.Debug asked for; nil for none.
 	Debug *DebugReport
-	// Journal is what reached the run from outside.
+	// Journal is everything that reached the run from outside.
 	Journal *Journal
 	// Seed is what Math.random was seeded with: with it, and the same host, the run can be repeated.
 	Seed int64
@@ -50,7 +50,7 @@ type Log struct {
 	Level   string  // log, info, warn, error, debug
 	Message string  // cut at Limits.LogChars characters, with an ellipsis
 	AtMs    float64 // milliseconds since the run started
-	// Line is the whole text, which Output has too; it is cut only where Output ends.
+	// Line is the whole text as Output has it. It is cut only where Output ends.
 	Line string
 }
 
@@ -58,19 +58,19 @@ type Log struct {
 type Exception struct {
 	Name, Message, Stack string
 	Line, Column         int
-	// File is the one of the script's files that Line counts in, or "script.js" or "script.ts" for Script.Code.
+	// File is the file that Line counts in: one of the script's files, or "script.js" or "script.ts" for Script.Code.
 	File string
 }
 
 // Usage is what a run consumed.
 type Usage struct {
 	WallMs float64
-	// CPUMs is processor time of the guest's thread (on Linux; elsewhere, wall time inside the guest).
+	// CPUMs is the processor time of the guest's thread (on Linux; elsewhere wall time inside the guest).
 	CPUMs float64
 	// Ticks counts how often the guest came out to the host; it depends on the code alone, not on the machine.
 	Ticks int64
-	// MemoryBytes is the peak of the guest's memory and of what the host held for it while it ran. Requests and answers
-	// under way count against the limit in addition.
+	// MemoryBytes is the peak of the guest's memory and of what the host held for it. Requests and answers under way
+	// count against the limit in addition.
 	MemoryBytes int64
 	// OutputBytes is the length of the console's text.
 	OutputBytes int64
@@ -81,14 +81,14 @@ type Usage struct {
 // DebugReport is what Debug asked for.
 type DebugReport struct {
 	StackTraces []LogTrace `json:"stackTraces,omitempty"`
-	// Profile is a file for speedscope.app; a unit of weight is one tick.
+	// Profile is a file for speedscope.app. A unit of weight is one tick.
 	Profile json.RawMessage `json:"profile,omitempty"`
 	Steps   []Step          `json:"steps,omitempty"`
-	// StepsTruncated says that more statements ran than are reported.
+	// StepsTruncated reports that more statements ran than are listed.
 	StepsTruncated bool `json:"stepsTruncated,omitempty"`
 }
 
-// LogTrace is where the console call of that index came from.
+// LogTrace is where the console call of an index came from.
 type LogTrace struct {
 	Log   int    `json:"log"`
 	Stack string `json:"stack"`
@@ -100,15 +100,15 @@ type Step struct {
 	AtMs float64 `json:"atMs"`
 }
 
-// Journal is everything that reached a run from outside after it started, in the order in which it did: with the same
-// script and grants it makes the run repeatable (Grants.Replay). Secrets are not in it: answers have placeholders.
+// Journal is everything that reached a run from outside after it started, in order. With the same script and grants
+// it makes the run repeatable (Grants.Replay). It holds no secrets: answers have placeholders.
 type Journal struct {
 	Version int   `json:"version"`
 	Seed    int64 `json:"seed"`
-	// Seeded says that the seed was given, and the clock stood still but for timers.
+	// Seeded reports that the seed was given. The clock of such a run moves only with its timers.
 	Seeded bool           `json:"seeded"`
 	Events []JournalEvent `json:"events"`
-	// Truncated says that the journal grew beyond its bounds: the run cannot be repeated.
+	// Truncated reports that there were too many events: the run cannot be repeated.
 	Truncated bool `json:"truncated,omitempty"`
 	// Ticks and Limit are how the run ended.
 	Ticks int64 `json:"ticks"`

@@ -44,7 +44,7 @@ type run struct {
 	powers    powers
 	requests  requests
 	timers    timers.Queue
-	rejected  []quickjs.Value // promises whose rejection nobody handles, retained
+	rejected  []quickjs.Value // promises with an unhandled rejection, retained
 	inspector inspector
 }
 
@@ -56,7 +56,7 @@ type stage struct {
 	compiled bool
 	// failed is set once the result has the exception that ended the run.
 	failed bool
-	// settled is set once the code has ended, hasValue if it gave a value.
+	// settled is set once the code has ended, hasValue if it has a value.
 	settled, hasValue bool
 }
 

@@ -7,7 +7,7 @@ const wptBefore = `(() => {
 	const define = (name, value) => Object.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
 	define('location', Object.freeze({ href: url.href, search: url.search, pathname: url.pathname, origin: url.origin, protocol: url.protocol, host: url.host, hostname: url.hostname, port: url.port, hash: '', toString() { return url.href; } }));
 	define('GLOBAL', { isWindow: () => false, isWorker: () => false, isShadowRealm: () => false });
-	// A page goes on after an error that nobody caught; the harness has seen it. The last one, of wptAfter, ends the run.
+	// A page continues after an uncaught error; the harness has seen it. The last one, of wptAfter, ends the run.
 	addEventListener('error', (e) => { if (e.error !== 'told') e.preventDefault(); });
 	// What the suite's own server does for the tests that need no more than that.
 	const fetched = globalThis.fetch;

@@ -139,7 +139,7 @@ func startAirlock(ctx context.Context, stderr io.Writer) (url string, stop func(
 	}
 	stop = func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
-		_ = cmd.Wait() // it was told to end
+		_ = cmd.Wait() // it was asked to end
 		_ = os.RemoveAll(records)
 	}
 	if err := ready(ctx, "http://"+address+"/readyz"); err != nil {

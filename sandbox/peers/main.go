@@ -98,5 +98,5 @@ func print(w io.Writer, title string, all []*series) {
 		}
 		fmt.Fprintln(t)
 	}
-	_ = t.Flush() // a table on a terminal that is gone helps nobody
+	_ = t.Flush() // nobody reads a table on a closed terminal
 }

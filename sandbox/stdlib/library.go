@@ -35,9 +35,9 @@ const (
 	RootFinish        // finish()
 	RootFire          // fire(timer)
 	RootSettle        // settle(request, failed, value)
-	RootStack         // stack() gives the stack as text
+	RootStack         // stack() returns the stack as text
 	RootLoad          // load(fn, names, onlyCompiled)
-	RootReject        // reject(reason, promise) tells of a rejection that nobody handles
+	RootReject        // reject(reason, promise) reports an unhandled rejection
 	Roots
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// chunkBytes is the most that one read of a body gives the guest.
+// chunkBytes is the most that the guest gets by one read of a body.
 const chunkBytes = 64 << 10
 
 // maxBodies bounds answers whose bodies the guest has not read to the end.

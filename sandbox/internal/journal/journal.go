@@ -44,7 +44,7 @@ const (
 	maxEvents = 20_000
 )
 
-// ErrDiverged ends a repeated run that does something else than its journal says.
+// ErrDiverged ends a repeated run that does something other than its journal says.
 var ErrDiverged = errors.New("the run diverges from its journal")
 
 // Diverged returns an ErrDiverged that says what the run did.
@@ -201,7 +201,7 @@ func (t *Tape) PlayNext() (*Event, error) {
 	return e, nil
 }
 
-// Err returns how a playback has diverged where the guest could not be told.
+// Err returns how a playback has diverged in a call that returns no error.
 func (t *Tape) Err() error { return t.failed }
 
 // End returns how a run that ended in order has diverged: it may have left events.

@@ -7,7 +7,7 @@ type Budget struct {
 	limit int64
 	guest atomic.Int64 // the size of linear memory
 	held  atomic.Int64 // by the host, on the guest's goroutine
-	aside atomic.Int64 // by the host, for work that goes on beside the guest
+	aside atomic.Int64 // by the host, for work beside the guest
 	peak  atomic.Int64 // of guest and held
 }
 

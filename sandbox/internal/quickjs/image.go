@@ -82,7 +82,7 @@ func (r *Runtime) BuildImage(ctx context.Context, cfg ImageConfig) (*Image, erro
 			if memory, err := im.decode(file, cfg.Roots); err == nil {
 				return im, im.freeze(memory, cfg)
 			}
-			*im = Image{runtime: r, ready: im.ready, busy: im.busy} // of another shape: build anew, and replace it
+			*im = Image{runtime: r, ready: im.ready, busy: im.busy} // of another shape: build it again, and replace it
 		}
 	}
 	original, err := r.build.module()

@@ -24,12 +24,12 @@ type Host interface {
 	Call(in *Instance, args Args) (Value, error)
 	// Now is the time since the Unix epoch that the guest may see.
 	Now() time.Duration
-	// MemoryRefused gives the error that ends a run whose guest asked for more memory than it may have.
+	// MemoryRefused returns the error that ends a run whose guest asked for more memory than it may have.
 	MemoryRefused() error
-	// Trace gives the stack of an error that the guest makes, with a line break before each frame, from the engine's own:
-	// "    at name (file:line:column)\n" for each. An error ends the run at once.
+	// Trace returns the stack of an error that the guest makes, with a line break before each frame. frames is the
+	// engine's: "    at name (file:line:column)\n" for each. An error ends the run at once.
 	Trace(in *Instance, frames string) (string, error)
-	// Rejected is told that a promise was rejected and nobody handles that, or, later, that somebody does.
+	// Rejected notes that a promise was rejected and not handled or, later, that it is handled after all.
 	Rejected(in *Instance, promise Value, handled bool)
 }
 

@@ -11,7 +11,7 @@ type region struct {
 	mem  []byte // the whole reserved range
 	size uint64 // what the guest has grown to
 	cap  uint64 // what the guest may grow to
-	// budget is what the guest's growth is charged to; nil while nobody owns the instance.
+	// budget is what the guest's growth is charged to; nil while the instance has no owner.
 	budget *Budget
 	// refused is called when the guest asks for more than cap. It does not return.
 	refused func()

@@ -15,9 +15,9 @@ type backing struct {
 	size uint64
 	// pristine is the image once more, read-only.
 	pristine []byte
-	// pagemap tells which pages of an address range have been written to; nil where the system does not say.
+	// pagemap lists the written pages of an address range; nil if the system does not offer it.
 	pagemap *os.File
-	// borrowed says that pagemap is another's to close.
+	// borrowed reports that another backing closes pagemap.
 	borrowed bool
 }
 

@@ -85,7 +85,7 @@ func (im *Image) replace(used *Instance) {
 		}
 		next, err := im.prepare(context.Background())
 		if err != nil {
-			return // whoever needs one will meet the error
+			return // the next NewInstance returns the error
 		}
 		select {
 		case im.ready <- next:
@@ -252,7 +252,7 @@ func (in *Instance) Call(f Value, args ...Value) error {
 func (in *Instance) Apply(f Value) (Value, error) {
 	v, err := in.apply(f)
 	if errors.Is(err, ErrException) {
-		_, _ = in.Exception() // nobody is to find it
+		_, _ = in.Exception() // drop it
 	}
 	return v, err
 }
@@ -297,7 +297,7 @@ func (in *Instance) Collect() error {
 	return err
 }
 
-// Exception takes the pending exception; after it there is none.
+// Exception takes the pending exception, which is cleared.
 func (in *heap) Exception() (Value, error) {
 	return in.enter(rewrite.OpThrown, uint64(in.image.qctx), 0, 0, 0, 0)
 }
@@ -360,7 +360,7 @@ func (in *heap) View(v Value) (b []byte, ok bool, err error) {
 		return nil, false, err
 	}
 	if p == 0 {
-		_, err := in.Exception() // the engine threw a TypeError; nobody is to find it
+		_, err := in.Exception() // drop the TypeError that the engine threw
 		return nil, false, err
 	}
 	n, _ := memory.ReadUint32Le(room)

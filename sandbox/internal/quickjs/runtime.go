@@ -83,7 +83,7 @@ func NewRuntime(ctx context.Context, cfg RuntimeConfig) (*Runtime, error) {
 	return r, nil
 }
 
-// rewrite returns the module that is compiled, and what the host needs to know of it.
+// rewrite returns the module that is compiled, and what the host needs to know about it.
 func (b Build) rewrite(fuel int64) ([]byte, rewrite.Host, error) {
 	original, err := b.module()
 	if err != nil {

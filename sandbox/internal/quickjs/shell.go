@@ -131,7 +131,7 @@ func (r *Runtime) compileInto(ctx context.Context, dir string, module []byte) er
 	if err != nil {
 		return r.load(ctx, "", module)
 	}
-	defer func() { _ = os.RemoveAll(work) }() // what is left is in nobody's way
+	defer func() { _ = os.RemoveAll(work) }() // leftovers do no harm
 	code := filepath.Join(work, "code")
 	if err := r.load(ctx, code, module); err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/wasm"
 )
 
-// The module's function table never changes, but WebAssembly makes it anew for every instance: some 550 entries that
+// The module's function table never changes, but WebAssembly makes it again for every instance: some 550 entries that
 // wazero evaluates and allocates one by one, a quarter of what a short run costs. So the rewriting removes the table.
 // A call_indirect of a function type becomes a call of that type's dispatcher, an added function that branches on the
 // index and calls the entry directly. What it refuses is the same: an index with no entry of that type traps.

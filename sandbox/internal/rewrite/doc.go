@@ -13,7 +13,7 @@
 //   - Indirect calls become calls of dispatchers, so that an instance has no function table to fill (dispatch.go).
 //   - The engine's functions that every run calls are reached through one exported function (enter.go).
 //   - The parser notes the position of every expression (positions.go), the host words the stacks of errors
-//     (backtrace.go), and it is told of rejections that nobody handles (rejections.go).
+//     (backtrace.go), and it receives unhandled rejections (rejections.go).
 //
 // Both are safe on arbitrary bytes: a module that does not have the expected shape is an error.
 package rewrite

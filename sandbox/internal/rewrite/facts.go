@@ -37,7 +37,7 @@ type Host struct {
 
 	EvalByOptions bool // OpEval takes the address of the options of QJS_Eval at d
 	BufferPacked  bool // OpBuffer returns the address of the length and the address
-	Flattens      bool // OpToString can be had, which makes ropes flat strings
+	Flattens      bool // OpToString exists, which makes flat strings of ropes
 
 	// Fields of JSContext.
 	CtxRuntime          uint32

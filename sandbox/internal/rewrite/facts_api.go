@@ -46,7 +46,7 @@ func (f *finder) api(t traceFacts) (a apiFacts) {
 	return a
 }
 
-// collect returns the function that is called before the threshold of the next collection is set anew.
+// collect returns the function that is called before the threshold of the next collection is set.
 func (f *finder) collect() uint64 {
 	var found []uint64
 	run := append([]int{wasm.Call, wasm.LocalGet, wasm.LocalGet}, threshold...)

@@ -13,13 +13,13 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/nodemodule"
 )
 
-// What a bundle is made of. A path is unique within its namespace; none is esbuild's "file", the disk.
+// The namespaces of a bundle. A path is unique within its namespace. None of them is esbuild's "file", the disk.
 const (
 	ofScript  = "airlock-script"  // the script's own code
 	ofFile    = "airlock-file"    // one of the script's files
 	ofNode    = "airlock-node"    // a Node module: the library is asked for it when the code runs
-	ofMissing = "airlock-missing" // throws when it is asked for
-	ofStart   = "airlock-start"   // hands over what the script comes to
+	ofMissing = "airlock-missing" // throws when it is imported
+	ofStart   = "airlock-start"   // leaves the script's value
 )
 
 // bundle makes one script of the code and what it imports. It reads nothing but the script's files.

@@ -55,7 +55,7 @@ func (c *Cache) Put(key Key, s *Source, n int) {
 // Compiled returns what KeepCompiled kept for s, or nil.
 func (c *Cache) Compiled(s *Source) *quickjs.Compiled { return s.compiled.Load() }
 
-// KeepCompiled keeps what compiling s gave; nil is ignored.
+// KeepCompiled keeps the compiled form of s; nil is ignored.
 func (c *Cache) KeepCompiled(s *Source, compiled *quickjs.Compiled) {
 	if compiled == nil || !s.compiled.CompareAndSwap(nil, compiled) {
 		return

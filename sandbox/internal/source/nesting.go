@@ -9,7 +9,7 @@ import (
 // The parsers and printers that prepare code recurse, and a Go stack that outgrows its bound takes the process with
 // it. nesting is the linear pass in front of them. It estimates how deep they would recurse from the tokens alone:
 // brackets, and what nests without one, such as "new new", "a.b.c", "if (a) if (b)" and "A<B<C". Where a token is
-// ambiguous it guesses; bounded (prepare.go) catches what the guess misses.
+// ambiguous it guesses; the watch in prepare.go of package sandbox catches what the guess misses.
 const (
 	maxNesting = 500   // brackets that are open at once
 	maxChain   = 3_000 // brackets, and everything else that nests
@@ -57,7 +57,7 @@ type tokenClass uint8
 const (
 	classNone     tokenClass = iota
 	classOperator            // an operand is expected next
-	classPrefix              // a word after which the statement goes on: new, typeof, else, …
+	classPrefix              // a word after which the statement continues: new, typeof, else, …
 	classWord                // any other word, and numbers
 	classLiteral
 	classClose // ) or ]

@@ -100,7 +100,7 @@ func (b *bundle) errorAt(line, col, lines int) (int, int) {
 	if !b.shaped && b.code != "" {
 		return line + s.skipped, col
 	}
-	if b.code == "" { // the types are being removed: imports, a line of ours, and the code as it is
+	if b.code == "" { // the types are being removed: imports, an added line, and the code as it is
 		if line > lines {
 			return line - lines + s.skipped, col
 		}

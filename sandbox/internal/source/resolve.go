@@ -40,7 +40,7 @@ func resolveFile(files map[string][]byte, p string) (string, bool) {
 	for _, ext := range extensions {
 		candidates = append(candidates, p+ext)
 	}
-	switch path.Ext(p) { // TypeScript's habit: the import names what the file will be compiled to
+	switch path.Ext(p) { // TypeScript imports name the file after compilation
 	case ".js", ".jsx":
 		candidates = append(candidates, stem+".ts", stem+".tsx")
 	case ".mjs":

@@ -21,7 +21,7 @@ type Source struct {
 	Text   string // what is compiled
 	code   string // the same before the edits
 	Called bool   // the value is a function to be called
-	// doubtful says that only the engine can parse the code: it could close the wrapping and open another.
+	// doubtful reports that only the engine can parse the code, which might close the wrapping and open another.
 	doubtful bool
 	name     string // the caller's file name in stacks
 	head     string // what stands before the code: functionHead or mainHead
@@ -32,13 +32,13 @@ type Source struct {
 	sourceMap *sourcemap.Consumer
 	// printedLines is how many lines sourceMap knows in front of that code.
 	printedLines int
-	// bundle says how text was made of several files; nil when it was not.
+	// bundle is how several files became the text; nil for a single file.
 	bundle *bundle
-	// compiled is what compiling text gave; nil until it is known (cache.go).
+	// compiled is what compiling text gave; nil until then (cache.go).
 	compiled atomic.Pointer[quickjs.Compiled]
 	// skipped is how many lines of the caller's text were left out in front: a Markdown fence.
 	skipped int
-	// lines are where those of code begin; measured says that they are there.
+	// lines are the offsets of the lines of code. measured guards them.
 	lines    []int
 	measured sync.Once
 }

@@ -241,7 +241,7 @@ func (m *Module) data(r *Reader) error {
 	})
 }
 
-// names reads the function names of the name section. A name that two functions have is none.
+// names reads the function names of the name section. A name that two functions share is left out.
 func (m *Module) names(r *Reader) error {
 	const functionNames = 1
 	twice := map[string]bool{}
@@ -272,7 +272,7 @@ func (m *Module) names(r *Reader) error {
 // Imported returns the number of imported functions: the index of the first that the module defines.
 func (m *Module) Imported() uint64 { return uint64(len(m.Imports)) }
 
-// TypeOf returns the type of a function. ok is false for an index that is none.
+// TypeOf returns the type of a function. ok is false for an invalid index.
 func (m *Module) TypeOf(function uint64) (t FuncType, ok bool) {
 	kind := uint64(len(m.Types))
 	switch n := m.Imported(); {

@@ -22,10 +22,10 @@ type decompressor struct {
 	events chan event
 	resume chan struct{}
 	waits  bool // for input
-	handed bool // a piece of output, and waits to go on
+	handed bool // a piece of output, and waits to continue
 	ended  bool
 
-	input []byte // what the guest has written and feed has not had yet
+	input []byte // what the guest has written and feed does not have yet
 	last  bool   // it is the end
 	begun bool
 	room  int64 // charged, besides input

@@ -57,7 +57,7 @@ func zlibOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.NewJSON(zlibError(format, err))
 }
 
-// errTooLarge says that an output is longer than it may be.
+// errTooLarge reports that an output is longer than it may be.
 var errTooLarge = errors.New("the output is too large")
 
 func pack(c *hostops.Call, p packing, data []byte) ([]byte, error) {

@@ -15,13 +15,13 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// errAES says that a decryption failed, and not why.
+// errAES reports that a decryption failed, and not why.
 var errAES = hostops.Throw("OperationError", "The operation failed for an operation-specific reason")
 
 // maxSealed bounds what AES-GCM works on at a time, which cannot be divided: data and additional data, in bytes.
 const maxSealed = 32 << 20
 
-// ErrSealed says that a text is too long for AES-GCM.
+// ErrSealed reports that a text is too long for AES-GCM.
 var ErrSealed = hostops.Throw("OperationError", fmt.Sprintf("AES-GCM takes at most %d bytes at a time here", maxSealed))
 
 // cryptoAES answers crypto.aes(mode, encrypt, key, iv, data, additional data). mode is GCM:<tag bits>, CTR:<counter

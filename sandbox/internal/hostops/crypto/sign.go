@@ -108,7 +108,7 @@ func (s scheme) sign(c *hostops.Call, key any, data []byte) ([]byte, error) {
 	return out, nil
 }
 
-// maxMessage bounds what Ed25519 signs: it hashes the whole message twice, and does not stop on the way.
+// maxMessage bounds what Ed25519 signs: it hashes the whole message twice, and cannot be interrupted.
 const maxMessage = 1 << 20
 
 func messageWork(c *hostops.Call, data []byte) error {

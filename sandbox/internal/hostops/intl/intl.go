@@ -44,7 +44,7 @@ func intlZone(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	text, ok1 := c.Word(a[1], 32)
 	ms, err := strconv.ParseInt(text, 10, 64)
 	if !ok || !ok1 || err != nil {
-		return quickjs.Null, nil // null is how the library is told
+		return quickjs.Null, nil // the library expects null
 	}
 	t := time.UnixMilli(ms).In(zone)
 	name, offset := t.Zone()
@@ -52,7 +52,7 @@ func intlZone(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 }
 
 // maxCompared bounds the UTF-16 units that are compared as a locale sorts, which takes up to three microseconds each
-// and does not stop on the way. What is longer, and alike so far, is compared by code points.
+// and cannot be interrupted. The rest of longer strings is compared by code points.
 const (
 	maxCompared = 4 << 10
 	compareWork = 800

@@ -15,7 +15,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// maxSegment bounds one segment, in bytes of UTF-8: the library that finds its end does not stop on the way.
+// maxSegment bounds one segment, in bytes of UTF-8: the library that finds its end cannot be interrupted.
 const (
 	maxSegment  = 32 << 10
 	segmentWork = 100 // a byte

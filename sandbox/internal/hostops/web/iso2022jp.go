@@ -2,7 +2,7 @@ package web
 
 import "unicode/utf8"
 
-// The modes of the ISO-2022-JP decoder; the high bit says that the last thing read was an escape sequence.
+// The modes of the ISO-2022-JP decoder; the high bit is set after an escape sequence.
 const (
 	isoASCII = iota
 	isoRoman

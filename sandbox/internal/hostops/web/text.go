@@ -58,7 +58,7 @@ func base64Decode(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	if !ok {
 		return 0, hostops.ErrForged
 	}
-	// The text comes in pieces, and so does what is made of it: each byte becomes a character, of two bytes from 0x80 on.
+	// Input and output come in pieces. Each byte becomes a character, which takes two bytes from 0x80 on.
 	out := hostops.Buffer{C: c}
 	var d hostops.Sextets
 	pads := 0

@@ -43,7 +43,7 @@ func urlParse(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	if !hasBase {
 		u, err := urls.Parse(short)
 		if err != nil {
-			return quickjs.Null, nil // null is how the library is told
+			return quickjs.Null, nil // the library expects null
 		}
 		return answerURL(c, u, parts)
 	}

@@ -6,7 +6,7 @@ import "strings"
 // while it parses, so what no server would take is no URL: more of either than this.
 const (
 	maxAuthority = 4096 // bytes
-	maxUserSigns = 1024 // at signs in it, each of which has what came before encoded anew
+	maxUserSigns = 1024 // at signs in it: each makes the parser encode again what precedes it
 	maxURLPath   = 16 << 10
 	maxSegments  = 4096
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 )
 
-// The parser of URLs takes some three hundred nanoseconds a character, and does not stop on the way. Opaque paths,
+// The parser of URLs takes some three hundred nanoseconds a character, and cannot be interrupted. Opaque paths,
 // queries and fragments are percent-encoded and nothing else: long ones are kept from it, and encoded here. A stand-in
 // is parsed in their place.
 
