@@ -26,7 +26,9 @@ type slowReader struct {
 }
 
 func newSlowReader() *slowReader {
-	return &slowReader{scan.New(), make(chan struct{}, 100), make(chan struct{}, 100), make(chan struct{}), atomic.Int64{}, atomic.Int64{}}
+	return &slowReader{
+		scan.New(), make(chan struct{}, 100), make(chan struct{}, 100), make(chan struct{}), atomic.Int64{}, atomic.Int64{},
+	}
 }
 
 func (r *slowReader) Scan(ctx context.Context, t scan.Input) (scan.Result, error) {
@@ -66,9 +68,12 @@ func TestReadingInTurns(t *testing.T) {
 		<-reader.begun
 	}
 	for name, token := range map[string]string{
-		"another tenant": tenantToken(t, "b", "quiet", "execute functions"), "another caller": tenantToken(t, "c", "flood", "execute functions"),
+		"another tenant": tenantToken(t, "b", "quiet", "execute functions"),
+		"another caller": tenantToken(t, "c", "flood", "execute functions"),
 	} {
-		for path, body := range map[string]string{"/api/analyze": dear, "/api/execute": dear, "/api/execute/stream": code("2")} {
+		for path, body := range map[string]string{
+			"/api/analyze": dear, "/api/execute": dear, "/api/execute/stream": code("2"),
+		} {
 			if a := s.do(t, "POST", path, body, token); a.StatusCode != 200 {
 				t.Errorf("%s at %s: %d %s", name, path, a.StatusCode, a.body)
 			}
@@ -139,7 +144,8 @@ func TestNoReader(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{reader: brokenReader{}})
 	for _, door := range []struct{ method, path, body string }{
-		{"POST", "/api/analyze", dear}, {"POST", "/api/execute", dear}, {"PUT", "/api/functions/f", code("1")}, {"POST", "/api/analyze", code("1")},
+		{"POST", "/api/analyze", dear}, {"POST", "/api/execute", dear}, {"PUT", "/api/functions/f", code("1")},
+		{"POST", "/api/analyze", code("1")},
 	} {
 		a := s.do(t, door.method, door.path, door.body)
 		want(t, a, 503, "cannot be analysed")

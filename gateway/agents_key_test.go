@@ -13,7 +13,9 @@ import (
 
 // toolCall is a message that calls execute_code.
 func toolCall(id int, code string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":%q}}}`, id, code)
+	return fmt.Sprintf(
+		`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":%q}}}`, id, code,
+	)
 }
 
 // A message that an agent sends again under its key is acted upon once, whether its client stays or not.
@@ -21,7 +23,9 @@ func TestAgentsMessageAgain(t *testing.T) {
 	t.Parallel()
 	started, release := make(chan struct{}), make(chan struct{})
 	invoke, runs := counting(false)
-	s := serve(t, options{invoke: func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+	s := serve(t, options{invoke: func(
+		ctx context.Context, inv execution.Invocation, onLog func(execution.Log),
+	) (execution.Reply, error) {
 		switch inv.Request.Code {
 		case "refuse":
 			runs.Add(1)
@@ -48,7 +52,8 @@ func TestAgentsMessageAgain(t *testing.T) {
 	}
 	call("a", toolCall(1, "2")).problem(t, 422)
 	for n := range 2 { // what was refused did nothing: it may be tried again
-		if a := want(t, call("b", toolCall(2, "refuse")), 200, "no room"); a.Header.Get("Idempotency-Replayed") != "" || runs.Load() != int64(n+2) {
+		if a := want(t, call("b", toolCall(2, "refuse")), 200, "no room"); a.Header.Get("Idempotency-Replayed") != "" ||
+			runs.Load() != int64(n+2) {
 			t.Errorf("%d ran, %v", runs.Load(), a.Header)
 		}
 	}

@@ -34,7 +34,9 @@ func (c credentialed) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // agent connects the SDK's own client. protocol is the version it asks for, empty for its newest.
-func (s *served) agent(t testing.TB, protocol, credential string, progress func(*sdk.ProgressNotificationClientRequest)) *sdk.ClientSession {
+func (s *served) agent(
+	t testing.TB, protocol, credential string, progress func(*sdk.ProgressNotificationClientRequest),
+) *sdk.ClientSession {
 	t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
@@ -43,7 +45,10 @@ func (s *served) agent(t testing.TB, protocol, credential string, progress func(
 			}
 		},
 	})
-	transport := &sdk.StreamableClientTransport{Endpoint: s.url + "/mcp", HTTPClient: &http.Client{Transport: credentialed{s.client.Transport, credential}}, MaxRetries: -1}
+	transport := &sdk.StreamableClientTransport{
+		Endpoint: s.url + "/mcp", HTTPClient: &http.Client{Transport: credentialed{s.client.Transport, credential}},
+		MaxRetries: -1,
+	}
 	session, err := client.Connect(t.Context(), transport, &sdk.ClientSessionOptions{ProtocolVersion: protocol})
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +122,9 @@ func TestAgents(t *testing.T) {
 		if failed || v["dangerAnalysis"] == nil || v["decision"] == nil {
 			t.Errorf("%s: %v", protocol, v)
 		}
-		_, err = session.CallTool(t.Context(), &sdk.CallToolParams{Name: "invoke_function", Arguments: map[string]any{"name": "f"}})
+		_, err = session.CallTool(
+			t.Context(), &sdk.CallToolParams{Name: "invoke_function", Arguments: map[string]any{"name": "f"}},
+		)
 		if err == nil {
 			t.Error("invoke_function is there without a store of functions")
 		}
@@ -132,14 +139,18 @@ func TestAgentsAreToldOfFailures(t *testing.T) {
 	t.Parallel()
 	line := "boom"
 	limit := "memory"
-	s := serve(t, options{invoke: func(_ context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
+	s := serve(t, options{invoke: func(
+		_ context.Context, inv execution.Invocation, _ func(execution.Log),
+	) (execution.Reply, error) {
 		if inv.Via != execution.ViaMCP {
 			t.Errorf("via %s", inv.Via)
 		}
 		if inv.Request.Code == "lost" {
 			return execution.Reply{}, &execution.Error{Code: execution.Unavailable, Message: "no function took it"}
 		}
-		return execution.Reply{Recorded: true, Result: execution.Result{ID: inv.ID, Status: execution.Failed, Error: &line, Limit: &limit}}, nil
+		return execution.Reply{
+			Recorded: true, Result: execution.Result{ID: inv.ID, Status: execution.Failed, Error: &line, Limit: &limit},
+		}, nil
 	}})
 	session := s.agent(t, "", "", nil)
 	for _, c := range []struct {
@@ -147,12 +158,21 @@ func TestAgentsAreToldOfFailures(t *testing.T) {
 		arguments map[string]any
 		want      map[string]any
 	}{
-		{"execute_code", map[string]any{"code": "throw 1"}, map[string]any{"status": "error", "error": "boom", "limit": "memory"}},
-		{"execute_code", map[string]any{"code": "process.binding('fs')", "policy": "strict"}, map[string]any{"status": "blocked"}},
+		{
+			"execute_code", map[string]any{"code": "throw 1"},
+			map[string]any{"status": "error", "error": "boom", "limit": "memory"},
+		},
+		{
+			"execute_code", map[string]any{"code": "process.binding('fs')", "policy": "strict"},
+			map[string]any{"status": "blocked"},
+		},
 		{"execute_code", map[string]any{"code": "lost"}, map[string]any{"code": "unavailable", "retryAfter": 1.0}},
 		{"execute_code", map[string]any{}, map[string]any{"code": "invalid_request", "field": "code"}},
 		{"execute_code", map[string]any{"code": "1", "nope": 1}, map[string]any{"code": "invalid_request", "field": "nope"}},
-		{"execute_code", map[string]any{"code": "1", "policy": "none-such"}, map[string]any{"code": "invalid_request", "field": "policy"}},
+		{
+			"execute_code", map[string]any{"code": "1", "policy": "none-such"},
+			map[string]any{"code": "invalid_request", "field": "policy"},
+		},
 		{"analyze_code", map[string]any{"code": 1}, map[string]any{"code": "invalid_request", "field": "code"}},
 		{"get_execution", map[string]any{"id": "../../etc"}, map[string]any{"code": "invalid_request", "field": "id"}},
 		{"get_execution", map[string]any{"id": 7}, map[string]any{"code": "invalid_request", "field": "id"}},
@@ -177,7 +197,9 @@ func TestAgentsSeeProgress(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range protocols {
 		second := make(chan struct{})
-		s := serve(t, options{invoke: func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+		s := serve(t, options{invoke: func(
+			ctx context.Context, inv execution.Invocation, onLog func(execution.Log),
+		) (execution.Reply, error) {
 			onLog(execution.Log{Level: "log", Message: "one"})
 			select {
 			case <-second: // the caller has seen the first while the guest runs
@@ -211,7 +233,9 @@ func TestAgentsCancel(t *testing.T) {
 		for _, hangUp := range []bool{false, true} {
 			running := make(chan struct{})
 			records := &ledger{added: make(chan audit.Record, 1)}
-			s := serve(t, options{records: records, invoke: func(ctx context.Context, _ execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
+			s := serve(t, options{records: records, invoke: func(
+				ctx context.Context, _ execution.Invocation, _ func(execution.Log),
+			) (execution.Reply, error) {
 				close(running)
 				<-ctx.Done()
 				return execution.Reply{}, ctx.Err()
@@ -220,7 +244,9 @@ func TestAgentsCancel(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() {
-				_, err := session.CallTool(ctx, &sdk.CallToolParams{Name: "execute_code", Arguments: map[string]any{"code": "for(;;);"}})
+				_, err := session.CallTool(
+					ctx, &sdk.CallToolParams{Name: "execute_code", Arguments: map[string]any{"code": "for(;;);"}},
+				)
 				ended <- err
 			}()
 			<-running
@@ -260,11 +286,14 @@ func TestAgentsReadBack(t *testing.T) {
 		{apiKey, true, true},
 	} {
 		got, failed := use(t, s.agent(t, "", c.credential, nil), "get_execution", map[string]any{"id": id})
-		if c.found == failed || c.found && (got["id"] != id || got["status"] != "blocked" || (got["record"] != nil) != c.records) {
+		if c.found == failed || c.found &&
+			(got["id"] != id || got["status"] != "blocked" || (got["record"] != nil) != c.records) {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
-	if got, failed := use(t, s.agent(t, "", token(t, "bob", "acme", "audit:read"), nil), "execute_code", map[string]any{"code": "1"}); !failed || got["code"] != "insufficient_scope" {
+	if got, failed := use(
+		t, s.agent(t, "", token(t, "bob", "acme", "audit:read"), nil), "execute_code", map[string]any{"code": "1"},
+	); !failed || got["code"] != "insufficient_scope" {
 		t.Errorf("without the scope: %v", got)
 	}
 }
@@ -275,7 +304,13 @@ const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol
 func TestAgentsDoors(t *testing.T) {
 	t.Parallel()
 	const accept = "Accept: application/json, text/event-stream"
-	s := serve(t, options{auth: authn.Config{APIKey: apiKey, Keys: hs256(t)}, config: gateway.Config{CORSOrigins: []string{"https://app.example.com"}}})
+	s := serve(
+		t,
+		options{
+			auth:   authn.Config{APIKey: apiKey, Keys: hs256(t)},
+			config: gateway.Config{CORSOrigins: []string{"https://app.example.com"}},
+		},
+	)
 	for _, c := range []struct {
 		method, body string
 		headers      []string
@@ -299,28 +334,40 @@ func TestAgentsDoors(t *testing.T) {
 	} {
 		s.do(t, c.method, "/mcp", c.body, c.headers...).problem(t, c.status)
 	}
-	a := s.do(t, "POST", "/mcp", hello, accept, bearer(token(t, "alice", "acme", "execute")), "Origin: https://app.example.com")
+	a := s.do(
+		t, "POST", "/mcp", hello, accept, bearer(token(t, "alice", "acme", "execute")), "Origin: https://app.example.com",
+	)
 	id := a.Header.Get("Mcp-Session-Id")
-	if a.StatusCode != 200 || id == "" || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/event-stream") || a.Header.Get("RateLimit-Limit") == "" || a.Header.Get("Cache-Control") != "no-store" {
+	if a.StatusCode != 200 || id == "" || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/event-stream") ||
+		a.Header.Get("RateLimit-Limit") == "" || a.Header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("%d %v\n%s", a.StatusCode, a.Header, a.body)
 	}
 	// A session is its caller's own.
 	// Another caller that has learnt the id of a session meets what nobody's id meets, in every way of using it.
 	list := `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
-	for name, eve := range map[string]string{"another subject": token(t, "eve", "acme", "execute"), "the same subject of another tenant": token(t, "alice", "globex", "execute"), "the operator": apiKey} {
+	for name, eve := range map[string]string{
+		"another subject":                    token(t, "eve", "acme", "execute"),
+		"the same subject of another tenant": token(t, "alice", "globex", "execute"), "the operator": apiKey,
+	} {
 		for _, request := range [][2]string{{"POST", list}, {"GET", ""}, {"DELETE", ""}} {
 			theirs := s.do(t, request[0], "/mcp", request[1], accept, bearer(eve), "Mcp-Session-Id: "+id)
 			detail, code := theirs.problem(t, 404)
 			nobodys := s.do(t, request[0], "/mcp", request[1], accept, bearer(eve), "Mcp-Session-Id: nobody")
 			if wantDetail, wantCode := nobodys.problem(t, 404); detail != wantDetail || code != wantCode {
-				t.Errorf("%s, %s: %q %q; an unknown session is answered %q %q", name, request[0], code, detail, wantCode, wantDetail)
+				t.Errorf(
+					"%s, %s: %q %q; an unknown session is answered %q %q", name, request[0], code, detail, wantCode, wantDetail,
+				)
 			}
 		}
 	}
-	if a := s.do(t, "POST", "/mcp", list, accept, bearer(token(t, "alice", "acme", "execute")), "Mcp-Session-Id: "+id); a.StatusCode != 200 {
+	if a := s.do(
+		t, "POST", "/mcp", list, accept, bearer(token(t, "alice", "acme", "execute")), "Mcp-Session-Id: "+id,
+	); a.StatusCode != 200 {
 		t.Error("its own caller:", a.StatusCode)
 	}
-	if a := s.do(t, "DELETE", "/mcp", "", bearer(token(t, "alice", "acme", "execute")), "Mcp-Session-Id: "+id); a.StatusCode != 204 {
+	if a := s.do(
+		t, "DELETE", "/mcp", "", bearer(token(t, "alice", "acme", "execute")), "Mcp-Session-Id: "+id,
+	); a.StatusCode != 204 {
 		t.Errorf("%d %s", a.StatusCode, a.body)
 	}
 
@@ -340,7 +387,9 @@ func TestAgentsHangUp(t *testing.T) {
 	t.Parallel()
 	running := make(chan struct{})
 	records := &ledger{added: make(chan audit.Record, 1)}
-	s := serve(t, options{records: records, invoke: func(ctx context.Context, _ execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
+	s := serve(t, options{records: records, invoke: func(
+		ctx context.Context, _ execution.Invocation, _ func(execution.Log),
+	) (execution.Reply, error) {
 		close(running)
 		<-ctx.Done()
 		return execution.Reply{}, ctx.Err()
@@ -353,7 +402,11 @@ func TestAgentsHangUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"for(;;);"}}}`
-	if _, err := fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s\r\n%s\r\nContent-Length: %d\r\n\r\n%s", accept, session, len(body), body); err != nil {
+	if _, err := fmt.Fprintf(
+		conn,
+		"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s\r\n%s\r\nContent-Length: %d\r\n\r\n%s",
+		accept, session, len(body), body,
+	); err != nil {
 		t.Fatal(err)
 	}
 	<-running
@@ -363,7 +416,9 @@ func TestAgentsHangUp(t *testing.T) {
 	if r := <-records.added; r.Status != "cancelled" {
 		t.Errorf("recorded as %s", r.Status)
 	}
-	if a := s.do(t, "POST", "/mcp", `{"jsonrpc":"2.0","id":3,"method":"tools/list"}`, accept, session); a.StatusCode != 200 {
+	if a := s.do(
+		t, "POST", "/mcp", `{"jsonrpc":"2.0","id":3,"method":"tools/list"}`, accept, session,
+	); a.StatusCode != 200 {
 		t.Errorf("the session did not outlive the call: %d %s", a.StatusCode, a.body)
 	}
 }

@@ -17,7 +17,9 @@ func TestFiguresAreOfOnesTenant(t *testing.T) {
 	for tenant, n := range map[string]int{"acme": 3, "other": 5} {
 		for range n {
 			r := audit.Record{ID: "exec_" + ulid.Make().String(), Time: time.Now(), Status: "completed", Caller: audit.Caller{Tenant: tenant},
-				DangerAnalysis: []byte(`{"score":10,"level":"critical","findings":[{"category":"code_injection","severity":"critical","score":10}]}`)}
+				DangerAnalysis: []byte(
+					`{"score":10,"level":"critical","findings":[{"category":"code_injection","severity":"critical","score":10}]}`,
+				)}
 			if err := s.records.Append(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}
@@ -28,7 +30,10 @@ func TestFiguresAreOfOnesTenant(t *testing.T) {
 	for _, c := range []struct {
 		as, query string
 		want      float64
-	}{{one, "", 3}, {everybody, "", 8}, {one, "tenant=acme", 3}, {everybody, "tenant=other", 5}, {everybody, "tenant=none", 0}} {
+	}{
+		{one, "", 3}, {everybody, "", 8}, {one, "tenant=acme", 3}, {everybody, "tenant=other", 5},
+		{everybody, "tenant=none", 0},
+	} {
 		series := s.do(t, "GET", "/api/metrics/series?"+c.query, "", c.as).json(t)
 		if got := series["total"].(map[string]any)["executions"]; got != c.want {
 			t.Errorf("series %s: %v, want %v", c.query, got, c.want)
@@ -45,7 +50,8 @@ func TestFiguresAreOfOnesTenant(t *testing.T) {
 			t.Errorf("metrics: %v, want %v", got, c.want)
 		}
 		summary := s.do(t, "GET", "/api/audit/security-summary", "", c.as).json(t)
-		if tenants := summary["byTenant"].(map[string]any); summary["records"] != c.want || c.as == one && tenants["other"] != nil || len(summary["recentThreats"].([]any)) != int(c.want) {
+		if tenants := summary["byTenant"].(map[string]any); summary["records"] != c.want || c.as == one &&
+			tenants["other"] != nil || len(summary["recentThreats"].([]any)) != int(c.want) {
 			t.Errorf("summary: %v", summary)
 		}
 	}

@@ -88,7 +88,8 @@ func TestWhoMay(t *testing.T) {
 			}
 			for _, scope := range []string{"", "other", e.scope + "x", strings.ToUpper(e.scope), "priority"} {
 				a := s.do(t, e.method, e.path, e.body, bearer(token(t, "a", "", scope)))
-				if _, kind := a.problem(t, 403); kind != "insufficient_scope" || !strings.Contains(a.Header.Get("WWW-Authenticate"), `scope="`+e.scope+`"`) {
+				if _, kind := a.problem(t, 403); kind != "insufficient_scope" ||
+					!strings.Contains(a.Header.Get("WWW-Authenticate"), `scope="`+e.scope+`"`) {
 					t.Errorf("%s %v", kind, a.Header)
 				}
 			}
@@ -132,12 +133,16 @@ func TestTenantsDoNotMeet(t *testing.T) {
 			t.Errorf("list: %d records", len(items))
 		}
 	}
-	if r := s.records.records[0]; r.Caller.Subject != "jwt:/alice" || r.Caller.Tenant != "acme" || r.Caller.IP != "127.0.0.1" {
+	if r := s.records.records[0]; r.Caller.Subject != "jwt:/alice" || r.Caller.Tenant != "acme" ||
+		r.Caller.IP != "127.0.0.1" {
 		t.Errorf("%+v", r.Caller)
 	}
 	// One writer's chain has the records of all tenants: whose is before one's own is nobody's business.
 	own := s.do(t, "POST", "/api/execute", code("eval('2')"), bob).json(t)["id"].(string)
-	for _, path := range []string{"/api/audit/executions", "/api/audit/execution/" + own, "/api/reports/execution/" + own, "/api/reports/execution/" + own + "?format=csv"} {
+	for _, path := range []string{
+		"/api/audit/executions", "/api/audit/execution/" + own, "/api/reports/execution/" + own,
+		"/api/reports/execution/" + own + "?format=csv",
+	} {
 		if a := s.do(t, "GET", path, "", bob); a.StatusCode != 200 || strings.Contains(string(a.body), id) {
 			t.Errorf("%s: %d %s", path, a.StatusCode, a.body)
 		}
@@ -156,14 +161,16 @@ func TestRateLimit(t *testing.T) {
 	alice, bob := bearer(token(t, "alice", "", "execute")), bearer(token(t, "bob", "", "execute"))
 	for i := range 3 {
 		a := s.do(t, "GET", "/api/engines", "", alice)
-		if a.StatusCode != 200 || a.Header.Get("RateLimit-Limit") != "3" || a.Header.Get("RateLimit-Remaining") != strconv.Itoa(2-i) || a.Header.Get("RateLimit-Policy") != "3;w=60" {
+		if a.StatusCode != 200 || a.Header.Get("RateLimit-Limit") != "3" ||
+			a.Header.Get("RateLimit-Remaining") != strconv.Itoa(2-i) || a.Header.Get("RateLimit-Policy") != "3;w=60" {
 			t.Errorf("%d %v", a.StatusCode, a.Header)
 		}
 	}
 	a := s.do(t, "GET", "/api/engines", "", alice)
 	a.problem(t, 429)
 	after, err := strconv.Atoi(a.Header.Get("Retry-After"))
-	if err != nil || after < 1 || after > 61 || a.Header.Get("RateLimit-Remaining") != "0" || a.Header.Get("RateLimit-Reset") != a.Header.Get("Retry-After") {
+	if err != nil || after < 1 || after > 61 || a.Header.Get("RateLimit-Remaining") != "0" ||
+		a.Header.Get("RateLimit-Reset") != a.Header.Get("Retry-After") {
 		t.Errorf("%v", a.Header)
 	}
 	if a := s.do(t, "GET", "/api/engines", "", bob); a.StatusCode != 200 {
@@ -207,14 +214,18 @@ func TestWithoutCredentials(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, a := range []answer{s.do(t, "POST", "/api/execute", code("1"), c.headers...), s.do(t, "GET", "/api/stats", "", c.headers...)} {
+			for _, a := range []answer{
+				s.do(t, "POST", "/api/execute", code("1"), c.headers...), s.do(t, "GET", "/api/stats", "", c.headers...),
+			} {
 				if a.StatusCode != c.status {
 					t.Errorf("%s: %d, want %d\n%s", a.Request.Method, a.StatusCode, c.status, a.body)
 				}
 			}
 		})
 	}
-	if a := s.do(t, "GET", "/api/stats", "", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"); a.StatusCode != 200 {
+	if a := s.do(
+		t, "GET", "/api/stats", "", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate",
+	); a.StatusCode != 200 {
 		t.Errorf("a link: %d", a.StatusCode)
 	}
 	s.do(t, "POST", "/api/execute", code("1"), "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate").problem(t, 403)
@@ -222,14 +233,28 @@ func TestWithoutCredentials(t *testing.T) {
 
 func TestCORS(t *testing.T) {
 	t.Parallel()
-	s := serve(t, options{auth: authn.Config{APIKey: apiKey}, config: gateway.Config{CORSOrigins: []string{"https://app.example.com", "http://localhost:5173"}}})
-	preflight := []string{"Access-Control-Request-Method: POST", "Access-Control-Request-Headers: authorization,content-type"}
+	s := serve(
+		t,
+		options{
+			auth:   authn.Config{APIKey: apiKey},
+			config: gateway.Config{CORSOrigins: []string{"https://app.example.com", "http://localhost:5173"}},
+		},
+	)
+	preflight := []string{
+		"Access-Control-Request-Method: POST", "Access-Control-Request-Headers: authorization,content-type",
+	}
 	a := s.do(t, "OPTIONS", "/api/execute", "", append(preflight, "Origin: https://app.example.com")...)
-	if a.StatusCode != 204 || a.Header.Get("Access-Control-Allow-Origin") != "https://app.example.com" || !strings.Contains(a.Header.Get("Access-Control-Allow-Methods"), "POST") ||
-		!strings.Contains(a.Header.Get("Access-Control-Allow-Headers"), "Authorization") || a.Header.Get("Access-Control-Allow-Credentials") != "" {
+	if a.StatusCode != 204 || a.Header.Get("Access-Control-Allow-Origin") != "https://app.example.com" ||
+		!strings.Contains(a.Header.Get("Access-Control-Allow-Methods"), "POST") ||
+		!strings.Contains(
+			a.Header.Get("Access-Control-Allow-Headers"), "Authorization",
+		) || a.Header.Get("Access-Control-Allow-Credentials") != "" {
 		t.Errorf("%d %v", a.StatusCode, a.Header)
 	}
-	for _, origin := range []string{"https://evil.example", "https://app.example.com.evil.example", "https://app.example.com:8443", "http://app.example.com", "null"} {
+	for _, origin := range []string{
+		"https://evil.example", "https://app.example.com.evil.example", "https://app.example.com:8443",
+		"http://app.example.com", "null",
+	} {
 		for _, a := range []answer{
 			s.do(t, "OPTIONS", "/api/execute", "", append(preflight, "Origin: "+origin)...),
 			s.do(t, "POST", "/api/execute", code("1"), "Origin: "+origin, bearer(apiKey)),
@@ -240,11 +265,13 @@ func TestCORS(t *testing.T) {
 		}
 	}
 	a = s.do(t, "POST", "/api/execute", code("1"), "Origin: http://localhost:5173", bearer(apiKey))
-	if a.StatusCode != 200 || a.Header.Get("Access-Control-Allow-Origin") != "http://localhost:5173" || !strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "Retry-After") {
+	if a.StatusCode != 200 || a.Header.Get("Access-Control-Allow-Origin") != "http://localhost:5173" ||
+		!strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "Retry-After") {
 		t.Errorf("%d %v", a.StatusCode, a.Header)
 	}
 	// A browser shows the page a refusal only when it carries the header too.
-	if a := s.do(t, "POST", "/api/execute", code("1"), "Origin: http://localhost:5173"); a.StatusCode != 401 || a.Header.Get("Access-Control-Allow-Origin") == "" {
+	if a := s.do(t, "POST", "/api/execute", code("1"), "Origin: http://localhost:5173"); a.StatusCode != 401 ||
+		a.Header.Get("Access-Control-Allow-Origin") == "" {
 		t.Errorf("%d %v", a.StatusCode, a.Header)
 	}
 	if !strings.Contains(a.Header.Get("Vary"), "Origin") {
@@ -258,7 +285,8 @@ func TestHeaders(t *testing.T) {
 	for _, path := range []string{"/healthz", "/api/execute", "/nothing"} {
 		a := s.do(t, "GET", path, "")
 		for name, want := range map[string]string{
-			"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+			"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+			"Cache-Control":           "no-store",
 			"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "Server": "",
 		} {
 			if got := a.Header.Get(name); got != want {

@@ -52,8 +52,9 @@ func TestClockJumps(t *testing.T) {
 	for name, check := range map[string]func(t *testing.T, clock *wall, jump time.Duration){
 		"limits of callers": limitJumps, "quotas of a minute and a day": quotaJumps, "places in line": queueJumps,
 		"idempotency keys in memory": onceJumps, "idle sessions": leaseJumps, "schedules": scheduleJumps,
-		"jobs that wait": jobJumps, "keys in the state": keyJumps, "callbacks": callbackJumps, "chains of records": chainJumps,
-		"tokens": tokenJumps,
+		"jobs that wait": jobJumps, "keys in the state": keyJumps, "callbacks": callbackJumps,
+		"chains of records": chainJumps,
+		"tokens":            tokenJumps,
 	} {
 		for _, jump := range []time.Duration{time.Hour, -time.Hour, day, -day, 365 * day, -365 * day} {
 			t.Run(fmt.Sprint(name, " ", jump), func(t *testing.T) {
@@ -102,7 +103,10 @@ func quotaJumps(t *testing.T, clock *wall, jump time.Duration) {
 		}
 		return l
 	}
-	q := &ratelimit.Quotas{Minute: counter(time.Minute), Day: counter(day), Of: func(string) policy.Quota { return policy.Quota{PerMinute: 9, PerDay: 2} }}
+	q := &ratelimit.Quotas{
+		Minute: counter(time.Minute), Day: counter(day),
+		Of: func(string) policy.Quota { return policy.Quota{PerMinute: 9, PerDay: 2} },
+	}
 	allowed := func() bool {
 		v, err := q.Take(t.Context(), "t")
 		if err != nil {
@@ -143,7 +147,8 @@ func queueJumps(t *testing.T, clock *wall, jump time.Duration) {
 		}
 	}
 	var full *queue.Full
-	if _, err := q.Acquire(t.Context(), queue.Normal, "here"); !errors.As(err, &full) || full.RetryAfter < time.Second || full.RetryAfter > time.Minute {
+	if _, err := q.Acquire(t.Context(), queue.Normal, "here"); !errors.As(err, &full) || full.RetryAfter < time.Second ||
+		full.RetryAfter > time.Minute {
 		t.Errorf("%+v", err)
 	}
 }
@@ -205,7 +210,9 @@ func opened(t *testing.T) *sqlitestate.Store {
 func scheduleJumps(t *testing.T, clock *wall, jump time.Duration) {
 	store := opened(t)
 	for _, missed := range []string{schedule.Skip, schedule.Once, schedule.All} {
-		if err := store.Change(t.Context(), "t", missed, func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
+		if err := store.Change(t.Context(), "t", missed, func(
+			f *execution.SavedFunction,
+		) (*execution.FunctionContent, error) {
 			f.Schedule = &execution.FunctionSchedule{Cron: "* * * * *", Missed: missed}
 			return nil, schedule.Check(f.Schedule, clock.now())
 		}); err != nil {
@@ -250,7 +257,9 @@ func scheduleJumps(t *testing.T, clock *wall, jump time.Duration) {
 
 func jobJumps(t *testing.T, clock *wall, jump time.Duration) {
 	store := opened(t)
-	job := execution.Job{ID: "exec_0000000001", Tenant: "t", Status: execution.Queued, NotBefore: clock.now().Add(30 * time.Second)}
+	job := execution.Job{
+		ID: "exec_0000000001", Tenant: "t", Status: execution.Queued, NotBefore: clock.now().Add(30 * time.Second),
+	}
 	if err := store.Submit(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +305,12 @@ func keyJumps(t *testing.T, clock *wall, jump time.Duration) {
 
 func callbackJumps(t *testing.T, clock *wall, jump time.Duration) {
 	store := opened(t)
-	if err := store.Submit(t.Context(), execution.Job{ID: "exec_0000000001", Tenant: "t", Status: execution.Queued, Callback: &execution.Callback{URL: "http://x"}}); err != nil {
+	if err := store.Submit(
+		t.Context(),
+		execution.Job{
+			ID: "exec_0000000001", Tenant: "t", Status: execution.Queued, Callback: &execution.Callback{URL: "http://x"},
+		},
+	); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := store.ChangeJob(t.Context(), "exec_0000000001", func(j *execution.Job) error {
@@ -310,7 +324,8 @@ func callbackJumps(t *testing.T, clock *wall, jump time.Duration) {
 	if err := store.Prune(t.Context(), clock.now(), clock.now().Add(-7*day)); err != nil {
 		t.Fatal(err)
 	}
-	if due, err := store.Callbacks(t.Context(), clock.now(), clock.now().Add(time.Minute), 8); err != nil || len(due) != 1 {
+	if due, err := store.Callbacks(t.Context(), clock.now(), clock.now().Add(time.Minute), 8); err != nil ||
+		len(due) != 1 {
 		t.Errorf("%d are due, %v", len(due), err)
 	}
 }
@@ -357,7 +372,8 @@ func tokenJumps(t *testing.T, clock *wall, jump time.Duration) {
 	}
 	good := func() bool {
 		_, err := auth.Authenticate("Bearer "+signed, "")
-		if refusal := (*authn.Refusal)(nil); err != nil && (!errors.As(err, &refusal) || strings.Contains(refusal.Reason, clock.now().String())) {
+		if refusal := (*authn.Refusal)(nil); err != nil &&
+			(!errors.As(err, &refusal) || strings.Contains(refusal.Reason, clock.now().String())) {
 			t.Error(err)
 		}
 		return err == nil

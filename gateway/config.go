@@ -156,8 +156,13 @@ func (c Config) checked() (Config, error) {
 // checkOrigin takes an origin as browsers send it (RFC 6454 §6.2) and nothing that looks like one.
 func checkOrigin(o string) error {
 	u, err := url.Parse(o)
-	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.Scheme+"://"+u.Host != o || strings.ToLower(o) != o || strings.Contains(o, "*") {
-		return fmt.Errorf("%q is not an origin; write it as browsers send it, such as https://app.example.com (scheme, host, port if unusual; lower case, no path)", o)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.Scheme+"://"+u.Host != o ||
+		strings.ToLower(o) != o || strings.Contains(o, "*") {
+		return fmt.Errorf(
+			"%q is not an origin; write it as browsers send it, such as https://app.example.com (scheme, host, port if "+
+				"unusual; lower case, no path)",
+			o,
+		)
 	}
 	return nil
 }

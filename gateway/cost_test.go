@@ -58,14 +58,19 @@ func costServer(t testing.TB) *served {
 
 // doorCosts are the doors that take code, with what a body needs around the members that are tried.
 var doorCosts = []struct{ method, path string }{
-	{"POST", "/api/execute"}, {"POST", "/api/execute/stream"}, {"POST", "/api/analyze"}, {"PUT", "/api/functions/f"}, {"POST", "/api/functions/g/invoke"},
+	{"POST", "/api/execute"}, {"POST", "/api/execute/stream"}, {"POST", "/api/analyze"}, {"PUT", "/api/functions/f"},
+	{"POST", "/api/functions/g/invoke"},
 }
 
 // cost returns the processor time of this process for one request, the test's own side included, at the cheapest of a
 // few.
 func (s *served) cost(t testing.TB, method, path, body string) (best time.Duration) {
 	t.Helper()
-	request := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", method, path, len(body), body)
+	request := fmt.Sprintf(
+		"%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: "+
+			"%d\r\n\r\n%s",
+		method, path, len(body), body,
+	)
 	best = time.Hour
 	for range 3 {
 		before := processorTime()
@@ -109,7 +114,10 @@ func (s *served) bounded(t testing.TB, method, path, body string) {
 			return
 		}
 		if tries == 5 {
-			t.Errorf("%s %s with %.60q… of %d bytes: %v of processor time; one of numbers takes %v", method, path, body, len(body), took, plain)
+			t.Errorf(
+				"%s %s with %.60q… of %d bytes: %v of processor time; one of numbers takes %v", method, path, body, len(body), took,
+				plain,
+			)
 			return
 		}
 		took = min(took, s.cost(t, method, path, body))
@@ -136,9 +144,16 @@ func costlyRequests() map[string]string {
 	}
 	object := "{" + strings.TrimSuffix(names.String(), ",") + "}"
 	return map[string]string{
-		"line separators":         code(repeat("a\u2028", 65_500), "javascript"),
-		"commas":                  code("1"+repeat(",1", 40_000), "javascript"),
-		"six files of commas":     written(map[string]any{"code": "1", "files": map[string]string{"a.js": commas, "b.js": commas, "c.js": commas, "d.js": commas, "e.js": commas, "f.js": commas}}),
+		"line separators": code(repeat("a\u2028", 65_500), "javascript"),
+		"commas":          code("1"+repeat(",1", 40_000), "javascript"),
+		"six files of commas": written(
+			map[string]any{
+				"code": "1",
+				"files": map[string]string{
+					"a.js": commas, "b.js": commas, "c.js": commas, "d.js": commas, "e.js": commas, "f.js": commas,
+				},
+			},
+		),
 		"commas in TypeScript":    code("1"+repeat(",1", 16_000), "typescript"),
 		"operators in a template": code("[`${"+repeat("+/*c*/", 40_000)+"1}`]", "javascript"),
 		"private names":           code("class A{"+repeat("#p\n", 40_000)+"}", "javascript"),
@@ -203,7 +218,8 @@ func BenchmarkOwnCosts(b *testing.B) {
 // input or as members, at any door.
 func FuzzOwnCosts(f *testing.F) {
 	for _, fragment := range []string{
-		"a\u2028", ",1", "+/*c*/", "#p\n", "`${", "eval('1');", "a=>", "s+=s;", "(", "{a:", "/a/;", "\\u0061", "new ", "x?.", "class A{", "async ", "import a from 'b';", "<a>", "é", "'", "//\n", "let [a]=",
+		"a\u2028", ",1", "+/*c*/", "#p\n", "`${", "eval('1');", "a=>", "s+=s;", "(", "{a:", "/a/;", "\\u0061", "new ", "x?.",
+		"class A{", "async ", "import a from 'b';", "<a>", "é", "'", "//\n", "let [a]=",
 	} {
 		for place := range uint8(4) {
 			f.Add("1", fragment, "", uint16(900), place, false)

@@ -28,13 +28,20 @@ const canary = "CANARY0123456789CANARY"
 func carriers() []string {
 	var out []string
 	for _, name := range []string{
-		"Authorization", "Proxy-Authorization", "Cookie", "Cookie2", "Set-Cookie", "X-Api-Key", "X_Api_Key", "Api-Key", "Apikey", "X-Auth-Token",
-		"X-Access-Token", "X-Csrf-Token", "X-Xsrf-Token", "X-Session-Id", "X-Amz-Security-Token", "X-Amzn-Oidc-Data", "X-Amzn-Oidc-Accesstoken",
-		"X-Goog-Iap-Jwt-Assertion", "X-Goog-Authenticated-User-Email", "Cf-Access-Jwt-Assertion", "Cf-Access-Client-Secret", "X-Forwarded-Access-Token",
-		"X-Forwarded-User", "X-Forwarded-Client-Cert", "X-Ms-Client-Principal", "X-Ms-Token-Aad-Access-Token", "X-Client-Cert", "Ssl-Client-Cert",
-		"X-Remote-User", "Remote-User", "X-Vault-Token", "X-Gitlab-Token", "Private-Token", "X-Github-Token", "X-Slack-Secret", "X-Shopify-Access-Token",
-		"X-Functions-Key", "Ocp-Apim-Subscription-Key", "X-Parse-Master-Key", "Dpop", "X-Password", "X-Secret", "X-Webhook-Secret", "X-Authz",
-		"Authentication-Info", "X-Anything-Unknown", "Referer", "X-Forwarded-For", "X-Real-Ip", "Forwarded", "Baggage", "Tracestate",
+		"Authorization", "Proxy-Authorization", "Cookie", "Cookie2", "Set-Cookie", "X-Api-Key", "X_Api_Key", "Api-Key",
+		"Apikey", "X-Auth-Token",
+		"X-Access-Token", "X-Csrf-Token", "X-Xsrf-Token", "X-Session-Id", "X-Amz-Security-Token", "X-Amzn-Oidc-Data",
+		"X-Amzn-Oidc-Accesstoken",
+		"X-Goog-Iap-Jwt-Assertion", "X-Goog-Authenticated-User-Email", "Cf-Access-Jwt-Assertion", "Cf-Access-Client-Secret",
+		"X-Forwarded-Access-Token",
+		"X-Forwarded-User", "X-Forwarded-Client-Cert", "X-Ms-Client-Principal", "X-Ms-Token-Aad-Access-Token",
+		"X-Client-Cert", "Ssl-Client-Cert",
+		"X-Remote-User", "Remote-User", "X-Vault-Token", "X-Gitlab-Token", "Private-Token", "X-Github-Token",
+		"X-Slack-Secret", "X-Shopify-Access-Token",
+		"X-Functions-Key", "Ocp-Apim-Subscription-Key", "X-Parse-Master-Key", "Dpop", "X-Password", "X-Secret",
+		"X-Webhook-Secret", "X-Authz",
+		"Authentication-Info", "X-Anything-Unknown", "Referer", "X-Forwarded-For", "X-Real-Ip", "Forwarded", "Baggage",
+		"Tracestate",
 	} {
 		value := canary
 		switch name {
@@ -160,13 +167,18 @@ func signedFor(scheme, body string) []string {
 	switch scheme {
 	case "standard":
 		sum := signature(doorSecret, "msg_1."+at+"."+body)
-		return []string{"webhook-id: msg_1", "webhook-timestamp: " + at, "webhook-signature: v1," + base64.StdEncoding.EncodeToString(sum)}
+		return []string{
+			"webhook-id: msg_1", "webhook-timestamp: " + at, "webhook-signature: v1," + base64.StdEncoding.EncodeToString(sum),
+		}
 	case "github":
 		return []string{"X-Hub-Signature-256: sha256=" + hex.EncodeToString(signature(doorSecret, body))}
 	case "stripe":
 		return []string{"Stripe-Signature: t=" + at + ",v1=" + hex.EncodeToString(signature(doorSecret, at+"."+body))}
 	case "slack":
-		return []string{"X-Slack-Request-Timestamp: " + at, "X-Slack-Signature: v0=" + hex.EncodeToString(signature(doorSecret, "v0:"+at+":"+body))}
+		return []string{
+			"X-Slack-Request-Timestamp: " + at,
+			"X-Slack-Signature: v0=" + hex.EncodeToString(signature(doorSecret, "v0:"+at+":"+body)),
+		}
 	case "shopify":
 		return []string{"X-Shopify-Hmac-Sha256: " + base64.StdEncoding.EncodeToString(signature(doorSecret, body))}
 	case "hmac-sha256":
@@ -182,7 +194,9 @@ func TestNoDoorHandsOnCredentials(t *testing.T) {
 	t.Parallel()
 	type walk func(t *testing.T, w *witness)
 	all := map[string]walk{}
-	for _, scheme := range []string{"none", "standard", "github", "stripe", "slack", "shopify", "hmac-sha256", "shared-header"} {
+	for _, scheme := range []string{
+		"none", "standard", "github", "stripe", "slack", "shopify", "hmac-sha256", "shared-header",
+	} {
 		for _, mode := range []string{"answered", "async"} {
 			all["hook "+scheme+" "+mode] = func(t *testing.T, w *witness) {
 				secret := `,"secret":"` + doorSecret + `"`
@@ -191,7 +205,10 @@ func TestNoDoorHandsOnCredentials(t *testing.T) {
 				}
 				want(t, w.do(t, "PUT", "/api/functions/f", fmt.Sprintf(
 					`{"code":"1","hook":{"scheme":%q%s,"headers":["X-Wanted"],"async":%t}}`, scheme, secret, mode == "async")), 201)
-				a := w.do(t, "POST", "/hooks/f", `{"n":1}`, append(append(signedFor(scheme, `{"n":1}`), "X-Wanted: seen", "Idempotency-Key: k"), carriers()...)...)
+				a := w.do(
+					t, "POST", "/hooks/f", `{"n":1}`,
+					append(append(signedFor(scheme, `{"n":1}`), "X-Wanted: seen", "Idempotency-Key: k"), carriers()...)...,
+				)
 				if a.StatusCode != 200 && a.StatusCode != 202 {
 					t.Fatalf("%d %s", a.StatusCode, a.body)
 				}
@@ -199,7 +216,9 @@ func TestNoDoorHandsOnCredentials(t *testing.T) {
 				if len(w.leaks(t, `"x-wanted":"seen"`)) < 2 {
 					t.Error("the header that the hook asks for did not arrive")
 				}
-				again := w.do(t, "POST", "/api/functions/f/hook/redeliver", `{"execution":"`+a.Header.Get("X-Execution-Id")+`"}`, carriers()...)
+				again := w.do(
+					t, "POST", "/api/functions/f/hook/redeliver", `{"execution":"`+a.Header.Get("X-Execution-Id")+`"}`, carriers()...,
+				)
 				if again.StatusCode != 200 && again.StatusCode != 202 {
 					t.Fatalf("%d %s", again.StatusCode, again.body)
 				}
@@ -227,12 +246,20 @@ func TestNoDoorHandsOnCredentials(t *testing.T) {
 	all["invoke"] = api("POST", "/api/functions/f/invoke", `{"input":1}`, 200)
 	all["refused"] = api("POST", "/api/execute", `{"nope":1}`, 400)
 	all["mcp"] = func(t *testing.T, w *witness) {
-		hello := w.do(t, "POST", "/mcp", mcpHello, append([]string{"Accept: application/json, text/event-stream"}, carriers()...)...)
+		hello := w.do(
+			t, "POST", "/mcp", mcpHello, append([]string{"Accept: application/json, text/event-stream"}, carriers()...)...,
+		)
 		if hello.StatusCode != 200 {
 			t.Fatalf("%d %s", hello.StatusCode, hello.body)
 		}
 		call := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"1"}}}`
-		w.do(t, "POST", "/mcp", call, append([]string{"Accept: application/json, text/event-stream", "Mcp-Session-Id: " + hello.Header.Get("Mcp-Session-Id")}, carriers()...)...)
+		w.do(
+			t, "POST", "/mcp", call,
+			append(
+				[]string{"Accept: application/json, text/event-stream", "Mcp-Session-Id: " + hello.Header.Get("Mcp-Session-Id")},
+				carriers()...,
+			)...,
+		)
 		if len(w.leaks(t, `"via":"mcp"`)) == 0 {
 			t.Error("nothing ran")
 		}
@@ -252,7 +279,8 @@ func TestNoDoorHandsOnCredentials(t *testing.T) {
 // What an earlier release stored is given to nobody: events in the state, jobs that wait, and records.
 func TestStoredCredentialsAreWithheld(t *testing.T) {
 	t.Parallel()
-	event := `{"method":"POST","path":"/hooks/f","query":{},"headers":{"cookie":"airlock=` + canary + `","authorization":"Bearer ` + canary +
+	event := `{"method":"POST","path":"/hooks/f","query":{},"headers":{"cookie":"airlock=` + canary +
+		`","authorization":"Bearer ` + canary +
 		`","x-event":"kept"},"body":{"n":1},"rawBody":"{\"n\":1}"}`
 	request := `{"code":"1","input":` + event + `}`
 	w := watched(t)
@@ -261,7 +289,8 @@ func TestStoredCredentialsAreWithheld(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.records.Append(t.Context(), audit.Record{
-		ID: "exec_1123456789", Via: "hook", Status: "completed", Caller: audit.Caller{Subject: "hook:f", Tenant: "default"}, Request: []byte(request),
+		ID: "exec_1123456789", Via: "hook", Status: "completed", Caller: audit.Caller{Subject: "hook:f", Tenant: "default"},
+		Request: []byte(request),
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +309,9 @@ func TestStoredCredentialsAreWithheld(t *testing.T) {
 	clean(w.do(t, "GET", "/api/reports/execution/exec_1123456789?format=json", ""))
 	want(t, w.do(t, "POST", "/api/audit/execution/exec_1123456789/replay", ""), 200)
 	var waiting execution.Job
-	if err := json.Unmarshal([]byte(`{"id":"exec_2123456789","tenant":"default","subject":"hook:f","via":"hook","status":"queued"}`), &waiting); err != nil {
+	if err := json.Unmarshal(
+		[]byte(`{"id":"exec_2123456789","tenant":"default","subject":"hook:f","via":"hook","status":"queued"}`), &waiting,
+	); err != nil {
 		t.Fatal(err)
 	}
 	waiting.ReceivedAt = time.Now()
@@ -307,7 +338,8 @@ func TestHookAsksForHeaders(t *testing.T) {
 		return s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":`+hook+`}`)
 	}
 	for _, name := range []string{
-		"authorization", "Proxy-Authorization", "cookie", "Set-Cookie", "x-api-key", "x_api_key", "X-Auth-Token", "x-amz-security-token", "a b", "", "x-*", "x-hook-key",
+		"authorization", "Proxy-Authorization", "cookie", "Set-Cookie", "x-api-key", "x_api_key", "X-Auth-Token",
+		"x-amz-security-token", "a b", "", "x-*", "x-hook-key",
 	} {
 		quoted, _ := json.Marshal([]string{name})
 		if detail, _ := put(`{"scheme":"none","headers":`+string(quoted)+`}`).problem(t, 400); !strings.HasPrefix(detail, "hook.headers") {

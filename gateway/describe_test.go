@@ -46,7 +46,8 @@ func TestDocs(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{auth: authn.Config{APIKey: apiKey}})
 	a := s.do(t, "GET", "/docs", "")
-	if a.StatusCode != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") || !strings.HasPrefix(a.Header.Get("Content-Security-Policy"), "default-src 'none'; style-src 'sha256-") {
+	if a.StatusCode != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") ||
+		!strings.HasPrefix(a.Header.Get("Content-Security-Policy"), "default-src 'none'; style-src 'sha256-") {
 		t.Fatal(a.Status, a.Header)
 	}
 	if n := len(a.Header.Values("Content-Security-Policy")); n != 1 {
@@ -55,7 +56,8 @@ func TestDocs(t *testing.T) {
 	// Who has it already is not sent it again.
 	for _, path := range []string{"/openapi.json", "/docs"} {
 		tag := s.do(t, "GET", path, "").Header.Get("ETag")
-		if again := s.do(t, "GET", path, "", "If-None-Match: "+tag); tag == "" || again.StatusCode != 304 || len(again.body) != 0 || again.Header.Get("ETag") != tag {
+		if again := s.do(t, "GET", path, "", "If-None-Match: "+tag); tag == "" || again.StatusCode != 304 ||
+			len(again.body) != 0 || again.Header.Get("ETag") != tag {
 			t.Errorf("%s: %q, %s", path, tag, again.Status)
 		}
 		if other := s.do(t, "GET", path, "", `If-None-Match: "x"`); other.StatusCode != 200 {

@@ -40,7 +40,8 @@ const (
 func bodies(more ...try) []try {
 	deep := `{"code":"1","input":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`
 	return append([]try{
-		{body: `{`, status: 400}, {body: `[]`, status: 400}, {body: `null`, status: 400}, {body: `{"nope":1}`, status: 400}, {body: "{\"code\":\"\xff\"}", status: 400},
+		{body: `{`, status: 400}, {body: `[]`, status: 400}, {body: `null`, status: 400}, {body: `{"nope":1}`, status: 400},
+		{body: "{\"code\":\"\xff\"}", status: 400},
 		{body: `{"code":"1","code":"2"}`, status: 400}, {body: deep, status: 400}, {body: `{"code":"1"}{}`, status: 400},
 		{body: `{"code":"` + strings.Repeat("x", 20_000) + `"}`, status: 413},
 		{body: `{"code":"1"}`, status: 415, headers: []string{"Content-Encoding: gzip"}},
@@ -67,16 +68,21 @@ func doors() []door {
 			try{body: `{"code":"1","timeout":-1}`, status: 400}, try{body: `{"code":"1","timeout":1e400}`, status: 400},
 			try{body: `{"code":"1","memory":"1"}`, status: 400}, try{body: `{"code":"1","engine":"v8"}`, status: 400},
 			try{body: `{"code":"1","context":{"__proto__":1}}`, status: 400}, try{body: `{"code":"1","seed":1.5}`, status: 400},
-			try{body: `{"code":"1","priority":"highest"}`, status: 400}, try{body: `{"code":"1","callback":"https://a.example"}`, status: 400},
+			try{body: `{"code":"1","priority":"highest"}`, status: 400},
+			try{body: `{"code":"1","callback":"https://a.example"}`, status: 400},
 			try{body: `{"code":"1"}`, status: 400, headers: []string{"Idempotency-Key: a b"}},
 		)},
 		{route: "POST /api/execute/stream", path: "/api/execute/stream", body: `{"code":"1"}`, scope: authn.Execute, ok: 200, bad: bodies(
-			try{status: 400, headers: []string{"Last-Event-ID: x"}}, try{status: 400, headers: []string{"Last-Event-ID: exec_0123456789:-1"}},
+			try{status: 400, headers: []string{"Last-Event-ID: x"}},
+			try{status: 400, headers: []string{"Last-Event-ID: exec_0123456789:-1"}},
 			try{status: 404, headers: []string{"Last-Event-ID: exec_0123456789:1"}},
 		)},
-		{route: "POST /api/analyze", path: "/api/analyze", body: `{"code":"1"}`, scope: authn.Execute, ok: 200, bad: bodies()},
+		{
+			route: "POST /api/analyze", path: "/api/analyze", body: `{"code":"1"}`, scope: authn.Execute, ok: 200, bad: bodies(),
+		},
 		{route: "GET /api/result/{id}", path: "/api/result/{id}", scope: authn.Execute, ok: 200, others: 404, bad: []try{
-			{path: "/api/result/x", status: 404}, {path: "/api/result/" + long, status: 404}, {path: "/api/result/..%2f..%2fetc", status: 404},
+			{path: "/api/result/x", status: 404}, {path: "/api/result/" + long, status: 404},
+			{path: "/api/result/..%2f..%2fetc", status: 404},
 		}},
 		{route: "DELETE /api/result/{id}", path: "/api/result/{job}", scope: authn.Execute, ok: 200, others: 404, bad: []try{
 			{path: "/api/result/{id}", status: 409}, {path: "/api/result/exec_0123456789", status: 404},
@@ -84,55 +90,136 @@ func doors() []door {
 		{route: "GET /api/engines", path: "/api/engines", ok: 200},
 		{route: "GET /api/policies", path: "/api/policies", ok: 200},
 		{route: "GET /api/stats", path: "/api/stats", ok: 200},
-		{route: "GET /api/tools", path: "/api/tools", scope: authn.Execute, ok: 200, bad: queries("/api/tools", "limit=0", "limit=101", "limit=x")},
+		{
+			route: "GET /api/tools", path: "/api/tools", scope: authn.Execute, ok: 200,
+			bad: queries("/api/tools", "limit=0", "limit=101", "limit=x"),
+		},
 		{route: "GET /api/tools.d.ts", path: "/api/tools.d.ts", scope: authn.Execute, ok: 200},
-		{route: "GET /api/metrics/executions", path: "/api/metrics/executions?window=1h", ok: 200, bad: queries("/api/metrics/executions", "window=0s", "window=x")},
-		{route: "GET /api/metrics/series", path: "/api/metrics/series", scope: authn.AuditRead, ok: 200, bad: queries("/api/metrics/series", "window=x", "step=-1s")},
-		{route: "GET /api/audit/executions", path: "/api/audit/executions?limit=1", scope: authn.AuditRead, ok: 200, bad: queries("/api/audit/executions", "limit=0", "limit=x", "limit=1&limit=2", "cursor=x", "since=x", "status=nope")},
+		{
+			route: "GET /api/metrics/executions", path: "/api/metrics/executions?window=1h", ok: 200,
+			bad: queries("/api/metrics/executions", "window=0s", "window=x"),
+		},
+		{
+			route: "GET /api/metrics/series", path: "/api/metrics/series", scope: authn.AuditRead, ok: 200,
+			bad: queries("/api/metrics/series", "window=x", "step=-1s"),
+		},
+		{
+			route: "GET /api/audit/executions", path: "/api/audit/executions?limit=1", scope: authn.AuditRead, ok: 200,
+			bad: queries("/api/audit/executions", "limit=0", "limit=x", "limit=1&limit=2", "cursor=x", "since=x", "status=nope"),
+		},
 		{route: "GET /api/audit/execution/{id}", path: "/api/audit/execution/{id}", scope: authn.AuditRead, ok: 200, others: 404, bad: []try{
 			{path: "/api/audit/execution/x", status: 404}, {path: "/api/audit/execution/exec_0123456789", status: 404},
 		}},
 		{route: "POST /api/audit/execution/{id}/replay", path: "/api/audit/execution/{id}/replay", scope: authn.AuditRead, ok: 409, others: 404, bad: []try{
-			{path: "/api/audit/execution/x/replay", status: 404}, {path: "/api/audit/execution/exec_0123456789/replay", status: 404},
+			{path: "/api/audit/execution/x/replay", status: 404},
+			{path: "/api/audit/execution/exec_0123456789/replay", status: 404},
 		}}, // {id} was blocked: there is nothing to run again
-		{route: "GET /api/audit/security-summary", path: "/api/audit/security-summary", scope: authn.AuditRead, ok: 200, bad: queries("/api/audit/security-summary", "since=x")},
-		{route: "GET /api/audit/stats", path: "/api/audit/stats", scope: authn.AuditRead, ok: 200, bad: queries("/api/audit/stats", "until=x", "limit=1")},
+		{
+			route: "GET /api/audit/security-summary", path: "/api/audit/security-summary", scope: authn.AuditRead, ok: 200,
+			bad: queries("/api/audit/security-summary", "since=x"),
+		},
+		{
+			route: "GET /api/audit/stats", path: "/api/audit/stats", scope: authn.AuditRead, ok: 200,
+			bad: queries("/api/audit/stats", "until=x", "limit=1"),
+		},
 		{route: "GET /api/audit/verification", path: "/api/audit/verification", scope: authn.AuditRead, ok: 200},
 		{route: "POST /api/audit/verification", path: "/api/audit/verification", scope: authn.AuditReadAll},
-		{route: "GET /api/live", path: "/api/live?view=dashboard", scope: authn.AuditRead, ok: 200, bad: queries("/api/live", "view=nope")},
+		{
+			route: "GET /api/live", path: "/api/live?view=dashboard", scope: authn.AuditRead, ok: 200,
+			bad: queries("/api/live", "view=nope"),
+		},
 		{route: "GET /api/reports/execution/{id}", path: "/api/reports/execution/{id}?format=json", scope: authn.AuditRead, ok: 200, others: 404, bad: []try{
-			{path: "/api/reports/execution/{id}?format=xml", status: 400}, {path: "/api/reports/execution/{id}?nope=1", status: 400}, {path: "/api/reports/execution/x", status: 404},
+			{path: "/api/reports/execution/{id}?format=xml", status: 400},
+			{path: "/api/reports/execution/{id}?nope=1", status: 400}, {path: "/api/reports/execution/x", status: 404},
 		}},
-		{route: "GET /api/functions", path: "/api/functions", scope: authn.Execute, ok: 200, bad: queries("/api/functions", "limit=0", "limit=501", "cursor=!", "cursor=Li4vLi4")},
+		{
+			route: "GET /api/functions", path: "/api/functions", scope: authn.Execute, ok: 200,
+			bad: queries("/api/functions", "limit=0", "limit=501", "cursor=!", "cursor=Li4vLi4"),
+		},
 		{route: "PUT /api/functions/{name}", path: "/api/functions/f", body: `{"code":"2"}`, scope: authn.Functions, ok: 201, bad: bodies(
-			try{path: "/api/functions/-f", status: 400}, try{path: "/api/functions/" + strings.Repeat("f", 65), status: 400}, try{path: "/api/functions/a%2fb", status: 400},
-			try{body: `{}`, status: 400}, try{body: `{"code":"1","input":1}`, status: 400}, try{body: `{"code":"1","hook":{"scheme":"nope"}}`, status: 400},
+			try{path: "/api/functions/-f", status: 400}, try{path: "/api/functions/" + strings.Repeat("f", 65), status: 400},
+			try{path: "/api/functions/a%2fb", status: 400},
+			try{body: `{}`, status: 400}, try{body: `{"code":"1","input":1}`, status: 400},
+			try{body: `{"code":"1","hook":{"scheme":"nope"}}`, status: 400},
 			try{body: `{"code":"1","schedule":"nope"}`, status: 400}, try{body: `{"code":"1","env":{"a b":"c"}}`, status: 400},
 		)},
-		{route: "GET /api/functions/{name}", path: "/api/functions/f", scope: authn.Execute, ok: 200, others: 404, bad: append(queries("/api/functions/f", "version=0", "version=x"), try{path: "/api/functions/f?version=99", status: 404}, try{path: "/api/functions/none", status: 404})},
-		{route: "DELETE /api/functions/{name}", path: "/api/functions/f", scope: authn.Functions, ok: 204, others: 404, bad: []try{{path: "/api/functions/none", status: 404}}},
+		{
+			route: "GET /api/functions/{name}", path: "/api/functions/f", scope: authn.Execute, ok: 200, others: 404,
+			bad: append(
+				queries("/api/functions/f", "version=0", "version=x"), try{path: "/api/functions/f?version=99", status: 404},
+				try{path: "/api/functions/none", status: 404},
+			),
+		},
+		{
+			route: "DELETE /api/functions/{name}", path: "/api/functions/f", scope: authn.Functions, ok: 204, others: 404,
+			bad: []try{{path: "/api/functions/none", status: 404}},
+		},
 		{route: "POST /api/functions/{name}/invoke", path: "/api/functions/f/invoke", body: `{"input":1}`, scope: authn.Execute, ok: 200, others: 404, bad: bodies(
-			try{body: `{"version":0}`, status: 400}, try{body: `{"version":"1"}`, status: 400}, try{body: `{"version":1,"alias":"a"}`, status: 400}, try{body: `{"alias":"none"}`, status: 404},
+			try{body: `{"version":0}`, status: 400}, try{body: `{"version":"1"}`, status: 400},
+			try{body: `{"version":1,"alias":"a"}`, status: 400}, try{body: `{"alias":"none"}`, status: 404},
 		)},
-		{route: "POST /api/functions/{name}/rollback", path: "/api/functions/f/rollback", body: `{"alias":"live"}`, scope: authn.Functions, ok: 200, others: 404, bad: bodies(try{body: `{"alias":"none"}`, status: 404}, try{body: `{"alias":1}`, status: 400})},
-		{route: "POST /api/functions/{name}/hook/dry-run", path: "/api/functions/f/hook/dry-run", body: `{"sample":"json"}`, scope: authn.Functions, ok: 200, others: 404, bad: bodies(try{body: `{"sample":"none"}`, status: 400})},
-		{route: "POST /api/functions/{name}/hook/redeliver", path: "/api/functions/f/hook/redeliver", body: `{"execution":"{hooked}"}`, scope: authn.Functions, ok: 200, others: 404, bad: bodies(try{body: `{}`, status: 400}, try{body: `{"execution":"{id}"}`, status: 404})},
-		{route: "GET /api/functions/{name}/diff", path: "/api/functions/f/diff?from=1&to=2", scope: authn.Execute, ok: 200, others: 404, bad: queries("/api/functions/f/diff", "from=x&to=1", "from=0&to=1")},
-		{route: "GET /api/functions/{name}/versions", path: "/api/functions/f/versions", scope: authn.Execute, ok: 200, others: 404, bad: []try{{path: "/api/functions/none/versions", status: 404}}},
-		{route: "GET /api/functions/{name}/versions/{version}", path: "/api/functions/f/versions/1", scope: authn.Execute, ok: 200, others: 404, bad: []try{{path: "/api/functions/f/versions/0", status: 400}, {path: "/api/functions/f/versions/9", status: 404}, {path: "/api/functions/f/versions/x", status: 400}}},
-		{route: "GET /api/functions/{name}/aliases", path: "/api/functions/f/aliases", scope: authn.Execute, ok: 200, others: 404},
-		{route: "GET /api/functions/{name}/aliases/{alias}", path: "/api/functions/f/aliases/live", scope: authn.Execute, ok: 200, others: 404, bad: []try{{path: "/api/functions/f/aliases/none", status: 404}}},
-		{route: "PUT /api/functions/{name}/aliases/{alias}", path: "/api/functions/f/aliases/live", body: `{"version":1}`, scope: authn.Functions, ok: 200, others: 404, bad: bodies(try{body: `{}`, status: 400}, try{body: `{"version":99}`, status: 404}, try{body: `{"version":-1}`, status: 400})},
-		{route: "DELETE /api/functions/{name}/aliases/{alias}", path: "/api/functions/f/aliases/live", scope: authn.Functions, ok: 204, others: 404, bad: []try{{path: "/api/functions/f/aliases/none", status: 404}}},
+		{
+			route: "POST /api/functions/{name}/rollback", path: "/api/functions/f/rollback", body: `{"alias":"live"}`,
+			scope: authn.Functions, ok: 200, others: 404,
+			bad: bodies(try{body: `{"alias":"none"}`, status: 404}, try{body: `{"alias":1}`, status: 400}),
+		},
+		{
+			route: "POST /api/functions/{name}/hook/dry-run", path: "/api/functions/f/hook/dry-run", body: `{"sample":"json"}`,
+			scope: authn.Functions, ok: 200, others: 404, bad: bodies(try{body: `{"sample":"none"}`, status: 400}),
+		},
+		{
+			route: "POST /api/functions/{name}/hook/redeliver", path: "/api/functions/f/hook/redeliver",
+			body: `{"execution":"{hooked}"}`, scope: authn.Functions, ok: 200, others: 404,
+			bad: bodies(try{body: `{}`, status: 400}, try{body: `{"execution":"{id}"}`, status: 404}),
+		},
+		{
+			route: "GET /api/functions/{name}/diff", path: "/api/functions/f/diff?from=1&to=2", scope: authn.Execute, ok: 200,
+			others: 404, bad: queries("/api/functions/f/diff", "from=x&to=1", "from=0&to=1"),
+		},
+		{
+			route: "GET /api/functions/{name}/versions", path: "/api/functions/f/versions", scope: authn.Execute, ok: 200,
+			others: 404, bad: []try{{path: "/api/functions/none/versions", status: 404}},
+		},
+		{
+			route: "GET /api/functions/{name}/versions/{version}", path: "/api/functions/f/versions/1", scope: authn.Execute,
+			ok: 200, others: 404,
+			bad: []try{
+				{path: "/api/functions/f/versions/0", status: 400}, {path: "/api/functions/f/versions/9", status: 404},
+				{path: "/api/functions/f/versions/x", status: 400},
+			},
+		},
+		{
+			route: "GET /api/functions/{name}/aliases", path: "/api/functions/f/aliases", scope: authn.Execute, ok: 200,
+			others: 404,
+		},
+		{
+			route: "GET /api/functions/{name}/aliases/{alias}", path: "/api/functions/f/aliases/live", scope: authn.Execute,
+			ok: 200, others: 404, bad: []try{{path: "/api/functions/f/aliases/none", status: 404}},
+		},
+		{
+			route: "PUT /api/functions/{name}/aliases/{alias}", path: "/api/functions/f/aliases/live", body: `{"version":1}`,
+			scope: authn.Functions, ok: 200, others: 404,
+			bad: bodies(
+				try{body: `{}`, status: 400}, try{body: `{"version":99}`, status: 404}, try{body: `{"version":-1}`, status: 400},
+			),
+		},
+		{
+			route: "DELETE /api/functions/{name}/aliases/{alias}", path: "/api/functions/f/aliases/live", scope: authn.Functions,
+			ok: 204, others: 404, bad: []try{{path: "/api/functions/f/aliases/none", status: 404}},
+		},
 		{route: "POST /hooks/{name}", path: "/hooks/open", body: `{}`, scope: "-", ok: 200, bad: []try{
-			{path: "/hooks/none", status: 404}, {path: "/hooks/f", status: 404}, {path: "/hooks/..%2ff", status: 404}, {status: 415, headers: []string{"Content-Encoding: gzip"}},
+			{path: "/hooks/none", status: 404}, {path: "/hooks/f", status: 404}, {path: "/hooks/..%2ff", status: 404},
+			{status: 415, headers: []string{"Content-Encoding: gzip"}},
 		}},
 		{route: "POST /hooks/{tenant}/{name}", path: "/hooks/acme/f", body: `{}`, scope: "-", ok: 200, bad: []try{
-			{path: "/hooks/other/f", status: 404}, {path: "/hooks/" + strings.Repeat("t", 200) + "/f", status: 404}, {path: "/hooks/acme/f?%zz", status: 400},
+			{path: "/hooks/other/f", status: 404}, {path: "/hooks/" + strings.Repeat("t", 200) + "/f", status: 404},
+			{path: "/hooks/acme/f?%zz", status: 400},
 		}},
 		{route: "POST /mcp", path: "/mcp", body: mcpHello, scope: authn.Execute, ok: 200, bad: []try{
-			{body: `[]`, status: 400}, {body: `{`, status: 400}, {body: `{}`, status: 400}, {body: mcpHello, status: 415, headers: []string{"Content-Encoding: br"}},
-			{body: mcpHello, status: 403, headers: []string{"Origin: https://evil.example"}}, {body: mcpHello, status: 404, headers: []string{"Mcp-Session-Id: none"}},
+			{body: `[]`, status: 400}, {body: `{`, status: 400}, {body: `{}`, status: 400},
+			{body: mcpHello, status: 415, headers: []string{"Content-Encoding: br"}},
+			{body: mcpHello, status: 403, headers: []string{"Origin: https://evil.example"}},
+			{body: mcpHello, status: 404, headers: []string{"Mcp-Session-Id: none"}},
 		}},
 		{route: "GET /mcp", path: "/mcp", scope: authn.Execute, bad: []try{{status: 400}}},
 		{route: "DELETE /mcp", path: "/mcp", scope: authn.Execute, bad: []try{{status: 400}}},
@@ -205,7 +292,9 @@ func (d door) judge(t *testing.T) {
 	s, fill := prepared(t)
 	method, _, _ := strings.Cut(d.route, " ")
 	all := strings.Join(authn.Scopes(), " ")
-	ann, eve := tenantToken(t, "ann", "acme", all), tenantToken(t, "eve", "other", strings.ReplaceAll(all, authn.AuditReadAll, ""))
+	ann, eve := tenantToken(t, "ann", "acme", all), tenantToken(
+		t, "eve", "other", strings.ReplaceAll(all, authn.AuditReadAll, ""),
+	)
 	if strings.Contains(d.path, "{job}") {
 		// Nothing has a place for it: what waits is cancelled at once.
 		id := want(t, s.do(t, "POST", "/api/execute", `{"code":"1"}`, ann, prefer), 202).json(t)["id"].(string)
@@ -213,7 +302,8 @@ func (d door) judge(t *testing.T) {
 		if a := s.do(t, "DELETE", "/api/result/"+id, "", eve); a.StatusCode != 404 {
 			t.Errorf("eve gets %d", a.StatusCode)
 		}
-		if a := s.do(t, "DELETE", "/api/result/"+id, "", ann); a.StatusCode != 200 && a.StatusCode != 202 && a.StatusCode != 409 {
+		if a := s.do(t, "DELETE", "/api/result/"+id, "", ann); a.StatusCode != 200 && a.StatusCode != 202 &&
+			a.StatusCode != 409 {
 			t.Errorf("ann gets %d", a.StatusCode)
 		}
 		d.ok, d.others = 0, 0
@@ -225,7 +315,8 @@ func (d door) judge(t *testing.T) {
 		if got != want {
 			t.Errorf("%s %s %.60s %v: %s gets %d, want %d", method, path, body, headers[1:], who, got, want)
 		}
-		if got >= 400 && kind != "application/problem+json" && method != "HEAD" && !(strings.HasPrefix(path, "/mcp") && kind == "application/json") {
+		if got >= 400 && kind != "application/problem+json" && method != "HEAD" &&
+			!(strings.HasPrefix(path, "/mcp") && kind == "application/json") {
 			t.Errorf("%s %s: %s gets %d as %q", method, path, who, got, kind)
 		}
 	}

@@ -18,7 +18,9 @@ import (
 func TestExecute(t *testing.T) {
 	t.Parallel()
 	var got execution.Invocation
-	s := serve(t, options{invoke: func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+	s := serve(t, options{invoke: func(
+		ctx context.Context, inv execution.Invocation, onLog func(execution.Log),
+	) (execution.Reply, error) {
 		got = inv
 		return echo(ctx, inv, onLog)
 	}})
@@ -33,12 +35,16 @@ func TestExecute(t *testing.T) {
 	if v["status"] != "completed" || v["error"] != nil || v["cached"] != false {
 		t.Errorf("%s", a.body)
 	}
-	for _, field := range []string{"id", "result", "output", "logs", "error", "exception", "limit", "engine", "policy", "durationMs", "usage", "dangerAnalysis", "violations", "cached", "apiCallCount"} {
+	for _, field := range []string{
+		"id", "result", "output", "logs", "error", "exception", "limit", "engine", "policy", "durationMs", "usage",
+		"dangerAnalysis", "violations", "cached", "apiCallCount",
+	} {
 		if _, ok := v[field]; !ok {
 			t.Errorf("%s is missing", field)
 		}
 	}
-	if got.Airlock != 1 || got.ID != v["id"] || got.Via != "http" || got.Caller.IP != "127.0.0.1" || got.Caller.Subject != "local" || got.ReceivedAt.IsZero() {
+	if got.Airlock != 1 || got.ID != v["id"] || got.Via != "http" || got.Caller.IP != "127.0.0.1" ||
+		got.Caller.Subject != "local" || got.ReceivedAt.IsZero() {
 		t.Errorf("the function was sent %+v", got)
 	}
 	again := s.do(t, "GET", "/api/result/"+got.ID, "")
@@ -50,17 +56,21 @@ func TestExecute(t *testing.T) {
 
 func TestBlockedIsRecordedByTheGateway(t *testing.T) {
 	t.Parallel()
-	s := serve(t, options{invoke: func(context.Context, execution.Invocation, func(execution.Log)) (execution.Reply, error) {
+	s := serve(t, options{invoke: func(
+		context.Context, execution.Invocation, func(execution.Log),
+	) (execution.Reply, error) {
 		t.Error("a blocked script reached the function")
 		return execution.Reply{}, errors.New("no")
 	}})
 	a := s.do(t, "POST", "/api/execute", code("eval('1')"))
 	v := a.json(t)
-	if a.StatusCode != 200 || v["status"] != "blocked" || len(v["violations"].([]any)) == 0 || !strings.HasPrefix(v["error"].(string), "blocked by policy") {
+	if a.StatusCode != 200 || v["status"] != "blocked" || len(v["violations"].([]any)) == 0 ||
+		!strings.HasPrefix(v["error"].(string), "blocked by policy") {
 		t.Fatalf("%d %s", a.StatusCode, a.body)
 	}
 	r := s.records.records[0]
-	if r.ID != v["id"] || r.Status != "blocked" || r.Via != "http" || r.CodeBytes != 9 || len(r.CodeSHA256) != 64 || len(r.Reasons) == 0 || r.ASTTelemetry == nil {
+	if r.ID != v["id"] || r.Status != "blocked" || r.Via != "http" || r.CodeBytes != 9 || len(r.CodeSHA256) != 64 ||
+		len(r.Reasons) == 0 || r.ASTTelemetry == nil {
 		t.Errorf("record %+v", r)
 	}
 	var steps []string
@@ -78,7 +88,9 @@ func TestFunctionThatDiedAfterItRecorded(t *testing.T) {
 	for recorded, status := range map[string]int{"completed": 503, "error": 200} {
 		var s *served
 		line := "the process ended"
-		s = serve(t, options{invoke: func(ctx context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
+		s = serve(t, options{invoke: func(
+			ctx context.Context, inv execution.Invocation, _ func(execution.Log),
+		) (execution.Reply, error) {
 			if err := s.records.Append(ctx, audit.Record{ID: inv.ID, Status: recorded}); err != nil {
 				t.Error(err)
 			}
@@ -93,8 +105,12 @@ func TestFunctionThatDiedAfterItRecorded(t *testing.T) {
 func TestFunctionThatEndedWithoutAWord(t *testing.T) {
 	t.Parallel()
 	limit, line := "wall", "killed"
-	s := serve(t, options{invoke: func(_ context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
-		return execution.Reply{Result: execution.Result{ID: inv.ID, Status: execution.TimedOut, Limit: &limit, Error: &line}}, nil
+	s := serve(t, options{invoke: func(
+		_ context.Context, inv execution.Invocation, _ func(execution.Log),
+	) (execution.Reply, error) {
+		return execution.Reply{
+			Result: execution.Result{ID: inv.ID, Status: execution.TimedOut, Limit: &limit, Error: &line},
+		}, nil
 	}})
 	v := s.do(t, "POST", "/api/execute", code("for(;;);")).json(t)
 	if v["status"] != "timeout" || v["limit"] != "wall" || v["policy"] != "standard" || v["engine"] != "quickjs" {
@@ -110,12 +126,15 @@ func TestUnrecordedIsWithheld(t *testing.T) {
 	s := serve(t, options{
 		records: &ledger{broken: errors.New("no space left in /work/audit")},
 		invoke: func(_ context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
-			return execution.Reply{Result: execution.Result{ID: inv.ID, Status: execution.Completed, Result: json.RawMessage(`"secret"`)}}, nil
+			return execution.Reply{
+				Result: execution.Result{ID: inv.ID, Status: execution.Completed, Result: json.RawMessage(`"secret"`)},
+			}, nil
 		},
 	})
 	for _, body := range []string{code("1"), code("eval('1')")} {
 		a := s.do(t, "POST", "/api/execute", body)
-		if _, kind := a.problem(t, 503); kind != "unrecorded" || a.Header.Get("Retry-After") == "" || strings.Contains(string(a.body), "secret") {
+		if _, kind := a.problem(t, 503); kind != "unrecorded" || a.Header.Get("Retry-After") == "" ||
+			strings.Contains(string(a.body), "secret") {
 			t.Errorf("%s", a.body)
 		}
 	}
@@ -142,7 +161,9 @@ func TestInvokerErrors(t *testing.T) {
 	for _, c := range cases {
 		t.Run(fmt.Sprint(c.err), func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, options{invoke: func(context.Context, execution.Invocation, func(execution.Log)) (execution.Reply, error) {
+			s := serve(t, options{invoke: func(
+				context.Context, execution.Invocation, func(execution.Log),
+			) (execution.Reply, error) {
 				return execution.Reply{}, c.err
 			}})
 			a := s.do(t, "POST", "/api/execute", code("1"))
@@ -181,7 +202,9 @@ func TestNothingCrosses(t *testing.T) {
 func TestHangUpCancelsAndRecords(t *testing.T) {
 	t.Parallel()
 	started := make(chan struct{})
-	s := serve(t, options{invoke: func(ctx context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
+	s := serve(t, options{invoke: func(
+		ctx context.Context, inv execution.Invocation, _ func(execution.Log),
+	) (execution.Reply, error) {
 		close(started)
 		<-ctx.Done()
 		line := "cancelled"
@@ -261,7 +284,10 @@ func TestAuditRoutes(t *testing.T) {
 	if v := s.do(t, "GET", "/api/audit/execution/"+id, "").json(t); v["id"] != id || v["astTelemetry"] == nil {
 		t.Errorf("%v", v)
 	}
-	for _, bad := range []string{"limit=0", "limit=501", "limit=x", "cursor=%2e%2e", "status=dead", "since=yesterday", "until=1", "since=2025-01-02&until=2025-01-01", "limit=1&limit=2", "sort=asc", "%zz=1"} {
+	for _, bad := range []string{
+		"limit=0", "limit=501", "limit=x", "cursor=%2e%2e", "status=dead", "since=yesterday", "until=1",
+		"since=2025-01-02&until=2025-01-01", "limit=1&limit=2", "sort=asc", "%zz=1",
+	} {
 		if _, kind := s.do(t, "GET", "/api/audit/executions?"+bad, "").problem(t, 400); kind != "invalid_request" {
 			t.Errorf("%s: %s", bad, kind)
 		}

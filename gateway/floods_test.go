@@ -108,7 +108,8 @@ func TestFloods(t *testing.T) {
 			all.Wait()
 			counts := map[int]int{}
 			got.Range(func(_, status any) bool { counts[status.(int)]++; return true })
-			if counts[c.ok] < most*8/10 || counts[c.ok] > most*92/100 || counts[503] == 0 || counts[c.ok]+counts[503] != most+20 {
+			if counts[c.ok] < most*8/10 || counts[c.ok] > most*92/100 || counts[503] == 0 ||
+				counts[c.ok]+counts[503] != most+20 {
 				t.Errorf("the flood of %d was answered %v", most+20, counts)
 			}
 			for name, credential := range map[string]string{
@@ -122,7 +123,8 @@ func TestFloods(t *testing.T) {
 				}
 			}
 			metrics := string(s.do(t, "GET", "/metrics", "", bearer(apiKey)).body)
-			if want := fmt.Sprintf(`airlock_bound_most{resource=%q}`, c.resource); c.resource != bounds.Jobs && !strings.Contains(metrics, want) {
+			if want := fmt.Sprintf(`airlock_bound_most{resource=%q}`, c.resource); c.resource != bounds.Jobs &&
+				!strings.Contains(metrics, want) {
 				t.Errorf("%s is not among the metrics", want)
 			}
 		})

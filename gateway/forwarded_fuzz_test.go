@@ -18,12 +18,16 @@ import (
 // address, it is the proxy.
 func FuzzForwardedFor(f *testing.F) {
 	s := serve(f, options{config: gateway.Config{Proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
-	for _, claim := range []string{"", "192.0.2.7", "10.0.0.1, 192.0.2.7", ",", "unknown", "[2001:db8::1]:80", "::ffff:192.0.2.7%eth0", "192.0.2.7\t", strings.Repeat("1,", 3000)} {
+	for _, claim := range []string{
+		"", "192.0.2.7", "10.0.0.1, 192.0.2.7", ",", "unknown", "[2001:db8::1]:80", "::ffff:192.0.2.7%eth0", "192.0.2.7\t",
+		strings.Repeat("1,", 3000),
+	} {
 		f.Add(claim, "198.51.100.9", false)
 		f.Add("198.51.100.9", claim, true)
 	}
 	f.Fuzz(func(t *testing.T, claim, last string, twice bool) {
-		if len(claim)+len(last) > 12<<10 || strings.ContainsFunc(claim+last, func(r rune) bool { return r < ' ' && r != '\t' || r > '~' }) {
+		if len(claim)+len(last) > 12<<10 ||
+			strings.ContainsFunc(claim+last, func(r rune) bool { return r < ' ' && r != '\t' || r > '~' }) {
 			return // no field of a header
 		}
 		field := claim + "," + last
@@ -56,7 +60,12 @@ func forwarded(t *testing.T, addr, field string) int {
 		t.Fatal(err)
 	}
 	const body = `{"code":"eval('1')"}`
-	_, err = fmt.Fprintf(conn, "POST /api/execute HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nX-Forwarded-For: %s\r\nContent-Length: %d\r\n\r\n%s", field, len(body), body)
+	_, err = fmt.Fprintf(
+		conn,
+		"POST /api/execute HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: "+
+			"application/json\r\nX-Forwarded-For: %s\r\nContent-Length: %d\r\n\r\n%s",
+		field, len(body), body,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

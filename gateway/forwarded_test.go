@@ -16,15 +16,19 @@ func TestCallersBehindAProxy(t *testing.T) {
 		want    string
 	}{
 		"no proxy is configured": {nil, []string{"X-Forwarded-For: 192.0.2.7"}, "127.0.0.1"},
-		"another's proxy":        {[]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, []string{"X-Forwarded-For: 192.0.2.7"}, "127.0.0.1"},
-		"ours":                   {loopback, []string{"X-Forwarded-For: 192.0.2.7"}, "192.0.2.7"},
-		"a claim before it":      {loopback, []string{"X-Forwarded-For: 198.51.100.1, 10.0.0.1,192.0.2.7"}, "192.0.2.7"},
-		"a claim in another":     {loopback, []string{"X-Forwarded-For: 198.51.100.1", "X-Forwarded-For: 192.0.2.7"}, "192.0.2.7"},
-		"IPv6":                   {loopback, []string{"X-Forwarded-For: 2001:db8::1"}, "2001:db8::1"},
-		"IPv4 in IPv6":           {loopback, []string{"X-Forwarded-For: ::ffff:192.0.2.7"}, "192.0.2.7"},
-		"nothing":                {loopback, nil, "127.0.0.1"},
-		"no address":             {loopback, []string{"X-Forwarded-For: 192.0.2.7, unknown"}, "127.0.0.1"},
-		"other fields":           {loopback, []string{"Forwarded: for=192.0.2.7", "X-Real-Ip: 192.0.2.7"}, "127.0.0.1"},
+		"another's proxy": {
+			[]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, []string{"X-Forwarded-For: 192.0.2.7"}, "127.0.0.1",
+		},
+		"ours":              {loopback, []string{"X-Forwarded-For: 192.0.2.7"}, "192.0.2.7"},
+		"a claim before it": {loopback, []string{"X-Forwarded-For: 198.51.100.1, 10.0.0.1,192.0.2.7"}, "192.0.2.7"},
+		"a claim in another": {
+			loopback, []string{"X-Forwarded-For: 198.51.100.1", "X-Forwarded-For: 192.0.2.7"}, "192.0.2.7",
+		},
+		"IPv6":         {loopback, []string{"X-Forwarded-For: 2001:db8::1"}, "2001:db8::1"},
+		"IPv4 in IPv6": {loopback, []string{"X-Forwarded-For: ::ffff:192.0.2.7"}, "192.0.2.7"},
+		"nothing":      {loopback, nil, "127.0.0.1"},
+		"no address":   {loopback, []string{"X-Forwarded-For: 192.0.2.7, unknown"}, "127.0.0.1"},
+		"other fields": {loopback, []string{"Forwarded: for=192.0.2.7", "X-Real-Ip: 192.0.2.7"}, "127.0.0.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -37,8 +37,15 @@ func kept(t testing.TB, o options) *served {
 
 func mirror(_ context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
 	q := inv.Request
-	value, err := json.Marshal(map[string]any{"input": q.Input, "context": q.Context, "code": q.Code, "entry": q.Entry, "timeout": q.Timeout, "via": inv.Via, "subject": inv.Caller.Subject, "tenant": inv.Caller.Tenant, "scopes": inv.Scopes})
-	return execution.Reply{Recorded: true, Result: execution.Result{ID: inv.ID, Status: execution.Completed, Result: value}}, err
+	value, err := json.Marshal(
+		map[string]any{
+			"input": q.Input, "context": q.Context, "code": q.Code, "entry": q.Entry, "timeout": q.Timeout, "via": inv.Via,
+			"subject": inv.Caller.Subject, "tenant": inv.Caller.Tenant, "scopes": inv.Scopes,
+		},
+	)
+	return execution.Reply{
+		Recorded: true, Result: execution.Result{ID: inv.ID, Status: execution.Completed, Result: value},
+	}, err
 }
 
 func tenantToken(t *testing.T, subject, tenant, scope string) string {
@@ -64,7 +71,10 @@ func TestFunctionVersions(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{})
 	const f = "/api/functions/f"
-	a := want(t, s.do(t, "PUT", f, `{"code":"1","policy":"strict","env":{"A":"b"}}`), 201, `"version":1`, `"aliases":{"latest":1}`, `"level":"safe"`)
+	a := want(
+		t, s.do(t, "PUT", f, `{"code":"1","policy":"strict","env":{"A":"b"}}`), 201, `"version":1`, `"aliases":{"latest":1}`,
+		`"level":"safe"`,
+	)
 	for _, field := range []string{"name", "version", "codeSha256", "createdAt", "aliases"} {
 		if a.json(t)[field] == nil {
 			t.Errorf("%s is missing", field)
@@ -87,7 +97,10 @@ func TestFunctionVersions(t *testing.T) {
 	want(t, s.do(t, "GET", f+"?alias=prod", ""), 200, `"version":1`)
 	want(t, s.do(t, "GET", f+"/aliases", ""), 200, `"alias":"latest"`, `"alias":"prod"`)
 	want(t, s.do(t, "GET", f+"/aliases/prod", ""), 200, `"version":1`)
-	want(t, s.do(t, "GET", f+"/diff", ""), 200, `"from":1,"to":2,"same":false`, `-1\n`, `+2\n`, `{"field":"env","from":{"A":"b"},"to":null}`)
+	want(
+		t, s.do(t, "GET", f+"/diff", ""), 200, `"from":1,"to":2,"same":false`, `-1\n`, `+2\n`,
+		`{"field":"env","from":{"A":"b"},"to":null}`,
+	)
 	want(t, s.do(t, "GET", f+"/diff?from=2&to=2", ""), 200, `"same":true`)
 	want(t, s.do(t, "DELETE", f+"/aliases/prod", ""), 204)
 	s.do(t, "GET", f+"/aliases/prod", "").problem(t, 404)
@@ -120,7 +133,14 @@ func TestFunctionsThatDoNotParse(t *testing.T) {
 		}
 	}
 	s.do(t, "GET", f, "").problem(t, 404)
-	want(t, s.do(t, "PUT", f, `{"entry":"index.tsx","files":{"index.tsx":"#!/usr/bin/env node\nexport default () => <a b='c'/>","data.txt":"let x = ;"}}`), 201)
+	want(
+		t,
+		s.do(
+			t, "PUT", f,
+			`{"entry":"index.tsx","files":{"index.tsx":"#!/usr/bin/env node\nexport default () => <a b='c'/>","data.txt":"let x = ;"}}`,
+		),
+		201,
+	)
 	s.do(t, "PUT", f, code("let x = ;")).problem(t, 400)
 	want(t, s.do(t, "GET", f, ""), 200, `"versions":1`, `"latest":1`)
 }
@@ -182,7 +202,10 @@ func TestFunctionsRefuse(t *testing.T) {
 		{"PUT", "/api/functions/g", `{"code":"1","hook":{"scheme":"none","alias":"prod"}}`, 400, "hook.alias"},
 		{"PUT", "/api/functions/g", `{"code":"1","hook":"github"}`, 400, "hook"},
 		{"PUT", "/api/functions/g", `{"code":"1","schedule":"often"}`, 400, "schedule.cron"},
-		{"PUT", "/api/functions/g", `{"code":"1","schedule":{"cron":"* * * * *","timeZone":"Mars/Olympus"}}`, 400, "schedule.timeZone"},
+		{
+			"PUT", "/api/functions/g", `{"code":"1","schedule":{"cron":"* * * * *","timeZone":"Mars/Olympus"}}`, 400,
+			"schedule.timeZone",
+		},
 		{"PUT", "/api/functions/g", `{"code":"1","schedule":{"cron":"* * * * *","missed":"maybe"}}`, 400, "schedule.missed"},
 		{"PUT", "/api/functions/g", `{"code":"1","schedule":{"cron":"0 0 30 2 *"}}`, 400, "never"},
 		{"GET", "/api/functions/g", ``, 404, "g"},
@@ -207,7 +230,10 @@ func TestFunctionsRefuse(t *testing.T) {
 		{"POST", "/api/functions/f/invoke", `{"code":"2"}`, 400, "code: is not a field of a call"},
 		{"POST", "/api/functions/f/invoke", `{"context":{"eval":1}}`, 400, "context.eval"},
 		{"POST", "/api/functions/f/invoke", `{"callback":"http://x.example/"}`, 400, "respond-async"},
-		{"POST", "/api/functions/f/invoke", `{"input":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}`, 400, "nested"},
+		{
+			"POST", "/api/functions/f/invoke", `{"input":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}`, 400,
+			"nested",
+		},
 	} {
 		if detail, _ := s.do(t, c.method, c.path, c.body).problem(t, c.status); !strings.Contains(detail, c.says) {
 			t.Errorf("%s %s %.80s: %s", c.method, c.path, c.body, detail)
@@ -218,7 +244,9 @@ func TestFunctionsRefuse(t *testing.T) {
 func TestFunctionsBelongToTenants(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{auth: tokens(t)})
-	ann, bob := tenantToken(t, "ann", "acme", "execute functions tier:strict"), tenantToken(t, "bob", "other", "execute functions")
+	ann, bob := tenantToken(t, "ann", "acme", "execute functions tier:strict"), tenantToken(
+		t, "bob", "other", "execute functions",
+	)
 	reader, none := tenantToken(t, "ron", "acme", "execute"), tenantToken(t, "nil", "acme", "audit:read")
 	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","policy":"strict","hook":{"scheme":"none"}}`, ann), 201)
 	want(t, s.do(t, "POST", "/api/functions/f/invoke", "", reader), 200, `"tenant":"acme"`, `"subject":"jwt:/ron"`)
@@ -226,8 +254,10 @@ func TestFunctionsBelongToTenants(t *testing.T) {
 	s.do(t, "POST", "/hooks/f", "{}").problem(t, 404)
 	s.do(t, "POST", "/hooks/other/f", "{}").problem(t, 404)
 	for _, c := range []struct{ method, path, body string }{
-		{"GET", "/api/functions/f", ""}, {"DELETE", "/api/functions/f", ""}, {"POST", "/api/functions/f/invoke", ""}, {"GET", "/api/functions/f/versions", ""},
-		{"GET", "/api/functions/f/aliases", ""}, {"GET", "/api/functions/f/diff", ""}, {"POST", "/api/functions/f/rollback", ""}, {"PUT", "/api/functions/f/aliases/a", `{"version":1}`},
+		{"GET", "/api/functions/f", ""}, {"DELETE", "/api/functions/f", ""}, {"POST", "/api/functions/f/invoke", ""},
+		{"GET", "/api/functions/f/versions", ""},
+		{"GET", "/api/functions/f/aliases", ""}, {"GET", "/api/functions/f/diff", ""},
+		{"POST", "/api/functions/f/rollback", ""}, {"PUT", "/api/functions/f/aliases/a", `{"version":1}`},
 	} {
 		s.do(t, c.method, c.path, c.body, bob).problem(t, 404)
 		s.do(t, c.method, c.path, c.body, none).problem(t, 403)
@@ -250,12 +280,21 @@ func TestSecretsAreNeverShown(t *testing.T) {
 	const hidden = "hidden-from-everybody"
 	body := func(code, hook string) string { return fmt.Sprintf(`{"code":%q,"hook":%s}`, code, hook) }
 	given := `{"scheme":"shared-header","secret":"` + hidden + `"}`
-	answers := map[string]answer{"put": want(t, s.do(t, "PUT", "/api/functions/f", body("1", given)), 201, `"secretSet":true`)}
-	answers["again"] = want(t, s.do(t, "PUT", "/api/functions/f", body("1", `{"scheme":"shared-header"}`)), 200, `"secretSet":true`)
-	for _, path := range []string{"/api/functions", "/api/functions/f", "/api/functions/f/versions", "/api/functions/f/versions/1", "/api/functions/f/diff"} {
+	answers := map[string]answer{
+		"put": want(t, s.do(t, "PUT", "/api/functions/f", body("1", given)), 201, `"secretSet":true`),
+	}
+	answers["again"] = want(
+		t, s.do(t, "PUT", "/api/functions/f", body("1", `{"scheme":"shared-header"}`)), 200, `"secretSet":true`,
+	)
+	for _, path := range []string{
+		"/api/functions", "/api/functions/f", "/api/functions/f/versions", "/api/functions/f/versions/1",
+		"/api/functions/f/diff",
+	} {
 		answers[path] = want(t, s.do(t, "GET", path, ""), 200)
 	}
-	answers["hook"] = want(t, s.do(t, "POST", "/hooks/f", "x", "X-Webhook-Secret: "+hidden, "Content-Type: text/plain"), 200, `"body":"x"`)
+	answers["hook"] = want(
+		t, s.do(t, "POST", "/hooks/f", "x", "X-Webhook-Secret: "+hidden, "Content-Type: text/plain"), 200, `"body":"x"`,
+	)
 	for _, name := range slices.Sorted(maps.Keys(answers)) {
 		if strings.Contains(string(answers[name].body), hidden) {
 			t.Errorf("%s shows the secret: %s", name, answers[name].body)

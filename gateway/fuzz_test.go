@@ -22,7 +22,15 @@ func fuzzed(f *testing.F) *served {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { _ = store.Close() })
-	s := serve(f, options{state: store, invoke: mirror, config: gateway.Config{ReadTimeout: 500 * time.Millisecond, IdleTimeout: 100 * time.Millisecond, MaxBodyBytes: 1 << 16}})
+	s := serve(
+		f,
+		options{
+			state: store, invoke: mirror,
+			config: gateway.Config{
+				ReadTimeout: 500 * time.Millisecond, IdleTimeout: 100 * time.Millisecond, MaxBodyBytes: 1 << 16,
+			},
+		},
+	)
 	s.do(f, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"none"}}`)
 	return s
 }
@@ -65,8 +73,10 @@ func answered(t *testing.T, addr, request string) {
 func FuzzBytes(f *testing.F) {
 	s := fuzzed(f)
 	for _, seed := range []string{
-		"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", postHead + "Content-Length: 12\r\n\r\n" + script, postHead + "Transfer-Encoding: chunked\r\n\r\nc\r\n" + script + "\r\n0\r\n\r\n",
-		"PUT /api/functions/g HTTP/1.1\r\nHost: [::1]:80\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n" + script, "OPTIONS * HTTP/1.0\r\n\r\n", smuggled + smuggled,
+		"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", postHead + "Content-Length: 12\r\n\r\n" + script,
+		postHead + "Transfer-Encoding: chunked\r\n\r\nc\r\n" + script + "\r\n0\r\n\r\n",
+		"PUT /api/functions/g HTTP/1.1\r\nHost: [::1]:80\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n" +
+			script, "OPTIONS * HTTP/1.0\r\n\r\n", smuggled + smuggled,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -84,17 +94,24 @@ func FuzzRoutes(f *testing.F) {
 	for n, d := range doors() {
 		f.Add(uint8(n), "f", "limit=1", "Idempotency-Key", "k", d.body) // there are fewer
 	}
-	f.Add(uint8(7), "exec_0123456789", "version=1&alias=live", "Prefer", "respond-async", `{"code":"1","callback":{"url":"https://a.example"}}`)
+	f.Add(
+		uint8(7), "exec_0123456789", "version=1&alias=live", "Prefer", "respond-async",
+		`{"code":"1","callback":{"url":"https://a.example"}}`,
+	)
 	f.Add(uint8(9), "..%2f", "window=1h", "Last-Event-ID", "exec_0123456789:1", `{"input":{"a":[1]}}`)
 	plain := strings.NewReplacer("\r", "", "\n", "", " ", "", "\x00", "")
 	f.Fuzz(func(t *testing.T, route uint8, segment, query, name, value, body string) {
 		r := routes[int(route)%len(routes)]
-		path := strings.NewReplacer("{name}", plain.Replace(segment), "{id}", plain.Replace(segment), "{tenant}", "default", "{alias}", "live", "{version}", "1").Replace(r[1])
+		path := strings.NewReplacer(
+			"{name}", plain.Replace(segment), "{id}", plain.Replace(segment), "{tenant}", "default", "{alias}", "live",
+			"{version}", "1",
+		).Replace(r[1])
 		header := ""
 		if name = plain.Replace(name); name != "" && !strings.EqualFold(name, "Host") {
 			header = name + ": " + plain.Replace(value) + "\r\n"
 		}
-		answered(t, s.addr, fmt.Sprintf("%s %s?%s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s",
+		answered(t, s.addr, fmt.Sprintf("%s %s?%s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: "+
+			"application/json, text/event-stream\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s",
 			r[0], path, plain.Replace(query), header, len(body), body))
 	})
 }

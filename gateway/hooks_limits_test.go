@@ -47,8 +47,12 @@ func TestHooksAreLimited(t *testing.T) {
 		name, code string
 		o          func(t *testing.T) options
 	}{
-		{"the tenant's quota", "quota_exceeded", func(t *testing.T) options { return options{quotas: quotaOf(t, 6)} }}, // one is for saving
-		{"the hook's limit", "rate_limited", func(*testing.T) options { return options{config: gateway.Config{Hooks: gateway.HooksConfig{Rate: 5}}} }},
+		// one is for saving
+		{"the tenant's quota", "quota_exceeded", func(t *testing.T) options { return options{quotas: quotaOf(t, 6)} }},
+		{
+			"the hook's limit", "rate_limited",
+			func(*testing.T) options { return options{config: gateway.Config{Hooks: gateway.HooksConfig{Rate: 5}}} },
+		},
 	} {
 		for _, scheme := range []string{"none", "standard", "github", "shared-header"} {
 			for _, async := range []bool{false, true} {
@@ -69,7 +73,14 @@ func TestHooksAreLimited(t *testing.T) {
 					if scheme == "none" {
 						secret = ""
 					}
-					want(t, s.do(t, "PUT", "/api/functions/f", fmt.Sprintf(`{"code":"1","hook":{"scheme":%q%s,"async":%t}}`, scheme, secret, async)), 201)
+					want(
+						t,
+						s.do(
+							t, "PUT", "/api/functions/f",
+							fmt.Sprintf(`{"code":"1","hook":{"scheme":%q%s,"async":%t}}`, scheme, secret, async),
+						),
+						201,
+					)
 					taken := 0
 					for n := range 20 {
 						a := s.do(t, "POST", "/hooks/f", fmt.Sprint(n), signedAs(scheme, fmt.Sprint("msg_", n), fmt.Sprint(n))...)
@@ -97,7 +108,9 @@ func signedAs(scheme, id, body string) []string {
 	}
 	at := fmt.Sprint(time.Now().Unix())
 	sum := signature(doorSecret, id+"."+at+"."+body)
-	return []string{"webhook-id: " + id, "webhook-timestamp: " + at, "webhook-signature: v1," + base64.StdEncoding.EncodeToString(sum)}
+	return []string{
+		"webhook-id: " + id, "webhook-timestamp: " + at, "webhook-signature: v1," + base64.StdEncoding.EncodeToString(sum),
+	}
 }
 
 // A delivery that was refused for a limit is not remembered, so that its sender may try again.
@@ -132,7 +145,9 @@ func TestRecoveredDeliveryIsChargedOnce(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	s := serve(t, options{state: recovering{store}, invoke: mirror, config: gateway.Config{Hooks: gateway.HooksConfig{Rate: 1}}})
+	s := serve(
+		t, options{state: recovering{store}, invoke: mirror, config: gateway.Config{Hooks: gateway.HooksConfig{Rate: 1}}},
+	)
 	hook := `{"code":"1","hook":{"scheme":"github","secret":"` + doorSecret + `","async":true}}`
 	want(t, s.do(t, "PUT", "/api/functions/f", hook), 201)
 	for _, body := range []string{"1", "2", "3"} {
@@ -198,7 +213,9 @@ func TestStoredShortSecret(t *testing.T) {
 	s := kept(t, options{})
 	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"github","secret":"`+doorSecret+`"}}`), 201)
 	for _, secret := range []string{"", " ", "a", "whsec_"} {
-		err := s.state.Change(t.Context(), "default", "f", func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
+		err := s.state.Change(t.Context(), "default", "f", func(
+			f *execution.SavedFunction,
+		) (*execution.FunctionContent, error) {
 			f.Hook.Secret = secret
 			return nil, nil
 		})
@@ -219,7 +236,10 @@ func TestHooksHost(t *testing.T) {
 	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"none"}}`), 201)
 	for _, host := range []string{"hooks.localhost", "HOOKS.localhost:1234", "hooks.localhost."} {
 		want(t, s.do(t, "POST", "/hooks/f", "{}", "Host: "+host), 200)
-		for _, path := range []string{"/", "/login", "/dashboard", "/healthz", "/api/stats", "/metrics", "/docs", "/assets/base.css", "/hooks", "/hooks/../api/stats", "/hooks/%2e%2e/api/stats"} {
+		for _, path := range []string{
+			"/", "/login", "/dashboard", "/healthz", "/api/stats", "/metrics", "/docs", "/assets/base.css", "/hooks",
+			"/hooks/../api/stats", "/hooks/%2e%2e/api/stats",
+		} {
 			s.do(t, "GET", path, "", "Host: "+host).problem(t, 404)
 		}
 	}

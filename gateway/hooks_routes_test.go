@@ -24,7 +24,9 @@ func signature(secret, text string) []byte {
 }
 
 // answering gives a function that counts its executions and answers with what next makes of them.
-func answering(count *int, next func(inv execution.Invocation) execution.Result) func(context.Context, execution.Invocation, func(execution.Log)) (execution.Reply, error) {
+func answering(
+	count *int, next func(inv execution.Invocation) execution.Result,
+) func(context.Context, execution.Invocation, func(execution.Log)) (execution.Reply, error) {
 	return func(_ context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
 		*count++
 		result := next(inv)
@@ -43,7 +45,8 @@ func TestHookSeesTheEvent(t *testing.T) {
 	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"none"}}`), 201, `"path":"/hooks/f"`)
 	a := want(t, s.do(t, "POST", "/hooks/f?a=1&a=2", `{"x":[1]}`, "X-Event: ping", "Content-Type: application/json"), 200,
 		`"method":"POST"`, `"path":"/hooks/f"`, `"query":{"a":"1,2"}`, `"x-event":"ping"`, `"body":{"x":[1]}`, `"rawBody":"{\"x\":[1]}"`, `"via":"hook"`)
-	if a.Header.Get("Content-Type") != "application/json" || !strings.Contains(a.Header.Get("Content-Security-Policy"), "sandbox") {
+	if a.Header.Get("Content-Type") != "application/json" ||
+		!strings.Contains(a.Header.Get("Content-Security-Policy"), "sandbox") {
 		t.Errorf("%v", a.Header)
 	}
 	want(t, s.do(t, "POST", "/hooks/f", `a=b`, "Content-Type: application/x-www-form-urlencoded"), 200, `"body":"a=b"`)
@@ -60,7 +63,9 @@ func TestHookAnswers(t *testing.T) {
 	t.Parallel()
 	count, line := 0, "x"
 	ends := map[string]execution.Result{
-		"made":    completed(`{"status":201,"headers":{"X-Own":"1","X-Other":"2","Set-Cookie":"a=b","Content-Length":"5000"},"body":"made"}`),
+		"made": completed(
+			`{"status":201,"headers":{"X-Own":"1","X-Other":"2","Set-Cookie":"a=b","Content-Length":"5000"},"body":"made"}`,
+		),
 		"nothing": completed(`null`),
 		"value":   completed(`[1,2]`),
 		"failed":  {Status: execution.Failed, Error: &line},
@@ -68,13 +73,16 @@ func TestHookAnswers(t *testing.T) {
 	}
 	s := kept(t, options{
 		config: gateway.Config{Hooks: gateway.HooksConfig{AnswerHeaders: []string{"X-Own"}}},
-		invoke: answering(&count, func(inv execution.Invocation) execution.Result { return ends[strings.Trim(inv.Request.Code, "'")] }),
+		invoke: answering(
+			&count, func(inv execution.Invocation) execution.Result { return ends[strings.Trim(inv.Request.Code, "'")] },
+		),
 	})
 	put := func(code string) {
 		want(t, s.do(t, "PUT", "/api/functions/f", fmt.Sprintf(`{"code":"'%s'","hook":{"scheme":"none"}}`, code)), 201)
 	}
 	put("made")
-	if a := want(t, s.do(t, "POST", "/hooks/f", "{}"), 201); string(a.body) != "made" || a.Header.Get("X-Own") != "1" || a.Header.Get("X-Other") != "" || a.Header.Get("Set-Cookie") != "" {
+	if a := want(t, s.do(t, "POST", "/hooks/f", "{}"), 201); string(a.body) != "made" || a.Header.Get("X-Own") != "1" ||
+		a.Header.Get("X-Other") != "" || a.Header.Get("Set-Cookie") != "" {
 		t.Errorf("%v %s", a.Header, a.body)
 	}
 	put("nothing")
@@ -97,7 +105,10 @@ func TestHookVerifiesAndRunsOnce(t *testing.T) {
 	const secret = "It's a Secret to Everybody"
 	stamp := func(off time.Duration) string { return fmt.Sprint(time.Now().Add(off).Unix()) }
 	standard := func(id, at, body string) []string {
-		return []string{"webhook-id: " + id, "webhook-timestamp: " + at, "webhook-signature: v1," + base64.StdEncoding.EncodeToString(signature(secret, id+"."+at+"."+body))}
+		return []string{
+			"webhook-id: " + id, "webhook-timestamp: " + at,
+			"webhook-signature: v1," + base64.StdEncoding.EncodeToString(signature(secret, id+"."+at+"."+body)),
+		}
 	}
 	schemes := map[string]func(at, body string) []string{
 		"github": func(_, body string) []string {
@@ -113,7 +124,10 @@ func TestHookVerifiesAndRunsOnce(t *testing.T) {
 			return []string{"Stripe-Signature: t=" + at + ",v1=" + hex.EncodeToString(signature(secret, at+"."+body))}
 		},
 		"slack": func(at, body string) []string {
-			return []string{"X-Slack-Request-Timestamp: " + at, "X-Slack-Signature: v0=" + hex.EncodeToString(signature(secret, "v0:"+at+":"+body))}
+			return []string{
+				"X-Slack-Request-Timestamp: " + at,
+				"X-Slack-Signature: v0=" + hex.EncodeToString(signature(secret, "v0:"+at+":"+body)),
+			}
 		},
 		"standard": func(at, body string) []string { return standard("msg_1", at, body) },
 	}
@@ -121,11 +135,20 @@ func TestHookVerifiesAndRunsOnce(t *testing.T) {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			count := 0
-			s := kept(t, options{invoke: answering(&count, func(execution.Invocation) execution.Result { return completed(`"ok"`) })})
-			want(t, s.do(t, "PUT", "/api/functions/f", fmt.Sprintf(`{"code":"1","hook":{"scheme":%q,"secret":%q}}`, scheme, secret)), 201)
+			s := kept(
+				t, options{invoke: answering(&count, func(execution.Invocation) execution.Result { return completed(`"ok"`) })},
+			)
+			want(
+				t, s.do(t, "PUT", "/api/functions/f", fmt.Sprintf(`{"code":"1","hook":{"scheme":%q,"secret":%q}}`, scheme, secret)),
+				201,
+			)
 			at := stamp(0)
-			for name, headers := range map[string][]string{"none": nil, "other body": sign(at, "{ }"), "other secret": append([]string{strings.Replace(sign(at, "{}")[0], ": ", ": 0", 1)}, sign(at, "{}")[1:]...)} {
-				if _, code := s.do(t, "POST", "/hooks/f", "{}", headers...).problem(t, 401); code != "invalid_signature" || count != 0 {
+			for name, headers := range map[string][]string{
+				"none": nil, "other body": sign(at, "{ }"),
+				"other secret": append([]string{strings.Replace(sign(at, "{}")[0], ": ", ": 0", 1)}, sign(at, "{}")[1:]...),
+			} {
+				if _, code := s.do(t, "POST", "/hooks/f", "{}", headers...).problem(t, 401); code != "invalid_signature" ||
+					count != 0 {
 					t.Errorf("%s: %s, %d ran", name, code, count)
 				}
 			}
@@ -174,7 +197,9 @@ func TestHookFailedIsTriedAgain(t *testing.T) {
 func TestHookAcknowledgesFirst(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	s := kept(t, options{invoke: func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+	s := kept(t, options{invoke: func(
+		ctx context.Context, inv execution.Invocation, onLog func(execution.Log),
+	) (execution.Reply, error) {
 		<-release
 		return mirror(ctx, inv, onLog)
 	}})
@@ -202,7 +227,10 @@ func TestHookAcknowledgesFirst(t *testing.T) {
 func TestHookGuessesAreLimited(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{max: 5})
-	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"shared-header","secret":"`+doorSecret+`"}}`), 201)
+	want(
+		t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"shared-header","secret":"`+doorSecret+`"}}`),
+		201,
+	)
 	for range 10 {
 		want(t, s.do(t, "POST", "/hooks/f", "{}", "X-Webhook-Secret: "+doorSecret), 200)
 	}

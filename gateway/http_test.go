@@ -71,7 +71,9 @@ func TestBadInput(t *testing.T) {
 			})
 		}
 	}
-	if a := s.do(t, "POST", "/api/execute", code("1"), "Content-Type: ", "Content-Type: Application/JSON; Charset=UTF-8"); a.StatusCode != 200 {
+	if a := s.do(
+		t, "POST", "/api/execute", code("1"), "Content-Type: ", "Content-Type: Application/JSON; Charset=UTF-8",
+	); a.StatusCode != 200 {
 		t.Errorf("%d %s", a.StatusCode, a.body)
 	}
 }
@@ -79,7 +81,9 @@ func TestBadInput(t *testing.T) {
 func TestRoutesNotThere(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{})
-	for _, path := range []string{"/nothing", "/api", "/api/nothing", "/API/execute", "/../etc/passwd", "/api/result", "/%00", "/api/result/a/b"} {
+	for _, path := range []string{
+		"/nothing", "/api", "/api/nothing", "/API/execute", "/../etc/passwd", "/api/result", "/%00", "/api/result/a/b",
+	} {
 		s.do(t, "GET", path, "").problem(t, 404)
 	}
 	for path, allow := range map[string]string{"/api/execute": "POST", "/api/stats": "GET", "/healthz": "GET"} {
@@ -94,7 +98,8 @@ func TestRoutesNotThere(t *testing.T) {
 			}
 		}
 	}
-	if a := s.do(t, "OPTIONS", "/api/execute", ""); a.StatusCode != 204 || a.Header.Get("Allow") != "POST, OPTIONS" || a.Header.Get("X-Request-Id") == "" {
+	if a := s.do(t, "OPTIONS", "/api/execute", ""); a.StatusCode != 204 || a.Header.Get("Allow") != "POST, OPTIONS" ||
+		a.Header.Get("X-Request-Id") == "" {
 		t.Errorf("OPTIONS: %d %v", a.StatusCode, a.Header)
 	}
 	s.do(t, "OPTIONS", "/nothing", "").problem(t, 404)
@@ -119,14 +124,18 @@ func TestMetrics(t *testing.T) {
 	s.ran(t, audit.Record{DurationMs: 3000, Usage: audit.Usage{MemoryBytes: 3 << 20, QueueMs: 7}})
 	s.do(t, "POST", "/api/execute", code("eval('1')"))
 	v := s.do(t, "GET", "/api/metrics/executions?window=15m", "").json(t)
-	if v["count"] != 2.0 || v["successRate"] != 0.5 || v["durationMs"].(map[string]any)["max"] != 3000.0 || v["queueMs"].(map[string]any)["p99"] != 7.0 || v["memoryHistogram"].([]any)[2].(map[string]any)["count"] != 1.0 || v["windowMs"] != 900000.0 || v["errorCategories"].(map[string]any)["blocked"] != 1.0 || len(v["memoryHistogram"].([]any)) != 10 {
+	if v["count"] != 2.0 || v["successRate"] != 0.5 || v["durationMs"].(map[string]any)["max"] != 3000.0 ||
+		v["queueMs"].(map[string]any)["p99"] != 7.0 || v["memoryHistogram"].([]any)[2].(map[string]any)["count"] != 1.0 ||
+		v["windowMs"] != 900000.0 || v["errorCategories"].(map[string]any)["blocked"] != 1.0 ||
+		len(v["memoryHistogram"].([]any)) != 10 {
 		t.Errorf("%v", v)
 	}
 	for _, bad := range []string{"window=x", "window=0s", "window=32d", "window=-1h", "wndow=1h"} {
 		s.do(t, "GET", "/api/metrics/executions?"+bad, "").problem(t, 400)
 	}
 	a := s.do(t, "GET", "/metrics", "")
-	if a.StatusCode != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/plain; version=0.0.4") || !strings.Contains(string(a.body), `airlock_executions_total{status="blocked"} 1`) {
+	if a.StatusCode != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/plain; version=0.0.4") ||
+		!strings.Contains(string(a.body), `airlock_executions_total{status="blocked"} 1`) {
 		t.Errorf("%d %s", a.StatusCode, a.body)
 	}
 }
@@ -150,19 +159,26 @@ func TestSeries(t *testing.T) {
 		}
 	}
 	total := v["total"].(map[string]any)
-	if sums["executions"] != 3 || sums["blocked"] != 2 || sums["allowed"] != 1 || sums["flagged"] != 2 || sums["completed"] != 1 ||
+	if sums["executions"] != 3 || sums["blocked"] != 2 || sums["allowed"] != 1 || sums["flagged"] != 2 ||
+		sums["completed"] != 1 ||
 		total["executions"] != 3.0 || total["bySeverity"].(map[string]any)["critical"] != 2.0 || total["byCategory"].(map[string]any)["code_injection"] != 2.0 {
 		t.Errorf("%v\n%v", sums, total)
 	}
-	if tenants := v["topTenants"].([]any); len(tenants) != 1 || tenants[0].(map[string]any)["executions"] != 3.0 || tenants[0].(map[string]any)["flagged"] != 2.0 {
+	if tenants := v["topTenants"].([]any); len(tenants) != 1 || tenants[0].(map[string]any)["executions"] != 3.0 ||
+		tenants[0].(map[string]any)["flagged"] != 2.0 {
 		t.Errorf("%v", tenants)
 	}
-	for window, points := range map[string]int{"": 60, "?window=1m": 60, "?window=7d": 56, "?window=31d&step=1d": 31, "?window=90s&step=1m": 2, "?window=1s": 1} {
+	for window, points := range map[string]int{
+		"": 60, "?window=1m": 60, "?window=7d": 56, "?window=31d&step=1d": 31, "?window=90s&step=1m": 2, "?window=1s": 1,
+	} {
 		if items := s.do(t, "GET", "/api/metrics/series"+window, "").json(t)["items"].([]any); len(items) != points {
 			t.Errorf("%s: %d items, want %d", window, len(items), points)
 		}
 	}
-	for _, bad := range []string{"window=32d", "step=0s", "step=1500ms", "step=x", "window=1d&step=1s", "step=-1m", "stp=1m", "tenant=" + strings.Repeat("t", 300)} {
+	for _, bad := range []string{
+		"window=32d", "step=0s", "step=1500ms", "step=x", "window=1d&step=1s", "step=-1m", "stp=1m",
+		"tenant=" + strings.Repeat("t", 300),
+	} {
 		s.do(t, "GET", "/api/metrics/series?"+bad, "").problem(t, 400)
 	}
 }
@@ -174,11 +190,14 @@ func TestSummaries(t *testing.T) {
 		s.do(t, "POST", "/api/execute", code("eval('1')"))
 	}
 	v := s.do(t, "GET", "/api/audit/security-summary", "").json(t)
-	if v["records"] != 3.0 || v["complete"] != true || v["blocked"] != 3.0 || v["bySeverity"].(map[string]any)["critical"] != 3.0 || v["byCategory"].(map[string]any)["code_injection"] != 3.0 || len(v["recentThreats"].([]any)) != 3 {
+	if v["records"] != 3.0 || v["complete"] != true || v["blocked"] != 3.0 ||
+		v["bySeverity"].(map[string]any)["critical"] != 3.0 || v["byCategory"].(map[string]any)["code_injection"] != 3.0 ||
+		len(v["recentThreats"].([]any)) != 3 {
 		t.Errorf("%v", v)
 	}
 	v = s.do(t, "GET", "/api/audit/stats?since=2020-01-01", "").json(t)
-	if v["records"] != 3.0 || v["byStatus"].(map[string]any)["blocked"] != 3.0 || v["byVia"].(map[string]any)["http"] != 3.0 {
+	if v["records"] != 3.0 || v["byStatus"].(map[string]any)["blocked"] != 3.0 ||
+		v["byVia"].(map[string]any)["http"] != 3.0 {
 		t.Errorf("%v", v)
 	}
 	if v := s.do(t, "GET", "/api/audit/stats?until=2020-01-01", "").json(t); v["records"] != 0.0 || v["newest"] != nil {
@@ -192,17 +211,20 @@ func TestAnalyze(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{})
 	v := s.do(t, "POST", "/api/analyze", code("eval('1')")).json(t)
-	if v["decision"].(map[string]any)["allow"] != false || v["syntaxError"] != nil || v["dangerAnalysis"].(map[string]any)["level"] != "critical" {
+	if v["decision"].(map[string]any)["allow"] != false || v["syntaxError"] != nil ||
+		v["dangerAnalysis"].(map[string]any)["level"] != "critical" {
 		t.Errorf("%v", v)
 	}
-	if v := s.do(t, "POST", "/api/analyze", code("1+1")).json(t); v["decision"].(map[string]any)["allow"] != true || v["astTelemetry"] == nil {
+	if v := s.do(t, "POST", "/api/analyze", code("1+1")).json(t); v["decision"].(map[string]any)["allow"] != true ||
+		v["astTelemetry"] == nil {
 		t.Errorf("%v", v)
 	}
 	if v := s.do(t, "POST", "/api/analyze", code("let x = ;\n")).json(t); v["syntaxError"].(map[string]any)["line"] != 1.0 {
 		t.Errorf("%v", v)
 	}
 	// Only the engine, or a second look, knows what is wrong here.
-	if v := s.do(t, "POST", "/api/analyze", code("let a; let a;")).json(t); v["syntaxError"] == nil || v["astTelemetry"].(map[string]any)["isValid"] != false {
+	if v := s.do(t, "POST", "/api/analyze", code("let a; let a;")).json(t); v["syntaxError"] == nil ||
+		v["astTelemetry"].(map[string]any)["isValid"] != false {
 		t.Errorf("%v", v)
 	}
 	if len(s.records.records) != 0 {
@@ -217,11 +239,13 @@ func TestSystem(t *testing.T) {
 	s.do(t, "POST", "/api/execute", code("eval('1')"))
 	s.do(t, "GET", "/nothing", "")
 	v := s.do(t, "GET", "/api/stats", "").json(t)
-	if v["executions"] != 2.0 || v["byStatus"].(map[string]any)["blocked"] != 1.0 || v["refused"].(map[string]any)["not_found"] != 1.0 || v["results"].(map[string]any)["count"] != 2.0 {
+	if v["executions"] != 2.0 || v["byStatus"].(map[string]any)["blocked"] != 1.0 ||
+		v["refused"].(map[string]any)["not_found"] != 1.0 || v["results"].(map[string]any)["count"] != 2.0 {
 		t.Errorf("%v", v)
 	}
 	engines := s.do(t, "GET", "/api/engines", "").json(t)["items"].([]any)
-	if first := engines[0].(map[string]any); len(engines) != 3 || first["name"] != "quickjs" || first["available"] != true || first["executions"] != 2.0 {
+	if first := engines[0].(map[string]any); len(engines) != 3 || first["name"] != "quickjs" ||
+		first["available"] != true || first["executions"] != 2.0 {
 		t.Errorf("%v", engines)
 	}
 	tiers := s.do(t, "GET", "/api/policies", "").json(t)
@@ -280,41 +304,49 @@ func TestRawBytesRefused(t *testing.T) {
 	const body12 = `{"code":"1"}`
 	const inner = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 	cases := map[string]string{
-		"length and coding":         head + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + inner,
-		"coding and length":         head + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n" + inner,
-		"two lengths":               head + "Content-Length: 12\r\nContent-Length: 0\r\n\r\n" + body12 + inner,
-		"a list of lengths":         head + "Content-Length: 12, 0\r\n\r\n" + body12 + inner,
-		"a negative length":         head + "Content-Length: -1\r\n\r\n" + inner,
-		"a signed length":           head + "Content-Length: +12\r\n\r\n" + body12,
-		"a hexadecimal length":      head + "Content-Length: 0xc\r\n\r\n" + body12,
-		"an endless length":         head + "Content-Length: 99999999999999999999\r\n\r\n" + body12,
-		"an unknown coding":         head + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" + inner,
-		"a coding in disguise":      head + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" + inner,
-		"identity":                  head + "Transfer-Encoding: identity\r\nContent-Length: 0\r\n\r\n" + inner,
-		"two codings":               head + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n" + inner,
-		"space before the colon":    head + "Content-Length : 12\r\n\r\n" + body12,
-		"a folded header":           head + "X-A: 1\r\n Content-Length: 12\r\nContent-Length: 0\r\n\r\n" + body12,
-		"NUL in a name":             head + "X-\x00A: 1\r\nContent-Length: 12\r\n\r\n" + body12,
-		"NUL in a value":            head + "X-A: a\x00b\r\nContent-Length: 12\r\n\r\n" + body12,
-		"a bare CR in a value":      head + "X-A: a\rb\r\nContent-Length: 12\r\n\r\n" + body12,
-		"a name with a space":       head + "X A: 1\r\nContent-Length: 12\r\n\r\n" + body12,
-		"no name":                   head + ": 1\r\nContent-Length: 12\r\n\r\n" + body12,
-		"no colon":                  head + "nonsense\r\nContent-Length: 12\r\n\r\n" + body12,
-		"a broken chunk size":       head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
-		"a signed chunk size":       head + "Transfer-Encoding: chunked\r\n\r\n-1\r\n{}\r\n0\r\n\r\n",
-		"a huge chunk size":         head + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n{}\r\n0\r\n\r\n",
-		"a chunk without its end":   head + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}xx0\r\n\r\n",
-		"two hosts":                 "POST /api/execute HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n" + body12,
-		"no host":                   "POST /api/execute HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n" + body12,
-		"an absolute foreign URL":   "GET http://evil.example/api/stats HTTP/1.1\r\nHost: localhost\r\n\r\n",
-		"bare line feeds":           "POST /api/execute HTTP/1.1\nHost: localhost\nContent-Type: application/json\nContent-Length: 12\n\n" + body12,
-		"one bare line feed":        head + "X-A: 1\nContent-Length: 12\r\n\r\n" + body12,
-		"chunked in HTTP/1.0":       "POST /api/execute HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nc\r\n" + body12 + "\r\n0\r\n\r\n",
-		"not HTTP":                  "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
-		"HTTP/2's preface":          "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-		"an unknown version":        "GET /api/stats HTTP/9.9\r\nHost: localhost\r\n\r\n",
-		"many headers":              "GET /api/stats HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-A: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n", 2000) + "\r\n",
-		"one long header":           "GET /api/stats HTTP/1.1\r\nHost: localhost\r\nX-A: " + strings.Repeat("a", 1<<20) + "\r\n\r\n",
+		"length and coding":    head + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + inner,
+		"coding and length":    head + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n" + inner,
+		"two lengths":          head + "Content-Length: 12\r\nContent-Length: 0\r\n\r\n" + body12 + inner,
+		"a list of lengths":    head + "Content-Length: 12, 0\r\n\r\n" + body12 + inner,
+		"a negative length":    head + "Content-Length: -1\r\n\r\n" + inner,
+		"a signed length":      head + "Content-Length: +12\r\n\r\n" + body12,
+		"a hexadecimal length": head + "Content-Length: 0xc\r\n\r\n" + body12,
+		"an endless length":    head + "Content-Length: 99999999999999999999\r\n\r\n" + body12,
+		"an unknown coding":    head + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" + inner,
+		"a coding in disguise": head + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" + inner,
+		"identity":             head + "Transfer-Encoding: identity\r\nContent-Length: 0\r\n\r\n" + inner,
+		"two codings": head + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n" +
+			inner,
+		"space before the colon":  head + "Content-Length : 12\r\n\r\n" + body12,
+		"a folded header":         head + "X-A: 1\r\n Content-Length: 12\r\nContent-Length: 0\r\n\r\n" + body12,
+		"NUL in a name":           head + "X-\x00A: 1\r\nContent-Length: 12\r\n\r\n" + body12,
+		"NUL in a value":          head + "X-A: a\x00b\r\nContent-Length: 12\r\n\r\n" + body12,
+		"a bare CR in a value":    head + "X-A: a\rb\r\nContent-Length: 12\r\n\r\n" + body12,
+		"a name with a space":     head + "X A: 1\r\nContent-Length: 12\r\n\r\n" + body12,
+		"no name":                 head + ": 1\r\nContent-Length: 12\r\n\r\n" + body12,
+		"no colon":                head + "nonsense\r\nContent-Length: 12\r\n\r\n" + body12,
+		"a broken chunk size":     head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
+		"a signed chunk size":     head + "Transfer-Encoding: chunked\r\n\r\n-1\r\n{}\r\n0\r\n\r\n",
+		"a huge chunk size":       head + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n{}\r\n0\r\n\r\n",
+		"a chunk without its end": head + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}xx0\r\n\r\n",
+		"two hosts": "POST /api/execute HTTP/1.1\r\nHost: localhost\r\nHost: " +
+			"evil.example\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n" + body12,
+		"no host": "POST /api/execute HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: " +
+			"12\r\n\r\n" + body12,
+		"an absolute foreign URL": "GET http://evil.example/api/stats HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"bare line feeds": "POST /api/execute HTTP/1.1\nHost: localhost\nContent-Type: " +
+			"application/json\nContent-Length: 12\n\n" + body12,
+		"one bare line feed": head + "X-A: 1\nContent-Length: 12\r\n\r\n" + body12,
+		"chunked in HTTP/1.0": "POST /api/execute HTTP/1.0\r\nHost: localhost\r\nContent-Type: " +
+			"application/json\r\nTransfer-Encoding: chunked\r\n\r\nc\r\n" + body12 + "\r\n0\r\n\r\n",
+		"not HTTP":           "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+		"HTTP/2's preface":   "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+		"an unknown version": "GET /api/stats HTTP/9.9\r\nHost: localhost\r\n\r\n",
+		"many headers": "GET /api/stats HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat(
+			"X-A: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n", 2000,
+		) + "\r\n",
+		"one long header": "GET /api/stats HTTP/1.1\r\nHost: localhost\r\nX-A: " + strings.Repeat("a", 1<<20) +
+			"\r\n\r\n",
 		"a long path":               "GET /" + strings.Repeat("a", 1<<16) + " HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		"a body that never arrives": head + "Content-Length: 12\r\n\r\n{",
 		"a head that never ends":    "GET /api/stats HTTP/1.1\r\nHost: localhost\r\nX-",
@@ -370,11 +402,15 @@ func TestLengthRequired(t *testing.T) {
 func TestExpectContinue(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{config: gateway.Config{MaxBodyBytes: 100}})
-	const head = "POST /api/execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nConnection: close\r\n"
-	if got := exchange(t, s.addr, head+"Content-Length: 12\r\n\r\n"+`{"code":"1"}`); !strings.HasPrefix(got, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK") {
+	const head = "POST /api/execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: " +
+		"100-continue\r\nConnection: close\r\n"
+	if got := exchange(t, s.addr, head+"Content-Length: 12\r\n\r\n"+`{"code":"1"}`); !strings.HasPrefix(
+		got, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK",
+	) {
 		t.Errorf("%s", got)
 	}
-	if got := exchange(t, s.addr, head+"Content-Length: 101\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 413 ") || !strings.Contains(got, "problem+json") {
+	if got := exchange(t, s.addr, head+"Content-Length: 101\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 413 ") ||
+		!strings.Contains(got, "problem+json") {
 		t.Errorf("%s", got)
 	}
 }

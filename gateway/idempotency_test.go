@@ -18,7 +18,9 @@ import (
 )
 
 // counting gives each run another result, and counts them.
-func counting(pure bool) (func(context.Context, execution.Invocation, func(execution.Log)) (execution.Reply, error), *atomic.Int64) {
+func counting(pure bool) (func(
+	context.Context, execution.Invocation, func(execution.Log),
+) (execution.Reply, error), *atomic.Int64) {
 	var runs atomic.Int64
 	return func(_ context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
 		n := runs.Add(1)
@@ -28,7 +30,8 @@ func counting(pure bool) (func(context.Context, execution.Invocation, func(execu
 		}
 		result, _ := json.Marshal(n)
 		return execution.Reply{Recorded: true, Result: execution.Result{
-			ID: inv.ID, Status: execution.Completed, Result: result, Pure: pure, Logs: []execution.Log{l}, Usage: execution.Usage{Ticks: 9},
+			ID: inv.ID, Status: execution.Completed, Result: result, Pure: pure, Logs: []execution.Log{l},
+			Usage: execution.Usage{Ticks: 9},
 		}}, nil
 	}, &runs
 }
@@ -41,7 +44,9 @@ func TestIdempotencyKey(t *testing.T) {
 	key := "Idempotency-Key: 8e03978e-40d5-43dd-bc93-6894a57f9324"
 	first := s.do(t, "POST", "/api/execute", code("1"), alice, key)
 	again := s.do(t, "POST", "/api/execute", code("1"), alice, key)
-	if string(first.body) != string(again.body) || again.Header.Get("Idempotency-Replayed") != "true" || first.Header.Get("Idempotency-Replayed") != "" || again.Header.Get("Content-Type") != "application/json" || runs.Load() != 1 {
+	if string(first.body) != string(again.body) || again.Header.Get("Idempotency-Replayed") != "true" ||
+		first.Header.Get("Idempotency-Replayed") != "" || again.Header.Get("Content-Type") != "application/json" ||
+		runs.Load() != 1 {
 		t.Errorf("%d runs\n%s\n%s", runs.Load(), first.body, again.body)
 	}
 	s.do(t, "POST", "/api/execute", code("2"), alice, key).problem(t, 422)
@@ -51,7 +56,9 @@ func TestIdempotencyKey(t *testing.T) {
 	if a := s.do(t, "POST", "/api/analyze", code("2"), alice, key); a.StatusCode != 200 {
 		t.Errorf("another endpoint: %d", a.StatusCode)
 	}
-	for _, bad := range []string{"Idempotency-Key: a b", "Idempotency-Key: " + strings.Repeat("k", 256), "Idempotency-Key: é"} {
+	for _, bad := range []string{
+		"Idempotency-Key: a b", "Idempotency-Key: " + strings.Repeat("k", 256), "Idempotency-Key: é",
+	} {
 		s.do(t, "POST", "/api/execute", code("1"), alice, bad).problem(t, 400)
 	}
 	s.do(t, "POST", "/api/execute", code("1"), alice, key, key).problem(t, 400)
@@ -82,7 +89,8 @@ func TestIdempotencyKeyOfEitherWay(t *testing.T) {
 		key := "Idempotency-Key: " + strings.ReplaceAll(first, " ", "")
 		before := s.do(t, "POST", "/api/execute", code("1"), first, key)
 		after := s.do(t, "POST", "/api/execute", code("1"), then, key)
-		if before.StatusCode != after.StatusCode || string(before.body) != string(after.body) || after.Header.Get("Idempotency-Replayed") != "true" {
+		if before.StatusCode != after.StatusCode || string(before.body) != string(after.body) ||
+			after.Header.Get("Idempotency-Replayed") != "true" {
 			t.Errorf("%s: %d %s\n%d %s", first, before.StatusCode, before.body, after.StatusCode, after.body)
 		}
 		s.do(t, "POST", "/api/execute", code("2"), then, key).problem(t, 422)
@@ -114,10 +122,12 @@ func TestIdempotencyKeyOfEveryPost(t *testing.T) {
 				return // it came to nothing, so the key is free
 			}
 			again := s.do(t, "POST", path, body, ann, accept, key)
-			if again.StatusCode != first.StatusCode || again.Header.Get("Idempotency-Replayed") != "true" || first.Header.Get("Idempotency-Replayed") != "" {
+			if again.StatusCode != first.StatusCode || again.Header.Get("Idempotency-Replayed") != "true" ||
+				first.Header.Get("Idempotency-Replayed") != "" {
 				t.Errorf("%d %v\n%d %v", first.StatusCode, first.Header, again.StatusCode, again.Header)
 			}
-			if streamed := strings.HasSuffix(path, "/stream"); !streamed && (string(again.body) != string(first.body) || again.Header.Get("Content-Type") != first.Header.Get("Content-Type")) {
+			if streamed := strings.HasSuffix(path, "/stream"); !streamed &&
+				(string(again.body) != string(first.body) || again.Header.Get("Content-Type") != first.Header.Get("Content-Type")) {
 				t.Errorf("%s\n%s", first.body, again.body)
 			}
 			for _, name := range []string{"Location", "Mcp-Session-Id", "X-Execution-Id", "Content-Security-Policy"} {
@@ -137,9 +147,17 @@ func TestIdempotencyKeyOfRefusingHook(t *testing.T) {
 	s := kept(t, options{invoke: answering(&count, func(execution.Invocation) execution.Result {
 		return completed(`{"status":404,"headers":{"ETag":"1"},"body":"none"}`)
 	})})
-	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"shared-header","secret":"open to all the senders"}}`), 201)
+	want(
+		t,
+		s.do(
+			t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"shared-header","secret":"open to all the senders"}}`,
+		),
+		201,
+	)
 	for range 2 {
-		a := want(t, s.do(t, "POST", "/hooks/f", "{}", "X-Webhook-Secret: open to all the senders", "Idempotency-Key: k"), 404, "none")
+		a := want(
+			t, s.do(t, "POST", "/hooks/f", "{}", "X-Webhook-Secret: open to all the senders", "Idempotency-Key: k"), 404, "none",
+		)
 		if a.Header.Get("Etag") != "1" || count != 1 {
 			t.Errorf("%d ran, %v", count, a.Header)
 		}
@@ -183,13 +201,16 @@ func TestIdempotencyKeyOutlivesTheProcess(t *testing.T) {
 		store := open()
 		defer store.Close()
 		first = want(t, serve(t, options{state: unworked{store}}).do(t, "POST", "/api/execute", code("1"), asked, key), 202)
-		serve(t, options{state: failing{unworked{store}}}).do(t, "POST", "/api/execute", code("2"), asked, key+"2").problem(t, 500)
+		serve(t, options{state: failing{unworked{store}}}).do(
+			t, "POST", "/api/execute", code("2"), asked, key+"2",
+		).problem(t, 500)
 	}()
 	store := open()
 	defer store.Close()
 	s := serve(t, options{state: unworked{store}})
 	again = want(t, s.do(t, "POST", "/api/execute", code("1"), asked, key), 202)
-	if string(again.body) != string(first.body) || again.Header.Get("Location") != first.Header.Get("Location") || again.Header.Get("Location") == "" || again.Header.Get("Idempotency-Replayed") != "true" {
+	if string(again.body) != string(first.body) || again.Header.Get("Location") != first.Header.Get("Location") ||
+		again.Header.Get("Location") == "" || again.Header.Get("Idempotency-Replayed") != "true" {
 		t.Errorf("%v %s", again.Header, again.body)
 	}
 	s.do(t, "POST", "/api/execute", code("9"), asked, key).problem(t, 422)
@@ -206,8 +227,19 @@ func TestIdempotencyKeyOutlivesTheProcess(t *testing.T) {
 func TestIdempotencyKeyOfHooks(t *testing.T) {
 	t.Parallel()
 	count := 0
-	s := kept(t, options{invoke: answering(&count, func(execution.Invocation) execution.Result { return completed(fmt.Sprint(count)) })})
-	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"shared-header","secret":"open to all the senders"}}`), 201)
+	s := kept(
+		t,
+		options{
+			invoke: answering(&count, func(execution.Invocation) execution.Result { return completed(fmt.Sprint(count)) }),
+		},
+	)
+	want(
+		t,
+		s.do(
+			t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"shared-header","secret":"open to all the senders"}}`,
+		),
+		201,
+	)
 	const known, key = "X-Webhook-Secret: open to all the senders", "Idempotency-Key: k"
 	want(t, s.do(t, "POST", "/hooks/f", "{}", known, key), 200, "1")
 	if a := want(t, s.do(t, "POST", "/hooks/f", "{}", known, key), 200, "1"); a.Header.Get("Idempotency-Replayed") != "true" || count != 1 {
@@ -221,7 +253,9 @@ func TestIdempotencyKeyOfHooks(t *testing.T) {
 func TestIdempotencyInFlightAndAfterHangUp(t *testing.T) {
 	t.Parallel()
 	started, release := make(chan struct{}, 1), make(chan struct{})
-	s := serve(t, options{invoke: func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+	s := serve(t, options{invoke: func(
+		ctx context.Context, inv execution.Invocation, onLog func(execution.Log),
+	) (execution.Reply, error) {
 		started <- struct{}{}
 		select {
 		case <-release:
@@ -272,15 +306,19 @@ func TestReuse(t *testing.T) {
 	body := `{"code":"1","input":{"a":1}}`
 	first := s.do(t, "POST", "/api/execute", body, acme).json(t)
 	again := s.do(t, "POST", "/api/execute", body, acme).json(t)
-	if first["cached"] != false || again["cached"] != true || again["result"] != first["result"] || again["id"] == first["id"] || runs.Load() != 1 {
+	if first["cached"] != false || again["cached"] != true || again["result"] != first["result"] ||
+		again["id"] == first["id"] || runs.Load() != 1 {
 		t.Fatalf("%d runs\n%v\n%v", runs.Load(), first, again)
 	}
 	// The one that was answered from memory has a record of its own, which says so.
 	record := s.do(t, "GET", "/api/audit/execution/"+again["id"].(string), "", acme).json(t)
-	if !strings.Contains(strings.Join(strs(record["reasons"]), "\n"), first["id"].(string)) || record["usage"].(map[string]any)["ticks"] != 0.0 || record["resultSha256"] == "" {
+	if !strings.Contains(strings.Join(strs(record["reasons"]), "\n"), first["id"].(string)) ||
+		record["usage"].(map[string]any)["ticks"] != 0.0 || record["resultSha256"] == "" {
 		t.Errorf("%v", record)
 	}
-	if v := s.do(t, "POST", "/api/execute", `{ "input": {"a":1}, "code":"1", "priority":"low"}`, colleague).json(t); v["cached"] != true {
+	if v := s.do(
+		t, "POST", "/api/execute", `{ "input": {"a":1}, "code":"1", "priority":"low"}`, colleague,
+	).json(t); v["cached"] != true {
 		t.Error("the same request in other words was run")
 	}
 	before := runs.Load()

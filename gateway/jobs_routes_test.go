@@ -44,7 +44,9 @@ func TestRespondAsync(t *testing.T) {
 	}
 	want(t, s.ended(t, location), 200, `"id":"`+id+`"`, `"status":"completed"`, `"input":{"n":1}`)
 	want(t, s.do(t, "PUT", "/api/functions/f", code("7")), 201)
-	a = want(t, s.do(t, "POST", "/api/functions/f/invoke", `{"input":2}`, prefer), 202, `"function":{"name":"f","version":1}`)
+	a = want(
+		t, s.do(t, "POST", "/api/functions/f/invoke", `{"input":2}`, prefer), 202, `"function":{"name":"f","version":1}`,
+	)
 	want(t, s.ended(t, a.Header.Get("Location")), 200, `"function":{"name":"f","version":1}`, `"input":2`)
 	a = want(t, s.do(t, "POST", "/api/execute", code("eval('1')"), prefer), 202)
 	want(t, s.ended(t, a.Header.Get("Location")), 200, `"status":"blocked"`)
@@ -101,7 +103,9 @@ func TestAsyncRefuses(t *testing.T) {
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	began := make(chan string, 10)
-	s := kept(t, options{config: gateway.Config{Places: 1}, invoke: func(ctx context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
+	s := kept(t, options{config: gateway.Config{Places: 1}, invoke: func(
+		ctx context.Context, inv execution.Invocation, _ func(execution.Log),
+	) (execution.Reply, error) {
 		began <- inv.ID
 		<-ctx.Done()
 		return execution.Reply{}, ctx.Err()
@@ -120,7 +124,8 @@ func TestCancel(t *testing.T) {
 		want(t, s.do(t, "DELETE", location, ""), 200, `"status":"cancelled"`)
 		want(t, s.do(t, "GET", location, ""), 200, `"status":"cancelled"`)
 		want(t, s.do(t, "DELETE", location, ""), 200, `"status":"cancelled"`)
-		if r, err := s.records.Get(t.Context(), strings.TrimPrefix(location, "/api/result/")); err != nil || r.Status != "cancelled" {
+		if r, err := s.records.Get(t.Context(), strings.TrimPrefix(location, "/api/result/")); err != nil ||
+			r.Status != "cancelled" {
 			t.Errorf("%s: recorded as %q, %v", location, r.Status, err)
 		}
 	}
@@ -176,7 +181,10 @@ func TestCallbackIsAStandardWebhook(t *testing.T) {
 	t.Cleanup(receiver.Close)
 	const own = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	s := kept(t, options{config: gateway.Config{Callbacks: callbacks.Rules{OpenedHosts: []string{"127.0.0.1"}}}})
-	a := want(t, s.do(t, "POST", "/api/execute", `{"code":"1","callback":"`+receiver.URL+`/x"}`, prefer), 202, `"callbackSecret":"whsec_`)
+	a := want(
+		t, s.do(t, "POST", "/api/execute", `{"code":"1","callback":"`+receiver.URL+`/x"}`, prefer), 202,
+		`"callbackSecret":"whsec_`,
+	)
 	given := a.json(t)["callbackSecret"].(string)
 	id := a.json(t)["id"].(string)
 	signer, err := standardwebhooks.NewWebhook(given)
@@ -189,7 +197,8 @@ func TestCallbackIsAStandardWebhook(t *testing.T) {
 		if err := signer.Verify(d.body, d.header); err != nil {
 			t.Errorf("%v: %v", d.header, err)
 		}
-		if !strings.Contains(string(d.body), `"type":"execution.completed"`) || !strings.Contains(string(d.body), `"data":{"id":"`+id) {
+		if !strings.Contains(string(d.body), `"type":"execution.completed"`) ||
+			!strings.Contains(string(d.body), `"data":{"id":"`+id) {
 			t.Errorf("%s", d.body)
 		}
 		ids = append(ids, d.header.Get("webhook-id"))
@@ -197,10 +206,15 @@ func TestCallbackIsAStandardWebhook(t *testing.T) {
 	if len(slices.Compact(ids)) != 1 {
 		t.Errorf("ids %v", ids)
 	}
-	if to := s.told(t, a.Header.Get("Location"), func(to map[string]any) bool { return to["state"] == "delivered" }); to["attempts"] != 2.0 {
+	if to := s.told(
+		t, a.Header.Get("Location"), func(to map[string]any) bool { return to["state"] == "delivered" },
+	); to["attempts"] != 2.0 {
 		t.Error(to)
 	}
-	a = want(t, s.do(t, "POST", "/api/execute", `{"code":"1","callback":{"url":"`+receiver.URL+`","secret":"`+own+`"}}`, prefer), 202)
+	a = want(
+		t, s.do(t, "POST", "/api/execute", `{"code":"1","callback":{"url":"`+receiver.URL+`","secret":"`+own+`"}}`, prefer),
+		202,
+	)
 	if strings.Contains(string(a.body), "callbackSecret") {
 		t.Errorf("%s", a.body)
 	}
@@ -215,11 +229,15 @@ func TestCallbackIsAStandardWebhook(t *testing.T) {
 // A receiver at an address that is not public, and was not opened, is not called.
 func TestCallbackObeysEgress(t *testing.T) {
 	t.Parallel()
-	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the receiver was called") }))
+	receiver := httptest.NewServer(
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the receiver was called") }),
+	)
 	t.Cleanup(receiver.Close)
 	s := kept(t, options{})
 	for _, address := range []string{receiver.URL, "http://169.254.169.254/", "https://[::1]/", "http://10.0.0.1:8080"} {
-		if detail, _ := s.do(t, "POST", "/api/execute", `{"code":"1","callback":"`+address+`"}`, prefer).problem(t, 400); !strings.Contains(detail, "EGRESS_ALLOW") {
+		if detail, _ := s.do(
+			t, "POST", "/api/execute", `{"code":"1","callback":"`+address+`"}`, prefer,
+		).problem(t, 400); !strings.Contains(detail, "EGRESS_ALLOW") {
 			t.Errorf("%s: %s", address, detail)
 		}
 	}
@@ -227,7 +245,8 @@ func TestCallbackObeysEgress(t *testing.T) {
 	name := strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)
 	a := want(t, s.do(t, "POST", "/api/execute", `{"code":"1","callback":"`+name+`"}`, prefer), 202)
 	to := s.told(t, a.Header.Get("Location"), func(to map[string]any) bool { return to["attempts"].(float64) > 0 })
-	if to["state"] != "pending" || to["url"] != name || to["next"] == "" || !strings.Contains(to["problem"].(string), "EGRESS_ALLOW") {
+	if to["state"] != "pending" || to["url"] != name || to["next"] == "" ||
+		!strings.Contains(to["problem"].(string), "EGRESS_ALLOW") {
 		t.Error(to)
 	}
 }

@@ -28,8 +28,12 @@ func TestATokenReadsNothingOfAnotherKind(t *testing.T) {
 	s := kept(t, options{auth: authn.Config{APIKey: apiKey, Keys: hs256(t)}})
 	operator, ann := bearer(apiKey), bearer(token(t, "ann", "", authn.Execute))
 	for name, owner := range map[string]string{"the operator": operator, "ann": ann} {
-		result := want(t, s.do(t, "POST", "/api/execute", code("1"), owner, "Idempotency-Key: one"), 200).json(t)["id"].(string)
-		job := want(t, s.do(t, "POST", "/api/execute", code("2"), owner, prefer, "Idempotency-Key: two"), 202).json(t)["id"].(string)
+		result := want(
+			t, s.do(t, "POST", "/api/execute", code("1"), owner, "Idempotency-Key: one"), 200,
+		).json(t)["id"].(string)
+		job := want(
+			t, s.do(t, "POST", "/api/execute", code("2"), owner, prefer, "Idempotency-Key: two"), 202,
+		).json(t)["id"].(string)
 		s.ended(t, "/api/result/"+job, owner)
 		for sub, impostor := range impostors(t) {
 			for _, id := range []string{result, job} {
@@ -38,7 +42,9 @@ func TestATokenReadsNothingOfAnotherKind(t *testing.T) {
 					t.Errorf("sub %q cancels what %s asked for: %d %s", sub, name, a.StatusCode, a.body)
 				}
 			}
-			if a := want(t, s.do(t, "POST", "/api/execute", code("1"), impostor, "Idempotency-Key: one"), 200); a.json(t)["id"] == result {
+			if a := want(
+				t, s.do(t, "POST", "/api/execute", code("1"), impostor, "Idempotency-Key: one"), 200,
+			); a.json(t)["id"] == result {
 				t.Errorf("sub %q is given the answer of %s by an Idempotency-Key", sub, name)
 			}
 		}
@@ -73,7 +79,9 @@ func TestStateOfOlderVersionsReads(t *testing.T) {
 		body := code("6 * 7")
 		sum := sha256.Sum256([]byte(body))
 		key := "idempotency\x00" + tenant + "\x00" + subject + "\x00/api/execute\x00former"
-		if begun, _, _, err := store.Begin(t.Context(), execution.Key{Name: key}, hex.EncodeToString(sum[:])+" "+id, time.Now(), time.Now().Add(time.Hour)); err != nil || !begun {
+		if begun, _, _, err := store.Begin(
+			t.Context(), execution.Key{Name: key}, hex.EncodeToString(sum[:])+" "+id, time.Now(), time.Now().Add(time.Hour),
+		); err != nil || !begun {
 			t.Fatal(begun, err)
 		}
 		if err := store.Finish(t.Context(), key, []byte(`{"Status":202,"Body":"e30=","Header":{}}`)); err != nil {
@@ -95,7 +103,14 @@ func TestStateOfOlderVersionsReads(t *testing.T) {
 			s.do(t, "GET", "/api/result/"+id, "", impostor).problem(t, 404)
 		}
 	}
-	a := want(t, s.do(t, "POST", "/api/execute", code("6 * 7"), bearer(token(t, "api-key", "", authn.Execute)), "Prefer: respond-async", "Idempotency-Key: former"), 202)
+	a := want(
+		t,
+		s.do(
+			t, "POST", "/api/execute", code("6 * 7"), bearer(token(t, "api-key", "", authn.Execute)), "Prefer: respond-async",
+			"Idempotency-Key: former",
+		),
+		202,
+	)
 	if a.Header.Get("Idempotency-Replayed") != "" {
 		t.Error("a token is answered by the operator's key of an older version")
 	}

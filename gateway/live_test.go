@@ -68,9 +68,14 @@ func (f *followed) until(wanted func(map[string]map[string]any) bool) {
 }
 
 func record(id, tenant, status string, score int) audit.Record {
-	r := audit.Record{ID: id, Time: time.Now().UTC(), Status: status, Policy: "standard", Via: "http", Caller: audit.Caller{Tenant: tenant}, DurationMs: 3}
+	r := audit.Record{
+		ID: id, Time: time.Now().UTC(), Status: status, Policy: "standard", Via: "http", Caller: audit.Caller{Tenant: tenant},
+		DurationMs: 3,
+	}
 	if score > 0 {
-		r.DangerAnalysis = json.RawMessage(`{"score":9,"level":"medium","findings":[{"category":"eval","severity":"high","message":"m","line":2,"column":3,"excerpt":"eval(x)","score":9},{"score":1}]}`)
+		r.DangerAnalysis = json.RawMessage(
+			`{"score":9,"level":"medium","findings":[{"category":"eval","severity":"high","message":"m","line":2,"column":3,"excerpt":"eval(x)","score":9},{"score":1}]}`,
+		)
 	}
 	return r
 }
@@ -79,8 +84,12 @@ func record(id, tenant, status string, score int) audit.Record {
 func TestLive(t *testing.T) {
 	t.Parallel()
 	started, release := make(chan struct{}), make(chan struct{})
-	l := &ledger{added: make(chan audit.Record, 10), records: []audit.Record{record("exec_01AAAAAAAAAA", "default", "timeout", 9)}}
-	s := serve(t, options{records: l, invoke: func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+	l := &ledger{
+		added: make(chan audit.Record, 10), records: []audit.Record{record("exec_01AAAAAAAAAA", "default", "timeout", 9)},
+	}
+	s := serve(t, options{records: l, invoke: func(
+		ctx context.Context, inv execution.Invocation, onLog func(execution.Log),
+	) (execution.Reply, error) {
 		close(started)
 		<-release
 		reply, err := echo(ctx, inv, onLog)
@@ -89,9 +98,11 @@ func TestLive(t *testing.T) {
 	f := s.follow(t, "view=dashboard&window=15m")
 	f.until(func(shown map[string]map[string]any) bool {
 		ended := shown["ended"]
-		return shown["now"] != nil && shown["figures"] != nil && ended != nil && len(ended["executions"].([]any)) == 1 && len(ended["failures"].([]any)) == 1
+		return shown["now"] != nil && shown["figures"] != nil && ended != nil && len(ended["executions"].([]any)) == 1 &&
+			len(ended["failures"].([]any)) == 1
 	})
-	if total := f.shown["figures"]["total"].(map[string]any); total["executions"] != 1.0 || total["byStatus"].(map[string]any)["timeout"] != 1.0 {
+	if total := f.shown["figures"]["total"].(map[string]any); total["executions"] != 1.0 ||
+		total["byStatus"].(map[string]any)["timeout"] != 1.0 {
 		t.Error(total)
 	}
 	done := make(chan answer)
@@ -110,19 +121,27 @@ func TestLive(t *testing.T) {
 
 func TestLiveSecurity(t *testing.T) {
 	t.Parallel()
-	l := &ledger{records: []audit.Record{record("exec_01AAAAAAAAAA", "acme", "completed", 9), record("exec_01BBBBBBBBBB", "globex", "blocked", 9)}}
+	l := &ledger{
+		records: []audit.Record{
+			record("exec_01AAAAAAAAAA", "acme", "completed", 9), record("exec_01BBBBBBBBBB", "globex", "blocked", 9),
+		},
+	}
 	s := serve(t, options{records: l, auth: authn.Config{Keys: hs256(t)}})
 	for _, c := range []struct {
 		scopes, query string
 		threats       int
-	}{{"audit:read", "", 1}, {"audit:read", "&tenant=acme", 1}, {"audit:read:all", "", 2}, {"audit:read:all", "&tenant=globex", 1}} {
+	}{
+		{"audit:read", "", 1}, {"audit:read", "&tenant=acme", 1}, {"audit:read:all", "", 2},
+		{"audit:read:all", "&tenant=globex", 1},
+	} {
 		f := s.follow(t, "view=security"+c.query, bearer(token(t, "someone", "acme", c.scopes)))
 		f.until(func(shown map[string]map[string]any) bool { return shown["pages"] != nil })
 		items := f.shown["threats"]["items"].([]any)
 		if len(items) != c.threats {
 			t.Errorf("%s%s: %v", c.scopes, c.query, items)
 		}
-		if first := items[0].(map[string]any); first["excerpt"] != "eval(x)" || first["column"] != 3.0 || first["findings"] != 2.0 {
+		if first := items[0].(map[string]any); first["excerpt"] != "eval(x)" || first["column"] != 3.0 ||
+			first["findings"] != 2.0 {
 			t.Error(first)
 		}
 		if f.shown["chain"]["state"] != "unsupported" {
@@ -133,7 +152,10 @@ func TestLiveSecurity(t *testing.T) {
 	s.do(t, "GET", "/api/live?view=security&tenant=globex", "", acme).problem(t, 403)
 	s.do(t, "GET", "/api/live?view=security", "", bearer(token(t, "someone", "acme", "execute"))).problem(t, 403)
 	s.do(t, "GET", "/api/live?view=security", "").problem(t, 401)
-	for _, bad := range []string{"", "view=nothing", "view=security&window=1ms", "view=dashboard&status=x", "view=dashboard&x=1", "view=dashboard&policy=" + strings.Repeat("p", 65)} {
+	for _, bad := range []string{
+		"", "view=nothing", "view=security&window=1ms", "view=dashboard&status=x", "view=dashboard&x=1",
+		"view=dashboard&policy=" + strings.Repeat("p", 65),
+	} {
 		s.do(t, "GET", "/api/live?"+bad, "", acme).problem(t, 400)
 	}
 }

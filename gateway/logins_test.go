@@ -114,7 +114,8 @@ func TestASessionIsNotLookedAtEither(t *testing.T) {
 func TestWhatIsNoGuess(t *testing.T) {
 	t.Parallel()
 	for name, headers := range map[string][]string{
-		"no credential": nil, "an expired token": {bearer(forged(t, secret, -time.Hour))}, "an empty credential": {"Authorization: Bearer "},
+		"no credential": nil, "an expired token": {bearer(forged(t, secret, -time.Hour))},
+		"an empty credential": {"Authorization: Bearer "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

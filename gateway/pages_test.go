@@ -35,13 +35,19 @@ func (s *served) login(t *testing.T, token, next string, headers ...string) answ
 	t.Helper()
 	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	form := url.Values{"token": {token}, "next": {next}, "request_token": {secondSecret}}.Encode()
-	return s.do(t, "POST", "/login", form, append([]string{"Content-Type: ", "Content-Type: application/x-www-form-urlencoded"}, headers...)...)
+	return s.do(
+		t, "POST", "/login", form,
+		append([]string{"Content-Type: ", "Content-Type: application/x-www-form-urlencoded"}, headers...)...,
+	)
 }
 
 func (a answer) is(t *testing.T, status int, location string) {
 	t.Helper()
 	if a.StatusCode != status || a.Header.Get("Location") != location {
-		t.Errorf("%s %s: %d to %q, want %d to %q\n%.300s", a.Request.Method, a.Request.URL, a.StatusCode, a.Header.Get("Location"), status, location, a.body)
+		t.Errorf(
+			"%s %s: %d to %q, want %d to %q\n%.300s", a.Request.Method, a.Request.URL, a.StatusCode, a.Header.Get("Location"),
+			status, location, a.body,
+		)
 	}
 }
 
@@ -55,10 +61,14 @@ func TestPagesWithoutCredentials(t *testing.T) {
 		a := s.do(t, "GET", path, "", aPage)
 		a.is(t, 200, "")
 		csp := a.Header.Values("Content-Security-Policy")
-		if len(csp) != 1 || !strings.HasPrefix(csp[0], "default-src 'none'; script-src 'self'; style-src 'self'") || strings.Contains(csp[0], "unsafe") {
+		if len(csp) != 1 || !strings.HasPrefix(csp[0], "default-src 'none'; script-src 'self'; style-src 'self'") ||
+			strings.Contains(csp[0], "unsafe") {
 			t.Errorf("%s: %q", path, csp)
 		}
-		for name, want := range map[string]string{"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-store"} {
+		for name, want := range map[string]string{
+			"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-store",
+		} {
 			if got := a.Header.Get(name); got != want {
 				t.Errorf("%s: %s is %q", path, name, got)
 			}
@@ -68,11 +78,14 @@ func TestPagesWithoutCredentials(t *testing.T) {
 	if a.StatusCode != 200 || a.Header.Get("Content-Type") != "text/css; charset=utf-8" {
 		t.Error(a.Status, a.Header)
 	}
-	if again := s.do(t, "GET", "/assets/base.css", "", "If-None-Match: "+a.Header.Get("Etag")); again.StatusCode != 304 || len(again.body) > 0 {
+	if again := s.do(t, "GET", "/assets/base.css", "", "If-None-Match: "+a.Header.Get("Etag")); again.StatusCode != 304 ||
+		len(again.body) > 0 {
 		t.Error(again.Status)
 	}
 	// Compressed for whoever takes that, and another thing to a cache.
-	for accepted, coding := range map[string]string{"gzip, br": "gzip", "*": "gzip", "identity": "", "br": "", "gzip;q=0": ""} {
+	for accepted, coding := range map[string]string{
+		"gzip, br": "gzip", "*": "gzip", "identity": "", "br": "", "gzip;q=0": "",
+	} {
 		c := s.do(t, "GET", "/assets/base.css", "", "Accept-Encoding: "+accepted)
 		content := c.body
 		if coding == "gzip" {
@@ -84,11 +97,14 @@ func TestPagesWithoutCredentials(t *testing.T) {
 				t.Error(accepted, err)
 			}
 		}
-		if c.Header.Get("Content-Encoding") != coding || c.Header.Get("Vary") != "Accept-Encoding" || !bytes.Equal(content, a.body) ||
+		if c.Header.Get("Content-Encoding") != coding || c.Header.Get("Vary") != "Accept-Encoding" ||
+			!bytes.Equal(content, a.body) ||
 			(coding == "gzip") != strings.HasSuffix(c.Header.Get("Etag"), `-gzip"`) {
 			t.Errorf("%s: %v", accepted, c.Header)
 		}
-		if again := s.do(t, "GET", "/assets/base.css", "", "Accept-Encoding: "+accepted, "If-None-Match: "+c.Header.Get("Etag")); again.StatusCode != 304 {
+		if again := s.do(
+			t, "GET", "/assets/base.css", "", "Accept-Encoding: "+accepted, "If-None-Match: "+c.Header.Get("Etag"),
+		); again.StatusCode != 304 {
 			t.Error(accepted, again.Status)
 		}
 	}
@@ -108,7 +124,8 @@ func TestLogin(t *testing.T) {
 	for _, wrong := range []string{"", "nonsense", apiKey + "x"} {
 		a := s.login(t, wrong, "/security")
 		a.is(t, 401, "")
-		if len(a.Cookies()) > 0 || !strings.Contains(string(a.body), `id="refused"`) || !strings.Contains(string(a.body), `value="/security"`) || wrong != "" && strings.Contains(string(a.body), wrong) {
+		if len(a.Cookies()) > 0 || !strings.Contains(string(a.body), `id="refused"`) ||
+			!strings.Contains(string(a.body), `value="/security"`) || wrong != "" && strings.Contains(string(a.body), wrong) {
 			t.Errorf("%q: %v\n%s", wrong, a.Cookies(), a.body)
 		}
 	}
@@ -117,11 +134,15 @@ func TestLogin(t *testing.T) {
 	s.do(t, "GET", "/dashboard", "", bearer(apiKey)).is(t, 200, "")
 
 	plain := s.login(t, apiKey, "", "Origin: "+s.url).Cookies()[0]
-	if plain.Name != "airlock" || !plain.HttpOnly || plain.SameSite != http.SameSiteStrictMode || plain.Secure || plain.Path != "/" || plain.Expires.IsZero() || strings.Contains(plain.Value, apiKey) {
+	if plain.Name != "airlock" || !plain.HttpOnly || plain.SameSite != http.SameSiteStrictMode || plain.Secure ||
+		plain.Path != "/" || plain.Expires.IsZero() || strings.Contains(plain.Value, apiKey) {
 		t.Errorf("%+v", plain)
 	}
-	secure := s.login(t, apiKey, "", "Sec-Fetch-Site: same-origin", "Origin: https://airlock.example", "Host: airlock.example").Cookies()[0]
-	if secure.Name != "__Host-airlock" || !secure.HttpOnly || secure.SameSite != http.SameSiteStrictMode || !secure.Secure || secure.Domain != "" || secure.Path != "/" {
+	secure := s.login(
+		t, apiKey, "", "Sec-Fetch-Site: same-origin", "Origin: https://airlock.example", "Host: airlock.example",
+	).Cookies()[0]
+	if secure.Name != "__Host-airlock" || !secure.HttpOnly || secure.SameSite != http.SameSiteStrictMode ||
+		!secure.Secure || secure.Domain != "" || secure.Path != "/" {
 		t.Errorf("%+v", secure)
 	}
 }
@@ -143,7 +164,8 @@ func TestSession(t *testing.T) {
 	s := serve(t, options{auth: authn.Config{APIKey: apiKey}})
 	cookie := s.enter(t, apiKey)
 	s.do(t, "GET", "/dashboard", "", aPage, cookie).is(t, 200, "")
-	if who := s.do(t, "GET", "/session", "", cookie, withToken).json(t); who["subject"] != "key:operator" || who["open"] != false || who["audit"] != true {
+	if who := s.do(t, "GET", "/session", "", cookie, withToken).json(t); who["subject"] != "key:operator" ||
+		who["open"] != false || who["audit"] != true {
 		t.Error(who)
 	}
 	for _, c := range []struct {
@@ -203,19 +225,26 @@ func TestStolenCookie(t *testing.T) {
 		{"Cookie: __Host-airlock=" + name}, {"Cookie: airlock=" + secondSecret},
 	}
 	for _, more := range forged {
-		for _, route := range []string{"GET /api/stats", "GET /session", "POST /api/execute", "GET /api/audit/executions", "GET /api/live?view=dashboard", "GET /metrics", "GET /api/functions", "POST /mcp"} {
+		for _, route := range []string{
+			"GET /api/stats", "GET /session", "POST /api/execute", "GET /api/audit/executions", "GET /api/live?view=dashboard",
+			"GET /metrics", "GET /api/functions", "POST /mcp",
+		} {
 			method, path, _ := strings.Cut(route, " ")
 			body := ""
 			if method == "POST" {
 				body = code("1")
 			}
-			if a := s.do(t, method, path, body, append([]string{cookie, "Origin: " + s.url, "Sec-Fetch-Site: same-origin"}, more...)...); a.StatusCode != 401 && a.StatusCode != 403 {
+			if a := s.do(
+				t, method, path, body, append([]string{cookie, "Origin: " + s.url, "Sec-Fetch-Site: same-origin"}, more...)...,
+			); a.StatusCode != 401 && a.StatusCode != 403 {
 				t.Errorf("%s with %v: %d\n%s", route, more, a.StatusCode, a.body)
 			}
 		}
 	}
 	// No page that the cookie opens says the second secret, nor the credential.
-	for _, path := range []string{"/dashboard", "/security", "/playground", "/dashboard/execution/exec_0123456789", "/login"} {
+	for _, path := range []string{
+		"/dashboard", "/security", "/playground", "/dashboard/execution/exec_0123456789", "/login",
+	} {
 		a := s.do(t, "GET", path, "", aPage, cookie, "Sec-Fetch-Site: same-origin")
 		for _, secret := range []string{secondSecret, apiKey} {
 			if strings.Contains(string(a.body)+fmt.Sprint(a.Header), secret) {
@@ -282,12 +311,17 @@ func TestHookIsGivenNoSession(t *testing.T) {
 func TestReportsOfBrowsers(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{auth: authn.Config{APIKey: apiKey}})
-	a := s.do(t, "POST", "/csp-report", `{"csp-report":{"violated-directive":"img-src"}}`, "Content-Type: ", "Content-Type: application/csp-report")
+	a := s.do(
+		t, "POST", "/csp-report", `{"csp-report":{"violated-directive":"img-src"}}`, "Content-Type: ",
+		"Content-Type: application/csp-report",
+	)
 	if a.StatusCode != 204 {
 		t.Error(a.Status)
 	}
 	s.do(t, "POST", "/csp-report", `{}`).problem(t, 400)
-	if text := s.do(t, "GET", "/metrics", "", bearer(apiKey)); !strings.Contains(string(text.body), "\nairlock_csp_reports 1\n") {
+	if text := s.do(t, "GET", "/metrics", "", bearer(apiKey)); !strings.Contains(
+		string(text.body), "\nairlock_csp_reports 1\n",
+	) {
 		t.Error("it is not counted")
 	}
 }

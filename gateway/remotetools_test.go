@@ -14,7 +14,10 @@ type attached struct{}
 
 func (attached) Tools() []execution.Tool {
 	tools := []execution.Tool{
-		{Name: "weather:get-today", Description: "The weather in a city.", InputSchema: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}`)},
+		{
+			Name: "weather:get-today", Description: "The weather in a city.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}`),
+		},
 		{Name: "weather:get_week", Description: "A week of it."},
 	}
 	for n := range 200 {
@@ -36,7 +39,9 @@ func given(t *testing.T, a answer) []string {
 func TestAttachedTools(t *testing.T) {
 	t.Parallel()
 	count := 0
-	s := serve(t, options{auth: tokens(t), attached: attached{}, invoke: answering(&count, func(inv execution.Invocation) execution.Result {
+	s := serve(t, options{auth: tokens(t), attached: attached{}, invoke: answering(&count, func(
+		inv execution.Invocation,
+	) execution.Result {
 		names := []string{}
 		for _, tool := range inv.Request.Tools {
 			names = append(names, tool.Name)
@@ -53,7 +58,10 @@ func TestAttachedTools(t *testing.T) {
 		{`{"files":{"a.js":"weather"},"entry":"a.js"}`, all, "weather:get-today weather:get_week"},
 		{`{"code":"weather.own","context":{"weather":1}}`, all, ""},
 		{`{"code":"weather.mine()","tools":[{"name":"weather:mine","url":"https://example.com"}]}`, all, "weather:mine"},
-		{`{"code":"weather.get_week(), own.x()","tools":[{"name":"own:x","url":"https://example.com"}]}`, few, "own:x weather:get_week"},
+		{
+			`{"code":"weather.get_week(), own.x()","tools":[{"name":"own:x","url":"https://example.com"}]}`, few,
+			"own:x weather:get_week",
+		},
 	} {
 		if got := strings.Join(given(t, s.do(t, "POST", "/api/execute", c.body, c.who)), " "); got != c.want {
 			t.Errorf("%s: %s", c.body, got)
@@ -64,11 +72,14 @@ func TestAttachedTools(t *testing.T) {
 	if len(names) != execution.MaxTools || names[0] != "files:op199" {
 		t.Errorf("%d: %v", len(names), names[:3])
 	}
-	if a := want(t, s.do(t, "GET", "/api/tools.d.ts", "", few), 200, "get_week", "declare const weather"); strings.Contains(string(a.body), "get_today") {
+	if a := want(
+		t, s.do(t, "GET", "/api/tools.d.ts", "", few), 200, "get_week", "declare const weather",
+	); strings.Contains(string(a.body), "get_today") {
 		t.Errorf("%s", a.body)
 	}
 	for query, items := range map[string]string{
-		"?query=weather+city": "weather:get-today weather:get_week", "?query=week": "weather:get_week", "?namespace=weather": "weather:get-today weather:get_week",
+		"?query=weather+city": "weather:get-today weather:get_week", "?query=week": "weather:get_week",
+		"?namespace=weather":                  "weather:get-today weather:get_week",
 		"?query=op01&namespace=files&limit=2": "files:op010 files:op011", "?query=zebra": "",
 	} {
 		var found struct {

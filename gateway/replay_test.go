@@ -23,32 +23,44 @@ func TestReplay(t *testing.T) {
 	odd.ID, odd.Limit = "exec_01EEEEEEEEEE", "odd"
 	bare := record("exec_01FFFFFFFFFF", "acme", "completed", 0)
 	l := &ledger{records: []audit.Record{good, changed, blocked, reused, odd, bare}}
-	s := serve(t, options{records: l, auth: authn.Config{Keys: hs256(t)}, invoke: func(_ context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
+	s := serve(t, options{records: l, auth: authn.Config{Keys: hs256(t)}, invoke: func(
+		_ context.Context, inv execution.Invocation, _ func(execution.Log),
+	) (execution.Reply, error) {
 		var of audit.Record
 		if err := json.Unmarshal(inv.Replay, &of); err != nil || of.Caller.Tenant != "acme" {
 			t.Errorf("%v: %s", err, inv.Replay)
 		}
 		if of.Limit == "odd" {
-			return execution.Reply{}, &execution.Error{Code: execution.InvalidRequest, Field: "replay", Message: "its journal was cut"}
+			return execution.Reply{}, &execution.Error{
+				Code: execution.InvalidRequest, Field: "replay", Message: "its journal was cut",
+			}
 		}
-		return execution.Reply{Recorded: true, Result: execution.Result{ID: inv.ID, Status: execution.Completed, Usage: execution.Usage{Ticks: 7}}}, nil
+		return execution.Reply{
+			Recorded: true, Result: execution.Result{ID: inv.ID, Status: execution.Completed, Usage: execution.Usage{Ticks: 7}},
+		}, nil
 	}})
 	who := bearer(token(t, "someone", "acme", "audit:read execute"))
 	path := func(id string) string { return "/api/audit/execution/" + id + "/replay" }
 	v := s.do(t, "POST", path(good.ID), "", who).json(t)
-	if v["same"] != true || len(v["differences"].([]any)) != 0 || v["id"] != good.ID || v["result"].(map[string]any)["status"] != "completed" {
+	if v["same"] != true || len(v["differences"].([]any)) != 0 || v["id"] != good.ID ||
+		v["result"].(map[string]any)["status"] != "completed" {
 		t.Error(v)
 	}
 	v = s.do(t, "POST", path(changed.ID), "", who).json(t)
 	if d, _ := v["differences"].([]any); v["same"] != false || len(d) != 1 || d[0] != "ticks: 8 then, 7 now" {
 		t.Error(v)
 	}
-	for id, says := range map[string]string{blocked.ID: "nothing ran", reused.ID: good.ID, odd.ID: "its journal was cut", bare.ID: "AUDIT_CODE=keep"} {
-		if detail, code := s.do(t, "POST", path(id), "", who).problem(t, 409); code != "not_replayable" || !strings.Contains(detail, says) {
+	for id, says := range map[string]string{
+		blocked.ID: "nothing ran", reused.ID: good.ID, odd.ID: "its journal was cut", bare.ID: "AUDIT_CODE=keep",
+	} {
+		if detail, code := s.do(t, "POST", path(id), "", who).problem(t, 409); code != "not_replayable" ||
+			!strings.Contains(detail, says) {
 			t.Errorf("%s: %s, %s", id, code, detail)
 		}
 	}
-	first, again := s.do(t, "POST", path(good.ID), "", who, "Idempotency-Key: k"), s.do(t, "POST", path(good.ID), "", who, "Idempotency-Key: k")
+	first, again := s.do(t, "POST", path(good.ID), "", who, "Idempotency-Key: k"), s.do(
+		t, "POST", path(good.ID), "", who, "Idempotency-Key: k",
+	)
 	if again.Header.Get("Idempotency-Replayed") != "true" || string(first.body) != string(again.body) {
 		t.Errorf("%s\n%s", first.body, again.body)
 	}

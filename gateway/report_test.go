@@ -16,7 +16,8 @@ func TestReport(t *testing.T) {
 	path := "/api/reports/execution/" + id
 	a := s.do(t, "GET", path, "")
 	v := a.json(t)
-	if v["id"] != id || v["status"] != "blocked" || v["threat"].(map[string]any)["category"] != "code_injection" || v["execution"].(map[string]any)["id"] != id {
+	if v["id"] != id || v["status"] != "blocked" || v["threat"].(map[string]any)["category"] != "code_injection" ||
+		v["execution"].(map[string]any)["id"] != id {
 		t.Errorf("%v", v)
 	}
 	if got := a.Header.Get("Content-Disposition"); got != `attachment; filename="`+id+`.json"` {
@@ -26,7 +27,8 @@ func TestReport(t *testing.T) {
 	if a.StatusCode != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/csv") {
 		t.Fatalf("%d %s", a.StatusCode, a.Header.Get("Content-Type"))
 	}
-	if got := cells(t, a.body); got["id"] != id || got["execution.id"] != id || got["threat.category"] != "code_injection" || got["execution.custody.0.step"] != "received" {
+	if got := cells(t, a.body); got["id"] != id || got["execution.id"] != id ||
+		got["threat.category"] != "code_injection" || got["execution.custody.0.step"] != "received" {
 		t.Errorf("%v", got)
 	}
 	s.do(t, "GET", path+"?format=xml", "").problem(t, 400)
@@ -59,14 +61,18 @@ func TestReportIsInert(t *testing.T) {
 	t.Parallel()
 	for _, evil := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "a\",=1", "a\r\n=1,=2", "＝1+1", "＋1", "－1", "＠SUM(A1)",
 		"−1", " =1", "\u00a0=1", "\ufeff=1", "\u200b@x", "\x00=1", " plain", "'=1"} {
-		r := audit.Record{ID: "exec_" + strings.Repeat("0", 26), Time: time.Now(), Error: evil, Reasons: []string{evil}, Request: []byte(`{"=x":"-y"}`)}
+		r := audit.Record{
+			ID: "exec_" + strings.Repeat("0", 26), Time: time.Now(), Error: evil, Reasons: []string{evil},
+			Request: []byte(`{"=x":"-y"}`),
+		}
 		fresh := serve(t, options{records: &ledger{added: make(chan audit.Record, 1)}})
 		if err := fresh.records.Append(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 		got := cells(t, fresh.do(t, "GET", "/api/reports/execution/"+r.ID+"?format=csv", "").body)
 		want := evil
-		if strings.ContainsAny(evil[:1], "=+-@\t\r\n") || strings.ContainsAny(evil, "＝＋－＠−\u00a0\ufeff\u200b\x00") || evil == " =1" {
+		if strings.ContainsAny(evil[:1], "=+-@\t\r\n") || strings.ContainsAny(evil, "＝＋－＠−\u00a0\ufeff\u200b\x00") ||
+			evil == " =1" {
 			want = "'" + evil
 		}
 		// A CSV reader makes \n of \r\n.

@@ -168,7 +168,8 @@ func hash(b []byte) string {
 // sampleOf returns what the meter counts of a result.
 func sampleOf(result execution.Result) meter.Sample {
 	s := meter.Sample{
-		Status: string(result.Status), Policy: result.Policy, Engine: result.Engine, EngineBuild: result.EngineBuild, Cached: result.Cached,
+		Status: string(result.Status), Policy: result.Policy, Engine: result.Engine, EngineBuild: result.EngineBuild,
+		Cached:     result.Cached,
 		DurationMs: result.DurationMs,
 	}
 	if result.Limit != nil {

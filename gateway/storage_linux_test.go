@@ -37,7 +37,8 @@ func TestFullDisk(t *testing.T) {
 	if a := s.do(t, "PUT", "/api/functions/f", `{"code":"1"}`); a.StatusCode != 201 {
 		t.Fatalf("%d %s", a.StatusCode, a.body)
 	}
-	if err := store.Prune(t.Context(), time.Now(), time.Now().Add(-time.Hour)); err != nil { // the journal has no room of its own
+	// the journal has no room of its own
+	if err := store.Prune(t.Context(), time.Now(), time.Now().Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	disk.Fill()
@@ -46,7 +47,9 @@ func TestFullDisk(t *testing.T) {
 		{"DELETE", "/api/functions/f", "", "X: y"},
 		{"POST", "/api/execute", code, "Prefer: respond-async"},
 	} {
-		if _, code := s.do(t, c.method, c.path, c.body, c.header).problem(t, http.StatusInsufficientStorage); code != "store_full" {
+		if _, code := s.do(t, c.method, c.path, c.body, c.header).problem(
+			t, http.StatusInsufficientStorage,
+		); code != "store_full" {
 			t.Errorf("%s %s: %s", c.method, c.path, code)
 		}
 	}
@@ -54,7 +57,9 @@ func TestFullDisk(t *testing.T) {
 	if detail, _ := s.do(t, "GET", "/readyz", "").problem(t, 503); !strings.Contains(detail, "store_full") {
 		t.Errorf("readyz: %s", detail)
 	}
-	for _, c := range []struct{ method, path, body string }{{"POST", "/api/execute", `{"code":"1"}`}, {"GET", "/api/functions/f", ""}, {"GET", "/healthz", ""}} {
+	for _, c := range []struct{ method, path, body string }{
+		{"POST", "/api/execute", `{"code":"1"}`}, {"GET", "/api/functions/f", ""}, {"GET", "/healthz", ""},
+	} {
 		if a := s.do(t, c.method, c.path, c.body); a.StatusCode != 200 {
 			t.Errorf("%s %s: %d %s", c.method, c.path, a.StatusCode, a.body)
 		}
@@ -88,12 +93,15 @@ func TestStorageQuota(t *testing.T) {
 		t.Fatalf("%d %s", a.StatusCode, a.body)
 	}
 	detail, problem := s.do(t, "PUT", "/api/functions/g", code).problem(t, 507)
-	if problem != "storage_quota" || !strings.Contains(detail, `"functions" is used up: 4`) || !strings.Contains(detail, "of 65536 bytes") || !strings.Contains(detail, "delete some") {
+	if problem != "storage_quota" || !strings.Contains(detail, `"functions" is used up: 4`) ||
+		!strings.Contains(detail, "of 65536 bytes") || !strings.Contains(detail, "delete some") {
 		t.Errorf("%s %s", problem, detail)
 	}
 	var refused answer
 	for n := range 100 {
-		if refused = s.do(t, "POST", "/api/execute", `{"code":"1"}`, "Prefer: respond-async", fmt.Sprint("Idempotency-Key: k", n)); refused.StatusCode != 202 {
+		if refused = s.do(
+			t, "POST", "/api/execute", `{"code":"1"}`, "Prefer: respond-async", fmt.Sprint("Idempotency-Key: k", n),
+		); refused.StatusCode != 202 {
 			break
 		}
 	}
@@ -102,7 +110,10 @@ func TestStorageQuota(t *testing.T) {
 		t.Errorf("%s %s", problem, detail)
 	}
 	metrics := string(s.do(t, "GET", "/metrics", "").body)
-	for _, want := range []string{`airlock_state_bytes{quota="functions"} 4`, `airlock_state_tenant_bytes{quota="keys",tenant="default"} `, `airlock_state_items{quota="functions"} 2`} {
+	for _, want := range []string{
+		`airlock_state_bytes{quota="functions"} 4`, `airlock_state_tenant_bytes{quota="keys",tenant="default"} `,
+		`airlock_state_items{quota="functions"} 2`,
+	} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("%s is not among the metrics", want)
 		}
@@ -132,18 +143,26 @@ func TestFaultsOfTheStore(t *testing.T) {
 		status int
 		code   string
 	}{
-		{execution.StoreFull, 507, "store_full"}, {execution.StoreBusy, 503, "store_busy"}, {execution.StoreCorrupt, 503, "store_corrupt"},
+		{execution.StoreFull, 507, "store_full"}, {execution.StoreBusy, 503, "store_busy"},
+		{execution.StoreCorrupt, 503, "store_corrupt"},
 		{execution.StoreReadOnly, 503, "store_read_only"}, {execution.StoreLost, 503, "store_lost"},
 	} {
 		t.Run(string(c.fault), func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, options{state: faulty{unworked{opened(t)}, &execution.StoreError{Fault: c.fault, Err: errors.New("/secret/path")}}})
-			for _, a := range []answer{s.do(t, "GET", "/api/functions/f", ""), s.do(t, "POST", "/api/execute", `{"code":"1"}`, "Prefer: respond-async")} {
-				if _, code := a.problem(t, c.status); code != c.code || strings.Contains(string(a.body), "secret") || (a.Header.Get("Retry-After") != "") != (c.status == 503) {
+			s := serve(
+				t,
+				options{state: faulty{unworked{opened(t)}, &execution.StoreError{Fault: c.fault, Err: errors.New("/secret/path")}}},
+			)
+			for _, a := range []answer{
+				s.do(t, "GET", "/api/functions/f", ""), s.do(t, "POST", "/api/execute", `{"code":"1"}`, "Prefer: respond-async"),
+			} {
+				if _, code := a.problem(t, c.status); code != c.code || strings.Contains(string(a.body), "secret") ||
+					(a.Header.Get("Retry-After") != "") != (c.status == 503) {
 					t.Errorf("%s, %v: %s", code, a.Header, a.body)
 				}
 			}
-			if detail, code := s.do(t, "GET", "/readyz", "").problem(t, 503); code != "not_ready" || !strings.Contains(detail, c.code) {
+			if detail, code := s.do(t, "GET", "/readyz", "").problem(t, 503); code != "not_ready" ||
+				!strings.Contains(detail, c.code) {
 				t.Errorf("readyz: %s %s", code, detail)
 			}
 		})

@@ -71,12 +71,16 @@ func open(t *testing.T, ctx context.Context, s *served, body string) *http.Respo
 func TestStreamArrivesWhileTheGuestRuns(t *testing.T) {
 	t.Parallel()
 	next := make(chan struct{})
-	s := serve(t, options{invoke: func(_ context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+	s := serve(t, options{invoke: func(
+		_ context.Context, inv execution.Invocation, onLog func(execution.Log),
+	) (execution.Reply, error) {
 		for i, level := range []string{"log", "warn"} {
 			onLog(execution.Log{Level: level, Message: fmt.Sprint("line ", i)})
 			<-next
 		}
-		return execution.Reply{Recorded: true, Result: execution.Result{ID: inv.ID, Status: execution.Completed, Result: json.RawMessage("7")}}, nil
+		return execution.Reply{
+			Recorded: true, Result: execution.Result{ID: inv.ID, Status: execution.Completed, Result: json.RawMessage("7")},
+		}, nil
 	}})
 	res := open(t, t.Context(), s, code("1"))
 	r := bufio.NewReader(res.Body)
@@ -118,7 +122,9 @@ func TestStreamRefusals(t *testing.T) {
 	if len(blocked) != 1 || blocked[0].name != "complete" || !strings.Contains(blocked[0].data, `"status":"blocked"`) {
 		t.Errorf("%+v", blocked)
 	}
-	down := serve(t, options{invoke: func(_ context.Context, _ execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+	down := serve(t, options{invoke: func(
+		_ context.Context, _ execution.Invocation, onLog func(execution.Log),
+	) (execution.Reply, error) {
 		return execution.Reply{}, &execution.Error{Code: execution.Unavailable, Message: "no function"}
 	}})
 	failed := all(t, down.do(t, "POST", "/api/execute/stream", code("1")))
@@ -213,7 +219,8 @@ func TestStreamCancel(t *testing.T) {
 	if a := s.do(t, "DELETE", path, "", bob); a.StatusCode < 400 {
 		t.Errorf("a stranger: %d %s", a.StatusCode, a.body)
 	}
-	if a := s.do(t, "DELETE", path, "", alice); a.StatusCode != 202 || !strings.Contains(string(a.body), `"status":"running"`) {
+	if a := s.do(t, "DELETE", path, "", alice); a.StatusCode != 202 ||
+		!strings.Contains(string(a.body), `"status":"running"`) {
 		t.Errorf("%d %s", a.StatusCode, a.body)
 	}
 	rest := events(t, body, 2)
@@ -256,7 +263,8 @@ func TestStreamIsItsCallersOwn(t *testing.T) {
 	a := s.do(t, "POST", "/api/execute/stream", code("1"), alice)
 	last := "Last-Event-ID: " + a.Header.Get("X-Execution-Id") + ":1"
 	s.do(t, "POST", "/api/execute/stream", "", last, bob).problem(t, 404)
-	if rest := all(t, s.do(t, "POST", "/api/execute/stream", "", last, alice)); len(rest) != 1 || rest[0].name != "complete" {
+	if rest := all(t, s.do(t, "POST", "/api/execute/stream", "", last, alice)); len(rest) != 1 ||
+		rest[0].name != "complete" {
 		t.Errorf("%+v", rest)
 	}
 	s.do(t, "POST", "/api/execute/stream", code("1")).problem(t, 401)
@@ -268,8 +276,12 @@ func TestStreamKeepsItsConnection(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{})
 	const head = " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 12\r\n"
-	got := exchange(t, s.addr, "POST /api/execute/stream"+head+"\r\n"+code("1")+"POST /api/execute"+head+"Connection: close\r\n\r\n"+code("1"))
-	if n := len(statusLine.FindAllString(got, -1)); n != 2 || !strings.Contains(got, "event: complete") || strings.Count(got, `"status":"completed"`) != 2 {
+	got := exchange(
+		t, s.addr,
+		"POST /api/execute/stream"+head+"\r\n"+code("1")+"POST /api/execute"+head+"Connection: close\r\n\r\n"+code("1"),
+	)
+	if n := len(statusLine.FindAllString(got, -1)); n != 2 || !strings.Contains(got, "event: complete") ||
+		strings.Count(got, `"status":"completed"`) != 2 {
 		t.Errorf("%d answers:\n%s", n, got)
 	}
 }

@@ -34,7 +34,9 @@ type function struct {
 	ready  error
 }
 
-func (f *function) Invoke(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+func (f *function) Invoke(
+	ctx context.Context, inv execution.Invocation, onLog func(execution.Log),
+) (execution.Reply, error) {
 	return f.invoke(ctx, inv, onLog)
 }
 
@@ -46,7 +48,8 @@ func echo(_ context.Context, inv execution.Invocation, onLog func(execution.Log)
 		onLog(execution.Log{Level: "log", Message: "hello"})
 	}
 	return execution.Reply{Recorded: true, Result: execution.Result{
-		ID: inv.ID, Status: execution.Completed, Result: inv.Request.Input, Engine: "quickjs", Policy: "standard", Output: "hello\n",
+		ID: inv.ID, Status: execution.Completed, Result: inv.Request.Input, Engine: "quickjs", Policy: "standard",
+		Output: "hello\n",
 	}}, nil
 }
 
@@ -113,7 +116,8 @@ func (l *ledger) List(_ context.Context, q audit.Query) (audit.Page, error) {
 			passed = r.ID == q.Cursor
 			continue
 		}
-		if (q.Status != "" && r.Status != q.Status) || (q.Policy != "" && r.Policy != q.Policy) || (q.Tenant != "" && r.Caller.Tenant != q.Tenant) ||
+		if (q.Status != "" && r.Status != q.Status) || (q.Policy != "" && r.Policy != q.Policy) ||
+			(q.Tenant != "" && r.Caller.Tenant != q.Tenant) ||
 			(!q.Since.IsZero() && r.Time.Before(q.Since)) || (!q.Until.IsZero() && !r.Time.Before(q.Until)) {
 			continue
 		}
@@ -192,14 +196,17 @@ func serve(t testing.TB, o options) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	logins, err := ratelimit.NewLogins(ratelimit.LoginsConfig{Tally: limiter, Window: time.Minute, Most: o.max, Now: time.Now})
+	logins, err := ratelimit.NewLogins(
+		ratelimit.LoginsConfig{Tally: limiter, Window: time.Minute, Most: o.max, Now: time.Now},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, err := gateway.New(o.config, gateway.Deps{
 		Invoker: &function{o.invoke, o.ready}, Records: o.store, Policy: o.policy, Reader: o.reader, Auth: auth,
 		Limits: access.Limits{Limiter: limiter, Logins: logins, Quotas: o.quotas},
-		State:  o.state, RemoteTools: o.attached, Health: o.health, Logger: o.log, Now: time.Now, NewID: func() string { return "exec_" + ulid.Make().String() },
+		State:  o.state, RemoteTools: o.attached, Health: o.health, Logger: o.log, Now: time.Now,
+		NewID: func() string { return "exec_" + ulid.Make().String() },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +229,10 @@ func serve(t testing.TB, o options) *served {
 			t.Error(err)
 		}
 	})
-	return &served{Server: s, url: "http://" + l.Addr().String(), addr: l.Addr().String(), records: o.records, client: &http.Client{Transport: transport}}
+	return &served{
+		Server: s, url: "http://" + l.Addr().String(), addr: l.Addr().String(), records: o.records,
+		client: &http.Client{Transport: transport},
+	}
 }
 
 // answer is a response that was read to its end.
@@ -297,7 +307,8 @@ func checkProblem(t testing.TB, body []byte, status int) (detail, code string) {
 	if err := json.Unmarshal(body, &doc); err != nil {
 		t.Fatalf("%v\n%s", err, body)
 	}
-	if doc.Type == "" || doc.Title == "" || doc.Status != status || doc.Detail == "" || doc.Error != doc.Detail || doc.Code == "" || doc.RequestID == "" {
+	if doc.Type == "" || doc.Title == "" || doc.Status != status || doc.Detail == "" || doc.Error != doc.Detail ||
+		doc.Code == "" || doc.RequestID == "" {
 		t.Errorf("incomplete problem: %s", body)
 	}
 	for _, internal := range []string{".go:", "goroutine", "fasthttp", "runtime error", "/work/", "jsontext"} {

@@ -66,7 +66,9 @@ func setTrace(c *fiber.Ctx, at trace.SpanContext) {
 
 // contextOf returns the trace context of two header fields. An invalid one is empty.
 func contextOf(parent, state string) context.Context {
-	return propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{traceParent: parent, "tracestate": state})
+	return propagation.TraceContext{}.Extract(
+		context.Background(), propagation.MapCarrier{traceParent: parent, "tracestate": state},
+	)
 }
 
 func traceParentOf(at trace.SpanContext) string {

@@ -27,7 +27,9 @@ func TestTraceContext(t *testing.T) {
 	t.Parallel()
 	const valid = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	got := make(chan string, 1)
-	s := kept(t, options{invoke: func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+	s := kept(t, options{invoke: func(
+		ctx context.Context, inv execution.Invocation, onLog func(execution.Log),
+	) (execution.Reply, error) {
 		got <- inv.TraceParent
 		return echo(ctx, inv, onLog)
 	}})
@@ -47,7 +49,9 @@ func TestTraceContext(t *testing.T) {
 			t.Errorf("%q: %d, answered with %q, want %q", c.given, a.StatusCode, a.Header.Get("Traceparent"), c.want)
 		}
 	}
-	a := s.do(t, "POST", "/api/execute", code("1"), "Cache-Control: no-store", "Traceparent: "+valid, "Traceparent: "+valid)
+	a := s.do(
+		t, "POST", "/api/execute", code("1"), "Cache-Control: no-store", "Traceparent: "+valid, "Traceparent: "+valid,
+	)
 	if a.StatusCode != 200 || <-got != "" {
 		t.Error("two trace contexts are taken for one")
 	}
@@ -69,7 +73,9 @@ func TestTraceContext(t *testing.T) {
 	}
 	s.client.Transport = tracing{s.client.Transport, valid}
 	session := s.agent(t, "", "", nil)
-	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "execute_code", Arguments: map[string]any{"code": "2"}}); err != nil || <-got != valid {
+	if _, err := session.CallTool(
+		t.Context(), &sdk.CallToolParams{Name: "execute_code", Arguments: map[string]any{"code": "2"}},
+	); err != nil || <-got != valid {
 		t.Errorf("a tool call loses its trace: %v", err)
 	}
 }

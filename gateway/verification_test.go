@@ -59,7 +59,9 @@ func TestVerification(t *testing.T) {
 	}
 	s.do(t, "POST", path, "", all)
 	p.outcomes <- func() (audit.Report, error) { return audit.Report{Problems: []audit.Problem{problem}}, nil }
-	s.follow(t, "view=security", all).until(func(shown map[string]map[string]any) bool { return shown["chain"]["state"] == "broken" })
+	s.follow(t, "view=security", all).until(
+		func(shown map[string]map[string]any) bool { return shown["chain"]["state"] == "broken" },
+	)
 	if v := state(all); len(v["problems"].([]any)) != 1 || v["problemCount"] != 1.0 {
 		t.Error(v)
 	}

@@ -51,7 +51,8 @@ func MissingScope(scope string) error {
 func ForeignOrigin() error {
 	return &Problem{
 		Status: 403, Code: "foreign_origin",
-		Detail: "this request comes from a web page of another origin; list the origin in CORS_ORIGINS, or configure a credential",
+		Detail: "this request comes from a web page of another origin; list the origin in CORS_ORIGINS, or configure a " +
+			"credential",
 	}
 }
 

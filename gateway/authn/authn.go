@@ -93,7 +93,9 @@ func (a *Authenticator) Authenticate(authorization, apiKey string) (Identity, er
 	}
 	if authorization == "" {
 		if apiKey == "" {
-			return Identity{}, &Refusal{Absent: true, Reason: "credentials are required: send Authorization: Bearer <token or API key>"}
+			return Identity{}, &Refusal{
+				Absent: true, Reason: "credentials are required: send Authorization: Bearer <token or API key>",
+			}
 		}
 		if a.isAPIKey(apiKey) {
 			return Operator(), nil

@@ -54,7 +54,9 @@ func sign(t testing.TB, method jwt.SigningMethod, key any, header, claims map[st
 }
 
 func good() map[string]any {
-	return map[string]any{"sub": "alice", "exp": now.Add(time.Hour).Unix(), "scope": "execute audit:read", "tenant": "acme"}
+	return map[string]any{
+		"sub": "alice", "exp": now.Add(time.Hour).Unix(), "scope": "execute audit:read", "tenant": "acme",
+	}
 }
 
 func with(name string, value any) map[string]any {
@@ -90,7 +92,8 @@ func TestEveryAlgorithm(t *testing.T) {
 		for j, other := range cases {
 			a := must[*authn.Authenticator](t)(authn.New(authn.Config{Keys: []authn.Key{other.verify}, Now: clock}))
 			id, err := a.Authenticate("Bearer "+token, "")
-			if i == j && (err != nil || id.Subject != "jwt:/alice" || id.Tenant != "acme" || !id.May("execute") || id.May("priority")) {
+			if i == j &&
+				(err != nil || id.Subject != "jwt:/alice" || id.Tenant != "acme" || !id.May("execute") || id.May("priority")) {
 				t.Errorf("%s under its own key: %+v, %v", c.method.Alg(), id, err)
 			}
 			if i != j && err == nil {
@@ -122,7 +125,9 @@ func TestEveryAlgorithm(t *testing.T) {
 	if _, err := a.Authenticate("Bearer "+sign(t, jwt.SigningMethodPS256, rsaKey, nil, good()), ""); err == nil {
 		t.Error("PS256 passed under a key for RS256")
 	}
-	if _, err := a.Authenticate("Bearer "+sign(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, nil, good()), ""); err == nil {
+	if _, err := a.Authenticate(
+		"Bearer "+sign(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, nil, good()), "",
+	); err == nil {
 		t.Error("alg none passed")
 	}
 }
@@ -146,7 +151,8 @@ func TestTokensRefused(t *testing.T) {
 		return sign(t, jwt.SigningMethodHS256, []byte(secret), header, claims)
 	}
 	raw := func(header, payload string) string {
-		text := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." + base64.RawURLEncoding.EncodeToString([]byte(payload))
+		text := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." +
+			base64.RawURLEncoding.EncodeToString([]byte(payload))
 		sig := must[[]byte](t)(jwt.SigningMethodHS256.Sign(text, []byte(secret)))
 		return text + "." + base64.RawURLEncoding.EncodeToString(sig)
 	}
@@ -154,7 +160,9 @@ func TestTokensRefused(t *testing.T) {
 	if _, err := a.Authenticate("Bearer "+fine, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Authenticate("Bearer "+hs(map[string]any{"typ": "at+jwt"}, base("aud", []string{"x", "airlock"})), ""); err != nil {
+	if _, err := a.Authenticate(
+		"Bearer "+hs(map[string]any{"typ": "at+jwt"}, base("aud", []string{"x", "airlock"})), "",
+	); err != nil {
 		t.Fatal(err)
 	}
 	payload := `{"sub":"a","exp":4000000000,"iss":"https://issuer.example","aud":"airlock","scope":"execute"}`
@@ -162,52 +170,63 @@ func TestTokensRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	cases := map[string]struct{ token, says string }{
-		"no exp":               {hs(nil, base("exp", nil)), "lacks"},
-		"expired":              {hs(nil, base("exp", now.Add(-time.Second).Unix())), "expired"},
-		"expires now":          {hs(nil, base("exp", now.Unix())), "expired"},
-		"exp is text":          {hs(nil, base("exp", "4000000000")), "not valid"},
-		"exp in upper case":    {raw(`{"alg":"HS256"}`, strings.Replace(payload, `"exp"`, `"EXP"`, 1)), "lacks"},
-		"not yet":              {hs(nil, base("nbf", now.Add(time.Minute).Unix())), "not valid yet"},
-		"from the future":      {hs(nil, base("iat", now.Add(time.Minute).Unix())), "not valid yet"},
-		"other issuer":         {hs(nil, base("iss", "https://evil.example")), "iss"},
-		"no issuer":            {hs(nil, base("iss", nil)), "lacks"},
-		"other audience":       {hs(nil, base("aud", "other")), "aud"},
-		"no audience":          {hs(nil, base("aud", nil)), "lacks"},
-		"sub is a number":      {hs(nil, base("sub", 7)), "sub"},
-		"sub with a newline":   {hs(nil, base("sub", "a\nb")), "sub"},
-		"tenant is an object":  {hs(nil, base("tenant", map[string]any{})), "tenant"},
-		"tenant with a space":  {hs(nil, base("tenant", "a b")), "tenant"},
-		"scope is an array":    {hs(nil, base("scope", []string{"execute"})), "scope"},
-		"scp is a number":      {hs(nil, base("scp", 1)), "scp"},
-		"scp holds a number":   {hs(nil, base("scp", []any{1})), "scp"},
-		"a scope without end":  {hs(nil, base("scope", strings.Repeat("x", 300))), "scopes"},
-		"crit":                 {hs(map[string]any{"crit": []string{"exp"}}, base("", nil)), "crit"},
-		"b64":                  {hs(map[string]any{"b64": false}, base("", nil)), "b64"},
-		"zip":                  {hs(map[string]any{"zip": "DEF"}, base("", nil)), "zip"},
-		"typ":                  {hs(map[string]any{"typ": "dpop+jwt"}, base("", nil)), "typ"},
-		"typ is a number":      {hs(map[string]any{"typ": 1}, base("", nil)), "malformed"},
-		"wrong secret":         {sign(t, jwt.SigningMethodHS256, []byte(strings.Repeat("x", 32)), nil, base("", nil)), "signature"},
-		"alg none by hand":     {base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." + strings.Split(fine, ".")[1] + ".", "algorithm"},
-		"alg in lower case":    {raw(`{"alg":"hs256"}`, payload), "algorithm"},
-		"alg missing":          {raw(`{}`, payload), "malformed"},
-		"alg is an array":      {raw(`{"alg":["HS256"]}`, payload), "malformed"},
-		"alg twice":            {raw(`{"alg":"none","alg":"HS256"}`, payload), "duplicate"},
-		"claim twice":          {raw(`{"alg":"HS256"}`, strings.Replace(payload, `"sub":"a"`, `"sub":"a","sub":"admin"`, 1)), "duplicate"},
-		"claim twice, escaped": {raw(`{"alg":"HS256"}`, strings.Replace(payload, `"sub":"a"`, `"sub":"a","s\u0075b":"admin"`, 1)), "duplicate"},
-		"deep duplicate":       {raw(`{"alg":"HS256"}`, strings.Replace(payload, `"sub":"a"`, `"sub":"a","x":{"y":1,"y":2}`, 1)), "duplicate"},
-		"payload is an array":  {raw(`{"alg":"HS256"}`, `[]`), "malformed"},
-		"payload is null":      {raw(`{"alg":"HS256"}`, `null`), "malformed"},
-		"broken UTF-8":         {raw(`{"alg":"HS256"}`, "{\"sub\":\"\xff\",\"exp\":4000000000}"), "malformed"},
-		"trailing bytes":       {raw(`{"alg":"HS256"}`, payload+"x"), "malformed"},
-		"signature padded":     {fine + "=", "not valid"},
-		"header padded":        {strings.Replace(fine, ".", "=.", 1), "malformed"},
-		"no signature":         {fine[:strings.LastIndex(fine, ".")+1], "signature"},
-		"two parts":            {strings.Join(strings.Split(fine, ".")[:2], "."), "malformed"},
-		"four parts":           {fine + ".x", "malformed"},
-		"empty parts":          {"..", "malformed"},
-		"not a token":          {"hello", "malformed"},
-		"too long":             {fine + strings.Repeat("A", 9000), "too long"},
-		"a space inside":       {strings.Replace(fine, ".", ". ", 1), "malformed"},
+		"no exp":              {hs(nil, base("exp", nil)), "lacks"},
+		"expired":             {hs(nil, base("exp", now.Add(-time.Second).Unix())), "expired"},
+		"expires now":         {hs(nil, base("exp", now.Unix())), "expired"},
+		"exp is text":         {hs(nil, base("exp", "4000000000")), "not valid"},
+		"exp in upper case":   {raw(`{"alg":"HS256"}`, strings.Replace(payload, `"exp"`, `"EXP"`, 1)), "lacks"},
+		"not yet":             {hs(nil, base("nbf", now.Add(time.Minute).Unix())), "not valid yet"},
+		"from the future":     {hs(nil, base("iat", now.Add(time.Minute).Unix())), "not valid yet"},
+		"other issuer":        {hs(nil, base("iss", "https://evil.example")), "iss"},
+		"no issuer":           {hs(nil, base("iss", nil)), "lacks"},
+		"other audience":      {hs(nil, base("aud", "other")), "aud"},
+		"no audience":         {hs(nil, base("aud", nil)), "lacks"},
+		"sub is a number":     {hs(nil, base("sub", 7)), "sub"},
+		"sub with a newline":  {hs(nil, base("sub", "a\nb")), "sub"},
+		"tenant is an object": {hs(nil, base("tenant", map[string]any{})), "tenant"},
+		"tenant with a space": {hs(nil, base("tenant", "a b")), "tenant"},
+		"scope is an array":   {hs(nil, base("scope", []string{"execute"})), "scope"},
+		"scp is a number":     {hs(nil, base("scp", 1)), "scp"},
+		"scp holds a number":  {hs(nil, base("scp", []any{1})), "scp"},
+		"a scope without end": {hs(nil, base("scope", strings.Repeat("x", 300))), "scopes"},
+		"crit":                {hs(map[string]any{"crit": []string{"exp"}}, base("", nil)), "crit"},
+		"b64":                 {hs(map[string]any{"b64": false}, base("", nil)), "b64"},
+		"zip":                 {hs(map[string]any{"zip": "DEF"}, base("", nil)), "zip"},
+		"typ":                 {hs(map[string]any{"typ": "dpop+jwt"}, base("", nil)), "typ"},
+		"typ is a number":     {hs(map[string]any{"typ": 1}, base("", nil)), "malformed"},
+		"wrong secret": {
+			sign(t, jwt.SigningMethodHS256, []byte(strings.Repeat("x", 32)), nil, base("", nil)), "signature",
+		},
+		"alg none by hand": {
+			base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." + strings.Split(fine, ".")[1] + ".",
+			"algorithm",
+		},
+		"alg in lower case": {raw(`{"alg":"hs256"}`, payload), "algorithm"},
+		"alg missing":       {raw(`{}`, payload), "malformed"},
+		"alg is an array":   {raw(`{"alg":["HS256"]}`, payload), "malformed"},
+		"alg twice":         {raw(`{"alg":"none","alg":"HS256"}`, payload), "duplicate"},
+		"claim twice": {
+			raw(`{"alg":"HS256"}`, strings.Replace(payload, `"sub":"a"`, `"sub":"a","sub":"admin"`, 1)), "duplicate",
+		},
+		"claim twice, escaped": {
+			raw(`{"alg":"HS256"}`, strings.Replace(payload, `"sub":"a"`, `"sub":"a","s\u0075b":"admin"`, 1)), "duplicate",
+		},
+		"deep duplicate": {
+			raw(`{"alg":"HS256"}`, strings.Replace(payload, `"sub":"a"`, `"sub":"a","x":{"y":1,"y":2}`, 1)), "duplicate",
+		},
+		"payload is an array": {raw(`{"alg":"HS256"}`, `[]`), "malformed"},
+		"payload is null":     {raw(`{"alg":"HS256"}`, `null`), "malformed"},
+		"broken UTF-8":        {raw(`{"alg":"HS256"}`, "{\"sub\":\"\xff\",\"exp\":4000000000}"), "malformed"},
+		"trailing bytes":      {raw(`{"alg":"HS256"}`, payload+"x"), "malformed"},
+		"signature padded":    {fine + "=", "not valid"},
+		"header padded":       {strings.Replace(fine, ".", "=.", 1), "malformed"},
+		"no signature":        {fine[:strings.LastIndex(fine, ".")+1], "signature"},
+		"two parts":           {strings.Join(strings.Split(fine, ".")[:2], "."), "malformed"},
+		"four parts":          {fine + ".x", "malformed"},
+		"empty parts":         {"..", "malformed"},
+		"not a token":         {"hello", "malformed"},
+		"too long":            {fine + strings.Repeat("A", 9000), "too long"},
+		"a space inside":      {strings.Replace(fine, ".", ". ", 1), "malformed"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -229,7 +248,9 @@ func TestScopesAndTenants(t *testing.T) {
 	key := must[authn.Key](t)(authn.SecretKey([]byte(secret)))
 	a := must[*authn.Authenticator](t)(authn.New(authn.Config{Keys: []authn.Key{key}, Now: clock}))
 	identity := func(claims map[string]any) authn.Identity {
-		return must[authn.Identity](t)(a.Authenticate("Bearer "+sign(t, jwt.SigningMethodHS256, []byte(secret), nil, claims), ""))
+		return must[authn.Identity](t)(
+			a.Authenticate("Bearer "+sign(t, jwt.SigningMethodHS256, []byte(secret), nil, claims), ""),
+		)
 	}
 	if id := identity(with("scope", nil)); id.May(authn.Execute) {
 		t.Error("a token without scopes may execute")
@@ -256,7 +277,10 @@ func TestAPIKey(t *testing.T) {
 	if _, err := a.Authenticate("", "sk-0123456789abcdef"); err != nil {
 		t.Error(err)
 	}
-	for _, h := range []string{"", "Bearer", "Bearer ", "Basic sk-0123456789abcdef", "sk-0123456789abcdef", "Bearer sk-0123456789abcdeF", "Bearer sk-0123456789abcdef0", "Bearer a.b.c"} {
+	for _, h := range []string{
+		"", "Bearer", "Bearer ", "Basic sk-0123456789abcdef", "sk-0123456789abcdef", "Bearer sk-0123456789abcdeF",
+		"Bearer sk-0123456789abcdef0", "Bearer a.b.c",
+	} {
 		if id, err := a.Authenticate(h, ""); err == nil {
 			t.Errorf("%q: %+v", h, id)
 		}
@@ -286,7 +310,9 @@ func TestKeysRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	private := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: must[[]byte](t)(x509.MarshalPKCS8PrivateKey(edKey))})
+	private := pem.EncodeToMemory(
+		&pem.Block{Type: "PRIVATE KEY", Bytes: must[[]byte](t)(x509.MarshalPKCS8PrivateKey(edKey))},
+	)
 	for says, text := range map[string][]byte{
 		"2048":        pub(t, small.Public()),
 		"P-256":       pub(t, p384.Public()),
@@ -304,7 +330,10 @@ func TestKeysRefused(t *testing.T) {
 		t.Error("31 bytes were taken as a secret")
 	}
 	key := must[authn.Key](t)(authn.SecretKey([]byte(secret)))
-	for _, cfg := range []authn.Config{{}, {APIKey: "fifteen-bytes-1", Now: clock}, {APIKey: "sixteen bytes of", Now: clock}, {Keys: []authn.Key{{}}, Now: clock}, {Keys: []authn.Key{key, key}, Now: clock}} {
+	for _, cfg := range []authn.Config{
+		{}, {APIKey: "fifteen-bytes-1", Now: clock}, {APIKey: "sixteen bytes of", Now: clock},
+		{Keys: []authn.Key{{}}, Now: clock}, {Keys: []authn.Key{key, key}, Now: clock},
+	} {
 		if _, err := authn.New(cfg); err == nil {
 			t.Errorf("%+v was taken", cfg)
 		}

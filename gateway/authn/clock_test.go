@@ -15,10 +15,14 @@ func TestTokensUnderClockJumps(t *testing.T) {
 	t.Parallel()
 	key := must[authn.Key](t)(authn.SecretKey([]byte(secret)))
 	at := now
-	a := must[*authn.Authenticator](t)(authn.New(authn.Config{Keys: []authn.Key{key}, Now: func() time.Time { return at }}))
+	a := must[*authn.Authenticator](t)(
+		authn.New(authn.Config{Keys: []authn.Key{key}, Now: func() time.Time { return at }}),
+	)
 	claims := map[string]any{"sub": "alice", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix()}
 	token := "Bearer " + sign(t, jwt.SigningMethodHS256, []byte(secret), nil, claims)
-	plain := "Bearer " + sign(t, jwt.SigningMethodHS256, []byte(secret), nil, map[string]any{"sub": "alice", "exp": now.Add(time.Hour).Unix()})
+	plain := "Bearer " + sign(
+		t, jwt.SigningMethodHS256, []byte(secret), nil, map[string]any{"sub": "alice", "exp": now.Add(time.Hour).Unix()},
+	)
 	for _, step := range []struct {
 		name        string
 		jump        time.Duration

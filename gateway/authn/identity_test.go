@@ -30,7 +30,8 @@ func TestNoTwoKindsShareASubject(t *testing.T) {
 	add("a schedule", authn.Schedule(authn.DefaultTenant, "f"))
 	issuers := []string{"", "https://a", "https://a/", "https://a/b", "key:operator", "local", "%2F"}
 	subjects := []string{
-		"", "api-key", "key:operator", "local", "hook:f", "schedule:f", "jwt:/local", "b/c", "b%2Fc", "c", "%", "%25", "/", "//", "former:api-key",
+		"", "api-key", "key:operator", "local", "hook:f", "schedule:f", "jwt:/local", "b/c", "b%2Fc", "c", "%", "%25", "/",
+		"//", "former:api-key",
 		"jwt:https://a/alice", "alice", "Alice", "alice ", "älice", "a\u0308lice",
 	}
 	for _, issuer := range issuers {
@@ -78,7 +79,8 @@ func TestLongNamesAreRefused(t *testing.T) {
 	} {
 		claims := with("sub", c.sub)
 		claims["iss"] = c.iss
-		if _, err := a.Authenticate("Bearer "+sign(t, jwt.SigningMethodHS256, []byte(secret), nil, claims), ""); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := a.Authenticate("Bearer "+sign(t, jwt.SigningMethodHS256, []byte(secret), nil, claims), ""); err == nil ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -115,7 +117,8 @@ func TestWhatOlderVersionsKept(t *testing.T) {
 		if name == "a sub that looks like a kind" {
 			continue // an older version kept it under the very key that the operator has now
 		}
-		if got := c.caller.FormerOwner() == c.tenant+"\x00"+c.subject || c.caller.Owner() == c.tenant+"\x00"+c.subject; got != c.owns {
+		if got := c.caller.FormerOwner() == c.tenant+"\x00"+c.subject ||
+			c.caller.Owner() == c.tenant+"\x00"+c.subject; got != c.owns {
 			t.Errorf("%s: the former key is %q and %q", name, c.caller.FormerOwner(), c.caller.Owner())
 		}
 	}

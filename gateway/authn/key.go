@@ -27,7 +27,10 @@ func CheckAPIKey(key string) error {
 	case strings.ContainsFunc(key, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
 		return errors.New("must not contain white space or control characters (try: openssl rand -hex 32)")
 	case len(key) < MinAPIKeyBytes:
-		return fmt.Errorf("has %d bytes; at least %d are needed, and they should be random (try: openssl rand -hex 32)", len(key), MinAPIKeyBytes)
+		return fmt.Errorf(
+			"has %d bytes; at least %d are needed, and they should be random (try: openssl rand -hex 32)", len(key),
+			MinAPIKeyBytes,
+		)
 	}
 	return nil
 }
@@ -44,7 +47,9 @@ func (k Key) Algorithm() string { return k.algorithm }
 // SecretKey returns an HS256 key of a shared secret.
 func SecretKey(secret []byte) (Key, error) {
 	if len(secret) < MinSecretBytes {
-		return Key{}, fmt.Errorf("has %d bytes; HS256 needs at least %d (try: openssl rand -base64 48)", len(secret), MinSecretBytes)
+		return Key{}, fmt.Errorf(
+			"has %d bytes; HS256 needs at least %d (try: openssl rand -base64 48)", len(secret), MinSecretBytes,
+		)
 	}
 	return Key{jwt.SigningMethodHS256.Alg(), append([]byte(nil), secret...)}, nil
 }

@@ -152,7 +152,9 @@ func (p *Provider) discover() (string, error) {
 		Issuer  string `json:"issuer"`
 		KeysURL string `json:"jwks_uri"`
 	}
-	if err := p.get(strings.TrimSuffix(p.cfg.Issuer, "/")+"/.well-known/openid-configuration", "the OpenID configuration", &doc); err != nil {
+	if err := p.get(
+		strings.TrimSuffix(p.cfg.Issuer, "/")+"/.well-known/openid-configuration", "the OpenID configuration", &doc,
+	); err != nil {
 		return "", err
 	}
 	if doc.Issuer != p.cfg.Issuer {

@@ -110,7 +110,8 @@ func CheckProviderURL(text string) error {
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
 		return fmt.Errorf("%q is not a URL such as https://id.example.com", text)
 	}
-	if ip := net.ParseIP(u.Hostname()); u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if ip := net.ParseIP(u.Hostname()); u.Scheme == "http" && u.Hostname() != "localhost" &&
+		(ip == nil || !ip.IsLoopback()) {
 		return fmt.Errorf("%q must be https: whoever can change what it answers can make tokens", text)
 	}
 	return nil

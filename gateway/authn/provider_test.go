@@ -81,7 +81,9 @@ func newSigner(t testing.TB, kid string, options jwkset.JWKMetadataOptions) sign
 	return published(t, kid, jwt.SigningMethodES256, key, key.Public(), options)
 }
 
-func published(t testing.TB, kid string, method jwt.SigningMethod, key, public any, options jwkset.JWKMetadataOptions) signer {
+func published(
+	t testing.TB, kid string, method jwt.SigningMethod, key, public any, options jwkset.JWKMetadataOptions,
+) signer {
 	t.Helper()
 	options.KID = kid
 	jwk := must[jwkset.JWK](t)(jwkset.NewJWKFromKey(public, jwkset.JWKOptions{Metadata: options}))
@@ -169,7 +171,11 @@ func TestProviderDownAtStart(t *testing.T) {
 	p.set(true, s.public)
 	var late atomic.Int64
 	a := must[*authn.Authenticator](t)(authn.New(authn.Config{
-		Providers: []*authn.Provider{provider(t, authn.ProviderConfig{Issuer: p.URL, Now: func() time.Time { return now.Add(time.Duration(late.Load())) }})}, Now: clock,
+		Providers: []*authn.Provider{
+			provider(
+				t, authn.ProviderConfig{Issuer: p.URL, Now: func() time.Time { return now.Add(time.Duration(late.Load())) }},
+			),
+		}, Now: clock,
 	}))
 	if got := accepted(t, a, s.token(t, p.URL)); got != "unavailable" {
 		t.Error(got)
@@ -192,14 +198,17 @@ func TestProviderRefusals(t *testing.T) {
 	}
 	ed := published(t, "ed", jwt.SigningMethodEdDSA, edPrivate, edPublic, jwkset.JWKMetadataOptions{})
 	shared := signer{"oct", jwt.SigningMethodHS256, []byte(secret), nil}
-	oct := []byte(`{"kty":"oct","kid":"oct","alg":"HS256","k":"YSBzZWNyZXQgb2YgdGhlIHRlc3RzIHdpdGggMzIgYnl0ZXMgb3IgbW9yZQ"}`)
+	oct := []byte(
+		`{"kty":"oct","kid":"oct","alg":"HS256","k":"YSBzZWNyZXQgb2YgdGhlIHRlc3RzIHdpdGggMzIgYnl0ZXMgb3IgbW9yZQ"}`,
+	)
 	p.set(false, good.public, encryption.public, ed.public, oct)
 	other.set(false, theirs.public)
 	lying := newIDP(t)
 	lying.issuer = p.URL
 	lying.set(false, theirs.public)
 	a := must[*authn.Authenticator](t)(authn.New(authn.Config{Now: clock, TenantClaim: "https://acme.example/org", Providers: []*authn.Provider{
-		provider(t, authn.ProviderConfig{Issuer: p.URL}), provider(t, authn.ProviderConfig{Issuer: other.URL, KeysURL: other.URL + "/keys"}),
+		provider(t, authn.ProviderConfig{Issuer: p.URL}),
+		provider(t, authn.ProviderConfig{Issuer: other.URL, KeysURL: other.URL + "/keys"}),
 		provider(t, authn.ProviderConfig{Issuer: lying.URL}),
 	}}))
 	claims := with("iss", p.URL)
@@ -211,10 +220,20 @@ func TestProviderRefusals(t *testing.T) {
 		"the second provider":       {theirs.token(t, other.URL), authn.DefaultTenant},
 		"one for the other":         {theirs.token(t, p.URL), "the token's signature is not valid"},
 		"unknown issuer":            {good.token(t, "https://evil.example"), "the token's iss is not one accepted here"},
-		"no issuer":                 {sign(t, good.method, good.key, map[string]any{"kid": "1"}, with("iss", nil)), "the token's iss is not one accepted here"},
-		"no key id":                 {sign(t, good.method, good.key, nil, with("iss", p.URL)), "the token is signed with a key that its issuer does not publish"},
-		"a key for encryption":      {encryption.token(t, p.URL), "the token is signed with a key that its issuer does not publish"},
-		"a shared secret":           {shared.token(t, p.URL), "the token is signed with an algorithm that is not accepted here"},
+		"no issuer": {
+			sign(t, good.method, good.key, map[string]any{"kid": "1"}, with("iss", nil)),
+			"the token's iss is not one accepted here",
+		},
+		"no key id": {
+			sign(t, good.method, good.key, nil, with("iss", p.URL)),
+			"the token is signed with a key that its issuer does not publish",
+		},
+		"a key for encryption": {
+			encryption.token(t, p.URL), "the token is signed with a key that its issuer does not publish",
+		},
+		"a shared secret": {
+			shared.token(t, p.URL), "the token is signed with an algorithm that is not accepted here",
+		},
 		"a configuration of others": {theirs.token(t, lying.URL), "unavailable"},
 	} {
 		if got := accepted(t, a, c.token); got != c.want {
@@ -227,7 +246,8 @@ func TestProviderURLs(t *testing.T) {
 	t.Parallel()
 	for url, good := range map[string]bool{
 		"https://id.example.com": true, "http://127.0.0.1:9": true, "http://localhost:9": true, "http://[::1]:9": true,
-		"http://id.example.com": false, "id.example.com": false, "": false, "https://user@id.example.com": false, "file:///etc/passwd": false,
+		"http://id.example.com": false, "id.example.com": false, "": false, "https://user@id.example.com": false,
+		"file:///etc/passwd": false,
 	} {
 		if err := authn.CheckProviderURL(url); (err == nil) != good {
 			t.Errorf("%q: %v", url, err)

@@ -63,7 +63,9 @@ func (p *slowIDP) publish(keys ...signer) {
 func TestRotationUnderLoad(t *testing.T) {
 	t.Parallel()
 	p := newSlowIDP(t)
-	before, after := newSigner(t, "before", jwkset.JWKMetadataOptions{}), newSigner(t, "after", jwkset.JWKMetadataOptions{})
+	before, after := newSigner(t, "before", jwkset.JWKMetadataOptions{}), newSigner(
+		t, "after", jwkset.JWKMetadataOptions{},
+	)
 	p.publish(before)
 	a := must[*authn.Authenticator](t)(authn.New(authn.Config{
 		Providers: []*authn.Provider{provider(t, authn.ProviderConfig{Issuer: p.URL, KeysURL: p.URL})}, Now: clock,
@@ -95,7 +97,8 @@ func TestRotationUnderLoad(t *testing.T) {
 	}
 }
 
-// TestUnknownKeyFlood: tokens with made-up keys cost the provider one request in ten seconds, and do not hold up others.
+// TestUnknownKeyFlood: tokens with made-up keys cost the provider one request in ten seconds, and do not hold up
+// others.
 func TestUnknownKeyFlood(t *testing.T) {
 	t.Parallel()
 	p := newSlowIDP(t)
@@ -103,7 +106,12 @@ func TestUnknownKeyFlood(t *testing.T) {
 	p.publish(good)
 	var late atomic.Int64
 	a := must[*authn.Authenticator](t)(authn.New(authn.Config{Now: clock, Providers: []*authn.Provider{
-		provider(t, authn.ProviderConfig{Issuer: p.URL, KeysURL: p.URL, Now: func() time.Time { return now.Add(time.Duration(late.Load())) }}),
+		provider(
+			t,
+			authn.ProviderConfig{
+				Issuer: p.URL, KeysURL: p.URL, Now: func() time.Time { return now.Add(time.Duration(late.Load())) },
+			},
+		),
 	}}))
 	for round := range 3 {
 		late.Store(int64(round) * int64(10*time.Second))
@@ -135,12 +143,20 @@ func TestHostileKeys(t *testing.T) {
 		many[i] = good
 	}
 	huge := signer{public: []byte(`{"kty":"RSA","kid":"huge","e":"AQAB","n":"` + strings.Repeat("_", 4<<10) + `"}`)}
-	for name, keys := range map[string][]signer{"101 keys": many, "a huge key": {good, huge}, "a broken key": {good, {public: []byte(`{"kty":"EC","kid":"x","crv":"P-256","x":"AA","y":"AA"}`)}}} {
+	for name, keys := range map[string][]signer{
+		"101 keys": many, "a huge key": {good, huge},
+		"a broken key": {good, {public: []byte(`{"kty":"EC","kid":"x","crv":"P-256","x":"AA","y":"AA"}`)}},
+	} {
 		p := newSlowIDP(t)
 		p.publish(good)
 		var late atomic.Int64
 		a := must[*authn.Authenticator](t)(authn.New(authn.Config{Now: clock, Providers: []*authn.Provider{
-			provider(t, authn.ProviderConfig{Issuer: p.URL, KeysURL: p.URL, Now: func() time.Time { return now.Add(time.Duration(late.Load())) }}),
+			provider(
+				t,
+				authn.ProviderConfig{
+					Issuer: p.URL, KeysURL: p.URL, Now: func() time.Time { return now.Add(time.Duration(late.Load())) },
+				},
+			),
 		}}))
 		p.publish(keys...)
 		late.Store(int64(time.Minute))
@@ -183,7 +199,13 @@ func TestDiscoveryStaysOutside(t *testing.T) {
 	} {
 		elsewhere.Store(c.keys)
 		before := inside.asked.Load()
-		a := must[*authn.Authenticator](t)(authn.New(authn.Config{Now: clock, Providers: []*authn.Provider{provider(t, authn.ProviderConfig{Issuer: p.URL, Opened: c.opened})}}))
+		a := must[*authn.Authenticator](t)(
+			authn.New(
+				authn.Config{
+					Now: clock, Providers: []*authn.Provider{provider(t, authn.ProviderConfig{Issuer: p.URL, Opened: c.opened})},
+				},
+			),
+		)
 		if got := accepted(t, a, good.token(t, p.URL)); got != c.want {
 			t.Errorf("%s: %s", name, got)
 		}

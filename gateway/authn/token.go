@@ -28,7 +28,9 @@ type verifier struct {
 
 func newVerifier(k Key, cfg Config) *verifier {
 	material := k.material
-	return &verifier{jwt.NewParser(parsing(cfg, []string{k.algorithm})...), func(*jwt.Token) (any, error) { return material, nil }}
+	return &verifier{
+		jwt.NewParser(parsing(cfg, []string{k.algorithm})...), func(*jwt.Token) (any, error) { return material, nil },
+	}
 }
 
 // parsing returns the checks that apply to every token.
@@ -72,7 +74,9 @@ func (a *Authenticator) token(compact string) (Identity, error) {
 		_, err = v.parser.ParseWithClaims(compact, claims, v.key)
 	}
 	if err != nil {
-		return Identity{}, &Refusal{Reason: reason(err), Unavailable: errors.Is(err, errNoKeys), Genuine: errors.Is(err, jwt.ErrTokenInvalidClaims)}
+		return Identity{}, &Refusal{
+			Reason: reason(err), Unavailable: errors.Is(err, errNoKeys), Genuine: errors.Is(err, jwt.ErrTokenInvalidClaims),
+		}
 	}
 	id, err := identify(claims, a.tenantClaim)
 	if refusal := (*Refusal)(nil); errors.As(err, &refusal) {
@@ -168,25 +172,33 @@ func identify(claims jwt.MapClaims, tenantClaim string) (Identity, error) {
 	id := Identity{Tenant: DefaultTenant}
 	subject, ok := optional(claims, "sub")
 	if !ok || len(subject) > 256 || strings.ContainsFunc(subject, unicode.IsControl) {
-		return Identity{}, &Refusal{Reason: "the token's sub must be a string of at most 256 bytes without control characters"}
+		return Identity{}, &Refusal{
+			Reason: "the token's sub must be a string of at most 256 bytes without control characters",
+		}
 	}
 	issuer, ok := optional(claims, "iss")
 	if !ok || len(issuer) > 256 || strings.ContainsFunc(issuer, unicode.IsControl) {
-		return Identity{}, &Refusal{Reason: "the token's iss must be a string of at most 256 bytes without control characters"}
+		return Identity{}, &Refusal{
+			Reason: "the token's iss must be a string of at most 256 bytes without control characters",
+		}
 	}
 	if id.Subject = execution.TokenSubject(issuer, subject); len(id.Subject) > execution.MaxSubjectBytes {
 		return Identity{}, &Refusal{Reason: "the token's iss and sub are too long together"}
 	}
 	tenant, ok := optional(claims, tenantClaim)
 	if !ok || len(tenant) > 128 || strings.ContainsFunc(tenant, notTenant) {
-		return Identity{}, &Refusal{Reason: "the token's " + tenantClaim + " must be a string of at most 128 letters, digits or . _ : @ / = + -"}
+		return Identity{}, &Refusal{
+			Reason: "the token's " + tenantClaim + " must be a string of at most 128 letters, digits or . _ : @ / = + -",
+		}
 	}
 	switch _, named := claims[tenantClaim]; {
 	case !named:
 	case tenant == "":
 		return Identity{}, &Refusal{Reason: "the token's " + tenantClaim + " is empty; leave it out, or name a tenant"}
 	case tenant == DefaultTenant:
-		return Identity{}, &Refusal{Reason: "the token's " + tenantClaim + " must not be " + DefaultTenant + ", the tenant of callers that name none"}
+		return Identity{}, &Refusal{
+			Reason: "the token's " + tenantClaim + " must not be " + DefaultTenant + ", the tenant of callers that name none",
+		}
 	default:
 		id.Tenant = tenant
 	}
@@ -210,8 +222,11 @@ func identify(claims jwt.MapClaims, tenantClaim string) (Identity, error) {
 	default:
 		return Identity{}, &Refusal{Reason: "the token's scp must be an array of strings"}
 	}
-	if len(id.Scopes) > maxScopes || slices.ContainsFunc(id.Scopes, func(s string) bool { return s == "" || len(s) > 256 }) {
-		return Identity{}, &Refusal{Reason: "the token has more than 256 scopes, or one that is empty or longer than 256 bytes"}
+	if len(id.Scopes) > maxScopes ||
+		slices.ContainsFunc(id.Scopes, func(s string) bool { return s == "" || len(s) > 256 }) {
+		return Identity{}, &Refusal{
+			Reason: "the token has more than 256 scopes, or one that is empty or longer than 256 bytes",
+		}
 	}
 	return id, nil
 }

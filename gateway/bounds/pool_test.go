@@ -26,8 +26,8 @@ func fill(p interface {
 	}
 }
 
-// Whatever the size of a pool: who is alone has nearly all, and a flood of one token, of one tenant's tokens, or of many
-// tenants leaves a place for who comes next.
+// Whatever the size of a pool: who is alone has nearly all, and a flood of one token, of one tenant's tokens, or of
+// many tenants leaves a place for who comes next.
 func TestShares(t *testing.T) {
 	t.Parallel()
 	operator := bounds.Owner{Tenant: "default", Subject: "key", Operator: true}
@@ -138,7 +138,8 @@ func TestTable(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, b := range bounds.Table() {
-		if seen[b.Resource] || b.What == "" || b.Owner == "" || b.Share == "" || b.Answer == "" || bounds.Of(b.Resource) != b {
+		if seen[b.Resource] || b.What == "" || b.Owner == "" || b.Share == "" || b.Answer == "" ||
+			bounds.Of(b.Resource) != b {
 			t.Errorf("%+v", b)
 		}
 		seen[b.Resource] = true

@@ -16,8 +16,9 @@ import (
 	"github.com/airlock-run/airlock/policy/address/addresstest"
 )
 
-// A receiver whose name is public when it is looked at, and leads inside when the callback is made, is not connected to:
-// not at the first attempt, and not at a later one. A pattern with a wildcard opens private addresses and never loopback.
+// A receiver whose name is public when it is looked at, and leads inside when the callback is made, is not connected
+// to: not at the first attempt, and not at a later one. A pattern with a wildcard opens private addresses and never
+// loopback.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Int64
@@ -29,7 +30,8 @@ func TestRebinding(t *testing.T) {
 	}
 	public := []netip.Addr{netip.MustParseAddr("93.184.216.34")}
 	for name, inside := range map[string]string{
-		"this machine": "127.0.0.1", "mapped": "::ffff:127.0.0.1", "metadata": "169.254.169.254", "Azure": "168.63.129.16", "private": "10.0.0.1", "unspecified": "0.0.0.0", "shared": "100.64.0.1",
+		"this machine": "127.0.0.1", "mapped": "::ffff:127.0.0.1", "metadata": "169.254.169.254", "Azure": "168.63.129.16",
+		"private": "10.0.0.1", "unspecified": "0.0.0.0", "shared": "100.64.0.1",
 	} {
 		for _, opened := range [][]string{nil, {"*.example"}} {
 			if len(opened) > 0 && (name == "private" || name == "shared") {
@@ -40,10 +42,14 @@ func TestRebinding(t *testing.T) {
 				server, resolver := addresstest.Names(t, public, []netip.Addr{netip.MustParseAddr(inside)})
 				s := callbacks.NewSenderWith(opened, resolver, time.Now)
 				t.Cleanup(s.Close)
-				if found, err := resolver.LookupNetIP(t.Context(), "ip4", "rebinding.example"); err != nil || len(found) != 1 || address.ClassOf(found[0].Unmap()) != address.Public {
+				if found, err := resolver.LookupNetIP(t.Context(), "ip4", "rebinding.example"); err != nil || len(found) != 1 ||
+					address.ClassOf(found[0].Unmap()) != address.Public {
 					t.Fatal(found, err)
 				}
-				job := execution.Job{ID: "exec_0123456789", Callback: &execution.Callback{URL: "http://rebinding.example:" + at.Port() + "/x", Secret: callbacks.NewSecret()}}
+				job := execution.Job{
+					ID:       "exec_0123456789",
+					Callback: &execution.Callback{URL: "http://rebinding.example:" + at.Port() + "/x", Secret: callbacks.NewSecret()},
+				}
 				for range 3 {
 					if r := s.Send(t.Context(), job); r.Delivered || r.Gone || !strings.Contains(r.Problem, "not public") {
 						t.Errorf("%s: %+v", inside, r)

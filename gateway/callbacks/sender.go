@@ -81,12 +81,19 @@ func Decode(raw []byte) (*execution.Callback, error) {
 		return nil, err
 	}
 	u, err := url.Parse(wire.URL)
-	if err != nil || len(wire.URL) > 2048 || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
-		return nil, &execution.Error{Code: execution.InvalidRequest, Field: "callback", Message: "must be an absolute http or https URL of at most 2048 bytes without user information or fragment"}
+	if err != nil || len(wire.URL) > 2048 || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" ||
+		u.User != nil || u.Fragment != "" {
+		return nil, &execution.Error{
+			Code: execution.InvalidRequest, Field: "callback",
+			Message: "must be an absolute http or https URL of at most 2048 bytes without user information or fragment",
+		}
 	}
 	if wire.Secret != "" {
 		if !ValidSecret(wire.Secret) {
-			return nil, &execution.Error{Code: execution.InvalidRequest, Field: "callback.secret", Message: "must be whsec_ and base64 of 16 to 64 bytes after it; leave it out to be given one"}
+			return nil, &execution.Error{
+				Code: execution.InvalidRequest, Field: "callback.secret",
+				Message: "must be whsec_ and base64 of 16 to 64 bytes after it; leave it out to be given one",
+			}
 		}
 	}
 	return &execution.Callback{URL: wire.URL, Secret: wire.Secret, State: execution.CallbackWaiting}, nil

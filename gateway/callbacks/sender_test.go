@@ -30,7 +30,8 @@ func TestSend(t *testing.T) {
 		if err == nil {
 			err = signer.Verify(body, r.Header)
 		}
-		if err != nil || r.Method != http.MethodPost || r.Header.Get("webhook-id") != "msg_0123456789" || r.Header.Get("Content-Type") != "application/json" || r.Header.Get("Traceparent") != traceParent {
+		if err != nil || r.Method != http.MethodPost || r.Header.Get("webhook-id") != "msg_0123456789" ||
+			r.Header.Get("Content-Type") != "application/json" || r.Header.Get("Traceparent") != traceParent {
 			t.Errorf("%s %v: %v", r.Method, r.Header, err)
 		}
 		var got struct {
@@ -38,7 +39,8 @@ func TestSend(t *testing.T) {
 			Timestamp        time.Time
 			Data             execution.Result
 		}
-		if err := json.Unmarshal(body, &got); err != nil || got.Type != "execution.timeout" || got.ID != "exec_0123456789" || got.Data.ID != got.ID || got.Timestamp.IsZero() {
+		if err := json.Unmarshal(body, &got); err != nil || got.Type != "execution.timeout" ||
+			got.ID != "exec_0123456789" || got.Data.ID != got.ID || got.Timestamp.IsZero() {
 			t.Errorf("%s: %v", body, err)
 		}
 		switch r.URL.Path {
@@ -56,7 +58,10 @@ func TestSend(t *testing.T) {
 	t.Cleanup(receiver.Close)
 	s := callbacks.NewSender([]string{"127.0.0.1"}, time.Now)
 	t.Cleanup(s.Close)
-	job := execution.Job{ID: "exec_0123456789", TraceParent: traceParent, Status: execution.TimedOut, EndedAt: time.Now(), Result: json.RawMessage(`{"id":"exec_0123456789"}`)}
+	job := execution.Job{
+		ID: "exec_0123456789", TraceParent: traceParent, Status: execution.TimedOut, EndedAt: time.Now(),
+		Result: json.RawMessage(`{"id":"exec_0123456789"}`),
+	}
 	for path, is := range map[string]func(delivered, gone bool, after time.Duration) bool{
 		"/ok":   func(delivered, _ bool, _ time.Duration) bool { return delivered },
 		"/gone": func(delivered, gone bool, _ time.Duration) bool { return gone && !delivered },
@@ -82,7 +87,10 @@ func TestSend(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, s := range []string{`"https://example.com/x"`, `{"url":"http://a.example","secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`, `"file:///etc/passwd"`, `1`, `{"url":"//x"}`, `"http://u:p@x"`, ``} {
+	for _, s := range []string{
+		`"https://example.com/x"`, `{"url":"http://a.example","secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`,
+		`"file:///etc/passwd"`, `1`, `{"url":"//x"}`, `"http://u:p@x"`, ``,
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

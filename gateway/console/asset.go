@@ -65,7 +65,8 @@ func packed(content []byte) []byte {
 func mediaType(name string) (string, bool) {
 	kind, ok := map[string]string{
 		".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
-		".json": "application/json", ".wasm": "application/wasm", ".map": "application/json", ".ts": "text/plain; charset=utf-8",
+		".json": "application/json", ".wasm": "application/wasm", ".map": "application/json",
+		".ts":  "text/plain; charset=utf-8",
 		".txt": "text/plain; charset=utf-8", ".woff2": "font/woff2",
 	}[path.Ext(name)]
 	return kind, ok

@@ -31,7 +31,9 @@ func TestPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all[name], err = c.Render(p, console.Visitor{Subject: `<b>"'`, Tenant: `"><script>`, Scopes: []string{"audit:read"}}); err != nil {
+		if all[name], err = c.Render(
+			p, console.Visitor{Subject: `<b>"'`, Tenant: `"><script>`, Scopes: []string{"audit:read"}},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}

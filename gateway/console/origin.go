@@ -38,7 +38,8 @@ func (a Asked) SameOrigin() bool {
 // Next returns where a login leads: one of our own pages, whatever was asked for.
 func Next(asked string) string {
 	u, err := url.Parse(asked)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.Opaque != "" || u.User != nil || u.Path != path.Clean(u.Path) || strings.ContainsAny(asked, "\\\t\r\n ") {
+	if err != nil || u.Scheme != "" || u.Host != "" || u.Opaque != "" || u.User != nil || u.Path != path.Clean(u.Path) ||
+		strings.ContainsAny(asked, "\\\t\r\n ") {
 		return "/dashboard"
 	}
 	for _, own := range navigation() {

@@ -55,7 +55,9 @@ func declare(t execution.Tool, method string) string {
 	if params == unknown || optionalObject(t.InputSchema) {
 		optional = "?"
 	}
-	return comment(t.Description, "  ") + fmt.Sprintf("  %s(params%s: %s): Promise<%s>;\n", property(method), optional, params, typeOf(t.OutputSchema, "  "))
+	return comment(t.Description, "  ") + fmt.Sprintf(
+		"  %s(params%s: %s): Promise<%s>;\n", property(method), optional, params, typeOf(t.OutputSchema, "  "),
+	)
 }
 
 // comment writes a doc comment. The text cannot end it, and contains nothing invisible.

@@ -75,7 +75,8 @@ func typeOf(schema json.RawMessage, indent string) string {
 // optionalObject reports whether a schema is that of an object without required members.
 func optionalObject(schema json.RawMessage) bool {
 	var n node
-	return len(schema) > 0 && json.Unmarshal(schema, &n) == nil && n.Ref == "" && len(n.Required) == 0 && len(n.AnyOf)+len(n.OneOf)+len(n.AllOf) == 0
+	return len(schema) > 0 && json.Unmarshal(schema, &n) == nil && n.Ref == "" && len(n.Required) == 0 &&
+		len(n.AnyOf)+len(n.OneOf)+len(n.AllOf) == 0
 }
 
 func isFalse(schema json.RawMessage) bool {
@@ -130,7 +131,10 @@ func (w *writer) plain(n node, indent string, depth int) typ {
 		return anything
 	}
 	slices.Sort(types)
-	return joined(slices.Compact(types)[:min(len(types), maxMembers)], " | ", 2, func(t string) typ { return w.simple(t, n, indent, depth) })
+	return joined(
+		slices.Compact(types)[:min(len(types), maxMembers)], " | ", 2,
+		func(t string) typ { return w.simple(t, n, indent, depth) },
+	)
 }
 
 func (w *writer) simple(t string, n node, indent string, depth int) typ {

@@ -51,7 +51,8 @@ func explicit(value json.RawMessage) (Answer, bool) {
 		}
 	}
 	a := Answer{Headers: map[string]string{}}
-	if json.Unmarshal(top["status"], &a.Status) != nil || a.Status < 200 || a.Status > 599 || !a.setHeaders(top["headers"]) {
+	if json.Unmarshal(top["status"], &a.Status) != nil || a.Status < 200 || a.Status > 599 ||
+		!a.setHeaders(top["headers"]) {
 		return Answer{}, false
 	}
 	chosen := a.Headers["Content-Type"] != ""
@@ -75,7 +76,9 @@ func explicit(value json.RawMessage) (Answer, bool) {
 
 // Restrict removes what code may not choose: headers, and the body of an answer that has none.
 func (a *Answer) Restrict(named []string) {
-	maps.DeleteFunc(a.Headers, func(name, value string) bool { return !webhook.AnswerHeader(a.Status, name, value, named) })
+	maps.DeleteFunc(
+		a.Headers, func(name, value string) bool { return !webhook.AnswerHeader(a.Status, name, value, named) },
+	)
 	if !webhook.HasBody(a.Status) {
 		a.Body = ""
 	}

@@ -94,14 +94,22 @@ func TestAnswerHeaders(t *testing.T) {
 		}
 	}
 	for _, header := range []string{
-		"NEL", "Report-To", "Reporting-Endpoints", "X-Accel-Redirect", "X-Accel-Buffering", "X-Sendfile", "Link", "Permissions-Policy",
-		"Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy", "Cross-Origin-Resource-Policy", "Via", "Set-Cookie", "Set-Cookie2",
-		"Set-Login", "Clear-Site-Data", "Content-Security-Policy", "Content-Security-Policy-Report-Only", "Strict-Transport-Security",
-		"Public-Key-Pins", "Access-Control-Allow-Origin", "Alt-Svc", "Refresh", "Server", "Date", "Age", "Connection", "Keep-Alive", "Upgrade",
-		"Transfer-Encoding", "Content-Length", "Content-Encoding", "Content-Location", "Content-Range", "Accept-Ranges", "Accept-Ch", "Trailer",
-		"Www-Authenticate", "Proxy-Authenticate", "Proxy-Authorization", "Authentication-Info", "Service-Worker-Allowed", "SourceMap",
-		"Speculation-Rules", "Origin-Agent-Cluster", "Timing-Allow-Origin", "Expect-Ct", "X-Frame-Options", "X-Content-Type-Options",
-		"X-Robots-Tag", "X-Forwarded-For", "X-Http-Method-Override", "X-Execution-Id", "Idempotency-Replayed", "RateLimit-Limit", "X-Own",
+		"NEL", "Report-To", "Reporting-Endpoints", "X-Accel-Redirect", "X-Accel-Buffering", "X-Sendfile", "Link",
+		"Permissions-Policy",
+		"Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy", "Cross-Origin-Resource-Policy", "Via", "Set-Cookie",
+		"Set-Cookie2",
+		"Set-Login", "Clear-Site-Data", "Content-Security-Policy", "Content-Security-Policy-Report-Only",
+		"Strict-Transport-Security",
+		"Public-Key-Pins", "Access-Control-Allow-Origin", "Alt-Svc", "Refresh", "Server", "Date", "Age", "Connection",
+		"Keep-Alive", "Upgrade",
+		"Transfer-Encoding", "Content-Length", "Content-Encoding", "Content-Location", "Content-Range", "Accept-Ranges",
+		"Accept-Ch", "Trailer",
+		"Www-Authenticate", "Proxy-Authenticate", "Proxy-Authorization", "Authentication-Info", "Service-Worker-Allowed",
+		"SourceMap",
+		"Speculation-Rules", "Origin-Agent-Cluster", "Timing-Allow-Origin", "Expect-Ct", "X-Frame-Options",
+		"X-Content-Type-Options",
+		"X-Robots-Tag", "X-Forwarded-For", "X-Http-Method-Override", "X-Execution-Id", "Idempotency-Replayed",
+		"RateLimit-Limit", "X-Own",
 		"Surrogate-Control", "Cdn-Cache-Control", "No-Vary-Search", "Use-As-Dictionary", "Traceparent", "N",
 	} {
 		raw, err := json.Marshal(map[string]any{"status": 200, "headers": map[string]string{header: "x"}})
@@ -122,7 +130,9 @@ func TestNewEvent(t *testing.T) {
 		{`{"a":[1]}`, `{"a":[1]}`},
 		{``, `null`},
 		{`a=b`, `"a=b"`},
-		{strings.Repeat("[", 600) + strings.Repeat("]", 600), `"` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `"`},
+		{
+			strings.Repeat("[", 600) + strings.Repeat("]", 600), `"` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `"`,
+		},
 	} {
 		raw, err := json.Marshal(hooks.NewEvent(h, "POST", "/hooks/x", url.Values{"q": {"1", "2"}}, header, []byte(c.body)))
 		if err != nil {
@@ -136,7 +146,8 @@ func TestNewEvent(t *testing.T) {
 		if err := json.Unmarshal(raw, &e); err != nil {
 			t.Fatal(err)
 		}
-		if e.Method != "POST" || e.Path != "/hooks/x" || e.Query["q"] != "1,2" || e.Headers["x-event"] != "a, b" || string(e.Body) != c.want || e.RawBody != c.body {
+		if e.Method != "POST" || e.Path != "/hooks/x" || e.Query["q"] != "1,2" || e.Headers["x-event"] != "a, b" ||
+			string(e.Body) != c.want || e.RawBody != c.body {
 			t.Errorf("%s", raw)
 		}
 		if strings.Contains(string(raw), "x-webhook-secret") {
@@ -146,7 +157,10 @@ func TestNewEvent(t *testing.T) {
 }
 
 func FuzzNewAnswer(f *testing.F) {
-	for _, s := range []string{``, `null`, `{"status":201,"headers":{"X-A":"b","Set-Cookie":"c"},"body":"made"}`, `{"status":200,"headers":{"a":1},"body":[1]}`, `{"status":99}`, `[1]`, `{"status":1e999}`} {
+	for _, s := range []string{
+		``, `null`, `{"status":201,"headers":{"X-A":"b","Set-Cookie":"c"},"body":"made"}`,
+		`{"status":200,"headers":{"a":1},"body":[1]}`, `{"status":99}`, `[1]`, `{"status":1e999}`,
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, value []byte) {
@@ -158,7 +172,8 @@ func FuzzNewAnswer(f *testing.F) {
 			t.Errorf("%q: %+v", value, a)
 		}
 		for name, v := range a.Headers {
-			if strings.ContainsAny(name+v, "\r\n\x00") || strings.EqualFold(name, "Set-Cookie") || strings.EqualFold(name, "Content-Length") {
+			if strings.ContainsAny(name+v, "\r\n\x00") || strings.EqualFold(name, "Set-Cookie") ||
+				strings.EqualFold(name, "Content-Length") {
 				t.Errorf("%q: the header %q: %q", value, name, v)
 			}
 		}

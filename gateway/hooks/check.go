@@ -88,9 +88,14 @@ func Headers(h execution.FunctionHook) []string {
 	case h.Header != "":
 		return []string{h.Header}
 	case h.Scheme == HMAC:
-		return []string{"X-Signature-256", "X-Signature", "X-Hub-Signature-256", "X-Webhook-Signature", "X-Hmac-Sha256", "X-Hmac-Signature"}
+		return []string{
+			"X-Signature-256", "X-Signature", "X-Hub-Signature-256", "X-Webhook-Signature", "X-Hmac-Sha256", "X-Hmac-Signature",
+		}
 	case h.Scheme == SharedHeader:
-		return []string{"X-Webhook-Secret", "X-Hook-Secret", "X-Shared-Secret", "X-Webhook-Token", "X-Auth-Token", "X-Gitlab-Token", "X-Secret", "X-Api-Key", "Authorization"}
+		return []string{
+			"X-Webhook-Secret", "X-Hook-Secret", "X-Shared-Secret", "X-Webhook-Token", "X-Auth-Token", "X-Gitlab-Token",
+			"X-Secret", "X-Api-Key", "Authorization",
+		}
 	}
 	return nil
 }

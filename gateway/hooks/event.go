@@ -11,7 +11,9 @@ import (
 )
 
 // NewEvent returns the description of a delivery for code. See [Sees] for the headers in it.
-func NewEvent(h execution.FunctionHook, method, path string, query url.Values, header http.Header, body []byte) webhook.Event {
+func NewEvent(
+	h execution.FunctionHook, method, path string, query url.Values, header http.Header, body []byte,
+) webhook.Event {
 	values := make(map[string]string, len(query))
 	for name, all := range query {
 		values[name] = strings.Join(all, ",")

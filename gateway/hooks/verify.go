@@ -141,7 +141,9 @@ func verifyStandard(h execution.FunctionHook, header http.Header, body []byte, n
 		}
 	}
 	if !messageID(values[0]) {
-		return Proof{}, refused("the header Webhook-Id is too long, or has a full stop or a character that is not visible ASCII")
+		return Proof{}, refused(
+			"the header Webhook-Id is too long, or has a full stop or a character that is not visible ASCII",
+		)
 	}
 	if !standardSignatures(values[2]) {
 		return Proof{}, refused("the header Webhook-Signature is not a list of versions and signatures")
@@ -166,7 +168,10 @@ func later(a, b time.Time) time.Time {
 }
 
 // bodySigned verifies an HMAC-SHA256 of the body alone. It is not bound to a time, so the signature is remembered.
-func bodySigned(h execution.FunctionHook, header http.Header, names []string, prefix string, body []byte, now time.Time, decode func(string) ([]byte, error)) (Proof, error) {
+func bodySigned(
+	h execution.FunctionHook, header http.Header, names []string, prefix string, body []byte, now time.Time,
+	decode func(string) ([]byte, error),
+) (Proof, error) {
 	name := names[0]
 	for _, n := range names {
 		if len(header.Values(n)) > 0 {

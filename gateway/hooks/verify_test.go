@@ -53,23 +53,58 @@ func published() []delivery {
 	stripe := hex.EncodeToString(hmacOf("whsec_test0123456789abcdefghij", "1492774577."+`{"id":"evt_1"}`))
 	return []delivery{
 		{"standard", execution.FunctionHook{Scheme: hooks.Standard, Secret: stdSecret}, stdBody, 1614265330,
-			headers("webhook-id: msg_p5jXN8AQM9LWM0D4loKWxJek", "webhook-timestamp: 1614265330", "webhook-signature: v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")},
+			headers(
+				"webhook-id: msg_p5jXN8AQM9LWM0D4loKWxJek", "webhook-timestamp: 1614265330",
+				"webhook-signature: v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+			)},
 		{"standard, two signatures", execution.FunctionHook{Scheme: hooks.Standard, Secret: stdSecret}, stdBody, 1614265330,
-			headers("webhook-id: msg_p5jXN8AQM9LWM0D4loKWxJek", "webhook-timestamp: 1614265330", "webhook-signature: v1a,x v1,AAAA v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")},
+			headers(
+				"webhook-id: msg_p5jXN8AQM9LWM0D4loKWxJek", "webhook-timestamp: 1614265330",
+				"webhook-signature: v1a,x v1,AAAA v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+			)},
 		{"github", execution.FunctionHook{Scheme: hooks.GitHub, Secret: "It's a Secret to Everybody"}, "Hello, World!", 0,
 			headers("X-Hub-Signature-256: sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17")},
 		{"slack", execution.FunctionHook{Scheme: hooks.Slack, Secret: slackSecret}, slackBody, 1531420618,
-			headers("X-Slack-Request-Timestamp: 1531420618", "X-Slack-Signature: v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503")},
-		{"stripe", execution.FunctionHook{Scheme: hooks.Stripe, Secret: "whsec_test0123456789abcdefghij"}, `{"id":"evt_1"}`, 1492774577,
-			headers("Stripe-Signature: t=1492774577,v1=" + strings.Repeat("00", 32) + ",v1=" + stripe + ",v0=6ffbb59b2300aae63f272406069a9788598b792a944a07aba816edb039989a39")},
-		{"shopify", execution.FunctionHook{Scheme: hooks.Shopify, Secret: "hush, and hush again"}, `{"id":820982911946154508}`, 0,
-			headers("X-Shopify-Hmac-Sha256: " + base64.StdEncoding.EncodeToString(hmacOf("hush, and hush again", `{"id":820982911946154508}`)))},
-		{"hmac hex", execution.FunctionHook{Scheme: hooks.HMAC, Secret: "k0123456789abcdef"}, "body", 0, headers("X-Signature-256: sha256=" + hex.EncodeToString(hmacOf("k0123456789abcdef", "body")))},
-		{"hmac base64, own header", execution.FunctionHook{Scheme: hooks.HMAC, Secret: "k0123456789abcdef", Header: "X-Mine"}, "body", 0,
+			headers(
+				"X-Slack-Request-Timestamp: 1531420618",
+				"X-Slack-Signature: v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503",
+			)},
+		{"stripe", execution.FunctionHook{
+			Scheme: hooks.Stripe, Secret: "whsec_test0123456789abcdefghij",
+		}, `{"id":"evt_1"}`, 1492774577,
+			headers(
+				"Stripe-Signature: t=1492774577,v1=" + strings.Repeat("00", 32) + ",v1=" + stripe +
+					",v0=6ffbb59b2300aae63f272406069a9788598b792a944a07aba816edb039989a39",
+			)},
+		{"shopify", execution.FunctionHook{
+			Scheme: hooks.Shopify, Secret: "hush, and hush again",
+		}, `{"id":820982911946154508}`, 0,
+			headers(
+				"X-Shopify-Hmac-Sha256: " + base64.StdEncoding.EncodeToString(
+					hmacOf("hush, and hush again", `{"id":820982911946154508}`),
+				),
+			)},
+		{
+			"hmac hex", execution.FunctionHook{Scheme: hooks.HMAC, Secret: "k0123456789abcdef"}, "body", 0,
+			headers("X-Signature-256: sha256=" + hex.EncodeToString(hmacOf("k0123456789abcdef", "body"))),
+		},
+		{"hmac base64, own header", execution.FunctionHook{
+			Scheme: hooks.HMAC, Secret: "k0123456789abcdef", Header: "X-Mine",
+		}, "body", 0,
 			headers("X-Mine: " + base64.StdEncoding.EncodeToString(hmacOf("k0123456789abcdef", "body")))},
-		{"shared", execution.FunctionHook{Scheme: hooks.SharedHeader, Secret: "open sesame, sixteen"}, "body", 0, headers("X-Webhook-Secret: open sesame, sixteen")},
-		{"shared, own header", execution.FunctionHook{Scheme: hooks.SharedHeader, Secret: "s0123456789abcdef", Header: "X-Token"}, "", 0, headers("X-Token: s0123456789abcdef")},
-		{"shared, bearer", execution.FunctionHook{Scheme: hooks.SharedHeader, Secret: "s0123456789abcdef"}, "", 0, headers("Authorization: Bearer s0123456789abcdef")},
+		{
+			"shared", execution.FunctionHook{Scheme: hooks.SharedHeader, Secret: "open sesame, sixteen"}, "body", 0,
+			headers("X-Webhook-Secret: open sesame, sixteen"),
+		},
+		{
+			"shared, own header",
+			execution.FunctionHook{Scheme: hooks.SharedHeader, Secret: "s0123456789abcdef", Header: "X-Token"}, "", 0,
+			headers("X-Token: s0123456789abcdef"),
+		},
+		{
+			"shared, bearer", execution.FunctionHook{Scheme: hooks.SharedHeader, Secret: "s0123456789abcdef"}, "", 0,
+			headers("Authorization: Bearer s0123456789abcdef"),
+		},
 		{"none", execution.FunctionHook{Scheme: hooks.None}, "anything", 0, nil},
 	}
 }
@@ -99,7 +134,8 @@ func TestVerify(t *testing.T) {
 			continue
 		}
 		signs := d.hook.Scheme != hooks.None && d.hook.Scheme != hooks.SharedHeader
-		if again, _ := d.verify(d.body, d.header, now); again != proof || signs != (proof.Key != "" && proof.Until.After(now)) {
+		if again, _ := d.verify(d.body, d.header, now); again != proof ||
+			signs != (proof.Key != "" && proof.Until.After(now)) {
 			t.Errorf("%s: proof %+v", d.name, proof)
 		}
 		if !signs {
@@ -168,7 +204,11 @@ func TestSentAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	signed := base64.StdEncoding.EncodeToString(hmacOf(string(key), "msg_p5jXN8AQM9LWM0D4loKWxJek.1614265930."+stdBody))
-	again, err := d.verify(d.body, headers("webhook-id: msg_p5jXN8AQM9LWM0D4loKWxJek", "webhook-timestamp: 1614265930", "webhook-signature: v1,"+signed), time.Unix(d.at+600, 0))
+	again, err := d.verify(
+		d.body,
+		headers("webhook-id: msg_p5jXN8AQM9LWM0D4loKWxJek", "webhook-timestamp: 1614265930", "webhook-signature: v1,"+signed),
+		time.Unix(d.at+600, 0),
+	)
 	if err != nil || again.Key != first.Key || again.Mark == first.Mark {
 		t.Errorf("%+v %+v %v", first, again, err)
 	}
@@ -202,7 +242,10 @@ func TestCheck(t *testing.T) {
 // A key that could be guessed is none: it is not saved, and where it is stored already nothing is verified by it.
 func TestShortKeys(t *testing.T) {
 	t.Parallel()
-	short := []string{"", " ", "a", "whsec_", "whsec_ ", "whsec_AA==", "whsec_QUFBQUFBQUFBQUFBQUFB", "0123456789abcde", strings.Repeat(" ", 32), "whsec_123456789012345"}
+	short := []string{
+		"", " ", "a", "whsec_", "whsec_ ", "whsec_AA==", "whsec_QUFBQUFBQUFBQUFBQUFB", "0123456789abcde",
+		strings.Repeat(" ", 32), "whsec_123456789012345",
+	}
 	now := time.Unix(1_700_000_000, 0)
 	at := "1700000000"
 	for _, scheme := range hooks.Schemes() {
@@ -220,10 +263,13 @@ func TestShortKeys(t *testing.T) {
 			for _, key := range []string{secret, strings.TrimPrefix(secret, "whsec_"), string(decoded)} {
 				sum := hmacOf(key, "{}")
 				header := headers(
-					"X-Hub-Signature-256: sha256="+hex.EncodeToString(sum), "X-Shopify-Hmac-Sha256: "+base64.StdEncoding.EncodeToString(sum),
-					"X-Signature-256: "+hex.EncodeToString(sum), "Stripe-Signature: t="+at+",v1="+hex.EncodeToString(hmacOf(key, at+".{}")),
+					"X-Hub-Signature-256: sha256="+hex.EncodeToString(sum),
+					"X-Shopify-Hmac-Sha256: "+base64.StdEncoding.EncodeToString(sum),
+					"X-Signature-256: "+hex.EncodeToString(sum),
+					"Stripe-Signature: t="+at+",v1="+hex.EncodeToString(hmacOf(key, at+".{}")),
 					"X-Slack-Request-Timestamp: "+at, "X-Slack-Signature: v0="+hex.EncodeToString(hmacOf(key, "v0:"+at+":{}")),
-					"Webhook-Id: m", "Webhook-Timestamp: "+at, "Webhook-Signature: v1,"+base64.StdEncoding.EncodeToString(hmacOf(key, "m."+at+".{}")),
+					"Webhook-Id: m", "Webhook-Timestamp: "+at,
+					"Webhook-Signature: v1,"+base64.StdEncoding.EncodeToString(hmacOf(key, "m."+at+".{}")),
 					"X-Webhook-Secret: "+key,
 				)
 				_, err := hooks.Verify(h, header, []byte("{}"), now)
@@ -233,7 +279,9 @@ func TestShortKeys(t *testing.T) {
 				t.Errorf("%s signs with %q", scheme, secret)
 			}
 		}
-		good := execution.FunctionHook{Scheme: scheme, Secret: "whsec_" + base64.StdEncoding.EncodeToString([]byte("0123456789abcdef"))}
+		good := execution.FunctionHook{
+			Scheme: scheme, Secret: "whsec_" + base64.StdEncoding.EncodeToString([]byte("0123456789abcdef")),
+		}
 		if err := hooks.Check(good); err != nil {
 			t.Errorf("%s: %v", scheme, err)
 		}
@@ -262,45 +310,65 @@ func TestForms(t *testing.T) {
 		header []string
 		good   bool
 	}{
-		"stripe":                      {"stripe", []string{"Stripe-Signature: t=" + at + ",v1=" + stripe(at)}, true},
-		"stripe, other versions":      {"stripe", []string{"Stripe-Signature: v0=ab,t=" + at + ",v2=cd,v1=" + stripe(at)}, true},
-		"stripe, plus":                {"stripe", []string{"Stripe-Signature: t=+" + at + ",v1=" + stripe("+"+at)}, false},
-		"stripe, zeros":               {"stripe", []string{"Stripe-Signature: t=00" + at + ",v1=" + stripe("00"+at)}, false},
-		"stripe, minus":               {"stripe", []string{"Stripe-Signature: t=-" + at + ",v1=" + stripe("-"+at)}, false},
-		"stripe, underscore":          {"stripe", []string{"Stripe-Signature: t=1_700_000_000,v1=" + stripe("1_700_000_000")}, false},
-		"stripe, other digits":        {"stripe", []string{"Stripe-Signature: t=\u0661700000000,v1=" + stripe("\u0661700000000")}, false},
-		"stripe, white space":         {"stripe", []string{"Stripe-Signature: t=" + at + ", v1=" + stripe(at)}, false},
-		"stripe, two times":           {"stripe", []string{"Stripe-Signature: t=" + at + ",t=" + at + ",v1=" + stripe(at)}, false},
-		"stripe, no signature":        {"stripe", []string{"Stripe-Signature: t=" + at}, false},
-		"stripe, upper case":          {"stripe", []string{"Stripe-Signature: t=" + at + ",v1=" + strings.ToUpper(stripe(at))}, false},
-		"stripe, upper name":          {"stripe", []string{"Stripe-Signature: T=" + at + ",v1=" + stripe(at)}, false},
-		"stripe, trailing comma":      {"stripe", []string{"Stripe-Signature: t=" + at + ",v1=" + stripe(at) + ","}, false},
-		"stripe, many signatures":     {"stripe", []string{"Stripe-Signature: t=" + at + strings.Repeat(",v1="+plain, 20) + ",v1=" + stripe(at)}, false},
-		"slack":                       {"slack", slack(at), true},
-		"slack, plus":                 {"slack", slack("+" + at), false},
-		"slack, zero":                 {"slack", slack("0" + at), false},
-		"slack, upper case":           {"slack", []string{slack(at)[0], "X-Slack-Signature: v0=" + strings.ToUpper(text(hmacOf(key, "v0:"+at+":"+body)))}, false},
-		"standard":                    {"standard", std("m", at, "v1,"), true},
-		"standard, two":               {"standard", std("m", at, "v1a,AAAA v1,"), true},
-		"standard, plus":              {"standard", std("m", "+"+at, "v1,"), false},
-		"standard, zero":              {"standard", std("m", "0"+at, "v1,"), false},
-		"standard, full stop in id":   {"standard", std("m."+at, at, "v1,"), false},
-		"standard, space in id":       {"standard", std("m n", at, "v1,"), false},
-		"standard, no version":        {"standard", std("m", at, ""), false},
-		"standard, two spaces":        {"standard", std("m", at, "v1,AAAA  v1,"), false},
-		"standard, more after comma":  {"standard", []string{std("m", at, "v1,")[0], std("m", at, "v1,")[1], std("m", at, "v1,")[2] + ",x"}, false},
-		"github":                      {"github", []string{"X-Hub-Signature-256: sha256=" + plain}, true},
-		"github, upper case":          {"github", []string{"X-Hub-Signature-256: sha256=" + upper}, false},
-		"github, no prefix":           {"github", []string{"X-Hub-Signature-256: " + plain}, false},
-		"github, prefix in upper":     {"github", []string{"X-Hub-Signature-256: SHA256=" + plain}, false},
-		"github, longer":              {"github", []string{"X-Hub-Signature-256: sha256=" + plain + "00"}, false},
-		"shopify":                     {"shopify", []string{"X-Shopify-Hmac-Sha256: " + sum}, true},
-		"shopify, bits left":          {"shopify", []string{"X-Shopify-Hmac-Sha256: " + loose}, false},
-		"shopify, no padding":         {"shopify", []string{"X-Shopify-Hmac-Sha256: " + strings.TrimRight(sum, "=")}, false},
-		"shopify, line break":         {"shopify", []string{"X-Shopify-Hmac-Sha256: " + sum[:4] + "\n" + sum[4:]}, false},
-		"shopify, hexadecimal":        {"shopify", []string{"X-Shopify-Hmac-Sha256: " + plain}, false},
-		"hmac, upper case":            {"hmac-sha256", []string{"X-Signature: " + upper}, true},
-		"hmac, both cases":            {"hmac-sha256", []string{"X-Signature: " + upper[:32] + plain[32:]}, upper[:32] == plain[:32] || upper[32:] == plain[32:]},
+		"stripe": {"stripe", []string{"Stripe-Signature: t=" + at + ",v1=" + stripe(at)}, true},
+		"stripe, other versions": {
+			"stripe", []string{"Stripe-Signature: v0=ab,t=" + at + ",v2=cd,v1=" + stripe(at)}, true,
+		},
+		"stripe, plus":  {"stripe", []string{"Stripe-Signature: t=+" + at + ",v1=" + stripe("+"+at)}, false},
+		"stripe, zeros": {"stripe", []string{"Stripe-Signature: t=00" + at + ",v1=" + stripe("00"+at)}, false},
+		"stripe, minus": {"stripe", []string{"Stripe-Signature: t=-" + at + ",v1=" + stripe("-"+at)}, false},
+		"stripe, underscore": {
+			"stripe", []string{"Stripe-Signature: t=1_700_000_000,v1=" + stripe("1_700_000_000")}, false,
+		},
+		"stripe, other digits": {
+			"stripe", []string{"Stripe-Signature: t=\u0661700000000,v1=" + stripe("\u0661700000000")}, false,
+		},
+		"stripe, white space": {"stripe", []string{"Stripe-Signature: t=" + at + ", v1=" + stripe(at)}, false},
+		"stripe, two times": {
+			"stripe", []string{"Stripe-Signature: t=" + at + ",t=" + at + ",v1=" + stripe(at)}, false,
+		},
+		"stripe, no signature": {"stripe", []string{"Stripe-Signature: t=" + at}, false},
+		"stripe, upper case": {
+			"stripe", []string{"Stripe-Signature: t=" + at + ",v1=" + strings.ToUpper(stripe(at))}, false,
+		},
+		"stripe, upper name":     {"stripe", []string{"Stripe-Signature: T=" + at + ",v1=" + stripe(at)}, false},
+		"stripe, trailing comma": {"stripe", []string{"Stripe-Signature: t=" + at + ",v1=" + stripe(at) + ","}, false},
+		"stripe, many signatures": {
+			"stripe", []string{"Stripe-Signature: t=" + at + strings.Repeat(",v1="+plain, 20) + ",v1=" + stripe(at)}, false,
+		},
+		"slack":       {"slack", slack(at), true},
+		"slack, plus": {"slack", slack("+" + at), false},
+		"slack, zero": {"slack", slack("0" + at), false},
+		"slack, upper case": {
+			"slack", []string{slack(at)[0], "X-Slack-Signature: v0=" + strings.ToUpper(text(hmacOf(key, "v0:"+at+":"+body)))},
+			false,
+		},
+		"standard":                  {"standard", std("m", at, "v1,"), true},
+		"standard, two":             {"standard", std("m", at, "v1a,AAAA v1,"), true},
+		"standard, plus":            {"standard", std("m", "+"+at, "v1,"), false},
+		"standard, zero":            {"standard", std("m", "0"+at, "v1,"), false},
+		"standard, full stop in id": {"standard", std("m."+at, at, "v1,"), false},
+		"standard, space in id":     {"standard", std("m n", at, "v1,"), false},
+		"standard, no version":      {"standard", std("m", at, ""), false},
+		"standard, two spaces":      {"standard", std("m", at, "v1,AAAA  v1,"), false},
+		"standard, more after comma": {
+			"standard", []string{std("m", at, "v1,")[0], std("m", at, "v1,")[1], std("m", at, "v1,")[2] + ",x"}, false,
+		},
+		"github":                  {"github", []string{"X-Hub-Signature-256: sha256=" + plain}, true},
+		"github, upper case":      {"github", []string{"X-Hub-Signature-256: sha256=" + upper}, false},
+		"github, no prefix":       {"github", []string{"X-Hub-Signature-256: " + plain}, false},
+		"github, prefix in upper": {"github", []string{"X-Hub-Signature-256: SHA256=" + plain}, false},
+		"github, longer":          {"github", []string{"X-Hub-Signature-256: sha256=" + plain + "00"}, false},
+		"shopify":                 {"shopify", []string{"X-Shopify-Hmac-Sha256: " + sum}, true},
+		"shopify, bits left":      {"shopify", []string{"X-Shopify-Hmac-Sha256: " + loose}, false},
+		"shopify, no padding":     {"shopify", []string{"X-Shopify-Hmac-Sha256: " + strings.TrimRight(sum, "=")}, false},
+		"shopify, line break":     {"shopify", []string{"X-Shopify-Hmac-Sha256: " + sum[:4] + "\n" + sum[4:]}, false},
+		"shopify, hexadecimal":    {"shopify", []string{"X-Shopify-Hmac-Sha256: " + plain}, false},
+		"hmac, upper case":        {"hmac-sha256", []string{"X-Signature: " + upper}, true},
+		"hmac, both cases": {
+			"hmac-sha256", []string{"X-Signature: " + upper[:32] + plain[32:]},
+			upper[:32] == plain[:32] || upper[32:] == plain[32:],
+		},
 		"hmac, base64":                {"hmac-sha256", []string{"X-Signature: " + sum}, true},
 		"hmac, base64, bits left":     {"hmac-sha256", []string{"X-Signature: " + loose}, false},
 		"shared":                      {"shared-header", []string{"X-Webhook-Secret: " + key}, true},
@@ -325,7 +393,10 @@ func FuzzVerify(f *testing.F) {
 	f.Fuzz(func(t *testing.T, scheme, value, body string) {
 		h := execution.FunctionHook{Scheme: scheme, Secret: "a secret nobody guesses"}
 		header := http.Header{}
-		for _, name := range append(hooks.Headers(h), "Webhook-Id", "Webhook-Timestamp", "Webhook-Signature", "Stripe-Signature", "X-Slack-Signature", "X-Slack-Request-Timestamp", "X-Hub-Signature-256", "X-Shopify-Hmac-Sha256") {
+		for _, name := range append(
+			hooks.Headers(h), "Webhook-Id", "Webhook-Timestamp", "Webhook-Signature", "Stripe-Signature", "X-Slack-Signature",
+			"X-Slack-Request-Timestamp", "X-Hub-Signature-256", "X-Shopify-Hmac-Sha256",
+		) {
 			header.Set(name, value)
 		}
 		if _, err := hooks.Verify(h, header, []byte(body), time.Unix(1531420618, 0)); err == nil && scheme != hooks.None {
@@ -351,13 +422,17 @@ func FuzzSigned(f *testing.F) {
 		wrap := func(sum string) string { return strings.Replace(wrapping, "%", sum, 1) }
 		for scheme, header := range map[string]http.Header{
 			hooks.Stripe: {"Stripe-Signature": {wrap(hex.EncodeToString(hmacOf(key, at+".{}")))}},
-			hooks.Slack:  {"X-Slack-Request-Timestamp": {at}, "X-Slack-Signature": {wrap(hex.EncodeToString(hmacOf(key, "v0:"+at+":{}")))}},
+			hooks.Slack: {
+				"X-Slack-Request-Timestamp": {at}, "X-Slack-Signature": {wrap(hex.EncodeToString(hmacOf(key, "v0:"+at+":{}")))},
+			},
 			hooks.Standard: {"Webhook-Id": {"m"}, "Webhook-Timestamp": {at},
 				"Webhook-Signature": {wrap(base64.StdEncoding.EncodeToString(hmacOf(key, "m."+at+".{}")))}},
 			hooks.GitHub:  {"X-Hub-Signature-256": {wrap(hex.EncodeToString(hmacOf(key, "{}")))}},
 			hooks.Shopify: {"X-Shopify-Hmac-Sha256": {wrap(base64.StdEncoding.EncodeToString(hmacOf(key, "{}")))}},
 		} {
-			if _, err := hooks.Verify(execution.FunctionHook{Scheme: scheme, Secret: key}, header, []byte("{}"), now); err != nil {
+			if _, err := hooks.Verify(
+				execution.FunctionHook{Scheme: scheme, Secret: key}, header, []byte("{}"), now,
+			); err != nil {
 				continue
 			}
 			good := true

@@ -119,7 +119,9 @@ func (q *Queue) tell(ctx context.Context, job execution.Job) {
 		cancel()
 	}
 	if receipt.Gone && !away {
-		if _, err := q.cfg.Store.Gone(context.WithoutCancel(ctx), job.Tenant, job.Callback.URL, now, now.Add(gone)); err != nil {
+		if _, err := q.cfg.Store.Gone(
+			context.WithoutCancel(ctx), job.Tenant, job.Callback.URL, now, now.Add(gone),
+		); err != nil {
 			q.complain(ctx, "a receiver that is gone cannot be noted", err)
 		}
 	}

@@ -22,7 +22,12 @@ func hangingReceiversOn(t *testing.T, open opener) {
 	}}, 4)
 	submit := func(n int, tenant string) {
 		t.Helper()
-		if err := q.Submit(t.Context(), execution.Job{ID: id(n), Tenant: tenant, Callback: &execution.Callback{URL: "http://x", State: execution.CallbackWaiting}}); err != nil {
+		if err := q.Submit(
+			t.Context(),
+			execution.Job{
+				ID: id(n), Tenant: tenant, Callback: &execution.Callback{URL: "http://x", State: execution.CallbackWaiting},
+			},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}

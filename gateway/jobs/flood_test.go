@@ -13,8 +13,8 @@ import (
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
-// A tenant floods one receiver with callbacks, which hangs. At most the tenant's share of them is made at once, the callbacks
-// of another tenant are made meanwhile, and each callback is tried a bounded number of times.
+// A tenant floods one receiver with callbacks, which hangs. At most the tenant's share of them is made at once, the
+// callbacks of another tenant are made meanwhile, and each callback is tried a bounded number of times.
 func TestFloodOfCallbacks(t *testing.T) {
 	t.Parallel()
 	const flood = 200
@@ -57,7 +57,13 @@ func TestFloodOfCallbacks(t *testing.T) {
 	})
 	submit := func(n int, tenant string) {
 		t.Helper()
-		if err := q.Submit(t.Context(), execution.Job{ID: id(n), Tenant: tenant, Callback: &execution.Callback{URL: "http://victim.example/x", State: execution.CallbackWaiting}}); err != nil {
+		if err := q.Submit(
+			t.Context(),
+			execution.Job{
+				ID: id(n), Tenant: tenant,
+				Callback: &execution.Callback{URL: "http://victim.example/x", State: execution.CallbackWaiting},
+			},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -156,7 +156,9 @@ func (h *Handlers) Result(c *fiber.Ctx) error {
 			return send(c, job)
 		}
 	}
-	return api.NotFound("there is no result with this id; the last results are kept for a while, the audit record for good")
+	return api.NotFound(
+		"there is no result with this id; the last results are kept for a while, the audit record for good",
+	)
 }
 
 // job returns the job that the path names if the caller owns it, or may see all jobs.

@@ -143,7 +143,9 @@ func process(dir string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	q, err := jobs.New(jobs.Config{Store: store, Runner: &ledger{dir: dir}, Now: now, Random: rand.Float64, Logger: slog.Default()})
+	q, err := jobs.New(
+		jobs.Config{Store: store, Runner: &ledger{dir: dir}, Now: now, Random: rand.Float64, Logger: slog.Default()},
+	)
 	if err != nil {
 		return err
 	}
@@ -152,7 +154,10 @@ func process(dir string, in io.Reader, out io.Writer) error {
 	var ids []string
 	for scan := bufio.NewScanner(in); scan.Scan(); {
 		id := scan.Text()
-		job := execution.Job{ID: id, Tenant: "t" + id[len(id)-1:], Callback: &execution.Callback{URL: "http://x", State: execution.CallbackWaiting}}
+		job := execution.Job{
+			ID: id, Tenant: "t" + id[len(id)-1:],
+			Callback: &execution.Callback{URL: "http://x", State: execution.CallbackWaiting},
+		}
 		if err := q.Submit(ctx, job); err != nil {
 			return err
 		}

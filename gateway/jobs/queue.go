@@ -121,12 +121,16 @@ func New(cfg Config) (*Queue, error) {
 	if cfg.Keep == 0 {
 		cfg.Keep = 7 * 24 * time.Hour
 	}
-	if cfg.Store == nil || cfg.Runner == nil || cfg.Now == nil || cfg.Random == nil || cfg.Logger == nil || cfg.Workers < 0 || cfg.Spare < 0 || cfg.Keep < 0 {
-		return nil, errors.New("jobs: a store, a runner, a clock, randomness and a logger are needed, and no number may be negative")
+	if cfg.Store == nil || cfg.Runner == nil || cfg.Now == nil || cfg.Random == nil || cfg.Logger == nil ||
+		cfg.Workers < 0 || cfg.Spare < 0 || cfg.Keep < 0 {
+		return nil, errors.New(
+			"jobs: a store, a runner, a clock, randomness and a logger are needed, and no number may be negative",
+		)
 	}
 	return &Queue{
 		cfg: cfg, wake: make(chan struct{}, 1), telling: bounds.NewPool(bounds.Of(bounds.Callbacks).Most),
-		running: map[string]context.CancelFunc{}, atWork: map[string]int{}, waiting: map[string]int{}, adopting: map[string]bool{},
+		running: map[string]context.CancelFunc{}, atWork: map[string]int{}, waiting: map[string]int{},
+		adopting: map[string]bool{},
 	}, nil
 }
 
@@ -159,7 +163,9 @@ const patience = 5 * time.Second
 // Cancel ends a job. A job that has not begun never begins: began is false, and its result is the given one. A job
 // that runs is stopped, wherever it runs; the job returned is its latest state, usually with its end. The error is
 // ErrEnded if the job had ended before.
-func (q *Queue) Cancel(ctx context.Context, id string, result execution.Result) (job execution.Job, began bool, err error) {
+func (q *Queue) Cancel(
+	ctx context.Context, id string, result execution.Result,
+) (job execution.Job, began bool, err error) {
 	job, err = q.cfg.Store.ChangeJob(ctx, id, func(j *execution.Job) error {
 		switch began = true; {
 		case j.Ended():

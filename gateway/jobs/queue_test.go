@@ -61,7 +61,9 @@ var stores = map[string]func(t *testing.T, c *clock) (jobs.Store, func() error){
 		return store, store.Close
 	},
 	"in a bucket": func(t *testing.T, c *clock) (jobs.Store, func() error) {
-		return bucket(t, "s3://"+s3(t).Bucket(t)+"/state", s3state.Config{MaxJobsPerTenant: 50, Now: c.now}), func() error { return nil }
+		return bucket(
+			t, "s3://"+s3(t).Bucket(t)+"/state", s3state.Config{MaxJobsPerTenant: 50, Now: c.now},
+		), func() error { return nil }
 	},
 }
 
@@ -84,7 +86,12 @@ func onEach(t *testing.T, test func(t *testing.T, open opener)) {
 			test(t, func(s *script, workers int) (*jobs.Queue, *clock) {
 				c := &clock{}
 				kept, shut := store(t, c)
-				q, err := jobs.New(jobs.Config{Store: kept, Runner: s, Workers: workers, Now: c.now, Random: func() float64 { return 0.5 }, Logger: slog.New(slog.DiscardHandler)})
+				q, err := jobs.New(
+					jobs.Config{
+						Store: kept, Runner: s, Workers: workers, Now: c.now, Random: func() float64 { return 0.5 },
+						Logger: slog.New(slog.DiscardHandler),
+					},
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -234,7 +241,9 @@ func cancelOn(t *testing.T, open opener) {
 		return execution.Result{ID: job.ID, Status: execution.Cancelled}, 0
 	}, send: func(execution.Job) jobs.Receipt { return jobs.Receipt{Delivered: true} }}, 1)
 	for n := range 2 {
-		job := execution.Job{ID: id(n), Tenant: "a", Callback: &execution.Callback{URL: "http://x", State: execution.CallbackWaiting}}
+		job := execution.Job{
+			ID: id(n), Tenant: "a", Callback: &execution.Callback{URL: "http://x", State: execution.CallbackWaiting},
+		}
 		if err := q.Submit(t.Context(), job); err != nil {
 			t.Fatal(err)
 		}
@@ -303,7 +312,10 @@ func callbacksOn(t *testing.T, open opener) {
 	}}, 2)
 	submit := func(n int, url string) {
 		t.Helper()
-		if err := q.Submit(t.Context(), execution.Job{ID: id(n), Tenant: "a", Callback: &execution.Callback{URL: url, State: execution.CallbackWaiting}}); err != nil {
+		if err := q.Submit(
+			t.Context(),
+			execution.Job{ID: id(n), Tenant: "a", Callback: &execution.Callback{URL: url, State: execution.CallbackWaiting}},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}

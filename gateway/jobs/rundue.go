@@ -22,7 +22,9 @@ func (q *Queue) RunDue(ctx context.Context, id string) error {
 	begin := ctx
 	if end, ok := ctx.Deadline(); ok {
 		if left := time.Until(end); left < reserve {
-			return fmt.Errorf("jobs: a turn needs more time than a job may take, %v; it was given %v", reserve, left.Round(time.Second))
+			return fmt.Errorf(
+				"jobs: a turn needs more time than a job may take, %v; it was given %v", reserve, left.Round(time.Second),
+			)
 		}
 		var cancel context.CancelFunc
 		begin, cancel = context.WithDeadline(ctx, end.Add(-reserve))
@@ -40,7 +42,9 @@ func (q *Queue) RunDue(ctx context.Context, id string) error {
 	if id != "" {
 		return errors.Join(q.runOne(begin, running, id), q.deliverAll(running))
 	}
-	return errors.Join(q.adoptAll(running), q.deliverAll(running), q.drain(begin, running), q.deliverAll(running), q.prune(running))
+	return errors.Join(
+		q.adoptAll(running), q.deliverAll(running), q.drain(begin, running), q.deliverAll(running), q.prune(running),
+	)
 }
 
 // watch stops jobs that are cancelled meanwhile.

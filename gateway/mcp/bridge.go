@@ -79,7 +79,9 @@ func (h *Handlers) bridge(c *fiber.Ctx, claim *idempotency.Claim, leave func()) 
 // standardRequest returns a copy of a request, which its handler may outlive.
 func standardRequest(ctx context.Context, c *fiber.Ctx) (*http.Request, error) {
 	body := bytes.Clone(c.Request().Body())
-	r, err := http.NewRequestWithContext(ctx, utils.CopyString(c.Method()), utils.CopyString(c.OriginalURL()), bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(
+		ctx, utils.CopyString(c.Method()), utils.CopyString(c.OriginalURL()), bytes.NewReader(body),
+	)
 	if err != nil {
 		return nil, fmt.Errorf("read the request: %w", err)
 	}

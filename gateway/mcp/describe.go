@@ -9,9 +9,12 @@ import (
 	"github.com/airlock-run/airlock/gateway/openapi"
 )
 
-const instructions = "Airlock runs JavaScript and TypeScript in a fresh sandbox per call and records every execution. " +
-	"Use execute_code to compute, to transform data, or to combine several tool calls in one script; print with console.log and return the value. " +
-	"A run that fails is a result with isError whose status, error, exception and limit say why: mend the code and call again."
+const instructions = "" +
+	"Airlock runs JavaScript and TypeScript in a fresh sandbox per call and records every execution. " +
+	"Use execute_code to compute, to transform data, or to combine several tool calls in one script; print with " +
+	"console.log and return the value. " +
+	"A run that fails is a result with isError whose status, error, exception and limit say why: mend the code and " +
+	"call again."
 
 // described is a tool as clients see it, and the func that carries it out.
 type described struct {
@@ -53,39 +56,51 @@ func descriptions(schemas *openapi.Document) ([]described, error) {
 	runs := &sdk.ToolAnnotations{OpenWorldHint: new(true), DestructiveHint: new(false)}
 	return []described{
 		{run: executeCode, tool: &sdk.Tool{
-			Name: "execute_code", Title: "Execute code", Annotations: runs, InputSchema: request, OutputSchema: anyResult(result),
-			Description: "Run JavaScript or TypeScript in a fresh sandbox and wait for its result. The sandbox has no state from earlier calls, and no network or files beyond the policy.\n\n" +
+			Name: "execute_code", Title: "Execute code", Annotations: runs, InputSchema: request,
+			OutputSchema: anyResult(result),
+			Description: "Run JavaScript or TypeScript in a fresh sandbox and wait for its result. The sandbox has no state " +
+				"from earlier calls, and no network or files beyond the policy.\n\n" +
 				"What the code can call:\n\n```ts\n" + declarations.Globals() + "```",
 		}},
 		{run: analyzeCode, tool: &sdk.Tool{
-			Name: "analyze_code", Title: "Analyze code", Annotations: reads, InputSchema: object([]any{"code"}, judged), OutputSchema: anyResult(analysis),
-			Description: "Say what the policy thinks of code without running it: findings with their lines, a danger score, syntax errors, and whether it would be allowed.",
+			Name: "analyze_code", Title: "Analyze code", Annotations: reads, InputSchema: object([]any{"code"}, judged),
+			OutputSchema: anyResult(analysis),
+			Description: "Say what the policy thinks of code without running it: findings with their lines, a danger score, " +
+				"syntax errors, and whether it would be allowed.",
 		}},
 		{run: getExecution, tool: &sdk.Tool{
 			Name: "get_execution", Title: "Get an execution", Annotations: reads,
 			InputSchema: object([]any{"id"}, map[string]any{"id": text("The id of an execution, such as exec_01JD….")}),
-			Description: "Read an earlier execution back: its result while that is kept, and its audit record where the caller may read it.",
+			Description: "Read an earlier execution back: its result while that is kept, and its audit record where the " +
+				"caller may read it.",
 		}},
 		{run: searchTools, attached: true, tool: &sdk.Tool{
 			Name: "search_tools", Title: "Search tools for code", Annotations: reads,
 			InputSchema: object(nil, map[string]any{
 				"query":     text("Words of the names and descriptions of tools; leave it out for all."),
 				"namespace": text("Only the tools of this namespace."),
-				"limit":     map[string]any{"type": "integer", "minimum": 1, "maximum": 100, "description": "How many at most; 20 when left out."},
+				"limit": map[string]any{
+					"type": "integer", "minimum": 1, "maximum": 100, "description": "How many at most; 20 when left out.",
+				},
 			}),
-			Description: "Find the tools that code given to execute_code can call, each with its TypeScript declaration: await namespace.method(params). " +
+			Description: "Find the tools that code given to execute_code can call, each with its TypeScript declaration: " +
+				"await namespace.method(params). " +
 				"One script can call many of them, and hand the value of one to the next.",
 		}},
 		{run: listFunctions, saved: true, tool: &sdk.Tool{
 			Name: "list_functions", Title: "List saved functions", Annotations: reads,
-			InputSchema: object(nil, map[string]any{"cursor": text("The next of the page before; leave it out for the first page.")}),
+			InputSchema: object(
+				nil, map[string]any{"cursor": text("The next of the page before; leave it out for the first page.")},
+			),
 			Description: "List the saved functions that invoke_function can run.",
 		}},
 		{run: invokeFunction, saved: true, tool: &sdk.Tool{
 			Name: "invoke_function", Title: "Invoke a saved function", Annotations: runs, OutputSchema: anyResult(result),
 			InputSchema: object([]any{"name"}, map[string]any{
-				"name":    text("The function's name."),
-				"version": map[string]any{"type": "integer", "minimum": 1, "description": "A version; the newest when neither version nor alias is given."},
+				"name": text("The function's name."),
+				"version": map[string]any{
+					"type": "integer", "minimum": 1, "description": "A version; the newest when neither version nor alias is given.",
+				},
 				"alias":   text("An alias, such as live."),
 				"input":   map[string]any{"description": "What the function is called with."},
 				"context": properties["context"],

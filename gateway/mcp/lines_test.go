@@ -20,7 +20,9 @@ func spoken(t testing.TB, s *mcp.Server, text []byte) (told [][]byte) {
 	t.Helper()
 	var out bytes.Buffer
 	in := io.NopCloser(bytes.NewReader(text))
-	if err := s.Serve(t.Context(), mcp.Stdio(in, uncloseable{&out}), mcp.Caller{Identity: authn.Identity{Subject: "me"}}); err != nil {
+	if err := s.Serve(
+		t.Context(), mcp.Stdio(in, uncloseable{&out}), mcp.Caller{Identity: authn.Identity{Subject: "me"}},
+	); err != nil {
 		t.Fatal(err)
 	}
 	for line := range bytes.Lines(out.Bytes()) {
@@ -33,7 +35,8 @@ func spoken(t testing.TB, s *mcp.Server, text []byte) (told [][]byte) {
 }
 
 const (
-	greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
+	greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` +
+		"\n" +
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
 	ping = `{"jsonrpc":"2.0","id":"last","method":"ping"}` + "\n"
 )
@@ -43,13 +46,15 @@ func TestStdioGoesOn(t *testing.T) {
 	t.Parallel()
 	s := serverOf(t, gateway{})
 	for line, code := range map[string]string{
-		"garbage": "-32700", "\xff\xfe": "-32700", `{"jsonrpc":"2.0"`: "-32700", `{} {}`: "-32700", strings.Repeat("[", 20_000): "-32700",
+		"garbage": "-32700", "\xff\xfe": "-32700", `{"jsonrpc":"2.0"`: "-32700", `{} {}`: "-32700",
+		strings.Repeat("[", 20_000):                "-32700",
 		`{"jsonrpc":"1.0","id":9,"method":"ping"}`: "-32600", "[]": "-32600", "null": "-32600", "1": "-32600", "{}": "-32600",
 		`"` + strings.Repeat("a", 9<<20) + `"`: "-32600",
 	} {
 		told := spoken(t, s, []byte(greeting+line+"\r\n\n"+ping))
 		all := string(bytes.Join(told, nil))
-		if len(told) != 3 || strings.Count(all, `"id":null,"error":{"code":`+code+`,`) != 1 || !strings.Contains(all, `"id":"last","result":{}`) {
+		if len(told) != 3 || strings.Count(all, `"id":null,"error":{"code":`+code+`,`) != 1 ||
+			!strings.Contains(all, `"id":"last","result":{}`) {
 			t.Errorf("%.40q:\n%s", line, all)
 		}
 	}
@@ -57,7 +62,10 @@ func TestStdioGoesOn(t *testing.T) {
 
 // Whatever a client writes, it is served to the end of its input, and told nothing but JSON.
 func FuzzStdio(f *testing.F) {
-	for _, seed := range []string{"", "garbage", greeting + ping, "[]\n", "\r\n\r\n{}", greeting + `[` + strings.TrimSpace(ping) + `]`, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`} {
+	for _, seed := range []string{
+		"", "garbage", greeting + ping, "[]\n", "\r\n\r\n{}", greeting + `[` + strings.TrimSpace(ping) + `]`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	s := serverOf(f, gateway{})

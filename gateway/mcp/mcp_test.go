@@ -23,12 +23,16 @@ import (
 // gateway answers every request with what it was asked.
 type gateway struct{}
 
-func (gateway) Execute(_ context.Context, caller mcp.Caller, request execution.Request, onLog func(execution.Log)) (execution.Result, error) {
+func (gateway) Execute(
+	_ context.Context, caller mcp.Caller, request execution.Request, onLog func(execution.Log),
+) (execution.Result, error) {
 	if onLog != nil {
 		onLog(execution.Log{Message: "a line"})
 	}
 	given, err := json.Marshal(request)
-	return execution.Result{ID: "exec_0000000000", Status: execution.Completed, Result: given, Policy: caller.Identity.Subject}, err
+	return execution.Result{
+		ID: "exec_0000000000", Status: execution.Completed, Result: given, Policy: caller.Identity.Subject,
+	}, err
 }
 
 func (gateway) Analyze(_ context.Context, _ mcp.Caller, request execution.Request) (json.RawMessage, error) {
@@ -46,7 +50,9 @@ func (gateway) ListFunctions(_ context.Context, _ mcp.Caller, cursor string) (js
 	return json.Marshal(map[string]any{"items": []string{}, "next": cursor})
 }
 
-func (gateway) InvokeFunction(ctx context.Context, caller mcp.Caller, call registry.Call, onLog func(execution.Log)) (execution.Result, error) {
+func (gateway) InvokeFunction(
+	ctx context.Context, caller mcp.Caller, call registry.Call, onLog func(execution.Log),
+) (execution.Result, error) {
 	result, err := gateway{}.Execute(ctx, caller, call.Request, onLog)
 	result.Function = &execution.FunctionRef{Name: call.Name + call.Alias, Version: call.Version}
 	return result, err
@@ -68,7 +74,12 @@ func serverOf(t testing.TB, executor mcp.Executor) *mcp.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := mcp.New(mcp.Config{Executor: executor, Functions: gateway{}, Explain: explain, Schemas: schemas, Version: "test", MaxBodyBytes: 1 << 20, Logger: slog.New(slog.DiscardHandler)})
+	s, err := mcp.New(
+		mcp.Config{
+			Executor: executor, Functions: gateway{}, Explain: explain, Schemas: schemas, Version: "test", MaxBodyBytes: 1 << 20,
+			Logger: slog.New(slog.DiscardHandler),
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +152,9 @@ func TestSchemas(t *testing.T) {
 			if err := schema.Validate(v); (err == nil) != want {
 				t.Errorf("%s: the schema says of %s: %v", tool.Name, arguments, err)
 			}
-			result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool.Name, Arguments: json.RawMessage(arguments)})
+			result, err := session.CallTool(
+				t.Context(), &sdk.CallToolParams{Name: tool.Name, Arguments: json.RawMessage(arguments)},
+			)
 			if err != nil || result.IsError == want {
 				t.Errorf("%s: the tool says of %s: %v %v", tool.Name, arguments, result, err)
 			}
@@ -155,19 +168,25 @@ func TestSchemas(t *testing.T) {
 func TestInvokeFunction(t *testing.T) {
 	t.Parallel()
 	session := local(t)
-	result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "invoke_function", Arguments: map[string]any{"name": "f", "alias": "@live", "input": 7}})
+	result, err := session.CallTool(
+		t.Context(),
+		&sdk.CallToolParams{Name: "invoke_function", Arguments: map[string]any{"name": "f", "alias": "@live", "input": 7}},
+	)
 	if err != nil || result.IsError {
 		t.Fatal(result, err)
 	}
 	v := result.StructuredContent.(map[string]any)
-	if f := v["function"].(map[string]any); f["name"] != "f@live" || v["result"].(map[string]any)["input"] != 7.0 || v["policy"] != "me" {
+	if f := v["function"].(map[string]any); f["name"] != "f@live" || v["result"].(map[string]any)["input"] != 7.0 ||
+		v["policy"] != "me" {
 		t.Error(v)
 	}
 	for arguments, field := range map[string]string{
 		`{"name":""}`: "name", `{"name":"f","version":-1}`: "version", `{"name":"f","context":{"__proto__":1}}`: "context",
 		`{"name":"f","version":"1"}`: "version", `{"name":"f","code":"1"}`: "",
 	} {
-		result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "invoke_function", Arguments: json.RawMessage(arguments)})
+		result, err := session.CallTool(
+			t.Context(), &sdk.CallToolParams{Name: "invoke_function", Arguments: json.RawMessage(arguments)},
+		)
 		if err != nil || !result.IsError {
 			t.Errorf("%s: %v %v", arguments, result, err)
 			continue
@@ -182,7 +201,9 @@ func TestInvokeFunction(t *testing.T) {
 // What is not for callers stays inside.
 func TestInternalErrors(t *testing.T) {
 	t.Parallel()
-	result, err := local(t).CallTool(t.Context(), &sdk.CallToolParams{Name: "get_execution", Arguments: map[string]any{"id": "absent"}})
+	result, err := local(t).CallTool(
+		t.Context(), &sdk.CallToolParams{Name: "get_execution", Arguments: map[string]any{"id": "absent"}},
+	)
 	if err != nil || !result.IsError {
 		t.Fatal(result, err)
 	}
@@ -197,11 +218,16 @@ func TestNobody(t *testing.T) {
 	s := httptest.NewServer(server(t))
 	defer s.Close()
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
-		r, err := http.NewRequestWithContext(t.Context(), "POST", s.URL, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+		r, err := http.NewRequestWithContext(
+			t.Context(), "POST", s.URL, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"Bearer recognised"}, "Mcp-Protocol-Version": {version}}
+		r.Header = http.Header{
+			"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+			"Authorization": {"Bearer recognised"}, "Mcp-Protocol-Version": {version},
+		}
 		res, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)
@@ -215,7 +241,10 @@ func TestNobody(t *testing.T) {
 
 // FuzzArguments holds every tool to answering whatever it is given, with an object.
 func FuzzArguments(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"code":"1"}`, `{"id":"exec_0000000000"}`, `{"name":"f","context":{"a":[]}}`, `[]`, `null`, `"x"`, `{"code":"1","code":"2"}`, `{"cursor":7}`} {
+	for _, seed := range []string{
+		`{}`, `{"code":"1"}`, `{"id":"exec_0000000000"}`, `{"name":"f","context":{"a":[]}}`, `[]`, `null`, `"x"`,
+		`{"code":"1","code":"2"}`, `{"cursor":7}`,
+	} {
 		f.Add(seed)
 	}
 	session := local(f)
@@ -225,7 +254,9 @@ func FuzzArguments(f *testing.F) {
 			return // the protocol's own decoder refuses it
 		}
 		for _, tool := range tools {
-			result, err := session.CallTool(context.Background(), &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)})
+			result, err := session.CallTool(
+				context.Background(), &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)},
+			)
 			if err != nil {
 				t.Fatalf("%s %s: %v", tool, arguments, err)
 			}

@@ -23,7 +23,9 @@ type Caller struct {
 type Executor interface {
 	// Execute runs a request and waits. onLog, which may be nil, receives every log as it is printed. When ctx ends, the
 	// run is stopped.
-	Execute(ctx context.Context, caller Caller, request execution.Request, onLog func(execution.Log)) (execution.Result, error)
+	Execute(
+		ctx context.Context, caller Caller, request execution.Request, onLog func(execution.Log),
+	) (execution.Result, error)
 	// Analyze returns the response of POST /api/analyze.
 	Analyze(ctx context.Context, caller Caller, request execution.Request) (json.RawMessage, error)
 	// Execution returns what is known of an execution: its result while that is kept, and its audit record.
@@ -35,7 +37,9 @@ type Functions interface {
 	// ListFunctions returns a page, {"items", "next"}, after a cursor, which is empty for the first page.
 	ListFunctions(ctx context.Context, caller Caller, cursor string) (json.RawMessage, error)
 	// InvokeFunction runs a version and waits.
-	InvokeFunction(ctx context.Context, caller Caller, call registry.Call, onLog func(execution.Log)) (execution.Result, error)
+	InvokeFunction(
+		ctx context.Context, caller Caller, call registry.Call, onLog func(execution.Log),
+	) (execution.Result, error)
 }
 
 // Problem is an error as callers see it: the members of a problem document that matter here.

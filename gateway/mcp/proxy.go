@@ -24,7 +24,10 @@ func Proxy(ctx context.Context, remote, local sdk.Transport, version string) err
 	}
 	defer func() { _ = session.Close() }() // the gateway ends sessions by itself
 	p.session = session
-	server := sdk.NewServer(about, &sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
+	server := sdk.NewServer(
+		about,
+		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}},
+	)
 	for tool, err := range session.Tools(ctx, nil) {
 		if err != nil {
 			return fmt.Errorf("list the gateway's tools: %w", err)

@@ -17,7 +17,9 @@ import (
 // talkative prints a hundred lines and ends at once.
 type talkative struct{ gateway }
 
-func (talkative) Execute(ctx context.Context, caller mcp.Caller, request execution.Request, onLog func(execution.Log)) (execution.Result, error) {
+func (talkative) Execute(
+	ctx context.Context, caller mcp.Caller, request execution.Request, onLog func(execution.Log),
+) (execution.Result, error) {
 	for n := range 100 {
 		onLog(execution.Log{Message: fmt.Sprint(n)})
 	}
@@ -55,11 +57,18 @@ func TestProxyTellsProgressFirst(t *testing.T) {
 		}
 		return message
 	}
-	say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	say(
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+	)
 	hear()
 	say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	for id := 2; id < 22; id++ {
-		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"1"},"_meta":{"progressToken":%d}}}`, id, id))
+		say(
+			fmt.Sprintf(
+				`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"1"},"_meta":{"progressToken":%d}}}`,
+				id, id,
+			),
+		)
 		for n := 0; ; n++ {
 			message := hear()
 			if response, ok := message.(*jsonrpc.Response); ok {

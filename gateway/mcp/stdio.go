@@ -38,7 +38,8 @@ func (t *stdio) Connect(ctx context.Context) (sdk.Connection, error) {
 	}{t.lines, t.lines.out}}
 	conn, err := inner.Connect(ctx)
 	return &answering{
-		Connection: conn, lines: t.lines, open: map[jsonrpc.ID]struct{}{}, changed: make(chan struct{}, 1), closed: make(chan struct{}),
+		Connection: conn, lines: t.lines, open: map[jsonrpc.ID]struct{}{}, changed: make(chan struct{}, 1),
+		closed: make(chan struct{}),
 	}, err
 }
 

@@ -15,7 +15,9 @@ import (
 )
 
 // runTool carries out one tool. Its answer is a JSON object; failed says that it describes a failure.
-type runTool func(ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log)) (answer []byte, failed bool, err error)
+type runTool func(
+	ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log),
+) (answer []byte, failed bool, err error)
 
 // tool returns a handler of the SDK.
 func (s *Server) tool(run runTool, callerOf func(*sdk.CallToolRequest) (call, error)) sdk.ToolHandler {
@@ -71,11 +73,15 @@ func progress(ctx context.Context, request *sdk.CallToolRequest) (onLog func(exe
 	return func(l execution.Log) {
 		*told++
 		// If it cannot be sent, neither can the answer: the end of ctx stops the run.
-		_ = request.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: float64(*told), Message: l.Message})
+		_ = request.Session.NotifyProgress(
+			ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: float64(*told), Message: l.Message},
+		)
 	}, told
 }
 
-func executeCode(ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log)) ([]byte, bool, error) {
+func executeCode(
+	ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log),
+) ([]byte, bool, error) {
 	request, err := execution.DecodeRequest(arguments)
 	if err != nil {
 		return nil, false, err
@@ -84,7 +90,9 @@ func executeCode(ctx context.Context, s *Server, caller Caller, arguments []byte
 	return encoded(result, err)
 }
 
-func analyzeCode(ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log)) ([]byte, bool, error) {
+func analyzeCode(
+	ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log),
+) ([]byte, bool, error) {
 	request, err := execution.DecodeRequest(arguments)
 	if err != nil {
 		return nil, false, err
@@ -93,7 +101,9 @@ func analyzeCode(ctx context.Context, s *Server, caller Caller, arguments []byte
 	return answer, false, err
 }
 
-func getExecution(ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log)) ([]byte, bool, error) {
+func getExecution(
+	ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log),
+) ([]byte, bool, error) {
 	var given struct {
 		ID string `json:"id"`
 	}
@@ -101,13 +111,17 @@ func getExecution(ctx context.Context, s *Server, caller Caller, arguments []byt
 		return nil, false, err
 	}
 	if given.ID == "" {
-		return nil, false, &execution.Error{Code: execution.InvalidRequest, Field: "id", Message: "is required: the id of an execution"}
+		return nil, false, &execution.Error{
+			Code: execution.InvalidRequest, Field: "id", Message: "is required: the id of an execution",
+		}
 	}
 	answer, err := s.cfg.Executor.Execution(ctx, caller, given.ID)
 	return answer, false, err
 }
 
-func searchTools(ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log)) ([]byte, bool, error) {
+func searchTools(
+	ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log),
+) ([]byte, bool, error) {
 	var q ToolQuery
 	if err := decode(arguments, &q, "query, namespace, limit"); err != nil {
 		return nil, false, err
@@ -116,7 +130,9 @@ func searchTools(ctx context.Context, s *Server, caller Caller, arguments []byte
 	return answer, false, err
 }
 
-func listFunctions(ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log)) ([]byte, bool, error) {
+func listFunctions(
+	ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log),
+) ([]byte, bool, error) {
 	var given struct {
 		Cursor string `json:"cursor"`
 	}
@@ -127,7 +143,9 @@ func listFunctions(ctx context.Context, s *Server, caller Caller, arguments []by
 	return answer, false, err
 }
 
-func invokeFunction(ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log)) ([]byte, bool, error) {
+func invokeFunction(
+	ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log),
+) ([]byte, bool, error) {
 	given, err := invocation(arguments)
 	if err != nil {
 		return nil, false, err
@@ -164,7 +182,9 @@ func invocation(arguments []byte) (registry.Call, error) {
 	}
 	switch {
 	case given.Name == "":
-		err = &execution.Error{Code: execution.InvalidRequest, Field: "name", Message: "is required: the name of a saved function"}
+		err = &execution.Error{
+			Code: execution.InvalidRequest, Field: "name", Message: "is required: the name of a saved function",
+		}
 	case given.Version < 0:
 		err = &execution.Error{Code: execution.InvalidRequest, Field: "version", Message: "must be a whole number from 1"}
 	}
@@ -195,7 +215,9 @@ func decode(arguments []byte, v any, accepted string) error {
 			return nil
 		}
 	}
-	bad := &execution.Error{Code: execution.InvalidRequest, Message: "the arguments must be an object with the members: " + accepted}
+	bad := &execution.Error{
+		Code: execution.InvalidRequest, Message: "the arguments must be an object with the members: " + accepted,
+	}
 	var mistyped *json.UnmarshalTypeError
 	if errors.As(err, &mistyped) && mistyped.Field != "" {
 		bad.Field, bad.Message = mistyped.Field, "must not be a "+mistyped.Value

@@ -48,7 +48,9 @@ func (FleetCollector) Describe(chan<- *prometheus.Desc) {}
 func (f FleetCollector) Collect(out chan<- prometheus.Metric) {
 	now := f()
 	total := func(name, help string, value int64) {
-		out <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), prometheus.CounterValue, float64(value))
+		out <- prometheus.MustNewConstMetric(
+			prometheus.NewDesc(name, help, nil, nil), prometheus.CounterValue, float64(value),
+		)
 	}
 	total("airlock_function_executions_total", "Executions handed to a function process.", now.Executions)
 	total("airlock_function_crashes_total", "Executions lost because their process ended by itself.", now.Crashed)
@@ -60,12 +62,24 @@ func (f FleetCollector) Collect(out chan<- prometheus.Metric) {
 			out <- prometheus.MustNewConstMetric(desc, kind, value, place)
 		}
 		figure("airlock_function_process_up", "1 while the place has a process.", prometheus.GaugeValue, truth(p.PID != 0))
-		figure("airlock_function_process_restarts_total", "Processes of the place that ended.", prometheus.CounterValue, float64(p.Restarts))
+		figure(
+			"airlock_function_process_restarts_total", "Processes of the place that ended.", prometheus.CounterValue,
+			float64(p.Restarts),
+		)
 		figure("airlock_function_process_resident_bytes", "Resident memory.", prometheus.GaugeValue, float64(p.RSSBytes))
-		figure("airlock_function_process_cpu_share", "Share of one processor since the sample before.", prometheus.GaugeValue, p.CPUShare)
-		figure("airlock_function_process_leaking", "1 when the leak rule says that its memory only grows.", prometheus.GaugeValue, truth(p.Leaking))
+		figure(
+			"airlock_function_process_cpu_share", "Share of one processor since the sample before.", prometheus.GaugeValue,
+			p.CPUShare,
+		)
+		figure(
+			"airlock_function_process_leaking", "1 when the leak rule says that its memory only grows.", prometheus.GaugeValue,
+			truth(p.Leaking),
+		)
 		if !p.Heartbeat.IsZero() {
-			figure("airlock_function_process_heartbeat_timestamp_seconds", "When it was last sampled.", prometheus.GaugeValue, float64(p.Heartbeat.UnixMilli())/1000)
+			figure(
+				"airlock_function_process_heartbeat_timestamp_seconds", "When it was last sampled.", prometheus.GaugeValue,
+				float64(p.Heartbeat.UnixMilli())/1000,
+			)
 		}
 	}
 }

@@ -45,8 +45,9 @@ type Meter struct {
 // New returns a meter.
 func New() *Meter {
 	return &Meter{durations: make([]uint64, len(durationBounds())+1), totals: Totals{
-		ByStatus: map[string]int64{}, ByPolicy: map[string]int64{}, ByEngine: map[string]int64{}, ByEngineBuild: map[string]int64{},
-		ByLimit: map[string]int64{}, Refused: map[string]int64{},
+		ByStatus: map[string]int64{}, ByPolicy: map[string]int64{}, ByEngine: map[string]int64{},
+		ByEngineBuild: map[string]int64{},
+		ByLimit:       map[string]int64{}, Refused: map[string]int64{},
 	}}
 }
 

@@ -47,8 +47,10 @@ func TestExposition(t *testing.T) {
 	}
 	for _, want := range []string{
 		`airlock_executions_total{status="completed"} 1`, `airlock_executions_limited_total{limit="memory"} 1`,
-		`airlock_requests_refused_total{code="not_found"} 1`, `airlock_places 7`, `airlock_execution_duration_seconds_bucket{le="0.005"} 1`,
-		`airlock_execution_duration_seconds_bucket{le="+Inf"} 2`, `airlock_execution_duration_seconds_count 2`, `go_goroutines`, `process_resident_memory_bytes`,
+		`airlock_requests_refused_total{code="not_found"} 1`, `airlock_places 7`,
+		`airlock_execution_duration_seconds_bucket{le="0.005"} 1`,
+		`airlock_execution_duration_seconds_bucket{le="+Inf"} 2`, `airlock_execution_duration_seconds_count 2`,
+		`go_goroutines`, `process_resident_memory_bytes`,
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%s is missing in\n%s", want, text)

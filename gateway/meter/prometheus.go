@@ -33,7 +33,9 @@ const ExpositionType = "text/plain; version=0.0.4; charset=utf-8"
 // NewExposition exposes what m counts, the gauges, and the metrics of the Go runtime and the process.
 func NewExposition(m *Meter, gauges ...Gauge) (*Exposition, error) {
 	e := &Exposition{prometheus.NewRegistry()}
-	all := []prometheus.Collector{m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})}
+	all := []prometheus.Collector{
+		m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	}
 	for _, g := range gauges {
 		all = append(all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: g.Name, Help: g.Help}, g.Value))
 	}

@@ -32,7 +32,9 @@ func TestDocumentIsValid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation(), openapi3.EnableSchemaDefaultsValidation()); err != nil {
+	if err := doc.Validate(
+		t.Context(), openapi3.EnableExamplesValidation(), openapi3.EnableSchemaDefaultsValidation(),
+	); err != nil {
 		t.Error(err)
 	}
 	if doc.OpenAPI != "3.1.0" || doc.Info.Version != "test" {
@@ -121,7 +123,9 @@ func TestPage(t *testing.T) {
 	t.Parallel()
 	d := document(t)
 	page, csp := d.Page(), d.PagePolicy()
-	for _, forbidden := range []string{"<script", "javascript:", " src=", "@import", "url(", " style=", " onclick", "http://", "https://", "ZgotmplZ"} {
+	for _, forbidden := range []string{
+		"<script", "javascript:", " src=", "@import", "url(", " style=", " onclick", "http://", "https://", "ZgotmplZ",
+	} {
 		if bytes.Contains(page, []byte(forbidden)) {
 			t.Errorf("the page has %s", forbidden)
 		}
@@ -132,10 +136,13 @@ func TestPage(t *testing.T) {
 	if !ok || !strings.Contains(csp, "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'") {
 		t.Errorf("%s does not let the page's own style through", csp)
 	}
-	if strings.Contains(csp, "unsafe") || strings.Contains(csp, "script-src") || !strings.HasPrefix(csp, "default-src 'none'") {
+	if strings.Contains(csp, "unsafe") || strings.Contains(csp, "script-src") ||
+		!strings.HasPrefix(csp, "default-src 'none'") {
 		t.Error(csp)
 	}
-	for _, want := range []string{"/api/execute/stream", "Idempotency-Key", "ExecutionRequest", "javascript | typescript"} {
+	for _, want := range []string{
+		"/api/execute/stream", "Idempotency-Key", "ExecutionRequest", "javascript | typescript",
+	} {
 		if !bytes.Contains(page, []byte(want)) {
 			t.Errorf("the page does not mention %s", want)
 		}

@@ -87,7 +87,10 @@ func (d *Document) groups() []group {
 }
 
 func (d *Document) operation(method, path string, op map[string]any) operation {
-	o := operation{Method: strings.ToUpper(method), Path: path, Summary: text(op, "summary"), About: text(op, "description"), Anchor: text(op, "operationId")}
+	o := operation{
+		Method: strings.ToUpper(method), Path: path, Summary: text(op, "summary"), About: text(op, "description"),
+		Anchor: text(op, "operationId"),
+	}
 	for _, p := range listOf(op["parameters"]) {
 		p = d.resolved(p)
 		o.Parameters = append(o.Parameters, field{text(p, "name"), text(p, "in"), text(p, "description")})

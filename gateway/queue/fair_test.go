@@ -13,8 +13,8 @@ import (
 )
 
 // p99 is how long one in a hundred of the runs of a steady tenant takes or more, each of 20 ms, so many at once every
-// 100 ms, with so many runs of another tenant always waiting, each of theirs long. One that needs a single place, where there
-// is a spare one, is never seen before the flood has begun, and its very worst run is given.
+// 100 ms, with so many runs of another tenant always waiting, each of theirs long. One that needs a single place,
+// where there is a spare one, is never seen before the flood has begun, and its very worst run is given.
 func p99(t *testing.T, places, spare, burst, flood int, theirs time.Duration) (worst time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -91,19 +91,23 @@ func together(t *testing.T, q *queue.Queue, tenant string, n int) {
 func TestFloodLeavesOthersTheirTime(t *testing.T) {
 	t.Parallel()
 	for _, fleet := range []struct{ places, burst, spare int }{
-		{2, 1, 0}, {2, 1, 1}, {2, 1, 2}, {2, 2, 2}, {3, 3, 3}, {5, 2, 0}, {5, 2, 1}, {8, 1, 0}, {8, 4, 1}, {8, 5, 2}, {50, 1, 0}, {50, 20, 1},
+		{2, 1, 0}, {2, 1, 1}, {2, 1, 2}, {2, 2, 2}, {3, 3, 3}, {5, 2, 0}, {5, 2, 1}, {8, 1, 0}, {8, 4, 1}, {8, 5, 2},
+		{50, 1, 0}, {50, 20, 1},
 	} {
 		alone := p99(t, fleet.places, fleet.spare, fleet.burst, 0, 0)
 		for _, theirs := range []time.Duration{5 * time.Millisecond, 20 * time.Millisecond, 5 * time.Second} {
 			if got := p99(t, fleet.places, fleet.spare, fleet.burst, 2*fleet.places, theirs); 10*got > 11*alone {
-				t.Errorf("%d places, %d spare, bursts of %d, runs of %v: p99 %v, alone %v", fleet.places, fleet.spare, fleet.burst, theirs, got, alone)
+				t.Errorf(
+					"%d places, %d spare, bursts of %d, runs of %v: p99 %v, alone %v", fleet.places, fleet.spare, fleet.burst, theirs,
+					got, alone,
+				)
 			}
 		}
 	}
 }
 
-// Somebody who was never there before waits for nobody, whatever others do for however long, where there is a spare place;
-// and a tenant that is there has the others alone.
+// Somebody who was never there before waits for nobody, whatever others do for however long, where there is a spare
+// place; and a tenant that is there has the others alone.
 func TestSparePlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -61,7 +61,9 @@ type Queue struct {
 // New checks the configuration and returns a Queue.
 func New(cfg Config) (*Queue, error) {
 	if cfg.Places < 1 || cfg.Spare < 0 || cfg.Depth < 0 || cfg.Now == nil {
-		return nil, errors.New("queue: at least one place, a depth and a number of spare places of at least 0, and a clock are needed")
+		return nil, errors.New(
+			"queue: at least one place, a depth and a number of spare places of at least 0, and a clock are needed",
+		)
 	}
 	cfg.Now = steady.Clock(cfg.Now)
 	if cfg.Concurrent == nil {

@@ -69,9 +69,11 @@ func TestOrder(t *testing.T) {
 		arrivals, want string
 		depth, full    int
 	}{
-		"first come, first served":            {"Na1 Na2 Na3", "Na1 Na2 Na3", 10, 0},
-		"tenants take turns":                  {"Na1 Na2 Na3 Nb1 Nc1", "Na1 Nb1 Nc1 Na2 Na3", 10, 0},
-		"classes by weight, none starves":     {"La1 Na1 Na2 Na3 Ha1 Ha2 Ha3 Ha4 Ha5 Ha6", "Ha1 Na1 Ha2 Ha3 Na2 Ha4 La1 Ha5 Na3 Ha6", 10, 0},
+		"first come, first served": {"Na1 Na2 Na3", "Na1 Na2 Na3", 10, 0},
+		"tenants take turns":       {"Na1 Na2 Na3 Nb1 Nc1", "Na1 Nb1 Nc1 Na2 Na3", 10, 0},
+		"classes by weight, none starves": {
+			"La1 Na1 Na2 Na3 Ha1 Ha2 Ha3 Ha4 Ha5 Ha6", "Ha1 Na1 Ha2 Ha3 Na2 Ha4 La1 Ha5 Na3 Ha6", 10, 0,
+		},
 		"full":                                {"Na1 Na2 Na3", "Na1 Na2", 2, 1},
 		"a higher class displaces a lower":    {"La1 La2 Ha1", "Ha1 La1", 2, 1},
 		"a lower class displaces nobody":      {"Ha1 Na1 La1", "Ha1 Na1", 2, 1},

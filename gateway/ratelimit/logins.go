@@ -46,8 +46,8 @@ type LoginsConfig struct {
 // Logins bounds how often credentials can be guessed. Failed attempts count against
 //
 //   - the address: an IPv4 address, or the /64 of an IPv6 one, and with a higher limit its /56 and /48;
-//   - the name that the credential claims (the deployment's API key, the key ID, issuer and subject of a token), over all
-//     addresses from which no credential of that name was valid recently.
+//   - the name that the credential claims (the deployment's API key, the key ID, issuer and subject of a token), over
+//     all addresses from which no credential of that name was valid recently.
 //
 // While one of them is used up, an attempt is refused before its credential is checked, with the same work for every
 // credential.

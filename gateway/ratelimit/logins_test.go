@@ -30,14 +30,17 @@ func newDoor(t *testing.T, tally func(*clock) ratelimit.Tally) *door {
 			return l
 		}
 	}
-	l, err := ratelimit.NewLogins(ratelimit.LoginsConfig{Tally: tally(c), Window: time.Minute, Most: mostFailures, Now: c.now})
+	l, err := ratelimit.NewLogins(
+		ratelimit.LoginsConfig{Tally: tally(c), Window: time.Minute, Most: mostFailures, Now: c.now},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &door{t, l, c, "the right key"}
 }
 
-// try is an attempt as a gateway makes it. It reports whether anybody looked at the credential, and whether it was let in.
+// try is an attempt as a gateway makes it. It reports whether anybody looked at the credential, and whether it was
+// let in.
 func (d *door) try(address, credential string) (looked, in bool) {
 	d.t.Helper()
 	a := ratelimit.Attempt{Address: address, Credential: credential, Name: func() string { return "key" }}
@@ -199,7 +202,8 @@ func TestDoorsAreCountedApart(t *testing.T) {
 func TestClockJumpsLockNobodyOut(t *testing.T) {
 	t.Parallel()
 	for name, jump := range map[string]time.Duration{
-		"back by a day": -24 * time.Hour, "back by a year": -365 * 24 * time.Hour, "forward by a day": 24 * time.Hour, "back by a second": -time.Second,
+		"back by a day": -24 * time.Hour, "back by a year": -365 * 24 * time.Hour, "forward by a day": 24 * time.Hour,
+		"back by a second": -time.Second,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

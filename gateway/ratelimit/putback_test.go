@@ -16,7 +16,9 @@ func TestSharedClockPutBack(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Network: "unix", Addr: s.path, MaxRetries: -1})
 	t.Cleanup(func() { _ = client.Close() })
 	const window, most = 2 * time.Second, 4
-	for _, back := range []time.Duration{40 * time.Millisecond, time.Second, window, 10 * window, time.Hour, 24 * time.Hour, 400 * 24 * time.Hour} {
+	for _, back := range []time.Duration{
+		40 * time.Millisecond, time.Second, window, 10 * window, time.Hour, 24 * time.Hour, 400 * 24 * time.Hour,
+	} {
 		t.Run(back.String(), func(t *testing.T) {
 			l := shared(t, s, most, window, time.Now, silent)
 			if err := client.FlushAll(t.Context()).Err(); err != nil {

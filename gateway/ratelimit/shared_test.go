@@ -53,7 +53,10 @@ func (s *server) start() {
 		}
 		s.t.Skip(missing)
 	}
-	s.cmd = exec.Command(program, "--port", "0", "--unixsocket", s.path, "--save", "", "--appendonly", "no", "--dir", filepath.Dir(s.path), "--daemonize", "no")
+	s.cmd = exec.Command(
+		program, "--port", "0", "--unixsocket", s.path, "--save", "", "--appendonly", "no", "--dir", filepath.Dir(s.path),
+		"--daemonize", "no",
+	)
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		s.t.Fatal(err)
@@ -87,14 +90,18 @@ func (s *server) stop() {
 	}
 }
 
-func shared(t testing.TB, s *server, most int, window time.Duration, now func() time.Time, log *slog.Logger) *ratelimit.Shared {
+func shared(
+	t testing.TB, s *server, most int, window time.Duration, now func() time.Time, log *slog.Logger,
+) *ratelimit.Shared {
 	t.Helper()
 	client := redis.NewClient(&redis.Options{
-		Network: "unix", Addr: s.path, DialTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, MaxRetries: -1, ContextTimeoutEnabled: true,
+		Network: "unix", Addr: s.path, DialTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, MaxRetries: -1,
+		ContextTimeoutEnabled: true,
 	})
 	t.Cleanup(func() { _ = client.Close() })
 	l, err := ratelimit.NewShared(ratelimit.SharedConfig{
-		Config: ratelimit.Config{Window: window, Max: most, Now: now}, Client: client, Prefix: "test:", Timeout: 5 * time.Second, Log: log,
+		Config: ratelimit.Config{Window: window, Max: most, Now: now}, Client: client, Prefix: "test:",
+		Timeout: 5 * time.Second, Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +206,9 @@ func TestSharedOutage(t *testing.T) {
 	if got := take(l, 20) + take(other, 20); got != 10 {
 		t.Errorf("after the outage %d were let through by both, not 10", got)
 	}
-	if lost, back := strings.Count(said.String(), "does not answer"), strings.Count(said.String(), "shared again"); lost != 1 || back != 1 {
+	if lost, back := strings.Count(said.String(), "does not answer"), strings.Count(
+		said.String(), "shared again",
+	); lost != 1 || back != 1 {
 		t.Errorf("the log:\n%s", said.String())
 	}
 }
@@ -215,7 +224,8 @@ func TestSharedSilentServer(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: listener.Addr().String(), MaxRetries: -1, ContextTimeoutEnabled: true})
 	defer client.Close()
 	l, err := ratelimit.NewShared(ratelimit.SharedConfig{
-		Config: ratelimit.Config{Window: time.Hour, Max: 5, Now: func() time.Time { return time.Unix(1e9, 0) }}, Client: client, Timeout: 50 * time.Millisecond, Log: silent,
+		Config: ratelimit.Config{Window: time.Hour, Max: 5, Now: func() time.Time { return time.Unix(1e9, 0) }},
+		Client: client, Timeout: 50 * time.Millisecond, Log: silent,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -282,8 +292,8 @@ func (a *asking) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// A Redis that was stopped (SIGSTOP) keeps its connections and answers nothing. Limits go on, and of all callers one in a
-// second finds out whether it is back.
+// A Redis that was stopped (SIGSTOP) keeps its connections and answers nothing. Limits go on, and of all callers one
+// in a second finds out whether it is back.
 func TestSharedStoppedServer(t *testing.T) {
 	t.Parallel()
 	s := startRedis(t)
@@ -291,11 +301,17 @@ func TestSharedStoppedServer(t *testing.T) {
 	clock.Store(time.Now().UnixNano())
 	now := func() time.Time { return time.Unix(0, clock.Load()) }
 	questions := &asking{}
-	client := redis.NewClient(&redis.Options{Network: "unix", Addr: s.path, DialTimeout: time.Second, ReadTimeout: time.Second, MaxRetries: -1, ContextTimeoutEnabled: true})
+	client := redis.NewClient(
+		&redis.Options{
+			Network: "unix", Addr: s.path, DialTimeout: time.Second, ReadTimeout: time.Second, MaxRetries: -1,
+			ContextTimeoutEnabled: true,
+		},
+	)
 	t.Cleanup(func() { _ = client.Close() })
 	client.AddHook(questions)
 	l, err := ratelimit.NewShared(ratelimit.SharedConfig{
-		Config: ratelimit.Config{Window: time.Hour, Max: 1000, Now: now}, Client: client, Prefix: "test:", Timeout: time.Second, Log: silent,
+		Config: ratelimit.Config{Window: time.Hour, Max: 1000, Now: now}, Client: client, Prefix: "test:",
+		Timeout: time.Second, Log: silent,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -55,10 +55,11 @@ func PointOf(start time.Time, step time.Duration, f audit.Figures) Point {
 	blocked := f.ByStatus["blocked"]
 	return Point{
 		Start: start, Executions: f.Records, Completed: f.ByStatus["completed"], Blocked: blocked,
-		Allowed: f.Records - blocked, Flagged: total(f.Flagged), PerSecond: float64(f.Records) / step.Seconds(), SuccessRate: successRate(f),
-		DurationMs: quantilesOf(f.Durations, f.DurationMs, f.PeakDurationMs, f.Records),
-		QueueMs:    quantilesOf(f.Queues, f.QueueMs, f.PeakQueueMs, f.Records),
-		CPUMs:      f.CPUMs, PeakMemoryBytes: f.PeakMemoryBytes, OutputBytes: f.OutputBytes, APICalls: f.APICalls,
+		Allowed: f.Records - blocked, Flagged: total(f.Flagged), PerSecond: float64(f.Records) / step.Seconds(),
+		SuccessRate: successRate(f),
+		DurationMs:  quantilesOf(f.Durations, f.DurationMs, f.PeakDurationMs, f.Records),
+		QueueMs:     quantilesOf(f.Queues, f.QueueMs, f.PeakQueueMs, f.Records),
+		CPUMs:       f.CPUMs, PeakMemoryBytes: f.PeakMemoryBytes, OutputBytes: f.OutputBytes, APICalls: f.APICalls,
 		ByStatus: Counts(f.ByStatus), BySeverity: Counts(f.BySeverity, severities()...), ByCategory: Counts(f.ByCategory),
 		ByVia: Counts(f.ByVia), Errors: Counts(f.ByFailure),
 	}

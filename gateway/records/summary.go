@@ -78,7 +78,8 @@ func ThreatOf(r audit.Record) (t Threat, ok bool) {
 		}
 	}
 	return Threat{
-		r.ID, r.Time, r.Caller.Tenant, r.Status, danger.Level, danger.Score, worst.Category, worst.Severity, worst.Message, worst.Line,
+		r.ID, r.Time, r.Caller.Tenant, r.Status, danger.Level, danger.Score, worst.Category, worst.Severity, worst.Message,
+		worst.Line,
 		worst.Column, worst.Excerpt, worst.File, len(danger.Findings),
 	}, true
 }

@@ -52,7 +52,9 @@ func point(f *execution.SavedFunction, alias string, version int, now time.Time)
 // Move points an alias, which may be new, at a version, for all callers at once.
 func (r *Registry) Move(ctx context.Context, tenant, name, alias string, version int) (execution.FunctionAlias, error) {
 	if !ValidName(alias) {
-		return execution.FunctionAlias{}, api.Invalid("alias", "must be 1 to 64 letters, digits, - _ or . with a letter or digit first")
+		return execution.FunctionAlias{}, api.Invalid(
+			"alias", "must be 1 to 64 letters, digits, - _ or . with a letter or digit first",
+		)
 	}
 	return r.alter(ctx, tenant, name, alias, func(f *execution.SavedFunction, _ execution.FunctionAlias) error {
 		if version < 1 || version > len(f.Versions) {
@@ -98,7 +100,9 @@ func (r *Registry) Drop(ctx context.Context, tenant, name, alias string) error {
 	return err
 }
 
-func (r *Registry) alter(ctx context.Context, tenant, name, alias string, fn func(*execution.SavedFunction, execution.FunctionAlias) error) (execution.FunctionAlias, error) {
+func (r *Registry) alter(
+	ctx context.Context, tenant, name, alias string, fn func(*execution.SavedFunction, execution.FunctionAlias) error,
+) (execution.FunctionAlias, error) {
 	var after execution.FunctionAlias
 	err := r.store.Change(ctx, tenant, name, func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
 		if f.CreatedAt.IsZero() {

@@ -45,7 +45,9 @@ func Decode(body []byte) (Definition, error) {
 	for _, m := range given {
 		switch {
 		case !slices.Contains(accepted[:], m.Name):
-			return Definition{}, api.Invalid(api.Clip(m.Name, 80), "is not a field of a function; accepted here: "+strings.Join(accepted[:], ", "))
+			return Definition{}, api.Invalid(
+				api.Clip(m.Name, 80), "is not a field of a function; accepted here: "+strings.Join(accepted[:], ", "),
+			)
 		case m.Name != "env" && m.Name != "schedule" && m.Name != "hook":
 			request = append(request, m)
 		case string(m.Value) != "null":
@@ -149,7 +151,8 @@ func decodeHook(raw []byte) (*execution.FunctionHook, error) {
 		Async            bool     `json:"async"`
 		Alias            string   `json:"alias"`
 	}
-	const what = "an object with the fields scheme and secret (strings), and if need be header, alias (strings), headers (a list of names), " +
+	const what = "an object with the fields scheme and secret (strings), and if need be header, alias (strings), " +
+		"headers (a list of names), " +
 		"toleranceSeconds (a whole number) and async (true or false)"
 	if err := execution.DecodeMember("hook", raw, &wire, what); err != nil {
 		return nil, err
@@ -180,7 +183,9 @@ func decodeSchedule(raw []byte) (*execution.FunctionSchedule, error) {
 	if err := execution.DecodeMember("schedule", raw, &wire, what); err != nil {
 		return nil, err
 	}
-	return &execution.FunctionSchedule{Cron: wire.Cron, TimeZone: cmp.Or(wire.TimeZone, wire.Timezone), Missed: wire.Missed, Input: wire.Input}, nil
+	return &execution.FunctionSchedule{
+		Cron: wire.Cron, TimeZone: cmp.Or(wire.TimeZone, wire.Timezone), Missed: wire.Missed, Input: wire.Input,
+	}, nil
 }
 
 func decodedString(raw []byte) string {

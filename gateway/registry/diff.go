@@ -44,7 +44,9 @@ func Diff(from, to int, a, b execution.FunctionContent) (Difference, error) {
 			d.Files[path] = fmt.Sprintf("binary: %d bytes, then %d bytes\n", len(x), len(y))
 			continue
 		}
-		d.Files[path] = udiff.Unified(fmt.Sprintf("%s (version %d)", path, from), fmt.Sprintf("%s (version %d)", path, to), string(x), string(y))
+		d.Files[path] = udiff.Unified(
+			fmt.Sprintf("%s (version %d)", path, from), fmt.Sprintf("%s (version %d)", path, to), string(x), string(y),
+		)
 	}
 	before, err := fields(a)
 	if err != nil {

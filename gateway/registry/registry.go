@@ -32,7 +32,9 @@ type Store interface {
 	// Change passes a function to fn, empty but for tenant and name if there is none, and stores what fn makes of it in
 	// one transaction, with the content of the last version if fn returns one. If fn fails, nothing changes, and its
 	// error is returned.
-	Change(ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error
+	Change(
+		ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error),
+	) error
 	Delete(ctx context.Context, tenant, name string) error
 }
 
@@ -61,7 +63,9 @@ type Registry struct {
 
 // New returns a Registry over a store.
 func New(store Store, now func() time.Time) (*Registry, error) {
-	contents, err := results.New[execution.FunctionContent](bounds.Of(bounds.Contents).Most, bounds.Of(bounds.Contents).Bytes)
+	contents, err := results.New[execution.FunctionContent](
+		bounds.Of(bounds.Contents).Most, bounds.Of(bounds.Contents).Bytes,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +74,9 @@ func New(store Store, now func() time.Time) (*Registry, error) {
 }
 
 // Put saves a definition. It returns the version that has this content; created reports that the version is new.
-func (r *Registry) Put(ctx context.Context, tenant, name, by string, d Definition, needsSecret bool) (f execution.SavedFunction, v execution.FunctionVersion, created bool, err error) {
+func (r *Registry) Put(
+	ctx context.Context, tenant, name, by string, d Definition, needsSecret bool,
+) (f execution.SavedFunction, v execution.FunctionVersion, created bool, err error) {
 	if !ValidName(name) {
 		return f, v, false, api.Invalid("name", "must be 1 to 64 letters, digits, - _ or . with a letter or digit first")
 	}
@@ -90,14 +96,20 @@ func (r *Registry) Put(ctx context.Context, tenant, name, by string, d Definitio
 		if d.Hook != nil && d.Hook.Alias != "" && d.Hook.Alias != Latest && have.Aliases[d.Hook.Alias].Version == 0 {
 			return nil, api.Invalid("hook.alias", "is not an alias of this function")
 		}
-		if old := have.Schedule; old != nil && d.Schedule != nil && old.Cron == d.Schedule.Cron && old.TimeZone == d.Schedule.TimeZone {
+		if old := have.Schedule; old != nil && d.Schedule != nil && old.Cron == d.Schedule.Cron &&
+			old.TimeZone == d.Schedule.TimeZone {
 			d.Schedule.Next = old.Next // saving again skips no time
 		}
 		have.Hook, have.Schedule = d.Hook, d.Schedule
 		var content *execution.FunctionContent
 		if v, created = find(*have, digest); created {
 			if len(have.Versions) >= MaxVersions {
-				return nil, &Conflict{fmt.Sprintf("the function has %d versions, which is as many as are kept; save it under another name, or delete it", MaxVersions)}
+				return nil, &Conflict{
+					fmt.Sprintf(
+						"the function has %d versions, which is as many as are kept; save it under another name, or delete it",
+						MaxVersions,
+					),
+				}
 			}
 			source := sourceOf(d.Content.Request)
 			sum := sha256.Sum256(source)
@@ -190,7 +202,9 @@ func (r *Registry) Delete(ctx context.Context, tenant, name string) error {
 }
 
 // Content returns what a version runs. It must not be changed.
-func (r *Registry) Content(ctx context.Context, f execution.SavedFunction, version int) (execution.FunctionContent, error) {
+func (r *Registry) Content(
+	ctx context.Context, f execution.SavedFunction, version int,
+) (execution.FunctionContent, error) {
 	if version < 1 || version > len(f.Versions) {
 		return execution.FunctionContent{}, noVersion(f, version)
 	}

@@ -32,13 +32,17 @@ func TestDiff(t *testing.T) {
 		}
 		return c
 	}
-	a, b := file("a.js", "1\n2\n", "same", "x", "bin", "\xff", "gone", "y"), file("a.js", "1\n3\n", "same", "x", "bin", "\xfe")
+	a, b := file("a.js", "1\n2\n", "same", "x", "bin", "\xff", "gone", "y"), file(
+		"a.js", "1\n3\n", "same", "x", "bin", "\xfe",
+	)
 	b.Request.Policy, b.Env = "strict", map[string]string{"A": "1"}
 	d, err := registry.Diff(1, 2, a, b)
-	if err != nil || d.Same || len(d.Files) != 3 || !strings.Contains(d.Files["a.js"], "-2\n+3\n") || !strings.HasPrefix(d.Files["bin"], "binary") {
+	if err != nil || d.Same || len(d.Files) != 3 || !strings.Contains(d.Files["a.js"], "-2\n+3\n") ||
+		!strings.HasPrefix(d.Files["bin"], "binary") {
 		t.Errorf("%+v %v", d, err)
 	}
-	if len(d.Fields) != 2 || d.Fields[0].Field != "env" || string(d.Fields[1].From) != "null" || string(d.Fields[1].To) != `"strict"` {
+	if len(d.Fields) != 2 || d.Fields[0].Field != "env" || string(d.Fields[1].From) != "null" ||
+		string(d.Fields[1].To) != `"strict"` {
 		t.Errorf("%+v", d.Fields)
 	}
 	if d, err = registry.Diff(1, 1, a, a); err != nil || !d.Same {
@@ -48,8 +52,10 @@ func TestDiff(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
-		`{"code":"1"}`, `{"files":{"index.js":"1"}}`, `{"files":{"a":{"base64":"AA=="}},"entry":"a"}`, `{"code":"1","env":{"A":"b"}}`,
-		`{"code":"1","hook":{"scheme":"github","secret":"x"}}`, `{"code":"1","schedule":"* * * * *"}`, `{"code":"1","schedule":{"cron":"@daily","input":{"a":1}}}`,
+		`{"code":"1"}`, `{"files":{"index.js":"1"}}`, `{"files":{"a":{"base64":"AA=="}},"entry":"a"}`,
+		`{"code":"1","env":{"A":"b"}}`,
+		`{"code":"1","hook":{"scheme":"github","secret":"x"}}`, `{"code":"1","schedule":"* * * * *"}`,
+		`{"code":"1","schedule":{"cron":"@daily","input":{"a":1}}}`,
 		`{"code":"1","code":"2"}`, `[`, `null`, `{"files":[]}`, `{"code":"1","hook":null}`,
 	} {
 		f.Add([]byte(s))

@@ -71,7 +71,9 @@ func New[V any](maxCount, maxBytes int) (*Store[V], error) {
 	if maxCount < 1 || maxBytes < 1 {
 		return nil, errors.New("results: room for at least one entry and one byte is needed")
 	}
-	return &Store[V]{maxCount: maxCount, maxBytes: maxBytes, byKey: make(map[string]*list.Element), owners: make(map[string]*shelf)}, nil
+	return &Store[V]{
+		maxCount: maxCount, maxBytes: maxBytes, byKey: make(map[string]*list.Element), owners: make(map[string]*shelf),
+	}, nil
 }
 
 // Put keeps a value of an owner that takes size bytes, replaces the value with the same key, and makes room for it.

@@ -21,7 +21,9 @@ type Store interface {
 	// Scheduled returns functions with a schedule that come after a tenant's name, in the order of tenants and names.
 	Scheduled(ctx context.Context, tenant, name string, limit int) ([]execution.SavedFunction, error)
 	// Change passes a function to fn and stores what fn makes of it in one transaction, unless fn fails.
-	Change(ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error
+	Change(
+		ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error),
+	) error
 }
 
 // Config is what a Clock needs. All of it is required but Grace.
@@ -55,7 +57,9 @@ type Clock struct {
 // New checks the configuration and starts nothing.
 func New(cfg Config) (*Clock, error) {
 	if cfg.Store == nil || cfg.Submit == nil || cfg.Now == nil || cfg.Logger == nil || cfg.Grace < 0 {
-		return nil, errors.New("schedule: a store, somewhere to submit to, a clock and a logger are needed, and no time may be negative")
+		return nil, errors.New(
+			"schedule: a store, somewhere to submit to, a clock and a logger are needed, and no time may be negative",
+		)
 	}
 	cfg.Grace = cmp.Or(cfg.Grace, Grace)
 	return &Clock{cfg: cfg, behind: true}, nil
@@ -177,7 +181,9 @@ func (c *Clock) fire(ctx context.Context, f execution.SavedFunction) error {
 // move sets the next time of a schedule that nobody else has moved.
 func (c *Clock) move(ctx context.Context, f execution.SavedFunction, next time.Time) error {
 	was := f.Schedule.Next
-	err := c.cfg.Store.Change(ctx, f.Tenant, f.Name, func(now *execution.SavedFunction) (*execution.FunctionContent, error) {
+	err := c.cfg.Store.Change(ctx, f.Tenant, f.Name, func(
+		now *execution.SavedFunction,
+	) (*execution.FunctionContent, error) {
 		if now.Schedule == nil || !now.Schedule.Next.Equal(was) {
 			return nil, errMoved
 		}
@@ -193,6 +199,12 @@ func (c *Clock) move(ctx context.Context, f execution.SavedFunction, next time.T
 // jobID returns the same ID for the same function and time. A function that was deleted and created again has other
 // IDs.
 func jobID(f execution.SavedFunction, at time.Time) string {
-	sum := sha256.Sum256([]byte(f.Tenant + "\x00" + f.Name + "\x00" + strconv.FormatInt(f.CreatedAt.UnixNano(), 10) + "\x00" + strconv.FormatInt(at.Unix(), 10)))
+	sum := sha256.Sum256(
+		[]byte(
+			f.Tenant + "\x00" + f.Name + "\x00" + strconv.FormatInt(
+				f.CreatedAt.UnixNano(), 10,
+			) + "\x00" + strconv.FormatInt(at.Unix(), 10),
+		),
+	)
 	return "exec_" + hex.EncodeToString(sum[:13])
 }

@@ -53,13 +53,17 @@ func TestNext(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	s := execution.FunctionSchedule{Cron: "* * * * *"}
-	if err := schedule.Check(&s, at(t, "2026-01-01T00:00:30Z")); err != nil || s.TimeZone != "UTC" || s.Missed != "skip" || !s.Next.Equal(at(t, "2026-01-01T00:01:00Z")) {
+	if err := schedule.Check(&s, at(t, "2026-01-01T00:00:30Z")); err != nil || s.TimeZone != "UTC" ||
+		s.Missed != "skip" || !s.Next.Equal(at(t, "2026-01-01T00:01:00Z")) {
 		t.Errorf("%+v %v", s, err)
 	}
 	for _, c := range []struct{ cron, zone, missed, field string }{
-		{"", "", "", "schedule.cron"}, {"* * * *", "", "", "schedule.cron"}, {"* * * * * *", "", "", "schedule.cron"}, {"61 * * * *", "", "", "schedule.cron"},
-		{"0 0 31 4 *", "", "", "schedule.cron"}, {"@every 1s", "", "", "schedule.cron"}, {"TZ=UTC * * * * *", "", "", "schedule.cron"}, {"CRON_TZ=UTC * * * * *", "", "", "schedule.cron"},
-		{strings.Repeat("*", 300), "", "", "schedule.cron"}, {"* * * * *", "Local", "", "schedule.timeZone"}, {"* * * * *", "../etc/passwd", "", "schedule.timeZone"},
+		{"", "", "", "schedule.cron"}, {"* * * *", "", "", "schedule.cron"}, {"* * * * * *", "", "", "schedule.cron"},
+		{"61 * * * *", "", "", "schedule.cron"},
+		{"0 0 31 4 *", "", "", "schedule.cron"}, {"@every 1s", "", "", "schedule.cron"},
+		{"TZ=UTC * * * * *", "", "", "schedule.cron"}, {"CRON_TZ=UTC * * * * *", "", "", "schedule.cron"},
+		{strings.Repeat("*", 300), "", "", "schedule.cron"}, {"* * * * *", "Local", "", "schedule.timeZone"},
+		{"* * * * *", "../etc/passwd", "", "schedule.timeZone"},
 		{"* * * * *", "Europe/Nowhere", "", "schedule.timeZone"}, {"* * * * *", "", "often", "schedule.missed"},
 	} {
 		s := execution.FunctionSchedule{Cron: c.cron, TimeZone: c.zone, Missed: c.missed}
@@ -93,7 +97,9 @@ func TestDue(t *testing.T) {
 			t.Errorf("%+v: the last is %s", c, run[len(run)-1])
 		}
 	}
-	late := execution.FunctionSchedule{Cron: "0 0 * * *", TimeZone: "UTC", Missed: "skip", Next: at(t, "2026-01-01T00:00:00Z")}
+	late := execution.FunctionSchedule{
+		Cron: "0 0 * * *", TimeZone: "UTC", Missed: "skip", Next: at(t, "2026-01-01T00:00:00Z"),
+	}
 	if run, _, err := schedule.Due(late, now, schedule.Grace); err != nil || len(run) != 0 {
 		t.Errorf("missed and to be skipped: %v %v", run, err)
 	}
@@ -220,7 +226,13 @@ type endless struct {
 func (e *endless) Due(_ context.Context, _ time.Time, limit int) (out []execution.SavedFunction, err error) {
 	for range limit {
 		e.n++
-		out = append(out, execution.SavedFunction{Tenant: "many", Name: fmt.Sprint("f", e.n), Schedule: &execution.FunctionSchedule{Cron: "* * * * *", TimeZone: "UTC", Next: e.now}})
+		out = append(
+			out,
+			execution.SavedFunction{
+				Tenant: "many", Name: fmt.Sprint("f", e.n),
+				Schedule: &execution.FunctionSchedule{Cron: "* * * * *", TimeZone: "UTC", Next: e.now},
+			},
+		)
 	}
 	return out, nil
 }
@@ -229,6 +241,8 @@ func (e *endless) Scheduled(context.Context, string, string, int) ([]execution.S
 	return nil, nil // all are due
 }
 
-func (e *endless) Change(context.Context, string, string, func(*execution.SavedFunction) (*execution.FunctionContent, error)) error {
+func (e *endless) Change(
+	context.Context, string, string, func(*execution.SavedFunction) (*execution.FunctionContent, error),
+) error {
 	return nil
 }

@@ -67,7 +67,10 @@ func parse(s execution.FunctionSchedule) (c calendar, err error) {
 		return c, bad("schedule.timeZone", "must be a name of the IANA time zones, such as Europe/Berlin or UTC")
 	}
 	if s.Cron == "" || len(s.Cron) > 256 || strings.Contains(s.Cron, "TZ=") {
-		return c, bad("schedule.cron", `must be a cron expression of five fields, such as "0 9 * * 1-5"; the time zone has a field of its own`)
+		return c, bad(
+			"schedule.cron",
+			`must be a cron expression of five fields, such as "0 9 * * 1-5"; the time zone has a field of its own`,
+		)
 	}
 	if strings.HasPrefix(s.Cron, "@every") {
 		return c, bad("schedule.cron", "must name times of the clock; @every is not supported, use */5 * * * * or the like")
@@ -127,7 +130,8 @@ func everyHour(expression string) bool {
 // hour.
 func again(t time.Time) bool {
 	const clock = "2006-01-02 15:04"
-	return !t.IsZero() && (t.Add(-time.Hour).Format(clock) == t.Format(clock) || t.Add(-time.Hour/2).Format(clock) == t.Format(clock))
+	return !t.IsZero() &&
+		(t.Add(-time.Hour).Format(clock) == t.Format(clock) || t.Add(-time.Hour/2).Format(clock) == t.Format(clock))
 }
 
 func bad(field, message string) error {
@@ -136,7 +140,9 @@ func bad(field, message string) error {
 
 // Due returns the times of a schedule that are to run now, the latest last, and the next time. A time that is further
 // in the past than grace was missed. The cost does not grow with the time that has passed.
-func Due(s execution.FunctionSchedule, now time.Time, grace time.Duration) (run []time.Time, next time.Time, err error) {
+func Due(
+	s execution.FunctionSchedule, now time.Time, grace time.Duration,
+) (run []time.Time, next time.Time, err error) {
 	if s.Next.IsZero() || s.Next.After(now) {
 		return nil, s.Next, nil
 	}

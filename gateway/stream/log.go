@@ -33,7 +33,9 @@ type Log struct {
 // NewLog returns a Log that keeps about window bytes of events. abandoned, which may be nil, is called without a lock
 // each time the last follower leaves before the Log is closed.
 func NewLog(window int, abandoned func()) *Log {
-	return &Log{window: window, changed: make(chan struct{}), first: 1, followers: map[*Follower]struct{}{}, abandoned: abandoned}
+	return &Log{
+		window: window, changed: make(chan struct{}), first: 1, followers: map[*Follower]struct{}{}, abandoned: abandoned,
+	}
 }
 
 // Publish appends an event. It waits while a follower is a whole window behind, and gives up when ctx ends.

@@ -11,7 +11,9 @@ import (
 // Write sends what f reads as server-sent events until the stream ends, the context does, or the client is gone. IDs
 // are prefix, a colon and the number of the event. After each heartbeat without an event, it sends a comment. before
 // is called ahead of each flush, to set a deadline for it.
-func Write(ctx context.Context, w *bufio.Writer, f *Follower, prefix string, heartbeat time.Duration, before func()) error {
+func Write(
+	ctx context.Context, w *bufio.Writer, f *Follower, prefix string, heartbeat time.Duration, before func(),
+) error {
 	flush := func() error {
 		before()
 		return w.Flush()

@@ -130,7 +130,9 @@ func groups() []string { return []string{"First steps", "Moderate", "Advanced", 
 // titled returns a name as people read it, and its group.
 func titled(name string) (group, title string) {
 	group = "First steps"
-	for prefix, g := range map[string]string{"moderate-": "Moderate", "advanced-": "Advanced", "complex-": "Advanced", "realworld-": "Real world"} {
+	for prefix, g := range map[string]string{
+		"moderate-": "Moderate", "advanced-": "Advanced", "complex-": "Advanced", "realworld-": "Real world",
+	} {
 		if rest, ok := strings.CutPrefix(name, prefix); ok {
 			group, name = g, rest
 			break

@@ -131,14 +131,16 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	main := string(p.Page().Main)
-	if strings.Contains(main, "<script") || !strings.Contains(main, "&lt;script&gt;alert(1)&lt;/script&gt; and more") || !strings.Contains(main, `<optgroup label="Moderate">`) {
+	if strings.Contains(main, "<script") || !strings.Contains(main, "&lt;script&gt;alert(1)&lt;/script&gt; and more") ||
+		!strings.Contains(main, `<optgroup label="Moderate">`) {
 		t.Error(main)
 	}
 	if !strings.Contains(main, `<option value="plain" data-tier="agent" data-input title="One.">Plain</option>`) {
 		t.Error(main)
 	}
 	for _, bad := range []string{"", "1", "// One.\n1", "// tier: strict\n1", "// One.\n// tier:\n1"} {
-		if _, err := playground.New(playground.Config{Examples: fstest.MapFS{"bad.js": {Data: []byte(bad)}}}); err == nil || !strings.Contains(err.Error(), "bad.js") {
+		if _, err := playground.New(playground.Config{Examples: fstest.MapFS{"bad.js": {Data: []byte(bad)}}}); err == nil ||
+			!strings.Contains(err.Error(), "bad.js") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

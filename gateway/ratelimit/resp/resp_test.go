@@ -17,38 +17,42 @@ func TestScan(t *testing.T) {
 		reply string
 		ok    bool
 	}{
-		"status":                    {"+OK\r\n", true},
-		"error":                     {"-NOSCRIPT No matching script.\r\n", true},
-		"numbers":                   {"*3\r\n:1\r\n:-5\r\n:0\r\n", true},
-		"string":                    {"$5\r\nhe\r\nl\r\n", true},
-		"empty string":              {"$0\r\n\r\n", true},
-		"nulls":                     {"$-1\r\n*-1\r\n_\r\n", true},
-		"hello":                     {"%2\r\n$5\r\nproto\r\n:3\r\n$7\r\nmodules\r\n*0\r\n", true},
-		"RESP3":                     {"#t\r\n,1.5\r\n(123\r\n~1\r\n+a\r\n=5\r\ntxt:a\r\n!3\r\nERR\r\n>2\r\n+a\r\n+b\r\n", true},
-		"many replies":              {strings.Repeat("+OK\r\n", 100_000), true},
-		"nested":                    {strings.Repeat("*1\r\n", 8) + "+a\r\n", true},
-		"two thousand million":      {"*2000000000\r\n", false},
-		"a million":                 {"*1000000\r\n", false},
-		"elements":                  {"*1025\r\n", false},
-		"half as many pairs":        {"%513\r\n", false},
-		"set":                       {"~99999\r\n", false},
-		"push":                      {">99999\r\n", false},
-		"huge string":               {"$536870912\r\n", false},
-		"string over the bound":     {"$65537\r\n", false},
-		"huge verbatim":             {"=99999999\r\n", false},
-		"huge error":                {"!99999999\r\n", false},
-		"overflow":                  {"*99999999999999999999999999\r\n", false},
-		"negative":                  {"*-2\r\n", false},
-		"negative, huge":            {"*-11\r\n", false},
-		"plus sign":                 {"*+5\r\n", false},
-		"space":                     {"* 5\r\n", false},
-		"no number":                 {"*\r\n", false},
-		"streamed":                  {"$?\r\n", false},
-		"attribute":                 {"|1\r\n+a\r\n+b\r\n+c\r\n", false},
-		"endless line":              {"+" + strings.Repeat("x", 1<<20), false},
-		"endless number":            {":" + strings.Repeat("1", 1<<20), false},
-		"deep":                      {strings.Repeat("*1\r\n", 9), false},
-		"large in all":              {"*1024\r\n" + strings.Repeat("$1000\r\n"+strings.Repeat("x", 1000)+"\r\n", 1024), false},
+		"status":       {"+OK\r\n", true},
+		"error":        {"-NOSCRIPT No matching script.\r\n", true},
+		"numbers":      {"*3\r\n:1\r\n:-5\r\n:0\r\n", true},
+		"string":       {"$5\r\nhe\r\nl\r\n", true},
+		"empty string": {"$0\r\n\r\n", true},
+		"nulls":        {"$-1\r\n*-1\r\n_\r\n", true},
+		"hello":        {"%2\r\n$5\r\nproto\r\n:3\r\n$7\r\nmodules\r\n*0\r\n", true},
+		"RESP3": {
+			"#t\r\n,1.5\r\n(123\r\n~1\r\n+a\r\n=5\r\ntxt:a\r\n!3\r\nERR\r\n>2\r\n+a\r\n+b\r\n", true,
+		},
+		"many replies":          {strings.Repeat("+OK\r\n", 100_000), true},
+		"nested":                {strings.Repeat("*1\r\n", 8) + "+a\r\n", true},
+		"two thousand million":  {"*2000000000\r\n", false},
+		"a million":             {"*1000000\r\n", false},
+		"elements":              {"*1025\r\n", false},
+		"half as many pairs":    {"%513\r\n", false},
+		"set":                   {"~99999\r\n", false},
+		"push":                  {">99999\r\n", false},
+		"huge string":           {"$536870912\r\n", false},
+		"string over the bound": {"$65537\r\n", false},
+		"huge verbatim":         {"=99999999\r\n", false},
+		"huge error":            {"!99999999\r\n", false},
+		"overflow":              {"*99999999999999999999999999\r\n", false},
+		"negative":              {"*-2\r\n", false},
+		"negative, huge":        {"*-11\r\n", false},
+		"plus sign":             {"*+5\r\n", false},
+		"space":                 {"* 5\r\n", false},
+		"no number":             {"*\r\n", false},
+		"streamed":              {"$?\r\n", false},
+		"attribute":             {"|1\r\n+a\r\n+b\r\n+c\r\n", false},
+		"endless line":          {"+" + strings.Repeat("x", 1<<20), false},
+		"endless number":        {":" + strings.Repeat("1", 1<<20), false},
+		"deep":                  {strings.Repeat("*1\r\n", 9), false},
+		"large in all": {
+			"*1024\r\n" + strings.Repeat("$1000\r\n"+strings.Repeat("x", 1000)+"\r\n", 1024), false,
+		},
 		"lists of lists":            {"*1024\r\n" + strings.Repeat("*1024\r\n"+strings.Repeat("_\r\n", 1024), 1024), false},
 		"something else altogether": {"HTTP/1.1 400 Bad Request\r\n", false},
 	} {
@@ -100,7 +104,8 @@ func TestBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := io.ReadAll(resp.Bound(plain))
-	if !errors.Is(err, resp.ErrRefused) || !strings.HasPrefix(string(got), "+OK\r\n") || strings.Contains(string(got), "000\r\n") {
+	if !errors.Is(err, resp.ErrRefused) || !strings.HasPrefix(string(got), "+OK\r\n") ||
+		strings.Contains(string(got), "000\r\n") {
 		t.Errorf("%q, %v", got, err)
 	}
 	<-hungUp
@@ -108,7 +113,9 @@ func TestBound(t *testing.T) {
 
 // FuzzScan: however a reply is cut, what is handed on is the same; and what is announced is never more than the bounds.
 func FuzzScan(f *testing.F) {
-	for _, s := range []string{"+OK\r\n", "*2\r\n:1\r\n$1\r\na\r\n", "*2000000000\r\n", "%1\r\n+a\r\n*-1\r\n", "$-1\r\n", "=3\r\ntxt\r\n"} {
+	for _, s := range []string{
+		"+OK\r\n", "*2\r\n:1\r\n$1\r\na\r\n", "*2000000000\r\n", "%1\r\n+a\r\n*-1\r\n", "$-1\r\n", "=3\r\ntxt\r\n",
+	} {
 		f.Add([]byte(s), 3)
 	}
 	f.Fuzz(func(t *testing.T, reply []byte, step int) {

@@ -120,7 +120,9 @@ func build(dir string) ([]byte, []string, error) {
 		AbsWorkingDir: dir, EntryPoints: []string{"editor.js"}, Outfile: "out.js", Write: false, Bundle: true, Metafile: true,
 		Format: api.FormatESModule, Platform: api.PlatformBrowser, Target: api.ES2022, Charset: api.CharsetUTF8,
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true, LegalComments: api.LegalCommentsNone,
-		Banner: map[string]string{"js": "/* CodeMirror and what it needs; their licences are in licences.txt. */"}, TsconfigRaw: "{}", LogLevel: api.LogLevelSilent,
+		Banner: map[string]string{
+			"js": "/* CodeMirror and what it needs; their licences are in licences.txt. */",
+		}, TsconfigRaw: "{}", LogLevel: api.LogLevelSilent,
 	})
 	if len(result.Errors) > 0 {
 		return nil, nil, fmt.Errorf("esbuild: %s", result.Errors[0].Text)
@@ -166,7 +168,10 @@ func noticeOf(dir string, packages []registry.Package, used []string) ([]byte, e
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
-		fmt.Fprintf(&notice, "\n%s\n%s %s (%s)\n\n%s\n", strings.Repeat("-", 72), p.Name, p.Version, p.Licence, strings.TrimSpace(string(text)))
+		fmt.Fprintf(
+			&notice, "\n%s\n%s %s (%s)\n\n%s\n", strings.Repeat("-", 72), p.Name, p.Version, p.Licence,
+			strings.TrimSpace(string(text)),
+		)
 	}
 	return []byte(notice.String()), nil
 }

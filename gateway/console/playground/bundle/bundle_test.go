@@ -66,7 +66,8 @@ func TestNoRegistry(t *testing.T) {
 	cmd.Env = []string{"HOME=" + room, "PATH=" + t.TempDir()}
 	var said bytes.Buffer
 	cmd.Stderr = &said
-	if err := cmd.Run(); err == nil || !strings.HasPrefix(said.String(), "bundle: there is no npm here") || strings.Count(said.String(), "\n") != 1 {
+	if err := cmd.Run(); err == nil || !strings.HasPrefix(said.String(), "bundle: there is no npm here") ||
+		strings.Count(said.String(), "\n") != 1 {
 		t.Errorf("%v: %s", err, said.String())
 	}
 	if left, err := os.ReadDir(out); err != nil || len(left) != 0 {

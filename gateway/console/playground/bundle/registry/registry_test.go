@@ -58,7 +58,10 @@ func TestReadLock(t *testing.T) {
 	t.Parallel()
 	sum := sha512.Sum512(nil)
 	entry := func(key, version, integrity string) string {
-		return fmt.Sprintf(`{"lockfileVersion":3,"packages":{"":{"name":"x"},%q:{"version":%q,"integrity":%q,"license":"MIT"}}}`, key, version, integrity)
+		return fmt.Sprintf(
+			`{"lockfileVersion":3,"packages":{"":{"name":"x"},%q:{"version":%q,"integrity":%q,"license":"MIT"}}}`, key, version,
+			integrity,
+		)
 	}
 	good := "sha512-" + base64.StdEncoding.EncodeToString(sum[:])
 	packages, err := registry.ReadLock([]byte(entry("node_modules/@a/b", "1.2.3", good)))
@@ -78,7 +81,8 @@ func TestReadLock(t *testing.T) {
 		"no integrity":     entry("node_modules/b", "1.2.3", ""),
 		"a weak integrity": entry("node_modules/b", "1.2.3", "sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk="),
 		"half a digest":    entry("node_modules/b", "1.2.3", "sha512-AAAA"),
-		"a link":           `{"lockfileVersion":3,"packages":{"node_modules/b":{"version":"1.2.3","link":true,"integrity":"` + good + `"}}}`,
+		"a link": `{"lockfileVersion":3,"packages":{"node_modules/b":{"version":"1.2.3","link":true,"integrity":"` +
+			good + `"}}}`,
 	} {
 		if packages, err := registry.ReadLock([]byte(lock)); err == nil {
 			t.Errorf("%s: taken as %v", name, packages)
@@ -124,9 +128,10 @@ func TestFetch(t *testing.T) {
 		says     string
 	}{
 		"other content": {[]registry.Package{pinned("two", []byte("what was pinned"))}, "SHA-512"},
-		"not there":     {[]registry.Package{pinned("three", two), pinned("four", two)}, ""}, // two's content is in the cache already
-		"missing":       {[]registry.Package{pinned("three", []byte("3"))}, "404"},
-		"too large":     {[]registry.Package{pinned("big", []byte("4"))}, "more than"},
+		// two's content is in the cache already
+		"not there": {[]registry.Package{pinned("three", two), pinned("four", two)}, ""},
+		"missing":   {[]registry.Package{pinned("three", []byte("3"))}, "404"},
+		"too large": {[]registry.Package{pinned("big", []byte("4"))}, "more than"},
 	} {
 		_, err := source.Fetch(t.Context(), c.packages)
 		if (c.says == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.says) {
@@ -172,11 +177,14 @@ esac; done`
 		t.Fatalf("%q, %v", archives, err)
 	}
 	for name, says := range map[string]string{"fails": "ENOTFOUND", "absent": "absent-1.2.3.tgz"} {
-		if _, err := source.Fetch(t.Context(), []registry.Package{pinned(name, []byte("5"))}); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := source.Fetch(t.Context(), []registry.Package{pinned(name, []byte("5"))}); err == nil ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := (registry.Source{Cache: t.TempDir(), NPM: npm}).Fetch(t.Context(), []registry.Package{pinned("@a/one", []byte("another"))}); err == nil {
+	if _, err := (registry.Source{Cache: t.TempDir(), NPM: npm}).Fetch(
+		t.Context(), []registry.Package{pinned("@a/one", []byte("another"))},
+	); err == nil {
 		t.Error("an archive that is not the pinned one was taken")
 	}
 	left, err := filepath.Glob(filepath.Join(source.Cache, "npm-*"))
@@ -193,7 +201,10 @@ func TestUnpack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	whole := archive(t, entry{"package/", "", tar.TypeDir}, entry{"package/package.json", "{}", tar.TypeReg}, entry{"package/dist/index.js", "1", tar.TypeReg})
+	whole := archive(
+		t, entry{"package/", "", tar.TypeDir}, entry{"package/package.json", "{}", tar.TypeReg},
+		entry{"package/dist/index.js", "1", tar.TypeReg},
+	)
 	if err := registry.Unpack(whole, root, "node_modules/@a/b"); err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +212,8 @@ func TestUnpack(t *testing.T) {
 	if err != nil || string(text) != "1" {
 		t.Fatalf("%q, %v", text, err)
 	}
-	if info, err := os.Stat(filepath.Join(dir, "node_modules", "@a", "b", "package.json")); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(filepath.Join(dir, "node_modules", "@a", "b", "package.json")); err != nil ||
+		info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
 	many := make([]entry, 2001)
@@ -233,7 +245,9 @@ func TestUnpack(t *testing.T) {
 }
 
 func FuzzReadLock(f *testing.F) {
-	f.Add([]byte(`{"lockfileVersion":3,"packages":{"":{},"node_modules/a":{"version":"1.0.0","integrity":"sha512-AA=="}}}`))
+	f.Add(
+		[]byte(`{"lockfileVersion":3,"packages":{"":{},"node_modules/a":{"version":"1.0.0","integrity":"sha512-AA=="}}}`),
+	)
 	lock, err := os.ReadFile(filepath.Join("..", "editor", "package-lock.json"))
 	if err != nil {
 		f.Fatal(err)
@@ -245,7 +259,8 @@ func FuzzReadLock(f *testing.F) {
 			return
 		}
 		for _, p := range packages {
-			if !filepath.IsLocal(p.Name) || strings.Contains(p.Name, "..") && strings.Contains(p.Name, "/..") || filepath.Base(p.File()) != p.File() {
+			if !filepath.IsLocal(p.Name) || strings.Contains(p.Name, "..") && strings.Contains(p.Name, "/..") ||
+				filepath.Base(p.File()) != p.File() {
 				t.Errorf("%q, %q", p.Name, p.File())
 			}
 		}
