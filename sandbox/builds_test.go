@@ -17,7 +17,7 @@ import (
 // testBuild is the engine build that newEngine makes; "" is the default.
 var testBuild string
 
-// buildVariable hands testBuild to the processes that tests start.
+// buildVariable passes testBuild to the processes that tests start.
 const buildVariable = "AIRLOCK_TEST_ENGINE_BUILD"
 
 // TestMain runs the tests on every engine build. Benchmarks and fuzzing, which take a single build, run on the default.
@@ -56,10 +56,10 @@ func engineOf(t testing.TB, build string) *sandbox.Engine {
 	return e
 }
 
-// oldBuild reports whether the tests run on quickjs-ng 0.10.1, of which some answers are its own.
+// oldBuild reports whether the tests run on quickjs-ng 0.10.1, some of whose results differ.
 func oldBuild() bool { return testBuild == "quickjs-ng-0.10.1" }
 
-// A build that does not exist is refused by its name.
+// TestUnknownBuild checks that a build that does not exist is refused by its name.
 func TestUnknownBuild(t *testing.T) {
 	if _, err := sandbox.New(t.Context(), sandbox.Config{EngineBuild: "v8"}); err == nil ||
 		!strings.Contains(err.Error(), `"v8"`) {
@@ -67,7 +67,7 @@ func TestUnknownBuild(t *testing.T) {
 	}
 }
 
-// explained are programs on which the builds differ, by a text that they hold, and why.
+// explained are texts of programs on which the builds differ, and why they differ.
 var explained = []struct{ text, why string }{
 	{"asUintN", "0.10.1 returns negative values"},
 	{"asIntN", "0.10.1 returns wrong values"},
@@ -85,7 +85,7 @@ var explained = []struct{ text, why string }{
 	{"stack", "the builds word positions in their own ways"},
 }
 
-// FuzzBuilds runs programs on two builds. Where both give a value, it is the same.
+// FuzzBuilds runs programs on two builds. If both return a value, the values must be equal.
 func FuzzBuilds(f *testing.F) {
 	programs, err := filepath.Glob("testdata/programs/*.js")
 	if err != nil {
@@ -140,7 +140,7 @@ func FuzzBuilds(f *testing.F) {
 	})
 }
 
-// The host reads strings of every make: parts of others, joined ones, wide ones.
+// TestStringsOfEveryMake checks that the host reads strings in all their representations: slices, ropes, wide ones.
 func TestStringsOfEveryMake(t *testing.T) {
 	e := newEngine(t)
 	ab := strings.Repeat("ab", 4000)

@@ -7,8 +7,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Nothing runs while code is compiled, when eval is still there and no limit has been told to the library: not even of
-// code that closes the function around it.
+// TestNothingRunsWhileCompiling checks that no code runs while code is compiled, not even code that closes the
+// function around it. At that time eval still works and the library knows no limit.
 func TestNothingRunsWhileCompiling(t *testing.T) {
 	e := newEngine(t)
 	for _, code := range []string{

@@ -9,8 +9,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Code that comes again is not compiled again. Nothing else may tell: each run is what it would have been alone,
-// whatever the runs before were granted, given, or did.
+// TestCompiledOnce checks that code that is not compiled again runs as it would have alone, whatever earlier runs
+// were granted, were given, or did.
 func TestCompiledOnce(t *testing.T) {
 	e := newEngine(t)
 	seed := func(n int64) *int64 { return &n }
@@ -62,7 +62,7 @@ func longNames(n int) (names string) {
 	return names[:len(names)-2]
 }
 
-// FuzzCompiled: the third run of a code, which does not compile it, is the first.
+// FuzzCompiled checks that the third run of a script, which does not compile it, equals the first.
 func FuzzCompiled(f *testing.F) {
 	for _, a := range attacks(f) {
 		f.Add(a.code, false)

@@ -8,7 +8,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// TestConsolePrintsAsNode holds console.log against what Node 20 printed for the same arguments: testdata/console.txt
+// TestConsolePrintsAsNode compares console.log with what Node 20 printed for the same arguments. testdata/console.txt
 // has them, each after ">>> ".
 func TestConsolePrintsAsNode(t *testing.T) {
 	b, err := os.ReadFile("testdata/console.txt")

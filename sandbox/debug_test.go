@@ -62,7 +62,7 @@ o.b`
 	}
 }
 
-// TestEntrySteps: an entry among the files is watched like code, whatever else is in them.
+// TestEntrySteps checks that steps are reported for an entry among the files as they are for code.
 func TestEntrySteps(t *testing.T) {
 	e := newEngine(t)
 	script := sandbox.Script{
@@ -84,7 +84,7 @@ func TestEntrySteps(t *testing.T) {
 	}
 }
 
-// TestDebugChangesNothing: code gives the same with every report on.
+// TestDebugChangesNothing checks that code has the same result with every report on.
 func TestDebugChangesNothing(t *testing.T) {
 	e := newEngine(t)
 	for _, c := range []struct{ code, want string }{

@@ -8,7 +8,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Source nested beyond any stack ends in an error of the guest, whichever parser of ours would have met it.
+// TestDeepSource checks that source nested beyond any stack ends in an error of the guest, whichever parser meets it.
 func TestDeepSource(t *testing.T) {
 	e := newEngine(t)
 	grants := sandbox.Grants{Limits: sandbox.Limits{Wall: 5 * time.Second}}

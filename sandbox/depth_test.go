@@ -17,7 +17,7 @@ func deepJSON(n int) json.RawMessage {
 	return json.RawMessage(strings.Repeat("[", n) + strings.Repeat("]", n))
 }
 
-// A value that nests deeper than the limit crosses nowhere, and the error names its path.
+// TestDepth checks that a value that nests deeper than the limit does not cross, and that the error names its path.
 func TestDepth(t *testing.T) {
 	e := newEngine(t)
 	const arrays = "[0][0][0][0][0][0]…"
@@ -77,7 +77,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// What is printed is abbreviated however deep it is, and never fails the run.
+// TestDeepLogs checks that printing abbreviates deep values and never fails the run.
 func TestDeepLogs(t *testing.T) {
 	e := newEngine(t)
 	for _, call := range []string{

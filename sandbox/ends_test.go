@@ -6,7 +6,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// How code ends that gives no value by itself: by a rejection that nobody handles, or by process.exit.
+// TestEnds checks how code ends that returns no value: by an unhandled rejection, or by process.exit.
 func TestEnds(t *testing.T) {
 	e := newEngine(t)
 	for _, c := range []struct{ code, value, output, err string }{

@@ -11,9 +11,9 @@ import (
 	"github.com/airlock-run/airlock/sandbox/stdlib"
 )
 
-// NewExposed returns an Engine whose guests have what the library keeps to itself: $sync(name, …) and $request(name,
-// payload) call host operations by name, and $host is the host call itself. now and entropy, when they are not nil,
-// are what guests meet as the time and as random numbers.
+// NewExposed returns an Engine whose guests can reach what the library keeps to itself: $sync(name, …) and
+// $request(name, payload) call host operations by name, and $host is the host call. now and entropy, if set, are the
+// clock and the randomness of guests.
 func NewExposed(ctx context.Context, cfg Config, now func() time.Time, entropy io.Reader) (*Engine, error) {
 	library, err := stdlib.Library()
 	if err != nil {
@@ -31,8 +31,8 @@ func NewExposed(ctx context.Context, cfg Config, now func() time.Time, entropy i
 	return New(ctx, cfg)
 }
 
-// Operations returns the names of all operations that a guest with these grants can call: every guest's, those of its
-// grants, and those that are answered later.
+// Operations returns the names of all operations that a guest with these grants can call, synchronous and
+// asynchronous.
 func Operations(ctx context.Context, e *Engine, g Grants) (sync, async []string, err error) {
 	r := e.newRun(ctx, g)
 	defer r.requests.begin(ctx)()
@@ -49,6 +49,6 @@ func Operations(ctx context.Context, e *Engine, g Grants) (sync, async []string,
 	return sync, async, nil
 }
 
-// TakeLongestWork returns the most units of work that an operation of e has announced between two checks of the limits
-// since it was last called, and the most that may be.
+// TakeLongestWork returns the most units of work that were announced between two checks of the limits since the last
+// call, and the most that are allowed.
 func (e *Engine) TakeLongestWork() (most, allowed int64) { return e.longest.Swap(0), hostops.MaxPiece }

@@ -21,7 +21,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// names is a resolver of the test's own. Addresses of one name are given in turn: the second look finds the second.
+// names is a resolver. It returns the addresses of a name in turn: the second lookup finds the second address.
 type names struct {
 	mu    sync.Mutex
 	addrs map[string][]string
@@ -40,7 +40,7 @@ func (n *names) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, er
 	return []netip.Addr{netip.MustParseAddr(list[0])}, nil
 }
 
-// origin is a server that pretends to be any public address: every connection is led to it.
+// origin is a server that stands for every public address: all connections lead to it.
 type origin struct {
 	plain, tls *httptest.Server
 	mu         sync.Mutex
@@ -245,7 +245,7 @@ func TestFetchLimits(t *testing.T) {
 	}
 }
 
-// TestEgressRefuses is every spelling of an address inside that we know of.
+// TestEgressRefuses tries every known spelling of an internal address.
 func TestEgressRefuses(t *testing.T) {
 	o := newOrigin(t)
 	inside := map[string][]string{}

@@ -21,8 +21,8 @@ var interruptible = map[string]string{
 	"strings": "'abc '.repeat(3e4).split(' ').map((s) => s.toUpperCase()).join('-').length",
 }
 
-// BenchmarkFuel measures what it costs that loops inside the engine can be stopped: each workload in turns with and
-// without fuel, the ratio of the medians, and the geometric mean of the ratios.
+// BenchmarkFuel measures the price of stopping loops inside the engine: each workload in turn with and without fuel,
+// the ratio of the medians, and the geometric mean of the ratios.
 func BenchmarkFuel(b *testing.B) {
 	dir := filepath.Join(os.TempDir(), "airlock-test-cache")
 	engines := [2]*Engine{}
@@ -58,7 +58,7 @@ func BenchmarkFuel(b *testing.B) {
 	}
 }
 
-// BenchmarkDeadline measures how long after its deadline each guest of the hostile folder that runs into it is stopped.
+// BenchmarkDeadline measures how long after its deadline each hostile guest is stopped that runs into it.
 func BenchmarkDeadline(b *testing.B) {
 	e, err := New(b.Context(), Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")})
 	if err != nil {

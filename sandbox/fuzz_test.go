@@ -8,7 +8,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Whatever the code, Run answers: with JSON, or with an error of the guest, within its limits.
+// FuzzRun checks that Run returns for any code, with JSON or with an error of the guest, within its limits.
 func FuzzRun(f *testing.F) {
 	for _, a := range attacks(f) {
 		f.Add(a.code, false)

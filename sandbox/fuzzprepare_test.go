@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// FuzzPreparationTime searches for code that takes preparation long for its length: a few tokens again and again,
-// between a head and a tail. Whatever it finds, the run answers in time and the process lives.
+// FuzzPreparationTime searches for code that takes long to prepare for its length: a few tokens repeated between a
+// head and a tail. Run must return in time, and the process must live.
 func FuzzPreparationTime(f *testing.F) {
 	for _, s := range shapes {
 		f.Add(s[0], s[1], s[2], s[3], uint16(20_000), true)

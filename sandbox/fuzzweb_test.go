@@ -9,7 +9,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// webReads gives text to whatever of the web platform the host parses, and says what does not hold.
+// webReads passes text to all parsers that the host has for the web platform, and lists violated properties.
 const webReads = `
 const bytes = Uint8Array.from(input.text, (c) => c.charCodeAt(0)), wrong = [];
 const quietly = async (f) => { try { return await f(); } catch (e) { if (!(e instanceof Error)) wrong.push(String(e)); } };
@@ -37,7 +37,7 @@ await quietly(() => new Intl.Locale(input.text).maximize());
 await quietly(() => atob(input.text));
 return wrong;`
 
-// What the web platform's host halves read, they read whole or refuse with an error, whatever it is.
+// FuzzWeb checks that the host's parsers for the web platform read any input whole or refuse it with an error.
 func FuzzWeb(f *testing.F) {
 	for _, text := range []string{
 		"", "http://é.example:80/a b?c#d", "//xn--", "x:y", "http://1.2.3/", "file:///C|/../", "a=1&b=%zz",

@@ -6,7 +6,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Garbage that refers to itself does not fill the memory of a run, however large its pieces are.
+// TestGarbageInCyclesIsCollected checks that cyclic garbage does not fill the memory of a run, however large its
+// pieces are.
 func TestGarbageInCyclesIsCollected(t *testing.T) {
 	e := newEngine(t)
 	for _, code := range []string{

@@ -14,7 +14,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Guests on all cores leave nothing behind: no global, no prototype, no random state crosses, and memory comes back.
+// TestHammer checks that guests on all cores leave nothing behind: no global, no prototype, no random state crosses,
+// and memory is released.
 func TestHammer(t *testing.T) {
 	executions := 10_000
 	if raceEnabled {
@@ -61,7 +62,7 @@ func TestHammer(t *testing.T) {
 	}
 }
 
-// resident is the memory of this process, or 0 where the system does not say.
+// resident returns the resident memory of this process, or 0 if the system does not report it.
 func resident(t *testing.T) int64 {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

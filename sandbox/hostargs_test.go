@@ -41,7 +41,7 @@ func exposed(t testing.TB, now func() time.Time, entropy io.Reader) *sandbox.Eng
 	return e
 }
 
-// allGrants has every operation that there is.
+// allGrants returns grants that include every operation.
 func allGrants(answer sandbox.HostCall) sandbox.Grants {
 	return sandbox.Grants{
 		Eval: true, Modules: []string{"*"}, Files: sandbox.FilesWrite,
@@ -56,7 +56,7 @@ func allGrants(answer sandbox.HostCall) sandbox.Grants {
 	}
 }
 
-// material are keys, for operations that parse them: the kinds that guests have, and hostile ones.
+// material are keys for operations that parse keys: ordinary and hostile ones.
 func material(t testing.TB) map[string]json.RawMessage {
 	t.Helper()
 	encoded := map[string]string{}
@@ -117,8 +117,7 @@ func material(t testing.TB) map[string]json.RawMessage {
 	return map[string]json.RawMessage{"keys": text}
 }
 
-// largeKey returns an RSA key of 4,096 bits, the same each time: its primes are the first after 6 * 2^2045 and 7 *
-// 2^2045.
+// largeKey returns a fixed RSA key of 4,096 bits: its primes are the first after 6 * 2^2045 and 7 * 2^2045.
 func largeKey() *rsa.PrivateKey {
 	after := func(n, more int64) *big.Int {
 		x := new(big.Int).Lsh(big.NewInt(n), 2045)
@@ -132,7 +131,7 @@ func largeKey() *rsa.PrivateKey {
 	}
 }
 
-// prelude makes arguments: buffers and strings of n bytes or units, quickly.
+// prelude makes buffers and strings of n bytes or units, quickly.
 const prelude = `
 const M = 1 << 20, FULL = 16 * M;
 const cycle = (n, ...bytes) => { const u = new Uint8Array(n); u.set(bytes.slice(0, n)); for (let k = bytes.length; k < n; k *= 2) u.copyWithin(k, 0, Math.min(k, n - k)); return u.buffer; };
@@ -145,8 +144,8 @@ const list = (n, s) => '[' + str(n - 2, s).slice(0, -1) + ']';
 const zipped = (format, b) => $sync('zlib', format, 9, 1 << 30, b);
 `
 
-// hostArguments has for each operation lists of arguments, as JavaScript: ordinary ones first, then the worst that are
-// known. An operation without any is a failure of the test: whoever adds one says what would hurt most.
+// hostArguments has, for each operation, lists of arguments as JavaScript: ordinary ones first, then the worst known.
+// An operation without arguments fails the test: add those that hurt most with each operation.
 var hostArguments = map[string][]string{
 	"random":      {"16", "65536", "1e9"},
 	"timeOrigin":  {""},
@@ -285,7 +284,7 @@ var hostArguments = map[string][]string{
 		"'t:call', '[[' + str(M - 9, '1,') + '1]]'", "'t:call', str(FULL)"},
 }
 
-// laterArguments is hostArguments for operations that are answered later: their payloads.
+// laterArguments has the payloads of asynchronous operations.
 var laterArguments = map[string][]string{
 	"fetch": {`'{"id":1,"url":"http://example.com/"}'`, "str(FULL)",
 		`'{"id":1,"headers":' + list(FULL / 2, '["",""],') + '}'`},
@@ -293,7 +292,7 @@ var laterArguments = map[string][]string{
 	"tool:t:call": {"'{}'", "list(M - 9, '{},')", "str(FULL)"},
 }
 
-// forged are calls of the host that are no operations of either kind.
+// forged are calls of the host that name no operation.
 var forged = []string{
 	"$host(1, 0, str(FULL), 0)", "$host(1, 0, str(FULL / 2, '日'), 0)", "$host(5, str(FULL), 0, 0)",
 	"$host(6, str(FULL), str(FULL), str(FULL), {})", "$host(8, 1, 'nothing', str(FULL))",
@@ -303,7 +302,7 @@ var forged = []string{
 		"Object.defineProperty(f, 'name', { value: str(M) }); f(40)",
 }
 
-// mutated makes arguments of any kind and size out of a seed.
+// mutated makes arguments of any kind and size from a seed.
 func mutated(r *mathrand.Rand) string {
 	size := func() int { return r.IntN(1 << r.IntN(25)) }
 	kinds := []func() string{

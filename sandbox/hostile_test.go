@@ -69,12 +69,12 @@ func attacks(t testing.TB) []attack {
 	return out
 }
 
-// patient reports an attack that is not meant to run into its deadline: a busy machine must not make it.
+// patient reports whether an attack is not meant to hit its deadline, so that a busy machine must not make it.
 func (a attack) patient() bool {
 	return a.expect != "any" && a.expect != "limit any" && a.expect != "limit wall"
 }
 
-// judge returns what is wrong with a result; empty is as expected. An expectation may have alternatives.
+// judge returns what is wrong with a result, "" if it is as expected. An expectation may have alternatives.
 func (a attack) judge(r sandbox.Result) (wrong string) {
 	for expect := range strings.SplitSeq(a.expect, " or ") {
 		if wrong = judgeOne(expect, r); wrong == "" {
@@ -107,7 +107,7 @@ func judgeOne(expect string, r sandbox.Result) string {
 	return ""
 }
 
-// clean is run after every attack: a guest that meets nothing of the one before.
+// clean runs after every attack and must find no trace of it.
 const clean = `const left = Object.getOwnPropertyNames(Object.prototype).length + Object.keys(globalThis).length;
 globalThis.mark = (globalThis.mark ?? 0) + 1;
 return [left, mark, JSON.stringify([1, { a: 2 }]), await Promise.resolve(3), [...'ab'].join('-')];`

@@ -26,7 +26,7 @@ const (
 	hostMemoryRest  = 256 << 20
 )
 
-// hoarders have the host hold as much as it will. All end at the memory limit.
+// hoarders make the host hold as much as it will. All of them end at the memory limit.
 var hoarders = map[string]string{
 	"AES-CBC of 80 MB": "$sync('crypto.aes', 'CBC', 1, buf(32), buf(16), buf(80 * M), buf(0))",
 	"AES-GCM": "try { $sync('crypto.aes', 'GCM:32', 0, buf(32), buf(12), buf(24 * M), buf(0)) } catch " +
@@ -56,7 +56,8 @@ var hoarders = map[string]string{
 		"'CBC', 1, buf(32), buf(16), kept[0].buffer, buf(0)); }",
 }
 
-// Whatever guests have the host do, the process stays within their limit and a constant, and lives.
+// TestHostMemoryCounts checks that the process stays within the guest's limit and a constant, whatever guests make
+// the host do.
 func TestHostMemoryCounts(t *testing.T) {
 	if os.Getenv(hostMemoryChild) != "" {
 		hoard(t)
@@ -81,7 +82,7 @@ func TestHostMemoryCounts(t *testing.T) {
 	}
 }
 
-// hoard runs everything that takes memory, as a function process would, and prints the most that was resident.
+// hoard runs everything that takes memory, as a function process would, and prints the peak of resident memory.
 func hoard(t *testing.T) {
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(200)
@@ -122,7 +123,7 @@ func hoard(t *testing.T) {
 	fmt.Printf("peak %d %d\n", begin, peakResident(t))
 }
 
-// peakResident is the most that this process had resident so far.
+// peakResident returns the peak of this process's resident memory.
 func peakResident(t *testing.T) int64 {
 	b, err := os.ReadFile("/proc/self/status")
 	if err != nil {

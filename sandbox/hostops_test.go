@@ -13,14 +13,14 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// hostCase is a script that has the host work.
+// hostCase is a script that makes the host work.
 type hostCase struct {
 	name, code string
 	ordinary   bool // it is to succeed
 }
 
-// hostCases are all operations with all their arguments, and a few drawn at random. repeated says that each is called
-// until the run ends.
+// hostCases returns all operations with all their arguments, and a few random ones. repeated makes each script call
+// its operation until the run ends.
 func hostCases(t *testing.T, e *sandbox.Engine, grants sandbox.Grants, repeated bool) []hostCase {
 	t.Helper()
 	sync, async, err := sandbox.Operations(t.Context(), e, grants)
@@ -69,8 +69,8 @@ func hostCases(t *testing.T, e *sandbox.Engine, grants sandbox.Grants, repeated 
 	return cases
 }
 
-// A guest's limit of processor time holds while the host computes for it, whatever it is asked: the run ends within
-// half as much again. Between two looks at the clock no operation announces more than it may.
+// TestHostOperationsEndInTime checks that a limit of processor time holds while the host computes for the guest: the
+// run ends within half as much again, and no operation announces more than it may between two checks.
 func TestHostOperationsEndInTime(t *testing.T) {
 	const limit = 100 * time.Millisecond
 	e := exposed(t, nil, nil)
@@ -115,7 +115,7 @@ func TestHostOperationsEndInTime(t *testing.T) {
 	}
 }
 
-// Small operations that are repeated do not add up to more than one large one.
+// TestHostOperationsAddUp checks that many small operations take no longer between checks than one large one.
 func TestHostOperationsAddUp(t *testing.T) {
 	e := exposed(t, nil, nil)
 	grants := allGrants(func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil })

@@ -8,8 +8,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// TestIntlAsNode holds Intl against what Node 20 printed: testdata/intl.txt has statements, each after ">>> ", and what
-// they print with p.
+// TestIntlAsNode compares Intl with what Node 20 printed. testdata/intl.txt has statements, each after ">>> ", and
+// what they print with p.
 func TestIntlAsNode(t *testing.T) {
 	b, err := os.ReadFile("testdata/intl.txt")
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/raw"
 )
 
-// BenchmarkLibrary tells what the library costs an execution that uses nothing of it. It runs two things in turns on
-// two engines, one with the whole library and one with console, timers and results alone: a script of nothing, and an
-// instance alone (made, given an empty global script, and dropped). It reports the median of each and how many times as
-// long it takes with the library; copy-on-write has to keep that within 1.1.
+// BenchmarkLibrary measures what the library costs an execution that uses none of it. It runs two things in turn on
+// two engines, one with the whole library and one with console, timers and results alone: an empty script, and an
+// instance alone (made, given an empty global script, and dropped). It reports the median of each and the ratio,
+// which copy-on-write must keep within 1.1.
 func BenchmarkLibrary(b *testing.B) {
 	basic, err := sandbox.NewBasic(b.Context(),
 		sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")}, raw.Basic{})

@@ -9,7 +9,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Each cap ends the run under its own name, whatever the guest catches, and keeps what was there before.
+// TestLimits checks that each limit ends the run under its own name, whatever the guest catches, and keeps what was
+// there before.
 func TestLimits(t *testing.T) {
 	e := newEngine(t)
 	small := sandbox.Limits{Wall: 200 * time.Millisecond, MemoryBytes: 8 << 20, OutputBytes: 1000, LogEntries: 5,
@@ -81,7 +82,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A limit in ticks ends the same code at the same place everywhere, while it loads or later, and on repetition.
+// TestTicksLimit checks that a limit in ticks ends the same code at the same place everywhere, while it loads or
+// later, and on repetition.
 func TestTicksLimit(t *testing.T) {
 	e := newEngine(t)
 	for _, s := range []sandbox.Script{

@@ -6,7 +6,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Decorators and using are put into other words, in JavaScript and TypeScript, and errors keep their places.
+// TestDecoratorsAndUsing checks that decorators and using are lowered, in JavaScript and TypeScript, and that errors
+// keep their positions.
 func TestDecoratorsAndUsing(t *testing.T) {
 	e := newEngine(t)
 	const decorated = "function twice(f) {\n  return function (...a) { return 2 * f.apply(this, a) };\n}\nclass A {\n" +
@@ -41,7 +42,8 @@ func TestDecoratorsAndUsing(t *testing.T) {
 	}
 }
 
-// Iterators of maps and sets are printed with what they have not given yet, which stays theirs.
+// TestPrintedIterators checks that printing an iterator of a map or set shows what it has yet to return, without
+// taking it.
 func TestPrintedIterators(t *testing.T) {
 	e := newEngine(t)
 	r := run(t, e,

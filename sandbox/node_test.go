@@ -16,7 +16,7 @@ import (
 
 var updateNode = flag.Bool("update-node", false, "write testdata/node/*.golden with the node of this machine")
 
-// nodeHarness evaluates one expression as JSON, errors included. %s is the expression.
+// nodeHarness evaluates one expression as JSON, including errors. %s is the expression.
 const nodeHarness = `await (async () => {
   try {
     return { value: await (async () => (%s))() };
@@ -25,7 +25,7 @@ const nodeHarness = `await (async () => {
   }
 })()`
 
-// TestNode holds the Node modules against what Node itself answered, line by line.
+// TestNode compares the Node modules with Node's own answers, line by line.
 func TestNode(t *testing.T) {
 	names, err := filepath.Glob("testdata/node/*.js")
 	if err != nil || len(names) == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/source"
 )
 
-// What is remembered of one owner's code is not used for another's.
+// TestOwnersShareNothing checks that what is cached of one owner's code is not used for another's.
 func TestOwnersShareNothing(t *testing.T) {
 	var s source.Cache
 	for i, c := range []struct {
@@ -26,7 +26,8 @@ func TestOwnersShareNothing(t *testing.T) {
 	}
 }
 
-// An owner with two thousand functions pushes out their own images, within the bound, and leaves another's one.
+// TestImagesAreFair checks that an owner with two thousand functions evicts their own images, within the bound, and
+// not another owner's.
 func TestImagesAreFair(t *testing.T) {
 	v := newVersions(10 << 20)
 	keep := func(owner, name string) {

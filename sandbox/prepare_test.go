@@ -10,7 +10,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// repeated returns head, then unit so often that n bytes are filled, then tail as often.
+// repeated returns head, then unit as often as fills n bytes, then tail as often.
 func repeated(n int, head, unit, middle, tail string) string {
 	times := n / max(len(unit)+len(tail), 1)
 	return head + strings.Repeat(unit, times) + middle + strings.Repeat(tail, times)
@@ -52,11 +52,12 @@ var shapes = map[string][4]string{
 	"static blocks": {"class A{", "static{", "", "}"},
 }
 
-// prepareGrace is how long after its limit a run may answer whose code is still being prepared. On a machine at work
+// prepareGrace is how long after its limit a run may return whose code is still being prepared. On a busy machine
 // only the order of magnitude holds: without a bound these take seconds to hours.
 const prepareGrace = 1500 * time.Millisecond
 
-// The limits of a run hold while its code is prepared, whatever it is made of and however long it is.
+// TestPreparationObeysLimits checks that the limits of a run hold while its code is prepared, whatever the code and
+// however long it is.
 func TestPreparationObeysLimits(t *testing.T) {
 	t.Parallel()
 	var c preparer
@@ -87,7 +88,8 @@ func TestPreparationObeysLimits(t *testing.T) {
 	}
 }
 
-// What outlives the run says which limit it hit, and that the process should go.
+// TestPreparationEndsUnderItsLimit checks that a preparation that outlives its run reports the limit that it hit, and
+// that the process should be replaced.
 func TestPreparationEndsUnderItsLimit(t *testing.T) {
 	t.Parallel()
 	stars := map[string]string{}
@@ -136,10 +138,10 @@ func TestPreparationEndsUnderItsLimit(t *testing.T) {
 	}
 }
 
-// finite takes seconds to prepare, and then it is over: what it leaves behind in a test process ends.
+// finite is code that takes seconds to prepare and then ends, so that it leaves nothing behind in a test process.
 var finite = sandbox.Script{Code: repeated(16_000, "enum E{", "a,", "}", ""), TypeScript: true}
 
-// A caller that hangs up is answered at once.
+// TestPreparationIsCancelled checks that Run returns at once when its context ends.
 func TestPreparationIsCancelled(t *testing.T) {
 	e := newEngine(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -154,7 +156,8 @@ func TestPreparationIsCancelled(t *testing.T) {
 	}
 }
 
-// A run that ended while its code was prepared is repeated from its journal as it was.
+// TestPreparationIsReplayed checks that a run that ended while its code was prepared can be repeated from its
+// journal.
 func TestPreparationIsReplayed(t *testing.T) {
 	e := newEngine(t)
 	grants := sandbox.Grants{Limits: sandbox.Limits{Wall: 100 * time.Millisecond}}

@@ -14,14 +14,14 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// A preparer is a process that runs scripts whose preparation may never end: what a test process could not get rid of.
+// A preparer is a process that runs scripts whose preparation may never end, which a test process could not stop.
 type preparer struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
 }
 
-// preparation is what a preparer is asked to run.
+// preparation is a request to a preparer.
 type preparation struct {
 	Code       string
 	TypeScript bool
@@ -29,7 +29,7 @@ type preparation struct {
 	Wall, CPU  time.Duration
 }
 
-// preparedResult is what came of it. Spent reports that the preparer has to be replaced.
+// preparedResult is the answer of a preparer. Spent reports that it must be replaced.
 type preparedResult struct {
 	Result  sandbox.Result
 	Err     string
@@ -37,7 +37,7 @@ type preparedResult struct {
 	Spent   bool
 }
 
-// TestPreparer is no test: it is the preparer.
+// TestPreparer is the program of a preparer, not a test.
 func TestPreparer(t *testing.T) {
 	if os.Getenv("AIRLOCK_TEST_PREPARER") == "" {
 		return

@@ -12,11 +12,11 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// programHead gives a module of Node's what scripts here have.
+// programHead gives Node's modules the globals that scripts have here.
 const programHead = "import { createRequire } from 'module'; const require = createRequire(import.meta.url);\n"
 
-// TestProgramsPrintAsNode runs whole scripts of the kind that people bring and holds what they print against what Node
-// printed: testdata/programs. -update-node asks the node of this machine again.
+// TestProgramsPrintAsNode runs whole scripts of the kind that people write and compares their output with Node's:
+// testdata/programs. -update-node asks the node of this machine again.
 func TestProgramsPrintAsNode(t *testing.T) {
 	names, err := filepath.Glob("testdata/programs/*.js")
 	if err != nil || len(names) == 0 {

@@ -15,13 +15,14 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// world is all that can differ between two runs of the same code.
+// world is everything that can differ between two runs of the same code.
 type world struct {
 	*sandbox.Engine
 	grants sandbox.Grants
 }
 
-// worlds returns two that have nothing in common: not the time, not the random numbers, not what the host answers.
+// worlds returns two worlds that have nothing in common: neither the time, nor the random numbers, nor the answers of
+// the host.
 func worlds(t *testing.T) (a, b world) {
 	t.Helper()
 	one := func(year int, random byte) world {
@@ -40,7 +41,7 @@ func worlds(t *testing.T) (a, b world) {
 	return one(2001, 3), one(2031, 7)
 }
 
-// endless returns a reader of numbers that begin at random.
+// endless returns a reader of numbers that starts at random.
 func endless(random byte) io.Reader {
 	next := random
 	return readerFunc(func(p []byte) (int, error) {
@@ -56,13 +57,12 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// seen is what a caller has of a run, if it may be given again.
+// seen is what a caller sees of a run that may be answered from a cache.
 func seen(r sandbox.Result) string {
 	return fmt.Sprintf("%s|%s|%s|%v", r.Value, r.Output, r.Error, r.Files)
 }
 
-// compare runs code in both worlds. It reports whether it was pure, and complains when it was and came to different
-// things.
+// compare runs code in both worlds. It reports whether the code was pure, and fails if it was and the results differ.
 func compare(t *testing.T, a, b world, name, code string, context map[string]json.RawMessage) (pure, ended bool) {
 	t.Helper()
 	script := sandbox.Script{Code: code, Context: context,
@@ -90,14 +90,15 @@ func compare(t *testing.T, a, b world, name, code string, context map[string]jso
 	return first.Pure, false
 }
 
-// reaching are the operations by which something from outside comes in. All others leave a run pure.
+// reaching are the operations that let something from outside in. All others leave a run pure.
 var reaching = map[string]bool{
 	"random": true, "timeOrigin": true, "setup": true, "tool": true, "fetch.send": true, "fetch.abort": true,
 	"crypto.generate": true, "crypto.oaep": true,
 	"crypto.sign": true, "garbage": true,
 }
 
-// A run whose result could be another is not pure, whatever operation it calls; and computing leaves it pure.
+// TestPurityOfHostOperations checks that a run whose result could differ is not pure, whatever operation it calls,
+// and that computing leaves a run pure.
 func TestPurityOfHostOperations(t *testing.T) {
 	a, b := worlds(t)
 	keys := material(t)
@@ -118,7 +119,7 @@ func TestPurityOfHostOperations(t *testing.T) {
 	}
 }
 
-// Every door by which a program could tell two runs apart.
+// TestPurityOfPrograms tries every way by which a program could tell two runs apart.
 func TestPurityOfPrograms(t *testing.T) {
 	a, b := worlds(t)
 	pure := map[string]bool{

@@ -7,7 +7,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// newEngine gives an engine whose compiled code is shared by all tests of this machine.
+// newEngine returns an engine. All tests of this machine share its compiled code.
 func newEngine(t testing.TB) *sandbox.Engine {
 	t.Helper()
 	return engineOf(t, testBuild)

@@ -9,8 +9,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// What is remembered of code that ran before changes nothing: not its value, nor the positions of its errors, nor what
-// the same text means in another language.
+// TestCodeThatRunsAgain checks that cached code changes nothing: neither the value, nor the positions of errors, nor
+// the meaning of the same text in another language.
 func TestCodeThatRunsAgain(t *testing.T) {
 	e := newEngine(t)
 	typed := "const n: number = 1;\nthrow new Error('late' + n)"

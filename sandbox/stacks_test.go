@@ -8,7 +8,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// What a guest reads in error.stack is what other engines have there, in its own source.
+// TestStacksThatGuestsRead checks that error.stack holds what other engines have there, in terms of the guest's own
+// source.
 func TestStacksThatGuestsRead(t *testing.T) {
 	e := newEngine(t)
 	agent := sandbox.Grants{Eval: true, Modules: []string{"*"}, Files: sandbox.FilesWrite}
@@ -68,7 +69,8 @@ func TestStacksThatGuestsRead(t *testing.T) {
 	}
 }
 
-// An error is printed with the name that its constructor gave it, and one whose stack was set as that says.
+// TestPrintedErrorsHaveTheirNames checks that an error is printed with the name from its constructor, and an error
+// whose stack was set as that stack says.
 func TestPrintedErrorsHaveTheirNames(t *testing.T) {
 	e := newEngine(t)
 	r := run(t, e, sandbox.Script{Code: `class A extends Error { constructor(m) { super(m); this.name = 'Named' } }
@@ -85,7 +87,7 @@ console.log(own);`}, sandbox.Grants{})
 	}
 }
 
-// Whatever a guest puts into a stack, the run ends with its error.
+// FuzzThrownStack checks that the run ends with the guest's error, whatever the guest puts into a stack.
 func FuzzThrownStack(f *testing.F) {
 	f.Add("Error: m\n    at f (script.js:1:2)")
 	f.Add("    at <input>:1:1\n    at f (a:b:9999999999999999999:1)\n\n")
@@ -105,7 +107,7 @@ func FuzzThrownStack(f *testing.F) {
 	})
 }
 
-// What led to an error stands in its stack.
+// TestCausesAreReported checks that the cause of an error is in its stack.
 func TestCausesAreReported(t *testing.T) {
 	e := newEngine(t)
 	r := run(t, e, sandbox.Script{Code: "try {\n  null.x;\n} catch (e) {\n  throw new Error('outer', { cause: e });\n}"},

@@ -12,7 +12,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// A tool that speaks a protocol of its own does so over the run's network, under its rules.
+// TestToolOverTheNetwork checks that a tool with a protocol of its own uses the run's network, under its rules.
 func TestToolOverTheNetwork(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

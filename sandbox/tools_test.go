@@ -222,8 +222,8 @@ func TestToolNames(t *testing.T) {
 	}
 }
 
-// TestGlobalsAreNoNamespaces: whatever the guest finds without tools cannot be what a tool is a method of, and a method
-// that the language calls by itself is none.
+// TestGlobalsAreNoNamespaces checks that no tool can be a method of a global that the guest has without tools, nor a
+// method that the language calls by itself.
 func TestGlobalsAreNoNamespaces(t *testing.T) {
 	e := newEngine(t)
 	grants := sandbox.Grants{Network: sandbox.Network{Mode: sandbox.NetworkPublic,

@@ -10,7 +10,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// bundleOf is code of about n bytes as bundlers write it: modules of functions, classes and tables, and one export.
+// bundleOf returns code of about n bytes as bundlers write it: modules of functions, classes and tables, and one
+// export.
 func bundleOf(n int) string {
 	var out strings.Builder
 	out.WriteString("const modules = {};\n")
@@ -28,7 +29,7 @@ func bundleOf(n int) string {
 	return out.String()
 }
 
-// BenchmarkWarm compares, in turns, a version of 500 KB, the same evaluated anew by each run, and a script of nothing.
+// BenchmarkWarm compares, in turn, a version of 500 KB, the same code evaluated by each run, and an empty script.
 func BenchmarkWarm(b *testing.B) {
 	e := newEngine(b)
 	code := bundleOf(500_000)

@@ -9,7 +9,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// FuzzVersion: code comes to the same with a version as without, in the run that loads it and in those that start warm.
+// FuzzVersion checks that code has the same result with a version as without, in the run that loads it and in those
+// that start warm.
 func FuzzVersion(f *testing.F) {
 	e := newEngine(f)
 	for _, code := range []string{

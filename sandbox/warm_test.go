@@ -14,8 +14,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// TestWarmCode: what can start from an image does, what cannot says why, and either way the run comes to what it comes
-// to without a version.
+// TestWarmCode checks that code that can start from an image does, that other code reports why it cannot, and that
+// both have the result that they have without a version.
 func TestWarmCode(t *testing.T) {
 	e := newEngine(t)
 	tools := []sandbox.Tool{{Name: "a:b",
@@ -151,8 +151,8 @@ func TestWarmCode(t *testing.T) {
 	}
 }
 
-// TestWarmIsolation: what a run does to its memory is not there in the next one of the version, nor in any other; and
-// what differs from run to run is drawn by each.
+// TestWarmIsolation checks that what a run does to its memory is not there in later runs of the version or of others,
+// and that each run draws what differs from run to run.
 func TestWarmIsolation(t *testing.T) {
 	e := newEngine(t)
 	code := `const state = {n: 0, keys: []}; globalThis.shared = [];
@@ -206,7 +206,7 @@ export default (x) => {
 	}
 }
 
-// TestWarmPowers: an image made under some grants does not serve under others.
+// TestWarmPowers checks that an image made under some grants does not serve under others.
 func TestWarmPowers(t *testing.T) {
 	e := newEngine(t)
 	code := `let fs; try { fs = require('fs') } catch (e) { fs = e.code } let f; try { f = Function('return 1') } catch (e) { f = () => e.name }
@@ -234,7 +234,7 @@ export default () => { let late; try { late = eval('2') } catch (e) { late = e.n
 	}
 }
 
-// TestWarmHostile: loading is under the limits of the run that does it, and no later run is spared them.
+// TestWarmHostile checks that loading obeys the limits of the run that does it, and that no later run escapes them.
 func TestWarmHostile(t *testing.T) {
 	e := newEngine(t)
 	for _, c := range []struct {
@@ -284,7 +284,8 @@ func TestWarmHostile(t *testing.T) {
 	}
 }
 
-// TestWarmReplay: a run that started warm is repeated from its record, on another engine, warm or loading.
+// TestWarmReplay checks that a run that started warm can be repeated from its record on another engine, warm or
+// loading.
 func TestWarmReplay(t *testing.T) {
 	first, second := newEngine(t), newEngine(t)
 	for _, code := range []string{
@@ -327,7 +328,7 @@ func images(t *testing.T) int {
 	return n
 }
 
-// TestWarmBounded: the images of many versions take no more than they may, whoever runs them at once.
+// TestWarmBounded checks that the images of many versions stay within their bound, also when they run at once.
 func TestWarmBounded(t *testing.T) {
 	before := images(t)
 	e, err := sandbox.New(t.Context(),

@@ -6,7 +6,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// What the official suites found, and what they do not look at.
+// TestWebPlatform has cases that the official suites found, and cases that they do not cover.
 func TestWebPlatform(t *testing.T) {
 	e := newEngine(t)
 	host := func(name string) string {

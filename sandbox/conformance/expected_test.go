@@ -6,7 +6,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// The expectations that belong to this repository can be read.
+// TestExpectationsAreRead checks that the expectations in this repository can be read.
 func TestExpectationsAreRead(t *testing.T) {
 	for _, build := range sandbox.EngineBuilds()[:1] {
 		for _, suite := range []string{"test262", "wpt", "quickjs"} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A build that is not the published one, byte for byte, does not start.
+// TestAlteredBuildIsRefused checks that a build that differs from the published one in a byte does not start.
 func TestAlteredBuildIsRefused(t *testing.T) {
 	for _, b := range Builds() {
 		b.wasm = append([]byte(nil), b.wasm...)
@@ -21,7 +21,7 @@ func TestAlteredBuildIsRefused(t *testing.T) {
 	}
 }
 
-// The module that is compiled is the one whose hash names it in the cache folder.
+// TestRewrittenBuilds checks that the compiled module is the one whose hash names it in the cache folder.
 func TestRewrittenBuilds(t *testing.T) {
 	for _, b := range Builds() {
 		module, _, err := b.rewrite(FuelInterval)

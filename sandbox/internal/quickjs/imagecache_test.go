@@ -11,7 +11,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
 )
 
-// An image from the cache is the image that was built; a file that is not whole is replaced, never used.
+// TestImageCache checks that an image from the cache equals the image that was built, and that a damaged file is
+// replaced and never used.
 func TestImageCache(t *testing.T) {
 	for _, build := range Builds() {
 		t.Run(build.Name, func(t *testing.T) { testImageCache(t, build) })
@@ -65,7 +66,8 @@ func testImageCache(t *testing.T, build Build) {
 	}
 }
 
-// An image is a function of what it is built from: packages that hold one come out the same byte for byte.
+// TestImageIsReproducible checks that an image is a function of what it is built from: two builds are equal byte for
+// byte.
 func TestImageIsReproducible(t *testing.T) {
 	for _, build := range Builds() {
 		t.Run(build.Name, func(t *testing.T) { testImageIsReproducible(t, build) })

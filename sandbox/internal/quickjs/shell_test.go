@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/wasm"
 )
 
-// What a first start leaves behind is what later ones load; whatever is wrong with it is found and made good.
+// TestShell checks that later starts load what the first start leaves, and that damage to it is found and repaired.
 func TestShell(t *testing.T) {
 	for _, build := range Builds() {
 		t.Run(build.Name, func(t *testing.T) { testShell(t, build) })
@@ -96,7 +96,7 @@ func mustBe(want, err error) error {
 	return errors.Join(errors.New("another error"), err)
 }
 
-// A folder that cannot be written to costs time and nothing else.
+// TestShellWithoutFolder checks that a folder that cannot be written costs only time.
 func TestShellWithoutFolder(t *testing.T) {
 	if _, err := os.Stat("/proc/self/fd"); err != nil {
 		t.Skip("there is no /proc here, which has folders that not even root can write to")

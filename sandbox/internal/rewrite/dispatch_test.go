@@ -12,8 +12,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/wasm"
 )
 
-// indirect is a module whose table has entries of two types, twice spelled, with a gap before them. It exports one
-// function for each type: it makes an indirect call of that type with the index it is given.
+// indirect is a module whose table has entries of two types, each spelled twice, with a gap before them. It exports
+// one function for each type, which makes an indirect call of that type with a given index.
 func indirect() []byte {
 	vector := func(entries ...[]byte) []byte {
 		body := wasm.AppendUint(nil, uint64(len(entries)))
@@ -53,7 +53,8 @@ func indirect() []byte {
 	return out
 }
 
-// Without its table a module calls the same functions, and traps at the same indices.
+// TestDispatchersStandForTheTable checks that a module without its table calls the same functions and traps at the
+// same indices.
 func TestDispatchersStandForTheTable(t *testing.T) {
 	ctx := context.Background()
 	rt := wazero.NewRuntime(ctx)

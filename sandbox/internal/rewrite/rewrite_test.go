@@ -49,7 +49,8 @@ func TestRewriteTheEngines(t *testing.T) {
 	}
 }
 
-// A module in which something cannot be found is refused, and the error names it.
+// TestFindNamesWhatIsMissing checks that a module in which something is not found is refused by an error that names
+// it.
 func TestFindNamesWhatIsMissing(t *testing.T) {
 	for _, lost := range []struct{ text, names string }{
 		{"Maximum call stack size exceeded", "JS_ThrowRangeError"},
@@ -71,7 +72,7 @@ func TestFindNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, finding and rewriting end with a module or an error.
+// FuzzRewrite checks that finding and rewriting end with a module or an error for any bytes.
 func FuzzRewrite(f *testing.F) {
 	f.Add([]byte(wasm.Header), int64(100))
 	f.Add([]byte(wasm.Header+"\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x0a\x07\x01\x05\x00\x03\x40\x0b\x0b"), int64(1))

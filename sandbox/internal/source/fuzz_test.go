@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzSource: whatever the code, it is shaped or refused, and positions lead somewhere.
+// FuzzSource checks that any code is shaped or refused, and that positions lead somewhere.
 func FuzzSource(f *testing.F) {
 	for _, s := range []string{
 		"import {a} from './a.js'; a", "export default 1", "import('./' + x + '.js')", "require(`./${x}`)",

@@ -7,7 +7,7 @@ import (
 	"github.com/airlock-run/airlock/policy/depth"
 )
 
-// FuzzSchema: a hostile schema and a hostile value are judged or refused in bounded time, without a panic.
+// FuzzSchema checks that a hostile schema and a hostile value are judged or refused in bounded time, without a panic.
 func FuzzSchema(f *testing.F) {
 	for _, s := range []string{`{"type":"object"}`, `{"$ref":"#"}`, `{"pattern":"(a+)+$"}`,
 		`{"anyOf":[{"properties":{"x":{"$ref":"#"}}},{"properties":{"x":{"$ref":"#"}}}]}`, `{"$id":"a","$ref":"b"}`,

@@ -86,7 +86,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Every beginning of a module is a module with less in it or an error.
+// TestParseTruncated checks that every prefix of a module is a smaller module or an error.
 func TestParseTruncated(t *testing.T) {
 	whole := module()
 	for n := range whole {
