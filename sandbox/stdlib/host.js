@@ -1,4 +1,4 @@
-// The two ways to the host: sync, answered at once, and request, answered by a promise. request.go has the other side.
+// The two ways to the host: sync, answered at once, and request, answered by a promise. powers.go in package sandbox has the other side.
 (host, internal) => {
   'use strict';
   const { p, op } = internal;

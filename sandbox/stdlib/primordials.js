@@ -111,7 +111,7 @@
     weakRefDeref: uncurry(WeakRef.prototype.deref),
   };
 
-  // The host call's operations; hostop.go in package sandbox has the other side.
+  // The host call's operations; hostcall.go in package sandbox has the other side.
   internal.op = {
     __proto__: null,
     roots: 0, log: 1, timer: 2, clear: 3, settled: 4, done: 5, fail: 6, limit: 7, request: 8, sync: 9, loaded: 10,

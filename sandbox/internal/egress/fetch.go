@@ -35,7 +35,7 @@ type Exchanges struct {
 }
 
 // exchangeRoom is what a request that is under way takes besides its body: buffers of its connection, of which the
-// stream's is the largest (egress.go), and a piece of the answer.
+// stream's is the largest (package outbound), and a piece of the answer.
 const exchangeRoom = outbound.StreamBuffer + chunkBytes + 64<<10
 
 // maxFetchRequest bounds the JSON of a request, whose URL and headers are bounded by maxURL and maxHeaderBytes.
