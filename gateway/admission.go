@@ -7,6 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/governance"
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/mcp"
@@ -111,24 +112,8 @@ func (a *admission) permitted(
 	return out
 }
 
-// policyRequest returns what the policy decides about.
-func policyRequest(s api.Submission) policy.Request {
-	q, sum := s.Request, s.Content
-	if sum == "" {
-		sum = q.Sources().Sum()
-	}
-	f := q.Facts()
-	return policy.Request{
-		Code: q.Main(), Entry: q.Entry, Language: q.MainLanguage(), Files: f.Files, Sum: sum, Saved: s.Function != nil,
-		Tier: q.Policy,
-		Limits: policy.Limits{
-			Timeout: f.Timeout, CPU: f.CPU, MemoryBytes: f.MemoryBytes,
-			OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
-		},
-		Hosts: q.Hosts, Secrets: q.Secrets, Tools: f.Tools, Globals: f.Globals,
-		Subject: s.Caller.Subject, Tenant: s.Caller.Tenant, Scopes: s.Caller.Scopes,
-	}
-}
+// policyRequest returns what a submission asks of the policy.
+func policyRequest(s api.Submission) policy.Request { return governance.PolicyRequest(invocationOf(s)) }
 
 // verdict is the response of POST /api/analyze.
 type verdict struct {

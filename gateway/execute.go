@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/governance"
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/dashboard"
@@ -65,7 +66,7 @@ func (e *executor) execute(ctx context.Context, s api.Submission) (execution.Res
 		return execution.Result{}, err
 	}
 	if r.decision.Effect != policy.Allow {
-		return e.finish(ctx, r, r.blockedResult())
+		return e.finish(ctx, r, governance.Blocked(&r.decision))
 	}
 	if result, ok := e.reuse(r); ok {
 		return e.finish(ctx, r, result)

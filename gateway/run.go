@@ -3,11 +3,10 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/governance"
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/meter"
@@ -67,15 +66,6 @@ func (r *run) admit() {
 	}
 }
 
-// blockedResult returns the result of a run that the policy refused.
-func (r *run) blockedResult() execution.Result {
-	line := "blocked by policy"
-	if len(r.decision.Violations) > 0 {
-		line += ": " + r.decision.Violations[0]
-	}
-	return execution.Result{Status: execution.Blocked, Error: &line, Violations: r.decision.Violations}
-}
-
 // cancelledResult returns the result of a run whose caller hung up.
 func cancelledResult() execution.Result {
 	line := "the execution was cancelled: the caller hung up, or the service is shutting down"
@@ -103,66 +93,38 @@ func (r *run) complete(result execution.Result) execution.Result {
 	return result
 }
 
+// invocationOf returns the part of an invocation that a submission determines.
+func invocationOf(s api.Submission) execution.Invocation {
+	return execution.Invocation{
+		Airlock: execution.InvocationVersion, ID: s.ID, Request: s.Request, Via: s.Via,
+		Caller:     execution.Caller{Subject: s.Caller.Subject, Tenant: s.Caller.Tenant, IP: s.IP},
+		ReceivedAt: s.ReceivedAt, Scopes: authn.RestrictingScopes(s.Caller.Scopes), TraceParent: s.TraceParent,
+		Function: s.Function, Content: s.Content, StartBefore: s.StartBefore,
+	}
+}
+
 // invocation returns what a function is invoked with.
 func (r *run) invocation() execution.Invocation {
-	d := &r.decision
-	return execution.Invocation{
-		Airlock: execution.InvocationVersion, ID: r.ID, Request: r.Request, Via: r.Via,
-		Servers:    execution.ServersOf(r.Request.Tools),
-		Caller:     execution.Caller{Subject: r.Caller.Subject, Tenant: r.Caller.Tenant, IP: r.IP},
-		ReceivedAt: r.ReceivedAt, QueueMs: api.Milliseconds(r.queued), Scopes: authn.RestrictingScopes(r.Caller.Scopes),
-		TraceParent: r.TraceParent, Function: r.Function, Content: r.Content, StartBefore: r.StartBefore,
-		// An invoker writes the record of an execution that its function lost.
-		Decision: func() execution.Decision {
-			return execution.Decision{
-				Grants: api.Raw(d.Grants), DangerAnalysis: api.Raw(d.Analysis), ASTTelemetry: api.Raw(d.Telemetry),
-				Reasons: d.ReasonLines(),
-			}
-		},
-	}
+	inv := invocationOf(r.Submission)
+	inv.Servers, inv.QueueMs = execution.ServersOf(r.Request.Tools), api.Milliseconds(r.queued)
+	// An invoker writes the record of an execution that its function lost.
+	inv.Decision = func() execution.Decision { return governance.Decided(&r.decision) }
+	return inv
 }
 
 // record returns the audit record of a run that no function recorded.
 func (r *run) record(result execution.Result, keepCode bool) audit.Record {
-	source := r.Request.Main()
-	record := audit.Record{
-		ID: r.ID, Time: r.ReceivedAt.UTC(), DurationMs: result.DurationMs,
-		Caller: audit.Caller{Subject: r.Caller.Subject, Tenant: r.Caller.Tenant, IP: r.IP}, Via: r.Via,
-		CodeSHA256: hash([]byte(source)), CodeBytes: len(source), Language: r.Request.MainLanguage(),
-		Policy: result.Policy, Engine: result.Engine, EngineBuild: result.EngineBuild, Grants: api.Raw(r.decision.Grants),
-		Reasons:        r.decision.ReasonLines(),
-		DangerAnalysis: result.DangerAnalysis, ASTTelemetry: api.Raw(r.decision.Telemetry),
-		Status: string(result.Status), OutputBytes: int64(len(result.Output)), Seed: r.Request.Seed,
-		Usage: audit.Usage(result.Usage), Reused: r.reused,
-	}
-	if f := r.Function; f != nil {
-		record.Function = &audit.FunctionRef{Name: f.Name, Version: f.Version}
-	}
-	if result.Limit != nil {
-		record.Limit = *result.Limit
-	}
-	if result.Error != nil {
-		record.Error = *result.Error
-	}
+	sum := governance.Hash([]byte(r.Request.Main()))
+	record := governance.Record(invocationOf(r.Submission), &r.decision, result, sum, keepCode)
+	record.OutputBytes, record.Seed, record.Reused = int64(len(result.Output)), r.Request.Seed, r.reused
 	if r.reused != "" { // nothing ran, so nothing was used
 		record.Usage, record.DurationMs = audit.Usage{}, api.Milliseconds(r.now().Sub(r.ReceivedAt))
 		record.Reasons = append(record.Reasons,
 			"the result of "+r.reused+" was given again: an identical request, and a pure execution")
 	}
-	if len(result.Result) > 0 {
-		record.ResultSHA256 = hash(result.Result)
-	}
-	if keepCode {
-		record.Code, record.Request = source, api.Raw(r.Request)
-	}
 	r.step(audit.Recorded)
 	record.Custody = r.custody
 	return record
-}
-
-func hash(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }
 
 // sampleOf returns what the meter counts of a result.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/governance"
 	"github.com/airlock-run/airlock/functions/runner"
 	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
 	"github.com/airlock-run/airlock/infra/mcptools"
@@ -33,7 +34,7 @@ var _ localinvoke.Outside = Outside{}
 // grants.
 func (o Outside) Begin(inv execution.Invocation) localinvoke.Access {
 	inv.Content = "unread" // the sum of sources that nobody needs here
-	ask := runner.PolicyRequest(inv)
+	ask := governance.PolicyRequest(inv)
 	ask.Code, ask.Entry, ask.Language, ask.Files, ask.Sum = "0", "", "", nil, ""
 	d := o.Rules.Decide(ask)
 	if d.Effect != policy.Allow || len(inv.Replay) > 0 {

@@ -13,25 +13,6 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// PolicyRequest returns the question that an invocation asks the policy.
-func PolicyRequest(inv execution.Invocation) policy.Request {
-	q, sum := inv.Request, inv.Content
-	if sum == "" {
-		sum = q.Sources().Sum()
-	}
-	f := q.Facts()
-	return policy.Request{
-		Code: q.Main(), Entry: q.Entry, Language: q.MainLanguage(), Files: f.Files, Sum: sum, Saved: inv.Function != nil,
-		Tier: q.Policy,
-		Limits: policy.Limits{
-			Timeout: f.Timeout, CPU: f.CPU, MemoryBytes: f.MemoryBytes,
-			OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
-		},
-		Hosts: q.Hosts, Secrets: q.Secrets, Tools: f.Tools, Globals: f.Globals,
-		Subject: inv.Caller.Subject, Tenant: inv.Caller.Tenant, Scopes: inv.Scopes,
-	}
-}
-
 func scriptOf(inv execution.Invocation) sandbox.Script {
 	q := inv.Request
 	s := sandbox.Script{

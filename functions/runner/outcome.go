@@ -1,12 +1,10 @@
 package runner
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/governance"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
 	"github.com/airlock-run/airlock/sandbox"
@@ -35,17 +33,13 @@ func (o *outcome) step(name string) {
 func (o *outcome) base() execution.Result {
 	return execution.Result{
 		ID: o.inv.ID, Logs: []execution.Log{}, Engine: engine, Policy: o.decision.Tier,
-		DangerAnalysis: encoded(o.decision.Analysis), Violations: []string{}, Usage: execution.Usage{QueueMs: o.inv.QueueMs},
+		DangerAnalysis: governance.Encode(o.decision.Analysis), Violations: []string{}, Usage: execution.Usage{QueueMs: o.inv.QueueMs},
 	}
 }
 
 func (o *outcome) blocked() execution.Result {
-	line := "blocked by policy"
-	if len(o.decision.Violations) > 0 {
-		line += ": " + o.decision.Violations[0]
-	}
-	r := o.base()
-	r.Status, r.Error, r.Violations = execution.Blocked, &line, o.decision.Violations
+	r, refused := o.base(), governance.Blocked(&o.decision)
+	r.Status, r.Error, r.Violations = refused.Status, refused.Error, refused.Violations
 	r.DurationMs = float64(max(o.now().Sub(o.inv.ReceivedAt), 0).Microseconds()) / 1000
 	return r
 }
@@ -69,7 +63,7 @@ func (o *outcome) result(out sandbox.Result) execution.Result {
 		}
 	}
 	if out.Debug != nil {
-		r.Debug = encoded(out.Debug)
+		r.Debug = governance.Encode(out.Debug)
 	}
 	if o.inv.Function != nil && (out.Warm || out.Cold != "") {
 		r.Warm, r.ColdReason = &out.Warm, out.Cold
@@ -112,48 +106,14 @@ func logOf(l sandbox.Log) execution.Log {
 // record returns the audit record of result r. Its last custody step is the storing itself.
 func (o *outcome) record(r execution.Result) audit.Record {
 	o.step(audit.Recorded)
-	q := o.inv.Request
-	source := q.Main()
-	rec := audit.Record{
-		ID: o.inv.ID, Time: o.inv.ReceivedAt.UTC(), DurationMs: r.DurationMs,
-		Caller: audit.Caller(o.inv.Caller), Via: o.inv.Via,
-		CodeSHA256: o.codeSHA256, CodeBytes: len(source), Language: q.MainLanguage(),
-		Policy: r.Policy, Engine: r.Engine, EngineBuild: r.EngineBuild, Grants: encoded(o.decision.Grants),
-		Reasons:        o.decision.ReasonLines(),
-		DangerAnalysis: r.DangerAnalysis, ASTTelemetry: encoded(o.decision.Telemetry),
-		Status: string(r.Status), OutputBytes: r.Usage.OutputBytes, Usage: audit.Usage(r.Usage), Custody: o.custody,
-	}
-	if f := o.inv.Function; f != nil {
-		rec.Function = &audit.FunctionRef{Name: f.Name, Version: f.Version}
-	}
-	if r.Error != nil {
-		rec.Error = *r.Error
-	}
-	if r.Limit != nil {
-		rec.Limit = *r.Limit
-	}
+	record := governance.Record(o.inv, &o.decision, r, o.codeSHA256, o.keepCode)
+	record.OutputBytes, record.Custody = r.Usage.OutputBytes, o.custody
 	if r.Status != execution.Blocked {
 		seed := o.seed
-		rec.Seed = &seed
+		record.Seed = &seed
 		if o.journal != nil {
-			rec.Journal = encoded(o.journal)
+			record.Journal = governance.Encode(o.journal)
 		}
 	}
-	if len(r.Result) > 0 {
-		sum := sha256.Sum256(r.Result)
-		rec.ResultSHA256 = hex.EncodeToString(sum[:])
-	}
-	if o.keepCode {
-		rec.Code, rec.Request = source, encoded(q)
-	}
-	return rec
-}
-
-// encoded returns v as JSON. Callers pass only types whose encoding cannot fail.
-func encoded(v any) json.RawMessage {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return b
+	return record
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/governance"
 	"github.com/airlock-run/airlock/functions/webhook"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
@@ -55,7 +56,7 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 	if o.codeSHA256, err = r.sources.complete(&o.inv); err != nil {
 		return Replayed{}, err
 	}
-	o.decision = r.cfg.Policy.Decide(PolicyRequest(o.inv))
+	o.decision = r.cfg.Policy.Decide(governance.PolicyRequest(o.inv))
 	if o.decision.Effect != policy.Allow {
 		return Replayed{}, fmt.Errorf("the policy refuses it now: %v", o.decision.Violations)
 	}

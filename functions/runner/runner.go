@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/governance"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
 	"github.com/airlock-run/airlock/sandbox"
@@ -109,7 +110,7 @@ func (r *Runner) Run(ctx context.Context, inv execution.Invocation,
 		o.inv.ReceivedAt = r.cfg.Now()
 	}
 	o.custody = append(o.custody, audit.Step{Step: audit.Received})
-	o.decision = r.cfg.Policy.Decide(PolicyRequest(inv))
+	o.decision = r.cfg.Policy.Decide(governance.PolicyRequest(inv))
 	o.step(audit.Decided)
 	if bad, ok := o.decision.BadField(); ok {
 		return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: bad.Field, Message: bad.Message}

@@ -1,11 +1,10 @@
 package runner
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"sync"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/governance"
 )
 
 // sourceCacheBytes bounds the sources that a function keeps. A full cache is emptied; gateways send sources again on
@@ -32,7 +31,7 @@ type sourceEntry struct {
 // It sets inv.Content for every saved function.
 func (s *sourceCache) complete(inv *execution.Invocation) (codeSHA256 string, err error) {
 	if inv.Function == nil {
-		return hashOf(inv.Request.Main()), nil
+		return governance.Hash([]byte(inv.Request.Main())), nil
 	}
 	key := sourceKey{inv.Caller.Tenant, inv.Content}
 	brought := inv.Request.Sources()
@@ -52,7 +51,7 @@ func (s *sourceCache) complete(inv *execution.Invocation) (codeSHA256 string, er
 			Message: "is not the sum of the sources that come with it"}
 	}
 	inv.Content, key.sum = sum, sum
-	found := sourceEntry{brought, hashOf(inv.Request.Main())}
+	found := sourceEntry{brought, governance.Hash([]byte(inv.Request.Main()))}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, known := s.entries[key]; known {
@@ -65,9 +64,4 @@ func (s *sourceCache) complete(inv *execution.Invocation) (codeSHA256 string, er
 	s.entries[key] = found
 	s.bytes += n
 	return found.codeSHA256, nil
-}
-
-func hashOf(source string) string {
-	sum := sha256.Sum256([]byte(source))
-	return hex.EncodeToString(sum[:])
 }

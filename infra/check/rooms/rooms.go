@@ -16,12 +16,17 @@ const Module = "github.com/airlock-run/airlock/"
 //
 // Main packages and tests may import anything.
 var room = map[string][]string{
-	"functions/events":    {"functions/execution", "functions/webhook"},
-	"functions/execution": {},
-	"functions/runner":    {"functions/execution", "functions/webhook", "policy", "policy/audit", "sandbox"},
-	"functions/webhook":   {"functions/execution"},
-	"gateway": {"gateway/...", "functions/execution", "functions/webhook", "policy", "policy/audit",
-		"policy/scan"},
+	"functions/events":     {"functions/execution", "functions/webhook"},
+	"functions/execution":  {},
+	"functions/governance": {"functions/execution", "policy", "policy/audit"},
+	"functions/runner": {
+		"functions/execution", "functions/governance", "functions/webhook", "policy", "policy/audit", "sandbox",
+	},
+	"functions/webhook": {"functions/execution"},
+	"gateway": {
+		"gateway/...", "functions/execution", "functions/governance", "functions/webhook", "policy", "policy/audit",
+		"policy/scan",
+	},
 	"infra":             {"infra/...", "functions/execution", "policy/audit"},
 	"policy":            {},
 	"policy/address":    {},

@@ -1,0 +1,95 @@
+package governance
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// PolicyRequest returns what an invocation asks of the policy.
+func PolicyRequest(inv execution.Invocation) policy.Request {
+	q, sum := inv.Request, inv.Content
+	if sum == "" {
+		sum = q.Sources().Sum()
+	}
+	f := q.Facts()
+	return policy.Request{
+		Code: q.Main(), Entry: q.Entry, Language: q.MainLanguage(), Files: f.Files, Sum: sum, Saved: inv.Function != nil,
+		Tier: q.Policy,
+		Limits: policy.Limits{
+			Timeout: f.Timeout, CPU: f.CPU, MemoryBytes: f.MemoryBytes,
+			OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
+		},
+		Hosts: q.Hosts, Secrets: q.Secrets, Tools: f.Tools, Globals: f.Globals,
+		Subject: inv.Caller.Subject, Tenant: inv.Caller.Tenant, Scopes: inv.Scopes,
+	}
+}
+
+// Blocked returns the result of an execution that the policy refused: status, error line and violations.
+func Blocked(d *policy.Decision) execution.Result {
+	line := "blocked by policy"
+	if len(d.Violations) > 0 {
+		line += ": " + d.Violations[0]
+	}
+	return execution.Result{Status: execution.Blocked, Error: &line, Violations: d.Violations}
+}
+
+// Decided returns a decision as the contract carries it, for an invoker that writes the record.
+func Decided(d *policy.Decision) execution.Decision {
+	return execution.Decision{
+		Grants: Encode(d.Grants), DangerAnalysis: Encode(d.Analysis), ASTTelemetry: Encode(d.Telemetry),
+		Reasons: d.ReasonLines(),
+	}
+}
+
+// Record returns the audit record of an execution: what was asked, decided and answered. codeSHA256 is the hash of the
+// code that ran. The caller adds what only it knows: OutputBytes, Custody, Seed, Journal and Reused. The code and the
+// request are kept if keepCode is set.
+func Record(
+	inv execution.Invocation, d *policy.Decision, r execution.Result, codeSHA256 string, keepCode bool,
+) audit.Record {
+	source := inv.Request.Main()
+	record := audit.Record{
+		ID: inv.ID, Time: inv.ReceivedAt.UTC(), DurationMs: r.DurationMs, Caller: audit.Caller(inv.Caller), Via: inv.Via,
+		CodeSHA256: codeSHA256, CodeBytes: len(source), Language: inv.Request.MainLanguage(),
+		Policy: r.Policy, Engine: r.Engine, EngineBuild: r.EngineBuild,
+		Grants: Encode(d.Grants), Reasons: d.ReasonLines(),
+		DangerAnalysis: r.DangerAnalysis, ASTTelemetry: Encode(d.Telemetry),
+		Status: string(r.Status), Usage: audit.Usage(r.Usage),
+	}
+	if f := inv.Function; f != nil {
+		record.Function = &audit.FunctionRef{Name: f.Name, Version: f.Version}
+	}
+	if r.Limit != nil {
+		record.Limit = *r.Limit
+	}
+	if r.Error != nil {
+		record.Error = *r.Error
+	}
+	if len(r.Result) > 0 {
+		record.ResultSHA256 = Hash(r.Result)
+	}
+	if keepCode {
+		record.Code, record.Request = source, Encode(inv.Request)
+	}
+	return record
+}
+
+// Hash returns the SHA-256 of b in hexadecimal.
+func Hash(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Encode returns v as JSON. Callers pass only types whose encoding cannot fail; if one fails nevertheless, it is null.
+func Encode(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return b
+}
