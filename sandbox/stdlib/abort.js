@@ -100,7 +100,7 @@
     abort(reason = undefined) { abort(this.#signal, reason); }
   });
 
-  // What the rest of the library asks of a signal. add gives a function that takes the algorithm away again.
+  // What the rest of the library needs of a signal. add returns a function that removes the algorithm.
   internal.abort = {
     __proto__: null,
     // controller is an AbortController of the library's own.

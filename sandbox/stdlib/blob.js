@@ -11,7 +11,7 @@
   };
   internal.isBlob = (v) => internal.isObject(v) && p.weakMapHas(blobs, v);
 
-  // join gives the bytes of several Uint8Arrays in one.
+  // join returns the bytes of several Uint8Arrays in one.
   internal.join = (list) => {
     if (list.length === 1) return list[0];
     let n = 0;
@@ -102,7 +102,7 @@
     get name() { return this.#name; }
     get lastModified() {
       this.#name;
-      return this.#modified ??= p.dateNow(); // read only now: a file nobody asks must not make a run depend on the clock
+      return this.#modified ??= p.dateNow(); // read late: an unused file must not make a run depend on the clock
     }
     get webkitRelativePath() {
       this.#name;
@@ -135,7 +135,7 @@
     clone: (b) => internal.isFile(b) ? internal.file(of(b).bytes, b.name, of(b).type, b.lastModified) : internal.blob(of(b).bytes, of(b).type),
   });
 
-  // bytesStream gives the bytes as a byte stream, 64 KiB at a time; what is given out may be transferred, so it is a copy.
+  // bytesStream returns the bytes as a byte stream, 64 KiB at a time. Chunks are copies, since they may be transferred.
   const chunk = 65536;
   internal.bytesStream = (bytes) => {
     let at = 0;

@@ -10,7 +10,7 @@
 
   const body = (bytes, stream) => ({ __proto__: null, bytes, stream, used: false });
   internal.bodyOf = body;
-  // extract gives {body, type} of what a guest passed as a body.
+  // extract returns {body, type} of what a guest passed as a body.
   internal.extract = (v) => {
     if (streams.isReadable(v)) {
       const s = streams.readableOf(v);
@@ -74,7 +74,7 @@
     next();
   };
 
-  // cloneBody gives a second body with the same content.
+  // cloneBody returns a second body with the same content.
   internal.cloneBody = (b) => {
     if (b === null) return null;
     if (b.stream === null) return body(b.bytes, null);
@@ -90,7 +90,7 @@
     throw new p.TypeError('the body has no content type that is a form');
   };
 
-  // mixin gives C.prototype the members of Body. stateOf(o) gives {body, headers}, or throws.
+  // mixin adds the members of Body to C.prototype. stateOf(o) returns {body, headers}, or throws.
   internal.mixBody = (C, stateOf) => {
     const consume = (self, convert) => {
       let state;

@@ -14,7 +14,7 @@
   const { isError } = p.Error;
   const isNativeError = typeof isError === 'function' ? isError : internal.isError;
 
-  // has tells whether v has the internal slot that a method checks for.
+  // has reports whether v has the internal slot that a method checks for.
   const has = (method, v) => {
     try {
       method(v);
@@ -26,7 +26,7 @@
   internal.serialisable = [];
 
   const boxed = [p.booleanValueOf, p.numberValueOf, bigintValueOf, p.stringValueOf];
-  // read gives the record of v; memory maps what was read already.
+  // read returns the record of v; memory maps what was read already.
   const read = (v, memory) => {
     if (typeof v === 'symbol') throw cannot(p.symbolToString(v));
     if (typeof v === 'function') throw cannot(p.functionToString(v));

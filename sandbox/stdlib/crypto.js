@@ -26,13 +26,13 @@
 
   const order = ['encrypt', 'decrypt', 'sign', 'verify', 'deriveKey', 'deriveBits', 'wrapKey', 'unwrapKey'];
   crypto.usageNames = order;
-  // usagesOf gives those of the usages asked for that are in the list, in the order of the standard.
+  // usagesOf returns those of the usages asked for that are in the list, in the order of the standard.
   crypto.only = (usages, allowed) => {
     const out = [];
     for (let i = 0; i < order.length; i++) if (p.arrayIndexOf(usages, order[i]) >= 0 && p.arrayIndexOf(allowed, order[i]) >= 0) p.arrayPush(out, order[i]);
     return out;
   };
-  // describe gives the object that key.algorithm is.
+  // describe returns the object that key.algorithm is.
   const describe = (k) => {
     const o = { name: k.name };
     if (k.bits !== undefined) {

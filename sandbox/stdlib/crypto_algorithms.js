@@ -52,7 +52,7 @@
     for (const known in table) if (p.toUpperCase(known) === upper) return known;
     return undefined;
   };
-  // normalise gives {name, …} of what a guest passed as an algorithm. It throws what the standard says.
+  // normalise returns {name, …} of what a guest passed as an algorithm. It throws what the standard says.
   crypto.normalise = (operation, algorithm) => {
     const object = internal.isObject(algorithm) ? algorithm : { __proto__: null, name: internal.text(algorithm) };
     const given = object.name;
@@ -76,7 +76,7 @@
     'AES-CTR': ['encrypt', 'decrypt', 'wrapKey', 'unwrapKey'], 'AES-CBC': ['encrypt', 'decrypt', 'wrapKey', 'unwrapKey'], 'AES-GCM': ['encrypt', 'decrypt', 'wrapKey', 'unwrapKey'],
     'AES-KW': ['wrapKey', 'unwrapKey'], HMAC: ['sign', 'verify'], HKDF: ['deriveKey', 'deriveBits'], PBKDF2: ['deriveKey', 'deriveBits'],
   };
-  // usagesFor gives what a key of an algorithm may be used for; type matters for pairs alone.
+  // usagesFor returns what a key of an algorithm may be used for; type matters for pairs alone.
   crypto.usagesFor = (name, type) => {
     const u = usages[name];
     if (!p.isArray(u[0])) return u;

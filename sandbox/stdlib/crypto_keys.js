@@ -144,7 +144,7 @@
     for (const m in keyData) if (p.arrayIndexOf(['x', 'y', 'd', 'n', 'e', 'p', 'q', 'dp', 'dq', 'qi'], m) >= 0) members[m] = keyData[m];
     return pairKey(type, algorithm, curve, array('crypto.fromJwk', kind, p.stringify(members)));
   };
-  // importKey gives a key's state of bytes, or of a JsonWebKey.
+  // importKey returns a key's state of bytes, or of a JsonWebKey.
   crypto.importKey = (format, keyData, algorithm, extractable, usages) => {
     const k = (crypto.isPair(algorithm.name) ? importPair : importSecret)(format, keyData, algorithm, extractable, usages);
     if ((k.type === 'secret' || k.type === 'private') && usages.length === 0) throw internal.domError('SyntaxError', 'a key that is good for nothing: the usages are empty');
@@ -189,7 +189,7 @@
     return jwk;
   };
 
-  // generateKey gives a CryptoKey, or a pair of them.
+  // generateKey returns a CryptoKey, or a pair of them.
   crypto.generateKey = (algorithm, extractable, usages) => {
     const { name } = algorithm;
     if (!crypto.isPair(name)) return generateSecret(algorithm, extractable, usages);

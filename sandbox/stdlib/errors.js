@@ -1,4 +1,4 @@
-// What was thrown, told to the host as plain strings. Nothing a guest throws can make this throw.
+// Thrown values, reported to the host as plain strings. Nothing a guest throws can make this throw.
 (host, internal) => {
   'use strict';
   const { p, op } = internal;
@@ -26,7 +26,7 @@
     } catch { return ''; }
   };
 
-  // causesOf gives what led to an error, and what led to that.
+  // causesOf returns what led to an error, and what led to that.
   const causesOf = (e) => {
     let out = '';
     const seen = new p.Set();

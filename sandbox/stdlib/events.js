@@ -1,4 +1,4 @@
-// Event, CustomEvent, ErrorEvent, EventTarget; the global object is a target of errors nobody caught.
+// Event, CustomEvent, ErrorEvent, EventTarget; uncaught errors are dispatched at the global object.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;
@@ -46,7 +46,7 @@
     get composed() { return of(this).composed; }
     get timeStamp() {
       const s = of(this);
-      if (s.time < 0) s.time = internal.now(); // read only now: an event nobody asks must not make a run depend on the clock
+      if (s.time < 0) s.time = internal.now(); // read late: an unused event must not make a run depend on the clock
       return s.time;
     }
     initEvent(type, bubbles = false, cancelable = false) {
@@ -168,7 +168,7 @@
     s.dispatching = true;
     s.target = s.current = target;
     s.phase = 2;
-    // Listeners added meanwhile are not called, those removed meanwhile neither.
+    // Listeners that are added or removed during the dispatch are not called.
     const now = [];
     for (let i = 0; i < list.length; i++) if (list[i].type === s.type && list[i].capture) p.arrayPush(now, list[i]);
     for (let i = 0; i < list.length; i++) if (list[i].type === s.type && !list[i].capture) p.arrayPush(now, list[i]);
@@ -202,7 +202,7 @@
     return dispatch(target, p.weakMapGet(targets, target), event, s);
   };
 
-  // handler gives C.prototype (or one object) the attribute on<type>.
+  // handler adds the attribute on<type> to C.prototype (or to one object).
   internal.handler = (o, type) => {
     const handlers = new p.WeakMap();
     const get = { [`on${type}`]() {
@@ -239,7 +239,7 @@
   };
   const errorEvent = (e) => p.getPrototypeOf(e) === ErrorEvent.prototype;
 
-  // The global object: report tells its listeners of an error; unless one prevents the default, the run fails with it.
+  // The global object: report dispatches an error at it; unless a listener prevents the default, the run fails.
   const globalList = [];
   p.weakMapSet(targets, globalThis, globalList);
   const names = ['addEventListener', 'removeEventListener', 'dispatchEvent'];

@@ -7,7 +7,7 @@
   const builtIns = new p.Set();
   for (const name of Object.getOwnPropertyNames(globalThis)) if (/^[A-Z][a-zA-Z0-9]+$/.test(name)) p.setAdd(builtIns, name);
 
-  // printsItself tells whether a guest has given v a way to become a string.
+  // printsItself reports whether a guest has defined how v becomes a string.
   const printsItself = (v) => {
     if (internal.kind(v) === internal.kinds.proxy) {
       v = inspecting.proxyTarget(v);

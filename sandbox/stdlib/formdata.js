@@ -112,7 +112,7 @@
   const crlf = (s) => replaceAll(replaceAll(replaceAll(s, '\r\n', '\n'), '\r', '\n'), '\n', '\r\n');
   const escape = (s) => replaceAll(replaceAll(replaceAll(s, '\n', '%0A'), '\r', '%0D'), '"', '%22');
 
-  // multipart gives {bytes, type} of a form, the boundary drawn at random so that no content can hold it.
+  // multipart returns {bytes, type} of a form, the boundary drawn at random so that no content can hold it.
   internal.multipart = (form) => {
     const random = new p.Uint8Array(internal.sync('random', 16));
     let boundary = '----AirlockFormBoundary';
@@ -136,7 +136,7 @@
     end();
     return { __proto__: null, bytes: internal.join(parts), type: `multipart/form-data; boundary=${boundary}` };
   };
-  // parseMultipart gives the FormData that bytes are.
+  // parseMultipart returns the FormData that bytes are.
   internal.parseMultipart = (bytes, boundary) => {
     const parts = internal.sync('multipart.parse', boundary, internal.bufferOf(bytes));
     const list = [], buffer = p.typedBuffer(bytes), offset = p.typedOffset(bytes);

@@ -1,4 +1,4 @@
-// What a guest sees of garbage collection depends on what else is in memory: the host is told when it looks.
+// What a guest sees of garbage collection depends on what else is in memory: the host notes when it looks.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;

@@ -162,7 +162,7 @@
   internal.iterable(Headers, (o) => sorted(of(o)));
   internal.expose(Headers);
 
-  // getHeader gives the combined value of a lower-case name, or null.
+  // getHeader returns the combined value of a lower-case name, or null.
   internal.getHeader = (list, lower) => {
     let value = null;
     for (let i = 0; i < list.length; i += 2) if (equal(list, i, lower)) value = value === null ? list[i + 1] : `${value}, ${list[i + 1]}`;
@@ -176,7 +176,7 @@
     const pairs = internal.pairs(init, internal.byteString, internal.byteString, 'Headers');
     for (let i = 0; i < pairs.length; i += 2) append(of(headers), nameOf(pairs[i]), valueOf(pairs[i + 1]));
   };
-  // headers makes a Headers over a list that the library made, and headerList gives the list of one.
+  // headers makes a Headers over a list that the library made, and headerList returns the list of one.
   internal.headers = (list, guard) => {
     const headers = new Headers(), h = of(headers);
     h.list = list;

@@ -6,7 +6,7 @@
   const textOf = (e) => {
     try { return p.errorToString(e); } catch { return '[object Error]'; }
   };
-  // stackOf gives the stack, with the name and the message that the error has by now: its constructor sets a name after the
+  // stackOf returns the stack, with the name and the message that the error has by now: its constructor sets a name after the
   // engine has made the stack. A stack that the guest has set is shown as it stands.
   const stackOf = (e) => {
     const { stack, message } = e;

@@ -17,7 +17,7 @@
   const isInstance = (v, C) => {
     try { return v instanceof C; } catch { return false; }
   };
-  // constructorName gives the name of the class of v, null for an object without a prototype.
+  // constructorName returns the name of the class of v, null for an object without a prototype.
   const constructorName = (v, ctx, depth) => {
     let first;
     for (let o = v; o !== null; ) {

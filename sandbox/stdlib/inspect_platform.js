@@ -3,7 +3,7 @@
   'use strict';
   const { p, inspecting } = internal;
   const { streams } = internal;
-  const shown = new p.Map(); // prototype → names of attributes, or a function that gives an object to show
+  const shown = new p.Map(); // prototype → names of attributes, or a function that returns an object to show
 
   const show = (name, what) => { p.mapSet(shown, globalThis[name].prototype, what); };
   show('URL', ['href', 'origin', 'protocol', 'username', 'password', 'host', 'hostname', 'port', 'pathname', 'search', 'searchParams', 'hash']);
@@ -47,7 +47,7 @@
   show('FormData', (v) => pairs(internal.formList(v), false));
   internal.showPlatform = show;
 
-  // platform gives what to print of v: {fields} to print as members, {entries} as texts, or undefined.
+  // platform returns what to print of v: {fields} to print as members, {entries} as texts, or undefined.
   inspecting.platform = (v) => {
     for (let o = p.getPrototypeOf(v), n = 0; o !== null && n < 16; o = p.getPrototypeOf(o), n++) {
       const what = p.mapGet(shown, o);

@@ -27,7 +27,7 @@
     if (found === null) throw new p.RangeError(`Incorrect locale information provided: ${tag}`);
     return found;
   };
-  // list gives the canonical tags that a guest asked for.
+  // list returns the canonical tags that a guest asked for.
   const list = intl.list = (locales) => {
     if (locales === undefined) return [];
     const one = (v) => {
@@ -52,14 +52,14 @@
     const i = p.indexOf(tag, '-');
     return i < 0 ? tag : p.slice(tag, 0, i);
   };
-  // find gives the entry of data for a tag, or undefined.
+  // find returns the entry of data for a tag, or undefined.
   const find = intl.find = (tag) => {
     tag = base(tag);
     if (data[tag] !== undefined) return tag;
     const l = language(tag);
     return data[l] !== undefined ? l : l === 'en' ? intl.fallback : undefined;
   };
-  // resolve gives {locale, data} of what was asked for; known tells which languages a service knows.
+  // resolve returns {locale, data} of what was asked for; known reports which languages a service knows.
   intl.resolve = (locales, known = find) => {
     const asked = list(locales);
     for (let i = 0; i < asked.length; i++) {

@@ -85,7 +85,7 @@
     return s;
   };
 
-  // clock gives the calendar's view of a time in the format's zone.
+  // clock returns the calendar's view of a time in the format's zone.
   const clock = (s, time) => {
     let offset = 0, abbreviation = 'UTC';
     const fixed = p.regexpExec(/^([+-])(\d\d):(\d\d)$/, s.timeZone);

@@ -4,7 +4,7 @@
   const { p, intl } = internal;
   const { isFinite } = Number;
 
-  // digitsOf gives {negative, int, frac} of a number, bigint or decimal text: its digits before and after the point.
+  // digitsOf returns {negative, int, frac} of a number, bigint or decimal text: its digits before and after the point.
   const digitsOf = (v) => {
     if (typeof v === 'bigint') {
       const s = p.bigintToString(v);
@@ -55,7 +55,7 @@
     s = p.padStart(s, place + 1, '0');
     return { __proto__: null, negative: d.negative, int: leading(p.slice(s, 0, s.length - place)), frac: p.slice(s, s.length - place) };
   };
-  // magnitude gives the power of ten of the first digit.
+  // magnitude returns the power of ten of the first digit.
   const magnitude = (d) => {
     const int = leading(d.int);
     if (int !== '0') return int.length - 1;
@@ -101,7 +101,7 @@
     if (i < 0) return units[unit] !== undefined;
     return units[p.slice(unit, 0, i)] !== undefined && units[p.slice(unit, i + 5)] !== undefined;
   };
-  // unitText gives what follows the number.
+  // unitText returns what follows the number.
   const unitText = (s, one) => {
     const i = p.indexOf(s.unit, '-per-');
     const name = i < 0 ? s.unit : p.slice(s.unit, 0, i), per = i < 0 ? undefined : p.slice(s.unit, i + 5);
@@ -220,7 +220,7 @@
     return symbols[c] ?? c;
   };
 
-  // parts gives what a number is made of.
+  // parts returns what a number is made of.
   const parts = (s, v) => {
     const out = [], notNumber = typeof v === 'number' && v !== v, infinite = typeof v === 'number' && !notNumber && !isFinite(v);
     let d = notNumber || infinite ? { __proto__: null, negative: v < 0, int: '0', frac: '' } : typeof v === 'object' ? v : digitsOf(v);

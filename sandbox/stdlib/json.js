@@ -6,7 +6,7 @@
   const deepest = 1000; // levels; the host allows at most as many
   const shown = 6; // steps of a path
 
-  // descent gives the keys that lead to an object more than n levels down, innermost first, or undefined.
+  // descent returns the keys that lead to an object more than n levels down, innermost first, or undefined.
   const descent = (v, n) => {
     if (v === null || typeof v !== 'object') return undefined;
     if (n === 0) return [];
@@ -28,7 +28,7 @@
     return room;
   };
 
-  // levels gives a function for a replacer of JSON.stringify(v) to call with an object that it gives and its holder; fresh forgets
+  // levels returns a function for a replacer of JSON.stringify(v) to call with an object that it returns and its holder; fresh forgets
   // those before. It returns how many it knows that the object lies in, itself included. When they nest deeper than any limit,
   // refuse is called with the path, which begins with root; it has to throw.
   internal.levels = (v, root, refuse) => {

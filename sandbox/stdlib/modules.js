@@ -11,7 +11,7 @@
     const { stack } = e;
     if (p.startsWith(code, 'ERR_') && p.startsWith(stack, name)) define(e, 'stack', `${name} [${code}]${p.slice(stack, name.length)}`);
   };
-  // nodeError gives errors their codes as Node does: in code, in the stack and not in the name.
+  // nodeError sets the codes of errors as Node does: in code, in the stack and not in the name.
   internal.nodeError = (Base, code, message) => {
     const e = new Base(message);
     internal.showCode(e, Base.name, code);

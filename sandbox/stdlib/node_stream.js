@@ -46,7 +46,7 @@
   };
   const sizeOf = (chunk, objectMode) => objectMode ? 1 : chunk.length;
   const mark = (options, side, objectMode) => options[side + 'HighWaterMark'] ?? options.highWaterMark ?? (objectMode ? 16 : 65536);
-  // over tells whether a stream that is both ways has come to the end of both.
+  // over reports whether a stream that is both ways has come to the end of both.
   const over = (s) => {
     if (s._autoDestroy && !s.destroyed && (s._r === undefined || s._r.ended) && (s._w === undefined || s._w.finished)) s.destroy();
   };

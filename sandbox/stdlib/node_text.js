@@ -63,7 +63,7 @@
     this.encoding = internal.nodeEncoding(encoding);
     this.rest = Buffer.alloc(0);
   }
-  // whole gives how many bytes of b are whole characters.
+  // whole returns how many bytes of b are whole characters.
   const whole = (b, encoding) => {
     if (encoding === 'utf16le') {
       let n = b.length - b.length % 2;

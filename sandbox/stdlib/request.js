@@ -161,7 +161,7 @@
   }
   internal.mixBody(Request, (o) => of(o));
   internal.expose(Request);
-  // requestOf gives what fetch needs of a request: {method, url, headers, redirect, signal, body, …}.
+  // requestOf returns what fetch needs of a request: {method, url, headers, redirect, signal, body, …}.
   internal.requestOf = (o) => of(o);
   return internal;
 }

@@ -72,7 +72,7 @@
     return undefined;
   };
 
-  // serialise gives the JSON of v, or throws an error that says what cannot be returned.
+  // serialise returns the JSON of v, or throws an error that names what cannot be returned.
   internal.serialise = (v, limit) => {
     if (v === undefined) return 'null';
     budget = limit;

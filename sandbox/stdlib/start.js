@@ -57,7 +57,7 @@
     })();
   };
 
-  // flags: 1, the value is a function to be called; 2, the host has grants to tell of; 4, fn was loaded; 8, what fn gives
+  // flags: 1, the value is a function to be called; 2, the host has a setup to ask for; 4, fn was loaded; 8, what fn gives
   // is the script.
   const start = (fn, context, input, flags, limit) => {
     resultLimit = limit;
@@ -85,7 +85,7 @@
     }
   };
 
-  // reject is called when nothing is left to wait for, the code has given no value, and nobody has handled a rejection.
+  // reject is called when nothing is left to wait for, the code has no value, and a rejection is unhandled.
   const reject = (reason, promise) => {
     try {
       if (globalThis.output !== undefined || internal.emitRejection?.(reason, promise)) return;

@@ -180,7 +180,7 @@
       streams.close(c.stream);
     } else pullIfNeeded(c);
   };
-  // fill copies from the queue into a descriptor, and tells whether it is full enough to be given back.
+  // fill copies from the queue into a descriptor, and reports whether it is full enough to be given back.
   const fill = (c, into) => {
     const most = p.min(c.size, into.length - into.filled), filled = into.filled + most;
     const aligned = filled - filled % into.element;

@@ -36,7 +36,7 @@
     if (c.stream.state === 'errored') return null;
     return c.stream.state === 'closed' ? 0 : c.mark - c.size;
   };
-  // open tells whether the source may still enqueue.
+  // open reports whether the source may still enqueue.
   streams.open = (c) => !c.closing && c.stream.state === 'readable';
 
   const shouldPull = (c) => {
@@ -95,7 +95,7 @@
   };
   streams.pullDefault = pullIfNeeded;
 
-  // setUp gives stream s a default controller. start may throw, and gives a promise or a value; pull and cancel give
+  // setUp adds a default controller to stream s. start may throw, and returns a promise or a value; pull and cancel return
   // promises.
   streams.setUp = (s, start, pull, cancel, mark, measure) => {
     const c = { __proto__: null, object: undefined, stream: s, queue: streams.queue(), size: 0, started: false, closing: false, again: false, pulling: false,
@@ -132,7 +132,7 @@
     return c;
   };
 
-  // setUpFrom sets a stream up from what a guest gave to the constructor. The members of the source are read in
+  // setUpFrom sets a stream up from the arguments of the constructor. The members of the source are read in
   // alphabetical order.
   streams.setUpFrom = (s, source, strategy) => {
     const o = source ?? { __proto__: null };

@@ -22,7 +22,7 @@
     return d.promise;
   };
 
-  // pipe writes what source gives to dest until one of them ends; the guest sees neither the reader nor the writer.
+  // pipe writes the chunks of source to dest until one of them ends; the guest sees neither the reader nor the writer.
   streams.pipe = (source, dest, how) => {
     const reader = streams.acquire(source), writer = streams.acquireWriter(dest);
     source.disturbed = true;
@@ -110,7 +110,7 @@
 
   // tee makes two streams of one. A byte stream's branches are byte streams.
   streams.tee = (s) => s.controller.byte ? streams.teeBytes(s) : teeDefault(s, false);
-  // teeForClone gives the second branch chunks of its own.
+  // teeForClone tees with chunks of its own for the second branch.
   streams.teeForClone = (s) => s.controller.byte ? streams.teeBytes(s) : teeDefault(s, true);
   const teeDefault = (s, cloneSecond) => {
     const reader = streams.acquire(s);
@@ -170,7 +170,7 @@
     return [branches[0].object, branches[1].object];
   };
 
-  // from makes a stream of what an iterable gives. Its method is looked up as the language does.
+  // from makes a stream of the items of an iterable. Its method is looked up as the language does.
   streams.from = (iterable) => {
     let method, sync = false;
     if (!internal.isObject(iterable) && typeof iterable !== 'string') throw new p.TypeError('ReadableStream.from: the argument is not iterable');
@@ -217,7 +217,7 @@
     return s.object;
   };
 
-  // iterate gives the async iterator of a stream. Calls of its methods are answered one after the other.
+  // iterate returns the async iterator of a stream. Calls of its methods are answered one after the other.
   const states = new p.WeakMap();
   const of = (it) => {
     const state = internal.isObject(it) ? p.weakMapGet(states, it) : undefined;

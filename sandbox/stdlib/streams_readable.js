@@ -164,7 +164,7 @@
     else if (s.state === 'errored') request.error(s.error);
     else s.controller.pullSteps(request);
   };
-  // promised gives a read request that settles a promise with {value, done}.
+  // promised returns a read request that settles a promise with {value, done}.
   streams.promised = () => {
     const d = deferred();
     return {

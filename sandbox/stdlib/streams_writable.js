@@ -167,7 +167,7 @@
   }
   internal.expose(WritableStreamDefaultController);
 
-  // setUp gives stream s a controller; start may throw, the others give promises.
+  // setUp adds a controller to stream s. start may throw, the others return promises.
   const setUp = (s, start, write, close, abort, mark, measure) => {
     const c = { __proto__: null, object: undefined, stream: s, queue: streams.queue(), size: 0, started: false, write, close, abort, mark, measure, abortController: internal.abort.controller() };
     c.object = new WritableStreamDefaultController(internal.key, c);

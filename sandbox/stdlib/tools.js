@@ -1,4 +1,4 @@
-// Tools, secrets and api.request: what the host tells of a run's grants becomes globals.
+// Tools, secrets and api.request: the setup of a run becomes globals.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;

@@ -30,7 +30,7 @@
     define(globalThis, C.name, C);
     return C;
   };
-  // isPlatform tells whether v is an object of one of the interfaces.
+  // isPlatform reports whether v is an object of one of the interfaces.
   internal.isPlatform = (v) => {
     try {
       for (let o = p.getPrototypeOf(v), n = 0; o !== null && n < 16; o = p.getPrototypeOf(o), n++) if (p.setHas(prototypes, o)) return true;
@@ -101,7 +101,7 @@
     return s;
   };
 
-  // dictionary gives an object to read members from.
+  // dictionary returns an object to read members from.
   const none = p.freeze({ __proto__: null });
   internal.dictionary = (v, what) => {
     if (v === undefined || v === null) return none;
@@ -124,7 +124,7 @@
     return n + 0;
   };
 
-  // sequence gives an array of what a guest's iterable gives, each item converted. method is its iterator method, if the
+  // sequence returns an array of the items of a guest's iterable, each converted. method is its iterator method, if the
   // caller has read it already.
   internal.sequence = (v, convert, what, method) => {
     if (!internal.isObject(v)) throw new p.TypeError(`${what} is not iterable`);
@@ -140,7 +140,7 @@
       p.arrayPush(out, convert(result.value));
     }
   };
-  // record gives a flat array of names and values of an object.
+  // record returns a flat array of names and values of an object.
   internal.record = (v, name, value) => {
     const out = [], names = p.ownKeys(v), places = new p.Map();
     for (let i = 0; i < names.length; i++) {
@@ -186,10 +186,10 @@
     if (internal.isBuffer(v)) return { __proto__: null, buffer: v, offset: 0, length: p.bufferLength(v) };
     return undefined;
   };
-  // span tells where the bytes of an ArrayBuffer or view are.
+  // span returns where the bytes of an ArrayBuffer or view are.
   internal.span = span;
   internal.isBufferSource = (v) => p.isView(v) || internal.isBuffer(v);
-  // bytes gives a Uint8Array over the bytes of a BufferSource, copy one over a copy of them.
+  // bytes returns a Uint8Array over the bytes of a BufferSource, copy one over a copy of them.
   internal.bytes = (v, what, shared) => {
     const at = span(v) ?? (shared && internal.isShared(v) ? { __proto__: null, buffer: v, offset: 0, length: p.sharedLength(v) } : undefined);
     if (at === undefined || (!shared && !internal.isBuffer(at.buffer))) throw new p.TypeError(`${what ?? 'the value'} is not an ArrayBuffer or a view of one`);
@@ -202,7 +202,7 @@
     p.typedSet(to, from);
     return to;
   };
-  // bufferOf gives an ArrayBuffer of exactly the bytes of a Uint8Array: its own, or a copy.
+  // bufferOf returns an ArrayBuffer of exactly the bytes of a Uint8Array: its own, or a copy.
   internal.bufferOf = (u) => {
     const buffer = p.typedBuffer(u), n = p.typedBytes(u);
     if (internal.isBuffer(buffer) && p.bufferLength(buffer) === n && !p.bufferResizable(buffer)) return buffer;
@@ -211,7 +211,7 @@
     return p.typedBuffer(to);
   };
 
-  // json gives the JSON of an array of strings and numbers that the library made itself.
+  // json returns the JSON of an array of strings and numbers that the library made itself.
   internal.json = (list) => {
     p.setPrototypeOf(list, null);
     return p.stringify(list);
