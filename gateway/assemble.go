@@ -130,7 +130,7 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 		Registry: e.registry, Policy: h.admission, Respond: e.respond, Accept: h.jobs.Accept, Now: deps.Now,
 	}
 	h.hooks = &hooks.Handlers{
-		Functions: e.registry, Jobs: h.jobs, Executor: e, Store: deps.State, Records: deps.Records, Access: h.access,
+		Functions: e.registry, Jobs: h.jobs, Executor: e, Turns: e, Store: deps.State, Records: deps.Records, Access: h.access,
 		Keys: h.keys, AnswerHeaders: cfg.Hooks.AnswerHeaders, Detail: s.problems.detail, Now: deps.Now, NewID: deps.NewID,
 	}
 	if deps.State == nil {
@@ -180,7 +180,7 @@ func (s *Server) assembleAgents(h *handlers, e *executor) error {
 		return err
 	}
 	h.agents = &mcp.Handlers{
-		Server: s.agents, Keys: h.keys, Streams: s.places.MCPStreams, Sessions: s.places.MCPSessions,
+		Server: s.agents, Keys: h.keys, Turns: e, Streams: s.places.MCPStreams, Sessions: s.places.MCPSessions,
 		Origins: s.cfg.CORSOrigins, Heartbeat: s.cfg.Heartbeat, WriteTimeout: s.cfg.WriteTimeout, Logger: s.deps.Logger,
 	}
 	return nil

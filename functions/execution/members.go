@@ -47,6 +47,20 @@ func Members(b []byte) ([]Member, error) {
 	return members, nil
 }
 
+// ValidJSON reports whether text is a JSON value without duplicate names that nests no deeper than a request may.
+func ValidJSON(text []byte) bool {
+	duplicates, err := precheck(text)
+	if err != nil {
+		return false
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(!duplicates))
+	if err := dec.SkipValue(); err != nil {
+		return false
+	}
+	_, err = dec.ReadToken()
+	return errors.Is(err, io.EOF)
+}
+
 func readMembers(dec *jsontext.Decoder, b []byte) (members []Member, err error) {
 	if _, err := dec.ReadToken(); err != nil {
 		return nil, err

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/policy/depth"
 )
@@ -36,7 +34,7 @@ func NewEvent(method, path string, query map[string]string, header http.Header, 
 	}
 	switch {
 	case len(body) == 0:
-	case shallow(body) && jsontext.Value(body).IsValid():
+	case shallow(body) && execution.ValidJSON(body):
 		e.Body = json.RawMessage(body)
 	default:
 		e.Body = e.RawBody

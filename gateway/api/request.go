@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
@@ -63,20 +64,29 @@ const longBody = 32 << 10
 // Decode decodes the body of a request. The callers of long bodies take turns, so that no caller has all of this
 // process's time.
 func Decode[T any](c *fiber.Ctx, turns Turns, decode func([]byte) (T, error)) (T, error) {
-	body := c.Request().Body()
-	if len(body) < longBody {
-		return decode(body)
-	}
-	var none T
-	ctx, release := DisconnectContext(c)
-	defer release()
 	caller := CallerOf(c)
-	end, err := turns.Turn(ctx, caller.Tenant, caller.Subject)
+	end, err := TakeTurn(c, turns, caller.Tenant, caller.Subject)
 	if err != nil {
+		var none T
 		return none, err
 	}
 	defer end()
-	return decode(body)
+	return decode(c.Request().Body())
+}
+
+// TakeTurn waits for the turn to decode the body of a request, which a short body does not need. release may be called
+// more than once.
+func TakeTurn(c *fiber.Ctx, turns Turns, tenant, subject string) (release func(), err error) {
+	if len(c.Request().Body()) < longBody {
+		return func() {}, nil
+	}
+	ctx, done := DisconnectContext(c)
+	defer done()
+	end, err := turns.Turn(ctx, tenant, subject)
+	if err != nil {
+		return nil, err
+	}
+	return sync.OnceFunc(end), nil
 }
 
 // DecodeSmall decodes a body of a few fields into v. what describes the object that is expected.

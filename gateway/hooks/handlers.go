@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2/utils"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/webhook"
 	"github.com/airlock-run/airlock/gateway/access"
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
@@ -65,6 +67,7 @@ type Handlers struct {
 	Functions Functions
 	Jobs      Jobs
 	Executor  api.Executor
+	Turns     api.Turns
 	Store     Store
 	Records   Records
 	Access    *access.Control
@@ -104,8 +107,13 @@ func (h *Handlers) Deliver(c *fiber.Ctx) error {
 	if err != nil {
 		return api.Invalid("", "the query string does not parse")
 	}
+	release, err := api.TakeTurn(c, h.Turns, f.Tenant, authn.Hook(f.Tenant, f.Name).Owner())
+	if err != nil {
+		return err
+	}
 	event := NewEvent(*f.Hook, utils.CopyString(c.Method()), utils.CopyString(c.Path()), values, header, body)
-	input, err := json.Marshal(event)
+	input, err := written(event)
+	release()
 	if err != nil {
 		return api.Invalid("", "the event cannot be written as JSON")
 	}
@@ -118,6 +126,15 @@ func (h *Handlers) Deliver(c *fiber.Ctx) error {
 		}
 		return h.runOnce(c, f, proof, s)
 	})
+}
+
+// written returns an event as JSON. Escapes for HTML would make it up to six times as long.
+func written(event webhook.Event) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(event)
+	return bytes.TrimSpace(b.Bytes()), err
 }
 
 // submission returns the submission of an event.

@@ -30,7 +30,8 @@ func TestFloodOfCallbacks(t *testing.T) {
 	var at, most, attempts atomic.Int64
 	release := make(chan struct{})
 	c := &clock{}
-	q, err := jobs.New(jobs.Config{Store: store, Workers: 8, Now: c.now, Random: func() float64 { return 0.5 }, Logger: slog.New(slog.DiscardHandler), Runner: &script{
+	random := func() float64 { return 0.5 }
+	q, err := jobs.New(jobs.Config{Store: store, Workers: 8, Now: c.now, Random: random, Logger: slog.New(slog.DiscardHandler), Runner: &script{
 		run: done, send: func(job execution.Job) jobs.Receipt {
 			if job.Tenant != "flood" {
 				return jobs.Receipt{Delivered: true}

@@ -33,17 +33,28 @@ func (h *Handlers) bridge(c *fiber.Ctx, claim *idempotency.Claim, leave func()) 
 	stop := release
 	release = func() { stop(); leave() }
 	before := idempotency.Headers(c)
-	request, err := standardRequest(withCaller(ctx, c, claim), c)
+	caller := api.CallerOf(c)
+	decoded, err := api.TakeTurn(c, h.Turns, caller.Tenant, caller.Subject)
 	if err != nil {
 		release()
 		claim.Abandon()
-		return &api.Problem{Status: 400, Cause: err}
+		return err
+	}
+	request, err := standardRequest(ctx, c, claim, decoded)
+	if err != nil {
+		decoded()
+		release()
+		claim.Abandon()
+		return err
 	}
 	w := &bridgeWriter{
 		ctx: ctx, header: http.Header{}, streaming: make(chan struct{}), chunks: make(chan []byte),
 		done: make(chan struct{}), keep: claim.HasKey(),
 	}
-	go w.serve(h.Server, request, h.Logger)
+	go func() {
+		defer decoded()
+		w.serve(h.Server, request, h.Logger)
+	}()
 	select {
 	case <-w.streaming:
 	case <-w.done:
@@ -77,13 +88,18 @@ func (h *Handlers) bridge(c *fiber.Ctx, claim *idempotency.Claim, leave func()) 
 }
 
 // standardRequest returns a copy of a request, which its handler may outlive.
-func standardRequest(ctx context.Context, c *fiber.Ctx) (*http.Request, error) {
-	body := bytes.Clone(c.Request().Body())
-	r, err := http.NewRequestWithContext(
-		ctx, utils.CopyString(c.Method()), utils.CopyString(c.OriginalURL()), bytes.NewReader(body),
-	)
+func standardRequest(
+	ctx context.Context, c *fiber.Ctx, claim *idempotency.Claim, decoded func(),
+) (*http.Request, error) {
+	message, arguments, err := cutArguments(c.Request().Body())
 	if err != nil {
-		return nil, fmt.Errorf("read the request: %w", err)
+		return nil, err
+	}
+	ctx = withCaller(ctx, c, claim, arguments, decoded)
+	body := bytes.NewReader(bytes.Clone(message))
+	r, err := http.NewRequestWithContext(ctx, utils.CopyString(c.Method()), utils.CopyString(c.OriginalURL()), body)
+	if err != nil {
+		return nil, &api.Problem{Status: 400, Cause: fmt.Errorf("read the request: %w", err)}
 	}
 	for name, value := range c.Request().Header.All() {
 		r.Header.Add(string(name), string(value))

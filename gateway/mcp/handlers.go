@@ -21,6 +21,7 @@ import (
 type Handlers struct {
 	Server *Server
 	Keys   *idempotency.Keys
+	Turns  api.Turns
 	// Streams and Sessions bound what clients hold open.
 	Streams  *bounds.Pool
 	Sessions *bounds.Leases
@@ -84,9 +85,12 @@ func (h *Handlers) respond(c *fiber.Ctx, leave func()) error {
 }
 
 // withCaller adds the caller of a request to the context of its calls.
-func withCaller(ctx context.Context, c *fiber.Ctx, claim *idempotency.Claim) context.Context {
+func withCaller(
+	ctx context.Context, c *fiber.Ctx, claim *idempotency.Claim, arguments []byte, decoded func(),
+) context.Context {
 	return WithCaller(ctx, Caller{
 		Identity: api.CallerOf(c), IP: utils.CopyString(c.IP()), TraceParent: api.TraceParent(c), Refused: claim.Abandon,
+		Arguments: arguments, Decoded: decoded,
 	})
 }
 

@@ -17,6 +17,16 @@ type Caller struct {
 	TraceParent string
 	// Refused, which may be nil, is called if a call was not carried out: it was refused, or ended before its answer.
 	Refused func()
+	// Arguments are those of the call, if they were cut out of the message because they are long.
+	Arguments []byte
+	// Decoded, which may be nil, is called when the arguments of a call have been decoded.
+	Decoded func()
+}
+
+func (c Caller) decoded() {
+	if c.Decoded != nil {
+		c.Decoded()
+	}
 }
 
 // Executor is the gateway as the tools see it. It is safe for concurrent use, and checks what the caller may do.

@@ -94,7 +94,7 @@ func (s *Server) server(callerOf func(*sdk.CallToolRequest) (call, error)) *sdk.
 			// The tools do not change while the process lives.
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
 		})
-	server.AddReceivingMiddleware(s.untilClosed)
+	server.AddReceivingMiddleware(s.untilClosed, afterDecoding)
 	for _, d := range s.describe {
 		if d.saved && s.cfg.Functions == nil || d.attached && s.cfg.Tools == nil {
 			continue
@@ -102,6 +102,19 @@ func (s *Server) server(callerOf func(*sdk.CallToolRequest) (call, error)) *sdk.
 		server.AddTool(d.tool, s.tool(d.run, callerOf))
 	}
 	return server
+}
+
+// afterDecoding ends the turn of a message that is not a call of a tool: it has been decoded. The arguments of a call have
+// not.
+func afterDecoding(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
+		if extra := request.GetExtra(); method != "tools/call" && extra != nil && extra.TokenInfo != nil {
+			if c, ok := extra.TokenInfo.Extra["call"].(call); ok {
+				c.caller.decoded()
+			}
+		}
+		return next(ctx, method, request)
+	}
 }
 
 // untilClosed ends the calls that only wait for news when the server closes.

@@ -26,10 +26,14 @@ func (s *Server) tool(run runTool, callerOf func(*sdk.CallToolRequest) (call, er
 		if err != nil {
 			return nil, err
 		}
+		defer c.caller.decoded()
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(c.gone, cancel)()
-		arguments := request.Params.Arguments
+		arguments := []byte(request.Params.Arguments)
+		if c.caller.Arguments != nil {
+			arguments = c.caller.Arguments
+		}
 		if len(arguments) == 0 {
 			arguments = []byte("{}")
 		}
@@ -83,6 +87,7 @@ func executeCode(
 	ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log),
 ) ([]byte, bool, error) {
 	request, err := execution.DecodeRequest(arguments)
+	caller.decoded()
 	if err != nil {
 		return nil, false, err
 	}
@@ -94,6 +99,7 @@ func analyzeCode(
 	ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log),
 ) ([]byte, bool, error) {
 	request, err := execution.DecodeRequest(arguments)
+	caller.decoded()
 	if err != nil {
 		return nil, false, err
 	}
@@ -147,6 +153,7 @@ func invokeFunction(
 	ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log),
 ) ([]byte, bool, error) {
 	given, err := invocation(arguments)
+	caller.decoded()
 	if err != nil {
 		return nil, false, err
 	}

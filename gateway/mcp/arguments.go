@@ -1,0 +1,84 @@
+package mcp
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/airlock-run/airlock/gateway/api"
+)
+
+// maxMessage is how many bytes a message may have besides the arguments of a tool. The SDK parses a message five times.
+const maxMessage = 64 << 10
+
+// cutArguments returns a message without the arguments of its call, and these, which are nil where the SDK may as well
+// parse all of it. The time that it takes is linear in body.
+func cutArguments(body []byte) (message, arguments []byte, err error) {
+	if len(body) <= maxMessage {
+		return body, nil, nil
+	}
+	from, to, err := argumentsOf(body)
+	if err != nil {
+		return nil, nil, api.Invalid("", "the message is not a JSON-RPC message, or has a member twice")
+	}
+	if len(body)-(to-from) > maxMessage {
+		detail := fmt.Sprintf("a message has at most %d bytes besides the arguments of a tool", maxMessage)
+		return nil, nil, api.Invalid("", detail)
+	}
+	message = append(append(append(make([]byte, 0, maxMessage+2), body[:from]...), "{}"...), body[to:]...)
+	return message, bytes.Clone(body[from:to]), nil
+}
+
+// argumentsOf returns where params.arguments begins and ends in a JSON object; both are 0 where there are none.
+func argumentsOf(body []byte) (from, to int, err error) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))
+	var params bool
+	err = members(dec, func(name string) error {
+		if name != "params" || dec.PeekKind() != '{' {
+			return dec.SkipValue()
+		}
+		if params {
+			return errTwice
+		}
+		params = true
+		return members(dec, func(name string) error {
+			if name != "arguments" {
+				return dec.SkipValue()
+			}
+			if to > 0 {
+				return errTwice
+			}
+			value, err := dec.ReadValue()
+			to = int(dec.InputOffset())
+			from = to - len(value)
+			return err
+		})
+	})
+	return from, to, err
+}
+
+var errTwice = errors.New("a member is there twice")
+
+// members reads an object. each reads the value of a member.
+func members(dec *jsontext.Decoder, each func(name string) error) error {
+	token, err := dec.ReadToken()
+	if err != nil {
+		return err
+	}
+	if token.Kind() != '{' {
+		return errors.New("not an object")
+	}
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		if err := each(name.String()); err != nil {
+			return err
+		}
+	}
+	_, err = dec.ReadToken()
+	return err
+}
