@@ -38,7 +38,7 @@ func auditCommand(con terminal.Console) *cobra.Command {
 		Example: "  airlock audit list --status error --since 24h\n" +
 			"  airlock audit verify --store s3://records/airlock",
 		Long: "Verify, list, show and export the records of executions.\n" +
-			"AUDIT_CHAIN_KEY, where set, is the key that the records' codes are checked with.",
+			"AUDIT_CHAIN_KEY, if set, is the key that checks the records' codes.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -96,12 +96,12 @@ func (a *auditTool) verifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that no record is missing, altered, reordered, truncated or duplicated",
-		Long: "Check every record against its hash, its chain, and the store's own account of each writer.\n" +
-			"Each bad record is named on a line of its own and the exit code is 1.\n\n" +
-			"A store that was put back to an older state as a whole, or emptied, agrees with itself. It does not agree with an\n" +
-			"anchor: the one that the gateway keeps in AIRLOCK_STATE, a checkpoint, or a head that you noted. The last line " +
-			"says\n" +
-			"what the records were held against.",
+		Long: "Check every record against its hash, its chain, and the state of its writer. Print one line for each bad\n" +
+			"record and exit with code 1.\n" +
+			"\n" +
+			"A store that was restored to an older state as a whole, or emptied, is consistent in itself. It\n" +
+			"contradicts an anchor: the one that the gateway keeps in AIRLOCK_STATE, a checkpoint, or a head that you\n" +
+			"noted. The last line says which anchors the records were checked against.",
 		Example: "  airlock audit verify\n  airlock audit verify --json --store file:///var/lib/airlock/audit\n" +
 			"  airlock audit verify --checkpoint records.checkpoint --checkpoint-key checkpoint.pub",
 		Args: cobra.NoArgs,
@@ -135,7 +135,7 @@ func (a *auditTool) verifyCommand() *cobra.Command {
 	cmd.Flags().StringArrayVar(&against.heads, "expect-head", nil,
 		"a head that the records must have, as airlock audit checkpoint prints it: writer:number:hash; may be repeated")
 	cmd.Flags().StringVar(&against.checkpoint, "checkpoint", "",
-		"a file with a checkpoint that the records must agree with")
+		"a file with a checkpoint that the records must match")
 	cmd.Flags().StringVar(&against.key, "checkpoint-key", "",
 		"the public key that the checkpoint must be signed with, or its file")
 	cmd.Flags().StringVar(&a.keeps, "lifecycle", "",
@@ -160,12 +160,12 @@ func (a *auditTool) tell(report audit.Report) error {
 			fmt.Fprintf(out, " as of %s", anchor.At.UTC().Format(time.RFC3339))
 		}
 		if anchor.Pruned > 0 {
-			fmt.Fprintf(out, ", of which retention has taken the newest record of %d", anchor.Pruned)
+			fmt.Fprintf(out, ", of which retention has removed the newest record of %d", anchor.Pruned)
 		}
 		fmt.Fprintln(out)
 	}
 	if len(report.Anchors) == 0 {
-		fmt.Fprintln(out, "not anchored: this cannot tell whether the whole store was put back to an older state; see "+
+		fmt.Fprintln(out, "not anchored: this cannot tell whether the whole store was restored to an older state; see "+
 			"airlock audit checkpoint")
 	}
 	return out.Flush()
@@ -214,13 +214,13 @@ func (a *auditTool) listCommand() *cobra.Command {
 	})
 	f := cmd.Flags()
 	f.IntVar(&q.Limit, "limit", 50, "how many, up to 500")
-	f.StringVar(&q.Cursor, "cursor", "", "where the page before ended")
-	f.StringVar(&q.Status, "status", "", "only completed, error, timeout, blocked or cancelled ones")
-	f.StringVar(&q.Policy, "policy", "", "only those under this tier")
-	f.StringVar(&q.Tenant, "tenant", "", "only those of this tenant")
-	f.StringVar(&since, "since", "", "only those received at that time or later (2006-01-02, 2006-01-02T15:04:05Z, or "+
+	f.StringVar(&q.Cursor, "cursor", "", "where the previous page ended")
+	f.StringVar(&q.Status, "status", "", "only records with this status: completed, error, timeout, blocked or cancelled")
+	f.StringVar(&q.Policy, "policy", "", "only records under this tier")
+	f.StringVar(&q.Tenant, "tenant", "", "only records of this tenant")
+	f.StringVar(&since, "since", "", "only records received at that time or later (2006-01-02, 2006-01-02T15:04:05Z, or "+
 		"36h ago)")
-	f.StringVar(&until, "until", "", "only those received before that time")
+	f.StringVar(&until, "until", "", "only records received before that time")
 	f.BoolVar(&asJSON, "json", false, `print {"items": […], "next": "cursor" or null}`)
 	return cmd
 }
@@ -249,7 +249,7 @@ func (a *auditTool) print(page audit.Page, asJSON bool) error {
 func (a *auditTool) showCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "show ID",
-		Short:   "Print one record, after proving its hash",
+		Short:   "Check and print one record",
 		Example: "  airlock audit show exec_01JD5Z6Q8V0000000000000000",
 		Args:    cobra.ExactArgs(1),
 		RunE: a.with(func(cmd *cobra.Command, store records.Store, args []string) error {
@@ -271,7 +271,7 @@ func (a *auditTool) exportCommand() *cobra.Command {
 	var since string
 	cmd := &cobra.Command{
 		Use:     "export",
-		Short:   "Print records as they are stored, one JSON object a line",
+		Short:   "Print records as they are stored, one JSON object per line",
 		Example: "  airlock audit export --since 2026-01-31 > records.jsonl",
 		Args:    cobra.NoArgs,
 	}
@@ -297,7 +297,7 @@ func (a *auditTool) exportCommand() *cobra.Command {
 			return exit.With(exit.Platform, fmt.Errorf("export: %w", err))
 		}
 		if bad > 0 {
-			return exit.With(exit.Guest, fmt.Errorf("export: %d lines are no records and were left out; airlock audit verify "+
+			return exit.With(exit.Guest, fmt.Errorf("export: %d lines are not records and were left out; airlock audit verify "+
 				"names them", bad))
 		}
 		return nil

@@ -81,10 +81,10 @@ func readCheckpoint(file, key string) (audit.Anchor, error) {
 	switch {
 	case file == "":
 		return audit.Anchor{}, exit.With(exit.Usage,
-			errors.New("--checkpoint-key: give the checkpoint too, with --checkpoint"))
+			errors.New("--checkpoint-key: needs --checkpoint"))
 	case key == "":
 		return audit.Anchor{}, exit.With(exit.Usage,
-			errors.New("--checkpoint: give the key that it must be signed with, with --checkpoint-key"))
+			errors.New("--checkpoint: needs --checkpoint-key, the public key of its signature"))
 	}
 	text, err := keyText(key)
 	if err != nil {
@@ -93,7 +93,7 @@ func readCheckpoint(file, key string) (audit.Anchor, error) {
 	verifier, err := note.NewVerifier(text)
 	if err != nil {
 		return audit.Anchor{}, exit.With(exit.Usage,
-			errors.New("--checkpoint-key: is no public key, such as airlock audit keygen prints"))
+			errors.New("--checkpoint-key: is not a public key of airlock audit keygen"))
 	}
 	doc, err := readAtMost(file, audit.MaxCheckpointBytes)
 	if err != nil {

@@ -22,12 +22,11 @@ func (a *auditTool) checkpointCommand() *cobra.Command {
 	var keyFile string
 	cmd := &cobra.Command{
 		Use:   "checkpoint",
-		Short: "Print a signed checkpoint of the chains, to be kept elsewhere",
-		Long: "Print how far each writer's chain has come, as a signed checkpoint (c2sp.org/tlog-checkpoint), or with no " +
-			"key as lines\n" +
-			"for --expect-head. Keep it where whoever can write to the records cannot: airlock audit verify --checkpoint " +
-			"then finds\n" +
-			"records that were taken back or rewritten since, even all of them. A checkpoint says nothing of later records.",
+		Short: "Print a signed checkpoint of the chains, to store elsewhere",
+		Long: "Print how far each writer's chain has come, as a signed checkpoint (c2sp.org/tlog-checkpoint), or without\n" +
+			"--key as lines for --expect-head. Store it where those who can write records cannot: airlock audit verify\n" +
+			"--checkpoint then finds records that were removed or rewritten since, even all of them. A checkpoint says\n" +
+			"nothing about later records.",
 		Example: "  airlock audit checkpoint --key checkpoint.key > records.checkpoint\n" +
 			"  airlock audit verify --checkpoint records.checkpoint --checkpoint-key checkpoint.pub",
 		Args: cobra.NoArgs,
@@ -40,7 +39,7 @@ func (a *auditTool) checkpointCommand() *cobra.Command {
 				signer, err = note.NewSigner(strings.TrimSpace(string(text)))
 			}
 			if err != nil {
-				return exit.With(exit.Usage, fmt.Errorf("--key: %s is no key that airlock audit keygen made",
+				return exit.With(exit.Usage, fmt.Errorf("--key: %s is not a private key of airlock audit keygen",
 					terminal.OneLine(keyFile)))
 			}
 		}
@@ -76,12 +75,10 @@ func (a *auditTool) keygenCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "keygen NAME",
-		Short: "Make the keys that checkpoints are signed and checked with",
-		Long: "Make an Ed25519 key for checkpoints: the private half goes to a new file that only you can read, the " +
-			"public half is\n" +
-			"printed. NAME is in every checkpoint; by custom it is a URL without its scheme. Keep the private key away from " +
-			"the\n" +
-			"machines that write records: whoever has it can sign any state of them.",
+		Short: "Generate the keys of checkpoints",
+		Long: "Generate an Ed25519 key for checkpoints. The private key goes to a new file that only you can read; the\n" +
+			"public key is printed. NAME is part of every checkpoint and usually a URL without its scheme. Keep the\n" +
+			"private key away from the machines that write records: its holder can sign any state of them.",
 		Example: "  airlock audit keygen example.com/airlock/audit --out checkpoint.key > checkpoint.pub",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -91,7 +88,7 @@ func (a *auditTool) keygenCommand() *cobra.Command {
 			_, err = note.NewSigner(private)
 		}
 		if err != nil || terminal.OneLine(args[0]) != args[0] {
-			return exit.With(exit.Usage, fmt.Errorf("%q is no name for a key; take letters, digits, dots and slashes, such "+
+			return exit.With(exit.Usage, fmt.Errorf("%q is not a valid key name; use letters, digits, dots and slashes, such "+
 				"as example.com/airlock/audit", args[0]))
 		}
 		f, err := os.OpenFile(out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

@@ -18,10 +18,9 @@ func (a *auditTool) pruneCommand() *cobra.Command {
 	var age, size string
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Remove whole days of old records from a folder, so that verify still holds",
-		Long: "Remove whole days of records, oldest first, and note in the store's ledger which part of which chain they " +
-			"held.\n" +
-			"Today and yesterday always stay. Buckets are pruned by their own lifecycle rules.",
+		Short: "Remove whole days of old records from a folder; verify still passes",
+		Long: "Remove whole days of records, oldest first, and note in the store's ledger which part of which chain they\n" +
+			"held. Today and yesterday always stay. Buckets are pruned by their own lifecycle rules.",
 		Example: "  airlock audit prune --max-age 90d --max-bytes 20gb",
 		Args:    cobra.NoArgs,
 	}
@@ -39,7 +38,7 @@ func (a *auditTool) pruneCommand() *cobra.Command {
 		name, source := a.name()
 		dir, ok := strings.CutPrefix(name, "file://")
 		if !ok && strings.Contains(name, "://") {
-			return exit.With(exit.Usage, fmt.Errorf("%s: %s is not a folder; give a bucket lifecycle rules", source, name))
+			return exit.With(exit.Usage, fmt.Errorf("%s: %s is not a folder; buckets need lifecycle rules", source, name))
 		}
 		if reader, err := filerecords.OpenReader(dir, filerecords.Config{}); err != nil { // never make a folder to prune it
 			return exit.With(exit.Platform, fmt.Errorf("%s: %w", source, err))
@@ -58,6 +57,6 @@ func (a *auditTool) pruneCommand() *cobra.Command {
 		return err
 	}
 	cmd.Flags().StringVar(&age, "max-age", "", "how long records are kept, such as 90d or 36h")
-	cmd.Flags().StringVar(&size, "max-bytes", "", "what all records together may take, such as 20gb")
+	cmd.Flags().StringVar(&size, "max-bytes", "", "size of all records together, such as 20gb")
 	return cmd
 }

@@ -137,7 +137,7 @@ func TestAuditCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, since := range []string{"", "30d"} {
-		out := expect(exit.Guest, "1 lines are no records", "export", "--since", since)
+		out := expect(exit.Guest, "1 lines are not records", "export", "--since", since)
 		if strings.Contains(out, "{half") || strings.Count(out, "\n") != 4 || !strings.Contains(out, ids[4]) {
 			t.Errorf("export: %s", out)
 		}

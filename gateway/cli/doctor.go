@@ -28,12 +28,11 @@ func doctorCommand(con terminal.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Check settings and machine, and say what to do",
-		Long: "Check what airlock serve would find here: the settings and their spelling, the policy, the port, the " +
-			"record store, the\n" +
-			"folder of functions and jobs, the cache of the compiled engine, Redis where REDIS_URL names one, an execution " +
-			"in a\n" +
-			"function process, and the kernel's walls around it.\n\n" +
-			"Exit codes: 0 all is well, 5 something is not, and the line says what to do about it.",
+		Long: "Check what airlock serve needs: the settings and their spelling, the policy, the port, the record store,\n" +
+			"the folder of functions and jobs, the cache of the compiled engine, Redis if REDIS_URL is set, an\n" +
+			"execution in a function process, and the kernel's walls around it.\n" +
+			"\n" +
+			"Exit codes: 0 all checks pass, 5 a check fails and says what to do.",
 		Example: "  airlock doctor\n  HOST=0.0.0.0 airlock doctor",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -55,7 +54,7 @@ type check struct {
 func examine(ctx context.Context, con terminal.Console) error {
 	set, wrong := settings.Read(con.Getenv, time.Now)
 	checks := []check{
-		{"settings", func(context.Context) (string, error) { return "each variable is understood", wrong }},
+		{"settings", func(context.Context) (string, error) { return "every variable is valid", wrong }},
 		{"spelling", func(context.Context) (string, error) { return "", errors.Join(misspeltErrors(os.Environ())...) }},
 	}
 	if wrong == nil {
@@ -98,9 +97,9 @@ func lookAtPolicy(getenv func(string) string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	found := fmt.Sprintf("%d tiers, %d hosts opened", len(set.Tiers()), len(set.Hosts()))
+	found := fmt.Sprintf("%d tiers, %d open hosts", len(set.Tiers()), len(set.Hosts()))
 	if text == nil {
-		found += "; the built-in policy, as AIRLOCK_POLICY_FILE is not set"
+		found += "; the built-in policy: AIRLOCK_POLICY_FILE is not set"
 	}
 	return found, nil
 }
@@ -180,7 +179,7 @@ func lookAtRedis(ctx context.Context, set settings.Settings) (string, error) {
 	}
 	defer func() { _ = client.Close() }() // it only asked
 	if err := client.Ping(ctx).Err(); err != nil {
-		return "", fmt.Errorf("REDIS_URL: %w; until it answers, each gateway keeps limits by itself", err)
+		return "", fmt.Errorf("REDIS_URL: %w; until it answers, each gateway counts limits alone", err)
 	}
 	return "answers", nil
 }

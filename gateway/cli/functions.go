@@ -29,7 +29,8 @@ func functionsCommand(con terminal.Console) *cobra.Command {
 		Short: "Save, run and version functions of a gateway",
 		Long: "Save, run and version functions of a gateway: the one of --server or AIRLOCK_SERVER, else the one on this " +
 			"machine.\n" +
-			"Saving makes an immutable version and moves the alias latest; aliases move at once, and back.\n\n" + exit.Codes,
+			"Saving creates an immutable version and moves the alias latest. Aliases can be moved, and moved back.\n\n" +
+			exit.Codes,
 		Example: "  airlock functions put greet greet.js --policy strict\n" +
 			"  airlock functions invoke greet --input '{\"name\": \"Ada\"}'\n" +
 			"  airlock functions diff greet 1 2\n" +
@@ -39,7 +40,7 @@ func functionsCommand(con terminal.Console) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	tool.gateway.declare(cmd, con, "http://127.0.0.1:"+cmp.Or(con.Getenv("PORT"), "3000"))
-	cmd.PersistentFlags().BoolVar(&tool.json, "json", false, "print what the gateway answers as JSON")
+	cmd.PersistentFlags().BoolVar(&tool.json, "json", false, "print the gateway's answer as JSON")
 	cmd.AddCommand(tool.list(), tool.get(), tool.put(), tool.delete(), tool.invoke(), tool.versions(), tool.diff(),
 		tool.alias(), tool.rollback())
 	return cmd
@@ -127,7 +128,7 @@ func (f *functionsTool) get() *cobra.Command {
 	var alias string
 	cmd := &cobra.Command{
 		Use:               "get NAME",
-		Short:             "Print what a function runs: its code, or with --json everything",
+		Short:             "Print the code of a function, or with --json everything",
 		Example:           "  airlock functions get greet --alias live\n  airlock functions get greet --version 1 --json",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: f.names,
@@ -146,7 +147,7 @@ func (f *functionsTool) get() *cobra.Command {
 }
 
 func versionFlags(cmd *cobra.Command, version *int, alias *string) {
-	cmd.Flags().IntVar(version, "version", 0, "that version (default the latest)")
+	cmd.Flags().IntVar(version, "version", 0, "version number (default the latest)")
 	cmd.Flags().StringVar(alias, "alias", "", "the version that this alias points at")
 	cmd.MarkFlagsMutuallyExclusive("version", "alias")
 }
@@ -200,7 +201,7 @@ func (f *functionsTool) invoke() *cobra.Command {
 		}
 		return outcome(result, f.json)
 	}
-	cmd.Flags().StringVar(&input, "input", "", "JSON that the code finds as input, or @FILE")
+	cmd.Flags().StringVar(&input, "input", "", "the code's input as JSON, or @FILE")
 	versionFlags(cmd, &call.Version, &call.Alias)
 	return cmd
 }

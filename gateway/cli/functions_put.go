@@ -31,8 +31,9 @@ func (f *functionsTool) put() *cobra.Command {
 		Use:   "put NAME FILE | FOLDER | - | --definition FILE",
 		Short: "Save a version of a function",
 		Long: "Save a version of a function: a file, a folder of files that import one another, or standard input (-).\n" +
-			"The same content again is the same version. With --definition a JSON file says everything, as the body of\n" +
-			"PUT /api/functions/{name} does. The secret of a hook is read from a file, so that it stays out of process lists.",
+			"The same content is the same version. --definition reads everything from a JSON file, like the body of\n" +
+			"PUT /api/functions/{name}. The secret of a hook is read from a file, so that it does not appear in\n" +
+			"process lists.",
 		Example: "  airlock functions put greet greet.ts --policy strict\n" +
 			"  airlock functions put shop ./shop --entry main.js --env REGION=eu\n" +
 			"  airlock functions put report report.js --schedule '0 9 * * 1-5'\n" +

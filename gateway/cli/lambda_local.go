@@ -28,11 +28,10 @@ func lambdaLocalCommand(con terminal.Console) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lambda-local",
 		Short: "Serve the Lambda API for local functions",
-		Long: "Serve the two operations of the AWS Lambda API that invoke functions, with function processes of this " +
-			"machine behind\n" +
-			"them, on 127.0.0.1. AWS SDKs and the AWS CLI can call it, and so can airlock serve with INVOKER=lambda and\n" +
-			"LAMBDA_ENDPOINT. Signatures are not checked. AUDIT_STORE, SANDBOX_MEMORY_MB, EGRESS_ALLOW, FUNCTION_PROCESSES and\n" +
-			"AIRLOCK_CACHE_DIR apply.",
+		Long: "Serve the two operations of the AWS Lambda API that invoke functions on 127.0.0.1, with function\n" +
+			"processes of this machine. AWS SDKs and the AWS CLI can call it, and so can airlock serve with\n" +
+			"INVOKER=lambda and LAMBDA_ENDPOINT. Signatures are not checked. AUDIT_STORE, SANDBOX_MEMORY_MB,\n" +
+			"EGRESS_ALLOW, FUNCTION_PROCESSES and AIRLOCK_CACHE_DIR apply.",
 		Example: "  airlock lambda-local\n" +
 			"  INVOKER=lambda LAMBDA_FUNCTION=airlock LAMBDA_ENDPOINT=http://127.0.0.1:9001 airlock serve",
 		Args: cobra.NoArgs,

@@ -31,12 +31,13 @@ func mcpCommand(con terminal.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve the Model Context Protocol on stdin and stdout",
-		Long: "Serve agents on this machine over stdin and stdout: execute_code, analyze_code, get_execution, " +
-			"list_functions,\n" +
-			"invoke_function.\n\n" +
-			"Without --server it runs code with its own pool of function processes and the settings of airlock serve that\n" +
+		Long: "Serve an agent on this machine over stdin and stdout, with the tools execute_code, analyze_code,\n" +
+			"get_execution, list_functions and invoke_function.\n" +
+			"\n" +
+			"Without --server it runs code in its own function processes, with the settings of airlock serve that\n" +
 			"concern execution (AUDIT_STORE, AUDIT_CHAIN_KEY, EGRESS_ALLOW, FUNCTION_PROCESSES, SANDBOX_MEMORY_MB,\n" +
-			"AIRLOCK_CACHE_DIR) and the saved functions of AIRLOCK_STATE. With --server it passes every call on to a gateway.",
+			"AIRLOCK_CACHE_DIR) and the saved functions of AIRLOCK_STATE. With --server it forwards every call to a\n" +
+			"gateway.",
 		Example: "  claude mcp add airlock -- airlock mcp\n" +
 			"  airlock mcp --server https://airlock.example.com --token \"$AIRLOCK_TOKEN\"",
 		Args: cobra.NoArgs,

@@ -21,10 +21,12 @@ func replayCommand(con terminal.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay ID",
 		Short: "Run a recorded execution again and compare",
-		Long: "Run a recorded execution again from its record: request, seed, clock and the journal of what its host " +
-			"calls answered.\n" +
-			"Nothing outside is reached and nothing is recorded. Records keep what this needs where AUDIT_CODE=keep is set.\n\n" +
-			"Exit codes: 0 the same execution, 1 it differs (the differences are printed), 2 usage, 5 it cannot be replayed.",
+		Long: "Run a recorded execution again from its record: request, seed, clock, and the journal of its host calls.\n" +
+			"Nothing outside is reached and nothing is recorded. Records hold what this needs if AUDIT_CODE=keep was\n" +
+			"set.\n" +
+			"\n" +
+			"Exit codes: 0 the same execution, 1 it differs (the differences are printed), 2 usage, 5 it cannot be\n" +
+			"replayed.",
 		Example: "  airlock replay exec_01JD5Z6Q8V0000000000000000 --store file:///var/lib/airlock/audit",
 		Args:    cobra.ExactArgs(1),
 	}

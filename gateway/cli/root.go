@@ -33,11 +33,10 @@ func rootCommand(con terminal.Console) *cobra.Command {
 		Short: "Run untrusted JavaScript: a gateway, sandboxed functions, and a record of everything",
 		Long: "Run untrusted JavaScript: a gateway, sandboxed functions, and a record of everything.\n\n" + exit.Codes +
 			"\n" +
-			"Colours are for terminals, and NO_COLOR switches them off. What could steer a terminal, or hide, is printed as " +
-			"an escape:\n" +
-			"\\u{1b} for a character, \\xff for a byte that is no text. JSON has its own escapes and stays the same to who " +
-			"reads it.\n" +
-			"What a guest prints, a function's code and audit export are exact in a pipe or a file, and escaped on a terminal.",
+			"Colours appear on terminals only; NO_COLOR disables them. Characters that could steer a terminal or hide\n" +
+			"are printed as escapes: \\u{1b} for a character, \\xff for a byte that is not text. JSON uses its own\n" +
+			"escapes and keeps its meaning. The output of guests, a function's code and audit export are unchanged in\n" +
+			"a pipe or a file, and escaped on a terminal.",
 		Example: "  airlock run -e '6 * 7'\n" +
 			"  airlock serve\n" +
 			"  airlock doctor",

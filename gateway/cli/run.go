@@ -29,9 +29,8 @@ func runCommand(con terminal.Console) *cobra.Command {
 		Use:   "run FILE | - | -e CODE",
 		Short: "Run a script in the sandbox, here and now",
 		Long: "Run a script in the sandbox of this process: a file, standard input (-, or a pipe), or the code after -e.\n" +
-			"With --server a gateway runs it. The console is printed as it happens, then the result as JSON. EGRESS_ALLOW " +
-			"opens\n" +
-			"hosts. The execution is recorded where --store or AUDIT_STORE says so. Ctrl-C stops the guest.\n\n" + exit.Codes,
+			"With --server a gateway runs it. Console output is printed as it happens, then the result as JSON.\n" +
+			"EGRESS_ALLOW opens hosts. --store or AUDIT_STORE records the execution. Ctrl-C stops the guest.\n\n" + exit.Codes,
 		Example: "  airlock run script.ts --policy strict --input '{\"n\": 3}'\n" +
 			"  airlock run -e 'input.n * 2' --input '{\"n\": 21}'\n" +
 			"  cat script.js | airlock run --json | jq .usage\n" +
@@ -68,11 +67,11 @@ func runCommand(con terminal.Console) *cobra.Command {
 	flags.StringVarP(&f.code, "eval", "e", "", "the code itself")
 	flags.StringVar(&f.policy, "policy", "", "the tier (default standard)")
 	flags.StringVar(&f.language, "language", "", "javascript or typescript (default by the file's name)")
-	flags.StringVar(&f.input, "input", "", "JSON that the code finds as input, or @FILE")
+	flags.StringVar(&f.input, "input", "", "the code's input as JSON, or @FILE")
 	flags.Var(&f.timeout, "timeout", "less wall time than the tier gives: milliseconds, or such as 2s")
 	flags.StringVar(&f.memory, "memory", "", "less memory than the tier gives, such as 16mb")
-	flags.BoolVar(&f.json, "json", false, "print the whole execution result as JSON, and nothing else")
-	flags.BoolVar(&f.watch, "watch", false, "run again whenever the file changes, until Ctrl-C")
+	flags.BoolVar(&f.json, "json", false, "print only the execution result, as JSON")
+	flags.BoolVar(&f.watch, "watch", false, "run again after each change of the file, until Ctrl-C")
 	flags.StringVar(&f.store, "store", "", "record into file:///path or s3://bucket/prefix (default AUDIT_STORE, else "+
 		"nowhere)")
 	f.gateway.declare(cmd, con, "")

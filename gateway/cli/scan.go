@@ -43,13 +43,15 @@ func scanCommand(con terminal.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scan FILE… | -",
 		Short: "Say what the policy thinks of scripts, without running them",
-		Long: "Say what the policy thinks of scripts, without running them: files, folders, or standard input (-). Of a " +
-			"folder\n" +
-			"it is the files that end in " + strings.Join(scriptEndings(), ", ") + ", without node_modules and\n" +
-			"what begins with a dot.\n\n" +
-			"Each finding is a line: file:line:column: severity category: message. AIRLOCK_POLICY_FILE counts as it does\n" +
-			"for the gateway.\n\n" +
-			"Exit codes: 0 every file may run, 3 the tier would block one, 2 usage, or a file that cannot be read or parsed.",
+		Long: "Print the policy's findings in scripts without running them: files, folders, or standard input (-). In " +
+			"folders it\n" +
+			"reads files that end in " + strings.Join(scriptEndings(), ", ") + ", except node_modules\n" +
+			"and names that begin with a dot.\n\n" +
+			"Each finding is a line: file:line:column: severity category: message. AIRLOCK_POLICY_FILE applies as for\n" +
+			"the gateway.\n" +
+			"\n" +
+			"Exit codes: 0 every file may run, 3 the tier would block one, 2 usage, or a file cannot be read or\n" +
+			"parsed.",
 		Example: "  airlock scan --policy strict src/*.js\n" +
 			"  airlock scan --sarif src > airlock.sarif\n" +
 			"  git show HEAD:job.ts | airlock scan - --language typescript",

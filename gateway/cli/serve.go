@@ -25,10 +25,10 @@ func serveCommand(con terminal.Console) *cobra.Command {
 		Use:   "serve",
 		Short: "Serve the HTTP API",
 		Long: "Serve the HTTP API with a pool of local function processes.\n\n" +
-			"All settings are environment variables, checked at start. With none set it serves on 127.0.0.1:3000 without\n" +
-			"credentials, records into ./audit and keeps functions and jobs in ./state.\n\n" + settings.Help() +
-			"SIGHUP reads the files of AIRLOCK_POLICY_FILE and MCP_SERVERS again. SIGTERM or Ctrl-C lets what runs finish; a " +
-			"second one ends it at once.",
+			"All settings are environment variables, checked at start. By default it serves on 127.0.0.1:3000 without\n" +
+			"credentials, stores records in ./audit and functions and jobs in ./state.\n\n" + settings.Help() +
+			"SIGHUP reloads the files of AIRLOCK_POLICY_FILE and MCP_SERVERS. SIGTERM or Ctrl-C lets running executions\n" +
+			"finish; a second one exits at once.",
 		Example: "  airlock serve\n" +
 			"  PORT=8080 RATE_LIMIT_MAX_REQUESTS=1000 airlock serve\n" +
 			"  HOST=0.0.0.0 API_KEY=$(openssl rand -hex 32) AUDIT_STORE=s3://bucket/records airlock serve",

@@ -21,10 +21,10 @@ func tokenCommand(con terminal.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
 		Short: "Print a development token signed with JWT_SECRET",
-		Long: "Print a token (HS256) that a gateway with the same JWT_SECRET accepts, for JWT_ISSUER and JWT_AUDIENCE " +
-			"where set.\n" +
+		Long: "Print a token (HS256) that a gateway with the same JWT_SECRET accepts, with JWT_ISSUER and JWT_AUDIENCE if " +
+			"set.\n" +
 			"Scopes: " + strings.Join(authn.Scopes(), ", ") + ".\n" +
-			"For production let an identity provider sign, and give the gateway its public key.",
+			"In production let an identity provider sign, and give the gateway its public key.",
 		Example: "  export JWT_SECRET=$(openssl rand -base64 48)\n" +
 			"  airlock token --sub alice --scope \"execute audit:read\" --ttl 1h --tenant acme",
 		Args: cobra.NoArgs,

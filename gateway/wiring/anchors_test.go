@@ -62,7 +62,7 @@ func TestVerifySaysWhatItIsAnchoredTo(t *testing.T) {
 		t.Errorf("the private key: %v %v", info, err)
 	}
 	expect(none, 2, "--out", "keygen", "example.com/audit", "--out", "private")
-	expect(none, 2, "is no name for a key", "keygen", "with space", "--out", "other")
+	expect(none, 2, "is not a valid key name", "keygen", "with space", "--out", "other")
 	if err := os.WriteFile("public", []byte(public), 0o600); err != nil {
 		t.Fatal(err)
 	}

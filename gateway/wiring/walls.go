@@ -15,7 +15,7 @@ type walls struct{ standing, missing []string }
 func (w walls) String() string {
 	line := "behind " + strings.Join(w.standing, ", ")
 	if len(w.standing) == 0 {
-		line = "without any wall of the kernel's"
+		line = "without any kernel wall"
 	}
 	if len(w.missing) > 0 {
 		line += "; this kernel lacks " + strings.Join(w.missing, ", ")
@@ -80,7 +80,7 @@ func (h *WallWatch) First(patience time.Duration) string {
 	case w := <-h.heard:
 		return w.String()
 	case <-time.After(patience):
-		return "which say nothing of their walls"
+		return "which report no walls"
 	}
 }
 

@@ -50,7 +50,7 @@ func (r *reader) hooks(host string, open bool) Hooks {
 		h.Address = net.JoinHostPort(at, port)
 	}
 	if r.getenv("AWS_LAMBDA_RUNTIME_API") != "" && h.Address != "" {
-		r.fail("HOOKS_HOST", "must be the name of a host on Lambda, where nothing else can be listened on; got %q", text)
+		r.fail("HOOKS_HOST", "must be the name of a host on Lambda, where the gateway cannot listen elsewhere; got %q", text)
 	}
 	return h
 }

@@ -23,7 +23,7 @@ func (r *reader) lambda() Lambda {
 	}
 	if l.Function == "" {
 		r.fail("LAMBDA_FUNCTION", "is not set; INVOKER=lambda needs the name or the ARN of a function, with {policy} in "+
-			"it when every tier has its own")
+			"it if every tier has its own")
 	}
 	if l.Endpoint != "" && !isHTTP(l.Endpoint) {
 		r.fail("LAMBDA_ENDPOINT", "must be a URL such as http://127.0.0.1:9001; got %q", l.Endpoint)

@@ -28,23 +28,21 @@ func (r *reader) lambdaGateway(s *Settings) {
 			"jobs, for the function that runs jobs; got %q", s.Front)
 	}
 	if s.Auth.Open && s.Front != FrontJobs {
-		r.fail("API_KEY", "is not set, and neither is another credential; on Lambda anybody may reach this gateway: set "+
+		r.fail("API_KEY", "is not set, nor is another credential; on Lambda anybody may reach this gateway: set "+
 			"API_KEY, JWT_SECRET, JWT_PUBLIC_KEY or JWT_JWKS_URL")
 	}
 	if s.Invoker == "local" {
-		r.fail("INVOKER", "must be lambda on Lambda: function processes would stand still whenever no request is being "+
-			"answered")
+		r.fail("INVOKER", "must be lambda on Lambda: function processes would stand still between requests")
 	}
 	if !IsBucket(s.AuditStore) {
-		r.fail("AUDIT_STORE", "must be s3://bucket/prefix on Lambda: a folder is gone with its environment, and the "+
-			"records in it")
+		r.fail("AUDIT_STORE", "must be s3://bucket/prefix on Lambda: a folder, and its records, would be lost with its "+
+			"environment")
 	}
 	if s.State != "" && !IsBucket(s.State) {
-		r.fail("AIRLOCK_STATE", "must be s3://bucket/prefix or none on Lambda: a folder is gone with its environment, and "+
-			"what was promised with it")
+		r.fail("AIRLOCK_STATE", "must be s3://bucket/prefix or none on Lambda: a folder would be lost with its environment")
 	}
 	if s.Front == FrontJobs && !IsBucket(s.State) {
-		r.fail("AIRLOCK_STATE", "must be s3://bucket/prefix where LAMBDA_FRONT is jobs: that is where the jobs are")
+		r.fail("AIRLOCK_STATE", "must be s3://bucket/prefix if LAMBDA_FRONT is jobs: the jobs are there")
 	}
 	s.JobsFunction = strings.TrimSpace(r.getenv("LAMBDA_JOBS_FUNCTION"))
 	s.Host, s.Port = "127.0.0.1", "0"
@@ -60,7 +58,7 @@ func (r *reader) trustedProxies() []netip.Prefix {
 			network, err = netip.PrefixFrom(a, a.BitLen()), nil
 		}
 		if err != nil {
-			r.fail("TRUSTED_PROXIES", "%q is no network; list those of the proxies in front, such as 10.0.0.0/16,192.0.2.1",
+			r.fail("TRUSTED_PROXIES", "%q is not a network; list those of the proxies in front, such as 10.0.0.0/16,192.0.2.1",
 				text)
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 func (r *reader) providers(auth *authn.Config) []authn.ProviderConfig {
 	issuers, urls := r.list("JWT_ISSUER"), r.list("JWT_JWKS_URL")
 	if len(auth.Keys) > 0 && len(issuers) > 1 {
-		r.fail("JWT_ISSUER", "several issuers go with keys by URL, not with JWT_SECRET or JWT_PUBLIC_KEY")
+		r.fail("JWT_ISSUER", "several issuers need keys at a URL; JWT_SECRET and JWT_PUBLIC_KEY serve one")
 		return nil
 	}
 	switch {
@@ -21,7 +21,7 @@ func (r *reader) providers(auth *authn.Config) []authn.ProviderConfig {
 		return nil
 	case len(urls) == 0 && len(issuers) == 0:
 		if auth.Audience != "" {
-			r.fail("JWT_AUDIENCE", "needs a key to go with: set JWT_SECRET, JWT_PUBLIC_KEY or JWT_JWKS_URL")
+			r.fail("JWT_AUDIENCE", "needs a key: set JWT_SECRET, JWT_PUBLIC_KEY or JWT_JWKS_URL")
 		}
 		return nil
 	case len(urls) > 1 && len(urls) != len(issuers):
@@ -29,7 +29,7 @@ func (r *reader) providers(auth *authn.Config) []authn.ProviderConfig {
 			len(issuers))
 		return nil
 	case len(urls) == 1 && len(issuers) > 1:
-		r.fail("JWT_JWKS_URL", "is one URL for %d issuers; list one for each, or leave it out and the issuers are asked",
+		r.fail("JWT_JWKS_URL", "is one URL for %d issuers; list one for each, or none to ask the issuers",
 			len(issuers))
 		return nil
 	}

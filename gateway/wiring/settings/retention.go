@@ -23,8 +23,8 @@ func (r *reader) retention(auditStore string) (keep filerecords.Retention) {
 		if age == "" {
 			name = "AUDIT_MAX_BYTES"
 		}
-		r.fail(name, "is for folders; give the bucket of AUDIT_STORE a lifecycle rule that expires what is under its "+
-			"prefix, as template.yaml does")
+		r.fail(name, "applies to folders; give the bucket of AUDIT_STORE a lifecycle rule that expires objects "+
+			"under its prefix, as template.yaml does")
 	}
 	return keep
 }

@@ -211,7 +211,7 @@ func pemText(text string) ([]byte, error) {
 	}
 	pem, err := os.ReadFile(text)
 	if err != nil {
-		return nil, errors.New("must be a PEM public key (-----BEGIN PUBLIC KEY-----), or the path of a file that holds one")
+		return nil, errors.New("must be a PEM public key (-----BEGIN PUBLIC KEY-----), or the path of a file with one")
 	}
 	return pem, nil
 }
@@ -224,7 +224,7 @@ func (r *reader) origins(open bool) []string {
 		}
 		if o == "*" {
 			if open {
-				r.fail("CORS_ORIGINS", "* would let every web page use this gateway, which asks for no credentials: list the "+
+				r.fail("CORS_ORIGINS", "* would let every web page use this gateway, which needs no credentials: list the "+
 					"origins, or set API_KEY")
 			}
 			return []string{"*"}
@@ -232,7 +232,7 @@ func (r *reader) origins(open bool) []string {
 		u, err := url.Parse(o)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Scheme+"://"+u.Host != o ||
 			strings.ContainsAny(o, "* ") {
-			r.fail("CORS_ORIGINS", "%q is not an origin; list exact origins parted by commas, such as https://app.example.com",
+			r.fail("CORS_ORIGINS", "%q is not an origin; list exact origins, comma-separated, such as https://app.example.com",
 				o)
 			continue
 		}

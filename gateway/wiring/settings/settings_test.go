@@ -121,7 +121,7 @@ func TestSettingsRefused(t *testing.T) {
 		{"HOOKS_HOST=https://hooks.example.com", "HOOKS_HOST: must be the name of a host"},
 		{"HOOKS_HOST=hooks.example.com/x", "HOOKS_HOST:"},
 		{"HOOKS_HOST=0.0.0.0:3001", "HOOKS_HOST: 0.0.0.0 can be reached by others, and no credential is set"},
-		{"TRUSTED_PROXIES=10.0.0.0/8, balancer", "TRUSTED_PROXIES: \"balancer\" is no network"},
+		{"TRUSTED_PROXIES=10.0.0.0/8, balancer", "TRUSTED_PROXIES: \"balancer\" is not a network"},
 	}
 	for _, c := range cases {
 		if _, err := Read(env(c.env), time.Now); err == nil || !strings.Contains(err.Error(), c.says) {

@@ -17,78 +17,78 @@ type Group struct {
 
 // Groups are the settings of airlock serve, in the order of the help.
 var Groups = []Group{
-	{"Where it serves, and to whom", []Variable{
-		{"HOST", "127.0.0.1", "address to listen on; any but this machine's own needs a credential setting"},
+	{"Address and callers", []Variable{
+		{"HOST", "127.0.0.1", "address to listen on; any but a loopback address needs a credential"},
 		{"PORT", "3000", "port to listen on; 0 picks one"},
-		{"API_KEY", "none", "one key that may do everything, as Authorization: Bearer or X-API-Key; 16 bytes or more"},
-		{"JWT_SECRET", "none", "verifies HS256 tokens; 32 bytes or more; airlock token mints them"},
-		{"JWT_PUBLIC_KEY", "none", "verifies RS256, ES256 or EdDSA tokens; PEM, or the file that holds it"},
-		{"JWT_JWKS_URL", "asked of JWT_ISSUER", "where identity providers publish their keys; a list for several"},
-		{"JWT_ISSUER", "any", "the issuer that tokens must name; a list for several"},
-		{"JWT_AUDIENCE", "any", "the audience that tokens must name"},
-		{"JWT_TENANT_CLAIM", "tenant", "the claim of a token that names the tenant"},
-		{"TRUSTED_PROXIES", "none", "networks of the proxies in front, whose word on a caller's address counts"},
-		{"CORS_ORIGINS", "none", "web pages that may call, as exact origins parted by commas"},
-		{"HOOKS_HOST", "none", "serves webhooks alone, and nowhere else: a host's name, or host:port to listen on"},
-		{"HOOKS_ANSWER_HEADERS", "none",
-			"X- headers that functions may set on what they answer to webhooks, parted by commas"},
+		{"API_KEY", "none", "one key with all rights, as Authorization: Bearer or X-API-Key; at least 16 bytes"},
+		{"JWT_SECRET", "none", "verifies HS256 tokens; at least 32 bytes; airlock token mints them"},
+		{"JWT_PUBLIC_KEY", "none", "verifies RS256, ES256 or EdDSA tokens; PEM, or the path of a PEM file"},
+		{"JWT_JWKS_URL", "from JWT_ISSUER", "URL of an identity provider's keys; a comma-separated list for several"},
+		{"JWT_ISSUER", "any", "required issuer of tokens; a comma-separated list for several"},
+		{"JWT_AUDIENCE", "any", "required audience of tokens"},
+		{"JWT_TENANT_CLAIM", "tenant", "claim with the tenant of a token"},
+		{"TRUSTED_PROXIES", "none", "networks of the proxies in front, whose X-Forwarded-For is trusted"},
+		{"CORS_ORIGINS", "none", "origins of web pages that may call, comma-separated"},
+		{"HOOKS_HOST", "none", "serves webhooks only here: a host name, or host:port to listen on"},
+		{"HOOKS_ANSWER_HEADERS", "none", "X- headers that functions may set in answers to webhooks, comma-separated"},
 	}},
-	{"How much", []Variable{
-		{"MAX_BODY_SIZE", "1048576", "bytes of a request's body"},
-		{"RATE_LIMIT_MAX_REQUESTS", "30", "requests of one caller in a window"},
+	{"Limits", []Variable{
+		{"MAX_BODY_SIZE", "1048576", "largest request body in bytes"},
+		{"RATE_LIMIT_MAX_REQUESTS", "30", "requests of one caller per window"},
 		{"RATE_LIMIT_WINDOW_MS", "60000", "the window in milliseconds"},
-		{"HOOKS_PER_MINUTE", "300", "deliveries of one webhook in a minute, beside its tenant's quota"},
+		{"HOOKS_PER_MINUTE", "300", "deliveries of one webhook per minute, besides its tenant's quota"},
 		{"REDIS_URL", "none", "counts the limits of several gateways together"},
-		{"SANDBOX_MEMORY_MB", "the tier's", "megabytes that a guest gets at most, whatever its tier says"},
+		{"SANDBOX_MEMORY_MB", "the tier's", "megabytes that a guest gets at most, whatever its tier allows"},
 		{"FUNCTION_PROCESSES", "by the machine", "function processes; each runs one execution at a time"},
-		{"GOMEMLIMIT", "half the memory", "the gateway's own memory, which it keeps to while it can; half the " +
-			"container's, or the machine's"},
+		{"GOMEMLIMIT", "half the memory", "soft limit of the gateway's own memory, by default half the container's or the " +
+			"machine's"},
 	}},
-	{"What runs, and by what rules", []Variable{
-		{"ENGINE_BUILD", "quickjs-ng-0.10.1", "the engine build that guests run on: quickjs-ng-0.10.1 or quickjs-ng-0.15.1"},
-		{"AIRLOCK_POLICY_FILE", "none", "YAML that tightens or adds tiers, opens hosts, sets quotas; read again on SIGHUP"},
-		{"EGRESS_ALLOW", "none", "hosts that guests and tools may reach, parted by commas"},
-		{"AIRLOCK_SECRET_*", "none", "the value of the secret that the policy file calls *"},
-		{"MCP_SERVERS", "none", "MCP servers whose tools code may call, as a JSON list, or the file that holds it, read " +
-			"again on SIGHUP"},
-		{"INVOKER", "local", "local function processes, or lambda"},
+	{"Executions and policy", []Variable{
+		{"ENGINE_BUILD", "quickjs-ng-0.10.1", "engine build of guests: quickjs-ng-0.10.1 or quickjs-ng-0.15.1"},
+		{"AIRLOCK_POLICY_FILE", "none", "YAML that tightens or adds tiers, opens hosts, sets quotas; reloaded on SIGHUP"},
+		{"EGRESS_ALLOW", "none", "hosts that guests and tools may reach, comma-separated"},
+		{"AIRLOCK_SECRET_*", "none", "value of the secret * of the policy file"},
+		{"MCP_SERVERS", "none", "MCP servers whose tools code may call: a JSON list, or the path of a file, reloaded on " +
+			"SIGHUP"},
+		{"INVOKER", "local", "local for function processes, or lambda"},
 		{"LAMBDA_FUNCTION", "none", "with INVOKER=lambda: name or ARN of the function; {policy} in it stands for the tier"},
-		{"LAMBDA_ENDPOINT", "AWS", "with INVOKER=lambda: where the Lambda API is, such as airlock lambda-local"},
-		{"LAMBDA_CONCURRENCY", "50", "with INVOKER=lambda: executions at a time"},
-		{"LAMBDA_TENANCY", "shared", "with INVOKER=lambda: per-tenant, for functions in tenant isolation mode"},
-		{"HANDOVER_STORE", "none", "with INVOKER=lambda: s3://bucket/prefix that requests over 6 MiB are handed over in"},
-		{"LAMBDA_FRONT", "stream", "where Lambda runs the gateway: stream for a Function URL, buffer for an HTTP API, " +
-			"jobs for the function that runs jobs"},
-		{"LAMBDA_JOBS_FUNCTION", "none", "where Lambda runs the gateway: the function that runs its jobs; without one it " +
-			"refuses them"},
-		{"AIRLOCK_CACHE_DIR", "~/.cache/airlock", "keeps the compiled engine"},
+		{"LAMBDA_ENDPOINT", "AWS", "with INVOKER=lambda: URL of the Lambda API, such as airlock lambda-local"},
+		{"LAMBDA_CONCURRENCY", "50", "with INVOKER=lambda: concurrent executions"},
+		{"LAMBDA_TENANCY", "shared", "with INVOKER=lambda: per-tenant for functions in tenant isolation mode"},
+		{"HANDOVER_STORE", "none", "with INVOKER=lambda: s3://bucket/prefix for requests over 6 MiB"},
+		{"LAMBDA_FRONT", "stream",
+			"for a gateway on Lambda: stream for a Function URL, buffer for an HTTP API, jobs for the " +
+				"function that runs jobs"},
+		{"LAMBDA_JOBS_FUNCTION", "none", "for a gateway on Lambda: the function that runs its jobs; without one it refuses " +
+			"jobs"},
+		{"AIRLOCK_CACHE_DIR", "~/.cache/airlock", "folder of the compiled engine"},
 	}},
-	{"What is kept", []Variable{
-		{"AUDIT_STORE", "./audit", "where records go: file:///path or s3://bucket/prefix"},
-		{"AUDIT_CHAIN_KEY", "none", "adds a keyed code to every record; 16 bytes or more"},
-		{"AUDIT_CODE", "hash", "hash, or keep: the code and request too, which replay needs"},
-		{"AUDIT_REDACT", "none", "fields of a record whose values are not stored, parted by commas"},
-		{"AUDIT_SYNC", "false", "true: a record is on the disk before its result is given"},
-		{"AUDIT_MAX_AGE", "for ever", "how long records are kept in a folder, such as 90d; buckets have lifecycle rules"},
-		{"AUDIT_MAX_BYTES", "no limit", "what the records of a folder may take together, such as 20gb; whole days go, " +
-			"oldest first"},
-		{"S3_ENDPOINT", "AWS", "where buckets are, for stores that speak S3"},
-		{"AIRLOCK_STATE", "./state", "folder of saved functions, jobs and the index over the records; s3://bucket/prefix " +
-			"for what several gateways share; none"},
-		{"CALLBACK_SECRET", "one for each", "signs callbacks whose callers gave no secret; whsec_ and base64"},
+	{"Storage", []Variable{
+		{"AUDIT_STORE", "./audit", "where records are stored: file:///path or s3://bucket/prefix"},
+		{"AUDIT_CHAIN_KEY", "none", "adds a keyed code to every record; at least 16 bytes"},
+		{"AUDIT_CODE", "hash", "hash, or keep to record the code and the request, which replay needs"},
+		{"AUDIT_REDACT", "none", "fields of a record whose values are not stored, comma-separated"},
+		{"AUDIT_SYNC", "false", "true flushes a record to disk before its result is returned"},
+		{"AUDIT_MAX_AGE", "unlimited", "how long a folder keeps records, such as 90d; buckets have lifecycle rules"},
+		{"AUDIT_MAX_BYTES", "unlimited", "size of a folder of records, such as 20gb; removes whole days, oldest first"},
+		{"S3_ENDPOINT", "AWS", "URL of an S3-compatible service"},
+		{"AIRLOCK_STATE", "./state",
+			"folder of saved functions, jobs and the index over the records; s3://bucket/prefix to " +
+				"share it; none"},
+		{"CALLBACK_SECRET", "one per callback", "signs callbacks whose callers gave no secret; whsec_ and base64"},
 	}},
-	{"Tracing", []Variable{
+	{"Telemetry", []Variable{
 		{"OTEL_EXPORTER_OTLP_ENDPOINT", "none", "sends spans and metrics there by OTLP over HTTP"},
-		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "none", "the same, for traces alone"},
-		{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "none", "the same, for metrics alone"},
-		{"OTEL_SDK_DISABLED", "false", "true: neither; other OTEL_ variables go by their usual meaning"},
+		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "none", "sends spans there"},
+		{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "none", "sends metrics there"},
+		{"OTEL_SDK_DISABLED", "false", "true sends neither; other OTEL_ variables have their usual meaning"},
 	}},
 }
 
 // clientVariables are the settings of the commands that call a gateway.
 var clientVariables = []Variable{
-	{"AIRLOCK_SERVER", "none", "the gateway that airlock run, functions and mcp call"},
-	{"AIRLOCK_TOKEN", "none", "their token or API key"},
+	{"AIRLOCK_SERVER", "none", "gateway of airlock run, functions and mcp"},
+	{"AIRLOCK_TOKEN", "none", "token or API key for that gateway"},
 }
 
 // AWSVariables give the AWS SDK its credentials, region and certificates.
