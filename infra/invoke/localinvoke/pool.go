@@ -94,7 +94,7 @@ func (p *Pool) listen() error {
 	}
 	p.addr = l.Addr().String()
 	p.server = &http.Server{
-		Handler:           p.runtimeAPI(),
+		Handler:           runtimeAPI{p}.handler(),
 		ConnContext:       withConn,
 		ReadHeaderTimeout: 10 * time.Second,
 		MaxHeaderBytes:    64 << 10,

@@ -11,15 +11,18 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/replystream"
 )
 
-// runtimeAPI returns the Lambda Runtime API, https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html, under a
-// prefix that only one process knows.
-func (p *Pool) runtimeAPI() http.Handler {
+// runtimeAPI serves the Lambda Runtime API to the function processes of a pool.
+type runtimeAPI struct{ *Pool }
+
+// handler returns the Runtime API, https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html, under a prefix that
+// only one process knows.
+func (a runtimeAPI) handler() http.Handler {
 	const base = "/e/{env}/2018-06-01/runtime/"
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+base+"invocation/next", p.known(p.next))
-	mux.HandleFunc("POST "+base+"invocation/{id}/response", p.known(p.response))
-	mux.HandleFunc("POST "+base+"invocation/{id}/error", p.known(p.failed))
-	mux.HandleFunc("POST "+base+"init/error", p.known(p.initFailed))
+	mux.HandleFunc("GET "+base+"invocation/next", a.known(a.next))
+	mux.HandleFunc("POST "+base+"invocation/{id}/response", a.known(a.response))
+	mux.HandleFunc("POST "+base+"invocation/{id}/error", a.known(a.failed))
+	mux.HandleFunc("POST "+base+"init/error", a.known(a.initFailed))
 	return mux
 }
 
@@ -37,9 +40,9 @@ const (
 const maxFailure = 64 << 10
 
 // known adds the process of a request's prefix.
-func (p *Pool) known(h func(http.ResponseWriter, *http.Request, *process)) http.HandlerFunc {
+func (a runtimeAPI) known(h func(http.ResponseWriter, *http.Request, *process)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		proc := p.byEnv(r.PathValue("env"))
+		proc := a.byEnv(r.PathValue("env"))
 		if proc == nil {
 			http.NotFound(w, r)
 			return
@@ -50,8 +53,8 @@ func (p *Pool) known(h func(http.ResponseWriter, *http.Request, *process)) http.
 }
 
 // next answers as soon as there is an invocation for the process.
-func (p *Pool) next(w http.ResponseWriter, r *http.Request, proc *process) {
-	if !p.offer(proc, connOf(r.Context())) {
+func (a runtimeAPI) next(w http.ResponseWriter, r *http.Request, proc *process) {
+	if !a.offer(proc, connOf(r.Context())) {
 		refuse(w, http.StatusForbidden, "InvalidStateTransition", "the invocation before this one has no answer yet")
 		return
 	}
@@ -61,7 +64,7 @@ func (p *Pool) next(w http.ResponseWriter, r *http.Request, proc *process) {
 		h["Content-Type"] = []string{"application/json"}
 		h[headerRequestID] = []string{c.id}
 		h[headerDeadline] = []string{strconv.FormatInt(c.deadline.UnixMilli(), 10)}
-		h[headerARN] = []string{p.arn}
+		h[headerARN] = []string{a.arn}
 		if c.tenant != "" {
 			h.Set(headerTenant, c.tenant)
 		}
@@ -76,8 +79,8 @@ func (p *Pool) next(w http.ResponseWriter, r *http.Request, proc *process) {
 }
 
 // response reads the answer to an invocation, piece by piece.
-func (p *Pool) response(w http.ResponseWriter, r *http.Request, proc *process) {
-	c := p.owed(w, r, proc)
+func (a runtimeAPI) response(w http.ResponseWriter, r *http.Request, proc *process) {
+	c := a.owed(w, r, proc)
 	if c == nil {
 		return
 	}
@@ -87,14 +90,14 @@ func (p *Pool) response(w http.ResponseWriter, r *http.Request, proc *process) {
 		n, err := c.read(r.Body, data)
 		size += int64(n)
 		switch {
-		case size > p.cfg.MaxAnswer:
-			proc.finish(c, p.cfg.Now())
+		case size > a.cfg.MaxAnswer:
+			proc.finish(c, a.cfg.Now())
 			c.send(part{end: true, failure: &replystream.Failure{Type: replystream.TooLarge,
-				Message: "the answer is larger than " + strconv.FormatInt(p.cfg.MaxAnswer, 10) + " bytes"}})
+				Message: "the answer is larger than " + strconv.FormatInt(a.cfg.MaxAnswer, 10) + " bytes"}})
 			refuse(w, http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "the answer is too large")
 			return
 		case errors.Is(err, io.EOF):
-			proc.finish(c, p.cfg.Now())
+			proc.finish(c, a.cfg.Now())
 			c.send(part{data: data[:n], end: true, failure: trailed(r.Trailer)})
 			accept(w)
 			return
@@ -123,8 +126,8 @@ func trailed(h http.Header) *replystream.Failure {
 }
 
 // failed reads the report that an invocation failed.
-func (p *Pool) failed(w http.ResponseWriter, r *http.Request, proc *process) {
-	c := p.owed(w, r, proc)
+func (a runtimeAPI) failed(w http.ResponseWriter, r *http.Request, proc *process) {
+	c := a.owed(w, r, proc)
 	if c == nil {
 		return
 	}
@@ -135,13 +138,13 @@ func (p *Pool) failed(w http.ResponseWriter, r *http.Request, proc *process) {
 		return
 	}
 	f.Read(body)
-	proc.finish(c, p.cfg.Now())
+	proc.finish(c, a.cfg.Now())
 	c.send(part{end: true, failure: f})
 	accept(w)
 }
 
 // initFailed reads the report that a process cannot start.
-func (p *Pool) initFailed(w http.ResponseWriter, r *http.Request, proc *process) {
+func (a runtimeAPI) initFailed(w http.ResponseWriter, r *http.Request, proc *process) {
 	f := &replystream.Failure{Type: r.Header.Get(headerErrorType)}
 	if body, err := io.ReadAll(io.LimitReader(r.Body, maxFailure)); err == nil {
 		f.Read(body)
@@ -154,7 +157,7 @@ func (p *Pool) initFailed(w http.ResponseWriter, r *http.Request, proc *process)
 }
 
 // owed returns the call that a request answers. If there is none, it refuses the request and returns nil.
-func (p *Pool) owed(w http.ResponseWriter, r *http.Request, proc *process) *call {
+func (a runtimeAPI) owed(w http.ResponseWriter, r *http.Request, proc *process) *call {
 	c, known := proc.claim(r.PathValue("id"))
 	switch {
 	case !known:

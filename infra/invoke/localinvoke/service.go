@@ -33,6 +33,9 @@ const (
 	maxFunctionNames = 200 // bytes of a name or ARN
 )
 
+// service serves the part of the Lambda service API that invokes functions.
+type service struct{ *Pool }
+
 // ServiceHandler serves the two operations of the Lambda API that invoke functions, for any client that speaks it:
 //
 //	POST /2015-03-31/functions/{name}/invocations                        Invoke
@@ -44,22 +47,23 @@ const (
 // busy, and an asynchronous one that fails is not tried again.
 func (p *Pool) ServiceHandler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /2015-03-31/functions/{name}/invocations", p.invoke)
-	mux.HandleFunc("POST /2021-11-15/functions/{name}/response-streaming-invocations", p.invokeStreaming)
+	s := service{p}
+	mux.HandleFunc("POST /2015-03-31/functions/{name}/invocations", s.invoke)
+	mux.HandleFunc("POST /2021-11-15/functions/{name}/response-streaming-invocations", s.invokeStreaming)
 	return mux
 }
 
 // request reads the parts that both operations share. It answers a bad request and returns nil.
-func (p *Pool) request(w http.ResponseWriter, r *http.Request) *call {
-	id, err := p.requestID()
+func (s service) request(w http.ResponseWriter, r *http.Request) *call {
+	id, err := s.requestID()
 	if err != nil {
-		p.cfg.Logger.Error("draw a request id", "error", err)
-		p.refuseService(w, http.StatusInternalServerError, "ServiceException", "the service failed")
+		s.cfg.Logger.Error("draw a request id", "error", err)
+		s.refuseService(w, http.StatusInternalServerError, "ServiceException", "the service failed")
 		return nil
 	}
 	w.Header().Set(headerServiceID, id)
-	if name := r.PathValue("name"); !p.named(name) {
-		p.refuseService(w, http.StatusNotFound, "ResourceNotFoundException",
+	if name := r.PathValue("name"); !s.named(name) {
+		s.refuseService(w, http.StatusNotFound, "ResourceNotFoundException",
 			"Function not found: "+name[:min(len(name), maxFunctionNames)])
 		return nil
 	}
@@ -72,66 +76,66 @@ func (p *Pool) request(w http.ResponseWriter, r *http.Request) *call {
 	case err != nil:
 		return nil // the caller has gone
 	case int64(len(payload)) > limit:
-		p.refuseService(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException",
+		s.refuseService(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException",
 			fmt.Sprintf("Request must be smaller than %d bytes for the InvokeFunction operation", limit))
 		return nil
 	case len(bytes.TrimSpace(payload)) == 0:
 		payload = []byte("{}")
 	case !json.Valid(payload):
-		p.refuseService(w, http.StatusBadRequest, "InvalidRequestContentException", "Could not parse request body into json")
+		s.refuseService(w, http.StatusBadRequest, "InvalidRequestContentException", "Could not parse request body into json")
 		return nil
 	}
 	return newCall(id, payload, r.Header.Get(headerTenantID), time.Time{})
 }
 
 // named reports whether name, which may be an ARN with or without a version, is that of the function.
-func (p *Pool) named(name string) bool {
+func (s service) named(name string) bool {
 	if _, after, ok := strings.Cut(name, ":function:"); ok {
 		name = after
 	}
 	name, _, _ = strings.Cut(name, ":")
-	return name == p.cfg.FunctionName
+	return name == s.cfg.FunctionName
 }
 
 // invoke serves Invoke.
-func (p *Pool) invoke(w http.ResponseWriter, r *http.Request) {
-	c := p.request(w, r)
+func (s service) invoke(w http.ResponseWriter, r *http.Request) {
+	c := s.request(w, r)
 	if c == nil {
 		return
 	}
 	switch kind := r.Header.Get("X-Amz-Invocation-Type"); kind {
 	case "", "RequestResponse":
-		p.invokeAndWait(w, r, c)
+		s.invokeAndWait(w, r, c)
 	case "Event":
-		if err := p.enter(); err != nil {
-			p.refuseCall(w, err)
+		if err := s.enter(); err != nil {
+			s.refuseCall(w, err)
 			return
 		}
 		go func() {
-			defer p.calls.Done()
-			p.invokeLater(c)
+			defer s.calls.Done()
+			s.invokeLater(c)
 		}()
 		w.WriteHeader(http.StatusAccepted)
 	case "DryRun":
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		p.refuseService(w, http.StatusBadRequest, "InvalidParameterValueException",
+		s.refuseService(w, http.StatusBadRequest, "InvalidParameterValueException",
 			"the invocation type must be RequestResponse, Event or DryRun")
 	}
 }
 
-func (p *Pool) invokeAndWait(w http.ResponseWriter, r *http.Request, c *call) {
+func (s service) invokeAndWait(w http.ResponseWriter, r *http.Request, c *call) {
 	var out bytes.Buffer
-	proc, end, err := p.serve(r.Context(), c, func(data []byte) {
+	proc, end, err := s.serve(r.Context(), c, func(data []byte) {
 		if out.Len() <= maxPayload {
 			out.Write(data)
 		}
 	})
 	if err != nil {
-		p.refuseCall(w, err)
+		s.refuseCall(w, err)
 		return
 	}
-	f := end.asFailure(c, p.cfg.MaxExecution)
+	f := end.asFailure(c, s.cfg.MaxExecution)
 	if f == nil && out.Len() > maxPayload {
 		f = &replystream.Failure{Type: replystream.TooLarge,
 			Message: fmt.Sprintf("Response payload size exceeded maximum allowed payload size (%d bytes).", maxPayload)}
@@ -151,27 +155,27 @@ func (p *Pool) invokeAndWait(w http.ResponseWriter, r *http.Request, c *call) {
 }
 
 // invokeLater runs an asynchronous call.
-func (p *Pool) invokeLater(c *call) {
-	_, end, err := p.serve(context.Background(), c, func([]byte) {})
-	if f := end.asFailure(c, p.cfg.MaxExecution); err == nil && f != nil {
+func (s service) invokeLater(c *call) {
+	_, end, err := s.serve(context.Background(), c, func([]byte) {})
+	if f := end.asFailure(c, s.cfg.MaxExecution); err == nil && f != nil {
 		err = errors.New(f.Type + ": " + replystream.OneLine(f.Message))
 	}
 	if err != nil {
-		p.cfg.Logger.Warn("asynchronous invocation failed", "request", c.id, "error", err)
+		s.cfg.Logger.Warn("asynchronous invocation failed", "request", c.id, "error", err)
 	}
 }
 
 // serve runs c for a caller of the service API. If the caller hangs up, the wait for a process ends, but not the
 // call.
-func (p *Pool) serve(ctx context.Context, c *call, take func([]byte)) (*process, ending, error) {
-	if err := p.enter(); err != nil {
+func (s service) serve(ctx context.Context, c *call, take func([]byte)) (*process, ending, error) {
+	if err := s.enter(); err != nil {
 		return nil, ending{}, err
 	}
-	defer p.calls.Done()
-	if p.cfg.Sealed != nil {
-		return p.serveSealed(ctx, c, take)
+	defer s.calls.Done()
+	if s.cfg.Sealed != nil {
+		return s.serveSealed(ctx, c, take)
 	}
-	return p.carry(ctx, context.WithoutCancel(ctx), c, "", take)
+	return s.carry(ctx, context.WithoutCancel(ctx), c, "", take)
 }
 
 // asFailure returns an ending in the words of Lambda; nil means success.
@@ -193,18 +197,18 @@ func (e ending) asFailure(c *call, timeout time.Duration) *replystream.Failure {
 }
 
 // refuseCall answers a call that got no process.
-func (p *Pool) refuseCall(w http.ResponseWriter, err error) {
+func (s service) refuseCall(w http.ResponseWriter, err error) {
 	if errors.Is(err, errBusy) {
 		w.Header().Set("Retry-After", "1")
-		p.refuseService(w, http.StatusTooManyRequests, "TooManyRequestsException", "Rate Exceeded.")
+		s.refuseService(w, http.StatusTooManyRequests, "TooManyRequestsException", "Rate Exceeded.")
 		return
 	}
-	p.cfg.Logger.Warn("no function process for a call", "error", err)
-	p.refuseService(w, http.StatusServiceUnavailable, "ServiceException", "no function process can take the call")
+	s.cfg.Logger.Warn("no function process for a call", "error", err)
+	s.refuseService(w, http.StatusServiceUnavailable, "ServiceException", "no function process can take the call")
 }
 
 // refuseService answers with an error of the service.
-func (p *Pool) refuseService(w http.ResponseWriter, status int, kind, message string) {
+func (s service) refuseService(w http.ResponseWriter, status int, kind, message string) {
 	by := "User"
 	if status >= http.StatusInternalServerError {
 		by = "Service"

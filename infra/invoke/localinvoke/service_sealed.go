@@ -11,18 +11,18 @@ import (
 )
 
 // serveSealed runs c on a sealed process. Before the records of its executions are stored, it passes on logs only.
-func (p *Pool) serveSealed(ctx context.Context, c *call, take func([]byte)) (*process, ending, error) {
-	known, err := p.vouch(ctx, c)
+func (s service) serveSealed(ctx context.Context, c *call, take func([]byte)) (*process, ending, error) {
+	known, err := s.vouch(ctx, c)
 	if err != nil {
 		return nil, ending{failure: failureOf(err)}, nil
 	}
 	held := &withheld{take: take, lines: known.inv != nil && known.inv.Stream}
 	c.inv = known.inv
-	proc, end, err := p.carry(ctx, context.WithoutCancel(ctx), c, "", held.add)
+	proc, end, err := s.carry(ctx, context.WithoutCancel(ctx), c, "", held.add)
 	if err != nil || end.crash != "" {
 		return proc, end, err
 	}
-	if err := p.settle(ctx, known, held, end); err != nil {
+	if err := s.settle(ctx, known, held, end); err != nil {
 		end.failure = failureOf(err)
 		return proc, end, nil
 	}
@@ -31,8 +31,8 @@ func (p *Pool) serveSealed(ctx context.Context, c *call, take func([]byte)) (*pr
 }
 
 // settle stores the records of a whole answer.
-func (p *Pool) settle(ctx context.Context, known vouched, held *withheld, end ending) error {
-	known.now = p.cfg.Now()
+func (s service) settle(ctx context.Context, known vouched, held *withheld, end ending) error {
+	known.now = s.cfg.Now()
 	if known.inv != nil && len(known.inv.Replay) > 0 {
 		return nil
 	}
@@ -43,16 +43,16 @@ func (p *Pool) settle(ctx context.Context, known vouched, held *withheld, end en
 		}
 		known.result = result
 	}
-	return p.store(ctx, known, end.accounts)
+	return s.store(ctx, known, end.accounts)
 }
 
 // vouch reads the request of a caller of the service. It fetches an invocation that was handed over and replaces the
 // payload by it. Anything else is an event, which the process can read.
-func (p *Pool) vouch(ctx context.Context, c *call) (vouched, error) {
-	known := vouched{tenant: c.tenant, handed: p.cfg.Now()}
+func (s service) vouch(ctx context.Context, c *call) (vouched, error) {
+	known := vouched{tenant: c.tenant, handed: s.cfg.Now()}
 	h, is, err := execution.DecodeHandover(c.payload)
-	if err == nil && is && p.cfg.Sealed.Fetch != nil {
-		if c.payload, err = p.cfg.Sealed.Fetch(ctx, h); err != nil {
+	if err == nil && is && s.cfg.Sealed.Fetch != nil {
+		if c.payload, err = s.cfg.Sealed.Fetch(ctx, h); err != nil {
 			return known, err
 		}
 	}

@@ -9,23 +9,23 @@ import (
 
 // invokeStreaming serves InvokeWithResponseStream: each piece of the answer is an event as soon as it arrives, and an
 // InvokeComplete event reports the end.
-func (p *Pool) invokeStreaming(w http.ResponseWriter, r *http.Request) {
-	c := p.request(w, r)
+func (s service) invokeStreaming(w http.ResponseWriter, r *http.Request) {
+	c := s.request(w, r)
 	if c == nil {
 		return
 	}
-	s := &eventWriter{w: w, encoder: eventstream.NewEncoder()}
-	_, end, err := p.serve(r.Context(), c, s.chunk)
+	out := &eventWriter{w: w, encoder: eventstream.NewEncoder()}
+	_, end, err := s.serve(r.Context(), c, out.chunk)
 	if err != nil {
-		p.refuseCall(w, err)
+		s.refuseCall(w, err)
 		return
 	}
 	complete := map[string]string{}
-	if f := end.asFailure(c, p.cfg.MaxExecution); f != nil {
+	if f := end.asFailure(c, s.cfg.MaxExecution); f != nil {
 		complete["ErrorCode"], complete["ErrorDetails"] = f.Type, f.Message
 	}
 	body, _ := json.Marshal(complete) // strings always encode
-	s.event("InvokeComplete", typeJSON, body)
+	out.event("InvokeComplete", typeJSON, body)
 }
 
 // An eventWriter writes an AWS event stream. After the caller has gone it writes nothing; the function goes on.
