@@ -377,7 +377,7 @@ func TestServeOnLambdaRefusesToStart(t *testing.T) {
 		Command: []string{os.Args[0], "serve"}, Processes: 1, StartTimeout: 5 * time.Second,
 		Env: []string{"AIRLOCK_TEST_AS_PROGRAM=1", "AUDIT_STORE=s3://bucket/audit", "INVOKER=lambda", "LAMBDA_FUNCTION=fn"},
 	})
-	if err == nil || !strings.Contains(err.Error(), "API_KEY: is not set, and neither is another credential") {
+	if err == nil || !strings.Contains(err.Error(), "API_KEY: is not set, nor is another credential") {
 		t.Errorf("%v", err)
 	}
 }

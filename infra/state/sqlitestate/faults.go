@@ -29,28 +29,28 @@ func (d damage) Unwrap() error { return d.error }
 
 // begin begins a writing transaction. Writers of this process take turns, so that only one of them waits for other
 // processes; if that one gives up, so do those behind it. release must be called.
-func (s *Store) begin(ctx context.Context) (tx *sql.Tx, release func(), err error) {
-	s.mu.Lock()
-	stuck := s.stuck
-	s.mu.Unlock()
+func (d *database) begin(ctx context.Context) (tx *sql.Tx, release func(), err error) {
+	d.mu.Lock()
+	stuck := d.stuck
+	d.mu.Unlock()
 	select {
-	case s.turn <- struct{}{}:
+	case d.turn <- struct{}{}:
 	case <-stuck:
 		return nil, nil, errStuck
 	case <-ctx.Done():
 		return nil, nil, ctx.Err()
 	}
-	release = func() { <-s.turn }
+	release = func() { <-d.turn }
 	err = wait(ctx, func() (err error) {
-		tx, err = s.db.BeginTx(ctx, nil)
+		tx, err = d.db.BeginTx(ctx, nil)
 		return err
 	})
 	if err != nil {
 		if faultOf(err) == execution.StoreBusy {
-			s.mu.Lock()
-			close(s.stuck)
-			s.stuck = make(chan struct{})
-			s.mu.Unlock()
+			d.mu.Lock()
+			close(d.stuck)
+			d.stuck = make(chan struct{})
+			d.mu.Unlock()
 		}
 		release()
 		return nil, nil, err
@@ -82,7 +82,7 @@ func wait(ctx context.Context, fn func() error) error {
 }
 
 // judge returns an error of SQLite as a StoreError, and notes damage for good.
-func (s *Store) judge(err error) error {
+func (d *database) judge(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -91,16 +91,16 @@ func (s *Store) judge(err error) error {
 	case fault == "":
 		return err
 	case fault == execution.StoreCorrupt:
-		return s.damaged(err)
-	case fault == execution.StoreLost && noRoom(s.dir):
+		return d.damaged(err)
+	case fault == execution.StoreLost && noRoom(d.dir):
 		fault = execution.StoreFull
-	case fault == execution.StoreLost && readOnly(s.path()):
+	case fault == execution.StoreLost && readOnly(d.path()):
 		fault = execution.StoreReadOnly
 	}
 	return &execution.StoreError{Fault: fault, Err: err}
 }
 
-func (s *Store) path() string { return filepath.Join(s.dir, fileName) }
+func (d *database) path() string { return filepath.Join(d.dir, fileName) }
 
 // faultOf returns the fault behind an error of SQLite, or "".
 func faultOf(err error) execution.StoreFault {
@@ -136,23 +136,23 @@ func notDatabase(err error) bool {
 }
 
 // broken returns the fault of a file that is damaged.
-func (s *Store) broken() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.health.broken == nil {
+func (d *database) broken() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.health.broken == nil {
 		return nil
 	}
-	return s.health.broken
+	return d.health.broken
 }
 
 // damaged notes for good that the file is damaged, because writing to it could make that worse.
-func (s *Store) damaged(err error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.health.broken == nil {
-		s.health.broken = &execution.StoreError{Fault: execution.StoreCorrupt, Err: err}
+func (d *database) damaged(err error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.health.broken == nil {
+		d.health.broken = &execution.StoreError{Fault: execution.StoreCorrupt, Err: err}
 	}
-	return s.health.broken
+	return d.health.broken
 }
 
 // unreadable returns the damage of a document that does not parse.

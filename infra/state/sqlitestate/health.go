@@ -68,14 +68,14 @@ func (s *Store) Ready(ctx context.Context) error {
 }
 
 // probe writes and reads back what it wrote.
-func (s *Store) probe(ctx context.Context) error {
+func (d *database) probe(ctx context.Context) error {
 	text, back := rand.Text(), ""
-	if err := s.exec(ctx, "INSERT INTO probe (id, told) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET told = excluded.told",
+	if err := d.exec(ctx, "INSERT INTO probe (id, told) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET told = excluded.told",
 		text); err != nil {
 		return lost(err)
 	}
-	err := s.read(ctx, func() error {
-		return s.db.QueryRowContext(ctx, "SELECT told FROM probe WHERE id = 1").Scan(&back)
+	err := d.read(ctx, func() error {
+		return d.db.QueryRowContext(ctx, "SELECT told FROM probe WHERE id = 1").Scan(&back)
 	})
 	if err != nil {
 		return lost(err)
@@ -95,22 +95,22 @@ func lost(err error) error {
 }
 
 // check lets SQLite check the whole file within a time, on a connection that has read none of it.
-func (s *Store) check(ctx context.Context, most time.Duration) {
-	began := s.cfg.Now()
-	err := s.quickCheck(ctx, most)
+func (d *database) check(ctx context.Context, most time.Duration) {
+	began := d.now()
+	err := d.quickCheck(ctx, most)
 	if faultOf(err) == execution.StoreCorrupt {
-		_ = s.damaged(err) // it is kept
+		_ = d.damaged(err) // it is kept
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.health.checked = s.cfg.Now()
-	s.health.took = max(s.health.checked.Sub(began), 0)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.health.checked = d.now()
+	d.health.took = max(d.health.checked.Sub(began), 0)
 }
 
-func (s *Store) quickCheck(ctx context.Context, most time.Duration) (err error) {
+func (d *database) quickCheck(ctx context.Context, most time.Duration) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	db, err := sql.Open("sqlite", dataSource(s.path()))
+	db, err := sql.Open("sqlite", dataSource(d.path()))
 	if err != nil {
 		return err
 	}
@@ -127,13 +127,13 @@ func (s *Store) quickCheck(ctx context.Context, most time.Duration) (err error) 
 
 // makeShrinkable rewrites a file of an older version, so that it can return pages to the disk. It leaves a file that
 // is large or in use, or if there is no room: its free pages are reused anyway.
-func (s *Store) makeShrinkable(ctx context.Context) {
+func (d *database) makeShrinkable(ctx context.Context) {
 	const largest = 1 << 30
-	info, err := os.Stat(s.path())
+	info, err := os.Stat(d.path())
 	if err != nil || info.Size() > largest {
 		return
 	}
-	conn, err := s.db.Conn(ctx)
+	conn, err := d.db.Conn(ctx)
 	if err != nil {
 		return
 	}

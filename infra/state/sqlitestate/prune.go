@@ -81,7 +81,7 @@ func (s *Store) pruneTenants(ctx context.Context, now, before time.Time) error {
 }
 
 // deleteSome deletes rows of a table, a few per transaction. The names come from this package.
-func (s *Store) deleteSome(ctx context.Context, table, where string, args ...any) error {
+func (d *database) deleteSome(ctx context.Context, table, where string, args ...any) error {
 	id := map[string]string{"jobs": "seq", "events": "rowid", "deliveries": "key", "gone": "(tenant, url)"}[table]
 	columns := map[string]string{"gone": "tenant, url"}[table]
 	if columns == "" {
@@ -91,7 +91,7 @@ func (s *Store) deleteSome(ctx context.Context, table, where string, args ...any
 		where, rowsAtOnce)
 	for {
 		var n int64
-		err := s.change(ctx, func(tx *sql.Tx) error {
+		err := d.change(ctx, func(tx *sql.Tx) error {
 			res, err := tx.ExecContext(ctx, query, args...)
 			if err == nil {
 				n, err = res.RowsAffected()

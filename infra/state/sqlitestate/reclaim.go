@@ -18,10 +18,10 @@ const (
 )
 
 // reclaim returns free pages to the disk, a few at a time so that writers get a turn, and empties the journal.
-func (s *Store) reclaim(ctx context.Context) error {
+func (d *database) reclaim(ctx context.Context) error {
 	for range stepsAtOnce {
 		var free int64
-		err := s.read(ctx, func() error { return s.db.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&free) })
+		err := d.read(ctx, func() error { return d.db.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&free) })
 		if err != nil {
 			return err
 		}
@@ -29,19 +29,19 @@ func (s *Store) reclaim(ctx context.Context) error {
 			break
 		}
 		before := free
-		err = s.change(ctx, func(tx *sql.Tx) error { return stepThrough(ctx, tx) })
+		err = d.change(ctx, func(tx *sql.Tx) error { return stepThrough(ctx, tx) })
 		if err != nil {
 			return err
 		}
-		err = s.read(ctx, func() error { return s.db.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&free) })
+		err = d.read(ctx, func() error { return d.db.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&free) })
 		if err != nil || free >= before {
 			break // the file cannot shrink: an older version made it
 		}
 	}
-	s.freed.Store(0)
-	return s.read(ctx, func() error {
+	d.freed.Store(0)
+	return d.read(ctx, func() error {
 		var busy, pages, done int
-		return s.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &done)
+		return d.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &done)
 	})
 }
 
@@ -62,11 +62,11 @@ func stepThrough(ctx context.Context, tx *sql.Tx) error {
 }
 
 // deleted notes that content was deleted, and returns its space if that is worthwhile.
-func (s *Store) deleted(ctx context.Context, bytes int64) {
-	if s.freed.Add(bytes) < worthwhile {
+func (d *database) deleted(ctx context.Context, bytes int64) {
+	if d.freed.Add(bytes) < worthwhile {
 		return
 	}
-	_ = s.reclaim(context.WithoutCancel(ctx)) // the next Prune tries again
+	_ = d.reclaim(context.WithoutCancel(ctx)) // the next Prune tries again
 }
 
 // Figures returns what the state holds, at the cost of as many rows as there are tenants.

@@ -24,16 +24,24 @@ const fileName = "state.db"
 
 // A Store is the state of one deployment. It is safe for concurrent use.
 type Store struct {
-	db    *sql.DB
-	dir   string
+	*database
 	owner string
 	lock  *os.File
 	cfg   Config
-	turn  chan struct{} // whose turn it is to write, of this process
-	freed atomic.Int64  // bytes of contents deleted since the file last shrank
+}
+
+// A database is the SQLite file, with the turns of its writers and its health.
+type database struct {
+	db    *sql.DB
+	dir   string
+	turn  chan struct{} // held by the goroutine of this process that writes
+	freed atomic.Int64  // bytes of content deleted since the file last shrank
+
+	checkTime time.Duration // Config.CheckTime
+	now       func() time.Time
 
 	mu     sync.Mutex
-	stuck  chan struct{} // closed and replaced when the lock could not be had
+	stuck  chan struct{} // closed and replaced if the lock could not be taken
 	health health
 }
 
@@ -97,7 +105,9 @@ func Open(dir string, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("state file: %w", err)
 	}
 	db.SetMaxOpenConns(connections)
-	s := &Store{db: db, dir: dir, owner: rand.Text(), cfg: cfg, turn: make(chan struct{}, 1), stuck: make(chan struct{})}
+	s := &Store{owner: rand.Text(), cfg: cfg, database: &database{
+		db: db, dir: dir, turn: make(chan struct{}, 1), checkTime: cfg.CheckTime, now: cfg.Now, stuck: make(chan struct{}),
+	}}
 	if err := s.prepare(); err != nil {
 		return nil, errors.Join(fmt.Errorf("state file %s: %w", path, err), db.Close())
 	}
@@ -119,9 +129,9 @@ func dataSource(path string) string {
 }
 
 // prepare updates the schema and checks the file.
-func (s *Store) prepare() error {
+func (d *database) prepare() error {
 	ctx := context.Background()
-	err := s.migrate(ctx)
+	err := d.migrate(ctx)
 	if fault := (*execution.StoreError)(nil); errors.As(err, &fault) && fault.Fault == execution.StoreCorrupt &&
 		!notDatabase(err) {
 		return nil // the fault is kept; Ready says so
@@ -129,16 +139,16 @@ func (s *Store) prepare() error {
 	if err != nil {
 		return err
 	}
-	s.check(ctx, cmp.Or(s.cfg.CheckTime, checkAtOpen))
-	if s.broken() == nil {
-		s.makeShrinkable(ctx)
+	d.check(ctx, cmp.Or(d.checkTime, checkAtOpen))
+	if d.broken() == nil {
+		d.makeShrinkable(ctx)
 	}
 	return nil
 }
 
-func (s *Store) migrate(ctx context.Context) error {
+func (d *database) migrate(ctx context.Context) error {
 	steps := schema()
-	return s.change(ctx, func(tx *sql.Tx) error {
+	return d.change(ctx, func(tx *sql.Tx) error {
 		var version int
 		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 			return err
@@ -165,35 +175,35 @@ func (s *Store) Close() error {
 }
 
 // change runs fn in one transaction, which is flushed to disk if fn returns nil.
-func (s *Store) change(ctx context.Context, fn func(*sql.Tx) error) error {
-	if err := s.broken(); err != nil {
+func (d *database) change(ctx context.Context, fn func(*sql.Tx) error) error {
+	if err := d.broken(); err != nil {
 		return err
 	}
-	tx, release, err := s.begin(ctx)
+	tx, release, err := d.begin(ctx)
 	if err != nil {
-		return s.judge(err)
+		return d.judge(err)
 	}
 	defer release()
 	if err := fn(tx); err != nil {
-		return s.judge(errors.Join(err, ended(tx.Rollback())))
+		return d.judge(errors.Join(err, ended(tx.Rollback())))
 	}
-	return s.judge(tx.Commit())
+	return d.judge(tx.Commit())
 }
 
 // exec runs one statement in a transaction of its own.
-func (s *Store) exec(ctx context.Context, query string, args ...any) error {
-	return s.change(ctx, func(tx *sql.Tx) error {
+func (d *database) exec(ctx context.Context, query string, args ...any) error {
+	return d.change(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, query, args...)
 		return err
 	})
 }
 
 // read runs fn, which only reads, and repeats it while another process locks out readers.
-func (s *Store) read(ctx context.Context, fn func() error) error {
-	if err := s.broken(); err != nil {
+func (d *database) read(ctx context.Context, fn func() error) error {
+	if err := d.broken(); err != nil {
 		return err
 	}
-	return s.judge(wait(ctx, fn))
+	return d.judge(wait(ctx, fn))
 }
 
 // ended returns nil for a transaction that its context, or SQLite, has rolled back already.

@@ -11,14 +11,14 @@ import (
 // dueTenants returns the tenants with due rows of a table, and how many of at most limit rows each may have now. If
 // there are more tenants than that, it returns a random selection. Its cost does not grow with the rows of one
 // tenant. The names come from this package.
-func (s *Store) dueTenants(ctx context.Context, table, when string, now time.Time,
+func (d *database) dueTenants(ctx context.Context, table, when string, now time.Time,
 	limit int) (tenants []string, part int, err error) {
-	some, err := s.any(ctx, fmt.Sprintf("SELECT 1 FROM %s WHERE %[2]s IS NOT NULL AND %[2]s <= ? LIMIT 1", table, when),
+	some, err := d.any(ctx, fmt.Sprintf("SELECT 1 FROM %s WHERE %[2]s IS NOT NULL AND %[2]s <= ? LIMIT 1", table, when),
 		millis(now))
 	if err != nil || !some {
 		return nil, 0, err
 	}
-	tenants, err = s.strings(ctx, fmt.Sprintf(`WITH RECURSIVE each (tenant) AS (
+	tenants, err = d.strings(ctx, fmt.Sprintf(`WITH RECURSIVE each (tenant) AS (
 			SELECT min(tenant) FROM %[1]s WHERE %[2]s IS NOT NULL
 			UNION ALL
 			SELECT (SELECT min(%[1]s.tenant) FROM %[1]s WHERE %[1]s.%[2]s IS NOT NULL AND %[1]s.tenant > each.tenant) FROM each WHERE each.tenant IS NOT NULL
@@ -34,16 +34,16 @@ func (s *Store) dueTenants(ctx context.Context, table, when string, now time.Tim
 }
 
 // any reports whether a query has a row.
-func (s *Store) any(ctx context.Context, query string, args ...any) (bool, error) {
-	found, err := s.strings(ctx, query, args...)
+func (d *database) any(ctx context.Context, query string, args ...any) (bool, error) {
+	found, err := d.strings(ctx, query, args...)
 	return len(found) > 0, err
 }
 
 // strings returns the first column of a query.
-func (s *Store) strings(ctx context.Context, query string, args ...any) (out []string, err error) {
-	err = s.read(ctx, func() (err error) {
+func (d *database) strings(ctx context.Context, query string, args ...any) (out []string, err error) {
+	err = d.read(ctx, func() (err error) {
 		out = nil
-		rows, err := s.db.QueryContext(ctx, query, args...)
+		rows, err := d.db.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err
 		}
