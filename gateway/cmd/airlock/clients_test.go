@@ -77,7 +77,7 @@ var clients = map[string][]struct {
 	"infra/invoke/lambdainvoke": {{"invoke", 50 << 20, callLambda(false)}, {"buffered", 50 << 20, callLambda(true)}},
 	"infra/mcptools":            {{"catalogue", 12 << 20, callCatalogue}},
 	"infra/s3objects":           {{"object", 220 << 20, callS3(false)}, {"list", 40 << 20, callS3(true)}},
-	"sandbox":                   {{"fetch", 4 << 20, callFetch}, {"tool", 4 << 20, callTool}},
+	"sandbox/internal/egress":   {{"fetch", 4 << 20, callFetch}, {"tool", 4 << 20, callTool}},
 }
 
 func callFront(ctx context.Context, t *testing.T, address string) error {
@@ -384,6 +384,7 @@ var makers = map[string][]string{
 var mayMake = map[string]string{
 	"policy/outbound/transport.go":        "it bounds them",
 	"policy/address/dial.go":              "it checks addresses",
+	"policy/address/addresstest/names.go": "a name server of tests",
 	"infra/s3objects/connect.go":          "bounded by Shape and Bound",
 	"infra/invoke/lambdainvoke/config.go": "bounded by Shape and Bound",
 	"gateway/wiring/limits.go":            "its connections are bounded",
