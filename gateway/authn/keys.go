@@ -100,10 +100,10 @@ func (p *Provider) depart() <-chan struct{} {
 			p.keysURL, p.keys = keysURL, keys
 		}
 		p.mu.Unlock()
-		close(landed)
 		if err != nil && p.ctx.Err() == nil {
 			p.cfg.Log.Warn("the identity provider's keys stay as they were", "issuer", p.cfg.Issuer, "error", err)
 		}
+		close(landed)
 	}()
 	return landed
 }
