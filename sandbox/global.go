@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 	"github.com/airlock-run/airlock/sandbox/internal/raw"
@@ -38,6 +39,9 @@ func (g *guest) evaluate(program raw.Program) error {
 	g.stage.compiled = true
 	for _, s := range program.Sources {
 		err := g.enter(func() error { return g.in.Evaluate(s.Name, s.Text, s.Module) })
+		if rejected := (*quickjs.RejectionError)(nil); errors.As(err, &rejected) {
+			return g.thrown(rejected.Reason)
+		}
 		if err != nil || g.stage.failed {
 			return err
 		}

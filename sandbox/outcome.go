@@ -101,6 +101,11 @@ func (g *guest) pending() error {
 	if err != nil {
 		return err
 	}
+	return g.thrown(v)
+}
+
+// thrown completes the result with v, which ended the run.
+func (g *guest) thrown(v quickjs.Value) error {
 	if g.stage.failed {
 		return errThrown
 	}

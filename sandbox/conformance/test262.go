@@ -131,11 +131,14 @@ func (s *test262) one(ctx context.Context, rel string) error {
 		s.report.add(folder, 0, 1)
 		s.report.Failures = append(s.report.Failures, rel+": "+why)
 	}
-	if onlyHere {
+	if onlyHere && rel != unstable {
 		s.report.Regressions = append(s.report.Regressions, rel+": "+why)
 	}
 	return nil
 }
+
+// unstable is a test that quickjs-ng 0.15.1 passes or fails by what ran before it. Upstream leaves it out.
+const unstable = "language/identifier-resolution/assign-to-global-undefined.js"
 
 // tablesOnly are generated tests of every code point against the engine's tables, which do not know of strict mode: one
 // way of running them is enough, and takes minutes.

@@ -20,8 +20,9 @@
     }
     return array;
   };
-  define(p.Array, 'fromAsync', { fromAsync(items, ...more) {
-    return p.promiseThen(p.apply(fromAsync, this, [items, ...more]), enumerate);
+  define(p.Array, 'fromAsync', { fromAsync(items) {
+    const made = p.apply(fromAsync, this, arguments);
+    return this === p.Array ? p.promiseThen(made, enumerate) : made;
   } }.fromAsync);
 
   // An iterator helper that is closed calls the method return of its source even if the source has none.

@@ -179,11 +179,25 @@ func (in *Instance) Evaluate(name, source string, module bool) error {
 	} else {
 		source += "\n;void 0;"
 	}
-	if _, err := in.evalAt(p, source, flags); err != nil {
+	v, err := in.evalAt(p, source, flags)
+	if err != nil {
 		return err
 	}
-	return in.drain()
+	if err := in.drain(); err != nil || !module {
+		return err
+	}
+	if state, reason := in.PromiseResult(v); state == promiseRejected {
+		return &RejectionError{reason}
+	}
+	return nil
 }
+
+const promiseRejected = 2
+
+// A RejectionError is the reason for which the promise of a module was rejected.
+type RejectionError struct{ Reason Value }
+
+func (*RejectionError) Error() string { return "the promise of a module was rejected" }
 
 func (in *Instance) evaluate(source string) (Value, error) {
 	return in.evalAt(in.image.scratch.filename, source, 0)
