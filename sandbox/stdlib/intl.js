@@ -105,7 +105,7 @@
   const Intl = {};
   p.defineProperty(Intl, Symbol.toStringTag, { __proto__: null, value: 'Intl', configurable: true });
   define(globalThis, 'Intl', Intl);
-  define(Intl, 'getCanonicalLocales', { getCanonicalLocales(locales = undefined) { return list(locales); } }.getCanonicalLocales);
+  define(Intl, 'getCanonicalLocales', { getCanonicalLocales(locales) { return list(locales); } }.getCanonicalLocales);
   // service adds a constructor, which may be called without new where the old ones may.
   intl.service = (C, callable, known = find) => {
     const names = p.ownKeys(C.prototype);

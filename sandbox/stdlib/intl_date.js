@@ -269,7 +269,7 @@
       const s = this.#s;
       return this.#bound ??= ({ '': (date) => intl.text(parts(s, timeOf(date))) })[''];
     }
-    formatToParts(date = undefined) { return parts(this.#s, timeOf(date)); }
+    formatToParts(date) { return parts(this.#s, timeOf(date)); }
     formatRange(startDate, endDate) {
       const s = this.#s;
       if (startDate === undefined || endDate === undefined) throw new p.TypeError('startDate or endDate cannot be undefined');

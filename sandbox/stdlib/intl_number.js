@@ -323,7 +323,7 @@
       const s = this.#s;
       return this.#bound ??= ({ '': (v) => intl.text(parts(s, valueOf(v))) })[''];
     }
-    formatToParts(value = undefined) { return parts(this.#s, valueOf(value)); }
+    formatToParts(value) { return parts(this.#s, valueOf(value)); }
     formatRange(start, end) {
       const s = this.#s;
       if (start === undefined || end === undefined) throw new p.TypeError('start or end is undefined');

@@ -76,7 +76,7 @@
       const type = intl.option(o, 'type', ['conjunction', 'disjunction', 'unit'], 'conjunction'), style = intl.option(o, 'style', ['long', 'short', 'narrow'], 'long');
       this.#s = { __proto__: null, locale, type, style };
     }
-    formatToParts(list = undefined) {
+    formatToParts(list) {
       const s = this.#s;
       const items = list === undefined ? [] : internal.sequence(list, (v) => {
         if (typeof v !== 'string') throw new p.TypeError('Iterable yielded a value which is not a string');
@@ -91,7 +91,7 @@
       }
       return out;
     }
-    format(list = undefined) { return intl.text(this.formatToParts(list)); }
+    format(list) { return intl.text(this.formatToParts(list)); }
     resolvedOptions() { return { locale: this.#s.locale, type: this.#s.type, style: this.#s.style }; }
   }
   intl.service(ListFormat, false, intl.english);

@@ -19,7 +19,7 @@
       return o;
     }
     static count(s) { return p.typedLength(s.#ends); }
-    containing(index = 0) {
+    containing(index) {
       const n = p.trunc(+index) || 0, ends = this.#ends;
       if (n < 0 || n >= this.#text.length) return undefined;
       let low = 0, high = p.typedLength(ends) - 1;
@@ -54,7 +54,7 @@
       intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
       this.#s = { __proto__: null, locale, granularity: intl.option(o, 'granularity', ['grapheme', 'word', 'sentence'], 'grapheme') };
     }
-    segment(input = undefined) { return new Segments(this.#s.granularity, `${input}`); }
+    segment(input) { return new Segments(this.#s.granularity, `${input}`); }
     resolvedOptions() { return { locale: this.#s.locale, granularity: this.#s.granularity }; }
   }
   intl.service(Segmenter, false, any);
@@ -101,7 +101,7 @@
   };
   class Locale {
     #l; #text;
-    constructor(tag = undefined, options = undefined) {
+    constructor(tag, options = undefined) {
       if (typeof tag !== 'string' && !internal.isObject(tag)) throw new p.TypeError('First argument to Intl.Locale constructor can\'t be empty or missing');
       const l = this.#l = read(intl.list([tag])[0]), o = intl.options(options);
       const parts = [['language', /^([a-z]{2,3}|[a-z]{5,8})$/i], ['script', /^[a-z]{4}$/i], ['region', /^([a-z]{2}|[0-9]{3})$/i]];
