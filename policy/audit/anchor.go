@@ -12,36 +12,35 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// Anchor is how far chains had come at some time, as somebody knows it apart from the store. A store that was rolled
-// back, or emptied, agrees with itself and not with its anchor. Writers go on, so an anchor is a lower bound: it may be
-// old.
+// An Anchor holds the heads of chains at some time, as known outside the store. A store that was rolled back or emptied
+// is consistent with itself but not with its anchor. Writers continue, so an anchor is a lower bound and may be old.
 type Anchor struct {
-	// Source says where the anchor is from, for the report.
+	// Source names the origin of the anchor, for the report.
 	Source string
 	At     time.Time
-	// Since is the first day (2006-01-02) that retention cannot have taken when it is verified; "" for none. What is gone
-	// of such a day is missing, whatever the store says of retention.
+	// Since is the first day (2006-01-02) that retention cannot have removed by the time of the verification; "" means
+	// none. A record of such a day that is gone is missing, whatever the store says about retention.
 	Since string
 	Heads []Head
 }
 
-// Anchored is what an anchor came to in a verification.
+// Anchored is the result of comparing one anchor.
 type Anchored struct {
 	Source string    `json:"source"`
 	At     time.Time `json:"at,omitzero"`
-	// Writers counts the heads that were compared, and Pruned those of them whose record retention has taken.
+	// Writers counts the compared heads, Pruned those whose record retention removed.
 	Writers int `json:"writers"`
 	Pruned  int `json:"pruned,omitempty"`
 }
 
-// promise is what an anchor says of one chain.
+// promise is what an anchor says about one chain.
 type promise struct {
 	Head
 	anchor int // its place in the report
 	since  string
 }
 
-// Anchor has the chains held against an anchor. Say so before the first record.
+// Anchor compares the chains with an anchor. It must be called before the first record.
 func (v *Verifier) Anchor(a Anchor) {
 	n := len(v.report.Anchors)
 	v.report.Anchors = append(v.report.Anchors, Anchored{Source: a.Source, At: a.At})
@@ -55,7 +54,7 @@ func (v *Verifier) Anchor(a Anchor) {
 	}
 }
 
-// promised compares a record with what anchors say of it.
+// promised compares a record with what anchors say about it.
 func (v *Verifier) promised(c *chain, l link) {
 	for _, p := range c.promises {
 		if l.seq == p.Seq && l.sound && l.hash != p.Hash {
@@ -65,7 +64,7 @@ func (v *Verifier) promised(c *chain, l link) {
 	}
 }
 
-// kept says what anchors promise and the store does not have any more.
+// kept reports what anchors promise and the store no longer has.
 func (v *Verifier) kept(c *chain) {
 	for c.skip() { // a chain may end in what retention took
 	}
@@ -95,7 +94,7 @@ func (v *Verifier) kept(c *chain) {
 	}
 }
 
-// dayIn returns the day of a record by its id, or "".
+// dayIn returns the day in a record's id, or "".
 func dayIn(id string) string {
 	at, ok := IDTime(id)
 	if !ok {
@@ -104,8 +103,8 @@ func dayIn(id string) string {
 	return at.Format(time.DateOnly)
 }
 
-// Pruning returns the heads without those whose every record retention has taken by these gaps: nothing is left of such
-// a chain that could be compared.
+// Pruning returns the heads without those whose records retention has all removed by these gaps. Nothing of such a
+// chain is left to compare.
 func Pruning(heads []Head, gaps []Gap) []Head {
 	slices.SortFunc(gaps, func(a, b Gap) int {
 		return cmp.Or(cmp.Compare(a.Writer, b.Writer),
@@ -120,7 +119,7 @@ func Pruning(heads []Head, gaps []Gap) []Head {
 	return slices.DeleteFunc(slices.Clone(heads), func(h Head) bool { return h.Seq <= end[h.Writer] })
 }
 
-// String writes a head as one line: writer, number, hash, and the record's id where it is known.
+// String returns a head as one line: writer, number, hash, and the record's id if it is known.
 func (h Head) String() string {
 	id := h.ID
 	if id == "" {
@@ -129,7 +128,7 @@ func (h Head) String() string {
 	return fmt.Sprintf("%s %d %s %s", h.Writer, h.Seq, h.Hash, id)
 }
 
-// ParseHead reads what Head.String wrote. Colons may stand for the spaces, and the id may be left out.
+// ParseHead parses what Head.String returns. Colons may replace the spaces, and the id may be omitted.
 func ParseHead(line string) (Head, error) {
 	fields := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ':' })
 	if len(fields) != 3 && len(fields) != 4 {

@@ -10,28 +10,28 @@ import (
 	"fmt"
 )
 
-// MaxBytes bounds one stored record, its line end included.
+// MaxBytes bounds one stored record, including the end of its line.
 const MaxBytes = 32 << 20
 
-// ErrAltered is what a line is answered with whose bytes are not the ones that were hashed.
+// ErrAltered is returned for a line whose bytes are not those that were hashed.
 var ErrAltered = errors.New("the record does not match its hash")
 
-// Head is the newest record of one writer. The zero Seq means that the writer has none yet.
+// A Head is the newest record of one writer. A zero Seq means that the writer has no record yet.
 type Head struct {
 	Writer string `json:"writer"`
 	Seq    int64  `json:"seq"`
 	Hash   string `json:"hash"`
-	// ID is that of the record, where it is known.
+	// ID is the id of the record, if it is known.
 	ID string `json:"-"`
 }
 
-// Sealed is a record as it is stored.
+// A Sealed record is one as it is stored.
 type Sealed struct {
 	ID string
-	// Day is where it is filed; see [Day]. Only Seal knows it.
+	// Day is the day that it is filed under: see [Day]. Only Seal sets it.
 	Day   string
 	Chain Chain
-	// Line is the stored bytes, ended by one \n.
+	// Line holds the stored bytes, which end in one \n.
 	Line []byte
 }
 
@@ -48,8 +48,8 @@ const (
 	hexSize  = 2 * sha256.Size
 )
 
-// Seal makes the line of the record that follows last. With a key the line also carries its HMAC. It refuses an id that
-// is not [ValidID], JSON members that are not JSON, and a record of more than [MaxBytes].
+// Seal returns the line of the record that follows last. With a key the line also carries its HMAC. Seal refuses an id
+// that is not [ValidID], JSON members that are not JSON, and a record of more than [MaxBytes].
 func Seal(r Record, last Head, key []byte) (Sealed, error) {
 	if !ValidID(r.ID) {
 		return Sealed{}, fmt.Errorf("record id %.40q: 1 to %d letters, digits, - and _ are accepted", r.ID, maxIDBytes)
@@ -81,8 +81,8 @@ func Seal(r Record, last Head, key []byte) (Sealed, error) {
 	return Sealed{ID: r.ID, Day: Day(r.ID, r.Time), Chain: r.Chain, Line: line}, nil
 }
 
-// Unseal reads the outline of a stored line and proves its hash, and its HMAC when key is given. With ErrAltered it
-// still returns what the line claims, as far as it can be read. The final \n may be absent.
+// Unseal parses the outline of a stored line and verifies its hash and, given a key, its HMAC. With ErrAltered it still
+// returns what the line claims, as far as it can be parsed. The final \n may be absent.
 func Unseal(line, key []byte) (Sealed, error) {
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	var claim struct {
@@ -107,7 +107,7 @@ func Unseal(line, key []byte) (Sealed, error) {
 	return s, nil
 }
 
-// Decode reads a stored line as a Record without proving it.
+// Decode parses a stored line as a Record without verifying it.
 func Decode(line []byte) (Record, error) {
 	var r Record
 	if err := json.Unmarshal(line, &r); err != nil {
@@ -116,7 +116,7 @@ func Decode(line []byte) (Record, error) {
 	return r, nil
 }
 
-// split takes a line apart at its chain's end: what is hashed, the hash, the mac or "".
+// split splits a line at the end of its chain into what is hashed, the hash, and the mac or "".
 func split(line []byte) (content []byte, hash, code string, ok bool) {
 	tail, ok := bytes.CutSuffix(line, []byte(`"}}`))
 	if !ok || len(tail) < len(hashMark)+hexSize {

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// MaxCheckpointBytes bounds a checkpoint that is read: some 300,000 writers.
+// MaxCheckpointBytes bounds a checkpoint that is read: about 300,000 writers.
 const MaxCheckpointBytes = 40 << 20
 
-// takenAt begins the extension line that has a checkpoint's time.
+// takenAt begins the extension line that holds the time of a checkpoint.
 const takenAt = "time "
 
 // SignCheckpoint writes the heads as a checkpoint (c2sp.org/tlog-checkpoint) signed as a note (c2sp.org/signed-note):
@@ -53,8 +53,8 @@ func SignCheckpoint(heads []Head, at time.Time, signer note.Signer) ([]byte, err
 	return note.Sign(&note.Note{Text: text}, signer)
 }
 
-// OpenCheckpoint proves a checkpoint's signature by a key that the verifier has, and reads it. The error says what is
-// wrong with it.
+// OpenCheckpoint verifies the signature of a checkpoint by a key that the verifier has, and parses it. The error says
+// what is wrong with it.
 func OpenCheckpoint(doc []byte, verifier note.Verifier) (Anchor, error) {
 	if len(doc) > MaxCheckpointBytes {
 		return Anchor{}, fmt.Errorf("has %d bytes; at most %d are read", len(doc), MaxCheckpointBytes)
@@ -100,7 +100,7 @@ func OpenCheckpoint(doc []byte, verifier note.Verifier) (Anchor, error) {
 	return a, nil
 }
 
-// treeHash is the Merkle tree hash of RFC 6962 over lines. Of no lines it is the hash of nothing.
+// treeHash returns the Merkle tree hash of RFC 6962 over lines. For no lines it is the hash of nothing.
 func treeHash(lines []string) (tlog.Hash, error) {
 	var stored []tlog.Hash
 	read := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {

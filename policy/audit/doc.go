@@ -1,5 +1,5 @@
-// Package audit is the record of one execution: its JSON, the hash chain that binds a writer's records together, and
-// what is redacted before anything is stored. It does no I/O; the stores (infra/records/filerecords,
+// Package audit defines the record of an execution: its JSON, the hash chain that binds the records of a writer, and
+// the redaction before anything is stored. It does no I/O; the stores (infra/records/filerecords,
 // infra/records/s3records) do.
 //
 // # The chain
@@ -8,25 +8,28 @@
 //
 //	{"id":"exec_…", … ,"chain":{"writer":"01J…","seq":7,"prev":"<64 hex>","prevId":"exec_…","hash":"<64 hex>"}}
 //
-// The hash is the SHA-256 of every byte of the line that stands before `,"hash":"`, written in lower-case hex. prev is
-// the hash of the record that the same writer wrote before this one, and empty when seq is 1; prevId names that record,
-// so that it has a name even when it is gone (records of old may lack it). Nothing is normalised and nothing is left
-// out: a byte changed, added or taken away anywhere in the line is seen, and anybody can check a line with sha256sum. A
-// deployment with a chain key also gets "mac" after "hash": the HMAC-SHA256 of the same bytes, which somebody who can
-// write to the store, but does not have the key, cannot make.
+// The hash is the SHA-256 of every byte of the line before `,"hash":"`, in lower-case hex. prev is the hash of the
+// previous record of the same writer; it is empty if seq is 1. prevId is the id of that record, so that it can be named
+// even when it is gone (old records may lack it). Nothing is normalised or left out: a byte that was changed, added or
+// removed anywhere in the line is detected, and anybody can check a line with sha256sum. A deployment with a chain key
+// also gets "mac" after "hash": the HMAC-SHA256 of the same bytes. An attacker who can write to the store but does not
+// have the key cannot make it.
 //
-// A writer is one opening of a store by one process: it has a ULID of its own and counts from 1, so that any number of
-// processes write at once without asking one another. What a chain alone cannot show is that its newest records are
-// gone; for that a store keeps, apart from the records, the [Head] of each writer, and [Verifier] compares.
+// A writer is one opening of a store by one process. It has a ULID and counts from 1, so any number of processes can
+// write at once without coordination. A chain alone cannot show that its newest records are gone. Therefore a store
+// keeps the [Head] of each writer apart from the records, and [Verifier] compares them.
 //
 // # Anchors
 //
-// A store that is put back to an older state as a whole, or emptied, agrees with itself. An [Anchor] is what somebody
-// knows apart from the store: the heads as they were at some time. [Verifier.Anchor] has every chain reach at least
-// that far, with those very hashes. An anchor is a lower bound and may be old, so it never accuses a store that only
-// grew, whoever wrote to it and whatever crashed. What retention took satisfies it, unless the record is too young for
-// retention.
+// A store that is rolled back as a whole, or emptied, is consistent with itself. An [Anchor] holds the heads at some
+// time and is kept outside the store. [Verifier.Anchor] requires every chain to reach at least that far, with exactly
+// those hashes. An anchor is a lower bound and may be old, so a store that only grew always satisfies it, whatever
+// crashed. Records that retention removed satisfy it too, unless they are too young for retention.
 //
-// [SignCheckpoint] makes an anchor a file that others can keep: a note in the format of C2SP's tlog-checkpoint, signed
-// with Ed25519. Who cannot sign cannot make one; who can, can make one of any state, and that state then has to exist.
+// [SignCheckpoint] makes an anchor a file for others to keep: a note in the format of C2SP's tlog-checkpoint, signed
+// with Ed25519. Only the holder of the key can make one, of any state, and that state must then exist.
+//
+// # Where to go from here
+//
+// Start with [Record] and [Seal]. Every room but the sandbox may import this package, and it imports none.
 package audit

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// ErrBehind is what an index answers that has not taken in all records yet.
+// ErrBehind is returned by an index that has not yet processed all records.
 var ErrBehind = errors.New("the index of the records is being built")
 
-// Outline is what figures are made of: a record without its bulk.
+// An Outline is the part of a record that figures are computed from.
 type Outline struct {
 	ID         string    `json:"-"`
 	Time       time.Time `json:"-"`
@@ -27,7 +27,7 @@ type Outline struct {
 	Output     int64     `json:"o"` // bytes
 	APICalls   int       `json:"a,omitempty"`
 	Reused     bool      `json:"r,omitempty"`
-	// Failure says why it did not complete: "limit:memory", the name of what was thrown ("TypeError"), else the status.
+	// Failure says why it did not complete: "limit:memory", the name of a thrown error ("TypeError"), or the status.
 	Failure string `json:"x,omitempty"`
 	// Level is "" for a record without an analysis.
 	Level    string `json:"e,omitempty"`
@@ -35,7 +35,7 @@ type Outline struct {
 	Findings []Mark `json:"f,omitempty"`
 }
 
-// Mark says of what kind a finding is.
+// A Mark is the kind of a finding.
 type Mark struct {
 	Severity string `json:"severity"`
 	Category string `json:"category"`
@@ -47,7 +47,7 @@ type analysis struct {
 	Findings []Mark `json:"findings"`
 }
 
-// OutlineOf returns the outline of a record. An analysis that does not read counts as none.
+// OutlineOf returns the outline of a record. An analysis that cannot be parsed counts as none.
 func OutlineOf(r Record) Outline {
 	o := Outline{
 		ID: r.ID, Time: r.Time, Tenant: r.Caller.Tenant, Status: r.Status, Policy: r.Policy, Via: r.Via, Limit: r.Limit,
@@ -62,7 +62,7 @@ func OutlineOf(r Record) Outline {
 	return o
 }
 
-// failure returns Outline.Failure. What guests throw under names of their own is told by the status.
+// failure returns Outline.Failure. If a guest throws an error with a name of its own, it is the status.
 func failure(status, limit, line string) string {
 	switch {
 	case status == "completed":
@@ -81,7 +81,7 @@ func failure(status, limit, line string) string {
 	return status
 }
 
-// Figures are totals over records. The zero value is that of none. It is not safe for concurrent use.
+// Figures are totals over records. The zero value is the total of none. Figures are not safe for concurrent use.
 type Figures struct {
 	Records         int64     `json:"n"`
 	Oldest          time.Time `json:"first,omitzero"`
@@ -95,11 +95,11 @@ type Figures struct {
 	PeakMemoryBytes int64     `json:"peak"`
 	PeakDurationMs  float64   `json:"pd"`
 	PeakQueueMs     float64   `json:"pq"`
-	// Durations and Queues are how the milliseconds were spread, Memory how the bytes were: see [MemoryBound].
+	// Durations and Queues are distributions of milliseconds, Memory of bytes: see [MemoryBound].
 	Durations Spread            `json:"sd,omitempty"`
 	Queues    Spread            `json:"sq,omitempty"`
 	Memory    [MemoryBins]int64 `json:"sm"`
-	// Slowest are the slowest 8 that have an id, slowest first.
+	// Slowest holds the 8 slowest executions that have an id, slowest first.
 	Slowest []Slow `json:"sl,omitempty"`
 
 	ByStatus   map[string]int64 `json:"st,omitempty"`
@@ -111,11 +111,11 @@ type Figures struct {
 	ByCategory map[string]int64 `json:"ca,omitempty"`
 	ByFailure  map[string]int64 `json:"fa,omitempty"`
 	ByTenant   map[string]int64 `json:"tn,omitempty"`
-	// Flagged counts the records with findings of each tenant.
+	// Flagged counts, by tenant, the records with findings.
 	Flagged map[string]int64 `json:"te,omitempty"`
 }
 
-// Add counts one more record.
+// Add adds one record.
 func (f *Figures) Add(o Outline) {
 	f.span(o.Time, o.Time)
 	f.Records++
@@ -157,7 +157,7 @@ func (f *Figures) Add(o Outline) {
 	}
 }
 
-// Merge counts what g has counted.
+// Merge adds the records of g.
 func (f *Figures) Merge(g Figures) {
 	if g.Records == 0 {
 		return

@@ -7,15 +7,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Outlines reads the outlines of stored lines, unproved: that is much cheaper than [Decode]. The zero value is ready
-// for use, by one goroutine.
+// Outlines parses the outlines of stored lines without verifying them, which is much cheaper than [Decode]. The zero
+// value is ready for use by one goroutine.
 type Outlines struct {
 	line  bytes.Reader
 	dec   *jsontext.Decoder
 	names map[string]string
 }
 
-// Read reads the outline of a line.
+// Read parses the outline of a line.
 func (r *Outlines) Read(line []byte) (Outline, error) {
 	if o, ok := r.plain(line); ok {
 		return o, nil
@@ -27,7 +27,7 @@ func (r *Outlines) Read(line []byte) (Outline, error) {
 	return OutlineOf(whole), nil
 }
 
-// plain reads a line whose members have the shapes that they are written in.
+// plain parses a line whose members have the shapes in which they are written.
 func (r *Outlines) plain(line []byte) (o Outline, ok bool) {
 	r.line.Reset(line)
 	lenient := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
@@ -136,7 +136,7 @@ func (r *Outlines) findings(o *Outline) bool {
 	return err == nil
 }
 
-// members calls fn with the name of each member of an object, in quotes; fn reads its value.
+// members calls fn with the name of each member of an object, in quotes. fn parses its value.
 func (r *Outlines) members(fn func(name string) bool) bool {
 	if t, err := r.dec.ReadToken(); err != nil || t.Kind() != '{' {
 		return false
@@ -152,7 +152,7 @@ func (r *Outlines) members(fn func(name string) bool) bool {
 
 func (r *Outlines) skip() bool { return r.dec.SkipValue() == nil }
 
-// text reads a string; often says that few different ones are met.
+// text parses a string. often means that few different ones occur.
 func (r *Outlines) text(to *string, often bool) bool {
 	v, err := r.dec.ReadValue()
 	if err != nil || len(v) < 2 || v[0] != '"' {
@@ -171,7 +171,7 @@ func (r *Outlines) text(to *string, often bool) bool {
 	return true
 }
 
-// shared returns the same string for the same text, unless there are too many.
+// shared returns the same string for equal text, unless there are too many.
 func (r *Outlines) shared(text []byte) string {
 	if known, ok := r.names[string(text)]; ok {
 		return known

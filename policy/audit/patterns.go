@@ -2,15 +2,16 @@ package audit
 
 import "regexp"
 
-// pattern is a credential that is known by its look. marks are what its text must contain, case counting, for the
-// expression to be tried.
+// pattern recognises a credential by its form. marks are case-sensitive: only text that contains one of them is
+// searched.
 type pattern struct {
 	marks []string
 	expr  *regexp.Regexp
 	with  string
 }
 
-// patterns compiles them all. The formats are those their issuers publish; all expressions run in linear time.
+// patterns returns the compiled patterns. The formats are those that their issuers publish. All expressions run in
+// linear time.
 func patterns() []pattern {
 	p := func(kind, expr string, marks ...string) pattern {
 		return pattern{marks, regexp.MustCompile(expr), "${1}[redacted:" + kind + "]${2}"}

@@ -9,33 +9,33 @@ import (
 	"strings"
 )
 
-// Redacted stands where a secret was. The kind of secret follows it where it is known: [redacted:jwt].
+// Redacted replaces a secret. If the kind of secret is known it follows: [redacted:jwt].
 const Redacted = "[redacted]"
 
-// RedactConfig says what a [Redactor] takes out, on top of what looks like a credential by itself.
+// RedactConfig says what a [Redactor] removes besides what looks like a credential.
 type RedactConfig struct {
-	// Secrets are known values, such as the deployment's own API key, which are found in URLs, JSON, base64 and
-	// hexadecimal too. Each needs at least 6 bytes: shorter ones would eat ordinary text.
+	// Secrets are known values, such as the deployment's own API key. They are also found in URLs, JSON, base64 and
+	// hexadecimal. Each needs at least 6 bytes, because shorter ones occur in ordinary text.
 	Secrets []string
 	// Fields are paths into the record whose values are not stored: "caller.ip", "request.context.customer". A "*" stands
-	// for any member or element; a path that leads nowhere in a record changes nothing there.
+	// for any member or element. A path that a record does not have changes nothing there.
 	Fields []string
-	// Names are names of members that hold secrets wherever they stand in request or journal, in lower case. Nil means
+	// Names are the names of members that hold secrets anywhere in request or journal, in lower case. Nil means
 	// DefaultNames.
 	Names []string
 }
 
-// DefaultNames are members that are taken for secrets unless a deployment says otherwise. Case, "-" and "_" do not
-// count.
+// DefaultNames returns the names of members that are secret unless a deployment says otherwise. Case, "-" and "_" are
+// ignored.
 func DefaultNames() []string {
 	return []string{"accesstoken", "apikey", "authorization", "clientsecret", "cookie", "idtoken", "passphrase", "passwd",
 		"password", "privatekey", "proxyauthorization", "refreshtoken", "secret", "secretkey", "sessiontoken", "setcookie",
 		"xapikey"}
 }
 
-// Redactor takes secrets out of records before they are stored. It is immutable and safe for concurrent use.
+// A Redactor removes secrets from records before they are stored. It is immutable and safe for concurrent use.
 type Redactor struct {
-	secrets []guise
+	secrets []encodedSecret
 	fields  [][]string
 	names   map[string]bool
 	known   []pattern
@@ -44,17 +44,17 @@ type Redactor struct {
 
 const minSecretBytes = 6
 
-// NewRedactor checks cfg.
+// NewRedactor returns a Redactor, or an error if cfg cannot be applied.
 func NewRedactor(cfg RedactConfig) (*Redactor, error) {
 	r := &Redactor{names: map[string]bool{}, known: patterns()}
 	for i, s := range cfg.Secrets {
 		if len(s) < minSecretBytes {
 			return nil, fmt.Errorf("secret %d has %d bytes; at least %d are needed to redact it", i+1, len(s), minSecretBytes)
 		}
-		r.secrets = append(r.secrets, guises(s)...)
+		r.secrets = append(r.secrets, secretEncodings(s)...)
 	}
-	// Of two secrets where one contains the other, the longer goes first.
-	slices.SortStableFunc(r.secrets, func(a, b guise) int { return len(b.text) - len(a.text) })
+	// If one secret contains another, the longer is replaced first.
+	slices.SortStableFunc(r.secrets, func(a, b encodedSecret) int { return len(b.text) - len(a.text) })
 	for _, f := range cfg.Fields {
 		path := strings.Split(f, ".")
 		if slices.Contains(path, "") {
@@ -84,7 +84,7 @@ func NewRedactor(cfg RedactConfig) (*Redactor, error) {
 	return r, nil
 }
 
-// Apply takes the secrets out of rec. Where a member cannot be searched because it is not JSON, it is taken out whole.
+// Apply removes the secrets from rec. A member that is not JSON cannot be searched and is removed.
 func (r *Redactor) Apply(rec *Record) {
 	rec.Code, rec.Error = r.Text(rec.Code), r.Text(rec.Error)
 	for i, s := range rec.Reasons {
@@ -106,7 +106,7 @@ func (r *Redactor) Apply(rec *Record) {
 	}
 }
 
-// Text takes the secrets out of a text.
+// Text returns a text without its secrets.
 func (r *Redactor) Text(s string) string {
 	if !r.suspect(s) {
 		return s
@@ -126,8 +126,8 @@ func (r *Redactor) suspect(s string) bool {
 	return slices.ContainsFunc(r.marks, func(m string) bool { return strings.Contains(s, m) })
 }
 
-// raw searches the strings of a JSON document; with named set also the members whose name says that they are secret.
-// Text that needs no second look is left as it is, byte for byte.
+// raw redacts the strings of a JSON document, and with named also the members whose names are secret. Text that needs
+// no redaction stays as it is, byte for byte.
 func (r *Redactor) raw(doc json.RawMessage, named bool) json.RawMessage {
 	if len(doc) == 0 || !named && bytes.IndexByte(doc, '\\') < 0 && !r.suspect(string(doc)) {
 		return doc
@@ -178,7 +178,7 @@ func (r *Redactor) value(v any, named bool) (any, bool) {
 	return v, changed
 }
 
-// pairName returns the name of what is a header as a list has them: ["Set-Cookie", "a=b"].
+// pairName returns the name of a header in list form: ["Set-Cookie", "a=b"].
 func pairName(v []any) (string, bool) {
 	if len(v) != 2 {
 		return "", false
@@ -187,16 +187,16 @@ func pairName(v []any) (string, bool) {
 	return name, ok
 }
 
-// empty values tell nothing and stay, so that a record still shows that nothing was given.
+// empty reports whether a value tells nothing. It stays, so that a record still shows that nothing was sent.
 func empty(v any) bool { return v == nil || v == "" || v == Redacted }
 
-// plain is a name as secrets' names are compared.
+// plain returns a name in the form in which names of secrets are compared.
 func plain(name string) string {
 	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
 }
 
-// applyFields removes what the deployment's paths lead to. It goes through the record's own JSON, so that the paths
-// are the ones that people read in it.
+// applyFields removes the values at the deployment's paths. It works on the record's own JSON, so that the paths are
+// those that people see in it.
 func (r *Redactor) applyFields(rec *Record) {
 	doc, err := json.Marshal(rec)
 	if err != nil {
@@ -217,14 +217,14 @@ func (r *Redactor) applyFields(rec *Record) {
 	}
 	var clean Record
 	if err := json.Unmarshal(encode(tree), &clean); err != nil {
-		// Every value keeps its type, so this cannot be; if it is, rather too little is stored than too much.
+		// Every value keeps its type, so this cannot happen. If it does, storing too little is better than too much.
 		rec.Caller, rec.Code, rec.Request, rec.Journal = Caller{}, "", nil, nil
 		return
 	}
 	*rec = clean
 }
 
-// blank empties what path leads to: strings become Redacted, anything else its type's zero, so that a record stays one.
+// blank empties the values at path: strings become Redacted, anything else the zero of its type.
 func blank(v any, path []string) bool {
 	changed := false
 	switch v := v.(type) {
@@ -269,7 +269,7 @@ func zero(v any) any {
 	}
 }
 
-// encode writes what came out of a JSON document, which always succeeds.
+// encode returns a decoded JSON document as JSON, which always succeeds.
 func encode(v any) json.RawMessage {
 	doc, err := json.Marshal(v)
 	if err != nil {

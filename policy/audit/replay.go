@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// Outcome is how an execution went when it was run again.
+// An Outcome is the result of running an execution again.
 type Outcome struct {
 	Status, Error, Limit string
 	Result               json.RawMessage // nil for none
@@ -15,7 +15,7 @@ type Outcome struct {
 	APICalls             int
 }
 
-// Differences names what did not go as the record has it, a line each; it is empty for the same execution.
+// Differences returns one line for each difference from the record. It is empty if the execution is the same.
 func (r Record) Differences(again Outcome) []string {
 	out := []string{}
 	note := func(what string, then, now any) {

@@ -2,39 +2,39 @@ package audit
 
 import "fmt"
 
-// Fault is what is wrong with a record. Codes are append-only.
+// A Fault is a kind of problem. Codes are append-only.
 type Fault string
 
 // The faults.
 const (
-	// Missing: a record that its chain proves to have existed is not there.
+	// Missing means that a record is not there although its chain proves that it existed.
 	Missing Fault = "missing"
-	// Altered: the bytes are not the ones that were hashed, or not the ones that the next record was chained to.
+	// Altered means that the bytes are not those that were hashed, or not those that the next record was chained to.
 	Altered Fault = "altered"
-	// Reordered: the record stands behind one that its writer wrote later.
+	// Reordered means that the record comes after one that its writer wrote later.
 	Reordered Fault = "reordered"
-	// Truncated: the newest records of a chain are gone.
+	// Truncated means that the newest records of a chain are gone.
 	Truncated Fault = "truncated"
-	// Duplicated: the same place in a chain is there twice.
+	// Duplicated means that the same place in a chain occurs twice.
 	Duplicated Fault = "duplicated"
-	// Unknown: a record, or a whole chain, that the store's own account of its writers does not have.
+	// Unknown means a record, or a whole chain, that the store's own account of its writers does not list.
 	Unknown Fault = "unknown"
-	// Unreadable: something in the store that should be a record, a head or a ledger line, and is not.
+	// Unreadable means something in the store that should be a record, a head or a ledger line, but is not.
 	Unreadable Fault = "unreadable"
 )
 
-// Problem names one bad record. Of ID, Writer, Seq and Place those that are known are set.
+// A Problem describes one bad record. ID, Writer, Seq and Place are set if they are known.
 type Problem struct {
 	Fault  Fault  `json:"fault"`
 	ID     string `json:"id,omitempty"`
 	Writer string `json:"writer,omitempty"`
 	Seq    int64  `json:"seq,omitempty"`
-	// Place is where in the store: a file with line or offset, or an object's key.
+	// Place is the position in the store: a file with line or offset, or the key of an object.
 	Place  string `json:"place,omitempty"`
 	Detail string `json:"detail"`
 }
 
-// String is one line for a person.
+// String returns the problem as one line for people.
 func (p Problem) String() string {
 	s := string(p.Fault)
 	if p.ID != "" {
@@ -53,20 +53,20 @@ func (p Problem) String() string {
 	return s + ": " + p.Detail
 }
 
-// Report is the outcome of a verification.
+// A Report is the outcome of a verification.
 type Report struct {
 	Records int64 `json:"records"`
 	Writers int   `json:"writers"`
-	// Problems is empty when every record is there, unaltered and in its order.
+	// Problems is empty if every record is there, unaltered and in order.
 	Problems []Problem `json:"problems"`
 	// Omitted counts the problems beyond the first 10,000.
 	Omitted int `json:"omitted,omitempty"`
-	// Anchors are what the chains were held against besides the store's own account. Without any, a store that was put
-	// back to an older state as a whole, or emptied, is not found out.
+	// Anchors are what the chains were compared with besides the store's own account. Without any, a store that was rolled
+	// back as a whole, or emptied, is not detected.
 	Anchors []Anchored `json:"anchors"`
 }
 
-// OK reports that nothing is wrong.
+// OK reports whether nothing is wrong.
 func (r Report) OK() bool { return len(r.Problems) == 0 }
 
 // maxProblems bounds a report.

@@ -12,19 +12,19 @@ import (
 	"unicode/utf16"
 )
 
-// guise is a secret as it may stand in a text.
-type guise struct {
+// encodedSecret is one form in which a secret may occur in a text.
+type encodedSecret struct {
 	text string
-	// inside says that the text is a part of a base64 run, all of which has to go.
+	// inside reports that the text is part of a base64 run, all of which must be removed.
 	inside bool
 }
 
-// shortestRun is the least of base64 that is taken for a secret; less stands in ordinary text too.
+// shortestRun is the least length of base64 that counts as a secret. Shorter runs occur in ordinary text.
 const shortestRun = 8
 
-// guises returns what a secret looks like as it is, in URLs, in JSON texts, also in one that is a string of another, in
-// hexadecimal, and within anything that is in base64; longest first.
-func guises(secret string) []guise {
+// secretEncodings returns the forms of a secret, longest first: as it is, in URLs, in JSON texts, in JSON texts that
+// are strings of others, in hexadecimal, and inside anything that is in base64.
+func secretEncodings(secret string) []encodedSecret {
 	component := strings.ReplaceAll(url.QueryEscape(secret), "+", "%20")
 	// encodeURIComponent
 	script := strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(component)
@@ -37,30 +37,30 @@ func guises(secret string) []guise {
 		texts = append(texts, hexCase(t, strings.ToLower), hexCase(t, strings.ToUpper))
 	}
 	texts = append(texts, strings.ToUpper(hex.EncodeToString([]byte(secret))))
-	var all []guise
+	var all []encodedSecret
 	for _, t := range texts {
-		all = append(all, guise{text: t})
+		all = append(all, encodedSecret{text: t})
 	}
 	for _, alphabet := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for before := range 3 { // bytes of something else that share the secret's first group of three
 			run := alphabet.EncodeToString(append(make([]byte, before), secret...))
 			from, to := (8*before+5)/6, (8*(before+len(secret)))/6 // the digits that are the secret's alone
 			if to-from >= shortestRun {
-				all = append(all, guise{run[from:to], true})
+				all = append(all, encodedSecret{run[from:to], true})
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b guise) int { return len(b.text) - len(a.text) })
-	var once []guise
+	slices.SortStableFunc(all, func(a, b encodedSecret) int { return len(b.text) - len(a.text) })
+	var once []encodedSecret
 	for _, g := range all {
-		if !slices.ContainsFunc(once, func(o guise) bool { return o.text == g.text }) {
+		if !slices.ContainsFunc(once, func(o encodedSecret) bool { return o.text == g.text }) {
 			once = append(once, g)
 		}
 	}
 	return once
 }
 
-// hexCase changes the digits of %xx.
+// hexCase applies fn to the digits of %xx.
 func hexCase(s string, fn func(string) string) string {
 	parts := strings.Split(s, "%")
 	for i := 1; i < len(parts); i++ {
@@ -70,7 +70,7 @@ func hexCase(s string, fn func(string) string) string {
 	return strings.Join(parts, "%")
 }
 
-// jsonTexts returns s as JSON has it between quotes: as JSON.stringify writes it, as Go does, and in ASCII alone.
+// jsonTexts returns s in the forms that JSON has between quotes: of JSON.stringify, of Go, and in ASCII alone.
 func jsonTexts(s string) []string {
 	var plain bytes.Buffer
 	enc := json.NewEncoder(&plain)
@@ -100,8 +100,8 @@ func jsonTexts(s string) []string {
 	return []string{text, script, markup.String(), ascii.String(), strings.ReplaceAll(text, "/", `\/`)}
 }
 
-// hide takes a guise out of a text.
-func (g guise) hide(s string) string {
+// hide returns s without the encoded secret.
+func (g encodedSecret) hide(s string) string {
 	if !g.inside {
 		return strings.ReplaceAll(s, g.text, Redacted)
 	}

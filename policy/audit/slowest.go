@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Slow is one of the slowest executions.
+// A Slow execution is one of the slowest.
 type Slow struct {
 	ID         string  `json:"i"`
 	DurationMs float64 `json:"d"`
 }
 
-// mostSlow is how many of the slowest are remembered.
+// mostSlow is the number of slowest executions that are kept.
 const mostSlow = 8
 
-// slower keeps the slowest of all, slowest first.
+// slower returns the slowest of all, slowest first.
 func slower(all []Slow, more ...Slow) []Slow {
 	all = append(all, more...)
 	slices.SortFunc(all, func(a, b Slow) int {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Spread tells how milliseconds are spread: how many there are of each size, where neighbouring sizes are 2 % apart, so
-// that a quantile is at most 1 % off. The sizes begin at a microsecond; what is less counts as nothing. Spreads of
-// different records add up, which quantiles do not. (After DDSketch: Masson, Rim and Lee, VLDB 2019.)
+// A Spread is a distribution of milliseconds: a count for each size. Neighbouring sizes are 2 % apart, so a quantile is
+// at most 1 % off. The sizes begin at a microsecond; less counts as nothing. Spreads of different records can be added,
+// unlike quantiles. (After DDSketch: Masson, Rim and Lee, VLDB 2019.)
 type Spread map[int]int64
 
 const (
@@ -16,7 +16,7 @@ const (
 	coarsest = 2000 // 10¹⁴ ms
 )
 
-// Add counts one more.
+// Add adds one number.
 func (s *Spread) Add(ms float64) {
 	size := 0
 	if ms > finest {
@@ -28,7 +28,7 @@ func (s *Spread) Add(ms float64) {
 	(*s)[size]++
 }
 
-// Merge counts what o has counted.
+// Merge adds the numbers of o.
 func (s *Spread) Merge(o Spread) {
 	if *s == nil && len(o) > 0 {
 		*s = make(Spread, len(o))
@@ -38,8 +38,8 @@ func (s *Spread) Merge(o Spread) {
 	}
 }
 
-// Quantiles returns for each p, from 0 to 1, what that share of the numbers does not exceed (nearest rank), within 1 %;
-// 0 where there are none.
+// Quantiles returns, for each p from 0 to 1, the number that the share p does not exceed (nearest rank), within 1 %. An
+// empty spread has only zeros.
 func (s Spread) Quantiles(p ...float64) []float64 {
 	out := make([]float64, len(p))
 	sizes := make([]int, 0, len(s))
@@ -60,7 +60,7 @@ func (s Spread) Quantiles(p ...float64) []float64 {
 	return out
 }
 
-// middle is the number that is off by the same share from both ends of a size.
+// middle returns the number whose relative distance to both ends of a size is the same.
 func middle(size int) float64 {
 	if size <= 0 {
 		return 0
@@ -68,11 +68,11 @@ func middle(size int) float64 {
 	return finest * math.Pow(growth, float64(size)) * 2 / (1 + growth)
 }
 
-// MemoryBins is how many bins the histogram of memory has.
+// MemoryBins is the number of bins of the histogram of memory.
 const MemoryBins = 10
 
-// MemoryBound is the upper end, in bytes, of a bin of that histogram, from 1 MiB doubling to 256 MiB; false for the
-// last bin, which has none.
+// MemoryBound returns the upper end, in bytes, of a bin of that histogram: 1 MiB, doubling to 256 MiB. It returns false
+// for the last bin, which has none.
 func MemoryBound(bin int) (int64, bool) {
 	if bin < 0 || bin >= MemoryBins-1 {
 		return 0, false

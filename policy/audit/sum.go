@@ -14,9 +14,8 @@ const (
 	sumEnd  = `"}`
 )
 
-// AppendSum closes the JSON object that stands in b from start on, and whose final } is still to come, with a member
-// "sum": the SHA-256 of the object so far, or its HMAC when there is a key. Stores keep what they note beside the
-// records that way.
+// AppendSum closes the JSON object that begins at start in b and lacks its final }. It adds a member "sum": the SHA-256
+// of the object so far, or its HMAC if there is a key. Stores protect what they keep beside the records this way.
 func AppendSum(b []byte, start int, key []byte) []byte {
 	sum := sumOf(b[start:], key)
 	b = append(b, sumMark...)
@@ -24,7 +23,7 @@ func AppendSum(b []byte, start int, key []byte) []byte {
 	return append(b, sumEnd...)
 }
 
-// CheckSum proves an object that AppendSum closed.
+// CheckSum verifies an object that AppendSum closed.
 func CheckSum(doc, key []byte) error {
 	at := len(doc) - len(sumMark) - hexSize - len(sumEnd)
 	if at < 0 || !bytes.HasPrefix(doc[at:], []byte(sumMark)) || !bytes.HasSuffix(doc, []byte(sumEnd)) {

@@ -8,22 +8,22 @@ import (
 	"slices"
 )
 
-// Verifier checks the chains of any number of writers. Say first what is known about the writers, with
-// [Verifier.Pruned] and [Verifier.Bounds], then give it every record once, in any order, with [Verifier.Line], then ask
-// for the [Report]. Records that come in the order of their chain are not kept; the others are, until the ones before
-// them have come. It is not safe for concurrent use.
+// A Verifier checks the chains of any number of writers. Call [Verifier.Pruned] and [Verifier.Bounds] first for what is
+// known about the writers, then [Verifier.Line] once for every record, in any order, then [Verifier.Report]. Records
+// that arrive in the order of their chain are not kept; others are kept until their predecessors arrive. A Verifier is
+// not safe for concurrent use.
 type Verifier struct {
 	key    []byte
 	chains map[string]*chain
 	report Report
 }
 
-// NewVerifier makes a Verifier. With a key every record must carry the HMAC made with it.
+// NewVerifier returns a Verifier. With a key every record must carry its HMAC.
 func NewVerifier(key []byte) *Verifier {
 	return &Verifier{key: key, chains: map[string]*chain{}, report: Report{Problems: []Problem{}, Anchors: []Anchored{}}}
 }
 
-// chain is what is known of one writer.
+// chain is the state of one writer.
 type chain struct {
 	next    int64          // the record that should come
 	last    link           // the one before it
@@ -32,9 +32,9 @@ type chain struct {
 	file    string         // the ordered file being read, and the highest number in it
 	newest  int64
 	gaps    []Gap
-	// promises are what anchors say of the chain.
+	// promises are what anchors say about the chain.
 	promises []promise
-	// What the store says: the chain reaches at least from, and not beyond to.
+	// By the store's account the chain reaches at least from, and at most to.
 	known    bool
 	from, to Head
 	fromID   string
@@ -49,13 +49,13 @@ type link struct {
 	sound      bool
 }
 
-// Gap is a run of records that retention removed: From to Seq, the last of which had Hash.
+// A Gap is a run of records that retention removed: From to Seq. Hash is that of the last one.
 type Gap struct {
 	From int64
 	Head
 }
 
-// Covers reports whether the gap took the record with that chain.
+// Covers reports whether the gap includes the record with that chain.
 func (g Gap) Covers(c Chain) bool { return g.Writer == c.Writer && g.From <= c.Seq && c.Seq <= g.Seq }
 
 func (v *Verifier) chain(writer string) *chain {
@@ -67,16 +67,16 @@ func (v *Verifier) chain(writer string) *chain {
 	return c
 }
 
-// Pruned says that retention removed these records, so that they are not missed.
+// Pruned records that retention removed these records, so that they do not count as missing.
 func (v *Verifier) Pruned(g Gap) {
 	c := v.chain(g.Writer)
 	c.gaps = append(c.gaps, g)
 	slices.SortFunc(c.gaps, func(a, b Gap) int { return cmp.Compare(a.From, b.From) })
 }
 
-// Bounds says how far a writer's chain goes by the store's own account: at least to certain, whose record has that id
-// when it is known, and at most to newest. They differ while a record is being written. Of several calls for a writer
-// the highest certain and the highest newest count.
+// Bounds sets how far the chain of a writer reaches by the store's own account: at least to certain, whose record has
+// that id if it is known, and at most to newest. They differ while a record is being written. If it is called several
+// times for a writer, the highest certain and the highest newest count.
 func (v *Verifier) Bounds(certain Head, id string, newest Head) {
 	c := v.chain(certain.Writer)
 	if !c.known || certain.Seq > c.from.Seq {
@@ -88,11 +88,11 @@ func (v *Verifier) Bounds(certain Head, id string, newest Head) {
 	c.known = true
 }
 
-// Problem adds something that the store found by itself.
+// Problem adds a problem that the store found by itself.
 func (v *Verifier) Problem(p Problem) { v.report.add(p) }
 
-// Line takes one stored record. place says where it was found. file, unless it is empty, names something in which each
-// writer's records stand in the order in which they were written.
+// Line checks one stored record. place is where it was found. file, unless it is empty, names something in which the
+// records of each writer are in the order in which they were written.
 func (v *Verifier) Line(line []byte, place, file string) (Sealed, error) {
 	v.report.Records++
 	s, err := Unseal(line, v.key)
@@ -134,7 +134,7 @@ func (v *Verifier) Line(line []byte, place, file string) (Sealed, error) {
 	return s, err
 }
 
-// advance takes the records that are next.
+// advance processes the records that are next.
 func (v *Verifier) advance(writer string, c *chain) {
 	for len(c.waiting) > 0 {
 		l, ok := c.waiting[c.next]
@@ -149,7 +149,7 @@ func (v *Verifier) advance(writer string, c *chain) {
 	}
 }
 
-// skip steps over records that retention removed.
+// skip skips records that retention removed.
 func (c *chain) skip() bool {
 	for _, g := range c.gaps {
 		if g.From <= c.next && c.next <= g.Seq {
@@ -165,7 +165,7 @@ func (c *chain) pruned(seq int64) bool {
 	return slices.ContainsFunc(c.gaps, func(g Gap) bool { return g.From <= seq && seq <= g.Seq })
 }
 
-// join compares a record with the one before it and with the head.
+// join compares a record with its predecessor and with the head.
 func (v *Verifier) join(writer string, c *chain, l link) {
 	p := Problem{Fault: Altered, ID: c.last.id, Writer: writer, Seq: l.seq - 1, Place: c.last.place}
 	if l.sound && c.last.sound && l.prev != c.last.hash {
@@ -187,8 +187,8 @@ func (v *Verifier) join(writer string, c *chain, l link) {
 	c.last, c.next = l, l.seq+1
 }
 
-// Report draws the conclusions. anchored says that the store gave Bounds for every writer that it knows; a chain
-// without them is then a problem.
+// Report returns the conclusions. anchored says that the store called Bounds for every writer that it knows. A chain
+// without bounds is a problem then.
 func (v *Verifier) Report(anchored bool) Report {
 	for _, writer := range slices.Sorted(maps.Keys(v.chains)) {
 		c := v.chains[writer]
@@ -215,7 +215,7 @@ func (v *Verifier) Report(anchored bool) Report {
 	return v.report
 }
 
-// missing names the records from c.next to before stop, except those that retention removed; id is that of the last.
+// missing reports the records from c.next to before stop, except those that retention removed. id is that of the last.
 func (v *Verifier) missing(writer string, c *chain, stop int64, fault Fault, id string) {
 	after := c.last.id
 	for c.next < stop {
