@@ -11,8 +11,7 @@ import (
 	"github.com/airlock-run/airlock/policy/scan"
 )
 
-// TestDecideWith holds that a decision with a reader is the same as without one, and that there is none without a
-// reading.
+// TestDecideWith checks that DecideWith decides as Decide does, and that a failed scan allows nothing.
 func TestDecideWith(t *testing.T) {
 	t.Parallel()
 	set := parsed(t, "forbid: {patterns: [{name: marker, pattern: 'SEC' }, {name: other, pattern: 'x+y'}], categories: [webassembly]}\n")
@@ -52,7 +51,7 @@ func TestDecideWith(t *testing.T) {
 			t.Errorf("unread code: %v %v", d.Effect, err)
 		}
 	}
-	// What is not finished is not remembered.
+	// An unfinished scan is not remembered.
 	n := 0
 	half := func(ctx context.Context, text scan.Input) (scan.Result, error) {
 		n++

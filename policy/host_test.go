@@ -7,7 +7,8 @@ import (
 	"github.com/airlock-run/airlock/policy"
 )
 
-// TestWithHostsRefusesClosedAddresses: an address that no setting opens is an error, not a setting without effect.
+// TestWithHostsRefusesClosedAddresses checks that an address that no setting opens is an error, not a setting without
+// effect.
 func TestWithHostsRefusesClosedAddresses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -7,8 +7,7 @@ import (
 	"github.com/airlock-run/airlock/policy"
 )
 
-// What a caller may have is what deployment, tenant, token and tier all permit, whichever of them says so, and in
-// whatever words.
+// A caller has only what deployment, tenant, token and tier all permit, in any combination and spelling.
 func TestMeet(t *testing.T) {
 	const base = "hosts: [a.test, '*.b.test']\nsecrets: {KEY: [a.test], OTHER: [a.test]}\n"
 	allowed := func(policy.Decision) bool { return true }

@@ -9,7 +9,8 @@ import (
 	"github.com/airlock-run/airlock/policy"
 )
 
-// A sum changes no decision, whatever else differs between two questions about the same code, and whoever asks at once.
+// A sum changes no decision, whatever else differs between two requests with the same code, and however many run at
+// once.
 func TestSum(t *testing.T) {
 	set := policy.Default()
 	var asks []policy.Request
@@ -39,7 +40,7 @@ func TestSum(t *testing.T) {
 	workers.Wait()
 }
 
-// Code of a saved function may be longer, and not without end.
+// The code of a saved function may be longer, but not without bound.
 func TestSavedCodeBytes(t *testing.T) {
 	set := policy.Default()
 	for _, c := range []struct {
@@ -57,7 +58,7 @@ func TestSavedCodeBytes(t *testing.T) {
 	}
 }
 
-// What a scan of one tenant's code came to is not used for another's.
+// The scan of one tenant's code is not used for another's.
 func TestSumOfTenants(t *testing.T) {
 	set := policy.Default()
 	for _, a := range []policy.Request{{Tenant: "a", Code: "eval('1')"}, {Tenant: "b", Code: "1"}, {Code: "2"},

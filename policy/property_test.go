@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/policy/deployment"
 )
 
-// restrictions are lines that only take away, by the section of the file they stand in.
+// restrictions holds lines that only restrict, by the section of the file that they belong to.
 var restrictions = map[string][]string{
 	"tiers": {
 		"  strict: {timeout: 1s}", "  standard: {network: none}", "  extended: {eval: false}", "  agent: {modules: [crypto]}",
@@ -31,7 +31,7 @@ var restrictions = map[string][]string{
 
 var sections = []string{"tiers", "allow", "tenants", "forbid"}
 
-// file writes a deployment file out of chosen restrictions.
+// file returns a policy file with the chosen restrictions.
 func file(chosen map[string]bool) string {
 	var b strings.Builder
 	b.WriteString("hosts: [a.test, '*.b.test']\nsecrets: {KEY: [a.test]}\n")
@@ -44,7 +44,7 @@ func file(chosen map[string]bool) string {
 				b.WriteString(head + line + "\n")
 				head = ""
 			case section == "tenants":
-				// A tenant's own entry stands in place of that of "*": only what an entry says is a restriction.
+				// A tenant's own entry replaces that of "*": only the lines of an entry are restrictions.
 				b.WriteString(head + name + ": {}\n")
 				head = ""
 			}
@@ -75,8 +75,7 @@ func randomAsk(r *rand.Rand) policy.Request {
 	}
 }
 
-// TestRestrictionsNeverAllowMore adds one restriction at a time to random deployments and asks random questions of
-// both.
+// TestRestrictionsNeverAllowMore adds one restriction at a time to random policy files and compares random decisions.
 func TestRestrictionsNeverAllowMore(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -101,7 +100,7 @@ func TestRestrictionsNeverAllowMore(t *testing.T) {
 			if why := exceeds(after, before); why != "" {
 				t.Fatalf("adding %q: %s\nask %+v\nbefore %v\nafter %v", added, why, ask, before.ReasonLines(), after.ReasonLines())
 			}
-			// What a request or a token asks less of is a restriction too.
+			// A request or a token that asks for less is restricted, too.
 			less := ask
 			less.Limits.Timeout, less.Limits.LogEntries = time.Millisecond, 1
 			less.Modules, less.Scopes = []string{}, append([]string{"secret:NONE"}, ask.Scopes...)
@@ -121,7 +120,7 @@ func parsed(t *testing.T, text string) *policy.Set {
 	return set
 }
 
-// exceeds says in what the first decision permits more than the second, if in anything.
+// exceeds returns what the first decision permits beyond the second, or "".
 func exceeds(a, b policy.Decision) string {
 	if a.Effect == policy.Deny {
 		return ""

@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// ErrRefused is wrapped by the error of a connection that the rules refuse. Its text is fit for callers.
+// ErrRefused is wrapped by the error of a connection that the rules refuse. Its text may be shown to callers.
 var ErrRefused = errors.New("the address is not public; the deployment opens private ones by EGRESS_ALLOW")
 
-// Reach is how far a connection to one host may lead. The zero value is public addresses only.
+// Reach limits where a connection to one host may lead. The zero value permits only public addresses.
 type Reach uint8
 
-// The reaches, each with all before it.
+// The reaches. Each includes all before it.
 const (
 	ToPublic Reach = iota
 	ToPrivate
@@ -39,8 +39,8 @@ func (r Reach) Permits(a netip.Addr) bool {
 	return false
 }
 
-// Control refuses a connection before it is made. It is a [net.Dialer]'s Control, which is called with each address
-// that is tried, after names were resolved.
+// Control refuses a forbidden connection before it is made. It is the Control of a [net.Dialer], which calls it with
+// each address that it tries, after name resolution.
 func (r Reach) Control(network, addressAndPort string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(addressAndPort)
 	if err != nil || network != "tcp4" && network != "tcp6" && network != "tcp" || !r.Permits(to.Addr()) {
@@ -54,12 +54,12 @@ func (r Reach) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	return (&net.Dialer{Control: r.Control}).DialContext(ctx, "tcp", to.String())
 }
 
-// Hosts are patterns of hosts: a name, an address ("[::1]" for IPv6), or "*.example.com" (any number of labels, not
-// example.com itself), each with an optional ":port" without which any port is meant.
+// Hosts are patterns of hosts: a name, an address ("[::1]" for IPv6), or "*.example.com" (any number of labels, but not
+// example.com itself), each with an optional ":port". Without a port a pattern matches any.
 type Hosts []string
 
-// Named returns the patterns of the hosts of URLs, with their ports, for servers that the operator named. What is no
-// URL is left out.
+// Named returns the patterns of the hosts of URLs, with their ports, for servers that the operator named. It skips what
+// is not a URL.
 func Named(urls ...string) Hosts {
 	var hosts Hosts
 	for _, text := range urls {
@@ -77,7 +77,7 @@ func portOf(u *url.URL) string {
 	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
 }
 
-// Match is what patterns say about a host and port.
+// A Match is the result of comparing a host and a port with patterns.
 type Match struct {
 	OK    bool // a pattern stands for them
 	Port  bool // one of these names the port
@@ -102,7 +102,7 @@ func (h Hosts) Match(host string, port int) Match {
 	return m
 }
 
-// Reach returns how far a connection may lead to a host that the patterns of the deployment match so.
+// Reach returns how far a connection may lead to a host that the patterns of the deployment match in this way.
 func (m Match) Reach() Reach {
 	switch {
 	case m.Exact:
@@ -113,8 +113,8 @@ func (m Match) Reach() Reach {
 	return ToPublic
 }
 
-// Check reports whether a request to u could be sent: it returns ErrHost for a host that cannot be dialled, and
-// ErrRefused for an address that is not permitted. Where a name leads is known only when it is dialled.
+// Check reports whether a request to u may be sent. It returns ErrHost for a host that cannot be dialled, and
+// ErrRefused for an address that is not permitted. The addresses of a name are only checked when it is dialled.
 func (h Hosts) Check(u *url.URL) error {
 	name, addr, reach, _, err := h.locate(u.Hostname(), portOf(u))
 	if err == nil && addr.IsValid() && !reach.Permits(addr) {
@@ -133,7 +133,7 @@ func (h Hosts) locate(host, port string) (name string, addr netip.Addr, reach Re
 	return name, addr, h.Match(name, n).Reach(), n, nil
 }
 
-// SplitPattern parts the host and the port of a pattern; the brackets of an IPv6 address go.
+// SplitPattern splits a pattern into host and port. It removes the brackets of an IPv6 address.
 func SplitPattern(p string) (host, port string) {
 	if strings.HasPrefix(p, "[") {
 		host, rest, _ := strings.Cut(p[1:], "]")
@@ -143,14 +143,14 @@ func SplitPattern(p string) (host, port string) {
 	return host, port
 }
 
-// Dialer connects to hosts within the rules. The zero value reaches public addresses and waits as long as its context.
-// It is safe for concurrent use.
+// A Dialer connects to hosts within the rules. The zero value reaches public addresses and has no timeout but that of
+// the context. It is safe for concurrent use.
 type Dialer struct {
-	// Opened are the hosts that the deployment opened.
+	// Opened holds the hosts that the deployment opened.
 	Opened Hosts
-	// Timeout bounds a connection over all addresses of a name.
+	// Timeout bounds the connection over all addresses of a name.
 	Timeout time.Duration
-	// Resolver looks names up; nil is the system's.
+	// Resolver resolves names; nil is the system's resolver.
 	Resolver *net.Resolver
 }
 

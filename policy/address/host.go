@@ -12,9 +12,9 @@ import (
 // ErrHost is returned for a host that is neither a name nor an address.
 var ErrHost = errors.New("the host is not a valid name or address")
 
-// Host returns the one spelling of a URL's host: an address as netip prints it, or a name in lower-case ASCII without a
-// trailing dot. Numeric hosts are read as the URL Standard reads them: parts in decimal, octal or hexadecimal. A zone
-// is an error. The address is invalid for a name.
+// Host returns the canonical form of a URL's host: an address as netip prints it, or a name in lower-case ASCII without
+// a trailing dot. Numeric hosts are parsed as in the URL Standard: parts in decimal, octal or hexadecimal. A zone is an
+// error. The address is invalid for a name.
 func Host(host string) (name string, addr netip.Addr, err error) {
 	if len(host) > 512 {
 		return "", addr, ErrHost
@@ -87,7 +87,7 @@ func numericPart(s string) (uint64, error) {
 	return strconv.ParseUint(s, base, 64)
 }
 
-// numericHost reads one to four numbers; the last fills what is left (URL Standard, IPv4 parser).
+// numericHost parses one to four numbers. The last fills the remaining bytes (URL Standard, IPv4 parser).
 func numericHost(name string) (netip.Addr, error) {
 	parts := strings.Split(name, ".")
 	if len(parts) > 4 {

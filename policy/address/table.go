@@ -2,7 +2,7 @@ package address
 
 import "net/netip"
 
-// Class is what an address is to those who dial it. The zero value is refused everywhere.
+// A Class decides who may dial an address. The zero value is refused everywhere.
 type Class uint8
 
 // The classes.
@@ -13,7 +13,7 @@ const (
 	Public
 )
 
-// String returns the class's name.
+// String returns the name of the class.
 func (c Class) String() string {
 	switch c {
 	case Loopback:
@@ -79,8 +79,8 @@ var table = []entry{
 	{netip.MustParsePrefix("fd20:ce::254/128"), Never},       // Google Cloud metadata
 }
 
-// ClassOf returns the class of a. An IPv4-mapped address has the class of the address inside; an invalid one, or one
-// with a zone, is never dialled.
+// ClassOf returns the class of a. An IPv4-mapped address has the class of the address inside. An invalid address, or
+// one with a zone, is never dialled.
 func ClassOf(a netip.Addr) Class {
 	if !a.IsValid() || a.Zone() != "" {
 		return Never
@@ -98,7 +98,7 @@ func ClassOf(a netip.Addr) Class {
 	return best.class
 }
 
-// carriesISATAP reports whether the interface identifier of a holds an IPv4 address that a tunnel would lead to (RFC
+// carriesISATAP reports whether the interface identifier of a holds an IPv4 address that a tunnel would reach (RFC
 // 5214).
 func carriesISATAP(a netip.Addr) bool {
 	b := a.As16()

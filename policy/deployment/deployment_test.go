@@ -18,9 +18,8 @@ import (
 	"github.com/airlock-run/airlock/policy/deployment"
 )
 
-// TestDeploymentCorpus checks every file of the corpus against both readers: ParseDeployment and the JSON Schema. The
-// comment of a bad file is the error that ParseDeployment gives; one that starts with "only here" is beyond what a
-// schema can say.
+// TestDeploymentCorpus checks every file of the corpus with both readers: Parse and the JSON Schema. The comment of a
+// bad file is the error of Parse. One that starts with "only here" is beyond what a schema can say.
 func TestDeploymentCorpus(t *testing.T) {
 	schema := compiledSchema(t)
 	archives, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
@@ -175,7 +174,7 @@ func TestDeploymentDecides(t *testing.T) {
 	if hosts := d.Grants.SecretHosts["ACME_KEY"]; len(hosts) != 1 || hosts[0] != "api.acme.test" {
 		t.Errorf("secret hosts %v", hosts)
 	}
-	// What narrows the grants says so, and where it stands.
+	// A reason names each restriction that took effect, and its place.
 	narrowed := strings.Join(d.ReasonLines(), "\n")
 	for _, want := range []string{
 		"allow by deployment (policy.yaml:21): lowers output, logEntries", "allow by tenant (policy.yaml:28): lowers timeout",
@@ -213,7 +212,7 @@ func FuzzParseDeployment(f *testing.F) {
 			}
 			return
 		}
-		// Whatever a file says, it never grants more than the built-in tiers under their own names.
+		// No file grants more than the built-in tiers under their own names.
 		for i, built := range policy.Builtin() {
 			if got := set.Tiers()[i]; got.Name != built.Name || got.Timeout > built.Timeout ||
 				got.MemoryBytes > built.MemoryBytes || got.Eval && !built.Eval {

@@ -1,5 +1,7 @@
-// Package depth says how deep a JSON value may nest, wherever one crosses: requests, results, what tools are given and
-// answer. Most JSON parsers recurse, and break on values far shallower than what JSON permits.
+// Package depth limits the nesting of JSON values that cross a boundary: requests, results, and the arguments and
+// answers of tools. Most JSON parsers recurse and fail on values far shallower than JSON permits.
+//
+// Start with [Over]. Every room may import the package; it imports nothing of the module.
 package depth
 
 import (
@@ -11,20 +13,20 @@ import (
 )
 
 const (
-	// Default is how many objects and arrays may nest in one another unless a tier says otherwise.
+	// Default is the number of objects and arrays that may nest unless a tier says otherwise.
 	Default = 512
-	// Ceiling is the most that a tier can say.
+	// Ceiling is the largest number that a tier can set.
 	Ceiling = 1_000
 )
 
-// shown and shownKey bound a path: how many of its steps, and how many bytes of a key, are written out.
+// shown and shownKey bound a path in a message: the number of its steps, and the bytes of a key.
 const (
 	shown    = 6
 	shownKey = 32
 )
 
-// Over returns the path to the first value in text, which is JSON, that nests deeper than limit, such as
-// "result.a[3].b…". It returns "" when none does. root names text itself. The time it takes is linear in text.
+// Over returns the path to the first value in the JSON text that nests deeper than limit, such as "result.a[3].b…", or
+// "" if there is none. root names text itself. Over takes linear time.
 func Over(text []byte, root string, limit int) string {
 	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) <= limit || !deeper(text, limit) {
 		return ""
@@ -39,7 +41,7 @@ func Over(text []byte, root string, limit int) string {
 	return strings.TrimPrefix(path.String(), ".") + "…"
 }
 
-// kinds are the bytes that matter for the depth; all others are 0.
+// kinds holds the kind of each byte that matters for the depth. All others are 0.
 var kinds = [256]int8{'"': quote, '{': opens, '[': opens, '}': closes, ']': closes}
 
 const (
@@ -66,12 +68,12 @@ func deeper(text []byte, limit int) bool {
 	return false
 }
 
-// Message returns what is said of a value that Over has found.
+// Message returns the error message for a value that Over found.
 func Message(what, path string, limit int) string {
 	return fmt.Sprintf("%s is nested more than %d levels deep: %s", what, limit, path)
 }
 
-// step is the place of a value within the one around it.
+// step is the place of a value within its parent.
 type step struct {
 	object bool
 	key    []byte // of the member, as JSON has it, without quotes
@@ -85,7 +87,7 @@ type walk struct {
 	steps [shown]step // of the outermost values that are open
 }
 
-// over looks for a bracket that opens too deep.
+// over reports whether a bracket opens too deep.
 func (w *walk) over() bool {
 	for i := 0; i < len(w.text); i++ {
 		switch c := w.text[i]; c {
@@ -113,7 +115,7 @@ func (w *walk) over() bool {
 	return false
 }
 
-// inside returns the step of the innermost open value, nil when paths do not show it.
+// inside returns the step of the innermost open value, or nil if paths do not show it.
 func (w *walk) inside() *step {
 	if w.depth == 0 || w.depth > shown {
 		return nil
@@ -121,7 +123,7 @@ func (w *walk) inside() *step {
 	return &w.steps[w.depth-1]
 }
 
-// note keeps a string that a colon follows: it is a member's key.
+// note records a string as a member's key if a colon follows it.
 func (w *walk) note(s *step, text []byte, end int) {
 	for end < len(w.text) && (w.text[end] == ' ' || w.text[end] == '\n' || w.text[end] == '\t' || w.text[end] == '\r') {
 		end++
@@ -164,7 +166,7 @@ func (s step) write(out *strings.Builder) {
 	}
 }
 
-// plain reports whether a key can stand behind a dot.
+// plain reports whether a key can follow a dot.
 func plain(key []byte) bool {
 	for i, c := range key {
 		if !(c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c == '$' || i > 0 && c >= '0' && c <= '9') {

@@ -15,23 +15,23 @@ import (
 )
 
 var (
-	// ErrTooLarge is wrapped by the error of an exchange whose answer has more bytes than are read.
+	// ErrTooLarge is wrapped by the error of an exchange whose response has too many bytes.
 	ErrTooLarge = errors.New("the answer is larger than is read")
-	// ErrTooSlow is wrapped by the error of an exchange that took longer than it may.
+	// ErrTooSlow is wrapped by the error of an exchange that took too long.
 	ErrTooSlow = errors.New("the answer takes longer than is waited for")
 )
 
-// Limits bound one exchange with a server, a redirect being an exchange of its own. Body and Total are required.
+// Limits bound one exchange with a server. A redirect is an exchange of its own. Body and Total are required.
 type Limits struct {
-	// Body is how many bytes of a body are read.
+	// Body is the number of bytes of a body that are read.
 	Body int64
-	// Total is how long an exchange may take, from the dial to the last byte.
+	// Total bounds an exchange from the dial to the last byte.
 	Total time.Duration
-	// Stream is how long an event stream may last; 0 is as long as any other answer.
+	// Stream bounds an event stream; 0 means as long as any other response.
 	Stream time.Duration
-	// Answer is how long an answer may take to begin; 0 is Total.
+	// Answer bounds the time until a response begins; 0 means Total.
 	Answer time.Duration
-	// Connections bounds the connections to one host; 0 sets no bound.
+	// Connections bounds the connections to one host; 0 means no bound.
 	Connections int
 }
 
@@ -43,26 +43,27 @@ const (
 	maxIdle          = 16
 )
 
-// StreamBuffer is what a server may send on one stream of HTTP/2 before it is read: it waits in memory.
+// StreamBuffer is the number of bytes that a server may send on one HTTP/2 stream before they are read. They wait in
+// memory.
 const StreamBuffer = 256 << 10
 
 // DialFunc connects to "host:port".
 type DialFunc func(ctx context.Context, network, hostAndPort string) (net.Conn, error)
 
-// Options are what a transport has besides its limits. The zero value dials wherever it is told to, which is for
-// servers that the operator named, uses no proxy and trusts the system's certificates.
+// Options configure a transport besides its limits. The zero value dials any address, which is only for servers that
+// the operator named. It uses no proxy and trusts the system's certificates.
 type Options struct {
-	// Dial makes the connections; an address.Dialer's keeps to the rules for addresses.
+	// Dial makes the connections. That of an address.Dialer follows the rules for addresses.
 	Dial DialFunc
 	// Proxy chooses a proxy, as in http.Transport.
 	Proxy func(*http.Request) (*url.URL, error)
 	// TLS replaces the default configuration.
 	TLS *tls.Config
-	// Decode asks for compressed answers and decodes them. Limits.Body counts the decoded bytes.
+	// Decode requests compressed responses and decodes them. Limits.Body counts the decoded bytes.
 	Decode bool
 }
 
-// Transport makes exchanges within limits. It is safe for concurrent use.
+// A Transport makes exchanges within limits. It is safe for concurrent use.
 type Transport struct {
 	bounded http.RoundTripper
 	base    *http.Transport
@@ -82,7 +83,7 @@ func (l Limits) Transport(o Options) *Transport {
 	return &Transport{l.Bound(base), base}
 }
 
-// Shape bounds what a transport reads before a body. It decodes no body either: what is counted is what was sent.
+// Shape bounds what a transport reads before a body. It also disables decoding, so that the bytes sent are counted.
 func (l Limits) Shape(t *http.Transport) {
 	t.MaxResponseHeaderBytes = maxHeaderBytes
 	t.TLSHandshakeTimeout = handshakeTimeout
@@ -100,26 +101,26 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) { return 
 // CloseIdleConnections closes the connections that no exchange uses.
 func (t *Transport) CloseIdleConnections() { t.base.CloseIdleConnections() }
 
-// Client returns a client. It follows no redirect: the answer that asks for one is the answer.
+// Client returns a client. It follows no redirect but returns the response that asks for one.
 func (l Limits) Client(o Options) *http.Client {
 	return Over(l.Transport(o))
 }
 
-// Over returns a client that sends its requests over a network that is bounded already, and follows no redirect.
+// Over returns a client that sends its requests through next, which is already bounded, and follows no redirect.
 func Over(network http.RoundTripper) *http.Client {
 	return &http.Client{Transport: network, CheckRedirect: Stay}
 }
 
-// Stay is a client's CheckRedirect that follows none.
+// Stay returns the error that keeps a client from following redirects. It is a CheckRedirect.
 func Stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// RoundTripperFunc is a func that is an http.RoundTripper.
+// A RoundTripperFunc is a func that implements http.RoundTripper.
 type RoundTripperFunc func(*http.Request) (*http.Response, error)
 
 // RoundTrip implements http.RoundTripper.
 func (f RoundTripperFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// Bound keeps the exchanges of next within the limits.
+// Bound returns a transport that keeps the exchanges of next within the limits.
 func (l Limits) Bound(next http.RoundTripper) http.RoundTripper {
 	return RoundTripperFunc(func(r *http.Request) (*http.Response, error) {
 		ctx, cancel := context.WithCancelCause(r.Context())
@@ -150,7 +151,7 @@ func isStream(h http.Header) bool {
 	return err == nil && kind == "text/event-stream"
 }
 
-// body is the body of an answer, bounded.
+// body is the bounded body of a response.
 type body struct {
 	from io.ReadCloser
 	ctx  context.Context // that of the exchange, whose cause of ending a reader wants to know

@@ -13,9 +13,8 @@ import (
 	"github.com/airlock-run/airlock/policy/scan"
 )
 
-// FuzzScan checks that any bytes get a decision that holds together, for no more work than a scan may take, and in no
-// more time than the largest ordinary code: a machine may be slow, but what costs far more than the work that was
-// counted for it is seen.
+// FuzzScan checks that any bytes get a consistent decision within the bound of work and in no more time than the
+// largest ordinary code takes. The time shows work that is not counted, even on a slow machine.
 func FuzzScan(f *testing.F) {
 	archives, _ := filepath.Glob(filepath.Join("testdata", "corpus", "*.txtar"))
 	for _, name := range archives {
@@ -57,7 +56,7 @@ func FuzzScan(f *testing.F) {
 		if taken, most := scan.Work(code, language); taken > most {
 			t.Errorf("%d units of work, of %d", taken, most)
 		}
-		// A machine's load changes: what seems too long is measured again, side by side with what it is held against.
+		// The load of a machine changes. A time that seems too long is measured again, beside the one it is compared with.
 		for tries, longest := 0, longest; took > longest && len(code) <= full; tries++ {
 			if tries == 5 {
 				t.Errorf("%v; three times the largest ordinary code takes %v", took, longest)
@@ -81,7 +80,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// fastest gives the shortest of a few runs, which others on the machine disturb the least.
+// fastest returns the shortest of a few runs, which other processes disturb the least.
 func fastest(run func()) time.Duration {
 	best := time.Duration(math.MaxInt64)
 	for range 3 {
@@ -92,7 +91,7 @@ func fastest(run func()) time.Duration {
 	return best
 }
 
-// hostileShapes are short forms of what makes parsers recurse, backtrack or remember too much.
+// hostileShapes returns short forms of what makes parsers recurse, backtrack or remember too much.
 func hostileShapes() []string {
 	repeat := func(s string) string { return strings.Repeat(s, 40) }
 	return []string{

@@ -11,11 +11,11 @@ import (
 
 const (
 	full = 256 << 10
-	// most is how much of quite dense code, a token in three or four bytes, a scan has the time to analyse.
+	// most is the size of dense code, a token in three or four bytes, that a scan can analyse within its work.
 	most = 192 << 10
 )
 
-// hostileSizes are sources of the largest accepted size whose shape costs parsers far more than their size.
+// hostileSizes returns sources of the largest accepted size whose shape costs parsers far more than their size.
 func hostileSizes() map[string]string {
 	fill := func(s string) string { return strings.Repeat(s, full/len(s)) }
 	var names, arrows strings.Builder
@@ -52,7 +52,7 @@ func hostileSizes() map[string]string {
 	return out
 }
 
-// costlyValues are sources whose values, not their syntax, cost far more than their size to follow.
+// costlyValues returns sources whose values, not their syntax, cost far more than their size to follow.
 func costlyValues() map[string]string {
 	text := "s='" + strings.Repeat("ab", 2000) + "';"
 	letters := text + "q=[...s];"
@@ -87,9 +87,8 @@ func costlyValues() map[string]string {
 	return out
 }
 
-// TestHostileSizes gives every shape in both languages to the scan. What would cost too much is scanned by tokens
-// instead; without the bounds some of these take minutes, and others overflow the Go stack, which nothing can recover
-// from.
+// TestHostileSizes scans every shape in both languages. What would cost too much is scanned by tokens. Without the
+// bounds some of these take minutes, and others overflow the Go stack, from which nothing can recover.
 func TestHostileSizes(t *testing.T) {
 	set := policy.Default()
 	for name, code := range hostileSizes() {
@@ -110,7 +109,7 @@ func TestHostileSizes(t *testing.T) {
 	}
 }
 
-// TestEvasionByNoise puts an attack behind shapes that make the parser give up: the tokens still tell.
+// TestEvasionByNoise hides an attack behind shapes that make the parser give up. The scan by tokens finds it.
 func TestEvasionByNoise(t *testing.T) {
 	for _, noise := range []string{strings.Repeat("[", 2000) + strings.Repeat("]", 2000), strings.Repeat("a;", 90_000),
 		strings.Repeat("a+", 3000) + "1",
@@ -125,8 +124,8 @@ func TestEvasionByNoise(t *testing.T) {
 	}
 }
 
-// TestTooMuchWork holds that code whose values cost too much to follow is not passed over in silence: a finding says
-// so, and the tokens still tell.
+// TestTooMuchWork checks that code whose values cost too much to follow gets a finding that says so, and a scan by
+// tokens.
 func TestTooMuchWork(t *testing.T) {
 	for name, code := range costlyValues() {
 		d := policy.Default().Decide(policy.Request{Code: code[:min(len(code), full-100)] +
@@ -147,8 +146,8 @@ func TestTooMuchWork(t *testing.T) {
 	t.Errorf("no finding says why: %+v", d.Analysis.Findings)
 }
 
-// TestLargeCodeIsAnalysed holds that the bounds leave room for large programs: dense ones, and the largest of those
-// with the usual share of comments and indentation.
+// TestLargeCodeIsAnalysed checks that the bounds leave room for large programs: dense ones, and the largest with the
+// usual share of comments and indentation.
 func TestLargeCodeIsAnalysed(t *testing.T) {
 	spaced := "// What the next function is for, in a line.\n" + strings.ReplaceAll(ordinaryUnit, "\n", "\n    ")
 	for name, code := range map[string]string{

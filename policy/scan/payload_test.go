@@ -15,7 +15,7 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// payloads are requests within every size limit that cost parsers time in proportion to the square of their size.
+// payloads returns requests within every size limit that cost parsers time in proportion to the square of their size.
 func payloads() map[string]policy.Request {
 	repeat := strings.Repeat
 	commas := "1" + repeat(",1", 20_000)
@@ -55,7 +55,7 @@ func manyFiles(n int, code string) map[string]string {
 	return files
 }
 
-// processorTime is what this process has used.
+// processorTime returns the processor time of this process.
 func processorTime() time.Duration {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
@@ -64,8 +64,8 @@ func processorTime() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// TestPayloads holds that none costs far more than ordinary code of its size: before the work of parsers was foretold
-// each took five seconds or more. The bound leaves room for a busy machine and for the race detector.
+// TestPayloads checks that no payload costs far more than ordinary code of its size. Before the work of parsers was
+// predicted each took five seconds or more. The bound leaves room for a busy machine and for the race detector.
 func TestPayloads(t *testing.T) {
 	set := policy.Default()
 	for name, ask := range payloads() {
@@ -82,7 +82,7 @@ func TestPayloads(t *testing.T) {
 	}
 }
 
-// BenchmarkPayloads is the table of worst cases: processor time of one decision and of one analysis.
+// BenchmarkPayloads measures the worst cases: processor time of one decision and of one analysis.
 func BenchmarkPayloads(b *testing.B) {
 	set := policy.Default()
 	for name, ask := range payloads() {
@@ -98,8 +98,8 @@ func BenchmarkPayloads(b *testing.B) {
 	}
 }
 
-// TestCheapReading holds that a cheap reading is the whole reading, for all of the corpus, and that none of the
-// payloads, nor what esbuild has to parse, is taken for cheap.
+// TestCheapReading checks that a cheap scan of the corpus finds the same as a full one, and that neither the payloads
+// nor what esbuild has to parse counts as cheap.
 func TestCheapReading(t *testing.T) {
 	t.Parallel()
 	reader := scan.New()
@@ -153,7 +153,7 @@ func TestCheapReading(t *testing.T) {
 	}
 }
 
-// TestShallowReading holds that the scan by tokens finds attacks in all sources, and says that it was one.
+// TestShallowReading checks that the scan by tokens finds attacks in all sources, and says what it is.
 func TestShallowReading(t *testing.T) {
 	t.Parallel()
 	found, err := scan.New().Scan(t.Context(), scan.Input{

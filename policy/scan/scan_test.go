@@ -12,7 +12,7 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// tally counts what the scan said of the cases of one category.
+// tally counts the outcomes of the cases of one category.
 type tally struct{ hits, misses, truePositive, falsePositive int }
 
 func (c tally) precision() float64 { return ratio(c.truePositive, c.truePositive+c.falsePositive) }
@@ -25,7 +25,7 @@ func ratio(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-// TestScanReport scans the corpus and prints precision and recall per category (go test -run ScanReport -v).
+// TestScanReport scans the corpus and logs precision and recall per category (go test -run ScanReport -v).
 func TestScanReport(t *testing.T) {
 	set := policy.Default()
 	total := 0
@@ -87,7 +87,7 @@ func scoredIn(d policy.Decision, category string) *threat.Finding {
 	return nil
 }
 
-// checkPlace makes sure that a finding points into its line and quotes it.
+// checkPlace checks that a finding points into its line and quotes it.
 func checkPlace(t *testing.T, name, code string, f threat.Finding) {
 	t.Helper()
 	lines := strings.Split(code, "\n")

@@ -1,7 +1,7 @@
 package toolname
 
 // Reserved reports whether a name belongs to the language (keywords, built-in globals, ECMA-262 §12.7.2 and §19) or to
-// what the sandbox offers the guest.
+// the sandbox's API.
 func Reserved(name string) bool {
 	switch name {
 	case "await", "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete", "do", "else",
@@ -32,8 +32,8 @@ func Reserved(name string) bool {
 	return inherited(name)
 }
 
-// builtin reports whether the sandbox has a global of this name that is not reserved: context may replace it, while
-// tools would become members of it.
+// builtin reports whether the sandbox has a global of this name that is not reserved. Context may replace it, but tools
+// would become members of it.
 func builtin(name string) bool {
 	switch name {
 	case "api", "secrets", "addEventListener", "removeEventListener", "dispatchEvent", "onerror", "reportError", "Crypto",

@@ -11,8 +11,9 @@ import (
 // MaxBytes bounds a tool's name.
 const MaxBytes = 256
 
-// Global returns the global and its method by which the guest calls a tool: "namespace:method" and "namespace.method"
-// are namespace.method, "namespace" alone is namespace.call. What is no ASCII letter, digit, _ or $ becomes _.
+// Global returns the global and its method by which the guest calls a tool. "namespace:method" and "namespace.method"
+// become namespace.method, "namespace" alone becomes namespace.call. Anything but ASCII letters, digits, _ and $
+// becomes _.
 func Global(name string) (namespace, method string) {
 	separator := "."
 	if strings.Contains(name, ":") {
@@ -25,7 +26,7 @@ func Global(name string) (namespace, method string) {
 	return sanitized(namespace), method
 }
 
-// sanitized works on UTF-16 units, as the JavaScript that these rules come from did.
+// sanitized replaces the characters that a JavaScript name cannot have. It works on UTF-16 units, as JavaScript does.
 func sanitized(name string) string {
 	var out strings.Builder
 	for _, r := range name {
@@ -41,9 +42,9 @@ func sanitized(name string) string {
 	return out.String()
 }
 
-// Check returns what is wrong with a tool's name. A name is refused whose namespace is a keyword or a name of the
-// language or the sandbox, whose method the language calls by itself (await calls then, JSON.stringify calls toJSON),
-// or that a reader could take for another.
+// Check returns the reason why a tool's name is refused, if any: its namespace is a keyword or a name of the language
+// or the sandbox, the language calls its method by itself (await calls then, JSON.stringify calls toJSON), or a reader
+// could confuse it with another.
 func Check(name string) error {
 	namespace, method := Global(name)
 	switch {
@@ -61,7 +62,7 @@ func Check(name string) error {
 	return nil
 }
 
-// called reports whether the language calls, or looks for, a member of this name without being told to.
+// called reports whether the language calls, or looks for, a member of this name by itself.
 func called(method string) bool {
 	return method == "then" || method == "toJSON" || inherited(method)
 }
@@ -76,8 +77,8 @@ func inherited(name string) bool {
 	return false
 }
 
-// Plain returns text as a reader sees it: control characters besides tab and newline, characters that change the
-// direction of others or are not seen at all, and bytes that are no UTF-8 are written as \u{202e}.
+// Plain returns text with hidden characters made visible: control characters other than tab and newline, characters
+// that are invisible or change the direction of others, and bytes that are not UTF-8 are written as \u{202e}.
 func Plain(text string) string {
 	if !strings.ContainsFunc(text, hidden) {
 		return text
@@ -99,7 +100,7 @@ func Plain(text string) string {
 	return out.String()
 }
 
-// PlainJSON is Plain for a JSON text, which means the same afterwards: what would not be seen is escaped.
+// PlainJSON returns a JSON text of the same meaning in which hidden characters are escaped.
 func PlainJSON(text []byte) []byte {
 	if !strings.ContainsFunc(string(text), hidden) {
 		return text
@@ -118,8 +119,8 @@ func PlainJSON(text []byte) []byte {
 	return []byte(out.String())
 }
 
-// hidden reports whether a reader does not see a character, or sees others elsewhere for it. The joiners are part of
-// how some scripts and emoji are written.
+// hidden reports whether a character is invisible or moves others. The joiners are not: some scripts and emoji need
+// them.
 func hidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\u200c' || r == '\u200d':
