@@ -106,7 +106,7 @@ func (l Limits) Client(o Options) *http.Client {
 	return Over(l.Transport(o))
 }
 
-// Over returns a client that sends its requests through next, which is already bounded, and follows no redirect.
+// Over returns a client that sends its requests through network, which is already bounded, and follows no redirect.
 func Over(network http.RoundTripper) *http.Client {
 	return &http.Client{Transport: network, CheckRedirect: Stay}
 }
