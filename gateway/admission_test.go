@@ -14,10 +14,10 @@ import (
 	"github.com/airlock-run/airlock/policy/scan"
 )
 
-// dear is code that no gateway reads itself: a syntax check needs esbuild, and TypeScript does anyway.
+// dear is code that no gateway scans itself: a syntax check needs esbuild, and TypeScript always does.
 const dear = `{"code":"const n: number = 1","language":"typescript"}`
 
-// slowReader takes for ever over code with the word "flood", until it is let go on or its caller hangs up.
+// slowReader scans code with the word "flood" for ever, until it is released or the caller hangs up.
 type slowReader struct {
 	*scan.Scanner
 	begun, ended chan struct{}
@@ -52,9 +52,9 @@ func (r *slowReader) Scan(ctx context.Context, t scan.Input) (scan.Result, error
 
 const floodCode = `{"code":"const flood: number = 1","language":"typescript"}`
 
-// However much code of one caller there is to be read, that of another tenant is read at once, and that of another
-// caller of its own tenant.
-func TestReadingInTurns(t *testing.T) {
+// However much code of one caller waits for its scan, the code of another tenant is scanned at once, and so is that
+// of another caller of the same tenant.
+func TestScansTakeTurns(t *testing.T) {
 	t.Parallel()
 	places, more := gateway.ReaderPlaces(), 20
 	reader := newSlowReader()
@@ -89,8 +89,8 @@ func TestReadingInTurns(t *testing.T) {
 	}
 }
 
-// A caller that hangs up stops what is read for it, and those of its requests that wait are never read.
-func TestHangUpStopsReading(t *testing.T) {
+// A caller that hangs up stops its scan, and its waiting requests are never scanned.
+func TestHangUpStopsScan(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/api/analyze", "/api/execute", "/api/execute/stream"} {
 		reader := newSlowReader()
@@ -124,7 +124,7 @@ func TestHangUpStopsReading(t *testing.T) {
 		for range gateway.ReaderPlaces() {
 			<-reader.ended
 		}
-		// One that comes now is served, so nobody waits any more.
+		// A request that arrives now is served, so nobody waits any more.
 		want(t, s.do(t, "POST", "/api/analyze", dear), 200)
 		if n := reader.at.Load(); n != 0 {
 			t.Errorf("%s: %d texts are still read", path, n)
@@ -132,15 +132,15 @@ func TestHangUpStopsReading(t *testing.T) {
 	}
 }
 
-// brokenReader reads nothing.
+// brokenReader fails to scan anything.
 type brokenReader struct{}
 
 func (brokenReader) Scan(context.Context, scan.Input) (scan.Result, error) {
 	return scan.Result{}, errors.New("/usr/bin/airlock: no such file")
 }
 
-// Code that nobody could read does not run, and the reason is not for callers; cheap code is read all the same.
-func TestNoReader(t *testing.T) {
+// Code that could not be scanned does not run, and callers do not see the reason. Cheap code is scanned all the same.
+func TestWithoutScanner(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{reader: brokenReader{}})
 	for _, door := range []struct{ method, path, body string }{

@@ -18,8 +18,8 @@ func toolCall(id int, code string) string {
 	)
 }
 
-// A message that an agent sends again under its key is acted upon once, whether its client stays or not.
-func TestAgentsMessageAgain(t *testing.T) {
+// A message that an agent repeats under its key is carried out once, whether its client stays or not.
+func TestAgentRepeatsMessage(t *testing.T) {
 	t.Parallel()
 	started, release := make(chan struct{}), make(chan struct{})
 	invoke, runs := counting(false)

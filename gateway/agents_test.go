@@ -33,7 +33,7 @@ func (c credentialed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(r)
 }
 
-// agent connects the SDK's own client. protocol is the version it asks for, empty for its newest.
+// agent connects the SDK's own client. protocol is the version that it asks for; empty means its newest.
 func (s *served) agent(
 	t testing.TB, protocol, credential string, progress func(*sdk.ProgressNotificationClientRequest),
 ) *sdk.ClientSession {
@@ -92,7 +92,7 @@ func content(t testing.TB, result *sdk.CallToolResult) map[string]any {
 	return structured
 }
 
-// The protocol's versions: the newest is without sessions, the older ones have them.
+// The protocol's versions: the newest has no sessions, the older ones have them.
 var protocols = []string{"", "2025-11-25", "2025-06-18"}
 
 func TestAgents(t *testing.T) {
@@ -134,8 +134,8 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// What an agent can mend is a result with isError.
-func TestAgentsAreToldOfFailures(t *testing.T) {
+// A failure that an agent can correct is a result with isError.
+func TestAgentFailures(t *testing.T) {
 	t.Parallel()
 	line := "boom"
 	limit := "memory"
@@ -193,7 +193,7 @@ func TestAgentsAreToldOfFailures(t *testing.T) {
 	}
 }
 
-func TestAgentsSeeProgress(t *testing.T) {
+func TestAgentProgress(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range protocols {
 		second := make(chan struct{})
@@ -226,8 +226,8 @@ func TestAgentsSeeProgress(t *testing.T) {
 	}
 }
 
-// Cancelling stops the guest, and so does hanging up; the record says so.
-func TestAgentsCancel(t *testing.T) {
+// Cancelling stops the guest, and so does hanging up. The record says so.
+func TestAgentCancels(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range protocols {
 		for _, hangUp := range []bool{false, true} {
@@ -265,7 +265,7 @@ func TestAgentsCancel(t *testing.T) {
 	}
 }
 
-func TestAgentsReadBack(t *testing.T) {
+func TestAgentReadsExecution(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{auth: authn.Config{APIKey: apiKey, Keys: hs256(t)}})
 	mine := s.agent(t, "", token(t, "alice", "acme", "execute audit:read"), nil)
@@ -300,8 +300,8 @@ func TestAgentsReadBack(t *testing.T) {
 
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 
-// The doors are those of every other endpoint.
-func TestAgentsDoors(t *testing.T) {
+// The endpoint has the same access rules as every other.
+func TestAgentAccess(t *testing.T) {
 	t.Parallel()
 	const accept = "Accept: application/json, text/event-stream"
 	s := serve(
@@ -342,8 +342,7 @@ func TestAgentsDoors(t *testing.T) {
 		a.Header.Get("RateLimit-Limit") == "" || a.Header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("%d %v\n%s", a.StatusCode, a.Header, a.body)
 	}
-	// A session is its caller's own.
-	// Another caller that has learnt the id of a session meets what nobody's id meets, in every way of using it.
+	// A session belongs to its caller.
 	list := `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
 	for name, eve := range map[string]string{
 		"another subject":                    token(t, "eve", "acme", "execute"),
@@ -382,8 +381,8 @@ func TestAgentsDoors(t *testing.T) {
 	open.do(t, "POST", "/mcp", hello, accept).problem(t, 429)
 }
 
-// A client that is gone without a word stops its guest, also in the versions with sessions.
-func TestAgentsHangUp(t *testing.T) {
+// A client that disappears stops its guest, also in the versions with sessions.
+func TestAgentHangsUp(t *testing.T) {
 	t.Parallel()
 	running := make(chan struct{})
 	records := &ledger{added: make(chan audit.Record, 1)}
@@ -423,8 +422,8 @@ func TestAgentsHangUp(t *testing.T) {
 	}
 }
 
-// Streams on which clients only wait do not hold a shutdown up, and are kept alive by comments.
-func TestAgentsWait(t *testing.T) {
+// Streams on which clients only wait do not delay a shutdown, and comments keep them alive.
+func TestAgentsWaitForPlaces(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{config: gateway.Config{Heartbeat: 5 * time.Millisecond}})
 	const accept = "Accept: application/json, text/event-stream"

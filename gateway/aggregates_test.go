@@ -10,8 +10,8 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Whatever is told of many records is told of one's own tenant's, unless one may read everybody's.
-func TestFiguresAreOfOnesTenant(t *testing.T) {
+// Aggregates cover only the records of the caller's tenant, unless the caller may read all records.
+func TestAggregatesOfOwnTenant(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{auth: authn.Config{APIKey: apiKey, Keys: hs256(t)}})
 	for tenant, n := range map[string]int{"acme": 3, "other": 5} {

@@ -12,8 +12,8 @@ import (
 	"github.com/airlock-run/airlock/gateway/authn"
 )
 
-// BenchmarkExecute is what the gateway itself adds to an execution: one connection, a token, a ten-line script, a
-// function that answers at once. It reports the median of a whole round trip, the socket included.
+// BenchmarkExecute measures what the gateway itself adds to an execution: one connection, a token, a ten-line script,
+// and a function that responds at once. It reports the median of a whole round trip, the socket included.
 func BenchmarkExecute(b *testing.B) {
 	s := serve(b, options{auth: authn.Config{Keys: hs256(b)}})
 	body := `{"code":"const fib = n => n < 2 ? n : fib(n - 1) + fib(n - 2);\nconst out = [];\nfor (let i = 0; i < 10; i++) {\n  out.push(fib(i));\n}\nconst total = out.reduce((a, b) => a + b, 0);\nconsole.log(total);\nreturn {\n  out, total,\n};"}`

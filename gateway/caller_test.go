@@ -34,7 +34,7 @@ func token(t testing.TB, subject, tenant, scope string) string {
 	return signed
 }
 
-// endpoints is every route with what it needs; "" is any caller, "-" nobody.
+// endpoints are all routes with the scope that each needs; "" is any caller, "-" nobody.
 func endpoints() []struct{ method, path, body, scope string } {
 	return []struct{ method, path, body, scope string }{
 		{"GET", "/healthz", "", "-"},
@@ -54,7 +54,7 @@ func endpoints() []struct{ method, path, body, scope string } {
 	}
 }
 
-func TestWhoMay(t *testing.T) {
+func TestScopes(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{auth: authn.Config{APIKey: apiKey, Keys: hs256(t)}})
 	for _, e := range endpoints() {
@@ -110,7 +110,7 @@ func TestPriorityNeedsItsScope(t *testing.T) {
 	}
 }
 
-func TestTenantsDoNotMeet(t *testing.T) {
+func TestTenantsAreSeparate(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{auth: authn.Config{Keys: hs256(t)}})
 	scope := "execute audit:read"
@@ -137,7 +137,7 @@ func TestTenantsDoNotMeet(t *testing.T) {
 		r.Caller.IP != "127.0.0.1" {
 		t.Errorf("%+v", r.Caller)
 	}
-	// One writer's chain has the records of all tenants: whose is before one's own is nobody's business.
+	// A chain has the records of all tenants, and a caller must not learn whose record precedes their own.
 	own := s.do(t, "POST", "/api/execute", code("eval('2')"), bob).json(t)["id"].(string)
 	for _, path := range []string{
 		"/api/audit/executions", "/api/audit/execution/" + own, "/api/reports/execution/" + own,
@@ -269,7 +269,7 @@ func TestCORS(t *testing.T) {
 		!strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "Retry-After") {
 		t.Errorf("%d %v", a.StatusCode, a.Header)
 	}
-	// A browser shows the page a refusal only when it carries the header too.
+	// A browser shows a refusal to the page only if it carries the header, too.
 	if a := s.do(t, "POST", "/api/execute", code("1"), "Origin: http://localhost:5173"); a.StatusCode != 401 ||
 		a.Header.Get("Access-Control-Allow-Origin") == "" {
 		t.Errorf("%d %v", a.StatusCode, a.Header)

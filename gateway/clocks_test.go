@@ -26,7 +26,7 @@ import (
 	"github.com/airlock-run/airlock/policy"
 )
 
-// wall is a clock that somebody sets.
+// wall is a clock that a test sets.
 type wall struct {
 	mu sync.Mutex
 	at time.Time
@@ -46,7 +46,7 @@ func (w *wall) add(d time.Duration) {
 
 const day = 24 * time.Hour
 
-// A clock that is put forward or back, by an hour, a day or a year, makes nobody wait for it, and repeats nothing.
+// A clock that is set forward or back, by an hour, a day or a year, makes nobody wait for it, and repeats nothing.
 func TestClockJumps(t *testing.T) {
 	t.Parallel()
 	for name, check := range map[string]func(t *testing.T, clock *wall, jump time.Duration){
@@ -193,7 +193,7 @@ func leaseJumps(t *testing.T, clock *wall, jump time.Duration) {
 	}
 }
 
-// opened is a state of the test's own.
+// opened is a state of the test itself.
 func opened(t *testing.T) *sqlitestate.Store {
 	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{})
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 // ownTime is the processor time that one request may cost the gateway's own process.
 const ownTime = 50 * time.Millisecond
 
-// farReader stands in for workers: what this process does is to hand a text over and to read a long answer.
+// farReader stands in for scan workers: this process only hands a text over and reads a long response.
 type farReader struct{ answer []byte }
 
 func newFarReader(t testing.TB) farReader {
@@ -56,7 +56,7 @@ func costServer(t testing.TB) *served {
 	return s
 }
 
-// doorCosts are the doors that take code, with what a body needs around the members that are tried.
+// doorCosts are the endpoints that take code, with what a body needs around the members under test.
 var doorCosts = []struct{ method, path string }{
 	{"POST", "/api/execute"}, {"POST", "/api/execute/stream"}, {"POST", "/api/analyze"}, {"PUT", "/api/functions/f"},
 	{"POST", "/api/functions/g/invoke"},
@@ -107,8 +107,8 @@ func processorTime() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// bounded holds a request to the time that it may cost: the promise, or, on a machine that is slow or busy, twice
-// what an array of numbers of the same size costs beside it.
+// bounded checks the processor time of a request: it may cost ownTime or, on a slow or busy machine, twice what an
+// array of numbers of the same size costs.
 func (s *served) bounded(t testing.TB, method, path, body string, headers ...string) {
 	t.Helper()
 	took := s.cost(t, method, path, body, headers...)
@@ -129,7 +129,7 @@ func (s *served) bounded(t testing.TB, method, path, body string, headers ...str
 }
 
 // costlyRequests are bodies within the default limits whose shape costs parsers, decoders or encoders more than their
-// size.
+// size suggests.
 func costlyRequests() map[string]string {
 	const full = 1<<20 - 400
 	repeat := strings.Repeat
@@ -184,7 +184,7 @@ func encodeJSON(v any) (string, error) {
 	return b.String(), err
 }
 
-// forDoor makes a body one that a door takes: a call has no code of its own.
+// forDoor adapts a body to an endpoint: a call has no code of its own.
 func forDoor(path, body string) string {
 	if strings.HasSuffix(path, "/invoke") {
 		return strings.Replace(body, `"code":"1",`, "", 1)
@@ -192,7 +192,7 @@ func forDoor(path, body string) string {
 	return body
 }
 
-// TestOwnCosts holds every door to the time that a request may cost the gateway's own process.
+// TestOwnCosts checks at every endpoint the processor time that a request may cost the gateway's own process.
 func TestOwnCosts(t *testing.T) {
 	s := costServer(t)
 	for _, body := range costlyRequests() {
@@ -202,7 +202,7 @@ func TestOwnCosts(t *testing.T) {
 	}
 }
 
-// BenchmarkOwnCosts is the table of worst cases: processor time of the gateway's own process by door and body.
+// BenchmarkOwnCosts reports the worst cases: processor time of the gateway's own process by endpoint and body.
 func BenchmarkOwnCosts(b *testing.B) {
 	s := costServer(b)
 	for name, body := range costlyRequests() {
@@ -218,8 +218,8 @@ func BenchmarkOwnCosts(b *testing.B) {
 	}
 }
 
-// FuzzOwnCosts looks for processor time, not for crashes: any fragments, repeated to any size, as code, as a file, as
-// input or as members, at any door.
+// FuzzOwnCosts searches for processor time, not for crashes: fragments, repeated to any size, as code, as a file, as
+// input or as members, at any endpoint.
 func FuzzOwnCosts(f *testing.F) {
 	for _, fragment := range []string{
 		"a\u2028", ",1", "+/*c*/", "#p\n", "`${", "eval('1');", "a=>", "s+=s;", "(", "{a:", "/a/;", "\\u0061", "new ", "x?.",

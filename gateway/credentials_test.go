@@ -21,7 +21,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// canary is the value of every credential that a test sends. It must come out nowhere.
+// canary is the value of every credential that a test sends. It must appear nowhere.
 const canary = "CANARY0123456789CANARY"
 
 // carriers are headers that browsers, clients and proxies put credentials in.
@@ -57,7 +57,7 @@ func carriers() []string {
 	return append(out, "Traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 }
 
-// witness keeps everything that a gateway hands on: to guests, the state, records and logs.
+// witness keeps everything that a gateway passes on: to guests, the state, records and logs.
 type witness struct {
 	*served
 	mu    sync.Mutex
@@ -122,7 +122,7 @@ func watched(t *testing.T) *witness {
 	return w
 }
 
-// leaks names the places that hold a text.
+// leaks returns the places that contain a text.
 func (w *witness) leaks(t *testing.T, text string) []string {
 	t.Helper()
 	var out []string
@@ -161,7 +161,7 @@ func (w *witness) leaks(t *testing.T, text string) []string {
 
 const doorSecret = "a secret of sixteen bytes or more"
 
-// signedFor returns the headers by which a scheme recognises its sender.
+// signedFor returns the headers by which a scheme recognizes its sender.
 func signedFor(scheme, body string) []string {
 	at := fmt.Sprint(time.Now().Unix())
 	switch scheme {
@@ -189,8 +189,8 @@ func signedFor(scheme, body string) []string {
 	return nil
 }
 
-// Whatever door a request comes in by, its credentials reach no guest, no state, no record and no log.
-func TestNoDoorHandsOnCredentials(t *testing.T) {
+// Through whichever endpoint a request arrives, its credentials reach no guest, no state, no record and no log.
+func TestCredentialsReachNoCode(t *testing.T) {
 	t.Parallel()
 	type walk func(t *testing.T, w *witness)
 	all := map[string]walk{}
@@ -276,7 +276,7 @@ func TestNoDoorHandsOnCredentials(t *testing.T) {
 	}
 }
 
-// What an earlier release stored is given to nobody: events in the state, jobs that wait, and records.
+// Credentials that an earlier release stored are shown to nobody: in events, in waiting jobs, and in records.
 func TestStoredCredentialsAreWithheld(t *testing.T) {
 	t.Parallel()
 	event := `{"method":"POST","path":"/hooks/f","query":{},"headers":{"cookie":"airlock=` + canary +
@@ -330,7 +330,7 @@ func TestStoredCredentialsAreWithheld(t *testing.T) {
 	}
 }
 
-// A function may ask for headers by name, and for no credential.
+// A function may ask for headers by name, but not for those that carry credentials.
 func TestHookAsksForHeaders(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{})

@@ -53,7 +53,7 @@ func TestDocs(t *testing.T) {
 	if n := len(a.Header.Values("Content-Security-Policy")); n != 1 {
 		t.Errorf("%d policies", n)
 	}
-	// Who has it already is not sent it again.
+	// A caller who has the current version does not get it again.
 	for _, path := range []string{"/openapi.json", "/docs"} {
 		tag := s.do(t, "GET", path, "").Header.Get("ETag")
 		if again := s.do(t, "GET", path, "", "If-None-Match: "+tag); tag == "" || again.StatusCode != 304 ||

@@ -54,7 +54,7 @@ func TestExecute(t *testing.T) {
 	s.do(t, "GET", "/api/result/exec_00000000000000000000000000", "").problem(t, 404)
 }
 
-func TestBlockedIsRecordedByTheGateway(t *testing.T) {
+func TestGatewayRecordsBlocked(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{invoke: func(
 		context.Context, execution.Invocation, func(execution.Log),
@@ -82,8 +82,8 @@ func TestBlockedIsRecordedByTheGateway(t *testing.T) {
 	}
 }
 
-// A function that recorded its execution and died before it answered: what is answered is not what the record denies.
-func TestFunctionThatDiedAfterItRecorded(t *testing.T) {
+// A function recorded its execution and died before it responded. The response does not contradict the record.
+func TestFunctionDiedAfterRecord(t *testing.T) {
 	t.Parallel()
 	for recorded, status := range map[string]int{"completed": 503, "error": 200} {
 		var s *served
@@ -102,7 +102,7 @@ func TestFunctionThatDiedAfterItRecorded(t *testing.T) {
 	}
 }
 
-func TestFunctionThatEndedWithoutAWord(t *testing.T) {
+func TestFunctionDiedBeforeRecord(t *testing.T) {
 	t.Parallel()
 	limit, line := "wall", "killed"
 	s := serve(t, options{invoke: func(
@@ -121,7 +121,7 @@ func TestFunctionThatEndedWithoutAWord(t *testing.T) {
 	}
 }
 
-func TestUnrecordedIsWithheld(t *testing.T) {
+func TestUnrecordedResultIsWithheld(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{
 		records: &ledger{broken: errors.New("no space left in /work/audit")},
@@ -180,8 +180,8 @@ func TestInvokerErrors(t *testing.T) {
 	}
 }
 
-// Handlers must not keep what fasthttp reuses: many different requests at once, each must get its own back.
-func TestNothingCrosses(t *testing.T) {
+// Handlers must not keep what fasthttp reuses: of many different requests at once, each gets its own response.
+func TestConcurrentExecutionsAreSeparate(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{})
 	var wg sync.WaitGroup
@@ -252,7 +252,7 @@ func TestQueueFull(t *testing.T) {
 	}
 	wg.Go(post)
 	<-started
-	// One of these two waits and the other finds the line full.
+	// One of these two waits, and the other finds the queue full.
 	wg.Go(post)
 	wg.Go(post)
 	if got := <-statuses; got != 503 {

@@ -98,6 +98,6 @@ func notRead(ctx context.Context, err error) error {
 	}
 	return &execution.Error{
 		Code: execution.Throttled, Err: err, RetryAfter: time.Second,
-		Message: "the code cannot be analysed at the moment, and nothing runs that was not; try again",
+		Message: "the code cannot be analysed now, and code that was not analysed does not run; try again",
 	}
 }

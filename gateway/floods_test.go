@@ -15,7 +15,7 @@ import (
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
-// open makes a request and leaves its answer open until the test ends.
+// open sends a request and leaves its response open until the test ends.
 func (s *served) open(t *testing.T, method, path, body string, headers ...string) (status int, header http.Header) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := http.NewRequestWithContext(ctx, method, s.url+path, strings.NewReader(body))
@@ -45,14 +45,14 @@ func hang(ctx context.Context, _ execution.Invocation, _ func(execution.Log)) (e
 	return execution.Reply{}, ctx.Err()
 }
 
-// One token asks for more of each resource than there is. It gets at most all but a tenth, a clear answer, and keeps
-// neither another token of its tenant out, nor another tenant, nor the operator.
+// One token asks for more of each resource than there is. It gets at most nine tenths and a clear response, and keeps
+// out neither another token of its tenant, nor another tenant, nor the operator.
 func TestFloods(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		resource string
 		code     string
-		// ask asks for one more.
+		// ask requests one more.
 		ask func(s *served, credential string, n int) (status int, header http.Header)
 		ok  int
 	}{

@@ -14,8 +14,8 @@ import (
 	"github.com/airlock-run/airlock/gateway"
 )
 
-// Whatever a caller claims of where it comes from, it is what the proxy in front of us appended; and when that is no
-// address, it is the proxy.
+// Whatever address a caller claims, the one that counts is the one that our proxy appended or, if that is not an
+// address, the proxy's own.
 func FuzzForwardedFor(f *testing.F) {
 	s := serve(f, options{config: gateway.Config{Proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
 	for _, claim := range []string{
@@ -48,7 +48,7 @@ func FuzzForwardedFor(f *testing.F) {
 	})
 }
 
-// forwarded makes a request that is recorded.
+// forwarded sends a request that is recorded.
 func forwarded(t *testing.T, addr, field string) int {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)

@@ -43,8 +43,8 @@ func TestCallersBehindAProxy(t *testing.T) {
 	}
 }
 
-// One connection of a proxy carries the requests of many callers: each is its own, for the limits too.
-func TestCallersOfOneConnection(t *testing.T) {
+// One connection of a proxy carries the requests of many callers. Each counts as its own, also for the limits.
+func TestCallersShareConnection(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{config: gateway.Config{Proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}, max: 1})
 	for _, want := range []struct {

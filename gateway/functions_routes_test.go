@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
-// kept gives a server with state; its function answers with what it was sent, under "input", "context", and "code".
+// kept returns a server with state. Its function responds with what it received, under "input", "context" and "code".
 func kept(t testing.TB, o options) *served {
 	t.Helper()
 	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{MaxJobsPerTenant: 100})
@@ -112,8 +112,8 @@ func TestFunctionVersions(t *testing.T) {
 	want(t, s.do(t, "POST", f+"/invoke", ""), 200, `"entry":"a.ts"`)
 }
 
-// What could never run is not saved.
-func TestFunctionsThatDoNotParse(t *testing.T) {
+// Code that could never run is not saved.
+func TestFunctionSyntaxErrors(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{})
 	const f = "/api/functions/f"
@@ -145,7 +145,7 @@ func TestFunctionsThatDoNotParse(t *testing.T) {
 	want(t, s.do(t, "GET", f, ""), 200, `"versions":1`, `"latest":1`)
 }
 
-func TestFunctionsListed(t *testing.T) {
+func TestListFunctions(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{})
 	for n := range 5 {
@@ -167,7 +167,7 @@ func TestFunctionsListed(t *testing.T) {
 	}
 }
 
-func TestFunctionsRefuse(t *testing.T) {
+func TestFunctionErrors(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{})
 	want(t, s.do(t, "PUT", "/api/functions/f", code("1")), 201)

@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
-// fuzzed is a server for a fuzz target: with state, and with nobody to be told apart.
+// fuzzed returns a server for a fuzz target: with state, and without credentials.
 func fuzzed(f *testing.F) *served {
 	f.Helper()
 	store, err := sqlitestate.Open(f.TempDir(), sqlitestate.Config{})
@@ -35,7 +35,7 @@ func fuzzed(f *testing.F) *served {
 	return s
 }
 
-// answered reads what comes back, and takes no answer that is a failure of ours.
+// answered reads the responses, and fails on one that blames the gateway.
 func answered(t *testing.T, addr, request string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -69,7 +69,7 @@ func answered(t *testing.T, addr, request string) {
 	}
 }
 
-// Whatever bytes come, no answer says that we failed.
+// Whatever bytes arrive, no response says that the gateway failed.
 func FuzzBytes(f *testing.F) {
 	s := fuzzed(f)
 	for _, seed := range []string{
@@ -83,7 +83,7 @@ func FuzzBytes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) { answered(t, s.addr, string(b)) })
 }
 
-// Whatever is in the path, the query, the headers and the body of a request to any route, neither.
+// The same holds for whatever is in the path, the query, the headers and the body of a request to any route.
 func FuzzRoutes(f *testing.F) {
 	s := fuzzed(f)
 	var routes [][2]string

@@ -68,7 +68,7 @@ func (s *Server) handler(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 			next(ctx)
 		default:
 			ctx.SetConnectionClose() // anything could follow a CONNECT
-			s.refuse(ctx, &api.Problem{Status: 501, Detail: "this method is not known here"})
+			s.refuse(ctx, &api.Problem{Status: 501, Detail: "this method is not supported"})
 		}
 	}
 }

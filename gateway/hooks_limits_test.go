@@ -19,7 +19,7 @@ import (
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
-// allowance is a quota of so many requests a minute for each tenant.
+// allowance is a quota of a number of requests a minute for each tenant.
 type allowance struct {
 	limiter *ratelimit.Limiter
 	most    int
@@ -40,14 +40,15 @@ func quotaOf(t *testing.T, most int) access.Quotas {
 	return allowance{limiter, most}
 }
 
-// A delivery that was verified takes the quota of its tenant and the limit of its hook, answered at once or later.
+// A verified delivery counts against the quota of its tenant and the limit of its hook, whether it is answered at
+// once or later.
 func TestHooksAreLimited(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []struct {
 		name, code string
 		o          func(t *testing.T) options
 	}{
-		// one is for saving
+		// one request saves the function
 		{"the tenant's quota", "quota_exceeded", func(t *testing.T) options { return options{quotas: quotaOf(t, 6)} }},
 		{
 			"the hook's limit", "rate_limited",
@@ -101,7 +102,7 @@ func TestHooksAreLimited(t *testing.T) {
 	}
 }
 
-// signedAs is signedFor with the id of a message.
+// signedAs is signedFor with the ID of a message.
 func signedAs(scheme, id, body string) []string {
 	if scheme != "standard" {
 		return signedFor(scheme, body)
@@ -113,7 +114,7 @@ func signedAs(scheme, id, body string) []string {
 	}
 }
 
-// A delivery that was refused for a limit is not remembered, so that its sender may try again.
+// A delivery that was refused because of a limit is not remembered, so that its sender may try again.
 func TestLimitedDeliveryMayBeRetried(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{config: gateway.Config{Hooks: gateway.HooksConfig{Rate: 1}}})
@@ -133,7 +134,7 @@ func (recovering) Begin(context.Context, execution.Key, string, time.Time, time.
 	return true, "mark exec_0123456789", nil, nil
 }
 
-// A delivery that a process accepted before it died was charged then: refusing it now would forget its execution.
+// A delivery that a process accepted before it died was charged then. Refusing it now would lose its execution.
 func TestRecoveredDeliveryIsChargedOnce(t *testing.T) {
 	t.Parallel()
 	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{})
@@ -155,7 +156,7 @@ func TestRecoveredDeliveryIsChargedOnce(t *testing.T) {
 	}
 }
 
-// What nobody signed takes nothing of a tenant's, and is bounded by its sender's address.
+// A delivery without a valid signature costs the tenant nothing, and is bounded by the address of its sender.
 func TestUnverifiedDeliveriesTakeNoQuota(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{max: 10, quotas: quotaOf(t, 3), config: gateway.Config{Hooks: gateway.HooksConfig{Rate: 2}}})
@@ -176,8 +177,8 @@ func TestUnverifiedDeliveriesTakeNoQuota(t *testing.T) {
 	want(t, s.do(t, "POST", "/hooks/f", "2", signedFor("github", "2")...), 200)
 }
 
-// Trying a hook, delivering an event again and asking again with a key all count.
-func TestTriesAreLimited(t *testing.T) {
+// Dry runs, redeliveries and repeated requests with a key all count.
+func TestDryRunsAreLimited(t *testing.T) {
 	t.Parallel()
 	limited := options{config: gateway.Config{Hooks: gateway.HooksConfig{Rate: 3}}}
 	hook := `{"code":"1","hook":{"scheme":"none"}}`
@@ -207,7 +208,7 @@ func TestTriesAreLimited(t *testing.T) {
 	}
 }
 
-// A secret that an earlier release took and that could be guessed verifies nothing, and is not kept by saving again.
+// A stored secret that could be guessed verifies nothing, and saving the function again does not keep it.
 func TestStoredShortSecret(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{})
@@ -229,7 +230,7 @@ func TestStoredShortSecret(t *testing.T) {
 	}
 }
 
-// Webhooks have a host of their own where the deployment says so: nothing else is there, and they are nowhere else.
+// If the deployment gives webhooks a host of their own, that host serves nothing else, and no other host serves them.
 func TestHooksHost(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{config: gateway.Config{Hooks: gateway.HooksConfig{Host: "hooks.localhost"}}})
@@ -252,7 +253,7 @@ func TestHooksHost(t *testing.T) {
 	want(t, s.do(t, "GET", "/healthz", ""), 200)
 }
 
-// The same by a listener: the port decides, whatever the Host header says.
+// The same with a listener: the port decides, whatever the Host header says.
 func TestHooksListener(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{auth: authn.Config{APIKey: apiKey}})

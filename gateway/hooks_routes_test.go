@@ -23,7 +23,7 @@ func signature(secret, text string) []byte {
 	return m.Sum(nil)
 }
 
-// answering gives a function that counts its executions and answers with what next makes of them.
+// answering returns a function that counts its executions and responds with what next makes of them.
 func answering(
 	count *int, next func(inv execution.Invocation) execution.Result,
 ) func(context.Context, execution.Invocation, func(execution.Log)) (execution.Reply, error) {
@@ -173,8 +173,8 @@ func TestHookVerifiesAndRunsOnce(t *testing.T) {
 	}
 }
 
-// A delivery whose run came to nothing may be made again.
-func TestHookFailedIsTriedAgain(t *testing.T) {
+// A delivery whose run failed may be repeated.
+func TestFailedDeliveryMayBeRepeated(t *testing.T) {
 	t.Parallel()
 	count := 0
 	line := "no"
@@ -194,7 +194,7 @@ func TestHookFailedIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestHookAcknowledgesFirst(t *testing.T) {
+func TestAsyncHook(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	s := kept(t, options{invoke: func(
@@ -223,8 +223,8 @@ func TestHookAcknowledgesFirst(t *testing.T) {
 	}
 }
 
-// Guessing signatures is limited by address, good deliveries are not.
-func TestHookGuessesAreLimited(t *testing.T) {
+// Guessed signatures are limited by address, valid deliveries are not.
+func TestHookSecretGuessesAreLimited(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{max: 5})
 	want(

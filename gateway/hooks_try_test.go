@@ -53,7 +53,7 @@ func TestHookDryRun(t *testing.T) {
 	s.do(t, "POST", "/api/functions/f/hook/dry-run", `{"execution":"exec_0123456789"}`).problem(t, 404)
 }
 
-// A delivery is acted upon again, with what it brought, by the function as it is now.
+// The function as it is now acts upon the event of an earlier delivery.
 func TestHookRedelivered(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{auth: tokens(t)})
@@ -99,7 +99,7 @@ func TestHookRedelivered(t *testing.T) {
 	}
 }
 
-// Where the state has the event no more, the audit record may have it.
+// If the event has expired in the state, the audit record may have it.
 func TestHookRedeliveredFromTheRecord(t *testing.T) {
 	t.Parallel()
 	records := &ledger{added: make(chan audit.Record, 100)}

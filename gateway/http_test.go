@@ -78,7 +78,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-func TestRoutesNotThere(t *testing.T) {
+func TestUnknownRoutes(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{})
 	for _, path := range []string{
@@ -109,7 +109,7 @@ func TestRoutesNotThere(t *testing.T) {
 	}
 }
 
-// ran has an execution completed just now, as a function would.
+// ran records an execution that completed just now, as a function would.
 func (s *served) ran(t *testing.T, r audit.Record) {
 	t.Helper()
 	r.ID, r.Time, r.Status, r.Caller.Tenant = "exec_"+ulid.Make().String(), time.Now(), "completed", "default"
@@ -222,7 +222,7 @@ func TestAnalyze(t *testing.T) {
 	if v := s.do(t, "POST", "/api/analyze", code("let x = ;\n")).json(t); v["syntaxError"].(map[string]any)["line"] != 1.0 {
 		t.Errorf("%v", v)
 	}
-	// Only the engine, or a second look, knows what is wrong here.
+	// Only the engine, or a second parse, knows what is wrong here.
 	if v := s.do(t, "POST", "/api/analyze", code("let a; let a;")).json(t); v["syntaxError"] == nil ||
 		v["astTelemetry"].(map[string]any)["isValid"] != false {
 		t.Errorf("%v", v)
@@ -276,7 +276,7 @@ func (unready) Ready(context.Context) error { return io.ErrUnexpectedEOF }
 
 var statusLine = regexp.MustCompile(`HTTP/1\.[01] [0-9]{3} `)
 
-// exchange writes bytes on a socket and gives everything the server sends back until it closes.
+// exchange writes bytes to a socket and returns everything that the server sends until it closes.
 func exchange(t *testing.T, addr, request string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)

@@ -17,7 +17,7 @@ import (
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
-// counting gives each run another result, and counts them.
+// counting gives each run another result, and counts the runs.
 func counting(pure bool) (func(
 	context.Context, execution.Invocation, func(execution.Log),
 ) (execution.Reply, error), *atomic.Int64) {
@@ -63,14 +63,14 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 	s.do(t, "POST", "/api/execute", code("1"), alice, key, key).problem(t, 400)
 
-	// A request that came to nothing leaves its key free.
+	// A request that failed leaves its key free.
 	other := "Idempotency-Key: k2"
 	s.do(t, "POST", "/api/execute", `{}`, alice, other).problem(t, 400)
 	if a := s.do(t, "POST", "/api/execute", code("1"), alice, other); a.StatusCode != 200 {
 		t.Errorf("%d %s", a.StatusCode, a.body)
 	}
 
-	// The stream keeps its promise too: the answer is the one event left.
+	// A stream keeps the promise, too: the response is the one event that is left.
 	streamed := "Idempotency-Key: k3"
 	one := all(t, s.do(t, "POST", "/api/execute/stream", code("1"), alice, streamed))
 	before := runs.Load()
@@ -80,8 +80,8 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// A key is one key, whether the answer is waited for or not.
-func TestIdempotencyKeyOfEitherWay(t *testing.T) {
+// A key is the same key, whether its caller waits for the response or not.
+func TestIdempotencyKeySyncAndAsync(t *testing.T) {
 	t.Parallel()
 	invoke, runs := counting(false)
 	s := kept(t, options{invoke: invoke})
@@ -100,8 +100,8 @@ func TestIdempotencyKeyOfEitherWay(t *testing.T) {
 	}
 }
 
-// Every route that takes POST keeps the promise of the key: a new one that does not fails here.
-func TestIdempotencyKeyOfEveryPost(t *testing.T) {
+// Every route that takes POST keeps the promise of the key. A new route that does not fails this test.
+func TestIdempotencyKeyOnEveryPost(t *testing.T) {
 	t.Parallel()
 	for _, d := range doors() {
 		if !strings.HasPrefix(d.route, "POST ") {
@@ -140,7 +140,7 @@ func TestIdempotencyKeyOfEveryPost(t *testing.T) {
 	}
 }
 
-// What a webhook's function answered was done, whatever its status is.
+// A webhook whose function answered was carried out, whatever the status of the answer.
 func TestIdempotencyKeyOfRefusingHook(t *testing.T) {
 	t.Parallel()
 	count := 0
@@ -171,12 +171,12 @@ func (unworked) Claim(context.Context, time.Time, string, []string) (execution.J
 	return execution.Job{}, execution.ErrNotFound
 }
 
-// failing keeps no answer: as when the process dies after it accepted and before it said so.
+// failing keeps no response, as if the process died after it accepted a request and before it responded.
 type failing struct{ unworked }
 
 func (failing) Finish(context.Context, string, []byte) error { return errors.New("the power went") }
 
-// What was accepted under a key is accepted once, over a restart and over a death in the middle of it.
+// A request that was accepted under a key is accepted once, across a restart and across a death in the middle.
 func TestIdempotencyKeyOutlivesTheProcess(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -223,7 +223,7 @@ func TestIdempotencyKeyOutlivesTheProcess(t *testing.T) {
 	}
 }
 
-// A sender that is trusted with a key is answered once for it, under schemes that sign nothing too.
+// A sender that sends a key gets one answer for it, also with schemes that sign nothing.
 func TestIdempotencyKeyOfHooks(t *testing.T) {
 	t.Parallel()
 	count := 0
@@ -310,7 +310,7 @@ func TestReuse(t *testing.T) {
 		again["id"] == first["id"] || runs.Load() != 1 {
 		t.Fatalf("%d runs\n%v\n%v", runs.Load(), first, again)
 	}
-	// The one that was answered from memory has a record of its own, which says so.
+	// The execution that was answered from memory has its own record, which says so.
 	record := s.do(t, "GET", "/api/audit/execution/"+again["id"].(string), "", acme).json(t)
 	if !strings.Contains(strings.Join(strs(record["reasons"]), "\n"), first["id"].(string)) ||
 		record["usage"].(map[string]any)["ticks"] != 0.0 || record["resultSha256"] == "" {
@@ -344,7 +344,7 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-func TestNoReuseOfWhatIsNotPure(t *testing.T) {
+func TestImpureResultsAreNotReused(t *testing.T) {
 	t.Parallel()
 	invoke, runs := counting(false)
 	s := serve(t, options{invoke: invoke})

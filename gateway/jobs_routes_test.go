@@ -20,7 +20,7 @@ import (
 
 const prefer = "Prefer: handling=lenient, respond-async; wait=10"
 
-// ended polls a result until it has ended.
+// ended polls a result until the execution has ended.
 func (s *served) ended(t *testing.T, location string, headers ...string) answer {
 	t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
@@ -136,7 +136,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// told waits until a job's owner reads of its callback what a test waits for.
+// told waits until the owner of a job reads what a test expects of its callback.
 func (s *served) told(t *testing.T, location string, is func(map[string]any) bool) map[string]any {
 	t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
@@ -226,7 +226,7 @@ func TestCallbackIsAStandardWebhook(t *testing.T) {
 	}
 }
 
-// A receiver at an address that is not public, and was not opened, is not called.
+// A receiver at an address that is neither public nor opened is not called.
 func TestCallbackObeysEgress(t *testing.T) {
 	t.Parallel()
 	receiver := httptest.NewServer(
@@ -241,7 +241,7 @@ func TestCallbackObeysEgress(t *testing.T) {
 			t.Errorf("%s: %s", address, detail)
 		}
 	}
-	// What a name stands for is known when it is called.
+	// A name is resolved again when the receiver is called.
 	name := strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)
 	a := want(t, s.do(t, "POST", "/api/execute", `{"code":"1","callback":"`+name+`"}`, prefer), 202)
 	to := s.told(t, a.Header.Get("Location"), func(to map[string]any) bool { return to["attempts"].(float64) > 0 })

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestRefusedBodyIsAnswered sends a request to its last byte before it reads, as most clients do: a refusal must not be
-// lost to a reset of the connection.
+// TestRefusedBodyIsAnswered sends a request to its last byte before it reads, as most clients do. A reset of the
+// connection must not lose the response.
 func TestRefusedBodyIsAnswered(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{})

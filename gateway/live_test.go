@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// followed is a live stream; what it shows is kept by the name of the event.
+// followed is a live stream. It keeps the latest event of each name.
 type followed struct {
 	t     *testing.T
 	lines *bufio.Scanner
@@ -46,7 +46,7 @@ func (s *served) follow(t *testing.T, query string, headers ...string) *followed
 	return &followed{t: t, lines: lines, shown: map[string]map[string]any{}}
 }
 
-// until reads on until what is shown is as wanted.
+// until reads until the latest events are as expected.
 func (f *followed) until(wanted func(map[string]map[string]any) bool) {
 	f.t.Helper()
 	name := ""
@@ -80,7 +80,7 @@ func record(id, tenant, status string, score int) audit.Record {
 	return r
 }
 
-// A stream shows what is there, what runs, and what has ended, each as it comes.
+// A stream shows what exists, what runs, and what has ended, as each happens.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	started, release := make(chan struct{}), make(chan struct{})
@@ -171,7 +171,7 @@ func TestLiveEndsWithTheSession(t *testing.T) {
 	f.until(func(shown map[string]map[string]any) bool { return shown["expired"] != nil })
 }
 
-// A shutdown waits for no page.
+// A shutdown does not wait for pages.
 func TestShutdownEndsLiveStreams(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{})

@@ -23,8 +23,9 @@ func forged(t *testing.T, key string, expires time.Duration) string {
 	return signed
 }
 
-// Each door takes as many wrong credentials of an address as the limit says, and then looks at none, right or wrong.
-func TestEveryDoorStopsLooking(t *testing.T) {
+// Each endpoint accepts as many wrong credentials of an address as the limit allows, and then checks none, right or
+// wrong.
+func TestEveryLoginIsBounded(t *testing.T) {
 	t.Parallel()
 	const most = 3
 	const event = `{"code":"1","hook":{"scheme":"shared-header","secret":"a-secret-of-sixteen-bytes-or-more","header":"X-Token"}}`
@@ -98,7 +99,7 @@ func TestEveryDoorStopsLooking(t *testing.T) {
 	}
 }
 
-func TestASessionIsNotLookedAtEither(t *testing.T) {
+func TestSessionGuessesAreBounded(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{max: 3, auth: authn.Config{APIKey: apiKey}})
 	own := []string{s.enter(t, apiKey), withToken, "Sec-Fetch-Site: same-origin"}
@@ -110,8 +111,8 @@ func TestASessionIsNotLookedAtEither(t *testing.T) {
 	s.do(t, "GET", "/dashboard", "", own[0], aPage).problem(t, 429)
 }
 
-// What is no guess locks nobody out: no credential, a genuine token that has expired, a signature of a webhook.
-func TestWhatIsNoGuess(t *testing.T) {
+// What is not a guess locks nobody out: no credential, a genuine token that has expired, the signature of a webhook.
+func TestExpiredTokensAreNoGuesses(t *testing.T) {
 	t.Parallel()
 	for name, headers := range map[string][]string{
 		"no credential": nil, "an expired token": {bearer(forged(t, secret, -time.Hour))},
@@ -129,7 +130,7 @@ func TestWhatIsNoGuess(t *testing.T) {
 	}
 }
 
-// Guesses made at the same time are not told apart from those made one after the other.
+// Concurrent guesses count like consecutive ones.
 func TestParallelGuesses(t *testing.T) {
 	t.Parallel()
 	const most = 5

@@ -7,9 +7,9 @@ import (
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
-// Of several gateways each knows the keys that another took; without a place to keep them a key is refused, because the
+// Several gateways know the keys that another one took. Without a place to keep them, a key is refused, because the
 // next request with it would run the code again.
-func TestIdempotencyKeyOfSeveralGateways(t *testing.T) {
+func TestIdempotencyKeyAcrossGateways(t *testing.T) {
 	t.Parallel()
 	state, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{})
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Who takes a wrong turn is told the way.
-func TestAstray(t *testing.T) {
+// The response to a request that misses a route says what was probably meant.
+func TestNotFound(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{})
 	for _, c := range []struct {

@@ -15,7 +15,7 @@ import (
 
 const aPage = "Accept: text/html"
 
-// enter logs in and gives the cookie, as a header.
+// enter logs in and returns the cookie as a header.
 func (s *served) enter(t *testing.T, token string) string {
 	t.Helper()
 	a := s.login(t, token, "", "Origin: "+s.url)
@@ -82,7 +82,7 @@ func TestPagesWithoutCredentials(t *testing.T) {
 		len(again.body) > 0 {
 		t.Error(again.Status)
 	}
-	// Compressed for whoever takes that, and another thing to a cache.
+	// Compressed for clients that accept that, with another entity tag for caches.
 	for accepted, coding := range map[string]string{
 		"gzip, br": "gzip", "*": "gzip", "identity": "", "br": "", "gzip;q=0": "",
 	} {
@@ -147,7 +147,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// A wrong token costs an attempt of the address, as at every other door.
+// A wrong token costs an attempt of the address, as everywhere else.
 func TestLoginIsLimited(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{auth: authn.Config{APIKey: apiKey}, max: 2})
@@ -206,8 +206,8 @@ func TestSession(t *testing.T) {
 	s.do(t, "GET", "/dashboard", "", aPage, cookie).is(t, 303, "/login?next=%2Fdashboard")
 }
 
-// A cookie that was stolen is worth nothing, whatever else its thief sends: a client can send every header but the
-// one whose value only the pages of the login know.
+// A stolen cookie is worth nothing, whatever else the thief sends: a client can send every header but the one whose
+// value only the pages of the login know.
 func TestStolenCookie(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{auth: authn.Config{APIKey: apiKey}})
@@ -241,7 +241,7 @@ func TestStolenCookie(t *testing.T) {
 			}
 		}
 	}
-	// No page that the cookie opens says the second secret, nor the credential.
+	// No page that the cookie opens contains the second secret or the credential.
 	for _, path := range []string{
 		"/dashboard", "/security", "/playground", "/dashboard/execution/exec_0123456789", "/login",
 	} {
@@ -252,12 +252,12 @@ func TestStolenCookie(t *testing.T) {
 			}
 		}
 	}
-	// The session itself goes on, and its second secret is of no use without the cookie.
+	// The session itself continues, and its second secret is useless without the cookie.
 	if a := s.do(t, "GET", "/api/stats", "", cookie, withToken); a.StatusCode != 200 {
 		t.Errorf("%d", a.StatusCode)
 	}
 	s.do(t, "GET", "/api/stats", "", withToken).problem(t, 401)
-	// A login without the second secret opens pages and nothing else, and one that can be guessed is refused.
+	// A login without the second secret opens pages and does nothing else. A secret that could be guessed is refused.
 	form := "Content-Type: application/x-www-form-urlencoded"
 	bare := s.do(t, "POST", "/login", "token="+apiKey, "Content-Type: ", form)
 	bare.is(t, 303, "/dashboard")
@@ -265,7 +265,7 @@ func TestStolenCookie(t *testing.T) {
 	s.do(t, "POST", "/login", "token="+apiKey+"&request_token=guess", "Content-Type: ", form).problem(t, 400)
 }
 
-// A login gives a new name and ends the session before it; a logout ends every session of the one who logs out.
+// A login makes a new name and ends the previous session. A logout ends every session of the visitor.
 func TestSessionsRotate(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{auth: authn.Config{APIKey: apiKey}})
@@ -288,9 +288,9 @@ func TestSessionsRotate(t *testing.T) {
 	}
 }
 
-// The whole way of an attack: a page on another port of this host posts a form to a webhook that verifies nothing,
-// and what its code returns is replayed.
-func TestHookIsGivenNoSession(t *testing.T) {
+// A complete attack: a page on another port of this host posts a form to a webhook that verifies nothing, and replays
+// what its code returns.
+func TestHookSeesNoSession(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{auth: authn.Config{APIKey: apiKey}})
 	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"none"}}`, bearer(apiKey)), 201)
@@ -308,7 +308,7 @@ func TestHookIsGivenNoSession(t *testing.T) {
 	}
 }
 
-func TestReportsOfBrowsers(t *testing.T) {
+func TestPolicyReports(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{auth: authn.Config{APIKey: apiKey}})
 	a := s.do(

@@ -181,7 +181,7 @@ func stateProblem(err error) *api.Problem {
 	case errors.Is(err, execution.ErrNotKept):
 		return &api.Problem{
 			Status: 501, Code: "stateless",
-			Detail: "this gateway keeps neither jobs nor schedules: nobody is there to run them later",
+			Detail: "this gateway keeps neither jobs nor schedules: no process would run them later",
 		}
 	case errors.Is(err, execution.ErrFull):
 		return &api.Problem{
@@ -241,7 +241,7 @@ func faultProblem(e *execution.StoreError) *api.Problem {
 	}
 	return &api.Problem{
 		Status: 503, Code: "store_lost", RetryAfter: later, Cause: e,
-		Detail: "the disk of the state fails; nothing was changed",
+		Detail: "the disk of the state is failing; nothing was changed",
 	}
 }
 

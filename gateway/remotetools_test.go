@@ -26,7 +26,7 @@ func (attached) Tools() []execution.Tool {
 	return tools
 }
 
-// given answers with the names of the tools that a request came with.
+// given responds with the names of the tools that a request has.
 func given(t *testing.T, a answer) []string {
 	t.Helper()
 	var v struct{ Result []string }
@@ -36,7 +36,7 @@ func given(t *testing.T, a answer) []string {
 	return v.Result
 }
 
-func TestAttachedTools(t *testing.T) {
+func TestRemoteTools(t *testing.T) {
 	t.Parallel()
 	count := 0
 	s := serve(t, options{auth: tokens(t), attached: attached{}, invoke: answering(&count, func(
@@ -67,7 +67,7 @@ func TestAttachedTools(t *testing.T) {
 			t.Errorf("%s: %s", c.body, got)
 		}
 	}
-	// There are more than an execution may have: what the code names is among those that it gets.
+	// There are more than an execution may have. Those that the code names are among the ones it gets.
 	names := given(t, s.do(t, "POST", "/api/execute", code("files.op199()"), all))
 	if len(names) != execution.MaxTools || names[0] != "files:op199" {
 		t.Errorf("%d: %v", len(names), names[:3])

@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// A replay is run by a function, of what is recorded, and leaves no record.
+// A function replays what was recorded, and leaves no record.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	good := record("exec_01AAAAAAAAAA", "acme", "completed", 0)

@@ -56,8 +56,8 @@ func cells(t *testing.T, table []byte) map[string]string {
 	return all
 }
 
-// What a guest or a caller writes never becomes a formula.
-func TestReportIsInert(t *testing.T) {
+// Text of a guest or a caller never becomes a formula.
+func TestReportHasNoFormulas(t *testing.T) {
 	t.Parallel()
 	for _, evil := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "a\",=1", "a\r\n=1,=2", "＝1+1", "＋1", "－1", "＠SUM(A1)",
 		"−1", " =1", "\u00a0=1", "\ufeff=1", "\u200b@x", "\x00=1", " plain", "'=1"} {
@@ -75,7 +75,7 @@ func TestReportIsInert(t *testing.T) {
 			evil == " =1" {
 			want = "'" + evil
 		}
-		// A CSV reader makes \n of \r\n.
+		// A CSV reader turns \r\n into \n.
 		want = strings.ReplaceAll(want, "\r\n", "\n")
 		if got["execution.error"] != want || got["execution.reasons.0"] != want || got["execution.request.=x"] != "'-y" {
 			t.Errorf("%q: %q", evil, got["execution.error"])

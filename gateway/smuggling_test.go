@@ -16,11 +16,11 @@ import (
 const (
 	postHead = "POST /api/execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 	script   = `{"code":"1"}`
-	// smuggled is a request that must never be answered as one of its own.
+	// smuggled is a request that must never be answered as a request of its own.
 	smuggled = "GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
 )
 
-// More shapes that two parsers could read differently. Each gets at most one answer, a refusal, and the connection
+// More shapes that two parsers could read differently. Each gets at most one response, a refusal, and the connection
 // ends.
 func TestSmugglingShapesRefused(t *testing.T) {
 	t.Parallel()
@@ -117,8 +117,8 @@ func TestSmugglingShapesRefused(t *testing.T) {
 	}
 }
 
-// What is odd and means one thing only is answered as it means.
-func TestOddButPlain(t *testing.T) {
+// Requests that are unusual but unambiguous are answered as they mean.
+func TestUnusualButValidRequests(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{})
 	const last = "Connection: close\r\n"
@@ -154,7 +154,7 @@ func TestOddButPlain(t *testing.T) {
 	}
 }
 
-// Requests that are sent in one piece are answered one after the other, in their order.
+// Requests that are sent in one piece are answered one after the other, in order.
 func TestPipelining(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{})
@@ -184,8 +184,8 @@ func TestPipelining(t *testing.T) {
 	}
 }
 
-// A body that trickles in is given up when the whole request has taken its time, however often a byte arrives.
-func TestSlowBodiesAreGivenUp(t *testing.T) {
+// A body that trickles in is refused when the time for the whole request is over, however often a byte arrives.
+func TestSlowBodiesTimeOut(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{config: gateway.Config{ReadTimeout: 300 * time.Millisecond}})
 	for name, head := range map[string]string{

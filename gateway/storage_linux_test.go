@@ -15,8 +15,8 @@ import (
 	"github.com/airlock-run/airlock/infra/state/statetest"
 )
 
-// When the disk of the state is full, what would change it is 507 and /readyz is 503 with the reason, what needs no
-// state goes on, and all is well again with the disk.
+// When the disk of the state is full, requests that change the state get 507, and /readyz gets 503 with the reason.
+// Requests without state continue, and everything recovers with the disk.
 func TestFullDisk(t *testing.T) {
 	disk := statetest.NewDisk(t, 8<<20)
 	if disk == nil {
@@ -73,7 +73,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// What a tenant may keep is answered with the quota, how much is used, and what to do.
+// A tenant that uses up a quota is told which quota, how much is used, and what to do.
 func TestStorageQuota(t *testing.T) {
 	t.Parallel()
 	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{Storage: func(string) execution.Storage {
@@ -134,9 +134,9 @@ func (f faulty) Function(context.Context, string, string) (execution.SavedFuncti
 
 func (f faulty) Submit(context.Context, execution.Job) error { return fmt.Errorf("submit: %w", f.err) }
 
-// Each fault of the store has its status, its code and, where trying again helps, Retry-After; none is 500, and
-// /readyz says which it is.
-func TestFaultsOfTheStore(t *testing.T) {
+// Each fault of the store has its status, its code and, if trying again helps, Retry-After. None is 500, and /readyz
+// names the fault.
+func TestStoreFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		fault  execution.StoreFault
@@ -169,8 +169,8 @@ func TestFaultsOfTheStore(t *testing.T) {
 	}
 }
 
-// A part that is needed and fails makes a gateway not ready; one that is not shows as degraded.
-func TestReadyzAsksEveryPart(t *testing.T) {
+// A required part that fails makes a gateway not ready. An optional one shows as degraded.
+func TestReadyzChecksEveryPart(t *testing.T) {
 	t.Parallel()
 	part := func(optional bool, err error) gateway.Health {
 		return gateway.Health{Name: "part", Optional: optional, Ready: func(context.Context) error { return err }}

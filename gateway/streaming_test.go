@@ -103,7 +103,7 @@ func TestStreamArrivesWhileTheGuestRuns(t *testing.T) {
 		t.Errorf("ids %q %q of %q", first.id, last[0].id, id)
 	}
 
-	// A client that lost the connection gets what it missed, and nothing runs again.
+	// A client that lost its connection gets what it missed, and nothing runs again.
 	rest := all(t, s.do(t, "POST", "/api/execute/stream", "", "Last-Event-ID: "+first.id))
 	if len(rest) != 2 || rest[0].data != second.data || rest[1].data != last[0].data {
 		t.Errorf("resumed with %+v", rest)
@@ -190,7 +190,7 @@ func TestStreamHangUpStopsTheRun(t *testing.T) {
 	}
 }
 
-// Its caller stops a streamed run by its id; the stream then ends with the result.
+// The caller stops a streamed run by its ID. The stream then ends with the result.
 func TestStreamCancel(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{
@@ -232,7 +232,7 @@ func TestStreamCancel(t *testing.T) {
 	}
 }
 
-// A client that reads nothing slows its own guest, is dropped after the write timeout, and its run is stopped.
+// A client that does not read slows its own guest and is dropped after the write timeout, and its run is stopped.
 func TestStreamSlowClientIsDropped(t *testing.T) {
 	t.Parallel()
 	printed := make(chan int, 1)
@@ -256,7 +256,7 @@ func TestStreamSlowClientIsDropped(t *testing.T) {
 	}
 }
 
-func TestStreamIsItsCallersOwn(t *testing.T) {
+func TestStreamBelongsToCaller(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{auth: authn.Config{Keys: hs256(t)}})
 	alice, bob := bearer(token(t, "alice", "", "execute")), bearer(token(t, "bob", "", "execute"))
@@ -271,7 +271,7 @@ func TestStreamIsItsCallersOwn(t *testing.T) {
 	s.do(t, "POST", "/api/execute/stream", code("1"), bearer(token(t, "a", "", "audit:read"))).problem(t, 403)
 }
 
-// After a stream the connection serves the next request.
+// After a stream, the connection serves the next request.
 func TestStreamKeepsItsConnection(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{})

@@ -28,7 +28,7 @@ import (
 	"github.com/airlock-run/airlock/policy/scan"
 )
 
-// function stands in for function processes: it answers as one would, without running anything.
+// function stands in for function processes. It responds like one without running anything.
 type function struct {
 	invoke func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error)
 	ready  error
@@ -42,7 +42,7 @@ func (f *function) Invoke(
 
 func (f *function) Ready(context.Context) error { return f.ready }
 
-// echo answers with the request's input as the result.
+// echo responds with the request's input as the result.
 func echo(_ context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
 	if onLog != nil {
 		onLog(execution.Log{Level: "log", Message: "hello"})
@@ -130,14 +130,14 @@ func (l *ledger) List(_ context.Context, q audit.Query) (audit.Page, error) {
 	return page, nil
 }
 
-// options of a test server; the zero value is a gateway without credentials whose function echoes.
+// options of a test server. The zero value is a gateway without credentials whose function echoes.
 type options struct {
 	config gateway.Config
 	auth   authn.Config
 	invoke func(context.Context, execution.Invocation, func(execution.Log)) (execution.Reply, error)
 	ready  error
 	policy gateway.Decider // policy.Default() when left out
-	// reader is one of this process when left out.
+	// reader defaults to a scanner in this process.
 	reader  gateway.CodeScanner
 	max     int
 	records *ledger
@@ -250,7 +250,7 @@ func (a answer) json(t testing.TB) map[string]any {
 	return v
 }
 
-// do sends a request; headers are "Name: value" lines, and a body is sent as JSON unless they say otherwise.
+// do sends a request. Headers are "Name: value" lines. A body is sent as JSON unless they say otherwise.
 func (s *served) do(t testing.TB, method, path, body string, headers ...string) answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
@@ -283,7 +283,7 @@ func (s *served) do(t testing.TB, method, path, body string, headers ...string) 
 	return answer{res, b.Bytes()}
 }
 
-// problem checks that an answer is a whole problem document and gives its detail and code.
+// problem checks that a response is a complete problem document, and returns its detail and code.
 func (a answer) problem(t testing.TB, status int) (detail, code string) {
 	t.Helper()
 	if a.StatusCode != status {

@@ -22,7 +22,7 @@ func (tr tracing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return tr.next.RoundTrip(r)
 }
 
-// A valid trace context goes through to the function and is said in the answer; any other is none.
+// A valid trace context is passed to the function and named in the response. An invalid one counts as none.
 func TestTraceContext(t *testing.T) {
 	t.Parallel()
 	const valid = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

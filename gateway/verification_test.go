@@ -9,7 +9,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// proving is a ledger that can be verified: each verification takes what comes next.
+// proving is a ledger that can be verified. Each verification takes the next outcome.
 type proving struct {
 	*ledger
 	outcomes chan func() (audit.Report, error)
@@ -71,7 +71,7 @@ func TestVerification(t *testing.T) {
 	s.do(t, "POST", path, "", all) // a shutdown gives up the one that runs
 }
 
-func TestVerificationWithoutMeans(t *testing.T) {
+func TestVerificationUnsupported(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{})
 	if v := s.do(t, "GET", "/api/audit/verification", "").json(t); v["state"] != "unsupported" {

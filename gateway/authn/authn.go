@@ -75,7 +75,7 @@ func New(cfg Config) (*Authenticator, error) {
 	}
 	for _, p := range cfg.Providers {
 		if p.cfg.Issuer == "" && len(cfg.Providers) > 1 {
-			return nil, errors.New("authn: of several providers each must name its issuer")
+			return nil, errors.New("authn: each of several providers must name its issuer")
 		}
 		a.providers = append(a.providers, newProvided(p, cfg))
 	}

@@ -111,7 +111,7 @@ func TestEveryAlgorithm(t *testing.T) {
 			t.Errorf("%s beside others: %v", c.method.Alg(), err)
 		}
 	}
-	// Key confusion: the public key's own bytes as an HMAC secret.
+	// Key confusion: the bytes of the public key as an HMAC secret.
 	for _, text := range [][]byte{pub(t, rsaKey.Public()), []byte(strings.TrimSpace(string(pub(t, rsaKey.Public()))))} {
 		if id, err := a.Authenticate("Bearer "+sign(t, jwt.SigningMethodHS256, text, nil, good()), ""); err == nil {
 			t.Errorf("key confusion: %+v", id)

@@ -10,7 +10,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/authn"
 )
 
-// A token is judged by the time of day, and nothing is remembered of a clock that was wrong.
+// A token is judged by the time of day. Nothing is remembered of a clock that was wrong.
 func TestTokensUnderClockJumps(t *testing.T) {
 	t.Parallel()
 	key := must[authn.Key](t)(authn.SecretKey([]byte(secret)))

@@ -53,7 +53,7 @@ func TestNoTwoKindsShareASubject(t *testing.T) {
 	}
 }
 
-func TestATokenNamesNoReservedTenant(t *testing.T) {
+func TestReservedTenantRefused(t *testing.T) {
 	t.Parallel()
 	key := must[authn.Key](t)(authn.SecretKey([]byte(secret)))
 	for claim, tenants := range map[string][]string{"tenant": {"default", ""}, "org": {"default", ""}} {
@@ -86,7 +86,7 @@ func TestLongNamesAreRefused(t *testing.T) {
 	}
 }
 
-func TestWhatOlderVersionsKept(t *testing.T) {
+func TestOwnershipOfOlderVersions(t *testing.T) {
 	t.Parallel()
 	token := func(tenant, issuer, sub string) authn.Identity {
 		return authn.Identity{Tenant: tenant, Subject: execution.TokenSubject(issuer, sub)}

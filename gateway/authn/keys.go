@@ -101,7 +101,7 @@ func (p *Provider) depart() <-chan struct{} {
 		}
 		p.mu.Unlock()
 		if err != nil && p.ctx.Err() == nil {
-			p.cfg.Log.Warn("the identity provider's keys stay as they were", "issuer", p.cfg.Issuer, "error", err)
+			p.cfg.Log.Warn("the identity provider's keys could not be refreshed", "issuer", p.cfg.Issuer, "error", err)
 		}
 		close(landed)
 	}()
@@ -121,7 +121,7 @@ func (p *Provider) fetch(keysURL string) (string, keyfunc.Keyfunc, error) {
 		return "", nil, err
 	}
 	if len(set.Keys) > maxKeys {
-		return "", nil, fmt.Errorf("the JWK set has %d keys; at most %d are taken", len(set.Keys), maxKeys)
+		return "", nil, fmt.Errorf("the JWK set has %d keys; at most %d are accepted", len(set.Keys), maxKeys)
 	}
 	store, usable := jwkset.NewMemoryStorage(), 0
 	for _, marshalled := range set.Keys {
@@ -132,7 +132,7 @@ func (p *Provider) fetch(keysURL string) (string, keyfunc.Keyfunc, error) {
 		case err != nil:
 			return "", nil, fmt.Errorf("a key of the JWK set: %w", err)
 		case isRSA && key.N.BitLen() > maxModulus:
-			return "", nil, fmt.Errorf("a key of the JWK set has %d bits; at most %d are taken", key.N.BitLen(), maxModulus)
+			return "", nil, fmt.Errorf("a key of the JWK set has %d bits; at most %d are accepted", key.N.BitLen(), maxModulus)
 		}
 		if err := store.KeyWrite(p.ctx, jwk); err != nil {
 			return "", nil, fmt.Errorf("keep a key of the JWK set: %w", err)

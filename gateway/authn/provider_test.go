@@ -139,7 +139,7 @@ func TestProvider(t *testing.T) {
 	if n := p.asked.Load(); n != 1 {
 		t.Errorf("the keys were fetched %d times", n)
 	}
-	// Rotation: a key that is not known is asked for at once, and what is withdrawn is good no longer.
+	// Rotation: an unknown key is fetched at once, and a withdrawn key is no longer valid.
 	p.set(false, second.public)
 	if got := accepted(t, a, second.token(t, p.URL)); got != "acme" {
 		t.Error("after rotation:", got)
@@ -147,7 +147,7 @@ func TestProvider(t *testing.T) {
 	if got := accepted(t, a, first.token(t, p.URL)); !strings.Contains(got, "does not publish") {
 		t.Error("withdrawn:", got)
 	}
-	// An outage: what was known stays good, and made-up keys do not make it worse.
+	// An outage: known keys stay valid, and made-up keys do not make it worse.
 	p.set(true)
 	asked := p.asked.Load()
 	for range 50 {
@@ -163,7 +163,7 @@ func TestProvider(t *testing.T) {
 	}
 }
 
-// A provider that is down when the gateway starts is found later; until then nobody is told that a good token is bad.
+// A provider that is down when the gateway starts is found later. Until then, no valid token is called invalid.
 func TestProviderDownAtStart(t *testing.T) {
 	t.Parallel()
 	p := newIDP(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/authn"
 )
 
-// slowIDP publishes keys, and holds each answer until it is told to give it.
+// slowIDP publishes keys, and delays each response until it is released.
 type slowIDP struct {
 	*httptest.Server
 	asked  atomic.Int64
@@ -58,8 +58,7 @@ func (p *slowIDP) publish(keys ...signer) {
 	p.answer = []byte(`{"keys":[` + strings.Join(texts, ",") + `]}`)
 }
 
-// TestRotationUnderLoad: of many callers that come with a key that was published a moment ago, none is refused, and the
-// provider is asked once.
+// Of many callers with a key that was published a moment ago, none is refused, and the provider is asked once.
 func TestRotationUnderLoad(t *testing.T) {
 	t.Parallel()
 	p := newSlowIDP(t)
@@ -80,7 +79,7 @@ func TestRotationUnderLoad(t *testing.T) {
 		all.Go(func() { got <- accepted(t, a, token) })
 	}
 	<-p.begun
-	// Those with a key that is known do not wait.
+	// Callers with a known key do not wait.
 	if got := accepted(t, a, before.token(t, p.URL)); got != "acme" {
 		t.Error("a key that is known:", got)
 	}
@@ -97,8 +96,7 @@ func TestRotationUnderLoad(t *testing.T) {
 	}
 }
 
-// TestUnknownKeyFlood: tokens with made-up keys cost the provider one request in ten seconds, and do not hold up
-// others.
+// Tokens with made-up keys cost the provider one request in ten seconds, and do not delay others.
 func TestUnknownKeyFlood(t *testing.T) {
 	t.Parallel()
 	p := newSlowIDP(t)
@@ -125,7 +123,7 @@ func TestUnknownKeyFlood(t *testing.T) {
 			t.Errorf("round %d: the provider was asked %d times", round, n)
 		}
 	}
-	// A clock that was put back does not stop asking for good.
+	// A clock that is set back does not stop fetching permanently.
 	late.Store(-int64(24 * time.Hour))
 	fresh := newSigner(t, "fresh", jwkset.JWKMetadataOptions{})
 	p.publish(good, fresh)
@@ -134,7 +132,7 @@ func TestUnknownKeyFlood(t *testing.T) {
 	}
 }
 
-// TestHostileKeys: a set that is too large, or has a key that takes long to check with, changes nothing.
+// A key set that is too large, or has a key that is expensive to check, changes nothing.
 func TestHostileKeys(t *testing.T) {
 	t.Parallel()
 	good := newSigner(t, "good", jwkset.JWKMetadataOptions{})
@@ -173,8 +171,8 @@ func TestHostileKeys(t *testing.T) {
 	}
 }
 
-// TestDiscoveryStaysOutside: where the keys are is what the provider says, so that host must be public or opened.
-func TestDiscoveryStaysOutside(t *testing.T) {
+// The provider says where its keys are, so that host must be public or opened.
+func TestDiscoveryObeysEgress(t *testing.T) {
 	t.Parallel()
 	good := newSigner(t, "good", jwkset.JWKMetadataOptions{})
 	inside := newSlowIDP(t)

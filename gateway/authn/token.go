@@ -204,7 +204,7 @@ func identify(claims jwt.MapClaims, tenantClaim string) (Identity, error) {
 	}
 	scope, ok := optional(claims, "scope")
 	if !ok {
-		return Identity{}, &Refusal{Reason: "the token's scope must be one string, scopes parted by spaces"}
+		return Identity{}, &Refusal{Reason: "the token's scope must be one string of scopes separated by spaces"}
 	}
 	id.Scopes = strings.Fields(scope)
 	switch scp := claims["scp"].(type) {

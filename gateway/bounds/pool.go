@@ -16,7 +16,7 @@ type Owner struct {
 }
 
 // ErrFull is the error of an owner for whom there is no place.
-var ErrFull = errors.New("there are as many as there may be")
+var ErrFull = errors.New("no place is free")
 
 // Pool hands out places of one resource. It is safe for concurrent use.
 type Pool struct {

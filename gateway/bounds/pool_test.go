@@ -26,8 +26,8 @@ func fill(p interface {
 	}
 }
 
-// Whatever the size of a pool: who is alone has nearly all, and a flood of one token, of one tenant's tokens, or of
-// many tenants leaves a place for who comes next.
+// Whatever the size of a pool: a single owner gets nearly all of it, and a flood of one token, of one tenant's
+// tokens, or of many tenants leaves a place for the next owner.
 func TestShares(t *testing.T) {
 	t.Parallel()
 	operator := bounds.Owner{Tenant: "default", Subject: "key", Operator: true}
@@ -61,7 +61,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-func TestLeaving(t *testing.T) {
+func TestLeave(t *testing.T) {
 	t.Parallel()
 	p := bounds.NewPool(100)
 	var all sync.WaitGroup
@@ -85,7 +85,7 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
-// What nobody uses any more falls free, also after the clock was put back.
+// A lease that is not used becomes free, also after the clock was set back.
 func TestLeases(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1e9, 0)

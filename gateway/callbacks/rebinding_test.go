@@ -16,9 +16,9 @@ import (
 	"github.com/airlock-run/airlock/policy/address/addresstest"
 )
 
-// A receiver whose name is public when it is looked at, and leads inside when the callback is made, is not connected
-// to: not at the first attempt, and not at a later one. A pattern with a wildcard opens private addresses and never
-// loopback.
+// A receiver whose name resolves to a public address when it is checked, and to a private one when the callback is
+// made, is not connected to, neither at the first attempt nor later. A pattern with a wildcard opens private
+// addresses and never loopback.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Int64

@@ -117,11 +117,11 @@ func (s *Sender) Send(ctx context.Context, job execution.Job) jobs.Receipt {
 	err = errors.Join(err, res.Body.Close())
 	switch {
 	case res.StatusCode == http.StatusGone:
-		return jobs.Receipt{Gone: true, Problem: "the receiver answered 410"}
+		return jobs.Receipt{Gone: true, Problem: "the receiver responded with 410"}
 	case res.StatusCode < 200 || res.StatusCode > 299:
-		return jobs.Receipt{Problem: "the receiver answered " + strconv.Itoa(res.StatusCode), After: retryAfter(res.Header)}
+		return jobs.Receipt{Problem: "the receiver responded with " + strconv.Itoa(res.StatusCode), After: retryAfter(res.Header)}
 	case err != nil:
-		return jobs.Receipt{Problem: "the receiver's answer broke off"}
+		return jobs.Receipt{Problem: "the receiver's response ended early"}
 	}
 	return jobs.Receipt{Delivered: true}
 }

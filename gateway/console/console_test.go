@@ -21,7 +21,7 @@ func open(t testing.TB, others map[string]fs.FS) *console.Console {
 	return c
 }
 
-// Pages have no script or style of their own, load from here alone, and what they load is there.
+// Pages have no inline script or style, load only from here, and what they load exists.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	c := open(t, nil)
@@ -62,7 +62,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// The modules import from here alone, and what they import is there; none turns text into markup or code.
+// Modules import only from here, and what they import exists. None turns text into markup or code.
 func TestModules(t *testing.T) {
 	t.Parallel()
 	c := open(t, nil)
@@ -217,7 +217,7 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
-// Logins cannot fill the memory: the oldest give way.
+// Logins cannot fill memory: the oldest give way.
 func TestSessionsAreBounded(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1e9, 0)
@@ -287,7 +287,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// A login never leads to another place than one of ours, whatever it is asked.
+// A login never leads anywhere but to one of our own pages.
 func FuzzNext(f *testing.F) {
 	for _, seed := range []string{"/dashboard", "//evil.example", "/security?a=b", "/dashboard/%2f%2fevil", "/playground#x", "/security? "} {
 		f.Add(seed)
@@ -337,7 +337,7 @@ func FuzzReports(f *testing.F) {
 	})
 }
 
-// Who logs in again and again ends their own sessions, and nobody else's.
+// A visitor who logs in again and again ends their own sessions, and nobody else's.
 func TestSessionsShare(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1e9, 0)

@@ -54,7 +54,7 @@ declare const search: {
 	}
 }
 
-// TestHostileSchemas: whatever a schema says, the declarations are TypeScript.
+// Whatever a schema says, the declarations are valid TypeScript.
 func TestHostileSchemas(t *testing.T) {
 	wide := `{"type":"object","properties":{`
 	for i := range 2000 {
@@ -88,8 +88,8 @@ func TestHostileSchemas(t *testing.T) {
 	}
 }
 
-// TestHidden: what a reader would not see, or see elsewhere, is written as an escape, wherever a server puts it.
-func TestHidden(t *testing.T) {
+// Characters that a reader would not see, or would see elsewhere, are escaped wherever a server puts them.
+func TestInvisibleCharacters(t *testing.T) {
 	const evil = "safe\u202e\u2066\u200b\U000e0041\x1b[2J\u2028\u0085end"
 	quoted, err := json.Marshal(evil)
 	if err != nil {
@@ -113,7 +113,7 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestTypes: a type takes every value that its schema takes, and says as much more as a type can.
+// A type accepts every value that its schema accepts, and excludes as much more as a type can.
 func TestTypes(t *testing.T) {
 	for _, c := range []struct{ schema, want string }{
 		{
@@ -167,8 +167,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// FuzzSchema: whatever a tool's schemas and description are, what comes out is TypeScript, of a bounded size, and the
-// same each time.
+// Whatever a tool's schemas and description are, the output is TypeScript, of a bounded size, and always the same.
 func FuzzSchema(f *testing.F) {
 	for _, s := range []string{`{"type":"object","properties":{"a":{"type":["string","null"]}},"required":["a"]}`, `{"$ref":"#/$defs/a","$defs":{"a":{"enum":["x",1,{"y":[2]}]}}}`,
 		`{"type":"array","prefixItems":[{"const":"*/"}],"items":{"anyOf":[true,false]}}`, `{"allOf":[{"type":"object","additionalProperties":{"type":"number"}},{"$ref":"#"}]}`, `[`, `"x"`} {
@@ -196,7 +195,7 @@ func FuzzSchema(f *testing.F) {
 	})
 }
 
-// TestGlobals: the declarations name what an execution has, fetch and what stands around it included.
+// The declarations name what an execution has, including fetch and its types.
 func TestGlobals(t *testing.T) {
 	for _, name := range []string{
 		"input", "output", "console", "fetch", "api", "secrets", "require", "crypto", "AbortSignal", "Response",

@@ -12,8 +12,8 @@ import (
 	"github.com/airlock-run/airlock/gateway/declarations"
 )
 
-// Whatever a tool, a namespace, a parameter or a description is called, the file declares and does nothing:
-// TypeScript that only declares becomes no JavaScript at all.
+// Whatever the name of a tool, a namespace or a parameter, and whatever a description says, the file only declares:
+// it compiles to no JavaScript at all.
 func TestNamesDoNotInject(t *testing.T) {
 	for _, name := range []string{
 		`'`, `"`, "`", `\`, "${hit()}", "*/ hit(); /*", "*/ }; hit(); declare const x: {", "}; hit(); //",

@@ -41,8 +41,8 @@ func TestNewAnswer(t *testing.T) {
 	}
 }
 
-// Headers of an answer pass by an allowlist, X- headers by the deployment's word, and neither what browsers and
-// proxies act on.
+// Headers of an answer pass an allowlist. X- headers pass if the deployment allows them, and never if browsers or
+// proxies act on them.
 func TestAnswerHeaders(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -73,9 +73,9 @@ func checkHeaders(h execution.FunctionHook) error {
 		case !token(name) || strings.Contains(name, "*"):
 			return api.Invalid(field, "is not the name of a header")
 		case webhook.Credential(name):
-			return api.Invalid(field, "names a header that carries credentials, which code is never given; leave it out")
+			return api.Invalid(field, "names a header that carries credentials, which code never sees; leave it out")
 		case !keeps(h, name):
-			return api.Invalid(field, "names the header that holds the hook's secret, which code is never given; leave it out")
+			return api.Invalid(field, "names the header that holds the hook's secret, which code never sees; leave it out")
 		}
 	}
 	return nil

@@ -47,7 +47,7 @@ func (h *Handlers) runOnce(c *fiber.Ctx, f execution.SavedFunction, proof Proof,
 		})
 	case !begun && mark == proof.Mark:
 		return h.Access.CountRefused(c, &api.Problem{
-			Status: 409, Code: "replayed", Detail: "this delivery was taken before; nothing was run",
+			Status: 409, Code: "replayed", Detail: "this delivery was accepted before; nothing was run",
 		})
 	case !begun:
 		if err := h.charge(c, f); err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/airlock-run/airlock/gateway/hooks"
 )
 
-// What is signed with a hook's secret is taken by it, for every scheme and sample, and not with another secret.
-func TestSamplesAreTaken(t *testing.T) {
+// A delivery that is signed with a hook's secret is accepted, for every scheme and sample, and not with another
+// secret.
+func TestSamplesVerify(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)
 	own := map[string]bool{"standard": true, "github": true, "stripe": true, "slack": true, "shopify": true}
@@ -46,7 +47,7 @@ func TestSamplesAreTaken(t *testing.T) {
 	}
 }
 
-// Headers of a published delivery are what Sign makes for it.
+// Sign makes the headers of a published delivery.
 func TestSignAsPublished(t *testing.T) {
 	t.Parallel()
 	for _, d := range published() {

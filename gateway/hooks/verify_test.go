@@ -26,7 +26,7 @@ func headers(pairs ...string) http.Header {
 	return h
 }
 
-// hmacOf gives the code that senders make with the openssl command: the tests' own, apart from the package's.
+// hmacOf returns the code that senders make with the openssl command, independent of the package.
 func hmacOf(secret, text string) []byte {
 	m := hmac.New(sha256.New, []byte(secret))
 	m.Write([]byte(text))
@@ -48,7 +48,8 @@ type delivery struct {
 	header http.Header
 }
 
-// published are the examples in the senders' own documents; stripe and shopify publish none, theirs are made here.
+// published are the examples in the senders' own documentation. stripe and shopify publish none, so theirs are made
+// here.
 func published() []delivery {
 	stripe := hex.EncodeToString(hmacOf("whsec_test0123456789abcdefghij", "1492774577."+`{"id":"evt_1"}`))
 	return []delivery{
@@ -192,7 +193,7 @@ func TestVerifyRefuses(t *testing.T) {
 }
 
 // A message that its sender sends again has the same key and another mark.
-func TestSentAgain(t *testing.T) {
+func TestRepeatedDelivery(t *testing.T) {
 	t.Parallel()
 	d := published()[0]
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(stdSecret, "whsec_"))
@@ -239,7 +240,7 @@ func TestCheck(t *testing.T) {
 	refusal(t, "unknown scheme", err)
 }
 
-// A key that could be guessed is none: it is not saved, and where it is stored already nothing is verified by it.
+// A key that could be guessed counts as none: it is not saved, and where it is stored already, it verifies nothing.
 func TestShortKeys(t *testing.T) {
 	t.Parallel()
 	short := []string{
@@ -258,7 +259,7 @@ func TestShortKeys(t *testing.T) {
 			if err := hooks.Check(h); secret != "" && (!errors.As(err, &e) || e.Field != "hook.secret") {
 				t.Errorf("%s takes %q: %v", scheme, secret, err)
 			}
-			// What a sender who guesses the key would send, as text and as what it decodes to.
+			// What a sender who guesses the key would send, as text and decoded.
 			decoded, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 			for _, key := range []string{secret, strings.TrimPrefix(secret, "whsec_"), string(decoded)} {
 				sum := hmacOf(key, "{}")
@@ -288,8 +289,8 @@ func TestShortKeys(t *testing.T) {
 	}
 }
 
-// Each part of a signature has one form, the one that its sender writes.
-func TestForms(t *testing.T) {
+// Each part of a signature has exactly one form: the one that its sender writes.
+func TestSignatureForms(t *testing.T) {
 	t.Parallel()
 	const key, at, body = "a secret nobody guesses", "1700000000", "{}"
 	now := time.Unix(1_700_000_000, 0)
@@ -405,7 +406,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// FuzzSigned gives a right signature in any wrapping: what is taken has the one form that its sender writes.
+// FuzzSigned puts a valid signature into any wrapping. What is accepted has the one form that its sender writes.
 func FuzzSigned(f *testing.F) {
 	f.Add("t=1700000000,v1=%", "1700000000")
 	f.Add("t=+1700000000,v1=%", "+1700000000")

@@ -220,7 +220,7 @@ func (k *Keys) claimStored(ctx context.Context, key execution.Key, digest string
 
 func (k *Keys) abandonStored(ctx context.Context, key string) {
 	if err := k.cfg.Store.Abandon(ctx, key); err != nil {
-		k.cfg.Logger.Warn("an idempotency key cannot be given back", "error", err)
+		k.cfg.Logger.Warn("an idempotency key cannot be released", "error", err)
 	}
 }
 

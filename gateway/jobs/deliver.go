@@ -112,7 +112,7 @@ func (q *Queue) tell(ctx context.Context, job execution.Job) {
 		q.complain(ctx, "a callback cannot be made", err)
 		return
 	}
-	receipt := Receipt{Gone: true, Problem: "the receiver has said 410 before"}
+	receipt := Receipt{Gone: true, Problem: "the receiver responded with 410 before"}
 	if !away {
 		sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTime/2)
 		receipt = q.cfg.Runner.Send(sending, job)
@@ -122,7 +122,7 @@ func (q *Queue) tell(ctx context.Context, job execution.Job) {
 		if _, err := q.cfg.Store.Gone(
 			context.WithoutCancel(ctx), job.Tenant, job.Callback.URL, now, now.Add(gone),
 		); err != nil {
-			q.complain(ctx, "a receiver that is gone cannot be noted", err)
+			q.complain(ctx, "it cannot be noted that a receiver is gone", err)
 		}
 	}
 	q.keep(context.WithoutCancel(ctx), job, func(j *execution.Job) error {

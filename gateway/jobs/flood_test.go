@@ -13,7 +13,7 @@ import (
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
-// A tenant floods one receiver with callbacks, which hangs. At most the tenant's share of them is made at once, the
+// A tenant floods one receiver, which hangs, with callbacks. At most the tenant's share of them is made at once, the
 // callbacks of another tenant are made meanwhile, and each callback is tried a bounded number of times.
 func TestFloodOfCallbacks(t *testing.T) {
 	t.Parallel()

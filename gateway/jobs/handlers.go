@@ -157,7 +157,7 @@ func (h *Handlers) Result(c *fiber.Ctx) error {
 		}
 	}
 	return api.NotFound(
-		"there is no result with this id; the last results are kept for a while, the audit record for good",
+		"there is no result with this id; the last results are kept for a while, audit records permanently",
 	)
 }
 

@@ -29,8 +29,8 @@ const (
 	isLast    = "AIRLOCK_TEST_JOBS_LAST"
 )
 
-// now is the clock of a process. That of the last one is ahead: what those before it held when they died is held no
-// more.
+// now is the clock of a process. The clock of the last process is ahead, so that what earlier processes held when
+// they died has expired.
 func now() time.Time {
 	if os.Getenv(isLast) != "" {
 		return time.Now().Add(5 * time.Minute)
@@ -59,7 +59,7 @@ var (
 	starting sync.Once
 )
 
-// s3 gives the S3 server of these tests.
+// s3 returns the S3 server of these tests.
 func s3(t testing.TB) *s3test.Server {
 	t.Helper()
 	starting.Do(func() {
@@ -74,7 +74,7 @@ func s3(t testing.TB) *s3test.Server {
 	return server
 }
 
-// kept opens the state that a process is told of: a folder, or a bucket and its server.
+// kept opens the state that a process uses: a folder, or a bucket and its server.
 func kept(dir string) (jobs.Store, func() error, error) {
 	url, endpoint, is := strings.Cut(os.Getenv(stateAt), " ")
 	if !is {
@@ -137,7 +137,7 @@ func (l *ledger) Send(_ context.Context, job execution.Job) jobs.Receipt {
 	return jobs.Receipt{Delivered: true}
 }
 
-// process submits what it reads and says what it acknowledges; at the end of its input it finishes everything.
+// process submits what it reads and prints what it acknowledges. At the end of its input, it finishes everything.
 func process(dir string, in io.Reader, out io.Writer) error {
 	store, shut, err := kept(dir)
 	if err != nil {
@@ -186,7 +186,7 @@ func process(dir string, in io.Reader, out io.Writer) error {
 	return shut()
 }
 
-// start runs a process of its own and gives a way to submit.
+// start starts a process and returns a func that submits to it.
 func start(t *testing.T, dir, state string, more ...string) (cmd *exec.Cmd, in io.WriteCloser, acks *bufio.Scanner) {
 	t.Helper()
 	cmd = exec.Command(os.Args[0])
@@ -207,7 +207,7 @@ func start(t *testing.T, dir, state string, more ...string) (cmd *exec.Cmd, in i
 	return cmd, in, bufio.NewScanner(out)
 }
 
-// What was acknowledged ends, once, however often the processes that share a state are killed.
+// An acknowledged job ends exactly once, however often the processes that share a state are killed.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	for name, state := range map[string]func() string{

@@ -33,7 +33,7 @@ func (*script) Recorded(context.Context, execution.Job) (execution.Result, bool,
 
 func (s *script) Send(_ context.Context, job execution.Job) jobs.Receipt { return s.send(job) }
 
-// clock runs ahead of the time by what a test adds.
+// clock is ahead of the time by what a test adds.
 type clock struct {
 	mu    sync.Mutex
 	ahead time.Duration
@@ -51,7 +51,7 @@ func (c *clock) add(d time.Duration) {
 	c.ahead += d
 }
 
-// stores are the states that a queue works on, which must make no difference.
+// stores are the states that a queue works on. They must make no difference.
 var stores = map[string]func(t *testing.T, c *clock) (jobs.Store, func() error){
 	"on disk": func(t *testing.T, _ *clock) (jobs.Store, func() error) {
 		store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{MaxJobsPerTenant: 50})
@@ -112,7 +112,7 @@ type opener func(s *script, workers int) (*jobs.Queue, *clock)
 
 func id(n int) string { return fmt.Sprintf("exec_%010d", n) }
 
-// until waits for a job to become what a test waits for.
+// until waits until a job meets a condition.
 func until(t *testing.T, q *jobs.Queue, id string, is func(execution.Job) bool) execution.Job {
 	t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
@@ -171,8 +171,8 @@ func tenantsInTurnOn(t *testing.T, open opener) {
 	}
 }
 
-// One tenant's jobs, however long they take, leave workers for whoever has none at work.
-func TestFloodHoldsNotAllWorkers(t *testing.T) { onEach(t, floodHoldsNotAllWorkersOn) }
+// The jobs of one tenant, however long they take, leave workers for a tenant that runs none.
+func TestFloodLeavesWorkers(t *testing.T) { onEach(t, floodHoldsNotAllWorkersOn) }
 
 func floodHoldsNotAllWorkersOn(t *testing.T, open opener) {
 	began, finish := make(chan string, 100), make(chan struct{})
@@ -270,7 +270,7 @@ func cancelOn(t *testing.T, open opener) {
 	}
 }
 
-func TestTriedAgain(t *testing.T) { onEach(t, triedAgainOn) }
+func TestRetries(t *testing.T) { onEach(t, triedAgainOn) }
 
 func triedAgainOn(t *testing.T, open opener) {
 	q, c := open(&script{run: func(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {

@@ -23,7 +23,7 @@ func (q *Queue) RunDue(ctx context.Context, id string) error {
 	if end, ok := ctx.Deadline(); ok {
 		if left := time.Until(end); left < reserve {
 			return fmt.Errorf(
-				"jobs: a turn needs more time than a job may take, %v; it was given %v", reserve, left.Round(time.Second),
+				"jobs: due work needs more time than a job may take, %v; there were %v", reserve, left.Round(time.Second),
 			)
 		}
 		var cancel context.CancelFunc

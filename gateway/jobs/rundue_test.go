@@ -13,7 +13,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/jobs"
 )
 
-// A turn does everything that there is to do, and nothing goes on after it.
+// RunDue does everything that is due, and nothing continues after it.
 func TestRunDue(t *testing.T) { onEach(t, turnOn) }
 
 func turnOn(t *testing.T, open opener) {
@@ -57,12 +57,12 @@ func turnOn(t *testing.T, open opener) {
 			t.Error(err)
 		}
 	}
-	// With an id it is that job alone, and once.
+	// With an ID, it runs that job alone, and once.
 	turn(t.Context(), id(1))
 	turn(t.Context(), id(1))
 	turn(t.Context(), id(99))
 	check("["+id(1)+"]", "["+id(1)+"]")
-	// Too little of its time is left to begin anything.
+	// Too little time is left to begin anything.
 	short, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := q.RunDue(short, ""); err == nil {
@@ -84,8 +84,8 @@ func turnOn(t *testing.T, open opener) {
 	}
 }
 
-// What a turn runs is stopped when it is cancelled elsewhere.
-func TestCancelInTurn(t *testing.T) { onEach(t, cancelInTurnOn) }
+// A job that RunDue runs stops when it is cancelled elsewhere.
+func TestCancelDuringRunDue(t *testing.T) { onEach(t, cancelInTurnOn) }
 
 func cancelInTurnOn(t *testing.T, open opener) {
 	began := make(chan struct{})

@@ -101,7 +101,7 @@ func (q *Queue) at(tenant string, change int) {
 }
 
 // errTaken ends a change that came too late.
-var errTaken = errors.New("the job is another's by now")
+var errTaken = errors.New("the job belongs to another process by now")
 
 // run runs a job and stores its result.
 func (q *Queue) run(running context.Context, job execution.Job) {
@@ -204,7 +204,7 @@ func (q *Queue) tidy(loop context.Context) {
 		}
 		if n%600 == 599 {
 			if err := q.prune(loop); err != nil {
-				q.complain(loop, "old jobs cannot be forgotten", err)
+				q.complain(loop, "old jobs cannot be deleted", err)
 			}
 		}
 		select {

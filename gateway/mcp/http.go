@@ -94,7 +94,7 @@ func (u *unknowing) Flush() {
 func tokenOf(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
 	caller, ok := ctx.Value(callerKey{}).(Caller)
 	if !ok {
-		return nil, errors.New("the caller was not recognised")
+		return nil, errors.New("the caller was not authenticated")
 	}
 	return &auth.TokenInfo{
 		Scopes: caller.Identity.Scopes, UserID: caller.Identity.Owner(),
@@ -109,5 +109,5 @@ func ofRequest(request *sdk.CallToolRequest) (call, error) {
 			return c, nil
 		}
 	}
-	return call{}, errors.New("the caller was not recognised")
+	return call{}, errors.New("the caller was not authenticated")
 }

@@ -15,7 +15,7 @@ type uncloseable struct{ io.Writer }
 
 func (uncloseable) Close() error { return nil }
 
-// spoken gives the lines that a client is told for what it writes; each is JSON.
+// spoken returns the lines that a client receives for what it writes. Each is JSON.
 func spoken(t testing.TB, s *mcp.Server, text []byte) (told [][]byte) {
 	t.Helper()
 	var out bytes.Buffer
@@ -41,8 +41,8 @@ const (
 	ping = `{"jsonrpc":"2.0","id":"last","method":"ping"}` + "\n"
 )
 
-// What is no message is answered with an error, and what comes after it is heard.
-func TestStdioGoesOn(t *testing.T) {
+// A line that is not a message gets an error, and the next line is read.
+func TestStdioContinuesAfterErrors(t *testing.T) {
 	t.Parallel()
 	s := serverOf(t, gateway{})
 	for line, code := range map[string]string{
@@ -60,7 +60,7 @@ func TestStdioGoesOn(t *testing.T) {
 	}
 }
 
-// Whatever a client writes, it is served to the end of its input, and told nothing but JSON.
+// Whatever a client writes, it is served to the end of its input, and receives nothing but JSON.
 func FuzzStdio(f *testing.F) {
 	for _, seed := range []string{
 		"", "garbage", greeting + ping, "[]\n", "\r\n\r\n{}", greeting + `[` + strings.TrimSpace(ping) + `]`,

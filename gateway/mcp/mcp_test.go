@@ -20,7 +20,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/registry"
 )
 
-// gateway answers every request with what it was asked.
+// gateway responds to every request with what it received.
 type gateway struct{}
 
 func (gateway) Execute(
@@ -107,7 +107,7 @@ func local(t testing.TB) *sdk.ClientSession {
 	return session
 }
 
-// The schemas that clients are given compile, take what is accepted, and refuse what is not.
+// The schemas that clients see compile, accept what the gateway accepts, and refuse what it refuses.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	good := map[string]string{
@@ -198,7 +198,7 @@ func TestInvokeFunction(t *testing.T) {
 	}
 }
 
-// What is not for callers stays inside.
+// Internal errors are not shown to callers.
 func TestInternalErrors(t *testing.T) {
 	t.Parallel()
 	result, err := local(t).CallTool(
@@ -212,8 +212,8 @@ func TestInternalErrors(t *testing.T) {
 	}
 }
 
-// Without a recognised caller nothing is answered, whatever the request says of itself.
-func TestNobody(t *testing.T) {
+// Without an authenticated caller, nothing is answered, whatever the request claims.
+func TestMissingCaller(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(server(t))
 	defer s.Close()
@@ -239,7 +239,7 @@ func TestNobody(t *testing.T) {
 	}
 }
 
-// FuzzArguments holds every tool to answering whatever it is given, with an object.
+// Every tool answers any arguments with an object.
 func FuzzArguments(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"code":"1"}`, `{"id":"exec_0000000000"}`, `{"name":"f","context":{"a":[]}}`, `[]`, `null`, `"x"`,

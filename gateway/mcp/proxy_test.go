@@ -26,9 +26,9 @@ func (talkative) Execute(
 	return gateway{}.Execute(ctx, caller, request, nil)
 }
 
-// The client of a proxy is told of all progress, in order, before the result: one that stops listening at the result
+// The client of a proxy receives all progress, in order, before the result: a client that stops reading at the result
 // has missed nothing.
-func TestProxyTellsProgressFirst(t *testing.T) {
+func TestProxySendsProgressFirst(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	nearServer, farServer := sdk.NewInMemoryTransports()

@@ -12,9 +12,9 @@ import (
 	"github.com/airlock-run/airlock/gateway/queue"
 )
 
-// p99 is how long one in a hundred of the runs of a steady tenant takes or more, each of 20 ms, so many at once every
-// 100 ms, with so many runs of another tenant always waiting, each of theirs long. One that needs a single place,
-// where there is a spare one, is never seen before the flood has begun, and its very worst run is given.
+// p99 returns the time that the slowest hundredth of a steady tenant's runs take: burst runs of 20 ms each, every 100
+// ms, while flood runs of another tenant always wait. A steady tenant that needs a single place, where there is a
+// spare one, is not seen before the flood begins, and the time of its slowest run is returned.
 func p99(t *testing.T, places, spare, burst, flood int, theirs time.Duration) (worst time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -68,7 +68,7 @@ func p99(t *testing.T, places, spare, burst, flood int, theirs time.Duration) (w
 	return worst
 }
 
-// together has a tenant hold so many places at once, or as many as there are.
+// together has a tenant hold n places at once, or as many as there are.
 func together(t *testing.T, q *queue.Queue, tenant string, n int) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -86,9 +86,9 @@ func together(t *testing.T, q *queue.Queue, tenant string, n int) {
 	all.Wait()
 }
 
-// The flood's runs may be as short or as long as it likes. The clock is the bubble's, so the times are exact, and hold
-// nothing of what the runs take from each other on one machine.
-func TestFloodLeavesOthersTheirTime(t *testing.T) {
+// The runs of the flood may be as short or as long as it likes. The clock is that of the bubble, so the times are
+// exact and independent of the machine.
+func TestFloodLeavesPlaces(t *testing.T) {
 	t.Parallel()
 	for _, fleet := range []struct{ places, burst, spare int }{
 		{2, 1, 0}, {2, 1, 1}, {2, 1, 2}, {2, 2, 2}, {3, 3, 3}, {5, 2, 0}, {5, 2, 1}, {8, 1, 0}, {8, 4, 1}, {8, 5, 2},
@@ -106,8 +106,8 @@ func TestFloodLeavesOthersTheirTime(t *testing.T) {
 	}
 }
 
-// Somebody who was never there before waits for nobody, whatever others do for however long, where there is a spare
-// place; and a tenant that is there has the others alone.
+// The first run of a tenant never waits where there is a spare place, whatever others do for however long. Tenants
+// that are active use the other places.
 func TestSparePlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestSparePlace(t *testing.T) {
 			time.Sleep(20 * time.Second) // long enough to be forgotten
 			p.Release()
 		}
-		// The spare place is one tenant's at a time.
+		// Only one tenant at a time has the spare place.
 		first := get(t, q, queue.Normal, "cold")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -184,7 +184,7 @@ func TestConcurrentBound(t *testing.T) {
 	})
 }
 
-// A tenant that is alone has every place; the last one is kept free only while others are about.
+// A single tenant gets every place. The last one is kept free only while others are active.
 func TestLastPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -205,7 +205,7 @@ func TestLastPlace(t *testing.T) {
 	})
 }
 
-// A subject of a tenant that fills the line, alone, neither keeps another of its tenant out nor has it wait behind all.
+// A subject that fills the line alone neither keeps another subject of its tenant out nor makes it wait behind all.
 func TestSubjectsTakeTurns(t *testing.T) {
 	t.Parallel()
 	q, err := queue.New(queue.Config{Places: 1, Depth: 20, Now: time.Now})

@@ -33,7 +33,7 @@ func get(t testing.TB, q *queue.Queue, c queue.Class, tenant string) *queue.Plac
 	return p
 }
 
-// served lets waiters in by name, holds the one place until all wait, and gives the order in which they are served.
+// served admits waiters by name, holds the one place until all wait, and returns the order in which they are served.
 func served(t *testing.T, depth int, arrivals ...string) (order []string, full int) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestGivingUp(t *testing.T) {
 	})
 }
 
-// Whatever happens at once, never more than the places are taken, and in the end all are free.
+// Whatever happens at once, no more places are taken than there are, and in the end all are free.
 func TestHammer(t *testing.T) {
 	t.Parallel()
 	q := open(t, 3, 20)

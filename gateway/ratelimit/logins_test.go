@@ -10,7 +10,7 @@ import (
 
 const mostFailures = 5
 
-// door is Logins under a clock, with the attempts that tests make.
+// door is Logins with a clock, and the attempts that tests make.
 type door struct {
 	t *testing.T
 	*ratelimit.Logins
@@ -39,8 +39,7 @@ func newDoor(t *testing.T, tally func(*clock) ratelimit.Tally) *door {
 	return &door{t, l, c, "the right key"}
 }
 
-// try is an attempt as a gateway makes it. It reports whether anybody looked at the credential, and whether it was
-// let in.
+// try makes an attempt as a gateway does. It reports whether the credential was checked, and whether it was accepted.
 func (d *door) try(address, credential string) (looked, in bool) {
 	d.t.Helper()
 	a := ratelimit.Attempt{Address: address, Credential: credential, Name: func() string { return "key" }}
@@ -64,7 +63,7 @@ func (d *door) try(address, credential string) (looked, in bool) {
 	return true, false
 }
 
-// guess makes n different attempts and returns how many were looked at.
+// guess makes n different attempts and returns how many were checked.
 func (d *door) guess(address string, n int) (looked int) {
 	d.t.Helper()
 	for i := range n {
@@ -75,7 +74,7 @@ func (d *door) guess(address string, n int) (looked int) {
 	return looked
 }
 
-func TestGuessesAreNotLookedAt(t *testing.T) {
+func TestRefusedGuessesAreNotChecked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		addresses []string
@@ -156,7 +155,7 @@ func TestNeighboursAreNotLockedOut(t *testing.T) {
 	}
 }
 
-func TestAttackOnANameSparesWhoIsKnown(t *testing.T) {
+func TestAttackSparesKnownCredentials(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t, nil)
 	if _, in := d.try("203.0.113.9", d.right); !in {
@@ -182,7 +181,7 @@ func TestAttackOnANameSparesWhoIsKnown(t *testing.T) {
 	}
 }
 
-func TestDoorsAreCountedApart(t *testing.T) {
+func TestDoorsCountSeparately(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t, nil)
 	hook := ratelimit.Attempt{Door: "hook acme/f", Address: "192.0.2.1", Credential: "x"}
@@ -233,7 +232,7 @@ func TestClockJumpsLockNobodyOut(t *testing.T) {
 	}
 }
 
-// A flood of addresses neither grows the memory nor has an attacker forgotten.
+// A flood of addresses neither grows the memory nor makes Logins forget an attacker.
 func TestFloodForgetsNoAttacker(t *testing.T) {
 	t.Parallel()
 	l, c := limiter(t, ratelimit.Config{Window: time.Minute, Max: 3, Callers: 100})

@@ -8,9 +8,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// A Redis whose clock is put back gives nobody a fresh allowance, and refuses nobody for longer than a window. For the
-// script, counts that lie ahead are what a clock that was put back leaves.
-func TestSharedClockPutBack(t *testing.T) {
+// A Redis whose clock is set back gives nobody a fresh allowance, and refuses nobody for longer than a window. For
+// the script, a clock that was set back shows as counts in the future.
+func TestSharedClockSetBack(t *testing.T) {
 	t.Parallel()
 	s := startRedis(t)
 	client := redis.NewClient(&redis.Options{Network: "unix", Addr: s.path, MaxRetries: -1})

@@ -22,7 +22,7 @@ import (
 	"github.com/airlock-run/airlock/policy"
 )
 
-// server is a real Redis of this test, on a socket.
+// server is a real Redis for this test, on a socket.
 type server struct {
 	t    testing.TB
 	path string
@@ -111,7 +111,7 @@ func shared(
 
 var silent = slog.New(slog.DiscardHandler)
 
-// Many gateways, one limit: exactly as many requests are let through as it says, whichever gateway they come to.
+// Many gateways share one limit: exactly as many requests are admitted as it allows, whichever gateway they reach.
 func TestSharedIsExact(t *testing.T) {
 	t.Parallel()
 	s := startRedis(t)
@@ -142,7 +142,7 @@ func TestSharedIsExact(t *testing.T) {
 	}
 }
 
-// The window slides: nothing is forgotten at a stroke, and what has left it may be had again.
+// The window slides: nothing is forgotten at once, and what has left it is available again.
 func TestSharedWindowSlides(t *testing.T) {
 	t.Parallel()
 	l := shared(t, startRedis(t), 3, 640*time.Millisecond, time.Now, silent)
@@ -165,7 +165,8 @@ func TestSharedWindowSlides(t *testing.T) {
 	}
 }
 
-// While Redis is down each gateway limits by itself, knowing what it let through before; afterwards they share again.
+// While Redis is down, each gateway limits by itself and remembers what it admitted before. Afterwards they share
+// again.
 func TestSharedOutage(t *testing.T) {
 	t.Parallel()
 	s := startRedis(t)
@@ -207,13 +208,13 @@ func TestSharedOutage(t *testing.T) {
 		t.Errorf("after the outage %d were let through by both, not 10", got)
 	}
 	if lost, back := strings.Count(said.String(), "does not answer"), strings.Count(
-		said.String(), "shared again",
+		said.String(), "limits are shared",
 	); lost != 1 || back != 1 {
 		t.Errorf("the log:\n%s", said.String())
 	}
 }
 
-// A Redis that accepts connections and then says nothing costs a caller the timeout once, and no request fails.
+// A Redis that accepts connections and then stays silent costs a caller the timeout once, and no request fails.
 func TestSharedSilentServer(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -292,8 +293,8 @@ func (a *asking) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// A Redis that was stopped (SIGSTOP) keeps its connections and answers nothing. Limits go on, and of all callers one
-// in a second finds out whether it is back.
+// A Redis that was stopped (SIGSTOP) keeps its connections and does not respond. Limits continue, and one caller in a
+// second finds out whether it is back.
 func TestSharedStoppedServer(t *testing.T) {
 	t.Parallel()
 	s := startRedis(t)
@@ -350,7 +351,7 @@ func TestSharedStoppedServer(t *testing.T) {
 			t.Errorf("%d questions of 50 callers to find out whether it is back", n)
 		}
 	}
-	// A clock that is put back by a day does not leave it alone for that day.
+	// A clock that is set back by a day does not stop asking for that day.
 	clock.Add(-int64(24 * time.Hour))
 	asked = questions.n.Load()
 	take()

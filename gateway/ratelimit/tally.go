@@ -99,12 +99,12 @@ func (s *Shared) ask(ctx context.Context, bounds []Bound, count bool) ([]Verdict
 		return nil, false
 	case err != nil:
 		if s.lostUntil.Swap(now.Add(cooling).UnixNano()) == 0 {
-			s.cfg.Log.Warn("limits are kept by each gateway alone: Redis does not answer", "error", err)
+			s.cfg.Log.Warn("Redis does not answer; each gateway limits by itself", "error", err)
 		}
 		return nil, false
 	}
 	if lost != 0 && s.lostUntil.Swap(0) != 0 {
-		s.cfg.Log.Info("limits are shared again: Redis answers")
+		s.cfg.Log.Info("Redis answers again; limits are shared")
 	}
 	return verdicts, true
 }

@@ -108,7 +108,7 @@ func (h *Handlers) List(c *fiber.Ctx) error {
 	page, err := h.Records.List(c.UserContext(), q)
 	if err != nil {
 		if q.Cursor != "" && errors.Is(err, audit.ErrCursor) {
-			return api.Invalid("cursor", "is not one that this service gave out")
+			return api.Invalid("cursor", "is not one that this service issued")
 		}
 		return api.RecordsUnavailable(err)
 	}

@@ -172,7 +172,7 @@ func (h *Handlers) Page(ctx context.Context, tenant, cursor string, limit int) (
 	page := api.List[functionView]{Items: []functionView{}}
 	after, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(after) > 0 && !ValidName(string(after)) {
-		return page, api.Invalid("cursor", "is not one that this service gave out")
+		return page, api.Invalid("cursor", "is not one that this service issued")
 	}
 	found, err := h.Registry.List(ctx, tenant, string(after), limit+1)
 	if err != nil {

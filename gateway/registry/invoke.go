@@ -47,7 +47,7 @@ func (h *Handlers) Invoke(c *fiber.Ctx) error {
 		return h.Accept(c, s, callback)
 	}
 	if callback != nil {
-		return api.Invalid("callback", "needs the header Prefer: respond-async; who waits for the answer is not called back")
+		return api.Invalid("callback", "needs the header Prefer: respond-async; a caller who waits for the response is not called back")
 	}
 	return h.Respond(c, s)
 }

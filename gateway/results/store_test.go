@@ -42,7 +42,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// Who fills the store loses their own, by count and by bytes; others keep what they have.
+// An owner who fills the store loses their own values, by count and by bytes. Others keep theirs.
 func TestStoreIsFair(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -30,7 +30,7 @@ func TestNext(t *testing.T) {
 		{"0 9 * * *", "Europe/Berlin", "2026-07-01T00:00:00Z", "2026-07-01T07:00:00Z"},
 		{"0 9 * * *", "America/New_York", "2026-01-01T00:00:00Z", "2026-01-01T14:00:00Z"},
 		{"@hourly", "UTC", "2026-01-01T00:30:00Z", "2026-01-01T01:00:00Z"},
-		// The night of 29 March 2026 has no 02:30 in Berlin, that of 25 October has it twice.
+		// The night of 29 March 2026 has no 02:30 in Berlin; that of 25 October has it twice.
 		{"30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", "2026-03-30T00:30:00Z"},
 		{"30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z"},
 		{"30 2 * * *", "Europe/Berlin", "2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"},
@@ -39,7 +39,7 @@ func TestNext(t *testing.T) {
 		{"30 2 * * *", "America/New_York", "2026-03-07T12:00:00Z", "2026-03-09T06:30:00Z"},
 		{"30 1 * * *", "America/New_York", "2026-10-31T12:00:00Z", "2026-11-01T05:30:00Z"},
 		{"30 1 * * *", "America/New_York", "2026-11-01T05:30:00Z", "2026-11-02T06:30:00Z"},
-		// Lord Howe Island puts its clocks back by half an hour.
+		// Lord Howe Island sets its clocks back by half an hour.
 		{"45 1 * * *", "Australia/Lord_Howe", "2026-04-04T00:00:00Z", "2026-04-04T14:45:00Z"},
 		{"45 1 * * *", "Australia/Lord_Howe", "2026-04-04T14:45:00Z", "2026-04-05T15:15:00Z"},
 	} {
@@ -116,7 +116,7 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// However often and by however many a time is seen to have come, it is one id; a failed submission is made again.
+// However often and by however many processes a time is seen, it makes one ID. A failed submission is repeated.
 func TestClock(t *testing.T) {
 	t.Parallel()
 	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{})
@@ -168,7 +168,7 @@ func TestClock(t *testing.T) {
 	turn(nil, 2)
 }
 
-// Schedules that were asleep for years are as cheap as any: a thousand of them take no longer than a test may.
+// Schedules that were suspended for years are as cheap as any: a thousand of them take no longer than a test may.
 func TestDueAfterYears(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2026-01-01T12:00:10Z")
@@ -195,8 +195,8 @@ func TestDueAfterYears(t *testing.T) {
 	}
 }
 
-// A turn ends, however many functions are due.
-func TestTurnIsBounded(t *testing.T) {
+// RunDue ends, however many functions are due.
+func TestRunDueIsBounded(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2026-01-01T12:00:00Z")
 	many := &endless{now: now}

@@ -170,7 +170,7 @@ func (h *Handlers) resume(c *fiber.Ctx, last string, leave func()) error {
 	id, number, _ := strings.Cut(last, ":")
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 0 || !execution.ValidID(id) {
-		return api.Invalid("Last-Event-ID", "is not one that this service gave out")
+		return api.Invalid("Last-Event-ID", "is not one that this service issued")
 	}
 	caller := api.CallerOf(c)
 	if f, ok := h.Running.find(id); ok && f.owner == caller.Owner() {
@@ -179,7 +179,7 @@ func (h *Handlers) resume(c *fiber.Ctx, last string, leave func()) error {
 	if kept, ok := h.Results.Get(id); ok && kept.VisibleTo(caller) {
 		return h.sendResult(c, kept.Body, leave)
 	}
-	return api.NotFound("there is no stream with this id any more; the audit record is kept for good")
+	return api.NotFound("there is no stream with this id, or it has expired; the audit record remains")
 }
 
 // sendResult responds with one event, that of a result which is there already.

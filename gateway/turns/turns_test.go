@@ -34,8 +34,8 @@ func TestNoPlaces(t *testing.T) {
 	}
 }
 
-// TestFirstComerNeverWaits has one caller flood, then another of its tenant: each time somebody new is served at once.
-func TestFirstComerNeverWaits(t *testing.T) {
+// One caller floods, then another of its tenant. Each time, a new caller is served at once.
+func TestFirstRequestNeverWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		of := open(t, 2)
@@ -77,7 +77,7 @@ func TestFirstComerNeverWaits(t *testing.T) {
 	})
 }
 
-// TestTurns has a place go round: between tenants first, and then between the callers of each.
+// A place goes first between tenants, and then between the callers of each.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// TestHungUpBeforeItsTurn gives no place to one whose context has ended, and loses none.
+// A caller whose context has ended gets no place, and no place is lost.
 func TestHungUpBeforeItsTurn(t *testing.T) {
 	t.Parallel()
 	of := open(t, 1)

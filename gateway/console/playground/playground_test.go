@@ -57,7 +57,7 @@ func ids(markup string) map[string]int {
 	return n
 }
 
-// Whatever modules and styles the page names are there, and what modules import is too.
+// The modules and styles that the page names exist, and so does what modules import.
 func TestAssets(t *testing.T) {
 	t.Parallel()
 	p, err := playground.New(playground.Config{
@@ -103,7 +103,7 @@ func TestAssets(t *testing.T) {
 	}
 }
 
-func TestEditorOrNot(t *testing.T) {
+func TestEditorIsOptional(t *testing.T) {
 	t.Parallel()
 	for want, editor := range map[string]fs.FS{
 		`data-bundled="true"`:  fstest.MapFS{"editor.js": {}},

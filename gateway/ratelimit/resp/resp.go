@@ -15,7 +15,7 @@ import (
 
 // ErrRefused is the error of a connection whose server announced or sent more than is read. The connection is then
 // closed.
-var ErrRefused = errors.New("the Redis server sends what is no reply, or a larger one than is read")
+var ErrRefused = errors.New("the Redis server sent an invalid reply, or one that is too large")
 
 // The bounds suit what a limiter asks: a few numbers, and what a server says about itself at the start.
 const (

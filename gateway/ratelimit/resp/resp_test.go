@@ -80,7 +80,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// TestBound: a refused reply ends the connection, and what came before it arrives.
+// A refused reply ends the connection, and what came before it arrives.
 func TestBound(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -111,7 +111,7 @@ func TestBound(t *testing.T) {
 	<-hungUp
 }
 
-// FuzzScan: however a reply is cut, what is handed on is the same; and what is announced is never more than the bounds.
+// However a reply is cut, what is passed on is the same, and what is announced is never more than the bounds.
 func FuzzScan(f *testing.F) {
 	for _, s := range []string{
 		"+OK\r\n", "*2\r\n:1\r\n$1\r\na\r\n", "*2000000000\r\n", "%1\r\n+a\r\n*-1\r\n", "$-1\r\n", "=3\r\ntxt\r\n",
@@ -132,7 +132,7 @@ func FuzzScan(f *testing.F) {
 			n, err = cut.Scan(part)
 			got += n
 		}
-		// A string that is refused for its size may be cut anywhere within it.
+		// A string that is refused for its size may be cut anywhere.
 		if !errors.Is(err, wantErr) || wantErr == nil && got != want {
 			t.Errorf("whole: %d, %v; by %d: %d, %v", want, wantErr, step, got, err)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/console/playground/bundle/registry"
 )
 
-// The lock pins what package.json asks for, exactly, under licences that go into the binary.
+// The lock pins exactly what package.json asks for, under licences that may go into the binary.
 func TestPins(t *testing.T) {
 	t.Parallel()
 	lock, err := os.ReadFile("editor/package-lock.json")
@@ -45,7 +45,8 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// Without a registry it says so in one line and fails, and nothing is written; the build goes on with the text area.
+// Without a registry, the command says so in one line, fails, and writes nothing. The build continues with the text
+// area.
 func TestNoRegistry(t *testing.T) {
 	t.Parallel()
 	tool := filepath.Join(t.TempDir(), "bundle")

@@ -90,7 +90,7 @@ func TestReadLock(t *testing.T) {
 	}
 }
 
-// What a registry sends is kept when it is what the lock pins, and asked for once.
+// An archive that the lock pins is kept, and fetched once.
 func TestFetch(t *testing.T) {
 	t.Parallel()
 	one, two := []byte("archive one"), []byte("archive two")
@@ -128,7 +128,7 @@ func TestFetch(t *testing.T) {
 		says     string
 	}{
 		"other content": {[]registry.Package{pinned("two", []byte("what was pinned"))}, "SHA-512"},
-		// two's content is in the cache already
+		// the content of two is in the cache already
 		"not there": {[]registry.Package{pinned("three", two), pinned("four", two)}, ""},
 		"missing":   {[]registry.Package{pinned("three", []byte("3"))}, "404"},
 		"too large": {[]registry.Package{pinned("big", []byte("4"))}, "more than"},
@@ -138,7 +138,7 @@ func TestFetch(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// A damaged cache is no source.
+	// A damaged cache entry is not used.
 	files, err := filepath.Glob(filepath.Join(source.Cache, "*.tgz"))
 	if err != nil || len(files) != 2 {
 		t.Fatal(files, err)
@@ -157,7 +157,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// npm is told what to fetch and where to, and believed no more than a registry.
+// npm gets the names and the folder, and is trusted no more than a registry.
 func TestFetchWithNPM(t *testing.T) {
 	t.Parallel()
 	npm := filepath.Join(t.TempDir(), "npm")

@@ -13,7 +13,7 @@ import (
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
-// impostors are tokens whose sub is what another kind of caller is, or was, called.
+// impostors are tokens whose sub is the name of another kind of caller, now or in an older version.
 func impostors(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -23,7 +23,7 @@ func impostors(t *testing.T) map[string]string {
 	return out
 }
 
-func TestATokenReadsNothingOfAnotherKind(t *testing.T) {
+func TestTokenReadsOnlyItsKind(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{auth: authn.Config{APIKey: apiKey, Keys: hs256(t)}})
 	operator, ann := bearer(apiKey), bearer(token(t, "ann", "", authn.Execute))
@@ -51,7 +51,7 @@ func TestATokenReadsNothingOfAnotherKind(t *testing.T) {
 	}
 }
 
-// formerJob is a job as an older version kept it.
+// formerJob is a job as an older version stored it.
 const formerJob = `{"id":"exec_01JD5Z6Q8V0000000000000000","tenant":"default","subject":"api-key","ip":"127.0.0.1","via":"http",
 "receivedAt":"2026-01-02T03:04:05Z","status":"queued","request":{"code":"6 * 7"}}`
 

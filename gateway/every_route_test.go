@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/authn"
 )
 
-// door is what one route does with each kind of caller. {id} in it is a blocked execution of ann's, {job} one that
+// door says what one route does with each kind of caller. {id} in it is a blocked execution of ann's, {job} one that
 // waits for ever, {hooked} one that the hook of her function f began.
 type door struct {
 	route string // as Routes names it
@@ -19,12 +19,12 @@ type door struct {
 	body  string
 	scope string // what it needs; "" any caller, "-" nobody
 	ok    int    // what ann, who has it, gets
-	// others is what eve gets, who has the scopes in another tenant; 0 where there is nothing of a tenant's.
+	// others is the status for eve, who has the scopes in another tenant; 0 if the route concerns no tenant.
 	others int
 	bad    []try
 }
 
-// try is a bad input; "" stands for the door's own path or body.
+// try is a bad input; "" stands for the path or body of the route itself.
 type try struct {
 	path, body string
 	status     int
@@ -36,7 +36,7 @@ const (
 	long     = "%00"
 )
 
-// bodies are bad for every endpoint that takes JSON.
+// bodies are invalid for every endpoint that takes JSON.
 func bodies(more ...try) []try {
 	deep := `{"code":"1","input":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`
 	return append([]try{
@@ -226,7 +226,7 @@ func doors() []door {
 	}
 }
 
-// prepared is a server with what the doors lead to, and the replacer for their placeholders.
+// prepared returns a server with everything that the routes refer to, and the replacer for their placeholders.
 func prepared(t *testing.T) (*served, *strings.Replacer) {
 	t.Helper()
 	s := kept(t, options{auth: tokens(t), config: gateway.Config{MaxBodyBytes: 20_000}})
@@ -242,7 +242,7 @@ func prepared(t *testing.T) (*served, *strings.Replacer) {
 	return s, strings.NewReplacer("{id}", id, "{hooked}", hooked)
 }
 
-// status asks and reads no more than the head: an answer may never end.
+// status sends a request and reads only the status and headers, because a response may never end.
 func (s *served) status(t *testing.T, method, path, body string, headers ...string) (int, string) {
 	t.Helper()
 	ctx, hangUp := context.WithCancel(t.Context())
@@ -271,8 +271,8 @@ func (s *served) status(t *testing.T, method, path, body string, headers ...stri
 	return res.StatusCode, res.Header.Get("Content-Type")
 }
 
-// Every route is in the table, and does with everybody what the table says.
-func TestDoors(t *testing.T) {
+// Every route is in the table, and treats every caller as the table says.
+func TestEveryRoute(t *testing.T) {
 	t.Parallel()
 	all := doors()
 	for _, route := range serve(t, options{auth: tokens(t)}).Routes() {
@@ -296,7 +296,7 @@ func (d door) judge(t *testing.T) {
 		t, "eve", "other", strings.ReplaceAll(all, authn.AuditReadAll, ""),
 	)
 	if strings.Contains(d.path, "{job}") {
-		// Nothing has a place for it: what waits is cancelled at once.
+		// There is no place for it, and what waits is cancelled at once.
 		id := want(t, s.do(t, "POST", "/api/execute", `{"code":"1"}`, ann, prefer), 202).json(t)["id"].(string)
 		fill = strings.NewReplacer("{job}", id, "{id}", fill.Replace("{id}"))
 		if a := s.do(t, "DELETE", "/api/result/"+id, "", eve); a.StatusCode != 404 {
