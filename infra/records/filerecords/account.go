@@ -21,9 +21,9 @@ type account struct {
 }
 
 // account reads the heads of open writers and then the ledger: a writer that ends meanwhile is in one of them.
-func (s *Store) account() (account, error) {
+func (t *tree) account() (account, error) {
 	a := account{heads: map[string]head{}}
-	names, err := list(s.root, writersDir)
+	names, err := list(t.root, writersDir)
 	if errors.Is(err, unix.ENOENT) {
 		return a, nil
 	}
@@ -35,14 +35,14 @@ func (s *Store) account() (account, error) {
 		if !ok {
 			continue
 		}
-		slots, err := readFile(s.root, writersDir+"/"+name)
+		slots, err := readFile(t.root, writersDir+"/"+name)
 		if errors.Is(err, unix.ENOENT) {
 			continue
 		}
 		if err != nil {
 			return a, err
 		}
-		h, err := readHead(slots, s.cfg.Key)
+		h, err := readHead(slots, t.cfg.Key)
 		if err == nil && h.Writer != writer {
 			err = fmt.Errorf("it is that of %.40q", h.Writer)
 		}
@@ -53,12 +53,12 @@ func (s *Store) account() (account, error) {
 		}
 		a.heads[writer] = h
 	}
-	return a, s.readLedger(&a)
+	return a, t.readLedger(&a)
 }
 
-func (s *Store) readLedger(a *account) error {
+func (t *tree) readLedger(a *account) error {
 	place := writersDir + "/" + ledgerName
-	fd, size, err := openFile(s.root, place)
+	fd, size, err := openFile(t.root, place)
 	if errors.Is(err, unix.ENOENT) {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (s *Store) readLedger(a *account) error {
 		}
 		var e entry
 		line = line[:len(line)-1]
-		if err := audit.CheckSum(line, s.cfg.Key); err != nil {
+		if err := audit.CheckSum(line, t.cfg.Key); err != nil {
 			bad("this ledger line is altered: " + err.Error())
 			return nil
 		}

@@ -81,8 +81,8 @@ type appendFile struct {
 
 func (f *appendFile) shut() { shut(f.fd) }
 
-func (s *Store) openAppend(at int, name string) (appendFile, error) {
-	fd, err := s.disk.create(at, name, unix.O_RDWR|unix.O_APPEND)
+func (t *tree) openAppend(at int, name string) (appendFile, error) {
+	fd, err := t.disk.create(at, name, unix.O_RDWR|unix.O_APPEND)
 	if err != nil {
 		return appendFile{}, err
 	}

@@ -61,8 +61,8 @@ func (s *Store) Line(id string) ([]byte, error) {
 }
 
 // listDays returns the days with a file of lines, oldest first.
-func (s *Store) listDays() ([]string, error) {
-	names, err := list(s.root, ".")
+func (t *tree) listDays() ([]string, error) {
+	names, err := list(t.root, ".")
 	if err != nil {
 		return nil, fmt.Errorf("list records: %w", err)
 	}

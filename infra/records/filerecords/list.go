@@ -81,8 +81,8 @@ func outside(q audit.Query, day string) bool {
 }
 
 // listDay goes on with a walk in one day. It returns where to continue, or nil when the day is through.
-func (s *Store) listDay(w *walk, from cursor) (*cursor, error) {
-	fd, size, err := openFile(s.root, logName(from.Day))
+func (t *tree) listDay(w *walk, from cursor) (*cursor, error) {
+	fd, size, err := openFile(t.root, logName(from.Day))
 	if err != nil {
 		return nil, err
 	}

@@ -33,8 +33,8 @@ func (s *Store) recover() error {
 }
 
 // bury calls fn with a writer's file if nobody holds its lock, so that its process is dead.
-func (s *Store) bury(name string, fn func(fd int) error) error {
-	fd, err := open(s.wrs, name, unix.O_RDWR|unix.O_NOFOLLOW)
+func (t *tree) bury(name string, fn func(fd int) error) error {
+	fd, err := open(t.wrs, name, unix.O_RDWR|unix.O_NOFOLLOW)
 	if errors.Is(err, unix.ENOENT) {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (s *Store) bury(name string, fn func(fd int) error) error {
 		return err
 	}
 	defer shut(fd)
-	if err := s.disk.lock(fd, name, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := t.disk.lock(fd, name, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil
 		}
@@ -87,11 +87,11 @@ func (s *Store) finish(writer string, fd int) error {
 }
 
 // clearDraft removes a dead writer's draft.
-func (s *Store) clearDraft(h head) error {
+func (t *tree) clearDraft(h head) error {
 	if !isDay(h.Day) || !audit.ValidID(h.ID) {
 		return fmt.Errorf("its head names day %.20q and id %.40q", h.Day, h.ID)
 	}
-	err := s.disk.unlink(s.objs, dayPrefix+h.Day+"/"+draftName(h.Writer))
+	err := t.disk.unlink(t.objs, dayPrefix+h.Day+"/"+draftName(h.Writer))
 	if errors.Is(err, unix.ENOENT) {
 		return nil
 	}

@@ -38,15 +38,19 @@ type Config struct {
 	Intercept Interceptor
 }
 
-// A Store is a folder of records. It is safe for concurrent use and appends one record after the other.
-type Store struct {
+// A tree is a folder of records without the state of a writer: what its files say.
+type tree struct {
 	cfg  Config
 	dir  string
 	disk disk
 	root int // descriptors of the folder and of what is in it
 	objs int
 	wrs  int
+}
 
+// A Store is a folder of records. It is safe for concurrent use and appends one record after the other.
+type Store struct {
+	tree
 	life sync.RWMutex // held for reading while root is used by a reader
 
 	mu     sync.Mutex // guards everything below
@@ -112,9 +116,8 @@ func configure(dir string, cfg Config) (*Store, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Store{
-		cfg: cfg, dir: abs, disk: disk{before: cfg.Intercept},
-		root: -1, objs: -1, wrs: -1, headFD: -1,
-		days: map[string]*day{},
+		tree:   tree{cfg: cfg, dir: abs, disk: disk{before: cfg.Intercept}, root: -1, objs: -1, wrs: -1},
+		headFD: -1, days: map[string]*day{},
 	}, nil
 }
 
@@ -137,11 +140,11 @@ func (s *Store) start() (err error) {
 	return s.recover()
 }
 
-func (s *Store) folder(name string) (int, error) {
-	if err := s.disk.mkdir(s.root, name); err != nil {
+func (t *tree) folder(name string) (int, error) {
+	if err := t.disk.mkdir(t.root, name); err != nil {
 		return -1, err
 	}
-	return open(s.root, name, unix.O_RDONLY|unix.O_DIRECTORY)
+	return open(t.root, name, unix.O_RDONLY|unix.O_DIRECTORY)
 }
 
 // newWriter creates this opening's head file. The file is locked before it gets its name, so that nobody takes its

@@ -38,29 +38,29 @@ func (s *Store) VerifyAgainst(ctx context.Context, anchors []audit.Anchor) (audi
 	}
 }
 
-func (s *Store) verify(ctx context.Context, anchors []audit.Anchor) (report audit.Report, pruned bool, err error) {
-	before, err := s.account()
+func (t *tree) verify(ctx context.Context, anchors []audit.Anchor) (report audit.Report, pruned bool, err error) {
+	before, err := t.account()
 	if err != nil {
 		return report, false, err
 	}
-	days, err := s.allDays()
+	days, err := t.allDays()
 	if err != nil {
 		return report, false, err
 	}
 	sizes := map[string]int64{}
 	for _, day := range days {
 		var st unix.Stat_t
-		if err := unix.Fstatat(s.root, logName(day), &st, 0); err == nil {
+		if err := unix.Fstatat(t.root, logName(day), &st, 0); err == nil {
 			sizes[day] = st.Size
 		} else if !errors.Is(err, unix.ENOENT) {
 			return report, false, err
 		}
 	}
-	after, err := s.account()
+	after, err := t.account()
 	if err != nil {
 		return report, false, err
 	}
-	c := check{store: s, v: audit.NewVerifier(s.cfg.Key), before: before, gaps: after.gaps}
+	c := check{tree: t, v: audit.NewVerifier(t.cfg.Key), before: before, gaps: after.gaps}
 	bounds(c.v, before, after)
 	for _, a := range anchors {
 		c.v.Anchor(a)
@@ -70,7 +70,7 @@ func (s *Store) verify(ctx context.Context, anchors []audit.Anchor) (report audi
 			return report, false, err
 		}
 	}
-	end, err := s.account()
+	end, err := t.account()
 	for _, p := range c.loose {
 		if p.Seq > end.heads[p.Writer].Seq {
 			p.Fault, p.Detail = audit.Unknown, "it has no line, and its writer never got this far"
@@ -81,12 +81,12 @@ func (s *Store) verify(ctx context.Context, anchors []audit.Anchor) (report audi
 }
 
 // allDays returns the days of either layout, oldest first.
-func (s *Store) allDays() ([]string, error) {
-	days, err := s.listDays()
+func (t *tree) allDays() ([]string, error) {
+	days, err := t.listDays()
 	if err != nil {
 		return nil, err
 	}
-	folders, err := list(s.root, objectsDir)
+	folders, err := list(t.root, objectsDir)
 	if err != nil && !errors.Is(err, unix.ENOENT) {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (s *Store) allDays() ([]string, error) {
 
 // check is a verification in progress.
 type check struct {
-	store  *Store
+	tree   *tree
 	v      *audit.Verifier
 	before account
 	gaps   []audit.Gap
@@ -123,7 +123,7 @@ func (c *check) day(ctx context.Context, day string, size int64) error {
 		return err
 	}
 	folder := objectsDir + "/" + dayPrefix + day
-	names, err := list(c.store.root, folder)
+	names, err := list(c.tree.root, folder)
 	if err != nil && !errors.Is(err, unix.ENOENT) {
 		return err
 	}
@@ -153,7 +153,7 @@ func (c *check) day(ctx context.Context, day string, size int64) error {
 // log reads the day's lines, up to a size that was reached before the heads were read.
 func (c *check) log(ctx context.Context, day string, size int64) error {
 	name := logName(day)
-	fd, _, err := openFile(c.store.root, name)
+	fd, _, err := openFile(c.tree.root, name)
 	if errors.Is(err, unix.ENOENT) {
 		return nil
 	}
@@ -192,7 +192,7 @@ func (c *check) object(day, place, name string) error {
 		c.v.Problem(audit.Problem{Fault: audit.Unknown, Place: place, Detail: "this file is not named like a record"})
 		return nil
 	}
-	doc, err := readFile(c.store.root, place)
+	doc, err := readFile(c.tree.root, place)
 	if errors.Is(err, unix.ENOENT) {
 		return nil // retention; its lines are gone too
 	}
@@ -206,7 +206,7 @@ func (c *check) object(day, place, name string) error {
 	if ok && maphash.Bytes(c.seed, doc) == line.sum {
 		return nil
 	}
-	s, err := audit.Unseal(doc, c.store.cfg.Key)
+	s, err := audit.Unseal(doc, c.tree.cfg.Key)
 	settled, _ := c.before.heads[s.Chain.Writer].certain()
 	p := audit.Problem{Fault: audit.Altered, ID: id, Writer: s.Chain.Writer, Seq: s.Chain.Seq, Place: place}
 	switch {
