@@ -36,15 +36,11 @@ type process struct {
 	usage   *child.Usage
 	started time.Time
 
-	assign   chan *call    // hands an invocation to the pending "next" request
-	link     *link         // nil for a process that speaks the Runtime API
-	counter  *counter      // likewise
-	launched chan struct{} // closed when the fields above are set for good
-	ready    chan struct{} // closed at the first "next" request
-	gone     chan struct{} // closed when the process has ended and was reaped
-
-	tenant string // that it is bound to, if bound is set; both belong to the roster
-	bound  bool
+	assign  chan *call // hands an invocation to the pending "next" request
+	link    *link      // nil for a process that speaks the Runtime API
+	counter *counter   // likewise
+	milestones
+	binding
 
 	mu         sync.Mutex
 	state      state
@@ -52,10 +48,28 @@ type process struct {
 	asked      *conn // the connection of the last "next" request
 	executions int64
 	answered   time.Time // when its last answer was complete
-	cause      cause     // why we killed it, if we did
 	initError  string
-	worn       cause // why it is to be replaced when it owes no answer, if it is
-	ended      bool  // it may be reaped: its id must not be signalled any more
+	fate
+}
+
+// milestones are closed as a process reaches them.
+type milestones struct {
+	launched chan struct{} // the fields that the start sets are final
+	ready    chan struct{} // the first "next" request has come
+	gone     chan struct{} // the process has ended and was reaped
+}
+
+// binding is the tenant of a process. It belongs to the roster.
+type binding struct {
+	tenant string // if bound is set
+	bound  bool
+}
+
+// fate is why and whether a process ends.
+type fate struct {
+	cause cause // why the pool killed it, if it did
+	worn  cause // why it is to be replaced when it owes no answer, if it is
+	ended bool  // it may be reaped: its ID must not be signalled any more
 }
 
 // cause is why the pool killed a process.
@@ -83,14 +97,14 @@ func newProcess(cfg Config, addr string) (*process, error) {
 		return nil, fmt.Errorf("draw an environment id: %w", err)
 	}
 	p := &process{
-		env:      hex.EncodeToString(secret[:]),
-		started:  cfg.Now(),
-		assign:   make(chan *call),
-		launched: make(chan struct{}),
-		ready:    make(chan struct{}),
-		gone:     make(chan struct{}),
-		state:    starting,
-		printed:  &printed{log: cfg.Logger},
+		env:     hex.EncodeToString(secret[:]),
+		started: cfg.Now(),
+		assign:  make(chan *call),
+		milestones: milestones{
+			launched: make(chan struct{}), ready: make(chan struct{}), gone: make(chan struct{}),
+		},
+		state:   starting,
+		printed: &printed{log: cfg.Logger},
 	}
 	p.cmd = exec.Command(cfg.Command[0], cfg.Command[1:]...)
 	p.cmd.Dir = cfg.Dir
