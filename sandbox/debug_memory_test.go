@@ -15,7 +15,8 @@ func TestProfileOfManyNames(t *testing.T) {
 	code := `const end = Date.now() + 1500;
 for (let n = 0; Date.now() < end; n++) {
   let f = () => { for (let i = 0; i < 20000; i++); };
-  for (let d = 0; d < 20; d++) { const inner = f; f = () => inner(); Object.defineProperty(f, 'name', { value: 'n' + n + '_' + d + '_'.repeat(1000) }); }
+  for (let d = 0; d < 20; d++) { const inner = f; f = () => inner();
+    Object.defineProperty(f, 'name', { value: 'n' + n + '_' + d + '_'.repeat(1000) }); }
   f();
 }`
 	var before, after runtime.MemStats
@@ -49,7 +50,8 @@ for (let n = 0; Date.now() < end; n++) {
 func TestStacksOfLogsAreCharged(t *testing.T) {
 	e := newEngine(t)
 	code := `let f = () => console.log('x');
-for (let d = 0; d < 9; d++) { const inner = f; f = () => inner(); Object.defineProperty(f, 'name', { value: 'n'.repeat(3000) }); }
+for (let d = 0; d < 9; d++) { const inner = f; f = () => inner();
+  Object.defineProperty(f, 'name', { value: 'n'.repeat(3000) }); }
 for (let i = 0; i < 10000; i++) f();`
 	r := run(t, e, sandbox.Script{Code: code},
 		sandbox.Grants{Debug: sandbox.Debug{StackTraces: true},

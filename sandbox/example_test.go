@@ -98,7 +98,8 @@ func ExampleScript_files() {
 	script := sandbox.Script{
 		Entry: "main.ts",
 		Files: map[string][]byte{
-			"main.ts":     []byte("import { double } from './lib.ts';\nimport fs from 'fs';\nfs.writeFileSync('out.txt', `${double(21)}`);"),
+			"main.ts": []byte(
+				"import { double } from './lib.ts';\nimport fs from 'fs';\nfs.writeFileSync('out.txt', `${double(21)}`);"),
 			"lib.ts":      []byte("export const double = (n: number): number => n * 2;"),
 			"data/in.txt": []byte("unused"),
 		},
@@ -136,7 +137,8 @@ func ExampleJournal() {
 	// Output: true false
 }
 
-// The zero Grants grants nothing but computation. A network is granted by host, and a secret is used without being seen.
+// The zero Grants grants nothing but computation. A network is granted by host, and a secret is used without being
+// seen.
 func ExampleNetwork() {
 	ctx := context.Background()
 	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: cacheDir})

@@ -12,13 +12,18 @@ import (
 // webReads passes text to all parsers that the host has for the web platform, and lists violated properties.
 const webReads = `
 const bytes = Uint8Array.from(input.text, (c) => c.charCodeAt(0)), wrong = [];
-const quietly = async (f) => { try { return await f(); } catch (e) { if (!(e instanceof Error)) wrong.push(String(e)); } };
+const quietly = async (f) => {
+	try { return await f(); } catch (e) { if (!(e instanceof Error)) wrong.push(String(e)); }
+};
 await quietly(() => {
 	const u = new URL(input.text, 'http://base.example/a/b');
 	if (new URL(u.href).href !== u.href) wrong.push(['the URL of a URL differs', u.href, new URL(u.href).href]);
-	for (const part of ['username', 'host', 'hostname', 'port', 'pathname', 'search', 'hash', 'protocol']) u[part] = input.text;
+	const parts = ['username', 'host', 'hostname', 'port', 'pathname', 'search', 'hash', 'protocol'];
+	for (const part of parts) u[part] = input.text;
 });
-for (const label of ['utf-8', 'utf-16le', 'gb18030', 'gbk', 'big5', 'shift_jis', 'euc-jp', 'euc-kr', 'iso-2022-jp', 'windows-1252']) {
+const labels = ['utf-8', 'utf-16le', 'gb18030', 'gbk', 'big5', 'shift_jis', 'euc-jp', 'euc-kr',
+	'iso-2022-jp', 'windows-1252'];
+for (const label of labels) {
 	const whole = new TextDecoder(label).decode(bytes), d = new TextDecoder(label);
 	let pieces = '';
 	for (const b of bytes) pieces += d.decode(Uint8Array.of(b), { stream: true });

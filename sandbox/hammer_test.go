@@ -23,7 +23,8 @@ func TestHammer(t *testing.T) {
 	}
 	e := newEngine(t)
 	const code = `
-		const stains = [globalThis.stain, Object.prototype.stain, [].stain, console.stain, JSON.stain].filter((s) => s !== undefined);
+		const stains = [globalThis.stain, Object.prototype.stain, [].stain, console.stain, JSON.stain]
+			.filter((s) => s !== undefined);
 		globalThis.stain = Object.prototype.stain = console.stain = JSON.stain = Math.random();
 		Array.prototype.push = () => { throw new Error("someone else's push") };
 		Promise.prototype.then = () => {};

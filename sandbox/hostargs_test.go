@@ -134,10 +134,14 @@ func largeKey() *rsa.PrivateKey {
 // prelude makes buffers and strings of n bytes or units, quickly.
 const prelude = `
 const M = 1 << 20, FULL = 16 * M;
-const cycle = (n, ...bytes) => { const u = new Uint8Array(n); u.set(bytes.slice(0, n)); for (let k = bytes.length; k < n; k *= 2) u.copyWithin(k, 0, Math.min(k, n - k)); return u.buffer; };
+const cycle = (n, ...bytes) => { const u = new Uint8Array(n); u.set(bytes.slice(0, n));
+  for (let k = bytes.length; k < n; k *= 2) u.copyWithin(k, 0, Math.min(k, n - k)); return u.buffer; };
 const buf = (n) => cycle(n, 7);
-const noise = (n, of = 256) => { const b = []; let x = 12345; for (let i = 0; i < 8191; i++) { x = (x * 1103515245 + 12345) & 0x7fffffff; b.push((x >> 16) % of); } return cycle(n, ...b); };
-const str = (n, s = 'a') => n < 4096 ? s.repeat(Math.ceil(n / s.length)).slice(0, n) : s.repeat(1024).repeat(Math.floor(n / s.length / 1024)) + s.repeat(Math.floor(n / s.length) % 1024);
+const noise = (n, of = 256) => { const b = []; let x = 12345;
+  for (let i = 0; i < 8191; i++) { x = (x * 1103515245 + 12345) & 0x7fffffff; b.push((x >> 16) % of); }
+  return cycle(n, ...b); };
+const str = (n, s = 'a') => n < 4096 ? s.repeat(Math.ceil(n / s.length)).slice(0, n) :
+  s.repeat(1024).repeat(Math.floor(n / s.length / 1024)) + s.repeat(Math.floor(n / s.length) % 1024);
 const bytesOf = (s) => $sync('utf8.encode', s);
 const key = (name) => $sync('buffer.decode', 'base64', keys[name]);
 const list = (n, s) => '[' + str(n - 2, s).slice(0, -1) + ']';

@@ -11,7 +11,7 @@ import (
 // Limit names a limit. The names are part of the contract with callers.
 type Limit string
 
-// The caps that can end a run.
+// The limits that can end a run.
 const (
 	LimitWall       Limit = "wall"
 	LimitCPU        Limit = "cpu"
@@ -26,21 +26,24 @@ const (
 
 // Limits bounds one run. A zero field means the default given there, never "unlimited".
 type Limits struct {
-	Wall        time.Duration // 15 s
-	CPU         time.Duration // as Wall
-	Ticks       int64         // LimitCPU by Usage.Ticks, the same on every machine; as many as CPU allows
-	MemoryBytes int64         // 64 MiB, at least MinMemoryBytes and at most Config.MaxMemoryBytes: of the guest, and of the host for it
-	OutputBytes int           // 1 MiB: of console text, and of the result's JSON
-	LogEntries  int           // 100 console calls
-	LogChars    int           // 1,000 characters of each are kept in Result.Logs
-	APICalls    int           // 50 host calls that leave the sandbox
-	FetchBytes  int64         // DefaultFetchBytes of bodies, sent and received
-	FileBytes   int64         // DefaultFileBytes in the guest's file system
-	FileCount   int           // 1,024 files and folders there
-	Depth       int           // 512 objects and arrays in one another, in every value that crosses
+	Wall time.Duration // 15 s
+	CPU  time.Duration // as Wall
+	// Ticks is LimitCPU in Usage.Ticks, which are the same on every machine; as many as CPU allows.
+	Ticks int64
+	// MemoryBytes is 64 MiB, at least MinMemoryBytes and at most Config.MaxMemoryBytes. The guest and what the host holds
+	// for it share it.
+	MemoryBytes int64
+	OutputBytes int   // 1 MiB: of console text, and of the result's JSON
+	LogEntries  int   // 100 console calls
+	LogChars    int   // 1,000 characters of each are kept in Result.Logs
+	APICalls    int   // 50 host calls that leave the sandbox
+	FetchBytes  int64 // DefaultFetchBytes of bodies, sent and received
+	FileBytes   int64 // DefaultFileBytes in the guest's file system
+	FileCount   int   // 1,024 files and folders there
+	Depth       int   // 512 objects and arrays in one another, in every value that crosses
 }
 
-// What FetchBytes and FileBytes are when they are not set.
+// The defaults of FetchBytes and FileBytes.
 const (
 	DefaultFetchBytes = 10 << 20
 	DefaultFileBytes  = 16 << 20

@@ -208,7 +208,9 @@ func TestScriptsUseEveryName(t *testing.T) {
 // A comment that names a source map does not change the position of an error.
 func TestSourceMapComments(t *testing.T) {
 	e := newEngine(t)
-	const sourceMap = `{"version":3,"sources":["elsewhere.js"],"names":[],"mappings":"AAipIA;AACA;AACA;AACA;AACA;AACA;AACA"}` // to line 4242
+	// It leads to line 4242.
+	const sourceMap = `{"version":3,"sources":["elsewhere.js"],"names":[],` +
+		`"mappings":"AAipIA;AACA;AACA;AACA;AACA;AACA;AACA"}`
 	file := filepath.Join(t.TempDir(), "map.json")
 	if err := os.WriteFile(file, []byte(sourceMap), 0o600); err != nil {
 		t.Fatal(err)

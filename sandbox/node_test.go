@@ -21,7 +21,8 @@ const nodeHarness = `await (async () => {
   try {
     return { value: await (async () => (%s))() };
   } catch (e) {
-    return { name: e.name, code: e.code, message: String(e.message).replace(/x-[A-Za-z0-9]{6}/g, 'x-'), syscall: e.syscall };
+    return { name: e.name, code: e.code, message: String(e.message).replace(/x-[A-Za-z0-9]{6}/g, 'x-'),
+      syscall: e.syscall };
   }
 })()`
 

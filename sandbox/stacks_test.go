@@ -121,7 +121,8 @@ func TestCausesAreReported(t *testing.T) {
 		"const e = new Error('m'); e.cause = e; throw e":                                              "Error: m",
 		"throw Object.assign(new Error('m'), { get cause() { throw 1 } })":                            "1",
 		"const e = new Error('m'); Object.defineProperty(e, 'cause', { get() { throw 1 } }); throw e": "Error: m",
-		"await Promise.any([Promise.reject(1)])":                                                      "AggregateError: All promises were rejected",
+		"await Promise.any([Promise.reject(1)])": "AggregateError: " +
+			"All promises were rejected",
 		"Array.prototype.with.call({ length: 2 ** 31 }, 0, " +
 			"0)": "Error: an array is too long",
 	} {

@@ -110,7 +110,8 @@ func TestHostileSchemas(t *testing.T) {
 	for i := 1; i < 30; i++ {
 		defs += fmt.Sprintf(`,"a%d":{"allOf":[{"$ref":"#/$defs/a%d"},{"$ref":"#/$defs/a%d"}]}`, i, i-1, i-1)
 	}
-	tree := `{"anyOf":[{"properties":{"x":{"$ref":"#"}},"required":["y"]},{"properties":{"x":{"$ref":"#"}},"required":["z"]}]}`
+	tree := `{"anyOf":[{"properties":{"x":{"$ref":"#"}},"required":["y"]},` +
+		`{"properties":{"x":{"$ref":"#"}},"required":["z"]}]}`
 	nested := strings.Repeat(`{"x":`, 40) + "1" + strings.Repeat("}", 40)
 	for _, c := range []struct{ name, schema, params, want string }{
 		{"remote", `{"$ref":"https://example.com/s.json"}`, "", "must not refer to"},

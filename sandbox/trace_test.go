@@ -10,7 +10,10 @@ import (
 // TestTrace checks that the requests of an execution, also those of its tools, carry its place in the trace unless
 // its code sets another, and carry none without a trace.
 func TestTrace(t *testing.T) {
-	const trace, own = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-11111111111111111111111111111111-2222222222222222-00"
+	const (
+		trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+		own   = "00-11111111111111111111111111111111-2222222222222222-00"
+	)
 	o := newOrigin(t)
 	e := o.engine(t, &names{addrs: map[string][]string{"example.com": {"93.184.216.34"}}})
 	grants := sandbox.Grants{

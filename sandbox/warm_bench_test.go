@@ -17,8 +17,10 @@ func bundleOf(n int) string {
 	out.WriteString("const modules = {};\n")
 	for i := 0; out.Len() < n; i++ {
 		fmt.Fprintf(&out, `modules["m%[1]d"] = (() => {
-  const table = Object.freeze({ name: "module %[1]d", weights: [%[1]d, %[1]d * 2, %[1]d * 3], nested: { a: { b: "%[1]d" } } });
-  class Shape%[1]d { #area = %[1]d; constructor(side) { this.side = side; } get area() { return this.#area * this.side; } toString() { return `+"`shape ${this.side}`"+`; } }
+  const table = Object.freeze({ name: "module %[1]d", weights: [%[1]d, %[1]d * 2, %[1]d * 3],
+    nested: { a: { b: "%[1]d" } } });
+  class Shape%[1]d { #area = %[1]d; constructor(side) { this.side = side; }
+    get area() { return this.#area * this.side; } toString() { return `+"`shape ${this.side}`"+`; } }
   function score(input) { return table.weights.reduce((sum, w) => sum + w * (input?.n ?? 1), 0); }
   const cache = new Map(table.weights.map((w) => [w, new Shape%[1]d(w)]));
   return { table, Shape%[1]d, score, cache };

@@ -157,9 +157,11 @@ func TestWarmIsolation(t *testing.T) {
 	e := newEngine(t)
 	code := `const state = {n: 0, keys: []}; globalThis.shared = [];
 export default (x) => {
-	state.n++; state.keys.push(x); shared.push(x); globalThis['left' + x] = x; Object.prototype.dirt = (Object.prototype.dirt ?? 0) + 1;
+	state.n++; state.keys.push(x); shared.push(x); globalThis['left' + x] = x;
+	Object.prototype.dirt = (Object.prototype.dirt ?? 0) + 1;
 	const blocks = []; for (let i = 0; i < 200; i++) blocks.push(new Uint8Array(4096).fill(x));
-	return {n: state.n, keys: state.keys, shared, left: Object.keys(globalThis).filter((k) => k.startsWith('left')), dirt: ({}).dirt, random: [Math.random(), crypto.randomUUID()], now: Date.now()};
+	return {n: state.n, keys: state.keys, shared, left: Object.keys(globalThis).filter((k) => k.startsWith('left')),
+	  dirt: ({}).dirt, random: [Math.random(), crypto.randomUUID()], now: Date.now()};
 }`
 	seen := map[string]bool{}
 	for i := range 20 {
@@ -209,8 +211,10 @@ export default (x) => {
 // TestWarmPowers checks that an image made under some grants does not serve under others.
 func TestWarmPowers(t *testing.T) {
 	e := newEngine(t)
-	code := `let fs; try { fs = require('fs') } catch (e) { fs = e.code } let f; try { f = Function('return 1') } catch (e) { f = () => e.name }
-export default () => { let late; try { late = eval('2') } catch (e) { late = e.name } return [typeof fs, f(), late, typeof extra] }`
+	code := `let fs; try { fs = require('fs') } catch (e) { fs = e.code }
+let f; try { f = Function('return 1') } catch (e) { f = () => e.name }
+export default () => { let late; try { late = eval('2') } catch (e) { late = e.name }
+	return [typeof fs, f(), late, typeof extra] }`
 	for range 2 {
 		for _, c := range []struct {
 			grants sandbox.Grants

@@ -4,8 +4,12 @@ package conformance
 // The two verbs are JSON.
 const wptBefore = `(() => {
 	const url = new URL(%s), files = %s; // base64
-	const define = (name, value) => Object.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
-	define('location', Object.freeze({ href: url.href, search: url.search, pathname: url.pathname, origin: url.origin, protocol: url.protocol, host: url.host, hostname: url.hostname, port: url.port, hash: '', toString() { return url.href; } }));
+	const define = (name, value) => Object.defineProperty(globalThis, name,
+		{ value, writable: true, enumerable: false, configurable: true });
+	define('location', Object.freeze({
+		href: url.href, search: url.search, pathname: url.pathname, origin: url.origin, protocol: url.protocol,
+		host: url.host, hostname: url.hostname, port: url.port, hash: '', toString() { return url.href; },
+	}));
 	define('GLOBAL', { isWindow: () => false, isWorker: () => false, isShadowRealm: () => false });
 	// A page continues after an uncaught error; the harness has seen it. The last one, of wptAfter, ends the run.
 	addEventListener('error', (e) => { if (e.error !== 'told') e.preventDefault(); });
@@ -13,7 +17,9 @@ const wptBefore = `(() => {
 	const fetched = globalThis.fetch;
 	const serve = (request, key) => {
 		const [path, query = ''] = key.split('?');
-		if (path.endsWith('/echo-content.py')) return new Response(request.body, { headers: { 'Content-Type': 'text/plain' } });
+		if (path.endsWith('/echo-content.py')) {
+			return new Response(request.body, { headers: { 'Content-Type': 'text/plain' } });
+		}
 		if (!path.endsWith('/inspect-headers.py')) return undefined;
 		const headers = new Headers();
 		for (const name of new URLSearchParams(query).get('headers').split('|')) {
@@ -23,7 +29,10 @@ const wptBefore = `(() => {
 	};
 	if (globalThis.Request) define('fetch', async (input, init) => {
 		const key = String(input?.url ?? input);
-		if (Object.hasOwn(files, key)) return new Response(Uint8Array.from(atob(files[key]), (c) => c.charCodeAt(0)), { headers: { 'Content-Type': key.endsWith('.json') ? 'application/json' : 'text/plain' } });
+		if (Object.hasOwn(files, key)) {
+			const headers = { 'Content-Type': key.endsWith('.json') ? 'application/json' : 'text/plain' };
+			return new Response(Uint8Array.from(atob(files[key]), (c) => c.charCodeAt(0)), { headers });
+		}
 		const answer = serve(new Request(new URL(key, url), init), key);
 		if (answer) return answer;
 		if (fetched) return fetched(input, init);

@@ -39,6 +39,17 @@ var room = map[string][]string{
 	"policy/threat":     {},
 	"policy/toolname":   {},
 	"sandbox":           {"sandbox/..."},
+
+	// Inside the sandbox imports point one way: the run uses operations, and operations use the engine.
+	"sandbox/internal":         {},
+	"sandbox/internal/egress":  {"sandbox/internal/hostops", "sandbox/internal/quickjs"},
+	"sandbox/internal/hostops": {"sandbox/internal/hostops/...", "sandbox/internal/nodemodule", "sandbox/internal/quickjs"},
+	"sandbox/internal/quickjs": {"sandbox/internal/rewrite", "sandbox/internal/wasm"},
+	"sandbox/internal/rewrite": {"sandbox/internal/wasm"},
+	"sandbox/internal/source":  {"sandbox/internal/nodemodule", "sandbox/internal/quickjs"},
+	"sandbox/internal/tool":    {"sandbox/internal/egress", "sandbox/internal/hostops"},
+	"sandbox/internal/vfs":     {"sandbox/internal/hostops", "sandbox/internal/quickjs"},
+	"sandbox/stdlib":           {},
 }
 
 // leaves are the packages that every room may import, so that no rule is written twice. They import only one another.

@@ -12,7 +12,7 @@ type apiFacts struct {
 	free      uint64 // free(address)
 	json      uint64 // JS_ParseJSON(ctx, text, length, file) value
 	bytes     uint64 // JS_NewArrayBufferCopy(ctx, address, length) value
-	buffer    uint64 // JS_GetArrayBuffer(ctx, &length, object) address, or QJS_GetArrayBuffer(ctx, object) &{length, address}
+	buffer    uint64 // JS_GetArrayBuffer(ctx, &length, object), or QJS_GetArrayBuffer(ctx, object) &{length, address}
 	thrown    uint64 // JS_GetException(ctx) value
 	release   uint64 // JS_FreeValue(ctx, value)
 	collect   uint64 // JS_RunGC(runtime)
