@@ -36,7 +36,8 @@ func openState(ctx context.Context, set settings.Settings, quota func(tenant str
 		return state, state.Close, nil
 	}
 	state, err := sqlitestate.Open(set.State, sqlitestate.Config{
-		MaxJobs: bounds.Of(bounds.Jobs).Most, MaxJobsPerTenant: bounds.Of(bounds.JobsOfEach).Most,
+		MaxBytes: set.StateBytes,
+		MaxJobs:  bounds.Of(bounds.Jobs).Most, MaxJobsPerTenant: bounds.Of(bounds.JobsOfEach).Most,
 		Storage: func(tenant string) execution.Storage { return execution.Storage(quota(tenant).Storage) },
 	})
 	if err != nil {

@@ -34,6 +34,7 @@ type Settings struct {
 	Retention   filerecords.Retention
 	Lambda      Lambda
 	State       string // a folder or a bucket; "" keeps no state
+	StateBytes  int64  // what a folder of state may take
 	// Front is what stands in front of a gateway that runs on Lambda (LAMBDA_FRONT); "" elsewhere.
 	Front string
 	// JobsFunction runs the jobs that a gateway on Lambda stores; "" means that it refuses jobs.
@@ -135,6 +136,7 @@ func Read(getenv func(string) string, now func() time.Time) (Settings, error) {
 	s.CORSOrigins = r.origins(s.Auth.Open)
 	s.AuditStore = r.auditStore()
 	s.State = r.state(s.AuditStore)
+	s.StateBytes = int64(r.number("AIRLOCK_STATE_MB", 16<<10, 64, 1<<24)) << 20
 	s.CallbackSecret = r.callbackSecret()
 	var err error
 	if s.Records, err = process.ReadRecords(getenv); err != nil {

@@ -75,6 +75,7 @@ var Groups = []Group{
 		{"AIRLOCK_STATE", "./state",
 			"folder of saved functions, jobs and the index over the records; s3://bucket/prefix to " +
 				"share it; none"},
+		{"AIRLOCK_STATE_MB", "16384", "size of a folder of state for all tenants together; changes beyond it are 507"},
 		{"CALLBACK_SECRET", "one per callback", "signs callbacks whose callers gave no secret; whsec_ and base64"},
 	}},
 	{"Telemetry", []Variable{

@@ -67,6 +67,9 @@ func quotaOf(key execution.Key) string {
 
 // keyWithin returns an error if a key that was just added exceeds its tenant's quota, after expired keys are removed.
 func (s *Store) keyWithin(ctx context.Context, tx *sql.Tx, key execution.Key, now time.Time, bytes int64) error {
+	if err := s.roomForMore(ctx, tx); err != nil {
+		return err
+	}
 	quota, allowed := quotaOf(key), s.storage(key.Tenant)
 	most := allowed.Keys
 	if quota == execution.QuotaDeliveries {

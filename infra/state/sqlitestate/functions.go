@@ -160,6 +160,11 @@ func (s *Store) functionsWithin(ctx context.Context, tx *sql.Tx, tenant string, 
 	if err != nil {
 		return err
 	}
+	if has > had {
+		if err := s.roomForMore(ctx, tx); err != nil {
+			return err
+		}
+	}
 	most := allowed.Functions
 	if !versioned {
 		most += most / 64

@@ -110,7 +110,7 @@ func (d *database) check(ctx context.Context, most time.Duration) {
 func (d *database) quickCheck(ctx context.Context, most time.Duration) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	db, err := sql.Open("sqlite", dataSource(d.path()))
+	db, err := sql.Open("sqlite", dataSource(d.path(), 0))
 	if err != nil {
 		return err
 	}

@@ -68,6 +68,9 @@ func (s *Store) jobsWithin(ctx context.Context, tx *sql.Tx, job execution.Job, b
 	if beyond(all, tenant, 1, int64(s.cfg.MaxJobs)) || beyond(tenant, own, 1, int64(s.cfg.MaxJobsPerTenant)) {
 		return execution.ErrFull
 	}
+	if err := s.roomForMore(ctx, tx); err != nil {
+		return err
+	}
 	allowed := s.storage(job.Tenant)
 	const soon, later = 5 * time.Second, time.Minute
 	err = within(ctx, tx, execution.QuotaJobs, job.Tenant, job.Subject, bytes, allowed.Jobs, soon, kindQueued, kindRunning)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -53,6 +54,25 @@ func within(ctx context.Context, tx *sql.Tx, quota, tenant, subject string, adde
 	}
 	if beyond(used, own, added, most) {
 		return &execution.QuotaError{Quota: quota, Used: used - added, Limit: most, After: after}
+	}
+	return nil
+}
+
+// reservedForAll is the part of the file that what begins leaves to what goes on: results, ends of jobs, deletions.
+const reservedForAll = 16
+
+// roomForMore returns an error if the file has no room for one more function, job, delivery or key of any tenant.
+func (s *Store) roomForMore(ctx context.Context, tx *sql.Tx) error {
+	var pages, free int64
+	err := tx.QueryRowContext(ctx, "SELECT page_count, freelist_count FROM pragma_page_count(), pragma_freelist_count()").
+		Scan(&pages, &free)
+	if err != nil {
+		return err
+	}
+	if used := (pages - free) * pageSize; used > s.cfg.MaxBytes-s.cfg.MaxBytes/reservedForAll {
+		return &execution.StoreError{
+			Fault: execution.StoreFull, Err: fmt.Errorf("the state has %d of the %d bytes it may have", used, s.cfg.MaxBytes),
+		}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -52,6 +53,9 @@ type Config struct {
 	// Storage returns a tenant's current quota. It must be safe for concurrent use. Nil, or a zero field, means the
 	// default.
 	Storage func(tenant string) execution.Storage
+	// MaxBytes is what the file may take on its disk, for all tenants together: a change for which there is no room is a
+	// StoreError with StoreFull. Default 16 GiB. A file that is larger already does not grow.
+	MaxBytes int64
 	// CheckTime bounds a check of the whole file. Default 5 seconds on opening and half a second later.
 	CheckTime time.Duration
 	// Now is the clock of health checks. Default time.Now.
@@ -62,6 +66,10 @@ func (c Config) checked() (Config, error) {
 	if c.MaxJobs < 0 || c.MaxJobsPerTenant < 0 {
 		return c, errors.New("state: the numbers of jobs must not be negative")
 	}
+	if c.MaxBytes < 0 {
+		return c, errors.New("state: the size of the file must not be negative")
+	}
+	c.MaxBytes = cmp.Or(c.MaxBytes, 16<<30)
 	c.MaxJobs = cmp.Or(c.MaxJobs, 100_000)
 	c.MaxJobsPerTenant = cmp.Or(c.MaxJobsPerTenant, 20_000)
 	if c.Now == nil {
@@ -100,7 +108,7 @@ func Open(dir string, cfg Config) (*Store, error) {
 	if err := f.Close(); err != nil {
 		return nil, fmt.Errorf("state file: %w", err)
 	}
-	db, err := sql.Open("sqlite", dataSource(path))
+	db, err := sql.Open("sqlite", dataSource(path, cfg.MaxBytes))
 	if err != nil {
 		return nil, fmt.Errorf("state file: %w", err)
 	}
@@ -122,11 +130,16 @@ const connections = 4
 
 // dataSource returns the file with its options. Free pages can be returned to the disk (auto_vacuum, which must
 // precede the journal mode), and the journal shrinks after a burst. SQLite's own wait for a lock is short: see wait.
-func dataSource(path string) string {
+// maxBytes bounds the file; 0 sets no bound.
+func dataSource(path string, maxBytes int64) string {
 	return (&url.URL{Scheme: "file", Path: path,
 		RawQuery: "_txlock=immediate&_pragma=busy_timeout(5)&_pragma=auto_vacuum(2)" +
-			"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=journal_size_limit(4194304)"}).String()
+			"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=journal_size_limit(4194304)" +
+			"&_pragma=max_page_count(" + strconv.FormatInt(maxBytes/pageSize, 10) + ")"}).String()
 }
+
+// pageSize is that of SQLite files.
+const pageSize = 4096
 
 // prepare updates the schema and checks the file.
 func (d *database) prepare() error {
