@@ -70,7 +70,7 @@ func (w work) admit(x exchange) (execution.Request, bool, *reply) {
 	refuse := func(r reply) (execution.Request, bool, *reply) { return execution.Request{}, bound, &r }
 	body, err := x.content()
 	if err != nil {
-		return refuse(problem(invalid("body", "is not base64, as its event says it is")))
+		return refuse(problem(invalid("body", "is not base64, although the event says so")))
 	}
 	if int64(len(body)) > w.cfg.MaxBody {
 		return refuse(problem(&execution.Error{Code: execution.TooLarge,

@@ -36,7 +36,7 @@ func (w work) answerQueue(ctx context.Context, payload []byte) (json.RawMessage,
 		}
 		if err != nil {
 			held[group] = true
-			w.cfg.Log.Warn("message comes back", "message", message.MessageId, "receives",
+			w.cfg.Log.Warn("message will be delivered again", "message", message.MessageId, "receives",
 				message.Attributes["ApproximateReceiveCount"], "error", platform(err).Error())
 			answer.BatchItemFailures = append(answer.BatchItemFailures,
 				lambdaevents.SQSBatchItemFailure{ItemIdentifier: message.MessageId})
@@ -84,7 +84,7 @@ func (w work) answerTopic(ctx context.Context, payload []byte) (json.RawMessage,
 		return nil, invalid("Records", fmt.Sprintf("must hold one SNS notification, not %d", n))
 	}
 	sns := event.Records[0].SNS
-	sns.UnsubscribeURL = "" // works for whoever has it: no business of the code
+	sns.UnsubscribeURL = "" // a capability that code must not get
 	maps.DeleteFunc(sns.MessageAttributes, func(name string, _ interface{}) bool { return webhook.Credential(name) })
 	request, err := w.request(Topic, []byte(sns.Message), sns)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 
 // The errors of stores of functions and jobs. Nothing was changed.
 var (
-	ErrNotFound = errors.New("there is nothing with this name or id")
-	ErrFull     = errors.New("there is no room for more")
-	ErrNotKept  = errors.New("this deployment keeps nothing of the kind")
+	ErrNotFound = errors.New("there is nothing with this name or ID")
+	ErrFull     = errors.New("the store is full")
+	ErrNotKept  = errors.New("this deployment does not store this")
 )
 
 // A SavedFunction is a named function with its immutable versions and the aliases that point at them.

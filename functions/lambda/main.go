@@ -27,14 +27,14 @@ func run(args []string, getenv func(string) string, _, stderr io.Writer) int {
 			err = process.FillCache(context.Background(), args[1], build)
 		}
 		if err != nil {
-			fmt.Fprintln(stderr, "execute:", err)
+			fmt.Fprintln(stderr, "bootstrap:", err)
 			return 1
 		}
 		return 0
 	}
-	// Lambda says to nobody that a caller has gone: there is no one to hear it from.
+	// Lambda does not report that a caller has gone, so nothing cancels an execution.
 	if err := process.Serve(context.Background(), getenv, strings.NewReader(""), stderr); err != nil {
-		fmt.Fprintln(stderr, "execute:", err)
+		fmt.Fprintln(stderr, "bootstrap:", err)
 	}
 	return 1
 }

@@ -39,7 +39,7 @@ func CheckCache(dir, executable string) error {
 			break
 		}
 		if _, there := os.Lstat(dir); there == nil {
-			return fmt.Errorf("cache folder: %s is a link to nothing; remove it", dir)
+			return fmt.Errorf("cache folder: %s is a broken link; remove it", dir)
 		}
 		dir, exists = filepath.Dir(dir), false
 	}

@@ -33,7 +33,7 @@ var _ localinvoke.Outside = Outside{}
 // Begin implements localinvoke.Outside. It does not scan the code, which has been scanned and does not change the
 // grants.
 func (o Outside) Begin(inv execution.Invocation) localinvoke.Access {
-	inv.Content = "unread" // the sum of sources that nobody needs here
+	inv.Content = "unread" // the hash is not needed here
 	ask := governance.PolicyRequest(inv)
 	ask.Code, ask.Entry, ask.Language, ask.Files, ask.Sum = "0", "", "", nil, ""
 	d := o.Rules.Decide(ask)

@@ -36,7 +36,7 @@ func newBoundedRules(set *policy.Set) *boundedRules {
 func (r *boundedRules) Decide(ask policy.Request) policy.Decision {
 	d, err := r.set.DecideWith(context.Background(), ask, r.read)
 	if err != nil {
-		d.Effect, d.Grants = policy.Deny, policy.Grants{} // no reading fails here, and what is not read does not run
+		d.Effect, d.Grants = policy.Deny, policy.Grants{} // no scan fails here; unscanned code does not run
 	}
 	return d
 }

@@ -103,7 +103,7 @@ func journalOf(rec audit.Record) (sandbox.Journal, error) {
 	var j sandbox.Journal
 	if len(rec.Journal) == 0 {
 		if rec.Seed == nil {
-			return j, errors.New("its function ended without a word, so nobody knows its seed")
+			return j, errors.New("its function ended without an answer, so its seed is unknown")
 		}
 		j.Seed, j.Ticks, j.Limit = *rec.Seed, rec.Usage.Ticks, sandbox.Limit(rec.Limit)
 		j.Events = []sandbox.JournalEvent{{Kind: "clock", At: rec.Time.UnixNano(), Count: 1}}
@@ -149,7 +149,7 @@ func (r *Runner) replayed(ctx context.Context, inv execution.Invocation) (execut
 	case err != nil:
 		return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: "replay", Message: err.Error()}
 	}
-	r.cfg.Log.InfoContext(ctx, "an execution was replayed; nothing is recorded", "id", inv.ID, "of", rec.ID, "differences",
+	r.cfg.Log.InfoContext(ctx, "execution replayed; nothing is recorded", "id", inv.ID, "of", rec.ID, "differences",
 		len(again.Differences))
 	again.Result.ID = inv.ID
 	return again.Result, nil

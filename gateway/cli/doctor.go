@@ -165,7 +165,7 @@ func lookAtCache(getenv func(string) string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w; set AIRLOCK_CACHE_DIR to a folder that this user can write", err)
 	}
-	return dir + " can be written, by nobody else", errors.Join(probe.Close(), os.Remove(probe.Name()))
+	return dir + " is writable by this user only", errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
 func lookAtRedis(ctx context.Context, set settings.Settings) (string, error) {

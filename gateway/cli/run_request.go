@@ -92,7 +92,7 @@ func jsonFlag(flag, text string, stdin io.Reader) (json.RawMessage, error) {
 }
 
 // source reads a file, or standard input for -, no further than most and one byte: that it is longer is said by
-// others. A byte order mark is no part of the text.
+// others. A byte order mark is removed.
 func source(stdin io.Reader, name string, most int64) ([]byte, error) {
 	from := stdin
 	if name != "-" {

@@ -61,10 +61,10 @@ func tokenCommand(con terminal.Console) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&subject, "sub", "dev", "who the token speaks for")
-	cmd.Flags().StringVar(&scope, "scope", authn.Execute+" "+authn.AuditRead, "what it may do, parted by spaces")
-	cmd.Flags().StringVar(&tenant, "tenant", "", "whose data it works on (default the gateway's own default tenant)")
-	cmd.Flags().DurationVar(&ttl, "ttl", time.Hour, "how long it is good for")
+	cmd.Flags().StringVar(&subject, "sub", "dev", "subject of the token")
+	cmd.Flags().StringVar(&scope, "scope", authn.Execute+" "+authn.AuditRead, "its scopes, separated by spaces")
+	cmd.Flags().StringVar(&tenant, "tenant", "", "tenant of the token (default the gateway's default tenant)")
+	cmd.Flags().DurationVar(&ttl, "ttl", time.Hour, "lifetime")
 	return cmd
 }
 

@@ -124,7 +124,7 @@ func (p *Pool) take(ctx context.Context) (*worker, error) {
 		p.mu.Lock()
 		p.stats.Failed++
 		p.mu.Unlock()
-		p.cfg.Logger.Error("a scan worker did not start", "error", err)
+		p.cfg.Logger.Error("scan worker did not start", "error", err)
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	p.mu.Lock()
@@ -159,7 +159,7 @@ func (p *Pool) drop(w *worker, why error) {
 	p.mu.Unlock()
 	w.kill()
 	if !errors.Is(why, context.Canceled) {
-		p.cfg.Logger.Warn("a scan worker was stopped", "why", why, "said", w.said())
+		p.cfg.Logger.Warn("scan worker stopped", "why", why, "said", w.said())
 	}
 }
 

@@ -72,7 +72,7 @@ func filesBelow(tree string) ([]entry, error) {
 			return err
 		}
 		if !d.Type().IsRegular() {
-			return fmt.Errorf("%s is no regular file", path)
+			return fmt.Errorf("%s is not a regular file", path)
 		}
 		name, err := filepath.Rel(filepath.Dir(tree), path)
 		out = append(out, entry{name: filepath.ToSlash(name), from: path})

@@ -70,7 +70,7 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 		return nil, errors.New("lambda invoker: Function is not set")
 	}
 	if strings.Contains(cfg.Function, placeholder) != (len(cfg.Policies) > 0) {
-		return nil, errors.New("lambda invoker: " + placeholder + " in Function needs Policies, and the other way round")
+		return nil, errors.New("lambda invoker: " + placeholder + " in Function needs Policies, and vice versa")
 	}
 	if cfg.Grace < 0 || cfg.ReadyFor < 0 {
 		return nil, errors.New("lambda invoker: a duration is negative")
@@ -115,7 +115,7 @@ func load(ctx context.Context, cfg Config) (aws.Config, error) {
 	}
 	if cfg.Endpoint == "" {
 		if account.Region == "" {
-			return account, errors.New("lambda invoker: AWS_REGION is not set, and neither does the AWS configuration name a " +
+			return account, errors.New("lambda invoker: AWS_REGION is not set, and the AWS configuration does not name a " +
 				"region")
 		}
 		return account, nil

@@ -29,7 +29,7 @@ const (
 	maxAccounts = 10_000
 )
 
-var errAccount = errors.New("the account of the execution is not one of it")
+var errAccount = errors.New("the account does not belong to the execution")
 
 // accounted stores the record of an invocation and returns its reply.
 func (p *Pool) accounted(ctx context.Context, inv *execution.Invocation, a *replystream.Answer,

@@ -57,7 +57,7 @@ func (p *Pool) ServiceHandler() http.Handler {
 func (s service) request(w http.ResponseWriter, r *http.Request) *call {
 	id, err := s.requestID()
 	if err != nil {
-		s.cfg.Logger.Error("draw a request id", "error", err)
+		s.cfg.Logger.Error("cannot draw a request ID", "error", err)
 		s.refuseService(w, http.StatusInternalServerError, "ServiceException", "the service failed")
 		return nil
 	}

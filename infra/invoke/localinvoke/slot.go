@@ -54,7 +54,7 @@ func (s *slot) keep(ctx context.Context, first chan<- error) {
 			continue
 		}
 		report(err)
-		s.pool.cfg.Logger.Warn("function process is of no use", "error", err, "pause", pause)
+		s.pool.cfg.Logger.Warn("function process failed", "error", err, "pause", pause)
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():

@@ -55,7 +55,7 @@ type Store struct {
 // nothing.
 func Open(ctx context.Context, state, records string, cfg Config) (*Store, error) {
 	if state == "" || records == "" {
-		return nil, errors.New("anchors: a state and a store of records are needed")
+		return nil, errors.New("anchors: a state and a record store are required")
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -123,7 +123,7 @@ func (s *Store) Raise(ctx context.Context, heads []audit.Head) error {
 			return err
 		}
 	}
-	return errors.New("anchors: others change the anchor all the time")
+	return errors.New("anchors: too many concurrent changes")
 }
 
 // merge returns the higher head of each writer. If two name the same record differently, it keeps the known one,

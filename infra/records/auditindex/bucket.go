@@ -99,7 +99,7 @@ func (x *bucketFeed) sweep(days []string) {
 		began := x.cfg.Now()
 		err := x.sweepAll(x.running, days)
 		if err != nil && x.running.Err() == nil {
-			x.cfg.Log.Warn("days of records could not be compared with their index", "error", x.noted(err))
+			x.cfg.Log.Warn("cannot compare the records with their index", "error", x.noted(err))
 		}
 		<-x.turn
 		defer func() { x.turn <- struct{}{} }()
@@ -137,7 +137,7 @@ func (x *bucketFeed) compare(ctx context.Context, day string) error {
 	}
 	err = x.list(ctx, f, time.Time{})
 	if errors.Is(err, errLost) {
-		x.cfg.Log.Info("a day of records has lost some that were indexed; it is read again", "day", day)
+		x.cfg.Log.Info("indexed records of a day are gone; reading the day again", "day", day)
 		if err = x.forget(ctx, f); err == nil {
 			err = x.list(ctx, file{day: day}, time.Time{})
 		}

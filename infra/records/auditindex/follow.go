@@ -119,7 +119,7 @@ func (x *logFeed) follow(ctx context.Context) error {
 				return err
 			}
 			if !same {
-				x.cfg.Log.Info("a day of records is not the one that was indexed; it is read again", "day", day)
+				x.cfg.Log.Info("a day of records was replaced; reading it again", "day", day)
 				if err := x.forget(ctx, f); err != nil {
 					return err
 				}

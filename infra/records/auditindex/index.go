@@ -64,7 +64,7 @@ type feed interface {
 }
 
 // ErrUnfollowed is the error of Open for a store that is neither a [Log] nor a [Bucket].
-var ErrUnfollowed = errors.New("audit index: records of this kind cannot be followed")
+var ErrUnfollowed = errors.New("audit index: cannot follow this kind of record store")
 
 // Open opens the index in a folder, which it creates if necessary, and starts to follow a store that is a [Log] or a
 // [Bucket]. The store must be closed after the index.
@@ -101,7 +101,7 @@ func Open(ctx context.Context, dir string, store audit.Store, cfg Config) (*Inde
 	}
 	err := x.openFile(ctx)
 	if errors.Is(err, errUnusable) {
-		cfg.Log.Info("the index of the records is made again", "file", x.path, "reason", err)
+		cfg.Log.Info("rebuilding the index of the records", "file", x.path, "reason", err)
 		if err = remove(x.path); err == nil {
 			err = x.openFile(ctx)
 		}
@@ -182,7 +182,7 @@ func (x *Index) fresh(ctx context.Context) error {
 		x.pursue()
 		return audit.ErrBehind
 	}
-	x.cfg.Log.Warn("the index of the records cannot follow them", "error", x.noted(err))
+	x.cfg.Log.Warn("the index cannot follow the records", "error", x.noted(err))
 	return fmt.Errorf("%w: %w", audit.ErrBehind, err)
 }
 
@@ -216,7 +216,7 @@ CREATE INDEX IF NOT EXISTS threats_tenant ON records (tenant, time, id) WHERE sc
 )
 
 // errUnusable means that the file must be rebuilt.
-var errUnusable = errors.New("the index file is not one that this version made")
+var errUnusable = errors.New("the index file is of another version")
 
 func (x *Index) openFile(ctx context.Context) error {
 	f, err := os.OpenFile(x.path, os.O_RDWR|os.O_CREATE, 0o600) // SQLite would make it readable by all

@@ -14,5 +14,5 @@ func (x *Index) Verify(ctx context.Context) (audit.Report, error) {
 	}); ok {
 		return v.Verify(ctx)
 	}
-	return audit.Report{}, errors.New("verify the records: this store cannot")
+	return audit.Report{}, errors.New("this record store cannot be verified")
 }

@@ -83,7 +83,7 @@ func (s *Store) place(r audit.Sealed) error {
 	h.Done = true
 	if err := s.writeHead(h); err != nil {
 		// The record is complete and announced: a head without confirmation says no less.
-		s.cfg.Log.Warn("the head file was not confirmed", "writer", s.writer, "error", err)
+		s.cfg.Log.Warn("head file not confirmed", "writer", s.writer, "error", err)
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (s *Store) publish(d *day, draft draft, r audit.Sealed) error {
 			err = audit.ErrExists
 		}
 		if stays := s.discard(draft); stays != nil {
-			s.cfg.Log.Warn("a draft was left behind", "file", from, "error", stays)
+			s.cfg.Log.Warn("draft left behind", "file", from, "error", stays)
 		}
 		return err
 	}

@@ -154,7 +154,7 @@ func (s *Store) mend(f *appendFile, size int64) (int64, error) {
 	if err := s.disk.truncate(f.fd, f.name, end); err != nil {
 		return 0, err
 	}
-	s.cfg.Log.Warn("half a line was set aside", "file", f.name, "offset", end, "bytes", len(half), "to", aside)
+	s.cfg.Log.Warn("set half a line aside", "file", f.name, "offset", end, "bytes", len(half), "to", aside)
 	return end, nil
 }
 

@@ -26,7 +26,7 @@ func (s *Store) recover() error {
 			err = s.bury(name, func(fd int) error { return s.finish(writer, fd) })
 		}
 		if err != nil {
-			s.cfg.Log.Warn("a killed writer could not be finished", "file", name, "error", err)
+			s.cfg.Log.Warn("cannot finish a killed writer", "file", name, "error", err)
 		}
 	}
 	return nil
@@ -138,6 +138,6 @@ func (s *Store) complete(h head) (bool, error) {
 	if _, err := s.appendLocked(&d.log, object); err != nil {
 		return false, err
 	}
-	s.cfg.Log.Info("the line of a killed writer was completed", "record", h.ID, "writer", h.Writer)
+	s.cfg.Log.Info("completed the line of a killed writer", "record", h.ID, "writer", h.Writer)
 	return true, s.flush(d.log.fd, d.log.name)
 }

@@ -32,7 +32,7 @@ func (s *Store) VerifyAgainst(ctx context.Context, anchors []audit.Anchor) (audi
 		if err != nil {
 			return audit.Report{}, fmt.Errorf("verify records: %w", err)
 		}
-		if !pruned { // else retention took days away meanwhile: what was read is no whole picture
+		if !pruned { // otherwise retention removed days meanwhile
 			return report, nil
 		}
 	}

@@ -77,7 +77,7 @@ func (c *Config) check() error {
 	c.Prefix = strings.Trim(c.Prefix, "/")
 	switch {
 	case c.Bucket == "":
-		return errors.New("no bucket is named; write s3://bucket/prefix")
+		return errors.New("the bucket is missing; write s3://bucket/prefix")
 	case strings.Contains(c.Prefix, "//") ||
 		strings.ContainsFunc(c.Prefix, func(r rune) bool { return r < ' ' || r == 127 }):
 		return fmt.Errorf("prefix %q cannot be part of a key", c.Prefix)
@@ -93,7 +93,7 @@ func (c *Config) check() error {
 	case c.StorageClass != "" && !known(c.StorageClass):
 		return fmt.Errorf("storage class %q is not one of %v", c.StorageClass, types.StorageClass("").Values())
 	case len(c.Tags) > 10:
-		return fmt.Errorf("%d tags; S3 takes ten", len(c.Tags))
+		return fmt.Errorf("%d tags; S3 accepts ten", len(c.Tags))
 	}
 	if c.Endpoint != "" {
 		if u, err := url.Parse(c.Endpoint); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -1,31 +1,30 @@
-// Package s3records is the audit store on S3 and what speaks its protocol.
+// Package s3records is the audit store in an S3 bucket.
 //
 //	<prefix>/executions/dt=2006-01-02/exec_….json   one record each, never overwritten
-//	<prefix>/writers/<ULID>.json                    the newest record of each writer, written after the fact
+//	<prefix>/writers/<ULID>.json                    the newest record of each writer, written afterwards
 //
 // Every record is sent with its CRC32 and with If-None-Match: *, so that S3 itself refuses damaged bytes and a second
-// record of an id. The key is made from the id by package audit; nobody else's text becomes a key.
+// record of an ID. Package audit makes the key from the ID; no other text becomes part of a key.
 //
-// # When the answer does not come
+// # Lost answers
 //
-// A request that was cut off may have been carried out. Append asks again; told then that the object exists, it
-// compares: its own bytes mean that the first attempt arrived. When no attempt gets an answer, what happens depends
-// on the spool:
+// A request that was cut off may have been carried out. Append repeats it; if the object then exists, it compares the
+// bytes: its own mean that the first attempt arrived. If no attempt gets an answer, the spool decides:
 //
-//   - Without one (on Lambda: nothing there outlives the environment) Append fails, and the record may or may not be
-//     there. The chain waits for the truth: before the next record is written that one is sent again. Appending the same
-//     record again succeeds. A role that may write and not read cannot be told: it begins another chain, so that neither
-//     outcome leaves a hole.
-//   - With one the record is put on the local disk, flushed, and Append succeeds. From then on records go straight to
-//     the spool, in no time, while one goroutine goes on asking S3; when it has emptied the spool they go to S3
-//     again. The spool is bounded; when it is full, Append fails. Who opens a store with the spool of a killed
-//     process sends what that one left.
+//   - Without one (on Lambda, where nothing outlives the environment) Append fails, and the record may or may not exist.
+//     The chain waits: before the next record is written, this one is sent again. Appending the same record again
+//     succeeds. A role that may write and not read cannot find out; it starts another chain, so that neither outcome
+//     leaves a gap.
+//   - With one the record is written to the local disk and flushed, and Append succeeds. From then on records go straight
+//     to the spool while one goroutine keeps trying S3; when the spool is empty, they go to S3 again. The spool is
+//     bounded; when it is full, Append fails. Opening a store with the spool of a killed process sends what is in it.
 //
-// # What a verification can show
+// # What a verification shows
 //
-// Missing, altered and exchanged records by hash and chain; a chain's missing tail as far as the writer's head object
-// got; and in a bucket with versioning every deletion and every overwriting, because the older versions are still
-// there. With Object Lock in compliance mode neither is possible before the retention ends. Of days that the bucket's
-// lifecycle rules may have taken, the writers' heads say which part of which chain they held; what is missing of
-// other days is found all the same.
+// Missing, altered and exchanged records by hash and chain; a chain's missing tail as far as the writer's head reached;
+// and in a bucket with versioning every deletion and overwrite, because the older versions still exist. With Object Lock
+// in compliance mode neither is possible before the retention ends. For days that the bucket's lifecycle rules may have
+// removed, the writers' heads say which part of which chain they held; missing records of other days are still found.
+//
+// Package records and tests import it. Start with [Open] and [Store.Append].
 package s3records

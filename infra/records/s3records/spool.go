@@ -77,7 +77,7 @@ func (s *spool) adopt() error {
 			}
 		}
 	}
-	if entries, err = os.ReadDir(s.dir); err != nil { // as it is now that nobody else touches these
+	if entries, err = os.ReadDir(s.dir); err != nil { // reread, now that no other process touches these
 		return err
 	}
 	for _, e := range entries {

@@ -233,7 +233,7 @@ func (s *Store) put(ctx context.Context, key string, line []byte, again bool) er
 				return errUnread
 			}
 			if err != nil {
-				return fmt.Errorf("the key is taken; by what cannot be read: %v", err)
+				return fmt.Errorf("the key is taken, and its record cannot be read: %v", err)
 			}
 			if bytes.Equal(there, line) {
 				return nil
@@ -243,7 +243,7 @@ func (s *Store) put(ctx context.Context, key string, line []byte, again bool) er
 			return err
 		}
 	}
-	return errors.New("other requests for this key do not end")
+	return errors.New("requests for this key keep conflicting")
 }
 
 // counting counts how often a request is really sent.
@@ -331,7 +331,7 @@ func (s *Store) deliver(ctx context.Context, line []byte) error {
 	key := s.key(sealed)
 	err = s.put(ctx, key, line, true)
 	if errors.Is(err, audit.ErrExists) || errors.Is(err, errUnread) {
-		s.cfg.Log.Warn("a spooled record's id was taken meanwhile; it is kept beside the other", "record", r.ID)
+		s.cfg.Log.Warn("a spooled record's ID was used meanwhile; both are kept", "record", r.ID)
 		err = s.put(ctx, strings.TrimSuffix(key, suffix)+besides+r.Chain.Writer+suffix, line, true)
 	}
 	if err == nil {
