@@ -87,7 +87,7 @@ func limitJumps(t *testing.T, clock *wall, jump time.Duration) {
 	}
 	clock.add(jump)
 	if jump < 0 && take() {
-		t.Error("a clock that was put back allows more")
+		t.Error("a clock that was set back allows more")
 	}
 	clock.add(62 * time.Second)
 	if !take() {
@@ -121,7 +121,7 @@ func quotaJumps(t *testing.T, clock *wall, jump time.Duration) {
 	}
 	clock.add(jump)
 	if jump < 0 && allowed() {
-		t.Error("a clock that was put back allows more")
+		t.Error("a clock that was set back allows more")
 	}
 	clock.add(25 * time.Hour)
 	if !allowed() {

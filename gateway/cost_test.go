@@ -56,8 +56,8 @@ func costServer(t testing.TB) *served {
 	return s
 }
 
-// doorCosts are the endpoints that take code, with what a body needs around the members under test.
-var doorCosts = []struct{ method, path string }{
+// codeEndpoints are the endpoints that take code, with what a body needs around the members under test.
+var codeEndpoints = []struct{ method, path string }{
 	{"POST", "/api/execute"}, {"POST", "/api/execute/stream"}, {"POST", "/api/analyze"}, {"PUT", "/api/functions/f"},
 	{"POST", "/api/functions/g/invoke"},
 }
@@ -184,8 +184,8 @@ func encodeJSON(v any) (string, error) {
 	return b.String(), err
 }
 
-// forDoor adapts a body to an endpoint: a call has no code of its own.
-func forDoor(path, body string) string {
+// forEndpoint adapts a body to an endpoint: a call has no code of its own.
+func forEndpoint(path, body string) string {
 	if strings.HasSuffix(path, "/invoke") {
 		return strings.Replace(body, `"code":"1",`, "", 1)
 	}
@@ -196,8 +196,8 @@ func forDoor(path, body string) string {
 func TestOwnCosts(t *testing.T) {
 	s := costServer(t)
 	for _, body := range costlyRequests() {
-		for _, door := range doorCosts {
-			s.bounded(t, door.method, door.path, forDoor(door.path, body))
+		for _, door := range codeEndpoints {
+			s.bounded(t, door.method, door.path, forEndpoint(door.path, body))
 		}
 	}
 }
@@ -206,11 +206,11 @@ func TestOwnCosts(t *testing.T) {
 func BenchmarkOwnCosts(b *testing.B) {
 	s := costServer(b)
 	for name, body := range costlyRequests() {
-		for _, door := range doorCosts {
+		for _, door := range codeEndpoints {
 			b.Run(strings.TrimPrefix(door.path, "/api/")+"/"+name, func(b *testing.B) {
 				total := time.Duration(0)
 				for b.Loop() {
-					total += s.cost(b, door.method, door.path, forDoor(door.path, body))
+					total += s.cost(b, door.method, door.path, forEndpoint(door.path, body))
 				}
 				b.ReportMetric(float64(total.Microseconds())/1000/float64(b.N), "own-cpu-ms/op")
 			})
@@ -254,7 +254,7 @@ func FuzzOwnCosts(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, door := range doorCosts[:4] {
+		for _, door := range codeEndpoints[:4] {
 			s.bounded(t, door.method, door.path, body)
 		}
 	})

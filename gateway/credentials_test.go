@@ -159,32 +159,32 @@ func (w *witness) leaks(t *testing.T, text string) []string {
 	return out
 }
 
-const doorSecret = "a secret of sixteen bytes or more"
+const hookSecret = "a secret of sixteen bytes or more"
 
 // signedFor returns the headers by which a scheme recognizes its sender.
 func signedFor(scheme, body string) []string {
 	at := fmt.Sprint(time.Now().Unix())
 	switch scheme {
 	case "standard":
-		sum := signature(doorSecret, "msg_1."+at+"."+body)
+		sum := signature(hookSecret, "msg_1."+at+"."+body)
 		return []string{
 			"webhook-id: msg_1", "webhook-timestamp: " + at, "webhook-signature: v1," + base64.StdEncoding.EncodeToString(sum),
 		}
 	case "github":
-		return []string{"X-Hub-Signature-256: sha256=" + hex.EncodeToString(signature(doorSecret, body))}
+		return []string{"X-Hub-Signature-256: sha256=" + hex.EncodeToString(signature(hookSecret, body))}
 	case "stripe":
-		return []string{"Stripe-Signature: t=" + at + ",v1=" + hex.EncodeToString(signature(doorSecret, at+"."+body))}
+		return []string{"Stripe-Signature: t=" + at + ",v1=" + hex.EncodeToString(signature(hookSecret, at+"."+body))}
 	case "slack":
 		return []string{
 			"X-Slack-Request-Timestamp: " + at,
-			"X-Slack-Signature: v0=" + hex.EncodeToString(signature(doorSecret, "v0:"+at+":"+body)),
+			"X-Slack-Signature: v0=" + hex.EncodeToString(signature(hookSecret, "v0:"+at+":"+body)),
 		}
 	case "shopify":
-		return []string{"X-Shopify-Hmac-Sha256: " + base64.StdEncoding.EncodeToString(signature(doorSecret, body))}
+		return []string{"X-Shopify-Hmac-Sha256: " + base64.StdEncoding.EncodeToString(signature(hookSecret, body))}
 	case "hmac-sha256":
-		return []string{"X-Signature: " + hex.EncodeToString(signature(doorSecret, body))}
+		return []string{"X-Signature: " + hex.EncodeToString(signature(hookSecret, body))}
 	case "shared-header":
-		return []string{"X-Webhook-Token: " + doorSecret}
+		return []string{"X-Webhook-Token: " + hookSecret}
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func TestCredentialsReachNoCode(t *testing.T) {
 	} {
 		for _, mode := range []string{"answered", "async"} {
 			all["hook "+scheme+" "+mode] = func(t *testing.T, w *witness) {
-				secret := `,"secret":"` + doorSecret + `"`
+				secret := `,"secret":"` + hookSecret + `"`
 				if scheme == "none" {
 					secret = ""
 				}
@@ -346,8 +346,8 @@ func TestHookAsksForHeaders(t *testing.T) {
 			t.Errorf("%q: %s", name, detail)
 		}
 	}
-	put(`{"scheme":"shared-header","secret":"`+doorSecret+`","header":"X-Mine","headers":["x-mine"]}`).problem(t, 400)
-	put(`{"scheme":"shared-header","secret":"`+doorSecret+`","header":"Cookie"}`).problem(t, 400)
+	put(`{"scheme":"shared-header","secret":"`+hookSecret+`","header":"X-Mine","headers":["x-mine"]}`).problem(t, 400)
+	put(`{"scheme":"shared-header","secret":"`+hookSecret+`","header":"Cookie"}`).problem(t, 400)
 	put(`{"scheme":"none","headers":["`+strings.Repeat(`a","`, 32)+`b"]}`).problem(t, 400)
 	want(t, put(`{"scheme":"none","headers":["X-Mine"]}`), 201, `"sees":["`, `"x-mine"`)
 	want(t, s.do(t, "POST", "/hooks/f", "{}", "X-Mine: 1", "X-Other: 2", "Host: hooks.localhost"), 200, `"x-mine":"1"`)

@@ -11,9 +11,9 @@ import (
 	"github.com/airlock-run/airlock/gateway/authn"
 )
 
-// door says what one route does with each kind of caller. {id} in it is a blocked execution of ann's, {job} one that
+// routeCase says what one route does with each kind of caller. {id} in it is a blocked execution of ann's, {job} one that
 // waits for ever, {hooked} one that the hook of her function f began.
-type door struct {
+type routeCase struct {
 	route string // as Routes names it
 	path  string
 	body  string
@@ -49,7 +49,7 @@ func bodies(more ...try) []try {
 	}, more...)
 }
 
-func doors() []door {
+func routeCases() []routeCase {
 	queries := func(path string, bad ...string) []try {
 		out := []try{{path: path + "?nope=1", status: 400}}
 		for _, q := range bad {
@@ -57,7 +57,7 @@ func doors() []door {
 		}
 		return out
 	}
-	return []door{
+	return []routeCase{
 		{route: "GET /healthz", path: "/healthz", scope: "-", ok: 200},
 		{route: "GET /readyz", path: "/readyz", scope: "-", ok: 200},
 		{route: "GET /openapi.json", path: "/openapi.json", scope: "-", ok: 200},
@@ -274,10 +274,10 @@ func (s *served) status(t *testing.T, method, path, body string, headers ...stri
 // Every route is in the table, and treats every caller as the table says.
 func TestEveryRoute(t *testing.T) {
 	t.Parallel()
-	all := doors()
+	all := routeCases()
 	for _, route := range serve(t, options{auth: tokens(t)}).Routes() {
-		if !slices.ContainsFunc(all, func(d door) bool { return d.route == route }) {
-			t.Errorf("%s has no row in the table of doors", route)
+		if !slices.ContainsFunc(all, func(d routeCase) bool { return d.route == route }) {
+			t.Errorf("%s has no row in the table", route)
 		}
 	}
 	for _, d := range all {
@@ -288,7 +288,7 @@ func TestEveryRoute(t *testing.T) {
 	}
 }
 
-func (d door) judge(t *testing.T) {
+func (d routeCase) judge(t *testing.T) {
 	s, fill := prepared(t)
 	method, _, _ := strings.Cut(d.route, " ")
 	all := strings.Join(authn.Scopes(), " ")

@@ -91,7 +91,7 @@ func FuzzRoutes(f *testing.F) {
 		method, path, _ := strings.Cut(r, " ")
 		routes = append(routes, [2]string{method, path})
 	}
-	for n, d := range doors() {
+	for n, d := range routeCases() {
 		f.Add(uint8(n), "f", "limit=1", "Idempotency-Key", "k", d.body) // there are fewer
 	}
 	f.Add(

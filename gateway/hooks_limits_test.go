@@ -70,7 +70,7 @@ func TestHooksAreLimited(t *testing.T) {
 					o := limit.o(t)
 					o.state = unworked{store} // jobs that run would write the state beside the deliveries
 					s := serve(t, o)
-					secret := `,"secret":"` + doorSecret + `"`
+					secret := `,"secret":"` + hookSecret + `"`
 					if scheme == "none" {
 						secret = ""
 					}
@@ -108,7 +108,7 @@ func signedAs(scheme, id, body string) []string {
 		return signedFor(scheme, body)
 	}
 	at := fmt.Sprint(time.Now().Unix())
-	sum := signature(doorSecret, id+"."+at+"."+body)
+	sum := signature(hookSecret, id+"."+at+"."+body)
 	return []string{
 		"webhook-id: " + id, "webhook-timestamp: " + at, "webhook-signature: v1," + base64.StdEncoding.EncodeToString(sum),
 	}
@@ -118,7 +118,7 @@ func signedAs(scheme, id, body string) []string {
 func TestLimitedDeliveryMayBeRetried(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{config: gateway.Config{Hooks: gateway.HooksConfig{Rate: 1}}})
-	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"github","secret":"`+doorSecret+`"}}`), 201)
+	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"github","secret":"`+hookSecret+`"}}`), 201)
 	want(t, s.do(t, "POST", "/hooks/f", "1", signedFor("github", "1")...), 200)
 	for range 3 {
 		if _, code := s.do(t, "POST", "/hooks/f", "2", signedFor("github", "2")...).problem(t, 429); code != "rate_limited" {
@@ -149,7 +149,7 @@ func TestRecoveredDeliveryIsChargedOnce(t *testing.T) {
 	s := serve(
 		t, options{state: recovering{store}, invoke: mirror, config: gateway.Config{Hooks: gateway.HooksConfig{Rate: 1}}},
 	)
-	hook := `{"code":"1","hook":{"scheme":"github","secret":"` + doorSecret + `","async":true}}`
+	hook := `{"code":"1","hook":{"scheme":"github","secret":"` + hookSecret + `","async":true}}`
 	want(t, s.do(t, "PUT", "/api/functions/f", hook), 201)
 	for _, body := range []string{"1", "2", "3"} {
 		want(t, s.do(t, "POST", "/hooks/f", body, signedFor("github", body)...), 202, `"id":"exec_0123456789"`)
@@ -160,7 +160,7 @@ func TestRecoveredDeliveryIsChargedOnce(t *testing.T) {
 func TestUnverifiedDeliveriesTakeNoQuota(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{max: 10, quotas: quotaOf(t, 3), config: gateway.Config{Hooks: gateway.HooksConfig{Rate: 2}}})
-	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"github","secret":"`+doorSecret+`"}}`), 201)
+	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"github","secret":"`+hookSecret+`"}}`), 201)
 	forged := "X-Hub-Signature-256: sha256=" + hex.EncodeToString(signature("another secret of 16 bytes", "{}"))
 	first := signedFor("github", "1")
 	want(t, s.do(t, "POST", "/hooks/f", "1", first...), 200)
@@ -212,7 +212,7 @@ func TestDryRunsAreLimited(t *testing.T) {
 func TestStoredShortSecret(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{})
-	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"github","secret":"`+doorSecret+`"}}`), 201)
+	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"github","secret":"`+hookSecret+`"}}`), 201)
 	for _, secret := range []string{"", " ", "a", "whsec_"} {
 		err := s.state.Change(t.Context(), "default", "f", func(
 			f *execution.SavedFunction,

@@ -184,8 +184,8 @@ func TestFailedDeliveryMayBeRepeated(t *testing.T) {
 		}
 		return completed("1")
 	})})
-	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"github","secret":"`+doorSecret+`"}}`), 201)
-	signed := "X-Hub-Signature-256: sha256=" + hex.EncodeToString(signature(doorSecret, "{}"))
+	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"github","secret":"`+hookSecret+`"}}`), 201)
+	signed := "X-Hub-Signature-256: sha256=" + hex.EncodeToString(signature(hookSecret, "{}"))
 	s.do(t, "POST", "/hooks/f", "{}", signed).problem(t, 500)
 	want(t, s.do(t, "POST", "/hooks/f", "{}", signed), 200, "1")
 	s.do(t, "POST", "/hooks/f", "{}", signed).problem(t, 409)
@@ -228,11 +228,11 @@ func TestHookSecretGuessesAreLimited(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{max: 5})
 	want(
-		t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"shared-header","secret":"`+doorSecret+`"}}`),
+		t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"shared-header","secret":"`+hookSecret+`"}}`),
 		201,
 	)
 	for range 10 {
-		want(t, s.do(t, "POST", "/hooks/f", "{}", "X-Webhook-Secret: "+doorSecret), 200)
+		want(t, s.do(t, "POST", "/hooks/f", "{}", "X-Webhook-Secret: "+hookSecret), 200)
 	}
 	for n := range 6 {
 		a := s.do(t, "POST", "/hooks/f", "{}", "X-Webhook-Secret: guess")

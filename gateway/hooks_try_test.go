@@ -60,7 +60,7 @@ func TestHookRedelivered(t *testing.T) {
 	ann, eve := tenantToken(t, "ann", "acme", "functions execute"), tenantToken(t, "eve", "other", "functions execute")
 	put := func(code, more string) {
 		a := s.do(
-			t, "PUT", "/api/functions/f", `{"code":"`+code+`","hook":{"scheme":"github","secret":"`+doorSecret+`"`+more+`}}`,
+			t, "PUT", "/api/functions/f", `{"code":"`+code+`","hook":{"scheme":"github","secret":"`+hookSecret+`"`+more+`}}`,
 			ann,
 		)
 		if a.StatusCode > 201 {
@@ -68,7 +68,7 @@ func TestHookRedelivered(t *testing.T) {
 		}
 	}
 	put("1", "")
-	signed := "X-Hub-Signature-256: sha256=" + hex.EncodeToString(signature(doorSecret, `{"n":7}`))
+	signed := "X-Hub-Signature-256: sha256=" + hex.EncodeToString(signature(hookSecret, `{"n":7}`))
 	first := want(t, s.do(t, "POST", "/hooks/acme/f", `{"n":7}`, signed), 200)
 	id := first.Header.Get("X-Execution-Id")
 	if !execution.ValidID(id) {

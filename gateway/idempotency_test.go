@@ -103,7 +103,7 @@ func TestIdempotencyKeySyncAndAsync(t *testing.T) {
 // Every route that takes POST keeps the promise of the key. A new route that does not fails this test.
 func TestIdempotencyKeyOnEveryPost(t *testing.T) {
 	t.Parallel()
-	for _, d := range doors() {
+	for _, d := range routeCases() {
 		if !strings.HasPrefix(d.route, "POST ") {
 			continue
 		}

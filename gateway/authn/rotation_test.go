@@ -128,7 +128,7 @@ func TestUnknownKeyFlood(t *testing.T) {
 	fresh := newSigner(t, "fresh", jwkset.JWKMetadataOptions{})
 	p.publish(good, fresh)
 	if got := accepted(t, a, fresh.token(t, p.URL)); got != "acme" {
-		t.Error("after the clock was put back:", got)
+		t.Error("after the clock was set back:", got)
 	}
 }
 

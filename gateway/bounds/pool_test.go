@@ -126,11 +126,11 @@ func TestLeases(t *testing.T) {
 	}
 	now = now.Add(-24 * time.Hour)
 	if enter("back") == nil {
-		t.Error("a clock that was put back freed a place")
+		t.Error("a clock that was set back freed a place")
 	}
 	now = now.Add(time.Hour)
 	if err := enter("back"); err != nil {
-		t.Error("an hour after the clock was put back:", err)
+		t.Error("an hour after the clock was set back:", err)
 	}
 }
 

@@ -207,7 +207,7 @@ func TestSessionsEnd(t *testing.T) {
 	back := begin("a")
 	now = now.Add(-24 * time.Hour)
 	if alive(back) {
-		t.Error("a clock that was put back by a day lengthens a session")
+		t.Error("a clock that was set back by a day lengthens a session")
 	}
 	now = now.Add(48 * time.Hour)
 	one, two, other := begin("a"), begin("a"), begin("b")

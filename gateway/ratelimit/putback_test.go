@@ -54,7 +54,7 @@ func TestSharedClockSetBack(t *testing.T) {
 				}
 			}
 			if v, err := l.Take(t.Context(), "alice"); err != nil || v.Allowed || v.Reset <= 0 || v.Reset > window+window/8 {
-				t.Errorf("at the limit, %v after the clock was put back: %+v, %v", time.Since(took), v, err)
+				t.Errorf("at the limit, %v after the clock was set back: %+v, %v", time.Since(took), v, err)
 			}
 			for {
 				v, err := l.Take(t.Context(), "alice")

@@ -356,7 +356,7 @@ func TestSharedStoppedServer(t *testing.T) {
 	asked = questions.n.Load()
 	take()
 	if n := questions.n.Load() - asked; n != 1 {
-		t.Errorf("%d questions after the clock was put back", n)
+		t.Errorf("%d questions after the clock was set back", n)
 	}
 	resume()
 	clock.Add(int64(2 * time.Second))
