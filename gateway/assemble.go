@@ -130,8 +130,9 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 		Registry: e.registry, Policy: h.admission, Respond: e.respond, Accept: h.jobs.Accept, Now: deps.Now,
 	}
 	h.hooks = &hooks.Handlers{
-		Functions: e.registry, Jobs: h.jobs, Executor: e, Turns: e, Store: deps.State, Records: deps.Records, Access: h.access,
-		Keys: h.keys, AnswerHeaders: cfg.Hooks.AnswerHeaders, Detail: s.problems.detail, Now: deps.Now, NewID: deps.NewID,
+		Functions: e.registry, Jobs: h.jobs, Executor: e, Turns: e, Store: deps.State, Records: deps.Records,
+		Access: h.access,
+		Keys:   h.keys, AnswerHeaders: cfg.Hooks.AnswerHeaders, Detail: s.problems.detail, Now: deps.Now, NewID: deps.NewID,
 	}
 	if deps.State == nil {
 		return nil

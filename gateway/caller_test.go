@@ -297,7 +297,9 @@ func TestHeaders(t *testing.T) {
 			t.Errorf("%s: X-Request-Id %q", path, a.Header.Get("X-Request-Id"))
 		}
 	}
-	for given, kept := range map[string]bool{"abc-123_x.y:z": true, strings.Repeat("x", 129): false, `"><script>`: false, "a b": false, "é": false} {
+	for given, kept := range map[string]bool{
+		"abc-123_x.y:z": true, strings.Repeat("x", 129): false, `"><script>`: false, "a b": false, "é": false,
+	} {
 		got := s.do(t, "GET", "/healthz", "", "X-Request-Id: "+given).Header.Get("X-Request-Id")
 		if (got == given) != kept {
 			t.Errorf("%q came back as %q", given, got)
@@ -307,8 +309,12 @@ func TestHeaders(t *testing.T) {
 
 func TestConfigRefused(t *testing.T) {
 	t.Parallel()
-	for _, origin := range []string{"app.example.com", "https://app.example.com/", "https://*.example.com", "HTTPS://app.example.com", "ftp://x", "null", "https://a.example,https://b.example"} {
-		if _, err := gateway.New(gateway.Config{CORSOrigins: []string{origin}}, gateway.Deps{}); err == nil || !strings.Contains(err.Error(), "not an origin") {
+	for _, origin := range []string{
+		"app.example.com", "https://app.example.com/", "https://*.example.com", "HTTPS://app.example.com", "ftp://x", "null",
+		"https://a.example,https://b.example",
+	} {
+		if _, err := gateway.New(gateway.Config{CORSOrigins: []string{origin}}, gateway.Deps{}); err == nil ||
+			!strings.Contains(err.Error(), "not an origin") {
 			t.Errorf("%q: %v", origin, err)
 		}
 	}

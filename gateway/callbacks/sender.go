@@ -119,7 +119,9 @@ func (s *Sender) Send(ctx context.Context, job execution.Job) jobs.Receipt {
 	case res.StatusCode == http.StatusGone:
 		return jobs.Receipt{Gone: true, Problem: "the receiver responded with 410"}
 	case res.StatusCode < 200 || res.StatusCode > 299:
-		return jobs.Receipt{Problem: "the receiver responded with " + strconv.Itoa(res.StatusCode), After: retryAfter(res.Header)}
+		return jobs.Receipt{
+			Problem: "the receiver responded with " + strconv.Itoa(res.StatusCode), After: retryAfter(res.Header),
+		}
 	case err != nil:
 		return jobs.Receipt{Problem: "the receiver's response ended early"}
 	}

@@ -47,7 +47,8 @@ type Client struct {
 // New checks the address and returns a Client.
 func New(cfg Config) (*Client, error) {
 	u, err := url.Parse(cfg.URL)
-	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
 		return nil, fmt.Errorf("client: %q is not the address of a gateway; write it as https://airlock.example.com", cfg.URL)
 	}
 	c := &Client{base: strings.TrimSuffix(u.String(), "/"), token: cfg.Token, http: cfg.HTTP}
@@ -168,7 +169,9 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 }
 
 // send returns a response with a status of success, whose body must be closed. Any other status is an error.
-func (c *Client) send(ctx context.Context, method, path string, query url.Values, body any, headers http.Header) (*http.Response, error) {
+func (c *Client) send(
+	ctx context.Context, method, path string, query url.Values, body any, headers http.Header,
+) (*http.Response, error) {
 	var payload io.Reader
 	if body != nil {
 		b, err := json.Marshal(body)

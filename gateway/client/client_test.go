@@ -31,7 +31,8 @@ func TestRequests(t *testing.T) {
 	var seen string
 	c := connect(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		seen = r.Method + " " + r.URL.String() + " " + r.Header.Get("Authorization") + " " + r.Header.Get("Content-Type") + " " + string(body)
+		seen = r.Method + " " + r.URL.String() + " " + r.Header.Get("Authorization") + " " + r.Header.Get("Content-Type") +
+			" " + string(body)
 		_, _ = io.WriteString(w, `{"id":"exec_1","status":"completed","items":[{"id":"a","name":"f"}],"next":"n"}`)
 	})
 	ctx := t.Context()
@@ -46,11 +47,16 @@ func TestRequests(t *testing.T) {
 			}
 			return err
 		}, `POST /api/execute Bearer secret application/json {"code":"1","timeout":5}`},
-		{func() error { _, err := c.Analyze(ctx, execution.Request{Code: "1"}); return err }, `POST /api/analyze Bearer secret application/json {"code":"1"}`},
+		{
+			func() error { _, err := c.Analyze(ctx, execution.Request{Code: "1"}); return err },
+			`POST /api/analyze Bearer secret application/json {"code":"1"}`,
+		},
 		{func() error { _, err := c.Result(ctx, "a/b"); return err }, "GET /api/result/a%2Fb Bearer secret  "},
 		{func() error { _, err := c.Record(ctx, "exec_1"); return err }, "GET /api/audit/execution/exec_1 Bearer secret  "},
 		{func() error {
-			page, err := c.Records(ctx, audit.Query{Limit: 2, Status: "error", Since: time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)})
+			page, err := c.Records(
+				ctx, audit.Query{Limit: 2, Status: "error", Since: time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)},
+			)
 			if len(page.Items) != 1 || page.Next != "n" {
 				t.Error(page)
 			}
@@ -63,8 +69,14 @@ func TestRequests(t *testing.T) {
 			}
 			return err
 		}, "GET /api/functions?cursor=x+y Bearer secret  "},
-		{func() error { _, err := c.SaveFunction(ctx, "f", client.Definition{Code: "1"}); return err }, `PUT /api/functions/f Bearer secret application/json {"code":"1"}`},
-		{func() error { _, err := c.Invoke(ctx, "f", client.Call{Alias: "live"}); return err }, `POST /api/functions/f/invoke Bearer secret application/json {"alias":"live"}`},
+		{
+			func() error { _, err := c.SaveFunction(ctx, "f", client.Definition{Code: "1"}); return err },
+			`PUT /api/functions/f Bearer secret application/json {"code":"1"}`,
+		},
+		{
+			func() error { _, err := c.Invoke(ctx, "f", client.Call{Alias: "live"}); return err },
+			`POST /api/functions/f/invoke Bearer secret application/json {"alias":"live"}`,
+		},
 		{func() error { return c.DeleteFunction(ctx, "f") }, "DELETE /api/functions/f Bearer secret  "},
 	} {
 		if err := step.call(); err != nil || seen != step.want {
@@ -82,13 +94,17 @@ func TestProblems(t *testing.T) {
 	})
 	_, _, err := c.Functions(t.Context(), `{"code":"rate_limited","detail":"slower","requestId":"req_1","status":1}`)
 	var p *client.Problem
-	if !errors.As(err, &p) || p.Status != 429 || p.Code != "rate_limited" || p.RetryAfter != 7*time.Second || p.Error() != "slower" || p.RequestID != "req_1" {
+	if !errors.As(err, &p) || p.Status != 429 || p.Code != "rate_limited" || p.RetryAfter != 7*time.Second ||
+		p.Error() != "slower" || p.RequestID != "req_1" {
 		t.Errorf("%+v", err)
 	}
-	if _, _, err = c.Functions(t.Context(), "<html>"); !errors.As(err, &p) || p.Status != 429 || p.Error() != "the gateway answered 429" {
+	if _, _, err = c.Functions(t.Context(), "<html>"); !errors.As(err, &p) || p.Status != 429 ||
+		p.Error() != "the gateway answered 429" {
 		t.Errorf("%+v", err)
 	}
-	for _, address := range []string{"", "example.com", "ftp://example.com", "https://u:p@example.com", "https://example.com?x=1", "https://"} {
+	for _, address := range []string{
+		"", "example.com", "ftp://example.com", "https://u:p@example.com", "https://example.com?x=1", "https://",
+	} {
 		if _, err := client.New(client.Config{URL: address}); err == nil {
 			t.Errorf("%q is taken for an address", address)
 		}
@@ -121,7 +137,9 @@ func TestStreamGoesOn(t *testing.T) {
 			_, _ = io.WriteString(w, rest)
 		})
 		var printed strings.Builder
-		result, err := c.ExecuteStream(t.Context(), execution.Request{Code: "1"}, func(chunk client.Chunk) { printed.WriteString(chunk.Chunk) })
+		result, err := c.ExecuteStream(
+			t.Context(), execution.Request{Code: "1"}, func(chunk client.Chunk) { printed.WriteString(chunk.Chunk) },
+		)
 		if cut < len(one) {
 			if err == nil {
 				t.Fatalf("cut at %d: a stream that never began to tell anything was taken up again", cut)
@@ -137,10 +155,13 @@ func TestStreamGoesOn(t *testing.T) {
 func TestStreamFails(t *testing.T) {
 	t.Parallel()
 	c := connect(t, func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, one+"id: exec_1:2\nevent: error\ndata: {\"status\":503,\"code\":\"unavailable\",\"detail\":\"lost\"}\n\n")
+		_, _ = io.WriteString(
+			w, one+"id: exec_1:2\nevent: error\ndata: {\"status\":503,\"code\":\"unavailable\",\"detail\":\"lost\"}\n\n",
+		)
 	})
 	var p *client.Problem
-	if _, err := c.ExecuteStream(t.Context(), execution.Request{Code: "1"}, nil); !errors.As(err, &p) || p.Code != "unavailable" {
+	if _, err := c.ExecuteStream(t.Context(), execution.Request{Code: "1"}, nil); !errors.As(err, &p) ||
+		p.Code != "unavailable" {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -149,7 +170,9 @@ func TestStreamFails(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})
-	if _, err := c.ExecuteStream(ctx, execution.Request{Code: "1"}, func(client.Chunk) { cancel() }); !errors.Is(err, context.Canceled) {
+	if _, err := c.ExecuteStream(
+		ctx, execution.Request{Code: "1"}, func(client.Chunk) { cancel() },
+	); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

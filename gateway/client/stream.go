@@ -26,7 +26,9 @@ const resumptions = 3
 // ExecuteStream runs code, passes to onChunk what the guest prints as it is printed, and returns the result. The
 // calling goroutine calls onChunk; while it takes its time, the guest waits. If the connection is lost, the rest is
 // read over a new one, and nothing runs or is passed twice. Ending ctx stops the run.
-func (c *Client) ExecuteStream(ctx context.Context, request execution.Request, onChunk func(Chunk)) (execution.Result, error) {
+func (c *Client) ExecuteStream(
+	ctx context.Context, request execution.Request, onChunk func(Chunk),
+) (execution.Result, error) {
 	f := follower{onChunk: onChunk}
 	for lost := 0; ; lost++ {
 		headers := http.Header{"Accept": {"text/event-stream"}}

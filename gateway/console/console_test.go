@@ -42,12 +42,15 @@ func TestPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, page := range all {
-		for _, forbidden := range []string{"http:", "https:", " style=", " onclick=", "<style", "javascript:", "<b>", `"><script>`, "ZgotmplZ"} {
+		for _, forbidden := range []string{
+			"http:", "https:", " style=", " onclick=", "<style", "javascript:", "<b>", `"><script>`, "ZgotmplZ",
+		} {
 			if bytes.Contains(page, []byte(forbidden)) {
 				t.Errorf("%s has %s\n%s", name, forbidden, page)
 			}
 		}
-		if n := bytes.Count(page, []byte("<script ")); n != bytes.Count(page, []byte("></script>")) || n != bytes.Count(page, []byte("<script")) {
+		if n := bytes.Count(page, []byte("<script ")); n != bytes.Count(page, []byte("></script>")) ||
+			n != bytes.Count(page, []byte("<script")) {
 			t.Errorf("%s has a script with content", name)
 		}
 		for _, part := range bytes.Split(page, []byte(`"/assets/`))[1:] {
@@ -66,14 +69,20 @@ func TestPages(t *testing.T) {
 func TestModules(t *testing.T) {
 	t.Parallel()
 	c := open(t, nil)
-	for _, name := range []string{"frame.js", "theme.js", "login.js", "dashboard.js", "security.js", "execution.js", "chart.js", "plots.js", "record.js", "replay.js", "tables.js", "dom.js", "live.js", "filters.js", "format.js", "trouble.js"} {
+	for _, name := range []string{
+		"frame.js", "theme.js", "login.js", "dashboard.js", "security.js", "execution.js", "chart.js", "plots.js",
+		"record.js", "replay.js", "tables.js", "dom.js", "live.js", "filters.js", "format.js", "trouble.js",
+	} {
 		a, ok := c.Asset(name)
 		if !ok {
 			t.Errorf("%s is not there", name)
 			continue
 		}
 		text := string(a.Content)
-		for _, forbidden := range []string{"innerHTML = ", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "setHTML", "srcdoc", ".style"} {
+		for _, forbidden := range []string{
+			"innerHTML = ", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "setHTML", "srcdoc",
+			".style",
+		} {
 			if strings.Contains(text, forbidden) {
 				t.Errorf("%s has %s", name, forbidden)
 			}
@@ -106,7 +115,8 @@ func TestPolicy(t *testing.T) {
 	t.Parallel()
 	plain := console.Page{}.Policy()
 	for _, want := range []string{
-		"default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'",
+		"default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "frame-ancestors 'none'",
+		"base-uri 'none'", "form-action 'self'",
 		"require-trusted-types-for 'script'", "report-uri /csp-report",
 	} {
 		if !strings.Contains("; "+plain+";", "; "+want+";") {
@@ -265,7 +275,8 @@ func TestSameOrigin(t *testing.T) {
 		{console.Asked{Method: "POST", Host: "a.example", Origin: "null"}, false},
 		{console.Asked{Method: "POST", Host: "", Origin: "https://"}, false},
 		{console.Asked{Method: "POST", Host: "a.example", Origin: "ftp://a.example"}, false},
-		{console.Asked{Method: "POST", Host: "a.example", Origin: "https://evil.example", Site: "same-origin"}, true}, // a script cannot set it
+		// a script cannot set it
+		{console.Asked{Method: "POST", Host: "a.example", Origin: "https://evil.example", Site: "same-origin"}, true},
 	} {
 		if got := c.asked.SameOrigin(); got != c.want {
 			t.Errorf("%+v: %v", c.asked, got)
@@ -276,9 +287,12 @@ func TestSameOrigin(t *testing.T) {
 func TestNext(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[string]string{
-		"/security?window=6h": "/security?window=6h", "/dashboard/execution/exec_1": "/dashboard/execution/exec_1", "/playground": "/playground",
-		"": "/dashboard", "//evil.example/dashboard": "/dashboard", "https://evil.example/dashboard": "/dashboard", "/\\evil.example": "/dashboard",
-		"/dashboard/../api/x": "/dashboard", "javascript:alert(1)": "/dashboard", "/logout": "/dashboard", "/dashboards": "/dashboard", "\t//evil": "/dashboard",
+		"/security?window=6h": "/security?window=6h", "/dashboard/execution/exec_1": "/dashboard/execution/exec_1",
+		"/playground": "/playground",
+		"":            "/dashboard", "//evil.example/dashboard": "/dashboard", "https://evil.example/dashboard": "/dashboard",
+		"/\\evil.example":     "/dashboard",
+		"/dashboard/../api/x": "/dashboard", "javascript:alert(1)": "/dashboard", "/logout": "/dashboard",
+		"/dashboards": "/dashboard", "\t//evil": "/dashboard",
 		"/dashboard\r\nSet-Cookie: a=b": "/dashboard", "%zz": "/dashboard", "/security? ": "/dashboard",
 	} {
 		if got := console.Next(asked); got != want {
@@ -289,7 +303,9 @@ func TestNext(t *testing.T) {
 
 // A login never leads anywhere but to one of our own pages.
 func FuzzNext(f *testing.F) {
-	for _, seed := range []string{"/dashboard", "//evil.example", "/security?a=b", "/dashboard/%2f%2fevil", "/playground#x", "/security? "} {
+	for _, seed := range []string{
+		"/dashboard", "//evil.example", "/security?a=b", "/dashboard/%2f%2fevil", "/playground#x", "/security? ",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, asked string) {
@@ -304,10 +320,11 @@ func TestReports(t *testing.T) {
 	t.Parallel()
 	var r console.Reports
 	for body, want := range map[string]string{
-		`{"csp-report":{"effective-directive":"style-src-attr","violated-directive":"x"}}`:                                   "style-src-attr",
-		`{"csp-report":{"violated-directive":"img-src"}}`:                                                                    "img-src",
-		`[{"type":"csp-violation","body":{"effectiveDirective":"script-src-elem"}}]`:                                         "script-src-elem",
-		`[{"type":"deprecation"},{"type":"csp-violation","body":{"effectiveDirective":"` + strings.Repeat("a", 100) + `"}}]`: strings.Repeat("a", 64),
+		`{"csp-report":{"effective-directive":"style-src-attr","violated-directive":"x"}}`: "style-src-attr",
+		`{"csp-report":{"violated-directive":"img-src"}}`:                                  "img-src",
+		`[{"type":"csp-violation","body":{"effectiveDirective":"script-src-elem"}}]`:       "script-src-elem",
+		`[{"type":"deprecation"},{"type":"csp-violation","body":{"effectiveDirective":"` + strings.Repeat("a", 100) +
+			`"}}]`: strings.Repeat("a", 64),
 	} {
 		if got, ok := r.Take([]byte(body)); !ok || got != want {
 			t.Errorf("%s: %q, %v", body, got, ok)
@@ -325,7 +342,10 @@ func TestReports(t *testing.T) {
 
 // Anybody can send reports.
 func FuzzReports(f *testing.F) {
-	for _, seed := range []string{`{"csp-report":{"violated-directive":"img-src"}}`, `[{"type":"csp-violation","body":{"effectiveDirective":"é"}}]`, "["} {
+	for _, seed := range []string{
+		`{"csp-report":{"violated-directive":"img-src"}}`, `[{"type":"csp-violation","body":{"effectiveDirective":"é"}}]`,
+		"[",
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

@@ -104,8 +104,8 @@ func (s *Server) server(callerOf func(*sdk.CallToolRequest) (call, error)) *sdk.
 	return server
 }
 
-// afterDecoding ends the turn of a message that is not a call of a tool: it has been decoded. The arguments of a call have
-// not.
+// afterDecoding ends the turn of a message that is not a call of a tool: it has been decoded. The arguments of a call
+// have not.
 func afterDecoding(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
 		if extra := request.GetExtra(); method != "tools/call" && extra != nil && extra.TokenInfo != nil {

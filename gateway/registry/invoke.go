@@ -47,7 +47,9 @@ func (h *Handlers) Invoke(c *fiber.Ctx) error {
 		return h.Accept(c, s, callback)
 	}
 	if callback != nil {
-		return api.Invalid("callback", "needs the header Prefer: respond-async; a caller who waits for the response is not called back")
+		return api.Invalid(
+			"callback", "needs the header Prefer: respond-async; a caller who waits for the response is not called back",
+		)
 	}
 	return h.Respond(c, s)
 }

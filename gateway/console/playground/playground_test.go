@@ -39,7 +39,9 @@ func TestPage(t *testing.T) {
 	if n, m := strings.Count(main, "<optgroup"), strings.Count(main, "</optgroup>"); n != 4 || m != 4 {
 		t.Errorf("%d groups begin, %d end", n, m)
 	}
-	if !strings.Contains(main, `<option value="quick-run" data-tier="strict"`) || !strings.Contains(main, `value="realworld-api-tester" data-tier="`) || !strings.Contains(main, ">API tester</option>") {
+	if !strings.Contains(main, `<option value="quick-run" data-tier="strict"`) ||
+		!strings.Contains(main, `value="realworld-api-tester" data-tier="`) ||
+		!strings.Contains(main, ">API tester</option>") {
 		t.Errorf("the examples are\n%s", main)
 	}
 	for id := range ids(main) {
@@ -113,7 +115,8 @@ func TestEditorIsOptional(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if main := string(p.Page().Main); !strings.Contains(main, want) || !strings.Contains(main, `<select id="example" disabled>`) {
+		if main := string(p.Page().Main); !strings.Contains(main, want) ||
+			!strings.Contains(main, `<select id="example" disabled>`) {
 			t.Errorf("want %s in\n%s", want, main)
 		}
 	}
