@@ -4,8 +4,13 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/airlock-run/airlock/infra/check/rooms"
 )
 
 func parsed(t *testing.T, files map[string]string) *goPackage {
@@ -70,5 +75,29 @@ func TestExceptionsOnlyShrink(t *testing.T) {
 	}
 	if n := a.stale(found); n != 2 {
 		t.Errorf("%d are stale, want 2", n)
+	}
+}
+
+// TestContributing checks that the files and folders that CONTRIBUTING.md names exist, and that its import table is
+// current.
+func TestContributing(t *testing.T) {
+	const root = "../.."
+	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for _, m := range regexp.MustCompile("`([a-z]+/[a-zA-Z0-9_./]+)`").FindAllStringSubmatch(string(text), -1) {
+		name := strings.Replace(strings.TrimSuffix(m[1], "/..."), "CATEGORY", "code_injection", 1)
+		if _, err := os.Stat(filepath.Join(root, name)); err != nil {
+			t.Errorf("CONTRIBUTING.md names %s, which does not exist", m[1])
+		}
+		named++
+	}
+	if named < 30 {
+		t.Errorf("only %d paths were found", named)
+	}
+	if table, _, _ := strings.Cut(string(text), tableEnd); !strings.HasSuffix(table, tableBegin+rooms.Markdown()) {
+		t.Error("the import table of CONTRIBUTING.md differs from: go run ./infra/check -imports")
 	}
 }
