@@ -98,6 +98,6 @@ func TestContributing(t *testing.T) {
 		t.Errorf("only %d paths were found", named)
 	}
 	if table, _, _ := strings.Cut(string(text), tableEnd); !strings.HasSuffix(table, tableBegin+rooms.Markdown()) {
-		t.Error("the import table of CONTRIBUTING.md differs from: go run ./infra/check -imports")
+		t.Error("the import table of CONTRIBUTING.md is not current: go run ./infra/check -update")
 	}
 }

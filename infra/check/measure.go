@@ -40,7 +40,7 @@ func (f finding) message(allowed int) string {
 		"doc":     "packages without a doc.go that holds the package comment",
 		"imports": "imports that the import table does not allow",
 		"large":   fmt.Sprintf("KB in a tracked file; at most %d", maxFileBytes>>10),
-		"table":   "import tables in documents that differ from: go run ./infra/check -imports",
+		"table":   "import tables that are not current: go run ./infra/check -update",
 	}
 	text := limits[f.rule]
 	if allowed > 0 {
@@ -189,8 +189,8 @@ const (
 	tableEnd   = "<!-- end of import table -->"
 )
 
-// staleTables returns the documents whose import table is not that of package rooms.
-func staleTables(files []string) []finding {
+// staleTables returns the documents whose import table is not that of package rooms. With update it corrects them.
+func staleTables(files []string, update bool) ([]finding, error) {
 	var out []finding
 	for _, name := range files {
 		if !strings.HasSuffix(name, ".md") {
@@ -198,13 +198,21 @@ func staleTables(files []string) []finding {
 		}
 		text, err := os.ReadFile(name)
 		if err != nil {
+			return nil, err
+		}
+		before, rest, begins := strings.Cut(string(text), tableBegin)
+		table, after, ends := strings.Cut(rest, tableEnd)
+		if !begins || ends && table == rooms.Markdown() {
 			continue
 		}
-		_, rest, begins := strings.Cut(string(text), tableBegin)
-		table, _, ends := strings.Cut(rest, tableEnd)
-		if begins && (!ends || strings.TrimSpace(table) != strings.TrimSpace(rooms.Markdown())) {
-			out = append(out, finding{exception{"table", name}, 1, nil})
+		if update && ends {
+			text := before + tableBegin + rooms.Markdown() + tableEnd + after
+			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+				return nil, err
+			}
+			continue
 		}
+		out = append(out, finding{exception{"table", name}, 1, nil})
 	}
-	return out
+	return out, nil
 }

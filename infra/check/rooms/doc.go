@@ -2,5 +2,5 @@
 // test and the documents all use this one table.
 //
 // To allow an import, change the table in rooms.go, or the layers of the gateway in layers.go. Then run
-// "go run ./infra/check -imports" for the documents.
+// "go run ./infra/check -update", which updates the documents.
 package rooms

@@ -41,9 +41,10 @@ var room = map[string][]string{
 	"sandbox":           {"sandbox/..."},
 
 	// Inside the sandbox imports point one way: the run uses operations, and operations use the engine.
-	"sandbox/internal":         {},
-	"sandbox/internal/egress":  {"sandbox/internal/hostops", "sandbox/internal/quickjs"},
-	"sandbox/internal/hostops": {"sandbox/internal/hostops/...", "sandbox/internal/nodemodule", "sandbox/internal/quickjs"},
+	"sandbox/internal":        {},
+	"sandbox/internal/egress": {"sandbox/internal/hostops", "sandbox/internal/quickjs"},
+	"sandbox/internal/hostops": {"sandbox/internal/hostops/...", "sandbox/internal/nodemodule",
+		"sandbox/internal/quickjs"},
 	"sandbox/internal/quickjs": {"sandbox/internal/rewrite", "sandbox/internal/wasm"},
 	"sandbox/internal/rewrite": {"sandbox/internal/wasm"},
 	"sandbox/internal/source":  {"sandbox/internal/nodemodule", "sandbox/internal/quickjs"},
