@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/airlock-run/airlock/gateway"
@@ -56,15 +57,46 @@ func (r *ScanReader) warm(ctx context.Context, log *slog.Logger) {
 	}()
 }
 
-// health reports whether a worker can be started. Busy workers count as ready.
+// health reports whether a worker can be started. Busy workers count as ready. Nobody waits longer than a second for a
+// worker that is starting, and only one is started to find out.
 func (r *ScanReader) health() gateway.Health {
-	return gateway.Health{Name: "scan", Optional: true, Ready: func(ctx context.Context) error {
-		asking, cancel := context.WithTimeout(ctx, time.Second/2)
-		defer cancel()
-		if err := r.pool.Warm(asking); !errors.Is(err, context.DeadlineExceeded) {
-			return err
+	type attempt struct {
+		done chan struct{}
+		err  error
+	}
+	var mu sync.Mutex
+	var current *attempt
+	begin := func() *attempt {
+		mu.Lock()
+		defer mu.Unlock()
+		if current != nil {
+			return current
 		}
-		return nil // all are busy
+		a := &attempt{done: make(chan struct{})}
+		current = a
+		go func() {
+			asking, cancel := context.WithTimeout(context.Background(), time.Second/2)
+			defer cancel()
+			if a.err = r.pool.Warm(asking); errors.Is(a.err, context.DeadlineExceeded) {
+				a.err = nil // all are busy
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			current = nil
+			close(a.done)
+		}()
+		return a
+	}
+	return gateway.Health{Name: "scan", Optional: true, Ready: func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		a := begin()
+		select {
+		case <-a.done:
+			return a.err
+		case <-ctx.Done():
+			return errors.New("a scan worker does not start in time")
+		}
 	}}
 }
 
