@@ -23,11 +23,12 @@ const buildVariable = "AIRLOCK_TEST_ENGINE_BUILD"
 // TestMain runs the tests on every engine build. Benchmarks and fuzzing, which take a single build, run on the default.
 func TestMain(m *testing.M) {
 	flag.Parse()
+	testBuild = os.Getenv(buildVariable)
 	if flag.Lookup("test.bench").Value.String() != "" || flag.Lookup("test.fuzz").Value.String() != "" ||
 		flag.Lookup("test.fuzzworker").Value.String() == "true" {
 		os.Exit(m.Run())
 	}
-	if testBuild = os.Getenv(buildVariable); testBuild != "" { // a process that a test has started
+	if testBuild != "" { // a process that a test has started
 		os.Exit(m.Run())
 	}
 	code := 0
