@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"strings"
-	"testing"
 
 	"github.com/airlock-run/airlock/gateway/cli"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
@@ -32,12 +30,4 @@ func env(pairs ...string) func(string) string {
 		}
 		return ""
 	}
-}
-
-// tool runs airlock and gives everything that it printed.
-func tool(t *testing.T, getenv func(string) string, args ...string) (out string, code int) {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	code = run(args, getenv, strings.NewReader(""), &stdout, &stderr)
-	return stdout.String() + stderr.String(), code
 }
