@@ -120,7 +120,7 @@ func (r *run) grant(script Script) (end func(), err error) {
 		text, err := json.Marshal(told)
 		if err != nil {
 			end()
-			return nil, fmt.Errorf("tell the guest its grants: %w", err)
+			return nil, fmt.Errorf("encode the setup of the guest: %w", err)
 		}
 		r.powers.setup = text
 		r.powers.sync["setup"] = func(c *hostops.Call, _ []quickjs.Value) (quickjs.Value, error) {

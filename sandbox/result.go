@@ -20,9 +20,9 @@ type Result struct {
 	Error string
 	// Exception is what the code threw, if that ended the run.
 	Exception *Exception
-	// Limit names the cap that ended the run; empty when none did.
+	// Limit names the limit that ended the run; empty if none did.
 	Limit Limit
-	// Cancelled reports that the context given to Run ended it.
+	// Cancelled reports that the context of Run ended it.
 	Cancelled bool
 	Usage     Usage
 	// Pure reports that nothing from outside reached the guest (the clock, random numbers, secrets, requests, timers,

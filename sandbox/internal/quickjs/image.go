@@ -95,7 +95,7 @@ func (r *Runtime) BuildImage(ctx context.Context, cfg ImageConfig) (*Image, erro
 	}
 	b := &builder{exports: module.Exports}
 	if im.learned, err = b.learn(ctx, r, module.Data); err != nil {
-		return nil, fmt.Errorf("look at engine build %s: %w", r.build.Name, err)
+		return nil, fmt.Errorf("probe engine build %s: %w", r.build.Name, err)
 	}
 	in, free, err := b.instance(ctx, im)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 // What is kept in the cache folder ends with the hash of the rest, so that half a file is never used.
 
-var errHalf = errors.New("the file is not whole")
+var errHalf = errors.New("the file is incomplete")
 
 // readKept returns what writeKept wrote.
 func readKept(path string) ([]byte, error) {

@@ -99,7 +99,7 @@ func learnKinds(in *Instance) (map[uint16]Kind, error) {
 			return nil, err
 		}
 		if old, ok := kinds[c]; c == plain || c == 0 || ok && old != s.kind {
-			return nil, fmt.Errorf("the class of %s is %d, which another object has", s.source, c)
+			return nil, fmt.Errorf("the class of %s is %d, as that of another object", s.source, c)
 		}
 		kinds[c] = s.kind
 	}
@@ -155,7 +155,7 @@ func (k stringKinds) kind(word uint32) uint32 {
 func learnStrings(in *Instance) (stringKinds, error) {
 	v, err := in.evaluate("'x'.repeat(9000).slice(100, 8000)")
 	if err != nil || v.tag() != tagString {
-		return 0, errors.Join(err, errors.New("a part of a string is no string"))
+		return 0, errors.Join(err, errors.New("a slice of a string is not a string"))
 	}
 	word, _ := in.mod.Memory().ReadUint32Le(uint32(v) + strKind)
 	k := stringKinds(word & (3 << kindShift))
@@ -213,7 +213,7 @@ func prove(in *Instance) error {
 	} {
 		v, err := valueOf(in, source)
 		if err == nil && !check(v) {
-			err = errors.New("is not read as what it is")
+			err = errors.New("is read as something else")
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", source, err))

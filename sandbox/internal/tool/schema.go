@@ -152,7 +152,7 @@ func (s *schema) bounded(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			if v != any(errJudgement) {
-				err = errors.New("it cannot be judged")
+				err = errors.New("it cannot be checked")
 				return
 			}
 			err = errJudgement

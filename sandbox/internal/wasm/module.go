@@ -136,7 +136,7 @@ func (m *Module) section(s Section) error {
 		return m.elements(r)
 	case SectionMemory:
 		if n, _ := r.Uint(), r.Byte(); n != 1 {
-			return errors.New("not one memory")
+			return errors.New("the module does not have exactly one memory")
 		}
 		m.Pages = r.Uint()
 		return r.Err

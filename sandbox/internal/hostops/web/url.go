@@ -135,7 +135,7 @@ func answerURL(c *hostops.Call, u *whatwg.Url, parts urlParts) (quickjs.Value, e
 		return 0, err
 	}
 	if u.OpaquePath() && strings.HasSuffix(path, " ") {
-		// The last space in front of a query or fragment is encoded, lest it be lost with them.
+		// The last space in front of a query or fragment is encoded, so that it is not lost with them.
 		fixed := strings.TrimSuffix(path, " ") + "%20"
 		href = u.Protocol() + fixed + href[len(u.Protocol())+len(path):]
 		path = fixed
