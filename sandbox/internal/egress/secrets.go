@@ -52,11 +52,13 @@ func echoes(swaps []swap) []swap {
 			s.value, string(quoted[1 : len(quoted)-1]), plainJSON(s.value), url.QueryEscape(s.value), url.PathEscape(s.value),
 			base64.StdEncoding.EncodeToString([]byte(s.value)), base64.RawURLEncoding.EncodeToString([]byte(s.value)),
 		}
-		slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
+		slices.Sort(forms)
 		for _, f := range slices.Compact(forms) {
 			out = append(out, swap{s.placeholder, f})
 		}
 	}
+	// Of two secrets one of which begins with the other, the longer one is replaced.
+	slices.SortStableFunc(out, func(a, b swap) int { return len(b.value) - len(a.value) })
 	return out
 }
 
@@ -195,8 +197,8 @@ func (h *hider) look() {
 				first, which = at, i
 			}
 		}
-		if first < 0 {
-			break
+		if first < 0 || h.err == nil && first+h.longest > len(h.pending) {
+			break // a longer secret may yet begin there, or before
 		}
 		out = append(append(out, h.pending[:first]...), h.swaps[which].placeholder...)
 		h.pending = h.pending[first+len(h.swaps[which].value):]
