@@ -12,10 +12,10 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/source"
 )
 
-// The parsers, transforms and source maps are third-party Go code that takes quadratic time or worse on some inputs and
-// cannot be interrupted. Each piece of that work runs on a goroutine of its own, and the run waits for it no longer than
-// its limits allow. Work that has not finished by then is abandoned: the run ends under the limit that it hit, and the
-// engine is spent until the work ends on its own.
+// The parsers, transforms and source maps are third-party Go code that takes quadratic time or worse on some inputs
+// and cannot be interrupted. Each piece of that work runs on a goroutine of its own, and the run waits for it no
+// longer than its limits allow. Work that has not finished by then is abandoned: the run ends under the limit that it
+// hit, and the engine is spent until the work ends on its own.
 
 const (
 	// prepareBeat is how often a preparation is checked against the limits.
