@@ -20,8 +20,8 @@ import (
 type Outside struct {
 	// Rules makes the decision.
 	Rules runner.Decider
-	// Attached returns the MCP servers whose tools guests may call; nil means none.
-	Attached func() []mcptools.Server
+	// RemoteTools returns the MCP servers whose tools guests may call; nil means none.
+	RemoteTools func() []mcptools.Server
 	// Secret returns the value of a secret, or "".
 	Secret func(name string) string
 	// Egress makes the connections.
@@ -41,12 +41,12 @@ func (o Outside) Begin(inv execution.Invocation) localinvoke.Access {
 		return nil
 	}
 	a := access{outside: o, network: runner.NetworkOf(d.Grants), tools: len(d.Grants.Tools) > 0, secrets: d.Grants.Secrets}
-	if o.Attached == nil {
+	if o.RemoteTools == nil {
 		return a
 	}
 	for _, tool := range d.Grants.Tools {
 		namespace, _, _ := strings.Cut(tool, ":")
-		for _, s := range o.Attached() {
+		for _, s := range o.RemoteTools() {
 			if s.Namespace == namespace && s.Secret != "" {
 				a.secrets = append(a.secrets, s.Secret)
 			}

@@ -132,7 +132,7 @@ func open(
 	}
 	startup.engine(engine.Startup())
 	how := runner.Config{
-		Sandbox: engine, Policy: rules, MaxMemoryBytes: set.MemoryBytes, Secret: set.Secret, RemoteTools: attached(set),
+		Sandbox: engine, Policy: rules, MaxMemoryBytes: set.MemoryBytes, Secret: set.Secret, RemoteTools: remoteTools(set),
 		Log:         log,
 		EngineBuild: set.EngineBuild, OpenBuild: new(OtherBuilds).Open, // no cache: the process is locked down by then
 	}
@@ -170,7 +170,7 @@ func (s Settings) secrets() []string {
 	for _, name := range s.Rules.Secrets() {
 		values = append(values, s.Secret(name))
 	}
-	for _, server := range s.Attached {
+	for _, server := range s.RemoteTools {
 		values = append(values, s.Secret(server.Secret))
 	}
 	return values
@@ -201,7 +201,7 @@ func confinement(set Settings) lockdown.Config {
 
 // networked reports whether a tier lets code reach the network, or tools anywhere.
 func networked(set Settings) bool {
-	if len(set.Attached)+len(set.Rules.Hosts()) > 0 {
+	if len(set.RemoteTools)+len(set.Rules.Hosts()) > 0 {
 		return true
 	}
 	for _, tier := range set.Rules.Tiers() {

@@ -32,8 +32,8 @@ type Settings struct {
 	TokenDir string
 	// Secret returns the value of a secret that the policy names, from the variable SecretPrefix + name, or "".
 	Secret func(name string) string
-	// Attached are the MCP servers whose tools guests may call.
-	Attached []mcptools.Server
+	// RemoteTools are the MCP servers whose tools guests may call.
+	RemoteTools []mcptools.Server
 	// Sealed means that an owner on this machine records and connects for the process. Store, RecordDir, Handover,
 	// TokenDir and RuntimeAPI are then empty, and no secret is known.
 	Sealed bool
@@ -72,7 +72,7 @@ func ReadSettings(getenv func(string) string, executable string) (Settings, erro
 	if s.Rules, _, err = ReadRules(getenv); err != nil {
 		wrong = append(wrong, err)
 	}
-	if s.Attached, err = ReadAttached(getenv); err != nil {
+	if s.RemoteTools, err = ReadRemoteTools(getenv); err != nil {
 		wrong = append(wrong, err)
 	}
 	if s.Sealed {

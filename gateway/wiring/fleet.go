@@ -219,7 +219,7 @@ func (in *Inputs) poolConfig(ctx context.Context) (localinvoke.Config, error) {
 	cfg.Sealed = &localinvoke.Sealed{
 		KeepCode: set.Records.KeepCode, PerTenant: set.Auth.Tenanted(), Reserve: reserve(set.Auth),
 		Redact:  (&redaction{in: in, secret: secret}).apply,
-		Outside: process.Outside{Rules: in.Rules, Attached: in.Tools.servers, Secret: secret},
+		Outside: process.Outside{Rules: in.Rules, RemoteTools: in.Tools.servers, Secret: secret},
 	}
 	if at, err := process.Handover(in.Getenv); err == nil && at != "" {
 		store, err := handover.Open(ctx, at, set.Records.S3Endpoint)
@@ -235,7 +235,7 @@ func (in *Inputs) poolConfig(ctx context.Context) (localinvoke.Config, error) {
 // asks for no credentials.
 func ExecutionEnv(getenv func(string) string) func(string) string {
 	others := []string{
-		"AIRLOCK_POLICY_FILE", "AIRLOCK_STATE", "AUDIT_STORE", "FUNCTION_PROCESSES", "INVOKER", process.AttachedVariable,
+		"AIRLOCK_POLICY_FILE", "AIRLOCK_STATE", "AUDIT_STORE", "FUNCTION_PROCESSES", "INVOKER", process.RemoteToolsVariable,
 	}
 	return func(name string) string {
 		if slices.Contains(forwarded, name) || slices.Contains(recordVariables, name) ||

@@ -34,7 +34,7 @@ type RemoteTools struct {
 
 // isSet reports whether MCP_SERVERS is set.
 func (t *RemoteTools) isSet() bool {
-	return strings.TrimSpace(t.getenv(process.AttachedVariable)) != ""
+	return strings.TrimSpace(t.getenv(process.RemoteToolsVariable)) != ""
 }
 
 // open starts listing the servers' tools. It returns nil if the variable is not set. The second result stops it.
@@ -65,7 +65,7 @@ func (t *RemoteTools) known() *mcptools.Servers {
 
 // reload reads MCP_SERVERS again. An error means that nothing has changed.
 func (t *RemoteTools) reload(ctx context.Context) error {
-	list, err := process.ReadAttached(t.getenv)
+	list, err := process.ReadRemoteTools(t.getenv)
 	if err != nil {
 		return err
 	}
@@ -85,5 +85,5 @@ func (t *RemoteTools) environment() []string {
 	if !t.isSet() {
 		return nil
 	}
-	return []string{process.AttachedVariable + "=" + mcptools.Format(t.servers())}
+	return []string{process.RemoteToolsVariable + "=" + mcptools.Format(t.servers())}
 }

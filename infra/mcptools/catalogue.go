@@ -18,7 +18,7 @@ const (
 	listing = 10 * time.Second
 )
 
-// A Catalogue holds the tools of the attached servers. It is safe for concurrent use.
+// A Catalogue holds the tools of the MCP servers. It is safe for concurrent use.
 type Catalogue struct {
 	network http.RoundTripper
 	log     *slog.Logger
@@ -113,7 +113,7 @@ func (c *Catalogue) follow(ctx context.Context, f *followed) {
 	for failing, asked := false, false; ; {
 		var err error
 		if session, err = c.look(ctx, f, session, changed); err != nil && ctx.Err() == nil && !failing {
-			c.log.Warn("the tools of an attached server cannot be listed; it is asked again every minute", "namespace",
+			c.log.Warn("the tools of an MCP server cannot be listed; it is asked again every minute", "namespace",
 				f.server.Namespace, "error", err)
 		}
 		failing = err != nil

@@ -86,7 +86,7 @@ func (l *list) add(t *sdk.Tool) bool {
 	}
 	if err != nil {
 		l.left++
-		l.log.Warn("a tool of an attached server is left out", "namespace", l.server.Namespace, "tool",
+		l.log.Warn("a tool of an MCP server is left out", "namespace", l.server.Namespace, "tool",
 			toolname.Plain(clip(t.Name)), "reason", err)
 		return true
 	}
@@ -100,7 +100,7 @@ func (l *list) add(t *sdk.Tool) bool {
 }
 
 func (l *list) full(what string, most int) {
-	l.log.Warn("an attached server has more tools than are taken", "namespace", l.server.Namespace, "taken", len(l.tools),
+	l.log.Warn("an MCP server has more tools than are taken", "namespace", l.server.Namespace, "taken", len(l.tools),
 		what, most)
 }
 

@@ -14,7 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Servers are the attached servers and their secrets. It is safe for concurrent use.
+// Servers are the MCP servers and their secrets. It is safe for concurrent use.
 type Servers struct {
 	list   []Server
 	secret func(name string) string

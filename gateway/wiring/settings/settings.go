@@ -143,7 +143,7 @@ func Read(getenv func(string) string, now func() time.Time) (Settings, error) {
 		r.wrong = append(r.wrong, err)
 	}
 	s.Retention = r.retention(s.AuditStore)
-	if s.RemoteTools, err = process.ReadAttached(getenv); err != nil {
+	if s.RemoteTools, err = process.ReadRemoteTools(getenv); err != nil {
 		r.wrong = append(r.wrong, err)
 	}
 	s.Rate.Redis = r.redis()

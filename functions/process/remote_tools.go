@@ -10,41 +10,41 @@ import (
 	"github.com/airlock-run/airlock/infra/mcptools"
 )
 
-// AttachedVariable is the variable with the MCP servers whose tools guests may call: a JSON list of {"namespace",
+// RemoteToolsVariable is the variable with the MCP servers whose tools guests may call: a JSON list of {"namespace",
 // "url", "secret", "header", "timeoutMs"}, or the path of a file with such a list.
-const AttachedVariable = "MCP_SERVERS"
+const RemoteToolsVariable = "MCP_SERVERS"
 
-// maxAttachedBytes bounds the file with the list of servers.
-const maxAttachedBytes = 1 << 20
+// maxServersBytes bounds the file with the list of servers.
+const maxServersBytes = 1 << 20
 
-// ReadAttached reads MCP_SERVERS. The error names the variable, the entry and the field.
-func ReadAttached(getenv func(string) string) ([]mcptools.Server, error) {
-	text := strings.TrimSpace(getenv(AttachedVariable))
+// ReadRemoteTools reads MCP_SERVERS. The error names the variable, the entry and the field.
+func ReadRemoteTools(getenv func(string) string) ([]mcptools.Server, error) {
+	text := strings.TrimSpace(getenv(RemoteToolsVariable))
 	if text == "" {
 		return nil, nil
 	}
 	list := []byte(text)
 	if text[0] != '[' {
 		var err error
-		if list, err = readAttachedFile(text); err != nil {
+		if list, err = readServersFile(text); err != nil {
 			return nil, fmt.Errorf("%s: must be a JSON list of servers, or the path of a file that holds one: %w",
-				AttachedVariable, err)
+				RemoteToolsVariable, err)
 		}
 	}
 	servers, err := mcptools.Parse(list)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", AttachedVariable, err)
+		return nil, fmt.Errorf("%s: %w", RemoteToolsVariable, err)
 	}
 	return servers, nil
 }
 
-func readAttachedFile(path string) ([]byte, error) {
+func readServersFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // only read
-	return io.ReadAll(io.LimitReader(f, maxAttachedBytes))
+	return io.ReadAll(io.LimitReader(f, maxServersBytes))
 }
 
 // Secrets returns a func that returns the value of a secret by its name.
@@ -63,9 +63,9 @@ type servers struct{ *mcptools.Servers }
 // Begin implements runner.RemoteTools.
 func (s servers) Begin() runner.ToolCalls { return s.Servers.Begin() }
 
-func attached(set Settings) runner.RemoteTools {
-	if len(set.Attached) == 0 {
+func remoteTools(set Settings) runner.RemoteTools {
+	if len(set.RemoteTools) == 0 {
 		return nil
 	}
-	return servers{mcptools.New(set.Attached, set.Secret)}
+	return servers{mcptools.New(set.RemoteTools, set.Secret)}
 }

@@ -47,7 +47,7 @@ func forecasts(t *testing.T) *httptest.Server {
 }
 
 // Tools of an MCP server that the deployment attaches are found, declared, and called by code, whichever way it came.
-func TestAttachedServers(t *testing.T) {
+func TestRemoteTools(t *testing.T) {
 	t.Parallel()
 	upstream := forecasts(t)
 	servers := `MCP_SERVERS=[{"namespace":"weather","url":"` + upstream.URL + `","secret":"FORECASTS"}]`
@@ -112,7 +112,7 @@ func TestAttachedServers(t *testing.T) {
 }
 
 // The list of servers is read again on SIGHUP; one that is wrong changes nothing, for processes that start later too.
-func TestAttachedServersReload(t *testing.T) {
+func TestRemoteToolsReload(t *testing.T) {
 	t.Parallel()
 	upstream := forecasts(t)
 	file := filepath.Join(t.TempDir(), "servers.json")
@@ -153,7 +153,7 @@ func TestAttachedServersReload(t *testing.T) {
 }
 
 // A guest never sees the credential, and the rules of the network hold for attached servers too.
-func TestAttachedServersObeyEgress(t *testing.T) {
+func TestRemoteToolsObeyEgress(t *testing.T) {
 	t.Parallel()
 	upstream := forecasts(t)
 	p := start(t, `MCP_SERVERS=[{"namespace":"weather","url":"`+upstream.URL+`","secret":"FORECASTS"}]`,
@@ -173,7 +173,7 @@ func TestAttachedServersObeyEgress(t *testing.T) {
 
 func quoted(text string) string { return fmt.Sprintf("%q", text) }
 
-func TestAttachedSettings(t *testing.T) {
+func TestRemoteToolsSettings(t *testing.T) {
 	t.Parallel()
 	for value, says := range map[string]string{
 		"[{}]": "MCP_SERVERS: [0].namespace", "/nowhere": "MCP_SERVERS: must be a JSON list",
