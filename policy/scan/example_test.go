@@ -7,7 +7,8 @@ import (
 )
 
 func ExampleSource() {
-	code := `const f = globalThis["ev" + "al"]; f("1"); // eval is hidden` + "\n" + `await fetch("https://api.example.com");`
+	code := `const f = globalThis["ev" + "al"]; f("1"); // eval is hidden` + "\n" +
+		`await fetch("https://api.example.com");`
 	found := scan.Source(code, scan.Powers{Network: true})
 	fmt.Println(found.Analysis.Level, found.Analysis.Score)
 	for _, f := range found.Analysis.Findings {
