@@ -86,7 +86,7 @@ func (g *Gateway) openRecords(ctx context.Context, getenv func(string) string, d
 	if err != nil {
 		return settings.Wrong(err)
 	}
-	if set.Front == "" { // a gateway on Lambda does nothing between requests
+	if set.OnLambda.Front == "" { // a gateway on Lambda does nothing between requests
 		anchoring := time.NewTicker(anchorEvery)
 		g.onStop(anchoring.Stop)
 		g.onStop(keepAnchored(ctx, store, anchor, anchoring.C, log))
@@ -137,7 +137,7 @@ func (g *Gateway) Run(ctx context.Context, started, restoreSignals func()) error
 	}
 	go func() { failed <- fmt.Errorf("serve: %w", g.server.Serve(g.listener)) }()
 	started()
-	if g.Settings.Front != "" {
+	if g.Settings.OnLambda.Front != "" {
 		go g.serveFront()
 	}
 	select {
@@ -191,6 +191,6 @@ func (c *core) server(ctx context.Context, deps gateway.Deps) (*gateway.Server, 
 			Host: set.Hooks.Host, Rate: set.Hooks.PerMinute, AnswerHeaders: set.Hooks.AnswerHeaders,
 		},
 		KeepCode: set.Records.KeepCode, Proxies: set.Proxies,
-		MultiInstance: set.Front != "" || settings.IsBucket(set.State), NoBackgroundWork: set.Front != "",
+		MultiInstance: set.OnLambda.Front != "" || settings.IsBucket(set.State), NoBackgroundWork: set.OnLambda.Front != "",
 	}, deps)
 }

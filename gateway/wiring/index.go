@@ -27,7 +27,7 @@ var (
 // nothing can follow the records between requests.
 func indexFolder(set settings.Settings, getenv func(string) string) string {
 	switch {
-	case set.State == "" || set.Front != "":
+	case set.State == "" || set.OnLambda.Front != "":
 		return ""
 	case !settings.IsBucket(set.State):
 		return filepath.Join(set.State, "audit-index")

@@ -13,19 +13,20 @@ import (
 
 // serveFront passes Lambda's events to the gateway until the process ends.
 func (g *Gateway) serveFront() {
-	if g.Settings.Front == settings.FrontJobs {
+	if g.Settings.OnLambda.Front == settings.FrontJobs {
 		events.ServeTurns(g.server.RunDue)
 	}
-	events.ServeFront(events.Front(&url.URL{Scheme: "http", Host: g.Address()}), g.Settings.Front == settings.FrontBuffer)
+	front := events.Front(&url.URL{Scheme: "http", Host: g.Address()})
+	events.ServeFront(front, g.Settings.OnLambda.Front == settings.FrontBuffer)
 }
 
 // wakeJobsFunction lets a gateway on Lambda wake the function that runs its jobs.
 func wakeJobsFunction(ctx context.Context, set settings.Settings, deps *gateway.Deps) error {
-	if set.JobsFunction == "" {
+	if set.OnLambda.JobsFunction == "" {
 		return nil
 	}
 	waker, err := lambdainvoke.NewWaker(ctx,
-		lambdainvoke.Config{Function: set.JobsFunction, Endpoint: set.Lambda.Endpoint})
+		lambdainvoke.Config{Function: set.OnLambda.JobsFunction, Endpoint: set.Lambda.Endpoint})
 	if err != nil {
 		return fmt.Errorf("LAMBDA_JOBS_FUNCTION: %w", err)
 	}

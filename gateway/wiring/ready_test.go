@@ -86,8 +86,9 @@ func TestStoppedRedisIsNotReady(t *testing.T) {
 func TestDeadScanPoolIsNotReady(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string][]string{
-		"no program": {"/nonexistent/scanner"}, "a program that ends": {"/bin/true"}, "a program that says nothing": {"/bin/cat"},
-		"a program that fails": {"/bin/false"},
+		"no program": {"/nonexistent/scanner"}, "a program that ends": {"/bin/true"},
+		"a program that says nothing": {"/bin/cat"},
+		"a program that fails":        {"/bin/false"},
 	} {
 		pool, err := scanpool.New(scanpool.Config{
 			Workers: 2, Command: command, StartTimeout: 3 * time.Second, Logger: slog.New(slog.DiscardHandler),

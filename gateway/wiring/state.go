@@ -28,7 +28,7 @@ func openState(ctx context.Context, set settings.Settings, quota func(tenant str
 	if settings.IsBucket(set.State) {
 		state, err := s3state.Open(ctx, set.State, s3state.Config{
 			Access: s3objects.Access{Endpoint: set.Records.S3Endpoint},
-			NoJobs: set.Front != "" && set.Front != settings.FrontJobs && set.JobsFunction == "",
+			NoJobs: set.OnLambda.Front != "" && set.OnLambda.Front != settings.FrontJobs && set.OnLambda.JobsFunction == "",
 		})
 		if err != nil {
 			return nil, nil, fmt.Errorf("AIRLOCK_STATE: %w", err)

@@ -19,15 +19,15 @@ func (r *reader) lambdaGateway(s *Settings) {
 	if r.getenv("AWS_LAMBDA_RUNTIME_API") == "" {
 		return
 	}
-	switch s.Front = strings.TrimSpace(r.getenv("LAMBDA_FRONT")); s.Front {
+	switch s.OnLambda.Front = strings.TrimSpace(r.getenv("LAMBDA_FRONT")); s.OnLambda.Front {
 	case "":
-		s.Front = FrontStream
+		s.OnLambda.Front = FrontStream
 	case FrontStream, FrontBuffer, FrontJobs:
 	default:
 		r.fail("LAMBDA_FRONT", "must be stream, for a Function URL with RESPONSE_STREAM, buffer, for an HTTP API, or "+
-			"jobs, for the function that runs jobs; got %q", s.Front)
+			"jobs, for the function that runs jobs; got %q", s.OnLambda.Front)
 	}
-	if s.Auth.Open && s.Front != FrontJobs {
+	if s.Auth.Open && s.OnLambda.Front != FrontJobs {
 		r.fail("API_KEY", "is not set, nor is another credential; on Lambda anybody may reach this gateway: set "+
 			"API_KEY, JWT_SECRET, JWT_PUBLIC_KEY or JWT_JWKS_URL")
 	}
@@ -41,10 +41,10 @@ func (r *reader) lambdaGateway(s *Settings) {
 	if s.State != "" && !IsBucket(s.State) {
 		r.fail("AIRLOCK_STATE", "must be s3://bucket/prefix or none on Lambda: a folder would be lost with its environment")
 	}
-	if s.Front == FrontJobs && !IsBucket(s.State) {
+	if s.OnLambda.Front == FrontJobs && !IsBucket(s.State) {
 		r.fail("AIRLOCK_STATE", "must be s3://bucket/prefix if LAMBDA_FRONT is jobs: the jobs are there")
 	}
-	s.JobsFunction = strings.TrimSpace(r.getenv("LAMBDA_JOBS_FUNCTION"))
+	s.OnLambda.JobsFunction = strings.TrimSpace(r.getenv("LAMBDA_JOBS_FUNCTION"))
 	s.Host, s.Port = "127.0.0.1", "0"
 	s.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 }

@@ -41,13 +41,13 @@ func TestSettingsOnLambda(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || s.Front != c.front || s.Address() != "127.0.0.1:0" || s.Auth.Open && c.front != "jobs" ||
+		if err != nil || s.OnLambda.Front != c.front || s.Address() != "127.0.0.1:0" || s.Auth.Open && c.front != "jobs" ||
 			s.State != c.state || len(s.Proxies) != 1 ||
 			s.Proxies[0].String() != "127.0.0.1/32" || s.Rate.Redis != "" || s.CORSOrigins != nil {
 			t.Errorf("%q: %v %+v", c.change, err, s)
 		}
 	}
-	if s, err := Read(env("AWS_LAMBDA_RUNTIME_API="), time.Now); err != nil || s.Front != "" || s.State == "" {
+	if s, err := Read(env("AWS_LAMBDA_RUNTIME_API="), time.Now); err != nil || s.OnLambda.Front != "" || s.State == "" {
 		t.Errorf("an empty variable is one that is not set: %v %+v", err, s)
 	}
 }

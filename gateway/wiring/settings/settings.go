@@ -23,28 +23,31 @@ import (
 
 // Settings are the checked environment variables of airlock serve.
 type Settings struct {
-	Host, Port  string
-	Auth        Auth
-	CORSOrigins []string
-	MaxBody     int
-	Rate        Rate
-	Invoker     string // local or lambda
-	AuditStore  string
-	Records     process.Records
-	Retention   filerecords.Retention
-	Lambda      Lambda
-	State       string // a folder or a bucket; "" keeps no state
-	StateBytes  int64  // what a folder of state may take
-	// Front is what stands in front of a gateway that runs on Lambda (LAMBDA_FRONT); "" elsewhere.
-	Front string
-	// JobsFunction runs the jobs that a gateway on Lambda stores; "" means that it refuses jobs.
-	JobsFunction   string
+	Host, Port     string
+	Auth           Auth
+	CORSOrigins    []string
+	MaxBody        int
+	Rate           Rate
+	Invoker        string // local or lambda
+	AuditStore     string
+	Records        process.Records
+	Retention      filerecords.Retention
+	Lambda         Lambda
+	State          string // a folder or a bucket; "" keeps no state
+	StateBytes     int64  // what a folder of state may take
+	OnLambda       OnLambda
 	Proxies        []netip.Prefix
 	CallbackSecret string
 	ProxyHosts     address.Hosts
 	RemoteTools    []mcptools.Server
 	Processes      int // 0: the machine's default
 	Hooks          Hooks
+}
+
+// OnLambda configures a gateway that runs on Lambda itself.
+type OnLambda struct {
+	Front        string // what stands in front of it (LAMBDA_FRONT); "" elsewhere
+	JobsFunction string // runs the jobs that it stores; "" refuses jobs
 }
 
 // Auth holds the credentials that callers may present.

@@ -21,10 +21,10 @@
 //  3. The line is appended to the day's file.
 //  4. The head file confirms.
 //
-// A process that is killed before the rename has written nothing. If it is killed after it, the next Open finds the dead
-// writer's head (its lock is free), completes the line and moves the head's content to the ledger. The next append to a
-// file finds half a line under the lock and moves it to torn/. If a step fails (a full disk), the earlier steps are
-// undone in reverse, so that a failed Append leaves no record.
+// A process that is killed before the rename has written nothing. If it is killed after it, the next Open finds the
+// dead writer's head (its lock is free), completes the line and moves the head's content to the ledger. The next append
+// to a file finds half a line under the lock and moves it to torn/. If a step fails (a full disk), the earlier steps
+// are undone in reverse, so that a failed Append leaves no record.
 //
 // # Durability
 //
@@ -32,11 +32,11 @@
 // kernel crash may lose the last seconds, and then Verify names what is missing. With Config.Sync it is on the disk, at
 // the cost of four flushes (object, its name, line, head).
 //
-// A truncated chain is found because heads and ledger say how far each chain went. Without Config.Key, whoever can write
-// to the folder can rewrite all of it consistently; with a key that they do not have, they can only restore an older
-// state of the whole folder. Anchors reveal that ([Store.Heads], [Store.VerifyAgainst]): they hold the state of the
-// chains elsewhere, in the gateway's state or in a signed checkpoint. Or store the records where deletion is impossible
-// (S3 Object Lock).
+// A truncated chain is found because heads and ledger say how far each chain went. Without Config.Key, whoever can
+// write to the folder can rewrite all of it consistently; with a key that they do not have, they can only restore an
+// older state of the whole folder. Anchors reveal that ([Store.Heads], [Store.VerifyAgainst]): they hold the state of
+// the chains elsewhere, in the gateway's state or in a signed checkpoint. Or store the records where deletion is
+// impossible (S3 Object Lock).
 //
 // Package records and tests import it. Start with [Open] and [Store.Append].
 package filerecords

@@ -11,20 +11,22 @@
 // A request that was cut off may have been carried out. Append repeats it; if the object then exists, it compares the
 // bytes: its own mean that the first attempt arrived. If no attempt gets an answer, the spool decides:
 //
-//   - Without one (on Lambda, where nothing outlives the environment) Append fails, and the record may or may not exist.
-//     The chain waits: before the next record is written, this one is sent again. Appending the same record again
-//     succeeds. A role that may write and not read cannot find out; it starts another chain, so that neither outcome
-//     leaves a gap.
-//   - With one the record is written to the local disk and flushed, and Append succeeds. From then on records go straight
-//     to the spool while one goroutine keeps trying S3; when the spool is empty, they go to S3 again. The spool is
-//     bounded; when it is full, Append fails. Opening a store with the spool of a killed process sends what is in it.
+//   - Without one (on Lambda, where nothing outlives the environment) Append fails, and the record may or may not
+//     exist. The chain waits: before the next record is written, this one is sent again. Appending the same record
+//     again succeeds. A role that may write and not read cannot find out; it starts another chain, so that neither
+//     outcome leaves a gap.
+//   - With one the record is written to the local disk and flushed, and Append succeeds. From then on records go
+//     straight to the spool while one goroutine keeps trying S3; when the spool is empty, they go to S3 again. The
+//     spool is bounded; when it is full, Append fails. Opening a store with the spool of a killed process sends what is
+//     in it.
 //
 // # What a verification shows
 //
 // Missing, altered and exchanged records by hash and chain; a chain's missing tail as far as the writer's head reached;
-// and in a bucket with versioning every deletion and overwrite, because the older versions still exist. With Object Lock
-// in compliance mode neither is possible before the retention ends. For days that the bucket's lifecycle rules may have
-// removed, the writers' heads say which part of which chain they held; missing records of other days are still found.
+// and in a bucket with versioning every deletion and overwrite, because the older versions still exist. With Object
+// Lock in compliance mode neither is possible before the retention ends. For days that the bucket's lifecycle rules may
+// have removed, the writers' heads say which part of which chain they held; missing records of other days are still
+// found.
 //
 // Package records and tests import it. Start with [Open] and [Store.Append].
 package s3records

@@ -35,7 +35,8 @@ func (s *Store) Begin(ctx context.Context, key execution.Key, mark string, now,
 		if begun, answer = true, nil; firstMark == "" || end <= millis(now) {
 			firstMark = mark
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO deliveries (key, mark, until, owner, tenant, subject, kind) VALUES (?, ?, ?, ?, ?, ?, ?)
+		_, err := tx.ExecContext(ctx, `INSERT INTO deliveries (key, mark, until, owner, tenant, subject, kind)
+			VALUES (?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (key) DO UPDATE SET mark = excluded.mark, until = excluded.until, owner = excluded.owner, answer = NULL,
 			tenant = excluded.tenant, subject = excluded.subject, kind = excluded.kind`,
 			key.Name, firstMark, millis(until), s.owner, key.Tenant, key.Subject, quotaOf(key))
@@ -83,7 +84,8 @@ func (s *Store) keyWithin(ctx context.Context, tx *sql.Tx, key execution.Key, no
 		return nil
 	}
 	_, failed := tx.ExecContext(ctx, `DELETE FROM deliveries WHERE key IN
-		(SELECT key FROM deliveries WHERE tenant = ? AND kind = ? AND until <= ? LIMIT ?)`, key.Tenant, quota, millis(now), rowsAtOnce)
+		(SELECT key FROM deliveries WHERE tenant = ? AND kind = ? AND until <= ? LIMIT ?)`,
+		key.Tenant, quota, millis(now), rowsAtOnce)
 	if failed != nil {
 		return failed
 	}
