@@ -1,6 +1,6 @@
 // What a guest puts on prototypes grants it nothing: the grants are not read from its objects.
 // CVE-2025-62410 (happy-dom): a check that code generation is off reads what the page has polluted.
-// expect: value []
+// expect: value [] or limit apiCalls
 const found = [];
 for (const k of ['eval', 'modules', 'files', 'network', 'mode', 'hosts', 'tools', 'grants', 'allow', 'enabled', 'enableJavaScriptEvaluation', 'disallowCodeGeneration', 'limits', 'wall', 'memory', 'env', 'secrets', 'seed', 'debug', 'profile', 'sync']) {
   for (const v of [true, '*', ['*'], 'write']) {

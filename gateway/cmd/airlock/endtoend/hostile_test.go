@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/sandbox"
 )
 
 const hostile = "../../../../sandbox/testdata/hostile/*.js"
@@ -43,6 +44,9 @@ func attack(t *testing.T, s *service, file string, blockable bool) {
 		t.Fatalf("%s says not what to expect", name)
 	}
 	expect, _, _ := strings.Cut(rest, "\n")
+	if _, other, ok := strings.Cut(code, "// expect on "+sandbox.EngineBuilds()[0]+": "); ok {
+		expect, _, _ = strings.Cut(other, "\n")
+	}
 	request := map[string]any{"code": code, "timeout": 200}
 	if expect != "any" && expect != "limit any" && expect != "limit wall" {
 		request["timeout"] = unhurriedMs
@@ -50,7 +54,7 @@ func attack(t *testing.T, s *service, file string, blockable bool) {
 	if strings.Contains(code, "// grant: eval") {
 		request["policy"] = "extended"
 	}
-	if strings.Contains(code, "// grant: agent") {
+	if strings.Contains(code, "// grant: agent") || strings.Contains(code, "// grant: node") {
 		request["policy"] = "agent"
 	}
 	if strings.Contains(code, "// memory: 16 MiB, wall: 10 s") {
