@@ -79,7 +79,8 @@ func TestFloodOfConnections(t *testing.T) {
 	if len(held) < most*8/10 || len(held) > most*92/100 || len(held)+refused != len(flood) {
 		t.Fatalf("%d of %d were served, %d refused, of %d places", len(held), len(flood), refused, most)
 	}
-	for _, other := range []string{"192.0.2.1:1024", "198.51.100.1:1024", "[2001:db8:1:3::1]:1024", "10.9.0.1:1024", "10.9.0.1:1025"} {
+	for _, other := range []string{"192.0.2.1:1024", "198.51.100.1:1024", "[2001:db8:1:3::1]:1024",
+		"10.9.0.1:1024", "10.9.0.1:1025"} {
 		if c, refused := accepted(other); len(c) != 1 || refused != 0 {
 			t.Errorf("%s is not served during the flood", other)
 		}
