@@ -23,7 +23,7 @@ var replaying = sync.OnceValues(func() (*sandbox.Engine, error) {
 // irreplayable are the only reasons for which a record may not be repeated.
 var irreplayable = []string{
 	"it was blocked: nothing ran", "nothing ran: the result of", "it was cancelled from outside",
-	"its function ended without a word",
+	"its function ended without an answer",
 	"its journal grew too large",
 }
 
