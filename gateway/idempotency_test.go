@@ -17,7 +17,7 @@ import (
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
-// counting gives each run another result, and counts the runs.
+// counting returns each run another result, and counts the runs.
 func counting(pure bool) (func(
 	context.Context, execution.Invocation, func(execution.Log),
 ) (execution.Reply, error), *atomic.Int64) {

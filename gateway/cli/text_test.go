@@ -49,7 +49,7 @@ func noSteering(t *testing.T, what, output string) {
 	}
 }
 
-// paths gives every command, as the words that name it.
+// paths returns every command, as the words that name it.
 func paths(cmd *cobra.Command, before []string) (out [][]string) {
 	out = append(out, before)
 	for _, c := range cmd.Commands() {

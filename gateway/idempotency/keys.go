@@ -28,7 +28,7 @@ type Store interface {
 		begun bool, firstMark string, response []byte, err error)
 	// Finish keeps the response to the request with a key.
 	Finish(ctx context.Context, key string, response []byte) error
-	// Abandon gives a key back.
+	// Abandon releases a key.
 	Abandon(ctx context.Context, key string) error
 }
 

@@ -180,8 +180,8 @@ func manyThreads() error {
 	return nil
 }
 
-// parkThreads gives n goroutines each a thread that sits in a system call. The function it gives lets them go on: each
-// tries to read /etc/passwd, and its error is returned.
+// parkThreads starts n goroutines, each on a thread that sits in a system call. The function that it returns lets them
+// go on: each tries to read /etc/passwd, and its error is returned.
 func parkThreads(n int) (func() []error, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	parked, errs := make(chan struct{}), make([]error, n)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// tooling gives the folder of the protocol's own tools, which make conformance-mcp installs from npm.
+// tooling returns the folder of the protocol's own tools, which make conformance-mcp installs from npm.
 func tooling(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("MCP_TOOLS")

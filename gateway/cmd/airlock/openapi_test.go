@@ -131,7 +131,7 @@ func (e every) carryOut(t *testing.T, p *program, schemas *jsonschema.Compiler, 
 	}
 }
 
-// accepted gives the id of an execution that runs until it is cancelled.
+// accepted returns the id of an execution that runs until it is cancelled.
 func accepted(t *testing.T, p *program) string {
 	status, v := p.post(t.Context(), t, "/api/execute", `{"code": "for (;;);", "policy": "agent"}`,
 		"Prefer: respond-async")
@@ -142,7 +142,7 @@ func accepted(t *testing.T, p *program) string {
 	return id
 }
 
-// delivered gives the id of an execution that a webhook began.
+// delivered returns the id of an execution that a webhook began.
 func delivered(t *testing.T, p *program) string {
 	res, err := http.Post(p.url+"/hooks/greet", "application/json", strings.NewReader(`{}`))
 	if err != nil {

@@ -28,7 +28,7 @@ import (
 // row is a line of a table, cell by cell.
 type row []string
 
-// table gives the rows of the table of a document that begins with a header.
+// table returns the rows of the table of a document that begins with a header.
 func table(t *testing.T, document, header string) []row {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(repository, document))
@@ -56,7 +56,7 @@ func table(t *testing.T, document, header string) []row {
 
 var quotedName = regexp.MustCompile("`([^`]+)`")
 
-// quotedNames gives what stands in backquotes in a column.
+// quotedNames returns what stands in backquotes in a column.
 func quotedNames(rows []row, column int) []string {
 	var names []string
 	for _, r := range rows {

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openTerminal gives both ends of a pseudo-terminal.
+// openTerminal returns both ends of a pseudo-terminal.
 func openTerminal(t *testing.T) (ours, theirs *os.File) {
 	t.Helper()
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -103,7 +103,7 @@ func onTerminal(t *testing.T, environment []string, args ...string) (*exec.Cmd, 
 	return cmd, s
 }
 
-// finish gives the exit code and everything that was shown.
+// finish returns the exit code and everything that was shown.
 func finish(cmd *exec.Cmd, s *screen) (int, string) {
 	for range s.more { // it ends when the other end of the terminal is closed
 	}

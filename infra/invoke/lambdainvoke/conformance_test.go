@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// service gives the address of a Lambda service API with function processes behind it.
+// service returns the address of a Lambda service API with function processes behind it.
 func service(t testing.TB, o invoketest.Options) string {
 	t.Helper()
 	self, err := os.Executable()

@@ -48,7 +48,7 @@ func says(status int, kind, body string, header ...string) http.HandlerFunc {
 	}
 }
 
-// eventStream gives an event stream of chunks, ended by an InvokeComplete event with that JSON unless it is "".
+// eventStream returns an event stream of chunks, ended by an InvokeComplete event with that JSON unless it is "".
 func eventStream(complete string, chunks ...string) []byte {
 	var out bytes.Buffer
 	e := eventstream.NewEncoder()

@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/lambdainvoke"
 )
 
-// functionIn gives the function that a request of the service API names.
+// functionIn returns the function that a request of the service API names.
 func functionIn(r *http.Request) string {
 	_, rest, _ := strings.Cut(r.URL.Path, "/functions/")
 	name, _, _ := strings.Cut(rest, "/")

@@ -57,7 +57,7 @@ func beSealed() {
 	os.Exit(0)
 }
 
-// forge gives an account in which everything is false.
+// forge returns an account in which everything is false.
 func forge(ctx context.Context, link *sealed.Function, inv execution.Invocation) (execution.Result, error) {
 	seed := int64(1)
 	return execution.Result{ID: inv.ID, Status: execution.Completed, Result: json.RawMessage("1"), Engine: "quickjs",

@@ -18,7 +18,7 @@ const (
 
 func invocation() execution.Invocation { return execution.Invocation{ID: "exec_0123456789"} }
 
-// read gives what an answer, cut into pieces of size n, comes to.
+// read returns what an answer, cut into pieces of size n, comes to.
 func read(text string, n int) (execution.Reply, []execution.Log, error) {
 	var logs []execution.Log
 	a := replystream.New(invocation(), func(l execution.Log) { logs = append(logs, l) })

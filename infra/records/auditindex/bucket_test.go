@@ -25,7 +25,7 @@ import (
 var (
 	_ auditindex.Bucket = (*s3records.Store)(nil)
 
-	// started gives the S3 server of the tests, which runs from when it is first needed.
+	// started returns the S3 server of the tests, which runs from when it is first needed.
 	started = sync.OnceValues(s3test.Start)
 	needed  atomic.Bool
 )

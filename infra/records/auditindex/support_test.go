@@ -6,7 +6,7 @@ import (
 	"github.com/airlock-run/airlock/infra/records/filerecords"
 )
 
-// slow gives no lines before the gate is opened.
+// slow returns no lines before the gate is opened.
 type slow struct {
 	*filerecords.Store
 	gate chan struct{}

@@ -36,7 +36,7 @@ func (m *mortal) dead() bool {
 	return m.died
 }
 
-// way gives a way that ends after so many requests; when carry is true the next one still arrives and is not answered.
+// way returns a way that ends after so many requests. If carry is true, the next one still arrives and is not answered.
 func way(t *testing.T, requests int, carry bool) *mortal {
 	t.Helper()
 	to, err := url.Parse(server.Endpoint)

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// open gives the state in a bucket as two gateways have it.
+// open returns the state in a bucket as two gateways have it.
 func open(t *testing.T, bucket string) (one, other *s3state.Store) {
 	t.Helper()
 	for _, s := range []**s3state.Store{&one, &other} {

@@ -20,7 +20,7 @@ const (
 	axeIntegrity = "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ=="
 )
 
-// axe gives the source of axe-core; a test that needs it is skipped where it was not fetched.
+// axe returns the source of axe-core; a test that needs it is skipped where it was not fetched.
 func axe(t *testing.T) string {
 	t.Helper()
 	needBrowser(t)

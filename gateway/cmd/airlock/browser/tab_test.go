@@ -101,7 +101,7 @@ func (b *tab) isExpected(wrong string) bool {
 	return false
 }
 
-// in gives what an action does in the page; it must succeed in time.
+// in returns what an action does in the page; it must succeed in time.
 func in[T any](b *tab, action chromedp.Action[T]) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -198,7 +198,7 @@ func (b *tab) path() string {
 	return eval[string](b, `location.pathname + location.search`)
 }
 
-// eval gives the value of a JavaScript expression, awaited.
+// eval returns the value of a JavaScript expression, awaited.
 func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
 	return in(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))

@@ -168,7 +168,7 @@ func (k *killing) client(url, name string, over <-chan struct{}) {
 	}
 }
 
-// ask gives an execution's result; an error is what a kill may cause.
+// ask returns an execution's result; an error is what a kill may cause.
 func ask(client *http.Client, url, code string) (result execution.Result, err error) {
 	body, err := json.Marshal(map[string]any{"code": code})
 	if err != nil {
@@ -189,7 +189,7 @@ func ask(client *http.Client, url, code string) (result execution.Result, err er
 	return result, json.Unmarshal(text, &result)
 }
 
-// children gives the live child processes of a process.
+// children returns the live child processes of a process.
 func children(t *testing.T, parent int) []int {
 	t.Helper()
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
