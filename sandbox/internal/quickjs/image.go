@@ -132,6 +132,9 @@ func (im *Image) freeze(memory []byte, cfg ImageConfig) error {
 // Close releases the image's memory. Instances must have been closed before.
 func (im *Image) Close() error {
 	im.settle()
+	if im.regions == nil { // freeze failed
+		return nil
+	}
 	return im.regions.close()
 }
 

@@ -2,6 +2,7 @@ package quickjs
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"unsafe"
@@ -48,8 +49,7 @@ func fileBacking(image []byte) (*backing, error) {
 		_ = b.close()
 		return nil, fmt.Errorf("write image: %w", err)
 	}
-	seals := unix.F_SEAL_SEAL | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE
-	if _, err := unix.FcntlInt(b.file.Fd(), unix.F_ADD_SEALS, seals); err != nil {
+	if err := seal(b.file); err != nil {
 		_ = b.close()
 		return nil, fmt.Errorf("seal image: %w", err)
 	}
@@ -63,6 +63,18 @@ func fileBacking(image []byte) (*backing, error) {
 }
 
 // mapRange reserves size bytes of address space whose beginning is the image, copy-on-write.
+// seal makes f immutable. F_SEAL_WRITE fails with EBUSY while the kernel holds a page of f for work of its own (memory
+// compaction, reclaim). F_SEAL_FUTURE_WRITE does not, and is as strong here: nothing has mapped f for writing yet.
+// Linux before 5.1 and gVisor do not have it.
+func seal(f *os.File) error {
+	const size = unix.F_SEAL_SEAL | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW
+	_, err := unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, size|unix.F_SEAL_FUTURE_WRITE)
+	if errors.Is(err, unix.EINVAL) {
+		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, size|unix.F_SEAL_WRITE)
+	}
+	return err
+}
+
 func (b *backing) mapRange(size uint64) ([]byte, error) {
 	mem, err := anonymous(size)
 	if err != nil {
