@@ -17,6 +17,9 @@ import (
 func (s Suite) cancel(t *testing.T) {
 	o := usual()
 	o.Processes, o.MaxExecution, o.Grace = 1, 1500*time.Millisecond, 500*time.Millisecond
+	if !s.CancelReaches { // the two cancelled executions keep their processes until their deadlines
+		o.Processes = 3
+	}
 	v := s.New(t, o)
 
 	gone, cancel := context.WithCancel(t.Context())
