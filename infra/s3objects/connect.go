@@ -8,10 +8,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/airlock-run/airlock/infra/awsconfig"
 	"github.com/airlock-run/airlock/policy/outbound"
 )
 
@@ -31,7 +31,6 @@ type Access struct {
 // Connect returns a client. A bare s3.Options would send no checksums; config.LoadDefaultConfig does.
 func Connect(ctx context.Context, a Access) (*s3.Client, error) {
 	options := []func(*config.LoadOptions) error{
-		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(limits(a.AttemptTimeout).Shape)),
 		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenSupported),
 		config.WithRetryer(func() aws.Retryer {
 			return retry.AddWithErrorCodes(retry.NewStandard(func(o *retry.StandardOptions) {
@@ -44,7 +43,7 @@ func Connect(ctx context.Context, a Access) (*s3.Client, error) {
 	if a.Region != "" {
 		options = append(options, config.WithRegion(a.Region))
 	}
-	loaded, err := config.LoadDefaultConfig(ctx, options...)
+	loaded, err := awsconfig.Load(ctx, limits(a.AttemptTimeout), options...)
 	if err != nil {
 		return nil, fmt.Errorf("AWS configuration: %w", err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha1"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,6 +37,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/console/playground/bundle/registry"
 	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/gateway/wiring"
+	"github.com/airlock-run/airlock/infra/awsconfig"
 	"github.com/airlock-run/airlock/infra/invoke/lambdainvoke"
 	"github.com/airlock-run/airlock/infra/mcptools"
 	"github.com/airlock-run/airlock/infra/s3objects"
@@ -74,6 +76,8 @@ var clients = map[string][]struct {
 			_, err := registry.Source{Cache: t.TempDir(), URL: url}.Fetch(ctx, []registry.Package{{Name: "a", Version: "1.0.0"}})
 			return err
 		}}},
+	"infra/awsconfig": {{"container", 4 << 20, callContainer}, {"metadata", 12 << 20, callMetadata},
+		{"roles", 4 << 20, callRoles}, {"sign-on", 4 << 20, callSignOn}},
 	"infra/invoke/lambdainvoke": {{"invoke", 50 << 20, callLambda(false)}, {"buffered", 50 << 20, callLambda(true)}},
 	"infra/mcptools":            {{"catalogue", 12 << 20, callCatalogue}},
 	"infra/s3objects":           {{"object", 220 << 20, callS3(false)}, {"list", 40 << 20, callS3(true)}},
@@ -196,6 +200,66 @@ func callS3(list bool) func(context.Context, *testing.T, string) error {
 		}
 		return err
 	}
+}
+
+// callContainer looks up credentials as in a container.
+func callContainer(ctx context.Context, t *testing.T, url string) error {
+	return retrieve(ctx, t, map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": url + "/credentials"})
+}
+
+// callMetadata looks up credentials as on a virtual machine.
+func callMetadata(ctx context.Context, t *testing.T, url string) error {
+	return retrieve(ctx, t, map[string]string{"AWS_EC2_METADATA_SERVICE_ENDPOINT": url})
+}
+
+// callRoles exchanges a token for credentials, as in a cluster.
+func callRoles(ctx context.Context, t *testing.T, url string) error {
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("t"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return retrieve(ctx, t, map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": token, "AWS_ENDPOINT_URL_STS": url,
+		"AWS_ROLE_ARN": "arn:aws:iam::123456789012:role/a"})
+}
+
+// callSignOn looks up credentials as a developer who is signed in.
+func callSignOn(ctx context.Context, t *testing.T, url string) error {
+	home := t.TempDir()
+	cache := filepath.Join(home, ".aws", "sso", "cache")
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		filepath.Join(home, ".aws", "config"): "[default]\nsso_start_url = s\nsso_region = us-east-1\n" +
+			"sso_account_id = 123456789012\nsso_role_name = a\n",
+		filepath.Join(cache, fmt.Sprintf("%x.json", sha1.Sum([]byte("s")))): `{"accessToken":"a",` +
+			`"expiresAt":"2100-01-01T00:00:00Z"}`,
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return retrieve(ctx, t, map[string]string{"HOME": home, "AWS_ENDPOINT_URL_SSO": url})
+}
+
+// retrieve looks up credentials in an environment.
+func retrieve(ctx context.Context, t *testing.T, environment map[string]string) error {
+	for _, pair := range os.Environ() {
+		if name, _, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "AWS_") {
+			t.Setenv(name, "")
+		}
+	}
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("AWS_REGION", "us-east-1")
+	for name, value := range environment {
+		t.Setenv(name, value)
+	}
+	loaded, err := awsconfig.Load(ctx, outbound.Limits{Body: 1, Total: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = loaded.Credentials.Retrieve(ctx)
+	return err
 }
 
 func callCatalogue(ctx context.Context, t *testing.T, url string) error {
@@ -385,8 +449,7 @@ var mayMake = map[string]string{
 	"policy/outbound/transport.go":        "it bounds them",
 	"policy/address/dial.go":              "it checks addresses",
 	"policy/address/addresstest/names.go": "a name server of tests",
-	"infra/s3objects/connect.go":          "bounded by Shape and Bound",
-	"infra/invoke/lambdainvoke/config.go": "bounded by Shape and Bound",
+	"infra/awsconfig/awsconfig.go":        "bounded by Shape and Bound",
 	"gateway/wiring/limits.go":            "its connections are bounded",
 	"gateway/wiring/telemetry.go":         "by CollectorClient",
 	"gateway/cli/mcp.go":                  "over outbound",

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/awsconfig"
 	"github.com/airlock-run/airlock/policy/outbound"
 )
 
@@ -100,16 +100,14 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 
 // load returns the region and the credentials.
 func load(ctx context.Context, cfg Config) (aws.Config, error) {
-	options := []func(*config.LoadOptions) error{
-		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(limits().Shape)),
-	}
+	var options []func(*config.LoadOptions) error
 	if cfg.Region != "" {
 		options = append(options, config.WithRegion(cfg.Region))
 	}
 	if cfg.Credentials != nil {
 		options = append(options, config.WithCredentialsProvider(cfg.Credentials))
 	}
-	account, err := config.LoadDefaultConfig(ctx, options...)
+	account, err := awsconfig.Load(ctx, limits(), options...)
 	if err != nil {
 		return account, fmt.Errorf("lambda invoker: load AWS configuration: %w", err)
 	}

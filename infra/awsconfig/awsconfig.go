@@ -1,0 +1,63 @@
+// Package awsconfig loads the configuration of the AWS SDK for the packages of infra. The SDK looks up credentials at
+// a container's endpoint, the metadata service, STS, SSO or the sign-in service, and reads their answers whole; this
+// package bounds those answers. Start with [Load].
+package awsconfig
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/endpointcreds"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/airlock-run/airlock/policy/outbound"
+)
+
+// lookups returns the limits on one exchange of a look-up. Credentials have a few KiB.
+func lookups() outbound.Limits { return outbound.Limits{Body: 1 << 20, Total: 5 * time.Second} }
+
+// Load is config.LoadDefaultConfig with bounded look-ups of credentials. The HTTP client of the configuration has the
+// shape of limits; its users bound what it reads.
+func Load(
+	ctx context.Context, limits outbound.Limits, options ...func(*config.LoadOptions) error,
+) (aws.Config, error) {
+	loaded, err := config.LoadDefaultConfig(ctx, append(options,
+		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(limits.Shape)),
+		// The client of a container's endpoint does not use the client of the configuration.
+		config.WithEndpointCredentialOptions(func(o *endpointcreds.Options) {
+			o.HTTPClient = awshttp.NewBuildableClient().WithTransportOptions(lookups().Shape)
+		}),
+		config.WithAPIOptions([]func(*middleware.Stack) error{bound}),
+	)...)
+	// The clients that look up credentials have their options by now. The limits of other clients are their own.
+	loaded.APIOptions = nil
+	return loaded, err
+}
+
+// bound makes every exchange of a client one of lookups. It does not replace the HTTP client: with AWS_CA_BUNDLE the
+// SDK accepts only a client that it built, and the client of the metadata service shortens the time-outs of such a
+// client.
+func bound(stack *middleware.Stack) error {
+	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("BoundAnswer", func(
+		ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
+	) (out middleware.DeserializeOutput, metadata middleware.Metadata, err error) {
+		send := outbound.RoundTripperFunc(func(r *http.Request) (*http.Response, error) {
+			out, metadata, err = next.HandleDeserialize(r.Context(), in)
+			if err != nil {
+				return nil, err
+			}
+			if answer, ok := out.RawResponse.(*smithyhttp.Response); ok {
+				return answer.Response, nil // whose body becomes a bounded one
+			}
+			return nil, errors.New("the answer is not one of HTTP")
+		})
+		_, err = lookups().Bound(send).RoundTrip((&http.Request{}).WithContext(ctx))
+		return out, metadata, err
+	}), middleware.After)
+}

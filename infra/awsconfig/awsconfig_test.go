@@ -1,0 +1,70 @@
+package awsconfig_test
+
+import (
+	"encoding/pem"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/infra/awsconfig"
+	"github.com/airlock-run/airlock/policy/outbound"
+)
+
+// With certificates of the deployment's own, a look-up is bounded too, and its caller needs no deadline: a server that
+// never ends its answer is waited for a few seconds, and one whose answer never ends is read to the bound.
+func TestLookupsAreBounded(t *testing.T) {
+	for name, c := range map[string]struct {
+		serve http.HandlerFunc
+		want  error
+	}{
+		"silent": {func(w http.ResponseWriter, r *http.Request) {
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}, outbound.ErrTooSlow},
+		"endless": {func(w http.ResponseWriter, _ *http.Request) {
+			for _, err := w.Write([]byte(`{"Token":"`)); err == nil; {
+				_, err = w.Write(make([]byte, 64<<10))
+			}
+		}, nil}, // the decoder's error comes first; the bound ends what is read after it
+		"endless spaces": {func(w http.ResponseWriter, _ *http.Request) {
+			spaces := make([]byte, 64<<10)
+			for i := range spaces {
+				spaces[i] = ' '
+			}
+			for _, err := w.Write(spaces); err == nil; {
+				_, err = w.Write(spaces)
+			}
+		}, outbound.ErrTooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewTLSServer(c.serve)
+			defer server.Close()
+			bundle := filepath.Join(t.TempDir(), "bundle")
+			certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+			if err := os.WriteFile(bundle, certificate, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			token := filepath.Join(t.TempDir(), "token")
+			if err := os.WriteFile(token, []byte("t"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for name, value := range map[string]string{"AWS_CA_BUNDLE": bundle, "HOME": t.TempDir(), "AWS_PROFILE": "",
+				"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_REGION": "us-east-1",
+				"AWS_WEB_IDENTITY_TOKEN_FILE": token, "AWS_ROLE_ARN": "arn:aws:iam::123456789012:role/a",
+				"AWS_ENDPOINT_URL_STS": server.URL} {
+				t.Setenv(name, value)
+			}
+			loaded, err := awsconfig.Load(t.Context(), outbound.Limits{Body: 1, Total: time.Minute})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err = loaded.Credentials.Retrieve(t.Context()); err == nil || c.want != nil && !errors.Is(err, c.want) {
+				t.Errorf("%v; want %v", err, c.want)
+			}
+		})
+	}
+}
