@@ -282,7 +282,7 @@ func TestDocumentedBounds(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(string(text), "<!-- bounds -->")
 	documented, _, _ := strings.Cut(rest, "<!-- end of bounds -->")
-	want := "| resource | | at most | share of one | then |\n|---|---|---|---|---|\n"
+	want := "| resource | | at most | share of one owner | beyond it |\n|---|---|---|---|---|\n"
 	for _, b := range bounds.Table() {
 		most := "a setting"
 		if b.Most > 0 {
@@ -291,7 +291,7 @@ func TestDocumentedBounds(t *testing.T) {
 		if b.Bytes > 0 {
 			most += fmt.Sprintf(", %d MiB", b.Bytes>>20)
 		}
-		want += fmt.Sprintf("| `%s` | %s | %s | of a %s: %s | %s |\n", b.Resource, b.What, most, b.Owner, b.Share, b.Answer)
+		want += fmt.Sprintf("| `%s` | %s | %s | per %s: %s | %s |\n", b.Resource, b.What, most, b.Owner, b.Share, b.Answer)
 	}
 	if strings.TrimSpace(documented) != strings.TrimSpace(want) {
 		t.Errorf("gateway/OPERATIONS.md does not list the bounds as they are; they are\n%s", want)
