@@ -1,4 +1,4 @@
-// A workflow as a graph: topological levels, what is on one level runs at once, and a cycle is an error with its members.
+// A workflow as a graph: steps of one topological level run in parallel, and a cycle is an error that lists its steps.
 // tier: standard
 
 function levels(steps) {

@@ -1,4 +1,4 @@
-// What an agent sends to execute_code: find the tools it has, call one after the other, hand back what came of each.
+// How an agent uses execute_code: list its tools, call them one after the other, and return each result.
 // tier: agent
 
 const tools = {

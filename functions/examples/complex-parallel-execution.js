@@ -1,4 +1,4 @@
-// Many tasks, few at a time: a pool with a limit and retries, and MapReduce on top of it.
+// Many tasks, few at a time: a pool with a limit and retries, and MapReduce built on it.
 // tier: standard
 
 async function pool(tasks, { limit, retries = 0 }) {

@@ -1,4 +1,4 @@
-// Something of each of the eleven categories. It never runs: the policy names every place and refuses.
+// An example of each of the eleven categories. It never runs: the policy blocks it and names every line.
 // tier: strict
 
 require("child_process").execSync("id");

@@ -1,4 +1,4 @@
-// Output as it happens: each console call of a streamed execution reaches the caller when it is made.
+// Live output: the caller of a streamed execution receives each console call as it is made.
 // tier: standard
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));

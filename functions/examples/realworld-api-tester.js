@@ -1,4 +1,4 @@
-// A contract test of somebody's API: recorded answers are held against a small schema, with the path of each difference.
+// A contract test of an API: recorded responses are compared with a small schema, with the path of each difference.
 // tier: standard
 
 function differences(value, schema, path = "$") {

@@ -1,4 +1,4 @@
-// Arithmetic as a service, without eval: precedence climbing over tokens, and errors that say where.
+// Arithmetic as a service, without eval: precedence climbing over tokens, and errors with their position.
 // tier: strict
 
 const binary = {

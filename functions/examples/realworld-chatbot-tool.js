@@ -1,4 +1,4 @@
-// The loop behind tool calling: the model's turn asks for tools, their answers go into the conversation, until it speaks.
+// The loop of tool calling: the model asks for tools, and their results join the conversation until it replies.
 // tier: agent
 
 const tools = {

@@ -1,4 +1,4 @@
-// A review of a pull request: the added lines of a diff are held against rules, and the worst finding decides.
+// A review of a pull request: rules check the added lines of a diff, and the worst finding decides.
 // tier: strict
 
 const rules = [

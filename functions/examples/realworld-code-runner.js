@@ -1,6 +1,6 @@
-// An online judge: a submission is compiled from its text, held against cases, and scored.
+// An online judge: a submission is compiled from its text, run on test cases, and scored.
 // tier: extended
-// It is extended for Function alone: the policy looks at this program with the eyes of that tier, the sandbox is the same.
+// It needs the tier extended only for Function. The sandbox is the same in every tier.
 
 const equal = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 

@@ -1,4 +1,4 @@
-// Extract, transform, load: rows are checked and mended, those beyond mending are set aside with the reason.
+// Extract, transform, load: rows are checked and repaired, and rejected rows are listed with the reason.
 // tier: strict
 
 const schema = {

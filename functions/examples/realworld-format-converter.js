@@ -1,4 +1,4 @@
-// The same records as JSON, CSV and YAML, and back from CSV without a loss. Formulas are disarmed for spreadsheets.
+// The same records as JSON, CSV and YAML, and back from CSV without loss. Formulas are escaped for spreadsheets.
 // tier: strict
 
 const cell = (value) => {

@@ -1,4 +1,4 @@
-// Cron without a clock of its own: five fields with lists, ranges and steps, and the next times they name, in UTC.
+// Cron expressions without a clock: five fields with lists, ranges and steps, and their next times in UTC.
 // tier: strict
 
 const bounds = [[0, 59], [0, 23], [1, 31], [1, 12], [0, 6]];

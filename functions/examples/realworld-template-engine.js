@@ -1,4 +1,4 @@
-// Mail from a template: values are escaped unless asked otherwise, sections repeat, and links keep to safe schemes.
+// Mail from a template: values are escaped by default, sections repeat, and links may use only safe schemes.
 // tier: strict
 
 const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };

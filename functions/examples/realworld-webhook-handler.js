@@ -1,4 +1,4 @@
-// A payment provider's webhook: its signature and age are checked in constant time before a word of it is believed.
+// A payment provider's webhook: its signature (in constant time) and age are checked before its content is used.
 // tier: strict
 
 import { createHmac, timingSafeEqual } from "crypto";
