@@ -68,6 +68,30 @@ func TestUnknownBuild(t *testing.T) {
 	}
 }
 
+// TestEngineVersion checks that a guest sees the version of the build that runs it, and that the first build is 0.15.1.
+func TestEngineVersion(t *testing.T) {
+	if first := sandbox.EngineBuilds()[0]; first != "quickjs-ng-0.15.1" {
+		t.Errorf("the default build is %s", first)
+	}
+	e := newEngine(t)
+	r := run(t, e, sandbox.Script{Code: "process.versions.quickjs"}, sandbox.Grants{Modules: []string{"*"}})
+	if want := fmt.Sprintf("%q", strings.TrimPrefix(e.EngineBuild(), "quickjs-ng-")); string(r.Value) != want {
+		t.Errorf("process.versions.quickjs is %s, want %s (%v)", r.Value, want, r.Error)
+	}
+}
+
+// TestLongStrings checks that the default build appends to strings in constant time.
+func TestLongStrings(t *testing.T) {
+	if oldBuild() {
+		return // its appends copy the whole string: the loop takes minutes
+	}
+	code := "let s = ''; for (let i = 0; i < 3e5; i++) s += 'line ' + i + '\\n'; return s.length"
+	r := run(t, newEngine(t), sandbox.Script{Code: code}, sandbox.Grants{Limits: sandbox.Limits{Wall: time.Minute}})
+	if string(r.Value) != "3488890" {
+		t.Errorf("value %s, error %v", r.Value, r.Error)
+	}
+}
+
 // explained are texts of programs on which the builds differ, and why they differ.
 var explained = []struct{ text, why string }{
 	{"asUintN", "0.10.1 returns negative values"},

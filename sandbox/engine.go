@@ -104,7 +104,7 @@ func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
 	e.startup.Module = lap(&began)
 	library := cfg.library
 	if library == nil {
-		if library, err = stdlib.Library(); err != nil {
+		if library, err = stdlib.Library(build.Version()); err != nil {
 			return nil, fmt.Errorf("read standard library: %w", err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // $request(name, payload) call host operations by name, and $host is the host call. now and entropy, if set, are the
 // clock and the randomness of guests.
 func NewExposed(ctx context.Context, cfg Config, now func() time.Time, entropy io.Reader) (*Engine, error) {
-	library, err := stdlib.Library()
+	library, err := stdlib.Library("")
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,10 @@
 package stdlib
 
-import "embed"
+import (
+	"embed"
+	"fmt"
+	"slices"
+)
 
 //go:embed *.js
 var files embed.FS
@@ -49,8 +53,17 @@ var basics = [...]string{
 	"start.js",
 }
 
-// Library returns the files in the order of their evaluation.
-func Library() ([]File, error) { return read(order[:]) }
+// Library returns the files in the order of their evaluation. engineVersion, such as "0.15.1", is what
+// process.versions.quickjs is.
+func Library(engineVersion string) ([]File, error) {
+	files, err := read(order[:])
+	if err != nil {
+		return nil, err
+	}
+	version := File{Name: "airlock:engine.js", Source: fmt.Sprintf(
+		"(host, internal) => { internal.engineVersion = %q; return internal; }", engineVersion)}
+	return slices.Insert(files, 1, version), nil
+}
 
 // Basics returns the files of a library of console, timers and results alone.
 func Basics() ([]File, error) { return read(basics[:]) }

@@ -74,7 +74,7 @@
 
   const process = Object.assign(Object.create(EventEmitter.prototype), {
     title: 'airlock', pid: 1, ppid: 0, platform: 'linux', arch: 'x64', execPath: '/airlock', execArgv: [], argv: ['/airlock', '/script.js'], argv0: 'airlock', exitCode: undefined,
-    version: 'v22.0.0', versions: { node: '22.0.0', quickjs: '0.10.1', airlock: '1' }, release: { name: 'node' }, config: { variables: {} }, features: {},
+    version: 'v22.0.0', versions: { node: '22.0.0', quickjs: internal.engineVersion, airlock: '1' }, release: { name: 'node' }, config: { variables: {} }, features: {},
     env: {},
     stdout: output(console.log), stderr: output(console.error),
     cwd: () => '/', chdir: refuse('chdir'), umask: () => 18, uptime: () => milliseconds() / 1000, hrtime,

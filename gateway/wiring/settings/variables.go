@@ -44,7 +44,7 @@ var Groups = []Group{
 			"machine's"},
 	}},
 	{"Executions and policy", []Variable{
-		{"ENGINE_BUILD", "quickjs-ng-0.10.1", "engine build of guests: quickjs-ng-0.10.1 or quickjs-ng-0.15.1"},
+		{"ENGINE_BUILD", "quickjs-ng-0.15.1", "engine build of guests: quickjs-ng-0.15.1 or quickjs-ng-0.10.1"},
 		{"AIRLOCK_POLICY_FILE", "none", "YAML that tightens or adds tiers, opens hosts, sets quotas; reloaded on SIGHUP"},
 		{"EGRESS_ALLOW", "none", "hosts that guests and tools may reach, comma-separated"},
 		{"AIRLOCK_SECRET_*", "none", "value of the secret * of the policy file"},

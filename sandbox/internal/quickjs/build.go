@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	_ "unsafe" // for go:linkname
 
 	quickjswasi "github.com/aperturerobotics/go-quickjs-wasi-reactor"
@@ -23,20 +24,23 @@ type Build struct {
 //go:linkname qjsModule github.com/fastschema/qjs.wasmBytes
 var qjsModule []byte
 
+// Version returns the engine's version, such as 0.15.1.
+func (b Build) Version() string { return strings.TrimPrefix(b.Name, "quickjs-ng-") }
+
 // Builds returns the builds that this program has, the default first.
 func Builds() []Build {
 	return []Build{
-		{
-			// The build that github.com/fastschema/qjs v0.0.6 embeds.
-			Name: "quickjs-ng-0.10.1", wasm: qjsModule,
-			sha256:    "88fcbeead33cca3ec8394feb0fb3eec8047ec9ac5062aba7a63799cee11989b7",
-			rewritten: "1e0572bebdb311d26ffe922e00cebef15bc40d7167ce0c49e1831af3c449b3de",
-		},
 		{
 			// quickjs-ng's own release for WASI, as go-quickjs-wasi-reactor v0.15.1 carries it.
 			Name: "quickjs-ng-0.15.1", wasm: quickjswasi.QuickJSWASM,
 			sha256:    "718f30dac3b2b42f2ab18d622f8ca11139e193e40f941519165710e4a9b168a3",
 			rewritten: "479555769dc01ac0a432871296d62795023d2254cc1ecb2af4b38af27b4ef11a",
+		},
+		{
+			// The build that github.com/fastschema/qjs v0.0.6 embeds.
+			Name: "quickjs-ng-0.10.1", wasm: qjsModule,
+			sha256:    "88fcbeead33cca3ec8394feb0fb3eec8047ec9ac5062aba7a63799cee11989b7",
+			rewritten: "1e0572bebdb311d26ffe922e00cebef15bc40d7167ce0c49e1831af3c449b3de",
 		},
 	}
 }
