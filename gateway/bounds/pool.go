@@ -58,13 +58,15 @@ func (p *Pool) leave(o Owner) {
 	}
 }
 
-// kept returns how many free places are not for an owner: a tenth for an owner that has some, half of that for a new
-// owner of a tenant that has some, and the operator's place for a new tenant. A pool of few places keeps at most half
-// of them.
+// kept returns how many free places are not for an owner: a tenth for an owner that has more than a few, half of that
+// for an owner of a tenant that has some, and the operator's place for a new tenant. An owner that came in during a
+// flood needs a few places at once: an agent's calls besides the stream that it holds open. A pool of few places keeps
+// at most half of them.
 func (p *Pool) kept(o Owner) int {
 	tenth := min(max(p.most/10, 3), p.most/2)
+	few := max(tenth/10, 1)
 	switch {
-	case p.owners[o] > 0:
+	case p.owners[o] >= few:
 		return tenth
 	case o.Operator:
 		return 0

@@ -61,6 +61,29 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// An owner that comes in during a flood gets a second place while it holds its first: an agent that listens to a
+// stream has calls to make. It becomes no second flood by that.
+func TestSecondPlaceDuringFlood(t *testing.T) {
+	t.Parallel()
+	for _, most := range []int{200, 300, 500, 1000, 16384} {
+		for name, late := range map[string]bounds.Owner{
+			"of another tenant": owner("b", "1"), "of the same tenant": owner("a", "2"),
+		} {
+			t.Run(fmt.Sprint(most, " places, ", name), func(t *testing.T) {
+				t.Parallel()
+				p := bounds.NewPool(most)
+				fill(p, func(int) bounds.Owner { return owner("a", "1") })
+				if n := fill(p, func(int) bounds.Owner { return late }); n < 2 || n > max(most/100, 2) {
+					t.Errorf("it has %d places", n)
+				}
+				if _, err := p.Enter(owner("c", "1")); err != nil {
+					t.Error("a third tenant:", err)
+				}
+			})
+		}
+	}
+}
+
 func TestLeave(t *testing.T) {
 	t.Parallel()
 	p := bounds.NewPool(100)

@@ -22,8 +22,8 @@ import (
 // lookups returns the limits on one exchange of a look-up. Credentials have a few KiB.
 func lookups() outbound.Limits { return outbound.Limits{Body: 1 << 20, Total: 5 * time.Second} }
 
-// Load is config.LoadDefaultConfig with bounded look-ups of credentials. The HTTP client of the configuration has the
-// shape of limits; its users bound what it reads.
+// Load loads the default configuration. Its look-ups of credentials are bounded. Its HTTP client has the
+// shape of limits; the users of that client bound what it reads.
 func Load(
 	ctx context.Context, limits outbound.Limits, options ...func(*config.LoadOptions) error,
 ) (aws.Config, error) {
