@@ -23,7 +23,7 @@ import (
 // assemble makes the handlers from the configuration and the dependencies, in the order in which they need each other.
 func (s *Server) assemble() (*handlers, error) {
 	cfg, deps := s.cfg, s.deps
-	h := &handlers{middleware: &middleware{
+	h := &handlers{checkData: s.checkData, middleware: &middleware{
 		base: s.base, newID: deps.NewID, tracer: deps.Tracer, open: deps.Auth.Open(), origins: cfg.CORSOrigins,
 	}}
 	counts := meter.New()
@@ -169,7 +169,7 @@ func (s *Server) assembleAgents(h *handlers, e *executor) error {
 	}
 	cfg := mcp.Config{
 		Executor: agents, Explain: s.problems.explain, Schemas: document, Version: version(),
-		MaxBodyBytes: s.cfg.MaxBodyBytes, Logger: s.deps.Logger,
+		MaxBodyBytes: s.cfg.MaxDataBytes, Logger: s.deps.Logger,
 	}
 	if s.deps.State != nil {
 		cfg.Functions = agents

@@ -13,6 +13,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/webhook"
 	"github.com/airlock-run/airlock/gateway/access"
 	"github.com/airlock-run/airlock/gateway/authn"
@@ -25,7 +26,8 @@ import (
 
 // Config sizes a Server. Each number that is 0 takes the default in its comment.
 type Config struct {
-	MaxBodyBytes int      // 1 MiB; a larger body is answered with 413
+	MaxBodyBytes int      // 16 MiB, of a request with code; a larger body is answered with 413
+	MaxDataBytes int      // 1 MiB, of a request beside the text of its code and its files; at most MaxBodyBytes
 	CORSOrigins  []string // exact origins ("https://app.example.com"), or "*" alone; none by default
 	// Proxies are the networks of the proxies in front of the gateway. The last address in X-Forwarded-For of a request
 	// that one of them forwards is the caller's. X-Forwarded-For of anybody else does not count.
@@ -118,7 +120,9 @@ func (c Config) checked() (Config, error) {
 		}
 		return *v > 0
 	}
-	ok := number(&c.MaxBodyBytes, 1<<20)
+	ok := number(&c.MaxBodyBytes, execution.MaxRequestBytes)
+	ok = number(&c.MaxDataBytes, min(execution.MaxDataBytes, c.MaxBodyBytes)) && ok
+	c.MaxDataBytes = min(c.MaxDataBytes, c.MaxBodyBytes)
 	ok = number(&c.Places, 2) && ok
 	ok = number(&c.QueueDepth, bounds.Of(bounds.Waiting).Most) && ok
 	ok = duration(&c.QueueWait, 30*time.Second) && ok

@@ -2,14 +2,18 @@ package gateway
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
+	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/hooks"
 	"github.com/airlock-run/airlock/gateway/httpconn"
 )
@@ -17,11 +21,17 @@ import (
 // wrap puts the checks of this file before all routes.
 func (s *Server) wrap(http *fasthttp.Server) {
 	http.CloseOnShutdown = true
+	http.HeaderReceived = s.bodies.Limit
 	http.ExpectHandler = s.expect
 	http.Handler = s.handler(http.Handler)
 	refuse := http.ErrorHandler
 	http.ErrorHandler = func(ctx *fasthttp.RequestCtx, err error) {
 		httpconn.Linger(ctx)
+		defer s.bodies.End(&ctx.Request.Header)
+		if errors.Is(err, fasthttp.ErrBodyTooLarge) {
+			s.refuse(ctx, s.tooLarge(&ctx.Request.Header))
+			return
+		}
 		refuse(ctx, err)
 	}
 }
@@ -30,6 +40,7 @@ func (s *Server) wrap(http *fasthttp.Server) {
 // costs its connection, and an unknown method gets a problem document, too.
 func (s *Server) handler(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
+		defer s.bodies.End(&ctx.Request.Header)
 		defer func() {
 			if r := recover(); r != nil {
 				s.deps.Logger.Error("a handler panicked", "path", string(ctx.Path()), "panic", fmt.Sprint(r))
@@ -75,11 +86,40 @@ func (s *Server) handler(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 
 // expect responds to "Expect: 100-continue" before the body is sent if the body would be refused.
 func (s *Server) expect(ctx *fasthttp.RequestCtx) int {
-	if ctx.Request.Header.ContentLength() > s.cfg.MaxBodyBytes {
-		s.refuse(ctx, &api.Problem{Status: 413})
-		return 413
+	h := &ctx.Request.Header
+	if n := h.ContentLength(); n <= s.cfg.MaxDataBytes || s.bodies.Holds(h) {
+		return 100
 	}
-	return 100
+	p := s.tooLarge(h)
+	s.refuse(ctx, p)
+	return p.Status
+}
+
+// tooLarge returns the problem of a request whose body is longer than its head lets it be.
+func (s *Server) tooLarge(h *fasthttp.RequestHeader) *api.Problem {
+	p := &api.Problem{Status: s.bodies.Refused(h)}
+	switch p.Status {
+	case fiber.StatusLengthRequired:
+		p.Detail = fmt.Sprintf("a body of more than %d bytes needs a Content-Length", s.cfg.MaxDataBytes)
+	case fiber.StatusServiceUnavailable:
+		p.Code, p.RetryAfter = "too_many", 10*time.Second
+		p.Detail = "too many " + bounds.Of(bounds.LongBodies).What + "; try again"
+	case fiber.StatusRequestEntityTooLarge:
+		if !httpconn.TakesCode(string(h.Method()), string(h.RequestURI())) {
+			p.Detail = fmt.Sprintf("the body is larger than the %d bytes that are accepted here", s.cfg.MaxDataBytes)
+		}
+	}
+	return p
+}
+
+// checkData refuses a long body that is more than text: values cost this process far more to decode. It is middleware.
+func (s *Server) checkData(c *fiber.Ctx) error {
+	if len(c.Request().Body()) > s.cfg.MaxDataBytes {
+		if err := execution.CheckData(c.Request().Body(), s.cfg.MaxDataBytes); err != nil {
+			return err
+		}
+	}
+	return c.Next()
 }
 
 // refuse responds to a request that never reached a route.

@@ -15,7 +15,7 @@ import (
 func TestRefusedBodyIsAnswered(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{})
-	const size = 16 << 20
+	const size = 17 << 20
 	for _, c := range []struct {
 		name, head string
 		status     int

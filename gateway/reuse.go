@@ -15,15 +15,17 @@ func (r *run) identity() string {
 		return ""
 	}
 	q.Priority = ""
-	if r.Content != "" { // it stands for the sources
-		q = q.WithSources(execution.Sources{})
+	content := r.Content // it stands for the sources
+	if content == "" {
+		content = "sources " + q.Sources().Sum()
 	}
+	q = q.WithSources(execution.Sources{})
 	request, err := api.Encode(q)
 	if err != nil {
 		return ""
 	}
 	h := sha256.New()
-	h.Write([]byte(r.Caller.Tenant + "\x00" + r.Content + "\x00"))
+	h.Write([]byte(r.Caller.Tenant + "\x00" + content + "\x00"))
 	h.Write(api.Raw(r.decision.Grants))
 	h.Write([]byte{0})
 	h.Write(request)

@@ -26,6 +26,7 @@ import (
 type handlers struct {
 	middleware *middleware
 	access     *access.Control
+	checkData  fiber.Handler
 	keys       *idempotency.Keys
 	background *background
 
@@ -69,7 +70,7 @@ func (h *handlers) route(app *fiber.App, origins []string) {
 	h.pages.Route(app)
 	app.Get("/metrics", authenticate, h.system.metrics)
 
-	g := app.Group("/api", h.pages.Session, authenticate, limit)
+	g := app.Group("/api", h.pages.Session, authenticate, limit, h.checkData)
 	g.Post("/execute", need(authn.Execute), once(h.jobs.Execute))
 	g.Post("/execute/stream", need(authn.Execute), h.streams.Execute)
 	g.Post("/analyze", need(authn.Execute), once(h.admission.analyze))

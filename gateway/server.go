@@ -29,6 +29,7 @@ type Server struct {
 	app        *fiber.App
 	problems   *problems
 	places     access.Places
+	bodies     *httpconn.Bodies
 	background *background
 	agents     *mcp.Server
 	activity   *dashboard.Activity
@@ -58,6 +59,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 			"list the origins, or configure a credential")
 	}
 	s := &Server{cfg: cfg, deps: deps, places: access.NewPlaces(deps.Now), activity: new(dashboard.Activity)}
+	s.bodies = &httpconn.Bodies{
+		Long: cfg.MaxBodyBytes, Short: cfg.MaxDataBytes, Open: deps.Auth.Open(), Places: s.places.LongBodies,
+	}
 	s.base, s.cancel = context.WithCancel(context.Background())
 	h, err := s.assemble()
 	if err != nil {

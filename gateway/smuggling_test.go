@@ -96,8 +96,8 @@ func TestSmugglingShapesRefused(t *testing.T) {
 		"a host with user information":    "GET /api/stats HTTP/1.1\r\nHost: me@localhost\r\n\r\n",
 		"a host with a path":              "GET /api/stats HTTP/1.1\r\nHost: localhost/evil.example\r\n\r\n",
 		"two hosts in a line":             "GET /api/stats HTTP/1.1\r\nHost: localhost, evil.example\r\n\r\n",
-		"a body beyond the limit":         postHead + "Content-Length: 3000000\r\n\r\n" + strings.Repeat(smuggled, 100),
-		"an expectation beyond the limit": postHead + "Expect: 100-continue\r\nContent-Length: 3000000\r\n\r\n" + smuggled,
+		"a body beyond the limit":         postHead + "Content-Length: 30000000\r\n\r\n" + strings.Repeat(smuggled, 100),
+		"an expectation beyond the limit": postHead + "Expect: 100-continue\r\nContent-Length: 30000000\r\n\r\n" + smuggled,
 		"a head beyond the limit": "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-A: " +
 			strings.Repeat("a", 64<<10) + "\r\n\r\n" + smuggled,
 		"a body of no length":              postHead + "\r\n" + smuggled,

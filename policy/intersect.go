@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/policy/internal/quote"
 )
 
-// SavedCodeFactor multiplies the tier's limit on the size of code for saved functions.
+// SavedCodeFactor multiplies the tier's limit on the size of code for saved functions, up to MaxCodeBytes.
 const SavedCodeFactor = 4
 
 // intersectLimits starts the grants with the tier's powers and limits, and lowers the limits.
@@ -26,7 +26,7 @@ func intersectLimits(e *evaluation) error {
 		Eval: t.Eval, Network: t.Network, Files: t.Files,
 	}
 	if e.request.Saved {
-		e.grants.CodeBytes *= SavedCodeFactor
+		e.grants.CodeBytes = min(SavedCodeFactor*e.grants.CodeBytes, max(MaxCodeBytes, e.grants.CodeBytes))
 	}
 	for _, l := range e.layers {
 		if changed := l.Limits.lower(&e.grants); changed != nil {

@@ -46,11 +46,13 @@ func TestSavedCodeBytes(t *testing.T) {
 	for _, c := range []struct {
 		bytes        int
 		saved, allow bool
-	}{{256 << 10, false, true}, {256<<10 + 1, false, false}, {256<<10 + 1, true, true}, {1 << 20, true, true},
-		{1<<20 + 1, true, false}} {
+		tier         string
+	}{{256 << 10, false, true, "strict"}, {256<<10 + 1, false, false, "strict"}, {256<<10 + 1, true, true, "strict"},
+		{1 << 20, true, true, "strict"}, {1<<20 + 1, true, false, "strict"}, {4 << 20, false, true, "standard"},
+		{4<<20 + 1, false, false, "standard"}, {4<<20 + 1, true, false, "standard"}} {
 		code := "'" + strings.Repeat("x", c.bytes-2) + "'"
 		for _, a := range []policy.Request{{Code: code}, {Code: "0", Files: map[string]string{"a.js": code}}} {
-			a.Saved = c.saved
+			a.Saved, a.Tier = c.saved, c.tier
 			if d := set.Decide(a); (d.Effect == policy.Allow) != c.allow {
 				t.Errorf("%d bytes, saved %v: %s %v", c.bytes, c.saved, d.Effect, d.Violations)
 			}

@@ -20,7 +20,7 @@ type Request struct {
 	// scanned too.
 	Files map[string]string
 	// Saved marks the code of a saved function. It is scanned and bundled once and then runs again and again, so it may be
-	// SavedCodeFactor times as long as other code.
+	// SavedCodeFactor times as long as other code, up to MaxCodeBytes.
 	Saved bool
 	// Sum identifies Code, Language, Entry and Files: two requests with the same Sum have the same of these. The scan of
 	// such code is remembered. An empty Sum identifies nothing.

@@ -58,6 +58,13 @@ type Tier struct {
 	BlockLevel string
 }
 
+// The limits of the built-in tiers on the size of each source.
+const (
+	strictCodeBytes = 256 << 10
+	// MaxCodeBytes is the size of the longest source that any tier accepts.
+	MaxCodeBytes = 4 << 20
+)
+
 // Builtin returns the four built-in tiers, weakest first. The caller owns the slice.
 func Builtin() []Tier {
 	basic := []string{"buffer", "crypto", "url", "util"}
@@ -68,12 +75,12 @@ func Builtin() []Tier {
 		return Tier{
 			Name: name, Timeout: wall, CPU: wall, MemoryBytes: megabytes << 20, Network: network, Files: files, Eval: eval,
 			Modules: modules, OutputBytes: 1 << 20, LogEntries: 100, LogChars: 1000, APICalls: 50,
-			Depth: depth.Default, CodeBytes: 256 << 10,
+			Depth: depth.Default, CodeBytes: MaxCodeBytes,
 			BlockLevel: threat.Critical,
 		}
 	}
 	strict := tier("strict", 5, 32, NetworkNone, FilesNone, false, basic)
-	strict.BlockLevel = threat.High
+	strict.BlockLevel, strict.CodeBytes = threat.High, strictCodeBytes
 	return []Tier{
 		strict,
 		tier("standard", 15, 64, NetworkAllowlist, FilesRead, false, plain),

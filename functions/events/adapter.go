@@ -13,8 +13,8 @@ import (
 	"github.com/airlock-run/airlock/functions/webhook"
 )
 
-// DefaultMaxBody is the default limit of an HTTP body in bytes.
-const DefaultMaxBody = 1 << 20
+// DefaultMaxBody is the default limit of an HTTP body in bytes: as much as a request may have.
+const DefaultMaxBody = execution.MaxRequestBytes
 
 // AdapterConfig configures how events run. The zero value serves messages and refuses HTTP requests that the provider
 // has not authenticated.

@@ -18,8 +18,8 @@ import (
 
 // The bounds of decoded values. They apply to every request; a tier may be tighter.
 const (
-	MaxCodeBytes    = 1 << 20       // of Request.Code
-	MaxRequestBytes = 16 << 20      // of a whole payload; the gateway's body limit is usually far below
+	MaxCodeBytes    = 4 << 20       // of Request.Code
+	MaxRequestBytes = 16 << 20      // of a whole request
 	MaxDepth        = depth.Default // of nested objects and arrays in one value, such as input
 	MaxContext      = 256           // entries of Request.Context
 	MaxTools        = 128
@@ -27,6 +27,9 @@ const (
 	MaxHosts        = 64
 	MaxSecrets      = 64
 	MaxScopes       = 256 // of Invocation.Scopes
+
+	// MaxInvocationBytes bounds an Invocation: its request may need more escapes than the caller wrote.
+	MaxInvocationBytes = 2*MaxRequestBytes + 1<<20
 )
 
 // DecodeRequest reads one request strictly. It refuses unknown and duplicate members, wrong types, invalid UTF-8, NUL
@@ -50,7 +53,7 @@ func DecodeRequest(b []byte) (Request, error) {
 // bare request, which becomes an Invocation without an ID, with Via [ViaLambda] and Airlock zero. It is as strict as
 // [DecodeRequest]. The caller's claims in an envelope are data, not proof.
 func DecodeInvocation(b []byte) (Invocation, error) {
-	duplicates, err := precheck(b)
+	duplicates, err := precheckUpTo(b, MaxInvocationBytes)
 	if err != nil {
 		return Invocation{}, err
 	}

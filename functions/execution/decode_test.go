@@ -56,7 +56,7 @@ func TestDecodeRequestRefuses(t *testing.T) {
 		{"number for code", `{"code":1}`, "code", "must be a string; got a number"},
 		{"object for code", `{"code":{}}`, "code", "must be a string; got an object"},
 		{"NUL in code", `{"code":"1\n\u0000"}`, "code", "NUL byte (line 2)"},
-		{"long code", `{"code":"` + strings.Repeat("x", execution.MaxCodeBytes+1) + `"}`, "code", "at most 1048576"},
+		{"long code", `{"code":"` + strings.Repeat("x", execution.MaxCodeBytes+1) + `"}`, "code", "at most 4194304"},
 		{"language", `{"code":"1","language":"python"}`, "language", "javascript or typescript"},
 		{"language type", `{"code":"1","language":3}`, "language", "must be a string"},
 		{"v8", `{"code":"1","engine":"v8"}`, "engine", "not available here; use quickjs"},

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A File is the content of one file. Its JSON is a string if it is valid UTF-8, and {"base64": "…"} otherwise.
@@ -13,9 +15,21 @@ type File []byte
 // MarshalJSON implements json.Marshaler.
 func (f File) MarshalJSON() ([]byte, error) {
 	if utf8.Valid(f) {
-		return json.Marshal(string(f))
+		return jsontext.AppendQuote(nil, f)
 	}
 	return json.Marshal(map[string]string{"base64": base64.StdEncoding.EncodeToString(f)})
+}
+
+// MarshalJSONTo implements the MarshalerTo of an encoder that writes long texts once instead of copying them.
+func (f File) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if utf8.Valid(f) {
+		return enc.WriteToken(jsontext.String(string(f)))
+	}
+	b, err := f.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	return enc.WriteValue(b)
 }
 
 // UnmarshalJSON implements json.Unmarshaler.

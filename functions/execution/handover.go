@@ -62,8 +62,8 @@ func DecodeHandover(b []byte) (h Handover, is bool, err error) {
 		return Handover{}, true, invalid("handover.id", `must be "exec_" and 10 to 64 letters or digits`)
 	case bad != nil || len(sum) != sha256.Size || hex.EncodeToString(sum) != h.SHA256:
 		return Handover{}, true, invalid("handover.sha256", "must be 64 lower-case hexadecimal digits")
-	case h.Bytes < 1 || h.Bytes > MaxRequestBytes:
-		return Handover{}, true, invalid("handover.bytes", "must be a number from 1 to %d", MaxRequestBytes)
+	case h.Bytes < 1 || h.Bytes > MaxInvocationBytes:
+		return Handover{}, true, invalid("handover.bytes", "must be a number from 1 to %d", MaxInvocationBytes)
 	}
 	return h, true, nil
 }

@@ -1,9 +1,12 @@
 package execution
 
 import (
-	"bytes"
 	"encoding/json"
 	"time"
+
+	fast "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // The values of [Invocation.Via] and of the audit record. Codes are append-only.
@@ -67,13 +70,7 @@ type Decision struct {
 // Encode returns the invocation as JSON without the escapes that only HTML needs, which would make a payload up to
 // six times as long.
 func (inv Invocation) Encode() ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(inv); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return fast.Marshal(inv, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
 }
 
 // A Caller is the caller as the gateway authenticated it.

@@ -31,7 +31,7 @@ func Members(b []byte) ([]Member, error) {
 			return nil, err
 		}
 	}
-	dec := jsontext.NewDecoder(bytes.NewReader(b), jsontext.AllowDuplicateNames(true))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(true))
 	if kind := dec.PeekKind(); kind != '{' {
 		var object map[string]jsontext.Value
 		if err := decodeStrict(b, &object, false); err != nil {

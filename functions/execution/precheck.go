@@ -13,13 +13,16 @@ import (
 
 // precheck scans the bytes once, before anything is decoded, and reports whether an object may have a duplicate name.
 // It finds every duplicate in valid JSON, so later steps need not check, which would cost ten times this pass.
-func precheck(b []byte) (duplicates bool, err error) {
+func precheck(b []byte) (duplicates bool, err error) { return precheckUpTo(b, MaxRequestBytes) }
+
+// precheckUpTo scans like precheck, and accepts at most so many bytes.
+func precheckUpTo(b []byte, most int) (duplicates bool, err error) {
 	switch {
 	case len(b) == 0:
 		return false, invalid("", "the body is empty; send a JSON object with the member code")
-	case len(b) > MaxRequestBytes:
+	case len(b) > most:
 		return false, &Error{Code: TooLarge, Message: fmt.Sprintf("the request has %d bytes; at most %d are accepted", len(b),
-			MaxRequestBytes)}
+			most)}
 	case !utf8.Valid(b):
 		return false, invalid("", "the body is not valid UTF-8 (byte %d)", firstInvalid(b))
 	}
@@ -96,12 +99,17 @@ func mostEntries(member string) int {
 
 // stringEnd returns the offset behind the string that begins at an offset.
 func stringEnd(b []byte, start int) int {
-	for i := start + 1; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	for i := start + 1; i < len(b); {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return len(b)
+		}
+		escaped := false
+		for j := i + n - 1; j > start && b[j] == '\\'; j-- {
+			escaped = !escaped
+		}
+		if i += n + 1; !escaped {
+			return i
 		}
 	}
 	return len(b)

@@ -325,12 +325,8 @@ func (f *wireFile) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 	switch v.Kind() {
 	case '"':
-		var text string
-		if err := json.Unmarshal(v, &text); err != nil {
-			return err
-		}
-		*f = wireFile(text)
-		return nil
+		*f, err = jsontext.AppendUnquote(make([]byte, 0, len(v)), v)
+		return err
 	case '{':
 		var enc struct {
 			Base64 *string `json:"base64"`

@@ -14,7 +14,7 @@ import (
 // Places are the pools of what callers hold open.
 type Places struct {
 	Connections, Live, Streams, MCPStreams *bounds.Pool
-	MCPSessions                            *bounds.Leases
+	MCPSessions, LongBodies                *bounds.Leases
 }
 
 // NewPlaces returns the pools in the sizes of package bounds.
@@ -24,6 +24,7 @@ func NewPlaces(now func() time.Time) Places {
 		Connections: pool(bounds.Connections), Live: pool(bounds.Live),
 		Streams: pool(bounds.Streams), MCPStreams: pool(bounds.MCPStreams),
 		MCPSessions: bounds.NewLeases(bounds.Of(bounds.MCPSessions).Most, bounds.SessionIdle, now),
+		LongBodies:  bounds.NewLeases(bounds.Of(bounds.LongBodies).Most, bounds.BodyIdle, now),
 	}
 }
 
@@ -31,7 +32,7 @@ func NewPlaces(now func() time.Time) Places {
 func (p Places) all() map[string]*bounds.Pool {
 	return map[string]*bounds.Pool{
 		bounds.Connections: p.Connections, bounds.Live: p.Live, bounds.Streams: p.Streams, bounds.MCPStreams: p.MCPStreams,
-		bounds.MCPSessions: p.MCPSessions.Pool,
+		bounds.MCPSessions: p.MCPSessions.Pool, bounds.LongBodies: p.LongBodies.Pool,
 	}
 }
 

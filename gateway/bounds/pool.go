@@ -124,6 +124,13 @@ func (l *Leases) Hold(name string, leave func()) {
 	l.all[name] = &lease{leave, l.now()}
 }
 
+// Holds reports whether a name has a place.
+func (l *Leases) Holds(name string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all[name] != nil
+}
+
 // Touch notes that a name is used.
 func (l *Leases) Touch(name string) {
 	l.mu.Lock()

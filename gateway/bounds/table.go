@@ -26,6 +26,7 @@ const (
 	Contents    = "function_contents"
 	Logins      = "logins"
 	Images      = "function_images"
+	LongBodies  = "long_bodies"
 )
 
 // A Bound is one resource that callers share.
@@ -62,6 +63,9 @@ const LoginsOfOne = 100
 // SessionIdle is how long a silent MCP session is kept.
 const SessionIdle = 30 * time.Minute
 
+// BodyIdle is how long a request with a long body holds its place at most while others wait for one.
+const BodyIdle = 2 * time.Minute
+
 // Table returns every bound.
 func Table() []Bound {
 	return []Bound{
@@ -93,6 +97,7 @@ func Table() []Bound {
 		{Contents, "versions of functions kept in memory", 1000, 64 << 20, byTenant, fairlyEvict, "read again"},
 		{Logins, "browser sessions", 10_000, 0, byToken, strconv.Itoa(LoginsOfOne), "the oldest login ends"},
 		{Images, "images of functions in each process", 64, 48 << 20, byTenant, fairlyEvict, "rebuilt"},
+		{LongBodies, "requests with a body of more than `MAX_DATA_SIZE`", 24, 0, byToken, allButATenth, "503 `too_many`"},
 	}
 }
 

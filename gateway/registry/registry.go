@@ -152,12 +152,20 @@ func find(f execution.SavedFunction, digest string) (v execution.FunctionVersion
 	return v, true
 }
 
+// longSources is the size from which on the sum of the sources stands for them in a digest: writing them as JSON would
+// cost this process too much.
+const longSources = 1 << 20
+
 func digestOf(c execution.FunctionContent) (string, error) {
+	sources := ""
+	if s := c.Request.Sources(); s.Bytes() > longSources {
+		sources, c.Request = s.Sum(), c.Request.WithSources(execution.Sources{})
+	}
 	raw, err := json.Marshal(c) // maps are written in the order of their keys
 	if err != nil {
 		return "", fmt.Errorf("hash a function: %w", err)
 	}
-	sum := sha256.Sum256(raw)
+	sum := sha256.Sum256(append(raw, sources...))
 	return hex.EncodeToString(sum[:]), nil
 }
 

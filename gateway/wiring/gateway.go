@@ -185,7 +185,8 @@ func (c *core) server(ctx context.Context, deps gateway.Deps) (*gateway.Server, 
 		return nil, err
 	}
 	return gateway.New(gateway.Config{
-		MaxBodyBytes: set.MaxBody, CORSOrigins: set.CORSOrigins, Places: c.fleet.places, SparePlaces: c.fleet.spare,
+		MaxBodyBytes: set.Bodies.Most, MaxDataBytes: set.Bodies.Data, CORSOrigins: set.CORSOrigins,
+		Places: c.fleet.places, SparePlaces: c.fleet.spare,
 		Callbacks: callbacks.Rules{OpenedHosts: c.hosts, Secret: set.CallbackSecret},
 		Hooks: gateway.HooksConfig{
 			Host: set.Hooks.Host, Rate: set.Hooks.PerMinute, AnswerHeaders: set.Hooks.AnswerHeaders,

@@ -19,7 +19,7 @@ const (
 	ceilingTimeout = 15 * time.Minute
 	ceilingMemory  = 1 << 30
 	ceilingOutput  = 16 << 20
-	ceilingCode    = 4 << 20
+	ceilingCode    = policy.MaxCodeBytes
 	ceilingEntries = 10_000
 	ceilingChars   = 100_000
 	ceilingCalls   = 10_000

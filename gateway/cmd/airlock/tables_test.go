@@ -183,7 +183,8 @@ func TestDocumentedLimits(t *testing.T) {
 	}
 	tier := policy.Builtin()[0]
 	for _, want := range []string{
-		fmt.Sprintf("| one console call in `logs` | 1,%03d characters |", tier.LogChars-1000), fmt.Sprintf("| code | %d KiB | 400 |", tier.CodeBytes>>10),
+		fmt.Sprintf("| one console call in `logs` | 1,%03d characters |", tier.LogChars-1000),
+		fmt.Sprintf("| code | %d MiB a source; %d KiB under `strict` | 400 |", policy.MaxCodeBytes>>20, tier.CodeBytes>>10),
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("policy/README.md does not say %q", want)

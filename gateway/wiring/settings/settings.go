@@ -26,7 +26,7 @@ type Settings struct {
 	Host, Port     string
 	Auth           Auth
 	CORSOrigins    []string
-	MaxBody        int
+	Bodies         Bodies
 	Rate           Rate
 	Invoker        string // local or lambda
 	AuditStore     string
@@ -60,6 +60,9 @@ type Auth struct {
 
 // Tenanted reports whether callers may belong to different tenants, which only tokens can say.
 func (a Auth) Tenanted() bool { return len(a.Config.Keys)+len(a.Providers) > 0 }
+
+// Bodies holds the largest body of a request with code, and what a request may hold beside the text of its code.
+type Bodies struct{ Most, Data int }
 
 // Rate is the request limit of one caller.
 type Rate struct {
@@ -110,9 +113,12 @@ func (r *reader) number(name string, fallback, lowest, highest int) int {
 func Read(getenv func(string) string, now func() time.Time) (Settings, error) {
 	r := &reader{getenv: getenv}
 	s := Settings{
-		Host:    strings.TrimSpace(getenv("HOST")),
-		Port:    strconv.Itoa(r.number("PORT", 3000, 0, 65535)),
-		MaxBody: r.number("MAX_BODY_SIZE", 1<<20, 1, execution.MaxRequestBytes),
+		Host: strings.TrimSpace(getenv("HOST")),
+		Port: strconv.Itoa(r.number("PORT", 3000, 0, 65535)),
+		Bodies: Bodies{
+			Most: r.number("MAX_BODY_SIZE", execution.MaxRequestBytes, 1, execution.MaxRequestBytes),
+			Data: r.number("MAX_DATA_SIZE", execution.MaxDataBytes, 1, execution.MaxRequestBytes),
+		},
 		Rate: Rate{
 			Window: time.Duration(r.number("RATE_LIMIT_WINDOW_MS", 60_000, 1, 24*60*60*1000)) * time.Millisecond,
 			Max:    r.number("RATE_LIMIT_MAX_REQUESTS", 30, 1, 1_000_000_000),

@@ -32,8 +32,8 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Address() != "127.0.0.1:3000" || !s.Auth.Open || s.MaxBody != 1<<20 || s.Rate.Max != 30 ||
-		s.Rate.Window != time.Minute || s.Invoker != "local" ||
+	if s.Address() != "127.0.0.1:3000" || !s.Auth.Open || s.Bodies != (Bodies{16 << 20, 1 << 20}) ||
+		s.Rate.Max != 30 || s.Rate.Window != time.Minute || s.Invoker != "local" ||
 		!strings.HasPrefix(s.AuditStore, "file:///") || !strings.HasSuffix(s.AuditStore, "/audit") || s.CORSOrigins != nil {
 		t.Errorf("%+v", s)
 	}

@@ -33,7 +33,8 @@ var Groups = []Group{
 		{"HOOKS_ANSWER_HEADERS", "none", "X- headers that functions may set in answers to webhooks, comma-separated"},
 	}},
 	{"Limits", []Variable{
-		{"MAX_BODY_SIZE", "1048576", "largest request body in bytes"},
+		{"MAX_BODY_SIZE", "16777216", "largest body of a request with code in bytes"},
+		{"MAX_DATA_SIZE", "1048576", "most bytes of a request beside the text of its code and files, and of any other body"},
 		{"RATE_LIMIT_MAX_REQUESTS", "30", "requests of one caller per window"},
 		{"RATE_LIMIT_WINDOW_MS", "60000", "the window in milliseconds"},
 		{"HOOKS_PER_MINUTE", "300", "deliveries of one webhook per minute, besides its tenant's quota"},

@@ -78,14 +78,14 @@ func (c *Client) payload(ctx context.Context, inv execution.Invocation) ([]byte,
 	}
 	most := maxRequest
 	if c.cfg.Handover != nil {
-		most = execution.MaxRequestBytes
+		most = execution.MaxInvocationBytes
 	}
 	switch {
 	case len(payload) > most:
 		return nil, &execution.Error{
 			Code: execution.TooLarge,
 			Message: fmt.Sprintf("the request takes %d bytes on its way to the function; at most %d can be carried",
-				len(payload), most),
+				len(payload), most) + c.moreWith(),
 		}
 	case len(payload) <= maxRequest:
 		return payload, nil
@@ -95,6 +95,14 @@ func (c *Client) payload(ctx context.Context, inv execution.Invocation) ([]byte,
 		return nil, err
 	}
 	return handed.Payload(), nil
+}
+
+// moreWith returns the end of the message about a payload that is too large: what the deployment can do about it.
+func (c *Client) moreWith() string {
+	if c.cfg.Handover != nil {
+		return ""
+	}
+	return ", because Lambda carries no more and this deployment has no HANDOVER_STORE"
 }
 
 // patient returns the context of a call: it ends when ctx is cancelled, and Config.Grace after ctx's deadline.

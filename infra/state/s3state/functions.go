@@ -18,7 +18,7 @@ import (
 
 const (
 	maxDocument = 4 << 20
-	maxContent  = execution.MaxRequestBytes + 1<<20
+	maxContent  = execution.MaxInvocationBytes
 	readers     = 16 // concurrent requests of one list
 )
 

@@ -43,7 +43,7 @@ func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
 }
 
 // maxModuleBytes bounds one source file of a bundle.
-const maxModuleBytes = 1 << 20
+const maxModuleBytes = 4 << 20
 
 func unfit(text string) string {
 	switch {

@@ -1,0 +1,47 @@
+package execution_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+func TestCheckData(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 300)
+	for _, c := range []struct{ name, body, says string }{
+		{"short data", `{"input":[1,2,3]}`, ""},
+		{"long code", `{"code":"` + long + `"}`, ""},
+		{"long files", `{"files":{"a.js":"` + long + `","b.bin":{"base64":"` + long + `"}}}`, ""},
+		{"long code with quotes", `{"code":"\"` + long + `\\","input":1}`, ""},
+		{"long input", `{"code":"1","input":"` + long + `"}`, "beside the text"},
+		{"long context", `{"context":{"code":"` + long + `"}}`, "beside the text"},
+		{"long input after code", `{"code":"` + long + `","input":"` + long + `"}`, "beside the text"},
+		{"an escaped name", `{"\u0063ode":"` + long + `"}`, ""},
+		{"a name in files", `{"files":{"` + long + `":"1"}}`, "beside the text"},
+		{"code that is a list", `{"code":[` + strings.Repeat("0,", 300) + `0]}`, "beside the text"},
+		{"code that is a list of text", `{"code":["` + long + `"]}`, "beside the text"},
+		{"files that nest deeper", `{"files":{"a":{"b":{"c":"` + long + `"}}}}`, "beside the text"},
+		{"only spaces", strings.Repeat(" ", 300), "beside the text"},
+		{"no end", `{"code":"` + long, ""},
+		{"closed too often", `}}}]]]{"code":"` + long + `"}`, "beside the text"},
+		{"escapes", `{"code":"` + strings.Repeat(`\n`, 1<<20+1) + `"}`, "backslashes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			err := execution.CheckData([]byte(c.body), 200)
+			if c.says == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			var known *execution.Error
+			if !errors.As(err, &known) || known.Code != execution.TooLarge || !strings.Contains(known.Message, c.says) {
+				t.Errorf("got %v, want %q", err, c.says)
+			}
+		})
+	}
+}
