@@ -5,6 +5,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/access"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/dashboard"
 	"github.com/airlock-run/airlock/gateway/hooks"
@@ -170,6 +171,7 @@ func (s *Server) assembleAgents(h *handlers, e *executor) error {
 	cfg := mcp.Config{
 		Executor: agents, Explain: s.problems.explain, Schemas: document, Version: version(),
 		MaxBodyBytes: s.cfg.MaxDataBytes, Logger: s.deps.Logger,
+		Encode: func(r execution.Result) ([]byte, error) { return api.EncodeResult(e.results, r) },
 	}
 	if s.deps.State != nil {
 		cfg.Functions = agents

@@ -47,10 +47,11 @@ func (e *executor) respond(c *fiber.Ctx, s api.Submission) error {
 	return e.send(c, result)
 }
 
-// send responds with a result. A result that is kept was encoded for that.
+// send responds with a result.
 func (e *executor) send(c *fiber.Ctx, result execution.Result) error {
-	if kept, ok := e.results.Get(result.ID); ok {
-		return api.SendJSON(c, kept.Body)
+	body, err := api.EncodeResult(e.results, result)
+	if err != nil {
+		return err
 	}
-	return api.Send(c, result)
+	return api.SendJSON(c, body)
 }

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/results"
 )
 
 // Headers of responses.
@@ -36,6 +39,14 @@ func Encode(v any) ([]byte, error) {
 		return nil, fmt.Errorf("encode a response: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// EncodeResult encodes a result. The store of results has the encoded form of those that it keeps.
+func EncodeResult(kept *results.Store[results.Finished], r execution.Result) ([]byte, error) {
+	if f, ok := kept.Get(r.ID); ok {
+		return f.Body, nil
+	}
+	return Encode(r)
 }
 
 // Raw encodes values that cannot fail to encode, such as the plain types of the policy.

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -130,15 +131,9 @@ func (s *Sender) Send(ctx context.Context, job execution.Job) jobs.Receipt {
 
 func (s *Sender) request(ctx context.Context, job execution.Job) (*http.Request, error) {
 	now := s.now()
-	body, err := json.Marshal(struct {
-		Type      string           `json:"type"`
-		Timestamp time.Time        `json:"timestamp"`
-		ID        string           `json:"id"`
-		Status    execution.Status `json:"status"`
-		Data      json.RawMessage  `json:"data"`
-	}{"execution." + string(job.Status), job.EndedAt, job.ID, job.Status, job.Result})
+	body, err := payloadOf(job)
 	if err != nil {
-		return nil, fmt.Errorf("encode a callback: %w", err)
+		return nil, err
 	}
 	if !ValidSecret(job.Callback.Secret) {
 		return nil, errors.New("sign a callback: its secret is too short, or none")
@@ -165,6 +160,24 @@ func (s *Sender) request(ctx context.Context, job execution.Job) (*http.Request,
 	r.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(now.Unix(), 10))
 	r.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
 	return r, nil
+}
+
+// payloadOf returns the body of a callback. The result is JSON already and may be large, so it is not encoded again.
+func payloadOf(job execution.Job) ([]byte, error) {
+	head, err := json.Marshal(struct {
+		Type      string           `json:"type"`
+		Timestamp time.Time        `json:"timestamp"`
+		ID        string           `json:"id"`
+		Status    execution.Status `json:"status"`
+	}{"execution." + string(job.Status), job.EndedAt, job.ID, job.Status})
+	if err != nil {
+		return nil, fmt.Errorf("encode a callback: %w", err)
+	}
+	result := bytes.TrimSpace(job.Result)
+	if len(result) == 0 {
+		result = []byte("null")
+	}
+	return slices.Concat(bytes.TrimSuffix(head, []byte("}")), []byte(`,"data":`), result, []byte("}")), nil
 }
 
 // retryAfter returns the seconds of a Retry-After. A date is ignored, and the backoff applies.

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -41,14 +42,9 @@ func NewAnswer(value json.RawMessage, named ...string) (a Answer, ok bool) {
 }
 
 func explicit(value json.RawMessage) (Answer, bool) {
-	var top map[string]json.RawMessage
-	if json.Unmarshal(value, &top) != nil || top["status"] == nil {
+	top, ok := membersOf(value)
+	if !ok || top["status"] == nil {
 		return Answer{}, false
-	}
-	for name := range top {
-		if name != "status" && name != "headers" && name != "body" {
-			return Answer{}, false
-		}
 	}
 	a := Answer{Headers: map[string]string{}}
 	if json.Unmarshal(top["status"], &a.Status) != nil || a.Status < 200 || a.Status > 599 ||
@@ -72,6 +68,29 @@ func explicit(value json.RawMessage) (Answer, bool) {
 		}
 	}
 	return a, true
+}
+
+// membersOf returns the members of an object that has no others than an answer. It stops at the first other one, so
+// that a large value costs little.
+func membersOf(value json.RawMessage) (map[string]json.RawMessage, bool) {
+	dec := json.NewDecoder(bytes.NewReader(value))
+	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
+		return nil, false
+	}
+	top := map[string]json.RawMessage{}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil || name != "status" && name != "headers" && name != "body" {
+			return nil, false
+		}
+		var member json.RawMessage
+		if dec.Decode(&member) != nil {
+			return nil, false
+		}
+		top[name.(string)] = member // it equals one of three strings
+	}
+	_, err := dec.Token()
+	return top, err == nil
 }
 
 // Restrict removes what code may not choose: headers, and the body of an answer that has none.

@@ -76,7 +76,7 @@ func (h *Handlers) runOnce(c *fiber.Ctx, f execution.SavedFunction, proof Proof,
 	if answer.Status >= 500 {
 		return errors.Join(h.Store.Abandon(lasting, name), h.send(c, answer))
 	}
-	body, err := json.Marshal(answer)
+	body, err := api.Encode(answer)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/bounds"
 )
 
@@ -210,7 +210,7 @@ func (q *Queue) interrupt(id string) {
 
 // end stores a result in a job and makes its callback due.
 func (q *Queue) end(j *execution.Job, result execution.Result) error {
-	body, err := json.Marshal(result)
+	body, err := api.Encode(result)
 	if err != nil {
 		return fmt.Errorf("keep the result of a job: %w", err)
 	}

@@ -40,7 +40,8 @@ func (h *Handlers) bridge(c *fiber.Ctx, claim *idempotency.Claim, leave func()) 
 		claim.Abandon()
 		return err
 	}
-	request, err := standardRequest(ctx, c, claim, decoded)
+	long := &longAnswer{}
+	request, err := standardRequest(ctx, c, claim, decoded, long)
 	if err != nil {
 		decoded()
 		release()
@@ -49,7 +50,7 @@ func (h *Handlers) bridge(c *fiber.Ctx, claim *idempotency.Claim, leave func()) 
 	}
 	w := &bridgeWriter{
 		ctx: ctx, header: http.Header{}, streaming: make(chan struct{}), chunks: make(chan []byte),
-		done: make(chan struct{}), keep: claim.HasKey(),
+		done: make(chan struct{}), keep: claim.HasKey(), long: long,
 	}
 	go func() {
 		defer decoded()
@@ -60,12 +61,11 @@ func (h *Handlers) bridge(c *fiber.Ctx, claim *idempotency.Claim, leave func()) 
 	case <-w.done:
 		release()
 		defer claim.Abandon()
-		if err := w.sendWhole(c); err != nil || w.status >= 300 {
+		body := long.put(w.buffer.Bytes())
+		if err := w.sendWhole(c, body); err != nil || w.status >= 300 {
 			return err
 		}
-		return claim.Finish(results.Saved{
-			Status: w.status, Header: idempotency.HeadersAdded(c, before), Body: w.buffer.Bytes(),
-		})
+		return claim.Finish(results.Saved{Status: w.status, Header: idempotency.HeadersAdded(c, before), Body: body})
 	}
 	w.sendHeader(c)
 	c.Set("X-Accel-Buffering", "no")
@@ -89,13 +89,13 @@ func (h *Handlers) bridge(c *fiber.Ctx, claim *idempotency.Claim, leave func()) 
 
 // standardRequest returns a copy of a request, which its handler may outlive.
 func standardRequest(
-	ctx context.Context, c *fiber.Ctx, claim *idempotency.Claim, decoded func(),
+	ctx context.Context, c *fiber.Ctx, claim *idempotency.Claim, decoded func(), long *longAnswer,
 ) (*http.Request, error) {
 	message, arguments, err := cutArguments(c.Request().Body())
 	if err != nil {
 		return nil, err
 	}
-	ctx = withCaller(ctx, c, claim, arguments, decoded)
+	ctx = withCaller(ctx, c, claim, arguments, decoded, long)
 	body := bytes.NewReader(bytes.Clone(message))
 	r, err := http.NewRequestWithContext(ctx, utils.CopyString(c.Method()), utils.CopyString(c.OriginalURL()), body)
 	if err != nil {
@@ -122,6 +122,7 @@ type bridgeWriter struct {
 	done      chan struct{}
 	keep      bool
 	kept      []byte // all that was flushed, if keep is set
+	long      *longAnswer
 }
 
 func (w *bridgeWriter) serve(h http.Handler, r *http.Request, log *slog.Logger) {
@@ -170,7 +171,7 @@ func (w *bridgeWriter) Flush() {
 	if w.buffer.Len() == 0 {
 		return
 	}
-	chunk := bytes.Clone(w.buffer.Bytes())
+	chunk := w.long.put(w.buffer.Bytes())
 	w.buffer.Reset()
 	if w.keep {
 		w.kept = append(w.kept, chunk...)
@@ -195,8 +196,9 @@ func (w *bridgeWriter) sendHeader(c *fiber.Ctx) {
 	}
 }
 
-// sendWhole sends a response that was not streamed. An error in plain text becomes a problem document.
-func (w *bridgeWriter) sendWhole(c *fiber.Ctx) error {
+// sendWhole sends a response that was not streamed, with its whole body. An error in plain text becomes a problem
+// document.
+func (w *bridgeWriter) sendWhole(c *fiber.Ctx, body []byte) error {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
@@ -206,12 +208,12 @@ func (w *bridgeWriter) sendWhole(c *fiber.Ctx) error {
 			c.Set(fiber.HeaderAllow, allow)
 		}
 		if w.status >= 500 {
-			return fmt.Errorf("the handler responded with %d: %s", w.status, w.buffer.String())
+			return fmt.Errorf("the handler responded with %d: %s", w.status, body)
 		}
-		return &api.Problem{Status: w.status, Detail: strings.TrimSpace(w.buffer.String())}
+		return &api.Problem{Status: w.status, Detail: strings.TrimSpace(string(body))}
 	}
 	w.sendHeader(c)
-	return c.Send(w.buffer.Bytes())
+	return c.Send(body)
 }
 
 // copyTo streams until the handler ends or the client is gone. It sends a comment after each heartbeat without a

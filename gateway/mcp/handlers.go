@@ -86,11 +86,11 @@ func (h *Handlers) respond(c *fiber.Ctx, leave func()) error {
 
 // withCaller adds the caller of a request to the context of its calls.
 func withCaller(
-	ctx context.Context, c *fiber.Ctx, claim *idempotency.Claim, arguments []byte, decoded func(),
+	ctx context.Context, c *fiber.Ctx, claim *idempotency.Claim, arguments []byte, decoded func(), long *longAnswer,
 ) context.Context {
 	return WithCaller(ctx, Caller{
 		Identity: api.CallerOf(c), IP: utils.CopyString(c.IP()), TraceParent: api.TraceParent(c), Refused: claim.Abandon,
-		Arguments: arguments, Decoded: decoded,
+		Arguments: arguments, Decoded: decoded, long: long,
 	})
 }
 

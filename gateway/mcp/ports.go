@@ -21,6 +21,8 @@ type Caller struct {
 	Arguments []byte
 	// Decoded, which may be nil, is called when the arguments of a call have been decoded.
 	Decoded func()
+
+	long *longAnswer // nil where the SDK encodes answers of any length
 }
 
 func (c Caller) decoded() {

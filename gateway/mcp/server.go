@@ -10,16 +10,20 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/openapi"
 )
 
-// Config is what a Server needs. If Functions or Tools is nil, their tools are not offered. Everything else is
-// required.
+// Config is what a Server needs. If Functions or Tools is nil, their tools are not offered. Everything else but Encode
+// is required.
 type Config struct {
 	Executor  Executor
 	Functions Functions
 	Tools     Tools
+	// Encode encodes a result. The default is api.Encode.
+	Encode func(execution.Result) ([]byte, error)
 	// Explain returns what callers may know of an error.
 	Explain func(error) Problem
 	Schemas *openapi.Document
@@ -41,7 +45,10 @@ type Server struct {
 // New checks the configuration and returns a Server.
 func New(cfg Config) (*Server, error) {
 	if cfg.Executor == nil || cfg.Explain == nil || cfg.Schemas == nil || cfg.Logger == nil || cfg.MaxBodyBytes <= 0 {
-		return nil, errors.New("mcp: every dependency but Functions and Tools is required")
+		return nil, errors.New("mcp: every dependency but Functions, Tools and Encode is required")
+	}
+	if cfg.Encode == nil {
+		cfg.Encode = func(r execution.Result) ([]byte, error) { return api.Encode(r) }
 	}
 	s := &Server{cfg: cfg}
 	var err error

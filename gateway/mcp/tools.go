@@ -50,10 +50,12 @@ func (s *Server) tool(run runTool, callerOf func(*sdk.CallToolRequest) (call, er
 			failed = true
 		}
 		answer = bytes.TrimSpace(answer)
-		result := &sdk.CallToolResult{
-			Content:           []sdk.Content{&sdk.TextContent{Text: string(answer)}},
-			StructuredContent: json.RawMessage(answer),
-			IsError:           failed,
+		result := &sdk.CallToolResult{IsError: failed}
+		if text, structure, ok := c.caller.long.hold(answer); ok {
+			result.Content, result.StructuredContent = []sdk.Content{&sdk.TextContent{Text: text}}, structure
+		} else {
+			result.Content = []sdk.Content{&sdk.TextContent{Text: string(answer)}}
+			result.StructuredContent = json.RawMessage(answer)
 		}
 		if *told > 0 {
 			result.Meta = sdk.Meta{progressMeta: *told}
@@ -92,7 +94,7 @@ func executeCode(
 		return nil, false, err
 	}
 	result, err := s.cfg.Executor.Execute(ctx, caller, request, onLog)
-	return encoded(result, err)
+	return encoded(s, result, err)
 }
 
 func analyzeCode(
@@ -158,7 +160,7 @@ func invokeFunction(
 		return nil, false, err
 	}
 	result, err := s.cfg.Functions.InvokeFunction(ctx, caller, given, onLog)
-	return encoded(result, err)
+	return encoded(s, result, err)
 }
 
 // invocation reads the arguments of invoke_function as strictly as those of execute_code.
@@ -199,17 +201,12 @@ func invocation(arguments []byte) (registry.Call, error) {
 }
 
 // encoded returns an encoded result. A result that did not complete is a failure that describes itself.
-func encoded(result execution.Result, err error) ([]byte, bool, error) {
+func encoded(s *Server, result execution.Result, err error) ([]byte, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(result); err != nil {
-		return nil, false, fmt.Errorf("encode a result: %w", err)
-	}
-	return b.Bytes(), result.Status != execution.Completed, nil
+	answer, err := s.cfg.Encode(result)
+	return answer, result.Status != execution.Completed, err
 }
 
 // decode reads the arguments of a tool that takes few.

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -141,7 +142,7 @@ func (h *Handlers) run(
 		fail(err)
 		return
 	}
-	body, err := api.Encode(result)
+	body, err := api.EncodeResult(h.Results, result)
 	if err != nil {
 		fail(err)
 		return
@@ -162,7 +163,7 @@ type chunk struct {
 
 // publish adds an event of one line. The event is dropped if ctx has ended, because then nobody reads.
 func publish(ctx context.Context, log *Log, name string, body []byte) {
-	_ = log.Publish(ctx, name, []byte(strings.TrimSuffix(string(body), "\n")))
+	_ = log.Publish(ctx, name, bytes.TrimSuffix(body, []byte("\n")))
 }
 
 // resume continues after the event that Last-Event-ID names. If only the result is still kept, it is sent alone.
@@ -184,7 +185,7 @@ func (h *Handlers) resume(c *fiber.Ctx, last string, leave func()) error {
 
 // sendResult responds with one event, that of a result which is there already.
 func (h *Handlers) sendResult(c *fiber.Ctx, body []byte, leave func()) error {
-	var result execution.Result
+	var result struct{ ID string }
 	if err := json.Unmarshal(body, &result); err != nil {
 		return fmt.Errorf("read a kept result: %w", err)
 	}

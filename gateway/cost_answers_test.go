@@ -1,0 +1,258 @@
+package gateway_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/callbacks"
+)
+
+// costlyAnswers are results within the limits of every tier whose shape costs decoders or encoders more than their size
+// suggests.
+func costlyAnswers() map[string]execution.Result {
+	const full = 1 << 20
+	repeat := strings.Repeat
+	var names strings.Builder
+	for i := range 90_000 {
+		fmt.Fprintf(&names, `"%x":0,`, i)
+	}
+	value := func(text string) execution.Result { return execution.Result{Result: json.RawMessage(text)} }
+	out := map[string]execution.Result{
+		"numbers":    value("[0" + repeat(",0", full/2-2) + "]"),
+		"text":       value(`"` + repeat("x", full-2) + `"`),
+		"markup":     value(`"` + repeat("<&>", full/3-1) + `"`),
+		"line ends":  value(`"` + repeat("\u2028", full/3-1) + `"`),
+		"quotes":     value(`"` + repeat(`\"`, full/2-1) + `"`),
+		"escapes":    value(`"` + repeat(`\u0001`, full/6-1) + `"`),
+		"surrogates": value(`"` + repeat(`\ud83d\ude00`, full/12-1) + `"`),
+		"lists":      value("[[]" + repeat(",[]", full/3-2) + "]"),
+		"names":      value("{" + strings.TrimSuffix(names.String(), ",") + "}"),
+		"an answer of quotes": value(`{"status":200,"headers":{"Content-Type":"text/plain"},"body":"` +
+			repeat(`\"`, full/2-40) + `"}`),
+		"an answer of markup": value(`{"status":200,"body":"` + repeat("<&>", full/3-20) + `"}`),
+	}
+	printed := value("null")
+	printed.Output = repeat("\x01", full)
+	for range 100 {
+		printed.Logs = append(printed.Logs, execution.Log{Level: "log", Message: repeat("\x01", 1000)})
+	}
+	out["console text"] = printed
+	both := value(`"` + repeat(`\"`, full/2-1) + `"`)
+	both.Output = repeat(`"`, full)
+	out["value and console text"] = both
+	return out
+}
+
+// An answerServer is a gateway whose function returns one result to everybody.
+type answerServer struct {
+	*served
+	result   atomic.Pointer[execution.Result]
+	receiver *httptest.Server
+	called   chan struct{}
+}
+
+func newAnswerServer(t testing.TB) *answerServer {
+	t.Helper()
+	a := &answerServer{called: make(chan struct{}, 1)}
+	a.receiver = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		a.called <- struct{}{}
+	}))
+	t.Cleanup(a.receiver.Close)
+	a.set(execution.Result{Result: json.RawMessage("1")})
+	a.served = kept(t, options{
+		config: gateway.Config{Callbacks: callbacks.Rules{OpenedHosts: []string{"127.0.0.1"}}},
+		invoke: func(_ context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
+			result := *a.result.Load()
+			result.ID, result.Status, result.Engine, result.Policy = inv.ID, execution.Completed, "quickjs", "standard"
+			return execution.Reply{Recorded: true, Result: result}, nil
+		},
+	})
+	for name, body := range map[string]string{"g": `{"code":"1"}`, "h": `{"code":"1","hook":{"scheme":"none"}}`} {
+		if got := a.do(t, "PUT", "/api/functions/"+name, body); got.StatusCode != 201 {
+			t.Fatalf("%s", got.body)
+		}
+	}
+	return a
+}
+
+func (a *answerServer) set(result execution.Result) { a.result.Store(&result) }
+
+// answerDoors are the ways on which a result leaves the gateway. Each waits for the end of its requests.
+func answerDoors() map[string]func(t testing.TB, a *answerServer) {
+	plain := func(method, path, body string, headers ...string) func(testing.TB, *answerServer) {
+		return func(t testing.TB, a *answerServer) { a.fetch(t, method, path, body, headers...) }
+	}
+	agent := func(tool, arguments string) func(testing.TB, *answerServer) {
+		headers := append([]string{"Mcp-Method: tools/call", "Mcp-Name: " + tool}, mcpHeaders...)
+		return plain("POST", "/mcp", messageFor(tool, arguments), headers...)
+	}
+	return map[string]func(testing.TB, *answerServer){
+		"execute":         plain("POST", "/api/execute", `{"code":"1"}`),
+		"stream":          plain("POST", "/api/execute/stream", `{"code":"1"}`),
+		"saved function":  plain("POST", "/api/functions/g/invoke", `{}`),
+		"webhook":         plain("POST", "/hooks/h", `{}`),
+		"agent":           agent("execute_code", `{"code":"1"}`),
+		"agent, function": agent("invoke_function", `{"name":"g"}`),
+		"agent, later": func(t testing.TB, a *answerServer) {
+			_, rest, _ := strings.Cut(string(a.fetch(t, "POST", "/api/execute", `{"code":"1"}`)), `"id":"`)
+			id, _, _ := strings.Cut(rest, `"`)
+			agent("get_execution", `{"id":"`+id+`"}`)(t, a)
+		},
+		"job": func(t testing.TB, a *answerServer) { a.job(t, "") },
+		"callback": func(t testing.TB, a *answerServer) {
+			a.job(t, `,"callback":"`+a.receiver.URL+`"`)
+			<-a.called
+		},
+	}
+}
+
+// job stores a job and polls its result.
+func (a *answerServer) job(t testing.TB, members string) {
+	t.Helper()
+	accepted := a.do(t, "POST", "/api/execute", `{"code":"1"`+members+`}`, prefer)
+	if accepted.StatusCode != 202 {
+		t.Fatalf("%d %s", accepted.StatusCode, accepted.body)
+	}
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for {
+		body := a.fetch(t, "GET", accepted.Header.Get("Location"), "")
+		if strings.Contains(string(body[:min(len(body), 200)]), `"completed"`) {
+			return
+		}
+		<-look.C
+	}
+}
+
+// fetch returns the beginning of a response that was read to its end. The test's own side is cheap.
+func (a *answerServer) fetch(t testing.TB, method, path, body string, headers ...string) []byte {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, a.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Set(name, value)
+	}
+	res, err := a.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	head, err := io.ReadAll(io.LimitReader(res.Body, 1<<10))
+	if err == nil {
+		_, err = io.Copy(io.Discard, res.Body)
+	}
+	if err != nil || res.StatusCode >= 400 {
+		t.Fatalf("%s %s: %d %v %s", method, path, res.StatusCode, err, head)
+	}
+	return head
+}
+
+// costOf returns the processor time of this process for one answer, the test's own side included, at the cheapest of a
+// few.
+func (a *answerServer) costOf(t testing.TB, door func(testing.TB, *answerServer)) time.Duration {
+	t.Helper()
+	best := time.Hour
+	for range 3 {
+		before := processorTime()
+		door(t, a)
+		if best = min(best, processorTime()-before); best < ownTime {
+			break
+		}
+	}
+	return best
+}
+
+// requests returns the number of requests behind a door, each of which may cost ownTime. Those of a job are the
+// request that stores it, its run, and one that reads the result; its callback is one more.
+func requests(door string) time.Duration {
+	switch door {
+	case "job":
+		return 3
+	case "callback":
+		return 4
+	case "agent, later":
+		return 2
+	}
+	return 1
+}
+
+// A large answer costs the gateway's own process no more than a large request, through every door.
+func TestOwnCostsOfAnswers(t *testing.T) {
+	a := newAnswerServer(t)
+	for name, result := range costlyAnswers() {
+		a.set(result)
+		for door, through := range answerDoors() {
+			a.within(t, door+", "+name, requests(door)*ownTime, 1<<20, func() time.Duration { return a.costOf(t, through) })
+		}
+	}
+}
+
+// An agent gets a large answer unchanged, in the text and in the structure, with and without sessions, and when it
+// repeats its message.
+func TestAgentReadsLargeAnswers(t *testing.T) {
+	a := newAnswerServer(t)
+	for _, protocol := range protocols {
+		session := a.agent(t, protocol, "", nil)
+		for name, result := range costlyAnswers() {
+			a.set(result)
+			got, err := session.CallTool(t.Context(), &sdk.CallToolParams{
+				Name: "execute_code", Arguments: map[string]any{"code": "1"},
+			})
+			if err != nil {
+				t.Fatalf("%s, %s: %v", protocol, name, err)
+			}
+			var want any
+			if err := json.Unmarshal(result.Result, &want); err != nil {
+				t.Fatal(err)
+			}
+			if has := content(t, got); !reflect.DeepEqual(has["result"], want) || has["output"] != result.Output {
+				t.Errorf("%s, %s: it is another result", protocol, name)
+			}
+		}
+	}
+	headers := append([]string{"Mcp-Method: tools/call", "Mcp-Name: execute_code", "Idempotency-Key: k"}, mcpHeaders...)
+	first := want(t, a.do(t, "POST", "/mcp", messageFor("execute_code", `{"code":"1"}`), headers...), 200)
+	again := want(t, a.do(t, "POST", "/mcp", messageFor("execute_code", `{"code":"1"}`), headers...), 200)
+	if !bytes.Equal(first.body, again.body) || len(first.body) < 1<<20 {
+		t.Errorf("%d bytes, and again %d", len(first.body), len(again.body))
+	}
+}
+
+// BenchmarkOwnCostsOfAnswers reports the worst cases on the way out: processor time of the gateway's own process by door
+// and answer.
+func BenchmarkOwnCostsOfAnswers(b *testing.B) {
+	a := newAnswerServer(b)
+	for name, result := range costlyAnswers() {
+		for door, through := range answerDoors() {
+			b.Run(door+"/"+name, func(b *testing.B) {
+				a.set(result)
+				total := time.Duration(0)
+				for b.Loop() {
+					before := processorTime()
+					through(b, a)
+					total += processorTime() - before
+				}
+				b.ReportMetric(float64(total.Microseconds())/1000/float64(b.N), "own-cpu-ms/op")
+			})
+		}
+	}
+}
