@@ -298,7 +298,8 @@ func TestAgentReadsExecution(t *testing.T) {
 	}
 }
 
-const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+	`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 
 // The endpoint has the same access rules as every other.
 func TestAgentAccess(t *testing.T) {
@@ -400,7 +401,8 @@ func TestAgentHangsUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"for(;;);"}}}`
+	body := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"execute_code",` +
+		`"arguments":{"code":"for(;;);"}}}`
 	if _, err := fmt.Fprintf(
 		conn,
 		"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s\r\n%s\r\nContent-Length: %d\r\n\r\n%s",

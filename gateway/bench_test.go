@@ -16,7 +16,9 @@ import (
 // and a function that responds at once. It reports the median of a whole round trip, the socket included.
 func BenchmarkExecute(b *testing.B) {
 	s := serve(b, options{auth: authn.Config{Keys: hs256(b)}})
-	body := `{"code":"const fib = n => n < 2 ? n : fib(n - 1) + fib(n - 2);\nconst out = [];\nfor (let i = 0; i < 10; i++) {\n  out.push(fib(i));\n}\nconst total = out.reduce((a, b) => a + b, 0);\nconsole.log(total);\nreturn {\n  out, total,\n};"}`
+	body := `{"code":"const fib = n => n < 2 ? n : fib(n - 1) + fib(n - 2);\nconst out = [];\nfor (let i = 0; i < 10; ` +
+		`i++) {\n  out.push(fib(i));\n}\nconst total = out.reduce((a, b) => a + b, ` +
+		`0);\nconsole.log(total);\nreturn {\n  out, total,\n};"}`
 	request := fmt.Sprintf("POST /api/execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: "+
 		"application/json\r\nCache-Control: no-store\r\n%s\r\nContent-Length: %d\r\n\r\n%s",
 		bearer(token(b, "alice", "acme", "execute")), len(body), body)

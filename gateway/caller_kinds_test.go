@@ -52,8 +52,8 @@ func TestTokenReadsOnlyItsKind(t *testing.T) {
 }
 
 // formerJob is a job as an older version stored it.
-const formerJob = `{"id":"exec_01JD5Z6Q8V0000000000000000","tenant":"default","subject":"api-key","ip":"127.0.0.1","via":"http",
-"receivedAt":"2026-01-02T03:04:05Z","status":"queued","request":{"code":"6 * 7"}}`
+const formerJob = `{"id":"exec_01JD5Z6Q8V0000000000000000","tenant":"default","subject":"api-key","ip":"127.0.0.1",
+"via":"http","receivedAt":"2026-01-02T03:04:05Z","status":"queued","request":{"code":"6 * 7"}}`
 
 func TestStateOfOlderVersionsReads(t *testing.T) {
 	t.Parallel()

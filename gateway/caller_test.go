@@ -150,7 +150,9 @@ func TestTenantsAreSeparate(t *testing.T) {
 			t.Errorf("%s, who reads all: %d %s", path, a.StatusCode, a.body)
 		}
 	}
-	if got, failed := use(t, s.agent(t, "", token(t, "bob", "globex", scope), nil), "get_execution", map[string]any{"id": own}); failed || got["record"] == nil || got["record"].(map[string]any)["chain"].(map[string]any)["prevId"] != nil {
+	if got, failed := use(t, s.agent(t, "", token(t, "bob", "globex", scope), nil), "get_execution",
+		map[string]any{"id": own}); failed || got["record"] == nil ||
+		got["record"].(map[string]any)["chain"].(map[string]any)["prevId"] != nil {
 		t.Errorf("over MCP: %v", got)
 	}
 }

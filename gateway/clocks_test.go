@@ -314,7 +314,8 @@ func callbackJumps(t *testing.T, clock *wall, jump time.Duration) {
 		t.Fatal(err)
 	}
 	if _, err := store.ChangeJob(t.Context(), "exec_0000000001", func(j *execution.Job) error {
-		j.Status, j.EndedAt, j.Callback.State, j.Callback.Next = execution.Completed, clock.now(), execution.CallbackPending, clock.now().Add(time.Hour)
+		j.Status, j.EndedAt, j.Callback.State, j.Callback.Next = execution.Completed, clock.now(),
+			execution.CallbackPending, clock.now().Add(time.Hour)
 		return nil
 	}); err != nil {
 		t.Fatal(err)

@@ -342,7 +342,8 @@ func TestHookAsksForHeaders(t *testing.T) {
 		"x-amz-security-token", "a b", "", "x-*", "x-hook-key",
 	} {
 		quoted, _ := json.Marshal([]string{name})
-		if detail, _ := put(`{"scheme":"none","headers":`+string(quoted)+`}`).problem(t, 400); !strings.HasPrefix(detail, "hook.headers") {
+		detail, _ := put(`{"scheme":"none","headers":`+string(quoted)+`}`).problem(t, 400)
+		if !strings.HasPrefix(detail, "hook.headers") {
 			t.Errorf("%q: %s", name, detail)
 		}
 	}

@@ -32,8 +32,9 @@ type try struct {
 }
 
 const (
-	mcpHello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
-	long     = "%00"
+	mcpHello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+		`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	long = "%00"
 )
 
 // bodies are invalid for every endpoint that takes JSON.
@@ -72,11 +73,12 @@ func routeCases() []routeCase {
 			try{body: `{"code":"1","callback":"https://a.example"}`, status: 400},
 			try{body: `{"code":"1"}`, status: 400, headers: []string{"Idempotency-Key: a b"}},
 		)},
-		{route: "POST /api/execute/stream", path: "/api/execute/stream", body: `{"code":"1"}`, scope: authn.Execute, ok: 200, bad: bodies(
-			try{status: 400, headers: []string{"Last-Event-ID: x"}},
-			try{status: 400, headers: []string{"Last-Event-ID: exec_0123456789:-1"}},
-			try{status: 404, headers: []string{"Last-Event-ID: exec_0123456789:1"}},
-		)},
+		{route: "POST /api/execute/stream", path: "/api/execute/stream", body: `{"code":"1"}`, scope: authn.Execute,
+			ok: 200, bad: bodies(
+				try{status: 400, headers: []string{"Last-Event-ID: x"}},
+				try{status: 400, headers: []string{"Last-Event-ID: exec_0123456789:-1"}},
+				try{status: 404, headers: []string{"Last-Event-ID: exec_0123456789:1"}},
+			)},
 		{
 			route: "POST /api/analyze", path: "/api/analyze", body: `{"code":"1"}`, scope: authn.Execute, ok: 200, bad: bodies(),
 		},
@@ -107,13 +109,15 @@ func routeCases() []routeCase {
 			route: "GET /api/audit/executions", path: "/api/audit/executions?limit=1", scope: authn.AuditRead, ok: 200,
 			bad: queries("/api/audit/executions", "limit=0", "limit=x", "limit=1&limit=2", "cursor=x", "since=x", "status=nope"),
 		},
-		{route: "GET /api/audit/execution/{id}", path: "/api/audit/execution/{id}", scope: authn.AuditRead, ok: 200, others: 404, bad: []try{
-			{path: "/api/audit/execution/x", status: 404}, {path: "/api/audit/execution/exec_0123456789", status: 404},
-		}},
-		{route: "POST /api/audit/execution/{id}/replay", path: "/api/audit/execution/{id}/replay", scope: authn.AuditRead, ok: 409, others: 404, bad: []try{
-			{path: "/api/audit/execution/x/replay", status: 404},
-			{path: "/api/audit/execution/exec_0123456789/replay", status: 404},
-		}}, // {id} was blocked: there is nothing to run again
+		{route: "GET /api/audit/execution/{id}", path: "/api/audit/execution/{id}", scope: authn.AuditRead, ok: 200,
+			others: 404, bad: []try{
+				{path: "/api/audit/execution/x", status: 404}, {path: "/api/audit/execution/exec_0123456789", status: 404},
+			}},
+		{route: "POST /api/audit/execution/{id}/replay", path: "/api/audit/execution/{id}/replay", scope: authn.AuditRead,
+			ok: 409, others: 404, bad: []try{
+				{path: "/api/audit/execution/x/replay", status: 404},
+				{path: "/api/audit/execution/exec_0123456789/replay", status: 404},
+			}}, // {id} was blocked: there is nothing to run again
 		{
 			route: "GET /api/audit/security-summary", path: "/api/audit/security-summary", scope: authn.AuditRead, ok: 200,
 			bad: queries("/api/audit/security-summary", "since=x"),
@@ -128,21 +132,23 @@ func routeCases() []routeCase {
 			route: "GET /api/live", path: "/api/live?view=dashboard", scope: authn.AuditRead, ok: 200,
 			bad: queries("/api/live", "view=nope"),
 		},
-		{route: "GET /api/reports/execution/{id}", path: "/api/reports/execution/{id}?format=json", scope: authn.AuditRead, ok: 200, others: 404, bad: []try{
-			{path: "/api/reports/execution/{id}?format=xml", status: 400},
-			{path: "/api/reports/execution/{id}?nope=1", status: 400}, {path: "/api/reports/execution/x", status: 404},
-		}},
+		{route: "GET /api/reports/execution/{id}", path: "/api/reports/execution/{id}?format=json", scope: authn.AuditRead,
+			ok: 200, others: 404, bad: []try{
+				{path: "/api/reports/execution/{id}?format=xml", status: 400},
+				{path: "/api/reports/execution/{id}?nope=1", status: 400}, {path: "/api/reports/execution/x", status: 404},
+			}},
 		{
 			route: "GET /api/functions", path: "/api/functions", scope: authn.Execute, ok: 200,
 			bad: queries("/api/functions", "limit=0", "limit=501", "cursor=!", "cursor=Li4vLi4"),
 		},
-		{route: "PUT /api/functions/{name}", path: "/api/functions/f", body: `{"code":"2"}`, scope: authn.Functions, ok: 201, bad: bodies(
-			try{path: "/api/functions/-f", status: 400}, try{path: "/api/functions/" + strings.Repeat("f", 65), status: 400},
-			try{path: "/api/functions/a%2fb", status: 400},
-			try{body: `{}`, status: 400}, try{body: `{"code":"1","input":1}`, status: 400},
-			try{body: `{"code":"1","hook":{"scheme":"nope"}}`, status: 400},
-			try{body: `{"code":"1","schedule":"nope"}`, status: 400}, try{body: `{"code":"1","env":{"a b":"c"}}`, status: 400},
-		)},
+		{route: "PUT /api/functions/{name}", path: "/api/functions/f", body: `{"code":"2"}`, scope: authn.Functions,
+			ok: 201, bad: bodies(
+				try{path: "/api/functions/-f", status: 400}, try{path: "/api/functions/" + strings.Repeat("f", 65), status: 400},
+				try{path: "/api/functions/a%2fb", status: 400},
+				try{body: `{}`, status: 400}, try{body: `{"code":"1","input":1}`, status: 400},
+				try{body: `{"code":"1","hook":{"scheme":"nope"}}`, status: 400},
+				try{body: `{"code":"1","schedule":"nope"}`, status: 400}, try{body: `{"code":"1","env":{"a b":"c"}}`, status: 400},
+			)},
 		{
 			route: "GET /api/functions/{name}", path: "/api/functions/f", scope: authn.Execute, ok: 200, others: 404,
 			bad: append(
@@ -154,10 +160,11 @@ func routeCases() []routeCase {
 			route: "DELETE /api/functions/{name}", path: "/api/functions/f", scope: authn.Functions, ok: 204, others: 404,
 			bad: []try{{path: "/api/functions/none", status: 404}},
 		},
-		{route: "POST /api/functions/{name}/invoke", path: "/api/functions/f/invoke", body: `{"input":1}`, scope: authn.Execute, ok: 200, others: 404, bad: bodies(
-			try{body: `{"version":0}`, status: 400}, try{body: `{"version":"1"}`, status: 400},
-			try{body: `{"version":1,"alias":"a"}`, status: 400}, try{body: `{"alias":"none"}`, status: 404},
-		)},
+		{route: "POST /api/functions/{name}/invoke", path: "/api/functions/f/invoke", body: `{"input":1}`,
+			scope: authn.Execute, ok: 200, others: 404, bad: bodies(
+				try{body: `{"version":0}`, status: 400}, try{body: `{"version":"1"}`, status: 400},
+				try{body: `{"version":1,"alias":"a"}`, status: 400}, try{body: `{"alias":"none"}`, status: 404},
+			)},
 		{
 			route: "POST /api/functions/{name}/rollback", path: "/api/functions/f/rollback", body: `{"alias":"live"}`,
 			scope: authn.Functions, ok: 200, others: 404,

@@ -84,7 +84,8 @@ func TestFunctionVersions(t *testing.T) {
 	want(t, s.do(t, "PUT", f, `{"code":"2","policy":"strict"}`), 201, `"version":2`, `"latest":2`)
 	want(t, s.do(t, "PUT", f+"/aliases/prod", `{"version":1}`), 200, `"alias":"prod","version":1,"previous":null`)
 	want(t, s.do(t, "POST", f+"/invoke", `{"input":[1],"context":{"env":"mine","x":2},"alias":"prod"}`), 200,
-		`"function":{"name":"f","version":1}`, `"context":{"env":{"A":"b"},"x":2}`, `"input":[1]`, `"code":"1"`, `"via":"http"`)
+		`"function":{"name":"f","version":1}`, `"context":{"env":{"A":"b"},"x":2}`, `"input":[1]`, `"code":"1"`,
+		`"via":"http"`)
 	want(t, s.do(t, "POST", f+"/invoke", ""), 200, `"version":2`, `"code":"2"`)
 	want(t, s.do(t, "POST", f+"/invoke", `{"version":1}`), 200, `"version":1`)
 	want(t, s.do(t, "PUT", f+"/aliases/prod", `{"version":2}`), 200, `"version":2,"previous":1`)
@@ -118,14 +119,16 @@ func TestFunctionSyntaxErrors(t *testing.T) {
 	s := kept(t, options{})
 	const f = "/api/functions/f"
 	for body, where := range map[string]string{
-		`{"code":"let a = 1;\nlet x = ;"}`:                                                      `"code","line":2,"column":9`,
-		`{"code":"let a; let a"}`:                                                               `"code","line":1,"column":12`,
-		`{"code":"const a: = 1","language":"typescript","policy":"strict"}`:                     `"code","line":1,"column":10`,
-		`{"files":{"index.js":"export default ("}}`:                                             `"files.index.js","line":1,"column":17`,
-		`{"files":{"index.ts":"import './lib/a.ts'","lib/a.ts":"\nlet n: number = ;"}}`:         `"files.lib/a.ts","line":2,"column":17`,
+		`{"code":"let a = 1;\nlet x = ;"}`:                                  `"code","line":2,"column":9`,
+		`{"code":"let a; let a"}`:                                           `"code","line":1,"column":12`,
+		`{"code":"const a: = 1","language":"typescript","policy":"strict"}`: `"code","line":1,"column":10`,
+		`{"files":{"index.js":"export default ("}}`:                         `"files.index.js","line":1,"column":17`,
+		`{"files":{"index.ts":"import './lib/a.ts'","lib/a.ts":"\nlet n: number = ;"}}`: `"files.lib/a.ts",` +
+			`"line":2,"column":17`,
 		`{"code":"eval('1');\n) (","policy":"strict","schedule":"0 9 * * *","env":{"A":"b"}}`:   `"code","line":2,"column":1`,
 		`{"code":"` + "```js\\nlet a = 1;\\nlet b = = 2;\\n```" + `","hook":{"scheme":"none"}}`: `"code","line":3,"column":9`,
-		`{"code":"import './a.js'","files":{"a.js":"}"},"limits":{"cpuMs":5},"memory":"16mb"}`:  `"files.a.js","line":1,"column":2`,
+		`{"code":"import './a.js'","files":{"a.js":"}"},"limits":{"cpuMs":5},"memory":"16mb"}`: `"files.a.js","line":1,` +
+			`"column":2`,
 	} {
 		a := want(t, s.do(t, "PUT", f, body), 400, `"field":`+where, `"code":"invalid_request"`)
 		if detail, _ := a.problem(t, 400); !strings.Contains(detail, "does not parse at line ") {
@@ -137,7 +140,8 @@ func TestFunctionSyntaxErrors(t *testing.T) {
 		t,
 		s.do(
 			t, "PUT", f,
-			`{"entry":"index.tsx","files":{"index.tsx":"#!/usr/bin/env node\nexport default () => <a b='c'/>","data.txt":"let x = ;"}}`,
+			`{"entry":"index.tsx","files":{"index.tsx":"#!/usr/bin/env node\nexport default () => <a b='c'/>",`+
+				`"data.txt":"let x = ;"}}`,
 		),
 		201,
 	)

@@ -44,7 +44,8 @@ func TestHookSeesTheEvent(t *testing.T) {
 	s := kept(t, options{})
 	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"none"}}`), 201, `"path":"/hooks/f"`)
 	a := want(t, s.do(t, "POST", "/hooks/f?a=1&a=2", `{"x":[1]}`, "X-Event: ping", "Content-Type: application/json"), 200,
-		`"method":"POST"`, `"path":"/hooks/f"`, `"query":{"a":"1,2"}`, `"x-event":"ping"`, `"body":{"x":[1]}`, `"rawBody":"{\"x\":[1]}"`, `"via":"hook"`)
+		`"method":"POST"`, `"path":"/hooks/f"`, `"query":{"a":"1,2"}`, `"x-event":"ping"`, `"body":{"x":[1]}`,
+		`"rawBody":"{\"x\":[1]}"`, `"via":"hook"`)
 	if a.Header.Get("Content-Type") != "application/json" ||
 		!strings.Contains(a.Header.Get("Content-Security-Policy"), "sandbox") {
 		t.Errorf("%v", a.Header)

@@ -161,7 +161,8 @@ func TestSeries(t *testing.T) {
 	total := v["total"].(map[string]any)
 	if sums["executions"] != 3 || sums["blocked"] != 2 || sums["allowed"] != 1 || sums["flagged"] != 2 ||
 		sums["completed"] != 1 ||
-		total["executions"] != 3.0 || total["bySeverity"].(map[string]any)["critical"] != 2.0 || total["byCategory"].(map[string]any)["code_injection"] != 2.0 {
+		total["executions"] != 3.0 || total["bySeverity"].(map[string]any)["critical"] != 2.0 ||
+		total["byCategory"].(map[string]any)["code_injection"] != 2.0 {
 		t.Errorf("%v\n%v", sums, total)
 	}
 	if tenants := v["topTenants"].([]any); len(tenants) != 1 || tenants[0].(map[string]any)["executions"] != 3.0 ||
@@ -219,7 +220,8 @@ func TestAnalyze(t *testing.T) {
 		v["astTelemetry"] == nil {
 		t.Errorf("%v", v)
 	}
-	if v := s.do(t, "POST", "/api/analyze", code("let x = ;\n")).json(t); v["syntaxError"].(map[string]any)["line"] != 1.0 {
+	if v := s.do(t, "POST", "/api/analyze",
+		code("let x = ;\n")).json(t); v["syntaxError"].(map[string]any)["line"] != 1.0 {
 		t.Errorf("%v", v)
 	}
 	// Only the engine, or a second parse, knows what is wrong here.
@@ -259,7 +261,8 @@ func TestSystem(t *testing.T) {
 	if v := stateful.do(t, "GET", "/readyz", "").json(t); v["state"] != "ok" {
 		t.Errorf("%v", v)
 	}
-	if _, code := serve(t, options{state: unready{stateful.state}}).do(t, "GET", "/readyz", "").problem(t, 503); code != "not_ready" {
+	if _, code := serve(t, options{state: unready{stateful.state}}).do(t, "GET", "/readyz",
+		"").problem(t, 503); code != "not_ready" {
 		t.Error(code)
 	}
 	down := serve(t, options{ready: io.ErrUnexpectedEOF})

@@ -242,7 +242,8 @@ func TestIdempotencyKeyOfHooks(t *testing.T) {
 	)
 	const known, key = "X-Webhook-Secret: open to all the senders", "Idempotency-Key: k"
 	want(t, s.do(t, "POST", "/hooks/f", "{}", known, key), 200, "1")
-	if a := want(t, s.do(t, "POST", "/hooks/f", "{}", known, key), 200, "1"); a.Header.Get("Idempotency-Replayed") != "true" || count != 1 {
+	a := want(t, s.do(t, "POST", "/hooks/f", "{}", known, key), 200, "1")
+	if a.Header.Get("Idempotency-Replayed") != "true" || count != 1 {
 		t.Errorf("%d ran, %v", count, a.Header)
 	}
 	s.do(t, "POST", "/hooks/f", "{ }", known, key).problem(t, 422)

@@ -79,7 +79,8 @@ func TestAsyncRefuses(t *testing.T) {
 		if c.body == "" {
 			status = 415
 		}
-		if detail, _ := s.do(t, "POST", "/api/execute", c.body, key, prefer).problem(t, status); !strings.Contains(detail, c.says) {
+		detail, _ := s.do(t, "POST", "/api/execute", c.body, key, prefer).problem(t, status)
+		if !strings.Contains(detail, c.says) {
 			t.Errorf("%s: %s", c.body, detail)
 		}
 	}

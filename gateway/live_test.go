@@ -74,7 +74,8 @@ func record(id, tenant, status string, score int) audit.Record {
 	}
 	if score > 0 {
 		r.DangerAnalysis = json.RawMessage(
-			`{"score":9,"level":"medium","findings":[{"category":"eval","severity":"high","message":"m","line":2,"column":3,"excerpt":"eval(x)","score":9},{"score":1}]}`,
+			`{"score":9,"level":"medium","findings":[{"category":"eval","severity":"high","message":"m","line":2,` +
+				`"column":3,"excerpt":"eval(x)","score":9},{"score":1}]}`,
 		)
 	}
 	return r

@@ -28,7 +28,8 @@ func forged(t *testing.T, key string, expires time.Duration) string {
 func TestEveryLoginIsBounded(t *testing.T) {
 	t.Parallel()
 	const most = 3
-	const event = `{"code":"1","hook":{"scheme":"shared-header","secret":"a-secret-of-sixteen-bytes-or-more","header":"X-Token"}}`
+	const event = `{"code":"1","hook":{"scheme":"shared-header","secret":"a-secret-of-sixteen-bytes-or-more",` +
+		`"header":"X-Token"}}`
 	for name, c := range map[string]struct {
 		wrong, right func(t *testing.T, s *served) answer
 		refused      int

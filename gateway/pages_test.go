@@ -297,7 +297,8 @@ func TestHookSeesNoSession(t *testing.T) {
 	cookie := s.enter(t, apiKey)
 	name := strings.TrimPrefix(cookie, "Cookie: airlock=")
 	for _, path := range []string{"/hooks/f", "/hooks/default/f", "/hooks/./f", "//hooks/f"} {
-		a := s.do(t, "POST", path, "a=b", "Content-Type: ", "Content-Type: application/x-www-form-urlencoded", cookie, "Origin: http://127.0.0.1:9",
+		a := s.do(t, "POST", path, "a=b", "Content-Type: ", "Content-Type: application/x-www-form-urlencoded", cookie,
+			"Origin: http://127.0.0.1:9",
 			"Sec-Fetch-Site: same-site", withToken, "X-Airlock-Request-Token: "+secondSecret)
 		if strings.Contains(string(a.body), name) || strings.Contains(string(a.body), secondSecret) {
 			t.Errorf("%s: %s", path, a.body)

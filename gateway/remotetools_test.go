@@ -99,7 +99,8 @@ func TestRemoteTools(t *testing.T) {
 			t.Errorf("%s: %s", query, got)
 		}
 	}
-	if v := s.do(t, "POST", "/api/analyze", code("weather.get_today()"), few).json(t); v["decision"].(map[string]any)["allow"] != true {
+	if v := s.do(t, "POST", "/api/analyze", code("weather.get_today()"),
+		few).json(t); v["decision"].(map[string]any)["allow"] != true {
 		t.Error(v)
 	}
 }

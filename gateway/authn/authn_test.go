@@ -255,7 +255,9 @@ func TestScopesAndTenants(t *testing.T) {
 	if id := identity(with("scope", nil)); id.May(authn.Execute) {
 		t.Error("a token without scopes may execute")
 	}
-	if id := identity(map[string]any{"exp": now.Unix() + 1, "scp": []string{"execute", "audit:read:all"}}); !id.May(authn.Execute) || !id.May(authn.AuditRead) || id.Tenant != authn.DefaultTenant || id.Subject != "jwt:/" || !id.Anonymous() {
+	if id := identity(map[string]any{"exp": now.Unix() + 1,
+		"scp": []string{"execute", "audit:read:all"}}); !id.May(authn.Execute) || !id.May(authn.AuditRead) ||
+		id.Tenant != authn.DefaultTenant || id.Subject != "jwt:/" || !id.Anonymous() {
 		t.Errorf("%+v", id)
 	}
 	if (authn.Identity{}).May(authn.Execute) {

@@ -123,7 +123,8 @@ func accepted(t testing.TB, a *authn.Authenticator, token string) string {
 func TestProvider(t *testing.T) {
 	t.Parallel()
 	p := newIDP(t)
-	first, second, third := newSigner(t, "1", jwkset.JWKMetadataOptions{}), newSigner(t, "2", jwkset.JWKMetadataOptions{}), newSigner(t, "3", jwkset.JWKMetadataOptions{})
+	first, second, third := newSigner(t, "1", jwkset.JWKMetadataOptions{}),
+		newSigner(t, "2", jwkset.JWKMetadataOptions{}), newSigner(t, "3", jwkset.JWKMetadataOptions{})
 	p.set(false, first.public)
 	a := must[*authn.Authenticator](t)(authn.New(authn.Config{
 		Providers: []*authn.Provider{provider(t, authn.ProviderConfig{Issuer: p.URL})}, Now: clock,
@@ -206,11 +207,12 @@ func TestProviderRefusals(t *testing.T) {
 	lying := newIDP(t)
 	lying.issuer = p.URL
 	lying.set(false, theirs.public)
-	a := must[*authn.Authenticator](t)(authn.New(authn.Config{Now: clock, TenantClaim: "https://acme.example/org", Providers: []*authn.Provider{
-		provider(t, authn.ProviderConfig{Issuer: p.URL}),
-		provider(t, authn.ProviderConfig{Issuer: other.URL, KeysURL: other.URL + "/keys"}),
-		provider(t, authn.ProviderConfig{Issuer: lying.URL}),
-	}}))
+	a := must[*authn.Authenticator](t)(authn.New(authn.Config{Now: clock, TenantClaim: "https://acme.example/org",
+		Providers: []*authn.Provider{
+			provider(t, authn.ProviderConfig{Issuer: p.URL}),
+			provider(t, authn.ProviderConfig{Issuer: other.URL, KeysURL: other.URL + "/keys"}),
+			provider(t, authn.ProviderConfig{Issuer: lying.URL}),
+		}}))
 	claims := with("iss", p.URL)
 	claims["https://acme.example/org"] = "globex"
 	for name, c := range map[string]struct{ token, want string }{

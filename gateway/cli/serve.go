@@ -84,6 +84,6 @@ func greet(w io.Writer, g *wiring.Gateway) {
 try it:
   curl -s http://%s/api/execute%s -H 'Content-Type: application/json' \
     -d '{"code": "const fib = n => n < 2 ? n : fib(n-1) + fib(n-2); console.log(fib(10))"}'
-`, g.Address(), who, policy.DefaultTier, strings.Join(g.Tiers(), ", "), set.AuditStore, g.Functions(), set.Rate.Max, set.Rate.Window,
-		hooks, g.Address(), credential)
+`, g.Address(), who, policy.DefaultTier, strings.Join(g.Tiers(), ", "), set.AuditStore, g.Functions(), set.Rate.Max,
+		set.Rate.Window, hooks, g.Address(), credential)
 }

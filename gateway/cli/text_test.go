@@ -20,8 +20,9 @@ import (
 	"github.com/airlock-run/airlock/infra/records/recordstest"
 )
 
-// steering is text that clears a terminal, names its window, turns its lines round, hides, and forges a line.
-const steering = "a\x1b[2J\x1b]0;owned\x07\x9b31m\u0085\u009b\x7f\r\b\u202e\u2066\u200b\u200f\ufeff\u00ad\u034f\u3164\U000e0041\u2028\xff\xfe\nairlock: all is well"
+// steering is text that clears a terminal, sets its title, reverses its lines, hides text, and forges a line.
+const steering = "a\x1b[2J\x1b]0;owned\x07\x9b31m\u0085\u009b\x7f\r\b\u202e\u2066\u200b\u200f" +
+	"\ufeff\u00ad\u034f\u3164\U000e0041\u2028\xff\xfe\nairlock: all is well"
 
 // fileName is the same as far as a file's name can hold it.
 var fileName = strings.ReplaceAll(steering, "/", "_") + ".js"

@@ -17,10 +17,12 @@ func TestTools(t *testing.T) {
 		{
 			Name: "weather:get", Description: "Today's weather.\nSays */ so.",
 			InputSchema: json.RawMessage(
-				`{"type":"object","properties":{"city":{"type":"string","description":"where"},"days":{"type":"integer"},"unit":{"enum":["c","f"]},"x-y":{"type":["string","null"]}},"required":["city"],"additionalProperties":false}`,
+				`{"type":"object","properties":{"city":{"type":"string","description":"where"},"days":{"type":"integer"},` +
+					`"unit":{"enum":["c","f"]},"x-y":{"type":["string","null"]}},"required":["city"],"additionalProperties":false}`,
 			),
 			OutputSchema: json.RawMessage(
-				`{"type":"array","items":{"$ref":"#/$defs/day"},"$defs":{"day":{"type":"object","properties":{"high":{"type":"number"}},"required":["high"]}}}`,
+				`{"type":"array","items":{"$ref":"#/$defs/day"},"$defs":{"day":{"type":"object",` +
+					`"properties":{"high":{"type":"number"}},"required":["high"]}}}`,
 			),
 		},
 		{Name: "weather.delete"},
@@ -97,7 +99,8 @@ func TestInvisibleCharacters(t *testing.T) {
 	}
 	schema := json.RawMessage(
 		fmt.Sprintf(
-			`{"type":"object","description":%[1]s,"properties":{%[1]s:{"description":%[1]s,"enum":[%[1]s,{%[1]s:%[1]s}]}},"required":[%[1]s]}`,
+			`{"type":"object","description":%[1]s,"properties":{%[1]s:{"description":%[1]s,"enum":[%[1]s,{%[1]s:%[1]s}]}},`+
+				`"required":[%[1]s]}`,
 			quoted,
 		),
 	)
@@ -169,8 +172,10 @@ func TestTypes(t *testing.T) {
 
 // Whatever a tool's schemas and description are, the output is TypeScript, of a bounded size, and always the same.
 func FuzzSchema(f *testing.F) {
-	for _, s := range []string{`{"type":"object","properties":{"a":{"type":["string","null"]}},"required":["a"]}`, `{"$ref":"#/$defs/a","$defs":{"a":{"enum":["x",1,{"y":[2]}]}}}`,
-		`{"type":"array","prefixItems":[{"const":"*/"}],"items":{"anyOf":[true,false]}}`, `{"allOf":[{"type":"object","additionalProperties":{"type":"number"}},{"$ref":"#"}]}`, `[`, `"x"`} {
+	for _, s := range []string{`{"type":"object","properties":{"a":{"type":["string","null"]}},"required":["a"]}`,
+		`{"$ref":"#/$defs/a","$defs":{"a":{"enum":["x",1,{"y":[2]}]}}}`,
+		`{"type":"array","prefixItems":[{"const":"*/"}],"items":{"anyOf":[true,false]}}`,
+		`{"allOf":[{"type":"object","additionalProperties":{"type":"number"}},{"$ref":"#"}]}`, `[`, `"x"`} {
 		f.Add(s, "what */ it does")
 	}
 	f.Fuzz(func(t *testing.T, schema, description string) {

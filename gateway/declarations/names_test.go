@@ -28,7 +28,9 @@ func TestNamesDoNotInject(t *testing.T) {
 		}
 		schema := json.RawMessage(
 			fmt.Sprintf(
-				`{"type":"object","description":%[1]s,"properties":{%[1]s:{"description":%[1]s,"enum":[%[1]s,[%[1]s],{%[1]s:1}]},"b":{"const":%[1]s},"c":{"$ref":%[1]s},"d":{"type":%[1]s},"e":{"format":%[1]s,"pattern":%[1]s}},"required":[%[1]s],"patternProperties":{%[1]s:{"const":%[1]s}}}`,
+				`{"type":"object","description":%[1]s,"properties":{%[1]s:{"description":%[1]s,`+
+					`"enum":[%[1]s,[%[1]s],{%[1]s:1}]},"b":{"const":%[1]s},"c":{"$ref":%[1]s},"d":{"type":%[1]s},`+
+					`"e":{"format":%[1]s,"pattern":%[1]s}},"required":[%[1]s],"patternProperties":{%[1]s:{"const":%[1]s}}}`,
 				quoted,
 			),
 		)

@@ -31,21 +31,22 @@ func TestFloodOfCallbacks(t *testing.T) {
 	release, begun := make(chan struct{}), make(chan struct{}, 100*flood)
 	c := &clock{}
 	random := func() float64 { return 0.5 }
-	q, err := jobs.New(jobs.Config{Store: store, Workers: 8, Now: c.now, Random: random, Logger: slog.New(slog.DiscardHandler), Runner: &script{
-		run: done, send: func(job execution.Job) jobs.Receipt {
-			if job.Tenant != "flood" {
-				return jobs.Receipt{Delivered: true}
-			}
-			n := at.Add(1)
-			defer at.Add(-1)
-			attempts.Add(1)
-			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
-			}
-			begun <- struct{}{}
-			<-release
-			return jobs.Receipt{Problem: "the receiver answered 500"}
-		},
-	}})
+	q, err := jobs.New(jobs.Config{Store: store, Workers: 8, Now: c.now, Random: random,
+		Logger: slog.New(slog.DiscardHandler), Runner: &script{
+			run: done, send: func(job execution.Job) jobs.Receipt {
+				if job.Tenant != "flood" {
+					return jobs.Receipt{Delivered: true}
+				}
+				n := at.Add(1)
+				defer at.Add(-1)
+				attempts.Add(1)
+				for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+				}
+				begun <- struct{}{}
+				<-release
+				return jobs.Receipt{Problem: "the receiver answered 500"}
+			},
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,8 @@ func spoken(t testing.TB, s *mcp.Server, text []byte) (told [][]byte) {
 }
 
 const (
-	greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` +
+	greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+		`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` +
 		"\n" +
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
 	ping = `{"jsonrpc":"2.0","id":"last","method":"ping"}` + "\n"

@@ -111,7 +111,8 @@ func local(t testing.TB) *sdk.ClientSession {
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	good := map[string]string{
-		"execute_code": `{"code":"1","language":"typescript","policy":"strict","timeout":10,"memory":"1mb","context":{"a":1},"input":[1],
+		"execute_code": `{"code":"1","language":"typescript","policy":"strict","timeout":10,"memory":"1mb",
+			"context":{"a":1},"input":[1],
 			"tools":[{"name":"a:b","description":"d","inputSchema":{},"outputSchema":true,"url":"https://example.com"}],
 			"limits":{"cpuMs":1,"outputBytes":1,"logEntries":1,"apiCalls":1},"seed":1,"priority":"low","debug":{"steps":true},
 			"files":{"a.js":"1","b.bin":{"base64":"AA=="}},"hosts":["example.com"],"secrets":["A"]}`,

@@ -58,14 +58,16 @@ func TestProxySendsProgressFirst(t *testing.T) {
 		return message
 	}
 	say(
-		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+			`"clientInfo":{"name":"t","version":"1"}}}`,
 	)
 	hear()
 	say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	for id := 2; id < 22; id++ {
 		say(
 			fmt.Sprintf(
-				`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"1"},"_meta":{"progressToken":%d}}}`,
+				`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"1"},`+
+					`"_meta":{"progressToken":%d}}}`,
 				id, id,
 			),
 		)

@@ -252,9 +252,10 @@ func TestQuotas(t *testing.T) {
 		}
 		return l
 	}
-	q := &ratelimit.Quotas{Minute: counter(time.Minute), Day: counter(24 * time.Hour), Of: func(tenant string) policy.Quota {
-		return map[string]policy.Quota{"small": {PerMinute: 2, PerDay: 3, Concurrent: 1}}[tenant]
-	}}
+	q := &ratelimit.Quotas{Minute: counter(time.Minute), Day: counter(24 * time.Hour),
+		Of: func(tenant string) policy.Quota {
+			return map[string]policy.Quota{"small": {PerMinute: 2, PerDay: 3, Concurrent: 1}}[tenant]
+		}}
 	if q.Concurrent("small") != 1 || q.Concurrent("big") != 0 {
 		t.Error("Concurrent is not the policy's")
 	}

@@ -139,7 +139,8 @@ func TestClock(t *testing.T) {
 	submitted := map[string]int{}
 	broken := errors.New("full")
 	failing := true
-	c, err := schedule.New(schedule.Config{Store: store, Now: func() time.Time { return now }, Logger: slog.New(slog.DiscardHandler),
+	c, err := schedule.New(schedule.Config{Store: store, Now: func() time.Time { return now },
+		Logger: slog.New(slog.DiscardHandler),
 		Submit: func(_ context.Context, f execution.SavedFunction, id string, at time.Time) error {
 			if !execution.ValidID(id) || f.Name != "f" {
 				t.Errorf("%q of %q", id, f.Name)
@@ -201,7 +202,8 @@ func TestRunDueIsBounded(t *testing.T) {
 	now := at(t, "2026-01-01T12:00:00Z")
 	many := &endless{now: now}
 	submitted := map[string]int{}
-	c, err := schedule.New(schedule.Config{Store: many, Now: func() time.Time { return now }, Logger: slog.New(slog.DiscardHandler),
+	c, err := schedule.New(schedule.Config{Store: many, Now: func() time.Time { return now },
+		Logger: slog.New(slog.DiscardHandler),
 		Submit: func(_ context.Context, f execution.SavedFunction, _ string, _ time.Time) error {
 			submitted[f.Tenant]++
 			return nil

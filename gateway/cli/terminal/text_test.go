@@ -11,8 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// steering is text that clears a terminal, names its window, turns its lines round, hides, and forges a line.
-const steering = "a\x1b[2J\x1b]0;owned\x07\x9b31m\u0085\u009b\x7f\r\b\u202e\u2066\u200b\u200f\ufeff\u00ad\u034f\u3164\U000e0041\u2028\xff\xfe\nairlock: all is well"
+// steering is text that clears a terminal, sets its title, reverses its lines, hides text, and forges a line.
+const steering = "a\x1b[2J\x1b]0;owned\x07\x9b31m\u0085\u009b\x7f\r\b\u202e\u2066\u200b\u200f" +
+	"\ufeff\u00ad\u034f\u3164\U000e0041\u2028\xff\xfe\nairlock: all is well"
 
 // noSteering fails where output holds something that a terminal would act upon, or a line that was forged.
 func noSteering(t *testing.T, what, output string) {

@@ -84,7 +84,8 @@ func TestSDKStreamsFromLambdaLocal(t *testing.T) {
 	endpoint := startLambdaLocal(t, "fn", "AUDIT_STORE=file://"+filepath.Join(t.TempDir(), "audit"))
 	client := lambda.New(lambda.Options{BaseEndpoint: &endpoint, Region: "eu-central-1",
 		Credentials: aws.AnonymousCredentials{}})
-	payload := `{"airlock":1,"id":"exec_01JD0000000000000000000000","stream":true,"via":"lambda","receivedAt":"2026-01-02T03:04:05Z","queueMs":0,"caller":{},` +
+	payload := `{"airlock":1,"id":"exec_01JD0000000000000000000000","stream":true,"via":"lambda",` +
+		`"receivedAt":"2026-01-02T03:04:05Z","queueMs":0,"caller":{},` +
 		`"request":{"code":"console.log('a'); console.log('b'); 6 * 7"}}`
 	out, err := client.InvokeWithResponseStream(t.Context(),
 		&lambda.InvokeWithResponseStreamInput{FunctionName: aws.String("fn"), Payload: []byte(payload)})

@@ -141,7 +141,8 @@ func newProvider(ctx context.Context, cfg authn.ProviderConfig) error {
 }
 
 func callCollector(ctx context.Context, t *testing.T, url string) error {
-	c, err := wiring.CollectorClient(func(name string) string { return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": url}[name] }, "TRACES")
+	settings := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": url}
+	c, err := wiring.CollectorClient(func(name string) string { return settings[name] }, "TRACES")
 	if err != nil {
 		t.Fatal(err)
 	}

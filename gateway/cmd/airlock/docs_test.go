@@ -185,7 +185,8 @@ func (r *documentReader) alerts(s snippet) {
 			Rules []struct{ Alert, Expr string }
 		}
 	}
-	if err := yaml.Unmarshal([]byte(s.text), &rules); err != nil || len(rules.Groups) == 0 || len(rules.Groups[0].Rules) == 0 {
+	if err := yaml.Unmarshal([]byte(s.text), &rules); err != nil || len(rules.Groups) == 0 ||
+		len(rules.Groups[0].Rules) == 0 {
 		r.failf(s, "are no rules: %v", err)
 	}
 }

@@ -38,7 +38,8 @@ func TestHooksOfTheirOwn(t *testing.T) {
 		}
 		return res.StatusCode, res.Header, string(text)
 	}
-	const function = `{"code":"export default input => ({status: 202, headers: {'X-Own': 'a', 'X-Sendfile': '/etc/passwd', Link: '<x>'}, ` +
+	const function = `{"code":"export default input => ({status: 202, headers: {'X-Own': 'a', ` +
+		`'X-Sendfile': '/etc/passwd', Link: '<x>'}, ` +
 		`body: JSON.stringify(input)})","hook":{"scheme":"none"}}`
 	if status, _, body := ask("PUT", p.url+"/api/functions/f", function); status != 201 {
 		t.Fatalf("%d %s", status, body)

@@ -48,8 +48,8 @@ func TestIndexOverABucket(t *testing.T) {
 				t.Errorf("round %d, %s: %v, complete %v; want %v", round, path, v[member], v["complete"], count)
 			}
 		}
-		if errors := got(t,
-			p.url+"/api/metrics/executions?window=1d")["errorCategories"].(map[string]any); errors["TypeError"] != float64(round) || errors["blocked"] != float64(round) || len(errors) != 2 {
+		errors := got(t, p.url+"/api/metrics/executions?window=1d")["errorCategories"].(map[string]any)
+		if errors["TypeError"] != float64(round) || errors["blocked"] != float64(round) || len(errors) != 2 {
 			t.Errorf("round %d: %v", round, errors)
 		}
 		series := got(t, p.url+"/api/metrics/series?window=1h")

@@ -161,7 +161,8 @@ func TestServeOnLambda(t *testing.T) {
 		"x-forwarded-for": "203.0.113.9"}
 
 	// The first chunk is with the caller while the guest is still waiting for the tool, which waits for the caller.
-	body := fmt.Sprintf(`{"code":"console.log('one'); const r = await t.wait({}); console.log(r); return 6 * 7","policy":"agent","tools":[{"name":"t:wait","url":%q}]}`, tool.URL)
+	body := fmt.Sprintf(`{"code":"console.log('one'); const r = await t.wait({}); console.log(r); `+
+		`return 6 * 7","policy":"agent","tools":[{"name":"t:wait","url":%q}]}`, tool.URL)
 	first, once := false, map[string]any{}
 	status, events := streamed(t, client, httpEvent("192.0.2.7", "POST", "/api/execute/stream", body, headers),
 		func(body string) {

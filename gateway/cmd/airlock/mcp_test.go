@@ -235,7 +235,8 @@ func TestMCPAnswersWhatWasPiped(t *testing.T) {
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	cmd.Env = []string{"AIRLOCK_TEST_AS_PROGRAM=1", "FUNCTION_PROCESSES=1",
 		"AIRLOCK_CACHE_DIR=" + filepath.Join(cache, "airlock")}
-	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{` +
+		`"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"6 * 7"}}}
 `)

@@ -54,7 +54,8 @@ func TestRemoteTools(t *testing.T) {
 	environment := []string{servers, "AIRLOCK_SECRET_FORECASTS=of-the-forecasts", "EGRESS_ALLOW=127.0.0.1",
 		"RATE_LIMIT_MAX_REQUESTS=1000"}
 	p := start(t, environment...)
-	const script = `const [a, b] = await Promise.all(["Rome", "Berlin"].map(city => weather.get_today({city}))); return a.degrees + b.degrees`
+	const script = `const [a, b] = await Promise.all(["Rome", "Berlin"].map(city => weather.get_today({city}))); ` +
+		`return a.degrees + b.degrees`
 	for _, tier := range []string{"strict", "standard", "agent"} {
 		if status, v := p.post(t.Context(), t, "/api/execute",
 			`{"policy":"`+tier+`","code":`+quoted(script)+`}`); status != 200 || v["result"] != 10.0 ||
@@ -67,8 +68,9 @@ func TestRemoteTools(t *testing.T) {
 	if v["result"] != "tool weather:get-today: there is no such city" {
 		t.Error(v)
 	}
-	if _, v = p.post(t.Context(), t, "/api/execute",
-		`{"code":`+quoted(`try { await weather.get_today({city: 7}) } catch (e) { return e.name }`)+`}`); v["result"] != "TypeError" {
+	_, v = p.post(t.Context(), t, "/api/execute",
+		`{"code":`+quoted(`try { await weather.get_today({city: 7}) } catch (e) { return e.name }`)+`}`)
+	if v["result"] != "TypeError" {
 		t.Error(v)
 	}
 	// What code does not name it does not have, and what the request brings comes first.
@@ -98,7 +100,8 @@ func TestRemoteTools(t *testing.T) {
 	tool := items[0].(map[string]any)
 	if tool["call"] != "weather.get_today" ||
 		!strings.Contains(tool["declaration"].(string),
-			"get_today(params: {\n    /** the name of a city */\n    city: string;\n  }): Promise<{\n    degrees: number;\n  }>;") {
+			"get_today(params: {\n    /** the name of a city */\n    city: string;\n  }): Promise<{\n    degrees: number;\n  "+
+				"}>;") {
 		t.Error(tool)
 	}
 	if result, failed := call(t, session, "execute_code", map[string]any{"code": script}); failed ||
@@ -127,7 +130,8 @@ func TestRemoteToolsReload(t *testing.T) {
 	has := func(namespace string) func() bool {
 		return func() bool {
 			status, v := p.post(t.Context(), t, "/api/execute",
-				`{"code":`+quoted(`typeof `+namespace+` === "object" ? (await `+namespace+`.get_today({city: "Rome"})).degrees : 0`)+`}`)
+				`{"code":`+quoted(`typeof `+namespace+` === "object" ? (await `+namespace+`.get_today({city: "Rome"})).degrees `+
+					`: 0`)+`}`)
 			return status == 200 && v["result"] == 4.0
 		}
 	}
@@ -160,7 +164,8 @@ func TestRemoteToolsObeyEgress(t *testing.T) {
 		"AIRLOCK_SECRET_FORECASTS=of-the-forecasts", "RATE_LIMIT_MAX_REQUESTS=1000")
 	// The gateway could not list its tools either, so the request names one.
 	status, v := p.post(t.Context(), t, "/api/execute",
-		`{"policy":"agent","tools":[{"name":"weather:get-today"}],"code":`+quoted(`try { return await weather.get_today({city: "Rome"}) } catch (e) { return e.message }`)+`}`)
+		`{"policy":"agent","tools":[{"name":"weather:get-today"}],"code":`+quoted(`try { return await `+
+			`weather.get_today({city: "Rome"}) } catch (e) { return e.message }`)+`}`)
 	if text, _ := v["result"].(string); status != 200 || !strings.Contains(text, "not a public one") {
 		t.Error(status, v)
 	}

@@ -69,7 +69,8 @@ func quotedNames(rows []row, column int) []string {
 
 func sameNames(t *testing.T, what string, documented, actual []string) {
 	t.Helper()
-	documented, actual = slices.Compact(slices.Sorted(slices.Values(documented))), slices.Compact(slices.Sorted(slices.Values(actual)))
+	documented, actual = slices.Compact(slices.Sorted(slices.Values(documented))),
+		slices.Compact(slices.Sorted(slices.Values(actual)))
 	for _, name := range documented {
 		if !slices.Contains(actual, name) {
 			t.Errorf("%s: %s is documented, and is not there", what, name)
@@ -113,7 +114,8 @@ func TestDocumentedSettings(t *testing.T) {
 func tierRows() []row {
 	var rows []row
 	var before []string
-	words := map[string]string{"none": "none", "allowlist": "allow-listed hosts", "public": "public addresses", "read": "read-only", "write": "read and write"}
+	words := map[string]string{"none": "none", "allowlist": "allow-listed hosts", "public": "public addresses",
+		"read": "read-only", "write": "read and write"}
 	for _, tier := range policy.Builtin() {
 		modules, more := tier.Modules, ""
 		if len(before) > 0 && !slices.Contains(modules, policy.AnyModule) {
@@ -126,7 +128,8 @@ func tierRows() []row {
 		before = tier.Modules
 		name, eval := "`"+tier.Name+"`", map[bool]string{true: "yes", false: "no"}[tier.Eval]
 		rows = append(rows, row{
-			name, fmt.Sprintf("%.0f s", tier.Timeout.Seconds()), fmt.Sprintf("%d MB", tier.MemoryBytes>>20), words[tier.Network], words[tier.Files], eval, listed, tier.BlockLevel,
+			name, fmt.Sprintf("%.0f s", tier.Timeout.Seconds()), fmt.Sprintf("%d MB", tier.MemoryBytes>>20),
+			words[tier.Network], words[tier.Files], eval, listed, tier.BlockLevel,
 		})
 	}
 	return rows
@@ -160,14 +163,18 @@ func TestDocumentedLimits(t *testing.T) {
 	}
 	getenv := env("AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache"))
 	for _, c := range []struct{ code, says, documented string }{
-		{"for (let i = 0; ; i++) require('fs').writeFileSync('f' + i, '')", "16 MiB in 1024 files", "| 16 MiB, 1,024 files and folders | limit `files` |"},
+		{"for (let i = 0; ; i++) require('fs').writeFileSync('f' + i, '')", "16 MiB in 1024 files",
+			"| 16 MiB, 1,024 files and folders | limit `files` |"},
 		{"for (;;) console.log(1)", "log limit of 100 entries", "| console calls | 100 | limit `logs` |"},
 		{"console.log('x'.repeat(2 ** 21))", "output limit of 1 MiB", "| 1 MiB each | limit `output` |"},
-		{"const a = []; for (;;) a.push(new Uint8Array(1 << 20).fill(1))", "memory limit of 128 MiB", "| memory | the tier's | limit `memory` |"},
-		{"for (let i = 0; i < 60; i++) await fetch('https://host.invalid/').catch(() => 0)", "limit of 50 api calls", "| 50 | limit `apiCalls` |"},
+		{"const a = []; for (;;) a.push(new Uint8Array(1 << 20).fill(1))", "memory limit of 128 MiB",
+			"| memory | the tier's | limit `memory` |"},
+		{"for (let i = 0; i < 60; i++) await fetch('https://host.invalid/').catch(() => 0)", "limit of 50 api calls",
+			"| 50 | limit `apiCalls` |"},
 		{"(function f() { f() })()", "RangeError", "uncaught it is limit `stack`"},
 	} {
-		if code, _, errs := command(t, getenv, "run", "--policy", "extended", "-e", c.code); code != exitLimit || !strings.Contains(errs, c.says) {
+		if code, _, errs := command(t, getenv, "run", "--policy", "extended", "-e", c.code); code != exitLimit ||
+			!strings.Contains(errs, c.says) {
 			t.Errorf("%s: exit %d, %q; want %q", c.code, code, errs, c.says)
 		}
 		if !strings.Contains(string(text), c.documented) {
@@ -194,7 +201,8 @@ func TestDocumentedLimits(t *testing.T) {
 
 func TestDocumentedCategories(t *testing.T) {
 	t.Parallel()
-	_, out, errs := command(t, env(), "scan", "--json", "--policy", "strict", filepath.Join(repository, "functions/examples/dangerous-scripts.js"))
+	_, out, errs := command(t, env(), "scan", "--json", "--policy", "strict",
+		filepath.Join(repository, "functions/examples/dangerous-scripts.js"))
 	var reports []scanReport
 	if err := json.Unmarshal([]byte(out), &reports); err != nil || len(reports) != 1 {
 		t.Fatalf("%v: %s%s", err, out, errs)
@@ -255,7 +263,8 @@ func TestDocumentedErrors(t *testing.T) {
 	var actual []string
 	for code, status := range statuses {
 		actual = append(actual, code)
-		if status != "" && !slices.ContainsFunc(rows, func(r row) bool { return r[0] == status && strings.Contains(r[1], "`"+code+"`") }) {
+		if status != "" && !slices.ContainsFunc(rows,
+			func(r row) bool { return r[0] == status && strings.Contains(r[1], "`"+code+"`") }) {
 			t.Errorf("gateway/API.md does not say that %s is %s", code, status)
 		}
 	}
@@ -269,7 +278,8 @@ func TestDocumentedExitCodes(t *testing.T) {
 		t.Errorf("%d exit codes are documented", len(rows))
 	}
 	for _, r := range rows {
-		if n, err := strconv.Atoi(r[0]); err != nil || !strings.Contains(exit.Codes, fmt.Sprintf("\n  %-4d %s\n", n, strings.ReplaceAll(r[1], "`", ""))) {
+		if n, err := strconv.Atoi(r[0]); err != nil ||
+			!strings.Contains(exit.Codes, fmt.Sprintf("\n  %-4d %s\n", n, strings.ReplaceAll(r[1], "`", ""))) {
 			t.Errorf("the help does not say %q", r)
 		}
 	}

@@ -222,13 +222,13 @@ func sweep() []string {
 	may := map[string]bool{}
 	for name := range strings.FieldsSeq(`
 		brk madvise membarrier memfd_create mincore mmap mprotect mremap msync munmap
-		arch_prctl clone exit exit_group futex getcpu getpid getppid gettid kill prctl restart_syscall rseq rt_sigaction rt_sigprocmask
-		rt_sigreturn sched_getaffinity sched_yield set_robust_list set_tid_address sigaltstack tgkill
-		clock_getres clock_gettime clock_nanosleep getegid geteuid getgid getrandom getrlimit getrusage gettimeofday getuid nanosleep
-		prlimit64 setitimer sysinfo time timer_create timer_delete timer_settime times uname
+		arch_prctl clone exit exit_group futex getcpu getpid getppid gettid kill prctl restart_syscall rseq rt_sigaction
+		rt_sigprocmask rt_sigreturn sched_getaffinity sched_yield set_robust_list set_tid_address sigaltstack tgkill
+		clock_getres clock_gettime clock_nanosleep getegid geteuid getgid getrandom getrlimit getrusage gettimeofday getuid
+		nanosleep prlimit64 setitimer sysinfo time timer_create timer_delete timer_settime times uname
 		epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 epoll_wait eventfd2 poll ppoll pselect6 select
-		close close_range dup dup2 dup3 fcntl fstat ftruncate getpeername getsockname getsockopt lseek pread64 preadv pwrite64 pwritev read
-		readv recvmsg shutdown write writev`) {
+		close close_range dup dup2 dup3 fcntl fstat ftruncate getpeername getsockname getsockopt lseek pread64 preadv
+		pwrite64 pwritev read readv recvmsg shutdown write writev`) {
 		may[name] = true
 	}
 	info, err := arch.GetInfo("")

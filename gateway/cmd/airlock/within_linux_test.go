@@ -134,7 +134,8 @@ func TestGrantedByTheCounter(t *testing.T) {
 	}
 	p := start(t, "AIRLOCK_POLICY_FILE="+policyFile, "EGRESS_ALLOW="+host, "AIRLOCK_SECRET_MINE=the value of it",
 		"RATE_LIMIT_MAX_REQUESTS=1000")
-	fetch := fmt.Sprintf(`const r = await fetch("http://%s/", {headers: {"X-Key": typeof secrets === "undefined" ? "none" : "" + secrets.MINE}}); (await r.text()).length`, host)
+	fetch := fmt.Sprintf(`const r = await fetch("http://%s/", {headers: {"X-Key": typeof secrets === "undefined" ? `+
+		`"none" : "" + secrets.MINE}}); (await r.text()).length`, host)
 	for what, c := range map[string]struct {
 		request map[string]any
 		want    any

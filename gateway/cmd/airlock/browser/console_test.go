@@ -35,7 +35,8 @@ func TestLogin(t *testing.T) {
 	b.wait(`location.pathname === "/login"`)
 	b.expect("401") // the page asks whether there is a session, and then tries a wrong token
 	b.typed("#token", "nonsense\r")
-	b.wait(`document.querySelector("#refused")?.textContent.includes("not valid") || document.querySelector("#refused")?.textContent.includes("malformed")`)
+	b.wait(`document.querySelector("#refused")?.textContent.includes("not valid") || ` +
+		`document.querySelector("#refused")?.textContent.includes("malformed")`)
 	b.typed("#token", s.token(t, "acme", "execute audit:read")+"\r")
 	b.wait(`location.pathname === "/security"`)
 	if path := b.path(); path != "/security?window=6h" {

@@ -30,7 +30,8 @@ func (b *tab) legend(chart string) string {
 func (b *tab) row(chart, name string) string {
 	b.t.Helper()
 	return eval[string](b,
-		`[...document.querySelectorAll(`+quote(chart+" .data tbody tr")+`)].find(r => r.cells[0].textContent === `+quote(name)+`)?.textContent ?? "none"`)
+		`[...document.querySelectorAll(`+quote(chart+" .data tbody tr")+`)]`+
+			`.find(r => r.cells[0].textContent === `+quote(name)+`)?.textContent ?? "none"`)
 }
 
 // The figures, the charts' data and the lists are those of the executions that were run.
@@ -51,7 +52,9 @@ func TestDashboard(t *testing.T) {
 	}
 	if sums := eval[[]int](b, `(() => {
 		const sums = [0, 0, 0, 0, 0];
-		for (const row of document.querySelectorAll("#c-throughput .data tbody tr")) sums.forEach((_, i) => { sums[i] += Number(row.cells[i + 1].textContent); });
+		for (const row of document.querySelectorAll("#c-throughput .data tbody tr")) {
+			sums.forEach((_, i) => { sums[i] += Number(row.cells[i + 1].textContent); });
+		}
 		return sums;
 	})()`); len(sums) != 5 || sums[0] != 3 || sums[1] != 2 || sums[2] != 1 || sums[3] != 1 {
 		t.Errorf("over the steps: %v", sums)
@@ -108,12 +111,14 @@ func TestDashboardIsLive(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	hungUp := make(chan error)
 	go func() { hungUp <- s.hold(ctx) }()
-	b.wait(`document.querySelector("#k-running").textContent === "1" && document.querySelector("#running").textContent.includes("running")`)
+	b.wait(`document.querySelector("#k-running").textContent === "1" && ` +
+		`document.querySelector("#running").textContent.includes("running")`)
 	cancel()
 	if err := <-hungUp; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	b.wait(`document.querySelector("#k-running").textContent === "0" && document.querySelector("#executions tr").textContent.includes("cancelled")`)
+	b.wait(`document.querySelector("#k-running").textContent === "0" && document.querySelector("#executions ` +
+		`tr").textContent.includes("cancelled")`)
 	if live := b.text("#live"); live != "Live" {
 		t.Errorf("the page says that it is %q", live)
 	}
@@ -126,14 +131,16 @@ func TestDashboardFilters(t *testing.T) {
 	all := s.seeded(t)
 	b := s.open(t, "/dashboard?window=6h&status=blocked")
 	b.wait(ready)
-	b.wait(`document.querySelectorAll("#executions a").length === 1 && document.querySelector("#executions a").title === "` + all["blocked"].ID + `"`)
+	b.wait(`document.querySelectorAll("#executions a").length === 1 && document.querySelector("#executions a").title ` +
+		`=== "` + all["blocked"].ID + `"`)
 	b.wait(`document.querySelectorAll("select[name=policy] option").length === 5`)
 	if got := eval[[]string](b, `[...document.querySelectorAll("#filters select")].map(s => s.value)`); strings.Join(got,
 		" ") != "6h blocked " {
 		t.Errorf("the controls show %q", got)
 	}
 	choose := func(name, value string) {
-		eval[bool](b, `(() => { const c = document.querySelector("#filters").elements[`+quote(name)+`]; c.value = `+quote(value)+`; return c.dispatchEvent(new Event("change", {bubbles: true})); })()`)
+		eval[bool](b, `(() => { const c = document.querySelector("#filters").elements[`+quote(name)+`]; c.value = `+
+			quote(value)+`; return c.dispatchEvent(new Event("change", {bubbles: true})); })()`)
 	}
 	choose("status", "")
 	choose("policy", "strict")
@@ -142,9 +149,11 @@ func TestDashboardFilters(t *testing.T) {
 		t.Errorf("the address is %s", path)
 	}
 	choose("policy", "extended")
-	b.wait(`document.querySelectorAll("#executions a").length === 1 && document.querySelector("#executions").textContent.includes("timeout")`)
+	b.wait(`document.querySelectorAll("#executions a").length === 1 && ` +
+		`document.querySelector("#executions").textContent.includes("timeout")`)
 	in(b, chromedp.NavigateBack())
-	b.wait(`document.querySelectorAll("#executions a").length === 2 && document.querySelector("select[name=policy]").value === "strict"`)
+	b.wait(`document.querySelectorAll("#executions a").length === 2 && ` +
+		`document.querySelector("select[name=policy]").value === "strict"`)
 
 	b.visit("/dashboard?window=nonsense")
 	b.expect("400")

@@ -31,8 +31,9 @@ func TestExecution(t *testing.T) {
 		" ") != "received decided started finished recorded" {
 		t.Errorf("the custody is %v", steps)
 	}
-	if report := eval[string](b,
-		`fetch(document.querySelector('#actions a[href$="json"]').href).then(r => r.json()).then(r => r.execution.id)`); report != all["thrown"].ID {
+	report := eval[string](b,
+		`fetch(document.querySelector('#actions a[href$="json"]').href).then(r => r.json()).then(r => r.execution.id)`)
+	if report != all["thrown"].ID {
 		t.Errorf("the report is of %s", report)
 	}
 	if table := eval[string](b,

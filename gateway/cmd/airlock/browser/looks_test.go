@@ -12,7 +12,8 @@ func (b *tab) looked(name string, after func()) {
 		for _, width := range []int64{360, 768, 1440} {
 			b.look(width, 900, theme)
 			after()
-			b.wait(`[...document.querySelectorAll(".drawing")].every(d => d.getBoundingClientRect().width <= d.parentElement.clientWidth + 1)`)
+			b.wait(`[...document.querySelectorAll(".drawing")].every(d => d.getBoundingClientRect().width <= ` +
+				`d.parentElement.clientWidth + 1)`)
 			full := fmt.Sprintf("%s-%d-%s", name, width, theme)
 			b.fits(full)
 			b.screenshot(full)
@@ -27,7 +28,8 @@ func TestLooks(t *testing.T) {
 	all := s.seeded(t)
 	ready := func(b *tab) func() {
 		return func() {
-			b.wait(`document.querySelector("#key").dataset.state === "ready" && document.querySelector(".drawing").getBoundingClientRect().width > 0`)
+			b.wait(`document.querySelector("#key").dataset.state === "ready" && ` +
+				`document.querySelector(".drawing").getBoundingClientRect().width > 0`)
 		}
 	}
 	b := s.open(t, "/dashboard?window=15m")

@@ -135,7 +135,8 @@ func TestPlaygroundShare(t *testing.T) {
 		if !strings.Contains(b.text("#note"), "link") {
 			t.Errorf("it says %q", b.text("#note"))
 		}
-		fields := `JSON.stringify(["language", "policy", "input", "timeout", "memory", "cpuMs", "logEntries"].map(id => document.querySelector("#" + id).value))`
+		fields := `JSON.stringify(["language", "policy", "input", "timeout", "memory", "cpuMs", ` +
+			`"logEntries"].map(id => document.querySelector("#" + id).value))`
 		want, code := eval[string](b.tab, fields), b.code()
 		c := s.playground(t, query+fragment)
 		if got := eval[string](c.tab, fields); c.code() != code || !sameJSON(got, want) {
@@ -152,7 +153,8 @@ func TestPlaygroundShare(t *testing.T) {
 		}
 		// Another link in the same window.
 		eval[bool](c.tab,
-			`(async () => { const { encode } = await import("/assets/playground/share.js"); location.hash = await encode({ code: "'another'" }); return true; })()`)
+			`(async () => { const { encode } = await import("/assets/playground/share.js"); `+
+				`location.hash = await encode({ code: "'another'" }); return true; })()`)
 		c.wait(strings.Replace(`CODE.includes("'another'")`, "CODE", content+`.textContent.concat(`+content+`.value ?? "")`,
 			1))
 	})

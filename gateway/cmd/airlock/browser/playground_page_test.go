@@ -52,7 +52,8 @@ func TestPlaygroundHostile(t *testing.T) {
 			t.Fatal(err)
 		}
 		eval[bool](b.tab,
-			`(async () => { const { encode } = await import("/assets/playground/share.js"); location.hash = await encode(`+string(body)+`); return true; })()`)
+			`(async () => { const { encode } = await import("/assets/playground/share.js"); `+
+				`location.hash = await encode(`+string(body)+`); return true; })()`)
 		b.wait(`document.querySelector("#policy").value.includes("onerror")`)
 		harmless("a policy", "#policy")
 		if got := eval[string](b.tab,
@@ -125,16 +126,19 @@ func TestPlaygroundKeyboard(t *testing.T) {
 		b.wait(`!(` + inside + `)`)
 		eval[bool](b.tab, `document.querySelector("#tab-findings").focus() ?? true`)
 		b.press(kb.ArrowRight)
-		b.wait(`document.activeElement.id === "tab-input" && !document.querySelector("#panel-input").hidden && document.querySelector("#panel-findings").hidden`)
+		b.wait(`document.activeElement.id === "tab-input" && !document.querySelector("#panel-input").hidden && ` +
+			`document.querySelector("#panel-findings").hidden`)
 		b.press(kb.End)
 		b.wait(`document.activeElement.id === "tab-declarations" && !document.querySelector("#panel-declarations").hidden`)
-		b.wait(`(document.querySelector(".pg-types").shadowRoot ?? document.querySelector(".pg-types")).textContent.includes("declare const input")`)
+		b.wait(`(document.querySelector(".pg-types").shadowRoot ?? ` +
+			`document.querySelector(".pg-types")).textContent.includes("declare const input")`)
 		// The shortcut works from any field.
 		b.write("'from anywhere'")
 		b.click("#tab-input")
 		b.typed("#input", "{")
 		b.press(kb.Enter, kb.ModifierCtrl)
-		b.wait(`document.querySelector("#note").textContent.startsWith("The input is not JSON") && document.activeElement.id === "input"`)
+		b.wait(`document.querySelector("#note").textContent.startsWith("The input is not JSON") && ` +
+			`document.activeElement.id === "input"`)
 		b.typed("#input", "}")
 		b.press(kb.Enter, kb.ModifierCtrl)
 		b.ended("completed")
@@ -150,7 +154,8 @@ func TestPlaygroundKeyboard(t *testing.T) {
 		b.typed("#timeout", "99999999")
 		b.click("#tab-findings")
 		b.click("#run")
-		b.wait(`document.querySelector("#note").textContent.startsWith("Time, ms: ") && document.activeElement.id === "timeout"`)
+		b.wait(`document.querySelector("#note").textContent.startsWith("Time, ms: ") && ` +
+			`document.activeElement.id === "timeout"`)
 		if query != "" {
 			return
 		}
@@ -159,7 +164,8 @@ func TestPlaygroundKeyboard(t *testing.T) {
 			in(b.tab, chromedp.KeyEvent(string(c)))
 		}
 		ask(b.tab, input.InsertText, input.InsertTextParams{Text: "."})
-		b.wait(`document.querySelector("#editor").shadowRoot.querySelector(".cm-tooltip-autocomplete")?.textContent.includes("request")`)
+		b.wait(`document.querySelector("#editor").shadowRoot.querySelector(".cm-tooltip-autocomplete")` +
+			`?.textContent.includes("request")`)
 	})
 }
 

@@ -15,7 +15,8 @@ import (
 type bench struct{ *tab }
 
 // content is what one types into: CodeMirror's, or the text area.
-const content = `(document.querySelector("#editor").shadowRoot?.querySelector(".cm-content") ?? document.querySelector("#code"))`
+const content = `(document.querySelector("#editor").shadowRoot?.querySelector(".cm-content") ?? ` +
+	`document.querySelector("#code"))`
 
 // editors runs a test with the bundled editor and with the plain one.
 func editors(t *testing.T, test func(t *testing.T, query string)) {
@@ -174,7 +175,8 @@ func (b bench) markAt(line int, severity string) string {
 	return fmt.Sprintf(`(() => {
 		const root = document.querySelector("#editor").shadowRoot;
 		if (!root) return document.querySelectorAll(".pg-numbers span")[%[1]d - 1]?.dataset.severity === %[2]q;
-		return [...root.querySelectorAll(".cm-line")][%[1]d - 1]?.querySelector(".cm-lintRange-" + %[2]q) != null && root.querySelector(".cm-lint-marker-" + %[2]q) != null;
+		return [...root.querySelectorAll(".cm-line")][%[1]d - 1]?.querySelector(".cm-lintRange-" + %[2]q) != null &&
+			root.querySelector(".cm-lint-marker-" + %[2]q) != null;
 	})()`, line, severity)
 }
 
@@ -183,7 +185,10 @@ func (b bench) caret() int {
 	b.t.Helper()
 	return eval[int](b.tab, `(() => {
 		const root = document.querySelector("#editor").shadowRoot;
-		if (!root) { const e = document.querySelector("#code"); return e.value.slice(0, e.selectionStart).split("\n").length; }
+		if (!root) {
+			const e = document.querySelector("#code");
+			return e.value.slice(0, e.selectionStart).split("\n").length;
+		}
 		return [...root.querySelectorAll(".cm-line")].findIndex(l => l.classList.contains("cm-activeLine")) + 1;
 	})()`)
 }
@@ -213,7 +218,8 @@ func TestPlaygroundFindings(t *testing.T) {
 		b.wait(`document.querySelector("#verdict").innerText === "Line 2: does not parse"`)
 		b.wait(b.markAt(2, "error"))
 		b.write("1 + 1")
-		b.wait(`document.querySelector("#verdict").innerText === "May run under extended" && document.querySelector("#findings").children.length === 0`)
+		b.wait(`document.querySelector("#verdict").innerText === "May run under extended" && ` +
+			`document.querySelector("#findings").children.length === 0`)
 		b.wait("!(" + b.markAt(1, "error") + ")")
 		if text := string(s.request(t, 200, "GET", "/api/audit/executions", "")); !strings.Contains(text, `"items":[]`) {
 			t.Errorf("looking at code ran something: %s", text)
@@ -225,7 +231,8 @@ func TestPlaygroundFindings(t *testing.T) {
 func (b bench) pick(selector, value string) {
 	b.t.Helper()
 	eval[bool](b.tab,
-		`(() => { const e = document.querySelector(`+quote(selector)+`); e.value = `+quote(value)+`; return e.dispatchEvent(new Event("change", { bubbles: true })); })()`)
+		`(() => { const e = document.querySelector(`+quote(selector)+`); e.value = `+quote(value)+`; return `+
+			`e.dispatchEvent(new Event("change", { bubbles: true })); })()`)
 }
 
 // Where a minute's requests are few, looking at the code leaves some for running it.

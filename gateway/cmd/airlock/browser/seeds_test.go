@@ -7,7 +7,8 @@ import (
 )
 
 // hostile is markup that would show itself if it ever became some: it sets window.stung, and its elements can be found.
-const hostile = `<img src=x onerror="window.stung=1"><script>window.stung=1</script><svg onload="window.stung=1">'"</script></style>&lt;b&gt;${window.stung=1}`
+const hostile = `<img src=x onerror="window.stung=1"><script>window.stung=1</script><svg ` +
+	`onload="window.stung=1">'"</script></style>&lt;b&gt;${window.stung=1}`
 
 // seeded runs one execution of each kind that the pages tell apart, and gives them by name.
 func (s *server) seeded(t *testing.T) map[string]execution.Result {

@@ -22,7 +22,8 @@ func TestTenants(t *testing.T) {
 		return b
 	}
 	b := enter(s.token(t, "acme", "execute audit:read"))
-	b.wait(ready + ` && document.querySelectorAll("#executions a").length === 1 && document.querySelector("#executions a").title === "` + ours + `"`)
+	b.wait(ready + ` && document.querySelectorAll("#executions a").length === 1 && ` +
+		`document.querySelector("#executions a").title === "` + ours + `"`)
 	if got := b.text("#k-executions"); got != "1" {
 		t.Errorf("%s executions are counted", got)
 	}
@@ -42,7 +43,8 @@ func TestTenants(t *testing.T) {
 	b = enter(key)
 	b.wait(ready + ` && document.querySelectorAll("#executions a").length === 2`)
 	b.visit("/dashboard?tenant=globex")
-	b.wait(ready + ` && document.querySelectorAll("#executions a").length === 1 && document.querySelector("#executions a").title === "` + theirs + `"`)
+	b.wait(ready + ` && document.querySelectorAll("#executions a").length === 1 && ` +
+		`document.querySelector("#executions a").title === "` + theirs + `"`)
 
 	b = enter(s.token(t, "acme", "execute"))
 	b.expect("403")
