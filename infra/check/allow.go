@@ -15,7 +15,7 @@ type exception struct{ rule, key string }
 // exceptions maps a measure that is above its limit to the number that it may have.
 type exceptions map[exception]int
 
-// readAllowed reads lines of the form "rule key number". Lines that begin with # are comments.
+// readAllowed reads lines of the form "rule key number # reason". Lines that begin with # are comments.
 func readAllowed(path string) (exceptions, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -59,14 +59,23 @@ func (a exceptions) stale(found []finding) int {
 	return n
 }
 
+// write replaces the exceptions of a file and keeps the reasons that it states.
 func (a exceptions) write(path string) error {
+	reasons := map[string]string{}
+	if old, err := os.ReadFile(path); err == nil {
+		for line := range strings.Lines(string(old)) {
+			if words := strings.Fields(line); len(words) > 3 && words[3] == "#" {
+				reasons[words[0]+" "+words[1]] = " " + strings.Join(words[3:], " ")
+			}
+		}
+	}
 	var b bytes.Buffer
-	b.WriteString("# Exceptions from the limits of infra/check that still exist: rule, name, number. A number may only shrink.\n")
+	b.WriteString("# Exceptions from the limits of infra/check: rule, name, number, reason. A number may only shrink.\n")
 	keys := slices.SortedFunc(maps.Keys(a), func(x, y exception) int {
 		return strings.Compare(x.rule+" "+x.key, y.rule+" "+y.key)
 	})
 	for _, e := range keys {
-		fmt.Fprintf(&b, "%s %s %d\n", e.rule, e.key, a[e])
+		fmt.Fprintf(&b, "%s %s %d%s\n", e.rule, e.key, a[e], reasons[e.rule+" "+e.key])
 	}
 	return os.WriteFile(path, b.Bytes(), 0o644)
 }
