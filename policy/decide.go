@@ -16,19 +16,19 @@ func (s *Set) Decide(r Request) Decision {
 	return d
 }
 
-// DecideWith is Decide with the caller's own scan. The error is that of the scan.
+// DecideWith decides like Decide, with the caller's own scan. The error is that of the scan.
 func (s *Set) DecideWith(ctx context.Context, r Request, scanner scan.Func) (Decision, error) {
 	return s.decide(ctx, r, false, scanner)
 }
 
-// Analyze is Decide for code that is not going to run. The decision is the same, and it also holds a syntax error that
-// the scan did not notice, or one in a file beside the code. It costs a second parse.
+// Analyze decides about code that is not going to run. The decision is that of Decide, and it also holds a syntax error
+// that the scan did not notice, or one in a file beside the code. It costs a second parse.
 func (s *Set) Analyze(r Request) Decision {
 	d, _ := s.decide(context.Background(), r, true, s.scanner.Scan) // this scan never fails
 	return d
 }
 
-// AnalyzeWith is Analyze with the caller's own scan. The error is that of the scan.
+// AnalyzeWith analyzes like Analyze, with the caller's own scan. The error is that of the scan.
 func (s *Set) AnalyzeWith(ctx context.Context, r Request, scanner scan.Func) (Decision, error) {
 	return s.decide(ctx, r, true, scanner)
 }

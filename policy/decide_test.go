@@ -161,7 +161,8 @@ func TestLimitsOnlyLower(t *testing.T) {
 		!slices.Equal(g.Modules, []string{"url"}) {
 		t.Errorf("got %+v", g)
 	}
-	if d := set.Decide(policy.Request{Code: "1", Limits: policy.Limits{Timeout: time.Nanosecond}}); d.Grants.Timeout <= 0 || d.Grants.CPU <= 0 {
+	if d := set.Decide(policy.Request{Code: "1",
+		Limits: policy.Limits{Timeout: time.Nanosecond}}); d.Grants.Timeout <= 0 || d.Grants.CPU <= 0 {
 		t.Errorf("a tiny limit became none: %+v", d.Grants)
 	}
 }

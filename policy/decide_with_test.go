@@ -14,7 +14,8 @@ import (
 // TestDecideWith checks that DecideWith decides as Decide does, and that a failed scan allows nothing.
 func TestDecideWith(t *testing.T) {
 	t.Parallel()
-	set := parsed(t, "forbid: {patterns: [{name: marker, pattern: 'SEC' }, {name: other, pattern: 'x+y'}], categories: [webassembly]}\n")
+	set := parsed(t, "forbid: {patterns: [{name: marker, pattern: 'SEC' }, {name: other, pattern: 'x+y'}], "+
+		"categories: [webassembly]}\n")
 	reader := scan.New()
 	wired := func(ctx context.Context, text scan.Input) (scan.Result, error) {
 		b, err := text.MarshalBinary()

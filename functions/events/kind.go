@@ -47,7 +47,8 @@ type UnknownEventError struct {
 
 // Error names the event and the accepted kinds.
 func (e *UnknownEventError) Error() string {
-	return e.Name + " is not an event that this function serves; it takes an execution request (an object with \"code\"), " +
+	return e.Name + " is not an event that this function serves; it takes an execution request (an object with " +
+		"\"code\"), " +
 		"Function URL, API Gateway, load balancer, SQS, SNS and EventBridge events"
 }
 

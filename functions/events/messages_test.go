@@ -196,7 +196,8 @@ func TestMessagesAreNotLost(t *testing.T) {
 			t.Errorf("%s: got %v", file, err)
 		}
 	}
-	two := `{"Records":[{"EventSource":"aws:sns","Sns":{"Message":"{\"code\":\"1\"}"}},{"EventSource":"aws:sns","Sns":{"Message":"{\"code\":\"1\"}"}}]}`
+	two := `{"Records":[{"EventSource":"aws:sns","Sns":{"Message":"{\"code\":\"1\"}"}},` +
+		`{"EventSource":"aws:sns","Sns":{"Message":"{\"code\":\"1\"}"}}]}`
 	rec := &recorder{}
 	if _, err := answer(t, adapter(t, rec, nil), []byte(two)); err == nil || len(rec.seen) != 0 {
 		t.Errorf("two notifications in one: %v, ran %d", err, len(rec.seen))

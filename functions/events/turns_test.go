@@ -67,7 +67,8 @@ func TestStartBefore(t *testing.T) {
 
 func FuzzTurns(f *testing.F) {
 	f.Add([]byte(`{"airlock":1,"turn":{"job":"exec_0123456789"}}`))
-	f.Add([]byte(`{"detail-type":"Scheduled Event","source":"aws.events","detail":{},"id":"","time":"","region":"","account":""}`))
+	f.Add([]byte(`{"detail-type":"Scheduled Event","source":"aws.events","detail":{},` +
+		`"id":"","time":"","region":"","account":""}`))
 	f.Add([]byte(`{"requestContext":{"http":{"method":"GET"}}}`))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		called := false

@@ -97,7 +97,8 @@ func checkTool(i int, t Tool, before []Tool) *Error {
 	ns, method := ToolGlobal(t.Name)
 	if len(t.Name) > 128 || !identifier(ns) {
 		return invalid(field+".name",
-			`must be "namespace:method", "namespace.method" or "namespace", of at most 128 bytes and not beginning with a digit; got %q`, clip(t.Name, 80))
+			`must be "namespace:method", "namespace.method" or "namespace", of at most 128 bytes and not beginning with a `+
+				`digit; got %q`, clip(t.Name, 80))
 	}
 	if toolname.Reserved(ns) {
 		return invalid(field+".name", "the namespace %s is a name of the language or of the sandbox; choose another", ns)
@@ -131,7 +132,8 @@ func checkTool(i int, t Tool, before []Tool) *Error {
 	return nil
 }
 
-var hostPattern = regexp.MustCompile(`^(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*(:[0-9]{1,5})?$`)
+var hostPattern = regexp.MustCompile(`^(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?` +
+	`(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*(:[0-9]{1,5})?$`)
 
 func checkHosts(hosts []string) *Error {
 	if len(hosts) > MaxHosts {

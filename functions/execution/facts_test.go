@@ -33,7 +33,8 @@ func TestFacts(t *testing.T) {
 			t.Errorf("%s: what runs is beside itself", c.request)
 		}
 	}
-	r, err := execution.DecodeRequest([]byte(`{"code":"1","context":{"a":1},"tools":[{"name":"b:c-d","url":"https://b.example"}]}`))
+	r, err := execution.DecodeRequest([]byte(`{"code":"1","context":{"a":1},"tools":[{"name":"b:c-d",` +
+		`"url":"https://b.example"}]}`))
 	if f := r.Facts(); err != nil || !slices.Equal(f.Tools, []string{"b:c-d"}) ||
 		!slices.Equal(f.Globals, []string{"a", "b"}) {
 		t.Errorf("%+v %v", f, err)

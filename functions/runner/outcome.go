@@ -33,7 +33,8 @@ func (o *outcome) step(name string) {
 func (o *outcome) base() execution.Result {
 	return execution.Result{
 		ID: o.inv.ID, Logs: []execution.Log{}, Engine: engine, Policy: o.decision.Tier,
-		DangerAnalysis: governance.Encode(o.decision.Analysis), Violations: []string{}, Usage: execution.Usage{QueueMs: o.inv.QueueMs},
+		DangerAnalysis: governance.Encode(o.decision.Analysis), Violations: []string{},
+		Usage: execution.Usage{QueueMs: o.inv.QueueMs},
 	}
 }
 

@@ -250,7 +250,9 @@ func TestTighterDecisionHolds(t *testing.T) {
 			inv := invocation(c.request)
 			inv.Scopes = c.scopes
 			// What the gateway's own policy decided is for invokers that write the record: it decides nothing here.
-			inv.Decision = func() execution.Decision { return execution.Decision{Grants: json.RawMessage(`{"network":"public"}`)} }
+			inv.Decision = func() execution.Decision {
+				return execution.Decision{Grants: json.RawMessage(`{"network":"public"}`)}
+			}
 			got, err := r.Run(t.Context(), inv, nil)
 			if c.status == execution.Blocked {
 				var public *execution.Error

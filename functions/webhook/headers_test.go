@@ -73,7 +73,8 @@ func TestWithout(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-	if got := string(webhook.RequestWithoutCredentials([]byte(`{"code":"1","input":{"headers":{"cookie":"a"}}}`))); got != `{"code":"1","input":{"headers":{}}}` {
+	request := []byte(`{"code":"1","input":{"headers":{"cookie":"a"}}}`)
+	if got := string(webhook.RequestWithoutCredentials(request)); got != `{"code":"1","input":{"headers":{}}}` {
 		t.Error(got)
 	}
 }

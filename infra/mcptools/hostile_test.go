@@ -38,7 +38,8 @@ func lister(t *testing.T, list func(w io.Writer, cursor string)) string {
 		case "initialize":
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = fmt.Fprintf(w,
-				`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}`, request.ID)
+				`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},`+
+					`"serverInfo":{"name":"x","version":"1"}}}`, request.ID)
 		case "tools/list":
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":`, request.ID)

@@ -236,30 +236,33 @@ func TestCatalogue(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	t.Parallel()
+	many := `[` + strings.TrimSuffix(strings.Repeat(`{"namespace":"a","url":"https://a.example"},`, 65), ",") + `]`
 	for text, says := range map[string]string{
 		`{}`: "list", `[1]`: "list", `[] x`: "nothing after",
-		`[{"namespace":"a","url":"https://a.example","more":1}]`:                                                "more",
-		`[{"namespace":"","url":"https://a.example"}]`:                                                          "[0].namespace",
-		`[{"namespace":"a-b","url":"https://a.example"}]`:                                                       "[0].namespace",
-		`[{"namespace":"console","url":"https://a.example"}]`:                                                   "[0].namespace",
-		`[{"namespace":"fetch","url":"https://a.example"}]`:                                                     "[0].namespace",
-		`[{"namespace":"a","url":"https://a.example"},{"namespace":"a","url":"https://b.example"}]`:             "[1].namespace",
-		`[{"namespace":"a","url":"ftp://a.example"}]`:                                                           "[0].url",
-		`[{"namespace":"a","url":"https://u:p@a.example"}]`:                                                     "[0].url",
-		`[{"namespace":"a","url":"/x"}]`:                                                                        "[0].url",
-		`[{"namespace":"a","url":"https://a.example","secret":"A B"}]`:                                          "[0].secret",
-		`[{"namespace":"a","url":"https://a.example","header":"X-Key"}]`:                                        "[0].header",
-		`[{"namespace":"a","url":"https://a.example","secret":"K","header":"X Key"}]`:                           "[0].header",
-		`[{"namespace":"a","url":"https://a.example","timeoutMs":0.5}]`:                                         "[0].timeoutMs",
-		`[{"namespace":"a","url":"https://a.example","timeoutMs":-1}]`:                                          "[0].timeoutMs",
-		`[{"namespace":"a","url":"https://a.example","timeoutMs":1e9}]`:                                         "[0].timeoutMs",
-		`[` + strings.TrimSuffix(strings.Repeat(`{"namespace":"a","url":"https://a.example"},`, 65), ",") + `]`: "65 servers",
+		`[{"namespace":"a","url":"https://a.example","more":1}]`:                      "more",
+		`[{"namespace":"","url":"https://a.example"}]`:                                "[0].namespace",
+		`[{"namespace":"a-b","url":"https://a.example"}]`:                             "[0].namespace",
+		`[{"namespace":"console","url":"https://a.example"}]`:                         "[0].namespace",
+		`[{"namespace":"fetch","url":"https://a.example"}]`:                           "[0].namespace",
+		`[{"namespace":"a","url":"ftp://a.example"}]`:                                 "[0].url",
+		`[{"namespace":"a","url":"https://u:p@a.example"}]`:                           "[0].url",
+		`[{"namespace":"a","url":"/x"}]`:                                              "[0].url",
+		`[{"namespace":"a","url":"https://a.example","secret":"A B"}]`:                "[0].secret",
+		`[{"namespace":"a","url":"https://a.example","header":"X-Key"}]`:              "[0].header",
+		`[{"namespace":"a","url":"https://a.example","secret":"K","header":"X Key"}]`: "[0].header",
+		`[{"namespace":"a","url":"https://a.example","timeoutMs":0.5}]`:               "[0].timeoutMs",
+		`[{"namespace":"a","url":"https://a.example","timeoutMs":-1}]`:                "[0].timeoutMs",
+		`[{"namespace":"a","url":"https://a.example","timeoutMs":1e9}]`:               "[0].timeoutMs",
+		`[{"namespace":"a","url":"https://a.example"},` +
+			`{"namespace":"a","url":"https://b.example"}]`: "[1].namespace",
+		many: "65 servers",
 	} {
 		if _, err := mcptools.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	list, err := mcptools.Parse([]byte(`[{"namespace":"a","url":"https://a.example/mcp","secret":"K","header":"X-Key","timeoutMs":1500}]`))
+	list, err := mcptools.Parse([]byte(`[{"namespace":"a","url":"https://a.example/mcp","secret":"K",` +
+		`"header":"X-Key","timeoutMs":1500}]`))
 	if err != nil || len(list) != 1 || list[0].Timeout != 1500*time.Millisecond {
 		t.Error(list, err)
 	}

@@ -8,6 +8,6 @@
 //	spool        folder that keeps records while S3 is unavailable; it must outlive the process
 //	spool-bytes  size of the spool
 //
-// The stores are in packages filerecords and s3records, the index in auditindex, the anchors in anchors. Packages wiring,
-// cli and process import this one. Start with [Open].
+// The stores are in packages filerecords and s3records, the index in auditindex, the anchors in anchors. Packages
+// wiring, cli and process import this one. Start with [Open].
 package records

@@ -33,8 +33,10 @@ func sealed(t testing.TB, n int, key []byte) []audit.Sealed {
 
 // The stored form is a promise to whoever checks records without our code.
 func TestSealedLine(t *testing.T) {
-	const golden = `{"id":"exec_a","time":"2026-01-02T02:04:05.000006Z","durationMs":0,"caller":{},"via":"","codeSha256":"","codeBytes":0,` +
-		`"policy":"","engine":"","grants":{"a":[1,2]},"status":"","error":"\u003c\u0026\u003e\u2028\ufffd\"\n","outputBytes":0,` +
+	const golden = `{"id":"exec_a","time":"2026-01-02T02:04:05.000006Z","durationMs":0,"caller":{},` +
+		`"via":"","codeSha256":"","codeBytes":0,` +
+		`"policy":"","engine":"","grants":{"a":[1,2]},"status":"","error":"\u003c\u0026\u003e\u2028\ufffd\"\n",` +
+		`"outputBytes":0,` +
 		`"usage":{"wallMs":0,"cpuMs":0,"ticks":0,"memoryBytes":0,"outputBytes":0,"apiCalls":0,"queueMs":0},"custody":null,` +
 		`"chain":{"writer":"01ARZ3NDEKTSV4RRFFQ69G5FAV","seq":1,"prev":""`
 	sum := sha256.Sum256([]byte(golden))

@@ -15,7 +15,8 @@ import (
 func TestOutlines(t *testing.T) {
 	var outlines audit.Outlines
 	for _, analysis := range []string{
-		"", `null`, `{}`, `[1]`, `{"score":"x"}`, `{"score":55,"level":"high","findings":[{"category":"eval","severity":"high","line":3}]}`,
+		"", `null`, `{}`, `[1]`, `{"score":"x"}`,
+		`{"score":55,"level":"high","findings":[{"category":"eval","severity":"high","line":3}]}`,
 	} {
 		r := audit.Record{
 			ID: "exec_1", Time: time.Unix(1e9, 5).UTC(), DurationMs: 2, Caller: audit.Caller{Tenant: "acme"}, Via: "mcp",

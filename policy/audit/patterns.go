@@ -17,7 +17,8 @@ func patterns() []pattern {
 		return pattern{marks, regexp.MustCompile(expr), "${1}[redacted:" + kind + "]${2}"}
 	}
 	return []pattern{
-		p("private key", `()-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)`, "PRIVATE KEY"),
+		p("private key", `()-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: `+
+			`BLOCK)?-----|$)`, "PRIVATE KEY"),
 		p("jwt", `()\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){1,3}`, "eyJ"),
 		p("bearer", `(?i)(\bbearer\s+)[A-Za-z0-9._~+/=-]{8,}`, "earer", "EARER"),
 		p("basic", `(?i)(\bbasic\s+)[A-Za-z0-9+/]{8,}={0,2}`, "asic ", "ASIC "),
@@ -38,10 +39,12 @@ func patterns() []pattern {
 		p("google", `()\bya29\.[A-Za-z0-9_-]{20,}`, "ya29."),
 		p("slack", `(\bhooks\.slack\.com/services/)[A-Za-z0-9/]{20,}`, "hooks.slack.com"),
 		p("azure", `((?:AccountKey|SharedAccessKey)=)[A-Za-z0-9+/]{20,}={0,2}`, "AccountKey=", "SharedAccessKey="),
-		p("parameter", `(?i)([?&](?:access_token|auth_token|api_?key|token|secret|password|sig|signature|x-amz-signature|x-amz-security-token)=)[^&#\s"'<>`+"`"+`\\]+`,
+		p("parameter", `(?i)([?&](?:access_token|auth_token|api_?key|token|secret|password|sig|signature|x-amz-signature|`+
+			`x-amz-security-token)=)[^&#\s"'<>`+"`"+`\\]+`,
 			"oken=", "OKEN=", "ey=", "EY=", "ecret=", "ECRET=", "assword=", "ASSWORD=", "sig=", "SIG=", "ignature=",
 			"IGNATURE="),
-		p("assigned", `(?i)((?:password|passwd|passphrase|api[_-]?key|(?:access|auth|refresh)[_-]?token|client[_-]?secret|(?:secret|private)[_-]?key)["']?\s*[:=]\s*["'`+"`"+`])[^"'`+"`"+`\r\n]{4,}(["'`+"`"+`])`,
+		p("assigned", `(?i)((?:password|passwd|passphrase|api[_-]?key|(?:access|auth|refresh)[_-]?token|client[_-]?secret|`+
+			`(?:secret|private)[_-]?key)["']?\s*[:=]\s*["'`+"`"+`])[^"'`+"`"+`\r\n]{4,}(["'`+"`"+`])`,
 			"assw", "ASSW", "assph", "ASSPH", "ey", "EY", "oken", "OKEN", "ecret", "ECRET"),
 		p("password", `(\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@"']*:)[^\s/@"']+(@)`, "://"),
 	}

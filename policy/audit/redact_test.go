@@ -40,25 +40,26 @@ func TestRedactText(t *testing.T) {
 		"basic rules apply here":                 "basic rules apply here",
 		"key AKIAIOSFODNN7EXAMPLE end":           "key [redacted:aws key id] end",
 		`AWS_SECRET_ACCESS_KEY="wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"`: `AWS_SECRET_ACCESS_KEY="[redacted:aws secret]"`,
-		"x" + pem + "y":                                                     "x[redacted:private key]y",
-		pem[:40]:                                                            "[redacted:private key]",
-		"ghp_" + strings.Repeat("a1", 18):                                   "[redacted:github]",
-		"postgres://bob:s3cret@db:5432/x":                                   "postgres://bob:[redacted:password]@db:5432/x",
-		"https://example.com:8080/a@b":                                      "https://example.com:8080/a@b",
-		"sk_live_" + strings.Repeat("a1", 12):                               "[redacted:stripe]",
-		"sk-proj-" + strings.Repeat("a1", 12):                               "[redacted:api key]",
-		"-----BEGIN PUBLIC KEY-----":                                        "-----BEGIN PUBLIC KEY-----",
-		"AKIA is how their key ids begin":                                   "AKIA is how their key ids begin",
-		"the eyJ prefix of a token":                                         "the eyJ prefix of a token",
-		"a task-list and a risk-free thing is":                              "a task-list and a risk-free thing is",
-		"GET /?page=2&api_key=0a1b2c&x=1":                                   "GET /?page=2&api_key=[redacted:parameter]&x=1",
-		"GET /?key=value&monkey=tail":                                       "GET /?key=value&monkey=tail",
-		`const dbPassword = "correct horse"`:                                `const dbPassword = "[redacted:assigned]"`,
-		`{'client-secret': 'abcd'}`:                                         `{'client-secret': '[redacted:assigned]'}`,
-		`password = input.password || ""`:                                   `password = input.password || ""`,
-		`{type: "token", key: "value"}`:                                     `{type: "token", key: "value"}`,
-		"glpat-" + strings.Repeat("a1", 10):                                 "[redacted:gitlab]",
-		"https://hooks.slack.com/services/T0AAAAAAA/B0AAAAAAA/abcdefghijkl": "https://hooks.slack.com/services/[redacted:slack]",
+		"x" + pem + "y":                        "x[redacted:private key]y",
+		pem[:40]:                               "[redacted:private key]",
+		"ghp_" + strings.Repeat("a1", 18):      "[redacted:github]",
+		"postgres://bob:s3cret@db:5432/x":      "postgres://bob:[redacted:password]@db:5432/x",
+		"https://example.com:8080/a@b":         "https://example.com:8080/a@b",
+		"sk_live_" + strings.Repeat("a1", 12):  "[redacted:stripe]",
+		"sk-proj-" + strings.Repeat("a1", 12):  "[redacted:api key]",
+		"-----BEGIN PUBLIC KEY-----":           "-----BEGIN PUBLIC KEY-----",
+		"AKIA is how their key ids begin":      "AKIA is how their key ids begin",
+		"the eyJ prefix of a token":            "the eyJ prefix of a token",
+		"a task-list and a risk-free thing is": "a task-list and a risk-free thing is",
+		"GET /?page=2&api_key=0a1b2c&x=1":      "GET /?page=2&api_key=[redacted:parameter]&x=1",
+		"GET /?key=value&monkey=tail":          "GET /?key=value&monkey=tail",
+		`const dbPassword = "correct horse"`:   `const dbPassword = "[redacted:assigned]"`,
+		`{'client-secret': 'abcd'}`:            `{'client-secret': '[redacted:assigned]'}`,
+		`password = input.password || ""`:      `password = input.password || ""`,
+		`{type: "token", key: "value"}`:        `{type: "token", key: "value"}`,
+		"glpat-" + strings.Repeat("a1", 10):    "[redacted:gitlab]",
+		"https://hooks.slack.com/services/T0AAAAAAA/B0AAAAAAA/abcdefghijkl": "https://hooks.slack.com/services/" +
+			"[redacted:slack]",
 	} {
 		if got := r.Text(in); got != want {
 			t.Errorf("%q:\n got %q\nwant %q", in, got, want)
@@ -121,8 +122,10 @@ func TestRedactRecord(t *testing.T) {
 		Usage:          audit.Usage{Ticks: 7, MemoryBytes: 9007199254740993},
 		DangerAnalysis: []byte(`{"findings":[{"excerpt":"\u0041KIAIOSFODNN7EXAMPLE"}]}`),
 		Grants:         []byte(`{"big":12345678901234567890}`),
-		Request:        []byte(`{"context":{"customer":{"name":"Ann"},"Api-Key":"x","password":"","n":1.50},"hunter22":1,"code":"quo\"te\u003cd>é"}`),
-		Journal:        []byte(`[{"body":"text","headers":{"Set-Cookie":["a=b"]},"list":[["Set-Cookie","a=b"],["Age","1"]],"big":12345678901234567890}]`),
+		Request: []byte(`{"context":{"customer":{"name":"Ann"},"Api-Key":"x","password":"","n":1.50},` +
+			`"hunter22":1,"code":"quo\"te\u003cd>é"}`),
+		Journal: []byte(`[{"body":"text","headers":{"Set-Cookie":["a=b"]},"list":[["Set-Cookie","a=b"],["Age",` +
+			`"1"]],"big":12345678901234567890}]`),
 	}
 	r.Apply(&rec)
 	want := audit.Record{
@@ -131,8 +134,10 @@ func TestRedactRecord(t *testing.T) {
 		Usage:          audit.Usage{MemoryBytes: 9007199254740993},
 		DangerAnalysis: []byte(`{"findings":[{"excerpt":"[redacted:aws key id]"}]}`),
 		Grants:         []byte(`{"big":12345678901234567890}`),
-		Request:        []byte(`{"[redacted]":1,"code":"[redacted]","context":{"Api-Key":"[redacted]","customer":{},"n":1.50,"password":""}}`),
-		Journal:        []byte(`[{"big":12345678901234567890,"body":"[redacted]","headers":{"Set-Cookie":"[redacted]"},"list":[["Set-Cookie","[redacted]"],["Age","1"]]}]`),
+		Request: []byte(`{"[redacted]":1,"code":"[redacted]","context":{"Api-Key":"[redacted]","customer":{},` +
+			`"n":1.50,"password":""}}`),
+		Journal: []byte(`[{"big":12345678901234567890,"body":"[redacted]","headers":{"Set-Cookie":"[redacted]"},` +
+			`"list":[["Set-Cookie","[redacted]"],["Age","1"]]}]`),
 	}
 	if !reflect.DeepEqual(rec, want) {
 		got, _ := json.MarshalIndent(rec, "", " ")
@@ -185,7 +190,9 @@ func BenchmarkRedact(b *testing.B) {
 		rec := audit.Record{
 			Error: "TypeError: x is not a function", Grants: []byte(`{"network":[],"modules":["buffer","crypto","url","util"]}`),
 			DangerAnalysis: []byte(`{"score":0,"level":"safe","findings":[]}`), Reasons: []string{"tier standard"},
-			ASTTelemetry: []byte(`{"isValid":true,"accessedIdentifiers":["JSON","console"],"metrics":{"loopCount":1,"functionCount":2,"astNodeCount":31,"maxDepth":5,"cyclomatic":3,"bytes":311,"lines":10},"flags":{"hasEval":false}}`),
+			ASTTelemetry: []byte(`{"isValid":true,"accessedIdentifiers":["JSON","console"],"metrics":{"loopCount":1,` +
+				`"functionCount":2,"astNodeCount":31,"maxDepth":5,"cyclomatic":3,"bytes":311,"lines":10},` +
+				`"flags":{"hasEval":false}}`),
 		}
 		r.Apply(&rec)
 	}

@@ -38,8 +38,7 @@ func (s *Spread) Merge(o Spread) {
 	}
 }
 
-// Quantiles returns, for each p from 0 to 1, the number that the share p does not exceed (nearest rank), within 1 %. An
-// empty spread has only zeros.
+// Quantiles returns the p-quantile for each p from 0 to 1 (nearest rank), within 1 %. An empty spread returns zeros.
 func (s Spread) Quantiles(p ...float64) []float64 {
 	out := make([]float64, len(p))
 	sizes := make([]int, 0, len(s))

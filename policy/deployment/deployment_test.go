@@ -133,12 +133,15 @@ func TestDeploymentDecides(t *testing.T) {
 			`deny by tenant (policy.yaml:40): the tenant does not permit policy "batch", only strict, standard`},
 		"tenant's host": {policy.Request{Code: "1", Tenant: "acme", Hosts: []string{"api.acme.test"}}, ""},
 		"another's host": {policy.Request{Code: "1", Tenant: "acme", Hosts: []string{"db.internal.test"}},
-			`deny by hosts (policy.yaml:28): host "db.internal.test" is not available under policy "standard": it is not among the hosts opened to this caller`},
+			`deny by hosts (policy.yaml:28): host "db.internal.test" is not available under policy "standard": it is not ` +
+				`among the hosts opened to this caller`},
 		"nobody's host": {policy.Request{Code: "1", Hosts: []string{"x.test"}},
-			`deny by hosts (policy.yaml:14): host "x.test" is not available under policy "standard": it is not among the hosts opened to this caller`},
+			`deny by hosts (policy.yaml:14): host "x.test" is not available under policy "standard": it is not among the ` +
+				`hosts opened to this caller`},
 		"token's host": {policy.Request{Code: "1", Hosts: []string{"db.internal.test"},
 			Scopes: []string{"host:api.acme.test"}},
-			`deny by hosts (token): host "db.internal.test" is not available under policy "standard": it is not among the hosts opened to this caller`},
+			`deny by hosts (token): host "db.internal.test" is not available under policy "standard": it is not among the ` +
+				`hosts opened to this caller`},
 		"no network": {policy.Request{Code: "1", Tier: "strict", Hosts: []string{"api.acme.test"}},
 			`deny by hosts (policy.yaml:4): host "api.acme.test" is not available under policy "strict": it has no network`},
 		"tenant's secret": {policy.Request{Code: "1", Tenant: "acme", Secrets: []string{"ACME_KEY"}}, ""},
@@ -147,7 +150,8 @@ func TestDeploymentDecides(t *testing.T) {
 		"tenant's tool": {policy.Request{Code: "1", Tenant: "acme", Tools: []string{"mail:send"}},
 			`deny by tools (policy.yaml:28): tool "mail:send" is not available to this caller`},
 		"category": {policy.Request{Code: "let a;\nWebAssembly.compile(a)", Tenant: "acme"},
-			`deny by forbidden-category (policy.yaml:46): webassembly is forbidden here: WebAssembly.compile compiles or runs WebAssembly (line 2, column 1)`},
+			`deny by forbidden-category (policy.yaml:46): webassembly is forbidden here: WebAssembly.compile compiles or ` +
+				`runs WebAssembly (line 2, column 1)`},
 		"pattern": {policy.Request{Code: "// TODO\n// hack", Tenant: "acme"},
 			`deny by forbidden-pattern (policy.yaml:49): forbidden pattern no-hacks at line 2, column 4: // hack`},
 		"legacy list": {policy.Request{Code: "'child_process'", Tenant: "acme"},

@@ -63,7 +63,8 @@ func TestShapesAndPositions(t *testing.T) {
 		"typescript": {code: "interface A<T> { x: T }\nconst a: A<number> = { x: 1 };\nconst r = <any>eval('1' as string);",
 			language: "typescript",
 			want:     []string{"3:16 code_injection"}},
-		"typescript module": {code: "import type { X } from 'fs';\nimport { inspect } from 'util';\nexport const a: X = inspect(eval('1'));", language: "typescript",
+		"typescript module": {code: "import type { X } from 'fs';\nimport { inspect } from 'util';\nexport const a: X = " +
+			"inspect(eval('1'));", language: "typescript",
 			want: []string{"3:29 code_injection"}},
 		"typescript return": {code: "enum E { A }\nreturn eval(E.A as any);", language: "typescript",
 			want: []string{"2:8 code_injection"}},
@@ -176,7 +177,8 @@ func TestSyntaxErrorsInFiles(t *testing.T) {
 }
 
 func TestUnanalysedIsScannedByTokens(t *testing.T) {
-	code := "let broken = ;\nrequire('child_process').exec('ls');\nx.execSync('a'); new Function('b'); process.env.A; 'eval(1)' // fetch()\n"
+	code := "let broken = ;\nrequire('child_process').exec('ls');\nx.execSync('a'); new Function('b'); process.env.A; " +
+		"'eval(1)' // fetch()\n"
 	d := policy.Default().Decide(policy.Request{Code: code, Tier: "strict"})
 	if !d.Analysis.Unanalysed || d.Analysis.Level != threat.Critical || d.Telemetry.IsValid {
 		t.Errorf("got %+v", d.Analysis)

@@ -65,7 +65,7 @@ func (s *scored) add(file string, from *scanned, g *Powers) {
 		Message: why + "; it was scanned by tokens"}, from.src, from.stuckAt})
 }
 
-// finish sorts, scores, cuts and locates the findings.
+// finish completes the analysis: it sorts, scores, cuts and locates the findings.
 func (s *scored) finish() {
 	a := s.analysis
 	inOrder(s.found)

@@ -73,7 +73,8 @@ func checkGateway(ctx context.Context, t target, data []byte) (result string, er
 // answersRequest sends one request to the gateway behind api, as a streaming Function URL would, and checks the
 // answer.
 func answersRequest(ctx context.Context, api http.Handler, method, path, want string) error {
-	event := fmt.Sprintf(`{"version":"2.0","rawPath":%q,"headers":{"content-type":"application/json"},"body":"{\"code\":\"1\"}",`+
+	event := fmt.Sprintf(`{"version":"2.0","rawPath":%q,"headers":{"content-type":"application/json"},`+
+		`"body":"{\"code\":\"1\"}",`+
 		`"requestContext":{"domainName":"airlock.example","http":{"method":%q,"path":%[1]q,"sourceIp":"192.0.2.7"}}}`, path,
 		method)
 	request := httptest.NewRequestWithContext(ctx, http.MethodPost,

@@ -13,7 +13,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Function is a runner for tests. The request's code is a command and its argument:
+// Function runs an invocation of the suite. The request's code is a command and its argument:
 //
 //	echo         the input as the result
 //	pid          the id of the process as the result

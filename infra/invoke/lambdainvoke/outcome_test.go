@@ -115,13 +115,18 @@ func TestOutcomes(t *testing.T) {
 		"a lost connection": {answer: breaks(eventStream("", logLine)), status: execution.Failed, logs: 1},
 		"nothing at all": {answer: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 			status: execution.Failed},
-		"a timeout":              {answer: streams(eventStream(`{"ErrorCode":"Sandbox.Timedout","ErrorDetails":"Task timed out after 3.00 seconds"}`, logLine)), status: execution.TimedOut, limit: "wall", logs: 1},
-		"a timeout by its words": {answer: streams(eventStream(`{"ErrorCode":"Unhandled","ErrorDetails":"2026 id Task timed out after 3.00 seconds"}`)), status: execution.TimedOut, limit: "wall"},
-		"out of memory":          {answer: streams(eventStream(`{"ErrorCode":"Runtime.OutOfMemory","ErrorDetails":"signal: killed"}`)), status: execution.Failed, limit: "memory"},
-		"a crash":                {answer: streams(eventStream(`{"ErrorCode":"Runtime.ExitError","ErrorDetails":"exit status 1"}`, logLine)), status: execution.Failed, logs: 1},
+		"a timeout": {answer: streams(eventStream(`{"ErrorCode":"Sandbox.Timedout","ErrorDetails":"Task `+
+			`timed out after 3.00 seconds"}`, logLine)), status: execution.TimedOut, limit: "wall", logs: 1},
+		"a timeout by its words": {answer: streams(eventStream(`{"ErrorCode":"Unhandled","ErrorDetails":"2026 id Task ` +
+			`timed out after 3.00 seconds"}`)), status: execution.TimedOut, limit: "wall"},
+		"out of memory": {answer: streams(eventStream(`{"ErrorCode":"Runtime.OutOfMemory",` +
+			`"ErrorDetails":"signal: killed"}`)), status: execution.Failed, limit: "memory"},
+		"a crash": {answer: streams(eventStream(`{"ErrorCode":"Runtime.ExitError","ErrorDetails":"exit `+
+			`status 1"}`, logLine)), status: execution.Failed, logs: 1},
 		"a crash after the end": {answer: streams(eventStream(`{"ErrorCode":"Runtime.ExitError"}`, resultLine)),
 			status: execution.Completed, recorded: true},
-		"a panic": {answer: streams(eventStream(`{"ErrorCode":"Unhandled","ErrorDetails":"{\"errorType\":\"runtimeError\",\"errorMessage\":\"secret\"}"}`)), code: execution.Internal},
+		"a panic": {answer: streams(eventStream(`{"ErrorCode":"Unhandled","ErrorDetails":"{\"errorType\":\"runtimeError\",` +
+			`\"errorMessage\":\"secret\"}"}`)), code: execution.Internal},
 		"a typed error": {answer: streams(eventStream(`{"ErrorCode":"unrecorded","ErrorDetails":"no store"}`)),
 			code: execution.Unrecorded},
 		"garbage inside": {answer: streams(eventStream("{}", "hello\n")), code: execution.Internal},

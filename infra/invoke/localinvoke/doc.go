@@ -4,8 +4,8 @@
 // them one execution at a time, watches them from outside, and kills those that do not end. There are two kinds of
 // processes:
 //
-//   - Sealed ones ([Config.Sealed]) run this program. They inherit the two sockets of package sealed and nothing else: the pool
-//     stores their records and makes their connections.
+//   - Sealed ones ([Config.Sealed]) run this program. They inherit the two sockets of package sealed and nothing else:
+//     the pool stores their records and makes their connections.
 //   - Others speak the Lambda Runtime API over a loopback port and record and connect by themselves, as on Lambda.
 //
 // Neither inherits the environment.

@@ -191,7 +191,8 @@ const (
 	// version increases with every change to the schema or to its content.
 	version = 5
 	schema  = `
-CREATE TABLE files (id INTEGER PRIMARY KEY, day TEXT NOT NULL UNIQUE, offset INTEGER NOT NULL, last INTEGER NOT NULL, mark BLOB NOT NULL);
+CREATE TABLE files (id INTEGER PRIMARY KEY, day TEXT NOT NULL UNIQUE, offset INTEGER NOT NULL,
+	last INTEGER NOT NULL, mark BLOB NOT NULL);
 CREATE TABLE names (file INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (file, name)) WITHOUT ROWID;
 CREATE TABLE source (place TEXT NOT NULL);
 CREATE TABLE tenants (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -227,7 +228,8 @@ func (x *Index) openFile(ctx context.Context) error {
 		return err
 	}
 	dsn := url.URL{Scheme: "file", Path: x.path,
-		RawQuery: "_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=cache_size(-65536)&_pragma=wal_autocheckpoint(8000)"}
+		RawQuery: "_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&" +
+			"_pragma=cache_size(-65536)&_pragma=wal_autocheckpoint(8000)"}
 	x.db, err = sql.Open("sqlite", dsn.String())
 	if err != nil {
 		return err

@@ -39,7 +39,8 @@ func sample(n int) audit.Record {
 	r.Caller.Tenant = []string{"acme", "umbrella", ""}[n%3]
 	r.DangerAnalysis = json.RawMessage(`{"score":0,"level":"safe","findings":[]}`)
 	if n%4 == 0 {
-		r.DangerAnalysis = json.RawMessage(`{"score":40,"level":"high","findings":[{"category":"eval","severity":"high"},{"category":"network","severity":"low"}]}`)
+		r.DangerAnalysis = json.RawMessage(`{"score":40,"level":"high","findings":[{"category":"eval","severity":"high"},` +
+			`{"category":"network","severity":"low"}]}`)
 	}
 	return r
 }

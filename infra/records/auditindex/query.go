@@ -171,7 +171,8 @@ func (x *Index) find(ctx context.Context, index, where string, args []any, limit
 		hint = "INDEXED BY " + index
 	}
 	rows, err := x.db.QueryContext(ctx,
-		"SELECT time, id, (SELECT day FROM files WHERE files.id = file), at FROM records "+hint+" WHERE "+where+" ORDER BY time DESC, id DESC LIMIT ?", append(slices.Clip(args), limit)...)
+		"SELECT time, id, (SELECT day FROM files WHERE files.id = file), at FROM records "+hint+" WHERE "+where+
+			" ORDER BY time DESC, id DESC LIMIT ?", append(slices.Clip(args), limit)...)
 	if err != nil {
 		return nil, err
 	}

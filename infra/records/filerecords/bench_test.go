@@ -20,8 +20,10 @@ func sample() audit.Record {
 		CodeSHA256: strings.Repeat("ab", 32), CodeBytes: 311, Language: "javascript", Policy: "standard", Engine: "quickjs",
 		Grants:         json.RawMessage(`{"network":[],"modules":["buffer","crypto","url","util"]}`),
 		DangerAnalysis: json.RawMessage(`{"score":0,"level":"safe","findings":[]}`),
-		ASTTelemetry:   json.RawMessage(`{"isValid":true,"accessedIdentifiers":["JSON","console"],"metrics":{"loopCount":1,"functionCount":2,"astNodeCount":31,"maxDepth":5,"cyclomatic":3,"bytes":311,"lines":10},"flags":{"hasEval":false,"hasRequire":false}}`),
-		Status:         "completed", OutputBytes: 3,
+		ASTTelemetry: json.RawMessage(`{"isValid":true,"accessedIdentifiers":["JSON","console"],` +
+			`"metrics":{"loopCount":1,"functionCount":2,"astNodeCount":31,"maxDepth":5,"cyclomatic":3,"bytes":311,` +
+			`"lines":10},"flags":{"hasEval":false,"hasRequire":false}}`),
+		Status: "completed", OutputBytes: 3,
 		Usage: audit.Usage{WallMs: 1.25, CPUMs: 1.1, Ticks: 31, MemoryBytes: 1310720},
 		Custody: []audit.Step{{Step: audit.Received}, {Step: audit.Decided, AtMs: .1}, {Step: audit.Started, AtMs: .2},
 			{Step: audit.Finished, AtMs: 1.4}, {Step: audit.Recorded, AtMs: 1.5}},

@@ -340,7 +340,7 @@ func (s *Store) deliver(ctx context.Context, line []byte) error {
 	return err
 }
 
-// pause sleeps, or less if ctx ends.
+// pause sleeps for d, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()

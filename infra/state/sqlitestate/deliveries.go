@@ -126,12 +126,14 @@ const keptEvents = 100
 func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, event []byte, at time.Time) error {
 	err := s.change(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO events (tenant, name, id, at, event) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (tenant, name, id) DO UPDATE SET at = excluded.at, event = excluded.event`, tenant, function, id, millis(at), event)
+			ON CONFLICT (tenant, name, id) DO UPDATE SET at = excluded.at, event = excluded.event`,
+			tenant, function, id, millis(at), event)
 		if err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `DELETE FROM events WHERE tenant = ?1 AND name = ?2 AND id NOT IN
-			(SELECT id FROM events WHERE tenant = ?1 AND name = ?2 ORDER BY at DESC, rowid DESC LIMIT ?3)`, tenant, function, keptEvents)
+			(SELECT id FROM events WHERE tenant = ?1 AND name = ?2 ORDER BY at DESC, rowid DESC LIMIT ?3)`,
+			tenant, function, keptEvents)
 		if err != nil {
 			return err
 		}

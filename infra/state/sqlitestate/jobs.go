@@ -30,7 +30,8 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 		return fmt.Errorf("submit job: %w", err)
 	}
 	err = s.change(ctx, func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `INSERT INTO jobs (id, tenant, subject, status, priority, not_before, owner, cancel, doc, request)
+		res, err := tx.ExecContext(ctx, `INSERT INTO jobs
+			(id, tenant, subject, status, priority, not_before, owner, cancel, doc, request)
 			VALUES (?, ?, ?, ?, ?, ?, '', 0, ?, ?) ON CONFLICT (id) DO NOTHING`,
 			job.ID, job.Tenant, job.Subject, string(job.Status), priority(job.Request.Priority), millis(job.NotBefore), doc,
 			request)
@@ -183,8 +184,9 @@ func (s *Store) write(ctx context.Context, tx *sql.Tx, job execution.Job) error 
 		callback = sql.NullInt64{Int64: millis(job.Callback.Next), Valid: true}
 	}
 	// Nobody needs the request of a job that has ended.
-	_, err = tx.ExecContext(ctx, `UPDATE jobs SET status = ?, not_before = ?, owner = ?, cancel = ?, callback = ?, ended = ?6, doc = ?, result = ?,
-		request = CASE WHEN ?6 IS NULL THEN request ELSE CAST('{}' AS BLOB) END WHERE id = ?`,
+	_, err = tx.ExecContext(ctx, `UPDATE jobs SET status = ?, not_before = ?, owner = ?, cancel = ?, callback = ?,
+		ended = ?6, doc = ?, result = ?, request = CASE WHEN ?6 IS NULL THEN request ELSE CAST('{}' AS BLOB) END
+		WHERE id = ?`,
 		string(job.Status), millis(job.NotBefore), job.Owner, job.Cancel, callback, orNull(job.EndedAt), doc,
 		[]byte(job.Result), job.ID)
 	if err != nil || job.EndedAt.IsZero() {

@@ -85,7 +85,8 @@ func (s *Store) Figures(ctx context.Context) (execution.StorageFigures, error) {
 			return err
 		}
 		f.FreeBytes = free * size
-		rows, err := s.db.QueryContext(ctx, `SELECT tenant, CASE WHEN kind IN ('queued', 'running') THEN 'jobs' ELSE kind END AS quota, sum(n), sum(bytes)
+		rows, err := s.db.QueryContext(ctx, `SELECT tenant,
+			CASE WHEN kind IN ('queued', 'running') THEN 'jobs' ELSE kind END AS quota, sum(n), sum(bytes)
 			FROM usage WHERE subject = '' GROUP BY tenant, quota ORDER BY tenant, quota`)
 		if err != nil {
 			return err

@@ -32,15 +32,16 @@ CREATE TABLE versions (
 	PRIMARY KEY (tenant, name, version)
 );
 CREATE TABLE jobs (
-	seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL, status TEXT NOT NULL, priority INTEGER NOT NULL,
-	not_before INTEGER NOT NULL, owner TEXT NOT NULL, cancel INTEGER NOT NULL, callback INTEGER, ended INTEGER,
-	doc BLOB NOT NULL, request BLOB NOT NULL, result BLOB
+	seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL, status TEXT NOT NULL,
+	priority INTEGER NOT NULL, not_before INTEGER NOT NULL, owner TEXT NOT NULL, cancel INTEGER NOT NULL,
+	callback INTEGER, ended INTEGER, doc BLOB NOT NULL, request BLOB NOT NULL, result BLOB
 );
 CREATE INDEX jobs_queued ON jobs (tenant, priority DESC, seq) WHERE status = 'queued';
 CREATE INDEX jobs_running ON jobs (owner) WHERE status = 'running';
 CREATE INDEX jobs_callback ON jobs (callback) WHERE callback IS NOT NULL;
 CREATE INDEX jobs_ended ON jobs (ended) WHERE ended IS NOT NULL;
-CREATE TABLE gone (tenant TEXT NOT NULL, url TEXT NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (tenant, url)) WITHOUT ROWID;
+CREATE TABLE gone (tenant TEXT NOT NULL, url TEXT NOT NULL, until INTEGER NOT NULL,
+	PRIMARY KEY (tenant, url)) WITHOUT ROWID;
 CREATE TABLE deliveries (
 	key TEXT PRIMARY KEY, mark TEXT NOT NULL, until INTEGER NOT NULL, owner TEXT NOT NULL, answer BLOB
 ) WITHOUT ROWID;
@@ -148,7 +149,8 @@ func (c counted) there() string {
 	if c.where != "" {
 		where = of(c.where)
 	}
-	return fmt.Sprintf(`INSERT INTO usage (tenant, kind, subject, n, bytes) SELECT %[1]s, %[2]s, '', count(*), sum(%[3]d + %[4]s) FROM %[5]s WHERE %[6]s GROUP BY 1, 2
+	return fmt.Sprintf(`INSERT INTO usage (tenant, kind, subject, n, bytes)
+		SELECT %[1]s, %[2]s, '', count(*), sum(%[3]d + %[4]s) FROM %[5]s WHERE %[6]s GROUP BY 1, 2
 		ON CONFLICT (tenant, kind, subject) DO UPDATE SET n = n + excluded.n, bytes = bytes + excluded.bytes;`+"\n",
 		of(c.tenant), of(c.kind), rowBytes, of(c.bytes), c.table, where)
 }

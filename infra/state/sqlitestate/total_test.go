@@ -13,8 +13,8 @@ import (
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
-// All tenants together have a bound: many tenants, each within its quota, do not fill the disk. Beyond the bound changes are
-// refused and named, reading and deleting go on, and what is deleted makes room.
+// Many tenants, each within its quota, do not fill the disk: all together have a bound. Beyond it the store refuses
+// changes as full, still reads and deletes, and deleting makes room.
 func TestTotal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -21,10 +21,13 @@ func (d *database) dueTenants(ctx context.Context, table, when string, now time.
 	tenants, err = d.strings(ctx, fmt.Sprintf(`WITH RECURSIVE each (tenant) AS (
 			SELECT min(tenant) FROM %[1]s WHERE %[2]s IS NOT NULL
 			UNION ALL
-			SELECT (SELECT min(%[1]s.tenant) FROM %[1]s WHERE %[1]s.%[2]s IS NOT NULL AND %[1]s.tenant > each.tenant) FROM each WHERE each.tenant IS NOT NULL
+			SELECT (SELECT min(%[1]s.tenant) FROM %[1]s WHERE %[1]s.%[2]s IS NOT NULL AND %[1]s.tenant > each.tenant)
+			FROM each WHERE each.tenant IS NOT NULL
 		)
 		SELECT tenant FROM each WHERE tenant IS NOT NULL
-			AND EXISTS (SELECT 1 FROM %[1]s WHERE %[1]s.tenant = each.tenant AND %[1]s.%[2]s IS NOT NULL AND %[1]s.%[2]s <= ?)`, table, when), millis(now))
+			AND EXISTS (SELECT 1 FROM %[1]s
+				WHERE %[1]s.tenant = each.tenant AND %[1]s.%[2]s IS NOT NULL AND %[1]s.%[2]s <= ?)`,
+		table, when), millis(now))
 	if err != nil || len(tenants) == 0 {
 		return nil, 0, err
 	}

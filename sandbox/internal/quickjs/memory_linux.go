@@ -62,7 +62,6 @@ func fileBacking(image []byte) (*backing, error) {
 	return b, nil
 }
 
-// mapRange reserves size bytes of address space whose beginning is the image, copy-on-write.
 // seal makes f immutable. F_SEAL_WRITE fails with EBUSY while the kernel holds a page of f for work of its own (memory
 // compaction, reclaim). F_SEAL_FUTURE_WRITE does not, and is as strong here: nothing has mapped f for writing yet.
 // Linux before 5.1 and gVisor do not have it.
