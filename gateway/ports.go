@@ -60,7 +60,7 @@ type Health struct {
 }
 
 // State keeps what outlives the process: saved functions, jobs, deliveries and idempotency keys. It is safe for
-// concurrent use. It may report its storage usage, too, by a method Figures.
+// concurrent use. It may report its storage usage, too, by a method Stats.
 type State interface {
 	registry.Store
 	jobs.Store

@@ -223,9 +223,9 @@ func (s *system) expose(pageReports func() int64) error {
 		}
 	}
 	if state, ok := s.state.(interface {
-		Figures(ctx context.Context) (execution.StorageFigures, error)
+		Stats(ctx context.Context) (execution.StorageStats, error)
 	}); ok {
-		return s.exposed.Add(meter.StorageCollector{Figures: state.Figures, Logger: s.logger})
+		return s.exposed.Add(meter.StorageCollector{Stats: state.Stats, Logger: s.logger})
 	}
 	return nil
 }

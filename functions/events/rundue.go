@@ -9,12 +9,12 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Turns returns the handler of a function that runs jobs. It calls turn with the job that an [execution.TurnPayload]
-// names, and with "" for an event of kind [Schedule]. Every other payload is refused by name. The answer is null. If
-// turn fails, the service invokes the function again, which is harmless because finished work is not repeated.
-func Turns(turn func(ctx context.Context, job string) error) func(context.Context, json.RawMessage) error {
+// RunDue returns the handler of a function that runs jobs. It calls run with the job that an [execution.RunDuePayload]
+// names, and with "" for an event of kind [Schedule]. It refuses every other payload and names its kind. The response is
+// null. If run fails, the service invokes the function again, which is harmless because finished work is not repeated.
+func RunDue(run func(ctx context.Context, job string) error) func(context.Context, json.RawMessage) error {
 	return func(ctx context.Context, payload json.RawMessage) error {
-		job, is, err := execution.DecodeTurn(payload)
+		job, is, err := execution.DecodeRunDue(payload)
 		if err != nil {
 			return err
 		}
@@ -28,9 +28,9 @@ func Turns(turn func(ctx context.Context, job string) error) func(context.Contex
 					"called by the gateway and by the clock")
 			}
 		}
-		return turn(ctx, job)
+		return run(ctx, job)
 	}
 }
 
-// ServeTurns answers invocations from the Lambda Runtime API with [Turns] until the process ends; it does not return.
-func ServeTurns(turn func(ctx context.Context, job string) error) { lambda.Start(Turns(turn)) }
+// ServeRunDue serves invocations from the Lambda Runtime API with [RunDue] until the process ends; it does not return.
+func ServeRunDue(run func(ctx context.Context, job string) error) { lambda.Start(RunDue(run)) }

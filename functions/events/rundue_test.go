@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-func TestTurns(t *testing.T) {
+func TestRunDue(t *testing.T) {
 	t.Parallel()
 	const id = "exec_0123456789"
 	own := errors.New("mine")
@@ -22,9 +22,9 @@ func TestTurns(t *testing.T) {
 		payload   string
 		job, says string
 	}{
-		{string(execution.TurnPayload(id)), id, ""},
+		{string(execution.RunDuePayload(id)), id, ""},
 		{string(read(t, "../../infra/deploy/events/scheduled.json")), "", ""},
-		{strings.Replace(string(execution.TurnPayload(id)), id, "", 1), "none", "turn.job: must be"},
+		{strings.Replace(string(execution.RunDuePayload(id)), id, "", 1), "none", "turn.job: must be"},
 		{`{"code":"1"}`, "none", "an event of kind direct is none that this function serves"},
 		{string(read(t, "../../infra/deploy/events/function-url.json")), "none", "an event of kind function-url is none"},
 		{string(read(t, "../../infra/deploy/events/eventbridge.json")), "none", "an event of kind eventbridge is none"},
@@ -32,14 +32,14 @@ func TestTurns(t *testing.T) {
 		{`{`, "none", "JSON"},
 	} {
 		got := "none"
-		err := events.Turns(func(_ context.Context, job string) error { got = job; return nil })(t.Context(),
+		err := events.RunDue(func(_ context.Context, job string) error { got = job; return nil })(t.Context(),
 			json.RawMessage(c.payload))
 		if got != c.job || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%.60s: job %q, %v", c.payload, got, err)
 		}
 	}
-	if err := events.Turns(func(context.Context, string) error { return own })(t.Context(),
-		execution.TurnPayload(id)); !errors.Is(err, own) {
+	if err := events.RunDue(func(context.Context, string) error { return own })(t.Context(),
+		execution.RunDuePayload(id)); !errors.Is(err, own) {
 		t.Errorf("the service is not told of a failure: %v", err)
 	}
 }
@@ -65,14 +65,14 @@ func TestStartBefore(t *testing.T) {
 	}
 }
 
-func FuzzTurns(f *testing.F) {
+func FuzzRunDue(f *testing.F) {
 	f.Add([]byte(`{"airlock":1,"turn":{"job":"exec_0123456789"}}`))
 	f.Add([]byte(`{"detail-type":"Scheduled Event","source":"aws.events","detail":{},` +
 		`"id":"","time":"","region":"","account":""}`))
 	f.Add([]byte(`{"requestContext":{"http":{"method":"GET"}}}`))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		called := false
-		err := events.Turns(func(_ context.Context, job string) error {
+		err := events.RunDue(func(_ context.Context, job string) error {
 			if called = true; job != "" && !execution.ValidID(job) {
 				t.Errorf("job %q of %q", job, payload)
 			}

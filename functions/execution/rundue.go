@@ -2,26 +2,26 @@ package execution
 
 import "fmt"
 
-// TurnPayload returns the payload that tells the function for jobs about a stored job: {"airlock": 1, "turn": {"job":
+// RunDuePayload returns the payload that tells the function for jobs about a stored job: {"airlock": 1, "turn": {"job":
 // id}}.
-func TurnPayload(job string) []byte {
+func RunDuePayload(job string) []byte {
 	return fmt.Appendf(nil, `{"airlock":%d,"turn":{"job":%q}}`, InvocationVersion, job)
 }
 
-type wireTurn struct {
+type wireRunDue struct {
 	Airlock int `json:"airlock"`
 	Turn    struct {
 		Job string `json:"job"`
 	} `json:"turn"`
 }
 
-// DecodeTurn reads what [TurnPayload] wrote. is reports whether b is such a payload. If it is an invalid one, the
+// DecodeRunDue reads what [RunDuePayload] wrote. is reports whether b is such a payload. If it is an invalid one, the
 // error is an *[Error] with code [InvalidRequest].
-func DecodeTurn(b []byte) (job string, is bool, err error) {
+func DecodeRunDue(b []byte) (job string, is bool, err error) {
 	if len(b) > 1024 || !hasMember(b, "airlock") || !hasMember(b, "turn") {
 		return "", false, nil
 	}
-	var w wireTurn
+	var w wireRunDue
 	duplicates, err := precheck(b)
 	if err != nil {
 		return "", true, err

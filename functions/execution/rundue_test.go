@@ -8,10 +8,10 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-func TestTurnPayload(t *testing.T) {
+func TestRunDuePayload(t *testing.T) {
 	t.Parallel()
-	good := string(execution.TurnPayload(handoverID))
-	if job, is, err := execution.DecodeTurn([]byte(good)); job != handoverID || !is || err != nil {
+	good := string(execution.RunDuePayload(handoverID))
+	if job, is, err := execution.DecodeRunDue([]byte(good)); job != handoverID || !is || err != nil {
 		t.Errorf("%q %v %v", job, is, err)
 	}
 	for payload, field := range map[string]string{
@@ -22,24 +22,24 @@ func TestTurnPayload(t *testing.T) {
 		strings.Replace(good, `{"airlock"`, `{"code":"1","airlock"`, 1): "turn",
 	} {
 		var e *execution.Error
-		if _, is, err := execution.DecodeTurn([]byte(payload)); !is || !errors.As(err, &e) ||
+		if _, is, err := execution.DecodeRunDue([]byte(payload)); !is || !errors.As(err, &e) ||
 			e.Code != execution.InvalidRequest || e.Field != field {
 			t.Errorf("%s: %v %v, want field %s", payload, is, err, field)
 		}
 	}
 	for _, other := range []string{``, `{}`, `{"code":"1"}`, `{"turn":{}}`, `{"airlock":1,"id":"x"}`, `[` + good + `]`,
 		strings.Repeat(" ", 2000) + good} {
-		if _, is, err := execution.DecodeTurn([]byte(other)); is || err != nil {
+		if _, is, err := execution.DecodeRunDue([]byte(other)); is || err != nil {
 			t.Errorf("%s is a turn: %v", other, err)
 		}
 	}
 }
 
-func FuzzDecodeTurn(f *testing.F) {
-	f.Add(execution.TurnPayload(handoverID))
+func FuzzDecodeRunDue(f *testing.F) {
+	f.Add(execution.RunDuePayload(handoverID))
 	f.Add([]byte(`{"airlock":1,"turn":{"job":"exec_../.."}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		job, is, err := execution.DecodeTurn(b)
+		job, is, err := execution.DecodeRunDue(b)
 		if is && err == nil && !execution.ValidID(job) {
 			t.Errorf("%q is the job of %q", job, b)
 		}

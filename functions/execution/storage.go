@@ -113,8 +113,8 @@ func (e *StoreError) Error() string { return "the store is " + string(e.Fault) +
 // Unwrap returns the cause.
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// StorageFigures is the content of a store.
-type StorageFigures struct {
+// StorageStats is the content of a store.
+type StorageStats struct {
 	// FileBytes is the size of the store on disk, FreeBytes the reusable part of it; 0 if unknown.
 	FileBytes, FreeBytes int64
 	Usage                []StorageUsage

@@ -129,11 +129,11 @@ type chart struct {
 	Items      []records.Point     `json:"items"`
 }
 
-func (f filter) chart() (chart, audit.Figures, error) {
+func (f filter) chart() (chart, audit.Summary, error) {
 	q := f.query()
 	steps, complete, err := records.Series(f.ctx, f.cfg.Records, q, f.step)
 	if err != nil {
-		return chart{}, audit.Figures{}, err
+		return chart{}, audit.Summary{}, err
 	}
 	points, sum := records.PointsOf(q.Since, f.step, steps)
 	return chart{
@@ -213,7 +213,7 @@ func (f filter) failed() ([]audit.Record, error) {
 }
 
 // slowest returns the records of the slowest executions. A record that has been deleted is left out.
-func (f filter) slowest(sum audit.Figures) ([]audit.Record, error) {
+func (f filter) slowest(sum audit.Summary) ([]audit.Record, error) {
 	var all []audit.Record
 	for _, slow := range sum.Slowest {
 		r, err := f.cfg.Records.Get(f.ctx, slow.ID)

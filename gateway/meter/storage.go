@@ -15,8 +15,8 @@ import (
 
 // StorageCollector exposes to Prometheus what the state holds.
 type StorageCollector struct {
-	Figures func(ctx context.Context) (execution.StorageFigures, error)
-	Logger  *slog.Logger
+	Stats  func(ctx context.Context) (execution.StorageStats, error)
+	Logger *slog.Logger
 }
 
 // shownTenants is how many tenants have their own series: those that store most.
@@ -29,7 +29,7 @@ func (StorageCollector) Describe(chan<- *prometheus.Desc) {}
 func (m StorageCollector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	figures, err := m.Figures(ctx)
+	stats, err := m.Stats(ctx)
 	if err != nil {
 		m.Logger.Warn("the storage usage of the state cannot be read", "error", err)
 		return
@@ -38,16 +38,16 @@ func (m StorageCollector) Collect(out chan<- prometheus.Metric) {
 		desc := prometheus.NewDesc(name, help, labels, nil)
 		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(value), values...)
 	}
-	gauge("airlock_state_file_bytes", "What the state takes on its disk.", figures.FileBytes, nil, nil)
-	gauge("airlock_state_free_bytes", "What of it can be used again.", figures.FreeBytes, nil, nil)
-	all := totals(figures.Usage)
+	gauge("airlock_state_file_bytes", "Size of the state on its disk.", stats.FileBytes, nil, nil)
+	gauge("airlock_state_free_bytes", "Part of the state file that can be reused.", stats.FreeBytes, nil, nil)
+	all := totals(stats.Usage)
 	for _, quota := range quotas() {
 		label, value := []string{"quota"}, []string{quota}
-		gauge("airlock_state_bytes", "What is kept, by storage quota.", all[quota].Bytes, label, value)
-		gauge("airlock_state_items", "How many there are, by storage quota.", all[quota].Count, label, value)
+		gauge("airlock_state_bytes", "Stored bytes, by storage quota.", all[quota].Bytes, label, value)
+		gauge("airlock_state_items", "Stored items, by storage quota.", all[quota].Count, label, value)
 	}
-	for _, u := range largest(figures.Usage, shownTenants) {
-		gauge("airlock_state_tenant_bytes", "What a tenant has, of the tenants that have most.", u.Bytes,
+	for _, u := range largest(stats.Usage, shownTenants) {
+		gauge("airlock_state_tenant_bytes", "Stored bytes of the largest tenants.", u.Bytes,
 			[]string{"tenant", "quota"}, []string{u.Tenant, u.Quota})
 	}
 }

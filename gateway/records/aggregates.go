@@ -39,7 +39,7 @@ type Bin struct {
 }
 
 // BinsOf returns the histogram of memory.
-func BinsOf(f audit.Figures) []Bin {
+func BinsOf(f audit.Summary) []Bin {
 	bins := make([]Bin, 0, audit.MemoryBins)
 	for i, n := range f.Memory {
 		b := Bin{Count: n}
@@ -90,7 +90,7 @@ func (h *Handlers) Metrics(c *fiber.Ctx) error {
 }
 
 // successRate returns the share of executions that completed, from 0 to 1; it is 0 for none.
-func successRate(f audit.Figures) float64 {
+func successRate(f audit.Summary) float64 {
 	return float64(f.ByStatus["completed"]) / float64(max(f.Records, 1))
 }
 

@@ -19,18 +19,18 @@ const (
 // An Index answers from all records. A Store may implement it. Without one, and while it returns audit.ErrBehind,
 // summaries cover only the newest records, and say so.
 type Index interface {
-	// Figures returns the totals over the tenant and time of a query.
-	Figures(ctx context.Context, q audit.Query) (audit.Figures, error)
+	// Summary returns the totals over the tenant and time of a query.
+	Summary(ctx context.Context, q audit.Query) (audit.Summary, error)
 	// Threats returns the newest records of a query, by tenant and time, whose score is above 0; at most q.Limit.
 	Threats(ctx context.Context, q audit.Query) ([]audit.Record, error)
 	// Series returns the totals over each step from q.Since to q.Until, which are whole steps apart.
-	Series(ctx context.Context, q audit.Query, step time.Duration) ([]audit.Figures, error)
+	Series(ctx context.Context, q audit.Query, step time.Duration) ([]audit.Summary, error)
 }
 
 // Totals returns the totals over the records that a query selects. complete is false if they cover only the newest.
-func Totals(ctx context.Context, store Store, q audit.Query) (sum audit.Figures, complete bool, err error) {
+func Totals(ctx context.Context, store Store, q audit.Query) (sum audit.Summary, complete bool, err error) {
 	if index, ok := store.(Index); ok {
-		sum, err := index.Figures(ctx, q)
+		sum, err := index.Summary(ctx, q)
 		if err == nil {
 			return sum, true, nil
 		}
@@ -69,7 +69,7 @@ func Threats(ctx context.Context, store Store, q audit.Query) (threats []audit.R
 // Series returns the totals over each step of a query. complete is false if they cover only the newest records.
 func Series(
 	ctx context.Context, store Store, q audit.Query, step time.Duration,
-) (steps []audit.Figures, complete bool, err error) {
+) (steps []audit.Summary, complete bool, err error) {
 	if index, ok := store.(Index); ok {
 		steps, err := index.Series(ctx, q, step)
 		if err == nil {
@@ -79,7 +79,7 @@ func Series(
 			return nil, false, api.RecordsUnavailable(err)
 		}
 	}
-	steps = make([]audit.Figures, q.Until.Sub(q.Since)/step)
+	steps = make([]audit.Summary, q.Until.Sub(q.Since)/step)
 	complete, err = scan(ctx, store, q, func(r audit.Record) bool {
 		steps[r.Time.Sub(q.Since)/step].Add(audit.OutlineOf(r))
 		return true

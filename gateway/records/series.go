@@ -51,7 +51,7 @@ type Point struct {
 }
 
 // PointOf returns the point of a step.
-func PointOf(start time.Time, step time.Duration, f audit.Figures) Point {
+func PointOf(start time.Time, step time.Duration, f audit.Summary) Point {
 	blocked := f.ByStatus["blocked"]
 	return Point{
 		Start: start, Executions: f.Records, Completed: f.ByStatus["completed"], Blocked: blocked,
@@ -73,7 +73,7 @@ type TenantUse struct {
 }
 
 // TopTenants returns the tenants with the most executions.
-func TopTenants(f audit.Figures) []TenantUse {
+func TopTenants(f audit.Summary) []TenantUse {
 	all := make([]TenantUse, 0, len(f.ByTenant))
 	for name, n := range f.ByTenant {
 		all = append(all, TenantUse{name, n, f.Flagged[name]})
@@ -103,11 +103,11 @@ func (h *Handlers) Series(c *fiber.Ctx) error {
 		return err
 	}
 	q.Since, q.Until = Span(h.Now(), window, step)
-	figures, complete, err := Series(c.UserContext(), h.Records, q, step)
+	steps, complete, err := Series(c.UserContext(), h.Records, q, step)
 	if err != nil {
 		return err
 	}
-	points, sum := PointsOf(q.Since, step, figures)
+	points, sum := PointsOf(q.Since, step, steps)
 	return api.Send(c, struct {
 		Window     string      `json:"window"`
 		WindowMs   int64       `json:"windowMs"`
@@ -133,7 +133,7 @@ func Span(now time.Time, window, step time.Duration) (since, until time.Time) {
 }
 
 // PointsOf returns the points of consecutive steps, and the aggregates over all of them.
-func PointsOf(since time.Time, step time.Duration, steps []audit.Figures) (points []Point, sum audit.Figures) {
+func PointsOf(since time.Time, step time.Duration, steps []audit.Summary) (points []Point, sum audit.Summary) {
 	points = make([]Point, len(steps))
 	for i, f := range steps {
 		points[i] = PointOf(since.Add(time.Duration(i)*step), step, f)

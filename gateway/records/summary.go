@@ -18,7 +18,7 @@ type coverage struct {
 	Oldest   *time.Time `json:"oldest"`
 }
 
-func coverageOf(f audit.Figures, complete bool) coverage {
+func coverageOf(f audit.Summary, complete bool) coverage {
 	s := coverage{Records: f.Records, Complete: complete}
 	if f.Records > 0 {
 		s.Newest, s.Oldest = &f.Newest, &f.Oldest

@@ -14,7 +14,7 @@ import (
 // serveFront passes Lambda's events to the gateway until the process ends.
 func (g *Gateway) serveFront() {
 	if g.Settings.OnLambda.Front == settings.FrontJobs {
-		events.ServeTurns(g.server.RunDue)
+		events.ServeRunDue(g.server.RunDue)
 	}
 	front := events.Front(&url.URL{Scheme: "http", Host: g.Address()})
 	events.ServeFront(front, g.Settings.OnLambda.Front == settings.FrontBuffer)

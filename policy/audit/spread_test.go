@@ -67,7 +67,7 @@ func TestMemoryBounds(t *testing.T) {
 			t.Errorf("bin %d ends at %d", bin, bound)
 		}
 		last = bound
-		var f audit.Figures
+		var f audit.Summary
 		f.Add(audit.Outline{Memory: bound})
 		f.Add(audit.Outline{Memory: bound + 1})
 		if f.Memory[bin] != 1 || f.Memory[bin+1] != 1 {

@@ -11,7 +11,7 @@ import (
 // ErrBehind is returned by an index that has not yet processed all records.
 var ErrBehind = errors.New("the index of the records is being built")
 
-// An Outline is the part of a record that figures are computed from.
+// An Outline is the part of a record that a [Summary] is computed from.
 type Outline struct {
 	ID         string    `json:"-"`
 	Time       time.Time `json:"-"`
@@ -81,8 +81,8 @@ func failure(status, limit, line string) string {
 	return status
 }
 
-// Figures are totals over records. The zero value is the total of none. Figures are not safe for concurrent use.
-type Figures struct {
+// A Summary holds totals over records. The zero value is the summary of no records. It is not safe for concurrent use.
+type Summary struct {
 	Records         int64     `json:"n"`
 	Oldest          time.Time `json:"first,omitzero"`
 	Newest          time.Time `json:"last,omitzero"`
@@ -116,7 +116,7 @@ type Figures struct {
 }
 
 // Add adds one record.
-func (f *Figures) Add(o Outline) {
+func (f *Summary) Add(o Outline) {
 	f.span(o.Time, o.Time)
 	f.Records++
 	f.DurationMs += o.DurationMs
@@ -158,7 +158,7 @@ func (f *Figures) Add(o Outline) {
 }
 
 // Merge adds the records of g.
-func (f *Figures) Merge(g Figures) {
+func (f *Summary) Merge(g Summary) {
 	if g.Records == 0 {
 		return
 	}
@@ -194,7 +194,7 @@ func (f *Figures) Merge(g Figures) {
 	}
 }
 
-func (f *Figures) span(oldest, newest time.Time) {
+func (f *Summary) span(oldest, newest time.Time) {
 	if f.Records == 0 || oldest.Before(f.Oldest) {
 		f.Oldest = oldest
 	}

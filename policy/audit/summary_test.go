@@ -65,7 +65,7 @@ func FuzzOutlines(f *testing.F) {
 }
 
 func TestFiguresMerge(t *testing.T) {
-	var whole, first, second, both audit.Figures
+	var whole, first, second, both audit.Summary
 	for i, status := range []string{"completed", "blocked", "completed"} {
 		o := audit.Outline{Time: time.Unix(int64(1000-i), 0), Tenant: "acme", Status: status, Memory: int64(i), Score: 9,
 			Level: "low", Findings: []audit.Mark{{Severity: "low", Category: "eval"}}}
@@ -76,7 +76,7 @@ func TestFiguresMerge(t *testing.T) {
 			second.Add(o)
 		}
 	}
-	both.Merge(audit.Figures{})
+	both.Merge(audit.Summary{})
 	both.Merge(first)
 	both.Merge(second)
 	if !reflect.DeepEqual(both, whole) {
@@ -86,9 +86,9 @@ func TestFiguresMerge(t *testing.T) {
 
 // The slowest are the same however the records were put together, and no more than eight.
 func TestSlowest(t *testing.T) {
-	var whole, merged audit.Figures
+	var whole, merged audit.Summary
 	for part := range 4 {
-		var f audit.Figures
+		var f audit.Summary
 		for i := range 5 {
 			o := audit.Outline{ID: string(rune('a'+part)) + string(rune('0'+i)), DurationMs: float64(i)}
 			f.Add(o)

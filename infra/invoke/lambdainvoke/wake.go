@@ -39,7 +39,7 @@ func NewWaker(ctx context.Context, cfg Config) (*Waker, error) {
 // Wake invokes the function asynchronously and returns when the service has accepted the invocation.
 func (w *Waker) Wake(ctx context.Context, job string) error {
 	_, err := w.api.Invoke(ctx, &lambda.InvokeInput{
-		FunctionName: &w.function, InvocationType: types.InvocationTypeEvent, Payload: execution.TurnPayload(job),
+		FunctionName: &w.function, InvocationType: types.InvocationTypeEvent, Payload: execution.RunDuePayload(job),
 	})
 	if err != nil {
 		return fmt.Errorf("wake function %q: %w", w.function, err)

@@ -35,7 +35,7 @@ func TestWake(t *testing.T) {
 		t.Error(err)
 	}
 	const want = "/2015-03-31/functions/jobs/invocations Event "
-	if len(calls) != 2 || calls[1] != want+string(execution.TurnPayload(woken)) {
+	if len(calls) != 2 || calls[1] != want+string(execution.RunDuePayload(woken)) {
 		t.Errorf("%q", calls)
 	}
 	answers = []int{http.StatusForbidden}

@@ -104,7 +104,7 @@ func BenchmarkIndex(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if f, err := x.Figures(b.Context(), audit.Query{}); err != nil || f.Records != int64(n) {
+			if f, err := x.Summary(b.Context(), audit.Query{}); err != nil || f.Records != int64(n) {
 				b.Fatal(f.Records, err)
 			}
 			took := time.Since(began)
@@ -120,7 +120,7 @@ func BenchmarkIndex(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer x.Close()
-	if _, err := x.Figures(b.Context(), audit.Query{}); err != nil {
+	if _, err := x.Summary(b.Context(), audit.Query{}); err != nil {
 		b.Fatal(err)
 	}
 	middle := dawn.Add(15 * 24 * time.Hour)
@@ -142,7 +142,7 @@ func BenchmarkIndex(b *testing.B) {
 	} {
 		b.Run("summary/"+name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := x.Figures(b.Context(), q); err != nil {
+				if _, err := x.Summary(b.Context(), q); err != nil {
 					b.Fatal(err)
 				}
 				if some, err := x.Threats(b.Context(), q); err != nil || len(some) != 20 {
@@ -162,7 +162,7 @@ func BenchmarkIndex(b *testing.B) {
 		steps.Since = steps.Until.Add(-window)
 		b.Run("metrics/"+name, func(b *testing.B) {
 			for b.Loop() {
-				if f, err := x.Figures(b.Context(), q); err != nil || f.Records == 0 {
+				if f, err := x.Summary(b.Context(), q); err != nil || f.Records == 0 {
 					b.Fatal(f.Records, err)
 				}
 			}

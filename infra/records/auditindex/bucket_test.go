@@ -113,7 +113,7 @@ func TestFollowsABucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	all = append(all, late)
-	until(t, x, &at, func(f audit.Figures) bool { return f.Records == int64(len(all)) })
+	until(t, x, &at, func(f audit.Summary) bool { return f.Records == int64(len(all)) })
 	same(t, x, all)
 
 	// What is deleted is gone after a while, and so is a day.
@@ -123,7 +123,7 @@ func TestFollowsABucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	all = slices.DeleteFunc(all, func(r audit.Record) bool { return r.ID == gone.ID })
-	until(t, x, &at, func(f audit.Figures) bool { return f.Records == int64(len(all)) })
+	until(t, x, &at, func(f audit.Summary) bool { return f.Records == int64(len(all)) })
 	same(t, x, all)
 	first := all[0].Time.Format(time.DateOnly)
 	all = slices.DeleteFunc(all, func(r audit.Record) bool {
@@ -153,26 +153,26 @@ func TestFollowsABucket(t *testing.T) {
 	same(t, follow(t, folder, other, &at), all)
 }
 
-// same compares all of an index with records: a list and the figures.
+// same compares all of an index with records: a list and the summary.
 func same(t *testing.T, x *auditindex.Index, all []audit.Record) {
 	t.Helper()
 	if got := walk(t, x, audit.Query{Limit: 500}); !slices.Equal(got, ids(selected(all, audit.Query{}))) {
 		t.Errorf("%d records, want %d", len(got), len(all))
 	}
-	var sum audit.Figures
+	var sum audit.Summary
 	for _, r := range all {
 		sum.Add(audit.OutlineOf(r))
 	}
-	if got, err := x.Figures(t.Context(), audit.Query{}); err != nil || !reflect.DeepEqual(got, sum) {
+	if got, err := x.Summary(t.Context(), audit.Query{}); err != nil || !reflect.DeepEqual(got, sum) {
 		t.Errorf("%v\n%+v, want\n%+v", err, got, sum)
 	}
 }
 
-// until asks, as the clock goes on, until the figures of all records are right.
-func until(t *testing.T, x *auditindex.Index, at *clock, right func(audit.Figures) bool) {
+// until asks, as the clock goes on, until the summary of all records is right.
+func until(t *testing.T, x *auditindex.Index, at *clock, right func(audit.Summary) bool) {
 	t.Helper()
 	for t.Context().Err() == nil {
-		f, err := x.Figures(t.Context(), audit.Query{})
+		f, err := x.Summary(t.Context(), audit.Query{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +216,7 @@ func TestIndexOfABucketIsShared(t *testing.T) {
 	for i := range errs {
 		x := follow(t, folder, s, &at)
 		both.Go(func() {
-			f, err := x.Figures(context.WithoutCancel(t.Context()), audit.Query{})
+			f, err := x.Summary(context.WithoutCancel(t.Context()), audit.Query{})
 			if err == nil && f.Records != int64(len(all)) {
 				err = fmt.Errorf("%d records, want %d", f.Records, len(all))
 			}

@@ -1,7 +1,7 @@
 // Package auditindex answers queries over many records from a SQLite file beside them.
 //
 // The records are the only truth. For each record the index holds where its line is, the fields that lists select by,
-// and the fields that figures are made of; it also holds precomputed figures of every hour and day. It may be deleted
+// and the fields that summaries are computed from; it also holds a summary of every hour and day. It may be deleted
 // at any time and is then rebuilt. An index that cannot be read, or that another version made, is rebuilt too.
 //
 // # Following the records
@@ -16,7 +16,7 @@
 // background, to find late and deleted records.
 //
 // A query waits a moment for the index to catch up. If it cannot, because the index is being built, the record store
-// answers lists, and figures fail with audit.ErrBehind. The work continues meanwhile, and nothing is lost if the
+// returns lists, and summaries fail with audit.ErrBehind. The work continues meanwhile, and nothing is lost if the
 // process dies. Several processes may share an index.
 //
 // Package wiring and tests import it. Start with [Open].

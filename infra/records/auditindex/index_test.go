@@ -152,7 +152,7 @@ func check(t *testing.T, x *auditindex.Index, all []audit.Record) {
 		if q.Status != "" || q.Policy != "" {
 			continue
 		}
-		var sum audit.Figures
+		var sum audit.Summary
 		var threats []string
 		for _, r := range want {
 			o := audit.OutlineOf(r)
@@ -161,7 +161,7 @@ func check(t *testing.T, x *auditindex.Index, all []audit.Record) {
 				threats = append(threats, r.ID)
 			}
 		}
-		got, err := x.Figures(t.Context(), q)
+		got, err := x.Summary(t.Context(), q)
 		if err != nil || !reflect.DeepEqual(got, sum) {
 			t.Errorf("%+v: %v\n%+v, want\n%+v", q, err, got, sum)
 		}
@@ -184,7 +184,7 @@ func checkSeries(t *testing.T, x *auditindex.Index, all []audit.Record) {
 			if err != nil || len(got) != 20 {
 				t.Fatalf("%s: %v: %d steps", step, err, len(got))
 			}
-			want := make([]audit.Figures, 20)
+			want := make([]audit.Summary, 20)
 			for _, r := range slices.Backward(selected(all, q)) {
 				want[r.Time.Sub(q.Since)/step].Add(audit.OutlineOf(r))
 			}
@@ -299,7 +299,7 @@ func TestLinesThatAreThereTwice(t *testing.T) {
 	defer x.Close()
 	check := func() {
 		t.Helper()
-		f, err := x.Figures(t.Context(), audit.Query{})
+		f, err := x.Summary(t.Context(), audit.Query{})
 		if err != nil || f.Records != int64(len(all)) {
 			t.Errorf("%d records of %d, %v", f.Records, len(all), err)
 		}
@@ -328,7 +328,7 @@ func TestMadeAgain(t *testing.T) {
 		if err := x.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := x.Figures(t.Context(), audit.Query{}); err == nil {
+		if _, err := x.Summary(t.Context(), audit.Query{}); err == nil {
 			t.Error("a closed index answers")
 		}
 	}
@@ -363,8 +363,8 @@ func TestWhileItIsBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.Figures(t.Context(), audit.Query{}); !errors.Is(err, audit.ErrBehind) {
-		t.Errorf("figures: %v", err)
+	if _, err := x.Summary(t.Context(), audit.Query{}); !errors.Is(err, audit.ErrBehind) {
+		t.Errorf("summary: %v", err)
 	}
 	if got := walk(t, x, audit.Query{Limit: 6}); len(got) != 20 {
 		t.Errorf("%d records are listed", len(got))

@@ -13,14 +13,14 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// The spans with precomputed figures.
+// The spans with stored summaries.
 const (
 	shortest = iota
 	hourly
 	daily
 )
 
-// everybody is the tenant of the figures over all tenants.
+// everybody is the tenant of the summaries over all tenants.
 const everybody = 0
 
 func spanOf(span int) time.Duration {
@@ -33,7 +33,7 @@ func spanOf(span int) time.Duration {
 	return 24 * time.Hour
 }
 
-// A cell identifies stored figures. start is in Unix seconds.
+// A cell identifies a stored summary. start is in Unix seconds.
 type cell struct {
 	span   int
 	tenant int64
@@ -74,19 +74,19 @@ type writer struct {
 	tx      *sql.Tx
 	tenants map[string]int64
 	classes map[[2]string]int64
-	cells   map[cell]*audit.Figures
+	cells   map[cell]*audit.Summary
 }
 
 func newWriter(tx *sql.Tx) *writer {
-	return &writer{tx: tx, tenants: map[string]int64{}, classes: map[[2]string]int64{}, cells: map[cell]*audit.Figures{}}
+	return &writer{tx: tx, tenants: map[string]int64{}, classes: map[[2]string]int64{}, cells: map[cell]*audit.Summary{}}
 }
 
-// write adds records and their figures.
+// write adds records and updates the summaries.
 func (w *writer) write(file int64, rows []row) error {
 	if err := w.rows(file, rows); err != nil {
 		return err
 	}
-	return w.figures(file)
+	return w.summaries(file)
 }
 
 // seen stores how far a day has been read.
@@ -202,12 +202,12 @@ func affected(res sql.Result, err error) (int64, error) {
 	return res.RowsAffected()
 }
 
-// count adds records to the figures of the shortest span.
+// count adds records to the summaries of the shortest span.
 func (w *writer) count(rows ...row) {
 	for _, r := range rows {
 		at := cell{shortest, w.tenants[r.Tenant], startOf(shortest, r.Time)}
 		if w.cells[at] == nil {
-			w.cells[at] = &audit.Figures{}
+			w.cells[at] = &audit.Summary{}
 		}
 		w.cells[at].Add(r.Outline)
 	}
@@ -236,14 +236,14 @@ func (w *writer) class(status, policy string) (int64, error) {
 	return id, err
 }
 
-// figures adds the batch's figures to the stored ones: of each tenant and of all, by every span.
-func (w *writer) figures(file int64) (err error) {
+// summaries adds the batch's summaries to the stored ones: of each tenant and of all, by every span.
+func (w *writer) summaries(file int64) (err error) {
 	all := w.cells
-	add := func(at cell, figures *audit.Figures) {
+	add := func(at cell, s *audit.Summary) {
 		if all[at] == nil {
-			all[at] = &audit.Figures{}
+			all[at] = &audit.Summary{}
 		}
-		all[at].Merge(*figures)
+		all[at].Merge(*s)
 	}
 	// Longer spans are made of shorter ones, and everybody of the tenants.
 	for span := shortest; span <= daily; span++ {
@@ -264,8 +264,8 @@ func (w *writer) figures(file int64) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, insert.Close()) }()
-	for at, figures := range all {
-		doc, err := json.Marshal(figures)
+	for at, s := range all {
+		doc, err := json.Marshal(s)
 		if err != nil {
 			return err
 		}
@@ -275,7 +275,7 @@ func (w *writer) figures(file int64) (err error) {
 		}
 		added, err := res.RowsAffected()
 		if err == nil && added == 0 {
-			err = w.merge(at, file, figures)
+			err = w.merge(at, file, s)
 		}
 		if err != nil {
 			return err
@@ -284,18 +284,18 @@ func (w *writer) figures(file int64) (err error) {
 	return nil
 }
 
-// merge adds figures to stored ones.
-func (w *writer) merge(at cell, file int64, figures *audit.Figures) error {
+// merge adds a summary to a stored one.
+func (w *writer) merge(at cell, file int64, s *audit.Summary) error {
 	const place = " WHERE span = ? AND tenant = ? AND start = ? AND file = ?"
 	var doc []byte
-	var sum audit.Figures
+	var sum audit.Summary
 	if err := w.tx.QueryRow("SELECT doc FROM figures"+place, at.span, at.tenant, at.start, file).Scan(&doc); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(doc, &sum); err != nil {
 		return err
 	}
-	sum.Merge(*figures)
+	sum.Merge(*s)
 	doc, err := json.Marshal(sum)
 	if err != nil {
 		return err

@@ -12,22 +12,22 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Figures returns the totals over all records of a query's tenant and time; the other fields of the query are
+// Summary returns the totals over all records of a query's tenant and time; the other fields of the query are
 // ignored. The error is audit.ErrBehind while the index is behind.
-func (x *Index) Figures(ctx context.Context, q audit.Query) (audit.Figures, error) {
+func (x *Index) Summary(ctx context.Context, q audit.Query) (audit.Summary, error) {
 	if err := x.fresh(ctx); err != nil {
-		return audit.Figures{}, err
+		return audit.Summary{}, err
 	}
 	sum, err := x.sum(ctx, q)
 	if err != nil {
-		return sum, fmt.Errorf("read the figures of records: %w", x.noted(err))
+		return sum, fmt.Errorf("read the summary of records: %w", x.noted(err))
 	}
 	return sum, nil
 }
 
 // Series returns the totals over each step of a query's time: the first from q.Since, the last before q.Until. The
 // time must consist of whole steps, at most 10,000. The error is audit.ErrBehind while the index is behind.
-func (x *Index) Series(ctx context.Context, q audit.Query, step time.Duration) ([]audit.Figures, error) {
+func (x *Index) Series(ctx context.Context, q audit.Query, step time.Duration) ([]audit.Summary, error) {
 	if err := x.fresh(ctx); err != nil {
 		return nil, err
 	}
@@ -36,8 +36,8 @@ func (x *Index) Series(ctx context.Context, q audit.Query, step time.Duration) (
 		return nil, fmt.Errorf("a series from %s until %s by %s: it must be whole steps, 10,000 at most", q.Since, q.Until,
 			step)
 	}
-	all := make([]audit.Figures, (high-low)/length)
-	at := func(start int64) *audit.Figures { return &all[(start-low)/length] }
+	all := make([]audit.Summary, (high-low)/length)
+	at := func(start int64) *audit.Summary { return &all[(start-low)/length] }
 	err := x.summing(ctx, q.Tenant, func(s *summing) error {
 		for span := daily; span >= shortest; span-- {
 			if whole := int64(spanOf(span)); length%whole == 0 && down(low, whole) == low {
@@ -47,14 +47,14 @@ func (x *Index) Series(ctx context.Context, q audit.Query, step time.Duration) (
 		return s.records(low, high, at)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read a series of figures: %w", x.noted(err))
+		return nil, fmt.Errorf("read a series of summaries: %w", x.noted(err))
 	}
 	return all, nil
 }
 
 // sum adds whole days, whole and partial hours before and after them, and single records before and after those, all
 // from one state of the index.
-func (x *Index) sum(ctx context.Context, q audit.Query) (sum audit.Figures, err error) {
+func (x *Index) sum(ctx context.Context, q audit.Query) (sum audit.Summary, err error) {
 	low, high := int64(math.MinInt64), int64(math.MaxInt64)
 	if !q.Since.IsZero() {
 		low = nanos(q.Since)
@@ -63,7 +63,7 @@ func (x *Index) sum(ctx context.Context, q audit.Query) (sum audit.Figures, err 
 		high = nanos(q.Until)
 	}
 	err = x.summing(ctx, q.Tenant, func(s *summing) error {
-		return s.between(low, high, daily, func(int64) *audit.Figures { return &sum })
+		return s.between(low, high, daily, func(int64) *audit.Summary { return &sum })
 	})
 	return sum, err
 }
@@ -95,7 +95,7 @@ type summing struct {
 
 // between adds what lies from low until before high, in Unix nanoseconds, in spans of at most a length, to what to
 // returns for the beginning of each.
-func (s *summing) between(low, high int64, span int, to func(int64) *audit.Figures) error {
+func (s *summing) between(low, high int64, span int, to func(int64) *audit.Summary) error {
 	if low >= high {
 		return nil
 	}
@@ -138,7 +138,7 @@ func down(t, length int64) int64 {
 	return t - over
 }
 
-func (s *summing) cells(low, high int64, span int, to func(int64) *audit.Figures) (err error) {
+func (s *summing) cells(low, high int64, span int, to func(int64) *audit.Summary) (err error) {
 	second := int64(time.Second)
 	rows, err := s.tx.Query("SELECT start, doc FROM figures WHERE span = ? AND tenant = ? AND start >= ? AND start < ?",
 		span, s.tenant, low/second, high/second)
@@ -149,7 +149,7 @@ func (s *summing) cells(low, high int64, span int, to func(int64) *audit.Figures
 	for rows.Next() {
 		var start int64
 		var doc sql.RawBytes
-		var f audit.Figures
+		var f audit.Summary
 		if err := rows.Scan(&start, &doc); err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (s *summing) cells(low, high int64, span int, to func(int64) *audit.Figures
 	return rows.Err()
 }
 
-func (s *summing) records(low, high int64, to func(int64) *audit.Figures) (err error) {
+func (s *summing) records(low, high int64, to func(int64) *audit.Summary) (err error) {
 	rows, err := s.tx.Query("SELECT time, id, outline FROM records WHERE time >= ?1 AND time < ?2 AND (?3 = 0 OR "+
 		"tenant = ?3)", low, high, s.tenant)
 	if err != nil {

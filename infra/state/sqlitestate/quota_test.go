@@ -35,11 +35,11 @@ func limited(t *testing.T, dir string) *sqlitestate.Store {
 // used returns what a tenant has of a quota.
 func used(t *testing.T, s *sqlitestate.Store, tenant, quota string) (bytes int64) {
 	t.Helper()
-	figures, err := s.Figures(t.Context())
+	stats, err := s.Stats(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, u := range figures.Usage {
+	for _, u := range stats.Usage {
 		if u.Tenant == tenant && u.Quota == quota {
 			bytes += u.Bytes
 		}
@@ -241,9 +241,9 @@ func TestUsageAddsUp(t *testing.T) {
 	if err := s.Prune(t.Context(), later, later.Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	figures, err := s.Figures(t.Context())
-	if err != nil || len(figures.Usage) != 0 {
-		t.Errorf("all is gone, and %+v is counted, %v", figures.Usage, err)
+	stats, err := s.Stats(t.Context())
+	if err != nil || len(stats.Usage) != 0 {
+		t.Errorf("all is gone, and %+v is counted, %v", stats.Usage, err)
 	}
 }
 
@@ -260,7 +260,7 @@ func TestDeletionFrees(t *testing.T) {
 			s := open(t, dir)
 			defer shut(t, s)
 			size := func() int64 {
-				f, err := s.Figures(t.Context())
+				f, err := s.Stats(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -69,9 +69,9 @@ func (d *database) deleted(ctx context.Context, bytes int64) {
 	_ = d.reclaim(context.WithoutCancel(ctx)) // the next Prune tries again
 }
 
-// Figures returns what the state holds, at the cost of as many rows as there are tenants.
-func (s *Store) Figures(ctx context.Context) (execution.StorageFigures, error) {
-	var f execution.StorageFigures
+// Stats returns what the state holds, at the cost of as many rows as there are tenants.
+func (s *Store) Stats(ctx context.Context) (execution.StorageStats, error) {
+	var f execution.StorageStats
 	for _, name := range []string{fileName, fileName + "-wal"} {
 		if info, err := os.Stat(filepath.Join(s.dir, name)); err == nil {
 			f.FileBytes += info.Size()
