@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -147,7 +148,8 @@ func TestHTTPRefuses(t *testing.T) {
 		"not UTF-8": {func(e map[string]any) {
 			e["body"], e["isBase64Encoded"] = base64.StdEncoding.EncodeToString([]byte("{\"code\":\"\xff\"}")), true
 		}, 400, ""},
-		"too large": {set("body", strings.Repeat(" ", events.DefaultMaxBody+1)), 413, "1048577 bytes"},
+		"too large": {set("body", strings.Repeat(" ", events.DefaultMaxBody+1)), 413,
+			fmt.Sprint(events.DefaultMaxBody+1, " bytes")},
 		"GET": {func(e map[string]any) {
 			e["requestContext"].(map[string]any)["http"].(map[string]any)["method"] = "GET"
 		}, 405, "POST"},

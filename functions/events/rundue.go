@@ -10,8 +10,9 @@ import (
 )
 
 // RunDue returns the handler of a function that runs jobs. It calls run with the job that an [execution.RunDuePayload]
-// names, and with "" for an event of kind [Schedule]. It refuses every other payload and names its kind. The response is
-// null. If run fails, the service invokes the function again, which is harmless because finished work is not repeated.
+// names, and with "" for an event of kind [Schedule]. It refuses every other payload and names its kind. The response
+// is null. If run fails, the service invokes the function again, which is harmless because finished work is not
+// repeated.
 func RunDue(run func(ctx context.Context, job string) error) func(context.Context, json.RawMessage) error {
 	return func(ctx context.Context, payload json.RawMessage) error {
 		job, is, err := execution.DecodeRunDue(payload)
