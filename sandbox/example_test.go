@@ -52,7 +52,7 @@ func ExampleEngine_Run() {
 	}
 	// Output:
 	// value "2", error "", limit ""
-	// value "", error "TypeError: cannot read property 'x' of null", limit ""
+	// value "", error "TypeError: Cannot read properties of null (reading 'x')", limit ""
 	// value "", error "timed out after 100ms of wall time", limit "wall"
 }
 

@@ -162,6 +162,8 @@ var hostArguments = map[string][]string{
 		"'windows-1252', 0, '', cycle(FULL, 0x80)"},
 	"base64.atob": {"'YWI='", "str(FULL, 'AAAA')", "str(FULL, '////')", "str(FULL, ' ')", "str(FULL / 2, '日')"},
 	"base64.btoa": {"'ab'", "str(FULL)", "str(FULL - 1, 'é') + '日'"},
+	"json.fault": {"'{\"a\":1,}'", "str(1 << 16, '[')", "str(2 * M)", "null",
+		"'[' + str(60000, '1,')", "'\"' + str(60000, 'é') + '\\\\u12'"},
 	"url.parse": {"'http://a/b?c#d', null", "'http://h/?' + str(2 * M - 20, 'é'), null",
 		"'http://h/#' + str(2 * M - 20, '<'), null", "'data:' + str(2 * M - 20, 'é'), null",
 		"'http://h/' + str(2 * M - 20), null", "'http://h' + str(16000, '/' + str(3)), null",

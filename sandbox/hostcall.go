@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/airlock-run/airlock/policy/depth"
@@ -199,6 +201,39 @@ func (r *run) Trace(in *quickjs.Instance, frames string) (string, error) {
 	text, work := r.source.Trace(frames)
 	in.Spend(work / traceCost)
 	return text, nil
+}
+
+// Word implements quickjs.Host.
+func (r *run) Word(in *quickjs.Instance, head, frames string) (string, bool) {
+	message, work, ok := r.source.Word(head, frames)
+	in.Spend(work / traceCost)
+	return r.withTools(message), ok
+}
+
+// maxToolsNamed is how many tools a message names.
+const maxToolsNamed = 20
+
+// withTools adds the tools that there are to a message about a tool that there is not.
+func (r *run) withTools(message string) string {
+	callee, ok := strings.CutSuffix(message, " is not a function")
+	namespace, method, dotted := strings.Cut(callee, ".")
+	if !ok || !dotted || strings.Contains(method, ".") {
+		return message
+	}
+	var has []string
+	for _, t := range r.grants.Tools {
+		if of, name := ToolGlobal(t.Name); of == namespace {
+			has = append(has, name)
+		}
+	}
+	if len(has) == 0 {
+		return message
+	}
+	slices.Sort(has)
+	if n := len(has); n > maxToolsNamed {
+		has = append(has[:maxToolsNamed], fmt.Sprintf("and %d more", n-maxToolsNamed))
+	}
+	return message + "; " + namespace + " has: " + strings.Join(has, ", ")
 }
 
 // traceCost is how many bytes of frames the host handles in the time of a call or back-edge of the guest.

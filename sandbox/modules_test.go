@@ -121,7 +121,7 @@ func TestModuleFaults(t *testing.T) {
 				Files: files("a.js", "\nexport function f() {\n  throw new TypeError('no')\n}")}, "no", "a.js", 3, 13},
 		{"thrown in the code",
 			sandbox.Script{Code: "import {f} from './a.js'\n\n  f(); null.x", Files: files("a.js", "export function f() {}")},
-			"cannot read property 'x' of null", "script.js", 3, 0},
+			"Cannot read properties of null (reading 'x')", "script.js", 3, 0},
 		{"thrown in typescript",
 			sandbox.Script{TypeScript: true,
 				Code:  "import {f} from './a'\ninterface A {\n  b: string\n}\nf(); throw new Error('x' as string)",

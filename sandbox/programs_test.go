@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,44 +17,111 @@ import (
 const programHead = "import { createRequire } from 'module'; const require = createRequire(import.meta.url);\n"
 
 // TestProgramsPrintAsNode runs whole scripts of the kind that people write and compares their output with Node's:
-// testdata/programs. -update-node asks the node of this machine again.
+// testdata/programs. A file of programs has many of them, each after a line ">>> name" and with its output behind a
+// line "<<<". -update-node asks the node of this machine again.
 func TestProgramsPrintAsNode(t *testing.T) {
+	e := newEngine(t)
+	grants := sandbox.Grants{Files: sandbox.FilesWrite, Modules: []string{"*"},
+		Limits: sandbox.Limits{Wall: 30 * time.Second, LogChars: 1 << 16}}
+	eachProgram(t, func(t *testing.T, p *program) {
+		if *updateNode {
+			p.output = nodeOutput(t, p.code)
+		}
+		if oldBuild() && onlyNewBuild[p.name] {
+			t.Skip("quickjs-ng 0.10.1 cannot do this")
+		}
+		seed := int64(1) // its clock waits for nobody
+		r := run(t, e, sandbox.Script{Code: p.code, Seed: &seed}, grants)
+		if r.Error != "" || r.Output != p.output {
+			t.Errorf("printed\n%s\n(%s) and Node\n%s", r.Output, r.Error, p.output)
+		}
+	})
+}
+
+// TestNodeStillPrintsThis compares what was recorded with the node of this machine, if its major version is the one
+// that the outputs come from.
+func TestNodeStillPrintsThis(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "node", "--version").Output()
+	if err != nil || !strings.HasPrefix(string(out), recordedNode) {
+		t.Skipf("the outputs are those of Node %s, and this machine has %q (%v)", recordedNode, out, err)
+	}
+	if testBuild != sandbox.EngineBuilds()[0] {
+		t.Skip("Node has no engine builds")
+	}
+	eachProgram(t, func(t *testing.T, p *program) {
+		t.Parallel()
+		if got := nodeOutput(t, p.code); got != p.output {
+			t.Errorf("Node printed\n%s\nand before\n%s", got, p.output)
+		}
+	})
+}
+
+// recordedNode is the version of Node that the outputs come from.
+const recordedNode = "v20."
+
+// onlyNewBuild holds the programs that quickjs-ng 0.10.1 cannot run.
+var onlyNewBuild = map[string]bool{"private-division": true, "generators": true, "regex-log-lines": true,
+	"regex-match-printed": true}
+
+// program is a script and what Node prints for it.
+type program struct{ name, code, output string }
+
+// eachProgram calls f for each program in a subtest. With -update-node it writes the outputs back.
+func eachProgram(t *testing.T, f func(t *testing.T, p *program)) {
+	t.Helper()
 	names, err := filepath.Glob("testdata/programs/*.js")
 	if err != nil || len(names) == 0 {
 		t.Fatal(names, err)
 	}
-	e := newEngine(t)
-	grants := sandbox.Grants{Files: sandbox.FilesWrite, Modules: []string{"*"},
-		Limits: sandbox.Limits{Wall: 30 * time.Second, LogChars: 1 << 16}}
 	for _, name := range names {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".js"), func(t *testing.T) {
-			code, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			golden := strings.TrimSuffix(name, ".js") + ".golden"
-			if *updateNode {
-				writeProgramGolden(t, golden, code)
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			seed := int64(1) // its clock waits for nobody
-			r := run(t, e, sandbox.Script{Code: string(code), Seed: &seed}, grants)
-			if r.Error != "" || r.Output != string(want) {
-				t.Errorf("printed\n%s\n(%s) and Node\n%s", r.Output, r.Error, want)
+		golden := strings.TrimSuffix(name, ".js") + ".golden"
+		p := &program{name: strings.TrimSuffix(filepath.Base(name), ".js"), code: read(t, name), output: read(t, golden)}
+		t.Run(p.name, func(t *testing.T) { f(t, p) })
+		if *updateNode {
+			write(t, golden, p.output)
+		}
+	}
+	if names, err = filepath.Glob("testdata/programs/*.txt"); err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		var updated strings.Builder
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txt"), func(t *testing.T) {
+			for text := range strings.SplitSeq(strings.TrimPrefix(read(t, name), ">>> "), "\n>>> ") {
+				p := &program{}
+				p.name, text, _ = strings.Cut(strings.TrimSuffix(text, "\n"), "\n")
+				p.code, p.output, _ = strings.Cut(text+"\n", "\n<<<\n")
+				t.Run(p.name, func(t *testing.T) { f(t, p) })
+				fmt.Fprintf(&updated, ">>> %s\n%s\n<<<\n%s", p.name, strings.TrimSuffix(p.code, "\n"), p.output)
 			}
 		})
+		if *updateNode {
+			write(t, name, updated.String())
+		}
 	}
 }
 
-func writeProgramGolden(t *testing.T, name string, code []byte) {
+func read(t *testing.T, name string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "program.mjs")
-	if err := os.WriteFile(path, append([]byte(programHead), code...), 0o600); err != nil {
+	b, err := os.ReadFile(name)
+	if err != nil {
 		t.Fatal(err)
 	}
+	return string(b)
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// nodeOutput runs code with the node of this machine.
+func nodeOutput(t *testing.T, code string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "program.mjs")
+	write(t, path, programHead+code)
 	cmd := exec.CommandContext(t.Context(), "node", "--no-deprecation", path)
 	cmd.Env = append(os.Environ(), "TZ=UTC")
 	cmd.Stdin = bytes.NewReader(nil)
@@ -61,7 +129,5 @@ func writeProgramGolden(t *testing.T, name string, code []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, out, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	return string(out)
 }

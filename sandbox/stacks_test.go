@@ -17,7 +17,7 @@ func TestStacksThatGuestsRead(t *testing.T) {
 		{"function f() {\n  return new Error('m');\n}\nreturn f().stack;",
 			"Error: m\n    at f (script.js:2:14)\n    at <anonymous> (script.js:4:8)"},
 		{"try { null.x } catch (e) { return e.stack }",
-			"TypeError: cannot read property 'x' of null\n    at <anonymous> (script.js:1:7)"},
+			"TypeError: Cannot read properties of null (reading 'x')\n    at <anonymous> (script.js:1:7)"},
 		{"return new Error('two\\nlines').stack", "Error: two\nlines\n    at <anonymous> (script.js:1:12)"},
 		{"return new Error().stack", "Error\n    at <anonymous> (script.js:1:12)"},
 		{"class A extends TypeError { get name() { return 'A' } }\nreturn new A('m').stack",
@@ -112,8 +112,8 @@ func TestCausesAreReported(t *testing.T) {
 	e := newEngine(t)
 	r := run(t, e, sandbox.Script{Code: "try {\n  null.x;\n} catch (e) {\n  throw new Error('outer', { cause: e });\n}"},
 		sandbox.Grants{})
-	want := "    at <anonymous> (script.js:4:13)\nCaused by: TypeError: cannot read property 'x' of null\n    at " +
-		"<anonymous> (script.js:2:3)"
+	want := "    at <anonymous> (script.js:4:13)\nCaused by: TypeError: Cannot read properties of null (reading 'x')\n" +
+		"    at <anonymous> (script.js:2:3)"
 	if r.Exception == nil || r.Exception.Stack != want || r.Exception.Line != 4 || r.Error != "Error: outer" {
 		t.Errorf("%s %+v", r.Error, r.Exception)
 	}
@@ -127,7 +127,7 @@ func TestCausesAreReported(t *testing.T) {
 			"0)": "Error: an array is too long",
 	} {
 		if !oldBuild() {
-			want = strings.Replace(want, "Error: an array is too long", "RangeError: invalid array length", 1)
+			want = strings.Replace(want, "Error: an array is too long", "RangeError: Invalid array length", 1)
 		}
 		if r := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{}); !strings.HasSuffix(r.Error, want) {
 			t.Errorf("%s: %s, want %s", code, r.Error, want)

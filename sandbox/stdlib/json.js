@@ -58,5 +58,66 @@
       return value;
     });
   };
+
+  // JSON.parse and JSON.stringify say what is wrong in the words of V8, which programs print and people look for.
+  p.defineProperty(JSON, 'parse', { __proto__: null, value: { parse(text, reviver) {
+    const read = typeof text === 'string' ? text : `${text}`;
+    try {
+      return p.parse(read, reviver);
+    } catch (e) {
+      const fault = engineError(e, p.SyntaxError) ? internal.sync('json.fault', read) : null;
+      throw fault === null ? e : new p.SyntaxError(fault);
+    }
+  } }.parse });
+  p.defineProperty(JSON, 'stringify', { __proto__: null, value: { stringify(value, replacer, space) {
+    try {
+      return p.stringify(value, replacer, space);
+    } catch (e) {
+      if (!engineError(e, p.TypeError) || e.message !== 'circular reference') throw e;
+      throw new p.TypeError(`Converting circular structure to JSON${circle(value)}`);
+    }
+  } }.stringify });
+  const engineError = (e, of) => {
+    try { return p.getPrototypeOf(e) === of.prototype && typeof e.message === 'string'; } catch { return false; }
+  };
+
+  // circle describes the first circle in a value, as far as one is found within a bound.
+  const maxVisited = 10000;
+  const circle = (root) => {
+    const path = [], on = new p.Map(), seen = new p.Set();
+    let visited = 0;
+    const walk = (v, key, inArray) => {
+      if (v === null || typeof v !== 'object') return '';
+      const from = p.mapGet(on, v);
+      if (from !== undefined) return drawn(from, step(key, inArray));
+      if (p.setHas(seen, v) || ++visited > maxVisited || path.length >= deepest) return '';
+      p.setAdd(seen, v);
+      p.mapSet(on, v, path.length);
+      p.arrayPush(path, { __proto__: null, step: step(key, inArray), name: nameOf(v) });
+      const array = p.isArray(v), names = p.keys(v);
+      for (let i = 0; i < names.length; i++) {
+        const found = walk(v[names[i]], names[i], array);
+        if (found !== '') return found;
+      }
+      p.arraySplice(path, path.length - 1, 1);
+      p.mapDelete(on, v);
+      return '';
+    };
+    const step = (key, inArray) => inArray ? `index ${key}` : `property '${key}'`;
+    const nameOf = (v) => {
+      const { constructor } = v;
+      return typeof constructor === 'function' && typeof constructor.name === 'string' ? constructor.name : 'Object';
+    };
+    const drawn = (from, last) => {
+      let out = `\n    --> starting at object with constructor '${path[from].name}'`;
+      const line = (i) => { out += `\n    |     ${path[i].step} -> object with constructor '${path[i].name}'`; };
+      const end = p.min(path.length, from + 3);
+      for (let i = from + 1; i < end; i++) line(i);
+      if (path.length > end + 1) out += '\n    |     ...';
+      for (let i = p.max(end, path.length - 1); i < path.length; i++) line(i);
+      return `${out}\n    --- ${last} closes the circle`;
+    };
+    try { return walk(root, '', false); } catch { return ''; }
+  };
   return internal;
 }

@@ -7,11 +7,12 @@
   define(p.Function.prototype, 'toString', { toString() {
     const text = p.functionToString(this);
     const file = fileName(this);
-    if (typeof file !== 'string' || !p.startsWith(file, 'airlock:')) return text;
+    const own = typeof file === 'string' && p.startsWith(file, 'airlock:');
+    if (!own && !p.endsWith(text, '() {\n    [native code]\n}')) return text;
     let d;
     try { d = p.getOwnPropertyDescriptor(this, 'name'); } catch { /* none */ }
-    const name = d !== undefined && typeof d.value === 'string' ? d.value : '';
-    return `function ${name}() {\n    [native code]\n}`;
+    const name = d !== undefined && typeof d.value === 'string' && !p.startsWith(d.value, 'bound ') ? d.value : '';
+    return `function ${name}() { [native code] }`;
   } }.toString);
   return internal;
 }

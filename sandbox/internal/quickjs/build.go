@@ -34,13 +34,13 @@ func Builds() []Build {
 			// quickjs-ng's own release for WASI, as go-quickjs-wasi-reactor v0.15.1 carries it.
 			Name: "quickjs-ng-0.15.1", wasm: quickjswasi.QuickJSWASM,
 			sha256:    "718f30dac3b2b42f2ab18d622f8ca11139e193e40f941519165710e4a9b168a3",
-			rewritten: "479555769dc01ac0a432871296d62795023d2254cc1ecb2af4b38af27b4ef11a",
+			rewritten: "12a8f3eda6a7543eda8d4acf7f535ff1584afc2a4c566631f2f48da1d61c4b3b",
 		},
 		{
 			// The build that github.com/fastschema/qjs v0.0.6 embeds.
 			Name: "quickjs-ng-0.10.1", wasm: qjsModule,
 			sha256:    "88fcbeead33cca3ec8394feb0fb3eec8047ec9ac5062aba7a63799cee11989b7",
-			rewritten: "1e0572bebdb311d26ffe922e00cebef15bc40d7167ce0c49e1831af3c449b3de",
+			rewritten: "5b810f0fec6b6328af1e2f3bf6c17596846b45685849f6b8622d9f9736e94f69",
 		},
 	}
 }

@@ -195,6 +195,9 @@ func (b *builder) instance(ctx context.Context, im *Image) (in *Instance, free f
 // Now returns the epoch: an image must not depend on when it was built.
 func (b *builder) Now() time.Duration { return 0 }
 
+// Word leaves messages as they are.
+func (b *builder) Word(*Instance, string, string) (string, bool) { return "", false }
+
 // Trace leaves frames as they are.
 func (b *builder) Trace(_ *Instance, frames string) (string, error) { return "\n" + frames, nil }
 

@@ -29,6 +29,9 @@ type Host interface {
 	// Trace returns the stack of an error that the guest makes, with a line break before each frame. frames is the
 	// engine's: "    at name (file:line:column)\n" for each. An error ends the run at once.
 	Trace(in *Instance, frames string) (string, error)
+	// Word returns the message that an error thrown by the engine gets, if it is not to keep its own. head is the error's
+	// name and message, frames as in Trace.
+	Word(in *Instance, head, frames string) (message string, ok bool)
 	// Rejected notes that a promise was rejected and not handled or, later, that it is handled after all.
 	Rejected(in *Instance, promise Value, handled bool)
 }

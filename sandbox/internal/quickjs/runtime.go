@@ -165,7 +165,7 @@ func hostCall(ctx context.Context, _ api.Module, stack []uint64) {
 	n, addr := uint32(stack[2]), uint32(stack[3])
 	switch {
 	case n&rewrite.Traced != 0:
-		v, err := in.trace(addr, n&^rewrite.Traced)
+		v, err := in.trace(Value(stack[1]), addr, n&^(rewrite.Traced|rewrite.Worded), n&rewrite.Worded != 0)
 		if err != nil {
 			panic(err)
 		}
@@ -204,15 +204,34 @@ func hostCall(ctx context.Context, _ api.Module, stack []uint64) {
 // maxFrames bounds the bytes of a list of frames that are read: the guest names the functions in it.
 const maxFrames = 256 << 10
 
-// trace returns a string of the frames in guest memory, as the host words them. It returns Undefined while the guest
-// runs for the host's own sake.
-func (in *Instance) trace(at, length uint32) (Value, error) {
+// maxHead bounds the name and message of an error that the host words, in UTF-16 units.
+const maxHead = 1 << 10
+
+// trace returns a string of the frames in guest memory, as the host words them; worded asks for the message of an error
+// that the engine throws, whose name and message are v, instead. It returns Undefined for a message that stays, and
+// while the guest runs for the host's own sake.
+func (in *Instance) trace(v Value, at, length uint32, worded bool) (Value, error) {
 	if in.nesting {
 		return Undefined, nil
 	}
 	b, ok := in.mod.Memory().Read(at, min(length, maxFrames))
 	if !ok {
 		return Undefined, nil
+	}
+	if worded {
+		head, ok := in.Str(v, maxHead)
+		if !ok {
+			return Undefined, nil
+		}
+		text, ok := in.host.Word(in, head, string(b))
+		if !ok {
+			return Undefined, nil
+		}
+		v, err := in.String(text)
+		if errors.Is(err, ErrException) {
+			return Undefined, nil // the engine restores what was pending
+		}
+		return v, err
 	}
 	text, err := in.host.Trace(in, string(b))
 	if err != nil {

@@ -75,6 +75,8 @@ type traceFacts struct {
 	throw         uint64 // JS_Throw(ctx, value) value
 	getException  uint64 // JS_GetException(ctx) value
 	newString     uint64 // JS_NewStringLen(ctx, text, length) value
+	setProperty   uint64 // JS_SetPropertyStr(ctx, object, name, value) int, which frees the value
+	message       int64  // the address of the text "message"
 }
 
 // Types of functions that builds without names are searched for.

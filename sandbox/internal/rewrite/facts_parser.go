@@ -54,6 +54,12 @@ func (f *finder) trace() (t traceFacts) {
 	t.errorToString = f.function("js_error_toString", func(function uint64, code []wasm.Instruction) bool {
 		return f.hasType(function, typeFunction, "l") && separator(function, code)
 	})
+	t.setProperty = f.function("JS_SetPropertyStr", nil)
+	if at := f.Strings("message"); len(at) > 0 {
+		t.message = int64(at[0])
+	} else {
+		f.missing(`text "message"`, 0)
+	}
 	from := f.of(t.errorToString)
 	t.concat = f.function("JS_ConcatString", func(function uint64, _ []wasm.Instruction) bool {
 		return f.hasType(function, "ill", "l") && calls(from, function)

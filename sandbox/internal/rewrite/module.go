@@ -146,7 +146,7 @@ var addedSignatures = [addedCount]string{
 	addedRemember:  signature("i", ""),
 	addedNoteCall:  signature("i", ""),
 	addedParse:     signature("ii", "i"),
-	addedTrace:     signature("iiil", "l"),
+	addedTrace:     signature("iiili", "l"),
 	addedTrack:     signature(typeTracker, ""),
 }
 

@@ -41,6 +41,9 @@ type Source struct {
 	// lines are the offsets of the lines of code. measured guards them.
 	lines    []int
 	measured sync.Once
+	// breaks are the offsets of the lines of Text. broken guards them.
+	breaks []int
+	broken sync.Once
 }
 
 // edit is an insertion of n bytes at column col (from 1) of line, which count in the text after all edits.

@@ -13,7 +13,7 @@ func TestExecution(t *testing.T) {
 	b := s.open(t, "/dashboard/execution/"+all["thrown"].ID)
 	b.wait(`!document.querySelector("#execution").hidden && document.querySelector("#logs li")`)
 	for place, wants := range map[string][]string{
-		"#state": {"error"}, "#error": {"TypeError: cannot read property 'name' of undefined"},
+		"#state": {"error"}, "#error": {"TypeError: Cannot read properties of undefined (reading 'name')"},
 		"#code": {"const user = undefined;", "return user.name;"},
 		"#logs": {"warn", "about to fail"}, "#result": {"TypeError", "script.js:"},
 		"#facts": {"default", "local", "http", "standard", "quickjs"},

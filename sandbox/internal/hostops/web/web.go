@@ -16,6 +16,7 @@ var Ops = map[string]hostops.Op{
 	"base64.atob": base64Decode,
 	"base64.btoa": base64Encode,
 
+	"json.fault":   jsonFault,
 	"url.parse":    urlParse,
 	"url.set":      urlSet,
 	"host.unicode": hostUnicode,

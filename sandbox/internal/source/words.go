@@ -1,0 +1,340 @@
+package source
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+)
+
+// The engine words its errors tersely ("not a function"). Word returns the words of V8, which people and their
+// programs know, and names the expression that is at fault by reading the code at the error's position.
+
+// thrown is an error of the engine.
+type thrown struct {
+	message string
+	native  string // the native function that threw, if one did
+	caller  string // the function in the first frame of the compiled code
+	code    string // the compiled text around the position of that frame, and the position in it
+	at      int
+}
+
+// around bounds the code that is read before and after a position, in bytes.
+const around = 512
+
+// Word returns the message that V8 gives an error whose name and message are head and whose frames are frames, if the
+// engine words it otherwise. work is the bytes that it read.
+func (s *Source) Word(head, frames string) (message string, work int, ok bool) {
+	name, message, ok := strings.Cut(head, ": ")
+	if !ok {
+		return "", 0, false
+	}
+	t := thrown{message: message}
+	first, rest, _ := strings.Cut(frames, "\n")
+	if native, ok := strings.CutSuffix(first, " (native)"); ok {
+		t.native = strings.TrimPrefix(native, framePrefix)
+		first, _, _ = strings.Cut(rest, "\n")
+	}
+	if file, line, col, ok := frameAt(first); ok && file == quickjs.ScriptName {
+		t.caller, _, _ = strings.Cut(strings.TrimPrefix(first, framePrefix), " (")
+		t.code, t.at = s.near(line, col)
+	}
+	out, ok := t.reword(name)
+	return out, len(first) + len(t.code), ok
+}
+
+// near returns the compiled text around a position as the engine counts it, and the position in that text.
+func (s *Source) near(line, col int) (code string, at int) {
+	s.broken.Do(func() {
+		s.breaks = append(s.breaks, 0)
+		for i := range len(s.Text) {
+			if s.Text[i] == '\n' {
+				s.breaks = append(s.breaks, i+1)
+			}
+		}
+	})
+	if line < 1 || line > len(s.breaks) {
+		return "", 0
+	}
+	at = s.breaks[line-1] + max(col-1, 0)
+	if line == 1 {
+		at++ // the engine counts columns of the first line from 0
+	}
+	if at >= len(s.Text) {
+		return "", 0
+	}
+	from := max(at-around, 0)
+	return s.Text[from:min(at+around, len(s.Text))], at - from
+}
+
+// same are messages that V8 words in one way, whatever the code.
+var same = map[string]string{
+	"Date value is NaN":                      "Invalid time value",
+	"invalid array length":                   "Invalid array length",
+	"invalid string length":                  "Invalid string length",
+	"invalid repeat count":                   "Invalid count value",
+	"empty array":                            "Reduce of empty array with no initial value",
+	"this is not initialized":                mustCallSuper,
+	"cannot convert symbol to string":        "Cannot convert a Symbol value to a string",
+	"cannot convert symbol to number":        "Cannot convert a Symbol value to a number",
+	"bigint argument with unary +":           "Cannot convert a BigInt value to a number",
+	"BigInt operands are forbidden for >>>":  "BigInts have no unsigned right shift, use >> instead",
+	"BigInt division by zero":                "Division by zero",
+	"BigInt negative exponent":               "Exponent must be non-negative",
+	"promise self resolution":                "Chaining cycle detected for promise #<Promise>",
+	"invalid value used as WeakMap key":      "Invalid value used as weak map key",
+	"invalid value used as WeakSet key":      "Invalid value used in weak set",
+	"invalid 'instanceof' right operand":     "Right-hand side of 'instanceof' is not an object",
+	"radix must be between 2 and 36":         "toString() radix argument must be between 2 and 36",
+	"out of bound":                           "Offset is outside the bounds of the DataView",
+	"invalid regular expression flags":       "Invalid flags supplied to RegExp constructor",
+	"BigInt are forbidden in JSON.stringify": "Do not know how to serialize a BigInt",
+}
+
+const mustCallSuper = "Must call super constructor in derived class before accessing 'this' or returning from " +
+	"derived constructor"
+
+// natives are messages of native functions: by the message, a space and the name of the function.
+var natives = map[string]string{
+	"invalid number of digits toFixed":       "toFixed() digits argument must be between 0 and 100",
+	"invalid number of digits toPrecision":   "toPrecision() argument must be between 1 and 100",
+	"invalid number of digits toExponential": "toExponential() argument must be between 0 and 100",
+	"not an object defineProperty":           "Object.defineProperty called on non-object",
+	"not an object ownKeys":                  "Reflect.ownKeys called on non-object",
+	"not an object Proxy":                    "Cannot create proxy with a non-object as target or handler",
+	"must be called with new Promise":        "Promise constructor cannot be invoked without 'new'",
+	"invalid array index ArrayBuffer":        "Array buffer allocation failed",
+	"not a constructor Symbol":               "Symbol is not a constructor",
+}
+
+// patterns are what can be wrong with a regular expression.
+var patterns = map[string]string{
+	"expecting ')'":                                 "Unterminated group",
+	"extraneous characters at the end":              "Unmatched ')'",
+	"invalid class range":                           "Range out of order in character class",
+	"nothing to repeat":                             "Nothing to repeat",
+	"invalid group":                                 "Invalid group",
+	"invalid group name":                            "Invalid capture group name",
+	"duplicate group name":                          "Duplicate capture group name",
+	"group name not defined":                        "Invalid named capture referenced",
+	"invalid escape sequence in regular expression": "Invalid escape",
+	"unexpected end":                                "\\ at end of pattern",
+}
+
+var (
+	property    = regexp.MustCompile(`^cannot (read|set) property '((?s).*)' of (null|undefined)$`)
+	readOnly    = regexp.MustCompile(`^'(.*)' is read-only$`)
+	uninitiated = regexp.MustCompile(`^(.*) is not initialized$`)
+	assigned    = regexp.MustCompile(`^[^;=\n]*[.](#?[\pL_$][\pL\pN_$]*)\s*(?:[-+*/%&|^?<>]{0,3}=[^=>]|\+\+|--)`)
+	deleted     = regexp.MustCompile(`^(?:delete\s+)?[^;=\n]*?[.]([\pL_$][\pL\pN_$]*)\s*(?:[;\n})]|$)`)
+	destructed  = regexp.MustCompile(`^(?:(?:const|let|var)\s*|\()\{\s*([\pL_$][\pL\pN_$]*)[^{}]*\}\s*=\s*`)
+	inherits    = regexp.MustCompile(`\bextends\s+`)
+	iterates    = regexp.MustCompile(`^(?:(?:const|let|var)\s*\[[^=]*\]\s*=\s*|for\b[^;\n]*?\bof\s+)`)
+)
+
+const notIterable = " is not iterable (cannot read property Symbol(Symbol.iterator))"
+
+func (t *thrown) reword(name string) (string, bool) {
+	if out, ok := same[t.message]; ok {
+		return out, true
+	}
+	if out, ok := natives[t.message+" "+t.native]; ok && t.native != "" {
+		return out, true
+	}
+	if name == "URIError" {
+		return "URI malformed", true
+	}
+	if m := property.FindStringSubmatch(t.message); m != nil {
+		switch {
+		case m[1] == "set":
+			return "Cannot set properties of " + m[3] + " (setting '" + m[2] + "')", true
+		case m[2] == "Symbol.iterator":
+			return t.notIterable(m[3])
+		}
+		return "Cannot read properties of " + m[3] + " (reading '" + m[2] + "')", true
+	}
+	if m := uninitiated.FindStringSubmatch(t.message); m != nil && name == "ReferenceError" {
+		return "Cannot access '" + m[1] + "' before initialization", true
+	}
+	if m := readOnly.FindStringSubmatch(t.message); m != nil {
+		return t.readOnly(m[1]), true
+	}
+	if reason, ok := patterns[t.message]; ok && t.native == "RegExp" {
+		source := ""
+		if at, ok := t.argument(); ok && t.literal(at) != "" {
+			source = "/" + t.literal(at) + "/: "
+		}
+		return "Invalid regular expression: " + source + reason, true
+	}
+	return t.byCode()
+}
+
+// byCode words the messages that take the code to be worded.
+func (t *thrown) byCode() (string, bool) {
+	switch t.message {
+	case "not a function":
+		return t.notFunction()
+	case "not a constructor":
+		expr := strings.TrimSuffix(t.forward(t.at), "(...)")
+		return expr + " is not a constructor", expr != ""
+	case "value is not iterable":
+		return t.notIterable("object")
+	case "must be called with new":
+		return "Constructor " + t.native + " requires 'new'", t.native != ""
+	case "class constructors must be invoked with 'new'":
+		return "Class constructor " + t.caller + " cannot be invoked without 'new'", t.caller != ""
+	case "cannot convert BigInt to number":
+		if t.native != "" {
+			return "Cannot convert a BigInt value to a number", true
+		}
+		return "Cannot mix BigInt and other types, use explicit conversions", true
+	case "parent class must be constructor":
+		if at := inherits.FindStringIndex(t.code[t.at:]); at != nil {
+			expr := t.forward(t.at + at[1])
+			return "Class extends value " + expr + " is not a constructor or null", expr != ""
+		}
+	case "object is not extensible":
+		if m := assigned.FindStringSubmatch(t.code[t.at:]); m != nil && t.native == "" {
+			return "Cannot add property " + m[1] + ", object is not extensible", true
+		}
+	case "no setter for property":
+		if m := assigned.FindStringSubmatch(t.code[t.at:]); m != nil && t.native == "" {
+			return "Cannot set property " + m[1] + " of #<Object> which has only a getter", true
+		}
+	case "could not delete property":
+		if m := deleted.FindStringSubmatch(t.code[t.at:]); m != nil && t.native == "" {
+			return "Cannot delete property '" + m[1] + "' of #<Object>", true
+		}
+	case "invalid 'in' operand":
+		return t.within()
+	case "invalid BigInt literal":
+		at, _ := t.argument()
+		text := t.literal(at)
+		return "Cannot convert " + text + " to a BigInt", text != ""
+	case "cannot convert to BigInt: not an integer":
+		return "The number cannot be converted to a BigInt because it is not an integer", true
+	case "Cannot convert undefined or null to object":
+		return t.destructuring()
+	}
+	return "", false
+}
+
+// readOnly words an assignment to a constant or to a property that is read-only.
+func (t *thrown) readOnly(name string) string {
+	rest, ok := strings.CutPrefix(t.code[t.at:], name)
+	member := t.at > 0 && t.code[t.at-1] == '.'
+	rest = strings.TrimLeft(rest, " \t\n")
+	if ok && !member && rest != "" && rest[0] != '.' && rest[0] != '[' && rest[0] != '(' {
+		return "Assignment to constant variable."
+	}
+	if m := assigned.FindStringSubmatch(t.code[t.at:]); m == nil && t.native == "" && !member &&
+		strings.Contains(t.code[t.at:], name) && !strings.ContainsAny(t.code[t.at:], "[.") {
+		return "Assignment to constant variable."
+	}
+	object := "#<Object>"
+	if name != "" && strings.Trim(name, "0123456789") == "" {
+		object = "[object Array]"
+	}
+	return "Cannot assign to read only property '" + name + "' of object '" + object + "'"
+}
+
+func (t *thrown) notFunction() (string, bool) {
+	if strings.HasSuffix(strings.TrimRight(t.code[:t.at], " "), "new") {
+		expr := strings.TrimSuffix(t.forward(t.at), "(...)")
+		return expr + " is not a constructor", expr != ""
+	}
+	if t.native == "" {
+		expr := t.backward()
+		return expr + " is not a function", expr != ""
+	}
+	// A native function was given something to call that is not a function.
+	at, ok := t.argument()
+	if !ok {
+		return "", false
+	}
+	expr := t.forward(at)
+	if t.native == "Promise" {
+		if expr == "" {
+			expr = "undefined"
+		}
+		return "Promise resolver " + expr + " is not a function", true
+	}
+	return expr + " is not a function", expr != ""
+}
+
+// notIterable words what iterates over something else; kind is what is known of it.
+func (t *thrown) notIterable(kind string) (string, bool) {
+	if t.native != "" {
+		return kind + notIterable, true
+	}
+	at := t.at
+	if m := iterates.FindStringIndex(t.code[at:]); m != nil {
+		at += m[1]
+	}
+	expr, end := t.forward(at), at
+	for end < len(t.code) && isName(t.code[end]) {
+		end++
+	}
+	called := end > at && end < len(t.code) && t.code[end] == '('
+	switch {
+	case called && strings.Contains(t.code[end:min(end+around/4, len(t.code))], "..."):
+		return "Spread syntax requires ...iterable[Symbol.iterator] to be a function", true
+	case called:
+		expr = t.backward()
+		return expr + " is not a function or its return value is not iterable", expr != ""
+	case strings.HasSuffix(expr, "Symbol.iterator"): // read by name
+		return "Cannot read properties of " + kind + " (reading 'Symbol(Symbol.iterator)')", true
+	case expr == "" || expr == "undefined" || expr == "null":
+		return kind + notIterable, true
+	}
+	return expr + " is not iterable", true
+}
+
+// within words an operator in whose right operand, at the position, is no object.
+func (t *thrown) within() (string, bool) {
+	left, ok := strings.CutSuffix(strings.TrimRight(t.code[:t.at], " \n\t"), " in")
+	_, name := before(strings.TrimRight(left, " \n\t"))
+	right := t.literal(t.at)
+	if right == "" {
+		right = t.forward(t.at)
+	}
+	return "Cannot use 'in' operator to search for '" + strings.Trim(name, `"`) + "' in " + right,
+		ok && name != "" && right != ""
+}
+
+// literal returns the contents of the string literal at an offset of the code.
+func (t *thrown) literal(at int) string {
+	code := t.code[min(at, len(t.code)):]
+	if code == "" || code[0] != '"' && code[0] != '\'' && code[0] != '`' {
+		return ""
+	}
+	n := strings.IndexByte(code[1:], code[0])
+	if n < 0 || strings.ContainsAny(code[1:n+1], "\\$\n") {
+		return ""
+	}
+	return code[1 : n+1]
+}
+
+// argument returns the offset of the first argument of the call at the position.
+func (t *thrown) argument() (at int, ok bool) {
+	for at = t.at; at < len(t.code) && isName(t.code[at]); at++ {
+	}
+	if at == t.at || at >= len(t.code) || t.code[at] != '(' {
+		return 0, false
+	}
+	return at + 1, true
+}
+
+func (t *thrown) destructuring() (string, bool) {
+	m := destructed.FindStringSubmatchIndex(t.code[t.at:])
+	if t.native != "" || m == nil {
+		return "", false
+	}
+	expr := t.forward(t.at + m[1])
+	value := "undefined or null"
+	if expr == "null" || expr == "undefined" {
+		value = expr
+	}
+	return "Cannot destructure property '" + t.code[t.at+m[2]:t.at+m[3]] + "' of '" + expr + "' as it is " + value + ".",
+		expr != ""
+}

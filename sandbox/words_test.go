@@ -1,0 +1,55 @@
+package sandbox_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// TestEngineErrorsHaveV8Words checks the words of errors that the engine throws. Programs in testdata/programs compare
+// more of them with Node.
+func TestEngineErrorsHaveV8Words(t *testing.T) {
+	e := newEngine(t)
+	grants := sandbox.Grants{Tools: []sandbox.Tool{{Name: "crm:list", Call: echo}, {Name: "crm:find", Call: echo}}}
+	for _, c := range []struct{ name, code, want string }{
+		{"a tool that there is not", "crm.getInvoice(1)", "crm.getInvoice is not a function; crm has: find, list"},
+		{"a member of a member", "const a = { b: {} }; a.b.c(1)", "a.b.c is not a function"},
+		{"a key", "const a = {}, k = 'x'; a[k](1)", "a[k] is not a function"},
+		{"a literal key", "const a = {}; a['x'](1)", "a.x is not a function"},
+		{"a result of a call", "const f = () => ({}); f(1, 2).g(3)", "f(...).g is not a function"},
+		{"an optional member", "const a = { b: {} }; a.b?.c(1)", "a.b?.c is not a function"},
+		{"over two lines", "const a = {};\na\n  .b\n  .c()", "Cannot read properties of undefined (reading 'c')"},
+		{"a chain over two lines", "const a = { b: {} };\na\n  .b\n  .c()", "a.b.c is not a function"},
+		{"a callback", "let f; [1].map(f)", "f is not a function"},
+		{"a constructor", "const A = {}; new A.B(1)", "A.B is not a constructor"},
+		{"a loop", "const o = { a: 1 }; for (const x of o.a) ;", "o.a is not iterable"},
+		{"a loop over a call", "const f = () => 1; for (const x of f()) ;",
+			"f is not a function or its return value is not iterable"},
+		{"a constant", "const c = 1; c += 2", "Assignment to constant variable."},
+		{"a frozen object", "'use strict'; const o = Object.freeze({ a: 1 }); o.a = 2",
+			"Cannot assign to read only property 'a' of object '#<Object>'"},
+		{"code behind a line of its own", "\n\n  null.x", "Cannot read properties of null (reading 'x')"},
+		{"an error that the code makes", "throw new TypeError('not a function')", "not a function"},
+		{"a text that looks like an error", "throw Object.assign(new Error(), { message: 'empty array' })", "empty array"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := run(t, e, sandbox.Script{Code: c.code}, grants)
+			if _, message, _ := strings.Cut(r.Error, ": "); message != c.want {
+				t.Errorf("%s\nfailed with %q, want %q", c.code, message, c.want)
+			}
+		})
+	}
+	typescript := run(t, e, sandbox.Script{Code: "const a: any = {};\na.b.c as number", TypeScript: true}, grants)
+	if want := "TypeError: Cannot read properties of undefined (reading 'c')"; typescript.Error != want {
+		t.Errorf("TypeScript: %q, want %q", typescript.Error, want)
+	}
+	files := map[string][]byte{
+		"main.js": []byte("import { f } from './lib.js';\nexport default () => f();"),
+		"lib.js":  []byte("const lib = {};\nexport const f = () => lib.run(1);"),
+	}
+	bundle := run(t, e, sandbox.Script{Files: files, Entry: "main.js"}, grants)
+	if want := "TypeError: lib.run is not a function"; bundle.Error != want {
+		t.Errorf("files: %q, want %q", bundle.Error, want)
+	}
+}
