@@ -9,7 +9,7 @@ PKGS       ?= ./...
 ARCH       ?= arm64
 EDITOR     := gateway/console/playground/bundled/editor.js
 
-.PHONY: help run build toolchain test test-browser check race fuzz bench bench-peers bench-fuel bench-soak bench-index bench-cold scan-report conformance conformance-mcp package deploy vulncheck fmt clean
+.PHONY: help run build toolchain test test-browser check race fuzz bench bench-peers bench-fuel bench-soak bench-index bench-cold scan-report scan-packages conformance conformance-mcp package deploy vulncheck fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -86,6 +86,11 @@ bench-index: ## an index over a million records: making it, against reading them
 
 scan-report: ## precision and recall of the threat scan, by category
 	$(GO) test ./policy/scan -run ScanReport -v
+
+scan-packages: ## false refusals of well-known npm packages by tier (installs them into bin/packages)
+	@mkdir -p bin/packages && cp policy/scan/testdata/packages/package*.json bin/packages/
+	npm ci --prefix bin/packages --no-audit --no-fund --ignore-scripts
+	SCAN_PACKAGES=$(CURDIR)/bin/packages $(GO) test ./policy/scan -run ScanPackages -v -count 1
 
 conformance: ## test262, the web platform tests and quickjs-ng's own, in the sandbox (TEST262_DIR, WPT_DIR, QUICKJS_DIR: their checkouts; ENGINE_BUILD, FILTER, FAILURES=1, RECORD=folder)
 	@$(GO) run ./sandbox/conformance/cmd

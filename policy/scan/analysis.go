@@ -36,7 +36,7 @@ type analysis struct {
 }
 
 // source analyses one source within the given work. It never panics on any input.
-func (a *analysis) source(code, language string, work int) *scanned {
+func (a *analysis) source(code, language, file string, work int) *scanned {
 	out := &scanned{src: syntax.NewSource(code)}
 	start, end := scripttext.Body(code)
 	text := code[start:end]
@@ -55,6 +55,7 @@ func (a *analysis) source(code, language string, work int) *scanned {
 		out.syntax = syntax.Moved(out.syntax, out.src, text, start)
 	}
 	f := flow.New(a.catalogue, a.globals, a.files, b)
+	f.In(file)
 	if t != nil {
 		f.Walk(t)
 	}

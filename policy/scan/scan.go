@@ -87,7 +87,7 @@ func (s *Scanner) scan(in *Input, cheap bool) Result {
 	paths := in.paths()
 	for i, p := range in.parts() {
 		a := analysis{catalogue: s.catalogue, globals: in.Globals, files: paths, cheap: cheap, shallow: in.Shallow}
-		found := a.source(p.text, p.language, min(left, cost.WorkFor(len(p.text))))
+		found := a.source(p.text, p.language, p.file, min(left, cost.WorkFor(len(p.text))))
 		if cheap && found.unanalysed {
 			return Result{Unfinished: true}
 		}

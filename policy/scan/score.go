@@ -14,7 +14,15 @@ import (
 
 // granted reports whether the powers cover what a finding does, so that it is no threat.
 func granted(h *flow.Hit, g *Powers) bool {
+	if h.Attack {
+		return false
+	}
+	if g.Eval && (confined(h.Category) || g.Network && h.Category == threat.NetworkRequest) {
+		return true
+	}
 	switch h.Power {
+	case catalogue.FilePower:
+		return h.InFile
 	case catalogue.EvalPower:
 		return g.Eval
 	case catalogue.NetworkPower:
@@ -26,6 +34,18 @@ func granted(h *flow.Hit, g *Powers) bool {
 	case catalogue.ModulePower:
 		base, _, _ := strings.Cut(h.Module, "/")
 		return !NeverProvided(base) && (HasModule(g.Modules, h.Module) || HasModule(g.Modules, base))
+	}
+	return false
+}
+
+// confined reports whether a category is of what code does to its own guest. Code that may run strings as code can do
+// all of that in ways that no scan follows, so that under such a tier it is worth a note and no refusal. The same holds
+// of ways to the network, which no guest has but those that the tier grants.
+func confined(category string) bool {
+	switch category {
+	case threat.PrototypePollution, threat.ModuleLoading, threat.EnvironmentAccess, threat.BufferManipulation,
+		threat.TimerAbuse, threat.WebAssembly:
+		return true
 	}
 	return false
 }
@@ -46,8 +66,12 @@ type place struct {
 func (s *scored) add(file string, from *scanned, g *Powers) {
 	for _, h := range from.hits {
 		f := threat.Finding{Category: h.Category, Severity: threat.Severity(h.Category), Message: h.Message, File: file}
+		h.InFile = file != ""
 		if !granted(&h, g) {
 			f.Score = threat.Weight(h.Category)
+		}
+		if h.Attack {
+			f.Severity, f.Score = threat.Critical, threat.Weight(threat.CommandExecution)
 		}
 		s.found = append(s.found, place{f, from.src, h.Offset})
 	}

@@ -28,7 +28,8 @@ func globals(mods map[string]*Symbol) map[string]*Symbol {
 	for _, name := range []string{"parseFloat", "isNaN", "isFinite", "structuredClone"} {
 		out[name] = plain(name, NoRole)
 	}
-	out["JSON"].Members = map[string]*Symbol{"parse": plain("JSON.parse", RoleParse)}
+	out["JSON"].Members = map[string]*Symbol{"parse": plain("JSON.parse", RoleParse),
+		"stringify": plain("JSON.stringify", RoleStringify)}
 	for _, name := range []string{"encodeURIComponent", "encodeURI"} {
 		out[name] = plain(name, RolePercent)
 	}
@@ -46,9 +47,10 @@ func globals(mods map[string]*Symbol) map[string]*Symbol {
 		"fromCodePoint": plain("String.fromCodePoint", RoleCharCode), "raw": plain("String.raw", RoleRaw)}
 	out["String"].Role = RoleString
 	object := &Symbol{Name: "Object", Class: true, Callable: true, Members: join(
-		group("Object.", Symbol{Role: RoleIdentity, Callable: true}, "create", "freeze", "seal", "preventExtensions"),
+		group("Object.", Symbol{Role: RoleIdentity, Callable: true}, "freeze", "seal", "preventExtensions"),
 		map[string]*Symbol{
-			"setPrototypeOf":            found("Object.setPrototypeOf", threat.PrototypePollution, NeverGranted),
+			"create":                    plain("Object.create", RoleCreate),
+			"setPrototypeOf":            plain("Object.setPrototypeOf", RoleSetPrototype),
 			"getPrototypeOf":            plain("Object.getPrototypeOf", RoleGetPrototype),
 			"getOwnPropertyDescriptor":  plain("Object.getOwnPropertyDescriptor", RoleDescriptor),
 			"getOwnPropertyDescriptors": plain("Object.getOwnPropertyDescriptors", RoleDescriptors),
@@ -67,7 +69,7 @@ func globals(mods map[string]*Symbol) map[string]*Symbol {
 		"get": plain("Reflect.get", RoleReflectGet), "apply": plain("Reflect.apply", RoleReflectApply),
 		"construct": plain("Reflect.construct", RoleReflectConstruct), "set": plain("Reflect.set", RoleReflectSet),
 		"getPrototypeOf":           plain("Reflect.getPrototypeOf", RoleGetPrototype),
-		"setPrototypeOf":           found("Reflect.setPrototypeOf", threat.PrototypePollution, NeverGranted),
+		"setPrototypeOf":           plain("Reflect.setPrototypeOf", RoleSetPrototype),
 		"getOwnPropertyDescriptor": plain("Reflect.getOwnPropertyDescriptor", RoleDescriptor),
 		"defineProperty":           plain("Reflect.defineProperty", RoleDefine),
 	}}
@@ -112,14 +114,15 @@ func globals(mods map[string]*Symbol) map[string]*Symbol {
 		map[string]*Symbol{"main": {Name: "require.main",
 			Members: map[string]*Symbol{"require": plain("require", RoleRequire)}}})
 	out["module"] = &Symbol{Name: "module", Members: map[string]*Symbol{
-		"exports":     {Name: "module.exports", Category: threat.ModuleLoading},
+		"exports":     {Name: "module.exports", Category: threat.ModuleLoading, Power: FilePower},
 		"require":     plain("require", RoleRequire),
 		"constructor": mods["module"],
 		"children":    {Name: "module.children", Category: threat.ModuleLoading},
 		"parent":      {Name: "module.parent", Category: threat.ModuleLoading},
 		"paths":       {Name: "module.paths", Category: threat.ModuleLoading},
 	}}
-	out["exports"] = &Symbol{Name: "exports", rest: &Symbol{Name: "exports.*", Category: threat.ModuleLoading}}
+	out["exports"] = &Symbol{Name: "exports", rest: &Symbol{Name: "exports.*", Category: threat.ModuleLoading,
+		Power: FilePower}}
 
 	out["Buffer"] = bufferClass()
 	out["SlowBuffer"] = mods["buffer"].Members["SlowBuffer"]

@@ -35,7 +35,7 @@ func modules() map[string]*Symbol {
 		group("child_process.", finding(threat.CommandExecution, NeverGranted),
 			"exec", "execSync", "execFile", "execFileSync", "spawn", "spawnSync", "fork", "ChildProcess"))
 	vm := all("vm", threat.CodeInjection, join(
-		group("vm.", finding(threat.CodeInjection, NeverGranted), "runInContext", "runInNewContext", "runInThisContext",
+		group("vm.", finding(threat.CodeInjection, EvalPower), "runInContext", "runInNewContext", "runInThisContext",
 			"Script",
 			"compileFunction", "SourceTextModule", "SyntheticModule", "createContext"),
 		group("vm.", plain, "isContext", "constants", "measureMemory")))
@@ -51,8 +51,9 @@ func modules() map[string]*Symbol {
 			"chdir",
 			"umask", "setuid", "setgid", "getuid", "getgid", "geteuid", "getegid", "getgroups", "initgroups", "_debugProcess",
 			"loadEnvFile", "_getActiveHandles", "_kill"),
-		group("process.", finding(threat.CommandExecution, NeverGranted), "binding", "_linkedBinding", "dlopen",
-			"getBuiltinModule"))}
+		group("process.", Symbol{Category: threat.CommandExecution, Role: RoleBinding, Callable: true, OnUse: true},
+			"binding", "_linkedBinding"),
+		group("process.", finding(threat.CommandExecution, NeverGranted), "dlopen", "getBuiltinModule"))}
 	process.Members["nextTick"] = &Symbol{Name: "process.nextTick", Role: RoleTask, Callable: true}
 	process.Members["getBuiltinModule"] = &Symbol{Name: "process.getBuiltinModule", Role: RoleRequire, Callable: true}
 	process.Members["mainModule"] = &Symbol{Name: "process.mainModule", Category: threat.EnvironmentAccess,
@@ -71,7 +72,7 @@ func modules() map[string]*Symbol {
 	http2 := sockets("http2", "connect", "createServer")
 	http2.Members["constants"] = &Symbol{Name: "http2.constants"}
 	os := all("os", threat.EnvironmentAccess, group("os.", plain, "EOL", "constants", "devNull"))
-	worker := Symbol{Name: "Worker", Category: threat.CodeInjection, OnUse: true, Role: RoleWorker}
+	worker := Symbol{Name: "Worker", Category: threat.CodeInjection, Power: EvalPower, OnUse: true, Role: RoleWorker}
 	return map[string]*Symbol{
 		"fs": fs, "fs/promises": promises, "child_process": childProcess, "vm": vm, "http": web("http"),
 		"https": web("https"),

@@ -10,6 +10,7 @@ const (
 	ReadPower
 	WritePower
 	ModulePower // the module that the finding names
+	FilePower   // nothing: the source is a file, whose exports are how others use it
 )
 
 // Role is what a call of a symbol means to the analysis, besides being a finding.
@@ -50,7 +51,11 @@ const (
 	RoleEscape  // escape
 	RolePercent // encodeURIComponent
 	RoleSymbol  // Symbol(description)
-	RoleTask    // queueMicrotask and its like: calls a function soon
+	RoleCreate  // Object.create: a new object that inherits from the first argument
+	RoleSetPrototype
+	RoleBinding   // process.binding
+	RoleStringify // JSON.stringify
+	RoleTask      // queueMicrotask and its like: calls a function soon
 )
 
 // A Symbol is one name of the catalogue: a global, a module, or a member of one.

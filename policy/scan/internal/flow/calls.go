@@ -15,6 +15,8 @@ type call struct {
 	isNew bool
 	// received marks a call on a receiver, x.f(), so that this in a plain function is x instead of the global object.
 	received bool
+	// foreign marks a call whose first argument is a name that the code does not declare.
+	foreign  bool
 	template *value // the text of a tagged template
 	depth    int
 }
@@ -155,7 +157,10 @@ func (cs *calls) invokeFunction(f *function, c call) *value {
 }
 
 func (cs *calls) invokeSymbol(s *catalogue.Symbol, c call) *value {
-	if s.OnUse {
+	if s.Name == "fetch" || s.Power == catalogue.NetworkPower {
+		cs.sends(c)
+	}
+	if s.OnUse && !(s.Role == catalogue.RoleBinding && harmlessBinding(c.arg(0))) {
 		cs.findings.found(s, c.at)
 	}
 	if v, done := cs.loader.invokeLoader(s, c); done {
@@ -186,6 +191,15 @@ func (cs *calls) invokeSymbol(s *catalogue.Symbol, c call) *value {
 		})
 	case catalogue.RoleIdentity, catalogue.RolePromise:
 		return c.arg(0)
+	case catalogue.RoleCreate:
+		return inherited(c.arg(0))
+	case catalogue.RoleSetPrototype:
+		cs.replaces(s, c)
+		return c.arg(0)
+	case catalogue.RoleStringify:
+		if c.arg(0).carriesEnvironment(environmentDepth) {
+			return c.arg(0)
+		}
 	case catalogue.RoleValues:
 		cs.escapes(c)
 	case catalogue.RoleTimeout, catalogue.RoleInterval:
@@ -204,6 +218,70 @@ func (cs *calls) invokeSymbol(s *catalogue.Symbol, c call) *value {
 		}
 	}
 	return nil
+}
+
+// inherited returns the result of Object.create: writing to it does not change the prototype that it inherits from.
+func inherited(proto *value) *value {
+	for v := proto; v != nil; v = v.alt {
+		if v.kind == kindPrototype {
+			return &value{kind: kindObject, obj: &object{props: map[string]*value{}, rest: proto}}
+		}
+	}
+	return proto
+}
+
+// replaces reports a replaced prototype of an object that others share, or that the code did not make.
+func (cs *calls) replaces(s *catalogue.Symbol, c call) {
+	if c.foreign || c.arg(0).shared() {
+		cs.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", c.at, s.Name,
+			" replaces an object's prototype")
+	}
+}
+
+// harmlessBinding reports whether an argument of process.binding names one that libraries test for, and that runs
+// nothing.
+func harmlessBinding(name *value) bool {
+	if name == nil || name.alt != nil || name.kind != kindText {
+		return false
+	}
+	switch name.text {
+	case "buffer", "config", "constants", "types", "util":
+		return true
+	}
+	return false
+}
+
+// sends reports a request that carries the whole environment.
+func (cs *calls) sends(c call) {
+	for _, a := range c.args {
+		if a.carriesEnvironment(environmentDepth) {
+			cs.findings.attack(threat.EnvironmentAccess, c.at, "a request carries the whole environment away")
+		}
+	}
+}
+
+// environmentDepth bounds the objects in which the environment is looked for.
+const environmentDepth = 4
+
+// carriesEnvironment reports whether v may be process.env, or an object that holds it no deeper than depth.
+func (v *value) carriesEnvironment(depth int) bool {
+	for ; v != nil; v = v.alt {
+		if v.kind == kindSymbol && (v.sym.Name == "process.env" || v.sym.Name == "import.meta.env") {
+			return true
+		}
+		if depth == 0 || v.obj == nil {
+			continue
+		}
+		for _, p := range v.obj.props {
+			if p.carriesEnvironment(depth - 1) {
+				return true
+			}
+		}
+		if v.obj.rest.carriesEnvironment(depth - 1) {
+			return true
+		}
+	}
+	return false
 }
 
 // givenPrototype returns the result of Object.getPrototypeOf. Only the prototype of a literal is certain to be shared.

@@ -36,6 +36,9 @@ func (ex *expressions) call(e *js.CallExpr) *value {
 	callee := ex.loud(e.X)
 	at := ex.cursor.at
 	c := call{at: at, args: ex.args(e.Args.List), received: hasReceiver(e.X)}
+	if len(e.Args.List) > 0 {
+		c.foreign = isForeign(e.Args.List[0].Value)
+	}
 	ex.calls.pollution(e.X, c)
 	v := c.arg(0)
 	if !isInterop(e.X) {
@@ -43,6 +46,12 @@ func (ex *expressions) call(e *js.CallExpr) *value {
 	}
 	ex.cursor.at = at
 	return v
+}
+
+// isForeign reports whether an expression is a name that the code does not declare, such as input.
+func isForeign(e js.IExpr) bool {
+	v, ok := e.(*js.Var)
+	return ok && resolved(v).Decl == js.NoDecl
 }
 
 func (ex *expressions) construct(e *js.NewExpr) *value {

@@ -30,6 +30,10 @@ type Hit struct {
 	Module   string
 	Offset   int
 	Message  string
+	// Attack marks what no program does that means well. It is critical, whatever its category is.
+	Attack bool
+	// InFile reports that the source is a file beside the code.
+	InFile bool
 }
 
 // hitClass holds what grants distinguish findings by.
@@ -60,6 +64,15 @@ func (f *findings) add(category string, p catalogue.Power, module string, offset
 	f.count[hitClass{category, p, module}]++
 	f.hits = append(f.hits, Hit{Category: category, Power: p, Module: module, Offset: offset,
 		Message: strings.Join(message, "")})
+}
+
+// attack records an attack.
+func (f *findings) attack(category string, offset int, message string) {
+	before := len(f.hits)
+	f.add(category, catalogue.NeverGranted, "", offset, message)
+	if len(f.hits) > before {
+		f.hits[before].Attack = true
+	}
 }
 
 // full reports whether another finding of a class would only be counted. Two of each class are enough for every tier's

@@ -20,6 +20,9 @@ func New(c *catalogue.Catalogue, globals []string, files map[string]bool, b *cos
 	return &Flow{newWalker(c, globals, files, b)}
 }
 
+// In names the file, among the files beside the code, that the source is.
+func (f *Flow) In(file string) { f.walker.loader.file = file }
+
 // Walk follows the values of a parsed source. It is called at most once.
 func (f *Flow) Walk(t *syntax.Tree) {
 	w := f.walker

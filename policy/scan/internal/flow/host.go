@@ -9,9 +9,6 @@ import (
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
-// reported marks a prototype whose access was already a finding, so that changing it is not another.
-const reported = "reported"
-
 // host resolves names and members to what the host provides under them, and reports the powers among them.
 type host struct {
 	budget   *cost.Budget
@@ -79,12 +76,7 @@ func (h *host) reachable(base *value, name string) bool {
 func (h *host) member(base *value, name string, at int, plain bool) *value {
 	if name == "__proto__" {
 		h.facts.Flags.HasProtoAccess = true
-		if !h.scope.quiet {
-			h.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", at, "__proto__ reaches an object's prototype")
-		}
-		proto := h.prototypeOf(base)
-		proto.text = reported
-		return proto
+		return h.prototypeOf(base) // changing it is the finding
 	}
 	if base == nil {
 		return h.memberOfUnknown(name)
@@ -147,22 +139,18 @@ func (h *host) memberOf(b *value, name string, at int, plain bool) *value {
 		}
 		return &value{kind: kindMethod, text: name, of: b}
 	case kindConstructor:
-		return h.memberOfConstructor(name, at)
+		return h.memberOfConstructor(name)
 	}
 	return h.memberOfPlain(b, name)
 }
 
-func (h *host) memberOfConstructor(name string, at int) *value {
+func (h *host) memberOfConstructor(name string) *value {
 	switch name {
 	case "constructor":
 		return symbolValue(h.cat.Function)
 	case "prototype":
 		h.facts.Flags.HasProtoAccess = true
-		if !h.scope.quiet {
-			h.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", at,
-				"constructor.prototype reaches a prototype that others share")
-		}
-		return &value{kind: kindPrototype, text: reported}
+		return &value{kind: kindPrototype}
 	}
 	return nil
 }
@@ -277,10 +265,16 @@ func (h *host) prototypeOf(base *value) *value {
 	return &value{kind: kindPrototype}
 }
 
+// reaches reports a mention of __proto__ in code that is scanned by tokens.
+func (h *host) reaches(at int) {
+	h.facts.Flags.HasProtoAccess = true
+	h.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", at, "__proto__ reaches an object's prototype")
+}
+
 // changes reports a write to a member of a shared prototype.
 func (h *host) changes(base *value, at int) {
 	for b := base; b != nil; b = b.alt {
-		if b.kind == kindPrototype && b.text == "" {
+		if b.kind == kindPrototype {
 			h.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", at, "a prototype that others share is changed")
 		}
 	}

@@ -71,9 +71,9 @@ func (ex *expressions) object(e *js.ObjectExpr) *value {
 		}
 		if known && key == "__proto__" && !shorthand && !isNull(p.Value) {
 			ex.facts.Flags.HasProtoAccess = true
-			if !ex.scope.quiet {
+			if !ex.scope.quiet && p.Name.Computed != nil { // plainly it names the prototype of the new object
 				ex.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", at,
-					"__proto__ in an object literal sets its prototype, or smuggles the key into a merge")
+					"a computed __proto__ in an object literal smuggles the key into a merge")
 			}
 		}
 		if known && v != nil {

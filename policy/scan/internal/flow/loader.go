@@ -18,6 +18,10 @@ type loader struct {
 	facts    *facts
 	values   *values
 	files    map[string]bool
+	// file is the path of the source among files; it is empty for the code itself.
+	file string
+	// packages are those that have files.
+	packages map[string]bool
 }
 
 // invokeLoader handles the calls that load modules.
@@ -80,6 +84,9 @@ func (l *loader) loadNamed(spec string, at int, how string) *value {
 	case strings.HasPrefix(spec, "http:"), strings.HasPrefix(spec, "https:"):
 		named(threat.NetworkRequest, catalogue.NeverGranted, "", how, " fetches code from ", "")
 	}
+	if l.hasPackage(name) {
+		return nil // its sources are scanned as well
+	}
 	named(threat.ModuleLoading, catalogue.ModulePower, name, how, " of module ", "")
 	if name == "child_process" || name == "cluster" {
 		named(threat.CommandExecution, catalogue.NeverGranted, name, "module ", "", " runs commands on the host")
@@ -101,11 +108,41 @@ func (l *loader) loadNamed(spec string, at int, how string) *value {
 
 // hasFile reports whether the request has the file that a relative specifier may mean.
 func (l *loader) hasFile(spec string) bool {
-	base := strings.TrimPrefix(path.Clean("/"+spec), "/")
-	for _, ext := range []string{"", ".js", ".mjs", ".cjs", ".ts", ".json", "/index.js", "/index.ts"} {
-		if l.files[base+ext] {
-			return true
+	for _, dir := range []string{path.Dir(l.file), "/"} {
+		base := strings.TrimPrefix(path.Join("/", dir, spec), "/")
+		if strings.HasPrefix(spec, "/") {
+			base = strings.TrimPrefix(path.Clean(spec), "/")
+		}
+		for _, ext := range []string{"", ".js", ".mjs", ".cjs", ".ts", ".json", "/index.js", "/index.ts", "/package.json"} {
+			if l.files[base+ext] {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// hasPackage reports whether the request has files of the package that a specifier names.
+func (l *loader) hasPackage(spec string) bool {
+	if l.packages == nil {
+		l.packages = map[string]bool{}
+		for file := range l.files {
+			_, rest, ok := strings.Cut("/"+file, "/node_modules/")
+			for ok {
+				l.packages[packageName(rest)] = true
+				_, rest, ok = strings.Cut(rest, "/node_modules/")
+			}
+		}
+	}
+	return l.packages[packageName(spec)]
+}
+
+// packageName returns the package of a specifier or of a path below node_modules.
+func packageName(spec string) string {
+	name, rest, _ := strings.Cut(spec, "/")
+	if strings.HasPrefix(name, "@") {
+		second, _, _ := strings.Cut(rest, "/")
+		name += "/" + second
+	}
+	return name
 }

@@ -44,10 +44,10 @@ func (ex *expressions) operand(e js.IExpr) *value { return ex.loud(e) }
 // store walks target = y for a member: x.name or x[key].
 func (ex *expressions) store(target js.IExpr, y js.IExpr) *value {
 	var base *value
-	key, known := "", false
+	key, known, foreign := "", false, false
 	switch t := target.(type) {
 	case *js.DotExpr:
-		base = ex.operand(t.X)
+		base, foreign = ex.operand(t.X), isForeign(t.X)
 		if name, ok := t.Y.(js.LiteralExpr); ok {
 			key, known = ex.cursor.propertyText(name), true
 			off := ex.cursor.pass(name.Data)
@@ -59,7 +59,7 @@ func (ex *expressions) store(target js.IExpr, y js.IExpr) *value {
 			key, known = ex.cursor.source(private.Data), true
 		}
 	case *js.IndexExpr:
-		base = ex.operand(t.X)
+		base, foreign = ex.operand(t.X), isForeign(t.X)
 		at := ex.cursor.at
 		key, known = ex.values.textOf(ex.loud(t.Y))
 		ex.cursor.at = at
@@ -71,15 +71,28 @@ func (ex *expressions) store(target js.IExpr, y js.IExpr) *value {
 			ex.host.member(b, key, at, true)
 		}
 	}
-	if known && key == "__proto__" {
-		ex.host.member(base, key, at, true)
-	}
 	v := ex.expr(y)
+	if known && key == "__proto__" {
+		ex.host.facts.Flags.HasProtoAccess = true
+		if foreign || base.shared() {
+			ex.host.reaches(at)
+		}
+	}
 	if known {
 		ex.program.keep(base, key, v)
 	}
 	ex.cursor.at = at
 	return v
+}
+
+// shared reports whether v may be a prototype, or anything else that the code did not make.
+func (v *value) shared() bool {
+	for ; v != nil; v = v.alt {
+		if v.kind == kindPrototype || v.kind == kindGlobal || v.kind == kindSymbol {
+			return true
+		}
+	}
+	return false
 }
 
 // target walks an expression that is also written to or deleted: x += 1, x++, delete x.

@@ -136,7 +136,7 @@ func (cs *calls) pollution(callee js.IExpr, c call) {
 	}
 	if isMerger(name) {
 		for _, a := range c.args {
-			if a != nil && a.kind == kindObject && a.text == smuggled {
+			if a != nil && (a.kind == kindObject && a.text == smuggled || a.kind == kindPrototype) {
 				cs.facts.Flags.HasProtoAccess = true
 				cs.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", c.at, name,
 					" is handed an object whose keys reach a prototype")

@@ -49,7 +49,7 @@ func (ts *tokenScan) scanTokens(text string) []Hit {
 		switch {
 		case declared:
 		case name == "__proto__":
-			ts.host.member(nil, name, at, true)
+			ts.host.reaches(at)
 		case member:
 			ts.tokenMethod(name, at, l.Text(t))
 		default:
