@@ -52,14 +52,12 @@ func (a *admission) decide(ctx context.Context, s api.Submission) (policy.Decisi
 	return a.fairDecider.decide(ctx, policyRequest(s))
 }
 
-// Check implements jobs.Executions: it refuses a submission that is not valid. The submission is decided about when
-// it runs.
-func (a *admission) Check(ctx context.Context, s api.Submission) error {
-	decision, err := a.decide(ctx, s)
-	if err != nil {
-		return err
+// validate refuses a submission that is not valid. It does not scan the code.
+func (a *admission) validate(s api.Submission) error {
+	if field, ok := a.policy.Validate(policyRequest(s)); ok {
+		return api.Invalid(field.Field, field.Message)
 	}
-	return invalidField(decision)
+	return nil
 }
 
 // Analyze implements registry.Policy: it decides about code that does not run now.

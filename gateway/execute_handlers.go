@@ -14,10 +14,8 @@ func (e *executor) Turn(ctx context.Context, tenant, subject string) (release fu
 	return e.admission.Turn(ctx, tenant, subject)
 }
 
-// Check implements jobs.Executions.
-func (e *executor) Check(ctx context.Context, s api.Submission) error {
-	return e.admission.Check(ctx, s)
-}
+// Validate implements jobs.Executions. The policy decides about the submission when it runs.
+func (e *executor) Validate(s api.Submission) error { return e.admission.validate(s) }
 
 // read reads the submission of a request.
 func (e *executor) read(c *fiber.Ctx) (api.Submission, error) { return e.admission.read(c, e.now) }

@@ -16,6 +16,9 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/gateway/callbacks"
+	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/deployment"
+	"github.com/airlock-run/airlock/policy/scan"
 )
 
 const prefer = "Prefer: handling=lenient, respond-async; wait=10"
@@ -55,6 +58,39 @@ func TestRespondAsync(t *testing.T) {
 	second := want(t, s.do(t, "POST", "/api/execute", code("1"), prefer, "Idempotency-Key: k"), 202)
 	if string(first.body) != string(second.body) {
 		t.Errorf("%s %s", first.body, second.body)
+	}
+}
+
+// changedPolicy decides by a later policy, as soon as that is in force. It counts its decisions.
+type changedPolicy struct {
+	gateway.Decider
+	later   gateway.Decider
+	changed chan struct{}
+	asked   atomic.Int64
+}
+
+func (p *changedPolicy) DecideWith(
+	ctx context.Context, r policy.Request, scanner scan.Func,
+) (policy.Decision, error) {
+	p.asked.Add(1)
+	<-p.changed
+	return p.later.DecideWith(ctx, r, scanner)
+}
+
+// A job is accepted without a decision. When it runs, the policy of that time decides, once.
+func TestJobIsDecidedWhenItRuns(t *testing.T) {
+	t.Parallel()
+	later, err := deployment.Parse("policy.yaml", []byte("forbid: {patterns: [{name: marker, pattern: 'forbidden'}]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &changedPolicy{Decider: policy.Default(), later: later, changed: make(chan struct{})}
+	s := kept(t, options{policy: p})
+	a := want(t, s.do(t, "POST", "/api/execute", code("'forbidden'"), prefer), 202)
+	close(p.changed)
+	want(t, s.ended(t, a.Header.Get("Location")), 200, `"status":"blocked"`)
+	if n := p.asked.Load(); n != 1 {
+		t.Errorf("the policy decided %d times", n)
 	}
 }
 

@@ -34,8 +34,9 @@ type Decider interface {
 	// DecideWith decides by what scanner finds in the code. If scanner fails, there is no decision, and the error is that
 	// of scanner.
 	DecideWith(ctx context.Context, r policy.Request, scanner scan.Func) (policy.Decision, error)
-	// AnalyzeWith is DecideWith for code that does not run now. It finds every syntax error, at the cost of a second
-	// parse.
+	// Validate returns the first reason that finds the request itself at fault. It does not scan the code.
+	Validate(r policy.Request) (policy.Reason, bool)
+	// AnalyzeWith decides about code that does not run now. It finds every syntax error, at the cost of a second parse.
 	AnalyzeWith(ctx context.Context, r policy.Request, scanner scan.Func) (policy.Decision, error)
 	// Tiers returns the tiers that a request may name.
 	Tiers() []policy.Tier

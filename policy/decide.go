@@ -33,6 +33,23 @@ func (s *Set) AnalyzeWith(ctx context.Context, r Request, scanner scan.Func) (De
 	return s.decide(ctx, r, true, scanner)
 }
 
+// Validate returns the first reason that finds the request itself at fault, as [Decision.BadField] of a decision does.
+// It does not scan the code, so it is cheap and decides nothing.
+func (s *Set) Validate(r Request) (Reason, bool) {
+	var d Decision
+	e := evaluation{ctx: context.Background(), set: s, rules: &s.rules, request: &r, decision: &d}
+	for _, c := range s.checks {
+		if c.name == scanCheck {
+			break // the checks from here on are about the code
+		}
+		e.run(c)
+	}
+	return d.BadField()
+}
+
+// scanCheck is the name of the check that scans the code.
+const scanCheck = "scan"
+
 // standardChecks returns the checks in their order. Each may rely on those before it.
 func standardChecks() []check {
 	return []check{
@@ -44,7 +61,7 @@ func standardChecks() []check {
 		{"tools", intersectTools},
 		{"modules", chooseModules},
 		{"code-size", checkSize},
-		{"scan", scanCode},
+		{scanCheck, scanCode},
 		{"forbidden-pattern", checkPatterns},
 		{"forbidden-category", checkCategories},
 		{"threat-level", checkLevel},

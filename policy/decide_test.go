@@ -130,6 +130,9 @@ func TestDecide(t *testing.T) {
 			if isBad != c.bad || isBad && bad.Field != c.field {
 				t.Errorf("bad field %v %+v", isBad, bad)
 			}
+			if got, found := set.Validate(c.ask); found != isBad || got != bad {
+				t.Errorf("Validate returns %v %+v, the decision %v %+v", found, got, isBad, bad)
+			}
 			if d.Effect == policy.Allow {
 				return
 			}

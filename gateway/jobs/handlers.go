@@ -22,8 +22,8 @@ import (
 type Executions interface {
 	api.Turns
 	Executor
-	// Check decides about a submission that runs later. Its error is that of a request that is not valid.
-	Check(ctx context.Context, s api.Submission) error
+	// Validate returns the error of a request that is not valid. The policy decides when the submission runs.
+	Validate(s api.Submission) error
 }
 
 // Callbacks reads who is called back with a result.
@@ -88,9 +88,7 @@ func (h *Handlers) Accept(c *fiber.Ctx, s api.Submission, callback json.RawMessa
 	if h.Queue == nil {
 		return api.Stateless()
 	}
-	ctx, release := api.DisconnectContext(c)
-	defer release()
-	if err := h.Executions.Check(ctx, s); err != nil {
+	if err := h.Executions.Validate(s); err != nil {
 		return err
 	}
 	if s.ID == "" {

@@ -135,6 +135,9 @@ func (r *Rules) DecideWith(ctx context.Context, ask policy.Request, read scan.Fu
 	return r.set.Load().DecideWith(ctx, ask, read)
 }
 
+// Validate implements gateway.Decider.
+func (r *Rules) Validate(ask policy.Request) (policy.Reason, bool) { return r.set.Load().Validate(ask) }
+
 // secrets returns the names of the secrets that the policy grants.
 func (r *Rules) secrets() []string { return r.set.Load().Secrets() }
 
