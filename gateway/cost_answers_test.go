@@ -237,8 +237,8 @@ func TestAgentReadsLargeAnswers(t *testing.T) {
 	}
 }
 
-// BenchmarkOwnCostsOfAnswers reports the worst cases on the way out: processor time of the gateway's own process by door
-// and answer.
+// BenchmarkOwnCostsOfAnswers reports the worst cases on the way out: processor time of the gateway's own process by
+// door and answer.
 func BenchmarkOwnCostsOfAnswers(b *testing.B) {
 	a := newAnswerServer(b)
 	for name, result := range costlyAnswers() {
