@@ -58,7 +58,7 @@ func (g *guest) loop() error {
 }
 
 // idle reports that nothing outside the guest can make it continue.
-func (g *guest) idle() bool { return g.timers.Empty() && g.requests.outstanding == 0 }
+func (g *guest) idle() bool { return g.timers.Idle() && g.requests.outstanding == 0 }
 
 // wait waits for a timer or an answer, and hands it to the guest.
 func (g *guest) wait() error {

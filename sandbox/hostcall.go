@@ -16,7 +16,7 @@ import (
 const (
 	opLog     = 1  // level, text
 	opTimer   = 2  // id, milliseconds, repeat
-	opClear   = 3  // id
+	opClear   = 3  // id; 0 to clear it, 1 to unreference it, timerHolds to reference it again
 	opSettled = 4  // has a value
 	opDone    = 5  // json
 	opFail    = 6  // name, message, stack, thrown value
@@ -27,6 +27,9 @@ const (
 	opEarly   = 11 // the name of a global that is not there yet (load.go)
 	opDeep    = 12 // the path to where the result nests too deeply to be written
 )
+
+// timerHolds is the argument of opClear that makes the run wait for a timer again.
+const timerHolds = 2
 
 var levels = [...]string{"log", "info", "warn", "error", "debug"}
 
@@ -53,8 +56,12 @@ func (r *run) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) 
 			r.timers.Add(id, r.outside.timerClock()+period, period, repeat != 0)
 		}
 	case opClear:
-		if id, ok := a[1].Int(); ok {
+		id, ok := a[1].Int()
+		switch what, _ := a[2].Int(); {
+		case ok && what == 0:
 			r.timers.Remove(id)
+		case ok:
+			r.timers.Hold(id, what == timerHolds)
 		}
 	case opSettled:
 		n, _ := a[1].Int()

@@ -87,9 +87,10 @@ func eachProgram(t *testing.T, f func(t *testing.T, p *program)) {
 	for _, name := range names {
 		var updated strings.Builder
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txt"), func(t *testing.T) {
-			for text := range strings.SplitSeq(strings.TrimPrefix(read(t, name), ">>> "), "\n>>> ") {
+			text := strings.TrimSuffix(read(t, name), "\n")
+			for text := range strings.SplitSeq(strings.TrimPrefix(text, ">>> "), "\n>>> ") {
 				p := &program{}
-				p.name, text, _ = strings.Cut(strings.TrimSuffix(text, "\n"), "\n")
+				p.name, text, _ = strings.Cut(text, "\n")
 				p.code, p.output, _ = strings.Cut(text+"\n", "\n<<<\n")
 				t.Run(p.name, func(t *testing.T) { f(t, p) })
 				fmt.Fprintf(&updated, ">>> %s\n%s\n<<<\n%s", p.name, strings.TrimSuffix(p.code, "\n"), p.output)
@@ -130,4 +131,51 @@ func nodeOutput(t *testing.T, code string) string {
 		t.Fatal(err)
 	}
 	return string(out)
+}
+
+// TestStandardInput checks that standard input is the input of the run.
+func TestStandardInput(t *testing.T) {
+	e := newEngine(t)
+	grants := sandbox.Grants{Files: sandbox.FilesWrite, Modules: []string{"*"}}
+	const lines = `const rl = require('readline').createInterface({ input: process.stdin });
+const out = []; for await (const line of rl) out.push(line); return out`
+	for _, c := range []struct{ name, code, input, want string }{
+		{"lines", lines, `"a b\n1 2\r\nlast"`, `["a b","1 2","last"]`},
+		{"JSON", lines, `{"a":[1]}`, `["{\"a\":[1]}"]`},
+		{"none", lines, "", "[]"},
+		{"a file", "require('fs').readFileSync(0, 'utf8').split('\\n')", `"1\n2"`, `["1","2"]`},
+		{"a path", "require('fs').readFileSync('/dev/stdin').length", `"é"`, "2"},
+		{"events", `let s = ''; process.stdin.on('data', (d) => { s += d });
+await new Promise((r) => process.stdin.on('end', r)); return s`, `"text"`, `"text"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := run(t, e, sandbox.Script{Code: c.code, Input: []byte(c.input)}, grants)
+			if string(r.Value) != c.want {
+				t.Errorf("returned %s (%s), want %s", r.Value, r.Error, c.want)
+			}
+		})
+	}
+}
+
+// TestUnreferencedTimers checks that a run does not wait for a timer that is unreferenced.
+func TestUnreferencedTimers(t *testing.T) {
+	e := newEngine(t)
+	for _, c := range []struct{ name, code, want string }{
+		{"an interval that nobody waits for", "setInterval(() => {}, 1000).unref(); console.log('end')", "end\n"},
+		{"one that fires while the run waits",
+			"setTimeout(() => console.log('fired'), 5).unref(); setTimeout(() => console.log('end'), 10)", "fired\nend\n"},
+		{"one that is referenced again", "setTimeout(() => console.log('fired'), 5).unref().ref(); console.log('end')",
+			"end\nfired\n"},
+		{"one that is cleared", "const t = setTimeout(() => {}, 5); t.unref(); clearTimeout(t); " +
+			"setTimeout(() => console.log('end'), 1)", "end\n"},
+		{"one that starts again", "const t = setInterval(() => { console.log('tick'); t.unref() }, 5).refresh()", "tick\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			seed := int64(1)
+			r := run(t, e, sandbox.Script{Code: c.code, Seed: &seed}, sandbox.Grants{})
+			if r.Output != c.want || r.Error != "" {
+				t.Errorf("printed %q (%s), want %q", r.Output, r.Error, c.want)
+			}
+		})
+	}
 }

@@ -119,7 +119,7 @@
       if (mode & 2 && !(s.mode & 0o222) || mode & 1 && !s.isDirectory() && !(s.mode & 0o111)) throw failed(mode & 2 ? 'EROFS' : 'EACCES', 'access', path);
     },
     readFileSync(path, options) {
-      if (path === 0 || path === '/dev/stdin') return (typeof options === 'string' ? options : options?.encoding) ? '' : Buffer.alloc(0); // nothing comes in
+      if (path === 0 || path === '/dev/stdin') return given(Buffer.from(internal.inputText()), options);
       if (Number.isInteger(path)) {
         const f = opened(path, 'read'), all = Buffer.from(call('read', 'read', f.path));
         const rest = all.subarray(f.at);

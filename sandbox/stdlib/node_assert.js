@@ -75,8 +75,8 @@
 
   class AssertionError extends Error {
     constructor({ message, actual, expected, operator } = {}) {
-      super(message ?? `${internal.inspect(actual)} ${operator} ${internal.inspect(expected)}`);
-      this.generatedMessage = message === undefined;
+      super(message !== undefined && message !== null ? String(message) : internal.assertMessage(actual, expected, operator));
+      this.generatedMessage = !message;
       this.code = 'ERR_ASSERTION';
       internal.showCode(this, 'AssertionError', 'ERR_ASSERTION');
       this.actual = actual;
@@ -90,11 +90,11 @@
   const fail = (actual, expected, message, operator, otherwise) => {
     if (message instanceof Error) throw message;
     const e = new AssertionError({ message: message ?? otherwise, actual, expected, operator });
-    e.generatedMessage = message === undefined;
+    e.generatedMessage = message === undefined && operator !== 'fail';
     throw e;
   };
+  const failed = (actual, expected, operator, message) => fail(actual, expected, message, operator);
   const show = (v) => internal.inspect(v);
-  const differ = (title, a, b) => `${title}\n\n${show(a)} !== ${show(b)}\n`;
 
   const matches = (e, expected, message, name) => {
     if (expected === undefined) return;
@@ -116,7 +116,7 @@
   };
   const missing = (expected, message, name) => {
     if (typeof expected === 'string') { message = expected; expected = undefined; }
-    fail(undefined, expected, undefined, name, `Missing expected ${name === 'rejects' ? 'rejection' : 'exception'}${expected?.name ? ` (${expected.name})` : ''}${message ? `: ${message}` : '.'}`);
+    failed(undefined, expected, name, `Missing expected ${name === 'rejects' ? 'rejection' : 'exception'}${expected?.name ? ` (${expected.name})` : ''}${message ? `: ${message}` : '.'}`);
   };
 
   const make = (strict) => {
@@ -124,21 +124,20 @@
       if (arguments.length === 0) fail(undefined, true, undefined, '==', 'No value argument passed to `assert.ok()`');
       if (!value) fail(value, true, message, '==', 'The expression evaluated to a falsy value');
     };
-    const equal = (title, operator, test) => (a, b, message) => {
-      if (!test(a, b)) fail(a, b, message, operator, title(a, b));
+    const equal = (operator, test) => (a, b, message) => {
+      if (!test(a, b)) fail(a, b, message, operator, undefined);
     };
     const loose = (a, b) => a == b || a !== a && b !== b; // eslint-disable-line eqeqeq
-    const unequal = (what) => (a) => `Expected "actual" ${what}:\n\n${show(a)}`;
     Object.assign(assert, {
       ok: assert, AssertionError,
-      equal: equal((a, b) => `${show(a)} == ${show(b)}`, '==', loose),
-      notEqual: equal((a, b) => `${show(a)} != ${show(b)}`, '!=', (a, b) => !loose(a, b)),
-      strictEqual: equal((a, b) => differ('Expected values to be strictly equal:', a, b), 'strictEqual', Object.is),
-      notStrictEqual: equal(unequal('to be strictly unequal to'), 'notStrictEqual', (a, b) => !Object.is(a, b)),
-      deepEqual: equal((a, b) => differ('Expected values to be loosely deep-equal:', a, b), 'deepEqual', (a, b) => deepEqual(a, b, false)),
-      notDeepEqual: equal(unequal('not to be loosely deep-equal to'), 'notDeepEqual', (a, b) => !deepEqual(a, b, false)),
-      deepStrictEqual: equal((a, b) => differ('Expected values to be strictly deep-equal:', a, b), 'deepStrictEqual', (a, b) => deepEqual(a, b, true)),
-      notDeepStrictEqual: equal(unequal('not to be strictly deep-equal to'), 'notDeepStrictEqual', (a, b) => !deepEqual(a, b, true)),
+      equal: equal('==', loose),
+      notEqual: equal('!=', (a, b) => !loose(a, b)),
+      strictEqual: equal('strictEqual', Object.is),
+      notStrictEqual: equal('notStrictEqual', (a, b) => !Object.is(a, b)),
+      deepEqual: equal('deepEqual', (a, b) => deepEqual(a, b, false)),
+      notDeepEqual: equal('notDeepEqual', (a, b) => !deepEqual(a, b, false)),
+      deepStrictEqual: equal('deepStrictEqual', (a, b) => deepEqual(a, b, true)),
+      notDeepStrictEqual: equal('notDeepStrictEqual', (a, b) => !deepEqual(a, b, true)),
       match(s, re, message) { if (typeof s !== 'string' || !re.test(s)) fail(s, re, message, 'match', `The input did not match the regular expression ${show(re)}. Input:\n\n${show(s)}\n`); },
       doesNotMatch(s, re, message) { if (typeof s === 'string' && re.test(s)) fail(s, re, message, 'doesNotMatch', `The input was expected to not match the regular expression ${show(re)}. Input:\n\n${show(s)}\n`); },
       fail(message) { fail(undefined, undefined, message ?? 'Failed', 'fail'); },
@@ -152,7 +151,7 @@
         matches(caught.e, expected, message, 'throws');
       },
       doesNotThrow(f, expected, message) {
-        try { f(); } catch (e) { fail(e, expected, undefined, 'doesNotThrow', `Got unwanted exception${typeof message === 'string' ? `: ${message}` : '.'}\nActual message: "${e?.message}"`); }
+        try { f(); } catch (e) { failed(e, expected, 'doesNotThrow', `Got unwanted exception${typeof message === 'string' ? `: ${message}` : '.'}\nActual message: "${e?.message}"`); }
       },
       async rejects(promise, expected, message) {
         let caught;
@@ -162,7 +161,7 @@
         matches(caught.e, expected, message, 'rejects');
       },
       async doesNotReject(promise, expected, message) {
-        try { await (typeof promise === 'function' ? promise() : promise); } catch (e) { fail(e, expected, undefined, 'doesNotReject', `Got unwanted rejection${typeof message === 'string' ? `: ${message}` : '.'}\nActual message: "${e?.message}"`); }
+        try { await (typeof promise === 'function' ? promise() : promise); } catch (e) { failed(e, expected, 'doesNotReject', `Got unwanted rejection${typeof message === 'string' ? `: ${message}` : '.'}\nActual message: "${e?.message}"`); }
       },
     });
     if (strict) {

@@ -10,7 +10,7 @@
     if (ArrayBuffer.isView(v)) return Buffer.from(v.buffer, v.byteOffset, v.byteLength);
     if (internal.isBuffer(v)) return Buffer.from(v);
     if (v instanceof KeyObject) return v.export();
-    throw internal.nodeWrongType(name, 'of type string or an instance of Buffer, TypedArray, or DataView', v);
+    throw internal.nodeWrongType(name, name === 'key' ? 'of type string or an instance of ArrayBuffer, Buffer, TypedArray, DataView, KeyObject, or CryptoKey' : 'of type string or an instance of Buffer, TypedArray, or DataView', v);
   };
   const given = (b, encoding) => encoding === undefined || encoding === null || encoding === 'buffer' ? b : b.toString(encoding);
   const call = (name, ...args) => internal.sync(name, ...args.map((a) => ArrayBuffer.isView(a) ? internal.bufferOf(a) : a));
@@ -22,9 +22,9 @@
   };
 
   class KeyObject {
-    #key;
-    constructor(key) { this.#key = key; }
-    get type() { return 'secret'; }
+    #key; #type;
+    constructor(key, type = 'secret') { this.#key = key; this.#type = type; }
+    get type() { return this.#type; }
     get symmetricKeySize() { return this.#key.length; }
     export(options) { return options?.format === 'jwk' ? { kty: 'oct', k: this.#key.toString('base64url') } : Buffer.from(this.#key); }
     equals(other) { return this.#key.equals(other.export()); }
@@ -57,13 +57,15 @@
     _transform(chunk, encoding, done) { this.update(chunk, encoding); done(); }
     _flush(done) { this.push(this.digest()); done(); }
   };
-  const algorithm = (name) => {
+  const noMethod = () => new Error('Digest method not supported');
+  const noDigest = (name) => nodeError(TypeError, 'ERR_CRYPTO_INVALID_DIGEST', `Invalid digest: ${name}`);
+  const algorithm = (name, wrong = noMethod) => {
     if (typeof name !== 'string') throw internal.nodeWrongType('algorithm', 'of type string', name);
     const plain = name.toLowerCase().replace(/^rsa-/, '');
-    if (!hashes.includes(plain)) throw new Error('Digest method not supported');
+    if (!hashes.includes(plain)) throw wrong(name);
     return plain;
   };
-  const hashes = ['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512', 'sha512-224', 'sha512-256', 'sha3-224', 'sha3-256', 'sha3-384', 'sha3-512'];
+  const hashes = ['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512', 'sha512-224', 'sha512-256', 'sha3-224', 'sha3-256', 'sha3-384', 'sha3-512', 'ripemd160'];
   class Hash extends gather('hash', (h, data) => answer('hash', h.algorithm, data)) {
     begin(name) { this.algorithm = algorithm(name); }
     copy() { return this.copyInto(new Hash(this.algorithm)); }
@@ -71,7 +73,7 @@
   class Hmac extends gather('hmac', (h, data) => answer('hmac', h.algorithm, h.key, data)) {
     begin(name, key) {
       Object.defineProperty(this, 'key', { value: Buffer.from(bytes(key, 'key')) });
-      this.algorithm = algorithm(name);
+      this.algorithm = algorithm(name, noDigest);
     }
   }
 
@@ -118,9 +120,18 @@
   };
   const pbkdf2Sync = (password, salt, iterations, length, digest) => {
     if (!(integer(iterations, 'iterations', 2 ** 31 - 1) >= 1)) throw internal.nodeOutOfRange('iterations', '>= 1 && <= 2147483647', iterations);
-    return answer('pbkdf2', algorithm(digest), bytes(password, 'password'), bytes(salt, 'salt'), iterations | 0, integer(length, 'keylen', 2 ** 31 - 1) | 0);
+    return answer('pbkdf2', algorithm(digest, noDigest), bytes(password, 'password'), bytes(salt, 'salt'), iterations | 0, integer(length, 'keylen', 2 ** 31 - 1) | 0);
   };
-  const hkdfSync = (digest, key, salt, info, length) => call('hkdf', algorithm(digest), bytes(key, 'ikm'), bytes(salt, 'salt'), bytes(info, 'info'), integer(length, 'length', 2 ** 31 - 1) | 0);
+  const hkdfSync = (digest, key, salt, info, length) => call('hkdf', algorithm(digest, noDigest), bytes(key, 'ikm'), bytes(salt, 'salt'), bytes(info, 'info'), integer(length, 'length', 2 ** 31 - 1) | 0);
+
+  const scryptSync = (password, salt, length, options = {}) => {
+    const N = options.N ?? options.cost ?? 16384, r = options.r ?? options.blockSize ?? 8, parallel = options.p ?? options.parallelization ?? 1, maxmem = options.maxmem ?? 32 << 20;
+    const invalid = (why) => nodeError(RangeError, 'ERR_CRYPTO_INVALID_SCRYPT_PARAMS', `Invalid scrypt params${why}`);
+    for (const n of [N, r, parallel]) if (!Number.isInteger(n) || n < 1 || n > 2 ** 30) throw invalid('');
+    if (N < 2 || (N & N - 1) !== 0) throw invalid('');
+    if (128 * r * (N + parallel + 2) > maxmem) throw invalid(': error:030000AC:digital envelope routines::memory limit exceeded');
+    return answer('scrypt', bytes(password, 'password'), bytes(salt, 'salt'), N, r, parallel, integer(length, 'keylen', 2 ** 31 - 1) | 0);
+  };
 
   const ciphers = [];
   for (const bits of [128, 192, 256]) for (const mode of ['cbc', 'ctr', 'ecb', 'gcm']) ciphers.push(`aes-${bits}-${mode}`);
@@ -133,9 +144,9 @@
       this.#decrypt = decrypt;
       this.#key = Buffer.from(bytes(key, 'key'));
       this.#iv = iv === null ? Buffer.alloc(0) : Buffer.from(bytes(iv, 'iv'));
-      if (this.#key.length * 8 !== +this.#name.slice(4, 7)) throw nodeError(RangeError, 'ERR_CRYPTO_INVALID_KEYLEN', 'Invalid key length');
       const mode = this.#name.slice(8), n = this.#iv.length;
       if (mode === 'gcm' ? n === 0 : n !== (mode === 'ecb' ? 0 : 16)) throw nodeError(TypeError, 'ERR_CRYPTO_INVALID_IV', 'Invalid initialization vector');
+      if (this.#key.length * 8 !== +this.#name.slice(4, 7)) throw nodeError(RangeError, 'ERR_CRYPTO_INVALID_KEYLEN', 'Invalid key length');
     }
     update(data, encoding, output) {
       if (this.#done) throw nodeError(Error, 'ERR_CRYPTO_INVALID_STATE', 'Unsupported state or unable to authenticate data');
@@ -155,6 +166,7 @@
       let out;
       try { out = answer('cipher', this.#name, flags, this.#key, this.#iv, data, this.#aad); } catch (e) {
         if (e.message.includes('::')) e.code = e.message.includes('bad decrypt') ? 'ERR_OSSL_BAD_DECRYPT' : 'ERR_OSSL_WRONG_FINAL_BLOCK_LENGTH';
+        if (e.message.includes('::')) e.reason = e.message.slice(e.message.lastIndexOf(':') + 1);
         throw e;
       }
       if (gcm && !this.#decrypt) {
@@ -194,15 +206,19 @@
       return `${s.slice(0, 8)}-${s.slice(8, 12)}-${s.slice(12, 16)}-${s.slice(16, 20)}-${s.slice(20)}`;
     },
     timingSafeEqual, pbkdf2Sync, pbkdf2: async(pbkdf2Sync), hkdfSync, hkdf: async(hkdfSync),
+    scryptSync, scrypt: async(scryptSync),
     createSecretKey: (key, encoding) => new KeyObject(Buffer.from(bytes(key, 'key', encoding))),
     createCipheriv: (name, key, iv) => new Cipher(false, name, key, iv), createDecipheriv: (name, key, iv) => new Cipher(true, name, key, iv),
-    constants: {},
+    constants: {
+      RSA_PKCS1_PADDING: 1, RSA_NO_PADDING: 3, RSA_PKCS1_OAEP_PADDING: 4, RSA_PKCS1_PSS_PADDING: 6,
+      RSA_PSS_SALTLEN_DIGEST: -1, RSA_PSS_SALTLEN_MAX_SIGN: -2, RSA_PSS_SALTLEN_AUTO: -2,
+    },
     get webcrypto() { return globalThis.crypto; },
     get subtle() { return globalThis.crypto?.subtle; },
-    getRandomValues: (u) => randomFillSync(u),
+    getRandomValues: (u) => globalThis.crypto.getRandomValues(u),
   };
-  for (const name of ['createSign', 'createVerify', 'sign', 'verify', 'generateKeyPair', 'generateKeyPairSync', 'createPublicKey', 'createPrivateKey', 'createDiffieHellman', 'createECDH', 'publicEncrypt', 'privateDecrypt', 'scrypt', 'scryptSync']) {
-    crypto[name] = () => { throw nodeError(Error, 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM', `crypto.${name} is not available in the sandbox; crypto.subtle has asymmetric keys`); };
+  for (const name of ['createDiffieHellman', 'createECDH', 'privateEncrypt', 'publicDecrypt']) {
+    crypto[name] = () => { throw nodeError(Error, 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM', `crypto.${name} is not available in the sandbox`); };
   }
   modules.crypto = crypto;
   return internal;

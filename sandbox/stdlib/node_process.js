@@ -5,8 +5,21 @@
   const EventEmitter = modules.events;
   const { setTimeout, setInterval, clearTimeout, clearInterval, queueMicrotask } = globalThis;
 
-  const setImmediate = function setImmediate(f, ...args) { return setTimeout(f, 0, ...args); };
-  const clearImmediate = function clearImmediate(id) { clearTimeout(id); };
+  let timeoutOf;
+  class Immediate {
+    #timeout;
+    static { timeoutOf = (v) => v !== null && typeof v === 'object' && #timeout in v ? v.#timeout : undefined; }
+    constructor(timeout) { this.#timeout = timeout; }
+    hasRef() { return this.#timeout.hasRef(); }
+    ref() { this.#timeout.ref(); return this; }
+    unref() { this.#timeout.unref(); return this; }
+    [Symbol.dispose]() { clearTimeout(this.#timeout); }
+  }
+  const setImmediate = function setImmediate(f, ...args) {
+    if (typeof f !== 'function') throw internal.nodeWrongType('callback', 'of type function', f);
+    return new Immediate(setTimeout(f, 0, ...args));
+  };
+  const clearImmediate = function clearImmediate(immediate) { clearTimeout(timeoutOf(immediate)); };
   define(globalThis, 'setImmediate', setImmediate);
   define(globalThis, 'clearImmediate', clearImmediate);
 
@@ -107,6 +120,10 @@
   modules.console = globalThis.console;
   modules.perf_hooks = { performance: globalThis.performance, PerformanceObserver: class PerformanceObserver { observe() {} disconnect() {} } };
 
-  modules.module = { builtinModules: [], isBuiltin: (id) => modules[id.startsWith('node:') ? id.slice(5) : id] !== undefined, createRequire: () => globalThis.require };
+  define(globalThis, 'navigator', Object.create({ get [Symbol.toStringTag]() { return 'Navigator'; } }, Object.getOwnPropertyDescriptors({
+    hardwareConcurrency: 1, language: 'en-US', languages: Object.freeze(['en-US']), platform: 'linux', userAgent: 'Node.js/22',
+  })));
+
+  modules.module = { get builtinModules() { return Object.keys(modules); }, isBuiltin: (id) => modules[id.startsWith('node:') ? id.slice(5) : id] !== undefined, createRequire: () => globalThis.require };
   return internal;
 }

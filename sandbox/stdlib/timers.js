@@ -16,13 +16,44 @@
   // The delay is WebIDL's long: it wraps around at 32 bits, and what is negative then is zero.
   const set = (got, name, fn, delay, args, repeat) => {
     internal.need(got, 1, name);
-    if (typeof fn !== 'function') throw new p.TypeError(`${name}: the callback is not a function (strings are not evaluated)`);
-    return add(fn, p.max(delay | 0, 0), args, repeat);
+    if (typeof fn !== 'function') throw internal.nodeWrongType('callback', 'of type function', fn);
+    const ms = p.max(delay | 0, 0);
+    return new Timeout(add(fn, ms, args, repeat), ms);
   };
   const clear = (id) => {
-    id |= 0;
+    id = numberOf(id);
     if (p.mapDelete(timers, id)) host(op.clear, id, 0, 0);
   };
+
+  // A Timeout is what Node has for the number of a timer. It is that number where a number is wanted.
+  let numberOf;
+  class Timeout {
+    #id; #ms; #waits = true;
+    static {
+      numberOf = (v) => v !== null && typeof v === 'object' && #id in v ? v.#id : typeof v === 'symbol' ? 0 : v | 0;
+    }
+    constructor(id, ms) { this.#id = id; this.#ms = ms; }
+    hasRef() { return this.#waits; }
+    ref() { return this.#hold(true); }
+    // A run does not wait for a timer that is unreferenced.
+    unref() { return this.#hold(false); }
+    #hold(waits) {
+      this.#waits = waits;
+      if (p.mapHas(timers, this.#id)) host(op.clear, this.#id, waits ? 2 : 1, 0);
+      return this;
+    }
+    refresh() {
+      const timer = p.mapGet(timers, this.#id);
+      if (timer !== undefined) {
+        host(op.timer, this.#id, this.#ms, timer.repeat);
+        if (!this.#waits) host(op.clear, this.#id, 1, 0);
+      }
+      return this;
+    }
+    close() { clear(this); return this; }
+    [Symbol.toPrimitive]() { return this.#id; }
+    [Symbol.dispose]() { clear(this); }
+  }
 
   define(globalThis, 'setTimeout', function setTimeout(fn, delay = 0, ...args) { return set(arguments.length, 'setTimeout', fn, delay, args, 0); });
   define(globalThis, 'setInterval', function setInterval(fn, delay = 0, ...args) { return set(arguments.length, 'setInterval', fn, delay, args, 1); });

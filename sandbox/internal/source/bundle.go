@@ -214,8 +214,16 @@ func (b *bundle) resolve(a api.OnResolveArgs) api.OnResolveResult {
 	if a.Kind == api.ResolveJSImportStatement {
 		return api.OnResolveResult{Errors: []api.Message{{Text: message, Detail: notFound{}}}}
 	}
-	return api.OnResolveResult{Path: a.Path, Namespace: ofMissing, PluginData: message}
+	m := missing{message: message, code: "MODULE_NOT_FOUND"}
+	if a.Kind == api.ResolveJSDynamicImport {
+		m.code = "ERR_MODULE_NOT_FOUND"
+	}
+	// The two kinds of import of one name are two modules, whose errors differ.
+	return api.OnResolveResult{Path: a.Path, Namespace: ofMissing, Suffix: "?" + m.code, PluginData: m}
 }
+
+// missing is the error of an import that cannot be resolved when the code runs.
+type missing struct{ message, code string }
 
 // notFound marks the message of an import that cannot be resolved.
 type notFound struct{}

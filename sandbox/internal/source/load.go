@@ -20,9 +20,9 @@ func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
 	case ofNode:
 		text = "module.exports = globalThis.require(" + quoted("node:"+a.Path) + ")"
 	case ofMissing:
-		message, _ := a.PluginData.(string)
-		text = "module.exports = (() => { throw Object.assign(new Error(" + quoted(message) +
-			"), {code: 'MODULE_NOT_FOUND'}) })()"
+		m, _ := a.PluginData.(missing)
+		text = "module.exports = (() => { throw Object.assign(new Error(" + quoted(m.message) +
+			"), {code: " + quoted(m.code) + "}) })()"
 	default:
 		text, loader = string(b.files[a.Path]), loaderOf(a.Path)
 	}

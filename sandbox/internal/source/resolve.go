@@ -113,7 +113,8 @@ func resolvePackage(files map[string][]byte, modules, specifier string) (string,
 	return "", false
 }
 
-// exported reads the exports of a package's manifest: a path, conditions, or subpaths with one "*".
+// exported reads the exports of a package's manifest: a path, conditions, subpaths with one "*", or a list of
+// alternatives.
 func exported(raw json.RawMessage, key string, depth int) string {
 	var target string
 	if depth > 8 || json.Unmarshal(raw, &target) == nil {
@@ -121,6 +122,15 @@ func exported(raw json.RawMessage, key string, depth int) string {
 			return ""
 		}
 		return target
+	}
+	var alternatives []json.RawMessage
+	if json.Unmarshal(raw, &alternatives) == nil {
+		for _, next := range alternatives {
+			if target := exported(next, key, depth+1); target != "" {
+				return target
+			}
+		}
+		return ""
 	}
 	var entries map[string]json.RawMessage
 	if json.Unmarshal(raw, &entries) != nil {

@@ -14,6 +14,7 @@ type timer struct {
 	due    time.Duration
 	period time.Duration
 	repeat bool
+	loose  bool // nobody waits for it
 	seq    int64
 	index  int
 }
@@ -23,6 +24,8 @@ type Queue struct {
 	due  dueHeap
 	byID map[int32]*timer
 	seq  int64
+	// loose is how many of the timers nobody waits for.
+	loose int
 }
 
 // Add sets the timer id, in place of an earlier one of that id. A repeating timer is due again every period.
@@ -43,10 +46,27 @@ func (t *Queue) Add(id int32, due, period time.Duration, repeat bool) {
 // Remove clears the timer id.
 func (t *Queue) Remove(id int32) {
 	if x, ok := t.byID[id]; ok {
+		t.Hold(id, true)
 		delete(t.byID, id)
 		heap.Remove(&t.due, x.index)
 	}
 }
+
+// Hold sets whether the timer id keeps the queue from being idle. A new timer does.
+func (t *Queue) Hold(id int32, holds bool) {
+	x, ok := t.byID[id]
+	if !ok || x.loose == !holds {
+		return
+	}
+	if x.loose = !holds; x.loose {
+		t.loose++
+	} else {
+		t.loose--
+	}
+}
+
+// Idle reports whether no timer is set but those that nobody waits for.
+func (t *Queue) Idle() bool { return len(t.due) == t.loose }
 
 // Empty reports whether no timer is set.
 func (t *Queue) Empty() bool { return len(t.due) == 0 }
@@ -63,8 +83,7 @@ func (t *Queue) Pop(now time.Duration) int32 {
 		heap.Fix(&t.due, 0)
 		return x.id
 	}
-	delete(t.byID, x.id)
-	heap.Pop(&t.due)
+	t.Remove(x.id)
 	return x.id
 }
 

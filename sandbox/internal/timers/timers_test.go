@@ -31,6 +31,34 @@ func TestQueue(t *testing.T) {
 	}
 }
 
+func TestQueueIsIdleWithoutHeldTimers(t *testing.T) {
+	var q Queue
+	q.Add(1, 10, 10, true)
+	q.Add(2, 20, 0, false)
+	for _, step := range []struct {
+		name string
+		do   func()
+		idle bool
+	}{
+		{"one is loose", func() { q.Hold(1, false) }, false},
+		{"both are", func() { q.Hold(2, false) }, true},
+		{"again", func() { q.Hold(2, false) }, true},
+		{"one is held again", func() { q.Hold(1, true) }, false},
+		{"the loose one fires", func() { q.Hold(1, false); q.Take(2, 20) }, true},
+		{"one is new", func() { q.Add(3, 5, 0, false) }, false},
+		{"it has fired", func() { q.Pop(5) }, true},
+		{"one takes the place of another", func() { q.Add(1, 5, 5, true) }, false},
+		{"none is left", func() { q.Remove(1) }, true},
+	} {
+		if step.do(); q.Idle() != step.idle {
+			t.Errorf("%s: idle is %t", step.name, q.Idle())
+		}
+	}
+	if !q.Empty() {
+		t.Error("a timer is still set")
+	}
+}
+
 func TestQueueIsBounded(t *testing.T) {
 	var q Queue
 	for id := range int32(2 * maxTimers) {

@@ -39,6 +39,8 @@ func hashOf(name string) func() hash.Hash {
 		return func() hash.Hash { return sha3.New256() }
 	case "sha3-384":
 		return func() hash.Hash { return sha3.New384() }
+	case "ripemd160":
+		return newRIPEMD160
 	case "sha3-512":
 		return func() hash.Hash { return sha3.New512() }
 	}

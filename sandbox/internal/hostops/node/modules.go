@@ -18,13 +18,14 @@ var Ops = map[string]hostops.Op{
 	"hmac":          hmacOp,
 	"pbkdf2":        pbkdf2Op,
 	"hkdf":          hkdfOp,
+	"scrypt":        scryptOp,
 	"cipher":        cipherOp,
 }
 
 // free are the modules that every run may load: they give nothing that the language does not.
 var free = []string{
 	"assert", "assert/strict", "console", "constants", "events", "module", "os", "perf_hooks", "process",
-	"stream/consumers", "sys", "timers", "timers/promises", "util/types",
+	"readline", "readline/promises", "stream/consumers", "sys", "timers", "timers/promises", "util/types",
 }
 
 // granted are the modules that the library has and a run must be granted. submodules are those of their submodules

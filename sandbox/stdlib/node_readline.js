@@ -1,0 +1,161 @@
+// Node's readline and readline/promises over any stream, and standard input: the run's input as text.
+(host, internal) => {
+  'use strict';
+  const { modules, nodeError } = internal;
+  const EventEmitter = modules.events;
+  const { StringDecoder } = modules.string_decoder;
+  const { Readable } = modules.stream;
+
+  // inputText is what standard input holds: a text that was given as input, or the JSON of any other.
+  internal.inputText = () => {
+    const { input } = globalThis;
+    return input === undefined || input === null ? '' : typeof input === 'string' ? input : JSON.stringify(input) ?? '';
+  };
+  let stdin;
+  Object.defineProperty(globalThis.process, 'stdin', { configurable: true, enumerable: true, get() {
+    if (stdin === undefined) {
+      stdin = new Readable({ read() {
+        const text = internal.inputText();
+        if (text !== '') this.push(modules.buffer.Buffer.from(text));
+        this.push(null);
+      } });
+      Object.assign(stdin, { fd: 0, isTTY: false, setRawMode() { return stdin; }, ref() { return stdin; }, unref() { return stdin; } });
+    }
+    return stdin;
+  } });
+
+  const closed = () => nodeError(Error, 'ERR_USE_AFTER_CLOSE', 'readline was closed');
+  const aborted = (signal) => internal.nodeAborted(signal);
+  class Interface extends EventEmitter {
+    #rest = ''; #question; #prompt = '> '; #decoder = new StringDecoder('utf8'); #skip = false; #waiting = []; #onData; #onEnd;
+    constructor(input, output) {
+      super();
+      const options = input !== null && typeof input === 'object' && (input.input !== undefined || typeof input.on !== 'function') ? input : { input, output };
+      this.input = options.input;
+      this.output = options.output;
+      this.terminal = false;
+      this.line = '';
+      this.cursor = 0;
+      this.closed = false;
+      this.paused = false;
+      if (options.prompt !== undefined) this.#prompt = String(options.prompt);
+      if (this.input === undefined || this.input === null || typeof this.input.on !== 'function') throw internal.nodeWrongType('input', 'an instance of Stream', this.input);
+      this.#onData = (chunk) => this.#take(typeof chunk === 'string' ? chunk : this.#decoder.write(chunk));
+      this.#onEnd = () => this.#end();
+      this.input.on('data', this.#onData);
+      this.input.on('end', this.#onEnd);
+      options.signal?.addEventListener('abort', () => this.close(), { once: true });
+    }
+    #take(text) {
+      if (this.#skip && text[0] === '\n') text = text.slice(1);
+      if (text !== '') this.#skip = false;
+      const lines = (this.#rest + text).split(/\r\n|[\n\r\u2028\u2029]/);
+      if (text.endsWith('\r')) this.#skip = true;
+      this.#rest = lines.pop();
+      for (const line of lines) this.#line(line);
+    }
+    #line(line) {
+      if (this.paused) { this.#waiting.push(line); return; }
+      const asked = this.#question;
+      if (asked !== undefined) {
+        this.#question = undefined;
+        asked(line);
+      } else this.emit('line', line);
+    }
+    #end() {
+      this.#take(this.#decoder.end());
+      if (this.#rest !== '') {
+        const last = this.#rest;
+        this.#rest = '';
+        this.#line(last);
+      }
+      if (!this.paused) this.close();
+      else this.#waiting.push(null);
+    }
+    close() {
+      if (this.closed) return;
+      this.closed = true;
+      this.input.removeListener('data', this.#onData);
+      this.input.removeListener('end', this.#onEnd);
+      this.input.pause?.();
+      this.emit('close');
+    }
+    pause() {
+      if (this.paused) return this;
+      this.paused = true;
+      this.input.pause?.();
+      this.emit('pause');
+      return this;
+    }
+    resume() {
+      if (!this.paused) return this;
+      this.paused = false;
+      this.emit('resume');
+      const held = this.#waiting;
+      this.#waiting = [];
+      for (const line of held) if (line === null) this.close(); else this.#line(line);
+      if (!this.closed) this.input.resume?.();
+      return this;
+    }
+    setPrompt(text) { this.#prompt = String(text); }
+    getPrompt() { return this.#prompt; }
+    prompt() { this.output?.write(this.#prompt); if (this.paused) this.resume(); }
+    write(text) { if (this.closed) throw closed(); if (text !== undefined && text !== null) this.#take(String(text)); }
+    question(query, options, done = options) {
+      if (this.closed) throw closed();
+      if (typeof done !== 'function') throw internal.nodeWrongType('cb', 'of type function', done);
+      const signal = options?.signal;
+      if (signal?.aborted) return;
+      signal?.addEventListener('abort', () => { this.#question = undefined; }, { once: true });
+      this.output?.write(query);
+      this.#question = done;
+      if (this.paused) this.resume();
+    }
+    getCursorPos() { return { rows: 0, cols: this.cursor }; }
+    [Symbol.asyncIterator]() {
+      const lines = [], readers = [];
+      let ended = this.closed;
+      this.on('line', (line) => { if (readers.length > 0) readers.shift()({ value: line, done: false }); else lines.push(line); });
+      this.on('close', () => { ended = true; for (const give of readers.splice(0)) give({ value: undefined, done: true }); });
+      return {
+        next: () => lines.length > 0 ? Promise.resolve({ value: lines.shift(), done: false })
+          : ended ? Promise.resolve({ value: undefined, done: true }) : new Promise((give) => { readers.push(give); }),
+        return: () => { this.close(); return Promise.resolve({ value: undefined, done: true }); },
+        [Symbol.asyncIterator]() { return this; },
+      };
+    }
+    [Symbol.dispose]() { this.close(); }
+  }
+  Object.defineProperty(Interface.prototype.question, Symbol.for('nodejs.util.promisify.custom'), { value(query, options) {
+    return new Promise((resolve) => { this.question(query, options, resolve); });
+  } });
+
+  class PromiseInterface extends Interface {
+    question(query, options) {
+      return new Promise((resolve, reject) => {
+        const signal = options?.signal;
+        if (signal?.aborted) { reject(aborted(signal)); return; }
+        signal?.addEventListener('abort', () => { reject(aborted(signal)); }, { once: true });
+        super.question(query, options ?? {}, resolve);
+      });
+    }
+  }
+
+  // What moves a cursor writes the codes of a terminal.
+  const code = (stream, text, done) => {
+    const more = stream?.write(text) ?? true;
+    if (typeof done === 'function') process.nextTick(done, null);
+    return more;
+  };
+  const cursorTo = (stream, x, y, done) => code(stream, typeof y === 'number' ? `\x1b[${y + 1};${x + 1}H` : `\x1b[${x + 1}G`, typeof y === 'function' ? y : done);
+  const moveCursor = (stream, dx, dy, done) => code(stream, (dx < 0 ? `\x1b[${-dx}D` : dx > 0 ? `\x1b[${dx}C` : '') + (dy < 0 ? `\x1b[${-dy}A` : dy > 0 ? `\x1b[${dy}B` : ''), done);
+  const clearLine = (stream, dir, done) => code(stream, dir < 0 ? '\x1b[1K' : dir > 0 ? '\x1b[0K' : '\x1b[2K', done);
+  const clearScreenDown = (stream, done) => code(stream, '\x1b[0J', done);
+  const promises = { Interface: PromiseInterface, createInterface: (input, output) => new PromiseInterface(input, output) };
+  modules['readline/promises'] = promises;
+  modules.readline = {
+    Interface, createInterface: (input, output) => new Interface(input, output), promises,
+    cursorTo, moveCursor, clearLine, clearScreenDown, emitKeypressEvents() {},
+  };
+  return internal;
+}
