@@ -1,0 +1,129 @@
+package records_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/gateway/api"
+	"github.com/airlock-run/airlock/gateway/records"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// pages is a store that lists records page by page.
+type pages struct {
+	records.Store
+	all  []audit.Record
+	fail error
+}
+
+func (p *pages) List(_ context.Context, q audit.Query) (audit.Page, error) {
+	if p.fail != nil {
+		return audit.Page{}, p.fail
+	}
+	begin := 0
+	if q.Cursor != "" {
+		begin = len(q.Cursor)
+	}
+	end := min(begin+2, len(p.all))
+	page := audit.Page{Items: p.all[begin:end]}
+	if end < len(p.all) {
+		page.Next = "....................."[:end]
+	}
+	return page, nil
+}
+
+// indexed is a store with an index.
+type indexed struct {
+	*pages
+	sum audit.Summary
+	err error
+}
+
+func (i *indexed) Summary(context.Context, audit.Query) (audit.Summary, error) { return i.sum, i.err }
+
+func (i *indexed) Threats(context.Context, audit.Query) ([]audit.Record, error) { return nil, i.err }
+
+func (i *indexed) Series(context.Context, audit.Query, time.Duration) ([]audit.Summary, error) {
+	return nil, i.err
+}
+
+// The index answers if it can. Otherwise the records are read, and an error of the index is not hidden.
+func TestTotals(t *testing.T) {
+	t.Parallel()
+	store := &pages{all: []audit.Record{{ID: "a", Status: "completed"}, {ID: "b", Status: "error"}, {ID: "c"}}}
+	broken := errors.New("disk")
+	for _, c := range []struct {
+		name   string
+		store  records.Store
+		count  int64
+		failed bool
+	}{
+		{"records only", store, 3, false},
+		{"an index", &indexed{store, audit.Summary{Records: 7}, nil}, 7, false},
+		{"an index that is behind", &indexed{store, audit.Summary{}, audit.ErrBehind}, 3, false},
+		{"a broken index", &indexed{store, audit.Summary{}, broken}, 0, true},
+		{"a broken store", &pages{fail: broken}, 0, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			sum, complete, err := records.Totals(t.Context(), c.store, audit.Query{})
+			if (err != nil) != c.failed || sum.Records != c.count || !c.failed && !complete {
+				t.Errorf("%d records, complete %v, %v", sum.Records, complete, err)
+			}
+			if problem := (*api.Problem)(nil); c.failed && (!errors.As(err, &problem) || problem.Status != 503) {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}
+
+func TestSpan(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	for _, c := range []struct{ window, step time.Duration }{
+		{time.Hour, time.Minute}, {90 * time.Second, time.Minute}, {time.Second, time.Hour}, {31 * 24 * time.Hour, 24 * time.Hour},
+	} {
+		since, until := records.Span(now, c.window, c.step)
+		if since.Truncate(c.step) != since || until.Truncate(c.step) != until || !until.After(now) ||
+			until.Sub(now) > c.step || until.Sub(since) < c.window {
+			t.Errorf("%v by %v: from %v to %v", c.window, c.step, since, until)
+		}
+	}
+}
+
+func TestStepOf(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		given  map[string]string
+		window time.Duration
+		want   time.Duration
+		wrong  bool
+	}{
+		{"an hour", nil, time.Hour, time.Minute, false},
+		{"a day", nil, 24 * time.Hour, 30 * time.Minute, false},
+		{"a given step", map[string]string{"step": "5m"}, time.Hour, 5 * time.Minute, false},
+		{"a step in days", map[string]string{"step": "1d"}, 24 * time.Hour, 24 * time.Hour, false},
+		{"part of a second", map[string]string{"step": "1500ms"}, time.Hour, 0, true},
+		{"too many points", map[string]string{"step": "1s"}, time.Hour, 0, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := records.StepOf(c.given, c.window)
+			if (err != nil) != c.wrong || err == nil && got != c.want {
+				t.Errorf("got %v, %v; want %v", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestTopTenants(t *testing.T) {
+	t.Parallel()
+	sum := audit.Summary{ByTenant: map[string]int64{"b": 2, "a": 2, "c": 9}, Flagged: map[string]int64{"c": 1}}
+	got := records.TopTenants(sum)
+	if len(got) != 3 || got[0] != (records.TenantUse{Tenant: "c", Executions: 9, Flagged: 1}) || got[1].Tenant != "a" {
+		t.Errorf("got %+v", got)
+	}
+}
