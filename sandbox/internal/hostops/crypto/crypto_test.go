@@ -13,9 +13,11 @@ func TestOps(t *testing.T) {
 		{"SHA-256", `list(op('crypto.digest', 'SHA-256', bytes(97, 98, 99))).slice(0, 4)`, `[186,120,22,191]`},
 		{"unknown hash", `op('crypto.digest', 'MD4', bytes())`, `NotSupportedError: the hash "MD4" is not supported`},
 		{"HMAC", `list(op('crypto.hmac', 'SHA-256', bytes(1), bytes(2))).length`, `32`},
-		{"verify an HMAC", `op('crypto.hmacVerify', 'SHA-256', bytes(1), bytes(2), op('crypto.hmac', 'SHA-256', bytes(1), bytes(2)))`,
+		{"verify an HMAC", `op('crypto.hmacVerify', 'SHA-256', bytes(1), bytes(2), op('crypto.hmac', 'SHA-256', ` +
+			`bytes(1), bytes(2)))`,
 			`true`},
-		{"refuse another message", `op('crypto.hmacVerify', 'SHA-256', bytes(1), bytes(3), op('crypto.hmac', 'SHA-256', bytes(1), bytes(2)))`,
+		{"refuse another message",
+			`op('crypto.hmacVerify', 'SHA-256', bytes(1), bytes(3), op('crypto.hmac', 'SHA-256', bytes(1), bytes(2)))`,
 			`false`},
 		{"forged arguments", `op('crypto.digest', 1, 2)`, `NotSupportedError: the hash "" is not supported`},
 		{"key that is none", `op('crypto.sign', 'x', 'x', bytes(1), bytes(2))`, `TypeError: invalid arguments`},

@@ -19,7 +19,8 @@ func TestOps(t *testing.T) {
 			`InvalidCharacterError: The string to be encoded contains characters outside of the Latin1 range.`},
 		{"base64 without padding", `op('base64.atob', 'YQ')`, `"a"`},
 		{"URL with a base", `op('url.parse', '../b?q#f', 'https://Example.COM:443/a/c/')`,
-			`["https://example.com/a/b?q#f","https://example.com","https:","","","example.com","example.com","","/a/b","?q","#f"]`},
+			`["https://example.com/a/b?q#f","https://example.com","https:","","","example.com","example.com","","/a/b",` +
+				`"?q","#f"]`},
 		{"invalid URL", `op('url.parse', 'https://a b/', null)`, `null`},
 		{"mapped IPv4 address of a URL", `op('url.parse', 'http://0x7f.1/', null)`,
 			`["http://127.0.0.1/","http://127.0.0.1","http:","","","127.0.0.1","127.0.0.1","","/","",""]`},
