@@ -17,7 +17,7 @@ import (
 // dear is code that no gateway scans itself: a syntax check needs esbuild, and TypeScript always does.
 const dear = `{"code":"const n: number = 1","language":"typescript"}`
 
-// slowReader scans code with the word "flood" for ever, until it is released or the caller hangs up.
+// slowReader scans code with the word "flood" until it is released or the caller hangs up.
 type slowReader struct {
 	*scan.Scanner
 	begun, ended chan struct{}

@@ -97,7 +97,7 @@ func TestStateOfOlderVersionsReads(t *testing.T) {
 		want(t, s.do(t, "GET", "/api/result/"+id, "", owner), 200, `"status":"queued"`)
 		again := s.do(t, "POST", "/api/execute", code("6 * 7"), owner, "Prefer: respond-async", "Idempotency-Key: former")
 		if again.StatusCode != 202 || again.Header.Get("Idempotency-Replayed") != "true" {
-			t.Errorf("%s: an Idempotency-Key of the older version is taken anew: %d %s", id, again.StatusCode, again.body)
+			t.Errorf("%s: an Idempotency-Key of the older version is not recognized: %d %s", id, again.StatusCode, again.body)
 		}
 		for _, impostor := range impostors(t) {
 			s.do(t, "GET", "/api/result/"+id, "", impostor).problem(t, 404)

@@ -147,7 +147,7 @@ func TestTenantsAreSeparate(t *testing.T) {
 			t.Errorf("%s: %d %s", path, a.StatusCode, a.body)
 		}
 		if a := s.do(t, "GET", path, "", auditor); a.StatusCode != 200 || !strings.Contains(string(a.body), id) {
-			t.Errorf("%s, who reads all: %d %s", path, a.StatusCode, a.body)
+			t.Errorf("%s, with the right to read all: %d %s", path, a.StatusCode, a.body)
 		}
 	}
 	if got, failed := use(t, s.agent(t, "", token(t, "bob", "globex", scope), nil), "get_execution",

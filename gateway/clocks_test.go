@@ -294,7 +294,7 @@ func keyJumps(t *testing.T, clock *wall, jump time.Duration) {
 	}
 	prune()
 	if jump < day && begin() {
-		t.Error("what was done is done again")
+		t.Error("finished work is repeated")
 	}
 	clock.add(2*day + time.Hour)
 	prune()

@@ -55,7 +55,7 @@ func TestMessagesAndDeliveriesTakeTurns(t *testing.T) {
 	long := `{"code":"1","input":"` + strings.Repeat("x", 64<<10) + `"}`
 	client := &http.Client{Timeout: 30 * time.Second}
 	var all sync.WaitGroup
-	for range 50 { // more than there are places: a turn that is not given back blocks the later ones for ever
+	for range 50 { // more than there are places: a turn that is not released blocks the later ones forever
 		for path, body := range map[string]string{
 			"/mcp": messageFor("execute_code", long), "/hooks/h": long, "/mcp?x": "{" + long,
 			"/mcp?": `{"jsonrpc":"2.0","id":1,"method":"ping","params":` + long + `}`,

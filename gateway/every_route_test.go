@@ -12,7 +12,7 @@ import (
 )
 
 // routeCase says what one route does with each kind of caller. {id} in it is a blocked execution of ann's, {job} one
-// that waits for ever, {hooked} one that the hook of her function f began.
+// that never ends, {hooked} one that the hook of her function f began.
 type routeCase struct {
 	route string // as Routes names it
 	path  string

@@ -29,7 +29,7 @@ func TestExecute(t *testing.T) {
 		t.Fatalf("%d %s\n%s", a.StatusCode, a.Header.Get("Content-Type"), a.body)
 	}
 	if !strings.Contains(string(a.body), `"result":{"n":"<b>"}`) {
-		t.Errorf("result is not as the function gave it: %s", a.body)
+		t.Errorf("the result differs from that of the function: %s", a.body)
 	}
 	v := a.json(t)
 	if v["status"] != "completed" || v["error"] != nil || v["cached"] != false {

@@ -65,7 +65,7 @@ func (s *Server) handler(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 			return
 		}
 		if (header.IsPost() || header.IsPut()) && header.ContentLength() == 0 && !httpconn.Framed(header) {
-			// If there is a body all the same, it would look like the next request, whoever refuses this one.
+			// If there is a body nevertheless, it would look like the next request, wherever this one is refused.
 			ctx.SetConnectionClose()
 			httpconn.Linger(ctx)
 		}

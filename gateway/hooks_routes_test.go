@@ -245,5 +245,5 @@ func TestHookSecretGuessesAreLimited(t *testing.T) {
 		}
 		a.problem(t, 401)
 	}
-	t.Error(errors.New("guessing goes on"))
+	t.Error(errors.New("guessing is not stopped"))
 }

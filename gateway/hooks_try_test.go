@@ -31,7 +31,7 @@ func TestHookDryRun(t *testing.T) {
 				`"answer":{"status":200`, `"status":"completed"`,
 			)
 			if strings.Contains(string(a.body), "It is a secret of 32 characters.") {
-				t.Errorf("%s: the secret is told: %s", scheme, a.body)
+				t.Errorf("%s: the secret is in the response: %s", scheme, a.body)
 			}
 		}
 		if detail, _ := s.do(

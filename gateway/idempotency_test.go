@@ -351,7 +351,7 @@ func TestImpureResultsAreNotReused(t *testing.T) {
 	s := serve(t, options{invoke: invoke})
 	for range 3 {
 		if v := s.do(t, "POST", "/api/execute", code("Date.now()")).json(t); v["cached"] != false {
-			t.Error("a result that depends on the clock was given again")
+			t.Error("a result that depends on the clock was reused")
 		}
 	}
 	if runs.Load() != 3 {

@@ -92,7 +92,7 @@ func (m *middleware) guard(c *fiber.Ctx) error {
 	return api.ForeignOrigin()
 }
 
-// loopbackName reports whether a Host header means this machine, whoever resolves it (RFC 6761 §6.3).
+// loopbackName reports whether a Host header means this machine, whatever DNS says (RFC 6761 §6.3).
 func loopbackName(hostport string) bool {
 	host := hostport
 	if h, _, err := net.SplitHostPort(hostport); err == nil {

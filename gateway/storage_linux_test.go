@@ -73,7 +73,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A tenant that uses up a quota is told which quota, how much is used, and what to do.
+// The problem of a tenant that used up a quota says which quota, how much is used, and what to do.
 func TestStorageQuota(t *testing.T) {
 	t.Parallel()
 	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{Storage: func(string) execution.Storage {

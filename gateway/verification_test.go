@@ -66,7 +66,7 @@ func TestVerification(t *testing.T) {
 		t.Error(v)
 	}
 	if v := state(own); len(v["problems"].([]any)) != 0 || v["problemCount"] != 1.0 {
-		t.Errorf("a tenant is told of others' records: %v", v)
+		t.Errorf("a tenant sees others' records: %v", v)
 	}
 	s.do(t, "POST", path, "", all) // a shutdown gives up the one that runs
 }

@@ -34,7 +34,7 @@ func intersectLimits(e *evaluation) error {
 		}
 	}
 	e.request.Limits.lower(&e.grants)
-	// Zero would mean "no limit" to whoever enforces the grants.
+	// Zero would mean "no limit" to the code that enforces the grants.
 	e.grants.Timeout = max(e.grants.Timeout, time.Millisecond)
 	e.grants.CPU = max(e.grants.CPU, time.Millisecond)
 	return nil

@@ -63,7 +63,7 @@ func (l *loader) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, erro
 		return quickjs.Undefined, nil
 	case opEarly:
 		name, _ := in.Str(a[1], maxOpName)
-		return 0, cold("it looks for %s while it loads, which each run has anew", name)
+		return 0, cold("it looks for %s while it loads, which is different in each run", name)
 	case opLog:
 		return 0, cold("it prints while it loads")
 	case opTimer, opClear:

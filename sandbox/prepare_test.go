@@ -79,7 +79,7 @@ func TestPreparationObeysLimits(t *testing.T) {
 				t.Errorf("%s (%s): limit %q", name, p, r.Result.Limit)
 			}
 			if r.Spent && r.Result.Limit == "" {
-				t.Errorf("%s (%s): no limit ended it, and its preparation goes on", name, p)
+				t.Errorf("%s (%s): no limit ended it, and its preparation still runs", name, p)
 			}
 			if r.Result.Limit == sandbox.LimitWall && r.Result.Error != "timed out after 200ms of wall time" {
 				t.Errorf("%s (%s): %s", name, p, r.Result.Error)

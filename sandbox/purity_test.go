@@ -103,7 +103,7 @@ func TestPurityOfHostOperations(t *testing.T) {
 	a, b := worlds(t)
 	keys := material(t)
 	small := strings.Replace(prelude, "FULL = 16 * M", "FULL = 1 << 12", 1)
-	// What is told of grants has the placeholders of secrets, which are drawn: runs without any are looked at first.
+	// What a guest learns of its grants contains the random placeholders of secrets: runs without any come first.
 	a.grants.Network.Secrets, b.grants.Network.Secrets = nil, nil
 	for _, c := range hostCases(t, a.Engine, a.grants, false) {
 		name, _, _ := strings.Cut(c.name, " ")
@@ -198,7 +198,7 @@ func TestPurityOfPrograms(t *testing.T) {
 			t.Errorf("%s is pure: %t, want %t (ended by a limit: %t)", code, got, pure[code], ended)
 		}
 	}
-	// A placeholder is drawn anew for each run.
+	// Each run has new random placeholders.
 	if got, _ := compare(t, a, b, "secrets.K", "secrets.K", nil); got {
 		t.Error("secrets.K is pure")
 	}

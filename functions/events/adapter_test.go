@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// recorder is a Run that keeps what it was asked to run and answers as it is told.
+// recorder is a Run that records what it was asked to run and returns what the test sets.
 type recorder struct {
 	mu     sync.Mutex
 	seen   []execution.Invocation

@@ -32,7 +32,7 @@ func TestHookInput(t *testing.T) {
 	}
 }
 
-// What works for whoever holds it does not reach the code, whatever kind of event carries it and whoever is
+// Credentials do not reach the code, whatever kind of event carries them and whoever is
 // authenticated.
 func TestHookInputHidesCredentials(t *testing.T) {
 	names := []string{

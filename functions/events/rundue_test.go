@@ -40,7 +40,7 @@ func TestRunDue(t *testing.T) {
 	}
 	if err := events.RunDue(func(context.Context, string) error { return own })(t.Context(),
 		execution.RunDuePayload(id)); !errors.Is(err, own) {
-		t.Errorf("the service is not told of a failure: %v", err)
+		t.Errorf("the failure is not reported to the service: %v", err)
 	}
 }
 

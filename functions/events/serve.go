@@ -232,7 +232,7 @@ func (s *server) complete(inv *execution.Invocation) error {
 	return nil
 }
 
-// guarded runs an invocation and turns a panic into an error. The process goes on, because each execution has its own
+// guarded runs an invocation and turns a panic into an error. The process continues, because each execution has its own
 // sandbox.
 func (s *server) guarded(ctx context.Context, inv execution.Invocation,
 	onLog func(execution.Log)) (res execution.Result, err error) {

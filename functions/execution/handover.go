@@ -9,7 +9,7 @@ import (
 // A Handover replaces an [Invocation] that is too large for its transport. The invocation's JSON lies in a store that
 // the gateway and the function share, and the function receives {"airlock": 1, "handover": {…}}.
 //
-// A forged handover gains nothing: it names its bytes by their hash and not by a location, so whoever can name them
+// A forged handover gains nothing: it names its bytes by their hash and not by a location, so anybody who can name them
 // already has them.
 type Handover struct {
 	// ID is the ID of the execution.

@@ -83,7 +83,7 @@ func readMembers(dec *jsontext.Decoder, b []byte) (members []Member, err error) 
 		return nil, err
 	}
 	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("the body goes on after its end")
+		return nil, errors.New("the body continues after its end")
 	}
 	return members, nil
 }

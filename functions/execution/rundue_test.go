@@ -44,7 +44,7 @@ func FuzzDecodeRunDue(f *testing.F) {
 			t.Errorf("%q is the job of %q", job, b)
 		}
 		if !is && (err != nil || job != "") {
-			t.Errorf("%q, %v of what is none: %q", job, err, b)
+			t.Errorf("%q, %v for an invalid input: %q", job, err, b)
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/airlock-run/airlock/policy/scan"
 )
 
-// A scan that would go on for ever has a named result: what its tokens say, marked as unanalysed; and the process is
+// A scan that would never end has a named result: what its tokens say, marked as unanalysed; and the process is
 // spent until it has ended.
 func TestScanGivenUp(t *testing.T) {
 	t.Parallel()
@@ -37,7 +37,7 @@ func TestScanGivenUp(t *testing.T) {
 		t.Errorf("%v", d.ReasonLines())
 	}
 	if !r.Spent() {
-		t.Error("not spent although a scan goes on")
+		t.Error("not spent although a scan still runs")
 	}
 	close(goOn)
 	<-ended

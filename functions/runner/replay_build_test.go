@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// A replay runs on the engine build that the record names, and is refused where that cannot be had.
+// A replay runs on the engine build that the record names, and is refused where that build cannot be opened.
 func TestReplayBuild(t *testing.T) {
 	const own, other, first = "quickjs-ng-0.15.1", "quickjs-ng-0.12.0", "quickjs-ng-0.10.1"
 	for _, c := range []struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// ran notes what a sandbox was given and a store was told.
+// ran records what a sandbox received and what a store was asked to keep.
 type ran struct {
 	scripts []sandbox.Script
 	records []audit.Record

@@ -42,7 +42,7 @@ type Refusal struct {
 	// Genuine is true if the credential was issued by whom it should be, and is not accepted: it has expired, for
 	// example.
 	Genuine bool
-	// Unavailable is true if the credential may be valid, but what it has to be checked against is not available now.
+	// Unavailable is true if the credential may be valid, but the keys to check it with are not available now.
 	Unavailable bool
 }
 

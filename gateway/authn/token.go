@@ -148,7 +148,7 @@ func precheck(compact string) (algorithm, issuer string, err error) {
 func reason(err error) string {
 	switch {
 	case errors.Is(err, errNoKeys):
-		return "the token cannot be checked now: its issuer's keys cannot be had; try again"
+		return "the token cannot be checked now: its issuer's keys cannot be fetched; try again"
 	case errors.Is(err, jwt.ErrTokenUnverifiable):
 		return "the token is signed with a key that its issuer does not publish"
 	case errors.Is(err, jwt.ErrTokenSignatureInvalid):

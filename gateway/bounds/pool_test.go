@@ -37,19 +37,19 @@ func TestShares(t *testing.T) {
 			p := bounds.NewPool(most)
 			alone := fill(p, func(int) bounds.Owner { return owner("a", "1") })
 			if alone < most/2 || alone < most*85/100-3 {
-				t.Errorf("who is alone has %d", alone)
+				t.Errorf("a single owner has %d", alone)
 			}
 			if most < 10 {
 				return
 			}
 			if n := fill(p, func(n int) bounds.Owner { return owner("a", fmt.Sprint("more", n)) }); n == 0 {
-				t.Error("another token of the tenant has none")
+				t.Error("another token of the tenant gets no place")
 			}
 			if n := fill(p, func(n int) bounds.Owner { return owner(fmt.Sprint("t", n), "1") }); n == 0 {
-				t.Error("another tenant has none")
+				t.Error("another tenant gets no place")
 			}
 			if _, err := p.Enter(operator); err != nil {
-				t.Error("the operator has none")
+				t.Error("the operator gets no place")
 			}
 			if used, of := p.Used(); used != most || of != most {
 				t.Errorf("%d of %d are taken", used, of)

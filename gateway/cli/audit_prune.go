@@ -12,8 +12,8 @@ import (
 	"github.com/airlock-run/airlock/infra/records/filerecords"
 )
 
-// pruneCommand applies a retention to a folder. Buckets have lifecycle rules for that: whoever writes records there
-// may not delete them.
+// pruneCommand applies a retention to a folder. Buckets have lifecycle rules for that: a process that writes records
+// there may not delete them.
 func (a *auditTool) pruneCommand() *cobra.Command {
 	var age, size string
 	cmd := &cobra.Command{

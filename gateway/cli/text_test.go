@@ -55,7 +55,7 @@ func paths(cmd *cobra.Command, before []string) (out [][]string) {
 	out = append(out, before)
 	for _, c := range cmd.Commands() {
 		if c.Hidden {
-			continue // processes of ours: they lock themselves in, and speak to the gateway alone
+			continue // our own processes: they lock themselves in, and speak to the gateway alone
 		}
 		out = append(out, paths(c, append(before[:len(before):len(before)], c.Name()))...)
 	}

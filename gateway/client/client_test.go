@@ -117,7 +117,7 @@ const (
 	three = "id: exec_1:3\nevent: complete\ndata: {\"id\":\"exec_1\",\"status\":\"completed\",\"result\":3}\n\n"
 )
 
-// A stream that is cut anywhere goes on where it was lost, and gives everything once.
+// A stream that is cut anywhere resumes where it was lost and delivers everything once.
 func TestStreamGoesOn(t *testing.T) {
 	t.Parallel()
 	whole := one + two + three
@@ -142,7 +142,7 @@ func TestStreamGoesOn(t *testing.T) {
 		)
 		if cut < len(one) {
 			if err == nil {
-				t.Fatalf("cut at %d: a stream that never began to tell anything was taken up again", cut)
+				t.Fatalf("cut at %d: a stream without events was resumed", cut)
 			}
 			continue
 		}

@@ -208,7 +208,7 @@ func TestSessionsEnd(t *testing.T) {
 		s.Credential(stolen, otherToken)
 	}
 	if alive(idle) || alive(stolen) {
-		t.Error("a session that nobody uses, or whose name alone is used, goes on")
+		t.Error("a session continues although it is unused, or used by its name alone")
 	}
 	now = time.Unix(1e9, 0).Add(console.SessionLifetime)
 	if alive(used) {

@@ -15,7 +15,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/idempotency"
 )
 
-// runOnce acts upon a delivery once. The same delivery again is refused. A delivery that its sender signed anew, not
+// runOnce acts upon a delivery once. A repeated delivery is refused. A delivery that its sender signed again, not
 // knowing that it had arrived, gets the answer of the first. The mark that the store keeps ends with the id of the
 // execution, so that what a process accepted before it died is not accepted a second time.
 func (h *Handlers) runOnce(c *fiber.Ctx, f execution.SavedFunction, proof Proof, s api.Submission) error {

@@ -19,7 +19,7 @@ const secretPrefix = "whsec_"
 var errShort = errors.New("is too short: 16 bytes or more are required, after decoding and without whsec_; " +
 	"openssl rand -hex 32 makes one")
 
-// keyOf returns the key of a hook. A secret that is empty, blank or short counts as none, whoever stored it. Only
+// keyOf returns the key of a hook. A secret that is empty, blank or short counts as none, even if it is stored. Only
 // Standard Webhooks decode what follows whsec_, but for every scheme the secret is as strong as its bytes.
 func keyOf(h execution.FunctionHook) ([]byte, error) {
 	text, prefixed := strings.CutPrefix(h.Secret, secretPrefix)

@@ -156,7 +156,7 @@ func verifyStandard(h execution.FunctionHook, header http.Header, body []byte, n
 	if err != nil || key.VerifyIgnoringTimestamp(body, header) != nil {
 		return Proof{}, refused("the signature is not valid")
 	}
-	// A message keeps its ID when it is sent again, even hours later, and is signed anew.
+	// A message keeps its ID when it is sent again, even hours later, and is signed again.
 	return Proof{Key: digest(Standard, values[0]), Mark: digest(values[1]), Until: later(until, now.Add(remembered))}, nil
 }
 

@@ -17,7 +17,7 @@ const (
 	lingerTotal = 10 * time.Second // however many bytes arrive
 )
 
-// conn is a connection that can be told to linger. It gives its place back when it is closed.
+// conn is a connection that can linger. It releases its place when it is closed.
 type conn struct {
 	*net.TCPConn
 	leave     func()

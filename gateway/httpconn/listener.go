@@ -54,7 +54,7 @@ func HooksOnly(c net.Conn) bool {
 	return ok && own.hooksOnly
 }
 
-// leaving is a connection other than TCP. It gives its place back when it is closed.
+// leaving is a connection other than TCP. It releases its place when it is closed.
 type leaving struct {
 	net.Conn
 	leave func()

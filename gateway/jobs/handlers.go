@@ -139,7 +139,7 @@ func (h *Handlers) submit(ctx context.Context, job execution.Job) error {
 }
 
 // Result serves GET /api/result/{id}: the result, or how far the execution is. Only the caller who asked for the
-// execution sees it, and whoever may read the records of every tenant.
+// execution sees it, and so do callers who may read the records of every tenant.
 func (h *Handlers) Result(c *fiber.Ctx) error {
 	caller := api.CallerOf(c)
 	if kept, ok := h.Results.Get(api.Param(c, "id")); ok && !kept.Job && kept.VisibleTo(caller) {

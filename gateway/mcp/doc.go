@@ -9,9 +9,9 @@
 // receives each line. A slow reader slows its own guest. Cancelling a call, or hanging up, stops the guest.
 //
 // Over HTTP ([Handlers], [Server.ServeHTTP]), the gateway has authenticated the caller of each request, and a session
-// belongs to the caller who began it. Over stdio ([Server.Serve]), there is one caller: whoever started the process.
-// [Agents] carries out the calls, [RemoteTools] offers the tools of other MCP servers to executions, and [Proxy] is a
-// stdio server whose tools are those of another gateway.
+// belongs to the caller who began it. Over stdio ([Server.Serve]), there is one caller: the user who started the
+// process. [Agents] carries out the calls, [RemoteTools] offers the tools of other MCP servers to executions, and
+// [Proxy] is a stdio server whose tools are those of another gateway.
 //
 // Packages gateway, wiring and cli import it. Start with [Server].
 package mcp

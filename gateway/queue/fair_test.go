@@ -256,7 +256,7 @@ func TestSubjectsTakeTurns(t *testing.T) {
 			return
 		}
 		if n == 2 {
-			t.Error("who came last waits behind all that came before")
+			t.Error("the last caller waits behind all earlier ones")
 		}
 	}
 }

@@ -52,7 +52,7 @@ type LoginsConfig struct {
 // While one of them is used up, an attempt is refused before its credential is checked, with the same work for every
 // credential.
 //
-// Somebody who fails on purpose must not lock others out for ever. Once an attack has lasted for a window, a
+// An attacker who fails on purpose must not lock others out forever. Once an attack has lasted for a window, a
 // credential that was valid from the same address within 12 hours (for a name: from any address) is checked again,
 // and may then fail 5 times in a window. Credentials are told apart by 16 bits of a keyed hash, so this reveals no
 // more than those 5 attempts do. An attack is over when nothing was refused for an hour.

@@ -197,7 +197,7 @@ func TestSharedOutage(t *testing.T) {
 		t.Errorf("with Redis down %d were let through after 4 of 10", got)
 	}
 	if got := take(other, 20); got != 10 {
-		t.Errorf("a gateway that had seen nothing let %d through, not its limit", got)
+		t.Errorf("a new gateway admitted %d, not its limit", got)
 	}
 	s.start()
 	if v, err := l.Take(t.Context(), "bob"); err != nil || !v.Allowed {

@@ -83,7 +83,8 @@ func TestSpan(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	for _, c := range []struct{ window, step time.Duration }{
-		{time.Hour, time.Minute}, {90 * time.Second, time.Minute}, {time.Second, time.Hour}, {31 * 24 * time.Hour, 24 * time.Hour},
+		{time.Hour, time.Minute}, {90 * time.Second, time.Minute}, {time.Second, time.Hour},
+		{31 * 24 * time.Hour, 24 * time.Hour},
 	} {
 		since, until := records.Span(now, c.window, c.step)
 		if since.Truncate(c.step) != since || until.Truncate(c.step) != until || !until.After(now) ||

@@ -134,7 +134,7 @@ func (r *Registry) Bind(ctx context.Context, call Call, s *api.Submission) error
 }
 
 // BindHook makes a submission run the function of a webhook with an event as its input, as the webhook, with the scopes
-// of whoever saved the version.
+// of the caller who saved the version.
 func (r *Registry) BindHook(
 	ctx context.Context, f execution.SavedFunction, event json.RawMessage, s *api.Submission,
 ) error {
@@ -145,8 +145,8 @@ func (r *Registry) BindHook(
 	return err
 }
 
-// BindSchedule returns the submission of a function whose scheduled time has come, with the scopes of whoever saved the
-// version.
+// BindSchedule returns the submission of a function whose scheduled time has come, with the scopes of the caller who
+// saved the version.
 func (r *Registry) BindSchedule(
 	ctx context.Context, f execution.SavedFunction, id string, at time.Time,
 ) (api.Submission, error) {

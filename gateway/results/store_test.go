@@ -61,7 +61,7 @@ func TestStoreIsFair(t *testing.T) {
 		}
 		for n := range 5 {
 			if v, ok := s.Get(fmt.Sprint("m", n)); !ok || v != n {
-				t.Errorf("%s: the value %d of somebody else is gone", c.name, n)
+				t.Errorf("%s: the value %d of another owner is gone", c.name, n)
 			}
 		}
 		if _, ok := s.Get("g9999"); !ok || s.Len() > 100 || s.Bytes() > 10_000 || s.Len() < 20 {

@@ -57,7 +57,7 @@ func TestCollectorClient(t *testing.T) {
 		t.Error(status, err)
 	}
 	if _, err := post(open(endpoint), collector.URL); err == nil {
-		t.Error("a certificate that nobody vouches for is taken")
+		t.Error("an untrusted certificate is accepted")
 	}
 	if status, err := post(open(endpoint, trusted), collector.URL+"/away"); err != nil || status != 307 ||
 		inside.Load() != 0 {

@@ -25,7 +25,7 @@ func (l lines) expect(t *testing.T, part string) {
 	}
 }
 
-// Retention is looked after at the start and at every tick; an error is told and does not end it.
+// Retention runs at the start and at every tick; an error is logged and does not end it.
 func TestRetain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

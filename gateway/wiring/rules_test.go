@@ -70,12 +70,12 @@ func TestPolicyCopies(t *testing.T) {
 			t.Fatal(err)
 		}
 		if now := rules.environment(); len(now) != 1 || now[0] == told[0] || !slices.Equal(rules.secrets(), []string{"TWO"}) {
-			t.Errorf("function processes are told %q", now)
+			t.Errorf("function processes receive %q", now)
 		}
 		write("version: 1\nhosts: [a.test]\nsecrets: {ONE: [a.test]}\n")
 	}
 	if len(told) != 1 || filepath.Base(told[0]) != "deployment.yaml" {
-		t.Errorf("function processes are told %q", told)
+		t.Errorf("function processes receive %q", told)
 	}
 	if found := copies(cache); len(found) != 2 {
 		t.Errorf("the cache has %q", found)

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// plan is what the child is told.
+// plan is what the child has to do.
 type plan struct {
 	Config  lockdown.Config
 	Read    string // a folder it may read, with a file "known"

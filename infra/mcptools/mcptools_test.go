@@ -169,7 +169,7 @@ func TestReconnects(t *testing.T) {
 	if n := u.sessions.Load(); n != 2 {
 		t.Errorf("%d sessions", n)
 	}
-	// A call that the network lost is not made again, and the session goes on.
+	// A call that the network lost is not repeated, and the session continues.
 	u.busy.Store(true)
 	if _, err := call(t, e, "add", `{"n":4}`); err == nil || err.Error() != "the server of sums answered 503" {
 		t.Error(err)

@@ -31,7 +31,7 @@ func sealed(t testing.TB, n int, key []byte) []audit.Sealed {
 	return all
 }
 
-// The stored form is a promise to whoever checks records without our code.
+// The stored form is a promise to everybody who checks records without this code.
 func TestSealedLine(t *testing.T) {
 	const golden = `{"id":"exec_a","time":"2026-01-02T02:04:05.000006Z","durationMs":0,"caller":{},` +
 		`"via":"","codeSha256":"","codeBytes":0,` +

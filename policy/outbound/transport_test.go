@@ -21,7 +21,7 @@ import (
 
 const patience = time.Minute // for what must not be slow, on a machine under load
 
-// raw is a server that writes what it is told to, as it is, and counts.
+// raw is a server that writes given bytes unchanged and counts its connections.
 func raw(t *testing.T, write func(conn net.Conn)) (url string) {
 	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -210,7 +210,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestRedirects: a client follows none, whatever it is told.
+// TestRedirects checks that no client follows a redirect.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	var inside atomic.Int64

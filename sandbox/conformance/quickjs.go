@@ -18,7 +18,7 @@ import (
 // engineCrashed is the error of a run that ended in a WebAssembly trap.
 const engineCrashed = "the engine crashed on this code"
 
-// knownCrashes are tests that crash a build and were mended upstream after it.
+// knownCrashes are tests that crash a build; upstream fixed the crashes later.
 var knownCrashes = map[string][]string{
 	"quickjs-ng-0.10.1": {"bug1352.js", "bug1355.js"},
 	"quickjs-ng-0.15.1": {"bug1562.js", "bug1571.js", "bug1661.js"},

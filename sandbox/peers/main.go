@@ -62,7 +62,7 @@ type series struct {
 	texts atomic.Int64
 }
 
-// Airlock's two series: a text that comes again is not parsed and compiled again, and most of a short run is just that.
+// Airlock's two series: a repeated text is not parsed and compiled again, and most of a short run is just that.
 const (
 	again   = "Airlock"
 	another = "Airlock, another text each time"

@@ -1,4 +1,4 @@
-// Package exit gives the errors of the command line their exit codes. Everything below gateway/cli may import it.
+// Package exit maps the errors of the command line to exit codes. Everything below gateway/cli may import it.
 package exit
 
 import (

@@ -127,7 +127,7 @@ func callDiscovery(ctx context.Context, _ *testing.T, url string) error {
 	return newProvider(ctx, authn.ProviderConfig{Issuer: url})
 }
 
-// newProvider returns what is logged when the keys cannot be had.
+// newProvider returns what is logged when the keys cannot be fetched.
 func newProvider(ctx context.Context, cfg authn.ProviderConfig) error {
 	var said strings.Builder
 	cfg.Now, cfg.Log = time.Now, slog.New(slog.NewTextHandler(&said, nil))
@@ -398,7 +398,7 @@ func TestClientsMeetHostileServers(t *testing.T) {
 		for _, c := range clients[folder] {
 			for _, kind := range slices.Sorted(maps.Keys(hostile)) {
 				t.Run(c.name+"/"+kind, func(t *testing.T) {
-					// The deadline is the caller's. Clients that have a shorter one of their own end before it.
+					// The deadline is the caller's. Clients with a shorter deadline end before it.
 					ctx, cancel := context.WithTimeout(t.Context(), patienceWith(kind))
 					defer cancel()
 					url, written := serveHostile(t, hostile[kind])

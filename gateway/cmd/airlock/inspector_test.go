@@ -68,7 +68,7 @@ func TestMCPInspector(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The inspector hands no more of its environment on than it is told to.
+	// The inspector passes on only the variables that it is given.
 	program := []string{"-e", "AIRLOCK_TEST_AS_PROGRAM=1", "-e", "FUNCTION_PROCESSES=1", "-e",
 		"AIRLOCK_CACHE_DIR=" + filepath.Join(cache, "airlock"), os.Args[0], "mcp"}
 	for name, target := range map[string][]string{"http": {p.url + "/mcp", "--transport", "http"}, "stdio": program} {

@@ -204,7 +204,7 @@ func TestServeOnLambda(t *testing.T) {
 	}
 	delete(headers, "prefer")
 
-	// What one gateway was told another knows: a function that was saved, and a key whose request was answered.
+	// State is shared: another gateway knows a function that one gateway saved, and the key of a request that it served.
 	if status, body := streamed(t, client, httpEvent("192.0.2.7", "PUT", "/api/functions/f",
 		`{"code":"export default n => n * 2"}`, headers), nil); status != 201 {
 		t.Errorf("saving a function: %d %s", status, body)

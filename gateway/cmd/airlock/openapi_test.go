@@ -209,7 +209,7 @@ func (e every) judge(t *testing.T, schemas *jsonschema.Compiler, res *http.Respo
 		return
 	}
 	if kind != "application/json" {
-		return // text; a stream may go on for ever
+		return // text; a stream may never end
 	}
 	v, err := jsonschema.UnmarshalJSON(res.Body)
 	if err != nil {

@@ -126,7 +126,7 @@ func TestTenantQuota(t *testing.T) {
 	}
 }
 
-// What a secret of the gateway's looks like is in no record, whoever writes it.
+// No record contains the value of a secret of the gateway, whichever process writes it.
 func TestRecordsHoldNoSecrets(t *testing.T) {
 	t.Parallel()
 	const key = "sk-of-the-tests-here-of-records"

@@ -45,7 +45,7 @@ func runScan(stdin string, args ...string) (code int, stdout, stderr string) {
 func TestScan(t *testing.T) {
 	t.Chdir(scanFolder(t))
 	if _, stdout, _ := runScan("", "attack.js"); strings.Count(stdout, "execSync") != 1 {
-		t.Errorf("a finding is told twice, or not at all:\n%s", stdout)
+		t.Errorf("a finding is printed twice, or not at all:\n%s", stdout)
 	}
 	for _, c := range []struct {
 		name           string

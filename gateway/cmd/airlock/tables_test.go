@@ -258,7 +258,7 @@ func TestDocumentedErrors(t *testing.T) {
 			add(m[1], "")
 		}
 	}
-	delete(statuses, "sources_needed") // between gateway and function; no caller is told
+	delete(statuses, "sources_needed") // between gateway and function; callers do not see it
 	rows := table(t, "gateway/API.md", "| status | code | |")
 	var actual []string
 	for code, status := range statuses {

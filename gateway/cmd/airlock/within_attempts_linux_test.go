@@ -35,7 +35,7 @@ type withinPlan struct {
 	Secret                                 string // the name of a secret that the execution was not granted
 }
 
-// withinReport is what became of them.
+// withinReport holds their outcomes.
 type withinReport struct {
 	Attempts    map[string]string // "" is success
 	Environment []string

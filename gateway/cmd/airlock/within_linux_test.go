@@ -112,7 +112,7 @@ func judgeWithin(t *testing.T, tier string, report withinReport, confidential ma
 		}
 		for _, held := range confidential {
 			if strings.Contains(value, held) {
-				t.Errorf("its environment gives away %s", name)
+				t.Errorf("its environment contains %s", name)
 			}
 		}
 	}

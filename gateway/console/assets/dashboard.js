@@ -1,4 +1,4 @@
-// /dashboard: what goes on, how it went, and what has ended.
+// /dashboard: what runs, how it went, and what has ended.
 import { Chart } from "/assets/chart.js";
 import { badge, byId, el, put } from "/assets/dom.js";
 import { filters, query } from "/assets/filters.js";

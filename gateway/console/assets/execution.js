@@ -9,7 +9,7 @@ import { ask } from "/assets/session.js";
 const id = decodeURIComponent(location.pathname.split("/").at(-1));
 byId("id").textContent = id;
 
-// exactly keeps a seed as it is written: it may have more digits than a number of ours.
+// exactly keeps a seed as it is written: it may have more digits than a JavaScript number.
 const exactly = (name, value, context) => (name === "seed" && typeof value === "number" ? (context?.source ?? String(value)) : value);
 
 async function read(path) {

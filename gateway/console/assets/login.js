@@ -12,7 +12,7 @@ form.addEventListener("submit", (event) => {
   }
 });
 
-// A cookie is not sent with a visit that another site's link began, and is with this request: who has a session goes on.
+// Browsers withhold the cookie when a link of another site leads here, but send it with this request: a session continues.
 const answer = await ask("/session", { headers: { Accept: "application/json" } }).catch(() => null);
 if (answer?.ok) location.replace(document.body.dataset.next);
 else if (answer?.status === 401 && !submitted) forget();

@@ -1,4 +1,4 @@
-// The parts of a record, each put into its place. Everything in them may have been written by whoever wrote the code.
+// The parts of a record, each put into its place. All of it may come from the author of the code.
 import { badge, el, put } from "/assets/dom.js";
 import { bytes, day, clock, duration, exact } from "/assets/format.js";
 

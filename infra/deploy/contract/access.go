@@ -7,7 +7,7 @@ import (
 // statement is one statement of a policy document.
 type statement struct {
 	in       string // the resource that holds it
-	identity bool   // grants to whoever has the role; else it guards a resource
+	identity bool   // grants to every user of the role; else it guards a resource
 	body     object
 }
 

@@ -2,5 +2,5 @@
 
 package invoketest
 
-// freeze blocks for ever, which is the closest that this system has to a frozen process.
+// freeze blocks forever, which is the closest that this system has to a frozen process.
 func freeze() { select {} }

@@ -22,8 +22,8 @@ import (
 //	limit L      a result that ended at the limit L
 //	fail C       a platform failure with the code C
 //	wait         one log, then until it is cancelled
-//	spin         one log, then it uses the processor for ever, whatever the context says
-//	deaf         one log, then for ever, whatever the context says
+//	spin         one log, then it uses the processor forever, whatever the context says
+//	deaf         one log, then it waits forever, whatever the context says
 //	panic        a Go panic
 //	exit N       one log, a line on stderr, then the process ends with exit status N
 //	freeze       one log, then the process stops as if every thread of it were stuck

@@ -18,7 +18,7 @@ func functionIn(r *http.Request) string {
 	return name
 }
 
-// Each tier has a function of its own: whoever asks for a tier reaches that one and no other.
+// Each tier has a function of its own, and an invocation reaches the function of its tier only.
 func TestFunctionOfEachTier(t *testing.T) {
 	names := make(chan string, 8)
 	url, _ := odd(t, func(w http.ResponseWriter, r *http.Request) {

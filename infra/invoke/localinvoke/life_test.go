@@ -131,7 +131,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 		t.Errorf("Close: %v", err)
 	}
 	if r := <-got; r.Result.Status != execution.Cancelled || r.Recorded {
-		t.Errorf("what ran came back as %s", r.Result.Status)
+		t.Errorf("the result is %s", r.Result.Status)
 	}
 	for _, pid := range pids {
 		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {

@@ -28,7 +28,7 @@ func (s service) invokeStreaming(w http.ResponseWriter, r *http.Request) {
 	out.event("InvokeComplete", typeJSON, body)
 }
 
-// An eventWriter writes an AWS event stream. After the caller has gone it writes nothing; the function goes on.
+// An eventWriter writes an AWS event stream. After the caller has gone it writes nothing; the function continues.
 type eventWriter struct {
 	w       http.ResponseWriter
 	encoder *eventstream.Encoder

@@ -93,7 +93,7 @@ func (s *slot) once(ctx context.Context, onReady func()) (short bool, err error)
 	s.current, s.trend = proc, trend{}
 	stale := p.renewals != born
 	p.mu.Unlock()
-	if stale { // what it was told when it was made may have changed, and Renew did not see it
+	if stale { // its configuration may have changed since its start, and Renew did not see it
 		p.renew(proc)
 	}
 	late := time.NewTimer(p.cfg.StartTimeout)

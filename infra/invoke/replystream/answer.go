@@ -52,7 +52,7 @@ func (a *Answer) line(line []byte) error {
 	}
 	switch {
 	case a.last != nil:
-		return errors.New("the answer goes on after its end")
+		return errors.New("the answer continues after its end")
 	case e.Result != nil && e.Log == nil && e.Error == nil:
 		a.last = &e
 		return a.check(e.Result)

@@ -234,7 +234,7 @@ func (s *Store) lock() (unlock func(), err error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return func() { _ = f.Close() }, nil // closing gives the lock back
+	return func() { _ = f.Close() }, nil // closing releases the lock
 }
 
 // replace replaces a file atomically.

@@ -168,7 +168,7 @@ func same(t *testing.T, x *auditindex.Index, all []audit.Record) {
 	}
 }
 
-// until asks, as the clock goes on, until the summary of all records is right.
+// until advances the clock and asks until the summary of all records is right.
 func until(t *testing.T, x *auditindex.Index, at *clock, right func(audit.Summary) bool) {
 	t.Helper()
 	for t.Context().Err() == nil {

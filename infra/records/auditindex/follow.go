@@ -34,7 +34,7 @@ type logFeed struct {
 	checked bool // the last lines of all days were compared
 }
 
-func (*logFeed) place() string { return "" } // a day of other records is told by its last line
+func (*logFeed) place() string { return "" } // the last line of a day tells it from a day of other records
 
 // file is how far a day has been read.
 type file struct {

@@ -252,7 +252,7 @@ func TestCursorsAreStableWhileRecordsArrive(t *testing.T) {
 			t.Errorf("%q: %v", cursor, err)
 		}
 	}
-	// A cursor of the store itself goes on with the store.
+	// A cursor of the store continues in the store.
 	page, err := s.List(t.Context(), audit.Query{Limit: 4})
 	if err != nil {
 		t.Fatal(err)

@@ -71,7 +71,7 @@ func TestAnchorFindsWhatAgreesWithItself(t *testing.T) {
 		"the store is emptied": func(t *testing.T, dir, _ string) {
 			replaceFolder(t, dir, t.TempDir())
 		},
-		"the store is made anew, with as many records": func(t *testing.T, dir, _ string) {
+		"the store is recreated, with as many records": func(t *testing.T, dir, _ string) {
 			replaceFolder(t, dir, t.TempDir())
 			appended(t, dir, 5, nil)
 		},

@@ -32,7 +32,7 @@
 // kernel crash may lose the last seconds, and then Verify names what is missing. With Config.Sync it is on the disk, at
 // the cost of four flushes (object, its name, line, head).
 //
-// A truncated chain is found because heads and ledger say how far each chain went. Without Config.Key, whoever can
+// A truncated chain is found because heads and ledger say how far each chain went. Without Config.Key, anybody who can
 // write to the folder can rewrite all of it consistently; with a key that they do not have, they can only restore an
 // older state of the whole folder. Anchors reveal that ([Store.Heads], [Store.VerifyAgainst]): they hold the state of
 // the chains elsewhere, in the gateway's state or in a signed checkpoint. Or store the records where deletion is

@@ -80,7 +80,7 @@ func outside(q audit.Query, day string) bool {
 		!q.Since.IsZero() && t.Add(48*time.Hour).Before(q.Since)
 }
 
-// listDay goes on with a walk in one day. It returns where to continue, or nil when the day is through.
+// listDay continues a walk in one day. It returns where to continue, or nil after the last record of the day.
 func (t *tree) listDay(w *walk, from cursor) (*cursor, error) {
 	fd, size, err := openFile(t.root, logName(from.Day))
 	if err != nil {

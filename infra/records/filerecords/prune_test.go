@@ -111,7 +111,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// Interrupted at any call, retention leaves a folder that verifies, and goes on the next time.
+// Interrupted at any call, retention leaves a folder that verifies, and continues the next time.
 func TestPruneInterrupted(t *testing.T) {
 	now := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
 	errStop := errors.New("stop")

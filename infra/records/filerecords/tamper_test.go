@@ -75,7 +75,7 @@ func (f folder) cut(i int) {
 	f.change(f.log(i), func(lines []string) []string { return slices.Delete(lines, n, n+1) })
 }
 
-// forge gives record i another status and makes its hash anew, as somebody can who has no key.
+// forge changes the status of record i and recomputes its hash, as anybody without the key can.
 func (f folder) forge(i int) string {
 	f.t.Helper()
 	doc, err := os.ReadFile(f.object(i))

@@ -98,6 +98,6 @@ func TestAnchoredBucket(t *testing.T) {
 		t.Errorf("emptied: %+v", report)
 	}
 	if report := against(reader(keeps, now.AddDate(0, 0, 30))); !report.OK() || report.Anchors[0].Pruned != 2 {
-		t.Errorf("when lifecycle rules may have taken all of it: %+v", report)
+		t.Errorf("when lifecycle rules may have deleted all of it: %+v", report)
 	}
 }

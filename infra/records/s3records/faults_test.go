@@ -58,7 +58,7 @@ func TestOneDamagedExchange(t *testing.T) {
 	}
 }
 
-// While S3 is away records go to the spool, and arrive in S3 when it is back, whoever is there to send them.
+// While S3 is unavailable, records go to the spool. They arrive in S3 later, whichever process sends them.
 func TestSpool(t *testing.T) {
 	p, bucket, dir := newProxy(t), newBucket(t), t.TempDir()
 	away := func(*http.Request, int) damage { return drop }
@@ -209,7 +209,7 @@ func TestDoubt(t *testing.T) {
 				t.Fatalf("unanswered: %v", err)
 			}
 			if err := s.Append(t.Context(), second); err == nil {
-				t.Fatal("the next record went past the one in doubt")
+				t.Fatal("the next record overtook the uncertain one")
 			}
 			p.set(nil)
 			for _, r := range []audit.Record{first, second} {
@@ -226,7 +226,7 @@ func TestDoubt(t *testing.T) {
 }
 
 // A role that may write and not read, as the function's on AWS, learns of a taken id at once. After a lost answer it
-// cannot know; it says so, once, and goes on with a chain of its own.
+// cannot know; it logs that once and continues with a chain of its own.
 func TestWriteOnlyRole(t *testing.T) {
 	p, bucket := newProxy(t), newBucket(t)
 	lose := 0

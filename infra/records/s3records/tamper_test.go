@@ -207,7 +207,7 @@ func FuzzCursor(f *testing.F) {
 	f.Add("")
 	f.Fuzz(func(t *testing.T, cursor string) {
 		if _, err := s.List(t.Context(), audit.Query{Cursor: cursor}); err == nil {
-			t.Error("nobody is there, and yet there is a list")
+			t.Error("without callers there is a list")
 		}
 	})
 }

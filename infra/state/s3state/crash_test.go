@@ -160,7 +160,7 @@ func life(ctx context.Context, s *s3state.Store, w *world, now time.Time) (ackno
 }
 
 // Wherever a process dies, between any two of its requests or between one and its answer: what was acknowledged is
-// ended by whoever comes after, has run once, and its receiver was told.
+// ended by the next process, has run once, and its receiver was called.
 func TestDeathBetweenAnyTwoSteps(t *testing.T) {
 	t.Parallel()
 	for name, carry := range map[string]bool{"before a request": false, "before its answer": true} {

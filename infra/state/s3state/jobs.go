@@ -161,7 +161,7 @@ func (s *Store) Job(ctx context.Context, id string) (execution.Job, error) {
 }
 
 // ChangeJob hands a job to fn and keeps what fn makes of it, all or nothing. fn may be called more than once. An
-// error of fn changes nothing and is given back as it is.
+// error of fn changes nothing and is returned unchanged.
 func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {
 	var job execution.Job
 	if !execution.ValidID(id) {

@@ -58,7 +58,7 @@ func within(ctx context.Context, tx *sql.Tx, quota, tenant, subject string, adde
 	return nil
 }
 
-// reservedForAll is the part of the file that what begins leaves to what goes on: results, ends of jobs, deletions.
+// reservedForAll is the part of the file that is reserved for work in progress: results, ends of jobs, deletions.
 const reservedForAll = 16
 
 // roomForMore returns an error if the file has no room for one more function, job, delivery or key of any tenant.

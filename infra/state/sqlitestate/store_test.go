@@ -173,7 +173,7 @@ func TestShared(t *testing.T) {
 		t.Errorf("%d orphans, %v", len(orphans), err)
 	}
 	if begun, _, _, err := b.Begin(ctx, execution.Key{Name: "k"}, "m3", now, now.Add(time.Hour)); err != nil || !begun {
-		t.Error("a delivery that was never answered cannot be made again", err)
+		t.Error("a delivery without a response cannot be repeated", err)
 	}
 }
 

@@ -81,7 +81,7 @@ func testShell(t *testing.T, build Build) {
 		}
 		start()
 		if err := load(); err != nil {
-			t.Errorf("%s: was not made good: %v", name, err)
+			t.Errorf("%s: was not repaired: %v", name, err)
 		}
 		if again, err := os.ReadFile(code); err != nil || !bytes.Equal(again, whole) {
 			t.Errorf("%s: other code, %v", name, err)

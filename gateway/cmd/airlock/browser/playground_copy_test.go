@@ -13,7 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// odd is code that whoever quotes badly breaks.
+// odd is code that breaks wherever it is quoted badly.
 const odd = "// it's \"odd\": $HOME $(id) `id` \\ %s !1 \ufeff é 😀\nJSON\nEOF = '</script>'\n;[`it's " +
 	"\"${input.name}\" $HOME \\\\\u2028`, '\ufeff'.length, EOF, '\\ud800'.length]"
 
@@ -121,7 +121,7 @@ func (a authorized) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// A link holds all that was asked, and whoever opens it sees it; nothing runs by itself, and nothing reaches a server.
+// A link holds the whole request and shows it when it is opened. Nothing runs by itself, and nothing reaches a server.
 func TestPlaygroundShare(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -166,7 +166,7 @@ func sameJSON(a, b string) bool {
 	return plain(a) == plain(b)
 }
 
-// What is no link of ours loads nothing, whatever was done to it, and is said to be damaged.
+// A link that the playground did not make loads nothing and is reported as damaged.
 func TestPlaygroundDamagedLinks(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

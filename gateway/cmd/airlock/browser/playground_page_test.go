@@ -169,7 +169,7 @@ func TestPlaygroundKeyboard(t *testing.T) {
 	})
 }
 
-// A visitor who may not run code is told so; one whose session ended finds the code again after a login.
+// The page says so to a visitor who may not run code. A visitor whose session ended finds the code again after a login.
 func TestPlaygroundVisitor(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)

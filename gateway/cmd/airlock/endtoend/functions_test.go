@@ -88,7 +88,7 @@ func TestFunctions(t *testing.T) {
 		}}, `[2,"mm",3]`, ""},
 		{"env", map[string]any{"env": map[string]any{"BASE": "b"},
 			"code": "const base = env.BASE; export default () => base"}, `"b"`,
-			"it looks for env while it loads, which each run has anew"},
+			"it looks for env while it loads, which is different in each run"},
 		{"clock", map[string]any{"code": "const at = Date.now(); export default (input) => at > 1e12 && input.n"}, "3",
 			"it reads the clock while it loads"},
 	} {

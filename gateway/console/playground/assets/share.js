@@ -1,7 +1,7 @@
 // A request as the fragment of an address: JSON, compressed, in base64url. Browsers send a fragment to nobody.
 
 const prefix = "#r=";
-// A gateway takes no larger body by default; a link that unpacks to more is none of ours.
+// A gateway takes no larger body by default; a link that unpacks to more was not made here.
 const largest = 1 << 20;
 
 export async function encode(request) {
