@@ -50,15 +50,15 @@ func TestDepth(t *testing.T) {
 			"", 0},
 		{"an answer", "try { await t.deep() } catch (e) { return [e.name, e.message] }",
 			`["RangeError","tool t:deep: the answer is nested more than 512 levels deep: answer` + arrays + `"]`, "", 0},
-		{"a host call's answer", "try { await h.deep() } catch (e) { return [e.name] }", `["RangeError"]`, "", 0},
+		{"a much deeper answer", "try { await h.deep() } catch (e) { return [e.name] }", `["RangeError"]`, "", 0},
 		{"parameters as deep as may be", "return JSON.stringify(await t.echo(nest(512))).length", `3068`, "", 0},
 	} {
 		grants := sandbox.Grants{Limits: sandbox.Limits{Depth: c.limit}, Tools: []sandbox.Tool{
 			{Name: "t:echo", Call: func(_ context.Context, p json.RawMessage) (json.RawMessage, error) { return p, nil }},
 			{Name: "t:deep",
 				Call: func(context.Context, json.RawMessage) (json.RawMessage, error) { return deepJSON(513), nil }},
-		}, HostCalls: map[string]sandbox.HostCall{
-			"h.deep": func(context.Context, json.RawMessage) (json.RawMessage, error) { return deepJSON(50_000), nil },
+			{Name: "h.deep",
+				Call: func(context.Context, json.RawMessage) (json.RawMessage, error) { return deepJSON(50_000), nil }},
 		}}
 		r := run(t, e, sandbox.Script{Code: nest + c.code}, grants)
 		if r.Error != c.err || c.value != "" && string(r.Value) != c.value || r.Limit != "" ||

@@ -11,21 +11,18 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/tool"
 )
 
-// HostCall is a Go function that a guest may call as an async function. params is the JSON of the call's one
-// argument, null if there is none. The function runs on a goroutine of its own, concurrently with the guest and with
+// ToolFunc is a Go function that a guest may call as an async function. params is the JSON of the call's one
+// argument, {} if there is none. The function runs on a goroutine of its own, concurrently with the guest and with
 // other calls; ctx ends with the run. The returned JSON resolves the guest's promise. An error rejects it with the
 // error's text, so the text must be fit for guests.
-type HostCall func(ctx context.Context, params json.RawMessage) (json.RawMessage, error)
+type ToolFunc func(ctx context.Context, params json.RawMessage) (json.RawMessage, error)
 
 // Grants is the whole list of what one run may do. The zero value grants computation under the default Limits.
 type Grants struct {
 	Limits Limits
 	// Eval allows eval, Function and the like.
 	Eval bool
-	// HostCalls are functions that the guest may call. A function named "namespace.method" (or "namespace:method") is
-	// the global namespace.method(params). Each call counts against Limits.APICalls.
-	HostCalls map[string]HostCall
-	// Tools are functions with schemas, or functions that are called over HTTP.
+	// Tools are functions that the guest may call, in Go or over HTTP. Each call counts against Limits.APICalls.
 	Tools []Tool
 	// Network is what fetch may reach.
 	Network Network
@@ -102,17 +99,17 @@ type Tool struct {
 	Blocking bool
 	// Call answers. Its parameters are "{}" if the guest gives none. If Call is nil, URL is called: POST {"tool",
 	// "params", "executionId"}. The JSON of a 2xx answer is the value, and {"result": value} stands for the value.
-	Call HostCall
+	Call ToolFunc
 	URL  string
-	// Over, used if Call is nil, makes Call from the network that the tool may reach. That network applies the rules,
+	// CallVia, used if Call is nil, makes Call from the network that the tool may reach. That network applies the rules,
 	// limits and secrets of the run as it does to a tool's URL.
-	Over func(network http.RoundTripper) func(ctx context.Context, params json.RawMessage) (json.RawMessage, error)
+	CallVia func(network http.RoundTripper) func(ctx context.Context, params json.RawMessage) (json.RawMessage, error)
 }
 
 // CheckTool returns what is wrong with a tool. The error begins with the field, as requests spell it: name,
 // inputSchema, outputSchema or url.
 func CheckTool(t Tool) error {
-	if t.URL != "" || t.Over != nil {
+	if t.URL != "" || t.CallVia != nil {
 		t.Call = func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }
 	}
 	_, err := tool.New(t.config(depth.Default, nil))

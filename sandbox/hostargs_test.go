@@ -42,7 +42,7 @@ func exposed(t testing.TB, now func() time.Time, entropy io.Reader) *sandbox.Eng
 }
 
 // allGrants returns grants that include every operation.
-func allGrants(answer sandbox.HostCall) sandbox.Grants {
+func allGrants(answer sandbox.ToolFunc) sandbox.Grants {
 	return sandbox.Grants{
 		Eval: true, Modules: []string{"*"}, Files: sandbox.FilesWrite,
 		Network: sandbox.Network{Mode: sandbox.NetworkPublic,

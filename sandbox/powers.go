@@ -82,7 +82,6 @@ type setupTool struct {
 	Method    string `json:"method"`
 	Name      string `json:"name"`
 	Blocking  bool   `json:"blocking"`
-	Bare      bool   `json:"bare"` // its parameters are null, not {}, if the guest gives none
 }
 
 // grant makes operations of the grants and returns what ends them. An error is the host's: a tool that cannot be one.

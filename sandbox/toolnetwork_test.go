@@ -24,7 +24,7 @@ func TestToolOverTheNetwork(t *testing.T) {
 	}))
 	defer server.Close()
 	tool := sandbox.Tool{Name: "echo:say",
-		Over: func(network http.RoundTripper) func(context.Context, json.RawMessage) (json.RawMessage, error) {
+		CallVia: func(network http.RoundTripper) func(context.Context, json.RawMessage) (json.RawMessage, error) {
 			return func(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 				r, err := http.NewRequestWithContext(ctx, "POST", server.URL, strings.NewReader(string(params)))
 				if err != nil {

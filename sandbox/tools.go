@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/airlock-run/airlock/sandbox/internal/egress"
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
@@ -30,26 +28,23 @@ type toolset map[string]*tool.Tool
 
 func (r *run) grantTools(executionID string, client *egress.Client, told *setup) error {
 	g := &r.grants
-	if len(g.Tools)+len(g.HostCalls) == 0 {
+	if len(g.Tools) == 0 {
 		return nil
 	}
-	all := make([]Tool, 0, len(g.Tools)+len(g.HostCalls))
+	all := make([]Tool, 0, len(g.Tools))
 	for _, t := range g.Tools {
 		switch {
 		case t.Call != nil:
-		case t.Over != nil:
-			t.Call = t.Over(client.RoundTripper())
+		case t.CallVia != nil:
+			t.Call = t.CallVia(client.RoundTripper())
 		case t.URL != "":
-			t.Call = HostCall(tool.HTTP(client, t.Name, t.URL, executionID))
+			t.Call = ToolFunc(tool.HTTP(client, t.Name, t.URL, executionID))
 		}
 		all = append(all, t)
 	}
-	for _, name := range slices.Sorted(maps.Keys(g.HostCalls)) {
-		all = append(all, Tool{Name: name, Call: g.HostCalls[name]})
-	}
 	tools := make(toolset, len(all))
 	seen := map[[2]string]string{}
-	for i, t := range all {
+	for _, t := range all {
 		made, err := tool.New(t.config(r.limits.Depth, &r.memory))
 		if err != nil {
 			return fmt.Errorf("tool %q: %w", t.Name, err)
@@ -64,7 +59,7 @@ func (r *run) grantTools(executionID string, client *egress.Client, told *setup)
 			out, err := made.Call(ctx, payload)
 			return hostops.Answer{JSON: out}, err
 		}
-		told.Tools = append(told.Tools, setupTool{namespace, method, t.Name, t.Blocking, i >= len(g.Tools)})
+		told.Tools = append(told.Tools, setupTool{namespace, method, t.Name, t.Blocking})
 	}
 	r.powers.sync["tool"] = func(c *hostops.Call, args []quickjs.Value) (quickjs.Value, error) {
 		return tools.call(r, c, args)

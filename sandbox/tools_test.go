@@ -50,8 +50,8 @@ func TestTools(t *testing.T) {
 					<-make(chan struct{})
 					return nil, nil
 				}},
+			{Name: "host.echo", Call: echo},
 		},
-		HostCalls: map[string]sandbox.HostCall{"host.echo": echo},
 	}
 	for _, c := range []struct{ code, want string }{
 		{"await math.double({n: 21})", "42"},
@@ -59,7 +59,8 @@ func TestTools(t *testing.T) {
 		{"await my_ns.do_it_now([1, {a: null}])", `[1,{"a":null}]`},
 		{"await alone.call()", "{}"},
 		{"now.blocking({a: 1}).a + (await now.blocking({a: 2})).a", "3"},
-		{"await host.echo()", "null"},
+		{"await host.echo()", "{}"},
+		{"await host.echo(null)", "null"},
 		{"(await Promise.all([1, 2, 3].map(n => math.double({n})))).join()", `"2,4,6"`},
 		{"try { await math.double({n: 'x'}) } catch (e) { return [e.name, e.tool, e.message] }",
 			`["TypeError","math:double","tool math:double: the parameters do not fit: n: got string, want number"]`},
@@ -92,10 +93,10 @@ func TestTools(t *testing.T) {
 		t.Errorf("calls without end: %+v %v", r, err)
 	}
 	slow := sandbox.Grants{Limits: sandbox.Limits{Wall: 20 * time.Millisecond},
-		HostCalls: map[string]sandbox.HostCall{"a.b": func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+		Tools: []sandbox.Tool{{Name: "a.b", Call: func(context.Context, json.RawMessage) (json.RawMessage, error) {
 			<-make(chan struct{})
 			return nil, nil
-		}}}
+		}}}}
 	for _, code := range []string{"a.b.sync()", "await a.b()"} {
 		r, err := e.Run(t.Context(), sandbox.Script{Code: code}, slow)
 		if err != nil || r.Limit != sandbox.LimitWall {

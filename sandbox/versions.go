@@ -176,10 +176,6 @@ func broughtAlong(script Script, g Grants) map[string]bool {
 		namespace, _ := ToolGlobal(t.Name)
 		names[namespace] = false
 	}
-	for name := range g.HostCalls {
-		namespace, _ := ToolGlobal(name)
-		names[namespace] = false
-	}
 	if g.Network.Mode != NetworkNone {
 		names["api"] = false
 	}

@@ -66,7 +66,7 @@ func (r *Runner) grantsOf(g policy.Grants, q execution.Request, calls ToolCalls)
 			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema, URL: t.URL,
 		}
 		if call, timeout, ok := calls.Tool(t.Name); ok && t.URL == "" {
-			if tool.Over, tool.Timeout = call, timeout; sandbox.CheckTool(tool) != nil {
+			if tool.CallVia, tool.Timeout = call, timeout; sandbox.CheckTool(tool) != nil {
 				tool.InputSchema, tool.OutputSchema = nil, nil // these are the server's, which checks its own input
 			}
 		}

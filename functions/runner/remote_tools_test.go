@@ -43,7 +43,7 @@ func (a *attached) Tool(name string) (runner.CallVia, time.Duration, bool) {
 type caller struct{ err error }
 
 func (c *caller) Run(ctx context.Context, _ sandbox.Script, g sandbox.Grants) (sandbox.Result, error) {
-	_, c.err = g.Tools[0].Over(nil)(ctx, json.RawMessage("{}"))
+	_, c.err = g.Tools[0].CallVia(nil)(ctx, json.RawMessage("{}"))
 	return sandbox.Result{Value: []byte("1")}, nil
 }
 

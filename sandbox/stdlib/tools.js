@@ -3,8 +3,8 @@
   'use strict';
   const { p, define } = internal;
 
-  const encode = (name, params, bare) => {
-    if (params === undefined) return bare ? 'null' : '{}';
+  const encode = (name, params) => {
+    if (params === undefined) return '{}';
     const text = internal.writeJSON(params, 'params', (path) => {
       throw new p.RangeError(`tool ${name}: the value of the parameters is nested too deeply: ${path}`);
     });
@@ -12,16 +12,16 @@
     return text;
   };
 
-  const tool = (name, bare, blocking) => {
+  const tool = (name, blocking) => {
     const failed = (e) => {
       define(e, 'tool', name);
       throw e;
     };
     const sync = (params) => {
-      try { return internal.sync('tool', name, encode(name, params, bare)); } catch (e) { return failed(e); }
+      try { return internal.sync('tool', name, encode(name, params)); } catch (e) { return failed(e); }
     };
     const call = blocking ? sync : async (params) => {
-      try { return await internal.request('tool:' + name, encode(name, params, bare)); } catch (e) { return failed(e); }
+      try { return await internal.request('tool:' + name, encode(name, params)); } catch (e) { return failed(e); }
     };
     define(call, 'name', name);
     define(call, 'sync', sync);
@@ -30,14 +30,14 @@
 
   const addTools = (list) => {
     for (let i = 0; i < list.length; i++) {
-      const { namespace, method, name, bare, blocking } = list[i];
+      const { namespace, method, name, blocking } = list[i];
       const has = p.getOwnPropertyDescriptor(globalThis, namespace);
       let owner = has?.value;
       if (owner === null || (typeof owner !== 'object' && typeof owner !== 'function')) {
         owner = {};
         p.defineProperty(globalThis, namespace, { __proto__: null, value: owner, writable: true, enumerable: false, configurable: true });
       }
-      p.defineProperty(owner, method, { __proto__: null, value: tool(name, bare, blocking), writable: true, enumerable: true, configurable: true });
+      p.defineProperty(owner, method, { __proto__: null, value: tool(name, blocking), writable: true, enumerable: true, configurable: true });
     }
   };
 
