@@ -22,7 +22,7 @@ type admission struct {
 }
 
 func newAdmission(deps Deps) (*admission, error) {
-	decider, err := newFairDecider(deps.Policy, deps.Reader)
+	decider, err := newFairDecider(deps.Policy, deps.Scanner)
 	if err != nil {
 		return nil, err
 	}

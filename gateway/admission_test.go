@@ -56,7 +56,7 @@ const floodCode = `{"code":"const flood: number = 1","language":"typescript"}`
 // of another caller of the same tenant.
 func TestScansTakeTurns(t *testing.T) {
 	t.Parallel()
-	places, more := gateway.ReaderPlaces(), 20
+	places, more := gateway.ScanPlaces(), 20
 	reader := newSlowReader()
 	s := kept(t, options{auth: tokens(t), reader: reader})
 	flood := tenantToken(t, "a", "flood", "execute functions")
@@ -97,7 +97,7 @@ func TestHangUpStopsScan(t *testing.T) {
 		s := kept(t, options{reader: reader})
 		var all sync.WaitGroup
 		var open []net.Conn
-		for range gateway.ReaderPlaces() + 5 {
+		for range gateway.ScanPlaces() + 5 {
 			conn, err := net.Dial("tcp", s.addr)
 			if err != nil {
 				t.Fatal(err)
@@ -115,13 +115,13 @@ func TestHangUpStopsScan(t *testing.T) {
 			})
 		}
 		all.Wait()
-		for range gateway.ReaderPlaces() {
+		for range gateway.ScanPlaces() {
 			<-reader.begun
 		}
 		for _, conn := range open {
 			_ = conn.Close()
 		}
-		for range gateway.ReaderPlaces() {
+		for range gateway.ScanPlaces() {
 			<-reader.ended
 		}
 		// A request that arrives now is served, so nobody waits any more.

@@ -72,16 +72,16 @@ type HooksConfig struct {
 	Host string
 }
 
-// Deps are the parts of the deployment that a Server uses. Reader, State, Wake, Redact, Fleet, Examples, RemoteTools,
+// Deps are the parts of the deployment that a Server uses. Scanner, State, Wake, Redact, Fleet, Examples, RemoteTools,
 // Verify, Health and Tracer may be left out, and so may all Limits except Limiter. Everything else is required.
 type Deps struct {
 	Invoker Invoker
 	Records Records
 	Policy  Decider
-	// Reader reads the code that is not cheap to read. Without it, such code is refused.
-	Reader CodeScanner
-	Auth   *authn.Authenticator
-	Limits access.Limits
+	// Scanner scans the code that is expensive to scan. Without it, such code is refused.
+	Scanner CodeScanner
+	Auth    *authn.Authenticator
+	Limits  access.Limits
 	// Verify verifies the chains of the records against what else is known of them. Without it, Records verifies them,
 	// if it can.
 	Verify func(ctx context.Context) (audit.Report, error)

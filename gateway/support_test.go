@@ -203,7 +203,7 @@ func serve(t testing.TB, o options) *served {
 		t.Fatal(err)
 	}
 	s, err := gateway.New(o.config, gateway.Deps{
-		Invoker: &function{o.invoke, o.ready}, Records: o.store, Policy: o.policy, Reader: o.reader, Auth: auth,
+		Invoker: &function{o.invoke, o.ready}, Records: o.store, Policy: o.policy, Scanner: o.reader, Auth: auth,
 		Limits: access.Limits{Limiter: limiter, Logins: logins, Quotas: o.quotas},
 		State:  o.state, RemoteTools: o.attached, Health: o.health, Logger: o.log, Now: time.Now,
 		NewID: func() string { return "exec_" + ulid.Make().String() },

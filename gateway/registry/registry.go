@@ -235,11 +235,11 @@ func startKey(tenant, name string, version int) string {
 
 // Learn notes how runs of a version start. Every run reports it; it is stored when it changes.
 func (r *Registry) Learn(ctx context.Context, tenant, name string, version int, warm bool, reason string) error {
-	key, told := startKey(tenant, name, version), fmt.Sprint(warm, reason)
-	if noted, ok := r.starts.Get(key); ok && noted == told {
+	key, outcome := startKey(tenant, name, version), fmt.Sprint(warm, reason)
+	if noted, ok := r.starts.Get(key); ok && noted == outcome {
 		return nil
 	}
-	r.starts.Put(tenant, key, told, len(key)+len(told))
+	r.starts.Put(tenant, key, outcome, len(key)+len(outcome))
 	return r.store.Change(ctx, tenant, name, func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
 		if version < 1 || version > len(f.Versions) {
 			return nil, missing(name) // it was deleted meanwhile

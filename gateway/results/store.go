@@ -17,19 +17,19 @@ type Store[V any] struct {
 	mu     sync.Mutex
 	bytes  int
 	byKey  map[string]*list.Element // of *entry[V]
-	owners map[string]*shelf
-	order  shelves
+	owners map[string]*ownerValues
+	order  ownersByShare
 }
 
 type entry[V any] struct {
 	key   string
 	value V
 	size  int
-	of    *shelf
+	of    *ownerValues
 }
 
-// shelf holds the values of one owner, most recent first.
-type shelf struct {
+// ownerValues holds the values of one owner, most recent first.
+type ownerValues struct {
 	owner  string
 	recent *list.List
 	bytes  int
@@ -37,30 +37,30 @@ type shelf struct {
 	share  float64 // of the store, by count or by bytes, whichever is more
 }
 
-// shelves is a heap whose first element has the largest share.
-type shelves []*shelf
+// ownersByShare is a heap whose first element has the largest share.
+type ownersByShare []*ownerValues
 
 // Len implements heap.Interface.
-func (s shelves) Len() int { return len(s) }
+func (s ownersByShare) Len() int { return len(s) }
 
 // Less implements heap.Interface.
-func (s shelves) Less(i, j int) bool { return s[i].share > s[j].share }
+func (s ownersByShare) Less(i, j int) bool { return s[i].share > s[j].share }
 
 // Swap implements heap.Interface.
-func (s shelves) Swap(i, j int) {
+func (s ownersByShare) Swap(i, j int) {
 	s[i], s[j] = s[j], s[i]
 	s[i].place, s[j].place = i, j
 }
 
 // Push implements heap.Interface.
-func (s *shelves) Push(x any) {
-	added, _ := x.(*shelf)
+func (s *ownersByShare) Push(x any) {
+	added, _ := x.(*ownerValues)
 	added.place = len(*s)
 	*s = append(*s, added)
 }
 
 // Pop implements heap.Interface.
-func (s *shelves) Pop() any {
+func (s *ownersByShare) Pop() any {
 	last := (*s)[len(*s)-1]
 	*s = (*s)[:len(*s)-1]
 	return last
@@ -72,7 +72,7 @@ func New[V any](maxCount, maxBytes int) (*Store[V], error) {
 		return nil, errors.New("results: room for at least one entry and one byte is needed")
 	}
 	return &Store[V]{
-		maxCount: maxCount, maxBytes: maxBytes, byKey: make(map[string]*list.Element), owners: make(map[string]*shelf),
+		maxCount: maxCount, maxBytes: maxBytes, byKey: make(map[string]*list.Element), owners: make(map[string]*ownerValues),
 	}, nil
 }
 
@@ -90,7 +90,7 @@ func (s *Store[V]) Put(owner, key string, value V, size int) {
 	}
 	of := s.owners[owner]
 	if of == nil {
-		of = &shelf{owner: owner, recent: list.New()}
+		of = &ownerValues{owner: owner, recent: list.New()}
 		s.owners[owner] = of
 		heap.Push(&s.order, of)
 	}
@@ -137,7 +137,7 @@ func (s *Store[V]) drop(e *list.Element) {
 }
 
 // change adds to the size of what an owner has, and forgets an owner who has nothing.
-func (s *Store[V]) change(of *shelf, bytes int) {
+func (s *Store[V]) change(of *ownerValues, bytes int) {
 	s.bytes += bytes
 	of.bytes += bytes
 	of.share = max(float64(of.recent.Len())/float64(s.maxCount), float64(of.bytes)/float64(s.maxBytes))

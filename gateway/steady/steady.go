@@ -17,16 +17,16 @@ import (
 func Clock(now func() time.Time) func() time.Time {
 	var mu sync.Mutex
 	last := now()
-	told := last.Round(0)
+	reading := last.Round(0)
 	return func() time.Time {
 		mu.Lock()
 		defer mu.Unlock()
 		at := now()
 		if step := at.Sub(last); step > 0 {
-			told = told.Add(step)
+			reading = reading.Add(step)
 		}
 		last = at
-		return told
+		return reading
 	}
 }
 

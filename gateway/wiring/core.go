@@ -59,7 +59,7 @@ func openCore(ctx context.Context, getenv func(string) string, set settings.Sett
 		defer cancel()
 		return c.fleet.Close(closing)
 	})
-	if c.scans, err = OpenScanReader(gateway.ReadersAtOnce(), log); err != nil {
+	if c.scans, err = OpenScanReader(gateway.ScansAtOnce(), log); err != nil {
 		return nil, err
 	}
 	c.onClose(c.scans.Close)
@@ -72,7 +72,7 @@ func openCore(ctx context.Context, getenv func(string) string, set settings.Sett
 // deps returns what the gateway uses of the core.
 func (c *core) deps() gateway.Deps {
 	return gateway.Deps{
-		Reader: c.scans, Records: c.store, State: c.state, RemoteTools: c.tools, Logger: c.in.Log, Now: time.Now,
+		Scanner: c.scans, Records: c.store, State: c.state, RemoteTools: c.tools, Logger: c.in.Log, Now: time.Now,
 		NewID: NewID,
 	}
 }

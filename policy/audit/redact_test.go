@@ -71,7 +71,7 @@ func TestRedactText(t *testing.T) {
 }
 
 // A known secret is found in whatever a program makes of it on the way out.
-func TestRedactGuises(t *testing.T) {
+func TestRedactEncodings(t *testing.T) {
 	const secret = "p/w+\"quo te\\x&é\u2028-ZZ9*"
 	const whole = "[redacted]"
 	r := redactor(t, audit.RedactConfig{Secrets: []string{secret, "plain-key-0123456789"}})

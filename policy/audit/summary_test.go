@@ -64,7 +64,7 @@ func FuzzOutlines(f *testing.F) {
 	})
 }
 
-func TestFiguresMerge(t *testing.T) {
+func TestSummariesMerge(t *testing.T) {
 	var whole, first, second, both audit.Summary
 	for i, status := range []string{"completed", "blocked", "completed"} {
 		o := audit.Outline{Time: time.Unix(int64(1000-i), 0), Tenant: "acme", Status: status, Memory: int64(i), Score: 9,

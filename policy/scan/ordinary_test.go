@@ -56,7 +56,8 @@ func TestEnvironmentInRequest(t *testing.T) {
 func TestFilesThatRequire(t *testing.T) {
 	t.Parallel()
 	d := policy.Default().Decide(policy.Request{Tier: "strict", Code: "1", Files: map[string]string{
-		"node_modules/a/index.js":         "module.exports = require('./lib/x'); exports.y = require('b'); exports.z = require('@s/c/d')",
+		"node_modules/a/index.js": "module.exports = require('./lib/x'); exports.y = require('b'); " +
+			"exports.z = require('@s/c/d')",
 		"node_modules/a/lib/x.js":         "module.exports = require('../index'); exports.z = require('./y')",
 		"node_modules/a/lib/y/index.js":   "exports.b = 1; exports.c = 2",
 		"node_modules/b/package.json":     "{}",

@@ -137,7 +137,7 @@ func serve(t testing.TB, mode string, processes int) *service {
 	t.Cleanup(func() { _ = state.Close() })
 	server, err := gateway.New(gateway.Config{Overhead: grace, Places: processes, KeepCode: !timed}, gateway.Deps{
 		State:   state,
-		Invoker: pool, Records: records, Policy: decider(mode), Reader: scan.New(), Limits: access.Limits{Limiter: limiter},
+		Invoker: pool, Records: records, Policy: decider(mode), Scanner: scan.New(), Limits: access.Limits{Limiter: limiter},
 		Auth: auth, Logger: slog.New(slog.DiscardHandler),
 		Now: time.Now, NewID: func() string { return "exec_" + ulid.MustNew(ulid.Now(), rand.Reader).String() },
 	})
