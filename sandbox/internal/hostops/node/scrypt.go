@@ -61,7 +61,7 @@ type scrypt struct {
 	x, y       []uint32
 }
 
-// mix is ROMix, in place.
+// mix computes ROMix in place.
 func (s *scrypt) mix(block []byte) error {
 	for i := range s.x {
 		s.x[i] = binary.LittleEndian.Uint32(block[4*i:])
@@ -90,7 +90,7 @@ func (s *scrypt) mix(block []byte) error {
 	return nil
 }
 
-// blockMix is BlockMix over x, by way of y.
+// blockMix computes BlockMix over x, with y as its buffer.
 func (s *scrypt) blockMix() {
 	var t [16]uint32
 	copy(t[:], s.x[len(s.x)-16:])
@@ -108,7 +108,7 @@ func (s *scrypt) blockMix() {
 	s.x, s.y = s.y, s.x
 }
 
-// salsa is Salsa20/8.
+// salsa computes Salsa20/8.
 func salsa(b *[16]uint32) {
 	x := *b
 	quarter := func(a, b, c, d int) {
