@@ -119,7 +119,7 @@ func TestIdempotencyKeyOnEveryPost(t *testing.T) {
 				if d.ok/100 == 2 {
 					t.Errorf("%d %s", first.StatusCode, first.body)
 				}
-				return // it came to nothing, so the key is free
+				return // it failed, so the key is free
 			}
 			again := s.do(t, "POST", path, body, ann, accept, key)
 			if again.StatusCode != first.StatusCode || again.Header.Get("Idempotency-Replayed") != "true" ||

@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/api"
 )
 
-// middleware is what every request passes before its route.
+// middleware runs for every request before its route.
 type middleware struct {
 	// base is the context of every request. It ends when a shutdown has waited long enough.
 	base   context.Context

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Layer is what one source (deployment, tenant, token) restricts. A nil list restricts nothing, an empty one leaves
-// nothing.
+// A Layer holds the restrictions of one source (deployment, tenant, token). A nil list restricts nothing, an empty one
+// leaves nothing.
 type Layer struct {
 	// Rule is "deployment", "tenant" or "token", Source the place of the rule: see [Reason].
 	Rule, Source string

@@ -25,7 +25,7 @@
 // # Where to go from here
 //
 // The path of one run is in run.go, from top to bottom; guest.go has its event loop, hostcall.go what the guest calls,
-// powers.go what its grants come to. Package internal/source prepares the code, internal/quickjs hosts the engine, and
+// powers.go the powers of its grants. Package internal/source prepares the code, internal/quickjs hosts the engine, and
 // internal/hostops is the seam to the operations that Go does for guests.
 //
 // The package knows nothing of HTTP, clouds or policy: callers decide what to grant. It imports only the leaf packages

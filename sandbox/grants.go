@@ -24,7 +24,7 @@ type Grants struct {
 	Eval bool
 	// Tools are functions that the guest may call, in Go or over HTTP. Each call counts against Limits.APICalls.
 	Tools []Tool
-	// Network is what fetch may reach.
+	// Network lists the hosts that fetch may reach.
 	Network Network
 	// Files is what the guest may do with its file system, which starts with Script.Files. Result.Files has what it
 	// wrote.

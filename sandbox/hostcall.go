@@ -83,7 +83,7 @@ func (r *run) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) 
 	return quickjs.Undefined, nil
 }
 
-// logRoom is what a log entry takes besides its text.
+// logRoom is the size of a log entry without its text.
 const logRoom = 128
 
 func (r *run) log(in *quickjs.Instance, a quickjs.Args) error {

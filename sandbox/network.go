@@ -19,8 +19,8 @@ const (
 	NetworkPublic                // any public address, or only Network.Hosts when there are any
 )
 
-// Network is what fetch may reach. Every connection, also that of a redirect, goes to an address that was checked
-// after its name was resolved (package address has the rules): only public ones, except for OpenedHosts.
+// Network lists the hosts that fetch may reach. Every connection, also that of a redirect, goes to an address that was
+// checked after its name was resolved (package address has the rules): only public ones, except for OpenedHosts.
 type Network struct {
 	// Mode is how far the network reaches.
 	Mode NetworkMode

@@ -110,7 +110,7 @@ func boundToAll(code string) map[events.Kind]execution.Request {
 	return bound
 }
 
-// outcome is what one sample came to.
+// outcome holds the outcome of one sample.
 type outcome struct {
 	Invocations []execution.Invocation `json:"invocations"`
 	Answer      json.RawMessage        `json:"answer,omitempty"`

@@ -170,7 +170,7 @@ func FuzzDetect(f *testing.F) {
 	})
 }
 
-// TestDeployEvents: the events that the deployment's documents offer for trying out are what they are called there.
+// TestDeployEvents checks that the sample events in the deployment's documents are of the kinds that these name.
 func TestDeployEvents(t *testing.T) {
 	want := map[string]events.Kind{
 		"direct": events.Direct, "enveloped": events.Enveloped, "function-url": events.FunctionURL,

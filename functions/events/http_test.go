@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// httpAnswer is what any HTTP kind answers with.
+// httpAnswer is the response of any HTTP kind.
 type httpAnswer struct {
 	StatusCode        int                 `json:"statusCode"`
 	StatusDescription string              `json:"statusDescription"`

@@ -94,7 +94,8 @@ type Exception struct {
 	File string `json:"file,omitempty"`
 }
 
-// Usage is what an execution consumed. Ticks are deterministic: the same code has the same count on every machine.
+// Usage holds the resources that an execution consumed. Ticks are deterministic: the same code has the same count on
+// every machine.
 type Usage struct {
 	WallMs      float64 `json:"wallMs"`
 	CPUMs       float64 `json:"cpuMs"`

@@ -55,7 +55,7 @@ func (o Outside) Begin(inv execution.Invocation) localinvoke.Access {
 	return a
 }
 
-// access is what one execution may reach.
+// access is the set of powers of one execution.
 type access struct {
 	outside Outside
 	network sandbox.Network

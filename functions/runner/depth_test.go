@@ -26,7 +26,7 @@ type forgotten struct{}
 
 func (forgotten) Append(context.Context, audit.Record) error { return nil }
 
-// A tier's depth is what the sandbox enforces, and what input and context are held to.
+// The sandbox, input and context obey the depth of the tier.
 func TestDepthOfTheTier(t *testing.T) {
 	rules, err := deployment.Parse("policy.yaml", []byte("version: 1\ntiers:\n  strict: {depth: 3}\n"))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // Replayed is the result of replaying a recorded execution.
 type Replayed struct {
 	Result execution.Result
-	// Differences are what differs from the record, one line each; empty if nothing does.
+	// Differences lists the differences from the record, one line each.
 	Differences []string
 }
 

@@ -27,7 +27,7 @@ type Quotas interface {
 	Concurrent(tenant string) int
 }
 
-// Limits are what a Control counts with.
+// Limits holds the counters of a Control.
 type Limits struct {
 	// Limiter counts the requests of each caller.
 	Limiter Limiter

@@ -41,7 +41,7 @@ type Bound struct {
 	Owner string
 	// Share is the part that one owner may use.
 	Share string
-	// Answer is what happens to a caller who asks for more.
+	// Answer is the response to a caller beyond the bound.
 	Answer string
 }
 

@@ -18,7 +18,7 @@ type Function struct {
 	Aliases    map[string]int `json:"aliases"`
 }
 
-// A Definition is what a function is saved with: the members of an execution request that say what runs and under
+// A Definition holds the content of a saved function: the members of an execution request that say what runs and under
 // which rules, and what calls it.
 type Definition struct {
 	Code     string                     `json:"code,omitempty"`

@@ -13,7 +13,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// A Chunk is what a guest printed with one call of its console.
+// A Chunk holds the output of one console call.
 type Chunk struct {
 	Chunk string `json:"chunk"`
 	Index int    `json:"index"`

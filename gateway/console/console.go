@@ -36,7 +36,7 @@ type Page struct {
 	Directives []string
 }
 
-// Visitor is who looks at a page.
+// Visitor is the user who views a page.
 type Visitor struct {
 	Subject, Tenant string
 	Scopes          []string

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Asked is what a browser says about the origin of a request.
+// Asked holds the headers with which a browser describes the origin of a request.
 type Asked struct {
 	Method string
 	Host   string // the Host header

@@ -20,7 +20,7 @@ import (
 	"github.com/airlock-run/airlock/policy"
 )
 
-// Config is what Handlers need. Fleet and Examples may be nil.
+// Config configures Handlers. Fleet and Examples may be nil.
 type Config struct {
 	Access   *access.Control
 	Records  records.Store

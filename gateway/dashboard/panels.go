@@ -182,7 +182,7 @@ func (f filter) dashboard() ([]panel, error) {
 	}, nil
 }
 
-// now is what happens at the moment.
+// now holds the current state.
 type now struct {
 	Queue     any          `json:"queue"`
 	Running   []Ongoing    `json:"running"`

@@ -32,7 +32,7 @@ type Store interface {
 	Abandon(ctx context.Context, key string) error
 }
 
-// Config is what Keys need. Store may be nil.
+// Config configures Keys. Store may be nil.
 type Config struct {
 	Memory *results.Once
 	Store  Store

@@ -16,7 +16,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/openapi"
 )
 
-// Config is what a Server needs. If Functions or Tools is nil, their tools are not offered. Everything else but Encode
+// Config configures a Server. If Functions or Tools is nil, their tools are not offered. Everything else but Encode
 // is required.
 type Config struct {
 	Executor  Executor

@@ -25,7 +25,7 @@ func (d *Document) Page() []byte { return d.page }
 // PagePolicy returns the Content-Security-Policy of the page: its own style by digest, and nothing else.
 func (d *Document) PagePolicy() string { return d.policy }
 
-// group, operation, example and field are what the page shows.
+// group, operation, example and field are the data of the page.
 type (
 	group struct {
 		Name, About string

@@ -23,7 +23,7 @@ type shares struct {
 	floods  int               // how many of them recently asked for more than all places
 }
 
-// share is what one tenant has and needs.
+// share holds the places that one tenant has and needs.
 type share struct {
 	tenant        string
 	held, waiting int

@@ -21,7 +21,7 @@ var windowScript string
 // not each.
 const cooling = time.Second
 
-// SharedConfig is what a Shared limiter needs besides the Config of the local limiter that it falls back to.
+// SharedConfig configures a Shared limiter, in addition to the Config of the local limiter that it falls back to.
 type SharedConfig struct {
 	Config
 	// Client speaks to Redis 5 or later, or to Valkey.

@@ -21,7 +21,7 @@ const (
 	maxSecretBytes = 1024
 )
 
-// A Definition is what a caller saves.
+// A Definition is the body of a request that saves a function.
 type Definition struct {
 	Content  execution.FunctionContent
 	Hook     *execution.FunctionHook

@@ -17,7 +17,7 @@ type Saved struct {
 	at     time.Time
 }
 
-// State is what is known of a key.
+// State is the state of a key.
 type State int
 
 // The states.

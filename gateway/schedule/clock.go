@@ -26,7 +26,7 @@ type Store interface {
 	) error
 }
 
-// Config is what a Clock needs. All of it is required but Grace.
+// Config configures a Clock. Only Grace is optional.
 type Config struct {
 	Store Store
 	// Submit makes a job with this ID of a function and the time it was to run. A second job with the same ID is not

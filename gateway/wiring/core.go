@@ -15,7 +15,7 @@ import (
 	"github.com/airlock-run/airlock/infra/records"
 )
 
-// core is what every gateway has, whether it serves HTTP or one agent.
+// core holds the parts of every gateway, whether it serves HTTP or one agent.
 type core struct {
 	in    *Inputs
 	hosts []string // open when the gateway started

@@ -10,7 +10,7 @@ import (
 	"github.com/airlock-run/airlock/infra/records/recordstest"
 )
 
-// lines are what was logged.
+// lines holds the log lines.
 type lines chan string
 
 func (l lines) Write(line []byte) (int, error) {

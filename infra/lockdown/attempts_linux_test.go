@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attempts are what the child tries. Names that begin with "may" must succeed, those with "network" where the network
-// was granted, and all others must fail.
+// attempts lists the attempts of the child. Names that begin with "may" must succeed, those with "network" where the
+// network was granted, and all others must fail.
 func attempts(p plan) map[string]func() error {
 	read := func(path string) func() error {
 		return func() error { _, err := os.ReadFile(path); return err }

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// plan is what the child has to do.
+// plan lists the tasks of the child.
 type plan struct {
 	Config  lockdown.Config
 	Read    string // a folder it may read, with a file "known"
@@ -36,7 +36,7 @@ type plan struct {
 	Refused string // one on a port it was not given
 }
 
-// report is what the child found.
+// report holds the findings of the child.
 type report struct {
 	Walls    lockdown.Walls
 	Attempts map[string]string // "" is success

@@ -33,7 +33,7 @@ type Anchored struct {
 	Pruned  int `json:"pruned,omitempty"`
 }
 
-// promise is what an anchor says about one chain.
+// promise is the statement of an anchor about one chain.
 type promise struct {
 	Head
 	anchor int // its place in the report

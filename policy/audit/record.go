@@ -57,7 +57,7 @@ type FunctionRef struct {
 	Version int    `json:"version"`
 }
 
-// Usage is what the execution consumed. Its fields are those of execution.Usage.
+// Usage holds the resources that the execution consumed. Its fields are those of execution.Usage.
 type Usage struct {
 	WallMs      float64 `json:"wallMs"`
 	CPUMs       float64 `json:"cpuMs"`

@@ -32,7 +32,7 @@ type chain struct {
 	file    string         // the ordered file being read, and the highest number in it
 	newest  int64
 	gaps    []Gap
-	// promises are what anchors say about the chain.
+	// promises are the statements of anchors about the chain.
 	promises []promise
 	// By the store's account the chain reaches at least from, and at most to.
 	known    bool

@@ -25,7 +25,7 @@ type Report struct {
 	Folders map[string]Tally
 	// Failures name each test that failed, with the reason.
 	Failures []string
-	// Regressions are what must not be, whatever is expected: tests that only the sandbox fails.
+	// Regressions are tests that only the sandbox fails. There must be none, whatever is expected.
 	Regressions []string
 }
 

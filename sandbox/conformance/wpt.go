@@ -165,7 +165,7 @@ func (s *wpt) collect(data map[string][]byte, rel, code string) {
 	}
 }
 
-// outcome is what the harness reports of the tests of one file.
+// outcome holds the report of the harness on the tests of one file.
 type outcome struct {
 	Status  int    `json:"status"`
 	Message string `json:"message"`

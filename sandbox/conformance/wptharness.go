@@ -1,7 +1,7 @@
 package conformance
 
-// wptBefore is what a test finds around it: its location, the files that it fetches, and which global scope it is in.
-// The two verbs are JSON.
+// wptBefore sets up the environment of a test: its location, the files that it fetches, and which global scope it is
+// in. The two verbs are JSON.
 const wptBefore = `(() => {
 	const url = new URL(%s), files = %s; // base64
 	const define = (name, value) => Object.defineProperty(globalThis, name,
@@ -38,7 +38,7 @@ const wptBefore = `(() => {
 		if (fetched) return fetched(input, init);
 		throw new TypeError('no file ' + key);
 	});
-	// The suite gets at SharedArrayBuffer by way of the only API that has it everywhere in browsers.
+	// The suite obtains SharedArrayBuffer through the only API that has it everywhere in browsers.
 	if (!globalThis.WebAssembly) define('WebAssembly', { Memory: class { buffer = new SharedArrayBuffer(0); } });
 })();`
 

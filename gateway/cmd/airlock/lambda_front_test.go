@@ -227,7 +227,7 @@ func TestServeOnLambda(t *testing.T) {
 		t.Errorf("another gateway's answer: %d %v, want %v", status, v, once)
 	}
 
-	// An input that no invocation carries, by way of the bucket.
+	// An input that is too large for an invocation goes through the bucket.
 	status, v := elsewhere.post(t.Context(), t, "/api/execute",
 		`{"code":"input.length","policy":"agent","input":"`+strings.Repeat("x", 7<<20)+`"}`,
 		authorization)

@@ -121,7 +121,7 @@ func stops(t *testing.T, session *sdk.ClientSession) {
 	}
 }
 
-// What execute_code says that code can call is there, and what is there is said.
+// The description of execute_code lists exactly the tools that code can call.
 func TestMCPDeclaresTheGuest(t *testing.T) {
 	t.Parallel()
 	session := agent(t, nil, nil)

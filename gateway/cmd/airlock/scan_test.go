@@ -90,7 +90,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// scanReport is what airlock scan --json prints of one file.
+// scanReport is the JSON that airlock scan --json prints for one file.
 type scanReport struct {
 	File, Policy        string
 	Allow               bool

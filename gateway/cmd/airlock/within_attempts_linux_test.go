@@ -27,7 +27,7 @@ import (
 // is the plan of what it tries.
 const withinMark = "/*within "
 
-// withinPlan is what the attempts are aimed at.
+// withinPlan holds the targets of the attempts.
 type withinPlan struct {
 	Records, Record, State, Cache, Working string // files and folders
 	Gateway                                string // host:port

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// lambdaEnv is what the template sets for the gateway on Lambda.
+// lambdaEnv holds the variables that the template sets for the gateway on Lambda.
 var lambdaEnv = []string{
 	"AWS_LAMBDA_RUNTIME_API=127.0.0.1:9001", "INVOKER=lambda", "LAMBDA_FUNCTION=airlock-{policy}", "LAMBDA_TENANCY=shared",
 	"AUDIT_STORE=s3://bucket/audit", "JWT_SECRET=" + secret, "REDIS_URL=", "JWT_JWKS_URL=", "JWT_ISSUER=", "JWT_AUDIENCE=",

@@ -74,7 +74,7 @@ var foreign = map[string][]string{
 // unlinked maps a package to the modules that must not be in its program, directly or not.
 var unlinked = map[string][]string{"gateway": {"github.com/tetratelabs/wazero", "github.com/fastschema/qjs"}}
 
-// A Package is what the table judges, in the words of "go list -json". Deps may be empty.
+// A Package is the part of the output of "go list -json" that the table judges. Deps may be empty.
 type Package struct {
 	ImportPath, Name string
 	Imports, Deps    []string

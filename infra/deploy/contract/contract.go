@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Tier is what the function of one policy tier needs.
+// A Tier holds the requirements of the function of one policy tier.
 type Tier struct {
 	Name        string
 	Timeout     time.Duration

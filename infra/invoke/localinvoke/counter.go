@@ -19,7 +19,7 @@ type Outside interface {
 	Begin(inv execution.Invocation) Access
 }
 
-// Access is what one execution may reach. It is safe for concurrent use.
+// Access is the set of powers of one execution. It is safe for concurrent use.
 type Access interface {
 	// Connect connects to a host and port. If the rules refuse, the error has a method Refused that returns true, and
 	// its text is for guests.

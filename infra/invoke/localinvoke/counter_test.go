@@ -70,7 +70,7 @@ func asks(ctx context.Context, outside *sealed.Outside, code string) (json.RawMe
 	return nil, false
 }
 
-// reach is what the executions of one subject reach.
+// reach holds the powers of one subject's executions.
 type reach struct {
 	server  net.Addr
 	began   chan struct{} // closed when a connection is asked for that is made only after its execution has ended

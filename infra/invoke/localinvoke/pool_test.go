@@ -119,7 +119,7 @@ type forgetful struct{}
 
 func (forgetful) Append(context.Context, audit.Record) error { return nil }
 
-// BenchmarkInvoke is what a call costs around an execution that does nothing.
+// BenchmarkInvoke measures the overhead of a call whose execution does nothing.
 func BenchmarkInvoke(b *testing.B) {
 	for _, kind := range benchmarked {
 		b.Run(kind, func(b *testing.B) { benchmarkInvoke(b, pooled(b, kind)) })

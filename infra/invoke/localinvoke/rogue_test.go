@@ -43,7 +43,7 @@ func runRogue() {
 	}
 }
 
-// acts are what a rogue can do.
+// acts returns the actions of a rogue.
 func acts() map[string]func(rogue) {
 	return map[string]func(rogue){
 		"garbage":       func(r rogue) { r.answer("\x00\xff\n") },

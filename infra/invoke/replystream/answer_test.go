@@ -18,7 +18,7 @@ const (
 
 func invocation() execution.Invocation { return execution.Invocation{ID: "exec_0123456789"} }
 
-// read returns what an answer, cut into pieces of size n, comes to.
+// read returns the result of an answer that is cut into pieces of size n.
 func read(text string, n int) (execution.Reply, []execution.Log, error) {
 	var logs []execution.Log
 	a := replystream.New(invocation(), func(l execution.Log) { logs = append(logs, l) })
@@ -90,7 +90,7 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
-// FuzzTake checks that however an answer is cut it comes to the same, and that a good one keeps the contract.
+// FuzzTake checks that an answer has the same result however it is cut, and that a valid one keeps the contract.
 func FuzzTake(f *testing.F) {
 	for _, text := range []string{"", log, result, log + result, log + result + log, "{}\n", "\xff\n",
 		`{"result":{"id":"exec_0123456789","status":"error"}}` + "\n"} {

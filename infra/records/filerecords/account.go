@@ -13,7 +13,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// account is what the folder says, apart from the records, about how far each writer has come.
+// account holds the progress of each writer as the folder states it apart from the records.
 type account struct {
 	heads    map[string]head // the newest known state of each writer
 	gaps     []audit.Gap

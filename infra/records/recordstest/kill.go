@@ -101,7 +101,7 @@ type child struct {
 	heard  heard
 }
 
-// heard is what a child reported before it ended.
+// heard holds the reports of a child before it ended.
 type heard struct {
 	tried, acked map[string]bool
 	ended        bool

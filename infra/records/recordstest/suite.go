@@ -17,7 +17,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Store is what the suite needs of a store beyond the contract.
+// Store is a store with the methods that the suite needs beyond the contract.
 type Store interface {
 	audit.Store
 	io.Closer

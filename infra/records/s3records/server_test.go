@@ -120,7 +120,7 @@ type proxy struct {
 	n    int
 }
 
-// damage is what happens to one exchange.
+// damage is the fault of one exchange.
 type damage int
 
 const (

@@ -64,7 +64,7 @@ func way(t *testing.T, requests int, carry bool) *mortal {
 	return m
 }
 
-// world is what jobs leave behind: the records of executions, and callbacks.
+// world holds the effects of jobs: the records of executions, and callbacks.
 type world struct {
 	mu         sync.Mutex
 	runs, told map[string]int

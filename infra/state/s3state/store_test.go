@@ -154,7 +154,7 @@ func TestFunctionsInOrder(t *testing.T) {
 	}
 }
 
-// What a version runs is what was saved, or an error: nobody who can write to the bucket slips other code in.
+// A version runs the code that was saved, or is an error: write access to the bucket does not allow other code.
 func TestAlteredContent(t *testing.T) {
 	bucket := server.Bucket(t)
 	one, _ := open(t, bucket)

@@ -25,7 +25,7 @@ const (
 	checkShare = 200
 )
 
-// health is what is known about the file.
+// health holds the state of the file.
 type health struct {
 	broken  *execution.StoreError // the file is damaged, for good
 	probed  time.Time             // when it was last written and read back

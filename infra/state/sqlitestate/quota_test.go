@@ -186,7 +186,7 @@ func TestResultsMakeRoom(t *testing.T) {
 	}
 }
 
-// What a tenant has is what the rows come to, whatever was done to them.
+// The usage of a tenant is the sum of its rows after any sequence of changes.
 func TestUsageAddsUp(t *testing.T) {
 	t.Parallel()
 	dir, now := t.TempDir(), time.Now()

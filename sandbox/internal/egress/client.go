@@ -29,7 +29,7 @@ type Client struct {
 type Config struct {
 	Rules  Rules
 	Dialer Dialer
-	// Seed is what placeholders of secrets are made of.
+	// Seed seeds the placeholders of secrets.
 	Seed int64
 	// Wall bounds one exchange.
 	Wall time.Duration

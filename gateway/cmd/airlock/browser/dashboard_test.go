@@ -20,13 +20,13 @@ import (
 
 const ready = `document.querySelector("#key").dataset.state === "ready"`
 
-// legend is what a chart says of its whole time: "completed 3" and so on.
+// legend returns the totals of a chart: "completed 3" and so on.
 func (b *tab) legend(chart string) string {
 	b.t.Helper()
 	return strings.Join(strings.Fields(b.text(chart+" .legend")), " ")
 }
 
-// row is what the data of a chart has under a name.
+// row returns the row with a name from the data of a chart.
 func (b *tab) row(chart, name string) string {
 	b.t.Helper()
 	return eval[string](b,

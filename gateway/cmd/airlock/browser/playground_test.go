@@ -14,7 +14,7 @@ import (
 // bench is the playground in a tab.
 type bench struct{ *tab }
 
-// content is what one types into: CodeMirror's, or the text area.
+// content selects the text input: CodeMirror's, or the text area.
 const content = `(document.querySelector("#editor").shadowRoot?.querySelector(".cm-content") ?? ` +
 	`document.querySelector("#code"))`
 

@@ -185,7 +185,7 @@ func (b *tab) typed(selector, text string) {
 	in(b, still(chromedp.SendKeys(chromedp.CSS(selector), text, chromedp.NodeVisible)))
 }
 
-// text is what a person reads in the first element that a selector finds, once there is one.
+// text returns the visible text of the first element that a selector finds, once there is one.
 func (b *tab) text(selector string) string {
 	b.t.Helper()
 	b.wait(`document.querySelector(` + quote(selector) + `)`)

@@ -66,7 +66,7 @@ func serveFunction() error {
 	return link.Serve(context.Background(), events.NewHandler(r.Run, events.CancelFrom(os.Stdin)).Answer, nil)
 }
 
-// rules are what both gateway and function ask.
+// rules is the policy of both gateway and function.
 type rules interface {
 	Decide(policy.Request) policy.Decision
 	gateway.Decider

@@ -1,6 +1,6 @@
 package catalogue
 
-// Power is what a tier must grant so that a symbol is no threat.
+// Power is the power that a tier must grant for a symbol to be harmless.
 type Power uint8
 
 const (
@@ -13,7 +13,7 @@ const (
 	FilePower   // nothing: the source is a file, whose exports are how others use it
 )
 
-// Role is what a call of a symbol means to the analysis, besides being a finding.
+// Role is the meaning of a symbol's call to the analysis, in addition to a finding.
 type Role uint8
 
 const (

@@ -33,7 +33,7 @@ const (
 	maxElements     = 4096
 )
 
-// kind is what the analysis knows of a value. A nil *value means nothing is known.
+// kind is the kind of a value. A nil *value is an unknown value.
 type kind uint8
 
 // value is one possible value of an expression. alt links to another possible value. Values are immutable.

@@ -29,7 +29,7 @@ func Parse(o *Outline, language string, direct bool, b *cost.Budget) (t *Tree, e
 	return t, err, false
 }
 
-// transformTree parses code by way of esbuild.
+// transformTree parses code with esbuild.
 func transformTree(o *Outline, language string, b *cost.Budget) (*Tree, *threat.SyntaxError) {
 	g, syntax := transform(o.Src, language, o.module, true)
 	if g == nil {
