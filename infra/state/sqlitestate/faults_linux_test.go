@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 	"github.com/airlock-run/airlock/infra/state/statetest"
@@ -96,6 +98,35 @@ func TestDiskFaults(t *testing.T) {
 	f, err := s.Function(t.Context(), "t", "f")
 	if err != nil || len(f.Versions) != 2 {
 		t.Errorf("%d versions, want one for each time that saving worked; %v", len(f.Versions), err)
+	}
+}
+
+// Nobody makes a file system read-only below an open state: the kernel refuses it, because the state has its file open
+// for writing. On one that is read-only, no state opens.
+func TestReadOnlyFileSystem(t *testing.T) {
+	disk := statetest.NewDisk(t, 4<<20)
+	if disk == nil {
+		return
+	}
+	s, err := sqlitestate.Open(disk.Dir, sqlitestate.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := disk.Remount(true); !errors.Is(err, unix.EBUSY) {
+		t.Errorf("below an open state: %v", err)
+	}
+	for name, change := range changes(t, s) {
+		if err := change(); err != nil {
+			t.Errorf("%s after the refused remount: %v", name, err)
+		}
+	}
+	shut(t, s)
+	if err := disk.Remount(true); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := sqlitestate.Open(disk.Dir, sqlitestate.Config{}); err == nil {
+		shut(t, s)
+		t.Error("a state on a read-only file system was opened")
 	}
 }
 

@@ -91,6 +91,16 @@ func (d *Disk) ReadOnly() {
 	}
 }
 
+// Remount makes the file system itself read-only or writable again, below whoever has opened its folders. The kernel
+// refuses it with EBUSY while a file is open for writing.
+func (d *Disk) Remount(readOnly bool) error {
+	flags := uintptr(unix.MS_REMOUNT)
+	if readOnly {
+		flags |= unix.MS_RDONLY
+	}
+	return unix.Mount("none", d.Dir, "tmpfs", flags, "")
+}
+
 // Writable undoes ReadOnly.
 func (d *Disk) Writable() {
 	d.t.Helper()
