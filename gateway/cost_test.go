@@ -19,7 +19,7 @@ import (
 )
 
 // ownTime is the processor time that one request may cost the gateway's own process.
-const ownTime = 50 * time.Millisecond
+const ownTime = slower * 50 * time.Millisecond
 
 // farReader stands in for scan workers: this process only hands a text over and reads a long response.
 type farReader struct{ answer []byte }
