@@ -9,7 +9,7 @@ PKGS       ?= ./...
 ARCH       ?= arm64
 EDITOR     := gateway/console/playground/bundled/editor.js
 
-.PHONY: help run build toolchain test test-browser check race fuzz bench bench-peers bench-fuel bench-soak bench-index bench-cold scan-report scan-packages conformance conformance-mcp package deploy vulncheck fmt clean
+.PHONY: help run build toolchain test test-browser check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-index bench-cold scan-report scan-packages conformance conformance-mcp package deploy vulncheck fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -80,6 +80,9 @@ bench-fuel: ## what being interruptible costs, and how late the hostile folder's
 
 bench-soak: ## resident memory over 100,000 executions
 	$(GO) test ./gateway/cmd/airlock/endtoend -run '^$$' -bench Soak -benchtime 1x
+
+bench-flood: ## how a flood of the worst payloads changes the p99 of another caller, through a gateway process
+	$(GO) test ./gateway/cmd/airlock -run '^$$' -bench Flood -benchtime 9x
 
 bench-index: ## an index over a million records: making it, against reading them once; lists, summaries, figures
 	AUDITINDEX_RECORDS=1000000 $(GO) test ./infra/records/auditindex -run '^$$' -bench Index -benchtime 5x -timeout 30m

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 }
 
 // command runs the program in this process; it must be one that ends by itself.
-func command(t *testing.T, getenv func(string) string, args ...string) (code int, stdout, stderr string) {
+func command(t testing.TB, getenv func(string) string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	code = run(args, getenv, strings.NewReader(""), &out, &errs)
@@ -120,7 +120,7 @@ type program struct {
 	dir   string
 }
 
-func start(t *testing.T, environment ...string) *program {
+func start(t testing.TB, environment ...string) *program {
 	t.Helper()
 	dir := t.TempDir()
 	cache, err := os.UserCacheDir()
@@ -134,7 +134,7 @@ func start(t *testing.T, environment ...string) *program {
 }
 
 // startCommand runs a command in a folder until it says that it serves.
-func startCommand(t *testing.T, dir string, cmd *exec.Cmd, environment []string) *program {
+func startCommand(t testing.TB, dir string, cmd *exec.Cmd, environment []string) *program {
 	t.Helper()
 	cmd.Dir, cmd.Env, cmd.Stderr = dir, environment, os.Stderr
 	out, err := cmd.StdoutPipe()
