@@ -34,13 +34,13 @@ func Builds() []Build {
 			// quickjs-ng's own release for WASI, as go-quickjs-wasi-reactor v0.15.1 carries it.
 			Name: "quickjs-ng-0.15.1", wasm: quickjswasi.QuickJSWASM,
 			sha256:    "718f30dac3b2b42f2ab18d622f8ca11139e193e40f941519165710e4a9b168a3",
-			rewritten: "12a8f3eda6a7543eda8d4acf7f535ff1584afc2a4c566631f2f48da1d61c4b3b",
+			rewritten: "cc940d62aeede9c267c4d3999c2ccabfc4a45551c4d5b807f8207c0ce8ddcd90",
 		},
 		{
 			// The build that github.com/fastschema/qjs v0.0.6 embeds.
 			Name: "quickjs-ng-0.10.1", wasm: qjsModule,
 			sha256:    "88fcbeead33cca3ec8394feb0fb3eec8047ec9ac5062aba7a63799cee11989b7",
-			rewritten: "5b810f0fec6b6328af1e2f3bf6c17596846b45685849f6b8622d9f9736e94f69",
+			rewritten: "f57865d9b8f5c72e1ef20e2ba80cd23cd3856c319190c040756c894a1e224b17",
 		},
 	}
 }

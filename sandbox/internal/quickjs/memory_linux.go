@@ -74,6 +74,7 @@ func seal(f *os.File) error {
 	return err
 }
 
+// mapRange returns size bytes of address space that begin with the image, copy-on-write.
 func (b *backing) mapRange(size uint64) ([]byte, error) {
 	mem, err := anonymous(size)
 	if err != nil {

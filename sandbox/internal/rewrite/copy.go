@@ -70,6 +70,8 @@ type edits struct {
 	last bool // the note has the position of the token before
 	// callAt holds what replaces single calls, by where they start.
 	callAt map[int][]byte
+	// jumps are the branches that lose the look-up of their label, by where they end.
+	jumps map[int]jump
 }
 
 // function returns the new body of a function.
@@ -83,6 +85,12 @@ func (w *rewriter) function(function uint64, body []byte) ([]byte, error) {
 	}
 	if function == w.trace.backtrace {
 		return w.backtrace(body, e)
+	}
+	if function == w.interpreter {
+		var err error
+		if e.jumps, err = jumps(body); err != nil {
+			return nil, err
+		}
 	}
 	return w.copy(body, e, nil)
 }
@@ -150,6 +158,14 @@ func (c *copier) instruction(i wasm.Instruction) error {
 		if c.loads > 0 && (i.Imm == parseLine || i.Imm == parseColumn) {
 			c.loads--
 			c.put(i.Start, i.End, c.assemble().load(lastToken(i.Imm)).bytes())
+		}
+	case wasm.BrTable:
+		if j, ok := c.jumps[i.End]; ok {
+			replaced, err := j.direct(c.module, c.body[i.Start:i.End])
+			if err != nil {
+				return err
+			}
+			c.put(j.start, i.End, replaced)
 		}
 	case wasm.Call:
 		c.direct(i)

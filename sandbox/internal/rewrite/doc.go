@@ -10,6 +10,7 @@
 //   - Custom sections and data segments go; images of memory have the data (package quickjs).
 //   - The C stack moves to a megabyte of its own.
 //   - Loops outside the interpreter count down fuel and call the host when it runs out: the poll (fuel.go).
+//   - The interpreter branches on opcodes without a table of labels in memory (opcodes.go).
 //   - Indirect calls become calls of dispatchers, so that an instance has no function table to fill (dispatch.go).
 //   - The engine's functions that every run calls are reached through one exported function (enter.go).
 //   - The parser notes the position of every expression (positions.go), the host words the stacks of errors

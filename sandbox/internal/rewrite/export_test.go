@@ -3,13 +3,30 @@ package rewrite
 import "github.com/airlock-run/airlock/sandbox/internal/wasm"
 
 // Dispatch rewrites the indirect calls of a module that is no engine.
-func Dispatch(wasmBytes []byte) ([]byte, error) {
+func Dispatch(wasmBytes []byte) ([]byte, error) { return noEngine(wasmBytes, uint64(unknown)) }
+
+// Interpreter rewrites a module that is no engine, and whose function interpreter branches on opcodes.
+func Interpreter(wasmBytes []byte, interpreter uint64) ([]byte, error) {
+	return noEngine(wasmBytes, interpreter)
+}
+
+// Jumps returns how many branches of a build's interpreter look up their label.
+func Jumps(wasmBytes []byte) (int, error) {
+	x, err := Find(wasmBytes)
+	if err != nil {
+		return 0, err
+	}
+	found, err := jumps(x.module.Body(x.interpreter))
+	return len(found), err
+}
+
+func noEngine(wasmBytes []byte, interpreter uint64) ([]byte, error) {
 	m, err := wasm.Parse(wasmBytes)
 	if err != nil {
 		return nil, err
 	}
 	none := uint64(unknown)
-	x := &Facts{module: m, interpreter: none, usableSize: none, throwRange: none, overflow: -1}
+	x := &Facts{module: m, interpreter: interpreter, usableSize: none, throwRange: none, overflow: -1}
 	x.parser = parserFacts{statement: none, expression: none, postfix: none, binary: none, note: none, opcode: -1}
 	x.trace.backtrace = none
 	out, _, err := Module(wasmBytes, x, 0)

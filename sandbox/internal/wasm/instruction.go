@@ -28,6 +28,7 @@ const (
 	I32Load     = 0x28
 	I64Load     = 0x29
 	F64Load     = 0x2b
+	I32Load8U   = 0x2d
 	I32Load16U  = 0x2f
 	I32Store    = 0x36
 	I64Store    = 0x37
@@ -42,6 +43,7 @@ const (
 	I32Sub      = 0x6b
 	I32And      = 0x71
 	I32Or       = 0x72
+	I32Shl      = 0x74
 	I32ShrU     = 0x76
 	I64ShrU     = 0x88
 	I32WrapI64  = 0xa7
