@@ -75,6 +75,9 @@ clean: ## remove what was built
 bench-peers: build ## compare with isolated-vm and quickjs-emscripten (installs them from npm)
 	$(GO) run ./sandbox/peers
 
+bench-octane: ## how fast guests compute: Octane in both engine builds and in node (OCTANE_DIR: a checkout of chromium/octane)
+	$(GO) run ./sandbox/octane $(OCTANE_DIR)
+
 bench-fuel: ## what being interruptible costs, and how late the hostile folder's loops are stopped
 	$(GO) test ./sandbox -run '^$$' -bench 'Fuel|Deadline' -benchtime 1x
 
