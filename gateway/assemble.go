@@ -53,7 +53,8 @@ func (s *Server) assemble() (*handlers, error) {
 	h.records = &records.Handlers{Records: deps.Records, Replayer: e, Verifier: s.verifier, Now: deps.Now}
 	h.system = &system{
 		invoker: deps.Invoker, records: deps.Records, state: deps.State, health: deps.Health, tiers: deps.Policy.Tiers,
-		fleet: deps.Fleet, meter: counts, queue: e.queue, places: cfg.Places, depth: cfg.QueueDepth,
+		fleet: deps.Fleet, otherEngines: deps.Engines, meter: counts, queue: e.queue, places: cfg.Places,
+		depth:   cfg.QueueDepth,
 		results: e.results, started: deps.Now(), now: deps.Now, logger: deps.Logger,
 	}
 	if h.pages, err = s.newPages(h); err != nil {

@@ -93,6 +93,8 @@ type Deps struct {
 	Redact func(*audit.Record)
 	// Fleet returns the state of the function processes of this machine. It is nil if there are none.
 	Fleet func() meter.Fleet
+	// Engines returns the state of the engines besides QuickJS. It is nil if there are none.
+	Engines func() []EngineState
 	// Examples are the scripts that the playground offers, as package playground reads them.
 	Examples fs.FS
 	// RemoteTools are tools that every execution may call.

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -26,15 +27,17 @@ type system struct {
 	health  []Health
 	tiers   func() []policy.Tier
 	fleet   func() meter.Fleet // nil if the functions are not processes of this machine
-	meter   *meter.Meter
-	exposed *meter.Exposition
-	queue   *queue.Queue
-	places  int
-	depth   int
-	results *results.Store[results.Finished]
-	started time.Time
-	now     clock
-	logger  *slog.Logger
+	// otherEngines returns the state of the engines besides QuickJS; nil if there are none.
+	otherEngines func() []EngineState
+	meter        *meter.Meter
+	exposed      *meter.Exposition
+	queue        *queue.Queue
+	places       int
+	depth        int
+	results      *results.Store[results.Finished]
+	started      time.Time
+	now          clock
+	logger       *slog.Logger
 }
 
 type engine struct {
@@ -45,6 +48,18 @@ type engine struct {
 	Note       string `json:"note,omitempty"`
 	// Builds are those that executions have run on since the start, by name.
 	Builds []engineBuild `json:"builds,omitempty"`
+	*EngineState
+}
+
+// An EngineState is what is known of an engine that runs in processes of its own.
+type EngineState struct {
+	Name  string   `json:"-"`
+	Build string   `json:"build"`
+	JIT   bool     `json:"jit"`
+	Walls []string `json:"walls"`
+	// Processes counts the processes since the start, and Live those that exist.
+	Processes int64 `json:"processes"`
+	Live      int64 `json:"live"`
 }
 
 type engineBuild struct {
@@ -58,17 +73,29 @@ func (s *system) engines(c *fiber.Ctx) error {
 	used := totals.ByEngine
 	var builds []engineBuild
 	for _, name := range slices.Sorted(maps.Keys(totals.ByEngineBuild)) {
-		builds = append(builds, engineBuild{name, totals.ByEngineBuild[name]})
+		if strings.HasPrefix(name, policy.QuickJS) {
+			builds = append(builds, engineBuild{name, totals.ByEngineBuild[name]})
+		}
 	}
-	const absent = "known by name, not available in this build"
-	return api.Send(c, api.List[engine]{Items: []engine{
-		{
-			Name: "quickjs", Available: true, Default: true, Executions: used["quickjs"],
-			Note: "QuickJS in WebAssembly, a new instance for every execution", Builds: builds,
-		},
-		{Name: "v8", Note: absent},
-		{Name: "jsc", Note: absent},
-	}})
+	all := []engine{{
+		Name: policy.QuickJS, Available: true, Default: true, Executions: used[policy.QuickJS],
+		Note: "QuickJS in WebAssembly, a new instance for every execution", Builds: builds,
+	}}
+	var states []EngineState
+	if s.otherEngines != nil {
+		states = s.otherEngines()
+	}
+	for _, name := range policy.KnownEngines()[1:] {
+		e := engine{Name: name, Executions: used[name], Note: "the setting ENGINES turns it on where it exists"}
+		for i := range states {
+			if states[i].Name == name {
+				e.Available, e.EngineState = true, &states[i]
+				e.Note = "a locked process of its own for every execution; one bug in the engine leaves only the kernel's walls"
+			}
+		}
+		all = append(all, e)
+	}
+	return api.Send(c, api.List[engine]{Items: all})
 }
 
 // policies serves GET /api/policies.

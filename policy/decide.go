@@ -61,6 +61,7 @@ func standardChecks() []check {
 		{"tools", intersectTools},
 		{"modules", chooseModules},
 		{"code-size", checkSize},
+		{"engine", chooseEngine},
 		{scanCheck, scanCode},
 		{"forbidden-pattern", checkPatterns},
 		{"forbidden-category", checkCategories},

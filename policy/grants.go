@@ -32,6 +32,8 @@ type Grants struct {
 	Files       string
 	// Modules may hold AnyModule, which stands for every module that the sandbox provides.
 	Modules []string
+	// Engine is the engine that runs the code; "" is QuickJS.
+	Engine string
 }
 
 // MarshalJSON writes the grants in camelCase, durations in milliseconds, lists never null.
@@ -54,10 +56,12 @@ func (g Grants) MarshalJSON() ([]byte, error) {
 		Tools       []string `json:"tools"`
 		Files       string   `json:"files"`
 		Modules     []string `json:"modules"`
+		Engine      string   `json:"engine,omitempty"`
 	}{
 		g.Timeout.Milliseconds(), g.CPU.Milliseconds(), g.MemoryBytes, g.OutputBytes, g.LogEntries, g.LogChars, g.APICalls,
 		g.Depth,
 		g.CodeBytes, g.Eval, cmp.Or(g.Network, NetworkNone), listed(g.Hosts), listed(g.OpenedHosts), listed(g.Secrets),
 		listed(g.Tools), cmp.Or(g.Files, FilesNone), listed(g.Modules),
+		g.Engine,
 	})
 }

@@ -29,6 +29,10 @@ type Request struct {
 	// names that the scan would otherwise take for powers of the host.
 	Globals []string
 
+	// Engine is the engine that the code asks for; "" is QuickJS. QuickJSOnly names the fields of the request that need
+	// QuickJS.
+	Engine      string
+	QuickJSOnly []string
 	// Tier defaults to DefaultTier.
 	Tier string
 	// Limits lower the tier's.

@@ -21,6 +21,8 @@ type Rules struct {
 	Tenants   map[string]Layer
 	Forbidden []ForbiddenCategory
 	Patterns  []Pattern
+	// Engines are the engines besides QuickJS.
+	Engines Engines
 }
 
 // A SourcedTier is a tier and the place where it is defined: "built-in", or file and line.

@@ -50,6 +50,8 @@ type Tier struct {
 	LogEntries  int
 	LogChars    int
 	APICalls    int
+	// Engines are the engines that code of this tier may run on; nil permits all that the deployment turns on.
+	Engines []string
 	// Depth caps the nesting of values that enter or leave the sandbox: results, and the arguments and answers of tools.
 	Depth int
 	// CodeBytes caps each source of an execution.
@@ -108,15 +110,17 @@ func (t Tier) MarshalJSON() ([]byte, error) {
 		Depth       int      `json:"depth"`
 		CodeBytes   int      `json:"codeBytes"`
 		BlockLevel  string   `json:"blockLevel"`
+		Engines     []string `json:"engines,omitempty"`
 	}{
 		t.Name, t.Base, t.Timeout.Milliseconds(), t.CPU.Milliseconds(), t.MemoryBytes, t.Network, t.Files, t.Eval,
 		listed(t.Modules), t.OutputBytes, t.LogEntries, t.LogChars, t.APICalls, t.Depth, t.CodeBytes, t.BlockLevel,
+		t.Engines,
 	})
 }
 
 // clone returns a tier that shares no memory with t.
 func (t Tier) clone() Tier {
-	t.Modules = slices.Clone(t.Modules)
+	t.Modules, t.Engines = slices.Clone(t.Modules), slices.Clone(t.Engines)
 	return t
 }
 

@@ -32,6 +32,8 @@ type Config struct {
 	WarmBytes int64
 	// Egress is how runs with a network reach it.
 	Egress Egress
+	// Processes starts processes of other engines (Script.Engine); nil has none.
+	Processes Processes
 	// SkipSelfTest leaves out the self-test at start. Only benchmarks of starts need that.
 	SkipSelfTest bool
 	// withoutFuel builds an engine whose inner loops cannot be stopped, for benchmarks.
@@ -51,6 +53,7 @@ type Engine struct {
 	sources   source.Cache
 	maxMemory int64
 	egress    Egress
+	processes Processes
 	startup   Startup
 	running   atomic.Int64 // runs in progress
 	abandoned atomic.Int64 // preparations that outlived their runs (prepare.go)
@@ -75,7 +78,9 @@ func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
 	if cfg.WarmBytes <= 0 {
 		cfg.WarmBytes = DefaultWarmBytes
 	}
-	e := &Engine{maxMemory: cfg.MaxMemoryBytes, egress: cfg.Egress, versions: newVersions(cfg.WarmBytes)}
+	e := &Engine{
+		maxMemory: cfg.MaxMemoryBytes, egress: cfg.Egress, processes: cfg.Processes, versions: newVersions(cfg.WarmBytes),
+	}
 	e.now, e.entropy = time.Now, rand.Reader
 	if cfg.now != nil {
 		e.now = cfg.now

@@ -46,8 +46,9 @@ func (g *guest) evaluate(program raw.Program) error {
 			return err
 		}
 	}
-	for !g.stage.failed && !g.idle() {
-		if err := g.wait(); err != nil {
+	events := eventLoop{g.run, g}
+	for !g.stage.failed && !events.idle() {
+		if err := events.wait(); err != nil {
 			return err
 		}
 	}

@@ -33,22 +33,38 @@ func (g *guest) enter(f func() error) error {
 	return err
 }
 
-// loop runs the event loop of the guest. It returns when the code has its value, has failed, or has nothing left to
-// wait for.
-func (g *guest) loop() error {
-	for !g.stage.failed && !(g.stage.settled && g.stage.hasValue) {
-		if !g.idle() {
-			if err := g.wait(); err != nil {
+// turns are what an event loop makes a guest do.
+type turns interface {
+	// fire runs the callback of a timer.
+	fire(id int32) error
+	// settle hands an answer to the guest.
+	settle(c completion) error
+	// reject fails the code with the first rejection that nobody has handled, unless the code listens for those itself.
+	// It reports false if there is none.
+	reject() (bool, error)
+}
+
+// An eventLoop makes the guest of a run continue when something happens that it waits for.
+type eventLoop struct {
+	*run
+	guest turns
+}
+
+// loop returns when the code has its value, has failed, or has nothing left to wait for.
+func (r eventLoop) loop() error {
+	for !r.stage.failed && !(r.stage.settled && r.stage.hasValue) {
+		if !r.idle() {
+			if err := r.wait(); err != nil {
 				return err
 			}
 			continue
 		}
-		rejected, err := g.reject()
+		rejected, err := r.guest.reject()
 		switch {
 		case err != nil:
 			return err
 		case rejected:
-		case g.stage.settled:
+		case r.stage.settled:
 			return nil
 		default:
 			return errNeverSettles
@@ -58,39 +74,39 @@ func (g *guest) loop() error {
 }
 
 // idle reports that nothing outside the guest can make it continue.
-func (g *guest) idle() bool { return g.timers.Idle() && g.requests.outstanding == 0 }
+func (r eventLoop) idle() bool { return r.timers.Idle() && r.requests.outstanding == 0 }
 
 // wait waits for a timer or an answer, and hands it to the guest.
-func (g *guest) wait() error {
-	if g.outside.tape.Playing() {
-		return g.playNext()
+func (r eventLoop) wait() error {
+	if r.outside.tape.Playing() {
+		return r.playNext()
 	}
-	left := g.limits.Wall - g.outside.elapsed()
+	left := r.limits.Wall - r.outside.elapsed()
 	pause := left
-	if !g.timers.Empty() {
-		pause = min(g.timers.Next()-g.outside.timerClock(), left)
+	if !r.timers.Empty() {
+		pause = min(r.timers.Next()-r.outside.timerClock(), left)
 	}
-	if pause > 0 || g.requests.outstanding > 0 {
+	if pause > 0 || r.requests.outstanding > 0 {
 		alarm := time.NewTimer(max(pause, 0))
 		defer alarm.Stop()
 		select {
 		case <-alarm.C:
-		case c := <-g.requests.completions:
-			return g.settle(c)
-		case <-g.ctx.Done():
-			return g.ctx.Err()
+		case c := <-r.requests.completions:
+			return r.guest.settle(c)
+		case <-r.ctx.Done():
+			return r.ctx.Err()
 		}
 	}
-	if g.outside.elapsed() >= g.limits.Wall {
-		return g.limits.exceeded(LimitWall)
+	if r.outside.elapsed() >= r.limits.Wall {
+		return r.limits.exceeded(LimitWall)
 	}
-	if g.timers.Empty() {
+	if r.timers.Empty() {
 		return nil
 	}
-	if g.outside.seeded {
-		g.outside.virtual = max(g.outside.virtual, g.timers.Next())
+	if r.outside.seeded {
+		r.outside.virtual = max(r.outside.virtual, r.timers.Next())
 	}
-	return g.fire(g.timers.Pop(g.outside.timerClock()))
+	return r.guest.fire(r.timers.Pop(r.outside.timerClock()))
 }
 
 // fire runs the callback of a timer.
@@ -100,25 +116,25 @@ func (g *guest) fire(id int32) error {
 }
 
 // playNext makes the next thing happen that happened when the run was recorded.
-func (g *guest) playNext() error {
-	e, err := g.outside.tape.PlayNext()
+func (r eventLoop) playNext() error {
+	e, err := r.outside.tape.PlayNext()
 	switch {
 	case err != nil:
 		return err
-	case e == nil && g.grants.Replay.Limit == LimitWall:
-		return g.limits.exceeded(LimitWall)
+	case e == nil && r.grants.Replay.Limit == LimitWall:
+		return r.limits.exceeded(LimitWall)
 	case e == nil:
 		return journal.Diverged("it waits for what never came")
 	case e.Kind == journal.Answer:
 		answer := hostops.Answer{JSON: e.JSON, Bytes: e.Bytes}
-		return g.settle(completion{id: e.ID, answer: answer, err: g.limits.playedError(e.Error)})
+		return r.guest.settle(completion{id: e.ID, answer: answer, err: r.limits.playedError(e.Error)})
 	}
-	due, ok := g.timers.Take(e.ID, g.outside.timerClock())
+	due, ok := r.timers.Take(e.ID, r.outside.timerClock())
 	if !ok {
 		return journal.Diverged("timer %d is not set", e.ID)
 	}
-	g.outside.virtual = max(g.outside.virtual, due)
-	return g.fire(e.ID)
+	r.outside.virtual = max(r.outside.virtual, due)
+	return r.guest.fire(e.ID)
 }
 
 // reject fails the code with the first rejection that nobody has handled, unless the code listens for those itself. It

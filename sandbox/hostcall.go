@@ -39,6 +39,11 @@ const maxErrorText = 32 << 10
 // Call implements quickjs.Host. Its arguments come from hostile memory: whatever they are, the answer is a harmless
 // value or the end of the run.
 func (r *run) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) {
+	return r.answer(in, a)
+}
+
+// answer answers a host call of a guest of any engine.
+func (r *run) answer(in hostops.Guest, a quickjs.Args) (quickjs.Value, error) {
 	op, ok := a[0].Int()
 	if !ok {
 		return quickjs.Undefined, nil
@@ -86,7 +91,7 @@ func (r *run) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) 
 // logRoom is the size of a log entry without its text.
 const logRoom = 128
 
-func (r *run) log(in *quickjs.Instance, a quickjs.Args) error {
+func (r *run) log(in hostops.Guest, a quickjs.Args) error {
 	level, _ := a[1].Int()
 	if level < 0 || int(level) >= len(levels) {
 		level = 0
@@ -116,8 +121,10 @@ func (r *run) log(in *quickjs.Instance, a quickjs.Args) error {
 		Line: text,
 	}
 	r.result.Logs = append(r.result.Logs, entry)
-	if err := r.inspector.logged(r, in); err != nil {
-		return err
+	if own, ok := in.(*quickjs.Instance); ok {
+		if err := r.inspector.logged(r, own); err != nil {
+			return err
+		}
 	}
 	if r.grants.OnLog != nil {
 		r.grants.OnLog(entry)
@@ -130,7 +137,7 @@ func (r *run) log(in *quickjs.Instance, a quickjs.Args) error {
 }
 
 // done takes the value of the code.
-func (r *run) done(in *quickjs.Instance, v quickjs.Value) error {
+func (r *run) done(in hostops.Guest, v quickjs.Value) error {
 	if in.Len(v) > r.limits.OutputBytes {
 		return r.limits.exceeded(LimitOutput)
 	}
@@ -150,7 +157,7 @@ func (r *run) done(in *quickjs.Instance, v quickjs.Value) error {
 }
 
 // sync answers a synchronous operation.
-func (r *run) sync(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) {
+func (r *run) sync(in hostops.Guest, a quickjs.Args) (quickjs.Value, error) {
 	name, ok := in.Str(a[1], maxOpName)
 	op := r.operation(name)
 	if !ok || op == nil {
@@ -177,6 +184,11 @@ func (r *run) Poll(in *quickjs.Instance) error {
 	if r.outside.tape.Playing() {
 		return r.pollPlayed(ticks)
 	}
+	return r.inTime()
+}
+
+// inTime returns the limit of time that the run has exceeded, or why it is cancelled.
+func (r *run) inTime() error {
 	if r.outside.elapsed() >= r.limits.Wall {
 		return r.limits.exceeded(LimitWall)
 	}

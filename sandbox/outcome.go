@@ -17,6 +17,9 @@ var (
 	errThrown = errors.New("the code threw")
 	// errNeverSettles ends a run that waits for nothing.
 	errNeverSettles = errors.New("the promise returned by the code never settles")
+	// errCrashed ends a run that has broken QuickJS, errAwayEnded one whose other engine has ended.
+	errCrashed   = errors.New("the engine crashed on this code")
+	errAwayEnded = errors.New("the engine ended on this code: it ran out of memory, or crashed")
 )
 
 // exited ends a run whose code has called process.exit.
@@ -43,7 +46,7 @@ func (r *run) classify(err error) error {
 		if r.result.Value = exit.value; exit.code != 0 {
 			r.result.Error = exit.Error()
 		}
-	case errors.Is(err, errNeverSettles), errors.Is(err, journal.ErrDiverged):
+	case errors.Is(err, errNeverSettles), errors.Is(err, errAwayEnded), errors.Is(err, journal.ErrDiverged):
 		r.result.Error = err.Error()
 	case r.ctx.Err() != nil && errors.Is(err, r.ctx.Err()):
 		r.result.Error, r.result.Cancelled = "cancelled", true
@@ -55,7 +58,7 @@ func (r *run) classify(err error) error {
 	case quickjs.IsCallStackExhausted(err):
 		r.result.Limit, r.result.Error = LimitStack, "stack limit exceeded"
 	case quickjs.IsTrap(err):
-		r.result.Error = "the engine crashed on this code"
+		r.result.Error = errCrashed.Error()
 	default:
 		return err
 	}
@@ -68,7 +71,7 @@ func (r *run) throw(ex *source.Exception) {
 }
 
 // fail keeps the first failure that the library reports.
-func (r *run) fail(in *quickjs.Instance, a quickjs.Args) {
+func (r *run) fail(in hostops.Guest, a quickjs.Args) {
 	if r.stage.failed {
 		return
 	}
@@ -77,7 +80,7 @@ func (r *run) fail(in *quickjs.Instance, a quickjs.Args) {
 	message, _ := in.Str(a[2], maxErrorText)
 	stack, _ := in.Str(a[3], maxErrorText)
 	r.throw(r.source.Exception(name, message, stack))
-	if in.IsStackOverflow(a[4]) {
+	if overflow, ok := in.(interface{ IsStackOverflow(v quickjs.Value) bool }); ok && overflow.IsStackOverflow(a[4]) {
 		r.result.Limit = LimitStack
 	}
 }
@@ -128,14 +131,16 @@ func (g *guest) thrown(v quickjs.Value) error {
 }
 
 // escaping fails code that closes the function around it and continues outside.
-func (g *guest) escaping() error {
-	g.stage.failed = true
-	ex := &source.Exception{
-		Name: "SyntaxError", Message: "the code closes the function that it is the body of", Line: g.source.FirstLine(),
-		Column: 1,
-	}
-	g.throw(ex)
-	if err := g.locate(ex); err != nil {
+func (r *run) escaping() error {
+	return r.malformed("SyntaxError", "the code closes the function that it is the body of")
+}
+
+// malformed fails code that does not compile.
+func (r *run) malformed(name, message string) error {
+	r.stage.failed = true
+	ex := &source.Exception{Name: name, Message: message, Line: r.source.FirstLine(), Column: 1}
+	r.throw(ex)
+	if err := r.locate(ex); err != nil {
 		return err
 	}
 	return errThrown

@@ -54,7 +54,7 @@ func (r *run) countCall() error {
 }
 
 // request starts an asynchronous operation.
-func (r *run) request(in *quickjs.Instance, a quickjs.Args) error {
+func (r *run) request(in hostops.Guest, a quickjs.Args) error {
 	c := r.ops.Begin(in)
 	defer c.End()
 	id, ok := a[1].Int()

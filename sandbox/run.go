@@ -71,6 +71,9 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 	defer e.running.Add(-1)
 	r := e.newRun(ctx, grants)
 	defer r.abandon()
+	if script.Engine != "" {
+		return away(r, script)
+	}
 	v, err := e.versions.take(script, grants)
 	if err != nil {
 		return Result{}, err
@@ -185,7 +188,7 @@ func (g *guest) execute(script Script) error {
 	if err := g.call(g.image.Root(stdlib.RootStart), fn, data, input, quickjs.Int(flags), limit); err != nil {
 		return err
 	}
-	if err := g.loop(); err != nil || g.stage.failed {
+	if err := (eventLoop{g.run, g}).loop(); err != nil || g.stage.failed {
 		return err
 	}
 	return g.call(g.image.Root(stdlib.RootFinish))
@@ -304,7 +307,12 @@ type env struct {
 
 func (e env) Context() context.Context { return e.run.requests.ctx }
 
-func (e env) Poll(in *quickjs.Instance) error { return e.run.Poll(in) }
+func (e env) Poll(in hostops.Guest) error {
+	if own, ok := in.(*quickjs.Instance); ok {
+		return e.run.Poll(own)
+	}
+	return e.run.inTime()
+}
 
 func (e env) Taint() { e.run.outside.taint() }
 

@@ -22,57 +22,69 @@ func run(t testing.TB, e *sandbox.Engine, s sandbox.Script, g sandbox.Grants) sa
 	return r
 }
 
+// codeShapes are what code may look like, and its values.
+var codeShapes = []struct{ code, want string }{
+	{"1 + 1", "2"},
+	{"'hello'", `"hello"`},
+	{"(x) => 5;", "5"},
+	{"async () => { await null; return 6 }", "6"},
+	{"function () { return 7 }", "7"},
+	{"async function main(given) { return given }", `{"n":3}`},
+	{"class A {}", "null"},
+	{"{a: 1}", `{"a":1}`},
+	{"{ a: 1, b: [2] }.b", "[2]"},
+	{"{ const a = 1 }", "null"},
+	{"const a = 1; a + 1", "2"},
+	{"const a = 1; `x${a}`", `"x1"`},
+	{"const a = 1\n;[1, 2].map((x) => x * 2)", "[2,4]"},
+	{"const s = `\n;nope`; s.length", "6"},
+	{"let i = 0; while (i < 3) i++\ni", "3"},
+	{"do { } while (0) 5", "5"},
+	{"label: for (;;) { break label }\n9", "9"},
+	{"var re = /[/]}/g; re.test('}')", "false"},
+	{"if (true) return 1; 2 + 2", "1"},
+	{"if (false) return 1; 2 + 2", "4"},
+	{"return await Promise.resolve(6)", "6"},
+	{"x = 1;\n(async () => { return 3 })()", "3"},
+	{"output = 8", "8"},
+	{"for (const x of [1]) { output = x }", "1"},
+	{"output = 1; return 2", "2"},
+	{"setTimeout(() => { output = 'late' }, 1)", `"late"`},
+	{"setTimeout(() => { output = 'never' }, 1e6); return 1", "1"},
+	{"new Promise((done) => setTimeout(() => done('t'), 2))", `"t"`},
+	{"const f = () => 4; f", "null"},
+	{"Math.max", "null"},
+	{"// only a comment", "null"},
+	{"", "null"},
+	{"#!/usr/bin/env node\n5", "5"},
+	{"```js\n5\n```", "5"},
+	{"\n  ```typescript\nconst a = 5\na\n```  \n", "5"},
+	{"'use strict'; 5", "5"},
+	{"input.n", "3"},
+	{"given.n + extra", `"3!"`},
+	{"undefined", "null"},
+}
+
 func TestShapes(t *testing.T) {
 	e := newEngine(t)
-	for _, c := range []struct{ code, want string }{
-		{"1 + 1", "2"},
-		{"'hello'", `"hello"`},
-		{"(x) => 5;", "5"},
-		{"async () => { await null; return 6 }", "6"},
-		{"function () { return 7 }", "7"},
-		{"async function main(given) { return given }", `{"n":3}`},
-		{"class A {}", "null"},
-		{"{a: 1}", `{"a":1}`},
-		{"{ a: 1, b: [2] }.b", "[2]"},
-		{"{ const a = 1 }", "null"},
-		{"const a = 1; a + 1", "2"},
-		{"const a = 1; `x${a}`", `"x1"`},
-		{"const a = 1\n;[1, 2].map((x) => x * 2)", "[2,4]"},
-		{"const s = `\n;nope`; s.length", "6"},
-		{"let i = 0; while (i < 3) i++\ni", "3"},
-		{"do { } while (0) 5", "5"},
-		{"label: for (;;) { break label }\n9", "9"},
-		{"var re = /[/]}/g; re.test('}')", "false"},
-		{"if (true) return 1; 2 + 2", "1"},
-		{"if (false) return 1; 2 + 2", "4"},
-		{"return await Promise.resolve(6)", "6"},
-		{"x = 1;\n(async () => { return 3 })()", "3"},
-		{"output = 8", "8"},
-		{"for (const x of [1]) { output = x }", "1"},
-		{"output = 1; return 2", "2"},
-		{"setTimeout(() => { output = 'late' }, 1)", `"late"`},
-		{"setTimeout(() => { output = 'never' }, 1e6); return 1", "1"},
-		{"new Promise((done) => setTimeout(() => done('t'), 2))", `"t"`},
-		{"const f = () => 4; f", "null"},
-		{"Math.max", "null"},
-		{"// only a comment", "null"},
-		{"", "null"},
-		{"#!/usr/bin/env node\n5", "5"},
-		{"```js\n5\n```", "5"},
-		{"\n  ```typescript\nconst a = 5\na\n```  \n", "5"},
-		{"'use strict'; 5", "5"},
-		{"input.n", "3"},
-		{"given.n + extra", `"3!"`},
-		{"undefined", "null"},
-	} {
-		r := run(t, e, sandbox.Script{
-			Code: c.code, Input: json.RawMessage(`{"n":3}`),
-			Context: map[string]json.RawMessage{"given": json.RawMessage(`{"n":3}`), "extra": json.RawMessage(`"!"`)},
-		}, sandbox.Grants{})
-		if string(r.Value) != c.want {
-			t.Errorf("%q gave %s (%s), want %s", c.code, r.Value, r.Error, c.want)
+	for _, c := range codeShapes {
+		if got := shapeOf(t, e, "", c.code); got != c.want {
+			t.Errorf("%q gave %s, want %s", c.code, got, c.want)
 		}
 	}
+}
+
+// shapeOf returns the value of code on an engine, or its error.
+func shapeOf(t *testing.T, e *sandbox.Engine, engine, code string) string {
+	t.Helper()
+	r := run(t, e, sandbox.Script{
+		Engine: engine, Code: code, Input: json.RawMessage(`{"n":3}`),
+		Context: map[string]json.RawMessage{"given": json.RawMessage(`{"n":3}`), "extra": json.RawMessage(`"!"`)},
+	}, sandbox.Grants{})
+	if r.Error != "" {
+		return r.Error
+	}
+	return string(r.Value)
 }
 
 func TestExceptions(t *testing.T) {

@@ -9,6 +9,8 @@ type Script struct {
 	// TraceParent is the execution's place in a trace (W3C Trace Context). Requests carry it unless the code sets
 	// another.
 	TraceParent string
+	// Engine names the engine that runs the script: "" is QuickJS. For another, Config.Processes starts a process.
+	Engine string
 	// Code is JavaScript or TypeScript in UTF-8 without NUL: an expression, statements with a trailing expression or a
 	// return, a function (which is called), statements that assign the global output, or a module whose default export
 	// is the value or the function. Imports come from Files and from the library. Markdown fences are stripped.

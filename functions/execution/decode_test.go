@@ -59,8 +59,6 @@ func TestDecodeRequestRefuses(t *testing.T) {
 		{"long code", `{"code":"` + strings.Repeat("x", execution.MaxCodeBytes+1) + `"}`, "code", "at most 4194304"},
 		{"language", `{"code":"1","language":"python"}`, "language", "javascript or typescript"},
 		{"language type", `{"code":"1","language":3}`, "language", "must be a string"},
-		{"v8", `{"code":"1","engine":"v8"}`, "engine", "not available here; use quickjs"},
-		{"jsc", `{"code":"1","engine":"jsc"}`, "engine", "not available here; use quickjs"},
 		{"engine", `{"code":"1","engine":"spidermonkey"}`, "engine", "must be quickjs"},
 		{"empty policy", `{"code":"1","policy":""}`, "policy", "name of a tier"},
 		{"odd policy", `{"code":"1","policy":"../x"}`, "policy", "name of a tier"},

@@ -9,7 +9,7 @@ type Request struct {
 	Code string `json:"code"`
 	// Language is "javascript" (default) or "typescript".
 	Language string `json:"language,omitempty"`
-	// Engine is "quickjs" (default). "v8" and "jsc" are known names that are not available.
+	// Engine is "quickjs" (default), or "v8" or "jsc" where the deployment turns them on.
 	Engine string `json:"engine,omitempty"`
 	// Policy names the tier; default "standard".
 	Policy string `json:"policy,omitempty"`

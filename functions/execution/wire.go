@@ -211,11 +211,9 @@ func (w *wireRequest) fillChoices(r *Request) *Error {
 	}
 	if w.Engine != nil {
 		switch r.Engine = *w.Engine; r.Engine {
-		case "quickjs":
-		case "v8", "jsc":
-			return invalid("engine", "%q is not available here; use quickjs", r.Engine)
+		case "quickjs", "v8", "jsc": // the policy knows which of them are turned on
 		default:
-			return invalid("engine", "must be quickjs (v8 and jsc are known and not available); got %q", clip(r.Engine, 40))
+			return invalid("engine", "must be quickjs, v8 or jsc; got %q", clip(r.Engine, 40))
 		}
 	}
 	if w.Policy != nil {

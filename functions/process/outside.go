@@ -24,6 +24,8 @@ type Outside struct {
 	RemoteTools func() []mcptools.Server
 	// Secret returns the value of a secret, or "".
 	Secret func(name string) string
+	// MemoryBytes lowers the memory of every tier; 0 leaves the tiers as they are.
+	MemoryBytes int64
 	// Egress makes the connections.
 	Egress sandbox.Egress
 }
@@ -40,7 +42,11 @@ func (o Outside) Begin(inv execution.Invocation) localinvoke.Access {
 	if d.Effect != policy.Allow || len(inv.Replay) > 0 {
 		return nil
 	}
-	a := access{outside: o, network: runner.NetworkOf(d.Grants), tools: len(d.Grants.Tools) > 0, secrets: d.Grants.Secrets}
+	a := access{outside: o, network: runner.NetworkOf(d.Grants), tools: len(d.Grants.Tools) > 0, secrets: d.Grants.Secrets,
+		engine: d.Grants.Engine, memory: d.Grants.MemoryBytes}
+	if o.MemoryBytes > 0 {
+		a.memory = min(a.memory, o.MemoryBytes)
+	}
 	if o.RemoteTools == nil {
 		return a
 	}
@@ -61,12 +67,17 @@ type access struct {
 	network sandbox.Network
 	tools   bool
 	secrets []string
+	engine  string
+	memory  int64
 }
 
 // Connect implements localinvoke.Access.
 func (a access) Connect(ctx context.Context, host string, port uint16) (net.Conn, error) {
 	return a.outside.Egress.ConnectFor(ctx, a.network, a.tools, host, port)
 }
+
+// Engine implements localinvoke.Access.
+func (a access) Engine() (string, int64) { return a.engine, a.memory }
 
 // Secret implements localinvoke.Access.
 func (a access) Secret(name string) (string, bool) {

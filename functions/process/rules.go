@@ -33,6 +33,11 @@ func ReadRules(getenv func(string) string) (rules *policy.Set, text []byte, err 
 			hosts = append(hosts, host)
 		}
 	}
+	on, err := ReadEngines(getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	rules = rules.WithEngines(on.Engines)
 	rules, err = rules.WithHosts("EGRESS_ALLOW", hosts...)
 	return rules, text, err
 }

@@ -124,7 +124,7 @@ func open(
 ) (*runner.Runner, *sandbox.Engine, error) {
 	cfg := sandbox.Config{CacheDir: set.CacheDir, EngineBuild: set.EngineBuild}
 	if set.Sealed {
-		cfg.Egress = egressOf(set, outside)
+		cfg.Egress, cfg.Processes = egressOf(set, outside), lentEngines{outside}
 	}
 	engine, err := sandbox.New(ctx, cfg)
 	if err != nil {

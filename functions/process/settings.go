@@ -72,6 +72,9 @@ func ReadSettings(getenv func(string) string, executable string) (Settings, erro
 	if s.Rules, _, err = ReadRules(getenv); err != nil {
 		wrong = append(wrong, err)
 	}
+	if !s.Sealed && s.Rules != nil && len(s.Rules.Engines().On) > 0 {
+		wrong = append(wrong, errNoEngines)
+	}
 	if s.RemoteTools, err = ReadRemoteTools(getenv); err != nil {
 		wrong = append(wrong, err)
 	}
@@ -80,12 +83,8 @@ func ReadSettings(getenv func(string) string, executable string) (Settings, erro
 	} else {
 		wrong = append(wrong, s.readKeeping(getenv)...)
 	}
-	if text := getenv("SANDBOX_MEMORY_MB"); text != "" {
-		mb, err := strconv.ParseInt(text, 10, 32)
-		if err != nil || mb < 1 {
-			wrong = append(wrong, fmt.Errorf("SANDBOX_MEMORY_MB: must be a whole number of megabytes from 1; got %q", text))
-		}
-		s.MemoryBytes = mb << 20
+	if s.MemoryBytes, err = MemoryBytes(getenv); err != nil {
+		wrong = append(wrong, err)
 	}
 	if text := getenv("EVENT_REQUESTS"); text != "" {
 		bound, err := events.ParseBound([]byte(text))
@@ -135,6 +134,19 @@ func (s *Settings) readKeeping(getenv func(string) string) (wrong []error) {
 		wrong = append(wrong, err)
 	}
 	return wrong
+}
+
+// MemoryBytes returns SANDBOX_MEMORY_MB in bytes, 0 if it is not set.
+func MemoryBytes(getenv func(string) string) (int64, error) {
+	text := getenv("SANDBOX_MEMORY_MB")
+	if text == "" {
+		return 0, nil
+	}
+	mb, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || mb < 1 {
+		return 0, fmt.Errorf("SANDBOX_MEMORY_MB: must be a whole number of megabytes from 1; got %q", text)
+	}
+	return mb << 20, nil
 }
 
 // names splits a comma-separated list.

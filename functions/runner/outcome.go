@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -9,8 +10,6 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 	"github.com/airlock-run/airlock/sandbox"
 )
-
-const engine = "quickjs"
 
 // outcome collects the facts of one execution; the result and the record are made from it.
 type outcome struct {
@@ -32,7 +31,8 @@ func (o *outcome) step(name string) {
 
 func (o *outcome) base() execution.Result {
 	return execution.Result{
-		ID: o.inv.ID, Logs: []execution.Log{}, Engine: engine, Policy: o.decision.Tier,
+		ID: o.inv.ID, Logs: []execution.Log{}, Policy: o.decision.Tier,
+		Engine:         cmp.Or(o.decision.Grants.Engine, policy.QuickJS),
 		DangerAnalysis: governance.Encode(o.decision.Analysis), Violations: []string{},
 		Usage: execution.Usage{QueueMs: o.inv.QueueMs},
 	}

@@ -33,6 +33,8 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 		return Replayed{}, fmt.Errorf("nothing ran: the result of %s was given again", rec.Reused)
 	case rec.Status == string(execution.Cancelled):
 		return Replayed{}, errors.New("it was cancelled from outside, at a moment that its record does not have")
+	case rec.Engine != "" && rec.Engine != policy.QuickJS:
+		return Replayed{}, fmt.Errorf("it ran on %s, which cannot be replayed; only %s can", rec.Engine, policy.QuickJS)
 	case len(rec.Request) == 0:
 		return Replayed{}, errors.New("its record keeps no request; set AUDIT_CODE=keep for executions to come")
 	}

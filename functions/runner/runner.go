@@ -140,7 +140,9 @@ func (r *Runner) sandboxed(ctx context.Context, o *outcome, onLog func(execution
 		grants.OnLog = func(l sandbox.Log) { onLog(logOf(l)) }
 	}
 	o.step(audit.Started)
-	out, err := r.cfg.Sandbox.Run(ctx, scriptOf(o.inv), grants)
+	script := scriptOf(o.inv)
+	script.Engine = o.decision.Grants.Engine
+	out, err := r.cfg.Sandbox.Run(ctx, script, grants)
 	if err != nil {
 		r.cfg.Log.ErrorContext(ctx, "sandbox failed", "id", o.inv.ID, "err", err)
 		return execution.Result{}, &execution.Error{Code: execution.Internal, Message: "the sandbox could not run the code",

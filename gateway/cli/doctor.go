@@ -227,6 +227,24 @@ func lookAtFunctions(ctx context.Context, con terminal.Console, set settings.Set
 		return "", fmt.Errorf("6 * 7 gives %s, status %s, and the record is written: %t", reply.Result.Result,
 			reply.Result.Status, reply.Recorded)
 	}
-	return fmt.Sprintf("6 * 7 is 42 after %s, %s", time.Since(began).Round(100*time.Microsecond),
-		confined.First(time.Second)), nil
+	found = fmt.Sprintf("6 * 7 is 42 after %s, %s", time.Since(began).Round(100*time.Microsecond),
+		confined.First(time.Second))
+	others, err := process.ReadEngines(con.Getenv)
+	if err != nil {
+		return "", err
+	}
+	for _, engine := range others.On {
+		reply, err := pool.Invoke(ctx, execution.Invocation{
+			Airlock: execution.InvocationVersion, ID: wiring.NewID(), Via: execution.ViaCLI, ReceivedAt: time.Now(),
+			Request: execution.Request{Code: "6 * 7", Engine: engine},
+		}, nil)
+		if err != nil {
+			return "", fmt.Errorf("engine %s: %w", engine, err)
+		}
+		if string(reply.Result.Result) != "42" {
+			return "", fmt.Errorf("engine %s: 6 * 7 gives %s, status %s", engine, reply.Result.Result, reply.Result.Status)
+		}
+		found += fmt.Sprintf("\nengine %s: %s", engine, reply.Result.EngineBuild)
+	}
+	return found, nil
 }

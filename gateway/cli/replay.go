@@ -48,7 +48,7 @@ func replayCommand(con terminal.Console) *cobra.Command {
 		}
 		unrecording := con
 		unrecording.Getenv = without(con.Getenv, "AUDIT_STORE")
-		r, err := localRunner(ctx, unrecording, "")
+		r, err := localRunner(ctx, unrecording, "", "")
 		if err != nil {
 			return err
 		}

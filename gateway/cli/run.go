@@ -16,10 +16,10 @@ import (
 
 // runFlags holds the flags of airlock run.
 type runFlags struct {
-	code, policy, language, input, memory, store string
-	timeout                                      wallTime
-	json, watch                                  bool
-	gateway                                      gatewayFlags
+	code, policy, language, engine, input, memory, store string
+	timeout                                              wallTime
+	json, watch                                          bool
+	gateway                                              gatewayFlags
 }
 
 // runCommand runs a script in this process or on a gateway.
@@ -67,6 +67,7 @@ func runCommand(con terminal.Console) *cobra.Command {
 	flags.StringVarP(&f.code, "eval", "e", "", "the code itself")
 	flags.StringVar(&f.policy, "policy", "", "the tier (default standard)")
 	flags.StringVar(&f.language, "language", "", "javascript or typescript (default by the file's name)")
+	flags.StringVar(&f.engine, "engine", "", "quickjs (default), or v8 for the Node.js of this machine")
 	flags.StringVar(&f.input, "input", "", "the code's input as JSON, or @FILE")
 	flags.Var(&f.timeout, "timeout", "less wall time than the tier gives: milliseconds, or such as 2s")
 	flags.StringVar(&f.memory, "memory", "", "less memory than the tier gives, such as 16mb")
@@ -100,7 +101,7 @@ func (f *runFlags) where(ctx context.Context, con terminal.Console) (place, erro
 		}
 		return place{executeThere(c), func() bool { return false }, func() {}}, nil
 	}
-	local, err := localRunner(ctx, con, f.store)
+	local, err := localRunner(ctx, con, f.store, f.engine)
 	if err != nil {
 		return place{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	"github.com/airlock-run/airlock/gateway/wiring"
+	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
 	"github.com/airlock-run/airlock/sandbox"
 )
@@ -67,11 +69,21 @@ type local struct {
 	close func()
 }
 
-// localRunner returns a local.
-func localRunner(ctx context.Context, con terminal.Console, store string) (*local, error) {
+// localRunner returns a local that has QuickJS and the named engine, which may be empty.
+func localRunner(ctx context.Context, con terminal.Console, store, named string) (*local, error) {
 	rules, _, err := process.ReadRules(con.Getenv)
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
+	}
+	other, err := process.ReadEngines(con.Getenv)
+	if err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	if named != "" && named != policy.QuickJS && slices.Contains(policy.KnownEngines(), named) {
+		other.On = []string{named} // who runs code here turns on its engine by naming it
+		rules = rules.WithEngines(other.Engines)
+	} else {
+		other.On = nil // nothing can ask for it
 	}
 	keeping, err := process.ReadRecords(con.Getenv)
 	if err != nil {
@@ -111,14 +123,25 @@ func localRunner(ctx context.Context, con terminal.Console, store string) (*loca
 	}
 	cache := process.CacheDir(con.Getenv, executable)
 	prepared := con.Progress("preparing the engine")
-	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: cache, EngineBuild: build})
+	others, err := process.OpenEngines(ctx, other, slog.New(slog.DiscardHandler))
+	if err != nil {
+		prepared()
+		return nil, exit.With(exit.Usage, errors.Join(err, closeStore()))
+	}
+	cfg := sandbox.Config{CacheDir: cache, EngineBuild: build}
+	if others != nil {
+		cfg.Processes = others
+	}
+	engine, err := sandbox.New(ctx, cfg)
 	prepared()
 	if err != nil {
+		others.Close()
 		return nil, exit.With(exit.Platform, errors.Join(fmt.Errorf("build the sandbox: %w; airlock doctor says what to do",
 			err), closeStore()))
 	}
 	log := slog.New(slog.NewTextHandler(con.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	closeAll := func() {
+		others.Close()
 		if err := errors.Join(engine.Close(context.WithoutCancel(ctx)), closeStore()); err != nil {
 			log.Error("close", "err", err)
 		}

@@ -45,6 +45,9 @@ func (f *runFlags) request(stdin io.Reader, args []string) (execution.Request, e
 	case len(args) > 0 && isTypeScript(args[0]):
 		fields["language"] = "typescript"
 	}
+	if f.engine != "" {
+		fields["engine"] = f.engine
+	}
 	if f.policy != "" {
 		fields["policy"] = f.policy
 	}

@@ -75,6 +75,7 @@ func (in *Inputs) OpenFleet(ctx context.Context) (*Fleet, error) {
 type Pool struct {
 	*localinvoke.Pool
 	records *writers
+	engines *process.EngineFleet // nil if there is only QuickJS
 }
 
 // OpenPool starts function processes whose records go to store. change, which may be nil, adjusts the configuration
@@ -94,24 +95,41 @@ func (in *Inputs) OpenPool(ctx context.Context, store string, change func(*local
 	if change != nil {
 		change(&cfg)
 	}
+	others, err := process.ReadEngines(in.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	engines, err := process.OpenEngines(ctx, others, in.Log)
+	if err != nil {
+		return nil, err
+	}
+	if engines != nil {
+		cfg.Sealed.Engines = engines
+	}
 	processes := cfg.Processes
 	if processes == 0 {
 		processes = maxWriters
 	}
 	records, err := openWriters(ctx, in.Settings.Records, store, processes, in.Log)
 	if err != nil {
+		engines.Close()
 		return nil, err
 	}
 	cfg.Sealed.Records = records
 	pool, err := localinvoke.New(ctx, cfg)
 	if err != nil {
+		engines.Close()
 		return nil, errors.Join(err, records.close())
 	}
-	return &Pool{pool, records}, nil
+	return &Pool{pool, records, engines}, nil
 }
+
+// Engines returns the state of the engines besides QuickJS.
+func (p *Pool) Engines() []process.EngineState { return p.engines.States() }
 
 // Close ends the processes and then closes the stores.
 func (p *Pool) Close(ctx context.Context) error {
+	defer p.engines.Close()
 	return errors.Join(p.Pool.Close(ctx), p.records.close())
 }
 
@@ -173,7 +191,7 @@ func (f *Fleet) described(confined *WallWatch) string {
 	if f.pool == nil {
 		return f.Where
 	}
-	return f.Where + ", " + confined.First(time.Second)
+	return f.Where + ", " + confined.First(time.Second) + f.pool.otherEngines()
 }
 
 // state returns what the dashboard shows of the processes; nil on Lambda.
@@ -191,10 +209,35 @@ func (f *Fleet) state() func() meter.Fleet {
 	}
 }
 
+// engines returns the engines besides QuickJS for GET /api/engines; nil if there are none.
+func (f *Fleet) engines() func() []gateway.EngineState {
+	if f.pool == nil || f.pool.engines == nil {
+		return nil
+	}
+	return func() []gateway.EngineState {
+		var all []gateway.EngineState
+		for _, e := range f.pool.Engines() {
+			all = append(all, gateway.EngineState{Name: e.Name, Build: e.Build, JIT: e.JIT, Walls: e.Walls, Processes: e.Made,
+				Live: e.Live})
+		}
+		return all
+	}
+}
+
+// otherEngines describes the engines besides QuickJS to people; "" if there are none.
+func (p *Pool) otherEngines() string {
+	text := ""
+	for _, e := range p.Engines() {
+		text += fmt.Sprintf("; engine %s (%s) in processes of its own, behind %s", e.Name, e.Build,
+			strings.Join(e.Walls, ", "))
+	}
+	return text
+}
+
 // forwarded are the only variables that function processes inherit. None is a secret: keys, credentials and the record
 // store's address stay in this process.
-var forwarded = []string{"AIRLOCK_CACHE_DIR", "EGRESS_ALLOW", "ENGINE_BUILD", "HOME", "SANDBOX_MEMORY_MB",
-	"XDG_CACHE_HOME"}
+var forwarded = []string{"AIRLOCK_CACHE_DIR", "EGRESS_ALLOW", "ENGINES", "ENGINE_BUILD", "ENGINE_FALLBACK",
+	"ENGINE_JIT", "ENGINE_V8", "HOME", "SANDBOX_MEMORY_MB", "XDG_CACHE_HOME"}
 
 // recordVariables say how records and large requests are stored.
 var recordVariables = []string{"AUDIT_CHAIN_KEY", "AUDIT_CODE", "AUDIT_REDACT", "AUDIT_SYNC", "HANDOVER_STORE",
@@ -216,10 +259,14 @@ func (in *Inputs) poolConfig(ctx context.Context) (localinvoke.Config, error) {
 		}
 	}
 	secret := process.Secrets(in.Getenv)
+	memory, err := process.MemoryBytes(in.Getenv)
+	if err != nil {
+		return cfg, err
+	}
 	cfg.Sealed = &localinvoke.Sealed{
 		KeepCode: set.Records.KeepCode, PerTenant: set.Auth.Tenanted(), Reserve: reserve(set.Auth),
 		Redact:  (&redaction{in: in, secret: secret}).apply,
-		Outside: process.Outside{Rules: in.Rules, RemoteTools: in.Tools.servers, Secret: secret},
+		Outside: process.Outside{Rules: in.Rules, RemoteTools: in.Tools.servers, Secret: secret, MemoryBytes: memory},
 	}
 	if at, err := process.Handover(in.Getenv); err == nil && at != "" {
 		store, err := handover.Open(ctx, at, set.Records.S3Endpoint)

@@ -59,6 +59,7 @@ func Open(ctx context.Context, getenv func(string) string, set settings.Settings
 	}
 	g.onClose(g.core.Close)
 	deps := g.core.deps()
+	deps.Engines = g.core.fleet.engines()
 	deps.Tracer, deps.Fleet, deps.Health = tracer, g.core.fleet.state(), []gateway.Health{g.core.scans.health()}
 	if err := g.openRecords(ctx, getenv, &deps); err != nil {
 		return nil, err

@@ -28,6 +28,7 @@ const (
 	NoDumps    Wall = "no core dumps"    // memory is not written to disk, nor read by another process
 	NoSockets  Wall = "no sockets"       // none can be opened, connected or listened on
 	NoFiles    Wall = "no files"         // none can be opened, looked at or removed
+	NoCode     Wall = "no new code"      // no memory becomes executable
 )
 
 // Walls lists the walls that stand and those that the kernel lacks, for the start-up log.

@@ -78,6 +78,7 @@ func (d *document) tier(n *yaml.Node, t policy.Tier, added bool) policy.Tier {
 		"apiCalls":   func(n *yaml.Node) { t.APICalls = d.count(n, "apiCalls") },
 		"depth":      func(n *yaml.Node) { t.Depth = d.count(n, "depth") },
 		"code":       func(n *yaml.Node) { t.CodeBytes = int(d.size(n, "code")) },
+		"engines":    func(n *yaml.Node) { t.Engines = d.list(n, "engines") },
 		"block":      func(n *yaml.Node) { t.BlockLevel = d.choice(n, "block", blockLevels()...) },
 	}
 	if added {
@@ -89,6 +90,16 @@ func (d *document) tier(n *yaml.Node, t policy.Tier, added bool) policy.Tier {
 	}
 	if t.CPU > t.Timeout {
 		d.fail(n, "cpu %s is more than timeout %s", t.CPU, t.Timeout)
+	}
+	if t.Engines != nil {
+		for _, name := range t.Engines {
+			if !slices.Contains(policy.KnownEngines(), name) {
+				d.fail(n, "engine %q is unknown; known are %s", quote.Clip(name, 60), strings.Join(policy.KnownEngines(), ", "))
+			}
+		}
+		if !slices.Contains(t.Engines, policy.QuickJS) {
+			d.fail(n, "engines must contain %s, on which code runs that names no engine", policy.QuickJS)
+		}
 	}
 	for _, m := range t.Modules {
 		if scan.NeverProvided(m) {

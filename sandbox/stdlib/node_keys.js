@@ -44,7 +44,9 @@
     return elements(first.body);
   };
   const oid = { RSA: '06092a864886f70d010101', 'P-256': '06082a8648ce3d030107', 'P-384': '06052b81040022', 'P-521': '06052b81040023', Ed25519: '06032b6570', X25519: '06032b656e' };
-  const ecOid = Buffer.from('06072a8648ce3d0201', 'hex'), zero = Buffer.from([2, 1, 0]), rsaAlgorithm = der(0x30, Buffer.from(oid.RSA, 'hex'), Buffer.from([5, 0]));
+  // No host answers while the library loads.
+  const unhex = (text) => Buffer.from(text.match(/../g).map((byte) => +`0x${byte}`));
+  const ecOid = unhex('06072a8648ce3d0201'), zero = Buffer.from([2, 1, 0]), rsaAlgorithm = der(0x30, unhex(oid.RSA), Buffer.from([5, 0]));
   const kindOf = (algorithm) => {
     const hex = algorithm.toString('hex');
     for (const kind of Object.keys(oid)) if (hex.includes(oid[kind])) return kind;

@@ -9,6 +9,7 @@
   const sizes = { __proto__: null, DataView: 1 };
   const names = ['Uint8Array', 'Int8Array', 'Uint8ClampedArray', 'Uint16Array', 'Int16Array', 'Uint32Array', 'Int32Array', 'BigUint64Array', 'BigInt64Array', 'Float16Array', 'Float32Array', 'Float64Array', 'DataView'];
   for (const name of names) {
+    if (globalThis[name] === undefined) continue; // older engines have no Float16Array
     views[name] = globalThis[name];
     if (name !== 'DataView') sizes[name] = globalThis[name].BYTES_PER_ELEMENT;
   }

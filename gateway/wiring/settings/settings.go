@@ -129,6 +129,10 @@ func Read(getenv func(string) string, now func() time.Time) (Settings, error) {
 	if _, err := process.EngineBuild(getenv); err != nil {
 		r.wrong = append(r.wrong, err)
 	}
+	engines, err := process.ReadEngines(getenv)
+	if err != nil {
+		r.wrong = append(r.wrong, err)
+	}
 	if s.Host == "" {
 		s.Host = "127.0.0.1"
 	}
@@ -147,7 +151,6 @@ func Read(getenv func(string) string, now func() time.Time) (Settings, error) {
 	s.State = r.state(s.AuditStore)
 	s.StateBytes = int64(r.number("AIRLOCK_STATE_MB", 16<<10, 64, 1<<24)) << 20
 	s.CallbackSecret = r.callbackSecret()
-	var err error
 	if s.Records, err = process.ReadRecords(getenv); err != nil {
 		r.wrong = append(r.wrong, err)
 	}
@@ -164,6 +167,9 @@ func Read(getenv func(string) string, now func() time.Time) (Settings, error) {
 		s.Lambda = r.lambda()
 	default:
 		r.fail("INVOKER", "must be local or lambda; got %q", s.Invoker)
+	}
+	if s.Invoker == "lambda" && len(engines.On) > 0 {
+		r.fail("ENGINES", "functions on Lambda have only quickjs; leave it out, or set ENGINE_FALLBACK=quickjs")
 	}
 	s.Proxies = r.trustedProxies()
 	s.ProxyHosts = ProxyHosts(getenv)

@@ -46,6 +46,10 @@ var Groups = []Group{
 	}},
 	{"Executions and policy", []Variable{
 		{"ENGINE_BUILD", "quickjs-ng-0.15.1", "engine build of guests: quickjs-ng-0.15.1 or quickjs-ng-0.10.1"},
+		{"ENGINES", "quickjs", "engines that code may ask for, comma-separated: quickjs, v8; see Other engines below"},
+		{"ENGINE_FALLBACK", "none", "quickjs runs code on quickjs that asks for an engine which is not turned on"},
+		{"ENGINE_JIT", "false", "true lets other engines compile to machine code; memory may then become executable"},
+		{"ENGINE_V8", "node", "the Node.js program of the engine v8"},
 		{"AIRLOCK_POLICY_FILE", "none", "YAML that tightens or adds tiers, opens hosts, sets quotas; reloaded on SIGHUP"},
 		{"EGRESS_ALLOW", "none", "hosts that guests and tools may reach, comma-separated"},
 		{"AIRLOCK_SECRET_*", "none", "value of the secret * of the policy file"},

@@ -42,7 +42,7 @@ func TestMisspeltSettings(t *testing.T) {
 	}
 }
 
-var settingName = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$|^(HOST|PORT|INVOKER)$`)
+var settingName = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$|^(HOST|PORT|INVOKER|ENGINES)$`)
 
 // notSettings are names that the sources read and that are no settings of airlock serve: what others set, or what a
 // function process on Lambda has for itself.

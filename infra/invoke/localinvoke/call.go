@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -31,9 +32,10 @@ type call struct {
 	accounts   [][]byte      // the records that came with the answer, before its end
 	usedBefore time.Duration // what the process had used of the processor when it was handed the call
 
-	asked    sync.Once // decides access
-	access   Access    // to what lies outside; nil is none
-	requests int       // how often the process asked; belongs to its counter
+	asked    sync.Once   // decides access
+	access   Access      // to what lies outside; nil is none
+	requests int         // how often the process asked; belongs to its counter
+	lent     atomic.Bool // it has a process of another engine
 }
 
 // A part is a piece of an answer.

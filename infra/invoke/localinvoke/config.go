@@ -76,6 +76,8 @@ type Sealed struct {
 	WriteTimeout time.Duration
 	// Outside decides what executions may reach; nil allows nothing.
 	Outside Outside
+	// Engines lends processes of other engines; nil has none.
+	Engines Engines
 	// MaxRequests bounds the requests of one execution for connections and secrets. Default 1024.
 	MaxRequests int
 	// PerTenant binds each process to the tenant of its first execution. If no process is free for a tenant, one of

@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"syscall"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/engines"
 	"github.com/airlock-run/airlock/infra/invoke/sealed"
 )
 
@@ -26,6 +28,14 @@ type Access interface {
 	Connect(ctx context.Context, host string, port uint16) (net.Conn, error)
 	// Secret returns the value of a granted secret; ok is false for any other.
 	Secret(name string) (value string, ok bool)
+	// Engine returns the engine that the execution runs on, and the memory that it may have; "" is QuickJS.
+	Engine() (name string, memoryBytes int64)
+}
+
+// Engines lends processes of other engines.
+type Engines interface {
+	// Lend returns a process and the build of its engine.
+	Lend(ctx context.Context, name string, memoryBytes int64) (process *engines.Process, build string, err error)
 }
 
 // atOnce is the number of concurrent requests of one process.
@@ -83,6 +93,9 @@ func (k *counter) answer(c *call, q sealed.Request) {
 		if value, ok := access.Secret(q.Name); ok && len(value) <= sealed.MaxText {
 			reply.Outcome, reply.Text = sealed.Granted, value
 		}
+	case q.Verb == sealed.VerbEngine:
+		k.lend(c, access, reply)
+		return
 	default:
 		ctx, cancel := c.context()
 		defer cancel()
@@ -96,6 +109,29 @@ func (k *counter) answer(c *call, q sealed.Request) {
 		reply.Outcome, reply.Text = outcomeOf(err)
 	}
 	k.reply(c, reply, nil)
+}
+
+// lend passes a process of another engine to the execution c, once. The process ends with the execution.
+func (k *counter) lend(c *call, access Access, reply sealed.Reply) {
+	name, memory := access.Engine()
+	lender := k.pool.cfg.Sealed.Engines
+	if name == "" || lender == nil || !c.lent.CompareAndSwap(false, true) {
+		k.reply(c, reply, nil)
+		return
+	}
+	ctx, cancel := c.context()
+	defer cancel()
+	process, build, err := lender.Lend(ctx, name, memory)
+	if err != nil {
+		k.pool.cfg.Logger.Error("no process of another engine", "engine", name, "error", err)
+		reply.Outcome, reply.Text = sealed.Failed, "the engine is not available"
+		k.reply(c, reply, nil)
+		return
+	}
+	reply.Outcome, reply.Text = sealed.Lent, fmt.Sprintf("%d %s", process.PID, build)
+	k.reply(c, reply, process.Conn)
+	<-c.over
+	process.Kill()
 }
 
 // outcomeOf classifies an error of Connect. Guests see only the text of a refusal.

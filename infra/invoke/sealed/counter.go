@@ -14,6 +14,7 @@ type Verb byte
 const (
 	VerbConnect Verb = 'c' // to Name and Port
 	VerbSecret  Verb = 's' // called Name
+	VerbEngine  Verb = 'e' // a process of the engine Name
 )
 
 // A Request is one request at the counter.
@@ -34,6 +35,7 @@ const (
 	Unreachable Outcome = 'u' // refused by the other side
 	TimedOut    Outcome = 't'
 	Failed      Outcome = 'f' // in any other way
+	Lent        Outcome = 'e' // a connection to a process comes with the reply; Text is its ID and the build of its engine
 )
 
 // A Reply is the answer to a request. A connection travels beside it.
@@ -73,7 +75,7 @@ func ReadRequest(r io.Reader) (Request, error) {
 	}
 	q := Request{ID: binary.BigEndian.Uint32(head[:]), Verb: Verb(head[4]), Port: binary.BigEndian.Uint16(head[5:])}
 	n := int(binary.BigEndian.Uint16(head[7:]))
-	if n > MaxName || q.Verb != VerbConnect && q.Verb != VerbSecret {
+	if n > MaxName || q.Verb != VerbConnect && q.Verb != VerbSecret && q.Verb != VerbEngine {
 		return q, fmt.Errorf("a request: %w", ErrProtocol)
 	}
 	name := make([]byte, n)

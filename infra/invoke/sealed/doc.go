@@ -4,7 +4,8 @@
 // Each function process inherits two connected sockets and opens no other:
 //
 //   - descriptor 3, the link: executions go in, answers and their accounts come out;
-//   - descriptor 4, the counter: the function asks for connections and secrets, and the owner passes them or refuses.
+//   - descriptor 4, the counter: the function asks for connections, secrets and processes of other engines, and the
+//     owner passes them or refuses.
 //
 // # The link
 //
@@ -21,10 +22,10 @@
 //
 // # The counter
 //
-// A request names a host and a port, or a secret. The owner decides by the execution that the process is running at
-// that moment, never by anything that the process says about it. The owner resolves, checks and makes a connection,
-// and its descriptor travels with the reply (SCM_RIGHTS). A reply belongs to the execution that asked: a late one is
-// closed, not sent.
+// A request names a host and a port, a secret, or an engine. The owner decides by the execution that the process is
+// running at that moment, never by anything that the process says about it. The owner resolves, checks and makes a
+// connection, and its descriptor travels with the reply (SCM_RIGHTS). A reply belongs to the execution that asked: a
+// late one is closed, not sent.
 //
 // # Trust
 //

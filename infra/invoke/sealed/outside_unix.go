@@ -5,8 +5,11 @@ package sealed
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -82,6 +85,23 @@ func (o *Outside) Secret(name string) string {
 		return ""
 	}
 	return d.reply.Text
+}
+
+// Engine returns a connection to a process of another engine, the ID of that process and the build of its engine. The
+// owner ends the process with the execution.
+func (o *Outside) Engine(ctx context.Context, name string) (conn net.Conn, pid int, build string, err error) {
+	d, err := o.ask(ctx, Request{Verb: VerbEngine, Name: name})
+	if err != nil {
+		return nil, 0, "", err
+	}
+	if d.reply.Outcome != Lent || d.conn == nil {
+		return nil, 0, "", fmt.Errorf("no process of the engine %s: %s", name, d.reply.Text)
+	}
+	id, build, _ := strings.Cut(d.reply.Text, " ")
+	if pid, err = strconv.Atoi(id); err != nil {
+		return nil, 0, "", errors.Join(err, d.conn.Close())
+	}
+	return d.conn, pid, build, nil
 }
 
 func (o *Outside) ask(ctx context.Context, q Request) (delivery, error) {
@@ -166,7 +186,7 @@ func (o *Outside) deliver() error {
 			}
 			pending = rest
 			d := delivery{reply: p}
-			if p.Outcome == Granted && p.Text == "" && len(files) > 0 {
+			if (p.Outcome == Granted && p.Text == "" || p.Outcome == Lent) && len(files) > 0 {
 				d.conn, err = net.FileConn(files[0])
 				if err = errors.Join(err, files[0].Close()); err != nil {
 					d = delivery{reply: Reply{ID: p.ID, Outcome: Failed}}

@@ -49,3 +49,10 @@ func timeOf(clock int32) time.Duration {
 	}
 	return time.Duration(ts.Nano())
 }
+
+// Of returns the processor time of another process, 0 if it has ended. It costs one system call and no file.
+func Of(pid int) time.Duration { return timeOf(int32(^pid)<<3 | ofProcess) }
+
+// ofProcess is CPUCLOCK_SCHED of the kernel: with the inverted ID of a process above it, the clock that
+// clock_getcpuclockid(3) returns.
+const ofProcess = 2

@@ -11,7 +11,7 @@ import (
 // counts against the run's time.
 type Call struct {
 	Env
-	In      *quickjs.Instance
+	In      Guest
 	session *Session
 	held    int64 // bytes that End releases
 }

@@ -15,7 +15,7 @@ type Env interface {
 	// Context ends with the run.
 	Context() context.Context
 	// Poll checks the limits of the run. An error ends the run.
-	Poll(in *quickjs.Instance) error
+	Poll(in Guest) error
 	// Random is the source of all of the guest's cryptographic randomness.
 	Random() io.Reader
 	// Taint notes that something from outside reaches the guest: another run of the same code may end differently.
@@ -40,10 +40,10 @@ func NewSession(env Env, longest *atomic.Int64) *Session { return &Session{env: 
 func (s *Session) Checked() { s.unchecked = 0 }
 
 // Begin starts an operation for the guest in. The caller ends it with [Call.End].
-func (s *Session) Begin(in *quickjs.Instance) *Call { return &Call{Env: s.env, In: in, session: s} }
+func (s *Session) Begin(in Guest) *Call { return &Call{Env: s.env, In: in, session: s} }
 
 // Do runs op. It returns what op throws as the value that the library turns into an exception.
-func (s *Session) Do(in *quickjs.Instance, op Op, args []quickjs.Value) (quickjs.Value, error) {
+func (s *Session) Do(in Guest, op Op, args []quickjs.Value) (quickjs.Value, error) {
 	c := s.Begin(in)
 	defer c.End()
 	if err := c.Work(OpWork); err != nil {

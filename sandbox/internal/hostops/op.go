@@ -65,7 +65,7 @@ func AsException(err error) *Exception {
 }
 
 // ErrorValue returns the value that the library turns into an exception: {"$error": [name, message]}.
-func ErrorValue(in *quickjs.Instance, err error) (quickjs.Value, error) {
+func ErrorValue(in Guest, err error) (quickjs.Value, error) {
 	e := AsException(err)
 	text, marshalErr := json.Marshal(map[string][2]string{"$error": {e.Name, e.Message}})
 	if marshalErr != nil {

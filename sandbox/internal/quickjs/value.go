@@ -227,3 +227,18 @@ func (in *heap) Len(v Value) int {
 	}
 	return int(header & 0x7fffffff)
 }
+
+// TextOf returns a string of Latin-1 bytes or, if wide, of UTF-16 units in little-endian order. It does not lie in
+// guest memory.
+func TextOf(raw []byte, wide bool) Text { return Text{raw, wide} }
+
+// StringAt returns the value of a string that is entry i of a table outside guest memory.
+func StringAt(i uint32) Value { return tagString<<32 | Value(i) }
+
+// ObjectAt returns the value of an object that is entry i of such a table.
+func ObjectAt(i uint32) Value { return tagObject<<32 | Value(i) }
+
+// At returns the entry of a value that StringAt or ObjectAt made.
+func (v Value) At() (i uint32, ok bool) {
+	return uint32(v), v.tag() == tagString || v.tag() == tagObject
+}

@@ -3,6 +3,7 @@ package source
 import (
 	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
@@ -131,4 +132,56 @@ func (s *Source) FrameStart(stack string) int {
 		return -1
 	}
 	return at
+}
+
+// TraceAway returns the stack of an error of another engine in the caller's source. V8 writes stacks as QuickJS does,
+// and counts columns in UTF-16 units.
+func (s *Source) TraceAway(stack string) string {
+	at := strings.Index("\n"+stack, "\n"+framePrefix)
+	if at < 0 {
+		return stack
+	}
+	frames, _ := s.Trace(s.units(stack[at:]))
+	return strings.TrimSuffix(stack[:at], "\n") + frames
+}
+
+// units returns stack with the columns of the text counted in bytes, as QuickJS counts them, where another engine has
+// counted UTF-16 units.
+func (s *Source) units(stack string) string {
+	var out strings.Builder
+	for line := range strings.Lines(stack) {
+		if file, l, c, ok := frameAt(line); ok && file == quickjs.ScriptName && s.bundle == nil {
+			s.broken.Do(s.breakLines)
+			old := quickjs.ScriptName + ":" + strconv.Itoa(l) + ":" + strconv.Itoa(c)
+			if l >= 1 && l <= len(s.breaks) {
+				c = bytesBefore(s.Text[s.breaks[l-1]:], c-1) + 1
+			}
+			if l == 1 {
+				c-- // QuickJS counts columns of the first line from 0
+			}
+			line = strings.Replace(line, old, quickjs.ScriptName+":"+strconv.Itoa(l)+":"+strconv.Itoa(c), 1)
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
+
+// bytesBefore returns the length of the first n UTF-16 units of text in bytes.
+func bytesBefore(text string, n int) int {
+	for i, r := range text {
+		if n <= 0 {
+			return i
+		}
+		n -= utf16.RuneLen(r)
+	}
+	return len(text)
+}
+
+// Doubt returns text that does not compile if the code closes the function around it and opens another, and "" for
+// code that cannot do that.
+func (s *Source) Doubt() string {
+	if !s.doubtful {
+		return ""
+	}
+	return otherHead + s.code + otherTail
 }

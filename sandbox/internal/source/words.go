@@ -45,14 +45,7 @@ func (s *Source) Word(head, frames string) (message string, work int, ok bool) {
 
 // near returns the compiled text around a position as the engine counts it, and the position in that text.
 func (s *Source) near(line, col int) (code string, at int) {
-	s.broken.Do(func() {
-		s.breaks = append(s.breaks, 0)
-		for i := range len(s.Text) {
-			if s.Text[i] == '\n' {
-				s.breaks = append(s.breaks, i+1)
-			}
-		}
-	})
+	s.broken.Do(s.breakLines)
 	if line < 1 || line > len(s.breaks) {
 		return "", 0
 	}
@@ -65,6 +58,16 @@ func (s *Source) near(line, col int) (code string, at int) {
 	}
 	from := max(at-around, 0)
 	return s.Text[from:min(at+around, len(s.Text))], at - from
+}
+
+// breakLines finds where the lines of Text begin.
+func (s *Source) breakLines() {
+	s.breaks = append(s.breaks, 0)
+	for i := range len(s.Text) {
+		if s.Text[i] == '\n' {
+			s.breaks = append(s.breaks, i+1)
+		}
+	}
 }
 
 // same are messages that V8 words in one way, whatever the code.

@@ -55,7 +55,7 @@ func Eval(t testing.TB, ops map[string]hostops.Op, expression string) string {
 		t.Fatal(err)
 	}
 	g := &guest{ops: ops, ctx: t.Context()}
-	g.session = hostops.NewSession(g, nil)
+	g.session = hostops.NewSession(env{g}, nil)
 	in, err := im.NewInstance(t.Context(), quickjs.NewBudget(32<<20), g)
 	if err != nil {
 		t.Fatal(err)
@@ -84,8 +84,14 @@ type guest struct {
 // Context implements hostops.Env.
 func (g *guest) Context() context.Context { return g.ctx }
 
-// Poll implements hostops.Env and quickjs.Host.
+// Poll implements quickjs.Host.
 func (g *guest) Poll(*quickjs.Instance) error { return nil }
+
+// env is a guest as its operations see it.
+type env struct{ *guest }
+
+// Poll implements hostops.Env.
+func (env) Poll(hostops.Guest) error { return nil }
 
 // Random implements hostops.Env.
 func (g *guest) Random() io.Reader { return zeros{} }

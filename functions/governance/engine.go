@@ -1,0 +1,17 @@
+package governance
+
+import "github.com/airlock-run/airlock/functions/execution"
+
+// quickJSOnly returns the fields of a request that only QuickJS can serve.
+func quickJSOnly(q execution.Request) (fields []string) {
+	if q.Seed != nil {
+		fields = append(fields, "seed")
+	}
+	if q.Debug != nil && *q.Debug != (execution.Debug{}) {
+		fields = append(fields, "debug")
+	}
+	if q.Limits.Ticks > 0 {
+		fields = append(fields, "limits.ticks")
+	}
+	return fields
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// firstExecution is the first execution of SandboxAI's README.
+const firstExecution = `{
+    "code": "const fib = n => n <= 1 ? n : fib(n-1) + fib(n-2); console.log(fib(10));",
+    "engine": "v8",
+    "policy": "strict"
+  }`
+
+// needsV8 skips a test where V8 cannot be turned on.
+func needsV8(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("needs Node.js and Linux on amd64")
+	}
+}
+
+// Where V8 is turned on, requests for it run there, through a sealed function process, and the record says so.
+func TestServeV8(t *testing.T) {
+	t.Parallel()
+	needsV8(t)
+	p := start(t, "RATE_LIMIT_MAX_REQUESTS=1000", "ENGINES=quickjs,v8", "PATH="+os.Getenv("PATH"), "AUDIT_CODE=keep")
+	if !strings.Contains(p.start, "engine v8 (node-") || !strings.Contains(p.start, "no new code") {
+		t.Errorf("the start says\n%s", p.start)
+	}
+	ctx := context.Background()
+	status, r := p.post(ctx, t, "/api/execute", firstExecution)
+	if build, _ := r["engineBuild"].(string); status != 200 || r["engine"] != "v8" || r["output"] != "55\n" ||
+		!strings.HasPrefix(build, "node-") || !strings.HasSuffix(build, "-jitless") {
+		t.Errorf("%d %v", status, r)
+	}
+	id, _ := r["id"].(string)
+	var record map[string]any
+	decode(t, get(t, p.url+"/api/audit/execution/"+id), &record)
+	if record["engine"] != "v8" || record["engineBuild"] != r["engineBuild"] {
+		t.Errorf("the record says engine %v, %v", record["engine"], record["engineBuild"])
+	}
+	_, r = p.post(ctx, t, "/api/audit/execution/"+id+"/replay", "")
+	if detail, _ := r["detail"].(string); !strings.Contains(detail, "it ran on v8, which cannot be replayed") {
+		t.Errorf("replay: %v", r)
+	}
+	for _, c := range []struct{ name, body, field, want string }{
+		{"limit", `{"code": "for (;;) {}", "engine": "v8", "timeout": 200}`, "limit", "wall"},
+		{"exception", `{"code": "let n: number = 1\nthrow new Error('no')", "language": "typescript", "engine": "v8"}`,
+			"error", "Error: no"},
+		{"default", `{"code": "1"}`, "engine", "quickjs"},
+		{"seed", `{"code": "1", "engine": "v8", "seed": 1}`, "field", "seed"},
+		{"debug", `{"code": "1", "engine": "v8", "debug": {"steps": true}}`, "field", "debug"},
+		{"jsc", `{"code": "1", "engine": "jsc"}`, "field", "engine"},
+	} {
+		if status, r := p.post(ctx, t, "/api/execute", c.body); r[c.field] != c.want {
+			t.Errorf("%s: %d %v", c.name, status, r)
+		}
+	}
+	var engines struct {
+		Items []struct {
+			Name       string
+			Available  bool
+			Executions int
+			Build      string
+			Walls      []string
+			Live       int
+		}
+	}
+	decode(t, get(t, p.url+"/api/engines"), &engines)
+	if len(engines.Items) != 3 || engines.Items[1].Name != "v8" || !engines.Items[1].Available ||
+		engines.Items[1].Executions != 3 || len(engines.Items[1].Walls) == 0 || engines.Items[2].Available {
+		t.Errorf("%+v", engines)
+	}
+}
+
+// Where only QuickJS exists, ENGINE_FALLBACK runs requests for V8 on it and says so; without it they are refused with
+// the setting that would allow them.
+func TestServeEngineFallback(t *testing.T) {
+	t.Parallel()
+	p := start(t, "RATE_LIMIT_MAX_REQUESTS=1000", "ENGINE_FALLBACK=quickjs")
+	if status, r := p.post(context.Background(), t, "/api/execute", firstExecution); status != 200 ||
+		r["engine"] != "quickjs" || r["output"] != "55\n" {
+		t.Errorf("%d %v", status, r)
+	}
+	p = start(t, "RATE_LIMIT_MAX_REQUESTS=1000")
+	status, r := p.post(context.Background(), t, "/api/execute", firstExecution)
+	if detail, _ := r["detail"].(string); status != 400 || !strings.Contains(detail, "ENGINES=quickjs,v8") {
+		t.Errorf("%d %v", status, r)
+	}
+}
+
+func TestEngineSettings(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		env  []string
+		says string
+	}{
+		{[]string{"ENGINES=v8"}, "ENGINES: must contain quickjs"},
+		{[]string{"ENGINES=quickjs,spidermonkey"}, "ENGINES: must be a list of quickjs, v8"},
+		{[]string{"ENGINE_FALLBACK=v8"}, "ENGINE_FALLBACK: must be quickjs"},
+		{[]string{"ENGINE_JIT=yes"}, "ENGINE_JIT: must be true or false"},
+		{[]string{"ENGINES=quickjs,v8", "INVOKER=lambda", "LAMBDA_FUNCTION=f"}, "ENGINES: functions on Lambda"},
+	} {
+		if code, _, errs := command(t, env(append(c.env, "PORT=0")...), "serve"); code != exitUsage ||
+			!strings.Contains(errs, c.says) {
+			t.Errorf("%v: %d %q", c.env, code, errs)
+		}
+	}
+}
+
+// Naming an engine turns it on for code that runs here.
+func TestRunV8(t *testing.T) {
+	needsV8(t)
+	env := map[string]string{"AIRLOCK_CACHE_DIR": filepath.Join(os.TempDir(), "airlock-test-cache")}
+	var stdout, stderr bytes.Buffer
+	if code := run([]string{"run", "--engine", "v8", "--json", "-e", "[1, 2].at(-1)"},
+		func(name string) string { return env[name] }, strings.NewReader(""), &stdout, &stderr); code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr.String())
+	}
+	var r struct {
+		Engine string
+		Result int
+	}
+	if err := json.Unmarshal(stdout.Bytes(), &r); err != nil || r.Engine != "v8" || r.Result != 2 {
+		t.Errorf("%v: %s", err, stdout.String())
+	}
+	stderr.Reset()
+	if code := run([]string{"run", "--engine", "jsc", "-e", "1"}, func(name string) string { return env[name] },
+		strings.NewReader(""), &stdout, &stderr); code != exitUsage || !strings.Contains(stderr.String(), "quickjs, v8") {
+		t.Errorf("exit %d: %s", code, stderr.String())
+	}
+}
+
+func decode(t *testing.T, text string, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+}

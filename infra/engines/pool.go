@@ -1,0 +1,259 @@
+package engines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Config configures a Pool. Name, Command and Program are required.
+type Config struct {
+	// Name is the engine's name in requests, such as "v8".
+	Name string
+	// Command is the program of the engine and its arguments. It reads Program from its standard input, prints a line
+	// when it is ready, and then reads a job.
+	Command []string
+	// Program is what it reads: one line.
+	Program []byte
+	// Env is its whole environment.
+	Env []string
+	// JIT allows memory to become executable.
+	JIT bool
+	// Ready is the number of processes that wait for a guest. Default 2.
+	Ready int
+	// RenewAfter is the age at which the template is replaced. Default 10 minutes.
+	RenewAfter time.Duration
+	// StartTimeout bounds the start of a template. Default 10 s.
+	StartTimeout time.Duration
+	// Logger receives failures; nil discards them.
+	Logger *slog.Logger
+}
+
+// A Process is a process of an engine that waits for its one job.
+type Process struct {
+	// Conn is the only connection of the process.
+	Conn *net.UnixConn
+	// PID is its number.
+	PID int
+
+	handle *os.Process
+	once   sync.Once
+	live   *atomic.Int64
+}
+
+// Kill ends the process and closes its connection. It may be called more than once.
+func (p *Process) Kill() {
+	p.once.Do(func() {
+		_ = p.handle.Kill() // it may have ended
+		_ = p.Conn.Close()
+		_, _ = p.handle.Wait()
+		p.live.Add(-1)
+	})
+}
+
+// A Pool makes processes of one engine. It is safe for concurrent use.
+type Pool struct {
+	cfg   Config
+	walls []string
+	ready chan *Process
+	// broken holds why no process can be made at present; nil while all is well.
+	broken atomic.Pointer[error]
+	made   atomic.Int64
+	live   atomic.Int64
+	stop   context.CancelFunc
+	done   chan struct{}
+}
+
+// Open starts the engine and returns when the first process is ready.
+func Open(ctx context.Context, cfg Config) (*Pool, error) {
+	if !supported {
+		return nil, fmt.Errorf("engine %s: needs Linux on amd64", cfg.Name)
+	}
+	program, err := exec.LookPath(cfg.Command[0])
+	if err != nil {
+		return nil, fmt.Errorf("engine %s: %w", cfg.Name, err)
+	}
+	cfg.Command = append([]string{program}, cfg.Command[1:]...)
+	if cfg.Ready <= 0 {
+		cfg.Ready = 2
+	}
+	if cfg.RenewAfter <= 0 {
+		cfg.RenewAfter = 10 * time.Minute
+	}
+	if cfg.StartTimeout <= 0 {
+		cfg.StartTimeout = 10 * time.Second
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	p := &Pool{cfg: cfg, ready: make(chan *Process, cfg.Ready-1), done: make(chan struct{})}
+	ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
+	first := make(chan error, 1)
+	go p.work(ctx, first)
+	if err := <-first; err != nil {
+		p.Close()
+		return nil, fmt.Errorf("engine %s: %w", cfg.Name, err)
+	}
+	return p, nil
+}
+
+// Name returns the engine's name.
+func (p *Pool) Name() string { return p.cfg.Name }
+
+// JIT reports whether the engine compiles to machine code.
+func (p *Pool) JIT() bool { return p.cfg.JIT }
+
+// Walls returns the walls around each process.
+func (p *Pool) Walls() []string { return p.walls }
+
+// Made returns how many processes were made, and Live how many exist.
+func (p *Pool) Made() int64 { return p.made.Load() }
+
+// Live returns how many processes exist, besides the template.
+func (p *Pool) Live() int64 { return p.live.Load() }
+
+// Take returns a process that may have so many bytes of memory beyond those of its start. The caller kills it.
+func (p *Pool) Take(ctx context.Context, memory int64) (*Process, error) {
+	if why := p.broken.Load(); why != nil && len(p.ready) == 0 {
+		return nil, fmt.Errorf("engine %s: %w", p.cfg.Name, *why)
+	}
+	select {
+	case proc := <-p.ready:
+		if err := limit(proc.PID, memory); err != nil {
+			proc.Kill()
+			return nil, fmt.Errorf("limit the memory of engine %s: %w", p.cfg.Name, err)
+		}
+		return proc, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-p.done:
+		return nil, fmt.Errorf("engine %s: %w", p.cfg.Name, net.ErrClosed)
+	}
+}
+
+// Close ends the template and the processes that nobody took.
+func (p *Pool) Close() {
+	p.stop()
+	<-p.done
+	for {
+		select {
+		case proc := <-p.ready:
+			proc.Kill()
+		default:
+			return
+		}
+	}
+}
+
+const (
+	firstPause   = 100 * time.Millisecond
+	longestPause = 10 * time.Second
+)
+
+// work makes processes until ctx ends, on a thread of its own: only the thread that traces a template can fork it, and
+// the kernel kills the processes when the thread ends.
+func (p *Pool) work(ctx context.Context, first chan<- error) {
+	runtime.LockOSThread() // and never unlocked: the thread ends with this goroutine
+	defer close(p.done)
+	pause := firstPause
+	for ctx.Err() == nil {
+		err := p.fromOne(ctx, func() {
+			pause = firstPause
+			p.broken.Store(nil)
+			if first != nil {
+				first <- nil
+				first = nil
+			}
+		})
+		if err == nil {
+			continue
+		}
+		if first != nil {
+			first <- err
+			return
+		}
+		p.broken.Store(&err)
+		p.cfg.Logger.Error("engine cannot start", "engine", p.cfg.Name, "error", err, "pause", pause)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// fromOne makes processes from one template until it is to be replaced, and then returns nil.
+func (p *Pool) fromOne(ctx context.Context, onReady func()) error {
+	t, err := newTemplate(ctx, p.cfg)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	if p.walls == nil {
+		p.walls = t.walls
+	}
+	stale := time.NewTimer(p.cfg.RenewAfter)
+	defer stale.Stop()
+	for {
+		proc, err := t.fork()
+		if err != nil {
+			return err
+		}
+		p.made.Add(1)
+		p.live.Add(1)
+		proc.live = &p.live
+		onReady()
+		select {
+		case p.ready <- proc:
+		case <-stale.C:
+			proc.Kill()
+			return nil
+		case <-ctx.Done():
+			proc.Kill()
+			return nil
+		}
+	}
+}
+
+// Version returns what a program prints if it is asked for its version.
+func Version(ctx context.Context, program string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "--version")
+	cmd.Env = []string{"OPENSSL_CONF=/dev/null"}
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("ask %s for its version: %w", program, err)
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), nil
+}
+
+// readyLine reads the line that a template prints when it is ready. What it prints instead says why it is not.
+func readyLine(conn net.Conn, within time.Duration) error {
+	if err := conn.SetReadDeadline(time.Now().Add(within)); err != nil {
+		return err
+	}
+	var text []byte
+	buffer := make([]byte, 4<<10)
+	for !strings.HasSuffix(string(text), "{\"ready\":1}\n") {
+		n, err := conn.Read(buffer)
+		if text = append(text, buffer[:n]...); len(text) > 64<<10 {
+			text = text[:64<<10]
+			err = io.ErrShortBuffer
+		}
+		if err != nil {
+			return errors.Join(fmt.Errorf("the engine did not become ready: %.2000q", text), err)
+		}
+	}
+	return conn.SetReadDeadline(time.Time{})
+}

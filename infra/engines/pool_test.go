@@ -1,0 +1,214 @@
+package engines_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/infra/engines"
+	"github.com/airlock-run/airlock/infra/lockdown"
+)
+
+// echo evaluates lines, with all powers of Node.js: it stands for an engine that its guest owns.
+const echo = `const fs = require('fs'), room = Buffer.alloc(1 << 16);
+const line = () => {
+  let s = '';
+  while (!s.endsWith('\n')) {
+    const n = fs.readSync(0, room, 0, room.length, null);
+    if (n === 0) process.reallyExit(0);
+    s += room.latin1Slice(0, n);
+  }
+  return s;
+};
+line();
+fs.writeSync(1, '{"ready":1}\n');
+for (;;) {
+  let r;
+  try { r = eval(line()); } catch (e) { r = 'refused: ' + e; }
+  fs.writeSync(1, JSON.stringify(r === undefined ? null : r) + '\n');
+}`
+
+func config(t *testing.T) engines.Config {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("needs node")
+	}
+	return engines.Config{
+		Name:    "v8",
+		Command: []string{"node", "--jitless", "--single-threaded", "--v8-pool-size=1", "--no-warnings", "-e", echo},
+		Program: []byte("\n"), Env: []string{"OPENSSL_CONF=/dev/null"},
+	}
+}
+
+func open(t *testing.T, cfg engines.Config) *engines.Pool {
+	t.Helper()
+	p, err := engines.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+func take(t *testing.T, p *engines.Pool) *engines.Process {
+	t.Helper()
+	proc, err := p.Take(t.Context(), 64<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(proc.Kill)
+	if err := proc.Conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	return proc
+}
+
+// ask evaluates code in a process.
+func ask(t *testing.T, proc *engines.Process, code string) (string, error) {
+	t.Helper()
+	if _, err := fmt.Fprintln(proc.Conn, code); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := bufio.NewReader(proc.Conn).ReadString('\n')
+	return strings.TrimSpace(answer), err
+}
+
+// Code that owns Node.js itself reaches nothing.
+func TestOwnedNodeReachesNothing(t *testing.T) {
+	p := open(t, config(t))
+	proc := take(t, p)
+	for _, code := range []string{
+		"fs.readFileSync('/etc/passwd')", "fs.readFileSync('/proc/self/environ')", "fs.readFileSync('/proc/self/mem')",
+		"fs.readdirSync('/')", "fs.writeFileSync('/tmp/x', '')", "fs.statSync('/')", "fs.openSync('/dev/null')",
+		"fs.accessSync('/etc')", "fs.readSync(3, Buffer.alloc(1))", "fs.readSync(9, Buffer.alloc(1))",
+		"require('child_process').execSync('id')",
+		"process.kill(process.ppid, 0)", "process.kill(process.pid, 0)", "process.chdir('/')", "process.setuid(1)",
+		"process.dlopen({ exports: {} }, '/lib/x86_64-linux-gnu/libm.so.6')",
+	} {
+		if answer, err := ask(t, proc, code); err != nil || !strings.HasPrefix(answer, `"refused: `) {
+			t.Errorf("%s: %s %v", code, answer, err)
+		}
+	}
+	answer, err := ask(t, proc, "JSON.stringify(process.env)")
+	if want := `"{\"OPENSSL_CONF\":\"/dev/null\"}"`; err != nil || answer != want {
+		t.Errorf("the environment is %s %v", answer, err)
+	}
+	// Each of these may end the process, and only the process.
+	for _, code := range []string{
+		"new (require('worker_threads').Worker)('1', { eval: true }); fs.readFileSync('/etc/passwd').length",
+		"require('net').connect(80, '127.0.0.1'); fs.readFileSync('/etc/passwd').length",
+		"process.abort()", "process.reallyExit(7)", "fetch('http://127.0.0.1'); fs.readFileSync('/etc/passwd').length",
+	} {
+		proc := take(t, p)
+		if answer, err := ask(t, proc, code); err == nil && !strings.HasPrefix(answer, `"refused: `) &&
+			!strings.HasPrefix(answer, "node:") && !strings.HasPrefix(answer, "#") && !strings.HasPrefix(answer, "---") &&
+			answer != "" {
+			t.Errorf("%s: %s", code, answer)
+		}
+	}
+	for _, wall := range []lockdown.Wall{lockdown.Syscalls, lockdown.NoNewPrivs, lockdown.NoFiles, lockdown.NoSockets,
+		lockdown.NoCode} {
+		if !slices.Contains(p.Walls(), string(wall)) {
+			t.Errorf("the wall %q is missing", wall)
+		}
+	}
+}
+
+// Memory is bounded, whatever it is used for, and a process that is killed is gone.
+func TestProcessEnds(t *testing.T) {
+	p := open(t, config(t))
+	for _, code := range []string{
+		"let a = []; for (let i = 0;; i++) a.push(new Array(1000).fill(i))",
+		"let b = []; for (;;) b.push(Buffer.alloc(1 << 20, 1))",
+	} {
+		proc := take(t, p)
+		answer, err := ask(t, proc, code)
+		if err == nil && answer != "" && !strings.HasPrefix(answer, `"refused: RangeError`) {
+			t.Errorf("%s: %s", code, answer)
+		}
+	}
+	proc := take(t, p)
+	if _, err := fmt.Fprintln(proc.Conn, "for (;;) {}"); err != nil {
+		t.Fatal(err)
+	}
+	proc.Kill()
+	proc.Kill()
+	if err := syscall.Kill(proc.PID, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("a killed process: %v", err)
+	}
+	if _, err := proc.Conn.Read(make([]byte, 1)); err == nil {
+		t.Error("its connection is open")
+	}
+}
+
+// Processes share nothing, even if their template is replaced meanwhile, and close with their pool.
+func TestProcessesAreFresh(t *testing.T) {
+	cfg := config(t)
+	cfg.RenewAfter = 50 * time.Millisecond
+	p := open(t, cfg)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 10 {
+				proc, err := p.Take(t.Context(), 64<<20)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				fmt.Fprintln(proc.Conn, "[typeof globalThis.mark, globalThis.mark = 1][0]")
+				answer, err := bufio.NewReader(proc.Conn).ReadString('\n')
+				if err != nil || answer != "\"undefined\"\n" {
+					t.Error(answer, err)
+				}
+				proc.Kill()
+			}
+		})
+	}
+	all.Wait()
+	if p.Made() < 40 {
+		t.Errorf("%d processes were made", p.Made())
+	}
+	last := take(t, p)
+	p.Close()
+	if _, err := p.Take(t.Context(), 1<<20); err == nil {
+		t.Error("a closed pool gave a process")
+	}
+	last.Kill()
+	if n := p.Live(); n != 0 {
+		t.Errorf("%d processes are left", n)
+	}
+}
+
+// A program that is no engine is refused in its own words.
+func TestOpenRefuses(t *testing.T) {
+	cfg := config(t)
+	for name, c := range map[string]struct {
+		command []string
+		want    string
+	}{
+		"missing": {[]string{"no-such-engine"}, "no-such-engine"},
+		"ends":    {[]string{"node", "-e", "console.log('who am I?')"}, "who am I?"},
+		"silent":  {[]string{"node", "-e", "setTimeout(() => {}, 1e6)"}, "did not become ready"},
+	} {
+		cfg.Command, cfg.StartTimeout = c.command, time.Second
+		if _, err := engines.Open(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p := open(t, config(t))
+	for range 3 { // one is ready
+		if _, err := p.Take(ctx, 1<<20); err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+}

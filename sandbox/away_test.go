@@ -1,0 +1,361 @@
+package sandbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/infra/engines"
+	"github.com/airlock-run/airlock/sandbox"
+	"github.com/airlock-run/airlock/sandbox/foreign"
+)
+
+// processes makes processes of engines in this process.
+type processes map[string]*engines.Pool
+
+func (p processes) Take(ctx context.Context, engine string, memory int64) (sandbox.Process, error) {
+	pool := p[engine]
+	if pool == nil {
+		return sandbox.Process{}, errors.New("no such engine")
+	}
+	proc, err := pool.Take(ctx, memory)
+	if err != nil {
+		return sandbox.Process{}, err
+	}
+	return sandbox.Process{Conn: proc.Conn, PID: proc.PID, Build: "build", Kill: proc.Kill}, nil
+}
+
+// openPool starts an engine, or skips the test where the engine's program is missing.
+func openPool(t testing.TB, k foreign.Kind, jit bool) *engines.Pool {
+	t.Helper()
+	if _, err := exec.LookPath(k.Binary); err != nil {
+		t.Skip("needs " + k.Binary)
+	}
+	program, err := k.Program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := engines.Open(t.Context(), engines.Config{
+		Name: k.Name, Command: k.Command("", jit), Env: k.Env(), Program: program, JIT: jit,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// awayEngine returns a sandbox that has an engine besides QuickJS.
+func awayEngine(t testing.TB, k foreign.Kind) *sandbox.Engine {
+	t.Helper()
+	e, err := sandbox.New(t.Context(), sandbox.Config{
+		CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache"), Processes: processes{k.Name: openPool(t, k, false)},
+		SkipSelfTest: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close(context.Background()) })
+	return e
+}
+
+// eachAway runs f for each engine besides QuickJS that this machine has. One build of QuickJS beside it is enough.
+func eachAway(t *testing.T, f func(t *testing.T, e *sandbox.Engine, engine string)) {
+	t.Helper()
+	if oldBuild() {
+		return
+	}
+	for _, k := range foreign.Kinds() {
+		t.Run(k.Name, func(t *testing.T) {
+			f(t, awayEngine(t, k), k.Name)
+		})
+	}
+}
+
+func TestAwayShapes(t *testing.T) {
+	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+		for _, c := range codeShapes {
+			if got := shapeOf(t, e, engine, c.code); got != c.want {
+				t.Errorf("%q gave %s, want %s", c.code, got, c.want)
+			}
+		}
+	})
+}
+
+// Errors have positions in the caller's source.
+func TestAwayExceptions(t *testing.T) {
+	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+		for _, c := range []struct {
+			code         string
+			typescript   bool
+			error        string
+			line, column int
+		}{
+			{"\n  foo.bar", false, "ReferenceError: foo is not defined", 2, 3},
+			{"const a = 1\na+", false, "SyntaxError: unexpected end of input", 2, 3},
+			{"'日本'; oops()", false, "ReferenceError: oops is not defined", 1, 7},
+			{"const a = 1;\nfunction f() {\n  throw new Error('no')\n}\nf()", false, "Error: no", 3, 9},
+			{"let a: number = 1\nlet b: string = 'é'; missing(a)", true, "ReferenceError: missing is not defined", 2, 22},
+			{"}); globalThis.z = 1; (async () => {", false, "SyntaxError: the code closes the function", 1, 2},
+			{"throw null", false, "Error: null", 0, 0},
+			{"throw { toString() { throw this } }", false, "Error: ", 0, 0},
+			{"eval('1')", false, "TypeError: eval is not supported", 1, 1},
+			{"(() => {}).constructor('return 1')()", false, "TypeError: eval is not supported", 1, 12},
+			{"new Promise(() => {})", false, "the promise returned by the code never settles", 0, 0},
+			{"Promise.reject(new RangeError('r')); new Promise(() => {})", false, "RangeError: r", 1, 16},
+		} {
+			r := run(t, e, sandbox.Script{Engine: engine, Code: c.code, TypeScript: c.typescript}, sandbox.Grants{})
+			line, column := 0, 0
+			if r.Exception != nil {
+				line, column = r.Exception.Line, r.Exception.Column
+			}
+			if !strings.HasPrefix(r.Error, c.error) || line != c.line || column != c.column {
+				t.Errorf("%q: %q at %d:%d, want %q at %d:%d", c.code, r.Error, line, column, c.error, c.line, c.column)
+			}
+			if r.Exception != nil && (strings.Contains(r.Exception.Stack, "airlock:") ||
+				strings.Contains(r.Exception.Stack, "node:") || strings.Contains(r.Exception.Stack, "eval")) {
+				t.Errorf("%q: the stack shows the library: %s", c.code, r.Exception.Stack)
+			}
+		}
+	})
+}
+
+// Each limit ends a run, is named, and leaves what was printed before.
+func TestAwayLimits(t *testing.T) {
+	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+		for _, c := range []struct {
+			name, code string
+			limit      sandbox.Limit
+			limits     sandbox.Limits
+		}{
+			{"wall", "for (;;) {}", sandbox.LimitWall, sandbox.Limits{Wall: 300 * time.Millisecond}},
+			{"wall while waiting", "await new Promise((f) => setTimeout(f, 1e6))", sandbox.LimitWall,
+				sandbox.Limits{Wall: 100 * time.Millisecond}},
+			{"wall in a regular expression", "/(a*)*b/.test('a'.repeat(100))", sandbox.LimitWall,
+				sandbox.Limits{Wall: 300 * time.Millisecond}},
+			{"wall in caught code", "for (;;) try { for (;;) {} } catch {}", sandbox.LimitWall,
+				sandbox.Limits{Wall: 300 * time.Millisecond}},
+			{"processor", "for (;;) {}", sandbox.LimitCPU, sandbox.Limits{Wall: 30 * time.Second, CPU: 50 * time.Millisecond}},
+			{"memory of objects", "const a = []; for (let i = 0;; i++) a.push(new Array(1000).fill(i))", sandbox.LimitMemory,
+				sandbox.Limits{MemoryBytes: 32 << 20, Wall: 30 * time.Second}},
+			{"memory of strings", "let s = 'x'; const a = []; for (;;) { s += s.slice(0, 1e6); a.push([...s].join('')) }",
+				sandbox.LimitMemory, sandbox.Limits{MemoryBytes: 32 << 20, Wall: 30 * time.Second}},
+			{"stack", "function f() { f() } f()", sandbox.LimitStack, sandbox.Limits{}},
+			{"output", "for (;;) console.log('x'.repeat(1000))", sandbox.LimitOutput,
+				sandbox.Limits{OutputBytes: 10_000, LogEntries: 1000}},
+			{"result", "'x'.repeat(2e6)", sandbox.LimitOutput, sandbox.Limits{}},
+			{"logs", "for (;;) console.log(1)", sandbox.LimitLogs, sandbox.Limits{}},
+			{"api calls", "for (;;) await ops.ping({})", sandbox.LimitAPICalls, sandbox.Limits{APICalls: 3}},
+		} {
+			began := time.Now()
+			r := run(t, e, sandbox.Script{Engine: engine, Code: "console.log('before'); " + c.code}, sandbox.Grants{
+				Limits: c.limits, Tools: []sandbox.Tool{{Name: "ops.ping", Call: ping}},
+			})
+			outOfMemory := c.limit == sandbox.LimitMemory && strings.HasPrefix(r.Error, "the engine ended on this code")
+			if r.Limit != c.limit && !outOfMemory || r.Error == "" || !strings.HasPrefix(r.Output, "before\n") {
+				t.Errorf("%s: limit %q, error %q, output %.40q after %v", c.name, r.Limit, r.Error, r.Output, time.Since(began))
+			}
+		}
+	})
+}
+
+func ping(_ context.Context, params json.RawMessage) (json.RawMessage, error) { return params, nil }
+
+// A guest has the tools, the files and the modules that it was granted, and a fresh realm.
+func TestAwayPowers(t *testing.T) {
+	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+		failing := func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, errors.New("not today") }
+		grants := sandbox.Grants{
+			Tools: []sandbox.Tool{{Name: "math:add", Call: ping}, {Name: "math:fail", Call: failing}},
+			Files: sandbox.FilesWrite, Modules: []string{"crypto", "buffer"},
+		}
+		for _, c := range []struct{ code, want string }{
+			{"(await math.add({ a: [1, 'é', null] })).a[1]", `"é"`},
+			{"math.add.sync({ b: 2 }).b", "2"},
+			{"try { await math.fail() } catch (e) { return e.message + e.tool }", `"tool math:fail: not todaymath:fail"`},
+			{"require('fs').readFileSync('/a.txt', 'utf8')", `"text"`},
+			{"require('fs').writeFileSync('/b.bin', Buffer.from([0, 255])); 1", "1"},
+			{"require('crypto').createHash('sha256').update('abc').digest('hex').slice(0, 8)", `"ba7816bf"`},
+			{"try { require('zlib') } catch (e) { return e.code }", `"ERR_ACCESS_DENIED"`},
+			{"try { await fetch('http://example.com') } catch (e) { return e.name }", `"TypeError"`},
+			{"globalThis.mark === undefined && (globalThis.mark = 1)", "1"},
+			{"typeof WebAssembly", `"undefined"`},
+			{"new Uint8Array(await crypto.subtle.digest('SHA-1', new TextEncoder().encode('abc')))[0]", "169"},
+			{"crypto.getRandomValues(new Uint8Array(16)).some((b) => b > 0)", "true"},
+			{"structuredClone(new Map([[1, new Date(0)]])).get(1).toISOString()", `"1970-01-01T00:00:00.000Z"`},
+			{"const c = new AbortController(); c.abort(); c.signal.reason.name", `"AbortError"`},
+			{"try { atob('%') } catch (e) { return [e.name, e.code, e instanceof DOMException, e instanceof Error] }",
+				`["InvalidCharacterError",5,true,true]`},
+		} {
+			files := map[string][]byte{"a.txt": []byte("text")}
+			r := run(t, e, sandbox.Script{Engine: engine, Code: c.code, Files: files}, grants)
+			if string(r.Value) != c.want || r.Error != "" {
+				t.Errorf("%s gave %s %s, want %s", c.code, r.Value, r.Error, c.want)
+			}
+			if strings.Contains(c.code, "b.bin") && string(r.Files["b.bin"]) != "\x00\xff" {
+				t.Errorf("the files are %q", r.Files)
+			}
+		}
+	})
+}
+
+// No two runs draw the same numbers, although all processes are copies of one.
+func TestAwayRandom(t *testing.T) {
+	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+		seen := map[string]bool{}
+		for range 5 {
+			r := run(t, e, sandbox.Script{Engine: engine, Code: "[Math.random(), crypto.randomUUID()]"}, sandbox.Grants{})
+			if seen[string(r.Value)] || r.Error != "" {
+				t.Errorf("%s again (%s)", r.Value, r.Error)
+			}
+			seen[string(r.Value)] = true
+		}
+	})
+}
+
+// Runs that are killed do not keep others from their processes.
+func TestAwayManyAtOnce(t *testing.T) {
+	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+		var all sync.WaitGroup
+		for i := range 24 {
+			all.Go(func() {
+				code, want := fmt.Sprintf("%d * 2", i), fmt.Sprint(i*2)
+				if i%3 == 0 {
+					code, want = "for (;;) {}", ""
+				}
+				r, err := e.Run(t.Context(), sandbox.Script{Engine: engine, Code: code},
+					sandbox.Grants{Limits: sandbox.Limits{Wall: 30 * time.Second, CPU: 30 * time.Millisecond}})
+				if err != nil || string(r.Value) != want && i%3 != 0 || i%3 == 0 && r.Limit != sandbox.LimitCPU {
+					t.Errorf("%s: %s %s %v", code, r.Value, r.Error, err)
+				}
+			})
+		}
+		all.Wait()
+	})
+}
+
+// What only QuickJS can do is refused before anything runs.
+func TestAwayRefuses(t *testing.T) {
+	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+		seed := int64(1)
+		for name, c := range map[string]struct {
+			script sandbox.Script
+			grants sandbox.Grants
+		}{
+			"seed":   {sandbox.Script{Seed: &seed}, sandbox.Grants{}},
+			"debug":  {sandbox.Script{}, sandbox.Grants{Debug: sandbox.Debug{Steps: true}}},
+			"replay": {sandbox.Script{}, sandbox.Grants{Replay: &sandbox.Journal{}}},
+			"ticks":  {sandbox.Script{}, sandbox.Grants{Limits: sandbox.Limits{Ticks: 1}}},
+		} {
+			c.script.Engine, c.script.Code = engine, "1"
+			if _, err := e.Run(t.Context(), c.script, c.grants); err == nil {
+				t.Errorf("%s: no error", name)
+			}
+		}
+	})
+}
+
+func TestAwayProgramsPrintAsNode(t *testing.T) {
+	names, err := filepath.Glob("testdata/programs/*.js")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	grants := sandbox.Grants{Files: sandbox.FilesWrite, Modules: []string{"*"},
+		Limits: sandbox.Limits{Wall: 30 * time.Second, LogChars: 1 << 16}}
+	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+		for _, name := range names {
+			code, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := os.ReadFile(strings.TrimSuffix(name, ".js") + ".golden")
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := run(t, e, sandbox.Script{Engine: engine, Code: string(code)}, grants)
+			if r.Error != "" || r.Output != string(want) {
+				t.Errorf("%s: %s; %s", name, r.Error, firstDifference(r.Output, string(want)))
+			}
+		}
+	})
+}
+
+// firstDifference returns the first line in which two texts differ.
+func firstDifference(got, want string) string {
+	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("line %d: %q, want %q", i+1, a[i], b[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, want %d", len(a), len(b))
+}
+
+// different are the files of testdata/hostile that end otherwise on another engine, and why. They must still end as an
+// ordinary result.
+var different = map[string]string{
+	"v8/advisory-quickjs-coroutines":  "no defect of this engine",
+	"v8/advisory-quickjs-generators":  "Node.js 20 has no Iterator",
+	"v8/advisory-sandboxjs-callers":   "sloppy functions have caller",
+	"v8/advisory-vm2-promise-species": "Node.js 20 has no Array.fromAsync",
+	"v8/c-bigint-power":               "fast enough to end",
+	"v8/c-bigint-print":               "fast enough to end",
+	"v8/c-join":                       "fast enough to end",
+	"v8/c-repeat":                     "strings are shorter",
+	"v8/output-result-array":          "strings are shorter",
+	"v8/memory-caught-once":           "an allocation that fails may be caught",
+	"v8/memory-one-buffer":            "an allocation that fails may be caught",
+	"v8/proto-frozen":                 "the global object of a context cannot be frozen",
+	"v8/stack-forged":                 "an error that looks like an overflow counts as one",
+	"v8/zlib-bomb":                    "the library's own heap is larger",
+}
+
+// Hostile code ends as it does on QuickJS, apart from what the table says.
+func TestAwayHostile(t *testing.T) {
+	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+		for _, a := range attacks(t) {
+			began := time.Now()
+			r, err := e.Run(t.Context(), sandbox.Script{Engine: engine, Code: a.code}, a.grants)
+			if err != nil {
+				t.Errorf("%s: %v", a.name, err)
+				continue
+			}
+			// An engine may end before it can say that it has no memory.
+			outOfMemory := strings.Contains(a.expect, "limit") && strings.HasPrefix(r.Error, "the engine ended on this code")
+			if wrong := a.judge(r); wrong != "" && different[engine+"/"+a.name] == "" && !outOfMemory {
+				t.Errorf("%s: %s (%v)", a.name, wrong, time.Since(began))
+			}
+		}
+	})
+}
+
+// BenchmarkAway runs a small script in a process of its own.
+func BenchmarkAway(b *testing.B) {
+	for _, k := range foreign.Kinds() {
+		b.Run(k.Name, func(b *testing.B) {
+			e := awayEngine(b, k)
+			var cpu, wall []float64
+			for b.Loop() {
+				r, err := e.Run(b.Context(), sandbox.Script{Engine: k.Name,
+					Code: "const fib = (n) => n < 2 ? n : fib(n - 1) + fib(n - 2); fib(10)"}, sandbox.Grants{})
+				if err != nil || string(r.Value) != "55" {
+					b.Fatal(err, r.Error)
+				}
+				cpu, wall = append(cpu, r.Usage.CPUMs), append(wall, r.Usage.WallMs)
+			}
+			slices.Sort(cpu)
+			slices.Sort(wall)
+			b.ReportMetric(cpu[len(cpu)/2], "cpu-p50-ms")
+			b.ReportMetric(wall[len(wall)/2], "wall-p50-ms")
+		})
+	}
+}

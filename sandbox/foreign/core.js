@@ -1,0 +1,150 @@
+// The engine's side of the protocol. It builds the guest's realm from the standard library, waits for one job, and then
+// obeys the host until the process is killed. engine is what node.js or jsc.js knows of its engine. doc.go has the messages.
+(engine, files) => {
+  'use strict';
+  const { parse, stringify } = JSON;
+  const { evaluate, readLine, writeLine } = engine;
+  const guest = evaluate(`({
+    parse: JSON.parse, ArrayBuffer, TypeError,
+    eval: { AsyncFunction: (async () => {}).constructor, GeneratorFunction: (function* () {}).constructor,
+      AsyncGeneratorFunction: (async function* () {}).constructor, Function },
+  })`, 'airlock:realm');
+  const op = { settled: 4, limit: 7, sync: 9, early: 11, deep: 12 };
+  const forever = () => { for (;;) readLine(); };
+  const send = (message) => { writeLine(stringify(message)); };
+
+  // pack returns a value as the host reads it. Objects stay here, apart from the bytes of buffers.
+  const pack = (v) => {
+    switch (typeof v) {
+      case 'string': case 'boolean': return v;
+      case 'number': return Number.isInteger(v) && Math.abs(v) < 2 ** 31 ? v : null;
+      case 'undefined': return { u: 1 };
+    }
+    if (v === null) return v;
+    const bytes = engine.bytesOf(v);
+    return bytes === undefined ? { o: 1 } : { b: engine.toBase64(bytes) };
+  };
+  const unpack = (m) => {
+    if (m.b !== undefined) return engine.fromBase64(m.b, guest);
+    if (m.j !== undefined) return guest.parse(m.j);
+    return m.s;
+  };
+
+  // The operations on values that only their own engine can answer.
+  const local = {
+    __proto__: null,
+    'engine.now': () => engine.now(),
+    'value.kind': engine.kindOf,
+    'value.promise': engine.promisePart,
+    'value.proxy': engine.proxyPart,
+    'value.iterator': engine.iteratorPart,
+  };
+  // ask calls a host operation and returns its answer.
+  const ask = (message) => {
+    send(message);
+    return unpack(parse(readLine()));
+  };
+  let roots;
+  const host = (code, a, b, c, d, e, f, g) => {
+    if (roots === undefined) {
+      roots = [code, a, b, c, d, e, f];
+      return undefined;
+    }
+    if (code !== op.sync) {
+      send([code, pack(a), pack(b), pack(c)]);
+      if (code === op.limit || code === op.early || code === op.deep) forever();
+      return undefined;
+    }
+    const own = local[a];
+    if (own !== undefined) return own(b, c);
+    const given = [b, c, d, e, f, g], message = [code, a];
+    let last = 6;
+    while (last > 0 && given[last - 1] === undefined) last--;
+    for (let i = 0; i < last; i++) message.push(pack(given[i]));
+    return ask(message);
+  };
+
+  let internal;
+  for (const [name, source] of files) internal = evaluate(source, name)(host, internal);
+  const [start, finish, fire, settle] = roots;
+  delete engine.global.navigator; // as package sandbox hides it
+
+  const compile = (job) => {
+    try {
+      const fn = evaluate(job.text, job.name);
+      try {
+        if (job.other !== undefined) engine.check(job.other);
+      } catch {
+        send({ escapes: 1 });
+        forever();
+      }
+      return fn;
+    } catch (e) {
+      send({ compile: [`${e.name}`, `${e.message}`] });
+      forever();
+    }
+  };
+
+  // forbid takes the functions away that make code of strings.
+  const forbid = () => {
+    const refuse = () => { throw new guest.TypeError('eval is not supported'); };
+    const hide = (owner, name, value) => { Object.defineProperty(owner, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true }); };
+    for (const name in guest.eval) {
+      const made = guest.eval[name];
+      const refused = evaluate('(f, n) => { "use strict"; const r = { [n]: function () { return f(); } }[n]; return r; }', 'airlock:eval')(refuse, name);
+      Object.setPrototypeOf(refused, Object.getPrototypeOf(made));
+      Object.defineProperty(refused, 'prototype', { __proto__: null, value: made.prototype, writable: false });
+      Object.defineProperty(made.prototype, 'constructor', { __proto__: null, value: refused, writable: name === 'Function', enumerable: false, configurable: true });
+    }
+    hide(engine.global, 'Function', guest.eval.Function.prototype.constructor);
+    hide(engine.global, 'eval', evaluate('(f) => ({ eval(x) { return typeof x === "string" ? f() : x; } }).eval', 'airlock:eval')(refuse));
+  };
+
+  // seed replaces Math.random: all processes that were made ahead would draw the same numbers. It is sfc32 of PractRand.
+  const seed = evaluate(`(seed) => {
+    'use strict';
+    let [a, b, c, d] = seed;
+    const next = () => {
+      const t = (a + b | 0) + d | 0;
+      d = d + 1 | 0;
+      a = b ^ b >>> 9;
+      b = c + (c << 3) | 0;
+      c = (c << 21 | c >>> 11) + t | 0;
+      return t >>> 0;
+    };
+    for (let i = 0; i < 12; i++) next();
+    Object.defineProperty(Math, 'random', { __proto__: null, writable: true, enumerable: false, configurable: true,
+      value: { random() { return (next() * 0x200000 + (next() >>> 11)) / 2 ** 53; } }.random });
+  }`, 'airlock:random');
+
+  engine.ready?.();
+  let next = readLine();
+  const job = parse(next);
+  engine.begin((stack) => ask([op.sync, 'engine.trace', stack]));
+  seed(job.random);
+  if (!job.eval) forbid();
+  const compiled = compile(job);
+  const steps = {
+    __proto__: null,
+    start: (m) => { start(compiled, guest.parse(m.context), guest.parse(m.input), m.flags, m.limit); },
+    fire: (m) => { fire(m.id); },
+    settle: (m) => { settle(m.id, m.failed, m.failed ? { $error: m.error } : unpack(m)); },
+    finish: () => { finish(); },
+    reject: () => {
+      const first = engine.rejected.shift();
+      if (first === undefined) return false;
+      roots[6](first.reason, first.promise);
+      return true;
+    },
+  };
+  for (let m = job; ; m = parse(readLine())) {
+    let found;
+    try {
+      found = steps[m.do](m);
+      engine.drain();
+    } catch (e) {
+      engine.fail(e, send);
+    }
+    send({ idle: found === true ? 2 : 1, memory: engine.memory() });
+  }
+}

@@ -1,0 +1,27 @@
+// Package foreign talks to guests that run in processes of other JavaScript engines: V8 as Node.js has it, and
+// JavaScriptCore.
+//
+// # The process
+//
+// A process reads one line from its standard input: the program ([Kind.Program]), which is core.js, the engine's own
+// part (node.js) and the guest's standard library. It prints {"ready":1} and waits for a job. Everything
+// after that is about the one guest of the process.
+//
+// # The protocol
+//
+// Both sides send lines of ASCII JSON over one socket. The host sends a step, and the engine performs it: it runs the
+// step and all microtasks that follow. Meanwhile it calls the host.
+//
+//	host    {"do":"start","text":…,…}      also fire, settle, reject and finish
+//	engine  [op, argument, …]              a host call, with the operations of stdlib/primordials.js
+//	host    {"s":…} {"j":…} {"b":…}        the answer to operation sync: a value, JSON or bytes
+//	engine  {"idle":1,"memory":…}          the step is done
+//
+// # Trust
+//
+// A realm inside an engine is no wall: the host treats every byte as hostile, as it does guest memory. What a guest may
+// do is decided here and by the run; what its process may do is decided by whoever starts it.
+//
+// Package sandbox imports it for runs; functions/process, gateway/wiring and gateway/cli for [Kinds].
+// Start with [Guest.Step].
+package foreign

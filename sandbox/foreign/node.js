@@ -1,0 +1,99 @@
+// Node's side: what core.js needs of V8.
+(require, load) => {
+  'use strict';
+  const fs = require('fs'), vm = require('vm'), v8 = require('v8');
+  const { types } = require('util');
+  const { getPromiseDetails, getProxyDetails, previewEntries } = require('internal/test/binding').internalBinding('util');
+  const context = vm.createContext(Object.create(null), { microtaskMode: 'afterEvaluate' });
+  const evaluate = (source, filename) => new vm.Script(source, { filename }).runInContext(context);
+  const turn = new vm.Script('0', { filename: 'airlock:turn' });
+  const global = evaluate('globalThis', 'airlock:global');
+  const rejected = [];
+  let origin = 0n;
+  process.on('unhandledRejection', (reason, promise) => { if (rejected.length < 100) rejected.push({ reason, promise }); });
+  process.on('rejectionHandled', (promise) => {
+    const i = rejected.findIndex((r) => r.promise === promise);
+    if (i >= 0) rejected.splice(i, 1);
+  });
+
+  const room = Buffer.alloc(64 << 10);
+  let ahead = [], line = '';
+  const decoder = new (require('string_decoder').StringDecoder)('latin1');
+  const readLine = () => {
+    while (ahead.length === 0) {
+      const n = fs.readSync(0, room, 0, room.length, null);
+      if (n === 0) process.reallyExit(0);
+      const parts = (line + decoder.write(room.subarray(0, n))).split('\n');
+      line = parts.pop();
+      ahead = parts;
+    }
+    return ahead.shift();
+  };
+  const writeLine = (text) => {
+    const bytes = Buffer.from(text + '\n');
+    for (let at = 0; at < bytes.length;) at += fs.writeSync(1, bytes, at);
+  };
+  // The kinds of package quickjs.
+  const kindOf = (v) => {
+    if (types.isProxy(v)) return 1;
+    if (types.isPromise(v)) return 2;
+    if (types.isNativeError(v)) return 3;
+    if (types.isArgumentsObject(v)) return 4;
+    if (types.isMapIterator(v)) return 5;
+    if (types.isSetIterator(v)) return 6;
+    if (types.isGeneratorObject(v)) return 7;
+    if (types.isWeakMap(v)) return 8;
+    if (types.isWeakSet(v)) return 9;
+    return types.isModuleNamespaceObject(v) ? 10 : 0;
+  };
+
+  const own = (frame) => /^(airlock:|node:|\[eval\])/.test(frame.getFileName() ?? '');
+  const errorToString = evaluate('Error.prototype.toString', 'airlock:error');
+  const header = (e) => {
+    try {
+      return Reflect.apply(errorToString, e, []);
+    } catch {
+      return 'Error';
+    }
+  };
+
+  delete global.WebAssembly;
+  load({
+    evaluate, readLine, writeLine, global, rejected, kindOf,
+    check: (source) => new vm.Script(source),
+    bytesOf: (v) => types.isArrayBuffer(v) ? v : undefined,
+    toBase64: (buffer) => Buffer.from(buffer).toString('base64'),
+    fromBase64: (text, guest) => {
+      const from = Buffer.from(text, 'base64'), to = new guest.ArrayBuffer(from.length);
+      new Uint8Array(to).set(from);
+      return to;
+    },
+    promisePart: (promise, what) => {
+      const [state, result] = getPromiseDetails(promise) ?? [0];
+      return what ? result : state;
+    },
+    proxyPart: (proxy, what) => getProxyDetails(proxy, true)?.[what ? 1 : 0] ?? null,
+    iteratorPart: () => undefined,
+    drain() {
+      turn.runInContext(context);
+      process._tickCallback();
+    },
+    now: () => Math.floor(Number(process.hrtime.bigint() - origin) / 1e5) / 10,
+    begin(trace) {
+      origin = process.hrtime.bigint();
+      // Positions in stacks are those of the caller's source.
+      const show = (e, frames) => {
+        let stack = `${header(e)}`;
+        for (let i = 0; i < frames.length; i++) if (!own(frames[i])) stack += `\n    at ${frames[i]}`;
+        return trace(stack);
+      };
+      Object.defineProperty(evaluate('Error', 'airlock:error'), 'prepareStackTrace', { get: () => show, set() {}, enumerable: false, configurable: false });
+    },
+    fail(e, send) { throw e; },
+    memory() {
+      const s = v8.getHeapStatistics();
+      return s.total_physical_size + s.external_memory;
+    },
+    ready() { turn.runInContext(context); writeLine('{"ready":1}'); },
+  });
+}
