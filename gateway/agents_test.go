@@ -380,6 +380,14 @@ func TestAgentAccess(t *testing.T) {
 		}
 	}
 	open.do(t, "POST", "/mcp", hello, accept).problem(t, 429)
+	refused := want(t, open.do(t, "POST", "/mcp", messageFor("execute_code", `{"code":"1"}`), mcpHeaders...), 200).json(t)
+	result, _ := refused["result"].(map[string]any)
+	problem, _ := result["structuredContent"].(map[string]any)
+	after, _ := problem["retryAfterMs"].(float64)
+	if refused["id"] != 1.0 || result["isError"] != true || problem["code"] != "rate_limited" || after < 1 ||
+		after > 61_000 {
+		t.Errorf("a refused call: %v", refused)
+	}
 }
 
 // A client that disappears stops its guest, also in the versions with sessions.

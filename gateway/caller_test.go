@@ -10,6 +10,7 @@ import (
 
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/ratelimit"
 )
 
 func hs256(t testing.TB) []authn.Key {
@@ -155,6 +156,22 @@ func TestTenantsAreSeparate(t *testing.T) {
 		got["record"].(map[string]any)["chain"].(map[string]any)["prevId"] != nil {
 		t.Errorf("over MCP: %v", got)
 	}
+}
+
+// Editors analyze as people type: that has an allowance of its own.
+func TestAnalysisLimit(t *testing.T) {
+	t.Parallel()
+	analyses, err := ratelimit.New(ratelimit.Config{Window: time.Minute, Max: 3, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, options{max: 1, analyses: analyses})
+	for range 3 {
+		want(t, s.do(t, "POST", "/api/analyze", `{"code":"1"}`), 200)
+	}
+	s.do(t, "POST", "/api/analyze", `{"code":"1"}`).problem(t, 429)
+	want(t, s.do(t, "POST", "/api/execute", `{"code":"1"}`), 200)
+	s.do(t, "POST", "/api/execute", `{"code":"1"}`).problem(t, 429)
 }
 
 func TestRateLimit(t *testing.T) {

@@ -280,7 +280,10 @@ func (p *problems) explain(err error) mcp.Problem {
 	found := problemOf(err)
 	code, detail := p.wordsOf(found)
 	p.count(found, code, err, "a tool call failed")
-	return mcp.Problem{Code: code, Field: found.Field, Error: detail, RetryAfter: api.Seconds(found.RetryAfter)}
+	return mcp.Problem{
+		Code: code, Field: found.Field, Error: detail, RetryAfter: api.Seconds(found.RetryAfter),
+		RetryAfterMs: found.RetryAfter.Milliseconds(),
+	}
 }
 
 // detail returns the sentence that the problem document of an error has.

@@ -138,13 +138,14 @@ type options struct {
 	ready  error
 	policy gateway.Decider // policy.Default() when left out
 	// reader defaults to a scanner in this process.
-	reader  gateway.CodeScanner
-	max     int
-	records *ledger
-	store   gateway.Records // in place of records
-	state   gateway.State
-	log     *slog.Logger // none when left out
-	quotas  access.Quotas
+	reader   gateway.CodeScanner
+	max      int
+	analyses access.Limiter
+	records  *ledger
+	store    gateway.Records // in place of records
+	state    gateway.State
+	log      *slog.Logger // none when left out
+	quotas   access.Quotas
 	// attached are tools of servers that the deployment attaches.
 	attached mcp.ToolSource
 	health   []gateway.Health
@@ -204,7 +205,7 @@ func serve(t testing.TB, o options) *served {
 	}
 	s, err := gateway.New(o.config, gateway.Deps{
 		Invoker: &function{o.invoke, o.ready}, Records: o.store, Policy: o.policy, Scanner: o.reader, Auth: auth,
-		Limits: access.Limits{Limiter: limiter, Logins: logins, Quotas: o.quotas},
+		Limits: access.Limits{Limiter: limiter, AnalysisLimiter: o.analyses, Logins: logins, Quotas: o.quotas},
 		State:  o.state, RemoteTools: o.attached, Health: o.health, Logger: o.log, Now: time.Now,
 		NewID: func() string { return "exec_" + ulid.Make().String() },
 	})

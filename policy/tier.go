@@ -76,18 +76,20 @@ func Builtin() []Tier {
 		wall := time.Duration(seconds) * time.Second
 		return Tier{
 			Name: name, Timeout: wall, CPU: wall, MemoryBytes: megabytes << 20, Network: network, Files: files, Eval: eval,
-			Modules: modules, OutputBytes: 1 << 20, LogEntries: 100, LogChars: 1000, APICalls: 50,
+			Modules: modules, OutputBytes: 1 << 20, LogEntries: 1000, LogChars: 1000, APICalls: 50,
 			Depth: depth.Default, CodeBytes: MaxCodeBytes,
 			BlockLevel: threat.Critical,
 		}
 	}
 	strict := tier("strict", 5, 32, NetworkNone, FilesNone, false, basic)
-	strict.BlockLevel, strict.CodeBytes = threat.High, strictCodeBytes
+	strict.BlockLevel, strict.CodeBytes, strict.LogEntries = threat.High, strictCodeBytes, 100
+	agent := tier("agent", 60, 256, NetworkPublic, FilesWrite, true, []string{AnyModule})
+	agent.LogEntries = 10_000
 	return []Tier{
 		strict,
 		tier("standard", 15, 64, NetworkAllowlist, FilesRead, false, plain),
 		tier("extended", 30, 128, NetworkPublic, FilesWrite, true, system),
-		tier("agent", 60, 256, NetworkPublic, FilesWrite, true, []string{AnyModule}),
+		agent,
 	}
 }
 

@@ -96,7 +96,8 @@ func (r *run) log(in hostops.Guest, a quickjs.Args) error {
 	if level < 0 || int(level) >= len(levels) {
 		level = 0
 	}
-	if len(r.result.Logs) >= r.limits.LogEntries {
+	surplus := len(r.result.Logs) >= r.limits.LogEntries
+	if surplus && r.limits.EndOnLogs {
 		return r.limits.exceeded(LimitLogs)
 	}
 	room := r.limits.OutputBytes - len(r.output)
@@ -115,6 +116,13 @@ func (r *run) log(in hostops.Guest, a quickjs.Args) error {
 	r.output = append(append(r.output, text...), '\n')
 	if len(r.output) > r.limits.OutputBytes {
 		r.output = r.output[:r.limits.OutputBytes]
+	}
+	if surplus {
+		r.stage.logsDropped++
+		if !whole {
+			return r.limits.exceeded(LimitOutput)
+		}
+		return nil
 	}
 	entry := Log{
 		Level: levels[level], Message: hostops.CutChars(text, r.limits.LogChars), AtMs: milliseconds(r.outside.elapsed()),

@@ -34,12 +34,13 @@ type Limits struct {
 	// for it share it.
 	MemoryBytes int64
 	OutputBytes int   // 1 MiB: of console text, and of the result's JSON
-	LogEntries  int   // 100 console calls
+	LogEntries  int   // 100 console calls are kept in Result.Logs; more are counted, and are in Result.Output
 	LogChars    int   // 1,000 characters of each are kept in Result.Logs
 	APICalls    int   // 50 host calls that leave the sandbox
 	FetchBytes  int64 // DefaultFetchBytes of bodies, sent and received
 	FileBytes   int64 // DefaultFileBytes in the guest's file system
 	FileCount   int   // 1,024 files and folders there
+	EndOnLogs   bool  // more than LogEntries console calls end the run
 	Depth       int   // 512 objects and arrays in one another, in every value that crosses
 }
 

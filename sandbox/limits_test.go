@@ -28,7 +28,9 @@ func TestLimits(t *testing.T) {
 		{"memory", "const a = []; for (;;) { try { a.push(new Array(1000).fill(1)) } catch {} }",
 			sandbox.Limits{MemoryBytes: 8 << 20}, sandbox.LimitMemory},
 		{"stack", "(function f() { f() })()", sandbox.Limits{}, sandbox.LimitStack},
-		{"logs", "for (;;) { try { console.log(1) } catch {} }", small, sandbox.LimitLogs},
+		{"logs", "for (;;) { try { console.log(1) } catch {} }", sandbox.Limits{Wall: small.Wall, LogEntries: 5,
+			EndOnLogs: true}, sandbox.LimitLogs},
+		{"output of many logs", "for (;;) { try { console.log(1) } catch {} }", small, sandbox.LimitOutput},
 		{"output", "console.log('x'.repeat(2000))", small, sandbox.LimitOutput},
 		{"output of wide text", "console.log('日'.repeat(2000))", small, sandbox.LimitOutput},
 		{"output of the result", "return 'x'.repeat(2000)", small, sandbox.LimitOutput},
@@ -45,6 +47,23 @@ func TestLimits(t *testing.T) {
 				t.Errorf("%d bytes of output", len(r.Output))
 			}
 		})
+	}
+}
+
+// Console calls beyond the limit are counted, and the run goes on. Their text is in the output.
+func TestLogsDropped(t *testing.T) {
+	var told []sandbox.Log
+	r := run(t, newEngine(t), sandbox.Script{Code: "for (let i = 1; i <= 105; i++) console.log('line', i); 7"},
+		sandbox.Grants{OnLog: func(l sandbox.Log) { told = append(told, l) }})
+	if string(r.Value) != "7" || r.Usage.LogsDropped != 5 || len(r.Logs) != 101 || len(told) != 101 {
+		t.Fatalf("value %s, dropped %d, %d logs, %d told", r.Value, r.Usage.LogsDropped, len(r.Logs), len(told))
+	}
+	last := r.Logs[100]
+	if last.Level != "warn" || !strings.Contains(last.Message, "5 more") || r.Logs[99].Message != "line 100" {
+		t.Errorf("%+v after %+v", last, r.Logs[99])
+	}
+	if !strings.HasSuffix(r.Output, "line 104\nline 105\n") {
+		t.Errorf("output ends with %q", r.Output[len(r.Output)-30:])
 	}
 }
 

@@ -14,7 +14,7 @@ type Result struct {
 	Output string
 	// Files are the files that the guest made or changed, by relative path; nil for none.
 	Files map[string][]byte
-	// Logs are the console calls, at most Limits.LogEntries.
+	// Logs are the console calls, at most Limits.LogEntries, and one more entry if there were more calls.
 	Logs []Log
 	// Error says in one line why the run did not complete; empty if it did.
 	Error string
@@ -76,6 +76,8 @@ type Usage struct {
 	OutputBytes int64
 	// APICalls counts host calls that left the sandbox.
 	APICalls int
+	// LogsDropped counts the console calls beyond Limits.LogEntries. Their text is in Output.
+	LogsDropped int
 }
 
 // DebugReport is what Debug asked for.

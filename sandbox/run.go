@@ -52,6 +52,8 @@ type run struct {
 type stage struct {
 	// unprepared is set if a limit ended the run before its code was ready.
 	unprepared bool
+	// logsDropped counts the console calls beyond the limit.
+	logsDropped int
 	// compiled is set once the code compiled: from then on a SyntaxError is the guest's own.
 	compiled bool
 	// failed is set once the result has the exception that ended the run.
@@ -252,7 +254,9 @@ func (r *run) finish(in *quickjs.Instance) Result {
 		Ticks: r.loaded.ticks, MemoryBytes: r.loaded.memory,
 		WallMs: milliseconds(r.outside.elapsed()), CPUMs: milliseconds(r.cpu.Used()),
 		OutputBytes: int64(len(r.output)), APICalls: min(r.requests.calls, r.limits.APICalls),
+		LogsDropped: r.stage.logsDropped,
 	}
+	r.markDropped()
 	if in != nil {
 		res.Usage.Ticks += in.Ticks()
 		res.Usage.MemoryBytes = r.memory.Peak()
@@ -264,6 +268,20 @@ func (r *run) finish(in *quickjs.Instance) Result {
 		res.Files = r.powers.files.Written()
 	}
 	return *res
+}
+
+// markDropped ends the logs with a line that says how many console calls they lack.
+func (r *run) markDropped() {
+	n := r.stage.logsDropped
+	if n == 0 {
+		return
+	}
+	text := fmt.Sprintf("… %d more console calls are not listed; at most %d are", n, r.limits.LogEntries)
+	entry := Log{Level: "warn", Message: text, AtMs: milliseconds(r.outside.elapsed()), Line: text}
+	r.result.Logs = append(r.result.Logs, entry)
+	if r.grants.OnLog != nil {
+		r.grants.OnLog(entry)
+	}
 }
 
 // journal returns the journal of a run that has ended, nil for a run that was itself repeated from one.

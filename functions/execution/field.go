@@ -61,7 +61,7 @@ func clip(s string, max int) string {
 // accepted returns what a field accepts, for the sentence "must be …".
 func accepted(pattern string) (string, bool) {
 	switch pattern {
-	case "code", "language", "engine", "policy", "priority", "entry":
+	case "code", "language", "engine", "policy", "priority", "entry", "limits.onLogs":
 		return "a string", true
 	case "memory":
 		return `a size as a string, such as "32mb" (b, kb, mb or gb)`, true
@@ -111,7 +111,7 @@ func accepted(pattern string) (string, bool) {
 func members(pattern string) string {
 	switch pattern {
 	case "limits":
-		return "cpuMs, outputBytes, logEntries, apiCalls, ticks, fetchBytes, fileBytes"
+		return "cpuMs, outputBytes, logEntries, onLogs, apiCalls, ticks, fetchBytes, fileBytes"
 	case "debug":
 		return "stackTraces, profile, steps"
 	case "tools[]":

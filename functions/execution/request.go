@@ -46,6 +46,8 @@ type Limits struct {
 	CPUMs       float64 `json:"cpuMs,omitempty"`
 	OutputBytes int64   `json:"outputBytes,omitempty"`
 	LogEntries  int     `json:"logEntries,omitempty"`
+	// OnLogs says what happens beyond LogEntries: "drop" (default) or "error", which ends the run.
+	OnLogs string `json:"onLogs,omitempty"`
 	APICalls    int     `json:"apiCalls,omitempty"`
 	// Ticks is work in [Usage.Ticks], the same on every machine. Reaching it is the limit "cpu".
 	Ticks int64 `json:"ticks,omitempty"`
@@ -53,6 +55,12 @@ type Limits struct {
 	FetchBytes int64 `json:"fetchBytes,omitempty"`
 	FileBytes  int64 `json:"fileBytes,omitempty"`
 }
+
+// The values of [Limits.OnLogs].
+const (
+	OnLogsDrop  = "drop"
+	OnLogsError = "error"
+)
 
 // Debug asks for more output. It grants nothing.
 type Debug struct {

@@ -57,6 +57,8 @@ type Result struct {
 	// result.
 	Pure     bool            `json:"pure,omitempty"`
 	FilesOut map[string]File `json:"filesOut,omitempty"`
+	// Adjusted are the limits of the request that were above the tier's and were lowered.
+	Adjusted []Adjustment `json:"adjusted,omitempty"`
 	Debug    json.RawMessage `json:"debug,omitempty"`
 	// Function is set if a saved function ran.
 	Function *FunctionRef `json:"function,omitempty"`
@@ -64,6 +66,13 @@ type Result struct {
 	// could not.
 	Warm       *bool  `json:"warm,omitempty"`
 	ColdReason string `json:"coldReason,omitempty"`
+}
+
+// An Adjustment is a limit of a request that was lowered. Memory is in bytes.
+type Adjustment struct {
+	Field     string  `json:"field"`
+	Requested float64 `json:"requested"`
+	Allowed   float64 `json:"allowed"`
 }
 
 // A FunctionRef names the version of a saved function.
@@ -104,4 +113,6 @@ type Usage struct {
 	OutputBytes int64   `json:"outputBytes"`
 	APICalls    int     `json:"apiCalls"`
 	QueueMs     float64 `json:"queueMs"`
+	// LogsDropped counts the console calls that the logs do not list.
+	LogsDropped int `json:"logsDropped,omitempty"`
 }

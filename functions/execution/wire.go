@@ -43,6 +43,7 @@ type (
 		CPUMs       *float64 `json:"cpuMs"`
 		OutputBytes *int64   `json:"outputBytes"`
 		LogEntries  *int     `json:"logEntries"`
+		OnLogs      *string  `json:"onLogs"`
 		APICalls    *int     `json:"apiCalls"`
 		Ticks       *int64   `json:"ticks"`
 		FetchBytes  *int64   `json:"fetchBytes"`
@@ -260,6 +261,9 @@ func (w *wireRequest) fillBounds(r *Request) *Error {
 	var err *Error
 	r.Limits.OutputBytes = positive(&err, "limits.outputBytes", l.OutputBytes)
 	r.Limits.LogEntries = positive(&err, "limits.logEntries", l.LogEntries)
+	if err == nil {
+		r.Limits.OnLogs = choice(&err, "limits.onLogs", l.OnLogs, OnLogsDrop, OnLogsError)
+	}
 	r.Limits.APICalls = positive(&err, "limits.apiCalls", l.APICalls)
 	r.Limits.Ticks = positive(&err, "limits.ticks", l.Ticks)
 	r.Limits.FetchBytes = positive(&err, "limits.fetchBytes", l.FetchBytes)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/policy"
@@ -28,6 +29,34 @@ func PolicyRequest(inv execution.Invocation) policy.Request {
 		Subject: inv.Caller.Subject, Tenant: inv.Caller.Tenant, Scopes: inv.Scopes,
 	}
 }
+
+// Adjusted returns the limits of a request that were above the granted ones, and were lowered.
+func Adjusted(q execution.Request, g policy.Grants) []execution.Adjustment {
+	var out []execution.Adjustment
+	lowered := func(field string, requested, allowed float64) {
+		if requested > allowed {
+			out = append(out, execution.Adjustment{Field: field, Requested: requested, Allowed: allowed})
+		}
+	}
+	milliseconds := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	lowered("timeout", q.Timeout, milliseconds(g.Timeout))
+	if n, err := execution.ParseMemory(q.Memory); err == nil {
+		lowered("memory", float64(n), float64(g.MemoryBytes))
+	}
+	lowered("limits.cpuMs", q.Limits.CPUMs, milliseconds(g.CPU))
+	lowered("limits.outputBytes", float64(q.Limits.OutputBytes), float64(g.OutputBytes))
+	lowered("limits.logEntries", float64(q.Limits.LogEntries), float64(g.LogEntries))
+	lowered("limits.apiCalls", float64(q.Limits.APICalls), float64(g.APICalls))
+	lowered("limits.fetchBytes", float64(q.Limits.FetchBytes), maxFetchBytes)
+	lowered("limits.fileBytes", float64(q.Limits.FileBytes), maxFileBytes)
+	return out
+}
+
+// The most that a request may ask of these, whatever its tier. They are the sandbox's defaults.
+const (
+	maxFetchBytes = 10 << 20
+	maxFileBytes  = 16 << 20
+)
 
 // Blocked returns the result of an execution that the policy refused: status, error line and violations.
 func Blocked(d *policy.Decision) execution.Result {

@@ -84,3 +84,25 @@ func TestRecord(t *testing.T) {
 		t.Error("with the code kept:", diff)
 	}
 }
+
+func TestAdjusted(t *testing.T) {
+	granted := policy.Grants{
+		Timeout: 15 * time.Second, CPU: 15 * time.Second, MemoryBytes: 64 << 20, OutputBytes: 1 << 20, LogEntries: 1000,
+		APICalls: 50,
+	}
+	got := governance.Adjusted(execution.Request{
+		Timeout: 60_000, Memory: "128mb",
+		Limits: execution.Limits{CPUMs: 100, LogEntries: 5000, APICalls: 50, FileBytes: 1 << 30},
+	}, granted)
+	want := []execution.Adjustment{
+		{Field: "timeout", Requested: 60_000, Allowed: 15_000}, {Field: "memory", Requested: 128 << 20, Allowed: 64 << 20},
+		{Field: "limits.logEntries", Requested: 5000, Allowed: 1000},
+		{Field: "limits.fileBytes", Requested: 1 << 30, Allowed: 16 << 20},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := governance.Adjusted(execution.Request{Timeout: 100}, granted); got != nil {
+		t.Errorf("nothing was lowered: %v", got)
+	}
+}

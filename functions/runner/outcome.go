@@ -82,9 +82,10 @@ func (o *outcome) result(out sandbox.Result) execution.Result {
 	u := out.Usage
 	r.Usage = execution.Usage{
 		WallMs: u.WallMs, CPUMs: u.CPUMs, Ticks: u.Ticks, MemoryBytes: u.MemoryBytes, OutputBytes: u.OutputBytes,
-		APICalls: u.APICalls, QueueMs: o.inv.QueueMs,
+		APICalls: u.APICalls, QueueMs: o.inv.QueueMs, LogsDropped: u.LogsDropped,
 	}
 	r.APICallCount = u.APICalls
+	r.Adjusted = governance.Adjusted(o.inv.Request, o.decision.Grants)
 	return r
 }
 

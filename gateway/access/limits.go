@@ -31,6 +31,9 @@ type Quotas interface {
 type Limits struct {
 	// Limiter counts the requests of each caller.
 	Limiter Limiter
+	// AnalysisLimiter counts the analyses of each caller, which editors ask for as people type. Nil counts them with all
+	// other requests.
+	AnalysisLimiter Limiter
 	// Logins bounds how often credentials can be guessed. The default counts in this process and allows 30 wrong
 	// credentials of an address in a minute.
 	Logins Logins
@@ -67,15 +70,22 @@ func New(auth *authn.Authenticator, limits Limits, hookRate int, now func() time
 // Open reports whether the gateway asks for no credentials.
 func (a *Control) Open() bool { return a.auth.Open() }
 
+// AnalysisPath is the path of requests that analyze code without running it.
+const AnalysisPath = "/api/analyze"
+
 // Limit counts the request of an authenticated caller. It is middleware. It counts by tenant and subject, or by
 // address if a token names no subject or the gateway asks for no credentials.
 func (a *Control) Limit(c *fiber.Ctx) error {
+	limiter, kind := a.Limiter, ""
+	if a.AnalysisLimiter != nil && c.Method() == fiber.MethodPost && c.Path() == AnalysisPath {
+		limiter, kind = a.AnalysisLimiter, "analysis:"
+	}
 	caller := api.CallerOf(c)
 	key := "subject:" + caller.Owner()
 	if caller.Anonymous() || a.Open() {
 		key = "address:" + httpconn.Network(c.IP())
 	}
-	verdict, err := a.Limiter.Take(uncancelled(c), key)
+	verdict, err := limiter.Take(uncancelled(c), kind+key)
 	if err != nil {
 		return err
 	}

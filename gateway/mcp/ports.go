@@ -60,6 +60,8 @@ type Problem struct {
 	Field      string `json:"field,omitempty"`
 	Error      string `json:"error"`
 	RetryAfter int    `json:"retryAfter,omitempty"` // seconds
+	// RetryAfterMs is RetryAfter in the unit that agents compute with.
+	RetryAfterMs int64 `json:"retryAfterMs,omitempty"`
 }
 
 // Tools finds the remote tools that code can call. It is safe for concurrent use.

@@ -38,6 +38,10 @@ const (
 	maxFailureWindow = 15 * time.Minute
 )
 
+// analysesPerRequest is how many analyses a caller may ask for in the place of one other request: editors ask as people
+// type.
+const analysesPerRequest = 10
+
 // limits sets the limiters of deps. They count in Redis if REDIS_URL is set, otherwise in this process.
 func limits(set settings.Settings, policy *Rules, deps *gateway.Deps) error {
 	open := func(window time.Duration, most int) (limiter, error) {
@@ -61,6 +65,10 @@ func limits(set settings.Settings, policy *Rules, deps *gateway.Deps) error {
 	}
 	callers, err := open(set.Rate.Window, set.Rate.Max)
 	if err != nil {
+		return err
+	}
+	most := analysesPerRequest * min(set.Rate.Max, 100_000_000)
+	if deps.Limits.AnalysisLimiter, err = open(set.Rate.Window, most); err != nil {
 		return err
 	}
 	minute, err := open(time.Minute, 1)

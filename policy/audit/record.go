@@ -66,6 +66,8 @@ type Usage struct {
 	OutputBytes int64   `json:"outputBytes"`
 	APICalls    int     `json:"apiCalls"`
 	QueueMs     float64 `json:"queueMs"`
+	// LogsDropped counts the console calls that the logs do not list.
+	LogsDropped int `json:"logsDropped,omitempty"`
 }
 
 // The custody steps in their order.

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -64,12 +65,29 @@ func (a Auth) Tenanted() bool { return len(a.Config.Keys)+len(a.Providers) > 0 }
 // Bodies holds the largest body of a request with code, and what a request may hold beside the text of its code.
 type Bodies struct{ Most, Data int }
 
+// bodies reads the sizes of bodies. A deployment that sets the one accepts bodies of that size, whatever they hold.
+func (r *reader) bodies() Bodies {
+	most, data := r.number("MAX_BODY_SIZE", 0, 1, execution.MaxRequestBytes), execution.MaxDataBytes
+	if most > 0 {
+		data = most
+	}
+	return Bodies{
+		Most: cmp.Or(most, execution.MaxRequestBytes), Data: r.number("MAX_DATA_SIZE", data, 1, execution.MaxRequestBytes),
+	}
+}
+
 // Rate is the request limit of one caller.
 type Rate struct {
 	Window time.Duration
 	Max    int
 	Redis  string // URL; "" counts in this process
 }
+
+// The default limits of requests in a window. Without credentials there is one caller, who is at this machine.
+const (
+	defaultRate = 30
+	openRate    = 600
+)
 
 // Error reports a wrong setting.
 type Error struct{ err error }
@@ -113,15 +131,12 @@ func (r *reader) number(name string, fallback, lowest, highest int) int {
 func Read(getenv func(string) string, now func() time.Time) (Settings, error) {
 	r := &reader{getenv: getenv}
 	s := Settings{
-		Host: strings.TrimSpace(getenv("HOST")),
-		Port: strconv.Itoa(r.number("PORT", 3000, 0, 65535)),
-		Bodies: Bodies{
-			Most: r.number("MAX_BODY_SIZE", execution.MaxRequestBytes, 1, execution.MaxRequestBytes),
-			Data: r.number("MAX_DATA_SIZE", execution.MaxDataBytes, 1, execution.MaxRequestBytes),
-		},
+		Host:   strings.TrimSpace(getenv("HOST")),
+		Port:   strconv.Itoa(r.number("PORT", 3000, 0, 65535)),
+		Bodies: r.bodies(),
 		Rate: Rate{
 			Window: time.Duration(r.number("RATE_LIMIT_WINDOW_MS", 60_000, 1, 24*60*60*1000)) * time.Millisecond,
-			Max:    r.number("RATE_LIMIT_MAX_REQUESTS", 30, 1, 1_000_000_000),
+			Max:    r.number("RATE_LIMIT_MAX_REQUESTS", defaultRate, 1, 1_000_000_000),
 		},
 	}
 	s.Processes = r.number("FUNCTION_PROCESSES", 0, 1, 1024)
@@ -145,6 +160,9 @@ func Read(getenv func(string) string, now func() time.Time) (Settings, error) {
 	if s.Auth.Open && len(r.wrong) == 0 && !Loopback(s.Host) {
 		r.fail("HOST", "%s can be reached by others, and no credential is set: "+
 			"set API_KEY, JWT_SECRET, JWT_PUBLIC_KEY or JWT_JWKS_URL, or serve on 127.0.0.1", s.Host)
+	}
+	if s.Auth.Open && getenv("RATE_LIMIT_MAX_REQUESTS") == "" {
+		s.Rate.Max = openRate
 	}
 	s.CORSOrigins = r.origins(s.Auth.Open)
 	s.AuditStore = r.auditStore()

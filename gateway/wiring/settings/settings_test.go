@@ -33,9 +33,26 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.Address() != "127.0.0.1:3000" || !s.Auth.Open || s.Bodies != (Bodies{16 << 20, 1 << 20}) ||
-		s.Rate.Max != 30 || s.Rate.Window != time.Minute || s.Invoker != "local" ||
+		s.Rate.Max != 600 || s.Rate.Window != time.Minute || s.Invoker != "local" ||
 		!strings.HasPrefix(s.AuditStore, "file:///") || !strings.HasSuffix(s.AuditStore, "/audit") || s.CORSOrigins != nil {
 		t.Errorf("%+v", s)
+	}
+}
+
+func TestBodies(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		env  []string
+		want Bodies
+	}{
+		{nil, Bodies{16 << 20, 1 << 20}},
+		{[]string{"MAX_BODY_SIZE=5000000"}, Bodies{5_000_000, 5_000_000}},
+		{[]string{"MAX_BODY_SIZE=5000000", "MAX_DATA_SIZE=1000"}, Bodies{5_000_000, 1000}},
+		{[]string{"MAX_DATA_SIZE=2000000"}, Bodies{16 << 20, 2_000_000}},
+	} {
+		if s, err := Read(env(c.env...), time.Now); err != nil || s.Bodies != c.want {
+			t.Errorf("%v: %+v %v, want %+v", c.env, s.Bodies, err, c.want)
+		}
 	}
 }
 
