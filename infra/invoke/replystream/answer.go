@@ -9,8 +9,8 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// maxLogs exceeds the limit of every tier.
-const maxLogs = 10_000
+// maxLogs is the limit of every tier, and one more for the line that counts what the logs lack.
+const maxLogs = 10_000 + 1
 
 // An Answer is an answer that is being received. It is not safe for concurrent use.
 type Answer struct {

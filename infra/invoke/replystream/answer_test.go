@@ -40,6 +40,8 @@ func TestReply(t *testing.T) {
 	}{
 		"a result":                {result, ""},
 		"logs and a result":       {log + log + result, ""},
+		"the most logs":           {strings.Repeat(log, 10_001) + result, ""},
+		"too many logs":           {strings.Repeat(log, 10_002) + result, execution.Internal},
 		"an error":                {log + `{"error":{"code":"unrecorded","message":"x"}}` + "\n", execution.Unrecorded},
 		"an unknown error":        {`{"error":{"code":"other","message":"x"}}` + "\n", execution.Internal},
 		"nothing":                 {"", execution.Internal},
