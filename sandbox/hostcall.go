@@ -104,8 +104,12 @@ func (r *run) log(in hostops.Guest, a quickjs.Args) error {
 	if in.Len(a[2]) < 0 {
 		return nil // not a string: the library makes no such call
 	}
-	// The text is in the output and in the logs, in up to three bytes a unit.
-	if err := r.memory.Charge(logRoom + 6*int64(min(in.Len(a[2]), room))); err != nil {
+	// The text is in the output and, unless it is surplus, in the logs, in up to three bytes a unit.
+	charge := 3 * int64(min(in.Len(a[2]), room))
+	if !surplus {
+		charge += logRoom + charge
+	}
+	if err := r.memory.Charge(charge); err != nil {
 		return err
 	}
 	text, ok := in.Str(a[2], room)

@@ -67,6 +67,15 @@ func TestLogsDropped(t *testing.T) {
 	}
 }
 
+// Surplus console calls take no more memory than their text.
+func TestLogsDroppedTakeNoMemory(t *testing.T) {
+	r := run(t, newEngine(t), sandbox.Script{Code: "for (let i = 0; i < 100_000; i++) console.log(''); 7"},
+		sandbox.Grants{Limits: sandbox.Limits{MemoryBytes: 8 << 20}})
+	if string(r.Value) != "7" || r.Usage.LogsDropped != 99_900 {
+		t.Errorf("value %s, error %q, dropped %d", r.Value, r.Error, r.Usage.LogsDropped)
+	}
+}
+
 func TestCaughtStackOverflowIsNotALimit(t *testing.T) {
 	e := newEngine(t)
 	r := run(t, e,

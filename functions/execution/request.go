@@ -47,8 +47,8 @@ type Limits struct {
 	OutputBytes int64   `json:"outputBytes,omitempty"`
 	LogEntries  int     `json:"logEntries,omitempty"`
 	// OnLogs says what happens beyond LogEntries: "drop" (default) or "error", which ends the run.
-	OnLogs string `json:"onLogs,omitempty"`
-	APICalls    int     `json:"apiCalls,omitempty"`
+	OnLogs   string `json:"onLogs,omitempty"`
+	APICalls int    `json:"apiCalls,omitempty"`
 	// Ticks is work in [Usage.Ticks], the same on every machine. Reaching it is the limit "cpu".
 	Ticks int64 `json:"ticks,omitempty"`
 	// FetchBytes counts bodies sent and received, FileBytes the files in the file system.

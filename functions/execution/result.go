@@ -58,7 +58,7 @@ type Result struct {
 	Pure     bool            `json:"pure,omitempty"`
 	FilesOut map[string]File `json:"filesOut,omitempty"`
 	// Adjusted are the limits of the request that were above the tier's and were lowered.
-	Adjusted []Adjustment `json:"adjusted,omitempty"`
+	Adjusted []Adjustment    `json:"adjusted,omitempty"`
 	Debug    json.RawMessage `json:"debug,omitempty"`
 	// Function is set if a saved function ran.
 	Function *FunctionRef `json:"function,omitempty"`

@@ -1,3 +1,3 @@
-// More log entries than are kept, caught.
-// expect: limit logs
-for (;;) { try { console.log('x'); } catch {} }
+// More log entries than are kept, until the output is full, caught.
+// expect: limit output
+for (;;) { try { console.log('x'.repeat(1000)); } catch {} }

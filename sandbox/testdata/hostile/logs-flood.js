@@ -1,3 +1,3 @@
-// More log entries than are kept.
-// expect: limit logs
-for (;;) console.log('x');
+// More log entries than are kept, until the output is full.
+// expect: limit output
+for (;;) console.log('x'.repeat(1000));
