@@ -31,6 +31,15 @@ func TestIntlSaysWhatItLacks(t *testing.T) {
 	for _, c := range []struct{ code, want string }{
 		{"new Intl.DateTimeFormat('fr', {month: 'long'}).resolvedOptions().locale", `"en-US"`},
 		{"new Intl.DateTimeFormat('fr').resolvedOptions().locale", `"fr"`},
+		{"new Intl.NumberFormat('de', {notation: 'compact'}).resolvedOptions().locale", `"en-US"`},
+		{"new Intl.NumberFormat('ja', {notation: 'compact'}).format(12345)", `"12K"`},
+		{"new Intl.NumberFormat('tr', {style: 'percent'}).resolvedOptions().locale", `"en-US"`},
+		{"new Intl.NumberFormat('de', {style: 'unit', unit: 'liter', unitDisplay: 'long'}).format(2)", `"2 liters"`},
+		{"['es-MX', 'es-US', 'es-419', 'en-ZA', 'fr-CA', 'zh-TW', 'nl-BE'].map((l) => " +
+			"new Intl.NumberFormat(l).resolvedOptions().locale + new Intl.DateTimeFormat(l).resolvedOptions().locale)",
+			`["en-USen-US","en-USen-US","en-USen-US","en-USen-US","en-USen-US","en-USen-US","en-USen-US"]`},
+		{"['de-DE', 'fr-FR', 'zh-Hans-CN', 'en', 'pt-BR'].map((l) => new Intl.NumberFormat(l).resolvedOptions().locale)",
+			`["de-DE","fr-FR","zh-Hans-CN","en","pt-BR"]`},
 		{"Intl.PluralRules.supportedLocalesOf(['pl', 'en-GB'])", `["en-GB"]`},
 		{"try { new Intl.NumberFormat('x') } catch (e) { return e.name }", `"RangeError"`},
 		{"try { new Intl.DateTimeFormat('en', {timeZone: 'Mars/Base'}) } catch (e) { return e.message }",

@@ -50,9 +50,13 @@ func TestNodeStillPrintsThis(t *testing.T) {
 	}
 	eachProgram(t, func(t *testing.T, p *program) {
 		t.Parallel()
-		if got := nodeOutput(t, p.code); got != p.output {
-			t.Errorf("Node printed\n%s\nand before\n%s", got, p.output)
+		var got string
+		for range 5 { // files and timers of a busy machine may be ready in another order
+			if got = nodeOutput(t, p.code); got == p.output {
+				return
+			}
 		}
+		t.Errorf("Node printed\n%s\nand before\n%s", got, p.output)
 	})
 }
 

@@ -14,8 +14,8 @@
     'en-US': ['.', ',', 1, '%', 0, '-', 'M/d/y', ', ', 12], 'en-GB': ['.', ',', 1, '%', 0, '-', '0d/0M/y', ', ', 24], 'en-AU': ['.', ',', 1, '%', 0, '-', '0d/0M/y', ', ', 12],
     'en-CA': ['.', ',', 1, '%', 0, '-', 'y-0M-0d', ', ', 12], 'en-IN': ['.', ',', 1, '%', 0, '-', 'd/M/y', ', ', 12], 'en-NZ': ['.', ',', 1, '%', 0, '-', '0d/0M/y', ', ', 12],
     'en-IE': ['.', ',', 1, '%', 0, '-', 'd/M/y', ', ', 24], de: [',', '.', 1, `${n}%`, 1, '-', 'd.M.y', ', ', 24], 'de-CH': ['.', '\u2019', 1, '%', 2, '-', 'd.M.y', ', ', 24],
-    'de-AT': [',', n, 1, `${n}%`, 2, '-', 'd.M.y', ', ', 24], fr: [',', u, 1, `${u}%`, 1, '-', '0d/0M/y', ' ', 24], es: [',', '.', 2, `${n}%`, 1, '-', 'd/M/y', ', ', 24],
-    it: [',', '.', 1, '%', 1, '-', 'd/M/y', ', ', 24], pt: [',', '.', 1, '%', 2, '-', '0d/0M/y', ', ', 24], 'pt-PT': [',', n, 2, '%', 1, '-', '0d/0M/y', ', ', 24],
+    'de-AT': [',', n, 1, `${n}%`, 2, '-', 'd.M.y', ', ', 24], fr: [',', u, 1, `${n}%`, 1, '-', '0d/0M/y', ' ', 24], es: [',', '.', 2, `${n}%`, 1, '-', 'd/M/y', ', ', 24],
+    it: [',', '.', 2, '%', 1, '-', '0d/0M/y', ', ', 24], pt: [',', '.', 1, '%', 2, '-', '0d/0M/y', ', ', 24], 'pt-PT': [',', n, 2, '%', 1, '-', '0d/0M/y', ', ', 24],
     nl: [',', '.', 1, '%', 2, '-', 'd-M-y', ', ', 24], sv: [',', n, 1, `${n}%`, 1, m, 'y-0M-0d', ' ', 24], nb: [',', n, 1, `${n}%`, 1, m, 'd.M.y', ', ', 24],
     pl: [',', n, 2, '%', 1, '-', 'd.0M.y', ', ', 24], cs: [',', n, 1, `${n}%`, 1, '-', 'd. M. y', ' ', 24], ru: [',', n, 1, `${n}%`, 1, '-', '0d.0M.y', ', ', 24],
     tr: [',', '.', 1, '%', 0, '-', '0d.0M.y', ' ', 24], ja: ['.', ',', 1, '%', 0, '-', 'y/M/d', ' ', 24], zh: ['.', ',', 1, '%', 0, '-', 'y/M/d', ' ', 24],
@@ -52,21 +52,28 @@
     const i = p.indexOf(tag, '-');
     return i < 0 ? tag : p.slice(tag, 0, i);
   };
-  // find returns the entry of data for a tag, or undefined.
+  // find returns the entry of data for a tag, or undefined. A region is known if it is the one that the language's data is of.
+  const homes = { __proto__: null, en: 'US', de: 'DE', fr: 'FR', es: 'ES', it: 'IT', pt: 'BR', nl: 'NL', sv: 'SE', nb: 'NO', pl: 'PL', cs: 'CZ', ru: 'RU', tr: 'TR', ja: 'JP', zh: 'CN' };
   const find = intl.find = (tag) => {
     tag = base(tag);
     if (data[tag] !== undefined) return tag;
-    const l = language(tag);
-    return data[l] !== undefined ? l : l === 'en' ? intl.fallback : undefined;
+    const l = language(tag), region = homes[l];
+    if (region === undefined || tag !== l && tag !== `${l}-${region}` && tag !== `${l}-Hans` && tag !== `${l}-Hans-${region}`) return undefined;
+    return l === 'en' ? intl.fallback : l;
   };
   // resolve returns {locale, data} of what was asked for; known reports which languages a service knows.
-  intl.resolve = (locales, known = find) => {
-    const asked = list(locales);
+  intl.resolve = (locales, known = find) => choose(list(locales), known);
+  const choose = intl.choose = (asked, known) => {
     for (let i = 0; i < asked.length; i++) {
       const entry = known(asked[i]);
       if (entry !== undefined) return { __proto__: null, locale: base(asked[i]), entry };
     }
     return { __proto__: null, locale: intl.fallback, entry: intl.fallback };
+  };
+  // claims returns a known for what a service can do in some locales only: which are those whose words in a table include word.
+  intl.claims = (table, word) => (tag) => {
+    const entry = find(tag);
+    return entry === undefined || entry !== intl.fallback && p.indexOf(table[entry] ?? '', ` ${word} `) < 0 ? undefined : entry;
   };
   intl.english = (tag) => language(tag) === 'en' ? find(tag) : undefined;
 

@@ -44,6 +44,19 @@
     return name;
   };
 
+  // claimOf returns the word for what a format needs a locale's data for (intl_claims.js): the styles, or the fields. A month is M
+  // in full, S short, N narrow and m in figures; 2 stands for two digits, h for an hour alone, t for any other time.
+  const monthWords = { __proto__: null, long: 'M', short: 'S', narrow: 'N' };
+  const claimOf = (s, f, cycle) => {
+    const hour = f.hour !== undefined, time = hour || f.minute !== undefined || f.second !== undefined;
+    const t = !time ? '' : cycle !== undefined && hour ? 'c' : hour && f.minute === undefined ? 'h' : 't';
+    const more = (f.era === undefined ? '' : 'e') + (f.dayPeriod === undefined ? '' : 'p') + (f.timeZoneName === undefined ? '' : 'z');
+    if (s.dateStyle !== undefined) return s.dateStyle + t + more;
+    const two = f.month === '2-digit' || (monthWords[f.month] === undefined && f.day === '2-digit') ? '2' : '';
+    const month = f.month === undefined ? '' : monthWords[f.month] ?? 'm';
+    return (f.weekday === undefined ? '' : 'W') + (f.year === undefined ? '' : 'y') + month + (f.day === undefined ? '' : 'd') + two + t + more;
+  };
+
   // settings reads the options. required and defaults say what a format without any has: date, time or any.
   const settings = (locales, options, required, defaults) => {
     const o = intl.options(options), s = { __proto__: null };
@@ -60,6 +73,7 @@
       f[name] = name === 'fractionalSecondDigits' ? intl.intOption(o, name, 1, 3, undefined) : intl.option(o, name, values[name]);
     }
     intl.option(o, 'formatMatcher', ['basic', 'best fit']);
+    const asked = f.hour !== undefined;
     s.dateStyle = intl.option(o, 'dateStyle', styles);
     s.timeStyle = intl.option(o, 'timeStyle', styles);
     if (s.dateStyle !== undefined || s.timeStyle !== undefined) {
@@ -77,8 +91,9 @@
       if (needed && (defaults === 'time' || defaults === 'all')) f.hour = f.minute = f.second = 'numeric';
     }
     s.fields = f;
-    const words = f.weekday !== undefined || f.era !== undefined || f.dayPeriod !== undefined || (f.month !== undefined && f.month !== 'numeric' && f.month !== '2-digit') || f.timeZoneName !== undefined;
-    const { locale, entry } = intl.resolve(locales, words || s.dateStyle === 'medium' ? intl.english : intl.find);
+    // A time of 24 hours without a date has an hour of one digit where a guest asked for that.
+    s.bareHour = asked && hour12 === undefined && cycle === undefined && f.hour === 'numeric' && (f.weekday ?? f.year ?? f.month ?? f.day) === undefined;
+    const { locale, entry } = intl.resolve(locales, intl.claims(intl.dateClaims, claimOf(s, f, hour12 ?? cycle)));
     s.locale = locale;
     s.data = intl.data[entry];
     if (f.hour !== undefined) s.hourCycle = hour12 !== undefined ? (hour12 ? 'h12' : 'h23') : cycle ?? (s.data[8] === 12 ? 'h12' : 'h23');
@@ -222,7 +237,7 @@
       if (s.hourCycle === 'h12') h = h % 12 === 0 ? 12 : h % 12;
       else if (s.hourCycle === 'h11') h %= 12;
       else if (s.hourCycle === 'h24' && h === 0) h = 24;
-      add(out, 'hour', f.hour === '2-digit' || !half ? two(h) : `${h}`);
+      add(out, 'hour', f.hour === '2-digit' || !half && !s.bareHour ? two(h) : `${h}`);
     }
     if (f.minute !== undefined) {
       join(out, ':');

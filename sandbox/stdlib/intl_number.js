@@ -119,9 +119,18 @@
     return plural ? `${short}s` : short;
   };
 
+  // claimOf returns the word for what a format needs a locale's data for (intl_claims.js).
+  const claimOf = (s) => {
+    if (s.notation === 'compact') return s.style === 'decimal' && s.compactDisplay === 'short' ? 'compact' : 'words';
+    if (s.notation !== 'standard') return s.style === 'decimal' ? 'exponent' : 'words';
+    if (s.style === 'currency') return s.currencyDisplay === 'symbol' && s.currencySign === 'standard' ? s.currency : 'words';
+    if (s.style === 'unit') return s.unitDisplay === 'short' && (s.unit === 'kilogram' || s.unit === 'kilometer-per-hour') ? 'unit' : 'words';
+    return s.style;
+  };
+
   // settings reads the options, in the order of the standard.
   const settings = (locales, options) => {
-    const { locale, entry } = intl.resolve(locales), o = intl.options(options), s = { __proto__: null, locale, data: intl.data[entry], entry };
+    const asked = intl.list(locales), o = intl.options(options), s = { __proto__: null };
     intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
     intl.option(o, 'numberingSystem');
     s.style = intl.option(o, 'style', ['decimal', 'percent', 'currency', 'unit'], 'decimal');
@@ -148,6 +157,10 @@
     else if (grouping !== 'always' && grouping !== 'auto' && grouping !== 'min2') throw new p.RangeError('useGrouping is out of range');
     s.useGrouping = grouping;
     s.signDisplay = intl.option(o, 'signDisplay', ['auto', 'never', 'always', 'exceptZero', 'negative'], 'auto');
+    const { locale, entry } = intl.choose(asked, intl.claims(intl.numberClaims, claimOf(s)));
+    s.locale = locale;
+    s.entry = entry;
+    s.data = intl.data[entry];
     return s;
   };
   const modes = ['ceil', 'floor', 'expand', 'trunc', 'halfCeil', 'halfFloor', 'halfExpand', 'halfTrunc', 'halfEven'];
@@ -213,7 +226,8 @@
     }
   };
   const currencyText = (s, one) => {
-    const c = s.currency;
+    const c = s.currency, symbol = s.currencyDisplay === 'symbol' ? intl.currencySymbols[s.entry]?.[c] : undefined;
+    if (symbol !== undefined) return symbol;
     if (s.currencyDisplay === 'code') return c;
     if (s.currencyDisplay === 'name') return names[c] === undefined ? c : one || c === 'JPY' || p.arrayIndexOf(unchanged, c) >= 0 ? names[c] : `${names[c]}s`;
     if (s.currencyDisplay === 'narrowSymbol' || home[s.locale] === c || home[intl.language(s.locale)] === c) return p.endsWith(symbols[c] ?? c, '$') ? '$' : c === 'CNY' ? '¥' : c === 'JPY' && intl.language(s.locale) === 'ja' ? '￥' : symbols[c] ?? c;
