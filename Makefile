@@ -75,6 +75,9 @@ clean: ## remove what was built
 bench-peers: build ## compare with isolated-vm and quickjs-emscripten (installs them from npm)
 	$(GO) run ./sandbox/peers
 
+bench-engines: ## a small script on other engines, each run in a process of its own (needs Node.js)
+	$(GO) test ./sandbox -run '^$$' -bench BenchmarkAway -benchtime 300x
+
 bench-octane: ## how fast guests compute: Octane in both engine builds and in node (OCTANE_DIR: a checkout of chromium/octane)
 	$(GO) run ./sandbox/octane $(OCTANE_DIR)
 
