@@ -37,7 +37,8 @@ func Reserved(name string) bool {
 func builtin(name string) bool {
 	switch name {
 	case "api", "secrets", "addEventListener", "removeEventListener", "dispatchEvent", "onerror", "reportError", "Crypto",
-		"CryptoKey", "SubtleCrypto", "CustomEvent", "ErrorEvent", "MessageChannel", "MessageEvent", "MessagePort", "QuotaExceededError", "Performance", "PerformanceEntry",
+		"CryptoKey", "SubtleCrypto", "CustomEvent", "ErrorEvent", "MessageChannel", "MessageEvent", "MessagePort",
+		"QuotaExceededError", "Performance", "PerformanceEntry",
 		"PerformanceMark", "PerformanceMeasure", "ByteLengthQueuingStrategy", "CountQueuingStrategy",
 		"CompressionStream", "DecompressionStream", "TextDecoderStream", "TextEncoderStream",
 		"ReadableByteStreamController", "ReadableStreamBYOBReader", "ReadableStreamBYOBRequest",
