@@ -47,7 +47,8 @@ func (r *Runner) grantsOf(g policy.Grants, q execution.Request, calls ToolCalls)
 	out := sandbox.Grants{
 		Limits: sandbox.Limits{
 			Wall: g.Timeout, CPU: g.CPU, MemoryBytes: memory, OutputBytes: int(g.OutputBytes),
-			LogEntries: g.LogEntries, EndOnLogs: q.Limits.OnLogs == execution.OnLogsError, LogChars: g.LogChars, APICalls: g.APICalls, Depth: g.Depth,
+			LogEntries: g.LogEntries, EndOnLogs: q.Limits.OnLogs == execution.OnLogsError,
+			LogChars: g.LogChars, APICalls: g.APICalls, Depth: g.Depth,
 			Ticks: q.Limits.Ticks, FetchBytes: min(q.Limits.FetchBytes, sandbox.DefaultFetchBytes),
 			FileBytes: min(q.Limits.FileBytes, sandbox.DefaultFileBytes),
 		},

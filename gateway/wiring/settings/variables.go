@@ -34,8 +34,8 @@ var Groups = []Group{
 	}},
 	{"Limits", []Variable{
 		{"MAX_BODY_SIZE", "16777216", "largest body of a request with code in bytes"},
-		{"MAX_DATA_SIZE", "1048576", "most bytes of a request beside the text of its code and files, and of any other body; " +
-			"MAX_BODY_SIZE if that is set"},
+		{"MAX_DATA_SIZE", "1048576", "most bytes of a request beside the text of its code and files, and of any other " +
+			"body; MAX_BODY_SIZE if that is set"},
 		{"RATE_LIMIT_MAX_REQUESTS", "30", "requests of one caller per window, and ten times as many analyses; 600 without " +
 			"credentials"},
 		{"RATE_LIMIT_WINDOW_MS", "60000", "the window in milliseconds"},
