@@ -153,7 +153,7 @@ func TestAwayLimits(t *testing.T) {
 			{"output", "for (;;) console.log('x'.repeat(1000))", sandbox.LimitOutput,
 				sandbox.Limits{OutputBytes: 10_000, LogEntries: 1000}},
 			{"result", "'x'.repeat(2e6)", sandbox.LimitOutput, sandbox.Limits{}},
-			{"logs", "for (;;) console.log(1)", sandbox.LimitLogs, sandbox.Limits{}},
+			{"logs", "for (;;) console.log(1)", sandbox.LimitLogs, sandbox.Limits{EndOnLogs: true}},
 			{"api calls", "for (;;) await ops.ping({})", sandbox.LimitAPICalls, sandbox.Limits{APICalls: 3}},
 		} {
 			began := time.Now()
