@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,10 +13,21 @@ import (
 	"github.com/airlock-run/airlock/gateway/queue"
 )
 
+// caller is a subject of a tenant.
+type caller struct{ tenant, subject string }
+
 // p99 returns the time that the slowest hundredth of a steady tenant's runs take: burst runs of 20 ms each, every 100
 // ms, while flood runs of another tenant always wait. A steady tenant that needs a single place, where there is a
 // spare one, is not seen before the flood begins, and the time of its slowest run is returned.
 func p99(t *testing.T, places, spare, burst, flood int, theirs time.Duration) (worst time.Duration) {
+	t.Helper()
+	floods := func(int) caller { return caller{"flood", ""} }
+	return p99Of(t, caller{"steady", ""}, floods, places, spare, burst, flood, theirs)
+}
+
+// p99Of returns what p99 does, for any callers: floods returns the caller of the nth run of the flood.
+func p99Of(t *testing.T, steadily caller, floods func(n int) caller, places, spare, burst, flood int,
+	theirs time.Duration) (worst time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		q, err := queue.New(queue.Config{Places: places, Spare: spare, Depth: 1000, Now: time.Now})
@@ -23,14 +35,14 @@ func p99(t *testing.T, places, spare, burst, flood int, theirs time.Duration) (w
 			t.Fatal(err)
 		}
 		if burst > 1 || spare == 0 {
-			together(t, q, "steady", burst) // it is about when the flood begins
+			together(t, q, steadily, burst) // it is about when the flood begins
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		var flooding, steady sync.WaitGroup
-		for range flood {
+		for n := range flood {
 			flooding.Go(func() {
-				for ctx.Err() == nil {
-					if p, err := q.Acquire(ctx, queue.Normal, "flood"); err == nil {
+				for by := floods(n); ctx.Err() == nil; {
+					if p, err := q.AcquireFor(ctx, queue.Normal, by.tenant, by.subject); err == nil {
 						time.Sleep(theirs)
 						p.Release()
 					}
@@ -44,7 +56,7 @@ func p99(t *testing.T, places, spare, burst, flood int, theirs time.Duration) (w
 			for range burst {
 				steady.Go(func() {
 					began := time.Now()
-					p, err := q.Acquire(t.Context(), queue.Normal, "steady")
+					p, err := q.AcquireFor(t.Context(), queue.Normal, steadily.tenant, steadily.subject)
 					if err != nil {
 						t.Error(err)
 						return
@@ -68,13 +80,13 @@ func p99(t *testing.T, places, spare, burst, flood int, theirs time.Duration) (w
 	return worst
 }
 
-// together has a tenant hold n places at once, or as many as there are.
-func together(t *testing.T, q *queue.Queue, tenant string, n int) {
+// together has a caller hold n places at once, or as many as there are.
+func together(t *testing.T, q *queue.Queue, by caller, n int) {
 	t.Helper()
 	var all sync.WaitGroup
 	for range n {
 		all.Go(func() {
-			p, err := q.Acquire(t.Context(), queue.Normal, tenant)
+			p, err := q.AcquireFor(t.Context(), queue.Normal, by.tenant, by.subject)
 			if err != nil {
 				t.Error(err)
 				return
@@ -102,6 +114,33 @@ func TestFloodLeavesPlaces(t *testing.T) {
 					got, alone,
 				)
 			}
+		}
+	}
+}
+
+// One subject that floods does not delay another subject of its tenant, however long its runs take.
+func TestFloodOfSubject(t *testing.T) {
+	t.Parallel()
+	floods := func(int) caller { return caller{"t", "flood"} }
+	for _, fleet := range []struct{ places, burst, spare int }{{2, 1, 2}, {8, 1, 2}, {8, 4, 2}, {50, 20, 2}, {5, 2, 0}} {
+		for _, theirs := range []time.Duration{5 * time.Millisecond, 20 * time.Millisecond, 5 * time.Second} {
+			got := p99Of(t, caller{"t", "steady"}, floods, fleet.places, fleet.spare, fleet.burst, 2*fleet.places, theirs)
+			if got > 20*time.Millisecond {
+				t.Errorf("%d places, %d spare, bursts of %d, runs of %v: p99 %v, alone 20ms", fleet.places, fleet.spare,
+					fleet.burst, theirs, got)
+			}
+		}
+	}
+}
+
+// A tenant that floods under many subjects leaves the last spare place to other tenants.
+func TestFloodOfManySubjects(t *testing.T) {
+	t.Parallel()
+	floods := func(n int) caller { return caller{"t", strconv.Itoa(n)} }
+	for _, places := range []int{2, 8, 50} {
+		got := p99Of(t, caller{"other", "steady"}, floods, places, 2, 1, 4*places, 5*time.Second)
+		if got > 20*time.Millisecond {
+			t.Errorf("%d places: p99 %v, alone 20ms", places, got)
 		}
 	}
 }

@@ -53,11 +53,14 @@ func (l *line) remove(w *waiter) {
 	}
 }
 
-// next returns the oldest waiter of the subject whose turn it is, and puts that subject at the back.
-func (l *line) next() *waiter {
-	f := l.order.Front().Value.(*file) // a line is never empty
-	l.order.MoveToBack(f.turn)
-	return f.waiters.Front().Value.(*waiter)
+// first returns the oldest waiter of the subject whose turn it is: the first that may have one more place, or nil.
+func (l *line) first(of *holders) *waiter {
+	for e := l.order.Front(); e != nil; e = e.Next() {
+		if w := e.Value.(*file).waiters.Front().Value.(*waiter); of.may(w.tenant, w.subject) {
+			return w
+		}
+	}
+	return nil
 }
 
 // youngest returns the youngest waiter of the subject that has the most, and the number of that subject's waiters.
@@ -106,20 +109,21 @@ func (c *class) remove(w *waiter) {
 
 // turn returns the line whose turn it is: of the tenants that may have one more place, the one that holds the fewest,
 // and among equals the one that has waited longest for a turn. It returns nil if there is none.
-func (c *class) turn(of *shares) *line {
+func (c *class) turn(of *holders) *line {
 	var best *line
 	for e := c.turns.Front(); e != nil; e = e.Next() {
 		l := e.Value.(*line)
-		if of.may(l.tenant) && (best == nil || of.held(l.tenant) < of.held(best.tenant)) {
+		if (best == nil || of.held(l.tenant) < of.held(best.tenant)) && l.first(of) != nil {
 			best = l
 		}
 	}
 	return best
 }
 
-// next removes and returns a waiter of a line, and puts the tenant at the back.
-func (c *class) next(l *line) *waiter {
-	w := l.next()
+// next removes and returns the first waiter of a line that turn returned, and puts its subject and tenant at the back.
+func (c *class) next(l *line, of *holders) *waiter {
+	w := l.first(of)
+	l.order.MoveToBack(l.subjects[w.subject].turn)
 	c.turns.MoveToBack(l.turn)
 	c.remove(w)
 	return w

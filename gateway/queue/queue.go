@@ -29,7 +29,7 @@ type Config struct {
 	Places int // executions at once; at least 1
 	// Spare is the number of additional places for tenants that hold none: however long others hold all places, the
 	// first execution of such a tenant does not wait. All but one of them are also for tenants that need no more than
-	// Places while others are active.
+	// Places while others are active, and for subjects that hold none while others of their tenant hold all.
 	Spare int
 	Depth int // waiters at once; at least 0
 	Now   func() time.Time
@@ -54,7 +54,7 @@ type Queue struct {
 	waiting int
 	lines   [classes]class
 	credit  [classes]int
-	shares  shares
+	holders holders
 	service time.Duration // moving average of how long a place is held
 }
 
@@ -69,7 +69,7 @@ func New(cfg Config) (*Queue, error) {
 	if cfg.Concurrent == nil {
 		cfg.Concurrent = func(string) int { return 0 }
 	}
-	q := &Queue{cfg: cfg, shares: newShares(cfg)}
+	q := &Queue{cfg: cfg, holders: newHolders(cfg)}
 	for i := range q.lines {
 		q.lines[i] = class{byTenant: make(map[string]*line), turns: list.New()}
 	}
@@ -81,6 +81,7 @@ type Place struct {
 	// Waited is how long the caller waited for it.
 	Waited  time.Duration
 	tenant  string
+	subject string
 	q       *Queue
 	granted time.Time
 	once    sync.Once
@@ -112,7 +113,7 @@ func (q *Queue) AcquireFor(ctx context.Context, c Class, tenant, subject string)
 		}
 	}
 	now := q.cfg.Now()
-	return &Place{q: q, tenant: tenant, granted: now, Waited: now.Sub(arrived)}, nil
+	return &Place{q: q, tenant: tenant, subject: subject, granted: now, Waited: now.Sub(arrived)}, nil
 }
 
 // Release passes the place to the next in line. Calls after the first do nothing.
@@ -123,7 +124,7 @@ func (p *Place) Release() {
 		p.q.mu.Lock()
 		defer p.q.mu.Unlock()
 		p.q.service += (held - p.q.service) / 8
-		p.q.shares.release(p.tenant, now)
+		p.q.holders.release(p.tenant, p.subject, now)
 		p.q.grant()
 	})
 }
@@ -132,22 +133,22 @@ func (p *Place) Release() {
 func (q *Queue) Load() (running, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.cfg.Places + q.cfg.Spare - q.shares.free, q.waiting
+	return q.cfg.Places + q.cfg.Spare - q.holders.free, q.waiting
 }
 
 // enter takes a free place at once and returns nil, or joins the line.
 func (q *Queue) enter(c Class, tenant, subject string) (*waiter, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.shares.arrived(tenant, q.cfg.Now())
-	if q.grant(); q.shares.may(tenant) {
-		q.shares.take(tenant)
+	q.holders.arrived(tenant, subject, q.cfg.Now())
+	if q.grant(); q.holders.may(tenant, subject) {
+		q.holders.take(tenant, subject)
 		return nil, nil
 	}
 	if q.waiting >= q.cfg.Depth {
 		victim := q.victim(c, tenant, subject)
 		if victim == nil {
-			q.shares.left(tenant)
+			q.holders.left(tenant, subject)
 			return nil, q.full()
 		}
 		q.remove(victim)
@@ -174,7 +175,7 @@ func (q *Queue) leave(w *waiter) bool {
 func (q *Queue) remove(w *waiter) {
 	q.lines[w.class].remove(w)
 	q.waiting--
-	q.shares.left(w.tenant)
+	q.holders.left(w.tenant, w.subject)
 }
 
 func (q *Queue) full() *Full {
@@ -184,11 +185,11 @@ func (q *Queue) full() *Full {
 
 // grant hands free places to waiters whose tenants may have one more. The lock is held.
 func (q *Queue) grant() {
-	for q.shares.free > 0 && q.waiting > 0 {
+	for q.holders.free > 0 && q.waiting > 0 {
 		best, total := Class(-1), 0
 		var turn [classes]*line
 		for c := Low; c < classes; c++ {
-			if turn[c] = q.lines[c].turn(&q.shares); turn[c] == nil {
+			if turn[c] = q.lines[c].turn(&q.holders); turn[c] == nil {
 				q.credit[c] = 0
 				continue
 			}
@@ -202,9 +203,9 @@ func (q *Queue) grant() {
 			return
 		}
 		q.credit[best] -= total
-		w := q.lines[best].next(turn[best])
+		w := q.lines[best].next(turn[best], &q.holders)
 		q.waiting--
-		q.shares.take(w.tenant)
+		q.holders.take(w.tenant, w.subject)
 		close(w.done)
 	}
 }

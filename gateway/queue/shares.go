@@ -5,27 +5,87 @@ import (
 	"time"
 )
 
-// about is how long a tenant counts as active after it last asked for a place. It is also the window over which the
-// number of places that it needed at once is remembered.
+// about is how long a tenant or subject counts as active after it last asked for a place. It is also the window over
+// which the number of places that it needed at once is remembered.
 const about = 10 * time.Second
 
-// shares says how many places each tenant has and may have. It belongs to the queue's lock.
-type shares struct {
-	places int
-	spare  int
-	free   int // places and spare places
-	bound  func(tenant string) int
+// holders says who holds places, and who may have one more: tenants, and the subjects of each. It belongs to the
+// queue's lock.
+type holders struct {
+	sizes
+	free    int // places and spare places
+	bound   func(tenant string) int
+	tenants shares
+}
 
-	tenants map[string]*share // tenants that are active, or hold places
-	asked   *list.List        // of *share: active tenants, least recently asked first
-	each    int               // what each active tenant may always have: its part of the places, at least one
+// sizes are the numbers of places and of spare places.
+type sizes struct{ places, spare int }
+
+func newHolders(cfg Config) holders {
+	n := sizes{cfg.Places, cfg.Spare}
+	return holders{sizes: n, free: n.places + n.spare, bound: cfg.Concurrent, tenants: newShares(n)}
+}
+
+// arrived notes that a subject of a tenant asks. Either take or left follows.
+func (h *holders) arrived(tenant, subject string, now time.Time) {
+	t := h.tenants.arrived(tenant, now)
+	if t.subjects == nil {
+		of := newShares(h.sizes)
+		t.subjects = &of
+	}
+	t.subjects.arrived(subject, now)
+}
+
+// take hands a place to a subject that asked.
+func (h *holders) take(tenant, subject string) {
+	h.free--
+	t := h.tenants.of[tenant]
+	t.subjects.take(t.subjects.of[subject])
+	h.tenants.take(t)
+}
+
+// left notes that a subject waits for one place less.
+func (h *holders) left(tenant, subject string) {
+	t := h.tenants.of[tenant]
+	t.subjects.of[subject].waiting--
+	t.waiting--
+}
+
+func (h *holders) release(tenant, subject string, now time.Time) {
+	h.free++
+	t := h.tenants.of[tenant]
+	t.subjects.release(t.subjects.of[subject], now)
+	h.tenants.release(t, now)
+}
+
+func (h *holders) held(tenant string) int { return h.tenants.of[tenant].held }
+
+// may reports whether a subject of a tenant may have one more of the free places. Neither of the two may exceed its
+// limit, take spare places that are kept for others, or take more than its share while others claim theirs.
+func (h *holders) may(tenant, subject string) bool {
+	t := h.tenants.of[tenant]
+	if most := h.bound(tenant); most > 0 && t.held >= most {
+		return false
+	}
+	x := t.subjects.of[subject]
+	kept := min(h.tenants.kept(t), max(t.subjects.kept(x), min(h.spare, 1))) // the last one is for other tenants
+	return h.tenants.may(t, kept, h.free) && t.subjects.may(x, kept, h.free)
+}
+
+// shares says how many places each tenant, or each subject of a tenant, has and may have.
+type shares struct {
+	sizes
+	of      map[string]*share // those that are active, or hold places
+	asked   *list.List        // of *share: the active ones, least recently asked first
+	each    int               // what each active one may always have: its part of the places, at least one
 	claimed int               // the sum of their claims
 	floods  int               // how many of them recently asked for more than all places
 }
 
-// share holds the places that one tenant has and needs.
+// share holds the places that one tenant or subject has and needs.
 type share struct {
-	tenant        string
+	name          string
+	subjects      *shares // of a tenant
 	held, waiting int
 	at            time.Time     // when it asked last
 	turn          *list.Element // in asked; nil if it is not active
@@ -36,19 +96,16 @@ type share struct {
 	flood        bool      // whether most is more than all places
 }
 
-func newShares(cfg Config) shares {
-	return shares{
-		places: cfg.Places, spare: cfg.Spare, free: cfg.Places + cfg.Spare, bound: cfg.Concurrent,
-		tenants: make(map[string]*share), asked: list.New(),
-	}
+func newShares(n sizes) shares {
+	return shares{sizes: n, of: make(map[string]*share), asked: list.New()}
 }
 
-// arrived notes that a tenant asks. Either take or left follows.
-func (s *shares) arrived(tenant string, now time.Time) {
-	t := s.tenants[tenant]
+// arrived notes that name asks. Either take or left follows.
+func (s *shares) arrived(name string, now time.Time) *share {
+	t := s.of[name]
 	if t == nil {
-		t = &share{tenant: tenant}
-		s.tenants[tenant] = t
+		t = &share{name: name}
+		s.of[name] = t
 	}
 	if t.turn == nil {
 		t.turn, t.since = s.asked.PushBack(t), now
@@ -63,9 +120,10 @@ func (s *shares) arrived(tenant string, now time.Time) {
 	t.most = max(t.most, t.recent)
 	s.pass(now)
 	s.count(t)
+	return t
 }
 
-// pass forgets the tenants that have not asked for a while and wait for nothing.
+// pass forgets those that have not asked for a while and wait for nothing.
 func (s *shares) pass(now time.Time) {
 	for e := s.asked.Front(); e != nil; e = s.asked.Front() {
 		t := e.Value.(*share)
@@ -91,7 +149,7 @@ func (s *shares) pass(now time.Time) {
 	}
 }
 
-// count updates what is known of a tenant's needs, and forgets a tenant of which nothing is left.
+// count updates what is known of the needs of t, and forgets t if nothing of it is left.
 func (s *shares) count(t *share) {
 	if flood := t.most > s.places; flood != t.flood {
 		if t.flood = flood; flood {
@@ -103,50 +161,32 @@ func (s *shares) count(t *share) {
 	claim := max(min(t.most, s.each)-t.held, 0)
 	s.claimed += claim - t.claim
 	if t.claim = claim; t.turn == nil && t.held == 0 {
-		delete(s.tenants, t.tenant)
+		delete(s.of, t.name)
 	}
 }
 
-// take hands a place to a tenant that asked.
-func (s *shares) take(tenant string) {
-	t := s.tenants[tenant]
-	s.free--
+// take notes that t, which asked, has one more place.
+func (s *shares) take(t *share) {
 	t.held++
 	t.waiting--
 	s.count(t)
 }
 
-// left notes that a tenant waits for one place less.
-func (s *shares) left(tenant string) { s.tenants[tenant].waiting-- }
-
-func (s *shares) release(tenant string, now time.Time) {
-	t := s.tenants[tenant]
-	s.free++
+func (s *shares) release(t *share, now time.Time) {
 	t.held--
 	s.count(t)
 	s.pass(now)
 }
 
-func (s *shares) held(tenant string) int { return s.tenants[tenant].held }
-
-// may reports whether a tenant may have one more of the free places. A tenant may not exceed its limit, take spare
-// places that are kept for others, or take more than its share while others claim theirs (at most half of all). If
-// there is only one place, any tenant may have it.
-func (s *shares) may(tenant string) bool {
-	t := s.tenants[tenant]
-	kept := s.kept(t)
-	if s.free <= kept {
-		return false
-	}
-	if most := s.bound(tenant); most > 0 && t.held >= most {
-		return false
-	}
-	return t.held < s.each+s.spare-kept || s.free-s.spare > min(s.claimed-t.claim, s.places/2)
+// may reports whether t may have one more of the free places, of which kept are not for t: it has less than its share,
+// or others claim less than is free (they may claim half of the places at most).
+func (s *shares) may(t *share, kept, free int) bool {
+	return free > kept && (t.held < s.each+s.spare-kept || free-s.spare > min(s.claimed-t.claim, s.places/2))
 }
 
-// kept returns how many places are not for a tenant. The spare places are for tenants that hold none. All but the
-// last of them are also for tenants that recently needed no more than Places, beyond their share of the others: a
-// tenant that fills the places when it is alone gets more than half of them beside a tenant that floods.
+// kept returns how many places are not for t. The spare places are for those that hold none. All but the last of them
+// are also for those that recently needed no more than Places, beyond their share of the others: a tenant that fills
+// the places when it is alone gets more than half of them beside a tenant that floods.
 func (s *shares) kept(t *share) int {
 	switch {
 	case t.held == 0:
