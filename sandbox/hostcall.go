@@ -238,21 +238,21 @@ func (r *run) Trace(in *quickjs.Instance, frames string) (string, error) {
 func (r *run) Word(in *quickjs.Instance, head, frames string) (string, bool) {
 	message, work, ok := r.source.Word(head, frames)
 	in.Spend(work / traceCost)
-	return r.withTools(message), ok
+	return withTools(r.grants.Tools, message), ok
 }
 
 // maxToolsNamed is how many tools a message names.
 const maxToolsNamed = 20
 
 // withTools adds the tools that there are to a message about a tool that there is not.
-func (r *run) withTools(message string) string {
+func withTools(tools []Tool, message string) string {
 	callee, ok := strings.CutSuffix(message, " is not a function")
 	namespace, method, dotted := strings.Cut(callee, ".")
 	if !ok || !dotted || strings.Contains(method, ".") {
 		return message
 	}
 	var has []string
-	for _, t := range r.grants.Tools {
+	for _, t := range tools {
 		if of, name := ToolGlobal(t.Name); of == namespace {
 			has = append(has, name)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -41,13 +42,12 @@ func newTemplate(ctx context.Context, cfg Config) (_ *template, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer link.Close()
-	defer linkEnd.Close()
+	defer closeAll(link, linkEnd)
 	courier, courierEnd, err := pair()
 	if err != nil {
 		return nil, err
 	}
-	defer courierEnd.Close()
+	defer closeAll(courierEnd)
 	t := &template{courier: courier}
 	defer func() {
 		if err != nil {
@@ -297,4 +297,11 @@ func limit(pid int, more int64) error {
 	}
 	most := uint64(data*int64(os.Getpagesize()) + more)
 	return unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: most, Max: most}, nil)
+}
+
+// closeAll closes ends of pairs that this process needs no longer.
+func closeAll(ends ...io.Closer) {
+	for _, end := range ends {
+		_ = end.Close()
+	}
 }

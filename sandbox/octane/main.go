@@ -89,7 +89,7 @@ func compare(ctx context.Context, dir string, stdout, stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
-		defer engine.Close(ctx)
+		defer func() { _ = engine.Close(ctx) }()
 		contestants = append(contestants, guest(engine))
 	}
 	table := tabwriter.NewWriter(stdout, 0, 0, 3, ' ', tabwriter.AlignRight)
