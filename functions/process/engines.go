@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,13 +95,19 @@ func OpenEngines(ctx context.Context, s EngineSettings, log *slog.Logger) (_ *En
 		if !ok {
 			return nil, fmt.Errorf("engine %s is not available; there are %s", name, strings.Join(engineNames(), ", "))
 		}
-		command := kind.Command(s.Programs[name], s.JIT)
-		program, err := exec.LookPath(command[0])
+		program, err := exec.LookPath(cmp.Or(s.Programs[name], kind.Binary))
 		if err != nil {
 			return nil, fmt.Errorf("ENGINES: %s needs the program %s, on the path or in ENGINE_%s: %w", name, kind.Binary,
 				strings.ToUpper(name), err)
 		}
 		version, err := engines.Version(ctx, program)
+		if err == nil {
+			err = kind.CheckVersion(version)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("ENGINES: %w", err)
+		}
+		options, err := engines.Output(ctx, program, kind.OptionsArgument())
 		if err != nil {
 			return nil, fmt.Errorf("ENGINES: %w", err)
 		}
@@ -109,7 +116,7 @@ func OpenEngines(ctx context.Context, s EngineSettings, log *slog.Logger) (_ *En
 			return nil, err
 		}
 		pool, err := engines.Open(ctx, engines.Config{
-			Name: name, Command: command, Program: text, Env: kind.Env(), JIT: s.JIT, Logger: log,
+			Name: name, Command: kind.Command(program, s.JIT, options), Program: text, Env: kind.Env(), JIT: s.JIT, Logger: log,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("ENGINES: %w", err)

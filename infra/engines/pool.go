@@ -225,17 +225,23 @@ func (p *Pool) fromOne(ctx context.Context, onReady func()) error {
 	}
 }
 
-// Version returns what a program prints if it is asked for its version.
+// Version returns what a program prints if it is asked for its version, without a leading v.
 func Version(ctx context.Context, program string) (string, error) {
+	out, err := Output(ctx, program, "--version")
+	return strings.TrimPrefix(strings.TrimSpace(out), "v"), err
+}
+
+// Output returns what a program prints if it is run with one argument. The program has ten seconds.
+func Output(ctx context.Context, program, argument string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "--version")
+	cmd := exec.CommandContext(ctx, program, argument)
 	cmd.Env = []string{"OPENSSL_CONF=/dev/null"}
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("ask %s for its version: %w", program, err)
+		return "", fmt.Errorf("run %s %s: %w", program, argument, err)
 	}
-	return strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), nil
+	return string(out), nil
 }
 
 // readyLine reads the line that a template prints when it is ready. What it prints instead says why it is not.

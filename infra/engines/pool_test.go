@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -38,8 +37,8 @@ for (;;) {
 
 func config(t *testing.T) engines.Config {
 	t.Helper()
-	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("needs node")
+	if version, err := engines.Version(t.Context(), "node"); err != nil || version < "20" {
+		t.Skipf("needs Node.js 20 or newer; this is %q (%v)", version, err)
 	}
 	return engines.Config{
 		Name:    "v8",

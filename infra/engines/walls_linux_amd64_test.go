@@ -2,7 +2,6 @@ package engines
 
 import (
 	"errors"
-	"os/exec"
 	"runtime"
 	"testing"
 
@@ -11,8 +10,8 @@ import (
 
 // The walls hold against machine code: a process of an engine does the system calls that owned code would do.
 func TestOwnedCodeReachesNothing(t *testing.T) {
-	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("needs node")
+	if version, err := Version(t.Context(), "node"); err != nil || version < "20" {
+		t.Skipf("needs Node.js 20 or newer; this is %q (%v)", version, err)
 	}
 	runtime.LockOSThread() // the thread that traces; it ends with the test
 	const wait = `const fs = require('fs'), b = Buffer.alloc(1); fs.readSync(0, b); fs.writeSync(1, '{"ready":1}\n');

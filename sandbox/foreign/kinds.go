@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/airlock-run/airlock/sandbox/stdlib"
@@ -27,18 +28,23 @@ type Kind struct {
 	Binary string
 	// Build is the first part of the name of an engine build.
 	Build string
+	// Oldest is the oldest major version of the program that has what the library needs.
+	Oldest int
 
 	arguments, jitless []string
-	loader, part       string
+	// optional are arguments that only some versions of the program know.
+	optional     []string
+	loader, part string
 }
 
 // V8 is V8 as Node.js has it.
 var V8 = Kind{
-	Name: "v8", Binary: "node", Build: "node", part: node,
+	Name: "v8", Binary: "node", Build: "node", Oldest: 20, part: node,
 	// One thread, because a fork has only one. The binding tells what promises and proxies hold.
 	arguments: []string{"--single-threaded", "--v8-pool-size=1", "--expose-internals", "--no-warnings", "--no-lazy",
 		"--harmony-rab-gsab-transfer"},
-	jitless: []string{"--jitless", "--no-expose-wasm"},
+	jitless:  []string{"--jitless", "--no-expose-wasm"},
+	optional: []string{"--harmony-rab-gsab-transfer", "--no-expose-wasm"},
 	loader: `const fs = require('fs'), vm = require('vm'), room = Buffer.alloc(1 << 20);
 let text = '';
 while (!text.endsWith('\n')) text += room.latin1Slice(0, fs.readSync(0, room, 0, room.length, null));
@@ -60,16 +66,29 @@ func KindNamed(name string) (Kind, bool) {
 	return Kind{}, false
 }
 
-// Command returns the command line of the engine. Empty program means Binary.
-func (k Kind) Command(program string, jit bool) []string {
-	if program == "" {
-		program = k.Binary
-	}
+// OptionsArgument returns the argument with which the program prints the options that it knows.
+func (k Kind) OptionsArgument() string { return "--v8-options" }
+
+// Command returns the command line of the engine. known is what the program prints for OptionsArgument.
+func (k Kind) Command(program string, jit bool, known string) []string {
 	command := append([]string{program}, k.arguments...)
 	if !jit {
 		command = append(command, k.jitless...)
 	}
+	command = slices.DeleteFunc(command, func(argument string) bool {
+		option := strings.TrimPrefix(strings.TrimPrefix(argument, "--"), "no-")
+		return slices.Contains(k.optional, argument) && !strings.Contains(known, "--"+option+" ")
+	})
 	return append(command, "-e", k.loader)
+}
+
+// CheckVersion returns an error if a version of the program, such as 20.11.1, is too old.
+func (k Kind) CheckVersion(version string) error {
+	major, _, _ := strings.Cut(version, ".")
+	if n, err := strconv.Atoi(major); err != nil || n < k.Oldest {
+		return fmt.Errorf("engine %s needs %s %d or newer; this is %q", k.Name, k.Binary, k.Oldest, version)
+	}
+	return nil
 }
 
 // Env returns the environment of the engine.

@@ -5,11 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/airlock-run/airlock/infra/engines"
 )
 
 // firstExecution is the first execution of SandboxAI's README.
@@ -22,8 +23,9 @@ const firstExecution = `{
 // needsV8 skips a test where V8 cannot be turned on.
 func needsV8(t *testing.T) {
 	t.Helper()
-	if _, err := exec.LookPath("node"); err != nil || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		t.Skip("needs Node.js and Linux on amd64")
+	version, err := engines.Version(t.Context(), "node")
+	if err != nil || version < "20" || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("needs Node.js 20 or newer, and Linux on amd64")
 	}
 }
 
