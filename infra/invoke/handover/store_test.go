@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -144,10 +145,11 @@ func TestHandOver(t *testing.T) {
 func TestTooLargeForAll(t *testing.T) {
 	d := deploy(t)
 	huge := invoketest.Invocation(1, "echo")
-	huge.Request.Input = input(17 << 20)
+	huge.Request.Input = input(execution.MaxInvocationBytes)
 	_, err := d.client.Invoke(t.Context(), huge, nil)
 	var e *execution.Error
-	if !errors.As(err, &e) || e.Code != execution.TooLarge || !strings.Contains(e.Message, "16777216") ||
+	most := strconv.Itoa(execution.MaxInvocationBytes)
+	if !errors.As(err, &e) || e.Code != execution.TooLarge || !strings.Contains(e.Message, most) ||
 		d.asked.Load() != 0 || len(d.keys(t)) != 0 {
 		t.Errorf("%v after %d calls, %q", err, d.asked.Load(), d.keys(t))
 	}

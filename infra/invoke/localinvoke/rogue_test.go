@@ -57,7 +57,7 @@ func acts() map[string]func(rogue) {
 		"odd status":    func(r rogue) { r.answer(strings.Replace(r.good(), "completed", "running", 1)) },
 		"odd error":     func(r rogue) { r.answer(`{"error":{"code":"root","message":"/etc/passwd"}}` + "\n") },
 		"many logs": func(r rogue) {
-			r.answer(strings.Repeat(`{"log":{"level":"log","message":"x"}}`+"\n", 10_001) + r.good())
+			r.answer(strings.Repeat(`{"log":{"level":"log","message":"x"}}`+"\n", 10_002) + r.good())
 		},
 		"endless":   func(r rogue) { r.post("/invocation/"+r.id+"/response", endless{}) },
 		"long line": func(r rogue) { r.answer(`{"log":{"level":"` + strings.Repeat("x", 3<<20)) },

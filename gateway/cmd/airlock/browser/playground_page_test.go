@@ -144,11 +144,11 @@ func TestPlaygroundKeyboard(t *testing.T) {
 		b.ended("completed")
 		// A limit is lowered by its field, and what cannot be is said there.
 		b.click("#tab-limits")
-		b.typed("#logEntries", "3")
+		b.typed("#outputBytes", "3")
 		b.write("for (let n = 0; n < 10; n++) console.log(n)")
 		b.click("#run")
 		b.ended("error")
-		if said := b.text("#failure"); !strings.Contains(said, "log entries used up") {
+		if said := b.text("#failure"); !strings.Contains(said, "output") {
 			t.Errorf("it says %q", said)
 		}
 		b.typed("#timeout", "99999999")
