@@ -164,7 +164,9 @@ func score(out string) (float64, error) {
 // guest returns the contestant that runs scripts in guests of e.
 func guest(e *sandbox.Engine) contestant {
 	return contestant{e.EngineBuild(), func(ctx context.Context, scripts []string) (string, error) {
-		grants := sandbox.Grants{Eval: true, Limits: sandbox.Limits{Wall: wall, CPU: wall, MemoryBytes: memory}}
+		// zlib takes the guest for Node.js and asks for its modules.
+		grants := sandbox.Grants{Eval: true, Modules: []string{"*"}, Files: sandbox.FilesRead,
+			Limits: sandbox.Limits{Wall: wall, CPU: wall, MemoryBytes: memory}}
 		input, err := json.Marshal(strings.Join(scripts, "\n"))
 		if err != nil {
 			return "", err
