@@ -171,7 +171,8 @@ func endsOperand(tt js.TokenType) bool {
 	switch tt {
 	case js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken, js.StringToken, js.TemplateToken,
 		js.TemplateEndToken, js.RegExpToken,
-		js.IncrToken, js.DecrToken, js.ThisToken, js.NullToken, js.TrueToken, js.FalseToken, js.SuperToken:
+		js.IncrToken, js.DecrToken, js.PrivateIdentifierToken, js.ThisToken, js.NullToken, js.TrueToken,
+		js.FalseToken, js.SuperToken:
 		return true
 	}
 	return js.IsNumeric(tt) || js.IsIdentifier(tt)
