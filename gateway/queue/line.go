@@ -107,26 +107,28 @@ func (c *class) remove(w *waiter) {
 	}
 }
 
-// turn returns the line whose turn it is: of the tenants that may have one more place, the one that holds the fewest,
+// turn returns the waiter whose turn it is: of the tenants that may have one more place, the one that holds the fewest,
 // and among equals the one that has waited longest for a turn. It returns nil if there is none.
-func (c *class) turn(of *holders) *line {
-	var best *line
+func (c *class) turn(of *holders) *waiter {
+	var best *waiter
 	for e := c.turns.Front(); e != nil; e = e.Next() {
 		l := e.Value.(*line)
-		if (best == nil || of.held(l.tenant) < of.held(best.tenant)) && l.first(of) != nil {
-			best = l
+		if best != nil && of.held(l.tenant) >= of.held(best.tenant) {
+			continue
+		}
+		if w := l.first(of); w != nil {
+			best = w
 		}
 	}
 	return best
 }
 
-// next removes and returns the first waiter of a line that turn returned, and puts its subject and tenant at the back.
-func (c *class) next(l *line, of *holders) *waiter {
-	w := l.first(of)
+// serve removes a waiter, and puts its subject and its tenant at the back.
+func (c *class) serve(w *waiter) {
+	l := c.byTenant[w.tenant]
 	l.order.MoveToBack(l.subjects[w.subject].turn)
 	c.turns.MoveToBack(l.turn)
 	c.remove(w)
-	return w
 }
 
 // longest returns the line of the tenant with the most waiters, or nil if nobody waits.

@@ -187,7 +187,7 @@ func (q *Queue) full() *Full {
 func (q *Queue) grant() {
 	for q.holders.free > 0 && q.waiting > 0 {
 		best, total := Class(-1), 0
-		var turn [classes]*line
+		var turn [classes]*waiter
 		for c := Low; c < classes; c++ {
 			if turn[c] = q.lines[c].turn(&q.holders); turn[c] == nil {
 				q.credit[c] = 0
@@ -203,7 +203,8 @@ func (q *Queue) grant() {
 			return
 		}
 		q.credit[best] -= total
-		w := q.lines[best].next(turn[best], &q.holders)
+		w := turn[best]
+		q.lines[best].serve(w)
 		q.waiting--
 		q.holders.take(w.tenant, w.subject)
 		close(w.done)
