@@ -39,8 +39,8 @@ type SharedConfig struct {
 // counts as [Limiter] does, by the server's clock, in one script: no race between gateways admits a request too many.
 //
 // While Redis cannot be reached, each gateway limits by itself: a caller then gets at most the limit at each gateway,
-// and is not refused because a server of the deployment is down. What Redis allowed is counted locally, too, so an
-// outage gives nobody a second allowance at the gateway that served them. Shared is safe for concurrent use.
+// and is not refused because a server of the deployment is down. What Redis allowed is counted locally, too, so
+// after an outage no caller has a second allowance at the gateway that served it. Shared is safe for concurrent use.
 type Shared struct {
 	cfg    SharedConfig
 	local  *Limiter

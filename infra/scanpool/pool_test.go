@@ -95,7 +95,7 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-// TestKilled gives tasks that would end no worker's time: each is stopped, and the next task is served.
+// TestKilled checks that a task without end, in time, memory or answer, is stopped, and that the next is served.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
