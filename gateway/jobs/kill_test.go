@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -90,6 +91,16 @@ func kept(dir string) (jobs.Store, func() error, error) {
 	return store, func() error { return nil }, err
 }
 
+// unlessBusy repeats fn while another process holds the lock of the store, as clients repeat such a request.
+func unlessBusy(fn func() error) error {
+	for {
+		err := fn()
+		if fault := (*execution.StoreError)(nil); !errors.As(err, &fault) || fault.Fault != execution.StoreBusy {
+			return err
+		}
+	}
+}
+
 // ledger is a runner whose record of an execution is a line of a file.
 type ledger struct {
 	dir string
@@ -139,8 +150,12 @@ func (l *ledger) Send(_ context.Context, job execution.Job) jobs.Receipt {
 
 // process submits what it reads and prints what it acknowledges. At the end of its input, it finishes everything.
 func process(dir string, in io.Reader, out io.Writer) error {
-	store, shut, err := kept(dir)
-	if err != nil {
+	var store jobs.Store
+	var shut func() error
+	if err := unlessBusy(func() (err error) {
+		store, shut, err = kept(dir)
+		return err
+	}); err != nil {
 		return err
 	}
 	q, err := jobs.New(
@@ -158,7 +173,7 @@ func process(dir string, in io.Reader, out io.Writer) error {
 			ID: id, Tenant: "t" + id[len(id)-1:],
 			Callback: &execution.Callback{URL: "http://x", State: execution.CallbackWaiting},
 		}
-		if err := q.Submit(ctx, job); err != nil {
+		if err := unlessBusy(func() error { return q.Submit(ctx, job) }); err != nil {
 			return err
 		}
 		ids = append(ids, id)
@@ -170,8 +185,11 @@ func process(dir string, in io.Reader, out io.Writer) error {
 	defer look.Stop()
 	for _, id := range ids {
 		for {
-			job, err := q.Job(ctx, id)
-			if err != nil {
+			var job execution.Job
+			if err := unlessBusy(func() (err error) {
+				job, err = q.Job(ctx, id)
+				return err
+			}); err != nil {
 				return err
 			}
 			if job.Ended() && job.Callback.State == execution.CallbackDelivered {

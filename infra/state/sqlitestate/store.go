@@ -128,14 +128,20 @@ func Open(dir string, cfg Config) (*Store, error) {
 // connections is the number of concurrent statements. At most one of them writes.
 const connections = 4
 
-// dataSource returns the file with its options. Free pages can be returned to the disk (auto_vacuum, which must
-// precede the journal mode), and the journal shrinks after a burst. SQLite's own wait for a lock is short: see wait.
-// maxBytes bounds the file; 0 sets no bound.
+// dataSource returns the file with its options. The journal shrinks after a burst. SQLite's own wait for a lock is
+// short: see wait. maxBytes bounds the file; 0 sets no bound. No option may write: a connection for reading must open
+// while another process holds the lock of writers.
 func dataSource(path string, maxBytes int64) string {
-	return (&url.URL{Scheme: "file", Path: path,
-		RawQuery: "_txlock=immediate&_pragma=busy_timeout(5)&_pragma=auto_vacuum(2)" +
-			"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=journal_size_limit(4194304)" +
-			"&_pragma=max_page_count(" + strconv.FormatInt(maxBytes/pageSize, 10) + ")"}).String()
+	return source(path, "journal_mode(WAL)", "synchronous(FULL)", "journal_size_limit(4194304)",
+		"max_page_count("+strconv.FormatInt(maxBytes/pageSize, 10)+")")
+}
+
+func source(path string, pragmas ...string) string {
+	query := "_txlock=immediate&_pragma=busy_timeout(5)"
+	for _, pragma := range pragmas {
+		query += "&_pragma=" + pragma
+	}
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: query}).String()
 }
 
 // pageSize is that of SQLite files.
@@ -144,6 +150,9 @@ const pageSize = 4096
 // prepare updates the schema and checks the file.
 func (d *database) prepare() error {
 	ctx := context.Background()
+	if err := d.create(ctx); err != nil {
+		return err
+	}
 	err := d.migrate(ctx)
 	if fault := (*execution.StoreError)(nil); errors.As(err, &fault) && fault.Fault == execution.StoreCorrupt &&
 		!notDatabase(err) {
@@ -157,6 +166,21 @@ func (d *database) prepare() error {
 		d.makeShrinkable(ctx)
 	}
 	return nil
+}
+
+// create makes an empty file a database that can return free pages to the disk. The option is kept in the file, and it
+// must precede the journal mode.
+func (d *database) create(ctx context.Context) error {
+	info, err := os.Stat(d.path())
+	if err != nil || info.Size() > 0 {
+		return err
+	}
+	db, err := sql.Open("sqlite", source(d.path(), "auto_vacuum(2)", "journal_mode(WAL)"))
+	if err != nil {
+		return err
+	}
+	err = wait(ctx, func() error { return db.PingContext(ctx) })
+	return d.judge(errors.Join(err, db.Close()))
 }
 
 func (d *database) migrate(ctx context.Context) error {
