@@ -47,10 +47,11 @@ type origin struct {
 	dialled    []string
 	seen       []*http.Request
 	bodies     []string
+	ended      <-chan struct{} // closed when the test ends
 }
 
 func newOrigin(t *testing.T) *origin {
-	o := &origin{}
+	o := &origin{ended: t.Context().Done()}
 	h := http.HandlerFunc(o.serve)
 	o.plain, o.tls = httptest.NewServer(h), httptest.NewTLSServer(h)
 	t.Cleanup(o.plain.Close)
@@ -91,7 +92,7 @@ func (o *origin) serve(w http.ResponseWriter, q *http.Request) {
 		_ = z.Close()
 	case q.URL.Path == "/slow":
 		w.(http.Flusher).Flush()
-		<-q.Context().Done()
+		<-o.ended
 	case q.URL.Path == "/stream":
 		for i := range 3 {
 			fmt.Fprintf(w, "part%d;", i)

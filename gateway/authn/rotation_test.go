@@ -30,7 +30,7 @@ type slowIDP struct {
 func newSlowIDP(t *testing.T) *slowIDP {
 	t.Helper()
 	p := &slowIDP{begun: make(chan struct{}, 100), give: make(chan struct{})}
-	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		p.asked.Add(1)
 		p.mu.Lock()
 		answer := p.answer
@@ -39,7 +39,7 @@ func newSlowIDP(t *testing.T) *slowIDP {
 			p.begun <- struct{}{}
 			select {
 			case <-p.give:
-			case <-r.Context().Done():
+			case <-t.Context().Done():
 			}
 		}
 		_, _ = w.Write(answer)

@@ -168,7 +168,7 @@ func TestStreamFails(t *testing.T) {
 	c = connect(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, one)
 		_ = http.NewResponseController(w).Flush()
-		<-r.Context().Done()
+		<-t.Context().Done()
 	})
 	if _, err := c.ExecuteStream(
 		ctx, execution.Request{Code: "1"}, func(client.Chunk) { cancel() },

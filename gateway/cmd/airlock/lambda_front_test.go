@@ -140,10 +140,10 @@ func TestServeOnLambda(t *testing.T) {
 	}
 	t.Cleanup(s3.Stop)
 	seen := make(chan struct{})
-	tool := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	tool := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		select {
 		case <-seen:
-		case <-r.Context().Done():
+		case <-t.Context().Done():
 		}
 		_, _ = io.WriteString(w, `{"result":"seen"}`)
 	}))

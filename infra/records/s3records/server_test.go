@@ -47,6 +47,9 @@ func newBucket(t *testing.T, with ...func(*s3.CreateBucketInput)) string {
 	return server.Bucket(t, with...)
 }
 
+// patience bounds an attempt whose answer comes: only a hang exceeds it.
+const patience = time.Minute
+
 // faulty asks a Fault before each request and after each answer.
 type faulty struct {
 	fault recordstest.Fault
@@ -73,7 +76,7 @@ func suite() recordstest.Suite {
 		Open: func(place string, fault recordstest.Fault) (recordstest.Store, error) {
 			at, bucket, _ := strings.Cut(place, "|")
 			return s3records.Open(context.Background(), s3records.Config{
-				Bucket: bucket, Prefix: "audit/test", Endpoint: at, HTTP: faulty{fault}, AttemptTimeout: 400 * time.Millisecond,
+				Bucket: bucket, Prefix: "audit/test", Endpoint: at, HTTP: faulty{fault}, AttemptTimeout: patience,
 			})
 		},
 		Settled: uploaded,
@@ -118,6 +121,8 @@ type proxy struct {
 	mu   sync.Mutex
 	plan func(req *http.Request, n int) damage
 	n    int
+	// ended is closed when the test ends.
+	ended <-chan struct{}
 }
 
 // damage is the fault of one exchange.
@@ -145,7 +150,7 @@ func newProxy(t *testing.T) *proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{httptestServer: &httptestServer{}}
+	p := &proxy{httptestServer: &httptestServer{}, ended: t.Context().Done()}
 	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = target.Scheme, target.Host, r.In.Host
 	}, FlushInterval: -1}
@@ -192,8 +197,7 @@ func (p *proxy) exchange(w http.ResponseWriter, r *http.Request, forward http.Ha
 		forward.ServeHTTP(discard{}, r)
 		cut(w)
 	case stall:
-		_, _ = io.Copy(io.Discard, r.Body)
-		<-r.Context().Done()
+		<-p.ended
 	case trickle:
 		forward.ServeHTTP(slow{w}, r)
 	case busy:
@@ -268,7 +272,7 @@ func opened(t *testing.T, cfg s3records.Config) *s3records.Store {
 		cfg.Endpoint = endpoint
 	}
 	if cfg.AttemptTimeout == 0 {
-		cfg.AttemptTimeout = 400 * time.Millisecond
+		cfg.AttemptTimeout = patience
 	}
 	if cfg.RetryEvery == 0 {
 		cfg.RetryEvery = 20 * time.Millisecond
