@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ func auditCommand(con terminal.Console) *cobra.Command {
 	cmd.PersistentFlags().StringVar(&tool.store, "store", "",
 		"file:///path or s3://bucket/prefix (default AUDIT_STORE, else ./audit)")
 	cmd.AddCommand(tool.verifyCommand(), tool.listCommand(), tool.showCommand(), tool.exportCommand(), tool.pruneCommand(),
-		tool.checkpointCommand(), tool.keygenCommand())
+		tool.repairCommand(), tool.checkpointCommand(), tool.keygenCommand())
 	return cmd
 }
 
@@ -62,12 +63,17 @@ func (a *auditTool) name() (store, source string) {
 
 // open opens the store for reading.
 func (a *auditTool) open(cmd *cobra.Command) (records.Store, error) {
+	return a.openBy(cmd, records.OpenReader)
+}
+
+func (a *auditTool) openBy(cmd *cobra.Command,
+	open func(context.Context, string, records.Config) (records.Store, error)) (records.Store, error) {
 	name, source := a.name()
 	keeps, err := settings.ParseAge("--lifecycle", a.keeps)
 	if err != nil {
 		return nil, err
 	}
-	store, err := records.OpenReader(cmd.Context(), name, records.Config{
+	store, err := open(cmd.Context(), name, records.Config{
 		Key: []byte(a.con.Getenv("AUDIT_CHAIN_KEY")),
 		S3:  s3records.Config{Endpoint: a.con.Getenv("S3_ENDPOINT"), Keeps: keeps},
 	})
@@ -95,7 +101,7 @@ func (a *auditTool) verifyCommand() *cobra.Command {
 	var against anchorFlags
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Check that no record is missing, altered, reordered, truncated or duplicated",
+		Short: "Check that no record is missing, altered, reordered, truncated, duplicated or misfiled",
 		Long: "Check every record against its hash, its chain, and the state of its writer. Print one line for each bad\n" +
 			"record and exit with code 1.\n" +
 			"\n" +

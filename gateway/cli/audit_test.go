@@ -105,6 +105,11 @@ func TestAuditCommands(t *testing.T) {
 	expect(0, "removed 1 records of 1 days", "prune", "--max-age", "96h")
 	expect(0, "ok: 4 records by 1 writers", "verify")
 
+	expect(exit.Usage, "--days", "repair")
+	expect(exit.Platform, "no such file", "repair", "--days", "--store", filepath.Join(dir, "none"))
+	expect(0, "0 records moved", "repair", "--days")
+	expect(0, "ok: 4 records by 1 writers", "verify")
+
 	for _, id := range ids[1:3] { // two records altered: both are named
 		found, err := filepath.Glob(filepath.Join(dir, "executions", "*", id+".json"))
 		if err != nil || len(found) != 1 {

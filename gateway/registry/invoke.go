@@ -146,7 +146,8 @@ func (r *Registry) BindHook(
 }
 
 // BindSchedule returns the submission of a function whose scheduled time has come, with the scopes of the caller who
-// saved the version.
+// saved the version. It is received at that time, which its ID has in it, also when it makes up for a missed run: the
+// audit record is filed under the day of both.
 func (r *Registry) BindSchedule(
 	ctx context.Context, f execution.SavedFunction, id string, at time.Time,
 ) (api.Submission, error) {
@@ -155,7 +156,7 @@ func (r *Registry) BindSchedule(
 		call.Request.Input = api.Raw(map[string]string{"scheduledAt": api.Stamp(at)})
 	}
 	s := api.Submission{
-		ID: id, Caller: authn.Schedule(f.Tenant, f.Name), Via: execution.ViaSchedule, ReceivedAt: r.now().UTC(),
+		ID: id, Caller: authn.Schedule(f.Tenant, f.Name), Via: execution.ViaSchedule, ReceivedAt: at.UTC(),
 		Fresh: true,
 	}
 	content, err := r.bind(ctx, f, call, &s)

@@ -1,15 +1,17 @@
 package schedule
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"log/slog"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/oklog/ulid/v2"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
@@ -196,8 +198,8 @@ func (c *Clock) move(ctx context.Context, f execution.SavedFunction, next time.T
 	return err
 }
 
-// jobID returns the same ID for the same function and time. A function that was deleted and created again has other
-// IDs.
+// jobID returns the same ID for the same function and time: a ULID of that time with a hash in place of random bytes. A
+// function that was deleted and created again has other IDs.
 func jobID(f execution.SavedFunction, at time.Time) string {
 	sum := sha256.Sum256(
 		[]byte(
@@ -206,5 +208,5 @@ func jobID(f execution.SavedFunction, at time.Time) string {
 			) + "\x00" + strconv.FormatInt(at.Unix(), 10),
 		),
 	)
-	return "exec_" + hex.EncodeToString(sum[:13])
+	return "exec_" + ulid.MustNew(ulid.Timestamp(at), bytes.NewReader(sum[:])).String()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/schedule"
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
+	"github.com/airlock-run/airlock/policy/audit"
 )
 
 func at(t *testing.T, text string) time.Time {
@@ -142,8 +143,8 @@ func TestClock(t *testing.T) {
 	c, err := schedule.New(schedule.Config{Store: store, Now: func() time.Time { return now },
 		Logger: slog.New(slog.DiscardHandler),
 		Submit: func(_ context.Context, f execution.SavedFunction, id string, at time.Time) error {
-			if !execution.ValidID(id) || f.Name != "f" {
-				t.Errorf("%q of %q", id, f.Name)
+			if made, ok := audit.IDTime(id); !execution.ValidID(id) || f.Name != "f" || !ok || !made.Equal(at) {
+				t.Errorf("%q of %q, with the time %s, for %s", id, f.Name, made, at)
 			}
 			if submitted[fmt.Sprint(id, at)]++; failing {
 				return broken

@@ -24,6 +24,9 @@ type Store interface {
 	Verify(ctx context.Context) (audit.Report, error)
 	// VerifyAgainst is Verify that also checks the chains against anchors.
 	VerifyAgainst(ctx context.Context, anchors []audit.Anchor) (audit.Report, error)
+	// RepairDays files records that are filed under the wrong day under their own, and returns them. A store that was
+	// opened for reading refuses.
+	RepairDays(ctx context.Context) ([]audit.Move, error)
 	// Heads returns the newest record of each writer that certainly exists, for an anchor.
 	Heads(ctx context.Context) ([]audit.Head, error)
 	// Each calls fn with the stored line of every record received at since or later, oldest day first, and with stored

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // MaxBytes bounds one stored record, including the end of its line.
@@ -28,8 +29,9 @@ type Head struct {
 // A Sealed record is one as it is stored.
 type Sealed struct {
 	ID string
-	// Day is the day that it is filed under: see [Day]. Only Seal sets it.
+	// Day is the day that it is filed under: see [Day]. Time is the record's.
 	Day   string
+	Time  time.Time
 	Chain Chain
 	// Line holds the stored bytes, which end in one \n.
 	Line []byte
@@ -78,7 +80,7 @@ func Seal(r Record, last Head, key []byte) (Sealed, error) {
 	if len(line) > MaxBytes {
 		return Sealed{}, fmt.Errorf("record %s: %d bytes, at most %d are stored", r.ID, len(line), MaxBytes)
 	}
-	return Sealed{ID: r.ID, Day: Day(r.ID, r.Time), Chain: r.Chain, Line: line}, nil
+	return Sealed{ID: r.ID, Day: Day(r.ID, r.Time), Time: r.Time, Chain: r.Chain, Line: line}, nil
 }
 
 // Unseal parses the outline of a stored line and verifies its hash and, given a key, its HMAC. With ErrAltered it still
@@ -86,11 +88,12 @@ func Seal(r Record, last Head, key []byte) (Sealed, error) {
 func Unseal(line, key []byte) (Sealed, error) {
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	var claim struct {
-		ID    string `json:"id"`
-		Chain Chain  `json:"chain"`
+		ID    string    `json:"id"`
+		Time  time.Time `json:"time"`
+		Chain Chain     `json:"chain"`
 	}
 	err := json.Unmarshal(line, &claim)
-	s := Sealed{ID: claim.ID, Chain: claim.Chain, Line: line}
+	s := Sealed{ID: claim.ID, Day: Day(claim.ID, claim.Time), Time: claim.Time, Chain: claim.Chain, Line: line}
 	if err != nil {
 		return s, fmt.Errorf("%w: %w", ErrAltered, err)
 	}

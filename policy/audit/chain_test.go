@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oklog/ulid/v2"
+
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
@@ -162,6 +164,7 @@ func TestDay(t *testing.T) {
 		"exec_01ARZ3NDEKTSV4RRFFQ69G5FA":  "2026-07-02",
 		"exec_U1ARZ3NDEKTSV4RRFFQ69G5FAV": "2026-07-02",
 		"other":                           "2026-07-02",
+		"exec_0107abcdef0123456789abcdef": "2026-07-02", // a hash, although it parses as a ULID of 2005
 	} {
 		if got := audit.Day(id, at); got != want {
 			t.Errorf("%s: %s, want %s", id, got, want)
@@ -190,3 +193,34 @@ func FuzzUnseal(f *testing.F) {
 		}
 	})
 }
+
+func TestFiled(t *testing.T) {
+	at := time.Date(2026, 7, 1, 23, 30, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name, id, day string
+		wrong         bool
+	}{
+		{"own day", "other", "2026-07-01", false},
+		{"another day", "other", "2026-07-02", true},
+		{"the day of a hash", "exec_0107abcdef0123456789abcdef", "2005-02-16", true},
+		{"own day of a hash", "exec_0107abcdef0123456789abcdef", "2026-07-01", false},
+		{"the day of an id after midnight", "exec_" + ulidAt(at.Add(time.Hour)), "2026-07-02", false},
+		{"the day of an id of another time", "exec_" + ulidAt(at.Add(-48*time.Hour)), "2026-06-29", true},
+	} {
+		s, err := audit.Seal(audit.Record{ID: c.id, Time: at}, audit.Head{Writer: "w"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := audit.NewVerifier(nil)
+		got, err := v.Line(s.Line, "here", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.Filed(got, c.day, "here")
+		if r := v.Report(false); r.OK() == c.wrong || c.wrong && r.Problems[0].Fault != audit.Misfiled {
+			t.Errorf("%s: %v", c.name, r.Problems)
+		}
+	}
+}
+
+func ulidAt(at time.Time) string { return ulid.MustNew(ulid.Timestamp(at), nil).String() }

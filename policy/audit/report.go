@@ -21,6 +21,8 @@ const (
 	Unknown Fault = "unknown"
 	// Unreadable means something in the store that should be a record, a head or a ledger line, but is not.
 	Unreadable Fault = "unreadable"
+	// Misfiled means that a record is filed under a day that is not its own. Retention removes it early or never.
+	Misfiled Fault = "misfiled"
 )
 
 // A Problem describes one bad record. ID, Writer, Seq and Place are set if they are known.

@@ -91,6 +91,14 @@ func (v *Verifier) Bounds(certain Head, id string, newest Head) {
 // Problem adds a problem that the store found by itself.
 func (v *Verifier) Problem(p Problem) { v.report.add(p) }
 
+// Filed checks that a sound record, which Line returned, is filed under its own day.
+func (v *Verifier) Filed(s Sealed, day, place string) {
+	if detail := misfiled(s, day); detail != "" {
+		v.report.add(Problem{Fault: Misfiled, ID: s.ID, Writer: s.Chain.Writer, Seq: s.Chain.Seq, Place: place,
+			Detail: detail})
+	}
+}
+
 // Line checks one stored record. place is where it was found. file, unless it is empty, names something in which the
 // records of each writer are in the order in which they were written.
 func (v *Verifier) Line(line []byte, place, file string) (Sealed, error) {

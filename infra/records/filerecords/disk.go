@@ -129,6 +129,11 @@ func (d disk) write(fd int, path string, b []byte, offset int64) error {
 	return nil
 }
 
+// rename renames from to to, which it replaces.
+func (d disk) rename(at int, from, to string) error {
+	return d.op("rename", to, func() error { return unix.Renameat(at, from, at, to) })
+}
+
 func (d disk) unlink(at int, path string) error {
 	return d.op("unlink", path, func() error { return unix.Unlinkat(at, path, 0) })
 }

@@ -16,6 +16,7 @@ import (
 const (
 	kindEnd    = "end"    // a writer stopped at Seq with Hash
 	kindPruned = "pruned" // retention took a writer's records From to Seq, the last of them with Hash
+	kindMoved  = "moved"  // record Seq was filed under Day, and was moved to its own day; verification does not need it
 )
 
 // An entry is one line of the ledger. Its Prev is the sum of the line before it.

@@ -71,7 +71,7 @@ func (s *Store) Prune(ctx context.Context, keep Retention) (Pruned, error) {
 		if err := ctx.Err(); err != nil {
 			return done, err
 		}
-		n, err := s.pruneDay(day)
+		n, err := pruneDay(s, day)
 		if err != nil {
 			return done, fmt.Errorf("prune records of %s: %w", day, err)
 		}
@@ -83,7 +83,7 @@ func (s *Store) Prune(ctx context.Context, keep Retention) (Pruned, error) {
 
 // pruneDay writes the ledger first and removes the lines last: after an interruption the day is still listed, and the
 // next Prune continues.
-func (s *Store) pruneDay(day string) (records int64, err error) {
+func pruneDay(s *Store, day string) (records int64, err error) {
 	s.forget(day)
 	name := logName(day)
 	log, err := s.openAppend(s.root, name)

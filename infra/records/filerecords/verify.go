@@ -173,6 +173,9 @@ func (c *check) log(ctx context.Context, day string, size int64) error {
 			return nil
 		}
 		if audit.ValidID(s.ID) {
+			if err == nil {
+				c.v.Filed(s, day, place)
+			}
 			s.Line = nil
 			c.lines[s.ID] = seen{sum: maphash.Bytes(c.seed, line), sound: err == nil, sealed: s}
 		}

@@ -2,6 +2,7 @@
 //
 //	<prefix>/executions/dt=2006-01-02/exec_….json   one record each, never overwritten
 //	<prefix>/writers/<ULID>.json                    the newest record of each writer, written afterwards
+//	<prefix>/moves/<ULID>.json                      records that RepairDays moved to their own day
 //
 // Every record is sent with its CRC32 and with If-None-Match: *, so that S3 itself refuses damaged bytes and a second
 // record of an ID. Package audit makes the key from the ID; no other text becomes part of a key.

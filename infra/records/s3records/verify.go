@@ -30,11 +30,15 @@ func (s *Store) VerifyAgainst(ctx context.Context, anchors []audit.Anchor) (audi
 	}
 	expired(v, anchors, gone)
 	waiting, err := s.spooled()
+	var away map[string]move
 	if err == nil {
-		err = s.verifyHeads(ctx, v, gone)
+		away, err = s.moved(ctx, v)
 	}
 	if err == nil {
-		err = s.verifyVersions(ctx, v, gone)
+		err = s.verifyHeads(ctx, v, gone, away)
+	}
+	if err == nil {
+		err = s.verifyVersions(ctx, v, gone, away)
 	}
 	var days []string
 	if err == nil {
@@ -79,7 +83,13 @@ func (s *Store) spooled() (map[string][]byte, error) {
 
 // verifyHeads checks how far the writers' heads reach. A head is written after its record, so it bounds a chain from
 // below only. For days that lifecycle rules may have removed, it says what the chain was there.
-func (s *Store) verifyHeads(ctx context.Context, v *audit.Verifier, gone expiry) error {
+func (s *Store) verifyHeads(ctx context.Context, v *audit.Verifier, gone expiry, away map[string]move) error {
+	for _, m := range away {
+		if gone.took(m.To) {
+			v.Pruned(audit.Gap{From: m.Seq, Head: audit.Head{Writer: m.Writer, Seq: m.Seq, Hash: m.Hash}})
+		}
+	}
+	days := movedDays(away)
 	pages := s3.NewListObjectsV2Paginator(s.client,
 		&s3.ListObjectsV2Input{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(writers))})
 	for pages.HasMorePages() {
@@ -102,7 +112,7 @@ func (s *Store) verifyHeads(ctx context.Context, v *audit.Verifier, gone expiry)
 			}
 			v.Bounds(n.Head, n.ID, audit.Head{Writer: n.Writer, Seq: 1<<63 - 1})
 			for _, r := range n.Runs {
-				if gone.took(r.Day) {
+				if gone.took(r.Day) && !days[onDay{n.Writer, r.Day}] {
 					v.Pruned(audit.Gap{From: r.From, Head: audit.Head{Writer: n.Writer, Seq: r.Seq, Hash: r.Hash}})
 				}
 			}
@@ -116,7 +126,7 @@ func (s *Store) verifyHeads(ctx context.Context, v *audit.Verifier, gone expiry)
 }
 
 // verifyVersions reports every record with more than the one version that was written.
-func (s *Store) verifyVersions(ctx context.Context, v *audit.Verifier, gone expiry) error {
+func (s *Store) verifyVersions(ctx context.Context, v *audit.Verifier, gone expiry, away map[string]move) error {
 	state, err := s.client.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: &s.cfg.Bucket})
 	if status(err) == 403 || status(err) == 404 || status(err) == 501 ||
 		err == nil && state.Status != types.BucketVersioningStatusEnabled {
@@ -136,13 +146,14 @@ func (s *Store) verifyVersions(ctx context.Context, v *audit.Verifier, gone expi
 			return err
 		}
 		for _, m := range page.DeleteMarkers {
-			if gone.took(s.dayOf(aws.ToString(m.Key))) {
-				continue
+			if _, moved := away[aws.ToString(m.Key)]; moved || gone.took(s.dayOf(aws.ToString(m.Key))) {
+				continue // the chain shows whether a moved record is there
 			}
 			s.tampered(v, audit.Missing, m.Key, "it was deleted at "+aws.ToTime(m.LastModified).UTC().String())
 		}
 		for _, o := range page.Versions {
-			if !aws.ToBool(o.IsLatest) && !gone.took(s.dayOf(aws.ToString(o.Key))) {
+			_, moved := away[aws.ToString(o.Key)]
+			if !moved && !aws.ToBool(o.IsLatest) && !gone.took(s.dayOf(aws.ToString(o.Key))) {
 				s.tampered(v, audit.Altered, o.Key,
 					"an earlier version of it is there, written at "+aws.ToTime(o.LastModified).UTC().String())
 			}
@@ -178,8 +189,8 @@ func (s *Store) verifyDay(ctx context.Context, v *audit.Verifier, day string, wa
 				v.Problem(audit.Problem{Fault: audit.Altered, ID: name, Place: key,
 					Detail: fmt.Sprintf("the object holds record %.40q", r.ID)})
 			}
-			if at, ok := audit.IDTime(name); ok && audit.Day(name, at) != day {
-				v.Problem(audit.Problem{Fault: audit.Unknown, ID: name, Place: key, Detail: "its id belongs to another day"})
+			if err == nil {
+				v.Filed(r, day, key)
 			}
 			if err == nil && (beside || r.ID == name) {
 				delete(waiting, fmt.Sprintf("%s.%020d.%s%s", r.Chain.Writer, r.Chain.Seq, r.ID, suffix))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
+	"github.com/airlock-run/airlock/infra/records"
 	"github.com/airlock-run/airlock/infra/records/filerecords"
 )
 
@@ -58,5 +59,51 @@ func (a *auditTool) pruneCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&age, "max-age", "", "how long records are kept, such as 90d or 36h")
 	cmd.Flags().StringVar(&size, "max-bytes", "", "size of all records together, such as 20gb")
+	return cmd
+}
+
+// repairCommand corrects where records are filed.
+func (a *auditTool) repairCommand() *cobra.Command {
+	var days bool
+	cmd := &cobra.Command{
+		Use:   "repair --days",
+		Short: "Move records that are filed under the wrong day; verify still passes",
+		Long: "Move records that are filed under the wrong day to their own, as earlier releases filed scheduled runs.\n" +
+			"No record changes. The ledger of a folder, or a note in the bucket, lists the moved records. Stop the gateways\n" +
+			"that write to the records first, and start them afterwards: they read the moved days again.",
+		Example: "  airlock audit repair --days\n  airlock audit repair --days --store s3://records/airlock",
+		Args:    cobra.NoArgs,
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if !days {
+			return exit.With(exit.Usage, errors.New("set --days"))
+		}
+		reader, err := a.open(cmd) // never make a folder to repair it
+		if err != nil {
+			return err
+		}
+		if err := reader.Close(); err != nil {
+			return exit.With(exit.Platform, err)
+		}
+		store, err := a.openBy(cmd, records.Open)
+		if err != nil {
+			return err
+		}
+		done := a.con.Progress("repairing")
+		moved, err := store.RepairDays(cmd.Context())
+		done()
+		for _, m := range moved {
+			if _, failed := fmt.Fprintf(a.con.Stdout, "moved %s from %s to %s\n", m.ID, m.From, m.To); failed != nil {
+				err = errors.Join(err, failed)
+				break
+			}
+		}
+		if err = errors.Join(err, store.Close()); err != nil {
+			return exit.With(exit.Platform, err)
+		}
+		_, err = fmt.Fprintf(a.con.Stdout, "%d records moved\n", len(moved))
+		return err
+	}
+	cmd.Flags().BoolVar(&days, "days", false, "move records to the day of their time")
 	return cmd
 }
