@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"sync"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -12,6 +13,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/meter"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
+	"github.com/airlock-run/airlock/policy/scan"
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
@@ -108,7 +110,11 @@ func (r *run) invocation() execution.Invocation {
 	inv := invocationOf(r.Submission)
 	inv.Servers, inv.QueueMs = execution.ServersOf(r.Request.Tools), api.Milliseconds(r.queued)
 	// An invoker writes the record of an execution that its function lost.
-	inv.Decision = func() execution.Decision { return governance.Decided(&r.decision) }
+	decided := sync.OnceValue(func() execution.Decision { return governance.Decided(&r.decision) })
+	inv.Decision = decided
+	if in := r.decision.Scanned; in != nil && r.decision.Effect == policy.Allow {
+		inv.Scanned = func() []byte { return scan.Hand(*in, decided().DangerAnalysis) }
+	}
 	return inv
 }
 

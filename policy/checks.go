@@ -99,7 +99,7 @@ func scanCode(e *evaluation) error {
 		return err
 	}
 	e.decision.Analysis, e.decision.Telemetry, e.decision.SyntaxError = found.Analysis, found.Telemetry, found.Syntax
-	e.matches = found.Matches
+	e.decision.Scanned, e.matches = &in, found.Matches
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"github.com/airlock-run/airlock/policy/scan"
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
@@ -37,6 +38,8 @@ type Decision struct {
 	Analysis    threat.Analysis     `json:"dangerAnalysis"`
 	Telemetry   threat.Telemetry    `json:"astTelemetry"`
 	SyntaxError *threat.SyntaxError `json:"syntaxError"`
+	// Scanned is what Analysis is about; nil if nothing was scanned.
+	Scanned *scan.Input `json:"-"`
 }
 
 // BadField returns the first reason that finds the request itself at fault (an unknown tier, a negative number). Such a

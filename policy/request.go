@@ -25,6 +25,9 @@ type Request struct {
 	// Sum identifies Code, Language, Entry and Files: two requests with the same Sum have the same of these. The scan of
 	// such code is remembered. An empty Sum identifies nothing.
 	Sum string
+	// Scanned, which may be nil, returns a scan of the sources by another process ([scan.Hand]). Decisions ignore it; a
+	// scan.Func may use it.
+	Scanned func() []byte
 	// Globals are the names that the host defines for this execution (context entries, tool namespaces). They shadow the
 	// names that the scan would otherwise take for powers of the host.
 	Globals []string

@@ -59,6 +59,10 @@ type Invocation struct {
 	// Decision, which may be nil, returns the decision of the gateway's policy for an invoker that writes the record.
 	// It is not sent.
 	Decision func() Decision `json:"-"`
+	// Scanned, which may be nil, returns the gateway's scan of the sources (scan.Hand), for a function process that
+	// trusts its invoker. It is not sent with the invocation: only an invoker that started the process itself has a
+	// way to send it.
+	Scanned func() []byte `json:"-"`
 }
 
 // A Decision is a policy decision in the form of an audit record.

@@ -20,7 +20,8 @@ func PolicyRequest(inv execution.Invocation) policy.Request {
 	f := q.Facts()
 	return policy.Request{
 		Code: q.Main(), Entry: q.Entry, Language: q.MainLanguage(), Files: f.Files, Sum: sum, Saved: inv.Function != nil,
-		Tier: q.Policy, Engine: q.Engine, QuickJSOnly: quickJSOnly(q),
+		Scanned: inv.Scanned,
+		Tier:    q.Policy, Engine: q.Engine, QuickJSOnly: quickJSOnly(q),
 		Limits: policy.Limits{
 			Timeout: f.Timeout, CPU: f.CPU, MemoryBytes: f.MemoryBytes,
 			OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,

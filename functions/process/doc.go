@@ -3,7 +3,7 @@
 // process ends.
 //
 // On this machine the process is sealed: its owner stores its records and makes the connections of its executions
-// ([Outside]). On Lambda it has no owner and opens the record store itself.
+// ([Outside]), and it uses the owner's scan of the code. On Lambda it has no owner and opens the record store itself.
 //
 // Two main programs call [Serve]: functions/lambda, the Lambda bootstrap, and "airlock function". Package wiring
 // shares its settings. Start with [Serve].

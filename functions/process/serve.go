@@ -106,6 +106,9 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	// The start leaves far more garbage than a function ever has: release it while nobody waits.
 	go start.giveBack()
 	serve := events.Run(run.Run)
+	if link != nil {
+		serve = scannedByOwner(run.Run)
+	}
 	for _, wrap := range wraps {
 		serve = wrap(serve, outside)
 	}

@@ -42,7 +42,11 @@ func newLink(p *Pool, proc *process, conn *net.UnixConn) *link {
 // hand writes an invocation. An error means that the process is ending and has not read it. A process that does not
 // read is killed at the call's deadline.
 func (l *link) hand(c *call) error {
-	message := sealed.Invocation{ID: c.id, Tenant: c.tenant, Deadline: c.deadline, Payload: c.payload}.Message()
+	inv := sealed.Invocation{ID: c.id, Tenant: c.tenant, Deadline: c.deadline, Payload: c.payload}
+	if c.inv != nil && c.inv.Decision != nil && c.inv.Scanned != nil {
+		inv.Scan = c.inv.Scanned() // what the account then says of the decision is not used
+	}
+	message := inv.Message()
 	if len(message) > directBytes {
 		go func() {
 			if _, err := l.conn.Write(message); err != nil {

@@ -3,6 +3,7 @@
 package localinvoke_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -38,6 +39,11 @@ func beSealed() {
 	run := func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error) {
 		if inv.Request.Code == "forge" {
 			return forge(ctx, link, inv)
+		}
+		if inv.Request.Code == "scanned" {
+			return execution.Result{ID: inv.ID, Status: execution.Completed,
+					Result: json.RawMessage(cmp.Or(string(sealed.Scan(ctx)), "null"))},
+				link.Append(ctx, audit.Record{ID: inv.ID})
 		}
 		if asked, ok := asks(ctx, outside, inv.Request.Code); ok {
 			return execution.Result{ID: inv.ID, Status: execution.Completed, Result: asked},
@@ -290,5 +296,29 @@ func TestTenantsApart(t *testing.T) {
 	if again, err := p.Invoke(t.Context(), inv, nil); err != nil ||
 		string(again.Result.Result) != string(first.Result.Result) {
 		t.Errorf("the tenant's own process was not found: %s then %s, %v", first.Result.Result, again.Result.Result, err)
+	}
+}
+
+// A process gets the gateway's scan of an execution, and none where the pool does not know the decision that goes into
+// the record.
+func TestScanHandedOver(t *testing.T) {
+	cfg := config(t)
+	cfg.Env, cfg.Sealed = []string{"FUNCTION=sealed"}, sealedPool(&shelf{})
+	p := newPool(t, cfg)
+	decided := func() execution.Decision { return execution.Decision{} }
+	scanned := func() []byte { return []byte(`"the scan"`) }
+	for name, c := range map[string]struct {
+		inv  execution.Invocation
+		want string
+	}{
+		"decided and scanned": {execution.Invocation{Decision: decided, Scanned: scanned}, `"the scan"`},
+		"not decided":         {execution.Invocation{Scanned: scanned}, "null"},
+		"not scanned":         {execution.Invocation{Decision: decided}, "null"},
+	} {
+		c.inv.ID, c.inv.Via, c.inv.Request.Code = "exec_0123456789", execution.ViaHTTP, "scanned"
+		r, err := p.Invoke(t.Context(), c.inv, nil)
+		if err != nil || string(r.Result.Result) != c.want {
+			t.Errorf("%s: %s, %v", name, r.Result.Result, err)
+		}
 	}
 }

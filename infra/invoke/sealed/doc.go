@@ -20,6 +20,9 @@
 // answer, and the owner stores it before it passes the answer on. A process that ends with an unread invocation in
 // its socket resets the link, which tells the owner that nothing has run.
 //
+// Beside its payload, an invocation carries the owner's scan of the code, so that the code is scanned once. The payload
+// cannot hold one: it is only as trusted as the caller whose request it is.
+//
 // # The counter
 //
 // A request names a host and a port, a secret, or an engine. The owner decides by the execution that the process is

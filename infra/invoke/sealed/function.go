@@ -30,6 +30,14 @@ const (
 // A body with the method Ended, which reports that everything was read, saves the owner a wake-up.
 type Handle func(ctx context.Context, tenant string, payload []byte) (body io.Reader, kind, message string)
 
+type scanKey struct{}
+
+// Scan returns the owner's scan of the sources of the invocation that ctx belongs to, or nil.
+func Scan(ctx context.Context) []byte {
+	scanned, _ := ctx.Value(scanKey{}).([]byte)
+	return scanned
+}
+
 // A Function is the function's side of a link. It is an [audit.Appender] whose records go to the owner.
 type Function struct {
 	link io.ReadWriter
@@ -100,7 +108,7 @@ func (f *Function) answer(ctx context.Context, inv Invocation, handle Handle,
 	spent func() bool) (last bool, err error) {
 	ctx, cancel := context.WithDeadline(ctx, inv.Deadline)
 	defer cancel()
-	body, kind, message := handle(ctx, inv.Tenant, inv.Payload)
+	body, kind, message := handle(context.WithValue(ctx, scanKey{}, inv.Scan), inv.Tenant, inv.Payload)
 	var tail []byte
 	if kind == "" {
 		tail, err = f.copy(body)

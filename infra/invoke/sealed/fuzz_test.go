@@ -39,14 +39,16 @@ func FuzzReadRequest(f *testing.F) {
 // FuzzFunction: an invocation that a function reads is the one that was sent, and bytes that are none end it with an
 // error and no answer.
 func FuzzFunction(f *testing.F) {
-	f.Add("id", "tenant", []byte("{}"), []byte{})
-	f.Add("", "", []byte{}, []byte("i\x00\x00\x00\x01x"))
-	f.Add("id", "", []byte("x"), []byte("\xff\xff\xff\xff\xff"))
-	f.Fuzz(func(t *testing.T, id, tenant string, payload, garbage []byte) {
+	f.Add("id", "tenant", []byte("{}"), []byte{}, []byte{})
+	f.Add("", "", []byte{}, []byte{}, []byte("i\x00\x00\x00\x01x"))
+	f.Add("id", "", []byte("x"), []byte(`{"sum":""}`), []byte("\xff\xff\xff\xff\xff"))
+	f.Fuzz(func(t *testing.T, id, tenant string, payload, scanned, garbage []byte) {
 		if len(tenant) > 1<<15 || len(id) > 1<<15 {
 			return
 		}
-		sent := sealed.Invocation{ID: id, Tenant: tenant, Deadline: time.Now().Add(time.Hour), Payload: payload}
+		sent := sealed.Invocation{
+			ID: id, Tenant: tenant, Deadline: time.Now().Add(time.Hour), Scan: scanned, Payload: payload,
+		}
 		var out bytes.Buffer
 		in := io.MultiReader(bytes.NewReader(sent.Message()), bytes.NewReader(garbage))
 		function := sealed.NewFunction(struct {
@@ -54,12 +56,15 @@ func FuzzFunction(f *testing.F) {
 			io.Writer
 		}{in, &out})
 		handled := 0
-		err := function.Serve(t.Context(), func(_ context.Context, gotTenant string, got []byte) (io.Reader, string, string) {
-			if handled++; handled == 1 && (gotTenant != tenant || !bytes.Equal(got, payload)) {
-				t.Errorf("%q %x was read as %q %x", tenant, payload, gotTenant, got)
+		handle := func(ctx context.Context, gotTenant string, got []byte) (io.Reader, string, string) {
+			gotScan := sealed.Scan(ctx)
+			if handled++; handled == 1 &&
+				(gotTenant != tenant || !bytes.Equal(got, payload) || !bytes.Equal(gotScan, scanned)) {
+				t.Errorf("%q %x %x was read as %q %x %x", tenant, payload, scanned, gotTenant, got, gotScan)
 			}
 			return bytes.NewReader(got), "", ""
-		}, nil)
+		}
+		err := function.Serve(t.Context(), handle, nil)
 		if handled == 0 || len(garbage) == 0 && err != nil || err == nil && handled == 1 && len(garbage) > 0 {
 			t.Errorf("%d handled, then %v", handled, err)
 		}

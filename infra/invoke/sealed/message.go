@@ -63,14 +63,17 @@ type Invocation struct {
 	Tenant string
 	// Deadline is when the process is killed.
 	Deadline time.Time
-	Payload  []byte
+	// Scan is the owner's scan of the payload's sources (scan.Hand), or empty.
+	Scan    []byte
+	Payload []byte
 }
 
 // Message returns the message with inv.
 func (inv Invocation) Message() []byte {
-	to := make([]byte, 0, headBytes+8+4+len(inv.ID)+len(inv.Tenant)+len(inv.Payload))
+	to := make([]byte, 0, headBytes+8+4+4+len(inv.ID)+len(inv.Tenant)+len(inv.Scan)+len(inv.Payload))
 	deadline := binary.BigEndian.AppendUint64(nil, uint64(inv.Deadline.UnixMilli()))
-	return appendMessage(to, KindInvocation, deadline, sized(inv.ID), sized(inv.Tenant), inv.Payload)
+	scanned := binary.BigEndian.AppendUint32(nil, uint32(len(inv.Scan)))
+	return appendMessage(to, KindInvocation, deadline, sized(inv.ID), sized(inv.Tenant), scanned, inv.Scan, inv.Payload)
 }
 
 // sized returns a short string after its length. It cuts longer ones: IDs and tenants are shorter.
@@ -79,7 +82,7 @@ func sized(s string) []byte {
 	return append(binary.BigEndian.AppendUint16(nil, uint16(len(s))), s...)
 }
 
-// parseInvocation reads the body of an invocation message. The payload aliases body.
+// parseInvocation reads the body of an invocation message. The payload and the scan alias body.
 func parseInvocation(body []byte) (Invocation, error) {
 	var inv Invocation
 	if len(body) < 8 {
@@ -97,7 +100,14 @@ func parseInvocation(body []byte) (Invocation, error) {
 		}
 		*field, rest = string(rest[:n]), rest[n:]
 	}
-	inv.Payload = rest
+	if len(rest) < 4 {
+		return inv, ErrProtocol
+	}
+	n := binary.BigEndian.Uint32(rest)
+	if rest = rest[4:]; uint64(len(rest)) < uint64(n) {
+		return inv, ErrProtocol
+	}
+	inv.Scan, inv.Payload = rest[:n], rest[n:]
 	return inv, nil
 }
 
