@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // Redacted replaces a secret. If the kind of secret is known it follows: [redacted:jwt].
@@ -33,14 +34,20 @@ func DefaultNames() []string {
 		"xapikey"}
 }
 
-// A Redactor removes secrets from records before they are stored. It is immutable and safe for concurrent use.
+// A Redactor removes secrets from records before they are stored. It is safe for concurrent use.
 type Redactor struct {
 	secrets []encodedSecret
 	fields  [][]string
 	names   map[string]bool
 	known   []pattern
-	marks   []string // what text must contain for there to be anything to do
+	marks   *marks // what text must contain for there to be anything to do
+	// harmless is the last document of those that look as if they held a secret and hold none: executions of one tier
+	// have the same grants.
+	harmless atomic.Pointer[string]
 }
+
+// maxHarmless bounds the document that a Redactor remembers, in bytes.
+const maxHarmless = 4 << 10
 
 const minSecretBytes = 6
 
@@ -75,13 +82,20 @@ func NewRedactor(cfg RedactConfig) (*Redactor, error) {
 		}
 		r.names[plain(n)] = true
 	}
+	r.marks = newMarks(r.texts())
+	return r, nil
+}
+
+// texts returns the marks of every pattern and secret.
+func (r *Redactor) texts() []string {
+	var all []string
 	for _, p := range r.known {
-		r.marks = append(r.marks, p.marks...)
+		all = append(all, p.marks...)
 	}
 	for _, g := range r.secrets {
-		r.marks = append(r.marks, g.text)
+		all = append(all, g.text)
 	}
-	return r, nil
+	return all
 }
 
 // Apply removes the secrets from rec. A member that is not JSON cannot be searched and is removed.
@@ -108,7 +122,7 @@ func (r *Redactor) Apply(rec *Record) {
 
 // Text returns a text without its secrets.
 func (r *Redactor) Text(s string) string {
-	if !r.suspect(s) {
+	if !marked(r.marks, s) {
 		return s
 	}
 	for _, secret := range r.secrets {
@@ -122,14 +136,13 @@ func (r *Redactor) Text(s string) string {
 	return s
 }
 
-func (r *Redactor) suspect(s string) bool {
-	return slices.ContainsFunc(r.marks, func(m string) bool { return strings.Contains(s, m) })
-}
-
 // raw redacts the strings of a JSON document, and with named also the members whose names are secret. Text that needs
 // no redaction stays as it is, byte for byte.
 func (r *Redactor) raw(doc json.RawMessage, named bool) json.RawMessage {
-	if len(doc) == 0 || !named && bytes.IndexByte(doc, '\\') < 0 && !r.suspect(string(doc)) {
+	if len(doc) == 0 || !named && bytes.IndexByte(doc, '\\') < 0 && !marked(r.marks, doc) {
+		return doc
+	}
+	if known := r.harmless.Load(); !named && known != nil && *known == string(doc) {
 		return doc
 	}
 	dec := json.NewDecoder(bytes.NewReader(doc))
@@ -139,6 +152,10 @@ func (r *Redactor) raw(doc json.RawMessage, named bool) json.RawMessage {
 		return json.RawMessage(`"` + Redacted + `"`)
 	}
 	clean, changed := r.value(v, named)
+	if !changed && !named && len(doc) <= maxHarmless {
+		known := string(doc)
+		r.harmless.Store(&known)
+	}
 	if !changed {
 		return doc
 	}

@@ -156,6 +156,25 @@ func TestRedactRecord(t *testing.T) {
 	}
 }
 
+// What a Redactor remembers of a document changes nothing about another one, nor about a member of a record that is
+// searched more thoroughly.
+func TestRedactRepeated(t *testing.T) {
+	r := redactor(t, audit.RedactConfig{Secrets: []string{"hunter22-hunter22"}})
+	const harmless, plain, named = `{"secrets":["a"]}`, `{"secrets":["hunter22-hunter22"]}`, `{"password":"a"}`
+	for range 3 {
+		for _, c := range []struct{ doc, grants, request string }{
+			{harmless, harmless, harmless}, {plain, `{"secrets":["[redacted]"]}`, `{"secrets":["[redacted]"]}`},
+			{named, named, `{"password":"[redacted]"}`}, {harmless, harmless, harmless},
+		} {
+			rec := audit.Record{Grants: []byte(c.doc), Request: []byte(c.doc)}
+			r.Apply(&rec)
+			if string(rec.Grants) != c.grants || string(rec.Request) != c.request {
+				t.Errorf("%s: grants %s, request %s", c.doc, rec.Grants, rec.Request)
+			}
+		}
+	}
+}
+
 func TestRedactorRefuses(t *testing.T) {
 	for _, cfg := range []audit.RedactConfig{
 		{Secrets: []string{"short"}}, {Fields: []string{"a..b"}}, {Fields: []string{""}}, {Fields: []string{"chain.hash"}},

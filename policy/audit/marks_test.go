@@ -1,0 +1,31 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// FuzzMarks: a text holds a mark if and only if it contains one.
+func FuzzMarks(f *testing.F) {
+	r, err := NewRedactor(RedactConfig{Secrets: []string{"hunter22-hunter22", "schlüssel", "\x00\xff\x00\xff\x00\xff"}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	all := r.texts()
+	for _, mark := range all {
+		if len(mark) < minMarkBytes {
+			f.Fatalf("%q is too short for a mark", mark)
+		}
+		f.Add("a"+mark+"b", mark)
+		f.Add(mark[:len(mark)-1], mark[1:])
+	}
+	f.Fuzz(func(t *testing.T, text, more string) {
+		for _, s := range []string{text, more, text + more, more + text} {
+			want := slices.ContainsFunc(all, func(m string) bool { return strings.Contains(s, m) })
+			if marked(r.marks, s) != want || marked(r.marks, []byte(s)) != want {
+				t.Errorf("%q: %v", s, !want)
+			}
+		}
+	})
+}
