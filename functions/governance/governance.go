@@ -78,7 +78,7 @@ func Decided(d *policy.Decision) execution.Decision {
 
 // Record returns the audit record of an execution: what was asked, decided and answered. codeSHA256 is the hash of the
 // code that ran. The caller adds what only it knows: OutputBytes, Custody, Seed, Journal and Reused. The code and the
-// request are kept if keepCode is set.
+// request are kept if keepCode is set. A nil decision leaves out what was decided.
 func Record(
 	inv execution.Invocation, d *policy.Decision, r execution.Result, codeSHA256 string, keepCode bool,
 ) audit.Record {
@@ -87,9 +87,11 @@ func Record(
 		ID: inv.ID, Time: inv.ReceivedAt.UTC(), DurationMs: r.DurationMs, Caller: audit.Caller(inv.Caller), Via: inv.Via,
 		CodeSHA256: codeSHA256, CodeBytes: len(source), Language: inv.Request.MainLanguage(),
 		Policy: r.Policy, Engine: r.Engine, EngineBuild: r.EngineBuild,
-		Grants: Encode(d.Grants), Reasons: d.ReasonLines(),
-		DangerAnalysis: r.DangerAnalysis, ASTTelemetry: Encode(d.Telemetry),
 		Status: string(r.Status), Usage: audit.Usage(r.Usage),
+	}
+	if d != nil {
+		record.Grants, record.Reasons = Encode(d.Grants), d.ReasonLines()
+		record.DangerAnalysis, record.ASTTelemetry = r.DangerAnalysis, Encode(d.Telemetry)
 	}
 	if f := inv.Function; f != nil {
 		record.Function = &audit.FunctionRef{Name: f.Name, Version: f.Version}

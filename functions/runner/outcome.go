@@ -108,7 +108,11 @@ func logOf(l sandbox.Log) execution.Log {
 // record returns the audit record of result r. Its last custody step is the storing itself.
 func (o *outcome) record(r execution.Result) audit.Record {
 	o.step(audit.Recorded)
-	record := governance.Record(o.inv, &o.decision, r, o.codeSHA256, o.keepCode)
+	decided := &o.decision
+	if o.inv.Scanned != nil {
+		decided = nil // the owner of this process records its own decision
+	}
+	record := governance.Record(o.inv, decided, r, o.codeSHA256, o.keepCode)
 	record.OutputBytes, record.Custody = r.Usage.OutputBytes, o.custody
 	if r.Status != execution.Blocked {
 		seed := o.seed

@@ -322,3 +322,26 @@ func TestNewChecksConfig(t *testing.T) {
 		})
 	}
 }
+
+// The owner of a process puts its own decision into the record, so an account of what the owner has decided about
+// leaves the decision out. It says the same otherwise.
+func TestAccountOfDecided(t *testing.T) {
+	account := func(scanned func() []byte) audit.Record {
+		f := &fixture{result: sandbox.Result{Value: []byte("1")}}
+		inv := invocation(execution.Request{Code: "1"})
+		inv.Scanned, inv.ReceivedAt = scanned, time.Unix(1_800_000_000, 0)
+		r := newRunner(t, f, policy.Default(), func(c *runner.Config) { c.Now = func() time.Time { return inv.ReceivedAt } })
+		if _, err := r.Run(t.Context(), inv, nil); err != nil {
+			t.Fatal(err)
+		}
+		return f.records[0]
+	}
+	want, got := account(nil), account(func() []byte { return nil })
+	if want.Grants == nil || want.DangerAnalysis == nil || want.ASTTelemetry == nil || want.Reasons == nil {
+		t.Errorf("not decided about by the owner: %+v", want)
+	}
+	want.Grants, want.DangerAnalysis, want.ASTTelemetry, want.Reasons = nil, nil, nil, nil
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
