@@ -16,6 +16,13 @@
 // library, and later runs start from a copy-on-write view of what it left. Each of them is still a guest of its own.
 // Code whose top level needs more than itself is evaluated by each run; [Result].Cold says what it needed.
 //
+// # Packages
+//
+// Code may import the packages of [Grants].Packages. What a script imports is evaluated once, in a guest that has
+// nothing but the library, and the runs of that owner start from a copy-on-write view of it (packages.go). Packages are
+// code of the guest and have no other rights. A package that needs more than itself to load is evaluated by each run.
+// One that only keeps the time at which it loads finds the time of its run there.
+//
 // # Limits
 //
 // The limits of a run hold from the call of Run on, also while its code is parsed, transformed and bundled. Go code

@@ -34,6 +34,9 @@ type Grants struct {
 	Modules []string
 	// ModuleHint, if set, returns what would grant a module, for the message of its refusal.
 	ModuleHint func(name string) string
+	// Packages are the packages that code may import besides those among Script.Files, which win. They are code of the
+	// guest, with the same grants.
+	Packages []Package
 	// Debug asks for reports in Result.Debug.
 	Debug Debug
 	// Replay answers the run from the journal of an earlier one with the same script and grants: it reads no clock,

@@ -46,10 +46,19 @@ func cold(format string, args ...any) error { return &coldError{fmt.Sprintf(form
 type loader struct {
 	*run
 	done bool
+	// clock is the time that packages are shown while they load, zero for other code, and asked whether they looked.
+	clock time.Duration
+	asked bool
 }
 
-// Now implements quickjs.Host. It does not return.
-func (l *loader) Now() time.Duration { panic(cold("it reads the clock while it loads")) }
+// Now implements quickjs.Host. It returns to packages alone.
+func (l *loader) Now() time.Duration {
+	if l.clock == 0 {
+		panic(cold("it reads the clock while it loads"))
+	}
+	l.asked = true
+	return l.clock
+}
 
 // Call implements quickjs.Host.
 func (l *loader) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) {
@@ -120,58 +129,68 @@ func (r *run) load(v *version) error {
 	if int64(v.image.Size()) > r.limits.MemoryBytes {
 		return r.limits.exceeded(LimitMemory)
 	}
-	r.image, r.result.Warm = v.image, true
+	r.image, r.stamps, r.result.Warm = v.image, v.stamps, true
 	return nil
 }
 
 // loadVersion evaluates the code into an image of its own, or finds why it cannot have one. An error ends the run: its
 // limits were hit, or the platform failed.
 func (r *run) loadVersion(v *version) error {
-	l := &loader{run: r}
 	tainted := r.outside.tainted
-	in, err := r.engine.image.NewInstance(r.ctx, r.memory.Budget, l)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	const state = 1 // of Math.random: code that draws from it has no image
-	in.SetRandom(state)
-	in.SetTimeOrigin(0)
-	err = (&guest{r, in}).evaluateTop(v.key.globals)
-	r.loaded = usage{in.Ticks(), r.memory.Peak()}
+	made, err := (&loader{run: r}).evaluateAhead(v.key.globals)
 	var why *coldError
-	switch {
-	case errors.As(err, &why):
-	case errors.Is(err, errThrown), quickjs.IsTrap(err), quickjs.IsCallStackExhausted(err):
-		why = &coldError{"it fails while it loads"}
-	case err != nil:
+	if err != nil && !errors.As(err, &why) {
 		return err
-	case !l.done:
-		why = &coldError{"it waits while it loads"}
-	case len(r.rejected) > 0:
-		why = &coldError{"it rejects a promise while it loads, and does not handle that"}
-	case in.Random() != state:
-		why = &coldError{"it draws random numbers while it loads"}
-	case in.MemoryBytes() > r.engine.versions.limit/2:
-		why = &coldError{"it takes " + bytesText(in.MemoryBytes()) + " to load, too much to be kept"}
-	default:
-		if err := in.Collect(); err != nil {
-			return err
-		}
-		if v.image, err = in.Freeze(); err != nil {
-			return err
-		}
-		v.ticks = in.Ticks()
-		r.loaded.ticks = v.ticks
 	}
 	if why != nil { // the run begins as if nothing had been
 		v.cold = why.why
 		r.rejected, r.loaded, r.stage, r.outside.tainted = nil, usage{}, stage{}, tainted
 		r.result.Exception, r.result.Error, r.result.Limit = nil, "", ""
+	} else {
+		v.image, v.ticks, v.stamps = made, r.loaded.ticks, r.stamps.Within(made)
 	}
 	v.source, v.loaded = r.source, true
 	r.engine.versions.keep(v)
 	return nil
+}
+
+// evaluateAhead evaluates the top level of the code in a guest of its own and returns the image of what that left. A
+// coldError says why there can be none.
+func (l *loader) evaluateAhead(globals string) (*quickjs.Image, error) {
+	r := l.run
+	in, err := r.image.NewInstance(r.ctx, r.memory.Budget, l)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	const state = 1 // of Math.random: code that draws from it has no image
+	in.SetRandom(state)
+	in.SetTimeOrigin(0)
+	err = (&guest{r, in}).evaluateTop(globals)
+	r.loaded = usage{in.Ticks(), r.memory.Peak()}
+	var why *coldError
+	switch {
+	case errors.As(err, &why):
+		return nil, why
+	case errors.Is(err, errThrown), quickjs.IsTrap(err), quickjs.IsCallStackExhausted(err):
+		return nil, cold("it fails while it loads")
+	case err != nil:
+		return nil, err
+	case !l.done:
+		return nil, cold("it waits while it loads")
+	case len(r.rejected) > 0:
+		return nil, cold("it rejects a promise while it loads, and does not handle that")
+	case in.Random() != state:
+		return nil, cold("it draws random numbers while it loads")
+	case in.MemoryBytes() > r.engine.versions.limit/2:
+		return nil, cold("it takes %s to load, too much to be kept", bytesText(in.MemoryBytes()))
+	}
+	if err := in.Collect(); err != nil {
+		return nil, err
+	}
+	made, err := in.Freeze()
+	r.loaded.ticks = in.Ticks()
+	return made, err
 }
 
 // evaluateTop compiles the code and evaluates its top level.
@@ -187,5 +206,6 @@ func (g *guest) evaluateTop(globals string) error {
 	if err != nil {
 		return fmt.Errorf("names of globals: %w", err)
 	}
-	return g.call(g.image.Root(stdlib.RootLoad), fn, names, quickjs.Bool(!g.source.Loads()))
+	return g.call(g.image.Root(stdlib.RootLoad), fn, names, quickjs.Bool(!g.source.Loads()),
+		quickjs.Bool(g.source.IsPackages()))
 }

@@ -179,11 +179,21 @@ func (r *run) takeSource(script Script, v *version) error {
 		r.source = v.source
 		return nil
 	}
+	return (importer{r}).prepareSource(script, script.Engine == "")
+}
+
+// prepareSource prepares the source of a script. ahead leaves out the packages that are evaluated before the code.
+func (r importer) prepareSource(script Script, ahead bool) error {
 	if j := r.grants.Replay; j != nil && j.Unprepared {
 		return r.limits.unprepared(j.Limit)
 	}
 	steps := r.grants.Debug.Steps
-	input := source.Input{Code: script.Code, TypeScript: script.TypeScript, Files: script.Files, Entry: script.Entry}
+	packages, err := r.sourcePackages(script, ahead)
+	if err != nil {
+		return err
+	}
+	input := source.Input{Code: script.Code, TypeScript: script.TypeScript, Files: script.Files, Entry: script.Entry,
+		Packages: packages}
 	key, kept := source.KeyOf(script.Owner, input)
 	kept = kept && !steps
 	if kept {
@@ -196,7 +206,7 @@ func (r *run) takeSource(script Script, v *version) error {
 		source *source.Source
 		ex     *source.Exception
 	}
-	out, err := prepare(r, func() made {
+	out, err := prepare(r.run, func() made {
 		if steps {
 			input = input.WithSteps()
 		}

@@ -32,6 +32,8 @@ type Result struct {
 	// what the code does while it loads. Both are empty for scripts without a Version.
 	Warm bool
 	Cold string
+	// Packages are those of Grants.Packages that the code imports.
+	Packages []PackageID
 	// EngineBuild names the build of the engine that ran (see Config.EngineBuild).
 	EngineBuild string
 	// Debug is the report that Grants.Debug asked for; nil for none.

@@ -33,7 +33,7 @@ type run struct {
 	source *source.Source
 	// cached reports that source came from the engine's cache, so this is not its first run.
 	cached bool
-	image  *quickjs.Image
+	origin
 	// loaded is the work and the memory that loading the code took, whether this run did it or an earlier one (load.go).
 	loaded usage
 
@@ -46,6 +46,13 @@ type run struct {
 	timers    timers.Queue
 	rejected  []quickjs.Value // promises with an unhandled rejection, retained
 	inspector inspector
+}
+
+// origin is what the guest of a run starts from.
+type origin struct {
+	image *quickjs.Image
+	// stamps are where the image has the time at which it was made.
+	stamps *quickjs.Stamps
 }
 
 // stage is how far a run has come.
@@ -84,6 +91,11 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 	if err := r.takeSource(script, v); err != nil {
 		return r.failEarly(err)
 	}
+	p, err := (importer{r}).takePackages(script, v)
+	defer e.versions.release(p)
+	if err != nil {
+		return r.failEarly(err)
+	}
 	if err := r.begin(script.Seed); err != nil {
 		return Result{}, err
 	}
@@ -117,7 +129,8 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 }
 
 func (e *Engine) newRun(ctx context.Context, grants Grants) *run {
-	r := &run{engine: e, ctx: ctx, grants: grants, limits: grants.Limits.withDefaults(e.maxMemory), image: e.image}
+	r := &run{engine: e, ctx: ctx, grants: grants, limits: grants.Limits.withDefaults(e.maxMemory),
+		origin: origin{image: e.image}}
 	r.outside = outside{now: e.now, entropy: e.entropy, start: time.Now()}
 	r.memory = memory{quickjs.NewBudget(r.limits.MemoryBytes), e, &r.limits}
 	r.ops = hostops.NewSession(env{&r.memory, r}, &e.longest)
@@ -163,6 +176,9 @@ func (g *guest) execute(script Script) error {
 	}
 	if !g.grants.Eval {
 		g.in.DisableEval()
+	}
+	if !g.stamps.Empty() {
+		g.in.Stamp(g.stamps, g.outside.origin())
 	}
 	if err := g.checkDepth(script); err != nil {
 		return err
@@ -230,7 +246,10 @@ func (g *guest) compile() (quickjs.Value, error) {
 
 func (g *guest) compileAnew() (quickjs.Value, error) {
 	compile := g.in.Compile
-	if g.source.Bundled() {
+	switch {
+	case g.source.IsPackages():
+		compile = func(text string) (quickjs.Value, error) { return g.in.AssembleAs(packagesFile, text) }
+	case g.source.Bundled():
 		compile = g.in.Assemble
 	}
 	fn, err := compile(g.source.Text)

@@ -23,7 +23,9 @@ type versionKey struct {
 	eval    bool
 	files   FileAccess
 	modules string // names, as JSON
-	globals string // names that the run brings along, and whether they are enumerable, as JSON
+	// packages is the identity of those that the code may import.
+	packages string
+	globals  string // names that the run brings along, and whether they are enumerable, as JSON
 }
 
 // version is the loaded code of a Script.Version. Its fields but the last two are set once, by the run that loads it,
@@ -34,8 +36,9 @@ type version struct {
 	loaded bool
 	source *source.Source
 	image  *quickjs.Image // nil when it has none
-	cold   string         // why
-	ticks  int64          // of loading
+	stamps *quickjs.Stamps
+	cold   string // why
+	ticks  int64  // of loading
 	bytes  int64
 
 	users   int
@@ -66,15 +69,20 @@ func (v *versions) take(script Script, grants Grants) (*version, error) {
 	if err != nil {
 		return nil, err
 	}
+	return v.takeKey(key, script.Owner), nil
+}
+
+// takeKey returns the version under a key, a new one if it is unknown.
+func (v *versions) takeKey(key versionKey, owner string) *version {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if e := v.by[key]; e != nil {
 		v.order.MoveToFront(e)
 		known, _ := e.Value.(*version)
 		known.users++
-		return known, nil
+		return known
 	}
-	return &version{key: key, owner: script.Owner, users: 1}, nil
+	return &version{key: key, owner: owner, users: 1}
 }
 
 // keep adds a version that was loaded. If another run was faster, it serves its own run alone.
@@ -166,7 +174,7 @@ func keyOf(script Script, g Grants) (versionKey, error) {
 		return versionKey{}, err
 	}
 	globals, err := json.Marshal(broughtAlong(script, g))
-	return versionKey{script.Version, g.Eval, g.Files, string(modules), string(globals)}, err
+	return versionKey{script.Version, g.Eval, g.Files, string(modules), identityOf(g.Packages), string(globals)}, err
 }
 
 // broughtAlong returns the globals that a run has and the library has not, and whether they are enumerable.

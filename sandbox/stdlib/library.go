@@ -42,7 +42,7 @@ const (
 	RootFire          // fire(timer)
 	RootSettle        // settle(request, failed, value)
 	RootStack         // stack() returns the stack as text
-	RootLoad          // load(fn, names, onlyCompiled)
+	RootLoad          // load(fn, names, onlyCompiled, asPackages)
 	RootReject        // reject(reason, promise) reports an unhandled rejection
 	Roots
 )

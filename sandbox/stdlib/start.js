@@ -4,12 +4,12 @@
   const { p, op, define } = internal;
   const { isExtensible, deleteProperty } = Reflect;
   const main = internal.require?.main;
-  let value, loaded, resultLimit = 0;
+  let value, loaded, packages, resultLimit = 0;
 
   const supervise = async (fn, flags, input, context) => {
     try {
-      value = flags & 4 ? loaded : await fn(undefined, main, main?.exports);
-      if (flags & 8) value = await value(undefined, main, main?.exports);
+      value = flags & 4 ? loaded : await fn(undefined, main, main?.exports, packages);
+      if (flags & 8) value = await value(undefined, main, main?.exports, packages);
       if (flags & 1 && typeof value === 'function') value = await value(input, context);
     } catch (e) {
       internal.fail(e);
@@ -25,9 +25,21 @@
     p.defineProperty(globalThis, 'output', { __proto__: null, value: undefined, writable: true, enumerable: false, configurable: true });
   };
 
+  // makeRoom grows the engine's tables of names and of the shapes of objects. A run that had to grow them would write to
+  // every object of the image.
+  const makeRoom = () => {
+    const kept = [];
+    for (let i = 0; i < 2048; i++) {
+      const o = { __proto__: null };
+      p.defineProperty(o, 'room ' + i, { __proto__: null, value: i, writable: true, enumerable: true, configurable: true });
+      p.arrayPush(kept, o);
+    }
+  };
+
   // load evaluates the top level of code that many runs will start with, before there is a run. brought has the names of
   // the globals that each run brings along, and whether they are enumerable: who asks for one of them now asks too early.
-  const load = (fn, brought, onlyCompiled) => {
+  // asPackages keeps the value for the code that imports from it.
+  const load = (fn, brought, onlyCompiled, asPackages) => {
     defineOutput();
     if (onlyCompiled) {
       loaded = fn;
@@ -45,7 +57,11 @@
     }
     (async () => {
       try {
-        loaded = await fn();
+        const evaluated = await fn(undefined, undefined, undefined, packages);
+        if (asPackages) {
+          packages = evaluated;
+          makeRoom();
+        } else loaded = evaluated;
       } catch {
         host(op.loaded, 0, 0, 0);
       }

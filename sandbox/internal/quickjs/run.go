@@ -151,6 +151,11 @@ func (in *Instance) Compile(source string) (Value, error) {
 // tree.
 func (in *Instance) Assemble(source string) (Value, error) { return in.evaluate(source) }
 
+// AssembleAs assembles source whose frames in stacks have another file name. It is for building images.
+func (in *Instance) AssembleAs(name, source string) (Value, error) {
+	return in.evaluateAs(name, source)
+}
+
 // makesFunction reports whether the code of a compiled source makes one function and returns it.
 func (in *Instance) makesFunction(v Value) bool {
 	code, ok := in.bytecode(v)

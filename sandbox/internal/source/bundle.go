@@ -20,6 +20,7 @@ const (
 	ofNode    = "airlock-node"    // a Node module: the library is asked for it when the code runs
 	ofMissing = "airlock-missing" // throws when it is imported
 	ofStart   = "airlock-start"   // leaves the script's value
+	ofPackage = "airlock-package" // a file of the deployment's packages
 )
 
 // bundle makes one script of the code and what it imports. It reads nothing but the script's files.
@@ -34,6 +35,13 @@ type bundle struct {
 	lines  int
 	// table makes every file available to names that are put together at run time.
 	table bool
+
+	// keys are what a bundle of packages evaluates; nil for the bundle of a script.
+	keys []string
+	// mark begins the specifiers of packages that are evaluated before the code. ahead holds the keys of those that the
+	// code imports, and installed the names of the packages that the bundle contains.
+	mark             string
+	ahead, installed map[string]bool
 
 	sourceMap *sourcemap.Consumer
 }
@@ -140,11 +148,12 @@ func (b *bundle) withoutTypes(body string, head []string) (string, []string, *Ex
 // build makes esbuild bundle everything. If the code imports names that are computed at run time, it builds again
 // with a table of all files.
 func (b *bundle) build() *Exception {
+	b.mark = b.newMark()
 	out := b.run()
 	if len(out.Errors) > 0 {
 		return b.exception(out.Errors[0], b.lines)
 	}
-	if len(b.files) > 0 && strings.Contains(textOf(out, ".js"), "__require(") {
+	if len(b.files) > 0 && len(b.keys) == 0 && strings.Contains(textOf(out, ".js"), "__require(") {
 		b.table = true
 		if again := b.run(); len(again.Errors) == 0 {
 			out = again
@@ -154,7 +163,11 @@ func (b *bundle) build() *Exception {
 	if b.sourceMap, err = sourcemap.Parse("", []byte(textOf(out, ".map"))); err != nil {
 		return &Exception{Name: "SyntaxError", Message: "the bundle has no source map"}
 	}
-	b.source.Text = bundleHead + textOf(out, ".js") + bundleTail
+	head := bundleHead
+	if len(b.ahead) > 0 {
+		head = strings.TrimSuffix(head, bundleFunction) + strings.TrimPrefix(packagesHead, "(") + "\n"
+	}
+	b.source.Text = head + b.withPackages(textOf(out, ".js")) + bundleTail
 	return nil
 }
 
@@ -162,8 +175,9 @@ func (b *bundle) build() *Exception {
 // library.
 const (
 	bundleHead = "((table) => { const require = (name) => table?.[name] ? table[name]() : globalThis.require(name);" +
-		" const $airlock_table = (t) => { table = t; }; return async ($airlock) => {\n"
-	bundleTail = "\n;return $airlock}; })()"
+		" const $airlock_table = (t) => { table = t; }; return " + bundleFunction
+	bundleFunction = "async ($airlock) => {\n"
+	bundleTail     = "\n;return $airlock}; })()"
 )
 
 func textOf(out api.BuildResult, suffix string) string {
@@ -202,13 +216,21 @@ func (b *bundle) resolve(a api.OnResolveArgs) api.OnResolveResult {
 	}
 	importer := a.Importer
 	if a.Namespace == ofStart {
+		if len(b.keys) > 0 {
+			return b.resolveKey(a.Path)
+		}
 		importer = b.path
 	}
 	if name, ok := nodemodule.Name(a.Path); ok {
 		return api.OnResolveResult{Path: name, Namespace: ofNode}
 	}
-	if found, ok := resolve(b.files, importer, a.Path); ok {
-		return api.OnResolveResult{Path: found, Namespace: ofFile}
+	if a.Namespace != ofPackage {
+		if found, ok := resolve(b.files, importer, a.Path, len(b.keys) > 0 && a.Kind == api.ResolveJSRequireCall); ok {
+			return api.OnResolveResult{Path: found, Namespace: ofFile}
+		}
+	}
+	if out, ok := b.resolvePackages(a); ok {
+		return out
 	}
 	message := b.notFound(a.Path, importer)
 	if a.Kind == api.ResolveJSImportStatement {
@@ -241,6 +263,9 @@ func (b *bundle) notFound(specifier, importer string) string {
 
 // start returns what runs first: it leaves the script's value, and all files if names are computed at run time.
 func (b *bundle) start(named string) string {
+	if len(b.keys) > 0 {
+		return b.startOfPackages()
+	}
 	var out strings.Builder
 	if b.table && named == "table" {
 		out.WriteString("$airlock_table({__proto__: null")

@@ -27,6 +27,7 @@ type Key struct {
 	owner      string
 	sum        [sha256.Size]byte
 	typescript bool
+	packages   string
 }
 
 // KeyOf returns the key of an owner's code. ok is false for code that is not cached.
@@ -34,7 +35,7 @@ func KeyOf(owner string, in Input) (key Key, ok bool) {
 	if len(in.Files) > 0 || in.Entry != "" || len(in.Code) > maxCachedCode {
 		return Key{}, false
 	}
-	return Key{owner, sha256.Sum256([]byte(in.Code)), in.TypeScript}, true
+	return Key{owner, sha256.Sum256([]byte(in.Code)), in.TypeScript, in.Packages.Identity}, true
 }
 
 // Get returns the source under key, or nil.
@@ -57,8 +58,8 @@ func (c *Cache) Compiled(s *Source) *quickjs.Compiled { return s.compiled.Load()
 
 // KeepCompiled keeps the compiled form of s; nil is ignored.
 func (c *Cache) KeepCompiled(s *Source, compiled *quickjs.Compiled) {
-	if compiled == nil || !s.compiled.CompareAndSwap(nil, compiled) {
-		return
+	if compiled == nil || s.compiled.Swap(compiled) != nil {
+		return // what it replaces belongs to an image that is gone, and has about the same size
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,6 +13,8 @@ type Input struct {
 	Files map[string][]byte
 	// Entry is the path of the file to run in place of Code.
 	Entry string
+	// Packages are those of the deployment.
+	Packages Packages
 }
 
 // Exception is an error in the code, or one that the code threw. Line and Column count from 1; 0 is unknown.
@@ -40,17 +42,25 @@ func Of(in Input) (*Source, *Exception) {
 	}
 	bare, skipped := unwrap(code)
 	found := moduleSyntax(bare)
-	if found.runsAsMain() && len(in.Files) == 0 {
+	if !typescript && in.Entry == "" && len(in.Files) == 0 && len(in.Packages.Ahead) > 0 &&
+		(len(found.imports) > 0 || in.Packages.anyOf(found.required)) {
+		if s, ok := in.Packages.plain(bare, skipped, found); ok {
+			return s, nil
+		}
+	}
+	requires := found.require && (len(in.Files) > 0 || in.Packages.anyOf(found.required))
+	if found.runsAsMain() && !requires {
 		return normalize(code, typescript, mainHead)
 	}
-	if !found.isModule() && !(found.require && len(in.Files) > 0) {
+	if !found.isModule() && !requires {
 		s, ex := normalize(code, typescript, functionHead)
 		if ex == nil {
 			s.name = name
 		}
 		return s, ex
 	}
-	return newBundle(&Source{name: name, head: functionHead, skipped: skipped}, in.Files, bare, found, typescript)
+	s := &Source{name: name, head: functionHead, skipped: skipped, from: in.Packages}
+	return newBundle(s, in.Files, bare, found, typescript)
 }
 
 // Named returns the source of code that is compiled as it is. Its stack frames name one file.

@@ -23,6 +23,8 @@ func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
 		m, _ := a.PluginData.(missing)
 		text = "module.exports = (() => { throw Object.assign(new Error(" + quoted(m.message) +
 			"), {code: " + quoted(m.code) + "}) })()"
+	case ofPackage:
+		text, loader = string(b.source.from.Files[a.Path]), loaderOf(a.Path)
 	default:
 		text, loader = string(b.files[a.Path]), loaderOf(a.Path)
 	}

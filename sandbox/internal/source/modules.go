@@ -16,6 +16,8 @@ type moduleForm struct {
 	require bool   // require somewhere
 	main    bool   // require.main, which CommonJS compares with module
 	handler bool   // what is exported is, or has, a function that is to be called
+
+	required []string // the names that calls of require spell out
 }
 
 // span is a stretch of code, in bytes.
@@ -55,6 +57,9 @@ func moduleSyntax(code string) moduleForm {
 			found.exports = true
 		case t.text == "require":
 			found.require = true
+			if name := at(tokens, i+2); next.kind == js.OpenParenToken && name.kind == js.StringToken {
+				found.required = append(found.required, name.text[1:len(name.text)-1])
+			}
 			found.main = found.main || next.kind == js.DotToken && at(tokens, i+2).text == "main"
 		case t.text == "module" && next.kind == js.DotToken && at(tokens, i+2).text == "exports" && depth == 0,
 			t.text == "exports" && next.kind == js.DotToken && at(tokens, i+3).kind == js.EqToken && depth == 0:

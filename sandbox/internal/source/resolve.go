@@ -11,8 +11,9 @@ import (
 // extensions are tried in this order for an import that names no file exactly.
 var extensions = [...]string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json"}
 
-// resolve returns the file that a specifier means in the file importer. It looks only at files.
-func resolve(files map[string][]byte, importer, specifier string) (string, bool) {
+// resolve returns the file that a specifier means in the file importer. It looks only at files. A package that has a
+// form of its own for require is taken in that form if required is set.
+func resolve(files map[string][]byte, importer, specifier string, required bool) (string, bool) {
 	specifier, _, _ = strings.Cut(specifier, "?")
 	switch {
 	case strings.HasPrefix(specifier, "/"):
@@ -22,7 +23,7 @@ func resolve(files map[string][]byte, importer, specifier string) (string, bool)
 		return resolveFile(files, path.Join(path.Dir(importer), specifier))
 	}
 	for dir := path.Dir(importer); ; dir = path.Dir(dir) {
-		if found, ok := resolvePackage(files, path.Join(dir, "node_modules"), specifier); ok {
+		if found, ok := resolvePackage(files, path.Join(dir, "node_modules"), specifier, required); ok {
 			return found, true
 		}
 		if dir == "." {
@@ -61,7 +62,7 @@ func resolveFile(files map[string][]byte, p string) (string, bool) {
 
 // resolvePackage returns the file that a bare specifier (name, @scope/name, or either with a path) means in a
 // node_modules folder among the files.
-func resolvePackage(files map[string][]byte, modules, specifier string) (string, bool) {
+func resolvePackage(files map[string][]byte, modules, specifier string, required bool) (string, bool) {
 	name, sub, _ := strings.Cut(specifier, "/")
 	if strings.HasPrefix(specifier, "@") {
 		scope, rest, _ := strings.Cut(specifier, "/")
@@ -94,7 +95,7 @@ func resolvePackage(files map[string][]byte, modules, specifier string) (string,
 		if sub != "" {
 			key = "./" + sub
 		}
-		if target := exported(manifest.Exports, key, 0); target != "" {
+		if target := exported(manifest.Exports, key, conditionsOf(required), 0); target != "" {
 			return within(target)
 		}
 		return "", false
@@ -102,7 +103,11 @@ func resolvePackage(files map[string][]byte, modules, specifier string) (string,
 	if sub != "" {
 		return within(sub)
 	}
-	for _, target := range []string{manifest.Module, manifest.Main, "."} {
+	mains := []string{manifest.Module, manifest.Main, "."}
+	if required {
+		mains = []string{manifest.Main, ".", manifest.Module}
+	}
+	for _, target := range mains {
 		if target == "" {
 			continue
 		}
@@ -115,7 +120,7 @@ func resolvePackage(files map[string][]byte, modules, specifier string) (string,
 
 // exported reads the exports of a package's manifest: a path, conditions, subpaths with one "*", or a list of
 // alternatives.
-func exported(raw json.RawMessage, key string, depth int) string {
+func exported(raw json.RawMessage, key string, conditions []string, depth int) string {
 	var target string
 	if depth > 8 || json.Unmarshal(raw, &target) == nil {
 		if key != "." && key != "" {
@@ -126,7 +131,7 @@ func exported(raw json.RawMessage, key string, depth int) string {
 	var alternatives []json.RawMessage
 	if json.Unmarshal(raw, &alternatives) == nil {
 		for _, next := range alternatives {
-			if target := exported(next, key, depth+1); target != "" {
+			if target := exported(next, key, conditions, depth+1); target != "" {
 				return target
 			}
 		}
@@ -137,7 +142,7 @@ func exported(raw json.RawMessage, key string, depth int) string {
 		return ""
 	}
 	if next, ok := entries[key]; ok && key != "" {
-		return exported(next, "", depth+1)
+		return exported(next, "", conditions, depth+1)
 	}
 	patterns := slices.Sorted(maps.Keys(entries))
 	for i := len(patterns) - 1; i >= 0; i-- { // the longer of two with a common head comes first
@@ -145,15 +150,23 @@ func exported(raw json.RawMessage, key string, depth int) string {
 		head, tail, ok := strings.Cut(pattern, "*")
 		fits := len(key) >= len(head)+len(tail) && strings.HasPrefix(key, head) && strings.HasSuffix(key, tail)
 		if ok && key != "" && fits {
-			return strings.Replace(exported(next, "", depth+1), "*", key[len(head):len(key)-len(tail)], 1)
+			return strings.Replace(exported(next, "", conditions, depth+1), "*", key[len(head):len(key)-len(tail)], 1)
 		}
 	}
-	for _, condition := range []string{"import", "node", "require", "default"} {
+	for _, condition := range conditions {
 		if next, ok := entries[condition]; ok && (key == "." || key == "") {
-			if target := exported(next, "", depth+1); target != "" {
+			if target := exported(next, "", conditions, depth+1); target != "" {
 				return target
 			}
 		}
 	}
 	return ""
+}
+
+// conditionsOf returns the conditions of exports that hold, those that are tried first in front.
+func conditionsOf(required bool) []string {
+	if required {
+		return []string{"require", "node", "default", "import"}
+	}
+	return []string{"import", "node", "require", "default"}
 }

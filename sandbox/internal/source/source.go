@@ -34,6 +34,10 @@ type Source struct {
 	printedLines int
 	// bundle is how several files became the text; nil for a single file.
 	bundle *bundle
+	// from are the packages that the code may import. packages is set if the text evaluates some of them.
+	from     Packages
+	packages bool
+	keys     []string // of a script without a bundle
 	// compiled is what compiling text gave; nil until then (cache.go).
 	compiled atomic.Pointer[quickjs.Compiled]
 	// skipped is how many lines of the caller's text were left out in front: a Markdown fence.

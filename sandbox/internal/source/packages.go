@@ -1,0 +1,232 @@
+package source
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/airlock-run/airlock/sandbox/internal/nodemodule"
+)
+
+// Packages are the packages of the deployment that code may import. A package among the code's own files wins.
+type Packages struct {
+	// Identity differs between packages of different names, versions or content.
+	Identity string
+	// Names are the names of all of them.
+	Names map[string]bool
+	// Ahead are the packages that are evaluated before the code. The compiled text expects them in its fourth parameter,
+	// by their keys in [Source.Ahead].
+	Ahead map[string]bool
+	// Files are the files of the other packages, by paths that begin with node_modules.
+	Files map[string][]byte
+}
+
+// anyOf reports whether a package is among those that specifiers name.
+func (p Packages) anyOf(specifiers []string) bool {
+	return slices.ContainsFunc(specifiers, func(s string) bool {
+		return p.Names[PackageName(s)]
+	})
+}
+
+// PackageName returns the name of the package that a bare specifier is about.
+func PackageName(specifier string) string {
+	name, rest, _ := strings.Cut(specifier, "/")
+	if strings.HasPrefix(name, "@") {
+		sub, _, _ := strings.Cut(rest, "/")
+		name += "/" + sub
+	}
+	return name
+}
+
+// Ahead returns the keys of what the code imports of packages that are evaluated before it, sorted: "import" or
+// "require", a space, and the specifier.
+func (s *Source) Ahead() []string {
+	if s.bundle == nil {
+		return s.keys
+	}
+	return slices.Sorted(maps.Keys(s.bundle.ahead))
+}
+
+// Installed returns the names of the packages of the deployment that the code contains, sorted.
+func (s *Source) Installed() []string {
+	if s.bundle == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(s.bundle.installed))
+}
+
+// IsPackages reports whether the text evaluates packages.
+func (s *Source) IsPackages() bool { return s.packages }
+
+// OfPackages returns the source that evaluates packages. Its value is an object with what each key stands for.
+func OfPackages(keys []string, files map[string][]byte) (*Source, *Exception) {
+	s := &Source{name: "packages", packages: true}
+	b := &bundle{source: s, files: files, path: "packages.js", loader: api.LoaderJS, keys: keys}
+	if ex := b.build(); ex != nil {
+		return nil, ex
+	}
+	s.bundle = b
+	return s, nil
+}
+
+// startOfPackages returns what runs first in a bundle of packages.
+func (b *bundle) startOfPackages() string {
+	var imports, table strings.Builder
+	table.WriteString("$airlock = {__proto__: null")
+	for i, key := range b.keys {
+		if strings.HasPrefix(key, "import ") {
+			fmt.Fprintf(&imports, "import * as p%d from %s;\n", i, quoted(key))
+			fmt.Fprintf(&table, ", %s: p%d", quoted(key), i)
+		} else {
+			fmt.Fprintf(&table, ", %s: require(%s)", quoted(key), quoted(key))
+		}
+	}
+	return imports.String() + table.String() + "};\n"
+}
+
+// newMark returns a word that none of the texts of the bundle contains, for the specifiers of packages in what esbuild
+// prints.
+func (b *bundle) newMark() string {
+	mark := "airlock-package:"
+	for {
+		found := strings.Contains(b.code, mark)
+		for name, text := range b.files {
+			found = found || strings.Contains(string(text), mark) || strings.Contains(name, mark)
+		}
+		if !found {
+			return mark
+		}
+		mark = "x" + mark
+	}
+}
+
+// resolvePackages returns what a bare specifier means that no file answers.
+func (b *bundle) resolvePackages(a api.OnResolveArgs) (out api.OnResolveResult, ok bool) {
+	p := b.source.from
+	name := PackageName(a.Path)
+	if p.Ahead[name] {
+		key := "import " + a.Path
+		if a.Kind == api.ResolveJSRequireCall || a.Kind == api.ResolveJSRequireResolve {
+			key = "require " + a.Path
+		}
+		if b.ahead == nil {
+			b.ahead = map[string]bool{}
+		}
+		b.ahead[key] = true
+		return api.OnResolveResult{Path: b.mark + key, External: true}, true
+	}
+	if len(p.Files) == 0 {
+		return api.OnResolveResult{}, false
+	}
+	required := a.Kind == api.ResolveJSRequireCall
+	importer := a.Importer
+	if a.Namespace != ofPackage {
+		importer = ""
+	}
+	found, ok := resolve(p.Files, importer, a.Path, required)
+	if !ok {
+		return api.OnResolveResult{}, false
+	}
+	if rest, in := strings.CutPrefix(found, "node_modules/"); in && a.Namespace != ofPackage {
+		if b.installed == nil {
+			b.installed = map[string]bool{}
+		}
+		b.installed[PackageName(rest)] = true
+	}
+	return api.OnResolveResult{Path: found, Namespace: ofPackage}, true
+}
+
+// declared matches an import declaration without the names that only strings can spell.
+var declared = regexp.MustCompile(`^import\s*(?:([\w$\s,{}*]+?)\s*from\s*)?(?:'([^'\\]+)'|"([^"\\]+)")\s*;?$`)
+
+// plain returns the source of code whose imports are all of packages that are evaluated before it. It runs as a script
+// that reads what it imports from the fourth parameter, and need not be bundled. ok is false for any other code.
+func (p Packages) plain(code string, skipped int, found moduleForm) (s *Source, ok bool) {
+	if found.exports || found.dynamic || found.meta || found.main || strings.Contains(code, "use strict") {
+		return nil, false
+	}
+	keys := map[string]bool{}
+	head := packagesHead
+	body, cut := blank(code, found.imports)
+	for _, text := range cut {
+		m := declared.FindStringSubmatch(text)
+		if m == nil || !p.Ahead[PackageName(m[2]+m[3])] {
+			return nil, false
+		}
+		key := "import " + m[2] + m[3]
+		keys[key] = true
+		head += bindings(m[1], packagesName+"["+quoted(key)+"]")
+	}
+	for _, name := range found.required {
+		if p.Ahead[PackageName(name)] {
+			keys["require "+name] = true
+		} else if _, builtin := nodemodule.Name(name); !builtin {
+			return nil, false
+		}
+	}
+	if len(found.required) > 0 {
+		head += "const require = (name) => " + packagesName + `["require " + name] ?? globalThis.require(name);`
+	}
+	s = &Source{name: "script.js", head: head, skipped: skipped, code: body, keys: slices.Sorted(maps.Keys(keys))}
+	s.shape(body)
+	return s, !s.doubtful
+}
+
+// withPackages replaces the imports of packages in what esbuild printed by reads of the fourth parameter.
+func (b *bundle) withPackages(text string) string {
+	if len(b.ahead) == 0 {
+		return text
+	}
+	quotedMark := regexp.QuoteMeta(b.mark)
+	read := "$" + packagesName + `["$1"]` // a $ stands for itself after another
+	call := `__require\d*\("` + quotedMark + `([^"]*)"\)`
+	text = regexp.MustCompile(`__toESM\d*\(`+call+`(?:, 1)?\)`).ReplaceAllString(text, read)
+	text = regexp.MustCompile(call).ReplaceAllString(text, read)
+	declaration := regexp.MustCompile(`(?m)^import (?:([^;]*?) from )?"` + quotedMark + `([^"]*)";$`)
+	return declaration.ReplaceAllStringFunc(text, func(d string) string {
+		m := declaration.FindStringSubmatch(d)
+		return bindings(m[1], packagesName+"["+quoted(m[2])+"]") + strings.Repeat("\n", strings.Count(d, "\n"))
+	})
+}
+
+const (
+	packagesName = "$airlock_packages"
+	packagesHead = "(async ($airlock, $airlock_main, $airlock_exports, " + packagesName + ") => {"
+)
+
+var renamed = regexp.MustCompile(`\s+as\s+`)
+
+// bindings declares what an import clause binds of a package.
+func bindings(clause, from string) string {
+	clause = strings.Join(strings.Fields(clause), " ")
+	var out []string
+	first, rest := clause, ""
+	if at := strings.IndexAny(clause, "{*"); at >= 0 {
+		first, rest = strings.TrimRight(clause[:at], ", "), clause[at:]
+	}
+	if first != "" {
+		out = append(out, first+" = "+from+".default")
+	}
+	if all, ok := strings.CutPrefix(rest, "*"); ok {
+		out = append(out, strings.TrimPrefix(strings.TrimSpace(all), "as ")+" = "+from)
+	} else if rest != "" {
+		out = append(out, renamed.ReplaceAllString(rest, ": ")+" = "+from)
+	}
+	if len(out) == 0 {
+		return ";"
+	}
+	return "var " + strings.Join(out, ", ") + ";"
+}
+
+// resolveKey resolves a key in a bundle of packages.
+func (b *bundle) resolveKey(key string) api.OnResolveResult {
+	kind, specifier, _ := strings.Cut(key, " ")
+	if found, ok := resolve(b.files, "packages.js", specifier, kind == "require"); ok {
+		return api.OnResolveResult{Path: found, Namespace: ofFile}
+	}
+	return api.OnResolveResult{Errors: []api.Message{{Text: b.notFound(specifier, "the code"), Detail: notFound{}}}}
+}

@@ -1,0 +1,246 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/airlock-run/airlock/sandbox/internal/hostops"
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/internal/source"
+)
+
+// PackageID identifies the content of a package.
+type PackageID struct {
+	Name, Version string
+	// Integrity is the hash of the package and of all that it depends on.
+	Integrity string
+}
+
+// A Package is an npm package that code may import by name. The packages that a script imports are evaluated once, in
+// a guest that has nothing but the library, and runs start from a copy-on-write view of what they left. A package whose
+// top level needs more than itself is evaluated by each run.
+type Package struct {
+	PackageID
+	// Impure says why each run has to evaluate the package; "" if the package can be evaluated ahead.
+	Impure string
+	// Tree returns the files of the package and of those that it depends on, by paths that begin with node_modules. The
+	// trees of all packages of a run agree on their common paths. Nothing changes what Tree returned.
+	Tree func() (map[string][]byte, error)
+}
+
+// packagesFile is the file name of packages in stacks, whose frames no guest is shown.
+const packagesFile = "airlock:packages"
+
+// identityOf returns a text that differs between packages of different content.
+func identityOf(packages []Package) string {
+	var b strings.Builder
+	for _, p := range packages {
+		fmt.Fprintf(&b, "%q %q %t\n", p.Name, p.Integrity, p.Impure == "")
+	}
+	return b.String()
+}
+
+// sourcePackages returns the packages of a run as its source meets them. Those that cannot be evaluated ahead, or none
+// if ahead is false, are part of the source, if anything in the script can be their name.
+func (r importer) sourcePackages(script Script, ahead bool) (source.Packages, error) {
+	out := source.Packages{Identity: identityOf(r.grants.Packages)}
+	if len(r.grants.Packages) == 0 {
+		return out, nil
+	}
+	if !ahead {
+		out.Identity += "in the source"
+	}
+	out.Names, out.Ahead = map[string]bool{}, map[string]bool{}
+	for _, p := range r.grants.Packages {
+		out.Names[p.Name] = true
+		if ahead && p.Impure == "" {
+			out.Ahead[p.Name] = true
+			continue
+		}
+		if !mentions(script, p.Name) {
+			continue
+		}
+		tree, err := p.Tree()
+		if err != nil {
+			return out, fmt.Errorf("read package %s: %w", p.Name, err)
+		}
+		if out.Files == nil {
+			out.Files = make(map[string][]byte, len(tree))
+		}
+		maps.Copy(out.Files, tree)
+	}
+	return out, nil
+}
+
+// mentions reports whether a name stands anywhere in the sources of a script.
+func mentions(script Script, name string) bool {
+	if strings.Contains(script.Code, name) {
+		return true
+	}
+	for _, text := range script.Files {
+		if strings.Contains(string(text), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// An importer gives a run the packages that its code imports.
+type importer struct{ *run }
+
+// takePackages makes the run start from the image of the packages that its code imports. Where there is no such image,
+// the packages become part of the source. release ends the use of the version that it returns.
+func (r importer) takePackages(script Script, v *version) (*version, error) {
+	r.result.Packages = r.imported()
+	keys := r.source.Ahead()
+	if len(keys) == 0 || v != nil && v.image != nil {
+		return nil, nil // no image
+	}
+	key, err := r.packagesKey(script.Owner, keys)
+	if err != nil {
+		return nil, err
+	}
+	p := r.engine.versions.takeKey(key, script.Owner)
+	if !p.loaded {
+		if err := r.evaluatePackages(p, keys); err != nil {
+			return p, err
+		}
+	}
+	if p.image != nil {
+		if int64(p.image.Size()) > r.limits.MemoryBytes {
+			return p, r.limits.exceeded(LimitMemory)
+		}
+		r.image, r.stamps = p.image, p.stamps
+		return p, nil
+	}
+	r.cached = false
+	return p, r.prepareSource(script, false)
+}
+
+// packagesKey returns what loading packages can observe. Owners share no images: the time of a run tells nobody what
+// others import.
+func (r importer) packagesKey(owner string, keys []string) (versionKey, error) {
+	g := r.grants
+	used := slices.DeleteFunc(slices.Clone(g.Packages), func(p Package) bool {
+		return !slices.ContainsFunc(r.result.Packages, func(id PackageID) bool { return id == p.PackageID })
+	})
+	key, err := keyOf(Script{}, Grants{Eval: g.Eval, Files: g.Files, Modules: g.Modules, Packages: used})
+	key.version = fmt.Sprintf("packages of %q: %q", owner, keys)
+	return key, err
+}
+
+// imported returns the packages of the deployment that the source imports.
+func (r importer) imported() []PackageID {
+	names := map[string]bool{}
+	for _, key := range r.source.Ahead() {
+		_, specifier, _ := strings.Cut(key, " ")
+		names[source.PackageName(specifier)] = true
+	}
+	for _, name := range r.source.Installed() {
+		names[name] = true
+	}
+	var out []PackageID
+	for _, p := range r.grants.Packages {
+		if names[p.Name] {
+			out = append(out, p.PackageID)
+		}
+	}
+	return out
+}
+
+// The times that packages are shown while they load: 2033-02-14T05:08:09.101Z and 1987-07-23T17:46:58.321Z. What code
+// usually computes of a time or compares it with differs between them.
+const (
+	loadClock      = 1_991_884_089_101 * time.Millisecond
+	otherLoadClock = 554_060_818_321 * time.Millisecond
+)
+
+// evaluatePackages evaluates packages into an image, or finds why they cannot have one. It has limits of its own and
+// costs the run nothing, so that a run does not depend on whether the image was there.
+func (r importer) evaluatePackages(v *version, keys []string) error {
+	files := map[string][]byte{}
+	for _, p := range r.grants.Packages {
+		if !slices.Contains(r.result.Packages, p.PackageID) {
+			continue
+		}
+		tree, err := p.Tree()
+		if err != nil {
+			return fmt.Errorf("read package %s: %w", p.Name, err)
+		}
+		maps.Copy(files, tree)
+	}
+	err := r.freezePackages(v, keys, files)
+	var why *coldError
+	switch {
+	case err == nil:
+	case errors.As(err, &why), errors.Is(err, errThrown), hostops.AsLimit(err) != nil:
+		v.cold = err.Error()
+	default:
+		return err
+	}
+	v.loaded = true
+	r.engine.versions.keep(v)
+	return nil
+}
+
+// freezePackages sets the image of v, and where it has the time if the packages keep that.
+func (r importer) freezePackages(v *version, keys []string, files map[string][]byte) error {
+	var why string
+	v.source = source.Named(packagesFile)
+	s, err := prepare(r.builder(), func() *source.Source {
+		s, ex := source.OfPackages(keys, files)
+		if ex != nil {
+			why = source.OneLine(ex)
+		}
+		return s
+	})
+	switch {
+	case err != nil:
+		return err
+	case s == nil:
+		return cold("%s", why)
+	}
+	im, asked, err := r.evaluateAt(loadClock, s, v.key.globals)
+	if err != nil {
+		return err
+	}
+	if asked {
+		other, _, err := r.evaluateAt(otherLoadClock, s, v.key.globals)
+		if err != nil {
+			return errors.Join(err, im.Close())
+		}
+		var ok bool
+		v.stamps, ok = quickjs.StampsOf(im, other, loadClock, otherLoadClock)
+		if err := other.Close(); err != nil || !ok {
+			return errors.Join(cold("it computes with the clock while it loads"), err, im.Close())
+		}
+	}
+	v.image = im
+	return nil
+}
+
+// evaluateAt evaluates packages at a time and reports whether they have asked for it.
+func (r importer) evaluateAt(clock time.Duration, s *source.Source, globals string) (*quickjs.Image, bool, error) {
+	b := r.builder()
+	b.source = s
+	defer b.abandon()
+	defer b.requests.begin(r.ctx)()
+	end, err := b.grant(Script{})
+	if err != nil {
+		return nil, false, err
+	}
+	defer end()
+	l := &loader{run: b, clock: clock}
+	im, err := l.evaluateAhead(globals)
+	return im, l.asked, err
+}
+
+// builder returns a run that evaluates packages for r. It has what packages can observe, and limits of its own.
+func (r importer) builder() *run {
+	return r.engine.newRun(r.ctx, Grants{Eval: r.grants.Eval, Files: r.grants.Files, Modules: r.grants.Modules,
+		Limits: Limits{MemoryBytes: r.engine.maxMemory}})
+}

@@ -1,0 +1,257 @@
+package sandbox_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// packageOf returns a package of files, given by name and content in turn.
+func packageOf(name string, pairs ...string) sandbox.Package {
+	files := map[string][]byte{}
+	for i := 0; i < len(pairs); i += 2 {
+		files["node_modules/"+name+"/"+pairs[i]] = []byte(pairs[i+1])
+	}
+	return sandbox.Package{
+		PackageID: sandbox.PackageID{Name: name, Version: "1.0.0", Integrity: fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(pairs, "|"))))},
+		Tree:      func() (map[string][]byte, error) { return files, nil },
+	}
+}
+
+// somePackages are a CommonJS package with subpaths, an ES package, one in both forms, one that keeps the time, and one
+// that computes with it.
+func somePackages() []sandbox.Package {
+	return []sandbox.Package{
+		packageOf("plain", "package.json", `{"main": "main.js"}`, "main.js",
+			"let n = 0; module.exports = { count: () => ++n, list: [1], sub: require('./sub') };", "sub.js",
+			"module.exports = (x) => x + 1;", "broken.js", "throw new Error('broken')"),
+		packageOf("@s/es", "package.json", `{"exports": {".": "./index.mjs", "./inner": "./inner.mjs"}}`, "index.mjs",
+			"export default function f() { return 'default' } export const named = 'named';", "inner.mjs", "export const inner = 2;"),
+		packageOf("dual", "package.json", `{"exports": {"import": "./i.mjs", "require": "./r.js"}}`, "i.mjs",
+			"export default 'import'; export const form = 'import';", "r.js", "module.exports = () => 'require';"),
+		packageOf("keeps", "index.js", "const start = Date.now(), when = new Date(); exports.start = start; exports.when = when;"),
+		packageOf("computes", "index.js", "exports.year = new Date().getFullYear(); exports.list = []"),
+		packageOf("compares", "index.js", "exports.late = Date.now() > 1e12"),
+		packageOf("random", "index.js", "exports.id = Math.random() < 2"),
+		packageOf("asks", "index.js", "exports.has = typeof input"),
+		packageOf("eval", "index.js", "try { exports.root = Function('return 1')() } catch (e) { exports.error = e.name }"),
+		packageOf("throws", "index.js", "throw new TypeError('never ' + globalThis.constructor.name)"),
+		packageOf("global", "index.js", "globalThis.mark = (globalThis.mark ?? 0) + 1; Array.prototype.last = function () { return this.at(-1) }"),
+	}
+}
+
+func TestPackages(t *testing.T) {
+	e := newEngine(t)
+	packages := somePackages()
+	for _, c := range []struct{ name, code, value string }{
+		{"default import", `import p from "plain"; [p.count(), p.count(), p.sub(1)]`, `[1,2,2]`},
+		{"named import", `import { count, sub as add, list } from "plain"; [count(), add(4), list]`, `[1,5,[1]]`},
+		{"all", `import * as p from "plain"; [p.count(), typeof p.default.sub]`, `[1,"function"]`},
+		{"both", `import p, { count } from "plain"; p.count() + count()`, `3`},
+		{"for its effect", `import "global"; [mark, [1, 2].last()]`, `[1,2]`},
+		{"without", `[typeof mark, typeof [].last]`, `["undefined","undefined"]`},
+		{"require", `const p = require("plain"); p.count() + p.count()`, `3`},
+		{"require of a file", `const add = require("plain/sub"); add(1)`, `2`},
+		{"dynamic import", `const p = await import("plain"); [p.default.count(), p.count()]`, `[1,2]`},
+		{"an ES module", `import f, { named } from "@s/es"; import { inner } from "@s/es/inner"; [f(), named, inner]`,
+			`["default","named",2]`},
+		{"a dynamic import of one", `const { default: f, named } = await import("@s/es"); [f(), named]`, `["default","named"]`},
+		{"a fence and several lines", "```js\nimport {\n  count,\n  sub as add\n} from 'plain'\n[count(), add(1)]\n```", `[1,2]`},
+		{"strict code", `"use strict"; const p = require("plain"); (function () { return [this === undefined, p.count()] })()`,
+			`[true,1]`},
+		{"beside a module", `const p = require("plain"), { join } = require("path"); [join("a", "b"), p.count()]`, `["a/b",1]`},
+		{"TypeScript", `import p from "plain"; const n: number = p.count(); n`, `1`},
+		{"a package in two forms", `import i, { form } from "dual"; const r = require("dual"); [i, form, r()]`,
+			`["import","import","require"]`},
+		{"several packages", `import p from "plain"; import f from "@s/es"; [p.count(), f()]`, `[1,"default"]`},
+		{"a handler", `import p from "plain"; export default (n) => p.sub(n ?? 1)`, `2`},
+		{"a string that looks like one", "import p from 'plain'; `\nimport x from \"plain\";\n`.length + p.count()", `25`},
+		{"a random number", `import { id } from "random"; id`, `true`},
+		{"a look at the input", `import { has } from "asks"; has`, `"object"`},
+		{"code from strings", `import * as e from "eval"; e.default`, `{"error":"TypeError"}`},
+		{"the clock", `import k from "keeps"; [Math.abs(Date.now() - k.start) < 60000, +k.when - k.start < 1000]`, `[true,true]`},
+		{"computing with the clock", `import { year } from "computes"; year === new Date().getFullYear()`, `true`},
+		{"comparing the clock", `import { late } from "compares"; late`, `true`},
+		{"a package that throws", `let n; try { require("throws") } catch (e) { n = e.name }; n`, `"TypeError"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for range 3 { // makes the image, uses it, and uses what was compiled in it
+				r := run(t, e, sandbox.Script{Code: c.code, TypeScript: c.name == "TypeScript"},
+					sandbox.Grants{Packages: packages, Modules: []string{"path"}})
+				if string(r.Value) != c.value || r.Error != "" {
+					t.Fatalf("%s %s, want %s", r.Value, r.Error, c.value)
+				}
+			}
+		})
+	}
+}
+
+// TestPackagesWithoutName checks that a name that is no package, or a path that a package does not export, is an error
+// of the code.
+func TestPackagesWithoutName(t *testing.T) {
+	e := newEngine(t)
+	for code, want := range map[string]string{
+		`import x from "unknown"; x`:            "Cannot find package 'unknown'",
+		`import x from "@s/es/other"; x`:        "Cannot find package '@s/es/other'",
+		`import x from "@s/es/index.mjs"; x`:    "Cannot find package '@s/es/index.mjs'",
+		`import x from "plain/../../secret"; x`: "Cannot find package 'plain/../../secret'",
+		`import "plain/broken"`:                 "broken",
+		`import x from "throws"; x`:             "never Object",
+	} {
+		for range 2 {
+			if r := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{Packages: somePackages()}); !strings.Contains(r.Error, want) {
+				t.Errorf("%s: %q", code, r.Error)
+			}
+		}
+	}
+}
+
+// TestPackagesKeepNothing checks that a run leaves nothing in a package for the runs after it, whoever their owner is.
+func TestPackagesKeepNothing(t *testing.T) {
+	e := newEngine(t)
+	grants := sandbox.Grants{Packages: somePackages()}
+	code := `import p from "plain"; import "global"; import g from "computes";
+		const before = [p.count(), p.list.length, p.leak, mark, typeof Array.prototype.stolen, g.list.length];
+		p.list.push(input); p.leak = input; g.list.push(input); Array.prototype.stolen = input; globalThis.mark = 100;
+		p.sub = () => { throw new Error(input) }; before`
+	for i := range 6 {
+		r := run(t, e, sandbox.Script{Code: code, Owner: fmt.Sprint("owner", i%2), Input: []byte(`"secret"`)}, grants)
+		if string(r.Value) != `[1,1,null,1,"undefined",0]` {
+			t.Fatalf("run %d: %s %s", i, r.Value, r.Error)
+		}
+	}
+}
+
+// TestPackagesResult checks what a result says of packages, and that one that keeps the time makes the run impure.
+func TestPackagesResult(t *testing.T) {
+	e := newEngine(t)
+	packages := somePackages()
+	for _, c := range []struct {
+		code string
+		want []sandbox.PackageID
+		pure bool
+	}{
+		{"1", nil, true},
+		{`import p from "plain"; p.count()`, []sandbox.PackageID{packages[0].PackageID}, true},
+		{`import { named } from "@s/es"; require("plain"); named`, []sandbox.PackageID{packages[0].PackageID, packages[1].PackageID},
+			true},
+		{`import k from "keeps"; 1`, []sandbox.PackageID{packages[3].PackageID}, false},
+		{`import { id } from "random"; id`, []sandbox.PackageID{packages[6].PackageID}, false},
+	} {
+		for range 2 {
+			r := run(t, e, sandbox.Script{Code: c.code}, sandbox.Grants{Packages: packages})
+			if diff := cmp.Diff(c.want, r.Packages); diff != "" || r.Pure != c.pure {
+				t.Errorf("%s: pure %v %s", c.code, r.Pure, diff)
+			}
+		}
+	}
+}
+
+// TestPackagesReplay repeats a run from its journal, in an engine that has no image yet.
+func TestPackagesReplay(t *testing.T) {
+	grants := sandbox.Grants{Packages: somePackages()}
+	script := sandbox.Script{Code: `import k from "keeps"; import p from "plain"; [k.start, k.when, p.count(), Math.random()]`}
+	e := newEngine(t)
+	var first sandbox.Result
+	for range 2 {
+		first = run(t, e, script, grants)
+	}
+	grants.Replay = first.Journal
+	again := run(t, newEngine(t), script, grants)
+	if string(again.Value) != string(first.Value) || again.Error != "" || again.Usage.Ticks != first.Usage.Ticks {
+		t.Errorf("%s %s, then %s %s", first.Value, first.Error, again.Value, again.Error)
+	}
+}
+
+// TestPackagesAmongFiles checks that a package among the files of the request wins.
+func TestPackagesAmongFiles(t *testing.T) {
+	e := newEngine(t)
+	script := sandbox.Script{Code: `import p from "plain"; import f from "./lib.js"; [p, f]`, Files: map[string][]byte{
+		"node_modules/plain/index.js": []byte("module.exports = 'mine'"),
+		"lib.js":                      []byte("import f from '@s/es'; import p from 'plain'; export default f() + p"),
+	}}
+	r := run(t, e, script, sandbox.Grants{Packages: somePackages()})
+	if string(r.Value) != `["mine","defaultmine"]` || len(r.Packages) != 1 {
+		t.Errorf("%s %s %v", r.Value, r.Error, r.Packages)
+	}
+}
+
+// TestPackagesOfVersion checks that a version of code starts after its packages and its own top level.
+func TestPackagesOfVersion(t *testing.T) {
+	e := newEngine(t)
+	script := sandbox.Script{Version: "1", Code: `import p from "plain"; import k from "keeps"; const n = p.count();
+		export default () => [n, p.count(), Math.abs(Date.now() - k.start) < 60000]`}
+	for i := range 3 {
+		r := run(t, e, script, sandbox.Grants{Packages: somePackages()})
+		if string(r.Value) != `[1,2,true]` || !r.Warm || len(r.Packages) != 2 {
+			t.Errorf("run %d: %s %s %v %s", i, r.Value, r.Error, r.Packages, r.Cold)
+		}
+	}
+}
+
+// TestPackagesStack checks that the frames of an error are the caller's own, and that limits hold inside a package.
+func TestPackagesStack(t *testing.T) {
+	e := newEngine(t)
+	p := packageOf("p", "index.js", "exports.fail = (x) => { x.y.z };\nexports.spin = () => { for (;;); }")
+	for range 2 {
+		r := run(t, e, sandbox.Script{Code: "import { fail } from 'p';\n\nfail({})"}, sandbox.Grants{Packages: []sandbox.Package{p}})
+		if r.Exception == nil || r.Exception.Line != 3 || strings.Contains(r.Exception.Stack, "airlock") {
+			t.Errorf("%+v", r.Exception)
+		}
+	}
+	r := run(t, e, sandbox.Script{Code: "import { spin } from 'p'; spin()"}, sandbox.Grants{Packages: []sandbox.Package{p},
+		Limits: sandbox.Limits{Wall: 50 * time.Millisecond}})
+	if r.Limit != sandbox.LimitWall {
+		t.Errorf("limit %q", r.Limit)
+	}
+}
+
+// TestPackageUnreadable checks that a package that cannot be read is the platform's fault.
+func TestPackageUnreadable(t *testing.T) {
+	e := newEngine(t)
+	gone := errors.New("gone")
+	p := sandbox.Package{PackageID: sandbox.PackageID{Name: "p"}, Tree: func() (map[string][]byte, error) { return nil, gone }}
+	_, err := e.Run(t.Context(), sandbox.Script{Code: "import p from 'p'"}, sandbox.Grants{Packages: []sandbox.Package{p}})
+	if !errors.Is(err, gone) {
+		t.Error(err)
+	}
+	if r := run(t, e, sandbox.Script{Code: "1"}, sandbox.Grants{Packages: []sandbox.Package{p}}); string(r.Value) != "1" {
+		t.Error(r.Error)
+	}
+}
+
+// BenchmarkPackages compares, in turn, an empty script and one that uses a library of 500 KB.
+func BenchmarkPackages(b *testing.B) {
+	e := newEngine(b)
+	library := strings.Replace(bundleOf(500_000), "export default", "modules.chunk = (list, n) => {"+
+		"const out = []; for (let i = 0; i < list.length; i += n) out.push(list.slice(i, i + n)); return out }; const last =", 1)
+	packages := []sandbox.Package{packageOf("lodash", "index.js", library+"\nmodule.exports = modules;")}
+	scripts := map[string]string{"empty": "0", "package": `import _ from "lodash"; _.chunk([1,2,3],2)`}
+	took := map[string][]time.Duration{}
+	for b.Loop() {
+		for _, name := range slices.Sorted(maps.Keys(scripts)) {
+			began := time.Now()
+			r := run(b, e, sandbox.Script{Code: scripts[name]}, sandbox.Grants{Packages: packages})
+			took[name] = append(took[name], time.Since(began))
+			if r.Error != "" {
+				b.Fatal(r.Error)
+			}
+		}
+	}
+	p50 := map[string]float64{}
+	for name, all := range took {
+		slices.Sort(all)
+		p50[name] = float64(all[len(all)/2].Microseconds())
+		b.ReportMetric(p50[name], "µs-p50-"+name)
+	}
+	b.ReportMetric(p50["package"]/p50["empty"], "package/empty")
+}
