@@ -241,7 +241,7 @@ func faultProblem(e *execution.StoreError) *api.Problem {
 	}
 	return &api.Problem{
 		Status: 503, Code: "store_lost", RetryAfter: later, Cause: e,
-		Detail: "the disk of the state is failing; nothing was changed",
+		Detail: "the state cannot be reached, or its disk is failing; nothing was changed",
 	}
 }
 

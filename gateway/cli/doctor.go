@@ -62,7 +62,7 @@ func examine(ctx context.Context, con terminal.Console) error {
 			check{"policy", func(context.Context) (string, error) { return lookAtPolicy(con.Getenv) }},
 			check{"port", func(context.Context) (string, error) { return lookAtPort(set) }},
 			check{"records", func(ctx context.Context) (string, error) { return lookAtStore(ctx, set) }},
-			check{"state", func(context.Context) (string, error) { return lookAtState(set) }},
+			check{"state", func(ctx context.Context) (string, error) { return lookAtState(ctx, set) }},
 			check{"cache", func(context.Context) (string, error) { return lookAtCache(con.Getenv) }},
 			check{"redis", func(ctx context.Context) (string, error) { return lookAtRedis(ctx, set) }},
 			check{"functions", func(ctx context.Context) (string, error) { return lookAtFunctions(ctx, con, set) }},
@@ -114,7 +114,16 @@ func misspeltErrors(environ []string) []error {
 }
 
 // lookAtState opens what airlock serve keeps functions and jobs in.
-func lookAtState(set settings.Settings) (string, error) {
+func lookAtState(ctx context.Context, set settings.Settings) (string, error) {
+	switch name := settings.StateName(set.State); {
+	case set.State == "":
+		return "none: functions, jobs and schedules are refused", nil
+	case settings.IsShared(set.State):
+		if err := wiring.CheckState(ctx, set); err != nil {
+			return "", fmt.Errorf("%w; check %s, and that its user may write", err, name)
+		}
+		return name + " can be written", nil
+	}
 	if err := os.MkdirAll(set.State, 0o700); err != nil {
 		return "", fmt.Errorf("AIRLOCK_STATE: %w; set it to a folder that this user can write", err)
 	}

@@ -20,6 +20,8 @@ import (
 	"github.com/airlock-run/airlock/gateway/jobs"
 	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/infra/s3objects/s3test"
+	"github.com/airlock-run/airlock/infra/state/pgstate"
+	"github.com/airlock-run/airlock/infra/state/pgstate/pgtest"
 	"github.com/airlock-run/airlock/infra/state/s3state"
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
@@ -52,6 +54,9 @@ func TestMain(m *testing.M) {
 	if server != nil {
 		server.Stop()
 	}
+	if database != nil {
+		database.Stop()
+	}
 	os.Exit(code)
 }
 
@@ -75,8 +80,38 @@ func s3(t testing.TB) *s3test.Server {
 	return server
 }
 
-// kept opens the state that a process uses: a folder, or a bucket and its server.
+var (
+	database         *pgtest.Server
+	startingDatabase sync.Once
+)
+
+// postgres returns the database server of these tests, and skips the test if Postgres is not installed.
+func postgres(t testing.TB) *pgtest.Server {
+	t.Helper()
+	if !pgtest.Installed() {
+		t.Skip("Postgres is not installed")
+	}
+	startingDatabase.Do(func() {
+		var err error
+		if database, err = pgtest.Start(); err != nil {
+			t.Error(err)
+		}
+	})
+	if database == nil {
+		t.Fatal("there is no database server")
+	}
+	return database
+}
+
+// kept opens the state that a process uses: a folder, a database, or a bucket and its server.
 func kept(dir string) (jobs.Store, func() error, error) {
+	if url := os.Getenv(stateAt); strings.HasPrefix(url, "postgres://") {
+		store, err := pgstate.Open(context.Background(), url, pgstate.Config{})
+		if err != nil {
+			return nil, nil, err
+		}
+		return store, store.Close, nil
+	}
 	url, endpoint, is := strings.Cut(os.Getenv(stateAt), " ")
 	if !is {
 		store, err := sqlitestate.Open(filepath.Join(dir, "state"), sqlitestate.Config{})
@@ -228,13 +263,14 @@ func start(t *testing.T, dir, state string, more ...string) (cmd *exec.Cmd, in i
 // An acknowledged job ends exactly once, however often the processes that share a state are killed.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	for name, state := range map[string]func() string{
-		"on disk":     func() string { return "" },
-		"in a bucket": func() string { return "s3://" + s3(t).Bucket(t) + "/state " + s3(t).Endpoint },
+	for name, state := range map[string]func(t testing.TB) string{
+		"on disk":       func(testing.TB) string { return "" },
+		"in a database": func(t testing.TB) string { return postgres(t).Database(t) },
+		"in a bucket":   func(t testing.TB) string { return "s3://" + s3(t).Bucket(t) + "/state " + s3(t).Endpoint },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			killed(t, state())
+			killed(t, state(t))
 		})
 	}
 }

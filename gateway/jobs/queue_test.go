@@ -13,6 +13,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/jobs"
 	"github.com/airlock-run/airlock/infra/s3objects"
+	"github.com/airlock-run/airlock/infra/state/pgstate"
 	"github.com/airlock-run/airlock/infra/state/s3state"
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
@@ -55,6 +56,13 @@ func (c *clock) add(d time.Duration) {
 var stores = map[string]func(t *testing.T, c *clock) (jobs.Store, func() error){
 	"on disk": func(t *testing.T, _ *clock) (jobs.Store, func() error) {
 		store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{MaxJobsPerTenant: 50})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store, store.Close
+	},
+	"in a database": func(t *testing.T, _ *clock) (jobs.Store, func() error) {
+		store, err := pgstate.Open(t.Context(), postgres(t).Database(t), pgstate.Config{MaxJobsPerTenant: 50})
 		if err != nil {
 			t.Fatal(err)
 		}

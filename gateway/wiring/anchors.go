@@ -6,9 +6,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/airlock-run/airlock/gateway/wiring/settings"
 	"github.com/airlock-run/airlock/infra/records"
 	"github.com/airlock-run/airlock/infra/records/anchors"
 	"github.com/airlock-run/airlock/infra/s3objects"
+	"github.com/airlock-run/airlock/infra/state/pgstate"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
@@ -24,7 +26,15 @@ func OpenAnchor(ctx context.Context, state, store string, key []byte, s3Endpoint
 	if state == "" {
 		return nil, nil
 	}
-	return anchors.Open(ctx, state, store, anchors.Config{Key: key, Access: s3objects.Access{Endpoint: s3Endpoint}})
+	cfg := anchors.Config{Key: key, Access: s3objects.Access{Endpoint: s3Endpoint}}
+	if settings.IsDatabase(state) {
+		documents, err := pgstate.OpenDocuments(state)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Documents = documents
+	}
+	return anchors.Open(ctx, state, store, cfg)
 }
 
 // keepAnchored raises the anchor at once, at each tick, and once more when stop is called. An anchor that cannot be

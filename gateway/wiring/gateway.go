@@ -193,6 +193,6 @@ func (c *core) server(ctx context.Context, deps gateway.Deps) (*gateway.Server, 
 			Host: set.Hooks.Host, Rate: set.Hooks.PerMinute, AnswerHeaders: set.Hooks.AnswerHeaders,
 		},
 		KeepCode: set.Records.KeepCode, Proxies: set.Proxies,
-		MultiInstance: set.OnLambda.Front != "" || settings.IsBucket(set.State), NoBackgroundWork: set.OnLambda.Front != "",
+		MultiInstance: set.OnLambda.Front != "" || settings.IsShared(set.State), NoBackgroundWork: set.OnLambda.Front != "",
 	}, deps)
 }

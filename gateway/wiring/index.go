@@ -22,14 +22,14 @@ var (
 	_ auditindex.Bucket = (*s3records.Store)(nil)
 )
 
-// indexFolder returns the folder of the index over the records: in the state or, if the state is a bucket, in this
-// user's cache, one folder per record store. It returns "" without a state, and on Lambda, where no disk lasts and
-// nothing can follow the records between requests.
+// indexFolder returns the folder of the index over the records: in the state or, if machines share the state, in
+// this user's cache, one folder per record store. It returns "" without a state, and on Lambda, where no disk lasts
+// and nothing can follow the records between requests.
 func indexFolder(set settings.Settings, getenv func(string) string) string {
 	switch {
 	case set.State == "" || set.OnLambda.Front != "":
 		return ""
-	case !settings.IsBucket(set.State):
+	case !settings.IsShared(set.State):
 		return filepath.Join(set.State, "audit-index")
 	}
 	place := sha256.Sum256([]byte(set.Records.S3Endpoint + " " + set.AuditStore))

@@ -2,13 +2,16 @@ package wiring
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 	"github.com/airlock-run/airlock/infra/s3objects"
+	"github.com/airlock-run/airlock/infra/state/pgstate"
 	"github.com/airlock-run/airlock/infra/state/s3state"
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 	"github.com/airlock-run/airlock/policy"
@@ -17,7 +20,12 @@ import (
 var (
 	_ gateway.State = (*sqlitestate.Store)(nil)
 	_ gateway.State = (*s3state.Store)(nil)
+	_ gateway.State = (*pgstate.Store)(nil)
 )
+
+// lambdaLife is how long a function on Lambda may run on after the gateway that called it has died: it starts within
+// half of that time, and its timeout is less than the other half.
+const lambdaLife = 3 * time.Minute
 
 // openState opens the state that AIRLOCK_STATE names, or returns nil if it names none.
 func openState(ctx context.Context, set settings.Settings, quota func(tenant string) policy.Quota) (gateway.State,
@@ -35,13 +43,36 @@ func openState(ctx context.Context, set settings.Settings, quota func(tenant str
 		}
 		return state, state.Close, nil
 	}
+	storage := func(tenant string) execution.Storage { return execution.Storage(quota(tenant).Storage) }
+	if settings.IsDatabase(set.State) {
+		cfg := pgstate.Config{
+			MaxJobs: bounds.Of(bounds.Jobs).Most, MaxJobsPerTenant: bounds.Of(bounds.JobsOfEach).Most, Storage: storage,
+		}
+		if set.Invoker == "lambda" {
+			cfg.Outlive = lambdaLife
+		}
+		state, err := pgstate.Open(ctx, set.State, cfg)
+		if err != nil {
+			return nil, nil, fmt.Errorf("AIRLOCK_STATE: %w; check %s", err, settings.StateName(set.State))
+		}
+		return state, state.Close, nil
+	}
 	state, err := sqlitestate.Open(set.State, sqlitestate.Config{
 		MaxBytes: set.StateBytes,
 		MaxJobs:  bounds.Of(bounds.Jobs).Most, MaxJobsPerTenant: bounds.Of(bounds.JobsOfEach).Most,
-		Storage: func(tenant string) execution.Storage { return execution.Storage(quota(tenant).Storage) },
+		Storage: storage,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("AIRLOCK_STATE: %w; set AIRLOCK_STATE to a folder that can be written", err)
 	}
 	return state, state.Close, nil
+}
+
+// CheckState reports whether the shared state that set names can be changed.
+func CheckState(ctx context.Context, set settings.Settings) error {
+	state, closeState, err := openState(ctx, set, func(string) policy.Quota { return policy.Quota{} })
+	if err != nil {
+		return err
+	}
+	return errors.Join(state.Ready(ctx), closeState())
 }

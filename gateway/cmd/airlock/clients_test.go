@@ -434,6 +434,11 @@ var makers = map[string][]string{
 	"github.com/aws/aws-sdk-go-v2/config": {"LoadDefaultConfig"},
 	"github.com/redis/go-redis/v9": {"NewClient", "NewClusterClient",
 		"NewUniversalClient", "NewFailoverClient", "NewRing"},
+	"github.com/jackc/pgx/v5": {"Connect", "ConnectConfig",
+		"ConnectWithOptions"},
+	"github.com/jackc/pgx/v5/pgconn": {"Connect", "ConnectConfig",
+		"ConnectWithOptions"},
+	"github.com/jackc/pgx/v5/pgxpool":                                   {"New", "NewWithConfig"},
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp":   {"New", "NewClient"},
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp": {"New"},
 	"github.com/MicahParks/jwkset": {"NewDefaultHTTPClient",
@@ -447,16 +452,19 @@ var makers = map[string][]string{
 
 // mayMake says which files may use a maker, and why that is no hole.
 var mayMake = map[string]string{
-	"policy/outbound/transport.go":        "it bounds them",
-	"policy/address/dial.go":              "it checks addresses",
-	"policy/address/addresstest/names.go": "a name server of tests",
-	"infra/awsconfig/awsconfig.go":        "bounded by Shape and Bound",
-	"gateway/wiring/limits.go":            "its connections are bounded",
-	"gateway/wiring/telemetry.go":         "by CollectorClient",
-	"gateway/cli/mcp.go":                  "over outbound",
-	"infra/mcptools/connect.go":           "over outbound",
-	"infra/s3objects/s3test/server.go":    "a server of tests",
-	"sandbox/peers/http.go":               "a program that measures",
+	"policy/outbound/transport.go":         "it bounds them",
+	"policy/address/dial.go":               "it checks addresses",
+	"policy/address/addresstest/names.go":  "a name server of tests",
+	"infra/awsconfig/awsconfig.go":         "bounded by Shape and Bound",
+	"gateway/wiring/limits.go":             "its connections are bounded",
+	"gateway/wiring/telemetry.go":          "by CollectorClient",
+	"gateway/cli/mcp.go":                   "over outbound",
+	"infra/mcptools/connect.go":            "over outbound",
+	"infra/state/pgstate/pool.go":          "bounded by bound",
+	"infra/state/pgstate/store.go":         "bounded by bound",
+	"infra/state/pgstate/pgtest/server.go": "a server of tests",
+	"infra/s3objects/s3test/server.go":     "a server of tests",
+	"sandbox/peers/http.go":                "a program that measures",
 }
 
 // TestEveryClientIsBounded: nothing in the program makes a client, a transport or a connection besides the packages
@@ -507,7 +515,7 @@ func madeIn(t *testing.T, path string) []string {
 		name := imported[strings.LastIndexByte(imported, '/')+1:]
 		if strings.HasPrefix(name, "v") && len(name) == 2 {
 			name = map[string]string{"github.com/redis/go-redis/v9": "redis",
-				"github.com/MicahParks/keyfunc/v3": "keyfunc"}[imported]
+				"github.com/MicahParks/keyfunc/v3": "keyfunc", "github.com/jackc/pgx/v5": "pgx"}[imported]
 		}
 		if i.Name != nil {
 			name = i.Name.Name

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/airlock-run/airlock/infra/state/pgstate/pgtest"
 )
 
 func TestDoctor(t *testing.T) {
@@ -47,6 +49,33 @@ func TestDoctorFindsFaults(t *testing.T) {
 		code, out, errs := command(t, env(settings...), "doctor")
 		if code != exitPlatform || !strings.Contains(out, says) || !strings.Contains(errs, "checks failed") {
 			t.Errorf("%s: %d\n%s%s", fault, code, out, errs)
+		}
+	}
+}
+
+func TestDoctorLooksAtPostgres(t *testing.T) {
+	t.Parallel()
+	server, err := pgtest.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if server == nil {
+		t.Skip("Postgres is not installed")
+	}
+	defer server.Stop()
+	there := strings.Replace(server.Database(t), "postgres@", "postgres:hunter2@", 1)
+	common := []string{"PORT=0", "AUDIT_STORE=" + t.TempDir(),
+		"AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")}
+	for _, c := range []struct {
+		state, says string
+		code        int
+	}{
+		{there, "ok   state      postgres:///test1 can be written", 0},
+		{"postgres://u:hunter2@127.0.0.1:1/d", "FAIL state      AIRLOCK_STATE: state: the store is lost", exitPlatform},
+	} {
+		code, out, errs := command(t, env(append(common, "AIRLOCK_STATE="+c.state)...), "doctor")
+		if code != c.code || !strings.Contains(out, c.says) || strings.Contains(out+errs, "hunter2") {
+			t.Errorf("%d\n%s%s", code, out, errs)
 		}
 	}
 }

@@ -2,15 +2,36 @@ package settings
 
 import (
 	"errors"
+	"net/url"
 	"path/filepath"
 	"strings"
 
 	"github.com/airlock-run/airlock/gateway/callbacks"
 )
 
-// state returns AIRLOCK_STATE: the absolute path of the folder of saved functions and jobs, the URL of a bucket that
-// several gateways share, or "" for none. The default is a folder beside the folder of the audit records, such as
-// ./state beside ./audit, and none on Lambda.
+// IsDatabase reports whether a state is the URL of a Postgres database.
+func IsDatabase(state string) bool {
+	return strings.HasPrefix(state, "postgres://") || strings.HasPrefix(state, "postgresql://")
+}
+
+// IsShared reports whether gateways on several machines share a state.
+func IsShared(state string) bool { return IsBucket(state) || IsDatabase(state) }
+
+// StateName returns a state for logs and messages: a database without its user, password and parameters.
+func StateName(state string) string {
+	if !IsDatabase(state) {
+		return state
+	}
+	u, err := url.Parse(state)
+	if err != nil {
+		return "the database"
+	}
+	return "postgres://" + u.Host + u.Path
+}
+
+// state returns AIRLOCK_STATE: the absolute path of the folder of saved functions and jobs, the URL of a bucket or a
+// database that several gateways share, or "" for none. The default is a folder beside the folder of the audit records,
+// such as ./state beside ./audit, and none on Lambda.
 func (r *reader) state(auditStore string) string {
 	dir := strings.TrimPrefix(strings.TrimSpace(r.getenv("AIRLOCK_STATE")), "file://")
 	if dir == "none" || dir == "" && r.getenv("AWS_LAMBDA_RUNTIME_API") != "" {
@@ -28,8 +49,17 @@ func (r *reader) state(auditStore string) string {
 	if bucket, _, _ := strings.Cut(strings.TrimPrefix(dir, "s3://"), "/"); IsBucket(dir) && bucket != "" {
 		return dir
 	}
+	if IsDatabase(dir) {
+		if _, err := url.Parse(dir); err != nil {
+			r.fail("AIRLOCK_STATE", "is not a valid URL; it must be like postgres://user:password@host/database")
+			return ""
+		}
+		return dir
+	}
 	if strings.Contains(dir, "://") {
-		r.fail("AIRLOCK_STATE", "must be the path of a folder, s3://bucket/prefix, or none; got %q", dir)
+		scheme, _, _ := strings.Cut(dir, "://") // what follows may contain a password
+		r.fail("AIRLOCK_STATE", "must be the path of a folder, s3://bucket/prefix, postgres://user@host/database, or none; "+
+			"got %q", scheme+"://…")
 		return ""
 	}
 	abs, err := filepath.Abs(dir)

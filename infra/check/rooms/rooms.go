@@ -67,6 +67,8 @@ var foreign = map[string][]string{
 	"github.com/aws/aws-sdk-go-v2":  {"infra"},
 	"github.com/fastschema/qjs":     {"sandbox"},
 	"github.com/gofiber/fiber":      {"gateway"},
+	"github.com/jackc/pgx":          {"infra"},
+	"github.com/pressly/goose":      {"infra"},
 	"github.com/tetratelabs/wazero": {"sandbox"},
 	"github.com/valyala/fasthttp":   {"gateway"},
 }

@@ -38,8 +38,17 @@ type Config struct {
 	Key []byte
 	// Access configures the S3 client.
 	Access s3objects.Access
+	// Documents holds the anchor of a state that is a database. Nil means that the state is a folder or a bucket.
+	Documents Documents
 	// Now is the clock; default time.Now.
 	Now func() time.Time
+}
+
+// Documents are stored documents that are replaced by compare-and-swap. Their errors are those of package s3objects.
+type Documents interface {
+	Get(ctx context.Context, name string, most int64) (body []byte, tag string, err error)
+	Create(ctx context.Context, name string, body []byte) (tag string, err error)
+	Replace(ctx context.Context, name string, body []byte, tag string) (newTag string, err error)
 }
 
 // A Store is the anchor of one record store. It is safe for concurrent use, by any number of processes.
@@ -47,12 +56,12 @@ type Store struct {
 	cfg     Config
 	records string
 	name    string
-	dir     string           // "" in a bucket
-	objects *s3objects.Store // nil in a folder
+	dir     string    // "" in a bucket or a database
+	objects Documents // nil in a folder
 }
 
-// Open returns the anchor of the records at a URL in a state: a folder, or s3://bucket/prefix. It creates and asks
-// nothing.
+// Open returns the anchor of the records at a URL in a state: a folder, s3://bucket/prefix, or Config.Documents. It
+// creates and asks nothing.
 func Open(ctx context.Context, state, records string, cfg Config) (*Store, error) {
 	if state == "" || records == "" {
 		return nil, errors.New("anchors: a state and a record store are required")
@@ -63,13 +72,17 @@ func Open(ctx context.Context, state, records string, cfg Config) (*Store, error
 	records, _, _ = strings.Cut(records, "?") // what follows says how records are kept, not where
 	sum := sha256.Sum256([]byte(records))
 	s := &Store{cfg: cfg, records: records, name: fmt.Sprintf("%x.json", sum[:12])}
-	if !strings.HasPrefix(state, "s3://") {
+	switch {
+	case cfg.Documents != nil:
+		s.objects = cfg.Documents
+	case strings.HasPrefix(state, "s3://"):
+		bucket, err := s3objects.Open(ctx, state, cfg.Access)
+		if err != nil {
+			return nil, fmt.Errorf("anchors: %w", err)
+		}
+		s.objects = bucket
+	default:
 		s.dir = filepath.Join(state, folder)
-		return s, nil
-	}
-	var err error
-	if s.objects, err = s3objects.Open(ctx, state, cfg.Access); err != nil {
-		return nil, fmt.Errorf("anchors: %w", err)
 	}
 	return s, nil
 }
@@ -177,7 +190,10 @@ func (s *Store) parse(text []byte) (audit.Anchor, error) {
 
 // Place returns where the anchor is.
 func (s *Store) Place() string {
-	if s.objects != nil {
+	switch {
+	case s.cfg.Documents != nil:
+		return folder + "/" + s.name + " in the state's database"
+	case s.objects != nil:
 		return folder + "/" + s.name + " in the state's bucket"
 	}
 	return filepath.Join(s.dir, s.name)

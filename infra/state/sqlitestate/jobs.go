@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/internal/share"
 )
 
 const (
@@ -66,7 +67,7 @@ func (s *Store) jobsWithin(ctx context.Context, tx *sql.Tx, job execution.Job, b
 			return err
 		}
 	}
-	if beyond(all, tenant, 1, int64(s.cfg.MaxJobs)) || beyond(tenant, own, 1, int64(s.cfg.MaxJobsPerTenant)) {
+	if share.Beyond(all, tenant, 1, int64(s.cfg.MaxJobs)) || share.Beyond(tenant, own, 1, int64(s.cfg.MaxJobsPerTenant)) {
 		return execution.ErrFull
 	}
 	if err := s.roomForMore(ctx, tx); err != nil {

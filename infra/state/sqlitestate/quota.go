@@ -8,22 +8,8 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/internal/share"
 )
-
-// The last tenth of a quota is reserved for subjects that use almost nothing: one token that uses up a tenant's quota
-// does not lock out the tenant's other tokens.
-const (
-	reservedPart = 10
-	smallPart    = 100
-)
-
-// beyond reports whether a subject with own and added exceeds what all may use, of which used is taken.
-func beyond(used, own, added, most int64) bool {
-	if used > most {
-		return true
-	}
-	return used > most-max(most/reservedPart, 1) && own > added && own > max(most/smallPart, 1)
-}
 
 // measure returns the use of some kinds by a tenant, or by one of its subjects.
 func measure(ctx context.Context, tx *sql.Tx, tenant, subject string, kinds ...string) (n, bytes int64, err error) {
@@ -52,7 +38,7 @@ func within(ctx context.Context, tx *sql.Tx, quota, tenant, subject string, adde
 			return err
 		}
 	}
-	if beyond(used, own, added, most) {
+	if share.Beyond(used, own, added, most) {
 		return &execution.QuotaError{Quota: quota, Used: used - added, Limit: most, After: after}
 	}
 	return nil

@@ -1,0 +1,82 @@
+package pgstate_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/infra/state/pgstate"
+	"github.com/airlock-run/airlock/infra/state/pgstate/pgtest"
+	"github.com/airlock-run/airlock/infra/state/statetest"
+)
+
+var server *pgtest.Server
+
+func TestMain(m *testing.M) {
+	var err error
+	if server, err = pgtest.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	if server != nil {
+		server.Stop()
+	}
+	os.Exit(code)
+}
+
+// fleet is a state in a database. No process of it counts as dead, however slow the machine is, until Kill.
+type fleet struct {
+	url  string
+	dead map[*pgstate.Store]bool
+}
+
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	if server == nil {
+		t.Skip("Postgres is not installed")
+	}
+	return &fleet{url: server.Database(t), dead: map[*pgstate.Store]bool{}}
+}
+
+func (f *fleet) open(t *testing.T, url string) *pgstate.Store {
+	t.Helper()
+	s, err := pgstate.Open(t.Context(), url, pgstate.Config{MaxJobsPerTenant: 50, DeadAfter: time.Hour,
+		Settle: time.Nanosecond, Timeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if f.dead[s] {
+			return
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func (f *fleet) Process(t *testing.T) statetest.Store { return f.open(t, f.url) }
+
+func (f *fleet) Kill(t *testing.T, s statetest.Store) {
+	t.Helper()
+	store := s.(*pgstate.Store)
+	f.dead[store] = true
+	server.Exec(t, f.url, "UPDATE airlock.processes SET seen = seen - interval '2 hours' WHERE id = $1", store.Die())
+}
+
+// empty removes what earlier processes left, and the processes that still live stay.
+func (f *fleet) empty(t *testing.T) {
+	t.Helper()
+	server.Exec(t, f.url, `TRUNCATE airlock.functions, airlock.versions, airlock.jobs, airlock.gone, airlock.deliveries,
+		airlock.events, airlock.usage`)
+}
+
+func (*fleet) Now() time.Time { return time.Now() }
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	statetest.Test(t, func(t *testing.T) statetest.State { return newFleet(t) })
+}

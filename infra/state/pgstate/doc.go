@@ -1,0 +1,25 @@
+// Package pgstate is the state that the gateways of a fleet share in a Postgres database: saved functions, jobs,
+// schedules, webhook deliveries, idempotency keys, quotas and anchors, in the schema "airlock".
+//
+// Each step is one transaction; the frequent ones are one statement and one round trip. Claims use FOR UPDATE SKIP
+// LOCKED, in turn between tenants. A change of a job names the version that it read and is repeated if another gateway
+// was faster. Each change carries a random token, so an attempt whose answer was lost recognizes its own work. No
+// statement depends on a session: there are no prepared statements, session settings or notifications, so PgBouncer
+// may pool by transaction.
+//
+// # Who has died
+//
+// Each gateway writes a heartbeat every two seconds, by the clock of the database. If a heartbeat is more than eight
+// seconds old, its gateway has died, and its running jobs are orphans. A gateway declares others dead only while its
+// own heartbeats arrive, so an outage of the database kills nobody. A function that may outlive its gateway
+// (Config.Outlive) is waited for, and starts soon after the claim or not at all. A gateway that stands still for
+// longer than that and then continues counts as dead in between: a job that it was running may run a second time.
+//
+// # Limits
+//
+// Quotas are exact under a lock near their limit. Below half of a limit, concurrent changes do not wait for one
+// another, and each may add at most a part in 64 of the quota. The database's own administration bounds the space of
+// all tenants together.
+//
+// Only package wiring and tests import this package. Start with [Open], then read migrations/00001_state.sql.
+package pgstate

@@ -1,0 +1,41 @@
+package pgtest
+
+import (
+	"os"
+	"os/user"
+	"strconv"
+	"syscall"
+)
+
+// quit has Postgres end at once, as a crash does.
+const quit = syscall.SIGQUIT
+
+// account returns the IDs to run as. Postgres refuses to run as root.
+func account() (uid, gid int, needed bool) {
+	if os.Getuid() != 0 {
+		return 0, 0, false
+	}
+	uid, gid = 65534, 65534
+	if u, err := user.Lookup("postgres"); err == nil {
+		uid, _ = strconv.Atoi(u.Uid) // always numbers on Linux
+		gid, _ = strconv.Atoi(u.Gid)
+	}
+	return uid, gid, true
+}
+
+// unprivileged makes a program run without root's rights, and end with this process.
+func unprivileged() *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT}
+	if uid, gid, needed := account(); needed {
+		attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	}
+	return attr
+}
+
+// giveAway makes the account own a folder.
+func giveAway(dir string) error {
+	if uid, gid, needed := account(); needed {
+		return os.Chown(dir, uid, gid)
+	}
+	return nil
+}
