@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/airlock-run/airlock/gateway/cli/exit"
+	"github.com/airlock-run/airlock/gateway/cli/state"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	"github.com/airlock-run/airlock/gateway/wiring"
 )
@@ -57,7 +58,7 @@ func rootCommand(con terminal.Console) *cobra.Command {
 	root.AddCommand(
 		serveCommand(con), mcpCommand(con), runCommand(con), replayCommand(con), scanCommand(con), tokenCommand(con),
 		functionCommand(con), scannerCommand(con),
-		functionsCommand(con), audit, lambdaLocalCommand(con), doctorCommand(con),
+		functionsCommand(con), audit, state.Command(con), lambdaLocalCommand(con), doctorCommand(con),
 	)
 	return root
 }

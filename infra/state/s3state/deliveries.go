@@ -17,12 +17,14 @@ const maxDelivery = 64 << 20 // an answer, twice in base64
 // taken is a stored key.
 type taken struct {
 	// By identifies the taker: of two concurrent takers only one must read its own value back.
-	By       string    `json:"by"`
-	Mark     string    `json:"mark"`
-	Until    time.Time `json:"until"`
-	Lease    time.Time `json:"lease"`
-	Answered bool      `json:"answered"`
-	Answer   []byte    `json:"answer"`
+	By string `json:"by"`
+	// Key is the key itself, for copies of the state. Older versions did not store it.
+	Key      execution.Key `json:"key,omitzero"`
+	Mark     string        `json:"mark"`
+	Until    time.Time     `json:"until"`
+	Lease    time.Time     `json:"lease"`
+	Answered bool          `json:"answered"`
+	Answer   []byte        `json:"answer"`
 }
 
 var errTaken = errors.New("the key is taken")
@@ -50,7 +52,7 @@ func (s *Store) Begin(ctx context.Context, key execution.Key, mark string, now,
 		} else {
 			firstMark, answer = mark, nil
 		}
-		*t = taken{By: by, Mark: firstMark, Until: until, Lease: now.Add(s.cfg.Lease)}
+		*t = taken{By: by, Key: key, Mark: firstMark, Until: until, Lease: now.Add(s.cfg.Lease)}
 		return nil
 	})
 	if errors.Is(err, errTaken) {

@@ -120,6 +120,8 @@ func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) 
 // A goneReceiver is a stored receiver that is gone.
 type goneReceiver struct {
 	Until time.Time `json:"until"`
+	// URL is the receiver, for copies of the state. Older versions did not store it.
+	URL string `json:"url,omitempty"`
 }
 
 // Gone reports whether a tenant's receiver is gone. If until is set, Gone marks it as gone until then.
@@ -127,7 +129,7 @@ func (s *Store) Gone(ctx context.Context, tenant, url string, now, until time.Ti
 	key := "gone" + tenantPart(tenant) + hash([]byte(url))
 	if !until.IsZero() {
 		err := change(ctx, s, key, maxDocument, func(g *goneReceiver, _ bool) error {
-			g.Until = until.UTC()
+			g.Until, g.URL = until.UTC(), url
 			return nil
 		})
 		return true, err

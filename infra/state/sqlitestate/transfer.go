@@ -1,0 +1,255 @@
+package sqlitestate
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/transfer"
+)
+
+// A Transfer copies from a Store and to it.
+type Transfer struct{ *Store }
+
+var _ transfer.Store = Transfer{}
+
+// anchorsFolder holds documents beside the file: anchors, which package anchors writes.
+const anchorsFolder = "anchors"
+
+// Holds reports whether the state holds anything.
+func (s Transfer) Holds(ctx context.Context) (bool, error) {
+	anchors, err := s.anchorFiles()
+	if err != nil || len(anchors) > 0 {
+		return true, err
+	}
+	return s.any(ctx, "SELECT '1' FROM functions UNION ALL SELECT '1' FROM jobs UNION ALL SELECT '1' FROM deliveries "+
+		"LIMIT 1")
+}
+
+// InUse reports whether another process uses the folder.
+func (s Transfer) InUse(context.Context) (bool, error) {
+	entries, err := os.ReadDir(filepath.Join(s.dir, ownersFolder))
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries {
+		if e.Name() != s.owner && !ownerGone(filepath.Join(s.dir, ownersFolder, e.Name())) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (s Transfer) anchorFiles() ([]string, error) {
+	return filepath.Glob(filepath.Join(s.dir, anchorsFolder, "*.json"))
+}
+
+// Export passes everything to fn.
+func (s Transfer) Export(ctx context.Context, fn func(transfer.Item) error) error {
+	return errors.Join(s.exportFunctions(ctx, fn), s.exportJobs(ctx, fn), s.exportRest(ctx, fn), s.exportAnchors(fn))
+}
+
+func (s Transfer) exportFunctions(ctx context.Context, fn func(transfer.Item) error) error {
+	for tenant, name := "", ""; ; {
+		list, err := s.functions(ctx, "SELECT doc FROM functions WHERE (tenant, name) > (?, ?) ORDER BY tenant, name "+
+			"LIMIT 100", tenant, name)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		for _, f := range list {
+			tenant, name = f.Tenant, f.Name
+			contents := map[int]execution.FunctionContent{}
+			for _, v := range f.Versions {
+				c, err := s.Content(ctx, f.Tenant, f.Name, v.Version)
+				if errors.Is(err, execution.ErrNotFound) {
+					continue // deleted
+				}
+				if err != nil {
+					return err
+				}
+				contents[v.Version] = c
+			}
+			if err := fn(transfer.Item{Function: &transfer.Function{Saved: f, Contents: contents}}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (s Transfer) exportJobs(ctx context.Context, fn func(transfer.Item) error) error {
+	for last := ""; ; {
+		ids, err := s.strings(ctx, "SELECT id FROM jobs WHERE seq > ifnull((SELECT seq FROM jobs WHERE id = ?), "+
+			"-9223372036854775808) ORDER BY seq LIMIT 1000", last)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		for _, id := range ids {
+			last = id
+			job, err := s.Job(ctx, id)
+			if err != nil {
+				return err
+			}
+			if err := fn(transfer.Item{Job: &job}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (s Transfer) exportRest(ctx context.Context, fn func(transfer.Item) error) error {
+	for _, step := range []struct {
+		query string
+		scan  func(*sql.Rows) (transfer.Item, error)
+	}{
+		{"SELECT key, mark, until, tenant, subject, kind, answer FROM deliveries", scanKey},
+		{"SELECT tenant, name, id, at, event FROM events ORDER BY rowid", scanEvent},
+		{"SELECT tenant, url, until FROM gone", scanGone},
+	} {
+		err := s.read(ctx, func() error { return each(ctx, s.db, step.query, step.scan, fn) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func each(ctx context.Context, db *sql.DB, query string, scan func(*sql.Rows) (transfer.Item, error),
+	fn func(transfer.Item) error) (err error) {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		item, err := scan(rows)
+		if err == nil {
+			err = fn(item)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func scanKey(rows *sql.Rows) (transfer.Item, error) {
+	k, until := &transfer.Key{}, int64(0)
+	err := rows.Scan(&k.Key.Name, &k.Mark, &until, &k.Key.Tenant, &k.Key.Subject, &k.Key.Quota, &k.Answer)
+	k.Until = time.UnixMilli(until)
+	return transfer.Item{Key: k}, err
+}
+
+func scanEvent(rows *sql.Rows) (transfer.Item, error) {
+	e, at := &transfer.Event{}, int64(0)
+	err := rows.Scan(&e.Tenant, &e.Function, &e.ID, &at, &e.Event)
+	e.At = time.UnixMilli(at)
+	return transfer.Item{Event: e}, err
+}
+
+func scanGone(rows *sql.Rows) (transfer.Item, error) {
+	g, until := &transfer.Gone{}, int64(0)
+	err := rows.Scan(&g.Tenant, &g.URL, &until)
+	g.Until = time.UnixMilli(until)
+	return transfer.Item{Gone: g}, err
+}
+
+func (s Transfer) exportAnchors(fn func(transfer.Item) error) error {
+	files, err := s.anchorFiles()
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		body, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		item := transfer.Item{Document: &transfer.Document{Name: anchorsFolder + "/" + filepath.Base(file), Body: body}}
+		if err := fn(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Import stores an item, or replaces it. Quotas do not apply: what was accepted is kept.
+func (s Transfer) Import(ctx context.Context, item transfer.Item) error {
+	switch {
+	case item.Function != nil:
+		return s.importFunction(ctx, *item.Function)
+	case item.Job != nil:
+		return s.importJob(ctx, *item.Job)
+	case item.Key != nil:
+		k := item.Key
+		return s.exec(ctx, `INSERT OR REPLACE INTO deliveries (key, mark, until, owner, tenant, subject, kind, answer)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, k.Key.Name, k.Mark, millis(k.Until), transfer.MovedOwner, k.Key.Tenant,
+			k.Key.Subject, quotaOf(k.Key), k.Answer)
+	case item.Event != nil:
+		e := item.Event
+		return s.exec(ctx, `INSERT INTO events (tenant, name, id, at, event) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (tenant, name, id) DO NOTHING`, e.Tenant, e.Function, e.ID, millis(e.At), e.Event)
+	case item.Gone != nil:
+		_, err := s.Gone(ctx, item.Gone.Tenant, item.Gone.URL, time.Time{}, item.Gone.Until)
+		return err
+	}
+	dir := filepath.Join(s.dir, anchorsFolder)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	name, _ := strings.CutPrefix(item.Document.Name, anchorsFolder+"/")
+	return os.WriteFile(filepath.Join(dir, filepath.Base(name)), item.Document.Body, 0o600)
+}
+
+func (s Transfer) importFunction(ctx context.Context, f transfer.Function) error {
+	doc, err := json.Marshal(f.Saved)
+	if err != nil {
+		return err
+	}
+	var next sql.NullInt64
+	if f.Saved.Schedule != nil {
+		next = orNull(f.Saved.Schedule.Next)
+	}
+	return s.change(ctx, func(tx *sql.Tx) error {
+		for version, content := range f.Contents {
+			raw, err := json.Marshal(content)
+			if err != nil {
+				return err
+			}
+			_, err = tx.ExecContext(ctx, `INSERT INTO versions (tenant, name, version, content) VALUES (?, ?, ?, ?)
+				ON CONFLICT (tenant, name, version) DO UPDATE SET content = excluded.content`, f.Saved.Tenant, f.Saved.Name,
+				version, raw)
+			if err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO functions (tenant, name, next, doc) VALUES (?, ?, ?, ?)
+			ON CONFLICT (tenant, name) DO UPDATE SET next = excluded.next, doc = excluded.doc`, f.Saved.Tenant, f.Saved.Name,
+			next, doc)
+		return err
+	})
+}
+
+func (s Transfer) importJob(ctx context.Context, job execution.Job) error {
+	request, err := json.Marshal(job.Request)
+	if err != nil {
+		return err
+	}
+	return s.change(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM jobs WHERE id = ?", job.ID); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO jobs
+			(id, tenant, subject, status, priority, not_before, owner, cancel, doc, request)
+			VALUES (?, ?, ?, ?, ?, ?, '', 0, '{}', ?)`, job.ID, job.Tenant, job.Subject, string(job.Status),
+			priority(job.Request.Priority), millis(job.NotBefore), request)
+		if err != nil {
+			return err
+		}
+		return s.write(ctx, tx, job)
+	})
+}
