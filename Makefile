@@ -9,7 +9,7 @@ PKGS       ?= ./...
 ARCH       ?= arm64
 EDITOR     := gateway/console/playground/bundled/editor.js
 
-.PHONY: help run build toolchain test test-browser check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-index bench-cold scan-report scan-packages conformance conformance-mcp package deploy vulncheck fmt clean
+.PHONY: help run build toolchain test test-browser check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-fleet bench-index bench-cold scan-report scan-packages conformance conformance-mcp package deploy vulncheck fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -89,6 +89,9 @@ bench-soak: ## resident memory over 100,000 executions
 
 bench-flood: ## how a flood of the worst payloads changes the p99 of another caller, through a gateway process
 	$(GO) test ./gateway/cmd/airlock -run '^$$' -bench Flood -benchtime 9x
+
+bench-fleet: ## jobs a second with three gateways on one state, SQLite and Postgres, and queries per job
+	$(GO) test ./gateway/jobs -run '^$$' -bench Fleet -benchtime 3000x -timeout 30m
 
 bench-index: ## an index over a million records: making it, against reading them once; lists, summaries, figures
 	AUDITINDEX_RECORDS=1000000 $(GO) test ./infra/records/auditindex -run '^$$' -bench Index -benchtime 5x -timeout 30m
