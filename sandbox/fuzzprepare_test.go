@@ -18,8 +18,8 @@ func FuzzPreparationTime(f *testing.F) {
 		p := preparation{Code: repeated(int(size), head, unit, middle, tail), TypeScript: typescript,
 			Wall: 100 * time.Millisecond}
 		p.Files = map[string]string{"a.ts": p.Code}
-		if r := c.run(t, p); r.Elapsed > p.Wall+prepareGrace || r.Spent && r.Result.Limit == "" {
-			t.Fatalf("%v (%s): limit %q, spent %v", r.Elapsed, p, r.Result.Limit, r.Spent)
+		if r := c.run(t, p); r.Used > p.Wall+prepareGrace || r.Spent && r.Result.Limit == "" {
+			t.Fatalf("%v (%s): limit %q, spent %v", r.Used, p, r.Result.Limit, r.Spent)
 		}
 	})
 }

@@ -59,7 +59,7 @@ func attacks(t testing.TB) []attack {
 			}
 		}
 		if a.patient() {
-			a.grants.Limits.Wall = 10 * time.Second
+			a.grants.Limits.Wall, a.grants.Limits.CPU = 5*time.Minute, 10*time.Second
 		}
 		if a.expect == "" {
 			t.Fatalf("%s says not what to expect", file)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,12 +30,14 @@ type preparation struct {
 	Wall, CPU  time.Duration
 }
 
-// preparedResult is the answer of a preparer. Spent reports that it must be replaced.
+// preparedResult is the answer of a preparer. Used is the processor time of the process until Run returned: the wall
+// time of a process with one thread of Go code on a machine that does nothing else. Spent reports that it must be
+// replaced.
 type preparedResult struct {
-	Result  sandbox.Result
-	Err     string
-	Elapsed time.Duration
-	Spent   bool
+	Result sandbox.Result
+	Err    string
+	Used   time.Duration
+	Spent  bool
 }
 
 // TestPreparer is the program of a preparer, not a test.
@@ -57,10 +60,10 @@ func TestPreparer(t *testing.T) {
 		for name, text := range p.Files {
 			files[name] = []byte(text)
 		}
-		began := time.Now()
+		before := processorTime(t)
 		r, err := e.Run(t.Context(), sandbox.Script{Code: p.Code, TypeScript: p.TypeScript, Files: files},
 			sandbox.Grants{Limits: sandbox.Limits{Wall: p.Wall, CPU: p.CPU}})
-		answer := preparedResult{Result: r, Elapsed: time.Since(began), Spent: e.Spent()}
+		answer := preparedResult{Result: r, Used: processorTime(t) - before, Spent: e.Spent()}
 		if err != nil {
 			answer.Err = err.Error()
 		}
@@ -68,6 +71,16 @@ func TestPreparer(t *testing.T) {
 			os.Exit(1)
 		}
 	}
+}
+
+// processorTime returns the processor time of this process.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
 // run runs p in a preparer, which is started when there is none that can take it.

@@ -33,7 +33,11 @@ func TestOneDamagedExchange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, bucket := newProxy(t), newBucket(t)
-			s := opened(t, s3records.Config{Bucket: bucket, Endpoint: p.URL, Spool: t.TempDir()})
+			cfg := s3records.Config{Bucket: bucket, Endpoint: p.URL, Spool: t.TempDir()}
+			if what == stall {
+				cfg.AttemptTimeout = 2 * time.Second
+			}
+			s := opened(t, cfg)
 			for n := range 3 { // a good exchange between two damaged ones
 				if n%2 == 0 {
 					p.set(putting(1, what))
@@ -63,7 +67,7 @@ func TestSpool(t *testing.T) {
 	p, bucket, dir := newProxy(t), newBucket(t), t.TempDir()
 	away := func(*http.Request, int) damage { return drop }
 	cfg := s3records.Config{Bucket: bucket, Endpoint: p.URL, Spool: dir, Attempts: 2,
-		AttemptTimeout: 100 * time.Millisecond}
+		AttemptTimeout: 2 * time.Second} // the first store waits as long for S3 when it closes
 	p.set(away)
 	s := opened(t, cfg)
 	var ids []string
@@ -95,6 +99,7 @@ func TestSpool(t *testing.T) {
 	p.set(nil)
 	drained(t, dir)
 	add(second, 1)
+	drained(t, dir)
 	sound(t, second, 6)
 	if err := second.Close(); err != nil {
 		t.Fatal(err)
@@ -136,7 +141,6 @@ func TestSpoolIsBounded(t *testing.T) {
 	p, spool := newProxy(t), t.TempDir()
 	s := opened(t, s3records.Config{
 		Bucket: newBucket(t), Endpoint: p.URL, Spool: spool, SpoolBytes: 2500, Attempts: 1,
-		AttemptTimeout: 100 * time.Millisecond,
 	})
 	p.set(func(*http.Request, int) damage { return drop })
 	var kept []audit.Record
@@ -167,8 +171,7 @@ func TestSpoolIsBounded(t *testing.T) {
 // A spooled record whose id somebody else stored meanwhile is kept beside the other.
 func TestSpoolConflict(t *testing.T) {
 	p, bucket, dir := newProxy(t), newBucket(t), t.TempDir()
-	s := opened(t, s3records.Config{Bucket: bucket, Endpoint: p.URL, Spool: dir, Attempts: 1,
-		AttemptTimeout: 100 * time.Millisecond})
+	s := opened(t, s3records.Config{Bucket: bucket, Endpoint: p.URL, Spool: dir, Attempts: 1})
 	other := opened(t, s3records.Config{Bucket: bucket})
 	p.set(func(*http.Request, int) damage { return drop })
 	r := recordstest.Sample(time.Now())
@@ -198,8 +201,7 @@ func TestDoubt(t *testing.T) {
 	for name, arrived := range map[string]bool{"it arrived": true, "it did not": false} {
 		t.Run(name, func(t *testing.T) {
 			p, bucket := newProxy(t), newBucket(t)
-			s := opened(t, s3records.Config{Bucket: bucket, Endpoint: p.URL, Attempts: 2,
-				AttemptTimeout: 100 * time.Millisecond})
+			s := opened(t, s3records.Config{Bucket: bucket, Endpoint: p.URL, Attempts: 2})
 			what := drop
 			if arrived {
 				what = reset
@@ -241,7 +243,7 @@ func TestWriteOnlyRole(t *testing.T) {
 		}
 		return pass
 	})
-	s := opened(t, s3records.Config{Bucket: bucket, Endpoint: p.URL, Attempts: 2, AttemptTimeout: 100 * time.Millisecond})
+	s := opened(t, s3records.Config{Bucket: bucket, Endpoint: p.URL, Attempts: 2})
 	records := []audit.Record{recordstest.Sample(time.Now()), recordstest.Sample(time.Now()),
 		recordstest.Sample(time.Now())}
 	if err := s.Append(t.Context(), records[0]); err != nil {
