@@ -104,7 +104,7 @@ func onEach(t *testing.T, test func(t *testing.T, open opener)) {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() {
-					stopping, cancel := context.WithTimeout(context.Background(), 10*time.Second) // of a test that has failed
+					stopping, cancel := context.WithTimeout(context.Background(), time.Minute) // of a test that has failed
 					defer cancel()
 					if err := errors.Join(q.Stop(stopping), shut()); err != nil {
 						t.Error(err)
@@ -125,7 +125,7 @@ func until(t *testing.T, q *jobs.Queue, id string, is func(execution.Job) bool) 
 	t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	for {
 		job, err := q.Job(ctx, id)

@@ -146,20 +146,22 @@ func TestSharedIsExact(t *testing.T) {
 func TestSharedWindowSlides(t *testing.T) {
 	t.Parallel()
 	l := shared(t, startRedis(t), 3, 640*time.Millisecond, time.Now, silent)
-	took := make([]time.Time, 0, 12)
+	type interval struct{ begin, end time.Time } // a request is counted between them
+	took := make([]interval, 0, 12)
 	for len(took) < cap(took) {
+		began := time.Now()
 		v, err := l.Take(t.Context(), "alice")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if v.Allowed {
-			took = append(took, time.Now())
+			took = append(took, interval{began, time.Now()})
 			continue
 		}
 		<-time.After(v.Reset / 4)
 	}
 	for i := 3; i < len(took); i++ {
-		if apart := took[i].Sub(took[i-3]); apart < 600*time.Millisecond {
+		if apart := took[i].end.Sub(took[i-3].begin); apart < 600*time.Millisecond {
 			t.Errorf("four requests within %v", apart)
 		}
 	}
