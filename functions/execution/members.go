@@ -77,6 +77,9 @@ func readMembers(dec *jsontext.Decoder, b []byte) (members []Member, err error) 
 		}
 		end := int(dec.InputOffset())
 		m.Value = b[end-len(value) : end : end]
+		if len(members) == cap(members) {
+			members = slices.Grow(members, len(members)+1) // append copies long lists four times as often
+		}
 		members = append(members, m)
 	}
 	if _, err := dec.ReadToken(); err != nil {
