@@ -127,18 +127,29 @@ func pruneDay(s *Store, day string) (records int64, err error) {
 			return 0, err
 		}
 	}
-	folder := dayPrefix + day
-	names, err := list(s.objs, folder)
-	if err != nil && !errors.Is(err, unix.ENOENT) {
-		return 0, err
+	err = removeFolder(s, dayPrefix+day)
+	for errors.Is(err, unix.ENOTEMPTY) { // each writer may have created its next draft meanwhile
+		err = removeFolder(s, dayPrefix+day)
 	}
-	for _, name := range names {
-		if err := s.disk.unlink(s.objs, folder+"/"+name); err != nil && !errors.Is(err, unix.ENOENT) {
-			return 0, err
-		}
-	}
-	if err := s.disk.rmdir(s.objs, folder); err != nil && !errors.Is(err, unix.ENOENT) {
+	if err != nil {
 		return 0, err
 	}
 	return records, s.disk.unlink(s.root, name)
+}
+
+// removeFolder removes a folder of objects and what is in it. It need not exist.
+func removeFolder(s *Store, folder string) error {
+	names, err := list(s.objs, folder)
+	if err != nil && !errors.Is(err, unix.ENOENT) {
+		return err
+	}
+	for _, name := range names {
+		if err := s.disk.unlink(s.objs, folder+"/"+name); err != nil && !errors.Is(err, unix.ENOENT) {
+			return err
+		}
+	}
+	if err := s.disk.rmdir(s.objs, folder); err != nil && !errors.Is(err, unix.ENOENT) {
+		return err
+	}
+	return nil
 }

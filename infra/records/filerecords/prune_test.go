@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -188,6 +189,35 @@ func TestPruneUnderAnOpenWriter(t *testing.T) {
 		}
 		holds(t, pruner)
 	}
+}
+
+// A writer prepares its next draft in the background, so it may appear in a folder that is being removed.
+func TestPruneBesideDraft(t *testing.T) {
+	dir, appeared := t.TempDir(), false
+	s, err := filerecords.Open(dir, filerecords.Config{Intercept: func(call, path string, _ int) error {
+		if call != "unlink" || appeared || !strings.HasPrefix(path, "dt=") || strings.Contains(path, "/") {
+			return nil
+		}
+		appeared = true
+		folders, err := filepath.Glob(filepath.Join(dir, "*", path))
+		if err != nil || len(folders) != 1 {
+			t.Errorf("folders of %s: %v, %v", path, folders, err)
+			return err
+		}
+		return os.WriteFile(filepath.Join(folders[0], ".writer"), nil, 0o600)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Append(t.Context(), recordstest.Sample(time.Now().UTC().AddDate(0, 0, -40))); err != nil {
+		t.Fatal(err)
+	}
+	pruned, err := s.Prune(t.Context(), filerecords.Retention{MaxAge: 24 * time.Hour})
+	if err != nil || pruned.Records != 1 || !appeared {
+		t.Errorf("pruned %+v, %v; a draft appeared: %v", pruned, err, appeared)
+	}
+	holds(t, s)
 }
 
 func TestReaderAndBadFolders(t *testing.T) {
