@@ -53,7 +53,7 @@ func TestMessagesAndDeliveriesTakeTurns(t *testing.T) {
 	s := costServer(t)
 	want(t, s.do(t, "PUT", "/api/functions/h", `{"code":"1","hook":{"scheme":"none"}}`), 201)
 	long := `{"code":"1","input":"` + strings.Repeat("x", 64<<10) + `"}`
-	client := &http.Client{Timeout: 30 * time.Second}
+	client := &http.Client{Timeout: 5 * time.Minute}
 	var all sync.WaitGroup
 	for range 50 { // more than there are places: a turn that is not released blocks the later ones forever
 		for path, body := range map[string]string{

@@ -15,7 +15,7 @@ import (
 // until asks again and again until it is so, or the test's time is up.
 func until(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !so(); <-time.After(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !so(); <-time.After(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: did not come about", what)
 		}

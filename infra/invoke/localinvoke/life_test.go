@@ -208,7 +208,7 @@ func TestDeathOfTheParent(t *testing.T) {
 	}
 	io.Copy(io.Discard, out)
 	parent.Wait()
-	for gone := time.After(10 * time.Second); child.Signal(syscall.Signal(0)) == nil && !zombie(pid); {
+	for gone := time.After(2 * time.Minute); child.Signal(syscall.Signal(0)) == nil && !zombie(pid); {
 		select {
 		case <-gone:
 			child.Kill()

@@ -241,7 +241,7 @@ func TestKilledRunReportsItsProcessorTime(t *testing.T) {
 		if _, err := p.Invoke(t.Context(), invocation("echo"), nil); err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		r, err := p.Invoke(ctx, invocation("spin"), nil)
 		if err != nil || r.Result.Status != execution.TimedOut || r.Recorded {

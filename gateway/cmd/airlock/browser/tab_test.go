@@ -19,8 +19,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long a page may take for what a test waits for.
-const patience = 30 * time.Second
+// patience is how long a page may take for what a test waits for: only a hang exceeds it.
+const patience = 2 * time.Minute
 
 // tab is a page of a browser that nobody else uses: its cookies and storage are its own. What scripts throw, what the
 // policy stops and what the console calls an error fail the test, unless it was expected.

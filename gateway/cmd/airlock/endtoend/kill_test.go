@@ -38,7 +38,8 @@ type killing struct {
 
 // Under load, the gateway and its function processes are killed at moments of chance and the gateway is started again.
 // Afterwards whatever was answered has its record, the same as was answered; every chain holds; nothing ran or is
-// recorded twice. It takes 8 s; AIRLOCK_KILL_TIME=1m takes longer and AIRLOCK_KILL_SEED finds other moments.
+// recorded twice. It takes 8 s, or longer on a machine that does little in that time. AIRLOCK_KILL_TIME=1m takes longer
+// and AIRLOCK_KILL_SEED finds other moments.
 func TestKilled(t *testing.T) {
 	length, seed := 8*time.Second, uint64(1)
 	if text := os.Getenv("AIRLOCK_KILL_TIME"); text != "" {
@@ -70,14 +71,11 @@ func TestKilled(t *testing.T) {
 		},
 	}
 	kills, lives := 0, 0
-	for end := time.Now().Add(length); time.Now().Before(end); lives++ {
+	for end := time.Now().Add(length); time.Now().Before(end) || len(k.answered) < 20 || kills == 0; lives++ {
 		kills += k.life(lives)
 	}
 	t.Logf("%d gateways and %d function processes killed; %d executions answered, %d requests failed", lives, kills,
 		len(k.answered), k.failed)
-	if len(k.answered) < 20 || kills == 0 {
-		t.Errorf("that is too little to prove anything")
-	}
 	k.verify(store)
 }
 
@@ -215,7 +213,7 @@ func children(t *testing.T, parent int) []int {
 
 // gone waits until the function processes have followed their gateway.
 func (k *killing) gone(functions map[int]bool) {
-	look, patience := time.NewTicker(5*time.Millisecond), time.After(30*time.Second)
+	look, patience := time.NewTicker(5*time.Millisecond), time.After(2*time.Minute)
 	defer look.Stop()
 	for pid := range functions {
 		for {
