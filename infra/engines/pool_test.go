@@ -197,7 +197,9 @@ func TestOpenRefuses(t *testing.T) {
 		"ends":    {[]string{"node", "-e", "console.log('who am I?')"}, "who am I?"},
 		"silent":  {[]string{"node", "-e", "setTimeout(() => {}, 1e6)"}, "did not become ready"},
 	} {
-		cfg.Command, cfg.StartTimeout = c.command, time.Second
+		if cfg.Command, cfg.StartTimeout = c.command, 10*time.Second; name == "silent" {
+			cfg.StartTimeout = time.Second
+		}
 		if _, err := engines.Open(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
