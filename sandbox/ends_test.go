@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/airlock-run/airlock/sandbox"
 )
@@ -48,7 +49,8 @@ func TestEnds(t *testing.T) {
 	} {
 		for _, version := range []string{"", c.code} {
 			r := run(t, e, sandbox.Script{Code: c.code, Version: version},
-				sandbox.Grants{Modules: []string{"*"}, Files: sandbox.FilesRead})
+				sandbox.Grants{Modules: []string{"*"}, Files: sandbox.FilesRead,
+					Limits: sandbox.Limits{Wall: 5 * time.Minute, CPU: 15 * time.Second}})
 			if string(r.Value) != c.value || r.Output != c.output || r.Error != c.err || r.Limit != "" {
 				t.Errorf("%s (version %t)\n got %s, %q, %q %s\nwant %s, %q, %q", c.code, version != "", r.Value, r.Output,
 					r.Error, r.Limit, c.value, c.output, c.err)
