@@ -48,7 +48,8 @@ func attack(t *testing.T, s *service, file string, blockable bool) {
 		expect, _, _ = strings.Cut(other, "\n")
 	}
 	request := map[string]any{"code": code, "timeout": 200}
-	if expect != "any" && expect != "limit any" && expect != "limit wall" {
+	patient := expect != "any" && expect != "limit any" && expect != "limit wall"
+	if patient {
 		request["timeout"] = unhurriedMs
 	}
 	if strings.Contains(code, "// grant: eval") {
@@ -61,6 +62,10 @@ func attack(t *testing.T, s *service, file string, blockable bool) {
 		request["timeout"], request["memory"] = 10000, "16mb"
 	}
 	r := s.execute(t, request)
+	// On a busy machine the deadline may come first. Code that does not end by itself meets it each time.
+	for tries := 0; patient && r.Limit != nil && *r.Limit == "wall" && tries < 5; tries++ {
+		r = s.execute(t, request)
+	}
 	if wrong := judge(expect, r); wrong != "" && !(blockable && r.Status == execution.Blocked) {
 		t.Errorf("%s: want %s, got status %s, %s", name, expect, r.Status, wrong)
 	}
