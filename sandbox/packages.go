@@ -89,7 +89,7 @@ func mentions(script Script, name string) bool {
 	return false
 }
 
-// An importer gives a run the packages that its code imports.
+// An importer is what gives a run the packages that its code imports.
 type importer struct{ *run }
 
 // takePackages makes the run start from the image of the packages that its code imports. Where there is no such image,

@@ -22,8 +22,9 @@ func packageOf(name string, pairs ...string) sandbox.Package {
 		files["node_modules/"+name+"/"+pairs[i]] = []byte(pairs[i+1])
 	}
 	return sandbox.Package{
-		PackageID: sandbox.PackageID{Name: name, Version: "1.0.0", Integrity: fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(pairs, "|"))))},
-		Tree:      func() (map[string][]byte, error) { return files, nil },
+		PackageID: sandbox.PackageID{Name: name, Version: "1.0.0", Integrity: fmt.Sprintf("%x",
+			sha256.Sum256([]byte(strings.Join(pairs, "|"))))},
+		Tree: func() (map[string][]byte, error) { return files, nil },
 	}
 }
 
@@ -35,17 +36,21 @@ func somePackages() []sandbox.Package {
 			"let n = 0; module.exports = { count: () => ++n, list: [1], sub: require('./sub') };", "sub.js",
 			"module.exports = (x) => x + 1;", "broken.js", "throw new Error('broken')"),
 		packageOf("@s/es", "package.json", `{"exports": {".": "./index.mjs", "./inner": "./inner.mjs"}}`, "index.mjs",
-			"export default function f() { return 'default' } export const named = 'named';", "inner.mjs", "export const inner = 2;"),
+			"export default function f() { return 'default' } export const named = 'named';", "inner.mjs",
+			"export const inner = 2;"),
 		packageOf("dual", "package.json", `{"exports": {"import": "./i.mjs", "require": "./r.js"}}`, "i.mjs",
 			"export default 'import'; export const form = 'import';", "r.js", "module.exports = () => 'require';"),
-		packageOf("keeps", "index.js", "const start = Date.now(), when = new Date(); exports.start = start; exports.when = when;"),
+		packageOf("keeps", "index.js",
+			"const start = Date.now(), when = new Date(); exports.start = start; exports.when = when;"),
 		packageOf("computes", "index.js", "exports.year = new Date().getFullYear(); exports.list = []"),
 		packageOf("compares", "index.js", "exports.late = Date.now() > 1e12"),
 		packageOf("random", "index.js", "exports.id = Math.random() < 2"),
 		packageOf("asks", "index.js", "exports.has = typeof input"),
-		packageOf("eval", "index.js", "try { exports.root = Function('return 1')() } catch (e) { exports.error = e.name }"),
+		packageOf("eval", "index.js",
+			"try { exports.root = Function('return 1')() } catch (e) { exports.error = e.name }"),
 		packageOf("throws", "index.js", "throw new TypeError('never ' + globalThis.constructor.name)"),
-		packageOf("global", "index.js", "globalThis.mark = (globalThis.mark ?? 0) + 1; Array.prototype.last = function () { return this.at(-1) }"),
+		packageOf("global", "index.js",
+			"globalThis.mark = (globalThis.mark ?? 0) + 1; Array.prototype.last = function () { return this.at(-1) }"),
 	}
 }
 
@@ -64,11 +69,15 @@ func TestPackages(t *testing.T) {
 		{"dynamic import", `const p = await import("plain"); [p.default.count(), p.count()]`, `[1,2]`},
 		{"an ES module", `import f, { named } from "@s/es"; import { inner } from "@s/es/inner"; [f(), named, inner]`,
 			`["default","named",2]`},
-		{"a dynamic import of one", `const { default: f, named } = await import("@s/es"); [f(), named]`, `["default","named"]`},
-		{"a fence and several lines", "```js\nimport {\n  count,\n  sub as add\n} from 'plain'\n[count(), add(1)]\n```", `[1,2]`},
-		{"strict code", `"use strict"; const p = require("plain"); (function () { return [this === undefined, p.count()] })()`,
+		{"a dynamic import of one", `const { default: f, named } = await import("@s/es"); [f(), named]`,
+			`["default","named"]`},
+		{"a fence and several lines",
+			"```js\nimport {\n  count,\n  sub as add\n} from 'plain'\n[count(), add(1)]\n```", `[1,2]`},
+		{"strict code",
+			`"use strict"; const p = require("plain"); (function () { return [this === undefined, p.count()] })()`,
 			`[true,1]`},
-		{"beside a module", `const p = require("plain"), { join } = require("path"); [join("a", "b"), p.count()]`, `["a/b",1]`},
+		{"beside a module", `const p = require("plain"), { join } = require("path"); [join("a", "b"), p.count()]`,
+			`["a/b",1]`},
 		{"TypeScript", `import p from "plain"; const n: number = p.count(); n`, `1`},
 		{"a package in two forms", `import i, { form } from "dual"; const r = require("dual"); [i, form, r()]`,
 			`["import","import","require"]`},
@@ -78,7 +87,8 @@ func TestPackages(t *testing.T) {
 		{"a random number", `import { id } from "random"; id`, `true`},
 		{"a look at the input", `import { has } from "asks"; has`, `"object"`},
 		{"code from strings", `import * as e from "eval"; e.default`, `{"error":"TypeError"}`},
-		{"the clock", `import k from "keeps"; [Math.abs(Date.now() - k.start) < 60000, +k.when - k.start < 1000]`, `[true,true]`},
+		{"the clock", `import k from "keeps"; [Math.abs(Date.now() - k.start) < 60000, +k.when - k.start < 1000]`,
+			`[true,true]`},
 		{"computing with the clock", `import { year } from "computes"; year === new Date().getFullYear()`, `true`},
 		{"comparing the clock", `import { late } from "compares"; late`, `true`},
 		{"a package that throws", `let n; try { require("throws") } catch (e) { n = e.name }; n`, `"TypeError"`},
@@ -108,7 +118,8 @@ func TestPackagesWithoutName(t *testing.T) {
 		`import x from "throws"; x`:             "never Object",
 	} {
 		for range 2 {
-			if r := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{Packages: somePackages()}); !strings.Contains(r.Error, want) {
+			if r := run(t, e, sandbox.Script{Code: code},
+				sandbox.Grants{Packages: somePackages()}); !strings.Contains(r.Error, want) {
 				t.Errorf("%s: %q", code, r.Error)
 			}
 		}
@@ -142,7 +153,8 @@ func TestPackagesResult(t *testing.T) {
 	}{
 		{"1", nil, true},
 		{`import p from "plain"; p.count()`, []sandbox.PackageID{packages[0].PackageID}, true},
-		{`import { named } from "@s/es"; require("plain"); named`, []sandbox.PackageID{packages[0].PackageID, packages[1].PackageID},
+		{`import { named } from "@s/es"; require("plain"); named`, []sandbox.PackageID{packages[0].PackageID,
+			packages[1].PackageID},
 			true},
 		{`import k from "keeps"; 1`, []sandbox.PackageID{packages[3].PackageID}, false},
 		{`import { id } from "random"; id`, []sandbox.PackageID{packages[6].PackageID}, false},
@@ -159,7 +171,8 @@ func TestPackagesResult(t *testing.T) {
 // TestPackagesReplay repeats a run from its journal, in an engine that has no image yet.
 func TestPackagesReplay(t *testing.T) {
 	grants := sandbox.Grants{Packages: somePackages()}
-	script := sandbox.Script{Code: `import k from "keeps"; import p from "plain"; [k.start, k.when, p.count(), Math.random()]`}
+	script := sandbox.Script{Code: `import k from "keeps"; import p from "plain";
+		[k.start, k.when, p.count(), Math.random()]`}
 	e := newEngine(t)
 	var first sandbox.Result
 	for range 2 {
@@ -203,13 +216,15 @@ func TestPackagesStack(t *testing.T) {
 	e := newEngine(t)
 	p := packageOf("p", "index.js", "exports.fail = (x) => { x.y.z };\nexports.spin = () => { for (;;); }")
 	for range 2 {
-		r := run(t, e, sandbox.Script{Code: "import { fail } from 'p';\n\nfail({})"}, sandbox.Grants{Packages: []sandbox.Package{p}})
+		r := run(t, e, sandbox.Script{Code: "import { fail } from 'p';\n\nfail({})"},
+			sandbox.Grants{Packages: []sandbox.Package{p}})
 		if r.Exception == nil || r.Exception.Line != 3 || strings.Contains(r.Exception.Stack, "airlock") {
 			t.Errorf("%+v", r.Exception)
 		}
 	}
-	r := run(t, e, sandbox.Script{Code: "import { spin } from 'p'; spin()"}, sandbox.Grants{Packages: []sandbox.Package{p},
-		Limits: sandbox.Limits{Wall: 50 * time.Millisecond}})
+	r := run(t, e, sandbox.Script{Code: "import { spin } from 'p'; spin()"},
+		sandbox.Grants{Packages: []sandbox.Package{p},
+			Limits: sandbox.Limits{Wall: 50 * time.Millisecond}})
 	if r.Limit != sandbox.LimitWall {
 		t.Errorf("limit %q", r.Limit)
 	}
@@ -219,12 +234,17 @@ func TestPackagesStack(t *testing.T) {
 func TestPackageUnreadable(t *testing.T) {
 	e := newEngine(t)
 	gone := errors.New("gone")
-	p := sandbox.Package{PackageID: sandbox.PackageID{Name: "p"}, Tree: func() (map[string][]byte, error) { return nil, gone }}
-	_, err := e.Run(t.Context(), sandbox.Script{Code: "import p from 'p'"}, sandbox.Grants{Packages: []sandbox.Package{p}})
+	p := sandbox.Package{PackageID: sandbox.PackageID{Name: "p"}, Tree: func() (map[string][]byte,
+		error) {
+		return nil, gone
+	}}
+	_, err := e.Run(t.Context(), sandbox.Script{Code: "import p from 'p'"},
+		sandbox.Grants{Packages: []sandbox.Package{p}})
 	if !errors.Is(err, gone) {
 		t.Error(err)
 	}
-	if r := run(t, e, sandbox.Script{Code: "1"}, sandbox.Grants{Packages: []sandbox.Package{p}}); string(r.Value) != "1" {
+	if r := run(t, e, sandbox.Script{Code: "1"},
+		sandbox.Grants{Packages: []sandbox.Package{p}}); string(r.Value) != "1" {
 		t.Error(r.Error)
 	}
 }
@@ -233,7 +253,8 @@ func TestPackageUnreadable(t *testing.T) {
 func BenchmarkPackages(b *testing.B) {
 	e := newEngine(b)
 	library := strings.Replace(bundleOf(500_000), "export default", "modules.chunk = (list, n) => {"+
-		"const out = []; for (let i = 0; i < list.length; i += n) out.push(list.slice(i, i + n)); return out }; const last =", 1)
+		"const out = []; for (let i = 0; i < list.length; i += n) out.push(list.slice(i, i + n));"+
+		" return out }; const last =", 1)
 	packages := []sandbox.Package{packageOf("lodash", "index.js", library+"\nmodule.exports = modules;")}
 	scripts := map[string]string{"empty": "0", "package": `import _ from "lodash"; _.chunk([1,2,3],2)`}
 	took := map[string][]time.Duration{}

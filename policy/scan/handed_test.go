@@ -14,7 +14,8 @@ func TestHanded(t *testing.T) {
 	input := func() scan.Input {
 		return scan.Input{
 			Code: "process.env.A", Language: "javascript", Files: map[string]string{"a.js": "1", "b.js": "2"},
-			Names: []string{"x.txt", "y.txt"}, Globals: []string{"g", "h"}, Powers: scan.Powers{Modules: []string{"url", "util"}},
+			Names: []string{"x.txt", "y.txt"}, Globals: []string{"g", "h"},
+			Powers:   scan.Powers{Modules: []string{"url", "util"}},
 			Patterns: []string{"a", "b"},
 		}
 	}
@@ -31,17 +32,19 @@ func TestHanded(t *testing.T) {
 		change func(in *scan.Input)
 		same   bool
 	}{
-		"nothing":             {func(*scan.Input) {}, true},
-		"order of names":      {func(in *scan.Input) { in.Names = []string{"y.txt", "x.txt"} }, true},
-		"order of globals":    {func(in *scan.Input) { in.Globals = []string{"h", "g"} }, true},
-		"code":                {func(in *scan.Input) { in.Code += " " }, false},
-		"language":            {func(in *scan.Input) { in.Language = "typescript" }, false},
-		"content of a file":   {func(in *scan.Input) { in.Files["a.js"] = "3" }, false},
-		"name of a file":      {func(in *scan.Input) { delete(in.Files, "a.js"); in.Files["c.js"] = "1" }, false},
-		"files exchanged":     {func(in *scan.Input) { in.Files = map[string]string{"a.js": "2", "b.js": "1"} }, false},
-		"another name":        {func(in *scan.Input) { in.Names[0] = "z.txt" }, false},
-		"a name less":         {func(in *scan.Input) { in.Names = in.Names[:1] }, false},
-		"a name is a global":  {func(in *scan.Input) { in.Names, in.Globals = nil, []string{"g", "h", "x.txt", "y.txt"} }, false},
+		"nothing":           {func(*scan.Input) {}, true},
+		"order of names":    {func(in *scan.Input) { in.Names = []string{"y.txt", "x.txt"} }, true},
+		"order of globals":  {func(in *scan.Input) { in.Globals = []string{"h", "g"} }, true},
+		"code":              {func(in *scan.Input) { in.Code += " " }, false},
+		"language":          {func(in *scan.Input) { in.Language = "typescript" }, false},
+		"content of a file": {func(in *scan.Input) { in.Files["a.js"] = "3" }, false},
+		"name of a file":    {func(in *scan.Input) { delete(in.Files, "a.js"); in.Files["c.js"] = "1" }, false},
+		"files exchanged":   {func(in *scan.Input) { in.Files = map[string]string{"a.js": "2", "b.js": "1"} }, false},
+		"another name":      {func(in *scan.Input) { in.Names[0] = "z.txt" }, false},
+		"a name less":       {func(in *scan.Input) { in.Names = in.Names[:1] }, false},
+		"a name is a global": {func(in *scan.Input) {
+			in.Names, in.Globals = nil, []string{"g", "h", "x.txt", "y.txt"}
+		}, false},
 		"another global":      {func(in *scan.Input) { in.Globals[0] = "process" }, false},
 		"another module":      {func(in *scan.Input) { in.Powers.Modules[0] = "fs" }, false},
 		"eval":                {func(in *scan.Input) { in.Powers.Eval = true }, false},
@@ -67,7 +70,9 @@ func TestHanded(t *testing.T) {
 			}
 		})
 	}
-	for _, b := range []string{"", "null", "{}", "[", `{"sum":"","analysis":{"level":"safe"}}`, string(handed[:len(handed)-9])} {
+	for _, b := range []string{
+		"", "null", "{}", "[", `{"sum":"","analysis":{"level":"safe"}}`, string(handed[:len(handed)-9]),
+	} {
 		if _, ok := scan.Handed([]byte(b), input()); ok {
 			t.Errorf("%q counts", b)
 		}
