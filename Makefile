@@ -84,8 +84,8 @@ bench-octane: ## how fast guests compute: Octane in both engine builds and in no
 bench-fuel: ## what being interruptible costs, and how late the hostile folder's loops are stopped
 	$(GO) test ./sandbox -run '^$$' -bench 'Fuel|Deadline' -benchtime 1x
 
-bench-soak: ## resident memory over 100,000 executions
-	$(GO) test ./gateway/cmd/airlock/endtoend -run '^$$' -bench Soak -benchtime 1x
+bench-soak: ## resident memory of gateway and function over 100,000 executions, each of another text
+	$(GO) test ./gateway/cmd/airlock/endtoend -run '^$$' -bench Soak -benchtime 1x -timeout 1h
 
 bench-flood: ## how a flood of the worst payloads changes the p99 of another caller, through a gateway process
 	$(GO) test ./gateway/cmd/airlock -run '^$$' -bench Flood -benchtime 9x

@@ -1,65 +1,53 @@
 package endtoend_test
 
 import (
-	"crypto/rand"
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"time"
-
-	"github.com/oklog/ulid/v2"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// BenchmarkSoak sends 100,000 executions through two function processes and reports how their resident memory at the
-// end relates to what it was after 1,000.
+// BenchmarkSoak sends 100,000 executions, each of another text, through a gateway and a function process. It reports
+// how the resident memory of each at the end relates to what it was after 1,000. The gateway's process is this one, and
+// includes its client.
 func BenchmarkSoak(b *testing.B) {
 	for b.Loop() {
-		s := serve(b, "on", 2)
+		s := serve(b, "on", 1)
+		texts := 0
 		execute := func(count int) {
-			var wg sync.WaitGroup
-			for range 2 {
-				wg.Go(func() {
-					for range count / 2 {
-						inv := execution.Invocation{
-							Airlock: execution.InvocationVersion, ID: "exec_" + ulid.MustNew(ulid.Now(), rand.Reader).String(),
-							Via:        execution.ViaHTTP,
-							ReceivedAt: time.Now(), Request: execution.Request{Code: "const a = Array.from({ length: 100 }, (_, i) => ({ " +
-								"i })); a.length"},
-						}
-						if r, err := s.pool.Invoke(b.Context(), inv, nil); err != nil || r.Result.Status != execution.Completed {
-							b.Errorf("%+v %v", r, err)
-							return
-						}
-					}
-				})
+			for range count {
+				texts++
+				code := fmt.Sprintf("const a = Array.from({ length: 100 }, (_, i) => ({ i })); a.length + %d", texts)
+				if r := s.execute(b, map[string]any{"code": code}); r.Status != execution.Completed {
+					b.Fatalf("%+v", r)
+				}
 			}
-			wg.Wait()
 		}
 		execute(1_000)
-		early := residentOf(b, s)
+		gateway, function := residentOf(b, os.Getpid()), residentOf(b, s.pool.Stats().Processes[0].PID)
 		execute(99_000)
-		b.ReportMetric(float64(residentOf(b, s))/float64(early), "resident-ratio")
-		b.ReportMetric(float64(early)/(1<<20), "MiB-after-1000")
+		for _, p := range []struct {
+			name       string
+			pid, early int
+		}{{"gateway", os.Getpid(), gateway}, {"function", s.pool.Stats().Processes[0].PID, function}} {
+			b.ReportMetric(float64(residentOf(b, p.pid))/float64(p.early), p.name+"-ratio")
+			b.ReportMetric(float64(p.early)/(1<<20), p.name+"-MiB-after-1000")
+		}
 	}
 }
 
-// residentOf sums the resident memory of the function processes.
-func residentOf(b *testing.B, s *service) int {
-	sum := 0
-	for _, p := range s.pool.Stats().Processes {
-		statm, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/statm")
-		if err != nil {
-			b.Skip("resident memory is not to be had here: ", err)
-		}
-		pages, err := strconv.Atoi(strings.Fields(string(statm))[1])
-		if err != nil {
-			b.Fatal(err)
-		}
-		sum += pages * os.Getpagesize()
+// residentOf returns the resident memory of a process in bytes.
+func residentOf(b *testing.B, pid int) int {
+	statm, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
+	if err != nil {
+		b.Skip("resident memory cannot be read here: ", err)
 	}
-	return sum
+	pages, err := strconv.Atoi(strings.Fields(string(statm))[1])
+	if err != nil {
+		b.Fatal(err)
+	}
+	return pages * os.Getpagesize()
 }
