@@ -7,8 +7,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway"
 )
 
 // toolCall is a message that calls execute_code.
@@ -23,7 +25,8 @@ func TestAgentRepeatsMessage(t *testing.T) {
 	t.Parallel()
 	started, release := make(chan struct{}), make(chan struct{})
 	invoke, runs := counting(false)
-	s := serve(t, options{invoke: func(
+	// The queue is so short that a throttled invocation is not tried again.
+	s := serve(t, options{config: gateway.Config{Places: 8, QueueWait: 20 * time.Millisecond}, invoke: func(
 		ctx context.Context, inv execution.Invocation, onLog func(execution.Log),
 	) (execution.Reply, error) {
 		switch inv.Request.Code {

@@ -76,7 +76,8 @@ func newExecutor(
 	e := &executor{
 		admission: a, invoker: deps.Invoker, records: deps.Records, redact: deps.Redact, activity: activity,
 		meter: counts, tracer: deps.Tracer, queueWait: cfg.QueueWait, overhead: cfg.Overhead,
-		writeTimeout: cfg.WriteTimeout, keepCode: cfg.KeepCode, now: deps.Now, newID: deps.NewID, logger: deps.Logger,
+		writing: make(chan struct{}, maxWriting), writeTimeout: cfg.WriteTimeout, keepCode: cfg.KeepCode,
+		now: deps.Now, newID: deps.NewID, logger: deps.Logger,
 	}
 	sizes := queue.Config{Places: cfg.Places, Spare: cfg.SparePlaces, Depth: cfg.QueueDepth, Now: deps.Now}
 	if deps.Limits.Quotas != nil {

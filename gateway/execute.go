@@ -1,10 +1,12 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -36,6 +38,7 @@ type executor struct {
 	meter     *meter.Meter
 	tracer    trace.Tracer // may be nil
 
+	writing      chan struct{} // holds an element for each execution whose place is free and whose record is not written
 	queueWait    time.Duration
 	overhead     time.Duration
 	writeTimeout time.Duration
@@ -73,17 +76,7 @@ func (e *executor) execute(ctx context.Context, s api.Submission) (execution.Res
 	}
 	e.activity.Waiting(r.Submission, r.decision.Tier)
 	defer e.activity.Ended(r.ID)
-	place, err := e.waitForPlace(ctx, r)
-	if errors.Is(err, context.Canceled) {
-		return e.finish(ctx, r, cancelledResult())
-	}
-	if err != nil {
-		return execution.Result{}, err
-	}
-	defer place.Release()
-	e.activity.Running(r.ID)
-	r.admit()
-	reply, err := e.invoke(ctx, r)
+	reply, err := e.runInTurn(ctx, r)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return e.finish(ctx, r, cancelledResult())
@@ -95,14 +88,66 @@ func (e *executor) execute(ctx context.Context, s api.Submission) (execution.Res
 	return e.keep(r, reply.Result), nil
 }
 
-// waitForPlace waits in the queue. The error is context.Canceled if ctx ended.
-func (e *executor) waitForPlace(ctx context.Context, r *run) (*queue.Place, error) {
+// runInTurn waits for a place and invokes a function. If the invocation is throttled, which means that nothing ran, it
+// gives the place back and waits in the queue again after a pause, for at most the longest wait in all.
+func (e *executor) runInTurn(ctx context.Context, r *run) (execution.Reply, error) {
 	waiting, cancel := context.WithTimeout(ctx, e.queueWait)
 	defer cancel()
+	var throttled error
+	for attempt := 0; ; attempt++ {
+		place, err := e.waitForPlace(ctx, waiting, r)
+		if err != nil {
+			return execution.Reply{}, cmp.Or(throttled, err)
+		}
+		e.activity.Running(r.ID)
+		if attempt == 0 {
+			r.admit()
+		}
+		steps := len(r.custody)
+		reply, err := e.invoke(ctx, r, place)
+		place.Release()
+		if failed := (*execution.Error)(nil); !errors.As(err, &failed) || failed.Code != execution.Throttled {
+			return reply, err
+		}
+		throttled, r.custody = err, r.custody[:steps]
+		e.activity.Waiting(r.Submission, r.decision.Tier)
+		if !e.pause(waiting, r, attempt) {
+			return execution.Reply{}, throttled
+		}
+	}
+}
+
+// The pause after an invocation that was throttled: it doubles from the first to the longest, and half of it is random.
+const (
+	firstPause   = 50 * time.Millisecond
+	longestPause = 2 * time.Second
+)
+
+// pause waits after a throttled invocation. It reports false, at once, if there is no time left for another.
+func (e *executor) pause(waiting context.Context, r *run, attempt int) bool {
+	length := min(firstPause<<min(attempt, 10), longestPause)
+	length = length/2 + rand.N(length)
+	end := time.Now().Add(length)
+	if d, ok := waiting.Deadline(); ok && end.After(d) || !r.StartBefore.IsZero() && end.After(r.StartBefore) {
+		return false
+	}
+	t := time.NewTimer(length)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		r.queued += length
+		return true
+	case <-waiting.Done():
+		return false
+	}
+}
+
+// waitForPlace waits in the queue until waiting ends. The error is context.Canceled if ctx ended.
+func (e *executor) waitForPlace(ctx, waiting context.Context, r *run) (*queue.Place, error) {
 	place, err := e.queue.AcquireFor(waiting, classOf(r.Request.Priority), r.Caller.Tenant, r.Caller.Subject)
 	switch {
 	case err == nil:
-		r.queued = place.Waited
+		r.queued += place.Waited
 	case ctx.Err() != nil:
 		err = context.Canceled
 	case errors.Is(err, context.DeadlineExceeded):
@@ -121,13 +166,30 @@ func classOf(priority string) queue.Class {
 	return queue.Normal
 }
 
-// invoke invokes a function, within the time of the tier.
-func (e *executor) invoke(ctx context.Context, r *run) (execution.Reply, error) {
+// maxWriting is the number of executions that may give their places back before their records are written. Further
+// ones keep their places meanwhile, so that no more runs than can be recorded.
+const maxWriting = 256
+
+// invoke invokes a function, within the time of the tier. The place is free as soon as the function is.
+func (e *executor) invoke(ctx context.Context, r *run, place *queue.Place) (execution.Reply, error) {
 	running, cancel := context.WithTimeout(ctx, r.decision.Grants.Timeout+e.overhead)
 	defer cancel()
 	r.step(audit.Started)
 	defer r.step(audit.Finished)
-	reply, err := e.invoker.Invoke(running, r.invocation(), r.OnLog)
+	inv := r.invocation()
+	early := false
+	inv.Free = func() {
+		select {
+		case e.writing <- struct{}{}:
+			early = true
+			place.Release()
+		default:
+		}
+	}
+	reply, err := e.invoker.Invoke(running, inv, r.OnLog)
+	if early {
+		<-e.writing
+	}
 	if err == nil {
 		e.noteStart(ctx, r, reply.Result)
 	}
@@ -161,6 +223,9 @@ func (e *executor) finish(ctx context.Context, r *run, result execution.Result) 
 
 // recordLost records a run that the platform lost, and returns the error for its caller.
 func (e *executor) recordLost(ctx context.Context, r *run, lost error) error {
+	if full := (*queue.Full)(nil); errors.As(lost, &full) {
+		return lost // it did not begin
+	}
 	message := "the execution was lost inside the platform"
 	if public := (*execution.Error)(nil); errors.As(lost, &public) {
 		switch public.Code {
@@ -240,7 +305,9 @@ func (e *executor) Replay(
 		ID: e.newID(), Caller: caller, Via: execution.ViaHTTP, ReceivedAt: e.now(),
 		Request: execution.Request{Code: "0", Priority: "low"},
 	}}
-	place, err := e.waitForPlace(ctx, r)
+	waiting, stop := context.WithTimeout(ctx, e.queueWait)
+	defer stop()
+	place, err := e.waitForPlace(ctx, waiting, r)
 	if err != nil {
 		return execution.Result{}, err
 	}

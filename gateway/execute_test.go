@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
@@ -161,7 +164,8 @@ func TestInvokerErrors(t *testing.T) {
 	for _, c := range cases {
 		t.Run(fmt.Sprint(c.err), func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, options{invoke: func(
+			// The queue is so short that a throttled invocation is not tried again.
+			s := serve(t, options{config: gateway.Config{QueueWait: 20 * time.Millisecond}, invoke: func(
 				context.Context, execution.Invocation, func(execution.Log),
 			) (execution.Reply, error) {
 				return execution.Reply{}, c.err
@@ -178,6 +182,82 @@ func TestInvokerErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A throttled invocation gives its place to others and is tried again; nobody sees that but by the time.
+func TestThrottledInvocationsTakeTurns(t *testing.T) {
+	t.Parallel()
+	var first atomic.Int32
+	other := make(chan struct{})
+	s := serve(t, options{config: gateway.Config{Places: 1}, invoke: func(
+		_ context.Context, inv execution.Invocation, _ func(execution.Log),
+	) (execution.Reply, error) {
+		if inv.Request.Code == "2" {
+			close(other)
+			return echo(t.Context(), inv, nil)
+		}
+		first.Add(1)
+		select {
+		case <-other:
+			return echo(t.Context(), inv, nil)
+		default:
+			return execution.Reply{}, &execution.Error{Code: execution.Throttled, Message: "busy"}
+		}
+	}})
+	waited := make(chan map[string]any)
+	go func() { waited <- s.do(t, "POST", "/api/execute", code("1")).json(t) }()
+	for first.Load() == 0 {
+		runtime.Gosched()
+	}
+	want(t, s.do(t, "POST", "/api/execute", code("2")), 200)
+	got := <-waited
+	if got["status"] != "completed" || first.Load() < 2 || got["usage"].(map[string]any)["queueMs"].(float64) < 25 {
+		t.Errorf("after %d attempts: %v", first.Load(), got)
+	}
+}
+
+// An invocation that stays throttled for the whole time in the queue is refused, and leaves no record.
+func TestThrottledToTheEnd(t *testing.T) {
+	t.Parallel()
+	var attempts atomic.Int32
+	s := serve(t, options{config: gateway.Config{QueueWait: 300 * time.Millisecond}, invoke: func(
+		context.Context, execution.Invocation, func(execution.Log),
+	) (execution.Reply, error) {
+		attempts.Add(1)
+		return execution.Reply{}, &execution.Error{Code: execution.Throttled, Message: "busy", RetryAfter: time.Second}
+	}})
+	a := s.do(t, "POST", "/api/execute", code("1"))
+	if _, kind := a.problem(t, 503); kind != "throttled" || a.Header.Get("Retry-After") != "1" || attempts.Load() < 2 ||
+		len(s.records.records) != 0 {
+		t.Errorf("after %d attempts: %s, %v, %d records", attempts.Load(), a.body, a.Header, len(s.records.records))
+	}
+}
+
+// The place of an execution is free while its record is written; the response waits for the record.
+func TestPlaceIsFreeWhileRecordIsWritten(t *testing.T) {
+	t.Parallel()
+	writing, written := make(chan struct{}), make(chan struct{})
+	s := serve(t, options{config: gateway.Config{Places: 1}, invoke: func(
+		_ context.Context, inv execution.Invocation, _ func(execution.Log),
+	) (execution.Reply, error) {
+		if inv.Request.Code == "1" {
+			inv.Free()
+			close(writing)
+			<-written
+		}
+		return echo(t.Context(), inv, nil)
+	}})
+	first := make(chan answer)
+	go func() { first <- s.do(t, "POST", "/api/execute", code("1")) }()
+	<-writing
+	want(t, s.do(t, "POST", "/api/execute", code("2")), 200)
+	select {
+	case <-first:
+		t.Error("the response came before the record")
+	default:
+	}
+	close(written)
+	want(t, <-first, 200)
 }
 
 // Handlers must not keep what fasthttp reuses: of many different requests at once, each gets its own response.

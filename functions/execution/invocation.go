@@ -63,6 +63,9 @@ type Invocation struct {
 	// trusts its invoker. It is not sent with the invocation: only an invoker that started the process itself has a
 	// way to send it.
 	Scanned func() []byte `json:"-"`
+	// Free, which may be nil, is called by an invoker that writes the record, before it does: the function is free, and
+	// only the record is missing. It is called at most once, before the invoker returns. It is not sent.
+	Free func() `json:"-"`
 }
 
 // A Decision is a policy decision in the form of an audit record.

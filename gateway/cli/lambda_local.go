@@ -23,14 +23,15 @@ import (
 )
 
 func lambdaLocalCommand(con terminal.Console) *cobra.Command {
-	var port int
+	var port, concurrency int
 	var name string
 	c := &cobra.Command{
 		Use:   "lambda-local",
 		Short: "Serve the Lambda API for local functions",
 		Long: "Serve the two operations of the AWS Lambda API that invoke functions on 127.0.0.1, with function\n" +
 			"processes of this machine. AWS SDKs and the AWS CLI can call it, and so can airlock serve with\n" +
-			"INVOKER=lambda and LAMBDA_ENDPOINT. Signatures are not checked. AUDIT_STORE, SANDBOX_MEMORY_MB,\n" +
+			"INVOKER=lambda and LAMBDA_ENDPOINT. Signatures are not checked. Calls beyond --concurrency are throttled as\n" +
+			"Lambda throttles them, with status 429 and TooManyRequestsException. AUDIT_STORE, SANDBOX_MEMORY_MB,\n" +
 			"EGRESS_ALLOW, FUNCTION_PROCESSES and AIRLOCK_CACHE_DIR apply.",
 		Example: "  airlock lambda-local\n" +
 			"  INVOKER=lambda LAMBDA_FUNCTION=airlock LAMBDA_ENDPOINT=http://127.0.0.1:9001 airlock serve",
@@ -40,18 +41,24 @@ func lambdaLocalCommand(con terminal.Console) *cobra.Command {
 			if err != nil {
 				return exit.With(exit.Usage, err)
 			}
+			if concurrency < 1 {
+				return exit.With(exit.Usage, errors.New("--concurrency: must be at least 1"))
+			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return lambdaLocal(ctx, con, set, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), name)
+			return lambdaLocal(ctx, con, set, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), name,
+				concurrency)
 		},
 	}
 	c.Flags().IntVar(&port, "port", 9001, "port to listen on; 0 picks one")
+	c.Flags().IntVar(&concurrency, "concurrency", 1000, "synchronous calls at once; further ones are throttled")
 	c.Flags().StringVar(&name, "name", "airlock", "name of the function")
 	return c
 }
 
 // lambdaLocal serves until ctx ends.
-func lambdaLocal(ctx context.Context, con terminal.Console, set settings.Settings, address, name string) (err error) {
+func lambdaLocal(ctx context.Context, con terminal.Console, set settings.Settings, address, name string,
+	concurrency int) (err error) {
 	log := slog.New(slog.NewTextHandler(con.Stderr, nil))
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -64,7 +71,7 @@ func lambdaLocal(ctx context.Context, con terminal.Console, set settings.Setting
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
 	pool, err := in.OpenPool(ctx, set.AuditStore, func(cfg *localinvoke.Config) {
-		cfg.FunctionName = name
+		cfg.FunctionName, cfg.Concurrency = name, concurrency
 		if set.Records.KeepCode { // only the function knows the request of an event
 			cfg.Env = append(cfg.Env, "AUDIT_CODE=keep")
 		}

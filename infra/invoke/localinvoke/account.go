@@ -53,6 +53,9 @@ func (p *Pool) accounted(ctx context.Context, inv *execution.Invocation, a *repl
 	if err == nil && len(end.accounts) != 1 || len(end.accounts) > 1 {
 		return execution.Reply{}, replystream.Internal(fmt.Errorf("%w: there are %d", errAccount, len(end.accounts)))
 	}
+	if inv.Free != nil && len(end.accounts) > 0 {
+		inv.Free()
+	}
 	if withheld := p.store(ctx, known, end.accounts); withheld != nil {
 		return execution.Reply{}, withheld
 	}

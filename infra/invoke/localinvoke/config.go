@@ -54,6 +54,9 @@ type Config struct {
 	// Listen is the loopback address of the Runtime API, which a pool of sealed processes does not have. Default
 	// "127.0.0.1:0".
 	Listen string
+	// Concurrency is the number of synchronous calls of the service API that run or wait for a process at once; further
+	// calls are throttled, as Lambda does at the concurrency limit of a function. Default 1000, that of an AWS account.
+	Concurrency int
 	// FunctionName is the name of the function. Default "airlock".
 	FunctionName string
 	// Logger receives the events of processes and what they print. Default: nothing is logged.
@@ -126,6 +129,7 @@ func (c Config) checked() (Config, error) {
 	}
 	c.Processes = or(c.Processes, min(max(runtime.GOMAXPROCS(0), 2), 8)) + max(c.Spare, 0)
 	c.MaxWaiting = or(c.MaxWaiting, 1024)
+	c.Concurrency = or(c.Concurrency, 1000)
 	c.MaxExecution = or(c.MaxExecution, 65*time.Second)
 	c.Grace = or(c.Grace, 500*time.Millisecond)
 	c.StartTimeout = or(c.StartTimeout, 10*time.Second)
@@ -143,7 +147,8 @@ func (c Config) checked() (Config, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if min(c.Processes, c.MaxWaiting) < 1 || min(c.MaxExecution, c.Grace, c.StartTimeout, c.Heartbeat) < 0 ||
+	if min(c.Processes, c.MaxWaiting, c.Concurrency) < 1 ||
+		min(c.MaxExecution, c.Grace, c.StartTimeout, c.Heartbeat) < 0 ||
 		min(c.MaxMemory, c.MaxAnswer) < 0 {
 		return c, errors.New("function pool: a count, duration or size is negative")
 	}

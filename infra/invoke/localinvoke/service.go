@@ -34,7 +34,10 @@ const (
 )
 
 // service serves the part of the Lambda service API that invokes functions.
-type service struct{ *Pool }
+type service struct {
+	*Pool
+	running chan struct{} // holds an element for each synchronous call
+}
 
 // ServiceHandler serves the two operations of the Lambda API that invoke functions, for any client that speaks it:
 //
@@ -43,11 +46,11 @@ type service struct{ *Pool }
 //
 // {name} is Config.FunctionName, plain or as an ARN. Signatures are not checked: the server listens on a loopback
 // address. As on Lambda, a caller that hangs up does not stop the function, a function that takes longer than
-// Config.MaxExecution is killed, and a payload is at most 6 MiB. Unlike Lambda, a call waits when every process is
-// busy, and an asynchronous one that fails is not tried again.
+// Config.MaxExecution is killed, a payload is at most 6 MiB, and calls beyond Config.Concurrency are throttled. Unlike
+// Lambda, a call within it waits when every process is busy, and an asynchronous one that fails is not tried again.
 func (p *Pool) ServiceHandler() http.Handler {
 	mux := http.NewServeMux()
-	s := service{p}
+	s := service{p, make(chan struct{}, p.cfg.Concurrency)}
 	mux.HandleFunc("POST /2015-03-31/functions/{name}/invocations", s.invoke)
 	mux.HandleFunc("POST /2021-11-15/functions/{name}/response-streaming-invocations", s.invokeStreaming)
 	return mux
@@ -126,7 +129,7 @@ func (s service) invoke(w http.ResponseWriter, r *http.Request) {
 
 func (s service) invokeAndWait(w http.ResponseWriter, r *http.Request, c *call) {
 	var out bytes.Buffer
-	proc, end, err := s.serve(r.Context(), c, func(data []byte) {
+	proc, end, err := s.serveNow(r.Context(), c, func(data []byte) {
 		if out.Len() <= maxPayload {
 			out.Write(data)
 		}
@@ -165,6 +168,17 @@ func (s service) invokeLater(c *call) {
 	}
 }
 
+// serveNow runs c as serve does, for a caller who waits for the answer, within the limit of concurrency.
+func (s service) serveNow(ctx context.Context, c *call, take func([]byte)) (*process, ending, error) {
+	select {
+	case s.running <- struct{}{}:
+	default:
+		return nil, ending{}, errBusy
+	}
+	defer func() { <-s.running }()
+	return s.serve(ctx, c, take)
+}
+
 // serve runs c for a caller of the service API. If the caller hangs up, the wait for a process ends, but not the
 // call.
 func (s service) serve(ctx context.Context, c *call, take func([]byte)) (*process, ending, error) {
@@ -200,20 +214,25 @@ func (e ending) asFailure(c *call, timeout time.Duration) *replystream.Failure {
 func (s service) refuseCall(w http.ResponseWriter, err error) {
 	if errors.Is(err, errBusy) {
 		w.Header().Set("Retry-After", "1")
-		s.refuseService(w, http.StatusTooManyRequests, "TooManyRequestsException", "Rate Exceeded.")
+		s.refuseService(w, http.StatusTooManyRequests, "TooManyRequestsException", "Rate Exceeded.",
+			"Reason", "ReservedFunctionConcurrentInvocationLimitExceeded")
 		return
 	}
 	s.cfg.Logger.Warn("no function process for a call", "error", err)
 	s.refuseService(w, http.StatusServiceUnavailable, "ServiceException", "no function process can take the call")
 }
 
-// refuseService answers with an error of the service.
-func (s service) refuseService(w http.ResponseWriter, status int, kind, message string) {
+// refuseService answers with an error of the service, which may have more members than those of every error.
+func (s service) refuseService(w http.ResponseWriter, status int, kind, message string, more ...string) {
 	by := "User"
 	if status >= http.StatusInternalServerError {
 		by = "Service"
 	}
-	body, _ := json.Marshal(map[string]string{"Type": by, "message": message}) // strings always encode
+	doc := map[string]string{"Type": by, "message": message}
+	for i := 0; i+1 < len(more); i += 2 {
+		doc[more[i]] = more[i+1]
+	}
+	body, _ := json.Marshal(doc) // strings always encode
 	w.Header().Set("Content-Type", typeJSON)
 	w.Header().Set(headerKind, kind)
 	w.WriteHeader(status)

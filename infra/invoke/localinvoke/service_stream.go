@@ -15,7 +15,7 @@ func (s service) invokeStreaming(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := &eventWriter{w: w, encoder: eventstream.NewEncoder()}
-	_, end, err := s.serve(r.Context(), c, out.chunk)
+	_, end, err := s.serveNow(r.Context(), c, out.chunk)
 	if err != nil {
 		s.refuseCall(w, err)
 		return

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
+
+	"github.com/airlock-run/airlock/functions/execution"
 )
 
 // request is a bare execution request with code as its command.
@@ -112,6 +114,54 @@ func TestServiceAPI(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Beyond the limit of concurrency, callers who wait for an answer are throttled in Lambda's words.
+func TestServiceAPIThrottles(t *testing.T) {
+	cfg := config(t)
+	cfg.Concurrency, cfg.MaxExecution, cfg.Grace = 1, 3*time.Second, 10*time.Millisecond
+	server := httptest.NewServer(newPool(t, cfg).ServiceHandler())
+	defer server.Close()
+	post := func(path, body string) *http.Response {
+		t.Helper()
+		resp, err := http.Post(server.URL+path, "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { resp.Body.Close() })
+		return resp
+	}
+	const buffered = "/2015-03-31/functions/airlock/invocations"
+	const streaming = "/2021-11-15/functions/airlock/response-streaming-invocations"
+	inv := invocation("deaf")
+	inv.Airlock, inv.Stream = execution.InvocationVersion, true
+	payload, err := inv.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	running := post(streaming, string(payload)) // returns with its first log
+	for _, path := range []string{buffered, streaming} {
+		resp := post(path, request("echo"))
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const want = `{"Reason":"ReservedFunctionConcurrentInvocationLimitExceeded","Type":"User",` +
+			`"message":"Rate Exceeded."}`
+		if resp.StatusCode != 429 || string(body) != want ||
+			resp.Header.Get("X-Amzn-Errortype") != "TooManyRequestsException" ||
+			resp.Header.Get("Content-Type") != "application/json" || resp.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: %s %v", resp.Status, body, resp.Header)
+		}
+	}
+	events, err := io.ReadAll(running.Body)
+	if err != nil || !strings.Contains(string(events), "Error: Task timed out after 3.00 seconds") ||
+		!strings.Contains(string(events), `"ErrorCode":"Sandbox.Timedout"`) {
+		t.Errorf("the call that ran: %q, %v", events, err)
+	}
+	if resp := post(buffered, request("echo")); resp.StatusCode != 200 || resp.Header.Get("X-Amz-Function-Error") != "" {
+		t.Errorf("afterwards: %s", resp.Status)
 	}
 }
 
