@@ -8,12 +8,16 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/airlock-run/airlock/infra/awsconfig"
 	"github.com/airlock-run/airlock/policy/outbound"
 )
+
+// MaxConns is the number of connections to S3 that stay open for the next request.
+const MaxConns = 64
 
 // Access configures the connection to S3. Credentials come from the AWS SDK.
 type Access struct {
@@ -56,6 +60,9 @@ func Connect(ctx context.Context, a Access) (*s3.Client, error) {
 		}
 		if a.HTTP != nil {
 			o.HTTPClient = a.HTTP
+		}
+		if c, ok := o.HTTPClient.(*awshttp.BuildableClient); ok {
+			o.HTTPClient = c.WithTransportOptions(func(t *http.Transport) { t.MaxIdleConnsPerHost = MaxConns })
 		}
 		o.HTTPClient = bounded{limits(a.AttemptTimeout), o.HTTPClient}
 	}), nil

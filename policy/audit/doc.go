@@ -15,9 +15,10 @@
 // also gets "mac" after "hash": the HMAC-SHA256 of the same bytes. An attacker who can write to the store but does not
 // have the key cannot make it.
 //
-// A writer is one opening of a store by one process. It has a ULID and counts from 1, so any number of processes can
-// write at once without coordination. A chain alone cannot show that its newest records are gone. Therefore a store
-// keeps the [Head] of each writer apart from the records, and [Verifier] compares them.
+// A writer is one opening of a store by one process, or one lane of an opening that writes several records at once. It
+// has a ULID and counts from 1, so any number of processes can write at once without coordination. A chain alone cannot
+// show that its newest records are gone. Therefore a store keeps the [Head] of each writer apart from the records, and
+// [Verifier] compares them.
 //
 // # Anchors
 //

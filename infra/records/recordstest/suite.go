@@ -34,6 +34,8 @@ type Suite struct {
 	New func(t *testing.T) string
 	// Open opens a place; fault may be nil. Each opening is a writer of its own.
 	Open func(place string, fault Fault) (Store, error)
+	// Lanes is the number of chains that one opening writes at once at most; default 1.
+	Lanes int
 	// Short returns the error by which a Fault lets n bytes of a write through and then fails it with err. Nil if the
 	// store's writes are atomic.
 	Short func(n int, err error) error

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -16,12 +17,17 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// A headKeeper writes the object that says how far a writer has come. It runs behind the records, one request at a
-// time, always with the newest state; only Close waits for it. The next head makes up for one that could not be
-// written.
+// headPause is the time between two writes of heads while records are written all the time. The first record after a
+// quieter time has its head at once.
+const headPause = time.Second
+
+// A headKeeper writes the objects that say how far each writer has come. It runs behind the records, one request at a
+// time, always with the newest state, and pauses in between; only Close waits for it. The next head makes up for one
+// that could not be written.
 type headKeeper struct {
 	store *Store
 	wake  chan struct{}
+	last  chan struct{} // closed by close
 	done  chan struct{}
 
 	mu      sync.Mutex
@@ -51,8 +57,9 @@ type run struct {
 const maxRuns = 2000
 
 func keepHead(s *Store) *headKeeper {
-	k := &headKeeper{store: s, wake: make(chan struct{}, 1), done: make(chan struct{}), pending: map[string]note{},
-		runs: map[string][]run{}}
+	k := &headKeeper{store: s, wake: make(chan struct{}, 1), last: make(chan struct{}), done: make(chan struct{}),
+		pending: map[string]note{},
+		runs:    map[string][]run{}}
 	go k.run()
 	return k
 }
@@ -113,6 +120,7 @@ func (k *headKeeper) close() {
 	k.mu.Lock()
 	k.over = true
 	k.mu.Unlock()
+	close(k.last)
 	k.poke()
 	<-k.done
 }
@@ -131,6 +139,12 @@ func (k *headKeeper) run() {
 		}
 		if over {
 			return
+		}
+		pause := time.NewTimer(headPause)
+		select {
+		case <-pause.C:
+		case <-k.last:
+			pause.Stop()
 		}
 	}
 }

@@ -79,7 +79,7 @@ func suite() recordstest.Suite {
 				Bucket: bucket, Prefix: "audit/test", Endpoint: at, HTTP: faulty{fault}, AttemptTimeout: patience,
 			})
 		},
-		Settled: uploaded,
+		Settled: uploaded, Lanes: 64,
 	}
 }
 

@@ -38,10 +38,10 @@ type spool struct {
 	stop    context.CancelFunc
 	wake    chan struct{}
 	done    chan struct{}
-	locks   map[string]*os.File // by writer: this one and those it sends for
 
 	mu    sync.Mutex
-	queue []string // names, oldest first
+	locks map[string]*os.File // by writer: those of this process, and those it sends for
+	queue []string            // names, oldest first of each writer
 	used  int64
 }
 
@@ -92,12 +92,17 @@ func (s *spool) adopt() error {
 		s.queue, s.used = append(s.queue, e.Name()), s.used+info.Size()
 	}
 	slices.Sort(s.queue)
-	// Lock it before it gets its name, so that nobody takes its writer for dead.
-	fresh := filepath.Join(s.dir, s.writer+draftSuffix)
-	if err := s.lock(s.writer, fresh, os.O_RDWR|os.O_CREATE|os.O_EXCL); err != nil {
+	return s.enter(s.writer)
+}
+
+// enter creates the lock of a writer of this process. It is locked before it gets its name, so that nobody takes the
+// writer for dead.
+func (s *spool) enter(writer string) error {
+	fresh := filepath.Join(s.dir, writer+draftSuffix)
+	if err := s.lock(writer, fresh, os.O_RDWR|os.O_CREATE|os.O_EXCL); err != nil {
 		return err
 	}
-	return os.Rename(fresh, filepath.Join(s.dir, s.writer+lockSuffix))
+	return os.Rename(fresh, filepath.Join(s.dir, writer+lockSuffix))
 }
 
 func (s *spool) lock(writer, path string, how int) error {
@@ -135,7 +140,12 @@ func (s *spool) add(r audit.Sealed) error {
 	if s.used+int64(len(r.Line)) > s.max {
 		return ErrSpoolFull
 	}
-	name := fmt.Sprintf("%s.%020d.%s%s", s.writer, r.Chain.Seq, r.ID, suffix)
+	if s.locks[r.Chain.Writer] == nil {
+		if err := s.enter(r.Chain.Writer); err != nil {
+			return fmt.Errorf("spool: %w", err)
+		}
+	}
+	name := fmt.Sprintf("%s.%020d.%s%s", r.Chain.Writer, r.Chain.Seq, r.ID, suffix)
 	if err := s.write(name, r.Line); err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}

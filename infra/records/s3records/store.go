@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +18,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
-	"github.com/oklog/ulid/v2"
 
 	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/policy/audit"
@@ -35,24 +33,18 @@ var errReader = errors.New("the record store was opened for reading only")
 var errUnread = errors.New("an answer was lost, and this role may not look whether the record arrived; allow it " +
 	"s3:GetObject on its own prefix")
 
-// A Store keeps records in a bucket. It is safe for concurrent use and appends one record after the other.
+// A Store keeps records in a bucket. It is safe for concurrent use and writes up to [maxLanes] records at once.
 type Store struct {
 	cfg    Config
 	client *s3.Client
 	reader bool
 	head   *headKeeper
-	spool  *spool // nil when there is none
+	spool  *spool        // nil when there is none
+	busy   chan struct{} // holds an element for each Append at work
 
 	mu     sync.Mutex // guards everything below
 	closed bool
-	last   audit.Head
-	doubt  *doubt
-}
-
-// doubt is a record that was sent and whose answer never came.
-type doubt struct {
-	record audit.Record
-	sealed audit.Sealed
+	free   []*lane // the one to use next is the last
 }
 
 var _ audit.Store = (*Store)(nil)
@@ -65,12 +57,14 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s.reader = false
-	if err := s.begin(); err != nil {
+	first := &lane{Store: s}
+	if err := first.begin(); err != nil {
 		return nil, fmt.Errorf("record store: %w", err)
 	}
+	s.free = append(s.free, first)
 	s.head = keepHead(s)
 	if s.cfg.Spool != "" {
-		if s.spool, err = openSpool(s.cfg, s.last.Writer, s.deliver); err != nil {
+		if s.spool, err = openSpool(s.cfg, first.last.Writer, s.deliver); err != nil {
 			s.head.close()
 			return nil, fmt.Errorf("record store: spool %q: %w", s.cfg.Spool, err)
 		}
@@ -86,20 +80,6 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// begin starts a chain.
-func (s *Store) begin() error {
-	entropy := s.cfg.Entropy
-	if entropy == nil {
-		entropy = ulid.DefaultEntropy()
-	}
-	id, err := ulid.New(ulid.Timestamp(s.cfg.Now()), entropy)
-	if err != nil {
-		return fmt.Errorf("make a writer id: %w", err)
-	}
-	s.last = audit.Head{Writer: id.String()}
-	return nil
-}
-
 // OpenReader opens a store for reading only. It sends no request.
 func OpenReader(ctx context.Context, cfg Config) (*Store, error) {
 	if err := cfg.check(); err != nil {
@@ -109,7 +89,7 @@ func OpenReader(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record store: %w", err)
 	}
-	return &Store{cfg: cfg, client: client, reader: true}, nil
+	return &Store{cfg: cfg, client: client, reader: true, busy: make(chan struct{}, maxLanes)}, nil
 }
 
 // reach returns an error if the bucket is unavailable. A role that may only write records may not ask, which counts
@@ -129,76 +109,21 @@ func (s *Store) Append(ctx context.Context, r audit.Record) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	err := s.append(context.WithoutCancel(ctx), r)
+	select {
+	case s.busy <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.busy }()
+	l, err := s.take(r.ID)
+	if err == nil {
+		defer s.release(l)
+		err = l.append(context.WithoutCancel(ctx), r)
+	}
 	if err != nil && !errors.Is(err, audit.ErrExists) {
 		return fmt.Errorf("store record %.40s: %w", r.ID, err)
 	}
 	return err
-}
-
-func (s *Store) append(ctx context.Context, r audit.Record) error {
-	switch {
-	case s.closed:
-		return ErrClosed
-	case s.reader:
-		return errReader
-	case s.doubt != nil:
-		if again, err := s.settle(ctx, r); err != nil || again {
-			return err
-		}
-	}
-	sealed, err := audit.Seal(r, s.last, s.cfg.Key)
-	if err != nil {
-		return err
-	}
-	if s.spool.busy() {
-		if err := s.spool.add(sealed); err != nil {
-			return err
-		}
-		s.last = sealed.Head()
-		return nil
-	}
-	err = s.put(ctx, s.key(sealed), sealed.Line, false)
-	switch {
-	case err == nil:
-		s.last = sealed.Head()
-		s.head.note(sealed)
-		return nil
-	case errors.Is(err, audit.ErrExists) || definite(err):
-		return err
-	case s.spool == nil:
-		s.doubt = &doubt{r, sealed}
-		return err
-	}
-	if full := s.spool.add(sealed); full != nil {
-		s.doubt = &doubt{r, sealed}
-		return errors.Join(err, full)
-	}
-	s.cfg.Log.Warn("S3 cannot be reached; records go to the spool", "bucket", s.cfg.Bucket, "error", err)
-	s.last = sealed.Head()
-	return nil
-}
-
-// settle resolves a record in doubt by sending it again. It reports whether r is that record.
-func (s *Store) settle(ctx context.Context, r audit.Record) (again bool, err error) {
-	d := s.doubt
-	err = s.put(ctx, s.key(d.sealed), d.sealed.Line, true)
-	switch {
-	case errors.Is(err, errUnread):
-		// Stored or not, it is the last of its chain: the next record starts another.
-		s.doubt = nil
-		return false, s.begin()
-	case errors.Is(err, audit.ErrExists) || definite(err):
-		s.doubt = nil // it never was there
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("an earlier record has had no answer yet: %w", err)
-	}
-	s.doubt, s.last = nil, d.sealed.Head()
-	s.head.note(d.sealed)
-	return reflect.DeepEqual(d.record, r), nil
 }
 
 // put stores a line under a free key. It succeeds if the key holds the same bytes. again means that the line may have
@@ -289,14 +214,22 @@ func (s *Store) read(ctx context.Context, key string) ([]byte, error) {
 	return line, nil
 }
 
-// Close writes the head a last time and sends spooled records for a short time; the rest stays for the next opening.
+// Close waits for records that are being written, writes the heads a last time and sends spooled records for a short
+// time; the rest stays for the next opening.
 func (s *Store) Close() error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+	closed := s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if closed {
 		return nil
 	}
-	s.closed = true
+	for range maxLanes {
+		s.busy <- struct{}{}
+	}
+	for range maxLanes {
+		<-s.busy
+	}
 	s.spool.close(s.cfg.AttemptTimeout)
 	s.head.close()
 	return nil
