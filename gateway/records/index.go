@@ -3,6 +3,7 @@ package records
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/airlock-run/airlock/gateway/api"
@@ -13,11 +14,13 @@ import (
 const (
 	// scannedRecords is how many records, newest first, are read where there is no index.
 	scannedRecords = 5000
-	recentThreats  = 20
+	// scannedBehind is how many are read for an index that is being built.
+	scannedBehind = 500
+	recentThreats = 20
 )
 
-// An Index answers from all records. A Store may implement it. Without one, and while it returns audit.ErrBehind,
-// summaries cover only the newest records, and say so.
+// An Index answers from all records. A Store may implement it. While it is behind, it answers from those that it has,
+// with audit.ErrBehind. Without an index, and while it has none, summaries cover the newest records. Both say so.
 type Index interface {
 	// Summary returns the totals over the tenant and time of a query.
 	Summary(ctx context.Context, q audit.Query) (audit.Summary, error)
@@ -29,16 +32,18 @@ type Index interface {
 
 // Totals returns the totals over the records that a query selects. complete is false if they cover only the newest.
 func Totals(ctx context.Context, store Store, q audit.Query) (sum audit.Summary, complete bool, err error) {
+	most := scannedRecords
 	if index, ok := store.(Index); ok {
 		sum, err := index.Summary(ctx, q)
-		if err == nil {
-			return sum, true, nil
+		if err == nil || errors.Is(err, audit.ErrBehind) && sum.Records > 0 {
+			return sum, err == nil, nil
 		}
 		if !errors.Is(err, audit.ErrBehind) {
 			return sum, false, api.RecordsUnavailable(err)
 		}
+		most = scannedBehind
 	}
-	complete, err = scan(ctx, store, q, func(r audit.Record) bool {
+	complete, err = scan(ctx, store, q, most, func(r audit.Record) bool {
 		sum.Add(audit.OutlineOf(r))
 		return true
 	})
@@ -47,6 +52,7 @@ func Totals(ctx context.Context, store Store, q audit.Query) (sum audit.Summary,
 
 // Threats returns the newest records of a query that have a score, at most 20.
 func Threats(ctx context.Context, store Store, q audit.Query) (threats []audit.Record, err error) {
+	most := scannedRecords
 	if index, ok := store.(Index); ok {
 		q.Limit = recentThreats
 		threats, err = index.Threats(ctx, q)
@@ -56,8 +62,9 @@ func Threats(ctx context.Context, store Store, q audit.Query) (threats []audit.R
 		if !errors.Is(err, audit.ErrBehind) {
 			return nil, api.RecordsUnavailable(err)
 		}
+		most = scannedBehind
 	}
-	_, err = scan(ctx, store, q, func(r audit.Record) bool {
+	_, err = scan(ctx, store, q, most, func(r audit.Record) bool {
 		if audit.OutlineOf(r).Score > 0 {
 			threats = append(threats, r)
 		}
@@ -70,26 +77,31 @@ func Threats(ctx context.Context, store Store, q audit.Query) (threats []audit.R
 func Series(
 	ctx context.Context, store Store, q audit.Query, step time.Duration,
 ) (steps []audit.Summary, complete bool, err error) {
+	most := scannedRecords
 	if index, ok := store.(Index); ok {
 		steps, err := index.Series(ctx, q, step)
-		if err == nil {
-			return steps, true, nil
+		has := func(s audit.Summary) bool { return s.Records > 0 }
+		if err == nil || errors.Is(err, audit.ErrBehind) && slices.ContainsFunc(steps, has) {
+			return steps, err == nil, nil
 		}
 		if !errors.Is(err, audit.ErrBehind) {
 			return nil, false, api.RecordsUnavailable(err)
 		}
+		most = scannedBehind
 	}
 	steps = make([]audit.Summary, q.Until.Sub(q.Since)/step)
-	complete, err = scan(ctx, store, q, func(r audit.Record) bool {
+	complete, err = scan(ctx, store, q, most, func(r audit.Record) bool {
 		steps[r.Time.Sub(q.Since)/step].Add(audit.OutlineOf(r))
 		return true
 	})
 	return steps, complete, err
 }
 
-// scan calls fn with the records of a query, newest first, until fn returns false or many were read. It reports
-// whether fn saw all of them.
-func scan(ctx context.Context, store Store, q audit.Query, fn func(audit.Record) bool) (all bool, err error) {
+// scan calls fn with the records of a query, newest first, until fn returns false or at least most were read. It
+// reports whether fn saw all of them.
+func scan(
+	ctx context.Context, store Store, q audit.Query, most int, fn func(audit.Record) bool,
+) (all bool, err error) {
 	q.Limit = 500
 	for seen := 0; ; {
 		page, err := store.List(ctx, q)
@@ -101,7 +113,7 @@ func scan(ctx context.Context, store Store, q audit.Query, fn func(audit.Record)
 				return false, nil
 			}
 		}
-		if seen += max(len(page.Items), 1); page.Next == "" || seen >= scannedRecords {
+		if seen += max(len(page.Items), 1); page.Next == "" || seen >= most {
 			return page.Next == "", nil
 		}
 		q.Cursor = page.Next

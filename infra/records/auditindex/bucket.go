@@ -40,6 +40,7 @@ const (
 type bucketFeed struct {
 	*Index
 	bucket   Bucket
+	recent   *recent // the lines that were read last
 	sweeping bool
 	swept    bool // since the index was opened
 	due      time.Time
@@ -56,7 +57,7 @@ func (x *bucketFeed) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, day := range days {
+	for _, day := range slices.Backward(days) { // while the index is being built, it has the newest records
 		f, ok := known[day]
 		if !ok {
 			f.day = day
@@ -212,6 +213,7 @@ func (x *bucketFeed) take(ctx context.Context, f *file, names []string, whole bo
 		// Skip what is not a record: Verify names it.
 		if o, err := outlines.Read(line); err == nil && o.ID != "" {
 			rows = append(rows, rowOf(o, name))
+			x.recent.add(object{f.day, name}, line)
 		}
 		return nil
 	})
@@ -262,16 +264,27 @@ func (w *writer) names(file int64, names []string) (_ map[string]bool, err error
 	return added, nil
 }
 
+// An object is one in the bucket.
+type object struct{ day, name string }
+
 func (x *bucketFeed) lines(ctx context.Context, places []place, fn func(at place, line []byte) error) error {
-	type object struct{ day, name string }
 	wanted, days := map[object]place{}, map[string][]string{}
 	for _, p := range places {
-		wanted[object{p.day, p.at}] = p
+		o := object{p.day, p.at}
+		if line := x.recent.get(o); line != nil {
+			if err := fn(p, line); err != nil {
+				return err
+			}
+			continue
+		}
+		wanted[o] = p
 		days[p.day] = append(days[p.day], p.at)
 	}
 	for day, names := range days {
-		err := x.bucket.Objects(ctx, day, names,
-			func(name string, line []byte) error { return fn(wanted[object{day, name}], line) })
+		err := x.bucket.Objects(ctx, day, names, func(name string, line []byte) error {
+			x.recent.add(object{day, name}, line)
+			return fn(wanted[object{day, name}], line)
+		})
 		if err != nil {
 			return err
 		}

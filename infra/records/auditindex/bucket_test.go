@@ -2,10 +2,12 @@ package auditindex_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -151,6 +153,70 @@ func TestFollowsABucket(t *testing.T) {
 	other, _, _ := bucket(t)
 	all = fill(t, other, 200, 230)
 	same(t, follow(t, folder, other, &at), all)
+}
+
+// counted counts the objects that are read of a bucket. From the second day on it waits at the gate.
+type counted struct {
+	*s3records.Store
+	objects atomic.Int64
+	days    atomic.Int64
+	gate    chan struct{}
+}
+
+func (c *counted) Objects(ctx context.Context, day string, names []string,
+	fn func(name string, line []byte) error) error {
+	c.objects.Add(int64(len(names)))
+	if len(names) > 0 && c.days.Add(1) > 1 {
+		<-c.gate
+	}
+	return c.Store.Objects(ctx, day, names, fn)
+}
+
+// While the index of a bucket is being built, a summary covers the newest records, at once; afterwards all of them, and
+// a page of new records reads no object.
+func TestAnswersWhileABucketIsIndexed(t *testing.T) {
+	s, _, _ := bucket(t)
+	var at clock
+	at.set(dawn.Add(60 * time.Hour))
+	all := fill(t, s, 0, 60)
+	store := &counted{Store: s, gate: make(chan struct{})}
+	x, err := auditindex.Open(t.Context(), t.TempDir(), store,
+		auditindex.Config{Now: at.now, Patience: time.Millisecond, Batch: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	var sum audit.Summary
+	for sum.Records == 0 && t.Context().Err() == nil {
+		if sum, err = x.Summary(t.Context(), audit.Query{}); !errors.Is(err, audit.ErrBehind) {
+			t.Fatalf("%+v, %v", sum, err)
+		}
+		runtime.Gosched()
+	}
+	if newest := all[len(all)-1].Time; sum.Records >= int64(len(all)) || newest.Sub(sum.Oldest) > 24*time.Hour {
+		t.Errorf("%d records, the oldest of %s", sum.Records, sum.Oldest)
+	}
+	close(store.gate)
+	for err != nil && t.Context().Err() == nil {
+		if sum, err = x.Summary(t.Context(), audit.Query{}); err != nil && !errors.Is(err, audit.ErrBehind) {
+			t.Fatal(err)
+		}
+		runtime.Gosched()
+	}
+	if sum.Records != int64(len(all)) {
+		t.Errorf("%d records, want %d", sum.Records, len(all))
+	}
+	read := store.objects.Load()
+	for err = audit.ErrBehind; errors.Is(err, audit.ErrBehind); {
+		_, err = x.Summary(t.Context(), audit.Query{})
+	}
+	page, err := x.List(t.Context(), audit.Query{Limit: 50})
+	if err != nil || len(page.Items) != 50 {
+		t.Fatalf("%d records, %v", len(page.Items), err)
+	}
+	if again := store.objects.Load(); again != read {
+		t.Errorf("a page read %d objects", again-read)
+	}
 }
 
 // same compares all of an index with records: a list and the summary.

@@ -13,11 +13,13 @@
 //
 // In a bucket every record is an object whose name begins with the time of its ID, and there is no other order.
 // Before each query the index lists the recent names and reads new objects. Now and then it lists whole days in the
-// background, to find late and deleted records.
+// background, to find late and deleted records. The lines that were read last stay in memory, so a page of new records
+// reads no object.
 //
 // A query waits a moment for the index to catch up. If it cannot, because the index is being built, the record store
-// returns lists, and summaries fail with audit.ErrBehind. The work continues meanwhile, and nothing is lost if the
-// process dies. Several processes may share an index.
+// returns lists, and summaries cover what the index has, which of a bucket are the newest records, with
+// audit.ErrBehind. Once a query has waited, the following ones do not, until the index is built. The work continues
+// meanwhile, and nothing is lost if the process dies. Several processes may share an index.
 //
 // Package wiring and tests import it. Start with [Open].
 package auditindex

@@ -48,6 +48,7 @@ type Index struct {
 	stop    context.CancelFunc
 	mu      sync.Mutex // guards behind, and work against Close
 	behind  bool       // somebody catches up in the background
+	since   time.Time  // when that began
 	work    sync.WaitGroup
 	spoiled atomic.Bool // the file is damaged
 	ordered bool        // the file has its indexes; those who hold the turn use it
@@ -95,7 +96,7 @@ func Open(ctx context.Context, dir string, store audit.Store, cfg Config) (*Inde
 	case Log:
 		x.feed = &logFeed{Index: x, log: source}
 	case Bucket:
-		x.feed = &bucketFeed{Index: x, bucket: source}
+		x.feed = &bucketFeed{Index: x, bucket: source, recent: newRecent(recentBytes)}
 	default:
 		return nil, ErrUnfollowed
 	}
@@ -122,7 +123,7 @@ func (x *Index) pursue() {
 	if x.behind || x.running.Err() != nil {
 		return
 	}
-	x.behind = true
+	x.behind, x.since = true, time.Now()
 	x.work.Go(func() {
 		err := x.catchUp(x.running)
 		if err != nil && x.running.Err() == nil {
@@ -170,8 +171,15 @@ func (x *Index) Ready(ctx context.Context) error {
 	return err
 }
 
-// fresh brings the index up to the records as they are now.
+// fresh brings the index up to the records as they are now. While that has taken longer than a query waits, such as
+// when the index is being built, it does not wait at all.
 func (x *Index) fresh(ctx context.Context) error {
+	x.mu.Lock()
+	building := x.behind && time.Since(x.since) > x.cfg.Patience
+	x.mu.Unlock()
+	if building {
+		return audit.ErrBehind
+	}
 	waiting, cancel := context.WithTimeout(ctx, x.cfg.Patience)
 	defer cancel()
 	err := x.catchUp(waiting)

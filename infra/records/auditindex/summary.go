@@ -13,23 +13,26 @@ import (
 )
 
 // Summary returns the totals over all records of a query's tenant and time; the other fields of the query are
-// ignored. The error is audit.ErrBehind while the index is behind.
+// ignored. While the index is behind, it returns the totals over what it has, and audit.ErrBehind.
 func (x *Index) Summary(ctx context.Context, q audit.Query) (audit.Summary, error) {
-	if err := x.fresh(ctx); err != nil {
-		return audit.Summary{}, err
+	behind := x.fresh(ctx)
+	if behind != nil && !errors.Is(behind, audit.ErrBehind) {
+		return audit.Summary{}, behind
 	}
 	sum, err := x.sum(ctx, q)
 	if err != nil {
-		return sum, fmt.Errorf("read the summary of records: %w", x.noted(err))
+		return audit.Summary{}, errors.Join(behind, fmt.Errorf("read the summary of records: %w", x.noted(err)))
 	}
-	return sum, nil
+	return sum, behind
 }
 
 // Series returns the totals over each step of a query's time: the first from q.Since, the last before q.Until. The
-// time must consist of whole steps, at most 10,000. The error is audit.ErrBehind while the index is behind.
+// time must consist of whole steps, at most 10,000. While the index is behind, it returns the totals over what it has,
+// and audit.ErrBehind.
 func (x *Index) Series(ctx context.Context, q audit.Query, step time.Duration) ([]audit.Summary, error) {
-	if err := x.fresh(ctx); err != nil {
-		return nil, err
+	behind := x.fresh(ctx)
+	if behind != nil && !errors.Is(behind, audit.ErrBehind) {
+		return nil, behind
 	}
 	low, high, length := nanos(q.Since), nanos(q.Until), int64(step)
 	if length <= 0 || high-low < 0 || (high-low)%length != 0 || (high-low)/length > 10_000 {
@@ -47,9 +50,9 @@ func (x *Index) Series(ctx context.Context, q audit.Query, step time.Duration) (
 		return s.records(low, high, at)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read a series of summaries: %w", x.noted(err))
+		return nil, errors.Join(behind, fmt.Errorf("read a series of summaries: %w", x.noted(err)))
 	}
-	return all, nil
+	return all, behind
 }
 
 // sum adds whole days, whole and partial hours before and after them, and single records before and after those, all
