@@ -9,7 +9,7 @@ PKGS       ?= ./...
 ARCH       ?= arm64
 EDITOR     := gateway/console/playground/bundled/editor.js
 
-.PHONY: help run build toolchain test test-browser check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-fleet bench-index bench-cold scan-report scan-packages conformance conformance-mcp package deploy vulncheck fmt clean
+.PHONY: help run build toolchain test test-browser test-duckdb check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-fleet bench-index bench-cold scan-report scan-packages conformance conformance-mcp package deploy vulncheck fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -111,6 +111,11 @@ conformance-mcp: ## the Model Context Protocol's own conformance suite and inspe
 	@mkdir -p bin/mcp-tools
 	npm install --prefix bin/mcp-tools --no-audit --no-fund --ignore-scripts @modelcontextprotocol/conformance@0.1.13 @modelcontextprotocol/inspector@2.12.0
 	MCP_TOOLS=$(CURDIR)/bin/mcp-tools $(GO) test ./gateway/cmd/airlock -run 'MCPConformance|MCPInspector' -count 1
+
+test-duckdb: ## that DuckDB reads the records' layouts and computes what the index does (installs it from npm)
+	@mkdir -p bin/duckdb
+	npm install --prefix bin/duckdb --no-audit --no-fund --ignore-scripts @duckdb/node-api@1.5.6-r.1
+	DUCKDB_MODULES=$(CURDIR)/bin/duckdb $(GO) test ./infra/records -run DuckDB -v -count 1
 
 package: ## the Lambda zips of both architectures, twice, with the compiled engine inside
 	$(GO) run ./infra/deploy/pack -twice -use $(ARCH)
