@@ -29,8 +29,9 @@ func TestRecoveryOfAKilledGateway(t *testing.T) {
 		}
 	}
 	ran := make(chan struct{}, n)
-	queue, err := jobs.New(jobs.Config{Store: heir, Runner: &counted{&world{runs: map[string]int{}, told: map[string]int{}},
-		ran}, Now: time.Now, Random: func() float64 { return 0 }, Logger: slog.New(slog.DiscardHandler)})
+	runner := &counted{&world{runs: map[string]int{}, told: map[string]int{}}, ran}
+	queue, err := jobs.New(jobs.Config{Store: heir, Runner: runner, Now: time.Now,
+		Random: func() float64 { return 0 }, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
