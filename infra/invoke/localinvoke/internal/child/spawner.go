@@ -3,7 +3,7 @@ package child
 import "runtime"
 
 // A Spawner starts processes from one thread that lives until Close. The kernel kills a child when the thread that
-// started it ends (Pdeathsig), and the Go runtime may end any other thread.
+// started it ends (Pdeathsig), and the Go runtime may end any other thread. Its children inherit its timer slack.
 type Spawner struct{ jobs chan func() }
 
 // NewSpawner starts the thread.
@@ -12,6 +12,8 @@ func NewSpawner() *Spawner {
 	go func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
+		setSlack()
+		defer resetSlack()
 		for job := range s.jobs {
 			job()
 		}

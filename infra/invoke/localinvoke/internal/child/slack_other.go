@@ -1,0 +1,7 @@
+//go:build !linux
+
+package child
+
+func setSlack() {}
+
+func resetSlack() {}
