@@ -1,6 +1,6 @@
 // /dashboard: what runs, how it went, and what has ended.
 import { Chart } from "/assets/chart.js";
-import { badge, byId, el, put } from "/assets/dom.js";
+import { badge, byId, el, put, visible } from "/assets/dom.js";
 import { filters, query } from "/assets/filters.js";
 import { bytes, clock, count, duration, exact, rate, share } from "/assets/format.js";
 import { visitor } from "/assets/frame.js";
@@ -19,7 +19,8 @@ let stop = () => {};
 
 function say(id, text) {
   const place = byId(id);
-  if (place.textContent !== text) place.textContent = text;
+  const shown = visible(text);
+  if (place.textContent !== shown) place.textContent = shown;
 }
 
 function figures(f) {

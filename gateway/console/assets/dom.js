@@ -1,15 +1,36 @@
-// What builds the pages. Text is only ever put in as text: nothing here, and nothing that uses it, can make markup of it.
+// dom.js builds the pages. Text is inserted as text and never becomes markup.
 
 const SVG = "http://www.w3.org/2000/svg";
+
+// Control, format and invisible characters can reorder or hide text. Variation selectors, as emoji use them, stay.
+const unprintable = /(?![\n\t\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+// visible returns text with its unprintable characters written as \u{…}.
+export function visible(text) {
+  return String(text).replaceAll("\r\n", "\n").replace(unprintable, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+}
+
+// visibleJSON returns a value as indented JSON in which unprintable characters are escaped as JSON has it.
+export function visibleJSON(value) {
+  return (JSON.stringify(value, null, 2) ?? "null").replace(unprintable,
+    (c) => c.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""));
+}
+
+// contents returns what an element is filled with: nodes, and texts made visible.
+function contents(children) {
+  return children.flat(Infinity).filter((c) => c !== undefined && c !== null && c !== false)
+    .map((c) => (c instanceof Node ? c : visible(c)));
+}
 
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (value === undefined || value === null || value === false) continue;
     if (name === "on") for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
     else if (name === "data") Object.assign(node.dataset, value);
+    else if (name === "title" || name === "aria-label") node.setAttribute(name, visible(value));
     else node.setAttribute(name, value === true ? "" : String(value));
   }
-  node.append(...children.flat(Infinity).filter((c) => c !== undefined && c !== null && c !== false));
+  node.append(...contents(children));
   return node;
 }
 
@@ -26,7 +47,7 @@ export function svg(tag, attributes, ...children) {
 // put replaces what a place has. A place that would look the same is left alone, so that focus and selection stay.
 export function put(place, ...children) {
   const next = document.createElement(place.tagName);
-  next.append(...children.flat(Infinity).filter((c) => c !== undefined && c !== null && c !== false));
+  next.append(...contents(children));
   if (next.innerHTML === place.innerHTML) return;
   const focused = place.contains(document.activeElement) ? keyOf(document.activeElement) : "";
   place.replaceChildren(...next.childNodes);

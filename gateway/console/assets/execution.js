@@ -1,5 +1,5 @@
 // /dashboard/execution/{id}: one execution as its record tells it.
-import { badge, byId, copyButton, el, put } from "/assets/dom.js";
+import { badge, byId, copyButton, el, put, visible } from "/assets/dom.js";
 import { bytes, duration, exact } from "/assets/format.js";
 import { logIn, visitor } from "/assets/frame.js";
 import { chain, codeOf, custody, decision, facts, findings, logs, result, usage } from "/assets/record.js";
@@ -7,7 +7,7 @@ import { replay } from "/assets/replay.js";
 import { ask } from "/assets/session.js";
 
 const id = decodeURIComponent(location.pathname.split("/").at(-1));
-byId("id").textContent = id;
+byId("id").textContent = visible(id);
 
 // exactly keeps a seed as it is written: it may have more digits than a JavaScript number.
 const exactly = (name, value, context) => (name === "seed" && typeof value === "number" ? (context?.source ?? String(value)) : value);
@@ -56,7 +56,7 @@ async function show() {
   byId("start-replay").addEventListener("click", () => replay(id, byId("start-replay")));
   facts(byId("facts"), record);
   byId("error").hidden = !record.error;
-  byId("error").textContent = record.error ?? "";
+  byId("error").textContent = visible(record.error ?? "");
   codeOf(byId("code"), record);
   usage(byId("usage"), record);
   custody(byId("custody"), record);

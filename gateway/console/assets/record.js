@@ -1,5 +1,5 @@
 // The parts of a record, each put into its place. All of it may come from the author of the code.
-import { badge, el, put } from "/assets/dom.js";
+import { badge, el, put, visibleJSON } from "/assets/dom.js";
 import { bytes, day, clock, duration, exact } from "/assets/format.js";
 
 function pairs(place, all) {
@@ -26,7 +26,7 @@ export function codeOf(place, r) {
   }
   const marked = new Map(found(r).filter((f) => !f.file).map((f) => [f.line, f.severity]));
   put(place, el("pre", { class: "code", tabindex: "0", role: "group", "aria-label": "Code" }, el("ol", {}, r.code.split("\n").map((line, i) =>
-    el("li", { data: marked.has(i + 1) ? { mark: marked.get(i + 1) } : {} }, el("code", {}, line || "\u200b"))))));
+    el("li", { data: marked.has(i + 1) ? { mark: marked.get(i + 1) } : {} }, el("code", {}, line || " "))))));
 }
 
 export function logs(place, kept) {
@@ -47,7 +47,7 @@ export function result(place, kept, r) {
     parts.push(el("p", { class: "pad" }, el("strong", {}, kept.exception.name), at), el("pre", { class: "block", tabindex: "0", role: "group", "aria-label": "Stack" }, kept.exception.stack || kept.exception.message));
   }
   if (kept !== null && r.status === "completed") {
-    parts.push(el("pre", { class: "block", tabindex: "0", role: "group", "aria-label": "Result" }, JSON.stringify(kept.result, null, 2) ?? "null"));
+    parts.push(el("pre", { class: "block", tabindex: "0", role: "group", "aria-label": "Result" }, visibleJSON(kept.result)));
   }
   if (parts.length === 0) parts.push(el("p", { class: "pad hint" }, r.resultSha256 ? "The result is not kept any more; its SHA-256 is" : "There is none."));
   if (kept === null && r.resultSha256) parts.push(el("p", { class: "pad mono break" }, r.resultSha256));

@@ -1,6 +1,6 @@
 // /security: what the scan found, what the policy stopped, and whether the records are whole.
 import { Chart } from "/assets/chart.js";
-import { badge, byId, el, put } from "/assets/dom.js";
+import { badge, byId, el, put, visible } from "/assets/dom.js";
 import { filters, query } from "/assets/filters.js";
 import { count, duration, exact, moment, share } from "/assets/format.js";
 import { visitor } from "/assets/frame.js";
@@ -16,7 +16,8 @@ let stop = () => {};
 
 function say(id, text) {
   const place = byId(id);
-  if (place.textContent !== text) place.textContent = text;
+  const shown = visible(text);
+  if (place.textContent !== shown) place.textContent = shown;
 }
 
 function figures(f) {

@@ -1,12 +1,12 @@
 // Says on the page what keeps it from being up to date.
-import { byId } from "/assets/dom.js";
+import { byId, visible } from "/assets/dom.js";
 
 // trouble shows a problem, {status, detail}, or takes it away (null).
 export function trouble(problem) {
   const place = byId("trouble");
   place.hidden = problem === null;
   place.textContent = problem === null ? "" : problem.status === 403 && problem.detail.includes("audit:read")
-    ? "These pages show audit records: your credential needs the scope audit:read." : `Not up to date: ${problem.detail}.`;
+    ? "These pages show audit records: your credential needs the scope audit:read." : `Not up to date: ${visible(problem.detail)}.`;
   if (problem?.status >= 400 && problem.status < 500 && problem.status !== 429) {
     for (const waiting of document.querySelectorAll(".nothing")) if (waiting.textContent === "Loading …") waiting.textContent = "Not loaded.";
   }

@@ -59,8 +59,15 @@ func (b *tab) harmless(name string) {
 	if eval[bool](b, `"stung" in window`) {
 		b.t.Errorf("%s: a script ran", name)
 	}
-	if !strings.Contains(eval[string](b, `document.body.textContent`), hostile) {
+	text := eval[string](b, `document.body.textContent + [...document.querySelectorAll("[title], [aria-label]")]
+		.map((e) => e.title + (e.getAttribute("aria-label") ?? "")).join()`)
+	if !strings.Contains(text, hostileShown) {
 		b.t.Errorf("%s does not show it at all", name)
+	}
+	for _, r := range "\u202e\u2066\u200b\u00ad\U000e0041\x1b\x07\u0085\u2028\u3164" {
+		if strings.ContainsRune(text, r) {
+			b.t.Errorf("%s has the character %U, which steers text", name, r)
+		}
 	}
 }
 
@@ -71,7 +78,7 @@ func TestHostileText(t *testing.T) {
 	id := s.hostileRecord(t)
 	text := quote(hostile)
 	guest := s.execute(t, map[string]any{
-		"code": "// " + hostile + "\nconsole.log(" + text + "); console.error(" + text + ");\nconst e = new Error(" + text +
+		"code": "/* " + hostile + " */\nconsole.log(" + text + "); console.error(" + text + ");\nconst e = new Error(" + text +
 			"); e.name = " + text + "; eval('1'); throw e;",
 		"policy": "agent",
 	})

@@ -6,9 +6,14 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// hostile is markup that would show itself if it ever became some: it sets window.stung, and its elements can be found.
-const hostile = `<img src=x onerror="window.stung=1"><script>window.stung=1</script><svg ` +
-	`onload="window.stung=1">'"</script></style>&lt;b&gt;${window.stung=1}`
+// hostile is markup, whose scripts set window.stung, and characters that reorder or hide the text around them. Pages
+// show it as hostileShown.
+const (
+	scripts = `<img src=x onerror="window.stung=1"><script>window.stung=1</script><svg ` +
+		`onload="window.stung=1">'"</script></style>&lt;b&gt;${window.stung=1}`
+	hostile      = scripts + "\u202e\u2066\u200b\u00ad\U000e0041\x1b[2J\x07\u0085\u2028\u3164end"
+	hostileShown = scripts + `\u{202e}\u{2066}\u{200b}\u{ad}\u{e0041}\u{1b}[2J\u{7}\u{85}\u{2028}\u{3164}end`
+)
 
 // seeded runs one execution of each kind that the pages tell apart, and gives them by name.
 func (s *server) seeded(t *testing.T) map[string]execution.Result {

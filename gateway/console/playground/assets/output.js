@@ -1,6 +1,6 @@
 // What a run prints, gives and uses.
 
-import { el } from "/assets/dom.js";
+import { el, visibleJSON } from "/assets/dom.js";
 import { bytes, duration } from "/assets/format.js";
 import { visitor } from "/assets/frame.js";
 import { at, say } from "./page.js";
@@ -66,7 +66,7 @@ export function finish(result, allowed, go) {
     const cap = result.limit ? `: ${caps[result.limit] ?? result.limit} used up` : "";
     fail(word + cap, result.error ?? "", { exception: result.exception, go });
   } else {
-    at("result").textContent = cut(JSON.stringify(result.result, null, 2));
+    at("result").textContent = cut(visibleJSON(result.result));
     at("value").hidden = false;
   }
   meters(result, allowed);
