@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"mime"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -17,8 +19,9 @@ type Event struct {
 	Path    string            `json:"path"`
 	Query   map[string]string `json:"query"`
 	Headers map[string]string `json:"headers"`
-	// Body is the value if the body is JSON that an execution request could hold, otherwise its text; null if there is
-	// none.
+	// Body is the value if the body is JSON that an execution request could hold, an object of strings and lists of
+	// strings if it is a form (application/x-www-form-urlencoded) of at most 1,000 fields, otherwise its text; null if
+	// there is none.
 	Body    any    `json:"body"`
 	RawBody string `json:"rawBody"`
 }
@@ -38,8 +41,37 @@ func NewEvent(method, path string, query map[string]string, header http.Header, 
 		e.Body = json.RawMessage(body)
 	default:
 		e.Body = e.RawBody
+		if form, ok := formOf(header.Get("Content-Type"), e.RawBody); ok {
+			e.Body = form
+		}
 	}
 	return e
+}
+
+// maxFields bounds the fields of a form, as the parsers of Express and PHP do.
+const maxFields = 1000
+
+// formOf returns the fields of a form: strings, and lists of strings for names that occur more than once.
+func formOf(contentType, body string) (map[string]any, bool) {
+	kind, _, err := mime.ParseMediaType(contentType)
+	if err != nil || kind != "application/x-www-form-urlencoded" || strings.Count(body, "&") >= maxFields {
+		return nil, false
+	}
+	values, err := url.ParseQuery(body)
+	if err != nil {
+		return nil, false
+	}
+	form := make(map[string]any, len(values))
+	for name, all := range values {
+		for i := range all {
+			all[i] = strings.ToValidUTF8(all[i], "\uFFFD")
+		}
+		name = strings.ToValidUTF8(name, "\uFFFD")
+		if form[name] = all; len(all) == 1 {
+			form[name] = all[0]
+		}
+	}
+	return form, true
 }
 
 // Without returns a stored event without the headers that keep rejects. An event without such headers is returned

@@ -15,8 +15,8 @@ import (
 	"github.com/airlock-run/airlock/gateway/idempotency"
 )
 
-// runOnce acts upon a delivery once. A repeated delivery is refused. A delivery that its sender signed again, not
-// knowing that it had arrived, gets the answer of the first. The mark that the store keeps ends with the id of the
+// runOnce acts upon a message once. A message that its sender sends again gets the answer of the first time. A copy of
+// a sending is refused if the scheme tells them apart. The mark that the store keeps ends with the id of the
 // execution, so that what a process accepted before it died is not accepted a second time.
 func (h *Handlers) runOnce(c *fiber.Ctx, f execution.SavedFunction, proof Proof, s api.Submission) error {
 	ctx := c.UserContext()
@@ -45,12 +45,12 @@ func (h *Handlers) runOnce(c *fiber.Ctx, f execution.SavedFunction, proof Proof,
 		return h.Access.CountRefused(c, &api.Problem{
 			Status: 409, Code: "in_flight", Detail: "this delivery is being answered", RetryAfter: time.Second,
 		})
-	case !begun && mark == proof.Mark:
+	case !begun && proof.Mark != "" && mark == proof.Mark:
 		return h.Access.CountRefused(c, &api.Problem{
 			Status: 409, Code: "replayed", Detail: "this delivery was accepted before; nothing was run",
 		})
 	case !begun:
-		if err := h.charge(c, f); err != nil {
+		if err := h.chargeAgain(c, f, proof); err != nil {
 			return err
 		}
 		var answer Answer
@@ -94,6 +94,15 @@ func (h *Handlers) charge(c *fiber.Ctx, f execution.SavedFunction) error {
 		return err
 	}
 	return h.Access.ChargeTenant(c, f.Tenant)
+}
+
+// chargeAgain counts a message that was accepted before. If it could be a copy that somebody else made, it counts
+// against the address alone.
+func (h *Handlers) chargeAgain(c *fiber.Ctx, f execution.SavedFunction, proof Proof) error {
+	if proof.Mark == "" {
+		return h.Access.CountRefused(c, nil)
+	}
+	return h.charge(c, f)
 }
 
 // act keeps the event, so that it can be delivered again, and then runs the function or stores it as a job.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
@@ -43,7 +44,8 @@ func (r *Refusal) Error() string { return r.Reason }
 type Proof struct {
 	// Key is the same for the same message.
 	Key string
-	// Mark is the same for the same sending of a message. A message that its sender sends again has another mark.
+	// Mark is the same for the same sending of a message. A message that its sender sends again has another mark. It is
+	// empty if the scheme signs no time, so that a sending cannot be told from its copy.
 	Mark string
 	// Until is when a delivery with this Key would be refused because of its age.
 	Until time.Time
@@ -189,10 +191,10 @@ func bodySigned(
 	if !ok || err != nil || !same(got, want) {
 		return Proof{}, refused("the signature is not valid")
 	}
-	key := digest(h.Scheme, string(want))
-	return Proof{Key: key, Mark: key, Until: now.Add(remembered)}, nil
+	return Proof{Key: digest(h.Scheme, string(want)), Until: now.Add(remembered)}, nil
 }
 
+// verifyStripe verifies a Stripe event. Stripe signs an event again each time that it sends it, so its id is the key.
 func verifyStripe(h execution.FunctionHook, header http.Header, body []byte, now time.Time) (Proof, error) {
 	text, err := one(header, "Stripe-Signature")
 	if err != nil {
@@ -207,9 +209,24 @@ func verifyStripe(h execution.FunctionHook, header http.Header, body []byte, now
 		return Proof{}, err
 	}
 	want := mac([]byte(h.Secret), []byte(at), []byte("."), body)
-	return anyOf(Stripe, signatures, want, until)
+	proof, err := anyOf(Stripe, signatures, want, until)
+	var event struct {
+		ID string `json:"id"`
+	}
+	if err == nil && json.Unmarshal(body, &event) == nil && strings.HasPrefix(event.ID, "evt_") {
+		proof = proof.ofEvent(Stripe, event.ID, now)
+	}
+	return proof, err
 }
 
+// ofEvent returns the proof of a message that its sender identifies by the id of an event. Sendings hours later are
+// the same message.
+func (p Proof) ofEvent(scheme, id string, now time.Time) Proof {
+	return Proof{Key: digest(scheme, "event", id), Mark: p.Mark, Until: later(p.Until, now.Add(remembered))}
+}
+
+// verifySlack verifies a Slack request. An event of the Events API is signed again when it is sent again, so its
+// event_id is the key; commands and interactions are sent once.
 func verifySlack(h execution.FunctionHook, header http.Header, body []byte, now time.Time) (Proof, error) {
 	at, err := one(header, "X-Slack-Request-Timestamp")
 	if err != nil {
@@ -227,7 +244,14 @@ func verifySlack(h execution.FunctionHook, header http.Header, body []byte, now 
 	if !ok {
 		return Proof{}, refused("the signature is not valid")
 	}
-	return anyOf(Slack, []string{signature}, mac([]byte(h.Secret), []byte("v0:"+at+":"), body), until)
+	proof, err := anyOf(Slack, []string{signature}, mac([]byte(h.Secret), []byte("v0:"+at+":"), body), until)
+	var event struct {
+		ID string `json:"event_id"`
+	}
+	if err == nil && json.Unmarshal(body, &event) == nil && event.ID != "" {
+		proof = proof.ofEvent(Slack, event.ID, now)
+	}
+	return proof, err
 }
 
 // anyOf reports whether the signature is among those given, in hexadecimal. A sender that is changing its secret

@@ -1,0 +1,48 @@
+package webhook_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/airlock-run/airlock/functions/webhook"
+)
+
+func TestBodies(t *testing.T) {
+	const form, most = "application/x-www-form-urlencoded", 1000
+	for name, c := range map[string]struct{ contentType, body, want string }{
+		"nothing":           {"", "", `null`},
+		"JSON":              {"text/plain", `{"a": [1]}`, `{"a":[1]}`},
+		"a name twice":      {"application/json", `{"a":1,"a":2}`, `"{\"a\":1,\"a\":2}"`},
+		"form":              {form, "a=b+c%26&n=1&e=", `{"a":"b c&","e":"","n":"1"}`},
+		"form with charset": {form + "; charset=UTF-8", "a=1", `{"a":"1"}`},
+		"repeated field":    {form, "a=1&b=2&a=3", `{"a":["1","3"],"b":"2"}`},
+		"prototype":         {form, "__proto__=x", `{"__proto__":"x"}`},
+		"bytes":             {form, "a%00=%ff&%ff=1", `{"a\u0000":"\ufffd","\ufffd":"1"}`},
+		"JSON in a form":    {form, "payload=%7B%22a%22%3A1%7D", `{"payload":"{\"a\":1}"}`},
+		"wrong escape":      {form, "a=%zz", `"a=%zz"`},
+		"most fields":       {form, "a" + strings.Repeat("&a", most-1), `{"a":[""` + strings.Repeat(`,""`, most-1) + `]}`},
+		"too many fields":   {form, "a" + strings.Repeat("&a", most), `"a` + strings.Repeat(`&a`, most) + `"`},
+		"no form":           {"text/plain", "a=b", `"a=b"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			event := webhook.NewEvent("POST", "/", nil, http.Header{"Content-Type": {c.contentType}}, nil, []byte(c.body))
+			var got, want any
+			if b, err := json.Marshal(event.Body); err != nil || json.Unmarshal(b, &got) != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal([]byte(c.want), &want); err != nil {
+				t.Fatal(err)
+			}
+			if g, w := text(got), text(want); g != w {
+				t.Errorf("got %.200s, want %.200s", g, w)
+			}
+		})
+	}
+}
+
+func text(v any) string {
+	b, _ := json.Marshal(v) // it was read from JSON
+	return string(b)
+}
