@@ -55,10 +55,13 @@ func TestDocs(t *testing.T) {
 	}
 	// A caller who has the current version does not get it again.
 	for _, path := range []string{"/openapi.json", "/docs"} {
-		tag := s.do(t, "GET", path, "").Header.Get("ETag")
+		first := s.do(t, "GET", path, "")
+		tag, csp := first.Header.Get("ETag"), first.Header.Get("Content-Security-Policy")
 		if again := s.do(t, "GET", path, "", "If-None-Match: "+tag); tag == "" || again.StatusCode != 304 ||
 			len(again.body) != 0 || again.Header.Get("ETag") != tag {
 			t.Errorf("%s: %q, %s", path, tag, again.Status)
+		} else if got := again.Header.Get("Content-Security-Policy"); got != csp { // it replaces that of the kept page
+			t.Errorf("%s: the policy of a 304 is %q, that of the page %q", path, got, csp)
 		}
 		if other := s.do(t, "GET", path, "", `If-None-Match: "x"`); other.StatusCode != 200 {
 			t.Errorf("%s: %s", path, other.Status)

@@ -25,10 +25,10 @@ func (h *Handlers) JSON(c *fiber.Ctx) error {
 
 // Page serves GET /docs: the description for people, on one page that loads and runs nothing.
 func (h *Handlers) Page(c *fiber.Ctx) error {
+	c.Set(fiber.HeaderContentSecurityPolicy, h.document.PagePolicy()) // a browser applies that of a 304, too
 	if api.NotModified(c, h.pageTag) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
-	c.Set(fiber.HeaderContentSecurityPolicy, h.document.PagePolicy())
 	return c.Send(h.document.Page())
 }

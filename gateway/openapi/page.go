@@ -102,9 +102,12 @@ func (d *Document) operation(method, path string, op map[string]any) operation {
 	examples := objectOf(media["examples"])
 	for _, name := range slices.Sorted(maps.Keys(examples)) {
 		e := objectOf(examples[name])
-		body, err := json.MarshalIndent(e["value"], "", "  ")
-		if err == nil {
-			o.Examples = append(o.Examples, example{text(e, "summary"), string(body)})
+		var body strings.Builder
+		enc := json.NewEncoder(&body)
+		enc.SetEscapeHTML(false) // the template escapes
+		enc.SetIndent("", "  ")
+		if enc.Encode(e["value"]) == nil {
+			o.Examples = append(o.Examples, example{text(e, "summary"), body.String()})
 		}
 	}
 	answers := objectOf(op["responses"])
