@@ -122,7 +122,7 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 	}
 	h.streams = &stream.Handlers{
 		Executor: e, Read: e.read, Running: running, Results: e.results, Keys: h.keys, Places: s.places.Streams,
-		Problem: s.problems.document, Heartbeat: cfg.Heartbeat, WriteTimeout: cfg.WriteTimeout,
+		Problem: s.problems.document, ResumeWithin: cfg.ResumeWithin, Heartbeat: cfg.Heartbeat, WriteTimeout: cfg.WriteTimeout,
 		NewID: deps.NewID, Logger: deps.Logger,
 	}
 	h.jobs = &jobs.Handlers{

@@ -57,6 +57,9 @@ type Config struct {
 	ReadTimeout  time.Duration // for a whole request, headers and body; 10 s
 	WriteTimeout time.Duration // for a whole response, or one event of a stream; 30 s
 	IdleTimeout  time.Duration // between requests of a connection; 75 s
+	// ResumeWithin is how long a streamed run goes on after its client lost the connection: 5 s. A client that comes back
+	// with Last-Event-ID in that time misses nothing.
+	ResumeWithin time.Duration
 	Heartbeat    time.Duration // between comments on a silent stream; 10 s, at most half of WriteTimeout
 }
 
@@ -135,6 +138,7 @@ func (c Config) checked() (Config, error) {
 	ok = duration(&c.ReadTimeout, 10*time.Second) && ok
 	ok = duration(&c.WriteTimeout, 30*time.Second) && ok
 	ok = duration(&c.IdleTimeout, 75*time.Second) && ok
+	ok = duration(&c.ResumeWithin, 5*time.Second) && ok
 	ok = duration(&c.Heartbeat, 10*time.Second) && ok
 	if !ok {
 		return c, errors.New("gateway: sizes and durations must not be negative")

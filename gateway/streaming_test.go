@@ -190,6 +190,45 @@ func TestStreamHangUpStopsTheRun(t *testing.T) {
 	}
 }
 
+// A client that lost its connection while the guest runs comes back with Last-Event-ID, without an idempotency key, and
+// misses nothing; the guest runs once and to its end.
+func TestStreamResumesWhileTheGuestRuns(t *testing.T) {
+	t.Parallel()
+	next := make(chan struct{})
+	s := serve(t, options{
+		config: gateway.Config{ResumeWithin: time.Minute},
+		invoke: func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+			onLog(execution.Log{Level: "log", Message: "one"})
+			select {
+			case <-next:
+			case <-ctx.Done():
+				return execution.Reply{}, ctx.Err()
+			}
+			onLog(execution.Log{Level: "log", Message: "two"})
+			return execution.Reply{Recorded: true, Result: execution.Result{ID: inv.ID, Status: execution.Completed}}, nil
+		},
+	})
+	ctx, hangUp := context.WithCancel(t.Context())
+	res := open(t, ctx, s, code("1"))
+	first := events(t, bufio.NewReader(res.Body), 1)[0]
+	hangUp()
+	again, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/api/execute/stream", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Header.Set("Last-Event-ID", first.id)
+	back, err := s.client.Do(again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer back.Body.Close()
+	close(next)
+	rest := events(t, bufio.NewReader(back.Body), 3)
+	if len(rest) != 2 || !strings.Contains(rest[0].data, "two") || !strings.Contains(rest[1].data, `"status":"completed"`) {
+		t.Errorf("%+v", rest)
+	}
+}
+
 // The caller stops a streamed run by its ID. The stream then ends with the result.
 func TestStreamCancel(t *testing.T) {
 	t.Parallel()

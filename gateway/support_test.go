@@ -185,6 +185,9 @@ func serve(t testing.TB, o options) *served {
 	if o.max == 0 {
 		o.max = 1_000_000
 	}
+	if o.config.ResumeWithin == 0 {
+		o.config.ResumeWithin = 10 * time.Millisecond
+	}
 	if o.log == nil {
 		o.log = slog.New(slog.DiscardHandler)
 	}

@@ -45,6 +45,7 @@ type Handlers struct {
 	Places *bounds.Pool
 	// Problem returns the problem document of an error.
 	Problem      func(err error, path, requestID string) []byte
+	ResumeWithin time.Duration // a run goes on for so long without its client, who may have lost the connection
 	Heartbeat    time.Duration // between comments on a silent stream
 	WriteTimeout time.Duration // for one event
 	NewID        func() string
@@ -88,7 +89,7 @@ func (h *Handlers) open(c *fiber.Ctx, leave func()) error {
 	if claim.HasKey() { // the caller may come back for the result
 		abandoned = nil
 	}
-	log := NewLog(window, abandoned)
+	log := NewLog(window, h.ResumeWithin, abandoned)
 	h.Running.begin(s.ID, &followed{s.Caller.Owner(), log, stop})
 	follower := log.Follow(0)
 	admitted, refused := make(chan struct{}), make(chan error, 1)
@@ -189,14 +190,14 @@ func (h *Handlers) sendResult(c *fiber.Ctx, body []byte, leave func()) error {
 	if err := json.Unmarshal(body, &result); err != nil {
 		return fmt.Errorf("read a kept result: %w", err)
 	}
-	log := NewLog(window, nil)
+	log := NewLog(window, 0, nil)
 	publish(c.UserContext(), log, "complete", body)
 	log.Close()
 	return h.send(c, result.ID, log.Follow(0), leave)
 }
 
 // send responds with what the follower reads. If the client is gone, or takes longer than the write timeout for one
-// event, the follower leaves. If it was the last follower, the run is stopped.
+// event, the follower leaves. If it was the last follower and none comes within ResumeWithin, the run is stopped.
 func (h *Handlers) send(c *fiber.Ctx, id string, follower *Follower, leave func()) error {
 	c.Set(fiber.HeaderContentType, "text/event-stream; charset=utf-8")
 	c.Set("X-Accel-Buffering", "no")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 )
 
 // An Event is one event. ID counts from 1 within its Log; Data is one line.
@@ -28,13 +29,18 @@ type Log struct {
 	closed    bool
 	followers map[*Follower]struct{}
 	abandoned func()
+	patience  time.Duration
+	left      int // the ID that the last follower to leave would have read next, while it may come back; otherwise 0
+	leavings  int // how many times the last follower has left
 }
 
 // NewLog returns a Log that keeps about window bytes of events. abandoned, which may be nil, is called without a lock
-// each time the last follower leaves before the Log is closed.
-func NewLog(window int, abandoned func()) *Log {
+// when the last follower has left before the Log is closed and none has come within patience. Until then the events
+// that the follower has not read are kept, and Publish waits as for a slow follower.
+func NewLog(window int, patience time.Duration, abandoned func()) *Log {
 	return &Log{
 		window: window, changed: make(chan struct{}), first: 1, followers: map[*Follower]struct{}{}, abandoned: abandoned,
+		patience: patience,
 	}
 }
 
@@ -81,6 +87,8 @@ func (l *Log) Follow(after int) *Follower {
 	defer l.mu.Unlock()
 	f := &Follower{log: l, next: max(after+1, l.first)}
 	l.followers[f] = struct{}{}
+	l.left = 0
+	l.notify()
 	return f
 }
 
@@ -93,9 +101,13 @@ func (l *Log) behind() int {
 	return n
 }
 
-// slowest returns the ID that the slowest follower reads next or, without followers, the ID of the next event.
+// slowest returns the ID that the slowest follower reads next, also if it has left and may come back. Without
+// followers it returns the ID of the next event.
 func (l *Log) slowest() int {
 	next := l.first + len(l.events)
+	if l.left > 0 {
+		next = min(next, l.left)
+	}
 	for f := range l.followers {
 		next = min(next, f.next)
 	}
@@ -153,10 +165,27 @@ func (f *Follower) Close() {
 	l.mu.Lock()
 	_, following := l.followers[f]
 	delete(l.followers, f)
-	last := following && len(l.followers) == 0 && !l.closed
+	last := following && len(l.followers) == 0 && !l.closed && l.abandoned != nil
+	if last {
+		l.left = f.next
+		l.leavings++
+		leaving := l.leavings
+		time.AfterFunc(l.patience, func() { l.giveUp(leaving) })
+	}
 	l.notify()
 	l.mu.Unlock()
-	if last && l.abandoned != nil {
+}
+
+// giveUp calls abandoned if nobody has followed since a leaving.
+func (l *Log) giveUp(leaving int) {
+	l.mu.Lock()
+	alone := len(l.followers) == 0 && l.leavings == leaving && !l.closed
+	if alone {
+		l.left = 0
+		l.notify()
+	}
+	l.mu.Unlock()
+	if alone {
 		l.abandoned()
 	}
 }

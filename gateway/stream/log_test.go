@@ -34,7 +34,7 @@ func read(t *testing.T, f *stream.Follower) string {
 
 func TestFollow(t *testing.T) {
 	t.Parallel()
-	l := stream.NewLog(100, nil)
+	l := stream.NewLog(100, 0, nil)
 	publish(t, l, "a", "b")
 	first := l.Follow(0)
 	resumed := l.Follow(1)
@@ -60,7 +60,7 @@ func TestFollow(t *testing.T) {
 func TestSlowReaderSlowsThePublisher(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := stream.NewLog(10, nil)
+		l := stream.NewLog(10, 0, nil)
 		f := l.Follow(0)
 		published := 0
 		var wg sync.WaitGroup
@@ -94,7 +94,7 @@ func TestSlowReaderSlowsThePublisher(t *testing.T) {
 
 func TestPublisherGivesUp(t *testing.T) {
 	t.Parallel()
-	l := stream.NewLog(1, nil)
+	l := stream.NewLog(1, 0, nil)
 	defer l.Follow(0).Close()
 	publish(t, l, "x")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -106,30 +106,83 @@ func TestPublisherGivesUp(t *testing.T) {
 
 func TestAbandoned(t *testing.T) {
 	t.Parallel()
-	calls := 0
-	l := stream.NewLog(10, func() { calls++ })
-	a, b := l.Follow(0), l.Follow(0)
-	a.Close()
-	a.Close()
-	if calls != 0 {
-		t.Error("abandoned with a follower left")
-	}
-	b.Close()
-	if calls != 1 {
-		t.Errorf("%d calls", calls)
-	}
-	c := l.Follow(0)
-	l.Close()
-	c.Close()
-	if calls != 1 {
-		t.Error("abandoned after its end")
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		l := stream.NewLog(10, time.Second, func() { calls++ })
+		check := func(want int, when string) {
+			t.Helper()
+			synctest.Wait()
+			if calls != want {
+				t.Errorf("%s: %d calls, want %d", when, calls, want)
+			}
+		}
+		a, b := l.Follow(0), l.Follow(0)
+		a.Close()
+		a.Close()
+		time.Sleep(time.Minute)
+		check(0, "with a follower left")
+		b.Close()
+		time.Sleep(999 * time.Millisecond)
+		check(0, "before the patience ends")
+		back := l.Follow(0)
+		time.Sleep(time.Minute)
+		check(0, "with a follower that came back")
+		back.Close()
+		time.Sleep(time.Second)
+		check(1, "after the patience ended")
+		c := l.Follow(0)
+		l.Close()
+		c.Close()
+		time.Sleep(time.Minute)
+		check(1, "after the log ended")
+	})
+}
+
+// A follower that comes back in time misses nothing: meanwhile the publisher waits as for a slow follower. Nobody
+// waits any more for one that does not come.
+func TestFollowerComesBack(t *testing.T) {
+	t.Parallel()
+	for _, comes := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			l := stream.NewLog(10, time.Second, func() {})
+			f := l.Follow(0)
+			publish(t, l, "1234567890")
+			read(t, f)
+			f.Close()
+			published := 0
+			go func() {
+				for range 30 {
+					publish(t, l, "1234567890")
+					published++
+				}
+			}()
+			synctest.Wait()
+			if published != 1 {
+				t.Errorf("%d events were published while the follower was away; 1 fits", published)
+			}
+			if !comes {
+				time.Sleep(time.Second)
+				synctest.Wait()
+				if published != 30 {
+					t.Errorf("%d events were published after the follower was given up", published)
+				}
+				return
+			}
+			f = l.Follow(1)
+			for n := 2; n <= 31; n++ {
+				if got, want := read(t, f), fmt.Sprint(n, "1234567890"); got != want {
+					t.Errorf("got %s, want %s", got, want)
+				}
+			}
+			f.Close()
+		})
 	}
 }
 
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := stream.NewLog(100, nil)
+		l := stream.NewLog(100, 0, nil)
 		var b bytes.Buffer
 		flushes := 0
 		done := make(chan error)
