@@ -7,6 +7,7 @@ export CGO_ENABLED ?= 0
 FUZZTIME   ?= 30s
 PKGS       ?= ./...
 ARCH       ?= arm64
+VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 EDITOR     := gateway/console/playground/bundled/editor.js
 
 .PHONY: help run build toolchain test test-browser test-duckdb check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-fleet bench-index bench-cold scan-report scan-packages conformance conformance-mcp package deploy vulncheck fmt clean
@@ -19,7 +20,7 @@ run: build ## build and serve on 127.0.0.1:3000
 
 build: toolchain $(EDITOR) ## bin/airlock, bin/bootstrap and the compiled engine in bin/cache
 	@mkdir -p bin
-	$(GO) build -trimpath -ldflags '-s -w' -o bin/airlock ./gateway/cmd/airlock
+	$(GO) build -trimpath -ldflags '-s -w -X github.com/airlock-run/airlock/gateway/api.version=$(VERSION)' -o bin/airlock ./gateway/cmd/airlock
 	$(GO) build -trimpath -ldflags '-s -w' -tags lambda.norpc -o bin/bootstrap ./functions/lambda
 	@bin/bootstrap -fill-cache bin/cache
 

@@ -158,7 +158,7 @@ func (s *Server) newPages(h *handlers) (*dashboard.Handlers, error) {
 
 // assembleAgents makes the description of the API and the handlers of agents, whose tools it describes, too.
 func (s *Server) assembleAgents(h *handlers, e *executor) error {
-	document, err := openapi.New(version())
+	document, err := openapi.New(api.Version())
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (s *Server) assembleAgents(h *handlers, e *executor) error {
 		},
 	}
 	cfg := mcp.Config{
-		Executor: agents, Explain: s.problems.explain, Schemas: document, Version: version(),
+		Executor: agents, Explain: s.problems.explain, Schemas: document, Version: api.Version(),
 		MaxBodyBytes: s.cfg.MaxDataBytes, Logger: s.deps.Logger,
 		Encode: func(r execution.Result) ([]byte, error) { return api.EncodeResult(e.results, r) },
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -169,12 +168,4 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	case <-last.C:
 		return fmt.Errorf("gateway: connections were still open: %w", ctx.Err())
 	}
-}
-
-// version returns the version of this build.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "devel"
 }

@@ -198,8 +198,7 @@ func (a *auditTool) listCommand() *cobra.Command {
 		if q.Limit < 1 || q.Limit > 500 {
 			return exit.With(exit.Usage, errors.New("--limit: must be from 1 to 500"))
 		}
-		if statuses := []string{"completed", "error", "timeout", "blocked", "cancelled"}; q.Status != "" &&
-			!slices.Contains(statuses, q.Status) {
+		if q.Status != "" && !slices.Contains(statuses, q.Status) {
 			return exit.With(exit.Usage, fmt.Errorf("--status: must be one of %s; got %q", strings.Join(statuses, ", "),
 				q.Status))
 		}
@@ -228,6 +227,8 @@ func (a *auditTool) listCommand() *cobra.Command {
 		"36h ago)")
 	f.StringVar(&until, "until", "", "only records received before that time")
 	f.BoolVar(&asJSON, "json", false, `print {"items": […], "next": "cursor" or null}`)
+	complete(cmd, "status", cobra.FixedCompletions(statuses, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "policy", tierCompletions(a.con))
 	return cmd
 }
 

@@ -8,23 +8,32 @@ import (
 	"github.com/airlock-run/airlock/policy"
 )
 
-var languages = []string{"javascript", "typescript"}
+var (
+	languages = []string{"javascript", "typescript"}
+	statuses  = []string{"completed", "error", "timeout", "blocked", "cancelled"}
+)
 
-// completeTiers adds shell completion of --policy, by the policy file if one is set, and of --language.
+// completeTiers adds shell completion of --policy and --language.
 func completeTiers(cmd *cobra.Command, con terminal.Console) {
-	tiers := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	complete(cmd, "policy", tierCompletions(con))
+	complete(cmd, "language", cobra.FixedCompletions(languages, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// complete adds shell completion of a flag that the command has.
+func complete(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
+		panic(err) // the command has no such flag: a mistake of the caller
+	}
+}
+
+// tierCompletions completes the names of tiers: those of the policy file if one is set.
+func tierCompletions(con terminal.Console) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		names := builtinTiers()
 		if rules, _, err := process.ReadRules(con.Getenv); err == nil {
 			names = tierNames(rules.Tiers())
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
-	}
-	for flag, complete := range map[string]cobra.CompletionFunc{
-		"policy": tiers, "language": cobra.FixedCompletions(languages, cobra.ShellCompDirectiveNoFileComp),
-	} {
-		if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
-			panic(err) // the command has no such flag: a mistake of the line that called this
-		}
 	}
 }
 

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +23,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/wiring"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
+	"github.com/airlock-run/airlock/policy/outbound"
 )
 
 // doctorCommand checks what airlock serve needs.
@@ -55,12 +58,14 @@ func examine(ctx context.Context, con terminal.Console) error {
 	set, wrong := settings.Read(con.Getenv, time.Now)
 	checks := []check{
 		{"settings", func(context.Context) (string, error) { return "every variable is valid", wrong }},
-		{"spelling", func(context.Context) (string, error) { return "", errors.Join(misspeltErrors(os.Environ())...) }},
+		{"spelling", func(context.Context) (string, error) {
+			return "no variable looks misspelt", errors.Join(misspeltErrors(os.Environ())...)
+		}},
 	}
 	if wrong == nil {
 		checks = append(checks,
 			check{"policy", func(context.Context) (string, error) { return lookAtPolicy(con.Getenv) }},
-			check{"port", func(context.Context) (string, error) { return lookAtPort(set) }},
+			check{"port", func(ctx context.Context) (string, error) { return lookAtPort(ctx, set) }},
 			check{"records", func(ctx context.Context) (string, error) { return lookAtStore(ctx, set) }},
 			check{"state", func(ctx context.Context) (string, error) { return lookAtState(ctx, set) }},
 			check{"cache", func(context.Context) (string, error) { return lookAtCache(con.Getenv) }},
@@ -77,9 +82,6 @@ func examine(ctx context.Context, con terminal.Console) error {
 		if err != nil {
 			bad++
 			mark, text = con.Paint(con.Stdout, terminal.Red, "FAIL"), strings.Join(terminal.ErrorLines(err), "\n")
-		}
-		if text == "" {
-			continue
 		}
 		if _, err := fmt.Fprintf(con.Stdout, "%s %-10s %s\n", mark, c.name,
 			strings.ReplaceAll(text, "\n", "\n                ")); err != nil {
@@ -134,12 +136,36 @@ func lookAtState(ctx context.Context, set settings.Settings) (string, error) {
 	return set.State + " can be written", errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
-func lookAtPort(set settings.Settings) (string, error) {
+// lookAtPort checks that the port is free, or that a gateway is what listens there.
+func lookAtPort(ctx context.Context, set settings.Settings) (string, error) {
 	l, err := net.Listen("tcp", set.Address())
-	if err != nil {
-		return "", wiring.ListenError(set, err)
+	if err == nil {
+		return set.Address() + " is free", l.Close()
 	}
-	return set.Address() + " is free", l.Close()
+	if version, ok := gatewayAt(ctx, set.Address()); ok {
+		return set.Address() + " is in use by a running gateway, version " + version, nil
+	}
+	return "", wiring.ListenError(set, err)
+}
+
+// gatewayAt returns the version of the gateway at an address.
+func gatewayAt(ctx context.Context, address string) (version string, ok bool) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/openapi.json", nil)
+	if err != nil {
+		return "", false
+	}
+	res, err := outbound.Limits{Body: 4 << 20, Total: 2 * time.Second}.Client(outbound.Options{}).Do(r)
+	if err != nil {
+		return "", false
+	}
+	defer func() { _ = res.Body.Close() }() // it was read as far as it is of use
+	var document struct {
+		Info struct{ Title, Version string }
+	}
+	if json.NewDecoder(res.Body).Decode(&document) != nil || document.Info.Title != "Airlock" {
+		return "", false
+	}
+	return document.Info.Version, true
 }
 
 func lookAtStore(ctx context.Context, set settings.Settings) (string, error) {
@@ -179,7 +205,7 @@ func lookAtCache(getenv func(string) string) (string, error) {
 
 func lookAtRedis(ctx context.Context, set settings.Settings) (string, error) {
 	if set.Rate.Redis == "" {
-		return "", nil
+		return "not used: REDIS_URL is not set, and this gateway counts limits alone", nil
 	}
 	redis.SetLogger(wiring.RedisLog{Log: slog.New(slog.DiscardHandler)}) // the answer below says it all
 	client, err := wiring.RedisClient(set.Rate.Redis)

@@ -17,6 +17,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	"github.com/airlock-run/airlock/gateway/mcp"
@@ -93,7 +94,7 @@ func ProxyMCP(ctx context.Context, con terminal.Console, server, token string, s
 	network := limits.Transport(outbound.Options{Proxy: http.ProxyFromEnvironment})
 	client := outbound.Over(&authorized{network, token, u.Host})
 	if err := mcp.Proxy(ctx, &sdk.StreamableClientTransport{Endpoint: endpoint, HTTPClient: client}, stdio,
-		wiring.Version()); err != nil {
+		api.Version()); err != nil {
 		return exit.With(exit.Platform, fmt.Errorf("--server %s: %w", server, err))
 	}
 	return nil

@@ -3,14 +3,16 @@ package cli
 import (
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/state"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
-	"github.com/airlock-run/airlock/gateway/wiring"
+	"github.com/airlock-run/airlock/sandbox"
 )
 
 // Run executes a command line and returns the exit code of the program.
@@ -26,6 +28,23 @@ func Run(args []string, getenv func(string) string, stdin io.Reader, stdout, std
 		_, _ = fmt.Fprintln(con.Stderr, prefix+" "+text) // nothing is left to report a failure to
 	}
 	return exit.Code(err)
+}
+
+// versionCommand prints the versions of the program and of what it is built with.
+func versionCommand(con terminal.Console) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the versions of the program, its engine and Go",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(con.Stdout, "airlock %s\nengine  %s\ngo      %s %s/%s\n", api.Version(),
+				sandbox.EngineBuilds()[0], strings.TrimPrefix(runtime.Version(), "go"), runtime.GOOS, runtime.GOARCH)
+			if err != nil {
+				return exit.With(exit.Platform, err)
+			}
+			return nil
+		},
+	}
 }
 
 func rootCommand(con terminal.Console) *cobra.Command {
@@ -45,7 +64,7 @@ func rootCommand(con terminal.Console) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},
-		Version:       wiring.Version(),
+		Version:       api.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -59,6 +78,7 @@ func rootCommand(con terminal.Console) *cobra.Command {
 		serveCommand(con), mcpCommand(con), runCommand(con), replayCommand(con), scanCommand(con), tokenCommand(con),
 		functionCommand(con), scannerCommand(con),
 		functionsCommand(con), audit, state.Command(con), lambdaLocalCommand(con), doctorCommand(con),
+		versionCommand(con),
 	)
 	return root
 }

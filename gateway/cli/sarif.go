@@ -6,7 +6,7 @@ import (
 	"slices"
 	"unicode/utf16"
 
-	"github.com/airlock-run/airlock/gateway/wiring"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
@@ -87,7 +87,7 @@ const (
 func sarifOf(all []scanned, unread []error) sarifLog {
 	run := sarifRun{ColumnKind: "utf16CodeUnits", NewLines: []string{"\r\n", "\n", "\r", "\u2028", "\u2029"},
 		Results: []sarifResult{}}
-	run.Tool.Driver = sarifDriver{Name: "airlock", Version: wiring.Version(),
+	run.Tool.Driver = sarifDriver{Name: "airlock", Version: api.Version(),
 		InformationURI: "https://github.com/airlock-run/airlock", Rules: sarifRules()}
 	invocation := sarifInvocation{Successful: len(unread) == 0, Notifications: []sarifNote{}}
 	for _, err := range unread {

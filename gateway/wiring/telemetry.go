@@ -16,6 +16,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/airlock-run/airlock/gateway/api"
 )
 
 // lastSending bounds the sending of what is left at the end.
@@ -48,7 +50,8 @@ func telemetry(getenv func(string) string, signal string) (bool, error) {
 // aboutThis returns the description of this service for a collector.
 func aboutThis(ctx context.Context) (*resource.Resource, error) {
 	about, err := resource.New(ctx,
-		resource.WithAttributes(attribute.String("service.name", "airlock"), attribute.String("service.version", Version())),
+		resource.WithAttributes(attribute.String("service.name", "airlock"),
+			attribute.String("service.version", api.Version())),
 		resource.WithTelemetrySDK(), resource.WithFromEnv())
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)

@@ -51,14 +51,15 @@ func TestCompletionInShells(t *testing.T) {
 				t.Skip("bash-completion is not installed")
 			}
 			for line, want := range map[string]string{
-				"airlock ru":                 "run",
-				"airlock run --policy ":      "strict standard extended agent",
-				"airlock run --language ty":  "typescript",
-				"airlock run --wat":          "--watch",
-				"airlock functions ":         "alias delete diff get invoke list put rollback versions",
-				"airlock functions invoke ":  "greeter",
-				"airlock audit ex":           "export",
-				"airlock scan --policy exte": "extended",
+				"airlock ru":                   "run",
+				"airlock run --policy ":        "strict standard extended agent",
+				"airlock run --language ty":    "typescript",
+				"airlock run --wat":            "--watch",
+				"airlock functions ":           "alias delete diff get invoke list put rollback versions",
+				"airlock functions invoke ":    "greeter",
+				"airlock audit ex":             "export",
+				"airlock audit list --status ": "completed error timeout blocked cancelled",
+				"airlock scan --policy exte":   "extended",
 			} {
 				cmd := exec.CommandContext(t.Context(), program, "-c", fmt.Sprintf(text, line))
 				cmd.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir()}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -26,6 +28,30 @@ func TestDoctor(t *testing.T) {
 	}
 	if found, err := filepath.Glob(filepath.Join(store, "executions", "*", "*")); err != nil || len(found) > 0 {
 		t.Errorf("it left records in the store: %v, %v", found, err)
+	}
+}
+
+// A gateway that runs on the port is no fault, and a failure counts what is listed.
+func TestDoctorBesideAGateway(t *testing.T) {
+	t.Parallel()
+	_, port, _ := strings.Cut(strings.TrimPrefix(start(t).url, "http://"), ":")
+	code, out, errs := command(t, env("PORT="+port, "AUDIT_STORE="+t.TempDir(),
+		"AIRLOCK_CACHE_DIR="+filepath.Join(os.TempDir(), "airlock-test-cache")), "doctor")
+	if code != 0 || !strings.Contains(out, ":"+port+" is in use by a running gateway, version ") {
+		t.Errorf("%d\n%s%s", code, out, errs)
+	}
+	code, out, errs = command(t, env("MAX_BODY_SIZE=x"), "doctor")
+	if want := fmt.Sprintf("1 of %d checks failed", strings.Count(out, "\n")); code == 0 || !strings.Contains(errs, want) {
+		t.Errorf("%d, want %q\n%s%s", code, want, out, errs)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	code, out, errs := command(t, env(), "version")
+	if want := regexp.MustCompile(`^airlock \S+\nengine  quickjs-ng-\S+\ngo      1\.\S+ \w+/\w+\n$`); code != 0 ||
+		!want.MatchString(out) || errs != "" {
+		t.Errorf("%d\n%s%s", code, out, errs)
 	}
 }
 
