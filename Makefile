@@ -6,7 +6,8 @@ export GOFLAGS
 export CGO_ENABLED ?= 0
 FUZZTIME   ?= 30s
 PKGS       ?= ./...
-ARCH       ?= arm64
+ARCH       ?= $(if $(filter arm64 aarch64,$(shell uname -m)),arm64,x86_64)
+ARCHS      ?= $(ARCH)
 VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 EDITOR     := gateway/console/playground/bundled/editor.js
 
@@ -118,11 +119,11 @@ test-duckdb: ## that DuckDB reads the records' layouts and computes what the ind
 	npm install --prefix bin/duckdb --no-audit --no-fund --ignore-scripts @duckdb/node-api@1.5.6-r.1
 	DUCKDB_MODULES=$(CURDIR)/bin/duckdb $(GO) test ./infra/records -run DuckDB -v -count 1
 
-package: ## the Lambda zips of both architectures, twice, with the compiled engine inside
-	$(GO) run ./infra/deploy/pack -twice -use $(ARCH)
+package: ## the Lambda zips with the compiled engine inside, each built twice and compared (ARCH: arm64 or x86_64; ARCHS=arm64,x86_64 for both)
+	$(GO) run ./infra/deploy/pack -twice -arch $(ARCHS) -use $(ARCH)
 
 bench-cold: ## fresh processes from the packaged zip to their first answer, in parts
-	$(GO) run ./infra/deploy/pack -out dist/cold -arch $(if $(filter arm64 aarch64,$(shell uname -m)),arm64,x86_64) -cold 20
+	$(GO) run ./infra/deploy/pack -out dist/cold -arch $(ARCH) -cold 20
 
 deploy: package ## deploy the stack of template.yaml (needs the SAM CLI and credentials)
 	sam deploy --parameter-overrides Architecture=$(ARCH)
