@@ -12,6 +12,14 @@ byId("id").textContent = visible(id);
 // exactly keeps a seed as it is written: it may have more digits than a JavaScript number.
 const exactly = (name, value, context) => (name === "seed" && typeof value === "number" ? (context?.source ?? String(value)) : value);
 
+// notReplayable returns why a record cannot be replayed, or "".
+function notReplayable(record) {
+  if (record.reused) return "No replay: this is the result of an earlier execution.";
+  if (record.status === "blocked") return "No replay: the policy blocked the code, so nothing ran.";
+  if (!record.request) return "No replay: the request is not kept. The gateway keeps requests with AUDIT_CODE=keep.";
+  return "";
+}
+
 async function read(path) {
   const answer = await ask(path, { headers: { Accept: "application/json" }, cache: "no-store" });
   if (answer.status === 401) logIn();
@@ -52,8 +60,10 @@ async function show() {
     anchor.addEventListener("click", download);
     return anchor;
   };
-  put(byId("actions"), el("button", { type: "button", id: "start-replay", class: "primary" }, "Replay"), link("json"), link("csv"), copyButton(`airlock replay ${id}`, "Copy replay command"));
-  byId("start-replay").addEventListener("click", () => replay(id, byId("start-replay")));
+  const obstacle = notReplayable(record);
+  put(byId("actions"), link("json"), link("csv"), obstacle ? el("span", { class: "hint", id: "no-replay" }, obstacle) : [
+    copyButton(`airlock replay ${id}`, "Copy replay command"), el("button", { type: "button", id: "start-replay", class: "primary" }, "Replay")]);
+  byId("start-replay")?.addEventListener("click", () => replay(id, byId("start-replay")));
   facts(byId("facts"), record);
   byId("error").hidden = !record.error;
   byId("error").textContent = visible(record.error ?? "");

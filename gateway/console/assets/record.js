@@ -21,7 +21,7 @@ const found = (r) => r.dangerAnalysis?.findings ?? [];
 // codeOf shows the code with its lines numbered, those with findings marked.
 export function codeOf(place, r) {
   if (!r.code) {
-    put(place, el("p", { class: "pad hint" }, `The code is not kept, ${bytes(r.codeBytes)} of it were run; its SHA-256 is`), el("p", { class: "pad mono break" }, r.codeSha256));
+    put(place, el("p", { class: "pad hint" }, `The code is not kept (the gateway keeps code with AUDIT_CODE=keep). It has ${bytes(r.codeBytes)} and the SHA-256`), el("p", { class: "pad mono break" }, r.codeSha256));
     return;
   }
   const marked = new Map(found(r).filter((f) => !f.file).map((f) => [f.line, f.severity]));

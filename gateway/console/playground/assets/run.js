@@ -17,6 +17,7 @@ export async function run(request, allowed, go) {
   const mine = current = new AbortController();
   output.clear();
   output.state("running", "Running");
+  if (matchMedia("(max-width: 60rem)").matches) at("state").scrollIntoView({ block: "start" }); // it is below the editor
   at("stop").disabled = false;
   at("run").disabled = true;
   const began = performance.now();
