@@ -435,7 +435,7 @@ func TestAgentHangsUp(t *testing.T) {
 // Streams on which clients only wait do not delay a shutdown, and comments keep them alive.
 func TestAgentsWaitForPlaces(t *testing.T) {
 	t.Parallel()
-	s := serve(t, options{config: gateway.Config{Heartbeat: 5 * time.Millisecond}})
+	s := serve(t, options{config: gateway.Config{Streams: gateway.StreamsConfig{Heartbeat: 5 * time.Millisecond}}})
 	const accept = "Accept: application/json, text/event-stream"
 	session := s.do(t, "POST", "/mcp", hello, accept).Header.Get("Mcp-Session-Id")
 	r, err := http.NewRequestWithContext(t.Context(), "GET", s.url+"/mcp", nil)

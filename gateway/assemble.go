@@ -122,8 +122,8 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 	}
 	h.streams = &stream.Handlers{
 		Executor: e, Read: e.read, Running: running, Results: e.results, Keys: h.keys, Places: s.places.Streams,
-		Problem: s.problems.document, ResumeWithin: cfg.ResumeWithin, Heartbeat: cfg.Heartbeat, WriteTimeout: cfg.WriteTimeout,
-		NewID: deps.NewID, Logger: deps.Logger,
+		Problem: s.problems.document, ResumeWithin: cfg.Streams.ResumeWithin, Heartbeat: cfg.Streams.Heartbeat,
+		WriteTimeout: cfg.WriteTimeout, NewID: deps.NewID, Logger: deps.Logger,
 	}
 	h.jobs = &jobs.Handlers{
 		Executions: e, ExecuteNow: e.serve, Callbacks: cfg.Callbacks, Results: e.results, Streams: running,
@@ -186,7 +186,8 @@ func (s *Server) assembleAgents(h *handlers, e *executor) error {
 	}
 	h.agents = &mcp.Handlers{
 		Server: s.agents, Keys: h.keys, Turns: e, Streams: s.places.MCPStreams, Sessions: s.places.MCPSessions,
-		Origins: s.cfg.CORSOrigins, Heartbeat: s.cfg.Heartbeat, WriteTimeout: s.cfg.WriteTimeout, Logger: s.deps.Logger,
+		Origins: s.cfg.CORSOrigins, Heartbeat: s.cfg.Streams.Heartbeat, WriteTimeout: s.cfg.WriteTimeout,
+		Logger: s.deps.Logger,
 	}
 	return nil
 }

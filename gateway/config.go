@@ -57,10 +57,15 @@ type Config struct {
 	ReadTimeout  time.Duration // for a whole request, headers and body; 10 s
 	WriteTimeout time.Duration // for a whole response, or one event of a stream; 30 s
 	IdleTimeout  time.Duration // between requests of a connection; 75 s
+	Streams      StreamsConfig
+}
+
+// StreamsConfig configures streams of events.
+type StreamsConfig struct {
+	Heartbeat time.Duration // between comments on a silent stream; 10 s, at most half of WriteTimeout
 	// ResumeWithin is how long a streamed run goes on after its client lost the connection: 5 s. A client that comes back
 	// with Last-Event-ID in that time misses nothing.
 	ResumeWithin time.Duration
-	Heartbeat    time.Duration // between comments on a silent stream; 10 s, at most half of WriteTimeout
 }
 
 // HooksConfig configures webhooks.
@@ -138,8 +143,8 @@ func (c Config) checked() (Config, error) {
 	ok = duration(&c.ReadTimeout, 10*time.Second) && ok
 	ok = duration(&c.WriteTimeout, 30*time.Second) && ok
 	ok = duration(&c.IdleTimeout, 75*time.Second) && ok
-	ok = duration(&c.ResumeWithin, 5*time.Second) && ok
-	ok = duration(&c.Heartbeat, 10*time.Second) && ok
+	ok = duration(&c.Streams.ResumeWithin, 5*time.Second) && ok
+	ok = duration(&c.Streams.Heartbeat, 10*time.Second) && ok
 	if !ok {
 		return c, errors.New("gateway: sizes and durations must not be negative")
 	}

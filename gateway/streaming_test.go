@@ -169,7 +169,7 @@ func TestStreamQueueFullIsAStatus(t *testing.T) {
 func TestStreamHangUpStopsTheRun(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{
-		config: gateway.Config{Heartbeat: 20 * time.Millisecond},
+		config: gateway.Config{Streams: gateway.StreamsConfig{Heartbeat: 20 * time.Millisecond}},
 		invoke: func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
 			onLog(execution.Log{Message: "started"})
 			<-ctx.Done()
@@ -196,7 +196,7 @@ func TestStreamResumesWhileTheGuestRuns(t *testing.T) {
 	t.Parallel()
 	next := make(chan struct{})
 	s := serve(t, options{
-		config: gateway.Config{ResumeWithin: time.Minute},
+		config: gateway.Config{Streams: gateway.StreamsConfig{ResumeWithin: time.Minute}},
 		invoke: func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
 			onLog(execution.Log{Level: "log", Message: "one"})
 			select {
@@ -224,7 +224,8 @@ func TestStreamResumesWhileTheGuestRuns(t *testing.T) {
 	defer back.Body.Close()
 	close(next)
 	rest := events(t, bufio.NewReader(back.Body), 3)
-	if len(rest) != 2 || !strings.Contains(rest[0].data, "two") || !strings.Contains(rest[1].data, `"status":"completed"`) {
+	if len(rest) != 2 || !strings.Contains(rest[0].data, "two") ||
+		!strings.Contains(rest[1].data, `"status":"completed"`) {
 		t.Errorf("%+v", rest)
 	}
 }

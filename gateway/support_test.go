@@ -185,8 +185,8 @@ func serve(t testing.TB, o options) *served {
 	if o.max == 0 {
 		o.max = 1_000_000
 	}
-	if o.config.ResumeWithin == 0 {
-		o.config.ResumeWithin = 10 * time.Millisecond
+	if o.config.Streams.ResumeWithin == 0 {
+		o.config.Streams.ResumeWithin = 10 * time.Millisecond
 	}
 	if o.log == nil {
 		o.log = slog.New(slog.DiscardHandler)

@@ -124,7 +124,8 @@ func TestPage(t *testing.T) {
 	d := document(t)
 	page, csp := d.Page(), d.PagePolicy()
 	for _, forbidden := range []string{
-		"<script", "javascript:", " src=", "@import", "url(", " style=", " onclick", `\u003`, "http://", "https://", "ZgotmplZ",
+		"<script", "javascript:", " src=", "@import", "url(", " style=", " onclick", `\u003`, "http://", "https://",
+		"ZgotmplZ",
 	} {
 		if bytes.Contains(page, []byte(forbidden)) {
 			t.Errorf("the page has %s", forbidden)

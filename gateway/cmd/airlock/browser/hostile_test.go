@@ -78,8 +78,8 @@ func TestHostileText(t *testing.T) {
 	id := s.hostileRecord(t)
 	text := quote(hostile)
 	guest := s.execute(t, map[string]any{
-		"code": "/* " + hostile + " */\nconsole.log(" + text + "); console.error(" + text + ");\nconst e = new Error(" + text +
-			"); e.name = " + text + "; eval('1'); throw e;",
+		"code": "/* " + hostile + " */\nconsole.log(" + text + "); console.error(" + text + ");\nconst e = new Error(" +
+			text + "); e.name = " + text + "; eval('1'); throw e;",
 		"policy": "agent",
 	})
 	b := s.open(t, "/dashboard?window=15m")
