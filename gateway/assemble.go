@@ -26,6 +26,7 @@ func (s *Server) assemble() (*handlers, error) {
 	cfg, deps := s.cfg, s.deps
 	h := &handlers{checkData: s.checkData, middleware: &middleware{
 		base: s.base, newID: deps.NewID, tracer: deps.Tracer, open: deps.Auth.Open(), origins: cfg.CORSOrigins,
+		now: deps.Now, requests: meter.NewRequests(), accessLog: deps.AccessLog,
 	}}
 	counts := meter.New()
 	s.problems = &problems{
@@ -56,11 +57,12 @@ func (s *Server) assemble() (*handlers, error) {
 		fleet: deps.Fleet, otherEngines: deps.Engines, meter: counts, queue: e.queue, places: cfg.Places,
 		depth:   cfg.QueueDepth,
 		results: e.results, started: deps.Now(), now: deps.Now, logger: deps.Logger,
+		draining: &s.draining,
 	}
 	if h.pages, err = s.newPages(h); err != nil {
 		return nil, err
 	}
-	if err := h.system.expose(h.pages.PolicyReports); err != nil {
+	if err := h.system.expose(h.middleware.requests, h.pages.PolicyReports); err != nil {
 		return nil, err
 	}
 	if err := h.system.exposed.Add(s.places); err != nil {

@@ -112,7 +112,9 @@ type Deps struct {
 	// Tracer makes the spans of requests and executions.
 	Tracer trace.Tracer
 	Logger *slog.Logger
-	Now    func() time.Time
+	// AccessLog has a line for every request. It is nil if no such lines are written.
+	AccessLog *slog.Logger
+	Now       func() time.Time
 	// NewID makes ids that [execution.ValidID] accepts. Each is different, and none can be guessed.
 	NewID func() string
 }

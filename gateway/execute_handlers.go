@@ -51,5 +51,6 @@ func (e *executor) send(c *fiber.Ctx, result execution.Result) error {
 	if err != nil {
 		return err
 	}
+	c.Set(api.ExecutionID, result.ID)
 	return api.SendJSON(c, body)
 }

@@ -2,16 +2,19 @@ package gateway
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/airlock-run/airlock/gateway/api"
+	"github.com/airlock-run/airlock/gateway/meter"
 )
 
 // middleware runs for every request before its route.
@@ -20,6 +23,10 @@ type middleware struct {
 	base   context.Context
 	newID  func() string
 	tracer trace.Tracer // may be nil
+	now    func() time.Time
+	// requests counts every request; accessLog, which may be nil, has a line for each.
+	requests  *meter.Requests
+	accessLog *slog.Logger
 	// open says that the gateway asks for no credentials; origins may call it from web pages.
 	open    bool
 	origins []string

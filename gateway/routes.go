@@ -53,7 +53,7 @@ const (
 
 // route adds every route and the middleware before it, in order.
 func (h *handlers) route(app *fiber.App, origins []string) {
-	app.Use(h.middleware.prepare, h.middleware.trace, h.middleware.guard)
+	app.Use(h.middleware.prepare, h.middleware.observe, h.middleware.trace, h.middleware.guard)
 	if len(origins) > 0 {
 		app.Use(cors.New(cors.Config{
 			AllowOrigins: strings.Join(origins, ","), AllowMethods: "GET,POST,PUT,DELETE",

@@ -36,6 +36,7 @@ type Server struct {
 	metrics    prometheus.Gatherer
 	// hooksApart is set if webhooks have a listener of their own.
 	hooksApart atomic.Bool
+	draining   atomic.Bool
 	// base ends when a shutdown has waited long enough. It is the parent of every run.
 	base   context.Context
 	cancel context.CancelFunc
@@ -140,6 +141,9 @@ func (s *Server) RunDue(ctx context.Context, id string) error { return s.backgro
 
 // Gatherer returns the metrics of GET /metrics for other exporters.
 func (s *Server) Gatherer() prometheus.Gatherer { return s.metrics }
+
+// Drain makes /readyz return 503, because the gateway is about to stop. Requests are served as before.
+func (s *Server) Drain() { s.draining.Store(true) }
 
 // Shutdown stops listening and lets runs finish. If ctx ends first, the runs that are left are stopped and recorded as
 // cancelled, and their callers get that result.

@@ -145,6 +145,7 @@ type options struct {
 	store    gateway.Records // in place of records
 	state    gateway.State
 	log      *slog.Logger // none when left out
+	access   *slog.Logger
 	quotas   access.Quotas
 	// attached are tools of servers that the deployment attaches.
 	attached mcp.ToolSource
@@ -209,7 +210,7 @@ func serve(t testing.TB, o options) *served {
 	s, err := gateway.New(o.config, gateway.Deps{
 		Invoker: &function{o.invoke, o.ready}, Records: o.store, Policy: o.policy, Scanner: o.reader, Auth: auth,
 		Limits: access.Limits{Limiter: limiter, AnalysisLimiter: o.analyses, Logins: logins, Quotas: o.quotas},
-		State:  o.state, RemoteTools: o.attached, Health: o.health, Logger: o.log, Now: time.Now,
+		State:  o.state, RemoteTools: o.attached, Health: o.health, Logger: o.log, AccessLog: o.access, Now: time.Now,
 		NewID: func() string { return "exec_" + ulid.Make().String() },
 	})
 	if err != nil {

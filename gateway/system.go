@@ -6,9 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
@@ -38,6 +40,7 @@ type system struct {
 	started      time.Time
 	now          clock
 	logger       *slog.Logger
+	draining     *atomic.Bool // the gateway is about to stop
 }
 
 type engine struct {
@@ -165,6 +168,9 @@ func (s *system) healthz(c *fiber.Ctx) error { return api.Send(c, map[string]str
 
 // readyz serves GET /readyz: an execution could run and be recorded now.
 func (s *system) readyz(c *fiber.Ctx) error {
+	if s.draining.Load() {
+		return notReady("the gateway is about to stop", nil)
+	}
 	ctx, cancel := context.WithTimeout(c.UserContext(), 2*time.Second)
 	defer cancel()
 	if err := s.invoker.Ready(ctx); err != nil {
@@ -216,7 +222,7 @@ func (s *system) recordsReady(ctx context.Context) error {
 }
 
 // expose registers what Prometheus reads besides the counters.
-func (s *system) expose(pageReports func() int64) error {
+func (s *system) expose(requests *meter.Requests, pageReports func() int64) error {
 	running := func() float64 { n, _ := s.queue.Load(); return float64(n) }
 	waiting := func() float64 { _, n := s.queue.Load(); return float64(n) }
 	var err error
@@ -243,6 +249,11 @@ func (s *system) expose(pageReports func() int64) error {
 	)
 	if err != nil {
 		return err
+	}
+	for _, c := range []prometheus.Collector{requests, meter.NewBuildInfo(api.Version())} {
+		if err := s.exposed.Add(c); err != nil {
+			return err
+		}
 	}
 	if s.fleet != nil {
 		if err := s.exposed.Add(meter.FleetCollector(s.fleet)); err != nil {

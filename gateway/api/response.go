@@ -18,7 +18,7 @@ import (
 
 // Headers of responses.
 const (
-	// ExecutionID names the execution that a response belongs to, where the body does not.
+	// ExecutionID names the execution that a response belongs to.
 	ExecutionID = "X-Execution-Id"
 	// Replayed marks a response that was given before.
 	Replayed = "Idempotency-Replayed"

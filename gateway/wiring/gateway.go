@@ -34,7 +34,7 @@ type Gateway struct {
 // Open opens everything that the settings name and listens. The log goes to stderr. The gateway must be closed.
 func Open(ctx context.Context, getenv func(string) string, set settings.Settings,
 	stderr io.Writer) (_ *Gateway, err error) {
-	g := &Gateway{Settings: set, walls: WatchWalls(slog.NewTextHandler(stderr, nil))}
+	g := &Gateway{Settings: set, walls: WatchWalls(set.Log.Handler(stderr))}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.Close())
@@ -60,6 +60,9 @@ func Open(ctx context.Context, getenv func(string) string, set settings.Settings
 	g.onClose(g.core.Close)
 	deps := g.core.deps()
 	deps.Engines = g.core.fleet.engines()
+	if set.Log.Access {
+		deps.AccessLog = log
+	}
 	deps.Tracer, deps.Fleet, deps.Health = tracer, g.core.fleet.state(), []gateway.Health{g.core.scans.health()}
 	if err := g.openRecords(ctx, getenv, &deps); err != nil {
 		return nil, err
@@ -147,6 +150,15 @@ func (g *Gateway) Run(ctx context.Context, started, restoreSignals func()) error
 	case <-ctx.Done():
 	}
 	restoreSignals()
+	if drain := g.Settings.Drain; drain > 0 {
+		g.core.in.Log.Info("draining; /readyz returns 503 while requests are still served", "for", drain)
+		g.server.Drain()
+		select {
+		case err := <-failed:
+			return err
+		case <-time.After(drain):
+		}
+	}
 	g.core.in.Log.Info("shutting down; running executions may finish", "patience", Patience)
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), Patience)
 	defer cancel()

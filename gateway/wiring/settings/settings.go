@@ -24,7 +24,8 @@ import (
 
 // Settings are the checked environment variables of airlock serve.
 type Settings struct {
-	Host, Port     string
+	Listener
+	Log            Log
 	Auth           Auth
 	CORSOrigins    []string
 	Bodies         Bodies
@@ -43,6 +44,13 @@ type Settings struct {
 	RemoteTools    []mcptools.Server
 	Processes      int // 0: the machine's default
 	Hooks          Hooks
+}
+
+// Listener is where the gateway listens, and how it stops.
+type Listener struct {
+	Host, Port string
+	// Drain is how long the gateway still serves after SIGTERM, while /readyz says that it will not.
+	Drain time.Duration
 }
 
 // OnLambda configures a gateway that runs on Lambda itself.
@@ -131,8 +139,12 @@ func (r *reader) number(name string, fallback, lowest, highest int) int {
 func Read(getenv func(string) string, now func() time.Time) (Settings, error) {
 	r := &reader{getenv: getenv}
 	s := Settings{
-		Host:   strings.TrimSpace(getenv("HOST")),
-		Port:   strconv.Itoa(r.number("PORT", 3000, 0, 65535)),
+		Listener: Listener{
+			Host:  strings.TrimSpace(getenv("HOST")),
+			Port:  strconv.Itoa(r.number("PORT", 3000, 0, 65535)),
+			Drain: time.Duration(r.number("DRAIN_SECONDS", 0, 0, 600)) * time.Second,
+		},
+		Log:    r.log(),
 		Bodies: r.bodies(),
 		Rate: Rate{
 			Window: time.Duration(r.number("RATE_LIMIT_WINDOW_MS", 60_000, 1, 24*60*60*1000)) * time.Millisecond,

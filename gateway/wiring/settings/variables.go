@@ -20,6 +20,8 @@ var Groups = []Group{
 	{"Address and callers", []Variable{
 		{"HOST", "127.0.0.1", "address to listen on; any but a loopback address needs a credential"},
 		{"PORT", "3000", "port to listen on; 0 picks one"},
+		{"DRAIN_SECONDS", "0", "seconds that the gateway still serves after SIGTERM while /readyz returns 503, so that a " +
+			"load balancer stops sending"},
 		{"API_KEY", "none", "one key with all rights, as Authorization: Bearer or X-API-Key; at least 16 bytes"},
 		{"JWT_SECRET", "none", "verifies HS256 tokens; at least 32 bytes; airlock token mints them"},
 		{"JWT_PUBLIC_KEY", "none", "verifies RS256, ES256 or EdDSA tokens; PEM, or the path of a PEM file"},
@@ -86,6 +88,9 @@ var Groups = []Group{
 		{"CALLBACK_SECRET", "one per callback", "signs callbacks whose callers gave no secret; whsec_ and base64"},
 	}},
 	{"Telemetry", []Variable{
+		{"LOG_FORMAT", "text", "text, or json with one object per line"},
+		{"LOG_LEVEL", "info", "debug, info, warn or error: the least severe lines that are written"},
+		{"ACCESS_LOG", "with json", "true writes a line for every request, at level info; false writes none"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT", "none", "sends spans and metrics there by OTLP over HTTP"},
 		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "none", "sends spans there"},
 		{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "none", "sends metrics there"},

@@ -1,0 +1,97 @@
+package gateway_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"github.com/airlock-run/airlock/gateway/authn"
+)
+
+// Every request has one line in the access log and is counted by its route, whatever became of it. Paths that a caller
+// makes up make no new counters.
+func TestRequestsAreObserved(t *testing.T) {
+	t.Parallel()
+	var lines bytes.Buffer
+	s := serve(t, options{
+		auth: authn.Config{Keys: hs256(t)}, access: slog.New(slog.NewJSONHandler(&lines, nil)),
+	})
+	alice := bearer(token(t, "alice", "acme", "execute"))
+	const parent = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	run := s.do(t, "POST", "/api/execute", code("1"), alice, "X-Request-Id: mine", parent)
+	s.do(t, "POST", "/api/execute?secret=s", `{"cod":"1"}`, alice)
+	s.do(t, "GET", "/api/result/exec_0123456789", "", alice)
+	s.do(t, "POST", "/api/execute", code("1"))
+	s.do(t, "GET", "/made/up%1b[2J", "", alice)
+	s.do(t, "PATCH", "/api/execute", "", alice)
+
+	type line struct {
+		Level, Msg, Method, Path, Route, Subject, Tenant, RequestID, Execution, Trace string
+		Status                                                                        int
+		Ms                                                                            float64
+	}
+	var got []line
+	dec := json.NewDecoder(&lines)
+	for dec.More() {
+		var l line
+		if err := dec.Decode(&l); err != nil {
+			t.Fatal(err)
+		}
+		if l.Level != "INFO" || l.Msg != "request" || l.Ms < 0 || l.RequestID == "" {
+			t.Errorf("%+v", l)
+		}
+		got = append(got, l)
+	}
+	if len(got) != 6 {
+		t.Fatalf("%d lines of 6 requests: %+v", len(got), got)
+	}
+	if f := got[0]; f.RequestID != "mine" || f.Subject != "jwt:/alice" || f.Tenant != "acme" ||
+		f.Trace != "0af7651916cd43dd8448eb211c80319c" || f.Execution != run.Header.Get("X-Execution-Id") || f.Execution == "" {
+		t.Errorf("%+v", f)
+	}
+	for i, want := range []struct {
+		route  string
+		status int
+	}{
+		{"/api/execute", 200}, {"/api/execute", 400}, {"/api/result/:id", 404}, {"/api", 401}, {"none", 404},
+		{"none", 405},
+	} {
+		if got[i].Route != want.route || got[i].Status != want.status || strings.Contains(got[i].Path, "secret") {
+			t.Errorf("line %d: %+v, want route %s and status %d", i, got[i], want.route, want.status)
+		}
+	}
+
+	text := string(want(t, s.do(t, "GET", "/metrics", "", alice), 200).body)
+	for _, counted := range []string{
+		`airlock_http_requests_total{code="200",method="POST",route="/api/execute"} 1`,
+		`airlock_http_requests_total{code="400",method="POST",route="/api/execute"} 1`,
+		`airlock_http_requests_total{code="401",method="POST",route="/api"} 1`,
+		`airlock_http_requests_total{code="404",method="GET",route="none"} 1`,
+		`airlock_http_request_duration_seconds_count{method="POST",route="/api/execute"} 2`,
+		`airlock_build_info{goversion="go`,
+	} {
+		if !strings.Contains(text, counted) {
+			t.Errorf("%s is missing in\n%s", counted, text)
+		}
+	}
+}
+
+// The metrics follow the conventions of Prometheus.
+func TestMetricsFollowConventions(t *testing.T) {
+	t.Parallel()
+	s := kept(t, options{})
+	want(t, s.do(t, "POST", "/api/execute", code("1")), 200)
+	found, err := promlint.New(bytes.NewReader(s.do(t, "GET", "/metrics", "").body)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found = slices.DeleteFunc(found, func(p promlint.Problem) bool { return strings.HasPrefix(p.Metric, "go_") })
+	if len(found) > 0 {
+		t.Errorf("%+v", found)
+	}
+}
