@@ -51,7 +51,8 @@ func TestRequestsAreObserved(t *testing.T) {
 		t.Fatalf("%d lines of 6 requests: %+v", len(got), got)
 	}
 	if f := got[0]; f.RequestID != "mine" || f.Subject != "jwt:/alice" || f.Tenant != "acme" ||
-		f.Trace != "0af7651916cd43dd8448eb211c80319c" || f.Execution != run.Header.Get("X-Execution-Id") || f.Execution == "" {
+		f.Trace != "0af7651916cd43dd8448eb211c80319c" || f.Execution == "" ||
+		f.Execution != run.Header.Get("X-Execution-Id") {
 		t.Errorf("%+v", f)
 	}
 	for i, want := range []struct {

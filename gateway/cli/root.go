@@ -35,7 +35,9 @@ func versionCommand(con terminal.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of the program, its engine and Go",
-		Args:  cobra.NoArgs,
+		Example: "  airlock version\n" +
+			"  airlock --version",
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(con.Stdout, "airlock %s\nengine  %s\ngo      %s %s/%s\n", api.Version(),
 				sandbox.EngineBuilds()[0], strings.TrimPrefix(runtime.Version(), "go"), runtime.GOOS, runtime.GOARCH)

@@ -165,7 +165,7 @@ func TestDocumentedLimits(t *testing.T) {
 	for _, c := range []struct{ code, says, documented string }{
 		{"for (let i = 0; ; i++) require('fs').writeFileSync('f' + i, '')", "16 MiB in 1024 files",
 			"| 16 MiB, 1,024 files and folders | limit `files` |"},
-		{"for (;;) console.log(1)", "output limit of 1 MiB", "| console calls in `logs` | 100 under `strict`"},
+		{"for (;;) console.log('x'.repeat(1e4))", "output limit of 1 MiB", "| console calls in `logs` | 100 under `strict`"},
 		{"console.log('x'.repeat(2 ** 21))", "output limit of 1 MiB", "| 1 MiB each | limit `output` |"},
 		{"const a = []; for (;;) a.push(new Uint8Array(1 << 20).fill(1))", "memory limit of 128 MiB",
 			"| memory | the tier's | limit `memory` |"},
@@ -392,7 +392,7 @@ func TestDocumentedTools(t *testing.T) {
 func TestDocumentedNames(t *testing.T) {
 	t.Parallel()
 	sameNames(t, "gateway/hooks/README.md", quotedNames(table(t, "gateway/hooks/README.md",
-		"| scheme | signature | replay |"), 0), hooks.Schemes())
+		"| scheme | signature | the same message |"), 0), hooks.Schemes())
 	scopes := quotedNames(table(t, "gateway/API.md", "| scope | permits |"), 0)
 	sameNames(t, "gateway/API.md", scopes, append(authn.Scopes(), "tier:NAME", "host:PATTERN", "secret:NAME",
 		"tool:PATTERN"))
