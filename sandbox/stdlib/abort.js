@@ -1,4 +1,4 @@
-// AbortController and AbortSignal, after the DOM standard.
+// AbortController and AbortSignal, as specified by the DOM standard.
 (host, internal) => {
   'use strict';
   const { p } = internal;
@@ -62,7 +62,7 @@
     state.sources = [];
     for (let i = 0; i < list.length; i++) {
       const s = of(list[i]);
-      // A dependent signal hangs on the sources of what it is made of, so chains stay flat.
+      // A dependent signal subscribes to the root sources of its inputs, so chains stay flat.
       const roots = s.sources === null ? [list[i]] : s.sources;
       for (let j = 0; j < roots.length; j++) {
         if (p.arrayIndexOf(state.sources, roots[j]) >= 0) continue;
@@ -100,10 +100,11 @@
     abort(reason = undefined) { abort(this.#signal, reason); }
   });
 
-  // What the rest of the library needs of a signal. add returns a function that removes the algorithm.
+  // internal.abort holds the signal operations that other files of the library use. add returns a function that removes
+  // the algorithm.
   internal.abort = {
     __proto__: null,
-    // controller is an AbortController of the library's own.
+    // controller returns an AbortController for internal use.
     controller: () => {
       const signal = new AbortSignal(internal.key);
       return { __proto__: null, signal, abort: (reason) => { abort(signal, reason); } };

@@ -1,4 +1,4 @@
-// Blob and File. A blob's bytes never change, so slices share them.
+// Blob and File. Blobs are immutable, so slices share the bytes.
 (host, internal) => {
   'use strict';
   const { p } = internal;
@@ -11,7 +11,7 @@
   };
   internal.isBlob = (v) => internal.isObject(v) && p.weakMapHas(blobs, v);
 
-  // join returns the bytes of several Uint8Arrays in one.
+  // join concatenates Uint8Arrays.
   internal.join = (list) => {
     if (list.length === 1) return list[0];
     let n = 0;
@@ -24,7 +24,7 @@
     }
     return all;
   };
-  // Types outside of printable ASCII are no types.
+  // typeOf returns the lower-case type, or '' if it contains anything but printable ASCII.
   const typeOf = (v) => {
     const type = internal.text(v);
     for (let i = 0; i < type.length; i++) {
@@ -50,7 +50,7 @@
     return internal.usv(v);
   };
 
-  // clamp is [Clamp] long long: the nearest integer, of two the even one.
+  // clamp is WebIDL's [Clamp] long long: it rounds to the nearest integer, and ties to even.
   const clamp = (x) => {
     if (x !== x) return 0;
     const down = p.floor(p.min(p.max(x, -9007199254740991), 9007199254740991)), rest = x - down;
@@ -102,7 +102,7 @@
     get name() { return this.#name; }
     get lastModified() {
       this.#name;
-      return this.#modified ??= p.dateNow(); // read late: an unused file must not make a run depend on the clock
+      return this.#modified ??= p.dateNow(); // read lazily: an unused file must not make a run depend on the clock
     }
     get webkitRelativePath() {
       this.#name;
@@ -114,7 +114,7 @@
   }
   internal.expose(File);
 
-  // blob and file make them of bytes that nothing will write to.
+  // blob and file wrap bytes that the caller no longer writes to.
   internal.blob = (bytes, type) => {
     const b = new Blob();
     const s = of(b);
@@ -135,7 +135,8 @@
     clone: (b) => internal.isFile(b) ? internal.file(of(b).bytes, b.name, of(b).type, b.lastModified) : internal.blob(of(b).bytes, of(b).type),
   });
 
-  // bytesStream returns the bytes as a byte stream, 64 KiB at a time. Chunks are copies, since they may be transferred.
+  // bytesStream returns a byte stream that emits the bytes in chunks of 64 KiB. Chunks are copies, since consumers may
+  // transfer them.
   const chunk = 65536;
   internal.bytesStream = (bytes) => {
     let at = 0;

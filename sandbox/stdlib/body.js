@@ -1,16 +1,16 @@
-// Bodies, which requests and responses share. A body is {bytes, stream, used}: bytes that nothing has read yet, or a
-// stream once somebody asked for one. It is null where there is none.
+// Bodies of requests and responses. A body is null or {bytes, stream, used}. bytes holds content that nothing has read
+// yet; stream is created on first access, and bytes is null from then on.
 (host, internal) => {
   'use strict';
   const { p } = internal;
   const { streams } = internal;
 
-  // mime parses a media type: {essence, text, charset, boundary}, or null.
+  // mime parses a media type into {essence, text, charset, boundary}, or returns null.
   internal.mime = (text) => internal.sync('mime.parse', text);
 
   const body = (bytes, stream) => ({ __proto__: null, bytes, stream, used: false });
   internal.bodyOf = body;
-  // extract returns {body, type} of what a guest passed as a body.
+  // extract converts a guest's value to {body, type}.
   internal.extract = (v) => {
     if (streams.isReadable(v)) {
       const s = streams.readableOf(v);
@@ -33,7 +33,7 @@
   const streamOf = (b) => {
     if (b.stream !== null) return b.stream;
     b.stream = streams.readableOf(internal.bytesStream(b.used ? new p.Uint8Array(0) : b.bytes));
-    if (b.used) { // what has read the body keeps it locked
+    if (b.used) { // the consumer that read the body keeps it locked
       b.stream.disturbed = true;
       streams.acquire(b.stream);
     }
@@ -42,8 +42,8 @@
   };
   internal.bodyStream = streamOf;
 
-  // readBody hands all bytes of a body, which is used up, to done, or an error to failed. No promise is in between: guests
-  // can make an object out of Object.prototype.then.
+  // readAll consumes a body and calls done with all of its bytes, or failed with an error. It uses no promise, because a
+  // guest's Object.prototype.then would be called.
   const readAll = (b, done, failed) => {
     if (b === null) done(new p.Uint8Array(0));
     else if (b.bytes !== null) {
@@ -90,7 +90,7 @@
     throw new p.TypeError('the body has no content type that is a form');
   };
 
-  // mixin adds the members of Body to C.prototype. stateOf(o) returns {body, headers}, or throws.
+  // mixBody adds the members of WebIDL's Body mixin to C.prototype. stateOf(o) returns {body, headers}, or throws.
   internal.mixBody = (C, stateOf) => {
     const consume = (self, convert) => {
       let state;

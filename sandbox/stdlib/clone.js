@@ -1,5 +1,5 @@
-// structuredClone, after the HTML standard: all of a value is read into records first, then buffers are transferred, then
-// the copy is made of the records. A record is a null-prototype object; a primitive stands for itself.
+// structuredClone, as specified by the HTML standard: serialize the value into records, transfer the buffers, then
+// deserialize the records. A record is a null-prototype object; a primitive is its own record.
 (host, internal) => {
   'use strict';
   const { p, define, DOMException } = internal;
@@ -14,7 +14,7 @@
   const { isError } = p.Error;
   const isNativeError = typeof isError === 'function' ? isError : internal.isError;
 
-  // has reports whether v has the internal slot that a method checks for.
+  // has reports whether v has the internal slot that method checks.
   const has = (method, v) => {
     try {
       method(v);
@@ -22,11 +22,11 @@
     } catch { return false; }
   };
   const put = (o, k, value) => { p.defineProperty(o, k, { __proto__: null, value, writable: true, enumerable: true, configurable: true }); };
-  // serialisable are platform classes that can be cloned: {is, clone}.
+  // serialisable lists the platform classes that support cloning, as {is, clone}.
   internal.serialisable = [];
 
   const boxed = [p.booleanValueOf, p.numberValueOf, bigintValueOf, p.stringValueOf];
-  // read returns the record of v; memory maps what was read already.
+  // read serializes v into a record. memory maps the objects read so far to their records.
   const read = (v, memory) => {
     if (typeof v === 'symbol') throw cannot(p.symbolToString(v));
     if (typeof v === 'function') throw cannot(p.functionToString(v));
@@ -68,7 +68,7 @@
     p.typedSet(new p.Uint8Array(copy), new p.Uint8Array(v));
     return copy;
   };
-  // Of a resizable buffer, a view may have no length of its own, and may lie outside.
+  // readView reads a view. A view of a resizable buffer may track the buffer's length, and may be out of bounds.
   const readView = (v, memory, record) => {
     const tag = p.typedTag(v) ?? 'DataView';
     let at;
@@ -141,7 +141,7 @@
     return r;
   };
 
-  // write makes the copy that a record stands for.
+  // write deserializes a record.
   const write = (r) => {
     if (r === null || typeof r !== 'object') return r;
     if (r.made) return r.value;

@@ -1,5 +1,5 @@
-// CompressionStream and DecompressionStream. The state of a stream is the host's; what comes out comes in pieces, so that
-// the guest's own memory bounds what a little input can become.
+// CompressionStream and DecompressionStream. The host keeps the codec's state. Output arrives in pieces, so the guest's
+// memory limit bounds the size of decompressed data.
 (host, internal) => {
   'use strict';
   const { p } = internal;

@@ -1,4 +1,4 @@
-// console, after its standard and Node's: each call is one log entry on the host.
+// console, as specified by the Console standard and by Node. Each call is one log entry on the host.
 (host, internal) => {
   'use strict';
   const { p, op, define, inspecting } = internal;
@@ -99,7 +99,7 @@
     },
   };
 
-  // A namespace object: its prototype is an empty object of its own.
+  // console is a namespace object: its prototype is a separate empty object.
   const console = p.create({});
   const names = p.keys(methods);
   for (let i = 0; i < names.length; i++) p.defineProperty(console, names[i], { __proto__: null, value: methods[names[i]], writable: true, enumerable: true, configurable: true });

@@ -1,5 +1,5 @@
-// crypto: randomness and CryptoKey. crypto_algorithms.js reads algorithms, crypto_keys.js makes and moves keys,
-// crypto_subtle.js is SubtleCrypto. The computation is the host's.
+// crypto: random values and CryptoKey. crypto_algorithms.js normalizes algorithms, crypto_keys.js generates, imports and
+// exports keys, crypto_subtle.js defines SubtleCrypto. The host does the computation.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;
@@ -26,13 +26,13 @@
 
   const order = ['encrypt', 'decrypt', 'sign', 'verify', 'deriveKey', 'deriveBits', 'wrapKey', 'unwrapKey'];
   crypto.usageNames = order;
-  // usagesOf returns those of the usages asked for that are in the list, in the order of the standard.
+  // only returns the usages that are also in allowed, in the order of the standard.
   crypto.only = (usages, allowed) => {
     const out = [];
     for (let i = 0; i < order.length; i++) if (p.arrayIndexOf(usages, order[i]) >= 0 && p.arrayIndexOf(allowed, order[i]) >= 0) p.arrayPush(out, order[i]);
     return out;
   };
-  // describe returns the object that key.algorithm is.
+  // describe returns the value of key.algorithm.
   const describe = (k) => {
     const o = { name: k.name };
     if (k.bits !== undefined) {
@@ -51,7 +51,7 @@
     for (let i = 0; i < bytes.length; i++) u[i] = bytes[bytes.length - 1 - i];
     return u;
   };
-  // key makes a CryptoKey of {type, name, data, …} (see above).
+  // key returns a CryptoKey for the state {type, name, data, …}.
   crypto.key = (k, extractable, usages) => {
     k.extractable = extractable;
     k.usages = usages;
@@ -67,7 +67,7 @@
     },
   });
 
-  // The views that getRandomValues fills.
+  // integers lists the typed arrays that getRandomValues accepts.
   const integers = new p.Set(['Int8Array', 'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array', 'BigInt64Array', 'BigUint64Array']);
   const random = crypto.random = (n) => new p.Uint8Array(internal.sync('random', n));
   const hex = [];

@@ -1,4 +1,4 @@
-// The algorithms of WebCrypto: which operation knows which, and what parameters they take.
+// The algorithms of WebCrypto: the algorithms of each operation and their parameters.
 (host, internal) => {
   'use strict';
   const { p, crypto } = internal;
@@ -15,7 +15,7 @@
     crypto.of(v);
     return v;
   };
-  // A dictionary is its members: [name, conversion, optional].
+  // A dictionary is a list of members: [name, conversion, optional].
   const hashed = [['hash', hash]], curve = [['namedCurve', text]], none = [];
   const aesLength = [['length', short]];
   const rsaGenerate = [['hash', hash], ['modulusLength', long], ['publicExponent', integer]];
@@ -52,7 +52,7 @@
     for (const known in table) if (p.toUpperCase(known) === upper) return known;
     return undefined;
   };
-  // normalise returns {name, …} of what a guest passed as an algorithm. It throws what the standard says.
+  // normalise is WebCrypto's "normalize an algorithm". It returns {name, …}.
   crypto.normalise = (operation, algorithm) => {
     const object = internal.isObject(algorithm) ? algorithm : { __proto__: null, name: internal.text(algorithm) };
     const given = object.name;
@@ -69,14 +69,15 @@
   };
   crypto.blockBits = (name) => name === 'SHA-384' || name === 'SHA-512' ? 1024 : name === 'SHA3-256' ? 1088 : name === 'SHA3-384' ? 832 : name === 'SHA3-512' ? 576 : 512;
 
-  // What the families of algorithms have in common.
+  // usages maps an algorithm to the usages of its keys; an asymmetric algorithm has a list for private and one for public
+  // keys.
   const usages = {
     __proto__: null, 'RSASSA-PKCS1-v1_5': [['sign'], ['verify']], 'RSA-PSS': [['sign'], ['verify']], ECDSA: [['sign'], ['verify']], Ed25519: [['sign'], ['verify']],
     'RSA-OAEP': [['decrypt', 'unwrapKey'], ['encrypt', 'wrapKey']], ECDH: [['deriveKey', 'deriveBits'], []], X25519: [['deriveKey', 'deriveBits'], []],
     'AES-CTR': ['encrypt', 'decrypt', 'wrapKey', 'unwrapKey'], 'AES-CBC': ['encrypt', 'decrypt', 'wrapKey', 'unwrapKey'], 'AES-GCM': ['encrypt', 'decrypt', 'wrapKey', 'unwrapKey'],
     'AES-KW': ['wrapKey', 'unwrapKey'], HMAC: ['sign', 'verify'], HKDF: ['deriveKey', 'deriveBits'], PBKDF2: ['deriveKey', 'deriveBits'],
   };
-  // usagesFor returns what a key of an algorithm may be used for; type matters for pairs alone.
+  // usagesFor returns the usages that a key of the algorithm supports. type matters only for asymmetric algorithms.
   crypto.usagesFor = (name, type) => {
     const u = usages[name];
     if (!p.isArray(u[0])) return u;
@@ -94,7 +95,7 @@
     if (p.arrayIndexOf(curves, curve) < 0) throw internal.domError('NotSupportedError', `The curve ${curve} is not supported`);
     return curve;
   };
-  // kind is what the host calls a pair's kind of key.
+  // kind returns the host's name for the kind of an asymmetric key.
   crypto.kind = (k) => crypto.isRSA(k.name) ? 'RSA' : k.curve;
   return internal;
 }

@@ -1,4 +1,4 @@
-// How keys are made, imported and exported.
+// Generating, importing and exporting keys.
 (host, internal) => {
   'use strict';
   const { p, crypto } = internal;
@@ -7,7 +7,7 @@
   const array = (name, a, b, c) => new p.Uint8Array(internal.sync(name, a, b, c));
   crypto.buffer = (u) => internal.bufferOf(u);
 
-  // base64url in both directions, over the host's base64.
+  // base64url encoding and decoding, using the host's base64.
   const replace = (s, from, to) => {
     let out = '';
     for (let i = 0; i < s.length; i++) out += s[i] === from ? to : s[i];
@@ -28,7 +28,7 @@
   };
 
   const names = ['alg', 'crv', 'd', 'dp', 'dq', 'e', 'ext', 'k', 'key_ops', 'kty', 'n', 'oth', 'p', 'q', 'qi', 'use', 'x', 'y'];
-  // readJwk converts a guest's object to the dictionary JsonWebKey.
+  // readJwk converts a guest's object to a JsonWebKey dictionary.
   crypto.readJwk = (o) => {
     if (!internal.isObject(o)) throw new p.TypeError('the JSON Web Key is not an object');
     const jwk = { __proto__: null };
@@ -42,7 +42,7 @@
     }
     return jwk;
   };
-  // checkJwk checks what all kinds have in common.
+  // checkJwk validates the members that all key types share.
   const checkJwk = (jwk, kty, use, extractable, usages) => {
     if (jwk.kty !== kty) throw data(`the JSON Web Key's kty is not ${kty}`);
     if (usages.length > 0 && jwk.use !== undefined && jwk.use !== use) throw data(`the JSON Web Key's use is not ${use}`);
@@ -144,7 +144,7 @@
     for (const m in keyData) if (p.arrayIndexOf(['x', 'y', 'd', 'n', 'e', 'p', 'q', 'dp', 'dq', 'qi'], m) >= 0) members[m] = keyData[m];
     return pairKey(type, algorithm, curve, array('crypto.fromJwk', kind, p.stringify(members)));
   };
-  // importKey returns a key's state of bytes, or of a JsonWebKey.
+  // importKey returns a CryptoKey from bytes or from a JsonWebKey.
   crypto.importKey = (format, keyData, algorithm, extractable, usages) => {
     const k = (crypto.isPair(algorithm.name) ? importPair : importSecret)(format, keyData, algorithm, extractable, usages);
     if ((k.type === 'secret' || k.type === 'private') && usages.length === 0) throw internal.domError('SyntaxError', 'a key that is good for nothing: the usages are empty');
@@ -189,7 +189,7 @@
     return jwk;
   };
 
-  // generateKey returns a CryptoKey, or a pair of them.
+  // generateKey returns a CryptoKey or a pair of them.
   crypto.generateKey = (algorithm, extractable, usages) => {
     const { name } = algorithm;
     if (!crypto.isPair(name)) return generateSecret(algorithm, extractable, usages);

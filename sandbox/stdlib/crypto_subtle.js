@@ -1,4 +1,4 @@
-// SubtleCrypto. Each method converts its arguments, then does its work in a promise, as the standard has it.
+// SubtleCrypto. As the standard requires, each method converts its arguments synchronously and then returns a promise.
 (host, internal) => {
   'use strict';
   const { p, crypto } = internal;
@@ -16,7 +16,7 @@
   const usagesOf = (v) => internal.sequence(v, (u) => internal.oneOf(u, crypto.usageNames, 'a usage'), 'the usages');
   const formatOf = (v) => internal.oneOf(v, ['raw', 'spki', 'pkcs8', 'jwk'], 'the format');
 
-  // cipher encrypts (1) or decrypts (0) with the key k.
+  // cipher encrypts (direction 1) or decrypts (direction 0) with the key k.
   const cipher = (direction, a, k, bytes) => {
     switch (a.name) {
       case 'RSA-OAEP':
@@ -78,13 +78,13 @@
     if (a.length !== 128 && a.length !== 192 && a.length !== 256) throw failed('an AES key has 128, 192 or 256 bits');
     return a.length;
   };
-  // either normalises for the first operation that knows the algorithm.
+  // either normalises the algorithm for the first operation, or for the second if the first does not support it.
   const either = (first, second, algorithm) => {
     try { return crypto.normalise(first, algorithm); } catch { return crypto.normalise(second, algorithm); }
   };
 
   let check;
-  // method makes an operation: what throws rejects its promise.
+  // later runs the work of a method and returns a promise. Whatever throws rejects the promise.
   const later = (self, got, want, name, work) => {
     try {
       check(self);

@@ -1,4 +1,4 @@
-// Dates as text name their time zone, as Node's do: guests live in UTC.
+// Date strings include the name of the time zone, as Node's do. A guest's time zone is always UTC.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;

@@ -2,14 +2,13 @@
 // size costs an execution nothing.
 //
 // Files are evaluated in the order of Library. Each is a function of (host, internal): host is the raw host call, and
-// internal a null-prototype object on which the files leave what the later ones need. Three rules keep guests out of
-// it:
+// internal a null-prototype object through which a file exports to later files. Three rules keep guests out of it:
 //
-//   - Everything of the language that a file uses after start-up was captured in primordials.js before guest code ran.
-//   - No iteration protocol, no spread, no assignment to array indexes or ordinary objects' properties: guests can put
-//     accessors on the prototypes. Objects that hold state have a null prototype.
-//   - Nothing here is privileged. A guest that reached the host call itself could ask for no more than its grants.
+//   - After start-up, a file uses only built-ins that primordials.js captured before guest code ran.
+//   - A file uses no iteration protocol and no spread, and assigns to no array index and no property of an ordinary
+//     object: guests can define accessors on the prototypes. Objects that hold state have a null prototype.
+//   - Nothing here is privileged. A guest that obtained the host call could do no more than its grants permit.
 //
-// Node's modules (node_*.js, fs.js) are ordinary code, without the second rule: a guest that changes what they stand on
-// breaks its own copy and nothing else. They are made in the image; what require hands out is decided by the host.
+// Node's modules (node_*.js, fs.js) are ordinary code without the second rule: a guest that changes the built-ins they
+// use breaks only its own copy. They are created in the image; the host decides which of them require returns.
 package stdlib

@@ -1,4 +1,4 @@
-// atob, btoa, TextEncoder and TextDecoder over the host's tables.
+// atob, btoa, TextEncoder and TextDecoder. The host has the encoding tables.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;
@@ -15,7 +15,7 @@
   const encode = (s) => s === '' ? new p.Uint8Array(0) : new p.Uint8Array(internal.sync('utf8.encode', s));
   internal.encodeText = (s) => encode(internal.text(s));
 
-  // fit counts the units of s whose UTF-8 has at most room bytes: [units, bytes].
+  // fit returns how many code units of s fit into room bytes of UTF-8, and their size: {read, written}.
   const fit = (s, room) => {
     let read = 0, written = 0;
     while (read < s.length) {
@@ -44,7 +44,6 @@
       internal.need(arguments.length, 2, 'TextEncoder.encodeInto');
       source = internal.text(source);
       if (!p.isView(destination) || p.typedTag(destination) !== 'Uint8Array') throw new p.TypeError('TextEncoder.encodeInto: the destination is not a Uint8Array');
-      // A unit has at most three bytes, so more of the source than the room cannot fit.
       const room = p.typedLength(destination);
       const { read, written } = fit(source, room);
       if (written > 0) p.typedSet(destination, encode(p.slice(source, 0, read)));
@@ -76,7 +75,7 @@
       return answer[0];
     }
   });
-  // decodeText is "UTF-8 decode" of a Uint8Array: a byte order mark is dropped.
+  // decodeText is the Encoding standard's "UTF-8 decode" of a Uint8Array: it strips a byte order mark.
   internal.decodeText = (u) => internal.sync('text.decode', 'utf-8', 0, '', internal.bufferOf(u));
   return internal;
 }

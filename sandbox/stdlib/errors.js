@@ -1,4 +1,4 @@
-// Thrown values, reported to the host as plain strings. Nothing a guest throws can make this throw.
+// Reports thrown values to the host as plain strings. No value that a guest throws can make these functions throw.
 (host, internal) => {
   'use strict';
   const { p, op } = internal;
@@ -26,7 +26,7 @@
     } catch { return ''; }
   };
 
-  // causesOf returns what led to an error, and what led to that.
+  // causesOf formats the stacks of an error's cause chain, at most eight.
   const causesOf = (e) => {
     let out = '';
     const seen = new p.Set();
@@ -36,11 +36,11 @@
         const stack = text(() => c.stack);
         out += `\nCaused by: ${stack === '' ? text(() => p.errorToString(c)) : stack}`;
       }
-    } catch { /* the error itself says enough */ }
+    } catch { /* the error itself is reported anyway */ }
     return out;
   };
 
-  // fail ends the run with what was thrown. The first failure counts.
+  // fail ends the run with the thrown value. Only the first failure counts.
   internal.fail = (e) => {
     let name = '', message = '', stack = '';
     if (e !== null && (typeof e === 'object' || typeof e === 'function')) {
@@ -53,13 +53,13 @@
       if (name === '') name = 'Error';
     } else {
       name = 'Error';
-      // What the engine throws when an array is too long for it is no value at all.
+      // The engine throws a value of unknown type if an array is too long.
       message = typeof e === 'string' ? cut(e) : typeof e === 'unknown' ? 'an array is too long' : internal.inspect(e);
     }
     host(op.fail, name, message, stack, e);
   };
 
-  // No CallSite objects: their getFunction() would hand out functions of the library.
+  // CallSite objects are not available: getFunction() would expose functions of the library.
   delete p.Error.prepareStackTrace;
   internal.define(p.Error, 'captureStackTrace', function captureStackTrace(target, from) {
     if (target === null || (typeof target !== 'object' && typeof target !== 'function')) throw new p.TypeError('not an object');
@@ -67,7 +67,7 @@
     if (typeof from === 'function') frames = framesBehind(frames, p.getOwnPropertyDescriptor(from, 'name')?.value);
     internal.define(target, 'stack', `${p.errorToString(target)}${frames}`);
   });
-  // framesBehind leaves out the frames up to that of a function.
+  // framesBehind drops the frames up to and including the named function's.
   const framesBehind = (frames, name) => {
     const at = typeof name === 'string' && name !== '' ? p.indexOf(frames, `\n    at ${name} (`) : -1;
     const end = at < 0 ? -1 : p.indexOf(frames, '\n', at + 1);

@@ -1,8 +1,8 @@
-// Event, CustomEvent, ErrorEvent, EventTarget; uncaught errors are dispatched at the global object.
+// Event, CustomEvent, ErrorEvent and EventTarget. Uncaught errors are dispatched to the global object.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;
-  const state = new p.WeakMap(); // event → what dispatch knows of it
+  const state = new p.WeakMap(); // event → its dispatch state
   const of = (e) => {
     const s = internal.isObject(e) ? p.weakMapGet(state, e) : undefined;
     if (s === undefined) throw new p.TypeError('not an Event');
@@ -46,7 +46,7 @@
     get composed() { return of(this).composed; }
     get timeStamp() {
       const s = of(this);
-      if (s.time < 0) s.time = internal.now(); // read late: an unused event must not make a run depend on the clock
+      if (s.time < 0) s.time = internal.now(); // read lazily: an unused event must not make a run depend on the clock
       return s.time;
     }
     initEvent(type, bubbles = false, cancelable = false) {
@@ -104,10 +104,10 @@
     get error() { return this.#error; }
   });
 
-  // A target's listeners, oldest first: {type, callback, capture, once, passive, removed, handler}.
+  // targets maps an EventTarget to its listeners, oldest first: {type, callback, capture, once, passive, removed, handler}.
   const targets = new p.WeakMap();
   const listenersOf = (self) => {
-    // On the global object, functions are called without a this.
+    // The methods of the global object may be called without a receiver.
     const target = self === undefined || self === null ? globalThis : self;
     const list = internal.isObject(target) ? p.weakMapGet(targets, target) : undefined;
     if (list === undefined) throw new p.TypeError('not an EventTarget');
@@ -168,7 +168,7 @@
     s.dispatching = true;
     s.target = s.current = target;
     s.phase = 2;
-    // Listeners that are added or removed during the dispatch are not called.
+    // The dispatch works on a copy of the list: listeners added or removed during the dispatch are not called.
     const now = [];
     for (let i = 0; i < list.length; i++) if (list[i].type === s.type && list[i].capture) p.arrayPush(now, list[i]);
     for (let i = 0; i < list.length; i++) if (list[i].type === s.type && !list[i].capture) p.arrayPush(now, list[i]);
@@ -195,14 +195,14 @@
     s.dispatching = s.stop = s.stopNow = false;
     return !s.canceled;
   };
-  // fire dispatches an event that the platform itself made.
+  // fireEvent dispatches a trusted event.
   internal.fireEvent = (target, event) => {
     const s = of(event);
     s.trusted = true;
     return dispatch(target, p.weakMapGet(targets, target), event, s);
   };
 
-  // handler adds the attribute on<type> to C.prototype (or to one object).
+  // handler defines the event handler attribute on<type> on C.prototype or on a single object.
   internal.handler = (o, type) => {
     const handlers = new p.WeakMap();
     const get = { [`on${type}`]() {
@@ -218,7 +218,7 @@
         entry = { __proto__: null, type, callback, capture: false, once: false, passive: false, removed: false, handler: true };
         entry.call = (self, event) => {
           if (typeof entry.callback !== 'function') return undefined;
-          // OnErrorEventHandler of the global object: five arguments, and true means handled.
+          // The global object's onerror is an OnErrorEventHandler: it takes five arguments, and true means handled.
           if (self === globalThis && type === 'error' && errorEvent(event)) {
             return p.apply(entry.callback, self, [event.message, event.filename, event.lineno, event.colno, event.error]) !== true;
           }
@@ -239,7 +239,7 @@
   };
   const errorEvent = (e) => p.getPrototypeOf(e) === ErrorEvent.prototype;
 
-  // The global object: report dispatches an error at it; unless a listener prevents the default, the run fails.
+  // Errors are reported to the global object: the run fails unless a listener calls preventDefault.
   const globalList = [];
   p.weakMapSet(targets, globalThis, globalList);
   const names = ['addEventListener', 'removeEventListener', 'dispatchEvent'];

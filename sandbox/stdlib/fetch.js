@@ -1,4 +1,4 @@
-// fetch: the host makes the request, follows redirects and decides where it may go; bodies come in pieces.
+// fetch. The host sends the request, follows redirects and enforces the grants. Bodies are streamed.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;
@@ -6,7 +6,7 @@
   const { streams } = internal;
   let next = 1;
 
-  // Texts are put together here: JSON.stringify of an object would ask the guest's toJSON.
+  // The payload is concatenated by hand: JSON.stringify of an object would call a guest's toJSON.
   const quoted = p.stringify;
   const payload = (id, s, hasBody) => {
     const list = internal.headerList(s.headers);
@@ -15,7 +15,7 @@
     return `{"id":${id},"method":${quoted(s.method)},"url":${quoted(s.url)},"redirect":${quoted(s.redirect)},"hasBody":${hasBody},"headers":[${headers}]}`;
   };
 
-  // exchange is one request under way: stop is what takes the listener off its signal.
+  // x is the state of an exchange in progress: {id, over, controller, stop}. stop removes the listener from its signal.
   const answerBody = (x) => {
     const source = {
       __proto__: null,
@@ -104,7 +104,8 @@
   define(globalThis, 'fetch', fetch);
   internal.fetch = fetch;
 
-  // api.request is fetch for calling one API: a path relative to the one host of the run, and the answer taken apart.
+  // api.request is a convenience over fetch for calling an API: it resolves a relative path against the run's only allowed
+  // host and returns the parsed response.
   const request = async function request(options) {
     if (typeof options === 'string') options = { url: options };
     if (!internal.isObject(options)) throw new p.TypeError('api.request: an object with method and path or url is needed');
@@ -131,7 +132,7 @@
     const text = await response.text();
     let data = text;
     if (p.indexOf(response.headers.get('content-type') ?? '', 'json') >= 0) {
-      try { data = p.parse(text); } catch { /* the server's claim is wrong: the text is all there is */ }
+      try { data = p.parse(text); } catch { /* not JSON despite its content type: return the text */ }
     }
     const received = {};
     response.headers.forEach((value, name) => { p.defineProperty(received, name, { __proto__: null, value, writable: true, enumerable: true, configurable: true }); });

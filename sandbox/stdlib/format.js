@@ -1,4 +1,4 @@
-// format is util.format: printf of console's first argument, and what is left behind it.
+// internal.format is util.format: printf-style formatting of the first argument, followed by the remaining arguments.
 (host, internal) => {
   'use strict';
   const { p, inspecting } = internal;
@@ -7,7 +7,7 @@
   const builtIns = new p.Set();
   for (const name of Object.getOwnPropertyNames(globalThis)) if (/^[A-Z][a-zA-Z0-9]+$/.test(name)) p.setAdd(builtIns, name);
 
-  // printsItself reports whether a guest has defined how v becomes a string.
+  // printsItself reports whether a guest defined v's conversion to a string.
   const printsItself = (v) => {
     if (internal.kind(v) === internal.kinds.proxy) {
       v = inspecting.proxyTarget(v);

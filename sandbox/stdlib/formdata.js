@@ -1,11 +1,11 @@
-// FormData, and its multipart form. Parsing is the host's, which finds where the parts are.
+// FormData and multipart/form-data. The host parses; it returns the offsets of the parts.
 (host, internal) => {
   'use strict';
   const { p } = internal;
   let of, entry;
 
   class FormData {
-    #list = []; // names and values in turn
+    #list = []; // alternating names and values
     constructor(form = undefined, submitter = undefined) {
       if (form !== undefined) throw new p.TypeError('FormData: there are no forms here');
       if (submitter !== undefined && submitter !== null) throw new p.TypeError('FormData: there are no forms here');
@@ -79,7 +79,7 @@
       this.#list = list;
     }
   }
-  // make creates an entry's value: a blob becomes a file.
+  // make converts an entry's value: a blob becomes a file.
   const make = (value, filename, named) => {
     if (!internal.isBlob(value)) {
       if (named) throw new p.TypeError('FormData: a value with a file name is a Blob');
@@ -112,13 +112,13 @@
   const crlf = (s) => replaceAll(replaceAll(replaceAll(s, '\r\n', '\n'), '\r', '\n'), '\n', '\r\n');
   const escape = (s) => replaceAll(replaceAll(replaceAll(s, '\n', '%0A'), '\r', '%0D'), '"', '%22');
 
-  // multipart returns {bytes, type} of a form, the boundary drawn at random so that no content can hold it.
+  // multipart returns {bytes, type} of a form. The boundary is random, so no content can contain it.
   internal.multipart = (form) => {
     const random = new p.Uint8Array(internal.sync('random', 16));
     let boundary = '----AirlockFormBoundary';
     for (let i = 0; i < 16; i++) boundary += p.padStart(p.numberToString(random[i], 16), 2, '0');
     const parts = [], list = of(form);
-    let text = []; // joined once: every += would copy what is there already
+    let text = []; // joined once: repeated += would copy the text each time
     const end = () => { p.arrayPush(parts, internal.encodeText(p.arrayJoin(text, ''))); };
     for (let i = 0; i < list.length; i += 2) {
       const value = list[i + 1];
@@ -136,7 +136,7 @@
     end();
     return { __proto__: null, bytes: internal.join(parts), type: `multipart/form-data; boundary=${boundary}` };
   };
-  // parseMultipart returns the FormData that bytes are.
+  // parseMultipart returns the FormData encoded in bytes.
   internal.parseMultipart = (bytes, boundary) => {
     const parts = internal.sync('multipart.parse', boundary, internal.bufferOf(bytes));
     const list = [], buffer = p.typedBuffer(bytes), offset = p.typedOffset(bytes);

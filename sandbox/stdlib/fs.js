@@ -1,4 +1,4 @@
-// Node's fs over the run's own files: synchronous calls and what they are made of.
+// Node's fs over the run's virtual files: the synchronous calls and their helpers.
 (host, internal) => {
   'use strict';
   const { modules, nodeError } = internal;
@@ -49,7 +49,7 @@
   const put = (path, at, bytes) => call('write', 'open', path, at, internal.bufferOf(bytes));
 
   const S_IFDIR = 0o040000, S_IFREG = 0o100000;
-  // lazily defines a property whose value is found when it is first read.
+  // lazily defines a property that is computed on first access.
   const lazily = (o, name, find) => {
     const set = (value) => Object.defineProperty(o, name, { value, writable: true, enumerable: true, configurable: true });
     Object.defineProperty(o, name, { get() { const value = find(); set(value); return value; }, set, enumerable: true, configurable: true });
@@ -58,7 +58,7 @@
     constructor([folder, size, modified, mode, inode], big) {
       const n = big ? BigInt : (v) => v;
       Object.assign(this, { dev: n(1), mode: n(mode | (folder ? S_IFDIR : S_IFREG)), nlink: n(1), uid: n(1000), gid: n(1000), rdev: n(0), blksize: n(4096), ino: n(inode), size: n(size), blocks: n(Math.ceil(size / 512)) });
-      // What the run has made is of its own time, which is asked for when it is wanted: who does not look stays pure.
+      // A file that the run created has the run's own time. It is read lazily, so that stat alone does not make a run impure.
       const time = () => Math.floor(modified ?? internal.sync('timeOrigin'));
       for (const k of ['atime', 'mtime', 'ctime', 'birthtime']) {
         lazily(this, k + 'Ms', () => n(time()));

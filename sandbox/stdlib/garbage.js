@@ -1,4 +1,5 @@
-// What a guest sees of garbage collection depends on what else is in memory: the host notes when it looks.
+// WeakRef and FinalizationRegistry. What a guest observes of garbage collection depends on the rest of memory, so these
+// calls tell the host that the run observed it.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;

@@ -1,4 +1,4 @@
-// Headers, after the Fetch standard. A list of headers is names and values in turn, names as they were given.
+// Headers, as specified by the Fetch standard. A header list alternates names and values; names keep their given case.
 (host, internal) => {
   'use strict';
   const { p } = internal;
@@ -27,7 +27,7 @@
     return value;
   };
 
-  // The headers that a request without CORS may have.
+  // simple reports whether a header is CORS-safelisted: a no-cors request may have only such headers.
   const unsafe = /[\0-\x08\x0a-\x1f"():<>?@[\\\]{}\x7f]/, language = /^[0-9A-Za-z *,\-.;=]*$/;
   const simple = (name, value) => {
     if (value.length > 128) return false;
@@ -136,7 +136,7 @@
     h.sorted = null;
   };
 
-  // sort and combine: lower case, in order, with one entry each but for set-cookie.
+  // sorted is the standard's "sort and combine": lower-case names in order, one entry each, except for set-cookie.
   const sorted = (h) => {
     if (h.sorted !== null) return h.sorted;
     const places = new p.Map(), entries = [];
@@ -176,7 +176,7 @@
     const pairs = internal.pairs(init, internal.byteString, internal.byteString, 'Headers');
     for (let i = 0; i < pairs.length; i += 2) append(of(headers), nameOf(pairs[i]), valueOf(pairs[i + 1]));
   };
-  // headers makes a Headers over a list that the library made, and headerList returns the list of one.
+  // headers wraps a list that the library made in a Headers object. headerList returns the list of a Headers object.
   internal.headers = (list, guard) => {
     const headers = new Headers(), h = of(headers);
     h.list = list;

@@ -1,4 +1,4 @@
-// The two ways to the host: sync, answered at once, and request, answered by a promise. powers.go in package sandbox has the other side.
+// Calls to the host: sync returns at once, request returns a promise. powers.go in package sandbox handles them.
 (host, internal) => {
   'use strict';
   const { p, op } = internal;
@@ -6,7 +6,7 @@
   let next = 1;
 
   const constructors = { __proto__: null, Error: p.Error, RangeError: p.RangeError, SyntaxError: p.SyntaxError, TypeError: p.TypeError };
-  // internal.errorFor may know more names later (DOMException).
+  // errorFor returns an error for a refusal of the host. webidl.js replaces it with one that also knows DOMException names.
   internal.errorFor = (name, message) => {
     const Constructor = constructors[name];
     if (Constructor !== undefined) return new Constructor(message);
@@ -24,14 +24,14 @@
     return v;
   };
 
-  // request asks the host for something that takes time. payload is a string.
+  // request starts an asynchronous host operation. payload is a string.
   internal.request = (name, payload) => new p.Promise((resolve, reject) => {
     const id = next++;
     p.mapSet(pending, id, { __proto__: null, resolve, reject });
     host(op.request, id, name, payload);
   });
 
-  // settle is called by the host.
+  // settle resolves or rejects a pending request. The host calls it.
   internal.settle = (id, failed, value) => {
     const call = p.mapGet(pending, id);
     if (call === undefined) return;

@@ -1,14 +1,14 @@
-// inspect prints values the way Node's util.inspect does. This file has its entry, options, names and primitives;
-// inspect_kinds.js prints each kind of object, inspect_layout.js puts the pieces into lines.
+// inspect formats values as Node's util.inspect does. This file holds the entry point, options, names and primitives;
+// inspect_kinds.js formats each kind of object, inspect_layout.js breaks the output into lines.
 (host, internal) => {
   'use strict';
   const { p, op } = internal;
   const inspecting = internal.inspecting = { __proto__: null };
 
-  // kind asks the host for what JavaScript cannot tell of an object; the numbers are quickjs.Kind's.
+  // kind asks the host for what JavaScript cannot observe about an object. The numbers are those of quickjs.Kind.
   const kinds = internal.kinds = { __proto__: null, other: 0, proxy: 1, promise: 2, error: 3, args: 4, mapIterator: 5, setIterator: 6, generator: 7, weakMap: 8, weakSet: 9, module: 10 };
   internal.kind = (v) => host(op.sync, 'value.kind', v, 0);
-  // These answer with values of the guest, so they cannot go through internal.sync.
+  // These return a guest's values, so they cannot use internal.sync.
   inspecting.iteratorPart = (v, part) => host(op.sync, 'value.iterator', v, part);
   inspecting.promiseState = (v) => host(op.sync, 'value.promise', v, 0);
   inspecting.promiseResult = (v) => host(op.sync, 'value.promise', v, 1);
@@ -21,7 +21,7 @@
     breakLength: 80, compact: 3, sorted: false, getters: false, numericSeparator: false,
   };
 
-  // Colours, as pairs of escape codes, and what they are for.
+  // colors maps a colour to its escape codes (on, off); styles maps a kind of value to a colour.
   inspecting.colors = {
     __proto__: null, bold: [1, 22], italic: [3, 23], underline: [4, 24], inverse: [7, 27], white: [37, 39], grey: [90, 39], black: [30, 39], blue: [34, 39],
     cyan: [36, 39], green: [32, 39], magenta: [35, 39], red: [31, 39], yellow: [33, 39],
@@ -50,7 +50,7 @@
     return ctx;
   };
 
-  // Strings are in the quotes that need the least escaping.
+  // Strings are quoted with the quote that needs the least escaping.
   const short = { __proto__: null, 8: '\\b', 9: '\\t', 10: '\\n', 12: '\\f', 13: '\\r', 92: '\\\\' };
   const hex = (n, width) => p.padStart(p.numberToString(n, 16), width, '0');
   const escape = (s, quote) => {
@@ -108,7 +108,7 @@
       s = p.slice(s, 0, ctx.maxStringLength);
       trailer = `... ${more} more character${more > 1 ? 's' : ''}`;
     }
-    // Long strings of several lines are shown line by line.
+    // Long strings are split at line breaks.
     if (ctx.compact === true || s.length <= 16 || s.length <= ctx.breakLength - ctx.indent - 4 || p.indexOf(s, '\n') < 0) return ctx.stylize(quote(s), 'string') + trailer;
     let out = '';
     for (let from = 0; from < s.length;) {
@@ -140,10 +140,10 @@
     return out + p.slice(s, from);
   };
 
-  // beyond reports a depth that is not printed any more, whatever was asked for: it would be more than a stack holds.
+  // beyond reports whether an object nests too deep to print. The hard limit of 100 keeps the native stack from overflowing.
   inspecting.beyond = (ctx, depth) => (depth > ctx.depth && ctx.depth !== null) || depth > 100;
 
-  // value prints any value within a context. depth counts the objects around it.
+  // value formats any value. depth is the number of enclosing objects.
   const value = inspecting.value = (ctx, v, depth, typed) => {
     if (v === null) return ctx.stylize('null', 'null');
     if (typeof v !== 'object' && typeof v !== 'function') return primitive(ctx, v);
@@ -185,7 +185,7 @@
   };
   internal.put = (o, name, v) => { p.defineProperty(o, name, { __proto__: null, value: v, writable: true, enumerable: true, configurable: true }); };
 
-  // utilInspect is what guests get as util.inspect. inspect is for the library: it never throws.
+  // utilInspect is the guest's util.inspect. inspect is for internal use: without options it never throws.
   internal.utilInspect = function inspect(v, options, ...legacy) {
     if (typeof options === 'boolean') options = { __proto__: null, showHidden: options, depth: legacy[0], colors: legacy[1] };
     return value(contextOf(options), v, 0);
@@ -196,7 +196,7 @@
     try {
       return value(contextOf(undefined), v, 0);
     } catch {
-      return '[object that cannot be shown]'; // a Proxy, a custom inspect or an accessor that throws
+      return '[object that cannot be shown]'; // a Proxy, a custom inspect function or an accessor that throws
     }
   };
   internal.define(internal.utilInspect, 'custom', custom);

@@ -1,4 +1,4 @@
-// How inspect prints errors: as Node does, with the frames of the guest's own source.
+// Formats errors for inspect as Node does, with the stack frames of the guest's source.
 (host, internal) => {
   'use strict';
   const { p, inspecting } = internal;
@@ -6,8 +6,8 @@
   const textOf = (e) => {
     try { return p.errorToString(e); } catch { return '[object Error]'; }
   };
-  // stackOf returns the stack, with the name and the message that the error has by now: its constructor sets a name after the
-  // engine has made the stack. A stack that the guest has set is shown as it stands.
+  // stackOf returns the error's stack with its current name and message: a constructor sets the name after the engine
+  // captured the stack. A stack that the guest assigned is returned unchanged.
   const stackOf = (e) => {
     const { stack, message } = e;
     if (typeof stack !== 'string' || stack === '') return stack ? `${stack}` : textOf(e);
@@ -25,7 +25,7 @@
     return '';
   };
 
-  // withClass puts the name of the class where only that of its base stands.
+  // withClass replaces the name of a built-in class by that of the subclass.
   const withClass = (stack, constructor, name, tag) => {
     let { length } = name;
     const named = p.endsWith(name, 'Error') && p.startsWith(stack, name) && (stack.length === length || stack[length] === ':' || stack[length] === '\n');

@@ -1,4 +1,4 @@
-// How inspect prints each kind of object.
+// Formats each kind of object for inspect.
 (host, internal) => {
   'use strict';
   const { p, inspecting, kinds } = internal;
@@ -8,16 +8,16 @@
   const dateToString = p.uncurry(Date.prototype.toString);
   const functionKind = (f) => p.getPrototypeOf(f);
   const generatorFunction = functionKind(function* () {}), asyncFunction = functionKind(async () => {}), asyncGeneratorFunction = functionKind(async function* () {});
-  const OBJECT = 0, ITEM = 1, EXTRA = 2; // what a member is printed for
+  const OBJECT = 0, ITEM = 1, EXTRA = 2; // the context in which a member is printed
 
-  // slot runs a method that checks an internal slot: undefined for objects of other kinds.
+  // slot calls a method that checks an internal slot. It returns undefined for objects without that slot.
   const slot = (method, v) => {
     try { return method(v); } catch { return undefined; }
   };
   const isInstance = (v, C) => {
     try { return v instanceof C; } catch { return false; }
   };
-  // constructorName returns the name of the class of v, null for an object without a prototype.
+  // constructorName returns the name of v's class, or null if v has no prototype.
   const constructorName = (v, ctx, depth) => {
     let first;
     for (let o = v; o !== null; ) {
@@ -51,7 +51,7 @@
     return k === '0' || k[0] !== '0';
   };
   const keysOf = (v, hidden, withoutIndexes) => {
-    // Listing the keys of a huge array costs more memory than the array: its other members are not shown then.
+    // Listing the keys of a huge array takes more memory than the array, so its non-index members are not shown.
     if (withoutIndexes && v.length > 100000) return [];
     const names = p.ownKeys(v), out = [];
     for (let i = 0; i < names.length; i++) {
@@ -101,7 +101,7 @@
   };
   inspecting.property = property;
 
-  // What is inside of each kind, as a list of texts.
+  // Each of the following returns the formatted contents of one kind of object, as a list of strings.
   const list = (v) => (ctx, depth) => {
     const n = p.min(p.max(0, ctx.maxArrayLength), v.length), out = [];
     for (let i = 0; i < n; i++) {
@@ -156,7 +156,7 @@
   const mapItems = (v, size) => (ctx, depth) => each(ctx, size, (add) => {
     p.mapForEach(v, (item, k) => { add(() => `${value(ctx, k, depth)} => ${value(ctx, item, depth)}`); });
   });
-  // iteratorItems prints what an iterator of a map or set has not given yet. They are not taken from it.
+  // iteratorItems formats the remaining items of a Map or Set iterator without consuming them.
   const iteratorItems = (v, map, both) => (ctx, depth) => {
     const of = inspecting.iteratorPart(v, 0), given = inspecting.iteratorPart(v, 2), keys = inspecting.iteratorPart(v, 1) === 0;
     if (of === undefined) return [''];
@@ -261,7 +261,7 @@
     return keys.length !== 0 || !ctx.colors ? base : ctx.stylize(base, type === 'String' ? 'string' : 'number');
   };
 
-  // raw prints an object. What it is decides on its braces, its keys and what is in front of them.
+  // raw formats an object. The object's kind determines its braces, its keys and its prefix.
   inspecting.raw = (ctx, v, depth, typed) => {
     const constructor = constructorName(v, ctx, depth), hidden = ctx.showHidden;
     let tag = v[toStringTag];
@@ -350,7 +350,7 @@
         if (platform && internal.isParams(v)) items = params(internal.paramsOf(v));
         else if (fields !== undefined) items = (c, d) => attributes(c, fields, d);
         if (keys.length === 0 && items === nothing) return `${head}{}`;
-        if (platform) before = head; // which Node puts in front of what is printed without it
+        if (platform) before = head; // Node prints the class name before any reference mark here
         else open = `${head}{`;
       }
     }
@@ -386,7 +386,7 @@
       }
     }
     const text = inspecting.join(ctx, output, base, open, shape.close, shape.array, depth, v);
-    // What is too large in sum is cut short by depth, as Node does.
+    // Node limits the total output: beyond 128 MiB it prints no deeper levels.
     const total = (ctx.budget[ctx.indent] ?? 0) + text.length;
     ctx.budget[ctx.indent] = total;
     if (total > 2 ** 27) ctx.depth = -1;

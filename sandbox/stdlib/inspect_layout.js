@@ -1,4 +1,4 @@
-// How inspect puts what it printed of an object's members into lines, as Node does.
+// Breaks the formatted members of an object into lines, as Node does.
 (host, internal) => {
   'use strict';
   const { p, inspecting } = internal;
@@ -9,7 +9,7 @@
     (c >= 0xfe30 && c <= 0xfe6b) || (c >= 0xff01 && c <= 0xff60) || (c >= 0xffe0 && c <= 0xffe6) || (c >= 0x1b000 && c <= 0x1b001) || (c >= 0x1f200 && c <= 0x1f251) ||
     (c >= 0x1f300 && c <= 0x1f64f) || (c >= 0x1f900 && c <= 0x1f9ff) || (c >= 0x20000 && c <= 0x3fffd));
   const none = (c) => c <= 0x1f || (c >= 0x7f && c <= 0x9f) || (c >= 0x300 && c <= 0x36f) || (c >= 0x200b && c <= 0x200f) || (c >= 0x20d0 && c <= 0x20ff) || (c >= 0xfe00 && c <= 0xfe0f) || (c >= 0xfe20 && c <= 0xfe2f);
-  // width is how many columns a string takes; escape codes for colours take none.
+  // width returns the number of terminal columns of a string, without escape codes.
   const width = inspecting.width = (s) => {
     let n = 0;
     for (let i = 0; i < s.length; i++) {
@@ -44,7 +44,7 @@
     return base === '' || p.indexOf(base, '\n') < 0;
   };
 
-  // group puts the entries of a long array into columns.
+  // group arranges the entries of a long array in columns.
   const group = (ctx, output, v) => {
     let total = 0, longest = 0, n = output.length;
     if (ctx.maxArrayLength < n) n--; // the last is "... more items"
@@ -87,7 +87,7 @@
     return rows;
   };
 
-  // join makes one text of what was printed. array says that the entries are those of a list.
+  // join combines the formatted members into one string. array reports whether they are list entries.
   inspecting.join = (ctx, output, base, open, close, array, depth, v) => {
     const head = base === '' ? '' : `${base} `;
     if (output.length === 0) return `${head}${open}${close}`;

@@ -1,9 +1,9 @@
-// How inspect prints the platform's own objects: by the attributes that Node shows.
+// Formats platform objects for inspect by the attributes that Node shows.
 (host, internal) => {
   'use strict';
   const { p, inspecting } = internal;
   const { streams } = internal;
-  const shown = new p.Map(); // prototype → names of attributes, or a function that returns an object to show
+  const shown = new p.Map(); // prototype → attribute names, or a function that returns an object to show
 
   const show = (name, what) => { p.mapSet(shown, globalThis[name].prototype, what); };
   show('URL', ['href', 'origin', 'protocol', 'username', 'password', 'host', 'hostname', 'port', 'pathname', 'search', 'searchParams', 'hash']);
@@ -47,7 +47,7 @@
   show('FormData', (v) => pairs(internal.formList(v), false));
   internal.showPlatform = show;
 
-  // platform returns what to print of v: {fields} to print as members, {entries} as texts, or undefined.
+  // platform returns an object whose members represent v, or undefined.
   inspecting.platform = (v) => {
     for (let o = p.getPrototypeOf(v), n = 0; o !== null && n < 16; o = p.getPrototypeOf(o), n++) {
       const what = p.mapGet(shown, o);
@@ -57,7 +57,7 @@
         const fields = { __proto__: null };
         for (let i = 0; i < what.length; i++) fields[what[i]] = v[what[i]];
         return fields;
-      } catch { return undefined; } // the prototype itself
+      } catch { return undefined; } // v is the prototype itself
     }
     return undefined;
   };

@@ -1,4 +1,4 @@
-// console.table, as Node draws it.
+// console.table, laid out as in Node.
 (host, internal) => {
   'use strict';
   const { p, inspecting } = internal;
@@ -17,7 +17,7 @@
     for (let i = 0; i < widths.length; i++) out += (i > 0 ? middle : '') + p.repeat('─', widths[i] + 2);
     return out + right;
   };
-  // draw makes the table of a head and its columns, which may be of different length or have holes.
+  // draw formats a table with a header row and columns. Columns may differ in length and have holes.
   const draw = (head, columns) => {
     const widths = [], rows = [];
     let height = 0;

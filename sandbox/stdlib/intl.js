@@ -1,13 +1,14 @@
-// Intl: its locales. There is no ICU here. Numbers, and dates in figures, know the locales listed below; everything in
-// words is English. A locale that is not known falls back to en-US, as the standard has it for locales that an
-// implementation lacks, and resolvedOptions and supportedLocalesOf say so.
+// Intl: locales. There is no ICU. Numbers and numeric dates support the locales listed below; all words are English. An
+// unsupported locale falls back to en-US, as the standard prescribes, and resolvedOptions and supportedLocalesOf report
+// that.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;
   const intl = internal.intl = { __proto__: null };
 
-  // Of each locale: decimal sign, group sign, least digits before the first group, percent, currency (0 in front, 1 behind a
-  // space, 2 in front with a space), minus, date and time in figures (y M d; 0 two digits), hours (12 or 24).
+  // Each locale has: decimal separator, group separator, minimum digits before the first group, percent sign, currency
+  // position (0 before, 1 after with a space, 2 before with a space), minus sign, numeric date pattern (y, M, d; 0 means two
+  // digits), separator of date and time, hours (12 or 24).
   const n = '\u00a0', u = '\u202f', m = '\u2212';
   const data = intl.data = {
     __proto__: null,
@@ -27,7 +28,7 @@
     if (found === null) throw new p.RangeError(`Incorrect locale information provided: ${tag}`);
     return found;
   };
-  // list returns the canonical tags that a guest asked for.
+  // list canonicalizes the locales that a guest requests.
   const list = intl.list = (locales) => {
     if (locales === undefined) return [];
     const one = (v) => {
@@ -52,7 +53,7 @@
     const i = p.indexOf(tag, '-');
     return i < 0 ? tag : p.slice(tag, 0, i);
   };
-  // find returns the entry of data for a tag, or undefined. A region is known if it is the one that the language's data is of.
+  // find returns the key in data for a tag, or undefined. It accepts a region only if the language's data is for that region.
   const homes = { __proto__: null, en: 'US', de: 'DE', fr: 'FR', es: 'ES', it: 'IT', pt: 'BR', nl: 'NL', sv: 'SE', nb: 'NO', pl: 'PL', cs: 'CZ', ru: 'RU', tr: 'TR', ja: 'JP', zh: 'CN' };
   const find = intl.find = (tag) => {
     tag = base(tag);
@@ -61,7 +62,7 @@
     if (region === undefined || tag !== l && tag !== `${l}-${region}` && tag !== `${l}-Hans` && tag !== `${l}-Hans-${region}`) return undefined;
     return l === 'en' ? intl.fallback : l;
   };
-  // resolve returns {locale, data} of what was asked for; known reports which languages a service knows.
+  // resolve returns {locale, entry} for the requested locales. known is a lookup like find.
   intl.resolve = (locales, known = find) => choose(list(locales), known);
   const choose = intl.choose = (asked, known) => {
     for (let i = 0; i < asked.length; i++) {
@@ -70,14 +71,14 @@
     }
     return { __proto__: null, locale: intl.fallback, entry: intl.fallback };
   };
-  // claims returns a known for what a service can do in some locales only: which are those whose words in a table include word.
+  // claims returns a lookup for a service that supports only some locales: those whose entry in table contains word.
   intl.claims = (table, word) => (tag) => {
     const entry = find(tag);
     return entry === undefined || entry !== intl.fallback && p.indexOf(table[entry] ?? '', ` ${word} `) < 0 ? undefined : entry;
   };
   intl.english = (tag) => language(tag) === 'en' ? find(tag) : undefined;
 
-  // option reads an option, intOption a number of a range.
+  // option reads a string option, intOption an integer within a range.
   intl.option = (o, name, values, otherwise) => {
     const v = o[name];
     if (v === undefined) return otherwise;
@@ -113,7 +114,7 @@
   p.defineProperty(Intl, Symbol.toStringTag, { __proto__: null, value: 'Intl', configurable: true });
   define(globalThis, 'Intl', Intl);
   define(Intl, 'getCanonicalLocales', { getCanonicalLocales(locales) { return list(locales); } }.getCanonicalLocales);
-  // service adds a constructor, which may be called without new where the old ones may.
+  // service defines a constructor of Intl. callable constructors also work without new.
   intl.service = (C, callable, known = find) => {
     const names = p.ownKeys(C.prototype);
     for (let i = 0; i < names.length; i++) if (names[i] === 'format' || names[i] === 'compare') p.defineProperty(C.prototype, names[i], { __proto__: null, enumerable: false });

@@ -1,5 +1,6 @@
-// What Intl knows of its locales: the words of NumberFormat (styles, notations and currencies) and of DateTimeFormat (fields,
-// a 2 for two digits, a t for time) whose results were compared with Node's. Anything else falls back to en-US and says so.
+// The formats that each locale supports: for NumberFormat styles, notations and currencies, for DateTimeFormat
+// combinations of fields (2: two digits, t: time). Their results were compared with Node's. Every other format falls back
+// to en-US, and resolvedOptions reports that.
 (host, internal) => {
   'use strict';
   internal.intl.numberClaims = {
@@ -54,7 +55,7 @@
     ja: ' ymd ymd2 ymd2t md md2 ym ym2 ',
     zh: ' ymd ymd2 ymdt ymd2t md md2 ym t ',
   };
-  // The symbols of currencies where a locale has another than intl_number.js.
+  // currencySymbols holds the symbols that differ from those in intl_number.js.
   internal.intl.currencySymbols = {
     __proto__: null,
     'en-GB': { __proto__: null, USD: 'US$', JPY: 'JP¥' },

@@ -1,5 +1,5 @@
-// Intl.DateTimeFormat, and what Date.prototype.toLocaleString and its kin are made of. Times come from the host's time zone
-// database; the calendar is the Gregorian one.
+// Intl.DateTimeFormat, and the functions behind Date.prototype.toLocaleString and its variants. The host has the time zone
+// database. The calendar is always Gregorian.
 (host, internal) => {
   'use strict';
   const { p, intl } = internal;
@@ -44,8 +44,8 @@
     return name;
   };
 
-  // claimOf returns the word for what a format needs a locale's data for (intl_claims.js): the styles, or the fields. A month is M
-  // in full, S short, N narrow and m in figures; 2 stands for two digits, h for an hour alone, t for any other time.
+  // claimOf returns the word that a locale's entry in intl_claims.js must contain: the styles or the fields of a format.
+  // A month is M (long), S (short), N (narrow) or m (numeric); 2 means two digits, h an hour alone, t any other time.
   const monthWords = { __proto__: null, long: 'M', short: 'S', narrow: 'N' };
   const claimOf = (s, f, cycle) => {
     const hour = f.hour !== undefined, time = hour || f.minute !== undefined || f.second !== undefined;
@@ -57,7 +57,7 @@
     return (f.weekday === undefined ? '' : 'W') + (f.year === undefined ? '' : 'y') + month + (f.day === undefined ? '' : 'd') + two + t + more;
   };
 
-  // settings reads the options. required and defaults say what a format without any has: date, time or any.
+  // settings reads the options. required and defaults name the fields of a format without options: date, time or any.
   const settings = (locales, options, required, defaults) => {
     const o = intl.options(options), s = { __proto__: null };
     intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
@@ -91,7 +91,7 @@
       if (needed && (defaults === 'time' || defaults === 'all')) f.hour = f.minute = f.second = 'numeric';
     }
     s.fields = f;
-    // A time of 24 hours without a date has an hour of one digit where a guest asked for that.
+    // A 24-hour time without a date has a one-digit hour if the guest requests a numeric hour.
     s.bareHour = asked && hour12 === undefined && cycle === undefined && f.hour === 'numeric' && (f.weekday ?? f.year ?? f.month ?? f.day) === undefined;
     const { locale, entry } = intl.resolve(locales, intl.claims(intl.dateClaims, claimOf(s, f, hour12 ?? cycle)));
     s.locale = locale;
@@ -100,7 +100,7 @@
     return s;
   };
 
-  // clock returns the calendar's view of a time in the format's zone.
+  // clock converts a time to calendar fields in the format's time zone.
   const clock = (s, time) => {
     let offset = 0, abbreviation = 'UTC';
     const fixed = p.regexpExec(/^([+-])(\d\d):(\d\d)$/, s.timeZone);
@@ -161,7 +161,7 @@
           add(out, 'month', monthText(s, c));
         }
         if (has('day')) {
-          // A weekday without a month comes after the day.
+          // A weekday without a month follows the day.
           if (has('weekday')) {
             const w = out[0];
             out.length = 0;
@@ -183,7 +183,8 @@
     }
     return out;
   };
-  // figures follows the locale's order; what is not wanted goes with the separator in front of it.
+  // figures formats a numeric date in the locale's order. It omits a field that is not requested, and the separator before
+  // it.
   const figures = (s, c, out) => {
     const f = s.fields, pattern = s.data[6], part = [];
     let wide = false, literal = '', first = true;
@@ -203,7 +204,7 @@
     }
     for (let i = 0; i < part.length; i++) p.arrayPush(out, part[i]);
   };
-  // words is English: Friday, January 5, 2024, or in the order of day and month outside of America.
+  // words formats a date in English: "Friday, January 5, 2024", or with the day before the month outside America.
   const words = (s, c, out) => {
     const f = s.fields, american = s.data === intl.data['en-US'] || s.locale === 'en-CA';
     if (american) {

@@ -1,16 +1,16 @@
-// Intl.NumberFormat and PluralRules. A number is worked on as text of decimal digits, so nothing is lost to binary.
+// Intl.NumberFormat and PluralRules. Numbers are handled as decimal digits, so binary rounding loses nothing.
 (host, internal) => {
   'use strict';
   const { p, intl } = internal;
   const { isFinite } = Number;
 
-  // digitsOf returns {negative, int, frac} of a number, bigint or decimal text: its digits before and after the point.
+  // digitsOf returns {negative, int, frac} of a number or bigint: the digits before and after the decimal point.
   const digitsOf = (v) => {
     if (typeof v === 'bigint') {
       const s = p.bigintToString(v);
       return s[0] === '-' ? { __proto__: null, negative: true, int: p.slice(s, 1), frac: '' } : { __proto__: null, negative: false, int: s, frac: '' };
     }
-    // The shortest text that means this number is what counts, not its binary value.
+    // Use the shortest decimal text that identifies the number, not its binary value.
     const negative = v < 0 || p.is(v, -0), s = p.numberToString(p.abs(v)), e = p.indexOf(s, 'e');
     const mantissa = e < 0 ? s : p.slice(s, 0, e), dot = p.indexOf(mantissa, '.');
     const d = dot < 0 ? { __proto__: null, negative, int: mantissa, frac: '' } : { __proto__: null, negative, int: p.slice(mantissa, 0, dot), frac: p.slice(mantissa, dot + 1) };
@@ -26,7 +26,7 @@
     while (i < s.length - 1 && s[i] === '0') i++;
     return p.slice(s, i);
   };
-  // round cuts digits after the place (counted from the point; negative is before it) as a mode says.
+  // round rounds to a number of decimal places (negative: before the point) according to mode.
   const round = (d, place, mode) => {
     const all = d.int + d.frac, keep = d.int.length + place;
     if (keep >= all.length) return d;
@@ -55,7 +55,7 @@
     s = p.padStart(s, place + 1, '0');
     return { __proto__: null, negative: d.negative, int: leading(p.slice(s, 0, s.length - place)), frac: p.slice(s, s.length - place) };
   };
-  // magnitude returns the power of ten of the first digit.
+  // magnitude returns the exponent of the first nonzero digit.
   const magnitude = (d) => {
     const int = leading(d.int);
     if (int !== '0') return int.length - 1;
@@ -63,7 +63,7 @@
     return 0;
   };
   const isZero = (d) => p.regexpExec(/[1-9]/, d.int + d.frac) === null;
-  // shift moves the point by n places to the right.
+  // shift moves the decimal point n places to the right.
   const shift = (d, n) => {
     const all = d.int + d.frac, at = d.int.length + n;
     const padded = at <= 0 ? p.repeat('0', 1 - at) + all : p.padEnd(all, at, '0'), point = at <= 0 ? 1 : at;
@@ -82,7 +82,7 @@
     return title;
   };
   const unchanged = ['JPY', 'CNY', 'KRW'];
-  // Units: short, narrow, and the singular of long.
+  // units maps a unit to its short, narrow and long singular names.
   const units = {
     __proto__: null, acre: [' ac', 'ac', 'acre'], bit: [' bit', 'bit', 'bit'], byte: [' byte', 'B', 'byte'], celsius: ['°C', '°C', 'degree Celsius'], centimeter: [' cm', 'cm', 'centimeter'],
     day: [' day', 'd', 'day'], degree: [' deg', '°', 'degree'], fahrenheit: ['°F', '°', 'degree Fahrenheit'], foot: [' ft', '′', 'foot'], gigabit: [' Gb', 'Gb', 'gigabit'],
@@ -101,7 +101,7 @@
     if (i < 0) return units[unit] !== undefined;
     return units[p.slice(unit, 0, i)] !== undefined && units[p.slice(unit, i + 5)] !== undefined;
   };
-  // unitText returns what follows the number.
+  // unitText returns the text that follows the number.
   const unitText = (s, one) => {
     const i = p.indexOf(s.unit, '-per-');
     const name = i < 0 ? s.unit : p.slice(s.unit, 0, i), per = i < 0 ? undefined : p.slice(s.unit, i + 5);
@@ -119,7 +119,7 @@
     return plural ? `${short}s` : short;
   };
 
-  // claimOf returns the word for what a format needs a locale's data for (intl_claims.js).
+  // claimOf returns the word that a locale's entry in intl_claims.js must contain.
   const claimOf = (s) => {
     if (s.notation === 'compact') return s.style === 'decimal' && s.compactDisplay === 'short' ? 'compact' : 'words';
     if (s.notation !== 'standard') return s.style === 'decimal' ? 'exponent' : 'words';
@@ -128,7 +128,7 @@
     return s.style;
   };
 
-  // settings reads the options, in the order of the standard.
+  // settings reads the options in the order that the standard prescribes.
   const settings = (locales, options) => {
     const asked = intl.list(locales), o = intl.options(options), s = { __proto__: null };
     intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
@@ -187,7 +187,7 @@
     s.maximumFractionDigits = most ?? p.max(mostFraction, s.minimumFractionDigits);
   };
 
-  // apply rounds and pads digits as the settings say.
+  // apply rounds and pads digits according to the settings.
   const apply = intl.applyDigits = (s, d) => {
     let least = s.minimumFractionDigits;
     if (s.maximumSignificantDigits !== undefined) {
@@ -234,7 +234,7 @@
     return symbols[c] ?? c;
   };
 
-  // parts returns what a number is made of.
+  // parts formats a number as a list of parts.
   const parts = (s, v) => {
     const out = [], notNumber = typeof v === 'number' && v !== v, infinite = typeof v === 'number' && !notNumber && !isFinite(v);
     let d = notNumber || infinite ? { __proto__: null, negative: v < 0, int: '0', frac: '' } : typeof v === 'object' ? v : digitsOf(v);
@@ -249,7 +249,7 @@
         exponent = step(exponent);
         d = r;
       } else if (s.notation === 'compact') {
-        // From the smallest: what rounds up to a thousand of them is one of the next.
+        // Start with the smallest unit: a value that rounds up to 1000 is shown as 1 of the next unit.
         let r = apply(s, d);
         for (let i = thousands.length - 1; i >= 0 && magnitude(r) >= 3; i--) {
           r = apply(s, shift(d, -thousands[i][0]));
@@ -311,7 +311,7 @@
     if (brackets) add('literal', ')');
     return out;
   };
-  // valueOf is ToIntlMathematicalValue: decimal text keeps all of its digits.
+  // valueOf is ToIntlMathematicalValue: decimal strings keep all of their digits.
   const valueOf = (v) => {
     if (typeof v === 'object' && v !== null) v = internal.primitive(v);
     if (typeof v === 'bigint') return v;
@@ -361,7 +361,7 @@
   internal.define(Number.prototype, 'toLocaleString', { toLocaleString(locales = undefined, options = undefined) { return formatNumber(locales, options, thisNumber(this)); } }.toLocaleString);
   internal.define(BigInt.prototype, 'toLocaleString', { toLocaleString(locales = undefined, options = undefined) { return formatNumber(locales, options, thisBigint(this)); } }.toLocaleString);
 
-  // Arrays hand locales and options on to their elements.
+  // joined formats the elements of an array; toLocaleString passes locales and options to each of them.
   const joined = (list, length, locales, options) => {
     let text = '';
     for (let i = 0; i < length; i++) {
@@ -377,7 +377,7 @@
     return joined(o, p.min(p.max(p.trunc(+o.length) || 0, 0), 2 ** 53 - 1), args[0], args[1]);
   } }.toLocaleString);
   internal.define(typed, 'toLocaleString', { toLocaleString(...args) {
-    valid(this); // throws where this is no array, or detached
+    valid(this); // throws if this is not a typed array, or is detached
     return joined(this, p.typedLength(this), args[0], args[1]);
   } }.toLocaleString);
   return internal;

@@ -1,10 +1,10 @@
-// Intl's services for text: Collator, PluralRules, ListFormat and RelativeTimeFormat. Sorting is the host's, in any
-// language; what is in words is English.
+// Intl's text services: Collator, PluralRules, ListFormat and RelativeTimeFormat. The host sorts text of any language. All
+// words are English.
 (host, internal) => {
   'use strict';
   const { p, intl } = internal;
 
-  const any = (tag) => tag; // the host sorts all languages
+  const any = (tag) => tag; // the host sorts every language
   const NUMERIC = 1, IGNORE_CASE = 2, IGNORE_ACCENTS = 4;
   const compare = (s, a, b) => a === b ? 0 : internal.sync('intl.compare', s.locale, s.flags, a, b);
   const collation = (locales, options) => {

@@ -1,10 +1,11 @@
-// Intl's Segmenter, Locale and DisplayNames. Segments are those of UAX #29, without dictionaries; names are English.
+// Intl's Segmenter, Locale and DisplayNames. Segments follow UAX #29 without dictionaries. Names are English.
 (host, internal) => {
   'use strict';
   const { p, intl } = internal;
   const any = (tag) => tag;
 
-  // A text's segments are asked for at once, and kept as the places where they end: negative for what is no word.
+  // Segments asks the host once for all segments of a text. It keeps their end offsets; the end of a segment that is not
+  // word-like is negative.
   const Ends = Int32Array;
   class Segments {
     #text; #words; #ends;
@@ -59,7 +60,7 @@
   }
   intl.service(Segmenter, false, any);
 
-  // keywords are the options of a Locale that its tag has behind -u-.
+  // keywords maps the options of a Locale to the Unicode extension keys (-u-) in its tag.
   const keywords = { __proto__: null, calendar: 'ca', collation: 'co', hourCycle: 'hc', caseFirst: 'kf', numeric: 'kn', numberingSystem: 'nu' };
   const fields = ['calendar', 'collation', 'hourCycle', 'caseFirst', 'numeric', 'numberingSystem'];
   const split = (s, by) => {
@@ -71,7 +72,7 @@
       from = to + by.length;
     }
   };
-  // read takes a canonical tag apart.
+  // read splits a canonical tag into its parts.
   const read = (tag) => {
     const l = { __proto__: null, script: undefined, region: undefined, rest: '' }, at = p.indexOf(tag, '-u-'), parts = split(at < 0 ? tag : p.slice(tag, 0, at), '-');
     l.language = parts[0];

@@ -1,10 +1,10 @@
-// JSON of values that may nest without a bound. The engine looks for cycles by comparing each value with all around it: a
-// hundred thousand levels would take it minutes.
+// JSON of deeply nested values. The engine detects cycles by comparing each value with all enclosing values; a depth of
+// 100,000 would take it minutes.
 (host, internal) => {
   'use strict';
   const { p } = internal;
-  const deepest = 1000; // levels; the host allows at most as many
-  const shown = 6; // steps of a path
+  const deepest = 1000; // levels; the host's limit is not higher
+  const shown = 6; // keys shown in a path
 
   // descent returns the keys that lead to an object more than n levels down, innermost first, or undefined.
   const descent = (v, n) => {
@@ -21,16 +21,16 @@
     return undefined;
   };
 
-  // The elements are there from the start: whatever guests made of Array.prototype, they are written in place.
+  // The elements exist from the start, so that assignment to an index never calls a setter on Array.prototype.
   const filled = () => {
     const room = [];
     for (let i = 0; i < deepest; i++) p.arrayPush(room, null);
     return room;
   };
 
-  // levels returns a function for a replacer of JSON.stringify(v) to call with an object that it returns and its holder; fresh forgets
-  // those before. It returns how many it knows that the object lies in, itself included. When they nest deeper than any limit,
-  // refuse is called with the path, which begins with root; it has to throw.
+  // levels returns a function that a replacer of JSON.stringify(v) calls with the holder and with the object that the
+  // replacer returns. The function tracks the enclosing objects and returns the depth tracked so far; fresh restarts the
+  // tracking. If the depth exceeds the limit, it calls refuse with the path (starting with root). refuse must throw.
   internal.levels = (v, root, refuse) => {
     const open = filled();
     let depth = 0;
@@ -49,7 +49,7 @@
     };
   };
 
-  // writeJSON is JSON.stringify of v, with refuse as above.
+  // writeJSON is JSON.stringify(v) with a depth limit. refuse is as in levels.
   internal.writeJSON = (v, root, refuse) => {
     if (typeof v !== 'object' || v === null) return p.stringify(v);
     const enter = internal.levels(v, root, refuse);
@@ -59,7 +59,7 @@
     });
   };
 
-  // JSON.parse and JSON.stringify say what is wrong in the words of V8, which programs print and people look for.
+  // JSON.parse and JSON.stringify throw errors with V8's messages, because programs print them and users search for them.
   p.defineProperty(JSON, 'parse', { __proto__: null, value: { parse(text, reviver) {
     const read = typeof text === 'string' ? text : `${text}`;
     try {
@@ -81,7 +81,7 @@
     try { return p.getPrototypeOf(e) === of.prototype && typeof e.message === 'string'; } catch { return false; }
   };
 
-  // circle describes the first circle in a value, as far as one is found within a bound.
+  // circle describes the first cycle in a value, if it finds one within maxVisited objects.
   const maxVisited = 10000;
   const circle = (root) => {
     const path = [], on = new p.Map(), seen = new p.Set();

@@ -1,9 +1,9 @@
-// Corrects what the engine's own built-ins get wrong. Each correction is harmless on a build without the error.
+// Fixes for bugs in the engine's built-ins. Each fix is harmless on an engine without the bug.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;
 
-  // BigInt.asUintN returns a negative value unchanged if the value has no more bits than are asked for.
+  // The engine's BigInt.asUintN returns a negative value unchanged if it fits into the requested number of bits.
   const asUintN = p.BigInt.asUintN;
   define(p.BigInt, 'asUintN', { asUintN(bits, bigint) {
     const width = p.trunc(+bits) || 0;
@@ -11,7 +11,7 @@
     return value < 0n ? value + 2n ** p.BigInt(width) : value;
   } }.asUintN);
 
-  // Array.fromAsync makes elements that are not enumerable.
+  // The engine's Array.fromAsync creates elements that are not enumerable.
   const fromAsync = p.Array.fromAsync;
   const enumerate = (array) => {
     for (let i = 0; i < array.length; i++) {
@@ -25,7 +25,7 @@
     return this === p.Array ? p.promiseThen(made, enumerate) : made;
   } }.fromAsync);
 
-  // An iterator helper that is closed calls the method return of its source even if the source has none.
+  // Closing an iterator helper calls the return method of its source even if the source has none.
   const iterator = p.getPrototypeOf(p.getPrototypeOf([][Symbol.iterator]()));
   const sources = new p.WeakMap();
   let helper;

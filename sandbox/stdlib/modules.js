@@ -1,17 +1,17 @@
-// require and the register of Node modules. What a module exports is made once, in the image; whether a run may have it,
-// the host says when it asks. Modules are ordinary code: a guest that changes what they stand on breaks its own copy.
+// require and the registry of Node modules. Modules are created once, in the image. The host decides whether a run may
+// load one. Modules are ordinary code: a guest that changes the built-ins they use breaks only its own copy.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;
   const modules = { __proto__: null };
   internal.modules = modules;
 
-  // showCode puts the code of an error behind the name that its stack begins with.
+  // showCode inserts an error's code after its name in the stack.
   internal.showCode = (e, name, code) => {
     const { stack } = e;
     if (p.startsWith(code, 'ERR_') && p.startsWith(stack, name)) define(e, 'stack', `${name} [${code}]${p.slice(stack, name.length)}`);
   };
-  // nodeError sets the codes of errors as Node does: in code, in the stack and not in the name.
+  // nodeError returns an error whose code is set as in Node: as a property and in the stack, but not in the name.
   internal.nodeError = (Base, code, message) => {
     const e = new Base(message);
     internal.showCode(e, Base.name, code);
@@ -34,7 +34,7 @@
   define(require, 'resolve', (id) => (require(id), id));
   define(globalThis, 'require', require);
   define(globalThis, 'global', globalThis);
-  // What code that asks whether it is the main module has of its own.
+  // require.main is for code that checks whether it is the main module.
   require.main = { id: '.', path: '/', filename: '/script.js', loaded: false, exports: {}, children: [], paths: [] };
   internal.require = require;
   return internal;

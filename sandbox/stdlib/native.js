@@ -1,4 +1,4 @@
-// The library's functions look as the engine's own do: without their source.
+// Function.prototype.toString hides the source of the library's functions, as it does for the engine's own.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;
@@ -10,7 +10,7 @@
     const own = typeof file === 'string' && p.startsWith(file, 'airlock:');
     if (!own && !p.endsWith(text, '() {\n    [native code]\n}')) return text;
     let d;
-    try { d = p.getOwnPropertyDescriptor(this, 'name'); } catch { /* none */ }
+    try { d = p.getOwnPropertyDescriptor(this, 'name'); } catch { /* no name */ }
     const name = d !== undefined && typeof d.value === 'string' && !p.startsWith(d.value, 'bound ') ? d.value : '';
     return `function ${name}() { [native code] }`;
   } }.toString);

@@ -1,4 +1,4 @@
-// Node's assert, and the comparison behind it.
+// Node's assert and its deep comparison.
 (host, internal) => {
   'use strict';
   const { modules } = internal;

@@ -1,4 +1,4 @@
-// The messages of failed comparisons in Node's assert: the values, or the lines in which they differ.
+// Node's messages for failed assertions: the values, or a diff of their lines.
 (host, internal) => {
   'use strict';
   const { modules } = internal;
@@ -14,7 +14,8 @@
   const maxShort = 12, maxLine = 80, maxPrinted = 50;
   const cutLines = (lines) => lines.length > maxPrinted ? [...lines.slice(0, 46), '...'] : lines;
 
-  // Same lines between two differences: up to two before and three after, with a mark for those that are left out.
+  // difference formats a diff. Between two differences it keeps up to two common lines before and three after, and marks the
+  // omitted ones.
   const difference = (actual, expected, operator, message) => {
     const whole = show(actual), a = whole.split('\n'), b = show(expected).split('\n');
     if (operator === 'strictEqual' && (isObject(actual) && isObject(expected) || typeof actual === 'function' && typeof expected === 'function')) operator = 'strictEqualObject';
@@ -78,7 +79,7 @@
     return `${head}${skipped ? ' ... Lines skipped' : ''}\n${out}${held}${end}${indicator}`;
   };
 
-  // assertMessage returns the message of an operator that failed on two values.
+  // assertMessage returns the message of a failed comparison.
   internal.assertMessage = (actual, expected, operator, message) => {
     if (operator === 'strictEqual' || operator === 'deepStrictEqual') return difference(actual, expected, operator, message);
     if (operator === 'notStrictEqual' || operator === 'notDeepStrictEqual') {

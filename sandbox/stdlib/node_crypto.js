@@ -1,4 +1,4 @@
-// Node's crypto: hashes, codes, key derivation and AES over the host's, randomness of the run.
+// Node's crypto: hashes, HMAC, key derivation and ciphers by the host, and random values of the run.
 (host, internal) => {
   'use strict';
   const { modules, nodeError } = internal;
@@ -30,7 +30,7 @@
     equals(other) { return this.#key.equals(other.export()); }
   }
 
-  // gather is a stream that keeps what is written to it; Hash and Hmac differ in what they make of it.
+  // gather returns a stream class that buffers its input. Hash and Hmac differ only in finish.
   const gather = (what, finish) => class extends Transform {
     #parts = []; #done = false;
     constructor(...args) {

@@ -1,4 +1,4 @@
-// Node's fs with callbacks, with promises, and as streams: all over the synchronous calls.
+// Node's fs with callbacks, promises and streams, all over the synchronous calls.
 (host, internal) => {
   'use strict';
   const { modules } = internal;
@@ -84,7 +84,7 @@
       this.bytesRead += got;
       this.push(got === 0 ? null : b.subarray(0, got));
     }
-    _destroy(e, done) { if (this.fd !== null) { try { fs.closeSync(this.fd); } catch { /* closed already */ } this.fd = null; } done(e); }
+    _destroy(e, done) { if (this.fd !== null) { try { fs.closeSync(this.fd); } catch { /* already closed */ } this.fd = null; } done(e); }
     close(done) { if (done) this.once('close', done); this.destroy(); }
   }
   class WriteStream extends Writable {
@@ -111,7 +111,7 @@
       } catch (e) { done(e); }
     }
     _final(done) { if (this.fd === null && !this.destroyed) this.once('open', () => done()); else done(); }
-    _destroy(e, done) { if (this.fd !== null) { try { fs.closeSync(this.fd); } catch { /* closed already */ } this.fd = null; } done(e); }
+    _destroy(e, done) { if (this.fd !== null) { try { fs.closeSync(this.fd); } catch { /* already closed */ } this.fd = null; } done(e); }
     close(done) { if (done) this.once('close', done); this.end(); }
   }
   fs.ReadStream = ReadStream;

@@ -1,4 +1,4 @@
-// Node's http and https: requests over fetch. There are no servers in a sandbox.
+// Node's http and https clients over fetch. A sandbox has no servers.
 (host, internal) => {
   'use strict';
   const { modules, nodeError } = internal;

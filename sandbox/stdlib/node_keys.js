@@ -1,4 +1,4 @@
-// Asymmetric keys of Node's crypto: key objects, their encodings, signatures and RSA encryption, over the host's keys.
+// Asymmetric keys of Node's crypto: key objects, encodings, signatures and RSA encryption. The host does the computation.
 (host, internal) => {
   'use strict';
   const { modules, nodeError } = internal;
@@ -15,7 +15,7 @@
   const answer = (name, ...args) => Buffer.from(call(name, ...args));
   const empty = Buffer.alloc(0);
 
-  // DER, as far as keys and signatures need it.
+  // The subset of DER that keys and signatures use.
   const der = (tag, ...parts) => {
     const body = Buffer.concat(parts);
     const size = body.length < 128 ? [body.length] : body.length < 256 ? [0x81, body.length] : [0x82, body.length >> 8, body.length & 255];
@@ -44,7 +44,7 @@
     return elements(first.body);
   };
   const oid = { RSA: '06092a864886f70d010101', 'P-256': '06082a8648ce3d030107', 'P-384': '06052b81040022', 'P-521': '06052b81040023', Ed25519: '06032b6570', X25519: '06032b656e' };
-  // No host answers while the library loads.
+  // Host calls do not work while the library loads, so this decodes hex without Buffer's.
   const unhex = (text) => Buffer.from(text.match(/../g).map((byte) => +`0x${byte}`));
   const ecOid = unhex('06072a8648ce3d0201'), zero = Buffer.from([2, 1, 0]), rsaAlgorithm = der(0x30, unhex(oid.RSA), Buffer.from([5, 0]));
   const kindOf = (algorithm) => {
@@ -56,7 +56,7 @@
   const curves = { 'P-256': 'prime256v1', 'P-384': 'secp384r1', 'P-521': 'secp521r1' };
   const curveOf = { 'P-256': 'P-256', prime256v1: 'P-256', 'P-384': 'P-384', secp384r1: 'P-384', 'P-521': 'P-521', secp521r1: 'P-521' };
 
-  // toPkcs8 and toSpki lead the older encodings of a key to the one that the host takes.
+  // toPkcs8 and toSpki convert the older key encodings to those that the host accepts.
   const toPkcs8 = (b, type) => {
     if (type === 'pkcs1') return der(0x30, zero, rsaAlgorithm, der(4, b));
     if (type !== 'sec1') return b;
@@ -126,7 +126,7 @@
     return new AsymmetricKeyObject('public', kind, answer('crypto.public', kind, bytes));
   };
 
-  // read makes a key object of what Node takes for a key.
+  // read converts any key input of Node's API to a key object.
   const read = (given, want) => {
     let options = {}, key = given;
     if (key instanceof KeyObject) return key;
@@ -192,7 +192,7 @@
     } catch { return empty; }
     return out;
   };
-  // schemes returns the ways in which data may have been signed, the likeliest first.
+  // schemes returns the signature schemes to try, the most likely first.
   const schemes = (kind, hash, options, key, verifies) => {
     if (kind === 'Ed25519') return ['Ed25519:Ed25519'];
     if (kind === 'X25519') throw nodeError(Error, 'ERR_CRYPTO_OPERATION_FAILED', 'operation not supported for this keytype');

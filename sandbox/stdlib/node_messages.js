@@ -1,4 +1,4 @@
-// MessageChannel, MessagePort and MessageEvent, within one run.
+// MessageChannel, MessagePort and MessageEvent within one run.
 (host, internal) => {
   'use strict';
   const { define } = internal;
@@ -54,7 +54,7 @@
     set onmessage(f) { this.#handle('message', f); this.start(); }
     get onmessageerror() { return this.#handlers.messageerror ?? null; }
     set onmessageerror(f) { this.#handle('messageerror', f); }
-    // As in Node, on hands a listener the message itself.
+    // As in Node, a listener added with on receives the message itself.
     on(type, listener) {
       const f = (e) => { listener(type === 'message' ? e.data : e); };
       this.#listeners.set(listener, f);

@@ -1,4 +1,4 @@
-// Numbers in Node's buffers: read… and write….
+// The numeric read and write methods of Node's Buffer.
 (host, internal) => {
   'use strict';
   const { define, nodeError, nodeWrongType: wrongType, nodeOutOfRange: outOfRange } = internal;

@@ -1,4 +1,4 @@
-// Node's path, as on POSIX systems.
+// Node's path for POSIX.
 (host, internal) => {
   'use strict';
   const { modules } = internal;

@@ -1,4 +1,5 @@
-// Node's process, os, timers, console, perf_hooks and constants: what common code needs to load, and nothing of the host.
+// Node's process, os, timers, console, perf_hooks and constants: what common code needs to load. They reveal nothing about
+// the host.
 (host, internal) => {
   'use strict';
   const { modules, define, nodeError } = internal;
@@ -42,7 +43,7 @@
   define(setTimeout, promisified, promises.setTimeout);
   define(setImmediate, promisified, promises.setImmediate);
 
-  // exit ends the run: what output holds is the result.
+  // exit ends the run with the value of output as its result.
   const exit = (code) => {
     internal.flushOutput();
     internal.sync('exit', (code ?? process.exitCode ?? 0) | 0, internal.outputText());
@@ -60,7 +61,7 @@
     return [seconds, nanoseconds];
   };
   hrtime.bigint = () => BigInt(Math.floor(milliseconds() * 1e6));
-  // A line of output is one call of the console; what is written of the next one waits.
+  // output writes complete lines to the console, one call for each write. It buffers an incomplete line.
   const outputs = [];
   const output = (print) => {
     let line = '';

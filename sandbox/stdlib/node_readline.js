@@ -1,4 +1,4 @@
-// Node's readline and readline/promises over any stream, and standard input: the run's input as text.
+// Node's readline and readline/promises over any stream, and process.stdin, which reads the run's input as text.
 (host, internal) => {
   'use strict';
   const { modules, nodeError } = internal;
@@ -6,7 +6,7 @@
   const { StringDecoder } = modules.string_decoder;
   const { Readable } = modules.stream;
 
-  // inputText is what standard input holds: a text that was given as input, or the JSON of any other.
+  // inputText returns the content of standard input: the input if it is a string, else its JSON.
   internal.inputText = () => {
     const { input } = globalThis;
     return input === undefined || input === null ? '' : typeof input === 'string' ? input : JSON.stringify(input) ?? '';
@@ -141,7 +141,7 @@
     }
   }
 
-  // What moves a cursor writes the codes of a terminal.
+  // The cursor functions write terminal escape codes.
   const code = (stream, text, done) => {
     const more = stream?.write(text) ?? true;
     if (typeof done === 'function') process.nextTick(done, null);

@@ -46,7 +46,7 @@
   };
   const sizeOf = (chunk, objectMode) => objectMode ? 1 : chunk.length;
   const mark = (options, side, objectMode) => options[side + 'HighWaterMark'] ?? options.highWaterMark ?? (objectMode ? 16 : 65536);
-  // over reports whether a stream that is both ways has come to the end of both.
+  // over destroys a stream once both of its sides have ended.
   const over = (s) => {
     if (s._autoDestroy && !s.destroyed && (s._r === undefined || s._r.ended) && (s._w === undefined || s._w.finished)) s.destroy();
   };
@@ -296,7 +296,7 @@
     return undo;
   };
   internal.nodeStream.finished = finished;
-  // Nothing comes in: what a run is given is the global input.
+  // This stdin is empty; node_readline.js replaces it.
   const stdin = new Readable({ read() { this.push(null); } });
   Object.assign(stdin, { fd: 0, isTTY: false });
   internal.define(stdin, 'toJSON', () => null);

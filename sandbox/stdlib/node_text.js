@@ -63,7 +63,7 @@
     this.encoding = internal.nodeEncoding(encoding);
     this.rest = Buffer.alloc(0);
   }
-  // whole returns how many bytes of b are whole characters.
+  // whole returns the length of the longest prefix of b that ends on a character boundary.
   const whole = (b, encoding) => {
     if (encoding === 'utf16le') {
       let n = b.length - b.length % 2;
@@ -102,7 +102,7 @@
   Object.defineProperty(StringDecoder.prototype, 'lastNeed', { configurable: true, get() { return this.rest.length; } });
   modules.string_decoder = { StringDecoder };
 
-  // url.parse and url.format of before the URL standard.
+  // The legacy url.parse and url.format.
   function Url() {
     for (const k of ['protocol', 'slashes', 'auth', 'host', 'port', 'hostname', 'hash', 'search', 'query', 'pathname', 'path', 'href']) this[k] = null;
   }

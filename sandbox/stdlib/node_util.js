@@ -88,7 +88,7 @@
     for (const name of [style].flat()) {
       const code = inspect.colors[name];
       if (code === undefined) throw nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument 'format' must be one of: ${Object.keys(inspect.colors).map((k) => `'${k}'`).join(', ')}. Received '${name}'`);
-      if (!validateStream) text = `\u001b[${code[0]}m${text}\u001b[${code[1]}m`; // the console is no terminal
+      if (!validateStream) text = `\u001b[${code[0]}m${text}\u001b[${code[1]}m`; // the console is not a terminal
     }
     return text;
   };

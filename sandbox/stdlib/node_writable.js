@@ -1,4 +1,4 @@
-// The writing half of Node's streams.
+// The writable side of Node's streams.
 (host, internal) => {
   'use strict';
   const { modules, nodeError } = internal;

@@ -1,4 +1,4 @@
-// Node's zlib over the host's.
+// Node's zlib. The host compresses and decompresses.
 (host, internal) => {
   'use strict';
   const { modules, nodeError } = internal;
@@ -26,7 +26,7 @@
     throw e;
   };
 
-  // Streams gather what is written, and give what it makes at the end.
+  // Streams buffer their input and emit all output at the end.
   const stream = (format, name) => {
     const C = { [name]: class extends Transform {
       #parts = []; #options;

@@ -1,5 +1,5 @@
-// performance: now, timeOrigin, marks and measures. The engine reads the run's own clock, which the host coarsens; a
-// seeded run's stands still but for timers. Reading it marks the run impure.
+// performance: now, timeOrigin, marks and measures. The engine reads the run's clock, which the host coarsens. The clock
+// of a seeded run advances only with timers. Reading the clock marks the run impure.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;

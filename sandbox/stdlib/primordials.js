@@ -1,4 +1,4 @@
-// Captures what the library uses of the language, before any guest can change it.
+// Captures the built-ins that the library uses, before a guest can change them.
 (host, _) => {
   'use strict';
   const { apply, construct, ownKeys, getPrototypeOf, getOwnPropertyDescriptor, defineProperty } = Reflect;
@@ -111,14 +111,14 @@
     weakRefDeref: uncurry(WeakRef.prototype.deref),
   };
 
-  // The host call's operations; hostcall.go in package sandbox has the other side.
+  // op numbers the host call's operations. hostcall.go in package sandbox handles them.
   internal.op = {
     __proto__: null,
     roots: 0, log: 1, timer: 2, clear: 3, settled: 4, done: 5, fail: 6, limit: 7, request: 8, sync: 9, loaded: 10,
     early: 11, deep: 12,
   };
 
-  // define adds globals as the platform has them: writable, configurable and not enumerable.
+  // define adds a property as the platform does: writable, configurable and not enumerable.
   internal.define = (target, name, value) => {
     defineProperty(target, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
   };

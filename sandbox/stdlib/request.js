@@ -1,4 +1,4 @@
-// Request.
+// Request, as specified by the Fetch standard.
 (host, internal) => {
   'use strict';
   const { p } = internal;
@@ -26,7 +26,7 @@
     if (upper === 'CONNECT' || upper === 'TRACE' || upper === 'TRACK') throw new p.TypeError(`Request: the method ${method} is forbidden`);
     return p.arrayIndexOf(known, upper) >= 0 ? upper : method;
   };
-  // members reads the options in alphabetical order, as WebIDL does.
+  // members reads the options in alphabetical order, as WebIDL requires.
   const members = (init) => {
     const o = internal.dictionary(init, 'Request: the options'), m = { __proto__: null };
     const names = ['body', 'cache', 'credentials', 'duplex', 'headers', 'integrity', 'keepalive', 'method', 'mode', 'priority', 'redirect', 'referrer', 'referrerPolicy', 'signal', 'window'];
@@ -41,7 +41,7 @@
     if (text === '') return 'no-referrer';
     const parts = internal.parseURL(text, internal.baseURL());
     if (parts === null) throw new p.TypeError(`Request: the referrer ${text} is not a URL`);
-    return 'about:client'; // no page is of the same origin
+    return 'about:client'; // there is no page, so no referrer is same-origin
   };
 
   class Request {
@@ -102,7 +102,7 @@
       }
       if (from === null || from.body === null) return;
       if (internal.bodyUnusable(from.body)) throw new p.TypeError('Request: the body of the given request was read already, or is locked');
-      // The body moves on: the given request's is used up.
+      // The body moves to the new request; the given request's body is marked as used.
       s.body = internal.bodyOf(from.body.bytes, from.body.stream);
       if (from.body.bytes !== null) from.body.used = true;
       else {
@@ -161,7 +161,7 @@
   }
   internal.mixBody(Request, (o) => of(o));
   internal.expose(Request);
-  // requestOf returns what fetch needs of a request: {method, url, headers, redirect, signal, body, …}.
+  // requestOf returns the state of a request for fetch: {method, url, headers, redirect, signal, body, …}.
   internal.requestOf = (o) => of(o);
   return internal;
 }

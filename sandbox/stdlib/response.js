@@ -1,4 +1,4 @@
-// Response.
+// Response, as specified by the Fetch standard.
 (host, internal) => {
   'use strict';
   const { p } = internal;
@@ -88,7 +88,7 @@
   }
   internal.mixBody(Response, (o) => of(o));
   internal.expose(Response);
-  // response makes the response of a fetch. body is a body (see body.js) or null, headers a list, url without fragment.
+  // response returns the Response of a fetch. body is a body (see body.js) or null, list a header list, url has no fragment.
   internal.response = (status, statusText, list, url, redirected, body) => new Response(internal.key, {
     __proto__: null, type: 'basic', url, redirected, status, statusText, headers: internal.headers(list, 'immutable'), body,
   });

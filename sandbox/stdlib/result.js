@@ -1,4 +1,4 @@
-// Results cross to the host as one JSON text: JSON, plus undefined → null, BigInt → decimal string, Map → object,
+// Serializes a result as JSON for the host. Beyond JSON: undefined → null, BigInt → decimal string, Map → object,
 // Set → array, Error → {name, message, …}.
 (host, internal) => {
   'use strict';
@@ -6,7 +6,7 @@
   let budget = 0, objects = 0, next = 0, followed = 0, whole, enter;
 
   const convert = function (key, v) {
-    if (--budget < 0) host(op.limit, 0, 0, 0); // does not return: every value is at least one byte of output
+    if (--budget < 0) host(op.limit, 0, 0, 0); // does not return: every value takes at least one byte of output
     switch (typeof v) {
       case 'undefined': return null;
       case 'bigint': return p.bigintToString(v);
@@ -21,8 +21,8 @@
     if (++objects >= next) next = follow(this, v);
     return v;
   };
-  // Following the depth takes as long as all else. What nests beyond all bounds is found in a part of the objects, and a part
-  // that is flat at its beginning is left; the host looks at the whole text.
+  // Tracking the depth of every object would double the cost of serialization, so follow samples windows of objects. A
+  // window ends early if its beginning is shallow. The host checks the depth of the whole text.
   const first = 2048, part = 1152, beginning = 128, period = 16384;
   const follow = (holder, v) => {
     enter ??= internal.levels(whole, 'result', tooDeep);
@@ -57,7 +57,7 @@
     return v;
   };
 
-  // cycle looks for the path at which v refers back to something it lies in.
+  // cycle returns a description of the first reference from v to a value that encloses it, or undefined.
   const cycle = (v, path, seen) => {
     if (v === null || typeof v !== 'object') return undefined;
     for (let s = seen; s !== null; s = s.next) if (s.value === v) return `${path} refers back to ${s.path}`;
@@ -72,7 +72,7 @@
     return undefined;
   };
 
-  // serialise returns the JSON of v, or throws an error that names what cannot be returned.
+  // serialise returns the JSON of v. If v has a cycle, it throws an error that names the cycle.
   internal.serialise = (v, limit) => {
     if (v === undefined) return 'null';
     budget = limit;
@@ -85,7 +85,7 @@
       return json === undefined ? 'null' : json;
     } catch (e) {
       let where;
-      try { where = cycle(v, '$', null); } catch { /* the error itself says more */ }
+      try { where = cycle(v, '$', null); } catch { /* report the original error */ }
       if (where !== undefined) throw new p.TypeError(`the result has a cycle and cannot be returned as JSON: ${where}`);
       throw e;
     }

@@ -1,4 +1,4 @@
-// The life of a run: start the caller's function, tell the host when it settles, hand over the result.
+// The life cycle of a run: call the caller's function, tell the host when it settles, return the result.
 (host, internal) => {
   'use strict';
   const { p, op, define } = internal;
@@ -36,8 +36,8 @@
     }
   };
 
-  // load evaluates the top level of code that many runs will start with, before there is a run. brought has the names of
-  // the globals that each run brings along, and whether they are enumerable: who asks for one of them now asks too early.
+  // load evaluates top-level code that many runs share, before any run exists. brought maps the names of the globals that
+  // each run supplies to whether they are enumerable. Code that accesses one of them during load fails with op.early.
   // asPackages keeps the value for the code that imports from it.
   const load = (fn, brought, onlyCompiled, asPackages) => {
     defineOutput();
@@ -73,8 +73,8 @@
     })();
   };
 
-  // flags: 1, the value is a function to be called; 2, the host has a setup to ask for; 4, fn was loaded; 8, what fn gives
-  // is the script.
+  // start starts a run. flags: 1, call the value if it is a function; 2, ask the host for a setup; 4, load has evaluated fn;
+  // 8, fn returns the script's function.
   const start = (fn, context, input, flags, limit) => {
     resultLimit = limit;
     const names = p.ownKeys(context);
@@ -91,7 +91,7 @@
 
   internal.outputText = () => internal.serialise(globalThis.output, resultLimit);
 
-  // finish is called when nothing is left to wait for.
+  // finish returns the result. The host calls it when nothing is pending.
   const finish = () => {
     try {
       internal.flushOutput?.();
@@ -101,7 +101,7 @@
     }
   };
 
-  // reject is called when nothing is left to wait for, the code has no value, and a rejection is unhandled.
+  // reject reports an unhandled rejection. The host calls it when nothing is pending and the code returned no value.
   const reject = (reason, promise) => {
     try {
       if (globalThis.output !== undefined || internal.emitRejection?.(reason, promise)) return;
@@ -112,7 +112,7 @@
     internal.fail(reason);
   };
 
-  // stack is asked for by the host while the guest stands still.
+  // stack returns the guest's stack. The host calls it while the guest is interrupted.
   const stack = () => new p.Error().stack;
 
   host(start, finish, internal.fire, internal.settle, stack, load, reject);

@@ -1,11 +1,11 @@
-// What all streams share: queues, promises, strategies and callbacks, after the Streams standard. Each stream object
-// keeps its state in a null-prototype object, which is what the functions in internal.streams work on.
+// Helpers shared by all streams, as specified by the Streams standard: queues, promises, strategies and callbacks. Each
+// stream object keeps its state in a null-prototype object; the functions in internal.streams take that state.
 (host, internal) => {
   'use strict';
   const { p } = internal;
   const streams = internal.streams = { __proto__: null };
 
-  // A queue is a linked list: taking from the front costs the same however long it is.
+  // A queue is a linked list, so taking the first element is O(1).
   streams.queue = () => ({ __proto__: null, head: null, tail: null, length: 0 });
   streams.push = (q, value) => {
     const node = { __proto__: null, value, next: null };
@@ -49,18 +49,18 @@
     streams.handled(d.promise);
     return d;
   };
-  // promise is WebIDL's "a promise resolved with": always a new one, which takes its time to follow another.
+  // promise is WebIDL's "a promise resolved with": always a new promise.
   streams.promise = (v) => new p.Promise((resolve) => { resolve(v); });
   // handled keeps a rejection of promise from being reported as unhandled.
   streams.handled = (promise) => { p.promiseThen(promise, undefined, nothing); };
-  // after reacts to a promise; what the reactions throw is the library's own fault and would be lost.
+  // after attaches reactions to a promise. The reactions must not throw: their errors are dropped.
   streams.after = (promise, done, failed) => { streams.handled(p.promiseThen(promise, done, failed)); };
 
-  // call invokes a guest's callback as WebIDL does one that returns a promise.
+  // call invokes a guest's callback whose WebIDL return type is a promise.
   streams.call = (f, self, args) => {
     try { return streams.promise(p.apply(f, self, args)); } catch (e) { return p.promiseReject(e); }
   };
-  // method reads a callback of a guest's object.
+  // method reads a callback from a guest's object.
   streams.method = (o, name) => {
     const f = o[name];
     if (f === undefined) return undefined;
@@ -79,7 +79,7 @@
     if (mark !== mark || mark < 0) throw new p.RangeError('highWaterMark is not a number of at least 0');
     return mark;
   };
-  // strategy reads a queuing strategy, its members in alphabetical order.
+  // strategy reads the members of a queuing strategy in alphabetical order.
   streams.strategy = (o, what) => {
     const s = { __proto__: null, highWaterMark: undefined, size: undefined };
     const given = internal.dictionary(o, what);
@@ -93,7 +93,7 @@
     const { size } = strategy;
     return size === undefined ? () => 1 : (chunk) => p.apply(size, undefined, [chunk]);
   };
-  // checkSize validates what a strategy said of a chunk.
+  // checkSize validates the size that a strategy returned for a chunk.
   streams.checkSize = (size) => {
     size = +size;
     if (!(size >= 0) || size === Infinity) throw new p.RangeError('the size of a chunk is not a finite number of at least 0');

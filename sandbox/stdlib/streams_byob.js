@@ -1,4 +1,4 @@
-// BYOB: the reader that brings its own buffers, and the request by which a source fills them.
+// ReadableStreamBYOBReader, whose caller supplies the buffers, and ReadableStreamBYOBRequest, with which a source fills them.
 (host, internal) => {
   'use strict';
   const { p } = internal;

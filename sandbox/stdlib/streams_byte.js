@@ -1,5 +1,5 @@
-// ReadableByteStreamController. A pull-into descriptor is
-// {buffer, offset, length, filled, least, element, View, kind}: room that a reader (or autoAllocate) has provided.
+// ReadableByteStreamController. A pull-into descriptor is {buffer, offset, length, filled, least, element, View, kind}: a
+// buffer to fill, supplied by a reader or by autoAllocateChunkSize.
 (host, internal) => {
   'use strict';
   const { p } = internal;
@@ -112,7 +112,7 @@
     }
     queueChunk(c, copy, 0, length);
   };
-  // detachedQueue keeps what was read into a descriptor whose reader has gone.
+  // enqueueDetached enqueues the bytes of a descriptor whose reader was released.
   const enqueueDetached = (c, into) => {
     if (into.filled > 0) clone(c, into.buffer, into.offset, into.filled);
     streams.shift(c.intos);
@@ -181,7 +181,7 @@
       streams.close(c.stream);
     } else pullIfNeeded(c);
   };
-  // fill copies from the queue into a descriptor, and reports whether it is full enough to be given back.
+  // fill copies bytes from the queue into a descriptor and reports whether the descriptor can be returned to its reader.
   const fill = (c, into) => {
     const most = p.min(c.size, into.length - into.filled), filled = into.filled + most;
     const aligned = filled - filled % into.element;
@@ -280,7 +280,7 @@
   streams.respond = respond;
   streams.respondWith = respondWith;
 
-  // pullInto is a BYOB read.
+  // pullInto performs a BYOB read.
   streams.pullInto = (c, view, min, request) => {
     const s = c.stream, name = brandOf(view), element = sizes[name], View = views[name];
     const at = internal.span(view);

@@ -1,4 +1,4 @@
-// ReadableStreamDefaultController, and how a stream is set up from a guest's source.
+// ReadableStreamDefaultController, and the setup of a stream from a guest's underlying source.
 (host, internal) => {
   'use strict';
   const { p } = internal;
@@ -95,7 +95,7 @@
   };
   streams.pullDefault = pullIfNeeded;
 
-  // setUp adds a default controller to stream s. start may throw, and returns a promise or a value; pull and cancel return
+  // setUp adds a default controller to stream s. start may throw, and returns a promise or a value. pull and cancel return
   // promises.
   streams.setUp = (s, start, pull, cancel, mark, measure) => {
     const c = { __proto__: null, object: undefined, stream: s, queue: streams.queue(), size: 0, started: false, closing: false, again: false, pulling: false,
@@ -132,8 +132,7 @@
     return c;
   };
 
-  // setUpFrom sets a stream up from the arguments of the constructor. The members of the source are read in
-  // alphabetical order.
+  // setUpFrom sets up a stream from the constructor's arguments. It reads the members of the source in alphabetical order.
   streams.setUpFrom = (s, source, strategy) => {
     const o = source ?? { __proto__: null };
     let autoAllocate = o.autoAllocateChunkSize;

@@ -1,4 +1,4 @@
-// What is made of streams: pipeTo, tee, from and async iteration.
+// pipeTo, tee, from and async iteration.
 (host, internal) => {
   'use strict';
   const { p } = internal;
@@ -22,7 +22,7 @@
     return d.promise;
   };
 
-  // pipe writes the chunks of source to dest until one of them ends; the guest sees neither the reader nor the writer.
+  // pipe writes the chunks of source to dest until either ends. The guest cannot access the reader and the writer.
   streams.pipe = (source, dest, how) => {
     const reader = streams.acquire(source), writer = streams.acquireWriter(dest);
     source.disturbed = true;
@@ -71,7 +71,7 @@
     const sourceErrored = (e) => { shutdown(how.preventAbort ? null : () => streams.abortWritable(dest, e), true, e); };
     const destErrored = (e) => { shutdown(how.preventCancel ? null : () => streams.cancel(source, e), true, e); };
     const sourceClosed = () => { shutdown(how.preventClose ? null : () => streams.closeQuietly(dest), false); };
-    // What has happened already comes first, in the order in which the standard checks.
+    // States that are already final are handled first, in the order of the standard.
     if (source.state === 'errored') sourceErrored(source.error);
     else after(reader.closed.promise, streams.nothing, sourceErrored);
     if (dest.state === 'errored') destErrored(dest.error);
@@ -96,7 +96,7 @@
               return written;
             });
             lastWrite = p.promiseThen(write, undefined, streams.nothing);
-            // The next read may not wait for this write, only for the destination to be ready for more.
+            // The next read waits only for backpressure, not for this write.
             after(streams.promise(undefined), step);
           },
           close: streams.nothing,
@@ -108,9 +108,9 @@
     return done.promise;
   };
 
-  // tee makes two streams of one. A byte stream's branches are byte streams.
+  // tee splits a stream into two. The branches of a byte stream are byte streams.
   streams.tee = (s) => s.controller.byte ? streams.teeBytes(s) : teeDefault(s, false);
-  // teeForClone tees with chunks of its own for the second branch.
+  // teeForClone is tee with cloned chunks in the second branch.
   streams.teeForClone = (s) => s.controller.byte ? streams.teeBytes(s) : teeDefault(s, true);
   const teeDefault = (s, cloneSecond) => {
     const reader = streams.acquire(s);
@@ -133,7 +133,7 @@
               try {
                 streams.enqueue(branches[i].controller, i === 1 && cloneSecond ? internal.clone(chunk) : chunk);
               } catch (e) {
-                if (!streams.open(branches[i].controller)) continue; // the branch has the error
+                if (!streams.open(branches[i].controller)) continue; // the branch is already errored
                 for (let j = 0; j < 2; j++) streams.errorDefault(branches[j].controller, e);
                 settle(streams.cancel(s, e));
                 return;
@@ -170,7 +170,7 @@
     return [branches[0].object, branches[1].object];
   };
 
-  // from makes a stream of the items of an iterable. Its method is looked up as the language does.
+  // from returns a stream over an iterable. It looks up the iterator method as the language does.
   streams.from = (iterable) => {
     let method, sync = false;
     if (!internal.isObject(iterable) && typeof iterable !== 'string') throw new p.TypeError('ReadableStream.from: the argument is not iterable');
@@ -217,7 +217,7 @@
     return s.object;
   };
 
-  // iterate returns the async iterator of a stream. Calls of its methods are answered one after the other.
+  // The async iterator of a stream runs the calls of its methods one after the other.
   const states = new p.WeakMap();
   const of = (it) => {
     const state = internal.isObject(it) ? p.weakMapGet(states, it) : undefined;
@@ -227,7 +227,7 @@
   const chain = (state, step) => {
     const answer = state.ongoing === null ? step() : p.promiseThen(state.ongoing, step, step);
     state.ongoing = answer;
-    // With nothing under way the next call starts at once: leaving a for await loop does not wait for return.
+    // If no call is in progress, the next starts at once: leaving a for await loop does not wait for return.
     const over = () => { if (state.ongoing === answer) state.ongoing = null; };
     after(answer, over, over);
     return answer;

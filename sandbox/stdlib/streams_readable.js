@@ -1,4 +1,4 @@
-// ReadableStream and its default reader.
+// ReadableStream and ReadableStreamDefaultReader.
 (host, internal) => {
   'use strict';
   const { p } = internal;
@@ -82,7 +82,7 @@
   internal.expose(ReadableStream);
 
   const fresh = (object) => ({ __proto__: null, object, state: 'readable', reader: undefined, error: undefined, disturbed: false, controller: undefined });
-  // create makes a stream for the library itself.
+  // create returns a stream for internal use.
   streams.create = () => {
     const s = fresh(undefined);
     s.object = new ReadableStream(internal.key, s);
@@ -131,7 +131,7 @@
     else reader.requests = streams.queue();
     while (requests.length > 0) streams.shift(requests).error(e);
   };
-  // fulfil hands a chunk to the first that waits for one.
+  // fulfil passes a chunk to the first pending read request.
   streams.fulfil = (s, chunk, done) => {
     const request = streams.shift(s.reader.requests);
     if (done) request.close();
@@ -139,7 +139,7 @@
   };
   streams.waiting = (s) => s.reader !== undefined && !s.reader.byob ? s.reader.requests.length : 0;
 
-  // Readers. lock makes a reader's state.
+  // lock locks a stream and returns the state of its reader.
   streams.lock = (s, object, byob) => {
     if (s.reader !== undefined) throw new p.TypeError('the stream is locked to a reader');
     const reader = { __proto__: null, object, stream: s, byob, requests: streams.queue(), intos: streams.queue(), closed: undefined };
@@ -212,7 +212,7 @@
     }
   }
   internal.expose(ReadableStreamDefaultReader);
-  // acquire locks a stream for the library itself.
+  // acquire locks a stream for internal use.
   streams.acquire = (s) => streams.lock(s, undefined, false);
   return internal;
 }

@@ -1,4 +1,4 @@
-// tee of a byte stream: whichever branch asks with a buffer of its own has that buffer read into.
+// tee of a byte stream. If a branch has a BYOB request, the next read fills that branch's buffer.
 (host, internal) => {
   'use strict';
   const { p } = internal;

@@ -1,4 +1,4 @@
-// TransformStream: a writable side whose chunks a transformer turns into those of a readable side.
+// TransformStream: a transformer turns chunks written to the writable side into chunks of the readable side.
 (host, internal) => {
   'use strict';
   const { p } = internal;
@@ -66,7 +66,8 @@
   }
   internal.expose(TransformStreamDefaultController);
 
-  // create makes the two sides. transform, flush and cancel give promises. started is a deferred that start settles.
+  // create returns a stream with both sides. transform, flush and cancel return promises. started is a deferred that the
+  // caller settles.
   const create = (transform, flush, cancel, writableMark, writableSize, readableMark, readableSize) => {
     const t = { __proto__: null, readable: undefined, writable: undefined, backpressure: undefined, change: undefined, controller: undefined, started: deferred() };
     const c = { __proto__: null, object: undefined, t, transform, flush, cancel, finish: null };
@@ -83,7 +84,7 @@
     setBackpressure(t, true);
     return t;
   };
-  // transformer makes a started transform of the library's own. transform(chunk, enqueue) and flush(enqueue) may throw.
+  // transformer returns a started transform stream for internal use. transform(chunk, enqueue) and flush(enqueue) may throw.
   streams.transformer = (transform, flush, cancel = streams.nothing) => {
     const attempt = (f, ...args) => {
       try { return streams.promise(p.apply(f, undefined, args)); } catch (e) { return p.promiseReject(e); }

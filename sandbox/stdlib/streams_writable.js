@@ -4,7 +4,7 @@
   const { p } = internal;
   const { streams } = internal;
   const { handled, deferred, resolved, rejected } = streams;
-  const closeMark = { __proto__: null }; // stands for the close request in a queue
+  const closeMark = { __proto__: null }; // marks a close request in the queue
   let stateOf, writerOf, of;
 
   class WritableStream {
@@ -96,7 +96,7 @@
     if (s.inFlight === null && s.closeInFlight === null && s.controller.started) finishErroring(s);
   };
   const finishErroring = (s) => {
-    if (s.inFlight !== null || s.closeInFlight !== null) return; // its end will come here
+    if (s.inFlight !== null || s.closeInFlight !== null) return; // the operation in flight calls this again when it ends
     s.state = 'errored';
     s.controller.queue = streams.queue();
     s.controller.size = 0;
@@ -167,7 +167,7 @@
   }
   internal.expose(WritableStreamDefaultController);
 
-  // setUp adds a controller to stream s. start may throw, the others return promises.
+  // setUp adds a controller to stream s. start may throw; write, close and abort return promises.
   const setUp = (s, start, write, close, abort, mark, measure) => {
     const c = { __proto__: null, object: undefined, stream: s, queue: streams.queue(), size: 0, started: false, write, close, abort, mark, measure, abortController: internal.abort.controller() };
     c.object = new WritableStreamDefaultController(internal.key, c);
@@ -347,7 +347,7 @@
     }
     return done.promise;
   };
-  // closeQuietly is close that is no error when it has happened already.
+  // closeQuietly is close that succeeds if the stream is already closing or closed.
   streams.closeQuietly = (s) => {
     if (closing(s) || s.state === 'closed') return streams.promise(undefined);
     return s.state === 'errored' ? p.promiseReject(s.error) : close(s);

@@ -1,4 +1,4 @@
-// Timers: callbacks stay here, waiting is the host's.
+// Timers. Callbacks are kept here; the host waits.
 (host, internal) => {
   'use strict';
   const { p, op, define } = internal;
@@ -13,7 +13,7 @@
     host(op.timer, id, ms, repeat);
     return id;
   };
-  // The delay is WebIDL's long: it wraps around at 32 bits, and what is negative then is zero.
+  // The delay is a WebIDL long: it wraps around at 32 bits, and a negative delay counts as 0.
   const set = (got, name, fn, delay, args, repeat) => {
     internal.need(got, 1, name);
     if (typeof fn !== 'function') throw internal.nodeWrongType('callback', 'of type function', fn);
@@ -25,7 +25,7 @@
     if (p.mapDelete(timers, id)) host(op.clear, id, 0, 0);
   };
 
-  // A Timeout is what Node has for the number of a timer. It is that number where a number is wanted.
+  // A Timeout is Node's timer object. It converts to the timer's number.
   let numberOf;
   class Timeout {
     #id; #ms; #waits = true;
@@ -35,7 +35,7 @@
     constructor(id, ms) { this.#id = id; this.#ms = ms; }
     hasRef() { return this.#waits; }
     ref() { return this.#hold(true); }
-    // A run does not wait for a timer that is unreferenced.
+    // A run does not wait for an unreferenced timer.
     unref() { return this.#hold(false); }
     #hold(waits) {
       this.#waits = waits;
@@ -66,11 +66,11 @@
       try { p.apply(callback, undefined, []); } catch (e) { internal.report(e); }
     });
   });
-  // startTimer is for the library's own waiting, of any length.
+  // startTimer starts a timer for internal use. It caps the delay at 2^31-1 ms.
   internal.startTimer = (ms, fn) => add(fn, p.min(p.trunc(ms), 0x7fffffff), [], 0);
   internal.clearTimer = clear;
 
-  // fire runs the timer id when its time has come.
+  // fire calls the callback of the timer id. The host calls it when the timer is due.
   internal.fire = (id) => {
     const timer = p.mapGet(timers, id);
     if (timer === undefined) return;

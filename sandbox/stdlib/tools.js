@@ -1,4 +1,4 @@
-// Tools, secrets and api.request: the setup of a run becomes globals.
+// Tools, secrets and api.request: defines globals from the setup of a run.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;

@@ -1,4 +1,4 @@
-// URL and URLSearchParams. Parsing is the host's; a URL here is the list of its parts.
+// URL and URLSearchParams. The host parses URLs; the state of a URL is the list of its parts.
 (host, internal) => {
   'use strict';
   const { p } = internal;
@@ -75,7 +75,7 @@
     toJSON() { return this.#parts[HREF]; }
   }
   internal.expose(URL);
-  // baseURL is what requests' URLs are relative to: there is no page, but code may bring a location of its own.
+  // baseURL is the base of relative request URLs: there is no page, but a script may define a global location.
   internal.baseURL = () => {
     const { location } = globalThis;
     return internal.isObject(location) && typeof location.href === 'string' ? location.href : undefined;
@@ -83,7 +83,7 @@
   internal.parseURL = parse;
 
   class URLSearchParams {
-    #list = []; // names and values in turn
+    #list = []; // alternating names and values
     #update = null;
     constructor(init = '') {
       if (init === internal.key) return;

@@ -1,4 +1,4 @@
-// What WebIDL asks of every interface: how it is exposed, and how arguments are converted.
+// WebIDL: exposing interfaces and converting arguments.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;
@@ -6,7 +6,7 @@
 
   const property = (value, enumerable) => ({ __proto__: null, value, writable: true, enumerable, configurable: true });
 
-  // makeEnumerable turns a class's string-named members into what WebIDL calls regular ones.
+  // makeEnumerable makes string-named members of a class enumerable, as WebIDL requires for regular members.
   const makeEnumerable = (o) => {
     const names = p.ownKeys(o);
     for (let i = 0; i < names.length; i++) {
@@ -16,7 +16,7 @@
     }
   };
 
-  // dress makes C an interface of its name, expose also a global.
+  // dress makes C a WebIDL interface. expose also defines it as a global.
   const prototypes = new p.Set();
   internal.dress = (C) => {
     p.setAdd(prototypes, C.prototype);
@@ -30,14 +30,14 @@
     define(globalThis, C.name, C);
     return C;
   };
-  // isPlatform reports whether v is an object of one of the interfaces.
+  // isPlatform reports whether v is a platform object: an instance of one of the interfaces.
   internal.isPlatform = (v) => {
     try {
       for (let o = p.getPrototypeOf(v), n = 0; o !== null && n < 16; o = p.getPrototypeOf(o), n++) if (p.setHas(prototypes, o)) return true;
     } catch { /* a Proxy */ }
     return false;
   };
-  // constants are read-only on an interface and its prototype.
+  // constants defines read-only constants on an interface and its prototype.
   internal.constants = (C, values) => {
     for (const name in values) {
       const d = { __proto__: null, value: values[name], enumerable: true };
@@ -46,12 +46,12 @@
     }
   };
 
-  // need throws when a function was called with fewer arguments than it requires.
+  // need throws if a function received fewer arguments than it requires.
   internal.need = (got, want, what) => {
     if (got < want) throw new p.TypeError(`${what}: ${want} argument${want > 1 ? 's' : ''} required, but only ${got} present`);
   };
 
-  // key is what constructors that scripts may not call must be given.
+  // key is the argument that permits the library to call constructors that throw "Illegal constructor" for scripts.
   internal.key = { __proto__: null };
   internal.illegal = (key) => {
     if (key !== internal.key) throw new p.TypeError('Illegal constructor');
@@ -82,7 +82,7 @@
   const plain = internal.errorFor;
   const domNames = new p.Set(['AbortError', 'DataCloneError', 'DataError', 'EncodingError', 'InvalidAccessError', 'InvalidCharacterError', 'InvalidStateError',
     'NetworkError', 'NotFoundError', 'NotSupportedError', 'OperationError', 'QuotaExceededError', 'SyntaxError', 'TimeoutError', 'TypeMismatchError']);
-  // Where the platform's own SyntaxError and the language's meet, the host says which: DOM:SyntaxError.
+  // The host prefixes the name of a DOMException with "DOM:" if a built-in error has the same name: DOM:SyntaxError.
   internal.errorFor = (name, message) => {
     if (p.startsWith(name, 'DOM:')) return new DOMException(message, p.slice(name, 4));
     return name !== 'SyntaxError' && p.setHas(domNames, name) ? internal.domError(name, message) : plain(name, message);
@@ -91,17 +91,17 @@
   const isObject = (v) => (typeof v === 'object' && v !== null) || typeof v === 'function';
   internal.isObject = isObject;
 
-  // text is DOMString, usv is USVString.
+  // text converts to a DOMString, usv to a USVString.
   internal.text = (v) => typeof v === 'string' ? v : `${v}`;
   internal.usv = (v) => p.toWellFormed(typeof v === 'string' ? v : `${v}`);
-  // byteString is ByteString: every unit is a byte.
+  // byteString converts to a ByteString: every code unit must fit into a byte.
   internal.byteString = (v) => {
     const s = internal.text(v);
     for (let i = 0; i < s.length; i++) if (p.charCodeAt(s, i) > 255) throw new p.TypeError('a character is not a byte');
     return s;
   };
 
-  // dictionary returns an object to read members from.
+  // dictionary returns the object from which to read a dictionary's members.
   const none = p.freeze({ __proto__: null });
   internal.dictionary = (v, what) => {
     if (v === undefined || v === null) return none;
@@ -117,15 +117,15 @@
     if (p.arrayIndexOf(values, s) < 0) throw new p.TypeError(`${what} is not a valid value: ${s}`);
     return s;
   };
-  // unsigned converts to an integer of [EnforceRange].
+  // enforceRange converts to an integer as WebIDL's [EnforceRange] does.
   internal.enforceRange = (v, max, what) => {
     const n = p.trunc(+v);
     if (!(n >= 0 && n <= max)) throw new p.TypeError(`${what} is outside its range`);
     return n + 0;
   };
 
-  // sequence returns an array of the items of a guest's iterable, each converted. method is its iterator method, if the
-  // caller has read it already.
+  // sequence converts the items of a guest's iterable to an array. method is its iterator method, if the caller has already
+  // read it.
   internal.sequence = (v, convert, what, method) => {
     if (!internal.isObject(v)) throw new p.TypeError(`${what} is not iterable`);
     method ??= v[iterator];
@@ -140,7 +140,7 @@
       p.arrayPush(out, convert(result.value));
     }
   };
-  // record returns a flat array of names and values of an object.
+  // record converts the members of an object to a flat array of names and values.
   internal.record = (v, name, value) => {
     const out = [], names = p.ownKeys(v), places = new p.Map();
     for (let i = 0; i < names.length; i++) {
@@ -157,7 +157,7 @@
     }
     return out;
   };
-  // pairs converts what Headers, URLSearchParams and FormData are made of: a sequence of pairs, or a record.
+  // pairs converts the init argument of Headers, URLSearchParams and FormData: a sequence of pairs, or a record.
   internal.pairs = (v, name, value, what) => {
     const method = v[iterator];
     if (method === undefined || method === null) return internal.record(v, name, value);
@@ -171,7 +171,7 @@
     return out;
   };
 
-  // Views. isBuffer and friends are brand checks that nothing can fool.
+  // The following are brand checks, which a guest cannot spoof.
   const brand = (check, v) => {
     try { return check(v) !== undefined; } catch { return false; }
   };
@@ -186,10 +186,10 @@
     if (internal.isBuffer(v)) return { __proto__: null, buffer: v, offset: 0, length: p.bufferLength(v) };
     return undefined;
   };
-  // span returns where the bytes of an ArrayBuffer or view are.
+  // span returns the buffer, offset and length of an ArrayBuffer or view.
   internal.span = span;
   internal.isBufferSource = (v) => p.isView(v) || internal.isBuffer(v);
-  // bytes returns a Uint8Array over the bytes of a BufferSource, copy one over a copy of them.
+  // bytes returns a Uint8Array over the bytes of a BufferSource. copy returns one over a copy of them.
   internal.bytes = (v, what, shared) => {
     const at = span(v) ?? (shared && internal.isShared(v) ? { __proto__: null, buffer: v, offset: 0, length: p.sharedLength(v) } : undefined);
     if (at === undefined || (!shared && !internal.isBuffer(at.buffer))) throw new p.TypeError(`${what ?? 'the value'} is not an ArrayBuffer or a view of one`);
@@ -202,7 +202,7 @@
     p.typedSet(to, from);
     return to;
   };
-  // bufferOf returns an ArrayBuffer of exactly the bytes of a Uint8Array: its own, or a copy.
+  // bufferOf returns an ArrayBuffer with exactly the bytes of a Uint8Array: its own buffer, or a copy.
   internal.bufferOf = (u) => {
     const buffer = p.typedBuffer(u), n = p.typedBytes(u);
     if (internal.isBuffer(buffer) && p.bufferLength(buffer) === n && !p.bufferResizable(buffer)) return buffer;
@@ -211,13 +211,13 @@
     return p.typedBuffer(to);
   };
 
-  // json returns the JSON of an array of strings and numbers that the library made itself.
+  // json returns the JSON of an array of strings and numbers that the library made.
   internal.json = (list) => {
     p.setPrototypeOf(list, null);
     return p.stringify(list);
   };
 
-  // The iterators of pair lists: entries(), keys() and values() of an object whose list is read as it changes.
+  // iterable adds entries(), keys(), values() and forEach() of a pair list. Iterators see changes to the list.
   const iteratorPrototype = p.getPrototypeOf(p.getPrototypeOf([][iterator]()));
   const arrayIterator = p.uncurry([][iterator]);
   internal.arrayValues = arrayIterator;
@@ -236,7 +236,7 @@
     p.defineProperty(proto, 'next', property(next, true));
     p.defineProperty(proto, toStringTag, { __proto__: null, value: `${C.name} Iterator`, configurable: true });
     const make = (target, kind) => {
-      listOf(target); // the brand check
+      listOf(target); // brand check
       const it = p.create(proto);
       p.weakMapSet(states, it, { __proto__: null, target, kind, at: 0 });
       return it;
