@@ -13,7 +13,7 @@ const instructions = "" +
 	"Airlock runs JavaScript and TypeScript in a fresh sandbox per call and records every execution. " +
 	"Use execute_code to compute, to transform data, or to combine several tool calls in one script; print with " +
 	"console.log and return the value. " +
-	"A run that fails is a result with isError whose status, error, exception and limit say why: mend the code and " +
+	"A run that fails is a result with isError whose status, error, exception and limit say why: fix the code and " +
 	"call again."
 
 // described is a tool as clients see it, and the func that carries it out.
@@ -65,44 +65,44 @@ func descriptions(schemas *openapi.Document) ([]described, error) {
 		{run: analyzeCode, tool: &sdk.Tool{
 			Name: "analyze_code", Title: "Analyze code", Annotations: reads, InputSchema: object([]any{"code"}, judged),
 			OutputSchema: anyResult(analysis),
-			Description: "Say what the policy thinks of code without running it: findings with their lines, a danger score, " +
+			Description: "Scan code without running it: findings with their lines, a danger score, " +
 				"syntax errors, and whether it would be allowed.",
 		}},
 		{run: getExecution, tool: &sdk.Tool{
 			Name: "get_execution", Title: "Get an execution", Annotations: reads,
-			InputSchema: object([]any{"id"}, map[string]any{"id": text("The id of an execution, such as exec_01JD….")}),
-			Description: "Read an earlier execution back: its result while that is kept, and its audit record where the " +
+			InputSchema: object([]any{"id"}, map[string]any{"id": text("ID of the execution, such as exec_01JD….")}),
+			Description: "Get an earlier execution: its result until it expires, and its audit record if the " +
 				"caller may read it.",
 		}},
 		{run: searchTools, attached: true, tool: &sdk.Tool{
 			Name: "search_tools", Title: "Search tools for code", Annotations: reads,
 			InputSchema: object(nil, map[string]any{
-				"query":     text("Words of the names and descriptions of tools; leave it out for all."),
-				"namespace": text("Only the tools of this namespace."),
+				"query":     text("Words to find in names and descriptions of tools. Default: all tools."),
+				"namespace": text("Return only tools of this namespace."),
 				"limit": map[string]any{
-					"type": "integer", "minimum": 1, "maximum": 100, "description": "How many at most; 20 when left out.",
+					"type": "integer", "minimum": 1, "maximum": 100, "description": "Maximum number of tools. Default 20.",
 				},
 			}),
-			Description: "Find the tools that code given to execute_code can call, each with its TypeScript declaration: " +
+			Description: "Find tools that code in execute_code can call, each with its TypeScript declaration: " +
 				"await namespace.method(params). " +
-				"One script can call many of them, and hand the value of one to the next.",
+				"One script can call several tools and pass the value of one to the next.",
 		}},
 		{run: listFunctions, saved: true, tool: &sdk.Tool{
 			Name: "list_functions", Title: "List saved functions", Annotations: reads,
 			InputSchema: object(
-				nil, map[string]any{"cursor": text("The next of the page before; leave it out for the first page.")},
+				nil, map[string]any{"cursor": text("Page cursor: next of the previous page. Omit it for the first page.")},
 			),
 			Description: "List the saved functions that invoke_function can run.",
 		}},
 		{run: invokeFunction, saved: true, tool: &sdk.Tool{
 			Name: "invoke_function", Title: "Invoke a saved function", Annotations: runs, OutputSchema: anyResult(result),
 			InputSchema: object([]any{"name"}, map[string]any{
-				"name": text("The function's name."),
+				"name": text("Name of the function."),
 				"version": map[string]any{
-					"type": "integer", "minimum": 1, "description": "A version; the newest when neither version nor alias is given.",
+					"type": "integer", "minimum": 1, "description": "Version number. Default: the version of the alias latest.",
 				},
-				"alias":   text("An alias, such as live."),
-				"input":   map[string]any{"description": "What the function is called with."},
+				"alias":   text("Name of an alias, such as live."),
+				"input":   map[string]any{"description": "Input of the function: any JSON value."},
 				"context": properties["context"],
 			}),
 			Description: "Run a saved function on an input and wait for its result.",
