@@ -15,7 +15,7 @@
 // is withheld with status 503.
 //
 // A guest's failure is status 200 with an outcome in the body. Any other status means that the request, the caller or
-// the platform is at fault, and the body is a problem document (RFC 9457). Callers who hang up stop their run and
+// the platform is at fault, and the body is a problem document (RFC 9457). Callers who disconnect stop their run and
 // lose no record.
 //
 // Without a configured credential, the gateway serves on a loopback address only, and refuses the requests that a web

@@ -206,11 +206,11 @@ func quotaProblem(e *execution.QuotaError) *api.Problem {
 	if e.After > 0 {
 		return &api.Problem{
 			Status: 429, Code: "storage_quota", RetryAfter: e.After,
-			Detail: detail + "; room is made as time passes: see Retry-After, or have quota.storage raised",
+			Detail: detail + "; stored data expires: see Retry-After, or have the operator raise quota.storage",
 		}
 	}
 	return &api.Problem{
-		Status: 507, Code: "storage_quota", Detail: detail + "; delete some, or have quota.storage raised",
+		Status: 507, Code: "storage_quota", Detail: detail + "; delete some, or have the operator raise quota.storage",
 	}
 }
 
@@ -230,7 +230,7 @@ func faultProblem(e *execution.StoreError) *api.Problem {
 	case execution.StoreCorrupt:
 		return &api.Problem{
 			Status: 503, Code: "store_corrupt", RetryAfter: later, Cause: e,
-			Detail: "the state is damaged; nothing is read from it or written to it",
+			Detail: "the state is damaged; it is neither read nor written",
 		}
 	case execution.StoreReadOnly:
 		return &api.Problem{

@@ -68,9 +68,9 @@ func (r *run) admit() {
 	}
 }
 
-// cancelledResult returns the result of a run whose caller hung up.
+// cancelledResult returns the result of a run whose caller disconnected.
 func cancelledResult() execution.Result {
-	line := "the execution was cancelled: the caller hung up, or the service is shutting down"
+	line := "the execution was cancelled: the caller disconnected, or the service is shutting down"
 	return execution.Result{Status: execution.Cancelled, Error: &line}
 }
 
@@ -126,7 +126,7 @@ func (r *run) record(result execution.Result, keepCode bool) audit.Record {
 	if r.reused != "" { // nothing ran, so nothing was used
 		record.Usage, record.DurationMs = audit.Usage{}, api.Milliseconds(r.now().Sub(r.ReceivedAt))
 		record.Reasons = append(record.Reasons,
-			"the result of "+r.reused+" was given again: an identical request, and a pure execution")
+			"the result of "+r.reused+" was reused: the request is identical, and that execution was pure")
 	}
 	r.step(audit.Recorded)
 	record.Custody = r.custody

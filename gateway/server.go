@@ -55,7 +55,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		return nil, err
 	}
 	if deps.Auth.Open() && len(cfg.CORSOrigins) == 1 && cfg.CORSOrigins[0] == "*" {
-		return nil, errors.New("any origin (*) may not call a gateway that asks for no credentials: " +
+		return nil, errors.New("any origin (*) may not call a gateway that requires no credentials: " +
 			"list the origins, or configure a credential")
 	}
 	s := &Server{cfg: cfg, deps: deps, places: access.NewPlaces(deps.Now), activity: new(dashboard.Activity)}
@@ -99,7 +99,7 @@ func (s *Server) Serve(l net.Listener) error {
 // KeepHooksApart reserves webhooks for ServeHooks. It must be called before Serve.
 func (s *Server) KeepHooksApart() error {
 	if s.cfg.Hooks.Host != "" {
-		return errors.New("gateway: webhooks have a host of their own; they cannot have a listener too")
+		return errors.New("gateway: webhooks have a host of their own; they cannot also have a listener")
 	}
 	s.hooksApart.Store(true)
 	return nil

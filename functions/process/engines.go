@@ -42,7 +42,7 @@ func ReadEngines(getenv func(string) string) (EngineSettings, error) {
 		}
 	}
 	if len(list) > 0 && !slices.Contains(list, policy.QuickJS) {
-		return s, fmt.Errorf("ENGINES: must contain %s, on which code runs that names no engine", policy.QuickJS)
+		return s, fmt.Errorf("ENGINES: must contain %s, the engine of code that names none", policy.QuickJS)
 	}
 	switch text := strings.TrimSpace(getenv("ENGINE_FALLBACK")); text {
 	case "":
@@ -140,7 +140,7 @@ func (f *EngineFleet) Close() {
 func (f *EngineFleet) Lend(ctx context.Context, name string, memoryBytes int64) (*engines.Process, string, error) {
 	pool := f.pools[name]
 	if pool == nil {
-		return nil, "", fmt.Errorf("engine %s is not turned on", name)
+		return nil, "", fmt.Errorf("engine %s is not enabled", name)
 	}
 	p, err := pool.Take(ctx, memoryBytes)
 	return p, f.builds[name], err

@@ -119,7 +119,7 @@ func (s *Settings) readKeeping(getenv func(string) string) (wrong []error) {
 	dir, isFolder := strings.CutPrefix(s.Store, "file://")
 	switch {
 	case s.Store == "":
-		wrong = append(wrong, errors.New("AUDIT_STORE: is not set; nothing runs without a place for its record"))
+		wrong = append(wrong, errors.New("AUDIT_STORE: is not set; every execution needs a place for its record"))
 	case isFolder && filepath.IsAbs(dir):
 		s.RecordDir = dir
 	case strings.HasPrefix(s.Store, "s3://"):

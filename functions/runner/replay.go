@@ -30,13 +30,13 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 	case rec.Status == string(execution.Blocked):
 		return Replayed{}, errors.New("it was blocked: nothing ran")
 	case rec.Reused != "":
-		return Replayed{}, fmt.Errorf("nothing ran: the result of %s was given again", rec.Reused)
+		return Replayed{}, fmt.Errorf("nothing ran: the result of %s was reused", rec.Reused)
 	case rec.Status == string(execution.Cancelled):
-		return Replayed{}, errors.New("it was cancelled from outside, at a moment that its record does not have")
+		return Replayed{}, errors.New("it was cancelled, and its record does not contain when")
 	case rec.Engine != "" && rec.Engine != policy.QuickJS:
 		return Replayed{}, fmt.Errorf("it ran on %s, which cannot be replayed; only %s can", rec.Engine, policy.QuickJS)
 	case len(rec.Request) == 0:
-		return Replayed{}, errors.New("its record keeps no request; set AUDIT_CODE=keep for executions to come")
+		return Replayed{}, errors.New("its record does not contain the request; set AUDIT_CODE=keep for future executions")
 	}
 	journal, err := journalOf(rec)
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 	}
 	o.decision = r.cfg.Policy.Decide(governance.PolicyRequest(o.inv))
 	if o.decision.Effect != policy.Allow {
-		return Replayed{}, fmt.Errorf("the policy refuses it now: %v", o.decision.Violations)
+		return Replayed{}, fmt.Errorf("the policy now refuses it: %v", o.decision.Violations)
 	}
 	calls := r.calls()
 	defer calls.Close()
@@ -105,7 +105,7 @@ func journalOf(rec audit.Record) (sandbox.Journal, error) {
 	var j sandbox.Journal
 	if len(rec.Journal) == 0 {
 		if rec.Seed == nil {
-			return j, errors.New("its function ended without an answer, so its seed is unknown")
+			return j, errors.New("its function ended without a response, so its seed is unknown")
 		}
 		j.Seed, j.Ticks, j.Limit = *rec.Seed, rec.Usage.Ticks, sandbox.Limit(rec.Limit)
 		j.Events = []sandbox.JournalEvent{{Kind: "clock", At: rec.Time.UnixNano(), Count: 1}}

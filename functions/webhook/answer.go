@@ -71,7 +71,7 @@ func CheckAnswerHeaders(names []string) error {
 		case !answerHeader.MatchString(name):
 			return fmt.Errorf("%q is not the name of an X- header", name)
 		case actedOn(lower) || Credential(lower):
-			return errors.New(lower + " means something to browsers, proxies or this service: code may not set it")
+			return errors.New(lower + " has a meaning to browsers, proxies or this service: code may not set it")
 		}
 	}
 	return nil

@@ -38,7 +38,7 @@ func RequireJSON(c *fiber.Ctx) error {
 		}
 	}
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
-		return &Problem{Status: 415, Detail: "JSON is sent in UTF-8; the charset must be utf-8 or left out"}
+		return &Problem{Status: 415, Detail: "JSON is sent in UTF-8; the charset must be utf-8 or omitted"}
 	}
 	return nil
 }

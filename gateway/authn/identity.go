@@ -9,15 +9,16 @@ import (
 
 // The scopes. A token carries the ones it was given; the API key and the local user have all of them.
 const (
-	// Execute: run and analyse code, read back one's own results, see and invoke the saved functions of one's own tenant.
+	// Execute permits to run and analyse code, to read the caller's own results, and to list and invoke the saved
+	// functions of the caller's tenant.
 	Execute = "execute"
-	// Functions: save, change and delete the functions of one's own tenant.
+	// Functions permits to save, change and delete the functions of the caller's tenant.
 	Functions = "functions"
-	// Priority: ask for priority "high".
+	// Priority permits to request priority "high".
 	Priority = "priority"
-	// AuditRead: read the audit records of one's own tenant.
+	// AuditRead permits to read the audit records of the caller's tenant.
 	AuditRead = "audit:read"
-	// AuditReadAll: read the audit records and results of every tenant; it includes AuditRead.
+	// AuditReadAll permits to read the audit records and results of every tenant. It includes AuditRead.
 	AuditReadAll = "audit:read:all"
 )
 

@@ -139,7 +139,7 @@ func (a *auditTool) verifyCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	cmd.Flags().StringArrayVar(&against.heads, "expect-head", nil,
-		"a head that the records must have, as airlock audit checkpoint prints it: writer:number:hash; may be repeated")
+		"a head that the records must contain, as printed by airlock audit checkpoint: writer:number:hash; may be repeated")
 	cmd.Flags().StringVar(&against.checkpoint, "checkpoint", "",
 		"a file with a checkpoint that the records must match")
 	cmd.Flags().StringVar(&against.key, "checkpoint-key", "",
@@ -219,7 +219,7 @@ func (a *auditTool) listCommand() *cobra.Command {
 	})
 	f := cmd.Flags()
 	f.IntVar(&q.Limit, "limit", 50, "how many, up to 500")
-	f.StringVar(&q.Cursor, "cursor", "", "where the previous page ended")
+	f.StringVar(&q.Cursor, "cursor", "", "next of the previous page")
 	f.StringVar(&q.Status, "status", "", "only records with this status: completed, error, timeout, blocked or cancelled")
 	f.StringVar(&q.Policy, "policy", "", "only records under this tier")
 	f.StringVar(&q.Tenant, "tenant", "", "only records of this tenant")

@@ -23,7 +23,7 @@ func (a *auditTool) checkpointCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "checkpoint",
 		Short: "Print a signed checkpoint of the chains, to store elsewhere",
-		Long: "Print how far each writer's chain has come, as a signed checkpoint (c2sp.org/tlog-checkpoint), or without\n" +
+		Long: "Print the head of each writer's chain as a signed checkpoint (c2sp.org/tlog-checkpoint), or without\n" +
 			"--key as lines for --expect-head. Store it where those who can write records cannot: airlock audit verify\n" +
 			"--checkpoint then finds records that were removed or rewritten since, even all of them. A checkpoint says\n" +
 			"nothing about later records.",

@@ -30,7 +30,7 @@ import (
 func doctorCommand(con terminal.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Check settings and machine, and say what to do",
+		Short: "Check settings and machine, and suggest fixes",
 		Long: "Check what airlock serve needs: the settings and their spelling, the policy, the port, the record store,\n" +
 			"the folder of functions and jobs, the cache of the compiled engine, Redis if REDIS_URL is set, an\n" +
 			"execution in a function process, and the kernel's walls around it.\n" +

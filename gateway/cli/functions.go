@@ -40,7 +40,7 @@ func functionsCommand(con terminal.Console) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	tool.gateway.declare(cmd, con, "http://127.0.0.1:"+cmp.Or(con.Getenv("PORT"), "3000"))
-	cmd.PersistentFlags().BoolVar(&tool.json, "json", false, "print the gateway's answer as JSON")
+	cmd.PersistentFlags().BoolVar(&tool.json, "json", false, "print the gateway's response as JSON")
 	cmd.AddCommand(tool.list(), tool.get(), tool.put(), tool.delete(), tool.invoke(), tool.versions(), tool.diff(),
 		tool.alias(), tool.rollback())
 	return cmd
@@ -148,7 +148,7 @@ func (f *functionsTool) get() *cobra.Command {
 
 func versionFlags(cmd *cobra.Command, version *int, alias *string) {
 	cmd.Flags().IntVar(version, "version", 0, "version number (default the latest)")
-	cmd.Flags().StringVar(alias, "alias", "", "the version that this alias points at")
+	cmd.Flags().StringVar(alias, "alias", "", "run the version that this alias points to")
 	cmd.MarkFlagsMutuallyExclusive("version", "alias")
 }
 

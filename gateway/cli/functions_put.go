@@ -31,9 +31,9 @@ func (f *functionsTool) put() *cobra.Command {
 		Use:   "put NAME FILE | FOLDER | - | --definition FILE",
 		Short: "Save a version of a function",
 		Long: "Save a version of a function: a file, a folder of files that import one another, or standard input (-).\n" +
-			"The same content is the same version. --definition reads everything from a JSON file, like the body of\n" +
-			"PUT /api/functions/{name}. The secret of a hook is read from a file, so that it does not appear in\n" +
-			"process lists.",
+			"Saving the same content again returns the same version. --definition reads everything from a JSON\n" +
+			"file, like the body of PUT /api/functions/{name}. The secret of a hook is read from a file, so that it\n" +
+			"does not appear in process lists.",
 		Example: "  airlock functions put greet greet.ts --policy strict\n" +
 			"  airlock functions put shop ./shop --entry main.js --env REGION=eu\n" +
 			"  airlock functions put report report.js --schedule '0 9 * * 1-5'\n" +
@@ -58,12 +58,12 @@ func (f *functionsTool) put() *cobra.Command {
 	flags.StringVar(&p.policy, "policy", "", "the tier (default standard)")
 	flags.StringVar(&p.language, "language", "", "javascript or typescript (default by the file's name)")
 	flags.StringVar(&p.entry, "entry", "", "the file of a folder that runs (default index.js, main.js, …)")
-	flags.Var(&p.timeout, "timeout", "less wall time than the tier gives: milliseconds, or such as 2s")
-	flags.StringVar(&p.memory, "memory", "", "less memory than the tier gives, such as 16mb")
-	flags.StringToStringVar(&p.env, "env", nil, "NAME=VALUE that the code finds in the global env; may be repeated")
-	flags.StringSliceVar(&p.hosts, "hosts", nil, "hosts that it may reach, where the deployment opens them")
-	flags.StringSliceVar(&p.secrets, "secrets", nil, "names of the deployment's secrets that its requests may carry")
-	flags.StringVar(&p.schedule, "schedule", "", "when it runs by itself: five fields of cron, in UTC")
+	flags.Var(&p.timeout, "timeout", "wall-clock limit below the tier's: milliseconds, or a duration such as 2s")
+	flags.StringVar(&p.memory, "memory", "", "memory limit below the tier's, such as 16mb")
+	flags.StringToStringVar(&p.env, "env", nil, "NAME=VALUE in the global env; may be repeated")
+	flags.StringSliceVar(&p.hosts, "hosts", nil, "hosts that the function may access, if the deployment permits them")
+	flags.StringSliceVar(&p.secrets, "secrets", nil, "names of the deployment's secrets that the function may use")
+	flags.StringVar(&p.schedule, "schedule", "", "schedule of the function: a cron expression of five fields, in UTC")
 	flags.StringVar(&p.hook, "hook", "", "the signature scheme of POST /hooks/NAME, such as github or standard")
 	flags.StringVar(&p.hookSecret, "hook-secret", "", "the file that holds the hook's secret, or - for standard input")
 	completeTiers(cmd, f.con)

@@ -40,7 +40,7 @@ func (f *functionsTool) versions() *cobra.Command {
 func (f *functionsTool) diff() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "diff NAME [FROM [TO]]",
-		Short:             "Show what tells two versions apart: by default the latest and the one before",
+		Short:             "Compare two versions: by default the latest and the one before it",
 		Example:           "  airlock functions diff greet\n  airlock functions diff greet 1 3",
 		Args:              cobra.RangeArgs(1, 3),
 		ValidArgsFunction: f.names,
@@ -105,7 +105,7 @@ func (f *functionsTool) alias() *cobra.Command {
 	var drop bool
 	cmd := &cobra.Command{
 		Use:   "alias NAME [ALIAS [VERSION]]",
-		Short: "List the aliases of a function, or make, move or delete one",
+		Short: "List the aliases of a function, or create, move or delete one",
 		Example: "  airlock functions alias greet\n" +
 			"  airlock functions alias greet live 2\n" +
 			"  airlock functions alias greet live --delete",

@@ -50,14 +50,14 @@ func mcpCommand(con terminal.Console) *cobra.Command {
 				return ProxyMCP(ctx, con, server, token, stdio)
 			}
 			if token != "" {
-				return exit.With(exit.Usage, errors.New("--token: is for --server; a local sandbox asks for no credential"))
+				return exit.With(exit.Usage, errors.New("--token: is for --server; a local sandbox requires no credential"))
 			}
 			return localMCP(ctx, con, stdio)
 		},
 	}
 	cmd.Flags().StringVar(&server, "server", con.Getenv("AIRLOCK_SERVER"),
-		"the gateway to pass calls on to, such as https://airlock.example.com (AIRLOCK_SERVER)")
-	cmd.Flags().StringVar(&token, "token", "", "its token or API key (AIRLOCK_TOKEN)")
+		"the gateway that receives the calls, such as https://airlock.example.com (AIRLOCK_SERVER)")
+	cmd.Flags().StringVar(&token, "token", "", "token or API key for the gateway (AIRLOCK_TOKEN)")
 	return cmd
 }
 

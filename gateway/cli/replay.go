@@ -22,7 +22,7 @@ func replayCommand(con terminal.Console) *cobra.Command {
 		Use:   "replay ID",
 		Short: "Run a recorded execution again and compare",
 		Long: "Run a recorded execution again from its record: request, seed, clock, and the journal of its host calls.\n" +
-			"Nothing outside is reached and nothing is recorded. Records hold what this needs if AUDIT_CODE=keep was\n" +
+			"The replay makes no outside calls and writes no record. Records hold what this needs if AUDIT_CODE=keep was\n" +
 			"set.\n" +
 			"\n" +
 			"Exit codes: 0 the same execution, 1 it differs (the differences are printed), 2 usage, 5 it cannot be\n" +

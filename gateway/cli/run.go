@@ -69,8 +69,8 @@ func runCommand(con terminal.Console) *cobra.Command {
 	flags.StringVar(&f.language, "language", "", "javascript or typescript (default by the file's name)")
 	flags.StringVar(&f.engine, "engine", "", "quickjs (default), or v8 for the Node.js of this machine")
 	flags.StringVar(&f.input, "input", "", "the code's input as JSON, or @FILE")
-	flags.Var(&f.timeout, "timeout", "less wall time than the tier gives: milliseconds, or such as 2s")
-	flags.StringVar(&f.memory, "memory", "", "less memory than the tier gives, such as 16mb")
+	flags.Var(&f.timeout, "timeout", "wall-clock limit below the tier's: milliseconds, or a duration such as 2s")
+	flags.StringVar(&f.memory, "memory", "", "memory limit below the tier's, such as 16mb")
 	flags.BoolVar(&f.json, "json", false, "print only the execution result, as JSON")
 	flags.BoolVar(&f.watch, "watch", false, "run again after each change of the file, until Ctrl-C")
 	flags.StringVar(&f.store, "store", "", "record into file:///path or s3://bucket/prefix (default AUDIT_STORE, else "+

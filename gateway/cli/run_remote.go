@@ -29,7 +29,7 @@ func (g *gatewayFlags) declare(cmd *cobra.Command, con terminal.Console, fallbac
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&g.server, "server", server,
 		"the gateway to call, such as https://airlock.example.com (AIRLOCK_SERVER)")
-	flags.StringVar(&g.token, "token", "", "a token or API key for it (AIRLOCK_TOKEN)")
+	flags.StringVar(&g.token, "token", "", "token or API key for the gateway (AIRLOCK_TOKEN)")
 }
 
 // client returns a client for the flags. It never sends a credential in clear text to another machine.

@@ -42,7 +42,7 @@ func scanCommand(con terminal.Console) *cobra.Command {
 	var f scanFlags
 	cmd := &cobra.Command{
 		Use:   "scan FILE… | -",
-		Short: "Say what the policy thinks of scripts, without running them",
+		Short: "Scan scripts without running them",
 		Long: "Print the policy's findings in scripts without running them: files, folders, or standard input (-). In " +
 			"folders it\n" +
 			"reads files that end in " + strings.Join(scriptEndings(), ", ") + ", except node_modules\n" +
@@ -61,8 +61,8 @@ func scanCommand(con terminal.Console) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&f.policy, "policy", "", "the tier (default standard)")
 	flags.StringVar(&f.language, "language", "", "javascript or typescript (default by the file's name)")
-	flags.BoolVar(&f.json, "json", false, "print what the policy says of each file as JSON")
-	flags.BoolVar(&f.sarif, "sarif", false, "print a SARIF 2.1.0 log, as code scanning services take it")
+	flags.BoolVar(&f.json, "json", false, "print the analysis of each file as JSON")
+	flags.BoolVar(&f.sarif, "sarif", false, "print a SARIF 2.1.0 log for code scanning services")
 	cmd.MarkFlagsMutuallyExclusive("json", "sarif")
 	completeTiers(cmd, con)
 	return cmd

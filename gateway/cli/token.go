@@ -62,7 +62,7 @@ func tokenCommand(con terminal.Console) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&subject, "sub", "dev", "subject of the token")
-	cmd.Flags().StringVar(&scope, "scope", authn.Execute+" "+authn.AuditRead, "its scopes, separated by spaces")
+	cmd.Flags().StringVar(&scope, "scope", authn.Execute+" "+authn.AuditRead, "scopes of the token, separated by spaces")
 	cmd.Flags().StringVar(&tenant, "tenant", "", "tenant of the token (default the gateway's default tenant)")
 	cmd.Flags().DurationVar(&ttl, "ttl", time.Hour, "lifetime")
 	return cmd

@@ -34,7 +34,7 @@ func Check(h execution.FunctionHook) error {
 	case h.Header != "" && !token(h.Header):
 		return api.Invalid("hook.header", "is not the name of a header")
 	case unusable(h.Header):
-		return api.Invalid("hook.header", "names a header that is not the sender's to use; choose another")
+		return api.Invalid("hook.header", "names a header that senders cannot set; choose another")
 	case h.ToleranceSeconds < 0 || h.ToleranceSeconds > 24*60*60:
 		return api.Invalid("hook.toleranceSeconds", "must be a whole number from 1 to 86400")
 	}

@@ -43,7 +43,7 @@ func (h *Handlers) runOnce(c *fiber.Ctx, f execution.SavedFunction, proof Proof,
 		return err
 	case !begun && kept == nil:
 		return h.Access.CountRefused(c, &api.Problem{
-			Status: 409, Code: "in_flight", Detail: "this delivery is being answered", RetryAfter: time.Second,
+			Status: 409, Code: "in_flight", Detail: "this delivery is still in progress", RetryAfter: time.Second,
 		})
 	case !begun && proof.Mark != "" && mark == proof.Mark:
 		return h.Access.CountRefused(c, &api.Problem{

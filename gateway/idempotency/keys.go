@@ -122,7 +122,7 @@ func (k *Keys) Claim(c *fiber.Ctx, owner string, lasting bool) (*Claim, error) {
 	case k.cfg.MultiInstance && k.cfg.Store == nil:
 		return nil, &api.Problem{
 			Status: 501, Code: "stateless",
-			Detail: "this gateway cannot keep an Idempotency-Key: the next request may reach another",
+			Detail: "this gateway cannot keep an Idempotency-Key: the next request may reach another gateway",
 		}
 	case k.cfg.MultiInstance:
 		return k.claimStoredOrFormer(c, owner, key, hex.EncodeToString(digest[:]))
@@ -227,14 +227,14 @@ func (k *Keys) abandonStored(ctx context.Context, key string) {
 func keyReused() error {
 	return &api.Problem{
 		Status: 422, Code: "idempotency_key_reused",
-		Detail: "this Idempotency-Key was used with another body; take a new key for a new request",
+		Detail: "this Idempotency-Key was used with another body; use a new key for a new request",
 	}
 }
 
 func keyInFlight() error {
 	return &api.Problem{
 		Status: 409, Code: "idempotency_key_in_flight", RetryAfter: time.Second,
-		Detail: "the request with this Idempotency-Key is still being answered; try again",
+		Detail: "the request with this Idempotency-Key is still in progress; try again",
 	}
 }
 

@@ -21,7 +21,7 @@ func cutArguments(body []byte) (message, arguments []byte, err error) {
 	}
 	from, to, err := argumentsOf(body)
 	if err != nil {
-		return nil, nil, api.Invalid("", "the message is not a JSON-RPC message, or has a member twice")
+		return nil, nil, api.Invalid("", "the message is not a JSON-RPC message, or a member occurs twice")
 	}
 	if len(body)-(to-from) > maxMessage {
 		detail := fmt.Sprintf("a message has at most %d bytes besides the arguments of a tool", maxMessage)
@@ -59,7 +59,7 @@ func argumentsOf(body []byte) (from, to int, err error) {
 	return from, to, err
 }
 
-var errTwice = errors.New("a member is there twice")
+var errTwice = errors.New("a member occurs twice")
 
 // members reads an object. each reads the value of a member.
 func members(dec *jsontext.Decoder, each func(name string) error) error {

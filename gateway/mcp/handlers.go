@@ -67,7 +67,7 @@ func (h *Handlers) respond(c *fiber.Ctx, leave func()) error {
 	}
 	// A batch would be any number of calls for the price of one request. The protocol has no batches since 2025-06-18.
 	if bytes.HasPrefix(bytes.TrimLeft(c.Request().Body(), " \t\r\n"), []byte("[")) {
-		return api.Invalid("", "batches are not taken here; send one message in a request")
+		return api.Invalid("", "batches are not supported; send one message per request")
 	}
 	claim, err := h.Keys.Claim(c, api.CallerOf(c).Owner(), false)
 	if err != nil {

@@ -32,7 +32,7 @@ func (h *Handlers) Replay(c *fiber.Ctx) error {
 	case record.Reused != "":
 		return notReplayable("nothing ran: it was given the result of " + record.Reused + ", which can be replayed")
 	case len(record.Request) == 0:
-		return notReplayable("its record keeps no request; set AUDIT_CODE=keep for executions to come")
+		return notReplayable("its record does not contain the request; set AUDIT_CODE=keep for future executions")
 	}
 	ctx, release := api.DisconnectContext(c)
 	defer release()

@@ -107,7 +107,7 @@ func withEntry(members []execution.Member) ([]execution.Member, error) {
 		}
 	}
 	if entry == "" {
-		return nil, api.Invalid("entry", "is required: the path among files of the file to run (index.js is found by itself)")
+		return nil, api.Invalid("entry", "is required: the path in files of the file to run (index.js is the default)")
 	}
 	encoded, err := json.Marshal(entry)
 	if err != nil {

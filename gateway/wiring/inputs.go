@@ -67,6 +67,6 @@ func (in *Inputs) reload(ctx context.Context, fleet *Fleet) {
 	}
 	fleet.renew()
 	if wrong == nil {
-		in.Log.Info("reloaded; function processes are replaced as they fall idle")
+		in.Log.Info("reloaded; function processes are replaced when they are idle")
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrRefused is wrapped by the error of a connection that the rules refuse. Its text may be shown to callers.
-var ErrRefused = errors.New("the address is not public; the deployment opens private ones by EGRESS_ALLOW")
+var ErrRefused = errors.New("the address is not public; EGRESS_ALLOW can permit private addresses")
 
 // Reach limits where a connection to one host may lead. The zero value permits only public addresses.
 type Reach uint8

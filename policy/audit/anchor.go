@@ -82,12 +82,12 @@ func (v *Verifier) kept(c *chain) {
 			v.report.Anchors[p.anchor].Pruned++
 			if day := dayIn(p.ID); day != "" && p.since != "" && day >= p.since {
 				v.report.add(Problem{Fault: Missing, ID: p.ID, Writer: p.Writer, Seq: p.Seq,
-					Detail: "the store says that retention took this record of " + day + ", which " + source +
-						" names and retention still keeps"})
+					Detail: "the store says that retention removed this record of " + day + ", but " + source +
+						" names it and retention must still keep it"})
 			}
 			if p.Seq == g.Seq && p.Hash != g.Hash {
 				v.report.add(Problem{Fault: Altered, ID: p.ID, Writer: p.Writer, Seq: p.Seq,
-					Detail: "the store says that retention took another record than " + source + " names"})
+					Detail: "the store says that retention removed a record other than the one that " + source + " names"})
 			}
 			break
 		}

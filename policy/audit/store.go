@@ -13,7 +13,7 @@ var ErrExists = errors.New("a record with this id exists")
 var ErrNotFound = errors.New("no record with this id")
 
 // ErrCursor is returned by List for a cursor that List did not issue.
-var ErrCursor = errors.New("the cursor is not one that this store gave out")
+var ErrCursor = errors.New("the cursor is not one that this store issued")
 
 // A Query selects records, newest first. The zero value selects all.
 type Query struct {

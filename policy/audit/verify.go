@@ -189,7 +189,7 @@ func (v *Verifier) join(writer string, c *chain, l link) {
 	}
 	if c.known && l.seq > c.to.Seq {
 		v.report.add(Problem{Fault: Unknown, ID: l.id, Writer: writer, Seq: l.seq, Place: l.place,
-			Detail: "the writer never got this far"})
+			Detail: "the writer's state ends before this record"})
 	}
 	v.promised(c, l)
 	c.last, c.next = l, l.seq+1
@@ -216,7 +216,7 @@ func (v *Verifier) Report(anchored bool) Report {
 			v.missing(writer, c, c.from.Seq+1, Truncated, c.fromID)
 		case !c.known && anchored && c.came:
 			v.report.add(Problem{Fault: Unknown, ID: c.last.id, Writer: writer, Place: c.last.place,
-				Detail: "the store has records of this writer and no account of how far it went"})
+				Detail: "the store has records of this writer but no state of its chain"})
 		}
 		v.kept(c)
 	}
@@ -235,9 +235,9 @@ func (v *Verifier) missing(writer string, c *chain, stop int64, fault Fault, id 
 			c.next = stop
 			break
 		}
-		p := Problem{Fault: fault, Writer: writer, Seq: c.next, Detail: "its chain has it and the store does not"}
+		p := Problem{Fault: fault, Writer: writer, Seq: c.next, Detail: "the record is missing from the store"}
 		if fault == Truncated {
-			p.Detail = fmt.Sprintf("the chain went on to record %d and ends before it", stop-1)
+			p.Detail = fmt.Sprintf("the chain ends before record %d, which its writer stored last", stop-1)
 		}
 		if after != "" {
 			p.Detail += ", after " + after

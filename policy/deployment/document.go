@@ -45,12 +45,12 @@ func (d *document) root(text []byte) *yaml.Node {
 	reader := yaml.NewDecoder(bytes.NewReader(text))
 	err := reader.Decode(&doc)
 	if errors.Is(err, io.EOF) { // a file that is being written looks like this
-		d.fail(&doc, "is empty; a policy that restricts nothing is version: 1")
+		d.fail(&doc, "is empty; a policy that restricts nothing contains only version: 1")
 		return nil
 	}
 	if err == nil {
 		if err = reader.Decode(&more); err == nil {
-			d.fail(&more, "a second document begins here; all of the policy stands in one")
+			d.fail(&more, "a second document starts here; a policy is one document")
 			return nil
 		}
 	}

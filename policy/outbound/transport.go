@@ -16,9 +16,9 @@ import (
 
 var (
 	// ErrTooLarge is wrapped by the error of an exchange whose response has too many bytes.
-	ErrTooLarge = errors.New("the answer is larger than is read")
+	ErrTooLarge = errors.New("the response is larger than the limit")
 	// ErrTooSlow is wrapped by the error of an exchange that took too long.
-	ErrTooSlow = errors.New("the answer takes longer than is waited for")
+	ErrTooSlow = errors.New("the response takes longer than the timeout")
 )
 
 // Limits bound one exchange with a server. A redirect is an exchange of its own. Body and Total are required.

@@ -139,7 +139,7 @@ func TestTooMuchWork(t *testing.T) {
 		t.Fatalf("unanalysed %v, level %s", d.Analysis.Unanalysed, d.Analysis.Level)
 	}
 	for _, f := range d.Analysis.Findings {
-		if f.Category == threat.Unanalysed && strings.Contains(f.Message, "more work than a scan may") {
+		if f.Category == threat.Unanalysed && strings.Contains(f.Message, "exceed the limit on work") {
 			return
 		}
 	}

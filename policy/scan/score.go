@@ -80,9 +80,9 @@ func (s *scored) add(file string, from *scanned, g *Powers) {
 		return
 	}
 	s.analysis.Unanalysed = true
-	why := "no parser here takes this code"
+	why := "the code cannot be parsed"
 	if from.costly {
-		why = "this code would take more work than a scan may"
+		why = "scanning this code would exceed the limit on work"
 	}
 	s.found = append(s.found, place{threat.Finding{Category: threat.Unanalysed,
 		Severity: threat.Severity(threat.Unanalysed), Score: threat.MediumScore, File: file,

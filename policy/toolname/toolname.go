@@ -51,7 +51,7 @@ func Check(name string) error {
 	case namespace == "" || len(name) > MaxBytes:
 		return fmt.Errorf(`must be "namespace:method" or "namespace.method" of at most %d bytes`, MaxBytes)
 	case namespace[0] >= '0' && namespace[0] <= '9':
-		return errors.New("begins with a digit, which no JavaScript name does")
+		return errors.New("starts with a digit, as no JavaScript name does")
 	case Plain(name) != name:
 		return errors.New("has characters that are not visible")
 	case Reserved(namespace) || builtin(namespace):

@@ -14,7 +14,7 @@ export async function replay(id, button) {
     const body = await answer.json();
     if (!answer.ok) throw new Error(body.detail ?? `the gateway answered ${answer.status}`);
     put(place, el("p", {}, badge(body.same ? "sound" : "broken", body.same ? "the same" : "differs"), " ",
-      body.same ? `Run again from its record, it went the same way: ${body.result.status} after ${exact(body.result.usage.ticks)} ticks.` : "Run again from its record, it went another way:"),
+      body.same ? `Replayed with the same result: ${body.result.status} after ${exact(body.result.usage.ticks)} ticks.` : "Replayed with a different result:"),
     body.differences.length > 0 ? el("ul", { class: "reasons" }, body.differences.map((d) => el("li", {}, d))) : null);
     logs(byId("logs"), body.result);
   } catch (error) {

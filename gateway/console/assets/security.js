@@ -65,7 +65,7 @@ function chain(c) {
   say("k-chain-when", c.running ? "being verified" : c.checkedAt ? `at ${moment(c.checkedAt)}` : "");
   const seen = c.checkedAt ? ` ${exact(c.records)} records of ${exact(c.writers)} writers, read at ${moment(c.checkedAt)} in ${duration(c.durationMs)}.` : "";
   const text = {
-    sound: `Every record is there, unaltered and in its order.${seen}`, broken: `${exact(c.problemCount)} problems.${seen}`,
+    sound: `Every record is present, unaltered and in order.${seen}`, broken: `${exact(c.problemCount)} problems.${seen}`,
     failed: "The records could not be read to the end; the gateway's log says why.", never: "Each record has the hash of the one before it. Verifying reads them all.",
     unsupported: "This store cannot be verified from here; use airlock audit verify.",
   }[c.state];

@@ -138,7 +138,7 @@ func TestSettingsRefused(t *testing.T) {
 		{"INVOKER=cloud", "INVOKER: must be local or lambda"},
 		{"HOOKS_PER_MINUTE=0", "HOOKS_PER_MINUTE: must be a whole number from 1"},
 		{"HOOKS_ANSWER_HEADERS=Link", "HOOKS_ANSWER_HEADERS: \"Link\" is not the name of an X- header"},
-		{"HOOKS_ANSWER_HEADERS=X-Own, X-Accel-Redirect", "HOOKS_ANSWER_HEADERS: x-accel-redirect means something"},
+		{"HOOKS_ANSWER_HEADERS=X-Own, X-Accel-Redirect", "HOOKS_ANSWER_HEADERS: x-accel-redirect has a meaning"},
 		{"HOOKS_HOST=https://hooks.example.com", "HOOKS_HOST: must be the name of a host"},
 		{"HOOKS_HOST=hooks.example.com/x", "HOOKS_HOST:"},
 		{"HOOKS_HOST=0.0.0.0:3001", "HOOKS_HOST: 0.0.0.0 can be reached by others, and no credential is set"},

@@ -43,15 +43,15 @@ var Groups = []Group{
 		{"RATE_LIMIT_WINDOW_MS", "60000", "the window in milliseconds"},
 		{"HOOKS_PER_MINUTE", "300", "deliveries of one webhook per minute, besides its tenant's quota"},
 		{"REDIS_URL", "none", "counts the limits of several gateways together"},
-		{"SANDBOX_MEMORY_MB", "the tier's", "megabytes that a guest gets at most, whatever its tier allows"},
+		{"SANDBOX_MEMORY_MB", "the tier's", "most memory of a guest in megabytes; the tier can only lower it"},
 		{"FUNCTION_PROCESSES", "by the machine", "function processes; each runs one execution at a time"},
 		{"GOMEMLIMIT", "half the memory", "soft limit of the gateway's own memory, by default half the container's or the " +
 			"machine's"},
 	}},
 	{"Executions and policy", []Variable{
 		{"ENGINE_BUILD", "quickjs-ng-0.15.1", "engine build of guests: quickjs-ng-0.15.1 or quickjs-ng-0.10.1"},
-		{"ENGINES", "quickjs", "engines that code may ask for, comma-separated: quickjs, v8; see Other engines below"},
-		{"ENGINE_FALLBACK", "none", "quickjs runs code on quickjs that asks for an engine which is not turned on"},
+		{"ENGINES", "quickjs", "engines that code may request, comma-separated: quickjs, v8; see Other engines below"},
+		{"ENGINE_FALLBACK", "none", "quickjs runs code that requests a disabled engine on quickjs"},
 		{"ENGINE_JIT", "false", "true lets other engines compile to machine code; memory may then become executable"},
 		{"ENGINE_V8", "node", "the Node.js program of the engine v8"},
 		{"AIRLOCK_POLICY_FILE", "none", "YAML that tightens or adds tiers, opens hosts, sets quotas; reloaded on SIGHUP"},
@@ -84,8 +84,8 @@ var Groups = []Group{
 		{"AIRLOCK_STATE", "./state",
 			"folder of saved functions, jobs and the index over the records; postgres://user@host/database or " +
 				"s3://bucket/prefix to share it; none"},
-		{"AIRLOCK_STATE_MB", "16384", "size of a folder of state for all tenants together; changes beyond it are 507"},
-		{"CALLBACK_SECRET", "one per callback", "signs callbacks whose callers gave no secret; whsec_ and base64"},
+		{"AIRLOCK_STATE_MB", "16384", "size of a folder of state for all tenants together; changes beyond it return 507"},
+		{"CALLBACK_SECRET", "one per callback", "signs callbacks whose requests contain no secret; whsec_ and base64"},
 	}},
 	{"Telemetry", []Variable{
 		{"LOG_FORMAT", "text", "text, or json with one object per line"},

@@ -73,7 +73,7 @@ func (t *tree) verify(ctx context.Context, anchors []audit.Anchor) (report audit
 	end, err := t.account()
 	for _, p := range c.loose {
 		if p.Seq > end.heads[p.Writer].Seq {
-			p.Fault, p.Detail = audit.Unknown, "it has no line, and its writer never got this far"
+			p.Fault, p.Detail = audit.Unknown, "it has no line, and its writer's state ends before it"
 			c.v.Problem(p)
 		}
 	}

@@ -22,8 +22,8 @@ var replaying = sync.OnceValues(func() (*sandbox.Engine, error) {
 
 // irreplayable are the only reasons for which a record may not be repeated.
 var irreplayable = []string{
-	"it was blocked: nothing ran", "nothing ran: the result of", "it was cancelled from outside",
-	"its function ended without an answer",
+	"it was blocked: nothing ran", "nothing ran: the result of", "it was cancelled, and its record",
+	"its function ended without a response",
 	"its journal grew too large",
 }
 

@@ -61,7 +61,7 @@ function show({ findings, syntaxError, policy, decision, analysis }, go) {
   at("count").textContent = list.length;
   if (decision) {
     const reason = decision.allow ? "" : decision.reasons.join("; ");
-    say(at("reason"), list.length === 0 ? `Nothing was found under ${policy}.` : reason || `Danger ${analysis.level}, score ${analysis.score}: ${policy} lets it run.`);
+    say(at("reason"), list.length === 0 ? `No findings under ${policy}.` : reason || `Danger ${analysis.level}, score ${analysis.score}: ${policy} lets it run.`);
     if (syntaxError) verdict("error", `Line ${syntaxError.line}: does not parse`);
     else if (decision.allow) verdict("good", `May run under ${policy}`);
     else verdict("bad", `Blocked under ${policy}`);

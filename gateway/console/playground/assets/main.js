@@ -38,7 +38,7 @@ if (bundled) {
   try {
     rich = await import("/assets/editor/editor.js");
   } catch (error) {
-    say(at("note"), `The editor did not load (${error.message}); here is a plain one.`);
+    say(at("note"), `The editor did not load (${error.message}). Use the plain text field.`);
   }
 }
 at("keys").textContent = rich ? "Escape, then Tab, leaves the editor" : "";
