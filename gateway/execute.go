@@ -63,10 +63,10 @@ func (e *executor) execute(ctx context.Context, s api.Submission) (execution.Res
 		return e.finish(ctx, r, cancelledResult())
 	}
 	if err != nil {
-		return execution.Result{}, err
+		return r.unfinished(), err
 	}
 	if err := invalidField(r.decision); err != nil {
-		return execution.Result{}, err
+		return r.unfinished(), err
 	}
 	if r.decision.Effect != policy.Allow {
 		return e.finish(ctx, r, governance.Blocked(&r.decision))
@@ -81,7 +81,7 @@ func (e *executor) execute(ctx context.Context, s api.Submission) (execution.Res
 	case err != nil && ctx.Err() != nil:
 		return e.finish(ctx, r, cancelledResult())
 	case err != nil:
-		return execution.Result{}, e.recordLost(ctx, r, err)
+		return r.unfinished(), e.recordLost(ctx, r, err)
 	case !reply.Recorded:
 		return e.finish(ctx, r, reply.Result)
 	}
@@ -216,7 +216,7 @@ func (e *executor) noteStart(ctx context.Context, r *run, result execution.Resul
 func (e *executor) finish(ctx context.Context, r *run, result execution.Result) (execution.Result, error) {
 	result = r.complete(result)
 	if err := e.append(ctx, r.record(result, e.keepCode)); err != nil {
-		return execution.Result{}, err
+		return r.unfinished(), err
 	}
 	return e.keep(r, result), nil
 }
@@ -282,14 +282,14 @@ func (e *executor) keep(r *run, result execution.Result) execution.Result {
 	return result
 }
 
-// EndWithoutRun implements jobs.Executor.
-func (e *executor) EndWithoutRun(ctx context.Context, s api.Submission, result execution.Result) (
-	completed execution.Result, record func(context.Context) error, err error,
+// Cancelled implements jobs.Executions.
+func (e *executor) Cancelled(ctx context.Context, s api.Submission, reason string) (
+	result execution.Result, record func(context.Context) error, err error,
 ) {
 	r, err := e.begin(ctx, s)
-	completed = r.complete(result)
-	return completed, func(ctx context.Context) error {
-		_, err := e.finish(ctx, r, completed)
+	result = r.complete(execution.Result{Status: execution.Cancelled, Error: &reason})
+	return result, func(ctx context.Context) error {
+		_, err := e.finish(ctx, r, result)
 		return err
 	}, err
 }

@@ -94,6 +94,24 @@ func TestJobIsDecidedWhenItRuns(t *testing.T) {
 	}
 }
 
+// The result of a job that its function lost says what was decided before. The policy does not decide again.
+func TestLostJobIsDecidedOnce(t *testing.T) {
+	t.Parallel()
+	p := &changedPolicy{Decider: policy.Default(), later: policy.Default(), changed: make(chan struct{})}
+	close(p.changed)
+	s := kept(t, options{policy: p, invoke: func(
+		context.Context, execution.Invocation, func(execution.Log),
+	) (execution.Reply, error) {
+		return execution.Reply{}, &execution.Error{Code: execution.Unavailable, Message: "the function was lost"}
+	}})
+	a := want(t, s.do(t, "POST", "/api/execute", code("process.env.HOME"), prefer), 202)
+	want(t, s.ended(t, a.Header.Get("Location")), 200, `"id":"`+a.json(t)["id"].(string)+`"`, `"status":"error"`,
+		`"error":"the function was lost`, `"policy":"standard"`, `"category":"environment_access"`, `"logs":[]`)
+	if n := p.asked.Load(); n != 1 {
+		t.Errorf("the policy decided %d times", n)
+	}
+}
+
 func TestAsyncRefuses(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{auth: tokens(t)})

@@ -74,6 +74,9 @@ func cancelledResult() execution.Result {
 	return execution.Result{Status: execution.Cancelled, Error: &line}
 }
 
+// unfinished returns what is known of a run that ends with an error: its ID and the decision, without a status.
+func (r *run) unfinished() execution.Result { return r.complete(execution.Result{}) }
+
 // complete fills in the fields that the maker of a result did not know. No list of a complete result is nil.
 func (r *run) complete(result execution.Result) execution.Result {
 	result.ID, result.Function = r.ID, r.Function

@@ -111,6 +111,26 @@ func Record(
 	return record
 }
 
+// Result rebuilds the result of an execution from its audit record. Records hold neither values nor output, so both are
+// empty.
+func Result(r audit.Record) execution.Result {
+	result := execution.Result{
+		ID: r.ID, Status: execution.Status(r.Status), Engine: r.Engine, EngineBuild: r.EngineBuild, Policy: r.Policy,
+		DurationMs: r.DurationMs, Logs: []execution.Log{}, Usage: execution.Usage(r.Usage),
+		DangerAnalysis: r.DangerAnalysis, Violations: []string{}, APICallCount: r.Usage.APICalls,
+	}
+	if r.Error != "" {
+		result.Error = &r.Error
+	}
+	if r.Limit != "" {
+		result.Limit = &r.Limit
+	}
+	if f := r.Function; f != nil {
+		result.Function = &execution.FunctionRef{Name: f.Name, Version: f.Version}
+	}
+	return result
+}
+
 // Hash returns the SHA-256 of b in hexadecimal.
 func Hash(b []byte) string {
 	sum := sha256.Sum256(b)

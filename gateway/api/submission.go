@@ -59,6 +59,7 @@ func CheckPriority(caller authn.Identity, request execution.Request) error {
 // An Executor runs submissions. It is safe for concurrent use.
 type Executor interface {
 	// Execute runs a submission and waits. If the error is nil, the result has its audit record. If ctx ends, the run is
-	// stopped and recorded, and its result says cancelled.
+	// stopped and recorded, and its result says cancelled. With an error, the result has no status; it holds the ID and
+	// what the policy decided.
 	Execute(ctx context.Context, s Submission) (execution.Result, error)
 }

@@ -21,7 +21,9 @@ import (
 // Executions is the execution path as the handlers need it. It is safe for concurrent use.
 type Executions interface {
 	api.Turns
-	Executor
+	// Cancelled decides about a submission that never runs and returns its result. record writes the audit record.
+	Cancelled(ctx context.Context, s api.Submission, reason string) (
+		result execution.Result, record func(context.Context) error, err error)
 	// Validate returns the error of a request that is not valid. The policy decides when the submission runs.
 	Validate(s api.Submission) error
 }
@@ -234,9 +236,8 @@ func (h *Handlers) Cancel(c *fiber.Ctx) error {
 	if job.Status == execution.Cancelled {
 		return send(c, job)
 	}
-	line := "the execution was cancelled before it began"
-	cancelled, record, err := h.Executions.EndWithoutRun(ctx, SubmissionOf(job),
-		execution.Result{Status: execution.Cancelled, Error: &line})
+	cancelled, record, err := h.Executions.Cancelled(ctx, SubmissionOf(job),
+		"the execution was cancelled before it began")
 	if err != nil {
 		return err
 	}

@@ -9,19 +9,11 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/governance"
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/queue"
 	"github.com/airlock-run/airlock/policy/audit"
 )
-
-// An Executor runs the submissions of jobs. It is safe for concurrent use.
-type Executor interface {
-	api.Executor
-	// EndWithoutRun completes a result that no function made, from the decision about its submission. record writes its
-	// audit record. Even with an error, which is that of a decision that could not be made, the result is complete.
-	EndWithoutRun(ctx context.Context, s api.Submission, result execution.Result) (
-		completed execution.Result, record func(context.Context) error, err error)
-}
 
 // Records reads audit records. The error is audit.ErrNotFound for one that does not exist.
 type Records interface {
@@ -30,7 +22,7 @@ type Records interface {
 
 // ExecutionRunner is the Runner of a gateway: it runs jobs like every other submission.
 type ExecutionRunner struct {
-	Executor Executor
+	Executor api.Executor
 	Records  Records
 	// Detail returns the sentence that a problem document would have for an error.
 	Detail func(error) string
@@ -41,8 +33,7 @@ type ExecutionRunner struct {
 
 // Run implements Runner. A job that found no place is tried again; a job that was recorded has ended.
 func (r *ExecutionRunner) Run(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
-	s := SubmissionOf(job)
-	result, err := r.Executor.Execute(ctx, s)
+	result, err := r.Executor.Execute(ctx, SubmissionOf(job))
 	if err == nil {
 		return result, 0
 	}
@@ -58,13 +49,8 @@ func (r *ExecutionRunner) Run(ctx context.Context, job execution.Job) (execution
 	}
 	r.Logger.Warn("a job failed", "execution", job.ID, "error", err)
 	line := r.Detail(err)
-	return r.ended(ctx, s, execution.Result{Status: execution.Failed, Error: &line}), 0
-}
-
-// ended completes a result. What the policy cannot decide any more is left open.
-func (r *ExecutionRunner) ended(ctx context.Context, s api.Submission, result execution.Result) execution.Result {
-	completed, _, _ := r.Executor.EndWithoutRun(ctx, s, result)
-	return completed
+	result.Status, result.Error = execution.Failed, &line
+	return result, 0
 }
 
 // Recorded implements Runner for a job whose process died between the record of the execution and the storing of its
@@ -78,26 +64,18 @@ func (r *ExecutionRunner) Recorded(ctx context.Context, job execution.Job) (exec
 	if err != nil {
 		return execution.Result{}, false, err
 	}
-	result := execution.Result{
-		Status: execution.Status(record.Status), DurationMs: record.DurationMs, Usage: execution.Usage(record.Usage),
-		DangerAnalysis: record.DangerAnalysis, Engine: record.Engine, EngineBuild: record.EngineBuild, Policy: record.Policy,
-	}
-	line := record.Error
-	if record.Limit != "" {
-		result.Limit = &record.Limit
-	}
+	result := governance.Result(record)
 	if result.Status == execution.Completed && record.Usage.APICalls == 0 {
 		if found, ok := r.runAgain(ctx, job, record); ok {
 			return found, true, nil
 		}
 	}
 	if result.Status == execution.Completed {
-		result.Status = execution.Failed
-		line = "the execution completed, and the service was restarted before its result was kept; " +
-			"its audit record tells the rest"
+		line := "the execution completed, but the service was restarted before its result was stored; " +
+			"see its audit record"
+		result.Status, result.Error = execution.Failed, &line
 	}
-	result.Error = &line
-	return r.ended(ctx, SubmissionOf(job), result), true, nil
+	return result, true, nil
 }
 
 // runAgain runs a job once more under an id and a record of its own.

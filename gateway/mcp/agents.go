@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/governance"
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/records"
@@ -142,7 +143,7 @@ func (a *Agents) Execution(ctx context.Context, caller Caller, id string) (json.
 			record = records.ViewOf(record, tenant)
 			answer.Record = &record
 			if !found {
-				answer.Result = resultFromRecord(record)
+				answer.Result = governance.Result(record)
 			}
 			found = true
 		}
@@ -151,20 +152,4 @@ func (a *Agents) Execution(ctx context.Context, caller Caller, id string) (json.
 		return nil, api.NotFound("there is no execution with this id")
 	}
 	return api.Encode(answer)
-}
-
-// resultFromRecord rebuilds an expired result from its audit record. Records hold no values, so Result is nil.
-func resultFromRecord(r audit.Record) execution.Result {
-	result := execution.Result{
-		ID: r.ID, Status: execution.Status(r.Status), Engine: r.Engine, Policy: r.Policy, DurationMs: r.DurationMs,
-		Logs: []execution.Log{}, Usage: execution.Usage(r.Usage), DangerAnalysis: r.DangerAnalysis,
-		Violations: []string{}, APICallCount: r.Usage.APICalls,
-	}
-	if r.Error != "" {
-		result.Error = &r.Error
-	}
-	if r.Limit != "" {
-		result.Limit = &r.Limit
-	}
-	return result
 }
