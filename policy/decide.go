@@ -60,6 +60,7 @@ func standardChecks() []check {
 		{"secrets", intersectSecrets},
 		{"tools", intersectTools},
 		{"modules", chooseModules},
+		{"packages", choosePackages},
 		{"code-size", checkSize},
 		{"engine", chooseEngine},
 		{scanCheck, scanCode},

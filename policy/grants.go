@@ -32,6 +32,8 @@ type Grants struct {
 	Files       string
 	// Modules may hold AnyModule, which stands for every module that the sandbox provides.
 	Modules []string
+	// Packages are the packages of the deployment that the code may import.
+	Packages []string
 	// Engine is the engine that runs the code; "" is QuickJS.
 	Engine string
 }
@@ -56,12 +58,13 @@ func (g Grants) MarshalJSON() ([]byte, error) {
 		Tools       []string `json:"tools"`
 		Files       string   `json:"files"`
 		Modules     []string `json:"modules"`
+		Packages    []string `json:"packages,omitempty"`
 		Engine      string   `json:"engine,omitempty"`
 	}{
 		g.Timeout.Milliseconds(), g.CPU.Milliseconds(), g.MemoryBytes, g.OutputBytes, g.LogEntries, g.LogChars, g.APICalls,
 		g.Depth,
 		g.CodeBytes, g.Eval, cmp.Or(g.Network, NetworkNone), listed(g.Hosts), listed(g.OpenedHosts), listed(g.Secrets),
-		listed(g.Tools), cmp.Or(g.Files, FilesNone), listed(g.Modules),
+		listed(g.Tools), cmp.Or(g.Files, FilesNone), listed(g.Modules), g.Packages,
 		g.Engine,
 	})
 }

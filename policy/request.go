@@ -70,6 +70,7 @@ func (r *Request) scanInput(g *Grants, patterns []Pattern, syntax bool) scan.Inp
 		Powers: scan.Powers{
 			Eval: g.Eval, Network: g.Network == NetworkAllowlist || g.Network == NetworkPublic,
 			ReadFiles: g.Files == FilesRead || g.Files == FilesWrite, WriteFiles: g.Files == FilesWrite, Modules: g.Modules,
+			Packages: g.Packages,
 		},
 	}
 	for name, content := range r.Files {

@@ -23,6 +23,8 @@ type Rules struct {
 	Patterns  []Pattern
 	// Engines are the engines besides QuickJS.
 	Engines Engines
+	// Packages are the names of the packages that code can import.
+	Packages []string
 }
 
 // A SourcedTier is a tier and the place where it is defined: "built-in", or file and line.

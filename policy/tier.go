@@ -45,6 +45,8 @@ type Tier struct {
 	// Eval permits eval, Function and their relatives.
 	Eval    bool
 	Modules []string
+	// Packages are the packages of the deployment that code of this tier may import. AnyPackage stands for all.
+	Packages []string
 	// OutputBytes caps console text and result together with LogEntries and LogChars (characters of one entry).
 	OutputBytes int64
 	LogEntries  int
@@ -76,12 +78,14 @@ func Builtin() []Tier {
 		wall := time.Duration(seconds) * time.Second
 		return Tier{
 			Name: name, Timeout: wall, CPU: wall, MemoryBytes: megabytes << 20, Network: network, Files: files, Eval: eval,
-			Modules: modules, OutputBytes: 1 << 20, LogEntries: 1000, LogChars: 1000, APICalls: 50,
+			Modules: modules, Packages: []string{AnyPackage},
+			OutputBytes: 1 << 20, LogEntries: 1000, LogChars: 1000, APICalls: 50,
 			Depth: depth.Default, CodeBytes: MaxCodeBytes,
 			BlockLevel: threat.Critical,
 		}
 	}
 	strict := tier("strict", 5, 32, NetworkNone, FilesNone, false, basic)
+	strict.Packages = nil
 	strict.BlockLevel, strict.CodeBytes, strict.LogEntries = threat.High, strictCodeBytes, 100
 	agent := tier("agent", 60, 256, NetworkPublic, FilesWrite, true, []string{AnyModule})
 	agent.LogEntries = 10_000
@@ -122,7 +126,7 @@ func (t Tier) MarshalJSON() ([]byte, error) {
 
 // clone returns a tier that shares no memory with t.
 func (t Tier) clone() Tier {
-	t.Modules, t.Engines = slices.Clone(t.Modules), slices.Clone(t.Engines)
+	t.Modules, t.Packages, t.Engines = slices.Clone(t.Modules), slices.Clone(t.Packages), slices.Clone(t.Engines)
 	return t
 }
 

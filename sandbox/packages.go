@@ -32,6 +32,15 @@ type Package struct {
 	Tree func() (map[string][]byte, error)
 }
 
+// BundlePackage returns the code that a package and its dependencies come to, for a scan.
+func BundlePackage(name string, tree map[string][]byte) (string, error) {
+	s, ex := source.OfPackages([]string{"import " + name}, tree)
+	if ex != nil {
+		return "", errors.New(source.OneLine(ex))
+	}
+	return s.Text, nil
+}
+
 // packagesFile is the file name of packages in stacks, whose frames no guest is shown.
 const packagesFile = "airlock:packages"
 
@@ -117,7 +126,7 @@ func (r importer) takePackages(script Script, v *version) (*version, error) {
 		r.image, r.stamps = p.image, p.stamps
 		return p, nil
 	}
-	r.cached = false
+	r.cached, r.result.PackagesCold = false, p.cold
 	return p, r.prepareSource(script, false)
 }
 

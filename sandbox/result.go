@@ -34,6 +34,8 @@ type Result struct {
 	Cold string
 	// Packages are those of Grants.Packages that the code imports.
 	Packages []PackageID
+	// PackagesCold says why the run itself had to evaluate packages that might have an image; "" if it did not.
+	PackagesCold string
 	// EngineBuild names the build of the engine that ran (see Config.EngineBuild).
 	EngineBuild string
 	// Debug is the report that Grants.Debug asked for; nil for none.

@@ -33,11 +33,20 @@ func ReadRules(getenv func(string) string) (rules *policy.Set, text []byte, err 
 			hosts = append(hosts, host)
 		}
 	}
+	var installedNames []string
 	on, err := ReadEngines(getenv)
 	if err != nil {
 		return nil, nil, err
 	}
 	rules = rules.WithEngines(on.Engines)
+	installed, err := OpenPackages(getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, p := range installed.List() {
+		installedNames = append(installedNames, p.Name)
+	}
+	rules = rules.WithPackages(installedNames...)
 	rules, err = rules.WithHosts("EGRESS_ALLOW", hosts...)
 	return rules, text, err
 }

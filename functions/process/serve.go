@@ -136,6 +136,7 @@ func open(
 	startup.engine(engine.Startup())
 	how := runner.Config{
 		Sandbox: engine, Policy: rules, MaxMemoryBytes: set.MemoryBytes, Secret: set.Secret, RemoteTools: remoteTools(set),
+		Packages:    set.Packages,
 		Log:         log,
 		EngineBuild: set.EngineBuild, OpenBuild: new(OtherBuilds).Open, // no cache: the process is locked down by then
 	}

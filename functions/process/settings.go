@@ -14,6 +14,7 @@ import (
 	"github.com/airlock-run/airlock/infra/mcptools"
 	"github.com/airlock-run/airlock/infra/records"
 	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/sandbox"
 )
 
 // Settings are the checked environment variables of a function process.
@@ -37,6 +38,8 @@ type Settings struct {
 	// Sealed means that an owner on this machine records and connects for the process. Store, RecordDir, Handover,
 	// TokenDir and RuntimeAPI are then empty, and no secret is known.
 	Sealed bool
+	// Packages are the packages that code may import.
+	Packages []sandbox.Package
 	// Rules is the policy.
 	Rules *policy.Set
 	// MemoryBytes lowers the memory of every tier; 0 leaves the tiers as they are.
@@ -70,6 +73,9 @@ func ReadSettings(getenv func(string) string, executable string) (Settings, erro
 		wrong = append(wrong, err)
 	}
 	if s.Rules, _, err = ReadRules(getenv); err != nil {
+		wrong = append(wrong, err)
+	}
+	if s.Packages, err = LoadPackages(getenv); err != nil {
 		wrong = append(wrong, err)
 	}
 	if !s.Sealed && s.Rules != nil && len(s.Rules.Engines().On) > 0 {

@@ -56,6 +56,11 @@ func (r *Runner) grantsOf(g policy.Grants, q execution.Request, calls ToolCalls)
 		Network: NetworkOf(g),
 	}
 	out.Network.Secrets = r.secretsOf(g)
+	for _, p := range r.cfg.Packages {
+		if slices.Contains(g.Packages, p.Name) {
+			out.Packages = append(out.Packages, p)
+		}
+	}
 	if d := q.Debug; d != nil {
 		out.Debug = sandbox.Debug{StackTraces: d.StackTraces, Profile: d.Profile, Steps: d.Steps}
 	}

@@ -22,6 +22,7 @@ type outcome struct {
 	custody    []audit.Step
 	seed       int64
 	journal    *sandbox.Journal // nil if the guest received nothing from outside
+	packages   []sandbox.PackageID
 }
 
 func (o *outcome) step(name string) {
@@ -49,6 +50,7 @@ func (o *outcome) result(out sandbox.Result) execution.Result {
 	r := o.base()
 	r.Result, r.Output, r.Pure, r.DurationMs = out.Value, out.Output, out.Pure, out.Usage.WallMs
 	r.EngineBuild = out.EngineBuild
+	o.packages = out.Packages
 	r.Status = status(out)
 	for _, l := range out.Logs {
 		r.Logs = append(r.Logs, logOf(l))
@@ -89,6 +91,13 @@ func (o *outcome) result(out sandbox.Result) execution.Result {
 	return r
 }
 
+func packagesOf(ids []sandbox.PackageID) (out []audit.Package) {
+	for _, id := range ids {
+		out = append(out, audit.Package(id))
+	}
+	return out
+}
+
 func status(out sandbox.Result) execution.Status {
 	switch {
 	case out.Cancelled:
@@ -114,6 +123,7 @@ func (o *outcome) record(r execution.Result) audit.Record {
 	}
 	record := governance.Record(o.inv, decided, r, o.codeSHA256, o.keepCode)
 	record.OutputBytes, record.Custody = r.Usage.OutputBytes, o.custody
+	record.Packages = packagesOf(o.packages)
 	if r.Status != execution.Blocked {
 		seed := o.seed
 		record.Seed = &seed

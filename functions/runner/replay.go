@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/governance"
@@ -78,7 +80,20 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 		return Replayed{}, fmt.Errorf("the sandbox could not run the code: %w", err)
 	}
 	result := o.result(out)
-	return Replayed{Result: result, Differences: rec.Differences(outcomeOf(result))}, nil
+	differences := rec.Differences(outcomeOf(result))
+	if again := packagesOf(out.Packages); !slices.Equal(again, rec.Packages) {
+		differences = append(differences, fmt.Sprintf("packages: %s, recorded %s", named(again), named(rec.Packages)))
+	}
+	return Replayed{Result: result, Differences: differences}, nil
+}
+
+// named lists packages in one line.
+func named(packages []audit.Package) string {
+	var out []string
+	for _, p := range packages {
+		out = append(out, fmt.Sprintf("%s@%s (%.20s…)", p.Name, p.Version, p.Integrity))
+	}
+	return cmp.Or(strings.Join(out, ", "), "none")
 }
 
 // firstBuild ran every execution whose record names no build.

@@ -53,6 +53,8 @@ type Config struct {
 	Secret func(name string) string
 	// RemoteTools calls tools that have no URL of their own; nil calls none.
 	RemoteTools RemoteTools
+	// Packages are the packages of the deployment. The policy grants them by name.
+	Packages []sandbox.Package
 	// Redact removes secrets from a record before it is stored; nil changes nothing.
 	Redact func(*audit.Record)
 	// EngineBuild is the build that Sandbox runs. OpenBuild opens another for the replay of a record that names it, and

@@ -10,6 +10,7 @@ import (
 
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
+	"github.com/airlock-run/airlock/gateway/cli/packages"
 	"github.com/airlock-run/airlock/gateway/cli/state"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	"github.com/airlock-run/airlock/sandbox"
@@ -79,8 +80,8 @@ func rootCommand(con terminal.Console) *cobra.Command {
 	root.AddCommand(
 		serveCommand(con), mcpCommand(con), runCommand(con), replayCommand(con), scanCommand(con), tokenCommand(con),
 		functionCommand(con), scannerCommand(con),
-		functionsCommand(con), audit, state.Command(con), lambdaLocalCommand(con), doctorCommand(con),
-		versionCommand(con),
+		functionsCommand(con), packages.Command(con), audit, state.Command(con), lambdaLocalCommand(con),
+		doctorCommand(con), versionCommand(con),
 	)
 	return root
 }

@@ -139,6 +139,11 @@ func localRunner(ctx context.Context, con terminal.Console, store, named string)
 		return nil, exit.With(exit.Platform, errors.Join(fmt.Errorf("build the sandbox: %w; airlock doctor says what to do",
 			err), closeStore()))
 	}
+	packages, err := process.LoadPackages(con.Getenv)
+	if err != nil {
+		others.Close()
+		return nil, exit.With(exit.Usage, errors.Join(err, engine.Close(ctx), closeStore()))
+	}
 	log := slog.New(slog.NewTextHandler(con.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	closeAll := func() {
 		others.Close()
@@ -148,8 +153,8 @@ func localRunner(ctx context.Context, con terminal.Console, store, named string)
 	}
 	r, err := runner.New(runner.Config{
 		Sandbox: punctual{engine, con.Stderr, os.Exit}, Policy: rules, Records: appender, Log: log,
-		KeepCode: keeping.KeepCode,
-		Secret:   secret, Redact: redactor.Apply, EngineBuild: build, OpenBuild: (&process.OtherBuilds{CacheDir: cache}).Open,
+		KeepCode: keeping.KeepCode, Packages: packages,
+		Secret: secret, Redact: redactor.Apply, EngineBuild: build, OpenBuild: (&process.OtherBuilds{CacheDir: cache}).Open,
 	})
 	if err != nil {
 		closeAll()

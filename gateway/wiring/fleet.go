@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -249,6 +250,13 @@ func (in *Inputs) poolConfig(ctx context.Context) (localinvoke.Config, error) {
 	// GOGC=off lasts until process.Serve sets its own: collecting garbage during package initialisation takes a fifth
 	// of the start, and much more on a busy machine.
 	cfg := localinvoke.Config{Env: []string{"GOGC=off"}, Processes: set.Processes, Logger: in.Log}
+	packages := process.PackagesDir(in.Getenv)
+	if packages == "" {
+		packages = "none"
+	} else if absolute, err := filepath.Abs(packages); err == nil {
+		packages = absolute
+	}
+	cfg.Env = append(cfg.Env, process.PackagesVariable+"="+packages)
 	cfg.EnvNow = func() []string { return append(in.Tools.environment(), in.Rules.environment()...) }
 	if set.Processes == 0 {
 		cfg.Spare = spareByDefault(set.Auth)
@@ -282,7 +290,8 @@ func (in *Inputs) poolConfig(ctx context.Context) (localinvoke.Config, error) {
 // asks for no credentials.
 func ExecutionEnv(getenv func(string) string) func(string) string {
 	others := []string{
-		"AIRLOCK_POLICY_FILE", "AIRLOCK_STATE", "AUDIT_STORE", "FUNCTION_PROCESSES", "INVOKER", process.RemoteToolsVariable,
+		"AIRLOCK_POLICY_FILE", "AIRLOCK_STATE", "AUDIT_STORE", "FUNCTION_PROCESSES", "INVOKER", process.PackagesVariable,
+		process.RemoteToolsVariable,
 	}
 	return func(name string) string {
 		if slices.Contains(forwarded, name) || slices.Contains(recordVariables, name) ||

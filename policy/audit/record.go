@@ -20,7 +20,9 @@ type Record struct {
 	Policy   string `json:"policy"`
 	Engine   string `json:"engine"`
 	// EngineBuild is the build of the engine that ran, for replays. Records without it are of quickjs-ng 0.10.1.
-	EngineBuild    string          `json:"engineBuild,omitempty"`
+	EngineBuild string `json:"engineBuild,omitempty"`
+	// Packages are the packages of the deployment that the code imported.
+	Packages       []Package       `json:"packages,omitempty"`
 	Grants         json.RawMessage `json:"grants,omitempty"`
 	Reasons        []string        `json:"reasons,omitempty"` // why the policy decided as it did
 	DangerAnalysis json.RawMessage `json:"dangerAnalysis,omitempty"`
@@ -42,6 +44,13 @@ type Record struct {
 	// Reused is the execution whose result was returned instead of a run.
 	Reused string `json:"reused,omitempty"`
 	Chain  Chain  `json:"chain"`
+}
+
+// A Package is a package of the deployment. Integrity is a hash of it and of all that it depends on.
+type Package struct {
+	Name      string `json:"name"`
+	Version   string `json:"version"`
+	Integrity string `json:"integrity"`
 }
 
 // A Caller made the request.

@@ -72,6 +72,7 @@ func (d *document) tier(n *yaml.Node, t policy.Tier, added bool) policy.Tier {
 		"files":      func(n *yaml.Node) { t.Files = d.choice(n, "files", fileAccess()...) },
 		"eval":       func(n *yaml.Node) { t.Eval = d.boolean(n, "eval") },
 		"modules":    func(n *yaml.Node) { t.Modules = d.list(n, "modules") },
+		"packages":   func(n *yaml.Node) { t.Packages = d.list(n, "packages") },
 		"output":     func(n *yaml.Node) { t.OutputBytes = d.size(n, "output") },
 		"logEntries": func(n *yaml.Node) { t.LogEntries = d.count(n, "logEntries") },
 		"logChars":   func(n *yaml.Node) { t.LogChars = d.count(n, "logChars") },
@@ -125,6 +126,9 @@ func (d *document) tightened(n *yaml.Node, before, after policy.Tier) {
 	refuse("eval", after.Eval && !before.Eval)
 	refuse("modules", slices.ContainsFunc(after.Modules, func(m string) bool {
 		return !scan.HasModule(before.Modules, m)
+	}))
+	refuse("packages", slices.ContainsFunc(after.Packages, func(p string) bool {
+		return !slices.Contains(before.Packages, policy.AnyPackage) && !slices.Contains(before.Packages, p)
 	}))
 	refuse("output", after.OutputBytes > before.OutputBytes)
 	refuse("logEntries", after.LogEntries > before.LogEntries)

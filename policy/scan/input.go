@@ -35,6 +35,8 @@ type Powers struct {
 	ReadFiles  bool     `json:"readFiles,omitempty"`
 	WriteFiles bool     `json:"writeFiles,omitempty"`
 	Modules    []string `json:"modules,omitempty"`
+	// Packages are those of the deployment that code may import.
+	Packages []string `json:"packages,omitempty"`
 }
 
 // A Result is the outcome of a scan.

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
 )
@@ -12,6 +13,13 @@ const AnyModule = catalogue.AnyModule
 // HasModule reports whether a module list holds a module.
 func HasModule(modules []string, name string) bool {
 	return slices.Contains(modules, AnyModule) || slices.Contains(modules, name)
+}
+
+// hasPackage reports whether a specifier is of a package that the powers list.
+func (g *Powers) hasPackage(specifier string) bool {
+	return slices.ContainsFunc(g.Packages, func(name string) bool {
+		return specifier == name || strings.HasPrefix(specifier, name+"/")
+	})
 }
 
 // NeverProvided reports whether a module is one that no tier provides, whatever its list says.

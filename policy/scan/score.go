@@ -33,7 +33,8 @@ func granted(h *flow.Hit, g *Powers) bool {
 		return g.WriteFiles
 	case catalogue.ModulePower:
 		base, _, _ := strings.Cut(h.Module, "/")
-		return !NeverProvided(base) && (HasModule(g.Modules, h.Module) || HasModule(g.Modules, base))
+		return !NeverProvided(base) && (HasModule(g.Modules, h.Module) || HasModule(g.Modules, base) ||
+			g.hasPackage(h.Module))
 	}
 	return false
 }

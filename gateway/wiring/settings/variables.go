@@ -55,6 +55,8 @@ var Groups = []Group{
 		{"ENGINE_JIT", "false", "true lets other engines compile to machine code; memory may then become executable"},
 		{"ENGINE_V8", "node", "the Node.js program of the engine v8"},
 		{"AIRLOCK_POLICY_FILE", "none", "YAML that tightens or adds tiers, opens hosts, sets quotas; reloaded on SIGHUP"},
+		{"AIRLOCK_PACKAGES", "./airlock-packages",
+			"folder of npm packages that code may import; airlock packages fills it; none"},
 		{"EGRESS_ALLOW", "none", "hosts that guests and tools may reach, comma-separated"},
 		{"AIRLOCK_SECRET_*", "none", "value of the secret * of the policy file"},
 		{"MCP_SERVERS", "none", "MCP servers whose tools code may call: a JSON list, or the path of a file, reloaded on " +

@@ -1,0 +1,71 @@
+package process
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/airlock-run/airlock/infra/packages"
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// PackagesVariable names the folder of packages that code may import.
+const PackagesVariable = "AIRLOCK_PACKAGES"
+
+// PackagesDir returns the folder of packages: the one that AIRLOCK_PACKAGES names, the folder airlock-packages beside
+// the program, or the one in the working folder. "none" is "".
+func PackagesDir(getenv func(string) string) string {
+	switch dir := getenv(PackagesVariable); dir {
+	case "":
+	case "none":
+		return ""
+	default:
+		return dir
+	}
+	const name = "airlock-packages"
+	if executable, err := os.Executable(); err == nil {
+		shipped := filepath.Join(filepath.Dir(executable), name)
+		if info, err := os.Stat(shipped); err == nil && info.IsDir() {
+			return shipped
+		}
+	}
+	return name
+}
+
+// OpenPackages opens the packages of the deployment. A folder that does not exist has none.
+func OpenPackages(getenv func(string) string) (*packages.Store, error) {
+	dir := PackagesDir(getenv)
+	if dir == "" {
+		return packages.Empty(), nil
+	}
+	store, err := packages.Open(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", PackagesVariable, err)
+	}
+	return store, nil
+}
+
+// LoadPackages returns the packages of the deployment as guests import them. All archives are in memory: a process that
+// is locked down reads no files.
+func LoadPackages(getenv func(string) string) ([]sandbox.Package, error) {
+	store, err := OpenPackages(getenv)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Load(); err != nil {
+		return nil, fmt.Errorf("%s: %w", PackagesVariable, err)
+	}
+	return ImportedPackages(store), nil
+}
+
+// ImportedPackages returns the packages of a store as guests import them.
+func ImportedPackages(store *packages.Store) (out []sandbox.Package) {
+	for _, p := range store.List() {
+		out = append(out, sandbox.Package{
+			PackageID: sandbox.PackageID{Name: p.Name, Version: p.Version, Integrity: p.Integrity},
+			Impure:    p.Note.Impure,
+			Tree:      func() (map[string][]byte, error) { return store.Tree(p.Name) },
+		})
+	}
+	return out
+}

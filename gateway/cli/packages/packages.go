@@ -1,0 +1,195 @@
+// Package packages is the command airlock packages, which fills the folder of npm packages that code may import.
+// Package cli imports it; the folder itself is package packages of room infra.
+package packages
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/airlock-run/airlock/functions/process"
+	"github.com/airlock-run/airlock/gateway/cli/exit"
+	"github.com/airlock-run/airlock/gateway/cli/terminal"
+	"github.com/airlock-run/airlock/infra/packages"
+	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// Command returns the command that fills the folder of npm packages that code may import.
+func Command(con terminal.Console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "packages",
+		Short: "Add npm packages that code may import, list, verify and remove them",
+		Long: "Keep npm packages in the folder AIRLOCK_PACKAGES (default ./airlock-packages), from which code imports\n" +
+			"them. add asks the registry npm_config_registry (default " + packages.DefaultRegistry + ") once;\n" +
+			"npm is not needed, no script of a package runs, and every archive is checked against the registry's\n" +
+			"SHA-512. Nothing else needs the network. Restart the gateway afterwards.\n\n" +
+			"Packages are code of the guest and have no other rights. The tiers of the policy file say with packages:\n" +
+			"which of them their code may import; by default strict has none and the others have all.\n\n" +
+			"Exit codes: 0 done, 1 verify found a difference, 2 usage, 3 a package was refused, 5 the registry or the\n" +
+			"folder failed.",
+		Example: "  airlock packages add lodash@4 zod@3 dayjs\n" +
+			"  airlock run -e 'import _ from \"lodash\"; _.chunk([1, 2, 3], 2)'",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(
+		&cobra.Command{Use: "add NAME[@RANGE]…", Short: "Resolve, fetch, check and scan packages, and keep them",
+			Example: "  airlock packages add lodash@4 zod@3",
+			Args:    cobra.MinimumNArgs(1),
+			RunE:    func(cmd *cobra.Command, specs []string) error { return addPackages(cmd.Context(), con, specs) }},
+		&cobra.Command{Use: "list", Short: "List the packages, and why some are evaluated by each run",
+			Example: "  airlock packages list", Args: cobra.NoArgs,
+			RunE: func(*cobra.Command, []string) error { return listPackages(con) }},
+		&cobra.Command{Use: "remove NAME…", Short: "Remove packages and what only they need",
+			Example: "  airlock packages remove lodash", Args: cobra.MinimumNArgs(1),
+			RunE: func(_ *cobra.Command, names []string) error { return removePackages(con, names) }},
+		&cobra.Command{Use: "verify", Short: "Check every archive against the lock",
+			Example: "  airlock packages verify", Args: cobra.NoArgs,
+			RunE: func(*cobra.Command, []string) error { return verifyPackages(con) }},
+	)
+	return cmd
+}
+
+// openPackages opens the folder of packages, which must be one.
+func openPackages(con terminal.Console) (*packages.Store, error) {
+	if process.PackagesDir(con.Getenv) == "" {
+		return nil, exit.With(exit.Usage, errors.New("AIRLOCK_PACKAGES is none; set it to a folder"))
+	}
+	store, err := process.OpenPackages(con.Getenv)
+	if err != nil {
+		return nil, exit.With(exit.Platform, err)
+	}
+	return store, nil
+}
+
+func addPackages(ctx context.Context, con terminal.Console, specs []string) error {
+	store, err := openPackages(con)
+	if err != nil {
+		return err
+	}
+	registry := cmp.Or(con.Getenv("npm_config_registry"), packages.DefaultRegistry)
+	next, err := store.Add(ctx, &packages.Registry{URL: registry}, specs)
+	if err != nil {
+		return exit.With(exit.Platform, err)
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return exit.With(exit.Platform, err)
+	}
+	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: process.CacheDir(con.Getenv, executable)})
+	if err != nil {
+		return exit.With(exit.Platform, fmt.Errorf("build the sandbox: %w", err))
+	}
+	for _, p := range process.ImportedPackages(next) {
+		note, err := tryPackage(ctx, engine, p)
+		if err != nil {
+			return errors.Join(err, engine.Close(ctx))
+		}
+		next.Note(p.Name, note)
+	}
+	if err := errors.Join(engine.Close(ctx), next.Save()); err != nil {
+		return exit.With(exit.Platform, err)
+	}
+	return printPackages(con, next)
+}
+
+// tryPackage scans a package and finds out whether runs can start after it. The scan weighs it as under the tier agent:
+// what other tiers lack fails when it is used, so only what is an attack anywhere is refused.
+func tryPackage(ctx context.Context, engine *sandbox.Engine, p sandbox.Package) (packages.Note, error) {
+	const tier = "agent"
+	tree, err := p.Tree()
+	if err != nil {
+		return packages.Note{}, exit.With(exit.Platform, err)
+	}
+	text, err := sandbox.BundlePackage(p.Name, tree)
+	if err != nil {
+		return packages.Note{}, exit.With(exit.Blocked, fmt.Errorf("package %s cannot be imported: %w", p.Name, err))
+	}
+	d := policy.Default().Decide(policy.Request{Code: text, Tier: tier})
+	if d.Effect != policy.Allow {
+		return packages.Note{}, exit.With(exit.Blocked,
+			fmt.Errorf("package %s is refused: %s", p.Name, strings.Join(d.Violations, "; ")))
+	}
+	p.Impure = ""
+	r, err := engine.Run(ctx, sandbox.Script{Code: fmt.Sprintf("import * as p from %q; typeof p", p.Name)},
+		sandbox.Grants{
+			Packages: []sandbox.Package{p}, Eval: true, Modules: []string{policy.AnyModule}, Files: sandbox.FilesRead,
+			Limits: sandbox.Limits{Wall: time.Minute, MemoryBytes: sandbox.DefaultMaxMemoryBytes},
+		})
+	if err != nil {
+		return packages.Note{}, exit.With(exit.Platform, err)
+	}
+	note := packages.Note{Level: d.Analysis.Level, Impure: r.PackagesCold}
+	if r.Error != "" {
+		note.Impure = "it cannot be loaded: " + r.Error
+	}
+	return note, nil
+}
+
+func listPackages(con terminal.Console) error {
+	store, err := openPackages(con)
+	if err != nil {
+		return err
+	}
+	return printPackages(con, store)
+}
+
+func printPackages(con terminal.Console, store *packages.Store) error {
+	list := store.List()
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(con.Stdout, "there are no packages")
+		return err
+	}
+	for _, p := range list {
+		how := "runs start after it"
+		if p.Note.Impure != "" {
+			how = "each run evaluates it: " + p.Note.Impure
+		}
+		line := fmt.Sprintf("%s@%s  scan %s  %s", p.Name, p.Version, cmp.Or(p.Note.Level, "unknown"), how)
+		if p.Needs > 0 {
+			line += fmt.Sprintf("; it needs %d more", p.Needs)
+		}
+		if len(p.Note.Scripts) > 0 {
+			line += "; install scripts did not run: " + strings.Join(p.Note.Scripts, ", ")
+		}
+		if _, err := fmt.Fprintln(con.Stdout, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func removePackages(con terminal.Console, names []string) error {
+	store, err := openPackages(con)
+	if err != nil {
+		return err
+	}
+	next, err := store.Remove(names)
+	if err != nil {
+		return exit.With(exit.Usage, err)
+	}
+	if err := next.Save(); err != nil {
+		return exit.With(exit.Platform, err)
+	}
+	return printPackages(con, next)
+}
+
+func verifyPackages(con terminal.Console) error {
+	store, err := openPackages(con)
+	if err != nil {
+		return err
+	}
+	if err := store.Verify(); err != nil {
+		return exit.With(exit.Guest, err)
+	}
+	_, err = fmt.Fprintf(con.Stdout, "ok: %d packages, every archive is the one that the registry described\n",
+		len(store.List()))
+	return err
+}

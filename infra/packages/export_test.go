@@ -1,0 +1,4 @@
+package packages
+
+// Unpack is unpack for tests.
+var Unpack = unpack

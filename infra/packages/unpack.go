@@ -1,0 +1,97 @@
+package packages
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"unicode/utf8"
+)
+
+// The bounds of one archive.
+const (
+	maxArchive  = 32 << 20  // compressed
+	maxUnpacked = 256 << 20 // of everything that is read
+	maxKept     = 64 << 20  // of the files that are kept
+	maxFile     = 4 << 20   // of a file that is kept; no source of a guest may be longer
+	maxEntries  = 50_000
+	maxPath     = 512
+)
+
+// unpack returns the sources in an archive by their paths inside the package. It passes over whatever is no regular
+// file and whatever no code imports, and refuses paths that could leave the package.
+func unpack(archive []byte) (map[string][]byte, error) {
+	zipped, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		return nil, fmt.Errorf("the archive is not compressed: %w", err)
+	}
+	limited := &io.LimitedReader{R: zipped, N: maxUnpacked}
+	reader := tar.NewReader(limited)
+	files := map[string][]byte{}
+	kept := 0
+	for n := 0; ; n++ {
+		head, err := reader.Next()
+		switch {
+		case limited.N <= 0:
+			return nil, fmt.Errorf("the archive unpacks to more than %d bytes", maxUnpacked)
+		case errors.Is(err, io.EOF):
+			return files, nil
+		case err != nil:
+			return nil, fmt.Errorf("read the archive: %w", err)
+		case n == maxEntries:
+			return nil, fmt.Errorf("the archive has more than %d entries", maxEntries)
+		}
+		if head.Typeflag != tar.TypeReg {
+			continue
+		}
+		name, err := inside(head.Name)
+		if err != nil {
+			return nil, err
+		}
+		if !source(name) || head.Size > maxFile {
+			continue
+		}
+		if _, twice := files[name]; twice {
+			return nil, fmt.Errorf("the archive has %q twice", name)
+		}
+		content, err := io.ReadAll(reader)
+		if err != nil {
+			return nil, fmt.Errorf("read the archive: %w", err)
+		}
+		if kept += len(content); kept > maxKept {
+			return nil, fmt.Errorf("the archive has more than %d bytes of sources", maxKept)
+		}
+		files[name] = content
+	}
+}
+
+// inside returns the path of an entry inside its package: what follows the first folder, which npm names "package".
+func inside(name string) (string, error) {
+	_, rest, ok := strings.Cut(strings.TrimPrefix(name, "./"), "/")
+	if !ok || rest == "" || len(rest) > maxPath || !utf8.ValidString(rest) || strings.ContainsAny(rest, "\x00\\") ||
+		path.Clean("/"+rest) != "/"+rest || strings.HasPrefix(name, "/") || strings.HasPrefix(name, "../") {
+		return "", fmt.Errorf("the archive has an entry with the path %.100q", name)
+	}
+	return rest, nil
+}
+
+// source reports whether code could import a file. Type declarations, maps and packages inside packages are no sources.
+func source(name string) bool {
+	if strings.HasPrefix(name, "node_modules/") || strings.Contains(name, "/node_modules/") {
+		return false
+	}
+	for _, ending := range []string{".d.ts", ".d.mts", ".d.cts"} {
+		if strings.HasSuffix(name, ending) {
+			return false
+		}
+	}
+	switch path.Ext(name) {
+	case ".js", ".mjs", ".cjs", ".json", ".jsx", ".ts", ".mts", ".cts", ".tsx":
+		return true
+	}
+	return false
+}
