@@ -89,9 +89,9 @@ const (
 )
 
 // Tool is a function that the guest may call as the global namespace.method(params), an async function of one
-// argument. Its name is "namespace:method", "namespace.method" or "namespace" (whose method is call). Characters
-// other than letters, digits, _ and $ become _. namespace.method.sync(params) is the same call, during which the
-// guest stands still.
+// argument. Its name is "namespace:method", "namespace.method" or "namespace", which is called as namespace(params) or
+// namespace.call(params). Characters other than letters, digits, _ and $ become _. namespace.method.sync(params) is
+// the same call, during which the guest stands still.
 type Tool struct {
 	Name, Description string
 	// InputSchema and OutputSchema are JSON Schemas for parameters and results; nil accepts anything.

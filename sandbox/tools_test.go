@@ -58,6 +58,7 @@ func TestTools(t *testing.T) {
 		{"math.double.sync({n: 4})", "8"},
 		{"await my_ns.do_it_now([1, {a: null}])", `[1,{"a":null}]`},
 		{"await alone.call()", "{}"},
+		{"await alone({a: 1}).then(v => [v, alone.sync({b: 2}), typeof alone])", `[{"a":1},{"b":2},"function"]`},
 		{"now.blocking({a: 1}).a + (await now.blocking({a: 2})).a", "3"},
 		{"await host.echo()", "{}"},
 		{"await host.echo(null)", "null"},

@@ -12,8 +12,8 @@ import (
 const MaxBytes = 256
 
 // Global returns the global and its method by which the guest calls a tool. "namespace:method" and "namespace.method"
-// become namespace.method, "namespace" alone becomes namespace.call. Anything but ASCII letters, digits, _ and $
-// becomes _.
+// become namespace.method. "namespace" alone becomes namespace.call, and namespace is the same function. Anything but
+// ASCII letters, digits, _ and $ becomes _.
 func Global(name string) (namespace, method string) {
 	separator := "."
 	if strings.Contains(name, ":") {

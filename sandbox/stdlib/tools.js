@@ -34,7 +34,7 @@
       const has = p.getOwnPropertyDescriptor(globalThis, namespace);
       let owner = has?.value;
       if (owner === null || (typeof owner !== 'object' && typeof owner !== 'function')) {
-        owner = {};
+        owner = method === 'call' ? tool(name, blocking) : {}; // a tool that is named by one word is called by it, too
         p.defineProperty(globalThis, namespace, { __proto__: null, value: owner, writable: true, enumerable: false, configurable: true });
       }
       p.defineProperty(owner, method, { __proto__: null, value: tool(name, blocking), writable: true, enumerable: true, configurable: true });
