@@ -18,15 +18,16 @@ import (
 // admission reads submissions and has the policy decide about them. It is safe for concurrent use.
 type admission struct {
 	*fairDecider
-	remoteTools *mcp.RemoteTools
+	remoteTools   *mcp.RemoteTools
+	noCallerTools bool
 }
 
-func newAdmission(deps Deps) (*admission, error) {
+func newAdmission(cfg Config, deps Deps) (*admission, error) {
 	decider, err := newFairDecider(deps.Policy, deps.Scanner)
 	if err != nil {
 		return nil, err
 	}
-	a := &admission{fairDecider: decider}
+	a := &admission{fairDecider: decider, noCallerTools: cfg.Streams.NoCallerTools}
 	a.remoteTools = &mcp.RemoteTools{Source: deps.RemoteTools, Permitted: a.permitted}
 	return a, nil
 }
@@ -56,6 +57,19 @@ func (a *admission) decide(ctx context.Context, s api.Submission) (policy.Decisi
 func (a *admission) validate(s api.Submission) error {
 	if field, ok := a.policy.Validate(policyRequest(s)); ok {
 		return api.Invalid(field.Field, field.Message)
+	}
+	return a.reachCaller(s)
+}
+
+// reachCaller refuses tools of the caller where there is no way to call them.
+func (a *admission) reachCaller(s api.Submission) error {
+	switch {
+	case s.CallTool == nil:
+		return execution.CheckCallerTools(s.Request.Tools, "is caller: such tools are called over the stream of POST "+
+			"/api/execute/stream, and nowhere else; use that, or give the tool a url")
+	case a.noCallerTools:
+		return execution.CheckCallerTools(s.Request.Tools, "cannot be caller here: functions on AWS Lambda have no way back "+
+			"to their caller while they run; give the tool a url")
 	}
 	return nil
 }

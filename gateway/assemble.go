@@ -36,7 +36,7 @@ func (s *Server) assemble() (*handlers, error) {
 	if h.access, err = access.New(deps.Auth, deps.Limits, cfg.Hooks.Rate, deps.Now); err != nil {
 		return nil, err
 	}
-	if h.admission, err = newAdmission(deps); err != nil {
+	if h.admission, err = newAdmission(cfg, deps); err != nil {
 		return nil, err
 	}
 	h.tools = h.admission.remoteTools
@@ -123,7 +123,8 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 		return err
 	}
 	h.streams = &stream.Handlers{
-		Executor: e, Read: e.read, Running: running, Results: e.results, Keys: h.keys, Places: s.places.Streams,
+		Executor: e, Turns: e, Read: e.read, Running: running, Results: e.results, Keys: h.keys,
+		Places:  s.places.Streams,
 		Problem: s.problems.document, ResumeWithin: cfg.Streams.ResumeWithin, Heartbeat: cfg.Streams.Heartbeat,
 		WriteTimeout: cfg.WriteTimeout, NewID: deps.NewID, Logger: deps.Logger,
 	}

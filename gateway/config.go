@@ -66,6 +66,9 @@ type StreamsConfig struct {
 	// ResumeWithin is how long a streamed run goes on after its client lost the connection: 5 s. A client that comes back
 	// with Last-Event-ID in that time misses nothing.
 	ResumeWithin time.Duration
+	// NoCallerTools says that functions have no way back to the caller while they run, as on AWS Lambda. Requests with
+	// tools of the caller are then refused.
+	NoCallerTools bool
 }
 
 // HooksConfig configures webhooks.

@@ -79,6 +79,13 @@ func routeCases() []routeCase {
 				try{status: 400, headers: []string{"Last-Event-ID: exec_0123456789:-1"}},
 				try{status: 404, headers: []string{"Last-Event-ID: exec_0123456789:1"}},
 			)},
+		{route: "POST /api/executions/{id}/calls/{seq}", path: "/api/executions/{id}/calls/1", body: `{"value":1}`,
+			scope: authn.Execute, ok: 404, others: 404, bad: []try{
+				{path: "/api/executions/exec_0123456789/calls/1", status: 404},
+				{path: "/api/executions/x/calls/x", status: 404},
+				{path: "/api/executions/..%2f..%2fetc/calls/1", status: 404},
+				{body: `{"value":"` + strings.Repeat("x", 20_000) + `"}`, status: 413},
+			}}, // {id} is not streamed; caller_tools_test.go answers calls
 		{
 			route: "POST /api/analyze", path: "/api/analyze", body: `{"code":"1"}`, scope: authn.Execute, ok: 200, bad: bodies(),
 		},

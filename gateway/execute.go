@@ -65,7 +65,7 @@ func (e *executor) execute(ctx context.Context, s api.Submission) (execution.Res
 	if err != nil {
 		return r.unfinished(), err
 	}
-	if err := invalidField(r.decision); err != nil {
+	if err := cmp.Or(invalidField(r.decision), e.admission.reachCaller(s)); err != nil {
 		return r.unfinished(), err
 	}
 	if r.decision.Effect != policy.Allow {

@@ -70,6 +70,10 @@ func (h *handlers) route(app *fiber.App, origins []string) {
 	h.pages.Route(app)
 	app.Get("/metrics", authenticate, h.system.metrics)
 
+	// Its own limit comes first: the first answer to a call costs nothing.
+	app.Post("/api/executions/:id/calls/:seq", h.pages.Session, authenticate, h.streams.Limited(limit), h.checkData,
+		need(authn.Execute), once(h.streams.Answer))
+
 	g := app.Group("/api", h.pages.Session, authenticate, limit, h.checkData)
 	g.Post("/execute", need(authn.Execute), once(h.jobs.Execute))
 	g.Post("/execute/stream", need(authn.Execute), h.streams.Execute)

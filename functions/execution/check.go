@@ -121,7 +121,12 @@ func checkTool(i int, t Tool, before []Tool) *Error {
 	if t.OutputSchema != nil && t.OutputSchema[0] != '{' && t.OutputSchema[0] != 't' && t.OutputSchema[0] != 'f' {
 		return invalid(field+".outputSchema", "must be a JSON Schema: an object or a boolean")
 	}
-	if t.URL == "" {
+	switch {
+	case t.Via != "" && t.Via != ToolOfCaller:
+		return invalid(field+".via", "must be caller, or be left out; got %q", clip(t.Via, 40))
+	case t.Via != "" && t.URL != "":
+		return invalid(field+".via", "is caller, so the tool must have no url")
+	case t.URL == "":
 		return nil
 	}
 	u, err := url.Parse(t.URL)

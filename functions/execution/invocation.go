@@ -66,6 +66,8 @@ type Invocation struct {
 	// Free, which may be nil, is called by an invoker that writes the record, before it does: the function is free, and
 	// only the record is missing. It is called at most once, before the invoker returns. It is not sent.
 	Free func() `json:"-"`
+	// CallTool, which may be nil, calls the tools of the caller. It is not sent: an invoker that can carries the calls.
+	CallTool CallTool `json:"-"`
 }
 
 // A Decision is a policy decision in the form of an audit record.

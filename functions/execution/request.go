@@ -69,7 +69,11 @@ type Debug struct {
 	Steps       bool `json:"steps,omitempty"`
 }
 
-// A Tool is a function that the host calls for the guest: POST {"tool","params","executionId"} to URL.
+// ToolOfCaller is the value of [Tool.Via] for a tool that the caller answers over the execution's own stream.
+const ToolOfCaller = "caller"
+
+// A Tool is a function that the host calls for the guest: POST {"tool","params","executionId"} to URL or, if Via is
+// ToolOfCaller, a call of the program that follows the execution.
 type Tool struct {
 	// Name is how the guest calls it; see [ToolGlobal].
 	Name        string `json:"name"`
@@ -78,6 +82,8 @@ type Tool struct {
 	InputSchema  json.RawMessage `json:"inputSchema,omitempty"`
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 	URL          string          `json:"url,omitempty"`
+	// Via is ToolOfCaller, or "".
+	Via string `json:"via,omitempty"`
 	// Server identifies the server that listed a remote tool; "" for a tool of the request. It travels in
 	// [Invocation.Servers].
 	Server string `json:"-"`

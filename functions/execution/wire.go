@@ -38,6 +38,7 @@ type (
 		InputSchema  jsontext.Value `json:"inputSchema"`
 		OutputSchema jsontext.Value `json:"outputSchema"`
 		URL          string         `json:"url"`
+		Via          string         `json:"via"`
 	}
 	wireLimits struct {
 		CPUMs       *float64 `json:"cpuMs"`
@@ -304,7 +305,7 @@ func (w *wireRequest) fillTools(r *Request) *Error {
 	}
 	for i, t := range w.Tools {
 		tool := Tool{Description: t.Description, InputSchema: raw(t.InputSchema), OutputSchema: raw(t.OutputSchema),
-			URL: t.URL}
+			URL: t.URL, Via: t.Via}
 		if t.Name != nil {
 			tool.Name = *t.Name
 		}

@@ -42,7 +42,7 @@ func (o Outside) Begin(inv execution.Invocation) localinvoke.Access {
 	if d.Effect != policy.Allow || len(inv.Replay) > 0 {
 		return nil
 	}
-	a := access{outside: o, network: runner.NetworkOf(d.Grants), tools: len(d.Grants.Tools) > 0, secrets: d.Grants.Secrets,
+	a := access{outside: o, network: runner.NetworkOf(d.Grants), tools: d.Grants.Tools, secrets: d.Grants.Secrets,
 		engine: d.Grants.Engine, memory: d.Grants.MemoryBytes}
 	if o.MemoryBytes > 0 {
 		a.memory = min(a.memory, o.MemoryBytes)
@@ -65,7 +65,7 @@ func (o Outside) Begin(inv execution.Invocation) localinvoke.Access {
 type access struct {
 	outside Outside
 	network sandbox.Network
-	tools   bool
+	tools   []string
 	secrets []string
 	engine  string
 	memory  int64
@@ -73,8 +73,11 @@ type access struct {
 
 // Connect implements localinvoke.Access.
 func (a access) Connect(ctx context.Context, host string, port uint16) (net.Conn, error) {
-	return a.outside.Egress.ConnectFor(ctx, a.network, a.tools, host, port)
+	return a.outside.Egress.ConnectFor(ctx, a.network, len(a.tools) > 0, host, port)
 }
+
+// Tool implements localinvoke.Access.
+func (a access) Tool(name string) bool { return slices.Contains(a.tools, name) }
 
 // Engine implements localinvoke.Access.
 func (a access) Engine() (string, int64) { return a.engine, a.memory }

@@ -142,6 +142,7 @@ func open(
 	}
 	if set.Sealed {
 		how.Records, how.KeepCode = link, set.Records.KeepCode // the owner redacts
+		how.CallTool = outside.CallTool
 		run, err := runner.New(how)
 		return run, engine, err
 	}

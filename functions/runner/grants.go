@@ -71,7 +71,9 @@ func (r *Runner) grantsOf(g policy.Grants, q execution.Request, calls ToolCalls)
 		tool := sandbox.Tool{
 			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema, URL: t.URL,
 		}
-		if call, timeout, ok := calls.Tool(t.Name); ok && t.URL == "" {
+		if t.Via == execution.ToolOfCaller {
+			tool.Call = r.callerTool(t.Name)
+		} else if call, timeout, ok := calls.Tool(t.Name); ok && t.URL == "" {
 			if tool.CallVia, tool.Timeout = call, timeout; sandbox.CheckTool(tool) != nil {
 				tool.InputSchema, tool.OutputSchema = nil, nil // these are the server's, which checks its own input
 			}

@@ -8,11 +8,25 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/sandbox"
 )
 
 // CallVia returns a func that calls a tool over a network.
 type CallVia = func(network http.RoundTripper) func(ctx context.Context, params json.RawMessage) (json.RawMessage,
 	error)
+
+// noCaller is why a function that has no CallTool refuses tools of the caller.
+const noCaller = "cannot be caller here: this function has no way back to its caller while it runs; give the tool a url"
+
+// callerTool returns the func that calls a tool of the caller.
+func (r *Runner) callerTool(name string) sandbox.ToolFunc {
+	return func(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+		if r.cfg.CallTool == nil {
+			return nil, errors.New("there is no caller") // a replay, which takes the answers from the record
+		}
+		return r.cfg.CallTool(ctx, name, params)
+	}
+}
 
 // calls returns the calls of one execution.
 func (r *Runner) calls() ToolCalls {

@@ -55,6 +55,8 @@ type Config struct {
 	RemoteTools RemoteTools
 	// Packages are the packages of the deployment. The policy grants them by name.
 	Packages []sandbox.Package
+	// CallTool calls the tools of the caller; nil refuses requests that have any.
+	CallTool execution.CallTool
 	// Redact removes secrets from a record before it is stored; nil changes nothing.
 	Redact func(*audit.Record)
 	// EngineBuild is the build that Sandbox runs. OpenBuild opens another for the replay of a record that names it, and
@@ -132,6 +134,11 @@ func (r *Runner) Run(ctx context.Context, inv execution.Invocation,
 }
 
 func (r *Runner) sandboxed(ctx context.Context, o *outcome, onLog func(execution.Log)) (execution.Result, error) {
+	if r.cfg.CallTool == nil {
+		if err := execution.CheckCallerTools(o.inv.Request.Tools, noCaller); err != nil {
+			return execution.Result{}, err
+		}
+	}
 	calls := r.callsOf(o.inv)
 	defer calls.Close()
 	grants, err := r.grantsOf(o.decision.Grants, o.inv.Request, calls)

@@ -37,6 +37,8 @@ type Submission struct {
 	Admitted func()
 	// OnLog, which may be nil, receives each log as the guest prints it.
 	OnLog func(execution.Log)
+	// CallTool calls the tools of the caller. Nil refuses a request that has any.
+	CallTool execution.CallTool
 }
 
 // NewSubmission returns the submission of an HTTP request.

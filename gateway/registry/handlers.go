@@ -48,6 +48,10 @@ func (h *Handlers) Put(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	if err := execution.CheckCallerTools(d.Content.Request.Tools, "cannot be caller in a saved function, which runs "+
+		"without anybody who follows it; give the tool a url"); err != nil {
+		return err
+	}
 	needsSecret := false
 	if d.Hook != nil {
 		if err := hooks.Check(*d.Hook); err != nil {

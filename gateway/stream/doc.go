@@ -5,5 +5,7 @@
 // behind, the guest that prints waits, and nothing else does. Events that were read stay in the window for clients
 // who lost their connection and come back with Last-Event-ID.
 //
+// The guest's calls of tools of the caller are events, too, and their answers are requests ([Handlers.Answer]).
+//
 // Package gateway imports it. Start with [Handlers.Execute].
 package stream

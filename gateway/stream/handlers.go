@@ -33,9 +33,10 @@ const (
 	patience = time.Second
 )
 
-// Handlers serve POST /api/execute/stream.
+// Handlers serve POST /api/execute/stream, and the answers to calls of its tools.
 type Handlers struct {
 	Executor api.Executor
+	Turns    api.Turns
 	// Read reads the submission of a request.
 	Read    func(*fiber.Ctx) (api.Submission, error)
 	Running *Running
@@ -90,7 +91,9 @@ func (h *Handlers) open(c *fiber.Ctx, leave func()) error {
 		abandoned = nil
 	}
 	log := NewLog(window, h.ResumeWithin, abandoned)
-	h.Running.begin(s.ID, &followed{s.Caller.Owner(), log, stop})
+	calls := &calls{log: log, waiting: map[int]*waiting{}}
+	s.CallTool = calls.call
+	h.Running.begin(s.ID, &followed{s.Caller.Owner(), log, stop, calls})
 	follower := log.Follow(0)
 	admitted, refused := make(chan struct{}), make(chan error, 1)
 	s.Admitted = sync.OnceFunc(func() { close(admitted) })

@@ -22,6 +22,7 @@ type followed struct {
 	owner string
 	log   *Log
 	stop  context.CancelFunc
+	calls *calls
 }
 
 // NewRunning returns an empty Running.

@@ -205,6 +205,7 @@ func (c *core) server(ctx context.Context, deps gateway.Deps) (*gateway.Server, 
 			Host: set.Hooks.Host, Rate: set.Hooks.PerMinute, AnswerHeaders: set.Hooks.AnswerHeaders,
 		},
 		KeepCode: set.Records.KeepCode, Proxies: set.Proxies,
+		Streams:       gateway.StreamsConfig{NoCallerTools: set.Invoker == "lambda"},
 		MultiInstance: set.OnLambda.Front != "" || settings.IsShared(set.State), NoBackgroundWork: set.OnLambda.Front != "",
 	}, deps)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
@@ -92,6 +93,9 @@ func (e every) carryOut(t *testing.T, p *program, schemas *jsonschema.Compiler, 
 	if e.op.OperationID == "cancel" {
 		known["id"] = accepted(t, p)
 	}
+	if e.op.OperationID == "answerCall" {
+		known["id"] = calling(t, p)
+	}
 	if e.op.OperationID == "redeliverHook" {
 		bodies = []any{map[string]string{"execution": delivered(t, p)}} // in place of the example's own id
 	}
@@ -129,6 +133,23 @@ func (e every) carryOut(t *testing.T, p *program, schemas *jsonschema.Compiler, 
 		e.judge(t, schemas, res, known)
 		res.Body.Close()
 	}
+}
+
+// calling returns the id of an execution that waits for its caller's answer to its first call.
+func calling(t *testing.T, p *program) string {
+	res, err := http.Post(p.url+"/api/execute/stream", "application/json", strings.NewReader(
+		`{"code": "await weather.today()", "tools": [{"name": "weather:today", "via": "caller"}], "policy": "agent"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { res.Body.Close() })
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		if lines.Text() == "event: call" {
+			return res.Header.Get("X-Execution-Id")
+		}
+	}
+	t.Fatal("there was no call")
+	return ""
 }
 
 // accepted returns the id of an execution that runs until it is cancelled.

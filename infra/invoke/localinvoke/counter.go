@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"syscall"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -28,6 +29,8 @@ type Access interface {
 	Connect(ctx context.Context, host string, port uint16) (net.Conn, error)
 	// Secret returns the value of a granted secret; ok is false for any other.
 	Secret(name string) (value string, ok bool)
+	// Tool reports whether the execution may call a tool.
+	Tool(name string) bool
 	// Engine returns the engine that the execution runs on, and the memory that it may have; "" is QuickJS.
 	Engine() (name string, memoryBytes int64)
 }
@@ -96,6 +99,9 @@ func (k *counter) answer(c *call, q sealed.Request) {
 	case q.Verb == sealed.VerbEngine:
 		k.lend(c, access, reply)
 		return
+	case q.Verb == sealed.VerbTool:
+		k.callTool(c, access, q.Name, reply)
+		return
 	default:
 		ctx, cancel := c.context()
 		defer cancel()
@@ -132,6 +138,39 @@ func (k *counter) lend(c *call, access Access, reply sealed.Reply) {
 	k.reply(c, reply, process.Conn)
 	<-c.over
 	process.Kill()
+}
+
+// callTool passes a connection over which the execution c makes one call of a tool of its caller.
+func (k *counter) callTool(c *call, access Access, name string, reply sealed.Reply) {
+	if !c.hasCallerTool(name) || !access.Tool(name) {
+		k.reply(c, reply, nil)
+		return
+	}
+	owner, function, err := sealed.NewConns()
+	if err != nil {
+		k.pool.cfg.Logger.Error("no connection for a call of a tool", "error", err)
+		reply.Outcome, reply.Text = sealed.Failed, ""
+		k.reply(c, reply, nil)
+		return
+	}
+	reply.Outcome, reply.Text = sealed.Granted, ""
+	k.reply(c, reply, function)
+	_ = function.Close() // the process has a descriptor of its own
+	ctx, cancel := c.context()
+	defer cancel()
+	err = sealed.AnswerTool(ctx, owner, func(ctx context.Context, params []byte) ([]byte, error) {
+		return c.inv.CallTool(ctx, name, params)
+	})
+	if errors.Is(err, sealed.ErrProtocol) {
+		k.proc.kill(protocol)
+	}
+}
+
+// hasCallerTool reports whether the execution brought the tool name of its caller, and the caller can be called.
+func (c *call) hasCallerTool(name string) bool {
+	return c.inv != nil && c.inv.CallTool != nil && slices.ContainsFunc(c.inv.Request.Tools, func(t execution.Tool) bool {
+		return t.Name == name && t.Via == execution.ToolOfCaller
+	})
 }
 
 // outcomeOf classifies an error of Connect. Guests see only the text of a refusal.

@@ -20,8 +20,8 @@ import (
 )
 
 // asks runs one command of a sealed process against its counter. "connect HOST PORT" returns what the other side
-// sends, "leave HOST PORT" stops waiting for a connection once it was asked for, "secret NAME" returns a secret, and
-// "secrets N" returns how many of N requests were granted.
+// sends, "leave HOST PORT" stops waiting for a connection once it was asked for, "secret NAME" returns a secret,
+// "secrets N" returns how many of N requests were granted, and "tool NAME PARAMS" returns the answer to a call.
 func asks(ctx context.Context, outside *sealed.Outside, code string) (json.RawMessage, bool) {
 	words := strings.Fields(code)
 	text := func(s string) (json.RawMessage, bool) {
@@ -56,6 +56,12 @@ func asks(ctx context.Context, outside *sealed.Outside, code string) (json.RawMe
 			return text("error: " + err.Error())
 		}
 		return text(string(said))
+	case len(words) == 3 && words[0] == "tool":
+		value, err := outside.CallTool(ctx, words[1], json.RawMessage(words[2]))
+		if err != nil {
+			return text("error: " + err.Error())
+		}
+		return value, true
 	case len(words) == 2 && words[0] == "secret":
 		return text(outside.Secret(words[1]))
 	case len(words) == 2 && words[0] == "secrets":
@@ -115,6 +121,8 @@ func (a access) Connect(ctx context.Context, host string, _ uint16) (net.Conn, e
 	}
 	return nil, errors.New("dial tcp 192.0.2.7: something of this machine")
 }
+
+func (a access) Tool(name string) bool { return name != "denied:tool" }
 
 func (a access) Engine() (string, int64) { return "", 0 }
 
@@ -194,5 +202,68 @@ func TestCounter(t *testing.T) {
 	}
 	if restarts := p.Stats().Processes[0].Restarts; restarts != 0 {
 		t.Errorf("the process was started again %d times", restarts)
+	}
+}
+
+// A process calls the tools that its execution brought and was granted, and no others.
+func TestCallerTools(t *testing.T) {
+	cfg := config(t)
+	cfg.Env, cfg.Processes = []string{"FUNCTION=sealed"}, 1
+	cfg.Sealed = &localinvoke.Sealed{Records: forgetful{}, Outside: &reach{}}
+	p := newPool(t, cfg)
+	gone := make(chan error, 1)
+	call := func(ctx context.Context, tool string, params json.RawMessage) (json.RawMessage, error) {
+		switch string(params) {
+		case "fail":
+			return nil, errors.New("no such customer " + strings.Repeat("x", 1<<20))
+		case "huge":
+			return json.RawMessage(`"` + strings.Repeat("x", 5<<20) + `"`), nil
+		case "never":
+			<-ctx.Done()
+			gone <- ctx.Err()
+			return nil, ctx.Err()
+		}
+		return json.RawMessage(`"` + tool + ` ` + string(params) + `"`), nil
+	}
+	tools := []execution.Tool{{Name: "crm:find", Via: execution.ToolOfCaller}, {Name: "crm:url"},
+		{Name: "denied:tool", Via: execution.ToolOfCaller}}
+	const refused = "error: the execution was not granted this"
+	for _, c := range []struct {
+		what, code, want string
+		call             execution.CallTool
+	}{
+		{"a tool of the caller", "tool crm:find 1", "crm:find 1", call},
+		{"another name", "tool crm:drop 1", refused, call},
+		{"a tool with a url", "tool crm:url 1", refused, call},
+		{"a tool that the policy denies", "tool denied:tool 1", refused, call},
+		{"no caller", "tool crm:find 1", refused, nil},
+		{"an error", "tool crm:find fail", "error: no such customer xxx", call},
+		{"a huge answer", "tool crm:find huge", "error: the answer has 5242882 bytes", call},
+	} {
+		inv := invocation(c.code)
+		inv.Request.Tools, inv.CallTool = tools, c.call
+		r, err := p.Invoke(t.Context(), inv, nil)
+		var got string
+		if err == nil {
+			err = json.Unmarshal(r.Result.Result, &got)
+		}
+		if err != nil || !strings.HasPrefix(got, c.want) || len(got) > 5000 {
+			t.Errorf("%s: %.100q, %v; want %q", c.what, got, err, c.want)
+		}
+	}
+	// A caller who gives up ends the call.
+	ctx, giveUp := context.WithCancel(t.Context())
+	inv := invocation("tool crm:find never")
+	inv.Request.Tools, inv.CallTool = tools, func(ctx context.Context, tool string, params json.RawMessage) (
+		json.RawMessage, error,
+	) {
+		giveUp()
+		return call(ctx, tool, params)
+	}
+	if _, err := p.Invoke(ctx, inv, nil); err != nil {
+		t.Error(err)
+	}
+	if err := <-gone; !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

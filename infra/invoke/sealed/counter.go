@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Verb is the kind of a request at the counter.
@@ -15,7 +16,11 @@ const (
 	VerbConnect Verb = 'c' // to Name and Port
 	VerbSecret  Verb = 's' // called Name
 	VerbEngine  Verb = 'e' // a process of the engine Name
+	VerbTool    Verb = 't' // a connection for one call of the caller's tool Name
 )
+
+// verbs are all verbs.
+const verbs = string(VerbConnect) + string(VerbSecret) + string(VerbEngine) + string(VerbTool)
 
 // A Request is one request at the counter.
 type Request struct {
@@ -75,7 +80,7 @@ func ReadRequest(r io.Reader) (Request, error) {
 	}
 	q := Request{ID: binary.BigEndian.Uint32(head[:]), Verb: Verb(head[4]), Port: binary.BigEndian.Uint16(head[5:])}
 	n := int(binary.BigEndian.Uint16(head[7:]))
-	if n > MaxName || q.Verb != VerbConnect && q.Verb != VerbSecret && q.Verb != VerbEngine {
+	if n > MaxName || !strings.ContainsRune(verbs, rune(q.Verb)) {
 		return q, fmt.Errorf("a request: %w", ErrProtocol)
 	}
 	name := make([]byte, n)

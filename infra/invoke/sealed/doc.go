@@ -4,8 +4,8 @@
 // Each function process inherits two connected sockets and opens no other:
 //
 //   - descriptor 3, the link: executions go in, answers and their accounts come out;
-//   - descriptor 4, the counter: the function asks for connections, secrets and processes of other engines, and the
-//     owner passes them or refuses.
+//   - descriptor 4, the counter: the function asks for connections, secrets, processes of other engines and calls of
+//     the caller's tools, and the owner passes them or refuses.
 //
 // # The link
 //
@@ -25,10 +25,13 @@
 //
 // # The counter
 //
-// A request names a host and a port, a secret, or an engine. The owner decides by the execution that the process is
-// running at that moment, never by anything that the process says about it. The owner resolves, checks and makes a
-// connection, and its descriptor travels with the reply (SCM_RIGHTS). A reply belongs to the execution that asked: a
-// late one is closed, not sent.
+// A request names a host and a port, a secret, an engine, or a tool. The owner decides by the execution that the
+// process is running at that moment, never by anything that the process says about it. The owner resolves, checks and
+// makes a connection, and its descriptor travels with the reply (SCM_RIGHTS). A reply belongs to the execution that
+// asked: a late one is closed, not sent.
+//
+// A call of a tool of the caller takes a connection to the owner of its own. The function sends the parameters and
+// reads a value or an error. The call is over when either side closes the connection.
 //
 // # Trust
 //

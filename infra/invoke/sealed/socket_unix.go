@@ -38,6 +38,18 @@ func NewPair() (Pair, error) {
 	return Pair{owner, function}, nil
 }
 
+// NewConns returns two connected connections. The owner keeps one and passes the other.
+func NewConns() (owner, function *net.UnixConn, err error) {
+	pair, err := NewPair()
+	if err != nil {
+		return nil, nil, err
+	}
+	if function, err = connOf(pair.Function); err != nil {
+		return nil, nil, errors.Join(err, pair.Owner.Close())
+	}
+	return pair.Owner, function, nil
+}
+
 // connOf returns a connection that takes over a file.
 func connOf(f *os.File) (*net.UnixConn, error) {
 	c, err := net.FileConn(f)
