@@ -109,6 +109,19 @@ scan-packages: ## false refusals of well-known npm packages by tier (installs th
 conformance: ## test262, the web platform tests and quickjs-ng's own, in the sandbox (TEST262_DIR, WPT_DIR, QUICKJS_DIR: their checkouts; ENGINE_BUILD, FILTER, FAILURES=1, RECORD=folder)
 	@$(GO) run ./sandbox/conformance/cmd
 
+CLIENTS := $(CURDIR)/bin/clients
+
+.PHONY: clients
+clients: ## the client packages of dist/clients, built and tested on Node.js, Deno and Bun (npm) and Python (Debian's python3-httpx)
+	@/usr/bin/python3 -c 'import httpx, pydantic' 2>/dev/null || { apt-get update -qq && apt-get install -y --no-install-recommends python3-httpx python3-pydantic; }
+	npm ci --prefix gateway/client/typescript --no-audit --no-fund --ignore-scripts
+	npm run --prefix gateway/client/typescript build
+	@mkdir -p $(CLIENTS) dist/clients
+	npm install --prefix $(CLIENTS) --no-audit --no-fund --ignore-scripts deno@2.9.6 bun@1.4.5
+	npm pack ./gateway/client/typescript --pack-destination dist/clients
+	$(GO) test ./gateway/client/...
+	PATH="$(CLIENTS)/node_modules/.bin:$$PATH" $(GO) test ./gateway/cmd/airlock -run 'TypeScriptClient|PythonClient|ClientQuickStarts' -count 1
+
 conformance-mcp: ## the Model Context Protocol's own conformance suite and inspector (installs them from npm)
 	@mkdir -p bin/mcp-tools
 	npm install --prefix bin/mcp-tools --no-audit --no-fund --ignore-scripts @modelcontextprotocol/conformance@0.1.13 @modelcontextprotocol/inspector@2.12.0

@@ -1,0 +1,223 @@
+"""The asynchronous client."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import time
+from typing import Any, AsyncIterator, Callable, Generic, Mapping, Optional, TypeVar, Union, cast
+
+import httpx
+
+from . import core, wire
+from .errors import AirlockError
+from .result import Event, Log, Result
+from .tools import Toolbox, Tools, failure, success
+
+T = TypeVar("T")
+
+
+class _Transport:
+    def __init__(self, url: str, token: Optional[str], retries: int, client: Optional[httpx.AsyncClient]) -> None:
+        self.url, self.retries = core.address(url), retries
+        self.headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self.client = client or httpx.AsyncClient(timeout=core.TIMEOUT)
+
+    async def send(self, send: core.Send, stream: bool = False) -> httpx.Response:
+        attempts = core.Attempts(send, self.retries)
+        while True:
+            request = self.client.build_request(send.method, self.url + send.path, content=send.body,
+                                                headers={**self.headers, **send.headers})
+            try:
+                response = await self.client.send(request, stream=stream, follow_redirects=False)
+                if response.is_success:
+                    return response
+                problem = core.problem_of(response, await response.aread())
+            except httpx.TransportError as error:
+                await asyncio.sleep(attempts.after_error(self.url, error))
+                continue
+            await asyncio.sleep(attempts.after_problem(problem))
+
+
+class AsyncAirlock:
+    """A gateway, for asyncio. Cancelling a task stops its run. It is a context manager that closes its connections."""
+
+    def __init__(self, transport: _Transport) -> None:
+        self._transport = transport
+        #: Saved functions.
+        self.functions = AsyncFunctions(transport)
+
+    @classmethod
+    def connect(cls, url: str, token: Optional[str] = None, *, retries: int = 2,
+                client: Optional[httpx.AsyncClient] = None) -> "AsyncAirlock":
+        """Returns the gateway at an address. It connects with the first request. retries is how often a request is sent
+        again if the gateway is busy or cannot be reached."""
+        return cls(_Transport(url, token, retries, client))
+
+    async def close(self) -> None:
+        await self._transport.client.aclose()
+
+    async def __aenter__(self) -> "AsyncAirlock":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def run(self, code: str, *, tools: Optional[Tools] = None, on_log: Optional[Callable[[Log], None]] = None,
+                  idempotency_key: Optional[str] = None, **options: Any) -> Result[Any]:
+        """Runs code and waits for its result, as Airlock.run does. Tools may be coroutine functions."""
+        if tools is None and on_log is None:
+            send = core.execute("/api/execute", code, options, idempotency_key)
+            return Result((await self._transport.send(send)).json())
+        events = self.stream(code, tools=tools, idempotency_key=idempotency_key, **options)
+        try:
+            async for event in events:
+                if event.log is not None and on_log is not None:
+                    on_log(event.log)
+                if event.result is not None:
+                    return event.result
+        finally:
+            await events.aclose()  # type: ignore[attr-defined]
+        raise core.lost()
+
+    async def stream(self, code: str, *, tools: Optional[Tools] = None, idempotency_key: Optional[str] = None,
+                     **options: Any) -> AsyncIterator[Event[Any]]:
+        """Runs code and yields what happens as it happens; the result comes last. Closing the iterator stops the run. A
+        lost connection is taken up again. Functions that are no coroutines are called on threads."""
+        toolbox = Toolbox(tools)
+        send = core.execute("/api/execute/stream", code, options, idempotency_key, toolbox)
+        answers: set[asyncio.Task[None]] = set()
+        events = self._events(send)
+        try:
+            async for event in events:
+                if event.name == "chunk":
+                    yield Event("log", log=Log(event.data["level"], event.data["chunk"].removesuffix("\n")))
+                elif event.name == "call":
+                    task = asyncio.create_task(self._answer(toolbox, event))
+                    answers.add(task)
+                    task.add_done_callback(answers.discard)
+                    yield Event("call", tool=event.data["tool"], params=event.data["params"])
+                elif event.name == "complete":
+                    yield Event("result", result=Result(event.data))
+                elif event.name == "error":
+                    raise AirlockError(event.data["status"], event.data)
+        finally:
+            await events.aclose()  # type: ignore[attr-defined]
+            for task in answers:
+                task.cancel()
+            await asyncio.gather(*answers, return_exceptions=True)
+
+    async def _events(self, send: core.Send) -> AsyncIterator[core.ServerEvent]:
+        """The events of a stream up to its last."""
+        for lost in range(core.RESUMPTIONS + 1):
+            response = await self._transport.send(send, stream=True)
+            cause: Optional[BaseException] = None
+            reader = core.EventReader()
+            try:
+                async for data in response.aiter_bytes():
+                    for event in reader.feed(data):
+                        send.headers["Last-Event-ID"] = event.id
+                        yield event
+                        if event.name in ("complete", "error"):
+                            return
+            except httpx.TransportError as error:
+                cause = error
+            finally:
+                await response.aclose()
+            if "Last-Event-ID" not in send.headers or lost == core.RESUMPTIONS:
+                raise core.lost(cause)
+
+    async def _answer(self, toolbox: Toolbox, event: core.ServerEvent) -> None:
+        """Calls a tool and sends the answer. What goes wrong ends the call, and the guest reads why."""
+        try:
+            value = await asyncio.to_thread(toolbox.call, event.data["tool"], event.data["params"])
+            body = success(await value if inspect.isawaitable(value) else value)
+        except Exception as error:
+            body = failure(error)
+        path = core.call_path(event.execution, event.data["seq"])
+        try:
+            await self._transport.send(core.Send("POST", path, body))
+        except AirlockError as error:
+            if error.status in (400, 413):
+                try:
+                    await self._transport.send(core.Send("POST", path, failure(f"the answer was refused: {error}")))
+                except AirlockError:
+                    pass  # the run has ended
+
+    async def submit(self, code: str, *, idempotency_key: Optional[str] = None,
+                     callback: Union[str, Mapping[str, str], None] = None, **options: Any) -> "AsyncExecution":
+        """Stores code to be run soon, and returns without waiting for it. It survives a restart of the gateway."""
+        accepted = (await self._transport.send(core.submission(code, options, idempotency_key, callback))).json()
+        return AsyncExecution(self._transport, accepted["id"])
+
+    def execution(self, id: str) -> "AsyncExecution":
+        """The execution of an id, which an earlier submit returned."""
+        return AsyncExecution(self._transport, id)
+
+    async def analyze(self, code: str, **options: Any) -> wire.Analysis:
+        """Returns the verdict of the policy on code, which does not run."""
+        send = core.execute("/api/analyze", code, options, None)
+        return cast(wire.Analysis, (await self._transport.send(send)).json())
+
+
+class AsyncExecution(Generic[T]):
+    """An execution that was submitted and runs without its caller."""
+
+    def __init__(self, transport: _Transport, id: str) -> None:
+        self._transport, self.id = transport, id
+
+    async def poll(self) -> Optional[Result[T]]:
+        """Its result, or None while it is queued or running."""
+        found = (await self._transport.send(core.Send("GET", core.result_path(self.id)))).json()
+        return None if found["status"] in ("queued", "running") else Result(found)
+
+    async def wait(self, timeout: Optional[float] = None) -> Result[T]:
+        """Waits for the result. timeout, in seconds, ends the wait with a TimeoutError, and not the execution."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        pause = 0.05
+        while True:
+            result = await self.poll()
+            if result is not None:
+                return result
+            if deadline is not None and time.monotonic() + pause > deadline:
+                raise TimeoutError(f"{self.id} has not ended within {timeout} seconds")
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, 5)
+
+    async def cancel(self) -> None:
+        """Cancels the execution: what waits never runs, and what runs is stopped."""
+        await self._transport.send(core.Send("DELETE", core.result_path(self.id)))
+
+
+class AsyncFunctions:
+    """Saved functions: airlock.functions."""
+
+    def __init__(self, transport: _Transport) -> None:
+        self._transport = transport
+
+    async def save(self, name: str, definition: Union[str, Mapping[str, Any]]) -> wire.Function:
+        """Saves a version. The same content again is the same version."""
+        body = {"code": definition} if isinstance(definition, str) else definition
+        send = core.Send("PUT", core.function_path(name), json.dumps(body).encode())
+        return cast(wire.Function, (await self._transport.send(send)).json())
+
+    async def invoke(self, name: str, input: Any = None, *, idempotency_key: Optional[str] = None,
+                     **options: Any) -> Result[Any]:
+        """Runs a saved function and waits. Without version and alias, the latest version runs."""
+        send = core.Send("POST", core.function_path(name) + "/invoke", json.dumps({"input": input, **options}).encode(),
+                         core.headers_of(idempotency_key))
+        return Result((await self._transport.send(send)).json())
+
+    async def list(self) -> AsyncIterator[wire.Function]:
+        """All saved functions."""
+        path: Optional[str] = "/api/functions"
+        while path:
+            page = (await self._transport.send(core.Send("GET", path))).json()
+            for function in page["items"]:
+                yield function
+            path = page["next"] and "/api/functions?" + str(httpx.QueryParams(cursor=page["next"]))
+
+    async def delete(self, name: str) -> None:
+        """Deletes a function with all its versions."""
+        await self._transport.send(core.Send("DELETE", core.function_path(name)))

@@ -1,0 +1,211 @@
+"""The synchronous client."""
+
+from __future__ import annotations
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Callable, Generic, Iterator, Mapping, Optional, TypeVar, Union, cast
+
+import httpx
+
+from . import core, wire
+from .errors import AirlockError
+from .result import Event, Log, Result
+from .tools import Toolbox, Tools, failure, success
+
+T = TypeVar("T")
+
+
+class _Transport:
+    def __init__(self, url: str, token: Optional[str], retries: int, client: Optional[httpx.Client]) -> None:
+        self.url, self.retries = core.address(url), retries
+        self.headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self.client = client or httpx.Client(timeout=core.TIMEOUT)
+
+    def send(self, send: core.Send, stream: bool = False) -> httpx.Response:
+        attempts = core.Attempts(send, self.retries)
+        while True:
+            request = self.client.build_request(send.method, self.url + send.path, content=send.body,
+                                                headers={**self.headers, **send.headers})
+            try:
+                response = self.client.send(request, stream=stream, follow_redirects=False)
+                if response.is_success:
+                    return response
+                problem = core.problem_of(response, response.read())
+            except httpx.TransportError as error:
+                time.sleep(attempts.after_error(self.url, error))
+                continue
+            time.sleep(attempts.after_problem(problem))
+
+
+class Airlock:
+    """A gateway. It is safe for concurrent use, and a context manager that closes its connections."""
+
+    def __init__(self, transport: _Transport) -> None:
+        self._transport = transport
+        #: Saved functions.
+        self.functions = Functions(transport)
+
+    @classmethod
+    def connect(cls, url: str, token: Optional[str] = None, *, retries: int = 2,
+                client: Optional[httpx.Client] = None) -> "Airlock":
+        """Returns the gateway at an address. It connects with the first request. retries is how often a request is sent
+        again if the gateway is busy or cannot be reached."""
+        return cls(_Transport(url, token, retries, client))
+
+    def close(self) -> None:
+        self._transport.client.close()
+
+    def __enter__(self) -> "Airlock":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(self, code: str, *, tools: Optional[Tools] = None, on_log: Optional[Callable[[Log], None]] = None,
+            idempotency_key: Optional[str] = None, **options: Any) -> Result[Any]:
+        """Runs code and waits for its result. A failure of the code is a result: look at its status, or ask for its
+        value(). An AirlockError means that the request, the caller or the platform is at fault.
+
+        options are the other fields of a request, such as input, files, policy, timeout (in milliseconds) and limits.
+        """
+        if tools is None and on_log is None:
+            send = core.execute("/api/execute", code, options, idempotency_key)
+            return Result(self._transport.send(send).json())
+        for event in self.stream(code, tools=tools, idempotency_key=idempotency_key, **options):
+            if event.log is not None and on_log is not None:
+                on_log(event.log)
+            if event.result is not None:
+                return event.result
+        raise core.lost()
+
+    def stream(self, code: str, *, tools: Optional[Tools] = None, idempotency_key: Optional[str] = None,
+               **options: Any) -> Iterator[Event[Any]]:
+        """Runs code and yields what happens as it happens; the result comes last. Closing the iterator stops the run. A
+        lost connection is taken up again. Tools are called on threads."""
+        toolbox = Toolbox(tools)
+        send = core.execute("/api/execute/stream", code, options, idempotency_key, toolbox)
+        with ThreadPoolExecutor(max_workers=16, thread_name_prefix="airlock-tool") as pool:
+            for event in self._events(send):
+                if event.name == "chunk":
+                    yield Event("log", log=Log(event.data["level"], event.data["chunk"].removesuffix("\n")))
+                elif event.name == "call":
+                    pool.submit(self._answer, toolbox, event)
+                    yield Event("call", tool=event.data["tool"], params=event.data["params"])
+                elif event.name == "complete":
+                    yield Event("result", result=Result(event.data))
+                elif event.name == "error":
+                    raise AirlockError(event.data["status"], event.data)
+
+    def _events(self, send: core.Send) -> Iterator[core.ServerEvent]:
+        """The events of a stream up to its last."""
+        for lost in range(core.RESUMPTIONS + 1):
+            response = self._transport.send(send, stream=True)
+            cause: Optional[BaseException] = None
+            reader = core.EventReader()
+            try:
+                for data in response.iter_bytes():
+                    for event in reader.feed(data):
+                        send.headers["Last-Event-ID"] = event.id
+                        yield event
+                        if event.name in ("complete", "error"):
+                            return
+            except httpx.TransportError as error:
+                cause = error
+            finally:
+                response.close()
+            if "Last-Event-ID" not in send.headers or lost == core.RESUMPTIONS:
+                raise core.lost(cause)
+
+    def _answer(self, toolbox: Toolbox, event: core.ServerEvent) -> None:
+        """Calls a tool and sends the answer. What goes wrong ends the call, and the guest reads why."""
+        try:
+            body = success(toolbox.call(event.data["tool"], event.data["params"]))
+        except Exception as error:
+            body = failure(error)
+        path = core.call_path(event.execution, event.data["seq"])
+        try:
+            self._transport.send(core.Send("POST", path, body))
+        except AirlockError as error:
+            if error.status in (400, 413):
+                try:
+                    self._transport.send(core.Send("POST", path, failure(f"the answer was refused: {error}")))
+                except AirlockError:
+                    pass  # the run has ended
+
+    def submit(self, code: str, *, idempotency_key: Optional[str] = None,
+               callback: Union[str, Mapping[str, str], None] = None, **options: Any) -> "Execution":
+        """Stores code to be run soon, and returns without waiting for it. It survives a restart of the gateway."""
+        accepted = self._transport.send(core.submission(code, options, idempotency_key, callback)).json()
+        return Execution(self._transport, accepted["id"])
+
+    def execution(self, id: str) -> "Execution":
+        """The execution of an id, which an earlier submit returned."""
+        return Execution(self._transport, id)
+
+    def analyze(self, code: str, **options: Any) -> wire.Analysis:
+        """Returns the verdict of the policy on code, which does not run."""
+        send = core.execute("/api/analyze", code, options, None)
+        return cast(wire.Analysis, self._transport.send(send).json())
+
+
+class Execution(Generic[T]):
+    """An execution that was submitted and runs without its caller."""
+
+    def __init__(self, transport: _Transport, id: str) -> None:
+        self._transport, self.id = transport, id
+
+    def poll(self) -> Optional[Result[T]]:
+        """Its result, or None while it is queued or running."""
+        found = self._transport.send(core.Send("GET", core.result_path(self.id))).json()
+        return None if found["status"] in ("queued", "running") else Result(found)
+
+    def wait(self, timeout: Optional[float] = None) -> Result[T]:
+        """Waits for the result. timeout, in seconds, ends the wait with a TimeoutError, and not the execution."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        pause = 0.05
+        while True:
+            result = self.poll()
+            if result is not None:
+                return result
+            if deadline is not None and time.monotonic() + pause > deadline:
+                raise TimeoutError(f"{self.id} has not ended within {timeout} seconds")
+            time.sleep(pause)
+            pause = min(pause * 1.5, 5)
+
+    def cancel(self) -> None:
+        """Cancels the execution: what waits never runs, and what runs is stopped."""
+        self._transport.send(core.Send("DELETE", core.result_path(self.id)))
+
+
+class Functions:
+    """Saved functions: airlock.functions."""
+
+    def __init__(self, transport: _Transport) -> None:
+        self._transport = transport
+
+    def save(self, name: str, definition: Union[str, Mapping[str, Any]]) -> wire.Function:
+        """Saves a version. The same content again is the same version."""
+        body = {"code": definition} if isinstance(definition, str) else definition
+        send = core.Send("PUT", core.function_path(name), json.dumps(body).encode())
+        return cast(wire.Function, self._transport.send(send).json())
+
+    def invoke(self, name: str, input: Any = None, *, idempotency_key: Optional[str] = None,
+               **options: Any) -> Result[Any]:
+        """Runs a saved function and waits. Without version and alias, the latest version runs."""
+        send = core.Send("POST", core.function_path(name) + "/invoke", json.dumps({"input": input, **options}).encode(),
+                         core.headers_of(idempotency_key))
+        return Result(self._transport.send(send).json())
+
+    def list(self) -> Iterator[wire.Function]:
+        """All saved functions."""
+        path: Optional[str] = "/api/functions"
+        while path:
+            page = self._transport.send(core.Send("GET", path)).json()
+            yield from page["items"]
+            path = page["next"] and "/api/functions?" + str(httpx.QueryParams(cursor=page["next"]))
+
+    def delete(self, name: str) -> None:
+        """Deletes a function with all its versions."""
+        self._transport.send(core.Send("DELETE", core.function_path(name)))

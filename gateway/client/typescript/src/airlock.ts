@@ -1,0 +1,239 @@
+import type { components } from "./wire.js";
+import { AirlockError } from "./errors.js";
+import { events } from "./events.js";
+import { Execution } from "./execution.js";
+import { Functions, type InvokeOptions } from "./functions.js";
+import { send, type Transport } from "./http.js";
+import { Result, type Analysis, type Log, type WireResult } from "./result.js";
+import { Toolbox, failure, type Tools } from "./tools.js";
+
+export type { InvokeOptions };
+
+export interface ConnectOptions {
+  /** Such as https://airlock.example.com. */
+  url: string;
+  /** A token, or the API key. */
+  token?: string;
+  /** How often a request is sent again if the gateway is busy or cannot be reached; 2. */
+  retries?: number;
+  /** In place of the global fetch. */
+  fetch?: typeof fetch;
+}
+
+/** What a run may have beside its code. Limits only lower those of the policy. */
+export interface RunOptions {
+  /** The global `input`. */
+  input?: unknown;
+  /** Each entry becomes a global. */
+  context?: Record<string, unknown>;
+  /** Files of the execution by relative path: text, or bytes. */
+  files?: Record<string, string | Uint8Array>;
+  /** The file that runs in place of the code, which is then "". */
+  entry?: string;
+  language?: "javascript" | "typescript";
+  /** The tier: strict, standard (default), extended, agent, or one of the deployment. */
+  policy?: string;
+  /** Wall time in milliseconds. */
+  timeout?: number;
+  /** Such as "32mb". */
+  memory?: string;
+  limits?: components["schemas"]["Limits"];
+  seed?: number;
+  engine?: "quickjs" | "v8" | "jsc";
+  priority?: "low" | "normal" | "high";
+  hosts?: string[];
+  secrets?: string[];
+  /** Functions of this program that the code may call. */
+  tools?: Tools;
+  /** Receives each console call while the code runs. */
+  onLog?: (log: Pick<Log, "level" | "message">) => void;
+  /** Aborting it stops the run, or only the wait for it if there is an idempotency key. */
+  signal?: AbortSignal;
+  /** Requests with the same key run once. With a key, a request whose connection is lost is sent again. */
+  idempotencyKey?: string;
+}
+
+export interface SubmitOptions extends Omit<RunOptions, "tools" | "onLog"> {
+  /** Where the gateway posts the result. */
+  callback?: string | { url: string; secret?: string };
+}
+
+/** An event of {@link Airlock.stream}. */
+export type StreamEvent<T = unknown> =
+  | { type: "log"; level: Log["level"]; message: string }
+  | { type: "call"; tool: string; params: unknown }
+  | { type: "result"; result: Result<T> };
+
+/** How often the rest of a stream is asked for when its connection is lost. */
+const resumptions = 5;
+
+/** A gateway. */
+export class Airlock {
+  /** Saved functions. */
+  readonly functions: Functions;
+  private readonly transport: Transport;
+
+  private constructor(options: ConnectOptions) {
+    const url = new URL(options.url);
+    if (!/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
+      throw new TypeError(`${options.url} is not the address of a gateway; write it as https://airlock.example.com`);
+    }
+    this.transport = {
+      url: url.href.replace(/\/+$/, ""),
+      token: options.token,
+      retries: options.retries ?? 2,
+      fetch: options.fetch ?? ((...request) => fetch(...request)),
+    };
+    this.functions = new Functions(this.transport);
+  }
+
+  /** Returns the gateway at an address. It connects with the first request. */
+  static connect(options: ConnectOptions | string): Airlock {
+    return new Airlock(typeof options === "string" ? { url: options } : options);
+  }
+
+  /**
+   * Runs code and waits for its result. A failure of the code is a result: look at its `status`, or ask for its
+   * `value()`. An {@link AirlockError} means that the request, the caller or the platform is at fault.
+   */
+  async run<T = unknown>(code: string, options: RunOptions = {}): Promise<Result<T>> {
+    if (options.tools === undefined && options.onLog === undefined) {
+      const response = await send(this.transport, {
+        method: "POST", path: "/api/execute", body: body(code, options), headers: key(options), signal: options.signal,
+      });
+      return new Result<T>((await response.json()) as WireResult);
+    }
+    for await (const event of this.stream<T>(code, options)) {
+      if (event.type === "result") return event.result;
+    }
+    throw new AirlockError(0, { code: "unreachable", detail: "the stream ended without a result" });
+  }
+
+  /**
+   * Runs code and yields what happens as it happens; the result comes last. Ending the loop stops the run. A lost
+   * connection is taken up again.
+   */
+  async *stream<T = unknown>(code: string, options: RunOptions = {}): AsyncGenerator<StreamEvent<T>, void, void> {
+    const toolbox = new Toolbox(options.tools ?? {});
+    const request = body(code, options, toolbox);
+    const ended = new AbortController();
+    const signal = options.signal === undefined ? ended.signal : AbortSignal.any([options.signal, ended.signal]);
+    const trouble: unknown[] = [];
+    let last = "";
+    try {
+      for (let lost = 0; ; lost++) {
+        const headers: Record<string, string> = { Accept: "text/event-stream", ...key(options) };
+        if (last !== "") headers["Last-Event-ID"] = last;
+        const response = await send(this.transport, {
+          method: "POST", path: "/api/execute/stream", body: request, headers, signal,
+        });
+        const id = response.headers.get("X-Execution-Id") ?? "";
+        try {
+          for await (const event of events(response.body!)) {
+            last = event.id;
+            const data = JSON.parse(event.data);
+            switch (event.name) {
+              case "chunk": {
+                const log = { level: data.level, message: data.chunk.replace(/\n$/, "") };
+                options.onLog?.(log);
+                yield { type: "log", ...log };
+                break;
+              }
+              case "call":
+                this.answer(id || event.id.split(":")[0]!, data, toolbox, signal).catch((error) => {
+                  trouble.push(error);
+                  ended.abort(error);
+                });
+                yield { type: "call", tool: data.tool, params: data.params };
+                break;
+              case "complete":
+                yield { type: "result", result: new Result<T>(data) };
+                return;
+              case "error":
+                throw new AirlockError(data.status, data);
+            }
+          }
+        } catch (error) {
+          if (options.signal?.aborted) throw options.signal.reason;
+          if (trouble.length > 0) throw trouble[0];
+          if (!(error instanceof TypeError) && (error as Error)?.name !== "AbortError") throw error;
+          if (last === "" || lost >= resumptions) throw lostStream(error);
+          continue;
+        }
+        if (last === "" || lost >= resumptions) throw lostStream(undefined);
+      }
+    } finally {
+      ended.abort();
+    }
+  }
+
+  // Calls a tool and sends the answer. Only a refusal that concerns the whole run is thrown.
+  private async answer(
+    id: string, call: { seq: number; tool: string; params: unknown }, toolbox: Toolbox, signal: AbortSignal,
+  ): Promise<void> {
+    const path = `/api/executions/${encodeURIComponent(id)}/calls/${call.seq}`;
+    const reply = (text: string) => send(this.transport, { method: "POST", path, body: text, signal });
+    const text = await toolbox.answer(call.tool, call.params, { signal, executionId: id, seq: call.seq });
+    try {
+      await reply(text);
+    } catch (error) {
+      if (signal.aborted) return; // the run has ended
+      if (!(error instanceof AirlockError)) throw error;
+      if (error.code === "call_over" || error.status === 404) return; // the run did not wait for it
+      if (error.status !== 400 && error.status !== 413) throw error;
+      await reply(failure(`the answer was refused: ${error.message}`)).catch(() => undefined);
+    }
+  }
+
+  /** Stores code to be run soon, and returns without waiting for it. It survives a restart of the gateway. */
+  async submit<T = unknown>(code: string, options: SubmitOptions = {}): Promise<Execution<T>> {
+    const { callback, ...rest } = options;
+    const given = callback === undefined ? {} : { callback: typeof callback === "string" ? { url: callback } : callback };
+    const response = await send(this.transport, {
+      method: "POST", path: "/api/execute", body: JSON.stringify({ ...JSON.parse(body(code, rest)), ...given }),
+      headers: { "Idempotency-Key": options.idempotencyKey ?? crypto.randomUUID(), Prefer: "respond-async" }, signal: options.signal,
+    });
+    const accepted = (await response.json()) as { id: string };
+    return new Execution<T>(this.transport, accepted.id);
+  }
+
+  /** The execution of an id, which an earlier {@link submit} returned. */
+  execution<T = unknown>(id: string): Execution<T> {
+    return new Execution<T>(this.transport, id);
+  }
+
+  /** Returns the verdict of the policy on code, which does not run. */
+  async analyze(code: string, options: Omit<RunOptions, "tools" | "onLog"> = {}): Promise<Analysis> {
+    const response = await send(this.transport, {
+      method: "POST", path: "/api/analyze", body: body(code, options), headers: key(options), signal: options.signal,
+    });
+    return (await response.json()) as Analysis;
+  }
+}
+
+function lostStream(cause: unknown): AirlockError {
+  return new AirlockError(0, { code: "unreachable", detail: "the stream was lost" }, undefined, cause);
+}
+
+function key(options: { idempotencyKey?: string }): Record<string, string> {
+  return options.idempotencyKey === undefined ? {} : { "Idempotency-Key": options.idempotencyKey };
+}
+
+/** The body of a request. */
+function body(code: string, options: RunOptions, toolbox?: Toolbox): string {
+  const { tools: _tools, onLog: _onLog, signal: _signal, idempotencyKey: _key, files, ...rest } = options;
+  const request: Record<string, unknown> = { ...rest };
+  if (code !== "" || options.entry === undefined) request["code"] = code;
+  if (files !== undefined) {
+    request["files"] = Object.fromEntries(Object.entries(files).map(([path, content]) =>
+      [path, typeof content === "string" ? content : { base64: base64(content) }]));
+  }
+  if (toolbox !== undefined && toolbox.wire.length > 0) request["tools"] = toolbox.wire;
+  return JSON.stringify(request);
+}
+
+function base64(bytes: Uint8Array): string {
+  let text = "";
+  for (let i = 0; i < bytes.length; i += 0x8000) text += String.fromCharCode(...bytes.subarray(i, i + 0x8000));
+  return btoa(text);
+}

@@ -1,0 +1,162 @@
+// Tests the client against a gateway, on any runtime: AIRLOCK_URL, AIRLOCK_TOKEN, and AIRLOCK_CLIENT, the built module.
+import { strict as assert } from "node:assert";
+import process from "node:process";
+
+const { AIRLOCK_URL: url, AIRLOCK_TOKEN: token, AIRLOCK_CLIENT: built } = process.env;
+const { Airlock, AirlockError, ExecutionError } = await import(built);
+const airlock = Airlock.connect({ url, token });
+
+const weather = async ({ city, days = 1 }) => {
+  if (city === "Atlantis") throw new Error("there is no such city");
+  return { city, degrees: 20 + days };
+};
+
+const refusal = async (promise) => {
+  const error = await promise.then(() => undefined, (e) => e);
+  assert.ok(error instanceof AirlockError, `not refused: ${error?.stack}`);
+  return error;
+};
+
+const tests = {
+  async "runs code"() {
+    const result = await airlock.run("input.map(n => n * 2)", { input: [1, 2] });
+    assert.deepEqual([result.ok, result.value(), result.status, result.limit], [true, [2, 4], "completed", null]);
+    const files = { "a.js": "export default require('./b.json').n", "b.json": new TextEncoder().encode('{"n":3}') };
+    assert.equal((await airlock.run("", { entry: "a.js", files })).value(), 3);
+  },
+
+  async "returns the failures of code"() {
+    for (const [code, options, status, limit] of [
+      ["throw new TypeError('no')", {}, "error", null],
+      ["for (;;);", { timeout: 100 }, "timeout", "wall"],
+      ["for (let i = 0; i < 9; i++) await weather({city: 'Rome'})", { tools: { weather }, limits: { apiCalls: 3 } },
+        "error", "apiCalls"],
+    ]) {
+      const result = await airlock.run(code, options);
+      assert.throws(() => result.value(), (e) => e instanceof ExecutionError && e.status === status && e.limit === limit, code);
+    }
+  },
+
+  async "throws refusals"() {
+    const error = await refusal(airlock.run("1", { policy: "none such" }));
+    assert.deepEqual([error.status, error.code, error.field], [400, "invalid_request", "policy"]);
+    assert.equal((await refusal(Airlock.connect({ url, token: "wrong" }).run("1"))).status, 401);
+    const nobody = Airlock.connect({ url: "http://127.0.0.1:1", retries: 0 });
+    assert.equal((await refusal(nobody.run("1"))).code, "unreachable");
+    assert.throws(() => Airlock.connect("ftp://example.com"), TypeError);
+  },
+
+  async "passes logs on"() {
+    const logs = [];
+    const result = await airlock.run("console.log('a'); console.warn('b\\nc'); return 1", { onLog: (l) => logs.push(l) });
+    assert.deepEqual(logs, [{ level: "log", message: "a" }, { level: "warn", message: "b\nc" }]);
+    assert.equal(result.value(), 1);
+  },
+
+  async "answers calls of tools"() {
+    // A schema as those of zod are.
+    const name = { parse: (v) => ({ name: v.name.trim() }), toJSONSchema: () => (
+      { type: "object", properties: { name: { type: "string" } }, required: ["name"] }) };
+    const tools = {
+      weather,
+      crm: { find: { description: "A customer.", inputSchema: name, execute: ({ name }) => ({ name }) } },
+      odd: () => 1n, large: () => "x".repeat(3e6), nothing() {},
+    };
+    const run = async (code) => (await airlock.run(code, { tools })).value();
+    assert.equal(await run("(await weather({city: 'Rome', days: 2})).degrees"), 22);
+    assert.equal(await run("(await crm.find({name: ' Ada '})).name"), "Ada");
+    assert.equal(await run("await weather({city: 'Atlantis'}).catch(e => e.message)"), "tool weather: there is no such city");
+    assert.match(await run("await crm.find({}).catch(e => e.message)"), /do not fit/);
+    assert.match(await run("await odd({}).catch(e => e.message)"), /BigInt/);
+    assert.match(await run("await large({}).catch(e => e.message)"), /refused/);
+    assert.equal(await run("await nothing()"), null);
+    assert.equal(await run("(await Promise.all(Array.from({length: 30}, (_, days) => weather({city: 'Rome', days})))).length"), 30);
+  },
+
+  async "stops a run"() {
+    const control = new AbortController();
+    const reason = new Error("enough");
+    const run = airlock.run("await never()", { policy: "agent", signal: control.signal, tools: {
+      never: (_, { signal }) => new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason));
+        control.abort(reason);
+      }),
+    } });
+    await assert.rejects(run, (e) => e === reason);
+    for await (const event of airlock.stream("console.log('on'); for (;;) await 0", { policy: "agent" })) {
+      assert.equal(event.message, "on");
+      break; // stops the run
+    }
+    assert.equal((await airlock.run("1")).value(), 1); // there is one function process
+  },
+
+  async "resumes a lost stream"() {
+    let connections = 0;
+    const cut = async (...request) => {
+      const response = await fetch(...request);
+      if (!String(request[0]).endsWith("/stream") || ++connections > 1) return response;
+      // The connection is lost after the first event and half of the second.
+      const [head, first, second] = (await response.text()).split("\n\n");
+      const pieces = [`${head}\n\n${first}\n\n${second.slice(0, 30)}`];
+      const body = new ReadableStream({
+        pull(to) {
+          if (pieces.length > 0) to.enqueue(new TextEncoder().encode(pieces.pop()));
+          else to.error(new TypeError("terminated"));
+        },
+      });
+      return new Response(body, { headers: response.headers });
+    };
+    const lossy = Airlock.connect({ url, token, fetch: cut });
+    const logs = [];
+    const result = await lossy.run("console.log('first'); console.log('second'); return 7", { onLog: (l) => logs.push(l.message) });
+    assert.deepEqual([result.value(), connections, logs], [7, 2, ["first", "second"]]);
+  },
+
+  async "tries again when the gateway is busy"() {
+    let tries = 0;
+    const busy = Airlock.connect({ url, token, fetch: async (...request) => {
+      if (++tries > 1) return fetch(...request);
+      return new Response('{"code":"rate_limited","detail":"slower"}', { status: 429, headers: { "Retry-After": "0.01" } });
+    } });
+    assert.deepEqual([(await busy.run("1")).value(), tries], [1, 2]);
+    const lost = Airlock.connect({ url, token, fetch: async () => new Response('{"code":"unavailable"}', { status: 503 }) });
+    assert.equal((await refusal(lost.run("1"))).code, "unavailable");
+  },
+
+  async "submits, waits and cancels"() {
+    assert.equal((await (await airlock.submit("6 * 7")).wait()).value(), 42);
+    const endless = await airlock.submit("for (;;);", { policy: "agent" });
+    await endless.cancel();
+    assert.equal((await airlock.execution(endless.id).wait()).status, "cancelled");
+  },
+
+  async "runs once for a key"() {
+    const idempotencyKey = crypto.randomUUID();
+    const first = await airlock.run("Math.random()", { idempotencyKey });
+    assert.equal((await airlock.run("Math.random()", { idempotencyKey })).id, first.id);
+  },
+
+  async "saves functions and analyzes"() {
+    const name = `ts-${crypto.randomUUID().slice(0, 8)}`;
+    assert.equal((await airlock.functions.save(name, "export default input => input * 2")).version, 1);
+    assert.equal((await airlock.functions.invoke(name, { input: 21 })).value(), 42);
+    const names = [];
+    for await (const f of airlock.functions.list()) names.push(f.name);
+    assert.ok(names.includes(name));
+    await airlock.functions.delete(name);
+    assert.equal((await refusal(airlock.functions.invoke(name))).status, 404);
+    assert.equal((await airlock.analyze("const = 1")).syntaxError.line, 1);
+  },
+};
+
+let failed = 0;
+for (const [name, test] of Object.entries(tests)) {
+  try {
+    await test();
+    console.log(`ok   ${name}`);
+  } catch (error) {
+    failed++;
+    console.log(`FAIL ${name}: ${error?.stack ?? error}`);
+  }
+}
+process.exit(failed);

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+const clientKey = "sk-of-the-client-tests"
+
+// clientGateway starts a gateway for the tests of a client, and returns the environment that they find it by.
+func clientGateway(t *testing.T) []string {
+	t.Helper()
+	p := start(t, "API_KEY="+clientKey, "RATE_LIMIT_MAX_REQUESTS=10000")
+	return append(os.Environ(), "AIRLOCK_URL="+p.url, "AIRLOCK_TOKEN="+clientKey)
+}
+
+// builtClient returns the TypeScript client as JavaScript modules. make clients checks its types, too.
+func builtClient(t *testing.T) string {
+	t.Helper()
+	dist := t.TempDir()
+	sources, err := filepath.Glob(filepath.Join(repository, "gateway/client/typescript/src/*.ts"))
+	if err != nil || len(sources) == 0 {
+		t.Fatal("no sources", err)
+	}
+	built := api.Build(api.BuildOptions{EntryPoints: sources, Outdir: dist, Write: true, Format: api.FormatESModule})
+	for _, e := range built.Errors {
+		t.Fatal(e.Location, e.Text)
+	}
+	if err := os.WriteFile(filepath.Join(dist, "package.json"), []byte(`{"type":"module"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dist, "index.js")
+}
+
+// runtimes run the tests of the TypeScript client. A runtime that is not installed is left out; make clients has all.
+var runtimes = map[string][]string{"node": nil, "deno": {"run", "-A"}, "bun": {"run"}}
+
+func TestTypeScriptClient(t *testing.T) {
+	t.Parallel()
+	tests, err := filepath.Abs(filepath.Join(repository, "gateway/client/typescript/test/client.mjs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, arguments := range runtimes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			program, err := exec.LookPath(name)
+			if err != nil {
+				t.Skip(name + " is not installed; make clients tests the client on it")
+			}
+			cmd := exec.CommandContext(t.Context(), program, append(arguments, tests)...)
+			cmd.Env = append(clientGateway(t), "AIRLOCK_CLIENT=file://"+builtClient(t))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// python returns a Python that has httpx.
+func python(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		const probe = "import sys, httpx; assert sys.version_info >= (3, 10)"
+		if exec.CommandContext(t.Context(), name, "-c", probe).Run() == nil {
+			return name
+		}
+	}
+	t.Skip("there is no Python 3.10 with httpx (Debian: python3-httpx)")
+	return ""
+}
+
+func TestPythonClient(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), python(t), "-B", "-W", "error", "-m", "unittest", "discover", "-s", "tests",
+		"-t", ".")
+	cmd.Dir = filepath.Join(repository, "gateway/client/python")
+	cmd.Env = append(clientGateway(t), "PYTHONPATH=.")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "OK") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// quickStart returns the program of a README, which calls the gateway at url, and what it prints.
+func quickStart(t *testing.T, readme, language, url string) (program, want string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository, readme))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const local = "http://127.0.0.1:3000"
+	for _, s := range snippets(string(text)) {
+		switch {
+		case s.language == language && program == "":
+			program = strings.Replace(s.text, local+`"`, url+`"`, 1)
+		case s.language == "text" && want == "":
+			want = s.text
+		}
+	}
+	if program == "" || want == "" || strings.Contains(program, local) {
+		t.Fatal(readme, "has no quick start")
+	}
+	return program, want
+}
+
+// The programs of the quick starts run in an empty folder beside the installed package.
+func TestClientQuickStarts(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	for readme, c := range map[string]struct {
+		language, file string
+		command        func(t *testing.T, dir string) *exec.Cmd
+	}{
+		"gateway/client/typescript/README.md": {"js", "start.mjs", func(t *testing.T, dir string) *exec.Cmd {
+			node, err := exec.LookPath("node")
+			if err != nil {
+				t.Skip("node is not installed")
+			}
+			installed := filepath.Join(dir, "node_modules/airlock-client")
+			if err := os.MkdirAll(installed, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(filepath.Dir(builtClient(t)), filepath.Join(installed, "dist")); err != nil {
+				t.Fatal(err)
+			}
+			manifest, err := os.ReadFile(filepath.Join(repository, "gateway/client/typescript/package.json"))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(installed, "package.json"), manifest, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return exec.CommandContext(t.Context(), node, "start.mjs")
+		}},
+		"gateway/client/python/README.md": {"python", "start.py", func(t *testing.T, dir string) *exec.Cmd {
+			cmd := exec.CommandContext(t.Context(), python(t), "-B", "start.py")
+			packages, err := filepath.Abs(filepath.Join(repository, "gateway/client/python"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd.Env = append(os.Environ(), "PYTHONPATH="+packages)
+			return cmd
+		}},
+	} {
+		t.Run(c.language, func(t *testing.T) {
+			program, want := quickStart(t, readme, c.language, p.url)
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, c.file), []byte(program), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := c.command(t, dir)
+			cmd.Dir = dir
+			if out, err := cmd.CombinedOutput(); err != nil || string(out) != want {
+				t.Errorf("%v\n%s\nwant %s", err, out, want)
+			}
+		})
+	}
+}
