@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
-	"github.com/airlock-run/airlock/gateway/client"
+	client "github.com/airlock-run/airlock/gateway/client/go"
 )
 
 // functionsTool holds what the commands for saved functions share.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
-	"github.com/airlock-run/airlock/gateway/client"
+	client "github.com/airlock-run/airlock/gateway/client/go"
 )
 
 // putFlags holds the flags of airlock functions put.

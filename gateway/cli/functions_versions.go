@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
-	"github.com/airlock-run/airlock/gateway/client"
+	client "github.com/airlock-run/airlock/gateway/client/go"
 )
 
 func (f *functionsTool) versions() *cobra.Command {

@@ -13,7 +13,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
-	"github.com/airlock-run/airlock/gateway/client"
+	client "github.com/airlock-run/airlock/gateway/client/go"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 )
 

@@ -33,7 +33,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/callbacks"
 	"github.com/airlock-run/airlock/gateway/cli"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
-	"github.com/airlock-run/airlock/gateway/client"
+	client "github.com/airlock-run/airlock/gateway/client/go"
 	"github.com/airlock-run/airlock/gateway/console/playground/bundle/registry"
 	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/gateway/wiring"
@@ -61,7 +61,7 @@ var clients = map[string][]struct {
 			Callback: &execution.Callback{URL: url, Secret: callbacks.NewSecret()}})
 		return errors.New(r.Problem)
 	}}},
-	"gateway/client": {{"client", 70 << 20, func(ctx context.Context, t *testing.T, url string) error {
+	"gateway/client/go": {{"client", 70 << 20, func(ctx context.Context, t *testing.T, url string) error {
 		c, err := client.New(client.Config{URL: url})
 		if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/gateway/client"
+	client "github.com/airlock-run/airlock/gateway/client/go"
 )
 
 var tierLine = regexp.MustCompile(`(?m)^// tier: (\w+)$`)

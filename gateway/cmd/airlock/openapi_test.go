@@ -17,7 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/gateway/client"
+	client "github.com/airlock-run/airlock/gateway/client/go"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 

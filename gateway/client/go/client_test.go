@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/gateway/client"
+	client "github.com/airlock-run/airlock/gateway/client/go"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 

@@ -8,7 +8,7 @@ import (
 	"net/http/httptest"
 
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/gateway/client"
+	client "github.com/airlock-run/airlock/gateway/client/go"
 )
 
 // A client calls a gateway. A guest's failure is a result with a status; the error is about the request, the caller or
