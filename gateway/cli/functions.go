@@ -182,8 +182,8 @@ func (f *functionsTool) invoke() *cobra.Command {
 	ask := with(f, func(ctx context.Context, c *client.Client, args []string) (execution.Result, error) {
 		waited := f.con.Progress("running")
 		defer waited()
-		var err error
-		result, err = c.Invoke(ctx, args[0], call)
+		invoked, err := c.Invoke(ctx, args[0], call)
+		result = invoked.Result
 		return result, err
 	}, func(result execution.Result) error {
 		for _, l := range result.Logs {

@@ -55,10 +55,10 @@ func executeThere(c *client.Client) execute {
 	return func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result, error) {
 		if onLog == nil {
 			result, err := c.Execute(ctx, request)
-			return result, called(err)
+			return result.Result, called(err)
 		}
 		result, err := c.ExecuteStream(ctx, request, func(chunk client.Chunk) { onLog(chunk.Level, chunk.Chunk) })
-		return result, called(err)
+		return result.Result, called(err)
 	}
 }
 

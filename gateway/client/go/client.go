@@ -35,6 +35,9 @@ type Config struct {
 	// HTTP sends the requests. Its Timeout bounds streams, too, so it should have none. The default reads at most 64 MiB
 	// of a response, for at most 15 minutes, and of a stream for at most a day.
 	HTTP *http.Client
+	// Retries is how often a request is sent again that the gateway refused because it is busy (429, 503), after the
+	// time that it asks for. Default 0.
+	Retries int
 }
 
 // A Client calls one gateway.
@@ -42,6 +45,8 @@ type Client struct {
 	base  string
 	token string
 	http  *http.Client
+
+	retries int
 }
 
 // New checks the address and returns a Client.
@@ -51,7 +56,7 @@ func New(cfg Config) (*Client, error) {
 		u.Fragment != "" {
 		return nil, fmt.Errorf("client: %q is not the address of a gateway; write it as https://airlock.example.com", cfg.URL)
 	}
-	c := &Client{base: strings.TrimSuffix(u.String(), "/"), token: cfg.Token, http: cfg.HTTP}
+	c := &Client{base: strings.TrimSuffix(u.String(), "/"), token: cfg.Token, http: cfg.HTTP, retries: cfg.Retries}
 	if c.http == nil {
 		limits := outbound.Limits{Body: maxAnswerBytes + 1, Total: maxAnswerTime, Stream: maxStreamTime}
 		c.http = limits.Client(outbound.Options{Proxy: http.ProxyFromEnvironment})
@@ -93,9 +98,14 @@ type Analysis struct {
 	SyntaxError *threat.SyntaxError `json:"syntaxError"`
 }
 
-// Execute runs code and waits.
-func (c *Client) Execute(ctx context.Context, request execution.Request) (result execution.Result, err error) {
-	return result, c.do(ctx, http.MethodPost, "/api/execute", nil, request, &result)
+// Execute runs code and waits. With [Tools] it follows the stream of the execution.
+func (c *Client) Execute(ctx context.Context, request execution.Request, given ...Option) (result Result, err error) {
+	o := optionsOf(given)
+	if len(o.tools) > 0 {
+		return c.ExecuteStream(ctx, request, nil, given...)
+	}
+	err = c.exchange(ctx, http.MethodPost, "/api/execute", nil, request, &result, o.headers())
+	return result, err
 }
 
 // Analyze returns the policy's verdict on code, which does not run.
@@ -104,8 +114,9 @@ func (c *Client) Analyze(ctx context.Context, request execution.Request) (analys
 }
 
 // Result reads a result back while it is kept. The status of an execution that has not ended is queued or running.
-func (c *Client) Result(ctx context.Context, id string) (result execution.Result, err error) {
-	return result, c.do(ctx, http.MethodGet, "/api/result/"+url.PathEscape(id), nil, nil, &result)
+func (c *Client) Result(ctx context.Context, id string) (result Result, err error) {
+	err = c.do(ctx, http.MethodGet, "/api/result/"+url.PathEscape(id), nil, nil, &result)
+	return result, err
 }
 
 // Record reads one audit record.
@@ -148,7 +159,14 @@ func (c *Client) Records(ctx context.Context, q audit.Query) (audit.Page, error)
 
 // do sends body, which may be nil, as JSON, and reads the response into out, which may be nil.
 func (c *Client) do(ctx context.Context, method, path string, query url.Values, body, out any) error {
-	answer, err := c.send(ctx, method, path, query, body, nil)
+	return c.exchange(ctx, method, path, query, body, out, http.Header{})
+}
+
+// exchange sends body as do does, with further headers, and reads the response into out.
+func (c *Client) exchange(
+	ctx context.Context, method, path string, query url.Values, body, out any, headers http.Header,
+) error {
+	answer, err := c.send(ctx, method, path, query, body, headers)
 	if err != nil {
 		return err
 	}
@@ -168,8 +186,32 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 	return nil
 }
 
-// send returns a response with a status of success, whose body must be closed. Any other status is an error.
+// send returns a response with a status of success, whose body must be closed. Any other status is an error, after as
+// many tries as the configuration allows.
 func (c *Client) send(
+	ctx context.Context, method, path string, query url.Values, body any, headers http.Header,
+) (*http.Response, error) {
+	for tried := 0; ; tried++ {
+		answer, err := c.try(ctx, method, path, query, body, headers)
+		var busy *Problem
+		if !errors.As(err, &busy) || tried >= c.retries || !busy.again(headers.Get("Idempotency-Key") != "") {
+			return answer, err
+		}
+		if err := sleep(ctx, max(busy.RetryAfter, 250*time.Millisecond<<tried)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// again reports whether a request may be sent again: it did nothing, or it carries a key.
+func (p *Problem) again(keyed bool) bool {
+	const longest = time.Minute
+	uncertain := p.Code == "unavailable" || p.Code == "unrecorded" || p.Code == ""
+	return p.RetryAfter <= longest && (p.Status == 429 || p.Status == 503 && (keyed || !uncertain))
+}
+
+// try sends a request once.
+func (c *Client) try(
 	ctx context.Context, method, path string, query url.Values, body any, headers http.Header,
 ) (*http.Response, error) {
 	var payload io.Reader

@@ -2,12 +2,15 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -146,7 +149,7 @@ func TestStreamGoesOn(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || string(result.Result) != "3" || printed.String() != "a\nb\n" {
+		if err != nil || result.Value.String() != "3" || printed.String() != "a\nb\n" {
 			t.Fatalf("cut at %d: %v, printed %q", cut, err, printed.String())
 		}
 	}
@@ -176,3 +179,81 @@ func TestStreamFails(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Results print, whatever they are.
+func TestResults(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"status":"completed","result":{"a":[1]},"error":null,"limit":null}`:  `completed: {"a":[1]}`,
+		`{"status":"completed","result":null}`:                                 "completed: null",
+		`{"status":"timeout","result":null,"error":"too long","limit":"wall"}`: "timeout (wall): too long",
+		`{"id":"exec_1","status":"queued"}`:                                    "queued",
+	} {
+		var r client.Result
+		if err := json.Unmarshal([]byte(body), &r); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(r); got != want {
+			t.Errorf("%s prints as %q, want %q", body, got, want)
+		}
+		var v any
+		if err := r.Decode(&v); (err == nil) != strings.HasPrefix(want, "completed") {
+			t.Errorf("%s: %v", body, err)
+		}
+		again, err := json.Marshal(r)
+		if err != nil || !strings.Contains(string(again), `"status":"`+string(r.Status)+`"`) {
+			t.Errorf("%s: %s %v", body, again, err)
+		}
+	}
+}
+
+// A refusal that asks for another try gets one; code that may have run is not run again without a key.
+func TestRetries(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status  int
+		code    string
+		options []client.Option
+		again   bool
+	}{
+		"busy":                       {429, "rate_limited", nil, true},
+		"a full queue":               {503, "queue_full", nil, true},
+		"a lost run":                 {503, "unavailable", nil, false},
+		"a lost run with a key":      {503, "unavailable", []client.Option{client.IdempotencyKey("k")}, true},
+		"a wrong request":            {400, "invalid_request", nil, false},
+		"a wrong request with a key": {400, "invalid_request", []client.Option{client.IdempotencyKey("k")}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				tries := 0
+				answer := func(r *http.Request) (*http.Response, error) {
+					tries++
+					if (r.Header.Get("Idempotency-Key") == "k") != (c.options != nil) {
+						t.Error("the key is wrong")
+					}
+					status, body := c.status, `{"code":"`+c.code+`"}`
+					if tries > 1 {
+						status, body = 200, `{"status":"completed"}`
+					}
+					return &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {"7"}},
+						Body: io.NopCloser(strings.NewReader(body))}, nil
+				}
+				airlock, err := client.New(client.Config{URL: "http://gateway", Retries: 1,
+					HTTP: &http.Client{Transport: transport(answer)}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				began := time.Now()
+				_, err = airlock.Execute(t.Context(), execution.Request{Code: "1"}, c.options...)
+				if (err == nil) != c.again || (tries == 2) != c.again || c.again && time.Since(began) != 7*time.Second {
+					t.Errorf("%d tries in %v, %v", tries, time.Since(began), err)
+				}
+			})
+		})
+	}
+}
+
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

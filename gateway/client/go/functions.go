@@ -86,8 +86,10 @@ func (c *Client) Functions(ctx context.Context, cursor string) (items []Function
 }
 
 // Invoke runs a saved function and waits.
-func (c *Client) Invoke(ctx context.Context, name string, call Call) (result execution.Result, err error) {
-	return result, c.do(ctx, http.MethodPost, "/api/functions/"+url.PathEscape(name)+"/invoke", nil, call, &result)
+func (c *Client) Invoke(ctx context.Context, name string, call Call, given ...Option) (result Result, err error) {
+	path := "/api/functions/" + url.PathEscape(name) + "/invoke"
+	err = c.exchange(ctx, http.MethodPost, path, nil, call, &result, optionsOf(given).headers())
+	return result, err
 }
 
 // DeleteFunction deletes a function with all its versions.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
@@ -26,18 +27,29 @@ const resumptions = 3
 // ExecuteStream runs code, passes to onChunk what the guest prints as it is printed, and returns the result. The
 // calling goroutine calls onChunk; while it takes its time, the guest waits. If the connection is lost, the rest is
 // read over a new one, and nothing runs or is passed twice. Ending ctx stops the run.
+//
+// With [Tools], the functions are called on goroutines of their own, whose context ends with the run.
 func (c *Client) ExecuteStream(
-	ctx context.Context, request execution.Request, onChunk func(Chunk),
-) (execution.Result, error) {
-	f := follower{onChunk: onChunk}
+	ctx context.Context, request execution.Request, onChunk func(Chunk), given ...Option,
+) (Result, error) {
+	o := optionsOf(given)
+	request, tools := offer(request, o.tools)
+	var answers sync.WaitGroup
+	defer answers.Wait()
+	calling, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f := follower{onChunk: onChunk, onCall: func(id string, asked call) {
+		answers.Go(func() { c.answer(calling, id, tools, asked) })
+	}}
 	for lost := 0; ; lost++ {
-		headers := http.Header{"Accept": {"text/event-stream"}}
+		headers := o.headers()
+		headers.Set("Accept", "text/event-stream")
 		if f.last != "" {
 			headers.Set("Last-Event-ID", f.last)
 		}
 		answer, err := c.send(ctx, http.MethodPost, "/api/execute/stream", nil, request, headers)
 		if err != nil {
-			return execution.Result{}, err
+			return Result{}, err
 		}
 		err = f.read(answer.Body)
 		_ = answer.Body.Close() // it was read, or is given up
@@ -46,7 +58,7 @@ func (c *Client) ExecuteStream(
 		}
 		var refused *Problem
 		if errors.As(err, &refused) || ctx.Err() != nil || f.last == "" || lost == resumptions {
-			return execution.Result{}, errors.Join(ctx.Err(), err)
+			return Result{}, errors.Join(ctx.Err(), err)
 		}
 	}
 }
@@ -54,8 +66,9 @@ func (c *Client) ExecuteStream(
 // follower reads events up to the one that ends a stream.
 type follower struct {
 	onChunk func(Chunk)
+	onCall  func(id string, asked call)
 	last    string
-	result  *execution.Result
+	result  *Result
 }
 
 // read follows one connection. The error is nil only if there is a result.
@@ -77,7 +90,7 @@ func (f *follower) read(body io.Reader) error {
 		if lines.Text() != "" || name == "" {
 			continue
 		}
-		if err := f.event(name, []byte(data)); err != nil || f.result != nil {
+		if err := f.event(id, name, []byte(data)); err != nil || f.result != nil {
 			return err
 		}
 		f.last, id, name, data = id, "", "", ""
@@ -88,7 +101,7 @@ func (f *follower) read(body io.Reader) error {
 	return fmt.Errorf("read the stream: %w", io.ErrUnexpectedEOF)
 }
 
-func (f *follower) event(name string, data []byte) error {
+func (f *follower) event(id, name string, data []byte) error {
 	switch name {
 	case "chunk":
 		var chunk Chunk
@@ -98,8 +111,15 @@ func (f *follower) event(name string, data []byte) error {
 		if f.onChunk != nil {
 			f.onChunk(chunk)
 		}
+	case "call":
+		var asked call
+		if err := json.Unmarshal(data, &asked); err != nil {
+			return fmt.Errorf("read the stream: %w", err)
+		}
+		execution, _, _ := strings.Cut(id, ":")
+		f.onCall(execution, asked)
 	case "complete":
-		var result execution.Result
+		var result Result
 		if err := json.Unmarshal(data, &result); err != nil {
 			return fmt.Errorf("read the stream: %w", err)
 		}

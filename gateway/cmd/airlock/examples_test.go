@@ -46,9 +46,9 @@ func TestExamplesThroughAGateway(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		ending := "=> " + string(result.Result) + "\n"
+		ending := "=> " + result.Value.String() + "\n"
 		if result.Status != execution.Completed {
-			ending = string(result.Status) + ": " + *result.Error + "\n"
+			ending = string(result.Status) + ": " + result.Error + "\n"
 		}
 		if got := printed.String() + ending; !strings.HasPrefix(string(want), got) || result.Output != printed.String() {
 			t.Errorf("%s: got\n%s\nwant\n%s", file, got, want)

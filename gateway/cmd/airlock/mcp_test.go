@@ -197,7 +197,7 @@ func TestMCPInvokesSavedFunctions(t *testing.T) {
 		t.Fatal(saved, err)
 	}
 	if direct, err := c.Invoke(t.Context(), "double", client.Call{Input: json.RawMessage(`{"n":4}`)}); err != nil ||
-		string(direct.Result) != "8" {
+		direct.Value.String() != "8" {
 		t.Error(direct, err)
 	}
 	for _, session := range []*sdk.ClientSession{

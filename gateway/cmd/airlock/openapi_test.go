@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -267,10 +269,10 @@ func TestClient(t *testing.T) {
 	}
 	ctx := t.Context()
 	result, err := c.Execute(ctx, execution.Request{Code: "input.map(n => n * 2)", Input: json.RawMessage("[1,2]")})
-	if err != nil || string(result.Result) != "[2,4]" {
+	if err != nil || result.Value.String() != "[2,4]" {
 		t.Fatal(result, err)
 	}
-	if again, err := c.Result(ctx, result.ID); err != nil || again.ID != result.ID || string(again.Result) != "[2,4]" {
+	if again, err := c.Result(ctx, result.ID); err != nil || again.ID != result.ID || again.Value.String() != "[2,4]" {
 		t.Error(again, err)
 	}
 	if record, err := c.Record(ctx, result.ID); err != nil || record.Status != "completed" || record.Via != "http" {
@@ -279,7 +281,7 @@ func TestClient(t *testing.T) {
 	var printed string
 	streamed, err := c.ExecuteStream(ctx, execution.Request{Code: "for (const n of [1, 2]) console.log(n); return 'end'"},
 		func(chunk client.Chunk) { printed += chunk.Chunk })
-	if err != nil || string(streamed.Result) != `"end"` || printed != "1\n2\n" {
+	if err != nil || streamed.Value.String() != `"end"` || printed != "1\n2\n" {
 		t.Error(streamed, printed, err)
 	}
 	page, err := c.Records(ctx, audit.Query{Limit: 1})
@@ -293,5 +295,55 @@ func TestClient(t *testing.T) {
 	if analysis, err := c.Analyze(ctx, execution.Request{Code: "const = 1"}); err != nil || analysis.SyntaxError == nil ||
 		analysis.SyntaxError.Line != 1 {
 		t.Error(analysis, err)
+	}
+}
+
+// The Go client submits, cancels, offers tools, and runs once for a key.
+func TestClientCalls(t *testing.T) {
+	t.Parallel()
+	p := start(t, "API_KEY=sk-of-the-tests-here", "RATE_LIMIT_MAX_REQUESTS=1000")
+	c, err := client.New(client.Config{URL: p.url, Token: "sk-of-the-tests-here"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	id, err := c.Submit(ctx, execution.Request{Code: "6 * 7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if later, err := c.Wait(ctx, id); err != nil || later.String() != "completed: 42" {
+		t.Error(later, err)
+	}
+	endless, err := c.Submit(ctx, execution.Request{Code: "for (;;);", Policy: "agent"})
+	if err == nil {
+		err = c.Cancel(ctx, endless)
+	}
+	if stopped, waited := c.Wait(ctx, endless); err != nil || waited != nil || stopped.Status != execution.Cancelled {
+		t.Error(stopped, err, waited)
+	}
+	find := client.Tool{
+		Name: "crm:find", InputSchema: json.RawMessage(`{"type":"object","required":["name"]}`),
+		Call: func(_ context.Context, params json.RawMessage) (any, error) {
+			if strings.Contains(string(params), "nobody") {
+				return nil, errors.New("no such customer")
+			}
+			return params, nil
+		},
+	}
+	for code, want := range map[string]string{
+		`(await crm.find({name: "Ada"})).name`:                      `completed: "Ada"`,
+		`await crm.find({name: "nobody"})`:                          "error: Error: tool crm:find: no such customer",
+		`crm.find({}).catch(e => e.message.includes("do not fit"))`: "completed: true",
+	} {
+		if called, err := c.Execute(ctx, execution.Request{Code: code}, client.Tools(find)); err != nil ||
+			called.String() != want {
+			t.Errorf("%s: %s %v", code, called, err)
+		}
+	}
+	once := client.IdempotencyKey("the-same")
+	first, err1 := c.Execute(ctx, execution.Request{Code: "Math.random()"}, once)
+	second, err2 := c.Execute(ctx, execution.Request{Code: "Math.random()"}, once)
+	if errors.Join(err1, err2) != nil || first.ID != second.ID {
+		t.Error(first.ID, second.ID, err1, err2)
 	}
 }

@@ -109,7 +109,7 @@ func quickStart(t *testing.T, readme, language, url string) (program, want strin
 	return program, want
 }
 
-// The programs of the quick starts run in an empty folder beside the installed package.
+// The programs of the quick starts run from an empty folder, with the package installed beside them, or its module.
 func TestClientQuickStarts(t *testing.T) {
 	t.Parallel()
 	p := start(t)
@@ -145,6 +145,15 @@ func TestClientQuickStarts(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd.Env = append(os.Environ(), "PYTHONPATH="+packages)
+			return cmd
+		}},
+		"gateway/client/go/README.md": {"go", "start.go", func(t *testing.T, dir string) *exec.Cmd {
+			root, err := filepath.Abs(repository)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.CommandContext(t.Context(), "go", "-C", root, "run", filepath.Join(dir, "start.go"))
+			cmd.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false")
 			return cmd
 		}},
 	} {
