@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -57,7 +58,7 @@ func generate(clients string) error {
 }
 
 // typeScriptTypes returns the types that openapi-typescript makes.
-func typeScriptTypes(text []byte, folder string) ([]byte, error) {
+func typeScriptTypes(text []byte, folder string) (types []byte, err error) {
 	program, err := filepath.Abs(filepath.Join(folder, "node_modules/openapi-typescript/bin/cli.js"))
 	if err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func typeScriptTypes(text []byte, folder string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(scratch)
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 	if err := os.WriteFile(filepath.Join(scratch, "openapi.json"), text, 0o600); err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func typeScriptTypes(text []byte, folder string) ([]byte, error) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("openapi-typescript: %w\n%s", err, out)
 	}
-	types, err := os.ReadFile(filepath.Join(scratch, "wire.ts"))
+	types, err = os.ReadFile(filepath.Join(scratch, "wire.ts"))
 	return bytes.TrimRight(types, "\n\t "), err
 }
 

@@ -13,8 +13,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say what the policy thinks of code
-         * @description Needs the scope execute. Nothing is run.
+         * Scan code without running it
+         * @description Requires the scope execute. Nothing is run.
          */
         post: operations["analyze"];
         delete?: never;
@@ -31,8 +31,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read one record
-         * @description Needs the scope audit:read.
+         * Get an audit record
+         * @description Requires the scope audit:read.
          */
         get: operations["auditExecution"];
         put?: never;
@@ -53,8 +53,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run a recorded execution again and compare
-         * @description Needs the scopes audit:read and execute. The record's request, seed, clock and the journal of what its host calls answered are used: nothing outside is reached, and nothing is recorded. It needs a record with its request (AUDIT_CODE=keep); others are answered with 409.
+         * Replay a recorded execution and compare the results
+         * @description Requires the scopes audit:read and execute. The replay uses the request, seed, clock and results of host calls in the record: it makes no outside calls and writes no record. The record must contain its request (AUDIT_CODE=keep); otherwise the response is 409.
          */
         post: operations["replay"];
         delete?: never;
@@ -71,8 +71,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the records, newest first
-         * @description Needs the scope audit:read.
+         * List audit records, newest first
+         * @description Requires the scope audit:read.
          */
         get: operations["auditExecutions"];
         put?: never;
@@ -91,8 +91,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Findings by severity and category
-         * @description Needs the scope audit:read.
+         * Count findings by severity, category and tenant
+         * @description Requires the scope audit:read.
          */
         get: operations["securitySummary"];
         put?: never;
@@ -111,8 +111,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Figures over the records
-         * @description Needs the scope audit:read.
+         * Get statistics over the audit records
+         * @description Requires the scope audit:read.
          */
         get: operations["auditStats"];
         put?: never;
@@ -131,14 +131,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the records' chains were sound when last looked at
-         * @description Needs the scope audit:read.
+         * Get the outcome of the last chain verification
+         * @description Requires the scope audit:read.
          */
         get: operations["verification"];
         put?: never;
         /**
-         * Verify the records' chains
-         * @description Needs the scope audit:read:all. Begins to read all records in the background, unless that goes on already.
+         * Verify the hash chains of the audit records
+         * @description Requires the scope audit:read:all. Starts to read all records in the background, unless a verification is already running.
          */
         post: operations["verify"];
         delete?: never;
@@ -154,7 +154,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The engines and their use */
+        /** List the engines and how often they ran */
         get: operations["engines"];
         put?: never;
         post?: never;
@@ -175,7 +175,7 @@ export interface paths {
         put?: never;
         /**
          * Run code and wait for its result
-         * @description Needs the scope execute. A guest that fails, is blocked or times out is a 200 whose status says so. Cache-Control: no-store asks for a run even where the result of an identical, pure one is known. Prefer: respond-async asks not to wait: 202, the result later at Location, and, where the member callback says whom (see Callback), a Standard Webhook when there is one.
+         * @description Requires the scope execute. If the code fails, times out or is blocked, the response is still 200: check status. Cache-Control: no-store runs the code even if the result of an identical pure execution is cached. With Prefer: respond-async the response is 202, and the result is later available at Location; it is also sent as a Standard Webhook if callback is set (see Callback).
          */
         post: operations["execute"];
         delete?: never;
@@ -194,8 +194,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run code and follow its output
-         * @description Needs the scope execute. Server-sent events: chunk (see Chunk) as the guest prints, call (see Call) when it calls a tool whose via is caller, then complete with the result, or error with a problem document. Comments are heartbeats. Hanging up stops the run. With Last-Event-ID nothing is run: the stream goes on where it was lost.
+         * Run code and stream its output
+         * @description Requires the scope execute. A stream of server-sent events: chunk (see Chunk) for each piece of console output, call (see Call) for each call of a tool whose via is caller, then complete with the result, or error with a problem document. Comments are heartbeats. To stop the run, disconnect. With Last-Event-ID nothing is run: the stream of an earlier request resumes after that event.
          */
         post: operations["executeStream"];
         delete?: never;
@@ -232,8 +232,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the functions, in the order of names
-         * @description Needs the scope execute.
+         * List functions by name
+         * @description Requires the scope execute.
          */
         get: operations["listFunctions"];
         put?: never;
@@ -252,19 +252,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a function and what it runs
-         * @description Needs the scope execute. Secrets are never shown.
+         * Get a function
+         * @description Requires the scope execute. Secrets are never returned.
          */
         get: operations["getFunction"];
         /**
          * Save a function
-         * @description Needs the scope functions. New content makes a new version, which latest then means; the same content again is the version it was. Code that does not parse is refused with field, line and column, and nothing is saved. A hook saved again without its secret keeps the one it has.
+         * @description Requires the scope functions. New content creates a version, and the alias latest moves to it. Saving the same content again returns the same version. Code that does not parse is rejected with field, line and column, and nothing is saved. A hook that is saved again without a secret keeps the secret it has.
          */
         put: operations["putFunction"];
         post?: never;
         /**
-         * Delete a function with its versions, aliases, hook and schedule
-         * @description Needs the scope functions.
+         * Delete a function, its versions, aliases, hook and schedule
+         * @description Requires the scope functions.
          */
         delete: operations["deleteFunction"];
         options?: never;
@@ -280,8 +280,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the aliases
-         * @description Needs the scope execute.
+         * List aliases
+         * @description Requires the scope execute.
          */
         get: operations["listAliases"];
         put?: never;
@@ -300,19 +300,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read one alias
-         * @description Needs the scope execute.
+         * Get an alias
+         * @description Requires the scope execute.
          */
         get: operations["getAlias"];
         /**
          * Point an alias at a version
-         * @description Needs the scope functions. It moves at once for everybody.
+         * @description Requires the scope functions. The change takes effect at once for all callers.
          */
         put: operations["putAlias"];
         post?: never;
         /**
          * Delete an alias
-         * @description Needs the scope functions. latest cannot be deleted.
+         * @description Requires the scope functions. The alias latest cannot be deleted.
          */
         delete: operations["deleteAlias"];
         options?: never;
@@ -329,7 +329,7 @@ export interface paths {
         };
         /**
          * Compare two versions
-         * @description Needs the scope execute.
+         * @description Requires the scope execute.
          */
         get: operations["diffFunction"];
         put?: never;
@@ -350,8 +350,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try a function's hook with a sample
-         * @description Needs the scope functions. The sample is signed with the hook's own secret and goes the way of a delivery. The function runs, as the caller, and leaves its record; nothing else is remembered.
+         * Test a function's hook with a sample
+         * @description Requires the scope functions. The sample is signed with the hook's secret and handled like a delivery. The function runs with the caller's identity and leaves an audit record. Nothing else is stored, so the same sample can be sent again.
          */
         post: operations["dryRunHook"];
         delete?: never;
@@ -370,8 +370,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Act on a delivery again
-         * @description Needs the scope functions. The event of an earlier execution of the hook goes to the function as it is now, under a new execution; a hook that answers first and runs later accepts it.
+         * Redeliver an event of a function's hook
+         * @description Requires the scope functions. Runs the function as it is now with the event of an earlier execution of the hook. If the hook is asynchronous, the response is 202, and the function runs later.
          */
         post: operations["redeliverHook"];
         delete?: never;
@@ -391,7 +391,7 @@ export interface paths {
         put?: never;
         /**
          * Run a function
-         * @description Needs the scope execute. Without version and alias, latest. With Prefer: respond-async it is accepted and runs later.
+         * @description Requires the scope execute. Runs latest unless version or alias is given. With Prefer: respond-async the response is 202, and the function runs later.
          */
         post: operations["invokeFunction"];
         delete?: never;
@@ -410,8 +410,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Point an alias back at where it was before
-         * @description Needs the scope functions.
+         * Point an alias back at its previous version
+         * @description Requires the scope functions.
          */
         post: operations["rollbackFunction"];
         delete?: never;
@@ -428,8 +428,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the versions, newest first
-         * @description Needs the scope execute.
+         * List versions, newest first
+         * @description Requires the scope execute.
          */
         get: operations["listVersions"];
         put?: never;
@@ -448,8 +448,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read one version
-         * @description Needs the scope execute.
+         * Get a version
+         * @description Requires the scope execute.
          */
         get: operations["getVersion"];
         put?: never;
@@ -468,8 +468,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow what the web pages show
-         * @description Needs the scope audit:read. Server-sent events, each a whole picture, sent again when it has changed and once a second at most. View dashboard: policies (the tiers), now (queue, what runs, function processes), figures (as /api/metrics/series, with the memory histogram and the mix of policies), ended (the newest executions, the latest failures, the slowest). View security: figures, threats, chain (as /api/audit/verification), pages. trouble tells of a picture that could not be made; expired says that the credential is not good any more.
+         * Stream the data of the web pages
+         * @description Requires the scope audit:read. A stream of server-sent events. Each event is a complete panel of the page; it is sent again when the panel changes, at most once a second. View dashboard: policies (the tiers), now (queue, running executions, function processes), figures (as /api/metrics/series, with the memory histogram and the mix of policies), ended (the newest executions, the latest failures, the slowest). View security: figures, threats, chain (as /api/audit/verification), pages. The event trouble means that a panel could not be computed; expired means that the credential is no longer valid.
          */
         get: operations["live"];
         put?: never;
@@ -488,8 +488,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Times, memory and errors over a window
-         * @description Over the executions of the caller's tenant that were received in the last while; over everybody's with the scope audit:read:all.
+         * Get durations, memory use and errors of a period
+         * @description Covers the executions of the caller's tenant that were received within the window, or of all tenants with the scope audit:read:all.
          */
         get: operations["executionMetrics"];
         put?: never;
@@ -508,8 +508,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Figures of a window, step by step
-         * @description Counts, times, findings and what was blocked, for charts. There is an item for every step, also where nothing happened; steps begin at whole multiples of their length (UTC), and the last one is not over yet. Needs the scope audit:read.
+         * Get metrics of a period as a time series
+         * @description Counts, durations, findings and blocked executions, for charts. There is an item for every step, even if nothing happened. Steps start at whole multiples of their length (UTC); the last step is still in progress. Requires the scope audit:read.
          */
         get: operations["metricsSeries"];
         put?: never;
@@ -527,7 +527,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The policy tiers */
+        /** List the policy tiers */
         get: operations["policies"];
         put?: never;
         post?: never;
@@ -545,8 +545,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Download the report of one execution
-         * @description Its record, proved against its hash, as a file. As CSV it has the columns field and value; a cell that a spreadsheet would take for a formula begins with an apostrophe. Needs the scope audit:read.
+         * Download the report of an execution
+         * @description The report contains the audit record, verified against its hash. The CSV has the columns field and value; a cell that a spreadsheet would evaluate as a formula starts with an apostrophe. Requires the scope audit:read.
          */
         get: operations["executionReport"];
         put?: never;
@@ -565,15 +565,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a result back
-         * @description Needs the scope execute. The last results are kept for a while; to other callers they do not exist. Of what has not ended: id and status, queued or running.
+         * Get a result
+         * @description Requires the scope execute. The newest results are kept for a limited time. Another caller's result returns 404. Until an execution ends, the response has its id and its status, queued or running.
          */
         get: operations["result"];
         put?: never;
         post?: never;
         /**
-         * Cancel an execution that was accepted, or that is streamed
-         * @description Needs the scope execute. What waits never runs; a guest that runs is stopped. The stream of a streamed one ends with its result.
+         * Cancel an accepted or streaming execution
+         * @description Requires the scope execute. A waiting execution never runs; a running one is stopped. The stream of a streaming execution ends with its result.
          */
         delete: operations["cancel"];
         options?: never;
@@ -588,7 +588,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Counters since the start */
+        /** Get counters since the gateway started */
         get: operations["stats"];
         put?: never;
         post?: never;
@@ -606,8 +606,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The tools of attached servers that code can call
-         * @description Needs the scope execute. Best first; without a query all of them.
+         * List the tools of attached servers that code can call
+         * @description Requires the scope execute. The best matches come first. Without a query, every tool matches.
          */
         get: operations["listTools"];
         put?: never;
@@ -626,8 +626,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * TypeScript declarations of what code can call
-         * @description Needs the scope execute. The globals of every execution, and the tools of attached servers.
+         * Get TypeScript declarations of what code can call
+         * @description Requires the scope execute. Declares the globals of every execution and the tools of attached servers.
          */
         get: operations["declareTools"];
         put?: never;
@@ -645,7 +645,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document as a page */
+        /** Get this document as a web page */
         get: operations["docs"];
         put?: never;
         post?: never;
@@ -662,7 +662,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether this process answers */
+        /** Check that the process responds */
         get: operations["healthz"];
         put?: never;
         post?: never;
@@ -683,7 +683,7 @@ export interface paths {
         put?: never;
         /**
          * Deliver a webhook
-         * @description No credential: the scheme of the function's hook verifies the sender. The function runs with {method, path, query, headers, body, rawBody} as its input; {status, headers, body} that it returns is the answer, any other value is a JSON body. The same delivery again is 409; a message signed anew is given the answer of the first. Deliveries count against a limit of the hook and the tenant's quota; 429 has Retry-After, and the delivery may be made again.
+         * @description Requires no credential: the scheme of the function's hook authenticates the sender. The function runs with {method, path, query, headers, body, rawBody} as its input. If it returns {status, headers, body}, that is the response; any other value is sent as a JSON body. A message that is sent again returns the first response and runs nothing; an exact copy of a request whose signature contains a time returns 409. Deliveries count against the hook's rate limit and the tenant's quota; a 429 has Retry-After, and the delivery may be sent again.
          */
         post: operations["hook"];
         delete?: never;
@@ -703,7 +703,7 @@ export interface paths {
         put?: never;
         /**
          * Deliver a webhook
-         * @description No credential: the scheme of the function's hook verifies the sender. The function runs with {method, path, query, headers, body, rawBody} as its input; {status, headers, body} that it returns is the answer, any other value is a JSON body. The same delivery again is 409; a message signed anew is given the answer of the first. Deliveries count against a limit of the hook and the tenant's quota; 429 has Retry-After, and the delivery may be made again.
+         * @description Requires no credential: the scheme of the function's hook authenticates the sender. The function runs with {method, path, query, headers, body, rawBody} as its input. If it returns {status, headers, body}, that is the response; any other value is sent as a JSON body. A message that is sent again returns the first response and runs nothing; an exact copy of a request whose signature contains a time returns 409. Deliveries count against the hook's rate limit and the tenant's quota; a 429 has Retry-After, and the delivery may be sent again.
          */
         post: operations["tenantHook"];
         delete?: never;
@@ -719,12 +719,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Follow what a session has to say */
+        /** Receive the messages of a session */
         get: operations["mcpGet"];
         put?: never;
         /**
          * Send a message of the Model Context Protocol
-         * @description Streamable HTTP. Accept must name application/json and text/event-stream. Tools: execute_code, analyze_code, get_execution, and list_functions and invoke_function where functions can be saved. Needs a scope as the tool does: execute, or audit:read. With an Idempotency-Key, which the protocol does not know, a message that is sent again to the byte is acted upon once and answered as before.
+         * @description Streamable HTTP transport. Accept must list application/json and text/event-stream. Tools: execute_code, analyze_code, get_execution and, if functions can be saved, list_functions and invoke_function. Requires the scope of the tool: execute or audit:read. With an Idempotency-Key, which is not part of the protocol, a message that is repeated byte for byte is processed once, and the repetition returns the first response.
          */
         post: operations["mcpPost"];
         /** End a session */
@@ -741,7 +741,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Metrics for Prometheus */
+        /** Get metrics for Prometheus */
         get: operations["metrics"];
         put?: never;
         post?: never;
@@ -758,7 +758,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document */
+        /** Get this document */
         get: operations["openapi"];
         put?: never;
         post?: never;
@@ -775,7 +775,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether an execution could run and be recorded */
+        /** Check that an execution could run and be recorded */
         get: operations["readyz"];
         put?: never;
         post?: never;
@@ -790,7 +790,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Accepted: {
-            /** @description What the callback will be signed with, where neither the caller nor the deployment gave a secret. */
+            /** @description Secret that signs the callback; present only if neither the caller nor the deployment chose one. */
             callbackSecret?: string;
             function?: Record<string, never>;
             id: string;
@@ -799,7 +799,7 @@ export interface components {
             status: "queued";
         };
         Analysis: {
-            /** @description Counts of what the source is made of. */
+            /** @description Statistics of the source's syntax tree. */
             astTelemetry: Record<string, never>;
             dangerAnalysis: components["schemas"]["DangerAnalysis"];
             decision: {
@@ -809,7 +809,7 @@ export interface components {
             policy: string;
             syntaxError: {
                 column: number;
-                /** @description Among files; left out for the code itself. */
+                /** @description Path of the file in files; absent if the error is in code. */
                 file?: string;
                 line: number;
                 message: string;
@@ -855,9 +855,9 @@ export interface components {
             /** @description The call rejects with an Error of this text. */
             error: string;
         };
-        /** @description Whom to tell, as a Standard Webhook, when the execution has ended. Needs Prefer: respond-async. */
+        /** @description URL that receives the result as a Standard Webhook when the execution has ended. Requires Prefer: respond-async. */
         Callback: string | {
-            /** @description whsec_ and base64. */
+            /** @description Signing secret: whsec_ followed by base64. */
             secret?: string;
             /** Format: uri */
             url: string;
@@ -874,12 +874,12 @@ export interface components {
             /** @enum {string} */
             level: "safe" | "low" | "medium" | "high" | "critical";
             score: number;
-            /** @description There were more findings than are listed. */
+            /** @description True if there were more findings than are listed. */
             truncated?: boolean;
-            /** @description The source could not be taken apart. */
+            /** @description True if some of the source was scanned as tokens instead of being parsed. */
             unanalysed?: boolean;
         } | null;
-        /** @description Asks for more to be reported; it grants nothing. */
+        /** @description Adds debugging information to the result. It grants nothing. */
         Debug: {
             profile?: boolean;
             stackTraces?: boolean;
@@ -888,7 +888,7 @@ export interface components {
         Engines: {
             items: {
                 available: boolean;
-                /** @description The builds of the engine that executions have run on since the start. */
+                /** @description Builds of the engine that executions have run on since the gateway started. */
                 builds?: {
                     executions: number;
                     name: string;
@@ -900,10 +900,10 @@ export interface components {
             }[];
             next: string | null;
         };
-        /** @description What the guest threw, in the caller's own source; line and column count from 1, 0 is unknown. */
+        /** @description Value that the code threw. line and column refer to the caller's source and start at 1; 0 means unknown. */
         Exception: {
             column: number;
-            /** @description Where there are several. */
+            /** @description Path of the file; present only if the request has several files. */
             file?: string;
             line: number;
             message: string;
@@ -933,9 +933,9 @@ export interface components {
             window: string;
             windowMs: number;
         };
-        /** @description One execution. Every optional field left out means what the policy tier says; numbers only ever lower a tier's limits. */
+        /** @description Request to run code. Omitted limits are those of the policy tier; given limits can only lower them. */
         ExecutionRequest: {
-            /** @description JavaScript or TypeScript: an expression, statements (return and top-level await work), a function, which is called with (input, context), or a script that sets the global output. Markdown fences are stripped. */
+            /** @description JavaScript or TypeScript: an expression, statements (with return and top-level await), a function, which is called with (input, context), or a script that assigns the global output. Markdown fences are stripped. */
             code?: string;
             /** @description Each entry becomes a global of that name. */
             context?: {
@@ -943,20 +943,20 @@ export interface components {
             };
             debug?: components["schemas"]["Debug"];
             /**
-             * @description v8 and jsc are known names that are answered with 400 while they are not available.
+             * @description Engine to run the code. A request for an engine that the gateway does not make available returns 400.
              * @default quickjs
              * @enum {string}
              */
             engine: "quickjs" | "v8" | "jsc";
-            /** @description The path among files to run in place of code. */
+            /** @description Path of the file in files to run instead of code. */
             entry?: string;
-            /** @description The execution's own files in memory, by relative path; modules among them can be imported. */
+            /** @description Files of the execution's in-memory file system, by relative path. Modules among them can be imported. */
             files?: {
                 [key: string]: components["schemas"]["File"];
             };
-            /** @description Hosts that the guest asks to reach, such as api.example.com or *.example.com; the deployment decides. */
+            /** @description Hosts that the code needs to access, such as api.example.com or *.example.com. The deployment decides which it may. */
             hosts?: string[];
-            /** @description The global input: any JSON; null when left out. */
+            /** @description Value of the global input: any JSON value. Default null. */
             input?: unknown;
             /**
              * @default javascript
@@ -964,81 +964,81 @@ export interface components {
              */
             language: "javascript" | "typescript";
             limits?: components["schemas"]["Limits"];
-            /** @description A size with its unit (b, kb, mb or gb), such as "32mb"; lowers the tier's, never raises it. */
+            /** @description Memory limit with a unit (b, kb, mb or gb), such as "32mb". It can only lower the tier's limit. */
             memory?: string;
             /**
-             * @description The tier: strict, standard, extended, agent, or one of the deployment's own.
+             * @description Policy tier: strict, standard, extended, agent, or one that the deployment defines.
              * @default standard
              */
             policy: string;
             /**
-             * @description high needs the scope priority.
+             * @description Priority in the queue. high requires the scope priority.
              * @default normal
              * @enum {string}
              */
             priority: "low" | "normal" | "high";
-            /** @description Names of the deployment's secrets that requests to their own hosts may carry. */
+            /** @description Names of the deployment's secrets to use. A request can carry a secret only to the secret's hosts. */
             secrets?: string[];
-            /** @description Fixes Math.random and the clock, so that a run can be repeated. */
+            /** @description Makes Math.random and the clock deterministic, so that a run can be repeated. */
             seed?: number;
-            /** @description Wall milliseconds; lowers the tier's, never raises it. */
+            /** @description Wall-clock limit in milliseconds. It can only lower the tier's limit. */
             timeout?: number;
-            /** @description Functions of the caller's that the guest may call. */
+            /** @description Tools of the caller that the code may call. */
             tools?: components["schemas"]["Tool"][];
         } | unknown | unknown;
-        /** @description What one execution came to. A guest's failure is in here; a failure of the platform is a problem document. */
+        /** @description Result of an execution. It also reports failures of the code; a failure of the platform is a problem document. */
         ExecutionResult: {
-            /** @description Limits of the request that were above the tier's and were lowered; absent when there are none. Memory is in bytes. */
+            /** @description Limits of the request that were above the tier's and were lowered; absent if there are none. Memory is in bytes. */
             adjusted?: {
                 allowed: number;
                 field: string;
                 requested: number;
             }[];
             apiCallCount: number;
-            /** @description An identical, pure execution was answered from its result. */
+            /** @description True if the result is that of an earlier, identical and pure execution, and nothing ran. */
             cached: boolean;
-            /** @description Why it cannot. */
+            /** @description Reason why the run did not start from a snapshot. */
             coldReason?: string;
             dangerAnalysis: components["schemas"]["DangerAnalysis"];
-            /** @description What debug asked for. */
+            /** @description Information requested by debug. */
             debug?: unknown;
             durationMs: number;
             engine: string;
-            /** @description The build of the engine that ran, such as quickjs-ng-0.15.1; absent when nothing ran. */
+            /** @description Build of the engine that ran, such as quickjs-ng-0.15.1; absent if nothing ran. */
             engineBuild?: string;
-            /** @description One line; null when it completed. */
+            /** @description One-line error message; null if the execution completed. */
             error: string | null;
             exception: components["schemas"]["Exception"] | null;
-            /** @description Files that the run wrote. */
+            /** @description Files that the run wrote, by path. */
             filesOut?: {
                 [key: string]: components["schemas"]["File"];
             };
             function?: components["schemas"]["FunctionRef"];
             id: string;
             /**
-             * @description The one cap that ended the run.
+             * @description The limit that ended the run; null if none did.
              * @enum {string|null}
              */
             limit: "wall" | "cpu" | "memory" | "stack" | "output" | "logs" | "apiCalls" | "files" | "fetchBytes" | null;
             logs: components["schemas"]["Log"][];
-            /** @description Console text, one line per call. */
+            /** @description Console output, one line per call. */
             output: string;
             policy: string;
-            /** @description Neither clock, randomness nor a host call was touched. */
+            /** @description True if the run used neither the clock nor randomness nor host calls. */
             pure?: boolean;
-            /** @description The value, as JSON; null when there is none. */
+            /** @description Value of the code as JSON; null if there is none. */
             result: unknown;
             /**
-             * @description error: the code threw, or hit a limit other than time. blocked: the policy refused.
+             * @description completed: the code ended normally. error: it threw, or hit a limit other than time. timeout: it hit a time limit. blocked: the policy refused it. cancelled: a caller cancelled it.
              * @enum {string}
              */
             status: "completed" | "error" | "timeout" | "blocked" | "cancelled";
             usage: components["schemas"]["Usage"];
             violations: string[];
-            /** @description Of a saved function: the run started where the version's top level ends. */
+            /** @description Saved functions: true if the run started from a snapshot taken after the version's top level. */
             warm?: boolean;
         };
-        /** @description Text, or any bytes in base64. */
+        /** @description Text as a string, or bytes in base64. */
         File: string | {
             base64: string;
         };
@@ -1046,7 +1046,7 @@ export interface components {
             category: string;
             column: number;
             excerpt: string;
-            /** @description The file, where there are several. */
+            /** @description Path of the file; present only if the request has several files. */
             file?: string;
             line: number;
             message: string;
@@ -1060,18 +1060,18 @@ export interface components {
             };
             codeBytes?: number;
             codeSha256: string;
-            /** @description Why they do not. */
+            /** @description Reason why runs do not start from a snapshot. */
             coldReason?: string;
             createdAt: string;
             createdBy?: string;
-            /** @description headers are where the signature or the secret is looked for; sees lists the request headers that the code is given, a * at the end standing for every name that begins so. */
+            /** @description headers lists the request headers that may contain the signature or the secret. sees lists the request headers that are passed to the code; a trailing * matches any suffix. */
             hook?: Record<string, never> | null;
             name: string;
             schedule?: Record<string, never> | null;
             updatedAt?: string;
             version: number;
             versions?: number;
-            /** @description Runs start where the version's top level ends; null until one has run. */
+            /** @description True if runs start from a snapshot taken after the version's top level; null until the version has run. */
             warm?: boolean | null;
         };
         FunctionAlias: {
@@ -1080,44 +1080,44 @@ export interface components {
             previous: number | null;
             version: number;
         };
-        /** @description What a function runs, and when it runs by itself. One of code and files is required. */
+        /** @description Code, limits and triggers of a function. Either code or files is required. */
         FunctionDefinition: {
-            /** @description JavaScript or TypeScript: export default async (input, context) => …, export function handler(input, context) { … }, module.exports = …, or whatever can be executed. At most 4 MiB. */
+            /** @description JavaScript or TypeScript: export default async (input, context) => …, export function handler(input, context) { … }, module.exports = …, or any other code that can be executed. At most 4 MiB. */
             code?: unknown;
-            /** @description Globals; callers cannot change them. */
+            /** @description Globals of every run. Callers cannot replace them. */
             context?: unknown;
-            /** @description quickjs. */
+            /** @description Engine: quickjs. */
             engine?: unknown;
-            /** @description The path among files to run; index.js is found by itself. */
+            /** @description Path of the file to run. Not required if there is only one file, or one named index.js (also .ts or .mjs) or main.js (also .ts). */
             entry?: unknown;
-            /** @description The global env. */
+            /** @description Value of the global env. */
             env?: {
                 [key: string]: string;
             };
-            /** @description Path to content. */
+            /** @description Source files: relative path to content. */
             files?: unknown;
             hook?: {
                 alias?: string;
-                /** @description Answer 202 at once and run later. */
+                /** @description Respond with 202 at once and run later. */
                 async?: boolean;
                 header?: string;
-                /** @description Further request headers that the code is given. None may carry credentials. */
+                /** @description Additional request headers to pass to the code. Headers that carry credentials are not allowed. */
                 headers?: string[];
                 /** @enum {string} */
                 scheme: "none" | "standard" | "github" | "stripe" | "slack" | "shopify" | "hmac-sha256" | "shared-header";
-                /** @description 16 bytes or more, after decoding where it begins with whsec_. Never shown again. */
+                /** @description Secret of at least 16 bytes, counted after base64 decoding if it starts with whsec_. It is never returned. */
                 secret?: string;
                 toleranceSeconds?: number;
             };
             /** @description As in an execution request. */
             hosts?: unknown;
-            /** @description javascript or typescript. */
+            /** @description Language of the code: javascript or typescript. */
             language?: unknown;
             /** @description As in an execution request. */
             limits?: unknown;
-            /** @description A size such as 32mb; only lowers. */
+            /** @description Memory limit, such as 32mb. It can only lower the tier's limit. */
             memory?: unknown;
-            /** @description The tier. */
+            /** @description Policy tier. */
             policy?: unknown;
             /** @description A cron expression of five fields, or an object. */
             schedule?: string | {
@@ -1125,12 +1125,12 @@ export interface components {
                 input?: unknown;
                 /** @enum {string} */
                 missed?: "skip" | "once" | "all";
-                /** @description IANA; UTC when left out. */
+                /** @description IANA time zone. Default UTC. */
                 timeZone?: string;
             };
             /** @description Names of secrets, as in an execution request. */
             secrets?: unknown;
-            /** @description Milliseconds; only lowers. */
+            /** @description Wall-clock limit in milliseconds. It can only lower the tier's limit. */
             timeout?: unknown;
             /** @description As in an execution request. */
             tools?: unknown;
@@ -1140,23 +1140,23 @@ export interface components {
             name: string;
             version: number;
         };
-        /** @description Single caps; each only lowers the tier's own. */
+        /** @description Individual limits. Each can only lower the tier's limit. */
         Limits: {
             apiCalls?: number;
             cpuMs?: number;
-            /** @description Of bodies, sent and received. */
+            /** @description Bytes of request and response bodies in total. */
             fetchBytes?: number;
-            /** @description Of files in the execution's file system. */
+            /** @description Bytes of files in the execution's file system. */
             fileBytes?: number;
             logEntries?: number;
             /**
-             * @description What happens beyond logEntries: drop leaves further console calls out of logs and counts them in usage.logsDropped; error ends the run with the limit logs.
+             * @description Behavior beyond logEntries: drop omits further console calls from logs and counts them in usage.logsDropped; error ends the run with the limit logs.
              * @default drop
              * @enum {string}
              */
             onLogs: "drop" | "error";
             outputBytes?: number;
-            /** @description Work, counted the same on every machine (usage.ticks); hitting it is the limit cpu. */
+            /** @description Units of work, counted the same on every machine (usage.ticks). Exceeding it ends the run with the limit cpu. */
             ticks?: number;
         };
         Log: {
@@ -1167,36 +1167,36 @@ export interface components {
             message: string;
         };
         MetricsPoint: {
-            /** @description executions without blocked. */
+            /** @description Number of executions that were not blocked. */
             allowed: number;
             apiCalls: number;
-            /** @description By policy. */
+            /** @description Number of executions that the policy blocked. */
             blocked: number;
-            /** @description Findings. */
+            /** @description Number of findings by category. */
             byCategory: {
                 [key: string]: number;
             };
-            /** @description Findings; the four severities are always there. */
+            /** @description Number of findings by severity. All four severities are present. */
             bySeverity: {
                 [key: string]: number;
             };
             byStatus: {
                 [key: string]: number;
             };
-            /** @description The ways in: http, mcp, hook, schedule, lambda, cli. */
+            /** @description Number of executions by entry point: http, mcp, hook, schedule, lambda, cli. */
             byVia: {
                 [key: string]: number;
             };
             completed: number;
-            /** @description Of all together. */
+            /** @description CPU time of all executions together, in milliseconds. */
             cpuMs: number;
             durationMs: components["schemas"]["Quantiles"];
-            /** @description Why executions did not complete: limit:memory, TypeError, blocked, … */
+            /** @description Number of executions that did not complete, by reason: limit:memory, TypeError, blocked, … */
             errorCategories: {
                 [key: string]: number;
             };
             executions: number;
-            /** @description Executions with findings. */
+            /** @description Number of executions with findings. */
             flagged: number;
             outputBytes: number;
             peakMemoryBytes: number;
@@ -1207,9 +1207,9 @@ export interface components {
             successRate: number;
         };
         MetricsSeries: {
-            /** @description false when there were more records than were looked at. */
+            /** @description False if there were too many records, so that only the newest were counted. */
             complete: boolean;
-            /** @description Oldest first. */
+            /** @description One point for each step, oldest first. */
             items: components["schemas"]["MetricsPoint"][];
             /** Format: date-time */
             since: string;
@@ -1228,23 +1228,23 @@ export interface components {
             next: string | null;
         };
         Problem: {
-            /** @description For programs; codes are only ever added. */
+            /** @description Machine-readable code of the problem. Codes may be added, but the meaning of a code never changes. */
             code: string;
             column?: number;
             detail: string;
-            /** @description The same line as detail. */
+            /** @description Same as detail. */
             error: string;
-            /** @description The field at fault, as limits.cpuMs or tools[2].url. */
+            /** @description Path of the invalid field, such as limits.cpuMs or tools[2].url. */
             field?: string;
             instance: string;
-            /** @description Where in the code that does not parse, counting from 1, with column. */
+            /** @description Line of the syntax error, starting at 1. column is its column. */
             line?: number;
             requestId: string;
             status: number;
             title: string;
             type: string;
         };
-        /** @description The percentiles are at most 1 % off; mean and max are exact. */
+        /** @description Percentiles have an error of at most 1 %. mean and max are exact. */
         Quantiles: {
             max: number;
             mean: number;
@@ -1252,7 +1252,7 @@ export interface components {
             p95: number;
             p99: number;
         };
-        /** @description The account of one execution, bound to the one before it by a chain of hashes. */
+        /** @description Audit record of one execution. A hash chain links it to the previous record of the same writer. */
         Record: {
             astTelemetry?: Record<string, never>;
             caller: {
@@ -1278,7 +1278,7 @@ export interface components {
             dangerAnalysis?: components["schemas"]["DangerAnalysis"];
             durationMs: number;
             engine: string;
-            /** @description The build of the engine that ran, such as quickjs-ng-0.15.1. */
+            /** @description Build of the engine that ran, such as quickjs-ng-0.15.1. */
             engineBuild?: string;
             error?: string;
             function?: components["schemas"]["FunctionRef"];
@@ -1288,11 +1288,18 @@ export interface components {
             language?: string;
             limit?: string;
             outputBytes: number;
+            /** @description The packages of the deployment that the code imported. */
+            packages?: {
+                /** @description A hash of the package and of all that it depends on. */
+                integrity: string;
+                name: string;
+                version: string;
+            }[];
             policy: string;
             reasons?: string[];
             request?: unknown;
             resultSha256?: string;
-            /** @description The execution whose result was given again, so that nothing ran. */
+            /** @description ID of the execution whose result was reused; absent if the code ran. */
             reused?: string;
             seed?: number;
             status: string;
@@ -1304,11 +1311,11 @@ export interface components {
         };
         RecordList: {
             items: components["schemas"]["Record"][];
-            /** @description The cursor of the next page; null on the last. */
+            /** @description Page cursor of the next page; null on the last page. */
             next: string | null;
         };
         Replay: {
-            /** @description What is not as the record has it, a line each. */
+            /** @description Differences between the replay and the record, one line each. */
             differences: string[];
             id: string;
             result: components["schemas"]["ExecutionResult"];
@@ -1320,7 +1327,7 @@ export interface components {
             generatedAt: string;
             id: string;
             status: string;
-            /** @description The worst finding; null when there is none. */
+            /** @description The worst finding; null if there is none. */
             threat: components["schemas"]["Threat"] | null;
         };
         SecuritySummary: {
@@ -1335,17 +1342,17 @@ export interface components {
             bySeverity: {
                 [key: string]: number;
             };
-            /** @description How many executions of each tenant had findings; those without a tenant are under the empty name. */
+            /** @description Number of executions with findings, by tenant. The key of executions without a tenant is empty. */
             byTenant: {
                 [key: string]: number;
             };
-            /** @description false when there were more records than were looked at. */
+            /** @description False if there were too many records, so that only the newest were counted. */
             complete: boolean;
             newest?: string | null;
             oldest?: string | null;
             recentThreats: components["schemas"]["Threat"][];
             records: number;
-            /** @description The ten with the most executions. */
+            /** @description The ten tenants with the most executions. */
             topTenants: components["schemas"]["TenantUse"][];
         };
         Stats: {
@@ -1370,7 +1377,7 @@ export interface components {
                 running: number;
                 waiting: number;
             };
-            /** @description Requests that were answered with a problem, by code. */
+            /** @description Number of requests that returned a problem document, by code. */
             refused?: {
                 [key: string]: number;
             };
@@ -1384,18 +1391,18 @@ export interface components {
         };
         TenantUse: {
             executions: number;
-            /** @description Those with findings. */
+            /** @description Number of executions with findings. */
             flagged: number;
-            /** @description Empty for executions without one. */
+            /** @description Name of the tenant; empty for executions without a tenant. */
             tenant: string;
         };
         Threat: {
             category: string;
             column?: number;
-            /** @description The line that the finding is in, as it was written. */
+            /** @description Source line of the finding. */
             excerpt?: string;
             file?: string;
-            /** @description How many findings there are; this is the worst. */
+            /** @description Number of findings of the execution. This is the worst of them. */
             findings?: number;
             id: string;
             level: string;
@@ -1419,15 +1426,15 @@ export interface components {
             network: string;
             timeoutMs: number;
         };
-        /** @description How far the receiver of a callback has been told. disabled: it answered 410. failed: it was called 15 times in vain. */
+        /** @description State of a callback's delivery. disabled: the receiver returned 410. failed: 15 attempts failed. */
         Told: {
             attempts: number;
             /**
              * Format: date-time
-             * @description When it is called next.
+             * @description Time of the next attempt.
              */
             next?: string;
-            /** @description Why the last attempt failed. */
+            /** @description Reason why the last attempt failed. */
             problem?: string;
             /** @enum {string} */
             state: "waiting" | "pending" | "delivered" | "failed" | "disabled";
@@ -1438,21 +1445,21 @@ export interface components {
             description?: string;
             /** @description JSON Schema of params. */
             inputSchema?: Record<string, never> | boolean | null;
-            /** @description namespace:method or namespace.method; the guest calls namespace.method(params). */
+            /** @description namespace:method or namespace.method. The code calls namespace.method(params). */
             name: string;
-            /** @description JSON Schema of the value. */
+            /** @description JSON Schema of the returned value. */
             outputSchema?: Record<string, never> | boolean | null;
-            /** @description Where the host POSTs {tool, params, executionId}; the JSON of a 2xx answer is the value. */
+            /** @description URL to which the host POSTs {tool, params, executionId}. The JSON body of a 2xx response is the returned value. */
             url?: string;
             /**
-             * @description caller: calls are events of POST /api/execute/stream, and the caller answers them. Excludes url.
+             * @description caller: each call is an event of POST /api/execute/stream, and the caller answers it. Excludes url.
              * @enum {string}
              */
             via?: "caller";
         };
-        /** @description What came of an event that no sender sent. */
+        /** @description Outcome of a test or a redelivery. */
         TriedHook: {
-            /** @description What the sender would be answered; null where that is a problem document. */
+            /** @description Response that the sender would receive; null if it would be a problem document. */
             answer: {
                 body?: string;
                 headers?: {
@@ -1460,13 +1467,13 @@ export interface components {
                 };
                 status: number;
             } | null;
-            /** @description The function's input. */
+            /** @description Input of the function. */
             event: Record<string, never>;
             execution: components["schemas"]["ExecutionResult"];
-            /** @description What the sender would be told in place of an answer. */
+            /** @description Detail of the problem that the sender would receive. */
             problem?: string;
         };
-        /** @description How far an execution is that was accepted and has not ended. */
+        /** @description State of an accepted execution that has not ended. */
         Unfinished: {
             callback?: components["schemas"]["Told"];
             function?: Record<string, never>;
@@ -1481,17 +1488,17 @@ export interface components {
         Usage: {
             apiCalls: number;
             cpuMs: number;
-            /** @description Console calls that logs does not list; absent when it lists all. Their text is in output. */
+            /** @description Number of console calls that logs omits; absent if it omits none. Their text is in output. */
             logsDropped?: number;
             memoryBytes: number;
             outputBytes: number;
             queueMs: number;
-            /** @description Deterministic: the same code counts the same everywhere. */
+            /** @description Units of work. Deterministic: the same run has the same count on every machine. */
             ticks: number;
             wallMs: number;
         };
         Verification: {
-            /** @description What the chains were held against besides the store's own account; empty where nothing was */
+            /** @description Anchors outside the record store that the chains were compared with; empty if there were none. */
             anchors?: {
                 /** Format: date-time */
                 at?: string;
@@ -1503,7 +1510,7 @@ export interface components {
             checkedAt: string | null;
             durationMs: number;
             problemCount: number;
-            /** @description The first 20; none for those who read one tenant's records only. */
+            /** @description The first 20 problems. Empty for callers who may read the records of one tenant only. */
             problems: {
                 detail: string;
                 fault: string;
@@ -1520,10 +1527,10 @@ export interface components {
         };
     };
     responses: {
-        /** @description The request, the caller or the platform was at fault. */
+        /** @description The request, the caller or the platform is at fault. */
         Problem: {
             headers: {
-                /** @description Seconds, where trying again may help. */
+                /** @description Seconds after which to retry; present only if a retry can succeed. */
                 "Retry-After"?: number;
                 "X-Request-Id"?: string;
                 [name: string]: unknown;
@@ -1534,15 +1541,15 @@ export interface components {
         };
     };
     parameters: {
-        /** @description The id of an execution. */
+        /** @description ID of the execution. */
         id: string;
-        /** @description The same key and body give the same answer; another body is 422, and 409 while the first is being answered. */
+        /** @description Makes the request safe to repeat. The same key and body return the first response; the same key with another body returns 422. While the first request is in progress, a repetition returns 409. */
         idempotencyKey: string;
-        /** @description A time (RFC 3339) or a day: not before. */
+        /** @description Start of the period, inclusive: an RFC 3339 time, or a day such as 2026-01-31. */
         since: string;
-        /** @description A time (RFC 3339) or a day: before. */
+        /** @description End of the period, exclusive: an RFC 3339 time, or a day such as 2026-01-31. */
         until: string;
-        /** @description From 1s to 31d; 1h when left out. */
+        /** @description Length of the period up to now, 1s to 31d. Default 1h. */
         window: string;
     };
     requestBodies: never;
@@ -1555,7 +1562,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body give the same answer; another body is 422, and 409 while the first is being answered. */
+                /** @description Makes the request safe to repeat. The same key and body return the first response; the same key with another body returns 422. While the first request is in progress, a repetition returns 409. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path?: never;
@@ -1567,7 +1574,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The analysis. */
+            /** @description The findings of the scan and the policy's decision. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1592,14 +1599,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of an execution. */
+                /** @description ID of the execution. */
                 id: components["parameters"]["id"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The record. */
+            /** @description The audit record. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1619,18 +1626,18 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body give the same answer; another body is 422, and 409 while the first is being answered. */
+                /** @description Makes the request safe to repeat. The same key and body return the first response; the same key with another body returns 422. While the first request is in progress, a repetition returns 409. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path: {
-                /** @description The id of an execution. */
+                /** @description ID of the execution. */
                 id: components["parameters"]["id"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description What came of it. */
+            /** @description The result of the replay, and its differences from the record. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1652,19 +1659,19 @@ export interface operations {
     auditExecutions: {
         parameters: {
             query?: {
-                /** @description How many; 50 when left out. */
+                /** @description Maximum number of items on the page. Default 50. */
                 limit?: number;
-                /** @description The next of the page before. */
+                /** @description Page cursor: next of the previous page. */
                 cursor?: string;
-                /** @description Only those that ended so. */
+                /** @description Return only executions with this status. */
                 status?: "completed" | "error" | "timeout" | "blocked" | "cancelled";
-                /** @description Only those of a tier. */
+                /** @description Return only executions under this policy tier. */
                 policy?: string;
-                /** @description Only those of a tenant. Another than one's own needs the scope to read all. */
+                /** @description Include only executions of this tenant. A tenant other than the caller's requires the scope audit:read:all. */
                 tenant?: string;
-                /** @description A time (RFC 3339) or a day: not before. */
+                /** @description Start of the period, inclusive: an RFC 3339 time, or a day such as 2026-01-31. */
                 since?: components["parameters"]["since"];
-                /** @description A time (RFC 3339) or a day: before. */
+                /** @description End of the period, exclusive: an RFC 3339 time, or a day such as 2026-01-31. */
                 until?: components["parameters"]["until"];
             };
             header?: never;
@@ -1673,7 +1680,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page. */
+            /** @description One page of the list. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1692,9 +1699,9 @@ export interface operations {
     securitySummary: {
         parameters: {
             query?: {
-                /** @description A time (RFC 3339) or a day: not before. */
+                /** @description Start of the period, inclusive: an RFC 3339 time, or a day such as 2026-01-31. */
                 since?: components["parameters"]["since"];
-                /** @description A time (RFC 3339) or a day: before. */
+                /** @description End of the period, exclusive: an RFC 3339 time, or a day such as 2026-01-31. */
                 until?: components["parameters"]["until"];
             };
             header?: never;
@@ -1722,9 +1729,9 @@ export interface operations {
     auditStats: {
         parameters: {
             query?: {
-                /** @description A time (RFC 3339) or a day: not before. */
+                /** @description Start of the period, inclusive: an RFC 3339 time, or a day such as 2026-01-31. */
                 since?: components["parameters"]["since"];
-                /** @description A time (RFC 3339) or a day: before. */
+                /** @description End of the period, exclusive: an RFC 3339 time, or a day such as 2026-01-31. */
                 until?: components["parameters"]["until"];
             };
             header?: never;
@@ -1733,7 +1740,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The figures. */
+            /** @description The statistics. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1758,7 +1765,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The state. */
+            /** @description The outcome of the last verification. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1776,7 +1783,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body give the same answer; another body is 422, and 409 while the first is being answered. */
+                /** @description Makes the request safe to repeat. The same key and body return the first response; the same key with another body returns 422. While the first request is in progress, a repetition returns 409. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path?: never;
@@ -1784,7 +1791,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The state before the verification ends. */
+            /** @description The verification is running. The body holds the outcome of the previous one. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -1828,7 +1835,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body give the same answer; another body is 422, and 409 while the first is being answered. */
+                /** @description Makes the request safe to repeat. The same key and body return the first response; the same key with another body returns 422. While the first request is in progress, a repetition returns 409. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path?: never;
@@ -1849,7 +1856,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExecutionResult"];
                 };
             };
-            /** @description Accepted. */
+            /** @description Accepted; the execution runs later. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -1874,9 +1881,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body give the same answer; another body is 422, and 409 while the first is being answered. */
+                /** @description Makes the request safe to repeat. The same key and body return the first response; the same key with another body returns 422. While the first request is in progress, a repetition returns 409. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
-                /** @description The id of the last event that was read. */
+                /** @description ID of the last event received. */
                 "Last-Event-ID"?: string;
             };
             path?: never;
@@ -1888,7 +1895,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The events. */
+            /** @description A stream of server-sent events. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1914,11 +1921,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body give the same answer; another body is 422, and 409 while the first is being answered. */
+                /** @description Makes the request safe to repeat. The same key and body return the first response; the same key with another body returns 422. While the first request is in progress, a repetition returns 409. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path: {
-                /** @description The id of an execution. */
+                /** @description ID of the execution. */
                 id: components["parameters"]["id"];
                 /**
                  * @description The number of the call.
@@ -1956,9 +1963,9 @@ export interface operations {
     listFunctions: {
         parameters: {
             query?: {
-                /** @description How many; 50 when left out. */
+                /** @description Maximum number of items on the page. Default 50. */
                 limit?: number;
-                /** @description The next of the page before. */
+                /** @description Page cursor: next of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -1967,7 +1974,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page. */
+            /** @description One page of the list. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1989,15 +1996,15 @@ export interface operations {
     getFunction: {
         parameters: {
             query?: {
-                /** @description The number of a version. */
+                /** @description Version number. */
                 version?: number;
-                /** @description The name of an alias; latest when neither is given. */
+                /** @description Name of an alias. Default latest, if version is omitted as well. */
                 alias?: string;
             };
             header?: never;
             path: {
                 /**
-                 * @description The name of a function: 1 to 64 letters, digits, - _ or . with a letter or digit first.
+                 * @description Name of the function: 1 to 64 letters, digits, -, _ or ., starting with a letter or digit.
                  * @example greet
                  */
                 name: string;
@@ -2029,7 +2036,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The name of a function: 1 to 64 letters, digits, - _ or . with a letter or digit first.
+                 * @description Name of the function: 1 to 64 letters, digits, -, _ or ., starting with a letter or digit.
                  * @example greet
                  */
                 name: string;
@@ -2042,7 +2049,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The content was there. */
+            /** @description The function has this content already. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2051,7 +2058,7 @@ export interface operations {
                     "application/json": components["schemas"]["Function"];
                 };
             };
-            /** @description A new version. */
+            /** @description A version was created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -2078,7 +2085,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The name of a function: 1 to 64 letters, digits, - _ or . with a letter or digit first.
+                 * @description Name of the function: 1 to 64 letters, digits, -, _ or ., starting with a letter or digit.
                  * @example greet
                  */
                 name: string;
@@ -2087,7 +2094,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone. */
+            /** @description Deleted. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -2107,7 +2114,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The name of a function: 1 to 64 letters, digits, - _ or . with a letter or digit first.
+                 * @description Name of the function: 1 to 64 letters, digits, -, _ or ., starting with a letter or digit.
                  * @example greet
                  */
                 name: string;
@@ -2116,7 +2123,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The aliases. */
+            /** @description All aliases. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2141,12 +2148,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The name of a function: 1 to 64 letters, digits, - _ or . with a letter or digit first.
+                 * @description Name of the function: 1 to 64 letters, digits, -, _ or ., starting with a letter or digit.
                  * @example greet
                  */
                 name: string;
                 /**
-                 * @description The name of an alias.
+                 * @description Name of the alias.
                  * @example live
                  */
                 alias: string;
@@ -2177,12 +2184,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The name of a function: 1 to 64 letters, digits, - _ or . with a letter or digit first.
+                 * @description Name of the function: 1 to 64 letters, digits, -, _ or ., starting with a letter or digit.
                  * @example greet
                  */
                 name: string;
                 /**
-                 * @description The name of an alias.
+                 * @description Name of the alias.
                  * @example live
                  */
                 alias: string;
@@ -2224,12 +2231,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The name of a function: 1 to 64 letters, digits, - _ or . with a letter or digit first.
+                 * @description Name of the function: 1 to 64 letters, digits, -, _ or ., starting with a letter or digit.
                  * @example greet
                  */
                 name: string;
                 /**
-                 * @description The name of an alias.
+                 * @description Name of the alias.
                  * @example live
                  */
                 alias: string;
@@ -2238,7 +2245,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone. */
+            /** @description Deleted. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -2257,17 +2264,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A version; the one before to when left out.
+                 * @description Number of the older version. Default: the version before to.
                  * @example 1
                  */
                 from?: number;
-                /** @description A version; latest when left out. */
+                /** @description Number of the newer version. Default: the version of latest. */
                 to?: number;
             };
             header?: never;
             path: {
                 /**
-                 * @description The name of a function: 1 to 64 letters, digits, - _ or . with a letter or digit first.
+                 * @description Name of the function: 1 to 64 letters, digits, -, _ or ., starting with a letter or digit.
                  * @example greet
                  */
                 name: string;
@@ -2276,7 +2283,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What differs. */
+            /** @description The differences between the versions. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2306,12 +2313,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body give the same answer; another body is 422, and 409 while the first is being answered. */
+                /** @description Makes the request safe to repeat. The same key and body return the first response; the same key with another body returns 422. While the first request is in progress, a repetition returns 409. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path: {
                 /**
-                 * @description The name of a function: 1 to 64 letters, digits, - _ or . with a letter or digit first.
+                 * @description Name of the function: 1 to 64 letters, digits, -, _ or ., starting with a letter or digit.
                  * @example greet
                  */
                 name: string;
@@ -2321,15 +2328,15 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description In its place: an execution of this hook whose event is tried. */
+                    /** @description ID of an execution of this hook, to use its event in place of a sample. */
                     execution?: string;
-                    /** @description One of those that fit the hook's scheme; a wrong name is answered with their list. */
+                    /** @description Name of a sample for the hook's scheme. An unknown name is rejected with the list of names. */
                     sample?: string;
                 };
             };
         };
         responses: {
-            /** @description What the sender would be answered, and the execution. */
+            /** @description The response that the sender would receive, and the result of the execution. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2356,12 +2363,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body give the same answer; another body is 422, and 409 while the first is being answered. */
+                /** @description Makes the request safe to repeat. The same key and body return the first response; the same key with another body returns 422. While the first request is in progress, a repetition returns 409. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path: {
                 /**
-                 * @description The name of a function: 1 to 64 letters, digits, - _ or . with a letter or digit first.
+                 * @description Name of the function: 1 to 64 letters, digits, -, _ or ., starting with a letter or digit.
                  * @example greet
                  */
                 name: string;
@@ -2371,13 +2378,13 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description An execution of this hook. */
+                    /** @description ID of an execution of this hook. */
                     execution?: string;
                 };
             };
         };
         responses: {
-            /** @description What the sender would be answered, and the execution. */
+            /** @description The response that the sender would receive, and the result of the execution. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2386,7 +2393,7 @@ export interface operations {
                     "application/json": components["schemas"]["TriedHook"];
                 };
             };
-            /** @description Accepted. */
+            /** @description Accepted; the execution runs later. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -2413,12 +2420,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body give the same answer; another body is 422, and 409 while the first is being answered. */
+                /** @description Makes the request safe to repeat. The same key and body return the first response; the same key with another body returns 422. While the first request is in progress, a repetition returns 409. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path: {
                 /**
-                 * @description The name of a function: 1 to 64 letters, digits, - _ or . with a letter or digit first.
+                 * @description Name of the function: 1 to 64 letters, digits, -, _ or ., starting with a letter or digit.
                  * @example greet
                  */
                 name: string;
@@ -2430,10 +2437,10 @@ export interface operations {
                 "application/json": {
                     alias?: string;
                     callback?: components["schemas"]["Callback"];
-                    /** @description One global per entry. */
+                    /** @description Each entry becomes a global of that name. */
                     context?: Record<string, never>;
                     debug?: Record<string, never>;
-                    /** @description The input. */
+                    /** @description Input of the function: any JSON value. */
                     input?: unknown;
                     /** @enum {string} */
                     priority?: "low" | "normal" | "high";
@@ -2444,7 +2451,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The result, with function: {name, version}. */
+            /** @description The result. Its member function holds the name and version that ran. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2453,7 +2460,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExecutionResult"];
                 };
             };
-            /** @description Accepted. */
+            /** @description Accepted; the execution runs later. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -2480,12 +2487,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body give the same answer; another body is 422, and 409 while the first is being answered. */
+                /** @description Makes the request safe to repeat. The same key and body return the first response; the same key with another body returns 422. While the first request is in progress, a repetition returns 409. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path: {
                 /**
-                 * @description The name of a function: 1 to 64 letters, digits, - _ or . with a letter or digit first.
+                 * @description Name of the function: 1 to 64 letters, digits, -, _ or ., starting with a letter or digit.
                  * @example greet
                  */
                 name: string;
@@ -2495,7 +2502,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description latest when left out. */
+                    /** @description Name of the alias. Default latest. */
                     alias?: string;
                 };
             };
@@ -2529,7 +2536,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The name of a function: 1 to 64 letters, digits, - _ or . with a letter or digit first.
+                 * @description Name of the function: 1 to 64 letters, digits, -, _ or ., starting with a letter or digit.
                  * @example greet
                  */
                 name: string;
@@ -2538,7 +2545,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The versions. */
+            /** @description All versions. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2570,12 +2577,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The name of a function: 1 to 64 letters, digits, - _ or . with a letter or digit first.
+                 * @description Name of the function: 1 to 64 letters, digits, -, _ or ., starting with a letter or digit.
                  * @example greet
                  */
                 name: string;
                 /**
-                 * @description The number of a version.
+                 * @description Version number.
                  * @example 1
                  */
                 version: number;
@@ -2584,7 +2591,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The version. */
+            /** @description The function at this version. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2605,13 +2612,13 @@ export interface operations {
         parameters: {
             query: {
                 view: "dashboard" | "security";
-                /** @description How far back: 1s to 31d; an hour when left out. */
+                /** @description Length of the period up to now, 1s to 31d. Default 1h. */
                 window?: string;
-                /** @description Only those of a tenant. Another than one's own needs the scope to read all. */
+                /** @description Include only executions of this tenant. A tenant other than the caller's requires the scope audit:read:all. */
                 tenant?: string;
-                /** @description Of the list of executions: only those that ended so. */
+                /** @description In the list of executions, include only those with this status. */
                 status?: "completed" | "error" | "timeout" | "blocked" | "cancelled";
-                /** @description Of the list of executions: only those of a tier. */
+                /** @description In the list of executions, include only those under this policy tier. */
                 policy?: string;
             };
             header?: never;
@@ -2620,7 +2627,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The events. */
+            /** @description A stream of server-sent events. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2639,7 +2646,7 @@ export interface operations {
     executionMetrics: {
         parameters: {
             query?: {
-                /** @description From 1s to 31d; 1h when left out. */
+                /** @description Length of the period up to now, 1s to 31d. Default 1h. */
                 window?: components["parameters"]["window"];
             };
             header?: never;
@@ -2648,7 +2655,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The figures. */
+            /** @description The statistics. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2666,11 +2673,11 @@ export interface operations {
     metricsSeries: {
         parameters: {
             query?: {
-                /** @description From 1s to 31d; 1h when left out. */
+                /** @description Length of the period up to now, 1s to 31d. Default 1h. */
                 window?: components["parameters"]["window"];
-                /** @description Whole seconds, such as 1m, 6h or 1d; so that there are about 60 when left out. There are 1000 at most. */
+                /** @description Length of a step in whole seconds, such as 1m, 6h or 1d. Default: a length that gives about 60 steps. A series has at most 1000 steps. */
                 step?: string;
-                /** @description Only those of a tenant. Another than one's own needs the scope to read all. */
+                /** @description Include only executions of this tenant. A tenant other than the caller's requires the scope audit:read:all. */
                 tenant?: string;
             };
             header?: never;
@@ -2720,12 +2727,12 @@ export interface operations {
     executionReport: {
         parameters: {
             query?: {
-                /** @description json when left out. */
+                /** @description File format. Default json. */
                 format?: "json" | "csv";
             };
             header?: never;
             path: {
-                /** @description The id of an execution. */
+                /** @description ID of the execution. */
                 id: components["parameters"]["id"];
             };
             cookie?: never;
@@ -2755,14 +2762,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of an execution. */
+                /** @description ID of the execution. */
                 id: components["parameters"]["id"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The result, with its callback where there is one; or how far the execution is. */
+            /** @description The result, with the state of its callback if there is one; or the state of an execution that has not ended. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2784,14 +2791,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of an execution. */
+                /** @description ID of the execution. */
                 id: components["parameters"]["id"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description It is cancelled. */
+            /** @description Cancelled. The body is the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2800,7 +2807,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExecutionResult"];
                 };
             };
-            /** @description It is being stopped. */
+            /** @description The execution is being stopped. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -2842,11 +2849,11 @@ export interface operations {
     listTools: {
         parameters: {
             query?: {
-                /** @description Words of names and descriptions. */
+                /** @description Words to find in names and descriptions. */
                 query?: string;
-                /** @description Only the tools of this namespace. */
+                /** @description Return only tools of this namespace. */
                 namespace?: string;
-                /** @description How many; 20 when left out. */
+                /** @description Maximum number of items. Default 20. */
                 limit?: number;
             };
             header?: never;
@@ -2855,7 +2862,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The tools. */
+            /** @description The matching tools. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2863,9 +2870,9 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: {
-                            /** @description How code calls it: namespace.method. */
+                            /** @description Expression with which code calls the tool: namespace.method. */
                             call: string;
-                            /** @description TypeScript. */
+                            /** @description TypeScript declaration of the tool. */
                             declaration: string;
                             description: string;
                             inputSchema?: Record<string, never> | boolean;
@@ -2913,7 +2920,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page without scripts. */
+            /** @description An HTML page without scripts. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2933,7 +2940,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It does. */
+            /** @description The process responds. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2950,12 +2957,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body give the same answer; another body is 422, and 409 while the first is being answered. */
+                /** @description Makes the request safe to repeat. The same key and body return the first response; the same key with another body returns 422. While the first request is in progress, a repetition returns 409. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path: {
                 /**
-                 * @description The name of a function: 1 to 64 letters, digits, - _ or . with a letter or digit first.
+                 * @description Name of the function: 1 to 64 letters, digits, -, _ or ., starting with a letter or digit.
                  * @example greet
                  */
                 name: string;
@@ -2968,7 +2975,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the function returned. */
+            /** @description The response that the function returned. The function may set another status. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2977,7 +2984,7 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description Accepted, where the hook is asynchronous. */
+            /** @description Accepted; the hook is asynchronous. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -2986,7 +2993,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            /** @description The function returned nothing. */
+            /** @description The function returned no value. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3013,17 +3020,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body give the same answer; another body is 422, and 409 while the first is being answered. */
+                /** @description Makes the request safe to repeat. The same key and body return the first response; the same key with another body returns 422. While the first request is in progress, a repetition returns 409. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path: {
                 /**
-                 * @description The tenant that saved the function.
+                 * @description Tenant that saved the function.
                  * @example default
                  */
                 tenant: string;
                 /**
-                 * @description The name of a function: 1 to 64 letters, digits, - _ or . with a letter or digit first.
+                 * @description Name of the function: 1 to 64 letters, digits, -, _ or ., starting with a letter or digit.
                  * @example greet
                  */
                 name: string;
@@ -3036,7 +3043,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the function returned. */
+            /** @description The response that the function returned. The function may set another status. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3045,7 +3052,7 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description Accepted, where the hook is asynchronous. */
+            /** @description Accepted; the hook is asynchronous. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3054,7 +3061,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            /** @description The function returned nothing. */
+            /** @description The function returned no value. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3081,9 +3088,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The session; its first answer names it. */
+                /** @description ID of the session, from the response to initialize. */
                 "Mcp-Session-Id"?: string;
-                /** @description The version that was agreed on. */
+                /** @description The negotiated protocol version. */
                 "Mcp-Protocol-Version"?: string;
             };
             path?: never;
@@ -3091,7 +3098,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Server-sent events. */
+            /** @description A stream of server-sent events. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3111,11 +3118,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body give the same answer; another body is 422, and 409 while the first is being answered. */
+                /** @description Makes the request safe to repeat. The same key and body return the first response; the same key with another body returns 422. While the first request is in progress, a repetition returns 409. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
-                /** @description The session; its first answer names it. */
+                /** @description ID of the session, from the response to initialize. */
                 "Mcp-Session-Id"?: string;
-                /** @description The version that was agreed on. */
+                /** @description The negotiated protocol version. */
                 "Mcp-Protocol-Version"?: string;
             };
             path?: never;
@@ -3127,7 +3134,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Answers and notifications, as server-sent events. */
+            /** @description Responses and notifications, as server-sent events. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3137,7 +3144,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description Taken; there is no answer. */
+            /** @description Accepted; the message has no response. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3160,9 +3167,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The session; its first answer names it. */
+                /** @description ID of the session, from the response to initialize. */
                 "Mcp-Session-Id"?: string;
-                /** @description The version that was agreed on. */
+                /** @description The negotiated protocol version. */
                 "Mcp-Protocol-Version"?: string;
             };
             path?: never;
@@ -3170,7 +3177,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It has ended. */
+            /** @description The session has ended. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3193,7 +3200,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The text exposition format. */
+            /** @description Metrics in the Prometheus text exposition format. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3215,7 +3222,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OpenAPI 3.1. */
+            /** @description This document in OpenAPI 3.1. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3235,7 +3242,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It could. */
+            /** @description An execution could run and be recorded. */
             200: {
                 headers: {
                     [name: string]: unknown;
