@@ -40,6 +40,7 @@ import (
 	"github.com/airlock-run/airlock/infra/awsconfig"
 	"github.com/airlock-run/airlock/infra/invoke/lambdainvoke"
 	"github.com/airlock-run/airlock/infra/mcptools"
+	"github.com/airlock-run/airlock/infra/packages"
 	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/policy/outbound"
 	"github.com/airlock-run/airlock/sandbox"
@@ -80,8 +81,16 @@ var clients = map[string][]struct {
 		{"roles", 4 << 20, callRoles}, {"sign-on", 4 << 20, callSignOn}},
 	"infra/invoke/lambdainvoke": {{"invoke", 50 << 20, callLambda(false)}, {"buffered", 50 << 20, callLambda(true)}},
 	"infra/mcptools":            {{"catalogue", 12 << 20, callCatalogue}},
-	"infra/s3objects":           {{"object", 220 << 20, callS3(false)}, {"list", 40 << 20, callS3(true)}},
-	"sandbox/internal/egress":   {{"fetch", 4 << 20, callFetch}, {"tool", 4 << 20, callTool}},
+	"infra/packages": {{"registry", 220 << 20, func(ctx context.Context, t *testing.T, url string) error {
+		store, err := packages.Open(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = store.Add(ctx, &packages.Registry{URL: url}, []string{"a@1"})
+		return err
+	}}},
+	"infra/s3objects":         {{"object", 220 << 20, callS3(false)}, {"list", 40 << 20, callS3(true)}},
+	"sandbox/internal/egress": {{"fetch", 4 << 20, callFetch}, {"tool", 4 << 20, callTool}},
 }
 
 func callFront(ctx context.Context, t *testing.T, address string) error {
