@@ -103,8 +103,8 @@ func judgeWithin(t *testing.T, tier string, report withinReport, confidential ma
 	for _, call := range report.Syscalls {
 		t.Errorf("the system call %s is not refused", call)
 	}
-	may := []string{"AIRLOCK_CACHE_DIR", "AIRLOCK_POLICY_FILE", "AIRLOCK_SEALED", "EGRESS_ALLOW", "GOGC", "GOTRACEBACK",
-		"HOME"}
+	may := []string{"AIRLOCK_CACHE_DIR", "AIRLOCK_PACKAGES", "AIRLOCK_POLICY_FILE", "AIRLOCK_SEALED", "EGRESS_ALLOW",
+		"GOGC", "GOTRACEBACK", "HOME"}
 	for _, entry := range report.Environment {
 		name, value, _ := strings.Cut(entry, "=")
 		if !slices.Contains(may, name) {
