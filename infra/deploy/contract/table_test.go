@@ -47,6 +47,8 @@ func typeOf(name string, t reflect.Type) string {
 	switch {
 	case name == "dangerAnalysis":
 		return "struct<score:int,level:string>"
+	case t.Kind() == reflect.Slice:
+		return "array<" + typeOf(name, t.Elem()) + ">"
 	case t.Kind() == reflect.Pointer:
 		return typeOf(name, t.Elem())
 	case t.Kind() == reflect.Struct && t.Name() != "Time":
