@@ -33,7 +33,7 @@ $(EDITOR): $(wildcard gateway/console/playground/bundle/*.go gateway/console/pla
 	@$(GO) run -trimpath ./gateway/console/playground/bundle || echo 'the playground goes without its editor, with a plain text area; make build tries again'
 
 test: ## every test that needs no cloud account
-	$(GO) test $(PKGS)
+	$(GO) test -timeout 30m $(PKGS)
 
 test-browser: $(EDITOR) ## the web pages in a real Chromium, which is installed (apt) where there is none, with axe-core (npm)
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { apt-get update -qq && apt-get install -y --no-install-recommends chromium; }
@@ -56,7 +56,7 @@ vulncheck: ## known vulnerabilities, where the database can be reached
 	else printf '%s\n' "$$out"; exit $$code; fi
 
 race: ## the tests under the race detector
-	CGO_ENABLED=1 $(GO) test -race $(PKGS)
+	CGO_ENABLED=1 $(GO) test -race -timeout 60m $(PKGS)
 
 fuzz: ## every fuzz target for FUZZTIME
 	@for p in $$($(GO) list $(PKGS)); do \
