@@ -13,7 +13,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// programHead gives Node's modules the globals that scripts have here.
+// programHead defines the globals that scripts have here for modules in Node.
 const programHead = "import { createRequire } from 'module'; const require = createRequire(import.meta.url);\n"
 
 // TestProgramsPrintAsNode runs whole scripts of the kind that people write and compares their output with Node's:

@@ -60,7 +60,7 @@ async function run(url, handlers, reports, signal) {
   }
 }
 
-// read gives the events of a stream (the HTML standard's "Server-sent events", without ids and retry).
+// read returns the events of a stream (the HTML standard's "Server-sent events", without ids and retry).
 export async function read(body, give) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";

@@ -16,7 +16,7 @@ export class Refused extends Error {
 // allowance is what the caller may still ask for, as the last answer told.
 export const allowance = { limit: Infinity, remaining: Infinity, reset: 0 };
 
-// call gives a good answer; anything else is an error to show.
+// call returns a successful response, and throws an error to show for any other.
 export async function call(path, { method = "GET", body, signal } = {}) {
   const options = { method, signal, headers: { Accept: "*/*" } };
   if (body !== undefined) {

@@ -7,7 +7,7 @@ import { at, say } from "./page.js";
 const pause = 400; // ms without typing before anything is asked
 const grave = { critical: "error", high: "error", medium: "warning", low: "info" };
 
-// watch gives a function to call after each change. request makes what is asked about; found is given the diagnostics.
+// watch returns a function to call after each change. request returns the code to check; found receives the diagnostics.
 // The last third of what the caller may ask for in a minute is left for running.
 export function watch({ request, found, go }) {
   let timer = 0, asking = null;

@@ -85,7 +85,7 @@ function load(request) {
   judgeInput();
 }
 
-// request gives what the fields ask for; what is wrong is shown where it is.
+// request returns the request that the fields describe, and shows an error beside the field that has it.
 function request() {
   try {
     return read(editor.value);

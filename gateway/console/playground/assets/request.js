@@ -5,7 +5,7 @@ import { at } from "./page.js";
 
 const limits = ["cpuMs", "outputBytes", "logEntries", "apiCalls"];
 
-// read gives the request for code, or throws a Wrong that names the field.
+// read returns the request for code, or throws a Wrong that names the field.
 export function read(code) {
   const request = { code, language: at("language").value, policy: at("policy").value };
   const input = at("input").value.trim();
@@ -77,7 +77,7 @@ export function show(tier) {
     `${tier.name} gives a guest ${network}, ${files}, ${tier.eval ? "eval" : "no eval"}, ${modules}, code of up to ${bytes(tier.codeBytes)}; what is found to be ${tier.blockLevel} danger or more is refused.`;
 }
 
-// allowed gives what a request may use under a tier, by the names of the result's usage.
+// allowed returns what a request may use under a tier, by the names of the result's usage.
 export function allowed(request, tier) {
   if (!tier) return {};
   const lower = (own, asked) => Math.min(own, asked || own);

@@ -11,7 +11,7 @@ export async function encode(request) {
   return prefix + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-// decode gives the request of a fragment, null for one that has none. A damaged one is an error.
+// decode returns the request of a fragment, or null if the fragment has none. It throws for a damaged one.
 export async function decode(fragment) {
   if (!fragment.startsWith(prefix)) return null;
   let request;
