@@ -169,7 +169,7 @@ func TestDocumentedLimits(t *testing.T) {
 		{"console.log('x'.repeat(2 ** 21))", "output limit of 1 MiB", "| 1 MiB each | limit `output` |"},
 		{"const a = []; for (;;) a.push(new Uint8Array(1 << 20).fill(1))", "memory limit of 128 MiB",
 			"| memory | the tier's | limit `memory` |"},
-		{"for (let i = 0; i < 60; i++) await fetch('https://host.invalid/').catch(() => 0)", "limit of 50 api calls",
+		{"for (let i = 0; i < 60; i++) await fetch('http://127.0.0.1/').catch(() => 0)", "limit of 50 api calls",
 			"| 50 | limit `apiCalls` |"},
 		{"(function f() { f() })()", "RangeError", "uncaught it is limit `stack`"},
 	} {

@@ -15,24 +15,29 @@ import (
 // errMoved means that another process was faster. The change is tried again.
 var errMoved = errors.New("the row was changed meanwhile")
 
-// worthRetrying reports whether the same work may succeed at once: the connection was lost, or another transaction won.
-func worthRetrying(err error) bool {
+// lostConflict reports whether another transaction won, so that the same work may succeed at once.
+func lostConflict(err error) bool {
 	var told *pgconn.PgError
 	if errors.As(err, &told) {
+		return told.Code == "40001" || told.Code == "40P01" || told.Code == "23505"
+	}
+	return errors.Is(err, errMoved)
+}
+
+// lostConnection reports whether the same work may succeed over a new connection.
+func lostConnection(err error) bool {
+	var (
+		told    *pgconn.PgError
+		refused *pgconn.ConnectError
+		network net.Error
+	)
+	if errors.As(err, &told) {
 		switch told.Code {
-		case "40001", "40P01", "57P01", "57P02", "57P03", "08006", "08003", "08P01", "23505":
+		case "57P01", "57P02", "57P03", "08006", "08003", "08P01":
 			return true
 		}
 		return false
 	}
-	return errors.Is(err, errMoved) || lostConnection(err)
-}
-
-func lostConnection(err error) bool {
-	var (
-		refused *pgconn.ConnectError
-		network net.Error
-	)
 	return errors.As(err, &refused) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err) || errors.As(err, &network)
 }

@@ -3,9 +3,10 @@ package pgstate
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
+	cryptorand "crypto/rand"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -95,7 +96,7 @@ func Open(ctx context.Context, url string, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("state: %w", err)
 	}
-	s := &Store{base: &base{pool: pool, cfg: cfg}, id: rand.Text(),
+	s := &Store{base: &base{pool: pool, cfg: cfg}, id: cryptorand.Text(),
 		jobs: held{claims: map[string]*claimed{}, byID: map[string]*claimed{}}}
 	if err := migrate(starting, pool); err != nil {
 		pool.Close()
@@ -126,25 +127,35 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// do runs fn within the time of an operation. It runs fn again if the connection was lost or the transaction lost a
-// conflict: fn must recognize what an earlier attempt has done.
+// do runs fn within the time of an operation. It runs fn again if the transaction lost a conflict, until that time has
+// passed, and up to four times if the connection was lost: fn must recognize what an earlier attempt has done.
 func (s *base) do(ctx context.Context, fn func(ctx context.Context) error) error {
 	bounded, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
-	const attempts = 5
-	for n := 1; ; n++ {
+	const reconnects = 4
+	for lost, conflicts := 0, 0; ; {
 		err := fn(bounded)
-		if err == nil || !worthRetrying(err) || n == attempts || bounded.Err() != nil {
+		pause, again := time.Duration(0), false
+		switch {
+		case err != nil && lostConflict(err):
+			// Of several writers one always wins. Random pauses keep the others from meeting again.
+			conflicts++
+			pause, again = rand.N(time.Duration(min(conflicts, 10))*4*time.Millisecond), true
+		case err != nil && lostConnection(err):
+			lost++
+			pause, again = time.Duration(lost)*20*time.Millisecond, lost <= reconnects
+		}
+		if !again || bounded.Err() != nil {
 			if ctx.Err() != nil && err != nil {
 				return ctx.Err()
 			}
 			return judge(bounded, err)
 		}
-		pause := time.NewTimer(time.Duration(n) * 20 * time.Millisecond)
+		wait := time.NewTimer(pause)
 		select {
-		case <-pause.C:
+		case <-wait.C:
 		case <-bounded.Done():
-			pause.Stop()
+			wait.Stop()
 		}
 	}
 }

@@ -176,7 +176,7 @@ func changesAddUp(t *testing.T, state State) {
 	a, b := state.Process(t), state.Process(t)
 	submit(t, a, execution.Job{ID: id(1), Tenant: "t"})
 	var all sync.WaitGroup
-	for n := range 12 {
+	for n := range 24 {
 		all.Go(func() {
 			if _, err := []Store{a, b}[n%2].ChangeJob(t.Context(), id(1),
 				func(j *execution.Job) error { j.Attempts++; return nil }); err != nil {
@@ -190,7 +190,7 @@ func changesAddUp(t *testing.T, state State) {
 		func(j *execution.Job) error { j.Attempts = 0; return own }); !errors.Is(err, own) {
 		t.Error(err)
 	}
-	if job, err := b.Job(t.Context(), id(1)); err != nil || job.Attempts != 12 {
+	if job, err := b.Job(t.Context(), id(1)); err != nil || job.Attempts != 24 {
 		t.Errorf("%d %v", job.Attempts, err)
 	}
 }
