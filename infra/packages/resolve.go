@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -220,25 +219,10 @@ func (r *Registry) get(ctx context.Context, address string, most int64) ([]byte,
 		limits := outbound.Limits{Body: maxPackument + 1, Total: 2 * time.Minute, Connections: 4}
 		client = limits.Client(outbound.Options{Proxy: http.ProxyFromEnvironment, Decode: true})
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	body, err := outbound.Get(ctx, client, address,
+		"application/vnd.npm.install-v1+json, application/json;q=0.8, */*;q=0.5", most)
 	if err != nil {
 		return nil, fmt.Errorf("ask the registry: %w", err)
-	}
-	request.Header.Set("Accept", "application/vnd.npm.install-v1+json, application/json;q=0.8, */*;q=0.5")
-	answer, err := client.Do(request)
-	if err != nil {
-		return nil, fmt.Errorf("ask the registry: %w", err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the registry answers %s for %s", answer.Status, request.URL.Redacted())
-	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", request.URL.Redacted(), err)
-	}
-	if int64(len(body)) > most {
-		return nil, fmt.Errorf("%s has more than %d bytes", request.URL.Redacted(), most)
 	}
 	return body, nil
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -117,37 +116,15 @@ func (s Source) get(ctx context.Context, packages []Package) error {
 	group.SetLimit(4)
 	for _, p := range packages {
 		group.Go(func() error {
-			archive, err := download(ctx, client, strings.TrimSuffix(s.URL, "/")+"/"+p.Name+"/-/"+p.File())
+			url := strings.TrimSuffix(s.URL, "/") + "/" + p.Name + "/-/" + p.File()
+			archive, err := outbound.Get(ctx, client, url, "", maxArchive)
 			if err != nil {
-				return err
+				return fmt.Errorf("ask the registry: %w", err)
 			}
 			return s.keep(p, archive)
 		})
 	}
 	return group.Wait()
-}
-
-func download(ctx context.Context, client *http.Client, url string) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, fmt.Errorf("ask the registry: %w", err)
-	}
-	answer, err := client.Do(request)
-	if err != nil {
-		return nil, fmt.Errorf("ask the registry: %w", err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the registry answers %s for %s", answer.Status, request.URL.Redacted())
-	}
-	archive, err := io.ReadAll(io.LimitReader(answer.Body, maxArchive+1))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", request.URL.Redacted(), err)
-	}
-	if len(archive) > maxArchive {
-		return nil, fmt.Errorf("%s has more than %d bytes", request.URL.Redacted(), maxArchive)
-	}
-	return archive, nil
 }
 
 func (s Source) path(p Package) string {
