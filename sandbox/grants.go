@@ -37,6 +37,8 @@ type Grants struct {
 	// Packages are the packages that code may import besides those among Script.Files, which win. They are code of the
 	// guest, with the same grants.
 	Packages []Package
+	// Waits lets the run park. The zero value does not.
+	Waits Waits
 	// Debug asks for reports in Result.Debug.
 	Debug Debug
 	// Replay answers the run from the journal of an earlier one with the same script and grants: it reads no clock,
@@ -100,6 +102,9 @@ type Tool struct {
 	Timeout time.Duration
 	// Blocking makes namespace.method itself the synchronous call. Its value can be awaited as well.
 	Blocking bool
+	// Approval makes each call wait until it is approved (Answer.Call). Durable makes it wait for an Answer and calls
+	// nobody. Either needs Grants.Waits, and the guest must await the call.
+	Approval, Durable bool
 	// Call answers. Its parameters are "{}" if the guest gives none. If Call is nil, URL is called: POST {"tool",
 	// "params", "executionId"}. The JSON of a 2xx answer is the value, and {"result": value} stands for the value.
 	Call ToolFunc

@@ -22,6 +22,7 @@ const (
 	LimitAPICalls   Limit = "apiCalls"
 	LimitFiles      Limit = "files"
 	LimitFetchBytes Limit = "fetchBytes"
+	LimitWaits      Limit = "waits"
 )
 
 // Limits bounds one run. A zero field means the default given there, never "unlimited".

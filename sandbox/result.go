@@ -20,6 +20,8 @@ type Result struct {
 	Error string
 	// Exception is what the code threw, if that ended the run.
 	Exception *Exception
+	// Parked is what the run waits for, if it ended because it waits; Engine.Resume continues it.
+	Parked *Parked
 	// Limit names the limit that ended the run; empty if none did.
 	Limit Limit
 	// Cancelled reports that the context of Run ended it.
