@@ -167,16 +167,35 @@ func TestStreamFails(t *testing.T) {
 		p.Code != "unavailable" {
 		t.Errorf("%v", err)
 	}
+}
+
+// A run is cancelled when its caller leaves, unless its caller may come back with a key.
+func TestStreamIsAbandoned(t *testing.T) {
+	t.Parallel()
+	for name, given := range map[string][]client.Option{
+		"DELETE /api/result/exec_1": nil,
+		"":                          {client.IdempotencyKey("k")},
+	} {
+		t.Run(name, func(t *testing.T) { testAbandoned(t, given, name) })
+	}
+}
+
+func testAbandoned(t *testing.T, given []client.Option, want string) {
 	ctx, cancel := context.WithCancel(t.Context())
-	c = connect(t, func(w http.ResponseWriter, r *http.Request) {
+	cancelled := ""
+	c := connect(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodDelete {
+			cancelled = r.Method + " " + r.URL.Path
+			return
+		}
 		_, _ = io.WriteString(w, one)
 		_ = http.NewResponseController(w).Flush()
-		<-t.Context().Done()
+		<-r.Context().Done()
 	})
 	if _, err := c.ExecuteStream(
-		ctx, execution.Request{Code: "1"}, func(client.Chunk) { cancel() },
-	); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+		ctx, execution.Request{Code: "1"}, func(client.Chunk) { cancel() }, given...,
+	); !errors.Is(err, context.Canceled) || cancelled != want {
+		t.Errorf("%v, %q was requested, want %q", err, cancelled, want)
 	}
 }
 

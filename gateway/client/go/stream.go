@@ -2,6 +2,7 @@ package client
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
@@ -26,7 +28,8 @@ const resumptions = 3
 
 // ExecuteStream runs code, passes to onChunk what the guest prints as it is printed, and returns the result. The
 // calling goroutine calls onChunk; while it takes its time, the guest waits. If the connection is lost, the rest is
-// read over a new one, and nothing runs or is passed twice. Ending ctx stops the run.
+// read over a new one, and nothing runs or is passed twice. Ending ctx cancels the run, unless there is an
+// [IdempotencyKey].
 //
 // With [Tools], the functions are called on goroutines of their own, whose context ends with the run.
 func (c *Client) ExecuteStream(
@@ -49,8 +52,10 @@ func (c *Client) ExecuteStream(
 		}
 		answer, err := c.send(ctx, http.MethodPost, "/api/execute/stream", nil, request, headers)
 		if err != nil {
+			c.abandon(ctx, o, f.execution)
 			return Result{}, err
 		}
+		f.execution = cmp.Or(answer.Header.Get("X-Execution-Id"), f.execution)
 		err = f.read(answer.Body)
 		_ = answer.Body.Close() // it was read, or is given up
 		if f.result != nil {
@@ -58,17 +63,34 @@ func (c *Client) ExecuteStream(
 		}
 		var refused *Problem
 		if errors.As(err, &refused) || ctx.Err() != nil || f.last == "" || lost == resumptions {
+			c.abandon(ctx, o, f.execution)
 			return Result{}, errors.Join(ctx.Err(), err)
 		}
 	}
+}
+
+// abandonWithin bounds the cancellation of an abandoned run.
+const abandonWithin = 5 * time.Second
+
+// abandon cancels a run whose caller has left: ctx has ended. Without it, the gateway would keep the run for a client
+// that comes back, which callers with a key may.
+func (c *Client) abandon(ctx context.Context, o options, execution string) {
+	if ctx.Err() == nil || o.key != "" || execution == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
+	defer cancel()
+	_ = c.Cancel(ctx, execution) // it may have ended; a run that is not cancelled is stopped a little later
 }
 
 // follower reads events up to the one that ends a stream.
 type follower struct {
 	onChunk func(Chunk)
 	onCall  func(id string, asked call)
-	last    string
-	result  *Result
+	// execution is the ID of the run, or "" before the gateway has said it.
+	execution string
+	last      string
+	result    *Result
 }
 
 // read follows one connection. The error is nil only if there is a result.
@@ -102,6 +124,9 @@ func (f *follower) read(body io.Reader) error {
 }
 
 func (f *follower) event(id, name string, data []byte) error {
+	if f.execution == "" {
+		f.execution, _, _ = strings.Cut(id, ":")
+	}
 	switch name {
 	case "chunk":
 		var chunk Chunk
@@ -116,8 +141,7 @@ func (f *follower) event(id, name string, data []byte) error {
 		if err := json.Unmarshal(data, &asked); err != nil {
 			return fmt.Errorf("read the stream: %w", err)
 		}
-		execution, _, _ := strings.Cut(id, ":")
-		f.onCall(execution, asked)
+		f.onCall(f.execution, asked)
 	case "complete":
 		var result Result
 		if err := json.Unmarshal(data, &result); err != nil {

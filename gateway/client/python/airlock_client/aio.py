@@ -6,7 +6,8 @@ import asyncio
 import inspect
 import json
 import time
-from typing import Any, AsyncIterator, Callable, Generic, Mapping, Optional, TypeVar, Union, cast
+from contextlib import aclosing
+from typing import Any, AsyncGenerator, AsyncIterator, Callable, Generic, Mapping, Optional, TypeVar, Union, cast
 
 import httpx
 
@@ -83,8 +84,9 @@ class AsyncAirlock:
 
     async def stream(self, code: str, *, tools: Optional[Tools] = None, idempotency_key: Optional[str] = None,
                      **options: Any) -> AsyncIterator[Event[Any]]:
-        """Runs code and yields what happens as it happens; the result comes last. Closing the iterator stops the run. A
-        lost connection is taken up again. Functions that are no coroutines are called on threads."""
+        """Runs code and yields what happens as it happens; the result comes last. Closing the iterator cancels the
+        run, unless there is an idempotency key. A lost connection is taken up again. Functions that are no coroutines
+        are called on threads."""
         toolbox = Toolbox(tools)
         send = core.execute("/api/execute/stream", code, options, idempotency_key, toolbox)
         answers: set[asyncio.Task[None]] = set()
@@ -103,23 +105,35 @@ class AsyncAirlock:
                 elif event.name == "error":
                     raise AirlockError(event.data["status"], event.data)
         finally:
-            await events.aclose()  # type: ignore[attr-defined]
+            await events.aclose()
             for task in answers:
                 task.cancel()
             await asyncio.gather(*answers, return_exceptions=True)
 
-    async def _events(self, send: core.Send) -> AsyncIterator[core.ServerEvent]:
+    async def _events(self, send: core.Send) -> AsyncGenerator[core.ServerEvent, None]:
         """The events of a stream up to its last."""
+        following = core.Following()
+        try:
+            async with aclosing(self._followed(send, following)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            if following.abandoned(send):
+                await self._abandon(following.execution)
+
+    async def _followed(self, send: core.Send, following: core.Following) -> AsyncGenerator[core.ServerEvent, None]:
         for lost in range(core.RESUMPTIONS + 1):
             response = await self._transport.send(send, stream=True)
+            following.execution = response.headers.get("X-Execution-Id", following.execution)
             cause: Optional[BaseException] = None
             reader = core.EventReader()
             try:
                 async for data in response.aiter_bytes():
                     for event in reader.feed(data):
                         send.headers["Last-Event-ID"] = event.id
+                        following.over = event.name in ("complete", "error")
                         yield event
-                        if event.name in ("complete", "error"):
+                        if following.over:
                             return
             except httpx.TransportError as error:
                 cause = error
@@ -127,6 +141,15 @@ class AsyncAirlock:
                 await response.aclose()
             if "Last-Event-ID" not in send.headers or lost == core.RESUMPTIONS:
                 raise core.lost(cause)
+
+    async def _abandon(self, execution: str) -> None:
+        """Cancels a run that nobody waits for any more. Without it, the gateway would keep the run for a client that
+        comes back."""
+        path, headers = self._transport.url + core.result_path(execution), self._transport.headers
+        try:
+            await self._transport.client.delete(path, headers=headers, timeout=core.ABANDON_WITHIN)
+        except httpx.HTTPError:
+            pass  # the gateway stops the run a little later
 
     async def _answer(self, toolbox: Toolbox, event: core.ServerEvent) -> None:
         """Calls a tool and sends the answer. What goes wrong ends the call, and the guest reads why."""

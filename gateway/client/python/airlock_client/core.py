@@ -20,6 +20,8 @@ LONGEST_WAIT = 60.0
 UNCERTAIN = frozenset({"unavailable", "unrecorded", "unknown"})
 #: How often the rest of a stream is asked for when its connection is lost.
 RESUMPTIONS = 5
+#: How long the cancellation of an abandoned run may take, in seconds.
+ABANDON_WITHIN = 5.0
 #: A run may wait for its place, and then takes its time. Silent streams have heartbeats.
 TIMEOUT = httpx.Timeout(900.0, connect=10.0)
 
@@ -136,6 +138,18 @@ def function_path(name: str) -> str:
 
 def call_path(execution: str, seq: int) -> str:
     return f"/api/executions/{quote(execution, safe='')}/calls/{seq}"
+
+
+@dataclass
+class Following:
+    """A run whose stream is read."""
+
+    execution: str = ""
+    over: bool = False
+
+    def abandoned(self, send: Send) -> bool:
+        """Whether the run goes on with nobody to wait for it. Callers with a key may come back."""
+        return bool(self.execution) and not self.over and "Idempotency-Key" not in send.headers
 
 
 @dataclass(frozen=True)

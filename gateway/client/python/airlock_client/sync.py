@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, Generic, Iterator, Mapping, Optional, TypeVar, Union, cast
+from contextlib import closing
+from typing import Any, Callable, Generator, Generic, Iterator, Mapping, Optional, TypeVar, Union, cast
 
 import httpx
 
@@ -82,12 +83,12 @@ class Airlock:
 
     def stream(self, code: str, *, tools: Optional[Tools] = None, idempotency_key: Optional[str] = None,
                **options: Any) -> Iterator[Event[Any]]:
-        """Runs code and yields what happens as it happens; the result comes last. Closing the iterator stops the run. A
-        lost connection is taken up again. Tools are called on threads."""
+        """Runs code and yields what happens as it happens; the result comes last. Closing the iterator cancels the
+        run, unless there is an idempotency key. A lost connection is taken up again. Tools are called on threads."""
         toolbox = Toolbox(tools)
         send = core.execute("/api/execute/stream", code, options, idempotency_key, toolbox)
-        with ThreadPoolExecutor(max_workers=16, thread_name_prefix="airlock-tool") as pool:
-            for event in self._events(send):
+        with ThreadPoolExecutor(16, "airlock-tool") as pool, closing(self._events(send)) as events:
+            for event in events:
                 if event.name == "chunk":
                     yield Event("log", log=Log(event.data["level"], event.data["chunk"].removesuffix("\n")))
                 elif event.name == "call":
@@ -98,18 +99,30 @@ class Airlock:
                 elif event.name == "error":
                     raise AirlockError(event.data["status"], event.data)
 
-    def _events(self, send: core.Send) -> Iterator[core.ServerEvent]:
+    def _events(self, send: core.Send) -> Generator[core.ServerEvent, None, None]:
         """The events of a stream up to its last."""
+        following = core.Following()
+        try:
+            with closing(self._followed(send, following)) as events:
+                for event in events:
+                    yield event
+        finally:
+            if following.abandoned(send):
+                self._abandon(following.execution)
+
+    def _followed(self, send: core.Send, following: core.Following) -> Generator[core.ServerEvent, None, None]:
         for lost in range(core.RESUMPTIONS + 1):
             response = self._transport.send(send, stream=True)
+            following.execution = response.headers.get("X-Execution-Id", following.execution)
             cause: Optional[BaseException] = None
             reader = core.EventReader()
             try:
                 for data in response.iter_bytes():
                     for event in reader.feed(data):
                         send.headers["Last-Event-ID"] = event.id
+                        following.over = event.name in ("complete", "error")
                         yield event
-                        if event.name in ("complete", "error"):
+                        if following.over:
                             return
             except httpx.TransportError as error:
                 cause = error
@@ -117,6 +130,15 @@ class Airlock:
                 response.close()
             if "Last-Event-ID" not in send.headers or lost == core.RESUMPTIONS:
                 raise core.lost(cause)
+
+    def _abandon(self, execution: str) -> None:
+        """Cancels a run that nobody waits for any more. Without it, the gateway would keep the run for a client that
+        comes back."""
+        path, headers = self._transport.url + core.result_path(execution), self._transport.headers
+        try:
+            self._transport.client.delete(path, headers=headers, timeout=core.ABANDON_WITHIN)
+        except httpx.HTTPError:
+            pass  # the gateway stops the run a little later
 
     def _answer(self, toolbox: Toolbox, event: core.ServerEvent) -> None:
         """Calls a tool and sends the answer. What goes wrong ends the call, and the guest reads why."""

@@ -47,7 +47,7 @@ export interface RunOptions {
   tools?: Tools;
   /** Receives each console call while the code runs. */
   onLog?: (log: Pick<Log, "level" | "message">) => void;
-  /** Aborting it stops the run, or only the wait for it if there is an idempotency key. */
+  /** Aborting it cancels the run, or only ends the wait for it if there is an idempotency key. */
   signal?: AbortSignal;
   /** Requests with the same key run once. With a key, a request whose connection is lost is sent again. */
   idempotencyKey?: string;
@@ -66,6 +66,9 @@ export type StreamEvent<T = unknown> =
 
 /** How often the rest of a stream is asked for when its connection is lost. */
 const resumptions = 5;
+
+/** How long the cancellation of an abandoned run may take, in milliseconds. */
+const abandonWithin = 5000;
 
 /** A gateway. */
 export class Airlock {
@@ -110,8 +113,8 @@ export class Airlock {
   }
 
   /**
-   * Runs code and yields what happens as it happens; the result comes last. Ending the loop stops the run. A lost
-   * connection is taken up again.
+   * Runs code and yields what happens as it happens; the result comes last. Ending the loop cancels the run, unless
+   * there is an idempotency key. A lost connection is taken up again.
    */
   async *stream<T = unknown>(code: string, options: RunOptions = {}): AsyncGenerator<StreamEvent<T>, void, void> {
     const toolbox = new Toolbox(options.tools ?? {});
@@ -119,7 +122,7 @@ export class Airlock {
     const ended = new AbortController();
     const signal = options.signal === undefined ? ended.signal : AbortSignal.any([options.signal, ended.signal]);
     const trouble: unknown[] = [];
-    let last = "";
+    let last = "", execution = "", over = false;
     try {
       for (let lost = 0; ; lost++) {
         const headers: Record<string, string> = { Accept: "text/event-stream", ...key(options) };
@@ -127,10 +130,11 @@ export class Airlock {
         const response = await send(this.transport, {
           method: "POST", path: "/api/execute/stream", body: request, headers, signal,
         });
-        const id = response.headers.get("X-Execution-Id") ?? "";
+        execution = response.headers.get("X-Execution-Id") ?? execution;
         try {
           for await (const event of events(response.body!)) {
             last = event.id;
+            execution ||= last.split(":")[0]!;
             const data = JSON.parse(event.data);
             switch (event.name) {
               case "chunk": {
@@ -140,16 +144,18 @@ export class Airlock {
                 break;
               }
               case "call":
-                this.answer(id || event.id.split(":")[0]!, data, toolbox, signal).catch((error) => {
+                this.answer(execution, data, toolbox, signal).catch((error) => {
                   trouble.push(error);
                   ended.abort(error);
                 });
                 yield { type: "call", tool: data.tool, params: data.params };
                 break;
               case "complete":
+                over = true;
                 yield { type: "result", result: new Result<T>(data) };
                 return;
               case "error":
+                over = true;
                 throw new AirlockError(data.status, data);
             }
           }
@@ -164,7 +170,14 @@ export class Airlock {
       }
     } finally {
       ended.abort();
+      if (!over && execution !== "" && options.idempotencyKey === undefined) await this.abandon(execution);
     }
+  }
+
+  // Cancels a run that nobody waits for any more. Without it, the gateway would keep the run for a client that comes back.
+  private async abandon(execution: string): Promise<void> {
+    const once = { ...this.transport, retries: 0 };
+    await new Execution(once, execution).cancel(AbortSignal.timeout(abandonWithin)).catch(() => undefined);
   }
 
   // Calls a tool and sends the answer. Only a refusal that concerns the whole run is thrown.

@@ -23,7 +23,7 @@ export class Execution<T = unknown> {
   }
 
   /** Cancels the execution: what waits never runs, and what runs is stopped. */
-  async cancel(): Promise<void> {
-    await send(this.transport, { method: "DELETE", path: `/api/result/${encodeURIComponent(this.id)}` });
+  async cancel(signal?: AbortSignal): Promise<void> {
+    await send(this.transport, { method: "DELETE", path: `/api/result/${encodeURIComponent(this.id)}`, signal });
   }
 }

@@ -74,6 +74,12 @@ const tests = {
   },
 
   async "stops a run"() {
+    const cancelled = []; // the status of each answer to a cancellation
+    const airlock = Airlock.connect({ url, token, fetch: async (at, init) => {
+      const response = await fetch(at, init);
+      if (init.method === "DELETE") cancelled.push(response.status);
+      return response;
+    } });
     const control = new AbortController();
     const reason = new Error("enough");
     const run = airlock.run("await never()", { policy: "agent", signal: control.signal, tools: {
@@ -83,11 +89,19 @@ const tests = {
       }),
     } });
     await assert.rejects(run, (e) => e === reason);
+    assert.deepEqual(cancelled, [202]);
     for await (const event of airlock.stream("console.log('on'); for (;;) await 0", { policy: "agent" })) {
       assert.equal(event.message, "on");
       break; // stops the run
     }
-    assert.equal((await airlock.run("1")).value(), 1); // there is one function process
+    assert.deepEqual(cancelled, [202, 202]);
+    const options = { policy: "agent", idempotencyKey: crypto.randomUUID() };
+    for await (const event of airlock.stream("console.log('on'); await new Promise(r => setTimeout(r, 50)); return 6", options)) {
+      assert.equal(event.message, "on");
+      break; // the run goes on
+    }
+    assert.equal((await airlock.run("1", { onLog() {} })).value(), 1); // there is one function process
+    assert.deepEqual(cancelled, [202, 202]);
   },
 
   async "resumes a lost stream"() {
