@@ -21,8 +21,11 @@ import (
 // TestMain makes this test program a function process.
 func TestMain(m *testing.M) {
 	if os.Getenv("AWS_LAMBDA_RUNTIME_API") != "" {
-		fmt.Fprintln(os.Stderr, process.Serve(context.Background(), os.Getenv, os.Stdin, os.Stderr))
-		os.Exit(1)
+		if err := process.Serve(context.Background(), os.Getenv, os.Stdin, os.Stderr); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }

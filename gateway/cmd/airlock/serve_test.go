@@ -24,8 +24,11 @@ import (
 // As a child of the tests this binary is airlock itself, so that signals and exit codes are real.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "function" {
-		fmt.Fprintln(os.Stderr, process.Serve(context.Background(), os.Getenv, os.Stdin, os.Stderr, within))
-		os.Exit(exitPlatform)
+		if err := process.Serve(context.Background(), os.Getenv, os.Stdin, os.Stderr, within); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(exitPlatform)
+		}
+		os.Exit(0)
 	}
 	if os.Getenv("AIRLOCK_TEST_AS_PROGRAM") != "" || len(os.Args) > 1 && os.Args[1] == "scanner" {
 		os.Exit(run(os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
