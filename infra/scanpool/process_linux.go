@@ -25,7 +25,7 @@ func (w *worker) processor() time.Duration {
 const (
 	maxData      = 512 << 20
 	maxProcessor = 120 // seconds
-	niceness     = 5
+	niceness     = 10
 )
 
 // Confine limits this process for good: memory, processor time, no written files, and a lower priority than processes

@@ -3,17 +3,16 @@ package child
 import "runtime"
 
 // A Spawner starts processes from one thread that lives until Close. The kernel kills a child when the thread that
-// started it ends (Pdeathsig), and the Go runtime may end any other thread. Its children inherit its timer slack.
+// started it ends (Pdeathsig), and the Go runtime may end any other thread. Its children inherit its timer slack and
+// its niceness.
 type Spawner struct{ jobs chan func() }
 
 // NewSpawner starts the thread.
 func NewSpawner() *Spawner {
 	s := &Spawner{jobs: make(chan func())}
 	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		setSlack()
-		defer resetSlack()
+		runtime.LockOSThread() // and never unlocked: the thread ends with this goroutine
+		setSchedule()
 		for job := range s.jobs {
 			job()
 		}
@@ -28,5 +27,5 @@ func (s *Spawner) Do(start func() error) error {
 	return <-result
 }
 
-// Close ends the thread.
+// Close ends the thread. The children must have ended.
 func (s *Spawner) Close() { close(s.jobs) }

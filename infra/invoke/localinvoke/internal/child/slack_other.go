@@ -1,7 +1,0 @@
-//go:build !linux
-
-package child
-
-func setSlack() {}
-
-func resetSlack() {}
