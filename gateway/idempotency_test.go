@@ -167,8 +167,8 @@ func TestIdempotencyKeyOfRefusingHook(t *testing.T) {
 // unworked hands out no jobs.
 type unworked struct{ gateway.State }
 
-func (unworked) Claim(context.Context, time.Time, string, []string) (execution.Job, error) {
-	return execution.Job{}, execution.ErrNotFound
+func (unworked) ClaimSome(context.Context, time.Time, string, []string, int) ([]execution.Job, error) {
+	return nil, execution.ErrNotFound
 }
 
 // failing keeps no response, as if the process died after it accepted a request and before it responded.

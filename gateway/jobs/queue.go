@@ -29,9 +29,10 @@ type Store interface {
 
 // Work is how a process gets jobs to run.
 type Work interface {
-	// Claim makes this process the owner of the next job of a tenant that is not passed over: the first such tenant in
-	// order after the given one, so that all are served in turn. The error is ErrNotFound if there is none.
-	Claim(ctx context.Context, now time.Time, after string, passOver []string) (execution.Job, error)
+	// ClaimSome makes this process the owner of at most so many jobs of tenants that are not passed over. Each is the
+	// next job of the first such tenant in order after the tenant of the job before, so that all are served in turn; the
+	// first tenant is one after the given tenant. The error is ErrNotFound if there is no job.
+	ClaimSome(ctx context.Context, now time.Time, after string, passOver []string, most int) ([]execution.Job, error)
 	// Take makes this process the owner of the job with an ID. The error is ErrNotFound if the job may not begin, or has
 	// begun.
 	Take(ctx context.Context, now time.Time, id string) (execution.Job, error)

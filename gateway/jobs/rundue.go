@@ -84,18 +84,20 @@ func (q *Queue) drain(begin, running context.Context) error {
 			return nil
 		case free <- struct{}{}:
 		}
-		job, err := q.cfg.Store.Claim(begin, q.cfg.Now(), after, nil)
+		claimed, err := q.cfg.Store.ClaimSome(begin, q.cfg.Now(), after, nil, 1)
 		switch {
 		case errors.Is(err, execution.ErrNotFound) || begin.Err() != nil:
 			return nil
 		case err != nil:
 			return fmt.Errorf("claim a job: %w", err)
 		}
-		after = job.Tenant
-		q.busy.Go(func() {
-			defer func() { <-free }()
-			q.run(running, job)
-		})
+		for _, job := range claimed {
+			after = job.Tenant
+			q.busy.Go(func() {
+				defer func() { <-free }()
+				q.run(running, job)
+			})
+		}
 	}
 }
 

@@ -46,7 +46,7 @@ func (q *Queue) Stop(ctx context.Context) error {
 	}
 }
 
-// dispatch claims a job whenever there is a worker for it.
+// dispatch claims jobs whenever there are workers for them.
 func (q *Queue) dispatch(loop, running context.Context) {
 	free := make(chan struct{}, q.cfg.Workers+q.cfg.Spare)
 	after, clock := "", time.NewTicker(tick)
@@ -57,17 +57,26 @@ func (q *Queue) dispatch(loop, running context.Context) {
 			return
 		case free <- struct{}{}:
 		}
-		job, err := q.cfg.Store.Claim(loop, q.cfg.Now(), after, q.passedOver(len(free)))
-		if err == nil {
+		over, places := q.passedOver(len(free)), 1
+		for len(free) < q.cfg.Workers {
+			free <- struct{}{}
+			places++
+		}
+		claimed, err := q.cfg.Store.ClaimSome(loop, q.cfg.Now(), after, over, places)
+		for range places - len(claimed) {
+			<-free
+		}
+		for _, job := range claimed {
 			after = job.Tenant
 			q.at(job.Tenant, 1)
 			q.busy.Go(func() {
 				defer func() { <-free; q.at(job.Tenant, -1); q.nudge() }()
 				q.run(running, job)
 			})
+		}
+		if err == nil {
 			continue
 		}
-		<-free
 		if !errors.Is(err, execution.ErrNotFound) && loop.Err() == nil {
 			q.cfg.Logger.Error("no job can be claimed", "error", err)
 		}

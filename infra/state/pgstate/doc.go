@@ -1,11 +1,13 @@
 // Package pgstate is the state that the gateways of a fleet share in a Postgres database: saved functions, jobs,
 // schedules, webhook deliveries, idempotency keys, quotas and anchors, in the schema "airlock".
 //
-// Each step is one transaction; the frequent ones are one statement and one round trip. Claims use FOR UPDATE SKIP
-// LOCKED, in turn between tenants. A change of a job names the version that it read and is repeated if another gateway
-// was faster. Each change carries a random token, so an attempt whose answer was lost recognizes its own work. No
-// statement depends on a session: there are no prepared statements, session settings or notifications, so PgBouncer
-// may pool by transaction.
+// Each step is one transaction; the frequent ones are one statement and one round trip. Concurrent callers share them
+// (group.go): jobs that are submitted or end at the same time are one statement and one flush of the log, and a claim
+// takes a job for each free worker. Claims use FOR UPDATE SKIP LOCKED, in turn between tenants. A change of a job names
+// the version that it read and is repeated if another gateway was faster. Each change carries a random token, so an
+// attempt whose answer was lost recognizes its own work. No statement depends on a session: there are no prepared
+// statements or session settings, so PgBouncer may pool by transaction. For the same reason nothing listens for
+// notifications: a gateway looks for the work of others every second, and for its own at once.
 //
 // # Who has died
 //

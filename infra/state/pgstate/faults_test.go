@@ -3,7 +3,9 @@ package pgstate_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -197,4 +199,23 @@ func TestOpenHidesThePassword(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// A job that the database refuses does not fail the jobs that are submitted with it.
+func TestRefusedJobFailsAlone(t *testing.T) {
+	t.Parallel()
+	s := openWith(t, newFleet(t).url, pgstate.Config{})
+	var all sync.WaitGroup
+	for n := range 60 {
+		job := execution.Job{ID: fmt.Sprintf("exec_%010d", n), Tenant: "t", Status: execution.Queued}
+		if n%20 == 7 {
+			job.Status = "\x00" // no text of Postgres
+		}
+		all.Go(func() {
+			if err := s.Submit(t.Context(), job); (err != nil) != (job.Status == "\x00") {
+				t.Errorf("%s: %v", job.ID, err)
+			}
+		})
+	}
+	all.Wait()
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -93,12 +92,11 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	n := newJob{job: job, doc: doc, request: request, change: rand.Text()}
 	stored := false
 	err = s.do(ctx, func(ctx context.Context) error {
-		limits, err := s.fastLimits(ctx, n)
-		if err != nil {
+		if n.room, err = s.roomFor(ctx, n); err != nil {
 			return err
 		}
-		return s.pool.QueryRow(ctx, "SELECT airlock.submit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-			append(n.values(), limits[:]...)...).Scan(&stored)
+		stored, err = s.submits.do(ctx, n)
+		return err
 	})
 	if err == nil && !stored {
 		err = s.submitUnderLock(ctx, n)
@@ -114,6 +112,7 @@ type newJob struct {
 	job          execution.Job
 	doc, request []byte
 	change       string
+	room         room
 }
 
 func (n newJob) bytes() int64 { return int64(len(n.doc)+len(n.request)) + rowBytes }
@@ -161,56 +160,74 @@ func readJob(ctx context.Context, q querier, id string) (*jobRow, error) {
 // that is not in passOver; of that tenant the highest priority, and then the oldest job. The error is
 // execution.ErrNotFound if no job may start now.
 func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver []string) (execution.Job, error) {
+	return first(s.ClaimSome(ctx, now, after, passOver, 1))
+}
+
+// ClaimSome claims at most so many jobs, as consecutive calls of Claim do.
+func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, passOver []string,
+	most int) ([]execution.Job, error) {
 	over := make([][]byte, len(passOver))
 	for i, tenant := range passOver {
 		over[i] = []byte(tenant)
 	}
-	return s.take(ctx, func(ctx context.Context, token string) (*jobRow, error) {
-		return scanJob(s.pool.QueryRow(ctx, "SELECT "+jobColumns+" FROM airlock.claim($1, $2, $3, $4, $5, $6)",
-			s.id, token, millis(now), millis(s.startBefore(now)), []byte(after), over))
+	return s.take(ctx, most, func(ctx context.Context, tokens []string) ([]*jobRow, error) {
+		return collect(ctx, s.pool, scanJob, "SELECT "+jobColumns+" FROM airlock.claim_some($1, $2, $3, $4, $5, $6)",
+			s.id, tokens, millis(now), millis(s.startBefore(now)), []byte(after), over)
 	})
 }
 
 // Take claims the job with an ID if it is queued and may start now. Otherwise the error is execution.ErrNotFound.
 func (s *Store) Take(ctx context.Context, now time.Time, id string) (execution.Job, error) {
-	return s.take(ctx, func(ctx context.Context, token string) (*jobRow, error) {
-		return scanJob(s.pool.QueryRow(ctx, `UPDATE airlock.jobs SET status = 'running', owner = $2, claim = $3, change = $3,
+	return first(s.take(ctx, 1, func(ctx context.Context, tokens []string) ([]*jobRow, error) {
+		return collect(ctx, s.pool, scanJob, `UPDATE airlock.jobs SET status = 'running', owner = $2, claim = $3, change = $3,
 			claimed = clock_timestamp(), started = $4, start_before = $5
 			WHERE id = $1 AND status = 'queued' AND (not_before <= $4 OR not_before > $4 + 3600000)
-			RETURNING `+jobColumns, []byte(id), s.id, token, millis(now), millis(s.startBefore(now))))
-	})
+			RETURNING `+jobColumns, []byte(id), s.id, tokens[0], millis(now), millis(s.startBefore(now)))
+	}))
 }
 
-// take runs a statement that claims a job under a token.
-func (s *Store) take(ctx context.Context,
-	claim func(ctx context.Context, token string) (*jobRow, error)) (execution.Job, error) {
-	token := rand.Text()
-	s.jobs.begin(token)
-	var row *jobRow
+func first(jobs []execution.Job, err error) (execution.Job, error) {
+	if err != nil {
+		return execution.Job{}, err
+	}
+	return jobs[0], nil
+}
+
+// take runs a statement that claims jobs, each under a token. The error is execution.ErrNotFound if it claims none.
+func (s *Store) take(ctx context.Context, most int,
+	claim func(ctx context.Context, tokens []string) ([]*jobRow, error)) (jobs []execution.Job, err error) {
+	tokens := make([]string, most)
+	for i := range tokens {
+		tokens[i] = rand.Text()
+		s.jobs.begin(tokens[i])
+	}
+	var rows []*jobRow
 	again := false
-	err := s.do(ctx, func(ctx context.Context) (err error) {
+	err = s.do(ctx, func(ctx context.Context) (err error) {
 		if again { // the answer to the first attempt may have been lost
-			row, err = scanJob(s.pool.QueryRow(ctx, "SELECT "+jobColumns+
-				" FROM airlock.jobs WHERE status = 'running' AND owner = $1 AND claim = $2", s.id, token))
-			if !errors.Is(err, execution.ErrNotFound) {
+			rows, err = collect(ctx, s.pool, scanJob, "SELECT "+jobColumns+
+				" FROM airlock.jobs WHERE status = 'running' AND owner = $1 AND claim = ANY ($2::text[])", s.id, tokens)
+			if err != nil || len(rows) > 0 {
 				return err
 			}
 		}
 		again = true
-		row, err = claim(ctx, token)
+		rows, err = claim(ctx, tokens)
 		return err
 	})
-	if err != nil {
-		s.jobs.drop(token)
-		return execution.Job{}, err
+	if err == nil {
+		jobs, err = decodeJobs(rows)
 	}
-	job, err := row.job()
-	if err != nil {
-		s.jobs.drop(token)
-		return execution.Job{}, err
+	if err == nil && len(jobs) == 0 {
+		err = execution.ErrNotFound
 	}
-	s.jobs.hold(token, row)
-	return job, nil
+	if err == nil {
+		for _, row := range rows {
+			s.jobs.hold(row.claim, row)
+		}
+	}
+	s.jobs.dropUnheld(tokens)
+	return jobs, err
 }
 
 // startBefore returns the latest start of a job that is claimed now.
@@ -271,28 +288,9 @@ func (s *Store) write(ctx context.Context, job execution.Job, row *jobRow, token
 	if err != nil {
 		return err
 	}
-	owner, claim, _ := strings.Cut(job.Owner, ".")
-	var callback *int64
-	if job.Callback != nil && job.Callback.State == execution.CallbackPending {
-		at := millis(job.Callback.Next)
-		callback = &at
-	}
-	ended := orNull(job.EndedAt)
-	// Nobody needs the request of a job that has ended.
-	const update = `UPDATE airlock.jobs SET status = $3, not_before = $4, owner = nullif($5, ''), claim = nullif($6, ''),
-		cancel = $7, callback = $8, caller = NULL, ended = $9, started = $10, start_before = $11, doc = $12, result = $13,
-		request = CASE WHEN $9::bigint IS NULL THEN request ELSE '{}'::bytea END, change = $14
-		WHERE id = $1 AND change = $2
-		RETURNING (SELECT coalesce(sum(u.bytes), 0)::bigint FROM airlock.usage u
-			WHERE u.tenant = jobs.tenant AND u.kind = 'results' AND u.subject = '')`
-	var results int64
-	err = s.pool.QueryRow(ctx, update, row.id, row.change, string(job.Status), millis(job.NotBefore), owner, claim,
-		job.Cancel, callback, ended, millis(job.StartedAt), millis(job.StartBefore), doc, []byte(job.Result), token).
-		Scan(&results)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return errMoved
-	}
-	if err != nil || ended == nil || results+int64(len(doc)+len(job.Result)) <= s.storage(job.Tenant).Results {
+	results, err := s.writes.do(ctx, jobWrite{row, job, doc, token})
+	if err != nil || job.EndedAt.IsZero() ||
+		results+int64(len(doc)+len(job.Result)) <= s.storage(job.Tenant).Results {
 		return err
 	}
 	return s.makeRoomForResults(ctx, job.Tenant, job.ID)

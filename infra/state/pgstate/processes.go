@@ -102,13 +102,15 @@ func (h *held) hold(token string, row *jobRow) {
 	h.byID[string(row.id)] = c
 }
 
-func (h *held) drop(token string) {
+// dropUnheld forgets the tokens under which no job was claimed.
+func (h *held) dropUnheld(tokens []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if c := h.claims[token]; c != nil && c.row != nil && h.byID[string(c.row.id)] == c {
-		delete(h.byID, string(c.row.id))
+	for _, token := range tokens {
+		if c := h.claims[token]; c != nil && c.row == nil {
+			delete(h.claims, token)
+		}
 	}
-	delete(h.claims, token)
 }
 
 // rowOf returns the row of a job that this process claimed, or nil. It is returned once.

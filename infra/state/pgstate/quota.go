@@ -47,19 +47,22 @@ func (s *base) queuedInAll(ctx context.Context, q querier) (int64, error) {
 	return n, nil
 }
 
-// fastLimits returns the use of its tenant up to which a job fits for sure: queued jobs, bytes of jobs, and bytes of
-// results. A job that may not fit has limits that are below any use.
-func (s *base) fastLimits(ctx context.Context, n newJob) (limits [3]any, err error) {
+// room is the use of its tenant up to which a job fits for sure, and what one batch may add to it. A negative queued
+// means that the job may not fit.
+type room struct{ queued, jobs, results, addQueued, addJobs int64 }
+
+func (s *base) roomFor(ctx context.Context, n newJob) (room, error) {
 	all, err := s.queuedInAll(ctx, s.pool)
 	if err != nil {
-		return limits, err
+		return room{}, err
 	}
-	allowed := s.storage(n.job.Tenant)
-	queued, jobs := int64(s.cfg.MaxJobsPerTenant)/2, allowed.Jobs/2
-	if all > int64(s.cfg.MaxJobs)/2 || n.bytes() > allowed.Jobs/64 {
-		queued = -1
+	allowed, queued := s.storage(n.job.Tenant), int64(s.cfg.MaxJobsPerTenant)
+	r := room{queued: queued / 2, jobs: allowed.Jobs / 2, results: allowed.Results,
+		addQueued: max(queued/64, 1), addJobs: allowed.Jobs / 64}
+	if all > int64(s.cfg.MaxJobs)/2 || n.bytes() > r.addJobs {
+		r.queued = -1
 	}
-	return [3]any{queued, jobs, allowed.Results}, nil
+	return r, nil
 }
 
 // lockTenant makes changes of a tenant near its limits wait for one another.

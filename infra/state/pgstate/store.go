@@ -22,6 +22,9 @@ type Store struct {
 	id   string // of this process
 	jobs held
 	beat heartbeat
+
+	submits group[newJob, bool]
+	writes  group[jobWrite, int64]
 }
 
 // A base is the database with the bounds on what is stored there.
@@ -98,6 +101,8 @@ func Open(ctx context.Context, url string, cfg Config) (*Store, error) {
 	}
 	s := &Store{base: &base{pool: pool, cfg: cfg}, id: cryptorand.Text(),
 		jobs: held{claims: map[string]*claimed{}, byID: map[string]*claimed{}}}
+	s.submits = group[newJob, bool]{carryOut: s.submitAll, size: newJob.size, timeout: cfg.Timeout}
+	s.writes = group[jobWrite, int64]{carryOut: s.writeAll, size: jobWrite.size, timeout: cfg.Timeout}
 	if err := migrate(starting, pool); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("state: %w", judge(starting, err))

@@ -35,6 +35,16 @@ func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver
 	return job, err
 }
 
+// ClaimSome claims one job: another claim reads the due-entries anew in any case.
+func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, passOver []string,
+	_ int) ([]execution.Job, error) {
+	job, err := s.Claim(ctx, now, after, passOver)
+	if err != nil {
+		return nil, err
+	}
+	return []execution.Job{job}, nil
+}
+
 // behind returns a key that sorts after everything in a folder: "0" follows "/".
 func behind(folder string) string { return dueFolder + strings.TrimSuffix(folder, "/") + "0" }
 

@@ -110,41 +110,67 @@ func (s *Store) Job(ctx context.Context, id string) (job execution.Job, err erro
 // that is not in passOver; of that tenant the highest priority, and then the oldest job. Passing the tenant of the
 // last job serves all tenants in turn. The error is execution.ErrNotFound if no job may start now.
 func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver []string) (execution.Job, error) {
-	var job execution.Job
-	// A read does not wait for writers, so a vain look costs next to nothing. No job waits for an hour: a time further
-	// ahead was set by a clock that was set back since.
-	const due = " FROM jobs WHERE status = 'queued' AND (not_before <= ?1 OR not_before > ?1 + 3600000) AND tenant NOT " +
-		"IN (SELECT value FROM json_each(?2))"
+	jobs, err := s.ClaimSome(ctx, now, after, passOver, 1)
+	if err != nil {
+		return execution.Job{}, err
+	}
+	return jobs[0], nil
+}
+
+// ClaimSome claims at most so many jobs in one transaction, as consecutive calls of Claim do.
+func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, passOver []string,
+	most int) (jobs []execution.Job, err error) {
 	over := "[]"
 	if len(passOver) > 0 {
 		list, err := json.Marshal(passOver)
 		if err != nil {
-			return job, err
+			return nil, err
 		}
 		over = string(list)
 	}
-	some, err := s.any(ctx, "SELECT 1"+due+" LIMIT 1", millis(now), over)
+	// A read does not wait for writers, so a vain look costs next to nothing.
+	some, err := s.any(ctx, "SELECT 1"+startable+" LIMIT 1", millis(now), over)
 	if err != nil || !some {
-		return job, cmp.Or(err, execution.ErrNotFound)
+		return nil, cmp.Or(err, execution.ErrNotFound)
 	}
 	err = s.change(ctx, func(tx *sql.Tx) error {
-		const next = "SELECT " + jobColumns + due + " AND tenant "
-		const order = " ORDER BY tenant, priority DESC, seq LIMIT 1"
-		var err error
-		if job, err = scanJob(tx.QueryRowContext(ctx, next+"> ?3"+order, millis(now), over, after)); errors.Is(err,
-			execution.ErrNotFound) {
-			job, err = scanJob(tx.QueryRowContext(ctx, next+"<= ?3"+order, millis(now), over, after))
+		jobs = nil
+		for last := after; len(jobs) < most; last = jobs[len(jobs)-1].Tenant {
+			job, err := next(ctx, tx, now, last, over)
+			if errors.Is(err, execution.ErrNotFound) && len(jobs) > 0 {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			job.Status, job.Owner, job.StartedAt = execution.Running, s.owner, now.UTC()
+			if err := s.write(ctx, tx, job); err != nil {
+				return err
+			}
+			jobs = append(jobs, job)
 		}
-		if err != nil {
-			return err
-		}
-		job.Status, job.Owner, job.StartedAt = execution.Running, s.owner, now.UTC()
-		return s.write(ctx, tx, job)
+		return nil
 	})
 	if err != nil {
-		return execution.Job{}, err
+		return nil, err
 	}
-	return job, nil
+	return jobs, nil
+}
+
+// startable selects queued jobs that may start at ?1, of tenants that are not in the list ?2. No job waits for an hour:
+// a time further ahead was set by a clock that was set back since.
+const startable = " FROM jobs WHERE status = 'queued' AND (not_before <= ?1 OR not_before > ?1 + 3600000) " +
+	"AND tenant NOT IN (SELECT value FROM json_each(?2))"
+
+// next returns the next job of the first tenant after a given one.
+func next(ctx context.Context, tx *sql.Tx, now time.Time, after, over string) (execution.Job, error) {
+	const some = "SELECT " + jobColumns + startable + " AND tenant "
+	const order = " ORDER BY tenant, priority DESC, seq LIMIT 1"
+	job, err := scanJob(tx.QueryRowContext(ctx, some+"> ?3"+order, millis(now), over, after))
+	if errors.Is(err, execution.ErrNotFound) {
+		job, err = scanJob(tx.QueryRowContext(ctx, some+"<= ?3"+order, millis(now), over, after))
+	}
+	return job, err
 }
 
 // Take claims the job with an ID if it is queued and may start now. Otherwise the error is execution.ErrNotFound.

@@ -87,6 +87,36 @@ func inTurn(t *testing.T, state State) {
 	}
 }
 
+// severalInTurn checks that claims of several jobs serve tenants in the same turn as claims of one, and that each job
+// has an owner of its own.
+func severalInTurn(t *testing.T, state State) {
+	s, now := state.Process(t), state.Now()
+	for n, job := range []execution.Job{
+		{Tenant: "a"}, {Tenant: "a"}, {Tenant: "a", Request: execution.Request{Priority: "high"}}, {Tenant: "b"},
+		{Tenant: "b"}, {Tenant: "c"}, {Tenant: "d"}, {Tenant: "c", NotBefore: now.Add(time.Minute)},
+	} {
+		job.ID, job.ReceivedAt = id(n), now.Add(time.Duration(n-20)*time.Millisecond)
+		submit(t, s, job)
+	}
+	want := []string{id(3), id(5), id(2), id(4), id(0), id(1)} // b, c, and, without d, a, b, a, a
+	after := "a"
+	for len(want) > 0 {
+		jobs, err := s.ClaimSome(t.Context(), now, after, []string{"d"}, 4)
+		if err != nil || len(jobs) == 0 || len(jobs) > min(4, len(want)) {
+			t.Fatalf("%d jobs, %v", len(jobs), err)
+		}
+		for _, job := range jobs {
+			if job.ID != want[0] || job.Status != execution.Running || job.Owner == "" {
+				t.Fatalf("%s is %s and owned by %q, want %s", job.ID, job.Status, job.Owner, want[0])
+			}
+			after, want = job.Tenant, want[1:]
+		}
+	}
+	if _, err := s.ClaimSome(t.Context(), now, "", []string{"d"}, 4); !errors.Is(err, execution.ErrNotFound) {
+		t.Errorf("there is another: %v", err)
+	}
+}
+
 // later checks that a job with a later start waits and holds up no other.
 func later(t *testing.T, state State) {
 	s, now := state.Process(t), state.Now()

@@ -15,6 +15,7 @@ type Store interface {
 	Job(ctx context.Context, id string) (execution.Job, error)
 	ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error)
 	Claim(ctx context.Context, now time.Time, after string, passOver []string) (execution.Job, error)
+	ClaimSome(ctx context.Context, now time.Time, after string, passOver []string, most int) ([]execution.Job, error)
 	Take(ctx context.Context, now time.Time, id string) (execution.Job, error)
 	Cancelled(ctx context.Context) ([]string, error)
 	Callbacks(ctx context.Context, now, again time.Time, limit int) ([]execution.Job, error)
@@ -42,6 +43,7 @@ func Test(t *testing.T, empty func(t *testing.T) State) {
 	for name, test := range map[string]func(t *testing.T, s State){
 		"claimed once":        claimedOnce,
 		"in turn":             inTurn,
+		"several in turn":     severalInTurn,
 		"later":               later,
 		"taken by its id":     taken,
 		"submitted again":     submittedAgain,
