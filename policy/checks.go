@@ -92,7 +92,7 @@ func scanCode(e *evaluation) error {
 	if e.tier == nil || oversized {
 		return nil
 	}
-	in := e.request.scanInput(&e.grants, e.rules.Patterns, e.syntax)
+	in := e.request.scanInput(&e.grants, e.tier.BlockLevel, e.rules.Patterns, e.syntax)
 	found, err := e.set.memo.scan(e.ctx, e.request, in, e.scan)
 	if err != nil {
 		e.scanError = err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/airlock-run/airlock/policy/scan"
 	"github.com/airlock-run/airlock/policy/scripttext"
+	"github.com/airlock-run/airlock/policy/threat"
 )
 
 // A Request asks for the permission to run some code. The zero value of every optional field means "what the tier
@@ -63,14 +64,15 @@ func (r *Request) language() string {
 	return cmp.Or(r.Language, scripttext.JavaScript)
 }
 
-// scanInput returns what the scan of a request needs under the grants that it weighs findings by.
-func (r *Request) scanInput(g *Grants, patterns []Pattern, syntax bool) scan.Input {
+// scanInput returns what the scan of a request needs under the grants that it weighs findings by. Block is the level
+// from which the tier refuses code.
+func (r *Request) scanInput(g *Grants, block string, patterns []Pattern, syntax bool) scan.Input {
 	in := scan.Input{
 		Code: r.Code, Language: r.language(), Globals: r.Globals, Syntax: syntax,
 		Powers: scan.Powers{
 			Eval: g.Eval, Network: g.Network == NetworkAllowlist || g.Network == NetworkPublic,
 			ReadFiles: g.Files == FilesRead || g.Files == FilesWrite, WriteFiles: g.Files == FilesWrite, Modules: g.Modules,
-			Packages: g.Packages,
+			Packages: g.Packages, Dormant: block == threat.Critical,
 		},
 	}
 	for name, content := range r.Files {

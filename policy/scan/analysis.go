@@ -5,6 +5,7 @@ import (
 	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
 	"github.com/airlock-run/airlock/policy/scan/internal/cost"
 	"github.com/airlock-run/airlock/policy/scan/internal/flow"
+	"github.com/airlock-run/airlock/policy/scan/internal/reach"
 	"github.com/airlock-run/airlock/policy/scan/internal/syntax"
 	"github.com/airlock-run/airlock/policy/scripttext"
 	"github.com/airlock-run/airlock/policy/threat"
@@ -13,6 +14,7 @@ import (
 // scanned is the outcome of one source, before it is weighed by the granted powers. Offsets are into the source as the
 // caller wrote it.
 type scanned struct {
+	file       string
 	src        *syntax.Source
 	hits       []flow.Hit
 	tele       threat.Telemetry
@@ -21,6 +23,8 @@ type scanned struct {
 	costly  bool
 	dropped bool
 	stuckAt int
+	// functions are those of the source; nil if it is not known which of them run.
+	functions *reach.Source
 	// work is the work that the scan took.
 	work   int
 	syntax *threat.SyntaxError
@@ -33,6 +37,8 @@ type analysis struct {
 	files     map[string]bool // the paths of all files beside the code
 	// cheap leaves code unanalysed that needs esbuild. shallow leaves all code unanalysed.
 	cheap, shallow bool
+	// reached is the graph of all sources; nil if it does not matter which functions run.
+	reached *reach.Graph
 }
 
 // source analyses one source within the given work. It never panics on any input.
@@ -75,6 +81,9 @@ func (a *analysis) source(code, language, file string, work int) *scanned {
 			out.hits[i].Offset = t.Place(out.hits[i].Offset)
 		}
 	}
+	if a.reached != nil {
+		a.reach(out, t, f, file, work, b)
+	}
 	for _, e := range o.Escapes {
 		out.hits = append(out.hits, hitOf(e))
 	}
@@ -83,6 +92,22 @@ func (a *analysis) source(code, language, file string, work int) *scanned {
 	}
 	out.tele, out.dropped = f.Telemetry(code, text), f.Dropped()
 	return out
+}
+
+// reach adds a source to the graph, unless it is the only one and holds no threat.
+func (a *analysis) reach(s *scanned, t *syntax.Tree, f *flow.Flow, file string, work int, b *cost.Budget) {
+	if len(a.files) == 0 && len(s.hits) == 0 {
+		return
+	}
+	if s.unanalysed || f.Uneven() {
+		a.reached.Lose()
+		return
+	}
+	left := *b // a graph that is too costly leaves the scan as it is
+	s.functions = a.reached.Add(t.List, file, &left)
+	f.Calls(s.functions.Call)
+	b.Left = left.Left
+	s.work = work - b.Left
 }
 
 // hitOf returns the finding of an escape that hides plain characters.

@@ -9,6 +9,7 @@ import (
 	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
 	"github.com/airlock-run/airlock/policy/scan/internal/cost"
 	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
+	"github.com/airlock-run/airlock/policy/scan/internal/reach"
 	"github.com/airlock-run/airlock/policy/scan/internal/syntax"
 	"github.com/airlock-run/airlock/policy/scripttext"
 	"github.com/airlock-run/airlock/policy/threat"
@@ -84,9 +85,12 @@ func (s *Scanner) scan(in *Input, cheap bool) Result {
 	if cheap {
 		left = cheapWork
 	}
-	paths := in.paths()
+	a := analysis{catalogue: s.catalogue, globals: in.Globals, files: in.paths(), cheap: cheap, shallow: in.Shallow}
+	if in.Powers.Dormant {
+		a.reached = reach.New(a.files)
+	}
+	var sources []*scanned
 	for i, p := range in.parts() {
-		a := analysis{catalogue: s.catalogue, globals: in.Globals, files: paths, cheap: cheap, shallow: in.Shallow}
 		found := a.source(p.text, p.language, p.file, min(left, cost.WorkFor(len(p.text))))
 		if cheap && found.unanalysed {
 			return Result{Unfinished: true}
@@ -95,7 +99,14 @@ func (s *Scanner) scan(in *Input, cheap bool) Result {
 		if i == 0 {
 			out.Telemetry, out.Syntax = found.tele, found.syntax
 		}
-		total.add(p.file, found, &in.Powers)
+		found.file = p.file
+		sources = append(sources, found)
+	}
+	if a.reached != nil {
+		a.reached.Solve()
+	}
+	for _, found := range sources {
+		total.add(found, &in.Powers)
 	}
 	total.finish()
 	if in.Syntax && out.Syntax == nil {

@@ -39,6 +39,16 @@ func granted(h *flow.Hit, g *Powers) bool {
 	return false
 }
 
+// dormant reports whether a finding is in a function that no code of the input calls, under powers for which that
+// matters. Commands are for attacks alone.
+func (s *scanned) dormant(h *flow.Hit, g *Powers) bool {
+	if g.Dormant && h.Category == threat.ModuleLoading && powerless(h.Module) {
+		return true
+	}
+	return g.Dormant && !h.Attack && h.Category != threat.CommandExecution && h.Category != threat.EncodingTricks &&
+		s.functions != nil && !s.functions.Live(h.In)
+}
+
 // confined reports whether a category is of what code does to its own guest. Code that may run strings as code can do
 // all of that in ways that no scan follows, so that under such a tier it is worth a note and no refusal. The same holds
 // of ways to the network, which no guest has but those that the tier grants.
@@ -64,11 +74,18 @@ type place struct {
 	offset int
 }
 
-func (s *scored) add(file string, from *scanned, g *Powers) {
+func (s *scored) add(from *scanned, g *Powers) {
+	file := from.file
 	for _, h := range from.hits {
 		f := threat.Finding{Category: h.Category, Severity: threat.Severity(h.Category), Message: h.Message, File: file}
 		h.InFile = file != ""
-		if !granted(&h, g) {
+		switch {
+		case granted(&h, g):
+		case g.Dormant && h.Idle:
+			f.Message += ", but does nothing by itself"
+		case from.dormant(&h, g):
+			f.Message += ", in a function that nothing here calls"
+		default:
 			f.Score = threat.Weight(h.Category)
 		}
 		if h.Attack {

@@ -14,7 +14,9 @@ type Catalogue struct {
 	Methods    map[string]*Symbol
 	ImportMeta *Symbol
 	// Function is the constructor of functions.
-	Function, eval *Symbol
+	Function *Symbol
+	// ListedEval is eval as a value in a table. Only calling it is a finding.
+	ListedEval *Symbol
 	// Lengths has, by the first byte of a global's name, a bit for each length. Most names of programs match none.
 	Lengths [256]uint64
 }
@@ -26,7 +28,9 @@ func New() *Catalogue {
 		c.Lengths[name[0]] |= 1 << len(name)
 	}
 	c.Function = c.Globals["Function"]
-	c.eval = c.Globals["eval"]
+	listed := *c.Globals["eval"]
+	listed.OnUse = true
+	c.ListedEval = &listed
 	telling := map[string]*Symbol{}
 	for _, name := range []string{"fs", "vm", "child_process", "net", "dgram", "http", "https", "tls", "http2",
 		"process"} {

@@ -92,6 +92,9 @@ func (s *Symbol) IsFunction() bool {
 	return s.Callable || s.Class || s.Role != NoRole || s.OnUse || s.Category != "" && s.Module == ""
 }
 
+// BuildsCode reports whether calling the symbol runs a string as code, or makes a function of one.
+func (s *Symbol) BuildsCode() bool { return s.Role == RoleFunction || s.Role == RoleEval }
+
 // group returns one symbol per name. They differ only in their names.
 func group(prefix string, like Symbol, names ...string) map[string]*Symbol {
 	out := make(map[string]*Symbol, len(names))

@@ -121,8 +121,8 @@ func (w *walker) funcDecl(d *js.FuncDecl) *value {
 // body walks the parameters and statements of a function. A nil this means that of the surrounding function.
 func (w *walker) body(f *function, params js.Params, list []js.IStmt, this *value) {
 	w.facts.Metrics.FunctionCount++
-	frame, outer, loops, endless, quiet := w.scope.frame, w.scope.this, w.scope.loops, w.scope.endless, w.scope.quiet
-	w.scope.frame, w.scope.loops, w.scope.endless, w.scope.quiet = f, 0, 0, false
+	outer := *w.scope
+	w.scope.frame, w.scope.loops, w.scope.endless, w.scope.fallback, w.scope.quiet = f, 0, 0, 0, false
 	if this != nil {
 		w.scope.this = this
 	}
@@ -136,7 +136,8 @@ func (w *walker) body(f *function, params js.Params, list []js.IStmt, this *valu
 	}
 	w.block(list)
 	w.scope.branch--
-	w.scope.frame, w.scope.this, w.scope.loops, w.scope.endless, w.scope.quiet = frame, outer, loops, endless, quiet
+	w.scope.frame, w.scope.this, w.scope.loops, w.scope.endless, w.scope.fallback, w.scope.quiet = outer.frame, outer.this,
+		outer.loops, outer.endless, outer.fallback, outer.quiet
 }
 
 func (w *walker) bindParam(p js.BindingElement) {

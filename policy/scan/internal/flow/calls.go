@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"regexp"
+
 	"github.com/tdewolff/parse/v2/js"
 
 	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
@@ -16,7 +18,9 @@ type call struct {
 	// received marks a call on a receiver, x.f(), so that this in a plain function is x instead of the global object.
 	received bool
 	// foreign marks a call whose first argument is a name that the code does not declare.
-	foreign  bool
+	foreign bool
+	// passed marks f.apply(x, arguments), which calls f as the function around it was called.
+	passed   bool
 	template *value // the text of a tagged template
 	depth    int
 }
@@ -123,7 +127,7 @@ func (cs *calls) invokeOne(f *value, c call) *value {
 func (cs *calls) escapes(c call) {
 	for _, a := range c.args {
 		for v := a; v != nil; v = v.alt {
-			if v.kind == kindSymbol && v.sym.Role == catalogue.RoleFunction {
+			if v.kind == kindSymbol && v.sym.OnUse && v.sym.BuildsCode() {
 				cs.facts.Flags.HasEval = true
 				cs.findings.found(v.sym, c.at)
 			}
@@ -134,6 +138,7 @@ func (cs *calls) escapes(c call) {
 func (cs *calls) invokeFunction(f *function, c call) *value {
 	cs.timers.calls(cs.scope.frame, f)
 	f.called = true
+	cs.program.follows(f)
 	for i, p := range f.params.List[:min(len(f.params.List), len(c.args))] {
 		if c.arg(i) == nil {
 			continue
@@ -160,7 +165,11 @@ func (cs *calls) invokeSymbol(s *catalogue.Symbol, c call) *value {
 	if s.Name == "fetch" || s.Power == catalogue.NetworkPower {
 		cs.sends(c)
 	}
-	if s.OnUse && !(s.Role == catalogue.RoleBinding && harmlessBinding(c.arg(0))) {
+	switch {
+	case !s.OnUse, s.Role == catalogue.RoleBinding && harmlessBinding(c.arg(0)):
+	case s.Role == catalogue.RoleFunction && cs.scope.fallback > 0 && cs.idle(c):
+		cs.findings.idle(s, c.at)
+	default:
 		cs.findings.found(s, c.at)
 	}
 	if v, done := cs.loader.invokeLoader(s, c); done {
@@ -237,6 +246,17 @@ func (cs *calls) replaces(s *catalogue.Symbol, c call) {
 			" replaces an object's prototype")
 	}
 }
+
+// idle reports whether the code that a call of Function builds does nothing but find the global object or a prototype.
+func (cs *calls) idle(c call) bool {
+	if len(c.args) != 1 {
+		return false
+	}
+	text, ok := cs.values.textOf(c.arg(0))
+	return ok && len(text) < 80 && idleCode.MatchString(text)
+}
+
+var idleCode = regexp.MustCompile(`^\s*(return\s+(this|(async )?function ?\*? ?\(\) ?\{ ?\}(\(\))?)\s*;?)?\s*$`)
 
 // harmlessBinding reports whether an argument of process.binding names one that libraries test for, and that runs
 // nothing.
@@ -359,7 +379,7 @@ func (cs *calls) invokeMethod(m *value, c call) *value {
 		return cs.invoke(m.of, call{args: rest(c.args), at: c.at, depth: c.depth, template: c.template})
 	case "apply":
 		cs.escapes(call{args: c.args, at: c.at})
-		return cs.invoke(m.of, call{args: elements(c.arg(1)), at: c.at, depth: c.depth})
+		return cs.invoke(m.of, call{args: elements(c.arg(1)), at: c.at, depth: c.depth, passed: c.passed})
 	case "bind":
 		if m.of.kind == kindMethod && (m.of.text == "call" || m.of.text == "apply") {
 			// f.call.bind(g) is g with its receiver as the first argument, for any f.

@@ -38,6 +38,7 @@ func (ex *expressions) call(e *js.CallExpr) *value {
 	c := call{at: at, args: ex.args(e.Args.List), received: hasReceiver(e.X)}
 	if len(e.Args.List) > 0 {
 		c.foreign = isForeign(e.Args.List[0].Value)
+		c.passed = len(e.Args.List) == 2 && isArguments(e.Args.List[1].Value)
 	}
 	ex.calls.pollution(e.X, c)
 	v := c.arg(0)
@@ -46,6 +47,11 @@ func (ex *expressions) call(e *js.CallExpr) *value {
 	}
 	ex.cursor.at = at
 	return v
+}
+
+func isArguments(e js.IExpr) bool {
+	v, ok := e.(*js.Var)
+	return ok && string(v.Data) == "arguments"
 }
 
 // isForeign reports whether an expression is a name that the code does not declare, such as input.
@@ -118,7 +124,7 @@ func (ex *expressions) valueOf(e js.IExpr) *value {
 	case *js.CondExpr:
 		ex.facts.Metrics.Cyclomatic++
 		ex.test(e.Cond)
-		return ex.values.either(ex.expr(e.X), ex.expr(e.Y))
+		return ex.values.either(ex.fallback(e.X), ex.fallback(e.Y))
 	case *js.CommaExpr:
 		var last *value
 		for _, x := range e.List {
@@ -208,7 +214,23 @@ func formatNumber(n float64) string {
 
 // test walks an expression of which only the truth matters.
 func (ex *expressions) test(e js.IExpr) {
-	ex.compared(e)
+	inner := e
+	for {
+		g, ok := inner.(*js.GroupExpr)
+		if !ok {
+			break
+		}
+		inner = g.X
+	}
+	b, ok := inner.(*js.BinaryExpr)
+	if !ok || b.Op != js.AndToken && b.Op != js.OrToken || !ex.guard.enter() {
+		ex.compared(e)
+		return
+	}
+	ex.facts.Metrics.Cyclomatic++
+	ex.test(b.X)
+	ex.test(b.Y)
+	ex.guard.leave()
 }
 
 // compared walks an operand that is only compared. Naming a power there does not acquire it.
@@ -286,7 +308,7 @@ func (ex *expressions) binary(e *js.BinaryExpr) *value {
 		return ex.expr(e.Y)
 	case js.OrToken, js.NullishToken:
 		ex.facts.Metrics.Cyclomatic++
-		return ex.values.either(ex.expr(e.X), ex.expr(e.Y))
+		return ex.values.either(ex.expr(e.X), ex.fallback(e.Y))
 	case js.AddToken:
 		return ex.values.concat(ex.expr(e.X), ex.expr(e.Y))
 	}
@@ -296,6 +318,14 @@ func (ex *expressions) binary(e *js.BinaryExpr) *value {
 	ex.expr(e.X)
 	ex.expr(e.Y)
 	return nil
+}
+
+// fallback walks an expression that stands in for what may be missing.
+func (ex *expressions) fallback(e js.IExpr) *value {
+	ex.scope.fallback++
+	v := ex.expr(e)
+	ex.scope.fallback--
+	return v
 }
 
 // spine returns the operands of a long chain of additions, first to last, or nil.

@@ -34,8 +34,19 @@ func (f *Flow) Walk(t *syntax.Tree) {
 // Hits returns what the walk found.
 func (f *Flow) Hits() []Hit { return f.walker.findings.hits }
 
+// Calls calls each with every call of a function of the source: the functions of the tree, caller first. A nil caller
+// is the top level.
+func (f *Flow) Calls(each func(caller, callee any)) {
+	for c := range f.walker.program.calls {
+		each(c.caller, c.callee)
+	}
+}
+
 // Dropped reports whether there were more findings than are kept.
 func (f *Flow) Dropped() bool { return f.walker.findings.dropped }
+
+// Uneven reports whether the findings of some function were dropped because other functions have so many.
+func (f *Flow) Uneven() bool { return f.walker.findings.uneven }
 
 // TooDeep reports whether the tree is too deep to be walked to its end.
 func (f *Flow) TooDeep() bool { return f.walker.guard.tooDeep }
@@ -52,14 +63,15 @@ func (f *Flow) Telemetry(code, text string) threat.Telemetry {
 // newWalker returns a walker with everything that it needs.
 func newWalker(cat *catalogue.Catalogue, globals []string, files map[string]bool, b *cost.Budget) *walker {
 	f := &facts{free: map[string]struct{}{}}
-	found := &findings{budget: b}
-	at := &cursor{budget: b}
 	sc := &scope{}
+	found := &findings{budget: b, scope: sc}
+	at := &cursor{budget: b}
 	vs := &values{budget: b}
 	ts := &timers{}
 	p := &program{
 		scope: sc, values: vs, facts: f,
 		vars: map[*js.Var]*variable{}, fns: map[any]*function{}, props: map[string]*value{}, imports: map[string]*value{},
+		calls: map[callOf]struct{}{},
 	}
 	h := &host{
 		budget: b, cat: cat, findings: found, facts: f, cursor: at, scope: sc, values: vs, program: p, timers: ts,

@@ -65,7 +65,7 @@ func (ex *expressions) object(e *js.ObjectExpr) *value {
 			ex.cursor.offset = max(ex.cursor.offset-len(p.Name.Literal.Data), 0)
 		}
 		at := ex.cursor.at
-		v := ex.expr(p.Value)
+		v := ex.kept(p.Value)
 		if p.Init != nil {
 			v = ex.values.either(v, ex.expr(p.Init))
 		}
@@ -81,6 +81,18 @@ func (ex *expressions) object(e *js.ObjectExpr) *value {
 		}
 	}
 	return out
+}
+
+// kept walks the value of a property. A table of built-in functions that lists eval does not call it.
+func (ex *expressions) kept(e js.IExpr) *value {
+	if v, ok := e.(*js.Var); ok && resolved(v).Decl == js.NoDecl && string(v.Data) == "eval" {
+		if eval := ex.cat.Globals["eval"]; ex.compared(e).holds(symbolValue(eval)) {
+			ex.findings.idle(eval, ex.cursor.at)
+			return symbolValue(ex.cat.ListedEval)
+		}
+		return nil
+	}
+	return ex.expr(e)
 }
 
 func isNull(e js.IExpr) bool {

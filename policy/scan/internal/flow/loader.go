@@ -29,6 +29,9 @@ func (l *loader) invokeLoader(s *catalogue.Symbol, c call) (*value, bool) {
 	switch s.Role {
 	case catalogue.RoleRequire:
 		l.facts.Flags.HasRequire = true
+		if c.passed {
+			return symbolValue(l.cat.AnyModule), true // the calls of the wrapper are found
+		}
 		return l.load(c.arg(0), c.at, "require"), true
 	case catalogue.RoleMakeRequire:
 		return symbolValue(&catalogue.Symbol{Name: "require", Role: catalogue.RoleRequire, Callable: true}), true

@@ -9,6 +9,10 @@ func (ex *expressions) dot(e *js.DotExpr) *value {
 }
 
 func (ex *expressions) dotted(e *js.DotExpr) (base *value, key string, at int) {
+	if l, ok := e.Y.(js.LiteralExpr); ok && ex.harmless(string(l.Data)) {
+		ex.scope.fallback++
+		defer func() { ex.scope.fallback-- }()
+	}
 	base, at = ex.operand(e.X), ex.cursor.at
 	switch y := e.Y.(type) {
 	case js.LiteralExpr:
@@ -25,6 +29,12 @@ func (ex *expressions) dotted(e *js.DotExpr) (base *value, key string, at int) {
 	return base, key, at
 }
 
+// harmless reports whether a member of the global object is a class of the language.
+func (ex *expressions) harmless(name string) bool {
+	s := ex.cat.Globals[name]
+	return s != nil && s.Class && s.Category == ""
+}
+
 // index walks x[y] and x?.[y].
 func (ex *expressions) index(e *js.IndexExpr) *value {
 	base, key, at := ex.indexed(e)
@@ -39,7 +49,12 @@ func (ex *expressions) indexed(e *js.IndexExpr) (base, key *value, at int) {
 }
 
 // operand walks the object that a member is read from.
-func (ex *expressions) operand(e js.IExpr) *value { return ex.loud(e) }
+func (ex *expressions) operand(e js.IExpr) *value {
+	if d, ok := e.(*js.DotExpr); ok && ex.scope.quiet {
+		return ex.expr(d) // process.env of process.env.NAME, which is only tested
+	}
+	return ex.loud(e)
+}
 
 // store walks target = y for a member: x.name or x[key].
 func (ex *expressions) store(target js.IExpr, y js.IExpr) *value {

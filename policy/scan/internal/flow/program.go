@@ -13,10 +13,26 @@ type program struct {
 	props   map[string]*value // by name: powerful values assigned to members of unknown objects
 	fns     map[any]*function
 
+	calls map[callOf]struct{} // calls that were followed
+
 	round      int
 	again      bool // another walk may find more
 	dynamicKey bool
 	tasks      bool // queueMicrotask or its like was called
+}
+
+// callOf is a call of one function of the tree by another.
+type callOf struct{ caller, callee any }
+
+// follows records a call of a function by the code that the walk is in.
+func (p *program) follows(f *function) {
+	c := callOf{callee: f.node}
+	if p.scope.frame != nil {
+		c.caller = p.scope.frame.node
+	}
+	if f.node != nil {
+		p.calls[c] = struct{}{}
+	}
 }
 
 // variable holds the values that one binding may have.
@@ -100,7 +116,7 @@ func (p *program) matters(v *value) bool {
 func (p *program) function(node any, params js.Params, plain bool) *function {
 	f := p.fns[node]
 	if f == nil {
-		f = &function{params: params, plain: plain, id: len(p.fns) + 1}
+		f = &function{params: params, plain: plain, node: node, id: len(p.fns) + 1}
 		p.fns[node] = f
 	}
 	return f

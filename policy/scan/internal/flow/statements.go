@@ -113,7 +113,9 @@ func (w *walker) statement(s js.IStmt) {
 			w.program.assign(s.Name, v)
 		}
 	case *js.TryStmt:
+		w.scope.fallback++
 		w.branched(func() { w.block(s.Body.List) })
+		w.scope.fallback--
 		if s.Catch != nil {
 			w.facts.Metrics.Cyclomatic++
 			w.bind(s.Binding, nil)

@@ -16,7 +16,7 @@ type timers struct {
 	cleared bool
 	edges   []edge
 	// intervals are the places of setInterval, callbacks the IDs of the functions that it calls.
-	intervals []int
+	intervals []edge
 	callbacks map[int]bool
 }
 
@@ -25,6 +25,7 @@ type edge struct {
 	from, to int
 	timer    bool
 	at       int
+	in       *function // that the place is in
 }
 
 func (t *timers) reset() { *t = timers{} }
@@ -61,7 +62,7 @@ func (cs *calls) timer(s *catalogue.Symbol, c call) {
 			cs.findings.found(f.sym, c.at)
 		case f.kind == kindFunction:
 			if cs.scope.frame != nil {
-				t.add(edge{from: cs.scope.frame.id, to: f.fn.id, timer: true, at: c.at})
+				t.add(edge{from: cs.scope.frame.id, to: f.fn.id, timer: true, at: c.at, in: cs.scope.frame})
 			}
 			if s.Role == catalogue.RoleInterval {
 				if t.callbacks == nil {
@@ -75,9 +76,9 @@ func (cs *calls) timer(s *catalogue.Symbol, c call) {
 	case s.Role == catalogue.RoleInterval && cs.scope.loops > 0:
 		cs.findings.add(threat.TimerAbuse, catalogue.NeverGranted, "", c.at, s.Name, " in a loop floods the event loop")
 	case s.Role == catalogue.RoleInterval:
-		t.intervals = append(t.intervals, c.at)
+		t.intervals = append(t.intervals, edge{at: c.at, in: cs.scope.frame})
 		if cs.scope.frame != nil {
-			t.add(edge{from: cs.scope.frame.id, to: -1, timer: true, at: c.at})
+			t.add(edge{from: cs.scope.frame.id, to: -1, timer: true, at: c.at, in: cs.scope.frame})
 		}
 	case cs.scope.endless > 0:
 		cs.findings.add(threat.TimerAbuse, catalogue.NeverGranted, "", c.at, s.Name,
@@ -90,7 +91,7 @@ func (cs *calls) task(c call) {
 	cs.program.tasks = true
 	for f := c.arg(0); f != nil; f = f.alt {
 		if f.kind == kindFunction && cs.scope.frame != nil {
-			cs.timers.add(edge{from: cs.scope.frame.id, to: f.fn.id, timer: true, at: c.at})
+			cs.timers.add(edge{from: cs.scope.frame.id, to: f.fn.id, timer: true, at: c.at, in: cs.scope.frame})
 		}
 	}
 }
@@ -109,14 +110,14 @@ func (t *timers) report(b *cost.Budget, f *findings) {
 		checked++
 		switch {
 		case e.to == -1 && t.callbacks[e.from]:
-			f.add(threat.TimerAbuse, catalogue.NeverGranted, "", e.at, "setInterval inside an interval multiplies timers")
+			f.addIn(e.in, threat.TimerAbuse, e.at, "setInterval inside an interval multiplies timers")
 		case e.to >= 0 && reaches(next, e.to, e.from):
-			f.add(threat.TimerAbuse, catalogue.NeverGranted, "", e.at, "a function sets a timer for itself, again and again")
+			f.addIn(e.in, threat.TimerAbuse, e.at, "a function sets a timer for itself, again and again")
 		}
 	}
 	if !t.cleared {
-		for _, at := range t.intervals {
-			f.add(threat.TimerAbuse, catalogue.NeverGranted, "", at, "setInterval that is never cleared runs until the deadline")
+		for _, e := range t.intervals {
+			f.addIn(e.in, threat.TimerAbuse, e.at, "setInterval that is never cleared runs until the deadline")
 		}
 	}
 }

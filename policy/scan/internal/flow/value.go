@@ -67,6 +67,8 @@ type function struct {
 	called bool
 	// plain marks functions whose this is their receiver.
 	plain bool
+	// node is the function in the tree.
+	node any
 	// id numbers functions in the order of the walk, for the graph of timers.
 	id int
 }

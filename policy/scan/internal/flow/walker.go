@@ -10,10 +10,12 @@ import (
 )
 
 const (
-	maxHits   = 400
-	maxDepth  = 2500
-	maxRounds = 3
-	maxEdges  = 2048
+	maxHits = 400 // those of modules
+	// maxAllHits bounds all findings of one walk.
+	maxAllHits = 4000
+	maxDepth   = 2500
+	maxRounds  = 3
+	maxEdges   = 2048
 	// maxPatterns bounds the regular expressions that one walk runs, maxParsed the bytes of JSON that it parses.
 	maxPatterns = 20
 	maxParsed   = 32 << 10
@@ -44,6 +46,7 @@ type scope struct {
 	branch     int // nesting of branches, loops and functions
 	loops      int // nesting of loops in the current function
 	endless    int
+	fallback   int  // nesting in alternatives to what may be missing: a || b, a ? b : c, try
 	quiet      bool // the value is only compared or tested
 }
 
@@ -83,10 +86,11 @@ func (w *walker) walk(list []js.IStmt) {
 func (w *walker) start() {
 	w.program.again = false
 	w.cursor.offset, w.cursor.searched, w.cursor.at, w.guard.depth, w.scope.branch, w.scope.loops, w.scope.endless,
-		w.scope.quiet = 0, 0, 0, 0, 0, 0, 0, false
+		w.scope.fallback, w.scope.quiet = 0, 0, 0, 0, 0, 0, 0, 0, false
 	w.scope.this, w.scope.with = &value{kind: kindGlobal}, nil
 	w.findings.hits, w.findings.seen, w.findings.count, w.calls.nestedScans, w.findings.dropped = w.findings.hits[:0], nil,
 		nil, 0, false
+	w.findings.uneven = false
 	w.values.patterns, w.values.parsedBytes = 0, 0
 	w.timers.reset()
 	w.facts.Metrics = threat.Metrics{Cyclomatic: 1}

@@ -1,0 +1,228 @@
+package reach
+
+import (
+	"path"
+	"strings"
+
+	"github.com/tdewolff/parse/v2/js"
+
+	"github.com/airlock-run/airlock/policy/scan/internal/cost"
+)
+
+// A Graph holds what the functions, variables and names of all sources of a scan lead to.
+type Graph struct {
+	root  *node
+	names map[string]*node
+	// lost reports that the graph lacks something, so that everything may be live.
+	lost bool
+	// files are the paths beside the code.
+	files map[string]bool
+}
+
+// node is a function, a variable or a name. If it is live, so is what it leads to.
+type node struct {
+	live bool
+	to   []*node
+	// both, if set, are the nodes that must both be live for this one to be.
+	both [2]*node
+	// members leads to all that an object literal holds, if the node stands for one.
+	members *node
+}
+
+func (n *node) leadTo(m *node) {
+	if n != nil && m != nil && n != m && (len(n.to) == 0 || n.to[len(n.to)-1] != m) {
+		n.to = append(n.to, m)
+	}
+}
+
+// and returns a node that is live if both a and b are.
+func and(a, b *node) *node {
+	if a == b {
+		return a
+	}
+	n := &node{both: [2]*node{a, b}}
+	a.leadTo(n)
+	b.leadTo(n)
+	return n
+}
+
+// New returns a graph without sources. Files are the paths beside the code.
+func New(files map[string]bool) *Graph {
+	return &Graph{root: &node{}, names: map[string]*node{}, files: files}
+}
+
+// A Source holds the functions of one source.
+type Source struct {
+	graph     *Graph
+	functions map[any]*node
+}
+
+// Add adds a parsed source. File is its path among the files beside the code, "" for the code itself, whose exports the
+// caller may call. If the work does not suffice, everything is live.
+func (g *Graph) Add(list []js.IStmt, file string, b *cost.Budget) *Source {
+	w := &walker{
+		graph: g, guard: guard{budget: b}, source: &Source{graph: g, functions: map[any]*node{}},
+		vars: map[*js.Var]*variable{}, current: g.root, file: file,
+	}
+	w.block(list)
+	for v, x := range w.vars {
+		if v.Decl != js.NoDecl && x.top && !x.used {
+			g.root.leadTo(x.node) // only the caller can use what the code declares and does not mention
+		}
+	}
+	g.lost = g.lost || w.lost
+	return w.source
+}
+
+// Lose makes everything live: a source could not be added.
+func (g *Graph) Lose() { g.lost = true }
+
+// Call adds a call that was found in another way. Functions are nodes of the tree; a nil caller is the top level.
+func (s *Source) Call(caller, callee any) {
+	from := s.graph.root
+	if caller != nil {
+		from = s.functions[caller]
+	}
+	from.leadTo(s.functions[callee])
+}
+
+// Solve marks what is live. It is called once, after all sources were added.
+func (g *Graph) Solve() {
+	g.root.live = true
+	for next := []*node{g.root}; len(next) > 0; {
+		n := next[len(next)-1]
+		next = next[:len(next)-1]
+		for _, m := range n.to {
+			if !m.live && (m.both[0] == nil || m.both[0].live && m.both[1].live) {
+				m.live = true
+				next = append(next, m)
+			}
+		}
+	}
+}
+
+// Live reports whether a function may run. A nil function is the top level.
+func (s *Source) Live(function any) bool {
+	if s.graph.lost || function == nil {
+		return true
+	}
+	n := s.functions[function]
+	return n == nil || n.live
+}
+
+func (g *Graph) name(name string) *node {
+	n := g.names[name]
+	if n == nil {
+		n = &node{}
+		g.names[name] = n
+		for _, method := range implied(name) {
+			n.leadTo(g.name(method))
+		}
+	}
+	return n
+}
+
+// module returns the node of what a module exports as a whole.
+func (g *Graph) module(file, specifier string) *node {
+	if strings.HasPrefix(specifier, ".") {
+		specifier = path.Join(path.Dir("/"+file), specifier)
+	}
+	return g.name("module " + moduleName(specifier))
+}
+
+// moduleName returns a path without what a specifier may leave out.
+func moduleName(p string) string {
+	switch ext := path.Ext(p); ext {
+	case ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx":
+		p = strings.TrimSuffix(p, ext)
+	}
+	return strings.TrimSuffix(p, "/index")
+}
+
+// exports returns the nodes under which others may import what a file exports as a whole.
+func (g *Graph) exports(file string) []*node {
+	out := []*node{g.module(file, "/"+file)}
+	if i := strings.LastIndex(file, "node_modules/"); i >= 0 {
+		before, inside := file[:i+len("node_modules/")], file[i+len("node_modules/"):]
+		out = append(out, g.module(file, inside))
+		// A package whose index is another file names that in its package.json.
+		parts := strings.SplitN(inside, "/", 3)
+		name := parts[0]
+		if strings.HasPrefix(name, "@") && len(parts) > 1 {
+			name += "/" + parts[1]
+		}
+		if !g.files[before+name+"/index.js"] {
+			out = append(out, g.module(file, name))
+		}
+	}
+	return out
+}
+
+// called reports whether the language itself calls methods of this name.
+func called(name string) bool {
+	switch name {
+	case "then", "next", "return", "throw", "toJSON", "toString", "valueOf":
+		return true
+	}
+	return false
+}
+
+// implied returns the names of the methods that the host calls for code that mentions a global or a property.
+func implied(name string) []string {
+	switch name {
+	case "defineProperty", "defineProperties", "create":
+		return []string{"get", "set", "value"}
+	case "ReadableStream", "WritableStream", "TransformStream":
+		return []string{"start", "pull", "cancel", "write", "close", "abort", "transform", "flush"}
+	case "addEventListener":
+		return []string{"handleEvent"}
+	}
+	return nil
+}
+
+// proxyTraps returns the names of the methods that a Proxy's handler may have.
+func proxyTraps() []string {
+	return []string{"get", "set", "has", "apply", "construct", "deleteProperty", "defineProperty", "ownKeys",
+		"getOwnPropertyDescriptor", "getPrototypeOf", "setPrototypeOf", "isExtensible", "preventExtensions"}
+}
+
+// isBuiltIn reports whether a name is that of a global whose members are built in, unless the code replaces them.
+func isBuiltIn(name string) bool {
+	switch name {
+	case "Object", "Array", "String", "Number", "BigInt", "Math", "JSON", "Promise", "Symbol", "Reflect", "Date", "Buffer",
+		"console", "Error", "Intl", "RegExp", "Atomics", "performance", "process", "URL", "ArrayBuffer", "Uint8Array":
+		return true
+	}
+	return false
+}
+
+// isIdentifier reports whether code may mention a property name with a dot. Other names are looked up by computed keys.
+func isIdentifier(name string) bool {
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c == '$', c == '_', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= 0x80, c == '#' && i == 0:
+		case c >= '0' && c <= '9' && i > 0:
+		default:
+			return false
+		}
+	}
+	return name != ""
+}
+
+// isPresent reports whether a member of a built-in object exists in every engine, so that a replacement for it is never
+// used.
+func isPresent(object, member string) bool {
+	switch object {
+	case "Function.prototype":
+		return member == "bind" || member == "call" || member == "apply"
+	case "Object":
+		switch member {
+		case "assign", "create", "defineProperty", "entries", "freeze", "getOwnPropertyDescriptor", "getOwnPropertyNames",
+			"getPrototypeOf", "is", "keys", "setPrototypeOf", "values":
+			return true
+		}
+	case "Array":
+		return member == "from" || member == "isArray" || member == "of"
+	}
+	return false
+}

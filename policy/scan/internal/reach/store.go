@@ -1,0 +1,581 @@
+package reach
+
+import "github.com/tdewolff/parse/v2/js"
+
+// value walks an expression whose value is stored: it runs once into is live.
+func (w *walker) value(e js.IExpr, into *node) {
+	if e == nil || !w.enter() {
+		return
+	}
+	defer w.leave()
+	switch e := e.(type) {
+	case *js.Var:
+		x := w.variable(e)
+		x.used = true
+		into.leadTo(x.node)
+		into.leadTo(x.returned)
+	case *js.GroupExpr:
+		w.value(e.X, into)
+	case *js.FuncDecl:
+		f := w.function(e, e.Params, e.Body.List)
+		if e.Name != nil {
+			w.variable(e.Name).node.leadTo(f)
+			w.variable(e.Name).used = true
+		}
+		into.leadTo(f)
+	case *js.ArrowFunc:
+		into.leadTo(w.function(e, e.Params, e.Body.List))
+	case *js.ClassDecl:
+		c := w.class(e, into)
+		if e.Name != nil {
+			w.variable(e.Name).node.leadTo(c)
+			w.variable(e.Name).used = true
+		}
+	case *js.ObjectExpr:
+		members := &node{}
+		for _, p := range e.List {
+			members.leadTo(w.property(p, nil))
+		}
+		if into != w.current {
+			into.members = members
+		}
+	case *js.CondExpr:
+		w.use(e.Cond)
+		w.value(e.X, into)
+		w.value(e.Y, into)
+	case *js.CommaExpr:
+		for i, x := range e.List {
+			if i == len(e.List)-1 {
+				w.value(x, into)
+			} else {
+				w.run(x)
+			}
+		}
+	case *js.DotExpr:
+		w.read(e, into)
+	case *js.IndexExpr:
+		if name, ok := constant(e.Y); ok {
+			if v, isVar := ungrouped(e.X).(*js.Var); isVar && name == "default" {
+				w.value(v, into)
+				return
+			}
+			w.base(e.X)
+			into.leadTo(w.graph.name(name))
+			return
+		}
+		w.use(e)
+	case *js.BinaryExpr:
+		w.either(e, into)
+	case *js.UnaryExpr:
+		if e.Op == js.AwaitToken {
+			w.value(e.X, into)
+			return
+		}
+		w.use(e.X)
+	case *js.CallExpr:
+		w.returned(e, into)
+	case *js.MethodDecl:
+		into.leadTo(w.function(e, e.Params, e.Body.List))
+	case *js.LiteralExpr, *js.ImportMetaExpr, *js.NewTargetExpr:
+	case *js.NewExpr, *js.ArrayExpr, *js.TemplateExpr, *js.YieldExpr, *js.VarDecl:
+		w.use(e)
+	default:
+		w.lost = w.lost || e != nil && isUnknown(e)
+	}
+}
+
+// isUnknown reports whether an expression is of a kind that the walk does not know.
+func isUnknown(e js.IExpr) bool {
+	switch e.(type) {
+	case js.LiteralExpr, js.NewTargetExpr, js.ImportMetaExpr:
+		return false
+	}
+	return true
+}
+
+// either walks an operator whose value may be that of an operand.
+func (w *walker) either(e *js.BinaryExpr, into *node) {
+	switch e.Op {
+	case js.EqToken:
+		w.assign(e, into)
+	case js.OrToken, js.NullishToken:
+		w.value(e.X, into)
+		if present(e.X) {
+			running := w.current
+			w.current, into = &node{}, &node{} // nothing reaches either
+			defer func() { w.current = running }()
+		}
+		w.value(e.Y, into)
+	case js.AndToken:
+		w.use(e.X)
+		w.value(e.Y, into)
+	default:
+		w.binary(e)
+	}
+}
+
+// present reports whether an expression is a built-in function that every engine has.
+func present(e js.IExpr) bool {
+	d, ok := ungrouped(e).(*js.DotExpr)
+	if !ok {
+		return false
+	}
+	object := ""
+	switch x := ungrouped(d.X).(type) {
+	case *js.Var:
+		if resolved(x).Decl != js.NoDecl {
+			return false
+		}
+		object = plain(x.Data)
+	case *js.DotExpr:
+		v, ok := ungrouped(x.X).(*js.Var)
+		if !ok || resolved(v).Decl != js.NoDecl {
+			return false
+		}
+		object = plain(v.Data) + "." + member(x)
+	}
+	return isPresent(object, member(d))
+}
+
+// returned walks a call whose value is stored. Of the calls that load a module, what the module exports is stored.
+func (w *walker) returned(e *js.CallExpr, into *node) {
+	if specifier, ok := required(e); ok {
+		into.leadTo(w.graph.module(w.file, specifier))
+		return
+	}
+	if interop(e.X) && len(e.Args.List) > 0 {
+		w.base(e.X)
+		w.use(e.X)
+		w.value(e.Args.List[0].Value, into)
+		return
+	}
+	switch callee := ungrouped(e.X).(type) {
+	case *js.DotExpr:
+		v, isVar := ungrouped(callee.X).(*js.Var)
+		switch name := member(callee); {
+		case name == "bind":
+			w.value(callee.X, into)
+			w.args(e.Args.List)
+			return
+		case isVar && name == "create" && string(v.Data) == "Object" && len(e.Args.List) == 1:
+			w.value(e.Args.List[0].Value, into)
+			return
+		}
+	case *js.FuncDecl, *js.ArrowFunc:
+		w.returning = into
+	}
+	w.call(e, into)
+}
+
+// required returns the specifier of a call of require.
+func required(e *js.CallExpr) (string, bool) {
+	v, ok := ungrouped(e.X).(*js.Var)
+	if !ok || string(v.Data) != "require" && string(v.Data) != "__require" || len(e.Args.List) != 1 {
+		return "", false
+	}
+	return constant(e.Args.List[0].Value)
+}
+
+// interop reports whether a callee is one of the helpers that compilers put around require.
+func interop(callee js.IExpr) bool {
+	v, ok := ungrouped(callee).(*js.Var)
+	if !ok {
+		return false
+	}
+	switch string(v.Data) {
+	case "__importDefault", "__importStar", "__toESM", "_interopRequireDefault", "_interopRequireWildcard",
+		"_interopDefault", "_interopDefaultLegacy", "_interopNamespace":
+		return true
+	}
+	return false
+}
+
+// declare walks a declaration of variables.
+func (w *walker) declare(d *js.VarDecl) {
+	for _, item := range d.List {
+		v, ok := item.Binding.(*js.Var)
+		if !ok {
+			w.pattern(item.Binding)
+			w.use(item.Default)
+			continue
+		}
+		w.store(w.declared(v), item.Default)
+	}
+}
+
+// store walks what a variable is set to.
+func (w *walker) store(x *variable, e js.IExpr) {
+	if call, ok := ungrouped(e).(*js.CallExpr); ok {
+		if params := wrapped(call); params != nil {
+			outer := w.wrapper
+			w.wrapper = &wrapper{params: params, exports: x.returned}
+			w.value(e, w.current)
+			w.wrapper = outer
+			return
+		}
+	}
+	stored := &node{}
+	w.keep(x.node, stored)
+	w.value(e, stored)
+	x.members.leadTo(stored.members)
+}
+
+// wrapped returns the parameters of a module's function, if a call is that of a bundler's helper: helper((exports,
+// module) => {…}) or helper({"path"(exports, module) {…}}).
+func wrapped(e *js.CallExpr) map[*js.Var]bool {
+	if len(e.Args.List) != 1 {
+		return nil
+	}
+	var params js.Params
+	switch a := ungrouped(e.Args.List[0].Value).(type) {
+	case *js.ArrowFunc:
+		params = a.Params
+	case *js.FuncDecl:
+		params = a.Params
+	case *js.ObjectExpr:
+		if len(a.List) != 1 {
+			return nil
+		}
+		switch p := a.List[0].Value.(type) {
+		case *js.MethodDecl:
+			params = p.Params
+		case *js.FuncDecl:
+			params = p.Params
+		case *js.ArrowFunc:
+			params = p.Params
+		default:
+			return nil
+		}
+	default:
+		return nil
+	}
+	out := map[*js.Var]bool{}
+	for _, p := range params.List {
+		if v, ok := p.Binding.(*js.Var); ok {
+			out[resolved(v)] = true
+		}
+	}
+	return out
+}
+
+// assign walks an assignment, or a chain of them. The value goes into all targets, and into a node unless that is nil.
+func (w *walker) assign(e *js.BinaryExpr, into *node) {
+	stored := &node{}
+	into.leadTo(stored)
+	var y js.IExpr
+	for {
+		w.target(e.X, stored)
+		y = e.Y
+		next, ok := ungrouped(y).(*js.BinaryExpr)
+		if !ok || next.Op != js.EqToken {
+			break
+		}
+		e = next
+	}
+	if v, ok := ungrouped(e.X).(*js.Var); ok && into == nil {
+		x := w.variable(v)
+		w.store(&variable{node: stored, returned: x.returned, members: x.members}, y)
+		return
+	}
+	w.value(y, stored)
+}
+
+// target walks what is assigned to, and lets it lead to what is stored there.
+func (w *walker) target(e js.IExpr, stored *node) {
+	switch t := ungrouped(e).(type) {
+	case *js.Var:
+		if w.wrapper.isModule(t) {
+			return // a short name for the exports
+		}
+		w.keep(w.variable(t).node, stored)
+	case *js.DotExpr:
+		w.assigned(t.X, member(t), stored)
+	case *js.IndexExpr:
+		if name, ok := constant(t.Y); ok {
+			w.assigned(t.X, name, stored)
+			return
+		}
+		w.place(t.X)
+		w.use(t.Y)
+		w.current.leadTo(stored)
+	default:
+		w.use(e)
+		w.current.leadTo(stored)
+	}
+}
+
+// assigned walks the object whose member is assigned to.
+func (w *walker) assigned(object js.IExpr, name string, stored *node) {
+	v, _ := ungrouped(object).(*js.Var)
+	switch {
+	case v == nil:
+		w.place(object)
+		if isLoader(object) {
+			return
+		}
+	case name == "prototype":
+		w.keep(w.variable(v).node, stored)
+		return
+	case name == "exports" && w.wrapper.has(v):
+		w.wrapper.exports.leadTo(stored)
+		return
+	case name == "default" && w.wrapper.has(v):
+		w.wrapper.exports.leadTo(stored)
+		return
+	case resolved(v).Decl == js.NoDecl && (name == "exports" && string(v.Data) == "module" || string(v.Data) == "exports"):
+		w.exported(name, stored)
+		return
+	case resolved(v).Decl == js.NoDecl && isBuiltIn(string(v.Data)):
+		w.current.leadTo(stored)
+	default:
+		w.base(object)
+	}
+	w.under(name, w.owned(object, stored))
+}
+
+// isModule reports whether a variable is exports or module, of the source or of a module in a bundle.
+func (x *wrapper) isModule(v *js.Var) bool {
+	v = resolved(v)
+	return x.has(v) ||
+		v.Decl == js.NoDecl && (string(v.Data) == "exports" || string(v.Data) == "module")
+}
+
+// isLoader reports whether an expression is a table of hooks of Node's module loader, which guests do not have.
+func isLoader(e js.IExpr) bool {
+	d, ok := ungrouped(e).(*js.DotExpr)
+	if !ok || member(d) != "extensions" {
+		return false
+	}
+	v, ok := ungrouped(d.X).(*js.Var)
+	return ok && (string(v.Data) == "require" || string(v.Data) == "__require")
+}
+
+// owned returns what leads to a method that is stored in Class.prototype: an instance must exist too.
+func (w *walker) owned(object js.IExpr, stored *node) *node {
+	d, ok := ungrouped(object).(*js.DotExpr)
+	if !ok || member(d) != "prototype" {
+		return stored
+	}
+	v, ok := ungrouped(d.X).(*js.Var)
+	switch {
+	case !ok:
+		return stored
+	case resolved(v).Decl == js.NoDecl && isBuiltIn(string(v.Data)):
+		return stored
+	}
+	called := &node{}
+	and(called, w.variable(v).node).leadTo(stored)
+	return called
+}
+
+// place walks the object that a member is written to.
+func (w *walker) place(e js.IExpr) {
+	if d, ok := ungrouped(e).(*js.DotExpr); ok && w.enter() {
+		w.place(d.X)
+		w.leave()
+		return
+	}
+	w.base(e)
+}
+
+// under stores something under the name of a property.
+func (w *walker) under(name string, stored *node) {
+	if name == "constructor" {
+		return // whatever has it is an instance
+	}
+	if called(name) || !isIdentifier(name) {
+		w.current.leadTo(stored)
+	}
+	w.keep(w.graph.name(name), stored)
+}
+
+// keep lets a name lead to what is stored under it, once the code at hand has run.
+func (w *walker) keep(name, stored *node) {
+	if w.current != w.graph.root {
+		name = and(name, w.current)
+	}
+	name.leadTo(stored)
+}
+
+// exported stores what a source exports: as a whole, or under a name.
+func (w *walker) exported(name string, stored *node) {
+	if w.file == "" {
+		w.current.leadTo(stored) // the caller may call it
+		return
+	}
+	if name == "exports" || name == "default" {
+		for _, n := range w.graph.exports(w.file) {
+			n.leadTo(stored)
+		}
+	}
+	if name != "exports" && name != "default" {
+		w.keep(w.graph.name(name), stored)
+	}
+}
+
+// property walks a property of an object literal and returns its node. Under is the name that it is stored under, if
+// not its own.
+func (w *walker) property(p js.Property, under *node) *node {
+	if p.Spread {
+		w.use(p.Value)
+		return nil
+	}
+	if m, ok := p.Value.(*js.MethodDecl); ok {
+		return w.method(m, under, w.current)
+	}
+	into := under
+	if p.Name != nil {
+		name, ok := w.key(p.Name)
+		if into == nil {
+			into = w.current
+			if ok && isIdentifier(name) && !called(name) {
+				into = &node{}
+				w.keep(w.graph.name(name), into)
+			}
+		}
+	} else if into == nil {
+		into = w.current
+	}
+	w.value(p.Value, into)
+	w.use(p.Init)
+	return into
+}
+
+// method walks a method of an object or class. What calls it without its name being mentioned, calls it once owner is
+// live.
+func (w *walker) method(m *js.MethodDecl, under, owner *node) *node {
+	f := w.function(m, m.Params, m.Body.List)
+	if under != nil {
+		under.leadTo(f)
+		return f
+	}
+	if m.Name.Private != nil {
+		w.graph.name(plain(m.Name.Private.Data)).leadTo(f)
+		return f
+	}
+	name, ok := w.key(&m.Name.PropertyName)
+	if ok {
+		and(w.graph.name(name), owner).leadTo(f)
+	}
+	if !ok || m.Get || m.Set || called(name) || name == "constructor" || !isIdentifier(name) {
+		owner.leadTo(f)
+	}
+	return f
+}
+
+// class walks a class and returns its node.
+func (w *walker) class(c *js.ClassDecl, into *node) *node {
+	self := &node{}
+	w.source.functions[c] = self
+	into.leadTo(self)
+	w.value(c.Extends, self)
+	outer := w.current
+	for _, el := range c.List {
+		switch {
+		case el.StaticBlock != nil:
+			w.block(el.StaticBlock.List)
+		case el.Method != nil:
+			owner := self
+			if el.Method.Static {
+				owner = w.current
+			}
+			w.method(el.Method, nil, owner)
+		default:
+			w.field(el.Field, self)
+		}
+	}
+	w.current = outer
+	return self
+}
+
+func (w *walker) field(f js.Field, self *node) {
+	into := self
+	if f.Name.Private != nil {
+		into = w.graph.name(plain(f.Name.Private.Data))
+	} else if name, ok := w.key(&f.Name.PropertyName); ok && isIdentifier(name) && !called(name) {
+		into = w.graph.name(name)
+	}
+	outer := w.current
+	if !f.Static {
+		w.current = self
+	}
+	w.value(f.Init, into)
+	w.current = outer
+}
+
+// imports walks an import. Its names are variables that the parser does not declare.
+func (w *walker) imports(s *js.ImportStmt) {
+	specifier := plain(s.Module)
+	if len(specifier) >= 2 {
+		specifier = specifier[1 : len(specifier)-1]
+	}
+	module := w.graph.module(w.file, specifier)
+	if s.Default != nil {
+		w.graph.name(plain(s.Default)).leadTo(module)
+	}
+	for _, a := range s.List {
+		if a.Binding == nil {
+			continue
+		}
+		as := w.graph.name(plain(a.Binding))
+		if a.Name != nil && string(a.Name) != "*" {
+			as.leadTo(w.graph.name(plain(a.Name)))
+		}
+		as.leadTo(module)
+	}
+}
+
+// exports walks an export. The caller may call what the code itself exports.
+func (w *walker) exports(s *js.ExportStmt) {
+	whole := &node{}
+	for _, n := range w.graph.exports(w.file) {
+		n.leadTo(whole)
+	}
+	if w.file == "" {
+		w.current.leadTo(whole)
+	}
+	switch d := s.Decl.(type) {
+	case nil:
+	case *js.FuncDecl:
+		w.export(d.Name, w.function(d, d.Params, d.Body.List), whole, s.Default)
+	case *js.ClassDecl:
+		w.export(d.Name, w.class(d, nil), whole, s.Default)
+	case *js.VarDecl:
+		w.declare(d)
+		for _, item := range d.List {
+			if v, ok := item.Binding.(*js.Var); ok && w.file == "" {
+				w.use(v)
+			}
+		}
+	default:
+		w.value(s.Decl, whole)
+	}
+	for _, a := range s.List {
+		name, as := a.Name, a.Binding
+		if name == nil {
+			name = as
+		}
+		from := w.graph.name(plain(name))
+		if as != nil {
+			w.graph.name(plain(as)).leadTo(from)
+			if string(as) == "default" {
+				whole.leadTo(from)
+			}
+		}
+		if w.file == "" {
+			w.current.leadTo(from)
+		}
+	}
+}
+
+// export stores a function or class that is exported.
+func (w *walker) export(name *js.Var, f, whole *node, isDefault bool) {
+	if name != nil {
+		x := w.declared(name)
+		x.used = true
+		x.node.leadTo(f)
+	}
+	if isDefault || name == nil || w.file == "" {
+		whole.leadTo(f)
+	}
+}
