@@ -52,6 +52,7 @@ func away(r *run, script Script) (Result, error) {
 	if err := r.begin(nil); err != nil {
 		return Result{}, err
 	}
+	r.grants.Waits = Waits{Hint: "only QuickJS can wait"}
 	defer r.requests.begin(r.ctx)()
 	closePowers, err := r.grant(script)
 	if err != nil {
@@ -207,8 +208,13 @@ func (v *visitor) reject() (bool, error) { return v.step(map[string]any{"do": "r
 
 // settle implements turns.
 func (v *visitor) settle(c completion) error {
-	v.requests.outstanding--
+	v.requests.finished(c.id)
 	v.memory.ReleaseAside(c.held)
+	return v.deliver(c)
+}
+
+// deliver implements turns.
+func (v *visitor) deliver(c completion) error {
 	if path := depth.Over(c.answer.JSON, "answer", v.limits.Depth); path != "" && c.err == nil {
 		c.err = hostops.Throw("RangeError", depth.Message("the answer", path, v.limits.Depth))
 	}

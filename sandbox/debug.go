@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 	"github.com/airlock-run/airlock/sandbox/internal/profile"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 	"github.com/airlock-run/airlock/sandbox/stdlib"
@@ -68,6 +69,11 @@ func (d *inspector) step(a []quickjs.Value, at time.Duration) (quickjs.Value, er
 		d.report.Steps = append(d.report.Steps, Step{int(line), milliseconds(at)})
 	}
 	return quickjs.Undefined, nil
+}
+
+// op returns the operation by which a statement reports that it is about to run.
+func (d *inspector) op(o *outside) hostops.Op {
+	return func(_ *hostops.Call, a []quickjs.Value) (quickjs.Value, error) { return d.step(a, o.elapsed()) }
 }
 
 // reported returns the report of a run that has ended, nil if none was asked for.

@@ -23,6 +23,18 @@
 // code of the guest and have no other rights. A package that needs more than itself to load is evaluated by each run.
 // One that only keeps the time at which it loads finds the time of its run there.
 //
+// # Runs that wait
+//
+// With [Grants].Waits a run can end while its guest waits for people, events or time. [Result].Parked says what for,
+// and has a snapshot. [Engine.Resume] continues from it, in this process or another, with answers to what it waits for:
+//
+//	result, err := engine.Run(ctx, script, grants)
+//	for err == nil && result.Parked != nil {
+//		result, err = engine.Resume(ctx, result.Parked.Snapshot, answersTo(result.Parked.Waiting), script, grants)
+//	}
+//
+// The first half of the way is in waits.go, the second in segment.go. Package internal/snapshot has the format.
+//
 // # Limits
 //
 // The limits of a run hold from the call of Run on, also while its code is parsed, transformed and bundled. Go code

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
+	"github.com/airlock-run/airlock/sandbox/internal/snapshot"
 	"github.com/airlock-run/airlock/sandbox/stdlib"
 )
 
@@ -52,3 +53,16 @@ func Operations(ctx context.Context, e *Engine, g Grants) (sync, async []string,
 // TakeLongestWork returns the most units of work that were announced between two checks of the limits since the last
 // call, and the most that are allowed.
 func (e *Engine) TakeLongestWork() (most, allowed int64) { return e.longest.Swap(0), hostops.MaxPiece }
+
+// ParkWhen makes runs with these grants park, between two requests, whenever f returns true.
+func (g *Grants) ParkWhen(f func() bool) { g.parkNow = f }
+
+// EditSnapshot returns a snapshot with another state.
+func (e *Engine) EditSnapshot(from []byte, edit func(*snapshot.State)) ([]byte, error) {
+	s, err := snapshot.Decode(from, 1<<30)
+	if err != nil {
+		return nil, err
+	}
+	edit(s)
+	return snapshot.Encode(e.image.Identity(), s, 1<<30)
+}

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 	"github.com/airlock-run/airlock/sandbox/internal/journal"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/internal/snapshot"
 	"github.com/airlock-run/airlock/sandbox/stdlib"
 )
 
@@ -39,6 +41,8 @@ type turns interface {
 	fire(id int32) error
 	// settle hands an answer to the guest.
 	settle(c completion) error
+	// deliver hands an answer to the guest that is no request's.
+	deliver(c completion) error
 	// reject fails the code with the first rejection that nobody has handled, unless the code listens for those itself.
 	// It reports false if there is none.
 	reject() (bool, error)
@@ -53,6 +57,9 @@ type eventLoop struct {
 // loop returns when the code has its value, has failed, or has nothing left to wait for.
 func (r eventLoop) loop() error {
 	for !r.stage.failed && !(r.stage.settled && r.stage.hasValue) {
+		if r.parks() {
+			return errParked
+		}
 		if !r.idle() {
 			if err := r.wait(); err != nil {
 				return err
@@ -74,7 +81,9 @@ func (r eventLoop) loop() error {
 }
 
 // idle reports that nothing outside the guest can make it continue.
-func (r eventLoop) idle() bool { return r.timers.Idle() && r.requests.outstanding == 0 }
+func (r eventLoop) idle() bool {
+	return r.timers.Idle() && r.requests.outstanding == 0 && len(r.waits.pending) == 0
+}
 
 // wait waits for a timer or an answer, and hands it to the guest.
 func (r eventLoop) wait() error {
@@ -83,8 +92,13 @@ func (r eventLoop) wait() error {
 	}
 	left := r.limits.Wall - r.outside.elapsed()
 	pause := left
+	ends, grace := r.waits.graceEnds()
 	if !r.timers.Empty() {
-		pause = min(r.timers.Next()-r.outside.timerClock(), left)
+		grace = grace && ends < r.timers.Next()
+		if !grace {
+			ends = r.timers.Next()
+		}
+		pause = min(ends-r.outside.timerClock(), left)
 	}
 	if pause > 0 || r.requests.outstanding > 0 {
 		alarm := time.NewTimer(max(pause, 0))
@@ -92,7 +106,7 @@ func (r eventLoop) wait() error {
 		select {
 		case <-alarm.C:
 		case c := <-r.requests.completions:
-			return r.guest.settle(c)
+			return r.answered(c)
 		case <-r.ctx.Done():
 			return r.ctx.Err()
 		}
@@ -104,7 +118,10 @@ func (r eventLoop) wait() error {
 		return nil
 	}
 	if r.outside.seeded {
-		r.outside.virtual = max(r.outside.virtual, r.timers.Next())
+		r.outside.virtual = max(r.outside.virtual, ends)
+	}
+	if grace {
+		return nil
 	}
 	return r.guest.fire(r.timers.Pop(r.outside.timerClock()))
 }
@@ -128,6 +145,13 @@ func (r eventLoop) playNext() error {
 	case e.Kind == journal.Answer:
 		answer := hostops.Answer{JSON: e.JSON, Bytes: e.Bytes}
 		return r.guest.settle(completion{id: e.ID, answer: answer, err: r.limits.playedError(e.Error)})
+	case e.Kind == journal.Wait:
+		var x snapshot.Wait
+		if json.Unmarshal(e.JSON, &x) != nil || x.ID != e.ID || r.waits.find(x.Seq) != nil {
+			return journal.Diverged("wait %d is not valid", e.ID)
+		}
+		r.requests.finished(e.ID)
+		return r.keep(x)
 	}
 	due, ok := r.timers.Take(e.ID, r.outside.timerClock())
 	if !ok {
@@ -151,9 +175,14 @@ func (g *guest) reject() (bool, error) {
 
 // settle hands an answer to the guest.
 func (g *guest) settle(c completion) error {
-	g.requests.outstanding--
+	g.requests.finished(c.id)
 	g.memory.ReleaseAside(c.held)
 	g.outside.tape.Answered(c.id, c.answer.JSON, c.answer.Bytes, recordedError(c.err))
+	return g.deliver(c)
+}
+
+// deliver hands an answer to the guest that is no request's.
+func (g *guest) deliver(c completion) error {
 	if path := depth.Over(c.answer.JSON, "answer", g.limits.Depth); path != "" && c.err == nil {
 		c.err = hostops.Throw("RangeError", depth.Message("the answer", path, g.limits.Depth))
 	}

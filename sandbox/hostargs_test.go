@@ -53,6 +53,7 @@ func allGrants(answer sandbox.ToolFunc) sandbox.Grants {
 				`{"type":["object","array"],"items":{"anyOf":[{"type":"object"},{"uniqueItems":true}]}}`),
 		}},
 		Debug: sandbox.Debug{Steps: true},
+		Waits: sandbox.Waits{MaxPending: 4},
 	}
 }
 
@@ -153,6 +154,7 @@ const zipped = (format, b) => $sync('zlib', format, 9, 1 << 30, b);
 var hostArguments = map[string][]string{
 	"random":      {"16", "65536", "1e9"},
 	"timeOrigin":  {""},
+	"wait.check":  {"'sleep', '3 days'", "str(FULL), str(FULL)", "'sleep', str(256, '1h')", "'sleep', str(256, '9')"},
 	"utf8.encode": {"'é'", "str(FULL)", "str(FULL / 2, '日')", "str(FULL / 2, '\\ud800')"},
 	"text.label":  {"'latin1'", "str(FULL)"},
 	"text.decode": {"'utf-8', 0, '', buf(9)", "'utf-8', 0, '', cycle(FULL, 0xff)",
@@ -297,7 +299,11 @@ var hostArguments = map[string][]string{
 var laterArguments = map[string][]string{
 	"fetch": {`'{"id":1,"url":"http://example.com/"}'`, "str(FULL)",
 		`'{"id":1,"headers":' + list(FULL / 2, '["",""],') + '}'`},
-	"fetch.read":  {"'1'", "str(FULL)"},
+	"fetch.read": {"'1'", "str(FULL)"},
+	"wait.sleep": {`'{"Ms":60000}'`, "str(FULL)", `'{"Ms":1e308}'`, `'{"Ms":-1}'`},
+	"wait.event": {`'{"Name":"paid","Ms":60000}'`, "str(FULL)", `'{"Name":"' + str(1 << 17) + '"}'`},
+	"wait.approve": {`'{"Title":"t","Schema":{"type":"object"}}'`, "str(FULL)", `'{"Schema":' + str(1 << 17, '[') + '}'`,
+		`'{"Schema":{"pattern":"' + str(1 << 15, '(a?)') + '"}}'`},
 	"tool:t:call": {"'{}'", "list(M - 9, '{},')", "str(FULL)"},
 }
 

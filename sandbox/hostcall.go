@@ -112,6 +112,7 @@ func (r *run) log(in hostops.Guest, a quickjs.Args) error {
 	if err := r.memory.Charge(charge); err != nil {
 		return err
 	}
+	r.stage.charged += charge
 	text, ok := in.Str(a[2], room)
 	whole := ok && len(text)+1 <= room
 	if !whole { // keep what fits, then end the run

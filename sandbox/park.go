@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"time"
@@ -66,24 +65,14 @@ type Answer struct {
 	Args json.RawMessage
 }
 
-// The errors of Resume and Step that name what is wrong with a snapshot or an answer. Nothing has run then.
+// The errors of Resume that name what is wrong with a snapshot or an answer. Nothing has run then.
 var (
 	// ErrEngineChanged reports that another build of the engine or of the standard library made the snapshot.
 	ErrEngineChanged = errors.New("the snapshot is from another build of the engine")
 	// ErrSnapshot reports that the snapshot is damaged, too large, or of another script.
 	ErrSnapshot = errors.New("the snapshot is not valid")
-	// ErrNotPending reports an answer to something that the run does not wait for.
+	// ErrNotPending reports an answer to something that the run does not wait for, or a second answer.
 	ErrNotPending = errors.New("the run does not wait for this")
+	// ErrAnswer reports an answer that does not fit what the run waits for.
+	ErrAnswer = errors.New("the answer does not fit")
 )
-
-// errNoSegments is the error of Resume and Step until guests can wait.
-var errNoSegments = errors.New("this build of the sandbox cannot continue from a snapshot")
-
-// Resume runs the next segment of a parked run in a brand-new guest. script and grants are those of the run, or less:
-// what the snapshot holds of them is checked against both. Limits count what all segments used together, and so do
-// the Usage, the Output and the Logs of the Result. The Journal is of this segment alone.
-func (e *Engine) Resume(
-	_ context.Context, _ []byte, _ []Answer, _ Script, _ Grants,
-) (Result, error) {
-	return Result{}, errNoSegments
-}

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -45,6 +46,7 @@ var own = map[string]func(*run, *hostops.Call, []quickjs.Value) (quickjs.Value, 
 	"module":       moduleOp,
 	"stack.frames": framesOp,
 	"timeOrigin":   timeOriginOp,
+	"wait.check":   waitOp,
 }
 
 // powers is what a run can do by its grants.
@@ -54,7 +56,12 @@ type powers struct {
 	// setup describes the grants to the library, as JSON; nil if there is nothing to describe.
 	setup []byte
 	files *vfs.FS // nil for none
+	// client is the network of the run and of its tools; nil for none.
+	client *egress.Client
 }
+
+// told returns a hash of the setup.
+func (p *powers) told() [sha256.Size]byte { return sha256.Sum256(p.setup) }
 
 // operation returns the synchronous operation of a name, nil if the run has none.
 func (r *run) operation(name string) hostops.Op {
@@ -89,12 +96,14 @@ func (r *run) grant(script Script) (end func(), err error) {
 	g := &r.grants
 	r.powers.sync = map[string]hostops.Op{}
 	r.requests.counted, r.requests.followUps = map[string]hostops.Request{}, map[string]hostops.Request{}
+	segment{r}.grantWaits()
 	var told setup
 	end = func() {}
 	var client *egress.Client
-	if g.Network.Mode != NetworkNone || slices.ContainsFunc(g.Tools, func(t Tool) bool { return t.Call == nil }) {
+	remote := func(t Tool) bool { return t.Call == nil && !t.Durable }
+	if g.Network.Mode != NetworkNone || slices.ContainsFunc(g.Tools, remote) {
 		client = r.newClient(script.TraceParent)
-		end = client.Close
+		end, r.powers.client = client.Close, client
 	}
 	if g.Network.Mode != NetworkNone {
 		end = r.grantNetwork(client, &told)
@@ -108,9 +117,7 @@ func (r *run) grant(script Script) (end func(), err error) {
 		return nil, err
 	}
 	if told.Steps = g.Debug.Steps; told.Steps {
-		r.powers.sync["step"] = func(_ *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
-			return r.inspector.step(a, r.outside.elapsed())
-		}
+		r.powers.sync["step"] = r.inspector.op(&r.outside)
 	}
 	if g.Debug.Profile || g.Debug.StackTraces {
 		told.Depth = sampleDepth

@@ -184,6 +184,7 @@ func (r *run) takeSource(script Script, v *version) error {
 
 // prepareSource prepares the source of a script. ahead leaves out the packages that are evaluated before the code.
 func (r importer) prepareSource(script Script, ahead bool) error {
+	r.ahead = ahead
 	if j := r.grants.Replay; j != nil && j.Unprepared {
 		return r.limits.unprepared(j.Limit)
 	}

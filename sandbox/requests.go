@@ -20,13 +20,18 @@ type requests struct {
 
 	completions chan completion
 	outstanding int // requests that the guest waits for
-	calls       int // API calls
-	running     atomic.Int64
+	// open are their IDs, and lost those of an earlier segment.
+	open    map[int32]bool
+	lost    []int32
+	calls   int // API calls
+	running atomic.Int64
 }
 
-// completion is a request that the host has finished. held is what was charged for it.
+// completion is a request that the host has finished. held is what was charged for it. seq is the number of the durable
+// wait that it may become.
 type completion struct {
 	id     int32
+	seq    int
 	answer hostops.Answer
 	err    error
 	held   int64
@@ -83,7 +88,12 @@ func (r *run) request(in hostops.Guest, a quickjs.Args) error {
 		}
 	}
 	q.outstanding++
+	if q.open == nil {
+		q.open = map[int32]bool{}
+	}
+	q.open[id] = true
 	r.outside.tape.Asked(id, name, hash)
+	seq := r.waits.number(name)
 	if counted {
 		if err := r.countCall(); err != nil {
 			return err
@@ -95,27 +105,44 @@ func (r *run) request(in hostops.Guest, a quickjs.Args) error {
 	if op == nil {
 		op = func(context.Context, string) (hostops.Answer, error) { return hostops.Answer{}, errNotGranted(name) }
 	}
+	q.start(completion{id: id, seq: seq, held: held}, &r.memory, func(ctx context.Context) (hostops.Answer, error) {
+		return op(ctx, payload)
+	})
+	return nil
+}
+
+// start works on a request on a goroutine of its own. c is its completion without the answer.
+func (q *requests) start(
+	c completion, memory hostops.Background, op func(ctx context.Context) (hostops.Answer, error),
+) {
 	if q.completions == nil {
 		q.completions = make(chan completion)
 	}
 	q.running.Add(1)
-	go r.serve(op, id, payload, held)
-	return nil
+	go q.serve(c, memory, op)
 }
 
-// serve works on a request, on a goroutine of its own.
-func (r *run) serve(op hostops.Request, id int32, payload string, held int64) {
-	q := &r.requests
+// serve works on a request.
+func (q *requests) serve(
+	c completion, memory hostops.Background, op func(ctx context.Context) (hostops.Answer, error),
+) {
 	defer q.running.Add(-1)
-	answer, err := op(q.ctx, payload)
-	room := int64(len(answer.JSON) + len(answer.Bytes))
-	if limit := r.memory.ChargeAside(room); limit != nil {
-		answer, err, room = hostops.Answer{}, limit, 0
+	c.answer, c.err = op(q.ctx)
+	room := int64(len(c.answer.JSON) + len(c.answer.Bytes))
+	if limit := memory.ChargeAside(room); limit != nil {
+		c.answer, c.err, room = hostops.Answer{}, limit, 0
 	}
+	c.held += room
 	select {
-	case q.completions <- completion{id, answer, err, held + room}:
+	case q.completions <- c:
 	case <-q.ctx.Done():
 	}
+}
+
+// finished counts a request that was answered.
+func (q *requests) finished(id int32) {
+	q.outstanding--
+	delete(q.open, id)
 }
 
 // hashOf returns a short hash of a text, whose work it announces.
@@ -124,8 +151,10 @@ func hashOf(c *hostops.Call, text string) (string, error) {
 	if err := crypto.Absorb(c, h, hostops.BytesOf(text)); err != nil {
 		return "", err
 	}
-	return hex.EncodeToString(h.Sum(nil)[:8]), nil
+	return shortHash(h.Sum(nil)), nil
 }
+
+func shortHash(sum []byte) string { return hex.EncodeToString(sum[:8]) }
 
 // recordedError returns an error as a journal has it, nil for none: the name and the message of an exception, or
 // "limit" and the name of the limit, which ends a repeated run by itself.

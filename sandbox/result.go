@@ -49,7 +49,7 @@ type Result struct {
 }
 
 // Completed reports whether the code ran to its end.
-func (r *Result) Completed() bool { return r.Error == "" }
+func (r *Result) Completed() bool { return r.Error == "" && r.Parked == nil }
 
 // Log is one console call.
 type Log struct {
@@ -135,4 +135,6 @@ const journalVersion = 1
 //	timer   its timer ID fired
 //	answer  its request ID (of Name, with a payload of hash Ask) was answered with JSON, Bytes or Error
 //	call    it called Name synchronously and got JSON or Error
+//	wait    its request ID (of Name, with a payload of hash Ask) became the durable wait JSON
+//	decided its durable wait ID was answered with JSON or Error when this segment began; a Name of "call" called the tool
 type JournalEvent = journal.Event

@@ -30,9 +30,6 @@ type run struct {
 	output []byte
 	stage  stage
 
-	source *source.Source
-	// cached reports that source came from the engine's cache, so this is not its first run.
-	cached bool
 	origin
 	// loaded is the work and the memory that loading the code took, whether this run did it or an earlier one (load.go).
 	loaded usage
@@ -44,13 +41,22 @@ type run struct {
 	powers    powers
 	requests  requests
 	timers    timers.Queue
+	waits     waits
 	rejected  []quickjs.Value // promises with an unhandled rejection, retained
 	inspector inspector
 }
 
 // origin is what the guest of a run starts from.
 type origin struct {
-	image *quickjs.Image
+	source *source.Source
+	// cached reports that source came from the engine's cache, so this is not its first run.
+	cached bool
+	// ahead reports that the source lacks packages, which were evaluated before it.
+	ahead bool
+	// script is the hash of the script of a run that may wait, and segment counts its earlier segments.
+	script  [32]byte
+	segment int
+	image   *quickjs.Image
 	// stamps are where the image has the time at which it was made.
 	stamps *quickjs.Stamps
 }
@@ -59,6 +65,8 @@ type origin struct {
 type stage struct {
 	// unprepared is set if a limit ended the run before its code was ready.
 	unprepared bool
+	// charged is what was charged for logs and output.
+	charged int64
 	// logsDropped counts the console calls beyond the limit.
 	logsDropped int
 	// compiled is set once the code compiled: from then on a SyntaxError is the guest's own.
@@ -91,6 +99,9 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 	if err := r.takeSource(script, v); err != nil {
 		return r.failEarly(err)
 	}
+	if grants.Waits.MaxPending > 0 || grants.parkNow != nil {
+		r.origin.script = hashOfScript(script)
+	}
 	p, err := (importer{r}).takePackages(script, v)
 	defer e.versions.release(p)
 	if err != nil {
@@ -116,16 +127,11 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 	random := mix(uint64(r.outside.seed))
 	in.SetRandom(random)
 	in.SetTimeOrigin(r.outside.began)
-	if err = (&guest{r, in}).execute(script); err == nil {
-		err = r.outside.tape.End()
-	}
+	err = (&guest{r, in}).execute(script)
 	if in.Random() != random {
 		r.outside.taint()
 	}
-	if err := r.classify(err); err != nil {
-		return Result{}, err
-	}
-	return r.finish(in), nil
+	return r.ended(in, err)
 }
 
 func (e *Engine) newRun(ctx context.Context, grants Grants) *run {

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,13 +14,19 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/tool"
 )
 
-// config returns the tool as package tool has it. Call must be set.
+// config returns the tool as package tool has it. Call must be set, unless the tool is durable.
 func (t Tool) config(depth int, memory hostops.Background) tool.Config {
+	if t.Durable && t.Call == nil {
+		t.Call = func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, errNobody }
+	}
 	return tool.Config{
 		Name: t.Name, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema, Timeout: t.Timeout, Call: tool.Func(t.Call),
 		Depth: depth, Memory: memory,
 	}
 }
+
+// errNobody is the error of a call of a durable tool, which nothing makes.
+var errNobody = errors.New("a durable tool calls nobody")
 
 // toolset are the tools of a run, by name.
 type toolset map[string]*tool.Tool
@@ -34,7 +39,7 @@ func (r *run) grantTools(executionID string, client *egress.Client, told *setup)
 	all := make([]Tool, 0, len(g.Tools))
 	for _, t := range g.Tools {
 		switch {
-		case t.Call != nil:
+		case t.Call != nil, t.Durable:
 		case t.CallVia != nil:
 			t.Call = t.CallVia(client.RoundTripper())
 		case t.URL != "":
@@ -42,7 +47,7 @@ func (r *run) grantTools(executionID string, client *egress.Client, told *setup)
 		}
 		all = append(all, t)
 	}
-	tools := make(toolset, len(all))
+	tools, inline := make(toolset, len(all)), make(toolset, len(all))
 	seen := map[[2]string]string{}
 	for _, t := range all {
 		made, err := tool.New(t.config(r.limits.Depth, &r.memory))
@@ -55,14 +60,19 @@ func (r *run) grantTools(executionID string, client *egress.Client, told *setup)
 		}
 		seen[[2]string{namespace, method}] = t.Name
 		tools[t.Name] = made
-		r.requests.counted["tool:"+t.Name] = func(ctx context.Context, payload string) (hostops.Answer, error) {
+		call := func(ctx context.Context, payload string) (hostops.Answer, error) {
 			out, err := made.Call(ctx, payload)
 			return hostops.Answer{JSON: out}, err
 		}
-		told.Tools = append(told.Tools, setupTool{namespace, method, t.Name, t.Blocking})
+		waits := r.waits.grantDurable(&r.requests, t, made, call)
+		if !waits {
+			r.requests.counted["tool:"+t.Name], inline[t.Name] = call, made
+		}
+		told.Tools = append(told.Tools, setupTool{namespace, method, t.Name, t.Blocking && !waits})
 	}
+	r.waits.tools = tools
 	r.powers.sync["tool"] = func(c *hostops.Call, args []quickjs.Value) (quickjs.Value, error) {
-		return tools.call(r, c, args)
+		return inline.call(r, c, args)
 	}
 	return nil
 }
@@ -71,6 +81,9 @@ func (r *run) grantTools(executionID string, client *egress.Client, told *setup)
 func (t toolset) call(r *run, c *hostops.Call, args []quickjs.Value) (quickjs.Value, error) {
 	name, ok := c.Word(args[0], maxOpName)
 	named := t[name]
+	if ok && named == nil && r.waits.tools[name] != nil {
+		return 0, hostops.Throwf("TypeError", "tool %s waits for an answer: call it without sync, and await the call", name)
+	}
 	if !ok || named == nil {
 		return 0, hostops.Throw("TypeError", "no such tool")
 	}
@@ -114,7 +127,7 @@ var errWall = errors.New("the run's time is over")
 // callTool calls a tool and records the answer, or plays back what it answered when the run was recorded.
 func callTool(ctx context.Context, r *run, t *tool.Tool, params string) (json.RawMessage, error) {
 	sum := sha256.Sum256([]byte(params))
-	ask := hex.EncodeToString(sum[:8])
+	ask := shortHash(sum[:])
 	tape := &r.outside.tape
 	if tape.Playing() {
 		e, err := tape.PlayCall(t.Name(), ask)

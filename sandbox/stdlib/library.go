@@ -27,7 +27,7 @@ var order = [...]string{
 	"node_process.js", "node_stream.js", "node_writable.js", "node_readline.js", "node_crypto.js", "node_keys.js",
 	"node_zlib.js", "fs.js", "node_fs_async.js",
 	"fetch.js", "node_http.js",
-	"tools.js", "start.js",
+	"tools.js", "waits.js", "start.js",
 }
 
 // File is one source file of the library.

@@ -204,6 +204,12 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Transferred returns how many bytes of bodies were sent and received.
+func (e *Client) Transferred() int64 { return e.bytes.Load() }
+
+// Continue counts n bytes that an earlier segment of the run has sent and received.
+func (e *Client) Continue(n int64) { e.bytes.Add(n) }
+
 // charge counts bytes of bodies.
 func (e *Client) charge(n int) error {
 	if e.bytes.Add(int64(n)) > e.MaxBytes {

@@ -31,10 +31,18 @@ type Session struct {
 	// longest, if set, receives the most work that was ever announced between two checks.
 	longest *atomic.Int64
 	state   map[reflect.Type]any
+	// segments counts the earlier segments of the run.
+	segments int
 }
 
 // NewSession returns the session of a run. longest may be nil.
 func NewSession(env Env, longest *atomic.Int64) *Session { return &Session{env: env, longest: longest} }
+
+// Continue notes that the run had n segments before. What operations kept in those is gone.
+func (s *Session) Continue(n int) { s.segments = n }
+
+// Segments returns the number of earlier segments of the run.
+func (c *Call) Segments() int { return c.session.segments }
 
 // Checked notes that the limits of the run have just been checked.
 func (s *Session) Checked() { s.unchecked = 0 }

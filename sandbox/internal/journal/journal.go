@@ -15,6 +15,8 @@ import (
 //	timer   its timer ID fired
 //	answer  its request ID (of Name, with a payload of hash Ask) was answered with JSON, Bytes or Error
 //	call    it called Name synchronously and got JSON or Error
+//	wait    its request ID (of Name, with a payload of hash Ask) became the durable wait JSON
+//	decided its durable wait ID was answered with JSON or Error when this segment began; a Name of "call" called the tool
 //
 // Error is the name and the message of an exception, or "limit" and the name of the limit that ended the run.
 type Event struct {
@@ -36,6 +38,9 @@ const (
 	Timer  = "timer"
 	Answer = "answer"
 	Call   = "call"
+	Wait   = "wait"
+	// Decided events come first in the journal of a later segment.
+	Decided = "decided"
 )
 
 // The bounds of a journal.
@@ -160,6 +165,40 @@ func (t *Tape) Answered(id int32, answer json.RawMessage, bytes []byte, trouble 
 	t.record(e)
 }
 
+// Waits notes that a request has become a durable wait.
+func (t *Tape) Waits(id int32, wait json.RawMessage) {
+	if t.playing {
+		return
+	}
+	q := t.open[id]
+	delete(t.open, id)
+	t.record(Event{Kind: Wait, ID: id, Name: q.name, Ask: q.ask, JSON: wait})
+}
+
+// DecidedCall is the Name of a Decided event that called the tool. Its JSON is the parameters.
+const DecidedCall = "call"
+
+// Decided notes the answer to a durable wait.
+func (t *Tape) Decided(seq int, call bool, answer json.RawMessage, trouble *[2]string) {
+	e := Event{Kind: Decided, ID: int32(seq), JSON: answer, Error: trouble}
+	if call {
+		e.Name = DecidedCall
+	}
+	t.record(e)
+}
+
+// PlayDecided returns the answers that the segment began with.
+func (t *Tape) PlayDecided() []Event {
+	from := t.next
+	for t.next < len(t.events) && t.events[t.next].Kind == Decided {
+		t.next++
+	}
+	return t.events[from:t.next]
+}
+
+// Over reports whether every event was played.
+func (t *Tape) Over() bool { return t.next >= len(t.events) }
+
 // Called notes a synchronous call and its answer.
 func (t *Tape) Called(name, ask string, answer json.RawMessage, trouble *[2]string) {
 	e := Event{Kind: Call, Name: name, Ask: ask, JSON: answer}
@@ -189,7 +228,7 @@ func (t *Tape) PlayNext() (*Event, error) {
 	e := &t.events[t.next]
 	switch e.Kind {
 	case Timer:
-	case Answer:
+	case Answer, Wait:
 		if q, ok := t.open[e.ID]; !ok || q != (request{e.Name, e.Ask}) {
 			return nil, Diverged("request %d (%s) asks for something else", e.ID, e.Name)
 		}

@@ -44,6 +44,9 @@ func (b *Budget) ReleaseAside(n int64) { b.aside.Add(-n) }
 // Peak returns the most that linear memory and the host's holdings took at once.
 func (b *Budget) Peak() int64 { return max(b.peak.Load(), b.guest.Load()+b.held.Load()) }
 
+// Continue makes n the least that Peak returns.
+func (b *Budget) Continue(n int64) { b.peak.Store(max(b.peak.Load(), n)) }
+
 // Held returns what the host holds now.
 func (b *Budget) Held() int64 { return b.held.Load() + b.aside.Load() }
 

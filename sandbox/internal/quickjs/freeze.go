@@ -28,7 +28,7 @@ func (in *Instance) Freeze() (*Image, error) {
 	ahead := runtime.GOMAXPROCS(0)
 	return &Image{
 		runtime: from.runtime, size: uint32(len(memory)), qctx: from.qctx, rt: from.rt, scratch: from.scratch,
-		roots: from.roots, learned: from.learned,
+		roots: from.roots, learned: from.learned, from: from.library(),
 		regions: &regions{image: back, reserve: max(from.regions.reserve, uint64(len(memory)))},
 		ready:   make(chan *Instance, ahead), busy: make(chan struct{}, ahead),
 	}, nil

@@ -3,6 +3,7 @@ package quickjs
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"runtime"
@@ -47,6 +48,11 @@ type Image struct {
 	scratch scratch
 	roots   []Value
 	learned learned
+	// from is the image of the library that this one comes from; nil if it is that image.
+	from *Image
+
+	identified sync.Once
+	identity   [sha256.Size]byte
 
 	// ready holds guests made ahead. Each serves one execution like any other.
 	ready      chan *Instance

@@ -1,7 +1,9 @@
 package timers
 
 import (
+	"cmp"
 	"container/heap"
+	"slices"
 	"time"
 )
 
@@ -102,6 +104,42 @@ func (t *Queue) Take(id int32, now time.Duration) (due time.Duration, ok bool) {
 	}
 	t.Remove(id)
 	return due, true
+}
+
+// Once reports whether a timer that fires once is set, other than those that nobody waits for.
+func (t *Queue) Once() bool {
+	for _, x := range t.due {
+		if !x.repeat && !x.loose {
+			return true
+		}
+	}
+	return false
+}
+
+// State is a timer that is due In from now.
+type State struct {
+	ID            int32
+	In, Period    time.Duration
+	Repeat, Loose bool
+}
+
+// States returns the timers in the order in which they are due.
+func (t *Queue) States(now time.Duration) []State {
+	all := slices.Clone(t.due)
+	slices.SortFunc(all, func(a, b *timer) int { return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.seq, b.seq)) })
+	var out []State
+	for _, x := range all {
+		out = append(out, State{x.id, x.due - now, x.period, x.repeat, x.loose})
+	}
+	return out
+}
+
+// Restore sets timers that States returned.
+func (t *Queue) Restore(now time.Duration, states []State) {
+	for _, s := range states {
+		t.Add(s.ID, now+s.In, s.Period, s.Repeat)
+		t.Hold(s.ID, !s.Loose)
+	}
 }
 
 // dueHeap orders timers for container/heap.

@@ -16,7 +16,8 @@ import (
 const maxTrouble = 300
 
 // HTTP returns the Func of a tool that is a URL. It posts {"tool", "params", "executionId"}. The JSON of a 2xx answer
-// is the value, and {"result": value} stands for the value.
+// is the value, and {"result": value} stands for the value. A call that waited for its approval has the header
+// Idempotency-Key: the execution's ID, a colon and the number of the wait.
 func HTTP(client *egress.Client, name, url, executionID string) Func {
 	return func(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 		body, err := json.Marshal(struct {
@@ -27,9 +28,12 @@ func HTTP(client *egress.Client, name, url, executionID string) Func {
 		if err != nil {
 			return nil, errors.New("the parameters cannot be sent")
 		}
+		header := [][2]string{{"Content-Type", "application/json"}, {"Accept", "application/json"}}
+		if seq := SeqOf(ctx); seq > 0 {
+			header = append(header, [2]string{"Idempotency-Key", fmt.Sprintf("%s:%d", executionID, seq)})
+		}
 		in, err := client.Do(ctx, egress.Request{
-			Method: "POST", URL: url, Body: body, Redirect: "follow", ForTool: true,
-			Header: [][2]string{{"Content-Type", "application/json"}, {"Accept", "application/json"}},
+			Method: "POST", URL: url, Body: body, Redirect: "follow", ForTool: true, Header: header,
 		})
 		if err != nil {
 			var refused *hostops.Exception
@@ -58,6 +62,19 @@ func HTTP(client *egress.Client, name, url, executionID string) Func {
 		}
 		return unwrapped(text), nil
 	}
+}
+
+type seqKey struct{}
+
+// WithSeq returns a context for a call that the wait of a number made.
+func WithSeq(ctx context.Context, seq int) context.Context {
+	return context.WithValue(ctx, seqKey{}, seq)
+}
+
+// SeqOf returns the number of the wait that made a call, or 0.
+func SeqOf(ctx context.Context) int {
+	seq, _ := ctx.Value(seqKey{}).(int)
+	return seq
 }
 
 // unwrapped returns the value of {"result": value}, or text itself.

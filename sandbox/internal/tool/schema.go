@@ -225,3 +225,18 @@ func decodedBytes(text []byte) int64 {
 	}
 	return n
 }
+
+// CheckSchema returns what is wrong with a JSON Schema. No schema is one that accepts everything.
+func CheckSchema(text json.RawMessage) error {
+	_, err := newSchema(text)
+	return err
+}
+
+// Fits returns what is wrong with a value by a JSON Schema. No schema accepts everything.
+func Fits(ctx context.Context, text, value json.RawMessage) error {
+	s, err := newSchema(text)
+	if err != nil || s == nil {
+		return err
+	}
+	return s.check(ctx, value)
+}

@@ -63,24 +63,34 @@ func New(cfg Config) (*Tool, error) {
 // Name returns the name of the tool.
 func (t *Tool) Name() string { return t.cfg.Name }
 
-// Call makes one call. An error is a *hostops.Exception that names the tool, or a *hostops.LimitError.
-func (t *Tool) Call(ctx context.Context, params string) (json.RawMessage, error) {
-	fail := func(name, format string, args ...any) error {
-		return hostops.Throw(name, "tool "+t.cfg.Name+": "+fmt.Sprintf(format, args...))
-	}
+// fail returns an exception that names the tool.
+func (t *Tool) fail(name, format string, args ...any) error {
+	return hostops.Throw(name, "tool "+t.cfg.Name+": "+fmt.Sprintf(format, args...))
+}
+
+// Accept returns what is wrong with the parameters of a call; see Call for the errors.
+func (t *Tool) Accept(ctx context.Context, params string) error {
 	if len(params) > MaxParams {
-		return nil, fail("TypeError", "the parameters have %d bytes; at most %d are accepted", len(params), MaxParams)
+		return t.fail("TypeError", "the parameters have %d bytes; at most %d are accepted", len(params), MaxParams)
 	}
 	if path := depth.Over([]byte(params), "params", t.cfg.Depth); path != "" {
-		return nil, fail("RangeError", "%s", depth.Message("the value of the parameters", path, t.cfg.Depth))
+		return t.fail("RangeError", "%s", depth.Message("the value of the parameters", path, t.cfg.Depth))
 	}
 	if !json.Valid([]byte(params)) {
-		return nil, fail("TypeError", "the parameters are not valid JSON")
+		return t.fail("TypeError", "the parameters are not valid JSON")
 	}
 	if err := t.fits(ctx, t.input, json.RawMessage(params)); hostops.AsLimit(err) != nil {
-		return nil, hostops.AsLimit(err)
+		return hostops.AsLimit(err)
 	} else if err != nil {
-		return nil, fail("TypeError", "the parameters do not fit: %v", err)
+		return t.fail("TypeError", "the parameters do not fit: %v", err)
+	}
+	return nil
+}
+
+// Call makes one call. An error is a *hostops.Exception that names the tool, or a *hostops.LimitError.
+func (t *Tool) Call(ctx context.Context, params string) (json.RawMessage, error) {
+	if err := t.Accept(ctx, params); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, t.cfg.Timeout, errToolTimeout)
 	defer cancel()
@@ -89,25 +99,31 @@ func (t *Tool) Call(ctx context.Context, params string) (json.RawMessage, error)
 	case hostops.AsLimit(err) != nil:
 		return nil, hostops.AsLimit(err)
 	case err != nil && errors.Is(context.Cause(ctx), errToolTimeout):
-		return nil, fail("Error", "no answer within %v", t.cfg.Timeout)
+		return nil, t.fail("Error", "no answer within %v", t.cfg.Timeout)
 	case err != nil:
-		return nil, fail("Error", "%s", err.Error())
-	case len(out) == 0:
+		return nil, t.fail("Error", "%s", err.Error())
+	}
+	return t.Answer(ctx, out)
+}
+
+// Answer returns out as the answer to a call, or what is wrong with it; see Call for the errors.
+func (t *Tool) Answer(ctx context.Context, out json.RawMessage) (json.RawMessage, error) {
+	if len(out) == 0 {
 		out = json.RawMessage("null")
 	}
 	if len(out) > maxAnswer {
-		return nil, fail("Error", "the answer has %d bytes; at most %d are accepted", len(out), maxAnswer)
+		return nil, t.fail("Error", "the answer has %d bytes; at most %d are accepted", len(out), maxAnswer)
 	}
 	if path := depth.Over(out, "answer", t.cfg.Depth); path != "" {
-		return nil, fail("RangeError", "%s", depth.Message("the answer", path, t.cfg.Depth))
+		return nil, t.fail("RangeError", "%s", depth.Message("the answer", path, t.cfg.Depth))
 	}
 	if !json.Valid(out) {
-		return nil, fail("Error", "the answer is not valid JSON")
+		return nil, t.fail("Error", "the answer is not valid JSON")
 	}
 	if err := t.fits(ctx, t.output, out); hostops.AsLimit(err) != nil {
 		return nil, hostops.AsLimit(err)
 	} else if err != nil {
-		return nil, fail("Error", "the answer does not fit: %v", err)
+		return nil, t.fail("Error", "the answer does not fit: %v", err)
 	}
 	return out, nil
 }

@@ -1,6 +1,8 @@
 package vfs
 
 import (
+	"bytes"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -332,6 +334,85 @@ func (f *FS) rename(from, to string) string {
 		f.nodes[q] = m
 	}
 	return ""
+}
+
+// State is a file or a folder of an FS.
+type State struct {
+	Path            string
+	Folder, Changed bool
+	// Own reports that the run has made the content.
+	Own      bool
+	Mode     int32
+	Inode    int32
+	Modified time.Duration
+	Data     []byte
+}
+
+// States returns everything in the FS, in the order of paths.
+func (f *FS) States() []State {
+	out := make([]State, 0, len(f.nodes))
+	for p, n := range f.nodes {
+		out = append(out, State{p, n.folder, n.changed, n.charged > 0, n.mode, n.inode, n.modified, n.data})
+	}
+	slices.SortFunc(out, func(a, b State) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}
+
+// Restore returns an FS that holds what States returned. Content that the script came with is taken from files. ok is
+// false if no FS can hold states. An error is a limit of the run.
+func Restore(cfg Config, states []State, files map[string][]byte) (f *FS, ok bool, err error) {
+	f = &FS{Config: cfg, nodes: make(map[string]*fileNode, len(states))}
+	if len(states) > cfg.MaxFiles+2 {
+		return nil, true, cfg.TooMuch
+	}
+	for _, s := range states {
+		p, clean := cleanPath(s.Path)
+		if above := f.nodes[path.Dir(p)]; !clean || p != s.Path || f.nodes[p] != nil || s.Folder && len(s.Data) > 0 ||
+			p == "/" != (above == nil) || above != nil && !above.folder || p == "/" && !s.Folder {
+			return nil, false, nil
+		}
+		n := &fileNode{data: s.Data, folder: s.Folder, changed: s.Changed, mode: s.Mode & 0o7777, inode: s.Inode,
+			modified: s.Modified}
+		if file := files[strings.TrimPrefix(p, "/")]; !s.Own && len(file) == len(s.Data) && bytes.Equal(file, s.Data) {
+			n.data = file
+		} else if len(s.Data) > 0 {
+			if err := f.Memory.Charge(int64(len(s.Data))); err != nil {
+				return nil, true, err
+			}
+			n.data, n.charged = bytes.Clone(s.Data), int64(len(s.Data))
+		}
+		f.nodes[p], f.serial, f.bytes = n, max(f.serial, s.Inode), f.bytes+int64(len(s.Data))
+	}
+	switch {
+	case f.nodes["/"] == nil:
+		return nil, false, nil
+	case f.full():
+		return nil, true, f.TooMuch
+	}
+	return f, true, nil
+}
+
+// Begin forgets which files the run has changed, and adds those that a script brings along.
+func (f *FS) Begin(files map[string][]byte) error {
+	writable := f.Writable
+	f.Writable = true
+	defer func() { f.Writable = writable }()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		p, ok := cleanPath(name)
+		if n := f.nodes[p]; !ok || n != nil && (n.folder || bytes.Equal(n.data, files[name])) {
+			continue
+		}
+		if _, err := f.makeFolder(path.Dir(p), true); err != nil {
+			return err
+		}
+		if _, err := f.write(p, -2, files[name]); err != nil {
+			return err
+		}
+	}
+	for _, n := range f.nodes {
+		n.changed = false
+	}
+	return nil
 }
 
 // Written returns the files that the run made or changed, by relative path; nil for none.

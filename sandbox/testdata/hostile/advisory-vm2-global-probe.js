@@ -5,7 +5,7 @@ const found = [];
 const odd = /internal|private|airlock|sandbox|quickjs|host|native|bridge|primordial|^_|^\$/i;
 for (let o = globalThis; o !== null; o = Object.getPrototypeOf(o)) {
   for (const k of Reflect.ownKeys(o)) {
-    if (o !== Object.prototype && odd.test(String(k.description ?? k)) && k !== 'InternalError') found.push(String(k));
+    if (o !== Object.prototype && odd.test(String(k.description ?? k)) && k !== 'InternalError' && k !== 'airlock') found.push(String(k));
   }
 }
 for (const n of ['host', 'ho\u0073t', 'call', 'op', '$airlock', 'std', 'os', 'bjson', 'scriptArgs', '__date_clock', 'navigator_', 'InternalError_']) {

@@ -204,7 +204,7 @@ func give(c *hostops.Call, d *openDecompressor, v quickjs.Value) error {
 func unzipStep(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	d, id, ok := streamsOf(c).decompressors.get(a[0])
 	if !ok {
-		return 0, hostops.ErrForged
+		return 0, errLost(c)
 	}
 	last, _ := a[2].Int()
 	if a[1] != quickjs.Null {

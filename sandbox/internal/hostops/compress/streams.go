@@ -26,9 +26,28 @@ var Ops = map[string]hostops.Op{
 type streams struct {
 	compressors   handles[*compressor]
 	decompressors handles[*openDecompressor]
+	segments      int
 }
 
-func streamsOf(c *hostops.Call) *streams { return hostops.State[streams](c) }
+func streamsOf(c *hostops.Call) *streams {
+	s := hostops.State[streams](c)
+	if n := c.Segments(); n > 0 && s.segments != n {
+		s.segments = n
+		s.compressors.next, s.decompressors.next = int32(n)<<segmentShift, int32(n)<<segmentShift
+	}
+	return s
+}
+
+// segmentShift keeps the numbers of streams of different segments apart.
+const segmentShift = 16
+
+// errLost refuses a stream that is not there.
+func errLost(c *hostops.Call) error {
+	if c.Segments() > 0 {
+		return hostops.Throw("InvalidStateError", "the stream was open while the code waited: streams do not outlast a wait")
+	}
+	return hostops.ErrForged
+}
 
 // handles holds what the host keeps for the guest between operations, under numbers that it gives out.
 type handles[T any] struct {
@@ -159,7 +178,7 @@ func zipOpen(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 func zipWrite(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	z, id, ok := streamsOf(c).compressors.get(a[0])
 	if !ok {
-		return 0, hostops.ErrForged
+		return 0, errLost(c)
 	}
 	data, err := c.View(a[1])
 	if err != nil {

@@ -1,0 +1,214 @@
+package quickjs
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+
+	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
+)
+
+// A guest that waits has no frame on the stack of WebAssembly. Its state is linear memory: the globals of the module
+// have their first values again, or only count work. So what its memory has, and the image of the library has not, is
+// enough to continue it in another instance of that image, in another process.
+
+// Delta is a guest between two calls, as it differs from the image of the library.
+type Delta struct {
+	// Size is the size of linear memory in bytes.
+	Size uint32
+	// CollectAt is the size of linear memory at which the guest collects garbage next.
+	CollectAt uint64
+	// Overflow is the RangeError of the last stack overflow, or 0.
+	Overflow Value
+	Ticks    int64
+	// Changes are the words of eight bytes that differ: for each run of them, the number of equal words before it, its own
+	// number of words (both as unsigned LEB128), and the words.
+	Changes []byte
+}
+
+// ErrDelta reports a Delta that no guest can have.
+var ErrDelta = errors.New("the memory of the guest is not valid")
+
+const wordSize = 8
+
+// library returns the image of the library that im is or comes from.
+func (im *Image) library() *Image {
+	if im.from != nil {
+		return im.from
+	}
+	return im
+}
+
+// Identity returns a hash of the engine and of the memory of the library's image: a Delta fits no other.
+func (im *Image) Identity() [sha256.Size]byte {
+	lib := im.library()
+	lib.identified.Do(func() {
+		h := sha256.New()
+		h.Write(lib.runtime.sum[:])
+		h.Write(lib.regions.image.pristine)
+		h.Sum(lib.identity[:0])
+	})
+	return lib.identity
+}
+
+// Delta returns the state of a guest. No call may be running in it.
+func (in *Instance) Delta() (Delta, error) {
+	memory, ok := in.mod.Memory().Read(0, in.mod.Memory().Size())
+	if in.dead || in.depth > 0 || !ok {
+		return Delta{}, ErrNotLive
+	}
+	in.reclaim()
+	d := Delta{Size: uint32(len(memory)), CollectAt: in.memory.collectAt, Overflow: in.overflow, Ticks: in.ticks}
+	pristine := in.image.library().regions.image.pristine
+	stack := in.image.runtime.stackPages()
+	var w deltaWriter
+	add := func(page uint32) {
+		if at := page * osPage; at < stack.at || at >= stack.at+stack.n {
+			w.page(at, memory[at:at+osPage], pristine)
+		}
+	}
+	pages := in.image.regions.image.touched(in.memory.mem, in.memory.size)
+	if in.image.from != nil { // the image of a version differs from the library's in other pages, too
+		pages = allPages(in.memory.size)
+	}
+	for _, page := range pages {
+		add(page)
+	}
+	d.Changes = w.end()
+	return d, nil
+}
+
+// stackPages returns where the C stack is. What lies there is dead between two calls.
+func (r *Runtime) stackPages() change {
+	const n = rewrite.StackPages * rewrite.PageSize
+	return change{r.facts.StackTop - n, n}
+}
+
+// deltaWriter writes Delta.Changes.
+type deltaWriter struct {
+	out []byte
+	run []byte // of changed words that follow one another
+	at  uint32 // where run begins
+	to  uint32 // the end of what was written
+}
+
+var zeroPage [osPage]byte
+
+// page adds the words of a page that differ from those of the image, beyond which they are zero.
+func (w *deltaWriter) page(at uint32, page, pristine []byte) {
+	old := zeroPage[:]
+	if int(at) < len(pristine) {
+		old = pristine[at : at+osPage]
+	}
+	if bytes.Equal(page, old) {
+		return
+	}
+	for i := uint32(0); i < osPage; i += wordSize {
+		if binary.LittleEndian.Uint64(page[i:]) == binary.LittleEndian.Uint64(old[i:]) {
+			continue
+		}
+		if w.at+uint32(len(w.run)) != at+i {
+			w.flush()
+			w.at = at + i
+		}
+		w.run = append(w.run, page[i:i+wordSize]...)
+	}
+}
+
+func (w *deltaWriter) flush() {
+	if len(w.run) == 0 {
+		return
+	}
+	w.out = binary.AppendUvarint(w.out, uint64(w.at-w.to)/wordSize)
+	w.out = binary.AppendUvarint(w.out, uint64(len(w.run))/wordSize)
+	w.out = append(w.out, w.run...)
+	w.to, w.run = w.at+uint32(len(w.run)), w.run[:0]
+}
+
+func (w *deltaWriter) end() []byte {
+	w.flush()
+	return w.out
+}
+
+// Restore returns an instance that continues what d is the state of. Everything in its memory is hostile, and the
+// fields that stop a guest are set again. It returns the host's MemoryRefused if the budget is too small, and ErrDelta
+// if d is not valid.
+func (im *Image) Restore(ctx context.Context, budget *Budget, host Host, d Delta) (_ *Instance, err error) {
+	lib := im.library()
+	if d.Size < lib.size || d.Size%rewrite.PageSize != 0 {
+		return nil, ErrDelta
+	}
+	if int64(d.Size) > budget.limit-budget.Held() || uint64(d.Size) > lib.regions.reserve {
+		return nil, host.MemoryRefused()
+	}
+	in, err := lib.NewInstance(ctx, budget, host)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := in.mod.Memory().Grow((d.Size - lib.size) / rewrite.PageSize); !ok {
+		in.Close()
+		return nil, host.MemoryRefused()
+	}
+	memory, ok := in.mod.Memory().Read(0, d.Size)
+	if !ok {
+		in.Close()
+		return nil, ErrDelta
+	}
+	for _, f := range lib.ownFields() { // NewInstance has set one of them
+		copy(memory[f.at:f.at+f.n], lib.regions.image.pristine[f.at:])
+	}
+	if err := patch(memory, d.Changes); err != nil {
+		in.Close()
+		return nil, err
+	}
+	in.resume(d)
+	return in, nil
+}
+
+// patch writes changes to memory.
+func patch(memory, changes []byte) error {
+	at := uint64(0)
+	for len(changes) > 0 {
+		gap, n := binary.Uvarint(changes)
+		if n <= 0 || gap > uint64(len(memory)) {
+			return ErrDelta
+		}
+		words, m := binary.Uvarint(changes[n:])
+		if m <= 0 || words > uint64(len(memory)) {
+			return ErrDelta
+		}
+		changes = changes[n+m:]
+		at += gap * wordSize
+		size := words * wordSize
+		if at+size > uint64(len(memory)) || size > uint64(len(changes)) || size == 0 {
+			return ErrDelta
+		}
+		copy(memory[at:], changes[:size])
+		at, changes = at+size, changes[size:]
+	}
+	return nil
+}
+
+// resume sets what the host keeps of a guest beside its memory, and the fields that stop the guest.
+func (in *Instance) resume(d Delta) {
+	im, memory := in.image, in.mod.Memory()
+	counter := im.qctx + im.runtime.facts.CtxInterruptCounter
+	left, _ := memory.ReadUint32Le(counter)
+	im.control(memory)
+	if left > 0 && left < im.runtime.facts.InterruptInterval {
+		memory.WriteUint32Le(counter, left) // so that ticks are those of a guest that went on
+	}
+	in.ticks, in.overflow = d.Ticks, d.Overflow
+	if in.memory.setCollectAt(); d.CollectAt > 0 {
+		in.memory.collectAt = d.CollectAt
+	}
+}
+
+// EnableEval ends what DisableEval began: the host can compile.
+func (in *Instance) EnableEval() {
+	at := in.image.qctx + in.image.runtime.facts.CtxEvalInternal
+	pristine := in.image.library().regions.image.pristine
+	in.mod.Memory().WriteUint32Le(at, binary.LittleEndian.Uint32(pristine[at:]))
+}
